@@ -36,7 +36,8 @@ struct app {
 	/* The words after the options are the only command. A `start` without a bound is then
 	 * refused, because the program would end at once. */
 	bool oneshot;
-	struct portset written; /* ports whose settings or streams were written since `load` began */
+	/* ports whose settings or streams were written since `load` began */
+	struct portset written;
 	/* Earlier readings, from which the part "xstats" of snapshots computes rates; NULL: nobody
 	 * has asked for that part. */
 	struct xstats_memory *xstats;
@@ -48,7 +49,7 @@ struct app {
 	struct app_listener *listeners;
 	unsigned telling;
 	uint64_t told_run[PORTSET_MAX];
-	bool serves;  /* started with --daemon or --serve: clients may end the program */
+	bool serves; /* started with --daemon or --serve: clients may end the program */
 	/* `wirerate attach` is a client and has no ports (ctl is NULL). These are its session with
 	 * the program that serves, the number of ports there, and the function that gets snapshots
 	 * from there. snapshot NULL: control of this program takes them. */
@@ -73,11 +74,13 @@ void app_host(struct app *app, struct cmd_host *host);
 
 /* The ports that a target names. Returns 0, or -EINVAL with *e when one of them does not exist, or
  * when the target names streams and streams_ok is false. */
-int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out, struct err *e);
+int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out,
+	      struct err *e);
 /* The lowest stream of a port. */
 unsigned app_first_stream(const struct app *app, unsigned port);
 /* Says how much of their runs these ports have done. Returns false when none of them sends. */
-bool app_progress_ports(const struct app *app, const struct portset *ports, struct cmd_progress *out);
+bool app_progress_ports(const struct app *app, const struct portset *ports,
+			struct cmd_progress *out);
 /* Does the same for all ports whose runs end by themselves. Sessions call it (sess_opts.progress);
  * host is a struct app. */
 bool app_progress(const void *host, struct cmd_progress *out);

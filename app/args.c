@@ -25,15 +25,16 @@ struct opt {
 	const char *name;
 	/* the name of its value; "[" first: the value may be left out; NULL: takes none */
 	const char *arg;
-	opt_fn *take;    /* what is done with the value */
-	size_t offset;   /* in struct args, of the member that `take` sets, if it sets just one */
+	opt_fn *take;  /* what is done with the value */
+	size_t offset; /* in struct args, of the member that `take` sets, if it sets just one */
 	/* what an option without a value stands for: enum args_what or enum out_mode */
 	uint64_t means;
-	const char *help;  /* lines; the first one stands beside the option */
+	const char *help; /* lines; the first one stands beside the option */
 };
 
-static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, take_color, take_number, take_string,
-	take_what, take_later, take_socket, take_listen, take_allow, take_limit;
+static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, take_color,
+	take_number, take_string, take_what, take_later, take_socket, take_listen, take_allow,
+	take_limit;
 
 #define AT(member) offsetof(struct args, member)
 
@@ -53,11 +54,14 @@ static const struct opt opts[] = {
 	{'m', "map", "MAP", take_map, 0, 0,
 	 "core map, \"1.0, 2-3:4.1\": cores that receive : send . port; repeatable.\n"
 	 "None: chosen automatically"},
-	{'f', "file", "FILE", take_file, 0, 0, "run a command file, or a Lua script when it ends in .lua; repeatable, in order with -e. "
+	{'f', "file", "FILE", take_file, 0, 0,
+	 "run a command file, or a Lua script when it ends in .lua; repeatable, in order with -e. "
 	 "One of Pktgen's (NAME.pkt, or `# pktgen` as its "
 	 "first line) goes on after a refused line"},
-	{'e', "execute", "CMDS", take_text, 0, 0, "run commands, separated by ; or newlines; repeatable"},
-	{'b', "batch", NULL, take_flag, AT(batch), 0, "no prompt; end when files, -e and piped input are done"},
+	{'e', "execute", "CMDS", take_text, 0, 0,
+	 "run commands, separated by ; or newlines; repeatable"},
+	{'b', "batch", NULL, take_flag, AT(batch), 0,
+	 "no prompt; end when files, -e and piped input are done"},
 	{'k', "keep-going", NULL, take_flag, AT(keep_going), 0,
 	 "in batch: go on after a refused command, exit code 2 at the end"},
 	{0, "daemon", NULL, take_flag, AT(daemon), 0,
@@ -65,13 +69,16 @@ static const struct opt opts[] = {
 	 "-f and -e have begun without an error. The log goes to -l FILE, else to syslog"},
 	{0, "serve", NULL, take_flag, AT(serve), 0,
 	 "the same in the foreground, for systemd (Type=notify) and containers; ends by SIGTERM"},
-	{0, "pid-file", "FILE", take_string, AT(pid_file), 0, "with --daemon and --serve: write the process's number there"},
-	{0, "no-screen", NULL, take_flag, AT(no_screen), 0, "begin with the prompt alone; `screen on` opens the full screen"},
+	{0, "pid-file", "FILE", take_string, AT(pid_file), 0,
+	 "with --daemon and --serve: write the process's number there"},
+	{0, "no-screen", NULL, take_flag, AT(no_screen), 0,
+	 "begin with the prompt alone; `screen on` opens the full screen"},
 	{0, "json", NULL, take_out, 0, OUT_JSON, "every result as one JSON document on one line"},
 	{0, "csv", NULL, take_out, 0, OUT_CSV, "every result as CSV"},
 	{0, "json-stream", NULL, take_flag, AT(stream), 0,
 	 "lines of JSON while it runs: start, interval, trial, result, end ...; implies --batch"},
-	{0, "report", "FILE", take_string, AT(report), 0, "write the whole run as one JSON document at its end"},
+	{0, "report", "FILE", take_string, AT(report), 0,
+	 "write the whole run as one JSON document at its end"},
 	{0, "color", "WHEN", take_color, 0, 0, "colours: auto (default), always, never"},
 	{'P', "promiscuous", NULL, take_flag, AT(promiscuous), 0, "ports start promiscuous"},
 	{0, "take", NULL, take_flag, AT(take), 0, "let xdp: take an interface that has an address"},
@@ -80,14 +87,16 @@ static const struct opt opts[] = {
 	{0, "rxd", "N", take_number, AT(rxd), 0, "Rx descriptors per queue at start"},
 	{0, "mtu", "BYTES", take_number, AT(mtu), 0, "MTU at start; buffers are sized for it"},
 	{'l', "log", "FILE", take_string, AT(log_file), 0, "append the log to a file"},
-	{'T', "theme", "NAME", take_string, AT(theme), 0, "colours of the screen: dark, light, high-contrast, colourblind, mono, or a file"},
+	{'T', "theme", "NAME", take_string, AT(theme), 0,
+	 "colours of the screen: dark, light, high-contrast, colourblind, mono, or a file"},
 	{'s', "replay", "P:FILE", take_later, 0, 0, "replay file of a port (not in this version)"},
 	{0, "lua-jit", NULL, take_flag, AT(lua_jit), 0,
 	 "compile scripts: loops are faster, and nothing interrupts them but a\nsecond Ctrl-C, which ends the program"},
 	{0, "socket", "[=NAME]", take_socket, 0, 0,
 	 "remote control over a Unix socket of this user, $XDG_RUNTIME_DIR/wirerate/NAME.sock,\n"
 	 "/run/wirerate for root; a NAME with a slash is a path. Without one: wirerate"},
-	{'G', "listen", NULL, take_listen, 0, 0, "remote control over TCP at 127.0.0.1:22022, with a token"},
+	{'G', "listen", NULL, take_listen, 0, 0,
+	 "remote control over TCP at 127.0.0.1:22022, with a token"},
 	{'g', "listen-on", "ADDR", take_listen, 0, 0,
 	 "the same at HOST:PORT, HOST or :PORT; without encryption: beyond this machine\n"
 	 "only in networks that you trust, else through ssh -L"},
@@ -100,10 +109,14 @@ static const struct opt opts[] = {
 	{0, "rpc-limit", "LIST", take_limit, 0, 0,
 	 "limits of remote clients, NAME=VALUE,...: clients=128 line=1M queue=256 rate=5000\n"
 	 "out=16M lua-time=60s lua-memory=64M"},
-	{0, "dump-commands", NULL, take_what, 0, ARGS_DUMP, "print the tables of settings and commands as JSON"},
-	{0, "dump-lua", NULL, take_what, 0, ARGS_LUA, "print annotations of the Lua module for LuaLS"},
-	{0, "dump-lua-manual", NULL, take_what, 0, ARGS_LUA_MANUAL, "print the manual of the Lua module (Markdown)"},
-	{0, "dump-schema", NULL, take_what, 0, ARGS_SCHEMA, "print the JSON Schema of all that is printed as JSON"},
+	{0, "dump-commands", NULL, take_what, 0, ARGS_DUMP,
+	 "print the tables of settings and commands as JSON"},
+	{0, "dump-lua", NULL, take_what, 0, ARGS_LUA,
+	 "print annotations of the Lua module for LuaLS"},
+	{0, "dump-lua-manual", NULL, take_what, 0, ARGS_LUA_MANUAL,
+	 "print the manual of the Lua module (Markdown)"},
+	{0, "dump-schema", NULL, take_what, 0, ARGS_SCHEMA,
+	 "print the JSON Schema of all that is printed as JSON"},
 	{0, "man", NULL, take_what, 0, ARGS_MAN, "print the manual page (roff)"},
 	{'h', "help", NULL, take_what, 0, ARGS_HELP, "print this help"},
 	{'V', "version", NULL, take_what, 0, ARGS_VERSION, "print the version"},
@@ -112,13 +125,15 @@ static const struct opt opts[] = {
 /* getopt returns this plus the index of the row for an option that has no letter */
 #define LONG_ONLY 256
 
-static const char usage[] = "usage: wirerate [EAL options --] [options] [command ...]\n"
-			    "\n"
-			    "With a terminal: a full screen with a prompt. Words after the options are one command, run once:\n"
-			    "  wirerate -p wire start 0 for 2s\n"
-			    "`wirerate attach [NAME | PATH | HOST:PORT] [options]` is the prompt of a program that serves.\n";
-static const char exit_codes[] = "exit codes: 0 done, 1 a criterion failed, 2 usage or a command was refused, 3 the\n"
-				 "environment lacks something, 4 the measurement is not valid, 5 a peer failed\n";
+static const char usage[] =
+	"usage: wirerate [EAL options --] [options] [command ...]\n"
+	"\n"
+	"With a terminal: a full screen with a prompt. Words after the options are one command, run once:\n"
+	"  wirerate -p wire start 0 for 2s\n"
+	"`wirerate attach [NAME | PATH | HOST:PORT] [options]` is the prompt of a program that serves.\n";
+static const char exit_codes[] =
+	"exit codes: 0 done, 1 a criterion failed, 2 usage or a command was refused, 3 the\n"
+	"environment lacks something, 4 the measurement is not valid, 5 a peer failed\n";
 
 static int opt_id(const struct opt *o)
 {
@@ -150,7 +165,9 @@ static void make_getopt(char *shorts, struct option *longs)
 	*shorts++ = ':';
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
 		const struct opt *o = &opts[i];
-		int how = o->arg == NULL ? no_argument : o->arg[0] == '[' ? optional_argument : required_argument;
+		int how = o->arg == NULL     ? no_argument
+			  : o->arg[0] == '[' ? optional_argument
+					     : required_argument;
 		longs[i] = (struct option){o->name, how, NULL, opt_id(o)};
 		if (o->letter == 0)
 			continue;
@@ -173,18 +190,23 @@ static int unknown_option(const char *word, int letter, struct err *e)
 		return err_set(e, EINVAL, "option %s takes no value: '%s'", name, word);
 	}
 	if (letter != 0)
-		return err_set(e, EINVAL,
-			       "unknown option -%c; EAL options stand before \"--\"; wirerate --help lists the options",
-			       letter);
+		return err_set(
+			e, EINVAL,
+			"unknown option -%c; EAL options stand before \"--\"; wirerate --help lists the options",
+			letter);
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++)
 		names[i] = opts[i].name;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 	const char *near = str_nearest(name, names, ARRAY_SIZE(names));
 	if (near != NULL)
-		return err_set(e, EINVAL, "unknown option --%s; did you mean --%s? wirerate --help lists the options",
-			       name, near);
-	return err_set(e, EINVAL,
-		       "unknown option --%s; EAL options stand before \"--\"; wirerate --help lists the options", name);
+		return err_set(
+			e, EINVAL,
+			"unknown option --%s; did you mean --%s? wirerate --help lists the options",
+			name, near);
+	return err_set(
+		e, EINVAL,
+		"unknown option --%s; EAL options stand before \"--\"; wirerate --help lists the options",
+		name);
 }
 
 static int take_number(struct args *a, const struct opt *o, const char *value, struct err *e)
@@ -199,7 +221,8 @@ static int take_number(struct args *a, const struct opt *o, const char *value, s
 	for (unsigned i = 0; row == NULL && i < n; i++)
 		if (strcmp(rows[i]->name, o->name) == 0)
 			row = rows[i];
-	int rc = row != NULL ? row->v.type->parse(&row->v, value, (char *)a + o->offset, &why) : -EINVAL;
+	int rc = row != NULL ? row->v.type->parse(&row->v, value, (char *)a + o->offset, &why)
+			     : -EINVAL;
 	if (rc == 0)
 		return 0;
 	opt_name(o, name, sizeof(name));
@@ -288,7 +311,9 @@ static int take_allow(struct args *a, const struct opt *o, const char *value, st
 	struct err why;
 
 	(void)o;
-	return rpc_allow_parse(value, &a->rpc.allow, &why) == 0 ? 0 : err_set(e, EINVAL, "option --rpc-allow: %s", why.text);
+	return rpc_allow_parse(value, &a->rpc.allow, &why) == 0
+		       ? 0
+		       : err_set(e, EINVAL, "option --rpc-allow: %s", why.text);
 }
 
 static int take_limit(struct args *a, const struct opt *o, const char *value, struct err *e)
@@ -296,15 +321,20 @@ static int take_limit(struct args *a, const struct opt *o, const char *value, st
 	struct err why;
 
 	(void)o;
-	return rpc_limits_parse(value, &a->rpc.limits, &why) == 0 ? 0 : err_set(e, EINVAL, "option --rpc-limit: %s", why.text);
+	return rpc_limits_parse(value, &a->rpc.limits, &why) == 0
+		       ? 0
+		       : err_set(e, EINVAL, "option --rpc-limit: %s", why.text);
 }
 
 /* Files are read while options are parsed, before anything starts. So a missing file is an error at
  * once, and not only after the files before it have run. */
 int args_read_file(const char *path, char **text, struct err *e)
 {
-	const struct userfile_kind kind = {.what = "the command file ", .guess = "is it a text file?", .most_bytes = FILE_TEXT_MAX,
-					   .text = true, .pipe = true};
+	const struct userfile_kind kind = {.what = "the command file ",
+					   .guess = "is it a text file?",
+					   .most_bytes = FILE_TEXT_MAX,
+					   .text = true,
+					   .pipe = true};
 	struct sbuf b = {0};
 	int rc = userfile_read(path, &kind, &b, e);
 
@@ -467,7 +497,8 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 			char name[48] = "";
 			if (o != NULL)
 				opt_name(o, name, sizeof(name));
-			return err_set(e, EINVAL, "option %s needs a value: %s", name, o != NULL ? o->arg : "");
+			return err_set(e, EINVAL, "option %s needs a value: %s", name,
+				       o != NULL ? o->arg : "");
 		}
 		const struct opt *o = opt_by_id(c);
 		if (o != NULL && (rc = o->take(a, o, optarg, e)) != 0)
@@ -478,9 +509,13 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 	if (a->attach)
 		return args_attach(a, argv + optind, argc - optind, e);
 	if (a->command != NULL && a->command[0] == '\0')
-		return err_set(e, EINVAL, "the command after the options is empty; wirerate help lists the commands");
+		return err_set(
+			e, EINVAL,
+			"the command after the options is empty; wirerate help lists the commands");
 	if (a->stream && a->out_mode == OUT_CSV)
-		return err_set(e, EINVAL, "--csv and --json-stream exclude each other: one of them wants standard output");
+		return err_set(
+			e, EINVAL,
+			"--csv and --json-stream exclude each other: one of them wants standard output");
 	a->batch = a->batch || a->stream;
 	return args_serve(a, e);
 }
@@ -535,8 +570,10 @@ void args_help(struct sbuf *out)
 		}
 	}
 	sbuf_free(&head);
-	sbuf_add(out, "\nEAL options (cores, memory, devices) stand before \"--\": wirerate -l 0-3 -- -p wire\n"
-		      "Commands: wirerate help\n\n");
+	sbuf_add(
+		out,
+		"\nEAL options (cores, memory, devices) stand before \"--\": wirerate -l 0-3 -- -p wire\n"
+		"Commands: wirerate help\n\n");
 	sbuf_add(out, exit_codes);
 }
 
@@ -558,9 +595,11 @@ void args_man(struct sbuf *out)
 {
 	struct sbuf head = {0};
 
-	sbuf_add(out, ".SH ATTACHING\n.B wirerate attach\n[NAME | PATH | HOST:PORT] [options]\n.br\n"
-		      "is the prompt and the screen of a program that was started with \\-\\-daemon, \\-\\-serve or \\-\\-socket. quit\n"
-		      "detaches, shutdown ends a daemon. Exit code 5: it is gone.\n");
+	sbuf_add(
+		out,
+		".SH ATTACHING\n.B wirerate attach\n[NAME | PATH | HOST:PORT] [options]\n.br\n"
+		"is the prompt and the screen of a program that was started with \\-\\-daemon, \\-\\-serve or \\-\\-socket. quit\n"
+		"detaches, shutdown ends a daemon. Exit code 5: it is gone.\n");
 	sbuf_add(out, ".SH OPTIONS\n");
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
 		const char *p = opts[i].help;
@@ -584,7 +623,9 @@ void args_man(struct sbuf *out)
 
 void args_man_exit(struct sbuf *out)
 {
-	sbuf_add(out, ".SH EXIT STATUS\n0 done; 1 a criterion failed; 2 usage or a command was refused; 3 the "
-		      "environment lacks something;\n"
-		      "4 the measurement is not valid; 5 a peer failed. A signal ends the process by that signal.\n");
+	sbuf_add(
+		out,
+		".SH EXIT STATUS\n0 done; 1 a criterion failed; 2 usage or a command was refused; 3 the "
+		"environment lacks something;\n"
+		"4 the measurement is not valid; 5 a peer failed. A signal ends the process by that signal.\n");
 }

@@ -4,7 +4,16 @@
 #include "base.h"
 #include "rpc/rpc.h"
 
-enum args_what { ARGS_RUN, ARGS_HELP, ARGS_VERSION, ARGS_DUMP, ARGS_SCHEMA, ARGS_LUA, ARGS_LUA_MANUAL, ARGS_MAN };
+enum args_what {
+	ARGS_RUN,
+	ARGS_HELP,
+	ARGS_VERSION,
+	ARGS_DUMP,
+	ARGS_SCHEMA,
+	ARGS_LUA,
+	ARGS_LUA_MANUAL,
+	ARGS_MAN
+};
 enum args_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* One option -f or -e. */
@@ -22,7 +31,7 @@ struct args {
 	enum args_color color;
 	int out_mode; /* enum out_mode */
 	bool batch, keep_going, promiscuous, take, no_screen, lua_jit;
-	bool attach;          /* be a client of a program that serves */
+	bool attach;           /* be a client of a program that serves */
 	const char *attach_to; /* which one (attach_find()); NULL: the only one that serves */
 	/* serve clients without a prompt, in the background or in the foreground */
 	bool daemon, serve;

@@ -35,16 +35,34 @@ int args_attach(struct args *a, char **rest, int nrest, struct err *e)
 	const struct {
 		bool given;
 		const char *name;
-	} own[] = {{a->nports > 0, "-p"}, {a->nmaps > 0, "-m"}, {a->neal > 0, "EAL options"}, {a->promiscuous, "-P"}, {a->take, "--take"},
-		   {a->mbufs > 0, "--mbufs"}, {a->txd > 0, "--txd"}, {a->rxd > 0, "--rxd"}, {a->mtu > 0, "--mtu"}, {a->stream, "--json-stream"},
-		   {a->report != NULL, "--report"}, {a->daemon, "--daemon"}, {a->serve, "--serve"}, {a->pid_file != NULL, "--pid-file"},
-		   {a->rpc.socket != NULL, "--socket"}, {a->rpc.listen != NULL, "-g"}};
+	} own[] = {{a->nports > 0, "-p"},
+		   {a->nmaps > 0, "-m"},
+		   {a->neal > 0, "EAL options"},
+		   {a->promiscuous, "-P"},
+		   {a->take, "--take"},
+		   {a->mbufs > 0, "--mbufs"},
+		   {a->txd > 0, "--txd"},
+		   {a->rxd > 0, "--rxd"},
+		   {a->mtu > 0, "--mtu"},
+		   {a->stream, "--json-stream"},
+		   {a->report != NULL, "--report"},
+		   {a->daemon, "--daemon"},
+		   {a->serve, "--serve"},
+		   {a->pid_file != NULL, "--pid-file"},
+		   {a->rpc.socket != NULL, "--socket"},
+		   {a->rpc.listen != NULL, "-g"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		if (own[i].given)
-			return err_set(e, EINVAL, "%s belongs to the program that serves, not to `wirerate attach`", own[i].name);
+			return err_set(
+				e, EINVAL,
+				"%s belongs to the program that serves, not to `wirerate attach`",
+				own[i].name);
 	if (nrest > 0)
-		return err_set(e, EINVAL, "attach takes one name, and '%.100s' stands behind it; commands are given with -e", rest[0]);
+		return err_set(
+			e, EINVAL,
+			"attach takes one name, and '%.100s' stands behind it; commands are given with -e",
+			rest[0]);
 	return send_scripts(a, e);
 }
 
@@ -53,16 +71,22 @@ int args_serve(struct args *a, struct err *e)
 	const char *name = a->daemon ? "--daemon" : "--serve";
 
 	if (a->pid_file != NULL && !a->daemon && !a->serve)
-		return err_set(e, EINVAL, "option --pid-file: there is one with --daemon and --serve alone");
+		return err_set(e, EINVAL,
+			       "option --pid-file: there is one with --daemon and --serve alone");
 	if (!a->daemon && !a->serve)
 		return 0;
 	if (a->daemon && a->serve)
-		return err_set(e, EINVAL, "--daemon and --serve exclude each other: one goes to the background");
+		return err_set(
+			e, EINVAL,
+			"--daemon and --serve exclude each other: one goes to the background");
 	if (a->command != NULL)
-		return err_set(e, EINVAL, "option %s: '%.100s' is the only command of a run; give those that are to be run first with -e", name,
-			       a->command);
+		return err_set(
+			e, EINVAL,
+			"option %s: '%.100s' is the only command of a run; give those that are to be run first with -e",
+			name, a->command);
 	if (a->daemon && a->stream)
-		return err_set(e, EINVAL, "--daemon has no standard output for --json-stream; --serve has");
+		return err_set(e, EINVAL,
+			       "--daemon has no standard output for --json-stream; --serve has");
 	if (a->rpc.socket == NULL)
 		a->rpc.socket = "";
 	a->batch = true;

@@ -30,15 +30,18 @@ struct client {
 	int signo, out_err;
 };
 
-extern const struct verb verb_shutdown, verb_quit, verb_page, verb_show_page, verb_port, verb_screen, verb_on, verb_off, verb_cls, verb_geometry,
-	verb_theme, verb_enable, verb_disable;
+extern const struct verb verb_shutdown, verb_quit, verb_page, verb_show_page, verb_port,
+	verb_screen, verb_on, verb_off, verb_cls, verb_geometry, verb_theme, verb_enable,
+	verb_disable;
 
 /* Says which program runs a line. Commands about the screen or the client itself are run by this
  * program, and all others by the program that serves. */
 static enum sess_place attach_place(void *host, const char *line)
 {
-	static const struct verb *const here[] = {&verb_quit, &verb_page, &verb_show_page, &verb_port, &verb_screen, &verb_on, &verb_off, &verb_cls,
-						  &verb_geometry, &verb_theme};
+	static const struct verb *const here[] = {&verb_quit, &verb_page,   &verb_show_page,
+						  &verb_port, &verb_screen, &verb_on,
+						  &verb_off,  &verb_cls,    &verb_geometry,
+						  &verb_theme};
 	const struct app *app = host;
 	struct cmd_seen seen;
 
@@ -51,7 +54,8 @@ static enum sess_place attach_place(void *host, const char *line)
 			return SESS_HERE;
 	if (seen.verb == &verb_set && set_of_view(seen.setting))
 		return SESS_HERE;
-	if ((seen.verb == &verb_enable || seen.verb == &verb_disable) && seen.choice != NULL && strcmp(seen.choice, "screen") == 0)
+	if ((seen.verb == &verb_enable || seen.verb == &verb_disable) && seen.choice != NULL &&
+	    strcmp(seen.choice, "screen") == 0)
 		return SESS_HERE;
 	return SESS_THERE;
 }
@@ -172,7 +176,9 @@ static void hear_signals(bool at_once)
 
 static int connect_to(struct client *c, struct err *e)
 {
-	const struct sess_opts opts = {.out_mode = c->args->out_mode, .batch = !c->interactive, .keep_going = c->args->keep_going};
+	const struct sess_opts opts = {.out_mode = c->args->out_mode,
+				       .batch = !c->interactive,
+				       .keep_going = c->args->keep_going};
 	const char *file = c->args->rpc.token_file;
 	struct token token = {0};
 	bool tcp = c->to.path.len == 0, has_token = tcp && file != NULL;
@@ -216,7 +222,8 @@ static void attach_watch(struct client *c)
 static void run_batch(struct client *c)
 {
 	struct loop *loop = c->app->loop;
-	struct feed *feed = isatty(STDIN_FILENO) ? NULL : feed_new(loop, c->sess, STDIN_FILENO, "stdin");
+	struct feed *feed =
+		isatty(STDIN_FILENO) ? NULL : feed_new(loop, c->sess, STDIN_FILENO, "stdin");
 
 	while (!loop_stopped(loop) && !sess_failed(c->sess)) {
 		if (feed != NULL)
@@ -234,7 +241,8 @@ static void attach_session(struct client *c)
 	struct sbuf hello = {0};
 
 	if (c->interactive) {
-		sbuf_addf(&hello, "attached to %s: `quit` detaches, `shutdown` ends a daemon", c->to.name.s);
+		sbuf_addf(&hello, "attached to %s: `quit` detaches, `shutdown` ends a daemon",
+			  c->to.name.s);
 		console_print(c->console, false, hello.s);
 		sbuf_free(&hello);
 	}
@@ -255,7 +263,8 @@ static int attach_leave(struct client *c)
 	if (c->interactive && !lost && c->signo == 0)
 		visible_print(stderr, "detached; %s goes on\n", c->to.name.s);
 	if (code == 0 && c->out_err != 0 && c->out_err != -EPIPE) {
-		visible_print(stderr, "wirerate: cannot write results to standard output: %s\n", strerror(-c->out_err));
+		visible_print(stderr, "wirerate: cannot write results to standard output: %s\n",
+			      strerror(-c->out_err));
 		code = EXIT_LACKING;
 	}
 	return code;
@@ -264,7 +273,11 @@ static int attach_leave(struct client *c)
 int attach_run(struct app *app, const struct args *args, bool interactive, int *signo)
 {
 	struct client c = {.app = app, .args = args, .interactive = interactive};
-	const struct console_opts con = {.loop = app->loop, .color = args->color, .view = &app->view, .turn = attach_turn, .arg = &c};
+	const struct console_opts con = {.loop = app->loop,
+					 .color = args->color,
+					 .view = &app->view,
+					 .turn = attach_turn,
+					 .arg = &c};
 	unsigned nsettings, nverbs;
 	const struct setting *const *settings = set_rows(&nsettings);
 	const struct verb *const *verbs = cmd_verbs(&nverbs);
@@ -276,7 +289,9 @@ int attach_run(struct app *app, const struct args *args, bool interactive, int *
 	app->cmd = cmd_new(settings, nsettings, verbs, nverbs, &host);
 	c.console = console_new(&con);
 	hear_signals(true);
-	code = attach_find(args->attach_to, &c.to, &e) < 0 ? EXIT_USAGE : connect_to(&c, &e) < 0 ? EXIT_PEER : 0;
+	code = attach_find(args->attach_to, &c.to, &e) < 0 ? EXIT_USAGE
+	       : connect_to(&c, &e) < 0                    ? EXIT_PEER
+							   : 0;
 	hear_signals(false);
 	if (code == 0) {
 		attach_watch(&c);

@@ -19,8 +19,11 @@ static bool attach_find_serves(const char *dir, const char *file)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	int n = snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir, file);
-	int fd = n < (int)sizeof(to.sun_path) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
-	bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof(to)) != 0 && errno == ECONNREFUSED;
+	int fd = n < (int)sizeof(to.sun_path)
+			 ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
+			 : -1;
+	bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof(to)) != 0 &&
+		       errno == ECONNREFUSED;
 
 	if (fd >= 0)
 		close(fd);
@@ -38,10 +41,12 @@ static unsigned attach_find_list(struct sbuf *names, struct sbuf *first)
 
 	while (f != NULL && (d = readdir(f)) != NULL) {
 		size_t len = strlen(d->d_name);
-		if (len <= strlen(SUFFIX) || strcmp(d->d_name + len - strlen(SUFFIX), SUFFIX) != 0 ||
+		if (len <= strlen(SUFFIX) ||
+		    strcmp(d->d_name + len - strlen(SUFFIX), SUFFIX) != 0 ||
 		    !attach_find_serves(dir.s, d->d_name))
 			continue;
-		sbuf_addf(names, "%s%.*s", n > 0 ? ", " : "", (int)(len - strlen(SUFFIX)), d->d_name);
+		sbuf_addf(names, "%s%.*s", n > 0 ? ", " : "", (int)(len - strlen(SUFFIX)),
+			  d->d_name);
 		if (n++ == 0)
 			sbuf_addn(first, d->d_name, len - strlen(SUFFIX));
 	}
@@ -66,7 +71,9 @@ static int find_any(struct attach_to *to, struct err *e)
 	int rc;
 
 	if (n > 1)
-		rc = err_set(e, EINVAL, "several programs serve: %.600s; name one: wirerate attach NAME", names.s);
+		rc = err_set(e, EINVAL,
+			     "several programs serve: %.600s; name one: wirerate attach NAME",
+			     names.s);
 	else
 		rc = find_unix(n == 1 ? first.s : "", to, e);
 	sbuf_free(&names);
@@ -82,7 +89,8 @@ static int find_tcp(const char *name, const char *colon, struct attach_to *to, s
 	if (n >= 2 && name[0] == '[' && name[n - 1] == ']')
 		sbuf_addn(&to->host, name + 1, n - 2);
 	else if (memchr(name, ':', n) != NULL)
-		return err_set(e, EINVAL, "'%.100s': an IPv6 address stands in brackets: [::1]:%s", name, RPC_DEFAULT_PORT);
+		return err_set(e, EINVAL, "'%.100s': an IPv6 address stands in brackets: [::1]:%s",
+			       name, RPC_DEFAULT_PORT);
 	else
 		sbuf_addn(&to->host, name, n);
 	if (to->host.len == 0)
@@ -100,7 +108,9 @@ int attach_find(const char *name, struct attach_to *to, struct err *e)
 	if (name == NULL)
 		return find_any(to, e);
 	if (*name == '\0')
-		return err_set(e, EINVAL, "the name of what to attach to is empty; allowed: a name, a path, HOST:PORT, or nothing");
+		return err_set(
+			e, EINVAL,
+			"the name of what to attach to is empty; allowed: a name, a path, HOST:PORT, or nothing");
 	if (strchr(name, '/') == NULL && colon != NULL)
 		return find_tcp(name, colon, to, e);
 	return find_unix(name, to, e);

@@ -62,7 +62,8 @@ void batch_settle(struct app *app, uint64_t most_ns)
 
 int batch_run(struct app *app, struct sess *sess, const struct batch_opts *opts)
 {
-	struct feed *feed = opts->read_stdin ? feed_new(app->loop, sess, STDIN_FILENO, "stdin") : NULL;
+	struct feed *feed =
+		opts->read_stdin ? feed_new(app->loop, sess, STDIN_FILENO, "stdin") : NULL;
 
 	if (opts->command != NULL)
 		sess_exec(sess, opts->command, NULL);

@@ -16,11 +16,13 @@ void begin_std_fds(void)
 {
 	/* Standard output is opened for reading, so that writing results to it fails with an error.
 	 * A closed standard output must not lose them silently. */
-	static const int how[] = {[STDIN_FILENO] = O_RDONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
+	static const int how[] = {
+		[STDIN_FILENO] = O_RDONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
 
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-			(void)!open("/dev/null", how[fd]); /* takes the lowest number that is free */
+			/* takes the lowest number that is free */
+			(void)!open("/dev/null", how[fd]);
 }
 
 static bool not_ignored(int signo)
@@ -41,7 +43,8 @@ static int listen_anyway(struct loop *l, bool interactive, bool serves)
 		sigaddset(&set, SIGTERM);
 	if (!serves && not_ignored(SIGHUP))
 		sigaddset(&set, SIGHUP);
-	return watchdog_start(l, &set, !interactive && not_ignored(SIGINT) ? SIGINT : 0, tty_die_at_once);
+	return watchdog_start(l, &set, !interactive && not_ignored(SIGINT) ? SIGINT : 0,
+			      tty_die_at_once);
 }
 
 struct loop *begin_loop(bool interactive, bool serves)
@@ -51,9 +54,11 @@ struct loop *begin_loop(bool interactive, bool serves)
 
 	if (rc == 0)
 		return l;
-	const char *hint = rc == -EMFILE ? "; `ulimit -n 64` allows more" :
-			   rc == -EAGAIN ? "; `ulimit -u` bounds a user's processes and threads" : "";
-	visible_print(stderr, "wirerate: cannot %s: %s%s\n", rc == -EAGAIN ? "start a thread" : "make an event loop", strerror(-rc), hint);
+	const char *hint = rc == -EMFILE   ? "; `ulimit -n 64` allows more"
+			   : rc == -EAGAIN ? "; `ulimit -u` bounds a user's processes and threads"
+					   : "";
+	visible_print(stderr, "wirerate: cannot %s: %s%s\n",
+		      rc == -EAGAIN ? "start a thread" : "make an event loop", strerror(-rc), hint);
 	loop_free(l);
 	return NULL;
 }

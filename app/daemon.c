@@ -35,7 +35,8 @@ static int wait_child(int fd, pid_t pid)
 		;
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);
-	visible_print(stderr, "wirerate: the daemon was ended by signal %d before it was ready\n", WTERMSIG(status));
+	visible_print(stderr, "wirerate: the daemon was ended by signal %d before it was ready\n",
+		      WTERMSIG(status));
 	return 128 + WTERMSIG(status);
 }
 
@@ -117,12 +118,16 @@ static int open_locked(const char *path, struct err *e)
 		const char *why;
 		int fd = userfile_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0644, &why);
 		if (fd < 0)
-			return err_set(e, -fd, "option --pid-file: cannot write '%.400s': %s", path, why);
+			return err_set(e, -fd, "option --pid-file: cannot write '%.400s': %s", path,
+				       why);
 		if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
 			close(fd);
-			return err_set(e, EBUSY, "option --pid-file: '%.400s' belongs to a program that runs", path);
+			return err_set(e, EBUSY,
+				       "option --pid-file: '%.400s' belongs to a program that runs",
+				       path);
 		}
-		if (fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev)
+		if (fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_ino == b.st_ino &&
+		    a.st_dev == b.st_dev)
 			return fd;
 		close(fd);
 	}
@@ -139,10 +144,14 @@ static int check_replaceable(int fd, const char *path, struct err *e)
 		return err_set(e, errno, "option --pid-file: cannot read '%.400s': %m", path);
 	while (digits < n && text[digits] >= '0' && text[digits] <= '9')
 		digits++;
-	if (n == 0 || (digits > 0 && (digits == n || (digits + 1 == n && text[digits] == '\n')) && n < (ssize_t)sizeof(text)))
+	if (n == 0 || (digits > 0 && (digits == n || (digits + 1 == n && text[digits] == '\n')) &&
+		       n < (ssize_t)sizeof(text)))
 		return 0;
-	return err_set(e, EEXIST, "option --pid-file: '%.400s' holds something else than the number of a process, and is left as it is; "
-		       "give another name, or remove it", path);
+	return err_set(
+		e, EEXIST,
+		"option --pid-file: '%.400s' holds something else than the number of a process, and is left as it is; "
+		"give another name, or remove it",
+		path);
 }
 
 int pid_file_make(const char *path, struct err *e)

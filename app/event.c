@@ -6,8 +6,8 @@
 #include "app.h"
 
 const char *const app_event_names[APP_EVENTS] = {
-	[APP_EVENT_NOTE] = "note", [APP_EVENT_LINK] = "link",     [APP_EVENT_START] = "start",
-	[APP_EVENT_END] = "end",   [APP_EVENT_TICK] = "interval", [APP_EVENT_TRIAL] = "trial",
+	[APP_EVENT_NOTE] = "note",   [APP_EVENT_LINK] = "link",     [APP_EVENT_START] = "start",
+	[APP_EVENT_END] = "end",     [APP_EVENT_TICK] = "interval", [APP_EVENT_TRIAL] = "trial",
 	[APP_EVENT_CHECK] = "check",
 };
 
@@ -68,8 +68,11 @@ void app_events_turn(struct app *app)
 	struct ctl_event ev;
 
 	while (ctl_event_next(app->ctl, &ev))
-		app_tell(app, &(struct app_event){
-			.kind = ev.kind == CTL_EVENT_LINK ? APP_EVENT_LINK : APP_EVENT_NOTE, .port = ev.port, .text = ev.text});
+		app_tell(app,
+			 &(struct app_event){.kind = ev.kind == CTL_EVENT_LINK ? APP_EVENT_LINK
+									       : APP_EVENT_NOTE,
+					     .port = ev.port,
+					     .text = ev.text});
 	for (unsigned p = 0; p < ctl_nports(app->ctl); p++) {
 		uint64_t run = ctl_run_id(app->ctl, p), was = app->told_run[p];
 		bool sends = ctl_sending(app->ctl, p);

@@ -18,7 +18,8 @@ enum app_event_kind {
 	APP_EVENT_CHECK, /* a script has called expect(); text, doc {"passed": true or false} */
 	APP_EVENTS
 };
-extern const char *const app_event_names[APP_EVENTS]; /* "note", "link", "start", "end", "interval", "trial", "check" */
+/* "note", "link", "start", "end", "interval", "trial", "check" */
+extern const char *const app_event_names[APP_EVENTS];
 
 struct app_event {
 	enum app_event_kind kind;

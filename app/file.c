@@ -20,7 +20,9 @@ static int file_cannot(struct err *e, const char *what, const char *path, int co
 
 int file_read_text(const char *path, struct sbuf *out, struct err *e)
 {
-	const struct userfile_kind kind = {.guess = "is it a command file?", .most_bytes = FILE_TEXT_MAX, .text = true};
+	const struct userfile_kind kind = {.guess = "is it a command file?",
+					   .most_bytes = FILE_TEXT_MAX,
+					   .text = true};
 
 	return userfile_read(path, &kind, out, e);
 }
@@ -35,9 +37,9 @@ static size_t dir_len(const char *path)
 
 /* The place of a file, once all links were followed: a folder, and a name in it that is no link. */
 struct place {
-	int dir;         /* file descriptor of the folder, -1: none */
+	int dir; /* file descriptor of the folder, -1: none */
 	struct sbuf name;
-	struct stat st;  /* of the file, if old */
+	struct stat st; /* of the file, if old */
 	/* old: the file is there. made: it was not there before, and place_behind() has made it at
 	 * the end of a link. */
 	bool old, made;
@@ -91,8 +93,10 @@ static int place_behind(struct place *p, const char *path, struct err *e)
 		return rc;
 	/* Somebody may have changed folders meanwhile: the file of that name must still be the one
 	 * that was opened. */
-	if (fstatat(p->dir, p->name.s, &there, AT_SYMLINK_NOFOLLOW) != 0 || there.st_dev != p->st.st_dev || there.st_ino != p->st.st_ino)
-		return err_set(e, EINVAL, "cannot write '%.400s': it was moved or deleted meanwhile", path);
+	if (fstatat(p->dir, p->name.s, &there, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    there.st_dev != p->st.st_dev || there.st_ino != p->st.st_ino)
+		return err_set(e, EINVAL,
+			       "cannot write '%.400s': it was moved or deleted meanwhile", path);
 	return 0;
 }
 
@@ -118,7 +122,8 @@ static int open_beside(const struct place *p, const char *path, struct sbuf *tmp
 		sbuf_reset(tmp);
 		/* the name is cut, so that the longer one is no longer than a name may be */
 		sbuf_addf(tmp, ".%.200s.%ld-%u", p->name.s, (long)getpid(), i);
-		int fd = userfile_open_at(p->dir, tmp->s, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666, &why);
+		int fd = userfile_open_at(p->dir, tmp->s, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+					  0666, &why);
 		if (fd >= 0)
 			return fd;
 		if (fd != -EEXIST && fd != -EINVAL && fd != -ELOOP)
@@ -153,7 +158,8 @@ static void sync_dir(int at)
 	}
 }
 
-static int file_swap(const struct place *p, const char *path, int fd, const char *tmp, const char *text, size_t len, struct err *e)
+static int file_swap(const struct place *p, const char *path, int fd, const char *tmp,
+		     const char *text, size_t len, struct err *e)
 {
 	int rc = write_all(fd, text, len);
 
@@ -173,7 +179,8 @@ static int file_swap(const struct place *p, const char *path, int fd, const char
 		return 0;
 	}
 	unlinkat(p->dir, tmp, 0);
-	return err_set(e, EINVAL, "cannot write '%.400s': %s%s", path, strerror(-rc), p->old && !p->made ? "; the file is as it was" : "");
+	return err_set(e, EINVAL, "cannot write '%.400s': %s%s", path, strerror(-rc),
+		       p->old && !p->made ? "; the file is as it was" : "");
 }
 
 /* file_replace(), or, with text NULL, file_replaceable(). */

@@ -32,7 +32,8 @@ static unsigned host_nstreams(void *arg, unsigned port)
  * changed anything. */
 static uint32_t why_of(const struct setting *row)
 {
-	return (row->why != 0 ? row->why : WHY_ALL) | ((row->flags & SET_RESTART) != 0 ? WHY_RESTART : 0);
+	return (row->why != 0 ? row->why : WHY_ALL) |
+	       ((row->flags & SET_RESTART) != 0 ? WHY_RESTART : 0);
 }
 
 static void *global_object(struct app *app, unsigned port, unsigned stream)
@@ -42,7 +43,8 @@ static void *global_object(struct app *app, unsigned port, unsigned stream)
 	return app;
 }
 
-static void global_changed(struct app *app, const struct setting *row, unsigned port, unsigned stream)
+static void global_changed(struct app *app, const struct setting *row, unsigned port,
+			   unsigned stream)
 {
 	(void)row;
 	(void)port;
@@ -69,7 +71,8 @@ static void *stream_object(struct app *app, unsigned port, unsigned stream)
 	return app->ctl != NULL ? ctl_stream_cfg(app->ctl, port, stream) : NULL;
 }
 
-static void stream_changed(struct app *app, const struct setting *row, unsigned port, unsigned stream)
+static void stream_changed(struct app *app, const struct setting *row, unsigned port,
+			   unsigned stream)
 {
 	portset_add(&app->written, port);
 	ctl_touch_stream(app->ctl, port, (int)stream, why_of(row));
@@ -98,9 +101,11 @@ static int host_may_set(void *arg, const struct setting *row, unsigned port, str
 {
 	const struct app *app = arg;
 
-	if (row->scope == SCOPE_GLOBAL || !(row->flags & (SET_STOPPED | SET_RESTART)) || !ctl_sending(app->ctl, port))
+	if (row->scope == SCOPE_GLOBAL || !(row->flags & (SET_STOPPED | SET_RESTART)) ||
+	    !ctl_sending(app->ctl, port))
 		return 0;
-	return err_set(e, EBUSY, "'%s' cannot change while port %u is sending; `stop %u` first", row->name, port, port);
+	return err_set(e, EBUSY, "'%s' cannot change while port %u is sending; `stop %u` first",
+		       row->name, port, port);
 }
 
 static const struct setting *host_row(void *arg, const char *name)
@@ -129,7 +134,8 @@ static void offer_name(void *arg, const char *word, const char *help)
 	sbuf_free(&all);
 }
 
-static void host_complete(void *arg, const struct verb *v, const char *text, void (*offer)(void *to, const char *word, const char *help), void *to)
+static void host_complete(void *arg, const struct verb *v, const char *text,
+			  void (*offer)(void *to, const char *word, const char *help), void *to)
 {
 	const struct app *app = arg;
 	struct chunk_offer o = {.text = text, .offer = offer, .to = to};
@@ -161,7 +167,8 @@ void app_all_ports(const struct app *app, struct portset *out)
 		portset_add(out, p);
 }
 
-int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out, struct err *e)
+int app_ports(const struct app *app, const struct target *t, bool streams_ok, struct portset *out,
+	      struct err *e)
 {
 	unsigned nports = app_nports(app);
 	struct portset set = {0};
@@ -170,11 +177,16 @@ int app_ports(const struct app *app, const struct target *t, bool streams_ok, st
 		uint32_t last = t->item[i].p1;
 
 		if (t->item[i].has_streams && !streams_ok)
-			return err_set(e, EINVAL, "this command takes ports, not streams; leave out what follows the '/'");
+			return err_set(
+				e, EINVAL,
+				"this command takes ports, not streams; leave out what follows the '/'");
 		if (last == UINT32_MAX)
 			last = nports - 1;
 		if (nports == 0 || last >= nports)
-			return err_set(e, EINVAL, "there is no port %u; ports are 0 to %u, `show ports` lists them", last, nports - 1);
+			return err_set(
+				e, EINVAL,
+				"there is no port %u; ports are 0 to %u, `show ports` lists them",
+				last, nports - 1);
 		for (uint32_t p = t->item[i].p0; p <= last; p++)
 			portset_add(&set, p);
 	}
@@ -211,6 +223,9 @@ void app_tell_stuck(const struct app *app, const struct portset *ports, struct s
 {
 	for (unsigned p = 0; p < ctl_nports(app->ctl); p++)
 		if (portset_has(ports, p) && ctl_stuck(app->ctl, p))
-			sbuf_addf(note, "wait: port %u: the device has taken no frame for 10 s (`show stats`: link, stalls); "
-				  "stop %u gives up the rest\n", p, p);
+			sbuf_addf(
+				note,
+				"wait: port %u: the device has taken no frame for 10 s (`show stats`: link, stalls); "
+				"stop %u gives up the rest\n",
+				p, p);
 }

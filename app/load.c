@@ -14,7 +14,10 @@ static void load_put(double v, const char *unit, struct sbuf *out)
 
 static void put_time(double ns, struct sbuf *out)
 {
-	static const struct { double ns; const char *unit; } scale[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+	static const struct {
+		double ns;
+		const char *unit;
+	} scale[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(scale); i++)
 		if (ns >= scale[i].ns * 0.99995) {
@@ -31,7 +34,8 @@ static void put_sizes(const struct ctl_load *l, struct sbuf *out)
 	if (l->min_size == l->max_size)
 		sbuf_addf(out, " of %u-byte frames", l->min_size);
 	else
-		sbuf_addf(out, " of frames of %u to %u bytes, %.5g on average", l->min_size, l->max_size, l->mean_size);
+		sbuf_addf(out, " of frames of %u to %u bytes, %.5g on average", l->min_size,
+			  l->max_size, l->mean_size);
 }
 
 static double most_pps(const struct ctl_load *l)
@@ -134,10 +138,14 @@ static void put_gap(const struct ctl_load *l, const struct arrival *arrival, str
 
 bool app_rate_text(const struct app *app, unsigned port, int stream, struct sbuf *out)
 {
-	const struct stream_cfg *cfg = stream < 0 ? NULL : ctl_stream_cfg(app->ctl, port, (unsigned)stream);
-	const struct arrival *arrival = cfg != NULL && cfg->rate.set ? &cfg->arrival : &ctl_port_cfg(app->ctl, port)->arrival;
+	const struct stream_cfg *cfg =
+		stream < 0 ? NULL : ctl_stream_cfg(app->ctl, port, (unsigned)stream);
+	const struct arrival *arrival = cfg != NULL && cfg->rate.set
+						? &cfg->arrival
+						: &ctl_port_cfg(app->ctl, port)->arrival;
 	struct ctl_load l;
-	int rc = stream < 0 ? ctl_load(app->ctl, port, &l, NULL) : ctl_stream_load(app->ctl, port, (unsigned)stream, &l, NULL);
+	int rc = stream < 0 ? ctl_load(app->ctl, port, &l, NULL)
+			    : ctl_stream_load(app->ctl, port, (unsigned)stream, &l, NULL);
 
 	if (rc < 0)
 		return false;
@@ -172,13 +180,17 @@ static bool put_arrival(const struct app *app, unsigned port, struct sbuf *out)
 	if (ctl_load(app->ctl, port, &l, NULL) < 0)
 		return false;
 	if (l.is_max) {
-		sbuf_add(out, "frames leave as fast as the device takes them, at no times of their own");
+		sbuf_add(out,
+			 "frames leave as fast as the device takes them, at no times of their own");
 		return true;
 	}
 	double gap = 1e9 / l.pps, on;
 	switch ((enum arrival_kind)a->kind) {
 	case ARRIVAL_CONSTANT:
-		put_every(gap, l.min_size == l.max_size ? " from frame to frame" : " from frame to frame on average", out);
+		put_every(gap,
+			  l.min_size == l.max_size ? " from frame to frame"
+						   : " from frame to frame on average",
+			  out);
 		break;
 	case ARRIVAL_POISSON:
 		put_every(gap, " from frame to frame on average, at random", out);
@@ -212,7 +224,9 @@ static bool put_arrival(const struct app *app, unsigned port, struct sbuf *out)
 static void put_catchup(const struct port_cfg *cfg, struct sbuf *out)
 {
 	if (cfg->catchup.kind == CATCHUP_KEEP) {
-		sbuf_add(out, "frames that are late are all sent, as fast as the device takes them; `lag` matters to `catchup` overspeed and skip");
+		sbuf_add(
+			out,
+			"frames that are late are all sent, as fast as the device takes them; `lag` matters to `catchup` overspeed and skip");
 		return;
 	}
 	sbuf_add(out, "frames later than ");
@@ -220,7 +234,8 @@ static void put_catchup(const struct port_cfg *cfg, struct sbuf *out)
 	if (cfg->catchup.kind == CATCHUP_SKIP)
 		sbuf_add(out, " are not sent, and counted as unsent");
 	else
-		sbuf_addf(out, " are sent at most %.4g%% faster than asked, until none is late", 100 * cfg->catchup.share);
+		sbuf_addf(out, " are sent at most %.4g%% faster than asked, until none is late",
+			  100 * cfg->catchup.share);
 }
 
 bool app_pacing_text(const struct app *app, unsigned port, const char *setting, struct sbuf *out)

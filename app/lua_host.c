@@ -37,7 +37,8 @@ static const char *lua_dir(void)
 		bool app = up == 1 && strcmp(slash, "/app") == 0;
 		*slash = '\0';
 		if (up == 1)
-			snprintf(dir, sizeof(dir), "%s%s", exe, app ? "/lua" : "/share/wirerate/lua");
+			snprintf(dir, sizeof(dir), "%s%s", exe,
+				 app ? "/lua" : "/share/wirerate/lua");
 	}
 	if (dir[0] == '\0' || access(dir, R_OK) != 0)
 		snprintf(dir, sizeof(dir), "%s", WR_LUA);
@@ -59,8 +60,15 @@ void app_script_host(struct app *app, struct script_host *host, struct script_op
 	for (int i = 0; i < APP_EVENTS; i++)
 		names[i] = app_event_names[i];
 	*host = (struct script_host){
-		.arg = app, .cmd = app->cmd, .cmd_host = app, .snapshot = app_snapshot, .events = names, .version = WR_VERSION,
-		.check = on_check, .interrupted = stuck_noted, .dpdk_version = ctl_dpdk_version(),
+		.arg = app,
+		.cmd = app->cmd,
+		.cmd_host = app,
+		.snapshot = app_snapshot,
+		.events = names,
+		.version = WR_VERSION,
+		.check = on_check,
+		.interrupted = stuck_noted,
+		.dpdk_version = ctl_dpdk_version(),
 	};
 	*opts = (struct script_opts){.jit = app->lua_jit, .lua_dir = lua_dir()};
 }
@@ -110,7 +118,9 @@ struct script *app_script(struct cmd_run *r, bool file, int *code, struct err *e
 	struct script_opts opts;
 
 	if (r->own == NULL) {
-		*code = err_set(e, ENOTSUP, "a script cannot begin another one: dofile(\"FILE\") and require \"NAME\" run files of Lua");
+		*code = err_set(
+			e, ENOTSUP,
+			"a script cannot begin another one: dofile(\"FILE\") and require \"NAME\" run files of Lua");
 		return NULL;
 	}
 	if (app_of(r)->guest != NULL && !file) {

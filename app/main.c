@@ -48,15 +48,15 @@ struct prog {
 	struct console *console;
 	struct app_listener *log;
 	struct report *report;
-	struct spool *spool; /* of --json-stream, NULL: none */
+	struct spool *spool;   /* of --json-stream, NULL: none */
 	struct daemon *daemon; /* NULL: in the foreground */
 	struct notify *notify;
 	struct rpc *rpc; /* NULL: no remote socket */
 	bool interactive;
 	bool logs_session; /* an event that the report has already is being logged */
-	int signo;   /* the signal that ends the program, 0: none */
-	int batch_code; /* exit code of batch_run(), serve_run() or open_remote() */
-	int out_err; /* -errno: stdout cannot be written any more; 0: it can */
+	int signo;         /* the signal that ends the program, 0: none */
+	int batch_code;    /* exit code of batch_run(), serve_run() or open_remote() */
+	int out_err;       /* -errno: stdout cannot be written any more; 0: it can */
 };
 
 static int usage_error(const struct err *e)
@@ -96,7 +96,8 @@ static int out_status(int rc, bool stream)
 {
 	if (!lost_results(rc, stream))
 		return 0;
-	visible_print(stderr, "wirerate: cannot write results to standard output: %s\n", strerror(-rc));
+	visible_print(stderr, "wirerate: cannot write results to standard output: %s\n",
+		      strerror(-rc));
 	return EXIT_LACKING;
 }
 
@@ -114,8 +115,10 @@ static int open_theme(struct prog *p, struct err *e)
 			rc = theme_read(path.s, &p->app.view.theme, &why);
 		if (rc < 0)
 			err_set(e, -rc, "option -T, --theme: %s", why.text);
-	} else if (p->interactive && theme_own(&path) && theme_read(path.s, &p->app.view.theme, &why) < 0) {
-		visible_print(stderr, "wirerate: warning: %s; the built-in theme is used\n", why.text);
+	} else if (p->interactive && theme_own(&path) &&
+		   theme_read(path.s, &p->app.view.theme, &why) < 0) {
+		visible_print(stderr, "wirerate: warning: %s; the built-in theme is used\n",
+			      why.text);
 	}
 	sbuf_free(&path);
 	return rc;
@@ -140,7 +143,8 @@ static int print_about(enum args_what what)
 {
 	struct app app = {0};
 	struct sbuf out = {0};
-	bool tables = what == ARGS_DUMP || what == ARGS_MAN || what == ARGS_LUA || what == ARGS_LUA_MANUAL;
+	bool tables = what == ARGS_DUMP || what == ARGS_MAN || what == ARGS_LUA ||
+		      what == ARGS_LUA_MANUAL;
 	struct cmd *cmd = tables ? open_tables(&app) : NULL;
 
 	about_text(what, cmd, &out);
@@ -163,7 +167,8 @@ static int print_result(void *arg, const char *text)
 	struct prog *p = arg;
 
 	if (p->out_err == 0)
-		out_failed(p, p->spool != NULL ? spool_add(p->spool, text) : console_print(p->console, true, text));
+		out_failed(p, p->spool != NULL ? spool_add(p->spool, text)
+					       : console_print(p->console, true, text));
 	return p->out_err;
 }
 
@@ -387,11 +392,18 @@ static int open_control(struct prog *p)
 
 static void open_session(struct prog *p)
 {
-	const struct console_opts con = {.loop = p->app.loop, .color = p->args.color, .view = &p->app.view, .turn = prog_turn, .arg = p};
+	const struct console_opts con = {.loop = p->app.loop,
+					 .color = p->args.color,
+					 .view = &p->app.view,
+					 .turn = prog_turn,
+					 .arg = p};
 	const struct sess_opts opts = {.out_mode = p->args.stream ? OUT_JSON : p->args.out_mode,
-				       .batch = !p->interactive, .person = p->interactive,
-				       .keep_going = p->args.keep_going, .runs = stuck_runs,
-				       .holds = too_much_unread, .progress = app_progress};
+				       .batch = !p->interactive,
+				       .person = p->interactive,
+				       .keep_going = p->args.keep_going,
+				       .runs = stuck_runs,
+				       .holds = too_much_unread,
+				       .progress = app_progress};
 	static const int terminal[] = {SIGWINCH, SIGTSTP, SIGCONT};
 
 	stuck_open(at_once);
@@ -410,8 +422,12 @@ static void open_session(struct prog *p)
 	loop_fd(p->app.loop, ctl_wake_fd(p->app.ctl), POLLIN, on_workers, p);
 	if (ctl_link_fd(p->app.ctl) >= 0)
 		loop_fd(p->app.loop, ctl_link_fd(p->app.ctl), POLLIN, on_links, p);
-	const struct report_opts rep = {.lines = p->args.stream, .documents = p->args.out_mode == OUT_JSON, .file = p->args.report,
-					.print = print_result, .waiting = prog_unread, .arg = p};
+	const struct report_opts rep = {.lines = p->args.stream,
+					.documents = p->args.out_mode == OUT_JSON,
+					.file = p->args.report,
+					.print = print_result,
+					.waiting = prog_unread,
+					.arg = p};
 	p->spool = p->args.stream ? spool_open(p->app.loop, STDOUT_FILENO) : NULL;
 	p->report = report_new(&p->app, &rep);
 	loop_signal(p->app.loop, SIGINT, on_interrupt, p);
@@ -438,7 +454,12 @@ static void run_session(struct prog *p)
 {
 	const struct args *a = &p->args;
 	const char *where = p->rpc != NULL ? rpc_path(p->rpc) : NULL;
-	const struct serve_opts serve = {.args = a, .daemon = p->daemon, .notify = p->notify, .where = where, .turn = prog_turn, .arg = p};
+	const struct serve_opts serve = {.args = a,
+					 .daemon = p->daemon,
+					 .notify = p->notify,
+					 .where = where,
+					 .turn = prog_turn,
+					 .arg = p};
 	const struct batch_opts opts = {
 		.command = a->command,
 		.read_stdin = a->command == NULL && !isatty(STDIN_FILENO),
@@ -577,7 +598,8 @@ int main(int argc, char **argv)
 	if (p.app.loop == NULL)
 		return EXIT_LACKING;
 	tty_on_fatal();
-	code = p.args.attach ? attach_run(&p.app, &p.args, p.interactive, &p.signo) : open_control(&p);
+	code = p.args.attach ? attach_run(&p.app, &p.args, p.interactive, &p.signo)
+			     : open_control(&p);
 	if (code == 0 && !p.args.attach) {
 		open_session(&p);
 		p.batch_code = open_remote(&p);

@@ -36,7 +36,8 @@ static uint64_t notify_watchdog(void)
 	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
 	uint64_t n = 0;
 
-	if (usec != NULL && (pid == NULL || strtol(pid, NULL, 10) == (long)getpid() || strtol(pid, NULL, 10) == (long)getppid()))
+	if (usec != NULL && (pid == NULL || strtol(pid, NULL, 10) == (long)getpid() ||
+			     strtol(pid, NULL, 10) == (long)getppid()))
 		n = strtoull(usec, NULL, 10);
 	return n < UINT64_MAX / 1000 ? n * 1000 : 0;
 }
@@ -58,7 +59,8 @@ struct notify *notify_open(void)
 			s->to.sun_path[0] = '\0';
 		s->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 		if (s->fd >= 0)
-			(void)setsockopt(s->fd, SOL_SOCKET, SO_SNDTIMEO, &READY_WAITS, sizeof(READY_WAITS));
+			(void)setsockopt(s->fd, SOL_SOCKET, SO_SNDTIMEO, &READY_WAITS,
+					 sizeof(READY_WAITS));
 	}
 	unsetenv("NOTIFY_SOCKET");
 	unsetenv("WATCHDOG_USEC");
@@ -69,14 +71,17 @@ struct notify *notify_open(void)
 static void notify_say(const struct notify *s, const char *text, int flags)
 {
 	for (unsigned tries = 0; s->fd >= 0 && tries < READY_TRIES; tries++) {
-		if (sendto(s->fd, text, strlen(text), MSG_NOSIGNAL | flags, (const struct sockaddr *)&s->to, s->len) >= 0)
+		if (sendto(s->fd, text, strlen(text), MSG_NOSIGNAL | flags,
+			   (const struct sockaddr *)&s->to, s->len) >= 0)
 			return;
 		/* a process that is stopped and goes on (SIGSTOP, a debugger) tries again */
 		if (errno != EINTR)
 			break;
 	}
 	if (s->fd >= 0 && (flags & MSG_DONTWAIT) == 0)
-		log_msg(LOG_LVL_WARN, "NOTIFY_SOCKET: the service manager could not be told of readiness: %s", strerror(errno));
+		log_msg(LOG_LVL_WARN,
+			"NOTIFY_SOCKET: the service manager could not be told of readiness: %s",
+			strerror(errno));
 }
 
 static void add_status(const struct notify *s, struct sbuf *out)
@@ -120,7 +125,8 @@ void notify_ready(struct notify *s, struct app *app, bool forked)
 	sbuf_free(&b);
 	s->listener = app_listen(app, on_event, s);
 	if (s->watchdog_ns > 1)
-		s->timer = loop_timer(app->loop, s->watchdog_ns / 2, s->watchdog_ns / 2, feed_watchdog, s);
+		s->timer = loop_timer(app->loop, s->watchdog_ns / 2, s->watchdog_ns / 2,
+				      feed_watchdog, s);
 }
 
 void notify_stopping(struct notify *s)

@@ -24,7 +24,8 @@ static void put_all(const void ***all, unsigned *n, const void *list, size_t siz
 		pieces_put(all, n, piece);
 }
 
-const void **pieces(const void *own, const void *(*of)(const struct face *), size_t size, unsigned *n)
+const void **pieces(const void *own, const void *(*of)(const struct face *), size_t size,
+		    unsigned *n)
 {
 	const void **all = NULL;
 

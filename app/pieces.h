@@ -12,4 +12,5 @@ struct face;
  * NULL: none). size is that of one piece in bytes. The lowest place comes first; pieces with the
  * same place stay in the order in which they were found. The caller frees the array. *n is its
  * length. */
-const void **pieces(const void *own, const void *(*of)(const struct face *), size_t size, unsigned *n);
+const void **pieces(const void *own, const void *(*of)(const struct face *), size_t size,
+		    unsigned *n);

@@ -6,7 +6,8 @@
 
 #include "out.h"
 
-bool app_progress_ports(const struct app *app, const struct portset *ports, struct cmd_progress *out)
+bool app_progress_ports(const struct app *app, const struct portset *ports,
+			struct cmd_progress *out)
 {
 	struct ctl_progress p;
 	struct sbuf text = {0};

@@ -31,8 +31,8 @@ struct report {
 	struct app_listener *listener;
 	uint64_t began_ns, began_wall_ns;
 	uint64_t done, refused, failed, cancelled; /* commands */
-	uint64_t passed, not_passed;    /* checks */
-	struct kept trials, errors, misses; /* misses: texts of checks that did not pass */
+	uint64_t passed, not_passed;               /* checks */
+	struct kept trials, errors, misses;        /* misses: texts of checks that did not pass */
 	/* lines `interval` that were left out since the last line */
 	uint64_t left_out;
 	/* the line `dropped` that will say so, with the times of the last of them */
@@ -139,7 +139,8 @@ static void tell_port(struct report *r, const struct app_event *ev)
 	if (link)
 		put_text(o, "text", ev->text != NULL ? ev->text : "");
 	else
-		json_object_set_new(o, "state", json_string(ev->kind == APP_EVENT_START ? "sending" : "idle"));
+		json_object_set_new(o, "state",
+				    json_string(ev->kind == APP_EVENT_START ? "sending" : "idle"));
 	report_line(r, o);
 }
 
@@ -192,8 +193,10 @@ static void report_begin(struct report *r)
 	size_t i;
 
 	json_array_foreach(json_object_get(stats, "ports"), i, p)
-		json_array_append_new(ports, json_pack("{s:O, s:O, s:O}", "port", json_object_get(p, "port"), "name", json_object_get(p, "name"),
-						       "speed_mbps", json_object_get(p, "speed_mbps")));
+		json_array_append_new(ports, json_pack("{s:O, s:O, s:O}", "port",
+						       json_object_get(p, "port"), "name",
+						       json_object_get(p, "name"), "speed_mbps",
+						       json_object_get(p, "speed_mbps")));
 	json_decref(stats);
 	json_object_set_new(o, "version", json_string(WR_VERSION));
 	report_put(o, "pid", (uint64_t)getpid());
@@ -206,7 +209,10 @@ struct report *report_new(struct app *app, const struct report_opts *opts)
 	if (!opts->lines && opts->file == NULL)
 		return NULL;
 	struct report *r = xcalloc(1, sizeof(*r));
-	*r = (struct report){.app = app, .opts = *opts, .began_ns = clock_raw_ns(), .began_wall_ns = clock_wall_ns()};
+	*r = (struct report){.app = app,
+			     .opts = *opts,
+			     .began_ns = clock_raw_ns(),
+			     .began_wall_ns = clock_wall_ns()};
 	r->trials.list = json_array();
 	r->errors.list = json_array();
 	r->misses.list = json_array();
@@ -295,7 +301,8 @@ static void report_done(struct report *r, const struct sess_event *ev)
 	if (ev->rc == -ECANCELED)
 		json_object_set_new(o, "cancelled", json_true());
 	report_put(o, "exit_code", (uint64_t)ev->exit_code);
-	json_object_set_new(o, "results", ev->results != NULL ? json_incref(ev->results) : json_array());
+	json_object_set_new(o, "results",
+			    ev->results != NULL ? json_incref(ev->results) : json_array());
 	report_line(r, o);
 }
 
@@ -347,7 +354,8 @@ static bool all_idle(const json_t *stats)
 	size_t i;
 
 	json_array_foreach(json_object_get(stats, "ports"), i, p)
-		if (strcmp(json_string_value(json_object_get(json_object_get(p, "run"), "state")), "idle") != 0)
+		if (strcmp(json_string_value(json_object_get(json_object_get(p, "run"), "state")),
+			   "idle") != 0)
 			return false;
 	return true;
 }
@@ -363,8 +371,10 @@ static json_t *report_document(const struct report *r, int exit_code, json_t *si
 	report_put(run, "duration_ns", clock_raw_ns() - r->began_ns);
 	report_put(run, "exit_code", (uint64_t)exit_code);
 	json_object_set(run, "signal", signo);
-	json_object_set_new(run, "commands", json_pack("{s:I, s:I, s:I, s:I}", "done", (json_int_t)r->done, "failed", (json_int_t)r->failed,
-						       "refused", (json_int_t)r->refused, "cancelled", (json_int_t)r->cancelled));
+	json_object_set_new(run, "commands",
+			    json_pack("{s:I, s:I, s:I, s:I}", "done", (json_int_t)r->done, "failed",
+				      (json_int_t)r->failed, "refused", (json_int_t)r->refused,
+				      "cancelled", (json_int_t)r->cancelled));
 	put_kept(run, "errors", "errors_total", &r->errors);
 	report_put(checks, "passed", r->passed);
 	report_put(checks, "failed", r->not_passed);

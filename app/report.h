@@ -5,20 +5,21 @@
  *
  * Each line is an object with "event" (the first word below), "time_ns" (CLOCK_MONOTONIC_RAW) and
  * "wall_ns":
- * start     "version", "pid", "ports": [{"port", "name", "speed_mbps"}]: the ports are up, nothing has run yet
- * interval  "stats": as `show stats`; once a second
+ * start     "version", "pid", "ports": [{"port", "name", "speed_mbps"}]: the ports are up, nothing
+ *           has run yet
+ * interval "stats": as `show stats`; once a second
  * state     "port", "state": sending or idle
  * link      "port", "text"
  * trial     "trial": as `trial` prints it; trials that scripts and clients ran are told as well
  * check     "passed", "text": a script has called expect()
  * output    "cmd", "text": what a command printed beside its results. Documents that a script
- *           printed are here too, unless --json asks for them as lines of their own
+ * printed are here too, unless --json asks for them as lines of their own
  * note      "text"; "cmd" when it belongs to a command, "level" when it is a message of the log
  * error     "text"; likewise
  * result    "cmd", "ok", "exit_code", "results": [documents]: the last line of each command;
- *           "cancelled": true when it was ended early
+ * "cancelled": true when it was ended early
  * dropped   "count": the number of lines `interval` that were left out here, because the reader has
- *           not yet taken the lines before them. Lines of other kinds are never left out
+ * not yet taken the lines before them. Lines of other kinds are never left out
  * end       "exit_code", "signal" (null: none), "run": the document of --report; the last line */
 #pragma once
 #include "log.h"
@@ -28,7 +29,7 @@ struct app;
 struct report;
 
 struct report_opts {
-	bool lines;       /* --json-stream */
+	bool lines; /* --json-stream */
 	/* --json: documents are printed as lines of their own too, as without --json-stream */
 	bool documents;
 	const char *file; /* --report; NULL: no document is written */

@@ -12,9 +12,11 @@ enum { EXIT_LACKING = 3 };
 static int serve_begin(struct app *app, const struct serve_opts *o)
 {
 	if (o->daemon != NULL)
-		visible_print(stderr, "wirerate: pid %ld serves at %s\n", (long)getpid(), o->where != NULL ? o->where : "no socket");
+		visible_print(stderr, "wirerate: pid %ld serves at %s\n", (long)getpid(),
+			      o->where != NULL ? o->where : "no socket");
 	if (!daemon_ready(o->daemon)) {
-		log_msg(LOG_LVL_ERROR, "whoever started this daemon did not wait until it was ready; it ends");
+		log_msg(LOG_LVL_ERROR,
+			"whoever started this daemon did not wait until it was ready; it ends");
 		return EXIT_LACKING;
 	}
 	notify_ready(o->notify, app, o->daemon != NULL);
@@ -65,7 +67,10 @@ void serve_log_session(const struct sess_event *ev)
 
 void serve_syslog(const struct log_entry *m)
 {
-	static const int level[] = {[LOG_LVL_ERROR] = LOG_ERR, [LOG_LVL_WARN] = LOG_WARNING, [LOG_LVL_INFO] = LOG_INFO, [LOG_LVL_DEBUG] = LOG_DEBUG};
+	static const int level[] = {[LOG_LVL_ERROR] = LOG_ERR,
+				    [LOG_LVL_WARN] = LOG_WARNING,
+				    [LOG_LVL_INFO] = LOG_INFO,
+				    [LOG_LVL_DEBUG] = LOG_DEBUG};
 
 	if (m->level <= LOG_LVL_INFO)
 		syslog(LOG_DAEMON | level[m->level], "%s", m->text);

@@ -12,7 +12,7 @@ struct serve_opts {
 	const struct args *args;
 	struct daemon *daemon; /* NULL: in the foreground */
 	struct notify *notify;
-	const char *where;     /* the path of the Unix socket, for a message; NULL: there is none */
+	const char *where; /* the path of the Unix socket, for a message; NULL: there is none */
 	void (*turn)(void *arg); /* one turn of the loop */
 	void *arg;
 };

@@ -39,7 +39,11 @@ static const struct snap_part *part_at(unsigned i)
 }
 
 static const char *const forms[] = {
-	[PART_ALONE] = "", [PART_LAST] = "[:N]", [PART_PORT] = ":P", [PART_STREAM] = ":P/S", [PART_WINDOW] = ":P[/FIRST+N|/S~N]",
+	[PART_ALONE] = "",
+	[PART_LAST] = "[:N]",
+	[PART_PORT] = ":P",
+	[PART_STREAM] = ":P/S",
+	[PART_WINDOW] = ":P[/FIRST+N|/S~N]",
 };
 
 /* One item of the list that the reader gave: a part, and the numbers behind its name. */
@@ -62,7 +66,8 @@ static int snapshot_unknown(const char *text, size_t len, struct err *e)
 	struct sbuf all = {0};
 
 	snapshot_forms(&all);
-	int rc = err_set(e, EINVAL, "there is no part '%.*s' of a snapshot; there are: %s", len < 60 ? (int)len : 60, text, sbuf_str(&all));
+	int rc = err_set(e, EINVAL, "there is no part '%.*s' of a snapshot; there are: %s",
+			 len < 60 ? (int)len : 60, text, sbuf_str(&all));
 	sbuf_free(&all);
 	return rc;
 }
@@ -102,7 +107,8 @@ static bool arg_parse(enum part_takes takes, const char *at, const char *end, st
 		ok = ok && snapshot_number(&at, end, &out->port);
 		break;
 	case PART_STREAM:
-		ok = ok && snapshot_number(&at, end, &out->port) && snapshot_take(&at, end, '/') && snapshot_number(&at, end, &out->stream);
+		ok = ok && snapshot_number(&at, end, &out->port) && snapshot_take(&at, end, '/') &&
+		     snapshot_number(&at, end, &out->stream);
 		break;
 	case PART_WINDOW:
 		ok = ok && snapshot_number(&at, end, &out->port);
@@ -110,7 +116,8 @@ static bool arg_parse(enum part_takes takes, const char *at, const char *end, st
 			ok = snapshot_number(&at, end, &out->first);
 			out->around = ok && snapshot_take(&at, end, '~');
 			out->stream = out->around ? out->first : 0;
-			ok = ok && (out->around || snapshot_take(&at, end, '+')) && snapshot_number(&at, end, &out->n) && out->n > 0;
+			ok = ok && (out->around || snapshot_take(&at, end, '+')) &&
+			     snapshot_number(&at, end, &out->n) && out->n > 0;
 		}
 		break;
 	}
@@ -124,14 +131,17 @@ static int snapshot_there(const struct app *app, const struct item *it, struct e
 	if (it->part->takes < PART_PORT)
 		return 0;
 	if (it->arg.port >= n)
-		return err_set(e, EINVAL, "part '%s': there is no port %u; ports are 0 to %u", it->part->name, it->arg.port, n - 1);
-	if (it->part->takes != PART_STREAM || ctl_stream_cfg(app->ctl, it->arg.port, it->arg.stream) != NULL)
+		return err_set(e, EINVAL, "part '%s': there is no port %u; ports are 0 to %u",
+			       it->part->name, it->arg.port, n - 1);
+	if (it->part->takes != PART_STREAM ||
+	    ctl_stream_cfg(app->ctl, it->arg.port, it->arg.stream) != NULL)
 		return 0;
 	return cmd_no_stream(app->cmd, it->arg.port, it->arg.stream, e);
 }
 
 /* Parses one item. out->part becomes NULL for "stats", whose keys every snapshot has. */
-static int item_parse(const struct app *app, const char *text, size_t len, struct item *out, struct err *e)
+static int item_parse(const struct app *app, const char *text, size_t len, struct item *out,
+		      struct err *e)
 {
 	size_t name = strcspn(text, ":, ");
 	const struct snap_part *part;
@@ -146,14 +156,16 @@ static int item_parse(const struct app *app, const char *text, size_t len, struc
 	if (out->part == NULL)
 		return snapshot_unknown(text, len, e);
 	if (!arg_parse(out->part->takes, text + name, text + len, &out->arg))
-		return err_set(e, EINVAL, "'%.*s' is not how this part is asked for: %s%s", len < 60 ? (int)len : 60, text, out->part->name,
+		return err_set(e, EINVAL, "'%.*s' is not how this part is asked for: %s%s",
+			       len < 60 ? (int)len : 60, text, out->part->name,
 			       forms[out->part->takes]);
 	return snapshot_there(app, out, e);
 }
 
 static bool same_arg(const struct part_arg *a, const struct part_arg *b)
 {
-	return a->port == b->port && a->stream == b->stream && a->first == b->first && a->n == b->n && a->around == b->around;
+	return a->port == b->port && a->stream == b->stream && a->first == b->first &&
+	       a->n == b->n && a->around == b->around;
 }
 
 /* Adds an item to the list. Each part fills one key, so a part may be asked for again only with the
@@ -165,7 +177,10 @@ static int item_add(struct item **items, unsigned *n, const struct item *it, str
 			continue;
 		if (same_arg(&(*items)[i].arg, &it->arg))
 			return 0;
-		return err_set(e, EINVAL, "part '%s' is asked for twice, each time of something else; take two snapshots", it->part->name);
+		return err_set(
+			e, EINVAL,
+			"part '%s' is asked for twice, each time of something else; take two snapshots",
+			it->part->name);
 	}
 	if (it->part == NULL)
 		return 0;
@@ -174,11 +189,13 @@ static int item_add(struct item **items, unsigned *n, const struct item *it, str
 	return 0;
 }
 
-static int items_parse(const struct app *app, const char *list, struct item **items, unsigned *n, struct err *e)
+static int items_parse(const struct app *app, const char *list, struct item **items, unsigned *n,
+		       struct err *e)
 {
 	int rc = 0;
 
-	for (const char *at = list + strspn(list, ", "); *at != '\0' && rc == 0; at += strspn(at, ", ")) {
+	for (const char *at = list + strspn(list, ", "); *at != '\0' && rc == 0;
+	     at += strspn(at, ", ")) {
 		struct item it;
 		size_t len = strcspn(at, ", ");
 		rc = item_parse(app, at, len, &it, e);

@@ -186,10 +186,16 @@ void spool_drain(struct spool *s, bool (*stop)(void *arg, uint64_t idle_ns), voi
 		was = spool_waiting(s);
 		idle_ns = loop_now_ns() - since;
 		if (!told && was > 0 && idle_ns > TELL_NS && can_say()) {
-			visible_print(stderr, "waiting for the reader of standard output, who has not taken the last %zu bytes\n", was);
+			visible_print(
+				stderr,
+				"waiting for the reader of standard output, who has not taken the last %zu bytes\n",
+				was);
 			told = true;
 		}
 	}
 	if (was > 0 && can_say())
-		visible_print(stderr, "nobody has taken the last %zu bytes of standard output: they are lost\n", was);
+		visible_print(
+			stderr,
+			"nobody has taken the last %zu bytes of standard output: they are lost\n",
+			was);
 }

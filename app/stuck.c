@@ -20,7 +20,8 @@ static void on_interrupt(int signo)
 	if (!noted) {
 		first = now;
 		noted = 1;
-	} else if ((now.tv_sec - first.tv_sec) * 1000000000ll + now.tv_nsec - first.tv_nsec > PATIENCE_NS) {
+	} else if ((now.tv_sec - first.tv_sec) * 1000000000ll + now.tv_nsec - first.tv_nsec >
+		   PATIENCE_NS) {
 		end(signo);
 	}
 }

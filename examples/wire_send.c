@@ -47,8 +47,8 @@ int main(void)
 
 	struct snap *s = ctl_snapshot(c);
 	uint64_t tx = s->port[0].tx.packets, rx = s->port[1].rx.packets;
-	printf("port 0 sent %llu, port 1 received %llu, %.3f Mpps\n", (unsigned long long)tx, (unsigned long long)rx,
-	       s->port[0].run.mean_pps / 1e6);
+	printf("port 0 sent %llu, port 1 received %llu, %.3f Mpps\n", (unsigned long long)tx,
+	       (unsigned long long)rx, s->port[0].run.mean_pps / 1e6);
 	snap_free(s);
 	free(s);
 	ctl_close(c);

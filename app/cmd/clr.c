@@ -14,4 +14,8 @@ static int clr_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 static const struct arg_spec none[] = {{ARG_END}};
 
-const struct verb verb_clr = {.name = "clr", .args = none, .run = clr_run, .flags = VERB_NO_LOAD, .help = "Short for `clear all`."};
+const struct verb verb_clr = {.name = "clr",
+			      .args = none,
+			      .run = clr_run,
+			      .flags = VERB_NO_LOAD,
+			      .help = "Short for `clear all`."};

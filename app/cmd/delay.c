@@ -15,10 +15,16 @@ static void delay_cancel(struct cmd_run *r)
 }
 
 /* At most a day. A larger number is taken for a typing error. */
-static const struct arg_spec args_delay[] = {{ARG_VALUE, "MILLISECONDS", 0, {&vt_uint, 0, 86400000}}, {ARG_END}};
+static const struct arg_spec args_delay[] = {
+	{ARG_VALUE, "MILLISECONDS", 0, {&vt_uint, 0, 86400000}}, {ARG_END}};
 
 const struct verb verb_delay = {
-	.name = "delay", .args = args_delay, .run = delay_run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = pause_poll, .cancel = delay_cancel,
+	.name = "delay",
+	.args = args_delay,
+	.run = delay_run,
+	.flags = VERB_LOOKS | VERB_NO_LOAD,
+	.poll = pause_poll,
+	.cancel = delay_cancel,
 	.progress = pause_progress,
 	.help = "Pktgen's pause in milliseconds; `sleep 100ms` is the same.",
 };

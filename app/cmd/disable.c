@@ -7,6 +7,8 @@ static int disable_run(struct cmd_run *r, const struct arg_val *args, struct err
 }
 
 const struct verb verb_disable = {
-	.name = "disable", .args = feature_args, .run = disable_run,
+	.name = "disable",
+	.args = feature_args,
+	.run = disable_run,
 	.help = "Turn a feature of ports off, in Pktgen's words; `help enable` tells more.",
 };

@@ -13,22 +13,36 @@ static const struct feature own_rows[] = {
 	{{100, "qinq", "a service tag and a VLAN tag"}, .row = "with.qinq", .all_streams = true},
 	{{100, "mpls", "an MPLS label"}, .row = "with.mpls", .all_streams = true},
 	{{100, "gre", "a GRE tunnel with IP inside"}, .row = "with.gre", .all_streams = true},
-	{{100, "gre_eth", "a GRE tunnel with Ethernet inside"}, .row = "with.gre_eth", .all_streams = true},
+	{{100, "gre_eth", "a GRE tunnel with Ethernet inside"},
+	 .row = "with.gre_eth",
+	 .all_streams = true},
 	{{100, "vxlan", "a VXLAN tunnel"}, .row = "with.vxlan", .all_streams = true},
 	{{100, "random", "random bits: `set <ports> rnd ...`"}, .row = "random", .single = true},
 	{{300, "rnd_s_ip", "random source addresses"}, .row = "rnd_s_ip"},
 	{{300, "rnd_s_pt", "random source ports"}, .row = "rnd_s_pt"},
-	{{300, "process", LATER}, .why = LATER "; received frames are counted and not answered", .code = ENOTSUP},
-	{{300, "icmp", LATER}, .why = LATER "; received frames are counted and not answered", .code = ENOTSUP},
+	{{300, "process", LATER},
+	 .why = LATER "; received frames are counted and not answered",
+	 .code = ENOTSUP},
+	{{300, "icmp", LATER},
+	 .why = LATER "; received frames are counted and not answered",
+	 .code = ENOTSUP},
 	{{300, "capture", LATER}, .why = LATER, .code = ENOTSUP},
 	{{300, "pcap", LATER}, .why = LATER, .code = ENOTSUP},
-	{{500, "bonding", "bonded devices"}, .why = "a bonded device is a port like any other; give it at start, as in -p vdev:net_bonding0,...",
+	{{500, "bonding", "bonded devices"},
+	 .why = "a bonded device is a port like any other; give it at start, as in -p vdev:net_bonding0,...",
 	 .code = EINVAL},
-	{{500, "blink", LATER}, .why = LATER "; `ethtool -p` lets the LED of a Linux interface blink", .code = ENOTSUP},
+	{{500, "blink", LATER},
+	 .why = LATER "; `ethtool -p` lets the LED of a Linux interface blink",
+	 .code = ENOTSUP},
 	{{500, "rate", "rates"},
-	 .why = "a port always has a rate; `set <ports> rate 10%` changes it, max is as fast as the device takes frames", .code = EINVAL},
-	{{500, "mac_from_arp", LATER}, .why = LATER "; `set <ports> dst mac` says where frames go", .code = ENOTSUP},
-	{{500, "clock_gettime", "the clock"}, .why = "the best clock is chosen at start; `show clock` tells which", .code = EINVAL},
+	 .why = "a port always has a rate; `set <ports> rate 10%` changes it, max is as fast as the device takes frames",
+	 .code = EINVAL},
+	{{500, "mac_from_arp", LATER},
+	 .why = LATER "; `set <ports> dst mac` says where frames go",
+	 .code = ENOTSUP},
+	{{500, "clock_gettime", "the clock"},
+	 .why = "the best clock is chosen at start; `show clock` tells which",
+	 .code = EINVAL},
 	{{500, "screen", "redraws of the screen's page, as `on` and `off`"}, .screen = true},
 	{{500, "jumbo", "an MTU of 9000"}, .row = "jumbo"},
 	{{0}},
@@ -72,7 +86,9 @@ int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, struct e
 	struct err own = {.col = -1};
 
 	if (f->screen && args[PORTS].given)
-		return err_at(e, EINVAL, args[PORTS].col, "the screen belongs to no port; write: %s screen", on ? "enable" : "disable");
+		return err_at(e, EINVAL, args[PORTS].col,
+			      "the screen belongs to no port; write: %s screen",
+			      on ? "enable" : "disable");
 	if (f->screen) {
 		view_freeze(r, !on);
 		return 0;
@@ -83,7 +99,8 @@ int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, struct e
 	if (f->row == NULL)
 		return err_at(e, f->code, args[WORD].col, "%s: %s", f->is.word, f->why);
 	if (!args[PORTS].given)
-		return err_at(e, EINVAL, args[WORD].col, "%s belongs to ports; write: %s <ports> %s", f->is.word,
+		return err_at(e, EINVAL, args[WORD].col,
+			      "%s belongs to ports; write: %s <ports> %s", f->is.word,
 			      on ? "enable" : "disable", f->is.word);
 	for (unsigned i = 0; i < t.n && f->all_streams; i++) {
 		if (t.item[i].has_streams)
@@ -127,7 +144,9 @@ void features_make(void)
 }
 
 const struct verb verb_enable = {
-	.name = "enable", .args = feature_args, .run = enable_run,
+	.name = "enable",
+	.args = feature_args,
+	.run = enable_run,
 	.help = "Turn a feature of ports on, in Pktgen's words.\n"
 		"Tags and tunnels go into the frames of all streams of the ports, or of the streams that are named: enable 0/3 vlan.\n"
 		"They combine. A tunnel goes behind the IP header: addresses that were set are the outer ones, ipv4[2].dst and\n"

@@ -9,7 +9,11 @@
 
 static const struct arg_spec any[] = {{ARG_REST, "...", ARG_OPT}, {ARG_END}};
 
-#define LATER(name_, alias_, help_) {.name = name_, .alias = alias_, .args = any, .help = help_, .flags = VERB_LATER | VERB_HIDDEN}
+#define LATER(name_, alias_, help_) \
+	{ \
+		.name = name_, .alias = alias_, .args = any, .help = help_, \
+		.flags = VERB_LATER | VERB_HIDDEN \
+	}
 
 /* Refuses the word. The verb's help says what to use instead. */
 static int run_instead(struct cmd_run *r, const struct arg_val *args, struct err *e)
@@ -17,10 +21,15 @@ static int run_instead(struct cmd_run *r, const struct arg_val *args, struct err
 	const char *word = r->line + strspn(r->line, " \t");
 
 	(void)args;
-	return err_at(e, EINVAL, (int)(word - r->line), "%.*s: %s", (int)strcspn(word, " \t"), word, r->verb->help);
+	return err_at(e, EINVAL, (int)(word - r->line), "%.*s: %s", (int)strcspn(word, " \t"), word,
+		      r->verb->help);
 }
 
-#define INSTEAD(name_, alias_, help_) {.name = name_, .alias = alias_, .args = any, .help = help_, .flags = VERB_HIDDEN, .run = run_instead}
+#define INSTEAD(name_, alias_, help_) \
+	{ \
+		.name = name_, .alias = alias_, .args = any, .help = help_, .flags = VERB_HIDDEN, \
+		.run = run_instead \
+	}
 
 const struct verb verbs_later[] = {
 	LATER("capture", NULL, "Write received frames to a file."),
@@ -30,11 +39,14 @@ const struct verb verbs_later[] = {
 	LATER("restart", NULL, "Stop and start the devices."),
 	LATER("plugin", NULL, "Load code at run time."),
 	LATER("bonding", NULL, "State of bonded devices."),
-	INSTEAD("dbg", NULL, "Here `show plan` tells rates and cycles of queues, `show xstats` what devices count, `show log` what happened."),
+	INSTEAD("dbg", NULL,
+		"Here `show plan` tells rates and cycles of queues, `show xstats` what devices count, `show log` what happened."),
 	INSTEAD("jumbo", NULL,
 		"`enable <ports> jumbo` sets an MTU of 9000, `set <ports> mtu 4000` any other; `size` then goes up to the MTU and 18."),
-	INSTEAD("cmap", NULL, "`show map` tells which core serves which queue, `page cpu` what the machine's cores do."),
-	INSTEAD("hugepages", NULL, "`show ports` tells the memory of each port, /proc/meminfo that of the machine."),
+	INSTEAD("cmap", NULL,
+		"`show map` tells which core serves which queue, `page cpu` what the machine's cores do."),
+	INSTEAD("hugepages", NULL,
+		"`show ports` tells the memory of each port, /proc/meminfo that of the machine."),
 	INSTEAD("history", NULL, "The arrow keys bring back lines that were typed."),
 	INSTEAD("chelp", NULL, "`help` lists all commands, `help WORD` tells about one."),
 	INSTEAD("echo", NULL, "`lua \"print('text')\"` prints."),

@@ -42,7 +42,8 @@ static void lines_free(struct lines *all)
 
 /* Makes the error of a refused line: "file:12: set 0 rate abc5", a caret, and what is wrong. A line
  * that is too long for the error is left out, but its place is named. Returns -code. */
-static int load_refuse(const char *file, const struct line *l, const struct err *why, int code, struct err *e)
+static int load_refuse(const char *file, const struct line *l, const struct err *why, int code,
+		       struct err *e)
 {
 	struct sbuf where = {0}, text = {0};
 
@@ -72,7 +73,8 @@ static int check_all(struct cmd *cmd, const char *file, const struct lines *all,
 
 /* Runs the lines until one is refused; *done counts those that were run. Their output is dropped,
  * and their notes are kept. */
-static int run_all(struct cmd_run *r, const char *file, const struct lines *all, unsigned *done, struct err *e)
+static int run_all(struct cmd_run *r, const char *file, const struct lines *all, unsigned *done,
+		   struct err *e)
 {
 	struct cmd_run *one = xcalloc(1, sizeof(*one));
 	struct sbuf out = {0};
@@ -88,7 +90,8 @@ static int run_all(struct cmd_run *r, const char *file, const struct lines *all,
 		if (rc == VERB_PENDING) {
 			/* the check has refused verbs that take time, so this cannot happen */
 			cmd_cancel(one);
-			rc = err_set(&why, EINVAL, "this takes time and cannot be in a file that is loaded");
+			rc = err_set(&why, EINVAL,
+				     "this takes time and cannot be in a file that is loaded");
 		}
 		if (rc < 0) {
 			load_refuse(file, &all->l[*done], &why, -rc, e);
@@ -111,7 +114,8 @@ static void warn_frames(struct cmd_run *r, unsigned port, struct sbuf *note)
 	struct err why, pending = {0};
 
 	for (unsigned s = 0; s <= n; s++) {
-		const struct stream_cfg *cfg = s < n && cmd_object(r->cmd, SCOPE_STREAM, port, s, &obj) ? obj.cfg : NULL;
+		const struct stream_cfg *cfg =
+			s < n && cmd_object(r->cmd, SCOPE_STREAM, port, s, &obj) ? obj.cfg : NULL;
 		if (cfg == NULL && s < n)
 			continue;
 		why.text[0] = '\0';
@@ -122,7 +126,8 @@ static void warn_frames(struct cmd_run *r, unsigned port, struct sbuf *note)
 			continue;
 		}
 		if (pending.text[0] != '\0' && last > first)
-			sbuf_addf(note, "warning: streams %u/%u-%u: %s\n", port, first, last, pending.text);
+			sbuf_addf(note, "warning: streams %u/%u-%u: %s\n", port, first, last,
+				  pending.text);
 		else if (pending.text[0] != '\0')
 			sbuf_addf(note, "warning: stream %u/%u: %s\n", port, first, pending.text);
 		pending = why;
@@ -139,7 +144,10 @@ static void warn_all(struct cmd_run *r, const uint64_t *counts)
 			continue;
 		warn_frames(r, p, r->note);
 		if (ctl_sending(app->ctl, p) && ctl_port_cfg(app->ctl, p)->count != counts[p])
-			sbuf_addf(r->note, "warning: port %u: it is sending; the new count is that of the next start\n", p);
+			sbuf_addf(
+				r->note,
+				"warning: port %u: it is sending; the new count is that of the next start\n",
+				p);
 	}
 }
 
@@ -199,7 +207,10 @@ static int load_run(struct cmd_run *r, const struct arg_val *args, struct err *e
 static const struct arg_spec args_load[] = {{ARG_FILE, "FILE"}, {ARG_END}};
 
 const struct verb verb_load = {
-	.name = "load", .args = args_load, .run = load_run, .flags = VERB_NO_LOAD,
+	.name = "load",
+	.args = args_load,
+	.run = load_run,
+	.flags = VERB_NO_LOAD,
 	.help = "Check a file of settings and streams as a whole, then apply it, or nothing of it.\n"
 		"It may hold set, reset, stream and Pktgen's words for settings. Commands that do something, like start, go into a file\n"
 		"for the option -f.",

@@ -30,7 +30,8 @@ static void lua_show(struct cmd_run *r, json_t *v)
 		value_digits(json_real_value(v), r->out);
 		sbuf_addc(r->out, '\n');
 	} else {
-		char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+		char *text =
+			json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
 		sbuf_addf(r->out, "%s\n", text != NULL ? text : "");
 		free(text);
 	}
@@ -111,7 +112,8 @@ static int run_lua(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 /* The words behind the file's name, whose column is col. The line is split into w; the words begin
  * at w[*first]. Returns their number. */
-static unsigned words_behind(const char *line, int col, struct cmd_word *w, unsigned max, char *buf, size_t size, unsigned *first)
+static unsigned words_behind(const char *line, int col, struct cmd_word *w, unsigned max, char *buf,
+			     size_t size, unsigned *first)
 {
 	int n = cmd_split(line, w, max, buf, size, NULL);
 
@@ -150,19 +152,31 @@ static int run_script(struct cmd_run *r, const struct arg_val *args, struct err 
 }
 
 static const struct arg_spec args_lua[] = {{ARG_REST, "chunk"}, {ARG_END}};
-static const struct arg_spec args_script[] = {{ARG_FILE, "FILE"}, {ARG_REST, "args", ARG_OPT}, {ARG_END}};
+static const struct arg_spec args_script[] = {{ARG_FILE, "FILE"},
+					      {ARG_REST, "args", ARG_OPT},
+					      {ARG_END}};
 
 const struct verb verb_lua = {
-	.name = "lua", .args = args_lua, .run = run_lua, .poll = poll_script, .cancel = lua_cancel,
-	.progress = lua_progress, .flags = VERB_NO_LOAD,
+	.name = "lua",
+	.args = args_lua,
+	.run = run_lua,
+	.poll = poll_script,
+	.cancel = lua_cancel,
+	.progress = lua_progress,
+	.flags = VERB_NO_LOAD,
 	.help = "Run a piece of Lua: lua 'for p = 0, 1 do wr.start(p) end'.\n"
 		"What it returns is printed; an expression alone is returned: lua wr.port[0].rate. Quote what holds blanks, ; or #.\n"
 		"Variables stay until the session ends. `wr` is the module wirerate: settings are properties, commands are functions.\n"
 		"Ctrl-C ends it, also in a loop; ports keep sending.",
 };
 const struct verb verb_script = {
-	.name = "script", .args = args_script, .run = run_script, .poll = poll_script, .cancel = lua_cancel,
-	.progress = lua_progress, .flags = VERB_NO_LOAD | VERB_TRUSTED,
+	.name = "script",
+	.args = args_script,
+	.run = run_script,
+	.poll = poll_script,
+	.cancel = lua_cancel,
+	.progress = lua_progress,
+	.flags = VERB_NO_LOAD | VERB_TRUSTED,
 	.help = "Run a file of Lua: script sweep.lua 64 1518. Its arguments are `...` and the table `arg`.\n"
 		"An error is told with file, line and a traceback, and is a refused command (exit code 2); a failed expect() gives 1.\n"
 		"require() finds modules beside the file, in ~/.config/wirerate/lua, and those that came with the program.\n"

@@ -54,8 +54,10 @@ static int page_parse(const struct vspec *s, const char *text, void *out, struct
 		return vspec_fail(s, EINVAL, 0, e, text, "is no page");
 	a.page = page_find(text, &why);
 	if (a.page == NULL)
-		return err_at(e, EINVAL, 0, "%.900s; next and previous go by their order; a number is a group of ports",
-			      why.text);
+		return err_at(
+			e, EINVAL, 0,
+			"%.900s; next and previous go by their order; a number is a group of ports",
+			why.text);
 	memcpy(out, &a, sizeof(a));
 	return 0;
 }
@@ -76,10 +78,13 @@ static void page_print(const struct vspec *s, const void *v, struct sbuf *out)
 static void page_allowed(const struct vspec *s, struct sbuf *out)
 {
 	(void)s;
-	sbuf_add(out, "the name of a page (`page` lists them) | next | previous | a group of ports, from 0");
+	sbuf_add(
+		out,
+		"the name of a page (`page` lists them) | next | previous | a group of ports, from 0");
 }
 
-static void page_or_step_offer(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+static void page_or_step_offer(const struct vspec *s, const char *prefix,
+			       void (*offer)(void *arg, const char *word), void *arg)
 {
 	page_offer(s, prefix, offer, arg);
 	for (unsigned i = 0; i < ARRAY_SIZE(steps); i++)
@@ -88,15 +93,23 @@ static void page_or_step_offer(const struct vspec *s, const char *prefix, void (
 }
 
 static const struct vtype vt_page_or_group = {
-	.name = "page", .syntax = "name of a page, next, previous, or number of a group of ports", .size = sizeof(struct page_arg),
+	.name = "page",
+	.syntax = "name of a page, next, previous, or number of a group of ports",
+	.size = sizeof(struct page_arg),
 	.parse = page_parse,
-	.print = page_print, .complete = page_or_step_offer, .allowed = page_allowed, .about = page_about,
+	.print = page_print,
+	.complete = page_or_step_offer,
+	.allowed = page_allowed,
+	.about = page_about,
 };
 
 static const struct out_col list_cols[] = {
-	{"current", "", OF_STR}, {"key", "key", OF_STR}, {"name", "page", OF_STR}, {"alias", "also", OF_STR}, {"help", "", OF_STR},
+	{"current", "", OF_STR},   {"key", "key", OF_STR}, {"name", "page", OF_STR},
+	{"alias", "also", OF_STR}, {"help", "", OF_STR},
 };
-static const struct out_view list_view = {.rows = "pages", .cols = list_cols, .ncols = ARRAY_SIZE(list_cols)};
+static const struct out_view list_view = {.rows = "pages",
+					  .cols = list_cols,
+					  .ncols = ARRAY_SIZE(list_cols)};
 
 static int list_pages(struct cmd_run *r)
 {
@@ -104,8 +117,8 @@ static int list_pages(struct cmd_run *r)
 	json_t *doc = show_doc("pages"), *list = json_array();
 
 	for (unsigned i = 0; pages[i] != NULL; i++) {
-		json_t *o = json_pack("{s:s, s:s, s:s}", "current", pages[i] == v->page ? "*" : "", "name", pages[i]->name, "help",
-				      pages[i]->help);
+		json_t *o = json_pack("{s:s, s:s, s:s}", "current", pages[i] == v->page ? "*" : "",
+				      "name", pages[i]->name, "help", pages[i]->help);
 		/* the key of the tenth page is 0 */
 		if (i < 10)
 			json_object_set_new(o, "key", json_integer((i + 1) % 10));
@@ -152,22 +165,31 @@ static int run_page(struct cmd_run *r, const struct arg_val *args, struct err *e
 	} else {
 		unsigned size = view_group(&app->view), n = app_nports(app);
 		if (a.group > 0 && n <= size)
-			return err_at(e, EINVAL, args[0].col, "there is no group %u of ports: with %u on a page all are in group 0; "
-				      "a page goes by its name, `page %s`",
-				      (unsigned)a.group, size, pages[a.group <= page_count() ? a.group - 1 : 0]->name);
+			return err_at(
+				e, EINVAL, args[0].col,
+				"there is no group %u of ports: with %u on a page all are in group 0; "
+				"a page goes by its name, `page %s`",
+				(unsigned)a.group, size,
+				pages[a.group <= page_count() ? a.group - 1 : 0]->name);
 		if (a.group > 0 && a.group * size >= n)
-			return err_at(e, EINVAL, args[0].col, "there is no group %u of ports: with %u on a page, %u port%s are groups 0 to %u",
-				      (unsigned)a.group, size, n, n == 1 ? "" : "s", n > 0 ? (n - 1) / size : 0);
+			return err_at(
+				e, EINVAL, args[0].col,
+				"there is no group %u of ports: with %u on a page, %u port%s are groups 0 to %u",
+				(unsigned)a.group, size, n, n == 1 ? "" : "s",
+				n > 0 ? (n - 1) / size : 0);
 		app->view.first = (unsigned)a.group * size;
 	}
 	view_touch(&app->view);
 	return 0;
 }
 
-static const struct arg_spec args_page[] = {{ARG_VALUE, "PAGE", ARG_OPT, {&vt_page_or_group}}, {ARG_END}};
+static const struct arg_spec args_page[] = {{ARG_VALUE, "PAGE", ARG_OPT, {&vt_page_or_group}},
+					    {ARG_END}};
 
 const struct verb verb_page = {
-	.name = "page", .args = args_page, .run = run_page,
+	.name = "page",
+	.args = args_page,
+	.run = run_page,
 	.help = "Choose the page of the screen; without a name, list the pages. next and previous go by their order.\n"
 		"A number is a group of ports on pages that show several, as in Pktgen: `page 1` begins with the ports that\n"
 		"`page 0` has no room for (`set pages.ports` says how many those are).",
@@ -189,15 +211,20 @@ static int run_port(struct cmd_run *r, const struct arg_val *args, struct err *e
 		e->col = args[0].col;
 		return -EINVAL;
 	}
-	if (t->n != 1 || t->item[0].p0 != t->item[0].p1 || (t->item[0].has_streams && t->item[0].s0 != t->item[0].s1))
-		return err_at(e, EINVAL, args[0].col, "\"%.60s\" is more than one; a page shows one port (`port 1`) or one stream (`port 1/3`)",
-			      args[0].text);
+	if (t->n != 1 || t->item[0].p0 != t->item[0].p1 ||
+	    (t->item[0].has_streams && t->item[0].s0 != t->item[0].s1))
+		return err_at(
+			e, EINVAL, args[0].col,
+			"\"%.60s\" is more than one; a page shows one port (`port 1`) or one stream (`port 1/3`)",
+			args[0].text);
 	app->view.port = t->item[0].p0;
-	app->view.stream = t->item[0].has_streams ? t->item[0].s0 : app_first_stream(app, t->item[0].p0);
+	app->view.stream =
+		t->item[0].has_streams ? t->item[0].s0 : app_first_stream(app, t->item[0].p0);
 	app->view.top = 0;
 	/* pages of several ports move to the group that has this port */
 	unsigned size = view_group(&app->view), first = app->view.first;
-	if ((app->view.room > 0 || app->view.max_ports > 0) && (app->view.port < first || app->view.port >= first + size))
+	if ((app->view.room > 0 || app->view.max_ports > 0) &&
+	    (app->view.port < first || app->view.port >= first + size))
 		app->view.first = app->view.port - app->view.port % size;
 	view_touch(&app->view);
 	return 0;
@@ -206,7 +233,9 @@ static int run_port(struct cmd_run *r, const struct arg_val *args, struct err *e
 static const struct arg_spec args_port[] = {{ARG_TARGETS, "port", ARG_OPT}, {ARG_END}};
 
 const struct verb verb_port = {
-	.name = "port", .args = args_port, .run = run_port,
+	.name = "port",
+	.args = args_port,
+	.run = run_port,
 	.help = "Select the port, or the stream, that pages of one port show: `port 1`, `port 1/3`.\n"
 		"Without one, say which is selected.",
 };

@@ -15,6 +15,10 @@ static int quit_run(struct cmd_run *r, const struct arg_val *args, struct err *e
 static const struct arg_spec none[] = {{ARG_END}};
 
 const struct verb verb_quit = {
-	.name = "quit", .alias = "exit", .args = none, .run = quit_run, .flags = VERB_NO_LOAD | VERB_ENDS,
+	.name = "quit",
+	.alias = "exit",
+	.args = none,
+	.run = quit_run,
+	.flags = VERB_NO_LOAD | VERB_ENDS,
 	.help = "Stop all ports and leave.",
 };

@@ -33,7 +33,8 @@ int reset_ports(struct cmd_run *r, const struct portset *ports, bool all, struct
 
 static bool says_all(const struct target *t)
 {
-	return t->n == 1 && !t->item[0].has_streams && t->item[0].p0 == 0 && t->item[0].p1 == UINT32_MAX;
+	return t->n == 1 && !t->item[0].has_streams && t->item[0].p0 == 0 &&
+	       t->item[0].p1 == UINT32_MAX;
 }
 
 static int reset_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
@@ -47,6 +48,9 @@ static int reset_run(struct cmd_run *r, const struct arg_val *args, struct err *
 static const struct arg_spec args_reset[] = {{ARG_TARGETS, "ports"}, {ARG_END}};
 
 const struct verb verb_reset = {
-	.name = "reset", .args = args_reset, .run = reset_run, .help = "All settings of the ports and their streams back to the defaults.\n"
+	.name = "reset",
+	.args = args_reset,
+	.run = reset_run,
+	.help = "All settings of the ports and their streams back to the defaults.\n"
 		"`reset all` takes the settings of no port with it: those of the screen's pages and of the tester.",
 };

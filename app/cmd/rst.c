@@ -12,4 +12,7 @@ static int rst_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 static const struct arg_spec none[] = {{ARG_END}};
 
-const struct verb verb_rst = {.name = "rst", .args = none, .run = rst_run, .help = "Short for `reset all`."};
+const struct verb verb_rst = {.name = "rst",
+			      .args = none,
+			      .run = rst_run,
+			      .help = "Short for `reset all`."};

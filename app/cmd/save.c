@@ -106,7 +106,8 @@ static void put_global(struct saving *s)
 {
 	for (unsigned i = 0; i < s->nrows; i++) {
 		struct sbuf text = {0};
-		if (s->rows[i]->scope == SCOPE_GLOBAL && is_saved(s->rows[i]) && cmd_setting_text(s->cmd, s->rows[i], 0, 0, &text)) {
+		if (s->rows[i]->scope == SCOPE_GLOBAL && is_saved(s->rows[i]) &&
+		    cmd_setting_text(s->cmd, s->rows[i], 0, 0, &text)) {
 			sbuf_add(s->out, "set");
 			put_line(s->out, s->rows[i]->name, sbuf_str(&text));
 		}
@@ -125,7 +126,8 @@ static void put_streams(struct saving *s, unsigned port)
 			continue;
 		while (i + 1 < n && has_stream(s, port, i + 1))
 			i++;
-		sbuf_addf(s->out, i > first ? "stream add %u/%u-%u\n" : "stream add %u/%u\n", port, first, i);
+		sbuf_addf(s->out, i > first ? "stream add %u/%u-%u\n" : "stream add %u/%u\n", port,
+			  first, i);
 	}
 	if (!has_stream(s, port, 0))
 		sbuf_addf(s->out, "stream delete %u/0\n", port);
@@ -153,7 +155,8 @@ static void put_port(struct saving *s, unsigned port)
 	}
 }
 
-static void add_entry(struct saving *s, unsigned order, unsigned stream, const struct setting *row, const char *text)
+static void add_entry(struct saving *s, unsigned order, unsigned stream, const struct setting *row,
+		      const char *text)
 {
 	if (s->n == s->cap) {
 		s->cap = s->cap ? s->cap * 2 : 1024;
@@ -206,7 +209,8 @@ static void reader_open(struct reader *rd, const struct setting *row)
 
 /* Does the same as cmd_value_text() for a row of streams, but faster: a value that equals the
  * default is not printed. */
-static bool save_differs(const struct reader *rd, const struct setting *row, const struct set_obj *obj, struct sbuf *out)
+static bool save_differs(const struct reader *rd, const struct setting *row,
+			 const struct set_obj *obj, struct sbuf *out)
 {
 	const void *val = (const char *)obj->cfg + row->offset;
 
@@ -268,10 +272,12 @@ static void put_stream_rows(struct saving *s, unsigned port)
 		qsort(s->e, s->n, sizeof(*s->e), by_row);
 	for (unsigned i = 0; i < s->n;) {
 		unsigned k = i;
-		while (k + 1 < s->n && s->e[k + 1].row == s->e[i].row && s->e[k + 1].stream == s->next[s->e[k].stream] &&
+		while (k + 1 < s->n && s->e[k + 1].row == s->e[i].row &&
+		       s->e[k + 1].stream == s->next[s->e[k].stream] &&
 		       strcmp(s->e[k + 1].text, s->e[i].text) == 0)
 			k++;
-		sbuf_addf(s->out, k > i ? "set %u/%u-%u" : "set %u/%u", port, s->e[i].stream, s->e[k].stream);
+		sbuf_addf(s->out, k > i ? "set %u/%u-%u" : "set %u/%u", port, s->e[i].stream,
+			  s->e[k].stream);
 		put_line(s->out, s->e[i].row->name, s->e[i].text);
 		i = k + 1;
 	}
@@ -279,7 +285,8 @@ static void put_stream_rows(struct saving *s, unsigned port)
 		free(s->e[i].text);
 }
 
-void save_text(struct cmd *cmd, const struct cmd_host *host, struct port_cfg *start, struct sbuf *out)
+void save_text(struct cmd *cmd, const struct cmd_host *host, struct port_cfg *start,
+	       struct sbuf *out)
 {
 	struct saving s = {.cmd = cmd, .host = host, .start = start, .out = out};
 
@@ -289,7 +296,8 @@ void save_text(struct cmd *cmd, const struct cmd_host *host, struct port_cfg *st
 		const struct proto *p;
 		const struct field *f;
 		unsigned nth;
-		if (s.rows[i]->scope == SCOPE_STREAM && is_saved(s.rows[i]) && frame_field_parse(s.rows[i]->name, &p, &nth, &f, NULL) != 0)
+		if (s.rows[i]->scope == SCOPE_STREAM && is_saved(s.rows[i]) &&
+		    frame_field_parse(s.rows[i]->name, &p, &nth, &f, NULL) != 0)
 			reader_open(&s.reader[i], s.rows[i]);
 	}
 	sbuf_add(out, "# wirerate " WR_VERSION ": settings and streams, for `load`\nreset all\n");
@@ -327,7 +335,10 @@ static int save_run(struct cmd_run *r, const struct arg_val *args, struct err *e
 static const struct arg_spec args_save[] = {{ARG_FILE, "FILE"}, {ARG_END}};
 
 const struct verb verb_save = {
-	.name = "save", .args = args_save, .run = save_run, .flags = VERB_NO_LOAD,
+	.name = "save",
+	.args = args_save,
+	.run = save_run,
+	.flags = VERB_NO_LOAD,
 	.help = "Write the settings and streams of all ports as a command file, for `load` or the option -f.\n"
 		"What has its default is left out, and the file begins with `reset all`. If it cannot be written, the old one stays.",
 };

@@ -6,4 +6,5 @@
 
 /* Appends commands that make all settings and streams of the host's ports again; the first one is
  * `reset all`. start: the settings that a reset gives a port. */
-void save_text(struct cmd *cmd, const struct cmd_host *host, struct port_cfg *start, struct sbuf *out);
+void save_text(struct cmd *cmd, const struct cmd_host *host, struct port_cfg *start,
+	       struct sbuf *out);

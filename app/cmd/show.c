@@ -8,15 +8,21 @@
 
 static const struct show_row own_rows[] = {
 	{{100, "stats", "counters of each port"}, show_stats, TAKES_PORTS},
-	{{100, "rates", "asked beside offered, marked where they differ by 0.1 %"}, show_rates, TAKES_PORTS},
+	{{100, "rates", "asked beside offered, marked where they differ by 0.1 %"},
+	 show_rates,
+	 TAKES_PORTS},
 	{{100, "queues", "counters of each queue"}, show_queues, TAKES_PORTS},
 	{{100, "xstats", "the device's own counters"}, show_xstats, TAKES_PORTS},
 	{{100, "ports", "devices and what is known about them"}, show_ports, TAKES_PORTS},
 	{{100, "map", "which core serves which queue"}, show_map, TAKES_NONE},
 	{{100, "plan", "what each worker runs now"}, show_plan, TAKES_NONE},
-	{{100, "frame", "the frame that is sent, header by header, and its bytes"}, show_frame, TAKES_STREAMS},
+	{{100, "frame", "the frame that is sent, header by header, and its bytes"},
+	 show_frame,
+	 TAKES_STREAMS},
 	{{100, "settings", "values in force"}, show_settings, TAKES_STREAMS},
-	{{400, "trial", "the result of the last trial, and what it was judged by"}, show_trial, TAKES_NONE},
+	{{400, "trial", "the result of the last trial, and what it was judged by"},
+	 show_trial,
+	 TAKES_NONE},
 	{{400, "log", "the last messages"}, show_log, TAKES_NONE},
 	{{400, "clock", "how the clock was calibrated"}, show_clock, TAKES_NONE},
 	{{0}},
@@ -43,7 +49,8 @@ void show_filter(json_t *doc, const struct show_sel *sel)
 	json_t *ports = json_object_get(doc, "ports");
 
 	for (size_t i = json_array_size(ports); sel->given && i-- > 0;) {
-		json_int_t p = json_integer_value(json_object_get(json_array_get(ports, i), "port"));
+		json_int_t p =
+			json_integer_value(json_object_get(json_array_get(ports, i), "port"));
 		if (p < 0 || !portset_has(&sel->ports, (unsigned)p))
 			json_array_remove(ports, i);
 	}
@@ -57,7 +64,9 @@ int show_out(struct cmd_run *r, json_t *doc, const struct out_view *view)
 }
 
 static int streams_of(struct cmd_run *r, unsigned port, uint32_t s0, uint32_t s1,
-		      int (*fn)(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e), void *arg, struct err *e)
+		      int (*fn)(struct cmd_run *r, unsigned port, unsigned stream, void *arg,
+				struct err *e),
+		      void *arg, struct err *e)
 {
 	struct ctl *ctl = app_of(r)->ctl;
 	unsigned n = ctl_nstreams(ctl, port);
@@ -74,7 +83,9 @@ static int streams_of(struct cmd_run *r, unsigned port, uint32_t s0, uint32_t s1
 }
 
 int show_streams(struct cmd_run *r, const struct show_sel *sel, bool all,
-		 int (*fn)(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e), void *arg, struct err *e)
+		 int (*fn)(struct cmd_run *r, unsigned port, unsigned stream, void *arg,
+			   struct err *e),
+		 void *arg, struct err *e)
 {
 	unsigned nports = ctl_nports(app_of(r)->ctl);
 	uint32_t last = all ? UINT32_MAX : 0;
@@ -88,25 +99,34 @@ int show_streams(struct cmd_run *r, const struct show_sel *sel, bool all,
 		return rc;
 	for (unsigned i = 0; i < sel->target->n; i++) {
 		bool has = sel->target->item[i].has_streams;
-		for (uint32_t p = sel->target->item[i].p0; p <= sel->target->item[i].p1 && p < nports && rc == 0; p++)
-			rc = streams_of(r, p, has ? sel->target->item[i].s0 : 0, has ? sel->target->item[i].s1 : last, fn, arg, e);
+		for (uint32_t p = sel->target->item[i].p0;
+		     p <= sel->target->item[i].p1 && p < nports && rc == 0; p++)
+			rc = streams_of(r, p, has ? sel->target->item[i].s0 : 0,
+					has ? sel->target->item[i].s1 : last, fn, arg, e);
 	}
 	return rc;
 }
 
-static const struct out_col what_cols[] = {{"name", "show", OF_STR}, {"takes", "of", OF_STR}, {"help", "", OF_STR}};
-static const struct out_view what_view = {.rows = "results", .cols = what_cols, .ncols = ARRAY_SIZE(what_cols)};
+static const struct out_col what_cols[] = {{"name", "show", OF_STR},
+					   {"takes", "of", OF_STR},
+					   {"help", "", OF_STR}};
+static const struct out_view what_view = {.rows = "results",
+					  .cols = what_cols,
+					  .ncols = ARRAY_SIZE(what_cols)};
 
 static int show_what(struct cmd_run *r)
 {
-	static const char *const takes[] = {[TAKES_NONE] = "-", [TAKES_PORTS] = "[<ports>]", [TAKES_STREAMS] = "[<streams>]"};
+	static const char *const takes[] = {
+		[TAKES_NONE] = "-", [TAKES_PORTS] = "[<ports>]", [TAKES_STREAMS] = "[<streams>]"};
 	json_t *doc = show_doc("show"), *list = json_array();
 
 	for (unsigned i = 0; i < nrows; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", row_at(i)->is.word, "takes", takes[row_at(i)->takes], "help",
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", row_at(i)->is.word,
+						      "takes", takes[row_at(i)->takes], "help",
 						      row_at(i)->is.about));
-	json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", "snapshot", "takes", "[<parts>]", "help",
-					      "what pages and other clients get, as JSON"));
+	json_array_append_new(list,
+			      json_pack("{s:s, s:s, s:s}", "name", "snapshot", "takes", "[<parts>]",
+					"help", "what pages and other clients get, as JSON"));
 	/* Words that are verbs of their own, such as `show page`. */
 	for (unsigned i = 0; i < cmd_nverbs(r->cmd); i++) {
 		const struct verb *v = cmd_verb_at(r->cmd, i);
@@ -114,7 +134,8 @@ static int show_what(struct cmd_run *r)
 			continue;
 		struct sbuf help = {0};
 		cmd_help_first(v->help, &help);
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", v->name + 5, "takes", "", "help", sbuf_str(&help)));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", v->name + 5,
+						      "takes", "", "help", sbuf_str(&help)));
 		sbuf_free(&help);
 	}
 	json_object_set_new(doc, "results", list);
@@ -123,7 +144,9 @@ static int show_what(struct cmd_run *r)
 
 static int show_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
-	struct show_sel sel = {.given = args[1].given, .target = &args[1].target, .col = args[1].col};
+	struct show_sel sel = {.given = args[1].given,
+			       .target = &args[1].target,
+			       .col = args[1].col};
 	int rc = 0;
 
 	if (!args[0].given)
@@ -132,7 +155,8 @@ static int show_run(struct cmd_run *r, const struct arg_val *args, struct err *e
 	if (!sel.given)
 		app_all_ports(app_of(r), &sel.ports);
 	else if (row->takes == TAKES_NONE)
-		return err_at(e, EINVAL, sel.col, "`show %s` takes no ports; leave them out", row->is.word);
+		return err_at(e, EINVAL, sel.col, "`show %s` takes no ports; leave them out",
+			      row->is.word);
 	else
 		rc = app_ports(app_of(r), sel.target, row->takes == TAKES_STREAMS, &sel.ports, e);
 	if (rc == 0)
@@ -161,6 +185,9 @@ void show_make(void)
 }
 
 const struct verb verb_show = {
-	.name = "show", .args = args_show, .run = show_run, .flags = VERB_LOOKS | VERB_NO_LOAD,
+	.name = "show",
+	.args = args_show,
+	.run = show_run,
+	.flags = VERB_LOOKS | VERB_NO_LOAD,
 	.help = "Print a result: as text, or with --json and --csv for programs. Alone: what can be shown.",
 };

@@ -24,11 +24,11 @@ struct show_row {
 	enum show_takes { TAKES_NONE, TAKES_PORTS, TAKES_STREAMS } takes;
 };
 
-show_fn show_stats, show_rates, show_queues;                          /* show_stats.c */
-show_fn show_ports, show_xstats, show_map, show_plan, show_clock;     /* show_ports.c */
-show_fn show_frame, show_settings;                                    /* show_settings.c */
-show_fn show_trial;                                                    /* show_trial.c */
-show_fn show_log;                                                     /* show_log.c */
+show_fn show_stats, show_rates, show_queues;                      /* show_stats.c */
+show_fn show_ports, show_xstats, show_map, show_plan, show_clock; /* show_ports.c */
+show_fn show_frame, show_settings;                                /* show_settings.c */
+show_fn show_trial;                                               /* show_trial.c */
+show_fn show_log;                                                 /* show_log.c */
 
 /* A new document: {"show": what}. */
 json_t *show_doc(const char *what);
@@ -41,4 +41,6 @@ int show_out(struct cmd_run *r, json_t *doc, const struct out_view *view);
  * named: all says whether a port stands for all of its streams, or for one: its stream 0 when the
  * port was named, and its lowest stream when no port was. Returns 0, or -errno with *e. */
 int show_streams(struct cmd_run *r, const struct show_sel *sel, bool all,
-		 int (*fn)(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e), void *arg, struct err *e);
+		 int (*fn)(struct cmd_run *r, unsigned port, unsigned stream, void *arg,
+			   struct err *e),
+		 void *arg, struct err *e);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "show.h"
 
-static const struct out_col cols[] = {{"time", "time", OF_STR}, {"level", "level", OF_STR}, {"text", "message", OF_STR}};
+static const struct out_col cols[] = {{"time", "time", OF_STR},
+				      {"level", "level", OF_STR},
+				      {"text", "message", OF_STR}};
 static const struct out_view view = {.rows = "messages", .cols = cols, .ncols = ARRAY_SIZE(cols)};
 
 int show_log(struct cmd_run *r, const struct show_sel *sel, struct err *e)

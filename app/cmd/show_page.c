@@ -36,7 +36,8 @@ static void page_print(const struct vspec *s, const void *v, struct sbuf *out)
 	sbuf_add(out, p->name);
 }
 
-void page_offer(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+void page_offer(const struct vspec *s, const char *prefix,
+		void (*offer)(void *arg, const char *word), void *arg)
 {
 	(void)s;
 	for (unsigned i = 0; pages[i] != NULL; i++)
@@ -61,23 +62,33 @@ static void page_allowed(const struct vspec *s, struct sbuf *out)
 }
 
 const struct vtype vt_page = {
-	.name = "page", .syntax = "name of a page", .size = sizeof(const struct page *),
-	.parse = page_parse, .print = page_print, .complete = page_offer, .allowed = page_allowed, .about = page_about,
+	.name = "page",
+	.syntax = "name of a page",
+	.size = sizeof(const struct page *),
+	.parse = page_parse,
+	.print = page_print,
+	.complete = page_offer,
+	.allowed = page_allowed,
+	.about = page_about,
 };
 
 /* The one port and stream that an argument names. */
-static int select_one(struct cmd_run *r, const struct arg_val *a, unsigned *port, unsigned *stream, struct err *e)
+static int select_one(struct cmd_run *r, const struct arg_val *a, unsigned *port, unsigned *stream,
+		      struct err *e)
 {
 	const struct target *t = &a->target;
 
-	if (t->n != 1 || t->item[0].p0 != t->item[0].p1 || (t->item[0].has_streams && t->item[0].s0 != t->item[0].s1))
-		return err_at(e, EINVAL, a->col, "a page has one selected port and stream: 0 or 0/3, not a list");
+	if (t->n != 1 || t->item[0].p0 != t->item[0].p1 ||
+	    (t->item[0].has_streams && t->item[0].s0 != t->item[0].s1))
+		return err_at(e, EINVAL, a->col,
+			      "a page has one selected port and stream: 0 or 0/3, not a list");
 	*port = t->item[0].p0;
 	*stream = t->item[0].has_streams ? t->item[0].s0 : app_first_stream(app_of(r), *port);
 	return 0;
 }
 
-static void draw_whole(const struct page *page, const struct page_in *in, int cols, struct sbuf *out)
+static void draw_whole(const struct page *page, const struct page_in *in, int cols,
+		       struct sbuf *out)
 {
 	struct page_out o;
 	struct grid g;
@@ -89,7 +100,8 @@ static void draw_whole(const struct page *page, const struct page_in *in, int co
 		if (o.all <= o.rows || rows == ROWS_MOST)
 			break;
 		grid_free(&g);
-		rows = o.all - o.rows < (unsigned)(ROWS_MOST - rows) ? rows + (int)(o.all - o.rows) : ROWS_MOST;
+		rows = o.all - o.rows < (unsigned)(ROWS_MOST - rows) ? rows + (int)(o.all - o.rows)
+								     : ROWS_MOST;
 	}
 	grid_text(&g, out);
 	grid_free(&g);
@@ -113,10 +125,15 @@ static int show_page_run(struct cmd_run *r, const struct arg_val *args, struct e
 	cmd_result(r, snap);
 	if (r->out_mode == OUT_TEXT) {
 		struct page_in in = {
-			.snap = snap, .port = port, .stream = stream, .max_ports = (unsigned)app->view.max_ports,
+			.snap = snap,
+			.port = port,
+			.stream = stream,
+			.max_ports = (unsigned)app->view.max_ports,
 			.ascii = view_ascii(&app->view),
 		};
-		draw_whole(page, &in, app->view.cols > 0 ? app->view.cols : (int)tty_columns(STDOUT_FILENO), r->out);
+		draw_whole(page, &in,
+			   app->view.cols > 0 ? app->view.cols : (int)tty_columns(STDOUT_FILENO),
+			   r->out);
 	} else {
 		json_object_set_new(snap, "show", json_string("page"));
 		json_object_set_new(snap, "page", json_string(page->name));
@@ -133,7 +150,10 @@ static const struct arg_spec args_show_page[] = {
 };
 
 const struct verb verb_show_page = {
-	.name = "show page", .args = args_show_page, .run = show_page_run, .flags = VERB_LOOKS | VERB_NO_LOAD,
+	.name = "show page",
+	.args = args_show_page,
+	.run = show_page_run,
+	.flags = VERB_LOOKS | VERB_NO_LOAD,
 	.help = "Print a page of the screen, as wide as the terminal (else COLUMNS, else 80) and with all its rows.\n"
 		"port: the selected one, 0, or with a stream 0/3; without it those of the screen. With --json and --csv: the\n"
 		"snapshot that the page is drawn from.",

@@ -26,8 +26,12 @@ static const struct out_col port_cols[] = {
 };
 /* The notes are sentences, which do not fit a table. In text they follow the table, so its view
  * leaves out the last column. */
-static const struct out_view port_view = {.rows = "ports", .cols = port_cols, .ncols = ARRAY_SIZE(port_cols) - 1};
-static const struct out_view port_view_csv = {.rows = "ports", .cols = port_cols, .ncols = ARRAY_SIZE(port_cols)};
+static const struct out_view port_view = {.rows = "ports",
+					  .cols = port_cols,
+					  .ncols = ARRAY_SIZE(port_cols) - 1};
+static const struct out_view port_view_csv = {.rows = "ports",
+					      .cols = port_cols,
+					      .ncols = ARRAY_SIZE(port_cols)};
 
 int show_ports(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
@@ -41,7 +45,8 @@ int show_ports(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 	verb_out(r, OUT_TEXT, doc, &port_view);
 	json_array_foreach(json_object_get(doc, "ports"), i, port) {
 		json_array_foreach(json_object_get(port, "notes"), k, note)
-			sbuf_addf(r->out, "port %d: %s\n", (int)json_integer_value(json_object_get(port, "port")),
+			sbuf_addf(r->out, "port %d: %s\n",
+				  (int)json_integer_value(json_object_get(port, "port")),
 				  json_string_value(note));
 	}
 	json_decref(doc);
@@ -49,22 +54,30 @@ int show_ports(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 }
 
 static const struct out_col xstat_cols[] = {
-	{"port", "port", OF_COUNT}, {"name", "name", OF_STR}, {"xstat", "xstat", OF_STR}, {"value", "value", OF_COUNT},
+	{"port", "port", OF_COUNT},
+	{"name", "name", OF_STR},
+	{"xstat", "xstat", OF_STR},
+	{"value", "value", OF_COUNT},
 };
-static const struct out_view xstat_view = {.rows = "rows", .cols = xstat_cols, .ncols = ARRAY_SIZE(xstat_cols)};
+static const struct out_view xstat_view = {.rows = "rows",
+					   .cols = xstat_cols,
+					   .ncols = ARRAY_SIZE(xstat_cols)};
 
 /* The counters differ from port to port, so the table has a line for each counter of each port. */
 int show_xstats(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
-	json_t *doc = ctl_xstats_json(app_of(r)->ctl, &sel->ports), *rows = json_array(), *port, *value;
+	json_t *doc = ctl_xstats_json(app_of(r)->ctl, &sel->ports), *rows = json_array(), *port,
+	       *value;
 	const char *key;
 	size_t i;
 
 	(void)e;
 	json_array_foreach(json_object_get(doc, "ports"), i, port) {
 		json_object_foreach(json_object_get(port, "xstats"), key, value)
-			json_array_append_new(rows, json_pack("{s:O, s:O, s:s, s:O}", "port", json_object_get(port, "port"), "name",
-							      json_object_get(port, "name"), "xstat", key, "value", value));
+			json_array_append_new(rows, json_pack("{s:O, s:O, s:s, s:O}", "port",
+							      json_object_get(port, "port"), "name",
+							      json_object_get(port, "name"),
+							      "xstat", key, "value", value));
 	}
 	if (r->out_mode != OUT_JSON)
 		json_object_set(doc, "rows", rows);
@@ -74,24 +87,36 @@ int show_xstats(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 
 /* The columns that fit a terminal of 120 columns. JSON has all members. */
 static const struct out_col plan_worker_cols[] = {
-	{"lcore", "lcore", OF_COUNT}, {"cpu", "cpu", OF_COUNT}, {"plan", "plan", OF_COUNT}, {"acknowledged", "ack", OF_COUNT},
+	{"lcore", "lcore", OF_COUNT},
+	{"cpu", "cpu", OF_COUNT},
+	{"plan", "plan", OF_COUNT},
+	{"acknowledged", "ack", OF_COUNT},
 };
 static const struct out_col plan_task_cols[] = {
-	{"kind", "task", OF_STR}, {"port", "port", OF_COUNT}, {"tx_queue", "txq", OF_COUNT}, {"rx_queue", "rxq", OF_COUNT},
-	{"streams", "streams", OF_COUNT}, {"size", "size", OF_COUNT}, {"frames", "frames", OF_COUNT},
-	{"period_cycles", "cycles", OF_PPS}, {"engine", "engine", OF_STR}, {"sums", "checksums", OF_STR}, {"lanes", "lanes", OF_COUNT},
-	{"memory_bytes", "memory", OF_COUNT}, {"run", "run", OF_COUNT},
+	{"kind", "task", OF_STR},         {"port", "port", OF_COUNT},
+	{"tx_queue", "txq", OF_COUNT},    {"rx_queue", "rxq", OF_COUNT},
+	{"streams", "streams", OF_COUNT}, {"size", "size", OF_COUNT},
+	{"frames", "frames", OF_COUNT},   {"period_cycles", "cycles", OF_PPS},
+	{"engine", "engine", OF_STR},     {"sums", "checksums", OF_STR},
+	{"lanes", "lanes", OF_COUNT},     {"memory_bytes", "memory", OF_COUNT},
+	{"run", "run", OF_COUNT},
 };
 static const struct out_view plan_view = {
-	.rows = "workers", .cols = plan_worker_cols, .ncols = ARRAY_SIZE(plan_worker_cols),
-	.sub = "tasks", .sub_cols = plan_task_cols, .nsub_cols = ARRAY_SIZE(plan_task_cols),
+	.rows = "workers",
+	.cols = plan_worker_cols,
+	.ncols = ARRAY_SIZE(plan_worker_cols),
+	.sub = "tasks",
+	.sub_cols = plan_task_cols,
+	.nsub_cols = ARRAY_SIZE(plan_task_cols),
 };
 
 static const struct out_col plan_port_cols[] = {
-	{"port", "port", OF_COUNT}, {"rate", "rate", OF_STR}, {"arrival", "arrival", OF_STR}, {"catchup", "catchup", OF_STR},
-	{"lag_ns", "lag", OF_NS}, {"pacing", "pacing", OF_STR},
+	{"port", "port", OF_COUNT},     {"rate", "rate", OF_STR}, {"arrival", "arrival", OF_STR},
+	{"catchup", "catchup", OF_STR}, {"lag_ns", "lag", OF_NS}, {"pacing", "pacing", OF_STR},
 };
-static const struct out_view plan_port_view = {.rows = "ports", .cols = plan_port_cols, .ncols = ARRAY_SIZE(plan_port_cols)};
+static const struct out_view plan_port_view = {.rows = "ports",
+					       .cols = plan_port_cols,
+					       .ncols = ARRAY_SIZE(plan_port_cols)};
 
 int show_plan(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
@@ -117,9 +142,14 @@ int show_clock(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 }
 
 static const struct out_col map_cols[] = {
-	{"port", "port", OF_COUNT}, {"side", "side", OF_STR}, {"queue", "queue", OF_COUNT}, {"lcore", "lcore", OF_COUNT},
+	{"port", "port", OF_COUNT},
+	{"side", "side", OF_STR},
+	{"queue", "queue", OF_COUNT},
+	{"lcore", "lcore", OF_COUNT},
 };
-static const struct out_view map_view = {.rows = "queues", .cols = map_cols, .ncols = ARRAY_SIZE(map_cols)};
+static const struct out_view map_view = {.rows = "queues",
+					 .cols = map_cols,
+					 .ncols = ARRAY_SIZE(map_cols)};
 
 static const char *port_name(void *arg, unsigned port)
 {

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_rows(struct cmd_run *r, json_t *list, enum cmd_scope scope, unsigned port, unsigned stream)
+static void add_rows(struct cmd_run *r, json_t *list, enum cmd_scope scope, unsigned port,
+		     unsigned stream)
 {
 	struct set_obj obj;
 	unsigned n;
@@ -65,10 +66,12 @@ static int add_stream(struct cmd_run *r, unsigned port, unsigned stream, void *a
 }
 
 static const struct out_col setting_cols[] = {
-	{"target", "target", OF_STR}, {"name", "setting", OF_STR}, {"value", "value", OF_STR}, {"unit", "unit", OF_STR},
-	{"default", "default", OF_STR},
+	{"target", "target", OF_STR}, {"name", "setting", OF_STR},    {"value", "value", OF_STR},
+	{"unit", "unit", OF_STR},     {"default", "default", OF_STR},
 };
-static const struct out_view setting_view = {.rows = "settings", .cols = setting_cols, .ncols = ARRAY_SIZE(setting_cols)};
+static const struct out_view setting_view = {.rows = "settings",
+					     .cols = setting_cols,
+					     .ncols = ARRAY_SIZE(setting_cols)};
 
 int show_settings(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {

@@ -23,7 +23,10 @@ static int show_snapshot_run(struct cmd_run *r, const struct arg_val *args, stru
 static const struct arg_spec args_snapshot[] = {{ARG_REST, "parts", ARG_OPT}, {ARG_END}};
 
 const struct verb verb_show_snapshot = {
-	.name = "show snapshot", .args = args_snapshot, .run = show_snapshot_run, .flags = VERB_LOOKS | VERB_NO_LOAD,
+	.name = "show snapshot",
+	.args = args_snapshot,
+	.run = show_snapshot_run,
+	.flags = VERB_LOOKS | VERB_NO_LOAD,
 	.help = "Print the snapshot that pages and clients in other processes get: one line of JSON in every mode.\n"
 		"It has the keys of `show stats`, and those of the parts that are named, separated by commas:\n"
 		"stats,frame:0/3. A part that is not known is told with all that there are.",

@@ -7,10 +7,14 @@
 
 #define NS_PER_S 1000000000ull
 
-#define SIZE_ROW(side, name) {side ".sizes." name, side " " name, OF_COUNT, .some = true}
+#define SIZE_ROW(side, name) \
+	{ \
+		side ".sizes." name, side " " name, OF_COUNT, .some = true \
+	}
 #define SIZE_ROWS(side) \
-	SIZE_ROW(side, "0-63"), SIZE_ROW(side, "64"), SIZE_ROW(side, "65-127"), SIZE_ROW(side, "128-255"), SIZE_ROW(side, "256-511"), \
-	SIZE_ROW(side, "512-1023"), SIZE_ROW(side, "1024-1522"), SIZE_ROW(side, "1523-")
+	SIZE_ROW(side, "0-63"), SIZE_ROW(side, "64"), SIZE_ROW(side, "65-127"), \
+		SIZE_ROW(side, "128-255"), SIZE_ROW(side, "256-511"), SIZE_ROW(side, "512-1023"), \
+		SIZE_ROW(side, "1024-1522"), SIZE_ROW(side, "1523-")
 
 static const struct out_col stats_cols[] = {
 	{"port", "port", OF_COUNT},
@@ -55,7 +59,10 @@ static const struct out_col stats_cols[] = {
 };
 
 /* As in Pktgen, each port has a column. */
-static const struct out_view stats_view = {.rows = "ports", .cols = stats_cols, .ncols = ARRAY_SIZE(stats_cols), .transpose = true};
+static const struct out_view stats_view = {.rows = "ports",
+					   .cols = stats_cols,
+					   .ncols = ARRAY_SIZE(stats_cols),
+					   .transpose = true};
 
 static struct snap *show_stats_snapshot(struct cmd_run *r)
 {
@@ -106,14 +113,19 @@ static const struct out_col queue_cols[] = {
 	{"rx.cycles_per_burst", "rx cycles/burst", OF_COUNT},
 };
 static const struct out_view queue_view = {
-	.rows = "ports", .cols = queue_port_cols, .ncols = ARRAY_SIZE(queue_port_cols),
-	.sub = "queues", .sub_cols = queue_cols, .nsub_cols = ARRAY_SIZE(queue_cols),
+	.rows = "ports",
+	.cols = queue_port_cols,
+	.ncols = ARRAY_SIZE(queue_port_cols),
+	.sub = "queues",
+	.sub_cols = queue_cols,
+	.nsub_cols = ARRAY_SIZE(queue_cols),
 };
 
 int show_queues(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
 	static const char *const keep[] = {"port", "name", "queues"};
-	json_t *stats = snapshot_json(r, sel), *doc = show_doc("queues"), *ports = json_array(), *port;
+	json_t *stats = snapshot_json(r, sel), *doc = show_doc("queues"), *ports = json_array(),
+	       *port;
 	size_t i;
 
 	(void)e;
@@ -141,9 +153,14 @@ static const struct out_col rate_cols[] = {
 	{"offered_l1_bps", "offered l1 bit/s", OF_BPS},
 	{"mark", "", OF_STR},
 };
-static const struct out_view rate_view = {.rows = "ports", .cols = rate_cols, .ncols = ARRAY_SIZE(rate_cols)};
+static const struct out_view rate_view = {.rows = "ports",
+					  .cols = rate_cols,
+					  .ncols = ARRAY_SIZE(rate_cols)};
 
-struct load { double asked_pps, asked_l1_bps, offered_pps, offered_l1_bps; bool asked_known, differs; };
+struct load {
+	double asked_pps, asked_l1_bps, offered_pps, offered_l1_bps;
+	bool asked_known, differs;
+};
 
 /* For a port that sends: the load of its present settings, and what was sent in the last interval
  * of a second. Until a whole interval lies within the run, the mean of load_ran() is kept. */
@@ -197,7 +214,8 @@ static void load_of(struct cmd_run *r, const struct snap_port *p, struct load *l
 	double off = fabs(l->offered_pps - l->asked_pps);
 	if (p->state == RUN_SENDING && seconds >= 2)
 		seconds = 1;
-	l->differs &= p->run.duration_ns > 0 && l->asked_known && off >= 0.001 * l->asked_pps && off * seconds > 1;
+	l->differs &= p->run.duration_ns > 0 && l->asked_known && off >= 0.001 * l->asked_pps &&
+		      off * seconds > 1;
 }
 
 static void put_pps(json_t *o, const char *key, double v)
@@ -207,7 +225,8 @@ static void put_pps(json_t *o, const char *key, double v)
 
 static json_t *rate_row(struct cmd_run *r, const struct snap_port *p)
 {
-	static const char *const states[] = {[RUN_IDLE] = "idle", [RUN_SENDING] = "sending", [RUN_DRAINING] = "draining"};
+	static const char *const states[] = {
+		[RUN_IDLE] = "idle", [RUN_SENDING] = "sending", [RUN_DRAINING] = "draining"};
 	const struct port_cfg *cfg = ctl_port_cfg(app_of(r)->ctl, p->port);
 	json_t *o = json_object();
 	struct sbuf text = {0};

@@ -15,7 +15,9 @@ uint64_t verb_now_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-struct pausing { uint64_t begin_ns, ns; };
+struct pausing {
+	uint64_t begin_ns, ns;
+};
 _Static_assert(sizeof(struct pausing) <= VERB_STATE_BYTES, "state of a verb");
 
 int pause_start(struct cmd_run *r, uint64_t ns)
@@ -58,7 +60,12 @@ static int sleep_run(struct cmd_run *r, const struct arg_val *args, struct err *
 static const struct arg_spec args_sleep[] = {{ARG_VALUE, "DURATION", 0, {&vt_seconds}}, {ARG_END}};
 
 const struct verb verb_sleep = {
-	.name = "sleep", .args = args_sleep, .run = sleep_run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = pause_poll, .cancel = sleep_cancel,
+	.name = "sleep",
+	.args = args_sleep,
+	.run = sleep_run,
+	.flags = VERB_LOOKS | VERB_NO_LOAD,
+	.poll = pause_poll,
+	.cancel = sleep_cancel,
 	.progress = pause_progress,
 	.help = "Let time pass before the next command. A bare number is seconds, as in Pktgen.",
 };

@@ -18,8 +18,11 @@ static int check_bound(const struct cmd_run *r, const struct portset *ports, str
 		return 0;
 	for (unsigned p = 0; p < ctl_nports(app->ctl); p++)
 		if (portset_has(ports, p) && ctl_port_cfg(app->ctl, p)->count == 0)
-			return err_set(e, EINVAL, "port %u would send without a bound, and the program ends with this command; "
-				       "say how long, `start %u for 10s`, or how many before it, -e 'set %u count 1000'", p, p, p);
+			return err_set(
+				e, EINVAL,
+				"port %u would send without a bound, and the program ends with this command; "
+				"say how long, `start %u for 10s`, or how many before it, -e 'set %u count 1000'",
+				p, p, p);
 	return 0;
 }
 
@@ -49,13 +52,15 @@ static bool load_of(const struct app *app, unsigned port, uint64_t duration_ns, 
 		out_duration(duration_ns, text);
 	}
 	if (count != 0)
-		sbuf_addf(text, ", %s%" PRIu64 " frame%s", duration_ns != 0 ? "at most " : "", count, count == 1 ? "" : "s");
+		sbuf_addf(text, ", %s%" PRIu64 " frame%s", duration_ns != 0 ? "at most " : "",
+			  count, count == 1 ? "" : "s");
 	return true;
 }
 
 /* Tells what was started, with one line for ports that are alike: "ports 0-7: ..., until `stop
  * 0-7`". */
-static void start_tell(const struct app *app, const struct portset *ports, uint64_t duration_ns, struct sbuf *note)
+static void start_tell(const struct app *app, const struct portset *ports, uint64_t duration_ns,
+		       struct sbuf *note)
 {
 	struct alike *all = xcalloc(ctl_nports(app->ctl), sizeof(*all)), one;
 	unsigned n = 0, i;
@@ -105,8 +110,11 @@ int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duratio
 }
 
 static const struct arg_spec args_start[] = {
-	{ARG_TARGETS, "ports", ARG_ALL}, {ARG_WORD, "for", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_seconds}},
-	{ARG_WORD, "latsampler", ARG_OPT}, {ARG_END},
+	{ARG_TARGETS, "ports", ARG_ALL},
+	{ARG_WORD, "for", ARG_OPT},
+	{ARG_VALUE, "DURATION", ARG_OPT, {&vt_seconds}},
+	{ARG_WORD, "latsampler", ARG_OPT},
+	{ARG_END},
 };
 
 static int start_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
@@ -117,16 +125,23 @@ static int start_run(struct cmd_run *r, const struct arg_val *args, struct err *
 	if (rc < 0)
 		return rc;
 	if (args[3].given && args[1].given)
-		return err_at(e, EINVAL, args[3].col, "the sampler goes on until `stop <ports> latsampler`; leave out `for`");
+		return err_at(
+			e, EINVAL, args[3].col,
+			"the sampler goes on until `stop <ports> latsampler`; leave out `for`");
 	if (args[3].given)
 		return verb_turn(r, args_start[3].name, &ports, true, e);
 	if (args[2].given && args[2].v.u == 0)
-		return err_at(e, EINVAL, args[2].col, "a run of no time sends nothing; allowed are durations above 0, like 10s or 1.5ms");
+		return err_at(
+			e, EINVAL, args[2].col,
+			"a run of no time sends nothing; allowed are durations above 0, like 10s or 1.5ms");
 	return start_ports(r, &ports, args[2].given ? args[2].v.u : 0, e);
 }
 
 const struct verb verb_start = {
-	.name = "start", .args = args_start, .run = start_run, .flags = VERB_NO_LOAD,
+	.name = "start",
+	.args = args_start,
+	.run = start_run,
+	.flags = VERB_NO_LOAD,
 	.help = "Start sending, all ports at the same time.\n"
 		"With `for` exactly the frames whose time lies within the duration are sent, and the run ends then: what has\n"
 		"not gone 100 ms later is told, and counts as unsent. Else `set <ports> count` bounds the run, or it goes on\n"

@@ -37,7 +37,9 @@ int stop_ports(struct cmd_run *r, const struct portset *ports, struct err *e)
 	return stop_poll(r, e);
 }
 
-static const struct arg_spec args_stop[] = {{ARG_TARGETS, "ports", ARG_OPT}, {ARG_WORD, "latsampler", ARG_OPT}, {ARG_END}};
+static const struct arg_spec args_stop[] = {{ARG_TARGETS, "ports", ARG_OPT},
+					    {ARG_WORD, "latsampler", ARG_OPT},
+					    {ARG_END}};
 
 static int stop_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
@@ -46,11 +48,16 @@ static int stop_run(struct cmd_run *r, const struct arg_val *args, struct err *e
 
 	if (rc < 0)
 		return rc;
-	return args[1].given ? verb_turn(r, args_stop[1].name, &ports, false, e) : stop_ports(r, &ports, e);
+	return args[1].given ? verb_turn(r, args_stop[1].name, &ports, false, e)
+			     : stop_ports(r, &ports, e);
 }
 
 const struct verb verb_stop = {
-	.name = "stop", .args = args_stop, .run = stop_run, .flags = VERB_NO_LOAD, .poll = stop_poll,
+	.name = "stop",
+	.args = args_stop,
+	.run = stop_run,
+	.flags = VERB_NO_LOAD,
+	.poll = stop_poll,
 	.help = "Stop sending, on all ports where none is named. Does nothing on a port that is idle.\n"
 		"latsampler stops the sampler instead, and writes its file: a line `Latency`, then a latency in ns on each.",
 };

@@ -12,4 +12,9 @@ static int stp_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 static const struct arg_spec none[] = {{ARG_END}};
 
-const struct verb verb_stp = {.name = "stp", .args = none, .run = stp_run, .flags = VERB_NO_LOAD, .poll = stop_poll, .help = "Short for `stop all`."};
+const struct verb verb_stp = {.name = "stp",
+			      .args = none,
+			      .run = stp_run,
+			      .flags = VERB_NO_LOAD,
+			      .poll = stop_poll,
+			      .help = "Short for `stop all`."};

@@ -12,4 +12,8 @@ static int str_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 static const struct arg_spec none[] = {{ARG_END}};
 
-const struct verb verb_str = {.name = "str", .args = none, .run = str_run, .flags = VERB_NO_LOAD, .help = "Short for `start all`."};
+const struct verb verb_str = {.name = "str",
+			      .args = none,
+			      .run = str_run,
+			      .flags = VERB_NO_LOAD,
+			      .help = "Short for `start all`."};

@@ -19,7 +19,8 @@ struct all_made {
 	unsigned n;
 };
 
-static int stream_make(struct ctl *ctl, struct all_made *all, unsigned port, int id, unsigned n, struct err *e)
+static int stream_make(struct ctl *ctl, struct all_made *all, unsigned port, int id, unsigned n,
+		       struct err *e)
 {
 	int first = ctl_stream_add(ctl, port, id, n, -1, e);
 
@@ -39,7 +40,8 @@ static void stream_unmake(struct ctl *ctl, const struct all_made *all)
 
 /* Gives a stream the settings of another one. It keeps the default values that come from its own
  * port. */
-static void give_settings(struct ctl *ctl, unsigned port, unsigned id, const struct stream_cfg *like)
+static void give_settings(struct ctl *ctl, unsigned port, unsigned id,
+			  const struct stream_cfg *like)
 {
 	struct stream_cfg *to = ctl_stream_cfg(ctl, port, id), copy;
 
@@ -60,7 +62,8 @@ static void give_all(struct ctl *ctl, const struct all_made *all, unsigned port,
 {
 	for (unsigned i = 0; i < all->n; i++)
 		for (unsigned s = 0; s < all->m[i].n; s++)
-			give_settings(ctl, all->m[i].port, all->m[i].first + s, ctl_stream_cfg(ctl, port, stream));
+			give_settings(ctl, all->m[i].port, all->m[i].first + s,
+				      ctl_stream_cfg(ctl, port, stream));
 }
 
 static void put_ids(const struct made *m, struct sbuf *out)
@@ -71,8 +74,12 @@ static void put_ids(const struct made *m, struct sbuf *out)
 	sbuf_addc(out, '\n');
 }
 
-static const struct out_col made_cols[] = {{"port", "port", OF_COUNT}, {"first", "first", OF_COUNT}, {"last", "last", OF_COUNT}};
-static const struct out_view made_view = {.rows = "made", .cols = made_cols, .ncols = ARRAY_SIZE(made_cols)};
+static const struct out_col made_cols[] = {{"port", "port", OF_COUNT},
+					   {"first", "first", OF_COUNT},
+					   {"last", "last", OF_COUNT}};
+static const struct out_view made_view = {.rows = "made",
+					  .cols = made_cols,
+					  .ncols = ARRAY_SIZE(made_cols)};
 
 /* Tells which streams were made. Ids that the program chose are a result of the command. Ids that
  * the user named are no result; they are only a note, and only for a person. */
@@ -88,7 +95,8 @@ static void stream_tell(struct cmd_run *r, const char *what, const struct all_ma
 			continue;
 		if (r->out_mode == OUT_TEXT)
 			put_ids(m, r->out);
-		json_array_append_new(list, json_pack("{s:i, s:i, s:i}", "port", m->port, "first", m->first, "last", m->first + m->n - 1));
+		json_array_append_new(list, json_pack("{s:i, s:i, s:i}", "port", m->port, "first",
+						      m->first, "last", m->first + m->n - 1));
 	}
 	if (json_array_size(list) > 0) {
 		json_object_set_new(doc, "stream", json_string(what));
@@ -107,7 +115,10 @@ static int one_stream(const struct arg_val *a, unsigned *port, unsigned *stream,
 	const struct target *t = &a->target;
 
 	if (t->n != 1 || t->item[0].p0 != t->item[0].p1 || t->item[0].s0 != t->item[0].s1)
-		return err_at(e, EINVAL, a->col, "\"%.60s\" is more than one stream; name one, port/stream, for example 0/3", a->text);
+		return err_at(
+			e, EINVAL, a->col,
+			"\"%.60s\" is more than one stream; name one, port/stream, for example 0/3",
+			a->text);
 	*port = t->item[0].p0;
 	*stream = t->item[0].s0;
 	return 0;
@@ -129,7 +140,8 @@ static int no_stream(struct cmd_run *r, unsigned port, unsigned stream, int col,
 /* Makes the streams that a list asks for: those with the ids that it names, and n streams with ids
  * of the program's choice on ports that it names without streams. over: streams that are there
  * already are left out; else they are an error. */
-static int make_listed(struct cmd_run *r, const struct arg_val *a, unsigned n, bool over, struct all_made *all, struct err *e)
+static int make_listed(struct cmd_run *r, const struct arg_val *a, unsigned n, bool over,
+		       struct all_made *all, struct err *e)
 {
 	struct ctl *ctl = app_of(r)->ctl;
 	struct portset bare = {0};
@@ -139,8 +151,11 @@ static int make_listed(struct cmd_run *r, const struct arg_val *a, unsigned n, b
 		uint32_t s0 = a->target.item[i].s0, s1 = a->target.item[i].s1;
 		bool named = a->target.item[i].has_streams;
 		if (named && s1 == UINT32_MAX)
-			return err_set(e, EINVAL, "which ids are \"all\" here? Name them, for example %u/1-4", a->target.item[i].p0);
-		for (unsigned p = a->target.item[i].p0; p <= a->target.item[i].p1 && p < ctl_nports(ctl) && rc == 0; p++) {
+			return err_set(e, EINVAL,
+				       "which ids are \"all\" here? Name them, for example %u/1-4",
+				       a->target.item[i].p0);
+		for (unsigned p = a->target.item[i].p0;
+		     p <= a->target.item[i].p1 && p < ctl_nports(ctl) && rc == 0; p++) {
 			if (!named && !portset_has(&bare, p))
 				rc = stream_make(ctl, all, p, -1, n, e);
 			else if (named && !over)
@@ -166,8 +181,10 @@ static int run_add(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 	for (unsigned i = 0; i < args[0].target.n; i++)
 		if (args[1].given && args[0].target.item[i].has_streams)
-			return err_at(e, EINVAL, args[1].col, "the ids are named already; say either which streams, `stream add 0/4-7`, or how many, "
-				      "`stream add 0 4`");
+			return err_at(
+				e, EINVAL, args[1].col,
+				"the ids are named already; say either which streams, `stream add 0/4-7`, or how many, "
+				"`stream add 0 4`");
 	if (args[3].given) {
 		rc = one_stream(&args[3], &port, &stream, e);
 		if (rc == 0 && !stream_exists(ctl, port, stream))
@@ -207,7 +224,9 @@ static int run_copy(struct cmd_run *r, const struct arg_val *args, struct err *e
 	} else {
 		const struct stream_cfg *like = ctl_stream_cfg(ctl, port, stream);
 		for (unsigned i = 0; i < t->n; i++)
-			for (unsigned p = t->item[i].p0; t->item[i].has_streams && p <= t->item[i].p1 && p < ctl_nports(ctl); p++)
+			for (unsigned p = t->item[i].p0;
+			     t->item[i].has_streams && p <= t->item[i].p1 && p < ctl_nports(ctl);
+			     p++)
 				for (uint32_t s = t->item[i].s0; s <= t->item[i].s1; s++)
 					give_settings(ctl, p, s, like);
 		give_all(ctl, &all, port, stream);
@@ -243,24 +262,30 @@ static int run_delete(struct cmd_run *r, const struct arg_val *args, struct err 
 
 	for (unsigned i = 0; i < t->n && rc == 0; i++) {
 		if (!t->item[i].has_streams) {
-			rc = err_at(e, EINVAL, args[0].col,
-				    "which streams? Name them: %u/1, %u/1-4; `reset %u` leaves nothing but a stream 0 with its defaults",
-				    t->item[i].p0, t->item[i].p0, t->item[i].p0);
+			rc = err_at(
+				e, EINVAL, args[0].col,
+				"which streams? Name them: %u/1, %u/1-4; `reset %u` leaves nothing but a stream 0 with its defaults",
+				t->item[i].p0, t->item[i].p0, t->item[i].p0);
 			break;
 		}
 		for (unsigned p = t->item[i].p0; p <= t->item[i].p1 && p < np; p++)
-			count[p] += stream_mark(ctl, p, t->item[i].s0, t->item[i].s1, &map[p * MAP_WORDS]);
+			count[p] += stream_mark(ctl, p, t->item[i].s0, t->item[i].s1,
+						&map[p * MAP_WORDS]);
 	}
 	for (unsigned p = 0; p < np && rc == 0; p++)
 		if (count[p] > 0 && count[p] == ctl_stream_total(ctl, p))
-			rc = err_at(e, EINVAL, args[0].col, "a port keeps one stream at least, and this is all of port %u; "
-				    "`reset %u` makes stream 0 anew, `set %u/all enabled off` silences them", p, p, p);
+			rc = err_at(
+				e, EINVAL, args[0].col,
+				"a port keeps one stream at least, and this is all of port %u; "
+				"`reset %u` makes stream 0 anew, `set %u/all enabled off` silences them",
+				p, p, p);
 	for (unsigned p = 0; p < np && rc == 0; p++) {
 		for (unsigned s = CTL_MAX_STREAMS; s-- > 0 && rc == 0;)
 			if (map[p * MAP_WORDS + s / 64] >> (s % 64) & 1)
 				rc = ctl_stream_delete(ctl, p, s, e);
 		if (count[p] > 0 && !r->batch)
-			sbuf_addf(r->note, "port %u: %u stream%s deleted\n", p, count[p], count[p] > 1 ? "s" : "");
+			sbuf_addf(r->note, "port %u: %u stream%s deleted\n", p, count[p],
+				  count[p] > 1 ? "s" : "");
 	}
 	free(map);
 	free(count);
@@ -278,17 +303,23 @@ static int run_move(struct cmd_run *r, const struct arg_val *args, struct err *e
 	for (unsigned i = 0; i < t->n; i++) {
 		uint32_t s = t->item[i].s0;
 		if (s != t->item[i].s1)
-			return err_at(e, EINVAL, args[0].col, "\"%.60s\" is more than one stream, which cannot all become stream %u",
-				      args[0].text, to);
+			return err_at(
+				e, EINVAL, args[0].col,
+				"\"%.60s\" is more than one stream, which cannot all become stream %u",
+				args[0].text, to);
 		for (unsigned p = t->item[i].p0; p <= t->item[i].p1 && p < np; p++) {
 			if (!stream_exists(ctl, p, s))
 				return no_stream(r, p, s, args[0].col, e);
 			if (portset_has(&seen, p))
-				return err_at(e, EINVAL, args[0].col, "port %u is named twice, and only one stream can become %u/%u", p, p,
-					      to);
+				return err_at(
+					e, EINVAL, args[0].col,
+					"port %u is named twice, and only one stream can become %u/%u",
+					p, p, to);
 			if (s != to && stream_exists(ctl, p, to))
-				return err_at(e, EEXIST, args[1].col, "there is a stream %u/%u already; `stream delete %u/%u` removes it", p,
-					      to, p, to);
+				return err_at(
+					e, EEXIST, args[1].col,
+					"there is a stream %u/%u already; `stream delete %u/%u` removes it",
+					p, to, p, to);
 			portset_add(&seen, p);
 		}
 	}
@@ -305,28 +336,41 @@ static const struct arg_spec args_add[] = {
 	{ARG_TARGETS, "stream", ARG_OPT},
 	{ARG_END},
 };
-static const struct arg_spec args_copy[] = {{ARG_TARGETS, "stream"}, {ARG_TARGETS, "streams", ARG_NEW}, {ARG_END}};
+static const struct arg_spec args_copy[] = {{ARG_TARGETS, "stream"},
+					    {ARG_TARGETS, "streams", ARG_NEW},
+					    {ARG_END}};
 static const struct arg_spec args_delete[] = {{ARG_TARGETS, "streams"}, {ARG_END}};
-static const struct arg_spec args_move[] = {{ARG_TARGETS, "stream"}, {ARG_VALUE, "ID", 0, {&vt_uint, 0, CTL_MAX_STREAMS - 1}}, {ARG_END}};
+static const struct arg_spec args_move[] = {
+	{ARG_TARGETS, "stream"},
+	{ARG_VALUE, "ID", 0, {&vt_uint, 0, CTL_MAX_STREAMS - 1}},
+	{ARG_END}};
 
 const struct verb verb_stream_add = {
-	.name = "stream add", .args = args_add, .run = run_add,
+	.name = "stream add",
+	.args = args_add,
+	.run = run_add,
 	.help = "Make streams: N more (or one) behind the last, or those that are named: `stream add 0/4-7`.\n"
 		"They are enabled and have the default settings, or with `like` those of another stream:\n"
 		"`stream add 0 3 like 0/1`.\n"
 		"A port has 1 to 4096 streams, 0/0 to 0/4095; `show streams` lists them.",
 };
 const struct verb verb_stream_copy = {
-	.name = "stream copy", .args = args_copy, .run = run_copy,
+	.name = "stream copy",
+	.args = args_copy,
+	.run = run_copy,
 	.help = "Give streams all settings of one: `stream copy 0/3 1/0-7`.\n"
 		"Those that are not there are made; on a bare port (`stream copy 0/3 1`) one more behind the last.",
 };
 const struct verb verb_stream_delete = {
-	.name = "stream delete", .args = args_delete, .run = run_delete,
+	.name = "stream delete",
+	.args = args_delete,
+	.run = run_delete,
 	.help = "Remove streams: `stream delete 0/4-7`. The others keep their ids.",
 };
 const struct verb verb_stream_move = {
-	.name = "stream move", .args = args_move, .run = run_move,
+	.name = "stream move",
+	.args = args_move,
+	.run = run_move,
 	.help = "Give a stream another id, which must be free: `stream move 0/3 12`.\n"
 		"Streams take their turns in the order of their ids.",
 };

@@ -53,7 +53,8 @@ static void what_print(const struct vspec *s, const void *v, struct sbuf *out)
 	sbuf_add(out, what_name(what));
 }
 
-static void what_offer(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+static void what_offer(const struct vspec *s, const char *prefix,
+		       void (*offer)(void *arg, const char *word), void *arg)
 {
 	(void)s;
 	for (int i = 0; i < ROLES + (int)ARRAY_SIZE(words); i++) {
@@ -74,8 +75,13 @@ static const char *what_about(const struct vspec *s, const char *word)
 }
 
 static const struct vtype vt_what = {
-	.name = "theme role", .syntax = "on | off | show | reset | a role; `theme show` lists the roles", .size = sizeof(int),
-	.parse = what_parse, .print = what_print, .complete = what_offer, .about = what_about,
+	.name = "theme role",
+	.syntax = "on | off | show | reset | a role; `theme show` lists the roles",
+	.size = sizeof(int),
+	.parse = what_parse,
+	.print = what_print,
+	.complete = what_offer,
+	.about = what_about,
 };
 
 static int color_parse(const struct vspec *s, const char *text, void *out, struct err *e)
@@ -98,18 +104,28 @@ static void color_print(const struct vspec *s, const void *v, struct sbuf *out)
 	theme_color_print(color, out);
 }
 
-static void offer_all(const char *const *list, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+static void offer_all(const char *const *list, const char *prefix,
+		      void (*offer)(void *arg, const char *word), void *arg)
 {
 	for (; *list != NULL; list++)
 		if (strncmp(*list, prefix, strlen(prefix)) == 0)
 			offer(arg, *list);
 }
 
-static void color_offer(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+static void color_offer(const struct vspec *s, const char *prefix,
+			void (*offer)(void *arg, const char *word), void *arg)
 {
 	static const char *const names[] = {
-		"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white", "bright_black", "bright_red", "bright_green",
-		"bright_yellow", "bright_blue", "bright_magenta", "bright_cyan", "bright_white", "default", "none", NULL,
+		"black",        "red",
+		"green",        "yellow",
+		"blue",         "magenta",
+		"cyan",         "white",
+		"bright_black", "bright_red",
+		"bright_green", "bright_yellow",
+		"bright_blue",  "bright_magenta",
+		"bright_cyan",  "bright_white",
+		"default",      "none",
+		NULL,
 	};
 
 	(void)s;
@@ -125,8 +141,14 @@ static const char *color_about(const struct vspec *s, const char *word)
 }
 
 static const struct vtype vt_color = {
-	.name = "colour", .syntax = "red, bright_red ... | default (the terminal's own) | none (the role default's) | 0 to 255 | 0xrrggbb",
-	.size = sizeof(int32_t), .parse = color_parse, .print = color_print, .complete = color_offer, .about = color_about,
+	.name = "colour",
+	.syntax =
+		"red, bright_red ... | default (the terminal's own) | none (the role default's) | 0 to 255 | 0xrrggbb",
+	.size = sizeof(int32_t),
+	.parse = color_parse,
+	.print = color_print,
+	.complete = color_offer,
+	.about = color_about,
 };
 
 static int attr_parse(const struct vspec *s, const char *text, void *out, struct err *e)
@@ -149,7 +171,8 @@ static void attr_print(const struct vspec *s, const void *v, struct sbuf *out)
 	theme_attr_print(attr, out);
 }
 
-static void attr_offer(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+static void attr_offer(const struct vspec *s, const char *prefix,
+		       void (*offer)(void *arg, const char *word), void *arg)
 {
 	const char *name;
 
@@ -160,13 +183,18 @@ static void attr_offer(const struct vspec *s, const char *prefix, void (*offer)(
 }
 
 static const struct vtype vt_attr = {
-	.name = "attribute", .syntax = THEME_ATTRS, .size = sizeof(uint32_t),
-	.parse = attr_parse, .print = attr_print, .complete = attr_offer,
+	.name = "attribute",
+	.syntax = THEME_ATTRS,
+	.size = sizeof(uint32_t),
+	.parse = attr_parse,
+	.print = attr_print,
+	.complete = attr_offer,
 };
 
 /* The argument of `theme load` is a name or a path, and any text passes name_parse(): whether the
  * theme is there shows when it is opened. The names of themes that are there are offered. */
-static void name_offer(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+static void name_offer(const struct vspec *s, const char *prefix,
+		       void (*offer)(void *arg, const char *word), void *arg)
 {
 	unsigned n;
 	char **names = theme_names(&n);
@@ -192,14 +220,21 @@ static void name_print(const struct vspec *s, const void *v, struct sbuf *out)
 }
 
 static const struct vtype vt_name = {
-	.name = "theme", .syntax = "name of a theme, or path of a file", .size = VT_TEXT_MAX, .parse = name_parse, .print = name_print,
+	.name = "theme",
+	.syntax = "name of a theme, or path of a file",
+	.size = VT_TEXT_MAX,
+	.parse = name_parse,
+	.print = name_print,
 	.complete = name_offer,
 };
 
 static const struct out_col role_cols[] = {
-	{"role", "role", OF_STR}, {"fg", "fg", OF_STR}, {"bg", "bg", OF_STR}, {"attr", "attr", OF_STR}, {"help", "", OF_STR},
+	{"role", "role", OF_STR}, {"fg", "fg", OF_STR}, {"bg", "bg", OF_STR},
+	{"attr", "attr", OF_STR}, {"help", "", OF_STR},
 };
-static const struct out_view role_view = {.rows = "roles", .cols = role_cols, .ncols = ARRAY_SIZE(role_cols)};
+static const struct out_view role_view = {.rows = "roles",
+					  .cols = role_cols,
+					  .ncols = ARRAY_SIZE(role_cols)};
 
 static json_t *role_json(const struct theme *t, enum role role)
 {
@@ -208,8 +243,9 @@ static json_t *role_json(const struct theme *t, enum role role)
 	theme_color_print(t->style[role].fg, &fg);
 	theme_color_print(t->style[role].bg, &bg);
 	theme_attr_print(t->style[role].attr, &attr);
-	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s}", "role", theme_role_name[role], "fg", sbuf_str(&fg), "bg", sbuf_str(&bg), "attr",
-			      sbuf_str(&attr), "help", theme_role_help[role]);
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s}", "role", theme_role_name[role], "fg",
+			      sbuf_str(&fg), "bg", sbuf_str(&bg), "attr", sbuf_str(&attr), "help",
+			      theme_role_help[role]);
 	sbuf_free(&fg);
 	sbuf_free(&bg);
 	sbuf_free(&attr);
@@ -250,7 +286,8 @@ static int show_state(struct cmd_run *r)
 	if (json_array_size(list) == 0)
 		sbuf_add(r->out, "the built-in colours");
 	else
-		sbuf_addf(r->out, "%zu of %d roles differ from the built-in colours", json_array_size(list), (int)ROLES);
+		sbuf_addf(r->out, "%zu of %d roles differ from the built-in colours",
+			  json_array_size(list), (int)ROLES);
 	sbuf_add(r->out, "; `theme show` lists them\n");
 	json_decref(doc);
 	return 0;
@@ -311,7 +348,8 @@ static int theme_run(struct cmd_run *r, const struct arg_val *args, struct err *
 	if (given == 0)
 		return show_state(r);
 	if (given > 1)
-		return err_at(e, EINVAL, args[LOAD].given ? args[LOAD].col : args[SAVE].col, "one thing at a time; separate commands with ;");
+		return err_at(e, EINVAL, args[LOAD].given ? args[LOAD].col : args[SAVE].col,
+			      "one thing at a time; separate commands with ;");
 	if (args[SAVE].given)
 		return theme_save(r, args[SAVE_FILE].text, e);
 	if (args[LOAD].given) {
@@ -322,7 +360,8 @@ static int theme_run(struct cmd_run *r, const struct arg_val *args, struct err *
 	}
 	memcpy(&what, args[WHAT].v.raw, sizeof(what));
 	if (what >= ROLES && args[FG].given)
-		return err_at(e, EINVAL, args[FG].col, "nothing follows `theme %s`", what_name(what));
+		return err_at(e, EINVAL, args[FG].col, "nothing follows `theme %s`",
+			      what_name(what));
 	if (what == WORD_SHOW)
 		return show_roles(r, ROLES);
 	if (what < ROLES && !args[FG].given)
@@ -343,7 +382,9 @@ static const struct arg_spec args_theme[] = {
 };
 
 const struct verb verb_theme = {
-	.name = "theme", .args = args_theme, .run = theme_run,
+	.name = "theme",
+	.args = args_theme,
+	.run = theme_run,
 	.help = "Colours of the screen: `theme log.error red none bold` gives a role a foreground, a background and attributes.\n"
 		"A role alone shows its own; `theme show` lists all of them. `theme load` takes a theme by name (`theme load light`)\n"
 		"or by path, `theme save` writes one. Your own are in $XDG_CONFIG_HOME/wirerate/themes; default.theme there is\n"

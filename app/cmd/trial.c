@@ -61,7 +61,10 @@ static const struct out_col cols[] = {
 };
 /* The table has a column for each direction, and one for all of them together. Lines that are
  * marked `some` are left out where all numbers are 0. */
-static const struct out_view view = {.rows = "rows", .cols = cols, .ncols = ARRAY_SIZE(cols), .transpose = true};
+static const struct out_view view = {.rows = "rows",
+				     .cols = cols,
+				     .ncols = ARRAY_SIZE(cols),
+				     .transpose = true};
 
 static void put_ports(const json_t *list, struct sbuf *out)
 {
@@ -117,17 +120,27 @@ void trial_print(struct cmd_run *r, const json_t *trial)
 	if (json_array_size(json_object_get(trial, "why")) == 0)
 		sbuf_add(r->out, "valid\n");
 	json_array_foreach(json_object_get(trial, "why"), i, why)
-		sbuf_addf(r->out, "%s: %s\n", json_string_value(json_array_get(json_object_get(trial, "reasons"), i)), json_string_value(why));
+		sbuf_addf(r->out, "%s: %s\n",
+			  json_string_value(json_array_get(json_object_get(trial, "reasons"), i)),
+			  json_string_value(why));
 	if (json_integer_value(json_object_get(trial, "inside")) > 0)
-		sbuf_addf(r->out, "about %" JSON_INTEGER_FORMAT " frames were still inside the device under test of our own wire when the wait for "
-			  "them was over (trial.drain-max)\n", json_integer_value(json_object_get(trial, "inside")));
+		sbuf_addf(
+			r->out,
+			"about %" JSON_INTEGER_FORMAT
+			" frames were still inside the device under test of our own wire when the wait for "
+			"them was over (trial.drain-max)\n",
+			json_integer_value(json_object_get(trial, "inside")));
 	const json_t *corrupted = json_object_get(json_object_get(trial, "fates"), "corrupted");
 	if (json_is_false(json_object_get(trial, "verified")) && json_integer_value(corrupted) > 0)
-		sbuf_add(r->out, "corrupted: only frames whose probe is damaged; `set <receivers> verify on` finds damage in all of a frame\n");
+		sbuf_add(
+			r->out,
+			"corrupted: only frames whose probe is damaged; `set <receivers> verify on` finds damage in all of a frame\n");
 	if (json_is_string(json_object_get(trial, "no_probes")))
-		sbuf_addf(r->out, "no probes: %s\n", json_string_value(json_object_get(trial, "no_probes")));
+		sbuf_addf(r->out, "no probes: %s\n",
+			  json_string_value(json_object_get(trial, "no_probes")));
 	if (json_is_string(json_object_get(trial, "inexact")))
-		sbuf_addf(r->out, "inexact: %s\n", json_string_value(json_object_get(trial, "inexact")));
+		sbuf_addf(r->out, "inexact: %s\n",
+			  json_string_value(json_object_get(trial, "inexact")));
 }
 
 /* Sets the exit code. Only a valid trial can fail the limit max-loss. */
@@ -141,7 +154,8 @@ static void trial_judged(struct cmd_run *r, const struct trial_result *res)
 	} else if (t->has_limit && !(loss <= (double)t->max_loss / 1e9)) {
 		struct sbuf limit = {0};
 		vt_share.print(&(struct vspec){&vt_share}, &t->max_loss, &limit);
-		sbuf_addf(r->note, "trial: the loss of %.6g%% is more than %s\n", 100 * loss, sbuf_str(&limit));
+		sbuf_addf(r->note, "trial: the loss of %.6g%% is more than %s\n", 100 * loss,
+			  sbuf_str(&limit));
 		sbuf_free(&limit);
 		r->exit_code = EXIT_FAILED;
 	}
@@ -205,7 +219,9 @@ static int trial_run(struct cmd_run *r, const struct arg_val *args, struct err *
 		return rc;
 	memcpy(&spec.rate, rate->v.raw, sizeof(spec.rate));
 	if (spec.duration_ns == 0)
-		return err_at(e, EINVAL, time->col, "a trial of no time sends nothing; allowed are durations above 0, like 10s or 1.5ms");
+		return err_at(
+			e, EINVAL, time->col,
+			"a trial of no time sends nothing; allowed are durations above 0, like 10s or 1.5ms");
 	t->cfg = spec.cfg;
 	t->has_limit = loss->given;
 	t->max_loss = loss->v.u;
@@ -216,13 +232,25 @@ static int trial_run(struct cmd_run *r, const struct arg_val *args, struct err *
 }
 
 static const struct arg_spec args_trial[] = {
-	{ARG_TARGETS, "ports"}, {ARG_WORD, "to", ARG_OPT}, {ARG_TARGETS, "receivers", ARG_OPT}, {ARG_WORD, "rate"},
-	{ARG_VALUE, "RATE", 0, {&vt_rate_steady}}, {ARG_WORD, "for"}, {ARG_VALUE, "DURATION", 0, {&vt_seconds}}, {ARG_WORD, "max-loss", ARG_OPT},
-	{ARG_VALUE, "SHARE", ARG_OPT, {&vt_share}}, {ARG_END},
+	{ARG_TARGETS, "ports"},
+	{ARG_WORD, "to", ARG_OPT},
+	{ARG_TARGETS, "receivers", ARG_OPT},
+	{ARG_WORD, "rate"},
+	{ARG_VALUE, "RATE", 0, {&vt_rate_steady}},
+	{ARG_WORD, "for"},
+	{ARG_VALUE, "DURATION", 0, {&vt_seconds}},
+	{ARG_WORD, "max-loss", ARG_OPT},
+	{ARG_VALUE, "SHARE", ARG_OPT, {&vt_share}},
+	{ARG_END},
 };
 
 const struct verb verb_trial = {
-	.name = "trial", .args = args_trial, .run = trial_run, .flags = VERB_NO_LOAD, .poll = poll_trial, .cancel = trial_end,
+	.name = "trial",
+	.args = args_trial,
+	.run = trial_run,
+	.flags = VERB_NO_LOAD,
+	.poll = poll_trial,
+	.cancel = trial_end,
 	.progress = trial_tells,
 	.help = "Send for a time, account for every frame, and say whether the numbers may be trusted.\n"
 		"The ports send what is set for them at RATE each, whatever their own rate and count are. What one sends is looked\n"

@@ -49,6 +49,9 @@ static int uptime_run(struct cmd_run *r, const struct arg_val *args, struct err 
 static const struct arg_spec none[] = {{ARG_END}};
 
 const struct verb verb_uptime = {
-	.name = "uptime", .args = none, .run = uptime_run, .flags = VERB_NO_LOAD | VERB_LOOKS,
+	.name = "uptime",
+	.args = none,
+	.run = uptime_run,
+	.flags = VERB_NO_LOAD | VERB_LOOKS,
 	.help = "Print how long the program has run, and since when.",
 };

@@ -46,7 +46,8 @@ const struct verb *const *cmd_verbs(unsigned *n)
 	return all;
 }
 
-const void **verb_words(const void *own, const void *(*of)(const struct face *), size_t size, struct arg_spec *arg, unsigned *n)
+const void **verb_words(const void *own, const void *(*of)(const struct face *), size_t size,
+			struct arg_spec *arg, unsigned *n)
 {
 	const void **rows = pieces(own, of, size, n);
 	const char **words = xcalloc(*n + 1, sizeof(*words)), **about = xcalloc(*n, sizeof(*about));
@@ -61,7 +62,8 @@ const void **verb_words(const void *own, const void *(*of)(const struct face *),
 	return rows;
 }
 
-int verb_turn(struct cmd_run *r, const char *word, const struct portset *ports, bool on, struct err *e)
+int verb_turn(struct cmd_run *r, const char *word, const struct portset *ports, bool on,
+	      struct err *e)
 {
 	for (const struct face *const *f = faces; *f != NULL; f++)
 		if ((*f)->turns != NULL && strcmp((*f)->turns, word) == 0)
@@ -84,7 +86,8 @@ int arg_ports(const struct cmd_run *r, const struct arg_val *a, struct portset *
 	return rc;
 }
 
-int arg_ports_or_all(const struct cmd_run *r, const struct arg_val *a, struct portset *out, struct err *e)
+int arg_ports_or_all(const struct cmd_run *r, const struct arg_val *a, struct portset *out,
+		     struct err *e)
 {
 	if (a->given)
 		return arg_ports(r, a, out, e);

@@ -21,6 +21,9 @@ static int version_run(struct cmd_run *r, const struct arg_val *args, struct err
 static const struct arg_spec none[] = {{ARG_END}};
 
 const struct verb verb_version = {
-	.name = "version", .args = none, .run = version_run, .flags = VERB_NO_LOAD | VERB_HIDDEN,
+	.name = "version",
+	.args = none,
+	.run = version_run,
+	.flags = VERB_NO_LOAD | VERB_HIDDEN,
 	.help = "Print the version of the program and that of the DPDK that it runs on.",
 };

@@ -29,7 +29,8 @@ static void tell_limited(const struct snap_port *p, struct sbuf *note)
 
 	if (p->run.unsent > 0) /* control has already said how this run ended */
 		return;
-	if (p->state != RUN_IDLE || p->run.asked_max || p->run.rate_changed || p->run.sent == 0 || asked <= 0)
+	if (p->state != RUN_IDLE || p->run.asked_max || p->run.rate_changed || p->run.sent == 0 ||
+	    asked <= 0)
 		return;
 	double due = (double)p->run.sent * 1e9 / asked;
 	if (took < due * 1.001 || took < due + 1e6)
@@ -93,9 +94,13 @@ static int wait_run(struct cmd_run *r, const struct arg_val *args, struct err *e
 	if (rc < 0)
 		return rc;
 	for (unsigned p = 0; r->batch && !args[1].given && p < ctl_nports(app->ctl); p++)
-		if (portset_has(&w->ports, p) && ctl_sending(app->ctl, p) && !ctl_bounded(app->ctl, p))
-			return err_at(e, EINVAL, args[0].col, "port %u sends without a bound, so this would never end; `wait %u 10s`, "
-				      "`start %u for 10s` or `set %u count N` before the start bound it", p, p, p, p);
+		if (portset_has(&w->ports, p) && ctl_sending(app->ctl, p) &&
+		    !ctl_bounded(app->ctl, p))
+			return err_at(
+				e, EINVAL, args[0].col,
+				"port %u sends without a bound, so this would never end; `wait %u 10s`, "
+				"`start %u for 10s` or `set %u count N` before the start bound it",
+				p, p, p, p);
 	if (args[1].given && args[1].v.u == 0) {
 		rc = ctl_settled(app->ctl, &w->ports);
 		r->exit_code = rc == 1 ? 0 : 1;
@@ -131,11 +136,18 @@ static void wait_cancel(struct cmd_run *r)
 }
 
 static const struct arg_spec args_wait[] = {
-	{ARG_TARGETS, "ports", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_seconds}}, {ARG_END},
+	{ARG_TARGETS, "ports", ARG_OPT},
+	{ARG_VALUE, "DURATION", ARG_OPT, {&vt_seconds}},
+	{ARG_END},
 };
 
 const struct verb verb_wait = {
-	.name = "wait", .args = args_wait, .run = wait_run, .flags = VERB_LOOKS | VERB_NO_LOAD, .poll = poll_wait, .cancel = wait_cancel,
+	.name = "wait",
+	.args = args_wait,
+	.run = wait_run,
+	.flags = VERB_LOOKS | VERB_NO_LOAD,
+	.poll = poll_wait,
+	.cancel = wait_cancel,
 	.progress = wait_progress,
 	.help = "Wait until the ports, or all ports, have stopped sending and their frames have arrived.\n"
 		"They are taken as arrived when no Rx counter of any port has moved for 20 ms, at most 2 s after the last frame.\n"

@@ -16,7 +16,7 @@ struct shown {
 	const struct stream_cfg *cfg;
 	struct frame_spec spec;
 	struct sizes sizes;
-	struct frame *frame;   /* NULL: none can be built */
+	struct frame *frame; /* NULL: none can be built */
 	struct err why;
 };
 
@@ -59,7 +59,8 @@ static bool any_rnd(const struct frame_spec *spec)
 /* The mode of a single stream: how its frames differ. */
 static const char *mode_of_one(const struct shown *v)
 {
-	bool range = v->cfg->range_on || sizes_count(&v->sizes) > 1, rnd = any_rnd(&v->spec) || v->spec.fill == FILL_RANDOM;
+	bool range = v->cfg->range_on || sizes_count(&v->sizes) > 1,
+	     rnd = any_rnd(&v->spec) || v->spec.fill == FILL_RANDOM;
 
 	for (unsigned i = 0; i < v->spec.vals.n; i++) {
 		const struct frame_val *val = &v->spec.vals.val[i];
@@ -73,7 +74,8 @@ static const char *mode_of_one(const struct shown *v)
 
 /* The mode of a port. When just the streams 1 to k are enabled, that is what Pktgen calls a
  * sequence. */
-static const char *mode_of(const struct shown *v, unsigned enabled, unsigned lowest, unsigned highest)
+static const char *mode_of(const struct shown *v, unsigned enabled, unsigned lowest,
+			   unsigned highest)
 {
 	if (enabled == 0)
 		return "None";
@@ -130,8 +132,8 @@ static json_t *text_or_null(struct sbuf *text, bool there)
  * long mask. */
 static bool all_random(const struct frame_val *val)
 {
-	return val != NULL && val->vary != NULL && val->vary->kind == VARY_MASK && val->field->bits > 0 &&
-	       val->vary->mask == ~(vary_u)0 >> (128 - val->field->bits);
+	return val != NULL && val->vary != NULL && val->vary->kind == VARY_MASK &&
+	       val->field->bits > 0 && val->vary->mask == ~(vary_u)0 >> (128 - val->field->bits);
 }
 
 static json_t *word_text(const struct shown *v, const char *word)
@@ -142,21 +144,27 @@ static json_t *word_text(const struct shown *v, const char *word)
 
 	if (f != NULL && all_random(field_val(&v->spec, h, f)))
 		return json_string("random");
-	return text_or_null(&text, f != NULL && field_text(&v->spec, v->frame, &v->cfg->dflt, h, f, &text));
+	return text_or_null(&text, f != NULL && field_text(&v->spec, v->frame, &v->cfg->dflt, h, f,
+							   &text));
 }
 
 /* Tags and tunnels in Pktgen's words, "VLAN VxLan". QnQ stands for both tags. */
 static json_t *encap_of(const struct shown *v)
 {
-	static const struct { enum frame_part part; const char *name; } parts[] = {
-		{PART_QINQ, "QnQ"}, {PART_VLAN, "VLAN"}, {PART_MPLS, "MPLS"}, {PART_GRE, "GREip"}, {PART_GRE_ETH, "GREet"},
-		{PART_VXLAN, "VxLan"}, {PART_GTPU, "GTPu"},
+	static const struct {
+		enum frame_part part;
+		const char *name;
+	} parts[] = {
+		{PART_QINQ, "QnQ"},  {PART_VLAN, "VLAN"},     {PART_MPLS, "MPLS"},
+		{PART_GRE, "GREip"}, {PART_GRE_ETH, "GREet"}, {PART_VXLAN, "VxLan"},
+		{PART_GTPU, "GTPu"},
 	};
 	struct sbuf text = {0};
 	bool pair = frame_has(&v->spec.stack, PART_QINQ);
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (frame_has(&v->spec.stack, parts[i].part) && !(pair && parts[i].part == PART_VLAN))
+		if (frame_has(&v->spec.stack, parts[i].part) &&
+		    !(pair && parts[i].part == PART_VLAN))
 			sbuf_addf(&text, "%s%s", text.len > 0 ? " " : "", parts[i].name);
 	return text_or_null(&text, text.len > 0);
 }
@@ -223,7 +231,8 @@ static void add_port_words(const struct shown *v, json_t *o)
 	const char *pci = ctl_port_bus(v->app->ctl, v->port, &node);
 
 	vt_rate.print(&(struct vspec){&vt_rate}, &cfg->rate, &rate);
-	json_object_set_new(o, "count", cfg->count == 0 ? json_string("Forever") : number_text(cfg->count));
+	json_object_set_new(o, "count",
+			    cfg->count == 0 ? json_string("Forever") : number_text(cfg->count));
 	json_object_set_new(o, "rate", text_or_null(&rate, true));
 	json_object_set_new(o, "burst", number_text(cfg->burst));
 	json_object_set_new(o, "rxburst", number_text(cfg->rxburst));
@@ -233,11 +242,18 @@ static void add_port_words(const struct shown *v, json_t *o)
 
 static void add_frame_words(const struct shown *v, json_t *o)
 {
-	static const char *const types[][2] = {{"ipv4", "IPv4"}, {"ipv6", "IPv6"}, {"arp", "ARP"}, {0}};
-	static const char *const protos[][2] = {{"tcp", "TCP"}, {"udp", "UDP"}, {"icmp", "ICMP"}, {"icmpv6", "ICMPv6"}, {"igmp", "IGMP"},
-						{"sctp", "SCTP"}, {"esp", "ESP"}, {"ah", "AH"}, {0}};
-	static const char *const words[][2] = {{"sport", "sport"}, {"dport", "dport"}, {"tcp_flags", "tcp flags"}, {"ip_dst", "dst ip"},
-					       {"ip_src", "src ip"}, {"mac_dst", "dst mac"}, {"mac_src", "src mac"}};
+	static const char *const types[][2] = {{"ipv4", "IPv4"},
+					       {"ipv6", "IPv6"},
+					       {"arp", "ARP"},
+					       {0}};
+	static const char *const protos[][2] = {
+		{"tcp", "TCP"},       {"udp", "UDP"},   {"icmp", "ICMP"},
+		{"icmpv6", "ICMPv6"}, {"igmp", "IGMP"}, {"sctp", "SCTP"},
+		{"esp", "ESP"},       {"ah", "AH"},     {0}};
+	static const char *const words[][2] = {{"sport", "sport"},         {"dport", "dport"},
+					       {"tcp_flags", "tcp flags"}, {"ip_dst", "dst ip"},
+					       {"ip_src", "src ip"},       {"mac_dst", "dst mac"},
+					       {"mac_src", "src mac"}};
 
 	json_object_set_new(o, "encap", encap_of(v));
 	json_object_set_new(o, "frame", stack_text(v));
@@ -247,13 +263,18 @@ static void add_frame_words(const struct shown *v, json_t *o)
 	json_object_set_new(o, "vlan", vlan_text(v));
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		json_object_set_new(o, words[i][0], word_text(v, words[i][1]));
-	json_object_set_new(o, "error", v->frame != NULL ? json_null() : out_json_text(v->why.text));
+	json_object_set_new(o, "error",
+			    v->frame != NULL ? json_null() : out_json_text(v->why.text));
 }
 
 void brief_stream(struct app *app, unsigned port, unsigned stream, json_t *o)
 {
 	static const char *const words[] = {"cos", "tos", "teid"};
-	struct shown v = {.app = app, .port = port, .stream = stream, .cfg = ctl_stream_cfg(app->ctl, port, stream), .why = {.text = ""}};
+	struct shown v = {.app = app,
+			  .port = port,
+			  .stream = stream,
+			  .cfg = ctl_stream_cfg(app->ctl, port, stream),
+			  .why = {.text = ""}};
 
 	view_open(&v);
 	add_frame_words(&v, o);
@@ -289,7 +310,8 @@ static json_t *one_port(struct app *app, unsigned port)
 	return o;
 }
 
-static int brief_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int brief_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
+		     json_t *doc, struct err *e)
 {
 	json_t *list = json_array();
 

@@ -13,15 +13,20 @@ static void add_side(const struct placement *pl, unsigned lcore, bool tx, struct
 		const struct place_queue *q = i < pl->n ? &pl->q[i] : NULL;
 		if (q != NULL && (q->lcore != lcore || q->tx != tx))
 			continue;
-		if (q != NULL && last != NULL && q->port == last->port && q->queue == last->queue + 1) {
+		if (q != NULL && last != NULL && q->port == last->port &&
+		    q->queue == last->queue + 1) {
 			last = q;
 			continue;
 		}
 		if (first != last)
 			sbuf_addf(out, "-%u", last->queue);
 		if (q != NULL)
-			sbuf_addf(out, "%s%u.%u", first != NULL ? "," : out->len == 0 ? (tx ? "tx " : "rx ") : tx ? " tx " : " rx ", q->port,
-				  q->queue);
+			sbuf_addf(out, "%s%u.%u",
+				  first != NULL   ? ","
+				  : out->len == 0 ? (tx ? "tx " : "rx ")
+				  : tx            ? " tx "
+						  : " rx ",
+				  q->port, q->queue);
 		first = last = q;
 	}
 }
@@ -91,7 +96,8 @@ static json_t *cpu_json(const struct app *app, const struct machine *m, const st
 	json_object_set_new(o, "socket", cpu_part_number(c->socket, -1));
 	json_object_set_new(o, "core", cpu_part_number(c->core, -1));
 	json_object_set_new(o, "node", cpu_part_number(c->node, -1));
-	json_object_set_new(o, "isolated", m->knows_isolated ? json_boolean(c->isolated) : json_null());
+	json_object_set_new(o, "isolated",
+			    m->knows_isolated ? json_boolean(c->isolated) : json_null());
 	json_object_set_new(o, "nohz_full", m->knows_nohz ? json_boolean(c->nohz) : json_null());
 	json_object_set_new(o, "governor", cpu_text(c->governor));
 	json_object_set_new(o, "khz", cpu_part_number((long long)c->khz, 0));
@@ -100,7 +106,8 @@ static json_t *cpu_json(const struct app *app, const struct machine *m, const st
 	return o;
 }
 
-static int cpu_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int cpu_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
+		   json_t *doc, struct err *e)
 {
 	json_t *o = json_object(), *list = json_array(), *floating = json_object();
 	struct machine m;

@@ -23,7 +23,8 @@ void field_val_text(const struct frame_val *v, struct sbuf *out)
 	struct vspec one;
 
 	if (v->field->kind == FIELD_BYTES) {
-		hex_text(v->bytes != NULL ? v->bytes->b : NULL, v->bytes != NULL ? v->bytes->n : 0, out);
+		hex_text(v->bytes != NULL ? v->bytes->b : NULL, v->bytes != NULL ? v->bytes->n : 0,
+			 out);
 	} else if (v->vary != NULL) {
 		proto_vspec(v->field, &one);
 		val.v = *v->vary;
@@ -48,7 +49,8 @@ int field_val_header(const struct frame_stack *s, const struct frame_val *v)
 	return -1;
 }
 
-const struct frame_val *field_val(const struct frame_spec *spec, unsigned h, const struct field *field)
+const struct frame_val *field_val(const struct frame_spec *spec, unsigned h,
+				  const struct field *field)
 {
 	unsigned nth = 0;
 
@@ -57,7 +59,8 @@ const struct frame_val *field_val(const struct frame_spec *spec, unsigned h, con
 	return frame_vals_find(&spec->vals, spec->stack.hdr[h], nth, field);
 }
 
-static bool default_text(const struct proto *p, const struct field *field, const struct frame_vals *dflt, struct sbuf *out)
+static bool default_text(const struct proto *p, const struct field *field,
+			 const struct frame_vals *dflt, struct sbuf *out)
 {
 	const struct frame_val *own = frame_vals_find(dflt, p, 1, field);
 	uint8_t v[VT_FIELD_BYTES];
@@ -70,8 +73,8 @@ static bool default_text(const struct proto *p, const struct field *field, const
 	return true;
 }
 
-bool field_text(const struct frame_spec *spec, const struct frame *f, const struct frame_vals *dflt, unsigned h, const struct field *field,
-		struct sbuf *out)
+bool field_text(const struct frame_spec *spec, const struct frame *f, const struct frame_vals *dflt,
+		unsigned h, const struct field *field, struct sbuf *out)
 {
 	const struct frame_val *val = field_val(spec, h, field);
 	uint8_t v[VT_FIELD_BYTES];

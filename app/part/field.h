@@ -12,7 +12,8 @@ int field_val_header(const struct frame_stack *s, const struct frame_val *v);
  * frame made from the spec. f is NULL where no frame can be built; then it is the default of the
  * port (dflt) or of the field. Returns false when the frame has no such field, or when its value is
  * not known. */
-bool field_text(const struct frame_spec *spec, const struct frame *f, const struct frame_vals *dflt, unsigned h, const struct field *field,
-		struct sbuf *out);
+bool field_text(const struct frame_spec *spec, const struct frame *f, const struct frame_vals *dflt,
+		unsigned h, const struct field *field, struct sbuf *out);
 /* The value that the spec has for a field of header h, NULL: it has none. */
-const struct frame_val *field_val(const struct frame_spec *spec, unsigned h, const struct field *field);
+const struct frame_val *field_val(const struct frame_spec *spec, unsigned h,
+				  const struct field *field);

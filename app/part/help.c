@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static int help_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int help_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
+		    json_t *doc, struct err *e)
 {
 	json_t *list = json_array();
 	struct sbuf syntax = {0}, help = {0};
@@ -19,7 +20,8 @@ static int help_add(struct app *app, const struct snap *snap, const struct part_
 		cmd_verb_syntax(v, &syntax);
 		sbuf_reset(&help);
 		cmd_help_first(v->help, &help);
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", v->name, "syntax", sbuf_str(&syntax), "help", sbuf_str(&help)));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", v->name, "syntax",
+						      sbuf_str(&syntax), "help", sbuf_str(&help)));
 	}
 	json_object_set_new(doc, "help", list);
 	sbuf_free(&syntax);

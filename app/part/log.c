@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "part.h"
 
-static int log_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int log_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
+		   json_t *doc, struct err *e)
 {
 	(void)app;
 	(void)snap;

@@ -162,7 +162,8 @@ static void machine_count(struct machine *m)
 		}
 		for (unsigned k = 0; k < i; k++) {
 			socket &= m->cpu[k].socket != m->cpu[i].socket;
-			core &= m->cpu[k].socket != m->cpu[i].socket || m->cpu[k].core != m->cpu[i].core;
+			core &= m->cpu[k].socket != m->cpu[i].socket ||
+				m->cpu[k].core != m->cpu[i].core;
 		}
 		m->sockets += socket;
 		m->cores += core;
@@ -203,7 +204,8 @@ void machine_read(const char *root, struct machine *m)
 		c->core = (int)cpu_number(root, i, "topology/core_id", -1);
 		c->khz = (uint64_t)cpu_number(root, i, "cpufreq/scaling_cur_freq", 0);
 		c->max_khz = (uint64_t)cpu_number(root, i, "cpufreq/cpuinfo_max_freq", 0);
-		if (!cpu_file(root, i, "cpufreq/scaling_governor", c->governor, sizeof(c->governor)))
+		if (!cpu_file(root, i, "cpufreq/scaling_governor", c->governor,
+			      sizeof(c->governor)))
 			c->governor[0] = '\0';
 	}
 	m->knows_isolated = read_list(root, CPU_DIR "/isolated", &list);

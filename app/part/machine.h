@@ -8,16 +8,16 @@ struct machine_cpu {
 	int cpu;
 	/* -1: unknown; cores of different sockets may have the same number */
 	int socket, core, node;
-	uint64_t khz, max_khz;  /* 0: unknown */
-	char governor[24];      /* "": unknown */
+	uint64_t khz, max_khz; /* 0: unknown */
+	char governor[24];     /* "": unknown */
 	bool isolated, nohz;
 };
 
 struct machine {
-	char *model, *kernel;   /* NULL: unknown */
-	unsigned sockets, cores; /* 0: unknown */
+	char *model, *kernel;            /* NULL: unknown */
+	unsigned sockets, cores;         /* 0: unknown */
 	bool knows_isolated, knows_nohz; /* isolated and nohz of the CPUs are known */
-	unsigned n;             /* CPUs that are online; one with two threads counts as two */
+	unsigned n;              /* CPUs that are online; one with two threads counts as two */
 	struct machine_cpu *cpu; /* in ascending order */
 };
 

@@ -25,7 +25,8 @@ struct part_arg {
 struct snap_part {
 	const char *name;
 	enum part_takes takes;
-	int (*add)(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e);
+	int (*add)(struct app *app, const struct snap *snap, const struct part_arg *arg,
+		   json_t *doc, struct err *e);
 };
 
 /* A part as a piece of the list of parts (app/pieces.h). */

@@ -15,7 +15,12 @@ struct reading {
 	/* since_ns: length of the interval of the rates, 0: there are none */
 	uint64_t time_ns, since_ns;
 	unsigned n;
-	struct { char *name; uint64_t value; bool counted, has_rate; double per_s; } *x;
+	struct {
+		char *name;
+		uint64_t value;
+		bool counted, has_rate;
+		double per_s;
+	} * x;
 };
 
 struct xstats_memory {
@@ -59,7 +64,8 @@ static struct reading *memory_of(struct app *app, unsigned port)
 static void xstats_rates(const struct reading *old, struct reading *now, double seconds)
 {
 	for (unsigned i = 0; i < now->n && i < old->n; i++) {
-		now->x[i].has_rate = strcmp(old->x[i].name, now->x[i].name) == 0 && old->x[i].counted && now->x[i].counted &&
+		now->x[i].has_rate = strcmp(old->x[i].name, now->x[i].name) == 0 &&
+				     old->x[i].counted && now->x[i].counted &&
 				     now->x[i].value >= old->x[i].value;
 		if (now->x[i].has_rate)
 			now->x[i].per_s = (double)(now->x[i].value - old->x[i].value) / seconds;
@@ -71,7 +77,8 @@ static void read_into(const json_t *xstats, uint64_t time_ns, struct reading *ou
 	json_t *all = (json_t *)(uintptr_t)xstats, *value;
 	const char *name;
 
-	*out = (struct reading){.time_ns = time_ns, .x = xcalloc(json_object_size(xstats) + 1, sizeof(*out->x))};
+	*out = (struct reading){.time_ns = time_ns,
+				.x = xcalloc(json_object_size(xstats) + 1, sizeof(*out->x))};
 	json_object_foreach(all, name, value) {
 		out->x[out->n].name = xstrdup(name);
 		out->x[out->n].value = (uint64_t)json_integer_value(value);
@@ -84,10 +91,13 @@ static json_t *values_of(const struct reading *now, const struct reading *rated)
 	json_t *list = json_array();
 
 	for (unsigned i = 0; i < now->n; i++) {
-		bool has = i < rated->n && rated->x[i].has_rate && strcmp(rated->x[i].name, now->x[i].name) == 0;
+		bool has = i < rated->n && rated->x[i].has_rate &&
+			   strcmp(rated->x[i].name, now->x[i].name) == 0;
 		json_t *o = json_object();
 		json_object_set_new(o, "name", json_string(now->x[i].name));
-		json_object_set_new(o, "value", now->x[i].counted ? json_integer((json_int_t)now->x[i].value) : json_null());
+		json_object_set_new(o, "value",
+				    now->x[i].counted ? json_integer((json_int_t)now->x[i].value)
+						      : json_null());
 		json_object_set_new(o, "per_s", has ? json_real(rated->x[i].per_s) : json_null());
 		json_array_append_new(list, o);
 	}
@@ -119,7 +129,8 @@ static json_t *xstats_take(struct reading *kept, const json_t *xstats, uint64_t 
 	return list;
 }
 
-static int xstats_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int xstats_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
+		      json_t *doc, struct err *e)
 {
 	struct portset one = {0};
 	struct reading *kept = memory_of(app, arg->port);
@@ -127,12 +138,18 @@ static int xstats_add(struct app *app, const struct snap *snap, const struct par
 	(void)snap;
 	(void)e;
 	portset_add(&one, arg->port);
-	json_t *all = ctl_xstats_json(app->ctl, &one), *port = json_array_get(json_object_get(all, "ports"), 0), *o = json_object();
+	json_t *all = ctl_xstats_json(app->ctl, &one),
+	       *port = json_array_get(json_object_get(all, "ports"), 0), *o = json_object();
 	uint64_t now_ns = clock_raw_ns();
 	json_object_set_new(o, "port", json_integer(arg->port));
 	json_object_set_new(o, "name", json_string(ctl_port_name(app->ctl, arg->port)));
-	json_object_set_new(o, "values", port != NULL ? xstats_take(kept, json_object_get(port, "xstats"), now_ns) : json_array());
-	json_object_set_new(o, "interval_ns", kept->since_ns != 0 ? json_integer((json_int_t)kept->since_ns) : json_null());
+	json_object_set_new(o, "values",
+			    port != NULL
+				    ? xstats_take(kept, json_object_get(port, "xstats"), now_ns)
+				    : json_array());
+	json_object_set_new(o, "interval_ns",
+			    kept->since_ns != 0 ? json_integer((json_int_t)kept->since_ns)
+						: json_null());
 	json_object_set_new(doc, "xstats", o);
 	json_decref(all);
 	return 0;

@@ -8,7 +8,8 @@
 
 #include "out.h"
 
-static const char unread[] = "answers are not read fast enough: the limit of what waits was reached (--rpc-limit out=BYTES)";
+static const char unread[] =
+	"answers are not read fast enough: the limit of what waits was reached (--rpc-limit out=BYTES)";
 
 /* A line that is being written to `out`. len counts all of its bytes; those beyond `most` are only
  * counted. */
@@ -48,11 +49,14 @@ static void write_parts(struct line *l, const struct answer_part *part, unsigned
  * JSON. There is only one pass, because the object may be large and other clients wait meanwhile.
  * If it does not fit beside what the client has not read, the client is disconnected. If it is
  * larger than the limit by itself, it is left out, and the caller tells that from the result. */
-static size_t put_object(struct client *c, json_t *doc, const struct answer_part *part, unsigned nparts)
+static size_t put_object(struct client *c, json_t *doc, const struct answer_part *part,
+			 unsigned nparts)
 {
 	bool heard = !c->dead && c->end_ns == 0;
-	size_t before = c->out.len, backlog = client_backlog(c), limit = c->rpc->opts.limits.out_bytes;
-	struct line l = {.out = &c->out, .most = heard && backlog + 1 < limit ? limit - backlog - 1 : 0};
+	size_t before = c->out.len, backlog = client_backlog(c),
+	       limit = c->rpc->opts.limits.out_bytes;
+	struct line l = {.out = &c->out,
+			 .most = heard && backlog + 1 < limit ? limit - backlog - 1 : 0};
 	int rc = json_dump_callback(doc, write_part, &l, JSON_COMPACT);
 
 	if (rc == 0)
@@ -72,7 +76,8 @@ static size_t put_object(struct client *c, json_t *doc, const struct answer_part
 
 /* Sends a line that no error can replace: if it is larger than the limit by itself, the client is
  * disconnected. Takes the object. */
-static void send_parts(struct client *c, json_t *doc, const struct answer_part *part, unsigned nparts)
+static void send_parts(struct client *c, json_t *doc, const struct answer_part *part,
+		       unsigned nparts)
 {
 	if (put_object(c, doc, part, nparts) + 1 > c->rpc->opts.limits.out_bytes)
 		client_end(c, unread);
@@ -118,8 +123,10 @@ static json_t *error_json(int rc, const struct err *e)
 
 int answer_too_large(struct err *e, size_t bytes, bool more)
 {
-	return err_set(e, EMSGSIZE, "the answer has %s%zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time",
-		       more ? "more than " : "", bytes);
+	return err_set(
+		e, EMSGSIZE,
+		"the answer has %s%zu bytes, more than --rpc-limit out=BYTES allows; ask for less at a time",
+		more ? "more than " : "", bytes);
 }
 
 void answer_ok(struct client *c, json_t *id, json_t *members)
@@ -127,14 +134,16 @@ void answer_ok(struct client *c, json_t *id, json_t *members)
 	answer_done(c, id, members, NULL, 0);
 }
 
-void answer_done(struct client *c, json_t *id, json_t *members, const struct answer_part *part, unsigned nparts)
+void answer_done(struct client *c, json_t *id, json_t *members, const struct answer_part *part,
+		 unsigned nparts)
 {
 	json_t *doc = answer_head(id, true, members);
 	size_t n = put_object(c, doc, part, nparts);
 
 	if (n == 0 || n + 1 > c->rpc->opts.limits.out_bytes) {
 		struct err e;
-		int rc = n == 0 ? err_set(&e, EIO, "the answer cannot be written as JSON") : answer_too_large(&e, n, false);
+		int rc = n == 0 ? err_set(&e, EIO, "the answer cannot be written as JSON")
+				: answer_too_large(&e, n, false);
 		answer_error(c, id, rc, &e, NULL);
 	}
 	json_decref(doc);
@@ -154,7 +163,8 @@ static size_t parts_bytes(const struct answer_part *part, unsigned n)
 	return bytes;
 }
 
-void answer_failed(struct client *c, json_t *id, int rc, const struct err *e, json_t *members, const struct answer_part *part, unsigned nparts)
+void answer_failed(struct client *c, json_t *id, int rc, const struct err *e, json_t *members,
+		   const struct answer_part *part, unsigned nparts)
 {
 	json_t *doc = answer_head(id, false, members);
 	json_t *err = json_object_get(doc, "error"), *own = error_json(rc, e);
@@ -164,7 +174,8 @@ void answer_failed(struct client *c, json_t *id, int rc, const struct err *e, js
 		json_object_update(own, err);
 	json_object_set_new(doc, "error", own);
 	/* if not everything fits, the answer has only the error */
-	if (json_dumpb(doc, NULL, 0, JSON_COMPACT) + parts_bytes(part, nparts) >= c->rpc->opts.limits.out_bytes)
+	if (json_dumpb(doc, NULL, 0, JSON_COMPACT) + parts_bytes(part, nparts) >=
+	    c->rpc->opts.limits.out_bytes)
 		nparts = 0;
 	send_parts(c, doc, part, nparts);
 }

@@ -16,17 +16,17 @@
 #include "out.h"
 
 #define S 1000000000ull
-#define AUTH_NS (5 * S)    /* a client must give its token within this time */
-#define DENY_NS S          /* a wrong token is answered after this time */
-#define END_NS (2 * S)     /* a client that is disconnected may read its last line for this time */
+#define AUTH_NS (5 * S) /* a client must give its token within this time */
+#define DENY_NS S       /* a wrong token is answered after this time */
+#define END_NS (2 * S)  /* a client that is disconnected may read its last line for this time */
 /* a client that has read nothing for this time, though lines wait, is disconnected */
 #define STUCK_NS (60 * S)
 /* a client may send the requests of this time at once, but at least BURST */
 #define BURST_S 0.25
 #define BURST 1000
-#define CHUNK 65536        /* bytes that are received at once */
-#define AUTH_LINE 2048     /* most bytes of a line before the token was given */
-#define KEEP_BYTES 65536   /* memory that is kept while no line waits */
+#define CHUNK 65536      /* bytes that are received at once */
+#define AUTH_LINE 2048   /* most bytes of a line before the token was given */
+#define KEEP_BYTES 65536 /* memory that is kept while no line waits */
 /* requests that wait have together no more bytes than this many of the longest lines */
 #define QUEUE_LINES 4
 
@@ -52,7 +52,8 @@ struct client *client_new(struct rpc *r, int fd, bool tcp, const char *name)
 	r->clients = c;
 	r->nclients++;
 	c->counted = true;
-	send_object(c, json_pack("{s:s, s:i, s:b}", "wirerate", r->opts.version, "protocol", RPC_PROTOCOL, "auth", tcp));
+	send_object(c, json_pack("{s:s, s:i, s:b}", "wirerate", r->opts.version, "protocol",
+				 RPC_PROTOCOL, "auth", tcp));
 	return c;
 }
 
@@ -106,8 +107,9 @@ size_t client_backlog(const struct client *c)
  * not read them is about to be disconnected, and its last line needs room. */
 static void client_cut(struct client *c)
 {
-	const char *nl = c->sent > 0 && c->sent < c->out.len && c->out.s[c->sent - 1] != '\n' ?
-				 memchr(c->out.s + c->sent, '\n', c->out.len - c->sent) : NULL;
+	const char *nl = c->sent > 0 && c->sent < c->out.len && c->out.s[c->sent - 1] != '\n'
+				 ? memchr(c->out.s + c->sent, '\n', c->out.len - c->sent)
+				 : NULL;
 
 	if (c->out.len == 0)
 		return;
@@ -137,7 +139,8 @@ static void too_many(struct client *c, const struct request *q)
 {
 	struct err e;
 
-	int rc = err_set(&e, EAGAIN, "%u requests of %zu bytes wait already; wait for answers", c->waiting, c->waiting_bytes);
+	int rc = err_set(&e, EAGAIN, "%u requests of %zu bytes wait already; wait for answers",
+			 c->waiting, c->waiting_bytes);
 	answer_error(c, q->id, rc, &e, NULL);
 }
 
@@ -160,11 +163,13 @@ static void client_enqueue(struct client *c, struct request *q)
 	struct err e;
 
 	if (in_flight(c, q)) {
-		int rc = err_set(&e, EEXIST, "a request with this id is not yet answered; give each its own");
+		int rc = err_set(&e, EEXIST,
+				 "a request with this id is not yet answered; give each its own");
 		answer_error(c, q->id, rc, &e, NULL);
 		request_free(q);
-	} else if (client_busy(c) && (c->waiting >= c->rpc->opts.limits.queue ||
-				      c->waiting_bytes + q->bytes > QUEUE_LINES * c->rpc->opts.limits.line_bytes)) {
+	} else if (client_busy(c) &&
+		   (c->waiting >= c->rpc->opts.limits.queue ||
+		    c->waiting_bytes + q->bytes > QUEUE_LINES * c->rpc->opts.limits.line_bytes)) {
 		too_many(c, q);
 		request_free(q);
 	} else {
@@ -191,7 +196,8 @@ static void do_complete(struct client *c, const struct request *q)
 	json_t *words = json_array();
 	int start = q->cursor;
 
-	cmd_complete((c->tcp ? &c->rpc->strict : &c->rpc->open)->cmd, q->text, q->cursor, &start, client_offer, words);
+	cmd_complete((c->tcp ? &c->rpc->strict : &c->rpc->open)->cmd, q->text, q->cursor, &start,
+		     client_offer, words);
 	answer_ok(c, q->id, json_pack("{s:i, s:o}", "start", start, "words", words));
 }
 
@@ -319,7 +325,9 @@ static void client_denied(struct client *c, uint64_t now_ns)
 	c->deny_ns = 0;
 	r->denied++;
 	if (r->denied_ns == 0 || now_ns - r->denied_ns > 10 * S) {
-		log_msg(LOG_LVL_WARN, "remote client %s gave a wrong token (%u since this was last told)", c->name, r->denied);
+		log_msg(LOG_LVL_WARN,
+			"remote client %s gave a wrong token (%u since this was last told)",
+			c->name, r->denied);
 		r->denied_ns = now_ns;
 		r->denied = 0;
 	}
@@ -351,7 +359,8 @@ static void take_line(struct client *c, const char *line, size_t len)
  * later. */
 static bool may_ask(struct client *c)
 {
-	double rate = (double)c->rpc->opts.limits.rate, most = rate * BURST_S > BURST ? rate * BURST_S : BURST;
+	double rate = (double)c->rpc->opts.limits.rate,
+	       most = rate * BURST_S > BURST ? rate * BURST_S : BURST;
 	uint64_t now = loop_now_ns();
 
 	if (rate == 0)
@@ -364,7 +373,8 @@ static bool may_ask(struct client *c)
 
 static bool client_blocked(const struct client *c)
 {
-	return c->dead || c->end_ns != 0 || c->deny_ns != 0 || client_backlog(c) > c->rpc->opts.limits.out_bytes / 4;
+	return c->dead || c->end_ns != 0 || c->deny_ns != 0 ||
+	       client_backlog(c) > c->rpc->opts.limits.out_bytes / 4;
 }
 
 static bool next_line(struct client *c)
@@ -389,7 +399,9 @@ static bool next_line(struct client *c)
 		return true;
 	default:
 		c->tokens--;
-		err_set(&e, EMSGSIZE, "this line has more than %zu bytes; --rpc-limit line=BYTES is the limit", c->in.max);
+		err_set(&e, EMSGSIZE,
+			"this line has more than %zu bytes; --rpc-limit line=BYTES is the limit",
+			c->in.max);
 		answer_error(c, NULL, -EMSGSIZE, &e, NULL);
 		if (!c->authed)
 			client_end(c, "it did not give a token");
@@ -478,7 +490,8 @@ static void on_ready(void *arg, short revents)
 static void client_give(struct client *c)
 {
 	while (client_backlog(c) > 0) {
-		ssize_t n = send(c->fd, c->out.s + c->sent, client_backlog(c), MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t n = send(c->fd, c->out.s + c->sent, client_backlog(c),
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
@@ -567,5 +580,6 @@ void client_look(struct client *c, uint64_t now_ns)
 bool client_waits(const struct client *c)
 {
 	/* a dead client stays, and is counted, until its script can be freed */
-	return c->dead || !c->authed || c->end_ns != 0 || client_backlog(c) > 0 || (!c->hungry && !client_blocked(c));
+	return c->dead || !c->authed || c->end_ns != 0 || client_backlog(c) > 0 ||
+	       (!c->hungry && !client_blocked(c));
 }

@@ -52,7 +52,8 @@ void events_tell(void *arg, const struct app_event *ev)
 
 	for (struct client *c = r->clients; c != NULL; c = c->next) {
 		if (c->script != NULL && !c->dead)
-			script_event(c->script, app_event_names[ev->kind], ev->port, ev->text, ev->doc);
+			script_event(c->script, app_event_names[ev->kind], ev->port, ev->text,
+				     ev->doc);
 		if (!(c->events & 1u << ev->kind) || c->dead || c->end_ns != 0)
 			continue;
 		if (line == NULL) {

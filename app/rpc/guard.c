@@ -27,8 +27,11 @@ struct guarded_setting {
 
 static int guard_refuse(struct err *e, int col, const char *what, const char *word)
 {
-	return err_at(e, EACCES, col, "%s not taken over TCP and from Lua in its sandbox; the program takes them when it is started with "
-		      "--rpc-allow %s", what, word);
+	return err_at(
+		e, EACCES, col,
+		"%s not taken over TCP and from Lua in its sandbox; the program takes them when it is started with "
+		"--rpc-allow %s",
+		what, word);
 }
 
 static bool is_file(const struct arg_spec *a)
@@ -45,7 +48,8 @@ static int run_guarded(struct cmd_run *r, const struct arg_val *args, struct err
 		return guard_refuse(e, 0, "scripts of files are", "lua");
 	if ((v->flags & VERB_ENDS) && !(g->allow & RPC_ALLOW_QUIT))
 		return guard_refuse(e, 0, "commands that end the program are", "quit");
-	for (unsigned i = 0; v->args != NULL && v->args[i].kind != ARG_END && !(g->allow & RPC_ALLOW_FILES); i++)
+	for (unsigned i = 0;
+	     v->args != NULL && v->args[i].kind != ARG_END && !(g->allow & RPC_ALLOW_FILES); i++)
 		if (args[i].given && is_file(&v->args[i]))
 			return guard_refuse(e, args[i].col, "names of files are", "files");
 	return v->run(r, args, e);

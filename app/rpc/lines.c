@@ -43,7 +43,8 @@ static void lines_discard(struct lines *l)
 
 static char *lines_newline(const struct lines *l)
 {
-	return l->buf.len > l->looked ? memchr(l->buf.s + l->looked, '\n', l->buf.len - l->looked) : NULL;
+	return l->buf.len > l->looked ? memchr(l->buf.s + l->looked, '\n', l->buf.len - l->looked)
+				      : NULL;
 }
 
 /* Call it where there is no newline. Says whether the bytes that are there are too many for a line

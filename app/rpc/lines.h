@@ -5,11 +5,11 @@
 #include "base.h"
 
 struct lines {
-	size_t max;     /* most bytes of a line, without its newline */
+	size_t max; /* most bytes of a line, without its newline */
 	struct sbuf buf;
-	size_t at;      /* offset of the first byte that was not given out */
-	size_t looked;  /* from `at` to here there is no newline */
-	bool discard;   /* bytes are dropped up to the end of a line that was too long */
+	size_t at;     /* offset of the first byte that was not given out */
+	size_t looked; /* from `at` to here there is no newline */
+	bool discard;  /* bytes are dropped up to the end of a line that was too long */
 };
 enum lines_got { LINES_NONE, LINES_ONE, LINES_LONG };
 

@@ -25,8 +25,10 @@ static int in_use(const char *path, int lock, struct err *e)
 
 	if (lock >= 0 && pread(lock, pid, sizeof(pid) - 1, 0) > 0)
 		pid[strspn(pid, "0123456789")] = '\0';
-	return err_set(e, EADDRINUSE, "the socket '%.300s' is in use by another process%s%s; give this one a name of its own: --socket=NAME", path,
-		       pid[0] != '\0' ? ", " : "", pid);
+	return err_set(
+		e, EADDRINUSE,
+		"the socket '%.300s' is in use by another process%s%s; give this one a name of its own: --socket=NAME",
+		path, pid[0] != '\0' ? ", " : "", pid);
 }
 
 /* Locks the file beside the socket. The process that holds the lock owns the socket's name; the
@@ -40,14 +42,19 @@ static int take_lock(const char *path, const char *lock, struct err *e)
 		const char *why;
 		int fd = userfile_open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600, &why);
 		if (fd < 0)
-			return err_set(e, -fd, "cannot make '%.400s' beside the socket: %s", lock, why);
+			return err_set(e, -fd, "cannot make '%.400s' beside the socket: %s", lock,
+				       why);
 		if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-			int rc = errno == EWOULDBLOCK ? in_use(path, fd, e) : err_set(e, errno, "cannot lock '%.400s': %s", lock, strerror(errno));
+			int rc = errno == EWOULDBLOCK
+					 ? in_use(path, fd, e)
+					 : err_set(e, errno, "cannot lock '%.400s': %s", lock,
+						   strerror(errno));
 			close(fd);
 			return rc;
 		}
 		/* The last owner may have removed the file between the opening and the lock. */
-		if (fstat(fd, &a) == 0 && stat(lock, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev) {
+		if (fstat(fd, &a) == 0 && stat(lock, &b) == 0 && a.st_ino == b.st_ino &&
+		    a.st_dev == b.st_dev) {
 			int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
 			if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)n, 0) != n) {
 				close(fd);
@@ -66,17 +73,25 @@ static int make_room(const char *path, const struct sockaddr_un *addr, struct er
 	struct stat st;
 
 	if (lstat(path, &st) != 0)
-		return errno == ENOENT ? 0 : err_set(e, errno, "cannot use the socket '%.400s': %s", path, strerror(errno));
+		return errno == ENOENT ? 0
+				       : err_set(e, errno, "cannot use the socket '%.400s': %s",
+						 path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return err_set(e, EEXIST, "'%.400s' is there and is no socket; give another path, or remove it", path);
+		return err_set(
+			e, EEXIST,
+			"'%.400s' is there and is no socket; give another path, or remove it",
+			path);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int rc = fd < 0 ? -errno : connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0 ? 0 : -errno;
+	int rc = fd < 0                                                           ? -errno
+		 : connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0 ? 0
+										  : -errno;
 	if (fd >= 0)
 		close(fd);
 	if (rc != -ECONNREFUSED)
 		return in_use(path, -1, e);
 	if (unlink(path) != 0 && errno != ENOENT)
-		return err_set(e, errno, "cannot remove the socket of a dead process '%.400s': %s", path, strerror(errno));
+		return err_set(e, errno, "cannot remove the socket of a dead process '%.400s': %s",
+			       path, strerror(errno));
 	return 0;
 }
 
@@ -103,15 +118,20 @@ static int open_socket(struct unix_socket *s, struct err *e)
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	rc = s->fd < 0 ? -errno : bind_private(s->fd, &addr);
 	if (rc < 0)
-		return err_set(e, -rc, "cannot make the socket '%.400s': %s", s->path, strerror(-rc));
-	if (lstat(s->path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 0777) == 0600) {
+		return err_set(e, -rc, "cannot make the socket '%.400s': %s", s->path,
+			       strerror(-rc));
+	if (lstat(s->path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid() &&
+	    (st.st_mode & 0777) == 0600) {
 		s->dev = st.st_dev;
 		s->ino = st.st_ino;
 		if (listen(s->fd, BACKLOG) == 0)
 			return 0;
 		return err_set(e, errno, "cannot listen on '%.400s': %s", s->path, strerror(errno));
 	}
-	return err_set(e, EACCES, "the socket '%.400s' is not as it was made (owner, mode 0600); is its directory open to others?", s->path);
+	return err_set(
+		e, EACCES,
+		"the socket '%.400s' is not as it was made (owner, mode 0600); is its directory open to others?",
+		s->path);
 }
 
 int unix_listen(const char *name, struct unix_socket *out, struct err *e)
@@ -166,11 +186,17 @@ static int listen_split(const char *where, struct sbuf *host, struct sbuf *port,
 	if (where[0] == '[') {
 		const char *close = strchr(where, ']');
 		if (close == NULL || (close[1] != '\0' && close[1] != ':'))
-			return err_set(e, EINVAL, "'%.100s' is no address; an IPv6 address with a port is [ADDRESS]:PORT", where);
+			return err_set(
+				e, EINVAL,
+				"'%.100s' is no address; an IPv6 address with a port is [ADDRESS]:PORT",
+				where);
 		sbuf_addn(host, where + 1, (size_t)(close - where - 1));
 		colon = close[1] == ':' ? close + 1 : NULL;
 	} else if (colon != NULL && strchr(where, ':') != colon) {
-		return err_set(e, EINVAL, "'%.100s' is no address; an IPv6 address with a port is [ADDRESS]:PORT", where);
+		return err_set(
+			e, EINVAL,
+			"'%.100s' is no address; an IPv6 address with a port is [ADDRESS]:PORT",
+			where);
 	} else {
 		sbuf_addn(host, where, (size_t)((colon != NULL ? colon : end) - where));
 	}
@@ -178,9 +204,13 @@ static int listen_split(const char *where, struct sbuf *host, struct sbuf *port,
 		sbuf_add(host, RPC_DEFAULT_HOST);
 	sbuf_add(port, colon != NULL ? colon + 1 : RPC_DEFAULT_PORT);
 	if (host->s[strspn(host->s, "0123456789")] == '\0')
-		return err_set(e, EINVAL, "'%.100s' has no host; a port alone is :%.20s", where, host->s);
-	if (port->len == 0 || port->len > 5 || port->s[strspn(sbuf_str(port), "0123456789")] != '\0' || atoi(port->s) > 65535)
-		return err_set(e, EINVAL, "'%.100s': a port is a number from 0 (any free one) to 65535", where);
+		return err_set(e, EINVAL, "'%.100s' has no host; a port alone is :%.20s", where,
+			       host->s);
+	if (port->len == 0 || port->len > 5 ||
+	    port->s[strspn(sbuf_str(port), "0123456789")] != '\0' || atoi(port->s) > 65535)
+		return err_set(e, EINVAL,
+			       "'%.100s': a port is a number from 0 (any free one) to 65535",
+			       where);
 	return 0;
 }
 
@@ -191,7 +221,8 @@ static void put_address(int fd, struct sbuf *out)
 	char host[NI_MAXHOST], port[NI_MAXSERV];
 
 	if (getsockname(fd, (struct sockaddr *)&a, &n) == 0 &&
-	    getnameinfo((struct sockaddr *)&a, n, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+	    getnameinfo((struct sockaddr *)&a, n, host, sizeof(host), port, sizeof(port),
+			NI_NUMERICHOST | NI_NUMERICSERV) == 0)
 		sbuf_addf(out, a.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
@@ -229,12 +260,15 @@ int tcp_listen(const char *where, struct sbuf *address, struct err *e)
 	if (rc == 0) {
 		int code = getaddrinfo(host.s, port.s, &hints, &list);
 		if (code != 0)
-			rc = err_set(e, EINVAL, "there is no address for '%.100s': %s", host.s, gai_strerror(code));
+			rc = err_set(e, EINVAL, "there is no address for '%.100s': %s", host.s,
+				     gai_strerror(code));
 	}
 	if (rc == 0) {
 		rc = bind_first(list);
 		if (rc < 0)
-			err_set(e, -rc, "cannot listen on %.100s, port %s: %s; -g HOST:PORT names another address", host.s, port.s, strerror(-rc));
+			err_set(e, -rc,
+				"cannot listen on %.100s, port %s: %s; -g HOST:PORT names another address",
+				host.s, port.s, strerror(-rc));
 		else
 			put_address(rc, address);
 	}

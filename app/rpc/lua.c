@@ -22,7 +22,8 @@ void lua_guest(struct client *c)
 	};
 }
 
-int lua_begin(struct client *c, const char *chunk, const char *const *args, unsigned nargs, struct sbuf *out, struct sbuf *note, struct err *e)
+int lua_begin(struct client *c, const char *chunk, const char *const *args, unsigned nargs,
+	      struct sbuf *out, struct sbuf *note, struct err *e)
 {
 	struct script *s = app_guest_script(c->rpc->app, e);
 

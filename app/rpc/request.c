@@ -11,11 +11,12 @@
 #define VALUES_MAX (RPC_MAX_ARGS + RPC_ID_BYTES + 16u) /* no request needs more values than this */
 
 static const char *const kind_names[RPC_KINDS] = {
-	[RPC_CMD] = "cmd",           [RPC_LUA] = "lua",             [RPC_COMPLETE] = "complete", [RPC_SNAPSHOT] = "snapshot",
-	[RPC_PROGRESS] = "progress", [RPC_SUBSCRIBE] = "subscribe", [RPC_CANCEL] = "cancel",     [RPC_AUTH] = "auth",
-	[RPC_PING] = "ping",
+	[RPC_CMD] = "cmd",           [RPC_LUA] = "lua",           [RPC_COMPLETE] = "complete",
+	[RPC_SNAPSHOT] = "snapshot", [RPC_PROGRESS] = "progress", [RPC_SUBSCRIBE] = "subscribe",
+	[RPC_CANCEL] = "cancel",     [RPC_AUTH] = "auth",         [RPC_PING] = "ping",
 };
-static const char *const mode_names[] = {[OUT_TEXT] = "text", [OUT_CSV] = "csv", [OUT_JSON] = "json"};
+static const char *const mode_names[] = {
+	[OUT_TEXT] = "text", [OUT_CSV] = "csv", [OUT_JSON] = "json"};
 
 /* A member that may stand beside the one that names the kind. kinds has a bit for each of its
  * kinds. */
@@ -39,8 +40,11 @@ static int take_mode(struct request *q, json_t *v, struct err *e)
 
 static int take_cursor(struct request *q, json_t *v, struct err *e)
 {
-	if (!json_is_integer(v) || json_integer_value(v) < 0 || (size_t)json_integer_value(v) > strlen(q->text))
-		return err_set(e, EINVAL, "\"cursor\" counts bytes of the line, from 0 to its length, %zu", strlen(q->text));
+	if (!json_is_integer(v) || json_integer_value(v) < 0 ||
+	    (size_t)json_integer_value(v) > strlen(q->text))
+		return err_set(e, EINVAL,
+			       "\"cursor\" counts bytes of the line, from 0 to its length, %zu",
+			       strlen(q->text));
 	q->cursor = (int)json_integer_value(v);
 	return 0;
 }
@@ -53,7 +57,8 @@ static int take_args(struct request *q, json_t *v, struct err *e)
 	for (size_t i = 0; ok && i < n; i++)
 		ok = json_is_string(json_array_get(v, i));
 	if (!ok)
-		return err_set(e, EINVAL, "\"args\" is an array of at most %u strings", RPC_MAX_ARGS);
+		return err_set(e, EINVAL, "\"args\" is an array of at most %u strings",
+			       RPC_MAX_ARGS);
 	q->args = xcalloc(n + 1, sizeof(*q->args));
 	q->nargs = (unsigned)n;
 	for (size_t i = 0; i < n; i++)
@@ -62,7 +67,9 @@ static int take_args(struct request *q, json_t *v, struct err *e)
 }
 
 static const struct extra extras[] = {
-	{"mode", 1u << RPC_CMD | 1u << RPC_LUA, take_mode}, {"cursor", 1u << RPC_COMPLETE, take_cursor}, {"args", 1u << RPC_LUA, take_args},
+	{"mode", 1u << RPC_CMD | 1u << RPC_LUA, take_mode},
+	{"cursor", 1u << RPC_COMPLETE, take_cursor},
+	{"args", 1u << RPC_LUA, take_args},
 };
 
 static int event_bit(const char *name, uint32_t *bits, struct err *e)
@@ -77,7 +84,8 @@ static int event_bit(const char *name, uint32_t *bits, struct err *e)
 		}
 		sbuf_addf(&all, "%s%s", i > 0 ? ", " : "", app_event_names[i]);
 	}
-	int rc = err_set(e, EINVAL, "there is no event '%.60s'; there are: %s", name, sbuf_str(&all));
+	int rc = err_set(e, EINVAL, "there is no event '%.60s'; there are: %s", name,
+			 sbuf_str(&all));
 	sbuf_free(&all);
 	return rc;
 }
@@ -86,7 +94,10 @@ static int take_subscribe(struct request *q, json_t *v, struct err *e)
 {
 	json_t *name;
 	size_t i;
-	int rc = json_is_array(v) ? 0 : err_set(e, EINVAL, "\"subscribe\" is an array of names of events, [] for none");
+	int rc = json_is_array(v)
+			 ? 0
+			 : err_set(e, EINVAL,
+				   "\"subscribe\" is an array of names of events, [] for none");
 
 	json_array_foreach(v, i, name) {
 		if (rc == 0 && !json_is_string(name))
@@ -106,10 +117,13 @@ static int take_kind(struct request *q, json_t *v, struct err *e)
 		return take_subscribe(q, v, e);
 	case RPC_PING:
 	case RPC_PROGRESS:
-		return json_is_true(v) ? 0 : err_set(e, EINVAL, "\"%s\" is true", kind_names[q->kind]);
+		return json_is_true(v) ? 0
+				       : err_set(e, EINVAL, "\"%s\" is true", kind_names[q->kind]);
 	case RPC_CANCEL:
 		q->all = text != NULL && strcmp(text, "all") == 0;
-		return json_is_true(v) || q->all ? 0 : err_set(e, EINVAL, "\"cancel\" is true, or \"all\"");
+		return json_is_true(v) || q->all
+			       ? 0
+			       : err_set(e, EINVAL, "\"cancel\" is true, or \"all\"");
 	default:
 		if (text == NULL)
 			return err_set(e, EINVAL, "\"%s\" is a string", kind_names[q->kind]);
@@ -121,7 +135,10 @@ static int take_kind(struct request *q, json_t *v, struct err *e)
 
 static int kinds_wanted(struct err *e, const char *what)
 {
-	return err_set(e, EINVAL, "%s; a request has one of cmd, lua, complete, snapshot, progress, subscribe, cancel, auth, ping", what);
+	return err_set(
+		e, EINVAL,
+		"%s; a request has one of cmd, lua, complete, snapshot, progress, subscribe, cancel, auth, ping",
+		what);
 }
 
 static int find_kind(struct request *q, struct err *e)
@@ -153,10 +170,13 @@ static int take_rest(struct request *q, struct err *e)
 			if (strcmp(key, extras[i].name) == 0)
 				x = &extras[i];
 		if (x == NULL)
-			return err_set(e, EINVAL, "there is no \"%.60s\" in a request; beside id and one of its kinds there are mode, args, cursor",
-				       key);
+			return err_set(
+				e, EINVAL,
+				"there is no \"%.60s\" in a request; beside id and one of its kinds there are mode, args, cursor",
+				key);
 		if (!(x->kinds & 1u << q->kind))
-			return err_set(e, EINVAL, "\"%s\" does not belong to \"%s\"", key, kind_names[q->kind]);
+			return err_set(e, EINVAL, "\"%s\" does not belong to \"%s\"", key,
+				       kind_names[q->kind]);
 		int rc = x->take(q, v, e);
 		if (rc < 0)
 			return rc;
@@ -188,13 +208,15 @@ struct request *request_parse(const char *line, size_t len, json_t **id, struct 
 	size_t values;
 	out_json_bytes(line, len, &values);
 	if (values > VALUES_MAX) {
-		err_set(e, EMSGSIZE, "a request has at most %u values, this line has %zu", VALUES_MAX, values);
+		err_set(e, EMSGSIZE, "a request has at most %u values, this line has %zu",
+			VALUES_MAX, values);
 		request_free(q);
 		return NULL;
 	}
 	q->doc = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
 	if (q->doc == NULL)
-		rc = err_at(e, EINVAL, why.position > 0 ? why.position - 1 : 0, "this line is no JSON object: %s", why.text);
+		rc = err_at(e, EINVAL, why.position > 0 ? why.position - 1 : 0,
+			    "this line is no JSON object: %s", why.text);
 	else if (!json_is_object(q->doc))
 		rc = kinds_wanted(e, "a request is an object");
 	if (rc == 0)

@@ -4,7 +4,18 @@
 #include <jansson.h>
 #include "base.h"
 
-enum rpc_kind { RPC_CMD, RPC_LUA, RPC_COMPLETE, RPC_SNAPSHOT, RPC_PROGRESS, RPC_SUBSCRIBE, RPC_CANCEL, RPC_AUTH, RPC_PING, RPC_KINDS };
+enum rpc_kind {
+	RPC_CMD,
+	RPC_LUA,
+	RPC_COMPLETE,
+	RPC_SNAPSHOT,
+	RPC_PROGRESS,
+	RPC_SUBSCRIBE,
+	RPC_CANCEL,
+	RPC_AUTH,
+	RPC_PING,
+	RPC_KINDS
+};
 #define RPC_ID_BYTES 1024 /* most bytes of an id as JSON, because each answer repeats it */
 #define RPC_MAX_ARGS 256
 
@@ -20,7 +31,7 @@ struct request {
 	bool all;         /* CANCEL: requests that wait are cancelled too */
 	uint32_t events;  /* SUBSCRIBE: bits of enum app_event_kind */
 	const char **args;
-	unsigned nargs;   /* LUA */
+	unsigned nargs; /* LUA */
 };
 
 /* Returns a request, or NULL with *e. In both cases *id becomes a new reference to the line's id,

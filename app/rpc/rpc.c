@@ -16,13 +16,13 @@
 #include "rpc_in.h"
 #include "snapshot.h"
 
-#define TURN_NS 2000000ull    /* time of a turn of the loop for all clients together */
-#define LOOK_NS 50000000ull   /* interval in which clients that wait for a time are looked at */
-#define UNAUTHED 32           /* most connections that have not given a token yet */
-#define UNAUTHED_HOST 8       /* most of these from one address */
+#define TURN_NS 2000000ull     /* time of a turn of the loop for all clients together */
+#define LOOK_NS 50000000ull    /* interval in which clients that wait for a time are looked at */
+#define UNAUTHED 32            /* most connections that have not given a token yet */
+#define UNAUTHED_HOST 8        /* most of these from one address */
 #define PAUSE_NS 1000000000ull /* pause after no client could be let in */
-#define SCRIPT_NS 1000000ull  /* interval in which scripts that wait are looked at */
-#define ACCEPTS 32            /* most connections that are accepted at once */
+#define SCRIPT_NS 1000000ull   /* interval in which scripts that wait are looked at */
+#define ACCEPTS 32             /* most connections that are accepted at once */
 
 /* Tells a connection why it is not let in, as far as the socket accepts that without waiting, and
  * closes it. */
@@ -30,8 +30,10 @@ static void turn_away(int fd, int code, const char *text)
 {
 	struct sbuf line = {0};
 
-	sbuf_addf(&line, "{\"id\":null,\"ok\":false,\"error\":{\"code\":\"%s\",\"text\":\"%s\"}}\n{\"event\":\"closed\",\"text\":\"%s\"}\n",
-		  strerrorname_np(code), text, text);
+	sbuf_addf(
+		&line,
+		"{\"id\":null,\"ok\":false,\"error\":{\"code\":\"%s\",\"text\":\"%s\"}}\n{\"event\":\"closed\",\"text\":\"%s\"}\n",
+		strerrorname_np(code), text, text);
 	(void)!send(fd, line.s, line.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	close(fd);
 	sbuf_free(&line);
@@ -61,7 +63,8 @@ static void make_room(struct rpc *r, const char *name)
 {
 	struct client *oldest = NULL;
 
-	if (rpc_unauthed(r, name, &oldest) < UNAUTHED_HOST && rpc_unauthed(r, NULL, &oldest) < UNAUTHED)
+	if (rpc_unauthed(r, name, &oldest) < UNAUTHED_HOST &&
+	    rpc_unauthed(r, NULL, &oldest) < UNAUTHED)
 		return;
 	int fd = oldest->fd;
 	loop_fd(r->app->loop, fd, 0, NULL, NULL);
@@ -69,7 +72,8 @@ static void make_room(struct rpc *r, const char *name)
 	oldest->dead = true;
 	r->nclients--;
 	oldest->counted = false;
-	turn_away(fd, EAGAIN, "others are about to give a token too, and this one took the longest; try again");
+	turn_away(fd, EAGAIN,
+		  "others are about to give a token too, and this one took the longest; try again");
 }
 
 static void name_peer(int fd, char *name, size_t size)
@@ -80,7 +84,8 @@ static void name_peer(int fd, char *name, size_t size)
 
 	snprintf(name, size, "?");
 	if (getpeername(fd, (struct sockaddr *)&a, &n) == 0 &&
-	    getnameinfo((struct sockaddr *)&a, n, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+	    getnameinfo((struct sockaddr *)&a, n, host, sizeof(host), port, sizeof(port),
+			NI_NUMERICHOST | NI_NUMERICSERV) == 0)
 		snprintf(name, size, "%.45s port %.8s", host, port);
 }
 
@@ -90,7 +95,8 @@ static void let_in(struct rpc *r, int fd, bool tcp)
 	struct ucred who = {.uid = (uid_t)-1};
 	socklen_t n = sizeof(who);
 
-	if (!tcp && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) != 0 || (who.uid != geteuid() && who.uid != 0))) {
+	if (!tcp && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) != 0 ||
+		     (who.uid != geteuid() && who.uid != 0))) {
 		turn_away(fd, EACCES, "this socket is for its owner");
 		return;
 	}
@@ -100,7 +106,8 @@ static void let_in(struct rpc *r, int fd, bool tcp)
 		make_room(r, name);
 	}
 	if (r->nclients >= r->opts.limits.clients) {
-		turn_away(fd, EAGAIN, "there are as many clients as there may be (--rpc-limit clients=N)");
+		turn_away(fd, EAGAIN,
+			  "there are as many clients as there may be (--rpc-limit clients=N)");
 		return;
 	}
 	if (!tcp) {
@@ -121,7 +128,8 @@ static void look_often(struct rpc *r, uint64_t every_ns)
 		return;
 	if (r->timer >= 0)
 		loop_timer_del(r->app->loop, r->timer);
-	r->timer = every_ns != 0 ? loop_timer(r->app->loop, every_ns, every_ns, rpc_wake, NULL) : -1;
+	r->timer =
+		every_ns != 0 ? loop_timer(r->app->loop, every_ns, every_ns, rpc_wake, NULL) : -1;
 	r->timer_ns = every_ns;
 }
 
@@ -146,7 +154,8 @@ static void accept_some(struct rpc *r, int listener, bool tcp)
 			/* There are no file descriptors or there is no memory. The connections that
 			 * wait would wake the loop again and again, so listening stops for a
 			 * while. */
-			log_msg(LOG_LVL_WARN, "remote socket: cannot let a client in: %s", strerror(errno));
+			log_msg(LOG_LVL_WARN, "remote socket: cannot let a client in: %s",
+				strerror(errno));
 			r->paused_ns = loop_now_ns() + PAUSE_NS;
 			listen_on(r, false);
 			look_often(r, LOOK_NS);

@@ -90,13 +90,13 @@ struct app;
 enum rpc_allow {
 	RPC_ALLOW_FILES = 1, /* commands that name a file: save, load, theme FILE ... */
 	RPC_ALLOW_QUIT = 2,
-	RPC_ALLOW_LUA = 4,   /* Lua without its sandbox, `script FILE` */
+	RPC_ALLOW_LUA = 4, /* Lua without its sandbox, `script FILE` */
 };
 int rpc_allow_parse(const char *list, unsigned *out, struct err *e); /* "files,quit,lua" or "all" */
 
 struct rpc_limits {
-	uint64_t clients;     /* connections of all sockets together */
-	uint64_t line_bytes;  /* length of a request */
+	uint64_t clients;    /* connections of all sockets together */
+	uint64_t line_bytes; /* length of a request */
 	/* Requests of a client that wait for the one that runs. Together they have at most 4 *
 	 * line_bytes. */
 	uint64_t queue;
@@ -105,20 +105,21 @@ struct rpc_limits {
 	/* Bytes that a client has not read yet, and bytes of one answer. A client that lets more
 	 * wait is disconnected. */
 	uint64_t out_bytes;
-	uint64_t lua_ns;      /* run time of a chunk */
-	uint64_t lua_bytes;   /* memory of a client's Lua */
+	uint64_t lua_ns;    /* run time of a chunk */
+	uint64_t lua_bytes; /* memory of a client's Lua */
 };
 void rpc_limits_init(struct rpc_limits *);
-int rpc_limits_parse(const char *list, struct rpc_limits *, struct err *e); /* "clients=200,line=64k,rate=0" */
+/* "clients=200,line=64k,rate=0" */
+int rpc_limits_parse(const char *list, struct rpc_limits *, struct err *e);
 
 struct rpc_opts {
 	/* a name, or a path, which has a slash; "": RPC_DEFAULT_NAME; NULL: no Unix socket */
 	const char *socket;
-	const char *listen;     /* HOST:PORT, HOST or :PORT; "": the default; NULL: no TCP */
+	const char *listen; /* HOST:PORT, HOST or :PORT; "": the default; NULL: no TCP */
 	/* NULL: the file `token` in the runtime directory. Made if it is not there */
 	const char *token_file;
-	unsigned allow;         /* enum rpc_allow */
-	const char *version;    /* of the program */
+	unsigned allow;      /* enum rpc_allow */
+	const char *version; /* of the program */
 	struct rpc_limits limits;
 };
 

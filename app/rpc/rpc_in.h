@@ -27,43 +27,43 @@ struct rpc {
 	bool (*progress)(const void *host, struct cmd_progress *out); /* of the runs of ports */
 	struct rpc_opts opts;
 	struct unix_socket unix_sock;
-	int tcp_fd;             /* -1: none */
-	struct sbuf address;    /* of TCP */
+	int tcp_fd;          /* -1: none */
+	struct sbuf address; /* of TCP */
 	struct token token;
 	/* open: for the Unix socket; strict: for TCP, and for Lua in its sandbox */
 	struct guard open, strict;
 	struct app_listener *listener;
 	struct client *clients; /* the newest connection is first */
 	unsigned nclients;
-	unsigned denied;        /* wrong tokens that were not logged */
-	uint64_t denied_ns;     /* when one was last logged; 0: never */
-	int timer;              /* wakes the loop while a client waits for a time; -1: none */
-	uint64_t timer_ns;      /* its interval */
-	uint64_t paused_ns;     /* != 0: no client is let in until then */
-	bool more;              /* the next turn begins at once */
+	unsigned denied;    /* wrong tokens that were not logged */
+	uint64_t denied_ns; /* when one was last logged; 0: never */
+	int timer;          /* wakes the loop while a client waits for a time; -1: none */
+	uint64_t timer_ns;  /* its interval */
+	uint64_t paused_ns; /* != 0: no client is let in until then */
+	bool more;          /* the next turn begins at once */
 	bool in_turn;
-	uint64_t round;         /* number of the round in which each busy client gets one step */
+	uint64_t round; /* number of the round in which each busy client gets one step */
 };
 
 struct client {
 	struct client *next;
 	struct rpc *rpc;
-	int fd;       /* -1: none; in tests, bytes come by client_input() alone */
+	int fd; /* -1: none; in tests, bytes come by client_input() alone */
 	bool tcp;
 	char name[64]; /* for the log */
-	short polled; /* events for which the loop watches fd */
+	short polled;  /* events for which the loop watches fd */
 
 	struct lines in;
-	bool hungry;  /* no whole line is there */
-	bool eof;     /* the client sends no more */
-	bool gone;    /* the client also reads no more */
-	struct sbuf out; /* lines for the client */
-	size_t sent;  /* bytes of out that were sent */
+	bool hungry;       /* no whole line is there */
+	bool eof;          /* the client sends no more */
+	bool gone;         /* the client also reads no more */
+	struct sbuf out;   /* lines for the client */
+	size_t sent;       /* bytes of out that were sent */
 	uint64_t moved_ns; /* when bytes were sent last, or out was empty */
 
-	bool authed;       /* the client has given the token, or needs none */
-	uint64_t auth_ns;  /* the client must give it before this time */
-	double tokens;     /* requests that it may make now (limit rate) */
+	bool authed;        /* the client has given the token, or needs none */
+	uint64_t auth_ns;   /* the client must give it before this time */
+	double tokens;      /* requests that it may make now (limit rate) */
 	uint64_t tokens_ns; /* when tokens was computed */
 
 	struct request *head, **tail; /* requests cmd and lua that wait */
@@ -72,29 +72,29 @@ struct client {
 	struct request *running; /* the request cmd or lua that runs, NULL: none */
 	/* complete, snapshot or progress: no line is read before it is answered */
 	struct request *aside;
-	uint64_t round;        /* round of its last step */
-	const char *rest;      /* commands of `running` that are not yet run, NULL: none */
-	struct sess *sess;     /* NULL: it has run no command yet */
-	struct script *script; /* NULL: it has run no chunk yet */
+	uint64_t round;         /* round of its last step */
+	const char *rest;       /* commands of `running` that are not yet run, NULL: none */
+	struct sess *sess;      /* NULL: it has run no command yet */
+	struct script *script;  /* NULL: it has run no chunk yet */
 	struct app_guest guest; /* how its state of Lua is made */
-	struct view view;      /* takes the place of app->view while its commands run */
+	struct view view;       /* takes the place of app->view while its commands run */
 	struct sbuf text, note; /* what `running` has printed and that was not sent yet */
-	struct sbuf results;   /* documents of `running` as JSON, with commas between them */
+	struct sbuf results;    /* documents of `running` as JSON, with commas between them */
 	/* text and note in the form for JSON, while the answer is made */
 	struct sbuf text_json, note_json;
-	size_t packed;         /* bytes of text, then of note, that have that form already */
+	size_t packed; /* bytes of text, then of note, that have that form already */
 	/* of `running`, if rc < 0; err_line: the command that it is about, or NULL */
 	struct err err;
 	char *err_line;
-	int rc, exit_code;     /* of `running` so far */
+	int rc, exit_code; /* of `running` so far */
 
-	uint32_t events;   /* that it wants: bits of enum app_event_kind */
-	unsigned missed;   /* events that were not sent because too much waits */
+	uint32_t events; /* that it wants: bits of enum app_event_kind */
+	unsigned missed; /* events that were not sent because too much waits */
 	/* != 0: it is being disconnected, and is dead at this time at the latest */
 	uint64_t end_ns;
-	uint64_t deny_ns;  /* != 0: it gave a wrong token, which is answered at this time */
-	bool counted;      /* it is counted in rpc.nclients */
-	bool dead;         /* it is freed at the end of a turn, when script_let_go() allows it */
+	uint64_t deny_ns; /* != 0: it gave a wrong token, which is answered at this time */
+	bool counted;     /* it is counted in rpc.nclients */
+	bool dead;        /* it is freed at the end of a turn, when script_let_go() allows it */
 };
 
 /* rpc.c: a server without sockets. rpc_open() begins with it. */
@@ -141,8 +141,10 @@ struct answer_part {
 	const struct sbuf *inside;
 };
 /* The same with such members: answers to requests that were run. */
-void answer_done(struct client *, json_t *id, json_t *members, const struct answer_part *, unsigned nparts);
-void answer_failed(struct client *, json_t *id, int rc, const struct err *, json_t *members, const struct answer_part *, unsigned nparts);
+void answer_done(struct client *, json_t *id, json_t *members, const struct answer_part *,
+		 unsigned nparts);
+void answer_failed(struct client *, json_t *id, int rc, const struct err *, json_t *members,
+		   const struct answer_part *, unsigned nparts);
 /* A line with what a request has printed so far. key: "out" or "note". */
 void send_partial(struct client *, json_t *id, const char *key, const char *text, size_t n);
 
@@ -151,13 +153,14 @@ void work_start(struct client *, struct request *); /* takes the request */
 bool work_poll(struct client *);                    /* goes on; true: the request was answered */
 /* work_poll() would not have to wait for anything */
 bool work_ready(const struct client *);
-void work_cancel(struct client *);                  /* ends the request and answers it */
-void work_drop(struct client *);                    /* ends the request without an answer */
+void work_cancel(struct client *); /* ends the request and answers it */
+void work_drop(struct client *);   /* ends the request without an answer */
 
 /* lua.c: a client's state of Lua. */
 void lua_guest(struct client *); /* fills in client.guest */
 /* Begins a chunk; out and note get what it prints. Returns 0, or -errno with *e. */
-int lua_begin(struct client *, const char *chunk, const char *const *args, unsigned nargs, struct sbuf *out, struct sbuf *note, struct err *e);
+int lua_begin(struct client *, const char *chunk, const char *const *args, unsigned nargs,
+	      struct sbuf *out, struct sbuf *note, struct err *e);
 
 /* events.c */
 /* sends an event to those clients and scripts that want it */

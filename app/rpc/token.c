@@ -14,7 +14,8 @@
 
 static int token_cannot(struct err *e, const char *what, const char *path, int code)
 {
-	return err_set(e, code, "cannot %s the token file '%.400s': %s", what, path, strerror(code));
+	return err_set(e, code, "cannot %s the token file '%.400s': %s", what, path,
+		       strerror(code));
 }
 
 /* Makes a file with a random token, which from its first moment only this user may read. It gets
@@ -38,7 +39,8 @@ static int make_file(const char *path, struct err *e)
 	if (fd < 0) {
 		rc = err_set(e, -fd, "cannot make the token file '%.400s': %s", path, why);
 	} else {
-		if (write(fd, text, sizeof(text) - 1) != (ssize_t)sizeof(text) - 1 || (link(tmp.s, path) != 0 && errno != EEXIST))
+		if (write(fd, text, sizeof(text) - 1) != (ssize_t)sizeof(text) - 1 ||
+		    (link(tmp.s, path) != 0 && errno != EEXIST))
 			rc = token_cannot(e, "make", path, errno);
 		close(fd);
 		unlink(tmp.s);
@@ -52,10 +54,13 @@ static int make_file(const char *path, struct err *e)
 static int check_file(const char *path, const struct stat *st, struct err *e)
 {
 	if (st->st_uid != geteuid() && st->st_uid != 0)
-		return err_set(e, EINVAL, "the token file '%.400s' belongs to another user (%u)", path, (unsigned)st->st_uid);
+		return err_set(e, EINVAL, "the token file '%.400s' belongs to another user (%u)",
+			       path, (unsigned)st->st_uid);
 	if (st->st_mode & 077)
-		return err_set(e, EINVAL, "others may use the token file '%.400s' (mode %03o); chmod 600 it, and better put a new token into it",
-			       path, (unsigned)st->st_mode & 0777);
+		return err_set(
+			e, EINVAL,
+			"others may use the token file '%.400s' (mode %03o); chmod 600 it, and better put a new token into it",
+			path, (unsigned)st->st_mode & 0777);
 	return 0;
 }
 
@@ -65,9 +70,14 @@ static int take_text(const char *path, char *text, size_t len, struct token *out
 		len--;
 	for (size_t i = 0; i < len; i++)
 		if (text[i] <= ' ' || text[i] > '~')
-			return err_set(e, EINVAL, "the token file '%.400s' holds more than one line of printable characters without blanks", path);
+			return err_set(
+				e, EINVAL,
+				"the token file '%.400s' holds more than one line of printable characters without blanks",
+				path);
 	if (len < TOKEN_MIN || len > TOKEN_MAX)
-		return err_set(e, EINVAL, "the token in '%.400s' has %zu characters; it has %u to %u", path, len, TOKEN_MIN, TOKEN_MAX);
+		return err_set(e, EINVAL,
+			       "the token in '%.400s' has %zu characters; it has %u to %u", path,
+			       len, TOKEN_MIN, TOKEN_MAX);
 	*out = (struct token){.len = len};
 	memcpy(out->text, text, len);
 	return 0;
@@ -92,7 +102,8 @@ int token_read(const char *path, bool make, struct token *out, struct err *e)
 	rc = fstat(fd, &st) == 0 ? check_file(path, &st, e) : token_cannot(e, "read", path, errno);
 	if (rc == 0) {
 		n = read(fd, text, sizeof(text));
-		rc = n >= 0 ? take_text(path, text, (size_t)n, out, e) : token_cannot(e, "read", path, errno);
+		rc = n >= 0 ? take_text(path, text, (size_t)n, out, e)
+			    : token_cannot(e, "read", path, errno);
 	}
 	close(fd);
 	explicit_bzero(text, sizeof(text));

@@ -125,7 +125,8 @@ static void open_session(struct client *c)
 	const struct sess_opts opts = {.out_mode = OUT_JSON, .progress = r->progress};
 
 	if (c->sess == NULL)
-		c->sess = sess_local((c->tcp ? &r->strict : &r->open)->cmd, r->app, NULL, r->app->loop, &opts, on_session, c);
+		c->sess = sess_local((c->tcp ? &r->strict : &r->open)->cmd, r->app, NULL,
+				     r->app->loop, &opts, on_session, c);
 }
 
 /* Begins the next command of the request. A step does only one, so that a request of many commands
@@ -208,7 +209,8 @@ static bool work_pack(struct client *c)
 		out_json_inside(from->s + at, n, note ? &c->note_json : &c->text_json);
 		c->packed += n;
 	}
-	return !within_limit(c, c->results.len + c->text_json.len + c->note_json.len) || c->packed == both;
+	return !within_limit(c, c->results.len + c->text_json.len + c->note_json.len) ||
+	       c->packed == both;
 }
 
 static void work_answer(struct client *c)

@@ -16,7 +16,7 @@
 struct field_arg {
 	const struct proto *proto;
 	const struct field *field;
-	unsigned nth; /* which header of this protocol in the stack, from 1 on */
+	unsigned nth;     /* which header of this protocol in the stack, from 1 on */
 	struct vspec one; /* the type of one value, without a variation */
 };
 
@@ -38,14 +38,18 @@ struct proto_rows {
 struct word_arg {
 	char *word;
 	unsigned n;
-	struct { const struct proto *proto; const struct setting *row; } *in;
+	struct {
+		const struct proto *proto;
+		const struct setting *row;
+	} * in;
 };
 
 static struct proto_rows *protos;
 static unsigned nprotos;
 static struct setting **words; /* arg: struct word_arg */
 static unsigned nwords;
-static const struct setting **more; /* rows of further headers, sorted by protocol, header and field */
+/* rows of further headers, sorted by protocol, header and field */
+static const struct setting **more;
 static unsigned nmore;
 
 static const struct frame_spec *spec_of(const struct set_obj *obj)
@@ -74,7 +78,8 @@ static int header_at(const struct frame_stack *s, const struct proto *p, unsigne
 
 /* The frame that would be sent now, and in *h the index of the header that has the field. NULL: no
  * frame can be built, or it does not have the header. */
-static const struct frame *frame_of(const struct field_arg *a, const struct set_obj *obj, unsigned *h)
+static const struct frame *frame_of(const struct field_arg *a, const struct set_obj *obj,
+				    unsigned *h)
 {
 	int at = header_at(&spec_of(obj)->stack, a->proto, a->nth);
 
@@ -131,7 +136,8 @@ static bool vary_get(const struct setting *row, const struct set_obj *obj, void 
 	if (set != NULL && set->vary != NULL) {
 		out->v = *set->vary;
 		if (out->v.kind == VARY_LIST)
-			out->v.list = memcpy(out->list, set->vary->list, out->v.n * sizeof(out->list[0]));
+			out->v.list =
+				memcpy(out->list, set->vary->list, out->v.n * sizeof(out->list[0]));
 		return true;
 	}
 	if (set != NULL)
@@ -155,7 +161,8 @@ static bool bytes_get(const struct setting *row, const struct set_obj *obj, void
 {
 	const struct field_arg *a = row->arg;
 	const struct frame_val *set = val_of(a, obj);
-	const struct hexbytes *from = set != NULL ? set->bytes : proto_default_bytes(a->proto, a->field);
+	const struct hexbytes *from =
+		set != NULL ? set->bytes : proto_default_bytes(a->proto, a->field);
 	struct hexbytes *out = val;
 	unsigned h, n = 0;
 	const struct frame *f = set == NULL ? frame_of(a, obj, &h) : NULL;
@@ -198,16 +205,19 @@ static const struct setting_store here_store = {here_put, here_get, field_unset}
 
 static bool is_field_row(const struct setting *row)
 {
-	return row->store == &vary_store_fns || row->store == &bytes_store || row->store == &here_store;
+	return row->store == &vary_store_fns || row->store == &bytes_store ||
+	       row->store == &here_store;
 }
 
-static bool absent_header(const struct setting *row, const struct frame_stack *stack, struct err *warn)
+static bool absent_header(const struct setting *row, const struct frame_stack *stack,
+			  struct err *warn)
 {
 	struct sbuf text = {0};
 
 	frame_stack_print(stack, &text);
-	err_set(warn, EINVAL, "'%s' is set, but the frame %s has no such header; `set <ports> frame ...` adds it", row->name,
-		sbuf_str(&text));
+	err_set(warn, EINVAL,
+		"'%s' is set, but the frame %s has no such header; `set <ports> frame ...` adds it",
+		row->name, sbuf_str(&text));
 	sbuf_free(&text);
 	return false;
 }
@@ -226,15 +236,19 @@ static bool in_frame(const struct field_arg *a, const struct frame *f, unsigned 
 	uint8_t v[VT_FIELD_BYTES];
 	unsigned n;
 
-	return a->field->kind == FIELD_BYTES ? frame_field_bytes(f, h, a->field, &n) != NULL : frame_field_get(f, h, a->field, v);
+	return a->field->kind == FIELD_BYTES ? frame_field_bytes(f, h, a->field, &n) != NULL
+					     : frame_field_get(f, h, a->field, v);
 }
 
 /* Warns that the header does not have a field because of the value of another one: icmp.id with a
  * type that has no id. */
-static void absent_field(const struct setting *row, const struct frame *f, unsigned h, struct err *warn)
+static void absent_field(const struct setting *row, const struct frame *f, unsigned h,
+			 struct err *warn)
 {
 	const struct field_arg *a = row->arg;
-	const char *by = a->field->when.field != NULL ? a->field->when.field : a->field->part != NULL ? a->field->part->when.field : NULL;
+	const char *by = a->field->when.field != NULL ? a->field->when.field
+			 : a->field->part != NULL     ? a->field->part->when.field
+						      : NULL;
 	const struct field *field = by != NULL ? proto_field(a->proto, by) : NULL;
 	uint8_t v[VT_FIELD_BYTES];
 	struct sbuf text = {0};
@@ -243,9 +257,11 @@ static void absent_field(const struct setting *row, const struct frame *f, unsig
 		struct vspec one;
 		proto_vspec(field, &one);
 		one.type->print(&one, v, &text);
-		err_set(warn, EINVAL, "'%s' is set, but with %s.%s %s the header has no such field", row->name, a->proto->name, by, text.s);
+		err_set(warn, EINVAL, "'%s' is set, but with %s.%s %s the header has no such field",
+			row->name, a->proto->name, by, text.s);
 	} else {
-		err_set(warn, EINVAL, "'%s' is set, but the header has no such field as it is", row->name);
+		err_set(warn, EINVAL, "'%s' is set, but the header has no such field as it is",
+			row->name);
 	}
 	sbuf_free(&text);
 }
@@ -262,15 +278,20 @@ static bool field_check(const struct setting *row, const struct set_obj *obj, st
 		return true;
 	if (header_at(s, a->proto, a->nth) < 0)
 		return absent_header(row, s, warn);
-	const struct frame *f = field_asks(a, set) && (a->field->part != NULL || a->field->when.field != NULL) ? frame_of(a, obj, &h) : NULL;
+	const struct frame *f =
+		field_asks(a, set) && (a->field->part != NULL || a->field->when.field != NULL)
+			? frame_of(a, obj, &h)
+			: NULL;
 	if (f != NULL && !in_frame(a, f, h)) {
 		absent_field(row, f, h, warn);
 		return false;
 	}
 	if (one_of_prefix == row && set->vary == NULL) {
 		a->one.type->print(&a->one, set->v, &text);
-		err_set(warn, EINVAL, "'%s' is %s in every frame, because it has bits beside the prefix; the prefix without them gives all of "
-			"its addresses", row->name, sbuf_str(&text));
+		err_set(warn, EINVAL,
+			"'%s' is %s in every frame, because it has bits beside the prefix; the prefix without them gives all of "
+			"its addresses",
+			row->name, sbuf_str(&text));
 		sbuf_free(&text);
 		return false;
 	}
@@ -320,7 +341,8 @@ static struct field_row *field_row(const struct proto *p, const struct field *f)
 	return NULL;
 }
 
-static const struct setting *word_resolve(const struct setting *row, const struct set_obj *obj, struct err *e)
+static const struct setting *word_resolve(const struct setting *row, const struct set_obj *obj,
+					  struct err *e)
 {
 	const struct word_arg *w = row->arg;
 	struct sbuf stack = {0}, has = {0};
@@ -334,13 +356,16 @@ static const struct setting *word_resolve(const struct setting *row, const struc
 			if (w->in[i].proto == s->hdr[h])
 				return w->in[i].row;
 	/* The same holds for values that may wait for their header. */
-	const struct frame_val val = {.proto = w->in[0].proto, .field = ((const struct field_arg *)w->in[0].row->arg)->field, .nth = 1};
+	const struct frame_val val = {.proto = w->in[0].proto,
+				      .field = ((const struct field_arg *)w->in[0].row->arg)->field,
+				      .nth = 1};
 	if (frame_val_waits(&val))
 		return w->in[0].row;
 	frame_stack_print(s, &stack);
 	for (unsigned i = 0; i < w->n; i++)
 		sbuf_addf(&has, "%s%s", i > 0 ? ", " : "", w->in[i].row->name);
-	err_set(e, EINVAL, "no header of the frame %s has '%s', which could be %s; set that field by its name, or the frame first",
+	err_set(e, EINVAL,
+		"no header of the frame %s has '%s', which could be %s; set that field by its name, or the frame first",
 		sbuf_str(&stack), w->word, sbuf_str(&has));
 	sbuf_free(&stack);
 	sbuf_free(&has);
@@ -361,18 +386,26 @@ static void row_type(struct setting *row, const struct field_arg *a)
 	}
 }
 
-static void row_init(struct field_row *r, const struct proto *p, unsigned nth, const struct field *f)
+static void row_init(struct field_row *r, const struct proto *p, unsigned nth,
+		     const struct field *f)
 {
 	struct sbuf name = {0}, help = {0};
 
 	frame_field_name(p, nth, f, &name);
 	r->arg = (struct field_arg){.proto = p, .field = f, .nth = nth};
 	proto_vspec(f, &r->arg.one);
-	r->row = (struct setting){.name = name.s, .scope = SCOPE_STREAM, .why = WHY_FRAMES, .dflt = f->dflt, .help = f->help,
-				  .arg = &r->arg, .check = field_check};
+	r->row = (struct setting){.name = name.s,
+				  .scope = SCOPE_STREAM,
+				  .why = WHY_FRAMES,
+				  .dflt = f->dflt,
+				  .help = f->help,
+				  .arg = &r->arg,
+				  .check = field_check};
 	if (f->kind == FIELD_IP4 || f->kind == FIELD_IP6) {
-		const char *net = f->kind == FIELD_IP4 ? "10.0.0." : "2001:db8::", *all = f->kind == FIELD_IP4 ? "0" : "";
-		sbuf_addf(&help, "%s; %s%s/24 gives all addresses of the prefix, %s1/24 that one", f->help, net, all, net);
+		const char *net = f->kind == FIELD_IP4 ? "10.0.0." : "2001:db8::",
+			   *all = f->kind == FIELD_IP4 ? "0" : "";
+		sbuf_addf(&help, "%s; %s%s/24 gives all addresses of the prefix, %s1/24 that one",
+			  f->help, net, all, net);
 		r->row.help = help.s;
 	}
 	row_type(&r->row, &r->arg);
@@ -416,7 +449,12 @@ static struct setting *word_new(const char *word, struct field_row *r)
 	for (char *c = name; *c != '\0'; c++)
 		if (*c == ' ')
 			*c = '-';
-	*row = (struct setting){.name = name, .arg = w, .scope = SCOPE_STREAM, .v = r->row.v, .dflt = r->row.dflt, .help = r->row.help,
+	*row = (struct setting){.name = name,
+				.arg = w,
+				.scope = SCOPE_STREAM,
+				.v = r->row.v,
+				.dflt = r->row.dflt,
+				.help = r->row.help,
 				.resolve = word_resolve};
 	words = xrealloc(words, (nwords + 1) * sizeof(*words));
 	return words[nwords++] = row;
@@ -465,7 +503,11 @@ static void word_finish(struct setting *row)
 
 	if (w->n > 1) {
 		for (unsigned i = 0; i < w->n; i++)
-			sbuf_addf(&help, "%s%s", i == 0 ? "" : i + 1 < w->n ? ", " : " or ", w->in[i].row->name);
+			sbuf_addf(&help, "%s%s",
+				  i == 0         ? ""
+				  : i + 1 < w->n ? ", "
+						 : " or ",
+				  w->in[i].row->name);
 		sbuf_add(&help, ": the one of the outermost header that has it");
 	} else {
 		sbuf_addf(&help, "%s; the same as %s", row->help, w->in[0].row->name);
@@ -581,7 +623,8 @@ void set_rows_for(const struct frame_stack *s)
 		unsigned nth = 1;
 		for (unsigned i = 0; i < h; i++)
 			nth += s->hdr[i] == s->hdr[h];
-		for (const struct field *f = s->hdr[h]->fields; nth > 1 && f != NULL && f->name != NULL; f++)
+		for (const struct field *f = s->hdr[h]->fields;
+		     nth > 1 && f != NULL && f->name != NULL; f++)
 			nth_row(s->hdr[h], nth, f);
 	}
 }

@@ -21,7 +21,8 @@ static int pps_parse(const struct vspec *s, const char *text, void *out, struct 
 	size_t len = strlen(text), unit = strcspn(text, "pP");
 	char word[64];
 
-	if (len == 0 || len + 4 > sizeof(word) || strspn(text, "0123456789.eE_'+-kKmMgGpPsS ") < len)
+	if (len == 0 || len + 4 > sizeof(word) ||
+	    strspn(text, "0123456789.eE_'+-kKmMgGpPsS ") < len)
 		return vspec_fail(s, EINVAL, 0, e, text, "is no number of frames per second");
 	snprintf(word, sizeof(word), "%s%s", text, unit == len ? "pps" : "");
 	return vt_rate_steady.parse(s, word, out, e);
@@ -33,7 +34,11 @@ static void pps_print(const struct vspec *s, const void *val, struct sbuf *out)
 }
 
 static const struct vtype vt_pps = {
-	.name = "pps", .syntax = "frames per second: 1000, 1k, 1.5Mpps", .size = sizeof(struct rate), .parse = pps_parse, .print = pps_print,
+	.name = "pps",
+	.syntax = "frames per second: 1000, 1k, 1.5Mpps",
+	.size = sizeof(struct rate),
+	.parse = pps_parse,
+	.print = pps_print,
 };
 
 static void pps_put(const struct setting *row, const struct set_obj *obj, const void *val)
@@ -57,12 +62,17 @@ static int pps_told(const struct setting *row, const struct set_obj *obj, struct
 	if (rate->kind == RATE_PPS && rate->over_ns == 0)
 		return 0;
 	vt_rate.print(&(struct vspec){.type = &vt_rate}, rate, &text);
-	err_set(e, EINVAL, "%s: the rate is %s, which is no number of frames per second; `rate` tells it", row->name, sbuf_str(&text));
+	err_set(e, EINVAL,
+		"%s: the rate is %s, which is no number of frames per second; `rate` tells it",
+		row->name, sbuf_str(&text));
 	sbuf_free(&text);
 	return -EINVAL;
 }
 
-static const struct setting_store pps_store = {.put = pps_put, .get = pps_get, .unset = habits_keep, .told = pps_told};
+static const struct setting_store pps_store = {.put = pps_put,
+					       .get = pps_get,
+					       .unset = habits_keep,
+					       .told = pps_told};
 
 /* ---- jumbo: turns an MTU of 9000 on or off ---- */
 
@@ -86,7 +96,9 @@ static bool jumbo_get(const struct setting *row, const struct set_obj *obj, void
 	return false;
 }
 
-static const struct setting_store jumbo_store = {.put = jumbo_put, .get = jumbo_get, .unset = habits_keep};
+static const struct setting_store jumbo_store = {.put = jumbo_put,
+						 .get = jumbo_get,
+						 .unset = habits_keep};
 
 /* ---- dscp: the upper six bits of the type of service ---- */
 
@@ -98,7 +110,8 @@ static const struct setting_store jumbo_store = {.put = jumbo_put, .get = jumbo_
 static const struct field *tos_field(const struct stream_cfg *c, const struct proto **p)
 {
 	for (unsigned i = 0; i < c->frame.stack.n; i++) {
-		const struct field *f = frame_word_field(c->frame.stack.hdr[i], "tos", strlen("tos"));
+		const struct field *f =
+			frame_word_field(c->frame.stack.hdr[i], "tos", strlen("tos"));
 		if (f != NULL) {
 			*p = c->frame.stack.hdr[i];
 			return f;
@@ -125,12 +138,14 @@ static int dscp_told(const struct setting *row, const struct set_obj *obj, struc
 	if (tos_field(c, &p) != NULL)
 		return 0;
 	frame_stack_print(&c->frame.stack, &stack);
-	err_set(e, EINVAL, "%s: stream %u/%u: the frame %.200s has no IP header", row->name, obj->port, obj->stream, sbuf_str(&stack));
+	err_set(e, EINVAL, "%s: stream %u/%u: the frame %.200s has no IP header", row->name,
+		obj->port, obj->stream, sbuf_str(&stack));
 	sbuf_free(&stack);
 	return -EINVAL;
 }
 
-static int dscp_may(const struct setting *row, const struct set_obj *obj, const void *val, struct err *e)
+static int dscp_may(const struct setting *row, const struct set_obj *obj, const void *val,
+		    struct err *e)
 {
 	(void)val;
 	return dscp_told(row, obj, e);
@@ -157,14 +172,35 @@ static bool dscp_get(const struct setting *row, const struct set_obj *obj, void 
 	return false;
 }
 
-static const struct setting_store dscp_store = {.put = dscp_put, .get = dscp_get, .unset = habits_keep, .may = dscp_may, .told = dscp_told};
+static const struct setting_store dscp_store = {
+	.put = dscp_put, .get = dscp_get, .unset = habits_keep, .may = dscp_may, .told = dscp_told};
 
 const struct setting set_habit_rows[] = {
-	{.name = "pps", .scope = SCOPE_PORT, .v = {&vt_pps}, .dflt = "1000pps", .flags = SET_DERIVED, .store = &pps_store,
-	 .check = set_check_arrival, .echo = set_echo_load, .why = WHY_RATE, .help = "`rate` in frames per second"},
-	{.name = "jumbo", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", .flags = SET_DERIVED | SET_RESTART, .store = &jumbo_store,
-	 .check = set_check_port, .help = "whether frames above 1518 bytes may leave: on is an `mtu` of 9000, off one of 1500"},
-	{.name = "dscp", .scope = SCOPE_STREAM, .v = {&vt_uint, 0, 63}, .dflt = "0", .flags = SET_DERIVED, .store = &dscp_store,
-	 .check = set_check_stream, .help = "DSCP of the outermost IP header, the upper six bits of `tos`; ECN stays as it is"},
+	{.name = "pps",
+	 .scope = SCOPE_PORT,
+	 .v = {&vt_pps},
+	 .dflt = "1000pps",
+	 .flags = SET_DERIVED,
+	 .store = &pps_store,
+	 .check = set_check_arrival,
+	 .echo = set_echo_load,
+	 .why = WHY_RATE,
+	 .help = "`rate` in frames per second"},
+	{.name = "jumbo",
+	 .scope = SCOPE_PORT,
+	 .v = {&vt_bool},
+	 .dflt = "off",
+	 .flags = SET_DERIVED | SET_RESTART,
+	 .store = &jumbo_store,
+	 .check = set_check_port,
+	 .help = "whether frames above 1518 bytes may leave: on is an `mtu` of 9000, off one of 1500"},
+	{.name = "dscp",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_uint, 0, 63},
+	 .dflt = "0",
+	 .flags = SET_DERIVED,
+	 .store = &dscp_store,
+	 .check = set_check_stream,
+	 .help = "DSCP of the outermost IP header, the upper six bits of `tos`; ECN stays as it is"},
 	{0},
 };

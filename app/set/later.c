@@ -4,11 +4,15 @@
 #include "rows.h"
 
 #define LATER(scope_, name_, alias_, help_) \
-	{.name = name_, .alias = alias_, .scope = scope_, .v = {&vt_text}, .dflt = "", .flags = SET_LATER, .help = help_}
+	{ \
+		.name = name_, .alias = alias_, .scope = scope_, .v = {&vt_text}, .dflt = "", \
+		.flags = SET_LATER, .help = help_ \
+	}
 
 const struct setting set_later_rows[] = {
 	LATER(SCOPE_PORT, "prime", NULL, "frames that `start <ports> prime` sends"),
 	LATER(SCOPE_PORT, "dump", NULL, "received frames to dump into the log"),
-	LATER(SCOPE_PORT, "tx_cycles", NULL, "raw cycles between bursts; `rate` says it in frames per second"),
+	LATER(SCOPE_PORT, "tx_cycles", NULL,
+	      "raw cycles between bursts; `rate` says it in frames per second"),
 	{0},
 };

@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* Adds the field whose name is text[at .. at + len) to the nest. */
-static int add_field(const struct vspec *s, const char *text, size_t at, size_t len, struct frame_nest *n, struct err *e)
+static int add_field(const struct vspec *s, const char *text, size_t at, size_t len,
+		     struct frame_nest *n, struct err *e)
 {
 	const struct proto *p;
 	const struct field *f;
@@ -18,7 +19,8 @@ static int add_field(const struct vspec *s, const char *text, size_t at, size_t 
 	if (len == 0)
 		return vspec_fail(s, EINVAL, (int)at, e, text, "has an empty place");
 	if (n->n == FRAME_MAX_NEST)
-		return vspec_fail(s, ERANGE, (int)at, e, text, "has more than %d fields", FRAME_MAX_NEST);
+		return vspec_fail(s, ERANGE, (int)at, e, text, "has more than %d fields",
+				  FRAME_MAX_NEST);
 	memcpy(name, text + at, len < sizeof(name) ? len : sizeof(name) - 1);
 	name[len < sizeof(name) ? len : sizeof(name) - 1] = '\0';
 	int rc = frame_field_parse(name, &p, &nth, &f, e);
@@ -72,7 +74,8 @@ static void nest_vprint(const struct vspec *s, const void *val, struct sbuf *out
 	}
 }
 
-static void nest_vcomplete(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+static void nest_vcomplete(const struct vspec *s, const char *prefix,
+			   void (*offer)(void *arg, const char *word), void *arg)
 {
 	size_t head = 0;
 	struct sbuf name = {0}, word = {0};
@@ -87,7 +90,8 @@ static void nest_vcomplete(const struct vspec *s, const char *prefix, void (*off
 		for (const struct field *f = (*p)->fields; f != NULL && f->name != NULL; f++) {
 			sbuf_reset(&name);
 			frame_field_name(*p, 1, f, &name);
-			if (f->bits == 0 || strncmp(name.s, prefix + head, strlen(prefix + head)) != 0)
+			if (f->bits == 0 ||
+			    strncmp(name.s, prefix + head, strlen(prefix + head)) != 0)
 				continue;
 			sbuf_reset(&word);
 			sbuf_addn(&word, prefix, head);
@@ -100,8 +104,12 @@ static void nest_vcomplete(const struct vspec *s, const char *prefix, void (*off
 }
 
 static const struct vtype vt_nest = {
-	.name = "fields", .syntax = "none | FIELD,FIELD+FIELD,...: fastest first, those joined by + step together",
-	.size = sizeof(struct frame_nest), .parse = nest_vparse, .print = nest_vprint, .complete = nest_vcomplete,
+	.name = "fields",
+	.syntax = "none | FIELD,FIELD+FIELD,...: fastest first, those joined by + step together",
+	.size = sizeof(struct frame_nest),
+	.parse = nest_vparse,
+	.print = nest_vprint,
+	.complete = nest_vcomplete,
 };
 
 static bool check_nest(const struct setting *row, const struct set_obj *obj, struct err *warn)
@@ -112,22 +120,30 @@ static bool check_nest(const struct setting *row, const struct set_obj *obj, str
 
 	(void)row;
 	for (unsigned i = 0; ok && i < f->nest.n; i++) {
-		const struct frame_val *v = frame_vals_find(&f->vals, f->nest.at[i].proto, f->nest.at[i].nth, f->nest.at[i].field);
+		const struct frame_val *v = frame_vals_find(&f->vals, f->nest.at[i].proto,
+							    f->nest.at[i].nth, f->nest.at[i].field);
 		sbuf_reset(&name);
-		frame_field_name(f->nest.at[i].proto, f->nest.at[i].nth, f->nest.at[i].field, &name);
+		frame_field_name(f->nest.at[i].proto, f->nest.at[i].nth, f->nest.at[i].field,
+				 &name);
 		ok = v != NULL && v->vary != NULL && vary_period(v->vary) != 0;
 		if (!ok && (v == NULL || v->vary == NULL))
 			err_set(warn, EINVAL, "'%s' is in the nest, but does not vary", name.s);
 		else if (!ok)
-			err_set(warn, EINVAL, "'%s' is in the nest, but never starts over; a random one needs `repeat N`, a range must begin on its "
-				"own steps", name.s);
+			err_set(warn, EINVAL,
+				"'%s' is in the nest, but never starts over; a random one needs `repeat N`, a range must begin on its "
+				"own steps",
+				name.s);
 	}
 	sbuf_free(&name);
 	return ok;
 }
 
 const struct setting set_nest_rows[] = {
-	{.name = "nest", .scope = SCOPE_STREAM, .v = {&vt_nest}, .dflt = "none", .offset = offsetof(struct stream_cfg, frame.nest),
+	{.name = "nest",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_nest},
+	 .dflt = "none",
+	 .offset = offsetof(struct stream_cfg, frame.nest),
 	 .check = check_nest,
 	 .help = "varying fields that count like the digits of a number, all combinations in order; the others step with every frame"},
 	{0},

@@ -9,8 +9,9 @@
 #include <string.h>
 
 static const char *const fill_words[] = {
-	[FILL_ABC] = "abc", [FILL_ZERO] = "zero", [FILL_NONE] = "none", [FILL_USER] = "user", [FILL_INC] = "inc",
-	[FILL_RANDOM] = "random", [FILL_HEX] = "hex", [FILL_FILE] = "file", NULL,
+	[FILL_ABC] = "abc",   [FILL_ZERO] = "zero", [FILL_NONE] = "none",
+	[FILL_USER] = "user", [FILL_INC] = "inc",   [FILL_RANDOM] = "random",
+	[FILL_HEX] = "hex",   [FILL_FILE] = "file", NULL,
 };
 
 /* The type of userpattern: a text that the payload repeats. */
@@ -23,7 +24,8 @@ static int user_vparse(const struct vspec *v, const char *text, void *out, struc
 
 	(void)v;
 	if (n < 1 || n >= USER_MAX)
-		return err_at(e, ERANGE, 0, "the pattern has %zu bytes; allowed are 1 to %zu", n, USER_MAX - 1);
+		return err_at(e, ERANGE, 0, "the pattern has %zu bytes; allowed are 1 to %zu", n,
+			      USER_MAX - 1);
 	memset(out, 0, USER_MAX);
 	memcpy(out, text, n);
 	return 0;
@@ -36,7 +38,11 @@ static void user_vprint(const struct vspec *v, const void *val, struct sbuf *out
 }
 
 static const struct vtype vt_user = {
-	.name = "text", .syntax = "1 to 63 bytes of text", .size = USER_MAX, .parse = user_vparse, .print = user_vprint,
+	.name = "text",
+	.syntax = "1 to 63 bytes of text",
+	.size = USER_MAX,
+	.parse = user_vparse,
+	.print = user_vprint,
 };
 
 /* The type of pattern.file: the name of a file and its bytes, which are read when the value is
@@ -55,12 +61,16 @@ static struct hexbytes *file_bytes(struct file_val *v)
 static int file_read(const char *name, struct hexbytes *out, struct err *e)
 {
 	struct sbuf bytes = {0};
-	int rc = userfile_read(name, &(struct userfile_kind){.most_bytes = HEXBYTES_MAX,
-							     .guess = "a payload repeats no more"}, &bytes, e);
+	int rc = userfile_read(name,
+			       &(struct userfile_kind){.most_bytes = HEXBYTES_MAX,
+						       .guess = "a payload repeats no more"},
+			       &bytes, e);
 
 	rc = rc == -EFBIG ? -ERANGE : rc;
 	if (rc == 0 && bytes.len == 0)
-		rc = err_set(e, EINVAL, "'%.400s' is empty; the payload needs at least one byte to repeat", name);
+		rc = err_set(e, EINVAL,
+			     "'%.400s' is empty; the payload needs at least one byte to repeat",
+			     name);
 	if (rc == 0) {
 		memcpy(out->b, bytes.s, bytes.len);
 		out->n = (uint16_t)bytes.len;
@@ -77,7 +87,8 @@ static int file_vparse(const struct vspec *s, const char *text, void *out, struc
 	int rc = 0;
 
 	if (strlen(text) >= sizeof(v->name) || text[0] == '\0')
-		rc = vspec_fail(s, EINVAL, 0, e, text, text[0] == '\0' ? "is empty" : "is too long");
+		rc = vspec_fail(s, EINVAL, 0, e, text,
+				text[0] == '\0' ? "is empty" : "is too long");
 	else if (strcmp(text, "none") != 0) {
 		strcpy(v->name, text);
 		rc = file_read(text, file_bytes(v), e);
@@ -97,8 +108,11 @@ static void file_vprint(const struct vspec *s, const void *val, struct sbuf *out
 }
 
 static const struct vtype vt_file = {
-	.name = "file", .syntax = "the name of a file of 1 to 2046 bytes, or none", .size = sizeof(struct file_val),
-	.parse = file_vparse, .print = file_vprint,
+	.name = "file",
+	.syntax = "the name of a file of 1 to 2046 bytes, or none",
+	.size = sizeof(struct file_val),
+	.parse = file_vparse,
+	.print = file_vprint,
 };
 
 /* pattern.hex and pattern.file keep their bytes in the same place. The name of the file says which
@@ -177,7 +191,9 @@ static bool data_check(const struct setting *row, const struct set_obj *obj, str
 
 	if (c->frame.data == NULL || c->frame.fill == FILL_HEX || c->frame.fill == FILL_FILE)
 		return set_check_stream(row, obj, warn);
-	err_set(warn, EINVAL, "the payload pattern is %s; `set <ports> pattern %s` sends these bytes", fill_words[c->frame.fill], kind);
+	err_set(warn, EINVAL,
+		"the payload pattern is %s; `set <ports> pattern %s` sends these bytes",
+		fill_words[c->frame.fill], kind);
 	return false;
 }
 
@@ -185,7 +201,8 @@ static bool data_check(const struct setting *row, const struct set_obj *obj, str
 
 #define RND_MAX_BITS 32
 
-static int rnd_fail(const struct vspec *s, size_t col, struct err *e, const char *text, const char *why)
+static int rnd_fail(const struct vspec *s, size_t col, struct err *e, const char *text,
+		    const char *why)
 {
 	return vspec_fail(s, EINVAL, (int)col, e, text, "%s", why);
 }
@@ -209,7 +226,8 @@ static int rnd_vparse(const struct vspec *s, const char *text, void *out, struct
 	for (size_t i = at; text[i] != '\0'; i++, r.nbits++) {
 		uint32_t bit = r.nbits < RND_MAX_BITS ? 1u << (RND_MAX_BITS - 1 - r.nbits) : 0;
 		if (bit == 0)
-			return vspec_fail(s, ERANGE, (int)i, e, text, "has a mask of more than %d bits", RND_MAX_BITS);
+			return vspec_fail(s, ERANGE, (int)i, e, text,
+					  "has a mask of more than %d bits", RND_MAX_BITS);
 		if (text[i] == '0')
 			r.zero |= bit;
 		else if (text[i] == '1')
@@ -217,7 +235,8 @@ static int rnd_vparse(const struct vspec *s, const char *text, void *out, struct
 		else if (text[i] == 'X' || text[i] == 'x')
 			r.rnd |= bit;
 		else if (text[i] != '.')
-			return rnd_fail(s, i, e, text, "has a bit in its mask that is none of 0 1 . X");
+			return rnd_fail(s, i, e, text,
+					"has a bit in its mask that is none of 0 1 . X");
 	}
 	r.off = (uint16_t)off;
 	memcpy(out, &r, sizeof(r));
@@ -240,7 +259,8 @@ static void rnd_vprint(const struct vspec *s, const void *val, struct sbuf *out)
 	}
 }
 
-static void rnd_vcomplete(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+static void rnd_vcomplete(const struct vspec *s, const char *prefix,
+			  void (*offer)(void *arg, const char *word), void *arg)
 {
 	(void)s;
 	if (strncmp("off", prefix, strlen(prefix)) == 0)
@@ -248,8 +268,13 @@ static void rnd_vcomplete(const struct vspec *s, const char *prefix, void (*offe
 }
 
 static const struct vtype vt_rnd = {
-	.name = "bits", .syntax = "off | OFFSET MASK: a byte of the frame, then 1 to 32 bits: 0, 1, . as it is, X random",
-	.size = sizeof(struct frame_rnd), .parse = rnd_vparse, .print = rnd_vprint, .complete = rnd_vcomplete,
+	.name = "bits",
+	.syntax =
+		"off | OFFSET MASK: a byte of the frame, then 1 to 32 bits: 0, 1, . as it is, X random",
+	.size = sizeof(struct frame_rnd),
+	.parse = rnd_vparse,
+	.print = rnd_vprint,
+	.complete = rnd_vcomplete,
 };
 
 static bool rnd_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
@@ -277,9 +302,14 @@ const struct setting *set_rnd_table(unsigned *n)
 		if (rows[i].name != NULL)
 			break;
 		sbuf_addf(&name, "rnd.%u", i);
-		rows[i] = (struct setting){.name = name.s, .scope = SCOPE_STREAM, .v = {&vt_rnd}, .dflt = "off", .check = rnd_check,
-					   .offset = (uint32_t)(AT(frame.rnd) + i * sizeof(struct frame_rnd)),
-					   .help = "bits at any place of the frame that are set, cleared or random in each, with `random on`"};
+		rows[i] = (struct setting){
+			.name = name.s,
+			.scope = SCOPE_STREAM,
+			.v = {&vt_rnd},
+			.dflt = "off",
+			.check = rnd_check,
+			.offset = (uint32_t)(AT(frame.rnd) + i * sizeof(struct frame_rnd)),
+			.help = "bits at any place of the frame that are set, cleared or random in each, with `random on`"};
 	}
 	*n = FRAME_MAX_RND;
 	return rows;
@@ -299,26 +329,56 @@ bool set_payload_idle(const struct setting *row, const struct set_obj *obj)
 	const struct stream_cfg *c = obj->cfg;
 
 	if (row->v.type == &vt_rnd)
-		return !((const struct frame_rnd *)(const void *)((const char *)obj->cfg + row->offset))->on;
+		return !((const struct frame_rnd *)(const void *)((const char *)obj->cfg +
+								  row->offset))
+				->on;
 	if (row->store == &hex_store || row->store == &file_store)
-		return c->frame.data == NULL || (c->fill_file[0] != '\0') != (row->store == &file_store);
-	return row->scope == SCOPE_STREAM && row->offset == AT(frame.fill_seed) && row->store == NULL && c->frame.fill != FILL_RANDOM &&
-	       c->frame.fill_seed == 0;
+		return c->frame.data == NULL ||
+		       (c->fill_file[0] != '\0') != (row->store == &file_store);
+	return row->scope == SCOPE_STREAM && row->offset == AT(frame.fill_seed) &&
+	       row->store == NULL && c->frame.fill != FILL_RANDOM && c->frame.fill_seed == 0;
 }
 
 const struct setting set_payload_rows[] = {
-	{.name = "pattern", .scope = SCOPE_STREAM, .v = {&vt_enum, .choices = fill_words}, .dflt = "abc", .offset = AT(frame.fill),
+	{.name = "pattern",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_enum, .choices = fill_words},
+	 .dflt = "abc",
+	 .offset = AT(frame.fill),
 	 .check = set_check_stream,
 	 .help = "what fills the payload; user repeats userpattern, hex and file the bytes of pattern.hex and pattern.file"},
-	{.name = "userpattern", .alias = "user pattern", .scope = SCOPE_STREAM, .v = {&vt_user}, .dflt = STREAM_DFLT_USER,
-	 .offset = AT(frame.user), .help = "text that `pattern user` repeats"},
-	{.name = "pattern.seed", .scope = SCOPE_STREAM, .v = {&vt_uint}, .dflt = "0", .offset = AT(frame.fill_seed),
+	{.name = "userpattern",
+	 .alias = "user pattern",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_user},
+	 .dflt = STREAM_DFLT_USER,
+	 .offset = AT(frame.user),
+	 .help = "text that `pattern user` repeats"},
+	{.name = "pattern.seed",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_uint},
+	 .dflt = "0",
+	 .offset = AT(frame.fill_seed),
 	 .help = "seed of `pattern random`: equal seeds give equal payloads"},
-	{.name = "pattern.hex", .scope = SCOPE_STREAM, .v = {&vt_hex}, .store = &hex_store, .check = data_check,
+	{.name = "pattern.hex",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_hex},
+	 .store = &hex_store,
+	 .check = data_check,
 	 .help = "bytes that `pattern hex` repeats to the end of the frame"},
-	{.name = "pattern.file", .scope = SCOPE_STREAM, .v = {&vt_file}, .store = &file_store, .check = data_check, .flags = SET_FILE,
+	{.name = "pattern.file",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_file},
+	 .store = &file_store,
+	 .check = data_check,
+	 .flags = SET_FILE,
 	 .help = "file whose bytes `pattern file` repeats to the end of the frame; it is read when it is set"},
-	{.name = "random", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .offset = AT(frame.rnd_on), .check = set_check_stream,
+	{.name = "random",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_bool},
+	 .dflt = "off",
+	 .offset = AT(frame.rnd_on),
+	 .check = set_check_stream,
 	 .help = "whether the bits of rnd.0 to rnd.31 are written into each frame"},
 	{0},
 };

@@ -70,8 +70,8 @@ static bool gone_tell(const struct stream_cfg *c, struct err *warn)
 			continue;
 		const char *names = sbuf_str(&gones[i].names);
 		frame_stack_print(&c->frame.stack, &stack);
-		err_set(warn, EINVAL, "%.700s %s no longer set: the frame is now %.200s", names, strchr(names, ',') != NULL ? "are" : "is",
-			sbuf_str(&stack));
+		err_set(warn, EINVAL, "%.700s %s no longer set: the frame is now %.200s", names,
+			strchr(names, ',') != NULL ? "are" : "is", sbuf_str(&stack));
 		sbuf_free(&stack);
 		gone_forget(i);
 		return true;
@@ -92,12 +92,14 @@ static int proto_edit(struct frame_spec *f, int choice, struct sbuf *gone, struc
 	return frame_set_l4(f, proto_words[choice], gone, e);
 }
 
-static int part_edit(struct frame_spec *f, enum frame_part part, bool on, struct sbuf *gone, struct err *e)
+static int part_edit(struct frame_spec *f, enum frame_part part, bool on, struct sbuf *gone,
+		     struct err *e)
 {
 	return on ? frame_add(f, part, gone, e) : frame_drop(f, part, gone, e);
 }
 
-static int pktgen_edit(const struct setting *row, struct frame_spec *f, const void *val, struct sbuf *gone, struct err *e)
+static int pktgen_edit(const struct setting *row, struct frame_spec *f, const void *val,
+		       struct sbuf *gone, struct err *e)
 {
 	if (row->v.choices == type_words)
 		return type_edit(f, *(const int *)val, gone, e);
@@ -106,7 +108,8 @@ static int pktgen_edit(const struct setting *row, struct frame_spec *f, const vo
 	return part_edit(f, *(const enum frame_part *)row->arg, *(const bool *)val, gone, e);
 }
 
-static int edit_may(const struct setting *row, const struct set_obj *obj, const void *val, struct err *e)
+static int edit_may(const struct setting *row, const struct set_obj *obj, const void *val,
+		    struct err *e)
 {
 	struct frame_spec f;
 	struct err why;
@@ -115,7 +118,8 @@ static int edit_may(const struct setting *row, const struct set_obj *obj, const 
 	int rc = pktgen_edit(row, &f, val, NULL, &why);
 	frame_spec_free(&f);
 	if (rc < 0)
-		err_set(e, -rc, "%s: stream %u/%u: %.900s", row->name, obj->port, obj->stream, why.text);
+		err_set(e, -rc, "%s: stream %u/%u: %.900s", row->name, obj->port, obj->stream,
+			why.text);
 	return rc;
 }
 
@@ -150,12 +154,15 @@ static bool proto_get_word(const struct setting *row, const struct set_obj *obj,
 	const struct frame_stack *s = &stream_of(obj)->frame.stack;
 
 	(void)row;
-	*(int *)val = frame_has_header(s, "icmp") || frame_has_header(s, "icmpv6") ? 2 : frame_has_header(s, "tcp") ? 0 : 1;
+	*(int *)val = frame_has_header(s, "icmp") || frame_has_header(s, "icmpv6") ? 2
+		      : frame_has_header(s, "tcp")                                 ? 0
+										   : 1;
 	return false;
 }
 
 /* Refuses to read a row when the frame has none of the headers that the row has words for. */
-static int has_one(const struct setting *row, const struct set_obj *obj, const char *const *headers, struct err *e)
+static int has_one(const struct setting *row, const struct set_obj *obj, const char *const *headers,
+		   struct err *e)
 {
 	const struct stream_cfg *c = obj->cfg;
 	struct sbuf stack = {0};
@@ -164,8 +171,9 @@ static int has_one(const struct setting *row, const struct set_obj *obj, const c
 		if (frame_has_header(&c->frame.stack, *headers))
 			return 0;
 	frame_stack_print(&c->frame.stack, &stack);
-	err_set(e, EINVAL, "%s: stream %u/%u: its words do not tell of the frame %.200s; `frame` does", row->name, obj->port, obj->stream,
-		sbuf_str(&stack));
+	err_set(e, EINVAL,
+		"%s: stream %u/%u: its words do not tell of the frame %.200s; `frame` does",
+		row->name, obj->port, obj->stream, sbuf_str(&stack));
 	sbuf_free(&stack);
 	return -EINVAL;
 }
@@ -190,23 +198,33 @@ static bool part_get(const struct setting *row, const struct set_obj *obj, void 
 	return false;
 }
 
-static const struct setting_store type_store = {.put = edit_put, .get = type_get, .unset = pktgen_keep, .may = edit_may, .told = type_told};
+static const struct setting_store type_store = {
+	.put = edit_put, .get = type_get, .unset = pktgen_keep, .may = edit_may, .told = type_told};
 static const struct setting_store proto_store = {
-	.put = edit_put, .get = proto_get_word, .unset = pktgen_keep, .may = edit_may, .told = proto_told,
+	.put = edit_put,
+	.get = proto_get_word,
+	.unset = pktgen_keep,
+	.may = edit_may,
+	.told = proto_told,
 };
-static const struct setting_store part_store = {.put = edit_put, .get = part_get, .unset = pktgen_keep, .may = edit_may};
+static const struct setting_store part_store = {.put = edit_put,
+						.get = part_get,
+						.unset = pktgen_keep,
+						.may = edit_may};
 
 static bool proto_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
 	if (frame_has_header(&stream_of(obj)->frame.stack, "arp")) {
-		err_set(warn, EINVAL, "proto has no meaning in an arp frame; `set <ports> type ipv4` comes first");
+		err_set(warn, EINVAL,
+			"proto has no meaning in an arp frame; `set <ports> type ipv4` comes first");
 		return false;
 	}
 	return edit_check(row, obj, warn);
 }
 
-static const enum frame_part part_vlan = PART_VLAN, part_qinq = PART_QINQ, part_mpls = PART_MPLS, part_gre = PART_GRE,
-			     part_gre_eth = PART_GRE_ETH, part_vxlan = PART_VXLAN, part_gtpu = PART_GTPU;
+static const enum frame_part part_vlan = PART_VLAN, part_qinq = PART_QINQ, part_mpls = PART_MPLS,
+			     part_gre = PART_GRE, part_gre_eth = PART_GRE_ETH,
+			     part_vxlan = PART_VXLAN, part_gtpu = PART_GTPU;
 
 /* ---- rows that set several fields at once ---- */
 
@@ -230,7 +248,9 @@ static int fields_vparse(const struct vspec *s, const char *text, void *out, str
 		if (i == s->bits && len == 0)
 			break;
 		if (len == 0 || i == s->bits)
-			return vspec_fail(s, EINVAL, (int)(p - text), e, text, "has %s than %u values", len == 0 ? "less" : "more", s->bits);
+			return vspec_fail(s, EINVAL, (int)(p - text), e, text,
+					  "has %s than %u values", len == 0 ? "less" : "more",
+					  s->bits);
 		/* Pktgen reads such a number as hexadecimal, with or without 0x */
 		const char *lead = s->of[i].hex && strncmp(p, "0x", 2) != 0 ? "0x" : "";
 		if (len + 3 > sizeof(word))
@@ -238,7 +258,8 @@ static int fields_vparse(const struct vspec *s, const char *text, void *out, str
 		snprintf(word, sizeof(word), "%s%.*s", lead, (int)len, p);
 		int rc = s->of[i].type->parse(&s->of[i], word, v[i], e);
 		if (rc < 0 && lead[0] != '\0')
-			return vspec_fail(s, EINVAL, (int)(p - text), e, text, "has \"%.*s\", which is no hexadecimal number of %u bits",
+			return vspec_fail(s, EINVAL, (int)(p - text), e, text,
+					  "has \"%.*s\", which is no hexadecimal number of %u bits",
 					  (int)len, p, s->of[i].bits);
 		if (rc < 0) {
 			if (e != NULL)
@@ -253,7 +274,7 @@ static int fields_vparse(const struct vspec *s, const char *text, void *out, str
 
 static void fields_vprint(const struct vspec *s, const void *val, struct sbuf *out)
 {
-	const uint8_t (*v)[VT_FIELD_BYTES] = val;
+	const uint8_t(*v)[VT_FIELD_BYTES] = val;
 
 	for (unsigned i = 0; i < s->bits; i++) {
 		sbuf_add(out, i > 0 ? " " : "");
@@ -262,14 +283,24 @@ static void fields_vprint(const struct vspec *s, const void *val, struct sbuf *o
 }
 
 static const struct vtype vt_qinqids = {
-	.name = "ids", .syntax = "OUTER INNER, 0 to 4095 each", .size = MAX_FIELDS * VT_FIELD_BYTES, .parse = fields_vparse, .print = fields_vprint,
+	.name = "ids",
+	.syntax = "OUTER INNER, 0 to 4095 each",
+	.size = MAX_FIELDS * VT_FIELD_BYTES,
+	.parse = fields_vparse,
+	.print = fields_vprint,
 };
 static const struct vtype vt_vxlan = {
-	.name = "vxlan", .syntax = "FLAGS GID VNI; flags are 16 bits in hexadecimal, 0800 says that the VNI is valid",
-	.size = MAX_FIELDS * VT_FIELD_BYTES, .parse = fields_vparse, .print = fields_vprint,
+	.name = "vxlan",
+	.syntax =
+		"FLAGS GID VNI; flags are 16 bits in hexadecimal, 0800 says that the VNI is valid",
+	.size = MAX_FIELDS * VT_FIELD_BYTES,
+	.parse = fields_vparse,
+	.print = fields_vprint,
 };
 static const struct vspec qinq_specs[] = {{&vt_fuint, .bits = 12}, {&vt_fuint, .bits = 12}};
-static const struct vspec vxlan_specs[] = {{&vt_fuint, .bits = 16, .hex = true}, {&vt_fuint, .bits = 16}, {&vt_fuint, .bits = 24}};
+static const struct vspec vxlan_specs[] = {{&vt_fuint, .bits = 16, .hex = true},
+					   {&vt_fuint, .bits = 16},
+					   {&vt_fuint, .bits = 24}};
 static const struct fields qinq_fields = {2, {"qinq.vid", "vlan.vid"}, "qinq"};
 static const struct fields vxlan_fields = {3, {"vxlan.flags", "vxlan.gid", "vxlan.vni"}, "vxlan"};
 
@@ -305,7 +336,7 @@ static void get_field(const struct stream_cfg *c, const char *name, uint8_t v[VT
 static void fields_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
 	const struct fields *s = row->arg;
-	const uint8_t (*v)[VT_FIELD_BYTES] = val;
+	const uint8_t(*v)[VT_FIELD_BYTES] = val;
 
 	for (unsigned i = 0; i < s->n; i++)
 		set_field(obj->cfg, s->name[i], v[i]);
@@ -314,7 +345,7 @@ static void fields_put(const struct setting *row, const struct set_obj *obj, con
 static bool fields_get(const struct setting *row, const struct set_obj *obj, void *val)
 {
 	const struct fields *s = row->arg;
-	uint8_t (*v)[VT_FIELD_BYTES] = val;
+	uint8_t(*v)[VT_FIELD_BYTES] = val;
 
 	for (unsigned i = 0; i < s->n; i++)
 		get_field(obj->cfg, s->name[i], v[i]);
@@ -327,11 +358,15 @@ static bool fields_check(const struct setting *row, const struct set_obj *obj, s
 
 	if (frame_has_header(&stream_of(obj)->frame.stack, s->enable))
 		return true;
-	err_set(warn, EINVAL, "the frame has no %s header; `enable <ports> %s` puts it in, and the values wait for it", s->enable, s->enable);
+	err_set(warn, EINVAL,
+		"the frame has no %s header; `enable <ports> %s` puts it in, and the values wait for it",
+		s->enable, s->enable);
 	return false;
 }
 
-static const struct setting_store fields_store = {.put = fields_put, .get = fields_get, .unset = pktgen_keep};
+static const struct setting_store fields_store = {.put = fields_put,
+						  .get = fields_get,
+						  .unset = pktgen_keep};
 
 /* A label stack entry of RFC 3032, section 2.1: label, class, bottom of stack, ttl. The bit for the
  * bottom is ignored here, because the frame sets it by itself. */
@@ -359,8 +394,11 @@ static void mpls_vprint(const struct vspec *s, const void *val, struct sbuf *out
 }
 
 static const struct vtype vt_mpls = {
-	.name = "entry", .syntax = "8 hexadecimal digits: label, class, bottom, ttl", .size = sizeof(uint32_t),
-	.parse = mpls_vparse, .print = mpls_vprint,
+	.name = "entry",
+	.syntax = "8 hexadecimal digits: label, class, bottom, ttl",
+	.size = sizeof(uint32_t),
+	.parse = mpls_vparse,
+	.print = mpls_vprint,
 };
 
 static void mpls_put(const struct setting *row, const struct set_obj *obj, const void *val)
@@ -385,11 +423,14 @@ static bool mpls_get(const struct setting *row, const struct set_obj *obj, void 
 	get_field(obj->cfg, "mpls.label", label);
 	get_field(obj->cfg, "mpls.tc", tc);
 	get_field(obj->cfg, "mpls.ttl", ttl);
-	*(uint32_t *)val = (uint32_t)(vary_load(label) << 12 | vary_load(tc) << 9 | 1 << 8 | vary_load(ttl));
+	*(uint32_t *)val =
+		(uint32_t)(vary_load(label) << 12 | vary_load(tc) << 9 | 1 << 8 | vary_load(ttl));
 	return false;
 }
 
-static const struct setting_store mpls_store = {.put = mpls_put, .get = mpls_get, .unset = pktgen_keep};
+static const struct setting_store mpls_store = {.put = mpls_put,
+						.get = mpls_get,
+						.unset = pktgen_keep};
 static const struct fields mpls_fields = {0, {NULL}, "mpls"};
 
 /* ---- random bits: `rnd 3 20 XXXX` is `rnd.3 20 XXXX` ---- */
@@ -411,7 +452,8 @@ static int bits_vparse(const struct vspec *s, const char *text, void *out, struc
 	if (len == 0 || (text[len] != ' ' && text[len] != '\0'))
 		return vspec_fail(s, EINVAL, 0, e, text, "does not begin with a number");
 	if (v.i >= n)
-		return vspec_fail(s, ERANGE, 0, e, text, "begins with %u, and the last is %u", v.i, n - 1);
+		return vspec_fail(s, ERANGE, 0, e, text, "begins with %u, and the last is %u", v.i,
+				  n - 1);
 	int rc = rows[v.i].v.type->parse(&rows[v.i].v, text + at, &v.bits, e);
 	if (rc < 0 && e != NULL)
 		e->col = (int)at + (e->col > 0 ? e->col : 0);
@@ -432,8 +474,12 @@ static void bits_vprint(const struct vspec *s, const void *val, struct sbuf *out
 }
 
 static const struct vtype vt_bits = {
-	.name = "bits", .syntax = "INDEX OFFSET MASK, or INDEX off; index 0 to 31, mask of 1 to 32 bits: 0, 1, . as it is, X random",
-	.size = sizeof(struct rnd_val), .parse = bits_vparse, .print = bits_vprint,
+	.name = "bits",
+	.syntax =
+		"INDEX OFFSET MASK, or INDEX off; index 0 to 31, mask of 1 to 32 bits: 0, 1, . as it is, X random",
+	.size = sizeof(struct rnd_val),
+	.parse = bits_vparse,
+	.print = bits_vprint,
 };
 
 static void bits_put(const struct setting *row, const struct set_obj *obj, const void *val)
@@ -470,21 +516,26 @@ static bool bits_check(const struct setting *row, const struct set_obj *obj, str
 	return false;
 }
 
-static const struct setting_store bits_store = {.put = bits_put, .get = bits_get, .unset = pktgen_keep};
+static const struct setting_store bits_store = {.put = bits_put,
+						.get = bits_get,
+						.unset = pktgen_keep};
 
 /* ---- random source address and port ---- */
 
 struct rnd_word {
 	const char *word, *says;
 };
-static const struct rnd_word rnd_ip = {"src ip", "a source address"}, rnd_pt = {"sport", "a source port"};
+static const struct rnd_word rnd_ip = {"src ip", "a source address"},
+			     rnd_pt = {"sport", "a source port"};
 
 /* The field that the word stands for in the outermost header that has it. NULL: no header has
  * it. */
-static const struct field *rnd_field(const struct stream_cfg *c, const struct rnd_word *w, const struct proto **p)
+static const struct field *rnd_field(const struct stream_cfg *c, const struct rnd_word *w,
+				     const struct proto **p)
 {
 	for (unsigned i = 0; i < c->frame.stack.n; i++) {
-		const struct field *f = frame_word_field(c->frame.stack.hdr[i], w->word, strlen(w->word));
+		const struct field *f =
+			frame_word_field(c->frame.stack.hdr[i], w->word, strlen(w->word));
 		if (f != NULL) {
 			*p = c->frame.stack.hdr[i];
 			return f;
@@ -493,7 +544,8 @@ static const struct field *rnd_field(const struct stream_cfg *c, const struct rn
 	return NULL;
 }
 
-static int rnd_may(const struct setting *row, const struct set_obj *obj, const void *val, struct err *e)
+static int rnd_may(const struct setting *row, const struct set_obj *obj, const void *val,
+		   struct err *e)
 {
 	const struct rnd_word *w = row->arg;
 	const struct proto *p;
@@ -502,7 +554,8 @@ static int rnd_may(const struct setting *row, const struct set_obj *obj, const v
 	if (!*(const bool *)val || rnd_field(obj->cfg, w, &p) != NULL)
 		return 0;
 	frame_stack_print(&stream_of(obj)->frame.stack, &stack);
-	err_set(e, EINVAL, "%s: the frame %s has no header with %s", row->name, sbuf_str(&stack), w->says);
+	err_set(e, EINVAL, "%s: the frame %s has no header with %s", row->name, sbuf_str(&stack),
+		w->says);
 	sbuf_free(&stack);
 	return -EINVAL;
 }
@@ -514,12 +567,14 @@ static bool rnd_get(const struct setting *row, const struct set_obj *obj, void *
 	const struct field *f = rnd_field(c, row->arg, &p);
 	const struct frame_val *v = f != NULL ? frame_vals_find(&c->frame.vals, p, 1, f) : NULL;
 
-	*(bool *)val = v != NULL && v->vary != NULL && (v->vary->kind == VARY_RANDOM || v->vary->kind == VARY_MASK);
+	*(bool *)val = v != NULL && v->vary != NULL &&
+		       (v->vary->kind == VARY_RANDOM || v->vary->kind == VARY_MASK);
 	return false;
 }
 
 /* The value of the field when the user has set none: the port's default, or the field's. */
-static void port_value(const struct stream_cfg *c, const struct proto *p, const struct field *f, uint8_t v[VT_FIELD_BYTES])
+static void port_value(const struct stream_cfg *c, const struct proto *p, const struct field *f,
+		       uint8_t v[VT_FIELD_BYTES])
 {
 	const struct frame_val *own = frame_vals_find(&c->dflt, p, 1, f);
 	struct vspec spec;
@@ -553,7 +608,11 @@ static void rnd_put(const struct setting *row, const struct set_obj *obj, const 
 		memcpy(first, v != NULL && v->vary == NULL ? v->v : own, VT_FIELD_BYTES);
 	if (!now) {
 		vary_u all = f->bits >= 128 ? ~(vary_u)0 : ((vary_u)1 << f->bits) - 1;
-		struct vary mask = {.kind = VARY_MASK, .bits = (uint8_t)f->bits, .first = vary_load(first), .mask = all, .div = 1};
+		struct vary mask = {.kind = VARY_MASK,
+				    .bits = (uint8_t)f->bits,
+				    .first = vary_load(first),
+				    .mask = all,
+				    .div = 1};
 		frame_vals_vary(&c->frame.vals, p, 1, f, &mask);
 	} else if (memcmp(first, own, VT_FIELD_BYTES) == 0) {
 		frame_vals_unset(&c->frame.vals, p, 1, f);
@@ -562,37 +621,96 @@ static void rnd_put(const struct setting *row, const struct set_obj *obj, const 
 	}
 }
 
-static const struct setting_store rnd_store = {.put = rnd_put, .get = rnd_get, .unset = pktgen_keep, .may = rnd_may};
+static const struct setting_store rnd_store = {.put = rnd_put,
+					       .get = rnd_get,
+					       .unset = pktgen_keep,
+					       .may = rnd_may};
 
 #define PART(word_, part_, help_) \
-	{.name = "with." word_, .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .flags = SET_DERIVED, .store = &part_store, \
-	 .arg = &(part_), .check = edit_check, .help = help_ "; the same as an edit of `frame`"}
+	{ \
+		.name = "with." word_, .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", \
+		.flags = SET_DERIVED, .store = &part_store, .arg = &(part_), .check = edit_check, \
+		.help = help_ "; the same as an edit of `frame`" \
+	}
 
 const struct setting set_pktgen_rows[] = {
-	{.name = "type", .scope = SCOPE_STREAM, .v = {&vt_enum, .choices = type_words}, .dflt = "ipv4", .flags = SET_DERIVED,
-	 .store = &type_store, .check = edit_check,
+	{.name = "type",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_enum, .choices = type_words},
+	 .dflt = "ipv4",
+	 .flags = SET_DERIVED,
+	 .store = &type_store,
+	 .check = edit_check,
 	 .help = "Pktgen's way to choose the network layer, vlan adds a tag; the same as an edit of `frame`"},
-	{.name = "proto", .scope = SCOPE_STREAM, .v = {&vt_enum, .choices = proto_words}, .dflt = "udp", .flags = SET_DERIVED,
-	 .store = &proto_store, .check = proto_check,
+	{.name = "proto",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_enum, .choices = proto_words},
+	 .dflt = "udp",
+	 .flags = SET_DERIVED,
+	 .store = &proto_store,
+	 .check = proto_check,
 	 .help = "Pktgen's way to choose the transport layer; the same as an edit of `frame`"},
 	PART("vlan", part_vlan, "a VLAN tag behind eth"),
 	PART("qinq", part_qinq, "a service tag and a VLAN tag behind eth"),
 	PART("mpls", part_mpls, "an MPLS label behind eth and its tags"),
 	PART("gre", part_gre, "a GRE tunnel behind the IP header, with IP inside"),
-	PART("gre_eth", part_gre_eth, "a GRE tunnel behind the IP header, with Ethernet and IP inside"),
+	PART("gre_eth", part_gre_eth,
+	     "a GRE tunnel behind the IP header, with Ethernet and IP inside"),
 	PART("vxlan", part_vxlan, "a VXLAN tunnel behind the IP header"),
 	PART("gtpu", part_gtpu, "a GTP-U header behind udp"),
-	{.name = "qinqids", .scope = SCOPE_STREAM, .v = {&vt_qinqids, .of = qinq_specs, .bits = 2}, .dflt = "1 1", .flags = SET_DERIVED,
-	 .store = &fields_store, .arg = &qinq_fields, .check = fields_check, .help = "qinq.vid and vlan.vid by one line"},
-	{.name = "vxlan", .scope = SCOPE_STREAM, .v = {&vt_vxlan, .of = vxlan_specs, .bits = 3}, .dflt = "0800 0 0", .flags = SET_DERIVED,
-	 .store = &fields_store, .arg = &vxlan_fields, .check = fields_check, .help = "vxlan.flags, vxlan.gid and vxlan.vni by one line"},
-	{.name = "mpls-entry", .alias = "mpls entry", .scope = SCOPE_STREAM, .v = {&vt_mpls}, .dflt = "0x00010140", .flags = SET_DERIVED,
-	 .store = &mpls_store, .arg = &mpls_fields, .check = fields_check, .help = "mpls.label, mpls.tc and mpls.ttl as one number"},
-	{.name = "rnd", .scope = SCOPE_STREAM, .v = {&vt_bits}, .dflt = "0 off", .flags = SET_DERIVED, .store = &bits_store, .check = bits_check,
+	{.name = "qinqids",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_qinqids, .of = qinq_specs, .bits = 2},
+	 .dflt = "1 1",
+	 .flags = SET_DERIVED,
+	 .store = &fields_store,
+	 .arg = &qinq_fields,
+	 .check = fields_check,
+	 .help = "qinq.vid and vlan.vid by one line"},
+	{.name = "vxlan",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_vxlan, .of = vxlan_specs, .bits = 3},
+	 .dflt = "0800 0 0",
+	 .flags = SET_DERIVED,
+	 .store = &fields_store,
+	 .arg = &vxlan_fields,
+	 .check = fields_check,
+	 .help = "vxlan.flags, vxlan.gid and vxlan.vni by one line"},
+	{.name = "mpls-entry",
+	 .alias = "mpls entry",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_mpls},
+	 .dflt = "0x00010140",
+	 .flags = SET_DERIVED,
+	 .store = &mpls_store,
+	 .arg = &mpls_fields,
+	 .check = fields_check,
+	 .help = "mpls.label, mpls.tc and mpls.ttl as one number"},
+	{.name = "rnd",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_bits},
+	 .dflt = "0 off",
+	 .flags = SET_DERIVED,
+	 .store = &bits_store,
+	 .check = bits_check,
 	 .help = "Pktgen's way to write rnd.0 to rnd.31"},
-	{.name = "rnd_s_ip", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .flags = SET_DERIVED, .store = &rnd_store, .arg = &rnd_ip,
-	 .check = set_check_stream, .help = "a random source address in each frame; the same as a variation of ipv4.src"},
-	{.name = "rnd_s_pt", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .flags = SET_DERIVED, .store = &rnd_store, .arg = &rnd_pt,
-	 .check = set_check_stream, .help = "a random source port in each frame; the same as a variation of udp.src or tcp.src"},
+	{.name = "rnd_s_ip",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_bool},
+	 .dflt = "off",
+	 .flags = SET_DERIVED,
+	 .store = &rnd_store,
+	 .arg = &rnd_ip,
+	 .check = set_check_stream,
+	 .help = "a random source address in each frame; the same as a variation of ipv4.src"},
+	{.name = "rnd_s_pt",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_bool},
+	 .dflt = "off",
+	 .flags = SET_DERIVED,
+	 .store = &rnd_store,
+	 .arg = &rnd_pt,
+	 .check = set_check_stream,
+	 .help = "a random source port in each frame; the same as a variation of udp.src or tcp.src"},
 	{0},
 };

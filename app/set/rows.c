@@ -110,8 +110,9 @@ bool set_check_arrival(const struct setting *row, const struct set_obj *obj, str
 	(void)row;
 	if (cfg->rate.kind != RATE_MAX || cfg->arrival.kind == ARRIVAL_CONSTANT)
 		return true;
-	err_set(warn, EINVAL, "frames that leave as fast as possible have no times at which they arrive; a start needs a rate, or `arrival "
-			      "constant`");
+	err_set(warn, EINVAL,
+		"frames that leave as fast as possible have no times at which they arrive; a start needs a rate, or `arrival "
+		"constant`");
 	return false;
 }
 
@@ -148,7 +149,8 @@ void set_echo_pacing(const struct setting *row, const struct set_obj *obj, struc
 	struct ctl *ctl = set_ctl(obj);
 	struct err e;
 
-	if (ctl != NULL && ctl_pacing(ctl, obj->port, &e) == 0 && app_pacing_text(obj->host, obj->port, row->name, &text))
+	if (ctl != NULL && ctl_pacing(ctl, obj->port, &e) == 0 &&
+	    app_pacing_text(obj->host, obj->port, row->name, &text))
 		sbuf_addf(note, "port %u: %s\n", obj->port, sbuf_str(&text));
 	sbuf_free(&text);
 }
@@ -167,7 +169,8 @@ void set_echo_stream_load(const struct setting *row, const struct set_obj *obj, 
 		return;
 	if (app_rate_text(app, obj->port, (int)obj->stream, &text))
 		sbuf_addf(note, "stream %u/%u: %s\n", obj->port, obj->stream, sbuf_str(&text));
-	if (ctl_load(ctl, obj->port, &l, NULL) == 0 && !l.is_max && l.l1_bps > l.link_bps * 1.00001) {
+	if (ctl_load(ctl, obj->port, &l, NULL) == 0 && !l.is_max &&
+	    l.l1_bps > l.link_bps * 1.00001) {
 		sbuf_reset(&text);
 		if (app_rate_text(app, obj->port, -1, &text))
 			sbuf_addf(note, "port %u, all streams: %s\n", obj->port, sbuf_str(&text));
@@ -179,7 +182,7 @@ static struct {
 	bool on;
 	/* the settings of the stream whose frame it is, NULL: there is none */
 	const void *cfg;
-	const struct frame *frame;    /* NULL: none can be built */
+	const struct frame *frame; /* NULL: none can be built */
 } held;
 static struct frame now;
 
@@ -209,20 +212,13 @@ void set_add_row(const struct setting ***rows, unsigned *n, const struct setting
 
 /* The program's own rows, in the order of the table. Works add theirs by their places. */
 static const struct set_chunk own_chunks[] = {
-	{100, set_view_rows},
-	{200, set_tester_rows},
-	{300, set_trial_rows},
-	{400, set_port_rows},
-	{700, set_stream_rows},
-	{780, set_arrival_rows},
-	{800, set_nest_rows},
-	{900, set_payload_rows},
-	{1000, .add = set_rnd_rows},
-	{1100, .add = set_field_rows},
-	{1300, set_pktgen_rows},
-	{1400, set_habit_rows},
-	{1600, set_later_rows},
-	{0},
+	{100, set_view_rows},        {200, set_tester_rows},
+	{300, set_trial_rows},       {400, set_port_rows},
+	{700, set_stream_rows},      {780, set_arrival_rows},
+	{800, set_nest_rows},        {900, set_payload_rows},
+	{1000, .add = set_rnd_rows}, {1100, .add = set_field_rows},
+	{1300, set_pktgen_rows},     {1400, set_habit_rows},
+	{1600, set_later_rows},      {0},
 };
 
 static const void *chunks_of(const struct face *f)
@@ -240,7 +236,9 @@ static void add_chunk(const struct setting ***rows, unsigned *n, const struct se
 
 const struct setting *const *set_extra_rows(unsigned *n)
 {
-	static const struct set_chunk extra[] = {{.row = set_nest_rows}, {.row = set_payload_rows}, {.add = set_rnd_rows}};
+	static const struct set_chunk extra[] = {{.row = set_nest_rows},
+						 {.row = set_payload_rows},
+						 {.add = set_rnd_rows}};
 	static const struct setting **rows;
 	static unsigned nrows;
 
@@ -260,7 +258,8 @@ const struct setting *const *set_rows(unsigned *n)
 
 	if (rows == NULL) {
 		unsigned nchunks;
-		const void **chunks = pieces(own_chunks, chunks_of, sizeof(own_chunks[0]), &nchunks);
+		const void **chunks =
+			pieces(own_chunks, chunks_of, sizeof(own_chunks[0]), &nchunks);
 		for (unsigned i = 0; i < nchunks; i++)
 			add_chunk(&rows, &nrows, chunks[i]);
 		free(chunks);

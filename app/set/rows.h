@@ -5,8 +5,10 @@
 #include "ctl.h"
 
 /* Each ends with a row without a name. */
-extern const struct setting set_view_rows[], set_tester_rows[], set_trial_rows[], set_port_rows[], set_stream_rows[], set_arrival_rows[];
-extern const struct setting set_nest_rows[], set_payload_rows[], set_pktgen_rows[], set_habit_rows[], set_later_rows[];
+extern const struct setting set_view_rows[], set_tester_rows[], set_trial_rows[], set_port_rows[],
+	set_stream_rows[], set_arrival_rows[];
+extern const struct setting set_nest_rows[], set_payload_rows[], set_pktgen_rows[],
+	set_habit_rows[], set_later_rows[];
 
 /* Says whether the row is one of set_view_rows. */
 bool set_of_view(const struct setting *row);
@@ -52,7 +54,8 @@ bool set_check_pacing(const struct setting *row, const struct set_obj *obj, stru
  * = 10% = ...". */
 
 void set_echo_load(const struct setting *row, const struct set_obj *obj, struct sbuf *note);
-void set_echo_pacing(const struct setting *row, const struct set_obj *obj, struct sbuf *note); /* arrival, catchup, lag, pacing */
+/* arrival, catchup, lag, pacing */
+void set_echo_pacing(const struct setting *row, const struct set_obj *obj, struct sbuf *note);
 void set_echo_stream_load(const struct setting *row, const struct set_obj *obj, struct sbuf *note);
 /* The frame that a stream would send now, NULL: none can be built. Valid until the next call. */
 const struct frame *set_frame_now(const struct set_obj *stream);

@@ -25,15 +25,20 @@ static void frame_vprint(const struct vspec *v, const void *val, struct sbuf *ou
 	frame_stack_print(val, out);
 }
 
-static void frame_vcomplete(const struct vspec *v, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+static void frame_vcomplete(const struct vspec *v, const char *prefix,
+			    void (*offer)(void *arg, const char *word), void *arg)
 {
 	(void)v;
 	frame_stack_complete(prefix, offer, arg);
 }
 
 static const struct vtype vt_frame = {
-	.name = "frame", .syntax = "eth[/vlan]/ipv4/udp: header names, outermost first", .size = sizeof(struct frame_stack),
-	.parse = frame_vparse, .print = frame_vprint, .complete = frame_vcomplete,
+	.name = "frame",
+	.syntax = "eth[/vlan]/ipv4/udp: header names, outermost first",
+	.size = sizeof(struct frame_stack),
+	.parse = frame_vparse,
+	.print = frame_vprint,
+	.complete = frame_vcomplete,
 };
 
 /* The type of a stream's rate: a rate of its own, or none. */
@@ -60,7 +65,8 @@ static void own_vprint(const struct vspec *v, const void *val, struct sbuf *out)
 		sbuf_add(out, "none");
 }
 
-static void own_vcomplete(const struct vspec *v, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+static void own_vcomplete(const struct vspec *v, const char *prefix,
+			  void (*offer)(void *arg, const char *word), void *arg)
 {
 	if (strncmp("none", prefix, strlen(prefix)) == 0)
 		offer(arg, "none");
@@ -80,8 +86,14 @@ static void own_vnumber(const struct vspec *v, double n, struct sbuf *out)
 }
 
 static const struct vtype vt_own_rate = {
-	.name = "rate", .syntax = "none | " RATE_SYNTAX, .size = sizeof(struct own_rate),
-	.parse = own_vparse, .print = own_vprint, .complete = own_vcomplete, .plain = own_vplain, .number = own_vnumber,
+	.name = "rate",
+	.syntax = "none | " RATE_SYNTAX,
+	.size = sizeof(struct own_rate),
+	.parse = own_vparse,
+	.print = own_vprint,
+	.complete = own_vcomplete,
+	.plain = own_vplain,
+	.number = own_vnumber,
 };
 
 static bool check_arrival(const struct setting *row, const struct set_obj *obj, struct err *warn)
@@ -92,34 +104,75 @@ static bool check_arrival(const struct setting *row, const struct set_obj *obj, 
 	if (s->arrival.kind == ARRIVAL_CONSTANT || (s->rate.set && s->rate.rate.kind != RATE_MAX))
 		return true;
 	if (s->rate.set)
-		err_set(warn, EINVAL, "frames that leave as fast as possible have no times at which they arrive; a start needs another rate");
+		err_set(warn, EINVAL,
+			"frames that leave as fast as possible have no times at which they arrive; a start needs another rate");
 	else
-		err_set(warn, EINVAL, "frames of a stream without a rate of its own arrive with its port's; `set <stream> rate ...` gives it one");
+		err_set(warn, EINVAL,
+			"frames of a stream without a rate of its own arrive with its port's; `set <stream> rate ...` gives it one");
 	return false;
 }
 
 #define AT(member) offsetof(struct stream_cfg, member)
 
 const struct setting set_stream_rows[] = {
-	{.name = "frame", .scope = SCOPE_STREAM, .v = {&vt_frame}, .dflt = STREAM_DFLT_FRAME, .offset = AT(frame.stack),
-	 .check = set_check_stream, .why = WHY_FRAMES, .help = "headers of the frame, outermost first"},
-	{.name = "size", .scope = SCOPE_STREAM, .v = {&vt_sizes}, .dflt = "auto", .unit = "bytes", .offset = AT(sizes),
-	 .check = set_check_stream, .why = WHY_FRAMES,
+	{.name = "frame",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_frame},
+	 .dflt = STREAM_DFLT_FRAME,
+	 .offset = AT(frame.stack),
+	 .check = set_check_stream,
+	 .why = WHY_FRAMES,
+	 .help = "headers of the frame, outermost first"},
+	{.name = "size",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_sizes},
+	 .dflt = "auto",
+	 .unit = "bytes",
+	 .offset = AT(sizes),
+	 .check = set_check_stream,
+	 .why = WHY_FRAMES,
 	 .help = "frame sizes with FCS, in turn; auto is 64 or the headers' own length, whichever is larger"},
-	{.name = "enabled", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = STREAM_DFLT_ENABLED, .offset = AT(enabled), .why = WHY_ORDER,
+	{.name = "enabled",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_bool},
+	 .dflt = STREAM_DFLT_ENABLED,
+	 .offset = AT(enabled),
+	 .why = WHY_ORDER,
 	 .help = "whether the stream takes part in what its port sends"},
-	{.name = "weight", .scope = SCOPE_STREAM, .v = {&vt_uint, 1, UINT16_MAX}, .dflt = STREAM_DFLT_WEIGHT, .unit = "turns", .offset = AT(weight),
-	 .why = WHY_ORDER, .help = "frames of the stream per cycle of the port's streams, each stream in its turn"},
-	{.name = "rate", .scope = SCOPE_STREAM, .v = {&vt_own_rate}, .dflt = "none", .offset = AT(rate),
-	 .echo = set_echo_stream_load, .why = WHY_RATE | WHY_ORDER,
+	{.name = "weight",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_uint, 1, UINT16_MAX},
+	 .dflt = STREAM_DFLT_WEIGHT,
+	 .unit = "turns",
+	 .offset = AT(weight),
+	 .why = WHY_ORDER,
+	 .help = "frames of the stream per cycle of the port's streams, each stream in its turn"},
+	{.name = "rate",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_own_rate},
+	 .dflt = "none",
+	 .offset = AT(rate),
+	 .echo = set_echo_stream_load,
+	 .why = WHY_RATE | WHY_ORDER,
 	 .help = "load of the stream alone, which then takes no turn in the port's rate: percent of the link speed, frames or bit/s"},
-	{.name = "count", .scope = SCOPE_STREAM, .v = {&vt_uint}, .dflt = "0", .unit = "frames", .offset = AT(count), .why = WHY_ORDER,
+	{.name = "count",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_uint},
+	 .dflt = "0",
+	 .unit = "frames",
+	 .offset = AT(count),
+	 .why = WHY_ORDER,
 	 .help = "frames of the stream per start; 0 is no bound of its own"},
 	{0},
 };
 
 const struct setting set_arrival_rows[] = {
-	{.name = "arrival", .scope = SCOPE_STREAM, .v = {&vt_arrival}, .dflt = "constant", .offset = AT(arrival), .check = check_arrival,
+	{.name = "arrival",
+	 .scope = SCOPE_STREAM,
+	 .v = {&vt_arrival},
+	 .dflt = "constant",
+	 .offset = AT(arrival),
+	 .check = check_arrival,
 	 .why = WHY_RATE,
 	 .help = "when the stream's frames leave at a rate of its own: evenly, at random, in bursts at wire speed, with jitter, or on and off"},
 	{0},

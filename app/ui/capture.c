@@ -43,7 +43,8 @@ static void capture_readable(void *arg, short revents)
 	capture_take(arg, false);
 }
 
-struct capture *capture_open(struct loop *loop, void (*line)(void *arg, const char *text), void *arg)
+struct capture *capture_open(struct loop *loop, void (*line)(void *arg, const char *text),
+			     void *arg)
 {
 	int ends[2];
 
@@ -51,7 +52,8 @@ struct capture *capture_open(struct loop *loop, void (*line)(void *arg, const ch
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
 		return NULL;
 	struct capture *c = xcalloc(1, sizeof(*c));
-	*c = (struct capture){.loop = loop, .line = line, .arg = arg, .fd = ends[0], .saved = {-1, -1}};
+	*c = (struct capture){
+		.loop = loop, .line = line, .arg = arg, .fd = ends[0], .saved = {-1, -1}};
 	fflush(stdout);
 	fflush(stderr);
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {

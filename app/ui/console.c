@@ -45,15 +45,19 @@ struct console *console_new(const struct console_opts *opts)
 
 	c->color = opts->color;
 	c->timer = c->look_timer = -1;
-	*f = (struct front){.loop = opts->loop, .view = opts->view, .turn = opts->turn, .arg = opts->arg};
+	*f = (struct front){.loop = opts->loop,
+			    .view = opts->view,
+			    .turn = opts->turn,
+			    .arg = opts->arg};
 	f->tty = isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO) ? stdout : stderr;
 	c->can_edit = tty_caps(&f->caps, fileno(f->tty)) && isatty(fileno(f->tty));
-	f->can_screen = c->can_edit && f->caps.can_screen && f->tty == stdout && isatty(STDIN_FILENO);
+	f->can_screen =
+		c->can_edit && f->caps.can_screen && f->tty == stdout && isatty(STDIN_FILENO);
 	f->shows_out = isatty(STDOUT_FILENO);
 	f->color_out = console_wants(opts->color, STDOUT_FILENO);
 	f->color_err = f->color_out && (opts->color == COLOR_ALWAYS || isatty(STDERR_FILENO));
-	f->color_tty = f->color_out ||
-		       (f->tty == stderr && opts->color == COLOR_AUTO && tty_wants_color(STDERR_FILENO));
+	f->color_tty = f->color_out || (f->tty == stderr && opts->color == COLOR_AUTO &&
+					tty_wants_color(STDERR_FILENO));
 	f->log = scroll_new(LOG_LINES);
 	return c;
 }
@@ -110,7 +114,8 @@ static int console_say(struct console *c, FILE *f, enum role role, const char *t
 	/* The colour ends before the newline, so that neither a pager nor a line that is cut leaves
 	 * it switched on. */
 	size_t n = shown.len - (shown.s[shown.len - 1] == '\n');
-	fprintf(f, "%s%.*s%s\n", red ? fr->caps.red : "", (int)n, shown.s, red ? fr->caps.normal : "");
+	fprintf(f, "%s%.*s%s\n", red ? fr->caps.red : "", (int)n, shown.s,
+		red ? fr->caps.normal : "");
 	sbuf_free(&shown);
 	if (fflush(f) != 0 || ferror(f))
 		rc = errno != 0 ? -errno : -EIO;
@@ -247,7 +252,9 @@ static void wait_for_terminal(struct console *c)
 {
 	if (tty_foreground(STDIN_FILENO))
 		return;
-	console_print(c, false, "in the background: without a prompt, until the shell's `fg` gives it the terminal");
+	console_print(
+		c, false,
+		"in the background: without a prompt, until the shell's `fg` gives it the terminal");
 	look_for_terminal(c);
 	while (!tty_foreground(STDIN_FILENO) && !loop_stopped(c->f.loop))
 		c->f.turn(c->f.arg);

@@ -15,7 +15,11 @@ void layout_make(struct layout *l, int rows, int cols)
 	bool footer = rows >= 5, sep = rows >= SEP_FROM;
 	int rest = rows - 1 - footer - sep;
 
-	*l = (struct layout){.rows = rows, .cols = cols, .sep = -1, .footer = footer ? rows - 1 : -1, .prompt = rows - 1 - footer};
+	*l = (struct layout){.rows = rows,
+			     .cols = cols,
+			     .sep = -1,
+			     .footer = footer ? rows - 1 : -1,
+			     .prompt = rows - 1 - footer};
 	/* The page gets two thirds: of 24 rows it has 14, and the log 7. Once the log has
 	 * LOG_ENOUGH, the page gets more, up to PAGE_WHOLE. */
 	l->page_rows = rest >= 2 ? (2 * rest + 1) / 3 : 0;
@@ -44,7 +48,8 @@ static void draw_put(const struct paint *p, int row, int col, enum role role, co
 	mvadd_wchnstr(row, col, &cell, 1);
 }
 
-int draw_wide(const struct paint *p, int row, int col, int width, enum role role, const wchar_t *text, size_t n)
+int draw_wide(const struct paint *p, int row, int col, int width, enum role role,
+	      const wchar_t *text, size_t n)
 {
 	int used = 0;
 
@@ -53,10 +58,13 @@ int draw_wide(const struct paint *p, int row, int col, int width, enum role role
 		int w = wcwidth(text[i]);
 		if (w < 0) {
 			const wchar_t shown[2] = {L'^', text[i] < L' ' ? text[i] + L'@' : L'?'};
-			used += used + 2 <= width ? draw_wide(p, row, col + used, width - used, role, shown, 2) : 0;
+			used += used + 2 <= width ? draw_wide(p, row, col + used, width - used,
+							      role, shown, 2)
+						  : 0;
 			continue;
 		}
-		for (int k = 1; k < CCHARW_MAX - 1 && w > 0 && i + 1 < n && wcwidth(text[i + 1]) == 0; k++)
+		for (int k = 1;
+		     k < CCHARW_MAX - 1 && w > 0 && i + 1 < n && wcwidth(text[i + 1]) == 0; k++)
 			cell[k] = text[++i];
 		if (w == 0)
 			continue;

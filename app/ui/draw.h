@@ -7,12 +7,12 @@
 
 struct layout {
 	int rows, cols;
-	int page_most;         /* rows that a page may have */
-	int page_rows;         /* rows that this page has, from row 0 on */
-	int sep;               /* the row between page and log, -1: none */
-	int log, log_rows;     /* first row of the log, and how many it has */
+	int page_most;     /* rows that a page may have */
+	int page_rows;     /* rows that this page has, from row 0 on */
+	int sep;           /* the row between page and log, -1: none */
+	int log, log_rows; /* first row of the log, and how many it has */
 	int prompt;
-	int footer;            /* -1: none */
+	int footer; /* -1: none */
 };
 /* Divides a screen of at least 1x1. On a low one everything but the prompt may be absent. The page
  * gets as many rows as it may have. */
@@ -22,7 +22,8 @@ void layout_fit(struct layout *, int need);
 
 /* Both draw text in at most `width` columns and return how many columns it took. A combining
  * character joins the character before it; one that cannot be shown becomes ^X or ^?. */
-int draw_wide(const struct paint *, int row, int col, int width, enum role, const wchar_t *text, size_t n);
+int draw_wide(const struct paint *, int row, int col, int width, enum role, const wchar_t *text,
+	      size_t n);
 int draw_text(const struct paint *, int row, int col, int width, enum role, const char *text);
 void draw_fill(const struct paint *, int row, int col, int n, enum role, wchar_t ch);
 void draw_grid(const struct paint *, int row, const struct grid *);

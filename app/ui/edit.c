@@ -18,8 +18,8 @@ struct edit {
 	EditLine *el;
 	int master; /* our end of the pseudo-terminal; -1: there is none */
 	FILE *in, *out;
-	wchar_t key, before;  /* the last key, and the one before it */
-	bool listed;          /* the last Tab showed the list */
+	wchar_t key, before; /* the last key, and the one before it */
+	bool listed;         /* the last Tab showed the list */
 };
 
 static struct edit *edit_of(EditLine *el)

@@ -10,7 +10,7 @@
 struct edit;
 struct edit_opts {
 	struct front *front;
-	FILE *tty;                                        /* NULL: a pseudo-terminal of its own */
+	FILE *tty; /* NULL: a pseudo-terminal of its own */
 	/* Gets the next key: 1 and it is in *wc; 0: there are no more; -1: failed, with errno. */
 	int (*key)(void *arg, wchar_t *wc);
 	/* Shows what could stand at the cursor. */

@@ -17,7 +17,7 @@ struct footer {
 	struct footer_item item[FOOTER_ITEMS];
 	int at[FOOTER_ITEMS]; /* column, -1: no room */
 	unsigned n;
-	bool tight;           /* no blank between a key and what it does */
+	bool tight; /* no blank between a key and what it does */
 };
 
 /* The footer has the keys of the list that have a brief text; with_pages: the names of pages stand

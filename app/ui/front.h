@@ -26,15 +26,15 @@ struct front {
 	struct scroll *log;
 	struct progress progress; /* what is shown of commands and runs that take time */
 	struct tty_caps caps;
-	FILE *tty;         /* where a line is edited: stdout, or stderr when results go elsewhere */
+	FILE *tty; /* where a line is edited: stdout, or stderr when results go elsewhere */
 	bool can_screen;
 	bool color_out, color_err, color_tty;
-	bool shows_out; /* results go to a terminal */
-	char *typed;       /* the line as it stood when the front changed; NULL: it was empty */
-	int cursor;        /* its cursor, in characters */
-	bool interrupted;  /* the line is to be dropped */
-	bool hangup;       /* the terminal is gone */
-	bool leaving;      /* the user leaves: commands that are queued are still run */
+	bool shows_out;   /* results go to a terminal */
+	char *typed;      /* the line as it stood when the front changed; NULL: it was empty */
+	int cursor;       /* its cursor, in characters */
+	bool interrupted; /* the line is to be dropped */
+	bool hangup;      /* the terminal is gone */
+	bool leaving;     /* the user leaves: commands that are queued are still run */
 };
 
 /* True when the other front is wanted; is_screen: the one that runs is the screen. */

@@ -15,7 +15,11 @@ static wchar_t utf8_next(const char **s)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	const unsigned char *p = (const unsigned char *)*s;
-	int len = p[0] < 0x80 ? 1 : (p[0] & 0xe0) == 0xc0 ? 2 : (p[0] & 0xf0) == 0xe0 ? 3 : (p[0] & 0xf8) == 0xf0 ? 4 : 0;
+	int len = p[0] < 0x80             ? 1
+		  : (p[0] & 0xe0) == 0xc0 ? 2
+		  : (p[0] & 0xf0) == 0xe0 ? 3
+		  : (p[0] & 0xf8) == 0xf0 ? 4
+					  : 0;
 	uint32_t ch = len <= 1 ? p[0] : p[0] & (0x7fu >> len);
 
 	(*s)++;
@@ -223,7 +227,9 @@ void grid_bar(struct grid *g, int row, int col, int width, double share, bool as
 		if (here <= 0)
 			cell_set(g, row, (int64_t)col + i, ascii ? L'.' : L'·', ROLE_BAR_EMPTY);
 		else
-			cell_set(g, row, (int64_t)col + i, ascii ? L'#' : part[(here > EIGHTHS ? EIGHTHS : here) - 1], ROLE_BAR);
+			cell_set(g, row, (int64_t)col + i,
+				 ascii ? L'#' : part[(here > EIGHTHS ? EIGHTHS : here) - 1],
+				 ROLE_BAR);
 	}
 }
 
@@ -240,7 +246,8 @@ static int level_of(double v, double top, int all)
 }
 
 /* Draws a curve of one row, with a mark for each value. */
-static void grid_spark(struct grid *g, int row, int col, int width, const struct curve *c, double top)
+static void grid_spark(struct grid *g, int row, int col, int width, const struct curve *c,
+		       double top)
 {
 	static const wchar_t blocks[] = L"▁▂▃▄▅▆▇█", signs[] = L".:-=+*#@";
 	int shown = c->n < (unsigned)width ? (int)c->n : width;
@@ -248,13 +255,14 @@ static void grid_spark(struct grid *g, int row, int col, int width, const struct
 	for (int i = 0; i < shown; i++) {
 		int level = level_of(c->value[c->n - (unsigned)(shown - i)], top, EIGHTHS);
 		if (level >= 0)
-			cell_set(g, row, (int64_t)col + width - shown + i, level == 0 ? L'_' : (c->ascii ? signs : blocks)[level - 1],
+			cell_set(g, row, (int64_t)col + width - shown + i,
+				 level == 0 ? L'_' : (c->ascii ? signs : blocks)[level - 1],
 				 level == 0 ? ROLE_ZERO : ROLE_BAR);
 	}
 }
 
-#define DOTS 4   /* levels of a cell in braille */
-#define STEPS 3  /* levels of a cell in ASCII */
+#define DOTS 4  /* levels of a cell in braille */
+#define STEPS 3 /* levels of a cell in ASCII */
 
 /* How many of the `steps` levels of a cell a value fills. The levels below the cell are `base`. */
 static int part_of(int level, int base, int steps)
@@ -270,7 +278,8 @@ static wchar_t grid_braille(int left, int right, int line)
 	unsigned dots = 0;
 
 	for (int i = 0; i < DOTS; i++)
-		dots |= (i < left || i == line ? bit[0][i] : 0u) | (i < right || i == line ? bit[1][i] : 0u);
+		dots |= (i < left || i == line ? bit[0][i] : 0u) |
+			(i < right || i == line ? bit[1][i] : 0u);
 	return (wchar_t)(0x2800 + dots);
 }
 
@@ -287,7 +296,8 @@ void grid_curve(struct grid *g, int row, int col, int width, int rows, const str
 			grid_spark(g, row, col, width, c, top);
 		return;
 	}
-	int line = isfinite(c->line) && c->line > 0 && top > 0 ? level_of(c->line, top, all) - 1 : -1;
+	int line =
+		isfinite(c->line) && c->line > 0 && top > 0 ? level_of(c->line, top, all) - 1 : -1;
 	for (int x = 0; x < width && (int64_t)col + x < g->cols; x++) {
 		int level[2] = {-1, -1};
 		for (int k = 0; k < per; k++) {
@@ -295,13 +305,20 @@ void grid_curve(struct grid *g, int row, int col, int width, int rows, const str
 			level[k] = at >= 0 ? level_of(c->value[at], top, all) : -1;
 		}
 		for (int r = 0; r < rows; r++) {
-			int base = (rows - 1 - r) * steps, dot = line >= base && line < base + steps ? line - base : -1;
-			int left = part_of(level[0], base, steps), right = part_of(level[per - 1], base, steps);
+			int base = (rows - 1 - r) * steps,
+			    dot = line >= base && line < base + steps ? line - base : -1;
+			int left = part_of(level[0], base, steps),
+			    right = part_of(level[per - 1], base, steps);
 			bool bar = left > 0 || right > 0;
 			if (bar)
-				cell_set(g, row + r, (int64_t)col + x, c->ascii ? L".:#"[left - 1] : grid_braille(left, right, dot), ROLE_BAR);
+				cell_set(g, row + r, (int64_t)col + x,
+					 c->ascii ? L".:#"[left - 1]
+						  : grid_braille(left, right, dot),
+					 ROLE_BAR);
 			else if (dot >= 0)
-				cell_set(g, row + r, (int64_t)col + x, c->ascii ? L'-' : grid_braille(0, 0, dot), ROLE_RATE_COUNT);
+				cell_set(g, row + r, (int64_t)col + x,
+					 c->ascii ? L'-' : grid_braille(0, 0, dot),
+					 ROLE_RATE_COUNT);
 			else if (base == 0 && (level[0] == 0 || level[per - 1] == 0))
 				cell_set(g, row + r, (int64_t)col + x, L'_', ROLE_ZERO);
 		}

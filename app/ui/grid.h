@@ -7,8 +7,8 @@
 #include "theme.h"
 
 struct grid_cell {
-	wchar_t ch;       /* 0: the right half of a wide character before it */
-	uint8_t role;     /* enum role */
+	wchar_t ch;   /* 0: the right half of a wide character before it */
+	uint8_t role; /* enum role */
 };
 
 struct grid {
@@ -18,20 +18,25 @@ struct grid {
 
 void grid_init(struct grid *, int rows, int cols); /* blanks in ROLE_DEFAULT */
 void grid_free(struct grid *);
-static inline struct grid_cell *grid_at(struct grid *g, int row, int col) { return &g->cell[row * g->cols + col]; }
+static inline struct grid_cell *grid_at(struct grid *g, int row, int col)
+{
+	return &g->cell[row * g->cols + col];
+}
 
 /* Puts UTF-8 text from (row, col) on, in at most `width` columns (width < 0: to the grid's edge).
  * Control characters, and bytes that are no character, become '?'; combining marks are left out,
  * and so is a wide character that does not fit whole. Returns the columns that the text takes. */
 int grid_put(struct grid *, int row, int col, int width, enum role, const char *text);
-int grid_putf(struct grid *, int row, int col, int width, enum role, const char *fmt, ...) WR_PRINTF(6, 7);
+int grid_putf(struct grid *, int row, int col, int width, enum role, const char *fmt, ...)
+	WR_PRINTF(6, 7);
 /* Does the same, but longer text is cut at its end and marked with '~'. */
 int grid_left(struct grid *, int row, int col, int width, enum role, const char *text);
 /* Does the same, flush right in `width` columns. */
 void grid_right(struct grid *, int row, int col, int width, enum role, const char *text);
 /* Puts a figure flush right. One that does not fit is left out, with a '~' in its place: a figure
  * that is cut would be another one. */
-void grid_rightf(struct grid *, int row, int col, int width, enum role, const char *fmt, ...) WR_PRINTF(6, 7);
+void grid_rightf(struct grid *, int row, int col, int width, enum role, const char *fmt, ...)
+	WR_PRINTF(6, 7);
 /* Puts the same character n times. */
 void grid_fill(struct grid *, int row, int col, int n, enum role, wchar_t ch);
 /* Gives n columns, blanks included, the role of what is selected. Their text stays. */

@@ -63,7 +63,8 @@ void hint_find(struct sess *sess, const char *line, struct hint_list *l)
 	upto[(size_t)(verb - line) + n] = '\0';
 	hint_look_up(sess, upto, &verbs);
 	if (verbs.n == 0)
-		sbuf_addf(&l->forms, "  there is no command \"%.*s\"; `help` lists them\n", (int)(n < 60 ? n : 60), verb);
+		sbuf_addf(&l->forms, "  there is no command \"%.*s\"; `help` lists them\n",
+			  (int)(n < 60 ? n : 60), verb);
 	hint_free(&verbs);
 	free(upto);
 }

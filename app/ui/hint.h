@@ -12,7 +12,7 @@ struct hint_list {
 	struct hint *item;
 	unsigned n;
 	struct sbuf forms; /* lines that describe what may stand there and is no word of the list */
-	int start; /* byte of the line where the word begins */
+	int start;         /* byte of the line where the word begins */
 };
 
 /* Finds the hints for a line, which ends at the cursor. The caller frees them with hint_free(). */

@@ -9,15 +9,22 @@
 
 #define ESC '\033'
 #define MAX_SEQ 32
-#define ESC_WAIT_NS 50000000ull   /* for what may follow an Escape */
-#define SEQ_WAIT_NS 500000000ull  /* for the rest of a longer beginning */
+#define ESC_WAIT_NS 50000000ull  /* for what may follow an Escape */
+#define SEQ_WAIT_NS 500000000ull /* for the rest of a longer beginning */
 
-static const struct { const char *cap; enum key_code code; } named[] = {
-	{"kcuu1", K_UP}, {"kcud1", K_DOWN}, {"kcub1", K_LEFT}, {"kcuf1", K_RIGHT}, {"khome", K_HOME}, {"kend", K_END},
-	{"kdch1", K_DELETE}, {"kpp", K_PGUP}, {"knp", K_PGDN}, {"kcbt", K_BACKTAB}, {"kf1", K_F1}, {"kf5", K_F5}, {"kf6", K_F6},
-	{"kLFT5", K_WORD_LEFT}, {"kRIT5", K_WORD_RIGHT}, {"kLFT3", K_WORD_LEFT}, {"kRIT3", K_WORD_RIGHT},
-	{"kUP5", K_PAGE_UP}, {"kDN5", K_PAGE_DOWN}, {"kUP3", K_PAGE_UP}, {"kDN3", K_PAGE_DOWN}, {"kri", K_PAGE_UP}, {"kind", K_PAGE_DOWN},
-	{"PS", K_PASTE}, {"PE", K_PASTED},
+static const struct {
+	const char *cap;
+	enum key_code code;
+} named[] = {
+	{"kcuu1", K_UP},        {"kcud1", K_DOWN},       {"kcub1", K_LEFT},
+	{"kcuf1", K_RIGHT},     {"khome", K_HOME},       {"kend", K_END},
+	{"kdch1", K_DELETE},    {"kpp", K_PGUP},         {"knp", K_PGDN},
+	{"kcbt", K_BACKTAB},    {"kf1", K_F1},           {"kf5", K_F5},
+	{"kf6", K_F6},          {"kLFT5", K_WORD_LEFT},  {"kRIT5", K_WORD_RIGHT},
+	{"kLFT3", K_WORD_LEFT}, {"kRIT3", K_WORD_RIGHT}, {"kUP5", K_PAGE_UP},
+	{"kDN5", K_PAGE_DOWN},  {"kUP3", K_PAGE_UP},     {"kDN3", K_PAGE_DOWN},
+	{"kri", K_PAGE_UP},     {"kind", K_PAGE_DOWN},   {"PS", K_PASTE},
+	{"PE", K_PASTED},
 };
 
 struct seq {
@@ -60,7 +67,8 @@ static void keys_add(struct keys *k, const char *text, enum key_code code)
 struct keys *keys_new(void)
 {
 	struct keys *k = xcalloc(1, sizeof(*k));
-	bool paste = *keys_string("BE") != '\0' && *keys_string("BD") != '\0' && *keys_string("PS") != '\0' && *keys_string("PE") != '\0';
+	bool paste = *keys_string("BE") != '\0' && *keys_string("BD") != '\0' &&
+		     *keys_string("PS") != '\0' && *keys_string("PE") != '\0';
 
 	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
 		const char *s = keys_string(named[i].cap);

@@ -6,18 +6,35 @@
 #include "base.h"
 
 enum key_code {
-	K_CHAR,  /* the character is in ch; Enter is '\n' or '\r', Ctrl-A is '\1' */
-	K_UP, K_DOWN, K_LEFT, K_RIGHT, K_HOME, K_END, K_DELETE, /* the editor gets the raw bytes */
-	K_PGUP, K_PGDN, K_BACKTAB, K_F1, K_F5, K_F6, K_WORD_LEFT, K_WORD_RIGHT, K_PAGE_UP, K_PAGE_DOWN,
-	K_WHEEL_UP, K_WHEEL_DOWN, /* row says where the mouse is */
-	K_PASTE, K_PASTED, /* begin and end of a pasted text: never seen outside keys.c */
+	K_CHAR, /* the character is in ch; Enter is '\n' or '\r', Ctrl-A is '\1' */
+	K_UP,
+	K_DOWN,
+	K_LEFT,
+	K_RIGHT,
+	K_HOME,
+	K_END,
+	K_DELETE, /* the editor gets the raw bytes */
+	K_PGUP,
+	K_PGDN,
+	K_BACKTAB,
+	K_F1,
+	K_F5,
+	K_F6,
+	K_WORD_LEFT,
+	K_WORD_RIGHT,
+	K_PAGE_UP,
+	K_PAGE_DOWN,
+	K_WHEEL_UP,
+	K_WHEEL_DOWN, /* row says where the mouse is */
+	K_PASTE,
+	K_PASTED, /* begin and end of a pasted text: never seen outside keys.c */
 };
 
 struct key {
 	enum key_code code;
 	wchar_t ch;
-	bool pasted; /* it belongs to a pasted text and is no command, whatever key it is */
-	int row;     /* of the mouse, from 0 */
+	bool pasted;  /* it belongs to a pasted text and is no command, whatever key it is */
+	int row;      /* of the mouse, from 0 */
 	char raw[16]; /* the bytes that the terminal sent, if they are a sequence */
 };
 
@@ -35,7 +52,7 @@ void keys_timeout(struct keys *);
 /* Takes the next key. False: there is none. */
 bool keys_next(struct keys *, struct key *out);
 bool keys_waiting(const struct keys *); /* keys_next() has one */
-void keys_drop(struct keys *); /* drops keys that were not taken, and ends a paste */
+void keys_drop(struct keys *);          /* drops keys that were not taken, and ends a paste */
 bool keys_pasting(const struct keys *); /* a paste has begun and not ended */
 /* The sequences that switch bracketed paste on and off at this terminal; "" where it has no such
  * thing. Owned by *keys. */

@@ -82,7 +82,8 @@ static void draw_below(struct line *l)
 	for (unsigned i = 0; i <= last; i++)
 		fputc('\n', l->f->tty);
 	fputs(caps->cr, l->f->tty);
-	for (size_t i = 0, n = progress_fit(text, (int)tty_columns(fileno(l->f->tty)) - 1); i < n; i++)
+	for (size_t i = 0, n = progress_fit(text, (int)tty_columns(fileno(l->f->tty)) - 1); i < n;
+	     i++)
 		fprintf(l->f->tty, "%lc", (wint_t)text[i]);
 	fputs(caps->cr, l->f->tty);
 	for (unsigned i = 0; i <= last; i++)
@@ -123,13 +124,16 @@ void line_look(struct line *l)
 static void look_at_work(struct line *l)
 {
 	struct front *f = l->f;
-	bool changed = false, typed = poll(&(struct pollfd){.fd = STDIN_FILENO, .events = POLLIN}, 1, 0) > 0;
+	bool changed = false,
+	     typed = poll(&(struct pollfd){.fd = STDIN_FILENO, .events = POLLIN}, 1, 0) > 0;
 
 	if (l->due_look || progress_over(&f->progress, f->sess)) {
 		l->due_look = false;
-		changed = progress_look(&f->progress, f->sess, (int)tty_columns(fileno(f->tty)) - 1, view_ascii(f->view));
+		changed = progress_look(&f->progress, f->sess, (int)tty_columns(fileno(f->tty)) - 1,
+					view_ascii(f->view));
 	}
-	if (l->paused || (typed && f->progress.text != NULL) || (!changed && l->below == (f->progress.text != NULL)))
+	if (l->paused || (typed && f->progress.text != NULL) ||
+	    (!changed && l->below == (f->progress.text != NULL)))
 		return;
 	line_hide(l);
 	line_show(l);
@@ -176,7 +180,8 @@ static int read_key(struct line *l, wchar_t *wc)
 		if (used == 0 || used == 1)
 			return 1;
 		if (used == (size_t)-1)
-			memset(&l->mbs, 0, sizeof(l->mbs)); /* not a character of this locale: nothing was typed */
+			/* not a character of this locale: nothing was typed */
+			memset(&l->mbs, 0, sizeof(l->mbs));
 		return 0;
 	}
 }
@@ -214,7 +219,8 @@ static int get_key(void *arg, wchar_t *wc)
 		}
 		if (watched == l->paused) {
 			watched = !l->paused;
-			loop_fd(f->loop, STDIN_FILENO, watched ? POLLIN : 0, watched ? key_ready : NULL, &ready);
+			loop_fd(f->loop, STDIN_FILENO, watched ? POLLIN : 0,
+				watched ? key_ready : NULL, &ready);
 		}
 		f->turn(f->arg);
 		l->changes = front_changes(f, false);
@@ -255,13 +261,20 @@ static void show_list(void *arg, const struct hint_list *list)
 struct line *line_open(struct front *f)
 {
 	struct line *l = xcalloc(1, sizeof(*l));
-	const struct edit_opts opts = {.front = f, .tty = f->tty, .key = get_key, .list = show_list, .prompt = line_prompt, .arg = l};
+	const struct edit_opts opts = {.front = f,
+				       .tty = f->tty,
+				       .key = get_key,
+				       .list = show_list,
+				       .prompt = line_prompt,
+				       .arg = l};
 
 	l->f = f;
 	/* libedit writes a marked part together with the character behind it, so a character must
 	 * follow the last mark. */
 	if (f->color_tty && *f->caps.bold != '\0')
-		snprintf(l->prompt, sizeof(l->prompt), MARK "%s" MARK PROMPT_WORD MARK "%s" MARK " ", f->caps.bold, f->caps.normal);
+		snprintf(l->prompt, sizeof(l->prompt),
+			 MARK "%s" MARK PROMPT_WORD MARK "%s" MARK " ", f->caps.bold,
+			 f->caps.normal);
 	else
 		snprintf(l->prompt, sizeof(l->prompt), PROMPT);
 	tty_touch();
@@ -339,7 +352,8 @@ void line_again(struct line *l)
 	EditLine *el = edit_el(l->edit);
 
 	l->paused = !tty_foreground(STDIN_FILENO);
-	el_set(el, EL_EDITMODE, !l->paused); /* without it libedit leaves the terminal's modes alone */
+	/* without it libedit leaves the terminal's modes alone */
+	el_set(el, EL_EDITMODE, !l->paused);
 	if (l->paused)
 		return;
 	el_set(el, EL_PREP_TERM, 0);

@@ -13,7 +13,7 @@
 
 struct outlet {
 	int fd;
-	FILE *file; /* in memory */
+	FILE *file;       /* in memory */
 	struct sbuf text; /* taken from the file, for the terminal */
 	size_t sent;      /* bytes of it that the terminal has taken */
 };

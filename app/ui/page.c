@@ -41,7 +41,8 @@ static const struct page *page_of(const char *word, bool prefix, unsigned *n)
 
 	*n = 0;
 	for (unsigned i = 0; pages[i] != NULL; i++) {
-		if (!in_list(pages[i]->name, word, prefix) && !in_list(pages[i]->alias, word, prefix))
+		if (!in_list(pages[i]->name, word, prefix) &&
+		    !in_list(pages[i]->alias, word, prefix))
 			continue;
 		found = pages[i];
 		(*n)++;
@@ -77,12 +78,14 @@ const struct page *page_find(const char *name, struct err *e)
 		return p;
 	const struct later_page *later = n == 0 ? later_find(name) : NULL;
 	if (later != NULL) {
-		err_set(e, EINVAL, "page '%s' comes with %s, which is not in this version", later->name, later->with);
+		err_set(e, EINVAL, "page '%s' comes with %s, which is not in this version",
+			later->name, later->with);
 		return NULL;
 	}
 	struct sbuf known = {0};
 	for (unsigned i = 0; pages[i] != NULL; i++)
-		if (n == 0 || in_list(pages[i]->name, name, true) || in_list(pages[i]->alias, name, true))
+		if (n == 0 || in_list(pages[i]->name, name, true) ||
+		    in_list(pages[i]->alias, name, true))
 			sbuf_addf(&known, "%s%s", known.len > 0 ? ", " : "", pages[i]->name);
 	if (n == 0)
 		err_set(e, EINVAL, "there is no page '%s'; pages are: %s", name, sbuf_str(&known));
@@ -106,7 +109,8 @@ void page_parts(const struct page *page, unsigned port, unsigned stream, struct 
 }
 
 /* Puts text into the head line and moves *col two blanks behind it. It is cut at the line's end. */
-static void head_add(struct grid *g, int *col, enum role role, const char *fmt, ...) WR_PRINTF(4, 5);
+static void head_add(struct grid *g, int *col, enum role role, const char *fmt, ...)
+	WR_PRINTF(4, 5);
 static void head_add(struct grid *g, int *col, enum role role, const char *fmt, ...)
 {
 	char text[160];
@@ -134,7 +138,8 @@ static void put_clock(double ns, struct sbuf *out)
 	uint64_t s = ns < 1e18 ? (uint64_t)(ns / 1e9) : 1000000000;
 
 	if (s >= 3600)
-		sbuf_addf(out, "%u:%02u:%02u", (unsigned)(s / 3600), (unsigned)(s / 60 % 60), (unsigned)(s % 60));
+		sbuf_addf(out, "%u:%02u:%02u", (unsigned)(s / 3600), (unsigned)(s / 60 % 60),
+			  (unsigned)(s % 60));
 	else
 		sbuf_addf(out, "%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
 }
@@ -150,7 +155,8 @@ static void ui_tell(struct told *t, unsigned *n, enum role role, int rank, struc
 }
 
 /* Tells for how long ports have been sending and still will, or sent last. */
-static void tell_time(const json_t *snap, const json_t **port, unsigned nports, struct told *t, unsigned *n, struct sbuf *b)
+static void tell_time(const json_t *snap, const json_t **port, unsigned nports, struct told *t,
+		      unsigned *n, struct sbuf *b)
 {
 	double gone[2] = {0}, left = page_num(snap, "head.left_ns", -1);
 
@@ -172,9 +178,11 @@ static void tell_time(const json_t *snap, const json_t **port, unsigned nports, 
 }
 
 /* Tells how many frames were lost here or came damaged, on all ports. */
-static void tell_errors(const json_t **port, unsigned nports, struct told *t, unsigned *n, struct sbuf *b)
+static void tell_errors(const json_t **port, unsigned nports, struct told *t, unsigned *n,
+			struct sbuf *b)
 {
-	static const char *const keys[] = {"rx.errors", "rx.missed", "rx.nombuf", "tx.errors", "tx.dropped", "tx.nombuf"};
+	static const char *const keys[] = {"rx.errors", "rx.missed",  "rx.nombuf",
+					   "tx.errors", "tx.dropped", "tx.nombuf"};
 	double sum = NAN;
 
 	for (unsigned i = 0; i < nports; i++)
@@ -192,7 +200,8 @@ static void tell_errors(const json_t **port, unsigned nports, struct told *t, un
 }
 
 /* Puts as many of the texts as there is room for from col on, and the program's name at the end. */
-static void head_rest(const json_t *snap, const json_t **port, unsigned nports, struct grid *g, int col)
+static void head_rest(const json_t *snap, const json_t **port, unsigned nports, struct grid *g,
+		      int col)
 {
 	const char *verdict = page_str(snap, "head.verdict", NULL);
 	struct told t[6];
@@ -225,7 +234,8 @@ static void head_rest(const json_t *snap, const json_t **port, unsigned nports, 
 	sbuf_free(&b);
 }
 
-static void ui_head(const struct page *page, const struct page_in *in, struct grid *g, const struct page_out *o)
+static void ui_head(const struct page *page, const struct page_in *in, struct grid *g,
+		    const struct page_out *o)
 {
 	unsigned n, at = page_first(in, o->of), first = 0, last = 0;
 	const json_t **port = page_ports(in->snap, &n);
@@ -239,7 +249,7 @@ static void ui_head(const struct page *page, const struct page_in *in, struct gr
 		free(port);
 		return;
 	}
-	grid_fill(g, 0, 0, 1, ROLE_TOP_SPINNER, (wchar_t)"-\\|/"[in->spin % 4]);
+	grid_fill(g, 0, 0, 1, ROLE_TOP_SPINNER, (wchar_t) "-\\|/"[in->spin % 4]);
 	head_add(g, &col, ROLE_TOP_PAGE, "<%s>", page->name);
 	if (page->one_port)
 		head_add(g, &col, ROLE_TOP_PORTS, "port %u", in->port);
@@ -252,12 +262,14 @@ static void ui_head(const struct page *page, const struct page_in *in, struct gr
 	else if (o->of > 0)
 		head_add(g, &col, ROLE_TOP_PORTS, "%u port%s", o->of, o->of == 1 ? "" : "s");
 	if (o->all > o->rows)
-		head_add(g, &col, ROLE_TOP_PORTS, "rows %u-%u of %u", o->top + 1, o->top + o->rows, o->all);
+		head_add(g, &col, ROLE_TOP_PORTS, "rows %u-%u of %u", o->top + 1, o->top + o->rows,
+			 o->all);
 	head_rest(in->snap, port, n, g, col);
 	free(port);
 }
 
-void page_draw(const struct page *page, const struct page_in *in, struct grid *g, struct page_out *out)
+void page_draw(const struct page *page, const struct page_in *in, struct grid *g,
+	       struct page_out *out)
 {
 	struct page_in shown = *in;
 	struct grid body;
@@ -284,7 +296,8 @@ void page_draw(const struct page *page, const struct page_in *in, struct grid *g
 		grid_free(&whole);
 	}
 	for (int r = 0; r < body.rows; r++)
-		memcpy(grid_at(g, r + 1, 0), grid_at(&body, r, 0), (size_t)g->cols * sizeof(*g->cell));
+		memcpy(grid_at(g, r + 1, 0), grid_at(&body, r, 0),
+		       (size_t)g->cols * sizeof(*g->cell));
 	grid_free(&body);
 	ui_head(page, &shown, g, out);
 }
@@ -424,7 +437,8 @@ static void put_figure(struct grid *g, int row, int col, int width, enum role ro
 		if (grid_width(sbuf_str(&b)) <= width)
 			break;
 	}
-	grid_right(g, row, col, width, role, grid_width(sbuf_str(&b)) <= width ? sbuf_str(&b) : "~");
+	grid_right(g, row, col, width, role,
+		   grid_width(sbuf_str(&b)) <= width ? sbuf_str(&b) : "~");
 	sbuf_free(&b);
 }
 
@@ -475,8 +489,11 @@ void page_quiet(struct grid *g, int row, int col, int width)
 {
 	int stop = col + width < g->cols ? col + width : g->cols;
 
-	for (int from = col, to; row >= 0 && row < g->rows && from >= 0 && from < stop; from = to + 1) {
-		for (to = from; to < stop && grid_at(g, row, to)->ch != L' ' && grid_at(g, row, to)->ch != L'/'; to++)
+	for (int from = col, to; row >= 0 && row < g->rows && from >= 0 && from < stop;
+	     from = to + 1) {
+		for (to = from; to < stop && grid_at(g, row, to)->ch != L' ' &&
+				grid_at(g, row, to)->ch != L'/';
+		     to++)
 			;
 		if (!is_quiet(g, row, from, to))
 			continue;

@@ -7,31 +7,31 @@
 #include "grid.h"
 
 struct page_in {
-	const json_t *snap;  /* a snapshot with the page's parts (app/snapshot.h describes them) */
-	unsigned port;       /* number of the selected port */
-	unsigned stream;     /* number of the selected stream */
-	unsigned first;      /* on pages of several ports: place of the first one in the list */
-	unsigned max_ports;  /* at most so many ports at once; 0: as many as there is room for */
-	unsigned top;        /* first row that is shown of a list longer than the grid */
-	bool ascii;          /* no characters beyond ASCII */
-	unsigned spin;       /* counts redraws */
+	const json_t *snap; /* a snapshot with the page's parts (app/snapshot.h describes them) */
+	unsigned port;      /* number of the selected port */
+	unsigned stream;    /* number of the selected stream */
+	unsigned first;     /* on pages of several ports: place of the first one in the list */
+	unsigned max_ports; /* at most so many ports at once; 0: as many as there is room for */
+	unsigned top;       /* first row that is shown of a list longer than the grid */
+	bool ascii;         /* no characters beyond ASCII */
+	unsigned spin;      /* counts redraws */
 };
 
 /* How much a page has drawn, and how much there is. The keys that page and scroll need it. */
 struct page_out {
-	unsigned shown, of;  /* ports that are drawn, and all; of is 0: there is no list of ports */
-	unsigned rows, all;  /* rows drawn of a long list, and all; all is 0: no such list */
-	unsigned top;        /* the first of those rows: in->top, or less near the list's end */
+	unsigned shown, of; /* ports that are drawn, and all; of is 0: there is no list of ports */
+	unsigned rows, all; /* rows drawn of a long list, and all; all is 0: no such list */
+	unsigned top;       /* the first of those rows: in->top, or less near the list's end */
 };
 
 /* Each page is a constant with the name page_<file>. Of `parts`, '@' stands for the selected port
  * and '#' for the selected stream: "stats,frame:@/#". */
 struct page {
 	const char *name, *alias; /* alias: other names, comma separated (Pktgen's); may be NULL */
-	const char *help;    /* one sentence */
-	const char *parts;   /* the parts of a snapshot that it draws */
-	bool one_port;       /* it shows the selected port alone */
-	bool tail;           /* its newest row is at the bottom: page_in.top counts back from it */
+	const char *help;         /* one sentence */
+	const char *parts;        /* the parts of a snapshot that it draws */
+	bool one_port;            /* it shows the selected port alone */
+	bool tail; /* its newest row is at the bottom: page_in.top counts back from it */
 	/* Draws below the head line, into g, which is blank and may have any size. It leaves out
 	 * the least important columns and rows first. */
 	void (*draw)(const struct page_in *in, struct grid *g, struct page_out *out);

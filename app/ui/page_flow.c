@@ -103,14 +103,16 @@ unsigned flow_top(unsigned top, unsigned rows, unsigned n)
 	return top < n - rows ? top : n - rows;
 }
 
-void flow_show(const struct flow *f, struct grid *to, int row, int rows, int col, unsigned top, struct page_out *out)
+void flow_show(const struct flow *f, struct grid *to, int row, int rows, int col, unsigned top,
+	       struct page_out *out)
 {
 	unsigned all = (unsigned)f->row, room = rows > 0 ? (unsigned)rows : 0;
 	unsigned first = flow_top(top, room, all), n = all - first < room ? all - first : room;
 
 	for (unsigned r = 0; r < n; r++)
 		for (int c = 0; c < f->g.cols && col + c < to->cols; c++)
-			to->cell[(row + (int)r) * to->cols + col + c] = f->g.cell[(int)(first + r) * f->g.cols + c];
+			to->cell[(row + (int)r) * to->cols + col + c] =
+				f->g.cell[(int)(first + r) * f->g.cols + c];
 	if (out != NULL) {
 		out->top = first;
 		out->rows = n;
@@ -124,7 +126,8 @@ struct pair *pairs_add(struct pairs *p, const char *name, const char *value, enu
 		p->cap = p->cap > 0 ? 2 * p->cap : 16;
 		p->list = xrealloc(p->list, p->cap * sizeof(*p->list));
 	}
-	p->list[p->n++] = (struct pair){.name = xstrdup(name), .value = xstrdup(value), .mark = mark};
+	p->list[p->n++] =
+		(struct pair){.name = xstrdup(name), .value = xstrdup(value), .mark = mark};
 	return &p->list[p->n - 1];
 }
 
@@ -169,11 +172,13 @@ void flow_pairs(struct flow *f, int col, int width, const struct pairs *p)
 			int shift = below ? 2 : name + 2;
 			if (below)
 				f->row++;
-			f->row += flow_wrap(f, f->row, col + shift, width - shift, value_role(x), x->value);
+			f->row += flow_wrap(f, f->row, col + shift, width - shift, value_role(x),
+					    x->value);
 			continue;
 		}
 		grid_put(&f->g, f->row, col + at + 1, name, label_role(x), x->name);
-		grid_put(&f->g, f->row, col + at + 1 + name + 1, width - at, value_role(x), x->value);
+		grid_put(&f->g, f->row, col + at + 1 + name + 1, width - at, value_role(x),
+			 x->value);
 		at = (at + need + GAP - 1 + STEP - 1) / STEP * STEP;
 	}
 	if (at > 0)

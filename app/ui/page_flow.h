@@ -20,7 +20,8 @@ int flow_wrap(struct flow *, int row, int col, int width, enum role, const char 
 void flow_text(struct flow *, int col, int width, enum role, const char *text);
 /* Copies rows of the flow to the window of rows [row, row + rows) of `to`, from row `top` of the
  * flow on, or from an earlier one that fills the window. *out (may be NULL) says which rows. */
-void flow_show(const struct flow *, struct grid *to, int row, int rows, int col, unsigned top, struct page_out *out);
+void flow_show(const struct flow *, struct grid *to, int row, int rows, int col, unsigned top,
+	       struct page_out *out);
 /* Where a window of `rows` rows on a list of n rows begins when it shall begin at `top`: there, or
  * earlier where the list ends. */
 unsigned flow_top(unsigned top, unsigned rows, unsigned n);
@@ -33,7 +34,7 @@ enum pair_mark { PAIR_FIXED, PAIR_VARIES, PAIR_FOLLOWS };
 struct pair {
 	char *name, *value;
 	enum pair_mark mark;
-	bool warn;           /* the value asks for attention */
+	bool warn; /* the value asks for attention */
 };
 struct pairs {
 	struct pair *list;

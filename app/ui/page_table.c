@@ -18,7 +18,9 @@ static unsigned next_column(const struct table *t, const int *size)
 		if (t->at[i] < 0 || more <= 0)
 			continue;
 		int best = found == t->n ? INT_MAX : t->col[found].want - size[found];
-		if (more <= LITTLE ? more < best : best > LITTLE && (found == t->n || t->col[i].rank < t->col[found].rank))
+		if (more <= LITTLE ? more < best
+				   : best > LITTLE &&
+					     (found == t->n || t->col[i].rank < t->col[found].rank))
 			found = i;
 	}
 	return found;
@@ -36,7 +38,8 @@ void table_fit(struct table *t, int room)
 	for (unsigned i = 0; i < t->n; i++)
 		used += t->at[i] >= 0 ? size[i] + TABLE_GAP : 0;
 	for (unsigned i = next_column(t, size); used < room && i < t->n; i = next_column(t, size)) {
-		int more = t->col[i].want - size[i] < room - used ? t->col[i].want - size[i] : room - used;
+		int more = t->col[i].want - size[i] < room - used ? t->col[i].want - size[i]
+								  : room - used;
 		size[i] += more;
 		used += more;
 	}
@@ -55,15 +58,18 @@ void table_fit(struct table *t, int room)
 /* True when the text is one number, with or without a unit. */
 static bool is_number(const char *text)
 {
-	return text[strspn(text, "-")] >= '0' && text[strspn(text, "-")] <= '9' && text[strspn(text, "-+.'e0123456789kMGTPE%")] == '\0';
+	return text[strspn(text, "-")] >= '0' && text[strspn(text, "-")] <= '9' &&
+	       text[strspn(text, "-+.'e0123456789kMGTPE%")] == '\0';
 }
 
-void table_put(const struct table *t, struct grid *g, int row, int col, unsigned i, enum role role, const char *text)
+void table_put(const struct table *t, struct grid *g, int row, int col, unsigned i, enum role role,
+	       const char *text)
 {
 	if (t->at[i] < 0)
 		return;
 	if (t->col[i].right)
-		grid_right(g, row, col + t->at[i], t->width[i], role, is_number(text) && grid_width(text) > t->width[i] ? "~" : text);
+		grid_right(g, row, col + t->at[i], t->width[i], role,
+			   is_number(text) && grid_width(text) > t->width[i] ? "~" : text);
 	else
 		grid_left(g, row, col + t->at[i], t->width[i], role, text);
 }

@@ -16,7 +16,7 @@ struct table_col {
 
 struct table {
 	const struct table_col *col;
-	unsigned n;    /* at most TABLE_COLS */
+	unsigned n;                            /* at most TABLE_COLS */
 	int at[TABLE_COLS], width[TABLE_COLS]; /* set by table_fit(); at is -1: left out */
 };
 
@@ -26,4 +26,5 @@ void table_fit(struct table *, int room);
 void table_heads(const struct table *, struct grid *, int row, int col, enum role);
 /* Puts the text of a cell in column i. Longer text is cut and marked with '~', but a number in a
  * column that is flush right becomes a '~'. Nothing is put into a column that is left out. */
-void table_put(const struct table *, struct grid *, int row, int col, unsigned i, enum role, const char *text);
+void table_put(const struct table *, struct grid *, int row, int col, unsigned i, enum role,
+	       const char *text);

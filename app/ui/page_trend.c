@@ -11,7 +11,8 @@
 
 /* The values of a history, added up over all ports, the newest last. NAN: no port has a value. The
  * caller frees them. */
-static double *page_trend_history(const json_t **port, unsigned nports, const char *path, unsigned *n)
+static double *page_trend_history(const json_t **port, unsigned nports, const char *path,
+				  unsigned *n)
 {
 	double *v;
 
@@ -99,7 +100,8 @@ void trend_text(double top, struct sbuf *out)
 
 	out_si_digits(top, 4, &b);
 	size_t unit = strcspn(sbuf_str(&b), "kMGTPE"), digits = unit;
-	while (memchr(sbuf_str(&b), '.', unit) != NULL && digits > 0 && (b.s[digits - 1] == '0' || b.s[digits - 1] == '.'))
+	while (memchr(sbuf_str(&b), '.', unit) != NULL && digits > 0 &&
+	       (b.s[digits - 1] == '0' || b.s[digits - 1] == '.'))
 		if (b.s[--digits] == '.')
 			break;
 	sbuf_addn(out, sbuf_str(&b), digits);
@@ -107,8 +109,8 @@ void trend_text(double top, struct sbuf *out)
 	sbuf_free(&b);
 }
 
-void trend_draw(const struct trend *t, double top, bool mark, const json_t **port, unsigned n, struct grid *g, int row, int col, int width, int rows,
-		bool ascii)
+void trend_draw(const struct trend *t, double top, bool mark, const json_t **port, unsigned n,
+		struct grid *g, int row, int col, int width, int rows, bool ascii)
 {
 	struct curve c = {.line = page_trend_asked(t, port, n), .top = top, .ascii = ascii};
 	struct sbuf b = {0};

@@ -5,8 +5,9 @@
 #include "page.h"
 
 struct trend {
-	const char *path;   /* path of the history in a port's object */
-	const char *line;   /* path of a rate that is drawn as a line while the port sends; NULL: none */
+	const char *path; /* path of the history in a port's object */
+	/* path of a rate that is drawn as a line while the port sends; NULL: none */
+	const char *line;
 };
 
 /* The top of a scale that has room for these trends of each of n ports; sum: for those of the ports
@@ -15,5 +16,5 @@ double trend_top(const struct trend *, unsigned ntrends, const json_t **port, un
 /* Appends the top of a scale as text, "15k". */
 void trend_text(double top, struct sbuf *out);
 /* Draws the trend of n ports, added up. mark: `top` is written into the first row. */
-void trend_draw(const struct trend *, double top, bool mark, const json_t **port, unsigned n, struct grid *, int row, int col, int width, int rows,
-		bool ascii);
+void trend_draw(const struct trend *, double top, bool mark, const json_t **port, unsigned n,
+		struct grid *, int row, int col, int width, int rows, bool ascii);

@@ -14,11 +14,11 @@ struct look {
 };
 
 struct paint {
-	int colors;          /* 0, 8, 16, 256 or DIRECT */
-	int bits[3];         /* with DIRECT: how many bits red, green and blue have */
-	bool defaults;       /* the terminal's own colours can be asked for */
-	bool set;            /* look[] is made */
-	uint64_t version;    /* of the theme that look[] is made from */
+	int colors;       /* 0, 8, 16, 256 or DIRECT */
+	int bits[3];      /* with DIRECT: how many bits red, green and blue have */
+	bool defaults;    /* the terminal's own colours can be asked for */
+	bool set;         /* look[] is made */
+	uint64_t version; /* of the theme that look[] is made from */
 	struct look look[ROLES];
 	int pair_fg[ROLES + 1], pair_bg[ROLES + 1]; /* colours of the pairs in use, from 1 on */
 	int npairs;
@@ -41,7 +41,8 @@ static uint32_t palette_rgb(int index)
 	if (index >= 232)
 		return 0x010101u * (uint32_t)(8 + 10 * (index - 232));
 	index -= 16;
-	return (uint32_t)level[index / 36] << 16 | (uint32_t)level[index / 6 % 6] << 8 | level[index % 6];
+	return (uint32_t)level[index / 36] << 16 | (uint32_t)level[index / 6 % 6] << 8 |
+	       level[index % 6];
 }
 
 /* How much two colours differ. The eye sees green best and blue worst. */
@@ -67,7 +68,8 @@ static int paint_nearest(uint32_t rgb, int first, int end)
 
 static int paint_direct(const struct paint *p, uint32_t rgb)
 {
-	int value = 0, channel[3] = {(int)(rgb >> 16 & 255), (int)(rgb >> 8 & 255), (int)(rgb & 255)};
+	int value = 0,
+	    channel[3] = {(int)(rgb >> 16 & 255), (int)(rgb >> 8 & 255), (int)(rgb & 255)};
 
 	for (int i = 0; i < 3; i++)
 		value = value << p->bits[i] | channel[i] * ((1 << p->bits[i]) - 1) / 255;
@@ -125,9 +127,9 @@ static int pair_of(struct paint *p, int fg, int bg)
 
 static attr_t attr_bits(uint32_t attr)
 {
-	return (attr & ATTR_BOLD ? A_BOLD : 0) | (attr & ATTR_UNDERSCORE ? A_UNDERLINE : 0) | (attr & ATTR_BLINK ? A_BLINK : 0) |
-	       (attr & ATTR_REVERSE ? A_REVERSE : 0) | (attr & ATTR_CONCEALED ? A_INVIS : 0) |
-	       (attr & ATTR_DIM ? A_DIM : 0);
+	return (attr & ATTR_BOLD ? A_BOLD : 0) | (attr & ATTR_UNDERSCORE ? A_UNDERLINE : 0) |
+	       (attr & ATTR_BLINK ? A_BLINK : 0) | (attr & ATTR_REVERSE ? A_REVERSE : 0) |
+	       (attr & ATTR_CONCEALED ? A_INVIS : 0) | (attr & ATTR_DIM ? A_DIM : 0);
 }
 
 /* Text in the colour of its background cannot be read, and one of Pktgen's themes has `theme
@@ -141,8 +143,10 @@ static struct theme_style paint_readable(struct theme_style s)
 
 static void set_role(struct paint *p, const struct theme *t, enum role role)
 {
-	const struct theme_style base = paint_readable(t->style[ROLE_DEFAULT]), *own = &t->style[role];
-	struct theme_style s = {.fg = own->fg == THEME_NONE ? base.fg : own->fg, .bg = own->bg == THEME_NONE ? base.bg : own->bg};
+	const struct theme_style base = paint_readable(t->style[ROLE_DEFAULT]),
+				 *own = &t->style[role];
+	struct theme_style s = {.fg = own->fg == THEME_NONE ? base.fg : own->fg,
+				.bg = own->bg == THEME_NONE ? base.bg : own->bg};
 	int32_t fg = s.fg, bg = paint_readable(s).bg;
 	struct look *l = &p->look[role];
 
@@ -161,7 +165,8 @@ static void set_role(struct paint *p, const struct theme *t, enum role role)
 	if (p->colors == 8 && fg == 0 && bg >= 0)
 		l->attr &= ~A_BOLD;
 	int own_fg = p->defaults ? -1 : COLOR_WHITE, own_bg = p->defaults ? -1 : COLOR_BLACK;
-	l->pair = pair_of(p, fg < 0 ? own_fg : color_number(p, fg), bg < 0 ? own_bg : color_number(p, bg));
+	l->pair = pair_of(p, fg < 0 ? own_fg : color_number(p, fg),
+			  bg < 0 ? own_bg : color_number(p, bg));
 }
 
 /* True when the terminal's description says that its colours are direct. bits[]: how many bits red,
@@ -175,8 +180,10 @@ static bool direct_bits(int bits[3])
 		return false;
 	for (int n = COLORS - 1; n > 0; n >>= 1)
 		width++;
-	if (text != NULL && text != (char *)-1 && sscanf(text, "%d/%d/%d", &bits[0], &bits[1], &bits[2]) == 3)
-		return bits[0] > 0 && bits[0] <= 8 && bits[1] > 0 && bits[1] <= 8 && bits[2] > 0 && bits[2] <= 8;
+	if (text != NULL && text != (char *)-1 &&
+	    sscanf(text, "%d/%d/%d", &bits[0], &bits[1], &bits[2]) == 3)
+		return bits[0] > 0 && bits[0] <= 8 && bits[1] > 0 && bits[1] <= 8 && bits[2] > 0 &&
+		       bits[2] <= 8;
 	if (num > 0 && num <= 8) {
 		bits[0] = bits[1] = bits[2] = num;
 		return true;

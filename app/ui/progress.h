@@ -8,9 +8,9 @@
 #define PROGRESS_LOOK_NS 500000000ull
 
 struct progress {
-	bool found;       /* there was something at the last look */
-	wchar_t *text;    /* what is shown, after two such looks; NULL: nothing */
-	bool busy;        /* a command was running or queued at the last look */
+	bool found;    /* there was something at the last look */
+	wchar_t *text; /* what is shown, after two such looks; NULL: nothing */
+	bool busy;     /* a command was running or queued at the last look */
 };
 
 /* Looks at the session, and makes the text for so many columns. True: what is shown has changed. */

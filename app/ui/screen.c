@@ -96,7 +96,8 @@ static void give_terminal(struct fullscreen *s)
 	capture_close(s->capture);
 	s->capture = NULL;
 	if (taken && !s->f->hangup)
-		scroll_replay(s->f->log, stdout, s->f->color_err ? s->f->caps.red : "", s->f->color_err ? s->f->caps.normal : "");
+		scroll_replay(s->f->log, stdout, s->f->color_err ? s->f->caps.red : "",
+			      s->f->color_err ? s->f->caps.normal : "");
 }
 
 static void set_env(const char *name, const char *value)
@@ -150,12 +151,22 @@ static bool open_curses(struct fullscreen *s, enum args_color color)
 struct fullscreen *screen_open(struct front *f, enum args_color color, struct err *e)
 {
 	struct fullscreen *s = xcalloc(1, sizeof(*s));
-	const struct edit_opts opts = {.front = f, .key = screen_get_key, .list = show_list, .beep = screen_ring, .arg = s};
+	const struct edit_opts opts = {.front = f,
+				       .key = screen_get_key,
+				       .list = show_list,
+				       .beep = screen_ring,
+				       .arg = s};
 
-	*s = (struct fullscreen){.f = f, .fd = -1, .timer = -1, .esc_timer = -1, .version = f->view->version, .repaint = f->view->repaint};
+	*s = (struct fullscreen){.f = f,
+				 .fd = -1,
+				 .timer = -1,
+				 .esc_timer = -1,
+				 .version = f->view->version,
+				 .repaint = f->view->repaint};
 	s->edit = edit_new(&opts);
 	if (s->edit == NULL || !open_curses(s, color)) {
-		err_set(e, EIO, "the full screen cannot be opened: %s", s->edit == NULL ? "no pseudo-terminal" : strerror(errno));
+		err_set(e, EIO, "the full screen cannot be opened: %s",
+			s->edit == NULL ? "no pseudo-terminal" : strerror(errno));
 		screen_close(s);
 		return NULL;
 	}

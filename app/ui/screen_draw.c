@@ -21,7 +21,8 @@ void screen_size(const struct fullscreen *s, int *rows, int *cols)
 	struct winsize w = {0};
 
 	ioctl(s->fd, TIOCGWINSZ, &w);
-	long r = w.ws_row > 1 || w.ws_col > 1 ? w.ws_row : 0, c = w.ws_row > 1 || w.ws_col > 1 ? w.ws_col : 0;
+	long r = w.ws_row > 1 || w.ws_col > 1 ? w.ws_row : 0,
+	     c = w.ws_row > 1 || w.ws_col > 1 ? w.ws_col : 0;
 	if (r == 0)
 		r = env_rows != NULL ? strtol(env_rows, NULL, 10) : 0;
 	if (c == 0)
@@ -75,7 +76,9 @@ static void draw_unanswered(const struct fullscreen *s)
 	if (ns < NS_PER_S)
 		n = snprintf(text, sizeof(text), " OLD NUMBERS: no answer yet ");
 	else
-		n = snprintf(text, sizeof(text), " OLD NUMBERS: no answer for %u s (Ctrl-D detaches) ", (unsigned)(ns / NS_PER_S));
+		n = snprintf(text, sizeof(text),
+			     " OLD NUMBERS: no answer for %u s (Ctrl-D detaches) ",
+			     (unsigned)(ns / NS_PER_S));
 	int col = s->at.cols > n ? s->at.cols - n : 0;
 	draw_text(s->paint, 0, col, s->at.cols - col, ROLE_LOG_ERROR, text);
 }
@@ -83,7 +86,9 @@ static void draw_unanswered(const struct fullscreen *s)
 /* How many rows the page gets. A pane takes what it needs first, but not the page's head line. */
 static int page_rows(const struct fullscreen *s)
 {
-	int all = s->at.page_rows + s->at.log_rows, rows = s->pane ? (int)scroll_rows(s->f->log, s->pane_mark, s->at.cols) : 0, left = all - rows;
+	int all = s->at.page_rows + s->at.log_rows,
+	    rows = s->pane ? (int)scroll_rows(s->f->log, s->pane_mark, s->at.cols) : 0,
+	    left = all - rows;
 
 	return s->pane && left < s->page_need ? (left > 1 ? left : 1) : s->page_need;
 }
@@ -101,7 +106,8 @@ void screen_read(struct fullscreen *s, unsigned long mark)
 {
 	scroll_from(s->f->log, mark);
 	s->due_log = true;
-	s->pane = (int)scroll_rows(s->f->log, mark, s->at.cols) > s->at.log_rows && !s->f->view->frozen && s->at.page_most > 0;
+	s->pane = (int)scroll_rows(s->f->log, mark, s->at.cols) > s->at.log_rows &&
+		  !s->f->view->frozen && s->at.page_most > 0;
 	s->pane_mark = mark;
 	s->due_page = s->due_page || s->pane;
 }
@@ -131,8 +137,14 @@ static void draw_page(struct fullscreen *s)
 	json_t *snap = page_snapshot(s, &e);
 	grid_init(&g, s->at.page_most, s->at.cols);
 	if (snap != NULL) {
-		const struct page_in in = {.snap = snap, .port = v->port, .stream = v->stream, .first = v->first,
-					   .max_ports = (unsigned)v->max_ports, .top = v->top, .ascii = view_ascii(v), .spin = s->spin++};
+		const struct page_in in = {.snap = snap,
+					   .port = v->port,
+					   .stream = v->stream,
+					   .first = v->first,
+					   .max_ports = (unsigned)v->max_ports,
+					   .top = v->top,
+					   .ascii = view_ascii(v),
+					   .spin = s->spin++};
 		page_draw(v->page, &in, &g, o);
 		json_decref(s->snap);
 		s->snap = snap;
@@ -158,19 +170,25 @@ static void draw_sep(const struct fullscreen *s)
 
 	if (s->at.sep < 0)
 		return;
-	draw_fill(s->paint, s->at.sep, 0, s->at.cols, ROLE_SEP_DASH, view_ascii(s->f->view) ? L'-' : L'\x2500');
+	draw_fill(s->paint, s->at.sep, 0, s->at.cols, ROLE_SEP_DASH,
+		  view_ascii(s->f->view) ? L'-' : L'\x2500');
 	if (s->below > 0) {
 		char text[64];
-		snprintf(text, sizeof(text), " %u more row%s below: PgDn%s ", s->below, s->below == 1 ? "" : "s", s->pane ? "; the page: Esc" : "");
-		col += draw_text(s->paint, s->at.sep, col, s->at.cols - col, ROLE_SEP_TEXT, text) + 1;
+		snprintf(text, sizeof(text), " %u more row%s below: PgDn%s ", s->below,
+			 s->below == 1 ? "" : "s", s->pane ? "; the page: Esc" : "");
+		col += draw_text(s->paint, s->at.sep, col, s->at.cols - col, ROLE_SEP_TEXT, text) +
+		       1;
 	} else if (s->pane) {
-		col += draw_text(s->paint, s->at.sep, col, s->at.cols - col, ROLE_SEP_TEXT, " the page: Esc ") + 1;
+		col += draw_text(s->paint, s->at.sep, col, s->at.cols - col, ROLE_SEP_TEXT,
+				 " the page: Esc ") +
+		       1;
 	}
 	const wchar_t *work = s->f->progress.text;
 	if (work == NULL || col + 4 >= s->at.cols)
 		return;
 	col += draw_text(s->paint, s->at.sep, col, s->at.cols - col, ROLE_SEP_TEXT, " ");
-	col += draw_wide(s->paint, s->at.sep, col, s->at.cols - col - 1, ROLE_SEP_TEXT, work, wcslen(work));
+	col += draw_wide(s->paint, s->at.sep, col, s->at.cols - col - 1, ROLE_SEP_TEXT, work,
+			 wcslen(work));
 	draw_text(s->paint, s->at.sep, col, s->at.cols - col, ROLE_SEP_TEXT, " ");
 }
 
@@ -191,9 +209,17 @@ static void draw_log(struct fullscreen *s)
 
 static void draw_footer(struct fullscreen *s)
 {
-	static const struct key_help typing[] = {{"Tab", NULL, "complete"}, {"?", NULL, "what may stand here"}, {"Up Down", NULL, "history"},
-		{"Ctrl-C", NULL, "drop"}, {"PgUp PgDn", NULL, "log"}, {"Ctrl-Up Ctrl-Down", NULL, "rows"}, {NULL, NULL, NULL}};
-	static const struct key_help busy[] = {{"Ctrl-C", NULL, "cancel"}, {"Enter", NULL, "queue"}, {"PgUp PgDn", NULL, "log"}, {NULL, NULL, NULL}};
+	static const struct key_help typing[] = {{"Tab", NULL, "complete"},
+						 {"?", NULL, "what may stand here"},
+						 {"Up Down", NULL, "history"},
+						 {"Ctrl-C", NULL, "drop"},
+						 {"PgUp PgDn", NULL, "log"},
+						 {"Ctrl-Up Ctrl-Down", NULL, "rows"},
+						 {NULL, NULL, NULL}};
+	static const struct key_help busy[] = {{"Ctrl-C", NULL, "cancel"},
+					       {"Enter", NULL, "queue"},
+					       {"PgUp PgDn", NULL, "log"},
+					       {NULL, NULL, NULL}};
 	const LineInfoW *li = edit_line(s->edit);
 	bool empty = li->lastchar == li->buffer;
 	const struct key_help *k = sess_busy(s->f->sess) ? busy : empty ? keys_help : typing;
@@ -210,8 +236,10 @@ static void draw_footer(struct fullscreen *s)
 		int col = f.at[i];
 		if (col < 0)
 			continue;
-		col += draw_text(s->paint, row, col, s->at.cols - col, ROLE_KEY, it->key) + !f.tight;
-		draw_text(s->paint, row, col, s->at.cols - col, now ? ROLE_TOP_PAGE : ROLE_KEY_TEXT, it->text);
+		col += draw_text(s->paint, row, col, s->at.cols - col, ROLE_KEY, it->key) +
+		       !f.tight;
+		draw_text(s->paint, row, col, s->at.cols - col, now ? ROLE_TOP_PAGE : ROLE_KEY_TEXT,
+			  it->text);
 	}
 }
 
@@ -226,7 +254,8 @@ static void draw_prompt(struct fullscreen *s)
 {
 	const LineInfoW *li = edit_line(s->edit);
 	const char *word = s->at.cols < 30 ? "> " : sess_busy(s->f->sess) ? PROMPT_BUSY : PROMPT;
-	int row = s->at.prompt, width = s->at.cols, cursor = 0, from = 0, n = (int)(li->lastchar - li->buffer), i = 0;
+	int row = s->at.prompt, width = s->at.cols, cursor = 0, from = 0,
+	    n = (int)(li->lastchar - li->buffer), i = 0;
 	wchar_t *line = xcalloc((size_t)n + 1, sizeof(*line));
 
 	for (int k = 0; k < n; k++) {
@@ -243,7 +272,8 @@ static void draw_prompt(struct fullscreen *s)
 	for (; i < n && from < s->left; i++)
 		from += scroll_columns(line[i]);
 	int skip = from - s->left; /* the right half of a wide character is left out */
-	draw_wide(s->paint, row, begin + skip, width - begin - skip, ROLE_INPUT, line + i, (size_t)(n - i));
+	draw_wide(s->paint, row, begin + skip, width - begin - skip, ROLE_INPUT, line + i,
+		  (size_t)(n - i));
 	free(line);
 	draw_footer(s);
 	move(row, begin + cursor - s->left < width ? begin + cursor - s->left : width - 1);
@@ -383,7 +413,8 @@ void screen_step(void *arg)
 	screen_draw_push(s); /* a bell or modes may wait to be written */
 	if (!s->due_page && !s->due_log && !s->due_sep && !s->due_prompt && !s->due_all)
 		return;
-	if (s->waits_output || (loop_now_ns() - s->drawn_ns < TYPED_AHEAD_NS && screen_fd_ready(STDIN_FILENO, POLLIN)))
+	if (s->waits_output ||
+	    (loop_now_ns() - s->drawn_ns < TYPED_AHEAD_NS && screen_fd_ready(STDIN_FILENO, POLLIN)))
 		return;
 	screen_draw_draw(s);
 	screen_draw_push(s);

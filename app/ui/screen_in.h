@@ -19,7 +19,7 @@ struct fullscreen {
 	struct outlet *out; /* the terminal, also while stdout is captured */
 	int fd;             /* the outlet's descriptor */
 	struct layout at;
-	int page_need;       /* most rows that the page needed since the user did something */
+	int page_need; /* most rows that the page needed since the user did something */
 	/* paused: the terminal is another job's. ended: the user leaves. busy, mouse: the session
 	 * and view->mouse as they were drawn. waits_output: the terminal has not taken all. */
 	bool running, resized, paused, ended, busy, mouse, waits_output;
@@ -27,14 +27,14 @@ struct fullscreen {
 	unsigned version, repaint; /* of the view, when it was drawn */
 	uint64_t interval_ns, drawn_ns;
 	int timer, esc_timer;
-	json_t *snap;        /* the snapshot from which the page was drawn */
+	json_t *snap; /* the snapshot from which the page was drawn */
 	struct page_out out_of;
 	unsigned spin;
-	int left;            /* columns of the line that are out of sight on the left */
-	bool pane;           /* a long answer takes rows of the page, until Escape */
+	int left;                /* columns of the line that are out of sight on the left */
+	bool pane;               /* a long answer takes rows of the page, until Escape */
 	unsigned long pane_mark; /* where this answer begins in the log */
-	unsigned below;      /* rows of the log that are out of sight, below those that are shown */
-	wchar_t feed[16];    /* characters of one key, for the editor */
+	unsigned below;   /* rows of the log that are out of sight, below those that are shown */
+	wchar_t feed[16]; /* characters of one key, for the editor */
 	unsigned nfeed;
 	enum { MACRO_MAY, MACRO_ASK, MACRO_DONE } macro; /* may libedit have keys left? */
 };

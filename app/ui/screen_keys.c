@@ -52,7 +52,8 @@ void screen_input(void *arg, short revents)
 			return;
 		}
 		keys_byte(s->keys, byte);
-	} while (byte != '\n' && byte != '\r' && screen_fd_ready(STDIN_FILENO, POLLIN) && !interrupt_waits());
+	} while (byte != '\n' && byte != '\r' && screen_fd_ready(STDIN_FILENO, POLLIN) &&
+		 !interrupt_waits());
 	uint64_t wait = keys_wait_ns(s->keys);
 	if (wait > 0)
 		s->esc_timer = loop_timer(s->f->loop, wait, 0, on_esc_timeout, s);
@@ -92,7 +93,10 @@ static void screen_keys_command(struct fullscreen *s, const char *verb)
 	if (sess_asks(s->f->sess)) {
 		beep();
 		scroll_end(s->f->log);
-		sbuf_addf(&line, "no %s: a script asks, and the next line is its answer; Ctrl-C ends the script", verb);
+		sbuf_addf(
+			&line,
+			"no %s: a script asks, and the next line is its answer; Ctrl-C ends the script",
+			verb);
 		scroll_add(s->f->log, ROLE_LOG_ERROR, sbuf_str(&line), false);
 		s->due_log = true;
 		sbuf_free(&line);
@@ -173,8 +177,10 @@ static void more_ports(struct fullscreen *s, bool forward)
 	unsigned n;
 	const json_t **ports = page_ports(s->snap, &n);
 	for (unsigned i = 0; i < n && s->out_of.of > 0; i++)
-		if (json_integer_value(json_object_get(ports[i], "port")) == v->port && (i < v->first || i >= v->first + group)) {
-			v->port = (unsigned)json_integer_value(json_object_get(ports[v->first < n ? v->first : 0], "port"));
+		if (json_integer_value(json_object_get(ports[i], "port")) == v->port &&
+		    (i < v->first || i >= v->first + group)) {
+			v->port = (unsigned)json_integer_value(
+				json_object_get(ports[v->first < n ? v->first : 0], "port"));
 			v->stream = 0;
 			break;
 		}
@@ -186,7 +192,8 @@ static void more_rows(struct fullscreen *s, bool down)
 {
 	const struct page_out *o = &s->out_of;
 	struct view *v = s->f->view;
-	unsigned by = o->rows > 1 ? o->rows - 1 : 1, above = o->top, below = o->all > o->top + o->rows ? o->all - o->top - o->rows : 0;
+	unsigned by = o->rows > 1 ? o->rows - 1 : 1, above = o->top,
+		 below = o->all > o->top + o->rows ? o->all - o->top - o->rows : 0;
 	bool tail = v->page != NULL && v->page->tail;
 
 	/* top counts rows from the beginning of the list, and with `tail` from its end. */
@@ -207,7 +214,8 @@ static void select_stream(struct fullscreen *s, int step_by)
 
 	json_array_foreach(list, i, item) {
 		long id = (long)json_integer_value(json_object_get(item, "stream"));
-		if (step_by < 0 ? id < v->stream && id > best : id > v->stream && (best < 0 || id < best))
+		if (step_by < 0 ? id < v->stream && id > best
+				: id > v->stream && (best < 0 || id < best))
 			best = id;
 	}
 	if (best >= 0)
@@ -325,7 +333,8 @@ bool screen_stops(const struct fullscreen *s)
 {
 	const struct front *f = s->f;
 
-	return f->interrupted || f->hangup || s->ended || loop_stopped(f->loop) || front_changes(f, true);
+	return f->interrupted || f->hangup || s->ended || loop_stopped(f->loop) ||
+	       front_changes(f, true);
 }
 
 int screen_get_key(void *arg, wchar_t *wc)

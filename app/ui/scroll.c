@@ -18,10 +18,10 @@ struct scroll {
 	struct line *line; /* a ring */
 	unsigned max, first, n;
 	unsigned long added;
-	unsigned back;     /* rows between the view and the end */
-	bool read;         /* the view stands where the lines since `mark` begin */
+	unsigned back; /* rows between the view and the end */
+	bool read;     /* the view stands where the lines since `mark` begin */
 	unsigned long mark;
-	int rows, cols;    /* size of the view when it was drawn last */
+	int rows, cols; /* size of the view when it was drawn last */
 };
 
 struct scroll *scroll_new(unsigned max_lines)
@@ -222,7 +222,8 @@ static int draw_line(const struct line *l, int row, int rows, int cols, scroll_f
 	unsigned from = 0, next;
 
 	do {
-		unsigned end = row_end(l, &w, from, &next), n = end - from, lead = from > 0 ? (unsigned)w.indent : 0;
+		unsigned end = row_end(l, &w, from, &next), n = end - from,
+			 lead = from > 0 ? (unsigned)w.indent : 0;
 		if (row >= 0 && row < rows && lead == 0) {
 			fn(arg, row, l->role, l->text + from, n);
 		} else if (row >= 0 && row < rows) {

@@ -21,7 +21,7 @@ unsigned long scroll_mark(const struct scroll *);
  * fit, to the end. */
 void scroll_from(struct scroll *, unsigned long mark);
 void scroll_by(struct scroll *, int rows); /* moves the view up; rows below 0: down */
-void scroll_end(struct scroll *); /* moves the view to the end */
+void scroll_end(struct scroll *);          /* moves the view to the end */
 
 /* Calls fn for each row of the view, with lines wrapped at `cols` columns. If the text has fewer
  * rows than the view, it stands at the bottom. Returns how many rows lie below the view. */

@@ -26,14 +26,40 @@ struct word {
 
 /* Where several words have the same value, the first one is printed. */
 static const struct word colors[] = {
-	{"black", 0}, {"red", 1}, {"green", 2}, {"yellow", 3}, {"blue", 4}, {"magenta", 5}, {"cyan", 6}, {"white", 7},
-	{"bright_black", 8}, {"bright_red", 9}, {"bright_green", 10}, {"bright_yellow", 11}, {"bright_blue", 12},
-	{"bright_magenta", 13}, {"bright_cyan", 14}, {"bright_white", 15}, {"gray", 8}, {"grey", 8},
-	{"default", THEME_TERM}, {"default_fg", THEME_TERM}, {"default_bg", THEME_TERM}, {"none", THEME_NONE},
+	{"black", 0},
+	{"red", 1},
+	{"green", 2},
+	{"yellow", 3},
+	{"blue", 4},
+	{"magenta", 5},
+	{"cyan", 6},
+	{"white", 7},
+	{"bright_black", 8},
+	{"bright_red", 9},
+	{"bright_green", 10},
+	{"bright_yellow", 11},
+	{"bright_blue", 12},
+	{"bright_magenta", 13},
+	{"bright_cyan", 14},
+	{"bright_white", 15},
+	{"gray", 8},
+	{"grey", 8},
+	{"default", THEME_TERM},
+	{"default_fg", THEME_TERM},
+	{"default_bg", THEME_TERM},
+	{"none", THEME_NONE},
 };
 static const struct word attrs[] = {
-	{"off", 0}, {"default", 0}, {"bold", ATTR_BOLD}, {"dim", ATTR_DIM}, {"underscore", ATTR_UNDERSCORE}, {"blink", ATTR_BLINK},
-	{"reverse", ATTR_REVERSE}, {"concealed", ATTR_CONCEALED}, {"bright", ATTR_BOLD}, {"underline", ATTR_UNDERSCORE},
+	{"off", 0},
+	{"default", 0},
+	{"bold", ATTR_BOLD},
+	{"dim", ATTR_DIM},
+	{"underscore", ATTR_UNDERSCORE},
+	{"blink", ATTR_BLINK},
+	{"reverse", ATTR_REVERSE},
+	{"concealed", ATTR_CONCEALED},
+	{"bright", ATTR_BOLD},
+	{"underline", ATTR_UNDERSCORE},
 };
 
 #define TERM THEME_TERM
@@ -104,7 +130,8 @@ void theme_default(struct theme *t)
 
 /* Finds the word itself, or one that begins with it, if all words that do have the same value.
  * NULL: there is none. */
-static const struct word *theme_look_up(const struct word *w, size_t n, const char *text, size_t len)
+static const struct word *theme_look_up(const struct word *w, size_t n, const char *text,
+					size_t len)
 {
 	const struct word *begins = NULL;
 	bool several = false;
@@ -145,10 +172,13 @@ int theme_role(const char *name, enum role *out, struct err *e)
 	if (begin == 1)
 		return 0;
 	if (begin > 1)
-		return err_set(e, EINVAL, "\"%.64s\" begins %u roles; `theme show` lists them", name, begin);
+		return err_set(e, EINVAL, "\"%.64s\" begins %u roles; `theme show` lists them",
+			       name, begin);
 	const char *near = str_nearest(name, theme_role_name, ROLES);
 	if (near != NULL)
-		return err_set(e, EINVAL, "no role \"%.64s\"; did you mean %s? `theme show` lists them", name, near);
+		return err_set(e, EINVAL,
+			       "no role \"%.64s\"; did you mean %s? `theme show` lists them", name,
+			       near);
 	return err_set(e, EINVAL, "no role \"%.64s\"; `theme show` lists them", name);
 }
 
@@ -181,11 +211,15 @@ int theme_color(const char *text, int32_t *out, struct err *e)
 		*out = (int32_t)n | THEME_RGB;
 		return 0;
 	}
-	const char *near = isalpha((unsigned char)*text) ? theme_nearest(colors, ARRAY_SIZE(colors), text) : NULL;
-	return err_at(e, EINVAL, 0,
-		      "no colour \"%.64s\"%s%s%s; allowed: black, red, green, yellow, blue, magenta, cyan, white, bright_red ..., default "
-		      "(the terminal's own), none (that of the role \"default\"), 0 to 255, 0xrrggbb",
-		      text, near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+	const char *near = isalpha((unsigned char)*text)
+				   ? theme_nearest(colors, ARRAY_SIZE(colors), text)
+				   : NULL;
+	return err_at(
+		e, EINVAL, 0,
+		"no colour \"%.64s\"%s%s%s; allowed: black, red, green, yellow, blue, magenta, cyan, white, bright_red ..., default "
+		"(the terminal's own), none (that of the role \"default\"), 0 to 255, 0xrrggbb",
+		text, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+		near != NULL ? "?" : "");
 }
 
 int theme_attr(const char *text, uint32_t *out, struct err *e)
@@ -203,7 +237,8 @@ int theme_attr(const char *text, uint32_t *out, struct err *e)
 			const char *near = theme_nearest(attrs, ARRAY_SIZE(attrs), one);
 			return err_at(e, EINVAL, (int)(p - text),
 				      "no attribute \"%s\"%s%s%s; allowed: " THEME_ATTRS, one,
-				      near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+				      near != NULL ? "; did you mean " : "",
+				      near != NULL ? near : "", near != NULL ? "?" : "");
 		}
 		attr |= (uint32_t)w->value;
 		plain |= w->value == 0;
@@ -212,7 +247,8 @@ int theme_attr(const char *text, uint32_t *out, struct err *e)
 			break;
 	}
 	if (plain && strchr(text, ',') != NULL)
-		return err_at(e, EINVAL, 0, "\"%.64s\": off stands alone; leave it out of the list", text);
+		return err_at(e, EINVAL, 0, "\"%.64s\": off stands alone; leave it out of the list",
+			      text);
 	*out = attr;
 	return 0;
 }
@@ -235,7 +271,8 @@ const char *theme_attr_name(unsigned i)
 	uint32_t had = 0;
 
 	for (size_t k = 0; k < ARRAY_SIZE(attrs); k++) {
-		uint32_t value = attrs[k].value != 0 ? (uint32_t)attrs[k].value : UINT32_C(1) << 31; /* "off" */
+		/* "off" */
+		uint32_t value = attrs[k].value != 0 ? (uint32_t)attrs[k].value : UINT32_C(1) << 31;
 		if ((had & value) != 0)
 			continue;
 		if (i-- == 0)

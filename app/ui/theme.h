@@ -59,15 +59,22 @@ enum role {
 #define ROLE(id, name, help) ROLE_##id,
 	THEME_ROLES(ROLE)
 #undef ROLE
-	ROLES
+		ROLES
 };
 
 /* A colour is an index from 0 to 255 of the terminal's palette (0 to 7 are black to white, 8 to 15
  * the bright ones of the same names), or 0xRRGGBB | THEME_RGB, or one of the two below. */
 #define THEME_RGB (1 << 24)
-#define THEME_NONE (-2)    /* the colour of the role "default" */
-#define THEME_TERM (-1)    /* the terminal's own */
-enum theme_attr { ATTR_BOLD = 1, ATTR_UNDERSCORE = 2, ATTR_BLINK = 4, ATTR_REVERSE = 8, ATTR_CONCEALED = 16, ATTR_DIM = 32 };
+#define THEME_NONE (-2) /* the colour of the role "default" */
+#define THEME_TERM (-1) /* the terminal's own */
+enum theme_attr {
+	ATTR_BOLD = 1,
+	ATTR_UNDERSCORE = 2,
+	ATTR_BLINK = 4,
+	ATTR_REVERSE = 8,
+	ATTR_CONCEALED = 16,
+	ATTR_DIM = 32
+};
 #define THEME_ATTRS "off, or a list of bold, dim, underscore, blink, reverse, concealed"
 
 struct theme_style {
@@ -76,9 +83,9 @@ struct theme_style {
 };
 
 struct theme {
-	bool on;                   /* false: attributes alone, without colours */
+	bool on; /* false: attributes alone, without colours */
 	struct theme_style style[ROLES];
-	uint64_t version;          /* counts changes */
+	uint64_t version; /* counts changes */
 };
 
 extern const char *const theme_role_name[ROLES + 1]; /* ends with NULL */

@@ -58,7 +58,8 @@ static void dirs_open(struct dirs *d)
 		if (slash != NULL && strcmp(slash, "/app") == 0)
 			sbuf_addf(&d->dir[d->n++], "%.*s/themes/", (int)(slash - exe), exe);
 		else if (slash != NULL)
-			sbuf_addf(&d->dir[d->n++], "%.*s/share/wirerate/themes/", (int)(slash - exe), exe);
+			sbuf_addf(&d->dir[d->n++], "%.*s/share/wirerate/themes/",
+				  (int)(slash - exe), exe);
 	}
 	sbuf_add(&d->dir[d->n++], WR_THEMES "/");
 }
@@ -85,8 +86,10 @@ static int theme_file_unknown(const char *name, struct err *e)
 
 	for (unsigned i = 0; i < n; i++)
 		sbuf_addf(&known, "%s%s", i > 0 ? ", " : "", names[i]);
-	err_set(e, EINVAL, "there is no theme \"%.64s\"%s%s%s; themes are: %.500s; a file elsewhere is named with its path", name,
-		near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "", sbuf_str(&known));
+	err_set(e, EINVAL,
+		"there is no theme \"%.64s\"%s%s%s; themes are: %.500s; a file elsewhere is named with its path",
+		name, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+		near != NULL ? "?" : "", sbuf_str(&known));
 	theme_names_free(names, n);
 	sbuf_free(&known);
 	return -EINVAL;
@@ -185,7 +188,8 @@ static int read_role(struct theme *t, const struct cmd_word *w, int n, struct er
 	}
 	if (n < 3 || n > 5)
 		return err_set(e, EINVAL, "a theme's line is: theme ROLE FG [BG [ATTR]]");
-	if (theme_role(w[1].text, &role, e) < 0 || theme_color(w[2].text, &s.fg, e) < 0 || (n > 3 && theme_color(w[3].text, &s.bg, e) < 0) ||
+	if (theme_role(w[1].text, &role, e) < 0 || theme_color(w[2].text, &s.fg, e) < 0 ||
+	    (n > 3 && theme_color(w[3].text, &s.bg, e) < 0) ||
 	    (n > 4 && theme_attr(w[4].text, &s.attr, e) < 0))
 		return -EINVAL;
 	t->style[role] = s;
@@ -205,7 +209,8 @@ static int read_line(struct theme *t, const char *line, struct err *e)
 	else if (n == 1 && (strcmp(w[0].text, "cls") == 0 || strcmp(w[0].text, "redisplay") == 0))
 		rc = 0;
 	else
-		rc = err_set(e, EINVAL, "\"%.40s\" is no command of a theme; allowed: theme, cls", w[0].text);
+		rc = err_set(e, EINVAL, "\"%.40s\" is no command of a theme; allowed: theme, cls",
+			     w[0].text);
 	free(buf);
 	return rc;
 }
@@ -234,7 +239,8 @@ int theme_read(const char *path, struct theme *t, struct err *e)
 
 void theme_text(const struct theme *t, struct sbuf *out)
 {
-	sbuf_add(out, "# a theme for wirerate: options -T and -f, commands `theme load` and `load`\n");
+	sbuf_add(out,
+		 "# a theme for wirerate: options -T and -f, commands `theme load` and `load`\n");
 	for (int i = 0; i < ROLES; i++) {
 		theme_line(t, (enum role)i, out);
 		sbuf_addc(out, '\n');

@@ -101,13 +101,15 @@ void tty_last_words(const char *text)
 {
 	size_t n = strlen(text);
 
-	snprintf(screen.words, sizeof(screen.words), "%s", n < sizeof(screen.words) ? text : text + n + 1 - sizeof(screen.words));
+	snprintf(screen.words, sizeof(screen.words), "%s",
+		 n < sizeof(screen.words) ? text : text + n + 1 - sizeof(screen.words));
 }
 
 static bool write_lines(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!write_all(screen.fd, text[i] == '\n' ? "\r\n" : &text[i], text[i] == '\n' ? 2 : 1))
+		if (!write_all(screen.fd, text[i] == '\n' ? "\r\n" : &text[i],
+			       text[i] == '\n' ? 2 : 1))
 			return false;
 	return true;
 }
@@ -164,7 +166,8 @@ void tty_on_fatal(void)
 	for (size_t i = 0; i < ARRAY_SIZE(fatals); i++) {
 		/* A signal that the parent ignores (nohup, a shell's background job) or that a
 		 * sanitizer has taken stays as it is. */
-		if (sigaction(fatals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+		if (sigaction(fatals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+		    old.sa_handler == SIG_DFL)
 			sigaction(fatals[i], &sa, NULL);
 	}
 }
@@ -240,7 +243,8 @@ bool tty_caps(struct tty_caps *t, int fd)
 	int err;
 
 	*t = (struct tty_caps){0};
-	bool ok = type != NULL && *type != '\0' && strcmp(type, "dumb") != 0 && setupterm((char *)type, fd, &err) == OK;
+	bool ok = type != NULL && *type != '\0' && strcmp(type, "dumb") != 0 &&
+		  setupterm((char *)type, fd, &err) == OK;
 	if (ok) {
 		t->cr = tty_cap("cr");
 		t->up = tty_cap("cuu1");
@@ -249,10 +253,13 @@ bool tty_caps(struct tty_caps *t, int fd)
 		t->normal = tty_cap("sgr0");
 		const char *fg = tigetstr((char *)"setaf");
 		t->red = tty_unpadded(
-			fg == NULL || fg == (char *)-1 ? "" : tparm((char *)fg, COLOR_RED, 0, 0, 0, 0, 0, 0, 0, 0));
+			fg == NULL || fg == (char *)-1
+				? ""
+				: tparm((char *)fg, COLOR_RED, 0, 0, 0, 0, 0, 0, 0, 0));
 		take_keys(t);
 		const char *cup = tigetstr((char *)"cup"), *clear_all = tigetstr((char *)"clear");
-		t->can_screen = cup != NULL && cup != (char *)-1 && clear_all != NULL && clear_all != (char *)-1;
+		t->can_screen = cup != NULL && cup != (char *)-1 && clear_all != NULL &&
+				clear_all != (char *)-1;
 		/* The description was loaded for us alone: libedit and curses load their own. */
 		TERMINAL *mine = set_curterm(NULL);
 		if (mine != NULL)
@@ -286,5 +293,6 @@ bool tty_wants_color(int fd)
 {
 	const char *type = getenv("TERM"), *no = getenv("NO_COLOR");
 
-	return isatty(fd) && type != NULL && *type != '\0' && strcmp(type, "dumb") != 0 && (no == NULL || *no == '\0');
+	return isatty(fd) && type != NULL && *type != '\0' && strcmp(type, "dumb") != 0 &&
+	       (no == NULL || *no == '\0');
 }

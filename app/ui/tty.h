@@ -39,7 +39,7 @@ void tty_die_at_once(int signo);
 struct tty_caps {
 	char *cr, *up, *clear_down; /* start of line, one row up, erase to the end of the screen */
 	char *bold, *red, *normal;
-	char **keys;     /* sequences of F1 to F63, Insert, Page Up, Page Down and Shift-Tab */
+	char **keys; /* sequences of F1 to F63, Insert, Page Up, Page Down and Shift-Tab */
 	unsigned nkeys;
 	bool can_screen; /* the cursor can be put anywhere */
 };

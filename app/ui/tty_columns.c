@@ -18,12 +18,14 @@ unsigned tty_columns(int fd)
 {
 	struct winsize w;
 
-	return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col : of_environment("COLUMNS", 80);
+	return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col
+							      : of_environment("COLUMNS", 80);
 }
 
 unsigned tty_rows(int fd)
 {
 	struct winsize w;
 
-	return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_row > 0 ? w.ws_row : of_environment("LINES", 24);
+	return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_row > 0 ? w.ws_row
+							      : of_environment("LINES", 24);
 }

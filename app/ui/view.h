@@ -8,18 +8,18 @@
 
 struct view {
 	const struct page *page;
-	unsigned port, stream;  /* the selected ones */
-	unsigned first;         /* first port of the page, by its place in the list of ports */
-	unsigned room;          /* how many ports have room, set by the screen; 0: not known */
-	unsigned top;           /* first row that is shown of a long page (see page_in.top) */
-	bool screen;            /* the full screen is wanted, where there is a terminal for it */
-	bool frozen;            /* `off`: the page is not redrawn */
-	uint64_t interval_ns;   /* between redraws of the page */
-	uint64_t max_ports;     /* most ports beside each other on a page; 0: as many as fit */
-	int glyphs;             /* 0: as the locale says, 1: UTF-8, 2: ASCII */
-	bool mouse;             /* wheel and clicks come to us; false: the terminal acts on them */
-	unsigned repaint;       /* counts requests to draw everything anew (cls, redisplay) */
-	unsigned version;       /* counts changes of anything above */
+	unsigned port, stream; /* the selected ones */
+	unsigned first;        /* first port of the page, by its place in the list of ports */
+	unsigned room;         /* how many ports have room, set by the screen; 0: not known */
+	unsigned top;          /* first row that is shown of a long page (see page_in.top) */
+	bool screen;           /* the full screen is wanted, where there is a terminal for it */
+	bool frozen;           /* `off`: the page is not redrawn */
+	uint64_t interval_ns;  /* between redraws of the page */
+	uint64_t max_ports;    /* most ports beside each other on a page; 0: as many as fit */
+	int glyphs;            /* 0: as the locale says, 1: UTF-8, 2: ASCII */
+	bool mouse;            /* wheel and clicks come to us; false: the terminal acts on them */
+	unsigned repaint;      /* counts requests to draw everything anew (cls, redisplay) */
+	unsigned version;      /* counts changes of anything above */
 	struct theme theme;
 	/* The size of the screen, which the screen writes; 0: there is none. */
 	int rows, cols;
@@ -39,4 +39,7 @@ void view_restore(struct view *, const struct view *before);
 /* True when pages draw with ASCII alone, by the setting or because the locale has no UTF-8. */
 bool view_ascii(const struct view *);
 /* To be called after a change: the screen draws at the next turn. */
-static inline void view_touch(struct view *v) { v->version++; }
+static inline void view_touch(struct view *v)
+{
+	v->version++;
+}

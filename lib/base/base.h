@@ -59,7 +59,10 @@ const char *str_nearest(const char *word, const char *const *list, size_t n);
 #define FNV_BASIS 0xcbf29ce484222325ull
 uint64_t fnv1a(uint64_t h, const void *bytes, size_t n);
 /* One step of this hash, with a number in place of a byte. */
-static inline uint64_t fnv1a_number(uint64_t h, uint64_t n) { return (h ^ n) * 0x100000001b3ull; }
+static inline uint64_t fnv1a_number(uint64_t h, uint64_t n)
+{
+	return (h ^ n) * 0x100000001b3ull;
+}
 
 /* Greatest common divisor. For a number and 0 it is the number. */
 static inline uint64_t gcd(uint64_t a, uint64_t b)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one place for differences between DPDK 22.11 and 26.x. Included by lib/mbox, lib/dp and lib/ctl only. */
+/* The one place for differences between DPDK 22.11 and 26.x. Included by lib/mbox, lib/dp and
+ * lib/ctl only. */
 #pragma once
 #include <rte_version.h>
 

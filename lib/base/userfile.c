@@ -17,8 +17,10 @@ static const char *is_other(mode_t mode)
 {
 	if (S_ISREG(mode))
 		return NULL;
-	return S_ISDIR(mode) ? "it is a folder, not a regular file" : S_ISFIFO(mode) ? "it is a pipe, not a regular file" :
-	       S_ISSOCK(mode) ? "it is a socket, not a regular file" : "it is a device, not a regular file";
+	return S_ISDIR(mode)    ? "it is a folder, not a regular file"
+	       : S_ISFIFO(mode) ? "it is a pipe, not a regular file"
+	       : S_ISSOCK(mode) ? "it is a socket, not a regular file"
+				: "it is a device, not a regular file";
 }
 
 static int userfile_no(int code, const char *text, const char **why)
@@ -103,20 +105,23 @@ static int too_large(const char *path, const struct userfile_kind *k, struct err
 	struct sbuf size = {0};
 
 	put_size(k->most_bytes, &size);
-	err_set(e, EFBIG, "cannot read %s'%.400s': it has more than %s%s%s", k->what != NULL ? k->what : "", path, size.s,
-		k->guess != NULL ? "; " : "", k->guess != NULL ? k->guess : "");
+	err_set(e, EFBIG, "cannot read %s'%.400s': it has more than %s%s%s",
+		k->what != NULL ? k->what : "", path, size.s, k->guess != NULL ? "; " : "",
+		k->guess != NULL ? k->guess : "");
 	sbuf_free(&size);
 	return -EFBIG;
 }
 
 /* Refuses a file that is too large, or that holds a zero byte and should not. */
-static int userfile_judge(const char *path, const struct userfile_kind *k, const char *text, size_t len, struct err *e)
+static int userfile_judge(const char *path, const struct userfile_kind *k, const char *text,
+			  size_t len, struct err *e)
 {
 	if (len > k->most_bytes)
 		return too_large(path, k, e);
 	if (k->text && len > 0 && memchr(text, '\0', len) != NULL)
-		return err_set(e, EINVAL, "cannot read %s'%.400s': it holds a zero byte%s%s", k->what != NULL ? k->what : "", path,
-			       k->guess != NULL ? "; " : "", k->guess != NULL ? k->guess : "");
+		return err_set(e, EINVAL, "cannot read %s'%.400s': it holds a zero byte%s%s",
+			       k->what != NULL ? k->what : "", path, k->guess != NULL ? "; " : "",
+			       k->guess != NULL ? k->guess : "");
 	return 0;
 }
 
@@ -128,7 +133,8 @@ int userfile_read(const char *path, const struct userfile_kind *k, struct sbuf *
 	int rc, fd = k->pipe ? open_pipe_too(path, &why) : userfile_open(path, O_RDONLY, 0, &why);
 
 	if (fd < 0)
-		return err_set(e, EINVAL, "cannot read %s'%.400s': %s", k->what != NULL ? k->what : "", path, why);
+		return err_set(e, EINVAL, "cannot read %s'%.400s': %s",
+			       k->what != NULL ? k->what : "", path, why);
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size > k->most_bytes) {
 		close(fd);
 		return too_large(path, k, e);
@@ -136,7 +142,8 @@ int userfile_read(const char *path, const struct userfile_kind *k, struct sbuf *
 	int code = read_on(fd, k->most_bytes, out);
 	close(fd);
 	if (code != 0)
-		rc = err_set(e, EINVAL, "cannot read %s'%.400s': %s", k->what != NULL ? k->what : "", path, strerror(code));
+		rc = err_set(e, EINVAL, "cannot read %s'%.400s': %s",
+			     k->what != NULL ? k->what : "", path, strerror(code));
 	else
 		rc = userfile_judge(path, k, sbuf_str(out) + start, out->len - start, e);
 	if (rc != 0 && out->s != NULL) {

@@ -23,7 +23,7 @@ struct userfile_kind {
 	const char *guess;
 	/* More than this is refused, also if the file grows while it is read. */
 	size_t most_bytes;
-	bool text;         /* a zero byte is refused */
+	bool text; /* a zero byte is refused */
 	/* A pipe is read as well, to its end, and this waits for it. Only for the time before the
 	 * loop takes signals. */
 	bool pipe;
@@ -31,4 +31,5 @@ struct userfile_kind {
 
 /* Appends the whole file to *out. -EINVAL with text: it cannot be read, or it is not of this kind;
  * -EFBIG: it is too large. Then *out is as before. */
-int userfile_read(const char *path, const struct userfile_kind *kind, struct sbuf *out, struct err *e);
+int userfile_read(const char *path, const struct userfile_kind *kind, struct sbuf *out,
+		  struct err *e);

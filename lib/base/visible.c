@@ -9,7 +9,11 @@
 static size_t visible_character(const unsigned char *p, size_t n, uint32_t *ch)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t len = p[0] < 0x80 ? 1 : (p[0] & 0xe0) == 0xc0 ? 2 : (p[0] & 0xf0) == 0xe0 ? 3 : (p[0] & 0xf8) == 0xf0 ? 4 : 0;
+	size_t len = p[0] < 0x80             ? 1
+		     : (p[0] & 0xe0) == 0xc0 ? 2
+		     : (p[0] & 0xf0) == 0xe0 ? 3
+		     : (p[0] & 0xf8) == 0xf0 ? 4
+					     : 0;
 
 	if (len == 0 || len > n)
 		return 0;
@@ -28,8 +32,8 @@ static bool is_obeyed(uint32_t ch)
 	if (ch < 0x20)
 		return ch != '\n' && ch != '\t';
 	/* text in another direction may be read as something else */
-	return (ch >= 0x7f && ch < 0xa0) || ch == 0x61c || ch == 0x200e || ch == 0x200f || (ch >= 0x2028 && ch <= 0x202e) ||
-	       (ch >= 0x2066 && ch <= 0x2069);
+	return (ch >= 0x7f && ch < 0xa0) || ch == 0x61c || ch == 0x200e || ch == 0x200f ||
+	       (ch >= 0x2028 && ch <= 0x202e) || (ch >= 0x2066 && ch <= 0x2069);
 }
 
 void visible_add(struct sbuf *out, const char *text, size_t n)

@@ -56,7 +56,9 @@ static struct clock_reading clock_take(void)
 	for (int i = 0; i < 9; i++) {
 		uint64_t a = clock_tsc(), ns = clock_raw_ns(), b = clock_tsc();
 		if (b - a < best.width)
-			best = (struct clock_reading){.tsc = a + (b - a) / 2, .ns = ns, .width = b - a};
+			best = (struct clock_reading){.tsc = a + (b - a) / 2,
+						      .ns = ns,
+						      .width = b - a};
 	}
 	if (best.width < step - 1)
 		best.width = step - 1;
@@ -127,8 +129,12 @@ void clock_info(struct clock_info *out)
 {
 	uint64_t now = clock_raw_ns();
 
-	*out = (struct clock_info){.hz = clock_hz(), .readings = cal.readings, .rejected = cal.rejected, .restarts = cal.restarts,
-				   .span_ns = cal.last.ns - cal.first.ns, .uncertainty_ppm = cal.uncertainty_ppm};
+	*out = (struct clock_info){.hz = clock_hz(),
+				   .readings = cal.readings,
+				   .rejected = cal.rejected,
+				   .restarts = cal.restarts,
+				   .span_ns = cal.last.ns - cal.first.ns,
+				   .uncertainty_ppm = cal.uncertainty_ppm};
 	out->moved_ppm = clock_cal_moved(&cal, now > RECENT_NS ? now - RECENT_NS : 0);
 	clock_source(out->source, sizeof(out->source));
 #if defined(__x86_64__)
@@ -136,7 +142,8 @@ void clock_info(struct clock_info *out)
 	out->nonstop = cpu_flag("nonstop_tsc");
 	out->reliable = cpu_flag("tsc_reliable");
 #else
-	out->constant = out->nonstop = out->reliable = true; /* the generic timer of arm64 is all of that by architecture */
+	/* the generic timer of arm64 is all of that by architecture */
+	out->constant = out->nonstop = out->reliable = true;
 	(void)cpu_flag;
 #endif
 }

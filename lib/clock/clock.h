@@ -9,7 +9,10 @@
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
-static inline uint64_t clock_tsc(void) { return __rdtsc(); }
+static inline uint64_t clock_tsc(void)
+{
+	return __rdtsc();
+}
 #elif defined(__aarch64__)
 static inline uint64_t clock_tsc(void)
 {
@@ -37,7 +40,7 @@ struct clock_info {
 	uint64_t readings, rejected, restarts; /* see clock_cal.h */
 	/* CPU flags constant_tsc, nonstop_tsc, tsc_reliable (x86); all true on arm64. */
 	bool constant, nonstop, reliable;
-	char source[32];        /* the kernel's clock source; empty: it does not say */
+	char source[32]; /* the kernel's clock source; empty: it does not say */
 };
 
 /* Takes the first reading. It is cheap. Whoever uses this calls it once, as early as possible,
@@ -60,7 +63,9 @@ uint64_t clock_wall_ns(void); /* CLOCK_REALTIME */
  * any of these threads. The others may not have run either, so that time is not held against
  * them. */
 #define CLOCK_LOOK_MAX_NS 50000000ull
-struct clock_wait { uint64_t looked_ns, waited_ns; };
+struct clock_wait {
+	uint64_t looked_ns, waited_ns;
+};
 uint64_t clock_waited(struct clock_wait *, uint64_t now_ns);
 /* Returns a span in another unit, rounded: span * by / of, at most UINT64_MAX. The result is exact
  * to one unit on any supported clock, and to 1 / 2^62 of itself. */
@@ -70,8 +75,14 @@ static inline uint64_t clock_scaled(uint64_t span, double by, double of)
 
 	return v < 0x1p64L ? (uint64_t)v : UINT64_MAX;
 }
-static inline uint64_t clock_ns_at(double hz, uint64_t cycles) { return clock_scaled(cycles, 1e9, hz); }
-static inline uint64_t clock_cycles_at(double hz, uint64_t ns) { return clock_scaled(ns, hz, 1e9); }
+static inline uint64_t clock_ns_at(double hz, uint64_t cycles)
+{
+	return clock_scaled(cycles, 1e9, hz);
+}
+static inline uint64_t clock_cycles_at(double hz, uint64_t ns)
+{
+	return clock_scaled(ns, hz, 1e9);
+}
 /* Convert the length of a span from cycles to ns and back, by clock_hz(). */
 uint64_t clock_ns(uint64_t cycles);
 uint64_t clock_cycles(uint64_t ns);

@@ -9,7 +9,7 @@
  * WIDE_NS: the thread was preempted, or the clock took a slow path. */
 #define WIDE 4
 #define WIDE_NS 200
-#define REJECT_ROW 8    /* after so many wide ones in a row, the next one is used */
+#define REJECT_ROW 8 /* after so many wide ones in a row, the next one is used */
 
 #define STEPS 3         /* so many steps of a counter are looked at */
 #define STEP_READS 4096 /* in so many readings at most, because a counter that stands has none */
@@ -39,12 +39,17 @@ static double rate_hz(const struct clock_reading *a, const struct clock_reading 
  * bracket and to a unit of the counter, and the time between them to one ns. */
 static double bound_ppm(const struct clock_reading *a, const struct clock_reading *b)
 {
-	return (((double)(a->width + b->width) / 2 + 2) / (double)(b->tsc - a->tsc) + 1 / (double)(b->ns - a->ns)) * 1e6;
+	return (((double)(a->width + b->width) / 2 + 2) / (double)(b->tsc - a->tsc) +
+		1 / (double)(b->ns - a->ns)) *
+	       1e6;
 }
 
 void clock_cal_begin(struct clock_cal *c, struct clock_reading first)
 {
-	*c = (struct clock_cal){.first = first, .last = first, .narrowest = first.width, .readings = 1};
+	*c = (struct clock_cal){.first = first,
+				.last = first,
+				.narrowest = first.width,
+				.readings = 1};
 }
 
 /* Makes room when all marks are taken: one mark is merged into the next one. It is the mark whose
@@ -56,7 +61,8 @@ static void mark_thin(struct clock_cal *c, uint64_t now)
 	double cost = INFINITY;
 
 	for (unsigned i = 1; i + 1 < c->nmarks; i++) {
-		double gap = (double)(c->mark[i + 1].ns - c->mark[i - 1].ns) / (double)(now - c->mark[i].ns);
+		double gap = (double)(c->mark[i + 1].ns - c->mark[i - 1].ns) /
+			     (double)(now - c->mark[i].ns);
 		if (gap < cost) {
 			cost = gap;
 			least = i;
@@ -84,7 +90,8 @@ static bool clock_cal_usable(struct clock_cal *c, const struct clock_reading *r)
 	if (r->width < c->narrowest)
 		c->narrowest = r->width;
 	double more = (double)(r->width - c->narrowest);
-	if (c->hz != 0 && r->width > WIDE * c->narrowest && more > c->hz * WIDE_NS / 1e9 + 1 && c->rejected_in_row < REJECT_ROW) {
+	if (c->hz != 0 && r->width > WIDE * c->narrowest && more > c->hz * WIDE_NS / 1e9 + 1 &&
+	    c->rejected_in_row < REJECT_ROW) {
 		c->rejected++;
 		c->rejected_in_row++;
 		return false;
@@ -104,7 +111,8 @@ bool clock_cal_add(struct clock_cal *c, struct clock_reading r)
 		moved = 1e6;
 		restart = true;
 	} else if (c->hz != 0) {
-		moved = fabs(rate_hz(&c->last, &r) / c->hz - 1) * 1e6 - bound_ppm(&c->last, &r) - c->uncertainty_ppm;
+		moved = fabs(rate_hz(&c->last, &r) / c->hz - 1) * 1e6 - bound_ppm(&c->last, &r) -
+			c->uncertainty_ppm;
 		restart = moved > CLOCK_RESTART_PPM && !c->settling;
 	}
 	c->last = r;

@@ -13,18 +13,23 @@
 
 /* One reading: `ns` is the clock's time, `tsc` the cycle count in the middle of the bracket, and
  * `width` the length of the bracket in cycles, or that of the counter's steps if it is more. */
-struct clock_reading { uint64_t tsc, ns, width; };
+struct clock_reading {
+	uint64_t tsc, ns, width;
+};
 
 /* What one reading told at the time ns, or several in a row that share a mark. moved_ppm: how far
  * the frequency since the reading before was from the calibrated frequency, beyond what the widths
  * of the brackets explain. hz: the calibrated frequency after the reading. */
-struct clock_mark { uint64_t ns; double moved_ppm, hz; };
+struct clock_mark {
+	uint64_t ns;
+	double moved_ppm, hz;
+};
 
 struct clock_cal {
 	struct clock_reading first, last;
-	double hz;               /* the frequency from first to last; 0: not known yet */
-	double uncertainty_ppm;  /* a bound: each clock reading lies somewhere in its bracket */
-	uint64_t narrowest;      /* width of the narrowest bracket so far */
+	double hz;              /* the frequency from first to last; 0: not known yet */
+	double uncertainty_ppm; /* a bound: each clock reading lies somewhere in its bracket */
+	uint64_t narrowest;     /* width of the narrowest bracket so far */
 	/* How many readings were used, how many were rejected because their bracket was wide, and
 	 * how often the calibration began anew. */
 	uint64_t readings, rejected, restarts;

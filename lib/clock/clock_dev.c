@@ -9,8 +9,8 @@
  * WIDE_NS: the thread was preempted. */
 #define WIDE 4
 #define WIDE_NS 200
-#define REJECT_ROW 8     /* after so many wide ones in a row, the next one is used */
-#define FADES 0.9        /* share of `wander` that is left at the next reading */
+#define REJECT_ROW 8 /* after so many wide ones in a row, the next one is used */
+#define FADES 0.9    /* share of `wander` that is left at the next reading */
 /* From one reading to the next, no oscillator changes its frequency by STEP_PPM (a ratio, not ppm),
  * and a clock that nobody sets does not move by STEP_NS. */
 #define STEP_PPM 50e-6
@@ -23,18 +23,25 @@ void clock_dev_begin(struct clock_dev *d, double hz)
 
 void clock_dev_lost(struct clock_dev *d)
 {
-	*d = (struct clock_dev){.hz = d->hz, .narrowest = UINT64_MAX, .missed = d->missed, .readings = d->readings, .rejected = d->rejected,
-				.steps = d->steps, .failed = d->failed + 1};
+	*d = (struct clock_dev){.hz = d->hz,
+				.narrowest = UINT64_MAX,
+				.missed = d->missed,
+				.readings = d->readings,
+				.rejected = d->rejected,
+				.steps = d->steps,
+				.failed = d->failed + 1};
 }
 
 static bool clock_dev_usable(struct clock_dev *d, const struct clock_dev_reading *r)
 {
-	if (d->n > 0 && (double)(int64_t)(r->tsc - clock_dev_last(d)->tsc) < d->hz * CLOCK_DEV_STEP_NS / 1e9)
+	if (d->n > 0 &&
+	    (double)(int64_t)(r->tsc - clock_dev_last(d)->tsc) < d->hz * CLOCK_DEV_STEP_NS / 1e9)
 		return false;
 	if (r->width < d->narrowest)
 		d->narrowest = r->width;
 	double more = (double)(r->width - d->narrowest);
-	if (r->width > WIDE * d->narrowest && more > d->hz * WIDE_NS / 1e9 + 1 && d->rejected_in_row < REJECT_ROW) {
+	if (r->width > WIDE * d->narrowest && more > d->hz * WIDE_NS / 1e9 + 1 &&
+	    d->rejected_in_row < REJECT_ROW) {
 		d->rejected++;
 		d->rejected_in_row++;
 		return false;
@@ -49,9 +56,12 @@ static bool clock_dev_usable(struct clock_dev *d, const struct clock_dev_reading
 static bool clock_dev_judge(struct clock_dev *d, const struct clock_dev_reading *r)
 {
 	const struct clock_dev_reading *last = clock_dev_last(d);
-	double cycles = (double)(r->tsc - last->tsc), ticks = (double)(int64_t)(r->ticks - last->ticks);
-	double off = fabs(ticks * d->cycles_per_tick - cycles), open = (double)r->width / 2 + 1 + 2 * d->cycles_per_tick;
-	double explained = open + (double)last->width / 2 + cycles * (d->slope_error + STEP_PPM) + d->hz * STEP_NS / 1e9;
+	double cycles = (double)(r->tsc - last->tsc),
+	       ticks = (double)(int64_t)(r->ticks - last->ticks);
+	double off = fabs(ticks * d->cycles_per_tick - cycles),
+	       open = (double)r->width / 2 + 1 + 2 * d->cycles_per_tick;
+	double explained = open + (double)last->width / 2 + cycles * (d->slope_error + STEP_PPM) +
+			   d->hz * STEP_NS / 1e9;
 
 	d->missed = fmax(d->missed, off + open);
 	if (off > explained)
@@ -99,7 +109,8 @@ static double next_cycles(const struct clock_dev *d)
 {
 	double span = d->n > 0 ? (double)(clock_dev_last(d)->tsc - d->at[0].tsc) : 0;
 
-	return fmin(fmax(span / 4, d->hz * CLOCK_DEV_STEP_NS / 1e9), d->hz * CLOCK_DEV_LONGEST_NS / 1e9);
+	return fmin(fmax(span / 4, d->hz * CLOCK_DEV_STEP_NS / 1e9),
+		    d->hz * CLOCK_DEV_LONGEST_NS / 1e9);
 }
 
 uint64_t clock_dev_next(const struct clock_dev *d)
@@ -112,7 +123,8 @@ static double error_now(const struct clock_dev *d, uint64_t tsc)
 {
 	double away = fabs((double)(int64_t)(tsc - clock_dev_last(d)->tsc));
 
-	return (double)clock_dev_last(d)->width / 2 + 1 + 2 * d->cycles_per_tick + d->wander + d->slope_error * fmax(away, next_cycles(d));
+	return (double)clock_dev_last(d)->width / 2 + 1 + 2 * d->cycles_per_tick + d->wander +
+	       d->slope_error * fmax(away, next_cycles(d));
 }
 
 double clock_dev_error(const struct clock_dev *d, uint64_t tsc)
@@ -122,5 +134,6 @@ double clock_dev_error(const struct clock_dev *d, uint64_t tsc)
 
 double clock_dev_slack(const struct clock_dev *d)
 {
-	return clock_dev_known(d) ? fmax(error_now(d, clock_dev_last(d)->tsc), d->strayed) : INFINITY;
+	return clock_dev_known(d) ? fmax(error_now(d, clock_dev_last(d)->tsc), d->strayed)
+				  : INFINITY;
 }

@@ -87,7 +87,8 @@ static bool clock_skew_off(const struct clock_cpu *c, double hz)
 	return c->unchecked == NULL && (ns > CLOCK_SKEW_MAX_NS || ns < -CLOCK_SKEW_MAX_NS);
 }
 
-int clock_skew_judge(const struct clock_cpu *cpus, unsigned n, int reference, double hz, struct err *e)
+int clock_skew_judge(const struct clock_cpu *cpus, unsigned n, int reference, double hz,
+		     struct err *e)
 {
 	struct sbuf agree = {0};
 	const struct clock_cpu *worst = NULL;
@@ -105,13 +106,14 @@ int clock_skew_judge(const struct clock_cpu *cpus, unsigned n, int reference, do
 	}
 	if (worst != NULL) {
 		double ns = off_ns(worst, hz);
-		rc = err_set(e, ENODEV,
-			     "the time stamp counter of CPU %d (lcore %u) is at least %.0f ns %s that of CPU %d (control); %d are allowed: frames "
-			     "would leave and be stamped by clocks that disagree. Take CPUs that agree (of those looked at: %s) with `-l LIST --` "
-			     "before the options, or have the firmware or the hypervisor synchronise the counters; `dmesg | grep -i tsc` tells what "
-			     "the kernel found",
-			     worst->cpu, worst->lcore, ns < 0 ? -ns : ns, ns < 0 ? "behind" : "ahead of", reference, CLOCK_SKEW_MAX_NS,
-			     sbuf_str(&agree));
+		rc = err_set(
+			e, ENODEV,
+			"the time stamp counter of CPU %d (lcore %u) is at least %.0f ns %s that of CPU %d (control); %d are allowed: frames "
+			"would leave and be stamped by clocks that disagree. Take CPUs that agree (of those looked at: %s) with `-l LIST --` "
+			"before the options, or have the firmware or the hypervisor synchronise the counters; `dmesg | grep -i tsc` tells what "
+			"the kernel found",
+			worst->cpu, worst->lcore, ns < 0 ? -ns : ns, ns < 0 ? "behind" : "ahead of",
+			reference, CLOCK_SKEW_MAX_NS, sbuf_str(&agree));
 	}
 	sbuf_free(&agree);
 	return rc;

@@ -17,7 +17,10 @@ struct clock_pingpong {
 
 /* The other counter is ahead of ours by lo..hi cycles. lo > hi: it ran at another speed. rounds 0:
  * no answer came. */
-struct clock_skew { int64_t lo, hi; unsigned rounds; };
+struct clock_skew {
+	int64_t lo, hi;
+	unsigned rounds;
+};
 
 /* Answers questions on the other CPU until clock_ping() is over. If that is over already, the
  * function returns at once. */
@@ -26,7 +29,8 @@ void clock_pong(struct clock_pingpong *p);
 void clock_pong_wait(const struct clock_pingpong *p);
 /* Asks `rounds` times, but not beyond the moment at which this CPU's counter reads end_tsc. Returns
  * false if no answer came. */
-bool clock_ping(struct clock_pingpong *p, unsigned rounds, uint64_t end_tsc, struct clock_skew *out);
+bool clock_ping(struct clock_pingpong *p, unsigned rounds, uint64_t end_tsc,
+		struct clock_skew *out);
 
 /* By how many cycles the other counter is certainly ahead (above 0) or behind (below 0). 0: the
  * counters may agree. */
@@ -34,12 +38,13 @@ int64_t clock_skew_proven(const struct clock_skew *s);
 
 /* A CPU, and how its counter compares with that of the reference CPU. */
 struct clock_cpu {
-	int cpu;                /* -1: the lcore's thread may run on several CPUs */
+	int cpu; /* -1: the lcore's thread may run on several CPUs */
 	unsigned lcore;
-	const char *unchecked;  /* why it was not compared; NULL: it was, or it is the reference */
+	const char *unchecked; /* why it was not compared; NULL: it was, or it is the reference */
 	struct clock_skew skew;
 };
 #define CLOCK_SKEW_MAX_NS 100
 /* Returns 0, or -ENODEV if the counter of some CPU is proven to be off by more than
  * CLOCK_SKEW_MAX_NS. Then *e says which CPUs agree and what to do. */
-int clock_skew_judge(const struct clock_cpu *cpus, unsigned n, int reference, double hz, struct err *e);
+int clock_skew_judge(const struct clock_cpu *cpus, unsigned n, int reference, double hz,
+		     struct err *e);

@@ -36,7 +36,8 @@ static bool list_has(const char *list, const char *word, size_t wn)
 
 /* Complains if a name of row i is also a name of a row before it. `of` gives the name of row j if
  * the names of rows i and j must differ, else NULL. */
-static void check_names(struct checking *k, const struct cmd *c, const struct names *t, unsigned i, const char *const lists[2],
+static void check_names(struct checking *k, const struct cmd *c, const struct names *t, unsigned i,
+			const char *const lists[2],
 			const char *(*of)(const struct cmd *c, unsigned i, unsigned j))
 {
 	struct line_words l;
@@ -48,10 +49,12 @@ static void check_names(struct checking *k, const struct cmd *c, const struct na
 			struct sbuf text = {0};
 			sbuf_addn(&text, name, len);
 			if (line_split(text.s, &l, NULL) == 0) {
-				for (const struct name *e = names_find(t, l.w, l.n); e != NULL; e = names_more(t, e, l.w)) {
+				for (const struct name *e = names_find(t, l.w, l.n); e != NULL;
+				     e = names_more(t, e, l.w)) {
 					const char *other = e->row < i ? of(c, i, e->row) : NULL;
 					if (other != NULL)
-						problem(k, lists[0], "\"%s\" is also a name of %s", text.s, other);
+						problem(k, lists[0], "\"%s\" is also a name of %s",
+							text.s, other);
 				}
 				line_free(&l);
 			}
@@ -101,8 +104,8 @@ static void check_choices(struct checking *k, const char *row, const struct vspe
 
 static void check_spec(struct checking *k, const char *row, const struct vspec *v)
 {
-	if (v->type->name == NULL || v->type->syntax == NULL || v->type->size == 0 || v->type->parse == NULL ||
-	    v->type->print == NULL) {
+	if (v->type->name == NULL || v->type->syntax == NULL || v->type->size == 0 ||
+	    v->type->parse == NULL || v->type->print == NULL) {
 		problem(k, row, "its type is incomplete");
 		return;
 	}
@@ -131,8 +134,8 @@ static void check_default(struct checking *k, const struct setting *s)
 		else
 			t->print(&s->v, again, &text2);
 		if (strcmp(sbuf_str(&text), sbuf_str(&text2)) != 0)
-			problem(k, s->name, "its default prints as \"%s\", then as \"%s\"", sbuf_str(&text),
-				sbuf_str(&text2));
+			problem(k, s->name, "its default prints as \"%s\", then as \"%s\"",
+				sbuf_str(&text), sbuf_str(&text2));
 	}
 	sbuf_free(&text);
 	sbuf_free(&text2);
@@ -150,7 +153,8 @@ static void check_setting(struct checking *k, const struct cmd *c, unsigned i)
 		problem(k, s->name, "a name is one plain word");
 	if (looks_like_targets(s->name) && s->scope == SCOPE_GLOBAL)
 		problem(k, s->name, "its name reads as a port list");
-	check_names(k, c, &c->setting_names, i, (const char *const[]){s->name, s->alias}, same_scope);
+	check_names(k, c, &c->setting_names, i, (const char *const[]){s->name, s->alias},
+		    same_scope);
 	if (list_has(s->alias, s->name, strlen(s->name)))
 		problem(k, s->name, "its alias repeats its name");
 	if (s->store != NULL && (s->store->put == NULL || s->store->get == NULL))
@@ -179,9 +183,10 @@ static void check_args(struct checking *k, const struct verb *v)
 			problem(k, v->name, "argument %u: a word without text", i);
 		if (a->kind == ARG_REST && i + 1 < n)
 			problem(k, v->name, "argument %u takes the rest, but more follows", i);
-		if (a->kind == ARG_WORD && (a->flags & ARG_OPT) && i + 1 < n && !(v->args[i + 1].flags & ARG_OPT) &&
-		    v->args[i + 1].kind != ARG_WORD)
-			problem(k, v->name, "argument %u: what follows an optional word must be marked optional too",
+		if (a->kind == ARG_WORD && (a->flags & ARG_OPT) && i + 1 < n &&
+		    !(v->args[i + 1].flags & ARG_OPT) && v->args[i + 1].kind != ARG_WORD)
+			problem(k, v->name,
+				"argument %u: what follows an optional word must be marked optional too",
 				i);
 		if (a->kind == ARG_VALUE && a->v.type == NULL) {
 			problem(k, v->name, "argument %u: a value without a type", i);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cmd *cmd_new(const struct setting *const *settings, unsigned nsettings, const struct verb *const *verbs,
-		    unsigned nverbs, const struct cmd_host *host)
+struct cmd *cmd_new(const struct setting *const *settings, unsigned nsettings,
+		    const struct verb *const *verbs, unsigned nverbs, const struct cmd_host *host)
 {
 	struct cmd *c = xcalloc(1, sizeof(*c));
 
@@ -86,13 +86,16 @@ static void parsed_free(struct parsed *p)
 
 static int no_load(const char *word, int col, struct err *e)
 {
-	return err_at(e, EINVAL, col, "%s is not allowed in a file that is loaded: it holds settings and streams; -f FILE runs all commands",
-		      word);
+	return err_at(
+		e, EINVAL, col,
+		"%s is not allowed in a file that is loaded: it holds settings and streams; -f FILE runs all commands",
+		word);
 }
 
 /* Parses a line into *p. look: the line is only checked. Its streams need not exist, since a line
  * before it may make them, and verbs that `load` does not allow are refused. */
-static int cmd_parse(const struct cmd *c, const char *line, bool look, struct parsed *p, struct err *e)
+static int cmd_parse(const struct cmd *c, const char *line, bool look, struct parsed *p,
+		     struct err *e)
 {
 	unsigned used = 1;
 	int rc = line_split(line, &p->l, e);
@@ -201,14 +204,17 @@ static int check_values(struct cmd *c, const struct parsed *p, const char *line,
 	for (unsigned i = 0; i + 1 < verb_nargs(p->verb); i++) {
 		if (p->verb->args[i].kind == ARG_TARGETS && p->args[i].given)
 			t = &p->args[i].target;
-		if (p->args[i].setting == NULL || p->verb->args[i + 1].kind != ARG_REST || !p->args[i + 1].given)
+		if (p->args[i].setting == NULL || p->verb->args[i + 1].kind != ARG_REST ||
+		    !p->args[i + 1].given)
 			continue;
 		struct err own = {.col = -1};
-		int rc = set_apply(c, t, p->args[i].setting, p->args[i + 1].text, SET_LOOK, NULL, &in_value, &own);
+		int rc = set_apply(c, t, p->args[i].setting, p->args[i + 1].text, SET_LOOK, NULL,
+				   &in_value, &own);
 		if (rc == 0)
 			continue;
-		own.col =
-			in_value ? line_rest_col(line, p->args[i + 1].col, own.col > 0 ? own.col : 0) : p->args[i].col;
+		own.col = in_value ? line_rest_col(line, p->args[i + 1].col,
+						   own.col > 0 ? own.col : 0)
+				   : p->args[i].col;
 		if (e != NULL)
 			*e = own;
 		return rc;
@@ -236,7 +242,8 @@ bool cmd_look(const struct cmd *c, const char *line, struct cmd_seen *out)
 	*out = (struct cmd_seen){0};
 	if (line_split(line, &p->l, &e) == 0 && p->l.n > 0)
 		p->verb = verb_match(c, p->l.w, p->l.n, &used, &e);
-	bool ok = p->verb != NULL && args_match(c, p->verb, &p->l, line, used, true, p->args, p->text, &e) == 0;
+	bool ok = p->verb != NULL &&
+		  args_match(c, p->verb, &p->l, line, used, true, p->args, p->text, &e) == 0;
 	for (unsigned i = 0; ok && i < verb_nargs(p->verb); i++) {
 		if (p->args[i].given && p->args[i].setting != NULL)
 			out->setting = p->args[i].setting;

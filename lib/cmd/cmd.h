@@ -41,25 +41,27 @@ struct setting_store {
 	 * the object, such as a tunnel, which needs a frame with IP. Returns 0, or -errno with *e;
 	 * then nothing is written, to none of the targets. If val is NULL the question is whether
 	 * the object can take any value (SET_WHERE_IT_FITS). May be NULL: every object can. */
-	int (*may)(const struct setting *, const struct set_obj *obj, const void *val, struct err *e);
+	int (*may)(const struct setting *, const struct set_obj *obj, const void *val,
+		   struct err *e);
 	/* For a row that has no value of its own and expresses what other rows hold: says whether
 	 * it can express what they hold now. Returns 0, or -errno with *e; then get is not called
 	 * by cmd_setting_value(). May be NULL: it always can. */
 	int (*told)(const struct setting *, const struct set_obj *obj, struct err *e);
 };
 
-struct setting { /* one row of the table: all that is known of one noun */
-	const char *name;    /* "rate", "udp.dst" */
-	const char *alias;   /* Pktgen's spellings, separated by commas: "dst ip,dip" */
+struct setting {           /* one row of the table: all that is known of one noun */
+	const char *name;  /* "rate", "udp.dst" */
+	const char *alias; /* Pktgen's spellings, separated by commas: "dst ip,dip" */
 	enum cmd_scope scope;
 	struct vspec v;
-	const char *dflt;    /* text; must parse. NULL only with a store (the row may be unset) or a resolve */
-	const char *unit;    /* for help */
+	/* text; must parse. NULL only with a store (the row may be unset) or a resolve */
+	const char *dflt;
+	const char *unit; /* for help */
 	const char *help;
-	uint32_t offset;     /* into the scope's struct */
+	uint32_t offset; /* into the scope's struct */
 	uint32_t flags;
 	const struct setting_store *store; /* NULL: plain member at offset */
-	const void *arg;     /* for the store */
+	const void *arg;                   /* for the store */
 	/* A rule between settings. It is called after the write, so obj->cfg has the new value. It
 	 * cannot refuse, so that settings can be written in any order; a start refuses what still
 	 * does not fit. A text that it leaves in *warn goes to cmd_run.note as a warning, an empty
@@ -69,11 +71,12 @@ struct setting { /* one row of the table: all that is known of one noun */
 	 * itself. Which row that is depends on the object: "dport" is udp.dst or tcp.dst, by the
 	 * stack. NULL with *e: the object has nothing that the row could mean. v.type of such a row
 	 * may be NULL; if it is there, help and completion use it. */
-	const struct setting *(*resolve)(const struct setting *, const struct set_obj *obj, struct err *e);
+	const struct setting *(*resolve)(const struct setting *, const struct set_obj *obj,
+					 struct err *e);
 	/* Adds lines to cmd_run.note that express the new value in other units or words. It is
 	 * called after the write, and only if a person typed the command. May be NULL. */
 	void (*echo)(const struct setting *, const struct set_obj *obj, struct sbuf *note);
-	uint32_t why;        /* what changes with it, in bits of the host's; 0: anything may */
+	uint32_t why; /* what changes with it, in bits of the host's; 0: anything may */
 };
 
 struct cmd; /* the running language: both tables and the host */
@@ -88,7 +91,16 @@ struct cmd_run;
  * ARG_FILE     one word
  * ARG_CHOICE   one of v.choices
  * Words and choices may be shortened to a unique prefix. */
-enum arg_kind { ARG_END, ARG_WORD, ARG_TARGETS, ARG_VALUE, ARG_SETTING, ARG_REST, ARG_FILE, ARG_CHOICE };
+enum arg_kind {
+	ARG_END,
+	ARG_WORD,
+	ARG_TARGETS,
+	ARG_VALUE,
+	ARG_SETTING,
+	ARG_REST,
+	ARG_FILE,
+	ARG_CHOICE
+};
 enum arg_flags {
 	/* The argument may be left out. An ARG_WORD with this flag begins a group: it and the
 	 * arguments after it, up to the next that is an ARG_WORD or lacks ARG_OPT, come together or
@@ -97,16 +109,17 @@ enum arg_flags {
 	/* With ARG_OPT: may be given only after the optional argument before it, as <ports> in
 	 * "[<what> [<ports>]]". */
 	ARG_AFTER = 2,
-	ARG_NEW = 4,   /* ARG_TARGETS: the streams need not be there, the verb looks at them itself */
-	ARG_ALL = 8,   /* ARG_TARGETS: if they are missing, the refusal mentions `VERB all` */
+	/* ARG_TARGETS: the streams need not be there, the verb looks at them itself */
+	ARG_NEW = 4,
+	ARG_ALL = 8,     /* ARG_TARGETS: if they are missing, the refusal mentions `VERB all` */
 	ARG_NO_LOAD = 8, /* ARG_WORD: such lines are not allowed in a file read by `load` */
-	ARG_PATH = 16, /* it may name a file, as an ARG_FILE does */
+	ARG_PATH = 16,   /* it may name a file, as an ARG_FILE does */
 };
 struct arg_spec {
 	enum arg_kind kind;
-	const char *name;      /* "ports", "DURATION"; ARG_WORD: the literal word */
-	uint32_t flags;        /* enum arg_flags */
-	struct vspec v;        /* ARG_VALUE: type; ARG_CHOICE: v.choices */
+	const char *name; /* "ports", "DURATION"; ARG_WORD: the literal word */
+	uint32_t flags;   /* enum arg_flags */
+	struct vspec v;   /* ARG_VALUE: type; ARG_CHOICE: v.choices */
 	/* ARG_CHOICE: a line for each choice, or NULL. CMD_LATER marks a known word of a later
 	 * version. */
 	const char *const *about;
@@ -114,23 +127,26 @@ struct arg_spec {
 /* One argument as it was given. */
 struct arg_val {
 	bool given;
-	int col;               /* its column in the line */
-	const char *text;      /* without quotes; valid until run returns */
+	int col;                       /* its column in the line */
+	const char *text;              /* without quotes; valid until run returns */
 	const struct setting *setting; /* ARG_SETTING */
-	struct target target;  /* ARG_TARGETS */
-	int choice;            /* ARG_CHOICE */
+	struct target target;          /* ARG_TARGETS */
+	int choice;                    /* ARG_CHOICE */
 	/* ARG_VALUE. A value of a larger type (vt_text) is checked, but is here as text alone. */
-	union { uint64_t u; uint8_t raw[64]; } v;
+	union {
+		uint64_t u;
+		uint8_t raw[64];
+	} v;
 };
 #define CMD_MAX_ARGS 16
 
 #define CMD_LATER "not in this version"
 
 enum verb_flags {
-	VERB_LATER = 1,    /* known word, "not in this version" (exit code 2) */
-	VERB_NO_LOAD = 2,  /* not allowed in a file read by `load` */
-	VERB_TRUSTED = 8,  /* runs what a file says with the rights of the program */
-	VERB_ENDS = 16,    /* ends the program */
+	VERB_LATER = 1,   /* known word, "not in this version" (exit code 2) */
+	VERB_NO_LOAD = 2, /* not allowed in a file read by `load` */
+	VERB_TRUSTED = 8, /* runs what a file says with the rights of the program */
+	VERB_ENDS = 16,   /* ends the program */
 	/* It changes nothing, so it may be suggested even for a word that resembles it little. */
 	VERB_LOOKS = 32,
 	/* It is left out of lists, and a shortened word means it only if no visible verb
@@ -139,9 +155,10 @@ enum verb_flags {
 };
 /* How far a command has come, for people who wait for it. */
 struct cmd_progress {
-	char text[160];        /* what it does, and how much of how much is done: "sent 3M of 10M frames" */
-	double share;          /* what is done, as a share from 0 to 1; NAN: unknown */
-	uint64_t left_ns;      /* time until its end; CMD_LEFT_UNKNOWN */
+	/* what it does, and how much of how much is done: "sent 3M of 10M frames" */
+	char text[160];
+	double share;     /* what is done, as a share from 0 to 1; NAN: unknown */
+	uint64_t left_ns; /* time until its end; CMD_LEFT_UNKNOWN */
 };
 #define CMD_LEFT_UNKNOWN UINT64_MAX
 /* Fills share and left_ns for a command that only has to wait for a time to pass. */
@@ -154,7 +171,8 @@ void cmd_progress_spans(uint64_t gone_ns, uint64_t all_ns, struct sbuf *out);
 enum { VERB_DONE = 0, VERB_PENDING = 1 }; /* results of run and poll; negative: -errno with *e */
 
 struct verb { /* one row of the table of verbs */
-	const char *name, *alias; /* name: one word, or two ("stream add"); alias: comma separated */
+	/* name: one word, or two ("stream add"); alias: comma separated */
+	const char *name, *alias;
 	const struct arg_spec *args; /* ends with ARG_END; NULL: none */
 	const char *help;            /* its first line is one sentence; more may follow */
 	uint32_t flags;
@@ -172,7 +190,7 @@ struct verb { /* one row of the table of verbs */
 
 /* What verbs keep for a session from one command to the next. */
 struct cmd_own {
-	void *p; /* NULL: nothing yet */
+	void *p;               /* NULL: nothing yet */
 	void (*free)(void *p); /* called with p when the session ends */
 	/* can_ask: a person at the session can answer questions. While a command runs, its verb may
 	 * set asks; the next line that is typed then becomes answer, which the verb frees. */
@@ -183,20 +201,20 @@ struct cmd_own {
 /* One execution of one command. */
 struct cmd_run {
 	struct cmd *cmd;
-	void *host;            /* the host's object: app context */
+	void *host; /* the host's object: app context */
 	const struct verb *verb;
 	const char *line;
-	int out_mode;          /* enum out_mode of the session */
-	struct sbuf *out;      /* results */
-	struct sbuf *note;     /* warnings and remarks, for stderr */
+	int out_mode;      /* enum out_mode of the session */
+	struct sbuf *out;  /* results */
+	struct sbuf *note; /* warnings and remarks, for stderr */
 	/* The documents that the command printed, whatever the mode: an array, NULL: none. Whoever
 	 * runs the command releases it at the end. */
 	json_t *results;
 	/* 0, unless the verb is done and has not passed: then one of "Exit codes" in README.md,
 	 * where 1 means that a criterion failed. */
 	int exit_code;
-	bool batch;            /* no person at the other end */
-	struct cmd_own *own;   /* of the session; NULL: the command runs outside of one */
+	bool batch;          /* no person at the other end */
+	struct cmd_own *own; /* of the session; NULL: the command runs outside of one */
 	_Alignas(16) uint8_t state[VERB_STATE_BYTES]; /* the verb's memory, zeroed before run */
 };
 
@@ -208,7 +226,9 @@ struct cmd_host {
 	void *arg;
 	/* Words that are no commands, separated by commas, and the text to answer each of them
 	 * with. The array ends with words NULL. May be NULL. */
-	const struct cmd_known { const char *words, *text; } *known;
+	const struct cmd_known {
+		const char *words, *text;
+	} * known;
 	unsigned (*nports)(void *arg);
 	unsigned (*nstreams)(void *arg, unsigned port);
 	void *(*object)(void *arg, enum cmd_scope, unsigned port, unsigned stream);
@@ -222,15 +242,16 @@ struct cmd_host {
 	const struct setting *(*row)(void *arg, const char *name);
 	/* Completes an ARG_REST of verb v that does not follow a setting. text is the word at the
 	 * cursor; a word that is offered replaces it. */
-	void (*complete)(void *arg, const struct verb *v, const char *text, void (*offer)(void *to, const char *word, const char *help), void *to);
+	void (*complete)(void *arg, const struct verb *v, const char *text,
+			 void (*offer)(void *to, const char *word, const char *help), void *to);
 	void *program; /* what rows get as set_obj.host; may be NULL */
 };
 
 /* Makes a language out of two tables; free it with cmd_free(). The rows must outlive it, the arrays
  * of pointers and the host record are copied. host may be NULL for functions that look at the rows
  * alone: help, dump, man, dict and table check. */
-struct cmd *cmd_new(const struct setting *const *settings, unsigned nsettings, const struct verb *const *verbs, unsigned nverbs,
-		    const struct cmd_host *host);
+struct cmd *cmd_new(const struct setting *const *settings, unsigned nsettings,
+		    const struct verb *const *verbs, unsigned nverbs, const struct cmd_host *host);
 void cmd_free(struct cmd *);
 
 /* Splits one command into words and returns their number, or -errno with *e. Blanks separate words,
@@ -238,8 +259,13 @@ void cmd_free(struct cmd *);
  * all: inside of a word the quote characters and # mean themselves. In "..." a backslash makes the
  * characters " and \ plain, {...} nests, and newlines may stand inside of quotes. The texts lie in
  * buf, which needs strlen(line) + 1 bytes. col is the column of the word in line. */
-struct cmd_word { const char *text; int col; bool quoted; };
-int cmd_split(const char *line, struct cmd_word *words, unsigned max, char *buf, size_t bufsz, struct err *e);
+struct cmd_word {
+	const char *text;
+	int col;
+	bool quoted;
+};
+int cmd_split(const char *line, struct cmd_word *words, unsigned max, char *buf, size_t bufsz,
+	      struct err *e);
 /* Cuts the next command off *text and writes it to *one; false at the end of the text. Commands are
  * separated by ; or a newline outside of quotes. *text moves just past the separator. Empty
  * commands are given too, so that a caller can count lines. */
@@ -284,7 +310,11 @@ int cmd_check(struct cmd *, const char *line, struct err *e);
 /* What a line names: its verb, and the setting and the choice among its arguments (NULL: none).
  * Nothing is run, and streams need not exist. cmd_look() returns false if the line is empty or
  * would be refused for its words. */
-struct cmd_seen { const struct verb *verb; const struct setting *setting; const char *choice; };
+struct cmd_seen {
+	const struct verb *verb;
+	const struct setting *setting;
+	const char *choice;
+};
 bool cmd_look(const struct cmd *, const char *line, struct cmd_seen *out);
 
 /* Appends an error for people: "line\n   ^ text". */
@@ -298,8 +328,8 @@ void cmd_err_print_at(const char *where, const char *line, const struct err *e, 
  * line may hold several commands. *start becomes the column at which the word begins; a word that
  * is taken replaces line[*start, cursor). help may be NULL. If word is NULL, help says what else
  * may be written there ("DURATION: a number with ..."). */
-void cmd_complete(struct cmd *, const char *line, int cursor, int *start, void (*offer)(void *arg, const char *word, const char *help),
-		  void *arg);
+void cmd_complete(struct cmd *, const char *line, int cursor, int *start,
+		  void (*offer)(void *arg, const char *word, const char *help), void *arg);
 
 /* Finds a row by its name, an alias or a unique prefix; NULL with *e. */
 const struct setting *cmd_setting_find(const struct cmd *, const char *name, struct err *e);
@@ -310,18 +340,21 @@ const struct verb *cmd_verb_at(const struct cmd *, unsigned i);
 /* Appends the value of a row as canonical text (not quoted) and returns whether it differs from the
  * default. For a row with resolve it appends the text of the row that it stands for, and returns
  * false. */
-bool cmd_setting_text(const struct cmd *, const struct setting *, unsigned port, unsigned stream, struct sbuf *out);
+bool cmd_setting_text(const struct cmd *, const struct setting *, unsigned port, unsigned stream,
+		      struct sbuf *out);
 /* Finds the row that `set` would write after this list of ports or streams (NULL: no list), by its
  * whole name or an alias and not by a prefix. NULL with *e. */
-const struct setting *cmd_setting_for(const struct cmd *, const struct target *t, const char *name, struct err *e);
+const struct setting *cmd_setting_for(const struct cmd *, const struct target *t, const char *name,
+				      struct err *e);
 /* Calls fn with the value in force and with the row that holds it: for a row with resolve, the row
  * that it stands for. The value is valid until fn returns. Returns 0 or -errno with *e: there is no
  * such port or stream, the row means nothing there, or it is not in this version. */
 typedef void cmd_value_fn(void *arg, const struct setting *row, const void *val);
-int cmd_setting_value(const struct cmd *, const struct setting *, unsigned port, unsigned stream, cmd_value_fn *fn, void *arg,
-		      struct err *e);
+int cmd_setting_value(const struct cmd *, const struct setting *, unsigned port, unsigned stream,
+		      cmd_value_fn *fn, void *arg, struct err *e);
 /* Fills *out with the object that the host has there; false: there is none. */
-bool cmd_object(const struct cmd *, enum cmd_scope, unsigned port, unsigned stream, struct set_obj *out);
+bool cmd_object(const struct cmd *, enum cmd_scope, unsigned port, unsigned stream,
+		struct set_obj *out);
 /* The same as cmd_setting_text() for a row without resolve, read from an object at hand. */
 bool cmd_value_text(const struct setting *, const struct set_obj *obj, struct sbuf *out);
 /* While this is on, the checks of rows are not called. It is for callers that run many lines and
@@ -332,7 +365,8 @@ void cmd_hold_checks(struct cmd *, bool on);
  * whose store can unset, and writes dflt to any other; a type that has a value of that name keeps
  * it. Returns 0 or -errno with *e; e->col counts from the first byte of value, and is -1 if the
  * error is about the targets. */
-int cmd_set(struct cmd *, const struct target *t, const struct setting *, const char *value, struct sbuf *note, struct err *e);
+int cmd_set(struct cmd *, const struct target *t, const struct setting *, const char *value,
+	    struct sbuf *note, struct err *e);
 
 /* Appends the streams of a port as text: "0-3, 7". A long list is cut short. */
 void cmd_streams_text(const struct cmd *, unsigned port, struct sbuf *out);

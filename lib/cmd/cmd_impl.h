@@ -24,7 +24,8 @@ void names_free(struct names *t);
 /* names_find() gives the first name, in the order of the table, that consists of exactly these k
  * words; names_more() gives the next one after e. NULL: there is none. */
 const struct name *names_find(const struct names *t, const struct cmd_word *w, unsigned k);
-const struct name *names_more(const struct names *t, const struct name *e, const struct cmd_word *w);
+const struct name *names_more(const struct names *t, const struct name *e,
+			      const struct cmd_word *w);
 
 struct cmd {
 	const struct setting **settings;
@@ -70,14 +71,15 @@ enum find_in find_in_targets(const struct target *t);
 /* Finds the row whose name or alias stands at w[0..] and sets *used to the number of its words. An
  * exact name goes before a shortened one, more words before fewer, a name before an alias. NULL
  * with *e, whose column is that of the word in its line. */
-const struct setting *setting_match(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned n,
-				    unsigned *used, struct err *e);
+const struct setting *setting_match(const struct cmd *c, enum find_in in, const struct cmd_word *w,
+				    unsigned n, unsigned *used, struct err *e);
 /* Checks that the row may stand after what stands before it: 0, or -EINVAL with *e at column
  * col. */
 int setting_fits(const struct setting *s, enum find_in in, int col, struct err *e);
 /* Finds the verb that the first words of a line name ("stream add" has two words) and sets *used to
  * the number of these words. NULL with *e. */
-const struct verb *verb_match(const struct cmd *c, const struct cmd_word *w, unsigned n, unsigned *used, struct err *e);
+const struct verb *verb_match(const struct cmd *c, const struct cmd_word *w, unsigned n,
+			      unsigned *used, struct err *e);
 /* Appends the second words of all verbs of two words whose first word begins with `word`: for
  * "stream" that is "add | copy". */
 void verb_seconds(const struct cmd *c, const char *word, struct sbuf *out);
@@ -87,8 +89,9 @@ int setting_later(const struct setting *s, struct err *e);
 /* Matches the words from `first` on, which are those after the verb, against the verb's arguments:
  * 0 or -errno with *e. args has CMD_MAX_ARGS elements. text holds texts that were joined from
  * several words; the caller frees it. look: streams that are named need not exist. */
-int args_match(const struct cmd *c, const struct verb *v, const struct line_words *l, const char *line, unsigned first, bool look,
-	       struct arg_val *args, struct sbuf text[CMD_MAX_ARGS], struct err *e);
+int args_match(const struct cmd *c, const struct verb *v, const struct line_words *l,
+	       const char *line, unsigned first, bool look, struct arg_val *args,
+	       struct sbuf text[CMD_MAX_ARGS], struct err *e);
 unsigned verb_nargs(const struct verb *v);
 /* Returns the index after the optional group that begins at argument i. */
 unsigned group_end(const struct arg_spec *a, unsigned i);
@@ -106,8 +109,8 @@ bool looks_like_targets(const char *word);
 enum set_how { SET_LOOK /* only check */, SET_WRITE, SET_ECHO /* write and call echo */ };
 /* Does the work of cmd_set(). *in_value says whether an error is about the value, so that its
  * column counts from there. */
-int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value, enum set_how how,
-	      struct sbuf *note, bool *in_value, struct err *e);
+int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value,
+	      enum set_how how, struct sbuf *note, bool *in_value, struct err *e);
 /* Checks that the ports exist and, if `streams` is set, the streams too: 0 or -EINVAL with *e. */
 int target_check(const struct cmd *c, const struct target *t, bool streams, struct err *e);
 
@@ -118,7 +121,8 @@ void verb_syntax(const struct verb *v, struct sbuf *out);
 void setting_syntax(const struct setting *s, struct sbuf *out);
 void setting_allowed(const struct setting *s, struct sbuf *out);
 /* Returns some rows as {"commands":[..],"settings":[..]}, a new reference. */
-json_t *rows_json(const struct verb *const *v, unsigned nverbs, const struct setting *const *s, unsigned nsettings);
+json_t *rows_json(const struct verb *const *v, unsigned nverbs, const struct setting *const *s,
+		  unsigned nsettings);
 
 /* Joins the lines of a note, from byte `from` on, that say the same about several ports: they
  * become one line, at the place of the first of them. */

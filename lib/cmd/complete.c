@@ -66,7 +66,8 @@ static void give_value(void *arg, const char *word)
 {
 	struct completion *k = arg;
 
-	const char *help = k->spec->type->about != NULL ? k->spec->type->about(k->spec, word) : NULL;
+	const char *help =
+		k->spec->type->about != NULL ? k->spec->type->about(k->spec, word) : NULL;
 
 	if (k->head != NULL && word_prefix(word, k->head))
 		word += strlen(k->head);
@@ -75,7 +76,8 @@ static void give_value(void *arg, const char *word)
 
 /* If the complete words from `at` on begin this name of a verb, offers the word of the name that
  * follows them, provided that it begins with the prefix. */
-static void offer_verb_word(struct completion *k, const struct verb *v, const char *name, size_t len, unsigned at)
+static void offer_verb_word(struct completion *k, const struct verb *v, const char *name,
+			    size_t len, unsigned at)
 {
 	struct sbuf word = {0}, help = {0};
 	unsigned skip = k->n - at;
@@ -129,12 +131,14 @@ static void offer_longer_verbs(struct completion *k)
 
 	for (unsigned i = 0; i < k->c->nverbs; i++) {
 		const struct verb *v = k->c->verbs[i];
-		if (!(v->flags & (VERB_HIDDEN | VERB_LATER)) && strncmp(v->name, k->verb->name, len) == 0 && v->name[len] == ' ')
+		if (!(v->flags & (VERB_HIDDEN | VERB_LATER)) &&
+		    strncmp(v->name, k->verb->name, len) == 0 && v->name[len] == ' ')
 			offer_verb_word(k, v, v->name, strlen(v->name), 0);
 	}
 }
 
-static void offer_numbers(struct completion *k, const char *head, size_t head_len, const char *prefix, unsigned n)
+static void offer_numbers(struct completion *k, const char *head, size_t head_len,
+			  const char *prefix, unsigned n)
 {
 	struct sbuf word = {0};
 	char num[16];
@@ -173,7 +177,8 @@ static void offer_targets(struct completion *k)
 
 /* Offers the next word of each name in list whose first words are k->w[at..] and that goes on with
  * the prefix. */
-static void offer_name_words(struct completion *k, const struct setting *s, const char *list, unsigned at)
+static void offer_name_words(struct completion *k, const struct setting *s, const char *list,
+			     unsigned at)
 {
 	const char *name;
 	size_t len;
@@ -202,7 +207,9 @@ static void offer_name_words(struct completion *k, const struct setting *s, cons
 /* Says whether the row fits the ports or streams that stand before it. */
 static bool row_fits(const struct completion *k, const struct setting *s)
 {
-	enum find_in in = !k->targets_possible ? FIND_ANY : find_in_targets(k->targets_given ? &k->targets : NULL);
+	enum find_in in = !k->targets_possible
+				  ? FIND_ANY
+				  : find_in_targets(k->targets_given ? &k->targets : NULL);
 
 	return setting_fits(s, in, -1, NULL) == 0 && !(s->flags & SET_LATER);
 }
@@ -218,12 +225,14 @@ static void offer_more_rows(struct completion *k)
 
 	for (unsigned i = 0; dot != NULL && h->row != NULL && i < k->c->nsettings; i++) {
 		const struct setting *s = k->c->settings[i];
-		if (strncmp(s->name, k->prefix, head) != 0 || s->name[head] != '.' || !row_fits(k, s))
+		if (strncmp(s->name, k->prefix, head) != 0 || s->name[head] != '.' ||
+		    !row_fits(k, s))
 			continue;
 		sbuf_reset(&name);
 		sbuf_addn(&name, k->prefix, (size_t)(dot + 1 - k->prefix));
 		sbuf_add(&name, s->name + head);
-		const struct setting *row = word_prefix(name.s, k->prefix) ? h->row(h->arg, name.s) : NULL;
+		const struct setting *row =
+			word_prefix(name.s, k->prefix) ? h->row(h->arg, name.s) : NULL;
 		if (row != NULL)
 			complete_give(k, name.s, row->help);
 	}
@@ -237,7 +246,8 @@ static void offer_settings(struct completion *k, unsigned at)
 	for (unsigned i = 0; i < k->c->nsettings; i++) {
 		const struct setting *s = k->c->settings[i];
 		/* fields of a second header of a kind ("vlan[2].vid") only once [ was typed */
-		if (row_fits(k, s) && (strchr(s->name, '[') == NULL || strchr(k->prefix, '[') != NULL))
+		if (row_fits(k, s) &&
+		    (strchr(s->name, '[') == NULL || strchr(k->prefix, '[') != NULL))
 			offer_name_words(k, s, s->name, at);
 	}
 	if (at == k->n)
@@ -276,7 +286,8 @@ static void offer_rest(struct completion *k, unsigned at)
 		const struct cmd_host *h = &k->c->host;
 		unsigned p = k->targets.item[0].p0;
 		struct set_obj obj;
-		bool there = p < h->nports(h->arg) && cmd_object(k->c, s->scope, p, k->targets.item[0].s0, &obj);
+		bool there = p < h->nports(h->arg) &&
+			     cmd_object(k->c, s->scope, p, k->targets.item[0].s0, &obj);
 		const struct setting *real = there ? s->resolve(s, &obj, NULL) : NULL;
 		s = real != NULL ? real : s;
 	}
@@ -348,14 +359,15 @@ static void offer_arg(struct completion *k, const struct arg_spec *a, unsigned a
 			complete_give(k, a->name, NULL);
 		break;
 	case ARG_TARGETS:
-		if (!(a->flags & ARG_OPT) || k->prefix[0] == '\0' || looks_like_targets(k->prefix) ||
-		    word_prefix("all", k->prefix))
+		if (!(a->flags & ARG_OPT) || k->prefix[0] == '\0' ||
+		    looks_like_targets(k->prefix) || word_prefix("all", k->prefix))
 			offer_targets(k);
 		break;
 	case ARG_CHOICE:
 		for (unsigned i = 0; a->v.choices[i] != NULL; i++)
 			if (word_prefix(a->v.choices[i], k->prefix))
-				complete_give(k, a->v.choices[i], a->about != NULL ? a->about[i] : NULL);
+				complete_give(k, a->v.choices[i],
+					      a->about != NULL ? a->about[i] : NULL);
 		break;
 	case ARG_VALUE:
 		k->spec = &a->v;
@@ -388,7 +400,8 @@ static bool fits_arg(const struct arg_spec *a, const char *word)
 	case ARG_CHOICE:
 		return vt_enum.parse(&choice, word, raw, NULL) == 0;
 	case ARG_VALUE:
-		return a->v.type->size > sizeof(raw) || a->v.type->parse(&a->v, word, raw, NULL) == 0;
+		return a->v.type->size > sizeof(raw) ||
+		       a->v.type->parse(&a->v, word, raw, NULL) == 0;
 	case ARG_FILE:
 		return true;
 	default:
@@ -414,8 +427,9 @@ static void complete_walk(struct completion *k, unsigned i, unsigned at, bool gr
 		return;
 	} else if (a[i].kind == ARG_SETTING) {
 		unsigned used = 0;
-		enum find_in in =
-			!k->targets_possible ? FIND_ANY : find_in_targets(k->targets_given ? &k->targets : NULL);
+		enum find_in in = !k->targets_possible
+					  ? FIND_ANY
+					  : find_in_targets(k->targets_given ? &k->targets : NULL);
 		offer_settings(k, at);
 		k->setting = setting_match(k->c, in, k->w + at, k->n - at, &used, NULL);
 		if (k->setting != NULL)

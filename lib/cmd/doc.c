@@ -92,8 +92,9 @@ static json_t *setting_json(const struct setting *s)
 static json_t *verb_json(const struct verb *v)
 {
 	static const char *const kinds[] = {
-		[ARG_END] = "end",         [ARG_WORD] = "word", [ARG_TARGETS] = "targets", [ARG_VALUE] = "value",
-		[ARG_SETTING] = "setting", [ARG_REST] = "rest", [ARG_FILE] = "file",       [ARG_CHOICE] = "choice"};
+		[ARG_END] = "end",     [ARG_WORD] = "word",       [ARG_TARGETS] = "targets",
+		[ARG_VALUE] = "value", [ARG_SETTING] = "setting", [ARG_REST] = "rest",
+		[ARG_FILE] = "file",   [ARG_CHOICE] = "choice"};
 	static const char *const flags[] = {"later", "no_load", "hidden"};
 	struct sbuf syntax = {0};
 	json_t *o = json_object(), *args = json_array();
@@ -108,15 +109,18 @@ static json_t *verb_json(const struct verb *v)
 		if (v->args[i].kind == ARG_CHOICE)
 			spec.type = &vt_enum;
 		put_spec(a, &spec);
-		for (unsigned k = 0; v->args[i].about != NULL && v->args[i].v.choices[k] != NULL; k++) {
+		for (unsigned k = 0; v->args[i].about != NULL && v->args[i].v.choices[k] != NULL;
+		     k++) {
 			if (k == 0)
 				json_object_set_new(a, "about", json_object());
-			json_object_set_new(json_object_get(a, "about"), v->args[i].v.choices[k], json_string(v->args[i].about[k]));
+			json_object_set_new(json_object_get(a, "about"), v->args[i].v.choices[k],
+					    json_string(v->args[i].about[k]));
 			if (strcmp(v->args[i].about[k], CMD_LATER) != 0)
 				continue;
 			if (json_object_get(a, "later") == NULL)
 				json_object_set_new(a, "later", json_array());
-			json_array_append_new(json_object_get(a, "later"), json_string(v->args[i].v.choices[k]));
+			json_array_append_new(json_object_get(a, "later"),
+					      json_string(v->args[i].v.choices[k]));
 		}
 		json_array_append_new(args, a);
 	}
@@ -130,7 +134,8 @@ static json_t *verb_json(const struct verb *v)
 	return o;
 }
 
-json_t *rows_json(const struct verb *const *v, unsigned nverbs, const struct setting *const *s, unsigned nsettings)
+json_t *rows_json(const struct verb *const *v, unsigned nverbs, const struct setting *const *s,
+		  unsigned nsettings)
 {
 	json_t *o = json_object(), *settings = json_array(), *verbs = json_array();
 
@@ -189,12 +194,13 @@ static void man_verbs(const struct cmd *c, struct sbuf *out)
 {
 	struct sbuf text = {0};
 
-	sbuf_add(out,
-		 ".SH COMMANDS\nWords may be shortened while they stay unique. \\(dq;\\(dq and newlines separate "
-		 "commands, # begins a "
-		 "comment,\n\\(dq...\\(dq, \\(aq...\\(aq and {...} make one word of several. Port lists are items "
-		 "joined by commas; an item is "
-		 "\\(dqall\\(dq,\na number or a range, followed by a slash and streams where streams are meant.\n");
+	sbuf_add(
+		out,
+		".SH COMMANDS\nWords may be shortened while they stay unique. \\(dq;\\(dq and newlines separate "
+		"commands, # begins a "
+		"comment,\n\\(dq...\\(dq, \\(aq...\\(aq and {...} make one word of several. Port lists are items "
+		"joined by commas; an item is "
+		"\\(dqall\\(dq,\na number or a range, followed by a slash and streams where streams are meant.\n");
 	for (unsigned i = 0; i < c->nverbs; i++) {
 		const struct verb *v = c->verbs[i];
 		if (v->flags & VERB_LATER)
@@ -207,7 +213,9 @@ static void man_verbs(const struct cmd *c, struct sbuf *out)
 			struct vspec spec = a->v;
 			if (a->kind == ARG_CHOICE)
 				spec.type = &vt_enum;
-			for (unsigned n = 0; a->kind == ARG_CHOICE && a->about != NULL && a->v.choices[n] != NULL; n++)
+			for (unsigned n = 0;
+			     a->kind == ARG_CHOICE && a->about != NULL && a->v.choices[n] != NULL;
+			     n++)
 				roff_line(a->v.choices[n], a->about[n], out);
 			if (a->kind == ARG_CHOICE && a->about != NULL)
 				continue;
@@ -224,10 +232,12 @@ static void man_settings(const struct cmd *c, struct sbuf *out)
 {
 	struct sbuf text = {0};
 
-	sbuf_add(out, ".SH SETTINGS\nA bare port number addresses the port for the settings of a port, else its stream "
-		      "0. A list applies to all "
-		      "or to none.\nvlan[2].vid is the vid of the second vlan header, and so for every header that can follow "
-		      "itself.\n");
+	sbuf_add(
+		out,
+		".SH SETTINGS\nA bare port number addresses the port for the settings of a port, else its stream "
+		"0. A list applies to all "
+		"or to none.\nvlan[2].vid is the vid of the second vlan header, and so for every header that can follow "
+		"itself.\n");
 	for (unsigned i = 0; i < c->nsettings; i++) {
 		const struct setting *s = c->settings[i];
 		/* a field of a second header ("vlan[2].vid") is described with the first */
@@ -244,8 +254,9 @@ static void man_settings(const struct cmd *c, struct sbuf *out)
 		roff_line("Also", s->alias, out);
 		if (s->flags & (SET_STOPPED | SET_RESTART))
 			roff_line("Needs",
-				  s->flags & SET_RESTART ? "a stopped port, whose device is restarted"
-							 : "a stopped port",
+				  s->flags & SET_RESTART
+					  ? "a stopped port, whose device is restarted"
+					  : "a stopped port",
 				  out);
 	}
 	sbuf_free(&text);
@@ -256,8 +267,10 @@ void cmd_man(struct cmd *c, const char *name, const char *version, struct sbuf *
 	sbuf_add(out, ".TH ");
 	for (const char *p = name; *p != '\0'; p++)
 		sbuf_addc(out, (char)toupper((unsigned char)*p));
-	sbuf_addf(out, " 1 \"\" \"%s %s\" \"User Commands\"\n.SH NAME\n%s \\- interactive packet generator\n", name,
-		  version, name);
+	sbuf_addf(
+		out,
+		" 1 \"\" \"%s %s\" \"User Commands\"\n.SH NAME\n%s \\- interactive packet generator\n",
+		name, version, name);
 	sbuf_addf(out, ".SH SYNOPSIS\n.B %s\n[EAL options \\-\\-] [options] [command ...]\n", name);
 	man_verbs(c, out);
 	man_settings(c, out);

@@ -45,19 +45,28 @@ enum find_in find_in_targets(const struct target *t)
 }
 
 const struct scope scopes[] = {
-	[SCOPE_GLOBAL] = {
-		.name = "global", .before = "", .title = "Settings of the program: set <setting> <value>",
-		.rank = {[FIND_GLOBAL] = 0, [FIND_BARE] = 2, [FIND_STREAMS] = 2},
-	},
-	[SCOPE_PORT] = {
-		.name = "port", .before = "<ports> ", .title = "Settings of a port: set <ports> <setting> <value>",
-		.rank = {[FIND_GLOBAL] = 1, [FIND_BARE] = 0, [FIND_STREAMS] = 1},
-	},
-	[SCOPE_STREAM] = {
-		.name = "stream", .before = "<streams> ",
-		.title = "Settings of a stream: set <streams> <setting> <value>; a bare port means its stream 0",
-		.rank = {[FIND_GLOBAL] = 2, [FIND_BARE] = 1, [FIND_STREAMS] = 0},
-	},
+	[SCOPE_GLOBAL] =
+		{
+			.name = "global",
+			.before = "",
+			.title = "Settings of the program: set <setting> <value>",
+			.rank = {[FIND_GLOBAL] = 0, [FIND_BARE] = 2, [FIND_STREAMS] = 2},
+		},
+	[SCOPE_PORT] =
+		{
+			.name = "port",
+			.before = "<ports> ",
+			.title = "Settings of a port: set <ports> <setting> <value>",
+			.rank = {[FIND_GLOBAL] = 1, [FIND_BARE] = 0, [FIND_STREAMS] = 1},
+		},
+	[SCOPE_STREAM] =
+		{
+			.name = "stream",
+			.before = "<streams> ",
+			.title =
+				"Settings of a stream: set <streams> <setting> <value>; a bare port means its stream 0",
+			.rank = {[FIND_GLOBAL] = 2, [FIND_BARE] = 1, [FIND_STREAMS] = 0},
+		},
 };
 const unsigned nscopes = ARRAY_SIZE(scopes);
 
@@ -97,8 +106,8 @@ enum name_kind { NAMES_PLAIN, NAMES_DOTTED, NAMES_ALIAS, NAMES_KINDS };
 
 /* Finds the row that k shortened words name best among names of one kind. If several rows fit as
  * well, *many gets the candidates' names. */
-static const struct setting *match_k(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned k, enum name_kind kind,
-				     struct sbuf *many)
+static const struct setting *match_k(const struct cmd *c, enum find_in in, const struct cmd_word *w,
+				     unsigned k, enum name_kind kind, struct sbuf *many)
 {
 	const struct setting *best = NULL;
 	const char *best_name = NULL;
@@ -111,13 +120,16 @@ static const struct setting *match_k(const struct cmd *c, enum find_in in, const
 		size_t len;
 		while (name_next(&list, &name, &len)) {
 			bool dotted = memchr(name, '.', len) != NULL;
-			if (name_match(name, len, w, k) == HOW_NO || (kind != NAMES_ALIAS && dotted != (kind == NAMES_DOTTED)))
+			if (name_match(name, len, w, k) == HOW_NO ||
+			    (kind != NAMES_ALIAS && dotted != (kind == NAMES_DOTTED)))
 				continue;
 			unsigned rank = scopes[s->scope].rank[in];
-			bool same = best != NULL && len == best_len && strncmp(name, best_name, len) == 0;
+			bool same = best != NULL && len == best_len &&
+				    strncmp(name, best_name, len) == 0;
 			/* after ports without streams a shortened word may mean a setting of the
 			 * port or one of its stream 0: none of them is chosen silently */
-			bool rival = !same && (rank == best_rank || (in == FIND_BARE && rank < 2 && best_rank < 2));
+			bool rival = !same && (rank == best_rank ||
+					       (in == FIND_BARE && rank < 2 && best_rank < 2));
 			if (best != NULL && rival) {
 				if (told++ < MAX_TOLD)
 					sbuf_addf(many, ", %.*s", (int)len, name);
@@ -170,7 +182,8 @@ static char *setting_nearest(const struct cmd *c, const struct cmd_word *w, unsi
 		for (unsigned k = 0; k < 2; k++) {
 			while (name_next(&lists[k], &name, &len)) {
 				if (count == cap)
-					words = xrealloc(words, (cap = cap ? cap * 2 : 64) * sizeof(*words));
+					words = xrealloc(words, (cap = cap ? cap * 2 : 64) *
+									sizeof(*words));
 				words[count] = xcalloc(len + 1, 1);
 				memcpy(words[count++], name, len);
 			}
@@ -200,7 +213,8 @@ static char *setting_nearest(const struct cmd *c, const struct cmd_word *w, unsi
 	return near;
 }
 
-static void setting_unknown(const struct cmd *c, const struct cmd_word *w, unsigned n, struct err *e)
+static void setting_unknown(const struct cmd *c, const struct cmd_word *w, unsigned n,
+			    struct err *e)
 {
 	struct sbuf begun = {0};
 
@@ -209,15 +223,18 @@ static void setting_unknown(const struct cmd *c, const struct cmd_word *w, unsig
 	if (w[0].text[0] != '\0')
 		names_begun(c, w[0].text, &begun);
 	if (begun.len > 0) {
-		err_at(e, EINVAL, w[0].col, "no setting \"%.40s\" by itself; there is %s", w[0].text, begun.s);
+		err_at(e, EINVAL, w[0].col, "no setting \"%.40s\" by itself; there is %s",
+		       w[0].text, begun.s);
 	} else {
 		bool from0 = strstr(w[0].text, "[0]") != NULL; /* ipv4[0].src */
 		char *near = w[0].text[0] != '\0' ? setting_nearest(c, w, n) : NULL;
 		if (near != NULL)
-			err_at(e, EINVAL, w[0].col, "no setting \"%.40s\", did you mean \"%s\"? %s\"help\" lists all",
+			err_at(e, EINVAL, w[0].col,
+			       "no setting \"%.40s\", did you mean \"%s\"? %s\"help\" lists all",
 			       w[0].text, near, from0 ? "(headers of a kind count from 1) " : "");
 		else
-			err_at(e, EINVAL, w[0].col, "no setting \"%.40s\"; \"help\" lists all", w[0].text);
+			err_at(e, EINVAL, w[0].col, "no setting \"%.40s\"; \"help\" lists all",
+			       w[0].text);
 		free(near);
 	}
 	sbuf_free(&begun);
@@ -225,12 +242,14 @@ static void setting_unknown(const struct cmd *c, const struct cmd_word *w, unsig
 
 /* Finds the row whose name is exactly the first words, as many of them as possible. A name goes
  * before an alias, then the rank of the scope decides. */
-static const struct setting *match_exact(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned n, unsigned *used)
+static const struct setting *match_exact(const struct cmd *c, enum find_in in,
+					 const struct cmd_word *w, unsigned n, unsigned *used)
 {
 	for (unsigned k = n < NAME_MAX_WORDS ? n : NAME_MAX_WORDS; k > 0; k--) {
 		const struct setting *best = NULL;
 		unsigned best_rank = 0;
-		for (const struct name *e = names_find(&c->setting_names, w, k); e != NULL; e = names_more(&c->setting_names, e, w)) {
+		for (const struct name *e = names_find(&c->setting_names, w, k); e != NULL;
+		     e = names_more(&c->setting_names, e, w)) {
 			const struct setting *s = c->settings[e->row];
 			unsigned rank = e->alias * 4u + scopes[s->scope].rank[in];
 			if (best == NULL || rank < best_rank) {
@@ -246,8 +265,8 @@ static const struct setting *match_exact(const struct cmd *c, enum find_in in, c
 	return NULL;
 }
 
-const struct setting *setting_match(const struct cmd *c, enum find_in in, const struct cmd_word *w, unsigned n,
-				    unsigned *used, struct err *e)
+const struct setting *setting_match(const struct cmd *c, enum find_in in, const struct cmd_word *w,
+				    unsigned n, unsigned *used, struct err *e)
 {
 	struct sbuf many = {0};
 	const struct setting *s = match_exact(c, in, w, n, used);
@@ -265,7 +284,8 @@ const struct setting *setting_match(const struct cmd *c, enum find_in in, const 
 				continue;
 			*used = k;
 			if (many.len > 0) {
-				err_at(e, EINVAL, w[0].col, "\"%.40s\" is ambiguous: %s", w[0].text, many.s);
+				err_at(e, EINVAL, w[0].col, "\"%.40s\" is ambiguous: %s", w[0].text,
+				       many.s);
 				s = NULL;
 			}
 			sbuf_free(&many);
@@ -282,15 +302,19 @@ int setting_fits(const struct setting *s, enum find_in in, int col, struct err *
 	if (in == FIND_ANY)
 		return 0;
 	if (s->scope == SCOPE_GLOBAL && in != FIND_GLOBAL)
-		return err_at(e, EINVAL, col, "%s belongs to no port; write: set %s <value>", s->name, s->name);
+		return err_at(e, EINVAL, col, "%s belongs to no port; write: set %s <value>",
+			      s->name, s->name);
 	if (s->scope != SCOPE_GLOBAL && in == FIND_GLOBAL && !(s->flags & SET_WHERE_IT_FITS))
-		return err_at(e, EINVAL, col,
-			      "%s belongs to a %s; write: set <ports> %s <value>, for example set 0 %s %s", s->name,
-			      scopes[s->scope].name, s->name, s->name, s->dflt != NULL ? s->dflt : "...");
+		return err_at(
+			e, EINVAL, col,
+			"%s belongs to a %s; write: set <ports> %s <value>, for example set 0 %s %s",
+			s->name, scopes[s->scope].name, s->name, s->name,
+			s->dflt != NULL ? s->dflt : "...");
 	if (s->scope == SCOPE_PORT && in == FIND_STREAMS)
-		return err_at(e, EINVAL, col,
-			      "%s belongs to a port, not to its streams; name the ports alone: set 0 %s ...", s->name,
-			      s->name);
+		return err_at(
+			e, EINVAL, col,
+			"%s belongs to a port, not to its streams; name the ports alone: set 0 %s ...",
+			s->name, s->name);
 	return 0;
 }
 
@@ -321,7 +345,8 @@ const struct setting *cmd_setting_find(const struct cmd *c, const char *name, st
 	return s;
 }
 
-const struct setting *cmd_setting_for(const struct cmd *c, const struct target *t, const char *name, struct err *e)
+const struct setting *cmd_setting_for(const struct cmd *c, const struct target *t, const char *name,
+				      struct err *e)
 {
 	enum find_in in = find_in_targets(t);
 	const struct setting *s = NULL;
@@ -374,7 +399,8 @@ static bool same_first(const char *a, const char *b)
 /* Finds a verb: first among all names as they are, then among shortened names of visible verbs,
  * then among shortened names and aliases of all. Of "show" and "show page" the longer one that fits
  * is taken. If several verbs fit, the result is NULL and *many has their names. */
-static const struct verb *verb_find(const struct cmd *c, const struct cmd_word *w, unsigned n, unsigned *used, struct sbuf *many)
+static const struct verb *verb_find(const struct cmd *c, const struct cmd_word *w, unsigned n,
+				    unsigned *used, struct sbuf *many)
 {
 	for (unsigned k = n < c->verb_names.max_words ? n : c->verb_names.max_words; k > 0; k--) {
 		const struct name *e = names_find(&c->verb_names, w, k);
@@ -386,7 +412,9 @@ static const struct verb *verb_find(const struct cmd *c, const struct cmd_word *
 		const struct verb *found = NULL;
 		for (unsigned i = 0; i < c->nverbs; i++) {
 			const struct verb *v = c->verbs[i];
-			unsigned words = (v->flags & VERB_HIDDEN) && !hidden ? 0 : verb_begins(v, hidden, w, n);
+			unsigned words = (v->flags & VERB_HIDDEN) && !hidden
+						 ? 0
+						 : verb_begins(v, hidden, w, n);
 			if (words == 0)
 				continue;
 			if (found == NULL) {
@@ -411,7 +439,8 @@ static const struct verb *verb_find(const struct cmd *c, const struct cmd_word *
 
 static bool setting_named(const struct cmd *c, const struct cmd_word *w)
 {
-	for (const struct name *e = names_find(&c->setting_names, w, 1); e != NULL; e = names_more(&c->setting_names, e, w))
+	for (const struct name *e = names_find(&c->setting_names, w, 1); e != NULL;
+	     e = names_more(&c->setting_names, e, w))
 		if (!e->alias)
 			return true;
 	return false;
@@ -422,7 +451,8 @@ void verb_seconds(const struct cmd *c, const char *word, struct sbuf *out)
 	for (unsigned i = 0; i < c->nverbs; i++) {
 		const struct verb *v = c->verbs[i];
 		size_t first = strcspn(v->name, " ");
-		if (v->name[first] != '\0' && word[0] != '\0' && strlen(word) <= first && word_prefix(v->name, word))
+		if (v->name[first] != '\0' && word[0] != '\0' && strlen(word) <= first &&
+		    word_prefix(v->name, word))
 			sbuf_addf(out, "%s%s", out->len ? " | " : "", v->name + first + 1);
 	}
 }
@@ -450,7 +480,8 @@ static bool verb_nearest(const struct cmd *c, const char *word, char *name, size
 		char first[64];
 		snprintf(first, sizeof(first), "%.*s", (int)strcspn(v->name, " "), v->name);
 		unsigned d = str_distance(word, first);
-		if (d >= best || !find_plausible(word, first, (v->flags & (VERB_LOOKS | VERB_LATER)) != 0, d))
+		if (d >= best ||
+		    !find_plausible(word, first, (v->flags & (VERB_LOOKS | VERB_LATER)) != 0, d))
 			continue;
 		best = d;
 		snprintf(name, size, "%s", first);
@@ -480,12 +511,15 @@ static void verb_unknown(const struct cmd *c, const struct cmd_word *w, struct e
 	if (known != NULL)
 		err_at(e, EINVAL, w->col, "no command \"%.40s\": %s", w->text, known);
 	else if (verb_nearest(c, w->text, near, sizeof(near)))
-		err_at(e, EINVAL, w->col, "no command \"%.40s\", did you mean \"%s\"? \"help\" lists all", w->text, near);
+		err_at(e, EINVAL, w->col,
+		       "no command \"%.40s\", did you mean \"%s\"? \"help\" lists all", w->text,
+		       near);
 	else
 		err_at(e, EINVAL, w->col, "no command \"%.40s\"; \"help\" lists all", w->text);
 }
 
-const struct verb *verb_match(const struct cmd *c, const struct cmd_word *w, unsigned n, unsigned *used, struct err *e)
+const struct verb *verb_match(const struct cmd *c, const struct cmd_word *w, unsigned n,
+			      unsigned *used, struct err *e)
 {
 	struct sbuf many = {0}, seconds = {0};
 	const struct verb *v = verb_find(c, w, n, used, &many);
@@ -498,11 +532,15 @@ const struct verb *verb_match(const struct cmd *c, const struct cmd_word *w, uns
 	if (many.len > 0)
 		err_at(e, EINVAL, w->col, "\"%.40s\" is ambiguous: %s", w->text, many.s);
 	else if (seconds.len > 0 && n > 1)
-		err_at(e, EINVAL, w[1].col, "\"%.40s\" is not what \"%.40s\" can do; allowed: %s", w[1].text, w->text, seconds.s);
+		err_at(e, EINVAL, w[1].col, "\"%.40s\" is not what \"%.40s\" can do; allowed: %s",
+		       w[1].text, w->text, seconds.s);
 	else if (seconds.len > 0)
-		err_at(e, EINVAL, w->col + (int)strlen(w->text), "a word is missing; allowed: %s", seconds.s);
+		err_at(e, EINVAL, w->col + (int)strlen(w->text), "a word is missing; allowed: %s",
+		       seconds.s);
 	else if (setting_named(c, w))
-		err_at(e, EINVAL, w->col, "%s is a setting, not a command; \"help %s\" shows how it is set", w->text, w->text);
+		err_at(e, EINVAL, w->col,
+		       "%s is a setting, not a command; \"help %s\" shows how it is set", w->text,
+		       w->text);
 	else
 		verb_unknown(c, w, e);
 	sbuf_free(&many);

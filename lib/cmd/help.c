@@ -12,7 +12,8 @@
  * whether the sentence goes on after this one. */
 static bool goes_on(const char *newline, const char *begin)
 {
-	return newline > begin && strchr(".:;", newline[-1]) == NULL && newline[1] != '\0' && !isupper((unsigned char)newline[1]);
+	return newline > begin && strchr(".:;", newline[-1]) == NULL && newline[1] != '\0' &&
+	       !isupper((unsigned char)newline[1]);
 }
 
 void cmd_help_first(const char *help, struct sbuf *out)
@@ -156,8 +157,10 @@ static void verb_help_put(const struct verb *v, struct sbuf *out)
 		if (a->kind == ARG_CHOICE)
 			spec.type = &vt_enum;
 		if (a->kind == ARG_TARGETS)
-			sbuf_addf(out, "  %s: all | N | N-M, joined by commas; streams as port/stream: 0,2-3,1/0-7\n",
-				  arg_name(a));
+			sbuf_addf(
+				out,
+				"  %s: all | N | N-M, joined by commas; streams as port/stream: 0,2-3,1/0-7\n",
+				arg_name(a));
 		if (spec.type == NULL)
 			continue;
 		if (a->kind == ARG_CHOICE && a->about != NULL) {
@@ -229,7 +232,8 @@ static void list_fields(const struct cmd *c, enum cmd_scope scope, struct sbuf *
 	for (unsigned i = 0; i < c->nsettings; i++) {
 		const char *name = c->settings[i]->name;
 		size_t head = name_head(name) + 1, col = 0;
-		bool seen = name[head - 1] == '\0' || !is_field_of(c->settings[i], scope, name, head);
+		bool seen =
+			name[head - 1] == '\0' || !is_field_of(c->settings[i], scope, name, head);
 		for (unsigned k = 0; k < i && !seen; k++)
 			seen = is_field_of(c->settings[k], scope, name, head);
 		for (unsigned k = i; k < c->nsettings && !seen; k++) {
@@ -315,21 +319,27 @@ static void help_names(const struct cmd *c, struct sbuf *out)
 {
 	struct cmd_names names = {0};
 
-	sbuf_add(out, "Commands; words may be shortened while they stay unique, \";\" separates, # begins a comment\n");
+	sbuf_add(
+		out,
+		"Commands; words may be shortened while they stay unique, \";\" separates, # begins a comment\n");
 	for (unsigned i = 0; i < c->nverbs; i++)
 		if (!(c->verbs[i]->flags & (VERB_HIDDEN | VERB_LATER)))
 			cmd_names_add(&names, c->verbs[i]->name, strlen(c->verbs[i]->name));
 	cmd_names_put(&names, NAMES_COLUMNS, out);
 	for (unsigned scope = 0; scope < nscopes; scope++)
 		list_settings(c, (enum cmd_scope)scope, false, out);
-	sbuf_add(out, "\n\"help WORD\" tells about a command or a setting, \"help udp.\" about all of a header, \"help all\" a line about each.\n");
+	sbuf_add(
+		out,
+		"\n\"help WORD\" tells about a command or a setting, \"help udp.\" about all of a header, \"help all\" a line about each.\n");
 }
 
 static void help_list(const struct cmd *c, struct sbuf *out)
 {
 	struct sbuf syntax = {0};
 
-	sbuf_add(out, "Commands; words may be shortened while they stay unique, \";\" separates, # begins a comment\n");
+	sbuf_add(
+		out,
+		"Commands; words may be shortened while they stay unique, \";\" separates, # begins a comment\n");
 	for (unsigned i = 0; i < c->nverbs; i++) {
 		if (c->verbs[i]->flags & (VERB_HIDDEN | VERB_LATER))
 			continue;
@@ -380,7 +390,8 @@ static unsigned find_rows(const struct cmd *c, const char *word, bool exact, str
 	}
 	for (unsigned i = 0; i < c->nsettings; i++) {
 		const struct setting *s = c->settings[i];
-		if (exact ? has_name(s->name, word) || has_name(s->alias, word) : word_prefix(s->name, word))
+		if (exact ? has_name(s->name, word) || has_name(s->alias, word)
+			  : word_prefix(s->name, word))
 			f->settings[f->nsettings++] = s;
 	}
 	return f->nverbs + f->nsettings;
@@ -394,7 +405,8 @@ static int help_find(struct cmd *c, const char *word, struct found *f, struct er
 
 	*f = (struct found){.verbs = xcalloc(c->nverbs, sizeof(*f->verbs)),
 			    .settings = xcalloc(c->nsettings, sizeof(*f->settings))};
-	if (word[0] != '\0' && (find_rows(c, word, true, f) > 0 || find_rows(c, word, false, f) > 0))
+	if (word[0] != '\0' &&
+	    (find_rows(c, word, true, f) > 0 || find_rows(c, word, false, f) > 0))
 		return 0;
 	const struct setting *s = cmd_setting_find(c, word, &own);
 	if (s != NULL) {
@@ -404,7 +416,8 @@ static int help_find(struct cmd *c, const char *word, struct found *f, struct er
 	/* for "show frame" the help of show is given, which tells about its words */
 	size_t first = strcspn(word, " ");
 	for (unsigned i = 0; word[first] != '\0' && i < c->nverbs; i++)
-		if (strlen(c->verbs[i]->name) == first && strncmp(c->verbs[i]->name, word, first) == 0)
+		if (strlen(c->verbs[i]->name) == first &&
+		    strncmp(c->verbs[i]->name, word, first) == 0)
 			f->verbs[f->nverbs++] = c->verbs[i];
 	if (f->nverbs > 0)
 		return 0;

@@ -15,7 +15,7 @@ struct matching {
 	const struct line_words *l;
 	int end_col; /* where a missing word would stand */
 	struct arg_val *args;
-	struct sbuf *text; /* texts of arguments that take several words, by argument */
+	struct sbuf *text;            /* texts of arguments that take several words, by argument */
 	const struct target *targets; /* those matched before the argument at hand; NULL: none */
 	/* possible: the verb has an ARG_TARGETS. look: streams need not exist. */
 	bool targets_possible, look;
@@ -38,24 +38,28 @@ unsigned group_end(const struct arg_spec *a, unsigned i)
 	bool word = a[i].kind == ARG_WORD;
 
 	for (i++; i < CMD_MAX_ARGS && a[i].kind != ARG_END; i++)
-		if (!(a[i].flags & ARG_AFTER) && !(word && (a[i].flags & ARG_OPT) && a[i].kind != ARG_WORD))
+		if (!(a[i].flags & ARG_AFTER) &&
+		    !(word && (a[i].flags & ARG_OPT) && a[i].kind != ARG_WORD))
 			break;
 	return i;
 }
 
 const char *arg_name(const struct arg_spec *a)
 {
-	static const char *const names[] = {[ARG_END] = "",        [ARG_WORD] = "",           [ARG_TARGETS] = "ports",
-					    [ARG_VALUE] = "value", [ARG_SETTING] = "setting", [ARG_REST] = "text",
-					    [ARG_FILE] = "FILE",   [ARG_CHOICE] = "word"};
+	static const char *const names[] = {
+		[ARG_END] = "",        [ARG_WORD] = "",           [ARG_TARGETS] = "ports",
+		[ARG_VALUE] = "value", [ARG_SETTING] = "setting", [ARG_REST] = "text",
+		[ARG_FILE] = "FILE",   [ARG_CHOICE] = "word"};
 
 	return a->name != NULL ? a->name : names[a->kind];
 }
 
 bool looks_like_targets(const char *word)
 {
-	return isdigit((unsigned char)word[0]) || (word[0] == '-' && isdigit((unsigned char)word[1])) ||
-	       (strncmp(word, "all", 3) == 0 && !isalnum((unsigned char)word[3]) && word[3] != '_' && word[3] != '.');
+	return isdigit((unsigned char)word[0]) ||
+	       (word[0] == '-' && isdigit((unsigned char)word[1])) ||
+	       (strncmp(word, "all", 3) == 0 && !isalnum((unsigned char)word[3]) &&
+		word[3] != '_' && word[3] != '.');
 }
 
 /* Remembers a failure at word `at` unless a better one is known already. The one that came furthest
@@ -79,10 +83,11 @@ static bool match_unexpected(struct matching *m, unsigned at, const char *word)
 
 	verb_syntax(m->verb, &syntax);
 	if (word != NULL)
-		err_at(&e, EINVAL, m->l->w[at].col, "\"%.40s\" is not \"%s\"; syntax: %s", m->l->w[at].text, word,
-		       syntax.s);
+		err_at(&e, EINVAL, m->l->w[at].col, "\"%.40s\" is not \"%s\"; syntax: %s",
+		       m->l->w[at].text, word, syntax.s);
 	else
-		err_at(&e, EINVAL, m->l->w[at].col, "unexpected \"%.40s\"; syntax: %s", m->l->w[at].text, syntax.s);
+		err_at(&e, EINVAL, m->l->w[at].col, "unexpected \"%.40s\"; syntax: %s",
+		       m->l->w[at].text, syntax.s);
 	sbuf_free(&syntax);
 	return match_keep(m, at, false, -EINVAL, &e);
 }
@@ -107,15 +112,20 @@ static bool match_missing(struct matching *m, unsigned at, const struct arg_spec
 	}
 	if (a->flags & ARG_ALL)
 		sbuf_addf(&allowed, "`%s all` means all ports", m->verb->name);
-	err_at(&e, EINVAL, m->end_col, "%s%s%s is missing%s%s; syntax: %s", s != NULL ? s->name : "",
-	       s != NULL ? ": the " : "", a->kind == ARG_WORD ? a->name : arg_name(a),
-	       allowed.len == 0 ? "" : a->kind == ARG_TARGETS ? "; " : "; allowed: ", sbuf_str(&allowed), syntax.s);
+	err_at(&e, EINVAL, m->end_col, "%s%s%s is missing%s%s; syntax: %s",
+	       s != NULL ? s->name : "", s != NULL ? ": the " : "",
+	       a->kind == ARG_WORD ? a->name : arg_name(a),
+	       allowed.len == 0         ? ""
+	       : a->kind == ARG_TARGETS ? "; "
+					: "; allowed: ",
+	       sbuf_str(&allowed), syntax.s);
 	sbuf_free(&syntax);
 	sbuf_free(&allowed);
 	return match_keep(m, at, true, -EINVAL, &e);
 }
 
-static bool match_value(struct matching *m, const struct arg_spec *a, struct arg_val *v, unsigned at)
+static bool match_value(struct matching *m, const struct arg_spec *a, struct arg_val *v,
+			unsigned at)
 {
 	struct err e = {.col = -1};
 	int rc;
@@ -134,7 +144,8 @@ static bool match_value(struct matching *m, const struct arg_spec *a, struct arg
 		return true;
 	const struct cmd_word *w = &m->l->w[at];
 	struct err full;
-	err_at(&full, -rc, w->col + w->quoted + (e.col > 0 ? e.col : 0), "%s: %.900s", arg_name(a), e.text);
+	err_at(&full, -rc, w->col + w->quoted + (e.col > 0 ? e.col : 0), "%s: %.900s", arg_name(a),
+	       e.text);
 	return match_keep(m, at, true, rc, &full);
 }
 
@@ -156,7 +167,8 @@ static bool match_with_unit(struct matching *m, unsigned i, unsigned at)
 	struct arg_val *v = &m->args[i];
 	const struct matching before = *m;
 
-	if (m->verb->args[i].kind != ARG_VALUE || at + 1 >= m->l->n || w[0].quoted || w[1].quoted || !value_is_unit(w[1].text))
+	if (m->verb->args[i].kind != ARG_VALUE || at + 1 >= m->l->n || w[0].quoted || w[1].quoted ||
+	    !value_is_unit(w[1].text))
 		return false;
 	join_words(&m->text[i], w, 2);
 	v->text = m->text[i].s;
@@ -167,7 +179,8 @@ static bool match_with_unit(struct matching *m, unsigned i, unsigned at)
 	return false;
 }
 
-static bool match_targets(struct matching *m, const struct arg_spec *a, struct arg_val *v, unsigned at)
+static bool match_targets(struct matching *m, const struct arg_spec *a, struct arg_val *v,
+			  unsigned at)
 {
 	const struct cmd_word *w = &m->l->w[at];
 	struct err e = {.col = -1};
@@ -274,8 +287,9 @@ static bool match_from(struct matching *m, unsigned i, unsigned at, bool grouped
 	return match_from(m, next, at, false);
 }
 
-int args_match(const struct cmd *c, const struct verb *v, const struct line_words *l, const char *line, unsigned first, bool look,
-	       struct arg_val *args, struct sbuf text[CMD_MAX_ARGS], struct err *e)
+int args_match(const struct cmd *c, const struct verb *v, const struct line_words *l,
+	       const char *line, unsigned first, bool look, struct arg_val *args,
+	       struct sbuf text[CMD_MAX_ARGS], struct err *e)
 {
 	struct matching m = {.c = c, .verb = v, .l = l, .args = args, .text = text, .look = look};
 	size_t end = strlen(line);

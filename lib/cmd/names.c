@@ -27,7 +27,8 @@ void names_add(struct names *t, const char *list, bool alias, unsigned row)
 	size_t len, n;
 
 	while (name_next(&list, &name, &len)) {
-		struct name e = {.text = name, .len = len, .row = row, .alias = alias, .hash = FNV_BASIS};
+		struct name e = {
+			.text = name, .len = len, .row = row, .alias = alias, .hash = FNV_BASIS};
 		const char *p = name, *end = name + len;
 		while (word_next(&p, end, &word, &n)) {
 			e.hash = fnv1a(fnv1a(e.hash, word, n), " ", 1);
@@ -70,12 +71,14 @@ static bool same_words(const struct name *e, const struct cmd_word *w, unsigned 
 	size_t n;
 
 	for (unsigned i = 0; i < k; i++)
-		if (!word_next(&p, end, &word, &n) || strncmp(w[i].text, word, n) != 0 || w[i].text[n] != '\0')
+		if (!word_next(&p, end, &word, &n) || strncmp(w[i].text, word, n) != 0 ||
+		    w[i].text[n] != '\0')
 			return false;
 	return true;
 }
 
-static const struct name *names_chain(const struct names *t, unsigned at, uint64_t hash, const struct cmd_word *w, unsigned k)
+static const struct name *names_chain(const struct names *t, unsigned at, uint64_t hash,
+				      const struct cmd_word *w, unsigned k)
 {
 	for (; at != 0; at = t->e[at - 1].next) {
 		const struct name *e = &t->e[at - 1];

@@ -41,7 +41,9 @@ static void read_line(struct line *l)
 	char *after;
 
 	l->warning = notes_skip(&p, "warning: ");
-	if ((!notes_skip(&p, "port ") && !notes_skip(&p, "stream ") && !notes_skip(&p, "streams ")) || !isdigit((unsigned char)*p))
+	if ((!notes_skip(&p, "port ") && !notes_skip(&p, "stream ") &&
+	     !notes_skip(&p, "streams ")) ||
+	    !isdigit((unsigned char)*p))
 		return;
 	unsigned long port = strtoul(p, &after, 10);
 	l->of = l->rest = after;
@@ -58,7 +60,8 @@ static bool notes_alike(const struct line *a, const struct line *b)
 {
 	size_t n = (size_t)(a->text + a->len - a->of);
 
-	return a->port != NULL && a->warning == b->warning && (size_t)(b->text + b->len - b->of) == n && memcmp(a->of, b->of, n) == 0 &&
+	return a->port != NULL && a->warning == b->warning &&
+	       (size_t)(b->text + b->len - b->of) == n && memcmp(a->of, b->of, n) == 0 &&
 	       (a->text[a->warning ? 9 : 0] == b->text[b->warning ? 9 : 0]);
 }
 
@@ -68,7 +71,8 @@ static void notes_put(const struct line *l, struct sbuf *out)
 		sbuf_addn(out, l->text, l->len);
 		return;
 	}
-	sbuf_addf(out, "%s%s ", l->warning ? "warning: " : "", l->of == l->rest ? "ports" : "streams");
+	sbuf_addf(out, "%s%s ", l->warning ? "warning: " : "",
+		  l->of == l->rest ? "ports" : "streams");
 	for (unsigned i = 0, last; i < l->n; i = last + 1) {
 		last = i;
 		while (last + 1 < l->n && l->port[last + 1] == l->port[last] + 1)
@@ -100,7 +104,8 @@ void notes_group(struct sbuf *note, size_t from)
 			struct line *before = &all[i - 1];
 			if (before->merged || before->port == NULL || !notes_alike(before, l))
 				continue;
-			before->port = xrealloc(before->port, (before->n + 1) * sizeof(*before->port));
+			before->port =
+				xrealloc(before->port, (before->n + 1) * sizeof(*before->port));
 			before->port[before->n++] = l->port[0];
 			l->merged = true;
 			break;

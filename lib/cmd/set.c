@@ -11,7 +11,7 @@
 struct slot {
 	struct set_obj obj;
 	const struct setting *row; /* the row to write: not the alias row that was named */
-	const void *val; /* owned by slots.value; NULL: unset */
+	const void *val;           /* owned by slots.value; NULL: unset */
 };
 
 /* The text that was given, parsed for one row. All objects that this row is written to share it. */
@@ -24,14 +24,15 @@ struct value {
 struct slots {
 	struct slot *s;
 	unsigned n, cap;
-	bool unsorted; /* s is out of order or has an object twice */
+	bool unsorted;       /* s is out of order or has an object twice */
 	struct value *value; /* one for each row that the name stands for */
 	unsigned nvalues;
 };
 
 static int slot_cmp(const void *a, const void *b)
 {
-	const struct set_obj *x = &((const struct slot *)a)->obj, *y = &((const struct slot *)b)->obj;
+	const struct set_obj *x = &((const struct slot *)a)->obj,
+			     *y = &((const struct slot *)b)->obj;
 
 	if (x->port != y->port)
 		return x->port < y->port ? -1 : 1;
@@ -87,9 +88,13 @@ static int no_port(unsigned p, unsigned n, struct err *e)
 	return err_set(e, EINVAL, "no port %u; there are ports 0 to %u", p, n - 1);
 }
 
-bool cmd_object(const struct cmd *c, enum cmd_scope scope, unsigned port, unsigned stream, struct set_obj *out)
+bool cmd_object(const struct cmd *c, enum cmd_scope scope, unsigned port, unsigned stream,
+		struct set_obj *out)
 {
-	*out = (struct set_obj){.host = c->host.program, .scope = scope, .port = port, .stream = stream};
+	*out = (struct set_obj){.host = c->host.program,
+				.scope = scope,
+				.port = port,
+				.stream = stream};
 	out->cfg = c->host.object(c->host.arg, scope, port, stream);
 	return out->cfg != NULL;
 }
@@ -131,7 +136,8 @@ int cmd_no_stream(const struct cmd *c, unsigned p, unsigned s, struct err *e)
 	if (there.len == 0)
 		err_set(e, EINVAL, "port %u has no stream", p);
 	else
-		err_set(e, EINVAL, "no stream %u/%u; port %u has stream%s %s", p, s, p, strpbrk(there.s, "-,") != NULL ? "s" : "", there.s);
+		err_set(e, EINVAL, "no stream %u/%u; port %u has stream%s %s", p, s, p,
+			strpbrk(there.s, "-,") != NULL ? "s" : "", there.s);
 	sbuf_free(&there);
 	return -EINVAL;
 }
@@ -139,7 +145,8 @@ int cmd_no_stream(const struct cmd *c, unsigned p, unsigned s, struct err *e)
 /* Adds the streams s0..s1 of port p to *all (NULL: only checks them). Streams of a range that do
  * not exist are left out, but one of them at least must exist, and the range must not go beyond the
  * last stream of the port. So a single stream that is named must exist. */
-static int expand_streams(const struct cmd *c, unsigned p, unsigned s0, unsigned s1, struct slots *all, struct err *e)
+static int expand_streams(const struct cmd *c, unsigned p, unsigned s0, unsigned s1,
+			  struct slots *all, struct err *e)
 {
 	unsigned n = c->host.nstreams(c->host.arg, p), found = 0;
 
@@ -159,7 +166,8 @@ static int expand_streams(const struct cmd *c, unsigned p, unsigned s0, unsigned
 
 /* Adds every object of the list t to *all. A port without streams means its stream 0 if the scope
  * is that of streams. */
-static int set_expand(const struct cmd *c, const struct target *t, enum cmd_scope scope, struct slots *all, struct err *e)
+static int set_expand(const struct cmd *c, const struct target *t, enum cmd_scope scope,
+		      struct slots *all, struct err *e)
 {
 	int rc = target_check(c, t, false, e);
 	unsigned np = host_nports(c);
@@ -179,14 +187,16 @@ static int set_expand(const struct cmd *c, const struct target *t, enum cmd_scop
 
 /* Adds all ports that may take the row (SET_WHERE_IT_FITS). If none may, *e has the reason of the
  * last port. */
-static int expand_fitting(const struct cmd *c, const struct setting *s, struct slots *all, struct err *e)
+static int expand_fitting(const struct cmd *c, const struct setting *s, struct slots *all,
+			  struct err *e)
 {
 	int rc = 0;
 
 	for (unsigned p = 0; p < host_nports(c); p++) {
 		struct set_obj obj;
 		cmd_object(c, SCOPE_PORT, p, 0, &obj);
-		if (s->store == NULL || s->store->may == NULL || (rc = s->store->may(s, &obj, NULL, e)) == 0)
+		if (s->store == NULL || s->store->may == NULL ||
+		    (rc = s->store->may(s, &obj, NULL, e)) == 0)
 			slot_add(all, p, 0);
 	}
 	if (all->n > 0)
@@ -202,11 +212,15 @@ int target_check(const struct cmd *c, const struct target *t, bool streams, stru
 	for (unsigned i = 0; i < t->n && rc == 0; i++) {
 		unsigned p1 = t->item[i].p1 == UINT32_MAX ? np - 1 : t->item[i].p1;
 		if (p1 >= np && i > 0 && t->item[i - 1].has_streams && !t->item[i].has_streams)
-			return err_set(e, EINVAL, "no port %u; streams of one port are written with it each time: %u/%u,%u/%u", t->item[i].p0,
-				       t->item[i - 1].p0, t->item[i - 1].s0, t->item[i - 1].p0, t->item[i].p0);
+			return err_set(
+				e, EINVAL,
+				"no port %u; streams of one port are written with it each time: %u/%u,%u/%u",
+				t->item[i].p0, t->item[i - 1].p0, t->item[i - 1].s0,
+				t->item[i - 1].p0, t->item[i].p0);
 		if (np == 0 || p1 >= np)
 			return no_port(t->item[i].p0 >= np ? t->item[i].p0 : np, np, e);
-		for (unsigned p = t->item[i].p0; p <= p1 && streams && t->item[i].has_streams && rc == 0; p++)
+		for (unsigned p = t->item[i].p0;
+		     p <= p1 && streams && t->item[i].has_streams && rc == 0; p++)
 			rc = expand_streams(c, p, t->item[i].s0, t->item[i].s1, NULL, e);
 	}
 	return rc;
@@ -217,7 +231,8 @@ int cmd_target_check(const struct cmd *c, const struct target *t, struct err *e)
 	return target_check(c, t, true, e);
 }
 
-int cmd_target_ports(const struct cmd *c, const struct target *t, struct portset *out, struct err *e)
+int cmd_target_ports(const struct cmd *c, const struct target *t, struct portset *out,
+		     struct err *e)
 {
 	struct portset set = {0};
 	int rc = target_check(c, t, true, e);
@@ -225,7 +240,8 @@ int cmd_target_ports(const struct cmd *c, const struct target *t, struct portset
 	if (rc != 0)
 		return rc;
 	for (unsigned i = 0; i < t->n; i++)
-		for (unsigned p = t->item[i].p0, n = host_nports(c); p <= t->item[i].p1 && p < n; p++)
+		for (unsigned p = t->item[i].p0, n = host_nports(c); p <= t->item[i].p1 && p < n;
+		     p++)
 			portset_add(&set, p);
 	*out = set;
 	return 0;
@@ -268,7 +284,8 @@ static int value_parse(const struct setting *row, const char *text, void **val, 
 }
 
 /* Gives the value for a row. It is parsed once, however many objects get it. */
-static int value_for(struct slots *all, const struct setting *row, const char *text, const void **val, struct err *e)
+static int value_for(struct slots *all, const struct setting *row, const char *text,
+		     const void **val, struct err *e)
 {
 	struct value v = {.row = row};
 
@@ -289,8 +306,8 @@ static int value_for(struct slots *all, const struct setting *row, const char *t
 
 /* Finds out what is to be written to object i, and checks all that may refuse it. Nothing is
  * written yet. *in_value: see set_apply(). */
-static int slot_fill(struct cmd *c, struct slots *all, unsigned i, const struct setting *row, const char *value, bool *in_value,
-		     struct err *e)
+static int slot_fill(struct cmd *c, struct slots *all, unsigned i, const struct setting *row,
+		     const char *value, bool *in_value, struct err *e)
 {
 	const struct cmd_host *h = &c->host;
 	struct slot *s = &all->s[i];
@@ -341,14 +358,16 @@ static void slot_write(struct cmd *c, const struct slot *s)
 }
 
 /* Appends a warning about the objects first..last, which are of one port. */
-static void put_warning(const struct slot *first, const struct slot *last, const char *text, struct sbuf *note)
+static void put_warning(const struct slot *first, const struct slot *last, const char *text,
+			struct sbuf *note)
 {
 	const struct set_obj *obj = &first->obj;
 
 	if (obj->scope == SCOPE_GLOBAL)
 		sbuf_addf(note, "warning: %s\n", text);
 	else if (first != last)
-		sbuf_addf(note, "warning: streams %u/%u-%u: %s\n", obj->port, obj->stream, last->obj.stream, text);
+		sbuf_addf(note, "warning: streams %u/%u-%u: %s\n", obj->port, obj->stream,
+			  last->obj.stream, text);
 	else if (obj->scope == SCOPE_PORT || obj->stream == 0)
 		sbuf_addf(note, "warning: port %u: %s\n", obj->port, text);
 	else
@@ -366,7 +385,8 @@ static void slots_warn(const struct slots *all, struct sbuf *note)
 		warn.text[0] = '\0';
 		if (s->row->check != NULL)
 			s->row->check(s->row, &s->obj, &warn);
-		bool same = first != NULL && s->obj.port == first->obj.port && strcmp(warn.text, pending.text) == 0;
+		bool same = first != NULL && s->obj.port == first->obj.port &&
+			    strcmp(warn.text, pending.text) == 0;
 		if (first != NULL && !same) {
 			put_warning(first, last, pending.text, note);
 			first = NULL;
@@ -396,8 +416,8 @@ static int set_look(const struct setting *s, const char *value, bool *in_value, 
 	return rc;
 }
 
-int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value, enum set_how how,
-	      struct sbuf *note, bool *in_value, struct err *e)
+int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value,
+	      enum set_how how, struct sbuf *note, bool *in_value, struct err *e)
 {
 	struct slots all = {0};
 	bool dry = how == SET_LOOK;
@@ -432,8 +452,8 @@ int set_apply(struct cmd *c, const struct target *t, const struct setting *s, co
 	return rc;
 }
 
-int cmd_set(struct cmd *c, const struct target *t, const struct setting *s, const char *value, struct sbuf *note,
-	    struct err *e)
+int cmd_set(struct cmd *c, const struct target *t, const struct setting *s, const char *value,
+	    struct sbuf *note, struct err *e)
 {
 	bool in_value;
 	int rc = set_apply(c, t, s, value, SET_WRITE, note, &in_value, e);
@@ -476,7 +496,8 @@ bool cmd_value_text(const struct setting *row, const struct set_obj *obj, struct
 	return set;
 }
 
-bool cmd_setting_text(const struct cmd *c, const struct setting *s, unsigned port, unsigned stream, struct sbuf *out)
+bool cmd_setting_text(const struct cmd *c, const struct setting *s, unsigned port, unsigned stream,
+		      struct sbuf *out)
 {
 	const struct setting *row = s;
 	struct set_obj obj;
@@ -490,8 +511,8 @@ bool cmd_setting_text(const struct cmd *c, const struct setting *s, unsigned por
 	return cmd_value_text(row, &obj, out) && s->resolve == NULL;
 }
 
-int cmd_setting_value(const struct cmd *c, const struct setting *s, unsigned port, unsigned stream, cmd_value_fn *fn, void *arg,
-		      struct err *e)
+int cmd_setting_value(const struct cmd *c, const struct setting *s, unsigned port, unsigned stream,
+		      cmd_value_fn *fn, void *arg, struct err *e)
 {
 	const struct setting *row = s;
 	struct set_obj obj;
@@ -499,7 +520,8 @@ int cmd_setting_value(const struct cmd *c, const struct setting *s, unsigned por
 
 	if (rc == 0 && s->scope != SCOPE_GLOBAL && port >= host_nports(c))
 		rc = no_port(port, host_nports(c), e);
-	if (rc == 0 && s->scope == SCOPE_STREAM && (stream >= c->host.nstreams(c->host.arg, port) || !stream_there(c, port, stream)))
+	if (rc == 0 && s->scope == SCOPE_STREAM &&
+	    (stream >= c->host.nstreams(c->host.arg, port) || !stream_there(c, port, stream)))
 		rc = cmd_no_stream(c, port, stream, e);
 	if (rc != 0)
 		return rc;
@@ -510,8 +532,10 @@ int cmd_setting_value(const struct cmd *c, const struct setting *s, unsigned por
 		row = s->resolve(s, &obj, e);
 	}
 	if (row == NULL || row->v.type == NULL)
-		return row == NULL ? -EINVAL : err_set(e, EINVAL, "%s has no value to read", s->name);
-	if (row->store != NULL && row->store->told != NULL && (rc = row->store->told(row, &obj, e)) < 0)
+		return row == NULL ? -EINVAL
+				   : err_set(e, EINVAL, "%s has no value to read", s->name);
+	if (row->store != NULL && row->store->told != NULL &&
+	    (rc = row->store->told(row, &obj, e)) < 0)
 		return rc;
 	void *val = xcalloc(1, row->v.type->size);
 	if (row->store != NULL)
@@ -528,7 +552,8 @@ static int verb_set_run(struct cmd_run *r, const struct arg_val *args, struct er
 	bool in_value;
 	const struct target *t = args[0].given ? &args[0].target : NULL;
 	struct err own = {.col = -1};
-	int rc = set_apply(r->cmd, t, args[1].setting, args[2].text, r->batch ? SET_WRITE : SET_ECHO, r->note, &in_value, &own);
+	int rc = set_apply(r->cmd, t, args[1].setting, args[2].text,
+			   r->batch ? SET_WRITE : SET_ECHO, r->note, &in_value, &own);
 
 	if (rc == 0)
 		return VERB_DONE;

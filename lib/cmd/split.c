@@ -136,7 +136,8 @@ bool cmd_next_command(const char **text, unsigned long *line, struct sbuf *one, 
 	return false;
 }
 
-int cmd_split(const char *line, struct cmd_word *words, unsigned max, char *buf, size_t bufsz, struct err *e)
+int cmd_split(const char *line, struct cmd_word *words, unsigned max, char *buf, size_t bufsz,
+	      struct err *e)
 {
 	const char *p = line;
 	unsigned n = 0;
@@ -162,7 +163,8 @@ int cmd_split(const char *line, struct cmd_word *words, unsigned max, char *buf,
 		if (w->quoted) {
 			const char *end = skip_quoted(p, &buf);
 			if (end == NULL)
-				return err_at(e, EINVAL, w->col, "no closing %c for this quote", *p == '{' ? '}' : *p);
+				return err_at(e, EINVAL, w->col, "no closing %c for this quote",
+					      *p == '{' ? '}' : *p);
 			if (!ends_word(*end))
 				return err_at(e, EINVAL, (int)(end - line),
 					      "a blank is wanted after the closing quote");
@@ -249,7 +251,9 @@ void cmd_err_print(const char *line, const struct err *e, struct sbuf *out)
 			start--;
 		end += strcspn(line + end, "\n");
 		for (size_t i = start; i < end; i++)
-			sbuf_addc(out, iscntrl((unsigned char)line[i]) && line[i] != '\t' ? '?' : line[i]);
+			sbuf_addc(out, iscntrl((unsigned char)line[i]) && line[i] != '\t'
+					       ? '?'
+					       : line[i]);
 		sbuf_addc(out, '\n');
 		for (size_t i = start; i < (size_t)e->col; i++) {
 			/* a tab is copied, so that it is as wide as in the line above; the second

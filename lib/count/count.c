@@ -2,15 +2,23 @@
 /* The tables of the counters of queues: see count.h. */
 #include "count.h"
 
-#define TX(field, unit, help) {#field, unit, help, offsetof(struct cnt_tx, field)}
-#define RX(field, unit, help) {#field, unit, help, offsetof(struct cnt_rx, field)}
+#define TX(field, unit, help) \
+	{ \
+#field, unit, help, offsetof(struct cnt_tx, field) \
+	}
+#define RX(field, unit, help) \
+	{ \
+#field, unit, help, offsetof(struct cnt_rx, field) \
+	}
 
 const struct counter cnt_tx_table[] = {
 	TX(packets, "frames", "frames that the device accepted"),
 	TX(bytes, "bytes", "their bytes with FCS"),
-	TX(dropped, "frames", "frames built and thrown away: the tail that the device had not taken at stop or close"),
+	TX(dropped, "frames",
+	   "frames built and thrown away: the tail that the device had not taken at stop or close"),
 	TX(stalls, "bursts", "bursts that the device did not take whole"),
-	TX(unsent, "frames", "frames that were not sent because they were too late (catchup), or because the time of the run was over"),
+	TX(unsent, "frames",
+	   "frames that were not sent because they were too late (catchup), or because the time of the run was over"),
 	TX(nombuf, "turns", "turns of a worker that found no free buffer"),
 	TX(bursts, "bursts", "calls of the driver that took frames"),
 	TX(late, "frames", "frames that the device accepted more than 1 ms after their deadline"),
@@ -28,10 +36,15 @@ const struct counter cnt_rx_table[] = {
 };
 
 const uint8_t cnt_size_classes[1523] = {
-	[64] = 1, [65 ... 127] = 2, [128 ... 255] = 3, [256 ... 511] = 4, [512 ... 1023] = 5, [1024 ... 1522] = 6,
+	[64] = 1,          [65 ... 127] = 2,   [128 ... 255] = 3,
+	[256 ... 511] = 4, [512 ... 1023] = 5, [1024 ... 1522] = 6,
 };
 
-#define SIZES(i, name, help) {name, "frames", "frames " help " with FCS", offsetof(struct cnt_sizes, n) + (i) * sizeof(uint64_t)}
+#define SIZES(i, name, help) \
+	{ \
+		name, "frames", "frames " help " with FCS", \
+			offsetof(struct cnt_sizes, n) + (i) * sizeof(uint64_t) \
+	}
 
 const struct counter cnt_sizes_table[] = {
 	SIZES(0, "0-63", "below 64 bytes"),

@@ -8,8 +8,14 @@
 /* A cell is a counter that exactly one thread writes (a worker or control) and that any thread may
  * read. Loads and stores are relaxed atomics, which are plain moves on 64-bit machines. */
 typedef uint64_t cell_t;
-static inline uint64_t cell_get(const cell_t *c) { return __atomic_load_n(c, __ATOMIC_RELAXED); }
-static inline void cell_set(cell_t *c, uint64_t v) { __atomic_store_n(c, v, __ATOMIC_RELAXED); }
+static inline uint64_t cell_get(const cell_t *c)
+{
+	return __atomic_load_n(c, __ATOMIC_RELAXED);
+}
+static inline void cell_set(cell_t *c, uint64_t v)
+{
+	__atomic_store_n(c, v, __ATOMIC_RELAXED);
+}
 static inline void cell_add(cell_t *c, uint64_t n)
 {
 	__atomic_store_n(c, __atomic_load_n(c, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
@@ -35,22 +41,29 @@ struct cnt_tx {
 #define CNT_LATE_NS 1000000
 /* Counters of one Rx queue, or sums of them. */
 struct cnt_rx {
-	uint64_t packets, bytes; /* frames that our workers received; bytes with FCS */
+	uint64_t packets, bytes;       /* frames that our workers received; bytes with FCS */
 	uint64_t broadcast, multicast; /* frames to ff:ff:ff:ff:ff:ff; to other group addresses */
-	uint64_t bursts;         /* calls of the driver that gave frames */
-	uint64_t full;           /* bursts as large as was asked for: the queue may hold more */
+	uint64_t bursts;               /* calls of the driver that gave frames */
+	uint64_t full; /* bursts as large as was asked for: the queue may hold more */
 };
 
 /* Numbers of frames in classes of size with FCS; cnt_sizes_table names the classes. */
 #define CNT_NSIZES 8
-struct cnt_sizes { uint64_t n[CNT_NSIZES]; };
+struct cnt_sizes {
+	uint64_t n[CNT_NSIZES];
+};
 
 /* How many frames of one stream devices accepted, and their bytes with FCS. */
-struct cnt_stream { cell_t packets, bytes; };
+struct cnt_stream {
+	cell_t packets, bytes;
+};
 
 /* The class of each size with FCS up to 1522 bytes; larger sizes belong to the last class. */
 extern const uint8_t cnt_size_classes[1523];
-static inline unsigned cnt_size_class(uint64_t size) { return size < ARRAY_SIZE(cnt_size_classes) ? cnt_size_classes[size] : CNT_NSIZES - 1; }
+static inline unsigned cnt_size_class(uint64_t size)
+{
+	return size < ARRAY_SIZE(cnt_size_classes) ? cnt_size_classes[size] : CNT_NSIZES - 1;
+}
 
 /* The tables of the three structs above. Each ends with a row whose name is NULL. */
 extern const struct counter cnt_tx_table[], cnt_rx_table[], cnt_sizes_table[];

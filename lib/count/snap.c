@@ -5,8 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char *const link_names[] = {[LINK_DOWN] = "down", [LINK_UP] = "up", [LINK_UNKNOWN] = "unknown", [LINK_GONE] = "deleted"};
-static const char *const run_names[] = {[RUN_IDLE] = "idle", [RUN_SENDING] = "sending", [RUN_DRAINING] = "draining"};
+static const char *const link_names[] = {[LINK_DOWN] = "down",
+					 [LINK_UP] = "up",
+					 [LINK_UNKNOWN] = "unknown",
+					 [LINK_GONE] = "deleted"};
+static const char *const run_names[] = {
+	[RUN_IDLE] = "idle", [RUN_SENDING] = "sending", [RUN_DRAINING] = "draining"};
 
 const char *snap_link_name(enum snap_link l)
 {
@@ -34,7 +38,8 @@ static void snap_put(json_t *o, const char *key, uint64_t v)
 /* Adds a rate as a whole number of base units (frames/s, bit/s); null if it is not finite. */
 static void put_rate(json_t *o, const char *key, double v)
 {
-	json_object_set_new(o, key, isfinite(v) ? json_integer((json_int_t)llround(v)) : json_null());
+	json_object_set_new(o, key,
+			    isfinite(v) ? json_integer((json_int_t)llround(v)) : json_null());
 }
 
 /* A name as a JSON string; "?" if it is not UTF-8. Names come from outside (interfaces, files) and
@@ -164,7 +169,8 @@ static json_t *nic_json(const struct snap_nic *n)
 
 static json_t *history_json(const struct snap_port *p)
 {
-	json_t *o = json_object(), *of[4] = {json_array(), json_array(), json_array(), json_array()};
+	json_t *o = json_object(),
+	       *of[4] = {json_array(), json_array(), json_array(), json_array()};
 	static const char *const names[4] = {"tx_pps", "rx_pps", "tx_l1_bps", "rx_l1_bps"};
 
 	snap_put(o, "interval_ns", SNAP_INTERVAL_NS);
@@ -190,7 +196,8 @@ static json_t *max_json(const struct snap_port *p)
 
 static json_t *port_json(const struct snap_port *p)
 {
-	json_t *o = json_object(), *tx = snap_counters(cnt_tx_table, &p->tx), *rx = snap_counters(cnt_rx_table, &p->rx), *queues = json_array();
+	json_t *o = json_object(), *tx = snap_counters(cnt_tx_table, &p->tx),
+	       *rx = snap_counters(cnt_rx_table, &p->rx), *queues = json_array();
 
 	add_late(tx, &p->late);
 	snap_put(o, "port", p->port);
@@ -247,7 +254,8 @@ static json_t *worker_json(const struct snap_worker *w)
 	snap_put(stall, "longest_ns", w->stall.longest_ns);
 	snap_put(stall, "over_ns", w->stall.over_ns);
 	json_object_set_new(o, "stall", stall);
-	json_object_set_new(o, "waited_ns", w->waited_known ? json_integer((json_int_t)w->waited_ns) : json_null());
+	json_object_set_new(o, "waited_ns",
+			    w->waited_known ? json_integer((json_int_t)w->waited_ns) : json_null());
 	snap_put(o, "plan", w->plan);
 	snap_put(o, "tasks", w->tasks);
 	snap_put(o, "rx_queues", w->rx_queues);

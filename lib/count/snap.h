@@ -11,18 +11,25 @@ enum snap_link { LINK_DOWN, LINK_UP, LINK_UNKNOWN, LINK_GONE };
 const char *snap_link_name(enum snap_link); /* "down", "up", "unknown" or "deleted" */
 enum snap_run { RUN_IDLE, RUN_SENDING, RUN_DRAINING };
 
-struct snap_rate { double pps, l1_bps; };
+struct snap_rate {
+	double pps, l1_bps;
+};
 
 /* Rates in one interval of the 1 s timer. A history has one entry for each second: if the timer
  * came late, so that the interval lasted several seconds, it is entered once for each of them. */
 #define SNAP_HISTORY 60
 #define SNAP_INTERVAL_NS 1000000000ull
-struct snap_interval { struct snap_rate tx, rx; };
+struct snap_interval {
+	struct snap_rate tx, rx;
+};
 
 /* How long after its deadline the first frame of each burst left, in ns, known to 1 / 64. count is
  * the number of bursts; if it is 0 the other members mean nothing. max is UINT64_MAX if some burst
  * was later than can be measured. */
-struct snap_late { uint64_t count, p50, p99, max; double mean; };
+struct snap_late {
+	uint64_t count, p50, p99, max;
+	double mean;
+};
 
 struct snap_queue {
 	bool has_tx, has_rx;
@@ -34,13 +41,14 @@ struct snap_queue {
 	/* Cycles that a burst costs: tx_cycles to build and send it, rx_cycles to receive it and
 	 * hand it to its owner. NAN: no burst was sampled. */
 	double tx_cycles, rx_cycles;
-	int tx_worker, rx_worker;          /* lcores; -1: none */
+	int tx_worker, rx_worker; /* lcores; -1: none */
 };
 
 /* The device's or the kernel's own numbers since open or the last `clear`. has_*: whether the
  * source tells this number. */
 struct snap_nic {
-	const char *source;                 /* "device", "kernel", "software" (wire: counted by us) */
+	/* "device", "kernel", "software" (wire: counted by us) */
+	const char *source;
 	uint64_t tx_packets, tx_bytes, tx_errors, rx_packets, rx_bytes, rx_errors;
 	bool has_tx_packets, has_tx_bytes, has_rx_packets, has_rx_bytes;
 	/* Frames that were handed to the kernel and that tx_packets does not count. The number
@@ -51,29 +59,29 @@ struct snap_nic {
 
 struct snap_port {
 	unsigned port;
-	char name[64];                      /* "wire0", "if:eth1" */
-	bool used;                          /* named by the map */
+	char name[64]; /* "wire0", "if:eth1" */
+	bool used;     /* named by the map */
 	enum snap_link link;
 	uint64_t speed_mbps;
 	enum snap_run state;
 	struct {
 		uint64_t sent, duration_ns;
-		double asked_pps, mean_pps;     /* asked_pps 0: as fast as possible */
+		double asked_pps, mean_pps; /* asked_pps 0: as fast as possible */
 		double asked_l1_bps, mean_l1_bps;
-		bool asked_max;                 /* as fast as possible is asked for */
+		bool asked_max; /* as fast as possible is asked for */
 		/* A rate is moving to another one; asked_* are what is asked at this moment. */
 		bool ramps;
 		/* The rate changed while the port was sending: asked_* do not hold for the whole
 		 * run. */
 		bool rate_changed;
-		uint64_t steady_ns;             /* since a start or a change of rate or frame */
-		uint64_t bytes;                 /* of the frames sent, with FCS */
-		uint64_t unsent;                /* frames that were due in this run and not sent */
-	} run;                              /* the current run, or the last one */
-	struct cnt_tx tx;                   /* sums over queues */
+		uint64_t steady_ns; /* since a start or a change of rate or frame */
+		uint64_t bytes;     /* of the frames sent, with FCS */
+		uint64_t unsent;    /* frames that were due in this run and not sent */
+	} run;                      /* the current run, or the last one */
+	struct cnt_tx tx;           /* sums over queues */
 	struct cnt_rx rx;
-	struct snap_late late;              /* of all queues */
-	uint64_t tx_errors;                 /* the device's */
+	struct snap_late late;                    /* of all queues */
+	uint64_t tx_errors;                       /* the device's */
 	uint64_t rx_missed, rx_nombuf, rx_errors; /* the device's or kernel's */
 	struct snap_rate tx_rate, rx_rate;
 	/* The highest rates since open or clear. Each number is a maximum of its own, over all full
@@ -81,35 +89,37 @@ struct snap_port {
 	struct snap_interval max;
 	struct cnt_sizes tx_sizes, rx_sizes;
 	unsigned nhistory;
-	struct snap_interval *history;      /* the last full intervals, oldest first */
+	struct snap_interval *history; /* the last full intervals, oldest first */
 	struct snap_nic nic;
-	unsigned nqueues;                   /* max of Rx and Tx queues */
+	unsigned nqueues; /* max of Rx and Tx queues */
 	struct snap_queue *queue;
 };
 
 struct snap_worker {
 	unsigned lcore;
 	int cpu;
-	int node;                           /* NUMA node; -1: not known */
-	double busy;                        /* share of the last interval spent with work, 0..1 */
+	int node;    /* NUMA node; -1: not known */
+	double busy; /* share of the last interval spent with work, 0..1 */
 	/* Share of the last interval in which the thread was ready to run and had no CPU, 0..1.
 	 * NAN: the system does not tell. */
 	double wait;
-	double loops_per_s, pps;            /* turns; frames received and sent */
-	double cycles_per_packet;           /* busy cycles for each frame; NAN: no frames */
-	double stalls_per_s;                /* of its Tx queues */
+	double loops_per_s, pps;  /* turns; frames received and sent */
+	double cycles_per_packet; /* busy cycles for each frame; NAN: no frames */
+	double stalls_per_s;      /* of its Tx queues */
 	bool asleep;
 	uint64_t loops, sleeps, yields, events_lost;
 	/* Turns that took longer than over_ns, since open or clear. */
-	struct { uint64_t count, total_ns, longest_ns, over_ns; } stall;
-	uint64_t waited_ns;                 /* how long it waited for a CPU, since open or clear */
-	bool waited_known;                  /* false: the system does not tell waited_ns */
-	uint64_t plan;                      /* number of the plan in use */
+	struct {
+		uint64_t count, total_ns, longest_ns, over_ns;
+	} stall;
+	uint64_t waited_ns; /* how long it waited for a CPU, since open or clear */
+	bool waited_known;  /* false: the system does not tell waited_ns */
+	uint64_t plan;      /* number of the plan in use */
 	unsigned tasks, rx_queues;
 };
 
 struct snap {
-	uint64_t time_ns, wall_ns;          /* CLOCK_MONOTONIC_RAW, CLOCK_REALTIME */
+	uint64_t time_ns, wall_ns; /* CLOCK_MONOTONIC_RAW, CLOCK_REALTIME */
 	unsigned nports, nworkers;
 	struct snap_port *port;
 	struct snap_worker *worker;

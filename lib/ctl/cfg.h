@@ -20,8 +20,8 @@ struct own_rate {
  * `enable PORTS range` puts them to use. */
 #define HELD_MAX 32
 struct held_range {
-	bool set;                       /* any of the four was given */
-	uint8_t v[4][VT_FIELD_BYTES];   /* start, min, max, inc */
+	bool set;                     /* any of the four was given */
+	uint8_t v[4][VT_FIELD_BYTES]; /* start, min, max, inc */
 };
 
 /* The defaults stand here as text. stream_cfg_init() and port_cfg_init() parse them, and the rows
@@ -42,20 +42,20 @@ struct held_range {
 #define CTL_DFLT_STALL "50us"
 
 struct stream_cfg {
-	uint32_t port, id;        /* where the stream is; not settings */
+	uint32_t port, id; /* where the stream is; not settings */
 	bool enabled;
-	uint64_t weight;          /* turns per cycle of the port's schedule, 1..65535 */
+	uint64_t weight; /* turns per cycle of the port's schedule, 1..65535 */
 	struct own_rate rate;
-	struct arrival arrival;   /* of its frames, if it has a rate of its own */
-	uint64_t count;           /* frames per start; 0: no bound of its own */
-	bool latency;             /* the receiver keeps a histogram of this stream alone */
+	struct arrival arrival; /* of its frames, if it has a rate of its own */
+	uint64_t count;         /* frames per start; 0: no bound of its own */
+	bool latency;           /* the receiver keeps a histogram of this stream alone */
 	struct sizes sizes;
-	struct frame_spec frame;  /* its size member is not used */
+	struct frame_spec frame;     /* its size member is not used */
 	char fill_file[VT_TEXT_MAX]; /* the file that frame.data came from; "": it was typed */
 	/* The port's own defaults: MAC and IP addresses as Pktgen gives them to its ports. Not
 	 * settings. */
 	struct frame_vals dflt;
-	bool range_on;            /* the held ranges are in use */
+	bool range_on;                    /* the held ranges are in use */
 	struct held_range held[HELD_MAX]; /* by the index in held_words (held.h) */
 };
 
@@ -74,22 +74,22 @@ struct work;
 
 struct port_cfg {
 	struct rate rate;
-	struct arrival arrival;   /* of the frames at that rate */
-	struct catchup catchup;   /* what becomes of frames that are later than lag_ns */
+	struct arrival arrival; /* of the frames at that rate */
+	struct catchup catchup; /* what becomes of frames that are later than lag_ns */
 	uint64_t lag_ns;
 	int pacing;
 	/* With PACING_TIMESTAMP, how long before they are due the device gets the frames. */
 	uint64_t lead_ns;
 	int timestamps;
-	uint64_t count;           /* frames per start; 0: no bound */
-	uint64_t burst, rxburst;  /* 1..512 */
-	uint64_t speed_bps;       /* of the link; 0: what the device says, 10G on virtual ports */
-	uint64_t mtu;             /* bytes without Ethernet header */
-	uint64_t txd, rxd;        /* descriptors */
-	uint64_t mbufs;           /* buffers per pool; 0: computed from descriptors and bursts */
-	bool promiscuous;         /* -P turns it on */
-	bool idle_busy;           /* `idle busy`: workers that receive here never sleep */
-	bool no_offload;          /* software makes checksums even where the device offers to */
+	uint64_t count;          /* frames per start; 0: no bound */
+	uint64_t burst, rxburst; /* 1..512 */
+	uint64_t speed_bps;      /* of the link; 0: what the device says, 10G on virtual ports */
+	uint64_t mtu;            /* bytes without Ethernet header */
+	uint64_t txd, rxd;       /* descriptors */
+	uint64_t mbufs;          /* buffers per pool; 0: computed from descriptors and bursts */
+	bool promiscuous;        /* -P turns it on */
+	bool idle_busy;          /* `idle busy`: workers that receive here never sleep */
+	bool no_offload;         /* software makes checksums even where the device offers to */
 	_Alignas(uint64_t) uint8_t work[PORT_WORK_BYTES]; /* see work_cfg() */
 };
 

@@ -27,17 +27,24 @@ static int eal_spec_open(const char *arg, struct port *const *p, unsigned n, str
 				snprintf(p[0]->name, sizeof(p[0]->name), "eal%s", arg);
 			return 0;
 		}
-	return err_set(e, ENODEV, "EAL's device options name more devices than EAL found (%u); see -l FILE for its log", seen);
+	return err_set(
+		e, ENODEV,
+		"EAL's device options name more devices than EAL found (%u); see -l FILE for its log",
+		seen);
 }
 
-static const struct port_spec spec_eal = {.prefix = "eal", .syntax = "(EAL -a, --vdev)", .open = eal_spec_open};
+static const struct port_spec spec_eal = {.prefix = "eal",
+					  .syntax = "(EAL -a, --vdev)",
+					  .open = eal_spec_open};
 
 /* Adds the ports of one -p, which form a group. Their devices are opened later. */
-static int add_ports(struct ctl *c, const struct port_spec *spec, const char *text, const struct port_need *need, struct err *e)
+static int add_ports(struct ctl *c, const struct port_spec *spec, const char *text,
+		     const struct port_need *need, struct err *e)
 {
 	for (unsigned i = 0; i < need->nports; i++) {
 		if (c->nports == CTL_MAX_PORTS)
-			return err_set(e, EINVAL, "port spec \"%s\": more than %d ports", text, CTL_MAX_PORTS);
+			return err_set(e, EINVAL, "port spec \"%s\": more than %d ports", text,
+				       CTL_MAX_PORTS);
 		struct ctl_port *cp = ctl_port_new();
 		cp->group = c->nports - i;
 		cp->p.id = c->nports;
@@ -59,7 +66,8 @@ static unsigned eal_devices(const struct ctl_opts *o)
 
 	for (unsigned i = 0; i < o->neal_args; i++) {
 		const char *a = o->eal_args[i];
-		n += strncmp(a, "-a", 2) == 0 || strncmp(a, "--allow", 7) == 0 || strncmp(a, "--vdev", 6) == 0;
+		n += strncmp(a, "-a", 2) == 0 || strncmp(a, "--allow", 7) == 0 ||
+		     strncmp(a, "--vdev", 6) == 0;
 	}
 	return n;
 }
@@ -76,7 +84,10 @@ static int parse_specs(struct ctl *c, struct err *e)
 		n = 1;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		struct port_need need = {.nports = 1, .max_rxq = PORT_MAX_QUEUES, .max_txq = PORT_MAX_QUEUES, .node = -1};
+		struct port_need need = {.nports = 1,
+					 .max_rxq = PORT_MAX_QUEUES,
+					 .max_txq = PORT_MAX_QUEUES,
+					 .node = -1};
 		const char *arg;
 		const struct port_spec *spec = port_spec_find(specs[i], &arg, e);
 		if (spec == NULL)
@@ -89,7 +100,11 @@ static int parse_specs(struct ctl *c, struct err *e)
 			return rc;
 	}
 	for (unsigned i = 0; i < ndev && c->opts.nports == 0; i++) {
-		struct port_need need = {.nports = 1, .max_rxq = PORT_MAX_QUEUES, .max_txq = PORT_MAX_QUEUES, .rx_pool = true, .node = -1};
+		struct port_need need = {.nports = 1,
+					 .max_rxq = PORT_MAX_QUEUES,
+					 .max_txq = PORT_MAX_QUEUES,
+					 .rx_pool = true,
+					 .node = -1};
 		char text[32];
 		snprintf(text, sizeof(text), "eal:%u", i);
 		rc = add_ports(c, &spec_eal, text, &need, e);
@@ -104,7 +119,8 @@ void ctl_map_error(const struct ctl *c, unsigned which, struct err *e)
 	struct err why = *e;
 
 	if (why.col >= 0)
-		err_set(e, EINVAL, "core map: %.600s\n  %.200s\n  %*s^", why.text, c->opts.maps[which], why.col, "");
+		err_set(e, EINVAL, "core map: %.600s\n  %.200s\n  %*s^", why.text,
+			c->opts.maps[which], why.col, "");
 	else
 		err_set(e, EINVAL, "core map: %.900s", why.text);
 }
@@ -116,15 +132,27 @@ static int ctl_place(struct ctl *c, struct err *e)
 
 	c->plcore = xcalloc(rte_lcore_count(), sizeof(*c->plcore));
 	RTE_LCORE_FOREACH_WORKER(l)
-		c->plcore[n++] = (struct place_lcore){.lcore = l, .cpu = workers_lcore_cpu(l), .node = (int)rte_lcore_to_socket_id(l)};
+		c->plcore[n++] = (struct place_lcore){.lcore = l,
+						      .cpu = workers_lcore_cpu(l),
+						      .node = (int)rte_lcore_to_socket_id(l)};
 	for (unsigned i = 0; i < c->nports; i++)
-		c->pport[i] = (struct place_port){.max_rxq = c->port[i]->need.max_rxq, .max_txq = c->port[i]->need.max_txq,
+		c->pport[i] = (struct place_port){.max_rxq = c->port[i]->need.max_rxq,
+						  .max_txq = c->port[i]->need.max_txq,
 						  .node = c->port[i]->need.node};
-	c->pin = (struct place_in){.lcore = c->plcore, .nlcores = n, .control = rte_get_main_lcore(),
-				   .control_cpu = workers_lcore_cpu(rte_get_main_lcore()), .port = c->pport, .nports = c->nports};
+	c->pin = (struct place_in){.lcore = c->plcore,
+				   .nlcores = n,
+				   .control = rte_get_main_lcore(),
+				   .control_cpu = workers_lcore_cpu(rte_get_main_lcore()),
+				   .port = c->pport,
+				   .nports = c->nports};
 	if (n == 0)
-		return err_set(e, EINVAL, "EAL has only the control lcore %u; give at least one more, as in -l 0,1", rte_get_main_lcore());
-	rc = c->opts.nmaps > 0 ? place_maps(c->opts.maps, c->opts.nmaps, &c->pin, &c->place, &which, e) : place_auto(&c->pin, &c->place, e);
+		return err_set(
+			e, EINVAL,
+			"EAL has only the control lcore %u; give at least one more, as in -l 0,1",
+			rte_get_main_lcore());
+	rc = c->opts.nmaps > 0
+		     ? place_maps(c->opts.maps, c->opts.nmaps, &c->pin, &c->place, &which, e)
+		     : place_auto(&c->pin, &c->place, e);
 	if (rc < 0 && c->opts.nmaps > 0)
 		ctl_map_error(c, which, e);
 	return rc;
@@ -157,12 +185,14 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 		if (pq->tx) {
 			cp->txq[pq->queue] = tx_share(cp, pq->queue, node, false);
 			if (cp->txq[pq->queue] == NULL)
-				return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", pq->queue, cp->p.id);
+				return err_set(e, ENODEV, "no memory for Tx queue %u of port %u",
+					       pq->queue, cp->p.id);
 			cp->tx_worker[pq->queue] = workers_index(c, pq->lcore);
 		} else {
 			struct dp_rxq *q = cp->rxq[pq->queue] = state_new(sizeof(*q), node);
 			if (q == NULL)
-				return err_set(e, ENODEV, "no memory for Rx queue %u of port %u", pq->queue, cp->p.id);
+				return err_set(e, ENODEV, "no memory for Rx queue %u of port %u",
+					       pq->queue, cp->p.id);
 			q->port = (uint16_t)cp->p.id;
 			q->dev = cp->p.dev;
 			q->queue = pq->queue;
@@ -191,8 +221,10 @@ static int open_spec(struct ctl *c, unsigned first, struct err *e)
 		cp->p.ntxq = c->place.port[first + i].ntxq;
 		cp->used = cp->p.nrxq + cp->p.ntxq > 0;
 		used |= cp->used;
-		cp->p.rxd = (unsigned)(cp->p.cfg.rxd > cp->need.min_rxd ? cp->p.cfg.rxd : cp->need.min_rxd);
-		cp->p.txd = (unsigned)(cp->p.cfg.txd > cp->need.min_txd ? cp->p.cfg.txd : cp->need.min_txd);
+		cp->p.rxd = (unsigned)(cp->p.cfg.rxd > cp->need.min_rxd ? cp->p.cfg.rxd
+									: cp->need.min_rxd);
+		cp->p.txd = (unsigned)(cp->p.cfg.txd > cp->need.min_txd ? cp->p.cfg.txd
+									: cp->need.min_txd);
 		p[i] = &cp->p;
 	}
 	if (!used)
@@ -208,7 +240,8 @@ static int open_spec(struct ctl *c, unsigned first, struct err *e)
 
 /* Gives a field a value of n bytes. A field that the protocol table does not have is passed
  * over. */
-static void value_of(struct frame_vals *v, const char *proto, const char *field, const uint8_t *bytes, unsigned n)
+static void value_of(struct frame_vals *v, const char *proto, const char *field,
+		     const uint8_t *bytes, unsigned n)
 {
 	const struct proto *p = proto_find(proto);
 	const struct field *f = p != NULL ? proto_field(p, field) : NULL;
@@ -228,11 +261,14 @@ static void default_addresses(struct ctl *c, struct ctl_port *cp)
 	struct frame_vals *v = &cp->dflt;
 	static const uint8_t zero[6];
 	uint8_t src[4] = {192, 168, (uint8_t)cp->p.id, 1}, dst[4] = {192, 168, (uint8_t)peer, 1};
-	uint8_t src6[16] = {0xfd, [13] = (uint8_t)cp->p.id, [15] = 1}, dst6[16] = {0xfd, [13] = (uint8_t)peer, [15] = 1};
+	uint8_t src6[16] = {0xfd, [13] = (uint8_t)cp->p.id, [15] = 1},
+		dst6[16] = {0xfd, [13] = (uint8_t)peer, [15] = 1};
 
 	frame_vals_free(v);
 	value_of(v, "eth", "src", cp->p.mac.addr_bytes, 6);
-	value_of(v, "eth", "dst", peer < c->nports && c->port[peer]->used ? c->port[peer]->p.mac.addr_bytes : zero, 6);
+	value_of(v, "eth", "dst",
+		 peer < c->nports && c->port[peer]->used ? c->port[peer]->p.mac.addr_bytes : zero,
+		 6);
 	value_of(v, "ipv4", "src", src, 4);
 	value_of(v, "ipv4", "dst", dst, 4);
 	value_of(v, "ipv6", "src", src6, 16);
@@ -249,7 +285,8 @@ static int open_all(struct ctl *c, struct err *e)
 	 * missing. */
 	int rc = eal_room(c, SPEC_PORTS * (c->opts.nports > 0 ? c->opts.nports : 1), 0, e);
 
-	if (rc < 0 || (rc = parse_specs(c, e)) < 0 || (rc = eal_start(c, e)) < 0 || (rc = dev_dummy_pool(e)) < 0 || (rc = ctl_place(c, e)) < 0 ||
+	if (rc < 0 || (rc = parse_specs(c, e)) < 0 || (rc = eal_start(c, e)) < 0 ||
+	    (rc = dev_dummy_pool(e)) < 0 || (rc = ctl_place(c, e)) < 0 ||
 	    (rc = workers_make(c, e)) < 0 || (rc = tsc_check(c, e)) < 0)
 		return rc;
 	for (unsigned i = 0; i < c->nports; i += c->port[i]->need.nports)
@@ -258,7 +295,8 @@ static int open_all(struct ctl *c, struct err *e)
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if (!cp->used) {
-			log_msg(LOG_LVL_WARN, "port %u (%s) is not used: no map names it", i, cp->p.spec_text);
+			log_msg(LOG_LVL_WARN, "port %u (%s) is not used: no map names it", i,
+				cp->p.spec_text);
 			continue;
 		}
 		if ((rc = make_queues(c, cp, e)) < 0 || (rc = dev_setup(c, cp, e)) < 0)
@@ -433,7 +471,8 @@ static bool restart_pending(const struct ctl_port *cp)
 {
 	const struct port_cfg *a = &cp->p.cfg, *b = &cp->applied;
 
-	return a->mtu != b->mtu || a->txd != b->txd || a->rxd != b->rxd || a->mbufs != b->mbufs || stamps_pending(cp);
+	return a->mtu != b->mtu || a->txd != b->txd || a->rxd != b->rxd || a->mbufs != b->mbufs ||
+	       stamps_pending(cp);
 }
 
 void ctl_touch(struct ctl *c, unsigned port, uint32_t why)
@@ -467,20 +506,26 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->group == cp->group && c->port[i]->run.active)
-			return err_set(e, EBUSY, "port %u (%s) is sending; stop %u first", i, c->port[i]->p.name, i);
+			return err_set(e, EBUSY, "port %u (%s) is sending; stop %u first", i,
+				       c->port[i]->p.name, i);
 	if (!cp->restart)
 		return 0;
 	if (cp->p.spec->no_restart)
-		return err_set(e, EINVAL, "port %u (%s): its driver cannot be set up twice; give --mtu, --txd, --rxd or --mbufs at start",
-			       cp->p.id, cp->p.spec_text);
+		return err_set(
+			e, EINVAL,
+			"port %u (%s): its driver cannot be set up twice; give --mtu, --txd, --rxd or --mbufs at start",
+			cp->p.id, cp->p.spec_text);
 	group_pause(c, cp, true); /* the next plans are without them */
 	plan_post_all(c);
 	if (!plan_wait_acks(c, LET_GO_NS)) {
 		const struct ctl_worker *cw = plan_behind(c);
 		group_pause(c, cp, false);
 		plan_post_all(c); /* with them again: nothing is left of the attempt */
-		return err_set(e, EBUSY, "port %u (%s): worker %u did not let go of it within %g s, nothing is changed; it may be kept from its CPU "
-			       "(`show plan`): try again", port, cp->p.name, cw != NULL ? cw->lcore : 0, LET_GO_NS / 1e9);
+		return err_set(
+			e, EBUSY,
+			"port %u (%s): worker %u did not let go of it within %g s, nothing is changed; it may be kept from its CPU "
+			"(`show plan`): try again",
+			port, cp->p.name, cw != NULL ? cw->lcore : 0, LET_GO_NS / 1e9);
 	}
 	EACH_WORK(w, let_go)
 		w->let_go(c, cp);

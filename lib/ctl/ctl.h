@@ -12,12 +12,17 @@ struct ctl;
 
 struct ctl_opts {
 	const char *prog;
-	const char *const *ports; unsigned nports;      /* -p, or none, see ctl_open() */
-	const char *const *maps; unsigned nmaps;        /* -m */
-	char *const *eal_args; unsigned neal_args;      /* user's EAL options, without program name */
-	bool promiscuous;                               /* -P */
-	bool take;                                      /* --take: xdp: with an address, too */
-	uint64_t mbufs, txd, rxd, mtu;                  /* start values that memory depends on; 0: default */
+	const char *const *ports;
+	unsigned nports; /* -p, or none, see ctl_open() */
+	const char *const *maps;
+	unsigned nmaps; /* -m */
+	/* user's EAL options, without program name */
+	char *const *eal_args;
+	unsigned neal_args;
+	bool promiscuous; /* -P */
+	bool take;        /* --take: xdp: with an address, too */
+	/* start values that memory depends on; 0: default */
+	uint64_t mbufs, txd, rxd, mtu;
 };
 
 /* Opens the devices and starts the workers. Without a -p and without an option of EAL for devices,
@@ -79,15 +84,17 @@ struct port_cfg *ctl_port_cfg(struct ctl *, unsigned port);
 struct stream_cfg *ctl_stream_cfg(struct ctl *, unsigned port, unsigned stream);
 /* What has changed about a port. A work that does not depend on any of it does nothing. */
 enum why {
-	WHY_RATE = 1,      /* when frames leave */
-	WHY_FRAMES = 2,    /* what is in them */
-	WHY_ORDER = 4,     /* which streams are sent, and how often each */
-	WHY_RUN = 8,       /* a run begins or ends */
-	WHY_PORT = 16,     /* how the port receives, and settings that only a start reads */
-	WHY_WORK = 32,     /* what works do besides sending streams */
-	WHY_LINK = 64,     /* the speed of its link */
+	WHY_RATE = 1,   /* when frames leave */
+	WHY_FRAMES = 2, /* what is in them */
+	WHY_ORDER = 4,  /* which streams are sent, and how often each */
+	WHY_RUN = 8,    /* a run begins or ends */
+	WHY_PORT = 16,  /* how the port receives, and settings that only a start reads */
+	WHY_WORK = 32,  /* what works do besides sending streams */
+	WHY_LINK = 64,  /* the speed of its link */
 	WHY_ALL = 127,
-	WHY_RESTART = 128, /* the device must be restarted with the new values (mtu, descriptors, pools) before the next start */
+	/* the device must be restarted with the new values (mtu, descriptors, pools) before the
+	 * next start */
+	WHY_RESTART = 128,
 };
 /* To be called after a setting of the port was written. The plans that depend on it are built at
  * the end of this turn. */
@@ -129,13 +136,14 @@ void ctl_reach_text(struct ctl *, unsigned port, struct sbuf *out);
 bool ctl_bounded(const struct ctl *, unsigned port); /* the running start has a count or duration */
 /* How far those of the ports that are sending have come. */
 struct ctl_progress {
-	bool sending;          /* false: none of them is, and the other members mean nothing */
-	bool bounded;          /* each of them ends by a time or a count */
-	double share;          /* of the port that is least far: how much is done, 0 to 1 */
-	uint64_t gone_ns;      /* since the first of them began */
-	uint64_t left_ns;      /* until the last one ends at its rate so far; UINT64_MAX: unknown */
-	uint64_t all_ns;       /* the longest time for which one was started; 0: none was for a time */
-	uint64_t sent, count;  /* frames of those that end by count; count 0: none does */
+	bool sending;     /* false: none of them is, and the other members mean nothing */
+	bool bounded;     /* each of them ends by a time or a count */
+	double share;     /* of the port that is least far: how much is done, 0 to 1 */
+	uint64_t gone_ns; /* since the first of them began */
+	uint64_t left_ns; /* until the last one ends at its rate so far; UINT64_MAX: unknown */
+	/* the longest time for which one was started; 0: none was for a time */
+	uint64_t all_ns;
+	uint64_t sent, count; /* frames of those that end by count; count 0: none does */
 };
 void ctl_progress(const struct ctl *, const struct portset *ports, struct ctl_progress *out);
 /* For the verb `wait`, which calls it in each turn. Returns 1 when these ports have stopped
@@ -160,13 +168,14 @@ const char *ctl_dpdk_version(void); /* "DPDK 22.11.11" */
  * "flow_control","promiscuous","pacing": who paces, and why nobody else does,"timestamps": who
  * times arrivals, and why the device does not,"notes":[..]}]} */
 json_t *ctl_ports_json(struct ctl *);
-json_t *ctl_plan_json(struct ctl *);    /* what each worker runs now */
+json_t *ctl_plan_json(struct ctl *); /* what each worker runs now */
 json_t *ctl_xstats_json(struct ctl *, const struct portset *ports);
 /* {"show":"clock","hz","tick_ns","uncertainty_ppm","span_ns","confidence":"high|limited",
  * "moved_ppm" (last minute),"readings","rejected","restarts",
  * "constant_tsc","nonstop_tsc","tsc_reliable","clocksource","dpdk_hz","dpdk_off_ppm","control_cpu","skew_limit_ns",
- * "cpus":[{"lcore","cpu","state":"in step|off|reference|not checked","why" | "skew_ns","uncertainty_ns","rounds"}],"reasons":[..],
- * "devices": the clocks of devices that are used,
+ * "cpus":[{"lcore","cpu","state":"in step|off|reference|not checked","why" |
+ * "skew_ns","uncertainty_ns","rounds"}],"reasons":[..], "devices": the clocks of devices that are
+ * used,
  *   [{"port","name","hz","uncertainty_ppm","error_ns": since the last clear,"span_ns","readings",
  *   "rejected","steps": how often somebody has set it,"failed": how often it could not be read,
  *   "trouble": why it is not known now, or null,"rx","tx": whether stamps by it are used}]} */
@@ -185,7 +194,8 @@ json_t *ctl_streams_part_json(struct ctl *, unsigned port, unsigned first, unsig
 /* What the settings of a stream say of its frames and their sizes. Pktgen's ranges are put into
  * them where they are in use; if they cannot be used, that is an error, and e says why. *spec is a
  * deep copy: call frame_spec_free(), after a failure too. */
-int ctl_stream_spec(struct ctl *, unsigned port, unsigned stream, struct frame_spec *spec, struct sizes *sizes, struct err *e);
+int ctl_stream_spec(struct ctl *, unsigned port, unsigned stream, struct frame_spec *spec,
+		    struct sizes *sizes, struct err *e);
 /* The first frame that stream would send after a start (ordinal 0 at its first size), without FCS.
  * -EINVAL, and e says why, if no frame can be built. */
 int ctl_frame(struct ctl *, unsigned port, unsigned stream, struct frame *out, struct err *e);
@@ -200,17 +210,27 @@ json_t *ctl_frame_json(struct ctl *, unsigned port, unsigned stream, struct err 
  * mean_size weighs streams by their rates. is_max: as fast as possible; then pps is only that of
  * the other streams. link_bps is what percent is of, and nqueues the number of Tx queues that share
  * the load. */
-struct ctl_load { double pps, l1_bps, l2_bps, mean_size, low_pps; unsigned min_size, max_size, nqueues; bool is_max; double link_bps; };
+struct ctl_load {
+	double pps, l1_bps, l2_bps, mean_size, low_pps;
+	unsigned min_size, max_size, nqueues;
+	bool is_max;
+	double link_bps;
+};
 /* While a run does not follow the settings because they wait for the next start, this is what the
  * run asks. -EINVAL, and e says why: no frame can be built, or no stream is enabled. */
 int ctl_load(struct ctl *, unsigned port, struct ctl_load *out, struct err *e);
 /* The same of one stream, which must exist, enabled or not: by its own rate, else by the turns that
  * it takes in the port's rate. pps 0: it takes no turns. */
-int ctl_stream_load(struct ctl *, unsigned port, unsigned stream, struct ctl_load *out, struct err *e);
+int ctl_stream_load(struct ctl *, unsigned port, unsigned stream, struct ctl_load *out,
+		    struct err *e);
 
 /* Things that have happened (a link went up or down, an interface is gone), in words for people. */
 enum ctl_event_kind { CTL_EVENT_NOTE, CTL_EVENT_LINK };
-struct ctl_event { enum ctl_event_kind kind; unsigned port; char text[512]; };
+struct ctl_event {
+	enum ctl_event_kind kind;
+	unsigned port;
+	char text[512];
+};
 /* The number of the port's last run; runs are counted from 1 over all ports. 0: it never had
  * one. */
 uint64_t ctl_run_id(const struct ctl *, unsigned port);

@@ -21,21 +21,21 @@
 
 /* The run of a port: the one that goes on, or else the last one. */
 struct run {
-	uint64_t id;           /* 0: never started */
-	bool armed;            /* asked for, but run_arm() has not set start_tsc yet */
-	bool active;           /* some queue has not reported the end yet */
+	uint64_t id; /* 0: never started */
+	bool armed;  /* asked for, but run_arm() has not set start_tsc yet */
+	bool active; /* some queue has not reported the end yet */
 	bool stop;
-	bool rate_changed;     /* a rate changed while it sent: none holds for all its frames */
+	bool rate_changed; /* a rate changed while it sent: none holds for all its frames */
 	uint64_t start_tsc, duration_ns, end_tsc;
 	/* How long after the end of its time a frame that was due may still leave. What has not
 	 * left by then is counted as unsent. */
 	uint64_t grace_ns;
-	uint64_t count;        /* after so many frames the port's schedule ends; 0: no bound */
-	bool asked_max;        /* some frames are asked for as fast as possible */
-	bool has_rate;         /* it has a rate of its own, and the port's setting does not count */
+	uint64_t count; /* after so many frames the port's schedule ends; 0: no bound */
+	bool asked_max; /* some frames are asked for as fast as possible */
+	bool has_rate;  /* it has a rate of its own, and the port's setting does not count */
 	struct rate rate;
-	uint64_t changed_ns;   /* when rates or frames last changed, CLOCK_MONOTONIC_RAW; or 0 */
-	uint64_t end_ns;       /* when the last queue reported, CLOCK_MONOTONIC_RAW */
+	uint64_t changed_ns; /* when rates or frames last changed, CLOCK_MONOTONIC_RAW; or 0 */
+	uint64_t end_ns;     /* when the last queue reported, CLOCK_MONOTONIC_RAW */
 };
 
 /* A stream has a cell: a number that stays when its id changes. Its counters are kept by this
@@ -47,9 +47,9 @@ struct run {
  * lets go of them last frees them. */
 struct stream_frames {
 	unsigned refs, nplans, nitems;
-	struct frame_plan *plan;   /* one for each different size */
-	uint16_t *item;            /* [nitems]: which plan each size of the sequence has */
-	double mean_size;          /* with FCS */
+	struct frame_plan *plan; /* one for each different size */
+	uint16_t *item;          /* [nitems]: which plan each size of the sequence has */
+	double mean_size;        /* with FCS */
 };
 /* Gives back one reference; NULL is allowed. */
 void frames_unref(struct stream_frames *f);
@@ -57,17 +57,20 @@ void frames_unref(struct stream_frames *f);
 struct stream {
 	struct stream_cfg cfg;
 	uint32_t cell;
-	bool dirty;            /* settings changed since plans were made */
-	uint64_t version;      /* of the plans; 0: never made */
+	bool dirty;       /* settings changed since plans were made */
+	uint64_t version; /* of the plans; 0: never made */
 	/* What the plans were made for: the largest frame and the room of a buffer, which follow
 	 * from the port's mtu and pools, and the port's tell_all. Where these differ now, plans are
 	 * made anew. */
 	unsigned for_max, for_room;
 	bool for_tell;
-	int rc;                /* < 0: plans could not be made, and `why` says why */
+	int rc; /* < 0: plans could not be made, and `why` says why */
 	char *why;
 	struct stream_frames *frames; /* NULL: not made */
-	struct stream_count { uint64_t packets, bytes; } base, prev; /* at `clear`, at the tick before */
+	/* at `clear`, at the tick before */
+	struct stream_count {
+		uint64_t packets, bytes;
+	} base, prev;
 	double pps;
 };
 
@@ -82,8 +85,8 @@ struct q_raw {
 };
 /* The baselines of a port. */
 struct ctl_base {
-	struct q_raw *q;           /* [nqueues] */
-	struct snap_port dev;      /* the device's numbers: tx_errors, rx_missed, ..., nic */
+	struct q_raw *q;      /* [nqueues] */
+	struct snap_port dev; /* the device's numbers: tx_errors, rx_missed, ..., nic */
 	struct cnt_sizes tx_sizes;
 };
 
@@ -106,96 +109,111 @@ enum stamp_clock { STAMPS_NONE, STAMPS_DEVICE, STAMPS_SYSTEM, STAMPS_SYSTEM_US }
 struct port_stamps {
 	uint64_t rx_capa, tx_capa; /* offloads that the device offers */
 	enum stamp_clock clock;
-	bool rx_offered;           /* the device can stamp the frames that it receives */
-	bool rx_on, tx_on;         /* the device was set up with stamps */
-	const char *why;           /* why stamps are not used, static; NULL: other members say it */
-	int rc;                    /* of the last reading of the clock, or of the set-up */
-	bool lost;                 /* the clock could not be read, and is not known again yet */
-	uint64_t retry_tsc;        /* rc < 0: when the clock is read again */
+	bool rx_offered;    /* the device can stamp the frames that it receives */
+	bool rx_on, tx_on;  /* the device was set up with stamps */
+	const char *why;    /* why stamps are not used, static; NULL: other members say it */
+	int rc;             /* of the last reading of the clock, or of the set-up */
+	bool lost;          /* the clock could not be read, and is not known again yet */
+	uint64_t retry_tsc; /* rc < 0: when the clock is read again */
 	struct clock_dev cal;
 	/* The device's own counters of frames not sent at their times; base: at `clear`. */
 	unsigned nmisses;
-	struct { uint64_t id, base; char name[64]; } miss[STAMPS_MISSES];
-	struct dp_clock rx, tx;    /* for workers */
+	struct {
+		uint64_t id, base;
+		char name[64];
+	} miss[STAMPS_MISSES];
+	struct dp_clock rx, tx; /* for workers */
 };
 
 struct ctl_port {
 	struct port p;
 	struct port_need need;
-	unsigned group;            /* number of the first port of the -p that made it */
+	unsigned group; /* number of the first port of the -p that made it */
 	/* used: a map gives it queues. opened: its device is there. started: its device runs, and
 	 * plans may use it. restart: changed settings wait for a restart of the device. */
 	bool used, opened, started, restart;
-	uint32_t touched;          /* WHY_*: changes that are in no plan yet; 0: there are none */
-	bool paused;               /* no plan has it while a device of its group is restarted */
-	bool promiscuous;          /* last asked of the device */
-	unsigned nqueues;          /* max(nrxq, ntxq) */
+	uint32_t touched; /* WHY_*: changes that are in no plan yet; 0: there are none */
+	bool paused;      /* no plan has it while a device of its group is restarted */
+	bool promiscuous; /* last asked of the device */
+	unsigned nqueues; /* max(nrxq, ntxq) */
 	struct rte_mempool **rx_pool; /* [dev_nrxq] */
 	/* Queues that the device was configured with: a paired driver gets as many of both. */
 	uint16_t dev_nrxq, dev_ntxq;
 	/* The shares of each Tx queue, one of each task that sends there; see share.c. */
-	struct tx_queue { unsigned n; struct dp_txq *share[WORK_MAX]; } *tx;
-	struct dp_txq **txq;       /* of each Tx queue the first share, which sends streams */
+	struct tx_queue {
+		unsigned n;
+		struct dp_txq *share[WORK_MAX];
+	} * tx;
+	struct dp_txq **txq; /* of each Tx queue the first share, which sends streams */
 	struct dp_rxq **rxq;
 	/* Of each Tx queue, the frames of each cell as they were last read; NULL: never. */
 	struct cnt_stream **seen;
-	int *tx_worker, *rx_worker; /* of each queue: index into ctl.worker */
-	struct stream **stream;    /* by id; NULL: a hole */
+	int *tx_worker, *rx_worker;            /* of each queue: index into ctl.worker */
+	struct stream **stream;                /* by id; NULL: a hole */
 	unsigned nstreams, cap_streams, total; /* highest id + 1; room; without holes */
 	/* Sets of cells: of the streams, and of streams that were deleted while the port sends. */
 	uint64_t cell_used[CTL_CELLS / 64], cell_kept[CTL_CELLS / 64];
 	uint64_t cell_new[CTL_CELLS / 64]; /* got a stream since the probes were last looked at */
-	struct frame_vals dflt;    /* the port's own defaults, which each stream gets as its dflt */
-	struct port_cfg applied;   /* values the device runs with: mtu, txd, rxd, mbufs */
+	struct frame_vals dflt;  /* the port's own defaults, which each stream gets as its dflt */
+	struct port_cfg applied; /* values the device runs with: mtu, txd, rxd, mbufs */
 	/* Last asked of the device: PACING_*, the limit of each queue (0: none); its answer. */
-	struct { int kind; uint64_t mbps; int rc; } pacing;
+	struct {
+		int kind;
+		uint64_t mbps;
+		int rc;
+	} pacing;
 	struct port_stamps stamps;
-	uint64_t tx_offloads;      /* that the device was set up with */
+	uint64_t tx_offloads; /* that the device was set up with */
 	struct run run;
 	struct ctl_base base;
 	struct cnt_sizes *seen_sizes; /* of each Tx queue, as they were last read */
-	struct q_raw *prev;        /* [nqueues]: counters at the tick before */
-	uint64_t prev_ns;          /* when the tick before read the queues */
-	uint64_t streams_ns;       /* when the tick before read the streams */
-	struct q_rate *last;       /* [nqueues] */
+	struct q_raw *prev;           /* [nqueues]: counters at the tick before */
+	uint64_t prev_ns;             /* when the tick before read the queues */
+	uint64_t streams_ns;          /* when the tick before read the streams */
+	struct q_rate *last;          /* [nqueues] */
 	/* history is a ring: the next interval goes to history[nhistory % SNAP_HISTORY]. */
 	struct snap_interval max, history[SNAP_HISTORY];
 	uint64_t nhistory;
-	bool cleared;              /* in this interval was a clear: it does not count for max */
+	bool cleared; /* in this interval was a clear: it does not count for max */
 	/* What had been received shortly before the first of the runs that go on, or at the last
 	 * clear if that was later: see most_of_run(). */
-	struct { uint64_t tsc, packets, bytes; } rx_since;
+	struct {
+		uint64_t tsc, packets, bytes;
+	} rx_since;
 	uint64_t clear_tsc;
-	unsigned stuck_ticks;      /* seconds in which frames were offered and none was taken */
+	unsigned stuck_ticks; /* seconds in which frames were offered and none was taken */
 	enum snap_link link;
 	uint64_t link_mbps;
-	uint64_t link_seq;         /* counts the changes of link and link_mbps that were seen */
-	bool awake;                /* a trial goes on: workers that receive here do not sleep */
-	bool tell_all;             /* each frame carries a probe, whatever its stream says */
-	uint64_t memory_bytes;     /* of its pools */
+	uint64_t link_seq;     /* counts the changes of link and link_mbps that were seen */
+	bool awake;            /* a trial goes on: workers that receive here do not sleep */
+	bool tell_all;         /* each frame carries a probe, whatever its stream says */
+	uint64_t memory_bytes; /* of its pools */
 	char rss[96], fc[64], offloads[256]; /* as `show ports` says them */
-	void *work[WORK_MAX];      /* what each work keeps for the port, in the order of works[] */
+	void *work[WORK_MAX]; /* what each work keeps for the port, in the order of works[] */
 };
 
 struct ctl_worker {
 	struct dp_worker *w;
-	cell_t tid;                /* number of its thread, which writes it; 0: not started yet */
+	cell_t tid; /* number of its thread, which writes it; 0: not started yet */
 	unsigned lcore;
 	int cpu, node;
 	bool launched;
-	struct dp_plan *posted;    /* the newest */
+	struct dp_plan *posted;                                   /* the newest */
 	uint64_t prev_busy, prev_tsc, prev_loops, prev_waited_ns; /* at the tick before */
-	bool waited_known;         /* prev_waited_ns was known */
-	uint64_t base_stalls, base_stall_cycles, base_waited_ns; /* at `clear` */
-	uint64_t moved, stalls;    /* in this interval: frames; bursts not accepted whole */
+	bool waited_known;                                        /* prev_waited_ns was known */
+	uint64_t base_stalls, base_stall_cycles, base_waited_ns;  /* at `clear` */
+	uint64_t moved, stalls; /* in this interval: frames; bursts not accepted whole */
 	/* For ctl_settled(): its cells barren and loops when an Rx counter last moved. */
 	uint64_t quiet_barren, quiet_loops;
 	/* Of the last full interval, as in struct snap_worker. */
 	double busy, wait, loops_per_s, pps, cycles_per_packet, stalls_per_s;
-	bool dirty;                /* it is to get a new plan */
+	bool dirty; /* it is to get a new plan */
 };
 
-struct old_plan { struct dp_plan *plan; struct ctl_worker *w; };
+struct old_plan {
+	struct dp_plan *plan;
+	struct ctl_worker *w;
+};
 
 struct ctl {
 	struct ctl_opts opts;
@@ -205,19 +223,19 @@ struct ctl {
 	struct placement place;
 	struct ctl_port *port[CTL_MAX_PORTS];
 	unsigned nports;
-	uint64_t runs_tsc;         /* when the first of the runs that go on began, or is to begin */
+	uint64_t runs_tsc; /* when the first of the runs that go on began, or is to begin */
 	struct ctl_worker *worker;
 	unsigned nworkers;
-	int wake_fd;               /* eventfd that workers write to, -1: there are none yet */
-	struct clock_cpu *cpus;    /* [nworkers]: their cycle counters against that of control */
-	int ref_cpu;               /* the CPU of control, -1: it has several */
-	struct old_plan *old;      /* plans that were replaced by later ones and not freed yet */
+	int wake_fd;            /* eventfd that workers write to, -1: there are none yet */
+	struct clock_cpu *cpus; /* [nworkers]: their cycle counters against that of control */
+	int ref_cpu;            /* the CPU of control, -1: it has several */
+	struct old_plan *old;   /* plans that were replaced by later ones and not freed yet */
 	unsigned nold, cap_old;
 	uint64_t plan_seq, run_seq;
 	uint64_t version_seq;
 	uint64_t prev_tick_ns;
 	uint64_t stall_ns;
-	struct trial *trial;       /* the trial that goes on, NULL: none */
+	struct trial *trial; /* the trial that goes on, NULL: none */
 	/* A trial must know of turns that are longer than this, even if the setting `stall` allows
 	 * longer ones; 0: no trial goes on. */
 	uint64_t trial_stall_ns;
@@ -226,8 +244,8 @@ struct ctl {
 	uint64_t rx_sum, rx_moved_ns, inside_ns;
 	struct ctl_event ev[CTL_EVENTS];
 	unsigned ev_head, ev_n;
-	uint64_t eal_memory;       /* bytes that the ports need, computed before EAL starts */
-	void *work[WORK_MAX];      /* what each work keeps, in the order of works[] */
+	uint64_t eal_memory;  /* bytes that the ports need, computed before EAL starts */
+	void *work[WORK_MAX]; /* what each work keeps, in the order of works[] */
 };
 
 /* eal.c */
@@ -292,7 +310,8 @@ void worker_mark(struct ctl_worker *cw, enum dp_mark m);
 void worker_clear(struct ctl_worker *cw);
 /* Whether the worker serves an Rx queue of a port in rx or a Tx queue of a port in tx. A set that
  * is NULL is empty. */
-bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *rx, const struct portset *tx);
+bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *rx,
+		   const struct portset *tx);
 
 /* tsc.c */
 /* Compares the cycle counters of the workers' CPUs, before workers run. -ENODEV: they disagree. */
@@ -303,8 +322,9 @@ int tsc_check(struct ctl *c, struct err *e);
  * port. foreign: the task sends buffers of other pools, too. NULL: there is no memory. */
 struct dp_txq *tx_share(struct ctl_port *cp, unsigned queue, int node, bool foreign);
 /* The device was set up: all shares of this queue send from this pool from now on. */
-void tx_shares_pool(struct ctl_port *cp, unsigned queue, struct rte_mempool *pool, enum dp_edits edits);
-bool tx_foreign(const struct ctl_port *cp);         /* some task sends buffers of other pools */
+void tx_shares_pool(struct ctl_port *cp, unsigned queue, struct rte_mempool *pool,
+		    enum dp_edits edits);
+bool tx_foreign(const struct ctl_port *cp); /* some task sends buffers of other pools */
 /* The port has got another device, and its shares send there from now on. */
 void tx_shares_dev(struct ctl_port *cp);
 
@@ -330,7 +350,7 @@ int dev_dummy_pool(struct err *e);
 /* Turns the device's promiscuous mode on or off if the setting has changed, also while it sends. */
 void dev_promiscuous(struct ctl *c, struct ctl_port *cp);
 
-bool dev_mtu_set(const struct ctl_port *cp);  /* the user asked for an mtu, or had asked for one */
+bool dev_mtu_set(const struct ctl_port *cp); /* the user asked for an mtu, or had asked for one */
 /* The mtu in force; while the port does not send, the one that its next start brings into force. */
 uint64_t dev_mtu(const struct ctl_port *cp);
 
@@ -357,11 +377,13 @@ unsigned stream_nsizes(const struct stream *s);
 /* -EINVAL, with the setting's name, if a value is set for a field that the frame does not have. */
 int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *e);
 /* The first frame of the stream, without FCS; see ctl_frame(). */
-int stream_frame(const struct ctl_port *cp, const struct stream *s, struct frame *out, struct err *e);
+int stream_frame(const struct ctl_port *cp, const struct stream *s, struct frame *out,
+		 struct err *e);
 /* The plan of the frames of spec, which must fit into a buffer of the port. */
-int stream_compile(const struct ctl_port *cp, const struct stream_cfg *cfg, const struct frame_spec *spec, struct frame_plan *out,
-		   struct err *e);
-void stream_name(const struct ctl_port *cp, const struct stream *s, char *out, size_t size); /* "port 0", "stream 0/3" */
+int stream_compile(const struct ctl_port *cp, const struct stream_cfg *cfg,
+		   const struct frame_spec *spec, struct frame_plan *out, struct err *e);
+/* "port 0", "stream 0/3" */
+void stream_name(const struct ctl_port *cp, const struct stream *s, char *out, size_t size);
 
 /* load.c */
 /* Frames/s of a rate at its begin, for frames of this mean size with FCS. *max: the rate is as fast
@@ -383,7 +405,8 @@ enum dp_edits dev_edits(const char *driver, uint64_t tx_offload_capa);
 /* stamps.c: the time stamps of frames, and the clocks of devices. */
 /* Before the device is configured: puts the offloads for time stamps that settings ask for and the
  * device offers into conf and cp->tx_offloads. */
-void stamps_ask(struct ctl_port *cp, const struct rte_eth_dev_info *info, struct rte_eth_conf *conf);
+void stamps_ask(struct ctl_port *cp, const struct rte_eth_dev_info *info,
+		struct rte_eth_conf *conf);
 /* The device refused conf with rc: takes the offloads for time stamps out again, so that the caller
  * can try once more. false: there were none in it. */
 bool stamps_without(struct ctl_port *cp, int rc, struct rte_eth_conf *conf);
@@ -392,7 +415,7 @@ void stamps_started(struct ctl *c, struct ctl_port *cp);
 bool stamps_pending(const struct ctl_port *cp);
 /* Reads the clocks whose next reading is due, and tells the workers. */
 void stamps_turn(struct ctl *c);
-uint64_t stamps_next_ns(const struct ctl *c);      /* until the next reading is due */
+uint64_t stamps_next_ns(const struct ctl *c); /* until the next reading is due */
 /* Before a start: waits until all clocks that are to be used are known, but only for some ms. */
 void stamps_ready(struct ctl *c);
 void stamps_clear(struct ctl_port *cp);
@@ -408,13 +431,14 @@ void stamps_missed(const struct ctl_port *cp, struct sbuf *out);
 double stamps_error_ns(const struct ctl_port *cp); /* of a stamp's time; INFINITY: not known */
 /* Adds a text: who times arrivals, and why the device does not. */
 void stamps_text(const struct ctl_port *cp, struct sbuf *out);
-json_t *stamps_clocks_json(const struct ctl *c);   /* "devices" of ctl_clock_json() */
+json_t *stamps_clocks_json(const struct ctl *c); /* "devices" of ctl_clock_json() */
 
 /* pacing.c */
 /* Asks the device anew if settings or rates have changed, and adds a note if it begins to
  * refuse. */
 void pacing_follow(struct ctl *c, struct ctl_port *cp);
-json_t *value_json(const struct vtype *type, const void *value); /* info.c: as the prompt prints it */
+/* info.c: as the prompt prints it */
+json_t *value_json(const struct vtype *type, const void *value);
 /* For `show plan`: when the frames of each port are to leave, and who sees to it. */
 json_t *pacing_json(const struct ctl *c);
 /* Adds a text: who paces the port, and why nobody else does. */
@@ -437,11 +461,15 @@ bool plan_wait_acks(struct ctl *c, uint64_t max_ns);
 const struct ctl_worker *plan_behind(const struct ctl *c);
 
 /* run.c, beside run.h */
-static inline uint64_t grown(uint64_t now, uint64_t before) { return now > before ? now - before : 0; }
-const struct work_witness *work_witness(void);     /* that of the work that has one; NULL: none */
+static inline uint64_t grown(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+const struct work_witness *work_witness(void); /* that of the work that has one; NULL: none */
 /* Adds an event, which ctl_event_next() gives to the program. */
 void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4);
-void ctl_note_link(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4); /* a change of its link */
+/* a change of its link */
+void ctl_note_link(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4);
 
 /* stat.c */
 int stat_init(struct ctl_port *cp);

@@ -23,7 +23,8 @@ static int socket_of(int node)
 
 bool dev_mtu_set(const struct ctl_port *cp)
 {
-	return cp->p.cfg.mtu != DEFAULT_MTU || (cp->applied.mtu != 0 && cp->applied.mtu != DEFAULT_MTU);
+	return cp->p.cfg.mtu != DEFAULT_MTU ||
+	       (cp->applied.mtu != 0 && cp->applied.mtu != DEFAULT_MTU);
 }
 
 uint64_t dev_mtu(const struct ctl_port *cp)
@@ -46,11 +47,15 @@ static uint64_t buffer_mtu(const struct ctl_port *cp)
  * doubles the memory and puts all mbufs on the same few cache sets. The flag is set where I/O
  * addresses are virtual addresses, since memory is one range in both then. by_page: it is not set,
  * because the driver cuts the pool into pages itself. */
-static struct rte_mempool *mbuf_pool(const char *name, unsigned n, unsigned cache, unsigned room, int socket, bool by_page)
+static struct rte_mempool *mbuf_pool(const char *name, unsigned n, unsigned cache, unsigned room,
+				     int socket, bool by_page)
 {
 	struct rte_pktmbuf_pool_private priv = {.mbuf_data_room_size = (uint16_t)room};
-	unsigned flags = by_page || rte_eal_iova_mode() != RTE_IOVA_VA ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
-	struct rte_mempool *mp = rte_mempool_create_empty(name, n, (unsigned)sizeof(struct rte_mbuf) + room, cache, sizeof(priv), socket, flags);
+	unsigned flags =
+		by_page || rte_eal_iova_mode() != RTE_IOVA_VA ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
+	struct rte_mempool *mp =
+		rte_mempool_create_empty(name, n, (unsigned)sizeof(struct rte_mbuf) + room, cache,
+					 sizeof(priv), socket, flags);
 	int rc;
 
 	if (mp == NULL)
@@ -77,7 +82,8 @@ static void add_held(struct rte_mempool *mp, void *sum, struct rte_mempool_memhd
 }
 
 /* Makes the pool of n buffers for queue q, and adds its memory to that of the port. */
-static struct rte_mempool *pool_new(struct ctl_port *cp, const char *what, unsigned q, unsigned n, unsigned room, bool by_page)
+static struct rte_mempool *pool_new(struct ctl_port *cp, const char *what, unsigned q, unsigned n,
+				    unsigned room, bool by_page)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 	unsigned cache = DP_POOL_CACHE;
@@ -97,16 +103,19 @@ static struct rte_mempool *pool_new(struct ctl_port *cp, const char *what, unsig
 int dev_dummy_pool(struct err *e)
 {
 	dummy = mbuf_pool("dummy", 63, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY, false);
-	return dummy != NULL ? 0 : err_set(e, ENODEV, "no memory for the first buffer pool: %s", rte_strerror(rte_errno));
+	return dummy != NULL ? 0
+			     : err_set(e, ENODEV, "no memory for the first buffer pool: %s",
+				       rte_strerror(rte_errno));
 }
 
 static int no_memory(struct ctl_port *cp, const char *what, unsigned n, struct err *e)
 {
-	return err_set(e, ENODEV,
-		       "port %u (%s): no memory for %u %s buffers of %u bytes (%s); start with smaller --mbufs/--txd/--rxd, or, when a larger "
-		       "mtu is wanted, with --mtu %llu so that memory is reserved for it",
-		       cp->p.id, cp->p.name, n, what, eal_data_room(cp->p.cfg.mtu), rte_strerror(rte_errno),
-		       (unsigned long long)cp->p.cfg.mtu);
+	return err_set(
+		e, ENODEV,
+		"port %u (%s): no memory for %u %s buffers of %u bytes (%s); start with smaller --mbufs/--txd/--rxd, or, when a larger "
+		"mtu is wanted, with --mtu %llu so that memory is reserved for it",
+		cp->p.id, cp->p.name, n, what, eal_data_room(cp->p.cfg.mtu),
+		rte_strerror(rte_errno), (unsigned long long)cp->p.cfg.mtu);
 }
 
 static void pools_free(struct rte_mempool **mp, unsigned n)
@@ -118,15 +127,19 @@ static void pools_free(struct rte_mempool **mp, unsigned n)
 
 /* Makes a pool for each queue of either direction, so that no two workers share one. After a
  * failure no pool is left. */
-static int make_pools(struct ctl_port *cp, struct rte_mempool **rx, struct rte_mempool **tx, struct err *e)
+static int make_pools(struct ctl_port *cp, struct rte_mempool **rx, struct rte_mempool **tx,
+		      struct err *e)
 {
-	unsigned nrx = eal_rx_frames(&cp->p.cfg, &cp->need), ntx = eal_tx_frames(&cp->p.cfg, &cp->need);
+	unsigned nrx = eal_rx_frames(&cp->p.cfg, &cp->need),
+		 ntx = eal_tx_frames(&cp->p.cfg, &cp->need);
 	int rc;
 
 	cp->memory_bytes = 0;
 	for (unsigned q = 0; q < cp->dev_nrxq; q++) {
-		rx[q] = nrx == 0 ? dummy : pool_new(cp, "rx", q, nrx, eal_rx_room(buffer_mtu(cp), &cp->need),
-							  eal_by_page(&cp->need));
+		rx[q] = nrx == 0
+				? dummy
+				: pool_new(cp, "rx", q, nrx, eal_rx_room(buffer_mtu(cp), &cp->need),
+					   eal_by_page(&cp->need));
 		if (rx[q] == NULL) {
 			rc = no_memory(cp, "receive", nrx, e);
 			pools_free(rx, q);
@@ -149,12 +162,15 @@ static int make_pools(struct ctl_port *cp, struct rte_mempool **rx, struct rte_m
 static int dev_fail(struct ctl_port *cp, int rc, const char *what, struct err *e)
 {
 	eal_log_drain();
-	return err_set(e, ENODEV, "port %u (%s): %s failed: %s", cp->p.id, cp->p.spec_text, what, rte_strerror(-rc));
+	return err_set(e, ENODEV, "port %u (%s): %s failed: %s", cp->p.id, cp->p.spec_text, what,
+		       rte_strerror(-rc));
 }
 
 /* These offloads are always asked for if the device has them. Whether it really makes the checksums
  * of a frame is said in each packet, as the plan of the frame wants it. */
-#define TX_CKSUMS (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM)
+#define TX_CKSUMS \
+	(RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | \
+	 RTE_ETH_TX_OFFLOAD_TCP_CKSUM)
 /* With FAST_FREE a driver gives all buffers of a Tx queue back to the pool of one of them. That
  * would be wrong where tasks send buffers of other pools as well. */
 static uint64_t tx_wanted(const struct ctl_port *cp)
@@ -165,9 +181,14 @@ static uint64_t tx_wanted(const struct ctl_port *cp)
 /* Writes the Tx offloads in use as words, for `show ports`. */
 static void offload_words(struct ctl_port *cp)
 {
-	static const struct { uint64_t bit; const char *word; } words[] = {
-		{RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, "mbuf_fast_free"}, {RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, "ipv4_cksum"},
-		{RTE_ETH_TX_OFFLOAD_UDP_CKSUM, "udp_cksum"}, {RTE_ETH_TX_OFFLOAD_TCP_CKSUM, "tcp_cksum"},
+	static const struct {
+		uint64_t bit;
+		const char *word;
+	} words[] = {
+		{RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, "mbuf_fast_free"},
+		{RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, "ipv4_cksum"},
+		{RTE_ETH_TX_OFFLOAD_UDP_CKSUM, "udp_cksum"},
+		{RTE_ETH_TX_OFFLOAD_TCP_CKSUM, "tcp_cksum"},
 		{RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP, "send_on_timestamp"},
 	};
 	struct sbuf b = {0};
@@ -179,7 +200,8 @@ static void offload_words(struct ctl_port *cp)
 	sbuf_free(&b);
 }
 
-static void rss_and_offloads(struct ctl_port *cp, const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
+static void rss_and_offloads(struct ctl_port *cp, const struct rte_eth_dev_info *info,
+			     struct rte_eth_conf *conf)
 {
 	uint64_t hf = RSS_WANTED & info->flow_type_rss_offloads;
 
@@ -210,13 +232,18 @@ static void flow_control_off(struct ctl_port *cp)
 		rc = rte_eth_dev_flow_ctrl_set(cp->p.dev, &fc);
 	}
 	snprintf(cp->fc, sizeof(cp->fc), "%s",
-		 rc == 0 ? "off" : rc == -ENOTSUP || rc == -ENOSYS ? "not offered by the device" : "cannot be turned off");
+		 rc == 0                           ? "off"
+		 : rc == -ENOTSUP || rc == -ENOSYS ? "not offered by the device"
+						   : "cannot be turned off");
 }
 
-static int setup_queues(struct ctl_port *cp, struct rte_mempool **rx, struct rte_eth_dev_info *info, struct err *e)
+static int setup_queues(struct ctl_port *cp, struct rte_mempool **rx, struct rte_eth_dev_info *info,
+			struct err *e)
 {
-	uint16_t rxd = (uint16_t)(cp->p.cfg.rxd > cp->need.min_rxd ? cp->p.cfg.rxd : cp->need.min_rxd);
-	uint16_t txd = (uint16_t)(cp->p.cfg.txd > cp->need.min_txd ? cp->p.cfg.txd : cp->need.min_txd);
+	uint16_t rxd =
+		(uint16_t)(cp->p.cfg.rxd > cp->need.min_rxd ? cp->p.cfg.rxd : cp->need.min_rxd);
+	uint16_t txd =
+		(uint16_t)(cp->p.cfg.txd > cp->need.min_txd ? cp->p.cfg.txd : cp->need.min_txd);
 	int socket = rte_eth_dev_socket_id(cp->p.dev), rc;
 
 	rc = rte_eth_dev_adjust_nb_rx_tx_desc(cp->p.dev, &rxd, &txd);
@@ -225,7 +252,8 @@ static int setup_queues(struct ctl_port *cp, struct rte_mempool **rx, struct rte
 	cp->p.rxd = rxd;
 	cp->p.txd = txd;
 	for (uint16_t q = 0; q < cp->dev_nrxq; q++) {
-		rc = rte_eth_rx_queue_setup(cp->p.dev, q, rxd, (unsigned)socket, &info->default_rxconf, rx[q]);
+		rc = rte_eth_rx_queue_setup(cp->p.dev, q, rxd, (unsigned)socket,
+					    &info->default_rxconf, rx[q]);
 		if (rc < 0)
 			return dev_fail(cp, rc, "setting up an Rx queue", e);
 	}
@@ -249,8 +277,9 @@ static int set_mtu(struct ctl_port *cp, const struct rte_eth_dev_info *info, str
 	if (cp->p.spec->set_mtu != NULL)
 		return cp->p.spec->set_mtu(&cp->p, (uint16_t)mtu, e);
 	if (info->max_mtu != 0 && mtu > info->max_mtu)
-		return err_set(e, EINVAL, "port %u (%s): mtu %llu is above the device's limit of %u", cp->p.id, cp->p.name,
-			       (unsigned long long)mtu, info->max_mtu);
+		return err_set(e, EINVAL,
+			       "port %u (%s): mtu %llu is above the device's limit of %u", cp->p.id,
+			       cp->p.name, (unsigned long long)mtu, info->max_mtu);
 	rc = rte_eth_dev_set_mtu(cp->p.dev, (uint16_t)mtu);
 	return rc == 0 ? 0 : dev_fail(cp, rc, "setting the mtu", e);
 }
@@ -267,7 +296,8 @@ void dev_promiscuous(struct ctl *c, struct ctl_port *cp)
 	if (cp->p.spec->set_promisc != NULL)
 		rc = cp->p.spec->set_promisc(&cp->p, on, &why);
 	else
-		rc = on ? rte_eth_promiscuous_enable(cp->p.dev) : rte_eth_promiscuous_disable(cp->p.dev);
+		rc = on ? rte_eth_promiscuous_enable(cp->p.dev)
+			: rte_eth_promiscuous_disable(cp->p.dev);
 	if (rc == 0)
 		cp->applied.promiscuous = on;
 	else
@@ -287,8 +317,11 @@ static int dev_configure(struct ctl_port *cp, struct rte_eth_dev_info *info, str
 	if (rc < 0)
 		return dev_fail(cp, rc, "asking the device what it can do", e);
 	if (cp->p.nrxq > info->max_rx_queues || cp->p.ntxq > info->max_tx_queues)
-		return err_set(e, EINVAL, "port %u (%s): the map asks for %u Rx and %u Tx queues; the device has %u and %u", cp->p.id,
-			       cp->p.name, cp->p.nrxq, cp->p.ntxq, info->max_rx_queues, info->max_tx_queues);
+		return err_set(
+			e, EINVAL,
+			"port %u (%s): the map asks for %u Rx and %u Tx queues; the device has %u and %u",
+			cp->p.id, cp->p.name, cp->p.nrxq, cp->p.ntxq, info->max_rx_queues,
+			info->max_tx_queues);
 	cp->dev_nrxq = cp->need.paired ? most : cp->p.nrxq;
 	cp->dev_ntxq = cp->need.paired ? most : cp->p.ntxq;
 	rss_and_offloads(cp, info, &conf);
@@ -320,10 +353,12 @@ void dev_bus(struct ctl_port *cp)
 	unsigned domain, bus, slot, fn;
 	int end = -1;
 
-	if (cp->p.pci[0] != '\0' || rte_eth_dev_info_get(cp->p.dev, &info) != 0 || info.device == NULL)
+	if (cp->p.pci[0] != '\0' || rte_eth_dev_info_get(cp->p.dev, &info) != 0 ||
+	    info.device == NULL)
 		return;
 	const char *name = rte_dev_name(info.device);
-	if (sscanf(name, "%8x:%2x:%2x.%1x%n", &domain, &bus, &slot, &fn, &end) == 4 && name[end] == '\0')
+	if (sscanf(name, "%8x:%2x:%2x.%1x%n", &domain, &bus, &slot, &fn, &end) == 4 &&
+	    name[end] == '\0')
 		snprintf(cp->p.pci, sizeof(cp->p.pci), "%s", name);
 }
 
@@ -364,8 +399,10 @@ int dev_setup(struct ctl *c, struct ctl_port *cp, struct err *e)
 	rc = rte_eth_dev_start(cp->p.dev);
 	if (rc < 0)
 		return dev_fail(cp, rc, "starting the device", e);
-	if (rte_is_zero_ether_addr(&cp->p.mac) && (rc = rte_eth_macaddr_get(cp->p.dev, &cp->p.mac)) != 0) {
-		log_msg(LOG_LVL_WARN, "port %u (%s) tells no address of its own (%s) and gets one", cp->p.id, cp->p.name, rte_strerror(-rc));
+	if (rte_is_zero_ether_addr(&cp->p.mac) &&
+	    (rc = rte_eth_macaddr_get(cp->p.dev, &cp->p.mac)) != 0) {
+		log_msg(LOG_LVL_WARN, "port %u (%s) tells no address of its own (%s) and gets one",
+			cp->p.id, cp->p.name, rte_strerror(-rc));
 		port_own_mac(&cp->p);
 	}
 	cp->started = true;
@@ -390,13 +427,15 @@ static void pool_retire(struct rte_mempool **from)
 	if (rte_mempool_full(mp))
 		rte_mempool_free(mp);
 	else
-		log_msg(LOG_LVL_DEBUG, "pool %s is kept: %u buffers are in flight", mp->name, rte_mempool_in_use_count(mp));
+		log_msg(LOG_LVL_DEBUG, "pool %s is kept: %u buffers are in flight", mp->name,
+			rte_mempool_in_use_count(mp));
 }
 
 void dev_leave(const struct ctl_port *cp, int rc, const char *what)
 {
 	if (rc != 0)
-		log_msg(LOG_LVL_WARN, "port %u (%s): %s: %s", cp->p.id, cp->p.name, what, rte_strerror(-rc));
+		log_msg(LOG_LVL_WARN, "port %u (%s): %s: %s", cp->p.id, cp->p.name, what,
+			rte_strerror(-rc));
 }
 
 /* Stops the device, gives up its pools and sets it up with the settings of now. */
@@ -432,7 +471,9 @@ int dev_restart(struct ctl *c, struct ctl_port *cp, struct err *e)
 	cp->p.cfg.timestamps = had.timestamps;
 	cp->p.cfg.pacing = had.pacing;
 	if (dev_reopen(c, cp, NULL) < 0)
-		log_msg(LOG_LVL_ERROR, "port %u (%s) could not be brought back with its former values and is stopped", cp->p.id, cp->p.name);
+		log_msg(LOG_LVL_ERROR,
+			"port %u (%s) could not be brought back with its former values and is stopped",
+			cp->p.id, cp->p.name);
 	apply_cfg(cp);
 	/* Settings stay as the user wrote them; the device runs with cp->applied. */
 	cp->p.cfg = wanted;

@@ -20,9 +20,9 @@
 #include "eal_try.h"
 
 #define LOCK_TRIES 100 /* 10 ms apart */
-#define HUGE_SHIFT 26 /* MAP_HUGE_SHIFT of linux/mman.h */
+#define HUGE_SHIFT 26  /* MAP_HUGE_SHIFT of linux/mman.h */
 #define MEM_MARGIN 1.25
-#define BASE_BYTES (12ull << 20)     /* what EAL itself, devices, rings and states need */
+#define BASE_BYTES (12ull << 20) /* what EAL itself, devices, rings and states need */
 #define QUEUE_BYTES (192ull << 10)
 #define CACHED (DP_POOL_CACHE + DP_POOL_CACHE / 2) /* a cache keeps up to 1.5 times its size */
 #define MAX_ARGS 256
@@ -46,8 +46,8 @@ static bool is_said(const char *s)
 {
 	size_t name = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
 
-	return name > 0 && s[name] == ':' && s[name + 1] == ' ' && strncmp(s, "Usage:", 6) != 0 && strstr(s, "FATAL:") == NULL &&
-	       strstr(s, "Invalid 'command line' arguments") == NULL;
+	return name > 0 && s[name] == ':' && s[name + 1] == ' ' && strncmp(s, "Usage:", 6) != 0 &&
+	       strstr(s, "FATAL:") == NULL && strstr(s, "Invalid 'command line' arguments") == NULL;
 }
 
 /* Adds the first line of s[0..n) to `told`, if it tells a reason. */
@@ -95,7 +95,8 @@ void eal_log_drain(void)
 			log_msg(LOG_LVL_DEBUG, "dpdk: %s", line);
 			/* Newer versions of EAL put "EAL: " before it. */
 			if (strstr(last_error, "PANIC in ") != NULL)
-				snprintf(panic_text, sizeof(panic_text), "%.250s %.250s", last_error, line);
+				snprintf(panic_text, sizeof(panic_text), "%.250s %.250s",
+					 last_error, line);
 			snprintf(last_error, sizeof(last_error), "%s", line);
 		}
 		if (next == NULL)
@@ -160,7 +161,8 @@ bool eal_by_page(const struct port_need *need)
 /* An estimate of the memory that a pool of n buffers takes. */
 static uint64_t pool_bytes(unsigned n, unsigned room, bool by_page)
 {
-	uint64_t obj = sizeof(struct rte_mempool_objhdr) + sizeof(struct rte_mbuf) + room + 2 * RTE_CACHE_LINE_SIZE;
+	uint64_t obj = sizeof(struct rte_mempool_objhdr) + sizeof(struct rte_mbuf) + room +
+		       2 * RTE_CACHE_LINE_SIZE;
 	uint64_t ring = 8, page = 4096;
 
 	if (by_page)
@@ -179,9 +181,11 @@ static uint64_t memory_need(const struct ctl *c, const uint16_t (*nq)[2], bool h
 		const struct ctl_port *cp = c->port[i];
 		const struct port_cfg *cfg = &cp->p.cfg;
 		uint16_t nrx = cp->need.paired && nq[i][1] > nq[i][0] ? nq[i][1] : nq[i][0];
-		sum += nrx * (QUEUE_BYTES + pool_bytes(eal_rx_frames(cfg, &cp->need), eal_rx_room(cfg->mtu, &cp->need),
-								  !huge && eal_by_page(&cp->need)));
-		sum += nq[i][1] * (QUEUE_BYTES + pool_bytes(eal_tx_frames(cfg, &cp->need), eal_data_room(cfg->mtu), false));
+		sum += nrx * (QUEUE_BYTES + pool_bytes(eal_rx_frames(cfg, &cp->need),
+						       eal_rx_room(cfg->mtu, &cp->need),
+						       !huge && eal_by_page(&cp->need)));
+		sum += nq[i][1] * (QUEUE_BYTES + pool_bytes(eal_tx_frames(cfg, &cp->need),
+							    eal_data_room(cfg->mtu), false));
 	}
 	return sum;
 }
@@ -209,7 +213,9 @@ static bool can_map(uint64_t bytes, unsigned long kb)
 	uint64_t page = (uint64_t)kb * 1024;
 	size_t len = (bytes + page - 1) / page * page;
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE | __builtin_ctzl(page) << HUGE_SHIFT, -1, 0);
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE |
+			       __builtin_ctzl(page) << HUGE_SHIFT,
+		       -1, 0);
 
 	if (p == MAP_FAILED)
 		return false;
@@ -258,11 +264,13 @@ static uint64_t find_hugepages(uint64_t bytes)
 
 		if (sscanf(de->d_name, "hugepages-%lukB", &kb) != 1)
 			continue;
-		snprintf(path, sizeof(path), "/sys/kernel/mm/hugepages/%s/free_hugepages", de->d_name);
+		snprintf(path, sizeof(path), "/sys/kernel/mm/hugepages/%s/free_hugepages",
+			 de->d_name);
 		f = fopen(path, "r");
 		if (f == NULL)
 			continue;
-		if (fscanf(f, "%lu", &n) == 1 && (uint64_t)n * kb * 1024 >= bytes && can_map(bytes, kb))
+		if (fscanf(f, "%lu", &n) == 1 && (uint64_t)n * kb * 1024 >= bytes &&
+		    can_map(bytes, kb))
 			found = (bytes + kb * 1024 - 1) / (kb * 1024);
 		fclose(f);
 	}
@@ -291,15 +299,26 @@ static bool has_option(const struct ctl *c, const char *const *names)
 		for (const char *const *n = names; *n != NULL; n++) {
 			size_t len = strlen(*n);
 			bool is_long = (*n)[1] == '-';
-			if (strncmp(a, *n, len) == 0 && (!is_long || a[len] == '\0' || a[len] == '='))
+			if (strncmp(a, *n, len) == 0 &&
+			    (!is_long || a[len] == '\0' || a[len] == '='))
 				return true;
 		}
 	}
 	return false;
 }
 
-static const char *const memory_options[] = {"-m", "--no-huge", "--in-memory", "--socket-mem", "--huge-dir", "--legacy-mem",
-	"--single-file-segments", "--socket-limit", "--huge-unlink", "--file-prefix", "--match-allocations", NULL};
+static const char *const memory_options[] = {"-m",
+					     "--no-huge",
+					     "--in-memory",
+					     "--socket-mem",
+					     "--huge-dir",
+					     "--legacy-mem",
+					     "--single-file-segments",
+					     "--socket-limit",
+					     "--huge-unlink",
+					     "--file-prefix",
+					     "--match-allocations",
+					     NULL};
 static const char *const lcore_options[] = {"-l", "-c", "--lcores", "-s", NULL};
 static const char *const pci_options[] = {"--no-pci", "-a", "--allow", "-b", "--block", NULL};
 
@@ -341,7 +360,9 @@ int eal_room(const struct ctl *c, unsigned queues, uint64_t pages, struct err *e
 	int cpu[MAX_LCORES];
 	unsigned n = has_option(c, lcore_options) ? 0 : eal_cpus(cpu);
 	const struct eal_wants w = {
-		.workers = n == 0 ? 0 : n == 1 ? 1 : n - 1,
+		.workers = n == 0   ? 0
+			   : n == 1 ? 1
+				    : n - 1,
 		.pages = pages,
 		.own = OWN_FDS + queues * QUEUE_FDS,
 	};
@@ -364,7 +385,10 @@ static int count_queues(const struct ctl *c, uint16_t (*nq)[2], struct err *e)
 	return 0;
 }
 
-struct args { char *v[MAX_ARGS]; int n; };
+struct args {
+	char *v[MAX_ARGS];
+	int n;
+};
 
 static void arg_add(struct args *a, const char *s)
 {
@@ -386,9 +410,12 @@ static int build_args(struct ctl *c, struct args *a, struct err *e)
 	if (rc < 0)
 		return rc;
 	if (has_option(c, (const char *const[]){"-h", "--help", NULL}))
-		return err_set(e, EINVAL, "EAL's own help ends the process; its options are in DPDK's guide, ours in `wirerate --help`");
+		return err_set(
+			e, EINVAL,
+			"EAL's own help ends the process; its options are in DPDK's guide, ours in `wirerate --help`");
 	if (c->opts.neal_args > MAX_ARGS - 16)
-		return err_set(e, EINVAL, "%u EAL options given; at most %d are taken", c->opts.neal_args, MAX_ARGS - 16);
+		return err_set(e, EINVAL, "%u EAL options given; at most %d are taken",
+			       c->opts.neal_args, MAX_ARGS - 16);
 	arg_add(a, c->opts.prog);
 	for (unsigned i = 0; i < c->opts.neal_args; i++)
 		arg_add(a, c->opts.eal_args[i]);
@@ -420,13 +447,16 @@ static int build_args(struct ctl *c, struct args *a, struct err *e)
 	c->eal_memory = memory_need(c, (const uint16_t(*)[2])nq, false);
 	/* Linux would give out more memory than there is, and kill a process when it is used. */
 	if (c->eal_memory > available_bytes())
-		return err_set(e, ENODEV, "the ports need %" PRIu64 " MB of memory and %" PRIu64 " MB are available; "
+		return err_set(e, ENODEV,
+			       "the ports need %" PRIu64 " MB of memory and %" PRIu64
+			       " MB are available; "
 			       "smaller --mbufs, --txd, --rxd or --mtu need less",
 			       c->eal_memory >> 20, available_bytes() >> 20);
 	arg_add(a, "--no-huge");
 	arg_add(a, "--no-shconf");
 	arg_add(a, "-m");
-	snprintf(buf, sizeof(buf), "%llu", (unsigned long long)((double)c->eal_memory * MEM_MARGIN / (1 << 20)) + 1);
+	snprintf(buf, sizeof(buf), "%llu",
+		 (unsigned long long)((double)c->eal_memory * MEM_MARGIN / (1 << 20)) + 1);
 	arg_add(a, buf);
 	return 0;
 }
@@ -463,7 +493,9 @@ int eal_start(struct ctl *c, struct err *e)
 	int rc;
 
 	if (tried)
-		return err_set(e, EINVAL, "DPDK was started once in this process and cannot be started again; start a new process");
+		return err_set(
+			e, EINVAL,
+			"DPDK was started once in this process and cannot be started again; start a new process");
 	rc = build_args(c, &a, e);
 	if (rc < 0) {
 		while (a.n > 0)
@@ -479,15 +511,20 @@ int eal_start(struct ctl *c, struct err *e)
 	int why = rte_errno;
 	eal_log_drain();
 	if (panic)
-		rc = err_set(e, ENODEV,
-			     "DPDK's EAL gave up with: %s\n  its last word: %s\n  it does so where descriptors, threads or memory run out; "
-			     "`ulimit -a` tells the limits, -l FILE keeps the whole log", sbuf_str(&shown),
-			     panic_text[0] != '\0' ? panic_text : last_error);
+		rc = err_set(
+			e, ENODEV,
+			"DPDK's EAL gave up with: %s\n  its last word: %s\n  it does so where descriptors, threads or memory run out; "
+			"`ulimit -a` tells the limits, -l FILE keeps the whole log",
+			sbuf_str(&shown), panic_text[0] != '\0' ? panic_text : last_error);
 	else if (rc < 0)
-		rc = err_set(e, why == EINVAL && c->opts.neal_args > 0 ? EINVAL : ENODEV,
-			     "DPDK's EAL did not start (%s) with: %s\n  %s\n  %s-l FILE keeps the whole log",
-			     rte_strerror(why), sbuf_str(&shown), told.len > 0 ? told.s : last_error[0] != '\0' ? last_error : "it said nothing",
-			     what_helps(c, why));
+		rc = err_set(
+			e, why == EINVAL && c->opts.neal_args > 0 ? EINVAL : ENODEV,
+			"DPDK's EAL did not start (%s) with: %s\n  %s\n  %s-l FILE keeps the whole log",
+			rte_strerror(why), sbuf_str(&shown),
+			told.len > 0            ? told.s
+			: last_error[0] != '\0' ? last_error
+						: "it said nothing",
+			what_helps(c, why));
 	else
 		rc = 0;
 	running = rc == 0;

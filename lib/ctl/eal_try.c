@@ -80,7 +80,8 @@ static uint64_t eal_try_enough(uint64_t n)
 
 int eal_wants_check(const struct eal_wants *w, struct err *e)
 {
-	unsigned fds = EAL_FDS + w->workers * WORKER_FDS + (unsigned)w->pages + (w->own > CAPTURE_FDS ? w->own : CAPTURE_FDS);
+	unsigned fds = EAL_FDS + w->workers * WORKER_FDS + (unsigned)w->pages +
+		       (w->own > CAPTURE_FDS ? w->own : CAPTURE_FDS);
 	unsigned threads = EAL_THREADS + w->workers;
 	struct rlimit lim;
 	int why;
@@ -91,21 +92,33 @@ int eal_wants_check(const struct eal_wants *w, struct err *e)
 	}
 	unsigned left = descriptors_left(fds, &why);
 	if (why == EMFILE && getrlimit(RLIMIT_NOFILE, &lim) == 0)
-		return err_set(e, ENODEV,
-			       "DPDK and the ports need %u file descriptors, and %u are left of the %" PRIu64 " that this process may have; "
-			       "`ulimit -n %" PRIu64 "` allows more", fds, left, (uint64_t)lim.rlim_cur, eal_try_enough(lim.rlim_cur - left + fds));
+		return err_set(
+			e, ENODEV,
+			"DPDK and the ports need %u file descriptors, and %u are left of the %" PRIu64
+			" that this process may have; "
+			"`ulimit -n %" PRIu64 "` allows more",
+			fds, left, (uint64_t)lim.rlim_cur,
+			eal_try_enough(lim.rlim_cur - left + fds));
 	if (why != 0 && why != ENOSYS)
-		return err_set(e, ENODEV, "DPDK and the ports need %u file descriptors, and the system gives %u: %s", fds, left, strerror(why));
+		return err_set(
+			e, ENODEV,
+			"DPDK and the ports need %u file descriptors, and the system gives %u: %s",
+			fds, left, strerror(why));
 	left = threads_left(threads, &why);
 	if (why != 0)
-		return err_set(e, ENODEV, "DPDK needs %u threads, and the system gives %u: %s; `ulimit -u` bounds a user's processes and threads, "
-			       "`ulimit -v` the memory that their stacks are in, a cgroup's pids.max both", threads, left, strerror(why));
+		return err_set(
+			e, ENODEV,
+			"DPDK needs %u threads, and the system gives %u: %s; `ulimit -u` bounds a user's processes and threads, "
+			"`ulimit -v` the memory that their stacks are in, a cgroup's pids.max both",
+			threads, left, strerror(why));
 	return 0;
 }
 
 /* A standard stream that goes to a file while EAL starts. Besides the log that it is given, EAL
  * prints its usage on stdout and alarms on stderr. */
-struct captured { int fd, keep, file; };
+struct captured {
+	int fd, keep, file;
+};
 
 static void eal_try_capture(struct captured *c, int fd)
 {
@@ -115,7 +128,8 @@ static void eal_try_capture(struct captured *c, int fd)
 }
 
 /* Gives the stream its descriptor back, and what was printed meanwhile to write(). */
-static void eal_try_release(struct captured *c, ssize_t (*write)(void *cookie, const char *text, size_t n))
+static void eal_try_release(struct captured *c,
+			    ssize_t (*write)(void *cookie, const char *text, size_t n))
 {
 	char buf[4096];
 	ssize_t n;
@@ -185,7 +199,8 @@ static int init_or_panic(int argc, char **argv)
 	return rc;
 }
 
-int eal_try(int argc, char **argv, ssize_t (*write)(void *cookie, const char *text, size_t n), bool *panic)
+int eal_try(int argc, char **argv, ssize_t (*write)(void *cookie, const char *text, size_t n),
+	    bool *panic)
 {
 	struct captured out, err;
 	FILE *log = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write});

@@ -20,4 +20,5 @@ int eal_wants_check(const struct eal_wants *w, struct err *e);
 /* Calls rte_eal_init(), and gives its log and all that it prints to write(), which may be called on
  * any thread. Returns what rte_eal_init() returns, with rte_errno. *panic: EAL wanted to end the
  * process, and cannot be used at all. Only once in a process. */
-int eal_try(int argc, char **argv, ssize_t (*write)(void *cookie, const char *text, size_t n), bool *panic);
+int eal_try(int argc, char **argv, ssize_t (*write)(void *cookie, const char *text, size_t n),
+	    bool *panic);

@@ -6,7 +6,8 @@
 #include "ctl_int.h"
 
 #define MADE_BY_CPU \
-	(RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM | RTE_ETH_TX_OFFLOAD_SCTP_CKSUM | \
+	(RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | \
+	 RTE_ETH_TX_OFFLOAD_TCP_CKSUM | RTE_ETH_TX_OFFLOAD_SCTP_CKSUM | \
 	 RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_UDP_TSO)
 
 /* Drivers in software. Keepers free a buffer or hand it on as it is. Copiers send a copy of it. */
@@ -17,11 +18,15 @@ static const char *const copiers[] = {"net_pcap", "net_af_packet", "net_af_xdp"}
  * the device, the driver writes what that needs into the headers. Some drivers pad frames that are
  * too short. */
 static const char *const hardware[] = {
-	"mlx5_pci", "mlx5_auxiliary", "net_mlx4", "net_ixgbe", "net_ixgbe_vf", "net_i40e", "net_i40e_vf", "net_iavf", "net_ice", "net_ice_dcf",
-	"net_e1000_em", "net_e1000_igb", "net_e1000_igb_vf", "net_igc", "net_fm10k", "net_idpf", "net_cpfl", "net_bnxt", "net_ena", "net_gve",
-	"net_enic", "net_cxgbe", "net_cxgbevf", "net_sfc_efx", "net_qede", "net_qede_vf", "net_bnx2x", "net_bnx2xvf", "net_hns3", "net_hns3_vf",
-	"net_hinic", "net_hinic3", "net_ionic", "net_ionic_pci", "net_mana", "net_axgbe", "net_atlantic", "net_txgbe", "net_txgbe_vf", "net_ngbe",
-	"net_ngbe_vf", "net_thunderx", "net_cn9k", "net_cn10k", "net_cn20k",
+	"mlx5_pci",     "mlx5_auxiliary", "net_mlx4",         "net_ixgbe",     "net_ixgbe_vf",
+	"net_i40e",     "net_i40e_vf",    "net_iavf",         "net_ice",       "net_ice_dcf",
+	"net_e1000_em", "net_e1000_igb",  "net_e1000_igb_vf", "net_igc",       "net_fm10k",
+	"net_idpf",     "net_cpfl",       "net_bnxt",         "net_ena",       "net_gve",
+	"net_enic",     "net_cxgbe",      "net_cxgbevf",      "net_sfc_efx",   "net_qede",
+	"net_qede_vf",  "net_bnx2x",      "net_bnx2xvf",      "net_hns3",      "net_hns3_vf",
+	"net_hinic",    "net_hinic3",     "net_ionic",        "net_ionic_pci", "net_mana",
+	"net_axgbe",    "net_atlantic",   "net_txgbe",        "net_txgbe_vf",  "net_ngbe",
+	"net_ngbe_vf",  "net_thunderx",   "net_cn9k",         "net_cn10k",     "net_cn20k",
 };
 
 static bool edits_among(const char *name, const char *const *list, size_t n)

@@ -71,15 +71,20 @@ void held_vspec(const struct held_word *w, bool inc, struct vspec *out)
 		if (inc)
 			out->min = out->max = 0;
 	} else if (w->kind == HELD_SIZE) {
-		*out = (struct vspec){.type = &vt_fuint, .bits = 16, .min = inc ? 0 : 64, .max = FRAME_MAX_LEN + FRAME_FCS};
+		*out = (struct vspec){.type = &vt_fuint,
+				      .bits = 16,
+				      .min = inc ? 0 : 64,
+				      .max = FRAME_MAX_LEN + FRAME_FCS};
 	} else {
-		*out = (struct vspec){.type = &vt_enum, .choices = w->kind == HELD_NET ? held_nets : held_l4s};
+		*out = (struct vspec){.type = &vt_enum,
+				      .choices = w->kind == HELD_NET ? held_nets : held_l4s};
 	}
 }
 
 /* Parses a default into v, which stays zero if the text is none of the values that the type
  * parses. */
-static void held_parse(const struct held_word *w, bool inc, const char *text, uint8_t v[VT_FIELD_BYTES])
+static void held_parse(const struct held_word *w, bool inc, const char *text,
+		       uint8_t v[VT_FIELD_BYTES])
 {
 	struct vspec spec;
 
@@ -90,10 +95,12 @@ static void held_parse(const struct held_word *w, bool inc, const char *text, ui
 }
 
 /* The defaults of a word for a stream; the port's own address comes from cfg->dflt. */
-static void held_defaults(const struct stream_cfg *cfg, const struct held_word *w, uint8_t v[4][VT_FIELD_BYTES])
+static void held_defaults(const struct stream_cfg *cfg, const struct held_word *w,
+			  uint8_t v[4][VT_FIELD_BYTES])
 {
 	const struct field *f = field_of(w);
-	const struct frame_val *own = f != NULL ? frame_vals_find(&cfg->dflt, proto_find(w->proto), 1, f) : NULL;
+	const struct frame_val *own =
+		f != NULL ? frame_vals_find(&cfg->dflt, proto_find(w->proto), 1, f) : NULL;
 
 	memset(v, 0, 4 * VT_FIELD_BYTES);
 	if (w->dflt[RANGE_START] != NULL)
@@ -147,8 +154,10 @@ static bool find_place(const struct held_word *w, const struct frame_stack *s, s
 
 	for (unsigned i = 0; like != NULL && i < s->n; i++) {
 		const struct proto *p = s->hdr[i];
-		const struct field *f = w->word != NULL ? frame_word_field(p, w->word, strlen(w->word))
-				       : strcmp(p->name, w->proto) == 0 ? like : NULL;
+		const struct field *f = w->word != NULL
+						? frame_word_field(p, w->word, strlen(w->word))
+					: strcmp(p->name, w->proto) == 0 ? like
+									 : NULL;
 		if (f == NULL || f->kind != like->kind || f->bits != like->bits)
 			continue;
 		*out = (struct place){p, f, 1};
@@ -176,7 +185,8 @@ static void value_text(const struct held_word *w, vary_u x, struct sbuf *out)
 }
 
 /* -EINVAL if min is above max or start is not between them, compared as numbers. */
-static int check_limits(const struct stream_cfg *cfg, const struct held_word *w, const vary_u x[4], struct err *e)
+static int check_limits(const struct stream_cfg *cfg, const struct held_word *w, const vary_u x[4],
+			struct err *e)
 {
 	struct sbuf start = {0}, min = {0}, max = {0};
 	int rc = 0;
@@ -185,14 +195,19 @@ static int check_limits(const struct stream_cfg *cfg, const struct held_word *w,
 	value_text(w, x[RANGE_MIN], &min);
 	value_text(w, x[RANGE_MAX], &max);
 	if (x[RANGE_MIN] > x[RANGE_MAX])
-		rc = err_set(e, EINVAL, "range %s: min %s is above max %s; `range %u/%u %s max %s`", w->words, sbuf_str(&min), sbuf_str(&max),
-			     cfg->port, cfg->id, w->words, sbuf_str(&min));
+		rc = err_set(e, EINVAL, "range %s: min %s is above max %s; `range %u/%u %s max %s`",
+			     w->words, sbuf_str(&min), sbuf_str(&max), cfg->port, cfg->id, w->words,
+			     sbuf_str(&min));
 	else if (x[RANGE_START] < x[RANGE_MIN])
-		rc = err_set(e, EINVAL, "range %s: start %s is below min %s; `range %u/%u %s start %s`", w->words, sbuf_str(&start),
-			     sbuf_str(&min), cfg->port, cfg->id, w->words, sbuf_str(&min));
+		rc = err_set(e, EINVAL,
+			     "range %s: start %s is below min %s; `range %u/%u %s start %s`",
+			     w->words, sbuf_str(&start), sbuf_str(&min), cfg->port, cfg->id,
+			     w->words, sbuf_str(&min));
 	else if (x[RANGE_START] > x[RANGE_MAX])
-		rc = err_set(e, EINVAL, "range %s: start %s is above max %s; `range %u/%u %s max %s`", w->words, sbuf_str(&start),
-			     sbuf_str(&max), cfg->port, cfg->id, w->words, sbuf_str(&start));
+		rc = err_set(e, EINVAL,
+			     "range %s: start %s is above max %s; `range %u/%u %s max %s`",
+			     w->words, sbuf_str(&start), sbuf_str(&max), cfg->port, cfg->id,
+			     w->words, sbuf_str(&start));
 	sbuf_free(&start);
 	sbuf_free(&min);
 	sbuf_free(&max);
@@ -203,7 +218,8 @@ static int check_limits(const struct stream_cfg *cfg, const struct held_word *w,
 static void leave_nest(struct frame_nest *n, const struct place *at)
 {
 	for (unsigned i = 0; i < n->n; i++) {
-		if (n->at[i].proto != at->proto || n->at[i].field != at->field || n->at[i].nth != at->nth)
+		if (n->at[i].proto != at->proto || n->at[i].field != at->field ||
+		    n->at[i].nth != at->nth)
 			continue;
 		bool digit = !n->at[i].same_digit;
 		memmove(&n->at[i], &n->at[i + 1], (n->n - i - 1) * sizeof(n->at[0]));
@@ -215,8 +231,8 @@ static void leave_nest(struct frame_nest *n, const struct place *at)
 }
 
 /* Puts the range, or the single value, of a word into the frame. */
-static int apply_field(const struct stream_cfg *cfg, const struct held_word *w, const uint8_t v[4][VT_FIELD_BYTES],
-		       struct frame_spec *spec, struct err *e)
+static int apply_field(const struct stream_cfg *cfg, const struct held_word *w,
+		       const uint8_t v[4][VT_FIELD_BYTES], struct frame_spec *spec, struct err *e)
 {
 	vary_u x[4] = {vary_load(v[0]), vary_load(v[1]), vary_load(v[2]), vary_load(v[3])};
 	struct place at;
@@ -232,8 +248,13 @@ static int apply_field(const struct stream_cfg *cfg, const struct held_word *w, 
 	if (rc < 0)
 		return rc;
 	struct vary vary = {
-		.kind = VARY_RANGE, .bits = (uint8_t)at.field->bits, .first = x[RANGE_START], .lo = x[RANGE_MIN], .hi = x[RANGE_MAX],
-		.step = x[RANGE_INC], .div = 1,
+		.kind = VARY_RANGE,
+		.bits = (uint8_t)at.field->bits,
+		.first = x[RANGE_START],
+		.lo = x[RANGE_MIN],
+		.hi = x[RANGE_MAX],
+		.step = x[RANGE_INC],
+		.div = 1,
 	};
 	if (x[RANGE_MIN] == x[RANGE_MAX]) {
 		vary.kind = VARY_FIXED;
@@ -243,11 +264,12 @@ static int apply_field(const struct stream_cfg *cfg, const struct held_word *w, 
 	return 0;
 }
 
-static int apply_size(const struct stream_cfg *cfg, const struct held_word *w, const uint8_t v[4][VT_FIELD_BYTES], struct sizes *out,
-		      struct err *e)
+static int apply_size(const struct stream_cfg *cfg, const struct held_word *w,
+		      const uint8_t v[4][VT_FIELD_BYTES], struct sizes *out, struct err *e)
 {
 	vary_u x[4] = {vary_load(v[0]), vary_load(v[1]), vary_load(v[2]), vary_load(v[3])};
-	unsigned start = (unsigned)x[RANGE_START], min = (unsigned)x[RANGE_MIN], max = (unsigned)x[RANGE_MAX], inc = (unsigned)x[RANGE_INC];
+	unsigned start = (unsigned)x[RANGE_START], min = (unsigned)x[RANGE_MIN],
+		 max = (unsigned)x[RANGE_MAX], inc = (unsigned)x[RANGE_INC];
 
 	if (inc != 0) {
 		int rc = check_limits(cfg, w, x, e);
@@ -260,12 +282,16 @@ static int apply_size(const struct stream_cfg *cfg, const struct held_word *w, c
 		out->item[0].weight = 1;
 		return 0;
 	}
-	*out = (struct sizes){.kind = SIZES_RANGE, .lo = (uint16_t)min, .hi = (uint16_t)max, .step = (uint16_t)inc,
+	*out = (struct sizes){.kind = SIZES_RANGE,
+			      .lo = (uint16_t)min,
+			      .hi = (uint16_t)max,
+			      .step = (uint16_t)inc,
 			      .first = (uint16_t)(start != min ? start : 0)};
 	return 0;
 }
 
-static int apply_word(const struct stream_cfg *cfg, unsigned i, struct frame_spec *spec, struct sizes *sizes, struct err *e)
+static int apply_word(const struct stream_cfg *cfg, unsigned i, struct frame_spec *spec,
+		      struct sizes *sizes, struct err *e)
 {
 	const struct held_word *w = &held_words[i];
 	const struct held_range *h = &cfg->held[i];
@@ -289,7 +315,8 @@ static int apply_word(const struct stream_cfg *cfg, unsigned i, struct frame_spe
 	return apply_field(cfg, w, h->v, spec, e);
 }
 
-int held_apply(const struct stream_cfg *cfg, struct frame_spec *spec, struct sizes *sizes, struct err *e)
+int held_apply(const struct stream_cfg *cfg, struct frame_spec *spec, struct sizes *sizes,
+	       struct err *e)
 {
 	int rc = 0;
 
@@ -309,7 +336,8 @@ unsigned held_unused(const struct stream_cfg *cfg, struct sbuf *out)
 	frame_spec_copy(&spec, &cfg->frame);
 	held_apply(cfg, &spec, &sizes, NULL);
 	for (unsigned i = 0; i < held_nwords; i++) {
-		if (!cfg->held[i].set || held_words[i].kind != HELD_RANGE || find_place(&held_words[i], &spec.stack, &at))
+		if (!cfg->held[i].set || held_words[i].kind != HELD_RANGE ||
+		    find_place(&held_words[i], &spec.stack, &at))
 			continue;
 		if (vary_load(cfg->held[i].v[RANGE_INC]) != 0)
 			sbuf_addf(out, "%s%s", n++ > 0 ? ", " : "", held_words[i].words);

@@ -14,8 +14,8 @@ enum held_kind {
 };
 
 struct held_word {
-	const char *name;      /* the row is "range.NAME" */
-	const char *words;     /* as Pktgen writes it: "dst port" */
+	const char *name;  /* the row is "range.NAME" */
+	const char *words; /* as Pktgen writes it: "dst port" */
 	enum held_kind kind;
 	/* The field that the word is about. word NULL: it is that field in the outermost header
 	 * of that protocol. Otherwise it is in the outermost header in which the protocol table
@@ -48,7 +48,8 @@ void held_values(const struct stream_cfg *cfg, unsigned i, uint8_t v[4][VT_FIELD
  * whose header it does not have are passed over. -EINVAL if a start is outside of its limits, if
  * min is above max, or if the frame cannot have these headers; e names the smallest change that
  * helps. */
-int held_apply(const struct stream_cfg *cfg, struct frame_spec *spec, struct sizes *sizes, struct err *e);
+int held_apply(const struct stream_cfg *cfg, struct frame_spec *spec, struct sizes *sizes,
+	       struct err *e);
 /* Adds the words that are set to move but whose header the frame does not have: "vlan, vni".
  * Returns how many they are. */
 unsigned held_unused(const struct stream_cfg *cfg, struct sbuf *out);

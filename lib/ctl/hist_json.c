@@ -16,8 +16,17 @@ json_t *whole_json(uint64_t v)
 }
 
 /* The percentiles that are given, and how many samples each one needs. */
-static const struct { const char *name; double percent; uint64_t samples; } percentiles[] = {
-	{"p50", 50, 2}, {"p90", 90, 10}, {"p95", 95, 20}, {"p99", 99, 100}, {"p99_9", 99.9, 1000}, {"p99_99", 99.99, 10000},
+static const struct {
+	const char *name;
+	double percent;
+	uint64_t samples;
+} percentiles[] = {
+	{"p50", 50, 2},
+	{"p90", 90, 10},
+	{"p95", 95, 20},
+	{"p99", 99, 100},
+	{"p99_9", 99.9, 1000},
+	{"p99_99", 99.99, 10000},
 	{"p99_999", 99.999, 100000},
 };
 
@@ -35,17 +44,29 @@ json_t *hist_json(const struct hist *h, uint64_t less_ns)
 
 	for (size_t i = 0; i < ARRAY_SIZE(percentiles); i++)
 		json_object_set_new(pct, percentiles[i].name,
-				    n < percentiles[i].samples ? json_null() : whole_json(hist_json_less(hist_percentile(h, percentiles[i].percent), less_ns)));
+				    n < percentiles[i].samples
+					    ? json_null()
+					    : whole_json(hist_json_less(
+						      hist_percentile(h, percentiles[i].percent),
+						      less_ns)));
 	json_object_set_new(o, "samples", json_integer((json_int_t)n));
-	json_object_set_new(o, "error", h != NULL ? json_real(1.0 / (double)(1u << h->shape.bits)) : json_null());
-	json_object_set_new(o, "above", json_integer(h != NULL ? (json_int_t)cell_get(&h->above) : 0));
-	json_object_set_new(o, "min_ns", n > 0 ? whole_json(hist_json_less(hist_min(h), less_ns)) : json_null());
-	json_object_set_new(o, "mean_ns", n > 0 ? real_json(fmax(hist_mean(h) - (double)less_ns, 0)) : json_null());
-	json_object_set_new(o, "max_ns", n > 0 ? whole_json(hist_json_less(hist_max(h), less_ns)) : json_null());
+	json_object_set_new(o, "error",
+			    h != NULL ? json_real(1.0 / (double)(1u << h->shape.bits))
+				      : json_null());
+	json_object_set_new(o, "above",
+			    json_integer(h != NULL ? (json_int_t)cell_get(&h->above) : 0));
+	json_object_set_new(o, "min_ns",
+			    n > 0 ? whole_json(hist_json_less(hist_min(h), less_ns)) : json_null());
+	json_object_set_new(o, "mean_ns",
+			    n > 0 ? real_json(fmax(hist_mean(h) - (double)less_ns, 0))
+				  : json_null());
+	json_object_set_new(o, "max_ns",
+			    n > 0 ? whole_json(hist_json_less(hist_max(h), less_ns)) : json_null());
 	json_object_set_new(o, "stdev_ns", n > 1 ? real_json(hist_stdev(h)) : json_null());
 	/* RFC 5481 4.2 and 6.5: the variation is measured from the smallest delay. */
 	uint64_t high = n >= 1000 ? hist_percentile(h, 99.9) : UINT64_MAX;
-	json_object_set_new(o, "pdv_ns", high != UINT64_MAX ? whole_json(high - hist_min(h)) : json_null());
+	json_object_set_new(o, "pdv_ns",
+			    high != UINT64_MAX ? whole_json(high - hist_min(h)) : json_null());
 	json_object_set_new(o, "percentiles_ns", pct);
 	return o;
 }

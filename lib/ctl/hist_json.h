@@ -11,5 +11,5 @@
  * reference. */
 json_t *hist_json(const struct hist *h, uint64_t less_ns);
 
-json_t *real_json(double v);        /* null for what is not finite */
-json_t *whole_json(uint64_t v);     /* null for UINT64_MAX */
+json_t *real_json(double v);    /* null for what is not finite */
+json_t *whole_json(uint64_t v); /* null for UINT64_MAX */

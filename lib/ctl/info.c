@@ -32,15 +32,17 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 	if (!cp->used)
 		json_array_append_new(notes, json_string("not used: no map names it"));
 	if (cp->restart)
-		json_array_append_new(notes,
-				      json_string(
-					      "changed settings need a restart of the device; the next start does it"));
+		json_array_append_new(
+			notes,
+			json_string(
+				"changed settings need a restart of the device; the next start does it"));
 	if (cp->used && cp->pacing.kind != PACING_SOFTWARE) {
 		pacing_text(cp, &pacing);
 		json_array_append_new(notes, json_string(sbuf_str(&pacing)));
 		sbuf_reset(&pacing);
 	}
-	if (cp->used && (stamps_rx(cp) != NULL || cp->p.cfg.timestamps == TIMESTAMPS_NIC || cp->stamps.why != NULL)) {
+	if (cp->used && (stamps_rx(cp) != NULL || cp->p.cfg.timestamps == TIMESTAMPS_NIC ||
+			 cp->stamps.why != NULL)) {
 		sbuf_add(&pacing, "arrivals are timed ");
 		stamps_text(cp, &pacing);
 		json_array_append_new(notes, json_string(sbuf_str(&pacing)));
@@ -51,13 +53,14 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 	o = json_pack(
 		"{s:i, s:s, s:s, s:s, s:s, s:I, s:o, s:I, s:i, s:b, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s, s:s, s:b}",
 		"port", (int)cp->p.id, "name", cp->p.name, "spec", cp->p.spec_text, "driver",
-		info.driver_name ? info.driver_name : "-", "link", snap_link_name(cp->link), "speed_mbps",
-		(json_int_t)plan_speed_mbps(cp), "mac", value_json(&vt_mac, mac), "mtu", (json_int_t)dev_mtu(cp),
-		"node", cp->p.node, "used", (int)cp->used, "rx_queues", (int)cp->p.nrxq, "tx_queues", (int)cp->p.ntxq,
-		"rxd", (int)cp->p.rxd, "txd", (int)cp->p.txd, "mbufs",
-		(json_int_t)(cp->p.ntxq && cp->txq != NULL ? cp->txq[0]->pool_size : 0), "memory_bytes",
-		(json_int_t)cp->memory_bytes, "offloads", cp->offloads, "rss", cp->rss, "flow_control", cp->fc,
-		"promiscuous", (int)cp->applied.promiscuous);
+		info.driver_name ? info.driver_name : "-", "link", snap_link_name(cp->link),
+		"speed_mbps", (json_int_t)plan_speed_mbps(cp), "mac", value_json(&vt_mac, mac),
+		"mtu", (json_int_t)dev_mtu(cp), "node", cp->p.node, "used", (int)cp->used,
+		"rx_queues", (int)cp->p.nrxq, "tx_queues", (int)cp->p.ntxq, "rxd", (int)cp->p.rxd,
+		"txd", (int)cp->p.txd, "mbufs",
+		(json_int_t)(cp->p.ntxq && cp->txq != NULL ? cp->txq[0]->pool_size : 0),
+		"memory_bytes", (json_int_t)cp->memory_bytes, "offloads", cp->offloads, "rss",
+		cp->rss, "flow_control", cp->fc, "promiscuous", (int)cp->applied.promiscuous);
 	json_object_set_new(o, "pci", cp->p.pci[0] != '\0' ? json_string(cp->p.pci) : json_null());
 	pacing_text(cp, &pacing);
 	json_object_set_new(o, "pacing", json_string(sbuf_str(&pacing)));
@@ -115,16 +118,20 @@ json_t *ctl_plan_json(struct ctl *c)
 			const struct dp_rx_slot *s = &cw->posted->rx[r];
 			json_array_append_new(tasks,
 					      json_pack("{s:s, s:i, s:i, s:i, s:i}", "kind",
-							cw->posted->task[s->owner].kind->name, "port", (int)s->q->port,
-							"rx_queue", (int)s->q->queue, "burst", (int)s->burst, "taps", (int)s->ntaps));
+							cw->posted->task[s->owner].kind->name,
+							"port", (int)s->q->port, "rx_queue",
+							(int)s->q->queue, "burst", (int)s->burst,
+							"taps", (int)s->ntaps));
 		}
-		json_array_append_new(a,
-				      json_pack("{s:i, s:i, s:I, s:I, s:b, s:o}", "lcore", (int)cw->lcore, "cpu",
-						cw->cpu, "plan", (json_int_t)(cw->posted != NULL ? cw->posted->seq : 0),
-						"acknowledged", (json_int_t)cell_get(&cw->w->cells.acked), "shares_cpu",
-						(int)cw->w->shares_cpu, "tasks", tasks));
+		json_array_append_new(
+			a, json_pack("{s:i, s:i, s:I, s:I, s:b, s:o}", "lcore", (int)cw->lcore,
+				     "cpu", cw->cpu, "plan",
+				     (json_int_t)(cw->posted != NULL ? cw->posted->seq : 0),
+				     "acknowledged", (json_int_t)cell_get(&cw->w->cells.acked),
+				     "shares_cpu", (int)cw->w->shares_cpu, "tasks", tasks));
 	}
-	json_t *doc = json_pack("{s:s, s:I, s:o}", "show", "plan", "memory_reserved_bytes", (json_int_t)c->eal_memory, "workers", a);
+	json_t *doc = json_pack("{s:s, s:I, s:o}", "show", "plan", "memory_reserved_bytes",
+				(json_int_t)c->eal_memory, "workers", a);
 	json_object_set_new(doc, "ports", pacing_json(c));
 	EACH_WORK(w, plan_json)
 		w->plan_json(c, doc);
@@ -159,10 +166,11 @@ static json_t *port_xstats(struct ctl_port *cp)
 	    rte_eth_xstats_get(cp->p.dev, val, (unsigned)n) == n)
 		for (int i = 0; i < n; i++)
 			if (val[i].id < (uint64_t)n)
-				json_object_set_new(o, name[val[i].id].name,
-						    not_counted(&st, name[val[i].id].name, val[i].value)
-							    ? json_null()
-							    : json_integer((json_int_t)val[i].value));
+				json_object_set_new(
+					o, name[val[i].id].name,
+					not_counted(&st, name[val[i].id].name, val[i].value)
+						? json_null()
+						: json_integer((json_int_t)val[i].value));
 	free(name);
 	free(val);
 	return o;
@@ -174,7 +182,8 @@ json_t *ctl_xstats_json(struct ctl *c, const struct portset *ports)
 
 	for (unsigned i = 0; i < c->nports; i++)
 		if (portset_has(ports, i) && c->port[i]->used)
-			json_array_append_new(a, json_pack("{s:i, s:s, s:o}", "port", (int)i, "name",
-							   c->port[i]->p.name, "xstats", port_xstats(c->port[i])));
+			json_array_append_new(a, json_pack("{s:i, s:s, s:o}", "port", (int)i,
+							   "name", c->port[i]->p.name, "xstats",
+							   port_xstats(c->port[i])));
 	return json_pack("{s:s, s:o}", "show", "xstats", "ports", a);
 }

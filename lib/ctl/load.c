@@ -9,7 +9,10 @@
 double plan_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max)
 {
 	static const enum wire_unit unit[] = {
-		[RATE_PERCENT] = WIRE_PERCENT, [RATE_PPS] = WIRE_PPS, [RATE_L1_BPS] = WIRE_L1_BPS, [RATE_L2_BPS] = WIRE_L2_BPS,
+		[RATE_PERCENT] = WIRE_PERCENT,
+		[RATE_PPS] = WIRE_PPS,
+		[RATE_L1_BPS] = WIRE_L1_BPS,
+		[RATE_L2_BPS] = WIRE_L2_BPS,
 	};
 
 	*max = r->kind == RATE_MAX;
@@ -33,7 +36,8 @@ uint64_t plan_speed_mbps(const struct ctl_port *cp)
 void load_rate(struct ctl_load *l, const struct rate *r, uint64_t speed_bps, double size)
 {
 	bool max;
-	double pps = plan_pps(r, speed_bps, size, &max), change = r->over_ns != 0 ? r->to / r->value : 1;
+	double pps = plan_pps(r, speed_bps, size, &max),
+	       change = r->over_ns != 0 ? r->to / r->value : 1;
 
 	l->low_pps += change < 1 ? pps * change : pps;
 	if (change > 1)
@@ -54,7 +58,8 @@ void load_sizes(struct ctl_load *l, const struct stream_frames *f)
 }
 
 /* Makes the stream's frames, if need be, and widens the range of sizes in *l by theirs. */
-static int take_sizes(struct ctl *c, struct ctl_port *cp, struct stream *s, struct ctl_load *l, struct err *e)
+static int take_sizes(struct ctl *c, struct ctl_port *cp, struct stream *s, struct ctl_load *l,
+		      struct err *e)
 {
 	int rc = stream_plans(c, cp, s, e);
 
@@ -79,7 +84,9 @@ int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 {
 	struct ctl_port *cp = c->port[port];
 	double sum = 0, weights = 0, sizes = 0, all = 0;
-	struct ctl_load l = {.min_size = UINT_MAX, .link_bps = (double)plan_speed(cp), .nqueues = cp->p.ntxq};
+	struct ctl_load l = {.min_size = UINT_MAX,
+			     .link_bps = (double)plan_speed(cp),
+			     .nqueues = cp->p.ntxq};
 
 	if (cp->run.active && goes_on(cp, &l)) {
 		*out = l;
@@ -102,7 +109,8 @@ int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 		weights += (double)s->cfg.weight;
 	}
 	if (l.max_size == 0)
-		return err_set(e, EINVAL, "port %u: no stream is enabled; `set %u enabled on`", port, port);
+		return err_set(e, EINVAL, "port %u: no stream is enabled; `set %u enabled on`",
+			       port, port);
 	if (weights > 0)
 		load_rate(&l, &cp->p.cfg.rate, plan_speed(cp), sum / weights);
 	l.mean_size = l.pps > 0 ? l.l2_bps / 8 / l.pps : weights > 0 ? sum / weights : sizes / all;
@@ -116,11 +124,15 @@ static bool takes_turns(const struct stream *s)
 	return s != NULL && s->cfg.enabled && !s->cfg.rate.set;
 }
 
-int ctl_stream_load(struct ctl *c, unsigned port, unsigned stream, struct ctl_load *out, struct err *e)
+int ctl_stream_load(struct ctl *c, unsigned port, unsigned stream, struct ctl_load *out,
+		    struct err *e)
 {
 	struct ctl_port *cp = c->port[port];
 	struct stream *s = cp->stream[stream];
-	struct ctl_load l = {.min_size = UINT_MAX, .link_bps = (double)plan_speed(cp), .nqueues = cp->p.ntxq}, port_load = {0};
+	struct ctl_load l = {.min_size = UINT_MAX,
+			     .link_bps = (double)plan_speed(cp),
+			     .nqueues = cp->p.ntxq},
+			port_load = {0};
 	double weights = 0, sum = 0;
 	int rc = take_sizes(c, cp, s, &l, e);
 

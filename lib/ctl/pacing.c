@@ -15,7 +15,8 @@ static uint64_t limit_mbps(struct ctl *c, const struct ctl_port *cp)
 	struct ctl_load l;
 	double bps;
 
-	if (cp->p.cfg.arrival.kind != ARRIVAL_CONSTANT || (cp->run.active && cp->run.has_rate)) /* a trial's rate is not the setting */
+	/* a trial's rate is not the setting */
+	if (cp->p.cfg.arrival.kind != ARRIVAL_CONSTANT || (cp->run.active && cp->run.has_rate))
 		return 0;
 	if (ctl_load(c, cp->p.id, &l, NULL) < 0 || l.is_max)
 		return 0;
@@ -82,11 +83,14 @@ int ctl_pacing(struct ctl *c, unsigned port, struct err *e)
 void pacing_text(const struct ctl_port *cp, struct sbuf *out)
 {
 	int rc = cp->pacing.kind == PACING_TIMESTAMP ? stamps_tx_state(cp) : cp->pacing.rc;
-	const char *what = cp->pacing.kind == PACING_QUEUE ? "rate limits of its queues" : "sending at time stamps";
+	const char *what = cp->pacing.kind == PACING_QUEUE ? "rate limits of its queues"
+							   : "sending at time stamps";
 
 	if (cp->pacing.kind == PACING_TIMESTAMP && rc == 0) {
-		sbuf_addf(out, "paced by the device, which sends frames at their time stamps and gets them %llu us before",
-			  (unsigned long long)(cp->p.cfg.lead_ns / 1000));
+		sbuf_addf(
+			out,
+			"paced by the device, which sends frames at their time stamps and gets them %llu us before",
+			(unsigned long long)(cp->p.cfg.lead_ns / 1000));
 		stamps_missed(cp, out);
 		return;
 	}
@@ -94,9 +98,12 @@ void pacing_text(const struct ctl_port *cp, struct sbuf *out)
 	if (cp->pacing.kind == PACING_SOFTWARE)
 		return;
 	if (rc == 0 && cp->pacing.mbps != 0)
-		sbuf_addf(out, ", and by the device: %llu Mbit/s for each of its %u queues", (unsigned long long)cp->pacing.mbps, cp->p.ntxq);
+		sbuf_addf(out, ", and by the device: %llu Mbit/s for each of its %u queues",
+			  (unsigned long long)cp->pacing.mbps, cp->p.ntxq);
 	else if (rc == 0)
-		sbuf_add(out, "; the device is given no limit for arrivals that are not constant, or for more than its link carries");
+		sbuf_add(
+			out,
+			"; the device is given no limit for arrivals that are not constant, or for more than its link carries");
 	else if (rc == -EAGAIN)
 		sbuf_addf(out, "; the device offers %s and does it from its next start on", what);
 	else if (rc == -ENOTSUP)
@@ -120,10 +127,12 @@ json_t *pacing_json(const struct ctl *c)
 		if (!cp->used || cp->p.ntxq == 0)
 			continue;
 		pacing_text(cp, &text);
-		json_array_append_new(a, json_pack("{s:i, s:o, s:o, s:o, s:I, s:s}", "port", (int)i, "rate", value_json(&vt_rate, &cp->p.cfg.rate),
-						   "arrival", value_json(&vt_arrival, &cp->p.cfg.arrival), "catchup",
-						   value_json(&vt_catchup, &cp->p.cfg.catchup), "lag_ns", (json_int_t)cp->p.cfg.lag_ns, "pacing",
-						   sbuf_str(&text)));
+		json_array_append_new(
+			a, json_pack("{s:i, s:o, s:o, s:o, s:I, s:s}", "port", (int)i, "rate",
+				     value_json(&vt_rate, &cp->p.cfg.rate), "arrival",
+				     value_json(&vt_arrival, &cp->p.cfg.arrival), "catchup",
+				     value_json(&vt_catchup, &cp->p.cfg.catchup), "lag_ns",
+				     (json_int_t)cp->p.cfg.lag_ns, "pacing", sbuf_str(&text)));
 		sbuf_free(&text);
 	}
 	return a;

@@ -12,7 +12,7 @@ static const char *const side_name[2] = {"Rx", "Tx"};
 /* The placement of a set of maps while it is being made, map by map. Side 0 is Rx, 1 is Tx. */
 struct dealer {
 	const struct map_set *set;
-	const struct place_in *in;      /* NULL: lcores and devices are not known yet */
+	const struct place_in *in; /* NULL: lcores and devices are not known yet */
 	unsigned nports;
 	struct place_queue *q;
 	unsigned n, cap;
@@ -58,11 +58,13 @@ static int check_lcore(struct dealer *d, const struct map_item *core)
 	if (there.len == 0)
 		sbuf_add(&there, "none, give EAL more with --lcores");
 	if (core->num == d->in->control)
-		rc = err_at(d->e, EINVAL, core->col,
-			    "lcore %u is control (prompt and timers) and carries no traffic; workers: %s", core->num,
-			    sbuf_str(&there));
+		rc = err_at(
+			d->e, EINVAL, core->col,
+			"lcore %u is control (prompt and timers) and carries no traffic; workers: %s",
+			core->num, sbuf_str(&there));
 	else
-		rc = err_at(d->e, EINVAL, core->col, "there is no lcore %u; workers: %s", core->num, sbuf_str(&there));
+		rc = err_at(d->e, EINVAL, core->col, "there is no lcore %u; workers: %s", core->num,
+			    sbuf_str(&there));
 	sbuf_free(&there);
 	return rc;
 }
@@ -72,11 +74,13 @@ static int check_port(struct dealer *d, const struct map_item *port)
 	if (port->num < d->nports)
 		return 0;
 	if (d->nports == 0)
-		return err_at(d->e, EINVAL, port->col, "there is no port %u: no port was given, add one with -p",
-			      port->num);
+		return err_at(d->e, EINVAL, port->col,
+			      "there is no port %u: no port was given, add one with -p", port->num);
 	if (d->nports == 1)
-		return err_at(d->e, EINVAL, port->col, "there is no port %u: the only port is 0", port->num);
-	return err_at(d->e, EINVAL, port->col, "there is no port %u; ports: 0-%u", port->num, d->nports - 1);
+		return err_at(d->e, EINVAL, port->col, "there is no port %u: the only port is 0",
+			      port->num);
+	return err_at(d->e, EINVAL, port->col, "there is no port %u; ports: 0-%u", port->num,
+		      d->nports - 1);
 }
 
 static unsigned max_queues(const struct dealer *d, unsigned port, int side)
@@ -88,7 +92,8 @@ static unsigned max_queues(const struct dealer *d, unsigned port, int side)
 }
 
 /* Whether a side of a port can have so many queues more. */
-static int check_room(struct dealer *d, const struct map_entry *m, unsigned port, int side, unsigned more)
+static int check_room(struct dealer *d, const struct map_entry *m, unsigned port, int side,
+		      unsigned more)
 {
 	const struct map_list *core = &m->core[side];
 	unsigned max = max_queues(d, port, side), have = d->nq[port][side];
@@ -96,11 +101,14 @@ static int check_room(struct dealer *d, const struct map_entry *m, unsigned port
 	if (have + more <= max)
 		return 0;
 	if (max == 0)
-		return err_at(d->e, EINVAL, core->col, "port %u has no %s queues: leave that side empty, %s%u%s.%u",
-			      port, side_name[side], side ? "" : ":", core->v[0].num, side ? ":" : "", port);
+		return err_at(d->e, EINVAL, core->col,
+			      "port %u has no %s queues: leave that side empty, %s%u%s.%u", port,
+			      side_name[side], side ? "" : ":", core->v[0].num, side ? ":" : "",
+			      port);
 	/* The caret stands under "*N", or under the first core that no queue is left for. */
 	int col = m->nq ? m->nq_col : core->v[max > have ? max - have : 0].col;
-	return err_at(d->e, EINVAL, col, "port %u has at most %u %s queue%s and the maps ask for %u or more: %s", port,
+	return err_at(d->e, EINVAL, col,
+		      "port %u has at most %u %s queue%s and the maps ask for %u or more: %s", port,
 		      max, side_name[side], max == 1 ? "" : "s", have + more,
 		      m->nq ? "write a smaller *N" : "name fewer cores");
 }
@@ -136,13 +144,15 @@ static int deal_side(struct dealer *d, const struct map_entry *m, int side)
 		if (core->n == 0)
 			continue;
 		for (unsigned i = 0; i < core->n; i++) {
-			bool *used = &d->used[(port * 2 + (unsigned)side) * PLACE_MAX_LCORES + core->v[i].num];
+			bool *used = &d->used[(port * 2 + (unsigned)side) * PLACE_MAX_LCORES +
+					      core->v[i].num];
 
 			if (*used)
-				return err_at(d->e, EINVAL, core->v[i].col,
-					      "lcore %u is named twice for %s of port %u: name it once, or add *N "
-					      "after the port for several queues per core",
-					      core->v[i].num, side_name[side], port);
+				return err_at(
+					d->e, EINVAL, core->v[i].col,
+					"lcore %u is named twice for %s of port %u: name it once, or add *N "
+					"after the port for several queues per core",
+					core->v[i].num, side_name[side], port);
 			*used = true;
 		}
 		if (d->first[port] == NULL)
@@ -166,13 +176,15 @@ static int check_needs(struct dealer *d)
 		if (m == NULL)
 			continue;
 		for (int side = 0; side < 2; side++) {
-			if (d->nq[p][side] > 0 || !(side ? d->in->port[p].needs_tx : d->in->port[p].needs_rx))
+			if (d->nq[p][side] > 0 ||
+			    !(side ? d->in->port[p].needs_tx : d->in->port[p].needs_rx))
 				continue;
 			d->which = m->which;
-			return err_at(d->e, EINVAL, m->core[side].col,
-				      "port %u has no %s core and needs one: write [RX:TX].%u with cores on "
-				      "both sides, or a core without ':' for both",
-				      p, side_name[side], p);
+			return err_at(
+				d->e, EINVAL, m->core[side].col,
+				"port %u has no %s core and needs one: write [RX:TX].%u with cores on "
+				"both sides, or a core without ':' for both",
+				p, side_name[side], p);
 		}
 	}
 	return 0;
@@ -192,8 +204,8 @@ static int place_deal(struct dealer *d)
 	return check_needs(d);
 }
 
-static void dealer_init(struct dealer *d, const struct map_set *set, const struct place_in *in, unsigned nports,
-			struct err *e)
+static void dealer_init(struct dealer *d, const struct map_set *set, const struct place_in *in,
+			unsigned nports, struct err *e)
 {
 	*d = (struct dealer){.set = set, .in = in, .nports = nports, .e = e};
 	d->nq = xcalloc(nports, sizeof(*d->nq));
@@ -238,8 +250,9 @@ static void place_finish(struct dealer *d, struct placement *out)
 
 /* Reads the maps and deals their queues. in NULL: nothing is checked against lcores and devices.
  * out NULL: no placement is wanted. nq NULL: no counts are wanted. */
-static int read_maps(const char *const *maps, unsigned nmaps, const struct place_in *in, unsigned nports,
-		     struct placement *out, uint16_t (*nq)[2], unsigned *which, struct err *e)
+static int read_maps(const char *const *maps, unsigned nmaps, const struct place_in *in,
+		     unsigned nports, struct placement *out, uint16_t (*nq)[2], unsigned *which,
+		     struct err *e)
 {
 	struct map_set set;
 	struct dealer d;
@@ -260,15 +273,15 @@ static int read_maps(const char *const *maps, unsigned nmaps, const struct place
 	return rc;
 }
 
-int place_maps(const char *const *maps, unsigned nmaps, const struct place_in *in, struct placement *out,
-	       unsigned *which, struct err *e)
+int place_maps(const char *const *maps, unsigned nmaps, const struct place_in *in,
+	       struct placement *out, unsigned *which, struct err *e)
 {
 	*out = (struct placement){0};
 	return read_maps(maps, nmaps, in, in->nports, out, NULL, which, e);
 }
 
-int place_count(const char *const *maps, unsigned nmaps, unsigned nports, uint16_t (*nq)[2], unsigned *which,
-		struct err *e)
+int place_count(const char *const *maps, unsigned nmaps, unsigned nports, uint16_t (*nq)[2],
+		unsigned *which, struct err *e)
 {
 	return read_maps(maps, nmaps, NULL, nports, NULL, nq, which, e);
 }

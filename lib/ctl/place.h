@@ -9,26 +9,42 @@
 #define PLACE_MAX_QUEUES 256
 
 /* The number of an lcore, its CPU (-1: it has several) and its NUMA node (-1: not known). */
-struct place_lcore { unsigned lcore; int cpu; int node; };
+struct place_lcore {
+	unsigned lcore;
+	int cpu;
+	int node;
+};
 /* What a port can have. max_*: the most queues of a side; 0: it has no such side. needs_*: if a map
  * names the port, maps must give this side a core. */
-struct place_port { unsigned max_rxq, max_txq; int node; bool needs_rx, needs_tx; };
-
-struct place_in {
-	const struct place_lcore *lcore; unsigned nlcores; /* workers only, ascending */
-	unsigned control;                                  /* lcore of control */
-	const struct place_port *port; unsigned nports;
-	int control_cpu;                                   /* -1: several; not used here */
+struct place_port {
+	unsigned max_rxq, max_txq;
+	int node;
+	bool needs_rx, needs_tx;
 };
 
-struct place_queue { uint16_t port, queue; bool tx; unsigned lcore; };
+struct place_in {
+	const struct place_lcore *lcore;
+	unsigned nlcores; /* workers only, ascending */
+	unsigned control; /* lcore of control */
+	const struct place_port *port;
+	unsigned nports;
+	int control_cpu; /* -1: several; not used here */
+};
+
+struct place_queue {
+	uint16_t port, queue;
+	bool tx;
+	unsigned lcore;
+};
 struct placement {
 	unsigned n;
 	/* Sorted by port, then Rx before Tx, then queue. The queues of a side of a port are
 	 * numbered from 0 without gaps. */
 	struct place_queue *q;
 	unsigned nports;
-	struct { uint16_t nrxq, ntxq; } *port; /* both 0: the port is unused, no map names it */
+	struct {
+		uint16_t nrxq, ntxq;
+	} * port; /* both 0: the port is unused, no map names it */
 };
 
 /* Makes the placement that maps ask for. Each text is a comma list of maps, in which spaces are
@@ -36,8 +52,8 @@ struct placement {
  * (receives on port 0, sends on port 1). On an error, -EINVAL, e has the column, the reason and
  * what is allowed, *which (may be NULL) says that it is in maps[*which], and out is empty. The
  * caller frees out with placement_free(). */
-int place_maps(const char *const *maps, unsigned nmaps, const struct place_in *in, struct placement *out,
-	       unsigned *which, struct err *e);
+int place_maps(const char *const *maps, unsigned nmaps, const struct place_in *in,
+	       struct placement *out, unsigned *which, struct err *e);
 /* Makes a placement without maps, with one queue for each side of each port. If there are enough
  * workers, each side has one of its own; if not, both sides of a port share a worker, and ports
  * share workers if they must. Workers near the port's NUMA node come first. -EINVAL if there is no
@@ -47,8 +63,9 @@ void placement_free(struct placement *);
 /* Counts the queues that maps ask of each port, nq[port][0] for Rx and [1] for Tx. It needs neither
  * devices nor lcores, because the memory that EAL is started with is computed from its result.
  * Errors are those of place_maps(). */
-int place_count(const char *const *maps, unsigned nmaps, unsigned nports, uint16_t (*nq)[2], unsigned *which, struct err *e);
+int place_count(const char *const *maps, unsigned nmaps, unsigned nports, uint16_t (*nq)[2],
+		unsigned *which, struct err *e);
 /* Draws the picture of `show map`: ports, queues and cores. name(arg, port) gives the name of a
  * port; name NULL: ports have only numbers. */
-void place_draw(const struct placement *, const struct place_in *in, const char *(*name)(void *arg, unsigned port),
-		void *arg, struct sbuf *out);
+void place_draw(const struct placement *, const struct place_in *in,
+		const char *(*name)(void *arg, unsigned port), void *arg, struct sbuf *out);

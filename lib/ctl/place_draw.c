@@ -33,8 +33,8 @@ static void add_many(struct sbuf *b, char c, size_t n)
 
 /* Draws the box of a port. *at: where its queues begin in p->q; moves behind them. width: of the
  * title in the box. */
-static void draw_port(const struct placement *p, const struct place_in *in, unsigned port, unsigned *at, size_t width,
-		      const struct sbuf *title, struct sbuf *out)
+static void draw_port(const struct placement *p, const struct place_in *in, unsigned port,
+		      unsigned *at, size_t width, const struct sbuf *title, struct sbuf *out)
 {
 	sbuf_addf(out, "+- %s ", sbuf_str(title));
 	add_many(out, '-', width - title->len);
@@ -53,7 +53,8 @@ static void draw_port(const struct placement *p, const struct place_in *in, unsi
 		add_many(out, ' ', width + 5 - (out->len - before));
 		sbuf_addf(out, "|%s ", q->tx ? "<----" : "---->");
 		add_core(out, in, q->lcore);
-		if (l != NULL && l->node >= 0 && in->port[port].node >= 0 && l->node != in->port[port].node)
+		if (l != NULL && l->node >= 0 && in->port[port].node >= 0 &&
+		    l->node != in->port[port].node)
 			sbuf_addf(out, "  (far: the port is on node %d)", in->port[port].node);
 		sbuf_addc(out, '\n');
 	}
@@ -89,8 +90,8 @@ static void add_duties(struct sbuf *b, const struct placement *p, unsigned lcore
 		sbuf_add(b, "idle");
 }
 
-void place_draw(const struct placement *p, const struct place_in *in, const char *(*name)(void *arg, unsigned port),
-		void *arg, struct sbuf *out)
+void place_draw(const struct placement *p, const struct place_in *in,
+		const char *(*name)(void *arg, unsigned port), void *arg, struct sbuf *out)
 {
 	struct sbuf *title = xcalloc(p->nports, sizeof(*title));
 	size_t width = 16;

@@ -78,8 +78,9 @@ static int read_number(struct reader *r, const char *what, unsigned max, unsigne
 	if (v > max) {
 		int digits = (int)(r->p - start);
 
-		return err_at(r->e, EINVAL, *col, "%.*s%s is too large for %s: at most %u", digits > 24 ? 24 : digits,
-			      start, digits > 24 ? "..." : "", what, max);
+		return err_at(r->e, EINVAL, *col, "%.*s%s is too large for %s: at most %u",
+			      digits > 24 ? 24 : digits, start, digits > 24 ? "..." : "", what,
+			      max);
 	}
 	*num = (unsigned)v;
 	return 0;
@@ -113,15 +114,17 @@ static int read_list(struct reader *r, const char *what, struct map_list *l)
 			if (rc < 0)
 				return rc;
 			if (to < from)
-				return err_at(r->e, EINVAL, col, "the range %u-%u runs backwards: write %u-%u", from,
+				return err_at(r->e, EINVAL, col,
+					      "the range %u-%u runs backwards: write %u-%u", from,
 					      to, to, from);
 		}
 		for (unsigned i = from; i <= to; i++) {
 			if (seen[i])
-				return err_at(r->e, EINVAL, col,
-					      "%u is named twice in one list: name it once, or add *N after the port "
-					      "for several queues per core",
-					      i);
+				return err_at(
+					r->e, EINVAL, col,
+					"%u is named twice in one list: name it once, or add *N after the port "
+					"for several queues per core",
+					i);
 			seen[i] = true;
 			list_add(l, i, col);
 		}
@@ -169,24 +172,29 @@ static int read_part(struct reader *r, bool ports, struct map_list side[2], bool
 		}
 		if (side[0].n + side[1].n == 0)
 			return err_at(r->e, EINVAL, first_col,
-				      "both sides of ':' are empty: expected %s on at least one", what);
+				      "both sides of ':' are empty: expected %s on at least one",
+				      what);
 	} else {
 		list_copy(&side[1], &side[0]);
 	}
 	if (close == '\0' && *split && ports && (side[0].n == 0 || side[1].n == 0))
-		return err_at(r->e, EINVAL, side[side[0].n != 0].col,
-			      "a port number is missing %s ':': name one there, leave the ':' out, or write %s for ports of one side alone",
-			      side[0].n == 0 ? "before" : "behind", side[0].n == 0 ? "[:PORT]" : "[PORT:]");
+		return err_at(
+			r->e, EINVAL, side[side[0].n != 0].col,
+			"a port number is missing %s ':': name one there, leave the ':' out, or write %s for ports of one side alone",
+			side[0].n == 0 ? "before" : "behind",
+			side[0].n == 0 ? "[:PORT]" : "[PORT:]");
 	if (close == '\0')
 		return 0;
 	if (place_map_peek(r) == ',')
-		return err_at(r->e, EINVAL, place_map_at(r),
-			      "',' separates maps: inside %c%c numbers are joined with '/', ranges are written 1-3",
-			      open, close);
+		return err_at(
+			r->e, EINVAL, place_map_at(r),
+			"',' separates maps: inside %c%c numbers are joined with '/', ranges are written 1-3",
+			open, close);
 	if (*r->p != close) {
 		char buf[64];
 
-		return err_at(r->e, EINVAL, place_map_at(r), "%s: the '%c' at column %d is not closed with '%c'",
+		return err_at(r->e, EINVAL, place_map_at(r),
+			      "%s: the '%c' at column %d is not closed with '%c'",
 			      place_map_shown(r, buf, sizeof(buf)), open, open_col + 1, close);
 	}
 	r->p++;
@@ -216,9 +224,10 @@ static int read_entry(struct reader *r, struct map_entry *m)
 		if (rc < 0)
 			return rc;
 		if (m->nq == 0)
-			return err_at(r->e, EINVAL, m->nq_col,
-				      "*0 gives no queues: write *1 to *%d, or leave it out for one per core",
-				      PLACE_MAX_QUEUES);
+			return err_at(
+				r->e, EINVAL, m->nq_col,
+				"*0 gives no queues: write *1 to *%d, or leave it out for one per core",
+				PLACE_MAX_QUEUES);
 	}
 	if (place_map_peek(r) != '\0' && *r->p != ',')
 		return place_map_refuse(r, "',' or the end after a map");
@@ -233,23 +242,27 @@ static int check_sides(struct reader *r, const struct map_entry *m)
 
 	for (int s = 0; s < 2; s++) {
 		if (m->core[s].n > 0 && m->port[s].n == 0 && m->core_split)
-			return err_at(r->e, EINVAL, m->port[s].col,
-				      "lcore %u is named for %s, but no port is: name one, or take the core away",
-				      m->core[s].v[0].num, side[s]);
+			return err_at(
+				r->e, EINVAL, m->port[s].col,
+				"lcore %u is named for %s, but no port is: name one, or take the core away",
+				m->core[s].v[0].num, side[s]);
 		if (m->port[s].n > 0 && m->core[s].n == 0 && m->port_split)
-			return err_at(r->e, EINVAL, m->core[s].col,
-				      "port %u is named for %s, but no lcore is: name one, or take the port away",
-				      m->port[s].v[0].num, side[s]);
+			return err_at(
+				r->e, EINVAL, m->core[s].col,
+				"port %u is named for %s, but no lcore is: name one, or take the port away",
+				m->port[s].v[0].num, side[s]);
 		if (m->nq > 0 && m->port[s].n > 0 && m->nq < m->core[s].n)
-			return err_at(r->e, EINVAL, m->nq_col,
-				      "*%u gives %u queues to %u %s cores: some would have none; write *%u or more, "
-				      "or name fewer cores",
-				      m->nq, m->nq, m->core[s].n, side[s], m->core[s].n);
+			return err_at(
+				r->e, EINVAL, m->nq_col,
+				"*%u gives %u queues to %u %s cores: some would have none; write *%u or more, "
+				"or name fewer cores",
+				m->nq, m->nq, m->core[s].n, side[s], m->core[s].n);
 	}
 	return 0;
 }
 
-int map_set_parse(const char *const *maps, unsigned nmaps, struct map_set *out, unsigned *which, struct err *e)
+int map_set_parse(const char *const *maps, unsigned nmaps, struct map_set *out, unsigned *which,
+		  struct err *e)
 {
 	*out = (struct map_set){0};
 	for (unsigned i = 0; i < nmaps; i++) {

@@ -8,8 +8,15 @@
 
 /* Numbers in the order in which they are written; none is there twice. col: the column in the text,
  * for errors. */
-struct map_item { unsigned num; int col; };
-struct map_list { struct map_item *v; unsigned n; int col; };
+struct map_item {
+	unsigned num;
+	int col;
+};
+struct map_list {
+	struct map_item *v;
+	unsigned n;
+	int col;
+};
 
 /* One map, "cores.ports*N". Index 0 is the Rx side, 1 the Tx side; if a part is written without
  * ':', both sides hold the same numbers. */
@@ -18,12 +25,16 @@ struct map_entry {
 	bool core_split, port_split; /* written with ':' */
 	unsigned nq;                 /* N of "*N"; 0: one queue per core */
 	int nq_col;
-	unsigned which;              /* index of the text that it was read from */
+	unsigned which; /* index of the text that it was read from */
 };
 
-struct map_set { struct map_entry *v; unsigned n; };
+struct map_set {
+	struct map_entry *v;
+	unsigned n;
+};
 
 /* Reads maps and checks their syntax alone. -EINVAL, with the column in e and the index of the text
  * in *which (may be NULL); out is empty then. The caller frees out with map_set_free(). */
-int map_set_parse(const char *const *maps, unsigned nmaps, struct map_set *out, unsigned *which, struct err *e);
+int map_set_parse(const char *const *maps, unsigned nmaps, struct map_set *out, unsigned *which,
+		  struct err *e);
 void map_set_free(struct map_set *);

@@ -11,7 +11,7 @@
 #include "plan_write.h"
 #include "work.h"
 
-#define IDLE_NS 50000000ull     /* a worker that has had no work for so long may sleep */
+#define IDLE_NS 50000000ull /* a worker that has had no work for so long may sleep */
 
 bool plan_waits(const struct ctl *c)
 {
@@ -123,7 +123,8 @@ void plan_post_all(struct ctl *c)
 		EACH_WORK(w, touched)
 			w->touched(c, cp, why);
 		pacing_follow(c, cp);
-		for (unsigned q = 0; q < cp->p.nrxq && (why & ~(WHY_RATE | WHY_FRAMES | WHY_ORDER)) != 0; q++)
+		for (unsigned q = 0;
+		     q < cp->p.nrxq && (why & ~(WHY_RATE | WHY_FRAMES | WHY_ORDER)) != 0; q++)
 			c->worker[cp->rx_worker[q]].dirty = true;
 		for (unsigned q = 0; q < cp->p.ntxq && (why & ~WHY_PORT) != 0; q++)
 			c->worker[cp->tx_worker[q]].dirty = true;
@@ -164,7 +165,8 @@ void plan_reap(struct ctl *c)
 /* Whether the worker uses its newest plan. */
 static bool has_plan(const struct ctl_worker *cw)
 {
-	return !cw->launched || cw->posted == NULL || __atomic_load_n(&cw->w->cells.acked, __ATOMIC_ACQUIRE) >= cw->posted->seq;
+	return !cw->launched || cw->posted == NULL ||
+	       __atomic_load_n(&cw->w->cells.acked, __ATOMIC_ACQUIRE) >= cw->posted->seq;
 }
 
 const struct ctl_worker *plan_behind(const struct ctl *c)

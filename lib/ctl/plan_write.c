@@ -18,7 +18,7 @@ struct kept {
 /* A plan with what only control knows of it. Workers see only the first member. */
 struct ctl_plan {
 	struct dp_plan p;
-	const void **about;        /* [p.ntasks]: what plan_about() returns */
+	const void **about; /* [p.ntasks]: what plan_about() returns */
 	struct kept *kept;
 	unsigned nkept, cap_kept;
 };
@@ -29,7 +29,7 @@ struct plan_writer {
 	struct ctl_plan *plan;
 	unsigned cap_tasks;
 	bool has_wheel;
-	unsigned wheel;            /* number of the wheel's task, with has_wheel */
+	unsigned wheel; /* number of the wheel's task, with has_wheel */
 };
 
 static void release_memory(struct ctl *c, void *mem)
@@ -79,7 +79,8 @@ void plan_wheel(struct plan_writer *p)
 		return;
 	if (w->wheel == NULL)
 		w->wheel = xcalloc_lines(sizeof(*w->wheel));
-	p->wheel = plan_task(p, &(struct dp_task){.kind = &dp_kind_wheel, .state = &w->wheel->base}, NULL);
+	p->wheel = plan_task(p, &(struct dp_task){.kind = &dp_kind_wheel, .state = &w->wheel->base},
+			     NULL);
 	p->has_wheel = true;
 }
 
@@ -131,7 +132,10 @@ static void make_slots(struct plan_writer *p)
 		for (unsigned q = 0; q < c->port[i]->p.nrxq; q++) {
 			const struct ctl_port *cp = c->port[i];
 			if (plan_write_reads(cp, q, p->worker))
-				plan->rx[plan->nrx++] = (struct dp_rx_slot){.q = cp->rxq[q], .burst = (uint16_t)cp->p.cfg.rxburst, .owner = NO_OWNER};
+				plan->rx[plan->nrx++] =
+					(struct dp_rx_slot){.q = cp->rxq[q],
+							    .burst = (uint16_t)cp->p.cfg.rxburst,
+							    .owner = NO_OWNER};
 		}
 }
 

@@ -13,30 +13,30 @@ struct port;
 /* What a port needs, as far as it must be known before EAL starts, since memory without hugepages
  * never grows afterwards. parse() fills it in; the caller has set it to defaults. */
 struct port_need {
-	unsigned nports;          /* ports that this spec makes: 2 for wire, else 1 */
+	unsigned nports; /* ports that this spec makes: 2 for wire, else 1 */
 	/* The most queues of each side; PORT_MAX_QUEUES where only the device knows. */
 	unsigned max_rxq, max_txq;
 	/* EAL must scan the PCI bus. open() probes the device, not EAL. */
 	bool pci;
-	bool root;                /* needs CAP_NET_ADMIN or CAP_NET_RAW */
-	bool rx_pool;             /* receives into a pool of ours (not wire, not null) */
+	bool root;    /* needs CAP_NET_ADMIN or CAP_NET_RAW */
+	bool rx_pool; /* receives into a pool of ours (not wire, not null) */
 	/* The driver wants as many Rx as Tx queues: max(nrxq, ntxq) of both are configured and set
 	 * up, and each Rx queue has a pool of its own. */
 	bool paired;
-	unsigned min_rxd, min_txd;/* least descriptors that the driver must be given */
-	unsigned extra_mbufs;     /* buffers of an Rx queue that the driver keeps (AF_XDP: umem) */
+	unsigned min_rxd, min_txd; /* least descriptors that the driver must be given */
+	unsigned extra_mbufs;      /* buffers of an Rx queue that the driver keeps (AF_XDP: umem) */
 	/* Bytes behind the headroom of an Rx buffer: what the driver asks for (0: nothing), and the
 	 * most that it can use (0: no limit. AF_XDP: a buffer must fit into a page). */
 	unsigned min_data_room;
 	unsigned max_data_room;
 	/* The driver copies or drops what it sends: none of our Tx buffers stays with it. */
 	bool tx_frees_at_once;
-	int node;                 /* NUMA node; -1: not known */
+	int node; /* NUMA node; -1: not known */
 };
 
 /* A kind of port. The record is constant and is named port_spec_FILE. */
 struct port_spec {
-	const char *prefix;       /* "wire", "null", "if", ... : text before ':' */
+	const char *prefix; /* "wire", "null", "if", ... : text before ':' */
 	const char *syntax, *help;
 	/* It is called before EAL starts. It checks the text after "prefix:" ("" if there is no
 	 * ':') and fills in *need. -EINVAL for a mistake in the text, -ENODEV where the environment
@@ -79,43 +79,45 @@ struct port_spec {
 	 * without AF_XDP). 0: dev, name and priv are new, and it is to be configured once more.
 	 * -ENODEV: there is no other way, and e still has the reason of the first failure. */
 	int (*fallback)(struct port *p, struct err *e);
-	void (*notes)(struct port *p, json_t *array);    /* adds sentences for `show ports` */
+	void (*notes)(struct port *p, json_t *array); /* adds sentences for `show ports` */
 	/* For two ports of this process that are connected: peer() gives the other port (NULL: it
 	 * is closed). rings() gives the rings that p receives from, one for each Rx queue, and
 	 * their number. The caller may be their only reader while no worker polls p's device. */
 	struct port *(*peer)(const struct port *p);
 	unsigned (*rings)(const struct port *p, struct rte_ring **ring);
-	bool virtual_speed;       /* speed is a setting, by default 10 Gbit/s (wire, null, ...) */
+	bool virtual_speed; /* speed is a setting, by default 10 Gbit/s (wire, null, ...) */
 	/* Addresses in frames do not matter, or nobody knows whose they are: wire, null, pcap,
 	 * vdev. */
 	bool unaddressed;
-	bool no_restart;          /* the device cannot be set up twice: if, xdp, pcap */
+	bool no_restart; /* the device cannot be set up twice: if, xdp, pcap */
 };
 
 /* A port. Control owns it, and the spec fills in what open() says. */
 struct port {
-	unsigned id;              /* the number of the port, 0, 1, ... */
-	uint16_t dev;             /* DPDK port id */
+	unsigned id;  /* the number of the port, 0, 1, ... */
+	uint16_t dev; /* DPDK port id */
 	char name[64];
-	const char *spec_text;    /* the -p text, whole */
+	const char *spec_text; /* the -p text, whole */
 	const struct port_spec *spec;
-	void *priv;               /* the spec's own state, freed by its close() or closed() */
-	uint16_t nrxq, ntxq;      /* queues in use */
+	void *priv;          /* the spec's own state, freed by its close() or closed() */
+	uint16_t nrxq, ntxq; /* queues in use */
 	/* Kernel ports: how often the link has gone up or down, also between two looks at it. */
 	uint64_t carrier_changes;
-	uint16_t dev_mtu;         /* kernel ports: the MTU that the interface has now; else 0 */
+	uint16_t dev_mtu; /* kernel ports: the MTU that the interface has now; else 0 */
 	struct rte_ether_addr mac;
 	int node;
-	char pci[24];             /* PCI address with domain; "": none */
-	unsigned rxd, txd;        /* descriptors in use */
+	char pci[24];      /* PCI address with domain; "": none */
+	unsigned rxd, txd; /* descriptors in use */
 	struct port_cfg cfg;
-	bool link_down;           /* the device under test of a wire keeps its link down */
+	bool link_down; /* the device under test of a wire keeps its link down */
 };
 
 /* Shared by the specs: add a device, virtual or on a bus, and give its DPDK port id in *dev.
  * -ENODEV or -EINVAL; e names the spec and what helps. */
-int port_vdev_add(const char *devname, const char *args, uint16_t *dev, const char *spec, struct err *e);
-int port_dev_add(const char *bus, const char *devname, const char *args, uint16_t *dev, const char *spec, struct err *e);
+int port_vdev_add(const char *devname, const char *args, uint16_t *dev, const char *spec,
+		  struct err *e);
+int port_dev_add(const char *bus, const char *devname, const char *args, uint16_t *dev,
+		 const char *spec, struct err *e);
 /* Removes a virtual device that was added. Its name stays taken. */
 void port_vdev_remove(const char *devname);
 /* Makes a name for a new virtual device: the driver's name and a number. It gives no name twice,

@@ -5,7 +5,8 @@
 
 /* Returns the value of a field in a stream: the one that the user has set (*own is true then), else
  * the default of the port. NULL: there is neither. */
-static const struct frame_val *value_of(const struct stream *s, const struct frame_spec *spec, const char *header, const char *name, bool *own)
+static const struct frame_val *value_of(const struct stream *s, const struct frame_spec *spec,
+					const char *header, const char *name, bool *own)
 {
 	const struct proto *p = proto_find(header);
 	const struct field *f = p != NULL ? proto_field(p, name) : NULL;
@@ -46,7 +47,9 @@ static bool to_nobody(const struct stream *s, const struct frame_spec *spec)
  * address; else NULL. */
 static const char *default_addresses(const struct stream *s, const struct frame_spec *spec)
 {
-	const char *header = reach_has(spec, "ipv4") ? "ipv4" : reach_has(spec, "ipv6") ? "ipv6" : NULL;
+	const char *header = reach_has(spec, "ipv4")   ? "ipv4"
+			     : reach_has(spec, "ipv6") ? "ipv6"
+						       : NULL;
 	bool own;
 
 	if (header == NULL)
@@ -68,7 +71,8 @@ static void tell_addresses(struct ctl *c, const struct ctl_port *cp, struct sbuf
 		if (s == NULL || !s->cfg.enabled)
 			continue;
 		all++;
-		if (ctl_stream_spec(c, cp->p.id, i, &spec, &sizes, &e) == 0 && to_nobody(s, &spec) && n++ == 0) {
+		if (ctl_stream_spec(c, cp->p.id, i, &spec, &sizes, &e) == 0 &&
+		    to_nobody(s, &spec) && n++ == 0) {
 			first = i;
 			header = default_addresses(s, &spec);
 		}
@@ -96,9 +100,15 @@ void ctl_reach_text(struct ctl *c, unsigned port, struct sbuf *out)
 		return;
 	link_look(c, cp);
 	if (cp->link == LINK_DOWN)
-		sbuf_addf(out, "port %u (%s): its link is down: what it sends is lost, or waits until it is up\n", port, cp->p.name);
+		sbuf_addf(
+			out,
+			"port %u (%s): its link is down: what it sends is lost, or waits until it is up\n",
+			port, cp->p.name);
 	if (cp->link == LINK_GONE)
-		sbuf_addf(out, "port %u (%s): its interface was deleted: what it sends arrives nowhere; start the program again when it is "
-			  "back\n", port, cp->p.name);
+		sbuf_addf(
+			out,
+			"port %u (%s): its interface was deleted: what it sends arrives nowhere; start the program again when it is "
+			"back\n",
+			port, cp->p.name);
 	tell_addresses(c, cp, out);
 }

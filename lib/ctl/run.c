@@ -13,13 +13,14 @@
 /* Time from the making of the plans to the start. Workers that sleep wake within a millisecond, and
  * all workers are to have their plans before the start. */
 #define LEAD_NS 3000000ull
-#define QUIET_NS 20000000ull /* when no Rx counter moves for so long, all frames have arrived */
+#define QUIET_NS 20000000ull  /* when no Rx counter moves for so long, all frames have arrived */
 #define GRACE_NS 100000000ull /* the least grace_ns of a run, see struct run_ask */
 #define STUCK_TICKS 10 /* after so many seconds a device that takes nothing counts as stuck */
 /* The longest wait for quiet after the last run has ended and no work holds frames any more. */
 #define SETTLE_MAX_NS 2000000000ull
 
-static void add_event(struct ctl *c, enum ctl_event_kind kind, unsigned port, const char *fmt, va_list ap)
+static void add_event(struct ctl *c, enum ctl_event_kind kind, unsigned port, const char *fmt,
+		      va_list ap)
 {
 	if (c->ev_n == CTL_EVENTS) { /* the oldest goes */
 		c->ev_head = (c->ev_head + 1) % CTL_EVENTS;
@@ -83,24 +84,26 @@ bool ctl_bounded(const struct ctl *c, unsigned port)
 static int may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask, struct err *e)
 {
 	if (!cp->used)
-		return err_set(e, EINVAL, "port %u (%s) is not used: no map names it; add -m \"1.%u\"", cp->p.id,
-			       cp->p.name, cp->p.id);
-	if (cp->p.ntxq == 0)
 		return err_set(e, EINVAL,
-			       "port %u (%s) has no Tx queue: its map names no sending core; add one after ':', as in "
-			       "-m \"1:2.%u\"",
+			       "port %u (%s) is not used: no map names it; add -m \"1.%u\"",
 			       cp->p.id, cp->p.name, cp->p.id);
+	if (cp->p.ntxq == 0)
+		return err_set(
+			e, EINVAL,
+			"port %u (%s) has no Tx queue: its map names no sending core; add one after ':', as in "
+			"-m \"1:2.%u\"",
+			cp->p.id, cp->p.name, cp->p.id);
 	if (cp->run.active)
-		return err_set(e, EBUSY, "port %u (%s) is sending already; stop %u first", cp->p.id, cp->p.name,
-			       cp->p.id);
+		return err_set(e, EBUSY, "port %u (%s) is sending already; stop %u first", cp->p.id,
+			       cp->p.name, cp->p.id);
 	if (cp->restart) {
 		int rc = ctl_apply(c, cp->p.id, e);
 		if (rc < 0)
 			return rc;
 	}
 	if (!cp->started)
-		return err_set(e, ENODEV, "port %u (%s): the device is not running; see `show log`", cp->p.id,
-			       cp->p.name);
+		return err_set(e, ENODEV, "port %u (%s): the device is not running; see `show log`",
+			       cp->p.id, cp->p.name);
 	int rc = 0;
 	EACH_WORK(w, check)
 		if (rc == 0)
@@ -127,10 +130,13 @@ static void restart_receivers(struct ctl *c, const struct portset *ports)
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
-		if (portset_has(ports, i) || !cp->used || !cp->started || !cp->restart || !stamps_pending(cp))
+		if (portset_has(ports, i) || !cp->used || !cp->started || !cp->restart ||
+		    !stamps_pending(cp))
 			continue;
 		if (ctl_apply(c, i, &e) < 0)
-			log_msg(LOG_LVL_WARN, "port %u (%s) receives with the time stamps that it had: %s", i, cp->p.name, e.text);
+			log_msg(LOG_LVL_WARN,
+				"port %u (%s) receives with the time stamps that it had: %s", i,
+				cp->p.name, e.text);
 	}
 }
 
@@ -359,7 +365,8 @@ void run_result(const struct ctl_port *cp, struct run_result *out)
 		out->steady_ns = clock_raw_ns() - out->changed_ns;
 	if (r->armed || r->start_tsc == 0)
 		return;
-	uint64_t end = r->active ? clock_tsc() : RTE_MAX(out->last_tsc, r->start_tsc + out->slot_cycles);
+	uint64_t end =
+		r->active ? clock_tsc() : RTE_MAX(out->last_tsc, r->start_tsc + out->slot_cycles);
 	if (end > r->start_tsc) {
 		out->duration_ns = clock_ns(end - r->start_tsc);
 		if (out->duration_ns > 0)
@@ -451,7 +458,8 @@ int ctl_settled(struct ctl *c, const struct portset *ports)
 			c->worker[w].quiet_loops = cell_get(&c->worker[w].w->cells.loops);
 		}
 	}
-	if ((now - c->rx_moved_ns >= QUIET_NS && all_looked(c)) || now - RTE_MAX(last_frame_ns(c), c->inside_ns) >= SETTLE_MAX_NS) {
+	if ((now - c->rx_moved_ns >= QUIET_NS && all_looked(c)) ||
+	    now - RTE_MAX(last_frame_ns(c), c->inside_ns) >= SETTLE_MAX_NS) {
 		c->rx_moved_ns = 0;
 		return 1;
 	}

@@ -8,10 +8,10 @@ struct ctl_port;
 
 /* What a start asks for. */
 struct run_ask {
-	uint64_t duration_ns;      /* 0: no bound in time */
-	uint64_t count;            /* frames, used with own_count; 0: no bound */
-	bool own_count;            /* count replaces the port's setting */
-	const struct rate *rate;   /* replaces the port's setting; NULL: the setting holds */
+	uint64_t duration_ns;    /* 0: no bound in time */
+	uint64_t count;          /* frames, used with own_count; 0: no bound */
+	bool own_count;          /* count replaces the port's setting */
+	const struct rate *rate; /* replaces the port's setting; NULL: the setting holds */
 	/* How long after the end of its time the run may still send frames that were due. All runs
 	 * have at least GRACE_NS for that. */
 	uint64_t grace_ns;
@@ -20,7 +20,13 @@ struct run_ask {
 /* RAMP: frames are sent, and the rate is on its way to another one. DRAINING: no more frames are
  * made, and the device has not yet accepted all that were made. The phases are in the order of a
  * run. Where several works run together, the phase is that of the work which has come least far. */
-enum run_phase { RUN_PHASE_IDLE, RUN_PHASE_RAMP, RUN_PHASE_RUNNING, RUN_PHASE_DRAINING, RUN_PHASE_DONE };
+enum run_phase {
+	RUN_PHASE_IDLE,
+	RUN_PHASE_RAMP,
+	RUN_PHASE_RUNNING,
+	RUN_PHASE_DRAINING,
+	RUN_PHASE_DONE
+};
 
 /* What came of the current or last run of a port, as the sum over all works that send in it. It can
  * be read at any moment, and is exact when nothing is sending. */
@@ -32,10 +38,10 @@ struct run_result {
 	uint64_t sent, bytes, unsent, dropped;
 	/* Cycle counts at which the device accepted the first and the last frame; 0: none yet. */
 	uint64_t first_tsc, last_tsc;
-	uint64_t count;            /* frames after which the run ends; 0: counts do not end it */
-	bool asked_max;            /* some frames are asked for as fast as possible */
-	bool rate_changed;         /* during the run, so that asked_* do not hold for all of it */
-	bool ramps;                /* a rate is on its way: asked_* are those of this moment */
+	uint64_t count;    /* frames after which the run ends; 0: counts do not end it */
+	bool asked_max;    /* some frames are asked for as fast as possible */
+	bool rate_changed; /* during the run, so that asked_* do not hold for all of it */
+	bool ramps;        /* a rate is on its way: asked_* are those of this moment */
 	double asked_pps, asked_l1_bps;
 	/* When rates or frames last changed, in ns of CLOCK_MONOTONIC_RAW; 0: not since the
 	 * start. */
@@ -43,11 +49,11 @@ struct run_result {
 
 	/* Only works that send by a schedule fill in these. A frame's slot is the time from its
 	 * deadline to the next one. */
-	uint64_t intended;         /* frames, from rate and time; UINT64_MAX: not known */
+	uint64_t intended; /* frames, from rate and time; UINT64_MAX: not known */
 	/* The rate as it was set, if the port has one group whose rate is in frames; else
 	 * asked_pps. */
 	double intended_pps;
-	double mean_size;          /* of frames to come, with FCS; 0: there are none */
+	double mean_size; /* of frames to come, with FCS; 0: there are none */
 	/* Both are known only when the run is over; 0: not known. slot_cycles: the time from the
 	 * start to the end of the last frame's slot. due_cycles: the time from the first to the
 	 * last sent frame, by their deadlines. */
@@ -65,7 +71,8 @@ struct work_run {
 	/* At a start: can the work start on the port? 0, or -errno with the reason in *e. It may
 	 * prepare what begin() needs, and changes nothing else. If any port or work refuses,
 	 * never_mind() is called for all ports and throws away what was prepared. */
-	int (*may_start)(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask, struct err *e);
+	int (*may_start)(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask,
+			 struct err *e);
 	void (*never_mind)(struct ctl *c, struct ctl_port *cp);
 	/* The run begins: cp->run is new, and its start has no time yet (`armed`). */
 	void (*begin)(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask);

@@ -22,7 +22,8 @@ struct dp_txq *tx_share(struct ctl_port *cp, unsigned queue, int node, bool fore
 	return q;
 }
 
-void tx_shares_pool(struct ctl_port *cp, unsigned queue, struct rte_mempool *pool, enum dp_edits edits)
+void tx_shares_pool(struct ctl_port *cp, unsigned queue, struct rte_mempool *pool,
+		    enum dp_edits edits)
 {
 	for (unsigned i = 0; i < cp->tx[queue].n; i++) {
 		struct dp_txq *q = cp->tx[queue].share[i];

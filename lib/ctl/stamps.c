@@ -25,11 +25,15 @@
  * not say that it gives time stamps; since then it offers them, and its clock can be read. In
  * frames from a file the time is that at which somebody recorded them. It is of no use, and *why
  * says so. */
-static enum stamp_clock clock_of(const struct ctl_port *cp, const struct rte_eth_dev_info *info, const char **why)
+static enum stamp_clock clock_of(const struct ctl_port *cp, const struct rte_eth_dev_info *info,
+				 const char **why)
 {
 	*why = NULL;
 	if (strcmp(info->driver_name, "net_pcap") != 0)
-		return (info->rx_offload_capa & RX_STAMPS) != 0 || (info->tx_offload_capa & TX_STAMPS) != 0 ? STAMPS_DEVICE : STAMPS_NONE;
+		return (info->rx_offload_capa & RX_STAMPS) != 0 ||
+				       (info->tx_offload_capa & TX_STAMPS) != 0
+			       ? STAMPS_DEVICE
+			       : STAMPS_NONE;
 	if (strstr(cp->p.spec_text, "iface=") != NULL)
 		return (info->rx_offload_capa & RX_STAMPS) != 0 ? STAMPS_SYSTEM : STAMPS_SYSTEM_US;
 	*why = "those of a file say when it was recorded";
@@ -40,7 +44,8 @@ static void rx_ask(struct ctl_port *cp, struct rte_eth_conf *conf)
 {
 	struct port_stamps *s = &cp->stamps;
 
-	s->rx_offered = s->clock == STAMPS_SYSTEM_US || (s->clock != STAMPS_NONE && (s->rx_capa & RX_STAMPS) != 0);
+	s->rx_offered = s->clock == STAMPS_SYSTEM_US ||
+			(s->clock != STAMPS_NONE && (s->rx_capa & RX_STAMPS) != 0);
 	if (!s->rx_offered || cp->p.cfg.timestamps == TIMESTAMPS_SOFTWARE)
 		return;
 	if (rte_mbuf_dyn_rx_timestamp_register(&s->rx.offset, &s->rx.flag) < 0) {
@@ -113,7 +118,9 @@ static bool tells_misses(const char *name)
 {
 	size_t n = strlen(name);
 
-	return strncmp(name, "tx_pp_", 6) == 0 && ((n > 7 && strcmp(name + n - 7, "_errors") == 0) || strcmp(name, "tx_pp_sync_lost") == 0);
+	return strncmp(name, "tx_pp_", 6) == 0 &&
+	       ((n > 7 && strcmp(name + n - 7, "_errors") == 0) ||
+		strcmp(name, "tx_pp_sync_lost") == 0);
 }
 
 static uint64_t miss_now(const struct ctl_port *cp, unsigned i)
@@ -150,7 +157,8 @@ void stamps_missed(const struct ctl_port *cp, struct sbuf *out)
 		uint64_t n = miss_now(cp, i) - s->miss[i].base;
 		if (n == 0)
 			continue;
-		sbuf_addf(out, "%s%s %llu", any ? ", " : "; it missed some: ", s->miss[i].name, (unsigned long long)n);
+		sbuf_addf(out, "%s%s %llu", any ? ", " : "; it missed some: ", s->miss[i].name,
+			  (unsigned long long)n);
 		any = true;
 	}
 	if (s->nmisses == 0)
@@ -181,7 +189,9 @@ static int stamps_take(const struct ctl_port *cp, struct clock_dev_reading *best
 		if (rc < 0)
 			return rc;
 		if (b - a < best->width)
-			*best = (struct clock_dev_reading){.tsc = a + (b - a) / 2, .ticks = ticks, .width = b - a};
+			*best = (struct clock_dev_reading){.tsc = a + (b - a) / 2,
+							   .ticks = ticks,
+							   .width = b - a};
 	}
 	return 0;
 }
@@ -212,7 +222,9 @@ static void stamps_tell(struct port_stamps *s, const struct dp_clock_view *v)
 static void stamps_publish(struct port_stamps *s)
 {
 	const struct clock_dev_reading *last = clock_dev_last(&s->cal);
-	struct dp_clock_view v = {.at = last->ticks, .tsc = last->tsc, .mult = (uint64_t)(s->cal.cycles_per_tick * 0x1p40),
+	struct dp_clock_view v = {.at = last->ticks,
+				  .tsc = last->tsc,
+				  .mult = (uint64_t)(s->cal.cycles_per_tick * 0x1p40),
 				  .inverse = (uint64_t)(0x1p40 / s->cal.cycles_per_tick),
 				  .slack = (uint64_t)clock_dev_slack(&s->cal) + 1};
 	_Static_assert(DP_CLOCK_SHIFT == 40, "the factors above");
@@ -236,20 +248,28 @@ static void stamps_look(struct ctl *c, struct ctl_port *cp)
 		s->retry_tsc = clock_tsc() + clock_cycles(RETRY_NS);
 		stamps_tell(s, &(struct dp_clock_view){.slack = DP_CLOCK_UNKNOWN});
 		if (was == 0)
-			ctl_note(c, cp->p.id, "port %u (%s): the device's clock cannot be read (%s): its time stamps are not used%s",
-				 cp->p.id, cp->p.name, rte_strerror(-s->rc), s->rc == -ENOTSUP ? "" : " until it can");
+			ctl_note(
+				c, cp->p.id,
+				"port %u (%s): the device's clock cannot be read (%s): its time stamps are not used%s",
+				cp->p.id, cp->p.name, rte_strerror(-s->rc),
+				s->rc == -ENOTSUP ? "" : " until it can");
 		return;
 	}
 	if (clock_dev_add(&s->cal, r) && clock_dev_known(&s->cal)) {
 		stamps_publish(s);
 		if (s->lost)
-			ctl_note(c, cp->p.id, "port %u (%s): the device's clock can be read again and was measured anew: its time stamps are used",
-				 cp->p.id, cp->p.name);
+			ctl_note(
+				c, cp->p.id,
+				"port %u (%s): the device's clock can be read again and was measured anew: its time stamps are used",
+				cp->p.id, cp->p.name);
 		s->lost = false;
 	}
 	if (s->cal.steps != steps)
-		ctl_note(c, cp->p.id, "port %u (%s): somebody has set the device's clock: times by its stamps since the last look at it may "
-			 "be off by %.3g us", cp->p.id, cp->p.name, s->cal.missed / s->cal.hz * 1e6);
+		ctl_note(
+			c, cp->p.id,
+			"port %u (%s): somebody has set the device's clock: times by its stamps since the last look at it may "
+			"be off by %.3g us",
+			cp->p.id, cp->p.name, s->cal.missed / s->cal.hz * 1e6);
 }
 
 void stamps_started(struct ctl *c, struct ctl_port *cp)
@@ -285,7 +305,8 @@ uint64_t stamps_next_ns(const struct ctl *c)
 static bool stamps_waits(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (in_use(c->port[i]) && c->port[i]->stamps.rc == 0 && !clock_dev_known(&c->port[i]->stamps.cal))
+		if (in_use(c->port[i]) && c->port[i]->stamps.rc == 0 &&
+		    !clock_dev_known(&c->port[i]->stamps.cal))
 			return true;
 	return false;
 }
@@ -312,7 +333,10 @@ const struct dp_clock *stamps_rx(const struct ctl_port *cp)
 {
 	const struct port_stamps *s = &cp->stamps;
 
-	return in_use(cp) && s->rx_on && cp->p.cfg.timestamps != TIMESTAMPS_SOFTWARE && clock_dev_known(&s->cal) ? &s->rx : NULL;
+	return in_use(cp) && s->rx_on && cp->p.cfg.timestamps != TIMESTAMPS_SOFTWARE &&
+			       clock_dev_known(&s->cal)
+		       ? &s->rx
+		       : NULL;
 }
 
 const struct dp_clock *stamps_tx(const struct ctl_port *cp)
@@ -343,7 +367,8 @@ static void why_not(const struct ctl_port *cp, struct sbuf *out)
 	if (s->clock == STAMPS_NONE && s->why == NULL)
 		sbuf_add(out, "the device offers none");
 	else if (s->why != NULL)
-		sbuf_addf(out, "%s%s%s", s->why, s->rc < 0 ? ": " : "", s->rc < 0 ? rte_strerror(-s->rc) : "");
+		sbuf_addf(out, "%s%s%s", s->why, s->rc < 0 ? ": " : "",
+			  s->rc < 0 ? rte_strerror(-s->rc) : "");
 	else if (!s->rx_offered)
 		sbuf_add(out, "the device offers none");
 	else if (cp->p.cfg.timestamps == TIMESTAMPS_SOFTWARE)
@@ -353,14 +378,16 @@ static void why_not(const struct ctl_port *cp, struct sbuf *out)
 	else if (s->rc < 0)
 		sbuf_addf(out, "its clock cannot be read: %s", rte_strerror(-s->rc));
 	else
-		sbuf_add(out, s->lost ? "its clock could not be read and is measured anew" : "its clock is not known yet");
+		sbuf_add(out, s->lost ? "its clock could not be read and is measured anew"
+				      : "its clock is not known yet");
 }
 
 void stamps_text(const struct ctl_port *cp, struct sbuf *out)
 {
 	if (stamps_rx(cp) != NULL) {
 		sbuf_addf(out, "by %s time stamps, known to %.0f ns",
-			  cp->stamps.clock == STAMPS_DEVICE ? "the device's" : "the kernel's", ceil(stamps_error_ns(cp)));
+			  cp->stamps.clock == STAMPS_DEVICE ? "the device's" : "the kernel's",
+			  ceil(stamps_error_ns(cp)));
 		return;
 	}
 	sbuf_add(out, "by our clock (");
@@ -374,7 +401,8 @@ int ctl_timestamps(struct ctl *c, unsigned port, struct err *e)
 	struct sbuf text = {0};
 	int rc = 0;
 
-	if (cp->p.cfg.timestamps == TIMESTAMPS_NIC && cp->used && cp->started && (!cp->stamps.rx_offered || cp->stamps.rc < 0)) {
+	if (cp->p.cfg.timestamps == TIMESTAMPS_NIC && cp->used && cp->started &&
+	    (!cp->stamps.rx_offered || cp->stamps.rc < 0)) {
 		why_not(cp, &text);
 		rc = err_set(e, ENOTSUP, "arrivals are timed by our clock: %s", sbuf_str(&text));
 	}
@@ -390,7 +418,8 @@ static json_t *stamps_trouble(const struct ctl_port *cp)
 	if (s->rc < 0)
 		return json_sprintf("it cannot be read: %s", rte_strerror(-s->rc));
 	if (!clock_dev_known(&s->cal))
-		return json_string(s->lost ? "it could not be read and is measured anew" : "it is being measured");
+		return json_string(s->lost ? "it could not be read and is measured anew"
+					   : "it is being measured");
 	return json_null();
 }
 
@@ -398,15 +427,21 @@ static json_t *clock_json(const struct ctl_port *cp)
 {
 	const struct clock_dev *d = &cp->stamps.cal;
 	bool known = clock_dev_known(d);
-	json_t *o = json_pack("{s:i, s:s, s:I, s:I, s:I, s:I, s:b, s:b}", "port", (int)cp->p.id, "name", cp->p.name, "readings",
-			      (json_int_t)d->readings, "rejected", (json_int_t)d->rejected, "steps", (json_int_t)d->steps, "failed",
-			      (json_int_t)d->failed, "rx", (int)(stamps_rx(cp) != NULL), "tx", (int)(cp->stamps.tx_on && known));
+	json_t *o = json_pack("{s:i, s:s, s:I, s:I, s:I, s:I, s:b, s:b}", "port", (int)cp->p.id,
+			      "name", cp->p.name, "readings", (json_int_t)d->readings, "rejected",
+			      (json_int_t)d->rejected, "steps", (json_int_t)d->steps, "failed",
+			      (json_int_t)d->failed, "rx", (int)(stamps_rx(cp) != NULL), "tx",
+			      (int)(cp->stamps.tx_on && known));
 
 	json_object_set_new(o, "hz", known ? json_real(d->hz / d->cycles_per_tick) : json_null());
-	json_object_set_new(o, "uncertainty_ppm", known ? json_real(d->slope_error * 1e6) : json_null());
+	json_object_set_new(o, "uncertainty_ppm",
+			    known ? json_real(d->slope_error * 1e6) : json_null());
 	json_object_set_new(o, "error_ns", known ? json_real(stamps_error_ns(cp)) : json_null());
 	json_object_set_new(o, "trouble", stamps_trouble(cp));
-	json_object_set_new(o, "span_ns", json_real(d->n > 0 ? (double)(clock_dev_last(d)->tsc - d->at[0].tsc) / d->hz * 1e9 : 0));
+	json_object_set_new(o, "span_ns",
+			    json_real(d->n > 0 ? (double)(clock_dev_last(d)->tsc - d->at[0].tsc) /
+							 d->hz * 1e9
+					       : 0));
 	return o;
 }
 

@@ -152,7 +152,8 @@ void stat_dev(struct ctl_port *cp, struct snap_port *out)
 }
 
 /* Puts the device's numbers since the last clear into a snapshot. */
-static void take_dev(struct snap_port *to, const struct snap_port *now, const struct snap_port *base)
+static void take_dev(struct snap_port *to, const struct snap_port *now,
+		     const struct snap_port *base)
 {
 	to->tx_errors = now->tx_errors - base->tx_errors;
 	to->rx_missed = now->rx_missed - base->rx_missed;
@@ -165,7 +166,9 @@ static void take_dev(struct snap_port *to, const struct snap_port *now, const st
 	to->nic.rx_packets -= base->nic.rx_packets;
 	to->nic.rx_bytes -= base->nic.rx_bytes;
 	to->nic.rx_errors -= base->nic.rx_errors;
-	to->nic.unconfirmed = now->nic.unconfirmed > base->nic.unconfirmed ? now->nic.unconfirmed - base->nic.unconfirmed : 0;
+	to->nic.unconfirmed = now->nic.unconfirmed > base->nic.unconfirmed
+				      ? now->nic.unconfirmed - base->nic.unconfirmed
+				      : 0;
 }
 
 static uint64_t all_sizes(const struct cnt_sizes *s)
@@ -250,9 +253,11 @@ void link_look(struct ctl *c, struct ctl_port *cp)
 	if (cp->link_mbps != was_mbps)
 		cp->touched |= WHY_LINK; /* a rate in percent follows the speed */
 	if (cp->link != was && cp->link == LINK_GONE)
-		ctl_note_link(c, cp->p.id, "port %u (%s): its interface was deleted", cp->p.id, cp->p.name);
+		ctl_note_link(c, cp->p.id, "port %u (%s): its interface was deleted", cp->p.id,
+			      cp->p.name);
 	else if (cp->link != was)
-		ctl_note_link(c, cp->p.id, "port %u (%s): link %s", cp->p.id, cp->p.name, snap_link_name(cp->link));
+		ctl_note_link(c, cp->p.id, "port %u (%s): link %s", cp->p.id, cp->p.name,
+			      snap_link_name(cp->link));
 }
 
 int ctl_link_fd(struct ctl *c)
@@ -271,8 +276,9 @@ void ctl_links(struct ctl *c)
 static void snap_run(const struct ctl_port *cp, struct snap_port *s)
 {
 	static const enum snap_run state[] = {
-		[RUN_PHASE_IDLE] = RUN_IDLE, [RUN_PHASE_RAMP] = RUN_SENDING, [RUN_PHASE_RUNNING] = RUN_SENDING,
-		[RUN_PHASE_DRAINING] = RUN_DRAINING, [RUN_PHASE_DONE] = RUN_IDLE,
+		[RUN_PHASE_IDLE] = RUN_IDLE,       [RUN_PHASE_RAMP] = RUN_SENDING,
+		[RUN_PHASE_RUNNING] = RUN_SENDING, [RUN_PHASE_DRAINING] = RUN_DRAINING,
+		[RUN_PHASE_DONE] = RUN_IDLE,
 	};
 	struct run_result r;
 
@@ -365,12 +371,25 @@ static void snap_one_worker(const struct ctl *c, const struct ctl_worker *cw, st
 	const struct dp_stalls *st = &cw->w->stalls;
 
 	*s = (struct snap_worker){
-		.lcore = cw->lcore, .cpu = cw->cpu, .node = cw->node, .busy = cw->busy, .wait = cw->wait, .loops_per_s = cw->loops_per_s,
-		.pps = cw->pps, .cycles_per_packet = cw->cycles_per_packet, .stalls_per_s = cw->stalls_per_s, .asleep = cell_get(&d->asleep) != 0,
-		.loops = cell_get(&d->loops), .sleeps = cell_get(&d->sleeps), .yields = cell_get(&d->yields),
-		.events_lost = cell_get(&d->events_lost), .plan = cell_get(&d->acked), .tasks = cw->posted != NULL ? cw->posted->ntasks : 0,
+		.lcore = cw->lcore,
+		.cpu = cw->cpu,
+		.node = cw->node,
+		.busy = cw->busy,
+		.wait = cw->wait,
+		.loops_per_s = cw->loops_per_s,
+		.pps = cw->pps,
+		.cycles_per_packet = cw->cycles_per_packet,
+		.stalls_per_s = cw->stalls_per_s,
+		.asleep = cell_get(&d->asleep) != 0,
+		.loops = cell_get(&d->loops),
+		.sleeps = cell_get(&d->sleeps),
+		.yields = cell_get(&d->yields),
+		.events_lost = cell_get(&d->events_lost),
+		.plan = cell_get(&d->acked),
+		.tasks = cw->posted != NULL ? cw->posted->ntasks : 0,
 		.rx_queues = cw->posted != NULL ? cw->posted->nrx : 0,
-		.stall = {.count = cell_get(&st->count) - cw->base_stalls, .over_ns = c->stall_ns,
+		.stall = {.count = cell_get(&st->count) - cw->base_stalls,
+			  .over_ns = c->stall_ns,
 			  .total_ns = clock_ns(cell_get(&st->cycles) - cw->base_stall_cycles),
 			  .longest_ns = clock_ns(dp_stall_longest(st, DP_MARK_CLEAR))},
 	};

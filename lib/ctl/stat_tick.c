@@ -9,7 +9,8 @@ static struct snap_rate rate_of(uint64_t packets, uint64_t bytes, double seconds
 {
 	/* bytes have the FCS; on the wire each frame takes 20 bytes more */
 	return (struct snap_rate){.pps = (double)packets / seconds,
-				  .l1_bps = ((double)bytes + (double)packets * PACE_WIRE_OVERHEAD) * 8 / seconds};
+				  .l1_bps = ((double)bytes + (double)packets * PACE_WIRE_OVERHEAD) *
+					    8 / seconds};
 }
 
 static double stat_tick_mean(uint64_t sum, uint64_t n)
@@ -64,8 +65,10 @@ void most_of_run(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
 {
 	uint64_t now, packets, bytes;
 
-	if (cp->run.start_tsc >= cp->clear_tsc && r->duration_ns > 0 && (!r->asked_max || r->duration_ns >= MAX_LEAST_NS))
-		rate_most(&cp->max.tx, &(struct snap_rate){.pps = r->mean_pps, .l1_bps = r->mean_l1_bps});
+	if (cp->run.start_tsc >= cp->clear_tsc && r->duration_ns > 0 &&
+	    (!r->asked_max || r->duration_ns >= MAX_LEAST_NS))
+		rate_most(&cp->max.tx,
+			  &(struct snap_rate){.pps = r->mean_pps, .l1_bps = r->mean_l1_bps});
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *rx = c->port[i];
 		if (!rx->used || rx->rx_since.tsc == 0)
@@ -74,8 +77,9 @@ void most_of_run(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
 		now = clock_tsc();
 		if (now <= rx->rx_since.tsc)
 			continue;
-		struct snap_rate mean = rate_of(packets - rx->rx_since.packets, bytes - rx->rx_since.bytes,
-						(double)clock_ns(now - rx->rx_since.tsc) / 1e9);
+		struct snap_rate mean =
+			rate_of(packets - rx->rx_since.packets, bytes - rx->rx_since.bytes,
+				(double)clock_ns(now - rx->rx_since.tsc) / 1e9);
 		rate_most(&rx->max.rx, &mean);
 	}
 }
@@ -97,7 +101,8 @@ static void stat_tick_remember(struct ctl_port *cp, const struct snap_interval *
 }
 
 /* Reads a queue; *d is what it counted in the interval. */
-static void tick_queue(struct ctl *c, struct ctl_port *cp, unsigned q, double seconds, struct q_raw *d)
+static void tick_queue(struct ctl *c, struct ctl_port *cp, unsigned q, double seconds,
+		       struct q_raw *d)
 {
 	struct q_raw now;
 
@@ -145,7 +150,8 @@ static void tick_port(struct ctl *c, struct ctl_port *cp)
 
 static void tick_worker(struct ctl_worker *cw)
 {
-	uint64_t tsc = clock_tsc(), busy = cell_get(&cw->w->cells.busy_tsc), loops = cell_get(&cw->w->cells.loops), waited = 0;
+	uint64_t tsc = clock_tsc(), busy = cell_get(&cw->w->cells.busy_tsc),
+		 loops = cell_get(&cw->w->cells.loops), waited = 0;
 	bool known = worker_waited(cw, &waited), before = cw->waited_known;
 	double seconds = cw->prev_tsc != 0 ? (double)clock_ns(tsc - cw->prev_tsc) / 1e9 : 0;
 
@@ -156,7 +162,9 @@ static void tick_worker(struct ctl_worker *cw)
 		cw->cycles_per_packet = stat_tick_mean(busy - cw->prev_busy, cw->moved);
 		cw->stalls_per_s = (double)cw->stalls / seconds;
 		/* the kernel counts a wait when it ends, so it may be longer than the interval */
-		cw->wait = known && before ? fmin((double)(waited - cw->prev_waited_ns) / 1e9 / seconds, 1) : (double)NAN;
+		cw->wait = known && before
+				   ? fmin((double)(waited - cw->prev_waited_ns) / 1e9 / seconds, 1)
+				   : (double)NAN;
 	}
 	cw->prev_tsc = tsc;
 	cw->prev_busy = busy;

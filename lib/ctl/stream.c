@@ -15,7 +15,7 @@ _Static_assert(CTL_CELLS - 1 == NO_STREAM, "it is the last of them, and counted 
 
 struct saved_stream {
 	struct stream_cfg cfg;
-	uint32_t cell;             /* a stream that now has the id and another cell is a new one */
+	uint32_t cell; /* a stream that now has the id and another cell is a new one */
 	struct stream_count base, prev;
 	double pps;
 };
@@ -46,7 +46,8 @@ static uint32_t cell_take(struct ctl_port *cp, unsigned id)
 	if (!cp->run.active)
 		memset(cp->cell_kept, 0, sizeof(cp->cell_kept));
 	for (unsigned n = 0; n < CTL_CELLS; n++, i = (i + 1) % CTL_CELLS)
-		if (i != NO_STREAM && !stream_bit(cp->cell_used, i) && !stream_bit(cp->cell_kept, i)) {
+		if (i != NO_STREAM && !stream_bit(cp->cell_used, i) &&
+		    !stream_bit(cp->cell_kept, i)) {
 			cp->cell_used[i / 64] |= 1ull << (i % 64);
 			return i;
 		}
@@ -58,7 +59,8 @@ static unsigned cells_free(struct ctl_port *cp)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < CTL_CELLS / 64; i++)
-		n += 64 - (unsigned)__builtin_popcountll(cp->cell_used[i] | (cp->run.active ? cp->cell_kept[i] : 0));
+		n += 64 - (unsigned)__builtin_popcountll(cp->cell_used[i] |
+							 (cp->run.active ? cp->cell_kept[i] : 0));
 	return n - 1;
 }
 
@@ -70,7 +72,8 @@ static void make_place(struct ctl_port *cp, unsigned id)
 		while (cap <= id)
 			cap *= 2;
 		cp->stream = xrealloc(cp->stream, cap * sizeof(*cp->stream));
-		memset(cp->stream + cp->cap_streams, 0, (cap - cp->cap_streams) * sizeof(*cp->stream));
+		memset(cp->stream + cp->cap_streams, 0,
+		       (cap - cp->cap_streams) * sizeof(*cp->stream));
 		cp->cap_streams = cap;
 	}
 	if (id >= cp->nstreams)
@@ -86,7 +89,8 @@ static void stream_shrink(struct ctl_port *cp)
 
 /* Puts a new stream at this id. It takes over what cfg points to, its dflt too. cell: from
  * cell_take(). */
-static struct stream *stream_put(struct ctl_port *cp, unsigned id, uint32_t cell, const struct stream_cfg *cfg)
+static struct stream *stream_put(struct ctl_port *cp, unsigned id, uint32_t cell,
+				 const struct stream_cfg *cfg)
 {
 	struct stream *s = xcalloc(1, sizeof(*s));
 
@@ -214,7 +218,8 @@ void ctl_touch_stream(struct ctl *c, unsigned port, int stream, uint32_t why)
 {
 	struct ctl_port *cp = c->port[port];
 
-	unsigned from = stream < 0 ? 0 : (unsigned)stream, to = stream < 0 ? cp->nstreams : from + 1;
+	unsigned from = stream < 0 ? 0 : (unsigned)stream,
+		 to = stream < 0 ? cp->nstreams : from + 1;
 
 	cp->touched |= why & WHY_ALL;
 	for (unsigned i = from; i < to; i++)
@@ -240,19 +245,22 @@ static int check_add(struct ctl_port *cp, unsigned id, unsigned n, struct err *e
 	unsigned port = cp->p.id;
 
 	if (n == 0)
-		return err_set(e, EINVAL, "port %u: no stream to add; give a number from 1 to %d", port,
-			       CTL_MAX_STREAMS);
+		return err_set(e, EINVAL, "port %u: no stream to add; give a number from 1 to %d",
+			       port, CTL_MAX_STREAMS);
 	if (id >= CTL_MAX_STREAMS || n > CTL_MAX_STREAMS - id)
-		return err_set(e, ERANGE, "port %u: streams %u to %llu are beyond the last id, %d", port, id,
-			       (unsigned long long)id + n - 1, CTL_MAX_STREAMS - 1);
+		return err_set(e, ERANGE, "port %u: streams %u to %llu are beyond the last id, %d",
+			       port, id, (unsigned long long)id + n - 1, CTL_MAX_STREAMS - 1);
 	for (unsigned i = id; i < id + n; i++)
 		if (stream_at(cp, i) != NULL)
-			return err_set(e, EEXIST, "there is a stream %u/%u already; `stream delete %u/%u` removes it",
-				       port, i, port, i);
+			return err_set(
+				e, EEXIST,
+				"there is a stream %u/%u already; `stream delete %u/%u` removes it",
+				port, i, port, i);
 	if (cells_free(cp) < n)
-		return err_set(e, EBUSY,
-			       "port %u: too many streams were deleted and added while it sends; stop %u first", port,
-			       port);
+		return err_set(
+			e, EBUSY,
+			"port %u: too many streams were deleted and added while it sends; stop %u first",
+			port, port);
 	return 0;
 }
 
@@ -289,9 +297,10 @@ int ctl_stream_delete(struct ctl *c, unsigned port, unsigned id, struct err *e)
 	if (stream_at(cp, id) == NULL)
 		return no_stream(cp, id, e);
 	if (cp->total == 1)
-		return err_set(e, EINVAL,
-			       "stream %u/%u is the last one of port %u and stays; `set %u/%u enabled off` silences it",
-			       port, id, port, port, id);
+		return err_set(
+			e, EINVAL,
+			"stream %u/%u is the last one of port %u and stays; `set %u/%u enabled off` silences it",
+			port, id, port, port, id);
 	stream_drop(cp, id);
 	stream_shrink(cp);
 	cp->touched |= WHY_ORDER;
@@ -309,10 +318,12 @@ int ctl_stream_move(struct ctl *c, unsigned port, unsigned from, unsigned to, st
 	if (from == to)
 		return 0;
 	if (to >= CTL_MAX_STREAMS)
-		return err_set(e, ERANGE, "stream %u/%u is beyond the last id, %d", port, to, CTL_MAX_STREAMS - 1);
+		return err_set(e, ERANGE, "stream %u/%u is beyond the last id, %d", port, to,
+			       CTL_MAX_STREAMS - 1);
 	if (stream_at(cp, to) != NULL)
-		return err_set(e, EEXIST, "there is a stream %u/%u already; `stream delete %u/%u` removes it", port, to,
-			       port, to);
+		return err_set(e, EEXIST,
+			       "there is a stream %u/%u already; `stream delete %u/%u` removes it",
+			       port, to, port, to);
 	cp->stream[from] = NULL;
 	make_place(cp, to);
 	cp->stream[to] = s;
@@ -339,8 +350,10 @@ struct ctl_saved *ctl_save(struct ctl *c)
 			if (from == NULL)
 				continue;
 			struct saved_stream *st = &to->stream[to->n++];
-			*st = (struct saved_stream){
-				.cell = from->cell, .base = from->base, .prev = from->prev, .pps = from->pps};
+			*st = (struct saved_stream){.cell = from->cell,
+						    .base = from->base,
+						    .prev = from->prev,
+						    .pps = from->pps};
 			stream_cfg_copy(&st->cfg, &from->cfg);
 		}
 	}
@@ -368,7 +381,8 @@ static void restore_streams(struct ctl_port *cp, const struct saved_port *from)
 		while (next < from->n && from->stream[next].cfg.id < i)
 			next++;
 		bool was = next < from->n && from->stream[next].cfg.id == i;
-		if (cp->stream[i] != NULL && !(was && from->stream[next].cell == cp->stream[i]->cell))
+		if (cp->stream[i] != NULL &&
+		    !(was && from->stream[next].cell == cp->stream[i]->cell))
 			stream_drop(cp, i);
 	}
 	for (unsigned n = 0; n < from->n; n++) {

@@ -9,14 +9,16 @@
 #include "frame_probe.h"
 #include "held.h"
 
-static int spec_of(const struct stream *s, struct frame_spec *spec, struct sizes *sizes, struct err *e)
+static int spec_of(const struct stream *s, struct frame_spec *spec, struct sizes *sizes,
+		   struct err *e)
 {
 	frame_spec_copy(spec, &s->cfg.frame);
 	*sizes = s->cfg.sizes;
 	return held_apply(&s->cfg, spec, sizes, e);
 }
 
-static const struct stream *stream_frame_find(const struct ctl *c, unsigned port, unsigned stream, struct err *e)
+static const struct stream *stream_frame_find(const struct ctl *c, unsigned port, unsigned stream,
+					      struct err *e)
 {
 	const struct stream *s = port < c->nports ? stream_at(c->port[port], stream) : NULL;
 
@@ -25,7 +27,8 @@ static const struct stream *stream_frame_find(const struct ctl *c, unsigned port
 	return s;
 }
 
-int ctl_stream_spec(struct ctl *c, unsigned port, unsigned stream, struct frame_spec *spec, struct sizes *sizes, struct err *e)
+int ctl_stream_spec(struct ctl *c, unsigned port, unsigned stream, struct frame_spec *spec,
+		    struct sizes *sizes, struct err *e)
 {
 	const struct stream *s = stream_frame_find(c, port, stream, e);
 
@@ -43,9 +46,11 @@ static uint16_t first_size(const struct sizes *sizes)
 
 /* Writes the probe of the stream's first frame into the room that the plan leaves for it. A plan
  * holds no probe, because it does not know of which stream it is. */
-static void put_probe(const struct ctl_port *cp, const struct stream *s, const struct frame_plan *plan, uint8_t *bytes)
+static void put_probe(const struct ctl_port *cp, const struct stream *s,
+		      const struct frame_plan *plan, uint8_t *bytes)
 {
-	uint64_t lo = probe_lo(s->cell, 0, 0), be[2] = {htobe64(probe_hi(0, cp->p.id, 0, 0, lo)), htobe64(lo)};
+	uint64_t lo = probe_lo(s->cell, 0, 0),
+		 be[2] = {htobe64(probe_hi(0, cp->p.id, 0, 0, lo)), htobe64(lo)};
 
 	if (plan->probe_off == 0)
 		return;
@@ -57,8 +62,9 @@ static void put_probe(const struct ctl_port *cp, const struct stream *s, const s
 
 /* Builds the frame with ordinal 0 and size spec->size: its bytes and the places of its headers in
  * *out, and its compiled form in *plan. After a failure there is nothing to free. */
-static int stream_frame_build(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, struct frame *out,
-		 struct frame_plan *plan, struct err *e)
+static int stream_frame_build(const struct ctl_port *cp, const struct stream *s,
+			      const struct frame_spec *spec, struct frame *out,
+			      struct frame_plan *plan, struct err *e)
 {
 	int rc = frame_build(spec, &s->cfg.dflt, plan_max_size(cp, &spec->stack), out, e);
 
@@ -74,8 +80,9 @@ static int stream_frame_build(const struct ctl_port *cp, const struct stream *s,
 
 /* Builds the stream's first frame. The caller frees spec, after a failure too, and plan after a
  * success. An error names the stream. */
-static int first_frame(const struct ctl_port *cp, const struct stream *s, struct frame_spec *spec, struct sizes *sizes, struct frame *out,
-		       struct frame_plan *plan, struct err *e)
+static int first_frame(const struct ctl_port *cp, const struct stream *s, struct frame_spec *spec,
+		       struct sizes *sizes, struct frame *out, struct frame_plan *plan,
+		       struct err *e)
 {
 	struct err why = {.text = ""};
 	char name[32];
@@ -91,7 +98,8 @@ static int first_frame(const struct ctl_port *cp, const struct stream *s, struct
 	return err_set(e, -rc, "%s: %s", name, why.text);
 }
 
-int stream_frame(const struct ctl_port *cp, const struct stream *s, struct frame *out, struct err *e)
+int stream_frame(const struct ctl_port *cp, const struct stream *s, struct frame *out,
+		 struct err *e)
 {
 	struct frame_spec spec;
 	struct sizes sizes;
@@ -113,8 +121,9 @@ int ctl_frame(struct ctl *c, unsigned port, unsigned stream, struct frame *out, 
 
 /* Marks what changes with the frame's size: header bytes that differ between this frame and one of
  * `size`, and checksums that reach to the end of the frame. */
-static void mark_size(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, uint16_t size,
-		      const struct frame_plan *plan, uint8_t *follows)
+static void mark_size(const struct ctl_port *cp, const struct stream *s,
+		      const struct frame_spec *spec, uint16_t size, const struct frame_plan *plan,
+		      uint8_t *follows)
 {
 	struct frame_spec one = *spec; /* shares what it points to */
 	struct frame_plan other;
@@ -130,7 +139,8 @@ static void mark_size(const struct ctl_port *cp, const struct stream *s, const s
 	frame_plan_free(&other);
 }
 
-static json_t *frame_json(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, const struct sizes *sizes,
+static json_t *frame_json(const struct ctl_port *cp, const struct stream *s,
+			  const struct frame_spec *spec, const struct sizes *sizes,
 			  const struct frame *f, const struct frame_plan *plan)
 {
 	uint8_t *varies = xcalloc(2, plan->len), *follows = varies + plan->len;

@@ -61,8 +61,8 @@ static int stream_plan_fits(const struct ctl_port *cp, unsigned len, struct err 
 {
 	if (len <= tx_room(cp))
 		return 0;
-	return err_set(e, EINVAL, "a frame of %u bytes does not fit a buffer; set %u mtu %u", len + FRAME_FCS, cp->p.id,
-		       len - RTE_ETHER_HDR_LEN);
+	return err_set(e, EINVAL, "a frame of %u bytes does not fit a buffer; set %u mtu %u",
+		       len + FRAME_FCS, cp->p.id, len - RTE_ETHER_HDR_LEN);
 }
 
 /* What a stream's settings say of its frames: spec and sizes point to the settings themselves, or,
@@ -114,15 +114,19 @@ unsigned stream_nsizes(const struct stream *s)
 static int may_probe(const struct ctl_port *cp, const struct frame_spec *spec, struct err *e)
 {
 	if (spec->probe != 0 && cp->p.id >= PROBE_PORTS)
-		return err_set(e, ERANGE, "a probe names ports 0 to %d, this is port %u: set probe off", PROBE_PORTS - 1, cp->p.id);
+		return err_set(e, ERANGE,
+			       "a probe names ports 0 to %d, this is port %u: set probe off",
+			       PROBE_PORTS - 1, cp->p.id);
 	if (spec->probe != 0 && cp->p.ntxq > PROBE_QUEUES)
-		return err_set(e, ERANGE, "a probe names Tx queues 0 to %d, port %u has %u: map fewer cores to it, or set probe off",
-			       PROBE_QUEUES - 1, cp->p.id, cp->p.ntxq);
+		return err_set(
+			e, ERANGE,
+			"a probe names Tx queues 0 to %d, port %u has %u: map fewer cores to it, or set probe off",
+			PROBE_QUEUES - 1, cp->p.id, cp->p.ntxq);
 	return 0;
 }
 
-int stream_compile(const struct ctl_port *cp, const struct stream_cfg *cfg, const struct frame_spec *spec, struct frame_plan *out,
-		   struct err *e)
+int stream_compile(const struct ctl_port *cp, const struct stream_cfg *cfg,
+		   const struct frame_spec *spec, struct frame_plan *out, struct err *e)
 {
 	int rc = may_probe(cp, spec, e);
 
@@ -138,7 +142,8 @@ int stream_compile(const struct ctl_port *cp, const struct stream_cfg *cfg, cons
 
 /* Changes *one so that each of its frames has a probe, whatever the stream's settings (spec) say of
  * probes. If it has no size, it gets the one that the frame has without tell_all. */
-static int stream_plan_probed(const struct ctl_port *cp, const struct stream *s, const struct frame_spec *spec, struct frame_spec *one, struct err *e)
+static int stream_plan_probed(const struct ctl_port *cp, const struct stream *s,
+			      const struct frame_spec *spec, struct frame_spec *one, struct err *e)
 {
 	struct frame_plan plain;
 
@@ -159,8 +164,7 @@ static int stream_plan_compile(struct ctl_port *cp, struct stream *s, struct err
 {
 	/* Both are static because they are large, and control is one thread. plan_of: 1 + the
 	 * index of the plan for a size; all are 0 between calls. */
-	static uint16_t size[SIZES_MAX_COUNT],
-		plan_of[UINT16_MAX + 1];
+	static uint16_t size[SIZES_MAX_COUNT], plan_of[UINT16_MAX + 1];
 	struct stream_frames *f = s->frames = xcalloc(1, sizeof(*f));
 	struct view v;
 	uint64_t bytes = 0;
@@ -209,7 +213,8 @@ int stream_plans(struct ctl *c, struct ctl_port *cp, struct stream *s, struct er
 	unsigned max = plan_max_size(cp, &s->cfg.frame.stack), room = tx_room(cp);
 	struct err why;
 
-	if (!s->dirty && s->version != 0 && s->for_max == max && s->for_room == room && s->for_tell == cp->tell_all)
+	if (!s->dirty && s->version != 0 && s->for_max == max && s->for_room == room &&
+	    s->for_tell == cp->tell_all)
 		return stream_plan_cached(s, e);
 	stream_plans_free(s);
 	s->rc = stream_plan_compile(cp, s, &why);
@@ -239,7 +244,8 @@ void stream_name(const struct ctl_port *cp, const struct stream *s, char *out, s
 
 /* Refuses a value of a field that its header does not have in this kind of message (an ICMP type,
  * for example). */
-static int stray_field(const struct ctl_port *cp, const struct stream *s, const struct frame_val *v, const char *nth, struct err *e)
+static int stray_field(const struct ctl_port *cp, const struct stream *s, const struct frame_val *v,
+		       const char *nth, struct err *e)
 {
 	char name[32], where[24];
 	uint64_t says;
@@ -250,9 +256,12 @@ static int stray_field(const struct ctl_port *cp, const struct stream *s, const 
 		return 0;
 	stream_name(cp, s, name, sizeof(name));
 	snprintf(where, sizeof(where), s->cfg.id == 0 ? "%u" : "%u/%u", cp->p.id, s->cfg.id);
-	return err_set(e, EINVAL, "%s: %s%s.%s is set, but %s has no such field while its %s is %llu: `set %s %s%s.%s default` takes the value "
-		       "back, `set %s %s%s.%s ...` makes it another message", name, p, nth, v->field->name, p, by->name, (unsigned long long)says,
-		       where, p, nth, v->field->name, where, p, nth, by->name);
+	return err_set(
+		e, EINVAL,
+		"%s: %s%s.%s is set, but %s has no such field while its %s is %llu: `set %s %s%s.%s default` takes the value "
+		"back, `set %s %s%s.%s ...` makes it another message",
+		name, p, nth, v->field->name, p, by->name, (unsigned long long)says, where, p, nth,
+		v->field->name, where, p, nth, by->name);
 }
 
 /* Refuses a stream with a value that would silently not be sent, since that is a mistake or a
@@ -280,13 +289,14 @@ int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *
 		if (frame_val_waits(v))
 			continue;
 		stream_name(cp, s, name, sizeof(name));
-		snprintf(where, sizeof(where), s->cfg.id == 0 ? "%u" : "%u/%u", cp->p.id, s->cfg.id);
+		snprintf(where, sizeof(where), s->cfg.id == 0 ? "%u" : "%u/%u", cp->p.id,
+			 s->cfg.id);
 		frame_stack_print(&f->stack, &stack);
 		err_set(e, EINVAL,
 			"%s: %s%s.%s is set, but the frame is %s: `set %s %s%s.%s default` takes the value back, "
 			"`set %s frame ...` with %s%s in it uses it",
-			name, v->proto->name, nth, v->field->name, sbuf_str(&stack), where, v->proto->name, nth,
-			v->field->name, where, v->proto->name, nth);
+			name, v->proto->name, nth, v->field->name, sbuf_str(&stack), where,
+			v->proto->name, nth, v->field->name, where, v->proto->name, nth);
 		sbuf_free(&stack);
 		return -EINVAL;
 	}

@@ -127,10 +127,12 @@ static bool held_varies(const struct stream_cfg *s, unsigned i)
 {
 	uint8_t v[4][VT_FIELD_BYTES];
 
-	if (!s->held[i].set || (held_words[i].kind != HELD_RANGE && held_words[i].kind != HELD_SIZE))
+	if (!s->held[i].set ||
+	    (held_words[i].kind != HELD_RANGE && held_words[i].kind != HELD_SIZE))
 		return false;
 	held_values(s, i, v);
-	return vary_load(v[RANGE_INC]) != 0 && memcmp(v[RANGE_MIN], v[RANGE_MAX], VT_FIELD_BYTES) != 0;
+	return vary_load(v[RANGE_INC]) != 0 &&
+	       memcmp(v[RANGE_MIN], v[RANGE_MAX], VT_FIELD_BYTES) != 0;
 }
 
 /* The names of everything that changes from frame to frame. */
@@ -172,23 +174,27 @@ static const char *engine_of(const struct ctl_port *cp, const struct stream *s)
 	return engine;
 }
 
-static json_t *one_stream(const struct ctl_port *cp, const struct stream *s, const struct cnt_stream *sum, double weights)
+static json_t *one_stream(const struct ctl_port *cp, const struct stream *s,
+			  const struct cnt_stream *sum, double weights)
 {
 	const struct stream_cfg *cfg = &s->cfg;
 	struct stream_count now = count_of(sum, s);
 	const char *engine = engine_of(cp, s);
-	json_t *o =
-		json_pack("{s:i, s:i, s:b, s:o, s:o, s:I, s:o, s:I, s:o, s:{s:I, s:I}, s:f}", "port", (int)cp->p.id,
-			  "stream", (int)cfg->id, "enabled", (int)cfg->enabled, "frame", stack_text(&cfg->frame.stack),
-			  "size", value_json(&vt_sizes, &cfg->sizes), "weight", (json_int_t)cfg->weight, "rate",
-			  cfg->rate.set ? value_json(&vt_rate, &cfg->rate.rate) : json_null(), "count",
-			  (json_int_t)cfg->count, "varies", stream_stat_varies(cfg), "tx", "packets",
-			  (json_int_t)(now.packets - s->base.packets), "bytes", (json_int_t)(now.bytes - s->base.bytes),
-			  "pps", s->pps);
+	json_t *o = json_pack("{s:i, s:i, s:b, s:o, s:o, s:I, s:o, s:I, s:o, s:{s:I, s:I}, s:f}",
+			      "port", (int)cp->p.id, "stream", (int)cfg->id, "enabled",
+			      (int)cfg->enabled, "frame", stack_text(&cfg->frame.stack), "size",
+			      value_json(&vt_sizes, &cfg->sizes), "weight", (json_int_t)cfg->weight,
+			      "rate",
+			      cfg->rate.set ? value_json(&vt_rate, &cfg->rate.rate) : json_null(),
+			      "count", (json_int_t)cfg->count, "varies", stream_stat_varies(cfg),
+			      "tx", "packets", (json_int_t)(now.packets - s->base.packets), "bytes",
+			      (json_int_t)(now.bytes - s->base.bytes), "pps", s->pps);
 
 	json_object_set_new(o, "probe", value_json(&vt_every, &cfg->frame.probe));
 	json_object_set_new(o, "share",
-			    cfg->enabled && !cfg->rate.set ? json_real((double)cfg->weight / weights) : json_null());
+			    cfg->enabled && !cfg->rate.set
+				    ? json_real((double)cfg->weight / weights)
+				    : json_null());
 	json_object_set_new(o, "engine", engine != NULL ? json_string(engine) : json_null());
 	return o;
 }
@@ -233,5 +239,6 @@ json_t *ctl_streams_part_json(struct ctl *c, unsigned port, unsigned first, unsi
 	json_t *a = json_array();
 	unsigned before = add_streams(cp, first, n, a);
 
-	return json_pack("{s:o, s:i, s:i}", "streams", a, "total", (int)cp->total, "before", (int)before);
+	return json_pack("{s:o, s:i, s:i}", "streams", a, "total", (int)cp->total, "before",
+			 (int)before);
 }

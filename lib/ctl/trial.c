@@ -69,7 +69,8 @@ static bool sends_groups(struct ctl *c, const struct stream *s)
 	struct err e;
 	bool may = true;
 
-	if (dst != NULL && ctl_stream_spec(c, s->cfg.port, s->cfg.id, &spec, &sizes, &e) == 0 && spec.stack.n > 0 && spec.stack.hdr[0] == eth) {
+	if (dst != NULL && ctl_stream_spec(c, s->cfg.port, s->cfg.id, &spec, &sizes, &e) == 0 &&
+	    spec.stack.n > 0 && spec.stack.hdr[0] == eth) {
 		const struct frame_val *v = frame_vals_find(&spec.vals, eth, 1, dst);
 		if (v == NULL)
 			v = frame_vals_find(&s->cfg.dflt, eth, 1, dst);
@@ -78,7 +79,8 @@ static bool sends_groups(struct ctl *c, const struct stream *s)
 		else if (v->vary == NULL)
 			may = (v->v[VT_FIELD_BYTES - 6] & top) != 0;
 		else if (v->vary->kind == VARY_RANGE) /* its first byte changes, or has the bit */
-			may = v->vary->lo >> 40 != v->vary->hi >> 40 || (v->vary->lo >> 40 & top) != 0;
+			may = v->vary->lo >> 40 != v->vary->hi >> 40 ||
+			      (v->vary->lo >> 40 & top) != 0;
 	}
 	frame_spec_free(&spec);
 	return may;
@@ -104,11 +106,17 @@ static int check_streams(const struct ctl_port *cp, struct err *e)
 		if (s == NULL || !s->cfg.enabled)
 			continue;
 		if (s->cfg.rate.set)
-			return err_set(e, EINVAL, "stream %u/%u has a rate of its own, and a trial sends all streams of a port at the rate of the "
-				       "trial; `set %u/%u rate none`, or `set %u/%u enabled off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
+			return err_set(
+				e, EINVAL,
+				"stream %u/%u has a rate of its own, and a trial sends all streams of a port at the rate of the "
+				"trial; `set %u/%u rate none`, or `set %u/%u enabled off`",
+				cp->p.id, i, cp->p.id, i, cp->p.id, i);
 		if (s->cfg.count != 0)
-			return err_set(e, EINVAL, "stream %u/%u ends after %" PRIu64 " frames, and a trial sends all the time; `set %u/%u count 0`",
-				       cp->p.id, i, s->cfg.count, cp->p.id, i);
+			return err_set(
+				e, EINVAL,
+				"stream %u/%u ends after %" PRIu64
+				" frames, and a trial sends all the time; `set %u/%u count 0`",
+				cp->p.id, i, s->cfg.count, cp->p.id, i);
 	}
 	return 0;
 }
@@ -122,10 +130,16 @@ static int check_ports(const struct trial *t, struct err *e)
 		if (!portset_has(&t->all, i))
 			continue;
 		if (cp->run.active)
-			return err_set(e, EBUSY, "port %u (%s) is sending, and a trial counts what it sends itself; stop %u first", i, cp->p.name, i);
+			return err_set(
+				e, EBUSY,
+				"port %u (%s) is sending, and a trial counts what it sends itself; stop %u first",
+				i, cp->p.name, i);
 		if (portset_has(&t->rx, i) && (!cp->used || cp->p.nrxq == 0))
-			return err_set(e, EINVAL, "port %u (%s) has no Rx queue, so nobody would see what arrives there; name a receiver, `trial ... "
-				       "to <ports>`, or give the port a receiving core with -m", i, cp->p.name);
+			return err_set(
+				e, EINVAL,
+				"port %u (%s) has no Rx queue, so nobody would see what arrives there; name a receiver, `trial ... "
+				"to <ports>`, or give the port a receiving core with -m",
+				i, cp->p.name);
 		int rc = portset_has(&t->spec.tx, i) ? check_streams(cp, e) : 0;
 		if (rc < 0)
 			return rc;
@@ -142,11 +156,17 @@ static int trial_check(const struct trial *t, struct err *e)
 	if (portset_empty(&t->spec.tx))
 		return err_set(e, EINVAL, "a trial needs a port that sends");
 	if (t->spec.duration_ns == 0)
-		return err_set(e, EINVAL, "a trial of no time sends nothing; allowed are durations above 0, like 10s or 1.5ms");
+		return err_set(
+			e, EINVAL,
+			"a trial of no time sends nothing; allowed are durations above 0, like 10s or 1.5ms");
 	if (t->spec.rate.over_ns != 0)
-		return err_set(e, EINVAL, "a trial is of one load, and this rate changes with time; one trial for each rate says more");
+		return err_set(
+			e, EINVAL,
+			"a trial is of one load, and this rate changes with time; one trial for each rate says more");
 	if (cfg->drain_min_ns > cfg->drain_max_ns)
-		return err_set(e, EINVAL, "trial.drain-min is more than trial.drain-max; `set trial.drain-max` to that or more");
+		return err_set(
+			e, EINVAL,
+			"trial.drain-min is more than trial.drain-max; `set trial.drain-max` to that or more");
 	return check_ports(t, e);
 }
 
@@ -209,8 +229,10 @@ static void not_told(struct trial *t)
  * nothing. */
 static int trial_run(struct trial *t, struct err *e)
 {
-	const struct run_ask ask = {.duration_ns = t->spec.duration_ns, .own_count = true, .rate = &t->spec.rate,
-				      .grace_ns = t->spec.cfg.overtime_ns};
+	const struct run_ask ask = {.duration_ns = t->spec.duration_ns,
+				    .own_count = true,
+				    .rate = &t->spec.rate,
+				    .grace_ns = t->spec.cfg.overtime_ns};
 	struct err why = {.text = ""};
 
 	for (unsigned i = 0; t->spec.cfg.told && t->witness != NULL && i < t->c->nports; i++)
@@ -253,7 +275,11 @@ static int trial_learn(struct trial *t, struct err *e)
 	t->phase = TRIAL_LEARN;
 	if (portset_empty(&able))
 		return 0;
-	return run_start(t->c, &able, &(struct run_ask){.count = cfg->learn, .own_count = true, .rate = &cfg->learn_rate}, e);
+	return run_start(t->c, &able,
+			 &(struct run_ask){.count = cfg->learn,
+					   .own_count = true,
+					   .rate = &cfg->learn_rate},
+			 e);
 }
 
 int trial_start(struct ctl *c, const struct trial_spec *spec, struct trial **out, struct err *e)
@@ -273,7 +299,9 @@ int trial_start(struct ctl *c, const struct trial_spec *spec, struct trial **out
 	if (rc == 0)
 		/* where frames of an earlier run are still on their way, the phase stays
 		 * TRIAL_LEARN until they have arrived */
-		rc = spec->cfg.learn > 0 ? trial_learn(t, e) : ctl_frames_inside(c) ? 0 : trial_begin(t, e);
+		rc = spec->cfg.learn > 0    ? trial_learn(t, e)
+		     : ctl_frames_inside(c) ? 0
+					    : trial_begin(t, e);
 	if (rc < 0) {
 		trial_free(t);
 		return rc;
@@ -297,7 +325,9 @@ static int poll_learn(struct trial *t, uint64_t now, struct err *e)
 	if (t->phase == TRIAL_LEARN) {
 		int rc = ctl_settled(t->c, &t->teachers);
 		if (rc == -ETIMEDOUT)
-			return err_set(e, EINVAL, "the learning frames cannot be sent: a device takes none; see `show stats`: link, stalls");
+			return err_set(
+				e, EINVAL,
+				"the learning frames cannot be sent: a device takes none; see `show stats`: link, stalls");
 		if (rc == 0)
 			return 0;
 		t->phase = TRIAL_PAUSE;
@@ -310,12 +340,14 @@ static int poll_learn(struct trial *t, uint64_t now, struct err *e)
  * would measure another load. */
 static void stop_late(struct trial *t)
 {
-	uint64_t tsc = clock_tsc(), most = clock_cycles(t->spec.duration_ns + t->spec.cfg.overtime_ns);
+	uint64_t tsc = clock_tsc(),
+		 most = clock_cycles(t->spec.duration_ns + t->spec.cfg.overtime_ns);
 	struct portset late = {0};
 
 	for (unsigned i = 0; i < t->c->nports; i++) {
 		const struct run *r = &t->c->port[i]->run;
-		if (portset_has(&t->spec.tx, i) && r->active && !r->armed && !r->stop && (int64_t)(tsc - r->start_tsc) > (int64_t)most)
+		if (portset_has(&t->spec.tx, i) && r->active && !r->armed && !r->stop &&
+		    (int64_t)(tsc - r->start_tsc) > (int64_t)most)
 			portset_add(&late, i);
 	}
 	if (!portset_empty(&late))
@@ -337,7 +369,8 @@ static bool all_looked(const struct trial *t)
 {
 	for (unsigned w = 0; w < t->c->nworkers; w++) {
 		const struct dp_worker_cells *d = &t->c->worker[w].w->cells;
-		if (worker_serves(t->c, w, &t->rx, NULL) && cell_get(&d->barren) < t->cpu[w].barren + 2 &&
+		if (worker_serves(t->c, w, &t->rx, NULL) &&
+		    cell_get(&d->barren) < t->cpu[w].barren + 2 &&
 		    cell_get(&d->loops) < t->cpu[w].loops + 2 * DP_PUBLISH_TURNS)
 			return false;
 	}
@@ -446,10 +479,14 @@ static uint64_t gone_of(uint64_t all_ns, uint64_t until_ns, uint64_t now)
 
 void trial_progress(const struct trial *t, struct trial_progress *out)
 {
-	static const char *const doing[] = {"learning frames", "pause after learning frames", "sending", "frames on their way", "settling", "done"};
+	static const char *const doing[] = {"learning frames", "pause after learning frames",
+					    "sending",         "frames on their way",
+					    "settling",        "done"};
 	const struct trial_cfg *cfg = &t->spec.cfg;
-	uint64_t now = clock_raw_ns(), send = t->spec.duration_ns, drain = RTE_MAX(cfg->drain_ns, cfg->drain_min_ns);
-	uint64_t learn = cfg->learn > 0 ? cfg->learn_wait_ns : 0, all = learn + send + drain + cfg->settle_ns, gone = 0;
+	uint64_t now = clock_raw_ns(), send = t->spec.duration_ns,
+		 drain = RTE_MAX(cfg->drain_ns, cfg->drain_min_ns);
+	uint64_t learn = cfg->learn > 0 ? cfg->learn_wait_ns : 0,
+		 all = learn + send + drain + cfg->settle_ns, gone = 0;
 
 	switch (t->phase) {
 	case TRIAL_LEARN: /* it lasts until all frames have arrived: nobody knows how long */

@@ -23,22 +23,22 @@
 /* The waits of a trial, and the limits (max_*) beyond which it is not valid. Shares are in parts
  * per 10^9. */
 struct trial_cfg {
-	uint64_t learn;             /* learning frames that each receiving port sends; 0: none */
+	uint64_t learn; /* learning frames that each receiving port sends; 0: none */
 	struct rate learn_rate;
-	uint64_t learn_wait_ns;     /* the pause after the learning frames */
+	uint64_t learn_wait_ns; /* the pause after the learning frames */
 	/* The wait for frames that are on their way ends when every frame is accounted for, or when
 	 * nothing has arrived for drain_ns. It lasts drain_min_ns at least and drain_max_ns at
 	 * most. */
 	uint64_t drain_ns;
 	uint64_t drain_min_ns, drain_max_ns;
-	uint64_t settle_ns;         /* the wait after that; frames that arrive in it are late */
-	uint64_t overtime_ns;       /* a run that is not over so long after its time is stopped */
-	uint64_t max_clock;         /* share by which the frequency of the clock may move */
-	uint64_t max_wait;          /* share of the time that a worker may wait for a CPU */
+	uint64_t settle_ns;   /* the wait after that; frames that arrive in it are late */
+	uint64_t overtime_ns; /* a run that is not over so long after its time is stopped */
+	uint64_t max_clock;   /* share by which the frequency of the clock may move */
+	uint64_t max_wait;    /* share of the time that a worker may wait for a CPU */
 	/* The longest time that one turn of a worker may take. For senders as fast as possible it
 	 * is also by how much the time from the first to the last frame may be too short. */
 	uint64_t max_stall_ns;
-	uint64_t max_short;         /* share of the intended frames that may be not sent */
+	uint64_t max_short; /* share of the intended frames that may be not sent */
 	/* The mean rate is wrong if the time from the first to the last frame is off by more than
 	 * this share and by more than resolution_ns. */
 	uint64_t max_rate_error;
@@ -54,11 +54,11 @@ void trial_cfg_rfc2544(struct trial_cfg *);
 
 /* What a trial is to do. */
 struct trial_spec {
-	struct portset tx;          /* senders */
+	struct portset tx; /* senders */
 	/* What any sender sends may arrive on any of these. Empty: the frames of each port arrive
 	 * at its partner (0-1, 2-3), or at the port itself if its partner is not used. */
 	struct portset rx;
-	struct rate rate;           /* of each sender, whatever its own setting is */
+	struct rate rate; /* of each sender, whatever its own setting is */
 	uint64_t duration_ns;
 	struct trial_cfg cfg;
 };
@@ -77,7 +77,7 @@ struct trial_counts {
 	/* Our receivers had no free buffer. It counts frames, or looks at a queue: some drivers
 	 * leave the frame in the queue and count each look. */
 	uint64_t nombuf;
-	bool told;                  /* each accepted frame said which one it was */
+	bool told; /* each accepted frame said which one it was */
 	/* What the frames told; see struct witness_counts. */
 	uint64_t whole, whole_late; /* before and after the drain was over */
 	uint64_t beyond;
@@ -89,25 +89,26 @@ struct trial_counts {
 /* What became of each frame. The members from `received` to `lost` add up to `sent`, unless there
  * is an `excess`. */
 struct trial_fates {
-	uint64_t sent;              /* built, accepted or not */
+	uint64_t sent; /* built, accepted or not */
 	uint64_t received;
-	uint64_t not_accepted;      /* never accepted by the device, and thrown away */
+	uint64_t not_accepted; /* never accepted by the device, and thrown away */
 	uint64_t tx_errors, unconfirmed;
 	uint64_t rx_missed, rx_nombuf, rx_errors;
-	uint64_t corrupted;         /* known only where frames say which ones they are */
-	uint64_t late;              /* arrived after the drain, or too late to tell copies apart */
+	uint64_t corrupted; /* known only where frames say which ones they are */
+	uint64_t late;      /* arrived after the drain, or too late to tell copies apart */
 	/* Frames that are missing, while as many frames came that said nothing: they are lost, or
 	 * were not recognised. Known only where frames say which ones they are. */
 	uint64_t unknown;
-	uint64_t lost;              /* on the wire or in the device under test: all that is left */
+	uint64_t lost; /* on the wire or in the device under test: all that is left */
 	uint64_t duplicated, reordered; /* known only where frames say which ones they are */
-	uint64_t others;            /* frames on the receivers that are not the trial's, as far as known */
+	/* frames on the receivers that are not the trial's, as far as known */
+	uint64_t others;
 	/* Both show that counters disagree. excess: how many more frames are accounted for than
 	 * were sent. untold: how many more frames said which ones they were than the receivers
 	 * counted. */
 	uint64_t excess;
 	uint64_t untold;
-	bool told;                  /* frames said which ones they were; else counters alone tell */
+	bool told; /* frames said which ones they were; else counters alone tell */
 };
 
 /* How well a port, or all senders of a direction together, kept to what was asked. */
@@ -122,12 +123,15 @@ struct trial_load {
 	/* Of n sent frames it is the rate (n - 1) / duration_ns, less the share of them that did
 	 * not go out. */
 	double offered_pps, offered_l1_bps, offered_l2_bps;
-	uint64_t duration_ns;       /* from the first to the last frame */
-	uint64_t due_ns;            /* duration_ns as it should have been; 0: not known */
+	uint64_t duration_ns; /* from the first to the last frame */
+	uint64_t due_ns;      /* duration_ns as it should have been; 0: not known */
 };
 
 /* One sender. */
-struct trial_tx { unsigned port; struct trial_load load; };
+struct trial_tx {
+	unsigned port;
+	struct trial_load load;
+};
 
 /* One direction: all senders to all receivers if the trial names receivers, else one sender to the
  * port at which its frames arrive. */
@@ -143,35 +147,43 @@ struct trial_worker {
 	unsigned lcore;
 	uint64_t stalls, stalled_ns, longest_ns;
 	bool waited_known;
-	uint64_t waited_ns;         /* ready to run, and without a CPU */
+	uint64_t waited_ns; /* ready to run, and without a CPU */
 };
 
 /* Where several verdicts apply, the trial gets the first of them in this order. TRIAL_VALID: none
  * of the others does. */
-enum trial_verdict { TRIAL_VALID, TRIAL_COUNTERS, TRIAL_LINK, TRIAL_CLOCK, TRIAL_PREEMPTED, TRIAL_LIMITED, TRIAL_NVERDICTS };
+enum trial_verdict {
+	TRIAL_VALID,
+	TRIAL_COUNTERS,
+	TRIAL_LINK,
+	TRIAL_CLOCK,
+	TRIAL_PREEMPTED,
+	TRIAL_LIMITED,
+	TRIAL_NVERDICTS
+};
 const char *trial_verdict_name(enum trial_verdict);
 
 struct trial_result {
-	struct portset ports;       /* senders */
+	struct portset ports; /* senders */
 	struct rate rate;
-	uint64_t asked_ns;          /* the time that was asked for */
-	uint64_t time_ns, wall_ns;  /* of the reading, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME */
+	uint64_t asked_ns;         /* the time that was asked for */
+	uint64_t time_ns, wall_ns; /* of the reading, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME */
 	unsigned ntx, nflows, nworkers;
 	struct trial_tx *tx;
 	struct trial_flow *flow;
 	struct trial_worker *worker;
-	struct trial_fates sum;     /* of all flows */
-	struct trial_load load;     /* of all senders */
-	uint64_t inside;            /* frames that the built-in wire held when the drain was over */
-	int link_changed;           /* a port whose link changed; -1: none */
+	struct trial_fates sum; /* of all flows */
+	struct trial_load load; /* of all senders */
+	uint64_t inside;        /* frames that the built-in wire held when the drain was over */
+	int link_changed;       /* a port whose link changed; -1: none */
 	double clock_moved_ppm, clock_uncertainty_ppm;
-	uint64_t span_ns;           /* the time in which waited_ns of the workers was measured */
+	uint64_t span_ns; /* the time in which waited_ns of the workers was measured */
 	struct hist *latency[LATENCY_KINDS]; /* of all receivers; NULL: frames did not tell */
-	double jitter_ns;           /* RFC 3550, the largest; NAN: none */
+	double jitter_ns;                    /* RFC 3550, the largest; NAN: none */
 	/* Receivers looked at the checksums of whole frames. Else they saw damage only in the bytes
 	 * by which a frame says which one it is. */
 	bool verified;
-	const char *inexact;        /* why frames did not tell everything; NULL: they did */
+	const char *inexact; /* why frames did not tell everything; NULL: they did */
 	/* Why the frames of some port told nothing. "": all told, or were not asked to. */
 	char not_told[1024];
 	enum trial_verdict verdict;
@@ -206,7 +218,10 @@ int trial_start(struct ctl *, const struct trial_spec *, struct trial **out, str
 int trial_poll(struct trial *, struct err *e);
 /* How far the trial has come: what it does now, and how much of its time has passed. all_ns is an
  * estimate, since nobody knows how long frames will be on their way. */
-struct trial_progress { const char *doing; uint64_t gone_ns, all_ns; };
+struct trial_progress {
+	const char *doing;
+	uint64_t gone_ns, all_ns;
+};
 void trial_progress(const struct trial *, struct trial_progress *out);
 /* The result, which goes with the trial. NULL: the trial is not over. */
 const struct trial_result *trial_result(const struct trial *);

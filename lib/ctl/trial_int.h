@@ -10,7 +10,7 @@ enum trial_phase { TRIAL_LEARN, TRIAL_PAUSE, TRIAL_SEND, TRIAL_DRAIN, TRIAL_SETT
 
 /* The numbers of a port before the first frame of the trial. */
 struct trial_base {
-	struct snap_port dev;       /* sums since open; without queues */
+	struct snap_port dev; /* sums since open; without queues */
 	uint64_t link_seq, carrier_changes;
 };
 
@@ -31,17 +31,17 @@ struct trial {
 	enum trial_phase phase;
 	/* Receivers; all ports of the trial; those that send learning frames. */
 	struct portset rx, all, teachers;
-	struct trial_base *base;    /* of each port */
-	struct trial_cpu *cpu;      /* of each worker */
+	struct trial_base *base;            /* of each port */
+	struct trial_cpu *cpu;              /* of each worker */
 	const struct work_witness *witness; /* NULL: there is none */
-	bool told;                  /* each frame says which one it is */
+	bool told;                          /* each frame says which one it is */
 	/* For each flow, the base of the witness before the first frame; NULL: it was not asked. */
 	void **told_base;
 	/* Of all receivers, before the first frame; NULL: nothing had come in. */
 	struct hist *latency[LATENCY_KINDS];
 	/* All frames are accounted for; workers may still have to put them into histograms. */
 	bool arrived;
-	double hz;                  /* of the clock by which the frames were paced */
+	double hz; /* of the clock by which the frames were paced */
 	/* Times of CLOCK_MONOTONIC_RAW: the end of the pause that goes on, the begin and the end of
 	 * sending, and the last change of trial_movement(). moved: its sum at that time. */
 	uint64_t until_ns, begin_ns, sent_ns, moved_ns, moved;

@@ -57,7 +57,9 @@ static void trial_json_put(json_t *o, const char *key, uint64_t v)
  * to a millionth, which is less than any clock can tell. */
 static void put_real(json_t *o, const char *key, double v)
 {
-	json_object_set_new(o, key, isfinite(v) ? json_real(fabs(v) < 1e9 ? round(v * 1e6) / 1e6 : v) : json_null());
+	json_object_set_new(o, key,
+			    isfinite(v) ? json_real(fabs(v) < 1e9 ? round(v * 1e6) / 1e6 : v)
+					: json_null());
 }
 
 static void put_if(json_t *o, const char *key, bool known, uint64_t v)
@@ -110,7 +112,10 @@ static void put_load(json_t *o, const struct trial_load *l, const struct trial_f
 	put_real(o, "offered_l1_bps", l->offered_l1_bps);
 	put_real(o, "offered_l2_bps", l->offered_l2_bps);
 	trial_json_put(o, "duration_ns", l->duration_ns);
-	trial_json_put(o, "unsent", l->counted && l->intended > f->sent ? l->intended - f->sent : l->counted ? 0 : l->given_up);
+	trial_json_put(o, "unsent",
+		       l->counted && l->intended > f->sent ? l->intended - f->sent
+		       : l->counted                        ? 0
+							   : l->given_up);
 	trial_json_put(o, "behind", l->behind);
 	put_real(o, "loss_ratio", trial_loss(f));
 	json_object_set_new(o, "fates", fates_json(f));
@@ -143,7 +148,10 @@ static json_t *workers_json(const struct trial_result *r)
 		trial_json_put(o, "stalled_ns", w->stalled_ns);
 		trial_json_put(o, "longest_ns", w->longest_ns);
 		put_if(o, "waited_ns", w->waited_known, w->waited_ns);
-		put_real(o, "waited_share", w->waited_known && r->span_ns > 0 ? fmin((double)w->waited_ns / (double)r->span_ns, 1) : (double)NAN);
+		put_real(o, "waited_share",
+			 w->waited_known && r->span_ns > 0
+				 ? fmin((double)w->waited_ns / (double)r->span_ns, 1)
+				 : (double)NAN);
 		json_array_append_new(a, o);
 	}
 	return a;
@@ -194,12 +202,14 @@ static json_t *limits_json(const struct trial_cfg *c)
 
 json_t *trial_json(const struct trial_result *r, const struct trial_cfg *cfg)
 {
-	json_t *o = json_object(), *reasons = json_array(), *why = json_array(), *clock = json_object();
+	json_t *o = json_object(), *reasons = json_array(), *why = json_array(),
+	       *clock = json_object();
 
 	for (unsigned v = 1; v < TRIAL_NVERDICTS; v++) {
 		if (!r->is[v])
 			continue;
-		json_array_append_new(reasons, json_string(trial_verdict_name((enum trial_verdict)v)));
+		json_array_append_new(reasons,
+				      json_string(trial_verdict_name((enum trial_verdict)v)));
 		json_array_append_new(why, json_string(r->why[v]));
 	}
 	json_object_set_new(o, "ports", ports_json(&r->ports));
@@ -213,9 +223,13 @@ json_t *trial_json(const struct trial_result *r, const struct trial_cfg *cfg)
 	put_load(o, &r->load, &r->sum);
 	json_object_set_new(o, "directions", flows_json(r));
 	json_object_set_new(o, "latency", latency_json(r));
-	json_object_set_new(o, "no_probes", r->not_told[0] != '\0' ? json_string(r->not_told) : json_null());
-	json_object_set_new(o, "inexact", r->inexact != NULL ? json_string(r->inexact) : json_null());
-	json_object_set_new(o, "verified", r->latency[LATENCY_SENT] != NULL ? json_boolean(r->verified) : json_null());
+	json_object_set_new(o, "no_probes",
+			    r->not_told[0] != '\0' ? json_string(r->not_told) : json_null());
+	json_object_set_new(o, "inexact",
+			    r->inexact != NULL ? json_string(r->inexact) : json_null());
+	json_object_set_new(o, "verified",
+			    r->latency[LATENCY_SENT] != NULL ? json_boolean(r->verified)
+							     : json_null());
 	trial_json_put(o, "inside", r->inside);
 	put_real(clock, "moved_ppm", r->clock_moved_ppm);
 	put_real(clock, "uncertainty_ppm", r->clock_uncertainty_ppm);

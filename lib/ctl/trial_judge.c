@@ -37,7 +37,8 @@ void trial_cfg_rfc2544(struct trial_cfg *c)
 const char *trial_verdict_name(enum trial_verdict v)
 {
 	static const char *const names[] = {
-		[TRIAL_VALID] = "valid", [TRIAL_COUNTERS] = "counters-disagree", [TRIAL_LINK] = "link-changed", [TRIAL_CLOCK] = "clock-suspect",
+		[TRIAL_VALID] = "valid",         [TRIAL_COUNTERS] = "counters-disagree",
+		[TRIAL_LINK] = "link-changed",   [TRIAL_CLOCK] = "clock-suspect",
 		[TRIAL_PREEMPTED] = "preempted", [TRIAL_LIMITED] = "tester-limited",
 	};
 
@@ -46,8 +47,8 @@ const char *trial_verdict_name(enum trial_verdict v)
 
 uint64_t trial_accounted(const struct trial_fates *f)
 {
-	return f->received + f->not_accepted + f->tx_errors + f->unconfirmed + f->rx_missed + f->rx_nombuf + f->rx_errors + f->corrupted +
-	       f->late + f->unknown + f->lost;
+	return f->received + f->not_accepted + f->tx_errors + f->unconfirmed + f->rx_missed +
+	       f->rx_nombuf + f->rx_errors + f->corrupted + f->late + f->unknown + f->lost;
 }
 
 /* Takes n frames from the *left that have no fate yet, and returns how many it got. If there are
@@ -65,7 +66,8 @@ static uint64_t trial_judge_take(uint64_t *left, uint64_t n, uint64_t *over)
  * and counters only tell what became of the others. */
 static void close_told(const struct trial_counts *c, struct trial_fates *f)
 {
-	uint64_t arrived = c->whole + c->whole_late + c->beyond + c->corrupted, left = c->accepted, over = 0;
+	uint64_t arrived = c->whole + c->whole_late + c->beyond + c->corrupted, left = c->accepted,
+		 over = 0;
 
 	f->received = c->whole;
 	f->late = c->whole_late + c->beyond;
@@ -83,8 +85,10 @@ static void close_told(const struct trial_counts *c, struct trial_fates *f)
 	f->rx_errors = trial_judge_take(&left, c->rx_errors, &over);
 	/* a frame that workers counted and of which no probe of the trial tells is somebody else's,
 	 * or has lost its probe */
-	uint64_t told = arrived + c->duplicated + c->damaged, counted = c->arrived + c->arrived_late;
-	uint64_t group = c->unicast ? c->group : 0, strange = c->plain > group ? c->plain - group : 0;
+	uint64_t told = arrived + c->duplicated + c->damaged,
+		 counted = c->arrived + c->arrived_late;
+	uint64_t group = c->unicast ? c->group : 0,
+		 strange = c->plain > group ? c->plain - group : 0;
 	f->others = counted > told ? counted - told : 0;
 	f->untold = told > counted ? told - counted : 0;
 	f->unknown = trial_judge_take(&left, strange < f->others ? strange : f->others, &over);
@@ -98,7 +102,8 @@ static void close_counters(const struct trial_counts *c, struct trial_fates *f)
 	uint64_t others = c->unicast ? c->group : 0, arrived = c->arrived + c->arrived_late;
 
 	f->others = others < arrived ? others : arrived;
-	uint64_t late = c->arrived_late < arrived - f->others ? c->arrived_late : arrived - f->others;
+	uint64_t late =
+		c->arrived_late < arrived - f->others ? c->arrived_late : arrived - f->others;
 	f->late = late;
 	f->received = arrived - f->others - late;
 	f->rx_missed = c->missed;
@@ -114,7 +119,9 @@ static void close_counters(const struct trial_counts *c, struct trial_fates *f)
 
 void trial_close(const struct trial_counts *c, struct trial_fates *f)
 {
-	*f = (struct trial_fates){.sent = c->accepted + c->dropped, .not_accepted = c->dropped, .told = c->told};
+	*f = (struct trial_fates){.sent = c->accepted + c->dropped,
+				  .not_accepted = c->dropped,
+				  .told = c->told};
 	/* an interface that confirms counts a failed frame in both numbers; others have tx_errors
 	 * only */
 	f->tx_errors = c->tx_errors;
@@ -172,10 +179,12 @@ double trial_loss(const struct trial_fates *f)
 {
 	uint64_t out = f->sent - f->not_accepted - f->tx_errors - f->unconfirmed;
 
-	return out > 0 && f->unknown == 0 ? 1 - fmin((double)f->received / (double)out, 1) : (double)NAN;
+	return out > 0 && f->unknown == 0 ? 1 - fmin((double)f->received / (double)out, 1)
+					  : (double)NAN;
 }
 
-static void trial_judge_say(struct trial_result *r, enum trial_verdict v, const char *fmt, ...) WR_PRINTF(3, 4);
+static void trial_judge_say(struct trial_result *r, enum trial_verdict v, const char *fmt, ...)
+	WR_PRINTF(3, 4);
 static void trial_judge_say(struct trial_result *r, enum trial_verdict v, const char *fmt, ...)
 {
 	va_list ap;
@@ -191,15 +200,29 @@ static void trial_judge_say(struct trial_result *r, enum trial_verdict v, const 
 static void judge_counters(struct trial_result *r, const struct trial_fates *f)
 {
 	if (f->excess > 0)
-		trial_judge_say(r, TRIAL_COUNTERS, "%" PRIu64 " frames more are accounted for than the %" PRIu64 " that were sent%s", f->excess, f->sent,
-		    f->told ? "" : "; without probes duplicates and frames of others count as received");
+		trial_judge_say(
+			r, TRIAL_COUNTERS,
+			"%" PRIu64 " frames more are accounted for than the %" PRIu64
+			" that were sent%s",
+			f->excess, f->sent,
+			f->told ? ""
+				: "; without probes duplicates and frames of others count as received");
 	else if (f->untold > 0)
-		trial_judge_say(r, TRIAL_COUNTERS, "probes tell of %" PRIu64 " frames more than the receivers counted", f->untold);
+		trial_judge_say(r, TRIAL_COUNTERS,
+				"probes tell of %" PRIu64 " frames more than the receivers counted",
+				f->untold);
 	else if (trial_accounted(f) != f->sent)
-		trial_judge_say(r, TRIAL_COUNTERS, "the fates of %" PRIu64 " frames are known, and %" PRIu64 " were sent", trial_accounted(f), f->sent);
+		trial_judge_say(r, TRIAL_COUNTERS,
+				"the fates of %" PRIu64 " frames are known, and %" PRIu64
+				" were sent",
+				trial_accounted(f), f->sent);
 	else if (f->unknown > 0)
-		trial_judge_say(r, TRIAL_COUNTERS, "%" PRIu64 " frames are missing for which as many came without a probe that can be read: theirs, or those of "
-		    "others", f->unknown);
+		trial_judge_say(
+			r, TRIAL_COUNTERS,
+			"%" PRIu64
+			" frames are missing for which as many came without a probe that can be read: theirs, or those of "
+			"others",
+			f->unknown);
 }
 
 /* Did the frames of any flow say which ones they were? */
@@ -217,34 +240,52 @@ static void judge_workers(struct trial_result *r, const struct trial_cfg *cfg)
 		const struct trial_worker *w = &r->worker[i];
 		/* the kernel counts a wait when it ends, so one that began before the trial may be
 		 * longer than span_ns */
-		double share = r->span_ns > 0 ? fmin((double)w->waited_ns / (double)r->span_ns, 1) : 0;
+		double share =
+			r->span_ns > 0 ? fmin((double)w->waited_ns / (double)r->span_ns, 1) : 0;
 		if (w->waited_known && share > (double)cfg->max_wait / PPB)
-			trial_judge_say(r, TRIAL_PREEMPTED, "worker %u waited for a CPU for %.1f%% of the time; the limit is %g%%", w->lcore, 100 * share,
-			    (double)cfg->max_wait / 1e7);
+			trial_judge_say(
+				r, TRIAL_PREEMPTED,
+				"worker %u waited for a CPU for %.1f%% of the time; the limit is %g%%",
+				w->lcore, 100 * share, (double)cfg->max_wait / 1e7);
 		if (w->longest_ns > cfg->max_stall_ns)
-			trial_judge_say(r, TRIAL_PREEMPTED, "worker %u stood still for %.3f ms; the limit is %g ms", w->lcore, (double)w->longest_ns / 1e6,
-			    (double)cfg->max_stall_ns / 1e6);
+			trial_judge_say(r, TRIAL_PREEMPTED,
+					"worker %u stood still for %.3f ms; the limit is %g ms",
+					w->lcore, (double)w->longest_ns / 1e6,
+					(double)cfg->max_stall_ns / 1e6);
 	}
 }
 
-static void judge_load(struct trial_result *r, const struct trial_tx *tx, const struct trial_cfg *cfg)
+static void judge_load(struct trial_result *r, const struct trial_tx *tx,
+		       const struct trial_cfg *cfg)
 {
 	const struct trial_load *l = &tx->load;
 
 	/* as fast as possible there is no rate to miss, but a device that stopped taking frames was
 	 * not loaded all the time */
 	if (l->max) {
-		if (l->duration_ns < r->asked_ns && r->asked_ns - l->duration_ns > cfg->max_stall_ns)
-			trial_judge_say(r, TRIAL_LIMITED, "port %u: its device took %" PRIu64 " frames within %.3f ms and none in the rest of the time; the "
-			    "limit is %g ms", tx->port, l->offered, (double)l->duration_ns / 1e6, (double)cfg->max_stall_ns / 1e6);
+		if (l->duration_ns < r->asked_ns &&
+		    r->asked_ns - l->duration_ns > cfg->max_stall_ns)
+			trial_judge_say(
+				r, TRIAL_LIMITED,
+				"port %u: its device took %" PRIu64
+				" frames within %.3f ms and none in the rest of the time; the "
+				"limit is %g ms",
+				tx->port, l->offered, (double)l->duration_ns / 1e6,
+				(double)cfg->max_stall_ns / 1e6);
 		return;
 	}
-	uint64_t all = l->counted ? l->intended : l->offered + l->given_up, few = all > l->offered ? all - l->offered : 0;
+	uint64_t all = l->counted ? l->intended : l->offered + l->given_up,
+		 few = all > l->offered ? all - l->offered : 0;
 	if ((double)few > (double)cfg->max_short / PPB * (double)all)
-		trial_judge_say(r, TRIAL_LIMITED, "port %u sent %" PRIu64 " of %" PRIu64 " frames, %.3f%% too few; the limit is %g%%", tx->port, l->offered, all,
-		    100 * (double)few / (double)all, (double)cfg->max_short / 1e7);
+		trial_judge_say(r, TRIAL_LIMITED,
+				"port %u sent %" PRIu64 " of %" PRIu64
+				" frames, %.3f%% too few; the limit is %g%%",
+				tx->port, l->offered, all, 100 * (double)few / (double)all,
+				(double)cfg->max_short / 1e7);
 	if (l->stopped && !l->counted)
-		trial_judge_say(r, TRIAL_LIMITED, "port %u had not sent everything %g ms after its time", tx->port, (double)cfg->overtime_ns / 1e6);
+		trial_judge_say(r, TRIAL_LIMITED,
+				"port %u had not sent everything %g ms after its time", tx->port,
+				(double)cfg->overtime_ns / 1e6);
 	uint64_t due = l->due_ns;
 	/* random arrivals: all frames were due within the time that was asked for */
 	if (due == 0 && !l->counted && l->duration_ns > r->asked_ns)
@@ -253,8 +294,10 @@ static void judge_load(struct trial_result *r, const struct trial_tx *tx, const 
 		return;
 	double off = fabs((double)l->duration_ns - (double)due), ppm = off / (double)due * 1e6;
 	if (off > (double)cfg->resolution_ns && ppm > (double)cfg->max_rate_error / 1e3)
-		trial_judge_say(r, TRIAL_LIMITED, "port %u: the mean rate is off by %.1f ppm, %.3f ms between the first and the last frame; the limit is %g ppm",
-		    tx->port, ppm, off / 1e6, (double)cfg->max_rate_error / 1e3);
+		trial_judge_say(
+			r, TRIAL_LIMITED,
+			"port %u: the mean rate is off by %.1f ppm, %.3f ms between the first and the last frame; the limit is %g ppm",
+			tx->port, ppm, off / 1e6, (double)cfg->max_rate_error / 1e3);
 }
 
 void trial_judge(struct trial_result *r, const struct trial_cfg *cfg)
@@ -266,21 +309,29 @@ void trial_judge(struct trial_result *r, const struct trial_cfg *cfg)
 	for (unsigned i = 0; i < r->nflows; i++)
 		judge_counters(r, &r->flow[i].fates);
 	if (r->inexact != NULL && told_by_frames(r))
-		trial_judge_say(r, TRIAL_COUNTERS, "what became of the frames is not known exactly: %s", r->inexact);
+		trial_judge_say(r, TRIAL_COUNTERS,
+				"what became of the frames is not known exactly: %s", r->inexact);
 	if (r->link_changed >= 0)
 		trial_judge_say(r, TRIAL_LINK, "the link of port %d changed", r->link_changed);
 	if (fabs(r->clock_moved_ppm) > (double)cfg->max_clock / 1e3)
-		trial_judge_say(r, TRIAL_CLOCK, "the calibration of the clock moved by %.1f ppm; the limit is %g ppm", r->clock_moved_ppm,
-		    (double)cfg->max_clock / 1e3);
+		trial_judge_say(
+			r, TRIAL_CLOCK,
+			"the calibration of the clock moved by %.1f ppm; the limit is %g ppm",
+			r->clock_moved_ppm, (double)cfg->max_clock / 1e3);
 	judge_workers(r, cfg);
 	for (unsigned i = 0; i < r->ntx; i++)
 		judge_load(r, &r->tx[i], cfg);
 	for (unsigned i = 0; i < r->nflows; i++)
 		if (r->flow[i].counts.nombuf > 0)
-			trial_judge_say(r, TRIAL_LIMITED, "our own receivers were without a free buffer %" PRIu64 " times", r->flow[i].counts.nombuf);
+			trial_judge_say(r, TRIAL_LIMITED,
+					"our own receivers were without a free buffer %" PRIu64
+					" times",
+					r->flow[i].counts.nombuf);
 	if (sum->rx_missed + sum->rx_nombuf > 0)
-		trial_judge_say(r, TRIAL_LIMITED, "%" PRIu64 " frames were lost in our own receivers (missed %" PRIu64 ", no buffer %" PRIu64 ")",
-		    sum->rx_missed + sum->rx_nombuf, sum->rx_missed, sum->rx_nombuf);
+		trial_judge_say(r, TRIAL_LIMITED,
+				"%" PRIu64 " frames were lost in our own receivers (missed %" PRIu64
+				", no buffer %" PRIu64 ")",
+				sum->rx_missed + sum->rx_nombuf, sum->rx_missed, sum->rx_nombuf);
 	r->verdict = TRIAL_VALID;
 	for (unsigned v = TRIAL_NVERDICTS; --v > 0;)
 		if (r->is[v])

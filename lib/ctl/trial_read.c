@@ -27,7 +27,8 @@ static void trial_read_count(struct trial *t, const struct trial_flow *f, struct
 		}
 		if (to) {
 			out->arrived += now.rx.packets - b->rx.packets;
-			out->group += now.rx.broadcast + now.rx.multicast - b->rx.broadcast - b->rx.multicast;
+			out->group += now.rx.broadcast + now.rx.multicast - b->rx.broadcast -
+				      b->rx.multicast;
 			out->missed += grown(now.rx_missed, b->rx_missed);
 			out->nombuf += grown(now.rx_nombuf, b->rx_nombuf);
 			out->rx_errors += grown(now.rx_errors, b->rx_errors);
@@ -164,7 +165,8 @@ static void read_load(struct trial *t, struct trial_tx *tx)
 		return;
 	l->duration_ns = clock_ns(r.last_tsc - r.first_tsc);
 	if (n >= 2 && l->duration_ns > 0)
-		l->offered_pps = (double)(n - 1) * 1e9 / (double)l->duration_ns * ((double)l->offered / (double)n);
+		l->offered_pps = (double)(n - 1) * 1e9 / (double)l->duration_ns *
+				 ((double)l->offered / (double)n);
 	else
 		l->offered_pps = (double)l->offered * 1e9 / (double)t->spec.duration_ns;
 	trial_read_bits(l->offered_pps, size, &l->offered_l1_bps, &l->offered_l2_bps);
@@ -182,9 +184,11 @@ static void read_workers(struct trial *t)
 		if (!worker_serves(c, w, &t->rx, &t->spec.tx))
 			continue;
 		r->worker[r->nworkers++] = (struct trial_worker){
-			.lcore = c->worker[w].lcore, .stalls = cell_get(&s->count) - t->cpu[w].stalls,
+			.lcore = c->worker[w].lcore,
+			.stalls = cell_get(&s->count) - t->cpu[w].stalls,
 			.stalled_ns = clock_ns(cell_get(&s->cycles) - t->cpu[w].stall_cycles),
-			.longest_ns = clock_ns(dp_stall_longest(s, DP_MARK_TRIAL)), .waited_known = t->cpu[w].waited_known,
+			.longest_ns = clock_ns(dp_stall_longest(s, DP_MARK_TRIAL)),
+			.waited_known = t->cpu[w].waited_known,
 			.waited_ns = t->cpu[w].waited_ns,
 		};
 	}
@@ -197,7 +201,8 @@ static void read_links(struct trial *t)
 		if (!portset_has(&t->all, i))
 			continue;
 		link_look(t->c, cp);
-		bool changed = cp->link_seq != t->base[i].link_seq || cp->p.carrier_changes != t->base[i].carrier_changes;
+		bool changed = cp->link_seq != t->base[i].link_seq ||
+			       cp->p.carrier_changes != t->base[i].carrier_changes;
 		if (changed && t->r.link_changed < 0)
 			t->r.link_changed = (int)i;
 	}

@@ -7,8 +7,8 @@
 #include "ctl_int.h"
 
 #define ROUNDS 200
-#define BUDGET_NS 5000000ull   /* for all CPUs together */
-#define ANSWER_NS 1000000ull   /* for all rounds with one CPU */
+#define BUDGET_NS 5000000ull /* for all CPUs together */
+#define ANSWER_NS 1000000ull /* for all rounds with one CPU */
 #define FINE_PPM 1.0
 #define MOVED_PPM 20.0
 
@@ -65,7 +65,8 @@ int tsc_check(struct ctl *c, struct err *e)
 	}
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		uint64_t first = clock_tsc() + clock_cycles(ANSWER_NS);
-		if (asked[w] && !clock_ping(&p[w], ROUNDS, first < end ? first : end, &c->cpus[w].skew))
+		if (asked[w] &&
+		    !clock_ping(&p[w], ROUNDS, first < end ? first : end, &c->cpus[w].skew))
 			c->cpus[w].unchecked = "its CPU was busy with something else";
 	}
 	for (unsigned w = 0; w < c->nworkers; w++)
@@ -90,9 +91,12 @@ static json_t *cpu_json(const struct ctl *c, const struct clock_cpu *u, double h
 		json_object_set_new(o, "state", json_string("reference"));
 	} else {
 		double lo = (double)u->skew.lo * 1e9 / hz, hi = (double)u->skew.hi * 1e9 / hz;
-		json_object_set_new(o, "state", json_string(clock_skew_proven(&u->skew) == 0 ? "in step" : "off"));
+		json_object_set_new(o, "state",
+				    json_string(clock_skew_proven(&u->skew) == 0 ? "in step"
+										 : "off"));
 		json_object_set_new(o, "skew_ns", json_real((lo + hi) / 2));
-		json_object_set_new(o, "uncertainty_ns", json_real((hi > lo ? hi - lo : lo - hi) / 2));
+		json_object_set_new(o, "uncertainty_ns",
+				    json_real((hi > lo ? hi - lo : lo - hi) / 2));
 		json_object_set_new(o, "rounds", json_integer(u->skew.rounds));
 	}
 	return o;
@@ -115,11 +119,14 @@ static json_t *tsc_doubts(const struct ctl *c, const struct clock_info *i)
 		unchecked |= c->cpus[w].unchecked != NULL;
 		skewed |= c->cpus[w].unchecked == NULL && clock_skew_proven(&c->cpus[w].skew) != 0;
 	}
-	snprintf(text, sizeof(text), "the counter ticks every %.3g ns, and no time is known better", 1e9 / i->hz);
+	snprintf(text, sizeof(text), "the counter ticks every %.3g ns, and no time is known better",
+		 1e9 / i->hz);
 	tsc_doubt(a, 1e9 / i->hz > CLOCK_COARSE_NS, text);
 	tsc_doubt(a, i->uncertainty_ppm > FINE_PPM, "the frequency is not yet known to 1 ppm");
-	tsc_doubt(a, i->moved_ppm > MOVED_PPM, "the frequency moved by more than 20 ppm in the last minute");
-	tsc_doubt(a, !i->constant, "the CPU does not promise a constant frequency of its counter (constant_tsc)");
+	tsc_doubt(a, i->moved_ppm > MOVED_PPM,
+		  "the frequency moved by more than 20 ppm in the last minute");
+	tsc_doubt(a, !i->constant,
+		  "the CPU does not promise a constant frequency of its counter (constant_tsc)");
 	tsc_doubt(a, !i->nonstop, "the counter may stop when a CPU sleeps (nonstop_tsc)");
 	tsc_doubt(a, unchecked, "the counters of some CPUs were not compared");
 	tsc_doubt(a, skewed, "the counters of some CPUs are not quite in step");
@@ -137,13 +144,17 @@ json_t *ctl_clock_json(struct ctl *c)
 	for (unsigned w = 0; w < c->nworkers; w++)
 		json_array_append_new(cpus, cpu_json(c, &c->cpus[w], i.hz));
 	reasons = tsc_doubts(c, &i);
-	json_t *o = json_pack("{s:s, s:f, s:f, s:f, s:I, s:s, s:f, s:I, s:I, s:I}", "show", "clock", "hz", i.hz, "tick_ns", 1e9 / i.hz,
-			      "uncertainty_ppm", i.uncertainty_ppm, "span_ns", (json_int_t)i.span_ns, "confidence",
-			      json_array_size(reasons) == 0 ? "high" : "limited", "moved_ppm", i.moved_ppm, "readings",
-			      (json_int_t)i.readings, "rejected", (json_int_t)i.rejected, "restarts", (json_int_t)i.restarts);
-	json_t *more = json_pack("{s:b, s:b, s:b, s:s, s:f, s:f, s:i, s:i}", "constant_tsc", (int)i.constant, "nonstop_tsc", (int)i.nonstop,
-				 "tsc_reliable", (int)i.reliable, "clocksource", i.source, "dpdk_hz", dpdk, "dpdk_off_ppm",
-				 (dpdk - i.hz) / i.hz * 1e6, "control_cpu", c->ref_cpu, "skew_limit_ns", CLOCK_SKEW_MAX_NS);
+	json_t *o = json_pack("{s:s, s:f, s:f, s:f, s:I, s:s, s:f, s:I, s:I, s:I}", "show", "clock",
+			      "hz", i.hz, "tick_ns", 1e9 / i.hz, "uncertainty_ppm",
+			      i.uncertainty_ppm, "span_ns", (json_int_t)i.span_ns, "confidence",
+			      json_array_size(reasons) == 0 ? "high" : "limited", "moved_ppm",
+			      i.moved_ppm, "readings", (json_int_t)i.readings, "rejected",
+			      (json_int_t)i.rejected, "restarts", (json_int_t)i.restarts);
+	json_t *more = json_pack("{s:b, s:b, s:b, s:s, s:f, s:f, s:i, s:i}", "constant_tsc",
+				 (int)i.constant, "nonstop_tsc", (int)i.nonstop, "tsc_reliable",
+				 (int)i.reliable, "clocksource", i.source, "dpdk_hz", dpdk,
+				 "dpdk_off_ppm", (dpdk - i.hz) / i.hz * 1e6, "control_cpu",
+				 c->ref_cpu, "skew_limit_ns", CLOCK_SKEW_MAX_NS);
 	json_object_update(o, more);
 	json_decref(more);
 	json_object_set_new(o, "devices", stamps_clocks_json(c));

@@ -9,16 +9,16 @@ struct ctl_port;
 
 /* What became of the frames of some senders at some receivers since a base, in frames. */
 struct witness_counts {
-	uint64_t sent;             /* accepted by devices, and each said which one it was */
-	uint64_t whole;            /* different frames that arrived whole */
-	uint64_t duplicated;       /* further copies of frames that had arrived */
+	uint64_t sent;       /* accepted by devices, and each said which one it was */
+	uint64_t whole;      /* different frames that arrived whole */
+	uint64_t duplicated; /* further copies of frames that had arrived */
 	uint64_t reordered;
-	uint64_t beyond;           /* came too late to tell whether they are copies */
-	uint64_t corrupted;        /* arrived damaged, and still said which ones they were */
-	uint64_t damaged;          /* too damaged to tell which ones they were */
-	uint64_t plain;            /* said nothing: of other senders, or changed on the way */
-	double jitter_ns;          /* RFC 3550, the largest; NAN: none */
-	const char *inexact;       /* why these numbers are not exact, static; NULL: they are */
+	uint64_t beyond;     /* came too late to tell whether they are copies */
+	uint64_t corrupted;  /* arrived damaged, and still said which ones they were */
+	uint64_t damaged;    /* too damaged to tell which ones they were */
+	uint64_t plain;      /* said nothing: of other senders, or changed on the way */
+	double jitter_ns;    /* RFC 3550, the largest; NAN: none */
+	const char *inexact; /* why these numbers are not exact, static; NULL: they are */
 };
 
 /* From when a latency counts: from when the frame left, or from when it was due. */
@@ -38,7 +38,8 @@ struct work_witness {
 	 * frees it with free(). */
 	void *(*base)(struct ctl *c, const struct portset *from, const struct portset *to);
 	/* Fills in *out with what has come in since the base. */
-	void (*read)(struct ctl *c, const struct portset *from, const struct portset *to, const void *base, struct witness_counts *out);
+	void (*read)(struct ctl *c, const struct portset *from, const struct portset *to,
+		     const void *base, struct witness_counts *out);
 	/* The latencies, in ns, of all frames that have come in on these ports so far. The caller
 	 * frees the histogram with free(). NULL: none is known. */
 	struct hist *(*latency)(struct ctl *c, const struct portset *to, enum latency_of);

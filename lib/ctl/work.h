@@ -16,7 +16,7 @@ struct work_witness;
 /* All functions run on the control thread. One that is NULL has nothing to do. c and cp are control
  * and one of its ports. Those that return int return 0, or -errno with the reason in *e. */
 struct work {
-	const char *name;          /* the name of its folder in lib/work */
+	const char *name; /* the name of its folder in lib/work */
 	/* Bytes of memory that control allocates for the work: for each port (work_port()), and
 	 * once (work_ctl()). They begin zeroed. */
 	size_t port_bytes, ctl_bytes;
@@ -92,7 +92,8 @@ struct work {
 	/* Adds the frames of each stream, by its cell (0 .. n - 1), that the work has sent on a Tx
 	 * queue since open. false: a worker is just taking over a plan; sum is as it was, and the
 	 * caller asks again in a moment. */
-	bool (*streams)(const struct ctl_port *cp, unsigned queue, struct cnt_stream *sum, unsigned n);
+	bool (*streams)(const struct ctl_port *cp, unsigned queue, struct cnt_stream *sum,
+			unsigned n);
 	/* Adds what the work has sent of the stream with this cell, on all queues of the port since
 	 * open. It is called only while no worker sends such a stream. */
 	void (*old_stream)(const struct ctl_port *cp, unsigned cell, struct cnt_stream *sum);
@@ -125,7 +126,7 @@ struct work {
 	const struct work_witness *witness;
 };
 
-extern const struct work *const works[];   /* ends with NULL; made of the list in lib/work */
+extern const struct work *const works[]; /* ends with NULL; made of the list in lib/work */
 
 #define WORK_MAX 8
 /* These return the memory that a work keeps for a port, which is freed with the port, and for
@@ -134,4 +135,6 @@ void *work_port(const struct ctl_port *cp, const struct work *of);
 void *work_ctl(const struct ctl *c, const struct work *of);
 
 /* Loops over the works of the list that have this function; w is the work. */
-#define EACH_WORK(w, function) for (const struct work *const *w##_at = works, *w; (w = *w##_at) != NULL; w##_at++) if (w->function != NULL)
+#define EACH_WORK(w, function) \
+	for (const struct work *const *w##_at = works, *w; (w = *w##_at) != NULL; w##_at++) \
+		if (w->function != NULL)

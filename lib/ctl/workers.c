@@ -58,7 +58,8 @@ int workers_make(struct ctl *c, struct err *e)
 	c->worker = xcalloc(c->pin.nlcores, sizeof(*c->worker));
 	c->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (c->wake_fd < 0)
-		return err_set(e, ENODEV, "no descriptor for what workers have to say: %s", strerror(errno));
+		return err_set(e, ENODEV, "no descriptor for what workers have to say: %s",
+			       strerror(errno));
 	for (unsigned i = 0; i < c->place.n; i++) {
 		unsigned lcore = c->place.q[i].lcore;
 		char name[32];
@@ -115,7 +116,8 @@ void worker_clear(struct ctl_worker *cw)
 		cw->base_waited_ns = 0;
 }
 
-bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *rx, const struct portset *tx)
+bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *rx,
+		   const struct portset *tx)
 {
 	for (unsigned i = 0; i < c->place.n; i++) {
 		const struct place_queue *q = &c->place.q[i];
@@ -145,7 +147,8 @@ int workers_launch(struct ctl *c, struct err *e)
 			cw->dirty = true;
 		int rc = rte_eal_remote_launch(worker_thread, cw, cw->lcore);
 		if (rc < 0)
-			return err_set(e, ENODEV, "worker lcore %u does not start: %s", cw->lcore, rte_strerror(-rc));
+			return err_set(e, ENODEV, "worker lcore %u does not start: %s", cw->lcore,
+				       rte_strerror(-rc));
 		cw->launched = true;
 	}
 	return 0;
@@ -165,7 +168,8 @@ static bool stop_worker(struct ctl *c, unsigned w, struct clock_wait *wait)
 	do {
 		if (plan_post(c, cw, p))
 			return true;
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the ring is full: the worker had no CPU for long */
+		/* the ring is full: the worker had no CPU for long */
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	} while (clock_waited(wait, clock_raw_ns()) <= STOP_NS);
 	plan_free(c, p);
 	return false;

@@ -32,8 +32,8 @@ struct dp_times {
 };
 
 /* Special values for the time at which a task must run next; all others are cycles. */
-#define DP_NOW 0ull           /* in every turn */
-#define DP_NEVER UINT64_MAX   /* not until something else sets another time */
+#define DP_NOW 0ull         /* in every turn */
+#define DP_NEVER UINT64_MAX /* not until something else sets another time */
 
 /* The first member of every task's state. Its worker writes it. */
 struct dp_state {
@@ -56,8 +56,8 @@ struct dp_kind {
 	 * whole burst and is true of each part. now: the time of this turn or of the one before it;
 	 * where the queue has taps or sorts it was read after the burst was taken. A kind without
 	 * this function owns no frames. */
-	void (*rx)(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
-		   uint64_t now);
+	void (*rx)(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q,
+		   struct rte_mbuf **m, unsigned n, const struct dp_burst *b, uint64_t now);
 	/* Called in each turn from state->next on. It does what is due and may send through its
 	 * share of a Tx queue. Returns how many frames it moved, 0 if there was nothing to do. In a
 	 * kind without this function `next` stays DP_NEVER. */
@@ -69,7 +69,8 @@ struct dp_kind {
 /* A tap looks at received frames before their owner takes them, and changes nothing in them. b
  * describes these frames. now was read after the burst was taken. */
 struct dp_tap {
-	void (*rx)(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now);
+	void (*rx)(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
+		   uint64_t now);
 	void *state;
 	/* The queue was found empty, or the plan ends: the tap does now what it has put off. NULL:
 	 * it puts nothing off. */
@@ -90,11 +91,11 @@ struct dp_io {
  * that task adopts a plan or is dropped. */
 struct dp_rxq {
 	uint16_t port, dev, queue;
-	const struct dp_io *io;    /* NULL: the ethdev's functions */
+	const struct dp_io *io; /* NULL: the ethdev's functions */
 	void *io_q;
 	WR_ALIGNED(CACHE_LINE) struct cnt_rx cnt;
 	WR_ALIGNED(CACHE_LINE) struct cnt_sizes sizes;
-	struct dp_times times;     /* of taking a burst and handing it out */
+	struct dp_times times; /* of taking a burst and handing it out */
 } WR_ALIGNED(CACHE_LINE);
 
 /* What a device may have changed in one of our buffers by the time that it is free again, beside
@@ -113,10 +114,10 @@ enum dp_edits { DP_EDITS_NOTHING, DP_EDITS_SHAPE, DP_EDITS_ALL };
  * that of an Rx queue, in all shares of the queue at once. */
 struct dp_txq {
 	uint16_t port, dev, queue;
-	uint8_t edits;           /* enum dp_edits of the device */
+	uint8_t edits; /* enum dp_edits of the device */
 	/* Buffers of other pools are sent too, so buffers that are given up go back one by one. */
 	bool foreign;
-	const struct dp_io *io;  /* NULL: the ethdev's functions */
+	const struct dp_io *io; /* NULL: the ethdev's functions */
 	void *io_q;
 	struct rte_mempool *pool;
 	uint32_t pool_size;
@@ -129,7 +130,7 @@ struct dp_txq {
 	 * that each buffer is filled once after the change, and is then taken off `stale`. */
 	uint32_t mark;
 	struct rte_mempool_cache *cache; /* this worker's cache of the pool */
-	uint32_t stale;          /* buffers not known to hold the image; 0: no check is needed */
+	uint32_t stale; /* buffers not known to hold the image; 0: no check is needed */
 	/* The device or a receiver may write into our buffers: every burst is looked at, even if
 	 * `stale` is 0, and `stale` is not exact. */
 	bool written;
@@ -137,9 +138,10 @@ struct dp_txq {
 	bool again;
 	/* Buffers that were taken through the pool's back end since the cache was last flushed. */
 	uint32_t swept;
-	uint16_t head, n;        /* m[head..n) is the unsent tail */
-	cell_t first_tsc;        /* when the device accepted the first frame of the run; 0: none yet */
-	cell_t last_tsc;         /* when the device last accepted a frame */
+	uint16_t head, n; /* m[head..n) is the unsent tail */
+	/* when the device accepted the first frame of the run; 0: none yet */
+	cell_t first_tsc;
+	cell_t last_tsc; /* when the device last accepted a frame */
 	/* How often frames that had been refused were offered again and not accepted whole. By this
 	 * control notices a device that accepts nothing. */
 	cell_t retries;
@@ -160,7 +162,8 @@ struct dp_task {
 /* A sort claims received frames for a task. Of the frames m[0..n) that the task wants, it sets
  * owner[i] = mine where owner[i] is 0, and leaves all other entries as they are. It is called once
  * per burst on the worker; b describes these frames. It reads frames and keeps none. */
-typedef void dp_sort_fn(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint8_t *owner, uint8_t mine);
+typedef void dp_sort_fn(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m,
+			unsigned n, uint8_t *owner, uint8_t mine);
 
 struct dp_sort {
 	dp_sort_fn *fn;
@@ -175,7 +178,9 @@ struct dp_rx_slot {
 	struct dp_rxq *q;
 	uint16_t burst, owner; /* owner of the frames that no sort claims: index into task[] */
 	union {
-		struct { uint8_t ntaps, nsorts; };
+		struct {
+			uint8_t ntaps, nsorts;
+		};
 		uint16_t asks; /* 0: no taps and no sorts, the owner gets each burst as it is */
 	};
 	struct dp_tap tap[DP_MAX_TAPS];
@@ -186,10 +191,10 @@ struct dp_rx_slot {
  * it when the worker has acknowledged a later plan. */
 struct dp_plan {
 	uint64_t seq;
-	bool quit;               /* the worker is to leave its loop */
-	bool may_sleep;          /* it may sleep after idle_cycles without frames */
+	bool quit;      /* the worker is to leave its loop */
+	bool may_sleep; /* it may sleep after idle_cycles without frames */
 	uint64_t idle_cycles;
-	uint64_t stall_cycles;   /* a turn that takes longer is a stall; 0: none is */
+	uint64_t stall_cycles; /* a turn that takes longer is a stall; 0: none is */
 	uint16_t ntasks, nrx;
 	struct dp_task *task;
 	struct dp_rx_slot *rx;
@@ -197,8 +202,8 @@ struct dp_plan {
 
 /* A worker's cells, in one cache line. */
 struct dp_worker_cells {
-	cell_t acked;            /* seq of the plan in use; older ones may be freed */
-	cell_t barren;           /* turns that moved nothing: all Rx queues were empty in each */
+	cell_t acked;  /* seq of the plan in use; older ones may be freed */
+	cell_t barren; /* turns that moved nothing: all Rx queues were empty in each */
 	/* loops and busy_tsc are written every DP_PUBLISH_TURNS turns, the others at once. */
 	cell_t loops, busy_tsc, sleeps, yields, events_lost, asleep;
 } WR_ALIGNED(CACHE_LINE);
@@ -211,7 +216,7 @@ enum dp_mark { DP_MARK_CLEAR, DP_MARK_TRIAL, DP_MARKS };
 struct dp_stalls {
 	cell_t count, cycles;
 	cell_t longest[DP_MARKS], seen[DP_MARKS]; /* longest: cycles, since mark number `seen` */
-	cell_t asked[DP_MARKS];  /* number of the newest mark; control writes it */
+	cell_t asked[DP_MARKS];                   /* number of the newest mark; control writes it */
 };
 
 /* Any thread: returns the longest stall since the newest mark, in cycles; 0: there was none. */
@@ -228,7 +233,7 @@ static inline uint64_t dp_stall_longest(const struct dp_stalls *s, enum dp_mark 
 struct dp_worker {
 	unsigned lcore;
 	struct mbox mbox;
-	bool has_news;           /* worker: it has posted events since it last wrote to wake_fd */
+	bool has_news; /* worker: it has posted events since it last wrote to wake_fd */
 	/* Another thread of the process may need this CPU: yield when there is nothing to do. */
 	bool shares_cpu;
 	/* Control's memory, which is there before the first plan that has the wheel's task. NULL:
@@ -241,10 +246,10 @@ struct dp_worker {
 	struct dp_stalls stalls;
 	/* The worker alone uses all that follows. */
 	WR_ALIGNED(CACHE_LINE) const struct dp_plan *plan;
-	uint32_t barren;         /* turns in a row that moved nothing */
+	uint32_t barren; /* turns in a row that moved nothing */
 	uint32_t turns;
 	uint64_t progress_tsc, turn_tsc;
-	uint64_t busy_tsc;       /* busy cycles that are not yet in the cell */
+	uint64_t busy_tsc; /* busy cycles that are not yet in the cell */
 } WR_ALIGNED(CACHE_LINE);
 
 enum dp_event { DP_EV_RUN_DONE = 1 };
@@ -259,28 +264,33 @@ bool dp_turns(struct dp_worker *w, unsigned turns);
 void dp_idle(struct dp_worker *w, uint64_t now);
 /* Worker: posts an event to control, which is woken in the next turn that moves nothing. An event
  * for which the ring has no room is counted as lost. */
-void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value);
+void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue,
+		   uint64_t value);
 
 /* The calls by way of io are not inlined: inlined, they made bursts of one frame 5 % slower on
  * queues without io, and 1 % this way. */
-static __rte_noinline __rte_cold uint16_t dp_io_rx(const struct dp_rxq *q, struct rte_mbuf **m, uint16_t n)
+static __rte_noinline __rte_cold uint16_t dp_io_rx(const struct dp_rxq *q, struct rte_mbuf **m,
+						   uint16_t n)
 {
 	return q->io->rx(q->io_q, m, n);
 }
 
-static __rte_noinline __rte_cold uint16_t dp_io_tx(const struct dp_txq *q, struct rte_mbuf **m, uint16_t n)
+static __rte_noinline __rte_cold uint16_t dp_io_tx(const struct dp_txq *q, struct rte_mbuf **m,
+						   uint16_t n)
 {
 	return q->io->tx(q->io_q, m, n);
 }
 
-static __rte_always_inline uint16_t dp_rx_burst(const struct dp_rxq *q, struct rte_mbuf **m, uint16_t n)
+static __rte_always_inline uint16_t dp_rx_burst(const struct dp_rxq *q, struct rte_mbuf **m,
+						uint16_t n)
 {
 	if (unlikely(q->io != NULL))
 		return dp_io_rx(q, m, n);
 	return rte_eth_rx_burst(q->dev, q->queue, m, n);
 }
 
-static __rte_always_inline uint16_t dp_tx_burst(const struct dp_txq *q, struct rte_mbuf **m, uint16_t n)
+static __rte_always_inline uint16_t dp_tx_burst(const struct dp_txq *q, struct rte_mbuf **m,
+						uint16_t n)
 {
 	if (unlikely(q->io != NULL))
 		return dp_io_tx(q, m, n);
@@ -308,11 +318,11 @@ static inline void frame_touch(struct rte_mbuf *m)
 
 /* What n > 0 received frames have in common. The worker finds it out once per burst. */
 struct dp_burst {
-	uint32_t len;   /* length of each frame without FCS; 0: lengths differ */
-	uint32_t dst;   /* DP_DST_* of all frames; 0: not known */
-	bool group;     /* if dst is not known: some may have a group address; false: none has */
-	bool plain;     /* single segments, unshared, of one pool: they can go back by a raw put */
-	bool alike;     /* data_off, data_len and ol_flags are the same in all */
+	uint32_t len; /* length of each frame without FCS; 0: lengths differ */
+	uint32_t dst; /* DP_DST_* of all frames; 0: not known */
+	bool group;   /* if dst is not known: some may have a group address; false: none has */
+	bool plain;   /* single segments, unshared, of one pool: they can go back by a raw put */
+	bool alike;   /* data_off, data_len and ol_flags are the same in all */
 };
 
 /* Looks at n > 0 frames that have just been received. dp_look is the fastest variant that this CPU

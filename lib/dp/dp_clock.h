@@ -12,16 +12,16 @@
 /* A conversion, mod 2^64: cycles = tsc + (stamp - at) * mult >> DP_CLOCK_SHIFT, and stamp = at +
  * (cycles - tsc) * inverse >> DP_CLOCK_SHIFT. */
 struct dp_clock_view {
-	uint64_t version;        /* 0: nothing is known */
+	uint64_t version; /* 0: nothing is known */
 	uint64_t at, tsc, mult, inverse;
-	uint64_t slack;          /* cycles by which a conversion may be off */
+	uint64_t slack; /* cycles by which a conversion may be off */
 };
 
 /* One direction of a device, in control's memory; control is the only writer. */
 struct dp_clock {
-	int offset;              /* of the time stamp in the mbuf (dynamic field) */
-	uint64_t flag;           /* in ol_flags: the mbuf has a time stamp */
-	cell_t version;          /* odd: the cells below are being written */
+	int offset;     /* of the time stamp in the mbuf (dynamic field) */
+	uint64_t flag;  /* in ol_flags: the mbuf has a time stamp */
+	cell_t version; /* odd: the cells below are being written */
 	cell_t at, tsc, mult, inverse, slack;
 };
 

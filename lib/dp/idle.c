@@ -43,7 +43,8 @@ void dp_idle(struct dp_worker *w, uint64_t now)
 	w->barren++;
 	if (unlikely(w->has_news))
 		wake_control(w);
-	if (w->plan->may_sleep && now - w->progress_tsc > w->plan->idle_cycles && time_for_nap(w->plan, now)) {
+	if (w->plan->may_sleep && now - w->progress_tsc > w->plan->idle_cycles &&
+	    time_for_nap(w->plan, now)) {
 		struct timespec t;
 
 		clock_gettime(CLOCK_MONOTONIC, &t);

@@ -9,19 +9,26 @@
 _Static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "order of what lies in the words of an mbuf");
 /* The words of 8 bytes in the first line of an mbuf. 2: data_off, refcnt, nb_segs, port; 3:
  * ol_flags; 4: packet_type, pkt_len; 5: data_len and others; 7: pool. */
-_Static_assert(offsetof(struct rte_mbuf, rearm_data) == 16 && offsetof(struct rte_mbuf, ol_flags) == 24 &&
-	       offsetof(struct rte_mbuf, packet_type) == 32 && offsetof(struct rte_mbuf, pkt_len) == 36 &&
-	       offsetof(struct rte_mbuf, data_len) == 40 && offsetof(struct rte_mbuf, pool) == 56, "places in an mbuf");
+_Static_assert(offsetof(struct rte_mbuf, rearm_data) == 16 &&
+		       offsetof(struct rte_mbuf, ol_flags) == 24 &&
+		       offsetof(struct rte_mbuf, packet_type) == 32 &&
+		       offsetof(struct rte_mbuf, pkt_len) == 36 &&
+		       offsetof(struct rte_mbuf, data_len) == 40 &&
+		       offsetof(struct rte_mbuf, pool) == 56,
+	       "places in an mbuf");
 
 /* Makes the answer. one: the first frame. odd: the bits in which some frame's words differ from
  * those of the first one. known: the mbufs say what frames are addressed to. first: else the first
  * bytes of all frames, combined by "or". */
-static __rte_always_inline struct dp_burst seen(const struct rte_mbuf *one, const uint64_t odd[LINE / 8], bool known, uint8_t first)
+static __rte_always_inline struct dp_burst seen(const struct rte_mbuf *one,
+						const uint64_t odd[LINE / 8], bool known,
+						uint8_t first)
 {
 	uint64_t rearm;
 
 	memcpy(&rearm, &one->rearm_data, sizeof(rearm));
-	bool same_len = odd[4] >> 32 == 0, same_at = known ? (uint32_t)odd[4] == 0 : (odd[2] & 0xffff) == 0;
+	bool same_len = odd[4] >> 32 == 0,
+	     same_at = known ? (uint32_t)odd[4] == 0 : (odd[2] & 0xffff) == 0;
 	bool single = (((rearm ^ 0x0000000100010000ull) | odd[2]) & 0x0000ffffffff0000ull) == 0;
 	bool own = ((one->ol_flags | odd[3]) & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) == 0;
 

@@ -4,7 +4,10 @@
 #pragma once
 #include "dp.h"
 
-static inline bool txq_has_tail(const struct dp_txq *q) { return q->head < q->n; }
+static inline bool txq_has_tail(const struct dp_txq *q)
+{
+	return q->head < q->n;
+}
 
 /* Takes n buffers of the pool into m. Returns 0 or -ENOENT. It does what rte_mempool_generic_get()
  * does, but if the worker's cache holds the whole burst, this is a plain copy, of constant length

@@ -11,7 +11,7 @@
 #define DIGIT_BITS 6
 
 _Static_assert(1 << DIGIT_BITS == DP_WHEEL_LISTS, "a digit is a list");
-_Static_assert(DP_WHEEL_LEVELS * DIGIT_BITS >= 64 - SLOT_BITS, "the last level holds the last slot");
+_Static_assert(DP_WHEEL_LEVELS *DIGIT_BITS >= 64 - SLOT_BITS, "the last level holds the last slot");
 
 static inline unsigned wheel_digit(uint64_t slot, unsigned level)
 {
@@ -64,7 +64,8 @@ static void wheel_place(struct dp_wheel *wheel, struct dp_timer *tm)
 
 void dp_timer_stop(struct dp_worker *w, struct dp_timer *tm)
 {
-	(void)w; /* the bit in `used` stays, also if the list is empty now; wheel_later() clears it */
+	/* the bit in `used` stays, also if the list is empty now; wheel_later() clears it */
+	(void)w;
 	if (tm->at != NULL)
 		unlink_timer(tm);
 }
@@ -86,10 +87,12 @@ static void wheel_advance(struct dp_wheel *wheel, uint64_t slot)
 
 	wheel->slot = slot;
 	for (unsigned level = 0; level <= top; level++) {
-		uint64_t bits = wheel->used[level] & (level < top ? UINT64_MAX : bits_to(wheel_digit(slot, top)));
+		uint64_t bits = wheel->used[level] &
+				(level < top ? UINT64_MAX : bits_to(wheel_digit(slot, top)));
 		wheel->used[level] &= ~bits;
 		for (; bits != 0; bits &= bits - 1) {
-			struct dp_timer **head = &wheel->list[level][__builtin_ctzll(bits)], *tm = *head;
+			struct dp_timer **head = &wheel->list[level][__builtin_ctzll(bits)],
+					*tm = *head;
 			*head = NULL;
 			for (struct dp_timer *next; tm != NULL; tm = next) {
 				next = tm->next;
@@ -108,7 +111,8 @@ static uint64_t wheel_later(struct dp_wheel *wheel)
 		for (; bits != 0; bits &= bits - 1) {
 			unsigned d = (unsigned)__builtin_ctzll(bits), shift = level * DIGIT_BITS;
 			const struct dp_timer *first = wheel->list[level][d];
-			uint64_t slot = (wheel->slot >> shift >> DIGIT_BITS << DIGIT_BITS | d) << shift;
+			uint64_t slot = (wheel->slot >> shift >> DIGIT_BITS << DIGIT_BITS | d)
+					<< shift;
 			if (first != NULL)
 				return first->next == NULL ? first->due : slot << SLOT_BITS;
 			wheel->used[level] &= ~(1ull << d); /* all its timers were stopped */

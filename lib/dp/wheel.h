@@ -13,13 +13,14 @@
 
 /* A timer, in its owner's memory, where it stays as long as it runs. Zeroed, it does not run. */
 struct dp_timer {
-	uint64_t due;              /* cycles */
+	uint64_t due;                /* cycles */
 	struct dp_timer *next, **at; /* at: the pointer to this timer; NULL: it does not run */
 	/* Called when the timer fires; it does not run any more then. The function may start it
 	 * again, and start or stop any other: what it starts fires in the next turn at the
 	 * earliest. Timers that are due in the same turn fire in any order. Returns how many frames
 	 * it moved, as dp_kind.poll does. */
-	unsigned (*fn)(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm, uint64_t now);
+	unsigned (*fn)(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm,
+		       uint64_t now);
 	/* Handed to fn. It is a part of the plan, so its owner sets it anew in each adopt(). */
 	const struct dp_task *task;
 };
@@ -28,8 +29,8 @@ struct dp_timer {
  * do timers that run: a task that is dropped stops its own. */
 struct dp_wheel {
 	struct dp_state base;
-	uint64_t slot;             /* the present slot of time; lists of earlier slots are empty */
-	struct dp_timer *due;      /* timers that are still to fire in this turn */
+	uint64_t slot;        /* the present slot of time; lists of earlier slots are empty */
+	struct dp_timer *due; /* timers that are still to fire in this turn */
 	/* A bit for each list. 0: the list is empty. 1: it may hold timers. */
 	uint64_t used[DP_WHEEL_LEVELS];
 	struct dp_timer *list[DP_WHEEL_LEVELS][DP_WHEEL_LISTS];

@@ -9,7 +9,8 @@
 #define DP_ASKS(slot) ((slot)->asks != 0)
 #endif
 
-void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value)
+void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue,
+		   uint64_t value)
 {
 	struct mbox_event ev = {.kind = kind, .port = port, .queue = queue, .value = value};
 
@@ -86,15 +87,17 @@ static void dp_adopt(struct dp_worker *w, const struct dp_plan *next, uint64_t n
 	__atomic_store_n(&w->cells.acked, next->seq, __ATOMIC_RELEASE);
 }
 
-static __rte_always_inline void dp_give(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n,
-				     const struct dp_burst *b, uint64_t now)
+static __rte_always_inline void dp_give(struct dp_worker *w, const struct dp_task *t,
+					struct dp_rxq *q, struct rte_mbuf **m, unsigned n,
+					const struct dp_burst *b, uint64_t now)
 {
 	t->kind->rx(w, t, q, m, n, b, now);
 }
 
 /* Lets sorts claim frames and gives each task its part of the burst, in the order of arrival. */
-static __rte_noinline void give_parts(struct dp_worker *w, const struct dp_plan *p, const struct dp_rx_slot *s, struct rte_mbuf **m, unsigned n,
-		       const struct dp_burst *b, uint64_t now)
+static __rte_noinline void give_parts(struct dp_worker *w, const struct dp_plan *p,
+				      const struct dp_rx_slot *s, struct rte_mbuf **m, unsigned n,
+				      const struct dp_burst *b, uint64_t now)
 {
 	uint8_t owner[DP_BURST_MAX];
 	struct rte_mbuf *part[DP_BURST_MAX];
@@ -109,12 +112,14 @@ static __rte_noinline void give_parts(struct dp_worker *w, const struct dp_plan 
 			have += owner[i] == k;
 		}
 		if (have > 0)
-			dp_give(w, &p->task[k == 0 ? s->owner : s->sort[k - 1].task], s->q, part, have, b, now);
+			dp_give(w, &p->task[k == 0 ? s->owner : s->sort[k - 1].task], s->q, part,
+				have, b, now);
 	}
 }
 
 /* Hands out a burst of a queue that has taps or sorts. */
-static __rte_noinline void give_asked(struct dp_worker *w, const struct dp_plan *p, const struct dp_rx_slot *s, struct rte_mbuf **m, unsigned n,
+static __rte_noinline void give_asked(struct dp_worker *w, const struct dp_plan *p,
+				      const struct dp_rx_slot *s, struct rte_mbuf **m, unsigned n,
 				      const struct dp_burst *b, uint64_t now)
 {
 	for (unsigned t = 0; t < s->ntaps; t++)
@@ -128,7 +133,8 @@ static __rte_noinline void give_asked(struct dp_worker *w, const struct dp_plan 
 /* Receives one burst of a queue and hands it out. Returns its frames. If the queue has taps or
  * sorts, *now is read anew once the burst is taken: they measure when frames came, and an older
  * time might be before that. */
-static __rte_always_inline unsigned receive_one(struct dp_worker *w, const struct dp_plan *p, const struct dp_rx_slot *s, uint64_t *now)
+static __rte_always_inline unsigned receive_one(struct dp_worker *w, const struct dp_plan *p,
+						const struct dp_rx_slot *s, uint64_t *now)
 {
 	struct rte_mbuf *m[DP_BURST_MAX];
 	unsigned n = dp_rx_burst(s->q, m, s->burst);
@@ -163,7 +169,11 @@ static unsigned dp_receive(struct dp_worker *w, const struct dp_plan *p, uint64_
 
 /* Measures bursts that follow each other. The clock is read after each burst, which is the begin of
  * the next one. If a call in between moved no frames, it is read anew. */
-struct watch { uint64_t t; bool stale; unsigned weight; };
+struct watch {
+	uint64_t t;
+	bool stale;
+	unsigned weight;
+};
 
 static inline void watch_begin(struct watch *c)
 {
@@ -183,7 +193,8 @@ static bool lost_cpu(struct dp_times *times, uint64_t cycles)
 {
 	uint64_t took = cycles * DP_CYCLE_PARTS | 1;
 
-	if (times->typical != 0 && took / LOST_TIMES > times->typical && cycles > rte_get_tsc_hz() / LOST_PER_S) {
+	if (times->typical != 0 && took / LOST_TIMES > times->typical &&
+	    cycles > rte_get_tsc_hz() / LOST_PER_S) {
 		cell_add(&times->typical, times->typical / 4 + 1);
 		return true;
 	}
@@ -207,7 +218,8 @@ static inline void watch_end(struct watch *c, struct dp_times *times, unsigned m
 
 /* A turn in which the cost of each burst is measured; reading the clock is too slow for all
  * turns. */
-static __rte_noinline unsigned timed_work(struct dp_worker *w, const struct dp_plan *p, uint64_t now)
+static __rte_noinline unsigned timed_work(struct dp_worker *w, const struct dp_plan *p,
+					  uint64_t now)
 {
 	struct watch c = {.t = now, .weight = w->barren > 0 ? 1 : DP_PUBLISH_TURNS};
 	unsigned total = 0;
@@ -243,7 +255,8 @@ static void dp_publish(struct dp_worker *w)
 bool dp_turns(struct dp_worker *w, unsigned turns)
 {
 	const struct dp_plan *p = w->plan;
-	const struct dp_task *first = p != NULL ? p->task : NULL, *end = p != NULL ? first + p->ntasks : NULL;
+	const struct dp_task *first = p != NULL ? p->task : NULL,
+			     *end = p != NULL ? first + p->ntasks : NULL;
 	uint64_t longest = stall_limit(p);
 
 	while (turns-- > 0) {

@@ -11,35 +11,44 @@
 
 /* The length of the frame without FCS, from the size that the spec asks for and the length of its
  * headers. */
-static int choose_len(const struct frame_spec *spec, unsigned hdrs, unsigned max_size, unsigned *len, struct err *e)
+static int choose_len(const struct frame_spec *spec, unsigned hdrs, unsigned max_size,
+		      unsigned *len, struct err *e)
 {
 	unsigned min = hdrs > FRAME_MIN_LEN ? hdrs : FRAME_MIN_LEN;
 	unsigned size = spec->size != 0 ? spec->size : min + FRAME_FCS;
-	unsigned limit = max_size < FRAME_MAX_LEN + FRAME_FCS ? max_size : FRAME_MAX_LEN + FRAME_FCS;
+	unsigned limit =
+		max_size < FRAME_MAX_LEN + FRAME_FCS ? max_size : FRAME_MAX_LEN + FRAME_FCS;
 	struct sbuf stack = {0};
 	int rc = 0;
 
 	frame_stack_print(&spec->stack, &stack);
 	if (hdrs > FRAME_MAX_LEN) {
-		rc = err_set(e, EINVAL, "the headers and options of %s take %u bytes, a frame has at most %u: leave some out",
-			     sbuf_str(&stack), hdrs, FRAME_MAX_LEN);
+		rc = err_set(
+			e, EINVAL,
+			"the headers and options of %s take %u bytes, a frame has at most %u: leave some out",
+			sbuf_str(&stack), hdrs, FRAME_MAX_LEN);
 	} else if (size < min + FRAME_FCS) {
 		if (hdrs > FRAME_MIN_LEN)
-			rc = err_set(e, EINVAL, "size %u is too small for %s%s: the smallest is %u (%u bytes of headers%s and %u of FCS)", size,
-				     sbuf_str(&stack), spec->probe != 0 ? " with a probe" : "", min + FRAME_FCS, hdrs,
-				     spec->probe != 0 ? " and probe" : "", FRAME_FCS);
+			rc = err_set(
+				e, EINVAL,
+				"size %u is too small for %s%s: the smallest is %u (%u bytes of headers%s and %u of FCS)",
+				size, sbuf_str(&stack), spec->probe != 0 ? " with a probe" : "",
+				min + FRAME_FCS, hdrs, spec->probe != 0 ? " and probe" : "",
+				FRAME_FCS);
 		else
-			rc = err_set(e, EINVAL,
-				     "size %u is too small: the smallest Ethernet frame is %u bytes with FCS", size,
-				     min + FRAME_FCS);
+			rc = err_set(
+				e, EINVAL,
+				"size %u is too small: the smallest Ethernet frame is %u bytes with FCS",
+				size, min + FRAME_FCS);
 	} else if (size > limit && size <= FRAME_MAX_LEN + FRAME_FCS) {
 		rc = err_set(
 			e, EINVAL,
 			"size %u is above %u, the largest frame at this MTU: set a size up to %u, or mtu %u or more",
 			size, limit, limit, size - FRAME_FCS - 14);
 	} else if (size > limit) {
-		rc = err_set(e, EINVAL, "size %u is above %u, the largest frame possible: set a smaller size", size,
-			     limit);
+		rc = err_set(e, EINVAL,
+			     "size %u is above %u, the largest frame possible: set a smaller size",
+			     size, limit);
 	}
 	sbuf_free(&stack);
 	*len = size - FRAME_FCS;
@@ -51,14 +60,15 @@ static bool is_set(const struct build *b, unsigned i, const struct field *f)
 	return (b->l->h[i].set >> (f - b->l->h[i].proto->fields) & 1) != 0;
 }
 
-static int put_number(const struct build *b, uint8_t *bytes, unsigned i, const struct field *f, uint64_t v,
-		      const char *what, struct err *e)
+static int put_number(const struct build *b, uint8_t *bytes, unsigned i, const struct field *f,
+		      uint64_t v, const char *what, struct err *e)
 {
 	if (f->bits < 64 && v >> f->bits != 0)
-		return err_set(e, EINVAL,
-			       "%s.%s cannot hold %s %llu: it ends at %llu. Set it yourself, or a smaller size or fewer options",
-			       b->l->h[i].proto->name, f->name, what, (unsigned long long)v,
-			       (unsigned long long)((1ull << f->bits) - 1));
+		return err_set(
+			e, EINVAL,
+			"%s.%s cannot hold %s %llu: it ends at %llu. Set it yourself, or a smaller size or fewer options",
+			b->l->h[i].proto->name, f->name, what, (unsigned long long)v,
+			(unsigned long long)((1ull << f->bits) - 1));
 	layout_put_u64(b->l, bytes, i, f, v);
 	return 0;
 }
@@ -97,7 +107,9 @@ static void put_port(const struct build *b, uint8_t *bytes, unsigned i)
 
 	for (unsigned k = 0; b->dflt != NULL && k < b->dflt->n; k++) {
 		const struct frame_val *v = &b->dflt->val[k];
-		if (v->proto != p || (v->nth != nth && (v->nth != 1 || frame_vals_find(b->dflt, p, nth, v->field) != NULL)))
+		if (v->proto != p ||
+		    (v->nth != nth &&
+		     (v->nth != 1 || frame_vals_find(b->dflt, p, nth, v->field) != NULL)))
 			continue;
 		if (v->field->kind != FIELD_BYTES && v->field->when.field == NULL)
 			layout_put(b->l, bytes, i, v->field, v->v);
@@ -115,7 +127,8 @@ static const struct field *of_bytes(const struct proto *p, const struct field *f
 
 /* Fills a field with a role, except checksums. Lengths and next-header values do not depend on what
  * other fields hold, so that a wrong value that the user sets on purpose spoils nothing else. */
-static int put_role(const struct build *b, uint8_t *bytes, unsigned i, const struct field *f, struct err *e)
+static int put_role(const struct build *b, uint8_t *bytes, unsigned i, const struct field *f,
+		    struct err *e)
 {
 	const struct layout *l = b->l;
 	unsigned off = l->h[i].off, unit = f->len_unit != 0 ? f->len_unit : 1;
@@ -124,13 +137,16 @@ static int put_role(const struct build *b, uint8_t *bytes, unsigned i, const str
 	/* Lengths are rounded up to whole units. */
 	switch (f->role) {
 	case ROLE_LEN:
-		return put_number(b, bytes, i, f, (l->h[i].end - off - (unsigned)f->len_from + unit - 1) / unit,
+		return put_number(b, bytes, i, f,
+				  (l->h[i].end - off - (unsigned)f->len_from + unit - 1) / unit,
 				  "the length", e);
 	case ROLE_HLEN:
-		return put_number(b, bytes, i, f, (l->h[i].hlen - (unsigned)f->len_from + unit - 1) / unit,
+		return put_number(b, bytes, i, f,
+				  (l->h[i].hlen - (unsigned)f->len_from + unit - 1) / unit,
 				  "the length", e);
 	case ROLE_COUNT:
-		units = (int)(layout_bytes_len(l, i, of_bytes(l->h[i].proto, f)) / unit) + f->len_from;
+		units = (int)(layout_bytes_len(l, i, of_bytes(l->h[i].proto, f)) / unit) +
+			f->len_from;
 		return put_number(b, bytes, i, f, units > 0 ? (uint64_t)units : 0, "the number", e);
 	case ROLE_HAS:
 		layout_put_u64(l, bytes, i, f, place_has(b, i, f));
@@ -151,11 +167,13 @@ static int put_bind(const struct build *b, uint8_t *bytes, unsigned i, struct er
 		/* Padding of the frame does not count (IEEE 802.3 3.2.7). */
 		v = b->l->h[i + 1].end - b->l->h[i + 1].off;
 		if (v > bind->value && !is_set(b, i, f))
-			return err_set(e, EINVAL,
-				       "%s.%s cannot hold the length %llu of what follows it: it ends at %llu. "
-				       "Set it yourself, or a size smaller by %llu",
-				       b->l->h[i].proto->name, f->name, (unsigned long long)v,
-				       (unsigned long long)bind->value, (unsigned long long)(v - bind->value));
+			return err_set(
+				e, EINVAL,
+				"%s.%s cannot hold the length %llu of what follows it: it ends at %llu. "
+				"Set it yourself, or a size smaller by %llu",
+				b->l->h[i].proto->name, f->name, (unsigned long long)v,
+				(unsigned long long)bind->value,
+				(unsigned long long)(v - bind->value));
 	}
 	if (!is_set(b, i, f))
 		layout_put_u64(b->l, bytes, i, f, v);
@@ -167,7 +185,8 @@ static int put_bind(const struct build *b, uint8_t *bytes, unsigned i, struct er
 static void put_bytes(const struct build *b, uint8_t *bytes, unsigned i, const struct field *f)
 {
 	const struct frame_val *v = place_user(b, i, f);
-	const struct hexbytes *from = v != NULL ? v->bytes : proto_default_bytes(b->l->h[i].proto, f);
+	const struct hexbytes *from =
+		v != NULL ? v->bytes : proto_default_bytes(b->l->h[i].proto, f);
 	int at = layout_field(b->l, i, f);
 
 	if (at >= 0 && from != NULL)
@@ -175,7 +194,8 @@ static void put_bytes(const struct build *b, uint8_t *bytes, unsigned i, const s
 }
 
 /* Writes a field that exists only under a condition, if that holds. */
-static void put_conditional(const struct build *b, uint8_t *bytes, unsigned i, const struct field *f)
+static void put_conditional(const struct build *b, uint8_t *bytes, unsigned i,
+			    const struct field *f)
 {
 	const struct frame_val *v = place_user(b, i, f);
 	uint8_t raw[VT_FIELD_BYTES];
@@ -224,15 +244,16 @@ static int put_header(const struct build *b, uint8_t *bytes, unsigned i, struct 
 	return rc;
 }
 
-int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame *out,
-		struct err *e)
+int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size,
+		struct frame *out, struct err *e)
 {
 	struct build b = {.spec = spec, .dflt = dflt, .l = &out->l};
 	struct frame_sum sums[LAYOUT_MAX_SUMS];
 	unsigned len, nsums;
 
 	if (spec->stack.n == 0)
-		return err_set(e, EINVAL, "the frame has no headers: set a stack, such as eth/ipv4/udp");
+		return err_set(e, EINVAL,
+			       "the frame has no headers: set a stack, such as eth/ipv4/udp");
 	int rc = place_headers(&b, e);
 	if (rc == 0)
 		rc = choose_len(spec, out->l.tail, max_size, &len, e);

@@ -30,7 +30,8 @@ static void field_name(const struct proto *p, unsigned nth, const struct field *
 	frame_field_name(p, nth, f, out);
 }
 
-static struct frame_var *add_var(struct compile *c, uint32_t bit, unsigned bits, const struct vary *v, const char *name)
+static struct frame_var *add_var(struct compile *c, uint32_t bit, unsigned bits,
+				 const struct vary *v, const char *name)
 {
 	struct frame_plan *p = c->out;
 
@@ -53,14 +54,16 @@ static struct frame_var *add_var(struct compile *c, uint32_t bit, unsigned bits,
 
 /* The number of frames between two steps of the digit that val is in: the product of the numbers of
  * values of all digits before it. 1 if it is in no digit. */
-static int nest_div(const struct frame_spec *spec, const struct frame_val *val, uint64_t *div, struct err *e)
+static int nest_div(const struct frame_spec *spec, const struct frame_val *val, uint64_t *div,
+		    struct err *e)
 {
 	uint64_t before = 1, period = 1;
 
 	*div = 1;
 	for (unsigned i = 0; i < spec->nest.n; i++) {
-		const struct frame_val *first = frame_vals_find(&spec->vals, spec->nest.at[i].proto, spec->nest.at[i].nth,
-								spec->nest.at[i].field);
+		const struct frame_val *first =
+			frame_vals_find(&spec->vals, spec->nest.at[i].proto, spec->nest.at[i].nth,
+					spec->nest.at[i].field);
 		if (i == 0 || !spec->nest.at[i].same_digit) {
 			before = period > INT64_MAX / before ? INT64_MAX : before * period;
 			period = 1;
@@ -76,11 +79,13 @@ static int nest_div(const struct frame_spec *spec, const struct frame_val *val, 
 		if (period != 0 || last)
 			continue;
 		struct sbuf name = {0};
-		field_name(spec->nest.at[i].proto, spec->nest.at[i].nth, spec->nest.at[i].field, &name);
-		int rc = err_set(e, EINVAL,
-				 "%s has no end, so the fields nested behind it would never change: make it a range or a list, "
-				 "random with repeat, or the last of nest",
-				 sbuf_str(&name));
+		field_name(spec->nest.at[i].proto, spec->nest.at[i].nth, spec->nest.at[i].field,
+			   &name);
+		int rc = err_set(
+			e, EINVAL,
+			"%s has no end, so the fields nested behind it would never change: make it a range or a list, "
+			"random with repeat, or the last of nest",
+			sbuf_str(&name));
 		sbuf_free(&name);
 		return rc;
 	}
@@ -92,9 +97,11 @@ static int lacks_header(const struct frame_spec *spec, const char *name, struct 
 	struct sbuf stack = {0};
 
 	frame_stack_print(&spec->stack, &stack);
-	int rc = err_set(e, EINVAL, "%s varies, but the frame %s has no such field: `set <ports> %s default` takes the value back, "
-			 "`set <ports> frame ...` gives another frame",
-			 name, sbuf_str(&stack), name);
+	int rc = err_set(
+		e, EINVAL,
+		"%s varies, but the frame %s has no such field: `set <ports> %s default` takes the value back, "
+		"`set <ports> frame ...` gives another frame",
+		name, sbuf_str(&stack), name);
 	sbuf_free(&stack);
 	return rc;
 }
@@ -139,7 +146,8 @@ static int add_fields(struct compile *c, const struct frame_vals *vals, struct e
 			rc = lacks_header(c->spec, sbuf_str(&name), e);
 			break;
 		}
-		struct frame_var *var = add_var(c, bit, val->field->bits, val->vary, sbuf_str(&name));
+		struct frame_var *var =
+			add_var(c, bit, val->field->bits, val->vary, sbuf_str(&name));
 		var->id = name_hash(sbuf_str(&name)) ^ vary_hash(&var->v);
 	}
 	sbuf_free(&name);
@@ -157,7 +165,10 @@ static bool compile_border(const struct compile *c, unsigned nfields, uint32_t b
 			return true;
 	for (unsigned i = 0; i < p->nsums; i++) {
 		const struct frame_sum *s = &p->sum[i];
-		uint32_t at[] = {s->off, s->off + (s->crc32c ? 4u : 2u), s->from, s->to, s->src, s->src + s->alen, s->dst, s->dst + s->alen};
+		uint32_t at[] = {s->off,  s->off + (s->crc32c ? 4u : 2u),
+				 s->from, s->to,
+				 s->src,  s->src + s->alen,
+				 s->dst,  s->dst + s->alen};
 		for (unsigned j = 0; j < ARRAY_SIZE(at); j++)
 			if (bit == 8 * at[j])
 				return true;
@@ -182,11 +193,13 @@ static void add_rnd(struct compile *c, unsigned nfields, unsigned i)
 
 	if (mask == 0)
 		return;
-	unsigned low = (unsigned)__builtin_ctz(mask), first = r->nbits - 32 + (unsigned)__builtin_clz(mask), end = r->nbits - low;
+	unsigned low = (unsigned)__builtin_ctz(mask),
+		 first = r->nbits - 32 + (unsigned)__builtin_clz(mask), end = r->nbits - low;
 	for (uint32_t b = first; b < end; b++)
 		parts |= b > first && compile_border(c, nfields, base + b);
 	for (uint32_t b = first; parts && b < end; b++) {
-		bool on = mask >> (r->nbits - 1 - b) & 1, next = b + 1 < end && (mask >> (r->nbits - 2 - b) & 1);
+		bool on = mask >> (r->nbits - 1 - b) & 1,
+		     next = b + 1 < end && (mask >> (r->nbits - 2 - b) & 1);
 		run = on ? run + 1 : 0;
 		if (run == 0 || (next && !compile_border(c, nfields, base + b + 1)))
 			continue;
@@ -205,18 +218,23 @@ static void add_rnd(struct compile *c, unsigned nfields, unsigned i)
 	var->id = name_hash(name) ^ vary_hash(&var->v) ^ var->bit;
 }
 
-static int rnd_check(const struct frame_rnd *r, unsigned i, unsigned len, unsigned probe, struct err *e)
+static int rnd_check(const struct frame_rnd *r, unsigned i, unsigned len, unsigned probe,
+		     struct err *e)
 {
 	if (r->nbits >= 1 && r->nbits <= 32 && 8u * r->off + r->nbits <= 8u * len) {
-		if (probe == 0 || r->off >= probe + PROBE_LEN || 8u * r->off + r->nbits <= 8u * probe)
+		if (probe == 0 || r->off >= probe + PROBE_LEN ||
+		    8u * r->off + r->nbits <= 8u * probe)
 			return 0;
-		return err_set(e, EINVAL, "random bits %u lie in the probe, bytes %u to %u of the frame: choose another offset, or set probe off", i,
-			       probe, probe + PROBE_LEN - 1);
+		return err_set(
+			e, EINVAL,
+			"random bits %u lie in the probe, bytes %u to %u of the frame: choose another offset, or set probe off",
+			i, probe, probe + PROBE_LEN - 1);
 	}
-	return err_set(e, EINVAL,
-		       "random bits %u begin at byte %u and are %u, but the frame has %u bytes without FCS: choose an offset "
-		       "within it, or a larger size",
-		       i, r->off, r->nbits, len);
+	return err_set(
+		e, EINVAL,
+		"random bits %u begin at byte %u and are %u, but the frame has %u bytes without FCS: choose an offset "
+		"within it, or a larger size",
+		i, r->off, r->nbits, len);
 }
 
 /* Sets and clears bits of the template, and drops checksums whose own bits change: these are as the
@@ -250,7 +268,8 @@ static int by_bit(const void *a, const void *b)
 {
 	const struct frame_var *x = a, *y = b;
 
-	return x->bit != y->bit ? (x->bit < y->bit ? -1 : 1) : (y->bits < x->bits ? -1 : y->bits > x->bits);
+	return x->bit != y->bit ? (x->bit < y->bit ? -1 : 1)
+				: (y->bits < x->bits ? -1 : y->bits > x->bits);
 }
 
 static int add_all_rnd(struct compile *c, struct err *e)
@@ -280,8 +299,8 @@ static void make_template(struct compile *c)
 	p->bytes = at0;
 }
 
-int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame_plan *out,
-		  struct err *e)
+int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size,
+		  struct frame_plan *out, struct err *e)
 {
 	struct compile *c = xcalloc(1, sizeof(*c));
 	struct frame_spec settled = *spec;

@@ -9,8 +9,8 @@
 bool compile_field_bit(const struct frame *f, const struct frame_val *val, uint32_t *bit)
 {
 	for (unsigned i = 0; i < f->l.n; i++)
-		if (f->l.h[i].proto == val->proto && f->l.h[i].nth == val->nth && val->field->bits != 0 &&
-		    layout_has(&f->l, f->bytes, i, val->field)) {
+		if (f->l.h[i].proto == val->proto && f->l.h[i].nth == val->nth &&
+		    val->field->bits != 0 && layout_has(&f->l, f->bytes, i, val->field)) {
 			*bit = (uint32_t)layout_field(&f->l, i, val->field);
 			return true;
 		}
@@ -87,14 +87,16 @@ static bool compile_sum_direct(const struct frame_sum *s, uint32_t bit, uint32_t
 
 /* Adds the effect by inner checksums: one that an outer checksum covers takes part in it with its
  * negative. own: the factor without them; inner: the factors of the checksums before c. */
-static uint32_t with_inner(const struct frame_plan *p, unsigned c, uint32_t own, const uint32_t *inner)
+static uint32_t with_inner(const struct frame_plan *p, unsigned c, uint32_t own,
+			   const uint32_t *inner)
 {
 	const struct frame_sum *s = &p->sum[c];
 	uint64_t sum = own;
 
 	for (unsigned i = 0; i < c; i++)
 		if (!p->sum[i].crc32c && compile_sum_covers(s, 8u * p->sum[i].off, 16))
-			sum += (uint64_t)compile_sum_power((p->sum[i].off - s->from) % 2 * 8) * (65535 - inner[i]);
+			sum += (uint64_t)compile_sum_power((p->sum[i].off - s->from) % 2 * 8) *
+			       (65535 - inner[i]);
 	return (uint32_t)(sum % 65535);
 }
 
@@ -177,7 +179,9 @@ void compile_coef(struct frame_plan *p)
 			inner[c] = 0;
 			if (s->crc32c)
 				continue;
-			if (!(v < p->nvars ? compile_sum_direct(s, p->var[v].bit, p->var[v].bits, &own) : pay_share(p, s, &own)))
+			if (!(v < p->nvars
+				      ? compile_sum_direct(s, p->var[v].bit, p->var[v].bits, &own)
+				      : pay_share(p, s, &own)))
 				p->linear = false;
 			inner[c] = with_inner(p, c, own, inner);
 			if (v < p->nvars)
@@ -194,7 +198,8 @@ void compile_coef(struct frame_plan *p)
 /* True if the user has set a field of header i that a driver relies on. */
 static bool set_by_user(const struct frame *frame, unsigned i)
 {
-	static const enum field_role roles[] = {ROLE_LEN, ROLE_HLEN, ROLE_VERSION, ROLE_NEXT, ROLE_FRAG, ROLE_MORE};
+	static const enum field_role roles[] = {ROLE_LEN,  ROLE_HLEN, ROLE_VERSION,
+						ROLE_NEXT, ROLE_FRAG, ROLE_MORE};
 
 	const struct field *fields = frame->l.h[i].proto->fields;
 
@@ -214,15 +219,16 @@ void compile_offload(const struct frame_spec *spec, const struct frame *f, struc
 
 	if (spec->rnd_on || s->n < 3 || strcmp(s->hdr[0]->name, "eth") != 0)
 		return;
-	while (i < s->n && (strcmp(s->hdr[i]->name, "vlan") == 0 || strcmp(s->hdr[i]->name, "qinq") == 0))
+	while (i < s->n &&
+	       (strcmp(s->hdr[i]->name, "vlan") == 0 || strcmp(s->hdr[i]->name, "qinq") == 0))
 		i++;
 	if (i + 1 >= s->n || (i + 2 < s->n && !s->hdr[i + 2]->is_payload) || i + 3 < s->n)
 		return;
 	const char *ip = s->hdr[i]->name, *l4 = s->hdr[i + 1]->name;
 	bool ip4 = strcmp(ip, "ipv4") == 0, ip6 = strcmp(ip, "ipv6") == 0;
 	bool udp = strcmp(l4, "udp") == 0, tcp = strcmp(l4, "tcp") == 0;
-	if (!(ip4 || ip6) || !(udp || tcp) || p->nsums != (ip4 ? 2 : 1) || set_by_user(f, i) || set_by_user(f, i + 1) ||
-	    f->l.h[i].nparts != 0)
+	if (!(ip4 || ip6) || !(udp || tcp) || p->nsums != (ip4 ? 2 : 1) || set_by_user(f, i) ||
+	    set_by_user(f, i + 1) || f->l.h[i].nparts != 0)
 		return;
 	p->offload = true;
 	p->offload_ip4 = ip4;

@@ -17,7 +17,8 @@ static json_t *hex_json(const uint8_t *bytes, unsigned n)
 }
 
 /* The value of a field in the form in which `set` takes it. */
-static json_t *field_text(const struct walk *w, const uint8_t *bytes, unsigned i, const struct field *f)
+static json_t *field_text(const struct walk *w, const uint8_t *bytes, unsigned i,
+			  const struct field *f)
 {
 	struct sbuf text = {0};
 	struct vspec spec;
@@ -42,10 +43,12 @@ static void add_text(json_t *texts, const struct field *f, const json_t *number,
 	json_decref(text);
 }
 
-static json_t *field_json(const struct walk *w, const uint8_t *bytes, unsigned i, const struct field *f)
+static json_t *field_json(const struct walk *w, const uint8_t *bytes, unsigned i,
+			  const struct field *f)
 {
 	if (f->kind == FIELD_BYTES)
-		return hex_json(bytes + layout_field(&w->l, i, f) / 8, layout_bytes_len(&w->l, i, f));
+		return hex_json(bytes + layout_field(&w->l, i, f) / 8,
+				layout_bytes_len(&w->l, i, f));
 	if (f->kind == FIELD_UINT && f->bits < 64)
 		return json_integer((json_int_t)layout_get_u64(&w->l, bytes, i, f));
 	return field_text(w, bytes, i, f);
@@ -72,9 +75,11 @@ static json_t *header_json(const struct walk *w, const uint8_t *bytes, unsigned 
 			sbuf_free(&key);
 		}
 	}
-	json_t *h = json_pack("{s:s, s:i, s:o}", "name", p->name, "offset", (int)w->l.h[i].off, "fields", fields);
+	json_t *h = json_pack("{s:s, s:i, s:o}", "name", p->name, "offset", (int)w->l.h[i].off,
+			      "fields", fields);
 	json_object_set_new(h, "text", texts);
-	if (w->l.h[i].hlen > p->len && p->options != OPTIONS_NONE && proto_role(p, ROLE_HLEN) != NULL)
+	if (w->l.h[i].hlen > p->len && p->options != OPTIONS_NONE &&
+	    proto_role(p, ROLE_HLEN) != NULL)
 		json_object_set_new(h, "options", hex_json(hdr + p->len, w->l.h[i].hlen - p->len));
 	if (verdict_text(w->verdict[i]) != NULL)
 		json_object_set_new(h, "malformed", json_string(verdict_text(w->verdict[i])));
@@ -92,12 +97,13 @@ json_t *frame_dissect(const uint8_t *bytes, unsigned len)
 		sbuf_addf(&stack, "%s%s", i != 0 ? "/" : "", w.l.h[i].proto->name);
 		json_array_append_new(headers, header_json(&w, bytes, i));
 	}
-	json_t *j =
-		json_pack("{s:i, s:s, s:o, s:{s:i, s:i}}", "size", (int)(len + FRAME_FCS), "stack", sbuf_str(&stack),
-			  "headers", headers, "payload", "offset", (int)w.payload, "len", (int)(w.padding - w.payload));
+	json_t *j = json_pack("{s:i, s:s, s:o, s:{s:i, s:i}}", "size", (int)(len + FRAME_FCS),
+			      "stack", sbuf_str(&stack), "headers", headers, "payload", "offset",
+			      (int)w.payload, "len", (int)(w.padding - w.payload));
 	if (w.len > w.padding)
 		json_object_set_new(j, "padding",
-				    json_pack("{s:i, s:i}", "offset", (int)w.padding, "len", (int)(w.len - w.padding)));
+				    json_pack("{s:i, s:i}", "offset", (int)w.padding, "len",
+					      (int)(w.len - w.padding)));
 	json_object_set_new(j, "hex", hex_json(bytes, len));
 	sbuf_free(&stack);
 	return j;

@@ -189,7 +189,8 @@ struct name {
 	bool gone;  /* its header is taken out, or the one in its place has no such field */
 };
 
-static struct name edit_renamed(const struct edit *ed, const struct frame_stack *old, const struct proto *p, uint8_t nth, const struct field *f)
+static struct name edit_renamed(const struct edit *ed, const struct frame_stack *old,
+				const struct proto *p, uint8_t nth, const struct field *f)
 {
 	struct name n = {.proto = p, .field = f, .nth = nth};
 	int was = header_at(old, p, nth), now = -1;
@@ -209,7 +210,10 @@ static struct name edit_renamed(const struct edit *ed, const struct frame_stack 
 		n.gone = true;
 		return n;
 	}
-	return (struct name){.proto = q, .field = g, .nth = nth_of(&ed->s, (unsigned)now), .there = true};
+	return (struct name){.proto = q,
+			     .field = g,
+			     .nth = nth_of(&ed->s, (unsigned)now),
+			     .there = true};
 }
 
 static bool same_name(const struct name *a, const struct name *b)
@@ -217,7 +221,8 @@ static bool same_name(const struct name *a, const struct name *b)
 	return a->proto == b->proto && a->field == b->field && a->nth == b->nth;
 }
 
-static void move_values(const struct edit *ed, const struct frame_stack *old, struct frame_vals *vals, struct sbuf *gone)
+static void move_values(const struct edit *ed, const struct frame_stack *old,
+			struct frame_vals *vals, struct sbuf *gone)
 {
 	struct name *to = xcalloc(vals->n + 1u, sizeof(*to));
 	unsigned n = vals->n, kept = 0;
@@ -255,7 +260,8 @@ static void move_nest(const struct edit *ed, const struct frame_stack *old, stru
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < nest->n; i++) {
-		struct name to = edit_renamed(ed, old, nest->at[i].proto, nest->at[i].nth, nest->at[i].field);
+		struct name to = edit_renamed(ed, old, nest->at[i].proto, nest->at[i].nth,
+					      nest->at[i].field);
 		if (to.gone)
 			continue;
 		nest->at[kept] = nest->at[i];
@@ -285,8 +291,10 @@ static int edit_end(struct edit *ed, struct frame_spec *spec, struct sbuf *gone,
 		if (i == 0 ? s->hdr[0]->starts : proto_bind(s->hdr[i - 1], s->hdr[i]) != NULL)
 			continue;
 		frame_stack_print(&spec->stack, &text);
-		rc = err_set(e, EINVAL, "the frame %s cannot take it: %s cannot follow %s; `set <ports> frame ...` writes another one",
-			     sbuf_str(&text), s->hdr[i]->name, i > 0 ? s->hdr[i - 1]->name : "nothing");
+		rc = err_set(
+			e, EINVAL,
+			"the frame %s cannot take it: %s cannot follow %s; `set <ports> frame ...` writes another one",
+			sbuf_str(&text), s->hdr[i]->name, i > 0 ? s->hdr[i - 1]->name : "nothing");
 		sbuf_free(&text);
 	}
 	if (rc != 0)
@@ -342,19 +350,23 @@ bool frame_has(const struct frame_stack *s, enum frame_part part)
 	return false;
 }
 
-static int no_place(const struct frame_spec *spec, const char *what, const char *needs, struct err *e)
+static int no_place(const struct frame_spec *spec, const char *what, const char *needs,
+		    struct err *e)
 {
 	struct sbuf text = {0};
 
 	frame_stack_print(&spec->stack, &text);
-	err_set(e, EINVAL, "%s needs %s, and the frame is %s; `set <ports> frame ...` writes another one", what, needs, sbuf_str(&text));
+	err_set(e, EINVAL,
+		"%s needs %s, and the frame is %s; `set <ports> frame ...` writes another one",
+		what, needs, sbuf_str(&text));
 	sbuf_free(&text);
 	return -EINVAL;
 }
 
 /* Puts these headers behind the outermost IP header, and behind them an IP header of the same
  * version. */
-static int add_tunnel(struct edit *ed, const struct frame_spec *spec, const char *const *hdrs, const char *what, struct err *e)
+static int add_tunnel(struct edit *ed, const struct frame_spec *spec, const char *const *hdrs,
+		      const char *what, struct err *e)
 {
 	int ip = outer_ip(&ed->s);
 
@@ -395,7 +407,8 @@ static int add_gtpu(struct edit *ed, const struct frame_spec *spec, struct err *
 
 int frame_add(struct frame_spec *spec, enum frame_part part, struct sbuf *gone, struct err *e)
 {
-	static const char *const gre[] = {"gre", NULL}, *const gre_eth[] = {"gre", "eth", NULL}, *const vxlan[] = {"udp", "vxlan", "eth", NULL};
+	static const char *const gre[] = {"gre", NULL}, *const gre_eth[] = {"gre", "eth", NULL},
+				 *const vxlan[] = {"udp", "vxlan", "eth", NULL};
 	struct edit ed;
 	int rc = 0;
 
@@ -494,11 +507,13 @@ int frame_set_net(struct frame_spec *spec, const char *name, struct sbuf *gone, 
 	unsigned at = need_ip(&ed, strcmp(name, "arp") == 0 ? "ipv4" : name);
 	if (edit_is(&ed.s, at, name))
 		return edit_end(&ed, spec, gone, e);
-	take_out(&ed, at + 1, past_ip(&ed.s, at) - at - 1); /* extension headers are of the other version */
+	/* extension headers are of the other version */
+	take_out(&ed, at + 1, past_ip(&ed.s, at) - at - 1);
 	ed.s.hdr[at] = proto_find(name);
 	if (strcmp(name, "arp") == 0) {
 		edit_cut(&ed, at + 1);
-		for (unsigned first = past_tags(&ed.s); first < at && edit_is(&ed.s, first, "mpls"); at--)
+		for (unsigned first = past_tags(&ed.s); first < at && edit_is(&ed.s, first, "mpls");
+		     at--)
 			take_out(&ed, first, 1);
 	}
 	return edit_end(&ed, spec, gone, e);

@@ -25,9 +25,10 @@ static int user_text(const struct frame_spec *spec, uint8_t *p, unsigned n, stru
 	size_t len = strnlen(spec->user, sizeof(spec->user));
 
 	if (len == 0)
-		return err_set(e, EINVAL,
-			       "the payload pattern is user, but the user pattern is empty: set its text, "
-			       "or pattern abc or zero");
+		return err_set(
+			e, EINVAL,
+			"the payload pattern is user, but the user pattern is empty: set its text, "
+			"or pattern abc or zero");
 	fill_repeat((const uint8_t *)spec->user, len, p, n);
 	return 0;
 }
@@ -40,7 +41,8 @@ static int given_bytes(const struct frame_spec *spec, uint8_t *p, unsigned n, st
 		return err_set(
 			e, EINVAL,
 			"the payload pattern is %s, but there are no bytes: `set <ports> pattern.%s ...` gives them",
-			spec->fill == FILL_HEX ? "hex" : "file", spec->fill == FILL_HEX ? "hex" : "file");
+			spec->fill == FILL_HEX ? "hex" : "file",
+			spec->fill == FILL_HEX ? "hex" : "file");
 	fill_repeat(data->b, data->n, p, n);
 	return 0;
 }

@@ -9,7 +9,7 @@
 
 #define FRAME_MAX_HDRS 64
 #define FRAME_FCS 4
-#define FRAME_MIN_LEN 60     /* IEEE 802.3 3.2.8: 64 bytes with FCS */
+#define FRAME_MIN_LEN 60 /* IEEE 802.3 3.2.8: 64 bytes with FCS */
 #define FRAME_MAX_LEN 16380
 
 struct frame_stack {
@@ -36,20 +36,26 @@ struct frame_vals { /* growing array; who holds it frees it */
  * may also hold values of headers that the stack does not have: they are kept. frame_vals_unset()
  * removes the value of a field, and returns false if it has none. frame_vals_find() returns the
  * value, which is valid until the array changes, or NULL. */
-void frame_vals_set(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f, const uint8_t *v);
+void frame_vals_set(struct frame_vals *a, const struct proto *p, unsigned nth,
+		    const struct field *f, const uint8_t *v);
 /* Gives a field a value that changes from frame to frame. The variation is copied; one of kind
  * VARY_FIXED becomes a plain value. */
-void frame_vals_vary(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f, const struct vary *v);
+void frame_vals_vary(struct frame_vals *a, const struct proto *p, unsigned nth,
+		     const struct field *f, const struct vary *v);
 /* Gives a FIELD_BYTES field its bytes, which are copied. */
-void frame_vals_bytes(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f, const struct hexbytes *b);
-bool frame_vals_unset(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f);
-const struct frame_val *frame_vals_find(const struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f);
+void frame_vals_bytes(struct frame_vals *a, const struct proto *p, unsigned nth,
+		      const struct field *f, const struct hexbytes *b);
+bool frame_vals_unset(struct frame_vals *a, const struct proto *p, unsigned nth,
+		      const struct field *f);
+const struct frame_val *frame_vals_find(const struct frame_vals *a, const struct proto *p,
+					unsigned nth, const struct field *f);
 void frame_vals_copy(struct frame_vals *dst, const struct frame_vals *src);
 void frame_vals_free(struct frame_vals *a);
 /* Reads the name of a field, "udp.dst" or "ipv4[2].src", into its protocol, the number of the
  * header among those of its kind (1 = outermost) and the field. -EINVAL with the column and the
  * nearest word. */
-int frame_field_parse(const char *text, const struct proto **p, unsigned *nth, const struct field **f, struct err *e);
+int frame_field_parse(const char *text, const struct proto **p, unsigned *nth,
+		      const struct field **f, struct err *e);
 /* Appends the name of a field as frame_field_parse() reads it. */
 void frame_field_name(const struct proto *p, unsigned nth, const struct field *f, struct sbuf *out);
 /* Gives the field of that name the value or the variation that a text says. 0, or what the parser
@@ -61,7 +67,16 @@ int frame_vals_parse(struct frame_vals *a, const char *field, const char *value,
  * of Pktgen; NONE promises nothing and is zero bytes. INC is 0, 1, .. 255, 0, ... RANDOM takes
  * another piece of frame_random_block(seed) in each frame. HEX and FILE repeat `data` up to the
  * end. */
-enum frame_fill { FILL_ABC, FILL_ZERO, FILL_NONE, FILL_USER, FILL_INC, FILL_RANDOM, FILL_HEX, FILL_FILE };
+enum frame_fill {
+	FILL_ABC,
+	FILL_ZERO,
+	FILL_NONE,
+	FILL_USER,
+	FILL_INC,
+	FILL_RANDOM,
+	FILL_HEX,
+	FILL_FILE
+};
 
 /* Fields that step like the digits of a counter, the fastest one first. A field moves on when all
  * digits before it have gone once through their values. Fields of one digit step together, and the
@@ -70,7 +85,12 @@ enum frame_fill { FILL_ABC, FILL_ZERO, FILL_NONE, FILL_USER, FILL_INC, FILL_RAND
 #define FRAME_MAX_NEST 16
 struct frame_nest {
 	unsigned n;
-	struct { const struct proto *proto; const struct field *field; uint8_t nth; bool same_digit; } at[FRAME_MAX_NEST];
+	struct {
+		const struct proto *proto;
+		const struct field *field;
+		uint8_t nth;
+		bool same_digit;
+	} at[FRAME_MAX_NEST];
 };
 
 /* Bits of the finished frame that change at random, wherever they lie (Pktgen's rnd). Bit 31 - i of
@@ -79,23 +99,23 @@ struct frame_nest {
 #define FRAME_MAX_RND 32
 struct frame_rnd {
 	bool on;
-	uint16_t off;           /* byte of the frame */
-	uint8_t nbits;          /* 1..32 */
+	uint16_t off;            /* byte of the frame */
+	uint8_t nbits;           /* 1..32 */
 	uint32_t one, zero, rnd; /* masks of bits to set, clear, make random; other bits stay */
 };
 
 struct frame_spec {
 	struct frame_stack stack;
 	struct frame_vals vals;
-	uint16_t size;            /* with FCS; 0: 64, or what the headers need if that is more */
+	uint16_t size; /* with FCS; 0: 64, or what the headers need if that is more */
 	enum frame_fill fill;
-	char user[64];            /* FILL_USER: repeated text */
-	uint64_t fill_seed;       /* FILL_RANDOM */
-	struct hexbytes *data;    /* FILL_HEX, FILL_FILE; owned by the holder of the spec */
+	char user[64];         /* FILL_USER: repeated text */
+	uint64_t fill_seed;    /* FILL_RANDOM */
+	struct hexbytes *data; /* FILL_HEX, FILL_FILE; owned by the holder of the spec */
 	struct frame_nest nest;
 	/* One of `probe` frames carries a probe (frame_probe.h), all have room for one; 0: none. */
 	uint32_t probe;
-	bool rnd_on;              /* false: rnd is ignored */
+	bool rnd_on; /* false: rnd is ignored */
 	struct frame_rnd rnd[FRAME_MAX_RND];
 };
 void frame_spec_copy(struct frame_spec *dst, const struct frame_spec *src); /* dst is not freed */
@@ -123,12 +143,12 @@ struct layout {
 	uint32_t tail; /* first byte behind the headers */
 	struct {
 		const struct proto *proto;
-		uint32_t off;      /* first byte */
-		uint32_t hlen;     /* bytes of this header, with its parts and padding */
-		uint32_t end;      /* first byte behind what this header carries */
-		uint64_t set;      /* only from the builder: bit i: the spec sets field i */
+		uint32_t off;          /* first byte */
+		uint32_t hlen;         /* bytes of this header, with its parts and padding */
+		uint32_t end;          /* first byte behind what this header carries */
+		uint64_t set;          /* only from the builder: bit i: the spec sets field i */
 		uint16_t part, nparts; /* its parts in the array below: the first, and how many */
-		uint8_t nth;       /* its number among the headers of its protocol, from 1 */
+		uint8_t nth;           /* its number among the headers of its protocol, from 1 */
 	} h[FRAME_MAX_HDRS];
 	struct layout_part {
 		const struct part *part;
@@ -140,22 +160,25 @@ struct layout {
  * for such a field and the frame is another message, this is the field that tells the message
  * (icmp.type), and *says is what that field holds. Otherwise NULL. Values without effect are
  * kept. */
-const struct field *frame_val_idle(const struct frame_spec *spec, const struct frame_val *v, uint64_t *says);
+const struct field *frame_val_idle(const struct frame_spec *spec, const struct frame_val *v,
+				   uint64_t *says);
 
 struct frame {
-	uint16_t len;                     /* without FCS */
+	uint16_t len; /* without FCS */
 	uint8_t bytes[FRAME_MAX_LEN + 4];
-	unsigned n;                       /* headers */
-	uint16_t off[FRAME_MAX_HDRS];     /* byte offset of each header */
+	unsigned n;                   /* headers */
+	uint16_t off[FRAME_MAX_HDRS]; /* byte offset of each header */
 	struct layout l;
 };
 /* Reads a field of header i of a frame that was built, as VT_FIELD_BYTES. False: this frame has no
  * such field, because its option is not set or because it belongs to another message. A ROLE_HERE
  * field is 1 where its part is. Not for FIELD_BYTES. */
-bool frame_field_get(const struct frame *f, unsigned i, const struct field *field, uint8_t v[VT_FIELD_BYTES]);
+bool frame_field_get(const struct frame *f, unsigned i, const struct field *field,
+		     uint8_t v[VT_FIELD_BYTES]);
 /* The bytes of a FIELD_BYTES field in the frame and their number *n, or NULL where the frame has no
  * such field. */
-const uint8_t *frame_field_bytes(const struct frame *f, unsigned i, const struct field *field, unsigned *n);
+const uint8_t *frame_field_bytes(const struct frame *f, unsigned i, const struct field *field,
+				 unsigned *n);
 
 /* Builds the frame of spec. Where spec sets no value, dflt (may be NULL) gives it (the port's MACs
  * and addresses), and otherwise the field's own default holds. What dflt says of the first header
@@ -165,7 +188,8 @@ const uint8_t *frame_field_bytes(const struct frame *f, unsigned i, const struct
  * below 64 or below what the headers need (the text names the smallest size), when it is above
  * max_size (with FCS), when the headers do not fit, or when the payload has no text or bytes to
  * repeat. */
-int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame *out, struct err *e);
+int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size,
+		struct frame *out, struct err *e);
 
 /* ---- frames that change (frame_plan.h) ---- */
 
@@ -176,7 +200,8 @@ int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, un
  * becomes the FNV-1a 64 of the field's name, "udp.src" or "ipv4[2].src". For entry i of rnd it is
  * the hash of "rnd[i]"; if its bits are split, the hash of "rnd[i]+b" for the piece that begins at
  * its bit b. On success the caller frees *out with frame_plan_free(). */
-int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size, struct frame_plan *out, struct err *e);
+int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size,
+		  struct frame_plan *out, struct err *e);
 void frame_plan_free(struct frame_plan *);
 
 /* Marks the bits that differ from one frame to the next: in `varies` those that the user asked for,

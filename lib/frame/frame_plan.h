@@ -5,16 +5,17 @@
 #include "vary.h"
 
 struct frame_var {
-	uint32_t bit;            /* offset in the frame, bit 0 = most significant of byte 0 */
-	uint16_t bits;           /* 1..128 */
-	struct vary v;           /* seeds are final; v.list is owned by the plan */
-	uint64_t id;             /* equal in two plans: the same field changes in the same way */
+	uint32_t bit;  /* offset in the frame, bit 0 = most significant of byte 0 */
+	uint16_t bits; /* 1..128 */
+	struct vary v; /* seeds are final; v.list is owned by the plan */
+	uint64_t id;   /* equal in two plans: the same field changes in the same way */
 };
 
 /* A checksum that the builder fills in. */
 struct frame_sum {
-	uint16_t off;            /* first byte of its field */
-	bool crc32c;             /* 4 bytes, little endian (RFC 9260 appendix A); else 2 bytes, RFC 1071 */
+	uint16_t off; /* first byte of its field */
+	/* 4 bytes, little endian (RFC 9260 appendix A); else 2 bytes, RFC 1071 */
+	bool crc32c;
 	bool zero_is_none;       /* 0 is sent as 0xffff */
 	uint16_t from, to;       /* bytes covered */
 	uint16_t src, dst, alen; /* pseudo header: offsets of addresses, their length; 0: none */
@@ -26,12 +27,12 @@ struct frame_sum {
  * over all variations v of coef[c * nvars + v] * V, where V is the number in the bits of v. Where c
  * covers another checksum, what that one contributes is in these coefficients. */
 struct frame_plan {
-	uint16_t len, hdr_len;   /* bytes without FCS; of these, before the payload */
-	uint8_t *bytes;          /* the frame of ordinal 0 */
+	uint16_t len, hdr_len; /* bytes without FCS; of these, before the payload */
+	uint8_t *bytes;        /* the frame of ordinal 0 */
 	uint16_t nvars, nsums;
-	struct frame_var *var;   /* in ascending order of bit */
-	struct frame_sum *sum;   /* the inner before the outer */
-	uint16_t *coef;          /* [nsums * nvars] */
+	struct frame_var *var; /* in ascending order of bit */
+	struct frame_sum *sum; /* the inner before the outer */
+	uint16_t *coef;        /* [nsums * nvars] */
 	/* coef holds for all sums. False: a crc covers what varies, variations overlap, a sum
 	 * covers only a part of one, or all that it covers may be 0. Then all sums are computed
 	 * anew for each frame. */
@@ -41,7 +42,7 @@ struct frame_plan {
 	/* Where there is room for a probe; 0: no room. In `bytes` it holds PROBE_NONE. Its check
 	 * word keeps all checksums the same, whatever it says, except a crc. */
 	uint16_t probe_off;
-	uint32_t probe_every;    /* one of so many frames has one */
+	uint32_t probe_every; /* one of so many frames has one */
 	/* [nsums]: the same as coef for random_payload, whose number V is the sum of its words,
 	 * counted from its first byte. */
 	uint16_t *pay_coef;

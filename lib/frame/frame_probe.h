@@ -32,7 +32,13 @@
 #define PROBE_SENT_BITS 36
 #define PROBE_SENT_MASK ((1ull << PROBE_SENT_BITS) - 1)
 
-struct probe { uint32_t seq; uint16_t stream; uint8_t port, queue; uint64_t sent, delay; }; /* sent mod 2^36; cycles */
+/* sent mod 2^36; cycles */
+struct probe {
+	uint32_t seq;
+	uint16_t stream;
+	uint8_t port, queue;
+	uint64_t sent, delay;
+};
 
 /* The sum of the four 16-bit words of v, folded once. Byte order does not matter for the question
  * whether two such sums are equal mod 65535. */
@@ -53,9 +59,11 @@ static inline uint64_t probe_delay_code(uint64_t delay) /* gives exp << 15 | man
 }
 
 /* The two words of a probe in host order. In memory they are big-endian. */
-static inline uint64_t probe_hi(uint32_t seq, unsigned port, unsigned queue, uint64_t delay_code, uint64_t lo)
+static inline uint64_t probe_hi(uint32_t seq, unsigned port, unsigned queue, uint64_t delay_code,
+				uint64_t lo)
 {
-	uint64_t hi = (uint64_t)seq << 16 | (uint64_t)port << 11 | (uint64_t)queue << 5 | delay_code >> 15;
+	uint64_t hi = (uint64_t)seq << 16 | (uint64_t)port << 11 | (uint64_t)queue << 5 |
+		      delay_code >> 15;
 	uint32_t sum = probe_sum64(hi) + probe_sum64(lo);
 	uint32_t check = PROBE_SUM + 8 * 65535 - sum; /* sums are below 2 x 2^18 */
 
@@ -72,10 +80,17 @@ static inline bool probe_right(uint64_t hi, uint64_t lo)
 	return (probe_sum64(hi) + probe_sum64(lo)) % 65535 == PROBE_SUM;
 }
 
-static inline uint64_t probe_delay(uint64_t hi, uint64_t lo) { return (lo >> 36 & 0x7fff) << (hi & 31); }
+static inline uint64_t probe_delay(uint64_t hi, uint64_t lo)
+{
+	return (lo >> 36 & 0x7fff) << (hi & 31);
+}
 
 static inline struct probe probe_of(uint64_t hi, uint64_t lo)
 {
-	return (struct probe){.seq = (uint32_t)(hi >> 16), .port = (uint8_t)(hi >> 11 & 31), .queue = (uint8_t)(hi >> 5 & 63),
-			      .stream = (uint16_t)(lo >> 51), .sent = lo & PROBE_SENT_MASK, .delay = probe_delay(hi, lo)};
+	return (struct probe){.seq = (uint32_t)(hi >> 16),
+			      .port = (uint8_t)(hi >> 11 & 31),
+			      .queue = (uint8_t)(hi >> 5 & 63),
+			      .stream = (uint16_t)(lo >> 51),
+			      .sent = lo & PROBE_SENT_MASK,
+			      .delay = probe_delay(hi, lo)};
 }

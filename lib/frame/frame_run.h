@@ -14,25 +14,25 @@
 struct frun;
 struct frame_plan; /* frame.h */
 
-struct frun_slot {           /* one slot of the cycle */
-	uint16_t stream;     /* index into stream_id */
-	uint16_t plan;       /* index into plan */
+struct frun_slot {       /* one slot of the cycle */
+	uint16_t stream; /* index into stream_id */
+	uint16_t plan;   /* index into plan */
 };
 
 struct frun_spec {
 	const struct frun_slot *cycle;
-	unsigned ncycle;     /* 1..FRUN_MAX_CYCLE */
+	unsigned ncycle; /* 1..FRUN_MAX_CYCLE */
 	/* One plan for each stream and size. The frun copies what it needs. */
 	const struct frame_plan *const *plan;
 	unsigned nplans;
 	const uint32_t *stream_id; /* by stream index: its lasting number */
-	const uint64_t *o0;  /* by stream index: its ordinal at k = 0; NULL: all 0 */
+	const uint64_t *o0;        /* by stream index: its ordinal at k = 0; NULL: all 0 */
 	unsigned nstreams;
 	unsigned first, nqueues;
 	/* Two fruns with the same number send the streams in the same order, whatever their sizes,
 	 * so that a position in one is a position in the other. */
 	uint64_t sched_id;
-	bool offload;        /* checksums that a NIC can fill in (see the plans) stay 0 for it */
+	bool offload; /* checksums that a NIC can fill in (see the plans) stay 0 for it */
 	/* Places in the objects that frun_fill() gets: where the frame begins, and where its length
 	 * is written as 16 and as 32 bits, if lengths differ from frame to frame. If the short one
 	 * lies right behind the long one, one store writes both, and 0 to the two bytes behind
@@ -89,19 +89,19 @@ bool frun_is_fixed(const struct frun *);
 
 /* Where own frame i has its probe. Its index is i mod frun_probes_own(). */
 struct frun_probe {
-	uint16_t off;         /* first byte in the frame; 0: none */
-	uint16_t stream;      /* its stream's id */
-	uint32_t every;       /* one of so many frames of the stream has one, all have room */
+	uint16_t off;    /* first byte in the frame; 0: none */
+	uint16_t stream; /* its stream's id */
+	uint32_t every;  /* one of so many frames of the stream has one, all have room */
 };
 /* The probes of all own frames, by index; NULL: no frame has one. Images hold PROBE_NONE in that
  * place. A buffer that holds a probe there still holds the image of its class. */
 const struct frun_probe *frun_probes(const struct frun *f);
 unsigned frun_probes_own(const struct frun *f);
 enum frun_probes_kind {
-	FRUN_PROBES_SOME,     /* none of the others: each frame must be looked at */
-	FRUN_PROBES_ALL,      /* every frame has one, and no checksum depends on it */
-	FRUN_PROBES_ROW,      /* ALL, in one place, and stream ids ascend by 1 with the index */
-	FRUN_PROBES_ONE,      /* ALL, in one place and of one stream */
+	FRUN_PROBES_SOME, /* none of the others: each frame must be looked at */
+	FRUN_PROBES_ALL,  /* every frame has one, and no checksum depends on it */
+	FRUN_PROBES_ROW,  /* ALL, in one place, and stream ids ascend by 1 with the index */
+	FRUN_PROBES_ONE,  /* ALL, in one place and of one stream */
 };
 enum frun_probes_kind frun_probes_kind(const struct frun *f);
 /* What the probes of a burst have in common. hi and lo are the two words of a probe in host order,
@@ -114,10 +114,12 @@ struct frun_probing {
 	const uint64_t *code;
 };
 /* Writes the probes of n frames, the first of which has index `at`. Not for FRUN_PROBES_SOME. */
-void frun_probe(const struct frun *f, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n);
+void frun_probe(const struct frun *f, uint32_t at, const struct frun_probing *b, void *const *obj,
+		unsigned n);
 /* frun_fill() and frun_probe() in one pass. Only for fruns of which frun_fuses() is true. */
 bool frun_fuses(const struct frun *f);
-void frun_fill_probe(const struct frun *f, void *state, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n);
+void frun_fill_probe(const struct frun *f, void *state, uint32_t at, const struct frun_probing *b,
+		     void *const *obj, unsigned n);
 /* Computes the checksums of own frame i that cover its probe. The rest of the frame must be
  * complete. False: it has no such checksum. */
 bool frun_probe_sums(const struct frun *f, uint64_t i, uint8_t *frame);
@@ -131,11 +133,13 @@ void frun_begin(const struct frun *f, void *state);
  * = 0 stands for k = i * nqueues of `from`, and each stream (by its id) goes on with its ordinal.
  * Variations that both have (by id) go on; one that only `to` has starts at its first value.
  * Returns the position i in `to`. */
-uint64_t frun_move(const struct frun *from, const void *from_state, const struct frun *to, void *state);
+uint64_t frun_move(const struct frun *from, const void *from_state, const struct frun *to,
+		   void *state);
 /* Makes stream `id` of `to` go on where it stands in another frun of the same queue, with its
  * ordinal and with the variations that both have. `to` must stand at position 0, with no frame
  * filled yet. False: one of them has no such stream. */
-bool frun_take(const struct frun *from, const void *from_state, const struct frun *to, void *state, uint32_t id);
+bool frun_take(const struct frun *from, const void *from_state, const struct frun *to, void *state,
+	       uint32_t id);
 /* Makes the state of `to`, the next phase of the same schedule. Ordinals go on from o0 of `to`. If
  * frun_move() began the schedule later than the run, what streams had sent before that is added.
  * Variations go on. */

@@ -14,7 +14,7 @@ enum verdict {
 struct walk {
 	struct layout l;
 	enum verdict verdict[FRAME_MAX_HDRS];
-	bool unsure[FRAME_MAX_HDRS];    /* a checksum may cover bytes that are missing */
+	bool unsure[FRAME_MAX_HDRS]; /* a checksum may cover bytes that are missing */
 	/* Payload: payload .. padding - 1; padding: padding .. len - 1. */
 	unsigned payload, padding, len;
 };
@@ -25,4 +25,5 @@ const char *verdict_text(enum verdict v); /* NULL when good */
 /* What frame_sum_state() says of field f of header i: it is no checksum, it cannot be judged, it is
  * right, it is wrong. */
 enum sum_state { SUM_NO_FIELD, SUM_UNKNOWN, SUM_GOOD, SUM_BAD };
-enum sum_state frame_sum_state(const struct walk *w, const uint8_t *bytes, unsigned i, const struct field *f);
+enum sum_state frame_sum_state(const struct walk *w, const uint8_t *bytes, unsigned i,
+			       const struct field *f);

@@ -31,7 +31,8 @@ bool layout_has(const struct layout *l, const uint8_t *bytes, unsigned i, const 
 		return false;
 	if (f->when.field == NULL)
 		return true;
-	return cond_has(&f->when, layout_get_u64(l, bytes, i, proto_field(l->h[i].proto, f->when.field)));
+	return cond_has(&f->when,
+			layout_get_u64(l, bytes, i, proto_field(l->h[i].proto, f->when.field)));
 }
 
 unsigned layout_bytes_len(const struct layout *l, unsigned i, const struct field *f)
@@ -54,7 +55,8 @@ void layout_get(const struct layout *l, const uint8_t *bytes, unsigned i, const 
 		proto_get(f, bytes + base, v);
 }
 
-uint64_t layout_get_u64(const struct layout *l, const uint8_t *bytes, unsigned i, const struct field *f)
+uint64_t layout_get_u64(const struct layout *l, const uint8_t *bytes, unsigned i,
+			const struct field *f)
 {
 	uint8_t v[VT_FIELD_BYTES];
 	uint64_t x = 0;
@@ -74,7 +76,8 @@ void layout_put(const struct layout *l, uint8_t *bytes, unsigned i, const struct
 		proto_put(f, bytes + base, v);
 }
 
-void layout_put_u64(const struct layout *l, uint8_t *bytes, unsigned i, const struct field *f, uint64_t v)
+void layout_put_u64(const struct layout *l, uint8_t *bytes, unsigned i, const struct field *f,
+		    uint64_t v)
 {
 	int base = base_of(l, i, f);
 
@@ -82,7 +85,8 @@ void layout_put_u64(const struct layout *l, uint8_t *bytes, unsigned i, const st
 		proto_put_u64(f, bytes + base, v);
 }
 
-bool frame_field_get(const struct frame *f, unsigned i, const struct field *field, uint8_t v[VT_FIELD_BYTES])
+bool frame_field_get(const struct frame *f, unsigned i, const struct field *field,
+		     uint8_t v[VT_FIELD_BYTES])
 {
 	if (i >= f->l.n || field->kind == FIELD_BYTES || !layout_has(&f->l, f->bytes, i, field))
 		return false;
@@ -90,7 +94,8 @@ bool frame_field_get(const struct frame *f, unsigned i, const struct field *fiel
 	return true;
 }
 
-const uint8_t *frame_field_bytes(const struct frame *f, unsigned i, const struct field *field, unsigned *n)
+const uint8_t *frame_field_bytes(const struct frame *f, unsigned i, const struct field *field,
+				 unsigned *n)
 {
 	if (i >= f->l.n || field->kind != FIELD_BYTES || !layout_has(&f->l, f->bytes, i, field))
 		return NULL;

@@ -68,13 +68,15 @@ static unsigned sum_bytes(const struct frame_sum *s)
 
 static bool sum_sees(const struct frame_sum *s, const uint8_t *mask)
 {
-	return moves_marked(mask, 8u * s->from, 8u * s->to) || moves_marked(mask, 8u * s->src, 8u * (s->src + s->alen)) ||
+	return moves_marked(mask, 8u * s->from, 8u * s->to) ||
+	       moves_marked(mask, 8u * s->src, 8u * (s->src + s->alen)) ||
 	       moves_marked(mask, 8u * s->dst, 8u * (s->dst + s->alen));
 }
 
 /* True if checksum c changes from frame to frame. The effect of a checksum that c covers is in the
  * coefficients of the plan, if these hold. */
-static bool sum_follows(const struct frame_plan *p, unsigned c, const uint8_t *varies, const uint8_t *follows)
+static bool sum_follows(const struct frame_plan *p, unsigned c, const uint8_t *varies,
+			const uint8_t *follows)
 {
 	if (!p->linear)
 		return sum_sees(&p->sum[c], varies) || sum_sees(&p->sum[c], follows);
@@ -104,12 +106,14 @@ void frame_moves(const struct frame_plan *plan, uint8_t *varies, uint8_t *follow
 			memset(follows + plan->sum[c].off, 0xff, sum_bytes(&plan->sum[c]));
 }
 
-static bool field_marked(const struct frame *f, unsigned i, const struct field *field, const uint8_t *mask)
+static bool field_marked(const struct frame *f, unsigned i, const struct field *field,
+			 const uint8_t *mask)
 {
 	if (!layout_has(&f->l, f->bytes, i, field))
 		return false;
 	int bit = layout_field(&f->l, i, field);
-	unsigned bits = field->kind == FIELD_BYTES ? 8 * layout_bytes_len(&f->l, i, field) : field->bits;
+	unsigned bits =
+		field->kind == FIELD_BYTES ? 8 * layout_bytes_len(&f->l, i, field) : field->bits;
 	return bit >= 0 && moves_marked(mask, (uint32_t)bit, (uint32_t)bit + bits);
 }
 

@@ -16,9 +16,10 @@ static int unknown_proto(const char *name, struct err *e)
 	for (const struct proto *const *p = proto_table; *p != NULL && n < MAX_WORDS; p++)
 		words[n++] = (*p)->name;
 	const char *near = str_nearest(name, words, n);
-	return err_at(e, EINVAL, 0,
-		      "unknown header \"%s\"%s%s; a field is written HEADER.FIELD or HEADER[N].FIELD, such as udp.dst",
-		      name, near != NULL ? ": did you mean " : "", near != NULL ? near : "");
+	return err_at(
+		e, EINVAL, 0,
+		"unknown header \"%s\"%s%s; a field is written HEADER.FIELD or HEADER[N].FIELD, such as udp.dst",
+		name, near != NULL ? ": did you mean " : "", near != NULL ? near : "");
 }
 
 static int unknown_field(const struct proto *p, const char *name, int col, struct err *e)
@@ -33,20 +34,23 @@ static int unknown_field(const struct proto *p, const char *name, int col, struc
 	}
 	const char *near = str_nearest(name, words, n);
 	err_at(e, EINVAL, col, "%s has no field \"%s\"%s%s; it has:%s", p->name, name,
-	       near != NULL ? ": did you mean " : "", near != NULL ? near : "", n != 0 ? sbuf_str(&all) : " none");
+	       near != NULL ? ": did you mean " : "", near != NULL ? near : "",
+	       n != 0 ? sbuf_str(&all) : " none");
 	sbuf_free(&all);
 	return -EINVAL;
 }
 
-int frame_field_parse(const char *text, const struct proto **p, unsigned *nth, const struct field **f, struct err *e)
+int frame_field_parse(const char *text, const struct proto **p, unsigned *nth,
+		      const struct field **f, struct err *e)
 {
 	size_t len = strcspn(text, ".[");
 	char name[32];
 	unsigned n = 1;
 
 	if (len >= sizeof(name))
-		return err_at(e, EINVAL, 0,
-			      "no header has so long a name; a field is written HEADER.FIELD, such as udp.dst");
+		return err_at(
+			e, EINVAL, 0,
+			"no header has so long a name; a field is written HEADER.FIELD, such as udp.dst");
 	memcpy(name, text, len);
 	name[len] = '\0';
 	const struct proto *proto = proto_find(name);
@@ -60,13 +64,15 @@ int frame_field_parse(const char *text, const struct proto **p, unsigned *nth, c
 		for (size_t i = 0; i < nd && nd <= 3; i++)
 			n = n * 10 + (unsigned)(digits[i] - '0');
 		if (n < 1 || n > FRAME_MAX_HDRS || digits[nd] != ']')
-			return err_at(e, EINVAL, (int)(digits - text),
-				      "expected 1..%u and ] here: %s[2] is the second %s of the stack", FRAME_MAX_HDRS,
-				      name, name);
+			return err_at(
+				e, EINVAL, (int)(digits - text),
+				"expected 1..%u and ] here: %s[2] is the second %s of the stack",
+				FRAME_MAX_HDRS, name, name);
 		at = digits + nd + 1;
 	}
 	if (*at != '.')
-		return err_at(e, EINVAL, (int)(at - text), "expected a dot and a field's name after %s", name);
+		return err_at(e, EINVAL, (int)(at - text),
+			      "expected a dot and a field's name after %s", name);
 	const struct field *field = proto_field(proto, at + 1);
 	if (field == NULL)
 		return unknown_field(proto, at + 1, (int)(at + 1 - text), e);
@@ -84,8 +90,8 @@ void frame_field_name(const struct proto *p, unsigned nth, const struct field *f
 	sbuf_addf(out, ".%s", f->name);
 }
 
-static int parse_bytes(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f,
-		       const char *text, struct err *e)
+static int parse_bytes(struct frame_vals *a, const struct proto *p, unsigned nth,
+		       const struct field *f, const char *text, struct err *e)
 {
 	struct hexbytes *bytes = xcalloc(1, HEXBYTES_SIZE);
 	struct vspec spec;

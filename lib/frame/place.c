@@ -23,7 +23,9 @@ static bool is_set(const struct build *b, unsigned i, const struct field *f)
 
 const struct frame_val *place_user(const struct build *b, unsigned i, const struct field *f)
 {
-	return is_set(b, i, f) ? frame_vals_find(&b->spec->vals, b->l->h[i].proto, b->l->h[i].nth, f) : NULL;
+	return is_set(b, i, f)
+		       ? frame_vals_find(&b->spec->vals, b->l->h[i].proto, b->l->h[i].nth, f)
+		       : NULL;
 }
 
 /* The bind by which the header behind header i follows it. If no header is behind it, or a probe,
@@ -40,11 +42,13 @@ static const struct bind *bind_above(const struct build *b, unsigned i)
 	return NULL;
 }
 
-static uint64_t place_covers_one(const struct build *b, unsigned i, const struct field *f, const struct part *except);
+static uint64_t place_covers_one(const struct build *b, unsigned i, const struct field *f,
+				 const struct part *except);
 
 /* A field's value as conditions see it before the frame has bytes. `except` is the part about which
  * is asked: it is no reason for itself. */
-static uint64_t number_now(const struct build *b, unsigned i, const struct field *f, const struct part *except)
+static uint64_t number_now(const struct build *b, unsigned i, const struct field *f,
+			   const struct part *except)
 {
 	const struct frame_val *v = place_user(b, i, f);
 	uint8_t raw[VT_FIELD_BYTES];
@@ -59,9 +63,11 @@ static uint64_t number_now(const struct build *b, unsigned i, const struct field
 	return place_low64(raw);
 }
 
-static bool place_holds(const struct build *b, unsigned i, const struct cond *c, const struct part *except)
+static bool place_holds(const struct build *b, unsigned i, const struct cond *c,
+			const struct part *except)
 {
-	return c->field == NULL || cond_has(c, number_now(b, i, proto_field(b->l->h[i].proto, c->field), except));
+	return c->field == NULL ||
+	       cond_has(c, number_now(b, i, proto_field(b->l->h[i].proto, c->field), except));
 }
 
 /* True if the user has given the field a value that needs its part. */
@@ -91,13 +97,15 @@ static bool part_here(const struct build *b, unsigned i, const struct part *part
 	for (unsigned k = 0; k < ARRAY_SIZE(part->seen) && part->seen[k].field != NULL; k++) {
 		const struct field *f = proto_field(p, part->seen[k].field);
 		/* A field inside of a part that fills itself is no reason: it would be its own. */
-		if ((is_set(b, i, f) || (f->role == ROLE_HAS && f->part == NULL)) && place_holds(b, i, &part->seen[k], part))
+		if ((is_set(b, i, f) || (f->role == ROLE_HAS && f->part == NULL)) &&
+		    place_holds(b, i, &part->seen[k], part))
 			return true;
 	}
 	return false;
 }
 
-static uint64_t place_covers_one(const struct build *b, unsigned i, const struct field *f, const struct part *except)
+static uint64_t place_covers_one(const struct build *b, unsigned i, const struct field *f,
+				 const struct part *except)
 {
 	const struct proto *p = b->l->h[i].proto;
 	uint64_t yes = f->has_value != 0 ? f->has_value : 1;
@@ -131,7 +139,8 @@ static unsigned bytes_of(const struct build *b, unsigned i, const struct part *p
 			continue;
 		const struct frame_val *v = place_user(b, i, f);
 		if (f->kind == FIELD_BYTES) {
-			const struct hexbytes *bytes = v != NULL ? v->bytes : proto_default_bytes(p, f);
+			const struct hexbytes *bytes =
+				v != NULL ? v->bytes : proto_default_bytes(p, f);
 			end = part->len + (bytes != NULL ? bytes->n : 0);
 		} else if (v == NULL) {
 			continue;
@@ -150,7 +159,8 @@ static int place_parts(struct build *b, unsigned i, unsigned *off, struct err *e
 		if (!part_here(b, i, part))
 			continue;
 		if (l->nparts == FRAME_MAX_PARTS)
-			return err_set(e, EINVAL, "the frame has too many options, at most %u: leave some out",
+			return err_set(e, EINVAL,
+				       "the frame has too many options, at most %u: leave some out",
 				       FRAME_MAX_PARTS);
 		unsigned len = part->len + bytes_of(b, i, part);
 		l->part[l->nparts++] = (struct layout_part){part, *off, len};
@@ -186,8 +196,10 @@ static int place_probe(const struct build *b, struct err *e)
 {
 	if (b->spec->probe == 0 || b->l->n < 2 || !carries_nothing(b, b->l->n - 2))
 		return 0;
-	return err_set(e, EINVAL, "%s carries no payload, so there is no room for a probe: set probe off, or another frame",
-		       b->l->h[b->l->n - 2].proto->name);
+	return err_set(
+		e, EINVAL,
+		"%s carries no payload, so there is no room for a probe: set probe off, or another frame",
+		b->l->h[b->l->n - 2].proto->name);
 }
 
 int place_headers(struct build *b, struct err *e)
@@ -200,7 +212,10 @@ int place_headers(struct build *b, struct err *e)
 	l->n = s->n + (b->spec->probe != 0);
 	l->nparts = 0;
 	if (l->n > FRAME_MAX_HDRS)
-		return err_set(e, EINVAL, "a probe needs room behind the headers, of which there are %u already: leave one out", s->n);
+		return err_set(
+			e, EINVAL,
+			"a probe needs room behind the headers, of which there are %u already: leave one out",
+			s->n);
 	for (unsigned i = 0; i < l->n; i++) {
 		const struct proto *p = i < s->n ? s->hdr[i] : &proto_probe;
 		l->h[i].proto = p;
@@ -243,9 +258,11 @@ void place_ends(struct build *b, unsigned len)
 	}
 }
 
-const struct field *frame_val_idle(const struct frame_spec *spec, const struct frame_val *v, uint64_t *says)
+const struct field *frame_val_idle(const struct frame_spec *spec, const struct frame_val *v,
+				   uint64_t *says)
 {
-	const struct cond *own = &v->field->when, *part = v->field->part != NULL ? &v->field->part->when : own;
+	const struct cond *own = &v->field->when,
+			  *part = v->field->part != NULL ? &v->field->part->when : own;
 	struct layout l;
 	struct build b = {.spec = spec, .l = &l};
 
@@ -254,7 +271,9 @@ const struct field *frame_val_idle(const struct frame_spec *spec, const struct f
 	for (unsigned i = 0; i < l.n; i++) {
 		if (l.h[i].proto != v->proto || l.h[i].nth != v->nth)
 			continue;
-		const struct cond *c = !place_holds(&b, i, part, NULL) ? part : !place_holds(&b, i, own, NULL) ? own : NULL;
+		const struct cond *c = !place_holds(&b, i, part, NULL)  ? part
+				       : !place_holds(&b, i, own, NULL) ? own
+									: NULL;
 		const struct field *f = c != NULL ? proto_field(v->proto, c->field) : NULL;
 		if (f != NULL)
 			*says = number_now(&b, i, f, NULL);

@@ -11,7 +11,8 @@ void frame_plan_at(const struct frame_plan *plan, uint64_t o, uint8_t *out)
 	if (plan->random_payload) {
 		uint8_t *block = xcalloc(1, FRAME_RANDOM_BLOCK);
 		frame_random_block(plan->fill_seed, block);
-		memcpy(out + plan->hdr_len, block + o * FRAME_RANDOM_STEP % FRAME_RANDOM_WINDOWS, plan->len - plan->hdr_len);
+		memcpy(out + plan->hdr_len, block + o * FRAME_RANDOM_STEP % FRAME_RANDOM_WINDOWS,
+		       plan->len - plan->hdr_len);
 		free(block);
 	}
 	for (unsigned i = 0; i < plan->nvars; i++)

@@ -4,7 +4,8 @@
 
 #include <ctype.h>
 
-static void print_field(const struct walk *w, const uint8_t *bytes, unsigned i, const struct field *f, struct sbuf *out)
+static void print_field(const struct walk *w, const uint8_t *bytes, unsigned i,
+			const struct field *f, struct sbuf *out)
 {
 	struct vspec spec;
 	uint8_t v[VT_FIELD_BYTES];
@@ -80,7 +81,8 @@ static void print_hex(const uint8_t *bytes, unsigned len, struct sbuf *out)
 static void print_rest(const char *name, unsigned from, unsigned to, struct sbuf *out)
 {
 	if (to > from)
-		sbuf_addf(out, "%-8s %4u  %u byte%s\n", name, from, to - from, to - from == 1 ? "" : "s");
+		sbuf_addf(out, "%-8s %4u  %u byte%s\n", name, from, to - from,
+			  to - from == 1 ? "" : "s");
 }
 
 void frame_print(const uint8_t *bytes, unsigned len, struct sbuf *out)

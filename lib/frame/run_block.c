@@ -25,8 +25,10 @@ struct run_block *run_block_take(uint64_t seed)
 	frame_random_block(seed, b->bytes);
 	for (unsigned odd = 0; odd < 2; odd++)
 		for (unsigned i = 0; i < FRAME_RANDOM_BLOCK / 2; i++) {
-			unsigned at = 2 * i + odd, low = at + 1 < FRAME_RANDOM_BLOCK ? b->bytes[at + 1] : 0;
-			b->before[odd][i + 1] = b->before[odd][i] + ((uint32_t)b->bytes[at] << 8 | low);
+			unsigned at = 2 * i + odd,
+				 low = at + 1 < FRAME_RANDOM_BLOCK ? b->bytes[at + 1] : 0;
+			b->before[odd][i + 1] =
+				b->before[odd][i] + ((uint32_t)b->bytes[at] << 8 | low);
 		}
 	return b;
 }

@@ -5,21 +5,63 @@
 
 #include <string.h>
 
-unsigned frun_nclasses(const struct frun *f) { return f->nclasses; }
-const struct frun_class *frun_class(const struct frun *f, unsigned c) { return &f->class[c]; }
-unsigned frun_len(const struct frun *f) { return f->len; }
-bool frun_is_fixed(const struct frun *f) { return f->fixed; }
-size_t frun_state_size(const struct frun *f) { return f->state_size; }
-size_t frun_size(const struct frun *f) { return f->size; }
-const char *frun_engine(const struct frun *f) { return f->engine_name; }
-const char *frun_sums(const struct frun *f) { return f->sums; }
-unsigned frun_lanes(const struct frun *f) { return f->lanes; }
-unsigned frun_nstreams(const struct frun *f) { return f->nstreams; }
-uint32_t frun_stream_id(const struct frun *f, unsigned index) { return f->stream_id[index]; }
+unsigned frun_nclasses(const struct frun *f)
+{
+	return f->nclasses;
+}
+const struct frun_class *frun_class(const struct frun *f, unsigned c)
+{
+	return &f->class[c];
+}
+unsigned frun_len(const struct frun *f)
+{
+	return f->len;
+}
+bool frun_is_fixed(const struct frun *f)
+{
+	return f->fixed;
+}
+size_t frun_state_size(const struct frun *f)
+{
+	return f->state_size;
+}
+size_t frun_size(const struct frun *f)
+{
+	return f->size;
+}
+const char *frun_engine(const struct frun *f)
+{
+	return f->engine_name;
+}
+const char *frun_sums(const struct frun *f)
+{
+	return f->sums;
+}
+unsigned frun_lanes(const struct frun *f)
+{
+	return f->lanes;
+}
+unsigned frun_nstreams(const struct frun *f)
+{
+	return f->nstreams;
+}
+uint32_t frun_stream_id(const struct frun *f, unsigned index)
+{
+	return f->stream_id[index];
+}
 
-const struct frun_probe *frun_probes(const struct frun *f) { return f->probe; }
-unsigned frun_probes_own(const struct frun *f) { return f->own; }
-enum frun_probes_kind frun_probes_kind(const struct frun *f) { return f->probes_kind; }
+const struct frun_probe *frun_probes(const struct frun *f)
+{
+	return f->probe;
+}
+unsigned frun_probes_own(const struct frun *f)
+{
+	return f->own;
+}
+enum frun_probes_kind frun_probes_kind(const struct frun *f)
+{
+	return f->probes_kind;
+}
 
 unsigned frun_class_of(const struct frun *f, uint64_t i)
 {
@@ -54,7 +96,8 @@ uint64_t frun_bytes(const struct frun *f, uint64_t i, uint64_t n)
 	uint64_t at = i % f->own, end = at + n;
 	if (end > UINT32_MAX)
 		return run_count_before(sum, f->own, end) - sum[at];
-	return (uint64_t)((uint32_t)end / f->own) * sum[f->own] + sum[(uint32_t)end % f->own] - sum[at];
+	return (uint64_t)((uint32_t)end / f->own) * sum[f->own] + sum[(uint32_t)end % f->own] -
+	       sum[at];
 }
 
 uint64_t frun_l2(const struct frun *f, uint64_t k)
@@ -98,7 +141,8 @@ void frun_sizes(const struct frun *f, uint64_t i, uint64_t n, uint64_t *sizes)
 	if (f->len != 0) {
 		sizes[cnt_size_class(f->len + 4u)] += n;
 	} else if (n < RUN_SIZES_STEP) {
-		for (uint32_t c = (uint32_t)(i % f->own); n > 0; n--, c = c + 1 < f->own ? c + 1 : 0)
+		for (uint32_t c = (uint32_t)(i % f->own); n > 0;
+		     n--, c = c + 1 < f->own ? c + 1 : 0)
 			sizes[cnt_size_class(f->plan[f->slot[c].plan].len + 4u)]++;
 	} else {
 		sizes_before(f, i + n, 1, sizes);
@@ -171,15 +215,17 @@ static uint32_t run_count_rank(const struct frun *f, unsigned s, uint32_t n)
 /* Ordinal of the first frame of stream s from frame k of the port on. */
 static uint64_t ordinal_at(const struct frun *f, const struct run_state *st, unsigned s, uint64_t k)
 {
-	return st->o0[s] + k / f->ncycle * (f->place0[s + 1] - f->place0[s]) + run_count_rank(f, s, (uint32_t)(k % f->ncycle));
+	return st->o0[s] + k / f->ncycle * (f->place0[s + 1] - f->place0[s]) +
+	       run_count_rank(f, s, (uint32_t)(k % f->ncycle));
 }
 
 /* Sets the bases of stream sb: variations that stream sa of the old frun has as well keep theirs,
  * the others begin at ordinal `fresh`. */
-static void move_bases(const struct frun *from, const struct run_state *a, unsigned sa, const struct frun *to,
-		       struct run_state *b, unsigned sb, uint64_t fresh)
+static void move_bases(const struct frun *from, const struct run_state *a, unsigned sa,
+		       const struct frun *to, struct run_state *b, unsigned sb, uint64_t fresh)
 {
-	uint32_t i = sa < from->nstreams ? from->slot0[sa] : 0, end = sa < from->nstreams ? from->slot0[sa + 1] : 0;
+	uint32_t i = sa < from->nstreams ? from->slot0[sa] : 0,
+		 end = sa < from->nstreams ? from->slot0[sa + 1] : 0;
 
 	for (uint32_t j = to->slot0[sb]; j < to->slot0[sb + 1]; j++) {
 		while (i < end && from->slot_id[i] < to->slot_id[j])
@@ -194,10 +240,12 @@ static unsigned run_count_partner(const struct frun *from, uint32_t *at, uint32_
 {
 	while (*at < from->nstreams && from->stream_id[from->by_id[*at]] < id)
 		(*at)++;
-	return *at < from->nstreams && from->stream_id[from->by_id[*at]] == id ? from->by_id[*at] : from->nstreams;
+	return *at < from->nstreams && from->stream_id[from->by_id[*at]] == id ? from->by_id[*at]
+									       : from->nstreams;
 }
 
-uint64_t frun_move(const struct frun *from, const void *from_state, const struct frun *to, void *state)
+uint64_t frun_move(const struct frun *from, const void *from_state, const struct frun *to,
+		   void *state)
 {
 	const struct run_state *a = from_state;
 	struct run_state *b = state;
@@ -208,7 +256,9 @@ uint64_t frun_move(const struct frun *from, const void *from_state, const struct
 	lay_out(to, b);
 	for (unsigned n = 0; n < to->nstreams; n++) {
 		unsigned sb = to->by_id[n], sa = run_count_partner(from, &at, to->stream_id[sb]);
-		b->o0[sb] = sa == from->nstreams ? to->o0[sb] : same ? a->o0[sa] : ordinal_at(from, a, sa, k);
+		b->o0[sb] = sa == from->nstreams ? to->o0[sb]
+			    : same               ? a->o0[sa]
+						 : ordinal_at(from, a, sa, k);
 		move_bases(from, a, sa, to, b, sb, same ? ordinal_at(to, b, sb, k) : b->o0[sb]);
 	}
 	frun_seek(to, state, same ? a->pos : 0);
@@ -230,7 +280,8 @@ static unsigned stream_index(const struct frun *f, uint32_t id)
 	return low < f->nstreams && f->stream_id[f->by_id[low]] == id ? f->by_id[low] : f->nstreams;
 }
 
-bool frun_take(const struct frun *from, const void *from_state, const struct frun *to, void *state, uint32_t id)
+bool frun_take(const struct frun *from, const void *from_state, const struct frun *to, void *state,
+	       uint32_t id)
 {
 	const struct run_state *a = from_state;
 	struct run_state *b = state;

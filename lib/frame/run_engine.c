@@ -33,15 +33,19 @@ static const struct run_isa *choose_isa(const char *at_most, struct err *e)
 	unsigned level = 4;
 
 	if (at_most != NULL)
-		for (level = 0; level < ARRAY_SIZE(names) && strcmp(names[level], at_most) != 0; level++)
+		for (level = 0; level < ARRAY_SIZE(names) && strcmp(names[level], at_most) != 0;
+		     level++)
 			;
 	if (level == ARRAY_SIZE(names)) {
-		err_set(e, EINVAL, "\"%s\" is no variant of the frame writers: scalar, neon, ssse3, avx2, avx512", at_most);
+		err_set(e, EINVAL,
+			"\"%s\" is no variant of the frame writers: scalar, neon, ssse3, avx2, avx512",
+			at_most);
 		return NULL;
 	}
 #if defined(__x86_64__)
 	__builtin_cpu_init();
-	if (level >= 4 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+	if (level >= 4 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	    __builtin_cpu_supports("avx512vl"))
 		return &run_isa_avx512;
 	if (level >= 3 && __builtin_cpu_supports("avx2"))
 		return &run_isa_avx2;
@@ -58,7 +62,8 @@ static bool run_engine_fuses(const struct frun *f, const struct run_isa *isa)
 #if defined(__x86_64__)
 	uint32_t from = f->data_off + f->probe->off;
 
-	return f->fill == isa->copy && f->probes_kind == FRUN_PROBES_ROW && __builtin_cpu_supports("avx512vbmi") && from >= f->write_off &&
+	return f->fill == isa->copy && f->probes_kind == FRUN_PROBES_ROW &&
+	       __builtin_cpu_supports("avx512vbmi") && from >= f->write_off &&
 	       from + PROBE_LEN <= f->write_off + RUN_LINE;
 #else
 	(void)f, (void)isa;
@@ -84,7 +89,8 @@ static uint64_t cycles_of(const struct frun *f, const struct run_plan *p, const 
 
 /* True if v moves in long straight segments when its stream advances by so many own cycles at a
  * time. */
-static bool run_engine_straight(const struct frun *f, const struct run_plan *p, const struct run_var *v, uint64_t cycles)
+static bool run_engine_straight(const struct frun *f, const struct run_plan *p,
+				const struct run_var *v, uint64_t cycles)
 {
 	uint64_t o = 0, stride = f->step[p->stream] * cycles, tries = 0;
 	vary_u delta;
@@ -93,7 +99,8 @@ static bool run_engine_straight(const struct frun *f, const struct run_plan *p, 
 		uint64_t n = vary_steps(&v->v, o, stride, &delta);
 		/* the lowest word of 16 bits carries into the next one after so many steps */
 		unsigned up = (16 - (v->bit + v->bits) % 16) % 16;
-		uint32_t low = (uint32_t)(delta << up) & 0xffff, d = low < 0x8000 ? low : 0x10000 - low;
+		uint32_t low = (uint32_t)(delta << up) & 0xffff,
+			 d = low < 0x8000 ? low : 0x10000 - low;
 		uint64_t carry = v->bits + up > 16 && d != 0 ? 65536 / d : UINT64_MAX;
 		n = n < carry ? n : carry;
 		o += (n < UINT64_MAX / 2 / stride ? n + 1 : UINT64_MAX / 2 / stride) * stride;
@@ -258,7 +265,9 @@ static void run_engine_choose(struct run_make *m, const struct run_isa *isa)
 {
 	struct frun *f = &m->f;
 	size_t line = (size_t)f->nlines * RUN_LINE;
-	uint64_t turns, most = m->spec->max_lanes != 0 && m->spec->max_lanes < MANY_LANES ? m->spec->max_lanes : MANY_LANES;
+	uint64_t turns, most = m->spec->max_lanes != 0 && m->spec->max_lanes < MANY_LANES
+				       ? m->spec->max_lanes
+				       : MANY_LANES;
 	uint64_t limit = f->own < most ? most / f->own : 1;
 
 	f->lanes = f->own;
@@ -291,10 +300,12 @@ int run_make_engine(struct run_make *m, struct err *e)
 		return -EINVAL;
 	run_engine_choose(m, isa);
 	if (f->probe != NULL && f->probes_kind != FRUN_PROBES_SOME)
-		f->probes = f->probes_kind == FRUN_PROBES_ONE ? isa->probes_one :
-			    f->probes_kind == FRUN_PROBES_ROW ? isa->probes_row : isa->probes_all;
+		f->probes = f->probes_kind == FRUN_PROBES_ONE   ? isa->probes_one
+			    : f->probes_kind == FRUN_PROBES_ROW ? isa->probes_row
+								: isa->probes_all;
 	if (f->probes != NULL && run_engine_fuses(f, isa))
 		f->fill_probes = isa->fill_row;
-	snprintf(f->engine_name, sizeof(f->engine_name), "%s%s%s", f->engine, f->lane_len != NULL ? "/" : "", f->lane_len != NULL ? isa->name : "");
+	snprintf(f->engine_name, sizeof(f->engine_name), "%s%s%s", f->engine,
+		 f->lane_len != NULL ? "/" : "", f->lane_len != NULL ? isa->name : "");
 	return 0;
 }

@@ -23,8 +23,8 @@ static void put_lines(const struct frun *f, const struct run_plan *p, uint8_t *d
 	}
 }
 
-static uint64_t put_vars(const struct frun *f, const struct run_state *st, const struct run_plan *p, uint64_t o, uint8_t *dst,
-			 uint64_t *sums)
+static uint64_t put_vars(const struct frun *f, const struct run_state *st, const struct run_plan *p,
+			 uint64_t o, uint8_t *dst, uint64_t *sums)
 {
 	for (unsigned i = 0; i < p->nvars; i++) {
 		const struct run_var *v = &f->var[p->var + i];
@@ -37,7 +37,8 @@ static uint64_t put_vars(const struct frun *f, const struct run_state *st, const
 	return o;
 }
 
-void run_put_frame(const struct frun *f, const struct run_state *st, const struct run_plan *p, uint64_t o, uint8_t *dst)
+void run_put_frame(const struct frun *f, const struct run_state *st, const struct run_plan *p,
+		   uint64_t o, uint8_t *dst)
 {
 	uint64_t sums[RUN_MAX_SUMS];
 
@@ -46,7 +47,8 @@ void run_put_frame(const struct frun *f, const struct run_state *st, const struc
 	put_lines(f, p, dst);
 	if (p->random) {
 		const struct run_block *b = p->block;
-		unsigned w = (unsigned)(o * FRAME_RANDOM_STEP % FRAME_RANDOM_WINDOWS), n = p->len - p->hdr_len;
+		unsigned w = (unsigned)(o * FRAME_RANDOM_STEP % FRAME_RANDOM_WINDOWS),
+			 n = p->len - p->hdr_len;
 		memcpy(dst + p->hdr_len, b->bytes + w, n);
 		uint64_t pay = run_window_sum(b, w, n) % 65535;
 		for (unsigned c = 0; c < p->nsums; c++)
@@ -67,14 +69,19 @@ void run_put_frame(const struct frun *f, const struct run_state *st, const struc
 	}
 }
 
-void frun_probe(const struct frun *f, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n)
+void frun_probe(const struct frun *f, uint32_t at, const struct frun_probing *b, void *const *obj,
+		unsigned n)
 {
 	f->probes(f, at, b, obj, n);
 }
 
-bool frun_fuses(const struct frun *f) { return f->fill_probes != NULL; }
+bool frun_fuses(const struct frun *f)
+{
+	return f->fill_probes != NULL;
+}
 
-void frun_fill_probe(const struct frun *f, void *state, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n)
+void frun_fill_probe(const struct frun *f, void *state, uint32_t at, const struct frun_probing *b,
+		     void *const *obj, unsigned n)
 {
 	f->fill_probes(f, state, at, b, obj, n);
 }

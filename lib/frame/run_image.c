@@ -69,15 +69,16 @@ static void write_differing(struct run_make *m)
 }
 
 /* True if frame i may use buffers that hold the image of this class. */
-static bool run_image_agrees(const struct run_make *m, const struct frun_class *c, const uint8_t *image, bool random, uint32_t i)
+static bool run_image_agrees(const struct run_make *m, const struct frun_class *c,
+			     const uint8_t *image, bool random, uint32_t i)
 {
 	const struct frame_plan *p = m->source[i];
 	unsigned both = p->len < c->len ? p->len : c->len;
 	bool nic = m->spec->offload && p->offload;
 
 	if (p->random_payload != random || nic != c->offload ||
-	    (nic && (p->offload_ip4 != c->ip4 || p->offload_udp != c->udp || p->l2_len != c->l2_len || p->l3_len != c->l3_len ||
-		     p->l4_len != c->l4_len)))
+	    (nic && (p->offload_ip4 != c->ip4 || p->offload_udp != c->udp ||
+		     p->l2_len != c->l2_len || p->l3_len != c->l3_len || p->l4_len != c->l4_len)))
 		return false;
 	for (unsigned l = 0; l * RUN_LINE < both; l++) {
 		unsigned at = l * RUN_LINE, n = both - at < RUN_LINE ? both - at : RUN_LINE;
@@ -119,7 +120,9 @@ static void run_image_classify(struct run_make *m, const uint32_t *order, uint32
 	f->nclasses = 0;
 	for (uint32_t n = 0; n < f->nplans; n++) {
 		uint32_t i = order[n], c = 0;
-		while (c < f->nclasses && !run_image_agrees(m, &f->class[c], m->source[of[c]]->bytes, m->source[of[c]]->random_payload, i))
+		while (c < f->nclasses &&
+		       !run_image_agrees(m, &f->class[c], m -> source[of[c]] -> bytes,
+					 m -> source[of[c]] -> random_payload, i))
 			c++;
 		if (c == f->nclasses)
 			add_class(m, i, of);
@@ -160,7 +163,8 @@ static int by_len(const void *a, const void *b, void *make)
 static void make_classes(struct run_make *m)
 {
 	struct frun *f = &m->f;
-	uint32_t *order = xcalloc(f->nplans, sizeof(*order)), *of = xcalloc(f->nplans, sizeof(*of)), from = 0;
+	uint32_t *order = xcalloc(f->nplans, sizeof(*order)), *of = xcalloc(f->nplans, sizeof(*of)),
+		 from = 0;
 
 	for (uint32_t i = 0; i < f->nplans; i++)
 		order[i] = i;
@@ -179,7 +183,8 @@ static void make_classes(struct run_make *m)
 		const struct frame_plan *p = m->source[of[c]];
 		f->class[c].from = (uint16_t)(from * RUN_LINE);
 		if (p->random_payload && p->hdr_len <= from * RUN_LINE && p->len > from * RUN_LINE)
-			f->class[c].from = (uint16_t)((p->len + RUN_LINE - 1) / RUN_LINE * RUN_LINE);
+			f->class[c].from =
+				(uint16_t)((p->len + RUN_LINE - 1) / RUN_LINE * RUN_LINE);
 		uint8_t *b = run_template(m, of[c]);
 		f->image = xrealloc(f->image, m->nimage + p->len);
 		memcpy(f->image + m->nimage, b, p->len);
@@ -216,7 +221,8 @@ void run_make_images(struct run_make *m)
 		for (n = 0; n < f->nlines; n++, m->nline += RUN_LINE) {
 			unsigned off = f->line_off[n], len = f->plan[i].len;
 			if (off < len)
-				memcpy(f->line + m->nline, b + off, len - off < RUN_LINE ? len - off : RUN_LINE);
+				memcpy(f->line + m->nline, b + off,
+				       len - off < RUN_LINE ? len - off : RUN_LINE);
 		}
 		free(b);
 	}

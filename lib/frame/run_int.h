@@ -25,15 +25,15 @@
 struct run_var {
 	struct vary v;
 	uint32_t bit;
-	uint32_t slot;           /* index of its base in the state */
+	uint32_t slot; /* index of its base in the state */
 	uint16_t bits;
-	uint32_t list;           /* where its list begins in frun.list */
+	uint32_t list; /* where its list begins in frun.list */
 	uint64_t id;
 };
 
 struct run_sum {
 	struct frame_sum s;
-	uint32_t base;           /* the part of it that does not vary, mod 65535 */
+	uint32_t base; /* the part of it that does not vary, mod 65535 */
 };
 
 /* A plan, as one stream sends it. */
@@ -41,13 +41,13 @@ struct run_plan {
 	uint16_t len, hdr_len;
 	uint16_t stream, class;
 	uint16_t nvars, nsums;
-	bool linear;             /* coef holds for all sums, see frame_plan */
-	bool random;             /* the payload is random */
-	bool moves;              /* its frames differ */
-	bool resum;              /* its sums cover the probe and are computed when that is there */
+	bool linear; /* coef holds for all sums, see frame_plan */
+	bool random; /* the payload is random */
+	bool moves;  /* its frames differ */
+	bool resum;  /* its sums cover the probe and are computed when that is there */
 	uint32_t var, sum, coef, pay_coef; /* where its own begin in these arrays of the frun */
-	const struct run_block *block; /* only with random */
-	uint32_t line;           /* where its template begins in frun.line: all written lines */
+	const struct run_block *block;     /* only with random */
+	uint32_t line; /* where its template begins in frun.line: all written lines */
 };
 
 /* A block of random payload, and the sums of its pieces. */
@@ -60,9 +60,9 @@ struct run_block {
 	uint32_t before[2][FRAME_RANDOM_BLOCK / 2 + 1];
 };
 
-struct run_slot {            /* one frame of the own cycle */
-	uint32_t plan;           /* index of run_plan */
-	uint64_t ordinal;        /* ordinal in the first own cycle, without o0 */
+struct run_slot {         /* one frame of the own cycle */
+	uint32_t plan;    /* index of run_plan */
+	uint64_t ordinal; /* ordinal in the first own cycle, without o0 */
 };
 
 /* Columns: an engine that makes the values of a burst field by field, each as columns of 16-bit
@@ -72,26 +72,26 @@ struct run_slot {            /* one frame of the own cycle */
 #define RUN_COL_SUMS 8
 #define RUN_COL_ROWS 8
 #define RUN_COL_SLOTS (RUN_COL_ROWS * 8)
-#define RUN_COL_LIMBS 5      /* 32-bit pieces of a value: 128 bits, shifted within a word */
-#define RUN_COL_MOST 32      /* at most so many frames have their columns made at once */
+#define RUN_COL_LIMBS 5 /* 32-bit pieces of a value: 128 bits, shifted within a word */
+#define RUN_COL_MOST 32 /* at most so many frames have their columns made at once */
 
 /* Where the values of a field come from. */
 enum run_source {
-	SOURCE_BITS,         /* random bits: fixed | (r >> n) & mask */
-	SOURCE_SPAN,         /* random numbers below a span, for fields of at most 32 bits */
-	SOURCE_STEP,         /* segments in which the value grows by a constant */
+	SOURCE_BITS, /* random bits: fixed | (r >> n) & mask */
+	SOURCE_SPAN, /* random numbers below a span, for fields of at most 32 bits */
+	SOURCE_STEP, /* segments in which the value grows by a constant */
 	SOURCE_LIST,
-	SOURCE_ANY,          /* vary_at() for each frame */
+	SOURCE_ANY, /* vary_at() for each frame */
 };
 
 struct run_col_var {
 	enum run_source source;
-	uint32_t var;            /* index of run_var */
-	uint8_t shift;           /* by so many bits to the left, the field ends with a word */
-	uint8_t limbs, words;    /* how many the shifted value has */
-	uint16_t first;          /* bit t: no field before this one uses the column of word t */
-	uint8_t nrandom;         /* random words per value */
-	int16_t up;              /* BITS: how far random words move to the left, all in all */
+	uint32_t var;         /* index of run_var */
+	uint8_t shift;        /* by so many bits to the left, the field ends with a word */
+	uint8_t limbs, words; /* how many the shifted value has */
+	uint16_t first;       /* bit t: no field before this one uses the column of word t */
+	uint8_t nrandom;      /* random words per value */
+	int16_t up;           /* BITS: how far random words move to the left, all in all */
 	uint8_t slot[2 * RUN_COL_LIMBS]; /* column of each word, the lowest word first */
 	uint32_t mask[RUN_COL_LIMBS], fixed[RUN_COL_LIMBS];
 	/* By random word, the most significant one first: vary_key() for ordinals below 2^32. */
@@ -109,14 +109,14 @@ struct run_col_sum {
 
 struct run_cols {
 	unsigned nvars, nsums, nrows;
-	unsigned nslots;         /* columns, unused ones included */
-	bool narrow;             /* there is one row, of at most 4 words */
-	bool random;             /* the payload is random */
+	unsigned nslots; /* columns, unused ones included */
+	bool narrow;     /* there is one row, of at most 4 words */
+	bool random;     /* the payload is random */
 	uint32_t hdr_len;
 	const struct run_block *block;
 	struct run_col_var var[RUN_COL_VARS];
 	struct run_col_sum sum[RUN_COL_SUMS];
-	uint16_t row_line[RUN_COL_ROWS];           /* its index among the written lines */
+	uint16_t row_line[RUN_COL_ROWS]; /* its index among the written lines */
 	/* Which byte of the row each byte of the line is; 0x80: none. */
 	WR_ALIGNED(CACHE_LINE) uint8_t pick[RUN_COL_ROWS][RUN_LINE];
 	/* Where the word of each column goes, counted through the written lines; UINT32_MAX:
@@ -143,79 +143,83 @@ struct run_col_state {
 struct run_state;
 typedef void run_fill_fn(const struct frun *f, struct run_state *st, void *const *obj, unsigned n);
 
-typedef void run_probes_fn(const struct frun *f, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n);
-typedef void run_fill_probes_fn(const struct frun *f, struct run_state *st, uint32_t at, const struct frun_probing *b, void *const *obj, unsigned n);
+typedef void run_probes_fn(const struct frun *f, uint32_t at, const struct frun_probing *b,
+			   void *const *obj, unsigned n);
+typedef void run_fill_probes_fn(const struct frun *f, struct run_state *st, uint32_t at,
+				const struct frun_probing *b, void *const *obj, unsigned n);
 
 struct frun {
 	run_fill_fn *fill;
-	run_probes_fn *probes;   /* NULL: no probes, or FRUN_PROBES_SOME */
+	run_probes_fn *probes;           /* NULL: no probes, or FRUN_PROBES_SOME */
 	run_fill_probes_fn *fill_probes; /* fill and probes in one pass; NULL: not possible */
 	uint32_t data_off, len16_off, len32_off;
-	uint32_t write_off;      /* one written line: where it is in an object */
-	uint16_t len;            /* of all own frames; 0: they differ */
+	uint32_t write_off; /* one written line: where it is in an object */
+	uint16_t len;       /* of all own frames; 0: they differ */
 	bool fixed, nic, full;
-	uint32_t nlines;         /* how many written lines there are */
-	uint32_t own;            /* own frames in an own cycle */
+	uint32_t nlines; /* how many written lines there are */
+	uint32_t own;    /* own frames in an own cycle */
 	uint32_t lanes;
 	unsigned ncycle, first, nqueues, nstreams, nslots, nplans, nclasses, nblocks;
 	uint64_t sched_id;
 	const char *engine, *sums;
-	char engine_name[24];    /* the engine with its variant */
+	char engine_name[24]; /* the engine with its variant */
 	size_t size, state_size;
-	size_t engine_size;      /* bytes of run_state.rest that the engine uses */
-	size_t stale_size;       /* how many of these run_reset() sets to 0 */
+	size_t engine_size; /* bytes of run_state.rest that the engine uses */
+	size_t stale_size;  /* how many of these run_reset() sets to 0 */
 	/* The arrays lie inside of the one allocation. */
-	uint16_t *line_off;      /* [nlines] where each written line begins in the frame */
-	struct run_slot *slot;   /* [own] */
-	struct run_plan *plan;   /* [nplans] */
+	uint16_t *line_off;    /* [nlines] where each written line begins in the frame */
+	struct run_slot *slot; /* [own] */
+	struct run_plan *plan; /* [nplans] */
 	struct run_var *var;
 	struct run_sum *sum;
 	uint16_t *coef, *pay_coef;
-	uint8_t *line;           /* templates */
+	uint8_t *line; /* templates */
 	vary_u *list;
 	struct run_block **block; /* [nblocks] those that it has taken */
-	uint32_t *stream_id;     /* [nstreams] */
-	uint32_t *by_id;         /* [nstreams] stream indexes in ascending order of their ids */
-	uint64_t *o0;            /* [nstreams] */
-	uint64_t *step;          /* [nstreams] what its ordinal grows by per own cycle */
-	uint32_t *slot0;         /* [nstreams + 1] where its variations begin in slot_id and base */
-	uint64_t *slot_id;       /* [nslots] ids of variations, ascending within a stream */
-	uint32_t *place0;        /* [nstreams + 1] where the places of each stream begin in place */
-	uint16_t *place;         /* [ncycle] slots of each stream in the port's cycle, ascending */
-	uint32_t *size_before;   /* [ncycle + 1] bytes with FCS before a slot of the port's cycle */
-	uint32_t *own_before;    /* [own + 1] the same for the own cycle */
+	uint32_t *stream_id;      /* [nstreams] */
+	uint32_t *by_id;          /* [nstreams] stream indexes in ascending order of their ids */
+	uint64_t *o0;             /* [nstreams] */
+	uint64_t *step;           /* [nstreams] what its ordinal grows by per own cycle */
+	uint32_t *slot0;       /* [nstreams + 1] where its variations begin in slot_id and base */
+	uint64_t *slot_id;     /* [nslots] ids of variations, ascending within a stream */
+	uint32_t *place0;      /* [nstreams + 1] where the places of each stream begin in place */
+	uint16_t *place;       /* [ncycle] slots of each stream in the port's cycle, ascending */
+	uint32_t *size_before; /* [ncycle + 1] bytes with FCS before a slot of the port's cycle */
+	uint32_t *own_before;  /* [own + 1] the same for the own cycle */
 	struct frun_probe *probe; /* [own]; NULL: none */
-	uint8_t *probe_run;      /* [own] how many, from this one on, lie at the same offset; 255: or more */
+	/* [own] how many, from this one on, lie at the same offset; 255: or more */
+	uint8_t *probe_run;
 	enum frun_probes_kind probes_kind;
 	/* [own / RUN_SIZES_STEP + 2][CNT_NSIZES]: frames of each class of sizes before every
 	 * RUN_SIZES_STEP-th own frame, and at last in the whole own cycle. NULL: one length. */
 	uint32_t *sizes;
 	struct frun_class *class;
 	uint8_t *image;
-	uint16_t *line_of;       /* [256] by line of the frame: its index among the written lines */
-	uint32_t turns;          /* own cycles in one turn of the lanes */
+	uint16_t *line_of; /* [256] by line of the frame: its index among the written lines */
+	uint32_t turns;    /* own cycles in one turn of the lanes */
 	struct run_cols *cols;
 	/* Columns: [lanes + RUN_OVER] templates of the written lines, with 0 where columns go. */
 	uint8_t *lane_line;
 	/* Columns: for each sum, [lanes + RUN_OVER] what does not vary of it; never 0. */
 	uint16_t *lane_base;
-	uint16_t *lane_len;      /* [lanes + RUN_OVER] length of the frames of each lane */
+	uint16_t *lane_len; /* [lanes + RUN_OVER] length of the frames of each lane */
 };
 
 struct run_state {
-	uint64_t pos;            /* the own frame that comes next */
-	uint64_t turn;           /* pos / lanes */
-	uint32_t lane;           /* pos mod lanes */
-	uint32_t built, start;   /* copy: so many lanes from `start` on are ready */
-	uint64_t epoch;          /* many affine lanes: the turn from which their ends count */
-	uint64_t left;           /* one affine lane: frames until it must be built anew */
-	uint64_t *o0;            /* [nstreams] ordinal of each stream at k = 0 */
-	uint64_t *base;          /* [nslots] ordinal at which each variation has its first value */
+	uint64_t pos;          /* the own frame that comes next */
+	uint64_t turn;         /* pos / lanes */
+	uint32_t lane;         /* pos mod lanes */
+	uint32_t built, start; /* copy: so many lanes from `start` on are ready */
+	uint64_t epoch;        /* many affine lanes: the turn from which their ends count */
+	uint64_t left;         /* one affine lane: frames until it must be built anew */
+	uint64_t *o0;          /* [nstreams] ordinal of each stream at k = 0 */
+	uint64_t *base;        /* [nslots] ordinal at which each variation has its first value */
 	WR_ALIGNED(CACHE_LINE) uint8_t rest[];
 };
 
 /* Ordinal of the frame in slot `slot` of own cycle number `cycle`. */
-static inline uint64_t run_ordinal(const struct frun *f, const struct run_state *st, uint32_t slot, uint64_t cycle)
+static inline uint64_t run_ordinal(const struct frun *f, const struct run_state *st, uint32_t slot,
+				   uint64_t cycle)
 {
 	unsigned s = f->plan[f->slot[slot].plan].stream;
 
@@ -250,13 +254,16 @@ static inline uint32_t run_at(const struct frun *f, uint32_t at)
 void run_reset(const struct frun *f, struct run_state *st);
 /* run_lane.c: makes the written lines of the frame in lane `lane` and turn `turn`. Its sums are
  * linear and its payload is not random. */
-void run_put_lane(const struct frun *f, const struct run_state *st, uint32_t lane, uint64_t turn, uint8_t *lines);
+void run_put_lane(const struct frun *f, const struct run_state *st, uint32_t lane, uint64_t turn,
+		  uint8_t *lines);
 /* The same as 16-bit words z in host order, with what each word grows by from turn to turn in inc.
  * Returns for how many frames that is right, this one included: 1 .. RUN_MAX_LEFT. */
-uint32_t run_affine_lane(const struct frun *f, const struct run_state *st, uint32_t lane, uint64_t turn, uint16_t *z, uint16_t *inc);
+uint32_t run_affine_lane(const struct frun *f, const struct run_state *st, uint32_t lane,
+			 uint64_t turn, uint16_t *z, uint16_t *inc);
 #define RUN_MAX_LEFT (1u << 30)
 /* run_fill.c: writes the frame of plan p with ordinal o: all written lines, payload and sums. */
-void run_put_frame(const struct frun *f, const struct run_state *st, const struct run_plan *p, uint64_t o, uint8_t *dst);
+void run_put_frame(const struct frun *f, const struct run_state *st, const struct run_plan *p,
+		   uint64_t o, uint8_t *dst);
 /* Sum of the n bytes of a block from byte w on, as words that begin at w. */
 uint64_t run_window_sum(const struct run_block *b, unsigned w, unsigned n);
 run_fill_fn run_fill_scalar;
@@ -284,7 +291,8 @@ void run_copy_build(const struct frun *f, struct run_state *st, unsigned n);
  * last lane. */
 void run_lanes_build(const struct frun *f, struct run_state *st, unsigned n);
 /* Columns: makes the segment of v that begins at ordinal o of its stream. */
-void run_col_segment(const struct frun *f, const struct run_state *st, const struct run_col_var *v, uint64_t o, struct run_segment *s);
+void run_col_segment(const struct frun *f, const struct run_state *st, const struct run_col_var *v,
+		     uint64_t o, struct run_segment *s);
 /* What the engines keep in st->rest. Copy: the written lines of all lanes, and of the first
  * RUN_OVER lanes once more. One affine lane: z and inc. Many affine lanes: for each, the turn in
  * which it must be built anew, counted from epoch; then z and inc of each, which begin at
@@ -302,7 +310,9 @@ static inline struct run_col_state *run_col_state(struct run_state *st)
 /* Where in st->rest the columns themselves begin. */
 static inline size_t run_cols_at(const struct run_cols *k)
 {
-	return (sizeof(struct run_col_state) + k->nvars * sizeof(struct run_segment) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	return (sizeof(struct run_col_state) + k->nvars * sizeof(struct run_segment) + CACHE_LINE -
+		1) /
+	       CACHE_LINE * CACHE_LINE;
 }
 
 /* The engines in a variant for what a CPU can do: run_plain.c, run_ssse3.c, run_avx2.c,

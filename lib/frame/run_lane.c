@@ -4,7 +4,8 @@
 
 /* The plan and the ordinal of the frame in a lane, in that turn. Where short periods are written
  * out, a turn is several own cycles. */
-static const struct run_plan *lane_frame(const struct frun *f, const struct run_state *st, uint32_t lane, uint64_t turn, uint64_t *o)
+static const struct run_plan *lane_frame(const struct frun *f, const struct run_state *st,
+					 uint32_t lane, uint64_t turn, uint64_t *o)
 {
 	uint32_t slot = lane % f->own;
 
@@ -13,7 +14,8 @@ static const struct run_plan *lane_frame(const struct frun *f, const struct run_
 }
 
 /* Makes the written lines of the frame of plan p with ordinal o. */
-static void put_lane(const struct frun *f, const struct run_state *st, const struct run_plan *p, uint64_t o, uint8_t *lines)
+static void put_lane(const struct frun *f, const struct run_state *st, const struct run_plan *p,
+		     uint64_t o, uint8_t *lines)
 {
 	uint64_t sums[RUN_MAX_SUMS];
 
@@ -38,7 +40,8 @@ static void put_lane(const struct frun *f, const struct run_state *st, const str
 	}
 }
 
-void run_put_lane(const struct frun *f, const struct run_state *st, uint32_t lane, uint64_t turn, uint8_t *lines)
+void run_put_lane(const struct frun *f, const struct run_state *st, uint32_t lane, uint64_t turn,
+		  uint8_t *lines)
 {
 	uint64_t o;
 	const struct run_plan *p = lane_frame(f, st, lane, turn, &o);
@@ -99,7 +102,8 @@ static uint32_t step_sum(uint32_t h, uint32_t less, bool zero_is_none, uint16_t 
 	return (high - h) / (65535 - less);
 }
 
-uint32_t run_affine_lane(const struct frun *f, const struct run_state *st, uint32_t lane, uint64_t turn, uint16_t *z, uint16_t *inc)
+uint32_t run_affine_lane(const struct frun *f, const struct run_state *st, uint32_t lane,
+			 uint64_t turn, uint16_t *z, uint16_t *inc)
 {
 	uint8_t *lines = (uint8_t *)z;
 	uint64_t o, less[RUN_MAX_SUMS] = {0};
@@ -129,7 +133,8 @@ uint32_t run_affine_lane(const struct frun *f, const struct run_state *st, uint3
 		if (less[c] % 65535 == 0)
 			continue;
 		uint32_t at = run_at(f, s->off), r;
-		r = step_sum((uint32_t)lines[at] << 8 | lines[at + 1], (uint32_t)(less[c] % 65535), s->zero_is_none, &inc[at / 2]);
+		r = step_sum((uint32_t)lines[at] << 8 | lines[at + 1], (uint32_t)(less[c] % 65535),
+			     s->zero_is_none, &inc[at / 2]);
 		most = r < most ? r : most;
 	}
 	for (uint32_t w = 0; w < f->nlines * RUN_LINE / 2; w++)
@@ -147,7 +152,8 @@ void run_copy_build(const struct frun *f, struct run_state *st, unsigned n)
 		uint8_t *lines = st->rest + (size_t)lane * size;
 		/* for its next visit: an earlier one could be before a variation began */
 		run_put_lane(f, st, lane, st->turn + (lane < st->lane), lines);
-		for (uint32_t again = lane + f->lanes; again < f->lanes + RUN_OVER; again += f->lanes)
+		for (uint32_t again = lane + f->lanes; again < f->lanes + RUN_OVER;
+		     again += f->lanes)
 			memcpy(st->rest + (size_t)again * size, lines, size);
 	}
 }
@@ -162,12 +168,14 @@ void run_lanes_build(const struct frun *f, struct run_state *st, unsigned n)
 	for (uint32_t lane = st->lane; lane < st->lane + n; lane++) {
 		if (until[lane] > t)
 			continue;
-		uint16_t *z = (uint16_t *)(void *)(st->rest + run_lanes_at(f) + (size_t)lane * size);
+		uint16_t *z =
+			(uint16_t *)(void *)(st->rest + run_lanes_at(f) + (size_t)lane * size);
 		until[lane] = t + run_affine_lane(f, st, lane, st->turn, z, z + size / 4);
 	}
 }
 
-void run_col_segment(const struct frun *f, const struct run_state *st, const struct run_col_var *v, uint64_t o, struct run_segment *s)
+void run_col_segment(const struct frun *f, const struct run_state *st, const struct run_col_var *v,
+		     uint64_t o, struct run_segment *s)
 {
 	const struct run_var *var = &f->var[v->var];
 	uint64_t own = o - st->base[var->slot];

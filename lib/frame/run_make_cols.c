@@ -21,17 +21,21 @@ static bool run_make_cols_alike(const struct run_make *m)
 			return false;
 		for (unsigned v = 0; v < a->nvars; v++) {
 			const struct run_var *x = &f->var[a->var + v], *y = &f->var[b->var + v];
-			if (x->bit != y->bit || x->bits != y->bits || x->slot != y->slot || !vary_equal(&x->v, &y->v))
+			if (x->bit != y->bit || x->bits != y->bits || x->slot != y->slot ||
+			    !vary_equal(&x->v, &y->v))
 				return false;
 		}
 		for (unsigned c = 0; c < a->nsums; c++) {
-			const struct frame_sum *x = &f->sum[a->sum + c].s, *y = &f->sum[b->sum + c].s;
-			if (x->crc32c || y->crc32c || x->off != y->off || x->off % 2 != 0 || x->zero_is_none != y->zero_is_none ||
+			const struct frame_sum *x = &f->sum[a->sum + c].s,
+					       *y = &f->sum[b->sum + c].s;
+			if (x->crc32c || y->crc32c || x->off != y->off || x->off % 2 != 0 ||
+			    x->zero_is_none != y->zero_is_none ||
 			    f->pay_coef[a->pay_coef + c] != f->pay_coef[b->pay_coef + c])
 				return false;
 		}
 		if (a->nsums != 0 && a->nvars != 0 &&
-		    memcmp(f->coef + a->coef, f->coef + b->coef, (size_t)a->nsums * a->nvars * sizeof(*f->coef)) != 0)
+		    memcmp(f->coef + a->coef, f->coef + b->coef,
+			   (size_t)a->nsums * a->nvars * sizeof(*f->coef)) != 0)
 			return false;
 	}
 	return a->nvars <= RUN_COL_VARS && a->nsums <= RUN_COL_SUMS;
@@ -45,7 +49,8 @@ static void run_make_cols_limbs(vary_u x, unsigned shift, uint32_t *out)
 }
 
 /* The values are bits of random words: fixed | (r >> down) & mask. */
-static void source_bits(struct run_col_var *c, unsigned nrandom, unsigned down, vary_u mask, vary_u fixed)
+static void source_bits(struct run_col_var *c, unsigned nrandom, unsigned down, vary_u mask,
+			vary_u fixed)
 {
 	c->source = SOURCE_BITS;
 	c->nrandom = (uint8_t)nrandom;
@@ -79,12 +84,17 @@ static void run_make_cols_source(struct run_col_var *c, const struct run_var *va
 	c->words = (uint8_t)((var->bits + c->shift + 15) / 16);
 	c->limbs = (uint8_t)((var->bits + c->shift + 31) / 32);
 	c->source = SOURCE_ANY;
-	if (v->div > 1 || v->kind == VARY_RANGE || v->kind == VARY_FIXED || (v->kind == VARY_RANDOM && v->lo == v->hi))
+	if (v->div > 1 || v->kind == VARY_RANGE || v->kind == VARY_FIXED ||
+	    (v->kind == VARY_RANDOM && v->lo == v->hi))
 		c->source = SOURCE_STEP;
 	else if (v->kind == VARY_LIST)
 		c->source = SOURCE_LIST;
 	else if (v->kind == VARY_MASK)
-		source_bits(c, var->bits > 64 ? 4 : var->bits > 32 ? 2 : 1, 0, v->mask, v->first & ~v->mask);
+		source_bits(c,
+			    var->bits > 64   ? 4
+			    : var->bits > 32 ? 2
+					     : 1,
+			    0, v->mask, v->first & ~v->mask);
 	else
 		source_random(c, v, var->bits);
 	for (unsigned w = 0; w < c->nrandom; w++)
@@ -166,7 +176,9 @@ static void make_sums(const struct frun *f, struct run_cols *k)
 		/* coef is for the number, ratio for its words: these hold it times 2^shift, and
 		 * 2^16 is 1 mod 65535 */
 		for (unsigned v = 0; v < k->nvars; v++)
-			k->sum[c].ratio[v] = (uint16_t)((uint64_t)f->coef[p->coef + c * p->nvars + v] * (1u << (16 - k->var[v].shift)) % 65535);
+			k->sum[c].ratio[v] =
+				(uint16_t)((uint64_t)f->coef[p->coef + c * p->nvars + v] *
+					   (1u << (16 - k->var[v].shift)) % 65535);
 		k->sum[c].ratio[k->nvars] = f->pay_coef[p->pay_coef + c];
 	}
 }
@@ -201,7 +213,8 @@ bool run_make_cols(struct run_make *m)
 
 	if (!run_make_cols_alike(m))
 		return false;
-	struct run_cols *k = aligned_alloc(CACHE_LINE, (sizeof(*k) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+	struct run_cols *k =
+		aligned_alloc(CACHE_LINE, (sizeof(*k) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
 	if (k == NULL)
 		return false;
 	memset(k, 0, sizeof(*k));
@@ -222,7 +235,8 @@ bool run_make_cols(struct run_make *m)
 	for (unsigned v = 0; v < k->nvars; v++) {
 		const struct run_var *var = &f->var[p->var + v];
 		for (unsigned t = 0; t < k->var[v].words; t++) {
-			uint8_t slot = slot_of(k, (run_at(f, (var->bit + var->bits - 1) / 8) & ~1u) - 2 * t);
+			uint8_t slot = slot_of(k, (run_at(f, (var->bit + var->bits - 1) / 8) &
+						   ~1u) - 2 * t);
 			k->var[v].slot[t] = slot;
 			k->var[v].first |= (uint16_t)(!taken[slot] << t);
 			taken[slot] = true;

@@ -6,25 +6,33 @@
 #include <stdlib.h>
 
 /* Makes room for n more entries in an array of `count`. */
-#define EXTEND(array, count, n) ((array) = xrealloc((array), ((size_t)(count) + (n) + 1) * sizeof(*(array))))
+#define EXTEND(array, count, n) \
+	((array) = xrealloc((array), ((size_t)(count) + (n) + 1) * sizeof(*(array))))
 
 static int run_new_check(const struct frun_spec *s, struct err *e)
 {
 	if (s->ncycle == 0 || s->ncycle > FRUN_MAX_CYCLE)
-		return err_set(e, EINVAL, "a cycle of %u frames: 1 to %u are possible, use smaller weights", s->ncycle, FRUN_MAX_CYCLE);
-	if (s->nqueues == 0 || s->first >= s->nqueues || s->nstreams == 0 || s->nstreams > FRUN_MAX_CYCLE || s->nplans == 0 ||
-	    s->nplans > 65536)
-		return err_set(e, EINVAL, "no frames to send: queue %u of %u, %u streams, %u frames", s->first, s->nqueues, s->nstreams,
-			       s->nplans);
+		return err_set(e, EINVAL,
+			       "a cycle of %u frames: 1 to %u are possible, use smaller weights",
+			       s->ncycle, FRUN_MAX_CYCLE);
+	if (s->nqueues == 0 || s->first >= s->nqueues || s->nstreams == 0 ||
+	    s->nstreams > FRUN_MAX_CYCLE || s->nplans == 0 || s->nplans > 65536)
+		return err_set(e, EINVAL,
+			       "no frames to send: queue %u of %u, %u streams, %u frames", s->first,
+			       s->nqueues, s->nstreams, s->nplans);
 	for (unsigned i = 0; i < s->ncycle; i++)
 		if (s->cycle[i].stream >= s->nstreams || s->cycle[i].plan >= s->nplans)
-			return err_set(e, EINVAL, "slot %u of the cycle names a stream or frame that is not there", i);
+			return err_set(
+				e, EINVAL,
+				"slot %u of the cycle names a stream or frame that is not there",
+				i);
 	return 0;
 }
 
 static int by_id(const void *a, const void *b, void *ids)
 {
-	uint32_t x = ((uint32_t *)ids)[*(const uint32_t *)a], y = ((uint32_t *)ids)[*(const uint32_t *)b];
+	uint32_t x = ((uint32_t *)ids)[*(const uint32_t *)a],
+		 y = ((uint32_t *)ids)[*(const uint32_t *)b];
 
 	return x < y ? -1 : x > y;
 }
@@ -57,7 +65,8 @@ static void make_streams(struct run_make *m)
 		f->place0[s->cycle[k].stream + 1]++;
 	uint32_t *next = xcalloc(s->nstreams + 1u, sizeof(*next));
 	for (unsigned i = 0; i < s->nstreams; i++) {
-		f->step[i] = (uint64_t)f->place0[i + 1] * ((uint64_t)f->own * s->nqueues / s->ncycle);
+		f->step[i] =
+			(uint64_t)f->place0[i + 1] * ((uint64_t)f->own * s->nqueues / s->ncycle);
 		f->place0[i + 1] += f->place0[i];
 		next[i] = f->place0[i];
 	}
@@ -79,7 +88,8 @@ static void make_slots(struct run_make *m)
 		for (uint32_t j = f->place0[i]; j < f->place0[i + 1]; j++)
 			rank[f->place[j]] = j - f->place0[i];
 	for (uint32_t c = 0; c < f->own; c++) {
-		const struct frun_slot *slot = &s->cycle[(s->first + (uint64_t)c * s->nqueues) % s->ncycle];
+		const struct frun_slot *slot =
+			&s->cycle[(s->first + (uint64_t)c * s->nqueues) % s->ncycle];
 		all[c] = pair[c] = (uint64_t)slot->stream << 16 | slot->plan;
 	}
 	qsort(all, f->own, sizeof(*all), by_number);
@@ -97,8 +107,11 @@ static void make_slots(struct run_make *m)
 	for (uint32_t c = 0; c < f->own; c++) {
 		uint64_t k = s->first + (uint64_t)c * s->nqueues;
 		unsigned st = (unsigned)(pair[c] >> 16);
-		f->slot[c].plan = (uint32_t)((uint64_t *)bsearch(&pair[c], all, n, sizeof(*all), by_number) - all);
-		f->slot[c].ordinal = k / s->ncycle * (f->place0[st + 1] - f->place0[st]) + rank[k % s->ncycle];
+		f->slot[c].plan =
+			(uint32_t)((uint64_t *)bsearch(&pair[c], all, n, sizeof(*all), by_number) -
+				   all);
+		f->slot[c].ordinal =
+			k / s->ncycle * (f->place0[st + 1] - f->place0[st]) + rank[k % s->ncycle];
 	}
 	free(pair);
 	free(all);
@@ -149,8 +162,10 @@ static void copy_vars(struct run_make *m, struct run_plan *p, const struct frame
 		struct run_var *to = &f->var[m->nvars++];
 		*to = (struct run_var){.v = v->v, .bit = v->bit, .bits = v->bits, .id = v->id};
 		const uint64_t *ids = f->slot_id + f->slot0[p->stream];
-		to->slot = (uint32_t)((uint64_t *)bsearch(&v->id, ids, f->slot0[p->stream + 1] - f->slot0[p->stream], sizeof(*ids),
-							  by_number) -
+		to->slot = (uint32_t)((uint64_t *)bsearch(&v->id, ids,
+							  f->slot0[p->stream + 1] -
+								  f->slot0[p->stream],
+							  sizeof(*ids), by_number) -
 				      f->slot_id);
 		to->v.list = NULL;
 		if (v->v.kind != VARY_LIST)
@@ -199,7 +214,9 @@ static void copy_sums(struct run_make *m, struct run_plan *p, const struct frame
 	EXTEND(f->coef, m->ncoef, ncoef);
 	EXTEND(f->pay_coef, m->npay, from->nsums);
 	for (unsigned c = 0; c < from->nsums; c++)
-		f->sum[m->nsums++] = (struct run_sum){.s = from->sum[c], .base = from->sum[c].crc32c ? 0 : sum_base(from, c)};
+		f->sum[m->nsums++] =
+			(struct run_sum){.s = from->sum[c],
+					 .base = from->sum[c].crc32c ? 0 : sum_base(from, c)};
 	memcpy(f->coef + m->ncoef, from->coef, ncoef * sizeof(*f->coef));
 	memcpy(f->pay_coef + m->npay, from->pay_coef, from->nsums * sizeof(*f->pay_coef));
 	m->ncoef += (uint32_t)ncoef;
@@ -231,7 +248,8 @@ static int make_plans(struct run_make *m, struct err *e)
 		const struct frame_plan *from = m->source[i];
 		struct run_plan *p = &f->plan[i];
 		if (from->nsums > RUN_MAX_SUMS)
-			return err_set(e, E2BIG, "a frame with %u checksums: %u are possible", from->nsums, RUN_MAX_SUMS);
+			return err_set(e, E2BIG, "a frame with %u checksums: %u are possible",
+				       from->nsums, RUN_MAX_SUMS);
 		p->len = from->len;
 		p->hdr_len = from->hdr_len;
 		p->nvars = from->nvars;
@@ -311,16 +329,24 @@ static void make_probes(struct run_make *m)
 	for (uint32_t c = 0; c < f->own; c++) {
 		const struct run_plan *p = &f->plan[f->slot[c].plan];
 		const struct frame_plan *from = m->source[f->slot[c].plan];
-		f->probe[c] = (struct frun_probe){
-			.off = from->probe_off, .stream = (uint16_t)f->stream_id[p->stream], .every = from->probe_every};
+		f->probe[c] = (struct frun_probe){.off = from->probe_off,
+						  .stream = (uint16_t)f->stream_id[p->stream],
+						  .every = from->probe_every};
 	}
 	f->probe_run = xcalloc(f->own, sizeof(*f->probe_run));
 	for (uint32_t c = f->own; c-- > 0;) {
 		bool goes_on = c + 1 < f->own && f->probe[c + 1].off == f->probe[c].off;
-		row &= c == 0 || (f->probe[c].off == f->probe[0].off && f->probe[c].stream == f->probe[0].stream + c);
-		f->probe_run[c] = goes_on && f->probe_run[c + 1] < UINT8_MAX ? f->probe_run[c + 1] + 1 : goes_on ? UINT8_MAX : 1;
+		row &= c == 0 || (f->probe[c].off == f->probe[0].off &&
+				  f->probe[c].stream == f->probe[0].stream + c);
+		f->probe_run[c] = goes_on && f->probe_run[c + 1] < UINT8_MAX
+					  ? f->probe_run[c + 1] + 1
+				  : goes_on ? UINT8_MAX
+					    : 1;
 	}
-	f->probes_kind = !all ? FRUN_PROBES_SOME : one ? FRUN_PROBES_ONE : row ? FRUN_PROBES_ROW : FRUN_PROBES_ALL;
+	f->probes_kind = !all  ? FRUN_PROBES_SOME
+			 : one ? FRUN_PROBES_ONE
+			 : row ? FRUN_PROBES_ROW
+			       : FRUN_PROBES_ALL;
 }
 
 static void run_new_describe(struct run_make *m)
@@ -349,18 +375,42 @@ struct piece {
 static struct frun *run_new_pack(struct run_make *m)
 {
 	struct frun *f = &m->f;
-#define PIECE(array, count) {(void **)&f->array, (size_t)(count) * sizeof(*f->array)}
+#define PIECE(array, count) \
+	{ \
+		(void **)&f->array, (size_t)(count) * sizeof(*f->array) \
+	}
 	struct piece piece[] = {
-		PIECE(line, m->nline), PIECE(image, m->nimage), PIECE(slot, f->own),
-		PIECE(line_off, f->nlines), PIECE(plan, f->nplans), PIECE(var, m->nvars), PIECE(sum, m->nsums), PIECE(coef, m->ncoef),
-		PIECE(pay_coef, m->npay), PIECE(list, m->nlist), PIECE(block, f->nblocks), PIECE(stream_id, f->nstreams),
-		PIECE(by_id, f->nstreams), PIECE(o0, f->nstreams), PIECE(step, f->nstreams), PIECE(slot0, f->nstreams + 1),
-		PIECE(slot_id, f->nslots), PIECE(place0, f->nstreams + 1), PIECE(place, f->ncycle), PIECE(size_before, f->ncycle + 1),
-		PIECE(own_before, f->own + 1), PIECE(sizes, (f->own / RUN_SIZES_STEP + 2) * CNT_NSIZES), PIECE(class, f->nclasses),
-		PIECE(lane_len, f->lanes + RUN_OVER), PIECE(line_of, ARRAY_SIZE(m->written)),
-		PIECE(probe, f->own), PIECE(probe_run, f->own), PIECE(cols, 1),
+		PIECE(line, m->nline),
+		PIECE(image, m->nimage),
+		PIECE(slot, f->own),
+		PIECE(line_off, f->nlines),
+		PIECE(plan, f->nplans),
+		PIECE(var, m->nvars),
+		PIECE(sum, m->nsums),
+		PIECE(coef, m->ncoef),
+		PIECE(pay_coef, m->npay),
+		PIECE(list, m->nlist),
+		PIECE(block, f->nblocks),
+		PIECE(stream_id, f->nstreams),
+		PIECE(by_id, f->nstreams),
+		PIECE(o0, f->nstreams),
+		PIECE(step, f->nstreams),
+		PIECE(slot0, f->nstreams + 1),
+		PIECE(slot_id, f->nslots),
+		PIECE(place0, f->nstreams + 1),
+		PIECE(place, f->ncycle),
+		PIECE(size_before, f->ncycle + 1),
+		PIECE(own_before, f->own + 1),
+		PIECE(sizes, (f->own / RUN_SIZES_STEP + 2) * CNT_NSIZES),
+		PIECE(class, f->nclasses),
+		PIECE(lane_len, f->lanes + RUN_OVER),
+		PIECE(line_of, ARRAY_SIZE(m->written)),
+		PIECE(probe, f->own),
+		PIECE(probe_run, f->own),
+		PIECE(cols, 1),
 		PIECE(lane_line, (f->lanes + (size_t)RUN_OVER) * f->nlines * RUN_LINE),
-		PIECE(lane_base, (f->lanes + (size_t)RUN_OVER) * (f->cols != NULL ? f->cols->nsums : 0)),
+		PIECE(lane_base,
+		      (f->lanes + (size_t)RUN_OVER) * (f->cols != NULL ? f->cols->nsums : 0)),
 	};
 #undef PIECE
 	size_t total = (sizeof(*f) + 63) / 64 * 64;
@@ -396,7 +446,8 @@ static void link_parts(struct frun *f, const struct run_make *m)
 static unsigned run_new_shortest(const struct frun_spec *s)
 {
 	for (unsigned i = 1; i < s->ncycle; i++)
-		if (s->cycle[i].stream != s->cycle[0].stream || s->cycle[i].plan != s->cycle[0].plan)
+		if (s->cycle[i].stream != s->cycle[0].stream ||
+		    s->cycle[i].plan != s->cycle[0].plan)
 			return s->ncycle;
 	return 1;
 }
@@ -433,11 +484,13 @@ struct frun *frun_new(const struct frun_spec *asked, struct err *e)
 		run_make_images(m);
 		rc = run_make_engine(m, e);
 	}
-	m->f.state_size = sizeof(struct run_state) + m->f.engine_size + (m->f.nstreams + m->f.nslots) * sizeof(uint64_t);
+	m->f.state_size = sizeof(struct run_state) + m->f.engine_size +
+			  (m->f.nstreams + m->f.nslots) * sizeof(uint64_t);
 	m->f.state_size = (m->f.state_size + 63) / 64 * 64;
 	f = run_new_pack(m);
 	if (f == NULL)
-		(void)err_set(e, ENOMEM, "no memory for a program of %u streams and %u frames", spec->nstreams, m->f.nplans);
+		(void)err_set(e, ENOMEM, "no memory for a program of %u streams and %u frames",
+			      spec->nstreams, m->f.nplans);
 	else
 		link_parts(f, m);
 	free(m->class_at);

@@ -6,9 +6,9 @@
 
 struct run_make {
 	const struct frun_spec *spec;
-	struct frun f;           /* its arrays are allocations of their own until it is packed */
+	struct frun f; /* its arrays are allocations of their own until it is packed */
 	const struct frame_plan **source; /* [f.nplans] what each run_plan was made from */
-	uint32_t *class_at;      /* [f.nclasses] where the bytes of each class begin in f.image */
+	uint32_t *class_at; /* [f.nclasses] where the bytes of each class begin in f.image */
 	uint32_t nvars, nsums, ncoef, npay, nlist, nline, nimage; /* lengths of arrays of f */
 	bool written[(16384 + RUN_LINE) / RUN_LINE]; /* the lines that are written for each frame */
 };

@@ -39,16 +39,20 @@ static int unknown_name(const char *name, int col, const struct proto *lower, st
 	struct sbuf allowed = {0};
 	list_allowed(lower, &allowed);
 	if (strcmp(name, proto_probe.name) == 0)
-		err_at(e, EINVAL, col, "a probe is no header of the stack: `set <ports> probe on` puts one behind any");
+		err_at(e, EINVAL, col,
+		       "a probe is no header of the stack: `set <ports> probe on` puts one behind any");
 	else if (strchr(name, ' ') != NULL)
-		err_at(e, EINVAL, col + (int)strcspn(name, " "), "headers are joined by \"/\", without blanks: eth/ipv4/udp");
+		err_at(e, EINVAL, col + (int)strcspn(name, " "),
+		       "headers are joined by \"/\", without blanks: eth/ipv4/udp");
 	else if (*name == '\0')
-		err_at(e, EINVAL, col, "a header name is missing here; possible here: %s", sbuf_str(&allowed));
-	else if (near != NULL)
-		err_at(e, EINVAL, col, "unknown header \"%s\": did you mean %s? Possible here: %s", name, near,
+		err_at(e, EINVAL, col, "a header name is missing here; possible here: %s",
 		       sbuf_str(&allowed));
+	else if (near != NULL)
+		err_at(e, EINVAL, col, "unknown header \"%s\": did you mean %s? Possible here: %s",
+		       name, near, sbuf_str(&allowed));
 	else
-		err_at(e, EINVAL, col, "unknown header \"%s\"; possible here: %s", name, sbuf_str(&allowed));
+		err_at(e, EINVAL, col, "unknown header \"%s\"; possible here: %s", name,
+		       sbuf_str(&allowed));
 	sbuf_free(&allowed);
 	return -EINVAL;
 }
@@ -59,22 +63,23 @@ static int not_allowed(const struct proto *lower, const struct proto *upper, int
 
 	list_allowed(lower, &allowed);
 	if (lower == NULL)
-		err_at(e, EINVAL, col, "a frame cannot start with %s; it may start with: %s", upper->name,
-		       sbuf_str(&allowed));
+		err_at(e, EINVAL, col, "a frame cannot start with %s; it may start with: %s",
+		       upper->name, sbuf_str(&allowed));
 	else if (lower->is_payload)
 		err_at(e, EINVAL, col,
 		       "%s cannot follow %s, which fills the rest of the frame; put %s last or leave it out",
 		       upper->name, lower->name, lower->name);
 	else
-		err_at(e, EINVAL, col, "%s cannot follow %s; after %s may come: %s", upper->name, lower->name,
-		       lower->name, sbuf_str(&allowed));
+		err_at(e, EINVAL, col, "%s cannot follow %s; after %s may come: %s", upper->name,
+		       lower->name, lower->name, sbuf_str(&allowed));
 	sbuf_free(&allowed);
 	return -EINVAL;
 }
 
 /* Parses a stack. *last is the last header of the text; it may be a payload, which *out does not
  * hold. */
-static int stack_parse(const char *text, struct frame_stack *out, const struct proto **last, struct err *e)
+static int stack_parse(const char *text, struct frame_stack *out, const struct proto **last,
+		       struct err *e)
 {
 	struct frame_stack s = {0};
 	const struct proto *lower = NULL;
@@ -85,7 +90,8 @@ static int stack_parse(const char *text, struct frame_stack *out, const struct p
 		char name[MAX_NAME];
 
 		if (len >= sizeof(name))
-			return err_at(e, EINVAL, col, "unknown header \"%.*s...\": no header has so long a name",
+			return err_at(e, EINVAL, col,
+				      "unknown header \"%.*s...\": no header has so long a name",
 				      MAX_NAME - 1, at);
 		memcpy(name, at, len);
 		name[len] = '\0';
@@ -97,9 +103,10 @@ static int stack_parse(const char *text, struct frame_stack *out, const struct p
 		/* A stack that can end in payload does so, whether the text says it or not. */
 		if (!p->is_payload) {
 			if (s.n == FRAME_MAX_HDRS)
-				return err_at(e, EINVAL, col,
-					      "a frame has at most %u headers; leave out what follows here",
-					      FRAME_MAX_HDRS);
+				return err_at(
+					e, EINVAL, col,
+					"a frame has at most %u headers; leave out what follows here",
+					FRAME_MAX_HDRS);
 			s.hdr[s.n++] = p;
 		}
 		lower = p;

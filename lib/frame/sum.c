@@ -20,7 +20,8 @@ static unsigned final_dst(const struct layout *l, const uint8_t *bytes, unsigned
 	if (left == NULL || type == NULL || addrs == NULL || layout_field(l, i, addrs) < 0 ||
 	    layout_get_u64(l, bytes, i, left) == 0)
 		return 0;
-	unsigned at = (unsigned)layout_field(l, i, addrs) / 8, n = layout_bytes_len(l, i, addrs) / IP6_BYTES;
+	unsigned at = (unsigned)layout_field(l, i, addrs) / 8,
+		 n = layout_bytes_len(l, i, addrs) / IP6_BYTES;
 	if (n == 0)
 		return 0;
 	return layout_get_u64(l, bytes, i, type) == 4 ? at : at + (n - 1) * IP6_BYTES;
@@ -31,13 +32,16 @@ static unsigned final_src(const struct layout *l, unsigned i)
 {
 	const struct field *home = proto_field(l->h[i].proto, "homeaddr");
 
-	return home != NULL && layout_field(l, i, home) >= 0 ? (unsigned)layout_field(l, i, home) / 8 : 0;
+	return home != NULL && layout_field(l, i, home) >= 0
+		       ? (unsigned)layout_field(l, i, home) / 8
+		       : 0;
 }
 
 /* Fills in the pseudo header. Its addresses are those of the nearest header below that has some
  * (RFC 768, RFC 9293 3.1, RFC 8200 8.1). Length and protocol number are of different widths in IPv4
  * and IPv6, but add up to the same. */
-static void add_pseudo(const struct layout *l, const uint8_t *bytes, unsigned i, struct frame_sum *s)
+static void add_pseudo(const struct layout *l, const uint8_t *bytes, unsigned i,
+		       struct frame_sum *s)
 {
 	unsigned src = 0, dst = 0;
 
@@ -55,13 +59,16 @@ static void add_pseudo(const struct layout *l, const uint8_t *bytes, unsigned i,
 		if (s->alen != IP6_BYTES)
 			src = dst = 0;
 		s->src = (uint16_t)(src != 0 ? src : (unsigned)layout_field(l, j, from) / 8);
-		s->dst = (uint16_t)(dst != 0 ? dst : (unsigned)layout_field(l, j, proto_field(p, "dst")) / 8);
+		s->dst = (uint16_t)(dst != 0 ? dst
+					     : (unsigned)layout_field(l, j, proto_field(p, "dst")) /
+						       8);
 		s->pseudo = l->h[i].proto->pseudo_proto + (uint32_t)(s->to - s->from);
 		return;
 	}
 }
 
-bool layout_sum(const struct layout *l, const uint8_t *bytes, unsigned i, const struct field *f, struct frame_sum *s)
+bool layout_sum(const struct layout *l, const uint8_t *bytes, unsigned i, const struct field *f,
+		struct frame_sum *s)
 {
 	if (f->role != ROLE_SUM_HDR && f->role != ROLE_SUM_L4 && f->role != ROLE_CRC32C)
 		return false;
@@ -80,7 +87,8 @@ bool layout_sum(const struct layout *l, const uint8_t *bytes, unsigned i, const 
 	return true;
 }
 
-unsigned layout_sums(const struct layout *l, const uint8_t *bytes, struct frame_sum *out, unsigned max)
+unsigned layout_sums(const struct layout *l, const uint8_t *bytes, struct frame_sum *out,
+		     unsigned max)
 {
 	struct frame_sum s;
 	unsigned n = 0;
@@ -88,7 +96,8 @@ unsigned layout_sums(const struct layout *l, const uint8_t *bytes, struct frame_
 	for (unsigned i = l->n; i-- > 0;) {
 		const struct field *fields = l->h[i].proto->fields;
 		for (const struct field *f = fields; f->name != NULL; f++) {
-			if ((l->h[i].set >> (f - fields) & 1) != 0 || !layout_sum(l, bytes, i, f, &s))
+			if ((l->h[i].set >> (f - fields) & 1) != 0 ||
+			    !layout_sum(l, bytes, i, f, &s))
 				continue;
 			if (n < max)
 				out[n] = s;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct frame_val *vals_find(const struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f)
+static struct frame_val *vals_find(const struct frame_vals *a, const struct proto *p, unsigned nth,
+				   const struct field *f)
 {
 	for (unsigned i = 0; i < a->n; i++) {
 		struct frame_val *v = &a->val[i];
@@ -15,14 +16,15 @@ static struct frame_val *vals_find(const struct frame_vals *a, const struct prot
 	return NULL;
 }
 
-const struct frame_val *frame_vals_find(const struct frame_vals *a, const struct proto *p, unsigned nth,
-					const struct field *f)
+const struct frame_val *frame_vals_find(const struct frame_vals *a, const struct proto *p,
+					unsigned nth, const struct field *f)
 {
 	return vals_find(a, p, nth, f);
 }
 
 /* The entry of a field, new or emptied. A value that it had is freed. */
-static struct frame_val *vals_emptied(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f)
+static struct frame_val *vals_emptied(struct frame_vals *a, const struct proto *p, unsigned nth,
+				      const struct field *f)
 {
 	struct frame_val *val = vals_find(a, p, nth, f);
 
@@ -40,7 +42,8 @@ static struct frame_val *vals_emptied(struct frame_vals *a, const struct proto *
 	return val;
 }
 
-void frame_vals_set(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f, const uint8_t *v)
+void frame_vals_set(struct frame_vals *a, const struct proto *p, unsigned nth,
+		    const struct field *f, const uint8_t *v)
 {
 	uint8_t copy[VT_FIELD_BYTES]; /* v may lie in the array, which moves when it grows */
 
@@ -48,8 +51,8 @@ void frame_vals_set(struct frame_vals *a, const struct proto *p, unsigned nth, c
 	memcpy(vals_emptied(a, p, nth, f)->v, copy, sizeof(copy));
 }
 
-void frame_vals_vary(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f,
-		     const struct vary *v)
+void frame_vals_vary(struct frame_vals *a, const struct proto *p, unsigned nth,
+		     const struct field *f, const struct vary *v)
 {
 	struct vary *copy = v->kind != VARY_FIXED ? vary_copy(v) : NULL;
 	vary_u first = vary_at(v, 0);
@@ -59,15 +62,16 @@ void frame_vals_vary(struct frame_vals *a, const struct proto *p, unsigned nth, 
 	vary_store(first, val->v);
 }
 
-void frame_vals_bytes(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f,
-		      const struct hexbytes *b)
+void frame_vals_bytes(struct frame_vals *a, const struct proto *p, unsigned nth,
+		      const struct field *f, const struct hexbytes *b)
 {
 	struct hexbytes *copy = hexbytes_copy(b);
 
 	vals_emptied(a, p, nth, f)->bytes = copy;
 }
 
-bool frame_vals_unset(struct frame_vals *a, const struct proto *p, unsigned nth, const struct field *f)
+bool frame_vals_unset(struct frame_vals *a, const struct proto *p, unsigned nth,
+		      const struct field *f)
 {
 	struct frame_val *val = vals_find(a, p, nth, f);
 

@@ -8,8 +8,8 @@
 /* How surely a binding tells that its header follows. The lowest rank wins. */
 enum rank { RANK_PEEK, RANK_VALUE, RANK_LEN, RANK_ALWAYS, RANK_NONE };
 
-static enum rank rank_of(const struct proto *lower, const struct bind *b, const uint8_t *hdr, const uint8_t *next,
-			 unsigned left)
+static enum rank rank_of(const struct proto *lower, const struct bind *b, const uint8_t *hdr,
+			 const uint8_t *next, unsigned left)
 {
 	const struct field *f = proto_bind_field(lower, b);
 
@@ -22,7 +22,8 @@ static enum rank rank_of(const struct proto *lower, const struct bind *b, const 
 	uint64_t v = proto_get_u64(f, hdr);
 	if (b->is_len)
 		return v <= b->value ? RANK_LEN : RANK_NONE;
-	if (v != b->value || (b->also != NULL && proto_get_u64(proto_field(lower, b->also), hdr) != v))
+	if (v != b->value ||
+	    (b->also != NULL && proto_get_u64(proto_field(lower, b->also), hdr) != v))
 		return RANK_NONE;
 	return b->peek_mask != 0 ? RANK_PEEK : RANK_VALUE;
 }
@@ -39,8 +40,8 @@ static bool is_probe(const uint8_t *at, unsigned left)
 	return left >= PROBE_LEN && probe_right(hi, lo);
 }
 
-static const struct proto *next_proto(const struct proto *lower, const uint8_t *hdr, const uint8_t *next, unsigned left,
-				      const struct bind **by)
+static const struct proto *next_proto(const struct proto *lower, const uint8_t *hdr,
+				      const uint8_t *next, unsigned left, const struct bind **by)
 {
 	const struct proto *found = NULL;
 	enum rank best = RANK_NONE, payload = RANK_NONE;
@@ -58,7 +59,8 @@ static const struct proto *next_proto(const struct proto *lower, const uint8_t *
 		}
 	}
 	/* a probe is looked for where a header is only guessed, or payload is as likely */
-	if ((best == RANK_NONE || best == RANK_PEEK || payload <= best) && lower != &proto_probe && is_probe(next, left)) {
+	if ((best == RANK_NONE || best == RANK_PEEK || payload <= best) && lower != &proto_probe &&
+	    is_probe(next, left)) {
 		*by = NULL;
 		return &proto_probe;
 	}
@@ -134,7 +136,8 @@ static bool walk_holds(const struct reading *r, const struct cond *c)
 	if (c->field == NULL)
 		return true;
 	const struct field *f = proto_field(r->l->h[r->i].proto, c->field);
-	return layout_field(r->l, r->i, f) >= 0 && cond_has(c, layout_get_u64(r->l, r->bytes, r->i, f));
+	return layout_field(r->l, r->i, f) >= 0 &&
+	       cond_has(c, layout_get_u64(r->l, r->bytes, r->i, f));
 }
 
 static void add_part(struct reading *r, const struct part *part, unsigned off, unsigned len)
@@ -171,8 +174,10 @@ static unsigned bytes_left(const struct reading *r, const struct field *bytes, u
 {
 	const struct proto *p = r->l->h[r->i].proto;
 
-	for (const struct field *f = p->fields; f->name != NULL && proto_role(p, ROLE_HLEN) == NULL; f++) {
-		if (f->role != ROLE_COUNT || !proto_of_has(f, bytes->name) || layout_field(r->l, r->i, f) < 0)
+	for (const struct field *f = p->fields; f->name != NULL && proto_role(p, ROLE_HLEN) == NULL;
+	     f++) {
+		if (f->role != ROLE_COUNT || !proto_of_has(f, bytes->name) ||
+		    layout_field(r->l, r->i, f) < 0)
 			continue;
 		int64_t units = (int64_t)layout_get_u64(r->l, r->bytes, r->i, f) - f->len_from;
 		uint64_t n = units > 0 ? (uint64_t)units * (f->len_unit != 0 ? f->len_unit : 1) : 0;
@@ -269,7 +274,8 @@ static void read_options(struct reading *r, unsigned at, unsigned limit)
 			break;
 		}
 		for (const struct part *part = p->parts; part->name != NULL && from == 0; part++)
-			if (part->option && part->head[0] == o[0] && part->len == n && walk_holds(r, &part->when) && !has_part(r, part))
+			if (part->option && part->head[0] == o[0] && part->len == n &&
+			    walk_holds(r, &part->when) && !has_part(r, part))
 				known = part;
 		if (known != NULL) {
 			add_part(r, known, at, n);
@@ -371,7 +377,8 @@ const char *verdict_text(enum verdict v)
 	return text[v];
 }
 
-enum sum_state frame_sum_state(const struct walk *w, const uint8_t *bytes, unsigned i, const struct field *f)
+enum sum_state frame_sum_state(const struct walk *w, const uint8_t *bytes, unsigned i,
+			       const struct field *f)
 {
 	struct frame_sum s;
 

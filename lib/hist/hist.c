@@ -11,7 +11,8 @@ uint32_t hist_slots(struct hist_shape s)
 
 size_t hist_size(struct hist_shape s)
 {
-	return (sizeof(struct hist) + hist_slots(s) * sizeof(cell_t) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	return (sizeof(struct hist) + hist_slots(s) * sizeof(cell_t) + CACHE_LINE - 1) /
+	       CACHE_LINE * CACHE_LINE;
 }
 
 void hist_init(struct hist *h, struct hist_shape s)
@@ -106,7 +107,8 @@ uint64_t hist_count(const struct hist *h)
 
 uint64_t hist_lowest(const struct hist *h, uint64_t v)
 {
-	return v >> h->shape.top != 0 ? 1ull << h->shape.top : hist_slot_begin(h->shape.bits, hist_slot(h->shape.bits, v));
+	return v >> h->shape.top != 0 ? 1ull << h->shape.top
+				      : hist_slot_begin(h->shape.bits, hist_slot(h->shape.bits, v));
 }
 
 uint64_t hist_highest(const struct hist *h, uint64_t v)
@@ -141,7 +143,8 @@ double hist_mean(const struct hist *h)
 
 static long double hist_middle(const struct hist *h, uint32_t i)
 {
-	return (long double)hist_slot_begin(h->shape.bits, i) + (long double)(hist_slot_width(h->shape.bits, i) - 1) / 2;
+	return (long double)hist_slot_begin(h->shape.bits, i) +
+	       (long double)(hist_slot_width(h->shape.bits, i) - 1) / 2;
 }
 
 double hist_stdev(const struct hist *h)
@@ -170,7 +173,10 @@ uint64_t hist_percentile(const struct hist *h, double percent)
 
 	if (n == 0)
 		return 0;
-	rank = percent > 0 ? (uint64_t)ceill((long double)nextafter(percent > 100 ? 100 : percent, 0) / 100 * (long double)n) : 0;
+	rank = percent > 0
+		       ? (uint64_t)ceill((long double)nextafter(percent > 100 ? 100 : percent, 0) /
+					 100 * (long double)n)
+		       : 0;
 	if (rank == 0)
 		rank = 1;
 	for (uint32_t i = 0; i < h->nslots; i++) {

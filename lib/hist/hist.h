@@ -8,8 +8,8 @@
 #include "count.h"
 
 struct hist_shape {
-	uint8_t bits;     /* 1..14: the stated error is 1 / 2^bits */
-	uint8_t top;      /* bits + 1 .. 63: values from 2^top on are counted in `above` */
+	uint8_t bits; /* 1..14: the stated error is 1 / 2^bits */
+	uint8_t top;  /* bits + 1 .. 63: values from 2^top on are counted in `above` */
 };
 
 struct hist {
@@ -27,7 +27,7 @@ struct hist {
 #define HIST_CARRY (1ull << 63)
 
 uint32_t hist_slots(struct hist_shape s); /* how many slots a histogram of this shape has */
-size_t hist_size(struct hist_shape s); /* bytes of a struct hist, a multiple of a cache line */
+size_t hist_size(struct hist_shape s);    /* bytes of a struct hist, a multiple of a cache line */
 /* Makes an empty histogram in h, which is zeroed memory of hist_size() bytes, aligned to a cache
  * line. */
 void hist_init(struct hist *h, struct hist_shape s);
@@ -109,8 +109,13 @@ uint64_t hist_percentile(const struct hist *h, double percent);
 uint64_t hist_between(const struct hist *h, uint64_t from, uint64_t to);
 
 /* How many values slot i stands for, and the lowest of them. For callers that walk the slots. */
-static inline uint64_t hist_slot_width(unsigned bits, uint32_t i) { return i >> bits == 0 ? 1 : 1ull << ((i >> bits) - 1); }
+static inline uint64_t hist_slot_width(unsigned bits, uint32_t i)
+{
+	return i >> bits == 0 ? 1 : 1ull << ((i >> bits) - 1);
+}
 static inline uint64_t hist_slot_begin(unsigned bits, uint32_t i)
 {
-	return i >> bits == 0 ? i : ((uint64_t)(i & ((1u << bits) - 1)) + (1ull << bits)) << ((i >> bits) - 1);
+	return i >> bits == 0
+		       ? i
+		       : ((uint64_t)(i & ((1u << bits) - 1)) + (1ull << bits)) << ((i >> bits) - 1);
 }

@@ -90,11 +90,13 @@ static void hist_log_encode(struct sbuf *b, const struct hist *h)
 
 static void add_base64(struct sbuf *out, const uint8_t *p, size_t n)
 {
-	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digit[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 	for (size_t i = 0; i < n; i += 3) {
 		unsigned have = n - i < 3 ? (unsigned)(n - i) : 3;
-		uint32_t v = (uint32_t)p[i] << 16 | (have > 1 ? (uint32_t)p[i + 1] << 8 : 0) | (have > 2 ? p[i + 2] : 0);
+		uint32_t v = (uint32_t)p[i] << 16 | (have > 1 ? (uint32_t)p[i + 1] << 8 : 0) |
+			     (have > 2 ? p[i + 2] : 0);
 		for (unsigned k = 0; k < 4; k++)
 			sbuf_addc(out, k <= have ? digit[v >> (18 - 6 * k) & 63] : '=');
 	}
@@ -105,7 +107,8 @@ static void add_base64(struct sbuf *out, const uint8_t *p, size_t n)
  * they are. */
 static struct hist *hist_log_presentable(const struct hist *h, uint64_t *above, uint64_t *above_at)
 {
-	struct hist_shape s = {.bits = bits_of_digits[hist_log_digits(h->shape.bits)], .top = h->shape.top};
+	struct hist_shape s = {.bits = bits_of_digits[hist_log_digits(h->shape.bits)],
+			       .top = h->shape.top};
 	struct hist *to;
 
 	*above = cell_get(&h->above);
@@ -136,7 +139,9 @@ void hist_log_header(struct sbuf *out, double start_s, const char *comment)
 		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	sbuf_add(out, "#[Histogram log format version 1.3]\n");
 	sbuf_addf(out, "#[StartTime: %.3f (seconds since epoch), %s]\n", start_s, text);
-	sbuf_add(out, "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n");
+	sbuf_add(
+		out,
+		"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n");
 }
 
 static void add_tag(struct sbuf *out, const char *tag)
@@ -149,7 +154,8 @@ static void add_tag(struct sbuf *out, const char *tag)
 	sbuf_addc(out, ',');
 }
 
-int hist_log_line(const struct hist *h, const char *tag, double from_s, double length_s, double max_unit, struct sbuf *out)
+int hist_log_line(const struct hist *h, const char *tag, double from_s, double length_s,
+		  double max_unit, struct sbuf *out)
 {
 	struct sbuf plain = {0}, packed = {0};
 	uint64_t above, above_at;
@@ -167,10 +173,12 @@ int hist_log_line(const struct hist *h, const char *tag, double from_s, double l
 		add_be32(&packed, (uint32_t)n);
 		sbuf_addn(&packed, (const char *)z, n);
 		if (above != 0)
-			sbuf_addf(out, "#%llu values out of range stand at %llu in the next interval\n", (unsigned long long)above,
-				  (unsigned long long)above_at);
+			sbuf_addf(out,
+				  "#%llu values out of range stand at %llu in the next interval\n",
+				  (unsigned long long)above, (unsigned long long)above_at);
 		add_tag(out, tag);
-		sbuf_addf(out, "%.3f,%.3f,%.3f,", from_s, length_s, (double)hist_max(to) / max_unit);
+		sbuf_addf(out, "%.3f,%.3f,%.3f,", from_s, length_s,
+			  (double)hist_max(to) / max_unit);
 		add_base64(out, (const uint8_t *)packed.s, packed.len);
 		sbuf_addc(out, '\n');
 	}

@@ -27,4 +27,5 @@ void hist_log_header(struct sbuf *out, double start_s, const char *comment);
  * prints ms where values are ns). `tag` names a series and may be NULL; a character of it that
  * would break the line (comma, blank, line break) becomes '_'. Returns 0, or -ENOMEM, and then
  * nothing is appended. */
-int hist_log_line(const struct hist *h, const char *tag, double from_s, double length_s, double max_unit, struct sbuf *out);
+int hist_log_line(const struct hist *h, const char *tag, double from_s, double length_s,
+		  double max_unit, struct sbuf *out);

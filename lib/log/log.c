@@ -34,8 +34,11 @@ int log_open(const char *path, struct err *e)
 		int fd = userfile_open(path, O_WRONLY | O_APPEND | O_CREAT, 0666, &why);
 		f = fd >= 0 ? fdopen(fd, "a") : NULL;
 		if (f == NULL)
-			return err_set(e, fd < 0 ? -fd : ENOMEM, "cannot write the log file '%.400s': %s; name a file in a directory that you "
-				       "can write", path, fd < 0 ? why : "there is no memory");
+			return err_set(
+				e, fd < 0 ? -fd : ENOMEM,
+				"cannot write the log file '%.400s': %s; name a file in a directory that you "
+				"can write",
+				path, fd < 0 ? why : "there is no memory");
 		setvbuf(f, NULL, _IOLBF, 0);
 	}
 	if (lg.file != NULL)
@@ -57,7 +60,8 @@ static void to_file(const struct log_entry *m)
 
 	localtime_r(&s, &tm);
 	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
-	fprintf(lg.file, "%c %s.%03u %s\n", level_letter[m->level], stamp, (unsigned)(m->wall_ns % NS_PER_S / 1000000), m->text);
+	fprintf(lg.file, "%c %s.%03u %s\n", level_letter[m->level], stamp,
+		(unsigned)(m->wall_ns % NS_PER_S / 1000000), m->text);
 }
 
 void log_msg(enum log_level level, const char *fmt, ...)
@@ -80,7 +84,8 @@ void log_msg(enum log_level level, const char *fmt, ...)
 	sbuf_free(&text);
 	clock_gettime(CLOCK_REALTIME, &t);
 	free((char *)m->text);
-	*m = (struct log_entry){(uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec, lg.next++, level, shown.s};
+	*m = (struct log_entry){(uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec, lg.next++,
+				level, shown.s};
 	if (lg.file != NULL)
 		to_file(m);
 	if (lg.listen == NULL) {

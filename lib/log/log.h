@@ -19,7 +19,7 @@ int log_open(const char *path, struct err *e);
 /* Messages up to this level are printed on stderr as well (default: LOG_LVL_WARN). */
 void log_stderr(enum log_level max);
 void log_msg(enum log_level level, const char *fmt, ...) WR_PRINTF(2, 3);
-uint64_t log_next(void);                       /* sequence number of the next message */
+uint64_t log_next(void); /* sequence number of the next message */
 /* Gets a message by its sequence number. False: it is not there yet, or not any more. */
 bool log_get(uint64_t seq, struct log_entry *out);
 /* fn is called for each new message (the console prints it above the prompt); NULL: none. While it

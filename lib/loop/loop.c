@@ -42,7 +42,10 @@ struct loop {
 	unsigned ntimers;
 	struct turn *turn;
 	unsigned nturns;
-	struct { loop_sig_fn *fn; void *arg; } sig[NSIG];
+	struct {
+		loop_sig_fn *fn;
+		void *arg;
+	} sig[NSIG];
 	sigset_t sigs, old;
 	bool stopped;
 };

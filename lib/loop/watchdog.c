@@ -22,7 +22,7 @@ struct watchdog {
 	int interrupt;
 	void (*end)(int signo);
 };
-static atomic_bool kept; /* an interrupt was taken and is to be given back */
+static atomic_bool kept;  /* an interrupt was taken and is to be given back */
 static atomic_uint turns; /* turns that the loop has made */
 static pthread_t watcher;
 static bool watches;
@@ -103,7 +103,10 @@ int watchdog_start(struct loop *l, const sigset_t *signals, int interrupt, void 
 
 	if (interrupt != 0)
 		sigaddset(&all, interrupt);
-	*g = (struct watchdog){.fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK), .signals = *signals, .interrupt = interrupt, .end = end};
+	*g = (struct watchdog){.fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK),
+			       .signals = *signals,
+			       .interrupt = interrupt,
+			       .end = end};
 	if (g->fd < 0) {
 		int rc = -errno;
 		free(g);

@@ -14,10 +14,12 @@ int mbox_open(struct mbox *mb, const char *name, int socket, struct err *e)
 	snprintf(n, sizeof(n), "%.20s_d", name);
 	mb->down = rte_ring_create(n, DOWN_SLOTS, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	snprintf(n, sizeof(n), "%.20s_u", name);
-	mb->up = rte_ring_create_elem(n, sizeof(struct mbox_event), UP_SLOTS, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	mb->up = rte_ring_create_elem(n, sizeof(struct mbox_event), UP_SLOTS, socket,
+				      RING_F_SP_ENQ | RING_F_SC_DEQ);
 	if (mb->down == NULL || mb->up == NULL) {
 		mbox_close(mb);
-		return err_set(e, ENOMEM, "no memory for the message rings of %s (%s)", name, rte_strerror(rte_errno));
+		return err_set(e, ENOMEM, "no memory for the message rings of %s (%s)", name,
+			       rte_strerror(rte_errno));
 	}
 	return 0;
 }

@@ -20,7 +20,8 @@ struct mbox_event {
  * change only when a message is posted or taken, so they stay in the worker's cache. */
 static inline bool mbox_waiting(const struct mbox *mb)
 {
-	return __atomic_load_n(&mb->down->prod.tail, __ATOMIC_RELAXED) != __atomic_load_n(&mb->down->cons.head, __ATOMIC_RELAXED);
+	return __atomic_load_n(&mb->down->prod.tail, __ATOMIC_RELAXED) !=
+	       __atomic_load_n(&mb->down->cons.head, __ATOMIC_RELAXED);
 }
 
 /* Control: makes both rings on NUMA node `socket` (-1: any). name: unique in the process; its first

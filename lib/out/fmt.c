@@ -16,7 +16,10 @@
 static int decimals_of(double v, int digits, double *next)
 {
 	*next = 1000 - (digits > 3 ? 5 * pow(10, 2 - digits) : 0.5);
-	int whole = v < 10 - 5 * pow(10, -digits) ? 1 : v < 100 - 5 * pow(10, 1 - digits) ? 2 : v < *next ? 3 : digits;
+	int whole = v < 10 - 5 * pow(10, -digits)       ? 1
+		    : v < 100 - 5 * pow(10, 1 - digits) ? 2
+		    : v < *next                         ? 3
+							: digits;
 	return digits > whole ? digits - whole : 0;
 }
 
@@ -132,7 +135,8 @@ void out_duration(uint64_t ns, struct sbuf *out)
 	else if (s < 3600)
 		sbuf_addf(out, "%" PRIu64 "m%02" PRIu64 "s", s / 60, s % 60);
 	else
-		sbuf_addf(out, "%" PRIu64 "h%02" PRIu64 "m%02" PRIu64 "s", s / 3600, s / 60 % 60, s % 60);
+		sbuf_addf(out, "%" PRIu64 "h%02" PRIu64 "m%02" PRIu64 "s", s / 3600, s / 60 % 60,
+			  s % 60);
 }
 
 static void fmt_grouped(int64_t v, struct sbuf *out)
@@ -151,7 +155,8 @@ static void fmt_grouped(int64_t v, struct sbuf *out)
 
 void out_real(double v, struct sbuf *out)
 {
-	sbuf_addf(out, fabs(v) >= 999.5 && fabs(v) < 1e15 ? "%.0f" : "%.3g", v); /* no power of ten where all digits are as short */
+	/* no power of ten where all digits are as short */
+	sbuf_addf(out, fabs(v) >= 999.5 && fabs(v) < 1e15 ? "%.0f" : "%.3g", v);
 }
 
 static void fmt_mbps(double v, struct sbuf *out)
@@ -177,10 +182,14 @@ static void fmt_number(const json_t *v, enum out_fmt fmt, struct sbuf *out)
 		if (d >= 0x1p63) /* more than a duration can be */
 			sbuf_addf(out, "%.3gs", d / 1e9);
 		else
-			out_duration(d < 0 ? 0 : json_is_integer(v) ? (uint64_t)json_integer_value(v) : (uint64_t)(d + 0.5), out);
+			out_duration(d < 0                ? 0
+				     : json_is_integer(v) ? (uint64_t)json_integer_value(v)
+							  : (uint64_t)(d + 0.5),
+				     out);
 		break;
 	case OF_PERCENT:
-		sbuf_addf(out, d > 0 && d < 0.0005 ? "%.2g%%" : "%.1f%%", 100 * d); /* a small loss is a loss */
+		/* a small loss is a loss */
+		sbuf_addf(out, d > 0 && d < 0.0005 ? "%.2g%%" : "%.1f%%", 100 * d);
 		break;
 	case OF_REAL:
 		out_real(d, out);

@@ -182,7 +182,8 @@ static void text_table(const struct grid *g, struct sbuf *out)
 			const struct out_col *col = grid_col(g, c);
 			if (c > 0)
 				sbuf_add(out, COL_GAP);
-			out_pad(r == 0 ? col->title : g->cell[(r - 1) * g->ncols + c], w[c], col->fmt != OF_STR, out);
+			out_pad(r == 0 ? col->title : g->cell[(r - 1) * g->ncols + c], w[c],
+				col->fmt != OF_STR, out);
 		}
 		end_line(out);
 	}
@@ -230,7 +231,8 @@ static void csv_table(const struct grid *g, struct sbuf *out)
 		for (unsigned c = 0; c < g->ncols; c++) {
 			if (c > 0)
 				sbuf_addc(out, ',');
-			csv_quote(r == 0 ? grid_col(g, c)->key : g->cell[(r - 1) * g->ncols + c], out);
+			csv_quote(r == 0 ? grid_col(g, c)->key : g->cell[(r - 1) * g->ncols + c],
+				  out);
 		}
 		sbuf_addc(out, '\n');
 	}

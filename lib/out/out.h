@@ -23,7 +23,7 @@ struct out_col {
 	const char *key;   /* dotted path inside a row: "tx.packets" */
 	const char *title; /* text heading */
 	enum out_fmt fmt;
-	int width;         /* text: a longer cell is cut and ends in "~"; 0: it is never cut */
+	int width; /* text: a longer cell is cut and ends in "~"; 0: it is never cut */
 	/* Text, transposed: the line is there only if one of its cells is something else than 0 or
 	 * "-". */
 	bool some;
@@ -34,9 +34,11 @@ struct out_col {
  * with sub_cols behind the columns of the row. A missing key gives "-" (text) or nothing (CSV). */
 struct out_view {
 	const char *rows;
-	const struct out_col *cols; unsigned ncols;
+	const struct out_col *cols;
+	unsigned ncols;
 	const char *sub;
-	const struct out_col *sub_cols; unsigned nsub_cols;
+	const struct out_col *sub_cols;
+	unsigned nsub_cols;
 	bool transpose; /* text: one line per column, one column per row (Pktgen's way) */
 };
 
@@ -44,7 +46,8 @@ struct out_view {
  * one line per row (quoting as in RFC 4180, but lines end with LF). Without a view (NULL), text is
  * "key: value" lines and CSV is key,value rows: nested keys are dotted, elements of arrays of
  * objects are numbered, "ports[0].name". */
-void out_write(enum out_mode mode, const json_t *doc, const struct out_view *view, struct sbuf *out);
+void out_write(enum out_mode mode, const json_t *doc, const struct out_view *view,
+	       struct sbuf *out);
 /* Appends a number for people: "1.000M", "999.8k", "14.88M". */
 void out_si(double v, struct sbuf *out);
 /* Append a number, a duration and a share (0..1) with at most `digits` digits (1 to 4), for places
@@ -62,7 +65,14 @@ void out_cell(const json_t *v, enum out_fmt fmt, struct sbuf *out);
 json_t *out_json_text(const char *text);
 /* Bytes of memory that the parts of a document take in jansson, rounded up. A number or a text
  * counts apart from the place that it takes in a list. */
-enum { OUT_JSON_ARRAY = 160, OUT_JSON_OBJECT = 256, OUT_JSON_MEMBER = 136, OUT_JSON_ELEMENT = 24, OUT_JSON_STRING = 96, OUT_JSON_NUMBER = 32 };
+enum {
+	OUT_JSON_ARRAY = 160,
+	OUT_JSON_OBJECT = 256,
+	OUT_JSON_MEMBER = 136,
+	OUT_JSON_ELEMENT = 24,
+	OUT_JSON_STRING = 96,
+	OUT_JSON_NUMBER = 32
+};
 /* How much memory the document of this text would take at most, and how many values it has. Nothing
  * is built. What is not JSON counts as if it were. */
 size_t out_json_bytes(const char *text, size_t len, size_t *values);

@@ -36,7 +36,8 @@ static uint64_t cycles_of(double ns, double hz)
 	return c < FAR_CYCLES ? (uint64_t)(c + 0.5) : 1ull << 62;
 }
 
-void pace_shape_make(struct pace_shape *out, const struct arrival *a, const struct pace_trend *t, double hz, double wire_per_s)
+void pace_shape_make(struct pace_shape *out, const struct arrival *a, const struct pace_trend *t,
+		     double hz, double wire_per_s)
 {
 	struct pace_shape s;
 
@@ -54,7 +55,9 @@ void pace_shape_make(struct pace_shape *out, const struct arrival *a, const stru
 		s.gap = a->gap_ns != 0;
 		s.off = cycles_of((double)a->gap_ns, hz);
 		s.wire = pace_period(hz, wire_per_s > fastest ? wire_per_s : fastest);
-		s.slow = s.gap ? s.slow + s.off : s.slow < (1ull << 40) ? s.slow * a->burst : 1ull << 62;
+		s.slow = s.gap                   ? s.slow + s.off
+			 : s.slow < (1ull << 40) ? s.slow * a->burst
+						 : 1ull << 62;
 		break;
 	case ARRIVAL_JITTER:
 		s.width = a->share >= 0.5 ? UINT64_MAX : (uint64_t)(a->share * 0x1p65);
@@ -121,8 +124,10 @@ uint64_t pace_shape_flat(const struct pace_shape *s, pace_pos x)
 	uint64_t n = (uint64_t)(x >> 64), f = (uint64_t)x;
 
 	if (s->trend == TREND_STEADY) /* as pace_due() */
-		return n * s->period.cycles + (uint64_t)((pace_pos)n * s->period.frac >> 64) + (uint64_t)((pace_pos)f * s->period.cycles >> 64);
-	double t = s->trend == TREND_RAMP ? arrival_ramp(s, units_of(x)) : arrival_steps(s, units_of(x));
+		return n * s->period.cycles + (uint64_t)((pace_pos)n * s->period.frac >> 64) +
+		       (uint64_t)((pace_pos)f * s->period.cycles >> 64);
+	double t = s->trend == TREND_RAMP ? arrival_ramp(s, units_of(x))
+					  : arrival_steps(s, units_of(x));
 	return t < FAR_CYCLES ? (uint64_t)t : 1ull << 62;
 }
 
@@ -141,9 +146,11 @@ uint64_t pace_shape_due(const struct pace_shape *s, const struct pace_at *at, ui
 	case ARRIVAL_BURST:
 		if (s->gap)
 			return pace_shape_flat(s, x) + at->k / s->burst * s->off;
-		return pace_shape_flat(s, PACE_POS(at->begin)) + arrival_times(&s->wire, (uint64_t)(x >> 64) - at->begin);
+		return pace_shape_flat(s, PACE_POS(at->begin)) +
+		       arrival_times(&s->wire, (uint64_t)(x >> 64) - at->begin);
 	case ARRIVAL_JITTER:
-		x += (pace_pos)at->slot * (uint64_t)((pace_pos)pace_random(s->seed, number) * s->width >> 64);
+		x += (pace_pos)at->slot *
+		     (uint64_t)((pace_pos)pace_random(s->seed, number) * s->width >> 64);
 		return pace_shape_flat(s, x);
 	case ARRIVAL_ONOFF:
 		t = pace_shape_flat(s, x);
@@ -162,7 +169,7 @@ uint64_t pace_poisson_gap(uint64_t seed, uint64_t i)
 {
 	uint64_t r = pace_random(seed, i) >> 11 << 1 | 1; /* odd: neither 0 nor 2^54 */
 	unsigned e = 63 - (unsigned)__builtin_clzll(r);
-	double m = (double)r / (double)(1ull << e);       /* 1 .. 2 */
+	double m = (double)r / (double)(1ull << e); /* 1 .. 2 */
 	double shift = 54 - (double)e;
 
 	if (m > 1.4142135623730951) {
@@ -170,7 +177,11 @@ uint64_t pace_poisson_gap(uint64_t seed, uint64_t i)
 		shift -= 1;
 	}
 	double z = (m - 1) / (m + 1), q = z * z;
-	double ln = 2 * z * (1 + q * (1.0 / 3 + q * (1.0 / 5 + q * (1.0 / 7 + q * (1.0 / 9 + q * (1.0 / 11 + q * (1.0 / 13)))))));
+	double ln =
+		2 * z *
+		(1 + q * (1.0 / 3 +
+			  q * (1.0 / 5 +
+			       q * (1.0 / 7 + q * (1.0 / 9 + q * (1.0 / 11 + q * (1.0 / 13)))))));
 	double gap = shift * 0.69314718055994530942 - ln;
 
 	return (uint64_t)(gap * 0x1p32);

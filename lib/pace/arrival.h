@@ -6,7 +6,13 @@
 #pragma once
 #include "pace.h"
 
-enum arrival_kind { ARRIVAL_CONSTANT, ARRIVAL_POISSON, ARRIVAL_BURST, ARRIVAL_JITTER, ARRIVAL_ONOFF };
+enum arrival_kind {
+	ARRIVAL_CONSTANT,
+	ARRIVAL_POISSON,
+	ARRIVAL_BURST,
+	ARRIVAL_JITTER,
+	ARRIVAL_ONOFF
+};
 
 /* A distribution of arrivals, as a user gives it:
  * POISSON  Gaps are exponential, with the period as their mean. Q queues are Q independent
@@ -23,7 +29,7 @@ struct arrival {
 	uint32_t kind, burst;
 	uint64_t gap_ns, on_ns, off_ns;
 	double share;
-	uint64_t seed;             /* 0: none was given */
+	uint64_t seed; /* 0: none was given */
 };
 #define ARRIVAL_BURST_MAX 1000000
 
@@ -45,10 +51,10 @@ enum pace_trend_kind { TREND_STEADY, TREND_RAMP, TREND_STEPS };
 struct pace_shape {
 	uint32_t kind, burst;
 	uint32_t trend;
-	bool gap;                  /* BURST: it has a gap_ns */
+	bool gap; /* BURST: it has a gap_ns */
 	uint8_t pad[3];
 	uint64_t seed;
-	uint64_t width;            /* JITTER: in 2^-64 of a slot */
+	uint64_t width; /* JITTER: in 2^-64 of a slot */
 	/* Cycles. A frame that is due less than `near` before the end of an on period is due at the
 	 * begin of the next one: the difference may be rounding. */
 	uint64_t on, off, near;
@@ -62,19 +68,20 @@ struct pace_shape {
 	/* span: cycles, RAMP: of the whole ramp, STEPS: of one step. units: those before the rate
 	 * is r1 for good. */
 	double span, units;
-	double nsteps;             /* STEPS: those before the rate is r1 for good */
+	double nsteps; /* STEPS: those before the rate is r1 for good */
 };
 
 /* Makes the shape of an arrival and a trend on a clock of hz. wire_per_s: units/s at the speed of
  * the link; only bursts without gap_ns need it. */
-void pace_shape_make(struct pace_shape *out, const struct arrival *a, const struct pace_trend *t, double hz, double wire_per_s);
+void pace_shape_make(struct pace_shape *out, const struct arrival *a, const struct pace_trend *t,
+		     double hz, double wire_per_s);
 
 /* The place of a frame, counted from where the pattern began. */
 struct pace_at {
-	uint64_t k;                /* frames before it */
-	pace_pos x;                /* units before it; POISSON: the sum of the gaps before it */
-	uint64_t begin;            /* units before the first frame of its burst */
-	uint64_t slot;             /* units of the frame itself */
+	uint64_t k;     /* frames before it */
+	pace_pos x;     /* units before it; POISSON: the sum of the gaps before it */
+	uint64_t begin; /* units before the first frame of its burst */
+	uint64_t slot;  /* units of the frame itself */
 };
 /* Returns the cycles from where the pattern began to the frame's deadline. number: the frame's
  * number in its group, from which random values are made. */
@@ -95,4 +102,7 @@ static inline uint64_t pace_random(uint64_t seed, uint64_t n)
 /* Returns the gap before frame i of a Poisson process, in mean gaps, fixed point 32.32. */
 uint64_t pace_poisson_gap(uint64_t seed, uint64_t i);
 /* The queues of a port are processes of their own: returns the seed of one of them. */
-static inline uint64_t pace_queue_seed(uint64_t seed, unsigned queue) { return pace_random(seed ^ 0x5ca1ab1e, queue); }
+static inline uint64_t pace_queue_seed(uint64_t seed, unsigned queue)
+{
+	return pace_random(seed ^ 0x5ca1ab1e, queue);
+}

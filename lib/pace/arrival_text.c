@@ -31,18 +31,21 @@ static void arrival_text_split(const char *text, struct words *w)
 
 static bool arrival_text_is(const struct words *w, unsigned i, const char *word)
 {
-	return i < w->n && w->len[i] == strlen(word) && memcmp(w->text + w->at[i], word, w->len[i]) == 0;
+	return i < w->n && w->len[i] == strlen(word) &&
+	       memcmp(w->text + w->at[i], word, w->len[i]) == 0;
 }
 
 /* Refuses the text because of word i, or because of its end where there is no such word. */
-static int fail_at(const struct vspec *s, const struct words *w, unsigned i, struct err *e, const char *reason)
+static int fail_at(const struct vspec *s, const struct words *w, unsigned i, struct err *e,
+		   const char *reason)
 {
-	return vspec_fail(s, EINVAL, i < w->n ? (int)w->at[i] : (int)strlen(w->text), e, w->text, "%s", reason);
+	return vspec_fail(s, EINVAL, i < w->n ? (int)w->at[i] : (int)strlen(w->text), e, w->text,
+			  "%s", reason);
 }
 
 /* Parses word i by the spec `of`, into *out. missing: the error if there is none. */
-static int value_at(const struct vspec *s, const struct words *w, unsigned i, const struct vspec *of, const char *missing, void *out,
-		    struct err *e)
+static int value_at(const struct vspec *s, const struct words *w, unsigned i,
+		    const struct vspec *of, const char *missing, void *out, struct err *e)
 {
 	char part[VT_TEXT_MAX];
 
@@ -59,8 +62,8 @@ static int value_at(const struct vspec *s, const struct words *w, unsigned i, co
 }
 
 /* Parses word i as percent into a share, lo <= *out <= hi; 1 is 100 %. missing: as above. */
-static int share_at(const struct vspec *s, const struct words *w, unsigned i, double lo, double hi, const char *missing, double *out,
-		    struct err *e)
+static int share_at(const struct vspec *s, const struct words *w, unsigned i, double lo, double hi,
+		    const char *missing, double *out, struct err *e)
 {
 	static const struct vspec of = {.type = &vt_uint};
 	char digits[32];
@@ -111,14 +114,18 @@ static void share_print(double share, struct sbuf *out)
 
 /* ---- arrivals ---- */
 
-static const struct vspec time_spec = {.type = &vt_duration, .min = 1, .max = UINT64_C(3600000000000)};
+static const struct vspec time_spec = {.type = &vt_duration,
+				       .min = 1,
+				       .max = UINT64_C(3600000000000)};
 static const struct vspec frames_spec = {.type = &vt_uint, .min = 1, .max = ARRIVAL_BURST_MAX};
 static const struct vspec seed_spec = {.type = &vt_uint, .min = 1, .max = UINT64_MAX};
 
-static int burst_parse(const struct vspec *s, const struct words *w, unsigned *used, struct arrival *a, struct err *e)
+static int burst_parse(const struct vspec *s, const struct words *w, unsigned *used,
+		       struct arrival *a, struct err *e)
 {
 	uint64_t frames;
-	int rc = value_at(s, w, 1, &frames_spec, "does not say how many frames: \"burst 64\"", &frames, e);
+	int rc = value_at(s, w, 1, &frames_spec, "does not say how many frames: \"burst 64\"",
+			  &frames, e);
 
 	if (rc != 0)
 		return rc;
@@ -128,10 +135,12 @@ static int burst_parse(const struct vspec *s, const struct words *w, unsigned *u
 	if (!arrival_text_is(w, 2, "gap"))
 		return 0;
 	*used = 4;
-	return value_at(s, w, 3, &time_spec, "does not say how long the gap is: \"gap 1ms\"", &a->gap_ns, e);
+	return value_at(s, w, 3, &time_spec, "does not say how long the gap is: \"gap 1ms\"",
+			&a->gap_ns, e);
 }
 
-static int kind_parse(const struct vspec *s, const struct words *w, unsigned *used, struct arrival *a, struct err *e)
+static int kind_parse(const struct vspec *s, const struct words *w, unsigned *used,
+		      struct arrival *a, struct err *e)
 {
 	int rc;
 
@@ -147,13 +156,19 @@ static int kind_parse(const struct vspec *s, const struct words *w, unsigned *us
 	if (arrival_text_is(w, 0, "jitter")) {
 		a->kind = ARRIVAL_JITTER;
 		*used = 2;
-		return share_at(s, w, 1, 1e-4, 0.5, "does not say how much of the period: \"jitter 20%\", 0.01 to 50%", &a->share, e);
+		return share_at(s, w, 1, 1e-4, 0.5,
+				"does not say how much of the period: \"jitter 20%\", 0.01 to 50%",
+				&a->share, e);
 	}
 	if (arrival_text_is(w, 0, "onoff")) {
 		a->kind = ARRIVAL_ONOFF;
 		*used = 3;
-		rc = value_at(s, w, 1, &time_spec, "does not say for how long: \"onoff 10ms 90ms\"", &a->on_ns, e);
-		return rc != 0 ? rc : value_at(s, w, 2, &time_spec, "does not say for how long not: \"onoff 10ms 90ms\"", &a->off_ns, e);
+		rc = value_at(s, w, 1, &time_spec, "does not say for how long: \"onoff 10ms 90ms\"",
+			      &a->on_ns, e);
+		return rc != 0 ? rc
+			       : value_at(s, w, 2, &time_spec,
+					  "does not say for how long not: \"onoff 10ms 90ms\"",
+					  &a->off_ns, e);
 	}
 	return fail_at(s, w, 0, e, w->n == 0 ? "is empty" : "is no distribution of arrivals");
 }
@@ -167,8 +182,10 @@ static int arrival_one(const struct vspec *s, const char *text, void *out, struc
 	memset(&a, 0, sizeof(a));
 	arrival_text_split(text, &w);
 	int rc = kind_parse(s, &w, &used, &a, e);
-	if (rc == 0 && (a.kind == ARRIVAL_POISSON || a.kind == ARRIVAL_JITTER) && arrival_text_is(&w, used, "seed")) {
-		rc = value_at(s, &w, used + 1, &seed_spec, "does not say which seed: \"seed 7\"", &a.seed, e);
+	if (rc == 0 && (a.kind == ARRIVAL_POISSON || a.kind == ARRIVAL_JITTER) &&
+	    arrival_text_is(&w, used, "seed")) {
+		rc = value_at(s, &w, used + 1, &seed_spec, "does not say which seed: \"seed 7\"",
+			      &a.seed, e);
 		used += 2;
 	}
 	if (rc == 0 && used < w.n)
@@ -207,7 +224,8 @@ static void arrival_print(const struct vspec *s, const void *v, struct sbuf *out
 }
 
 /* Offers words that begin like the last word of prefix, each with the rest of prefix before it. */
-static void offer_words(const char *prefix, const char *const *words, void (*offer)(void *, const char *), void *arg)
+static void offer_words(const char *prefix, const char *const *words,
+			void (*offer)(void *, const char *), void *arg)
 {
 	size_t begin = strlen(prefix);
 
@@ -233,10 +251,12 @@ static unsigned complete_words(const char *prefix, struct words *w)
 	return w->n - (w->n > 0 && n > 0 && prefix[n - 1] != ' ');
 }
 
-static void arrival_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void arrival_complete(const struct vspec *s, const char *prefix,
+			     void (*offer)(void *, const char *), void *arg)
 {
-	static const char *const first[] = {"constant", "poisson", "burst", "jitter", "onoff", NULL}, *const gap[] = {"gap", NULL},
-					 *const seed[] = {"seed", NULL};
+	static const char *const first[] = {"constant", "poisson", "burst",
+					    "jitter",   "onoff",   NULL},
+				 *const gap[] = {"gap", NULL}, *const seed[] = {"seed", NULL};
 	struct words w;
 	unsigned n = complete_words(prefix, &w);
 
@@ -245,16 +265,20 @@ static void arrival_complete(const struct vspec *s, const char *prefix, void (*o
 		offer_words(prefix, first, offer, arg);
 	else if (n == 2 && arrival_text_is(&w, 0, "burst"))
 		offer_words(prefix, gap, offer, arg);
-	else if ((n == 1 && arrival_text_is(&w, 0, "poisson")) || (n == 2 && arrival_text_is(&w, 0, "jitter")))
+	else if ((n == 1 && arrival_text_is(&w, 0, "poisson")) ||
+		 (n == 2 && arrival_text_is(&w, 0, "jitter")))
 		offer_words(prefix, seed, offer, arg);
 }
 
 static const char *arrival_about(const struct vspec *s, const char *word)
 {
-	static const struct { const char *word, *about; } lines[] = {
+	static const struct {
+		const char *word, *about;
+	} lines[] = {
 		{"constant", "all gaps the same"},
 		{"poisson", "exponential gaps with the period as their mean"},
-		{"burst", "so many frames at wire speed, as often as the rate asks for; with gap: at the rate, then nothing for so long"},
+		{"burst",
+		 "so many frames at wire speed, as often as the rate asks for; with gap: at the rate, then nothing for so long"},
 		{"jitter", "+- so much of the period around a constant spacing, in order"},
 		{"onoff", "the rate for so long, then nothing for so long"},
 	};
@@ -272,8 +296,14 @@ static int arrival_parse(const struct vspec *s, const char *text, void *out, str
 }
 
 const struct vtype vt_arrival = {
-	.name = "arrival", .syntax = "constant | poisson [seed N] | burst N [gap T] | jitter 0.01..50% [seed N] | onoff T T",
-	.size = sizeof(struct arrival), .parse = arrival_parse, .print = arrival_print, .complete = arrival_complete, .about = arrival_about,
+	.name = "arrival",
+	.syntax =
+		"constant | poisson [seed N] | burst N [gap T] | jitter 0.01..50% [seed N] | onoff T T",
+	.size = sizeof(struct arrival),
+	.parse = arrival_parse,
+	.print = arrival_print,
+	.complete = arrival_complete,
+	.about = arrival_about,
 };
 
 /* ---- catching up ---- */
@@ -292,7 +322,9 @@ static int catchup_one(const struct vspec *s, const char *text, void *out, struc
 	} else if (arrival_text_is(&w, 0, "overspeed")) {
 		c.kind = CATCHUP_OVERSPEED;
 		used = 2;
-		rc = share_at(s, &w, 1, 1e-4, 100, "does not say how much faster: \"overspeed 10%\", 0.01 to 10000%", &c.share, e);
+		rc = share_at(s, &w, 1, 1e-4, 100,
+			      "does not say how much faster: \"overspeed 10%\", 0.01 to 10000%",
+			      &c.share, e);
 	} else if (!arrival_text_is(&w, 0, "keep")) {
 		rc = fail_at(s, &w, 0, e, w.n == 0 ? "is empty" : "is no way to catch up");
 	}
@@ -317,7 +349,8 @@ static void catchup_print(const struct vspec *s, const void *v, struct sbuf *out
 	}
 }
 
-static void catchup_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void catchup_complete(const struct vspec *s, const char *prefix,
+			     void (*offer)(void *, const char *), void *arg)
 {
 	static const char *const words[] = {"keep", "skip", "overspeed", NULL};
 	struct words w;
@@ -330,10 +363,13 @@ static void catchup_complete(const struct vspec *s, const char *prefix, void (*o
 static const char *catchup_about(const struct vspec *s, const char *word)
 {
 	(void)s;
-	return strcmp(word, "keep") == 0        ? "every frame is sent, as fast as it can be: the average stays"
-	       : strcmp(word, "skip") == 0      ? "frames later than lag are not sent, and counted as unsent"
-	       : strcmp(word, "overspeed") == 0 ? "every frame is sent, at most so much faster than asked"
-						: NULL;
+	return strcmp(word, "keep") == 0
+		       ? "every frame is sent, as fast as it can be: the average stays"
+	       : strcmp(word, "skip") == 0
+		       ? "frames later than lag are not sent, and counted as unsent"
+	       : strcmp(word, "overspeed") == 0
+		       ? "every frame is sent, at most so much faster than asked"
+		       : NULL;
 }
 
 static int catchup_parse(const struct vspec *s, const char *text, void *out, struct err *e)
@@ -342,6 +378,11 @@ static int catchup_parse(const struct vspec *s, const char *text, void *out, str
 }
 
 const struct vtype vt_catchup = {
-	.name = "catchup", .syntax = "keep | skip | overspeed 0.01..10000%", .size = sizeof(struct catchup), .parse = catchup_parse,
-	.print = catchup_print, .complete = catchup_complete, .about = catchup_about,
+	.name = "catchup",
+	.syntax = "keep | skip | overspeed 0.01..10000%",
+	.size = sizeof(struct catchup),
+	.parse = catchup_parse,
+	.print = catchup_print,
+	.complete = catchup_complete,
+	.about = catchup_about,
 };

@@ -12,7 +12,8 @@
 
 /* The time of one unit. */
 struct pace_period {
-	uint64_t cycles, frac; /* cycles + frac / 2^64 per unit; both 0: no pacing, as fast as possible */
+	/* cycles + frac / 2^64 per unit; both 0: no pacing, as fast as possible */
+	uint64_t cycles, frac;
 };
 
 /* When units are due. */
@@ -31,18 +32,23 @@ struct pace {
  * ahead for such a comparison: only the next frame is looked at. */
 #define PACE_FAR (1ull << 48)
 
-static inline bool pace_is_max(const struct pace *p) { return (p->period.cycles | p->period.frac) == 0; }
+static inline bool pace_is_max(const struct pace *p)
+{
+	return (p->period.cycles | p->period.frac) == 0;
+}
 
 /* Returns when unit k >= k0 is due, in cycles. */
 static inline uint64_t pace_due(const struct pace *p, uint64_t k)
 {
 	uint64_t n = k - p->k0;
 
-	return p->t0 + n * p->period.cycles + (uint64_t)((unsigned __int128)n * p->period.frac >> 64);
+	return p->t0 + n * p->period.cycles +
+	       (uint64_t)((unsigned __int128)n * p->period.frac >> 64);
 }
 
 /* Returns how many of the frames at the units k, k + step, ... are due at `now`, at most max. */
-static inline unsigned pace_ready(const struct pace *p, uint64_t k, uint64_t step, unsigned max, uint64_t now)
+static inline unsigned pace_ready(const struct pace *p, uint64_t k, uint64_t step, unsigned max,
+				  uint64_t now)
 {
 	if (max == 0 || (int64_t)(now - pace_due(p, k)) < 0)
 		return 0;
@@ -71,12 +77,14 @@ static inline struct pace_period pace_times(const struct pace_period *p, uint64_
 {
 	unsigned __int128 frac = (unsigned __int128)p->frac * n;
 
-	return (struct pace_period){.cycles = p->cycles * n + (uint64_t)(frac >> 64), .frac = (uint64_t)frac};
+	return (struct pace_period){.cycles = p->cycles * n + (uint64_t)(frac >> 64),
+				    .frac = (uint64_t)frac};
 }
 /* Returns the period times share / 2^64. */
 static inline struct pace_period pace_share(const struct pace_period *p, uint64_t share)
 {
-	unsigned __int128 whole = (unsigned __int128)p->cycles * share + ((unsigned __int128)p->frac * share >> 64);
+	unsigned __int128 whole =
+		(unsigned __int128)p->cycles * share + ((unsigned __int128)p->frac * share >> 64);
 
 	return (struct pace_period){.cycles = (uint64_t)(whole >> 64), .frac = (uint64_t)whole};
 }
@@ -84,7 +92,13 @@ static inline struct pace_period pace_share(const struct pace_period *p, uint64_
 uint64_t pace_scale(uint64_t cycles, const struct pace_period *from, const struct pace_period *to);
 /* Bits of a frame of `size` bytes (with FCS): on the wire (layer 1), and without preamble, SFD and
  * gap (layer 2). */
-static inline uint64_t pace_l1_bits(uint64_t size) { return (size + PACE_WIRE_OVERHEAD) * 8; }
-static inline uint64_t pace_l2_bits(uint64_t size) { return size * 8; }
+static inline uint64_t pace_l1_bits(uint64_t size)
+{
+	return (size + PACE_WIRE_OVERHEAD) * 8;
+}
+static inline uint64_t pace_l2_bits(uint64_t size)
+{
+	return size * 8;
+}
 /* Returns the number of frames k = 0, 1, ... whose deadline k / pps lies in [0, duration_ns). */
 uint64_t pace_frames(double pps, uint64_t duration_ns);

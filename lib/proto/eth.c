@@ -15,7 +15,8 @@ static const struct field fields[] = {
 	{ 0 },
 };
 
-/* Inside of tunnels: RFC 7348, transparent Ethernet bridging (RFC 1701, RFC 8926), pseudowire without control word (RFC 4448). */
+/* Inside of tunnels: RFC 7348, transparent Ethernet bridging (RFC 1701, RFC 8926), pseudowire
+ * without control word (RFC 4448). */
 static const struct bind binds[] = {
 	{ .lower = "vxlan" },
 	{ .lower = "gre", .value = 0x6558 }, { .lower = "geneve", .value = 0x6558 },

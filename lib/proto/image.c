@@ -72,7 +72,8 @@ static void image_fill(struct image *im, const struct proto *p)
 	}
 	im->fixed = xcalloc(1, p->len + 1u);
 	image_draw(p, NULL, im->fixed);
-	for (const struct part *part = p->parts; part != NULL && part->name != NULL && k < PROTO_MAX_PARTS; part++) {
+	for (const struct part *part = p->parts;
+	     part != NULL && part->name != NULL && k < PROTO_MAX_PARTS; part++) {
 		im->part[k] = xcalloc(1, part->len + 1u);
 		image_draw(p, part, im->part[k++]);
 	}

@@ -4,7 +4,8 @@
 /* One field, one row. */
 /* clang-format off */
 
-/* RFC 3032 2.1, RFC 5462. Nothing names what follows the last entry: receivers look at its first bits (RFC 4928 3). */
+/* RFC 3032 2.1, RFC 5462. Nothing names what follows the last entry: receivers look at its first
+ * bits (RFC 4928 3). */
 static const struct field fields[] = {
 	{ .name = "label", .help = "label",
 	  .bit = 0, .bits = 20, .dflt = "16", .since = "0.1" },

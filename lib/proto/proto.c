@@ -64,7 +64,8 @@ bool proto_of_has(const struct field *f, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (const char *at = f->of; at != NULL && *at != '\0'; at += strcspn(at, ","), at += *at == ',')
+	for (const char *at = f->of; at != NULL && *at != '\0';
+	     at += strcspn(at, ","), at += *at == ',')
 		if (strcspn(at, ",") == n && strncmp(at, name, n) == 0)
 			return true;
 	return false;

@@ -48,7 +48,11 @@ struct cond {
 	uint8_t n;
 	struct span in[5];
 };
-#define COND(f, ...) { .field = (f), .n = sizeof((struct span[]){__VA_ARGS__}) / sizeof(struct span), .in = {__VA_ARGS__} }
+#define COND(f, ...) \
+	{ \
+		.field = (f), .n = sizeof((struct span[]){__VA_ARGS__}) / sizeof(struct span), \
+		.in = { __VA_ARGS__ } \
+	}
 
 /* Bytes behind a header's fixed ones, which not every frame has. Parts follow each other in the
  * order of the table. A part is there if its condition `when` holds. If it is optional it also
@@ -57,19 +61,19 @@ struct cond {
  * or, without `seen`, room for the part. */
 struct part {
 	const char *name;
-	uint16_t len;        /* without the bytes of a FIELD_BYTES field */
-	uint8_t head_len;    /* constant bytes at its start, such as kind and length of an option */
+	uint16_t len;     /* without the bytes of a FIELD_BYTES field */
+	uint8_t head_len; /* constant bytes at its start, such as kind and length of an option */
 	uint8_t head[4];
 	bool optional;
-	bool option;         /* optional, and found by head[0] in the options (proto.options) */
+	bool option; /* optional, and found by head[0] in the options (proto.options) */
 	struct cond when;
 	struct cond seen[3]; /* one of them must hold; those without a field do not count */
 };
 
 struct field {
-	const char *name;      /* short form as in scapy and tshark: "src", "ttl" */
-	const char *word;      /* Pktgen's words, comma separated, or NULL: "dst ip", "ttl" */
-	const char *help;      /* with unit */
+	const char *name; /* short form as in scapy and tshark: "src", "ttl" */
+	const char *word; /* Pktgen's words, comma separated, or NULL: "dst ip", "ttl" */
+	const char *help; /* with unit */
 	enum field_kind kind;
 	enum field_role role;
 	const struct part *part; /* where it lies; NULL: in the fixed bytes of the header */
@@ -78,7 +82,7 @@ struct field {
 	uint16_t bit, bits;
 	/* Text of the default. NULL: 0, or its role or the port (MACs, addresses) fills it. */
 	const char *dflt;
-	uint64_t min, max;     /* FIELD_UINT: inclusive limits; both 0: those of its width */
+	uint64_t min, max;          /* FIELD_UINT: inclusive limits; both 0: those of its width */
 	const char *const *choices; /* FIELD_FLAGS: names of bits 0, 1, .. */
 	/* The field exists only if this holds. Fields in the same place exclude each other by
 	 * it. */
@@ -86,15 +90,15 @@ struct field {
 	/* ROLE_LEN, ROLE_HLEN: the byte of the header from which on bytes are counted (udp.len 0,
 	 * ah.len 8). ROLE_COUNT: is added. */
 	int16_t len_from;
-	uint8_t len_unit;      /* ROLE_LEN, ROLE_HLEN, ROLE_COUNT: bytes per unit, 0 = 1 */
-	const char *of;        /* ROLE_HAS, ROLE_COUNT: names, comma separated */
-	uint8_t has_value;     /* ROLE_HAS */
+	uint8_t len_unit;  /* ROLE_LEN, ROLE_HLEN, ROLE_COUNT: bytes per unit, 0 = 1 */
+	const char *of;    /* ROLE_HAS, ROLE_COUNT: names, comma separated */
+	uint8_t has_value; /* ROLE_HAS */
 	/* ROLE_SUM_HDR: what the words add up to together with this field; 0: nothing (RFC
 	 * 1071). */
 	uint16_t sum;
 	/* ROLE_SUM_*: 0 says "no checksum", so a sum of 0 is sent as all ones (RFC 768). */
 	bool zero_is_none;
-	bool hex;              /* people read it in hexadecimal */
+	bool hex; /* people read it in hexadecimal */
 	const char *since;
 };
 #define PROTO_MAX_FIELDS 64
@@ -122,30 +126,37 @@ enum proto_options { OPTIONS_NONE, OPTIONS_IP, OPTIONS_IP6, OPTIONS_ND };
 
 struct proto {
 	const char *name, *help;
-	uint16_t len;                /* fixed bytes */
-	const struct field *fields;  /* wire order, <= PROTO_MAX_FIELDS; ends with name == NULL */
-	const struct part *parts;    /* NULL: none; ends with name == NULL */
-	const struct bind *binds;    /* ends with lower == NULL */
+	uint16_t len;               /* fixed bytes */
+	const struct field *fields; /* wire order, <= PROTO_MAX_FIELDS; ends with name == NULL */
+	const struct part *parts;   /* NULL: none; ends with name == NULL */
+	const struct bind *binds;   /* ends with lower == NULL */
 	enum proto_options options;
 	/* The length of the header is a multiple of this, filled up with zero bytes, or with PadN
 	 * for OPTIONS_IP6; 0: any length. */
 	uint8_t pad;
-	uint8_t pseudo_proto;        /* protocol number in ROLE_SUM_L4's pseudo header; 0: none */
-	bool starts;                 /* may be the first header of a stack */
-	bool has_pseudo;             /* pseudo headers take its src and dst (ipv4, ipv6) */
-	bool is_payload;             /* ends a stack and fills the rest of the frame */
-	bool closed;                 /* carries nothing: padding of the link layer follows */
-	struct cond closed_when;     /* it is closed only if this holds */
+	uint8_t pseudo_proto;    /* protocol number in ROLE_SUM_L4's pseudo header; 0: none */
+	bool starts;             /* may be the first header of a stack */
+	bool has_pseudo;         /* pseudo headers take its src and dst (ipv4, ipv6) */
+	bool is_payload;         /* ends a stack and fills the rest of the frame */
+	bool closed;             /* carries nothing: padding of the link layer follows */
+	struct cond closed_when; /* it is closed only if this holds */
 };
 
 /* Binds to all headers that carry an EtherType, or an IP protocol number. */
 #define BIND_ETHERTYPE(v) \
-	{ .lower = "eth", .value = (v) }, { .lower = "vlan", .value = (v) }, { .lower = "qinq", .value = (v) }, \
-	{ .lower = "snap", .value = (v) }
+	{.lower = "eth", .value = (v)}, {.lower = "vlan", .value = (v)}, \
+		{.lower = "qinq", .value = (v)}, \
+	{ \
+		.lower = "snap", .value = (v) \
+	}
 #define BIND_IP6_NEXT(v) \
-	{ .lower = "ipv6", .value = (v) }, { .lower = "ipv6hbh", .value = (v) }, { .lower = "ipv6rt", .value = (v) }, \
-	{ .lower = "ipv6frag", .value = (v) }, { .lower = "ipv6dst", .value = (v) }, { .lower = "ah", .value = (v) }
-#define BIND_IP_PROTO(v) { .lower = "ipv4", .value = (v) }, BIND_IP6_NEXT(v)
+	{.lower = "ipv6", .value = (v)}, {.lower = "ipv6hbh", .value = (v)}, \
+		{.lower = "ipv6rt", .value = (v)}, {.lower = "ipv6frag", .value = (v)}, \
+		{.lower = "ipv6dst", .value = (v)}, \
+	{ \
+		.lower = "ah", .value = (v) \
+	}
+#define BIND_IP_PROTO(v) {.lower = "ipv4", .value = (v)}, BIND_IP6_NEXT(v)
 
 /* All protocols, in the order of the list of files in meson.build; ends with NULL. */
 extern const struct proto *const proto_table[];

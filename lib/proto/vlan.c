@@ -4,7 +4,8 @@
 /* One field, one row. */
 /* clang-format off */
 
-/* IEEE 802.1Q 9.6. The header begins after the tag's own EtherType, which is the lower header's type. */
+/* IEEE 802.1Q 9.6. The header begins after the tag's own EtherType, which is the lower header's
+ * type. */
 static const struct field fields[] = {
 	{ .name = "pcp", .word = "cos", .help = "priority code point (802.1p)",
 	  .bit = 0, .bits = 3, .since = "0.1" },

@@ -22,13 +22,14 @@ struct given {
 	bool word[CMD_MAX_ARGS]; /* by name: this literal word is to be written */
 	int first, count;        /* by position: the place of the first value, and their number */
 	int spec[LUA_MINSTACK * 4]; /* by position: which argument each value is */
-	struct target targets;   /* the targets among the arguments */
+	struct target targets;      /* the targets among the arguments */
 	bool has_targets;
 };
 
 static const char *const reserved[] = {
-	"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not", "or", "repeat",
-	"return", "then", "true", "until", "while",
+	"and",      "break",  "do",   "else", "elseif", "end",   "false", "for",
+	"function", "goto",   "if",   "in",   "local",  "nil",   "not",   "or",
+	"repeat",   "return", "then", "true", "until",  "while",
 };
 
 void args_key(const char *name, struct sbuf *out)
@@ -37,7 +38,8 @@ void args_key(const char *name, struct sbuf *out)
 
 	sbuf_add(out, "");
 	for (; *name != '\0'; name++)
-		sbuf_addc(out, isalnum((unsigned char)*name) ? (char)tolower((unsigned char)*name) : '_');
+		sbuf_addc(out, isalnum((unsigned char)*name) ? (char)tolower((unsigned char)*name)
+							     : '_');
 	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
 		if (strcmp(out->s + from, reserved[i]) == 0) {
 			sbuf_addc(out, '_');
@@ -52,7 +54,10 @@ void verb_key(const struct verb *v, struct sbuf *out)
 
 static const char *spec_name(const struct arg_spec *a)
 {
-	return a->name != NULL ? a->name : a->kind == ARG_TARGETS ? "ports" : a->kind == ARG_FILE ? "file" : "value";
+	return a->name != NULL          ? a->name
+	       : a->kind == ARG_TARGETS ? "ports"
+	       : a->kind == ARG_FILE    ? "file"
+					: "value";
 }
 
 static unsigned count_args(const struct verb *v)
@@ -69,7 +74,8 @@ static unsigned group_end_of(const struct given *g, unsigned i)
 	bool word = g->a[i].kind == ARG_WORD;
 
 	for (i++; i < g->n; i++)
-		if (!(g->a[i].flags & ARG_AFTER) && !(word && (g->a[i].flags & ARG_OPT) && g->a[i].kind != ARG_WORD))
+		if (!(g->a[i].flags & ARG_AFTER) &&
+		    !(word && (g->a[i].flags & ARG_OPT) && g->a[i].kind != ARG_WORD))
 			break;
 	return i;
 }
@@ -100,7 +106,8 @@ static bool args_fits(const struct given *g, const struct arg_spec *a, int idx)
 		return text != NULL && args_begins(a->name, text);
 	case ARG_TARGETS:
 		return type == LUA_TTABLE || type == LUA_TUSERDATA || n >= 0 ||
-		       (text != NULL && (isdigit((unsigned char)text[0]) || strncmp(text, "all", 3) == 0));
+		       (text != NULL &&
+			(isdigit((unsigned char)text[0]) || strncmp(text, "all", 3) == 0));
 	case ARG_CHOICE:
 		return text != NULL && fits_choice(a, text);
 	case ARG_VALUE:
@@ -167,7 +174,8 @@ bool props_value_text(lua_State *L, int idx, const struct vspec *v, struct sbuf 
 		sbuf_add(out, "");
 		return true;
 	default:
-		err_set(e, EINVAL, "a %s is no value; it takes text, numbers in base units, true, false, or nil for its default",
+		err_set(e, EINVAL,
+			"a %s is no value; it takes text, numbers in base units, true, false, or nil for its default",
 			luaL_typename(L, idx));
 		return false;
 	}
@@ -186,8 +194,9 @@ static int put_targets(struct given *g, int idx, struct sbuf *out, struct err *e
 			lua_rawgeti(L, idx, i);
 			if (i > 1)
 				sbuf_addc(out, ',');
-			int rc = lua_type(L, -1) == LUA_TTABLE ? err_set(e, EINVAL, "a list of ports holds a list")
-							       : put_targets(g, lua_gettop(L), out, e);
+			int rc = lua_type(L, -1) == LUA_TTABLE
+					 ? err_set(e, EINVAL, "a list of ports holds a list")
+					 : put_targets(g, lua_gettop(L), out, e);
 			lua_pop(L, 1);
 			if (rc != 0)
 				return rc;
@@ -197,11 +206,14 @@ static int put_targets(struct given *g, int idx, struct sbuf *out, struct err *e
 	if (props_target(L, idx, out))
 		return 0;
 	if (lua_type(L, idx) != LUA_TSTRING && lua_type(L, idx) != LUA_TNUMBER)
-		return err_set(e, EINVAL, "a %s is no port; a number is, text like \"0-3\", or wr.port[0]", luaL_typename(L, idx));
+		return err_set(e, EINVAL,
+			       "a %s is no port; a number is, text like \"0-3\", or wr.port[0]",
+			       luaL_typename(L, idx));
 	return props_value_text(L, idx, NULL, out, e) ? 0 : -EINVAL;
 }
 
-static int put_one(struct given *g, const struct arg_spec *a, const struct vspec *v, int idx, struct sbuf *line, struct err *e)
+static int put_one(struct given *g, const struct arg_spec *a, const struct vspec *v, int idx,
+		   struct sbuf *line, struct err *e)
 {
 	struct sbuf text = {0};
 	int rc = 0;
@@ -242,13 +254,15 @@ static const struct vspec *value_spec(struct given *g, unsigned i, int setting)
 		return &g->a[i].v;
 	if (g->a[i].kind != ARG_REST || setting == 0 || lua_type(g->L, setting) != LUA_TSTRING)
 		return NULL;
-	row = cmd_setting_for(g->cmd, g->has_targets ? &g->targets : NULL, lua_tostring(g->L, setting), NULL);
+	row = cmd_setting_for(g->cmd, g->has_targets ? &g->targets : NULL,
+			      lua_tostring(g->L, setting), NULL);
 	return row != NULL ? &row->v : NULL;
 }
 
 static int args_positional(struct given *g, struct sbuf *line, struct err *e)
 {
-	static const struct arg_spec any = {ARG_VALUE, "argument"}, list = {ARG_TARGETS, "argument"};
+	static const struct arg_spec any = {ARG_VALUE, "argument"},
+				     list = {ARG_TARGETS, "argument"};
 	int setting = 0, rc = 0;
 
 	sbuf_add(line, g->verb->name);
@@ -263,7 +277,9 @@ static int args_positional(struct given *g, struct sbuf *line, struct err *e)
 			a = &list;
 		if (a->kind == ARG_SETTING)
 			setting = g->first + k;
-		rc = put_one(g, a, g->spec[k] >= 0 ? value_spec(g, (unsigned)g->spec[k], setting) : NULL, g->first + k, line, e);
+		rc = put_one(g, a,
+			     g->spec[k] >= 0 ? value_spec(g, (unsigned)g->spec[k], setting) : NULL,
+			     g->first + k, line, e);
 	}
 	return rc;
 }
@@ -331,8 +347,8 @@ static int known_keys(struct given *g, int table, struct err *e)
 			args_key(spec_name(&g->a[i]), &all);
 		}
 		cmd_verb_syntax(g->verb, &syntax);
-		err_set(e, EINVAL, "%s: there is no argument \"%.60s\"; there are %s; syntax: %s", g->verb->name, key,
-			all.len > 0 ? all.s : "none", sbuf_str(&syntax));
+		err_set(e, EINVAL, "%s: there is no argument \"%.60s\"; there are %s; syntax: %s",
+			g->verb->name, key, all.len > 0 ? all.s : "none", sbuf_str(&syntax));
 		sbuf_free(&all);
 		sbuf_free(&syntax);
 		return -EINVAL;
@@ -356,7 +372,8 @@ static void take_named(struct given *g, int table)
 			continue;
 		bool taken = false;
 		for (unsigned k = 0; k < g->n; k++)
-			taken |= g->at[k] != 0 && g->a[k].kind != ARG_WORD && same_key(g->a[i].name, "") == false &&
+			taken |= g->at[k] != 0 && g->a[k].kind != ARG_WORD &&
+				 same_key(g->a[i].name, "") == false &&
 				 same_key(spec_name(&g->a[k]), g->a[i].name);
 		int at = taken ? 0 : named_at(g, table, g->a[i].name);
 		bool behind = i + 1 < g->n && g->a[i + 1].kind != ARG_WORD && g->at[i + 1] == 0;
@@ -422,9 +439,16 @@ static bool is_named(lua_State *L, int idx)
 	return named;
 }
 
-int args_line(lua_State *L, struct cmd *cmd, const struct verb *v, int first, int n, struct sbuf *line, struct err *e)
+int args_line(lua_State *L, struct cmd *cmd, const struct verb *v, int first, int n,
+	      struct sbuf *line, struct err *e)
 {
-	struct given g = {.L = L, .cmd = cmd, .verb = v, .a = v->args, .n = count_args(v), .first = first, .count = n};
+	struct given g = {.L = L,
+			  .cmd = cmd,
+			  .verb = v,
+			  .a = v->args,
+			  .n = count_args(v),
+			  .first = first,
+			  .count = n};
 
 	e->col = -1;
 	while (g.count > 0 && lua_isnil(L, first + g.count - 1))

@@ -24,9 +24,12 @@ static int at_end(lua_State *L)
 	if (strlen(line) != len)
 		return luaL_error(L, "the command holds a zero byte");
 	if (s->opts.sandbox)
-		return luaL_error(L, "at_end is for scripts that are run here, not for chunks that come from elsewhere");
+		return luaL_error(
+			L,
+			"at_end is for scripts that are run here, not for chunks that come from elsewhere");
 	if (s->nat_end >= LINES_MAX)
-		return luaL_error(L, "%d commands wait for the end of the script already", LINES_MAX);
+		return luaL_error(L, "%d commands wait for the end of the script already",
+				  LINES_MAX);
 	struct script_at_end *a = xcalloc(1, sizeof(*a));
 	*a = (struct script_at_end){.next = s->at_end, .line = xstrdup(line)};
 	s->at_end = a;
@@ -38,7 +41,11 @@ static void run_line(struct script *s, const char *text)
 {
 	struct sbuf out = {0}, line = {0};
 	struct err e = {.col = -1};
-	struct cmd_run r = {.host = s->host.cmd_host, .out = &out, .note = s->note, .out_mode = OUT_JSON, .batch = s->opts.batch};
+	struct cmd_run r = {.host = s->host.cmd_host,
+			    .out = &out,
+			    .note = s->note,
+			    .out_mode = OUT_JSON,
+			    .batch = s->opts.batch};
 
 	sbuf_add(&line, text);
 	int rc = cmd_exec(s->host.cmd, &r, sbuf_str(&line), &e);

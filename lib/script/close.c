@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define LITTLE_BYTES ((size_t)1 << 20) /* less memory than this is freed without a thread */
-#define NICE 5 /* priority of the thread, so that control goes first */
+#define NICE 5                         /* priority of the thread, so that control goes first */
 
 struct script_closer {
 	pthread_t thread;

@@ -7,9 +7,9 @@
 
 struct names {
 	struct cmd *cmd;
-	const char *head;  /* the expression up to its last name: "wr.port[0].", head_len bytes */
+	const char *head; /* the expression up to its last name: "wr.port[0].", head_len bytes */
 	size_t head_len;
-	const char *part;  /* what is already there of that name */
+	const char *part; /* what is already there of that name */
 	void (*offer)(void *arg, const char *word, const char *help);
 	void *arg;
 };
@@ -20,7 +20,8 @@ static bool in_chain(char c)
 }
 
 /* Offers a name if it begins with what is there, with the texts before and after it. */
-static void complete_give(struct names *k, const char *before, size_t len, const char *name, const char *after, const char *help)
+static void complete_give(struct names *k, const char *before, size_t len, const char *name,
+			  const char *after, const char *help)
 {
 	struct sbuf word = {0}, first = {0};
 
@@ -87,7 +88,8 @@ static void give_verbs(struct names *k, const char *first)
 		size_t n = blank != NULL ? (size_t)(blank - v->name) : 0;
 		sbuf_addn(&one, v->name, n);
 		args_key(first == NULL ? v->name : blank != NULL ? blank + 1 : "", &key);
-		if (!(v->flags & (VERB_LATER | VERB_HIDDEN)) && key.len > 0 && (first == NULL || strcmp(sbuf_str(&one), first) == 0))
+		if (!(v->flags & (VERB_LATER | VERB_HIDDEN)) && key.len > 0 &&
+		    (first == NULL || strcmp(sbuf_str(&one), first) == 0))
 			give_name(k, key.s, v->help);
 		sbuf_free(&key);
 		sbuf_free(&one);
@@ -102,7 +104,8 @@ static bool head_is(const struct names *k, const char *text)
 /* Offers what a port or a stream has, after "wr.port[0]." or "wr.port[0].stream[3].". */
 static void give_place(struct names *k)
 {
-	static const char *const of_port[] = {"stream", "streams", "set", "start", "stop", "wait", "clear", "reset", "add", "number"};
+	static const char *const of_port[] = {"stream", "streams", "set",   "start", "stop",
+					      "wait",   "clear",   "reset", "add",   "number"};
 	static const char *const of_stream[] = {"set", "copy", "delete", "move", "id", "port"};
 	struct sbuf head = {0};
 
@@ -160,7 +163,12 @@ void script_complete_line(struct cmd *cmd, const char *line, int cursor, int *st
 	last = strlen(chain);
 	while (last > 0 && strchr(quoted ? "\"" : ".:", chain[last - 1]) == NULL)
 		last--;
-	struct names k = {.cmd = cmd, .head = chain, .head_len = last, .part = chain + last, .offer = offer, .arg = arg};
+	struct names k = {.cmd = cmd,
+			  .head = chain,
+			  .head_len = last,
+			  .part = chain + last,
+			  .offer = offer,
+			  .arg = arg};
 	*start = (int)at;
 	if (last == 0)
 		give_name(&k, "wr", "the module wirerate");
@@ -177,8 +185,8 @@ void script_complete_line(struct cmd *cmd, const char *line, int cursor, int *st
 	sbuf_free(&text);
 }
 
-void script_complete(struct script *s, const char *line, int cursor, int *start, void (*offer)(void *arg, const char *word, const char *help),
-		     void *arg)
+void script_complete(struct script *s, const char *line, int cursor, int *start,
+		     void (*offer)(void *arg, const char *word, const char *help), void *arg)
 {
 	script_complete_line(s->host.cmd, line, cursor, start, offer, arg);
 }

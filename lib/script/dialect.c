@@ -34,7 +34,8 @@ static void dialect_steps(struct lexer *l, size_t n)
 
 static bool is_name(int c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c >= 0x80;
 }
 
 static bool is_digit(int c)
@@ -86,13 +87,16 @@ static void skip_string(struct lexer *l)
 {
 	int quote = dialect_peek(l, 0);
 
-	for (dialect_step(l); l->at < l->len && dialect_peek(l, 0) != quote && dialect_peek(l, 0) != '\n'; dialect_step(l)) {
+	for (dialect_step(l);
+	     l->at < l->len && dialect_peek(l, 0) != quote && dialect_peek(l, 0) != '\n';
+	     dialect_step(l)) {
 		if (dialect_peek(l, 0) != '\\')
 			continue;
 		dialect_step(l);
 		if (dialect_peek(l, 0) != 'z')
 			continue;
-		while (dialect_peek(l, 1) != -1 && strchr(" \t\r\n\v\f", dialect_peek(l, 1)) != NULL)
+		while (dialect_peek(l, 1) != -1 &&
+		       strchr(" \t\r\n\v\f", dialect_peek(l, 1)) != NULL)
 			dialect_step(l);
 	}
 	if (dialect_peek(l, 0) == quote)
@@ -104,37 +108,45 @@ static void skip_number(struct lexer *l)
 {
 	bool hex = dialect_peek(l, 0) == '0' && (dialect_peek(l, 1) | 32) == 'x';
 
-	for (dialect_step(l); is_name(dialect_peek(l, 0)) || dialect_peek(l, 0) == '.'; dialect_step(l)) {
+	for (dialect_step(l); is_name(dialect_peek(l, 0)) || dialect_peek(l, 0) == '.';
+	     dialect_step(l)) {
 		int c = dialect_peek(l, 0) | 32;
-		if (c == (hex ? 'p' : 'e') && (dialect_peek(l, 1) == '+' || dialect_peek(l, 1) == '-'))
+		if (c == (hex ? 'p' : 'e') &&
+		    (dialect_peek(l, 1) == '+' || dialect_peek(l, 1) == '-'))
 			dialect_step(l);
 	}
 }
 
 static void read_name(struct lexer *l)
 {
-	static const char *const others[] = {"and", "break", "do", "else", "elseif", "for", "function", "goto", "if", "in", "local", "not",
-					     "or", "repeat", "return", "then", "until", "while"};
+	static const char *const others[] = {"and",   "break",    "do",   "else",   "elseif",
+					     "for",   "function", "goto", "if",     "in",
+					     "local", "not",      "or",   "repeat", "return",
+					     "then",  "until",    "while"};
 	size_t from = l->at;
 
 	while (is_name(dialect_peek(l, 0)))
 		dialect_step(l);
 	l->value = true;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (strlen(others[i]) == l->at - from && memcmp(others[i], l->text + from, l->at - from) == 0)
+		if (strlen(others[i]) == l->at - from &&
+		    memcmp(others[i], l->text + from, l->at - from) == 0)
 			l->value = false;
 }
 
 /* Returns the operator of Lua 5.3 that stands here, and in *instead what to write; NULL: none. */
 static const char *dialect_foreign(const struct lexer *l, const char **instead)
 {
-	static const struct { const char op[3], *instead; } ops[] = {
-		{"//", "math.floor(a / b)"}, {"<<", "bit.lshift(a, n)"}, {">>", "bit.rshift(a, n)"}, {"&", "bit.band(a, b)"},
-		{"|", "bit.bor(a, b)"}, {"~", "bit.bxor(a, b)"},
+	static const struct {
+		const char op[3], *instead;
+	} ops[] = {
+		{"//", "math.floor(a / b)"}, {"<<", "bit.lshift(a, n)"}, {">>", "bit.rshift(a, n)"},
+		{"&", "bit.band(a, b)"},     {"|", "bit.bor(a, b)"},     {"~", "bit.bxor(a, b)"},
 	};
 
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
-		if (dialect_peek(l, 0) != ops[i].op[0] || (ops[i].op[1] != '\0' && dialect_peek(l, 1) != ops[i].op[1]))
+		if (dialect_peek(l, 0) != ops[i].op[0] ||
+		    (ops[i].op[1] != '\0' && dialect_peek(l, 1) != ops[i].op[1]))
 			continue;
 		*instead = ops[i].op[0] == '~' && !l->value ? "bit.bnot(a)" : ops[i].instead;
 		return ops[i].op;
@@ -184,7 +196,8 @@ bool dialect_find(const char *text, size_t len, struct dialect *out)
 			l.value = true;
 		} else if (is_name(c)) {
 			read_name(&l);
-		} else if (!(c == '~' && dialect_peek(&l, 1) == '=') && (op = dialect_foreign(&l, &instead)) != NULL) {
+		} else if (!(c == '~' && dialect_peek(&l, 1) == '=') &&
+			   (op = dialect_foreign(&l, &instead)) != NULL) {
 			*out = (struct dialect){op, instead, l.line, (unsigned)(l.at - l.bol) + 1};
 			return true;
 		} else {
@@ -226,13 +239,16 @@ void dialect_explain(lua_State *L, const char *text, size_t len)
 	struct dialect d;
 	unsigned line;
 
-	if (message == NULL || (at = line_in(message, &line)) == NULL || !dialect_find(text, len, &d))
+	if (message == NULL || (at = line_in(message, &line)) == NULL ||
+	    !dialect_find(text, len, &d))
 		return;
 	if (d.line > line || !dialect_near(message, d.op[0]))
 		return;
 	lua_pushlstring(L, message, (size_t)(at - message));
-	lua_pushfstring(L, ":%d:%d: '%s' is an operator of Lua 5.3, and this is LuaJIT, which has Lua 5.1's; write %s", (int)d.line, (int)d.col,
-			d.op, d.instead);
+	lua_pushfstring(
+		L,
+		":%d:%d: '%s' is an operator of Lua 5.3, and this is LuaJIT, which has Lua 5.1's; write %s",
+		(int)d.line, (int)d.col, d.op, d.instead);
 	lua_concat(L, 2);
 	lua_remove(L, -2);
 }

@@ -71,7 +71,9 @@ static void put_verb(const struct verb *v, struct sbuf *out)
 	cmd_verb_syntax(v, &syntax);
 	put_lines("---", v->help, out);
 	sbuf_addf(out, "---Command: %s\n", sbuf_str(&syntax));
-	sbuf_add(out, "---@return any document what it would have printed, true where that is nothing\n---@return integer exit_code\n");
+	sbuf_add(
+		out,
+		"---@return any document what it would have printed, true where that is nothing\n---@return integer exit_code\n");
 	sbuf_addf(out, "function wr.%s%s(...) end\n\n", is_fn(key.s) ? "verb." : "", key.s);
 	sbuf_free(&key);
 	sbuf_free(&syntax);
@@ -81,22 +83,29 @@ void script_annotations(struct cmd *cmd, struct sbuf *out)
 {
 	sbuf_add(out, "---@meta wirerate\n-- ");
 	sbuf_addf(out, warning, "");
-	sbuf_add(out, "\n\n---@class wirerate.Port: wirerate.Stream\n---@field stream table<integer|\"all\", wirerate.Stream>\n---@field "
+	sbuf_add(
+		out,
+		"\n\n---@class wirerate.Port: wirerate.Stream\n---@field stream table<integer|\"all\", wirerate.Stream>\n---@field "
 		"number integer\n");
 	put_fields(cmd, SCOPE_PORT, out);
-	sbuf_add(out, "local Port = {}\n---@param settings table names and values: all of them are set, or none\nfunction "
+	sbuf_add(
+		out,
+		"local Port = {}\n---@param settings table names and values: all of them are set, or none\nfunction "
 		"Port:set(settings) end\n"
-		      "---@return fun(): integer, wirerate.Stream\nfunction Port:streams() end\n\n---@class wirerate.Stream\n---@field id "
-			"integer\n"
-		      "---@field port wirerate.Port\n");
+		"---@return fun(): integer, wirerate.Stream\nfunction Port:streams() end\n\n---@class wirerate.Stream\n---@field id "
+		"integer\n"
+		"---@field port wirerate.Port\n");
 	put_fields(cmd, SCOPE_STREAM, out);
-	sbuf_add(out, "local Stream = {}\n---@param settings table names and values: all of them are set, or none\nfunction "
+	sbuf_add(
+		out,
+		"local Stream = {}\n---@param settings table names and values: all of them are set, or none\nfunction "
 		"Stream:set(settings) end\n\n"
-		      "---@class wirerate.Handle\nlocal Handle = {}\nfunction Handle:stop() end\n\n---@class wirerate\n");
+		"---@class wirerate.Handle\nlocal Handle = {}\nfunction Handle:stop() end\n\n---@class wirerate\n");
 	put_fields(cmd, SCOPE_GLOBAL, out);
 	for (unsigned i = 0; i < script_nfns; i++)
 		if (script_fns[i].args == NULL)
-			sbuf_addf(out, "---@field %s %s %s\n", script_fns[i].name, script_fns[i].returns, script_fns[i].help);
+			sbuf_addf(out, "---@field %s %s %s\n", script_fns[i].name,
+				  script_fns[i].returns, script_fns[i].help);
 	sbuf_add(out, "local wr = {}\nwr.verb = {}\n\n");
 	for (unsigned i = 0; i < script_nfns; i++) {
 		const struct script_fn *f = &script_fns[i];
@@ -106,7 +115,8 @@ void script_annotations(struct cmd *cmd, struct sbuf *out)
 		for (const char *p = f->args; *p != '\0'; p++)
 			if (*p != '?')
 				sbuf_addc(&args, *p);
-		sbuf_addf(out, "---%s\n---@return %s\nfunction wr.%s(%s) end\n\n", f->help, f->returns, f->name, sbuf_str(&args));
+		sbuf_addf(out, "---%s\n---@return %s\nfunction wr.%s(%s) end\n\n", f->help,
+			  f->returns, f->name, sbuf_str(&args));
 		sbuf_free(&args);
 	}
 	for (unsigned i = 0; i < cmd_nverbs(cmd); i++)
@@ -125,9 +135,11 @@ static void put_cell(const char *text, struct sbuf *out)
 	}
 }
 
-static void put_table(struct cmd *cmd, enum cmd_scope scope, const char *title, const char *how, struct sbuf *out)
+static void put_table(struct cmd *cmd, enum cmd_scope scope, const char *title, const char *how,
+		      struct sbuf *out)
 {
-	sbuf_addf(out, "\n## %s\n\n%s\n\n| name | value | default | meaning |\n|---|---|---|---|\n", title, how);
+	sbuf_addf(out, "\n## %s\n\n%s\n\n| name | value | default | meaning |\n|---|---|---|---|\n",
+		  title, how);
 	for (unsigned i = 0; i < cmd_nsettings(cmd); i++) {
 		const struct setting *s = cmd_setting_at(cmd, i);
 		struct sbuf allowed = {0};
@@ -180,9 +192,8 @@ void script_manual(struct cmd *cmd, struct sbuf *out)
 	sbuf_addf(out, "\n\n%s\n## The module\n\n", intro);
 	for (unsigned i = 0; i < script_nfns; i++) {
 		const struct script_fn *f = &script_fns[i];
-		sbuf_addf(out, "- `wr.%s%s%s%s` %s\n", f->name, f->args != NULL ? "(" : "", f->args != NULL ? f->args : "",
-			f->args != NULL ? ")" : "",
-			  f->help);
+		sbuf_addf(out, "- `wr.%s%s%s%s` %s\n", f->name, f->args != NULL ? "(" : "",
+			  f->args != NULL ? f->args : "", f->args != NULL ? ")" : "", f->help);
 	}
 	sbuf_add(out, "\n## Commands\n");
 	for (unsigned i = 0; i < cmd_nverbs(cmd); i++) {
@@ -192,13 +203,16 @@ void script_manual(struct cmd *cmd, struct sbuf *out)
 			continue;
 		verb_key(v, &key);
 		cmd_verb_syntax(v, &syntax);
-		sbuf_addf(out, "\n### wr.%s%s\n\n    %s\n\n%s\n", is_fn(key.s) ? "verb." : "", key.s, sbuf_str(&syntax), v->help);
+		sbuf_addf(out, "\n### wr.%s%s\n\n    %s\n\n%s\n", is_fn(key.s) ? "verb." : "",
+			  key.s, sbuf_str(&syntax), v->help);
 		sbuf_free(&key);
 		sbuf_free(&syntax);
 	}
-	put_table(cmd, SCOPE_GLOBAL, "Settings of no port", "`wr.set.NAME`, `wr.NAME` where the module has nothing else of that name.", out);
+	put_table(cmd, SCOPE_GLOBAL, "Settings of no port",
+		  "`wr.set.NAME`, `wr.NAME` where the module has nothing else of that name.", out);
 	put_table(cmd, SCOPE_PORT, "Settings of a port", "`wr.port[N].NAME`.", out);
-	put_table(cmd, SCOPE_STREAM, "Settings of a stream", "`wr.port[N].stream[S].NAME`; `wr.port[N].NAME` is that of stream 0, where "
-		"the port has none.",
+	put_table(cmd, SCOPE_STREAM, "Settings of a stream",
+		  "`wr.port[N].stream[S].NAME`; `wr.port[N].NAME` is that of stream 0, where "
+		  "the port has none.",
 		  out);
 }

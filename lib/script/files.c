@@ -15,7 +15,8 @@
  * the kind of the error. mode is that of load(); NULL: text and compiled chunks. */
 static int load_path(lua_State *L, const char *path, const char *mode)
 {
-	const struct userfile_kind kind = {.guess = "no script has more", .most_bytes = SCRIPT_FILE_MAX};
+	const struct userfile_kind kind = {.guess = "no script has more",
+					   .most_bytes = SCRIPT_FILE_MAX};
 	struct sbuf text = {0};
 	struct err e;
 
@@ -102,10 +103,13 @@ static int find_module(lua_State *L)
 		if (fd >= 0) {
 			close(fd);
 			if (load_path(L, at, NULL) != 0)
-				return luaL_error(L, "error loading module '%s' from file '%s':\n\t%s", name, at, lua_tostring(L, -1));
+				return luaL_error(L,
+						  "error loading module '%s' from file '%s':\n\t%s",
+						  name, at, lua_tostring(L, -1));
 			return 1;
 		}
-		lua_pushfstring(L, fd == -EINVAL ? "%s\n\tno file '%s': %s" : "%s\n\tno file '%s'", lua_tostring(L, -3), at, why);
+		lua_pushfstring(L, fd == -EINVAL ? "%s\n\tno file '%s': %s" : "%s\n\tno file '%s'",
+				lua_tostring(L, -3), at, why);
 		lua_replace(L, -4);
 		lua_pop(L, 2);
 	}

@@ -19,16 +19,16 @@
 #include <time.h>
 
 #define BLOCK_MIN 4096
-#define SLICE_NS 20000000ull    /* most time of one turn; what is set in that time is one plan */
-#define INSTRUCTIONS 10000      /* most instructions between two looks at the clock */
-#define LOOK_BYTES (32u << 20)  /* most bytes that they may go over, which takes some 10 ms */
+#define SLICE_NS 20000000ull   /* most time of one turn; what is set in that time is one plan */
+#define INSTRUCTIONS 10000     /* most instructions between two looks at the clock */
+#define LOOK_BYTES (32u << 20) /* most bytes that they may go over, which takes some 10 ms */
 /* Most bytes of stack: enough for some 50 calls of string.gsub() within each other. It is not more,
  * because an error that leaves n of them takes a time that grows with the square of n. */
 #define STACK_MOST (512u << 10)
 #define STACK_UNKNOWN (128u << 10) /* the same if the size of the stack is unknown */
-#define LOAD_MOST (2u << 20)    /* most bytes of a stranger's text */
-#define LOAD_NS 80000000ull     /* most CPU time to compile it */
-#define LOAD_PART 512           /* bytes that are compiled between two looks at the time */
+#define LOAD_MOST (2u << 20)       /* most bytes of a stranger's text */
+#define LOAD_NS 80000000ull        /* most CPU time to compile it */
+#define LOAD_PART 512              /* bytes that are compiled between two looks at the time */
 
 static void on_hook(lua_State *L, lua_Debug *ar);
 
@@ -78,7 +78,8 @@ static unsigned hold_interval(const struct script *s)
 static void look_after(struct script *s, unsigned instructions)
 {
 	s->interval = instructions;
-	lua_sethook(s->L, on_hook, s->opts.jit ? LUA_MASKCOUNT : LUA_MASKCALL | LUA_MASKCOUNT, (int)instructions);
+	lua_sethook(s->L, on_hook, s->opts.jit ? LUA_MASKCOUNT : LUA_MASKCALL | LUA_MASKCOUNT,
+		    (int)instructions);
 }
 
 void hold_begin(struct script *s)
@@ -149,7 +150,10 @@ void hold_block(struct script *s, size_t osize, size_t nsize)
 int hold_raise_end(lua_State *L, struct script *s)
 {
 	look_after(s, 1);
-	return luaL_error(L, "%s", s->ends == ENDS_TIME || s->ends == ENDS_HELD ? "the script has used up its time" : "the script ends");
+	return luaL_error(L, "%s",
+			  s->ends == ENDS_TIME || s->ends == ENDS_HELD
+				  ? "the script has used up its time"
+				  : "the script ends");
 }
 
 bool hold_interrupted(const struct script *s)
@@ -158,7 +162,8 @@ bool hold_interrupted(const struct script *s)
 
 	if (s->host.interrupted != NULL && s->host.interrupted())
 		return true;
-	return sigpending(&set) == 0 && (sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1);
+	return sigpending(&set) == 0 &&
+	       (sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1);
 }
 
 static void stack_overflow(lua_State *L)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MAX_DEPTH 200
-#define NUMBERED_MAX 65536 /* the highest number of a port, queue, stream or worker in a table */
+#define NUMBERED_MAX 65536   /* the highest number of a port, queue, stream or worker in a table */
 #define BYTES_MAX (1u << 30) /* most bytes of a document if the state has no limit of memory */
 #define STRANGERS_MAX (32u << 20) /* most bytes if it has one, which takes some 50 ms */
 /* An array with more than SPARSE_SAFE places may have SPARSE_RATIO places for each element, as in
@@ -19,8 +19,13 @@
 #define SPARSE_SAFE 10
 
 /* Arrays in documents whose elements have a number, and the key of that number. */
-static const struct { const char *list, *key; } numbered[] = {
-	{"ports", "port"}, {"queues", "queue"}, {"streams", "stream"}, {"workers", "lcore"},
+static const struct {
+	const char *list, *key;
+} numbered[] = {
+	{"ports", "port"},
+	{"queues", "queue"},
+	{"streams", "stream"},
+	{"workers", "lcore"},
 };
 
 static const char *number_key(const char *list)
@@ -73,7 +78,8 @@ static void push_list(lua_State *L, const json_t *list, const char *key, bool pl
 	lua_createtable(L, (int)n + by, 0);
 	json_array_foreach(list, i, v) {
 		push_any(L, v, plain);
-		lua_rawseti(L, -2, by ? (int)json_integer_value(json_object_get(v, key)) : (int)i + 1);
+		lua_rawseti(L, -2,
+			    by ? (int)json_integer_value(json_object_get(v, key)) : (int)i + 1);
 	}
 	luaL_getmetatable(L, by ? "wirerate.numbered" : "wirerate.array");
 	if (by || (n == 0 && plain))
@@ -156,7 +162,8 @@ static bool script_spend(struct taking *k, size_t bytes, struct err *e)
 {
 	k->large = bytes > k->room;
 	if (k->large)
-		err_set(e, ENOMEM, "not enough memory: it is too large; tables that are in it several times count as often");
+		err_set(e, ENOMEM,
+			"not enough memory: it is too large; tables that are in it several times count as often");
 	else
 		k->room -= bytes;
 	return !k->large;
@@ -167,7 +174,10 @@ static json_t *script_take(lua_State *L, int idx, struct taking *k, struct err *
 static json_t *take_number(double n, struct err *e)
 {
 	if (!isfinite(n)) {
-		err_set(e, EINVAL, "JSON has no number %s", isnan(n) ? "nan" : n > 0 ? "inf" : "-inf");
+		err_set(e, EINVAL, "JSON has no number %s",
+			isnan(n) ? "nan"
+			: n > 0  ? "inf"
+				 : "-inf");
 		return NULL;
 	}
 	if (n == floor(n) && fabs(n) <= VPLAIN_MAX)
@@ -237,7 +247,8 @@ static bool has_meta(lua_State *L, int idx, const char *name)
 	return same;
 }
 
-static json_t *take_list(lua_State *L, int idx, int first, int last, bool holes, struct taking *k, struct err *e)
+static json_t *take_list(lua_State *L, int idx, int first, int last, bool holes, struct taking *k,
+			 struct err *e)
 {
 	json_t *list = json_array();
 
@@ -276,7 +287,9 @@ static json_t *take_object(lua_State *L, int idx, struct taking *k, struct err *
 			if (script_spend(k, OUT_JSON_MEMBER + key.len, e))
 				v = script_take(L, lua_gettop(L), k, e);
 		} else {
-			err_set(e, EINVAL, "a key of a table is a %s: JSON takes strings and numbers", luaL_typename(L, -2));
+			err_set(e, EINVAL,
+				"a key of a table is a %s: JSON takes strings and numbers",
+				luaL_typename(L, -2));
 		}
 		int rc = v != NULL ? json_object_set_new(obj, sbuf_str(&key), v) : -1;
 		if (v != NULL && rc != 0)
@@ -303,7 +316,9 @@ static json_t *table_at(lua_State *L, int idx, struct taking *k, struct err *e)
 	if (sh.ints != sh.n)
 		return take_object(L, idx, k, e);
 	if (sh.top > SPARSE_SAFE && sh.top > (double)sh.ints * SPARSE_RATIO) {
-		err_set(e, EINVAL, "an array has %.0f places and %zu elements: it is too sparse for JSON", sh.top, sh.ints);
+		err_set(e, EINVAL,
+			"an array has %.0f places and %zu elements: it is too sparse for JSON",
+			sh.top, sh.ints);
 		return NULL;
 	}
 	/* places without an element become null */
@@ -313,7 +328,8 @@ static json_t *table_at(lua_State *L, int idx, struct taking *k, struct err *e)
 static json_t *take_table(lua_State *L, int idx, struct taking *k, struct err *e)
 {
 	if (k->depth >= MAX_DEPTH) {
-		err_set(e, EINVAL, "tables are nested more than %d deep, or contain themselves", MAX_DEPTH);
+		err_set(e, EINVAL, "tables are nested more than %d deep, or contain themselves",
+			MAX_DEPTH);
 		return NULL;
 	}
 	k->depth++;
@@ -421,7 +437,8 @@ static int script_encode(lua_State *L)
 		return luaL_error(L, "Cannot serialise: %s", e.text);
 	/* the length is found out first: a text that grows would need up to twice the memory */
 	size_t len = json_dumpb(h->doc, NULL, 0, how);
-	if (len == 0 || 2 * len + 4096 > script_left(script_of(L)) || (h->text = malloc(len)) == NULL) {
+	if (len == 0 || 2 * len + 4096 > script_left(script_of(L)) ||
+	    (h->text = malloc(len)) == NULL) {
 		let_go(h);
 		return luaL_error(L, "not enough memory");
 	}
@@ -469,8 +486,10 @@ static int script_decode(lua_State *L)
 
 	size_t values, bytes = out_json_bytes(text, len, &values), room = room_for_document(s);
 	if (bytes > room)
-		return luaL_error(L, "not enough memory: what this text says takes %d KB, and there is room for %d", (int)(bytes >> 10),
-				  (int)(room >> 10));
+		return luaL_error(
+			L,
+			"not enough memory: what this text says takes %d KB, and there is room for %d",
+			(int)(bytes >> 10), (int)(room >> 10));
 	lua_pushcfunction(L, push_plain);
 	json_t *doc = json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
 	if (doc == NULL)

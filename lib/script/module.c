@@ -65,7 +65,8 @@ static int raw_expect(lua_State *L)
 	const char *said = lua_isnoneornil(L, 2) ? NULL : script_text(L, 2, &len);
 
 	if (len > SAID_MAX)
-		return script_misuse(L, "what expect() says has at most %d bytes, not %d", SAID_MAX, (int)len);
+		return script_misuse(L, "what expect() says has at most %d bytes, not %d", SAID_MAX,
+				     (int)len);
 	script_room(L, s, len);
 	s->expected++;
 	script_where(L, &text);
@@ -141,7 +142,9 @@ static int raw_write(lua_State *L)
 		size_t len;
 		const char *text = lua_tolstring(L, i, &len);
 		if (text == NULL)
-			return script_misuse(L, "bad argument #%d to 'write' (string expected, got %s)", i - 1, luaL_typename(L, i));
+			return script_misuse(
+				L, "bad argument #%d to 'write' (string expected, got %s)", i - 1,
+				luaL_typename(L, i));
 		script_room(L, s, len);
 		sbuf_addn(to, text, len);
 	}

@@ -13,7 +13,11 @@
 
 struct search {
 	const unsigned char *text, *end, *pattern, *pattern_end;
-	struct { const unsigned char *from; size_t len; bool open; } capture[CAPTURES];
+	struct {
+		const unsigned char *from;
+		size_t len;
+		bool open;
+	} capture[CAPTURES];
 	unsigned captures, depth;
 	uint64_t steps;
 	bool stopped; /* there were too many steps, or the library would refuse the pattern */
@@ -38,18 +42,41 @@ static bool in_class(int c, int class)
 	bool in;
 
 	switch (tolower(class)) {
-	case 'a': in = isalpha(c); break;
-	case 'c': in = iscntrl(c); break;
-	case 'd': in = isdigit(c); break;
-	case 'g': in = isgraph(c); break;
-	case 'l': in = islower(c); break;
-	case 'p': in = ispunct(c); break;
-	case 's': in = isspace(c); break;
-	case 'u': in = isupper(c); break;
-	case 'w': in = isalnum(c); break;
-	case 'x': in = isxdigit(c); break;
-	case 'z': in = c == 0; break;
-	default: return class == c;
+	case 'a':
+		in = isalpha(c);
+		break;
+	case 'c':
+		in = iscntrl(c);
+		break;
+	case 'd':
+		in = isdigit(c);
+		break;
+	case 'g':
+		in = isgraph(c);
+		break;
+	case 'l':
+		in = islower(c);
+		break;
+	case 'p':
+		in = ispunct(c);
+		break;
+	case 's':
+		in = isspace(c);
+		break;
+	case 'u':
+		in = isupper(c);
+		break;
+	case 'w':
+		in = isalnum(c);
+		break;
+	case 'x':
+		in = isxdigit(c);
+		break;
+	case 'z':
+		in = c == 0;
+		break;
+	default:
+		return class == c;
 	}
 	return isupper(class) ? !in : in;
 }
@@ -99,7 +126,8 @@ static bool in_set(struct search *k, int c, const unsigned char *set, const unsi
 }
 
 /* Says whether the character at s fits the single item at p; behind is where that item ends. */
-static bool fits_single(struct search *k, const unsigned char *s, const unsigned char *p, const unsigned char *behind)
+static bool fits_single(struct search *k, const unsigned char *s, const unsigned char *p,
+			const unsigned char *behind)
 {
 	if (s >= k->end || !pattern_step(k, 1))
 		return false;
@@ -117,31 +145,37 @@ static bool fits_single(struct search *k, const unsigned char *s, const unsigned
 
 /* Matches the rest of the pattern, from p on, at s. Returns where the match ends; NULL: it
  * fails. */
-static const unsigned char *pattern_match(struct search *k, const unsigned char *s, const unsigned char *p);
+static const unsigned char *pattern_match(struct search *k, const unsigned char *s,
+					  const unsigned char *p);
 
-static const unsigned char *repeat_most(struct search *k, const unsigned char *s, const unsigned char *p, const unsigned char *behind)
+static const unsigned char *repeat_most(struct search *k, const unsigned char *s,
+					const unsigned char *p, const unsigned char *behind)
 {
 	size_t n = 0;
 
 	while (fits_single(k, s + n, p, behind))
 		n++;
 	for (;; n--) {
-		const unsigned char *e = pattern_step(k, 1) ? pattern_match(k, s + n, behind + 1) : NULL;
+		const unsigned char *e =
+			pattern_step(k, 1) ? pattern_match(k, s + n, behind + 1) : NULL;
 		if (e != NULL || n == 0 || k->stopped)
 			return e;
 	}
 }
 
-static const unsigned char *repeat_least(struct search *k, const unsigned char *s, const unsigned char *p, const unsigned char *behind)
+static const unsigned char *repeat_least(struct search *k, const unsigned char *s,
+					 const unsigned char *p, const unsigned char *behind)
 {
 	for (;; s++) {
-		const unsigned char *e = pattern_step(k, 1) ? pattern_match(k, s, behind + 1) : NULL;
+		const unsigned char *e =
+			pattern_step(k, 1) ? pattern_match(k, s, behind + 1) : NULL;
 		if (e != NULL || k->stopped || !fits_single(k, s, p, behind))
 			return e;
 	}
 }
 
-static const unsigned char *pattern_balanced(struct search *k, const unsigned char *s, const unsigned char *p)
+static const unsigned char *pattern_balanced(struct search *k, const unsigned char *s,
+					     const unsigned char *p)
 {
 	unsigned long open = 1;
 
@@ -158,7 +192,8 @@ static const unsigned char *pattern_balanced(struct search *k, const unsigned ch
 	return NULL;
 }
 
-static const unsigned char *open_capture(struct search *k, const unsigned char *s, const unsigned char *p)
+static const unsigned char *open_capture(struct search *k, const unsigned char *s,
+					 const unsigned char *p)
 {
 	bool place = p + 1 < k->pattern_end && p[1] == ')';
 
@@ -173,7 +208,8 @@ static const unsigned char *open_capture(struct search *k, const unsigned char *
 	return e;
 }
 
-static const unsigned char *close_capture(struct search *k, const unsigned char *s, const unsigned char *p)
+static const unsigned char *close_capture(struct search *k, const unsigned char *s,
+					  const unsigned char *p)
 {
 	unsigned i = k->captures;
 
@@ -194,12 +230,14 @@ static const unsigned char *same_again(struct search *k, const unsigned char *s,
 	if (i >= k->captures || k->capture[i].open)
 		return pattern_stop(k);
 	size_t len = k->capture[i].len;
-	if ((size_t)(k->end - s) < len || !pattern_step(k, len / 16 + 1) || memcmp(k->capture[i].from, s, len) != 0)
+	if ((size_t)(k->end - s) < len || !pattern_step(k, len / 16 + 1) ||
+	    memcmp(k->capture[i].from, s, len) != 0)
 		return NULL;
 	return s + len;
 }
 
-static bool at_frontier(struct search *k, const unsigned char *s, const unsigned char *p, const unsigned char *behind)
+static bool at_frontier(struct search *k, const unsigned char *s, const unsigned char *p,
+			const unsigned char *behind)
 {
 	int before = s == k->text ? 0 : s[-1], here = s < k->end ? *s : 0;
 
@@ -230,7 +268,8 @@ static bool match_special(struct search *k, const unsigned char **s, const unsig
 	}
 }
 
-static const unsigned char *match_from(struct search *k, const unsigned char *s, const unsigned char *p)
+static const unsigned char *match_from(struct search *k, const unsigned char *s,
+				       const unsigned char *p)
 {
 	while (p < k->pattern_end && pattern_step(k, 1)) {
 		if (*p == '(')
@@ -239,7 +278,8 @@ static const unsigned char *match_from(struct search *k, const unsigned char *s,
 			return close_capture(k, s, p);
 		if (*p == '$' && p + 1 == k->pattern_end)
 			return s == k->end ? s : NULL;
-		if (*p == '%' && p + 1 < k->pattern_end && (p[1] == 'b' || p[1] == 'f' || isdigit(p[1]))) {
+		if (*p == '%' && p + 1 < k->pattern_end &&
+		    (p[1] == 'b' || p[1] == 'f' || isdigit(p[1]))) {
 			if (!match_special(k, &s, &p))
 				return NULL;
 			continue;
@@ -251,7 +291,8 @@ static const unsigned char *match_from(struct search *k, const unsigned char *s,
 		if (how == '*')
 			return repeat_most(k, s, p, behind);
 		if (how == '+')
-			return fits_single(k, s, p, behind) ? repeat_most(k, s + 1, p, behind) : NULL;
+			return fits_single(k, s, p, behind) ? repeat_most(k, s + 1, p, behind)
+							    : NULL;
 		if (how == '-')
 			return repeat_least(k, s, p, behind);
 		bool fits = fits_single(k, s, p, behind);
@@ -270,7 +311,8 @@ static const unsigned char *match_from(struct search *k, const unsigned char *s,
 	return k->stopped ? NULL : s;
 }
 
-static const unsigned char *pattern_match(struct search *k, const unsigned char *s, const unsigned char *p)
+static const unsigned char *pattern_match(struct search *k, const unsigned char *s,
+					  const unsigned char *p)
 {
 	if (k->depth == DEPTH_MOST) {
 		k->steps = STEPS_MOST + 1;
@@ -315,14 +357,18 @@ static void look_all(struct search *k, bool all)
 	}
 }
 
-bool pattern_takes_long(const char *text, size_t len, const char *pattern, size_t plen, enum pattern_use use)
+bool pattern_takes_long(const char *text, size_t len, const char *pattern, size_t plen,
+			enum pattern_use use)
 {
-	struct search k = {.text = (const unsigned char *)text, .pattern = (const unsigned char *)pattern};
+	struct search k = {.text = (const unsigned char *)text,
+			   .pattern = (const unsigned char *)pattern};
 
 	k.end = k.text + len;
 	/* the library takes a zero byte for the end of a pattern */
 	k.pattern_end = k.pattern + (use == PATTERN_PLAIN ? plen : strnlen(pattern, plen));
-	if (use == PATTERN_PLAIN || (use == PATTERN_FIRST && strpbrk(pattern, "^$*+?.([%-") == NULL && strlen(pattern) == plen))
+	if (use == PATTERN_PLAIN ||
+	    (use == PATTERN_FIRST && strpbrk(pattern, "^$*+?.([%-") == NULL &&
+	     strlen(pattern) == plen))
 		look_plain(&k);
 	else
 		look_all(&k, use == PATTERN_ALL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far a script has come: what it says itself with progress_it(), and what the command says that it
+/* How far a script has come: what it says itself with progress_it(), and what the command says that
+ * it
  * is running. */
 #include "script_int.h"
 
@@ -17,11 +18,16 @@ static int progress_it(lua_State *L)
 		return 0;
 	}
 	if (lua_type(L, 1) != LUA_TNUMBER || lua_type(L, 2) != LUA_TNUMBER)
-		return script_misuse(L, "progress() takes two numbers, what is done and of how much, not %s and %s", luaL_typename(L, 1),
-				     luaL_typename(L, 2));
+		return script_misuse(
+			L,
+			"progress() takes two numbers, what is done and of how much, not %s and %s",
+			luaL_typename(L, 1), luaL_typename(L, 2));
 	double done = lua_tonumber(L, 1), all = lua_tonumber(L, 2);
 	if (!(all > 0 && done >= 0 && done <= all) || isinf(all))
-		return script_misuse(L, "%f of %f is no progress; what is done goes from 0 to all there is, and that is above 0", done, all);
+		return script_misuse(
+			L,
+			"%f of %f is no progress; what is done goes from 0 to all there is, and that is above 0",
+			done, all);
 	size_t len = 0;
 	const char *text = lua_isnoneornil(L, 3) ? "" : script_text(L, 3, &len);
 	s->says = (struct script_says){.said = true, .share = done / all, .at_ns = script_now_ns()};
@@ -47,7 +53,8 @@ static void add_command(const struct script *s, struct sbuf *text)
 	const struct script_task *t = s->main;
 	struct cmd_progress p;
 
-	if (t == NULL || t->waits != WAITS_RUN || t->run == NULL || t->run->ended || !cmd_run_progress(&t->run->run, &p))
+	if (t == NULL || t->waits != WAITS_RUN || t->run == NULL || t->run->ended ||
+	    !cmd_run_progress(&t->run->run, &p))
 		return;
 	sbuf_addf(text, "%s%s", text->len > 0 ? ": " : "", p.text);
 }

@@ -92,7 +92,8 @@ static int props_refuse(lua_State *L, const struct err *e, int code, struct sbuf
 
 /* Finds a row by its name. The table is large, so rows that were found are remembered: apart for
  * ports, for streams and for neither, because a name may mean another row there. */
-static const struct setting *props_find(lua_State *L, const struct place *p, const char *name, struct err *e)
+static const struct setting *props_find(lua_State *L, const struct place *p, const char *name,
+					struct err *e)
 {
 	static const char *const caches[] = {"wirerate.rows", "wirerate.rows/", "wirerate.rows0"};
 	struct script *s = script_of(L);
@@ -150,7 +151,9 @@ static int props_get(lua_State *L, const struct place *p, const char *name)
 	int rc = row != NULL ? props_single(p, &e) : -EINVAL;
 
 	if (rc == 0)
-		rc = cmd_setting_value(s->host.cmd, row, p != NULL ? p->port : 0, p != NULL && p->has_stream ? p->stream : 0, push_value, L, &e);
+		rc = cmd_setting_value(s->host.cmd, row, p != NULL ? p->port : 0,
+				       p != NULL && p->has_stream ? p->stream : 0, push_value, L,
+				       &e);
 	if (rc == 0)
 		return 1;
 	e.col = -1;
@@ -165,13 +168,15 @@ static void type_of(void *arg, const struct setting *row, const void *val)
 
 /* Returns the type of a row; for an alias row the type of the row that it stands for at this place.
  * NULL: unknown. */
-static const struct vspec *spec_at(struct script *s, const struct place *p, const struct setting *row)
+static const struct vspec *spec_at(struct script *s, const struct place *p,
+				   const struct setting *row)
 {
 	const struct vspec *v = row->v.type != NULL ? &row->v : NULL;
 
 	if (row->resolve != NULL && p != NULL)
 		cmd_setting_value(s->host.cmd, row, p->port == UINT32_MAX ? 0 : p->port,
-				  p->has_stream && p->stream != UINT32_MAX ? p->stream : 0, type_of, &v, NULL);
+				  p->has_stream && p->stream != UINT32_MAX ? p->stream : 0, type_of,
+				  &v, NULL);
 	return v;
 }
 
@@ -194,7 +199,8 @@ static void say_once(struct script *s, size_t from)
 
 /* Writes the value at idx to a row, and makes *line the command that does the same. 0 or -errno
  * with *e, whose column is one of *line. */
-static int props_write(lua_State *L, const struct place *p, const struct setting *row, int idx, struct sbuf *line, struct err *e)
+static int props_write(lua_State *L, const struct place *p, const struct setting *row, int idx,
+		       struct sbuf *line, struct err *e)
 {
 	struct script *s = script_of(L);
 	struct sbuf text = {0};
@@ -286,13 +292,15 @@ static unsigned row_place(struct cmd *cmd, const struct setting *row)
 	return i;
 }
 
-static void many_add(lua_State *L, struct many *m, struct cmd *cmd, const struct setting *row, int key)
+static void many_add(lua_State *L, struct many *m, struct cmd *cmd, const struct setting *row,
+		     int key)
 {
 	unsigned at = m->n;
 
 	for (unsigned i = 0; i < m->n; i++)
 		if (m->u[i].row == row)
-			luaL_error(L, "%s is given twice: \"%s\" is another name of it", row->name, lua_tostring(L, key));
+			luaL_error(L, "%s is given twice: \"%s\" is another name of it", row->name,
+				   lua_tostring(L, key));
 	m->u = xrealloc(m->u, (m->n + 1) * sizeof(*m->u));
 	while (at > 0 && row_place(cmd, m->u[at - 1].row) > row_place(cmd, row)) {
 		m->u[at] = m->u[at - 1];
@@ -306,8 +314,11 @@ static void many_add(lua_State *L, struct many *m, struct cmd *cmd, const struct
 static char *old_text(struct script *s, const struct place *p, const struct setting *row)
 {
 	struct sbuf text = {0};
-	bool differs = cmd_setting_text(s->host.cmd, row, p->port, p->has_stream ? p->stream : 0, &text);
-	char *old = xstrdup(row->resolve == NULL && row->store != NULL && !differs ? "default" : sbuf_str(&text));
+	bool differs =
+		cmd_setting_text(s->host.cmd, row, p->port, p->has_stream ? p->stream : 0, &text);
+	char *old =
+		xstrdup(row->resolve == NULL && row->store != NULL && !differs ? "default"
+									       : sbuf_str(&text));
 
 	sbuf_free(&text);
 	return old;
@@ -344,7 +355,8 @@ static int set_many(lua_State *L)
 	lua_newtable(L); /* 4: row -> value */
 	for (lua_pushnil(L); lua_next(L, 2) != 0; lua_pop(L, 1)) {
 		if (lua_type(L, -2) != LUA_TSTRING)
-			return luaL_error(L, "names of settings are text, not a %s", luaL_typename(L, -2));
+			return luaL_error(L, "names of settings are text, not a %s",
+					  luaL_typename(L, -2));
 		const struct setting *row = props_find(L, p, lua_tostring(L, -2), &e);
 		e.col = -1;
 		if (row == NULL)
@@ -380,7 +392,8 @@ static int push_verb(lua_State *L, const char *name)
 	return 1;
 }
 
-/* The iterator of props_streams(): gives id and stream in ascending order. Its state is the port and the
+/* The iterator of props_streams(): gives id and stream in ascending order. Its state is the port
+ * and the
  * last id. */
 static int next_stream(lua_State *L)
 {
@@ -411,7 +424,8 @@ static int props_streams(lua_State *L)
 {
 	struct place *p = place_at(L, 1);
 
-	luaL_argcheck(L, p != NULL && p->port != UINT32_MAX, 1, "one port is wanted: wr.port[0]:streams()");
+	luaL_argcheck(L, p != NULL && p->port != UINT32_MAX, 1,
+		      "one port is wanted: wr.port[0]:streams()");
 	lua_pushcfunction(L, next_stream);
 	place_new(L, &(struct place){.port = p->port});
 	lua_pushinteger(L, -1);
@@ -468,9 +482,15 @@ static int list_index(lua_State *L, const struct place *p)
 	return checked_place(L, &one);
 }
 
-static const struct { const char *name, *verb; bool of_stream; } methods[] = {
-	{"start", "start", false}, {"stop", "stop", false}, {"wait", "wait", false}, {"clear", "clear", false}, {"reset", "reset", false},
-	{"add", "stream_add", false}, {"copy", "stream_copy", true}, {"delete", "stream_delete", true}, {"move", "stream_move", true},
+static const struct {
+	const char *name, *verb;
+	bool of_stream;
+} methods[] = {
+	{"start", "start", false},     {"stop", "stop", false},
+	{"wait", "wait", false},       {"clear", "clear", false},
+	{"reset", "reset", false},     {"add", "stream_add", false},
+	{"copy", "stream_copy", true}, {"delete", "stream_delete", true},
+	{"move", "stream_move", true},
 };
 
 static int place_index(lua_State *L)
@@ -523,7 +543,8 @@ static int place_eq(lua_State *L)
 {
 	const struct place *a = place_at(L, 1), *b = place_at(L, 2);
 
-	lua_pushboolean(L, a != NULL && b != NULL && a->port == b->port && a->has_stream == b->has_stream && a->list == b->list &&
+	lua_pushboolean(L, a != NULL && b != NULL && a->port == b->port &&
+				   a->has_stream == b->has_stream && a->list == b->list &&
 				   (!a->has_stream || a->stream == b->stream));
 	return 1;
 }
@@ -540,7 +561,9 @@ static int place_tostring(lua_State *L)
 
 static int ports_newindex(lua_State *L)
 {
-	return luaL_error(L, "ports are there or not; their settings are set one by one, wr.port[0].rate = ..., or with wr.port[0]:set{...}");
+	return luaL_error(
+		L,
+		"ports are there or not; their settings are set one by one, wr.port[0].rate = ..., or with wr.port[0]:set{...}");
 }
 
 static void props_put(lua_State *L, const char *name, lua_CFunction fn)

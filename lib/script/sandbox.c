@@ -39,11 +39,18 @@ void sandbox_path(lua_State *L, struct script *s)
 
 /* The names that stay in the sandbox; table NULL: globals. Everything else is removed from these
  * tables, so that a function which a later Lua adds is not let through. */
-static const struct { const char *table; const char *const names[32]; } kept[] = {
-	{NULL, {"assert", "error", "ipairs", "next", "pairs", "pcall", "print", "rawequal", "rawget", "rawset", "select", "tonumber", "tostring",
-		"type", "unpack", "xpcall", "getmetatable", "setmetatable", "_G", "_VERSION", "string", "table", "math", "bit", "coroutine",
-		"os", "wr"}},
-	{"string", {"byte", "char", "find", "format", "gmatch", "gsub", "len", "lower", "match", "rep", "reverse", "sub", "upper"}},
+static const struct {
+	const char *table;
+	const char *const names[32];
+} kept[] = {
+	{NULL,
+	 {"assert",   "error",  "ipairs",       "next",         "pairs",    "pcall",    "print",
+	  "rawequal", "rawget", "rawset",       "select",       "tonumber", "tostring", "type",
+	  "unpack",   "xpcall", "getmetatable", "setmetatable", "_G",       "_VERSION", "string",
+	  "table",    "math",   "bit",          "coroutine",    "os",       "wr"}},
+	{"string",
+	 {"byte", "char", "find", "format", "gmatch", "gsub", "len", "lower", "match", "rep",
+	  "reverse", "sub", "upper"}},
 	{"os", {"clock", "date", "difftime", "time", "exit"}},
 	{"coroutine", {"create", "isyieldable", "resume", "running", "status", "wrap", "yield"}},
 };
@@ -121,7 +128,8 @@ static int safe_load(lua_State *L)
 /* require() gives modules that are in the program already, and no files. */
 static int safe_require(lua_State *L)
 {
-	static const char *const names[] = {"wirerate", "cjson", "string", "table", "math", "bit", "coroutine", "os"};
+	static const char *const names[] = {"wirerate", "cjson", "string",    "table",
+					    "math",     "bit",   "coroutine", "os"};
 	const char *name = luaL_checkstring(L, 1);
 
 	for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
@@ -131,7 +139,8 @@ static int safe_require(lua_State *L)
 		lua_getfield(L, -1, name);
 		return 1;
 	}
-	return luaL_error(L, "module '%s' is not for this script; there are wirerate and cjson", name);
+	return luaL_error(L, "module '%s' is not for this script; there are wirerate and cjson",
+			  name);
 }
 
 /* string.rep(), which refuses a result for which there is no memory before it makes it. */
@@ -169,8 +178,10 @@ static int safe_pattern(lua_State *L)
 	if (lua_toboolean(L, lua_upvalueindex(3)) && lua_toboolean(L, 4))
 		use = PATTERN_PLAIN;
 	if (pattern_takes_long(text + from - 1, len - (size_t)(from - 1), pattern, plen, use))
-		return luaL_error(L, "the pattern takes too long for a text of %d bytes: it has too many parts that repeat, or the text is too long",
-				  (int)len);
+		return luaL_error(
+			L,
+			"the pattern takes too long for a text of %d bytes: it has too many parts that repeat, or the text is too long",
+			(int)len);
 	lua_pushvalue(L, lua_upvalueindex(1));
 	lua_insert(L, 1);
 	lua_call(L, n, LUA_MULTRET);
@@ -204,7 +215,8 @@ static bool has_address(lua_State *L, int idx)
 {
 	int type = lua_type(L, idx);
 
-	return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
+	return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA ||
+	       type == LUA_TTHREAD;
 }
 
 /* tostring() with numbers in place of addresses. */
@@ -314,7 +326,8 @@ static int safe_setmetatable(lua_State *L)
 	return 1;
 }
 
-static void sandbox_wrap(lua_State *L, int table, const char *name, lua_CFunction fn, int how, bool plain)
+static void sandbox_wrap(lua_State *L, int table, const char *name, lua_CFunction fn, int how,
+			 bool plain)
 {
 	lua_getfield(L, table, name);
 	lua_pushinteger(L, how);
@@ -331,8 +344,9 @@ static void put_global(lua_State *L, const char *name, lua_CFunction fn)
 
 static void close_state(lua_State *L)
 {
-	static const char *const gone[] = {"io", "ffi", "jit", "jit.opt", "jit.util", "jit.profile", "debug", "package", "table.new", "table.clear",
-					   "string.buffer", "_G"};
+	static const char *const gone[] = {"io",        "ffi",         "jit",           "jit.opt",
+					   "jit.util",  "jit.profile", "debug",         "package",
+					   "table.new", "table.clear", "string.buffer", "_G"};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(kept); i++)
 		keep_only(L, i);

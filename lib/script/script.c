@@ -11,7 +11,6 @@
 #include <time.h>
 #include <luajit.h>
 
-
 static char state_key; /* its address: where a state keeps its struct script */
 
 uint64_t script_now_ns(void)
@@ -90,7 +89,8 @@ static int open_all(lua_State *L)
 	return 0;
 }
 
-struct script *script_new(const struct script_host *host, const struct script_opts *opts, struct err *e)
+struct script *script_new(const struct script_host *host, const struct script_opts *opts,
+			  struct err *e)
 {
 	struct script *s = xcalloc(1, sizeof(*s));
 
@@ -125,14 +125,16 @@ void script_where(lua_State *L, struct sbuf *out)
 	lua_Debug ar;
 
 	for (int level = 0; lua_getstack(L, level, &ar); level++) {
-		if (lua_getinfo(L, "Sl", &ar) == 0 || ar.currentline <= 0 || strcmp(ar.source, "=wirerate") == 0)
+		if (lua_getinfo(L, "Sl", &ar) == 0 || ar.currentline <= 0 ||
+		    strcmp(ar.source, "=wirerate") == 0)
 			continue;
 		sbuf_addf(out, "%s:%d", ar.short_src, ar.currentline);
 		return;
 	}
 }
 
-void script_push_error(lua_State *L, const char *where, const char *line, const struct err *e, int code)
+void script_push_error(lua_State *L, const char *where, const char *line, const struct err *e,
+		       int code)
 {
 	struct script *s = script_of(L);
 	struct sbuf full = {0};
@@ -269,7 +271,8 @@ static int start_protected(lua_State *L)
 	luaL_checkstack(L, (int)st->nargs + 8, "too many arguments");
 	if (script_compile(L, st->text, st->name, s->opts.sandbox) != 0) {
 		const char *why = lua_tostring(L, -1);
-		st->rc = err_set(st->e, EINVAL, "%.900s", why != NULL ? why : "it does not compile");
+		st->rc =
+			err_set(st->e, EINVAL, "%.900s", why != NULL ? why : "it does not compile");
 		return 0;
 	}
 	lua_createtable(L, (int)st->nargs, 1);
@@ -303,13 +306,15 @@ static void script_begin(struct script *s, struct sbuf *out, struct sbuf *note)
 	s->begin_ns = script_now_ns();
 }
 
-int script_start(struct script *s, const char *text, const char *name, const char *const *args, unsigned nargs, struct sbuf *out,
-		 struct sbuf *note, struct err *e)
+int script_start(struct script *s, const char *text, const char *name, const char *const *args,
+		 unsigned nargs, struct sbuf *out, struct sbuf *note, struct err *e)
 {
-	struct starting st = {.s = s, .text = text, .name = name, .args = args, .nargs = nargs, .e = e};
+	struct starting st = {
+		.s = s, .text = text, .name = name, .args = args, .nargs = nargs, .e = e};
 
 	if (s->running)
-		return err_set(e, EBUSY, "a script runs already in this session; it must end first");
+		return err_set(e, EBUSY,
+			       "a script runs already in this session; it must end first");
 	if (name[0] != '@') {
 		free(s->folder);
 		s->folder = NULL;
@@ -331,18 +336,25 @@ int script_start(struct script *s, const char *text, const char *name, const cha
 	return 0;
 }
 
-int script_start_file(struct script *s, const char *path, const char *const *args, unsigned nargs, struct sbuf *out, struct sbuf *note,
-		      struct err *e)
+int script_start_file(struct script *s, const char *path, const char *const *args, unsigned nargs,
+		      struct sbuf *out, struct sbuf *note, struct err *e)
 {
 	struct sbuf text = {0}, name = {0};
 	const char *slash = strrchr(path, '/');
-	int rc = s->running ? err_set(e, EBUSY, "a script runs already in this session; it must end first") :
-			      userfile_read(path, &(struct userfile_kind){.what = "the script ", .guess = "is it a text file?",
-									  .most_bytes = SCRIPT_FILE_MAX, .text = true}, &text, e);
+	int rc = s->running ? err_set(e, EBUSY,
+				      "a script runs already in this session; it must end first")
+			    : userfile_read(path,
+					    &(struct userfile_kind){.what = "the script ",
+								    .guess = "is it a text file?",
+								    .most_bytes = SCRIPT_FILE_MAX,
+								    .text = true},
+					    &text, e);
 
 	if (rc == 0) {
 		free(s->folder);
-		s->folder = slash == NULL ? xstrdup(".") : slash == path ? xstrdup("/") : strndup(path, (size_t)(slash - path));
+		s->folder = slash == NULL   ? xstrdup(".")
+			    : slash == path ? xstrdup("/")
+					    : strndup(path, (size_t)(slash - path));
 		sbuf_addf(&name, "@%s", path);
 		rc = script_start(s, sbuf_str(&text), name.s, args, nargs, out, note, e);
 	} else {

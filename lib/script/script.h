@@ -13,8 +13,8 @@ struct script;
 /* What a script asks of the program. */
 struct script_host {
 	void *arg;
-	struct cmd *cmd;     /* the language of the commands that scripts run */
-	void *cmd_host;      /* their cmd_run.host */
+	struct cmd *cmd; /* the language of the commands that scripts run */
+	void *cmd_host;  /* their cmd_run.host */
 	/* Does what a sess_snapshot_fn does, for wr.stats(). Returns a new reference. */
 	json_t *(*snapshot)(void *cmd_host, const char *parts, struct err *e);
 	const char *const *events; /* names for on(), NULL at the end; NULL: any name */
@@ -29,16 +29,16 @@ struct script_host {
 };
 
 struct script_opts {
-	bool jit;            /* loops are compiled, and nothing interrupts those */
+	bool jit; /* loops are compiled, and nothing interrupts those */
 	/* For chunks of strangers: without io, os.execute, ffi, package.loadlib, debug and
 	 * bytecode, and without files of the user. */
 	bool sandbox;
-	size_t max_bytes;    /* most memory of the state; 0: no limit */
+	size_t max_bytes;     /* most memory of the state; 0: no limit */
 	size_t max_out_bytes; /* most bytes that may be printed and noted; 0: max_bytes */
-	uint64_t max_ns;     /* most time from a chunk's start to its end; 0: no limit */
-	bool batch;          /* no person at the other end: cmd_run.batch */
-	int out_mode;        /* of the commands whose output is printed */
-	struct cmd_own *own; /* of the session whose user answers input(); NULL: nobody does */
+	uint64_t max_ns;      /* most time from a chunk's start to its end; 0: no limit */
+	bool batch;           /* no person at the other end: cmd_run.batch */
+	int out_mode;         /* of the commands whose output is printed */
+	struct cmd_own *own;  /* of the session whose user answers input(); NULL: nobody does */
 	/* The folder of Lua files that came with the program. require() looks there after the
 	 * folder of the script and that of the user. */
 	const char *lua_dir;
@@ -58,12 +58,12 @@ bool script_let_go(struct script *);
  * ... and in the table `arg`. out and note get what it prints, and must live until its end. 0 or
  * -errno with "NAME:LINE: message" in *e; then nothing has run. -EBUSY: another chunk is
  * running. */
-int script_start(struct script *, const char *text, const char *name, const char *const *args, unsigned nargs, struct sbuf *out,
-		 struct sbuf *note, struct err *e);
+int script_start(struct script *, const char *text, const char *name, const char *const *args,
+		 unsigned nargs, struct sbuf *out, struct sbuf *note, struct err *e);
 /* Does the same for a file. If the file cannot be read, e->col is 0 and stands for its name in the
  * command. */
-int script_start_file(struct script *, const char *path, const char *const *args, unsigned nargs, struct sbuf *out, struct sbuf *note,
-		      struct err *e);
+int script_start_file(struct script *, const char *path, const char *const *args, unsigned nargs,
+		      struct sbuf *out, struct sbuf *note, struct err *e);
 /* Lets the chunk go on for some instructions, or looks whether what it waits for has happened.
  * Returns VERB_PENDING, VERB_DONE, or -errno with the message in *e and the traceback in note. */
 int script_poll(struct script *, struct err *e);
@@ -87,8 +87,8 @@ int script_exit_code(const struct script *);
 void script_event(struct script *, const char *name, unsigned port, const char *text, json_t *doc);
 /* Offers names that could stand at the cursor in a line of Lua, as cmd_complete() does for
  * commands. */
-void script_complete(struct script *, const char *line, int cursor, int *start, void (*offer)(void *arg, const char *word, const char *help),
-		     void *arg);
+void script_complete(struct script *, const char *line, int cursor, int *start,
+		     void (*offer)(void *arg, const char *word, const char *help), void *arg);
 /* Does the same without a state. */
 void script_complete_line(struct cmd *, const char *line, int cursor, int *start,
 			  void (*offer)(void *arg, const char *word, const char *help), void *arg);

@@ -24,7 +24,7 @@ struct script_run {
 	struct sbuf note;      /* gets the remarks if hushed */
 	struct sbuf where;     /* the line of the script that ran the command */
 	bool prints, hushed;
-	bool ended;            /* it ended at once, with rc and err, but the turn was over */
+	bool ended; /* it ended at once, with rc and err, but the turn was over */
 	int rc;
 	struct err err;
 };
@@ -32,10 +32,10 @@ struct script_run {
 /* A timer, which calls a function again and again. */
 struct script_timer {
 	struct script_timer *next;
-	int fn;               /* in the registry; LUA_NOREF: the timer was stopped */
+	int fn; /* in the registry; LUA_NOREF: the timer was stopped */
 	uint64_t due_ns, interval_ns;
 	unsigned id;
-	bool busy;            /* its last call has not returned */
+	bool busy; /* its last call has not returned */
 };
 
 /* A function that is called when something happens. */
@@ -61,10 +61,10 @@ struct script_task {
 	lua_State *co;
 	int ref; /* in the registry, so that co is not collected */
 	enum waits waits;
-	uint64_t due_ns;        /* WAITS_TIME */
-	struct script_run *run; /* WAITS_RUN */
+	uint64_t due_ns;            /* WAITS_TIME */
+	struct script_run *run;     /* WAITS_RUN */
 	struct script_timer *timer; /* the timer whose call it is; NULL: none */
-	unsigned id; /* of the timer or handler whose call it is; 0: none */
+	unsigned id;                /* of the timer or handler whose call it is; 0: none */
 	bool begun;
 	int nargs; /* values on its stack for the next resume */
 };
@@ -80,16 +80,16 @@ struct script_says {
 struct script {
 	struct script_host host;
 	struct script_opts opts;
-	char *lua_dir, *folder; /* folder: of the file that runs; NULL: no file runs */
-	lua_State *L;           /* NULL: it was closed, or never opened */
+	char *lua_dir, *folder;       /* folder: of the file that runs; NULL: no file runs */
+	lua_State *L;                 /* NULL: it was closed, or never opened */
 	struct script_closer *closer; /* the thread that closes L (close.c); NULL: none */
-	lua_Alloc alloc; /* the allocator that the state came with, and its argument */
+	lua_Alloc alloc;              /* the allocator that the state came with, and its argument */
 	void *alloc_arg;
 	size_t used_bytes;
 	bool limited; /* code of the script runs, so max_bytes holds for allocations */
 
 	struct script_task *tasks, *now; /* now: the task that runs; NULL: none */
-	struct script_task *main; /* the chunk */
+	struct script_task *main;        /* the chunk */
 	/* The coroutine that yielded to the program, and not to its own coroutine.resume(). */
 	lua_State *yielder;
 	struct script_timer *timers;
@@ -97,7 +97,7 @@ struct script {
 	struct script_happened *happened, **happened_tail;
 	struct sbuf *out, *note;
 	struct sbuf warned; /* the last warning of a setting */
-	struct sbuf spare; /* out and note point here between chunks */
+	struct sbuf spare;  /* out and note point here between chunks */
 	struct script_at_end *at_end;
 	unsigned nat_end;
 	bool running, main_done;
@@ -108,11 +108,11 @@ struct script {
 	/* Addresses on the stack of this thread: its end, and the floor below which no function is
 	 * called. */
 	uintptr_t stack_low, stack_floor;
-	int blocks[SCRIPT_SIZES]; /* number of blocks, by the power of two below their size */
-	unsigned largest;         /* the highest of these powers */
-	bool hooked, hasty;       /* hasty: the next instruction gives way */
-	uint64_t held_cpu_ns;     /* CPU time of this thread since when nothing else can run */
-	unsigned interval;        /* instructions between two looks at the clock */
+	int blocks[SCRIPT_SIZES];   /* number of blocks, by the power of two below their size */
+	unsigned largest;           /* the highest of these powers */
+	bool hooked, hasty;         /* hasty: the next instruction gives way */
+	uint64_t held_cpu_ns;       /* CPU time of this thread since when nothing else can run */
+	unsigned interval;          /* instructions between two looks at the clock */
 	int worst_code, asked_code; /* asked_code -1: exit() was not called */
 	unsigned expected, failed, last_id;
 	double numbered; /* how many values were given a number in place of their address */
@@ -138,7 +138,8 @@ void script_where(lua_State *L, struct sbuf *out);
  * return. */
 int script_raise(lua_State *L, const char *where, const char *line, const struct err *e, int code);
 /* Makes the same object and leaves it on the stack. */
-void script_push_error(lua_State *L, const char *where, const char *line, const struct err *e, int code);
+void script_push_error(lua_State *L, const char *where, const char *line, const struct err *e,
+		       int code);
 /* Raises an error about a wrong argument of a function that the prelude calls. It names the line of
  * the script. Does not return. */
 int script_misuse(lua_State *L, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -167,7 +168,7 @@ void hold_begin(struct script *); /* to be called when a chunk begins */
 void hold_end(struct script *);
 /* Gives the state the stack below the caller, up to some part of it. */
 void hold_floor(struct script *);
-void hold_turn(struct script *);  /* begins a turn: calls hold_floor(), and time counts from now */
+void hold_turn(struct script *);   /* begins a turn: calls hold_floor(), and time counts from now */
 void hold_resume(struct script *); /* to be called before a coroutine goes on */
 bool hold_over(const struct script *); /* says whether the time of this turn is used up */
 void hold_block(struct script *, size_t osize, size_t nsize); /* counts a block that has changed */
@@ -185,7 +186,8 @@ void hold_stack(lua_State *L);
 /* Says whether a search by Lua's library would take so long that it would hold up the program: one
  * for a plain text, for the first place where a pattern fits, or for all of them. */
 enum pattern_use { PATTERN_PLAIN, PATTERN_FIRST, PATTERN_ALL };
-bool pattern_takes_long(const char *text, size_t len, const char *pattern, size_t plen, enum pattern_use use);
+bool pattern_takes_long(const char *text, size_t len, const char *pattern, size_t plen,
+			enum pattern_use use);
 
 /* json.c: documents to tables and back */
 void json_open(lua_State *L); /* makes the metatables */
@@ -208,10 +210,12 @@ int props_global_set(lua_State *L);
 
 /* args.c */
 /* Appends a Lua value as the text of a value of this type (NULL: unknown). false with *e. */
-bool props_value_text(lua_State *L, int idx, const struct vspec *v, struct sbuf *out, struct err *e);
+bool props_value_text(lua_State *L, int idx, const struct vspec *v, struct sbuf *out,
+		      struct err *e);
 /* Makes a command line of the n arguments of a verb's function, from `first` on the stack on. 0 or
  * -errno with *e. */
-int args_line(lua_State *L, struct cmd *cmd, const struct verb *v, int first, int n, struct sbuf *line, struct err *e);
+int args_line(lua_State *L, struct cmd *cmd, const struct verb *v, int first, int n,
+	      struct sbuf *line, struct err *e);
 /* Appends the name that Lua has for a word of the language: "max_loss" for "max-loss". A reserved
  * word gets an underscore at its end. */
 void args_key(const char *name, struct sbuf *out);

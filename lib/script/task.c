@@ -150,7 +150,8 @@ static int raw_unwait(lua_State *L)
 	run_drop(s->now->run);
 	s->now->run = NULL;
 	s->now->waits = WAITS_NOT;
-	err_set(&e, EINVAL, "nothing can wait here, inside a function that was called by one of the library's, like string.gsub");
+	err_set(&e, EINVAL,
+		"nothing can wait here, inside a function that was called by one of the library's, like string.gsub");
 	lua_pushboolean(L, false);
 	script_push_error(L, "", NULL, &e, -EINVAL);
 	return 2;
@@ -224,7 +225,8 @@ static bool is_plain(lua_State *co)
  * know them. */
 static void add_trace(const char *trace, struct sbuf *note)
 {
-	for (const char *at; trace != NULL && (at = strstr(trace, ": at 0x")) != NULL; trace = at + 7 + strspn(at + 7, "0123456789abcdef")) {
+	for (const char *at; trace != NULL && (at = strstr(trace, ": at 0x")) != NULL;
+	     trace = at + 7 + strspn(at + 7, "0123456789abcdef")) {
 		sbuf_addn(note, trace, (size_t)(at - trace));
 		sbuf_add(note, ": in ?");
 	}
@@ -286,7 +288,8 @@ static int task_resume(struct script *s, struct script_task *t, struct err *e)
 		lua_xmove(t->co, s->L, n);
 		if (call_limited(s, t, n, 0) != 0) {
 			const char *text = lua_tostring(s->L, -1);
-			err_set(e, EINVAL, "what the chunk returned: %.900s", text != NULL ? text : "an error without text");
+			err_set(e, EINVAL, "what the chunk returned: %.900s",
+				text != NULL ? text : "an error without text");
 			lua_settop(s->L, 0);
 			s->ends = s->ends == ENDS_NOT ? ENDS_ERROR : s->ends;
 			return -EINVAL;
@@ -419,10 +422,14 @@ static int task_ended(const struct script *s, int rc, struct err *e)
 {
 	switch (s->ends) {
 	case ENDS_TIME:
-		return err_set(e, ETIMEDOUT, "the script was ended: it may run for %g s", (double)s->opts.max_ns / 1e9);
+		return err_set(e, ETIMEDOUT, "the script was ended: it may run for %g s",
+			       (double)s->opts.max_ns / 1e9);
 	case ENDS_HELD:
-		return err_set(e, ETIMEDOUT, "the script was ended: a function that one of the library's calls, like string.gsub, took %g s of "
-			       "CPU, and nothing else runs meanwhile", (double)SCRIPT_HOLD_NS / 1e9);
+		return err_set(
+			e, ETIMEDOUT,
+			"the script was ended: a function that one of the library's calls, like string.gsub, took %g s of "
+			"CPU, and nothing else runs meanwhile",
+			(double)SCRIPT_HOLD_NS / 1e9);
 	case ENDS_CANCEL:
 		return err_set(e, ECANCELED, "interrupted");
 	default:

@@ -21,15 +21,20 @@ static uint64_t time_at(lua_State *L, int idx)
 	if (lua_type(L, idx) == LUA_TNUMBER) {
 		double s = lua_tonumber(L, idx);
 		if (!(s >= 0 && s <= WAIT_MAX_S))
-			script_misuse(L, "%f seconds are no time to wait; 0 to %d are, or text like \"100ms\"", s, WAIT_MAX_S);
+			script_misuse(
+				L,
+				"%f seconds are no time to wait; 0 to %d are, or text like \"100ms\"",
+				s, WAIT_MAX_S);
 		return (uint64_t)llround(s * 1e9);
 	}
 	if (lua_type(L, idx) != LUA_TSTRING)
-		script_misuse(L, "a time is text like \"100ms\" or a number of seconds, not %s", luaL_typename(L, idx));
+		script_misuse(L, "a time is text like \"100ms\" or a number of seconds, not %s",
+			      luaL_typename(L, idx));
 	if (vt_duration.parse(&spec, lua_tostring(L, idx), &ns, &e) != 0)
 		script_misuse(L, "%s", e.text);
 	if (ns > WAIT_MAX_S * 1000000000ull)
-		script_misuse(L, "%s is too long to wait; at most %ds are possible", lua_tostring(L, idx), WAIT_MAX_S);
+		script_misuse(L, "%s is too long to wait; at most %ds are possible",
+			      lua_tostring(L, idx), WAIT_MAX_S);
 	return ns;
 }
 
@@ -38,7 +43,9 @@ static int raw_sleep(lua_State *L)
 	uint64_t ns = time_at(L, 1);
 
 	if (script_of(L)->now == NULL || !lua_isyieldable(L))
-		return script_misuse(L, "nothing can wait here, inside a function that was called by one of the library's, like string.gsub");
+		return script_misuse(
+			L,
+			"nothing can wait here, inside a function that was called by one of the library's, like string.gsub");
 	return task_wait(L, WAITS_TIME, script_now_ns() + ns, NULL);
 }
 
@@ -53,7 +60,10 @@ static void check_number(lua_State *L, const struct script *s)
 	for (const struct script_handler *h = s->handlers; h != NULL; h = h->next)
 		n++;
 	if (n >= WAITING_MAX)
-		luaL_error(L, "%d functions wait for a time or an event already; handle:stop() ends one", WAITING_MAX);
+		luaL_error(
+			L,
+			"%d functions wait for a time or an event already; handle:stop() ends one",
+			WAITING_MAX);
 }
 
 static int raw_every(lua_State *L)
@@ -69,7 +79,11 @@ static int raw_every(lua_State *L)
 	lua_settop(L, 2);
 	int fn = luaL_ref(L, LUA_REGISTRYINDEX);
 	struct script_timer *t = xcalloc(1, sizeof(*t));
-	*t = (struct script_timer){.next = s->timers, .fn = fn, .due_ns = script_now_ns() + ns, .interval_ns = ns, .id = ++s->last_id};
+	*t = (struct script_timer){.next = s->timers,
+				   .fn = fn,
+				   .due_ns = script_now_ns() + ns,
+				   .interval_ns = ns,
+				   .id = ++s->last_id};
 	s->timers = t;
 	lua_pushinteger(L, (lua_Integer)t->id);
 	return 1;
@@ -92,7 +106,8 @@ static int raw_on(lua_State *L)
 			lua_pushfstring(L, "%s%s", i > 0 ? ", " : "", s->host.events[i]);
 			lua_concat(L, 2);
 		}
-		return script_misuse(L, "there is no event \"%s\"; there are %s", event, lua_tostring(L, -1));
+		return script_misuse(L, "there is no event \"%s\"; there are %s", event,
+				     lua_tostring(L, -1));
 	}
 	lua_settop(L, 2);
 	int fn = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -135,7 +150,11 @@ static int time_now(lua_State *L)
 
 void time_open(lua_State *L, struct script *s, int module)
 {
-	static const luaL_Reg raw[] = {{"sleep", raw_sleep}, {"every", raw_every}, {"on", raw_on}, {"stop", raw_stop}, {NULL, NULL}};
+	static const luaL_Reg raw[] = {{"sleep", raw_sleep},
+				       {"every", raw_every},
+				       {"on", raw_on},
+				       {"stop", raw_stop},
+				       {NULL, NULL}};
 
 	(void)s;
 	for (const luaL_Reg *r = raw; r->name != NULL; r++) {

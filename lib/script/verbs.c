@@ -126,7 +126,8 @@ int verbs_run(lua_State *L, const char *line, enum verbs_mode mode)
 	if (can)
 		return task_wait(L, WAITS_RUN, 0, r);
 	cmd_cancel(&r->run);
-	err_set(&e, EINVAL, "this takes time, and nothing can wait inside a function that was called by one of the library's, like string.gsub");
+	err_set(&e, EINVAL,
+		"this takes time, and nothing can wait inside a function that was called by one of the library's, like string.gsub");
 	return give_results(L, r, -EINVAL, &e);
 }
 

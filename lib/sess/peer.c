@@ -24,8 +24,8 @@ struct peer {
 	 * newline. */
 	size_t sent, looked;
 	bool watches_out; /* the loop tells when more can be sent */
-	json_t *lines; /* lines that have arrived and were not taken */
-	char *lost;    /* why the connection has ended; NULL: it has not */
+	json_t *lines;    /* lines that have arrived and were not taken */
+	char *lost;       /* why the connection has ended; NULL: it has not */
 };
 
 static void peer_lose(struct peer *p, const char *why)
@@ -38,7 +38,8 @@ static void peer_lose(struct peer *p, const char *why)
 
 static void take_line(struct peer *p, const char *text, size_t n)
 {
-	json_t *o = json_loadb(text, n, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL); /* what Lua returns may hold zero bytes */
+	/* what Lua returns may hold zero bytes */
+	json_t *o = json_loadb(text, n, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 
 	if (json_is_object(o))
 		json_array_append(p->lines, o);
@@ -52,7 +53,8 @@ static void take_lines(struct peer *p)
 	size_t from = 0;
 	char *nl;
 
-	while (p->looked < p->in.len && (nl = memchr(p->in.s + p->looked, '\n', p->in.len - p->looked)) != NULL) {
+	while (p->looked < p->in.len &&
+	       (nl = memchr(p->in.s + p->looked, '\n', p->in.len - p->looked)) != NULL) {
 		size_t end = (size_t)(nl - p->in.s);
 		take_line(p, p->in.s + from, end - from);
 		from = p->looked = end + 1;
@@ -144,7 +146,8 @@ static int try_connect(int family, const struct sockaddr *to, socklen_t len, int
 	if (fd < 0)
 		return errno;
 	/* EAGAIN: the queue of a Unix socket is full, and poll() cannot wait for that */
-	for (int ms = 0; (bad = connect(fd, to, len) == 0 ? 0 : errno) == EAGAIN && ms < CONNECT_MS; ms += 20)
+	for (int ms = 0; (bad = connect(fd, to, len) == 0 ? 0 : errno) == EAGAIN && ms < CONNECT_MS;
+	     ms += 20)
 		poll(NULL, 0, 20);
 	if (bad == EINPROGRESS)
 		bad = finish_connect(fd, CONNECT_MS);
@@ -161,14 +164,19 @@ static int connect_unix(const char *path, const char *name, struct err *e)
 	int fd = -1;
 
 	if (strlen(path) >= sizeof(to.sun_path))
-		return err_set(e, EINVAL, "'%.200s' is too long for the path of a socket: at most %zu bytes", path, sizeof(to.sun_path) - 1);
+		return err_set(e, EINVAL,
+			       "'%.200s' is too long for the path of a socket: at most %zu bytes",
+			       path, sizeof(to.sun_path) - 1);
 	memcpy(to.sun_path, path, strlen(path) + 1);
 	int bad = try_connect(AF_UNIX, (const struct sockaddr *)&to, sizeof(to), &fd);
 	if (bad == ENOENT || bad == ECONNREFUSED)
-		return err_set(e, ECONNREFUSED, "no program serves at '%.300s' (%s): `wirerate --daemon` starts one, `--socket` lets any serve", path,
-			       strerror(bad));
+		return err_set(
+			e, ECONNREFUSED,
+			"no program serves at '%.300s' (%s): `wirerate --daemon` starts one, `--socket` lets any serve",
+			path, strerror(bad));
 	if (bad != 0)
-		return err_set(e, ECONNREFUSED, "cannot connect to %s at '%.300s': %s", name, path, strerror(bad));
+		return err_set(e, ECONNREFUSED, "cannot connect to %s at '%.300s': %s", name, path,
+			       strerror(bad));
 	return fd;
 }
 
@@ -179,17 +187,20 @@ static int connect_tcp(const char *host, const char *port, struct err *e)
 	int rc = getaddrinfo(host, port, &hints, &list), bad = ENOENT, fd = -1;
 
 	if (rc != 0)
-		return err_set(e, EINVAL, "cannot find '%.200s' port '%.40s': %s", host, port, gai_strerror(rc));
+		return err_set(e, EINVAL, "cannot find '%.200s' port '%.40s': %s", host, port,
+			       gai_strerror(rc));
 	for (const struct addrinfo *a = list; a != NULL && fd < 0; a = a->ai_next)
 		bad = try_connect(a->ai_family, a->ai_addr, a->ai_addrlen, &fd);
 	freeaddrinfo(list);
 	if (fd < 0)
-		return err_set(e, ECONNREFUSED, "cannot connect to %.200s:%.40s: %s", host, port, strerror(bad));
+		return err_set(e, ECONNREFUSED, "cannot connect to %.200s:%.40s: %s", host, port,
+			       strerror(bad));
 	loop_tcp(fd);
 	return fd;
 }
 
-struct peer *peer_open(const char *path, const char *host, const char *port, const char *name, struct loop *loop, struct err *e)
+struct peer *peer_open(const char *path, const char *host, const char *port, const char *name,
+		       struct loop *loop, struct err *e)
 {
 	int fd = path != NULL ? connect_unix(path, name, e) : connect_tcp(host, port, e);
 
@@ -253,7 +264,9 @@ json_t *peer_wait(struct peer *p, int max_ms, bool (*has)(void *arg, const json_
 		uint64_t now = loop_now_ns();
 		if (p->lost != NULL || now >= until)
 			return NULL;
-		struct pollfd pfd = {.fd = p->fd, .events = (short)(POLLIN | (p->sent < p->out.len ? POLLOUT : 0))};
+		struct pollfd pfd = {.fd = p->fd,
+				     .events = (short)(POLLIN |
+						       (p->sent < p->out.len ? POLLOUT : 0))};
 		if (poll(&pfd, 1, (int)((until - now + 999999) / 1000000)) > 0)
 			on_ready(p, pfd.revents);
 	}

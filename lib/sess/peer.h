@@ -11,7 +11,8 @@ struct peer;
 /* Connects to a server, which takes some seconds at most; the loop watches the connection from then
  * on. NULL with *e. path is that of a Unix socket, NULL: TCP to host and port. name is the
  * server's, for messages. */
-struct peer *peer_open(const char *path, const char *host, const char *port, const char *name, struct loop *loop, struct err *e);
+struct peer *peer_open(const char *path, const char *host, const char *port, const char *name,
+		       struct loop *loop, struct err *e);
 void peer_close(struct peer *);
 /* Sends an object and takes over its reference. Nothing is sent if the server is gone. */
 void peer_send(struct peer *, json_t *o);

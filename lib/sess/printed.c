@@ -26,7 +26,8 @@ static bool printed_find(const char *text, size_t n, const json_t *results, size
 	return found;
 }
 
-/* Says whether a line is one of the results. Most lines are written just as printed_dump() writes them;
+/* Says whether a line is one of the results. Most lines are written just as printed_dump() writes
+ * them;
  * only another line is parsed, which takes much longer. */
 static bool is_result(const char *line, size_t n, const json_t *results, size_t *next)
 {

@@ -28,8 +28,9 @@ void sess_queue_add(struct sess_queue *q, const char *text, const char *where)
 	q->group++;
 	while (cmd_next_command(&text, &line, &one, &at)) {
 		struct sess_item *it = xcalloc(1, sizeof(*it));
-		*it = (struct sess_item){
-			.line = xstrdup(sbuf_str(&one)), .where = where != NULL ? cmd_where(where, at) : NULL, .group = q->group,
+		*it = (struct sess_item){.line = xstrdup(sbuf_str(&one)),
+					 .where = where != NULL ? cmd_where(where, at) : NULL,
+					 .group = q->group,
 					 .goes_on = q->goes_on};
 		*q->tail = it;
 		q->tail = &it->next;
@@ -73,10 +74,12 @@ void sess_queue_tell(const struct sess_queue *q, struct cmd_progress *out)
 	for (const struct sess_item *it = q->head; it != NULL; it = it->next)
 		more++;
 	if (more > 0)
-		snprintf(out->text + n, sizeof(out->text) - n, "; then %u more command%s", more, more == 1 ? "" : "s");
+		snprintf(out->text + n, sizeof(out->text) - n, "; then %u more command%s", more,
+			 more == 1 ? "" : "s");
 }
 
-void sess_tell_error(sess_event_fn *fn, void *arg, const struct sess_item *it, const struct err *e, int rc, int exit_code)
+void sess_tell_error(sess_event_fn *fn, void *arg, const struct sess_item *it, const struct err *e,
+		     int rc, int exit_code)
 {
 	struct sbuf text = {0};
 
@@ -84,8 +87,12 @@ void sess_tell_error(sess_event_fn *fn, void *arg, const struct sess_item *it, c
 		cmd_err_print(it->line, e, &text);
 	else
 		cmd_err_print_at(it->where, it->line, e, &text);
-	const struct sess_event ev = {
-		.kind = SESS_ERROR, .text = sbuf_str(&text), .line = it->line, .rc = rc, .exit_code = exit_code, .err = e};
+	const struct sess_event ev = {.kind = SESS_ERROR,
+				      .text = sbuf_str(&text),
+				      .line = it->line,
+				      .rc = rc,
+				      .exit_code = exit_code,
+				      .err = e};
 	fn(arg, &ev);
 	sbuf_free(&text);
 }

@@ -28,4 +28,5 @@ void sess_queue_tell(const struct sess_queue *, struct cmd_progress *out);
 void sess_item_free(struct sess_item *); /* does nothing for NULL */
 
 /* Reports an event SESS_ERROR: why a command was refused, with its place. */
-void sess_tell_error(sess_event_fn *fn, void *arg, const struct sess_item *, const struct err *e, int rc, int exit_code);
+void sess_tell_error(sess_event_fn *fn, void *arg, const struct sess_item *, const struct err *e,
+		     int rc, int exit_code);

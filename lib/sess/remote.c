@@ -70,9 +70,14 @@ static json_t *text_json(const char *text)
 	return t != NULL ? t : json_string("?");
 }
 
-static void remote_tell(struct remote *s, enum sess_event_kind kind, const char *text, const struct sess_item *it, int rc, int exit_code, json_t *results)
+static void remote_tell(struct remote *s, enum sess_event_kind kind, const char *text,
+			const struct sess_item *it, int rc, int exit_code, json_t *results)
 {
-	const struct sess_event ev = {.kind = kind, .text = text, .line = it != NULL ? it->line : "", .rc = rc, .exit_code = exit_code,
+	const struct sess_event ev = {.kind = kind,
+				      .text = text,
+				      .line = it != NULL ? it->line : "",
+				      .rc = rc,
+				      .exit_code = exit_code,
 				      .results = results};
 
 	if (kind == SESS_DONE || (text != NULL && *text != '\0'))
@@ -80,7 +85,8 @@ static void remote_tell(struct remote *s, enum sess_event_kind kind, const char 
 }
 
 /* Ends a command and frees the item. e is why it was refused; NULL: it was not. */
-static void remote_finish(struct remote *s, struct sess_item *it, int rc, int code, const struct err *e, json_t *results)
+static void remote_finish(struct remote *s, struct sess_item *it, int rc, int code,
+			  const struct err *e, json_t *results)
 {
 	if (rc < 0 && rc != -ECANCELED) {
 		if (!s->opts.keep_going && !it->goes_on) {
@@ -112,7 +118,8 @@ static int error_code(const char *name)
 	static const struct {
 		const char *name;
 		int code;
-	} codes[] = {{"EBUSY", EBUSY}, {"ENOTSUP", ENOTSUP}, {"ENODEV", ENODEV}, {"ECANCELED", ECANCELED}, {"EACCES", EACCES}, {"EPERM", EPERM}};
+	} codes[] = {{"EBUSY", EBUSY},         {"ENOTSUP", ENOTSUP}, {"ENODEV", ENODEV},
+		     {"ECANCELED", ECANCELED}, {"EACCES", EACCES},   {"EPERM", EPERM}};
 
 	for (size_t i = 0; name != NULL && i < ARRAY_SIZE(codes); i++)
 		if (strcmp(codes[i].name, name) == 0)
@@ -155,7 +162,8 @@ static void remote_answered(struct remote *s, const json_t *m)
 	}
 	err_set(&e, EINVAL, "%s", text != NULL ? text : "the server refused it without a reason");
 	e.col = json_is_integer(col) ? (int)json_integer_value(col) : -1;
-	remote_finish(s, it, error_code(json_string_value(json_object_get(error, "code"))), code != 0 ? code : EXIT_REFUSED, &e, NULL);
+	remote_finish(s, it, error_code(json_string_value(json_object_get(error, "code"))),
+		      code != 0 ? code : EXIT_REFUSED, &e, NULL);
 }
 
 static void keep_snapshot(struct remote *s, json_t *m)
@@ -214,19 +222,29 @@ static void remote_take(struct remote *s, json_t *m)
 		remote_tell(s, SESS_NOTE, json_string_value(text), s->running, 0, 0, NULL);
 	else if (json_object_get(m, "ok") != NULL && ours)
 		remote_answered(s, m);
-	else if (json_object_get(m, "ok") != NULL && s->snap_id != 0 && json_integer_value(id) == s->snap_id)
+	else if (json_object_get(m, "ok") != NULL && s->snap_id != 0 &&
+		 json_integer_value(id) == s->snap_id)
 		keep_snapshot(s, m); /* it comes too late for the page that asked for it */
-	else if (json_object_get(m, "ok") != NULL && s->ask_id != 0 && json_integer_value(id) == s->ask_id)
+	else if (json_object_get(m, "ok") != NULL && s->ask_id != 0 &&
+		 json_integer_value(id) == s->ask_id)
 		keep_work(s, m);
-	else if (json_object_get(m, "event") != NULL && strcmp(json_string_value(json_object_get(m, "event")) ?: "", "closed") == 0)
-		remote_tell(s, SESS_NOTE, s->ends ? NULL : json_string_value(json_object_get(m, "text")), NULL, 0, 0, NULL);
+	else if (json_object_get(m, "event") != NULL &&
+		 strcmp(json_string_value(json_object_get(m, "event")) ?: "", "closed") == 0)
+		remote_tell(s, SESS_NOTE,
+			    s->ends ? NULL : json_string_value(json_object_get(m, "text")), NULL, 0,
+			    0, NULL);
 	/* anything else answers a request that nobody waits for any more */
 }
 
 static void run_here(struct remote *s, struct sess_item *it)
 {
 	struct sbuf out = {0}, note = {0};
-	struct cmd_run r = {.cmd = s->to.cmd, .host = s->to.cmd_host, .line = it->line, .out_mode = s->opts.out_mode, .out = &out, .note = &note,
+	struct cmd_run r = {.cmd = s->to.cmd,
+			    .host = s->to.cmd_host,
+			    .line = it->line,
+			    .out_mode = s->opts.out_mode,
+			    .out = &out,
+			    .note = &note,
 			    .batch = s->opts.batch};
 	struct err e = {.col = -1};
 	int rc = cmd_exec(s->to.cmd, &r, it->line, &e);
@@ -241,7 +259,8 @@ static void run_here(struct remote *s, struct sess_item *it)
 
 static void run_there(struct remote *s, struct sess_item *it)
 {
-	static const char *const modes[] = {[OUT_TEXT] = "text", [OUT_CSV] = "csv", [OUT_JSON] = "json"};
+	static const char *const modes[] = {
+		[OUT_TEXT] = "text", [OUT_CSV] = "csv", [OUT_JSON] = "json"};
 	json_t *o = remote_request(s, "cmd", text_json(it->line));
 
 	json_object_set_new(o, "mode", json_string(modes[s->opts.out_mode]));
@@ -354,7 +373,8 @@ static void remote_cancel(struct sess *base)
 
 static bool has_id(void *arg, const json_t *m)
 {
-	return json_object_get(m, "ok") != NULL && json_integer_value(json_object_get(m, "id")) == *(const json_int_t *)arg;
+	return json_object_get(m, "ok") != NULL &&
+	       json_integer_value(json_object_get(m, "id")) == *(const json_int_t *)arg;
 }
 
 static void remote_complete(struct sess *base, const char *line, int cursor, int *start,
@@ -373,7 +393,8 @@ static void remote_complete(struct sess *base, const char *line, int cursor, int
 	if (json_is_integer(at) && json_integer_value(at) >= 0 && json_integer_value(at) <= cursor)
 		*start = (int)json_integer_value(at);
 	json_array_foreach(json_object_get(m, "words"), i, w)
-		offer(arg, json_string_value(json_object_get(w, "word")), json_string_value(json_object_get(w, "help")) ?: "");
+		offer(arg, json_string_value(json_object_get(w, "word")),
+		      json_string_value(json_object_get(w, "help")) ?: "");
 	json_decref(m);
 }
 
@@ -479,7 +500,8 @@ static int no_answer(const struct remote *s, struct err *e)
 {
 	const char *why = peer_lost(s->peer);
 
-	return err_set(e, ECONNREFUSED, "%s does not answer: %s", s->name, why != NULL ? why : "nothing came for some seconds");
+	return err_set(e, ECONNREFUSED, "%s does not answer: %s", s->name,
+		       why != NULL ? why : "nothing came for some seconds");
 }
 
 /* Reads the greeting of the server, which must speak version 1 of the protocol, and sends the token
@@ -491,19 +513,26 @@ static int remote_greet(struct remote *s, const char *token, struct err *e)
 
 	if (m == NULL)
 		return no_answer(s, e);
-	const json_t *version = json_object_get(m, "wirerate"), *protocol = json_object_get(m, "protocol");
+	const json_t *version = json_object_get(m, "wirerate"),
+		     *protocol = json_object_get(m, "protocol");
 	const char *closed = json_string_value(json_object_get(m, "text"));
 	if (json_object_get(m, "event") != NULL)
-		rc = err_set(e, ECONNREFUSED, "%s does not let us in: %s", s->name, closed != NULL ? closed : "it is closed");
+		rc = err_set(e, ECONNREFUSED, "%s does not let us in: %s", s->name,
+			     closed != NULL ? closed : "it is closed");
 	else if (!json_is_string(version) || json_integer_value(protocol) != 1)
-		rc = err_set(e, EPROTO, "%s speaks protocol %d, this program speaks 1; use programs of the same version", s->name,
-			     (int)json_integer_value(protocol));
+		rc = err_set(
+			e, EPROTO,
+			"%s speaks protocol %d, this program speaks 1; use programs of the same version",
+			s->name, (int)json_integer_value(protocol));
 	bool auth = json_is_true(json_object_get(m, "auth"));
 	json_decref(m);
 	if (rc < 0 || !auth)
 		return rc;
 	if (token == NULL)
-		return err_set(e, EACCES, "%s wants a token: --token-file FILE names the file that holds it (none is sent without)", s->name);
+		return err_set(
+			e, EACCES,
+			"%s wants a token: --token-file FILE names the file that holds it (none is sent without)",
+			s->name);
 	peer_send(s->peer, remote_request(s, "auth", text_json(token)));
 	m = peer_wait(s->peer, GREET_MS, has_ok, NULL);
 	if (m == NULL)
@@ -531,16 +560,22 @@ static const struct sess_ops remote_ops = {
 	.unanswered_ns = remote_unanswered_ns,
 };
 
-struct sess *sess_remote(const struct sess_remote_opts *to, struct loop *loop, const struct sess_opts *opts, sess_event_fn *fn, void *arg,
-			 struct err *e)
+struct sess *sess_remote(const struct sess_remote_opts *to, struct loop *loop,
+			 const struct sess_opts *opts, sess_event_fn *fn, void *arg, struct err *e)
 {
 	struct peer *peer = peer_open(to->path, to->host, to->port, to->name, loop, e);
 
 	if (peer == NULL)
 		return NULL;
 	struct remote *s = xcalloc(1, sizeof(*s));
-	*s = (struct remote){.base = {&remote_ops}, .to = *to, .opts = *opts, .peer = peer, .loop = loop, .fn = fn,
-			     .arg = arg, .name = xstrdup(to->name)};
+	*s = (struct remote){.base = {&remote_ops},
+			     .to = *to,
+			     .opts = *opts,
+			     .peer = peer,
+			     .loop = loop,
+			     .fn = fn,
+			     .arg = arg,
+			     .name = xstrdup(to->name)};
 	sess_queue_init(&s->queue);
 	if (remote_greet(s, to->token, e) < 0) {
 		remote_free(&s->base);

@@ -79,10 +79,15 @@ static void local_free(struct sess *base)
 	free(s);
 }
 
-static void sess_tell(struct local *s, enum sess_event_kind kind, const char *text, const struct sess_item *it, int rc, int exit_code)
+static void sess_tell(struct local *s, enum sess_event_kind kind, const char *text,
+		      const struct sess_item *it, int rc, int exit_code)
 {
 	const struct sess_event ev = {
-		.kind = kind, .text = text, .line = it->line, .rc = rc, .exit_code = exit_code,
+		.kind = kind,
+		.text = text,
+		.line = it->line,
+		.rc = rc,
+		.exit_code = exit_code,
 		.results = kind == SESS_DONE || kind == SESS_RESULT ? s->run.results : NULL,
 	};
 
@@ -271,7 +276,7 @@ static bool local_failed(const struct sess *base)
 }
 
 static void local_complete(struct sess *base, const char *line, int cursor, int *start,
-		   void (*offer)(void *arg, const char *word, const char *help), void *arg)
+			   void (*offer)(void *arg, const char *word, const char *help), void *arg)
 {
 	struct local *s = (struct local *)base;
 	cmd_complete(s->cmd, line, cursor, start, offer, arg);
@@ -308,8 +313,8 @@ static const struct sess_ops local_ops = {
 	.set_out_mode = local_set_out_mode,
 };
 
-struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot, struct loop *loop, const struct sess_opts *opts,
-			sess_event_fn *fn, void *arg)
+struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot, struct loop *loop,
+			const struct sess_opts *opts, sess_event_fn *fn, void *arg)
 {
 	struct local *s = xcalloc(1, sizeof(*s));
 

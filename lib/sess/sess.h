@@ -14,10 +14,10 @@ enum sess_event_kind { SESS_RESULT, SESS_NOTE, SESS_ERROR, SESS_DONE };
 /* What a session reports. The pointers are valid during the call of sess_event_fn. */
 struct sess_event {
 	enum sess_event_kind kind;
-	const char *text;    /* RESULT: for stdout; NOTE, ERROR: for stderr */
-	const char *line;    /* the command that the event belongs to */
-	int rc;              /* DONE: 0 or -errno of that command */
-	int exit_code;       /* DONE: the exit code that the command asks for */
+	const char *text; /* RESULT: for stdout; NOTE, ERROR: for stderr */
+	const char *line; /* the command that the event belongs to */
+	int rc;           /* DONE: 0 or -errno of that command */
+	int exit_code;    /* DONE: the exit code that the command asks for */
 	/* DONE, RESULT: the documents that the command has printed so far, as an array; NULL:
 	 * none */
 	json_t *results;
@@ -36,7 +36,7 @@ struct sess_opts {
 	/* batch: no person is at the other end. keep_going: a refused command does not drop the
 	 * rest of the queue. */
 	bool batch, keep_going;
-	bool person;  /* a person types what sess_exec() gets without a where, and may be asked */
+	bool person; /* a person types what sess_exec() gets without a where, and may be asked */
 	/* The rest is for local sessions alone. Each function may be NULL.
 	 * runs is called before and after commands are run or polled. holds is called before a
 	 * command is run or polled, with the arg of the events; if it returns true, that has to
@@ -47,8 +47,8 @@ struct sess_opts {
 };
 /* Makes a session in this process. cmd, host and loop must outlive it. fn is called with arg for
  * every event. loop may be NULL: then the caller polls a pending command. */
-struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot, struct loop *loop, const struct sess_opts *opts,
-			sess_event_fn *fn, void *arg);
+struct sess *sess_local(struct cmd *cmd, void *host, sess_snapshot_fn *snapshot, struct loop *loop,
+			const struct sess_opts *opts, sess_event_fn *fn, void *arg);
 
 /* Where a command of a remote session is run. */
 enum sess_place {
@@ -71,8 +71,8 @@ struct sess_remote_opts {
  * longer than a person at a prompt tolerates: completions and snapshots that come too late are left
  * out. When the server is gone, sess_lost() returns true, the running command has failed, and the
  * exit code is 5. */
-struct sess *sess_remote(const struct sess_remote_opts *, struct loop *loop, const struct sess_opts *opts, sess_event_fn *fn, void *arg,
-			 struct err *e);
+struct sess *sess_remote(const struct sess_remote_opts *, struct loop *loop,
+			 const struct sess_opts *opts, sess_event_fn *fn, void *arg, struct err *e);
 /* Says whether the server of a remote session is gone. */
 bool sess_lost(const struct sess *);
 /* For how long, in ns, a remote session has been waiting for a snapshot. Meanwhile sess_snapshot()
@@ -88,16 +88,16 @@ void sess_exec(struct sess *, const char *text, const char *where);
 /* For commands that are queued from now on: a refused command does not drop the rest, even if
  * opts.keep_going is not set. The exit code is still that of the refused command. */
 void sess_keep_going(struct sess *, bool on);
-bool sess_busy(const struct sess *);      /* a command is running or queued */
-bool sess_asks(const struct sess *);      /* the running command waits for an answer */
+bool sess_busy(const struct sess *); /* a command is running or queued */
+bool sess_asks(const struct sess *); /* the running command waits for an answer */
 /* How far that has come for which a person waits: the running command or, if none runs, what the
  * ports were started for. false: there is nothing to wait for, or nothing that takes long. A remote
  * session tells what the server said last and asks it again, so this is to be called repeatedly. */
 bool sess_progress(struct sess *, struct cmd_progress *out);
 void sess_cancel(struct sess *); /* cancels the running command, drops the queue; ports send on */
-void sess_poll(struct sess *);            /* to be called in each turn of the loop: runs commands */
-int sess_exit_code(const struct sess *);  /* the highest of all commands so far */
-bool sess_failed(const struct sess *);    /* a command was refused and the queue was dropped */
+void sess_poll(struct sess *);   /* to be called in each turn of the loop: runs commands */
+int sess_exit_code(const struct sess *); /* the highest of all commands so far */
+bool sess_failed(const struct sess *);   /* a command was refused and the queue was dropped */
 /* Does what cmd_complete() does. */
 void sess_complete(struct sess *, const char *line, int cursor, int *start,
 		   void (*offer)(void *arg, const char *word, const char *help), void *arg);

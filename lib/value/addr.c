@@ -35,10 +35,12 @@ static int mac_parse(const struct vspec *s, const char *text, void *out, struct 
 		char c = text[i];
 		if (isxdigit((unsigned char)c)) {
 			if (n == 12)
-				return vspec_fail(s, EINVAL, (int)i, e, text, "is too long for a MAC address");
+				return vspec_fail(s, EINVAL, (int)i, e, text,
+						  "is too long for a MAC address");
 			if (group != 0 && n % group == 0 && text[i - 1] != sep)
 				break;
-			mac[n / 2] = (uint8_t)(n % 2 ? mac[n / 2] << 4 | addr_hexval(c) : addr_hexval(c));
+			mac[n / 2] = (uint8_t)(n % 2 ? mac[n / 2] << 4 | addr_hexval(c)
+						     : addr_hexval(c));
 			n++;
 			continue;
 		}
@@ -46,7 +48,8 @@ static int mac_parse(const struct vspec *s, const char *text, void *out, struct 
 			group = n;
 			sep = c;
 		}
-		if (c != sep || group == 0 || n == 0 || n % group != 0 || n == 12 || text[i - 1] == sep)
+		if (c != sep || group == 0 || n == 0 || n % group != 0 || n == 12 ||
+		    text[i - 1] == sep)
 			break;
 	}
 	if (text[i] != '\0' || n != 12 || group == 0)
@@ -75,8 +78,10 @@ static int ip4_parse(const struct vspec *s, const char *text, void *out, struct 
 	size_t i = 0;
 
 	if (strchr(text, ':') != NULL)
-		return vspec_fail(s, EINVAL, 0, e, text, inet_pton(AF_INET6, text, (uint8_t[16]){0}) == 1 ?
-				  "is an IPv6 address, for frames of `type ipv6`" : "is not an IPv4 address");
+		return vspec_fail(s, EINVAL, 0, e, text,
+				  inet_pton(AF_INET6, text, (uint8_t[16]){0}) == 1
+					  ? "is an IPv6 address, for frames of `type ipv6`"
+					  : "is not an IPv4 address");
 	for (unsigned part = 0; part < 4; part++) {
 		size_t start = i;
 		unsigned v = 0;
@@ -92,7 +97,8 @@ static int ip4_parse(const struct vspec *s, const char *text, void *out, struct 
 			return vspec_fail(s, EINVAL, (int)i - 1, e, text, "is not an IPv4 address");
 	}
 	if (text[i] != '\0')
-		return vspec_fail(s, EINVAL, (int)(i + strspn(text + i, " \t")), e, text, "has more after the address");
+		return vspec_fail(s, EINVAL, (int)(i + strspn(text + i, " \t")), e, text,
+				  "has more after the address");
 	field_put(out, ip, sizeof(ip));
 	return 0;
 }
@@ -118,8 +124,10 @@ static int ip6_parse(const struct vspec *s, const char *text, void *out, struct 
 	if (inet_pton(AF_INET6, text, ip) != 1) {
 		size_t bad = strspn(text, "0123456789abcdefABCDEF:.");
 		if (ip4_parse(s, text, four, NULL) == 0)
-			return vspec_fail(s, EINVAL, 0, e, text, "is an IPv4 address, for frames of `type ipv4`");
-		return vspec_fail(s, EINVAL, text[bad] != '\0' ? (int)bad : 0, e, text, "is not an IPv6 address");
+			return vspec_fail(s, EINVAL, 0, e, text,
+					  "is an IPv4 address, for frames of `type ipv4`");
+		return vspec_fail(s, EINVAL, text[bad] != '\0' ? (int)bad : 0, e, text,
+				  "is not an IPv6 address");
 	}
 	field_put(out, ip, sizeof(ip));
 	return 0;

@@ -28,7 +28,8 @@ static int device_split(const struct vspec *s, const char *text, struct words *o
 			return 0;
 		size_t len = strcspn(p, " \t");
 		if (out->n == WORDS || len >= sizeof(out->w[0]))
-			return vspec_fail(s, EINVAL, (int)(p - text), e, text, "has more after the value");
+			return vspec_fail(s, EINVAL, (int)(p - text), e, text,
+					  "has more after the value");
 		out->col[out->n] = (int)(p - text);
 		memcpy(out->w[out->n++], p, len);
 		p += len;
@@ -36,30 +37,37 @@ static int device_split(const struct vspec *s, const char *text, struct words *o
 }
 
 /* Parses word i as a value of type t. An error shows the whole text and what s allows. */
-static int word_value(const struct vspec *s, const struct vtype *t, const char *text, const struct words *w, unsigned i, void *out,
-		      struct err *e)
+static int word_value(const struct vspec *s, const struct vtype *t, const char *text,
+		      const struct words *w, unsigned i, void *out, struct err *e)
 {
 	struct vspec of = {.type = t};
 
 	if (i >= w->n)
-		return vspec_fail(s, EINVAL, (int)strlen(text), e, text, "has nothing behind \"%s\"", i > 0 ? w->w[i - 1] : "");
+		return vspec_fail(s, EINVAL, (int)strlen(text), e, text,
+				  "has nothing behind \"%s\"", i > 0 ? w->w[i - 1] : "");
 	if (t->parse(&of, w->w[i], out, NULL) == 0)
 		return 0;
-	return vspec_fail(s, EINVAL, w->col[i], e, text, "has \"%s\", which is no %s", w->w[i], t->name);
+	return vspec_fail(s, EINVAL, w->col[i], e, text, "has \"%s\", which is no %s", w->w[i],
+			  t->name);
 }
 
 static bool is_none(const struct words *w)
 {
-	return w->n == 1 && (strcmp(w->w[0], "none") == 0 || strcmp(w->w[0], "off") == 0 || strcmp(w->w[0], "0") == 0 ||
-			     strcmp(w->w[0], "0%") == 0 || strcmp(w->w[0], "0s") == 0);
+	return w->n == 1 && (strcmp(w->w[0], "none") == 0 || strcmp(w->w[0], "off") == 0 ||
+			     strcmp(w->w[0], "0") == 0 || strcmp(w->w[0], "0%") == 0 ||
+			     strcmp(w->w[0], "0s") == 0);
 }
 
-static int too_many(const struct vspec *s, const char *text, const struct words *w, unsigned most, struct err *e)
+static int too_many(const struct vspec *s, const char *text, const struct words *w, unsigned most,
+		    struct err *e)
 {
-	return w->n > most ? vspec_fail(s, EINVAL, w->col[most], e, text, "has \"%s\" behind the value", w->w[most]) : 0;
+	return w->n > most ? vspec_fail(s, EINVAL, w->col[most], e, text,
+					"has \"%s\" behind the value", w->w[most])
+			   : 0;
 }
 
-static void offer_words(const char *const *words, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void offer_words(const char *const *words, const char *prefix,
+			void (*offer)(void *, const char *), void *arg)
 {
 	for (; *words != NULL; words++)
 		if (word_starts(*words, prefix))
@@ -67,12 +75,14 @@ static void offer_words(const char *const *words, const char *prefix, void (*off
 }
 
 /* Offers a word after the words that are written already, unless it is among them. */
-static void offer_next(const char *word, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void offer_next(const char *word, const char *prefix, void (*offer)(void *, const char *),
+		       void *arg)
 {
 	const char *blank = strrchr(prefix, ' '), *tail = blank != NULL ? blank + 1 : prefix;
 	char text[128];
 
-	if (prefix[0] == '\0' || !word_starts(word, tail) || (blank != NULL && strstr(prefix, word) != NULL && tail[0] == '\0'))
+	if (prefix[0] == '\0' || !word_starts(word, tail) ||
+	    (blank != NULL && strstr(prefix, word) != NULL && tail[0] == '\0'))
 		return;
 	if (blank != NULL && strcmp(prefix, "every ") == 0)
 		return;
@@ -82,7 +92,8 @@ static void offer_next(const char *word, const char *prefix, void (*offer)(void 
 
 /* ---- hits: "none", "0.1%", "every 1000", each with an option "burst 8" ---- */
 
-static int hits_share(const struct vspec *s, const char *text, const struct words *w, struct hits *h, unsigned *used, struct err *e)
+static int hits_share(const struct vspec *s, const char *text, const struct words *w,
+		      struct hits *h, unsigned *used, struct err *e)
 {
 	struct rate r;
 	int rc;
@@ -90,7 +101,9 @@ static int hits_share(const struct vspec *s, const char *text, const struct word
 	if (w->n > 0 && strcmp(w->w[0], "every") == 0) {
 		rc = word_value(s, &vt_uint, text, w, 1, &h->every, e);
 		*used = 2;
-		return rc == 0 && h->every == 0 ? vspec_fail(s, ERANGE, w->col[1], e, text, "hits every 0th frame") : rc;
+		return rc == 0 && h->every == 0
+			       ? vspec_fail(s, ERANGE, w->col[1], e, text, "hits every 0th frame")
+			       : rc;
 	}
 	rc = word_value(s, &vt_rate, text, w, 0, &r, e);
 	*used = 1;
@@ -113,8 +126,9 @@ static int hits_one(const struct vspec *s, const char *text, void *out, struct e
 		if (rc == 0 && used < w.n && option != NULL && strcmp(w.w[used], option) == 0) {
 			rc = word_value(s, &vt_uint, text, &w, used + 1, &h.with, e);
 			if (rc == 0 && (h.with < s->min || h.with > s->max))
-				rc = vspec_fail(s, ERANGE, w.col[used + 1], e, text, "has %s %" PRIu64 ", not %" PRIu64 " to %" PRIu64, option,
-						h.with, s->min, s->max);
+				rc = vspec_fail(s, ERANGE, w.col[used + 1], e, text,
+						"has %s %" PRIu64 ", not %" PRIu64 " to %" PRIu64,
+						option, h.with, s->min, s->max);
 			h.has_with = true;
 			used += 2;
 		}
@@ -141,7 +155,8 @@ static void hits_print(const struct vspec *s, const void *v, struct sbuf *out)
 		sbuf_addf(out, " %s %" PRIu64, s->choices[0], h.with);
 }
 
-static void hits_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void hits_complete(const struct vspec *s, const char *prefix,
+			  void (*offer)(void *, const char *), void *arg)
 {
 	static const char *const words[] = {"none", "0.1%", "1%", "every", NULL};
 
@@ -154,7 +169,8 @@ static void hits_allowed(const struct vspec *s, struct sbuf *out)
 {
 	sbuf_add(out, s->type->syntax);
 	if (s->choices != NULL)
-		sbuf_addf(out, ", each with [%s N], N %" PRIu64 " to %" PRIu64, s->choices[0], s->min, s->max);
+		sbuf_addf(out, ", each with [%s N], N %" PRIu64 " to %" PRIu64, s->choices[0],
+			  s->min, s->max);
 }
 
 static int hits_parse(const struct vspec *s, const char *text, void *out, struct err *e)
@@ -186,8 +202,10 @@ static int limit_one(const struct vspec *s, const char *text, void *out, struct 
 		if (rc == 0 && w.n > 1 && strcmp(w.w[1], "queue") == 0) {
 			rc = word_value(s, &vt_uint, text, &w, 2, &l.queue, e);
 			if (rc == 0 && (l.queue < 1 || l.queue > s->max))
-				rc = vspec_fail(s, ERANGE, w.col[2], e, text, "has a queue of %" PRIu64 " frames, not 1 to %" PRIu64, l.queue,
-						s->max);
+				rc = vspec_fail(s, ERANGE, w.col[2], e, text,
+						"has a queue of %" PRIu64
+						" frames, not 1 to %" PRIu64,
+						l.queue, s->max);
 			used = 3;
 		}
 		if (rc == 0)
@@ -211,7 +229,8 @@ static void limit_print(const struct vspec *s, const void *v, struct sbuf *out)
 	sbuf_addf(out, " queue %" PRIu64, l.queue);
 }
 
-static void limit_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void limit_complete(const struct vspec *s, const char *prefix,
+			   void (*offer)(void *, const char *), void *arg)
 {
 	static const char *const words[] = {"none", "1Mpps", "1Gbps", "50%", NULL};
 
@@ -248,14 +267,18 @@ const struct vtype vt_limit = {.name = "limit",
 
 /* ---- delay: "1ms", "1ms..2ms", "normal 1ms 100us", "exponential 1ms" ---- */
 
-static const char *const laws[] = {[DELAY_FIXED] = "", [DELAY_UNIFORM] = "", [DELAY_NORMAL] = "normal", [DELAY_EXPONENTIAL] = "exponential"};
+static const char *const laws[] = {[DELAY_FIXED] = "",
+				   [DELAY_UNIFORM] = "",
+				   [DELAY_NORMAL] = "normal",
+				   [DELAY_EXPONENTIAL] = "exponential"};
 
 static int delay_limits(const struct vspec *s, const char *text, uint64_t ns, struct err *e)
 {
 	return s->max != 0 && ns > s->max ? vspec_fail(s, ERANGE, 0, e, text, "is too long") : 0;
 }
 
-static int delay_range(const struct vspec *s, const char *text, struct words *w, struct delay *d, struct err *e)
+static int delay_range(const struct vspec *s, const char *text, struct words *w, struct delay *d,
+		       struct err *e)
 {
 	char *dots = strstr(w->w[0], "..");
 	int rc;
@@ -323,9 +346,11 @@ static void delay_print(const struct vspec *s, const void *v, struct sbuf *out)
 	vt_duration.print(s, &d.b_ns, out);
 }
 
-static void delay_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void delay_complete(const struct vspec *s, const char *prefix,
+			   void (*offer)(void *, const char *), void *arg)
 {
-	static const char *const words[] = {"none", "1ms", "1ms..2ms", "normal", "exponential", NULL};
+	static const char *const words[] = {"none",   "1ms",         "1ms..2ms",
+					    "normal", "exponential", NULL};
 
 	offer_words(words, prefix, offer, arg);
 	vt_duration.complete(s, prefix, offer, arg);
@@ -350,14 +375,15 @@ static int delay_parse(const struct vspec *s, const char *text, void *out, struc
 	return value_spaced(delay_one, s, text, out, e);
 }
 
-const struct vtype vt_delay = {.name = "delay",
-			       .syntax = "none | 1ms | 1ms..2ms | normal MEAN DEVIATION | exponential MEAN",
-			       .size = sizeof(struct delay),
-			       .parse = delay_parse,
-			       .print = delay_print,
-			       .complete = delay_complete,
-			       .allowed = delay_allowed,
-			       .number = delay_number};
+const struct vtype vt_delay = {
+	.name = "delay",
+	.syntax = "none | 1ms | 1ms..2ms | normal MEAN DEVIATION | exponential MEAN",
+	.size = sizeof(struct delay),
+	.parse = delay_parse,
+	.print = delay_print,
+	.complete = delay_complete,
+	.allowed = delay_allowed,
+	.number = delay_number};
 
 /* ---- flap: "none", "100ms every 10s" ---- */
 
@@ -370,7 +396,8 @@ static int flap_one(const struct vspec *s, const char *text, void *out, struct e
 	if (rc == 0 && !is_none(&w)) {
 		rc = word_value(s, &vt_duration, text, &w, 0, &f.down_ns, e);
 		if (rc == 0 && (w.n < 2 || strcmp(w.w[1], "every") != 0))
-			rc = vspec_fail(s, EINVAL, (int)strlen(w.w[0]), e, text, "does not say how often");
+			rc = vspec_fail(s, EINVAL, (int)strlen(w.w[0]), e, text,
+					"does not say how often");
 		if (rc == 0)
 			rc = word_value(s, &vt_duration, text, &w, 2, &f.every_ns, e);
 		if (rc == 0)
@@ -378,7 +405,9 @@ static int flap_one(const struct vspec *s, const char *text, void *out, struct e
 		if (rc == 0 && f.down_ns < s->min)
 			rc = vspec_fail(s, ERANGE, 0, e, text, "is down for too short a time");
 		if (rc == 0 && (f.every_ns < f.down_ns + s->min || f.every_ns > s->max))
-			rc = vspec_fail(s, ERANGE, w.col[2], e, text, "%s", f.every_ns > s->max ? "comes too seldom" : "leaves no time to be up");
+			rc = vspec_fail(s, ERANGE, w.col[2], e, text, "%s",
+					f.every_ns > s->max ? "comes too seldom"
+							    : "leaves no time to be up");
 	}
 	if (rc == 0)
 		memcpy(out, &f, sizeof(f));
@@ -399,7 +428,8 @@ static void flap_print(const struct vspec *s, const void *v, struct sbuf *out)
 	vt_duration.print(s, &f.every_ns, out);
 }
 
-static void flap_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void flap_complete(const struct vspec *s, const char *prefix,
+			  void (*offer)(void *, const char *), void *arg)
 {
 	static const char *const words[] = {"none", "100ms", NULL};
 

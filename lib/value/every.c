@@ -65,7 +65,8 @@ static void every_number(const struct vspec *s, double n, struct sbuf *out)
 	value_digits(n, out);
 }
 
-static void every_complete(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+static void every_complete(const struct vspec *s, const char *prefix,
+			   void (*offer)(void *arg, const char *word), void *arg)
 {
 	static const char *const words[] = {"on", "off", "every"};
 

@@ -79,7 +79,8 @@ static int number_parse(const struct vspec *s, const char *text, u128 top, u128 
 	if (i == start)
 		return vspec_fail(s, EINVAL, (int)i, e, text, "is not a number");
 	if (text[i] != '\0')
-		return vspec_fail(s, EINVAL, (int)(i + strspn(text + i, " \t")), e, text, "has more after the number");
+		return vspec_fail(s, EINVAL, (int)(i + strspn(text + i, " \t")), e, text,
+				  "has more after the number");
 	if (large || v > top)
 		return vspec_fail(s, ERANGE, 0, e, text, "is too large");
 	*out = v;
@@ -155,13 +156,14 @@ static unsigned field_nflags(const struct vspec *s)
 	return n;
 }
 
-static int flag_fail(const struct vspec *s, const char *text, size_t at, const char *word, struct err *e)
+static int flag_fail(const struct vspec *s, const char *text, size_t at, const char *word,
+		     struct err *e)
 {
 	const char *near = word[0] != '\0' ? str_nearest(word, s->choices, field_nflags(s)) : NULL;
 
 	if (near != NULL && near[0] != '\0')
-		return vspec_fail(s, EINVAL, (int)at, e, text, "has an unknown flag \"%s\", did you mean \"%s\"", word,
-				  near);
+		return vspec_fail(s, EINVAL, (int)at, e, text,
+				  "has an unknown flag \"%s\", did you mean \"%s\"", word, near);
 	return vspec_fail(s, EINVAL, (int)at, e, text, "has an unknown flag \"%s\"", word);
 }
 
@@ -185,7 +187,8 @@ static int fflags_parse(const struct vspec *s, const char *text, void *out, stru
 			size_t keep = len < sizeof(word) ? len : sizeof(word) - 1;
 			memcpy(word, text + at, keep);
 			word[keep] = '\0';
-			while (i < n && (s->choices[i][0] == '\0' || keep != len || strcmp(s->choices[i], word) != 0))
+			while (i < n && (s->choices[i][0] == '\0' || keep != len ||
+					 strcmp(s->choices[i], word) != 0))
 				i++;
 			if (i == n)
 				return flag_fail(s, text, at, word, e);
@@ -234,7 +237,8 @@ static bool list_has(const char *list, size_t len, const char *word)
 	return false;
 }
 
-static void fflags_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void fflags_complete(const struct vspec *s, const char *prefix,
+			    void (*offer)(void *, const char *), void *arg)
 {
 	const char *comma = strrchr(prefix, ',');
 	size_t head = comma ? (size_t)(comma - prefix) + 1 : 0;

@@ -32,23 +32,29 @@ static int hex_parse(const struct vspec *s, const char *text, void *out, struct 
 		bool run = i == 0 || hexbytes_separates(text[i - 1]);
 		if (hexbytes_separates(text[i])) {
 			if (i == 0 || text[i + 1] == '\0')
-				return vspec_fail(s, EINVAL, (int)i, e, text, "has a separator that separates nothing");
+				return vspec_fail(s, EINVAL, (int)i, e, text,
+						  "has a separator that separates nothing");
 			i++;
-		} else if (run && text[i] == '0' && (text[i + 1] == 'x' || text[i + 1] == 'X') && isxdigit((unsigned char)text[i + 2])) {
+		} else if (run && text[i] == '0' && (text[i + 1] == 'x' || text[i + 1] == 'X') &&
+			   isxdigit((unsigned char)text[i + 2])) {
 			i += 2;
 		} else if (!isxdigit((unsigned char)text[i])) {
-			return vspec_fail(s, EINVAL, (int)i, e, text, "has something that is not a hexadecimal digit");
+			return vspec_fail(s, EINVAL, (int)i, e, text,
+					  "has something that is not a hexadecimal digit");
 		} else if (!isxdigit((unsigned char)text[i + 1])) {
-			return vspec_fail(s, EINVAL, (int)i, e, text, "has half a byte; each byte has two digits");
+			return vspec_fail(s, EINVAL, (int)i, e, text,
+					  "has half a byte; each byte has two digits");
 		} else if (n == top) {
-			return vspec_fail(s, ERANGE, (int)i, e, text, "has more than %u bytes", top);
+			return vspec_fail(s, ERANGE, (int)i, e, text, "has more than %u bytes",
+					  top);
 		} else {
 			b[n++] = (uint8_t)(digit_of(text[i]) << 4 | digit_of(text[i + 1]));
 			i += 2;
 		}
 	}
 	if (n < s->min)
-		return vspec_fail(s, n == 0 ? EINVAL : ERANGE, 0, e, text, "has fewer than %u bytes", (unsigned)s->min);
+		return vspec_fail(s, n == 0 ? EINVAL : ERANGE, 0, e, text,
+				  "has fewer than %u bytes", (unsigned)s->min);
 	h->n = (uint16_t)n;
 	memcpy(h->b, b, n);
 	return 0;
@@ -67,15 +73,17 @@ static void hex_print(const struct vspec *s, const void *v, struct sbuf *out)
 
 static void hex_allowed(const struct vspec *s, struct sbuf *out)
 {
-	sbuf_addf(out, "%s, %u to %u bytes%s", s->type->syntax, (unsigned)s->min, most_bytes(s), s->min == 0 ? ", or none" : "");
+	sbuf_addf(out, "%s, %u to %u bytes%s", s->type->syntax, (unsigned)s->min, most_bytes(s),
+		  s->min == 0 ? ", or none" : "");
 }
 
-const struct vtype vt_hex = {.name = "bytes",
-			     .syntax = "bytes as pairs of hexadecimal digits: 0102aa, \"01 02 aa\", 01:02:aa",
-			     .size = HEXBYTES_SIZE,
-			     .parse = hex_parse,
-			     .print = hex_print,
-			     .allowed = hex_allowed};
+const struct vtype vt_hex = {
+	.name = "bytes",
+	.syntax = "bytes as pairs of hexadecimal digits: 0102aa, \"01 02 aa\", 01:02:aa",
+	.size = HEXBYTES_SIZE,
+	.parse = hex_parse,
+	.print = hex_print,
+	.allowed = hex_allowed};
 
 struct hexbytes *hexbytes_copy(const struct hexbytes *from)
 {

@@ -19,7 +19,8 @@ int trailing_fail(const struct vspec *s, const char *text, size_t at, struct err
 {
 	const char *what = text[at] == ' ' || text[at] == '\t' ? "number" : "value";
 
-	return vspec_fail(s, EINVAL, (int)trailing_words(text, at), e, text, "has more after the %s", what);
+	return vspec_fail(s, EINVAL, (int)trailing_words(text, at), e, text,
+			  "has more after the %s", what);
 }
 
 /* Refuses a text that does not begin with a digit and says why. */
@@ -32,8 +33,8 @@ static int number_fail(const struct vspec *s, const char *text, const char *what
 	return vspec_fail(s, EINVAL, 0, e, text, "is not %s", what);
 }
 
-int whole_parse(const struct vspec *s, const char *text, const struct unit *units, const char *what, uint64_t *out,
-		struct err *e)
+int whole_parse(const struct vspec *s, const char *text, const struct unit *units, const char *what,
+		uint64_t *out, struct err *e)
 {
 	struct dec d;
 	int rc = dec_scan(text, &d);
@@ -54,7 +55,8 @@ int whole_parse(const struct vspec *s, const char *text, const struct unit *unit
 	u128 v = d.m * u->mult;
 	for (unsigned i = 0; i < d.frac; i++) {
 		if (v % 10 != 0)
-			return vspec_fail(s, EINVAL, 0, e, text, "is not a whole number of the smallest unit");
+			return vspec_fail(s, EINVAL, 0, e, text,
+					  "is not a whole number of the smallest unit");
 		v /= 10;
 	}
 	if (v > UINT64_MAX)
@@ -71,7 +73,8 @@ static void spec_limits(const struct vspec *s, uint64_t *lo, uint64_t *hi)
 	}
 }
 
-int whole_limits(const struct vspec *s, const char *text, uint64_t v, uint64_t lo, uint64_t hi, struct err *e)
+int whole_limits(const struct vspec *s, const char *text, uint64_t v, uint64_t lo, uint64_t hi,
+		 struct err *e)
 {
 	spec_limits(s, &lo, &hi);
 	if (v < lo)
@@ -95,7 +98,8 @@ void whole_put(uint64_t v, uint64_t mult, struct sbuf *out)
 	}
 }
 
-void unit_complete(const struct unit *units, const char *prefix, void (*offer)(void *, const char *), void *arg)
+void unit_complete(const struct unit *units, const char *prefix,
+		   void (*offer)(void *, const char *), void *arg)
 {
 	struct dec d;
 	char word[128];
@@ -103,7 +107,8 @@ void unit_complete(const struct unit *units, const char *prefix, void (*offer)(v
 	if (dec_scan(prefix, &d) != 0 || d.len > 64)
 		return;
 	for (; units->name != NULL; units++) {
-		if (units->name[0] == '\0' || units->other || !word_starts(units->name, prefix + d.len))
+		if (units->name[0] == '\0' || units->other ||
+		    !word_starts(units->name, prefix + d.len))
 			continue;
 		snprintf(word, sizeof(word), "%.*s%s", (int)d.len, prefix, units->name);
 		offer(arg, word);
@@ -111,8 +116,8 @@ void unit_complete(const struct unit *units, const char *prefix, void (*offer)(v
 }
 
 /* Appends the syntax and the limits, which put() prints as values of the type. */
-static void allowed_limits(const struct vspec *s, uint64_t lo, uint64_t hi, void (*put)(uint64_t v, struct sbuf *out),
-			   struct sbuf *out)
+static void allowed_limits(const struct vspec *s, uint64_t lo, uint64_t hi,
+			   void (*put)(uint64_t v, struct sbuf *out), struct sbuf *out)
 {
 	spec_limits(s, &lo, &hi);
 	sbuf_addf(out, "%s, ", s->type->syntax);
@@ -146,7 +151,8 @@ static enum vplain auto_plain(uint64_t n, double *out)
 
 /* uint */
 
-static const struct unit uint_units[] = {{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0}};
+static const struct unit uint_units[] = {
+	{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0}};
 
 static uint64_t uint_top(const struct vspec *s)
 {
@@ -174,7 +180,8 @@ static int uint_parse(const struct vspec *s, const char *text, void *out, struct
 {
 	uint64_t v = 0;
 	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-	int rc = hex ? hex_parse(s, text, &v, e) : whole_parse(s, text, uint_units, "a number", &v, e);
+	int rc = hex ? hex_parse(s, text, &v, e)
+		     : whole_parse(s, text, uint_units, "a number", &v, e);
 
 	if (rc == 0)
 		rc = whole_limits(s, text, v, 0, uint_top(s), e);
@@ -219,15 +226,27 @@ const struct vtype vt_uint = {.name = "number",
 
 #define NS_MAX ((uint64_t)INT64_MAX)
 #define NS_S UINT64_C(1000000000)
-static const struct unit time_units[] = {{"ns", 1},        {"us", 1000},       {"ms", 1000000}, {"s", NS_S},
-					 {"m", 60 * NS_S}, {"h", 3600 * NS_S},
-					 {"nsec", 1, true},      {"usec", 1000, true},
-					 {"msec", 1000000, true}, {"\u00b5s", 1000, true}, {"\u03bcs", 1000, true},
-					 {"sec", NS_S, true},    {"secs", NS_S, true},
-					 {"second", NS_S, true}, {"seconds", NS_S, true},
-					 {"min", 60 * NS_S, true}, {"mins", 60 * NS_S, true},
-					 {"minute", 60 * NS_S, true}, {"minutes", 60 * NS_S, true},
-					 {"hour", 3600 * NS_S, true}, {"hours", 3600 * NS_S, true},
+static const struct unit time_units[] = {{"ns", 1},
+					 {"us", 1000},
+					 {"ms", 1000000},
+					 {"s", NS_S},
+					 {"m", 60 * NS_S},
+					 {"h", 3600 * NS_S},
+					 {"nsec", 1, true},
+					 {"usec", 1000, true},
+					 {"msec", 1000000, true},
+					 {"\u00b5s", 1000, true},
+					 {"\u03bcs", 1000, true},
+					 {"sec", NS_S, true},
+					 {"secs", NS_S, true},
+					 {"second", NS_S, true},
+					 {"seconds", NS_S, true},
+					 {"min", 60 * NS_S, true},
+					 {"mins", 60 * NS_S, true},
+					 {"minute", 60 * NS_S, true},
+					 {"minutes", 60 * NS_S, true},
+					 {"hour", 3600 * NS_S, true},
+					 {"hours", 3600 * NS_S, true},
 					 {NULL, 0}};
 
 static int time_parse(const struct vspec *s, const char *text, void *out, struct err *e)
@@ -284,7 +303,8 @@ static void duration_number(const struct vspec *s, double n, struct sbuf *out)
 	sbuf_add(out, "ns");
 }
 
-static void duration_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void duration_complete(const struct vspec *s, const char *prefix,
+			      void (*offer)(void *, const char *), void *arg)
 {
 	(void)s;
 	unit_complete(time_units, prefix, offer, arg);
@@ -298,26 +318,43 @@ static void duration_allowed(const struct vspec *s, struct sbuf *out)
 		sbuf_add(out, s->type->syntax);
 }
 
-#define DURATION(syntax_)                                                                                                        \
-	{.name = "duration", .syntax = syntax_, .size = sizeof(uint64_t), .parse = duration_parse, .print = duration_print,      \
-	 .complete = duration_complete, .plain = whole_plain, .number = duration_number, .allowed = duration_allowed}
+#define DURATION(syntax_) \
+	{ \
+		.name = "duration", .syntax = syntax_, .size = sizeof(uint64_t), \
+		.parse = duration_parse, .print = duration_print, .complete = duration_complete, \
+		.plain = whole_plain, .number = duration_number, .allowed = duration_allowed \
+	}
 
 const struct vtype vt_duration = DURATION("a number with ns, us, ms, s, m or h: 10s, 1.5ms");
-const struct vtype vt_seconds = DURATION("seconds, or a number with ns, us, ms, s, m or h: 10, 10s, 1.5ms");
+const struct vtype vt_seconds =
+	DURATION("seconds, or a number with ns, us, ms, s, m or h: 10, 10s, 1.5ms");
 
 /* speed */
 
 #define SPEED_MIN 1000ull
 #define SPEED_MAX 1000000000000000ull
-static const struct unit speed_units[] = {{"kbps", 1000},       {"Mbps", 1000000},
-					  {"Gbps", 1000000000}, {"Tbps", 1000000000000},
-					  {"k", 1000},          {"M", 1000000},
-					  {"G", 1000000000},    {"T", 1000000000000},
+static const struct unit speed_units[] = {{"kbps", 1000},
+					  {"Mbps", 1000000},
+					  {"Gbps", 1000000000},
+					  {"Tbps", 1000000000000},
+					  {"k", 1000},
+					  {"M", 1000000},
+					  {"G", 1000000000},
+					  {"T", 1000000000000},
 					  {"bps", 1},
-					  {"bit/s", 1, true},   {"kbit/s", 1000, true},
-					  {"Mbit/s", 1000000, true}, {"Gbit/s", 1000000000, true}, {"Tbit/s", 1000000000000, true},
-					  {"kbit", 1000, true},  {"Mbit", 1000000, true}, {"Gbit", 1000000000, true}, {"Tbit", 1000000000000, true},
-					  {"kb/s", 1000, true},  {"Mb/s", 1000000, true}, {"Gb/s", 1000000000, true}, {"Tb/s", 1000000000000, true},
+					  {"bit/s", 1, true},
+					  {"kbit/s", 1000, true},
+					  {"Mbit/s", 1000000, true},
+					  {"Gbit/s", 1000000000, true},
+					  {"Tbit/s", 1000000000000, true},
+					  {"kbit", 1000, true},
+					  {"Mbit", 1000000, true},
+					  {"Gbit", 1000000000, true},
+					  {"Tbit", 1000000000000, true},
+					  {"kb/s", 1000, true},
+					  {"Mb/s", 1000000, true},
+					  {"Gb/s", 1000000000, true},
+					  {"Tb/s", 1000000000000, true},
 					  {NULL, 0}};
 
 static int speed_one(const struct vspec *s, const char *text, void *out, struct err *e)
@@ -385,7 +422,8 @@ static void speed_number(const struct vspec *s, double n, struct sbuf *out)
 	sbuf_add(out, "bps");
 }
 
-static void speed_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void speed_complete(const struct vspec *s, const char *prefix,
+			   void (*offer)(void *, const char *), void *arg)
 {
 	(void)s;
 	if (word_starts("auto", prefix))
@@ -412,7 +450,8 @@ const struct vtype vt_speed = {.name = "speed",
 
 #define SIZE_MIN 64
 #define SIZE_MAX_FRAME 16384
-static const struct unit size_units[] = {{"", 1}, {"B", 1, true}, {"Bytes", 1, true}, {"byte", 1, true}, {"bytes", 1, true}, {NULL, 0}};
+static const struct unit size_units[] = {{"", 1},           {"B", 1, true},     {"Bytes", 1, true},
+					 {"byte", 1, true}, {"bytes", 1, true}, {NULL, 0}};
 
 static int size_one(const struct vspec *s, const char *text, void *out, struct err *e)
 {
@@ -464,10 +503,12 @@ static enum vplain size_plain(const struct vspec *s, const void *v, double *out)
 	return auto_plain(n, out);
 }
 
-static void size_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void size_complete(const struct vspec *s, const char *prefix,
+			  void (*offer)(void *, const char *), void *arg)
 {
 	/* the sizes of RFC 2544 section 9.1 */
-	static const char *const words[] = {"auto", "64", "128", "256", "512", "1024", "1280", "1518"};
+	static const char *const words[] = {"auto", "64",   "128",  "256",
+					    "512",  "1024", "1280", "1518"};
 	uint16_t n;
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)

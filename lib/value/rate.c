@@ -16,16 +16,22 @@ static const struct rate_unit {
 	bool bits;
 	unsigned exp;
 } rate_units[] = {
-	{"pps", false, 0}, {"kpps", false, 3}, {"Mpps", false, 6}, {"Gpps", false, 9}, {"bps", true, 0},
-	{"kbps", true, 3}, {"Mbps", true, 6},  {"Gbps", true, 9},  {"Tbps", true, 12},
+	{"pps", false, 0},  {"kpps", false, 3}, {"Mpps", false, 6},
+	{"Gpps", false, 9}, {"bps", true, 0},   {"kbps", true, 3},
+	{"Mbps", true, 6},  {"Gbps", true, 9},  {"Tbps", true, 12},
 };
 /* All spellings that are read, each after k, M, G, T or nothing. */
-static const struct { const char *name; bool bits; } rate_others[] = {
-	{"pps", false}, {"p/s", false}, {"bits/s", true}, {"bit/s", true}, {"bit", true}, {"bps", true}, {"b/s", true},
+static const struct {
+	const char *name;
+	bool bits;
+} rate_others[] = {
+	{"pps", false}, {"p/s", false}, {"bits/s", true}, {"bit/s", true},
+	{"bit", true},  {"bps", true},  {"b/s", true},
 };
 /* The units by name, for completion and for finding the nearest word. */
-static const struct unit rate_names[] = {{"%", 1},    {"pps", 1},  {"kpps", 1}, {"Mpps", 1}, {"Gpps", 1}, {"bps", 1},
-					 {"kbps", 1}, {"Mbps", 1}, {"Gbps", 1}, {"Tbps", 1}, {NULL, 0}};
+static const struct unit rate_names[] = {{"%", 1},    {"pps", 1},  {"kpps", 1}, {"Mpps", 1},
+					 {"Gpps", 1}, {"bps", 1},  {"kbps", 1}, {"Mbps", 1},
+					 {"Gbps", 1}, {"Tbps", 1}, {NULL, 0}};
 
 /* At less than the smallest rate a lifetime would pass without a frame; no device reaches the
  * largest. */
@@ -79,7 +85,8 @@ static size_t any_unit(const char *text, bool *bits, int *exp)
 	return 0;
 }
 
-static int rate_unit_parse(const struct vspec *s, const char *text, size_t at, struct rate *r, int *exp, struct err *e)
+static int rate_unit_parse(const struct vspec *s, const char *text, size_t at, struct rate *r,
+			   int *exp, struct err *e)
 {
 	const char *tail = text + at;
 
@@ -100,7 +107,8 @@ static int rate_unit_parse(const struct vspec *s, const char *text, size_t at, s
 			r->kind = RATE_L2_BPS;
 			return 0;
 		}
-		return vspec_fail(s, EINVAL, (int)(layer - text), e, text, "has \"%.20s\" after %.*s", layer, (int)n, tail);
+		return vspec_fail(s, EINVAL, (int)(layer - text), e, text,
+				  "has \"%.20s\" after %.*s", layer, (int)n, tail);
 	}
 	if (tail[1] == '\0' && strchr("kMGmKg", tail[0]) != NULL) {
 		char c = (tail[0] | 32) == 'k' ? 'k' : (char)(tail[0] & ~32);
@@ -120,7 +128,8 @@ static int one_parse(const struct vspec *s, const char *text, struct rate *r, st
 		return 0;
 	int rc = dec_scan(text, &d);
 	if (rc == -EINVAL)
-		return vspec_fail(s, EINVAL, 0, e, text, text[0] == '-' ? "is negative" : "is not a rate");
+		return vspec_fail(s, EINVAL, 0, e, text,
+				  text[0] == '-' ? "is negative" : "is not a rate");
 	int urc = rate_unit_parse(s, text, d.len, r, &exp, e);
 	if (urc != 0)
 		return urc;
@@ -128,9 +137,12 @@ static int one_parse(const struct vspec *s, const char *text, struct rate *r, st
 		return vspec_fail(s, ERANGE, 0, e, text, "has too many digits");
 	r->value = dec_double(&d, exp);
 	if (r->value < rate_limits[r->kind].lo || r->value > rate_limits[r->kind].hi)
-		return vspec_fail(s, ERANGE, 0, e, text, "is out of range (%s)%s", rate_limits[r->kind].text,
-				  r->value == 0 ? "; to send nothing use stop"
-				  : text[d.len] == '\0' ? "; a number alone is percent, others have a unit, pps or bps" : "");
+		return vspec_fail(
+			s, ERANGE, 0, e, text, "is out of range (%s)%s", rate_limits[r->kind].text,
+			r->value == 0 ? "; to send nothing use stop"
+			: text[d.len] == '\0'
+				? "; a number alone is percent, others have a unit, pps or bps"
+				: "");
 	return 0;
 }
 
@@ -138,7 +150,8 @@ static const struct vspec trend_time = {.type = &vt_duration, .min = 1, .max = I
 
 /* Parses len bytes of the text from column `at` on, as a rate or as a time. Columns of errors are
  * those of the whole text. */
-static int part_parse(const struct vspec *s, const char *text, size_t at, size_t len, void *out, struct err *e)
+static int part_parse(const struct vspec *s, const char *text, size_t at, size_t len, void *out,
+		      struct err *e)
 {
 	char part[128];
 
@@ -157,7 +170,8 @@ static int part_parse(const struct vspec *s, const char *text, size_t at, size_t
 
 /* Finds the words from column i on, which is behind A..B. Returns their number, or TREND_WORDS + 1
  * if there are more. */
-static unsigned words_of(const char *text, size_t i, size_t at[TREND_WORDS], size_t len[TREND_WORDS])
+static unsigned words_of(const char *text, size_t i, size_t at[TREND_WORDS],
+			 size_t len[TREND_WORDS])
 {
 	unsigned n = 0;
 
@@ -178,7 +192,8 @@ static bool word_is(const char *text, size_t at, size_t len, const char *word)
 	return len == strlen(word) && memcmp(text + at, word, len) == 0;
 }
 
-static int steps_parse(const struct vspec *s, const char *text, size_t at, size_t len, struct rate *r, struct err *e)
+static int steps_parse(const struct vspec *s, const char *text, size_t at, size_t len,
+		       struct rate *r, struct err *e)
 {
 	struct rate step;
 	double way = r->to > r->value ? r->to - r->value : r->value - r->to;
@@ -187,15 +202,18 @@ static int steps_parse(const struct vspec *s, const char *text, size_t at, size_
 	if (rc != 0)
 		return rc;
 	if (step.kind != r->kind)
-		return vspec_fail(s, EINVAL, (int)at, e, text, "has a step of another unit than its ends");
+		return vspec_fail(s, EINVAL, (int)at, e, text,
+				  "has a step of another unit than its ends");
 	if (step.value > way || way / step.value > RATE_MAX_STEPS)
-		return vspec_fail(s, ERANGE, (int)at, e, text, "has a step that is %s", step.value > way ? "larger than the way" : "too small");
+		return vspec_fail(s, ERANGE, (int)at, e, text, "has a step that is %s",
+				  step.value > way ? "larger than the way" : "too small");
 	r->step = step.value;
 	return 0;
 }
 
 /* Parses "A..B over T" or "A..B step S every T". dots is the column of "..". */
-static int trend_parse(const struct vspec *s, const char *text, size_t dots, struct rate *r, struct err *e)
+static int trend_parse(const struct vspec *s, const char *text, size_t dots, struct rate *r,
+		       struct err *e)
 {
 	size_t end = dots + 2 + strcspn(text + dots + 2, " \t"), at[TREND_WORDS], len[TREND_WORDS];
 	struct rate to;
@@ -207,17 +225,21 @@ static int trend_parse(const struct vspec *s, const char *text, size_t dots, str
 	if (rc != 0)
 		return rc;
 	if (r->kind == RATE_MAX || to.kind == RATE_MAX)
-		return vspec_fail(s, EINVAL, r->kind == RATE_MAX ? 0 : (int)dots + 2, e, text, "has an end that is no number");
+		return vspec_fail(s, EINVAL, r->kind == RATE_MAX ? 0 : (int)dots + 2, e, text,
+				  "has an end that is no number");
 	if (r->kind != to.kind)
 		return vspec_fail(s, EINVAL, (int)dots + 2, e, text, "has ends of different units");
 	if (r->value == to.value)
-		return vspec_fail(s, EINVAL, (int)dots + 2, e, text, "has two ends that are the same");
+		return vspec_fail(s, EINVAL, (int)dots + 2, e, text,
+				  "has two ends that are the same");
 	r->to = to.value;
 	bool ramp = n == 2 && word_is(text, at[0], len[0], "over");
-	bool steps = n == 4 && word_is(text, at[0], len[0], "step") && word_is(text, at[2], len[2], "every");
+	bool steps = n == 4 && word_is(text, at[0], len[0], "step") &&
+		     word_is(text, at[2], len[2], "every");
 	if (!ramp && !steps)
-		return vspec_fail(s, EINVAL, n > 0 ? (int)at[0] : (int)strlen(text), e, text,
-				  "does not say how long it takes: \"over 30s\", or \"step 1Mpps every 5s\"");
+		return vspec_fail(
+			s, EINVAL, n > 0 ? (int)at[0] : (int)strlen(text), e, text,
+			"does not say how long it takes: \"over 30s\", or \"step 1Mpps every 5s\"");
 	if (steps)
 		rc = steps_parse(s, text, at[1], len[1], r, e);
 	unsigned last = ramp ? 1 : 3;
@@ -228,7 +250,8 @@ static int whole_rate(const struct vspec *s, const char *text, void *out, struct
 {
 	const char *dots = strstr(text, "..");
 	struct rate r;
-	int rc = dots != NULL ? trend_parse(s, text, (size_t)(dots - text), &r, e) : one_parse(s, text, &r, e);
+	int rc = dots != NULL ? trend_parse(s, text, (size_t)(dots - text), &r, e)
+			      : one_parse(s, text, &r, e);
 
 	if (rc == 0)
 		memcpy(out, &r, sizeof(r));
@@ -376,7 +399,8 @@ static void trend_complete(const char *prefix, void (*offer)(void *, const char 
 	unsigned n = words_of(sbuf_str(&whole), strcspn(sbuf_str(&whole), " "), at, len);
 	bool steps = n > 0 && word_is(prefix, at[0], len[0], "step");
 	for (unsigned w = 0; w < ARRAY_SIZE(words) && begin > 0; w++) {
-		if (!(n == 0 ? w < 2 : n == 2 && steps && w == 2) || !word_starts(words[w], prefix + begin))
+		if (!(n == 0 ? w < 2 : n == 2 && steps && w == 2) ||
+		    !word_starts(words[w], prefix + begin))
 			continue;
 		whole.len = begin;
 		sbuf_add(&whole, words[w]);
@@ -385,7 +409,8 @@ static void trend_complete(const char *prefix, void (*offer)(void *, const char 
 	sbuf_free(&whole);
 }
 
-static void rate_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void rate_complete(const struct vspec *s, const char *prefix,
+			  void (*offer)(void *, const char *), void *arg)
 {
 	static const char *const words[] = {"max", "1%", "10%", "50%", "100%"};
 
@@ -405,11 +430,13 @@ static int steady_parse(const struct vspec *s, const char *text, void *out, stru
 	const char *dots = strstr(text, "..");
 
 	if (dots != NULL)
-		return vspec_fail(s, EINVAL, (int)(dots - text), e, text, "changes with time, and this is one load");
+		return vspec_fail(s, EINVAL, (int)(dots - text), e, text,
+				  "changes with time, and this is one load");
 	return rate_parse(s, text, out, e);
 }
 
-static void steady_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void steady_complete(const struct vspec *s, const char *prefix,
+			    void (*offer)(void *, const char *), void *arg)
 {
 	if (strstr(prefix, "..") == NULL)
 		rate_complete(s, prefix, offer, arg);

@@ -73,13 +73,20 @@ static void share_number(const struct vspec *s, double n, struct sbuf *out)
 	sbuf_add(out, "ppb");
 }
 
-static void share_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void share_complete(const struct vspec *s, const char *prefix,
+			   void (*offer)(void *, const char *), void *arg)
 {
 	(void)s;
 	unit_complete(share_units, prefix, offer, arg);
 }
 
 const struct vtype vt_share = {
-	.name = "share", .syntax = "a share of the whole, with %, ppm or ppb: 0.1%, 20ppm, 0", .size = sizeof(uint64_t), .parse = share_parse,
-	.print = share_print, .complete = share_complete, .plain = share_plain, .number = share_number,
+	.name = "share",
+	.syntax = "a share of the whole, with %, ppm or ppb: 0.1%, 20ppm, 0",
+	.size = sizeof(uint64_t),
+	.parse = share_parse,
+	.print = share_print,
+	.complete = share_complete,
+	.plain = share_plain,
+	.number = share_number,
 };

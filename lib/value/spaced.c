@@ -10,9 +10,12 @@
 
 bool value_is_unit(const char *word)
 {
-	static const char *const alone[] = {"%",   "ppm",  "ppb",  "ns",   "us",   "ms",  "s",    "m",    "h",    "nsec",   "usec",    "msec", "sec",
-					    "secs", "second", "seconds", "min", "mins", "minute", "minutes", "hour", "hours", "\u00b5s",
-					    "\u03bcs", "k", "g", "t", "b", "byte", "bytes"};
+	static const char *const alone[] = {"%",       "ppm",   "ppb",     "ns",      "us",
+					    "ms",      "s",     "m",       "h",       "nsec",
+					    "usec",    "msec",  "sec",     "secs",    "second",
+					    "seconds", "min",   "mins",    "minute",  "minutes",
+					    "hour",    "hours", "\u00b5s", "\u03bcs", "k",
+					    "g",       "t",     "b",       "byte",    "bytes"};
 	static const char *const scaled[] = {"pps", "p/s", "bps", "b/s", "bit", "bit/s", "bits/s"};
 	char text[16];
 	size_t n = strlen(word);
@@ -43,9 +46,11 @@ static bool ends_in_number(const struct sbuf *b)
 {
 	size_t i = b->len;
 
-	while (i > 0 && !is_blank(b->s[i - 1]) && b->s[i - 1] != ',' && !(b->s[i - 1] == '.' && i > 1 && b->s[i - 2] == '.'))
+	while (i > 0 && !is_blank(b->s[i - 1]) && b->s[i - 1] != ',' &&
+	       !(b->s[i - 1] == '.' && i > 1 && b->s[i - 2] == '.'))
 		i--;
-	return b->len > 0 && isdigit((unsigned char)b->s[i]) && isdigit((unsigned char)b->s[b->len - 1]);
+	return b->len > 0 && isdigit((unsigned char)b->s[i]) &&
+	       isdigit((unsigned char)b->s[b->len - 1]);
 }
 
 /* Says whether the text at p, after blanks, goes on with the value in b, so that the blanks can be
@@ -70,7 +75,8 @@ static bool goes_on(const struct sbuf *b, const char *p)
 	return value_is_unit(word);
 }
 
-int value_spaced(value_parse_fn *parse, const struct vspec *s, const char *text, void *out, struct err *e)
+int value_spaced(value_parse_fn *parse, const struct vspec *s, const char *text, void *out,
+		 struct err *e)
 {
 	struct sbuf joined = {0};
 	size_t dropped = 0;

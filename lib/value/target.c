@@ -7,11 +7,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define TARGET_SYNTAX "all | N | N-M, each with /streams if wanted, joined by commas without blanks: 0,2-3,1/0-7"
+#define TARGET_SYNTAX \
+	"all | N | N-M, each with /streams if wanted, joined by commas without blanks: 0,2-3,1/0-7"
 
 static int target_fail(struct err *e, int code, size_t col, const char *text, const char *reason)
 {
-	return err_at(e, code, (int)col, "\"%.40s\" is not a port list: %s; allowed: " TARGET_SYNTAX, text, reason);
+	return err_at(e, code, (int)col,
+		      "\"%.40s\" is not a port list: %s; allowed: " TARGET_SYNTAX, text, reason);
 }
 
 static int target_number(const char *text, size_t *at, uint32_t top, uint32_t *out, struct err *e)
@@ -28,13 +30,15 @@ static int target_number(const char *text, size_t *at, uint32_t top, uint32_t *o
 		if (v <= top)
 			v = v * 10 + (unsigned)(text[*at] - '0');
 	if (v > top)
-		return err_at(e, ERANGE, (int)start, "\"%.40s\": the number is too large; allowed: 0 to %" PRIu32, text,
+		return err_at(e, ERANGE, (int)start,
+			      "\"%.40s\": the number is too large; allowed: 0 to %" PRIu32, text,
 			      top);
 	*out = (uint32_t)v;
 	return 0;
 }
 
-static int target_range(const char *text, size_t *at, uint32_t top, uint32_t *lo, uint32_t *hi, struct err *e)
+static int target_range(const char *text, size_t *at, uint32_t top, uint32_t *lo, uint32_t *hi,
+			struct err *e)
 {
 	size_t start = *at;
 
@@ -81,7 +85,8 @@ int target_parse(const char *text, struct target *out, struct err *e)
 		if (text[at] == '\0')
 			break;
 		if (text[at] != ',')
-			return target_fail(e, EINVAL, at, text, "a comma or the end is wanted here");
+			return target_fail(e, EINVAL, at, text,
+					   "a comma or the end is wanted here");
 	}
 	*out = t;
 	return 0;

@@ -103,7 +103,8 @@ const struct unit *unit_find(const struct unit *units, const char *text)
 	return NULL;
 }
 
-int unit_fail(const struct vspec *s, const struct unit *units, const char *text, size_t at, struct err *e)
+int unit_fail(const struct vspec *s, const struct unit *units, const char *text, size_t at,
+	      struct err *e)
 {
 	const char *names[16], *tail = text + at, *near = NULL;
 	size_t n = 0;
@@ -118,6 +119,8 @@ int unit_fail(const struct vspec *s, const struct unit *units, const char *text,
 	if (near == NULL && strlen(tail) > 2)
 		near = str_nearest(tail, names, n);
 	if (near != NULL)
-		return vspec_fail(s, EINVAL, (int)at, e, text, "ends in \"%.20s\", did you mean \"%s\"", tail, near);
-	return vspec_fail(s, EINVAL, (int)at, e, text, "ends in \"%.20s\", which is not a unit", tail);
+		return vspec_fail(s, EINVAL, (int)at, e, text,
+				  "ends in \"%.20s\", did you mean \"%s\"", tail, near);
+	return vspec_fail(s, EINVAL, (int)at, e, text, "ends in \"%.20s\", which is not a unit",
+			  tail);
 }

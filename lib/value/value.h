@@ -26,7 +26,10 @@ struct rate {
 struct portset {
 	uint64_t w[PORTSET_MAX / 64];
 };
-static inline void portset_add(struct portset *s, unsigned i) { s->w[i / 64] |= 1ull << (i % 64); }
+static inline void portset_add(struct portset *s, unsigned i)
+{
+	s->w[i / 64] |= 1ull << (i % 64);
+}
 static inline bool portset_has(const struct portset *s, unsigned i)
 {
 	return i < PORTSET_MAX && (s->w[i / 64] >> (i % 64) & 1);
@@ -52,16 +55,18 @@ enum vplain { VPLAIN_TEXT, VPLAIN_BOOL, VPLAIN_NUMBER };
 #define VPLAIN_MAX 9007199254740992.0
 
 struct vtype {
-	const char *name;   /* "rate" */
-	const char *syntax; /* what help and errors show as allowed: "10% | 1.5Mpps | 3Gbps[/l2] | max" */
-	size_t size;        /* bytes of the typed value */
+	const char *name; /* "rate" */
+	/* what help and errors show as allowed: "10% | 1.5Mpps | 3Gbps[/l2] | max" */
+	const char *syntax;
+	size_t size; /* bytes of the typed value */
 	/* Parses the whole text: 0, or -EINVAL or -ERANGE with *e. Then e->col counts from the
 	 * first byte of text, and *out is untouched. */
 	int (*parse)(const struct vspec *, const char *text, void *out, struct err *e);
 	/* Appends the value as canonical text. */
 	void (*print)(const struct vspec *, const void *v, struct sbuf *out);
 	/* Offers texts that begin with prefix; may be NULL. */
-	void (*complete)(const struct vspec *, const char *prefix, void (*offer)(void *arg, const char *word), void *arg);
+	void (*complete)(const struct vspec *, const char *prefix,
+			 void (*offer)(void *arg, const char *word), void *arg);
 	/* Appends what the spec allows, for help and errors; NULL: syntax says it. */
 	void (*allowed)(const struct vspec *, struct sbuf *out);
 	/* Returns a line about a word that complete() offers, or NULL; may be NULL. */
@@ -89,7 +94,8 @@ void value_default(const struct vtype *, const char *text, void *out);
 void vspec_allowed(const struct vspec *s, struct sbuf *out);
 /* For parse functions: fills *e with `"text" reason; allowed: ...` and the column, returns
  * -code. */
-int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const char *text, const char *reason, ...) WR_PRINTF(6, 7);
+int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const char *text,
+	       const char *reason, ...) WR_PRINTF(6, 7);
 
 /* The types. Each comment says the C type of the value and the texts that are accepted. */
 /* bool: on|off|enable|disable|yes|no|true|false */
@@ -123,7 +129,8 @@ extern const struct vtype vt_text;
  * calls it again without the blanks between a number and its unit and beside "..". Columns of
  * errors are those of text. */
 typedef int value_parse_fn(const struct vspec *s, const char *text, void *out, struct err *e);
-int value_spaced(value_parse_fn *parse, const struct vspec *s, const char *text, void *out, struct err *e);
+int value_spaced(value_parse_fn *parse, const struct vspec *s, const char *text, void *out,
+		 struct err *e);
 /* Says whether the word may be the unit of a number before it: "10 gbps", "5 s". */
 bool value_is_unit(const char *word);
 
@@ -164,7 +171,7 @@ struct hexbytes *hexbytes_copy(const struct hexbytes *);
  * max. */
 extern const struct vtype vt_hits;
 struct hits {
-	double percent;      /* share of the frames; 0: none, or as `every` says */
+	double percent; /* share of the frames; 0: none, or as `every` says */
 	/* every: one of this many frames is hit, 0: see percent. with: the option's number. */
 	uint64_t every, with;
 	bool has_with;
@@ -172,22 +179,34 @@ struct hits {
 /* A rate and the frames that may wait for it: "3Mpps queue 512". RATE_MAX is no limit. vspec.min is
  * the queue if none is given, vspec.max the longest. */
 extern const struct vtype vt_limit;
-struct rate_limit { struct rate rate; uint64_t queue; };
+struct rate_limit {
+	struct rate rate;
+	uint64_t queue;
+};
 /* A delay of frames. vspec.max is the longest, in ns; 0: no limit. By law, a_ns and b_ns are:
  * fixed, the time; uniform, the shortest and the longest; normal, mean and deviation; exponential,
  * the mean. */
 extern const struct vtype vt_delay;
 enum delay_law { DELAY_FIXED, DELAY_UNIFORM, DELAY_NORMAL, DELAY_EXPONENTIAL };
-struct delay { enum delay_law law; uint64_t a_ns, b_ns; };
+struct delay {
+	enum delay_law law;
+	uint64_t a_ns, b_ns;
+};
 /* A link that goes down again and again: "100ms every 10s". every_ns 0: it does not. vspec.min is
  * the shortest time that it may be down or up, vspec.max the longest period. */
 extern const struct vtype vt_flap;
-struct flap { uint64_t down_ns, every_ns; };
+struct flap {
+	uint64_t down_ns, every_ns;
+};
 
 /* A list of ports and streams as commands take it: item{,item}. An item is ports[/streams], and
  * each of both is all, N or N-M. */
 struct target {
-	struct { uint32_t p0, p1, s0, s1; bool has_streams; } item[64]; /* inclusive; "all" = 0..UINT32_MAX */
+	/* inclusive; "all" = 0..UINT32_MAX */
+	struct {
+		uint32_t p0, p1, s0, s1;
+		bool has_streams;
+	} item[64];
 	unsigned n;
 };
 #define TARGET_MAX_PORT (PORTSET_MAX - 1)

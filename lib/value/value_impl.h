@@ -30,23 +30,26 @@ const struct unit *unit_find(const struct unit *units, const char *text);
 
 /* Parses a whole number of base units: 0, or -EINVAL or -ERANGE with *e. `what` names the value in
  * an error: "a duration". The limits of the spec are not checked. */
-int whole_parse(const struct vspec *s, const char *text, const struct unit *units, const char *what, uint64_t *out,
-		struct err *e);
+int whole_parse(const struct vspec *s, const char *text, const struct unit *units, const char *what,
+		uint64_t *out, struct err *e);
 /* Checks v against min and max of the spec, or against lo and hi if the spec has none: 0, or
  * -ERANGE with *e. */
-int whole_limits(const struct vspec *s, const char *text, uint64_t v, uint64_t lo, uint64_t hi, struct err *e);
+int whole_limits(const struct vspec *s, const char *text, uint64_t v, uint64_t lo, uint64_t hi,
+		 struct err *e);
 /* Appends v / mult as an exact decimal number; mult is a power of ten. */
 void whole_put(uint64_t v, uint64_t mult, struct sbuf *out);
 /* If prefix is a number, maybe with the first letters of a unit, offers the number with each unit
  * that fits. */
-void unit_complete(const struct unit *units, const char *prefix, void (*offer)(void *, const char *), void *arg);
+void unit_complete(const struct unit *units, const char *prefix,
+		   void (*offer)(void *, const char *), void *arg);
 /* Returns the column of the word after the first blank behind column `at`; 0: there is no blank. */
 size_t trailing_words(const char *text, size_t at);
 /* Refuses a text that goes on after a value that ends at column `at`: -EINVAL with *e. */
 int trailing_fail(const struct vspec *s, const char *text, size_t at, struct err *e);
 /* Refuses a text whose unit, at column `at`, is not known: -EINVAL with *e, which names the nearest
  * unit. */
-int unit_fail(const struct vspec *s, const struct unit *units, const char *text, size_t at, struct err *e);
+int unit_fail(const struct vspec *s, const struct unit *units, const char *text, size_t at,
+	      struct err *e);
 
 /* Says whether word begins with prefix. */
 bool word_starts(const char *word, const char *prefix);

@@ -52,7 +52,8 @@ static void show_text(const char *text, char *buf, size_t size)
 		strcpy(buf + keep, "...");
 }
 
-int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const char *text, const char *reason, ...)
+int vspec_fail(const struct vspec *s, int code, int col, struct err *e, const char *text,
+	       const char *reason, ...)
 {
 	char why[400], shown[64];
 	struct sbuf allowed = {0};

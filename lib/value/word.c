@@ -33,7 +33,8 @@ static void bool_print(const struct vspec *s, const void *v, struct sbuf *out)
 	sbuf_add(out, b ? "on" : "off");
 }
 
-static void bool_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void bool_complete(const struct vspec *s, const char *prefix,
+			  void (*offer)(void *, const char *), void *arg)
 {
 	(void)s;
 	for (size_t i = 0; i < ARRAY_SIZE(bools); i++)
@@ -82,11 +83,13 @@ static int enum_parse(const struct vspec *s, const char *text, void *out, struct
 	}
 	int rc = 0;
 	if (many.len > 0)
-		rc = vspec_fail(s, EINVAL, 0, e, text, "is ambiguous (%s, %s)", s->choices[found], sbuf_str(&many));
+		rc = vspec_fail(s, EINVAL, 0, e, text, "is ambiguous (%s, %s)", s->choices[found],
+				sbuf_str(&many));
 	else if (found < 0) {
 		const char *near = str_nearest(text, s->choices, n);
 		if (near != NULL && text[0] != '\0')
-			rc = vspec_fail(s, EINVAL, 0, e, text, "is unknown, did you mean \"%s\"", near);
+			rc = vspec_fail(s, EINVAL, 0, e, text, "is unknown, did you mean \"%s\"",
+					near);
 		else
 			rc = vspec_fail(s, EINVAL, 0, e, text, "is unknown");
 	} else
@@ -106,7 +109,8 @@ static void enum_print(const struct vspec *s, const void *v, struct sbuf *out)
 		sbuf_add(out, s->choices[i]);
 }
 
-static void enum_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void enum_complete(const struct vspec *s, const char *prefix,
+			  void (*offer)(void *, const char *), void *arg)
 {
 	for (size_t i = 0; s->choices != NULL && s->choices[i] != NULL; i++)
 		if (word_starts(s->choices[i], prefix))
@@ -134,7 +138,8 @@ static int text_parse(const struct vspec *s, const char *text, void *out, struct
 	size_t n = strlen(text);
 
 	if (n >= VT_TEXT_MAX)
-		return vspec_fail(s, ERANGE, VT_TEXT_MAX - 1, e, text, "is too long (%zu bytes)", n);
+		return vspec_fail(s, ERANGE, VT_TEXT_MAX - 1, e, text, "is too long (%zu bytes)",
+				  n);
 	memset(out, 0, VT_TEXT_MAX);
 	memcpy(out, text, n);
 	return 0;

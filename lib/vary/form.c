@@ -27,7 +27,8 @@ static bool word_is(const char *text, size_t at, const char *word)
 {
 	size_t n = strlen(word);
 
-	return strncmp(text + at, word, n) == 0 && (text[at + n] == '\0' || form_blank(text[at + n]));
+	return strncmp(text + at, word, n) == 0 &&
+	       (text[at + n] == '\0' || form_blank(text[at + n]));
 }
 
 static int word_at(const char *text, size_t at)
@@ -46,28 +47,34 @@ static size_t values_end(const char *text, size_t at)
 
 	for (;;) {
 		size_t next = form_skip(text, end);
-		bool glued = end > at && (text[end - 1] == ',' || (end > at + 1 && strncmp(text + end - 2, "..", 2) == 0));
-		if (text[next] == '\0' || (!glued && text[next] != ',' && strncmp(text + next, "..", 2) != 0))
+		bool glued = end > at && (text[end - 1] == ',' ||
+					  (end > at + 1 && strncmp(text + end - 2, "..", 2) == 0));
+		if (text[next] == '\0' ||
+		    (!glued && text[next] != ',' && strncmp(text + next, "..", 2) != 0))
 			return end;
 		end = word_end(text, next);
 	}
 }
 
-static int scan_word(const struct vspec *s, struct form *f, size_t *i, unsigned allowed, struct err *e)
+static int scan_word(const struct vspec *s, struct form *f, size_t *i, unsigned allowed,
+		     struct err *e)
 {
 	const char *text = f->text, *near, *known[FORM_NWORDS];
 	int w = word_at(text, *i);
 	char given[24];
 	size_t n = word_end(text, *i) - *i, nknown = 0;
 
-	snprintf(given, sizeof(given), "%.*s", (int)(n < sizeof(given) ? n : sizeof(given) - 1), text + *i);
+	snprintf(given, sizeof(given), "%.*s", (int)(n < sizeof(given) ? n : sizeof(given) - 1),
+		 text + *i);
 	if (w < 0 || !(allowed >> w & 1)) {
 		for (int k = 0; k < FORM_NWORDS; k++)
 			if (allowed >> k & 1)
 				known[nknown++] = words[k];
 		near = str_nearest(given, known, nknown);
 		if (near != NULL)
-			return vspec_fail(s, EINVAL, (int)*i, e, text, "has \"%s\" after the value, did you mean \"%s\"", given, near);
+			return vspec_fail(s, EINVAL, (int)*i, e, text,
+					  "has \"%s\" after the value, did you mean \"%s\"", given,
+					  near);
 		return vspec_fail(s, EINVAL, (int)*i, e, text, "has more after the value");
 	}
 	if (f->opt[w].len != 0)
@@ -76,14 +83,18 @@ static int scan_word(const struct vspec *s, struct form *f, size_t *i, unsigned 
 	f->opt[w].at = form_skip(text, *i + n);
 	f->opt[w].len = word_end(text, f->opt[w].at) - f->opt[w].at;
 	if (f->opt[w].len == 0)
-		return vspec_fail(s, EINVAL, (int)strlen(text), e, text, "says no value for %s", words[w]);
+		return vspec_fail(s, EINVAL, (int)strlen(text), e, text, "says no value for %s",
+				  words[w]);
 	*i = form_skip(text, f->opt[w].at + f->opt[w].len);
 	return 0;
 }
 
-int form_scan(const struct vspec *s, const char *text, unsigned allowed, struct form *out, struct err *e)
+int form_scan(const struct vspec *s, const char *text, unsigned allowed, struct form *out,
+	      struct err *e)
 {
-	struct form f = {.text = text, .random = word_is(text, 0, "random"), .list = word_is(text, 0, "list")};
+	struct form f = {.text = text,
+			 .random = word_is(text, 0, "random"),
+			 .list = word_is(text, 0, "list")};
 	size_t i = f.random || f.list ? form_skip(text, word_end(text, 0)) : 0;
 
 	if (f.list && text[i] == '\0')
@@ -102,21 +113,25 @@ int form_scan(const struct vspec *s, const char *text, unsigned allowed, struct 
 	return 0;
 }
 
-int form_only(const struct vspec *s, const struct form *f, unsigned allowed, const char *what, struct err *e)
+int form_only(const struct vspec *s, const struct form *f, unsigned allowed, const char *what,
+	      struct err *e)
 {
 	for (int w = 0; w < FORM_NWORDS; w++)
 		if (f->opt[w].len != 0 && !(allowed >> w & 1))
-			return vspec_fail(s, EINVAL, (int)f->opt[w].word, e, f->text, "has \"%s\", which does not belong to %s",
-					  words[w], what);
+			return vspec_fail(s, EINVAL, (int)f->opt[w].word, e, f->text,
+					  "has \"%s\", which does not belong to %s", words[w],
+					  what);
 	return 0;
 }
 
-int form_value(const struct form *f, const struct vspec *part, size_t at, size_t len, void *out, struct err *e)
+int form_value(const struct form *f, const struct vspec *part, size_t at, size_t len, void *out,
+	       struct err *e)
 {
 	char buf[256];
 
 	if (len >= sizeof(buf))
-		return err_at(e, EINVAL, (int)at, "\"%.40s...\" is too long for one value", f->text + at);
+		return err_at(e, EINVAL, (int)at, "\"%.40s...\" is too long for one value",
+			      f->text + at);
 	memcpy(buf, f->text + at, len);
 	buf[len] = '\0';
 	int rc = part->type->parse(part, buf, out, e);
@@ -159,7 +174,8 @@ bool form_item(const struct form *f, size_t *at, size_t *item, size_t *len)
 	return true;
 }
 
-void form_complete(const char *prefix, unsigned range, unsigned random, unsigned single, void (*offer)(void *, const char *), void *arg)
+void form_complete(const char *prefix, unsigned range, unsigned random, unsigned single,
+		   void (*offer)(void *, const char *), void *arg)
 {
 	size_t begin = strlen(prefix), i = 0;
 	struct sbuf whole = {0};
@@ -178,7 +194,8 @@ void form_complete(const char *prefix, unsigned range, unsigned random, unsigned
 		return;
 	now = word_is(prefix, 0, "random") ? random : strstr(prefix, "..") != NULL ? range : single;
 	/* every other word has a value after it */
-	for (i = form_skip(prefix, word_end(prefix, 0)); i < begin; i = form_skip(prefix, word_end(prefix, i))) {
+	for (i = form_skip(prefix, word_end(prefix, 0)); i < begin;
+	     i = form_skip(prefix, word_end(prefix, i))) {
 		last = last < 0 ? word_at(prefix, i) : -1;
 		if (last >= 0)
 			given |= 1u << last;
@@ -186,7 +203,8 @@ void form_complete(const char *prefix, unsigned range, unsigned random, unsigned
 	if (given >> FORM_MASK & 1)
 		now = random;
 	for (int w = 0; last < 0 && w < FORM_NWORDS; w++) {
-		if (!(now >> w & 1) || given >> w & 1 || strncmp(words[w], prefix + begin, strlen(prefix + begin)) != 0)
+		if (!(now >> w & 1) || given >> w & 1 ||
+		    strncmp(words[w], prefix + begin, strlen(prefix + begin)) != 0)
 			continue;
 		sbuf_reset(&whole);
 		sbuf_addn(&whole, prefix, begin);

@@ -85,7 +85,9 @@ void sizes_expand(const struct sizes *s, uint16_t *out)
 		break;
 	case SIZES_RANDOM:
 		for (unsigned i = 0; i < n; i++)
-			out[i] = (uint16_t)(s->lo + (vary_r32(vary_key(s->seed, 0, i), i) * (uint64_t)(s->hi - s->lo + 1) >> 32));
+			out[i] = (uint16_t)(s->lo + (vary_r32(vary_key(s->seed, 0, i), i) *
+							     (uint64_t)(s->hi - s->lo + 1) >>
+						     32));
 		break;
 	case SIZES_FIXED:
 		out[0] = s->item[0].size;
@@ -114,10 +116,15 @@ void sizes_bounds(const struct sizes *s, uint16_t *min, uint16_t *max)
 	/* the end that the step does not hit is no size of the range */
 	if (s->kind == SIZES_RANGE) {
 		struct laps l = laps_of(s);
-		unsigned far = (l.later - 1) * s->step, own = l.first > 0 ? (l.first - 1) * s->step : 0;
+		unsigned far = (l.later - 1) * s->step,
+			 own = l.first > 0 ? (l.first - 1) * s->step : 0;
 		if (s->down)
-			*min = (uint16_t)(!l.aligned && s->first - own < s->hi - far ? s->first - own : s->hi - far);
+			*min = (uint16_t)(!l.aligned && s->first - own < s->hi - far
+						  ? s->first - own
+						  : s->hi - far);
 		else
-			*max = (uint16_t)(!l.aligned && s->first + own > s->lo + far ? s->first + own : s->lo + far);
+			*max = (uint16_t)(!l.aligned && s->first + own > s->lo + far
+						  ? s->first + own
+						  : s->lo + far);
 	}
 }

@@ -7,7 +7,7 @@
 enum sizes_kind { SIZES_AUTO, SIZES_FIXED, SIZES_RANGE, SIZES_LIST, SIZES_RANDOM };
 
 #define SIZES_MAX_ITEMS 128
-#define SIZES_MAX_COUNT 65536  /* longest sequence before it starts over */
+#define SIZES_MAX_COUNT 65536 /* longest sequence before it starts over */
 #define SIZES_RANDOM_REPEAT 4096
 
 /* The size of the frame with ordinal o is entry o mod sizes_count() of this sequence:
@@ -26,7 +26,10 @@ struct sizes {
 	uint16_t first; /* RANGE: the first size; 0: the one with which laps begin */
 	uint64_t seed, repeat;
 	uint16_t n;
-	struct { uint16_t size; uint16_t weight; } item[SIZES_MAX_ITEMS]; /* FIXED: item[0] */
+	struct {
+		uint16_t size;
+		uint16_t weight;
+	} item[SIZES_MAX_ITEMS]; /* FIXED: item[0] */
 };
 
 unsigned sizes_count(const struct sizes *s); /* 1 for AUTO and FIXED */

@@ -13,15 +13,19 @@
 /* The sizes of letters a to h: RFC 6985 section 4, table 1 */
 static const uint16_t letter_size[] = {64, 128, 256, 512, 1024, 1280, 1518, 2112};
 /* The mix that generators call simple IMIX, as Ethernet sizes with FCS */
-static const struct { uint16_t size, weight; } imix[] = {{64, 7}, {570, 4}, {1518, 1}};
+static const struct {
+	uint16_t size, weight;
+} imix[] = {{64, 7}, {570, 4}, {1518, 1}};
 
-static int one_size(const struct vspec *s, const struct form *f, size_t at, size_t len, uint16_t *out, struct err *e)
+static int one_size(const struct vspec *s, const struct form *f, size_t at, size_t len,
+		    uint16_t *out, struct err *e)
 {
 	const struct vspec one = {.type = &vt_size, .min = s->min, .max = s->max};
 	int rc = form_value(f, &one, at, len, out, e);
 
 	if (rc == 0 && *out == 0)
-		return vspec_fail(s, EINVAL, (int)at, e, f->text, "has auto beside other words; it stands alone");
+		return vspec_fail(s, EINVAL, (int)at, e, f->text,
+				  "has auto beside other words; it stands alone");
 	return rc;
 }
 
@@ -30,12 +34,16 @@ static void size_allowed(const struct vspec *s, struct sbuf *out)
 	const struct vspec one = {.type = &vt_size, .min = s->min, .max = s->max};
 
 	vspec_allowed(&one, out);
-	sbuf_add(out, "; or A..B [step S] [from F] | A,B,C | A:W,B:W | imix [LETTERS] | random A..B [repeat N] [seed S]");
+	sbuf_add(
+		out,
+		"; or A..B [step S] [from F] | A,B,C | A:W,B:W | imix [LETTERS] | random A..B [repeat N] [seed S]");
 }
 
-static int sizes_text_bounds(const struct vspec *s, const struct form *f, struct sizes *z, struct err *e)
+static int sizes_text_bounds(const struct vspec *s, const struct form *f, struct sizes *z,
+			     struct err *e)
 {
-	size_t dots = form_dots(f), right = dots + 2 + strspn(f->text + dots + 2, " \t"), left = dots;
+	size_t dots = form_dots(f), right = dots + 2 + strspn(f->text + dots + 2, " \t"),
+	       left = dots;
 	uint16_t a, b;
 
 	while (left > f->at && (f->text[left - 1] == ' ' || f->text[left - 1] == '\t'))
@@ -66,7 +74,8 @@ static int parse_range(const struct vspec *s, const struct form *f, struct sizes
 	if (rc != 0)
 		return rc;
 	if (first != 0 && (first < z->lo || first > z->hi))
-		return vspec_fail(s, ERANGE, (int)f->opt[FORM_FROM].at, e, f->text, "begins outside of its own range");
+		return vspec_fail(s, ERANGE, (int)f->opt[FORM_FROM].at, e, f->text,
+				  "begins outside of its own range");
 	z->kind = SIZES_RANGE;
 	z->step = (uint16_t)step;
 	if (first != (z->down ? z->hi : z->lo))
@@ -83,7 +92,8 @@ static int parse_random(const struct vspec *s, const struct form *f, struct size
 	int rc = form_only(s, f, RANDOM_WORDS, "random sizes", e);
 
 	if (rc == 0 && form_dots(f) == SIZE_MAX)
-		return vspec_fail(s, EINVAL, (int)f->at, e, f->text, "has no range A..B after random");
+		return vspec_fail(s, EINVAL, (int)f->at, e, f->text,
+				  "has no range A..B after random");
 	z->kind = SIZES_RANDOM;
 	z->repeat = SIZES_RANDOM_REPEAT;
 	if (rc == 0)
@@ -98,7 +108,8 @@ static int parse_random(const struct vspec *s, const struct form *f, struct size
 	return rc;
 }
 
-static int list_item(const struct vspec *s, const struct form *f, size_t at, size_t len, struct sizes *z, struct err *e)
+static int list_item(const struct vspec *s, const struct form *f, size_t at, size_t len,
+		     struct sizes *z, struct err *e)
 {
 	const struct vspec weights = {.type = &vt_uint, .min = 1, .max = UINT16_MAX};
 	const char *colon = memchr(f->text + at, ':', len);
@@ -108,7 +119,8 @@ static int list_item(const struct vspec *s, const struct form *f, size_t at, siz
 	if (len == 0)
 		return vspec_fail(s, EINVAL, (int)at, e, f->text, "has an empty place in its list");
 	if (z->n == SIZES_MAX_ITEMS)
-		return vspec_fail(s, ERANGE, (int)at, e, f->text, "has more than %d sizes", SIZES_MAX_ITEMS);
+		return vspec_fail(s, ERANGE, (int)at, e, f->text, "has more than %d sizes",
+				  SIZES_MAX_ITEMS);
 	int rc = one_size(s, f, at, size, &z->item[z->n].size, e);
 	if (rc == 0 && colon != NULL)
 		rc = form_value(f, &weights, at + size + 1, len - size - 1, &w, e);
@@ -126,7 +138,9 @@ static int parse_list(const struct vspec *s, const struct form *f, struct sizes 
 	while (rc == 0 && form_item(f, &at, &item, &len))
 		rc = list_item(s, f, item, len, z, e);
 	if (rc == 0 && sizes_count(z) > SIZES_MAX_COUNT)
-		return vspec_fail(s, ERANGE, (int)f->at, e, f->text, "has weights that add up to more than %d frames", SIZES_MAX_COUNT);
+		return vspec_fail(s, ERANGE, (int)f->at, e, f->text,
+				  "has weights that add up to more than %d frames",
+				  SIZES_MAX_COUNT);
 	if (rc == 0 && z->n == 1) {
 		z->kind = SIZES_FIXED;
 		z->item[0].weight = 1;
@@ -134,9 +148,11 @@ static int parse_list(const struct vspec *s, const struct form *f, struct sizes 
 	return rc;
 }
 
-static int too_small_for_imix(const struct vspec *s, const char *text, unsigned size, int col, struct err *e)
+static int too_small_for_imix(const struct vspec *s, const char *text, unsigned size, int col,
+			      struct err *e)
 {
-	return vspec_fail(s, ERANGE, col, e, text, "holds a frame of %u bytes, which is not allowed here", size);
+	return vspec_fail(s, ERANGE, col, e, text,
+			  "holds a frame of %u bytes, which is not allowed here", size);
 }
 
 static bool size_fits(const struct vspec *s, unsigned size)
@@ -159,16 +175,19 @@ static int parse_imix(const struct vspec *s, const char *text, struct sizes *z, 
 	for (; i < end; i++) {
 		unsigned k = (unsigned)(text[i] - 'a');
 		if (text[i] < 'a' || k >= ARRAY_SIZE(letter_size))
-			return vspec_fail(s, EINVAL, (int)i, e, text, "has a letter that is not one of a to h");
+			return vspec_fail(s, EINVAL, (int)i, e, text,
+					  "has a letter that is not one of a to h");
 		if (z->n == SIZES_MAX_ITEMS)
-			return vspec_fail(s, ERANGE, (int)i, e, text, "has more than %d letters", SIZES_MAX_ITEMS);
+			return vspec_fail(s, ERANGE, (int)i, e, text, "has more than %d letters",
+					  SIZES_MAX_ITEMS);
 		if (!size_fits(s, letter_size[k]))
 			return too_small_for_imix(s, text, letter_size[k], (int)i, e);
 		z->item[z->n].size = letter_size[k];
 		z->item[z->n++].weight = 1;
 	}
 	if (text[end + strspn(text + end, " \t")] != '\0')
-		return vspec_fail(s, EINVAL, (int)(end + strspn(text + end, " \t")), e, text, "has more after its letters");
+		return vspec_fail(s, EINVAL, (int)(end + strspn(text + end, " \t")), e, text,
+				  "has more after its letters");
 	if (z->n == 1)
 		z->kind = SIZES_FIXED;
 	return 0;
@@ -178,7 +197,8 @@ static bool starts_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
 
-	return strncmp(text, word, n) == 0 && (text[n] == '\0' || text[n] == ' ' || text[n] == '\t');
+	return strncmp(text, word, n) == 0 &&
+	       (text[n] == '\0' || text[n] == ' ' || text[n] == '\t');
 }
 
 /* Reads a single size. If that fails because of a limit, the error is that of the size type;
@@ -187,7 +207,8 @@ static int parse_single(const struct vspec *s, const struct form *f, struct size
 {
 	static const char *const forms[] = {"imix", "random", "list", "auto"};
 	struct vtype type = vt_size;
-	const struct vspec one = {.type = &type, .min = s->min, .max = s->max}, base = {.type = &vt_size, .min = s->min, .max = s->max};
+	const struct vspec one = {.type = &type, .min = s->min, .max = s->max},
+			   base = {.type = &vt_size, .min = s->min, .max = s->max};
 	int rc = form_only(s, f, 0, "a single size; a range is A..B", e);
 	char word[16] = "";
 
@@ -202,7 +223,8 @@ static int parse_single(const struct vspec *s, const struct form *f, struct size
 		memcpy(word, f->text, n);
 		const char *near = str_nearest(word, forms, ARRAY_SIZE(forms));
 		if (near != NULL)
-			return vspec_fail(s, EINVAL, 0, e, f->text, "is unknown, did you mean \"%s\"", near);
+			return vspec_fail(s, EINVAL, 0, e, f->text,
+					  "is unknown, did you mean \"%s\"", near);
 	}
 	if (rc == 0 && z->item[0].size != 0) {
 		z->kind = SIZES_FIXED;
@@ -226,7 +248,8 @@ static int sizes_one(const struct vspec *s, const char *text, void *out, struct 
 			return rc;
 		if (f.random)
 			rc = parse_random(s, &f, &z, e);
-		else if (f.list || memchr(text + f.at, ',', f.len) != NULL || memchr(text + f.at, ':', f.len) != NULL)
+		else if (f.list || memchr(text + f.at, ',', f.len) != NULL ||
+			 memchr(text + f.at, ':', f.len) != NULL)
 			rc = parse_list(s, &f, &z, e);
 		else if (form_dots(&f) != SIZE_MAX)
 			rc = parse_range(s, &f, &z, e);
@@ -246,7 +269,8 @@ static int sizes_parse(const struct vspec *s, const char *text, void *out, struc
 static bool is_imix(const struct sizes *z)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(imix); i++)
-		if (z->n != ARRAY_SIZE(imix) || z->item[i].size != imix[i].size || z->item[i].weight != imix[i].weight)
+		if (z->n != ARRAY_SIZE(imix) || z->item[i].size != imix[i].size ||
+		    z->item[i].weight != imix[i].weight)
 			return false;
 	return true;
 }
@@ -300,7 +324,8 @@ static void sizes_print(const struct vspec *s, const void *v, struct sbuf *out)
 	}
 }
 
-static void sizes_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void sizes_complete(const struct vspec *s, const char *prefix,
+			   void (*offer)(void *, const char *), void *arg)
 {
 	const struct vspec one = {.type = &vt_size, .min = s->min, .max = s->max};
 
@@ -323,11 +348,13 @@ static enum vplain sizes_plain(const struct vspec *s, const void *v, double *out
 	return VPLAIN_NUMBER;
 }
 
-const struct vtype vt_sizes = {.name = "sizes",
-			       .syntax = "N | A..B [step S] [from F] | A,B,C | A:W,B:W | imix [LETTERS] | random A..B | auto",
-			       .size = sizeof(struct sizes),
-			       .parse = sizes_parse,
-			       .print = sizes_print,
-			       .complete = sizes_complete,
-			       .allowed = size_allowed,
-			       .plain = sizes_plain};
+const struct vtype vt_sizes = {
+	.name = "sizes",
+	.syntax =
+		"N | A..B [step S] [from F] | A,B,C | A:W,B:W | imix [LETTERS] | random A..B | auto",
+	.size = sizeof(struct sizes),
+	.parse = sizes_parse,
+	.print = sizes_print,
+	.complete = sizes_complete,
+	.allowed = size_allowed,
+	.plain = sizes_plain};

@@ -23,7 +23,7 @@ struct lap {
 	vary_u first, last; /* first lap: its first value and its last index */
 	vary_u base, wrap;  /* later laps: their first value and their last index */
 	vary_u step;
-	bool on;            /* first is a value of later laps, so that all is one cycle */
+	bool on; /* first is a value of later laps, so that all is one cycle */
 };
 
 static struct lap lap_of(const struct vary *v)
@@ -31,7 +31,8 @@ static struct lap lap_of(const struct vary *v)
 	vary_u off = v->down ? v->hi - v->first : v->first - v->lo;
 
 	return (struct lap){.first = v->first,
-			    .last = vary_quot(v->down ? v->first - v->lo : v->hi - v->first, v->step),
+			    .last = vary_quot(v->down ? v->first - v->lo : v->hi - v->first,
+					      v->step),
 			    .base = v->down ? v->hi : v->lo,
 			    .wrap = vary_quot(v->hi - v->lo, v->step),
 			    .step = v->down ? -v->step : v->step,
@@ -90,7 +91,9 @@ static vary_u random_at(const struct vary *v, uint64_t q)
 
 static vary_u mask_at(const struct vary *v, uint64_t q)
 {
-	vary_u r = v->bits > 64 ? quad_at(v, q) : v->bits > 32 ? pair_at(v, 0, q) : word_at(v, 0, q);
+	vary_u r = v->bits > 64   ? quad_at(v, q)
+		   : v->bits > 32 ? pair_at(v, 0, q)
+				  : word_at(v, 0, q);
 
 	return (v->first & ~v->mask) | (r & v->mask);
 }

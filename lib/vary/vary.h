@@ -26,16 +26,16 @@ enum vary_kind { VARY_FIXED, VARY_RANGE, VARY_LIST, VARY_RANDOM, VARY_MASK };
  *         significant, above 32 bits of words 0 and 1, else word 0 */
 struct vary {
 	uint8_t kind;
-	uint8_t bits;         /* width of the field */
-	bool down;            /* RANGE */
-	vary_u first;         /* FIXED, MASK; RANGE: the value at ordinal 0, lo <= first <= hi */
-	vary_u lo, hi;        /* RANGE, RANDOM; inclusive */
-	vary_u step;          /* RANGE: > 0 */
-	vary_u mask;          /* MASK: the random bits */
-	uint64_t seed;        /* RANDOM, MASK; 0: not given, the owner of the field chooses one */
-	uint64_t repeat;      /* RANDOM, MASK: values until it starts over; 0: never */
-	uint64_t div;         /* ordinals per value, >= 1; above 1 for nested fields */
-	uint32_t n;           /* LIST */
+	uint8_t bits;    /* width of the field */
+	bool down;       /* RANGE */
+	vary_u first;    /* FIXED, MASK; RANGE: the value at ordinal 0, lo <= first <= hi */
+	vary_u lo, hi;   /* RANGE, RANDOM; inclusive */
+	vary_u step;     /* RANGE: > 0 */
+	vary_u mask;     /* MASK: the random bits */
+	uint64_t seed;   /* RANDOM, MASK; 0: not given, the owner of the field chooses one */
+	uint64_t repeat; /* RANDOM, MASK: values until it starts over; 0: never */
+	uint64_t div;    /* ordinals per value, >= 1; above 1 for nested fields */
+	uint32_t n;      /* LIST */
 	const vary_u *list;
 };
 #define VARY_LIST_MAX 1024
@@ -69,7 +69,8 @@ static inline vary_u vary_below(const uint32_t *word, unsigned n, vary_u span)
 	vary_u t = 0;
 
 	while (n-- > 0) {
-		vary_u low = (vary_u)word[n] * (uint64_t)span, high = (vary_u)word[n] * (uint64_t)(span >> 64);
+		vary_u low = (vary_u)word[n] * (uint64_t)span,
+		       high = (vary_u)word[n] * (uint64_t)(span >> 64);
 		uint64_t carry = (uint64_t)(uint32_t)low + (uint32_t)t;
 		t = (high << 32) + (low >> 32) + (t >> 32) + (carry >> 32);
 	}
@@ -116,7 +117,7 @@ struct vary *vary_copy(const struct vary *v);
  * and more than VARY_LIST_MAX values. Steps and masks of MACs and addresses may be written as such
  * or as numbers. print(parse(t)) is canonical. */
 struct vary_val {
-	struct vary v;                 /* v.list is the list below, or memory of its owner */
+	struct vary v; /* v.list is the list below, or memory of its owner */
 	/* An address with bits beside its prefix: warn that it does not vary. */
 	bool one_of_prefix;
 	vary_u list[VARY_LIST_MAX];

@@ -55,11 +55,14 @@ static void vary_text_limits(const struct vspec *s, vary_u *lo, vary_u *hi)
 static void allowed_put(const struct vspec *s, struct sbuf *out)
 {
 	vspec_allowed(s->of, out);
-	sbuf_addf(out, "; or A..B%s [step S] [from F] | %s | (random [A..B] | V mask M) [repeat N] [seed S]", is_ip(s) ? " or A/LEN" : "",
-		  is_flags(s) ? "list A,B|C" : "A,B,C");
+	sbuf_addf(
+		out,
+		"; or A..B%s [step S] [from F] | %s | (random [A..B] | V mask M) [repeat N] [seed S]",
+		is_ip(s) ? " or A/LEN" : "", is_flags(s) ? "list A,B|C" : "A,B,C");
 }
 
-static int one_value(const struct vspec *s, const struct form *f, size_t at, size_t len, vary_u *out, struct err *e)
+static int one_value(const struct vspec *s, const struct form *f, size_t at, size_t len,
+		     vary_u *out, struct err *e)
 {
 	uint8_t v[VT_FIELD_BYTES];
 	int rc = form_value(f, s->of, at, len, v, e);
@@ -70,7 +73,8 @@ static int one_value(const struct vspec *s, const struct form *f, size_t at, siz
 }
 
 /* Reads a step or a mask: a value of the type of the field, or a number with as many bits. */
-static int vary_text_amount(const struct vspec *s, const struct form *f, enum form_word w, vary_u *out, struct err *e)
+static int vary_text_amount(const struct vspec *s, const struct form *f, enum form_word w,
+			    vary_u *out, struct err *e)
 {
 	const struct vspec number = {.type = &vt_fuint, .bits = (uint16_t)vary_text_width(s)};
 	uint8_t v[VT_FIELD_BYTES];
@@ -93,7 +97,8 @@ static int random_words(const struct form *f, struct vary *v, struct err *e)
 	return rc == 0 ? form_number(f, FORM_SEED, UINT64_MAX, &v->seed, e) : rc;
 }
 
-static int two_bounds(const struct vspec *s, const struct form *f, size_t dots, vary_u *a, vary_u *b, struct err *e)
+static int two_bounds(const struct vspec *s, const struct form *f, size_t dots, vary_u *a,
+		      vary_u *b, struct err *e)
 {
 	size_t left = dots, right = dots + 2, end = f->at + f->len;
 
@@ -102,8 +107,8 @@ static int two_bounds(const struct vspec *s, const struct form *f, size_t dots, 
 	while (right < end && isblank((unsigned char)f->text[right]))
 		right++;
 	if (left == f->at || right == end)
-		return vspec_fail(s, EINVAL, (int)(left == f->at ? left : right), e, f->text, "has no %s bound",
-				  left == f->at ? "first" : "last");
+		return vspec_fail(s, EINVAL, (int)(left == f->at ? left : right), e, f->text,
+				  "has no %s bound", left == f->at ? "first" : "last");
 	int rc = one_value(s, f, f->at, left - f->at, a, e);
 	return rc == 0 ? one_value(s, f, right, end - right, b, e) : rc;
 }
@@ -111,7 +116,8 @@ static int two_bounds(const struct vspec *s, const struct form *f, size_t dots, 
 /* A range of one value is that value. */
 static void vary_text_settle(struct vary *v)
 {
-	if (v->kind == VARY_RANGE && v->first == (v->down ? v->hi : v->lo) && v->hi - v->lo < v->step)
+	if (v->kind == VARY_RANGE && v->first == (v->down ? v->hi : v->lo) &&
+	    v->hi - v->lo < v->step)
 		*v = (struct vary){.bits = v->bits, .div = 1, .first = v->first};
 }
 
@@ -125,17 +131,20 @@ static int range_words(const struct vspec *s, const struct form *f, struct vary 
 	if (rc == 0 && f->opt[FORM_STEP].len != 0)
 		rc = vary_text_amount(s, f, FORM_STEP, &v->step, e);
 	if (rc == 0 && v->step == 0)
-		return vspec_fail(s, ERANGE, (int)f->opt[FORM_STEP].at, e, f->text, "has a step of 0; give the value alone, or a step of 1");
+		return vspec_fail(s, ERANGE, (int)f->opt[FORM_STEP].at, e, f->text,
+				  "has a step of 0; give the value alone, or a step of 1");
 	if (rc == 0 && f->opt[FORM_FROM].len != 0)
 		rc = one_value(s, f, f->opt[FORM_FROM].at, f->opt[FORM_FROM].len, &v->first, e);
 	if (rc == 0 && (v->first < v->lo || v->first > v->hi))
-		return vspec_fail(s, ERANGE, (int)f->opt[FORM_FROM].at, e, f->text, "begins outside of its own range");
+		return vspec_fail(s, ERANGE, (int)f->opt[FORM_FROM].at, e, f->text,
+				  "begins outside of its own range");
 	if (rc == 0)
 		vary_text_settle(v);
 	return rc;
 }
 
-static int parse_range(const struct vspec *s, const struct form *f, size_t dots, struct vary *v, struct err *e)
+static int parse_range(const struct vspec *s, const struct form *f, size_t dots, struct vary *v,
+		       struct err *e)
 {
 	vary_u a, b;
 	int rc = two_bounds(s, f, dots, &a, &b, e);
@@ -159,7 +168,8 @@ static int parse_random(const struct vspec *s, const struct form *f, struct vary
 	v->kind = VARY_RANDOM;
 	vary_text_limits(s, &v->lo, &v->hi);
 	if (f->len != 0 && dots == SIZE_MAX)
-		return vspec_fail(s, EINVAL, (int)f->at, e, f->text, "has no range A..B after random");
+		return vspec_fail(s, EINVAL, (int)f->at, e, f->text,
+				  "has no range A..B after random");
 	if (f->len != 0) {
 		rc = two_bounds(s, f, dots, &a, &b, e);
 		if (rc != 0)
@@ -189,7 +199,8 @@ static int parse_mask(const struct vspec *s, const struct form *f, struct vary *
 		return rc;
 	vary_text_limits(s, &lo, &hi);
 	if ((v->first & ~v->mask) < lo || (v->first | v->mask) > hi)
-		return vspec_fail(s, ERANGE, (int)f->opt[FORM_MASK].at, e, f->text, "gives values outside of the field's limits");
+		return vspec_fail(s, ERANGE, (int)f->opt[FORM_MASK].at, e, f->text,
+				  "gives values outside of the field's limits");
 	if (v->mask == 0)
 		*v = (struct vary){.bits = v->bits, .div = 1, .first = v->first};
 	return 0;
@@ -197,7 +208,8 @@ static int parse_mask(const struct vspec *s, const struct form *f, struct vary *
 
 /* Reads a prefix, which is all its addresses. With bits beside the prefix it is this one address,
  * written as interfaces are given theirs (Pktgen's habit), and *one becomes true. */
-static int parse_prefix(const struct vspec *s, const struct form *f, size_t slash, struct vary *v, bool *one, struct err *e)
+static int parse_prefix(const struct vspec *s, const struct form *f, size_t slash, struct vary *v,
+			bool *one, struct err *e)
 {
 	const struct vspec length = {.type = &vt_uint, .max = vary_text_width(s)};
 	uint64_t n;
@@ -207,8 +219,10 @@ static int parse_prefix(const struct vspec *s, const struct form *f, size_t slas
 	if (rc != 0)
 		return rc;
 	if (form_value(f, &length, slash + 1, f->at + f->len - slash - 1, &n, NULL) != 0)
-		return vspec_fail(s, ERANGE, (int)slash + 1, e, f->text, "has a prefix length that is not 0 to %u", vary_text_width(s));
-	host = n == 0 ? top_of(vary_text_width(s)) : top_of(vary_text_width(s)) & (((vary_u)1 << (vary_text_width(s) - n)) - 1);
+		return vspec_fail(s, ERANGE, (int)slash + 1, e, f->text,
+				  "has a prefix length that is not 0 to %u", vary_text_width(s));
+	host = n == 0 ? top_of(vary_text_width(s))
+		      : top_of(vary_text_width(s)) & (((vary_u)1 << (vary_text_width(s) - n)) - 1);
 	if (n == vary_text_width(s))
 		host = 0;
 	if ((v->first & host) != 0) {
@@ -222,7 +236,8 @@ static int parse_prefix(const struct vspec *s, const struct form *f, size_t slas
 
 /* Reads an item of a list. The flags of an item are joined by |, which their own type wants as a
  * comma. */
-static int list_item(const struct vspec *s, const struct form *f, size_t at, size_t len, vary_u *out, struct err *e)
+static int list_item(const struct vspec *s, const struct form *f, size_t at, size_t len,
+		     vary_u *out, struct err *e)
 {
 	char buf[256];
 	struct form part = {.text = buf};
@@ -238,7 +253,8 @@ static int list_item(const struct vspec *s, const struct form *f, size_t at, siz
 	return rc;
 }
 
-static int parse_list(const struct vspec *s, const struct form *f, struct vary *v, vary_u **list, struct err *e)
+static int parse_list(const struct vspec *s, const struct form *f, struct vary *v, vary_u **list,
+		      struct err *e)
 {
 	size_t at = f->at, item, len;
 	vary_u *all = xcalloc(VARY_LIST_MAX, sizeof(*all));
@@ -246,9 +262,11 @@ static int parse_list(const struct vspec *s, const struct form *f, struct vary *
 
 	while (rc == 0 && form_item(f, &at, &item, &len)) {
 		if (len == 0)
-			rc = vspec_fail(s, EINVAL, (int)item, e, f->text, "has an empty place in its list");
+			rc = vspec_fail(s, EINVAL, (int)item, e, f->text,
+					"has an empty place in its list");
 		else if (v->n == VARY_LIST_MAX)
-			rc = vspec_fail(s, ERANGE, (int)item, e, f->text, "has more than %d values", VARY_LIST_MAX);
+			rc = vspec_fail(s, ERANGE, (int)item, e, f->text, "has more than %d values",
+					VARY_LIST_MAX);
 		else
 			rc = list_item(s, f, item, len, &all[v->n], e);
 		v->n += rc == 0;
@@ -276,7 +294,8 @@ static const char *vary_text_meant(const struct vspec *s, const char *text, char
 	if (dash != NULL && dash > text && strlen(text) + 2 < size && s->of->type != &vt_mac) {
 		struct form f = {.text = text};
 		if (form_value(&f, s->of, 0, (size_t)(dash - text), v, NULL) == 0 &&
-		    form_value(&f, s->of, (size_t)(dash - text) + 1, strlen(dash + 1), v, NULL) == 0) {
+		    form_value(&f, s->of, (size_t)(dash - text) + 1, strlen(dash + 1), v, NULL) ==
+			    0) {
 			snprintf(buf, size, "%.*s..%s", (int)(dash - text), text, dash + 1);
 			return buf;
 		}
@@ -284,7 +303,9 @@ static const char *vary_text_meant(const struct vspec *s, const char *text, char
 	if (n == 0 || n >= sizeof(word) || !isalpha((unsigned char)text[0]))
 		return NULL;
 	memcpy(word, text, n);
-	return strcmp(word, "rand") == 0 || strcmp(word, "rnd") == 0 ? "random" : str_nearest(word, forms, ARRAY_SIZE(forms));
+	return strcmp(word, "rand") == 0 || strcmp(word, "rnd") == 0
+		       ? "random"
+		       : str_nearest(word, forms, ARRAY_SIZE(forms));
 }
 
 /* Reads a single value. If that fails because of a limit, the error is that of the type of the
@@ -308,7 +329,8 @@ static int parse_single(const struct vspec *s, const struct form *f, struct vary
 	rc = one_value(&wide, f, f->at, f->len, &v->first, e);
 	const char *hint = f->at == 0 ? vary_text_meant(s, f->text, buf, sizeof(buf)) : NULL;
 	if (hint != NULL)
-		return vspec_fail(s, EINVAL, 0, e, f->text, "is unknown, did you mean \"%s\"", hint);
+		return vspec_fail(s, EINVAL, 0, e, f->text, "is unknown, did you mean \"%s\"",
+				  hint);
 	return rc;
 }
 
@@ -484,12 +506,14 @@ static void vary_print(const struct vspec *s, const void *val, struct sbuf *out)
 	}
 }
 
-static void vary_complete(const struct vspec *s, const char *prefix, void (*offer)(void *, const char *), void *arg)
+static void vary_complete(const struct vspec *s, const char *prefix,
+			  void (*offer)(void *, const char *), void *arg)
 {
 	if (s->of->type->complete != NULL && strpbrk(prefix, " \t") == NULL)
 		s->of->type->complete(s->of, prefix, offer, arg);
 	/* an address with a length is a range */
-	unsigned single = BIT(FORM_MASK) | (is_ip(s) && strchr(prefix, '/') != NULL ? RANGE_WORDS : 0);
+	unsigned single =
+		BIT(FORM_MASK) | (is_ip(s) && strchr(prefix, '/') != NULL ? RANGE_WORDS : 0);
 	form_complete(prefix, RANGE_WORDS, RANDOM_WORDS, single, offer, arg);
 }
 
@@ -508,11 +532,12 @@ static enum vplain vary_plain(const struct vspec *s, const void *val, double *ou
 	return plain(s->of, one, out);
 }
 
-const struct vtype vt_vary = {.name = "variation",
-			      .syntax = "V | A..B [step S] [from F] | A,B,C | random [A..B] | V mask M",
-			      .size = sizeof(struct vary_val),
-			      .parse = vary_parse,
-			      .print = vary_print,
-			      .complete = vary_complete,
-			      .allowed = allowed_put,
-			      .plain = vary_plain};
+const struct vtype vt_vary = {
+	.name = "variation",
+	.syntax = "V | A..B [step S] [from F] | A,B,C | random [A..B] | V mask M",
+	.size = sizeof(struct vary_val),
+	.parse = vary_parse,
+	.print = vary_print,
+	.complete = vary_complete,
+	.allowed = allowed_put,
+	.plain = vary_plain};

@@ -49,7 +49,10 @@ void *zeroed(size_t n)
 /* It writes descriptors and keeps HOLD frames in flight. In each burst it gives the oldest frames
  * back to their pool, all at once, as NICs with fast free do. */
 
-struct desc { uint64_t addr; uint32_t len, flags; };
+struct desc {
+	uint64_t addr;
+	uint32_t len, flags;
+};
 struct hold {
 	struct desc desc[HOLD];
 	struct rte_mbuf *m[HOLD];
@@ -66,7 +69,9 @@ static uint16_t hold_tx(void *q, struct rte_mbuf **m, uint16_t n)
 		rte_mempool_put_bulk(h->m[at]->pool, (void **)&h->m[at], n);
 	for (unsigned i = 0; i < n; i++) {
 		h->m[at + i] = m[i];
-		h->desc[at + i] = (struct desc){.addr = rte_mbuf_data_iova(m[i]), .len = m[i]->data_len, .flags = 0x80000000};
+		h->desc[at + i] = (struct desc){.addr = rte_mbuf_data_iova(m[i]),
+						.len = m[i]->data_len,
+						.flags = 0x80000000};
 	}
 	h->head += n;
 	h->tail = h->head;
@@ -89,7 +94,8 @@ static void start_dev(uint16_t dev, const char *name, struct rte_mempool *mp)
 {
 	struct rte_eth_conf conf = {0};
 
-	if (rte_eth_dev_configure(dev, 1, 1, &conf) < 0 || rte_eth_rx_queue_setup(dev, 0, 1024, 0, NULL, mp) < 0 ||
+	if (rte_eth_dev_configure(dev, 1, 1, &conf) < 0 ||
+	    rte_eth_rx_queue_setup(dev, 0, 1024, 0, NULL, mp) < 0 ||
 	    rte_eth_tx_queue_setup(dev, 0, 1024, 0, NULL) < 0 || rte_eth_dev_start(dev) < 0)
 		die(name);
 }
@@ -98,7 +104,8 @@ static uint16_t null_dev(const char *name, const char *args, struct rte_mempool 
 {
 	uint16_t dev;
 
-	if (rte_eal_hotplug_add("vdev", name, args) < 0 || rte_eth_dev_get_port_by_name(name, &dev) < 0)
+	if (rte_eal_hotplug_add("vdev", name, args) < 0 ||
+	    rte_eth_dev_get_port_by_name(name, &dev) < 0)
 		die(name);
 	start_dev(dev, name, mp);
 	return dev;
@@ -106,7 +113,8 @@ static uint16_t null_dev(const char *name, const char *args, struct rte_mempool 
 
 uint16_t loop_dev(const char *name, struct rte_mempool *mp)
 {
-	struct rte_ring *r = rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	struct rte_ring *r =
+		rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	int dev = r != NULL ? rte_eth_from_ring(r) : -1;
 
 	if (dev < 0)
@@ -125,8 +133,11 @@ struct rte_mempool *new_pool(void)
 	char name[32];
 
 	snprintf(name, sizeof(name), "pool%u", n++);
-	struct rte_mempool *mp = rte_mempool_create_empty(name, POOL, (unsigned)sizeof(struct rte_mbuf) + RTE_MBUF_DEFAULT_BUF_SIZE,
-							  DP_POOL_CACHE, sizeof(priv), SOCKET_ID_ANY, flags);
+	struct rte_mempool *mp =
+		rte_mempool_create_empty(name, POOL,
+					 (unsigned)sizeof(struct rte_mbuf) +
+						 RTE_MBUF_DEFAULT_BUF_SIZE,
+					 DP_POOL_CACHE, sizeof(priv), SOCKET_ID_ANY, flags);
 	if (mp == NULL || rte_mempool_set_ops_byname(mp, rte_mbuf_best_mempool_ops(), NULL) < 0)
 		die("pool");
 	rte_pktmbuf_pool_init(mp, &priv);
@@ -211,7 +222,8 @@ enum { WRITTEN = 1, WITH_SINK = 2, WITHOUT_EXTRAS = 4, WITH_WHEEL = 8 };
 /* The task that sends the row through that share. pps 0: as fast as possible; else frames/s, too
  * many to be reached, so that every turn computes and compares deadlines. The task has no job where
  * this build lacks the row's protocols. */
-static struct dp_task sender(struct variant *v, const struct row *row, struct dp_txq *q, double pps, unsigned flags)
+static struct dp_task sender(struct variant *v, const struct row *row, struct dp_txq *q, double pps,
+			     unsigned flags)
 {
 	struct gen_state *g = zeroed(sizeof(*g));
 	struct gen_job *j = row_job(row, q, v->burst, isa, &v->engine);
@@ -222,14 +234,18 @@ static struct dp_task sender(struct variant *v, const struct row *row, struct dp
 		j->late_cycles = (uint64_t)(clock_hz() / 1000);
 		j->rx_written = flags & WRITTEN;
 		if (pps > 0)
-			((struct gen_group *)(uintptr_t)j->group)->period = pace_period(clock_hz(), pps);
+			((struct gen_group *)(uintptr_t)j->group)->period =
+				pace_period(clock_hz(), pps);
 		if (flags & WRITTEN)
 			share_marks(j);
 	}
-	return (struct dp_task){.kind = flags & WITHOUT_EXTRAS ? &off_kind_gen : &dp_kind_gen, .state = &g->base, .job = j};
+	return (struct dp_task){.kind = flags & WITHOUT_EXTRAS ? &off_kind_gen : &dp_kind_gen,
+				.state = &g->base,
+				.job = j};
 }
 
-static unsigned never(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm, uint64_t now)
+static unsigned never(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm,
+		      uint64_t now)
 {
 	(void)w, (void)t, (void)tm, (void)now;
 	die("a timer fired");
@@ -244,7 +260,8 @@ static struct dp_task wheel(struct dp_worker *w)
 /* Fills in a variant that sends the row. It has the device and the buffers of its bare loop, since
  * two pools differ by some percent, depending on where their buffers lie. With a wheel there is one
  * timer, which is due in some days. False: this build lacks the row's protocols. */
-static bool gen_open(struct variant *v, const struct row *row, const struct variant *bare, double pps, unsigned flags)
+static bool gen_open(struct variant *v, const struct row *row, const struct variant *bare,
+		     double pps, unsigned flags)
 {
 	bool sink = flags & WITH_SINK;
 	struct dp_plan *p = new_plan(2u + sink, sink);
@@ -310,7 +327,8 @@ static double gen_slice(struct variant *v)
 }
 
 /* A sort that looks at the first byte of the destination of each frame, and claims none of ours. */
-static void claim_none(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint8_t *owner, uint8_t mine)
+static void claim_none(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m,
+		       unsigned n, uint8_t *owner, uint8_t mine)
 {
 	(void)arg, (void)b;
 	for (unsigned i = 0; i < n; i++)
@@ -433,7 +451,8 @@ bool wanted(const char *name)
 	return only == NULL || fnmatch(only, name, 0) == 0;
 }
 
-static void add_gen(const char *name, const struct row *row, const char *base, double pps, unsigned flags)
+static void add_gen(const char *name, const struct row *row, const char *base, double pps,
+		    unsigned flags)
 {
 	if (!wanted(name))
 		return;
@@ -498,7 +517,8 @@ static void *measure(void *arg)
 		add_gen(rows[i].name, &rows[i], rows[i].base, 0, 0);
 	if (wanted("off_tx")) { /* the cost of looking for rates, probes and the like */
 		const struct variant *bare = find("bare_tx_32");
-		gen_open(add("no_extras", bare->name, gen_slice), &rows[0], bare, 0, WITHOUT_EXTRAS);
+		gen_open(add("no_extras", bare->name, gen_slice), &rows[0], bare, 0,
+			 WITHOUT_EXTRAS);
 		gen_open(add("off_tx", "no_extras", gen_slice), &rows[0], bare, 0, 0);
 	}
 	add_gen("gen_32_paced", &rows[0], "bare_tx_32", 1e10, 0);
@@ -515,9 +535,11 @@ static void *measure(void *arg)
 	v->dev = null_dev("net_null1", "size=60", rx1);
 	v->burst = 32;
 	if (wanted("sink_32"))
-		sink_open(add("sink_32", "bare_rx_32", sink_slice), null_dev("net_null2", "size=60", rx2), 32, false);
+		sink_open(add("sink_32", "bare_rx_32", sink_slice),
+			  null_dev("net_null2", "size=60", rx2), 32, false);
 	if (wanted("sorted_32"))
-		sink_open(add("sorted_32", "bare_rx_32", sink_slice), null_dev("net_null3", "size=60", rx2), 32, true);
+		sink_open(add("sorted_32", "bare_rx_32", sink_slice),
+			  null_dev("net_null3", "size=60", rx2), 32, true);
 	add_probe_rows();
 	bare_tx_open(add("bare_loop_32", NULL, bare_loop), loop_dev("loop", rx1), 32);
 	add_gen("gen_sink_32", &rows[0], "bare_loop_32", 0, WITH_SINK);
@@ -529,7 +551,8 @@ static void *measure(void *arg)
 int main(int argc, char **argv)
 {
 	bool huge = false;
-	char *args[12] = {argv[0], "--no-pci", "--no-telemetry", "--log-level", "3", "-l", argc > 1 ? argv[1] : "0"};
+	char *args[12] = {argv[0], "--no-pci", "--no-telemetry",        "--log-level",
+			  "3",     "-l",       argc > 1 ? argv[1] : "0"};
 	int nargs = 7;
 	pthread_t thread;
 
@@ -557,8 +580,10 @@ int main(int argc, char **argv)
 		die("thread");
 	printf("{\"dpdk\":\"%s\",\"hz\":%.0f", rte_version() + 5, clock_hz());
 	for (int i = 0; i < nvariants; i++) {
-		double ratio = variant[i].base != NULL ? median(variant[i].ratio) : 1, cyc = median(variant[i].cyc);
-		printf(",\"%s\":{\"cycles\":%.2f,\"mpps\":%.2f,\"ratio\":%.4f", variant[i].name, cyc, clock_hz() / cyc / 1e6, ratio);
+		double ratio = variant[i].base != NULL ? median(variant[i].ratio) : 1,
+		       cyc = median(variant[i].cyc);
+		printf(",\"%s\":{\"cycles\":%.2f,\"mpps\":%.2f,\"ratio\":%.4f", variant[i].name,
+		       cyc, clock_hz() / cyc / 1e6, ratio);
 		if (variant[i].base != NULL)
 			printf(",\"base\":\"%s\"", variant[i].base);
 		if (variant[i].engine != NULL)

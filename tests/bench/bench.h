@@ -16,10 +16,11 @@ struct schedule;
 
 /* What one row sends. */
 struct row {
-	const char *name, *base;              /* base: the bare loop with which it is compared */
-	bool (*make)(struct schedule *s);     /* adds the streams; false: this build lacks a protocol */
-	unsigned burst;                       /* 0: as large as that of its base */
-	bool own_rates;                       /* each stream has its own rate, far above reach */
+	const char *name, *base; /* base: the bare loop with which it is compared */
+	/* adds the streams; false: this build lacks a protocol */
+	bool (*make)(struct schedule *s);
+	unsigned burst; /* 0: as large as that of its base */
+	bool own_rates; /* each stream has its own rate, far above reach */
 };
 extern const struct row rows[];
 extern const unsigned nrows;
@@ -27,7 +28,8 @@ const struct row *row_named(const char *name);
 
 /* The job that sends the row through the share q, made as control makes it. NULL: the build lacks a
  * protocol. *engine: the name of how its frames are written. */
-struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, const char *isa, const char **engine);
+struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, const char *isa,
+			const char **engine);
 
 #define ROUNDS 31
 struct variant {
@@ -39,7 +41,7 @@ struct variant {
 	struct dp_worker *w;
 	struct dp_txq *txq, *beside; /* beside: a second share of the same queue, or NULL */
 	struct dp_rxq *rxq;
-	bool without_taps;       /* off_turns() turns the worker */
+	bool without_taps; /* off_turns() turns the worker */
 	/* For bare loops. */
 	struct rte_mempool *pool;
 	const char *engine;

@@ -10,5 +10,6 @@
 #define dp_event_post off_event_post
 bool off_turn(struct dp_worker *w);
 int off_main(void *arg);
-void off_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue, uint64_t value);
+void off_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue,
+		    uint64_t value);
 #include "worker.c"

@@ -25,7 +25,7 @@ struct probes {
 	struct rte_mempool *pool;
 	uint16_t dev;
 	unsigned nstreams;
-	uint64_t n;        /* frames so far */
+	uint64_t n; /* frames so far */
 	uint8_t frame[LEN];
 	/* The thread on another core that fills the ring, if there is one; how often it was asked
 	 * and has filled it. */
@@ -35,7 +35,8 @@ struct probes {
 
 static void put(const struct probes *s, uint8_t *p, uint64_t sent)
 {
-	uint64_t delay = s->n * 37 % 4096, lo = probe_lo((unsigned)(s->n % s->nstreams), delay, sent);
+	uint64_t delay = s->n * 37 % 4096,
+		 lo = probe_lo((unsigned)(s->n % s->nstreams), delay, sent);
 	uint64_t hi = probe_hi((uint32_t)(s->n / s->nstreams), 0, 0, delay, lo);
 
 	memcpy(p, s->frame, LEN);
@@ -136,8 +137,14 @@ static double our_slice(struct variant *v)
 static struct prx *new_prx(unsigned nstreams, bool verify)
 {
 	struct prx_spec spec = {
-		.nports = 1, .of = {{(uint16_t)nstreams, 1}}, .window_blocks = 16, .holes = 16, .hz = (uint64_t)clock_hz(), .verify = verify,
-		.ns_mult = (uint64_t)(1e9 / clock_hz() * 4294967296.0), .target_gap_cycles = 100,
+		.nports = 1,
+		.of = {{(uint16_t)nstreams, 1}},
+		.window_blocks = 16,
+		.holes = 16,
+		.hz = (uint64_t)clock_hz(),
+		.verify = verify,
+		.ns_mult = (uint64_t)(1e9 / clock_hz() * 4294967296.0),
+		.target_gap_cycles = 100,
 	};
 	size_t n = RTE_ALIGN_CEIL(prx_size(&spec), HUGE);
 	void *mem = aligned_alloc(HUGE, n);
@@ -152,8 +159,10 @@ static struct prx *new_prx(unsigned nstreams, bool verify)
  * stay right with any probe, because all probes add up to the same sum. */
 static void make_frame(uint8_t *p)
 {
-	static const uint8_t head[42] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0x66, 0xbd,
-					 10, 0, 0, 1, 10, 0, 0, 2, 4, 0xd2, 0x16, 0x2e, 0, 26, 0, 0};
+	static const uint8_t head[42] = {2,  0,  0,    0,    0,    1, 2,  0, 0,  0, 0,
+					 2,  8,  0,    0x45, 0,    0, 46, 0, 0,  0, 0,
+					 64, 17, 0x66, 0xbd, 10,   0, 0,  1, 10, 0, 0,
+					 2,  4,  0xd2, 0x16, 0x2e, 0, 26, 0, 0};
 	uint32_t sum = 17 + 26 + (10 << 8) * 2 + 1 + 2 + 0x04d2 + 0x162e + 26 + PROBE_SUM;
 
 	memcpy(p, head, sizeof(head));
@@ -164,7 +173,8 @@ static void make_frame(uint8_t *p)
 
 /* Adds a row that receives probes of so many streams. base NULL: it is the bare loop. cpu: where
  * they come from; UINT32_MAX: from this core. x NULL: the worker only counts frames. */
-static struct variant *row(const char *name, const char *base, unsigned nstreams, unsigned cpu, struct prx *x)
+static struct variant *row(const char *name, const char *base, unsigned nstreams, unsigned cpu,
+			   struct prx *x)
 {
 	struct variant *v = add(name, base, base != NULL ? our_slice : bare_slice);
 	struct probes *s = zeroed(sizeof(*s));
@@ -178,7 +188,8 @@ static struct variant *row(const char *name, const char *base, unsigned nstreams
 	if (cpu != UINT32_MAX) {
 		CPU_ZERO(&set);
 		CPU_SET(cpu, &set);
-		if (pthread_create(&s->thread, NULL, far, s) != 0 || pthread_setaffinity_np(s->thread, sizeof(set), &set) != 0)
+		if (pthread_create(&s->thread, NULL, far, s) != 0 ||
+		    pthread_setaffinity_np(s->thread, sizeof(set), &set) != 0)
 			die("thread");
 	}
 	if (base == NULL)
@@ -197,7 +208,8 @@ static struct variant *row(const char *name, const char *base, unsigned nstreams
 
 /* Adds a row with a receiver of probes. It also checks that the receiver finds them all, because a
  * bench of frames that it rejects would show nothing. */
-static void prx_row(const char *name, const char *base, unsigned nstreams, unsigned cpu, bool verify)
+static void prx_row(const char *name, const char *base, unsigned nstreams, unsigned cpu,
+		    bool verify)
 {
 	if (!wanted(name))
 		return;
@@ -205,7 +217,8 @@ static void prx_row(const char *name, const char *base, unsigned nstreams, unsig
 	struct variant *v = row(name, base, nstreams, cpu, x);
 
 	our_slice(v);
-	if (prx_port(x)->probes != (WARM + TIMES) * WAITING || prx_flow(x, 0, 0, 0)->received != (WARM + TIMES) * WAITING / nstreams)
+	if (prx_port(x)->probes != (WARM + TIMES) * WAITING ||
+	    prx_flow(x, 0, 0, 0)->received != (WARM + TIMES) * WAITING / nstreams)
 		die("probes are not found");
 }
 

@@ -60,7 +60,8 @@ static void vary(struct schedule *s, const char *name, struct vary v)
 
 static void range(struct schedule *s, const char *name, vary_u lo, vary_u hi, vary_u first)
 {
-	vary(s, name, (struct vary){.kind = VARY_RANGE, .first = first, .lo = lo, .hi = hi, .step = 1});
+	vary(s, name,
+	     (struct vary){.kind = VARY_RANGE, .first = first, .lo = lo, .hi = hi, .step = 1});
 }
 
 /* Compiles the frame of the stream as it is now, with that size. Returns the number of its plan. */
@@ -79,7 +80,8 @@ static unsigned compile(struct schedule *s, unsigned size)
 
 static void turn(struct schedule *s, unsigned stream, unsigned plan)
 {
-	s->cycle[s->ncycle++] = (struct frun_slot){.stream = (uint16_t)stream, .plan = (uint16_t)plan};
+	s->cycle[s->ncycle++] =
+		(struct frun_slot){.stream = (uint16_t)stream, .plan = (uint16_t)plan};
 }
 
 static unsigned stream(struct schedule *s)
@@ -137,7 +139,8 @@ static bool make_random(struct schedule *s)
 {
 	if (!stack(s, "eth/ipv4/udp"))
 		return false;
-	vary(s, "ipv4.dst", (struct vary){.kind = VARY_RANDOM, .lo = 0, .hi = 0xffffffff, .seed = 1});
+	vary(s, "ipv4.dst",
+	     (struct vary){.kind = VARY_RANDOM, .lo = 0, .hi = 0xffffffff, .seed = 1});
 	return only(s, 64);
 }
 
@@ -155,7 +158,8 @@ static bool make_list(struct schedule *s)
 
 /* Makes n streams with different addresses and ports, and with sizes from min to max. running:
  * their source ports vary. probe: one frame in so many has a probe; 0: none. */
-static bool many_probed(struct schedule *s, unsigned n, unsigned min, unsigned max, bool running, unsigned probe)
+static bool many_probed(struct schedule *s, unsigned n, unsigned min, unsigned max, bool running,
+			unsigned probe)
 {
 	for (unsigned i = 0; i < n; i++) {
 		char text[32];
@@ -178,11 +182,26 @@ static bool many(struct schedule *s, unsigned n, unsigned min, unsigned max, boo
 	return many_probed(s, n, min, max, running, 0);
 }
 
-static bool make_seq16(struct schedule *s) { return many(s, 16, 64, 64, false); }
-static bool make_seq16_mixed(struct schedule *s) { return many(s, 16, 64, 1518, false); }
-static bool make_s4096(struct schedule *s) { return many(s, 4096, 64, 64, false); }
-static bool make_s4096_probe(struct schedule *s) { return many_probed(s, 4096, 64, 64, false, 1); }
-static bool make_s4096_run(struct schedule *s) { return many(s, 4096, 64, 64, true); }
+static bool make_seq16(struct schedule *s)
+{
+	return many(s, 16, 64, 64, false);
+}
+static bool make_seq16_mixed(struct schedule *s)
+{
+	return many(s, 16, 64, 1518, false);
+}
+static bool make_s4096(struct schedule *s)
+{
+	return many(s, 4096, 64, 64, false);
+}
+static bool make_s4096_probe(struct schedule *s)
+{
+	return many_probed(s, 4096, 64, 64, false, 1);
+}
+static bool make_s4096_run(struct schedule *s)
+{
+	return many(s, 4096, 64, 64, true);
+}
 
 /* Makes one stream of three sizes in the ratio 7:4:1, in weighted round robin. */
 static bool imix(struct schedule *s, unsigned probe)
@@ -202,7 +221,10 @@ static bool imix(struct schedule *s, unsigned probe)
 	return true;
 }
 
-static bool make_imix_probe(struct schedule *s) { return imix(s, 1); }
+static bool make_imix_probe(struct schedule *s)
+{
+	return imix(s, 1);
+}
 
 static bool make_probe(struct schedule *s)
 {
@@ -212,7 +234,10 @@ static bool make_probe(struct schedule *s)
 	return only(s, 64);
 }
 
-static bool make_imix(struct schedule *s) { return imix(s, 0); }
+static bool make_imix(struct schedule *s)
+{
+	return imix(s, 0);
+}
 
 static bool make_random_payload(struct schedule *s)
 {
@@ -245,8 +270,16 @@ const struct row rows[] = {
 	{.name = "gen_1", .base = "bare_tx_32", .make = make_fixed, .burst = 1},
 	{.name = "own_16", .base = "bare_tx_32", .make = make_seq16, .own_rates = true},
 	{.name = "own_4096", .base = "bare_tx_32", .make = make_s4096, .own_rates = true},
-	{.name = "own_16_single", .base = "bare_tx_32", .make = make_seq16, .own_rates = true, .burst = 1},
-	{.name = "own_4096_single", .base = "bare_tx_32", .make = make_s4096, .own_rates = true, .burst = 1},
+	{.name = "own_16_single",
+	 .base = "bare_tx_32",
+	 .make = make_seq16,
+	 .own_rates = true,
+	 .burst = 1},
+	{.name = "own_4096_single",
+	 .base = "bare_tx_32",
+	 .make = make_s4096,
+	 .own_rates = true,
+	 .burst = 1},
 };
 const unsigned nrows = ARRAY_SIZE(rows);
 
@@ -274,10 +307,14 @@ static void phase(struct gen_phase *ph, const struct frun_spec *spec, uint32_t *
 		die(e.text);
 	for (unsigned c = 0; c < frun_nclasses(f); c++)
 		tag[c] = ++tags;
-	*ph = (struct gen_phase){.end = UINT64_MAX, .prog = f, .state = zeroed(frun_state_size(f)), .tag = tag};
+	*ph = (struct gen_phase){.end = UINT64_MAX,
+				 .prog = f,
+				 .state = zeroed(frun_state_size(f)),
+				 .tag = tag};
 }
 
-struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, const char *isa, const char **engine)
+struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, const char *isa,
+			const char **engine)
 {
 	static uint64_t sched;
 	struct schedule *s = zeroed(sizeof(*s));
@@ -288,8 +325,18 @@ struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, c
 	if (!r->make(s))
 		return NULL;
 	struct frun_spec spec = {
-		.cycle = s->cycle, .ncycle = s->ncycle, .plan = s->ptr, .nplans = s->nplans, .stream_id = s->id, .nstreams = s->nstreams,
-		.nqueues = 1, .sched_id = ++sched, .data_off = GEN_DATA_OFF, .len16_off = GEN_LEN16_OFF, .len32_off = GEN_LEN32_OFF, .isa = isa,
+		.cycle = s->cycle,
+		.ncycle = s->ncycle,
+		.plan = s->ptr,
+		.nplans = s->nplans,
+		.stream_id = s->id,
+		.nstreams = s->nstreams,
+		.nqueues = 1,
+		.sched_id = ++sched,
+		.data_off = GEN_DATA_OFF,
+		.len16_off = GEN_LEN16_OFF,
+		.len32_off = GEN_LEN32_OFF,
+		.isa = isa,
 	};
 	unsigned n = r->own_rates ? s->nstreams : 1;
 	struct gen_group *g = zeroed(n * sizeof(*g));
@@ -300,13 +347,23 @@ struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, c
 			spec.ncycle = 1;
 		}
 		phase(&ph[i], &spec, zeroed((s->nplans + 1) * sizeof(uint32_t)));
-		g[i] = (struct gen_group){.stream = r->own_rates ? (int32_t)i : -1, .nphases = 1, .phase = &ph[i], .limit = UINT64_MAX};
+		g[i] = (struct gen_group){.stream = r->own_rates ? (int32_t)i : -1,
+					  .nphases = 1,
+					  .phase = &ph[i],
+					  .limit = UINT64_MAX};
 		if (r->own_rates)
 			g[i].period = pace_period(clock_hz(), 1e10);
 	}
 	*engine = frun_engine(ph->prog);
-	*j = (struct gen_job){.txq = q, .ngroups = (uint16_t)n, .group = g, .mem = zeroed(gen_mem_size(n)), .burst = (uint16_t)burst, .nqueues = 1,
-			      .run = 1, .start_tsc = clock_tsc(), .end_tsc = UINT64_MAX};
+	*j = (struct gen_job){.txq = q,
+			      .ngroups = (uint16_t)n,
+			      .group = g,
+			      .mem = zeroed(gen_mem_size(n)),
+			      .burst = (uint16_t)burst,
+			      .nqueues = 1,
+			      .run = 1,
+			      .start_tsc = clock_tsc(),
+			      .end_tsc = UINT64_MAX};
 	for (unsigned i = 0; i < s->nplans; i++)
 		frame_plan_free(&s->plan[i]);
 	frame_spec_free(s->spec);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said of words that are no commands, and the sentences that lists have of those that are. */
+/* What is said of words that are no commands, and the sentences that lists have of those that
+ * are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,8 +49,9 @@ static int try(const char *line, struct err *e)
 	return rc;
 }
 
-/* The command that is suggested for a word that is none; NULL: none is, or the word is one. Commands would run: only what is refused is looked
- * at, and what begins a command's name is one. */
+/* The command that is suggested for a word that is none; NULL: none is, or the word is one.
+ * Commands would run: only what is refused is looked at, and what begins a command's name is
+ * one. */
 static const struct verb *suggested(const char *word, struct err *e)
 {
 	const char *mean;
@@ -58,7 +60,8 @@ static const struct verb *suggested(const char *word, struct err *e)
 	for (unsigned i = 0; i < cmd_nverbs(cmd); i++) {
 		const char *lists[] = {cmd_verb_at(cmd, i)->name, cmd_verb_at(cmd, i)->alias};
 		for (unsigned k = 0; k < 2; k++)
-			for (const char *p = lists[k]; p != NULL && *p != '\0'; p += strcspn(p, ","), p += strspn(p, ", "))
+			for (const char *p = lists[k]; p != NULL && *p != '\0';
+			     p += strcspn(p, ","), p += strspn(p, ", "))
 				if (strncmp(p, word, strlen(word)) == 0)
 					return NULL;
 	}
@@ -75,7 +78,8 @@ static const struct verb *suggested(const char *word, struct err *e)
 	return NULL;
 }
 
-/* What does something is suggested for one slip behind the first letter of a word that is long enough to have one. */
+/* What does something is suggested for one slip behind the first letter of a word that is long
+ * enough to have one. */
 static void no_harm(const char *word)
 {
 	struct err e;
@@ -89,33 +93,243 @@ static void no_harm(const char *word)
 		fail_msg("%s: %s", word, e.text);
 }
 
-/* English, Pktgen's, TRex's, iperf's and others' words: none leads to a command that changes something, but where it means that one. */
+/* English, Pktgen's, TRex's, iperf's and others' words: none leads to a command that changes
+ * something, but where it means that one. */
 static void test_words_of_others(void **state)
 {
 	static const char *const words[] = {
-		"stats", "stat", "statistics", "status", "state", "states", "counters", "counts", "totals", "results", "rates", "bandwidth",
-		"throughput", "bw", "ports", "devices", "device", "interfaces", "ifconfig", "nics", "portlist", "links", "linkstate", "streams",
-		"latencies", "rtt", "histogram", "percentiles", "delays", "logs", "dmesg", "messages", "history", "events", "packet", "packets",
-		"frames", "pkt", "dissect", "queues", "xstats", "cores", "lcores", "cpus", "workers", "affinity", "plans", "clock", "time", "date",
-		"settings", "config", "configuration", "options", "params", "get", "print", "variables", "verdict", "pages", "tui", "gui", "top",
-		"watch", "dashboard", "man", "usage", "commands", "manual", "info", "about", "replay", "tcpreplay", "playback", "record", "sniff",
-		"tcpdump", "tshark", "ping", "arping", "traceroute", "arp", "neighbours", "iperf", "iperf3", "neper", "netperf", "wrk", "flows",
-		"sessions", "server", "client", "acquire", "release", "portattr", "service", "prom", "profile", "validate", "clearly", "stash",
-		"stars", "stark", "state", "restart", "rest", "resets", "late", "later", "lately", "play", "player", "relay", "repeat", "reply",
-		"replace", "display", "display_stats", "loader", "lead", "lad", "line", "list", "look", "trail", "trials", "tail", "train", "try",
-		"range_show", "ranges", "change", "arrange", "sequences", "queue", "quiet", "quota", "quick", "escape", "page_stats", "pause_all",
-		"enabled", "unable", "table", "cable", "stable",
-		"label", "theory", "them", "there", "then", "screenshot", "scream", "steam", "seq_show",
-		"savings", "shave", "serve", "wave", "have", "share",
-		"shop", "step", "steps", "stomp", "top10", "atop", "htop", "htop2", "set_show",
-		"sets", "seat", "sent", "send_rate", "shut", "shutters", "shout", "geometric", "geo", "support", "import_stats", "export_stats",
-		"script_list", "description", "subscript", "calibrated", "calibre", "calculate", "celebrate", "collaborate", "class", "clsx", "color",
-		"echo", "export", "alias", "bind", "cat", "cd", "pwd", "whoami", "uname", "uptime", "ps", "kill", "jobs", "fg", "bg", "sudo", "apt",
-		"git", "vim", "less", "more", "grep", "sort", "head", "wc", "who", "lspci", "lscpu", "free", "df", "du", "mount", "netstat", "ss",
+		"stats",
+		"stat",
+		"statistics",
+		"status",
+		"state",
+		"states",
+		"counters",
+		"counts",
+		"totals",
+		"results",
+		"rates",
+		"bandwidth",
+		"throughput",
+		"bw",
+		"ports",
+		"devices",
+		"device",
+		"interfaces",
+		"ifconfig",
+		"nics",
+		"portlist",
+		"links",
+		"linkstate",
+		"streams",
+		"latencies",
+		"rtt",
+		"histogram",
+		"percentiles",
+		"delays",
+		"logs",
+		"dmesg",
+		"messages",
+		"history",
+		"events",
+		"packet",
+		"packets",
+		"frames",
+		"pkt",
+		"dissect",
+		"queues",
+		"xstats",
+		"cores",
+		"lcores",
+		"cpus",
+		"workers",
+		"affinity",
+		"plans",
+		"clock",
+		"time",
+		"date",
+		"settings",
+		"config",
+		"configuration",
+		"options",
+		"params",
+		"get",
+		"print",
+		"variables",
+		"verdict",
+		"pages",
+		"tui",
+		"gui",
+		"top",
+		"watch",
+		"dashboard",
+		"man",
+		"usage",
+		"commands",
+		"manual",
+		"info",
+		"about",
+		"replay",
+		"tcpreplay",
+		"playback",
+		"record",
+		"sniff",
+		"tcpdump",
+		"tshark",
+		"ping",
+		"arping",
+		"traceroute",
+		"arp",
+		"neighbours",
+		"iperf",
+		"iperf3",
+		"neper",
+		"netperf",
+		"wrk",
+		"flows",
+		"sessions",
+		"server",
+		"client",
+		"acquire",
+		"release",
+		"portattr",
+		"service",
+		"prom",
+		"profile",
+		"validate",
+		"clearly",
+		"stash",
+		"stars",
+		"stark",
+		"state",
+		"restart",
+		"rest",
+		"resets",
+		"late",
+		"later",
+		"lately",
+		"play",
+		"player",
+		"relay",
+		"repeat",
+		"reply",
+		"replace",
+		"display",
+		"display_stats",
+		"loader",
+		"lead",
+		"lad",
+		"line",
+		"list",
+		"look",
+		"trail",
+		"trials",
+		"tail",
+		"train",
+		"try",
+		"range_show",
+		"ranges",
+		"change",
+		"arrange",
+		"sequences",
+		"queue",
+		"quiet",
+		"quota",
+		"quick",
+		"escape",
+		"page_stats",
+		"pause_all",
+		"enabled",
+		"unable",
+		"table",
+		"cable",
+		"stable",
+		"label",
+		"theory",
+		"them",
+		"there",
+		"then",
+		"screenshot",
+		"scream",
+		"steam",
+		"seq_show",
+		"savings",
+		"shave",
+		"serve",
+		"wave",
+		"have",
+		"share",
+		"shop",
+		"step",
+		"steps",
+		"stomp",
+		"top10",
+		"atop",
+		"htop",
+		"htop2",
+		"set_show",
+		"sets",
+		"seat",
+		"sent",
+		"send_rate",
+		"shut",
+		"shutters",
+		"shout",
+		"geometric",
+		"geo",
+		"support",
+		"import_stats",
+		"export_stats",
+		"script_list",
+		"description",
+		"subscript",
+		"calibrated",
+		"calibre",
+		"calculate",
+		"celebrate",
+		"collaborate",
+		"class",
+		"clsx",
+		"color",
+		"echo",
+		"export",
+		"alias",
+		"bind",
+		"cat",
+		"cd",
+		"pwd",
+		"whoami",
+		"uname",
+		"uptime",
+		"ps",
+		"kill",
+		"jobs",
+		"fg",
+		"bg",
+		"sudo",
+		"apt",
+		"git",
+		"vim",
+		"less",
+		"more",
+		"grep",
+		"sort",
+		"head",
+		"wc",
+		"who",
+		"lspci",
+		"lscpu",
+		"free",
+		"df",
+		"du",
+		"mount",
+		"netstat",
+		"ss",
 	};
 	static const char *const told[][2] = {
-		{"stats", "show stats"}, {"STATS", "show stats"}, {"status", "show stats"}, {"replay", CMD_LATER}, {"tcpdump", CMD_LATER},
-		{"iperf3", CMD_LATER}, {"ports", "show ports"}, {"config", "show settings"}, {"send", "start <ports>"},
+		{"stats", "show stats"}, {"STATS", "show stats"},     {"status", "show stats"},
+		{"replay", CMD_LATER},   {"tcpdump", CMD_LATER},      {"iperf3", CMD_LATER},
+		{"ports", "show ports"}, {"config", "show settings"}, {"send", "start <ports>"},
 	};
 	struct err e;
 
@@ -123,7 +337,8 @@ static void test_words_of_others(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		no_harm(words[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(told); i++) {
-		if (try(told[i][0], &e) == 0 || strstr(e.text, told[i][1]) == NULL || strstr(e.text, "did you mean") != NULL)
+		if (try(told[i][0], &e) == 0 || strstr(e.text, told[i][1]) == NULL ||
+		    strstr(e.text, "did you mean") != NULL)
 			fail_msg("%s: %s", told[i][0], e.text);
 	}
 }
@@ -147,7 +362,8 @@ static void slips(const char *name, unsigned depth)
 			word[i + 1] = name[i];
 			slips(word, depth - 1);
 		}
-		for (const char *c = letters + (depth + i) % 5; c < letters + sizeof(letters) - 1; c += depth > 1 ? 9 : 5) {
+		for (const char *c = letters + (depth + i) % 5;
+		     c<letters + sizeof(letters) - 1; c += depth> 1 ? 9 : 5) {
 			snprintf(word, sizeof(word), "%s", name);
 			word[i] = *c;
 			slips(word, depth - 1);
@@ -176,7 +392,8 @@ static void test_first_sentences(void **state)
 		const struct verb *v = cmd_verb_at(cmd, i);
 		struct sbuf first = {0};
 		cmd_help_first(v->help, &first);
-		if (first.len == 0 || first.s[first.len - 1] != '.' || strchr(first.s, '\n') != NULL)
+		if (first.len == 0 || first.s[first.len - 1] != '.' ||
+		    strchr(first.s, '\n') != NULL)
 			fail_msg("%s: %s", v->name, sbuf_str(&first));
 		sbuf_free(&first);
 	}
@@ -186,7 +403,8 @@ static void test_first_sentences(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {T(test_words_of_others), T(test_slips_in_commands), T(test_first_sentences)};
+	const struct CMUnitTest tests[] = {T(test_words_of_others), T(test_slips_in_commands),
+					   T(test_first_sentences)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

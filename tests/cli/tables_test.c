@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program's setting and verb tables: sound by the language's own check, and what people type finds its row. */
+/* The program's setting and verb tables: sound by the language's own check, and what people type
+ * finds its row. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,8 +35,13 @@ static int open_tables(void **state)
 	const struct verb *const *verbs = cmd_verbs(&nv);
 	static int global;
 	static struct cmd_objects objects = {
-		.nports = 2, .nstreams = 1, .global = &global, .port = port, .stream = stream,
-		.port_bytes = sizeof(port[0]), .stream_bytes = sizeof(stream[0]),
+		.nports = 2,
+		.nstreams = 1,
+		.global = &global,
+		.port = port,
+		.stream = stream,
+		.port_bytes = sizeof(port[0]),
+		.stream_bytes = sizeof(stream[0]),
 	};
 	struct cmd_host host = objects_host(&objects);
 
@@ -119,7 +125,8 @@ static void test_defaults_agree(void **state)
 		if (rows[i]->scope == SCOPE_GLOBAL || !set_applies(rows[i], &obj))
 			continue;
 		if (cmd_setting_text(cmd, rows[i], 0, 0, &text))
-			fail_msg("%s is %s, its default is %s", rows[i]->name, sbuf_str(&text), rows[i]->dflt);
+			fail_msg("%s is %s, its default is %s", rows[i]->name, sbuf_str(&text),
+				 rows[i]->dflt);
 		sbuf_free(&text);
 	}
 }
@@ -218,7 +225,8 @@ static void test_nth_header(void **state)
 	assert_int_equal(stream[0].frame.vals.n, 1);
 }
 
-/* Any header up to the deepest stack has rows; they are made once and are listed behind the others. */
+/* Any header up to the deepest stack has rows; they are made once and are listed behind the
+ * others. */
 static void test_rows_on_demand(void **state)
 {
 	unsigned before, after;
@@ -242,7 +250,8 @@ static void test_rows_on_demand(void **state)
 		at++;
 	assert_true(at < after);
 	/* sorted, whatever was asked for first */
-	const struct setting *third = set_row_named("ipv4[3].src"), *second = set_row_named("ipv4[2].ttl");
+	const struct setting *third = set_row_named("ipv4[3].src"),
+			     *second = set_row_named("ipv4[2].ttl");
 	rows = set_rows(&after);
 	for (at = 0; rows[at] != second; at++)
 		assert_true(rows[at] != third && rows[at] != row);
@@ -318,13 +327,16 @@ static void test_variations(void **state)
 /* Some variation of each field: what one stream shows, another takes, and then shows the same. */
 static void test_every_field_varies(void **state)
 {
-	static const char *const forms[] = {"random", "random repeat 5 seed 9", "%s..%s", "list %s,%s", "%s mask %s"};
+	static const char *const forms[] = {"random", "random repeat 5 seed 9", "%s..%s",
+					    "list %s,%s", "%s mask %s"};
 	unsigned n, varied = 0;
 	const struct setting *const *rows = set_rows(&n);
 
 	(void)state;
 	for (unsigned i = 0; i < n; i++) {
-		for (unsigned k = 0; rows[i]->v.type == &vt_vary && rows[i]->resolve == NULL && k < ARRAY_SIZE(forms); k++) {
+		for (unsigned k = 0; rows[i]->v.type == &vt_vary && rows[i]->resolve == NULL &&
+				     k < ARRAY_SIZE(forms);
+		     k++) {
 			const struct vspec *of = rows[i]->v.of;
 			const char *low = of->type == &vt_mac   ? "00:00:00:00:00:00"
 					  : of->type == &vt_ip4 ? "0.0.0.0"
@@ -451,13 +463,15 @@ static void test_all_or_none(void **state)
 {
 	(void)state;
 	set("set 1 frame eth/ipv4");
-	assert_true(try("set all dport 7", NULL) < 0); /* port 1 has no such header, so port 0 stays as it is */
+	/* port 1 has no such header, so port 0 stays as it is */
+	assert_true(try("set all dport 7", NULL) < 0);
 	assert_int_equal(stream[0].frame.vals.n, 0);
 	assert_true(try("set 0 rate 10% 20%", NULL) < 0);
 	is("rate", "100%");
 }
 
-/* The many dotted names leave short words of the plain ones alone, and can be shortened themselves. */
+/* The many dotted names leave short words of the plain ones alone, and can be shortened
+ * themselves. */
 static void test_short_words(void **state)
 {
 	(void)state;
@@ -499,10 +513,23 @@ static void test_help_is_narrow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_sound), T(test_defaults_agree), T(test_pktgen_spellings), T(test_type_and_proto_edit_the_frame),
-		T(test_word_without_header), T(test_nth_header), T(test_rows_on_demand),
-		T(test_variations), T(test_every_field_varies), T(test_nest_rows), T(test_payload_bytes), T(test_rnd_rows), T(test_completion),
-		T(test_stream_rows), T(test_all_or_none), T(test_short_words), T(test_help_is_narrow),
+		T(test_sound),
+		T(test_defaults_agree),
+		T(test_pktgen_spellings),
+		T(test_type_and_proto_edit_the_frame),
+		T(test_word_without_header),
+		T(test_nth_header),
+		T(test_rows_on_demand),
+		T(test_variations),
+		T(test_every_field_varies),
+		T(test_nest_rows),
+		T(test_payload_bytes),
+		T(test_rnd_rows),
+		T(test_completion),
+		T(test_stream_rows),
+		T(test_all_or_none),
+		T(test_short_words),
+		T(test_help_is_narrow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

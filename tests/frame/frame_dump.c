@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads descriptions of frames, one JSON object per line, and prints for each {"frames":[hex, ..],"dissect":[..]} or {"error":text}.
+/* Reads descriptions of frames, one JSON object per line, and prints for each {"frames":[hex,
+ * ..],"dissect":[..]} or {"error":text}.
  *   stack, size (0 is auto), fill (abc zero none user inc random hex file), user, seed, data (hex)
- *   set: {field: text}   nest: [[field, steps together with the one before], ..]   rnd: [{off,nbits,one,zero,rnd}, ..]
- *   probes: what is stamped into each of the frames, as hex, and checksums that see it are made anew
- *   at: ordinals whose frames are wanted   engine: {isa, queues}: from the worker's engine instead of the plain way
+ *   set: {field: text}   nest: [[field, steps together with the one before], ..] rnd:
+ *                        [{off,nbits,one,zero,rnd}, ..]
+ *   probes: what is stamped into each of the frames, as hex, and checksums that see it are made
+ *   anew
+ *   at: ordinals whose frames are wanted   engine: {isa, queues}: from the worker's engine instead
+ *                                          of the plain way
  *   dissect: are dissections wanted too?
  * {"hex": bytes} is only dissected. --table prints the protocol table. */
 #include <inttypes.h>
@@ -39,8 +43,9 @@ static struct hexbytes *bytes_of(const char *hex)
 static int read_fill(json_t *ask, struct frame_spec *spec, struct err *e)
 {
 	static const char *const words[] = {
-		[FILL_ABC] = "abc", [FILL_ZERO] = "zero",     [FILL_NONE] = "none", [FILL_USER] = "user",
-		[FILL_INC] = "inc", [FILL_RANDOM] = "random", [FILL_HEX] = "hex",   [FILL_FILE] = "file",
+		[FILL_ABC] = "abc",   [FILL_ZERO] = "zero", [FILL_NONE] = "none",
+		[FILL_USER] = "user", [FILL_INC] = "inc",   [FILL_RANDOM] = "random",
+		[FILL_HEX] = "hex",   [FILL_FILE] = "file",
 	};
 	const char *fill = word_of(ask, "fill");
 	unsigned i = 0;
@@ -67,8 +72,8 @@ static int read_nest(json_t *nest, struct frame_nest *out, struct err *e)
 		unsigned nth;
 		if (rc != 0 || i >= FRAME_MAX_NEST)
 			break;
-		rc = frame_field_parse(json_string_value(json_array_get(pair, 0)), &out->at[i].proto, &nth,
-				       &out->at[i].field, e);
+		rc = frame_field_parse(json_string_value(json_array_get(pair, 0)),
+				       &out->at[i].proto, &nth, &out->at[i].field, e);
 		out->at[i].nth = (uint8_t)nth;
 		out->at[i].same_digit = json_is_true(json_array_get(pair, 1));
 		out->n++;
@@ -121,12 +126,14 @@ static void add_frame(json_t *answer, const uint8_t *bytes, unsigned len, bool d
 		sbuf_addf(&hex, "%02x", bytes[i]);
 	json_array_append_new(json_object_get(answer, "frames"), json_string(sbuf_str(&hex)));
 	if (dissect)
-		json_array_append_new(json_object_get(answer, "dissect"), frame_dissect(bytes, len));
+		json_array_append_new(json_object_get(answer, "dissect"),
+				      frame_dissect(bytes, len));
 	sbuf_free(&hex);
 }
 
 /* As a worker does it to a frame that is ready otherwise. */
-static void stamp(json_t *ask, size_t i, const struct frun *f, const struct frame_plan *plan, uint8_t *bytes)
+static void stamp(json_t *ask, size_t i, const struct frun *f, const struct frame_plan *plan,
+		  uint8_t *bytes)
 {
 	json_t *probes = json_object_get(ask, "probes");
 
@@ -140,7 +147,8 @@ static void stamp(json_t *ask, size_t i, const struct frun *f, const struct fram
 
 /* ---- the worker's engine ---- */
 
-/* One stream on some queues. The objects are as control makes them: the image of their class behind room for lengths. */
+/* One stream on some queues. The objects are as control makes them: the image of their class behind
+ * room for lengths. */
 enum { DATA = 64, OBJS = 13, OBJ_SIZE = DATA + FRAME_MAX_LEN + 256 };
 
 struct engine {
@@ -177,7 +185,8 @@ static void engine_close(struct engine *en)
 		free(en->obj[i]);
 }
 
-/* Frame k is of queue k mod queues. Bursts of different lengths lead to it, the last part of a long way at least. */
+/* Frame k is of queue k mod queues. Bursts of different lengths lead to it, the last part of a long
+ * way at least. */
 static uint8_t *engine_frame(struct engine *en, uint64_t k)
 {
 	uint64_t want = k / en->spec.nqueues, i = want > 100 ? want - 37 : 0;
@@ -200,8 +209,12 @@ static int engine_frames(json_t *ask, const struct frame_plan *plan, json_t *ans
 	static const struct frun_slot slot;
 	static const uint32_t id;
 	json_t *how = json_object_get(ask, "engine"), *k;
-	struct engine en = {
-		.spec = {.cycle = &slot, .ncycle = 1, .plan = &plan, .nplans = 1, .stream_id = &id, .nstreams = 1}};
+	struct engine en = {.spec = {.cycle = &slot,
+				     .ncycle = 1,
+				     .plan = &plan,
+				     .nplans = 1,
+				     .stream_id = &id,
+				     .nstreams = 1}};
 	size_t i;
 	int rc = 0;
 
@@ -233,7 +246,13 @@ static int plain_frames(json_t *ask, const struct frame_plan *plan, json_t *answ
 	static uint8_t bytes[FRAME_MAX_LEN + 4];
 	static const struct frun_slot slot;
 	static const uint32_t id;
-	struct frun_spec spec = {.cycle = &slot, .ncycle = 1, .plan = &plan, .nplans = 1, .stream_id = &id, .nstreams = 1, .nqueues = 1};
+	struct frun_spec spec = {.cycle = &slot,
+				 .ncycle = 1,
+				 .plan = &plan,
+				 .nplans = 1,
+				 .stream_id = &id,
+				 .nstreams = 1,
+				 .nqueues = 1};
 	struct frun *f = frun_new(&spec, NULL);
 	size_t i;
 	json_t *o;
@@ -264,8 +283,10 @@ static int check_build(const struct frame_spec *spec, const struct frame_plan *p
 	static struct frame f;
 	int rc = frame_build(spec, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, e);
 
-	if (rc == 0 && builder_knows(spec) && (f.len != plan->len || memcmp(f.bytes, plan->bytes, f.len) != 0))
-		return err_set(e, 1, "frame_build() and frame_compile() do not make the same frame");
+	if (rc == 0 && builder_knows(spec) &&
+	    (f.len != plan->len || memcmp(f.bytes, plan->bytes, f.len) != 0))
+		return err_set(e, 1,
+			       "frame_build() and frame_compile() do not make the same frame");
 	return rc;
 }
 
@@ -292,7 +313,8 @@ static int answer_spec(json_t *ask, json_t *answer, struct err *e)
 
 static void answer_line(json_t *ask)
 {
-	json_t *answer = json_pack("{s:[], s:[]}", "frames", "dissect"), *hex = json_object_get(ask, "hex");
+	json_t *answer = json_pack("{s:[], s:[]}", "frames", "dissect"),
+	       *hex = json_object_get(ask, "hex");
 	struct err e = {.text = ""};
 	int rc = 0;
 

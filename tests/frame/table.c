@@ -7,9 +7,10 @@ static const char *const kinds[] = {
 	[FIELD_IP6] = "ip6",   [FIELD_FLAGS] = "flags", [FIELD_BYTES] = "bytes",
 };
 static const char *const roles[] = {
-	[ROLE_PLAIN] = "plain",   [ROLE_LEN] = "len",   [ROLE_SUM_HDR] = "sum_hdr", [ROLE_SUM_L4] = "sum_l4",
-	[ROLE_CRC32C] = "crc32c", [ROLE_NEXT] = "next", [ROLE_HLEN] = "hlen",       [ROLE_VERSION] = "version",
-	[ROLE_FRAG] = "frag",     [ROLE_MORE] = "more", [ROLE_HAS] = "has",         [ROLE_COUNT] = "count",
+	[ROLE_PLAIN] = "plain",   [ROLE_LEN] = "len",         [ROLE_SUM_HDR] = "sum_hdr",
+	[ROLE_SUM_L4] = "sum_l4", [ROLE_CRC32C] = "crc32c",   [ROLE_NEXT] = "next",
+	[ROLE_HLEN] = "hlen",     [ROLE_VERSION] = "version", [ROLE_FRAG] = "frag",
+	[ROLE_MORE] = "more",     [ROLE_HAS] = "has",         [ROLE_COUNT] = "count",
 	[ROLE_HERE] = "here",
 };
 
@@ -26,14 +27,15 @@ static void set_cond(json_t *to, const char *key, const struct cond *c)
 		return;
 	json_t *in = json_array();
 	for (unsigned i = 0; i < c->n; i++)
-		json_array_append_new(in, json_pack("[I,I]", (json_int_t)c->in[i].lo, (json_int_t)c->in[i].hi));
+		json_array_append_new(in, json_pack("[I,I]", (json_int_t)c->in[i].lo,
+						    (json_int_t)c->in[i].hi));
 	json_object_set_new(to, key, json_pack("{s:s, s:o}", "field", c->field, "in", in));
 }
 
 static json_t *part_json(const struct part *part)
 {
-	json_t *j =
-		json_pack("{s:s, s:b, s:b}", "name", part->name, "optional", part->optional, "option", part->option);
+	json_t *j = json_pack("{s:s, s:b, s:b}", "name", part->name, "optional", part->optional,
+			      "option", part->option);
 
 	set_cond(j, "when", &part->when);
 	return j;
@@ -41,9 +43,9 @@ static json_t *part_json(const struct part *part)
 
 static json_t *field_json(const struct field *f)
 {
-	json_t *j = json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:I}", "name", f->name, "kind", kinds[f->kind], "role",
-			      roles[f->role], "bit", f->bit, "bits", f->bits, "min", (json_int_t)f->min, "max",
-			      (json_int_t)f->max);
+	json_t *j = json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:I}", "name", f->name, "kind",
+			      kinds[f->kind], "role", roles[f->role], "bit", f->bit, "bits",
+			      f->bits, "min", (json_int_t)f->min, "max", (json_int_t)f->max);
 
 	set_text(j, "dflt", f->dflt);
 	set_text(j, "of", f->of);
@@ -61,7 +63,8 @@ static json_t *field_json(const struct field *f)
 
 static json_t *bind_json(const struct bind *b)
 {
-	json_t *j = json_pack("{s:s, s:I, s:b}", "lower", b->lower, "value", (json_int_t)b->value, "is_len", b->is_len);
+	json_t *j = json_pack("{s:s, s:I, s:b}", "lower", b->lower, "value", (json_int_t)b->value,
+			      "is_len", b->is_len);
 
 	set_text(j, "field", b->field);
 	set_text(j, "also", b->also);
@@ -76,9 +79,9 @@ static json_t *proto_json(const struct proto *p)
 		json_array_append_new(fields, field_json(f));
 	for (const struct bind *b = p->binds; b->lower != NULL; b++)
 		json_array_append_new(binds, bind_json(b));
-	json_t *j =
-		json_pack("{s:s, s:i, s:b, s:b, s:b, s:o, s:o}", "name", p->name, "len", p->len, "starts", p->starts,
-			  "is_payload", p->is_payload, "closed", p->closed, "fields", fields, "binds", binds);
+	json_t *j = json_pack("{s:s, s:i, s:b, s:b, s:b, s:o, s:o}", "name", p->name, "len", p->len,
+			      "starts", p->starts, "is_payload", p->is_payload, "closed", p->closed,
+			      "fields", fields, "binds", binds);
 	set_cond(j, "closed_when", &p->closed_when);
 	return j;
 }

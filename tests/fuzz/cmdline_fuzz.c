@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text -> commands -> rows of every kind. A refused command must leave the objects alone and name a column inside its line;
- * completion is asked at a cursor anywhere. The dictionary is made from the rows at start. */
+/* Text -> commands -> rows of every kind. A refused command must leave the objects alone and name a
+ * column inside its line; completion is asked at a cursor anywhere. The dictionary is made from the
+ * rows at start. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,8 @@ static void unset(const struct setting *s, const struct set_obj *obj)
 static const struct setting_store store = {put, get, unset};
 static const char *const protos[] = {"udp", "tcp", "icmp", NULL};
 static const char *const tcp_flags[] = {"fin", "syn", "rst", "psh", "ack", "urg", NULL};
-static const struct setting *resolve(const struct setting *s, const struct set_obj *obj, struct err *e);
+static const struct setting *resolve(const struct setting *s, const struct set_obj *obj,
+				     struct err *e);
 
 static bool check(const struct setting *s, const struct set_obj *obj, struct err *warn)
 {
@@ -74,8 +76,24 @@ static bool check(const struct setting *s, const struct set_obj *obj, struct err
 
 #define AT(m) offsetof(struct obj, m)
 static const struct setting rows[] = {
-	{"udp.dst", "dport,dst port", SCOPE_STREAM, {&vt_fuint, .bits = 16}, NULL, NULL, "x", 0, 0, &store},
-	{"ports_per_page", NULL, SCOPE_GLOBAL, {&vt_uint, .min = 1, .max = 6}, "4", NULL, "x", AT(num)},
+	{"udp.dst",
+	 "dport,dst port",
+	 SCOPE_STREAM,
+	 {&vt_fuint, .bits = 16},
+	 NULL,
+	 NULL,
+	 "x",
+	 0,
+	 0,
+	 &store},
+	{"ports_per_page",
+	 NULL,
+	 SCOPE_GLOBAL,
+	 {&vt_uint, .min = 1, .max = 6},
+	 "4",
+	 NULL,
+	 "x",
+	 AT(num)},
 	{"rate", NULL, SCOPE_PORT, {&vt_rate}, "100%", NULL, "x", AT(rate)},
 	{"count", NULL, SCOPE_PORT, {&vt_uint}, "0", NULL, "x", AT(num)},
 	{"speed", NULL, SCOPE_PORT, {&vt_speed}, "auto", NULL, "x", AT(speed)},
@@ -85,8 +103,26 @@ static const struct setting rows[] = {
 	{"proto", NULL, SCOPE_STREAM, {&vt_enum, .choices = protos}, "udp", NULL, "x", AT(word)},
 	{"pattern", "user pattern", SCOPE_STREAM, {&vt_text}, "abc", NULL, "x", AT(text)},
 	{"eth.src", "src mac", SCOPE_STREAM, {&vt_mac, .bits = 48}, NULL, NULL, "x", 0, 0, &store},
-	{"ipv4.src", "src ip,sip", SCOPE_STREAM, {&vt_ip4, .bits = 32}, NULL, NULL, "x", 0, 0, &store},
-	{"ipv6.src", "src ip6", SCOPE_STREAM, {&vt_ip6, .bits = 128}, NULL, NULL, "x", 0, 0, &store},
+	{"ipv4.src",
+	 "src ip,sip",
+	 SCOPE_STREAM,
+	 {&vt_ip4, .bits = 32},
+	 NULL,
+	 NULL,
+	 "x",
+	 0,
+	 0,
+	 &store},
+	{"ipv6.src",
+	 "src ip6",
+	 SCOPE_STREAM,
+	 {&vt_ip6, .bits = 128},
+	 NULL,
+	 NULL,
+	 "x",
+	 0,
+	 0,
+	 &store},
 	{"tcp.flags",
 	 "tcp flags",
 	 SCOPE_STREAM,
@@ -101,7 +137,8 @@ static const struct setting rows[] = {
 	{"latency", NULL, SCOPE_PORT, {NULL}, NULL, NULL, "x", 0, SET_LATER},
 };
 
-static const struct setting *resolve(const struct setting *s, const struct set_obj *obj, struct err *e)
+static const struct setting *resolve(const struct setting *s, const struct set_obj *obj,
+				     struct err *e)
 {
 	const struct obj *o = obj->cfg;
 
@@ -118,7 +155,8 @@ static int run_any(struct cmd_run *r, const struct arg_val *args, struct err *e)
 
 	(void)e;
 	if (args[0].given && args[0].target.n > 0)
-		demand(cmd_target_ports(r->cmd, &args[0].target, &set, NULL) == 0 && !portset_empty(&set),
+		demand(cmd_target_ports(r->cmd, &args[0].target, &set, NULL) == 0 &&
+			       !portset_empty(&set),
 		       "ports that are not there", r->line);
 	return VERB_DONE;
 }
@@ -134,7 +172,9 @@ static const struct arg_spec show_args[] = {{ARG_TARGETS, "ports", ARG_OPT},
 					    {ARG_VALUE, "text", ARG_OPT, {&vt_text}},
 					    {ARG_SETTING, "setting", ARG_OPT},
 					    {ARG_END}};
-static const struct arg_spec lua_args[] = {{ARG_VALUE, "n", ARG_OPT, {&vt_uint}}, {ARG_REST, "CHUNK"}, {ARG_END}};
+static const struct arg_spec lua_args[] = {{ARG_VALUE, "n", ARG_OPT, {&vt_uint}},
+					   {ARG_REST, "CHUNK"},
+					   {ARG_END}};
 static const struct verb verb_start = {"start", NULL, start_args, "x", 0, run_any};
 static const struct verb verb_str = {"str", "begin", NULL, "x", VERB_HIDDEN, run_any};
 static const struct verb verb_show = {"show", NULL, show_args, "x", 0, run_any};
@@ -159,8 +199,11 @@ static unsigned nstreams(void *arg, unsigned port)
 static void *object(void *arg, enum cmd_scope scope, unsigned port, unsigned stream)
 {
 	(void)arg;
-	demand(scope == SCOPE_GLOBAL || (port < NPORTS && stream < NSTREAMS), "an object that is not there", "");
-	return scope == SCOPE_GLOBAL ? &global : scope == SCOPE_PORT ? &ports[port] : &streams[port][stream];
+	demand(scope == SCOPE_GLOBAL || (port < NPORTS && stream < NSTREAMS),
+	       "an object that is not there", "");
+	return scope == SCOPE_GLOBAL ? &global
+	       : scope == SCOPE_PORT ? &ports[port]
+				     : &streams[port][stream];
 }
 
 static int may_set(void *arg, const struct setting *s, unsigned port, struct err *e)
@@ -192,7 +235,8 @@ static void offered(void *arg, const char *word, const char *help)
 
 	(void)help;
 	if (word != NULL && strlen(word) < sizeof(buf))
-		demand(cmd_split(word, w, 2, buf, sizeof(buf), NULL) == 1, "an offered word is not one word", arg);
+		demand(cmd_split(word, w, 2, buf, sizeof(buf), NULL) == 1,
+		       "an offered word is not one word", arg);
 }
 
 static void one_command(const char *line, int cursor)

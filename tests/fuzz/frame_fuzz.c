@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stacks, values and variations from the tables: as text, and made from bytes; built by all ways, which must agree, and dissected again. And
- * arbitrary bytes to the dissector. */
+/* Stacks, values and variations from the tables: as text, and made from bytes; built by all ways,
+ * which must agree, and dissected again. And arbitrary bytes to the dissector. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,10 +56,12 @@ static void check_plain(const struct frame_spec *spec, const struct frame *f)
 	CHECK(strncmp(sbuf_str(&stack), found, stack.len) == 0);
 	if (!is_open(spec->stack.hdr[spec->stack.n - 1])) {
 		/* payload may have a probe's sum by chance */
-		CHECK(strcmp(found + stack.len, "/probe") == 0 || (found[stack.len] == '\0' && spec->probe == 0));
+		CHECK(strcmp(found + stack.len, "/probe") == 0 ||
+		      (found[stack.len] == '\0' && spec->probe == 0));
 		json_array_foreach(json_object_get(j, "headers"), i, h) {
 			CHECK(json_object_get(h, "malformed") == NULL);
-			CHECK(!json_is_false(json_object_get(json_object_get(h, "fields"), "cksum_ok")));
+			CHECK(!json_is_false(
+				json_object_get(json_object_get(h, "fields"), "cksum_ok")));
 		}
 	}
 	sbuf_free(&stack);
@@ -108,7 +110,9 @@ static void give_object(struct run *r, unsigned n, unsigned class)
 	if (r->obj[n] != NULL && r->class[n] == class)
 		return;
 	free(r->obj[n]);
-	r->obj[n] = aligned_alloc(64, DATA + (c->len > FRUN_MIN_ROOM ? c->len + 63u : FRUN_MIN_ROOM) / 64 * 64);
+	r->obj[n] =
+		aligned_alloc(64, DATA + (c->len > FRUN_MIN_ROOM ? c->len + 63u : FRUN_MIN_ROOM) /
+						  64 * 64);
 	memcpy(r->obj[n] + DATA, c->bytes, c->len);
 	r->class[n] = class;
 }
@@ -126,7 +130,8 @@ static void check_frame(const struct run *r, uint64_t i, const uint8_t *obj)
 		per_cycle += r->cycle[n].stream == slot->stream;
 		before += n < at && r->cycle[n].stream == slot->stream;
 	}
-	ordinal = (r->spec.o0 != NULL ? r->o0[slot->stream] : 0) + k / r->spec.ncycle * per_cycle + before;
+	ordinal = (r->spec.o0 != NULL ? r->o0[slot->stream] : 0) + k / r->spec.ncycle * per_cycle +
+		  before;
 	frame_plan_at(plan, ordinal, want);
 	CHECK(frun_bytes(r->f, i, 1) == plan->len + FRAME_FCS);
 	CHECK(memcmp(want, obj + DATA, plan->len) == 0);
@@ -196,8 +201,10 @@ static void run_engine(struct run *r, unsigned nplans, struct input *in)
 	}
 	if (frun_is_fixed(r->f)) {
 		give_object(r, 0, 0);
-		frame_plan_at(r->plan[r->cycle[r->spec.first % r->spec.ncycle].plan], 0, r->obj[0] + DATA);
-		CHECK(memcmp(r->obj[0] + DATA, frun_class(r->f, 0)->bytes, frun_class(r->f, 0)->len) == 0);
+		frame_plan_at(r->plan[r->cycle[r->spec.first % r->spec.ncycle].plan], 0,
+			      r->obj[0] + DATA);
+		CHECK(memcmp(r->obj[0] + DATA, frun_class(r->f, 0)->bytes,
+			     frun_class(r->f, 0)->len) == 0);
 	} else {
 		run_bursts(r, in);
 	}
@@ -232,7 +239,8 @@ static void compile(struct frame_spec *spec, struct input *in)
 			CHECK(e.text[0] != '\0');
 			break;
 		}
-		CHECK(frame_build(spec, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e) == 0 && f.len == plan[n].len);
+		CHECK(frame_build(spec, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e) == 0 &&
+		      f.len == plan[n].len);
 		CHECK(!builder_knows(spec) || memcmp(f.bytes, plan[n].bytes, f.len) == 0);
 		frame_plan_at(&plan[n], 0, bytes);
 		CHECK(memcmp(bytes, plan[n].bytes, f.len) == 0);
@@ -296,7 +304,8 @@ static void make_vary(struct vary *v, vary_u *list, const struct field *f, struc
 	v->repeat = number(in, 1);
 	if (v->kind == VARY_RANGE) {
 		v->down = (byte(in) & 1) != 0;
-		v->step = (byte(in) & 1) != 0 ? byte(in) + 1 : field_number(f, in) + (field_number(f, in) == 0);
+		v->step = (byte(in) & 1) != 0 ? byte(in) + 1
+					      : field_number(f, in) + (field_number(f, in) == 0);
 		if (v->step == 0)
 			v->step = 1;
 	} else if (v->kind == VARY_LIST) {
@@ -310,8 +319,8 @@ static void make_vary(struct vary *v, vary_u *list, const struct field *f, struc
 	}
 }
 
-static void make_bytes(struct frame_spec *spec, const struct proto *p, unsigned nth, const struct field *f,
-		       struct input *in)
+static void make_bytes(struct frame_spec *spec, const struct proto *p, unsigned nth,
+		       const struct field *f, struct input *in)
 {
 	struct hexbytes *bytes = xcalloc(1, HEXBYTES_SIZE);
 	unsigned n = byte(in) % 70;

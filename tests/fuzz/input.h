@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes that a fuzzer gives, taken one after the other; 0 behind their end. And what it must not break. */
+/* The bytes that a fuzzer gives, taken one after the other; 0 behind their end. And what it must
+ * not break. */
 #pragma once
 #include <stdint.h>
 
-#define CHECK(x)                          \
-	do {                              \
-		if (!(x))                 \
+#define CHECK(x) \
+	do { \
+		if (!(x)) \
 			__builtin_trap(); \
 	} while (0)
 

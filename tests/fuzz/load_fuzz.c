@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text -> lines of a file for `load`, with the program's own rows and two ports that are only their settings. Every line is checked without
- * being run; then the `set` lines, and Pktgen's words for them, are run, and what `save` writes of the result must be taken back line by line
- * and be saved the same. The dictionary is made from the rows at start. */
+/* Text -> lines of a file for `load`, with the program's own rows and two ports that are only their
+ * settings. Every line is checked without being run; then the `set` lines, and Pktgen's words for
+ * them, are run, and what `save` writes of the result must be taken back line by line and be saved
+ * the same. The dictionary is made from the rows at start. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,8 @@ static void run_lines(const char *text, bool must)
 		demand(at >= before && at <= line, "line numbers run backwards", one.s);
 		before = at;
 		int rc = cmd_check(lang(), one.s, &e);
-		demand(rc == 0 || (e.text[0] != '\0' && e.col >= -1 && e.col <= (int)one.len), "an error without text or place", one.s);
+		demand(rc == 0 || (e.text[0] != '\0' && e.col >= -1 && e.col <= (int)one.len),
+		       "an error without text or place", one.s);
 		demand(rc == 0 || !must, "a saved line does not pass", one.s);
 		if (!is_run(one.s))
 			continue;
@@ -157,7 +159,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (fd < 0)
 		return 0;
 	cmd_dict(lang(), &dict);
-	sbuf_add(&dict, "\"set 0/all \"\n\"set 0/1-3 \"\n\"stream add 0/9\"\n\"reset all\"\n\"\\x0a\"\n");
+	sbuf_add(&dict,
+		 "\"set 0/all \"\n\"set 0/1-3 \"\n\"stream add 0/9\"\n\"reset all\"\n\"\\x0a\"\n");
 	bool written = write(fd, dict.s, dict.len) == (ssize_t)dict.len;
 	sbuf_free(&dict);
 	if (!written)
@@ -182,7 +185,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	begin();
 	run_lines(first.s, true);
 	save(&second);
-	demand(strcmp(first.s, second.s) == 0, "a file that is loaded is saved in other words", first.s);
+	demand(strcmp(first.s, second.s) == 0, "a file that is loaded is saved in other words",
+	       first.s);
 	sbuf_free(&first);
 	sbuf_free(&second);
 	free(text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any text as core maps: refused with a column inside the text, or placed with every queue served once. A newline
- * starts the next -m. What is read matches a regular grammar that was written without the reader, and is the same when it was
- * printed and read again. */
+/* Any text as core maps: refused with a column inside the text, or placed with every queue served
+ * once. A newline starts the next -m. What is read matches a regular grammar that was written
+ * without the reader, and is the same when it was printed and read again. */
 #include "input.h"
 #include "place.h"
 #include "place_map.h"
@@ -19,9 +19,11 @@ static void check(const struct place_in *in, const struct placement *p)
 
 	for (unsigned port = 0; port < p->nports; port++)
 		for (int side = 0; side < 2; side++)
-			for (unsigned q = 0; q < (side ? p->port[port].ntxq : p->port[port].nrxq); q++, at++)
-				CHECK(at < p->n && p->q[at].port == port && p->q[at].tx == (side == 1) &&
-				      p->q[at].queue == q && p->q[at].lcore >= 1 && p->q[at].lcore <= in->nlcores);
+			for (unsigned q = 0; q < (side ? p->port[port].ntxq : p->port[port].nrxq);
+			     q++, at++)
+				CHECK(at < p->n && p->q[at].port == port &&
+				      p->q[at].tx == (side == 1) && p->q[at].queue == q &&
+				      p->q[at].lcore >= 1 && p->q[at].lcore <= in->nlcores);
 	CHECK(at == p->n);
 	place_draw(p, in, NULL, NULL, &b);
 	sbuf_free(&b);
@@ -84,9 +86,11 @@ static void check_again(const struct map_set *a)
 	const char *one = text.s;
 	CHECK(map_set_parse(&one, 1, &b, NULL, &e) == 0 && a->n == b.n);
 	for (unsigned i = 0; i < b.n; i++) {
-		CHECK(a->v[i].nq == b.v[i].nq && a->v[i].core_split == b.v[i].core_split && a->v[i].port_split == b.v[i].port_split);
+		CHECK(a->v[i].nq == b.v[i].nq && a->v[i].core_split == b.v[i].core_split &&
+		      a->v[i].port_split == b.v[i].port_split);
 		for (int s = 0; s < 2; s++)
-			CHECK(same_list(&a->v[i].core[s], &b.v[i].core[s]) && same_list(&a->v[i].port[s], &b.v[i].port[s]));
+			CHECK(same_list(&a->v[i].core[s], &b.v[i].core[s]) &&
+			      same_list(&a->v[i].port[s], &b.v[i].port[s]));
 	}
 	map_set_free(&b);
 	sbuf_free(&text);
@@ -106,8 +110,11 @@ static void check_text(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct place_lcore lcore[] = {{1, 1, 0}, {2, 2, 0}, {3, 3, 1}, {4, 4, 1}, {5, -1, -1}, {6, 6, 0}};
-	const struct place_port port[] = {{16, 16, -1, false, false}, {4, 4, 1, true, true}, {1, 0, 0, false, false}};
+	const struct place_lcore lcore[] = {{1, 1, 0}, {2, 2, 0},   {3, 3, 1},
+					    {4, 4, 1}, {5, -1, -1}, {6, 6, 0}};
+	const struct place_port port[] = {{16, 16, -1, false, false},
+					  {4, 4, 1, true, true},
+					  {1, 0, 0, false, false}};
 	const struct place_in in = {lcore, ARRAY_SIZE(lcore), 0, port, ARRAY_SIZE(port)};
 	char *text = xcalloc(size + 1, 1), *save = NULL;
 	const char *maps[8];
@@ -117,7 +124,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err e = {.col = -1};
 
 	memcpy(text, data, size);
-	for (char *s = strtok_r(text, "\n", &save); s != NULL && n < ARRAY_SIZE(maps); s = strtok_r(NULL, "\n", &save))
+	for (char *s = strtok_r(text, "\n", &save); s != NULL && n < ARRAY_SIZE(maps);
+	     s = strtok_r(NULL, "\n", &save))
 		maps[n++] = s;
 	for (unsigned i = 0; i < n && size < 400; i++)
 		check_text(maps[i]);
@@ -126,7 +134,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		placement_free(&p);
 		CHECK(place_count(maps, n, in.nports, nq, NULL, &e) == 0);
 	} else {
-		CHECK(which < n && e.text[0] != '\0' && e.col >= 0 && (size_t)e.col <= strlen(maps[which]));
+		CHECK(which < n && e.text[0] != '\0' && e.col >= 0 &&
+		      (size_t)e.col <= strlen(maps[which]));
 		place_count(maps, n, in.nports, nq, NULL, NULL);
 	}
 	free(text);

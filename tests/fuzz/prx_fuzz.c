@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bursts of arbitrary frames, some with whole probes in them, to a receiver of probes: it reads nothing outside, and each frame is counted once. */
+/* Bursts of arbitrary frames, some with whole probes in them, to a receiver of probes: it reads
+ * nothing outside, and each frame is counted once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void put_probe(uint8_t *p, struct input *in)
 {
-	uint64_t lo = probe_lo(byte(in) % 10, probe_delay_code(number(in, 2)), number(in, 3)), hi = 0;
+	uint64_t lo = probe_lo(byte(in) % 10, probe_delay_code(number(in, 2)), number(in, 3)),
+		 hi = 0;
 
 	hi = probe_hi((uint32_t)number(in, 1), byte(in) % 3, byte(in) % 3, 0, lo);
 	hi = __builtin_bswap64(hi);
@@ -25,7 +27,8 @@ static void put_probe(uint8_t *p, struct input *in)
 /* Exactly as many bytes as there are, for the sanitizer. */
 static struct rte_mbuf *frame(struct input *in)
 {
-	unsigned how = byte(in), len = (unsigned)number(in, 2) % 600 + 1, have = (unsigned)(in->end - in->at);
+	unsigned how = byte(in), len = (unsigned)number(in, 2) % 600 + 1,
+		 have = (unsigned)(in->end - in->at);
 	struct rte_mbuf *m = aligned_alloc(_Alignof(struct rte_mbuf), sizeof(*m));
 	uint8_t *bytes = calloc(1, len);
 
@@ -71,7 +74,8 @@ static void check(const struct prx *x, uint64_t frames)
 		}
 	CHECK(probes == p->probes);
 	uint64_t timed = hist_count(prx_port_hist(x, PRX_ACTUAL));
-	CHECK(timed <= received); /* those of corrupted frames are not timed, be they late or copies */
+	/* those of corrupted frames are not timed, be they late or copies */
+	CHECK(timed <= received);
 	CHECK(hist_count(prx_port_hist(x, PRX_INTENDED)) == timed);
 }
 
@@ -79,8 +83,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint8_t latency[8] = {1, 0, 0, 1};
 	struct input in = {data, data + size};
-	struct prx_spec spec = {.nports = 2, .of = {{0, 0}, {8, 2}}, .latency = latency, .window_blocks = 2, .holes = 2, .hz = 1000000000,
-				.ns_mult = 1ull << 32, .verify = byte(&in) & 1, .target_gap_cycles = 100};
+	struct prx_spec spec = {.nports = 2,
+				.of = {{0, 0}, {8, 2}},
+				.latency = latency,
+				.window_blocks = 2,
+				.holes = 2,
+				.hz = 1000000000,
+				.ns_mult = 1ull << 32,
+				.verify = byte(&in) & 1,
+				.target_gap_cycles = 100};
 	size_t n = prx_size(&spec);
 	void *mem = aligned_alloc(64, n);
 	uint64_t now = 1 << 20, frames = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes of clients in any portions, with what they may hold: lines of JSON, commands, cancels, more than fits. Two clients, one that had to give
- * a token, of a program without control that has commands of its own. Each line that was whole is answered at most once, what comes back is JSON
+/* Bytes of clients in any portions, with what they may hold: lines of JSON, commands, cancels, more
+ * than fits. Two clients, one that had to give a token, of a program without control that has
+ * commands of its own. Each line that was whole is answered at most once, what comes back is JSON
  * line by line, and nothing is left. */
 #include <errno.h>
 #include <stdio.h>
@@ -68,7 +69,12 @@ static void cancel_hold(struct cmd_run *r)
 static const struct arg_spec rest[] = {{ARG_REST, "text"}, {ARG_END}};
 static const struct verb say = {.name = "say", .args = rest, .help = "say", .run = run_say};
 static const struct verb refuse = {.name = "fail", .args = rest, .help = "fail", .run = run_fail};
-static const struct verb hold = {.name = "hold", .args = rest, .help = "hold", .run = run_hold, .poll = poll_hold, .cancel = cancel_hold};
+static const struct verb hold = {.name = "hold",
+				 .args = rest,
+				 .help = "hold",
+				 .run = run_hold,
+				 .poll = poll_hold,
+				 .cancel = cancel_hold};
 static const struct verb *const verbs[] = {&say, &refuse, &hold};
 
 static struct cmd *language(void)
@@ -92,11 +98,14 @@ static json_t *snapshot(void *host, const char *parts, struct err *e)
 static bool progress(const void *host, struct cmd_progress *out)
 {
 	CHECK(host == &app);
-	*out = (struct cmd_progress){.text = "some \xc3", .share = (pending & 7) / 8.0, .left_ns = CMD_LEFT_UNKNOWN};
+	*out = (struct cmd_progress){.text = "some \xc3",
+				     .share = (pending & 7) / 8.0,
+				     .left_ns = CMD_LEFT_UNKNOWN};
 	return pending > 0;
 }
 
-/* A whole server, but with a language that needs no control: that of the program is not what is looked at here. */
+/* A whole server, but with a language that needs no control: that of the program is not what is
+ * looked at here. */
 static struct rpc *server(void)
 {
 	static struct rpc *r;
@@ -128,13 +137,15 @@ static unsigned read_lines(struct client *c, bool *authed)
 {
 	unsigned n = 0;
 
-	for (char *line = c->out.s, *nl; line != NULL && (nl = strchr(line, '\n')) != NULL; line = nl + 1) {
+	for (char *line = c->out.s, *nl; line != NULL && (nl = strchr(line, '\n')) != NULL;
+	     line = nl + 1) {
 		json_t *doc = json_loadb(line, (size_t)(nl - line), JSON_REJECT_DUPLICATES, NULL);
 		CHECK(json_is_object(doc));
 		if (json_object_get(doc, "ok") != NULL) {
 			n++;
 			CHECK(json_object_get(doc, "id") != NULL);
-			CHECK(json_is_true(json_object_get(doc, "ok")) != (json_object_get(doc, "error") != NULL));
+			CHECK(json_is_true(json_object_get(doc, "ok")) !=
+			      (json_object_get(doc, "error") != NULL));
 			/* nothing is said yes to before the token, and that is one of its own */
 			CHECK(*authed || !json_is_true(json_object_get(doc, "ok")) || c->authed);
 			if (!*authed && json_is_true(json_object_get(doc, "ok")))
@@ -156,7 +167,8 @@ static bool idle(const struct client *c)
 /* The same again and again: documents that grow, commands in chains. */
 static void much(struct client *c, struct input *in)
 {
-	static const char *const parts[] = {"[],", "{},", "[", "{\"a\":", "1,", "\"\",", "say x;", "hold z;", ";", "\\u0001", " ", "\"a\":1,"};
+	static const char *const parts[] = {"[],",    "{},",     "[", "{\"a\":", "1,", "\"\",",
+					    "say x;", "hold z;", ";", "\\u0001", " ",  "\"a\":1,"};
 	const char *part = parts[byte(in) % ARRAY_SIZE(parts)];
 	struct sbuf text = {0};
 
@@ -202,13 +214,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (unsigned i = 0; i < 1 + (what & 3); i++)
 			rpc_turn(r);
 		if (what & 4)
-			events_tell(r, &(struct app_event){.kind = APP_EVENT_LINK, .port = who, .text = "a \xff link"});
+			events_tell(r, &(struct app_event){.kind = APP_EVENT_LINK,
+							   .port = who,
+							   .text = "a \xff link"});
 		for (unsigned i = 0; i < 2; i++)
 			answers[i] += read_lines(c[i], &authed[i]);
 	}
 	/* a chunk may go on for its time, however slow the machine is */
 	const uint64_t end = loop_now_ns() + LAST_NS;
-	for (unsigned turn = 0; (turn < 400 || loop_now_ns() < end) && !(idle(c[0]) && idle(c[1])); turn++) {
+	for (unsigned turn = 0; (turn < 400 || loop_now_ns() < end) && !(idle(c[0]) && idle(c[1]));
+	     turn++) {
 		rpc_turn(r);
 		for (unsigned i = 0; i < 2; i++)
 			answers[i] += read_lines(c[i], &authed[i]);
@@ -221,7 +236,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	CHECK(memcmp(&before, &app.view, sizeof(before)) == 0);
 	CHECK(r->clients == NULL && r->nclients == 0 && pending == 0);
-	/* three requests may wait beside the one that runs, of two clients; answers are collected */
+	/* three requests may wait beside the one that runs, of two clients; answers are
+	 * collected */
 	CHECK(most_taken - before_input < 32u << 20);
 
 	return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions and properties of the Lua module with arguments of every type, in a program in small. The bytes choose what is called with
- * what; the calls are made by Lua itself, so that every way into the bindings is taken. Nothing may crash, leak or escape its limits. */
+/* Functions and properties of the Lua module with arguments of every type, in a program in small.
+ * The bytes choose what is called with what; the calls are made by Lua itself, so that every way
+ * into the bindings is taken. Nothing may crash, leak or escape its limits. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +15,23 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-struct port { struct rate rate; uint64_t count, share, lag; uint32_t every; bool on; };
-struct stream { uint16_t size; int kind; uint8_t field[VT_FIELD_BYTES]; char text[VT_TEXT_MAX]; };
-static struct { struct port port[2]; struct stream stream[2][2]; uint64_t pages; } world;
+struct port {
+	struct rate rate;
+	uint64_t count, share, lag;
+	uint32_t every;
+	bool on;
+};
+struct stream {
+	uint16_t size;
+	int kind;
+	uint8_t field[VT_FIELD_BYTES];
+	char text[VT_TEXT_MAX];
+};
+static struct {
+	struct port port[2];
+	struct stream stream[2][2];
+	uint64_t pages;
+} world;
 
 static const char *const kinds[] = {"udp", "tcp", "udplite", NULL};
 #define PORT(m) offsetof(struct port, m)
@@ -30,8 +45,22 @@ static const struct setting rows[] = {
 	{"probe", NULL, SCOPE_PORT, {&vt_every}, "off", NULL, "Probes.", PORT(every)},
 	{"on", NULL, SCOPE_PORT, {&vt_bool}, "off", NULL, "Switch.", PORT(on)},
 	{"size", NULL, SCOPE_STREAM, {&vt_size}, "auto", NULL, "Size.", STREAM(size)},
-	{"kind", NULL, SCOPE_STREAM, {&vt_enum, .choices = kinds}, "udp", NULL, "Kind.", STREAM(kind)},
-	{"udp.dst", "dport", SCOPE_STREAM, {&vt_fuint, .bits = 16}, "0", NULL, "Port.", STREAM(field)},
+	{"kind",
+	 NULL,
+	 SCOPE_STREAM,
+	 {&vt_enum, .choices = kinds},
+	 "udp",
+	 NULL,
+	 "Kind.",
+	 STREAM(kind)},
+	{"udp.dst",
+	 "dport",
+	 SCOPE_STREAM,
+	 {&vt_fuint, .bits = 16},
+	 "0",
+	 NULL,
+	 "Port.",
+	 STREAM(field)},
 	{"text", NULL, SCOPE_STREAM, {&vt_text}, "a", NULL, "Text.", STREAM(text)},
 };
 
@@ -55,7 +84,9 @@ static int run_wait(struct cmd_run *r, const struct arg_val *args, struct err *e
 
 static int poll_wait(struct cmd_run *r, struct err *e)
 {
-	return r->state[0]++ < 2 ? VERB_PENDING : r->state[0] % 2 ? VERB_DONE : err_set(e, EIO, "it did not work");
+	return r->state[0]++ < 2 ? VERB_PENDING
+	       : r->state[0] % 2 ? VERB_DONE
+				 : err_set(e, EIO, "it did not work");
 }
 
 static void cancel(struct cmd_run *r)
@@ -64,62 +95,179 @@ static void cancel(struct cmd_run *r)
 }
 
 static const char *const whats[] = {"stats", "rates", NULL};
-static const struct arg_spec start_args[] = {{ARG_TARGETS, "ports"}, {ARG_WORD, "for", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT,
-	{&vt_duration}},
-					     {ARG_WORD, "fast", ARG_OPT}, {ARG_END}};
-static const struct arg_spec show_args[] = {{ARG_CHOICE, "what", ARG_OPT, {.choices = whats}}, {ARG_TARGETS, "ports",
-	ARG_OPT | ARG_AFTER}, {ARG_END}};
-static const struct arg_spec file_args[] = {{ARG_FILE, "FILE"}, {ARG_REST, "rest", ARG_OPT}, {ARG_END}};
-static const struct arg_spec trial_args[] = {{ARG_TARGETS, "ports"}, {ARG_WORD, "rate"}, {ARG_VALUE, "RATE", 0, {&vt_rate}}, {ARG_WORD,
-	"max-loss", ARG_OPT},
-					     {ARG_VALUE, "SHARE", ARG_OPT, {&vt_share}}, {ARG_END}};
-static const struct verb verb_start = {"start", NULL, start_args, "Start.", 0, run_any}, verb_show = {"show", NULL, show_args, "Show.", 0,
-	run_any},
-			 verb_page = {"show page", NULL, file_args, "Page.", 0, run_any}, verb_wait = {"wait", NULL, start_args, "Wait.",
-				0, run_wait, poll_wait, cancel},
-			 verb_trial = {"trial", NULL, trial_args, "Trial.", 0, run_wait, poll_wait, cancel}, verb_quit = {"quit", NULL,
-				NULL, "Quit.", 0, run_any};
-static const struct verb *const verbs[] = {&verb_set, &verb_help, &verb_start, &verb_show, &verb_page, &verb_wait, &verb_trial, &verb_quit};
+static const struct arg_spec start_args[] = {{ARG_TARGETS, "ports"},
+					     {ARG_WORD, "for", ARG_OPT},
+					     {ARG_VALUE, "DURATION", ARG_OPT, {&vt_duration}},
+					     {ARG_WORD, "fast", ARG_OPT},
+					     {ARG_END}};
+static const struct arg_spec show_args[] = {{ARG_CHOICE, "what", ARG_OPT, {.choices = whats}},
+					    {ARG_TARGETS, "ports", ARG_OPT | ARG_AFTER},
+					    {ARG_END}};
+static const struct arg_spec file_args[] = {{ARG_FILE, "FILE"},
+					    {ARG_REST, "rest", ARG_OPT},
+					    {ARG_END}};
+static const struct arg_spec trial_args[] = {{ARG_TARGETS, "ports"},
+					     {ARG_WORD, "rate"},
+					     {ARG_VALUE, "RATE", 0, {&vt_rate}},
+					     {ARG_WORD, "max-loss", ARG_OPT},
+					     {ARG_VALUE, "SHARE", ARG_OPT, {&vt_share}},
+					     {ARG_END}};
+static const struct verb verb_start = {"start", NULL, start_args, "Start.", 0, run_any},
+			 verb_show = {"show", NULL, show_args, "Show.", 0, run_any},
+			 verb_page = {"show page", NULL, file_args, "Page.", 0, run_any},
+			 verb_wait = {"wait", NULL,     start_args, "Wait.",
+				      0,      run_wait, poll_wait,  cancel},
+			 verb_trial = {"trial", NULL,     trial_args, "Trial.",
+				       0,       run_wait, poll_wait,  cancel},
+			 verb_quit = {"quit", NULL, NULL, "Quit.", 0, run_any};
+static const struct verb *const verbs[] = {&verb_set,  &verb_help, &verb_start, &verb_show,
+					   &verb_page, &verb_wait, &verb_trial, &verb_quit};
 
 static json_t *snapshot(void *host, const char *parts, struct err *e)
 {
 	(void)host;
 	if (strcmp(parts, "stats") == 0)
-		return json_pack("{s:[{s:i, s:[{s:i}]}]}", "ports", "port", 0, "queues", "queue", 1);
+		return json_pack("{s:[{s:i, s:[{s:i}]}]}", "ports", "port", 0, "queues", "queue",
+				 1);
 	err_at(e, EINVAL, 0, "there is no part '%.40s'", parts);
 	return NULL;
 }
 
 /* What is called or written. */
 static const char *const what[] = {
-	"wr.start", "wr.show", "wr.show_page", "wr.wait", "wr.trial", "wr.set", "wr.help", "wr.quit", "wr.verb.show", "wr.show.page",
-	"wr.cmd", "wr.stats", "wr.rates",
-	"wr.queues", "wr.ports", "wr.sleep", "wr.every", "wr.on", "wr.now", "wr.expect", "wr.exit", "wr.each", "wr.json.encode",
-	"wr.json.decode", "wr.csv.line",
-	"wr.fmt.si", "wr.fmt.duration", "wr.fmt.digits", "print", "load", "loadstring", "require", "setmetatable", "getmetatable",
-	"string.rep", "string.find",
-	"string.gsub", "string.gmatch", "string.match", "coroutine.wrap", "coroutine.resume", "pcall", "xpcall", "tostring",
-	"wr.port[0].set", "wr.port[1].streams",
-	"wr.port[0].start", "wr.port[0]", "wr.port[0].stream[1]", "wr.port.all", "wr.port", "wr", "wr.set", "wr.port[0].stream",
-	"wr.port[1].stream.all", "select",
-	"unpack", "table.concat", "table.sort", "os.exit", "os.date", "math.random", "string.format", "wr.verb", "wr.json", "coroutine.create",
+	"wr.start",
+	"wr.show",
+	"wr.show_page",
+	"wr.wait",
+	"wr.trial",
+	"wr.set",
+	"wr.help",
+	"wr.quit",
+	"wr.verb.show",
+	"wr.show.page",
+	"wr.cmd",
+	"wr.stats",
+	"wr.rates",
+	"wr.queues",
+	"wr.ports",
+	"wr.sleep",
+	"wr.every",
+	"wr.on",
+	"wr.now",
+	"wr.expect",
+	"wr.exit",
+	"wr.each",
+	"wr.json.encode",
+	"wr.json.decode",
+	"wr.csv.line",
+	"wr.fmt.si",
+	"wr.fmt.duration",
+	"wr.fmt.digits",
+	"print",
+	"load",
+	"loadstring",
+	"require",
+	"setmetatable",
+	"getmetatable",
+	"string.rep",
+	"string.find",
+	"string.gsub",
+	"string.gmatch",
+	"string.match",
+	"coroutine.wrap",
+	"coroutine.resume",
+	"pcall",
+	"xpcall",
+	"tostring",
+	"wr.port[0].set",
+	"wr.port[1].streams",
+	"wr.port[0].start",
+	"wr.port[0]",
+	"wr.port[0].stream[1]",
+	"wr.port.all",
+	"wr.port",
+	"wr",
+	"wr.set",
+	"wr.port[0].stream",
+	"wr.port[1].stream.all",
+	"select",
+	"unpack",
+	"table.concat",
+	"table.sort",
+	"os.exit",
+	"os.date",
+	"math.random",
+	"string.format",
+	"wr.verb",
+	"wr.json",
+	"coroutine.create",
 };
-static const char *const keys[] = {"rate", "count", "share", "lag", "probe", "on", "size", "kind", "udp.dst", "text", "pages", "ports",
-	"duration", "for_", "what", "DURATION",
-				   "max_loss", "share", "fast", "port", "stream", "id", "number", "set", "all", "", "dport",
-					"speed of it", "value", "setting", "x.y", "a b"};
-static const char *const words[] = {"0", "1", "all", "0/1", "0-1", "for", "2s", "100ms", "10%", "1Mpps", "max", "stats", "rates",
-	"default", "rate", "a b", "{", "'", "%", "[", "64", "on",
-				    "link", "none", "1Mpps..2Mpps over 1s", "every 5", "[1,{\"a\":null}]", "\\27LJ", "\\0", "\\255",
-					"return 1", "(.-)*", "%b()", "set 0 rate 5%", "start 0"};
-static const char *const number_texts[] = {"0", "1", "2", "-1", "0.5", "1e6", "1e300", "-1e300", "1/0", "0/0", "2^53", "2^63", "2^64",
-	"4294967296", "1e-9", "1023", "1024", "64", "5LL"};
-static const char *const others[] = {"nil", "true", "false", "print", "function() end", "function(...) return ... end", "wr", "wr.port",
-	"wr.port[0]", "wr.port[1].stream[0]", "wr.port.all",
-				     "wr.json.null", "wr.json.empty_array", "wr.stats()", "wr.stats().ports",
-					"coroutine.create(function() wr.wait(0) coroutine.yield(1) end)",
-				     "setmetatable({}, {__index = function() return 1 end, __tostring = function() return 1 end})",
-					"function() wr.wait(0) end", "function() wr.exit(1) end"};
+static const char *const keys[] = {"rate",     "count",    "share",       "lag",     "probe",
+				   "on",       "size",     "kind",        "udp.dst", "text",
+				   "pages",    "ports",    "duration",    "for_",    "what",
+				   "DURATION", "max_loss", "share",       "fast",    "port",
+				   "stream",   "id",       "number",      "set",     "all",
+				   "",         "dport",    "speed of it", "value",   "setting",
+				   "x.y",      "a b"};
+static const char *const words[] = {"0",
+				    "1",
+				    "all",
+				    "0/1",
+				    "0-1",
+				    "for",
+				    "2s",
+				    "100ms",
+				    "10%",
+				    "1Mpps",
+				    "max",
+				    "stats",
+				    "rates",
+				    "default",
+				    "rate",
+				    "a b",
+				    "{",
+				    "'",
+				    "%",
+				    "[",
+				    "64",
+				    "on",
+				    "link",
+				    "none",
+				    "1Mpps..2Mpps over 1s",
+				    "every 5",
+				    "[1,{\"a\":null}]",
+				    "\\27LJ",
+				    "\\0",
+				    "\\255",
+				    "return 1",
+				    "(.-)*",
+				    "%b()",
+				    "set 0 rate 5%",
+				    "start 0"};
+static const char *const number_texts[] = {"0",    "1",     "2",      "-1",         "0.5",
+					   "1e6",  "1e300", "-1e300", "1/0",        "0/0",
+					   "2^53", "2^63",  "2^64",   "4294967296", "1e-9",
+					   "1023", "1024",  "64",     "5LL"};
+static const char *const others[] = {
+	"nil",
+	"true",
+	"false",
+	"print",
+	"function() end",
+	"function(...) return ... end",
+	"wr",
+	"wr.port",
+	"wr.port[0]",
+	"wr.port[1].stream[0]",
+	"wr.port.all",
+	"wr.json.null",
+	"wr.json.empty_array",
+	"wr.stats()",
+	"wr.stats().ports",
+	"coroutine.create(function() wr.wait(0) coroutine.yield(1) end)",
+	"setmetatable({}, {__index = function() return 1 end, __tostring = function() return 1 end})",
+	"function() wr.wait(0) end",
+	"function() wr.exit(1) end"};
 
 #define PICK(in, list) (list)[byte(in) % ARRAY_SIZE(list)]
 
@@ -155,25 +303,36 @@ static void value(struct input *in, unsigned depth, struct sbuf *out)
 	}
 }
 
-/* What attackers write: a function that comes back to itself through others, loops without an end, texts and tables that grow. */
+/* What attackers write: a function that comes back to itself through others, loops without an end,
+ * texts and tables that grow. */
 static void shape(struct input *in, const char *target, unsigned form, struct sbuf *out)
 {
-	static const char *const metas[] = {"__index", "__newindex", "__tostring", "__call", "__concat", "__lt", "__eq", "__len", "__unm"};
+	static const char *const metas[] = {"__index", "__newindex", "__tostring",
+					    "__call",  "__concat",   "__lt",
+					    "__eq",    "__len",      "__unm"};
 	static const char *const parts[] = {
-		"[],", "{},", "[", "\\\"a\\\":", "1,", "a and ", "x=1 ", ".-", "(", "%b()", "\\1", "show stats;", "goto a ", "::a::",
+		"[],", "{},", "[",    "\\\"a\\\":", "1,",          "a and ",  "x=1 ",
+		".-",  "(",   "%b()", "\\1",        "show stats;", "goto a ", "::a::",
 	};
 	const char *by = PICK(in, what), *meta = PICK(in, metas), *part = PICK(in, parts);
 
 	switch (form) {
 	case 5:
-		sbuf_addf(out, "local function f(a) %s(\"x\", \"x\", f) %s(f) %s({1, 2, 3}, f) end "
-			"f(f)", target, by, target);
+		sbuf_addf(out,
+			  "local function f(a) %s(\"x\", \"x\", f) %s(f) %s({1, 2, 3}, f) end "
+			  "f(f)",
+			  target, by, target);
 		break;
 	case 6:
-		sbuf_addf(out, "local m = {} local t = setmetatable({}, m) m.%s = %s m.__tostring = %s %s(t) "
-			"local _ = t.x, t .. t, t < t", meta,
-			  byte(in) % 2 ? by : "function(a, b) return a .. b, a < b, a.x, tostring(a), "
-			"string.format('%s', a) end", by, target);
+		sbuf_addf(
+			out,
+			"local m = {} local t = setmetatable({}, m) m.%s = %s m.__tostring = %s %s(t) "
+			"local _ = t.x, t .. t, t < t",
+			meta,
+			byte(in) % 2 ? by
+				     : "function(a, b) return a .. b, a < b, a.x, tostring(a), "
+				       "string.format('%s', a) end",
+			by, target);
 		break;
 	case 7:
 		sbuf_add(out, "while true do ");
@@ -182,9 +341,11 @@ static void shape(struct input *in, const char *target, unsigned form, struct sb
 		sbuf_add(out, ") end");
 		break;
 	default:
-		sbuf_addf(out, "local s = \"%s\" for i = 1, %u do s = s .. s end %s(\"%s\" .. s, s) local t "
+		sbuf_addf(
+			out,
+			"local s = \"%s\" for i = 1, %u do s = s .. s end %s(\"%s\" .. s, s) local t "
 			"= {} for i = 1, %u do t = {t, t} end %s(t)",
-			  part, byte(in) % 21u, target, byte(in) % 2 ? "[" : "", byte(in) % 64u, by);
+			part, byte(in) % 21u, target, byte(in) % 2 ? "[" : "", byte(in) % 64u, by);
 	}
 }
 
@@ -239,8 +400,14 @@ static void ignore(void *arg, const char *word, const char *help)
 static void run_chunk(struct cmd *cmd, const char *text)
 {
 	static const char *const events[] = {"link", NULL};
-	const struct script_host host = {.cmd = cmd, .snapshot = snapshot, .events = events, .version = "1"};
-	const struct script_opts opts = {.sandbox = true, .max_bytes = 8 << 20, .max_ns = 20000000, .batch = true};
+	const struct script_host host = {.cmd = cmd,
+					 .snapshot = snapshot,
+					 .events = events,
+					 .version = "1"};
+	const struct script_opts opts = {.sandbox = true,
+					 .max_bytes = 8 << 20,
+					 .max_ns = 20000000,
+					 .batch = true};
 	struct sbuf out = {0}, note = {0};
 	struct err e;
 	int start;
@@ -259,7 +426,8 @@ static void run_chunk(struct cmd *cmd, const char *text)
 	CHECK(rc >= 0 || e.text[0] != '\0');
 	script_cancel(s);
 	CHECK(!script_running(s));
-	CHECK(most_taken - before < opts.max_bytes + (4 << 20) && out.len + note.len < 2 * opts.max_bytes);
+	CHECK(most_taken - before < opts.max_bytes + (4 << 20) &&
+	      out.len + note.len < 2 * opts.max_bytes);
 	json_decref(script_results(s));
 	script_free(s);
 	sbuf_free(&out);
@@ -269,8 +437,13 @@ static void run_chunk(struct cmd *cmd, const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct cmd_objects objects = {
-		.nports = 2, .nstreams = 2, .global = &world.pages, .port = world.port, .stream = world.stream,
-		.port_bytes = sizeof(struct port), .stream_bytes = sizeof(struct stream),
+		.nports = 2,
+		.nstreams = 2,
+		.global = &world.pages,
+		.port = world.port,
+		.stream = world.stream,
+		.port_bytes = sizeof(struct port),
+		.stream_bytes = sizeof(struct stream),
 	};
 	const struct cmd_host host = objects_host(&objects);
 	const struct setting *list[ARRAY_SIZE(rows)];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Most memory that was in use since somebody last looked, seen whenever a part of a document is made. */
+/* Most memory that was in use since somebody last looked, seen whenever a part of a document is
+ * made. */
 #pragma once
 #include <stdlib.h>
 

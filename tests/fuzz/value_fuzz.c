@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* First byte: which type; the rest: text. What parses must print to a text that parses and prints the same; what does not must
- * leave the value alone and name a column inside the text. */
+/* First byte: which type; the rest: text. What parses must print to a text that parses and prints
+ * the same; what does not must leave the value alone and name a column inside the text. */
 #include <errno.h>
 #include <regex.h>
 #include <stdio.h>
@@ -60,23 +60,29 @@ static void ignore(void *arg, const char *word)
 }
 
 /* Printed and read again it is the same function; its values are those of the field. */
-static void one_function(const struct vspec *s, const struct vary_val *a, const struct vary_val *b, const char *text)
+static void one_function(const struct vspec *s, const struct vary_val *a, const struct vary_val *b,
+			 const char *text)
 {
 	uint8_t field[VT_FIELD_BYTES], again[VT_FIELD_BYTES];
 	struct sbuf out = {0};
 	vary_u delta;
 
-	demand(vary_equal(&a->v, &b->v) && vary_hash(&a->v) == vary_hash(&b->v), "another function", text);
+	demand(vary_equal(&a->v, &b->v) && vary_hash(&a->v) == vary_hash(&b->v), "another function",
+	       text);
 	uint64_t period = vary_period(&a->v), steps = vary_steps(&a->v, 3, 5, &delta);
 	for (uint64_t o = 0; o < 8; o++) {
 		vary_u x = vary_at(&a->v, o);
 		demand(period == 0 || x == vary_at(&a->v, o + period), "not its period", text);
-		demand(o >= steps || vary_at(&a->v, 3 + 5 * (o + 1)) - vary_at(&a->v, 3 + 5 * o) == delta, "not its step", text);
+		demand(o >= steps ||
+			       vary_at(&a->v, 3 + 5 * (o + 1)) - vary_at(&a->v, 3 + 5 * o) == delta,
+		       "not its step", text);
 		vary_store(x, field);
 		sbuf_reset(&out);
 		s->of->type->print(s->of, field, &out);
-		demand(s->of->type->parse(s->of, sbuf_str(&out), again, NULL) == 0, "a value that the field refuses", text);
-		demand(memcmp(field, again, sizeof(field)) == 0, "a value that prints as another", text);
+		demand(s->of->type->parse(s->of, sbuf_str(&out), again, NULL) == 0,
+		       "a value that the field refuses", text);
+		demand(memcmp(field, again, sizeof(field)) == 0, "a value that prints as another",
+		       text);
 	}
 	sbuf_free(&out);
 }
@@ -93,7 +99,8 @@ static void one_value(const struct vspec *s, const char *text)
 	demand(rc == s->type->parse(s, text, v2, NULL), "the result depends on the error", text);
 	if (rc == 0) {
 		s->type->print(s, v, &a);
-		demand(s->type->parse(s, sbuf_str(&a), v2, &e) == 0, "the printed value does not parse", text);
+		demand(s->type->parse(s, sbuf_str(&a), v2, &e) == 0,
+		       "the printed value does not parse", text);
 		s->type->print(s, v2, &b);
 		demand(strcmp(sbuf_str(&a), sbuf_str(&b)) == 0, "printed twice it differs", text);
 		if (s->type == &vt_vary)
@@ -124,7 +131,9 @@ static void one_target(const char *text)
 
 	if (target_parse(text, &t, &e) == 0) {
 		if (!made)
-			demand(regcomp(&list, "^" ITEM "(," ITEM ")*$", REG_EXTENDED | REG_NOSUB) == 0, "no grammar", text);
+			demand(regcomp(&list, "^" ITEM "(," ITEM ")*$", REG_EXTENDED | REG_NOSUB) ==
+				       0,
+			       "no grammar", text);
 		made = true;
 		demand(regexec(&list, text, 0, NULL, 0) == 0, "not of the grammar", text);
 		target_print(&t, &a);

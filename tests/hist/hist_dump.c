@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads histograms, writes their log and what lib/hist says of them.
  *
- *	in:   `hist BITS TOP TAG FROM_S LENGTH_S MAX_UNIT` (TAG `-`: none), then lines `VALUE TIMES`; `comment TEXT` before the first
- *	out:  `expect COUNT MIN MAX MEAN STDEV PERCENTILE...` (of the percents below) for each, the log after `log` */
+ *	in:   `hist BITS TOP TAG FROM_S LENGTH_S MAX_UNIT` (TAG `-`: none), then lines
+ *	      `VALUE TIMES`; `comment TEXT` before the first
+ *	out:  `expect COUNT MIN MAX MEAN STDEV PERCENTILE...` (of the percents below) for each,
+ *	      and the log after `log` */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,11 @@
 
 static const double percents[] = {0.001, 1, 10, 25, 50, 75, 90, 99, 99.9, 99.99, 99.999, 100};
 
-struct job { struct hist *h; char tag[64]; double from_s, length_s, unit; };
+struct job {
+	struct hist *h;
+	char tag[64];
+	double from_s, length_s, unit;
+};
 
 static int finish(struct job *j, struct sbuf *log)
 {
@@ -20,12 +26,13 @@ static int finish(struct job *j, struct sbuf *log)
 
 	if (j->h == NULL)
 		return 0;
-	printf("expect %" PRIu64 " %" PRIu64 " %" PRIu64 " %.17g %.17g", hist_count(j->h), hist_min(j->h), hist_max(j->h), hist_mean(j->h),
-	       hist_stdev(j->h));
+	printf("expect %" PRIu64 " %" PRIu64 " %" PRIu64 " %.17g %.17g", hist_count(j->h),
+	       hist_min(j->h), hist_max(j->h), hist_mean(j->h), hist_stdev(j->h));
 	for (unsigned i = 0; i < ARRAY_SIZE(percents); i++)
 		printf(" %" PRIu64, hist_percentile(j->h, percents[i]));
 	putchar('\n');
-	rc = hist_log_line(j->h, strcmp(j->tag, "-") != 0 ? j->tag : NULL, j->from_s, j->length_s, j->unit, log);
+	rc = hist_log_line(j->h, strcmp(j->tag, "-") != 0 ? j->tag : NULL, j->from_s, j->length_s,
+			   j->unit, log);
 	free(j->h);
 	j->h = NULL;
 	return rc;
@@ -51,7 +58,8 @@ int main(void)
 			if (log.len == 0)
 				hist_log_header(&log, 1700000000.25, comment);
 			rc = finish(&j, &log);
-			if (sscanf(line, "hist %u %u %63s %lf %lf %lf", &bits, &top, j.tag, &j.from_s, &j.length_s, &j.unit) != 6)
+			if (sscanf(line, "hist %u %u %63s %lf %lf %lf", &bits, &top, j.tag,
+				   &j.from_s, &j.length_s, &j.unit) != 6)
 				rc = 2;
 			else
 				j.h = hist_new((struct hist_shape){(uint8_t)bits, (uint8_t)top});

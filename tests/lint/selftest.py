@@ -17,6 +17,9 @@ BREACHES = [
     ("text", "lib/base/x.c", SPDX + "int x; \n", "end of the line"),
     ("text", "lib/base/x.c", SPDX + "        int x;\n", "indent with tabs"),
     ("text", "app/x.c", SPDX + 'char *p = "/ho' + 'me/me/x";\n', "path of one machine"),
+    ("text", "lib/base/x.c", SPDX + "/* " + "word " * 20 + "*/\n", "105 columns, at most 100"),
+    ("text", "lib/base/x.c", SPDX + 'char *p = "' + "word " * 30 + '";\n', "163 columns, at most 100"),
+    ("format", "lib/base/x.c", SPDX + "int  x;\n", "not as `./dev fmt` leaves it"),
     ("length", "lib/base/x.c", SPDX + "int x;\n" * 800, "at most 720"),
     ("scripts", "tests/x.sh", "#!/bin/sh\n# SPDX\nif true\n", "x.sh"),
     ("scripts", "tests/x.py", "def x(:\n", "invalid syntax"),
@@ -178,7 +181,8 @@ reach(found)
 with tempfile.TemporaryDirectory() as place:
     copy = pathlib.Path(place)
     shutil.copytree(tree.ROOT / "tests/lint", copy / "tests/lint", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(tree.ROOT / "meson.build", copy)
+    for name in ("meson.build", ".clang-format"):
+        shutil.copy(tree.ROOT / name, copy)
     for name in tree.files(".h", under=("lib/",)) + tree.files("meson.build", under=("lib/work/",)):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(tree.ROOT / name, copy / name)
@@ -192,7 +196,9 @@ with tempfile.TemporaryDirectory() as place:
         path = copy / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-        expect(found, check, run(copy, check), part)
+        result = run(copy, check)
+        if result[0] != 77:  # what it needs is not here
+            expect(found, check, result, part)
         path.unlink()
 
     build = copy / "build"

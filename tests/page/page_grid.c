@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* page_grid FILE PAGE COLSxROWS [option...]: a page drawn from a snapshot in a file (as `show snapshot` and `show page` print with --json), as
- * text, each row behind a '|'. Above it what the page says of what it did not draw. Options: ascii, roles (of each row: column, width and
- * role of what is not blank), port=N stream=N first=N max_ports=N top=N spin=N. */
+/* page_grid FILE PAGE COLSxROWS [option...]: a page drawn from a snapshot in a file (as `show
+ * snapshot` and `show page` print with --json), as text, each row behind a '|'. Above it what the
+ * page says of what it did not draw. Options: ascii, roles (of each row: column, width and role of
+ * what is not blank), port=N stream=N first=N max_ports=N top=N spin=N. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +17,27 @@ static const char *const role_name[] = {
 
 static int usage(const char *why)
 {
-	fprintf(stderr, "page_grid: %s\nusage: page_grid FILE PAGE COLSxROWS [ascii] [roles] [port=N] [stream=N] [first=N] "
-		"[max_ports=N] [top=N] [spin=N]\n", why);
+	fprintf(stderr,
+		"page_grid: %s\nusage: page_grid FILE PAGE COLSxROWS [ascii] [roles] [port=N] [stream=N] [first=N] "
+		"[max_ports=N] [top=N] [spin=N]\n",
+		why);
 	return 2;
 }
 
 static bool option(const char *word, struct page_in *in, bool *roles)
 {
-	struct { const char *name; unsigned *to; } const numbers[] = {
-		{"port=", &in->port}, {"stream=", &in->stream}, {"first=", &in->first},
-		{"max_ports=", &in->max_ports}, {"top=", &in->top}, {"spin=", &in->spin},
+	struct {
+		const char *name;
+		unsigned *to;
+	} const numbers[] = {
+		{"port=", &in->port},           {"stream=", &in->stream}, {"first=", &in->first},
+		{"max_ports=", &in->max_ports}, {"top=", &in->top},       {"spin=", &in->spin},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (strncmp(word, numbers[i].name, strlen(numbers[i].name)) == 0) {
-			*numbers[i].to = (unsigned)strtoul(word + strlen(numbers[i].name), NULL, 10);
+			*numbers[i].to =
+				(unsigned)strtoul(word + strlen(numbers[i].name), NULL, 10);
 			return true;
 		}
 	in->ascii |= strcmp(word, "ascii") == 0;

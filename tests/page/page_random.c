@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* page_random SEED ROUNDS FILE...: every page at random sizes from snapshots that lost and changed members at random. What is drawn must be
- * characters and roles that exist, and nothing may be touched beside the grid (that is for the address sanitizer). */
+/* page_random SEED ROUNDS FILE...: every page at random sizes from snapshots that lost and changed
+ * members at random. What is drawn must be characters and roles that exist, and nothing may be
+ * touched beside the grid (that is for the address sanitizer). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,19 +28,35 @@ static bool one_in(unsigned n)
 /* A value that nobody expects. */
 static json_t *strange(void)
 {
-	static const char *const texts[] = {"", "x", "\n\t\x1b[2J", "端口零端口零端口零端口零端口零", "e\xcc\x81", "%s%n", "0",
-					    "a very long text that fits into no column of any page"};
-	static const double reals[] = {0, -1, 0.5, 1e-300, 1e300, -1e300, 4294967296.0, 18446744073709551616.0};
+	static const char *const texts[] = {
+		"",
+		"x",
+		"\n\t\x1b[2J",
+		"端口零端口零端口零端口零端口零",
+		"e\xcc\x81",
+		"%s%n",
+		"0",
+		"a very long text that fits into no column of any page"};
+	static const double reals[] = {0,     -1,     0.5,          1e-300,
+				       1e300, -1e300, 4294967296.0, 18446744073709551616.0};
 
 	switch (rnd() % 8) {
-	case 0: return json_null();
-	case 1: return json_true();
-	case 2: return json_false();
-	case 3: return json_string(texts[rnd() % ARRAY_SIZE(texts)]);
-	case 4: return json_integer(one_in(2) ? INT64_MIN : INT64_MAX);
-	case 5: return json_real(reals[rnd() % ARRAY_SIZE(reals)]);
-	case 6: return json_array();
-	default: return json_object();
+	case 0:
+		return json_null();
+	case 1:
+		return json_true();
+	case 2:
+		return json_false();
+	case 3:
+		return json_string(texts[rnd() % ARRAY_SIZE(texts)]);
+	case 4:
+		return json_integer(one_in(2) ? INT64_MIN : INT64_MAX);
+	case 5:
+		return json_real(reals[rnd() % ARRAY_SIZE(reals)]);
+	case 6:
+		return json_array();
+	default:
+		return json_object();
 	}
 }
 
@@ -78,15 +95,16 @@ static int size(int most)
 static bool cut_number(struct grid *g, int r, int c)
 {
 	static const bool figures[ROLES] = {
-		[ROLE_PORT_RATE] = true, [ROLE_PORT_SIZES] = true, [ROLE_PORT_ERRORS] = true, [ROLE_PORT_TOTALS] = true,
-		[ROLE_DYN_VALUES] = true, [ROLE_TOTAL_DATA] = true,
+		[ROLE_PORT_RATE] = true,   [ROLE_PORT_SIZES] = true, [ROLE_PORT_ERRORS] = true,
+		[ROLE_PORT_TOTALS] = true, [ROLE_DYN_VALUES] = true, [ROLE_TOTAL_DATA] = true,
 	};
 	const struct grid_cell *cell = grid_at(g, r, c);
 
 	if (cell->ch != L'~' || c < 2 || !figures[cell->role] || cell[-1].role != cell->role)
 		return false;
 	return iswdigit((wint_t)cell[-1].ch) ||
-	       (cell[-1].ch != 0 && wcschr(L"./e-'", cell[-1].ch) != NULL && iswdigit((wint_t)cell[-2].ch));
+	       (cell[-1].ch != 0 && wcschr(L"./e-'", cell[-1].ch) != NULL &&
+		iswdigit((wint_t)cell[-2].ch));
 }
 
 static const char *wrong(struct grid *g, bool ascii)
@@ -98,7 +116,8 @@ static const char *wrong(struct grid *g, bool ascii)
 				return "a role that is none";
 			if (cell->ch == 0 && (c == 0 || cell[-1].ch == 0))
 				return "half of a wide character alone";
-			if (cell->ch != 0 && (cell->ch < L' ' || (cell->ch >= 0x7f && cell->ch < 0xa0)))
+			if (cell->ch != 0 &&
+			    (cell->ch < L' ' || (cell->ch >= 0x7f && cell->ch < 0xa0)))
 				return "a control character";
 			if (ascii && cell->role == ROLE_BAR && cell->ch > 0x7f)
 				return "a bar that is not ASCII";
@@ -116,8 +135,14 @@ static unsigned number(void)
 /* 0, or what is wrong was told. */
 static int draw(const struct page *page, const json_t *snap, const char *file)
 {
-	struct page_in in = {.snap = snap, .port = number(), .stream = number(), .first = number(), .max_ports = number(), .top = number(),
-			     .ascii = one_in(2), .spin = number()};
+	struct page_in in = {.snap = snap,
+			     .port = number(),
+			     .stream = number(),
+			     .first = number(),
+			     .max_ports = number(),
+			     .top = number(),
+			     .ascii = one_in(2),
+			     .spin = number()};
 	struct page_out out;
 	const char *why = NULL;
 	struct grid g;
@@ -126,12 +151,14 @@ static int draw(const struct page *page, const json_t *snap, const char *file)
 	grid_init(&g, size(120), size(240));
 	page_draw(page, &in, &g, &out);
 	why = wrong(&g, in.ascii);
-	if (why == NULL && (out.shown > out.of || out.rows > out.all || out.rows > (unsigned)g.rows || out.top > out.all - out.rows))
+	if (why == NULL && (out.shown > out.of || out.rows > out.all ||
+			    out.rows > (unsigned)g.rows || out.top > out.all - out.rows))
 		why = "more shown than there is";
 	grid_text(&g, &text);
 	if (why != NULL)
-		printf("%s from %s at %dx%d (ports %u/%u rows %u+%u/%u): %s\n%s", page->name, file, g.cols, g.rows, out.shown, out.of, out.top,
-		       out.rows, out.all, why, sbuf_str(&text));
+		printf("%s from %s at %dx%d (ports %u/%u rows %u+%u/%u): %s\n%s", page->name, file,
+		       g.cols, g.rows, out.shown, out.of, out.top, out.rows, out.all, why,
+		       sbuf_str(&text));
 	sbuf_free(&text);
 	grid_free(&g);
 	return why != NULL;

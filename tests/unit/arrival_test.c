@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrivals and rates that change: closed forms against exact rationals, integrals and published statistics; their texts. */
+/* Arrivals and rates that change: closed forms against exact rationals, integrals and published
+ * statistics; their texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,8 @@
 #define HZ 3000000000.0
 #define NS 1e9
 
-static struct pace_shape shape(const struct arrival *a, double from, double to, double step, uint64_t over_ns, double wire)
+static struct pace_shape shape(const struct arrival *a, double from, double to, double step,
+			       uint64_t over_ns, double wire)
 {
 	struct pace_trend t = {.from = from, .to = to, .step = step, .over_ns = over_ns};
 	struct pace_shape s;
@@ -30,7 +32,10 @@ static struct pace_shape shape(const struct arrival *a, double from, double to, 
 /* Frame k of frames of one unit each. */
 static uint64_t due(const struct pace_shape *s, uint64_t k)
 {
-	struct pace_at at = {.k = k, .x = PACE_POS(k), .begin = s->burst != 0 ? k - k % s->burst : 0, .slot = 1};
+	struct pace_at at = {.k = k,
+			     .x = PACE_POS(k),
+			     .begin = s->burst != 0 ? k - k % s->burst : 0,
+			     .slot = 1};
 
 	return pace_shape_due(s, &at, k);
 }
@@ -58,7 +63,8 @@ static void near(double got, double want, double by)
 		fail_msg("%.9g is not %.9g +- %.3g", got, want, by);
 }
 
-/* A steady rate is that of pace.h, to the cycle; gaps do not vary but by the cycle that they are rounded to. */
+/* A steady rate is that of pace.h, to the cycle; gaps do not vary but by the cycle that they are
+ * rounded to. */
 static void test_constant(void **state)
 {
 	static const double pps[] = {1, 10, 148.8, 1e3, 1e6, 14880952.380952};
@@ -75,14 +81,16 @@ static void test_constant(void **state)
 			squares += (gap - HZ / pps[i]) * (gap - HZ / pps[i]);
 		}
 		double mean = sum / 1e5, cv = sqrt(squares / 1e5) / mean;
-		print_message("constant %.10g pps: coefficient of variation of the gaps %.2e\n", pps[i], cv);
+		print_message("constant %.10g pps: coefficient of variation of the gaps %.2e\n",
+			      pps[i], cv);
 		near(mean, HZ / pps[i], HZ / pps[i] * 1e-4);
 		assert_true(cv <= 0.51 / mean); /* one cycle at most, from floor to floor */
 	}
 }
 
-/* Kolmogorov's distance of n gaps to the exponential distribution of their own mean stays below the 1 % point of Lilliefors' table, 1.25 / sqrt(n)
- * (for the exponential with a mean from the sample 1.2 and more), and their mean below that of chance: 4 / sqrt(n). */
+/* Kolmogorov's distance of n gaps to the exponential distribution of their own mean stays below the
+ * 1 % point of Lilliefors' table, 1.25 / sqrt(n) (for the exponential with a mean from the sample
+ * 1.2 and more), and their mean below that of chance: 4 / sqrt(n). */
 static int up(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -99,7 +107,8 @@ static double ks_of(double *gap, unsigned n, double *mean)
 	*mean = sum / n;
 	qsort(gap, n, sizeof(*gap), up);
 	for (unsigned i = 0; i < n; i++) {
-		double f = 1 - exp(-gap[i] / *mean), above = (i + 1.0) / n - f, below = f - (double)i / n;
+		double f = 1 - exp(-gap[i] / *mean), above = (i + 1.0) / n - f,
+		       below = f - (double)i / n;
 		most = fmax(most, fmax(above, below));
 	}
 	return most;
@@ -122,7 +131,8 @@ static void test_poisson(void **state)
 			near(gap[i], -log(u), 2 * 0x1p-32);
 		}
 		d = ks_of(gap, GAPS, &mean);
-		print_message("poisson, seed %u: mean %.5f, D sqrt(n) = %.3f\n", (unsigned)seed, mean, d * sqrt(GAPS));
+		print_message("poisson, seed %u: mean %.5f, D sqrt(n) = %.3f\n", (unsigned)seed,
+			      mean, d * sqrt(GAPS));
 		near(mean, 1, 4 / sqrt(GAPS));
 		assert_true(d < 1.25 / sqrt(GAPS));
 	}
@@ -143,10 +153,12 @@ static void test_poisson(void **state)
 	assert_true(d < 1.25 / sqrt(GAPS));
 }
 
-/* Bursts begin as far apart as the rate says; inside them frames are as close as the wire lets them. */
+/* Bursts begin as far apart as the rate says; inside them frames are as close as the wire lets
+ * them. */
 static void test_burst(void **state)
 {
-	struct pace_shape s = shape(&(struct arrival){.kind = ARRIVAL_BURST, .burst = 64}, 1e6, 1e6, 0, 0, 15e6);
+	struct pace_shape s =
+		shape(&(struct arrival){.kind = ARRIVAL_BURST, .burst = 64}, 1e6, 1e6, 0, 0, 15e6);
 
 	(void)state;
 	for (uint64_t k = 0; k < 6400; k++)
@@ -156,7 +168,8 @@ static void test_burst(void **state)
 	for (uint64_t k = 0; k < 6400; k++)
 		assert_int_equal(due(&s, k), k * 150);
 	/* with a gap the rate is that inside of a burst */
-	s = shape(&(struct arrival){.kind = ARRIVAL_BURST, .burst = 10, .gap_ns = 1000000}, 1e6, 1e6, 0, 0, 15e6);
+	s = shape(&(struct arrival){.kind = ARRIVAL_BURST, .burst = 10, .gap_ns = 1000000}, 1e6,
+		  1e6, 0, 0, 15e6);
 	for (uint64_t k = 0; k < 1000; k++)
 		assert_int_equal(due(&s, k), k * 3000 + k / 10 * 3000000);
 	/* one frame is no burst */
@@ -172,7 +185,10 @@ static void test_jitter(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(shares); i++) {
-		struct pace_shape s = shape(&(struct arrival){.kind = ARRIVAL_JITTER, .share = shares[i], .seed = 3}, 1e5, 1e5, 0, 0, 15e6);
+		struct pace_shape s = shape(&(struct arrival){.kind = ARRIVAL_JITTER,
+							      .share = shares[i],
+							      .seed = 3},
+					    1e5, 1e5, 0, 0, 15e6);
 		double width = 2 * shares[i] * 30000, lo = 1e9, hi = 0, sum = 0;
 		for (uint64_t k = 0; k < 200000; k++) {
 			uint64_t t = due(&s, k);
@@ -190,17 +206,25 @@ static void test_jitter(void **state)
 
 static void test_onoff(void **state)
 {
-	struct pace_shape s = shape(&(struct arrival){.kind = ARRIVAL_ONOFF, .on_ns = 10000000, .off_ns = 90000000}, 3e6 + 1, 3e6 + 1, 0, 0, 15e6);
+	struct pace_shape s = shape(&(struct arrival){.kind = ARRIVAL_ONOFF,
+						      .on_ns = 10000000,
+						      .off_ns = 90000000},
+				    3e6 + 1, 3e6 + 1, 0, 0, 15e6);
 
 	(void)state;
-	assert_int_equal(frames_before(&s, (uint64_t)(0.1 * HZ)), 30001); /* frame 0 and those of 10 ms less a bit */
+	/* frame 0 and those of 10 ms less a bit */
+	assert_int_equal(frames_before(&s, (uint64_t)(0.1 * HZ)), 30001);
 	/* whole numbers of frames in a period: each has the same, rounding or not */
 	static const double pps[] = {1e3, 1e5, 3e6, 7e6, 1.1e6};
 	for (unsigned i = 0; i < ARRAY_SIZE(pps); i++) {
-		s = shape(&(struct arrival){.kind = ARRIVAL_ONOFF, .on_ns = 10000000, .off_ns = 90000000}, pps[i], pps[i], 0, 0, 15e6);
+		s = shape(&(struct arrival){.kind = ARRIVAL_ONOFF,
+					    .on_ns = 10000000,
+					    .off_ns = 90000000},
+			  pps[i], pps[i], 0, 0, 15e6);
 		for (unsigned n = 0; n < 50; n++) {
 			uint64_t begin = n * (uint64_t)(0.1 * HZ);
-			assert_int_equal(frames_before(&s, begin + (uint64_t)(0.05 * HZ)), (uint64_t)(pps[i] / 100 * (n + 1)));
+			assert_int_equal(frames_before(&s, begin + (uint64_t)(0.05 * HZ)),
+					 (uint64_t)(pps[i] / 100 * (n + 1)));
 			assert_int_equal(frames_before(&s, begin), (uint64_t)(pps[i] / 100 * n));
 		}
 	}
@@ -228,21 +252,31 @@ static double integral(double from, double to, double step, double over, double 
 
 static void test_trends(void **state)
 {
-	static const struct { double from, to, step; uint64_t over_ns; } trends[] = {
-		{1e3, 1e6, 0, 1000000000}, {1e6, 1e3, 0, 1000000000}, {1, 1e7, 0, 30000000000}, {1e6, 1e6 + 1, 0, 10000000000},
-		{1e6, 1e7, 1e6, 500000000}, {1e7, 1e6, 1e6, 500000000}, {1e3, 10500, 1e3, 100000000}, {10500, 1e3, 1e3, 100000000},
-		{1e4, 2e4, 1e4, 100000000}, {1, 10, 1, 2000000000}, {1e3, 5e3, 2e3, 200000000}, {1e3, 13e3, 4e3, 200000000},
-		{1e6, 1e7, 9e6, 100000000}, {1, 1e6, 1e5, 50000000},
+	static const struct {
+		double from, to, step;
+		uint64_t over_ns;
+	} trends[] = {
+		{1e3, 1e6, 0, 1000000000},    {1e6, 1e3, 0, 1000000000},
+		{1, 1e7, 0, 30000000000},     {1e6, 1e6 + 1, 0, 10000000000},
+		{1e6, 1e7, 1e6, 500000000},   {1e7, 1e6, 1e6, 500000000},
+		{1e3, 10500, 1e3, 100000000}, {10500, 1e3, 1e3, 100000000},
+		{1e4, 2e4, 1e4, 100000000},   {1, 10, 1, 2000000000},
+		{1e3, 5e3, 2e3, 200000000},   {1e3, 13e3, 4e3, 200000000},
+		{1e6, 1e7, 9e6, 100000000},   {1, 1e6, 1e5, 50000000},
 	};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(trends); i++) {
-		double from = trends[i].from, to = trends[i].to, step = trends[i].step, over = (double)trends[i].over_ns / NS;
-		struct pace_shape s = shape(&(struct arrival){0}, from, to, step, trends[i].over_ns, 15e6);
+		double from = trends[i].from, to = trends[i].to, step = trends[i].step,
+		       over = (double)trends[i].over_ns / NS;
+		struct pace_shape s =
+			shape(&(struct arrival){0}, from, to, step, trends[i].over_ns, 15e6);
 		for (unsigned n = 1; n <= 400; n++) {
-			double t = (step > 0 ? over * (fabs(to - from) / step + 2) : over * 2) * n / 400;
+			double t = (step > 0 ? over * (fabs(to - from) / step + 2) : over * 2) * n /
+				   400;
 			double want = integral(from, to, step, over, t);
-			near((double)frames_before(&s, (uint64_t)(t * HZ)), ceil(want - 1e-6), want < 1e7 ? 1 : 2);
+			near((double)frames_before(&s, (uint64_t)(t * HZ)), ceil(want - 1e-6),
+			     want < 1e7 ? 1 : 2);
 		}
 		/* frames keep their order, and the last rate is the one that was asked for */
 		for (uint64_t k = 0; k < 100000; k++)
@@ -252,12 +286,16 @@ static void test_trends(void **state)
 	}
 }
 
-/* A trend is what the time is bent by, whatever the arrival: with steps, bursts begin where constant frames would be. */
+/* A trend is what the time is bent by, whatever the arrival: with steps, bursts begin where
+ * constant frames would be. */
 static void test_together(void **state)
 {
 	struct pace_shape flat = shape(&(struct arrival){0}, 1e5, 1e6, 0, 1000000000, 15e6);
-	struct pace_shape burst = shape(&(struct arrival){.kind = ARRIVAL_BURST, .burst = 16}, 1e5, 1e6, 0, 1000000000, 15e6);
-	struct pace_shape jitter = shape(&(struct arrival){.kind = ARRIVAL_JITTER, .share = 0.5, .seed = 9}, 1e5, 1e6, 0, 1000000000, 15e6);
+	struct pace_shape burst = shape(&(struct arrival){.kind = ARRIVAL_BURST, .burst = 16}, 1e5,
+					1e6, 0, 1000000000, 15e6);
+	struct pace_shape jitter =
+		shape(&(struct arrival){.kind = ARRIVAL_JITTER, .share = 0.5, .seed = 9}, 1e5, 1e6,
+		      0, 1000000000, 15e6);
 
 	(void)state;
 	for (uint64_t k = 0; k < 100000; k++) {
@@ -279,7 +317,8 @@ static void test_text(void **state)
 	is(&v_arrival, "burst 64", "burst 64");
 	is(&v_arrival, "burst  64  gap 1500us", "burst 64 gap 1.5ms");
 	is(&v_arrival, "jitter 20%", "jitter 20%");
-	is(&v_arrival, "jitter 12.50 seed 18446744073709551615", "jitter 12.5% seed 18446744073709551615");
+	is(&v_arrival, "jitter 12.50 seed 18446744073709551615",
+	   "jitter 12.5% seed 18446744073709551615");
 	is(&v_arrival, "jitter 0.01%", "jitter 0.01%");
 	is(&v_arrival, "jitter 33.333333%", "jitter 33.333333%");
 	is(&v_arrival, "onoff 10ms 90ms", "onoff 10ms 90ms");
@@ -328,9 +367,11 @@ static void test_completion(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_constant), cmocka_unit_test(test_poisson), cmocka_unit_test(test_burst),
-		cmocka_unit_test(test_jitter), cmocka_unit_test(test_onoff), cmocka_unit_test(test_trends),
-		cmocka_unit_test(test_together), cmocka_unit_test(test_text), cmocka_unit_test(test_completion),
+		cmocka_unit_test(test_constant),   cmocka_unit_test(test_poisson),
+		cmocka_unit_test(test_burst),      cmocka_unit_test(test_jitter),
+		cmocka_unit_test(test_onoff),      cmocka_unit_test(test_trends),
+		cmocka_unit_test(test_together),   cmocka_unit_test(test_text),
+		cmocka_unit_test(test_completion),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes while streams with counts are sent: control as it is, and workers that the test turns by hand, so that each takes up each plan as late
- * as it likes. Whatever changes when, each stream is sent exactly as often as its count said when the run began, by all queues together. */
+/* Changes while streams with counts are sent: control as it is, and workers that the test turns by
+ * hand, so that each takes up each plan as late as it likes. Whatever changes when, each stream is
+ * sent exactly as often as its count said when the run began, by all queues together. */
 #include "dp_fake.h"
 #include "plan_write.h"
 #include "prog.h"
@@ -14,18 +15,24 @@ struct bench {
 	struct ctl *c;
 	struct ctl_port *cp;
 	unsigned nq;
-	uint64_t sent[CELLS];    /* frames that the device took in this run, by cell */
+	uint64_t sent[CELLS];             /* frames that the device took in this run, by cell */
 	int32_t last[FAKE_QUEUES][CELLS]; /* the ordinal before, as the frame says it; -1: none */
-	uint64_t base[CELLS];    /* what control had counted when the run began */
-	uint64_t expect[CELLS];  /* frames of the run; UINT64_MAX: without end */
-	struct cnt_sizes sizes;  /* that the device took in all runs */
-	struct { struct bench *b; unsigned q; } at[FAKE_QUEUES];
+	uint64_t base[CELLS];             /* what control had counted when the run began */
+	uint64_t expect[CELLS];           /* frames of the run; UINT64_MAX: without end */
+	struct cnt_sizes sizes;           /* that the device took in all runs */
+	struct {
+		struct bench *b;
+		unsigned q;
+	} at[FAKE_QUEUES];
 };
 
 /* The cell stands in eth.dst, the ordinal in udp.src. */
 static void look(void *arg, const struct rte_mbuf *m)
 {
-	struct { struct bench *b; unsigned q; } *at = arg;
+	struct {
+		struct bench *b;
+		unsigned q;
+	} *at = arg;
 	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
 	unsigned cell = (unsigned)(p[4] << 8 | p[5]);
 	int32_t o = p[34] << 8 | p[35], *last = &at->b->last[at->q][cell];
@@ -33,7 +40,8 @@ static void look(void *arg, const struct rte_mbuf *m)
 	assert_true(cell < CELLS);
 	int32_t step = (o - *last) & 0xffff;
 	if (*last >= 0 && (step == 0 || step > (at->b->nq == 1 ? 1 : 0x7fff))) /* of 16 bits */
-		fail_msg("cell %u on queue %u of %u: ordinal %d after %d", cell, at->q, at->b->nq, o, *last);
+		fail_msg("cell %u on queue %u of %u: ordinal %d after %d", cell, at->q, at->b->nq,
+			 o, *last);
 	*last = o;
 	at->b->sent[cell]++;
 	at->b->sizes.n[cnt_size_class(m->pkt_len + RTE_ETHER_CRC_LEN)]++;
@@ -54,7 +62,12 @@ static void dress(struct bench *b, unsigned id)
 	snprintf(mac, sizeof(mac), "02:00:00:00:%02x:%02x", s->cell >> 8, s->cell & 255);
 	assert_int_equal(frame_vals_parse(&s->cfg.frame.vals, "eth.dst", mac, &e), 0);
 	frame_vals_vary(&s->cfg.frame.vals, udp, 1, proto_field(udp, "src"),
-			&(struct vary){.kind = VARY_RANGE, .bits = 16, .lo = 0, .hi = 65535, .step = 1, .div = 1});
+			&(struct vary){.kind = VARY_RANGE,
+				       .bits = 16,
+				       .lo = 0,
+				       .hi = 65535,
+				       .step = 1,
+				       .div = 1});
 	ctl_touch_stream(b->c, 0, (int)id, WHY_ALL);
 }
 
@@ -220,13 +233,17 @@ static unsigned some_stream(struct bench *b)
 
 static void own_rate(struct stream *s)
 {
-	s->cfg.rate = (struct own_rate){.set = any(2), .rate = {.kind = any(3) ? RATE_PPS : RATE_MAX, .value = 1e6 + any(1000000)}};
+	s->cfg.rate = (struct own_rate){.set = any(2),
+					.rate = {.kind = any(3) ? RATE_PPS : RATE_MAX,
+						 .value = 1e6 + any(1000000)}};
 }
 
 static void size(struct stream *s)
 {
 	static const struct sizes some[] = {
-		{.kind = SIZES_AUTO}, {.kind = SIZES_FIXED, .n = 1, .item = {{200, 1}}}, {.kind = SIZES_LIST, .n = 2, .item = {{64, 2}, {128, 1}}},
+		{.kind = SIZES_AUTO},
+		{.kind = SIZES_FIXED, .n = 1, .item = {{200, 1}}},
+		{.kind = SIZES_LIST, .n = 2, .item = {{64, 2}, {128, 1}}},
 	};
 
 	s->cfg.sizes = some[any(3)];
@@ -283,7 +300,10 @@ static void change(struct bench *b)
 		size(s);
 		break;
 	case 6:
-		*rate = (struct rate){.kind = any(2) ? RATE_MAX : any(2) ? RATE_L1_BPS : RATE_PPS, .value = 3e9};
+		*rate = (struct rate){.kind = any(2)   ? RATE_MAX
+					      : any(2) ? RATE_L1_BPS
+						       : RATE_PPS,
+				      .value = 3e9};
 		if (rate->kind == RATE_PPS)
 			rate->value = 3e6;
 		break;
@@ -364,8 +384,8 @@ static void check_counts(struct bench *b, bool all)
 {
 	for (unsigned s = 0; s < CELLS; s++)
 		if (b->sent[s] > b->expect[s] || (all && b->sent[s] != b->expect[s]))
-			fail_msg("cell %u on %u queues: %llu frames, not %llu", s, b->nq, (unsigned long long)b->sent[s],
-				 (unsigned long long)b->expect[s]);
+			fail_msg("cell %u on %u queues: %llu frames, not %llu", s, b->nq,
+				 (unsigned long long)b->sent[s], (unsigned long long)b->expect[s]);
 	check_cells(b);
 }
 
@@ -389,7 +409,8 @@ static bool one_run(struct bench *b, unsigned changes)
 			control(b);
 		some_turns(b);
 		check_counts(b, false);
-		for (unsigned q = 0; q < b->nq; q++) /* a device that takes nothing for a while, or again */
+		/* a device that takes nothing for a while, or again */
+		for (unsigned q = 0; q < b->nq; q++)
 			if (any(10) == 0)
 				fake[q].take = fake[q].take == TAKE_NONE ? TAKE_RANDOM : TAKE_NONE;
 		if (any(60) == 0) {
@@ -440,7 +461,8 @@ static void test_random_changes(void **state)
 	assert_true(whole > 20);
 }
 
-/* Whatever control has said last, every queue has frames to send. Returns the lines that said that something is for the next start. */
+/* Whatever control has said last, every queue has frames to send. Returns the lines that said that
+ * something is for the next start. */
 static unsigned check_flow(struct bench *b, const char *what)
 {
 	touch(b, 0);
@@ -449,7 +471,8 @@ static unsigned check_flow(struct bench *b, const char *what)
 		uint64_t before = fake[q].frames;
 		work(b, q, 50);
 		if (fake[q].frames < before + 40 * b->cp->p.cfg.burst)
-			fail_msg("%s, %u queues: queue %u waits after %u frames", what, b->nq, q, (unsigned)(fake[q].frames - before));
+			fail_msg("%s, %u queues: queue %u waits after %u frames", what, b->nq, q,
+				 (unsigned)(fake[q].frames - before));
 	}
 	return notes(b);
 }
@@ -483,8 +506,10 @@ static void test_no_gap(void **state)
 			assert_int_equal(check_flow(b, "a weight"), 1);
 			s->cfg.count = 900000;
 			other->cfg.count = 0;
-			other->cfg.rate = (struct own_rate){.set = true, .rate = {.kind = RATE_MAX}};
-			assert_int_equal(check_flow(b, "counts, and a rate of its own"), 0); /* it was said */
+			other->cfg.rate =
+				(struct own_rate){.set = true, .rate = {.kind = RATE_MAX}};
+			/* it was said */
+			assert_int_equal(check_flow(b, "counts, and a rate of its own"), 0);
 			s->cfg.weight = 1;
 			s->cfg.count = other->cfg.count = 1000000;
 			other->cfg.rate.set = false;

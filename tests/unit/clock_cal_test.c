@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calibration from made readings: what a machine would give whose true frequency is known. All from fixed seeds. */
+/* Calibration from made readings: what a machine would give whose true frequency is known. All from
+ * fixed seeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,10 @@
 #define TRUE_HZ 2596149800.0
 
 /* A machine: its counter and its clock at the same moment, and how the two are read. */
-struct machine { uint64_t seed, ns; double tsc, hz; };
+struct machine {
+	uint64_t seed, ns;
+	double tsc, hz;
+};
 
 static uint64_t draw(struct machine *m, uint64_t below)
 {
@@ -32,7 +36,9 @@ static struct clock_reading look(struct machine *m, uint64_t width)
 {
 	double inside = (double)draw(m, width + 1);
 
-	return (struct clock_reading){.tsc = (uint64_t)(m->tsc - inside + (double)width / 2), .ns = m->ns, .width = width};
+	return (struct clock_reading){.tsc = (uint64_t)(m->tsc - inside + (double)width / 2),
+				      .ns = m->ns,
+				      .width = width};
 }
 
 static void begin(struct clock_cal *c, struct machine *m, uint64_t seed)
@@ -85,14 +91,16 @@ static void test_preempted(void **state)
 		bool lost = i > 0 && draw(&m, 3) == 0;
 		pass(&m, S);
 		wide += lost;
-		assert_true(clock_cal_add(&c, look(&m, lost ? 2000 + draw(&m, 52000000) : 130)) == !lost);
+		assert_true(clock_cal_add(&c, look(&m, lost ? 2000 + draw(&m, 52000000) : 130)) ==
+			    !lost);
 		assert_true(off_ppm(&c, TRUE_HZ) <= c.uncertainty_ppm && c.uncertainty_ppm < 0.2);
 	}
 	assert_true(wide > 50 && c.rejected == wide && c.restarts == 0);
 	assert_true(clock_cal_moved(&c, 0) < 0.2);
 }
 
-/* The kernel gives its clock up for one that is slow to read: readings go on, and the bound stays one. */
+/* The kernel gives its clock up for one that is slow to read: readings go on, and the bound stays
+ * one. */
 static void test_slow_clock(void **state)
 {
 	struct clock_cal c;
@@ -114,7 +122,8 @@ static void test_slow_clock(void **state)
 	assert_true(clock_cal_moved(&c, 0) < 0.5);
 }
 
-/* The frequency changes, as when a virtual machine moves to another host: it is seen, blamed on its time, and the new one is found. */
+/* The frequency changes, as when a virtual machine moves to another host: it is seen, blamed on its
+ * time, and the new one is found. */
 static void test_frequency_moves(void **state)
 {
 	struct clock_cal c;
@@ -147,7 +156,8 @@ static void test_frequency_moves(void **state)
 	}
 }
 
-/* One jump of the clock by 100 us against the counter: 100 ppm in that second, and the frequency is still what it was. */
+/* One jump of the clock by 100 us against the counter: 100 ppm in that second, and the frequency is
+ * still what it was. */
 static void test_jump(void **state)
 {
 	struct clock_cal c;
@@ -194,21 +204,27 @@ static void test_set_back(void **state)
 	assert_true(c.restarts == 1);
 }
 
-/* A first figure that was poor, as of a clock that is slow to read: whoever used it is told how far it was off. */
+/* A first figure that was poor, as of a clock that is slow to read: whoever used it is told how far
+ * it was off. */
 static void test_first_figure(void **state)
 {
 	struct clock_cal c;
 	struct machine m = {.seed = 3, .ns = S, .tsc = 1e12, .hz = TRUE_HZ};
 
 	(void)state;
-	clock_cal_begin(&c, (struct clock_reading){.tsc = (uint64_t)m.tsc + 1000, .ns = m.ns, .width = 2000});
+	clock_cal_begin(&c, (struct clock_reading){.tsc = (uint64_t)m.tsc + 1000,
+						   .ns = m.ns,
+						   .width = 2000});
 	pass(&m, 10000000);
-	assert_true(clock_cal_add(&c, (struct clock_reading){.tsc = (uint64_t)m.tsc - 1000, .ns = m.ns, .width = 2000}));
+	assert_true(clock_cal_add(&c, (struct clock_reading){.tsc = (uint64_t)m.tsc - 1000,
+							     .ns = m.ns,
+							     .width = 2000}));
 	assert_true(off_ppm(&c, TRUE_HZ) > 70 && off_ppm(&c, TRUE_HZ) <= c.uncertainty_ppm);
 	uint64_t since = m.ns;
 	pass(&m, 10 * S);
 	assert_true(clock_cal_add(&c, look(&m, 130)));
-	assert_true(clock_cal_moved(&c, since) > 70 && clock_cal_moved(&c, since) < 85 && c.restarts == 0);
+	assert_true(clock_cal_moved(&c, since) > 70 && clock_cal_moved(&c, since) < 85 &&
+		    c.restarts == 0);
 }
 
 static void test_too_soon(void **state)
@@ -230,7 +246,8 @@ static void test_too_soon(void **state)
 	assert_true(c.readings == 2 && off_ppm(&c, TRUE_HZ) <= c.uncertainty_ppm);
 }
 
-/* Far more readings than are kept: what moved long ago is still there, and not in what came after. */
+/* Far more readings than are kept: what moved long ago is still there, and not in what came
+ * after. */
 static void test_long(void **state)
 {
 	struct clock_cal c;
@@ -263,7 +280,10 @@ static uint64_t stepping(void)
 /* Counters that move by one, by more at once, each time that they are read, and never. */
 static void test_step(void **state)
 {
-	static const struct { uint64_t every, by, want; } cases[] = {{1, 1, 1}, {7, 1, 1}, {20, 40, 40}, {900, 63, 63}, {1, 26, 26}, {100000, 5, 1}};
+	static const struct {
+		uint64_t every, by, want;
+	} cases[] = {{1, 1, 1},     {7, 1, 1},   {20, 40, 40},
+		     {900, 63, 63}, {1, 26, 26}, {100000, 5, 1}};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -277,10 +297,11 @@ static void test_step(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bound), cmocka_unit_test(test_preempted), cmocka_unit_test(test_slow_clock),
-		cmocka_unit_test(test_frequency_moves), cmocka_unit_test(test_jump), cmocka_unit_test(test_set_back),
-		cmocka_unit_test(test_first_figure), cmocka_unit_test(test_too_soon), cmocka_unit_test(test_long),
-		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_bound),        cmocka_unit_test(test_preempted),
+		cmocka_unit_test(test_slow_clock),   cmocka_unit_test(test_frequency_moves),
+		cmocka_unit_test(test_jump),         cmocka_unit_test(test_set_back),
+		cmocka_unit_test(test_first_figure), cmocka_unit_test(test_too_soon),
+		cmocka_unit_test(test_long),         cmocka_unit_test(test_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

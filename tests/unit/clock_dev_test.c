@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The conversion of a device's clock is within what it says it is, whatever brackets, frequencies and drift there are; steps are seen. */
+/* The conversion of a device's clock is within what it says it is, whatever brackets, frequencies
+ * and drift there are; steps are seen. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,13 +21,17 @@ static double any_real(void) /* 0..1 */
 	return (double)(rnd >> 33) / 0x1p31;
 }
 
-struct dev { double hz, drift, offset; };
+struct dev {
+	double hz, drift, offset;
+};
 
 static uint64_t ticks_at(const struct dev *v, double tsc)
 {
 	long double t = (long double)tsc / (long double)HZ;
 
-	return (uint64_t)(int64_t)floorl((long double)v->offset + (long double)v->hz * (t + (long double)v->drift * t * t / 2));
+	return (uint64_t)(int64_t)floorl((long double)v->offset +
+					 (long double)v->hz *
+						 (t + (long double)v->drift * t * t / 2));
 }
 
 /* The device answers somewhere in the bracket. */
@@ -48,19 +53,26 @@ static void test_within(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 200; round++) {
-		struct dev v = {.hz = pow(10, 6 + 3.5 * any_real()), .drift = (any_real() - 0.5) * 1e-7, .offset = any_real() * 1e15};
+		struct dev v = {.hz = pow(10, 6 + 3.5 * any_real()),
+				.drift = (any_real() - 0.5) * 1e-7,
+				.offset = any_real() * 1e15};
 		struct clock_dev d;
 		uint64_t tsc = 1000000000;
 		clock_dev_begin(&d, HZ);
 		for (unsigned i = 0; i < 60; i++) {
-			uint64_t width = (uint64_t)(200 + 3000 * any_real()), next = clock_dev_next(&d);
+			uint64_t width = (uint64_t)(200 + 3000 * any_real()),
+				 next = clock_dev_next(&d);
 			tsc = i == 0 ? tsc : next > tsc ? next : tsc + 1;
-			/* until now, whenever a stamp was made since the last reading, and shortly before */
+			/* until now, whenever a stamp was made since the last reading, and shortly
+			 * before */
 			for (unsigned k = 0; clock_dev_known(&d) && k < 4; k++) {
-				double at = (double)tsc - any_real() * 2 * (double)(tsc - clock_dev_last(&d)->tsc);
+				double at =
+					(double)tsc -
+					any_real() * 2 * (double)(tsc - clock_dev_last(&d)->tsc);
 				double off = fabs(converted(&d, ticks_at(&v, at)) - at);
 				if (off > clock_dev_error(&d, tsc) + 2e-7 * 2.6e9)
-					fail_msg("round %u, %u: off by %f cycles, said %f", round, i, off, clock_dev_error(&d, tsc));
+					fail_msg("round %u, %u: off by %f cycles, said %f", round,
+						 i, off, clock_dev_error(&d, tsc));
 			}
 			assert_true(clock_dev_add(&d, reading(&v, tsc, width)) || d.rejected > 0);
 		}
@@ -91,12 +103,14 @@ static void test_steps(void **state)
 		for (unsigned k = 0; k < 20; k++)
 			clock_dev_add(&d, reading(&v, tsc = clock_dev_next(&d) + 1, 500));
 		assert_true(clock_dev_error(&d, tsc) < 5000);
-		assert_true(fabs(converted(&d, ticks_at(&v, (double)tsc)) - (double)tsc) <= clock_dev_error(&d, tsc));
+		assert_true(fabs(converted(&d, ticks_at(&v, (double)tsc)) - (double)tsc) <=
+			    clock_dev_error(&d, tsc));
 	}
 	assert_int_equal(d.steps, 4);
 }
 
-/* A reading during which the thread lost its CPU is none; when all are slow they count, and the error says so. */
+/* A reading during which the thread lost its CPU is none; when all are slow they count, and the
+ * error says so. */
 static void test_wide(void **state)
 {
 	struct dev v = {.hz = 25e6};
@@ -121,7 +135,8 @@ static void test_wide(void **state)
 	assert_true(clock_dev_error(&d, tsc) >= 500000);
 }
 
-/* A clock that could not be read is another one afterwards: nothing that was known of it holds, and it is no step. */
+/* A clock that could not be read is another one afterwards: nothing that was known of it holds, and
+ * it is no step. */
 static void test_lost(void **state)
 {
 	struct dev v = {.hz = 1e9, .offset = 5e15}, other = {.hz = 25e6, .offset = 17};
@@ -131,7 +146,9 @@ static void test_lost(void **state)
 	(void)state;
 	clock_dev_begin(&d, HZ);
 	for (unsigned i = 0; i < 30; i++)
-		assert_true(clock_dev_add(&d, reading(&v, tsc = i == 0 ? 1000000 : clock_dev_next(&d), 300)));
+		assert_true(
+			clock_dev_add(&d, reading(&v, tsc = i == 0 ? 1000000 : clock_dev_next(&d),
+						  300)));
 	assert_true(clock_dev_known(&d));
 	double missed = d.missed;
 	clock_dev_lost(&d);
@@ -142,7 +159,10 @@ static void test_lost(void **state)
 	assert_true(d.missed == missed);
 	tsc += (uint64_t)HZ;
 	for (unsigned i = 0; i < 30; i++)
-		assert_true(clock_dev_add(&d, reading(&other, tsc = i == 0 ? tsc : clock_dev_next(&d), 3000))); /* nor is it slow to read */
+		/* nor is it slow to read */
+		assert_true(
+			clock_dev_add(&d, reading(&other, tsc = i == 0 ? tsc : clock_dev_next(&d),
+						  3000)));
 	assert_true(clock_dev_known(&d));
 	assert_int_equal(d.steps, 0);
 	assert_true(fabs(d.hz / d.cycles_per_tick / other.hz - 1) < d.slope_error + 1e-9);
@@ -150,7 +170,9 @@ static void test_lost(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_within), cmocka_unit_test(test_steps), cmocka_unit_test(test_wide),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_within),
+					   cmocka_unit_test(test_steps),
+					   cmocka_unit_test(test_wide),
 					   cmocka_unit_test(test_lost)};
 
 	rnd = test_seed();

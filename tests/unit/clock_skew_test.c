@@ -32,7 +32,8 @@ static bool compare(int64_t ahead, unsigned rounds, uint64_t cycles, struct cloc
 	return answered;
 }
 
-/* Threads may share a CPU here: then rounds are slow, and bounds wide, but right. Counters of this machine are taken to be in step. */
+/* Threads may share a CPU here: then rounds are slow, and bounds wide, but right. Counters of this
+ * machine are taken to be in step. */
 static void test_rounds(void **state)
 {
 	static const int64_t ahead[] = {0, FAR, -FAR};
@@ -44,7 +45,9 @@ static void test_rounds(void **state)
 		assert_int_equal(s.rounds, 20);
 		assert_true(s.lo <= ahead[i] && ahead[i] <= s.hi);
 		int64_t proven = clock_skew_proven(&s);
-		assert_true(ahead[i] == 0 ? proven == 0 : ahead[i] > 0 ? proven > FAR / 2 && proven <= FAR : proven < -FAR / 2 && proven >= -FAR);
+		assert_true(ahead[i] == 0  ? proven == 0
+			    : ahead[i] > 0 ? proven > FAR / 2 && proven <= FAR
+					   : proven < -FAR / 2 && proven >= -FAR);
 	}
 }
 
@@ -63,9 +66,14 @@ static void test_no_answer(void **state)
 
 static void test_proven(void **state)
 {
-	static const struct { struct clock_skew s; int64_t proven; } t[] = {
-		{{-100, 120, 5}, 0}, {{0, 0, 5}, 0}, {{-100, 0, 5}, 0}, {{30, 200, 5}, 30}, {{-200, -30, 5}, -30}, {{30, 200, 0}, 0},
-		{{50, 20, 5}, 50}, {{5, -30, 5}, -30}, {{-5, -1000000, 5}, -1000000}, {{70, -30, 5}, 70},
+	static const struct {
+		struct clock_skew s;
+		int64_t proven;
+	} t[] = {
+		{{-100, 120, 5}, 0}, {{0, 0, 5}, 0},        {{-100, 0, 5}, 0},
+		{{30, 200, 5}, 30},  {{-200, -30, 5}, -30}, {{30, 200, 0}, 0},
+		{{50, 20, 5}, 50},   {{5, -30, 5}, -30},    {{-5, -1000000, 5}, -1000000},
+		{{70, -30, 5}, 70},
 	};
 
 	(void)state;
@@ -77,11 +85,16 @@ static void test_judge(void **state)
 {
 	/* 2 GHz: 100 ns are 200 cycles */
 	struct clock_cpu cpus[] = {
-		{.cpu = 0, .lcore = 1},                                        /* shares control's */
+		/* shares control's */
+		{.cpu = 0, .lcore = 1},
 		{.cpu = 1, .lcore = 2, .skew = {-150, 140, 200}},
-		{.cpu = 2, .lcore = 3, .skew = {190, 500, 200}},               /* proven, not much */
+		/* proven, not much */
+		{.cpu = 2, .lcore = 3, .skew = {190, 500, 200}},
 		{.cpu = -1, .lcore = 4, .unchecked = "its thread may run on several CPUs"},
-		{.cpu = 4, .lcore = 5, .skew = {-90000, -80000, 200}, .unchecked = "its CPU was busy with something else"},
+		{.cpu = 4,
+		 .lcore = 5,
+		 .skew = {-90000, -80000, 200},
+		 .unchecked = "its CPU was busy with something else"},
 		{.cpu = 5, .lcore = 6, .skew = {-1000, 1000, 200}},
 	};
 	struct err e = {{0}};
@@ -92,19 +105,25 @@ static void test_judge(void **state)
 	assert_string_equal(e.text, "");
 	cpus[5].skew = (struct clock_skew){2468, 2900, 200};
 	assert_int_equal(clock_skew_judge(cpus, ARRAY_SIZE(cpus), 0, 2e9, &e), -ENODEV);
-	assert_non_null(strstr(e.text, "CPU 5 (lcore 6) is at least 1234 ns ahead of that of CPU 0 (control)"));
+	assert_non_null(
+		strstr(e.text,
+		       "CPU 5 (lcore 6) is at least 1234 ns ahead of that of CPU 0 (control)"));
 	assert_non_null(strstr(e.text, "(of those looked at: 0,1,2) with `-l LIST --`"));
 	/* the worst one is named */
 	cpus[1].skew = (struct clock_skew){-90000, -80000, 200};
 	assert_int_equal(clock_skew_judge(cpus, ARRAY_SIZE(cpus), 0, 2e9, &e), -ENODEV);
-	assert_non_null(strstr(e.text, "CPU 1 (lcore 2) is at least 40000 ns behind that of CPU 0"));
+	assert_non_null(
+		strstr(e.text, "CPU 1 (lcore 2) is at least 40000 ns behind that of CPU 0"));
 	assert_non_null(strstr(e.text, "(of those looked at: 0,2)"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rounds), cmocka_unit_test(test_no_answer), cmocka_unit_test(test_proven), cmocka_unit_test(test_judge),
+		cmocka_unit_test(test_rounds),
+		cmocka_unit_test(test_no_answer),
+		cmocka_unit_test(test_proven),
+		cmocka_unit_test(test_judge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calibrated clock against the kernel's; conversions. No time is expected to be short: a machine may stop any thread for long. */
+/* The calibrated clock against the kernel's; conversions. No time is expected to be short: a
+ * machine may stop any thread for long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +58,8 @@ static void test_refine(void **state)
 
 static void test_conversions(void **state)
 {
-	static const uint64_t ns[] = {0, 1, 999, 1000, 1000000007, 3600000000000, 31536000000000000, INT64_MAX / 16};
+	static const uint64_t ns[] = {
+		0, 1, 999, 1000, 1000000007, 3600000000000, 31536000000000000, INT64_MAX / 16};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(ns); i++) {
@@ -66,7 +68,8 @@ static void test_conversions(void **state)
 		double most = 1 + 0.5e9 / clock_hz();
 		assert_true((double)(back > ns[i] ? back - ns[i] : ns[i] - back) <= most);
 		if (i > 0)
-			assert_true(clock_cycles(ns[i]) > clock_cycles(ns[i - 1]) || (double)(ns[i] - ns[i - 1]) < 1e9 / clock_hz());
+			assert_true(clock_cycles(ns[i]) > clock_cycles(ns[i - 1]) ||
+				    (double)(ns[i] - ns[i - 1]) < 1e9 / clock_hz());
 	}
 	assert_true(fabs((double)clock_ns((uint64_t)clock_hz()) - 1e9) <= 1e9 / clock_hz() + 1);
 }
@@ -98,7 +101,8 @@ static void test_waited(void **state)
 	assert_int_equal(clock_waited(&w, now), 0);
 	assert_int_equal(clock_waited(&w, now += 1000), 1000);
 	assert_int_equal(clock_waited(&w, now), 1000);
-	assert_int_equal(clock_waited(&w, now += 3000000000u), 1000 + CLOCK_LOOK_MAX_NS); /* we stood still, and so may have the others */
+	/* we stood still, and so may have the others */
+	assert_int_equal(clock_waited(&w, now += 3000000000u), 1000 + CLOCK_LOOK_MAX_NS);
 	assert_int_equal(clock_waited(&w, now += CLOCK_LOOK_MAX_NS), 1000 + 2 * CLOCK_LOOK_MAX_NS);
 	assert_int_equal(clock_waited(&w, now - 5), 1000 + 2 * CLOCK_LOOK_MAX_NS);
 }
@@ -106,8 +110,9 @@ static void test_waited(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frequency), cmocka_unit_test(test_refine), cmocka_unit_test(test_conversions),
-		cmocka_unit_test(test_monotone),  cmocka_unit_test(test_waited),
+		cmocka_unit_test(test_frequency),   cmocka_unit_test(test_refine),
+		cmocka_unit_test(test_conversions), cmocka_unit_test(test_monotone),
+		cmocka_unit_test(test_waited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Everything that turns ticks into time, or time into ticks, on the counters that machines have: from the 25 MHz of small arm64 to 5 GHz. */
+/* Everything that turns ticks into time, or time into ticks, on the counters that machines have:
+ * from the 25 MHz of small arm64 to 5 GHz. */
 #include <math.h>
 
 #include "arrival.h"
@@ -9,7 +10,9 @@
 #include "prx_frames.h"
 #include "prx_own.h"
 
-static const double clocks[] = {CLOCK_HZ_MIN, 19.2e6, 25e6, 31.25e6, 50e6, 62.5e6, 62499981, 100e6, 1e9, 2.5e9, 2596138473, 5e9, CLOCK_HZ_MAX};
+static const double clocks[] = {CLOCK_HZ_MIN, 19.2e6,   25e6,        31.25e6, 50e6,
+				62.5e6,       62499981, 100e6,       1e9,     2.5e9,
+				2596138473,   5e9,      CLOCK_HZ_MAX};
 
 typedef unsigned __int128 u128;
 
@@ -44,13 +47,17 @@ static void test_spans(void **state)
 	for (unsigned c = 0; c < ARRAY_SIZE(clocks); c++) {
 		uint64_t hz = (uint64_t)clocks[c];
 		for (unsigned i = 0; i < 20000; i++) {
-			uint64_t v = i < 64 ? 1ull << i : i == 64 ? UINT64_MAX : draw() >> draw() % 64;
-			uint64_t ns = clock_ns_at(clocks[c], v), cycles = clock_cycles_at(clocks[c], v);
+			uint64_t v = i < 64    ? 1ull << i
+				     : i == 64 ? UINT64_MAX
+					       : draw() >> draw() % 64;
+			uint64_t ns = clock_ns_at(clocks[c], v),
+				 cycles = clock_cycles_at(clocks[c], v);
 			near(ns, exact(v, 1000000000, hz));
 			near(cycles, exact(v, hz, 1000000000));
 			/* there and back: half a tick */
 			if (cycles < 1ull << 62 && v < 1ull << 53)
-				assert_true(fabs((double)clock_ns_at(clocks[c], cycles) - (double)v) <= 0.5e9 / clocks[c] + 1);
+				assert_true(fabs((double)clock_ns_at(clocks[c], cycles) -
+						 (double)v) <= 0.5e9 / clocks[c] + 1);
 		}
 	}
 }
@@ -68,7 +75,8 @@ static void test_deadlines(void **state)
 			uint64_t hz = (uint64_t)clocks[c], n = (uint64_t)pps[r];
 			assert_false(pace_is_max(&p));
 			for (unsigned i = 0; i < 2000; i++) {
-				uint64_t k = draw() >> (24 + draw() % 40), due = pace_due(&p, k) - p.t0;
+				uint64_t k = draw() >> (24 + draw() % 40),
+					 due = pace_due(&p, k) - p.t0;
 				u128 want = (u128)k * hz / n;
 				/* what is lost of a period, 2^-64 of a tick, that many times */
 				if (want >> 62 == 0)
@@ -79,20 +87,26 @@ static void test_deadlines(void **state)
 			for (uint64_t k = 0; k < n && k < 4096; k += ready) {
 				uint64_t now = pace_due(&p, k + 31);
 				ready = pace_ready(&p, k, 1, 64, now);
-				assert_true(ready >= 32 && (ready == 64 || pace_due(&p, k + ready) > now));
+				assert_true(ready >= 32 &&
+					    (ready == 64 || pace_due(&p, k + ready) > now));
 			}
 		}
 }
 
 static uint64_t shape_due(const struct pace_shape *s, uint64_t k)
 {
-	struct pace_at at = {.k = k, .x = PACE_POS(k), .begin = s->burst != 0 ? k - k % s->burst : 0, .slot = 1};
+	struct pace_at at = {.k = k,
+			     .x = PACE_POS(k),
+			     .begin = s->burst != 0 ? k - k % s->burst : 0,
+			     .slot = 1};
 
 	return pace_shape_due(s, &at, k);
 }
 
-/* Frames due in the first second: as many as the shape has by arithmetic, give or take those of one edge. */
-static void shape_case(double hz, const struct arrival *a, double from, double to, uint64_t over_ns, double want, double give)
+/* Frames due in the first second: as many as the shape has by arithmetic, give or take those of one
+ * edge. */
+static void shape_case(double hz, const struct arrival *a, double from, double to, uint64_t over_ns,
+		       double want, double give)
 {
 	struct pace_trend t = {.from = from, .to = to, .over_ns = over_ns};
 	struct pace_shape s;
@@ -109,8 +123,9 @@ static void shape_case(double hz, const struct arrival *a, double from, double t
 			lo = mid + 1;
 	}
 	if (fabs((double)lo - want) > give)
-		fail_msg("on a clock of %.9g Hz %llu frames of kind %u are due in a second, not %.9g +- %g", hz, (unsigned long long)lo, a->kind,
-			 want, give);
+		fail_msg(
+			"on a clock of %.9g Hz %llu frames of kind %u are due in a second, not %.9g +- %g",
+			hz, (unsigned long long)lo, a->kind, want, give);
 	for (uint64_t k = 1; k < 3000; k++)
 		assert_true(shape_due(&s, k) >= shape_due(&s, k - 1));
 }
@@ -122,16 +137,27 @@ static void test_shapes(void **state)
 		double hz = clocks[c], tick = 1e9 / hz;
 		shape_case(hz, &(struct arrival){0}, 1e6, 1e6, 0, 1e6, 1);
 		shape_case(hz, &(struct arrival){0}, 1e6, 3e6, 1000000000, 2e6, 2);
-		shape_case(hz, &(struct arrival){.kind = ARRIVAL_BURST, .burst = 64}, 1e6, 1e6, 0, 1e6, 64);
-		shape_case(hz, &(struct arrival){.kind = ARRIVAL_JITTER, .share = 0.2, .seed = 3}, 1e6, 1e6, 0, 1e6, 1);
-		shape_case(hz, &(struct arrival){.kind = ARRIVAL_ONOFF, .on_ns = 10000000, .off_ns = 90000000}, 1e6, 1e6, 0, 1e5, 10);
-		/* on and off for so few ticks that each is off by half a one: the share of the time is known to that */
+		shape_case(hz, &(struct arrival){.kind = ARRIVAL_BURST, .burst = 64}, 1e6, 1e6, 0,
+			   1e6, 64);
+		shape_case(hz, &(struct arrival){.kind = ARRIVAL_JITTER, .share = 0.2, .seed = 3},
+			   1e6, 1e6, 0, 1e6, 1);
+		shape_case(hz,
+			   &(struct arrival){.kind = ARRIVAL_ONOFF,
+					     .on_ns = 10000000,
+					     .off_ns = 90000000},
+			   1e6, 1e6, 0, 1e5, 10);
+		/* on and off for so few ticks that each is off by half a one: the share of the time
+		 * is known to that */
 		double on = fmax(round(250 / tick), 1), off = round(750 / tick);
-		shape_case(hz, &(struct arrival){.kind = ARRIVAL_ONOFF, .on_ns = 250, .off_ns = 750}, 1e6, 1e6, 0, 1e6 * on / (on + off), 2);
+		shape_case(hz,
+			   &(struct arrival){.kind = ARRIVAL_ONOFF, .on_ns = 250, .off_ns = 750},
+			   1e6, 1e6, 0, 1e6 * on / (on + off), 2);
 		/* for less than a tick: one tick, and the first frame is in the first of them */
 		struct pace_trend t = {.from = 1e5, .to = 1e5};
 		struct pace_shape s;
-		pace_shape_make(&s, &(struct arrival){.kind = ARRIVAL_ONOFF, .on_ns = 1, .off_ns = 1000}, &t, hz, 14880952);
+		pace_shape_make(
+			&s, &(struct arrival){.kind = ARRIVAL_ONOFF, .on_ns = 1, .off_ns = 1000},
+			&t, hz, 14880952);
 		assert_int_equal(shape_due(&s, 0), 0);
 	}
 }
@@ -142,20 +168,31 @@ static struct prx_spec spec_at(double hz)
 {
 	static const uint8_t latency[1] = {1};
 
-	return (struct prx_spec){.nports = 1, .of = {{1, 1}}, .latency = latency, .window_blocks = 2, .holes = 1, .hz = (uint64_t)hz,
+	return (struct prx_spec){.nports = 1,
+				 .of = {{1, 1}},
+				 .latency = latency,
+				 .window_blocks = 2,
+				 .holes = 1,
+				 .hz = (uint64_t)hz,
 				 .ns_mult = (uint64_t)(1e9 / hz * 0x1p32)};
 }
 
 static void receive(struct prx *x, uint32_t seq, uint64_t transit, uint64_t delay, uint64_t now)
 {
 	uint8_t bytes[PRX_LEN];
-	struct rte_mbuf m = {.buf_addr = bytes, .data_len = PRX_LEN, .pkt_len = PRX_LEN, .buf_len = PRX_LEN, .nb_segs = 1}, *list[1] = {&m};
+	struct rte_mbuf m = {.buf_addr = bytes,
+			     .data_len = PRX_LEN,
+			     .pkt_len = PRX_LEN,
+			     .buf_len = PRX_LEN,
+			     .nb_segs = 1},
+			*list[1] = {&m};
 
 	put_frame(bytes, seq, 0, 0, 0, now - transit, delay);
 	prx_burst(x, list, 1, now);
 }
 
-/* One value: that, but for what a slot of the histogram and the last bit of the factor leave open. */
+/* One value: that, but for what a slot of the histogram and the last bit of the factor leave
+ * open. */
 static void holds(const struct hist *h, double ns)
 {
 	double most = ns * 1e-9 + 1;
@@ -164,7 +201,8 @@ static void holds(const struct hist *h, double ns)
 	if (ns >= 0x1p36)
 		assert_int_equal(h->above, 1);
 	else
-		assert_true((double)hist_min(h) <= ns + most && (double)hist_max(h) + most >= floor(ns));
+		assert_true((double)hist_min(h) <= ns + most &&
+			    (double)hist_max(h) + most >= floor(ns));
 }
 
 static void test_probes(void **state)
@@ -177,7 +215,8 @@ static void test_probes(void **state)
 			for (unsigned i = 0; i < ARRAY_SIZE(ns); i++) {
 				struct prx_spec s = spec_at(clocks[c]);
 				struct prx *x = prx_new(&s);
-				uint64_t transit = (uint64_t)(ns[i] * clocks[c] / 1e9) & PROBE_SENT_MASK;
+				uint64_t transit =
+					(uint64_t)(ns[i] * clocks[c] / 1e9) & PROBE_SENT_MASK;
 				uint64_t delay = (uint64_t)(clocks[c] / 1e4) >> 1 << 1;
 				double tick = 1e9 / clocks[c];
 				delay = delay < 1 << 15 ? delay : 1 << 14;
@@ -187,15 +226,21 @@ static void test_probes(void **state)
 					assert_int_equal(prx_port(x)->early, 1);
 				} else {
 					holds(prx_port_hist(x, PRX_ACTUAL), (double)transit * tick);
-					holds(prx_port_hist(x, PRX_INTENDED), (double)(transit + delay) * tick);
-					holds(prx_stream_hist(x, 0, 0, PRX_ACTUAL), (double)transit * tick);
-					assert_int_equal(prx_flow(x, 0, 0, 0)->transit_max, transit);
+					holds(prx_port_hist(x, PRX_INTENDED),
+					      (double)(transit + delay) * tick);
+					holds(prx_stream_hist(x, 0, 0, PRX_ACTUAL),
+					      (double)transit * tick);
+					assert_int_equal(prx_flow(x, 0, 0, 0)->transit_max,
+							 transit);
 				}
-				/* the gap to the next one, and the number that comes after a silence is one that can be */
-				receive(x, (uint32_t)(uint64_t)(ns[i] / 3), 0, 0, (1ull << 40) + (uint64_t)(ns[i] * clocks[c] / 1e9));
+				/* the gap to the next one, and the number that comes after a
+				 * silence is one that can be */
+				receive(x, (uint32_t)(uint64_t)(ns[i] / 3), 0, 0,
+					(1ull << 40) + (uint64_t)(ns[i] * clocks[c] / 1e9));
 				assert_int_equal(prx_port(x)->probes, 2);
 				assert_int_equal(prx_port(x)->foreign, 0);
-				holds(prx_port_hist(x, PRX_GAP), (double)(uint64_t)(ns[i] * clocks[c] / 1e9) * tick);
+				holds(prx_port_hist(x, PRX_GAP),
+				      (double)(uint64_t)(ns[i] * clocks[c] / 1e9) * tick);
 				free(x);
 			}
 }
@@ -209,7 +254,8 @@ static void test_windows(void **state)
 		struct prx *x = prx_new(&s);
 		assert_true(fabs((double)prx_port(x)->scale[0].cycles - clocks[c] / 1e6) <= 0.5);
 		for (unsigned i = 1; i < PRX_SCALES; i++)
-			assert_int_equal(prx_port(x)->scale[i].cycles, 10 * prx_port(x)->scale[i - 1].cycles);
+			assert_int_equal(prx_port(x)->scale[i].cycles,
+					 10 * prx_port(x)->scale[i - 1].cycles);
 		free(x);
 	}
 	struct prx_spec slow = spec_at(3e6);
@@ -223,11 +269,13 @@ static double part(void)
 	return (double)(draw() >> 33) * 0x1p-31;
 }
 
-/* The other clock is read somewhere between two readings of the counter, which show what has ended of a tick. */
+/* The other clock is read somewhere between two readings of the counter, which show what has ended
+ * of a tick. */
 static void bracket(double hz, double at_s, double width_s, uint64_t *tsc, uint64_t *width)
 {
 	double before = width_s * part();
-	uint64_t a = (uint64_t)((at_s - before) * hz), b = (uint64_t)((at_s - before + width_s) * hz);
+	uint64_t a = (uint64_t)((at_s - before) * hz),
+		 b = (uint64_t)((at_s - before + width_s) * hz);
 
 	*tsc = a + (b - a) / 2;
 	*width = b - a;
@@ -243,12 +291,14 @@ static void test_calibration(void **state)
 			uint64_t begin = 100000000 + draw() % 1000000;
 			for (unsigned i = 0; i < 30; i++) {
 				r.ns = begin + i * 20000000ull;
-				bracket(clocks[c], (double)r.ns * 1e-9, 20e-9 + 60e-9 * part(), &r.tsc, &r.width);
+				bracket(clocks[c], (double)r.ns * 1e-9, 20e-9 + 60e-9 * part(),
+					&r.tsc, &r.width);
 				if (i == 0)
 					clock_cal_begin(&cal, r);
 				else
 					assert_true(clock_cal_add(&cal, r));
-				assert_true(i == 0 || fabs(cal.hz / clocks[c] - 1) * 1e6 <= cal.uncertainty_ppm * (1 + 1e-6));
+				assert_true(i == 0 || fabs(cal.hz / clocks[c] - 1) * 1e6 <=
+							      cal.uncertainty_ppm * (1 + 1e-6));
 			}
 			assert_true(cal.restarts == 0 && cal.rejected == 0);
 			assert_true(clock_cal_moved(&cal, begin) >= 0);
@@ -272,14 +322,19 @@ static void test_devices(void **state)
 			double now = 1;
 			clock_dev_begin(&d, clocks[c]);
 			for (unsigned i = 0; i < 60; i++, now += 0.02) {
-				struct clock_dev_reading r = {.ticks = (uint64_t)(now * device_hz[v])};
+				struct clock_dev_reading r = {
+					.ticks = (uint64_t)(now * device_hz[v])};
 				bracket(clocks[c], now, 100e-9 + 200e-9 * part(), &r.tsc, &r.width);
 				assert_true(clock_dev_add(&d, r));
 				for (unsigned k = 0; clock_dev_known(&d) && k < 8; k++) {
 					double at = now + 0.02 * part(), tsc = at * clocks[c];
-					double got = (double)clock_dev_last(&d)->tsc +
-						     (double)(int64_t)((uint64_t)(at * device_hz[v]) - clock_dev_last(&d)->ticks) * d.cycles_per_tick;
-					assert_true(fabs(got - tsc) <= clock_dev_error(&d, (uint64_t)tsc));
+					double got =
+						(double)clock_dev_last(&d)->tsc +
+						(double)(int64_t)((uint64_t)(at * device_hz[v]) -
+								  clock_dev_last(&d)->ticks) *
+							d.cycles_per_tick;
+					assert_true(fabs(got - tsc) <=
+						    clock_dev_error(&d, (uint64_t)tsc));
 				}
 			}
 			assert_int_equal(d.steps, 0);
@@ -289,8 +344,10 @@ static void test_devices(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spans), cmocka_unit_test(test_deadlines), cmocka_unit_test(test_shapes), cmocka_unit_test(test_probes),
-		cmocka_unit_test(test_windows), cmocka_unit_test(test_calibration), cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_spans),   cmocka_unit_test(test_deadlines),
+		cmocka_unit_test(test_shapes),  cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_windows), cmocka_unit_test(test_calibration),
+		cmocka_unit_test(test_devices),
 	};
 
 	rnd = test_seed_not_0();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the language says of itself: completion, help, JSON, manual page, and the check of the tables. */
+/* What the language says of itself: completion, help, JSON, manual page, and the check of the
+ * tables. */
 #include "cmd_world.h"
 
 #include <sys/stat.h>
@@ -20,7 +21,8 @@ static void completes(const char *line, int start, const char *words)
 
 	cmd_complete(lang, line, (int)strlen(line), &at, take, &b);
 	if (at != start || strcmp(sbuf_str(&b), words) != 0)
-		fail_msg("\"%s\": %s at %d, expected %s at %d", line, sbuf_str(&b), at, words, start);
+		fail_msg("\"%s\": %s at %d, expected %s at %d", line, sbuf_str(&b), at, words,
+			 start);
 	sbuf_free(&b);
 }
 
@@ -67,7 +69,9 @@ static void test_complete(void **state)
 	completes("set 0 rate m", 11, "max ");
 	completes("set 0 rate def", 11, "default ");
 	/* what stands there beside words */
-	completes("set 0 rate ", 11, "max 1% 10% 50% 100% (rate: 10% | 1.5Mpps | 3Gbps[/l2] | max, or A..B over T | A..B step S every T) ");
+	completes(
+		"set 0 rate ", 11,
+		"max 1% 10% 50% 100% (rate: 10% | 1.5Mpps | 3Gbps[/l2] | max, or A..B over T | A..B step S every T) ");
 	completes("set 0 udp.dst ", 14, "(udp.dst: N or 0xHEX, 0 to 65535) ");
 	completes("set 0 dport 7", 12, "");
 	completes("wait 0 ", 7, "(DURATION: a number with ns, us, ms, s, m or h: 10s, 1.5ms) ");
@@ -118,9 +122,10 @@ static void test_help(void **state)
 	assert_null(strstr(out.s, "latency"));
 	assert_null(strstr(out.s, "vlan[2]"));
 	ok("help burst");
-	assert_string_equal(out.s,
-			    "set <ports> burst <value>\n  Frames per burst.\n  allowed: N[k|M|G] or 0xHEX, 1 to 512\n"
-			    "  unit:    frames\n  default: 32\n  also:    txburst\n");
+	assert_string_equal(
+		out.s,
+		"set <ports> burst <value>\n  Frames per burst.\n  allowed: N[k|M|G] or 0xHEX, 1 to 512\n"
+		"  unit:    frames\n  default: 32\n  also:    txburst\n");
 	ok("help mtu");
 	assert_non_null(strstr(out.s, "needs a stopped port, whose device is restarted"));
 	ok("help start");
@@ -163,12 +168,14 @@ static void test_dump(void **state)
 	assert_int_equal(json_array_size(json_object_get(o, "commands")), ARRAY_SIZE(verbs));
 	s = json_array_get(json_object_get(o, "settings"), R_BURST);
 	assert_string_equal(json_string_value(json_object_get(s, "name")), "burst");
-	assert_string_equal(json_string_value(json_array_get(json_object_get(s, "aliases"), 0)), "txburst");
+	assert_string_equal(json_string_value(json_array_get(json_object_get(s, "aliases"), 0)),
+			    "txburst");
 	assert_int_equal(json_integer_value(json_object_get(s, "max")), 512);
 	assert_string_equal(json_string_value(json_object_get(s, "default")), "32");
 	assert_string_equal(json_string_value(json_object_get(s, "scope")), "port");
 	v = json_array_get(json_object_get(o, "commands"), 2);
-	assert_string_equal(json_string_value(json_object_get(v, "usage")), "start <ports> [for DURATION]");
+	assert_string_equal(json_string_value(json_object_get(v, "usage")),
+			    "start <ports> [for DURATION]");
 	assert_int_equal(json_array_size(json_object_get(v, "args")), 3);
 	json_decref(o);
 
@@ -197,9 +204,13 @@ static void test_table_check(void **state)
 		{"five", NULL, SCOPE_PORT, {NULL}, "a", NULL, "x"},
 		{"six seven", NULL, SCOPE_PORT, {&vt_uint, .min = 7, .max = 5}, "5", NULL, "x"},
 	};
-	static const struct arg_spec bad_args[] = {
-		{ARG_WORD, "for", ARG_OPT}, {ARG_VALUE, "V"}, {ARG_REST, "x"}, {ARG_WORD, NULL}, {ARG_END}};
-	static const struct verb bad_verbs[] = {{"v", "v,w", bad_args, "x", 0, run_text}, {"w", NULL, NULL, NULL}};
+	static const struct arg_spec bad_args[] = {{ARG_WORD, "for", ARG_OPT},
+						   {ARG_VALUE, "V"},
+						   {ARG_REST, "x"},
+						   {ARG_WORD, NULL},
+						   {ARG_END}};
+	static const struct verb bad_verbs[] = {{"v", "v,w", bad_args, "x", 0, run_text},
+						{"w", NULL, NULL, NULL}};
 	const struct setting *list[ARRAY_SIZE(bad)];
 	const struct verb *vlist[] = {&bad_verbs[0], &bad_verbs[1]};
 	static const struct cmd_host host = {NULL, NULL, h_nports, h_nstreams, h_object};
@@ -240,7 +251,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_complete), T(test_help), T(test_dump), T(test_table_check),
+		T(test_complete),
+		T(test_help),
+		T(test_dump),
+		T(test_table_check),
 #undef T
 	};
 

@@ -63,7 +63,10 @@ static void test_next(void **state)
 /* With the line of each command's first word, as errors name it. */
 static void test_next_command(void **state)
 {
-	static const struct { const char *text; unsigned long at; } want[] = {{"a 1", 0}, {"b {x\n}", 2}, {"c", 3}, {"d # e; f", 5}, {"g", 7}};
+	static const struct {
+		const char *text;
+		unsigned long at;
+	} want[] = {{"a 1", 0}, {"b {x\n}", 2}, {"c", 3}, {"d # e; f", 5}, {"g", 7}};
 	const char *text = "  a 1\n# no; no\n b {x\n}; ;c;#\n;\nd # e; f\n \n\tg";
 	struct sbuf one = {0};
 	unsigned long line = 0, at = 99;
@@ -84,13 +87,25 @@ static void test_next_command(void **state)
 	sbuf_free(&one);
 }
 
-/* What was copied from a screen has prompts in it; nothing else that looks like one is passed over. */
+/* What was copied from a screen has prompts in it; nothing else that looks like one is passed
+ * over. */
 static void test_prompts(void **state)
 {
-	static const struct { const char *text, *one; unsigned long at; } want[] = {
-		{"wirerate> a 1", "a 1", 0}, {"  wirerate>\ta", "a", 0}, {"wirerate>\nwirerate> a\nb", "a", 1}, {"wirerate> wirerate> a", "a", 0},
-		{"a wirerate> b", "a wirerate> b", 0}, {"wirerate>a", "wirerate>a", 0}, {"wirerate", "wirerate", 0}, {"wirerate >", "wirerate >", 0},
-		{"wirerate> a {\nwirerate> b}", "a {\nwirerate> b}", 0}, {"'wirerate>' a", "'wirerate>' a", 0}, {"# x\nwirerate> a", "a", 1},
+	static const struct {
+		const char *text, *one;
+		unsigned long at;
+	} want[] = {
+		{"wirerate> a 1", "a 1", 0},
+		{"  wirerate>\ta", "a", 0},
+		{"wirerate>\nwirerate> a\nb", "a", 1},
+		{"wirerate> wirerate> a", "a", 0},
+		{"a wirerate> b", "a wirerate> b", 0},
+		{"wirerate>a", "wirerate>a", 0},
+		{"wirerate", "wirerate", 0},
+		{"wirerate >", "wirerate >", 0},
+		{"wirerate> a {\nwirerate> b}", "a {\nwirerate> b}", 0},
+		{"'wirerate>' a", "'wirerate>' a", 0},
+		{"# x\nwirerate> a", "a", 1},
 	};
 	struct sbuf one = {0};
 
@@ -128,8 +143,9 @@ static void test_err_print_at(void **state)
 
 static void test_quote(void **state)
 {
-	static const char *const texts[] = {"plain", "",  "two words", "#x",   "a;b", "don't", "'", "\"",
-					    "'\"\\", "{", "{a}",       "a\nb", "\\",  "x # y", " ", "a'b\\\\"};
+	static const char *const texts[] = {"plain", "",      "two words", "#x",     "a;b", "don't",
+					    "'",     "\"",    "'\"\\",     "{",      "{a}", "a\nb",
+					    "\\",    "x # y", " ",         "a'b\\\\"};
 	struct cmd_word w[2];
 	char buf[64];
 	struct sbuf q = {0};
@@ -213,7 +229,8 @@ static void test_set(void **state)
 static void test_slips(void **state)
 {
 	(void)state;
-	refused("set 0 rate abc5", -EINVAL, 11, "rate: \"abc5\" is not a rate; allowed: 10% | 1.5Mpps");
+	refused("set 0 rate abc5", -EINVAL, 11,
+		"rate: \"abc5\" is not a rate; allowed: 10% | 1.5Mpps");
 	refused("set 0 rate -5", -EINVAL, 11, "negative");
 	refused("set 0 rate 1e99", -ERANGE, 11, "too many digits");
 	refused("set 0 rate 0", -ERANGE, 11, "above 0 to 100%");
@@ -226,8 +243,10 @@ static void test_slips(void **state)
 	refused("set 0 burst 0", -ERANGE, 12, "1 to 512");
 	refused("set 0 burst 513", -ERANGE, 12, "1 to 512");
 	refused("set 0 size 63", -ERANGE, 11, "64 to 1518");
-	refused("set 0 size 64..128", -EINVAL, 13, "which is not a unit; allowed: bytes with FCS or auto, 64 to 1518");
-	refused("set ports_per_page", -EINVAL, 18, "ports_per_page: the value is missing; allowed: N");
+	refused("set 0 size 64..128", -EINVAL, 13,
+		"which is not a unit; allowed: bytes with FCS or auto, 64 to 1518");
+	refused("set ports_per_page", -EINVAL, 18,
+		"ports_per_page: the value is missing; allowed: N");
 	refused("set ports_per_page 0", -ERANGE, 19, "1 to 6");
 	refused("set 0 ports_per_page 4", -EINVAL, 6, "write: set ports_per_page <value>");
 	refused("ping4 0", -ENOTSUP, 0, "ping4: not in this version");
@@ -241,7 +260,8 @@ static void test_slips(void **state)
 	refused("set 0x rate 10", -EINVAL, 5, "comma");
 	refused("set 5 rate 10", -EINVAL, 4, "no port 5; there are ports 0 to 1");
 	refused("set 0-5 rate 10", -EINVAL, 4, "no port 2; there are ports 0 to 1");
-	refused("set 0/1,2 size 64", -EINVAL, 4, "no port 2; streams of one port are written with it each time: 0/1,0/2");
+	refused("set 0/1,2 size 64", -EINVAL, 4,
+		"no port 2; streams of one port are written with it each time: 0/1,0/2");
 	refused("set 0/7 size 64", -EINVAL, 4, "no stream 0/7; port 0 has streams 0-2");
 	refused("set 0/1 rate 10", -EINVAL, 8, "belongs to a port");
 	refused("set 0 rte 10", -EINVAL, 6, "did you mean \"rate\"");
@@ -256,7 +276,8 @@ static void test_slips(void **state)
 	refused("set 0 proto tpc", -EINVAL, 12, "did you mean \"tcp\"");
 	refused("start", -EINVAL, 5, "ports is missing; syntax: start <ports> [for DURATION]");
 	refused("start 7", -EINVAL, 6, "no port 7");
-	refused("start 0 fro 5s", -EINVAL, 8, "unexpected \"fro\"; syntax: start <ports> [for DURATION]");
+	refused("start 0 fro 5s", -EINVAL, 8,
+		"unexpected \"fro\"; syntax: start <ports> [for DURATION]");
 	refused("start 0 for", -EINVAL, 11, "DURATION is missing");
 	refused("start 0 for 5", -EINVAL, 13, "has no unit");
 	refused("start 0 for 5s now", -EINVAL, 15, "unexpected \"now\"");
@@ -284,7 +305,8 @@ static void test_all_or_none(void **state)
 	/* a value that only one of the rows behind the alias takes */
 	refused("set 0/all dst port 5000", -ERANGE, 19, "tcp.dst: \"5000\" is too large");
 	ok("set 0/all dst port 500");
-	assert_true(world.stream[0][0].has[1] && world.stream[0][1].has[2] && !world.stream[0][1].has[1]);
+	assert_true(world.stream[0][0].has[1] && world.stream[0][1].has[2] &&
+		    !world.stream[0][1].has[1]);
 }
 
 /* Streams are numbers that stay: what is between them may be missing. */
@@ -347,12 +369,14 @@ static void test_two_words(void **state)
 	ok("stream d 0/1");
 	refused("stream add 9/0", -EINVAL, 11, "no port 9");
 	refused("stream add 0 like 0/7", -EINVAL, 18, "no stream 0/7");
-	refused("stream add 0 like", -EINVAL, 17, "stream is missing; syntax: stream add <ports> [N] [like <stream>]");
+	refused("stream add 0 like", -EINVAL, 17,
+		"stream is missing; syntax: stream add <ports> [N] [like <stream>]");
 	refused("stream delete 0/7", -EINVAL, 14, "no stream 0/7");
 	refused("stream", -EINVAL, 6, "a word is missing; allowed: add | delete");
 	refused("stream ad", -EINVAL, 9, "ports is missing; syntax: stream add");
 	refused("stream del", -EINVAL, 10, "ports is missing; syntax: stream delete");
-	refused("stream foo 0", -EINVAL, 7, "\"foo\" is not what \"stream\" can do; allowed: add | delete");
+	refused("stream foo 0", -EINVAL, 7,
+		"\"foo\" is not what \"stream\" can do; allowed: add | delete");
 	refused("streem add", -EINVAL, 0, "did you mean \"stream\"");
 	refused("st a 0", -EINVAL, 0, "ambiguous: start, stream add");
 	/* a verb whose name goes on where that of another ends */
@@ -383,7 +407,8 @@ static void test_rows_of_the_host(void **state)
 	assert_non_null(strstr(out.s, "set <streams> ipv4[9].ttl <value>"));
 }
 
-/* An exact name is that row, whatever it is a prefix of; names before aliases, the longest alias, the scope of the targets. */
+/* An exact name is that row, whatever it is a prefix of; names before aliases, the longest alias,
+ * the scope of the targets. */
 static void test_exact_names(void **state)
 {
 	static const struct setting r[] = {
@@ -394,7 +419,8 @@ static void test_exact_names(void **state)
 		{"size", NULL, SCOPE_STREAM, {&vt_uint}, "0", NULL, "x"},
 	};
 	const struct setting *list[ARRAY_SIZE(r)];
-	static const struct verb v1 = {"go", NULL, NULL, "x", 0, run_text}, v2 = {"gone", "g o", NULL, "x", 0, run_text};
+	static const struct verb v1 = {"go", NULL, NULL, "x", 0, run_text},
+				 v2 = {"gone", "g o", NULL, "x", 0, run_text};
 	static const struct verb *const v[] = {&v1, &v2};
 	struct err e;
 
@@ -419,8 +445,9 @@ static void test_warnings(void **state)
 {
 	(void)state;
 	ok("set 0/all,1/1 size 64");
-	assert_string_equal(note.s, "warning: streams 0/0-2: size 64 is below the stack's 100 bytes\n"
-				    "warning: stream 1/1: size 64 is below the stack's 100 bytes\n");
+	assert_string_equal(note.s,
+			    "warning: streams 0/0-2: size 64 is below the stack's 100 bytes\n"
+			    "warning: stream 1/1: size 64 is below the stack's 100 bytes\n");
 	ok("set all/all size default");
 	ok("set 0/1,1 size 64");
 	assert_string_equal(note.s, "warning: stream 0/1: size 64 is below the stack's 100 bytes\n"
@@ -499,9 +526,20 @@ static void test_check(void **state)
 
 static void test_progress(void **state)
 {
-	static const struct { uint64_t ns; const char *text; } spans[] = {
-		{0, "0.0 s"}, {49999999, "0.0 s"}, {50000000, "0.1 s"}, {9949999999, "9.9 s"}, {9950000000, "10 s"}, {59499999999, "59 s"},
-		{59500000000, "1 min 0 s"}, {3599499999999, "59 min 59 s"}, {3599500000000, "1 h 0 min"}, {90000000000000, "25 h 0 min"},
+	static const struct {
+		uint64_t ns;
+		const char *text;
+	} spans[] = {
+		{0, "0.0 s"},
+		{49999999, "0.0 s"},
+		{50000000, "0.1 s"},
+		{9949999999, "9.9 s"},
+		{9950000000, "10 s"},
+		{59499999999, "59 s"},
+		{59500000000, "1 min 0 s"},
+		{3599499999999, "59 min 59 s"},
+		{3599500000000, "1 h 0 min"},
+		{90000000000000, "25 h 0 min"},
 	};
 	struct cmd_progress p = {.left_ns = CMD_LEFT_UNKNOWN};
 
@@ -579,10 +617,27 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_split),    T(test_next),  T(test_next_command), T(test_prompts), T(test_err_print_at), T(test_quote),        T(test_err_print),
-		T(test_set),      T(test_slips), T(test_all_or_none),  T(test_warnings),
-		T(test_holes),    T(test_check_before_streams), T(test_two_words), T(test_rows_of_the_host), T(test_exact_names),
-		T(test_verbs),    T(test_check), T(test_setting_text), T(test_find), T(test_progress),
+		T(test_split),
+		T(test_next),
+		T(test_next_command),
+		T(test_prompts),
+		T(test_err_print_at),
+		T(test_quote),
+		T(test_err_print),
+		T(test_set),
+		T(test_slips),
+		T(test_all_or_none),
+		T(test_warnings),
+		T(test_holes),
+		T(test_check_before_streams),
+		T(test_two_words),
+		T(test_rows_of_the_host),
+		T(test_exact_names),
+		T(test_verbs),
+		T(test_check),
+		T(test_setting_text),
+		T(test_find),
+		T(test_progress),
 #undef T
 	};
 

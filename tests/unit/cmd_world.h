@@ -80,7 +80,8 @@ static bool size_check(const struct setting *s, const struct set_obj *obj, struc
 	return false;
 }
 
-static const struct setting *port_resolve(const struct setting *s, const struct set_obj *obj, struct err *e);
+static const struct setting *port_resolve(const struct setting *s, const struct set_obj *obj,
+					  struct err *e);
 
 enum {
 	R_PAGE,
@@ -113,7 +114,14 @@ static const struct setting rows[N_ROWS] = {
 		    NULL,
 		    "Ports on one page.",
 		    offsetof(struct world, per_page)},
-	[R_RATE] = {"rate", NULL, SCOPE_PORT, {&vt_rate}, "100%", NULL, "Offered load.", PORT_OFF(rate)},
+	[R_RATE] = {"rate",
+		    NULL,
+		    SCOPE_PORT,
+		    {&vt_rate},
+		    "100%",
+		    NULL,
+		    "Offered load.",
+		    PORT_OFF(rate)},
 	[R_COUNT] = {"count",
 		     "packets",
 		     SCOPE_PORT,
@@ -138,8 +146,14 @@ static const struct setting rows[N_ROWS] = {
 		       "frames",
 		       "Frames per receive burst.",
 		       PORT_OFF(burst)},
-	[R_PROMISC] =
-		{"promiscuous", NULL, SCOPE_PORT, {&vt_bool}, "off", NULL, "Take every frame.", PORT_OFF(promisc)},
+	[R_PROMISC] = {"promiscuous",
+		       NULL,
+		       SCOPE_PORT,
+		       {&vt_bool},
+		       "off",
+		       NULL,
+		       "Take every frame.",
+		       PORT_OFF(promisc)},
 	[R_MTU] = {"mtu",
 		   NULL,
 		   SCOPE_PORT,
@@ -220,8 +234,18 @@ static const struct setting rows[N_ROWS] = {
 		     NULL,
 		     NULL,
 		     port_resolve},
-	[R_VLAN2] = {"vlan[2].vid", NULL, SCOPE_STREAM, {&vt_fuint, .bits = 12}, NULL, NULL, "Inner tag.", 0, 0, &store},
-	[R_LATENCY] = {"latency", NULL, SCOPE_PORT, {NULL}, NULL, NULL, "Latency probes.", 0, SET_LATER},
+	[R_VLAN2] = {"vlan[2].vid",
+		     NULL,
+		     SCOPE_STREAM,
+		     {&vt_fuint, .bits = 12},
+		     NULL,
+		     NULL,
+		     "Inner tag.",
+		     0,
+		     0,
+		     &store},
+	[R_LATENCY] =
+		{"latency", NULL, SCOPE_PORT, {NULL}, NULL, NULL, "Latency probes.", 0, SET_LATER},
 	[R_SRCIP] = {"src",
 		     "src ip",
 		     SCOPE_GLOBAL,
@@ -233,7 +257,8 @@ static const struct setting rows[N_ROWS] = {
 		     SET_LATER},
 };
 
-static const struct setting *port_resolve(const struct setting *s, const struct set_obj *obj, struct err *e)
+static const struct setting *port_resolve(const struct setting *s, const struct set_obj *obj,
+					  struct err *e)
 {
 	const struct stream_obj *o = obj->cfg;
 
@@ -266,7 +291,8 @@ static int run_show(struct cmd_run *r, const struct arg_val *args, struct err *e
 {
 	(void)r;
 	(void)e;
-	snprintf(last_text, sizeof(last_text), "%d %s", args[0].choice, args[1].given ? args[1].text : "-");
+	snprintf(last_text, sizeof(last_text), "%d %s", args[0].choice,
+		 args[1].given ? args[1].text : "-");
 	return VERB_DONE;
 }
 
@@ -274,8 +300,8 @@ static int run_add(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	(void)r;
 	(void)e;
-	snprintf(last_text, sizeof(last_text), "%s %d %s", args[0].text, args[1].given ? (int)args[1].v.u : -1,
-		 args[3].given ? args[3].text : "-");
+	snprintf(last_text, sizeof(last_text), "%s %d %s", args[0].text,
+		 args[1].given ? (int)args[1].v.u : -1, args[3].given ? args[3].text : "-");
 	return VERB_DONE;
 }
 
@@ -283,7 +309,8 @@ static int run_text(struct cmd_run *r, const struct arg_val *args, struct err *e
 {
 	(void)r;
 	(void)e;
-	snprintf(last_text, sizeof(last_text), "%s@%d", args[0].given ? args[0].text : "-", args[0].col);
+	snprintf(last_text, sizeof(last_text), "%s@%d", args[0].given ? args[0].text : "-",
+		 args[0].col);
 	return VERB_DONE;
 }
 
@@ -319,27 +346,33 @@ static const struct arg_spec show_args[] = {{ARG_CHOICE, "what", 0, {.choices = 
 static const struct arg_spec wait_args[] = {{ARG_TARGETS, "ports"},
 					    {ARG_VALUE, "DURATION", ARG_OPT, {&vt_duration}},
 					    {ARG_END}};
-static const struct arg_spec add_args[] = {{ARG_TARGETS, "ports", ARG_NEW},
-					   {ARG_VALUE, "N", ARG_OPT, {&vt_uint, .min = 1, .max = 99}},
-					   {ARG_WORD, "like", ARG_OPT},
-					   {ARG_TARGETS, "stream", ARG_OPT},
-					   {ARG_END}};
+static const struct arg_spec add_args[] = {
+	{ARG_TARGETS, "ports", ARG_NEW},
+	{ARG_VALUE, "N", ARG_OPT, {&vt_uint, .min = 1, .max = 99}},
+	{ARG_WORD, "like", ARG_OPT},
+	{ARG_TARGETS, "stream", ARG_OPT},
+	{ARG_END}};
 static const struct arg_spec lua_args[] = {{ARG_REST, "CHUNK"}, {ARG_END}};
 static const struct arg_spec file_args[] = {{ARG_FILE, "FILE"}, {ARG_END}};
 
 static const struct verb verb_start = {"start", NULL, start_args, "Begin to send.", 0, run_note};
-static const struct verb verb_str = {"str", NULL, start_args, "Pktgen's start.", VERB_HIDDEN, run_note};
+static const struct verb verb_str = {"str",       NULL,    start_args, "Pktgen's start.",
+				     VERB_HIDDEN, run_note};
 static const struct verb verb_show = {"show", NULL, show_args, "Print something.", 0, run_show};
 static const struct verb verb_page = {"show page", NULL, lua_args, "Print a page.", 0, run_text};
-static const struct verb verb_wait = {"wait", NULL, wait_args, "Wait.", 0, run_wait, poll_wait, cancel_wait};
+static const struct verb verb_wait = {"wait", NULL,     wait_args, "Wait.",
+				      0,      run_wait, poll_wait, cancel_wait};
 static const struct verb verb_lua = {"lua", NULL, lua_args, "Run a chunk.", VERB_NO_LOAD, run_text};
-static const struct verb verb_load = {"load", NULL, file_args, "Read commands.", VERB_NO_LOAD, run_text};
+static const struct verb verb_load = {"load",           NULL,         file_args,
+				      "Read commands.", VERB_NO_LOAD, run_text};
 static const struct verb verb_quit = {"quit", "exit,q", NULL, "Leave.", VERB_NO_LOAD, run_text};
 static const struct verb verb_add = {"stream add", NULL, add_args, "Make streams.", 0, run_add};
-static const struct verb verb_del = {"stream delete", NULL, start_args, "Remove streams.", 0, run_note};
+static const struct verb verb_del = {"stream delete",   NULL, start_args,
+				     "Remove streams.", 0,    run_note};
 static const struct verb verb_ping = {"ping4", NULL, NULL, "Send an ICMP echo.", VERB_LATER};
-static const struct verb *const verbs[] = {&verb_set,  &verb_help, &verb_start, &verb_str,  &verb_show,
-					   &verb_wait, &verb_lua,  &verb_load,  &verb_quit, &verb_ping, &verb_add, &verb_del,
+static const struct verb *const verbs[] = {&verb_set,  &verb_help, &verb_start, &verb_str,
+					   &verb_show, &verb_wait, &verb_lua,   &verb_load,
+					   &verb_quit, &verb_ping, &verb_add,   &verb_del,
 					   &verb_page};
 
 static unsigned h_nports(void *arg)
@@ -359,8 +392,8 @@ static void *h_object(void *arg, enum cmd_scope scope, unsigned port, unsigned s
 {
 	(void)arg;
 	assert_true(scope == SCOPE_GLOBAL || (port < nports && stream < NSTREAMS));
-	return scope == SCOPE_GLOBAL ? (void *)&world
-	       : scope == SCOPE_PORT ? (void *)&world.port[port]
+	return scope == SCOPE_GLOBAL      ? (void *)&world
+	       : scope == SCOPE_PORT      ? (void *)&world.port[port]
 	       : world.hole[port][stream] ? NULL
 					  : (void *)&world.stream[port][stream];
 }
@@ -369,7 +402,8 @@ static int h_may_set(void *arg, const struct setting *s, unsigned port, struct e
 {
 	(void)arg;
 	if (port == busy_port && (s->flags & (SET_STOPPED | SET_RESTART)))
-		return err_set(e, EBUSY, "%s: port %u is sending; stop %u first", s->name, port, port);
+		return err_set(e, EBUSY, "%s: port %u is sending; stop %u first", s->name, port,
+			       port);
 	return 0;
 }
 
@@ -405,7 +439,8 @@ static struct sbuf out, note;
 
 static int setup(void **state)
 {
-	static const struct cmd_host host = {NULL, NULL, h_nports, h_nstreams, h_object, h_may_set, h_changed, h_row};
+	static const struct cmd_host host = {NULL,     NULL,      h_nports,  h_nstreams,
+					     h_object, h_may_set, h_changed, h_row};
 	const struct setting *list[N_ROWS];
 
 	(void)state;
@@ -413,7 +448,8 @@ static int setup(void **state)
 		list[i] = &rows[i];
 	memset(&world, 0, sizeof(world));
 	for (unsigned p = 0; p < NPORTS; p++) {
-		world.port[p] = (struct port_obj){.rate = {RATE_PERCENT, 100}, .burst = 32, .mtu = 1500};
+		world.port[p] =
+			(struct port_obj){.rate = {RATE_PERCENT, 100}, .burst = 32, .mtu = 1500};
 		for (unsigned s = 0; s < NSTREAMS; s++)
 			strcpy(world.stream[p][s].pattern, "abc");
 	}
@@ -451,8 +487,11 @@ static inline void ok(const char *line)
 
 	if (exec(line, &e) < 0)
 		fail_msg("%s: %s", line, e.text);
-	assert_int_equal(cmd_check(lang, line, &e),
-			 strncmp(line, "lua", 3) && strncmp(line, "load", 4) && strncmp(line, "h", 1) ? 0 : -EINVAL);
+	assert_int_equal(cmd_check(lang, line, &e), strncmp(line, "lua", 3) &&
+								    strncmp(line, "load", 4) &&
+								    strncmp(line, "h", 1)
+							    ? 0
+							    : -EINVAL);
 }
 
 /* The line is refused with this code, at this column and with this part in the message, and nothing
@@ -465,8 +504,8 @@ static inline void refused(const char *line, int rc, int col, const char *part)
 
 	int got = exec(line, &e);
 	if (got != rc || e.col != col || strstr(e.text, part) == NULL)
-		fail_msg("\"%s\": %d at %d, expected %d at %d with \"%s\": %s", line, got, e.col, rc, col, part,
-			 e.text);
+		fail_msg("\"%s\": %d at %d, expected %d at %d with \"%s\": %s", line, got, e.col,
+			 rc, col, part, e.text);
 	assert_memory_equal(&before, &world, sizeof(world));
 	assert_int_equal(changed, changes);
 	assert_int_equal(ran, runs);

@@ -41,7 +41,8 @@ static void test_sizes(void **state)
 	(void)state;
 	for (unsigned c = 0; c < CNT_NSIZES; c++) {
 		char *end;
-		unsigned long lo = strtoul(cnt_sizes_table[c].name, &end, 10), hi = *end == '\0' ? lo : UINT32_MAX;
+		unsigned long lo = strtoul(cnt_sizes_table[c].name, &end, 10),
+			      hi = *end == '\0' ? lo : UINT32_MAX;
 		if (*end == '-' && end[1] != '\0')
 			hi = strtoul(end + 1, NULL, 10);
 		assert_int_equal(cnt_sizes_table[c].offset, c * sizeof(uint64_t));
@@ -73,10 +74,19 @@ static struct snap *sample(void)
 	s->port = xcalloc(1, sizeof(*s->port));
 	s->nworkers = 1;
 	s->worker = xcalloc(1, sizeof(*s->worker));
-	s->worker[0] = (struct snap_worker){.lcore = 3, .cpu = 5, .busy = 0.5, .node = -1, .wait = 0.25, .loops_per_s = 1e6, .pps = 2e6,
-					    .cycles_per_packet = 17.5, .stalls_per_s = 3,
-					    .stall = {.count = 4, .total_ns = 900000, .longest_ns = 500000, .over_ns = 50000},
-					    .waited_ns = 77, .waited_known = true};
+	s->worker[0] = (struct snap_worker){
+		.lcore = 3,
+		.cpu = 5,
+		.busy = 0.5,
+		.node = -1,
+		.wait = 0.25,
+		.loops_per_s = 1e6,
+		.pps = 2e6,
+		.cycles_per_packet = 17.5,
+		.stalls_per_s = 3,
+		.stall = {.count = 4, .total_ns = 900000, .longest_ns = 500000, .over_ns = 50000},
+		.waited_ns = 77,
+		.waited_known = true};
 	struct snap_port *p = &s->port[0];
 	strcpy(p->name, "wire0");
 	p->link = LINK_UP;
@@ -84,14 +94,19 @@ static struct snap *sample(void)
 	p->state = RUN_SENDING;
 	p->run.sent = 42;
 	p->run.asked_pps = 999999.6;
-	p->tx = (struct cnt_tx){.packets = 1, .bytes = 64, .dropped = 3, .stalls = 4, .unsent = 5, .nombuf = 6};
+	p->tx = (struct cnt_tx){
+		.packets = 1, .bytes = 64, .dropped = 3, .stalls = 4, .unsent = 5, .nombuf = 6};
 	p->rx = (struct cnt_rx){.packets = UINT64_C(1) << 60, .bytes = 8};
 	p->tx_errors = 9;
 	p->rx_missed = 10;
 	p->rx_nombuf = 11;
 	p->rx_errors = 12;
 	p->tx_rate = (struct snap_rate){.pps = 0.4, .l1_bps = 672};
-	p->nic = (struct snap_nic){.source = "kernel", .tx_packets = 13, .has_tx_packets = true, .unconfirmed = 14, .has_unconfirmed = true};
+	p->nic = (struct snap_nic){.source = "kernel",
+				   .tx_packets = 13,
+				   .has_tx_packets = true,
+				   .unconfirmed = 14,
+				   .has_unconfirmed = true};
 	p->run.asked_l1_bps = 671999999.7;
 	p->run.mean_l1_bps = 28;
 	for (unsigned c = 0; c < CNT_NSIZES; c++) {
@@ -107,9 +122,17 @@ static struct snap *sample(void)
 	p->history[1] = (struct snap_interval){.tx = {5, 6}, .rx = {7, 8.5}};
 	p->nqueues = 2;
 	p->queue = xcalloc(2, sizeof(*p->queue));
-	p->queue[0] = (struct snap_queue){.has_tx = true, .has_rx = true, .tx = {.packets = 1, .bursts = 4}, .tx_worker = 3, .rx_worker = -1,
-					   .dropped_pps = 5, .stalls_per_s = 6, .nombuf_per_s = 7, .tx_cycles = 700.4,
-					   .rx_cycles = (double)NAN, .rx = {.bursts = 8, .full = 9}};
+	p->queue[0] = (struct snap_queue){.has_tx = true,
+					  .has_rx = true,
+					  .tx = {.packets = 1, .bursts = 4},
+					  .tx_worker = 3,
+					  .rx_worker = -1,
+					  .dropped_pps = 5,
+					  .stalls_per_s = 6,
+					  .nombuf_per_s = 7,
+					  .tx_cycles = 700.4,
+					  .rx_cycles = (double)NAN,
+					  .rx = {.bursts = 8, .full = 9}};
 	p->queue[1] = (struct snap_queue){.has_rx = true, .rx = {.packets = 77}};
 	return s;
 }
@@ -127,7 +150,9 @@ static void test_json(void **state)
 	assert_string_equal(json_string_value(json_object_get(port, "link")), "up");
 	assert_string_equal(snap_link_name(LINK_GONE), "deleted");
 	assert_int_equal(num(port, "speed_mbps", NULL), 10000);
-	assert_string_equal(json_string_value(json_object_get(json_object_get(port, "run"), "state")), "sending");
+	assert_string_equal(json_string_value(
+				    json_object_get(json_object_get(port, "run"), "state")),
+			    "sending");
 	assert_int_equal(num(port, "run", "sent"), 42);
 	assert_int_equal(num(port, "run", "asked_pps"), 1000000);
 	assert_int_equal(num(port, "tx", "packets"), 1);
@@ -173,8 +198,10 @@ static void test_page_keys(void **state)
 	assert_int_equal(num(port, "rx", "broadcast"), 2);
 	assert_int_equal(num(port, "rx", "multicast"), 3);
 	for (unsigned c = 0; c < CNT_NSIZES; c++) {
-		assert_int_equal(num(json_object_get(port, "tx"), "sizes", cnt_sizes_table[c].name), c);
-		assert_int_equal(num(json_object_get(port, "rx"), "sizes", cnt_sizes_table[c].name), 10 + c);
+		assert_int_equal(num(json_object_get(port, "tx"), "sizes", cnt_sizes_table[c].name),
+				 c);
+		assert_int_equal(num(json_object_get(port, "rx"), "sizes", cnt_sizes_table[c].name),
+				 10 + c);
 	}
 	o = json_object_get(port, "max");
 	assert_int_equal(num(o, "tx", "pps"), 100);
@@ -238,7 +265,9 @@ static void test_absent_side(void **state)
 {
 	struct snap *s = sample();
 	json_t *doc = snap_json(s);
-	json_t *queues = json_object_get(json_array_get(json_object_get(doc, "ports"), 0), "queues"), *q;
+	json_t *queues =
+		       json_object_get(json_array_get(json_object_get(doc, "ports"), 0), "queues"),
+	       *q;
 
 	(void)state;
 	assert_int_equal(json_array_size(queues), 2);
@@ -261,7 +290,8 @@ static void test_max_asks_no_number(void **state)
 
 	(void)state;
 	s->port[0].run.asked_max = true;
-	json_t *doc = snap_json(s), *run = json_object_get(json_array_get(json_object_get(doc, "ports"), 0), "run");
+	json_t *doc = snap_json(s),
+	       *run = json_object_get(json_array_get(json_object_get(doc, "ports"), 0), "run");
 	assert_true(json_is_null(json_object_get(run, "asked_pps")));
 	assert_true(json_is_null(json_object_get(run, "asked_l1_bps")));
 	json_decref(doc);
@@ -274,8 +304,9 @@ static void test_max_asks_no_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tables), cmocka_unit_test(test_json), cmocka_unit_test(test_absent_side),
-		cmocka_unit_test(test_max_asks_no_number), cmocka_unit_test(test_sizes), cmocka_unit_test(test_page_keys),
+		cmocka_unit_test(test_tables),          cmocka_unit_test(test_json),
+		cmocka_unit_test(test_absent_side),     cmocka_unit_test(test_max_asks_no_number),
+		cmocka_unit_test(test_sizes),           cmocka_unit_test(test_page_keys),
 		cmocka_unit_test(test_unknown_is_null),
 	};
 

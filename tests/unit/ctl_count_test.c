@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts of streams and of ports, by control's face with real workers, through changes of all that there is to set. */
+/* Counts of streams and of ports, by control's face with real workers, through changes of all that
+ * there is to set. */
 #include "ctl_live.h"
 
-/* Runs begin slowly enough that they do not end before we say how they go on, on a machine that stands still now and then. */
+/* Runs begin slowly enough that they do not end before we say how they go on, on a machine that
+ * stands still now and then. */
 static void begin_slowly(unsigned streams)
 {
 	fresh(2, streams)->rate = (struct rate){.kind = RATE_PPS, .value = 2000};
@@ -26,7 +28,8 @@ static unsigned told(void)
 	return n;
 }
 
-/* Frames change at once and who sends how often with the next start: each of both runs sends what was asked for when it began. */
+/* Frames change at once and who sends how often with the next start: each of both runs sends what
+ * was asked for when it began. */
 static void test_counts_outlive_changes(void **state)
 {
 	(void)state;
@@ -67,7 +70,8 @@ static void test_counts_outlive_changes(void **state)
 	assert_int_equal(told(), 0);
 }
 
-/* Without a count again: the run still ends by those with which it began, and the next one does not end. */
+/* Without a count again: the run still ends by those with which it began, and the next one does not
+ * end. */
 static void test_counts_go(void **state)
 {
 	(void)state;

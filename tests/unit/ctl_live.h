@@ -59,12 +59,14 @@ static inline struct stream_cfg *stream(unsigned port, unsigned id)
 
 static inline void own_pps(unsigned port, unsigned id, double pps)
 {
-	stream(port, id)->rate = (struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = pps}};
+	stream(port, id)->rate =
+		(struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = pps}};
 }
 
 static inline void fixed_size(unsigned port, unsigned id, unsigned size)
 {
-	stream(port, id)->sizes = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{(uint16_t)size, 1}}};
+	stream(port, id)->sizes =
+		(struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{(uint16_t)size, 1}}};
 }
 
 /* A port of a new snapshot, without its queues. */

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pacing by control's face with real workers: what a device is asked, arrivals of bounded times, changes while frames fly, lateness and its
- * baseline. Ports 0 and 1 are a wire, 2 is null. The device's rate limits are a function of this test. */
+/* Pacing by control's face with real workers: what a device is asked, arrivals of bounded times,
+ * changes while frames fly, lateness and its baseline. Ports 0 and 1 are a wire, 2 is null. The
+ * device's rate limits are a function of this test. */
 #include "ctl_live.h"
 
-static struct { int rc; unsigned calls; uint16_t port, queue; uint32_t rate; } asked;
+static struct {
+	int rc;
+	unsigned calls;
+	uint16_t port, queue;
+	uint32_t rate;
+} asked;
 
 int rte_eth_set_queue_rate_limit(uint16_t port_id, uint16_t queue_idx, uint32_t tx_rate)
 {
@@ -32,7 +38,8 @@ static void says(unsigned port, const char *text)
 	sbuf_free(&out);
 }
 
-/* A device that can limit its queues is asked to, follows the rate while it sends, and is let go again. */
+/* A device that can limit its queues is asked to, follows the rate while it sends, and is let go
+ * again. */
 static void test_queue_limit(void **state)
 {
 	struct port_cfg *cfg = paced(2, 1000000);
@@ -57,9 +64,15 @@ static void test_queue_limit(void **state)
 	assert_int_equal(asked.calls, 2); /* nothing changed */
 	struct portset two = only(2);
 	const struct rate own = {.kind = RATE_PPS, .value = 3000000};
-	assert_int_equal(run_start(c, &two, &(struct run_ask){.duration_ns = 5000000, .own_count = true, .rate = &own}, &e), 0);
+	assert_int_equal(run_start(c, &two,
+				   &(struct run_ask){.duration_ns = 5000000,
+						     .own_count = true,
+						     .rate = &own},
+				   &e),
+			 0);
 	ctl_turn(c);
-	assert_int_equal(asked.rate, c->port[2]->link_mbps); /* a run with a rate of its own is not held back by the setting's */
+	/* a run with a rate of its own is not held back by the setting's */
+	assert_int_equal(asked.rate, c->port[2]->link_mbps);
 	settle(2);
 	ctl_touch(c, 2, WHY_ALL);
 	ctl_turn(c);
@@ -93,10 +106,12 @@ static void test_refused(void **state)
 	cfg->pacing = PACING_QUEUE;
 	asked.rc = -ENOTSUP;
 	assert_int_equal(ctl_pacing(c, 2, &e), -ENOTSUP);
-	assert_string_equal(e.text, "paced by software; the device does not offer rate limits of its queues");
+	assert_string_equal(
+		e.text, "paced by software; the device does not offer rate limits of its queues");
 	cfg->pacing = PACING_TIMESTAMP;
 	assert_int_equal(ctl_pacing(c, 2, &e), -ENOTSUP);
-	assert_string_equal(e.text, "paced by software; the device does not offer sending at time stamps");
+	assert_string_equal(e.text,
+			    "paced by software; the device does not offer sending at time stamps");
 	/* a rate that it cannot do any more is said when it is known */
 	cfg->pacing = PACING_QUEUE;
 	asked.rc = 0;
@@ -125,7 +140,8 @@ static void test_asked(void **state)
 	assert_int_equal(now(2).run.sent, 2000);
 	assert_true(fabs(now(2).run.asked_pps - 25000) < 1);
 	cfg = paced(2, 10000);
-	cfg->rate = (struct rate){.kind = RATE_PPS, .value = 10000, .to = 30000, .over_ns = 100000000};
+	cfg->rate =
+		(struct rate){.kind = RATE_PPS, .value = 10000, .to = 30000, .over_ns = 100000000};
 	start(2, 100000000);
 	assert_true(now(2).run.rate_changed); /* one number does not tell it */
 	settle(2);
@@ -152,7 +168,8 @@ static void test_phases(void **state)
 	(void)state;
 	assert_int_equal(result(1).phase, RUN_PHASE_IDLE);
 	assert_int_equal(result(1).sent, 0);
-	paced(2, 1)->rate = (struct rate){.kind = RATE_PPS, .value = 1000, .to = 3000, .over_ns = 300000000};
+	paced(2, 1)->rate =
+		(struct rate){.kind = RATE_PPS, .value = 1000, .to = 3000, .over_ns = 300000000};
 	start(2, 0);
 	assert_int_equal(result(2).phase, RUN_PHASE_RAMP);
 	assert_int_equal(now(2).state, RUN_SENDING);
@@ -179,8 +196,10 @@ static void test_result(void **state)
 	assert_int_equal(result(2).due_cycles, 0); /* not over */
 	settle(2);
 	r = result(2);
-	assert_true(r.intended == 100 && r.sent == 100 && r.unsent == 0 && r.dropped == 0 && r.count == 0);
-	assert_true(r.bytes == 6400 && r.mean_size == 64 && r.intended_pps == 2000 && r.asked_pps == 2000);
+	assert_true(r.intended == 100 && r.sent == 100 && r.unsent == 0 && r.dropped == 0 &&
+		    r.count == 0);
+	assert_true(r.bytes == 6400 && r.mean_size == 64 && r.intended_pps == 2000 &&
+		    r.asked_pps == 2000);
 	assert_in_range(clock_ns(r.due_cycles), 49499990, 49500010);
 	assert_in_range(clock_ns(r.slot_cycles), 49999990, 50000010);
 	assert_true(r.first_tsc != 0 && r.last_tsc - r.first_tsc <= clock_cycles(r.duration_ns));
@@ -198,8 +217,11 @@ static void test_result(void **state)
 static void test_changes(void **state)
 {
 	static const struct arrival ways[] = {
-		{.kind = ARRIVAL_POISSON, .seed = 3}, {.kind = ARRIVAL_BURST, .burst = 32}, {.kind = ARRIVAL_CONSTANT},
-		{.kind = ARRIVAL_JITTER, .share = 0.4, .seed = 4}, {.kind = ARRIVAL_ONOFF, .on_ns = 1000000, .off_ns = 500000},
+		{.kind = ARRIVAL_POISSON, .seed = 3},
+		{.kind = ARRIVAL_BURST, .burst = 32},
+		{.kind = ARRIVAL_CONSTANT},
+		{.kind = ARRIVAL_JITTER, .share = 0.4, .seed = 4},
+		{.kind = ARRIVAL_ONOFF, .on_ns = 1000000, .off_ns = 500000},
 		{.kind = ARRIVAL_BURST, .burst = 16, .gap_ns = 100000},
 	};
 
@@ -210,9 +232,14 @@ static void test_changes(void **state)
 		start(port, 0);
 		for (unsigned i = 0; i < 3 * ARRAY_SIZE(ways); i++) {
 			cfg->arrival = ways[i % ARRAY_SIZE(ways)];
-			cfg->catchup = (struct catchup){.kind = i % 2 == 0 ? CATCHUP_KEEP : CATCHUP_OVERSPEED, .share = 0.5};
+			cfg->catchup = (struct catchup){.kind = i % 2 == 0 ? CATCHUP_KEEP
+									   : CATCHUP_OVERSPEED,
+							.share = 0.5};
 			bool ramp = i % 3 == 0;
-			cfg->rate = (struct rate){.kind = RATE_PPS, .value = 40000, .to = ramp ? 60000 : 0, .over_ns = ramp ? 5000000 : 0};
+			cfg->rate = (struct rate){.kind = RATE_PPS,
+						  .value = 40000,
+						  .to = ramp ? 60000 : 0,
+						  .over_ns = ramp ? 5000000 : 0};
 			ctl_touch(c, port, WHY_RATE);
 			taken_up();
 			pause_ms(2);
@@ -260,9 +287,10 @@ static void test_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest live[] = {
-		cmocka_unit_test(test_queue_limit), cmocka_unit_test(test_refused), cmocka_unit_test(test_asked),
-		cmocka_unit_test(test_phases), cmocka_unit_test(test_result), cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_lateness), cmocka_unit_test(test_close),
+		cmocka_unit_test(test_queue_limit), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_asked),       cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_result),      cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_lateness),    cmocka_unit_test(test_close),
 	};
 
 	if (!live_open("ctl_pace_test"))

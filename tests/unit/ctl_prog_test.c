@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What control makes of the streams of a port, without devices: the frames of all its queues together are the sequence that schedule.h
- * defines, and what has not changed is taken over. */
+/* What control makes of the streams of a port, without devices: the frames of all its queues
+ * together are the sequence that schedule.h defines, and what has not changed is taken over. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,12 @@ static void run_through(struct stream_cfg *s, const char *proto, const char *fie
 	const struct proto *p = proto_find(proto);
 
 	frame_vals_vary(&s->frame.vals, p, 1, proto_field(p, field),
-			&(struct vary){.kind = VARY_RANGE, .bits = 16, .lo = 0, .hi = hi, .step = 1, .div = 1});
+			&(struct vary){.kind = VARY_RANGE,
+				       .bits = 16,
+				       .lo = 0,
+				       .hi = hi,
+				       .step = 1,
+				       .div = 1});
 }
 
 /* ---- what is sent ---- */
@@ -154,8 +159,11 @@ static struct one read_frame(const struct frun *f)
 	if (frun_len(f) != 0)
 		len32 = len = (uint16_t)frun_len(f);
 	assert_int_equal(len, len32);
-	assert_int_equal(b[16] << 8 | b[17], len - 14); /* ipv4.len: the frame is as long as its mbuf says */
-	return (struct one){.id = (unsigned)(b[4] << 8 | b[5]), .size = len + 4u, .o = (uint64_t)(b[34] << 8 | b[35])};
+	/* ipv4.len: the frame is as long as its mbuf says */
+	assert_int_equal(b[16] << 8 | b[17], len - 14);
+	return (struct one){.id = (unsigned)(b[4] << 8 | b[5]),
+			    .size = len + 4u,
+			    .o = (uint64_t)(b[34] << 8 | b[35])};
 }
 
 /* What the worker of queue q does with its phases, frame by frame. */
@@ -184,9 +192,11 @@ static void play(const struct group *g, unsigned q, const struct one *want, unsi
 				frun_fill(pr->run, pr->state, &one, 1);
 			struct one got = read_frame(pr->run);
 			if (got.id != want[k].id || got.size != want[k].size || got.o != want[k].o)
-				fail_msg("queue %u of %u, frame %llu: stream %u size %u ordinal %llu, not %u %u %llu",
-					 q, nq, (unsigned long long)k, got.id, got.size, (unsigned long long)got.o,
-					 want[k].id, want[k].size, (unsigned long long)want[k].o);
+				fail_msg(
+					"queue %u of %u, frame %llu: stream %u size %u ordinal %llu, not %u %u %llu",
+					q, nq, (unsigned long long)k, got.id, got.size,
+					(unsigned long long)got.o, want[k].id, want[k].size,
+					(unsigned long long)want[k].o);
 		}
 	}
 }
@@ -195,7 +205,9 @@ static void random_sizes(struct stream_cfg *s)
 {
 	switch (rnd(4)) {
 	case 0:
-		s->sizes = (struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{64, 1 + (uint16_t)rnd(3)}, {128, 1}}};
+		s->sizes = (struct sizes){.kind = SIZES_LIST,
+					  .n = 2,
+					  .item = {{64, 1 + (uint16_t)rnd(3)}, {128, 1}}};
 		break;
 	case 1:
 		s->sizes = (struct sizes){.kind = SIZES_RANGE, .lo = 100, .hi = 124, .step = 6};
@@ -286,7 +298,8 @@ static void ask_for_another_order(struct ctl *c, unsigned n)
 	}
 }
 
-/* Other sizes make other cycles, and who sends frame k stays as it was, in all phases and on all queues. */
+/* Other sizes make other cycles, and who sends frame k stays as it was, in all phases and on all
+ * queues. */
 static void test_follow(void **state)
 {
 	static struct one want[MAX_FRAMES];
@@ -316,7 +329,8 @@ static void test_follow(void **state)
 			assert_int_equal(p->ngroups, 1);
 			assert_int_equal(p->group[0]->epoch, epoch);
 			assert_int_equal(p->group[0]->sched_id, sched_id);
-			assert_true(p->counted && (frames == MAX_FRAMES || p->group[0]->sched.total == frames));
+			assert_true(p->counted &&
+				    (frames == MAX_FRAMES || p->group[0]->sched.total == frames));
 			for (unsigned q = 0; q < nq; q++)
 				play(p->group[0], q, want, frames);
 		}
@@ -335,10 +349,12 @@ static void test_reuse(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 4; i++)
 		set(cfg_of(c, i), "udp.dst", "7");
-	cfg_of(c, 3)->rate = (struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = 10}};
+	cfg_of(c, 3)->rate =
+		(struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = 10}};
 	make(c, UINT64_MAX);
 	assert_int_equal(p->ngroups, 2);
-	struct group a = *p->group[0], own = *p->group[1], *first = p->group[0], *second = p->group[1];
+	struct group a = *p->group[0], own = *p->group[1], *first = p->group[0],
+		     *second = p->group[1];
 	uint32_t tag = a.prog[0].tag[0];
 	group_ref(first); /* as a plan that is still in use would */
 	assert_int_equal(own.cell, c->port[0]->stream[3]->cell);
@@ -412,14 +428,17 @@ static void test_refused(void **state)
 		cfg_of(c, i);
 	refused(c, "1455 sizes", "set 0/2 rate");
 	for (unsigned i = 2; i < 200; i++) {
-		cfg_of(c, i)->sizes = (struct sizes){.kind = SIZES_RANGE, .lo = 64, .hi = 1518, .step = 1};
-		cfg_of(c, i)->rate = (struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = 1}};
+		cfg_of(c, i)->sizes =
+			(struct sizes){.kind = SIZES_RANGE, .lo = 64, .hi = 1518, .step = 1};
+		cfg_of(c, i)->rate =
+			(struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = 1}};
 	}
 	refused(c, "288090 frame sizes", "fewer");
 	world_free(c);
 }
 
-/* Checksums are the device's only where it has all that the frames need, and the user does not object. */
+/* Checksums are the device's only where it has all that the frames need, and the user does not
+ * object. */
 static void test_offload(void **state)
 {
 	struct ctl *c = world(1);
@@ -437,7 +456,8 @@ static void test_offload(void **state)
 	make(c, UINT64_MAX);
 	assert_true(p->group[0]->offload);
 	assert_string_equal(frun_sums(p->group[0]->prog[0].run), "nic");
-	assert_true(frun_class(p->group[0]->prog[0].run, 0)->ip4 && frun_class(p->group[0]->prog[0].run, 0)->udp);
+	assert_true(frun_class(p->group[0]->prog[0].run, 0)->ip4 &&
+		    frun_class(p->group[0]->prog[0].run, 0)->udp);
 	uint32_t tag = p->group[0]->prog[0].tag[0];
 	cp->p.cfg.no_offload = true;
 	make(c, UINT64_MAX);
@@ -474,7 +494,8 @@ static void test_held(void **state)
 			memcpy(obj + GEN_DATA_OFF, image->bytes, image->len);
 			frun_fill(g->prog[0].run, g->prog[0].state, &one, 1);
 			assert_int_equal(obj[GEN_DATA_OFF + 37], i);
-			assert_int_equal(obj[GEN_DATA_OFF + 35] - 50, on ? i % 2 : (1234 & 255) - 50);
+			assert_int_equal(obj[GEN_DATA_OFF + 35] - 50,
+					 on ? i % 2 : (1234 & 255) - 50);
 		}
 	}
 	static struct frame f;

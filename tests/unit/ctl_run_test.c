@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports that send many streams, by control's face with real workers: counts, rates of their own, sizes that differ, changes while sending,
- * and what is said of it afterwards. Ports 0 and 1 are a wire, 2 is null. */
+/* Ports that send many streams, by control's face with real workers: counts, rates of their own,
+ * sizes that differ, changes while sending, and what is said of it afterwards. Ports 0 and 1 are a
+ * wire, 2 is null. */
 #include <poll.h>
 
 #include "ctl_live.h"
@@ -67,13 +68,16 @@ static void test_own_rates(void **state)
 	assert_int_equal(sent(2, 1, "packets"), 100);
 	assert_int_equal(sent(2, 3, "packets"), 778); /* ceil(777.7): the first is due at 0 */
 	assert_int_equal(now(2).run.sent, 1178);
-	assert_true(fabs(now(2).run.asked_pps - 11775.5) < 0.5); /* the last frame of each has its time */
+	/* the last frame of each has its time */
+	assert_true(fabs(now(2).run.asked_pps - 11775.5) < 0.5);
 	struct ctl_load l;
 	assert_int_equal(ctl_load(c, 2, &l, NULL), 0);
-	assert_true(l.pps == 11777 && l.l2_bps == 11777 * 64 * 8 && l.l1_bps == 11777 * 84 * 8 && l.mean_size == 64);
+	assert_true(l.pps == 11777 && l.l2_bps == 11777 * 64 * 8 && l.l1_bps == 11777 * 84 * 8 &&
+		    l.mean_size == 64);
 	assert_true(l.min_size == 64 && l.max_size == 64 && !l.is_max);
 	assert_int_equal(ctl_stream_load(c, 2, 3, &l, NULL), 0);
-	assert_true(l.pps == 7777 && l.l1_bps == 7777 * 84 * 8 && l.mean_size == 64 && l.link_bps == 1e10);
+	assert_true(l.pps == 7777 && l.l1_bps == 7777 * 84 * 8 && l.mean_size == 64 &&
+		    l.link_bps == 1e10);
 	assert_int_equal(ctl_stream_load(c, 2, 2, &l, NULL), 0); /* its turns in the port's rate */
 	assert_true(l.pps == 1500 && l.l2_bps == 1500 * 64 * 8 && !l.is_max);
 	ctl_port_cfg(c, 2)->count = 10;
@@ -91,8 +95,10 @@ static void timed(enum rate_kind kind, double value, double bits_per_s, unsigned
 	double bits = bits_per_s * 0.05;
 
 	fresh(2, 2)->rate = (struct rate){.kind = kind, .value = value};
-	stream(2, 0)->sizes = (struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{64, 1}, {1518, 1}}};
-	stream(2, 1)->sizes = (struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{64, 1}, {570, 1}}};
+	stream(2, 0)->sizes =
+		(struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{64, 1}, {1518, 1}}};
+	stream(2, 1)->sizes =
+		(struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{64, 1}, {570, 1}}};
 	for (double at = 0; at < bits - 1e-6; at += (size[(k - 1) % 4] + extra) * 8.0)
 		bytes += size[k++ % 4];
 	start(2, 50000000);
@@ -100,7 +106,9 @@ static void timed(enum rate_kind kind, double value, double bits_per_s, unsigned
 	struct snap_port p = now(2);
 	assert_int_equal(p.run.sent, k);
 	assert_int_equal(p.run.bytes, bytes);
-	assert_true(fabs(p.run.asked_pps - (double)k * bits_per_s / ((double)(bytes + k * extra) * 8)) < 1e-4 * p.run.asked_pps);
+	assert_true(
+		fabs(p.run.asked_pps - (double)k * bits_per_s / ((double)(bytes + k * extra) * 8)) <
+		1e-4 * p.run.asked_pps);
 	assert_true(p.run.duration_ns >= 49000000);
 }
 
@@ -110,8 +118,10 @@ static void test_mixed_sizes_in_time(void **state)
 	timed(RATE_PERCENT, 1, 1e8, 20);
 	timed(RATE_L1_BPS, 123456789, 123456789, 20);
 	timed(RATE_L2_BPS, 77e6, 77e6, 0);
-	fresh(2, 1)->rate = (struct rate){.kind = RATE_PPS, .value = 20000}; /* frames, whatever their size */
-	stream(2, 0)->sizes = (struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{64, 2}, {1518, 1}}};
+	/* frames, whatever their size */
+	fresh(2, 1)->rate = (struct rate){.kind = RATE_PPS, .value = 20000};
+	stream(2, 0)->sizes =
+		(struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{64, 2}, {1518, 1}}};
 	start(2, 50000000);
 	settle(2);
 	assert_int_equal(now(2).run.sent, 1000);
@@ -137,7 +147,9 @@ static void test_changes_while_sending(void **state)
 			fixed_size(0, 2, 64 + i);
 			break;
 		case 3:
-			assert_int_equal(ctl_stream_move(c, 0, i == 3 ? 7 : 100 + i - 5, 100 + i, NULL), 0);
+			assert_int_equal(ctl_stream_move(c, 0, i == 3 ? 7 : 100 + i - 5, 100 + i,
+							 NULL),
+					 0);
 			break;
 		default:
 			own_pps(0, 3, 1000 * i);
@@ -231,7 +243,8 @@ static void test_own_rates_come_and_go(void **state)
 	taken_up();
 	assert_true(now(2).run.asked_pps == 100550);
 	stop(2);
-	stream(2, 3)->count = 1000000; /* with a count the order stays: who has a rate of its own too, and what that is does not */
+	/* with a count the order stays: who has a rate of its own too, and what that is does not */
+	stream(2, 3)->count = 1000000;
 	start(2, 0);
 	assert_int_equal(ctl_stream_delete(c, 2, 2, NULL), 0);
 	fixed_size(2, 0, 200);
@@ -269,7 +282,8 @@ static void test_a_bad_change_waits(void **state)
 		ctl_turn(c);
 	fixed_size(2, 1, 300);
 	ctl_turn(c);
-	while (sent(2, 1, "bytes") < 2 * 64 * sent(2, 1, "packets") && sent(2, 1, "packets") < 1 << 30)
+	while (sent(2, 1, "bytes") < 2 * 64 * sent(2, 1, "packets") &&
+	       sent(2, 1, "packets") < 1 << 30)
 		ctl_turn(c);
 	stream(2, 1)->enabled = false;
 	ctl_turn(c);
@@ -287,9 +301,15 @@ static void test_what_is_said(void **state)
 	fresh(2, 3)->count = 10;
 	stream(2, 1)->weight = 3;
 	assert_int_equal(frame_vals_parse(&stream(2, 1)->frame.vals, "udp.src", "9", NULL), 0);
-	frame_vals_vary(
-		&stream(2, 1)->frame.vals, proto_find("udp"), 1, proto_field(proto_find("udp"), "src"),
-		&(struct vary){.kind = VARY_RANGE, .bits = 16, .lo = 1, .first = 1, .hi = 9, .step = 1, .div = 1});
+	frame_vals_vary(&stream(2, 1)->frame.vals, proto_find("udp"), 1,
+			proto_field(proto_find("udp"), "src"),
+			&(struct vary){.kind = VARY_RANGE,
+				       .bits = 16,
+				       .lo = 1,
+				       .first = 1,
+				       .hi = 9,
+				       .step = 1,
+				       .div = 1});
 	own_pps(2, 2, 1e5);
 	stream(2, 2)->count = 4;
 	start(2, 0);
@@ -302,7 +322,8 @@ static void test_what_is_said(void **state)
 	assert_string_equal(json_string_value(json_object_get(row, "size")), "auto");
 	assert_true(json_is_null(json_object_get(row, "rate")));
 	assert_true(json_real_value(json_object_get(row, "share")) == 0.75);
-	assert_string_equal(json_string_value(json_array_get(json_object_get(row, "varies"), 0)), "udp.src");
+	assert_string_equal(json_string_value(json_array_get(json_object_get(row, "varies"), 0)),
+			    "udp.src");
 	assert_true(json_is_string(json_object_get(row, "engine")));
 	row = json_array_get(json_object_get(all, "streams"), 2);
 	assert_string_equal(json_string_value(json_object_get(row, "rate")), "100kpps");
@@ -312,17 +333,22 @@ static void test_what_is_said(void **state)
 	plan = ctl_plan_json(c);
 	bool seen = false;
 	for (size_t w = 0; w < json_array_size(json_object_get(plan, "workers")); w++) {
-		json_t *tasks = json_object_get(json_array_get(json_object_get(plan, "workers"), w), "tasks");
+		json_t *tasks = json_object_get(json_array_get(json_object_get(plan, "workers"), w),
+						"tasks");
 		size_t t;
 		json_array_foreach(tasks, t, task) {
 			groups = json_object_get(task, "groups");
-			if (groups == NULL || json_integer_value(json_object_get(task, "port")) != 2)
+			if (groups == NULL ||
+			    json_integer_value(json_object_get(task, "port")) != 2)
 				continue;
 			seen = true;
 			assert_int_equal(json_array_size(groups), 2);
 			assert_int_equal(json_integer_value(json_object_get(task, "streams")), 2);
 			assert_int_equal(json_integer_value(json_object_get(task, "frames")), 10);
-			assert_int_equal(json_integer_value(json_object_get(json_array_get(groups, 1), "stream")), 2);
+			assert_int_equal(json_integer_value(
+						 json_object_get(json_array_get(groups, 1),
+								 "stream")),
+					 2);
 			assert_true(json_is_string(json_object_get(task, "engine")) &&
 				    json_is_string(json_object_get(task, "sums")));
 			assert_true(json_integer_value(json_object_get(task, "memory_bytes")) > 0);
@@ -340,7 +366,8 @@ static void test_first_frame(void **state)
 
 	(void)state;
 	fresh(2, 2);
-	stream(2, 1)->sizes = (struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{99, 1}, {64, 1}}};
+	stream(2, 1)->sizes =
+		(struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{99, 1}, {64, 1}}};
 	assert_int_equal(ctl_frame(c, 2, 1, &f, &e), 0);
 	assert_int_equal(f.len, 95);
 	assert_int_equal(f.n, 3);
@@ -363,7 +390,8 @@ static void test_many(void **state)
 	json_t *all = streams_of(2);
 	for (unsigned i = 0; i < CTL_MAX_STREAMS; i++) {
 		json_t *row = json_array_get(json_object_get(all, "streams"), i);
-		assert_int_equal(json_integer_value(json_object_get(json_object_get(row, "tx"), "packets")),
+		assert_int_equal(json_integer_value(
+					 json_object_get(json_object_get(row, "tx"), "packets")),
 				 i < 5 ? 4 : 3);
 	}
 	json_decref(all);
@@ -375,7 +403,8 @@ static void test_many(void **state)
 	assert_int_equal(now(2).run.sent, 2 * CTL_MAX_STREAMS);
 }
 
-/* A worker that another program keeps from its CPU for long must not miss the first frames: they start when all receivers look for them. */
+/* A worker that another program keeps from its CPU for long must not miss the first frames: they
+ * start when all receivers look for them. */
 static void test_probes_are_awaited(void **state)
 {
 	struct portset s = only(0);
@@ -385,13 +414,18 @@ static void test_probes_are_awaited(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 30; round++) {
 		fresh(0, 1)->count = 500;
-		stream(0, 0)->frame.probe = round % 3 == 2 ? 0 : 1; /* now and then nobody looks for any */
+		/* now and then nobody looks for any */
+		stream(0, 0)->frame.probe = round % 3 == 2 ? 0 : 1;
 		assert_int_equal(ctl_start(c, &s, 0, &e), 0);
 		for (unsigned i = 0; i < 10000 && c->port[0]->run.armed; i++) {
 			ctl_turn(c);
-			for (unsigned q = 0; !c->port[0]->run.armed && probes_of(c)->now != NULL && q < c->port[1]->p.nrxq; q++)
-				assert_true(__atomic_load_n(&c->worker[c->port[1]->rx_worker[q]].w->cells.acked, __ATOMIC_ACQUIRE) >
-					    probes_of(c)->now->seq);
+			for (unsigned q = 0; !c->port[0]->run.armed && probes_of(c)->now != NULL &&
+					     q < c->port[1]->p.nrxq;
+			     q++)
+				assert_true(
+					__atomic_load_n(
+						&c->worker[c->port[1]->rx_worker[q]].w->cells.acked,
+						__ATOMIC_ACQUIRE) > probes_of(c)->now->seq);
 			pause_ms(c->port[0]->run.armed);
 		}
 		assert_false(c->port[0]->run.armed);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The streams of a port by control's face, without devices: ids that stay, holes, limits, copies that own what they hold, the way back. */
+/* The streams of a port by control's face, without devices: ids that stay, holes, limits, copies
+ * that own what they hold, the way back. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,9 @@ static struct ctl *world(unsigned nports)
 		cp->p.spec = &plain;
 		cp->used = true;
 		assert_int_equal(frame_vals_parse(&cp->dflt, "eth.src",
-						  i == 0 ? "02:00:00:00:00:01" : "02:00:00:00:00:02", NULL),
+						  i == 0 ? "02:00:00:00:00:01"
+							 : "02:00:00:00:00:02",
+						  NULL),
 				 0);
 		ctl_reset(c, i);
 		cp->applied = cp->p.cfg;
@@ -133,7 +136,8 @@ static void test_limits(void **state)
 	assert_int_equal(ctl_stream_total(c, 0), CTL_MAX_STREAMS);
 	refused(ctl_stream_add(c, 0, -1, 1, -1, &e), ERANGE, &e, "4095");
 	assert_int_equal(ctl_stream_delete(c, 0, 77, &e), 0);
-	refused(ctl_stream_add(c, 0, -1, 1, -1, &e), ERANGE, &e, "4095"); /* holes below are filled by their id */
+	/* holes below are filled by their id */
+	refused(ctl_stream_add(c, 0, -1, 1, -1, &e), ERANGE, &e, "4095");
 	assert_int_equal(ctl_stream_add(c, 0, 77, 1, -1, &e), 77);
 	world_free(c);
 }
@@ -216,15 +220,20 @@ static void test_save_and_restore(void **state)
 	assert_int_equal(ctl_stream_add(c, 0, 6, 1, -1, NULL), 6);
 	assert_int_equal(ctl_stream_add(c, 0, 9, 1, -1, NULL), 9);
 	assert_int_equal(ctl_stream_delete(c, 0, 0, NULL), 0);
-	assert_int_equal(frame_vals_parse(&ctl_stream_cfg(c, 0, 6)->frame.vals, "udp.dst", "4000", NULL), 0);
-	ctl_stream_cfg(c, 0, 9)->sizes = (struct sizes){.kind = SIZES_RANGE, .lo = 64, .hi = 90, .step = 2};
+	assert_int_equal(frame_vals_parse(&ctl_stream_cfg(c, 0, 6)->frame.vals, "udp.dst", "4000",
+					  NULL),
+			 0);
+	ctl_stream_cfg(c, 0, 9)->sizes =
+		(struct sizes){.kind = SIZES_RANGE, .lo = 64, .hi = 90, .step = 2};
 	stream_cfg_copy(&old[0], ctl_stream_cfg(c, 0, 6));
 	stream_cfg_copy(&old[1], ctl_stream_cfg(c, 0, 9));
 	stream_cfg_copy(&old[2], ctl_stream_cfg(c, 1, 0));
 	uint32_t cell = c->port[0]->stream[6]->cell;
 	struct ctl_saved *saved = ctl_save(c);
 
-	assert_int_equal(frame_vals_parse(&ctl_stream_cfg(c, 0, 6)->frame.vals, "udp.dst", "1", NULL), 0);
+	assert_int_equal(frame_vals_parse(&ctl_stream_cfg(c, 0, 6)->frame.vals, "udp.dst", "1",
+					  NULL),
+			 0);
 	assert_int_equal(ctl_stream_delete(c, 0, 9, NULL), 0);
 	assert_int_equal(ctl_stream_add(c, 0, 0, 4, 6, NULL), 0);
 	assert_int_equal(ctl_stream_add(c, 1, 100, 1, -1, NULL), 100);
@@ -246,7 +255,8 @@ static void test_save_and_restore(void **state)
 		assert_int_equal(c->port[0]->p.cfg.count, 12);
 		assert_int_equal(c->port[1]->p.cfg.mtu, 1500);
 		assert_false(c->port[1]->restart);
-		assert_true(c->port[0]->touched && c->port[1]->touched && c->port[0]->stream[6]->dirty);
+		assert_true(c->port[0]->touched && c->port[1]->touched &&
+			    c->port[0]->stream[6]->dirty);
 		assert_int_equal(c->port[0]->stream[6]->cell, cell);
 	}
 	ctl_saved_free(saved);
@@ -255,7 +265,8 @@ static void test_save_and_restore(void **state)
 	world_free(c);
 }
 
-/* However many streams came and went: the way back needs no new counters, and streams come back with theirs. */
+/* However many streams came and went: the way back needs no new counters, and streams come back
+ * with theirs. */
 static void test_restore_while_sending(void **state)
 {
 	struct ctl *c = world(1);
@@ -284,7 +295,8 @@ static void test_restore_while_sending(void **state)
 	static bool seen[CTL_CELLS];
 	for (unsigned i = 0; i < CTL_MAX_STREAMS - 1; i++) {
 		uint32_t cell = cp->stream[i]->cell;
-		assert_true(cell < CTL_CELLS && !seen[cell] && (cp->cell_used[cell / 64] >> (cell % 64) & 1));
+		assert_true(cell < CTL_CELLS && !seen[cell] &&
+			    (cp->cell_used[cell / 64] >> (cell % 64) & 1));
 		seen[cell] = true;
 	}
 	world_free(c);
@@ -307,7 +319,9 @@ static void test_probe_limits(void **state)
 			cp->p.ntxq = (const uint16_t[]){1, 1, 64, 65}[i];
 			int rc = stream_plans(c, cp, s, &e);
 			if (every > 0 && i % 2 != 0)
-				refused(rc, ERANGE, &e, i == 1 ? "ports 0 to 31, this is port 32" : "queues 0 to 63, port 1 has 65");
+				refused(rc, ERANGE, &e,
+					i == 1 ? "ports 0 to 31, this is port 32"
+					       : "queues 0 to 63, port 1 has 65");
 			else
 				assert_int_equal(rc, 0);
 		}
@@ -319,9 +333,14 @@ static void test_probe_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_ids),    cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_cells),    cmocka_unit_test(test_copies), cmocka_unit_test(test_save_and_restore),
-		cmocka_unit_test(test_restore_while_sending), cmocka_unit_test(test_probe_limits),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_ids),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_save_and_restore),
+		cmocka_unit_test(test_restore_while_sending),
+		cmocka_unit_test(test_probe_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

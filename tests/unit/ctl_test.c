@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control by its own face, without tables and sessions: what rates ask of a frame, what a port may send, and the life of runs and devices
- * with real workers on a wire (ports 0 and 1) and a null port (2). */
+/* Control by its own face, without tables and sessions: what rates ask of a frame, what a port may
+ * send, and the life of runs and devices with real workers on a wire (ports 0 and 1) and a null
+ * port (2). */
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -51,7 +52,8 @@ static void bare_free(struct ctl_port *cp)
 
 static void test_speed(void **state)
 {
-	static const struct port_spec nic = {.prefix = "nic"}, virtual = {.prefix = "v", .virtual_speed = true};
+	static const struct port_spec nic = {.prefix = "nic"},
+				      virtual = {.prefix = "v", .virtual_speed = true};
 	struct ctl_port *cp = bare_port(&nic);
 
 	(void)state;
@@ -82,7 +84,8 @@ static void test_frame_limits(void **state)
 	assert_int_equal(plan_max_size(cp, &s->frame.stack), 1526); /* tags do not count */
 	assert_int_equal(stream_frame(cp, cp->stream[0], &f, &e), 0);
 	assert_int_equal(f.len, 1515);
-	cp->p.cfg.mtu = 9000; /* the next start makes it so, a run that goes on does not know of it */
+	/* the next start makes it so, a run that goes on does not know of it */
+	cp->p.cfg.mtu = 9000;
 	cp->restart = true;
 	assert_int_equal(dev_mtu(cp), 9000);
 	cp->run.active = true;
@@ -158,7 +161,8 @@ static struct port_cfg *fresh(unsigned port, double pps, uint64_t count)
 	ctl_reset(c, port);
 	cfg->rate = (struct rate){.kind = pps > 0 ? RATE_PPS : RATE_MAX, .value = pps};
 	cfg->count = count;
-	/* However late: this machine may stand still, and what is counted here is all that was due. */
+	/* However late: this machine may stand still, and what is counted here is all that was
+	 * due. */
 	cfg->catchup = (struct catchup){.kind = CATCHUP_KEEP};
 	ctl_touch(c, port, WHY_ALL);
 	ctl_turn(c);
@@ -166,17 +170,33 @@ static struct port_cfg *fresh(unsigned port, double pps, uint64_t count)
 	return cfg;
 }
 
-/* What is known of drivers; the others may do what DPDK lets them do, and so may one of software that begins to make checksums. */
+/* What is known of drivers; the others may do what DPDK lets them do, and so may one of software
+ * that begins to make checksums. */
 static void test_edits(void **state)
 {
-	static const struct { const char *driver; uint64_t offers; enum dp_edits edits; } known[] = {
-		{"net_null", 0, DP_EDITS_NOTHING}, {"net_ring", RTE_ETH_TX_OFFLOAD_MULTI_SEGS, DP_EDITS_NOTHING},
-		{"net_null", RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, DP_EDITS_ALL}, {"net_ring", RTE_ETH_TX_OFFLOAD_TCP_TSO, DP_EDITS_ALL},
-		{"net_pcap", 0, DP_EDITS_SHAPE}, {"net_af_packet", RTE_ETH_TX_OFFLOAD_VLAN_INSERT, DP_EDITS_SHAPE},
-		{"net_af_packet", RTE_ETH_TX_OFFLOAD_UDP_CKSUM, DP_EDITS_ALL}, {"net_af_xdp", 0, DP_EDITS_SHAPE},
-		{"net_ice", 0, DP_EDITS_SHAPE}, {"mlx5_pci", RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, DP_EDITS_SHAPE},
-		{"net_tap", 0, DP_EDITS_ALL}, {"net_tap", RTE_ETH_TX_OFFLOAD_UDP_CKSUM, DP_EDITS_ALL}, {"net_bonding", 0, DP_EDITS_ALL},
-		{"net_failsafe", 0, DP_EDITS_ALL}, {"net_virtio_user", 0, DP_EDITS_ALL}, {"net_ic", 0, DP_EDITS_ALL}, {"", 0, DP_EDITS_ALL},
+	static const struct {
+		const char *driver;
+		uint64_t offers;
+		enum dp_edits edits;
+	} known[] = {
+		{"net_null", 0, DP_EDITS_NOTHING},
+		{"net_ring", RTE_ETH_TX_OFFLOAD_MULTI_SEGS, DP_EDITS_NOTHING},
+		{"net_null", RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, DP_EDITS_ALL},
+		{"net_ring", RTE_ETH_TX_OFFLOAD_TCP_TSO, DP_EDITS_ALL},
+		{"net_pcap", 0, DP_EDITS_SHAPE},
+		{"net_af_packet", RTE_ETH_TX_OFFLOAD_VLAN_INSERT, DP_EDITS_SHAPE},
+		{"net_af_packet", RTE_ETH_TX_OFFLOAD_UDP_CKSUM, DP_EDITS_ALL},
+		{"net_af_xdp", 0, DP_EDITS_SHAPE},
+		{"net_ice", 0, DP_EDITS_SHAPE},
+		{"mlx5_pci", RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM,
+		 DP_EDITS_SHAPE},
+		{"net_tap", 0, DP_EDITS_ALL},
+		{"net_tap", RTE_ETH_TX_OFFLOAD_UDP_CKSUM, DP_EDITS_ALL},
+		{"net_bonding", 0, DP_EDITS_ALL},
+		{"net_failsafe", 0, DP_EDITS_ALL},
+		{"net_virtio_user", 0, DP_EDITS_ALL},
+		{"net_ic", 0, DP_EDITS_ALL},
+		{"", 0, DP_EDITS_ALL},
 		{NULL, 0, DP_EDITS_ALL},
 	};
 
@@ -243,10 +263,12 @@ static void test_last_run(void **state)
 	assert_int_equal(a.run.sent, 200);
 	assert_true(a.run.asked_pps == 20000 && b.run.asked_pps == 20000);
 	assert_true(a.run.duration_ns >= 9999000);
-	assert_true(llabs((long long)(a.run.duration_ns - b.run.duration_ns)) < 1000); /* the clock's figure gets sharper */
+	/* the clock's figure gets sharper */
+	assert_true(llabs((long long)(a.run.duration_ns - b.run.duration_ns)) < 1000);
 }
 
-/* Plans come and go while a bounded time runs, and the clock's figure gets sharper: not one frame more or less. */
+/* Plans come and go while a bounded time runs, and the clock's figure gets sharper: not one frame
+ * more or less. */
 static void test_timed_with_changes(void **state)
 {
 	struct port_cfg *cfg = fresh(2, 200000, 0);
@@ -341,7 +363,8 @@ static void on_signal(int sig)
 	is_out = 0;
 }
 
-/* A worker that does not answer: the device stays as it is, who it was is said, and nothing of the attempt is left. */
+/* A worker that does not answer: the device stays as it is, who it was is said, and nothing of the
+ * attempt is left. */
 static void test_refused_restart(void **state)
 {
 	struct port_cfg *cfg = fresh(0, 0, 1000);
@@ -361,7 +384,8 @@ static void test_refused_restart(void **state)
 		pause_ms(1);
 	assert_int_equal(ctl_apply(c, 0, &e), -EBUSY);
 	assert_non_null(strstr(e.text, name));
-	assert_true(c->port[0]->started && c->port[1]->started && !c->port[0]->paused && c->port[0]->restart);
+	assert_true(c->port[0]->started && c->port[1]->started && !c->port[0]->paused &&
+		    c->port[0]->restart);
 	keep_out = 0;
 	while (is_out)
 		pause_ms(1);
@@ -400,7 +424,8 @@ static void test_few_buffers(void **state)
 	}
 }
 
-/* A frame that the buffers in use cannot hold is not sent, although the mtu that is wanted allows it. */
+/* A frame that the buffers in use cannot hold is not sent, although the mtu that is wanted allows
+ * it. */
 static void test_frame_beyond_buffers(void **state)
 {
 	struct port_cfg *cfg = fresh(2, 50000, 0);
@@ -470,15 +495,22 @@ int main(void)
 {
 	static const char *const specs[] = {"wire", "null"};
 	const struct CMUnitTest pure[] = {
-		cmocka_unit_test(test_asked_pps), cmocka_unit_test(test_speed), cmocka_unit_test(test_frame_limits), cmocka_unit_test(test_buffers),
+		cmocka_unit_test(test_asked_pps),    cmocka_unit_test(test_speed),
+		cmocka_unit_test(test_frame_limits), cmocka_unit_test(test_buffers),
 		cmocka_unit_test(test_edits),
 	};
 	const struct CMUnitTest live[] = {
-		cmocka_unit_test(test_edits_of_ports), cmocka_unit_test(test_start_and_stop_at_once),
-		cmocka_unit_test(test_count_of_the_start), cmocka_unit_test(test_last_run),
-		cmocka_unit_test(test_timed_with_changes), cmocka_unit_test(test_restart), cmocka_unit_test(test_failed_restart),
+		cmocka_unit_test(test_edits_of_ports),
+		cmocka_unit_test(test_start_and_stop_at_once),
+		cmocka_unit_test(test_count_of_the_start),
+		cmocka_unit_test(test_last_run),
+		cmocka_unit_test(test_timed_with_changes),
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_failed_restart),
 		cmocka_unit_test(test_refused_restart),
-		cmocka_unit_test(test_few_buffers), cmocka_unit_test(test_frame_beyond_buffers), cmocka_unit_test(test_all_or_none),
+		cmocka_unit_test(test_few_buffers),
+		cmocka_unit_test(test_frame_beyond_buffers),
+		cmocka_unit_test(test_all_or_none),
 		cmocka_unit_test(test_close),
 	};
 	const char *bad[] = {"nosuch:thing"};

@@ -13,10 +13,14 @@ static struct wire_cfg plain(void)
 	return *(struct wire_cfg *)work_cfg(&cfg, &work_wire);
 }
 
-static void parse(const struct vtype *t, const char *word, uint64_t min, uint64_t max, const char *text, void *out)
+static void parse(const struct vtype *t, const char *word, uint64_t min, uint64_t max,
+		  const char *text, void *out)
 {
 	const char *const words[] = {word, NULL};
-	struct vspec s = {.type = t, .min = min, .max = max, .choices = word != NULL ? words : NULL};
+	struct vspec s = {.type = t,
+			  .min = min,
+			  .max = max,
+			  .choices = word != NULL ? words : NULL};
 	struct sbuf b = {0};
 	struct err e;
 
@@ -51,7 +55,8 @@ static void test_hits(void **state)
 
 	(void)state;
 	device_job(&w, SPEED, &j);
-	assert_true(j.loss.below == 0 && j.loss.every == 0 && j.loss_burst == 1 && j.reorder_by == 1 && j.corrupt_at == -1 && !j.limited);
+	assert_true(j.loss.below == 0 && j.loss.every == 0 && j.loss_burst == 1 &&
+		    j.reorder_by == 1 && j.corrupt_at == -1 && !j.limited);
 	parse(&vt_hits, "burst", 1, 100, "0.1%", &w.loss);
 	parse(&vt_hits, NULL, 0, 0, "100%", &w.duplicate);
 	parse(&vt_hits, "by", 1, 100, "every 50 by 3", &w.reorder);
@@ -65,13 +70,20 @@ static void test_hits(void **state)
 	parse(&vt_hits, "burst", 1, 100, "10% burst 8", &w.loss);
 	device_job(&w, SPEED, &j);
 	assert_int_equal(j.loss_burst, 8);
-	assert_true(fabs(pow(1 - share(&j.loss), 8) - 0.9) < 1e-12); /* a frame is not lost when none of 8 begins a burst */
+	/* a frame is not lost when none of 8 begins a burst */
+	assert_true(fabs(pow(1 - share(&j.loss), 8) - 0.9) < 1e-12);
 }
 
 static void test_limit(void **state)
 {
-	static const struct { const char *text; double bytes; double frames; unsigned more; } all[] = {
-		{"3Mpps queue 512", 0, 3e6, 24}, {"1Gbps queue 1", 125e6, 0, 24}, {"1Gbps/l2 queue 9", 125e6, 0, 4}, {"10% queue 512", 125e6, 0, 24},
+	static const struct {
+		const char *text;
+		double bytes;
+		double frames;
+		unsigned more;
+	} all[] = {
+		{"3Mpps queue 512", 0, 3e6, 24},   {"1Gbps queue 1", 125e6, 0, 24},
+		{"1Gbps/l2 queue 9", 125e6, 0, 4}, {"10% queue 512", 125e6, 0, 24},
 		{"0.5pps queue 512", 0, 0.5, 24},
 	};
 	double hz = clock_hz();
@@ -95,8 +107,12 @@ static void test_limit(void **state)
 /* The table's value for a probability, as the worker reads it. */
 static double law_ns(const struct dut_law *l, double p)
 {
-	const uint64_t *t = p < 1.0 / DUT_STEPS ? l->low : p >= 1 - 1.0 / DUT_STEPS ? l->high : l->mid;
-	double at = t == l->mid ? p * DUT_STEPS : t == l->low ? p * DUT_STEPS * DUT_STEPS : (p - (1 - 1.0 / DUT_STEPS)) * DUT_STEPS * DUT_STEPS;
+	const uint64_t *t = p < 1.0 / DUT_STEPS        ? l->low
+			    : p >= 1 - 1.0 / DUT_STEPS ? l->high
+						       : l->mid;
+	double at = t == l->mid   ? p * DUT_STEPS
+		    : t == l->low ? p * DUT_STEPS * DUT_STEPS
+				  : (p - (1 - 1.0 / DUT_STEPS)) * DUT_STEPS * DUT_STEPS;
 	unsigned i = (unsigned)at;
 
 	return ((double)t[i] + (double)(t[i + 1] - t[i]) * (at - i)) * 1e9 / clock_hz();
@@ -112,7 +128,8 @@ static void test_laws(void **state)
 	parse(&vt_delay, NULL, 0, 60000000000ull, "exponential 1ms", &d);
 	device_law(&d, l);
 	for (double p = 0.0005; p < 0.99999; p += 0.00013)
-		assert_true(fabs(law_ns(l, p) / (-1e6 * log1p(-p)) - 1) < 0.01 + 1e9 / clock_hz() / (-1e6 * log1p(-p)));
+		assert_true(fabs(law_ns(l, p) / (-1e6 * log1p(-p)) - 1) <
+			    0.01 + 1e9 / clock_hz() / (-1e6 * log1p(-p)));
 	for (unsigned i = 0; i < 1000000; i++)
 		sum += law_ns(l, (i + 0.5) / 1e6);
 	assert_true(fabs(sum / 1e12 - 1) < 0.001);
@@ -121,10 +138,12 @@ static void test_laws(void **state)
 	device_law(&d, l);
 	for (double x = -4; x <= 4; x += 0.01)
 		assert_true(fabs(law_ns(l, erfc(-x / sqrt(2)) / 2) - (1e6 + x * 1e5)) < 0.02 * 1e5);
-	parse(&vt_delay, NULL, 0, 60000000000ull, "normal 100us 1ms", &d); /* time does not go back */
+	/* time does not go back */
+	parse(&vt_delay, NULL, 0, 60000000000ull, "normal 100us 1ms", &d);
 	device_law(&d, l);
 	for (unsigned i = 1; i <= DUT_STEPS; i++)
-		assert_true(l->mid[i] >= l->mid[i - 1] && l->low[i] >= l->low[i - 1] && l->high[i] >= l->high[i - 1]);
+		assert_true(l->mid[i] >= l->mid[i - 1] && l->low[i] >= l->low[i - 1] &&
+			    l->high[i] >= l->high[i - 1]);
 	assert_int_equal(l->mid[0], 0);
 	free(l);
 }
@@ -146,16 +165,19 @@ static void test_room(void **state)
 	assert_true(room * DUT_CELL < 50u << 20);
 }
 
-/* The clock is refined while a link flaps: periods that are over stay where they were, and no change is told twice or left out. */
+/* The clock is refined while a link flaps: periods that are over stay where they were, and no
+ * change is told twice or left out. */
 static void test_flap(void **state)
 {
 	struct wire_port w = {.flap_tsc = 1000, .flap_period = 100000000, .flap_down = 1000000};
 
 	(void)state;
-	assert_false(device_flap_follow(&w, 1000 + 99999999, 100001000, 1000010)); /* the first period is not over */
+	/* the first period is not over */
+	assert_false(device_flap_follow(&w, 1000 + 99999999, 100001000, 1000010));
 	w.flapped = 21;
 	assert_false(device_flap_follow(&w, 1000 + 1000000005, 100000100, 1000001)); /* no better */
-	assert_false(device_flap_follow(&w, 1000 + 1100000005, 100001000, 1000010)); /* a change has not been told yet */
+	/* a change has not been told yet */
+	assert_false(device_flap_follow(&w, 1000 + 1100000005, 100001000, 1000010));
 	assert_true(device_flap_follow(&w, 1000 + 1000000005, 100001000, 1000010));
 	assert_int_equal(w.flap_tsc, 1000 + 1000000000);
 	assert_int_equal(w.flapped, 1);
@@ -167,7 +189,8 @@ static void test_flap(void **state)
 
 static void changed(bool on)
 {
-	((struct wire_cfg *)work_cfg(ctl_port_cfg(c, 0), &work_wire))->loss = on ? (struct hits){.every = 100} : plain().loss;
+	((struct wire_cfg *)work_cfg(ctl_port_cfg(c, 0), &work_wire))->loss =
+		on ? (struct hits){.every = 100} : plain().loss;
 	ctl_touch(c, 0, WHY_ALL);
 	for (unsigned i = 0; i < 10000; i++) {
 		ctl_turn(c);
@@ -205,7 +228,8 @@ static void test_made_again(void **state)
 		char name[RTE_RING_NAMESIZE];
 		snprintf(name, sizeof(name), "%.16s_dut0", c->port[1]->p.name);
 		device_unmake(d);
-		struct rte_ring *same = rte_ring_create(name, 64, SOCKET_ID_ANY, 0); /* it cannot have one of this name */
+		/* it cannot have one of this name */
+		struct rte_ring *same = rte_ring_create(name, 64, SOCKET_ID_ANY, 0);
 		assert_non_null(same);
 		assert_true(device_make(d, &e) < 0);
 		assert_non_null(strstr(e.text, "no memory for its rings"));
@@ -239,10 +263,12 @@ static void test_smaller_mtu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_acts), cmocka_unit_test(test_hits), cmocka_unit_test(test_limit), cmocka_unit_test(test_laws),
-		cmocka_unit_test(test_room), cmocka_unit_test(test_flap),
+		cmocka_unit_test(test_acts),  cmocka_unit_test(test_hits),
+		cmocka_unit_test(test_limit), cmocka_unit_test(test_laws),
+		cmocka_unit_test(test_room),  cmocka_unit_test(test_flap),
 	};
-	const struct CMUnitTest live[] = {cmocka_unit_test(test_made_again), cmocka_unit_test(test_smaller_mtu)};
+	const struct CMUnitTest live[] = {cmocka_unit_test(test_made_again),
+					  cmocka_unit_test(test_smaller_mtu)};
 
 	clock_init();
 	int failed = cmocka_run_group_tests_name("settings", tests, NULL, NULL);

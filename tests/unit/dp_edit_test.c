@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen on devices that edit what they are given to send: whatever a driver does to a buffer, frames that leave afterwards are right, in order
- * and counted. Each frame is judged before its driver touches it. */
+/* Kind gen on devices that edit what they are given to send: whatever a driver does to a buffer,
+ * frames that leave afterwards are right, in order and counted. Each frame is judged before its
+ * driver touches it. */
 #include "dp_model.h"
 
 static struct rte_mempool *other_pool;
@@ -88,7 +89,8 @@ static struct rte_mbuf *tail(struct rte_mbuf *m)
 	return m;
 }
 
-/* Headers into a buffer of the frame's own pool, which gets all that the mbuf says, the mark too; the frame keeps the rest. */
+/* Headers into a buffer of the frame's own pool, which gets all that the mbuf says, the mark too;
+ * the frame keeps the rest. */
 static struct rte_mbuf *head(struct rte_mbuf *m)
 {
 	uint16_t len = (uint16_t)(14 + any(28));
@@ -145,8 +147,14 @@ static struct rte_mbuf *swap_with(struct rte_mbuf *m, struct rte_mempool *mp)
 	return c;
 }
 
-static struct rte_mbuf *swap_own(struct rte_mbuf *m) { return swap_with(m, m->pool); }
-static struct rte_mbuf *swap_other(struct rte_mbuf *m) { return swap_with(m, other_pool); }
+static struct rte_mbuf *swap_own(struct rte_mbuf *m)
+{
+	return swap_with(m, m->pool);
+}
+static struct rte_mbuf *swap_other(struct rte_mbuf *m)
+{
+	return swap_with(m, other_pool);
+}
 
 /* ---- references that outlive the sending ---- */
 
@@ -185,8 +193,14 @@ static struct rte_mbuf *clone_with(struct rte_mbuf *m, struct rte_mempool *mp)
 	return m;
 }
 
-static struct rte_mbuf *clone_own(struct rte_mbuf *m) { return clone_with(m, m->pool); }
-static struct rte_mbuf *clone_other(struct rte_mbuf *m) { return clone_with(m, other_pool); }
+static struct rte_mbuf *clone_own(struct rte_mbuf *m)
+{
+	return clone_with(m, m->pool);
+}
+static struct rte_mbuf *clone_other(struct rte_mbuf *m)
+{
+	return clone_with(m, other_pool);
+}
 
 /* A clone leaves instead, and the frame with it. */
 static struct rte_mbuf *send_clone(struct rte_mbuf *m)
@@ -200,15 +214,39 @@ static struct rte_mbuf *send_clone(struct rte_mbuf *m)
 
 typedef struct rte_mbuf *edit_fn(struct rte_mbuf *m);
 static edit_fn any_edit;
-static const struct { const char *name; edit_fn *edit; bool shape; } ways[] = {
-	{"adj", adj, true}, {"prepend", prepend, true}, {"trim", trim, true}, {"append", append, true}, {"clear_offset", clear_offset, true},
-	{"reset", reset, true}, {"tail", tail, true}, {"mark", mark, true}, {"flags", flags, false}, {"offloads", offloads, false},
-	{"head", head, false}, {"insert_tag", insert_tag, false}, {"checksum", checksum, false}, {"addresses", addresses, false},
-	{"everything", everything, false}, {"swap_own", swap_own, false}, {"swap_other", swap_other, false}, {"reference", reference, false},
-	{"clone_own", clone_own, false}, {"clone_other", clone_other, false}, {"send_clone", send_clone, false}, {"any", any_edit, false},
+static const struct {
+	const char *name;
+	edit_fn *edit;
+	bool shape;
+} ways[] = {
+	{"adj", adj, true},
+	{"prepend", prepend, true},
+	{"trim", trim, true},
+	{"append", append, true},
+	{"clear_offset", clear_offset, true},
+	{"reset", reset, true},
+	{"tail", tail, true},
+	{"mark", mark, true},
+	{"flags", flags, false},
+	{"offloads", offloads, false},
+	{"head", head, false},
+	{"insert_tag", insert_tag, false},
+	{"checksum", checksum, false},
+	{"addresses", addresses, false},
+	{"everything", everything, false},
+	{"swap_own", swap_own, false},
+	{"swap_other", swap_other, false},
+	{"reference", reference, false},
+	{"clone_own", clone_own, false},
+	{"clone_other", clone_other, false},
+	{"send_clone", send_clone, false},
+	{"any", any_edit, false},
 };
 
-static struct rte_mbuf *any_edit(struct rte_mbuf *m) { return ways[any(ARRAY_SIZE(ways) - 1)].edit(m); }
+static struct rte_mbuf *any_edit(struct rte_mbuf *m)
+{
+	return ways[any(ARRAY_SIZE(ways) - 1)].edit(m);
+}
 
 /* ---- the port ---- */
 
@@ -220,7 +258,8 @@ static struct world *edited(unsigned nq, enum dp_edits edits, edit_fn *edit)
 		x->txq[q]->edits = (uint8_t)edits;
 		fake[q].edit = edit;
 		fake[q].edits_refused = edits == DP_EDITS_ALL;
-		fake[q].drops = edits == DP_EDITS_ALL; /* what it refused is no frame any more: another one comes */
+		/* what it refused is no frame any more: another one comes */
+		fake[q].drops = edits == DP_EDITS_ALL;
 		fake[q].hold = 300;
 		fake[q].take = TAKE_RANDOM;
 	}
@@ -236,7 +275,8 @@ static void close_world(struct world *x)
 	world_free(x);
 }
 
-/* n turns of at most three streams, of at least 90 bytes, so that there is something to cut off; sizes: 1, or different ones. */
+/* n turns of at most three streams, of at least 90 bytes, so that there is something to cut off;
+ * sizes: 1, or different ones. */
 static struct tphase *streams(struct world *x, unsigned id, unsigned n, unsigned sizes, bool fills)
 {
 	struct tphase *p = phase_new(x);
@@ -246,7 +286,9 @@ static struct tphase *streams(struct world *x, unsigned id, unsigned n, unsigned
 		last[s] = any(2) == 0 ? 7 : 8 + any(500);
 	for (unsigned i = 0; i < n; i++) {
 		unsigned s = i % 3, size = sizes == 1 ? 100 : 90 + any(900);
-		phase_add(p, id + s, filled_frames(x, id + s, size, 7, last[s], fills && s == 1 ? FILL_INC : FILL_ABC));
+		phase_add(p, id + s,
+			  filled_frames(x, id + s, size, 7, last[s],
+					fills && s == 1 ? FILL_INC : FILL_ABC));
 	}
 	return p;
 }
@@ -265,7 +307,8 @@ static void run(struct world *x, uint64_t frames)
 
 /* ---- tests ---- */
 
-/* One class of frames, fixed or not: the way of most ports. Enough frames that each buffer comes back several times. */
+/* One class of frames, fixed or not: the way of most ports. Enough frames that each buffer comes
+ * back several times. */
 static void test_each_way(void **state)
 {
 	(void)state;
@@ -280,7 +323,8 @@ static void test_each_way(void **state)
 		}
 }
 
-/* A driver that leaves bytes alone: they are not written anew where the mbuf says that they are as they were. */
+/* A driver that leaves bytes alone: they are not written anew where the mbuf says that they are as
+ * they were. */
 static void test_shapes(void **state)
 {
 	(void)state;
@@ -302,16 +346,25 @@ static void test_many(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 24; round++) {
-		struct world *x = edited(1 + round % 3, DP_EDITS_ALL, round % 2 ? any_edit : ways[any(ARRAY_SIZE(ways))].edit);
+		struct world *x = edited(1 + round % 3, DP_EDITS_ALL,
+					 round % 2 ? any_edit : ways[any(ARRAY_SIZE(ways))].edit);
 		uint64_t frames = 8000;
 
-		one_group(x, streams(x, 0, 1 + any(6), 1 + round % 2, round % 4 == 3))->limit = 8000;
+		one_group(x, streams(x, 0, 1 + any(6), 1 + round % 2, round % 4 == 3))->limit =
+			8000;
 		for (unsigned n = 0; n < round % 5; n++) {
 			struct tgroup *g = &x->group[x->ngroups++];
-			*g = (struct tgroup){.stream = (int32_t)(20 + n), .epoch = 1, .limit = 1000, .nphases = 1, .phase = {phase_new(x)}};
-			phase_add(g->phase[0], 20 + n, filled_frames(x, 20 + n, 90 + any(300), 7, 7 + any(100), FILL_ABC));
+			*g = (struct tgroup){.stream = (int32_t)(20 + n),
+					     .epoch = 1,
+					     .limit = 1000,
+					     .nphases = 1,
+					     .phase = {phase_new(x)}};
+			phase_add(g->phase[0], 20 + n,
+				  filled_frames(x, 20 + n, 90 + any(300), 7, 7 + any(100),
+						FILL_ABC));
 			if (n % 2)
-				g->period = pace_period((double)rte_get_tsc_hz(), 1e6 + any(1000) * 1e3);
+				g->period = pace_period((double)rte_get_tsc_hz(),
+							1e6 + any(1000) * 1e3);
 			frames += 1000;
 		}
 		x->job.burst = (uint16_t)(1 + any(100));
@@ -324,7 +377,9 @@ static void test_changes(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 8; round++) {
-		struct world *x = edited(1 + round % 2, round % 4 == 3 ? DP_EDITS_SHAPE : DP_EDITS_ALL, round % 4 == 3 ? trim : any_edit);
+		struct world *x =
+			edited(1 + round % 2, round % 4 == 3 ? DP_EDITS_SHAPE : DP_EDITS_ALL,
+			       round % 4 == 3 ? trim : any_edit);
 
 		adopt_now(x);
 		for (unsigned i = 0; i < 30; i++) {
@@ -343,11 +398,13 @@ static void test_changes(void **state)
 	}
 }
 
-/* What a driver makes ready it may put elsewhere: into another buffer, or to another place of the same. The frame stays what it is. */
+/* What a driver makes ready it may put elsewhere: into another buffer, or to another place of the
+ * same. The frame stays what it is. */
 static struct rte_mbuf *move(struct rte_mbuf *m)
 {
 	if (any(2) == 0) {
-		struct rte_mbuf *c = rte_pktmbuf_copy(m, any(2) ? other_pool : m->pool, 0, UINT32_MAX);
+		struct rte_mbuf *c =
+			rte_pktmbuf_copy(m, any(2) ? other_pool : m->pool, 0, UINT32_MAX);
 		assert_non_null(c);
 		rte_pktmbuf_free(m);
 		return c;
@@ -393,14 +450,16 @@ static void test_prepare(void **state)
 	}
 }
 
-/* The time of the run is over and the device takes nothing: what it refused and what was not built is told, and the run ends. */
+/* The time of the run is over and the device takes nothing: what it refused and what was not built
+ * is told, and the run ends. */
 static void test_refuses_all(void **state)
 {
 	(void)state;
 	for (unsigned groups = 1; groups <= 2; groups++) {
 		struct world *x = edited(1, DP_EDITS_ALL, any_edit);
 
-		one_group(x, streams(x, 0, 2, 1, false))->period = (struct pace_period){.cycles = 100};
+		one_group(x, streams(x, 0, 2, 1, false))->period =
+			(struct pace_period){.cycles = 100};
 		x->group[0].limit = 1000;
 		x->job.end_tsc = x->job.start_tsc + 1000 * 100;
 		if (groups == 2) {
@@ -415,8 +474,10 @@ static void test_refuses_all(void **state)
 		fake[0].take = TAKE_NONE;
 		run_to_end(x);
 		assert_true(TOTAL(x, unsent) + TOTAL(x, dropped) > 0);
-		assert_int_equal(TOTAL(x, packets) + TOTAL(x, dropped) + TOTAL(x, unsent), 1000 * groups);
-		assert_true(TOTAL(x, stalls) <= TOTAL(x, packets) + 1); /* one refusal that goes on is one */
+		assert_int_equal(TOTAL(x, packets) + TOTAL(x, dropped) + TOTAL(x, unsent),
+				 1000 * groups);
+		/* one refusal that goes on is one */
+		assert_true(TOTAL(x, stalls) <= TOTAL(x, packets) + 1);
 		close_world(x);
 	}
 }
@@ -424,8 +485,9 @@ static void test_refuses_all(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_way), cmocka_unit_test(test_shapes), cmocka_unit_test(test_many), cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_prepare), cmocka_unit_test(test_refuses_all),
+		cmocka_unit_test(test_each_way), cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_many),     cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_prepare),  cmocka_unit_test(test_refuses_all),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen at the end of a run's time, on devices that take less than they are asked for, by a clock of the test's own: it ends then, and every frame
- * that was due was sent or is counted as unsent; and that control is woken for it. */
+/* Kind gen at the end of a run's time, on devices that take less than they are asked for, by a
+ * clock of the test's own: it ends then, and every frame that was due was sent or is counted as
+ * unsent; and that control is woken for it. */
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -71,10 +72,12 @@ static void judge_all(struct world *x, uint64_t due)
 {
 	assert_int_equal(TOTAL(x, dropped), 0);
 	if (TOTAL(x, packets) + TOTAL(x, unsent) != due)
-		fail_msg("%lu due, %lu sent, %lu unsent", (unsigned long)due, (unsigned long)TOTAL(x, packets), (unsigned long)TOTAL(x, unsent));
+		fail_msg("%lu due, %lu sent, %lu unsent", (unsigned long)due,
+			 (unsigned long)TOTAL(x, packets), (unsigned long)TOTAL(x, unsent));
 }
 
-/* One schedule and several, by frames and by bytes, of one size and of many, with a count that ends before the time does or behind it. */
+/* One schedule and several, by frames and by bytes, of one size and of many, with a count that ends
+ * before the time does or behind it. */
 static void test_slow(void **state)
 {
 	(void)state;
@@ -88,7 +91,10 @@ static void test_slow(void **state)
 		x->group[0].limit = (uint64_t[]){UINT64_MAX, 100, 100000}[count];
 		if (more) {
 			x->ngroups = 2;
-			x->group[1] = (struct tgroup){.stream = 2, .limit = UINT64_MAX, .nphases = 1, .phase = {of_sizes(x, 2, 1)}};
+			x->group[1] = (struct tgroup){.stream = 2,
+						      .limit = UINT64_MAX,
+						      .nphases = 1,
+						      .phase = {of_sizes(x, 2, 1)}};
 			x->group[1].period.cycles = 1777;
 		}
 		uint64_t due = 0;
@@ -115,7 +121,10 @@ static void test_phases(void **state)
 		phase_add(c, 1, frames_of(x, 1, 128, 1, 60000));
 		b->o0[0] = 211;
 		c->o0[0] = 322;
-		x->group[0] = (struct tgroup){.stream = -1, .limit = UINT64_MAX, .nphases = 3, .phase = {a, b, c}};
+		x->group[0] = (struct tgroup){.stream = -1,
+					      .limit = UINT64_MAX,
+					      .nphases = 3,
+					      .phase = {a, b, c}};
 		x->group[0].by_bytes = true;
 		x->group[0].period = (struct pace_period){.cycles = 1};
 		uint64_t due = due_before(x, &x->group[0], END);
@@ -128,7 +137,8 @@ static void test_phases(void **state)
 	}
 }
 
-/* As fast as possible has no times: nothing was due, so nothing is unsent. What the device refused to the end was built in vain. */
+/* As fast as possible has no times: nothing was due, so nothing is unsent. What the device refused
+ * to the end was built in vain. */
 static void test_max(void **state)
 {
 	(void)state;
@@ -145,7 +155,8 @@ static void test_max(void **state)
 	}
 }
 
-/* Another rate in the middle: what is left until then is dropped, and what is due from then on belongs to the new one. */
+/* Another rate in the middle: what is left until then is dropped, and what is due from then on
+ * belongs to the new one. */
 static void test_changed(void **state)
 {
 	(void)state;
@@ -170,7 +181,8 @@ static void test_changed(void **state)
 	}
 }
 
-/* A worker that stood still at the end has its grace when it goes on: with a device that takes all nothing is missing. */
+/* A worker that stood still at the end has its grace when it goes on: with a device that takes all
+ * nothing is missing. */
 static void test_stood_still(void **state)
 {
 	(void)state;
@@ -196,8 +208,8 @@ static void test_stood_still(void **state)
 	}
 }
 
-/* Behind a stall frames of many sizes, and those of several groups, go faster than asked by what is allowed and no more, none before its own time,
- * and then as asked again. */
+/* Behind a stall frames of many sizes, and those of several groups, go faster than asked by what is
+ * allowed and no more, none before its own time, and then as asked again. */
 static void test_catches_up(void **state)
 {
 	(void)state;
@@ -206,10 +218,14 @@ static void test_catches_up(void **state)
 		bool bytes = i / 3 % 2 != 0, more = i / 6 % 2 != 0, probes = i / 12 != 0;
 		one_group(x, of_sizes(x, probes ? 5 : 1, bytes ? 3 : 1));
 		x->group[0].by_bytes = bytes;
-		x->group[0].period = (struct pace_period){.cycles = bytes ? 2 : 600, .frac = 1ull << 60};
+		x->group[0].period =
+			(struct pace_period){.cycles = bytes ? 2 : 600, .frac = 1ull << 60};
 		if (more) {
 			x->ngroups = 2;
-			x->group[1] = (struct tgroup){.stream = 7, .limit = UINT64_MAX, .nphases = 1, .phase = {of_sizes(x, 7, 1)}};
+			x->group[1] = (struct tgroup){.stream = 7,
+						      .limit = UINT64_MAX,
+						      .nphases = 1,
+						      .phase = {of_sizes(x, 7, 1)}};
 			x->group[1].period.cycles = 1777;
 		}
 		x->job.end_tsc = UINT64_MAX;
@@ -226,8 +242,10 @@ static void test_catches_up(void **state)
 			double rate = (double)asked / (double)(x->now - T0 + 1);
 			double most = 1.1 * rate * (double)(x->now - back) + 60 * x->nq;
 			if ((double)(TOTAL(x, packets) - sent) > most)
-				fail_msg("round %u, %lu cycles behind the stall: %lu sent, at most %.1f allowed", i, (unsigned long)(x->now - back),
-					 (unsigned long)(TOTAL(x, packets) - sent), most);
+				fail_msg(
+					"round %u, %lu cycles behind the stall: %lu sent, at most %.1f allowed",
+					i, (unsigned long)(x->now - back),
+					(unsigned long)(TOTAL(x, packets) - sent), most);
 		}
 		assert_true(x->now > back + 8 * 200000);
 		x->job.stop = true;
@@ -243,7 +261,8 @@ static uint64_t rung(int fd)
 	return read(fd, &times, sizeof(times)) == sizeof(times) ? times : 0;
 }
 
-/* Control is woken once, behind the last turn that moved frames, also by an event that found no room. */
+/* Control is woken once, behind the last turn that moved frames, also by an event that found no
+ * room. */
 static void test_wake(void **state)
 {
 	struct world *x = world_new(1, 127);
@@ -279,8 +298,10 @@ static void test_wake(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slow), cmocka_unit_test(test_phases), cmocka_unit_test(test_max), cmocka_unit_test(test_changed),
-		cmocka_unit_test(test_stood_still), cmocka_unit_test(test_catches_up), cmocka_unit_test(test_wake),
+		cmocka_unit_test(test_slow),        cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_max),         cmocka_unit_test(test_changed),
+		cmocka_unit_test(test_stood_still), cmocka_unit_test(test_catches_up),
+		cmocka_unit_test(test_wake),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

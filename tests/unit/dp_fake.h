@@ -24,13 +24,13 @@ enum fake_take { TAKE_ALL, TAKE_NONE, TAKE_RANDOM };
 
 struct fake_q {
 	enum fake_take take;
-	bool keep;               /* no frame goes back to its pool until fake_release() */
-	bool drops;              /* frames that were refused need not come again */
-	bool scribble;           /* somebody writes into frames before they go back, and says so */
-	bool prepares;           /* the driver writes into headers first */
-	unsigned rejects;        /* one frame in so many is not fit for the device; 0: none */
+	bool keep;        /* no frame goes back to its pool until fake_release() */
+	bool drops;       /* frames that were refused need not come again */
+	bool scribble;    /* somebody writes into frames before they go back, and says so */
+	bool prepares;    /* the driver writes into headers first */
+	unsigned rejects; /* one frame in so many is not fit for the device; 0: none */
 	uint64_t prepared;
-	unsigned hold;           /* most frames in flight; then the oldest goes back to its pool */
+	unsigned hold; /* most frames in flight; then the oldest goes back to its pool */
 	struct rte_mbuf *held[FAKE_HOLD];
 	uint32_t sum[FAKE_HOLD];
 	unsigned nheld;
@@ -156,7 +156,9 @@ static uint16_t fake_prepare(void *queue, struct rte_mbuf **m, uint16_t n)
 		if (!f->prepares)
 			continue;
 		assert_true((m[i]->ol_flags & RTE_MBUF_F_TX_UDP_CKSUM) != 0);
-		assert_int_equal(p[m[i]->l2_len + m[i]->l3_len + 6] | p[m[i]->l2_len + m[i]->l3_len + 7], 0);
+		assert_int_equal(p[m[i]->l2_len + m[i]->l3_len + 6] |
+					 p[m[i]->l2_len + m[i]->l3_len + 7],
+				 0);
 		p[m[i]->l2_len + m[i]->l3_len + 6] = 0x5a; /* a pseudo-header sum */
 	}
 	return n;
@@ -187,7 +189,8 @@ static inline struct rte_mempool *pool_of(unsigned n)
 	char name[32];
 
 	snprintf(name, sizeof(name), "t%u", serial++);
-	struct rte_mempool *mp = rte_pktmbuf_pool_create(name, n, n >= 1024 ? DP_POOL_CACHE : 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	struct rte_mempool *mp = rte_pktmbuf_pool_create(name, n, n >= 1024 ? DP_POOL_CACHE : 0, 0,
+							 RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	assert_non_null(mp);
 	return mp;
 }

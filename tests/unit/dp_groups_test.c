@@ -57,7 +57,8 @@ static void test_done_stays_done(void **state)
 	world_free(x);
 }
 
-/* Streams get rates of their own and take turns again: each queue goes on with the ordinal that comes next, and so do its values. */
+/* Streams get rates of their own and take turns again: each queue goes on with the ordinal that
+ * comes next, and so do its values. */
 static void test_between_groups(void **state)
 {
 	(void)state;
@@ -71,7 +72,9 @@ static void test_between_groups(void **state)
 			fake[q].take = round % 2 ? TAKE_RANDOM : TAKE_ALL;
 		for (unsigned step = 0; step < 20; step++) {
 			if (any(4) == 0) /* another value for one of them */
-				plan_of[last % IDS] = frames_of(x, (unsigned)(last % IDS), 64 + 20 * (last % 2), any(1000), 60000);
+				plan_of[last % IDS] =
+					frames_of(x, (unsigned)(last % IDS), 64 + 20 * (last % 2),
+						  any(1000), 60000);
 			for (unsigned s = 0; s < IDS; s++)
 				turns[s] = 1 + any(3);
 			x->ngroups = 0;
@@ -83,8 +86,12 @@ static void test_between_groups(void **state)
 				if ((mask >> s & 1) == 0) {
 					struct tphase *p = phase_new(x);
 					phase_add(p, s, plan_of[s]);
-					x->group[x->ngroups++] = (struct tgroup){.stream = (int32_t)s, .limit = UINT64_MAX, .nphases = 1,
-										 .phase = {p}, .epoch = ++epoch};
+					x->group[x->ngroups++] =
+						(struct tgroup){.stream = (int32_t)s,
+								.limit = UINT64_MAX,
+								.nphases = 1,
+								.phase = {p},
+								.epoch = ++epoch};
 				}
 			adopt_now(x);
 			check_counts(x);
@@ -104,7 +111,8 @@ static void test_between_groups(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_done_stays_done), cmocka_unit_test(test_between_groups),
+		cmocka_unit_test(test_done_stays_done),
+		cmocka_unit_test(test_between_groups),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

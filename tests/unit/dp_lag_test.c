@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen where frames are not sent: every slot that was asked for is sent or counted, exactly once, by a clock of the test's own. */
+/* Kind gen where frames are not sent: every slot that was asked for is sent or counted, exactly
+ * once, by a clock of the test's own. */
 #include "dp_grace.h"
 #include "dp_shape_model.h"
 
@@ -25,7 +26,8 @@ static void test_dropped_lag(void **state)
 		while (due[n] < x->now)
 			n++;
 		assert_in_range(n, sent + 10, ARRAY_SIZE(due) - 1);
-		shaped(&x->group[0], shape(1, &p->a, p->from * 1.5, p->to * 1.5, p->step, p->over_ns));
+		shaped(&x->group[0],
+		       shape(1, &p->a, p->from * 1.5, p->to * 1.5, p->step, p->over_ns));
 		adopt_at(x);
 		assert_int_equal(TOTAL(x, unsent), n - sent);
 		to(x, x->now);
@@ -51,7 +53,8 @@ static void test_lag_of_counts(void **state)
 		to(x, T0 + 30000);
 		assert_in_range(TOTAL(x, packets), 1, 1000);
 		x->now = T0 + 700000;
-		shaped(&x->group[0], shape(1, &p->a, p->from * 1.5, p->to * 1.5, p->step, p->over_ns));
+		shaped(&x->group[0],
+		       shape(1, &p->a, p->from * 1.5, p->to * 1.5, p->step, p->over_ns));
 		adopt_at(x);
 		for (unsigned turn = 0; turn < 100000 && !all_done(x); turn++)
 			to(x, x->now + 3000);
@@ -96,8 +99,8 @@ static void test_dropped_lag_walked(void **state)
 	world_free(x);
 }
 
-/* Every arrival and every policy, a device that takes nothing for a while or to the end, one group or several: what was asked for
- * is sent or counted as unsent, each once. */
+/* Every arrival and every policy, a device that takes nothing for a while or to the end, one group
+ * or several: what was asked for is sent or counted as unsent, each once. */
 static void test_stuck(void **state)
 {
 	(void)state;
@@ -112,9 +115,16 @@ static void test_stuck(void **state)
 		phase_add(a, 1, frames_of(x, 1, 64, 1, 60000));
 		phase_add(b, 2, frames_of(x, 2, 128, 1, 60000));
 		x->ngroups = 1 + (more > 0);
-		x->group[0] = (struct tgroup){.stream = -1, .limit = UINT64_MAX, .nphases = 1, .phase = {a}};
-		x->group[1] = (struct tgroup){.stream = 2, .limit = UINT64_MAX, .nphases = 1, .phase = {b}};
-		bool plain = i / 18 == ARRAY_SIZE(patterns) && policy != GEN_SKIP; /* without a shape */
+		x->group[0] = (struct tgroup){.stream = -1,
+					      .limit = UINT64_MAX,
+					      .nphases = 1,
+					      .phase = {a}};
+		x->group[1] = (struct tgroup){.stream = 2,
+					      .limit = UINT64_MAX,
+					      .nphases = 1,
+					      .phase = {b}};
+		/* without a shape */
+		bool plain = i / 18 == ARRAY_SIZE(patterns) && policy != GEN_SKIP;
 		shaped(&x->group[0], pattern(i / 18 % ARRAY_SIZE(patterns)));
 		shaped(&x->group[1], shape(1, &patterns[more].a, 3e5, 3e5, 0, 0));
 		x->job.start_tsc = x->now = T0;
@@ -133,22 +143,31 @@ static void test_stuck(void **state)
 		adopt_at(x);
 		for (unsigned turn = 0; turn < 100000 && !all_done(x); turn++) {
 			for (unsigned q = 0; q < x->nq; q++)
-				fake[q].take = x->now - T0 < 200000 || (!stuck && x->now - T0 > 400000) ? TAKE_RANDOM : TAKE_NONE;
+				fake[q].take =
+					x->now - T0 < 200000 || (!stuck && x->now - T0 > 400000)
+						? TAKE_RANDOM
+						: TAKE_NONE;
 			to(x, x->now + any(turn % 50 == 49 ? 120000 : 3000));
 		}
 		assert_true(all_done(x));
-		assert_true(stuck || policy != GEN_KEEP ? TOTAL(x, unsent) > 0 || policy == GEN_OVERSPEED : TOTAL(x, unsent) == 0);
+		assert_true(stuck || policy != GEN_KEEP
+				    ? TOTAL(x, unsent) > 0 || policy == GEN_OVERSPEED
+				    : TOTAL(x, unsent) == 0);
 		if (TOTAL(x, packets) + TOTAL(x, unsent) != asked || TOTAL(x, dropped) != 0)
-			fail_msg("pattern %u, %u more, policy %u: %lu asked, %lu sent, %lu dropped, %lu unsent", i / 18, more, policy,
-				 (unsigned long)asked, (unsigned long)TOTAL(x, packets), (unsigned long)TOTAL(x, dropped),
-				 (unsigned long)TOTAL(x, unsent));
+			fail_msg(
+				"pattern %u, %u more, policy %u: %lu asked, %lu sent, %lu dropped, %lu unsent",
+				i / 18, more, policy, (unsigned long)asked,
+				(unsigned long)TOTAL(x, packets), (unsigned long)TOTAL(x, dropped),
+				(unsigned long)TOTAL(x, unsent));
 		world_free(x);
 	}
 }
 
-#define PER_TURN 1024 /* frames that are looked at one by one, at most: other queues of the worker wait meanwhile */
+/* frames that are looked at one by one, at most: other queues of the worker wait meanwhile */
+#define PER_TURN 1024
 
-/* Groups of random arrivals on a device that takes nothing to the end, and past it for longer than anybody waits. Frames that were asked for. */
+/* Groups of random arrivals on a device that takes nothing to the end, and past it for longer than
+ * anybody waits. Frames that were asked for. */
 static uint64_t stuck(struct world *x, unsigned ngroups, uint64_t each)
 {
 	const struct arrival a = {.kind = ARRIVAL_POISSON, .seed = 5};
@@ -157,7 +176,10 @@ static uint64_t stuck(struct world *x, unsigned ngroups, uint64_t each)
 	for (unsigned n = 0; n < ngroups; n++) {
 		struct tphase *p = phase_new(x);
 		phase_add(p, n, frames_of(x, n, 64, 1, 60000));
-		x->group[n] = (struct tgroup){.stream = n == 0 ? -1 : (int)n, .limit = each, .nphases = 1, .phase = {p}};
+		x->group[n] = (struct tgroup){.stream = n == 0 ? -1 : (int)n,
+					      .limit = each,
+					      .nphases = 1,
+					      .phase = {p}};
 		shaped(&x->group[n], shape(0, &a, 1e6, 1e6, 0, 0));
 	}
 	x->job.start_tsc = x->now = T0;
@@ -182,10 +204,14 @@ static unsigned turned(struct world *x, unsigned most)
 	return n;
 }
 
-/* Random arrivals that a device did not take for very long are walked through in parts, many groups as well as one. */
+/* Random arrivals that a device did not take for very long are walked through in parts, many groups
+ * as well as one. */
 static void test_stuck_for_long(void **state)
 {
-	static const struct { unsigned ngroups; uint64_t each; } way[] = {{1, 1000000}, {32, 15000}};
+	static const struct {
+		unsigned ngroups;
+		uint64_t each;
+	} way[] = {{1, 1000000}, {32, 15000}};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(way); i++) {
@@ -226,7 +252,8 @@ static void test_stuck_and_changed(void **state)
 	}
 }
 
-/* Random arrivals that are too late are given up in parts, and none of them is sent between two parts. */
+/* Random arrivals that are too late are given up in parts, and none of them is sent between two
+ * parts. */
 static void test_given_up_in_parts(void **state)
 {
 	const struct arrival a = {.kind = ARRIVAL_POISSON, .seed = 5};
@@ -262,7 +289,8 @@ static void test_given_up_in_parts(void **state)
 	world_free(x);
 }
 
-/* A new rate after the end of the run drops what is left until the end, not what would have come behind it. */
+/* A new rate after the end of the run drops what is left until the end, not what would have come
+ * behind it. */
 static void test_dropped_behind_end(void **state)
 {
 	struct world *x = world_new(1, 4095);
@@ -288,9 +316,13 @@ static void test_dropped_behind_end(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dropped_lag), cmocka_unit_test(test_lag_of_counts), cmocka_unit_test(test_dropped_lag_walked),
-		cmocka_unit_test(test_stuck), cmocka_unit_test(test_stuck_for_long),
-		cmocka_unit_test(test_stuck_and_changed), cmocka_unit_test(test_given_up_in_parts),
+		cmocka_unit_test(test_dropped_lag),
+		cmocka_unit_test(test_lag_of_counts),
+		cmocka_unit_test(test_dropped_lag_walked),
+		cmocka_unit_test(test_stuck),
+		cmocka_unit_test(test_stuck_for_long),
+		cmocka_unit_test(test_stuck_and_changed),
+		cmocka_unit_test(test_given_up_in_parts),
 		cmocka_unit_test(test_dropped_behind_end),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);

@@ -39,7 +39,7 @@ struct follow {
 	/* By stream: its ordinal at the schedule's k = 0, and that of the first varying value. */
 	uint64_t base[MAX_IDS], first[MAX_IDS];
 	uint64_t t0;
-	bool timed;              /* deadlines are checked: the rate has not changed since t0 */
+	bool timed; /* deadlines are checked: the rate has not changed since t0 */
 };
 
 struct world {
@@ -47,17 +47,21 @@ struct world {
 	unsigned nq;
 	struct dp_txq *txq[FAKE_QUEUES];
 	struct gen_state *gen[FAKE_QUEUES];
-	struct gen_job job;      /* job and group are what the next plan will say */
+	struct gen_job job; /* job and group are what the next plan will say */
 	unsigned ngroups;
 	struct tgroup group[MAX_GROUPS];
 	struct tgroup adopted[MAX_GROUPS];
 	unsigned nadopted;
-	struct { struct world *x; unsigned q, n; struct follow f[MAX_GROUPS]; } at[FAKE_QUEUES];
+	struct {
+		struct world *x;
+		unsigned q, n;
+		struct follow f[MAX_GROUPS];
+	} at[FAKE_QUEUES];
 	struct probe_model probe[FAKE_QUEUES];
 	uint64_t sizes[CNT_NSIZES];
 	/* By stream: frames and bytes that were taken. By queue: frames taken or rejected. */
 	uint64_t sent[MAX_IDS][2], built[FAKE_QUEUES];
-	bool gives;              /* the sender may give up frames, so some may be skipped */
+	bool gives;               /* the sender may give up frames, so some may be skipped */
 	uint64_t seq, sched, now; /* now: the test's clock; 0: the real clock is asked */
 	uint32_t tag;
 	struct dp_plan *plan[256];
@@ -70,8 +74,8 @@ struct world {
 /* ---- streams and schedules ---- */
 
 /* A frame eth/ipv4/udp of that size with FCS; its source port runs from lo to hi. */
-static inline const struct frame_plan *filled_frames(struct world *x, unsigned id, unsigned size, unsigned lo, unsigned hi,
-						       enum frame_fill fill)
+static inline const struct frame_plan *filled_frames(struct world *x, unsigned id, unsigned size,
+						     unsigned lo, unsigned hi, enum frame_fill fill)
 {
 	struct frame_spec *s = calloc(1, sizeof(*s));
 	struct frame_plan *p = &x->frames[x->nframes++];
@@ -86,7 +90,13 @@ static inline const struct frame_plan *filled_frames(struct world *x, unsigned i
 	snprintf(mac, sizeof(mac), "02:00:00:00:%02x:%02x", id >> 8, id & 0xff);
 	assert_int_equal(frame_vals_parse(&s->vals, "eth.dst", mac, &e), 0);
 	assert_int_equal(frame_field_parse("udp.src", &proto, &nth, &field, &e), 0);
-	struct vary v = {.kind = lo == hi ? VARY_FIXED : VARY_RANGE, .bits = 16, .first = lo, .lo = lo, .hi = hi, .step = 1, .div = 1};
+	struct vary v = {.kind = lo == hi ? VARY_FIXED : VARY_RANGE,
+			 .bits = 16,
+			 .first = lo,
+			 .lo = lo,
+			 .hi = hi,
+			 .step = 1,
+			 .div = 1};
 	frame_vals_vary(&s->vals, proto, nth, field, &v);
 	s->size = (uint16_t)size;
 	s->fill = fill;
@@ -97,7 +107,8 @@ static inline const struct frame_plan *filled_frames(struct world *x, unsigned i
 	return p;
 }
 
-static inline const struct frame_plan *frames_of(struct world *x, unsigned id, unsigned size, unsigned lo, unsigned hi)
+static inline const struct frame_plan *frames_of(struct world *x, unsigned id, unsigned size,
+						 unsigned lo, unsigned hi)
 {
 	return filled_frames(x, id, size, lo, hi, FILL_ABC);
 }
@@ -138,9 +149,20 @@ static inline void phase_ready(struct world *x, struct tphase *p)
 	for (unsigned q = 0; q < x->nq; q++) {
 		uint64_t own = p->k0 > q ? (p->k0 - q - 1) / x->nq + 1 : 0;
 		struct frun_spec spec = {
-			.cycle = p->cycle, .ncycle = p->ncycle, .plan = p->plan, .nplans = p->nplans, .stream_id = p->id, .o0 = p->o0,
-			.nstreams = p->nstreams, .first = (unsigned)(q + own * x->nq - p->k0), .nqueues = x->nq, .sched_id = p->sched,
-			.offload = p->offload, .data_off = GEN_DATA_OFF, .len16_off = GEN_LEN16_OFF, .len32_off = GEN_LEN32_OFF,
+			.cycle = p->cycle,
+			.ncycle = p->ncycle,
+			.plan = p->plan,
+			.nplans = p->nplans,
+			.stream_id = p->id,
+			.o0 = p->o0,
+			.nstreams = p->nstreams,
+			.first = (unsigned)(q + own * x->nq - p->k0),
+			.nqueues = x->nq,
+			.sched_id = p->sched,
+			.offload = p->offload,
+			.data_off = GEN_DATA_OFF,
+			.len16_off = GEN_LEN16_OFF,
+			.len32_off = GEN_LEN32_OFF,
 		};
 		p->prog[q] = frun_new(&spec, &e);
 		assert_non_null(p->prog[q]);
@@ -170,7 +192,8 @@ static inline uint64_t bytes_before(const struct tgroup *g, uint64_t k)
 		const struct tphase *p = g->phase[n];
 		uint64_t in = (k < p->end ? k : p->end) - p->k0;
 		for (unsigned i = 0; i < p->ncycle; i++)
-			sum += (in / p->ncycle + (i < in % p->ncycle)) * (p->plan[p->cycle[i].plan]->len + 4u + (g->l2 ? 0u : 20u));
+			sum += (in / p->ncycle + (i < in % p->ncycle)) *
+			       (p->plan[p->cycle[i].plan]->len + 4u + (g->l2 ? 0u : 20u));
 	}
 	return sum;
 }
@@ -212,18 +235,21 @@ static inline uint64_t due_of(const struct tgroup *g, const struct follow *f, ui
 {
 	uint64_t units = g->by_bytes ? bytes_before(g, k) : k;
 
-	return f->t0 + units * g->period.cycles + (uint64_t)((unsigned __int128)units * g->period.frac >> 64);
+	return f->t0 + units * g->period.cycles +
+	       (uint64_t)((unsigned __int128)units * g->period.frac >> 64);
 }
 
 /* The next frame of the group on queue q. Returns its stream, and gives its bytes and its plan. */
-static inline unsigned expected(struct world *x, unsigned q, const struct follow *f, uint8_t *out, const struct frame_plan **plan)
+static inline unsigned expected(struct world *x, unsigned q, const struct follow *f, uint8_t *out,
+				const struct frame_plan **plan)
 {
 	const struct tgroup *g = adopted_group(x, f->stream);
 	uint64_t k = q + (f->i - f->epoch_i) * x->nq;
 	const struct tphase *p = phase_at(g, k);
 	const struct frun_slot *s = &p->cycle[(k - p->k0) % p->ncycle];
 	unsigned id = p->id[s->stream];
-	uint64_t o = p->o0[s->stream] + of_stream(p, s->stream, k - p->k0) + f->base[id] - f->first[id];
+	uint64_t o =
+		p->o0[s->stream] + of_stream(p, s->stream, k - p->k0) + f->base[id] - f->first[id];
 
 	*plan = p->plan[s->plan];
 	frame_plan_at(p->plan[s->plan], o, out);
@@ -233,7 +259,10 @@ static inline unsigned expected(struct world *x, unsigned q, const struct follow
 /* Judges a frame that the device took (accepted) or rejected: it must be its group's next one. */
 static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 {
-	struct { struct world *x; unsigned q; } *at = arg;
+	struct {
+		struct world *x;
+		unsigned q;
+	} *at = arg;
 	struct world *x = at->x;
 	const struct frame_plan *plan;
 	uint8_t want[FRAME_MAX_LEN], got[FRAME_MAX_LEN];
@@ -242,13 +271,15 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 	assert_non_null(f);
 	const struct tgroup *g = adopted_group(x, f->stream);
 	unsigned id = expected(x, at->q, f, want, &plan);
-	for (unsigned n = 0; x->gives && n < 65536 && !probe_aside(got, m->data_len, want, plan); n++) {
+	for (unsigned n = 0; x->gives && n < 65536 && !probe_aside(got, m->data_len, want, plan);
+	     n++) {
 		f->i++;
 		id = expected(x, at->q, f, want, &plan);
 	}
 	uint64_t len = plan->len, due = f->timed ? due_of(g, f, at->q + f->i * x->nq) : 0;
 	assert_true(!f->timed || (int64_t)((x->now != 0 ? x->now : rte_rdtsc()) - due) >= 0);
-	probe_through(&x->probe[at->q], plan, id, got, want, accepted, (g->period.cycles | g->period.frac) == 0, f->timed ? &due : NULL);
+	probe_through(&x->probe[at->q], plan, id, got, want, accepted,
+		      (g->period.cycles | g->period.frac) == 0, f->timed ? &due : NULL);
 	assert_int_equal(m->data_len, len);
 	if (m->ol_flags != 0) { /* the device fills in the checksums */
 		memset(want + m->l2_len + 10, 0, 2);
@@ -257,7 +288,8 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 			want[m->l2_len + m->l3_len + 6] = 0x5a;
 	}
 	assert_memory_equal(got, want, len);
-	assert_int_equal(m->packet_type, x->txq[at->q]->edits == DP_EDITS_ALL ? 0 : DP_DST_KNOWN); /* none of ours is for a group */
+	/* none of ours is for a group */
+	assert_int_equal(m->packet_type, x->txq[at->q]->edits == DP_EDITS_ALL ? 0 : DP_DST_KNOWN);
 	assert_true(f->i * x->nq + at->q < g->limit);
 	f->i++;
 	x->built[at->q]++;
@@ -268,11 +300,18 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 	}
 }
 
-static void judge(void *arg, const struct rte_mbuf *m) { through(arg, m, true); }
-static void judge_rejected(void *arg, const struct rte_mbuf *m) { through(arg, m, false); }
+static void judge(void *arg, const struct rte_mbuf *m)
+{
+	through(arg, m, true);
+}
+static void judge_rejected(void *arg, const struct rte_mbuf *m)
+{
+	through(arg, m, false);
+}
 
 /* The schedule of a group begins anew. Streams that were in the old one keep their ordinals. */
-static inline void restart(struct follow *f, const struct tgroup *was, const struct tgroup *g, unsigned nq)
+static inline void restart(struct follow *f, const struct tgroup *was, const struct tgroup *g,
+			   unsigned nq)
 {
 	uint64_t k = (f->i - f->epoch_i) * nq; /* the group's frames, as far as this queue knows */
 	const struct tphase *p = phase_at(was, k);
@@ -289,22 +328,26 @@ static inline const struct frame_var *varies(const struct tphase *p, unsigned id
 {
 	for (unsigned i = 0; i < p->ncycle; i++)
 		if (p->id[p->cycle[i].stream] == id)
-			return p->plan[p->cycle[i].plan]->nvars > 0 ? p->plan[p->cycle[i].plan]->var : NULL;
+			return p->plan[p->cycle[i].plan]->nvars > 0 ? p->plan[p->cycle[i].plan]->var
+								    : NULL;
 	return NULL;
 }
 
 /* A stream that varies in another way than before starts with the first value of it. */
-static inline void vary_anew(struct follow *f, const struct tphase *was, const struct tphase *p, unsigned nq)
+static inline void vary_anew(struct follow *f, const struct tphase *was, const struct tphase *p,
+			     unsigned nq)
 {
 	for (unsigned s = 0; s < p->nstreams; s++) {
 		const struct frame_var *a = varies(was, p->id[s]), *b = varies(p, p->id[s]);
 		if (b != NULL && (a == NULL || a->id != b->id))
-			f->first[p->id[s]] = f->base[p->id[s]] + p->o0[s] + of_stream(p, s, (f->i - f->epoch_i) * nq - p->k0);
+			f->first[p->id[s]] = f->base[p->id[s]] + p->o0[s] +
+					     of_stream(p, s, (f->i - f->epoch_i) * nq - p->k0);
 	}
 }
 
 /* Streams that were in another group go on where they stood in it. */
-static inline void move_streams(struct world *x, const struct follow *old, unsigned nold, struct follow *f, const struct tgroup *g)
+static inline void move_streams(struct world *x, const struct follow *old, unsigned nold,
+				struct follow *f, const struct tgroup *g)
 {
 	const struct tphase *to = g->phase[0];
 
@@ -319,7 +362,9 @@ static inline void move_streams(struct world *x, const struct follow *old, unsig
 				if (to->id[t] != id)
 					continue;
 				f->base[id] = was->base[id] + p->o0[s] + of_stream(p, s, k - p->k0);
-				f->first[id] = a != NULL && b != NULL && a->id == b->id ? was->first[id] : f->base[id];
+				f->first[id] = a != NULL && b != NULL && a->id == b->id
+						       ? was->first[id]
+						       : f->base[id];
 			}
 	}
 }
@@ -342,14 +387,21 @@ static inline void follow_plan(struct world *x, unsigned q)
 			if (f->epoch != g->epoch)
 				restart(f, was, g, x->nq);
 			vary_anew(f, old, phase_at(g, (f->i - f->epoch_i) * x->nq), x->nq);
-			f->timed &= f->epoch_i == 0 && (!g->by_bytes || g->phase[0] == was->phase[0]);
-			f->timed &= memcmp(&was->period, &g->period, sizeof(g->period)) == 0 && was->by_bytes == g->by_bytes && was->l2 == g->l2;
+			f->timed &=
+				f->epoch_i == 0 && (!g->by_bytes || g->phase[0] == was->phase[0]);
+			f->timed &= memcmp(&was->period, &g->period, sizeof(g->period)) == 0 &&
+				    was->by_bytes == g->by_bytes && was->l2 == g->l2;
 			f->timed &= g->shape == NULL;
 			next[n] = *f;
 		} else {
 			bool first = x->gen[q]->run != x->job.run;
-			next[n] = (struct follow){.stream = g->stream, .epoch = g->epoch, .t0 = first ? x->job.start_tsc : x->now,
-						  .timed = (g->period.cycles | g->period.frac) != 0 && (first || x->now != 0) && g->shape == NULL};
+			next[n] =
+				(struct follow){.stream = g->stream,
+						.epoch = g->epoch,
+						.t0 = first ? x->job.start_tsc : x->now,
+						.timed = (g->period.cycles | g->period.frac) != 0 &&
+							 (first || x->now != 0) &&
+							 g->shape == NULL};
 		}
 		if (begins)
 			move_streams(x, before, nold, &next[n], g);
@@ -363,7 +415,8 @@ static inline void follow_plan(struct world *x, unsigned q)
 
 static inline struct dp_plan *plan_new(struct world *x, unsigned ntasks, size_t extra)
 {
-	struct dp_plan *p = zeroed(sizeof(*p) + ntasks * sizeof(struct dp_task) + CACHE_LINE + extra);
+	struct dp_plan *p =
+		zeroed(sizeof(*p) + ntasks * sizeof(struct dp_task) + CACHE_LINE + extra);
 
 	p->seq = ++x->seq;
 	p->task = (struct dp_task *)(p + 1);
@@ -395,7 +448,8 @@ struct queue_mem {
 
 static inline struct dp_plan *plan_make(struct world *x)
 {
-	size_t mem = RTE_ALIGN_CEIL(gen_mem_size(x->ngroups), CACHE_LINE), head = RTE_ALIGN_CEIL(sizeof(struct queue_mem), CACHE_LINE);
+	size_t mem = RTE_ALIGN_CEIL(gen_mem_size(x->ngroups), CACHE_LINE),
+	       head = RTE_ALIGN_CEIL(sizeof(struct queue_mem), CACHE_LINE);
 	struct dp_plan *p = plan_new(x, x->nq, x->nq * (mem + head));
 	uint8_t *at = (uint8_t *)RTE_PTR_ALIGN_CEIL(p->task + x->nq, CACHE_LINE);
 
@@ -404,14 +458,25 @@ static inline struct dp_plan *plan_make(struct world *x)
 		for (unsigned n = 0; n < x->ngroups; n++) {
 			const struct tgroup *g = &x->group[n];
 			m->group[n] = (struct gen_group){
-				.stream = g->stream, .nphases = (uint16_t)g->nphases, .phase = m->phase[n], .epoch = g->epoch,
-				.by_bytes = g->by_bytes, .l2 = g->l2, .period = g->period, .limit = g->limit, .shape = g->shape,
+				.stream = g->stream,
+				.nphases = (uint16_t)g->nphases,
+				.phase = m->phase[n],
+				.epoch = g->epoch,
+				.by_bytes = g->by_bytes,
+				.l2 = g->l2,
+				.period = g->period,
+				.limit = g->limit,
+				.shape = g->shape,
 			};
 			for (unsigned i = 0; i < g->nphases; i++) {
 				struct tphase *ph = g->phase[i];
 				phase_ready(x, ph);
 				m->phase[n][i] = (struct gen_phase){
-					.k0 = ph->k0, .end = ph->end, .prog = ph->prog[q], .state = ph->state[q], .tag = ph->tag[q],
+					.k0 = ph->k0,
+					.end = ph->end,
+					.prog = ph->prog[q],
+					.state = ph->state[q],
+					.tag = ph->tag[q],
 				};
 			}
 		}
@@ -422,12 +487,17 @@ static inline struct dp_plan *plan_make(struct world *x)
 		m->job.ngroups = (uint16_t)x->ngroups;
 		m->job.group = m->group;
 		m->job.mem = at + head;
-		p->task[q] = (struct dp_task){.kind = &dp_kind_gen, .state = &x->gen[q]->base, .job = &m->job};
+		p->task[q] = (struct dp_task){.kind = &dp_kind_gen,
+					      .state = &x->gen[q]->base,
+					      .job = &m->job};
 	}
 	return p;
 }
 
-static inline void post(struct world *x) { assert_true(mbox_post(&x->w->mbox, plan_make(x))); }
+static inline void post(struct world *x)
+{
+	assert_true(mbox_post(&x->w->mbox, plan_make(x)));
+}
 
 static inline void followed(struct world *x)
 {
@@ -472,7 +542,8 @@ static inline void poll_at(struct world *x)
 {
 	for (unsigned q = 0; q < x->nq; q++)
 		for (unsigned idle = 0; idle < 3 && gen_is_on(x->gen[q]);)
-			idle = dp_kind_gen.poll(x->w, &x->w->plan->task[q], x->now) > 0 ? 0 : idle + 1;
+			idle = dp_kind_gen.poll(x->w, &x->w->plan->task[q], x->now) > 0 ? 0
+											: idle + 1;
 }
 
 static inline bool all_done(const struct world *x)
@@ -527,7 +598,8 @@ static inline void check_counts(const struct world *x)
 static inline struct tgroup *one_group(struct world *x, struct tphase *p)
 {
 	x->ngroups = 1;
-	x->group[0] = (struct tgroup){.stream = -1, .limit = UINT64_MAX, .nphases = 1, .phase = {p}};
+	x->group[0] =
+		(struct tgroup){.stream = -1, .limit = UINT64_MAX, .nphases = 1, .phase = {p}};
 	return &x->group[0];
 }
 
@@ -551,7 +623,8 @@ static inline struct world *world_new(unsigned nq, unsigned pool)
 		assert_true(gen_pool_fits(x->txq[q]->pool));
 		x->txq[q]->pool_size = pool;
 		x->gen[q] = zeroed(sizeof(*x->gen[q]));
-		x->gen[q]->cell = zeroed(GEN_MAX_STREAMS * sizeof(struct cnt_stream) + sizeof(struct gen_probes));
+		x->gen[q]->cell = zeroed(GEN_MAX_STREAMS * sizeof(struct cnt_stream) +
+					 sizeof(struct gen_probes));
 		probe_open(&x->probe[q], x->gen[q], x->txq[q], q);
 		x->at[q].x = x;
 		x->at[q].q = q;
@@ -559,8 +632,12 @@ static inline struct world *world_new(unsigned nq, unsigned pool)
 		fake[q].rejected = judge_rejected;
 		fake[q].arg = &x->at[q];
 	}
-	x->job = (struct gen_job){.burst = 32, .run = 1, .start_tsc = rte_rdtsc(), .end_tsc = UINT64_MAX,
-				  .grace_cycles = rte_get_tsc_hz() / 4000 * 4, .forgive_cycles = rte_get_tsc_hz() / 20};
+	x->job = (struct gen_job){.burst = 32,
+				  .run = 1,
+				  .start_tsc = rte_rdtsc(),
+				  .end_tsc = UINT64_MAX,
+				  .grace_cycles = rte_get_tsc_hz() / 4000 * 4,
+				  .forgive_cycles = rte_get_tsc_hz() / 20};
 	struct tphase *p = phase_new(x);
 	phase_add(p, 0, frames_of(x, 0, 64, 1, 1));
 	one_group(x, p);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen with schedules of many streams: order, counts, phases, groups with their own rates, marks, offload, and plans that change at
- * random moments. Each frame is judged against the plain way of making it. */
+/* Kind gen with schedules of many streams: order, counts, phases, groups with their own rates,
+ * marks, offload, and plans that change at random moments. Each frame is judged against the plain
+ * way of making it. */
 #include "dp_grace.h"
 #include "dp_model.h"
 
-/* A schedule of n streams from id on, of turns at random; sizes: 0 all of 64 bytes, else up to so many different ones. */
-static struct tphase *some_phase(struct world *x, unsigned id, unsigned n, unsigned sizes, bool fills)
+/* A schedule of n streams from id on, of turns at random; sizes: 0 all of 64 bytes, else up to so
+ * many different ones. */
+static struct tphase *some_phase(struct world *x, unsigned id, unsigned n, unsigned sizes,
+				 bool fills)
 {
 	struct tphase *p = phase_new(x);
 	const struct frame_plan *plan[8][4];
@@ -13,7 +16,8 @@ static struct tphase *some_phase(struct world *x, unsigned id, unsigned n, unsig
 	for (unsigned s = 0; s < n; s++) {
 		unsigned lo = 10 + any(20), hi = any(3) == 0 ? 40000 : 40 + any(20);
 		for (unsigned i = 0; i < 1 + sizes && i < 4; i++)
-			plan[s][i] = filled_frames(x, id + s, sizes > 0 ? 64 + any(600) : 64, lo, hi, fills && s % 2 ? FILL_INC : FILL_ABC);
+			plan[s][i] = filled_frames(x, id + s, sizes > 0 ? 64 + any(600) : 64, lo,
+						   hi, fills && s % 2 ? FILL_INC : FILL_ABC);
 	}
 	for (unsigned s = 0; s < n; s++)
 		phase_add(p, id + s, plan[s][0]);
@@ -55,7 +59,8 @@ static void test_schedules(void **state)
 	}
 }
 
-/* The second and the third run begin with the first frame again, by programs that were used before. */
+/* The second and the third run begin with the first frame again, by programs that were used
+ * before. */
 static void test_again(void **state)
 {
 	struct world *x = world_new(2, 700);
@@ -162,7 +167,8 @@ static uint64_t sent_of(const struct world *x, const struct tgroup *g)
 	return n;
 }
 
-/* Schedule and streams, by frames and by bytes of both layers, through phases: each frame on its cycle, and no queue knows of the others. */
+/* Schedule and streams, by frames and by bytes of both layers, through phases: each frame on its
+ * cycle, and no queue knows of the others. */
 static void test_group_deadlines(void **state)
 {
 	(void)state;
@@ -178,8 +184,11 @@ static void test_group_deadlines(void **state)
 			struct tgroup *g = &x->group[n];
 			g->by_bytes = (round + n) % 2 == 0;
 			g->l2 = (round + n) % 4 == 0;
-			g->period = (struct pace_period){.cycles = g->by_bytes ? any(5) : 200 + any(2000), .frac = any(1000000) * 0x3333333333ull};
-			if (g->period.cycles == 0) /* not millions of frames: at least a sixteenth of a cycle for a byte */
+			g->period = (struct pace_period){.cycles = g->by_bytes ? any(5)
+									       : 200 + any(2000),
+							 .frac = any(1000000) * 0x3333333333ull};
+			/* not millions of frames: at least a sixteenth of a cycle for a byte */
+			if (g->period.cycles == 0)
 				g->period.frac |= 1ull << 60;
 			g->limit = any(3) == 0 ? any(100) : UINT64_MAX;
 		}
@@ -188,7 +197,8 @@ static void test_group_deadlines(void **state)
 		for (unsigned step = 0; step < 150 && !all_done(x); step++) {
 			poll_at(x);
 			for (unsigned n = 0; n < x->ngroups; n++)
-				assert_int_equal(sent_of(x, &x->group[n]), due_count(x, &x->group[n], x->now));
+				assert_int_equal(sent_of(x, &x->group[n]),
+						 due_count(x, &x->group[n], x->now));
 			x->now += any(4000);
 		}
 		check_counts(x);
@@ -223,13 +233,15 @@ static void test_group_end(void **state)
 		}
 		assert_true(all_done(x));
 		for (unsigned n = 0; n < x->ngroups; n++)
-			assert_int_equal(sent_of(x, &x->group[n]), due_count(x, &x->group[n], x->job.end_tsc - 1));
+			assert_int_equal(sent_of(x, &x->group[n]),
+					 due_count(x, &x->group[n], x->job.end_tsc - 1));
 		assert_int_equal(TOTAL(x, unsent), 0);
 		world_free(x);
 	}
 }
 
-/* A device that takes nothing: what was due and not sent is unsent, with sizes that differ and without a limit too. */
+/* A device that takes nothing: what was due and not sent is unsent, with sizes that differ and
+ * without a limit too. */
 static void test_group_give_up(void **state)
 {
 	struct world *x = world_new(2, 2047);
@@ -255,7 +267,8 @@ static void test_group_give_up(void **state)
 	assert_true(all_done(x));
 	for (unsigned n = 0; n < 2; n++)
 		due += due_count(x, &x->group[n], x->job.end_tsc - 1);
-	assert_int_equal(TOTAL(x, dropped), 0); /* what the device refused is unsent, as what was never built */
+	/* what the device refused is unsent, as what was never built */
+	assert_int_equal(TOTAL(x, dropped), 0);
 	assert_int_equal(TOTAL(x, packets) + TOTAL(x, unsent), due);
 	fake[0].nrefused = fake[1].nrefused = 0;
 	world_free(x);
@@ -276,7 +289,8 @@ static void test_turns(void **state)
 		dp_kind_gen.poll(x->w, &x->w->plan->task[0], x->now);
 		x->now += 100;
 	}
-	uint64_t a = sent_of(x, &x->group[0]), b = sent_of(x, &x->group[1]), c = sent_of(x, &x->group[2]), d = sent_of(x, &x->group[3]);
+	uint64_t a = sent_of(x, &x->group[0]), b = sent_of(x, &x->group[1]),
+		 c = sent_of(x, &x->group[2]), d = sent_of(x, &x->group[3]);
 	assert_true(a > 25000 && b + 64 >= a && b <= a + 64 && c + 64 >= a && c <= a + 64);
 	assert_in_range(d, 298, 300);
 	check_counts(x);
@@ -297,7 +311,8 @@ static struct tphase *other_values(struct world *x, const struct tphase *was)
 	for (unsigned i = 0; i < was->ncycle; i++) {
 		unsigned f = was->cycle[i].plan, id = was->id[was->cycle[i].stream];
 		if (plan[f] == NULL)
-			plan[f] = id % 2 ? was->plan[f] : frames_of(x, id, was->plan[f]->len + 4, lo, hi);
+			plan[f] = id % 2 ? was->plan[f]
+					 : frames_of(x, id, was->plan[f]->len + 4, lo, hi);
 		phase_add(p, id, plan[f]);
 	}
 	return p;
@@ -373,7 +388,8 @@ static void test_random_changes(void **state)
 	}
 }
 
-/* The limit counts from the start, whatever schedules there were in between; a queue ends on its share. */
+/* The limit counts from the start, whatever schedules there were in between; a queue ends on its
+ * share. */
 static void test_limit_over_schedules(void **state)
 {
 	struct world *x = world_new(3, 1500);
@@ -412,7 +428,8 @@ static void test_pace_over_changes(void **state)
 		poll_at(x);
 		assert_int_equal(fake[0].frames, sent + 1);
 		next += (x->group[0].phase[0]->plan[0]->len + 24u) * 100;
-		struct tphase *p = phase_new(x); /* what comes next has another size: its time does not */
+		/* what comes next has another size: its time does not */
+		struct tphase *p = phase_new(x);
 		phase_add(p, 0, frames_of(x, 0, size, 1, 1));
 		x->group[0].phase[0] = p;
 		x->group[0].epoch = i % 2 ? i : x->group[0].epoch;
@@ -436,7 +453,9 @@ static void test_classes(void **state)
 
 		for (unsigned s = 0; s < 6; s++) {
 			static const enum frame_fill fill[] = {FILL_ABC, FILL_ZERO, FILL_INC};
-			phase_add(p, s, filled_frames(x, s, 300 + (round % 2) * 30 * s, 1, 1 + 500 * (s % 2), fill[s % 3]));
+			phase_add(p, s,
+				  filled_frames(x, s, 300 + (round % 2) * 30 * s, 1,
+						1 + 500 * (s % 2), fill[s % 3]));
 		}
 		for (unsigned q = 0; q < 2; q++) {
 			fake[q].take = TAKE_RANDOM;
@@ -457,13 +476,15 @@ static void test_classes(void **state)
 	}
 }
 
-/* Checksums are the device's: its driver writes into frames before it sends them, and again into the same buffers the next time. */
+/* Checksums are the device's: its driver writes into frames before it sends them, and again into
+ * the same buffers the next time. */
 static void test_prepare(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 12; round++) {
 		struct world *x = world_new(1 + round % 2, 700);
-		struct tphase *p = round % 3 == 0 ? own_phase(x, 0, 0) : some_phase(x, 0, 3, round % 3, round % 2);
+		struct tphase *p = round % 3 == 0 ? own_phase(x, 0, 0)
+						  : some_phase(x, 0, 3, round % 3, round % 2);
 
 		if (round % 3 == 0)
 			phase_add(p, 1, frames_of(x, 1, 64, 7, 7));
@@ -541,10 +562,18 @@ static void test_rejected(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_schedules), cmocka_unit_test(test_again), cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_group_deadlines), cmocka_unit_test(test_group_end), cmocka_unit_test(test_group_give_up),
-		cmocka_unit_test(test_turns), cmocka_unit_test(test_random_changes), cmocka_unit_test(test_limit_over_schedules),
-		cmocka_unit_test(test_pace_over_changes), cmocka_unit_test(test_classes), cmocka_unit_test(test_prepare),
+		cmocka_unit_test(test_schedules),
+		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_group_deadlines),
+		cmocka_unit_test(test_group_end),
+		cmocka_unit_test(test_group_give_up),
+		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_random_changes),
+		cmocka_unit_test(test_limit_over_schedules),
+		cmocka_unit_test(test_pace_over_changes),
+		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_prepare),
 		cmocka_unit_test(test_rejected),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);

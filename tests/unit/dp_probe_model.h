@@ -17,18 +17,20 @@ static bool probing;
 
 struct probe_model {
 	unsigned port, queue;
-	uint64_t sent[MAX_IDS];  /* probes accepted of each stream */
-	uint32_t left[MAX_IDS];  /* frames until the next probe, where not all frames have one */
+	uint64_t sent[MAX_IDS]; /* probes accepted of each stream */
+	uint32_t left[MAX_IDS]; /* frames until the next probe, where not all frames have one */
 	const struct frame_plan *seen[MAX_IDS]; /* the plan of each stream's newest frame */
 	uint64_t last_sent;
 };
 
-static inline void probe_open(struct probe_model *p, struct gen_state *g, struct dp_txq *txq, unsigned queue)
+static inline void probe_open(struct probe_model *p, struct gen_state *g, struct dp_txq *txq,
+			      unsigned queue)
 {
 	probing = queue == 0 ? any(2) == 0 : probing;
 	p->port = txq->port = 5;
 	p->queue = queue;
-	g->probes = (struct gen_probes *)(void *)(g->cell + GEN_MAX_STREAMS); /* there is room for both */
+	/* there is room for both */
+	g->probes = (struct gen_probes *)(void *)(g->cell + GEN_MAX_STREAMS);
 	for (unsigned s = 0; probing && s < MAX_IDS; s++) /* some numbers will pass 2^32 */
 		g->probes->seq[s] = p->sent[s] = s % 2 ? UINT32_MAX - any(100) : 0;
 }
@@ -47,16 +49,20 @@ static inline void probe_counts_right(const struct probe_model *p, const struct 
 }
 
 /* True when the bytes are those of the frame, not looking at what its probe says. */
-static inline bool probe_aside(const uint8_t *got, unsigned got_len, const uint8_t *want, const struct frame_plan *plan)
+static inline bool probe_aside(const uint8_t *got, unsigned got_len, const uint8_t *want,
+			       const struct frame_plan *plan)
 {
-	unsigned from = plan->probe_off != 0 ? plan->probe_off : plan->len, to = plan->probe_off != 0 ? from + PROBE_LEN : from;
+	unsigned from = plan->probe_off != 0 ? plan->probe_off : plan->len,
+		 to = plan->probe_off != 0 ? from + PROBE_LEN : from;
 
-	return got_len == plan->len && memcmp(got, want, from) == 0 && memcmp(got + to, want + to, plan->len - to) == 0;
+	return got_len == plan->len && memcmp(got, want, from) == 0 &&
+	       memcmp(got + to, want + to, plan->len - to) == 0;
 }
 
 /* Checks a probe, which must have the next number of its stream, or the empty room for a probe.
  * max: frames have no deadlines. due: the frame's deadline; NULL: it is not known here. */
-static inline void probe_check(struct probe_model *m, const struct frame_plan *plan, unsigned id, const uint8_t *at, bool max, const uint64_t *due)
+static inline void probe_check(struct probe_model *m, const struct frame_plan *plan, unsigned id,
+			       const uint8_t *at, bool max, const uint64_t *due)
 {
 	uint32_t *left = &m->left[id];
 	uint64_t hi, lo, now = rte_rdtsc();
@@ -67,7 +73,8 @@ static inline void probe_check(struct probe_model *m, const struct frame_plan *p
 	lo = rte_be_to_cpu_64(lo);
 	struct probe p = probe_of(hi, lo);
 	assert_true(probe_right(hi, lo));
-	assert_int_equal(hi, probe_hi(p.seq, p.port, p.queue, (hi & 31) << 15 | (lo >> 36 & 0x7fff), lo));
+	assert_int_equal(hi, probe_hi(p.seq, p.port, p.queue, (hi & 31) << 15 | (lo >> 36 & 0x7fff),
+				      lo));
 	/* The device may have refused all frames of a schedule in between that has more probes. All
 	 * that is left of it is that the turn of the next probe may come sooner. */
 	bool sooner = m->seen[id] != plan && lo != probe_lo(PROBE_NONE, 0, 0);
@@ -99,8 +106,9 @@ static inline void probe_check(struct probe_model *m, const struct frame_plan *p
 /* Checks the probe in a frame that the device took, and puts the bytes of the wanted frame in its
  * place, for frames that were refused too. A probe keeps all checksums right, so the rest of the
  * frame is the same with or without it. */
-static inline void probe_through(struct probe_model *m, const struct frame_plan *plan, unsigned id, uint8_t *got, const uint8_t *want, bool accepted,
-				 bool max, const uint64_t *due)
+static inline void probe_through(struct probe_model *m, const struct frame_plan *plan, unsigned id,
+				 uint8_t *got, const uint8_t *want, bool accepted, bool max,
+				 const uint64_t *due)
 {
 	if (plan->probe_off == 0)
 		return;

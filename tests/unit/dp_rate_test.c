@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen and time: each frame at its deadline, rates that change, runs that end; by a clock of the test's own where the cycle matters. */
+/* Kind gen and time: each frame at its deadline, rates that change, runs that end; by a clock of
+ * the test's own where the cycle matters. */
 #include "dp_model.h"
 
 #define HZ ((double)rte_get_tsc_hz())
@@ -23,7 +24,9 @@ static void to(struct world *x, uint64_t now)
 /* Each frame goes on the cycle that it is due, not one before. */
 static void test_exact(void **state)
 {
-	static const struct pace_period periods[] = {{.cycles = 1000}, {.cycles = 672, .frac = 0x5555555555555555}, {.frac = 1ull << 62}};
+	static const struct pace_period periods[] = {{.cycles = 1000},
+						     {.cycles = 672, .frac = 0x5555555555555555},
+						     {.frac = 1ull << 62}};
 
 	(void)state;
 	for (unsigned nq = 1; nq <= 3; nq++)
@@ -63,7 +66,8 @@ static void test_rate_between_frames(void **state)
 	gone(x);
 	wait = 300000; /* of queue 1; queue 2 waits for one period more */
 	for (unsigned round = 0; round < 30; round++) {
-		uint64_t was = x->group[0].period.cycles, next = 1000 + any(10000000), pass = 1 + any((unsigned)(wait / 2));
+		uint64_t was = x->group[0].period.cycles, next = 1000 + any(10000000),
+			 pass = 1 + any((unsigned)(wait / 2));
 		to(x, x->now + pass);
 		assert_int_equal(gone(x), 0);
 		x->group[0].period.cycles = next;
@@ -88,7 +92,8 @@ static void test_rate_between_frames(void **state)
 	world_free(x);
 }
 
-/* A rate far above the one before brings no burst: only frames that the new rate makes due since the change. A lag is not carried over. */
+/* A rate far above the one before brings no burst: only frames that the new rate makes due since
+ * the change. A lag is not carried over. */
 static void test_rate_up_no_burst(void **state)
 {
 	struct world *x = world_new(1, 4095);
@@ -160,7 +165,8 @@ static void test_deadlines(void **state)
 		struct world *x = world_new(nq, 1500);
 		struct pace pace = {.period = pace_period(HZ, 2e6)};
 		x->group[0].period = pace.period;
-		pace.t0 = x->job.start_tsc = rte_rdtsc() + (uint64_t)(HZ / 5); /* far enough for a slow machine to have the plan before */
+		/* far enough for a slow machine to have the plan before */
+		pace.t0 = x->job.start_tsc = rte_rdtsc() + (uint64_t)(HZ / 5);
 		x->group[0].limit = 10001;
 		for (unsigned q = 0; q < nq; q++)
 			fake[q].take = TAKE_RANDOM;
@@ -174,7 +180,8 @@ static void test_deadlines(void **state)
 	}
 }
 
-/* Frames whose deadline lies before the end, all of them and no other, however late the worker is. */
+/* Frames whose deadline lies before the end, all of them and no other, however late the worker
+ * is. */
 static void test_timed(void **state)
 {
 	(void)state;
@@ -182,9 +189,12 @@ static void test_timed(void **state)
 		for (unsigned late = 0; late < 2; late++) {
 			struct world *x = world_new(nq, 1500);
 			x->group[0].period = (struct pace_period){.cycles = 1000};
-			x->job.grace_cycles = (uint64_t)HZ * 10; /* slow as sanitizers make it, all is sent */
-			x->job.start_tsc = late ? rte_rdtsc() - 3 * 1000 * 1000 : rte_rdtsc() + 100000;
-			x->job.end_tsc = x->job.start_tsc + 1000 * 1000; /* frame 1000 is due at the end, not before it */
+			/* slow as sanitizers make it, all is sent */
+			x->job.grace_cycles = (uint64_t)HZ * 10;
+			x->job.start_tsc =
+				late ? rte_rdtsc() - 3 * 1000 * 1000 : rte_rdtsc() + 100000;
+			/* frame 1000 is due at the end, not before it */
+			x->job.end_tsc = x->job.start_tsc + 1000 * 1000;
 			adopt_now(x);
 			run_to_end(x);
 			assert_int_equal(TOTAL(x, packets), 1000);
@@ -207,7 +217,10 @@ static void test_timed(void **state)
 #define FLAG (1ull << 40)
 #define AHEAD 7000u /* of the device's clock, which runs as ours does */
 
-static struct { uint64_t stamp[4000]; unsigned n; } carried;
+static struct {
+	uint64_t stamp[4000];
+	unsigned n;
+} carried;
 
 static void note(void *arg, const struct rte_mbuf *m)
 {
@@ -223,14 +236,20 @@ static struct world *stamping(unsigned ngroups, uint64_t period)
 	static struct dp_clock clock;
 	struct world *x = world_new(1, 2047);
 
-	clock = (struct dp_clock){.offset = offsetof(struct rte_mbuf, dynfield1) + STAMP_AT * 4, .flag = FLAG};
-	dp_clock_set(&clock, &(struct dp_clock_view){.at = AHEAD, .mult = 1ull << DP_CLOCK_SHIFT, .inverse = 1ull << DP_CLOCK_SHIFT});
+	clock = (struct dp_clock){.offset = offsetof(struct rte_mbuf, dynfield1) + STAMP_AT * 4,
+				  .flag = FLAG};
+	dp_clock_set(&clock, &(struct dp_clock_view){.at = AHEAD,
+						     .mult = 1ull << DP_CLOCK_SHIFT,
+						     .inverse = 1ull << DP_CLOCK_SHIFT});
 	probing = false; /* when a frame is due is looked at here */
 	x->ngroups = ngroups;
 	for (unsigned n = 0; n < ngroups; n++) {
 		struct tphase *p = phase_new(x);
 		phase_add(p, n, frames_of(x, n, 64, 1, 60000));
-		x->group[n] = (struct tgroup){.stream = n == 0 ? -1 : (int)n, .limit = UINT64_MAX, .nphases = 1, .phase = {p}};
+		x->group[n] = (struct tgroup){.stream = n == 0 ? -1 : (int)n,
+					      .limit = UINT64_MAX,
+					      .nphases = 1,
+					      .phase = {p}};
 		x->group[n].period.cycles = period + 37 * n;
 	}
 	fake[0].judge = note;
@@ -255,7 +274,8 @@ static void polled(struct world *x, enum fake_take take)
 	dp_kind_gen.poll(x->w, &x->w->plan->task[0], x->now);
 }
 
-/* Frames that are built again for a new plan carry their own times, not that of the last one that was built before. */
+/* Frames that are built again for a new plan carry their own times, not that of the last one that
+ * was built before. */
 static void test_stamps_of_tails(void **state)
 {
 	(void)state;
@@ -280,7 +300,8 @@ static void test_stamps_of_tails(void **state)
 	}
 }
 
-/* The new plan's rate is another one: its frames are a period of it apart, and follow what the device has. */
+/* The new plan's rate is another one: its frames are a period of it apart, and follow what the
+ * device has. */
 static void test_stamps_of_new_rates(void **state)
 {
 	struct world *x = stamping(1, 1000);
@@ -294,8 +315,10 @@ static void test_stamps_of_new_rates(void **state)
 			polled(x, i == 0 ? TAKE_RANDOM : TAKE_NONE);
 		for (unsigned k = had; k < carried.n; k++)
 			if (carried.stamp[k] - carried.stamp[k - 1] < least)
-				fail_msg("round %u: frame %u is due %lu cycles after the one before", round, k,
-					 (unsigned long)(carried.stamp[k] - carried.stamp[k - 1]));
+				fail_msg(
+					"round %u: frame %u is due %lu cycles after the one before",
+					round, k,
+					(unsigned long)(carried.stamp[k] - carried.stamp[k - 1]));
 		x->now += any(20000);
 		uint64_t next = 300 + any(1000);
 		least = next < x->group[0].period.cycles ? next : x->group[0].period.cycles;
@@ -306,7 +329,8 @@ static void test_stamps_of_new_rates(void **state)
 	world_free(x);
 }
 
-/* A tail that a stop throws away was never sent: a run that begins at once has the times that are its own. */
+/* A tail that a stop throws away was never sent: a run that begins at once has the times that are
+ * its own. */
 static void test_stamps_after_stop(void **state)
 {
 	struct world *x = stamping(1, 1000);
@@ -332,9 +356,15 @@ static void test_stamps_after_stop(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact), cmocka_unit_test(test_rate_between_frames), cmocka_unit_test(test_rate_up_no_burst),
-		cmocka_unit_test(test_rate_from_max), cmocka_unit_test(test_deadlines), cmocka_unit_test(test_timed),
-		cmocka_unit_test(test_stamps_of_tails), cmocka_unit_test(test_stamps_of_new_rates), cmocka_unit_test(test_stamps_after_stop),
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_rate_between_frames),
+		cmocka_unit_test(test_rate_up_no_burst),
+		cmocka_unit_test(test_rate_from_max),
+		cmocka_unit_test(test_deadlines),
+		cmocka_unit_test(test_timed),
+		cmocka_unit_test(test_stamps_of_tails),
+		cmocka_unit_test(test_stamps_of_new_rates),
+		cmocka_unit_test(test_stamps_after_stop),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -9,7 +9,8 @@
 
 static struct pace_shape shapes[4];
 
-static inline const struct pace_shape *shape(unsigned slot, const struct arrival *a, double from, double to, double step, uint64_t over_ns)
+static inline const struct pace_shape *shape(unsigned slot, const struct arrival *a, double from,
+					     double to, double step, uint64_t over_ns)
 {
 	struct pace_trend t = {.from = from, .to = to, .step = step, .over_ns = over_ns};
 
@@ -37,7 +38,8 @@ static inline uint64_t model_due(const struct world *x, const struct tgroup *g, 
 			at.x += (pace_pos)pace_poisson_gap(seed, i) * x->nq << 32;
 	}
 	if (g->shape->burst != 0)
-		at.begin = g->by_bytes ? bytes_before(g, k - k % g->shape->burst) : k - k % g->shape->burst;
+		at.begin = g->by_bytes ? bytes_before(g, k - k % g->shape->burst)
+				       : k - k % g->shape->burst;
 	if (g->by_bytes)
 		at.slot = bytes_before(g, k + 1) - units;
 	return x->job.start_tsc + pace_shape_due(g->shape, &at, k);
@@ -65,7 +67,11 @@ static inline void to(struct world *x, uint64_t now)
 	poll_at(x);
 }
 
-static const struct pattern { struct arrival a; double from, to, step; uint64_t over_ns; } patterns[] = {
+static const struct pattern {
+	struct arrival a;
+	double from, to, step;
+	uint64_t over_ns;
+} patterns[] = {
 	{{.kind = ARRIVAL_CONSTANT}, 1e6, 1e6, 0, 0},
 	{{.kind = ARRIVAL_POISSON, .seed = 5}, 1e6, 1e6, 0, 0},
 	{{.kind = ARRIVAL_BURST, .burst = 7}, 1e6, 1e6, 0, 0},

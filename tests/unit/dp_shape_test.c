@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen where arrivals are not constant and where frames are late: what leaves when, by a clock of the test's own, against plain models. */
+/* Kind gen where arrivals are not constant and where frames are late: what leaves when, by a clock
+ * of the test's own, against plain models. */
 #include "dp_shape_model.h"
 
 /* Three sizes in turn, paced by their bytes on the wire: 1 byte is 1 ns at 1e9 bytes/s. */
@@ -15,8 +16,8 @@ static void mixed(struct world *x)
 
 #define FRAMES 400
 
-/* Frames go on the cycle that they are due, not one before: whatever the arrival, on any number of queues, and at such rates one by one although a
- * burst may be long. */
+/* Frames go on the cycle that they are due, not one before: whatever the arrival, on any number of
+ * queues, and at such rates one by one although a burst may be long. */
 static void test_exact(void **state)
 {
 	static uint64_t due[FRAMES + 512];
@@ -32,7 +33,8 @@ static void test_exact(void **state)
 			}
 			if (i % 2 == 1) { /* so many bytes that frames come about as fast */
 				mixed(x);
-				shaped(&x->group[0], shape(0, &p->a, p->from * 641, p->to * 641, p->step * 641, p->over_ns));
+				shaped(&x->group[0], shape(0, &p->a, p->from * 641, p->to * 641,
+							   p->step * 641, p->over_ns));
 			} else {
 				shaped(&x->group[0], pattern(i / 2));
 			}
@@ -55,7 +57,8 @@ static void test_exact(void **state)
 		}
 }
 
-/* A bounded time has the frames that are due within it, and a device that takes what it likes gets all of them, each once and in order. */
+/* A bounded time has the frames that are due within it, and a device that takes what it likes gets
+ * all of them, each once and in order. */
 static void test_all_go(void **state)
 {
 	static uint64_t due[FRAMES + 512];
@@ -84,7 +87,8 @@ static void test_all_go(void **state)
 
 /* ---- late ---- */
 
-/* Given up are exactly the frames that are late by more than the limit when somebody looks; the others go, and the run ends at its end. */
+/* Given up are exactly the frames that are late by more than the limit when somebody looks; the
+ * others go, and the run ends at its end. */
 static void test_skip(void **state)
 {
 	static uint64_t due[3000];
@@ -122,8 +126,9 @@ static void test_skip(void **state)
 		}
 }
 
-/* A device that takes less than it is asked for: nothing is late by more than the limit and the bursts that it already had, what is missing is
- * counted, and with a count all of it is accounted for. */
+/* A device that takes less than it is asked for: nothing is late by more than the limit and the
+ * bursts that it already had, what is missing is counted, and with a count all of it is accounted
+ * for. */
 static void test_skip_slow_device(void **state)
 {
 	struct world *x = world_new(1, 4095);
@@ -137,13 +142,16 @@ static void test_skip_slow_device(void **state)
 	x->job.catchup = GEN_SKIP;
 	x->job.lag_cycles = 100000;
 	adopt_at(x);
-	for (unsigned turn = 0; turn < 200000 && !all_done(x); turn++) { /* a burst each 64 us, half of what is asked */
+	/* a burst each 64 us, half of what is asked */
+	for (unsigned turn = 0; turn < 200000 && !all_done(x); turn++) {
 		fake[0].take = turn % 128 == 0 ? TAKE_ALL : TAKE_NONE;
 		x->now += 500;
 		dp_kind_gen.poll(x->w, &x->w->plan->task[0], x->now);
-		uint64_t through = TOTAL(x, packets) + TOTAL(x, unsent), asked = (x->now - T0) / 1000 + 1;
+		uint64_t through = TOTAL(x, packets) + TOTAL(x, unsent),
+			 asked = (x->now - T0) / 1000 + 1;
 		if (turn > 1000 && through < 20000)
-			assert_in_range(asked - through, 0, 100 + 64 + 32 + 2); /* the lag, and a burst that waits */
+			/* the lag, and a burst that waits */
+			assert_in_range(asked - through, 0, 100 + 64 + 32 + 2);
 		assert_true(TOTAL(x, unsent) >= last);
 		last = TOTAL(x, unsent);
 	}
@@ -154,7 +162,8 @@ static void test_skip_slow_device(void **state)
 	world_free(x);
 }
 
-/* After a stall frames leave at most so much faster, until the schedule is reached; none is lost on the way, and then the rate is as asked. */
+/* After a stall frames leave at most so much faster, until the schedule is reached; none is lost on
+ * the way, and then the rate is as asked. */
 static void test_overspeed(void **state)
 {
 	(void)state;
@@ -164,8 +173,10 @@ static void test_overspeed(void **state)
 			struct world *x = world_new(nq, 4095);
 			uint64_t stall = 200000, begin = T0 + 50000, back = begin + stall;
 			/* as many as lie within the limit go at once */
-			uint64_t once = 20 * (100 + percent) / 100, lag = back - 500 - (T0 + 51000) - once * 1000;
-			uint64_t reached = back - 500 + lag * 100 / percent, by = 3000 + 110000 / percent;
+			uint64_t once = 20 * (100 + percent) / 100,
+				 lag = back - 500 - (T0 + 51000) - once * 1000;
+			uint64_t reached = back - 500 + lag * 100 / percent,
+				 by = 3000 + 110000 / percent;
 			shaped(&x->group[0], shape(0, &patterns[0].a, 1e6, 1e6, 0, 0));
 			if (i / 2 != 0)
 				x->group[0].shape = NULL;
@@ -180,22 +191,29 @@ static void test_overspeed(void **state)
 			uint64_t sent = TOTAL(x, packets);
 			assert_int_equal(sent, 51);
 			to(x, back - 500);
-			for (uint64_t first = TOTAL(x, packets); x->now < reached + 300000; first = TOTAL(x, packets)) {
+			for (uint64_t first = TOTAL(x, packets); x->now < reached + 300000;
+			     first = TOTAL(x, packets)) {
 				to(x, x->now + 500);
 				uint64_t now = TOTAL(x, packets), asked = (x->now - T0) / 1000 + 1;
 				assert_true(now <= asked);
 				if (x->now > back && x->now < reached - by) {
-					/* never faster than allowed: so many since the stall ended, give or take the frame at each end */
-					double most = (double)(x->now - back + 1000) / 1000 * (100 + percent) / 100 + (double)once + 2 * nq;
-					assert_true((double)(now - sent) <= most && (double)(now - sent) >= most - 5 * nq);
+					/* never faster than allowed: so many since the stall ended,
+					 * give or take the frame at each end */
+					double most = (double)(x->now - back + 1000) / 1000 *
+							      (100 + percent) / 100 +
+						      (double)once + 2 * nq;
+					assert_true((double)(now - sent) <= most &&
+						    (double)(now - sent) >= most - 5 * nq);
 					assert_true(now < asked);
 				}
 				if (x->now > reached + by)
 					assert_int_equal(now, asked);
-				assert_true(now - first <= 2 * nq || (x->now == back && now - first <= once + 2 * nq));
+				assert_true(now - first <= 2 * nq ||
+					    (x->now == back && now - first <= once + 2 * nq));
 			}
 			assert_int_equal(TOTAL(x, unsent), 0);
-			/* the end of a run that has not caught up: the rest is not sent, and counted */
+			/* the end of a run that has not caught up: the rest is not sent, and
+			 * counted */
 			x->job.end_tsc = x->now + 300000;
 			x->job.grace_cycles = 20000;
 			adopt_at(x);
@@ -203,7 +221,8 @@ static void test_overspeed(void **state)
 			for (unsigned turn = 0; turn < 2000 && !all_done(x); turn++)
 				to(x, x->now + 500);
 			assert_true(all_done(x));
-			assert_int_equal(TOTAL(x, packets) + TOTAL(x, unsent), (x->job.end_tsc - T0 + 999) / 1000);
+			assert_int_equal(TOTAL(x, packets) + TOTAL(x, unsent),
+					 (x->job.end_tsc - T0 + 999) / 1000);
 			assert_true(TOTAL(x, unsent) > 0);
 			assert_in_range(x->now - x->job.end_tsc, 0, x->job.grace_cycles + 6000);
 			world_free(x);
@@ -228,14 +247,15 @@ static void test_small_lag(void **state)
 		to(x, T0 + 20000);
 		assert_int_equal(TOTAL(x, packets), 21);
 		to(x, T0 + 400000);
-		assert_int_equal(TOTAL(x, packets), c == GEN_KEEP ? 401 : c == GEN_SKIP ? 42 : 62); /* 20000 cycles' worth at twice the rate */
+		/* 20000 cycles' worth at twice the rate */
+		assert_int_equal(TOTAL(x, packets), c == GEN_KEEP ? 401 : c == GEN_SKIP ? 42 : 62);
 		assert_int_equal(TOTAL(x, unsent), c == GEN_SKIP ? 359 : 0);
 		world_free(x);
 	}
 }
 
-/* The port's schedule of two streams, in two phases, beside a stream with a rate of its own: each is given up by itself, and the counts of streams
- * say what was sent. */
+/* The port's schedule of two streams, in two phases, beside a stream with a rate of its own: each
+ * is given up by itself, and the counts of streams say what was sent. */
 static void test_skip_groups(void **state)
 {
 	for (unsigned round = 0; round < 20; round++) {
@@ -253,8 +273,14 @@ static void test_skip_groups(void **state)
 		b->o0[0] = 150;
 		phase_add(c, 3, frames_of(x, 3, 256, 1, 60000));
 		x->ngroups = 2;
-		x->group[0] = (struct tgroup){.stream = -1, .limit = UINT64_MAX, .nphases = 2, .phase = {a, b}};
-		x->group[1] = (struct tgroup){.stream = 3, .limit = UINT64_MAX, .nphases = 1, .phase = {c}};
+		x->group[0] = (struct tgroup){.stream = -1,
+					      .limit = UINT64_MAX,
+					      .nphases = 2,
+					      .phase = {a, b}};
+		x->group[1] = (struct tgroup){.stream = 3,
+					      .limit = UINT64_MAX,
+					      .nphases = 1,
+					      .phase = {c}};
 		shaped(&x->group[0], shape(0, &patterns[0].a, 1e6, 1e6, 0, 0));
 		shaped(&x->group[1], shape(1, &patterns[2].a, 3e5, 3e5, 0, 0));
 		x->job.start_tsc = x->now = T0;
@@ -286,7 +312,8 @@ static void test_skip_groups(void **state)
 	}
 }
 
-/* Many streams in turn, of sizes that differ: those that are given up come off the right streams. */
+/* Many streams in turn, of sizes that differ: those that are given up come off the right
+ * streams. */
 static void test_skip_streams(void **state)
 {
 	for (unsigned gap = 3000; gap <= 60000; gap *= 20) {
@@ -318,7 +345,8 @@ static void test_skip_streams(void **state)
 
 /* ---- changes ---- */
 
-/* From any arrival to any other while frames fly: none is lost, doubled or out of order, and none goes before the change lets it. */
+/* From any arrival to any other while frames fly: none is lost, doubled or out of order, and none
+ * goes before the change lets it. */
 static void test_changes(void **state)
 {
 	(void)state;
@@ -344,9 +372,11 @@ static void test_changes(void **state)
 			x->group[0].shape = NULL;
 			x->job.catchup = any(2) * GEN_OVERSPEED;
 			if (any(5) == 0)
-				x->group[0].period = (struct pace_period){.cycles = 500 + any(2000)};
+				x->group[0].period =
+					(struct pace_period){.cycles = 500 + any(2000)};
 			else
-				shaped(&x->group[0], shape(slot, &p->a, p->from, p->to, p->step, p->over_ns));
+				shaped(&x->group[0],
+				       shape(slot, &p->a, p->from, p->to, p->step, p->over_ns));
 			adopt_at(x);
 			to(x, x->now);
 			if (round % 2 == 0) /* what was due before, and the first of each queue */
@@ -358,10 +388,12 @@ static void test_changes(void **state)
 	}
 }
 
-/* Gaps of random arrivals are sums. A change to them behind very many frames asks for none of those before. */
+/* Gaps of random arrivals are sums. A change to them behind very many frames asks for none of those
+ * before. */
 static void test_change_far(void **state)
 {
-	const struct arrival a = {.kind = ARRIVAL_POISSON, .seed = 5}, constant = {.kind = ARRIVAL_CONSTANT};
+	const struct arrival a = {.kind = ARRIVAL_POISSON, .seed = 5},
+			     constant = {.kind = ARRIVAL_CONSTANT};
 	const uint64_t many = 1ull << 36;
 
 	(void)state;
@@ -384,7 +416,8 @@ static void test_change_far(void **state)
 
 /* ---- lateness ---- */
 
-/* The first frame of each burst stands in the histogram with the time that it waited; frames beyond the limit are counted one by one. */
+/* The first frame of each burst stands in the histogram with the time that it waited; frames beyond
+ * the limit are counted one by one. */
 static void test_lateness(void **state)
 {
 	static _Alignas(CACHE_LINE) uint8_t mem[65536];
@@ -434,7 +467,8 @@ static void test_lateness(void **state)
 		assert_int_equal(TOTAL(x, late), late);
 		assert_int_equal(hist_count(h), bursts);
 		assert_int_equal(hist_max(h), hist_highest(h, most));
-		assert_true(hist_mean(h) > (double)sum / (double)bursts - 0.5 && hist_mean(h) < (double)sum / (double)bursts + 0.5);
+		assert_true(hist_mean(h) > (double)sum / (double)bursts - 0.5 &&
+			    hist_mean(h) < (double)sum / (double)bursts + 0.5);
 		assert_true(late > 0);
 		x->txq[0]->lateness = NULL;
 		world_free(x);
@@ -463,11 +497,12 @@ static void test_max(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact), cmocka_unit_test(test_all_go), cmocka_unit_test(test_skip),
-		cmocka_unit_test(test_skip_slow_device), cmocka_unit_test(test_overspeed), cmocka_unit_test(test_small_lag),
-		cmocka_unit_test(test_skip_groups), cmocka_unit_test(test_skip_streams), cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_change_far),
-		cmocka_unit_test(test_lateness), cmocka_unit_test(test_max),
+		cmocka_unit_test(test_exact),       cmocka_unit_test(test_all_go),
+		cmocka_unit_test(test_skip),        cmocka_unit_test(test_skip_slow_device),
+		cmocka_unit_test(test_overspeed),   cmocka_unit_test(test_small_lag),
+		cmocka_unit_test(test_skip_groups), cmocka_unit_test(test_skip_streams),
+		cmocka_unit_test(test_changes),     cmocka_unit_test(test_change_far),
+		cmocka_unit_test(test_lateness),    cmocka_unit_test(test_max),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen and the worker's turn, by hand and against a device that says no at random; and plans handed from one thread to another. */
+/* Kind gen and the worker's turn, by hand and against a device that says no at random; and plans
+ * handed from one thread to another. */
 #include "dp_model.h"
 
 #include <pthread.h>
@@ -153,7 +154,8 @@ static void test_changes(void **state)
 	x->group[0].limit = 200000;
 	for (unsigned i = 0; i < 40; i++) {
 		x->job.burst = (uint16_t)(1 + any(64));
-		x->group[0].period = any(4) == 0 ? (struct pace_period){0} : pace_period(HZ, 1e6 + any(1000000) * 1e3);
+		x->group[0].period = any(4) == 0 ? (struct pace_period){0}
+						 : pace_period(HZ, 1e6 + any(1000000) * 1e3);
 		adopt_now(x);
 		turns(x, any(20));
 		for (unsigned q = 0; q < 3; q++)
@@ -231,7 +233,8 @@ static void clean(struct world *x)
 	assert_int_equal(x->txq[0]->stale, 0);
 }
 
-/* Frames that come again, while some buffers still hold them: the look at every burst ends all the same. */
+/* Frames that come again, while some buffers still hold them: the look at every burst ends all the
+ * same. */
 static void test_template_comes_back(void **state)
 {
 	struct world *x = world_new(1, 1500);
@@ -336,7 +339,8 @@ static void test_give_up(void **state)
 	world_free(x);
 }
 
-/* Plans are taken one per turn and in order; a task that the next plan lacks gives back what it holds; quit ends the loop. */
+/* Plans are taken one per turn and in order; a task that the next plan lacks gives back what it
+ * holds; quit ends the loop. */
 static void test_adoption(void **state)
 {
 	struct world *x = world_new(1, 127);
@@ -389,7 +393,8 @@ static void turn_after(struct world *x, uint64_t cycles)
 	dp_turn(x->w);
 }
 
-/* Turns that took too long are counted, a sleep is none of them, and each mark has a longest one of its own. */
+/* Turns that took too long are counted, a sleep is none of them, and each mark has a longest one of
+ * its own. */
 static void test_stalls(void **state)
 {
 	const uint64_t second = (uint64_t)HZ;
@@ -437,7 +442,8 @@ static void test_stalls(void **state)
 	world_free(x);
 }
 
-/* With nothing to do a worker sleeps; with a task that waits for its time it does not; beside another thread it yields. */
+/* With nothing to do a worker sleeps; with a task that waits for its time it does not; beside
+ * another thread it yields. */
 static void test_idle(void **state)
 {
 	struct world *x = world_new(1, 127);
@@ -471,7 +477,8 @@ static void *worker_thread(void *w)
 }
 
 /* Control posts plans and frees those that were acknowledged while the worker sends by them. */
-/* Control posts plans, reads what streams sent, and frees what was acknowledged while the worker sends by them. */
+/* Control posts plans, reads what streams sent, and frees what was acknowledged while the worker
+ * sends by them. */
 static void test_hand_over(void **state)
 {
 	struct world *x = world_new(2, 1500);
@@ -483,14 +490,16 @@ static void test_hand_over(void **state)
 	(void)state;
 	for (unsigned q = 0; q < 2; q++) {
 		fake[q].take = TAKE_RANDOM;
-		fake[q].judge = NULL; /* what it knows would be changed by one thread and read by the other */
+		/* what it knows would be changed by one thread and read by the other */
+		fake[q].judge = NULL;
 		fake[q].drops = true;
 	}
 	probing = true;
 	for (unsigned i = 0; i < ARRAY_SIZE(p); i++) {
 		p[i] = phase_new(x);
 		for (unsigned s = 0; s <= i; s++)
-			phase_add(p[i], s, frames_of(x, s, 64 + 10 * (s % (i + 1)), 1, 1 + 100 * (i % 2)));
+			phase_add(p[i], s,
+				  frames_of(x, s, 64 + 10 * (s % (i + 1)), 1, 1 + 100 * (i % 2)));
 	}
 	one_group(x, p[0]);
 	post(x);
@@ -502,9 +511,11 @@ static void test_hand_over(void **state)
 		j->burst = (uint16_t)(1 + i % 64);
 		j->run = i / 10;
 		j->stop = i % 10 == 9;
-		while (x->nplans > 40 || __atomic_load_n(&x->w->cells.acked, __ATOMIC_ACQUIRE) + 40 < x->seq)
+		while (x->nplans > 40 ||
+		       __atomic_load_n(&x->w->cells.acked, __ATOMIC_ACQUIRE) + 40 < x->seq)
 			reap(x);
-		/* the same program must not begin anew while the worker still uses it: one plan at a time has it */
+		/* the same program must not begin anew while the worker still uses it: one plan at
+		 * a time has it */
 		while (__atomic_load_n(&x->w->cells.acked, __ATOMIC_ACQUIRE) + 4 < x->seq)
 			;
 		post(x);
@@ -554,13 +565,23 @@ static void test_hand_over(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_count), cmocka_unit_test(test_burst), cmocka_unit_test(test_random_device),
-		cmocka_unit_test(test_stop_with_tail), cmocka_unit_test(test_stop_before_start), cmocka_unit_test(test_pool_empty),
-		cmocka_unit_test(test_changes), cmocka_unit_test(test_bound_lowered),
+		cmocka_unit_test(test_count),
+		cmocka_unit_test(test_burst),
+		cmocka_unit_test(test_random_device),
+		cmocka_unit_test(test_stop_with_tail),
+		cmocka_unit_test(test_stop_before_start),
+		cmocka_unit_test(test_pool_empty),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_bound_lowered),
 		cmocka_unit_test(test_template_change),
-		cmocka_unit_test(test_template_comes_back), cmocka_unit_test(test_touched_frames),
-		cmocka_unit_test(test_give_up), cmocka_unit_test(test_adoption), cmocka_unit_test(test_events),
-		cmocka_unit_test(test_idle), cmocka_unit_test(test_stalls), cmocka_unit_test(test_hand_over),
+		cmocka_unit_test(test_template_comes_back),
+		cmocka_unit_test(test_touched_frames),
+		cmocka_unit_test(test_give_up),
+		cmocka_unit_test(test_adoption),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_stalls),
+		cmocka_unit_test(test_hand_over),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

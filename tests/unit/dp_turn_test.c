@@ -82,7 +82,9 @@ static unsigned alarm_poll(struct dp_worker *w, const struct dp_task *t, uint64_
 	return a->moved;
 }
 
-static const struct dp_kind kind_alarm = {.name = "alarm", .adopt = alarm_adopt, .poll = alarm_poll};
+static const struct dp_kind kind_alarm = {.name = "alarm",
+					  .adopt = alarm_adopt,
+					  .poll = alarm_poll};
 static const struct dp_kind kind_silent = {.name = "silent", .poll = alarm_poll};
 
 /* A task is asked when it said, not before, and its worker does not sleep past that. */
@@ -134,7 +136,8 @@ static void test_every_turn(void **state)
 	turner_free(x);
 }
 
-/* One that says nothing is never asked, whatever its memory was before; a plan that has it again changes nothing. */
+/* One that says nothing is never asked, whatever its memory was before; a plan that has it again
+ * changes nothing. */
 static void test_never(void **state)
 {
 	struct turner *x = turner_new();
@@ -149,7 +152,8 @@ static void test_never(void **state)
 	use(x, &again);
 	turns(x, 3);
 	assert_int_equal(a.polls, 0);
-	assert_in_range(x->w.cells.sleeps, 3, 5); /* the turn that takes a plan may be too short to be idle */
+	/* the turn that takes a plan may be too short to be idle */
+	assert_in_range(x->w.cells.sleeps, 3, 5);
 	a.base.next = DP_NOW;
 	use(x, &x->plan);
 	assert_int_equal(a.polls, 1);
@@ -162,8 +166,8 @@ static void test_never(void **state)
 #define CLAIMS 4 /* the low bits of a frame's number: 0 nobody, 1 and 2 one sort each, 3 both */
 
 static struct rte_mempool *frames;
-static unsigned come;      /* numbers of frames that the device gave so far */
-static uint64_t came_tsc;  /* before the newest burst was given */
+static unsigned come;     /* numbers of frames that the device gave so far */
+static uint64_t came_tsc; /* before the newest burst was given */
 
 static unsigned number_of(const struct rte_mbuf *m)
 {
@@ -189,13 +193,13 @@ static uint16_t any_rx(void *queue, struct rte_mbuf **m, uint16_t n)
 struct keeper {
 	struct dp_state base;
 	struct dp_rxq *of;
-	bool asked;        /* somebody asks: it is told when the burst came */
-	unsigned claim;    /* it gets frames of this class alone; CLAIMS: all */
+	bool asked;     /* somebody asks: it is told when the burst came */
+	unsigned claim; /* it gets frames of this class alone; CLAIMS: all */
 	unsigned next, got, calls;
 };
 
-static void keeper_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
-		      uint64_t now)
+static void keeper_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q,
+		      struct rte_mbuf **m, unsigned n, const struct dp_burst *b, uint64_t now)
 {
 	struct keeper *k = (struct keeper *)t->state;
 
@@ -208,7 +212,8 @@ static void keeper_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rx
 	for (unsigned i = 0; i < n; i++) {
 		unsigned number = number_of(m[i]), class = number % CLAIMS;
 		assert_true(number >= k->next); /* in order */
-		assert_true(k->claim == CLAIMS || class == k->claim || (class == 3 && k->claim == 1));
+		assert_true(k->claim == CLAIMS || class == k->claim ||
+			    (class == 3 && k->claim == 1));
 		k->next = number + 1;
 	}
 	k->got += n;
@@ -218,7 +223,8 @@ static void keeper_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rx
 
 static const struct dp_kind kind_keeper = {.name = "keeper", .rx = keeper_rx};
 
-static void claim(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint8_t *owner, uint8_t mine)
+static void claim(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
+		  uint8_t *owner, uint8_t mine)
 {
 	const unsigned *bit = arg;
 
@@ -233,7 +239,8 @@ static const struct keeper *owners;
 static unsigned nowners;
 
 /* All that came before has been given to its owners, and nothing of this burst. */
-static void see(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+static void see(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
+		uint64_t now)
 {
 	unsigned given = 0;
 
@@ -246,7 +253,8 @@ static void see(void *state, const struct dp_burst *b, struct rte_mbuf *const *m
 		assert_int_equal(number_of(m[i]), seen++);
 }
 
-static struct turner *keepers_new(struct dp_rxq *q, struct dp_rx_slot *slot, struct keeper *k, unsigned n, unsigned burst)
+static struct turner *keepers_new(struct dp_rxq *q, struct dp_rx_slot *slot, struct keeper *k,
+				  unsigned n, unsigned burst)
 {
 	static void *data[FAKE_QUEUES], *none[FAKE_QUEUES];
 	struct turner *x = turner_new();
@@ -282,7 +290,9 @@ static void test_owners(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(bursts); i++) {
-		struct keeper k[] = {{.claim = 2, .asked = true}, {.claim = 0, .asked = true}, {.claim = 1, .asked = true}};
+		struct keeper k[] = {{.claim = 2, .asked = true},
+				     {.claim = 0, .asked = true},
+				     {.claim = 1, .asked = true}};
 		struct dp_rxq q;
 		struct dp_rx_slot slot;
 		struct turner *x = keepers_new(&q, &slot, k, ARRAY_SIZE(k), bursts[i]);
@@ -298,7 +308,8 @@ static void test_owners(void **state)
 		assert_in_range(k[0].got, come / CLAIMS, come / CLAIMS + 1);
 		assert_in_range(k[1].got, come / CLAIMS, come / CLAIMS + 1);
 		assert_in_range(k[2].got, come / CLAIMS * 2, come / CLAIMS * 2 + 2);
-		assert_true(q.cnt.full > 0 && q.cnt.full <= q.cnt.bursts && k[1].calls <= q.cnt.bursts);
+		assert_true(q.cnt.full > 0 && q.cnt.full <= q.cnt.bursts &&
+			    k[1].calls <= q.cnt.bursts);
 		slot.nsorts = 1; /* what nobody claims any more falls to the rest */
 		k[1].claim = CLAIMS;
 		while (come < 2 * FRAMES)
@@ -378,8 +389,9 @@ static void test_made_rx(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_moment), cmocka_unit_test(test_every_turn), cmocka_unit_test(test_never),
-		cmocka_unit_test(test_owners), cmocka_unit_test(test_one_owner), cmocka_unit_test(test_made_rx),
+		cmocka_unit_test(test_a_moment),  cmocka_unit_test(test_every_turn),
+		cmocka_unit_test(test_never),     cmocka_unit_test(test_owners),
+		cmocka_unit_test(test_one_owner), cmocka_unit_test(test_made_rx),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -9,7 +9,12 @@
 #define CELLS (1u << 18)
 #define HEAD 18 /* the number stands here, behind addresses and type */
 
-struct got { uint64_t id, at; uint16_t len; uint8_t ring; bool spoilt; };
+struct got {
+	uint64_t id, at;
+	uint16_t len;
+	uint8_t ring;
+	bool spoilt;
+};
 
 struct world {
 	struct dut_line line;
@@ -71,27 +76,34 @@ static inline struct rte_mempool *small_pool(void)
 	char name[32];
 
 	snprintf(name, sizeof(name), "p%u", serial++);
-	struct rte_mempool *mp = rte_pktmbuf_pool_create(name, 2047, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	struct rte_mempool *mp =
+		rte_pktmbuf_pool_create(name, 2047, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	assert_non_null(mp);
 	return mp;
 }
 
-static inline struct world *world_new(const struct dut_job *job, unsigned nrings, unsigned ring_size)
+static inline struct world *world_new(const struct dut_job *job, unsigned nrings,
+				      unsigned ring_size)
 {
 	struct world *x = zeroed(sizeof(*x));
 	static unsigned serial;
 	char name[32];
 
-	x->line = (struct dut_line){.nrings = (uint16_t)nrings, .pool = small_pool(), .stamp_at = offsetof(struct rte_mbuf, dynfield1),
-				    .max_len = 2048, .ncells = CELLS};
+	x->line = (struct dut_line){.nrings = (uint16_t)nrings,
+				    .pool = small_pool(),
+				    .stamp_at = offsetof(struct rte_mbuf, dynfield1),
+				    .max_len = 2048,
+				    .ncells = CELLS};
 	x->line.cells = zeroed((size_t)dut_cells(&x->line) * DUT_CELL);
 	x->line.late = zeroed((CELLS / 2 + 1) * sizeof(*x->line.late));
 	x->line.service = zeroed(DUT_QUEUE_MAX * sizeof(uint64_t));
 	for (unsigned i = 0; i < nrings; i++) {
 		snprintf(name, sizeof(name), "in%u", serial);
-		x->line.in[i] = rte_ring_create(name, 2048, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+		x->line.in[i] =
+			rte_ring_create(name, 2048, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
 		snprintf(name, sizeof(name), "out%u", serial++);
-		x->line.out[i] = rte_ring_create(name, ring_size, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+		x->line.out[i] = rte_ring_create(name, ring_size, SOCKET_ID_ANY,
+						 RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
 		assert_non_null(x->line.in[i]);
 		assert_non_null(x->line.out[i]);
 	}
@@ -132,7 +144,8 @@ static inline uint8_t filling(uint64_t id, unsigned at)
 }
 
 /* Puts a frame of len bytes without FCS into a ring, sent at that time. type: its EtherType. */
-static inline void put_type(struct world *x, unsigned ring, unsigned txq, unsigned len, uint64_t tsc, uint16_t type)
+static inline void put_type(struct world *x, unsigned ring, unsigned txq, unsigned len,
+			    uint64_t tsc, uint16_t type)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(x->theirs);
 	struct dut_stamp stamp = {.tsc = tsc, .txq = txq};
@@ -165,7 +178,8 @@ static inline void keep(struct world *x, unsigned ring, const struct rte_mbuf *m
 	memcpy(&g->id, p + HEAD, 8);
 	assert_int_equal(m->pkt_len, m->data_len);
 	for (unsigned i = 0; i < m->data_len; i++)
-		g->spoilt |= i != 12 && i != 13 && (i < HEAD || i >= HEAD + 8) && p[i] != filling(g->id, i);
+		g->spoilt |= i != 12 && i != 13 && (i < HEAD || i >= HEAD + 8) &&
+			     p[i] != filling(g->id, i);
 }
 
 static inline void receive(struct world *x)

@@ -28,14 +28,28 @@ static void test_plain(void **state)
 
 /* ---- the same seed, whatever the turns ---- */
 
-struct result { struct dut_counts c; struct got *got; unsigned ngot; };
+struct result {
+	struct dut_counts c;
+	struct got *got;
+	unsigned ngot;
+};
 
 static struct result mixed_run(uint64_t seed, uint64_t step)
 {
 	static const struct dut_job job = {
-		.loss = {.below = BELOW(3)}, .loss_burst = 2, .duplicate = {.below = BELOW(5)}, .reorder = {.below = BELOW(2)}, .reorder_by = 3,
-		.corrupt = {.below = BELOW(4)}, .corrupt_at = 40, .limited = true, .unit_time = (dut_time)120 << 32, .queue = 12, .delay = 500,
-		.spread = 700, .max_len = 1200,
+		.loss = {.below = BELOW(3)},
+		.loss_burst = 2,
+		.duplicate = {.below = BELOW(5)},
+		.reorder = {.below = BELOW(2)},
+		.reorder_by = 3,
+		.corrupt = {.below = BELOW(4)},
+		.corrupt_at = 40,
+		.limited = true,
+		.unit_time = (dut_time)120 << 32,
+		.queue = 12,
+		.delay = 500,
+		.spread = 700,
+		.max_len = 1200,
 	};
 	struct dut_job j = job;
 	struct result r;
@@ -45,7 +59,9 @@ static struct result mixed_run(uint64_t seed, uint64_t step)
 	j.seed = seed;
 	any_seed = 7;
 	x = world_new(&j, 1, 1024);
-	x->now = 4000; /* turns end where a number of steps does, and never before all that was sent until then is in the ring */
+	/* turns end where a number of steps does, and never before all that was sent until then is
+	 * in the ring */
+	x->now = 4000;
 	for (unsigned i = 0; i < 8000; i++) {
 		at += 60 + any(60);
 		put(x, 60 + any(1300), at);
@@ -75,9 +91,11 @@ static void test_same_seed(void **state)
 		assert_int_equal(a.got[i].id, b.got[i].id);
 		assert_int_equal(a.got[i].spoilt, b.got[i].spoilt);
 	}
-	a.c.most_waiting = b.c.most_waiting = a.c.most_cells = b.c.most_cells = 0; /* of the moments of looking */
+	/* of the moments of looking */
+	a.c.most_waiting = b.c.most_waiting = a.c.most_cells = b.c.most_cells = 0;
 	assert_memory_equal(&a.c, &b.c, sizeof(a.c));
-	assert_true(a.c.lost > 0 && a.c.duplicated > 0 && a.c.reordered > 0 && a.c.corrupted > 0 && a.c.queue_drops > 0 && a.c.too_long > 0);
+	assert_true(a.c.lost > 0 && a.c.duplicated > 0 && a.c.reordered > 0 && a.c.corrupted > 0 &&
+		    a.c.queue_drops > 0 && a.c.too_long > 0);
 	for (unsigned i = 0; i < a.ngot && i < c.ngot; i++)
 		same += a.got[i].id == c.got[i].id;
 	assert_true(same < a.ngot / 2);
@@ -119,7 +137,10 @@ static void test_loss(void **state)
 	assert_in_range(counts(x).lost, 200 - 70, 200 + 70); /* 5 standard deviations */
 	world_free(x);
 
-	x = simple_run(&(struct dut_job){.seed = 3, .loss = {.below = BELOW(0.5)}, .loss_burst = 10}, 20000, 60);
+	x = simple_run(&(struct dut_job){.seed = 3,
+					 .loss = {.below = BELOW(0.5)},
+					 .loss_burst = 10},
+		       20000, 60);
 	for (unsigned i = 0; i < x->ngot; i++) {
 		uint64_t gap = x->got[i].id - next;
 		if (gap > 0) {
@@ -141,7 +162,8 @@ static void test_loss(void **state)
 
 static void test_duplicate(void **state)
 {
-	struct world *x = simple_run(&(struct dut_job){.seed = 1, .duplicate = {.every = 5}}, 5000, 60);
+	struct world *x =
+		simple_run(&(struct dut_job){.seed = 1, .duplicate = {.every = 5}}, 5000, 60);
 	unsigned i = 0;
 
 	(void)state;
@@ -157,14 +179,18 @@ static void test_duplicate(void **state)
 
 static void test_corrupt(void **state)
 {
-	struct world *x = simple_run(&(struct dut_job){.seed = 1, .corrupt = {.every = 4}, .corrupt_at = 50}, 4000, 60);
+	struct world *x =
+		simple_run(&(struct dut_job){.seed = 1, .corrupt = {.every = 4}, .corrupt_at = 50},
+			   4000, 60);
 
 	(void)state;
 	assert_int_equal(counts(x).corrupted, 1000);
 	for (unsigned i = 0; i < x->ngot; i++)
 		assert_int_equal(x->got[i].spoilt, (x->got[i].id + 1) % 4 == 0);
 	world_free(x);
-	x = simple_run(&(struct dut_job){.seed = 1, .corrupt = {.every = 4}, .corrupt_at = 60}, 400, 60); /* they have no such byte */
+	/* they have no such byte */
+	x = simple_run(&(struct dut_job){.seed = 1, .corrupt = {.every = 4}, .corrupt_at = 60}, 400,
+		       60);
 	assert_int_equal(counts(x).corrupted, 0);
 	world_free(x);
 }
@@ -176,7 +202,8 @@ static void test_mtu(void **state)
 	(void)state;
 	put(x, 1014, x->now);
 	put(x, 1015, x->now);
-	put_type(x, 0, 0, 1018, x->now, 0x8100); /* what follows the tag is its filling: no second tag */
+	/* what follows the tag is its filling: no second tag */
+	put_type(x, 0, 0, 1018, x->now, 0x8100);
 	put_type(x, 0, 0, 1019, x->now, 0x8100);
 	put_type(x, 0, 0, 1018, x->now, 0x88a8);
 	run_to(x, x->now + 10, 10);
@@ -213,7 +240,10 @@ static void test_reorder(void **state)
 {
 	(void)state;
 	for (unsigned by = 1; by <= 5; by += 2) {
-		struct world *x = world_new(&(struct dut_job){.seed = 1, .reorder = {.every = 10}, .reorder_by = by}, 1, 1024);
+		struct world *x = world_new(&(struct dut_job){.seed = 1,
+							      .reorder = {.every = 10},
+							      .reorder_by = by},
+					    1, 1024);
 		for (unsigned i = 0; i < 2004; i++) { /* one frame in a very long time */
 			put(x, 60, x->now);
 			run_to(x, x->now + 1000000, 1000000);
@@ -236,7 +266,9 @@ static void test_reorder(void **state)
 /* A frame of another Tx queue overtakes nothing. */
 static void test_reorder_queues(void **state)
 {
-	struct world *x = world_new(&(struct dut_job){.seed = 1, .reorder = {.every = 1000}, .reorder_by = 1}, 2, 1024);
+	struct world *x =
+		world_new(&(struct dut_job){.seed = 1, .reorder = {.every = 1000}, .reorder_by = 1},
+			  2, 1024);
 
 	(void)state;
 	for (unsigned i = 0; i < 999; i++)
@@ -254,10 +286,15 @@ static void test_reorder_queues(void **state)
 	world_free(x);
 }
 
-/* Nobody comes on the queue of a frame that waits: those of the other go through a device that has little room. */
+/* Nobody comes on the queue of a frame that waits: those of the other go through a device that has
+ * little room. */
 static void test_reorder_waits_long(void **state)
 {
-	struct world *x = world_new(&(struct dut_job){.seed = 1, .reorder = {.every = 10000}, .reorder_by = 2, .room = 256}, 2, 1024);
+	struct world *x = world_new(&(struct dut_job){.seed = 1,
+						      .reorder = {.every = 10000},
+						      .reorder_by = 2,
+						      .room = 256},
+				    2, 1024);
 
 	(void)state;
 	for (unsigned i = 0; i < 20000; i++) {
@@ -300,7 +337,8 @@ static void test_delay_order(void **state)
 		assert_true(keep_order ? counts(x).reordered == 0 : counts(x).reordered > 1000);
 		world_free(x);
 	}
-	assert_in_range(sum / 5000, 3500 - 105, 3500 + 110); /* 5 standard deviations of the mean, and a turn */
+	/* 5 standard deviations of the mean, and a turn */
+	assert_in_range(sum / 5000, 3500 - 105, 3500 + 110);
 }
 
 /* A table says what share lies below what: each of its parts is met as often as it says. */
@@ -336,8 +374,10 @@ static void test_law(void **state)
 
 /* ---- the knee ---- */
 
-/* Frames every `gap`, served in `service`, at most `queue` inside: how many of n are lost, and which is the first. By itself. */
-static uint64_t expected_loss(uint64_t gap, uint64_t service, uint64_t queue, uint64_t n, uint64_t *first)
+/* Frames every `gap`, served in `service`, at most `queue` inside: how many of n are lost, and
+ * which is the first. By itself. */
+static uint64_t expected_loss(uint64_t gap, uint64_t service, uint64_t queue, uint64_t n,
+			      uint64_t *first)
 {
 	uint64_t let_in = 0, lost = 0, *done = calloc(n, sizeof(*done)), served = 0;
 
@@ -350,7 +390,8 @@ static uint64_t expected_loss(uint64_t gap, uint64_t service, uint64_t queue, ui
 				*first = k;
 			continue;
 		}
-		done[let_in] = (let_in > 0 && done[let_in - 1] > t ? done[let_in - 1] : t) + service;
+		done[let_in] =
+			(let_in > 0 && done[let_in - 1] > t ? done[let_in - 1] : t) + service;
 		let_in++;
 	}
 	free(done);
@@ -359,12 +400,17 @@ static uint64_t expected_loss(uint64_t gap, uint64_t service, uint64_t queue, ui
 
 static void test_knee(void **state)
 {
-	static const struct { uint64_t gap, service, queue; } at[] = {{80, 100, 512}, {50, 100, 64}, {99, 100, 32}, {100, 100, 1}, {7, 100, 512}};
+	static const struct {
+		uint64_t gap, service, queue;
+	} at[] = {{80, 100, 512}, {50, 100, 64}, {99, 100, 32}, {100, 100, 1}, {7, 100, 512}};
 	const uint64_t n = 20000;
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(at); i++) {
-		struct dut_job j = {.seed = 1, .limited = true, .unit_time = (dut_time)at[i].service << 32, .queue = (uint32_t)at[i].queue};
+		struct dut_job j = {.seed = 1,
+				    .limited = true,
+				    .unit_time = (dut_time)at[i].service << 32,
+				    .queue = (uint32_t)at[i].queue};
 		struct world *x = world_new(&j, 1, 1024);
 		uint64_t t0 = x->now, first = n;
 		for (uint64_t k = 0; k < n; k++) {
@@ -377,17 +423,21 @@ static void test_knee(void **state)
 		struct dut_counts c = counts(x);
 		assert_int_equal(c.queue_drops, lost);
 		assert_int_equal(c.out, n - lost);
-		/* what is written about such a device: 1 - K/load, and the longest burst without loss, Q load / (load - K) */
-		double load = 1.0 / (double)at[i].gap, knee = 1.0 / (double)at[i].service, share = (double)lost / (double)n;
+		/* what is written about such a device: 1 - K/load, and the longest burst without
+		 * loss, Q load / (load - K) */
+		double load = 1.0 / (double)at[i].gap, knee = 1.0 / (double)at[i].service,
+		       share = (double)lost / (double)n;
 		double over = load > knee ? 1 - knee / load : 0;
-		assert_true(share <= over + 1e-9 && share >= over - (double)(at[i].queue + 1) / (double)n);
+		assert_true(share <= over + 1e-9 &&
+			    share >= over - (double)(at[i].queue + 1) / (double)n);
 		if (lost > 0) {
 			double burst = (double)at[i].queue * load / (load - knee);
 			unsigned gone = 0;
 			while (gone < x->ngot && x->got[gone].id == gone)
 				gone++;
 			assert_int_equal(gone, first);
-			assert_true((double)first >= burst - load / (load - knee) - 1 && (double)first <= burst + load / (load - knee) + 1);
+			assert_true((double)first >= burst - load / (load - knee) - 1 &&
+				    (double)first <= burst + load / (load - knee) + 1);
 		}
 		world_free(x);
 	}
@@ -396,7 +446,11 @@ static void test_knee(void **state)
 /* Below the knee all take the same time: delay and service. */
 static void test_latency(void **state)
 {
-	struct dut_job j = {.seed = 1, .limited = true, .unit_time = (dut_time)100 << 32, .queue = 512, .delay = 5000};
+	struct dut_job j = {.seed = 1,
+			    .limited = true,
+			    .unit_time = (dut_time)100 << 32,
+			    .queue = 512,
+			    .delay = 5000};
 	struct world *x = world_new(&j, 1, 1024);
 
 	(void)state;
@@ -411,10 +465,16 @@ static void test_latency(void **state)
 	world_free(x);
 }
 
-/* A limit in bits counts what a frame is on the wire, and no fraction is lost: 1/3 of a cycle for a byte. */
+/* A limit in bits counts what a frame is on the wire, and no fraction is lost: 1/3 of a cycle for a
+ * byte. */
 static void test_bits(void **state)
 {
-	struct dut_job j = {.seed = 1, .limited = true, .by_bytes = true, .unit_time = ((dut_time)1 << 32) / 3, .more_bytes = 24, .queue = 4096};
+	struct dut_job j = {.seed = 1,
+			    .limited = true,
+			    .by_bytes = true,
+			    .unit_time = ((dut_time)1 << 32) / 3,
+			    .more_bytes = 24,
+			    .queue = 4096};
 	struct world *x = world_new(&j, 1, 1024);
 	uint64_t bytes = 0, t0 = x->now;
 
@@ -426,7 +486,8 @@ static void test_bits(void **state)
 		run_to(x, t0 + bytes / 3, 1);
 		if (bytes / 3 > x->now - t0)
 			fail();
-		assert_true(x->ngot + 1 >= i); /* a third of a cycle at most is rounded away in 1000 frames */
+		/* a third of a cycle at most is rounded away in 1000 frames */
+		assert_true(x->ngot + 1 >= i);
 	}
 	run_to(x, t0 + bytes / 3 + 2, 1);
 	assert_int_equal(x->ngot, 1000);
@@ -443,7 +504,8 @@ static void test_blocked(void **state)
 
 	(void)state;
 	while (x->ngot < 6000) {
-		while (sent < 6000 && rte_ring_free_count(x->line.in[sent % 2]) > 0 && rte_mempool_avail_count(x->theirs) > 10) {
+		while (sent < 6000 && rte_ring_free_count(x->line.in[sent % 2]) > 0 &&
+		       rte_mempool_avail_count(x->theirs) > 10) {
 			put_type(x, sent % 2, sent % 2, 60 + any(500), x->now, 0x0800);
 			sent++;
 		}
@@ -463,7 +525,8 @@ static void test_blocked(void **state)
 	world_free(x);
 }
 
-/* Little room that changes while frames are inside, frames of all sizes and times: no byte of another frame, and each loss is counted. */
+/* Little room that changes while frames are inside, frames of all sizes and times: no byte of
+ * another frame, and each loss is counted. */
 static void test_room(void **state)
 {
 	struct dut_job j = {.seed = 1, .delay = 200, .spread = 3000, .room = 300};
@@ -491,7 +554,9 @@ static void test_room(void **state)
 /* What is inside when it is closed is counted, and its buffers are at home (world_free() looks). */
 static void test_closed(void **state)
 {
-	struct world *x = world_new(&(struct dut_job){.seed = 1, .delay = 1000000, .reorder = {.every = 10}}, 1, 1024);
+	struct world *x =
+		world_new(&(struct dut_job){.seed = 1, .delay = 1000000, .reorder = {.every = 10}},
+			  1, 1024);
 
 	(void)state;
 	for (unsigned i = 0; i < 500; i++)
@@ -505,7 +570,8 @@ static void test_closed(void **state)
 	world_free(x);
 }
 
-/* Another delay while frames are inside is that of the frames that come: those inside keep theirs. */
+/* Another delay while frames are inside is that of the frames that come: those inside keep
+ * theirs. */
 static void test_change(void **state)
 {
 	struct dut_job j = {.seed = 1, .delay = 10000};
@@ -527,10 +593,14 @@ static void test_change(void **state)
 	world_free(x);
 }
 
-/* Several rings: frames come in the order of their sending, so that they share a queue as they would on a wire. */
+/* Several rings: frames come in the order of their sending, so that they share a queue as they
+ * would on a wire. */
 static void test_merge(void **state)
 {
-	struct dut_job j = {.seed = 1, .limited = true, .unit_time = (dut_time)10 << 32, .queue = 4096};
+	struct dut_job j = {.seed = 1,
+			    .limited = true,
+			    .unit_time = (dut_time)10 << 32,
+			    .queue = 4096};
 	struct world *x = world_new(&j, 4, 1024);
 
 	(void)state;
@@ -550,12 +620,16 @@ static void test_merge(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain), cmocka_unit_test(test_same_seed), cmocka_unit_test(test_loss), cmocka_unit_test(test_duplicate),
-		cmocka_unit_test(test_corrupt), cmocka_unit_test(test_mtu), cmocka_unit_test(test_flap), cmocka_unit_test(test_reorder),
+		cmocka_unit_test(test_plain),          cmocka_unit_test(test_same_seed),
+		cmocka_unit_test(test_loss),           cmocka_unit_test(test_duplicate),
+		cmocka_unit_test(test_corrupt),        cmocka_unit_test(test_mtu),
+		cmocka_unit_test(test_flap),           cmocka_unit_test(test_reorder),
 		cmocka_unit_test(test_reorder_queues), cmocka_unit_test(test_reorder_waits_long),
-		cmocka_unit_test(test_delay_order), cmocka_unit_test(test_law), cmocka_unit_test(test_knee),
-		cmocka_unit_test(test_latency), cmocka_unit_test(test_bits), cmocka_unit_test(test_blocked), cmocka_unit_test(test_room),
-		cmocka_unit_test(test_closed), cmocka_unit_test(test_change), cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_delay_order),    cmocka_unit_test(test_law),
+		cmocka_unit_test(test_knee),           cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_bits),           cmocka_unit_test(test_blocked),
+		cmocka_unit_test(test_room),           cmocka_unit_test(test_closed),
+		cmocka_unit_test(test_change),         cmocka_unit_test(test_merge),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

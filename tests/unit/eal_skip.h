@@ -11,7 +11,10 @@
 static inline int eal_or_skip(const char *prog)
 {
 	char name[64];
-	char *args[] = {name, "--no-huge", "-m", "64", "--no-pci", "--no-telemetry", "--no-shconf", "-l", "0", "--log-level", "3"};
+	char *args[] = {name,          "--no-huge", "-m",
+			"64",          "--no-pci",  "--no-telemetry",
+			"--no-shconf", "-l",        "0",
+			"--log-level", "3"};
 
 	snprintf(name, sizeof(name), "%s", prog);
 	if (rte_eal_init((int)ARRAY_SIZE(args), args) >= 0)

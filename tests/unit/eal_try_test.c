@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* EAL that ends the process, as every version does behind its help and newer ones behind what they do not know, ends nothing while it is tried. */
+/* EAL that ends the process, as every version does behind its help and newer ones behind what they
+ * do not know, ends nothing while it is tried. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -192,7 +192,8 @@ static void test_variation_and_nest_follow(void **state)
 {
 	const struct proto *udp = proto_find("udp");
 	const struct field *dst = proto_field(udp, "dst");
-	struct vary v = {.kind = VARY_RANGE, .bits = 16, .first = 1, .lo = 1, .hi = 9, .step = 1, .div = 1};
+	struct vary v = {
+		.kind = VARY_RANGE, .bits = 16, .first = 1, .lo = 1, .hi = 9, .step = 1, .div = 1};
 
 	(void)state;
 	start("eth/ipv4/udp");
@@ -210,7 +211,8 @@ static void test_variation_and_nest_follow(void **state)
 	is("eth/ipv4/udp/vxlan/eth/ipv4/tcp");
 	assert_ptr_equal(spec.nest.at[0].proto, proto_find("tcp"));
 	assert_int_equal(spec.nest.at[0].nth, 1);
-	val = frame_vals_find(&spec.vals, proto_find("tcp"), 1, proto_field(proto_find("tcp"), "dst"));
+	val = frame_vals_find(&spec.vals, proto_find("tcp"), 1,
+			      proto_field(proto_find("tcp"), "dst"));
 	assert_true(val != NULL && val->vary != NULL);
 }
 
@@ -260,7 +262,8 @@ static void test_layers(void **state)
 	is("eth/ipv4/tcp");
 }
 
-/* Values that their header takes along are named; those that move to another field, or that wait for a tag, are not. */
+/* Values that their header takes along are named; those that move to another field, or that wait
+ * for a tag, are not. */
 static void test_gone(void **state)
 {
 	struct sbuf gone = {0};
@@ -314,10 +317,16 @@ static void test_refused(void **state)
 	sbuf_free(&deep);
 }
 
-/* Putting a part into any frame that takes it, and out again, gives the same frame with the same values. */
+/* Putting a part into any frame that takes it, and out again, gives the same frame with the same
+ * values. */
 static void test_there_and_back(void **state)
 {
-	static const char *const stacks[] = {"eth/ipv4/udp", "eth/ipv6/tcp", "eth/ipv4/icmp", "eth/ipv6/ipv6hbh/udp", "eth/arp", "eth/ipv4/sctp",
+	static const char *const stacks[] = {"eth/ipv4/udp",
+					     "eth/ipv6/tcp",
+					     "eth/ipv4/icmp",
+					     "eth/ipv6/ipv6hbh/udp",
+					     "eth/arp",
+					     "eth/ipv4/sctp",
 					     "eth/ipv4/udp/geneve/eth/ipv6/tcp"};
 
 	(void)state;
@@ -329,7 +338,8 @@ static void test_there_and_back(void **state)
 			if (udp)
 				value("udp.src", "7");
 			unsigned n = spec.vals.n;
-			if (frame_has(&spec.stack, (enum frame_part)part) || frame_add(&spec, (enum frame_part)part, NULL, NULL) < 0)
+			if (frame_has(&spec.stack, (enum frame_part)part) ||
+			    frame_add(&spec, (enum frame_part)part, NULL, NULL) < 0)
 				continue;
 			/* what the builder says to it */
 			struct frame *f = xcalloc(1, sizeof(*f));

@@ -14,24 +14,27 @@
 #define FAKE_MAX 100000
 #define FAKE_HELD 4096
 
-struct fake_sent { uint64_t flagged, stamp, tsc; };
+struct fake_sent {
+	uint64_t flagged, stamp, tsc;
+};
 
 static struct {
 	uint64_t rx_capa, tx_capa;
-	int clock_rc;              /* what reading the clock returns; not 0: it fails */
-	int configure_rc;          /* below 0: a device cannot be set up with time stamps */
+	int clock_rc;     /* what reading the clock returns; not 0: it fails */
+	int configure_rc; /* below 0: a device cannot be set up with time stamps */
 	/* The clock's ticks at `since` (offset), ticks per second at that time (hz), and how these
 	 * change per second, as a share of hz (drift). */
 	double hz, drift, offset;
 	uint64_t since;
-	double set;                /* ticks by which somebody has set the clock */
-	uint64_t delay;            /* cycles */
-	unsigned every;            /* one frame in so many has no stamp; 0: all have one */
-	unsigned wrong;            /* the stamp of one frame in so many is an hour off; 0: none */
-	unsigned configured;       /* how often a device was set up */
+	double set;          /* ticks by which somebody has set the clock */
+	uint64_t delay;      /* cycles */
+	unsigned every;      /* one frame in so many has no stamp; 0: all have one */
+	unsigned wrong;      /* the stamp of one frame in so many is an hour off; 0: none */
+	unsigned configured; /* how often a device was set up */
 	/* Offloads that were asked for, by device of the wire; the last: of other devices. */
 	uint64_t rx_offloads[3], tx_offloads[3];
-	int offset_of; uint64_t rx_flag, tx_flag;
+	int offset_of;
+	uint64_t rx_flag, tx_flag;
 	uint16_t dev[2];
 	eth_tx_burst_t tx;
 	eth_rx_burst_t rx;
@@ -39,7 +42,7 @@ static struct {
 	unsigned nheld;
 	uint64_t frames;
 	struct fake_sent sent[FAKE_MAX];
-	uint64_t missed;           /* deadlines missed, a counter of its xstats */
+	uint64_t missed; /* deadlines missed, a counter of its xstats */
 } fake = {.hz = 156.25e6 * (1 + 40e-6), .drift = 0.05e-6, .offset = 123456789012.0};
 
 /* The NIC's time at a time of the TSC. As on real devices it is in whole ticks. */
@@ -48,7 +51,8 @@ static uint64_t fake_ticks(uint64_t tsc)
 	long double t = (long double)(int64_t)(tsc - fake.since) / (long double)clock_hz();
 
 	t += (long double)fake.drift * t * t / 2;
-	return (uint64_t)(int64_t)floorl((long double)fake.offset + (long double)fake.set + (long double)fake.hz * t);
+	return (uint64_t)(int64_t)floorl((long double)fake.offset + (long double)fake.set +
+					 (long double)fake.hz * t);
 }
 
 /* The library's own function. */
@@ -86,7 +90,8 @@ static unsigned which(uint16_t dev)
 	return fake.configured == 0 || dev == fake.dev[0] ? 0 : dev == fake.dev[1] ? 1 : 2;
 }
 
-int rte_eth_dev_configure(uint16_t port_id, uint16_t nrxq, uint16_t ntxq, const struct rte_eth_conf *conf)
+int rte_eth_dev_configure(uint16_t port_id, uint16_t nrxq, uint16_t ntxq,
+			  const struct rte_eth_conf *conf)
 {
 	struct rte_eth_conf plain = *conf;
 
@@ -105,7 +110,8 @@ int rte_eth_dev_configure(uint16_t port_id, uint16_t nrxq, uint16_t ntxq, const 
 	return REAL(rte_eth_dev_configure)(port_id, nrxq, ntxq, &plain);
 }
 
-int rte_eth_tx_queue_setup(uint16_t port_id, uint16_t queue, uint16_t nb, unsigned socket, const struct rte_eth_txconf *conf)
+int rte_eth_tx_queue_setup(uint16_t port_id, uint16_t queue, uint16_t nb, unsigned socket,
+			   const struct rte_eth_txconf *conf)
 {
 	struct rte_eth_txconf plain = *conf;
 
@@ -139,8 +145,11 @@ static uint16_t fake_nic_tx(void *q, struct rte_mbuf **m, uint16_t n)
 
 	for (unsigned i = 0; i < n; i++)
 		if (fake.frames + i < FAKE_MAX)
-			fake.sent[fake.frames + i] = (struct fake_sent){.flagged = m[i]->ol_flags & fake.tx_flag, .tsc = now,
-									.stamp = *RTE_MBUF_DYNFIELD(m[i], fake.offset_of, uint64_t *)};
+			fake.sent[fake.frames + i] =
+				(struct fake_sent){.flagged = m[i]->ol_flags & fake.tx_flag,
+						   .tsc = now,
+						   .stamp = *RTE_MBUF_DYNFIELD(m[i], fake.offset_of,
+									       uint64_t *)};
 	uint16_t took = fake.tx(q, m, n);
 	fake.frames += took;
 	return took;
@@ -199,7 +208,8 @@ int rte_eth_xstats_get_by_id(uint16_t port_id, const uint64_t *ids, uint64_t *va
 
 int rte_eth_xstats_get_names(uint16_t port_id, struct rte_eth_xstat_name *names, unsigned size)
 {
-	static const char *const known[] = {"rx_good_packets", "tx_pp_jitter", "tx_pp_timestamp_past_errors"};
+	static const char *const known[] = {"rx_good_packets", "tx_pp_jitter",
+					    "tx_pp_timestamp_past_errors"};
 
 	if (port_id != fake.dev[0])
 		return REAL(rte_eth_xstats_get_names)(port_id, names, size);

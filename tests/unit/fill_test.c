@@ -65,10 +65,12 @@ static void random_payload_is_a_piece_of_its_block(void **state)
 	for (unsigned i = 0; i < FRAME_RANDOM_BLOCK; i++)
 		seen[block[i]]++;
 	for (unsigned v = 0; v < 256; v++)
-		assert_in_range(seen[v], FRAME_RANDOM_BLOCK / 256 * 2 / 3, FRAME_RANDOM_BLOCK / 256 * 4 / 3);
+		assert_in_range(seen[v], FRAME_RANDOM_BLOCK / 256 * 2 / 3,
+				FRAME_RANDOM_BLOCK / 256 * 4 / 3);
 	spec.fill_seed = 8;
 	build(&spec, &g);
-	assert_memory_equal(f.bytes, g.bytes, 40); /* headers, but for the checksum of the payload */
+	/* headers, but for the checksum of the payload */
+	assert_memory_equal(f.bytes, g.bytes, 40);
 	assert_memory_not_equal(f.bytes + AT, g.bytes + AT, 64);
 	free(block);
 }

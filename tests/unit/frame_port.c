@@ -12,8 +12,14 @@
 #include "frame_port.h"
 #include "seed.h"
 
-uint64_t pick(uint64_t n) { return below(n); }
-uint64_t pick_wide(void) { return rnd(); }
+uint64_t pick(uint64_t n)
+{
+	return below(n);
+}
+uint64_t pick_wide(void)
+{
+	return rnd();
+}
 
 void port_seed(void)
 {
@@ -62,7 +68,8 @@ const struct frame_plan *expect(struct port *p, uint64_t k, uint8_t *out)
 			frame_random_block(plan->fill_seed, block);
 		have = true;
 		block_seed = plan->fill_seed;
-		memcpy(out + plan->hdr_len, block + o * FRAME_RANDOM_STEP % FRAME_RANDOM_WINDOWS, plan->len - plan->hdr_len);
+		memcpy(out + plan->hdr_len, block + o * FRAME_RANDOM_STEP % FRAME_RANDOM_WINDOWS,
+		       plan->len - plan->hdr_len);
 	}
 	for (unsigned i = 0; i < plan->nvars; i++) {
 		const struct frame_var *v = &plan->var[i];
@@ -92,7 +99,8 @@ static void random_list(struct vary *v, unsigned n, vary_u *list)
 /* Anything that the header of lib/vary allows, near the edges more often than not. */
 static void random_vary(struct vary *v, unsigned bits, vary_u *list)
 {
-	vary_u max = bits < 128 ? ((vary_u)1 << bits) - 1 : ~(vary_u)0, a = wide(bits), b = wide(bits);
+	vary_u max = bits < 128 ? ((vary_u)1 << bits) - 1 : ~(vary_u)0, a = wide(bits),
+	       b = wide(bits);
 
 	*v = (struct vary){.bits = (uint8_t)bits, .div = 1, .first = wide(bits)};
 	switch (below(8)) {
@@ -132,7 +140,9 @@ static void random_rnd(struct frame_spec *spec)
 	spec->rnd_on = true;
 	for (unsigned i = 0; i < 1 + below(3); i++) {
 		struct frame_rnd *r = &spec->rnd[below(FRAME_MAX_RND)];
-		*r = (struct frame_rnd){.on = true, .off = (uint16_t)below(56), .nbits = (uint8_t)(1 + below(32))};
+		*r = (struct frame_rnd){.on = true,
+					.off = (uint16_t)below(56),
+					.nbits = (uint8_t)(1 + below(32))};
 		r->rnd = (uint32_t)rnd() & (uint32_t)(below(2) ? rnd() : UINT32_MAX);
 		r->one = (uint32_t)rnd() & ~r->rnd;
 		r->zero = (uint32_t)rnd() & ~r->rnd & ~r->one;
@@ -154,15 +164,28 @@ static void nest_all(struct frame_spec *spec)
 
 static void random_spec(struct frame_spec *spec, unsigned often)
 {
-	static const char *const stacks[] = {"eth/ipv4/udp", "eth/ipv4/tcp", "eth/vlan/ipv4/udp", "eth/vlan/vlan/ipv4/tcp",
-					     "eth/ipv4/ipv4/udp", "eth/ipv4/ipv4/ipv4/tcp", "eth/ipv4",
-					     "eth/ipv6/tcp", "eth/qinq/mpls/ipv6/ipv6hbh/udp", "eth/ipv4/gre/ipv6/icmpv6",
-					     "eth/ipv4/udp/vxlan/eth/ipv4/icmp", "eth/ipv4/sctp", "eth/arp"};
+	static const char *const stacks[] = {"eth/ipv4/udp",
+					     "eth/ipv4/tcp",
+					     "eth/vlan/ipv4/udp",
+					     "eth/vlan/vlan/ipv4/tcp",
+					     "eth/ipv4/ipv4/udp",
+					     "eth/ipv4/ipv4/ipv4/tcp",
+					     "eth/ipv4",
+					     "eth/ipv6/tcp",
+					     "eth/qinq/mpls/ipv6/ipv6hbh/udp",
+					     "eth/ipv4/gre/ipv6/icmpv6",
+					     "eth/ipv4/udp/vxlan/eth/ipv4/icmp",
+					     "eth/ipv4/sctp",
+					     "eth/arp"};
 	vary_u list[64];
 	unsigned nth[64] = {0};
 
-	*spec = (struct frame_spec){.fill = below(6) == 0 ? FILL_RANDOM : below(2) ? FILL_ABC : FILL_ZERO, .fill_seed = below(2)};
-	assert_int_equal(frame_stack_parse(stacks[below(ARRAY_SIZE(stacks))], &spec->stack, NULL), 0);
+	*spec = (struct frame_spec){.fill = below(6) == 0 ? FILL_RANDOM
+					    : below(2)    ? FILL_ABC
+							  : FILL_ZERO,
+				    .fill_seed = below(2)};
+	assert_int_equal(frame_stack_parse(stacks[below(ARRAY_SIZE(stacks))], &spec->stack, NULL),
+			 0);
 	for (unsigned h = 0; h < spec->stack.n; h++) {
 		const struct proto *p = spec->stack.hdr[h];
 		nth[h] = 1;
@@ -172,7 +195,8 @@ static void random_spec(struct frame_spec *spec, unsigned often)
 			struct vary v;
 			bool odd = f->role == ROLE_SUM_HDR || f->role == ROLE_SUM_L4;
 			/* Fields of another message type are in no frame. */
-			if (f->bits == 0 || f->when.field != NULL || (f->part != NULL && f->part->when.field != NULL) ||
+			if (f->bits == 0 || f->when.field != NULL ||
+			    (f->part != NULL && f->part->when.field != NULL) ||
 			    below(often * (odd ? 20 : 1)) != 0)
 				continue;
 			random_vary(&v, f->bits, list);
@@ -213,7 +237,8 @@ static void random_streams(struct port *p)
 		p->id[s] = 10 * s + (uint32_t)below(10);
 		p->o0[s] = below(3) == 0 ? rnd() >> 1 : below(1000);
 		for (unsigned i = 0; i < sizes; i++) {
-			spec.size = (uint16_t)(below(2) ? 150 : 150 + below(below(4) == 0 ? 1900 : 200));
+			spec.size = (uint16_t)(below(2) ? 150
+							: 150 + below(below(4) == 0 ? 1900 : 200));
 			p->owner[p->nplans] = s;
 			p->planp[p->nplans] = &p->plan[p->nplans];
 			compile(&spec, &p->plan[p->nplans++]);
@@ -227,7 +252,8 @@ static void random_cycle(struct port *p)
 	p->norder = p->ncycle = p->nplans + (unsigned)below(MAX_CYCLE - p->nplans);
 	for (unsigned c = 0; c < p->ncycle; c++) {
 		unsigned plan = c < p->nplans ? c : (unsigned)below(p->nplans);
-		p->cycle[c] = (struct frun_slot){.stream = (uint16_t)p->owner[plan], .plan = (uint16_t)plan};
+		p->cycle[c] = (struct frun_slot){.stream = (uint16_t)p->owner[plan],
+						 .plan = (uint16_t)plan};
 	}
 	for (unsigned c = p->ncycle; c > 1; c--) {
 		unsigned other = (unsigned)below(c);
@@ -262,11 +288,22 @@ void free_port(struct port *p)
 struct frun *program(struct port *p, unsigned queue, const char *isa)
 {
 	struct frun_spec spec = {
-		.cycle = p->cycle, .ncycle = p->ncycle, .plan = p->planp, .nplans = p->nplans, .stream_id = p->id, .o0 = p->o0,
-		.nstreams = p->nstreams, .first = queue, .nqueues = p->nqueues, .sched_id = p->sched_id, .offload = p->offload,
+		.cycle = p->cycle,
+		.ncycle = p->ncycle,
+		.plan = p->planp,
+		.nplans = p->nplans,
+		.stream_id = p->id,
+		.o0 = p->o0,
+		.nstreams = p->nstreams,
+		.first = queue,
+		.nqueues = p->nqueues,
+		.sched_id = p->sched_id,
+		.offload = p->offload,
 		.data_off = offsetof(struct object, data) + DATA,
-		.len16_off = p->apart ? offsetof(struct object, apart) : offsetof(struct object, narrow),
-		.len32_off = offsetof(struct object, wide), .isa = isa,
+		.len16_off =
+			p->apart ? offsetof(struct object, apart) : offsetof(struct object, narrow),
+		.len32_off = offsetof(struct object, wide),
+		.isa = isa,
 		.max_lanes = below(4) == 0 ? 1 + (uint32_t)below(40) : 0,
 	};
 	struct err e;
@@ -312,7 +349,8 @@ void next_queue(struct queue *q, struct frun *f, void *state)
 		q->obj[i].class = -1;
 }
 
-/* A buffer as the worker gets it: with its image, and whatever earlier frames left where frames are written each time. */
+/* A buffer as the worker gets it: with its image, and whatever earlier frames left where frames are
+ * written each time. */
 static void ready(struct queue *q, struct object *o, int class)
 {
 	const struct frun_class *c = frun_class(q->f, (unsigned)class);
@@ -330,13 +368,15 @@ static void ready(struct queue *q, struct object *o, int class)
 	memset(o->data, 0xdd, DATA);
 }
 
-static void judge(struct port *p, struct queue *q, uint64_t i, const struct object *o, const char *what)
+static void judge(struct port *p, struct queue *q, uint64_t i, const struct object *o,
+		  const char *what)
 {
 	uint8_t want[FRAME_MAX_LEN + 4];
 	const struct frame_plan *plan = expect(p, q->number + i * p->nqueues, want);
 
-	enum frun_dst dst = memcmp(want, "\xff\xff\xff\xff\xff\xff", 6) == 0 ? FRUN_DST_BROADCAST :
-			    want[0] & 1 ? FRUN_DST_MULTICAST : FRUN_DST_UNICAST;
+	enum frun_dst dst = memcmp(want, "\xff\xff\xff\xff\xff\xff", 6) == 0 ? FRUN_DST_BROADCAST
+			    : want[0] & 1                                    ? FRUN_DST_MULTICAST
+									     : FRUN_DST_UNICAST;
 	enum frun_dst said = frun_class(q->f, frun_class_of(q->f, i))->dst;
 	assert_true(said == dst || said == FRUN_DST_ANY);
 	for (unsigned b = 0; b < DATA; b++)
@@ -348,11 +388,14 @@ static void judge(struct port *p, struct queue *q, uint64_t i, const struct obje
 	assert_int_equal(other, frun_len(q->f));
 	assert_true(o->spare == 0xdddd || (!p->apart && o->spare == 0));
 	if (o->wide != plan->len || narrow != plan->len)
-		fail_msg("%s: frame %llu has length %u/%u, not %u", what, (unsigned long long)i, o->wide, narrow, plan->len);
+		fail_msg("%s: frame %llu has length %u/%u, not %u", what, (unsigned long long)i,
+			 o->wide, narrow, plan->len);
 	for (unsigned b = 0; b < plan->len; b++)
 		if (o->data[DATA + b] != want[b])
-			fail_msg("%s (%s): queue %u of %u, frame %llu, %u bytes: byte %u is %02x, not %02x", what, frun_engine(q->f),
-				 q->number, p->nqueues, (unsigned long long)i, plan->len, b, o->data[DATA + b], want[b]);
+			fail_msg(
+				"%s (%s): queue %u of %u, frame %llu, %u bytes: byte %u is %02x, not %02x",
+				what, frun_engine(q->f), q->number, p->nqueues,
+				(unsigned long long)i, plan->len, b, o->data[DATA + b], want[b]);
 }
 
 /* The next n own frames, written and judged. */
@@ -378,5 +421,7 @@ void burst(struct port *p, struct queue *q, unsigned n)
 
 unsigned pick_burst(void)
 {
-	return below(3) == 0 ? 32 : below(3) == 0 ? 64 : 1 + (unsigned)below(below(4) == 0 ? FRUN_MAX_BURST : 70);
+	return below(3) == 0   ? 32
+	       : below(3) == 0 ? 64
+			       : 1 + (unsigned)below(below(4) == 0 ? FRUN_MAX_BURST : 70);
 }

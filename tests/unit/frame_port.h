@@ -33,7 +33,10 @@ struct port {
 	bool offload;
 	bool apart; /* the two lengths of an object do not lie side by side */
 	/* Where the variations of streams begin, found by the stream's and the variation's id. */
-	struct { uint32_t stream_id; uint64_t var_id, base; } base[1024];
+	struct {
+		uint32_t stream_id;
+		uint64_t var_id, base;
+	} base[1024];
 	unsigned nbases;
 };
 
@@ -43,7 +46,7 @@ struct object {
 	uint32_t wide;
 	uint16_t narrow, spare;
 	uint16_t apart; /* takes the place of narrow if the port's lengths are apart */
-	int class; /* the class whose image it holds; -1: none */
+	int class;      /* the class whose image it holds; -1: none */
 	uint8_t data[DATA + ROOM];
 };
 

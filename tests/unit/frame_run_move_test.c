@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that take over from others while a run goes on: changed frames, other schedules, phases. */
+/* Programs that take over from others while a run goes on: changed frames, other schedules,
+ * phases. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +21,8 @@ static unsigned stream_of(const struct port *p, uint32_t id)
 	return s;
 }
 
-/* Variations that the same stream had before go on. New ones begin with the stream's next frame after k, or, in a new phase, with the
- * run. */
+/* Variations that the same stream had before go on. New ones begin with the stream's next frame
+ * after k, or, in a new phase, with the run. */
 static void rebase(struct port *p, const struct port *old, bool phase, uint64_t k)
 {
 	p->nbases = 0;
@@ -33,17 +34,20 @@ static void rebase(struct port *p, const struct port *old, bool phase, uint64_t 
 			if (base_of(p, s, id) != NULL)
 				continue;
 			for (unsigned j = 0; from < old->nstreams && j < old->nplans; j++)
-				for (unsigned w = 0; old->owner[j] == from && w < old->plan[j].nvars; w++)
+				for (unsigned w = 0;
+				     old->owner[j] == from && w < old->plan[j].nvars; w++)
 					had |= old->plan[j].var[w].id == id;
-			const uint64_t *was = had ? base_of((struct port *)(uintptr_t)old, from, id) : NULL;
+			const uint64_t *was =
+				had ? base_of((struct port *)(uintptr_t)old, from, id) : NULL;
 			p->base[p->nbases].stream_id = p->id[s];
 			p->base[p->nbases].var_id = id;
 			p->base[p->nbases++].base = had ? (was != NULL ? *was : 0) : fresh;
 		}
 }
 
-/* p becomes the same order of the same streams as old, each with its own frames, and so many of them that the order repeats some times before the
- * frames do. One plan of two streams would have its variations twice, which the bases here cannot tell apart: p has one for each stream. */
+/* p becomes the same order of the same streams as old, each with its own frames, and so many of
+ * them that the order repeats some times before the frames do. One plan of two streams would have
+ * its variations twice, which the bases here cannot tell apart: p has one for each stream. */
 static void like(struct port *p, const struct port *old)
 {
 	p->norder = old->norder;
@@ -56,7 +60,8 @@ static void like(struct port *p, const struct port *old)
 	for (unsigned c = 0; c < p->ncycle; c++) {
 		uint16_t s = old->cycle[c % old->norder].stream;
 		unsigned own = (p->nplans - 1 - s) / p->nstreams + 1;
-		p->cycle[c] = (struct frun_slot){.stream = s, .plan = (uint16_t)(s + p->nstreams * pick(own))};
+		p->cycle[c] = (struct frun_slot){.stream = s,
+						 .plan = (uint16_t)(s + p->nstreams * pick(own))};
 		p->owner[p->cycle[c].plan] = s;
 	}
 	for (unsigned j = 0; j < p->nplans; j++)
@@ -67,7 +72,8 @@ static void like(struct port *p, const struct port *old)
 		}
 }
 
-/* A program that changes while it runs: the same schedule, also with other sizes, or another one, and back. */
+/* A program that changes while it runs: the same schedule, also with other sizes, or another one,
+ * and back. */
 static void changes(void **state)
 {
 	unsigned longer = 0, shorter = 0;
@@ -110,8 +116,10 @@ static void changes(void **state)
 	assert_true(longer > 10 && shorter > 10);
 }
 
-/* Ordinals of the schedule that comes next. told: what its program is told they are, in a run that began with the schedule's first phase. */
-static void shift(struct port *p, const struct port *old, const uint64_t *old_told, uint64_t k, bool phase, uint64_t *told)
+/* Ordinals of the schedule that comes next. told: what its program is told they are, in a run that
+ * began with the schedule's first phase. */
+static void shift(struct port *p, const struct port *old, const uint64_t *old_told, uint64_t k,
+		  bool phase, uint64_t *told)
 {
 	for (unsigned s = 0; s < p->nstreams; s++) {
 		unsigned t = stream_of(old, p->id[s]);
@@ -127,7 +135,8 @@ static void shift(struct port *p, const struct port *old, const uint64_t *old_to
 	}
 }
 
-/* Phases of schedules, some of which begin while the port runs. A program is told ordinals from its schedule's start. */
+/* Phases of schedules, some of which begin while the port runs. A program is told ordinals from its
+ * schedule's start. */
 static void phases(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The frames that workers write, against the plain way: frame k of a port is slot k of its cycle, with the values of its stream's ordinal. */
+/* The frames that workers write, against the plain way: frame k of a port is slot k of its cycle,
+ * with the values of its stream's ordinal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,8 @@
 /* Count what own frames before i were, one by one. */
 static void judge_counts(struct port *p, struct queue *q, uint64_t i)
 {
-	uint64_t frames[MAX_STREAMS] = {0}, bytes[MAX_STREAMS] = {0}, got[MAX_STREAMS], got_bytes[MAX_STREAMS];
+	uint64_t frames[MAX_STREAMS] = {0}, bytes[MAX_STREAMS] = {0}, got[MAX_STREAMS],
+		 got_bytes[MAX_STREAMS];
 
 	for (uint64_t j = 0; j < i; j++) {
 		const struct frun_slot *slot = &p->cycle[(q->number + j * p->nqueues) % p->ncycle];
@@ -28,9 +30,11 @@ static void judge_counts(struct port *p, struct queue *q, uint64_t i)
 		assert_int_equal(got[s], frames[s]);
 		assert_int_equal(got_bytes[s], bytes[s]);
 	}
-	uint64_t from = pick(i + 1), most = pick_wide() >> 8, sizes[CNT_NSIZES] = {0}, some[CNT_NSIZES] = {0}, all = 0;
+	uint64_t from = pick(i + 1), most = pick_wide() >> 8, sizes[CNT_NSIZES] = {0},
+		 some[CNT_NSIZES] = {0}, all = 0;
 	for (uint64_t j = from; j < i; j++) {
-		unsigned size = p->plan[p->cycle[(q->number + j * p->nqueues) % p->ncycle].plan].len + 4u;
+		unsigned size =
+			p->plan[p->cycle[(q->number + j * p->nqueues) % p->ncycle].plan].len + 4u;
 		static const unsigned above[] = {63, 64, 127, 255, 511, 1023, 1522};
 		unsigned c = 0;
 		while (c < ARRAY_SIZE(above) && size > above[c])
@@ -60,7 +64,10 @@ static void any_frames(void **state)
 		for (unsigned b = 0; b < 12; b++) {
 			burst(p, &q, pick_burst());
 			if (pick(4) == 0)
-				frun_seek(q.f, q.state, pick(2) ? frun_pos(q.f, q.state) - pick(frun_pos(q.f, q.state)) : pick_wide() >> 8);
+				frun_seek(q.f, q.state,
+					  pick(2) ? frun_pos(q.f, q.state) -
+							    pick(frun_pos(q.f, q.state))
+						  : pick_wide() >> 8);
 		}
 		judge_counts(p, &q, pick(500));
 		close_queue(&q);
@@ -90,7 +97,8 @@ static void plan_at(void **state)
 	}
 }
 
-/* Instruction sets that this machine has, by the name that engines carry; asking for one gets it. */
+/* Instruction sets that this machine has, by the name that engines carry; asking for one gets
+ * it. */
 static unsigned have_isas(const char **out)
 {
 	unsigned n = 0;
@@ -105,7 +113,8 @@ static unsigned have_isas(const char **out)
 		out[n++] = "ssse3";
 	if (__builtin_cpu_supports("avx2"))
 		out[n++] = "avx2";
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	    __builtin_cpu_supports("avx512vl"))
 		out[n++] = "avx512";
 #endif
 	return n;
@@ -135,7 +144,8 @@ static void reach(const char *engine, const char *isa)
 /* Every engine in every variant that this machine can run. */
 static void all_engines(void **state)
 {
-	static const char *const plain[] = {"fixed", "frames"}, *const vector[] = {"copy", "affine", "columns"};
+	static const char *const plain[] = {"fixed", "frames"}, *const vector[] = {"copy", "affine",
+										   "columns"};
 	const char *isa[8];
 	unsigned n = have_isas(isa);
 	char name[32];
@@ -160,7 +170,9 @@ static void random_payload_is_shared(void **state)
 	(void)state;
 	*p = (struct port){.nstreams = 1, .nplans = 2, .ncycle = 2, .nqueues = 4, .sched_id = 1};
 	for (unsigned i = 0; i < 2; i++) {
-		struct frame_spec spec = {.fill = FILL_RANDOM, .fill_seed = 7 * i, .size = (uint16_t)(900 + i)};
+		struct frame_spec spec = {.fill = FILL_RANDOM,
+					  .fill_seed = 7 * i,
+					  .size = (uint16_t)(900 + i)};
 		assert_int_equal(frame_stack_parse("eth/ipv4/udp", &spec.stack, NULL), 0);
 		compile(&spec, &p->plan[i]);
 		p->planp[i] = &p->plan[i];

@@ -48,8 +48,10 @@ static void test_bytes(void **state)
 
 	(void)state;
 	grid_init(&g, 1, 16);
-	/* A lead byte without the rest, a long form, a surrogate, beyond the last character, control characters, DEL and C1. */
-	grid_put(&g, 0, 0, -1, ROLE_DEFAULT, "a\xc3 \xc0\x80\xed\xa0\x80\xf4\x90\x80\x80\t\x1b\x7f\xc2\x9b");
+	/* A lead byte without the rest, a long form, a surrogate, beyond the last character,
+	 * control characters, DEL and C1. */
+	grid_put(&g, 0, 0, -1, ROLE_DEFAULT,
+		 "a\xc3 \xc0\x80\xed\xa0\x80\xf4\x90\x80\x80\t\x1b\x7f\xc2\x9b");
 	assert_string_equal(shown(&g), "a? ?????????????\n");
 	grid_free(&g);
 	assert_int_equal(grid_width("aé€"), 3);
@@ -105,9 +107,13 @@ static void test_cut(void **state)
 
 static void test_bar(void **state)
 {
-	static const struct { double share; const char *fine, *plain; } bars[] = {
-		{0, "····", "...."}, {0.001, "▏···", "#..."}, {0.25, "█···", "#..."}, {0.53125, "██▏·", "##.."}, {0.5, "██··", "##.."},
-		{0.99, "████", "####"}, {1, "████", "####"}, {7, "████", "####"}, {-1, "····", "...."},
+	static const struct {
+		double share;
+		const char *fine, *plain;
+	} bars[] = {
+		{0, "····", "...."},       {0.001, "▏···", "#..."}, {0.25, "█···", "#..."},
+		{0.53125, "██▏·", "##.."}, {0.5, "██··", "##.."},   {0.99, "████", "####"},
+		{1, "████", "####"},       {7, "████", "####"},     {-1, "····", "...."},
 	};
 	struct grid g;
 
@@ -133,11 +139,13 @@ static void test_bar(void **state)
 	grid_free(&g);
 }
 
-static void curve(struct grid *g, int width, int rows, const double *v, unsigned n, double top, double line, bool ascii)
+static void curve(struct grid *g, int width, int rows, const double *v, unsigned n, double top,
+		  double line, bool ascii)
 {
 	grid_free(g);
 	grid_init(g, rows > 0 ? rows : 1, 8);
-	grid_curve(g, 0, 0, width, rows, &(struct curve){.value = v, .n = n, .top = top, .line = line, .ascii = ascii});
+	grid_curve(g, 0, 0, width, rows,
+		   &(struct curve){.value = v, .n = n, .top = top, .line = line, .ascii = ascii});
 }
 
 static void test_one_row(void **state)
@@ -293,10 +301,12 @@ static void test_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_put), cmocka_unit_test(test_bytes), cmocka_unit_test(test_wide), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_bar), cmocka_unit_test(test_one_row), cmocka_unit_test(test_curves),
-		cmocka_unit_test(test_text), cmocka_unit_test(test_locale),
-		cmocka_unit_test(test_fit), cmocka_unit_test(test_find), cmocka_unit_test(test_name),
+		cmocka_unit_test(test_put),    cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_wide),   cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_bar),    cmocka_unit_test(test_one_row),
+		cmocka_unit_test(test_curves), cmocka_unit_test(test_text),
+		cmocka_unit_test(test_locale), cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_find),   cmocka_unit_test(test_name),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -182,7 +182,8 @@ static void test_sizes(void **state)
 	sizes_expand(&sizes, out);
 	for (unsigned i = 0; i < 728; i++)
 		assert_int_equal(out[i], 64 + (64 + 2 * i) % 1456);
-	/* a start beside the sizes of later laps: it is seen once, and what follows is never of its lap again */
+	/* a start beside the sizes of later laps: it is seen once, and what follows is never of its
+	 * lap again */
 	hold("size", 66, 64, 70, 3);
 	must_apply();
 	assert_int_equal(sizes_count(&sizes), SIZES_MAX_COUNT - 2);
@@ -248,7 +249,8 @@ static void test_defaults(void **state)
 	assert_int_equal(held_find("nothing"), -1);
 }
 
-/* Every word finds its field in the protocol table, every default is a value of it, and with it the frame can be made. */
+/* Every word finds its field in the protocol table, every default is a value of it, and with it the
+ * frame can be made. */
 static void test_table(void **state)
 {
 	(void)state;

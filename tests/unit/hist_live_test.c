@@ -9,7 +9,8 @@
 
 #include "hist.h"
 
-/* A reader beside the writer: the sum is never torn, though it passes 64 bits every second addition; slots only grow. */
+/* A reader beside the writer: the sum is never torn, though it passes 64 bits every second
+ * addition; slots only grow. */
 #define LIVE_VALUE ((1ull << 63) - 12345)
 #define LIVE_TIMES 3000000
 
@@ -38,7 +39,8 @@ static void test_live(void **state)
 		if (++reads % 64 != 0)
 			continue;
 		struct hist *c = hist_copy(h);
-		assert_true(hist_count(c) >= count && hist_count(c) <= LIVE_TIMES && c->sum_hi >> 63 == 0);
+		assert_true(hist_count(c) >= count && hist_count(c) <= LIVE_TIMES &&
+			    c->sum_hi >> 63 == 0);
 		count = hist_count(c);
 		free(c);
 	} while (sum / LIVE_VALUE < LIVE_TIMES);

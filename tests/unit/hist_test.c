@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Histograms against sorted lists of the same values. All values come from fixed seeds. tests/hist has the log read by another program. */
+/* Histograms against sorted lists of the same values. All values come from fixed seeds. tests/hist
+ * has the log read by another program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,8 @@
 
 #define MANY 100000
 
-static const struct hist_shape shapes[] = {{1, 2}, {1, 63}, {4, 5}, {6, 36}, {7, 40}, {10, 36}, {10, 63}, {14, 20}, {14, 63}};
+static const struct hist_shape shapes[] = {{1, 2},   {1, 63},  {4, 5},   {6, 36}, {7, 40},
+					   {10, 36}, {10, 63}, {14, 20}, {14, 63}};
 
 /* splitmix64 */
 static uint64_t next_random(uint64_t *seed)
@@ -38,13 +40,25 @@ static uint64_t sample(enum kind kind, unsigned top, uint64_t i, uint64_t *seed)
 	double u = unit(seed);
 
 	switch (kind) {
-	case CONSTANT: return all / 3;
-	case UNIFORM: return next_random(seed) & all;
-	case EXPONENTIAL: v = (uint64_t)(-log(1 - u) * (double)all / 50); break;
-	case LOGARITHMIC: v = (uint64_t)exp2(u * top); break;
-	case TWO_PEAKS: v = u < 0.99 ? all / 1000 + next_random(seed) % 100 : all - next_random(seed) % (all / 4 + 1); break;
-	case RAMP: v = i; break;
-	case NKINDS: break;
+	case CONSTANT:
+		return all / 3;
+	case UNIFORM:
+		return next_random(seed) & all;
+	case EXPONENTIAL:
+		v = (uint64_t)(-log(1 - u) * (double)all / 50);
+		break;
+	case LOGARITHMIC:
+		v = (uint64_t)exp2(u * top);
+		break;
+	case TWO_PEAKS:
+		v = u < 0.99 ? all / 1000 + next_random(seed) % 100
+			     : all - next_random(seed) % (all / 4 + 1);
+		break;
+	case RAMP:
+		v = i;
+		break;
+	case NKINDS:
+		break;
 	}
 	return v > all ? all : v;
 }
@@ -69,19 +83,25 @@ static struct hist *filled(struct hist_shape s, enum kind kind, uint64_t *values
 	return h;
 }
 
-/* `got` stands for a slot that holds v: not below it, and above by less than the stated error of it. */
+/* `got` stands for a slot that holds v: not below it, and above by less than the stated error of
+ * it. */
 static void stands_for(uint64_t got, uint64_t v, struct hist_shape s)
 {
 	if (got < v || (got - v) > v >> s.bits)
-		fail_msg("bits %u top %u: %llu does not stand for %llu", s.bits, s.top, (unsigned long long)got, (unsigned long long)v);
+		fail_msg("bits %u top %u: %llu does not stand for %llu", s.bits, s.top,
+			 (unsigned long long)got, (unsigned long long)v);
 }
 
 static void judge(const struct hist *h, const uint64_t *values, struct hist_shape s)
 {
 	/* percent and the rank it means among 100000 */
-	static const struct { double percent; unsigned rank; } p[] = {
-		{0.0001, 1}, {0.001, 1}, {0.0011, 2}, {1, 1000}, {10, 10000}, {25, 25000}, {50, 50000}, {50.0001, 50001}, {90, 90000},
-		{99, 99000}, {99.9, 99900}, {99.99, 99990}, {99.999, 99999}, {99.9991, 100000}, {100, 100000},
+	static const struct {
+		double percent;
+		unsigned rank;
+	} p[] = {
+		{0.0001, 1},   {0.001, 1},     {0.0011, 2},      {1, 1000},         {10, 10000},
+		{25, 25000},   {50, 50000},    {50.0001, 50001}, {90, 90000},       {99, 99000},
+		{99.9, 99900}, {99.99, 99990}, {99.999, 99999},  {99.9991, 100000}, {100, 100000},
 	};
 	long double sum = 0, squares = 0, mean;
 	unsigned __int128 exact = 0;
@@ -100,8 +120,11 @@ static void judge(const struct hist *h, const uint64_t *values, struct hist_shap
 		squares += ((long double)values[i] - mean) * ((long double)values[i] - mean);
 	assert_true(hist_sum(h) == exact);
 	assert_true(fabsl(hist_mean(h) - mean) <= mean * 1e-15L);
-	/* Each value is moved by at most half a slot, so their standard deviation moves by no more than the largest such step. */
-	long double half = (long double)(hist_highest(h, values[MANY - 1]) - hist_lowest(h, values[MANY - 1])) / 2;
+	/* Each value is moved by at most half a slot, so their standard deviation moves by no more
+	 * than the largest such step. */
+	long double half = (long double)(hist_highest(h, values[MANY - 1]) -
+					 hist_lowest(h, values[MANY - 1])) /
+			   2;
 	assert_true(fabsl(hist_stdev(h) - sqrtl(squares / MANY)) <= half + 1e-9L * mean);
 }
 
@@ -119,7 +142,8 @@ static void test_percentiles(void **state)
 	free(values);
 }
 
-/* Slots tile the range without gap or overlap, in order, each no wider than the stated error; neighbours of edges are in theirs. */
+/* Slots tile the range without gap or overlap, in order, each no wider than the stated error;
+ * neighbours of edges are in theirs. */
 static void test_edges(void **state)
 {
 	(void)state;
@@ -131,7 +155,8 @@ static void test_edges(void **state)
 		assert_int_equal(hist_size(shapes[i]) % CACHE_LINE, 0);
 		assert_true(hist_size(shapes[i]) >= sizeof(*h) + h->nslots * sizeof(cell_t));
 		for (uint32_t k = 0; k < h->nslots; k++) {
-			uint64_t low = hist_slot_begin(bits, k), high = low + hist_slot_width(bits, k) - 1;
+			uint64_t low = hist_slot_begin(bits, k),
+				 high = low + hist_slot_width(bits, k) - 1;
 			assert_true(low == expect);
 			assert_int_equal(hist_slot(bits, low), k);
 			assert_int_equal(hist_slot(bits, high), k);
@@ -141,7 +166,8 @@ static void test_edges(void **state)
 			expect = high + 1;
 		}
 		assert_true(expect == 1ull << shapes[i].top);
-		assert_true(hist_lowest(h, expect) == expect && hist_highest(h, expect) == UINT64_MAX);
+		assert_true(hist_lowest(h, expect) == expect &&
+			    hist_highest(h, expect) == UINT64_MAX);
 		assert_true(hist_lowest(h, UINT64_MAX) == expect);
 		free(h);
 	}
@@ -179,7 +205,8 @@ static void same(const struct hist *a, const struct hist *b)
 static void test_merge(void **state)
 {
 	struct hist_shape s = {6, 30};
-	struct hist *part[3], *left = hist_new(s), *right, *tail, *back = hist_new(s), *all = hist_new(s);
+	struct hist *part[3], *left = hist_new(s), *right, *tail, *back = hist_new(s),
+			      *all = hist_new(s);
 	uint64_t seed = 77;
 
 	(void)state;
@@ -206,7 +233,9 @@ static void test_merge(void **state)
 	same(left, right);
 	same(left, back);
 	same(left, all);
-	assert_true(left->above > 0 && hist_count(left) == hist_count(part[0]) + hist_count(part[1]) + hist_count(part[2]));
+	assert_true(left->above > 0 && hist_count(left) == hist_count(part[0]) +
+								   hist_count(part[1]) +
+								   hist_count(part[2]));
 	/* and out again */
 	hist_subtract(left, tail);
 	same(left, part[0]);
@@ -270,19 +299,23 @@ static void test_out_of_range(void **state)
 	struct hist *h = hist_new((struct hist_shape){6, 20});
 
 	(void)state;
-	assert_true(hist_count(h) == 0 && hist_min(h) == 0 && hist_max(h) == 0 && hist_percentile(h, 50) == 0);
+	assert_true(hist_count(h) == 0 && hist_min(h) == 0 && hist_max(h) == 0 &&
+		    hist_percentile(h, 50) == 0);
 	assert_true(isnan(hist_mean(h)) && isnan(hist_stdev(h)));
 	hist_add(h, 1 << 20, 1);
-	assert_true(hist_count(h) == 1 && hist_min(h) == 1 << 20 && hist_max(h) == UINT64_MAX && isnan(hist_mean(h)));
+	assert_true(hist_count(h) == 1 && hist_min(h) == 1 << 20 && hist_max(h) == UINT64_MAX &&
+		    isnan(hist_mean(h)));
 	assert_true(hist_percentile(h, 1) == UINT64_MAX && hist_between(h, 0, UINT64_MAX) == 0);
 	hist_add(h, 100, 98);
 	hist_add_sum(h, 9800);
 	hist_add(h, UINT64_MAX, 1);
 	assert_true(hist_count(h) == 100 && hist_min(h) == 100 && hist_max(h) == UINT64_MAX);
-	assert_true(hist_percentile(h, 98) == 100 && hist_percentile(h, 98.1) == UINT64_MAX && hist_percentile(h, 100) == UINT64_MAX);
+	assert_true(hist_percentile(h, 98) == 100 && hist_percentile(h, 98.1) == UINT64_MAX &&
+		    hist_percentile(h, 100) == UINT64_MAX);
 	assert_true(hist_mean(h) == 100 && hist_stdev(h) == 0);
 	/* percentages outside of what has a meaning: the nearest one that has */
-	assert_true(hist_percentile(h, -5) == 100 && hist_percentile(h, 0) == 100 && hist_percentile(h, 1000) == UINT64_MAX);
+	assert_true(hist_percentile(h, -5) == 100 && hist_percentile(h, 0) == 100 &&
+		    hist_percentile(h, 1000) == UINT64_MAX);
 	free(h);
 }
 
@@ -349,9 +382,11 @@ static void test_ranks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_percentiles), cmocka_unit_test(test_edges), cmocka_unit_test(test_property), cmocka_unit_test(test_merge),
-		cmocka_unit_test(test_merge_shapes), cmocka_unit_test(test_subtract), cmocka_unit_test(test_out_of_range),
-		cmocka_unit_test(test_between), cmocka_unit_test(test_sum), cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_percentiles),  cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_property),     cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_merge_shapes), cmocka_unit_test(test_subtract),
+		cmocka_unit_test(test_out_of_range), cmocka_unit_test(test_between),
+		cmocka_unit_test(test_sum),          cmocka_unit_test(test_ranks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

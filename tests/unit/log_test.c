@@ -89,7 +89,9 @@ static void test_listener(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ring_keeps_the_last), cmocka_unit_test(test_one_message_one_line), cmocka_unit_test(test_file),
+		cmocka_unit_test(test_ring_keeps_the_last),
+		cmocka_unit_test(test_one_message_one_line),
+		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_listener),
 	};
 

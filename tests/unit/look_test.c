@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a burst has in common, by every instruction set that this CPU runs, against frame by frame and field by field. */
+/* What a burst has in common, by every instruction set that this CPU runs, against frame by frame
+ * and field by field. */
 #include "dp_fake.h"
 #include "seed.h"
 
@@ -11,14 +12,17 @@ static uint8_t data[MANY][256];
 
 static struct dp_burst plainly(struct rte_mbuf *const *m, unsigned n)
 {
-	bool known = m[0]->packet_type & DP_DST_KNOWN, same_dst = true, one_begin = true, group = false;
+	bool known = m[0]->packet_type & DP_DST_KNOWN, same_dst = true, one_begin = true,
+	     group = false;
 	struct dp_burst b = {.len = m[0]->pkt_len, .plain = true, .alike = true};
 
 	for (unsigned i = 0; i < n; i++) {
 		bool extra = (m[i]->ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) != 0;
 		b.len = m[i]->pkt_len == b.len ? b.len : 0;
-		b.plain = b.plain && m[i]->refcnt == 1 && m[i]->nb_segs == 1 && !extra && m[i]->pool == m[0]->pool;
-		b.alike = b.alike && m[i]->data_off == m[0]->data_off && m[i]->data_len == m[0]->data_len && m[i]->ol_flags == m[0]->ol_flags;
+		b.plain = b.plain && m[i]->refcnt == 1 && m[i]->nb_segs == 1 && !extra &&
+			  m[i]->pool == m[0]->pool;
+		b.alike = b.alike && m[i]->data_off == m[0]->data_off &&
+			  m[i]->data_len == m[0]->data_len && m[i]->ol_flags == m[0]->ol_flags;
 		same_dst = same_dst && m[i]->packet_type == m[0]->packet_type;
 		one_begin = one_begin && m[i]->data_off == m[0]->data_off;
 		group = group || (data[m[i] - mbuf][m[0]->data_off] & 1) != 0;
@@ -32,18 +36,42 @@ static struct dp_burst plainly(struct rte_mbuf *const *m, unsigned n)
 static void spoil(struct rte_mbuf *m)
 {
 	switch (any(12)) {
-	case 0: m->data_off++; break;
-	case 1: m->refcnt = 2; break;
-	case 2: m->nb_segs = 3; break;
-	case 3: m->port++; break;
-	case 4: m->ol_flags |= RTE_MBUF_F_EXTERNAL; break;
-	case 5: m->ol_flags |= RTE_MBUF_F_RX_IP_CKSUM_BAD; break;
-	case 6: m->packet_type ^= 1u << any(32); break;
-	case 7: m->pkt_len ^= 1u << any(32); break;
-	case 8: m->data_len ^= 256; break;
-	case 9: m->pool = (void *)(uintptr_t)64; break;
-	case 10: m->ol_flags |= RTE_MBUF_F_INDIRECT; break;
-	case 11: memset(data[m - mbuf], 1, sizeof(data[0])); break; /* to a group */
+	case 0:
+		m->data_off++;
+		break;
+	case 1:
+		m->refcnt = 2;
+		break;
+	case 2:
+		m->nb_segs = 3;
+		break;
+	case 3:
+		m->port++;
+		break;
+	case 4:
+		m->ol_flags |= RTE_MBUF_F_EXTERNAL;
+		break;
+	case 5:
+		m->ol_flags |= RTE_MBUF_F_RX_IP_CKSUM_BAD;
+		break;
+	case 6:
+		m->packet_type ^= 1u << any(32);
+		break;
+	case 7:
+		m->pkt_len ^= 1u << any(32);
+		break;
+	case 8:
+		m->data_len ^= 256;
+		break;
+	case 9:
+		m->pool = (void *)(uintptr_t)64;
+		break;
+	case 10:
+		m->ol_flags |= RTE_MBUF_F_INDIRECT;
+		break;
+	case 11:
+		memset(data[m - mbuf], 1, sizeof(data[0]));
+		break; /* to a group */
 	}
 }
 
@@ -56,8 +84,16 @@ static void make(unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		memset(data[i], first, sizeof(data[i]));
 		mbuf[i] = (struct rte_mbuf){
-			.buf_addr = data[i], .buf_iova = any(1 << 24), .data_off = 128, .refcnt = 1, .nb_segs = 1, .packet_type = type,
-			.pkt_len = len, .data_len = (uint16_t)len, .vlan_tci = (uint16_t)any(65536), .hash.rss = any(1 << 24),
+			.buf_addr = data[i],
+			.buf_iova = any(1 << 24),
+			.data_off = 128,
+			.refcnt = 1,
+			.nb_segs = 1,
+			.packet_type = type,
+			.pkt_len = len,
+			.data_len = (uint16_t)len,
+			.vlan_tci = (uint16_t)any(65536),
+			.hash.rss = any(1 << 24),
 			.pool = (void *)(uintptr_t)128,
 		};
 	}

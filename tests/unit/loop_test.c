@@ -114,7 +114,8 @@ static void test_timers(void **state)
 	assert_int_equal(deleted, 0);
 }
 
-/* One of them is made up for. The machine may stand still until the next one, which then comes in time. */
+/* One of them is made up for. The machine may stand still until the next one, which then comes in
+ * time. */
 static void test_missed_periods_are_skipped(void **state)
 {
 	int n = 0;
@@ -180,8 +181,12 @@ static void test_signal_and_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_fd), T(test_removed_fd_is_not_called), T(test_timers), T(test_missed_periods_are_skipped),
-		T(test_callback_may_add_timers), T(test_signal_and_run),
+		T(test_fd),
+		T(test_removed_fd_is_not_called),
+		T(test_timers),
+		T(test_missed_periods_are_skipped),
+		T(test_callback_may_add_timers),
+		T(test_signal_and_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

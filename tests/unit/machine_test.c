@@ -82,8 +82,9 @@ static void test_whole(void **state)
 	cpu_file(6, "cpufreq/scaling_governor", "performance\n");
 	cpu_file(6, "cpufreq/scaling_cur_freq", "3100000\n");
 	cpu_file(6, "cpufreq/cpuinfo_max_freq", "3500000\n");
-	file("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: X\nmodel name\t: Some CPU @ 3.0GHz\ncpu MHz\t\t: 2000.500\n\n"
-			      "processor\t: 6\nmodel name\t: Some CPU @ 3.0GHz\ncpu MHz\t\t: 1.000\n");
+	file("/proc/cpuinfo",
+	     "processor\t: 0\nvendor_id\t: X\nmodel name\t: Some CPU @ 3.0GHz\ncpu MHz\t\t: 2000.500\n\n"
+	     "processor\t: 6\nmodel name\t: Some CPU @ 3.0GHz\ncpu MHz\t\t: 1.000\n");
 	file("/proc/sys/kernel/osrelease", "6.1.0-test\n");
 	machine_read(root, &m);
 	assert_string_equal(m.model, "Some CPU @ 3.0GHz");
@@ -108,7 +109,8 @@ static void test_whole(void **state)
 	machine_free(&m);
 }
 
-/* A container that shows little, and one that shows nothing at all: the CPUs are those that we may run on. */
+/* A container that shows little, and one that shows nothing at all: the CPUs are those that we may
+ * run on. */
 static void test_gaps(void **state)
 {
 	struct machine m;

@@ -55,7 +55,10 @@ static void test_up(void **state)
 	for (unsigned round = 0; round < 3; round++) {
 		assert_false(mbox_event_next(&mb, &got));
 		for (n = 0; n < 5000; n++) {
-			ev = (struct mbox_event){.kind = 1, .port = (uint16_t)n, .queue = 3, .value = UINT64_MAX - n};
+			ev = (struct mbox_event){.kind = 1,
+						 .port = (uint16_t)n,
+						 .queue = 3,
+						 .value = UINT64_MAX - n};
 			if (!mbox_event(&mb, &ev))
 				break;
 		}
@@ -78,7 +81,8 @@ static void test_names(void **state)
 
 	(void)state;
 	open_box(&a, "same");
-	assert_int_equal(mbox_open(&b, "same", SOCKET_ID_ANY, &e), -ENOMEM); /* refused, and nothing is left open */
+	/* refused, and nothing is left open */
+	assert_int_equal(mbox_open(&b, "same", SOCKET_ID_ANY, &e), -ENOMEM);
 	assert_non_null(strstr(e.text, "same"));
 	assert_null(b.down);
 	assert_null(b.up);
@@ -87,7 +91,11 @@ static void test_names(void **state)
 	mbox_close(&b);
 }
 
-struct message { uint64_t seq; unsigned sum; unsigned word[4]; };
+struct message {
+	uint64_t seq;
+	unsigned sum;
+	unsigned word[4];
+};
 
 static void *worker(void *arg)
 {
@@ -101,7 +109,9 @@ static void *worker(void *arg)
 			continue;
 		}
 		/* what was written before the post is seen after the take */
-		ev = (struct mbox_event){.kind = m->seq == want && m->sum == m->word[0] + m->word[1] + m->word[2] + m->word[3],
+		ev = (struct mbox_event){.kind = m->seq == want &&
+						 m->sum == m->word[0] + m->word[1] + m->word[2] +
+								   m->word[3],
 					 .value = m->seq};
 		m->sum = 0;
 		while (!mbox_event(mb, &ev))
@@ -153,7 +163,10 @@ static void test_threads(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_down), cmocka_unit_test(test_up), cmocka_unit_test(test_names), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_down),
+		cmocka_unit_test(test_up),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_threads),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -12,7 +12,9 @@
 
 #define FRAMES 2000
 
-struct set { const char *field, *value; };
+struct set {
+	const char *field, *value;
+};
 
 struct made {
 	struct frame_spec spec;
@@ -38,7 +40,8 @@ static void look(struct made *m)
 {
 	struct err e = {.text = ""};
 
-	if (frame_build(&m->spec, NULL, 1518, &m->frame, &e) != 0 || frame_compile(&m->spec, NULL, 1518, &m->plan, &e) != 0)
+	if (frame_build(&m->spec, NULL, 1518, &m->frame, &e) != 0 ||
+	    frame_compile(&m->spec, NULL, 1518, &m->plan, &e) != 0)
 		fail_msg("%s", e.text);
 	m->varies = calloc(1, m->plan.len);
 	m->follows = calloc(1, m->plan.len);
@@ -75,8 +78,10 @@ static void names_are(const struct frame *f, const uint8_t *mask, const char *wa
 	json_decref(names);
 }
 
-/* Every bit that moves is told, and what is told to move bit by bit moves; of a checksum that follows some bit does. */
-static void is_so(const char *stack, const struct set *sets, enum frame_fill fill, const char *varies, const char *follows)
+/* Every bit that moves is told, and what is told to move bit by bit moves; of a checksum that
+ * follows some bit does. */
+static void is_so(const char *stack, const struct set *sets, enum frame_fill fill,
+		  const char *varies, const char *follows)
 {
 	struct made m;
 
@@ -101,25 +106,39 @@ static void test_names_and_bytes(void **state)
 {
 	(void)state;
 	is_so("eth/ipv4/udp", (struct set[]){{NULL}}, FILL_ABC, "", "");
-	is_so("eth/ipv4/udp", (struct set[]){{"udp.dst", "1000..2023"}, {NULL}}, FILL_ABC, "udp.dst", "udp.cksum");
-	is_so("eth/ipv4/udp", (struct set[]){{"ipv4.src", "10.0.0.0/25"}, {NULL}}, FILL_ABC, "ipv4.src", "ipv4.cksum udp.cksum");
-	is_so("eth/ipv4/tcp", (struct set[]){{"ipv4.ttl", "8,12"}, {"eth.src", "02:00:00:00:00:00..02:00:00:00:00:0f"}, {NULL}}, FILL_ABC,
-	      "eth.src ipv4.ttl", "ipv4.cksum");
-	is_so("eth/ipv4/udp", (struct set[]){{"ipv4.dst", "10.0.0.0..10.0.15.0 step 256"}, {NULL}}, FILL_ABC, "ipv4.dst", "ipv4.cksum udp.cksum");
-	is_so("eth/ipv4/udp", (struct set[]){{"udp.src", "0x1200 mask 0xf0"}, {"udp.cksum", "0"}, {NULL}}, FILL_ABC, "udp.src", "");
+	is_so("eth/ipv4/udp", (struct set[]){{"udp.dst", "1000..2023"}, {NULL}}, FILL_ABC,
+	      "udp.dst", "udp.cksum");
+	is_so("eth/ipv4/udp", (struct set[]){{"ipv4.src", "10.0.0.0/25"}, {NULL}}, FILL_ABC,
+	      "ipv4.src", "ipv4.cksum udp.cksum");
+	is_so("eth/ipv4/tcp",
+	      (struct set[]){{"ipv4.ttl", "8,12"},
+			     {"eth.src", "02:00:00:00:00:00..02:00:00:00:00:0f"},
+			     {NULL}},
+	      FILL_ABC, "eth.src ipv4.ttl", "ipv4.cksum");
+	is_so("eth/ipv4/udp", (struct set[]){{"ipv4.dst", "10.0.0.0..10.0.15.0 step 256"}, {NULL}},
+	      FILL_ABC, "ipv4.dst", "ipv4.cksum udp.cksum");
+	is_so("eth/ipv4/udp",
+	      (struct set[]){{"udp.src", "0x1200 mask 0xf0"}, {"udp.cksum", "0"}, {NULL}}, FILL_ABC,
+	      "udp.src", "");
 	is_so("eth/ipv4/udp", (struct set[]){{"udp.src", "7..7"}, {NULL}}, FILL_ABC, "", "");
 	is_so("eth/ipv4/udp", (struct set[]){{NULL}}, FILL_RANDOM, "payload", "udp.cksum");
-	is_so("eth/ipv4/sctp", (struct set[]){{"sctp.vtag", "random"}, {NULL}}, FILL_ABC, "sctp.vtag", "sctp.cksum");
+	is_so("eth/ipv4/sctp", (struct set[]){{"sctp.vtag", "random"}, {NULL}}, FILL_ABC,
+	      "sctp.vtag", "sctp.cksum");
 }
 
-/* The outer checksum does not change where the inner one makes up for it, and does where its pseudo header hides that. */
+/* The outer checksum does not change where the inner one makes up for it, and does where its pseudo
+ * header hides that. */
 static void test_tunnels(void **state)
 {
 	(void)state;
-	is_so("eth/ipv4/udp/vxlan/eth/ipv4/udp", (struct set[]){{"udp[2].dst", "1000..2023"}, {NULL}}, FILL_ABC, "udp[2].dst", "udp[2].cksum");
-	is_so("eth/ipv4/udp/vxlan/eth/ipv4/udp", (struct set[]){{"ipv4[2].src", "10.0.0.0/24"}, {NULL}}, FILL_ABC, "ipv4[2].src",
+	is_so("eth/ipv4/udp/vxlan/eth/ipv4/udp",
+	      (struct set[]){{"udp[2].dst", "1000..2023"}, {NULL}}, FILL_ABC, "udp[2].dst",
+	      "udp[2].cksum");
+	is_so("eth/ipv4/udp/vxlan/eth/ipv4/udp",
+	      (struct set[]){{"ipv4[2].src", "10.0.0.0/24"}, {NULL}}, FILL_ABC, "ipv4[2].src",
 	      "udp.cksum ipv4[2].cksum udp[2].cksum");
-	is_so("eth/ipv4/udp/vxlan/eth/ipv4/udp", (struct set[]){{"ipv4[2].ttl", "8,16"}, {NULL}}, FILL_ABC, "ipv4[2].ttl", "ipv4[2].cksum");
+	is_so("eth/ipv4/udp/vxlan/eth/ipv4/udp", (struct set[]){{"ipv4[2].ttl", "8,16"}, {NULL}},
+	      FILL_ABC, "ipv4[2].ttl", "ipv4[2].cksum");
 }
 
 static void test_runs(void **state)
@@ -127,7 +146,12 @@ static void test_runs(void **state)
 	struct made m;
 
 	(void)state;
-	make(&m, "eth/ipv4/udp", (struct set[]){{"udp.src", "256..511"}, {"ipv4.src", "10.0.0.0/16"}, {"udp.dst", "random"}, {NULL}}, FILL_ABC);
+	make(&m, "eth/ipv4/udp",
+	     (struct set[]){{"udp.src", "256..511"},
+			    {"ipv4.src", "10.0.0.0/16"},
+			    {"udp.dst", "random"},
+			    {NULL}},
+	     FILL_ABC);
 	look(&m);
 	json_t *runs = frame_mask_bytes(&m.frame, m.varies);
 	char *text = json_dumps(runs, JSON_COMPACT);

@@ -27,7 +27,8 @@ static inline void run_all(void)
 static inline json_t *latency(void)
 {
 	struct portset one = only(1);
-	json_t *doc = probe_latency_json(c, &one, 0), *p = json_incref(json_array_get(json_object_get(doc, "ports"), 0));
+	json_t *doc = probe_latency_json(c, &one, 0),
+	       *p = json_incref(json_array_get(json_object_get(doc, "ports"), 0));
 
 	json_decref(doc);
 	return p;
@@ -40,7 +41,9 @@ static inline json_int_t stamp_count(const json_t *p, const char *key)
 
 static inline void source_is(const json_t *p, const char *source)
 {
-	assert_string_equal(json_string_value(json_object_get(json_object_get(p, "timestamps"), "source")), source);
+	assert_string_equal(json_string_value(
+				    json_object_get(json_object_get(p, "timestamps"), "source")),
+			    source);
 }
 
 static inline double value(const json_t *p, const char *of, const char *kind, const char *key)
@@ -55,12 +58,16 @@ static inline double value(const json_t *p, const char *of, const char *kind, co
 static inline void latency_is_delay(const json_t *p)
 {
 	double delay = (double)fake.delay / clock_hz() * 1e9;
-	double error = json_number_value(json_object_get(json_object_get(p, "timestamps"), "error_ns"));
+	double error =
+		json_number_value(json_object_get(json_object_get(p, "timestamps"), "error_ns"));
 
 	assert_true(error > 0 && error < 1e6);
 	double near = error + delay / 1024 + 1;
-	if (fabs(value(p, "latency", "actual", "min_ns") - delay) > near || fabs(value(p, "latency", "actual", "max_ns") - delay) > near ||
+	if (fabs(value(p, "latency", "actual", "min_ns") - delay) > near ||
+	    fabs(value(p, "latency", "actual", "max_ns") - delay) > near ||
 	    fabs(value(p, "latency", "actual", "mean_ns") - delay) > near)
-		fail_msg("%.0f .. %.0f ns, mean %.0f, for %.0f within %.0f", value(p, "latency", "actual", "min_ns"),
-			 value(p, "latency", "actual", "max_ns"), value(p, "latency", "actual", "mean_ns"), delay, near);
+		fail_msg("%.0f .. %.0f ns, mean %.0f, for %.0f within %.0f",
+			 value(p, "latency", "actual", "min_ns"),
+			 value(p, "latency", "actual", "max_ns"),
+			 value(p, "latency", "actual", "mean_ns"), delay, near);
 }

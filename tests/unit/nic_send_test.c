@@ -15,13 +15,16 @@ static void paced_says(const char *text)
 
 static double error_ticks(void)
 {
-	return clock_dev_error(&c->port[0]->stamps.cal, clock_tsc()) / c->port[0]->stamps.cal.cycles_per_tick + 2;
+	return clock_dev_error(&c->port[0]->stamps.cal, clock_tsc()) /
+		       c->port[0]->stamps.cal.cycles_per_tick +
+	       2;
 }
 
 /* The stamps are the frames' deadlines in the device's time. */
 static void stamps_are_deadlines(uint64_t from, uint64_t n)
 {
-	struct pace pace = {.t0 = c->port[0]->run.start_tsc, .period = send_of(c->port[0])->rate[0].period};
+	struct pace pace = {.t0 = c->port[0]->run.start_tsc,
+			    .period = send_of(c->port[0])->rate[0].period};
 	double near = error_ticks();
 
 	for (uint64_t k = 0; k < n; k++) {
@@ -29,7 +32,8 @@ static void stamps_are_deadlines(uint64_t from, uint64_t n)
 		uint64_t due = pace_due(&pace, k);
 		double off = fabs((double)(int64_t)(s->stamp - fake_ticks(due)));
 		if (!s->flagged || off > near)
-			fail_msg("frame %lu: flags %lx, off by %.0f ticks, allowed %.0f", (unsigned long)k, (unsigned long)s->flagged, off, near);
+			fail_msg("frame %lu: flags %lx, off by %.0f ticks, allowed %.0f",
+				 (unsigned long)k, (unsigned long)s->flagged, off, near);
 	}
 }
 
@@ -62,13 +66,15 @@ static void test_send_on_stamp(void **state)
 	(void)state;
 	stamping(20000, 4000);
 	assert_int_equal(ctl_pacing(c, 0, &e), 0);
-	paced_says("paced by software; the device offers sending at time stamps and does it from its next start on");
+	paced_says(
+		"paced by software; the device offers sending at time stamps and does it from its next start on");
 	run_of(4000);
 	assert_int_equal(fake.configured, before + 1);
 	assert_true(fake.tx_offloads[0] & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP);
 	assert_non_null(strstr(c->port[0]->offloads, "send_on_timestamp"));
 	stamps_are_deadlines(0, 4000);
-	paced_says("paced by the device, which sends frames at their time stamps and gets them 500 us before; it counts no misses");
+	paced_says(
+		"paced by the device, which sends frames at their time stamps and gets them 500 us before; it counts no misses");
 	fake.missed = 3;
 	paced_says("it missed some: tx_pp_timestamp_past_errors 3");
 	struct portset one = only(0);
@@ -94,7 +100,9 @@ static struct port_cfg *doubled(void)
 static void test_send_shapes(void **state)
 {
 	static const struct arrival ways[] = {
-		{.kind = ARRIVAL_POISSON, .seed = 3}, {.kind = ARRIVAL_BURST, .burst = 16}, {.kind = ARRIVAL_JITTER, .share = 0.4, .seed = 4},
+		{.kind = ARRIVAL_POISSON, .seed = 3},
+		{.kind = ARRIVAL_BURST, .burst = 16},
+		{.kind = ARRIVAL_JITTER, .share = 0.4, .seed = 4},
 	};
 
 	(void)state;
@@ -103,15 +111,18 @@ static void test_send_shapes(void **state)
 		run_of(2000);
 		for (unsigned k = 0; k < 2000; k++) {
 			assert_true(fake.sent[k].flagged);
-			assert_true(k == 0 || (int64_t)(fake.sent[k].stamp - fake.sent[k - 1].stamp) >= 0);
+			assert_true(k == 0 ||
+				    (int64_t)(fake.sent[k].stamp - fake.sent[k - 1].stamp) >= 0);
 		}
 		if (ways[i].kind != ARRIVAL_POISSON) /* its last frame is due in the last slots */
-			assert_true(fabs((double)(int64_t)(fake.sent[1999].stamp - fake_ticks(c->port[0]->run.start_tsc)) - 0.1 * fake.hz) <
-				    0.002 * fake.hz);
+			assert_true(fabs((double)(int64_t)(fake.sent[1999].stamp -
+							   fake_ticks(c->port[0]->run.start_tsc)) -
+					 0.1 * fake.hz) < 0.002 * fake.hz);
 	}
 	doubled();
 	for (unsigned k = 1; k < 8000; k++)
-		assert_true(fake.sent[k].flagged && (int64_t)(fake.sent[k].stamp - fake.sent[k - 1].stamp) >= 0);
+		assert_true(fake.sent[k].flagged &&
+			    (int64_t)(fake.sent[k].stamp - fake.sent[k - 1].stamp) >= 0);
 }
 
 static uint64_t gap(uint64_t k)
@@ -119,7 +130,8 @@ static uint64_t gap(uint64_t k)
 	return fake.sent[k].stamp - fake.sent[k - 1].stamp;
 }
 
-/* Frames that the device has already stay as they are, and those of the new rate follow them without a gap and not at once. */
+/* Frames that the device has already stay as they are, and those of the new rate follow them
+ * without a gap and not at once. */
 static void test_send_rates(void **state)
 {
 	(void)state;
@@ -127,7 +139,8 @@ static void test_send_rates(void **state)
 	double least = fake.hz / 40000 - 2 * error_ticks();
 	for (unsigned k = 1; k < 8000; k++)
 		if ((double)(int64_t)gap(k) < least)
-			fail_msg("frame %u: %ld ticks behind the one before, at least %.0f", k, (long)gap(k), least);
+			fail_msg("frame %u: %ld ticks behind the one before, at least %.0f", k,
+				 (long)gap(k), least);
 	cfg = stamping(20000, 0);
 	start(0, 400000000);
 	pause_ms(50);
@@ -136,7 +149,8 @@ static void test_send_rates(void **state)
 	settle(0);
 	for (uint64_t k = 1; k < fake.frames; k++)
 		if ((double)(int64_t)gap(k) > 0.1 * fake.hz)
-			fail_msg("frame %lu: %ld ticks behind the one before", (unsigned long)k, (long)gap(k));
+			fail_msg("frame %lu: %ld ticks behind the one before", (unsigned long)k,
+				 (long)gap(k));
 }
 
 /* As many frames as one moment has, at most. */
@@ -151,7 +165,8 @@ static unsigned most_at_once(void)
 	return most;
 }
 
-/* Before the start there is time for the lead; a stream that gets a rate of its own on the way begins behind what the device has. */
+/* Before the start there is time for the lead; a stream that gets a rate of its own on the way
+ * begins behind what the device has. */
 static void test_send_far_ahead(void **state)
 {
 	struct port_cfg *cfg = stamping(10000, 0);
@@ -175,7 +190,8 @@ static void test_send_far_ahead(void **state)
 	assert_in_range(most_at_once(), 1, 3);
 }
 
-/* Somebody sets the device's clock back: from the next look at it on stamps are right again, they do not wait for the time that was. */
+/* Somebody sets the device's clock back: from the next look at it on stamps are right again, they
+ * do not wait for the time that was. */
 static void test_send_clock_set(void **state)
 {
 	struct portset one = only(0);
@@ -193,7 +209,8 @@ static void test_send_clock_set(void **state)
 	ctl_clear(c, &one);
 }
 
-/* Streams with rates of their own share the queue: stamps are in order. Without a rate there are none, also where buffers have had one. */
+/* Streams with rates of their own share the queue: stamps are in order. Without a rate there are
+ * none, also where buffers have had one. */
 static void test_send_groups(void **state)
 {
 	(void)state;
@@ -204,7 +221,9 @@ static void test_send_groups(void **state)
 	settle(0);
 	assert_int_equal(fake.frames, 2600);
 	for (unsigned k = 0; k < 2600; k++)
-		assert_true(fake.sent[k].flagged && (k == 0 || (int64_t)(fake.sent[k].stamp - fake.sent[k - 1].stamp) >= 0));
+		assert_true(
+			fake.sent[k].flagged &&
+			(k == 0 || (int64_t)(fake.sent[k].stamp - fake.sent[k - 1].stamp) >= 0));
 	assert_int_equal(sent(0, 1, "packets"), 600);
 	fresh(0, 1)->count = 3000;
 	stamping(1, 3000)->rate.kind = RATE_MAX;
@@ -213,7 +232,8 @@ static void test_send_groups(void **state)
 		assert_false(fake.sent[k].flagged);
 }
 
-/* Probes say when the device is to send them: their way takes the device's delay, and none is late by being handed over early. */
+/* Probes say when the device is to send them: their way takes the device's delay, and none is late
+ * by being handed over early. */
 static void test_send_probes(void **state)
 {
 	(void)state;
@@ -269,9 +289,11 @@ static void test_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest live[] = {
-		cmocka_unit_test(test_send_on_stamp), cmocka_unit_test(test_send_shapes), cmocka_unit_test(test_send_rates),
-		cmocka_unit_test(test_send_far_ahead), cmocka_unit_test(test_send_clock_set), cmocka_unit_test(test_send_groups),
-		cmocka_unit_test(test_send_probes), cmocka_unit_test(test_send_over), cmocka_unit_test(test_close),
+		cmocka_unit_test(test_send_on_stamp),  cmocka_unit_test(test_send_shapes),
+		cmocka_unit_test(test_send_rates),     cmocka_unit_test(test_send_far_ahead),
+		cmocka_unit_test(test_send_clock_set), cmocka_unit_test(test_send_groups),
+		cmocka_unit_test(test_send_probes),    cmocka_unit_test(test_send_over),
+		cmocka_unit_test(test_close),
 	};
 
 	clock_init();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Time stamps of a device, by control's face with real workers: what it is asked for, what frames' times become, and what is said of it. */
+/* Time stamps of a device, by control's face with real workers: what it is asked for, what frames'
+ * times become, and what is said of it. */
 #include "nic_latency.h"
 
 static void test_asked_for(void **state)
@@ -7,7 +8,8 @@ static void test_asked_for(void **state)
 	(void)state;
 	assert_true(fake.rx_offloads[0] & RTE_ETH_RX_OFFLOAD_TIMESTAMP);
 	assert_true(fake.rx_offloads[1] & RTE_ETH_RX_OFFLOAD_TIMESTAMP);
-	assert_false(fake.tx_offloads[0] & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP); /* nobody has asked for it */
+	/* nobody has asked for it */
+	assert_false(fake.tx_offloads[0] & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP);
 }
 
 static void test_latency(void **state)
@@ -21,12 +23,14 @@ static void test_latency(void **state)
 	assert_int_equal(stamp_count(p, "software"), 0);
 	assert_int_equal(stamp_count(p, "unstamped") + stamp_count(p, "odd"), 0);
 	assert_int_equal(value(p, "latency", "actual", "samples"), COUNT);
-	assert_int_equal(value(p, "gap", NULL, "samples"), COUNT - 1); /* frames of one burst came at different times */
+	/* frames of one burst came at different times */
+	assert_int_equal(value(p, "gap", NULL, "samples"), COUNT - 1);
 	latency_is_delay(p);
 	json_decref(p);
 }
 
-/* Frames without a stamp, or with one that cannot be, are timed by our clock, which sees them later. */
+/* Frames without a stamp, or with one that cannot be, are timed by our clock, which sees them
+ * later. */
 static void test_some_unstamped(void **state)
 {
 	double delay = (double)fake.delay / clock_hz() * 1e9;
@@ -40,17 +44,21 @@ static void test_some_unstamped(void **state)
 	json_t *p = latency();
 	source_is(p, "both");
 	assert_in_range(stamp_count(p, "unstamped"), COUNT / 7, COUNT / 7 + 1);
-	assert_in_range(stamp_count(p, "odd"), COUNT / 5 - COUNT / 35 - 1, COUNT / 5 - COUNT / 35 + 1);
-	assert_int_equal(stamp_count(p, "software"), stamp_count(p, "unstamped") + stamp_count(p, "odd"));
+	assert_in_range(stamp_count(p, "odd"), COUNT / 5 - COUNT / 35 - 1,
+			COUNT / 5 - COUNT / 35 + 1);
+	assert_int_equal(stamp_count(p, "software"),
+			 stamp_count(p, "unstamped") + stamp_count(p, "odd"));
 	assert_int_equal(stamp_count(p, "nic") + stamp_count(p, "software"), COUNT);
-	double error = json_number_value(json_object_get(json_object_get(p, "timestamps"), "error_ns"));
+	double error =
+		json_number_value(json_object_get(json_object_get(p, "timestamps"), "error_ns"));
 	assert_true(value(p, "latency", "actual", "min_ns") >= delay - error - delay / 1024 - 1);
 	assert_int_equal(value(p, "latency", "actual", "samples"), COUNT);
 	assert_int_equal(json_integer_value(json_object_get(p, "early")), 0);
 	json_decref(p);
 }
 
-/* Somebody sets the device's clock while it is used: that is told, the error says by how much times were off, and after a clear it is over. */
+/* Somebody sets the device's clock while it is used: that is told, the error says by how much times
+ * were off, and after a clear it is over. */
 static void test_clock_set(void **state)
 {
 	struct portset all = only(1);
@@ -59,7 +67,8 @@ static void test_clock_set(void **state)
 
 	(void)state;
 	probing(50000);
-	for (unsigned i = 0; i < 200; i++) { /* the next looks at the clock are far from each other */
+	/* the next looks at the clock are far from each other */
+	for (unsigned i = 0; i < 200; i++) {
 		ctl_turn(c);
 		pause_ms(1);
 	}
@@ -122,7 +131,8 @@ static void clock_until(const char *trouble)
 	for (unsigned i = 0; i < 5000; i++) {
 		json_t *d = clock_said(1);
 		const char *text = json_string_value(json_object_get(d, "trouble"));
-		bool same = trouble == NULL || text == NULL ? trouble == text : strcmp(trouble, text) == 0;
+		bool same = trouble == NULL || text == NULL ? trouble == text
+							    : strcmp(trouble, text) == 0;
 		json_decref(d);
 		if (same)
 			return;
@@ -142,8 +152,8 @@ static bool port_1_says(const char *text)
 	return told;
 }
 
-/* A clock that cannot be read for a while is not trusted, whatever stamps say, and is again when it has been measured anew: it may have been set
- * meanwhile. */
+/* A clock that cannot be read for a while is not trusted, whatever stamps say, and is again when it
+ * has been measured anew: it may have been set meanwhile. */
 static void test_clock_lost(void **state)
 {
 	struct portset all = only(1);
@@ -154,10 +164,12 @@ static void test_clock_lost(void **state)
 	no_events();
 	fake.clock_rc = -EIO;
 	clock_until("it cannot be read: Input/output error");
-	assert_true(port_1_says("cannot be read (Input/output error): its time stamps are not used until it can"));
+	assert_true(port_1_says(
+		"cannot be read (Input/output error): its time stamps are not used until it can"));
 	json_t *d = clock_said(1);
 	assert_true(json_integer_value(json_object_get(d, "failed")) > (json_int_t)failed);
-	assert_true(json_is_null(json_object_get(d, "hz")) && json_is_null(json_object_get(d, "error_ns")));
+	assert_true(json_is_null(json_object_get(d, "hz")) &&
+		    json_is_null(json_object_get(d, "error_ns")));
 	assert_false(json_is_true(json_object_get(d, "rx")));
 	json_decref(d);
 	run_all();
@@ -226,7 +238,8 @@ static bool corrected(const json_t *p, double *min_ns)
 static json_t *latency_corrected(void)
 {
 	struct portset one = only(1);
-	json_t *doc = probe_latency_json(c, &one, LATENCY_CORRECTED), *p = json_incref(json_array_get(json_object_get(doc, "ports"), 0));
+	json_t *doc = probe_latency_json(c, &one, LATENCY_CORRECTED),
+	       *p = json_incref(json_array_get(json_object_get(doc, "ports"), 0));
 
 	json_decref(doc);
 	return p;
@@ -237,16 +250,22 @@ static void bias_is(const json_t *p, double ns, const char *clock, bool other)
 	const char *word = json_string_value(json_object_get(p, "bias_clock"));
 
 	assert_true(clock == NULL ? word == NULL : word != NULL && strcmp(word, clock) == 0);
-	assert_true(clock == NULL ? json_is_null(json_object_get(p, "bias_ns")) : json_number_value(json_object_get(p, "bias_ns")) == ns);
+	assert_true(clock == NULL ? json_is_null(json_object_get(p, "bias_ns"))
+				  : json_number_value(json_object_get(p, "bias_ns")) == ns);
 	assert_int_equal(json_is_true(json_object_get(p, "bias_other")), other);
 }
 
-/* The tester's own share belongs to the clock that it was measured by: it is neither shown beside what another one timed nor subtracted from it. */
+/* The tester's own share belongs to the clock that it was measured by: it is neither shown beside
+ * what another one timed nor subtracted from it. */
 static void test_bias(void **state)
 {
-	static const struct { const char *word; int timestamps; } by[] = {{"software", TIMESTAMPS_SOFTWARE}, {"nic", TIMESTAMPS_AUTO}};
-	struct probe_bias b[] = {{.known = true, .clock = PROBE_SOFTWARE, .median_ns = 7000, .frames = 9},
-				 {.known = true, .clock = PROBE_NIC, .median_ns = 300, .frames = 9}};
+	static const struct {
+		const char *word;
+		int timestamps;
+	} by[] = {{"software", TIMESTAMPS_SOFTWARE}, {"nic", TIMESTAMPS_AUTO}};
+	struct probe_bias b[] = {
+		{.known = true, .clock = PROBE_SOFTWARE, .median_ns = 7000, .frames = 9},
+		{.known = true, .clock = PROBE_NIC, .median_ns = 300, .frames = 9}};
 	double plain, less;
 
 	(void)state;
@@ -313,7 +332,8 @@ static void test_not_kept(void **state)
 	(void)state;
 	probing(200000);
 	set_up_anew(-EINVAL, 0);
-	timed_says("by our clock (the device offers them and does not start with them: Invalid argument)");
+	timed_says(
+		"by our clock (the device offers them and does not start with them: Invalid argument)");
 	run_all();
 	json_t *p = latency();
 	source_is(p, "software");
@@ -331,14 +351,18 @@ static void test_not_kept(void **state)
 
 static void test_said(void **state)
 {
-	json_t *doc = ctl_clock_json(c), *list = json_object_get(doc, "devices"), *ports = ctl_ports_json(c), *d = json_array_get(list, 1);
-	const char *text = json_string_value(json_object_get(json_array_get(json_object_get(ports, "ports"), 1), "timestamps"));
+	json_t *doc = ctl_clock_json(c), *list = json_object_get(doc, "devices"),
+	       *ports = ctl_ports_json(c), *d = json_array_get(list, 1);
+	const char *text = json_string_value(
+		json_object_get(json_array_get(json_object_get(ports, "ports"), 1), "timestamps"));
 
 	(void)state;
 	assert_int_equal(json_array_size(list), 2);
 	assert_int_equal(json_integer_value(json_object_get(d, "port")), 1);
-	double ppm = json_number_value(json_object_get(d, "uncertainty_ppm")), hz = json_number_value(json_object_get(d, "hz"));
-	assert_true(fabs(hz / fake.hz - 1) * 1e6 < ppm + 30); /* it has drifted by so much in ten minutes */
+	double ppm = json_number_value(json_object_get(d, "uncertainty_ppm")),
+	       hz = json_number_value(json_object_get(d, "hz"));
+	/* it has drifted by so much in ten minutes */
+	assert_true(fabs(hz / fake.hz - 1) * 1e6 < ppm + 30);
 	assert_true(json_is_true(json_object_get(d, "rx")));
 	assert_false(json_is_true(json_object_get(d, "tx")));
 	assert_memory_equal(text, "by the device's time stamps, known to ", 38);
@@ -355,9 +379,11 @@ static void test_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest live[] = {
-		cmocka_unit_test(test_asked_for), cmocka_unit_test(test_latency), cmocka_unit_test(test_some_unstamped),
-		cmocka_unit_test(test_clock_set), cmocka_unit_test(test_clock_set_far), cmocka_unit_test(test_clock_lost),
-		cmocka_unit_test(test_setting), cmocka_unit_test(test_not_kept), cmocka_unit_test(test_bias), cmocka_unit_test(test_said),
+		cmocka_unit_test(test_asked_for),      cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_some_unstamped), cmocka_unit_test(test_clock_set),
+		cmocka_unit_test(test_clock_set_far),  cmocka_unit_test(test_clock_lost),
+		cmocka_unit_test(test_setting),        cmocka_unit_test(test_not_kept),
+		cmocka_unit_test(test_bias),           cmocka_unit_test(test_said),
 		cmocka_unit_test(test_close),
 	};
 

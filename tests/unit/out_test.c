@@ -72,16 +72,25 @@ static void test_duration(void **state)
 /* As many digits as fit: rounded each time, and never without unit or exponent. */
 static void test_digits(void **state)
 {
-	static const struct { void (*put)(double v, int digits, struct sbuf *out); double v; const char *text[4]; } t[] = {
-		{out_si_digits, 14880952, {"14.88M", "14.9M", "15M", "15M"}}, {out_si_digits, 999.96, {"1.000k", "1.00k", "1.0k", "1k"}},
-		{out_si_digits, 9.9996e6, {"10.00M", "10.0M", "10M", "10M"}}, {out_si_digits, -1234, {"-1.234k", "-1.23k", "-1.2k", "-1k"}},
-		{out_si_digits, 994999, {"995.0k", "995k", "995k", "995k"}}, {out_si_digits, 0.012345, {"0.0123", "0.012", "0.01", "0.01"}},
-		{out_ns_digits, 999.4, {"999ns", "999ns", "999ns", "999ns"}}, {out_ns_digits, 999.6, {"1.000us", "1.00us", "1.0us", "1us"}},
+	static const struct {
+		void (*put)(double v, int digits, struct sbuf *out);
+		double v;
+		const char *text[4];
+	} t[] = {
+		{out_si_digits, 14880952, {"14.88M", "14.9M", "15M", "15M"}},
+		{out_si_digits, 999.96, {"1.000k", "1.00k", "1.0k", "1k"}},
+		{out_si_digits, 9.9996e6, {"10.00M", "10.0M", "10M", "10M"}},
+		{out_si_digits, -1234, {"-1.234k", "-1.23k", "-1.2k", "-1k"}},
+		{out_si_digits, 994999, {"995.0k", "995k", "995k", "995k"}},
+		{out_si_digits, 0.012345, {"0.0123", "0.012", "0.01", "0.01"}},
+		{out_ns_digits, 999.4, {"999ns", "999ns", "999ns", "999ns"}},
+		{out_ns_digits, 999.6, {"1.000us", "1.00us", "1.0us", "1us"}},
 		{out_ns_digits, 1.2345e9, {"1.234s", "1.23s", "1.2s", "1s"}},
 		{out_ns_digits, 5e15, {"5000000s", "5000000s", "5000000s", "5000000s"}},
 		{out_share_digits, 0.12345, {"12.35%", "12.35%", "12.3%", "12%"}},
 		{out_share_digits, 1.9e-7, {"1.9e-05%", "1.9e-05%", "2e-05%", "2e-05%"}},
-		{out_share_digits, 1, {"100.00%", "100.00%", "100.0%", "100%"}}, {out_share_digits, 0, {"0%", "0%", "0%", "0%"}},
+		{out_share_digits, 1, {"100.00%", "100.00%", "100.0%", "100%"}},
+		{out_share_digits, 0, {"0%", "0%", "0%", "0%"}},
 	};
 
 	(void)state;
@@ -95,19 +104,27 @@ static void test_digits(void **state)
 
 static json_t *sample(void)
 {
-	json_t *doc = json_loads("{\"show\":\"x\",\"ports\":["
+	json_t *doc = json_loads(
+		"{\"show\":\"x\",\"ports\":["
 		"{\"port\":0,\"name\":\"wire0\",\"up\":true,\"speed\":10000,\"tx\":{\"packets\":1234567,\"pps\":999950},\"ns\":1500000,"
 		"\"q\":[{\"n\":0,\"v\":1},{\"n\":1}],\"notes\":[\"a\",\"b\"]},"
 		"{\"port\":10,\"name\":\"a, \\\"b\\\"\",\"up\":false,\"speed\":0,\"tx\":{\"packets\":7},\"busy\":0.125,\"q\":[{\"n\":0,\"v\":null}],"
-		"\"notes\":[]}]}", 0, NULL);
+		"\"notes\":[]}]}",
+		0, NULL);
 
 	assert_non_null(doc);
 	return doc;
 }
 
 static const struct out_col cols[] = {
-	{"port", "port", OF_COUNT}, {"name", "name", OF_STR}, {"up", "up", OF_STR}, {"speed", "speed", OF_MBPS},
-	{"tx.packets", "packets", OF_COUNT}, {"tx.pps", "pps", OF_PPS}, {"ns", "time", OF_NS}, {"busy", "busy", OF_PERCENT},
+	{"port", "port", OF_COUNT},
+	{"name", "name", OF_STR},
+	{"up", "up", OF_STR},
+	{"speed", "speed", OF_MBPS},
+	{"tx.packets", "packets", OF_COUNT},
+	{"tx.pps", "pps", OF_PPS},
+	{"ns", "time", OF_NS},
+	{"busy", "busy", OF_PERCENT},
 	{"notes", "notes", OF_STR},
 };
 
@@ -127,15 +144,21 @@ static void test_text_table(void **state)
 
 	(void)state;
 	assert_string_equal(write_doc(OUT_TEXT, &v),
-		"port  name    up   speed    packets     pps   time   busy  notes\n"
-		"   0  wire0   yes    10G  1'234'567  1.000M  1.5ms      -  a, b\n"
-		"  10  a, \"b\"  no       -          7       -      -  12.5%  -\n");
+			    "port  name    up   speed    packets     pps   time   busy  notes\n"
+			    "   0  wire0   yes    10G  1'234'567  1.000M  1.5ms      -  a, b\n"
+			    "  10  a, \"b\"  no       -          7       -      -  12.5%  -\n");
 }
 
 static void test_times(void **state)
 {
-	static const struct { double ns; const char *text; } t[] = {
-		{-1, "0ns"}, {1.5e6, "1.5ms"}, {0x1p64, "1.84e+10s"}, {1e300, "1e+291s"},
+	static const struct {
+		double ns;
+		const char *text;
+	} t[] = {
+		{-1, "0ns"},
+		{1.5e6, "1.5ms"},
+		{0x1p64, "1.84e+10s"},
+		{1e300, "1e+291s"},
 	};
 
 	(void)state;
@@ -164,14 +187,18 @@ static void test_cut_numbers(void **state)
 {
 	static const struct out_col few[] = {{"rate", "r", OF_STR, 9}, {"n", "n", OF_COUNT, 7}};
 	const struct out_view v = {.rows = "rows", .cols = few, .ncols = ARRAY_SIZE(few)};
-	json_t *doc = json_loads("{\"rows\":[{\"rate\":\"148.8095Mpps\",\"n\":1234567},{\"rate\":\"1Mpps..10Mpps over 5s\",\"n\":12345678901},"
-				 "{\"rate\":\"own speed 10G\",\"n\":123456}]}", 0, NULL);
+	json_t *doc = json_loads(
+		"{\"rows\":[{\"rate\":\"148.8095Mpps\",\"n\":1234567},{\"rate\":\"1Mpps..10Mpps over 5s\",\"n\":12345678901},"
+		"{\"rate\":\"own speed 10G\",\"n\":123456}]}",
+		0, NULL);
 
 	(void)state;
 	sbuf_reset(&b);
 	out_write(OUT_TEXT, doc, &v, &b);
 	json_decref(doc);
-	assert_string_equal(sbuf_str(&b), "r                n\n~           1.235M\n~           12.35G\nown spee~  123'456\n");
+	assert_string_equal(
+		sbuf_str(&b),
+		"r                n\n~           1.235M\n~           12.35G\nown spee~  123'456\n");
 }
 
 static void test_csv_table(void **state)
@@ -180,9 +207,9 @@ static void test_csv_table(void **state)
 
 	(void)state;
 	assert_string_equal(write_doc(OUT_CSV, &v),
-		"port,name,up,speed,tx.packets,tx.pps,ns,busy,notes\n"
-		"0,wire0,true,10000,1234567,999950,1500000,,\"a, b\"\n"
-		"10,\"a, \"\"b\"\"\",false,0,7,,,0.125,\n");
+			    "port,name,up,speed,tx.packets,tx.pps,ns,busy,notes\n"
+			    "0,wire0,true,10000,1234567,999950,1500000,,\"a, b\"\n"
+			    "10,\"a, \"\"b\"\"\",false,0,7,,,0.125,\n");
 }
 
 static void test_transposed(void **state)
@@ -190,17 +217,24 @@ static void test_transposed(void **state)
 	struct out_view v = {.rows = "ports", .cols = cols, .ncols = 2, .transpose = true};
 
 	(void)state;
-	assert_string_equal(write_doc(OUT_TEXT, &v), "port      0      10\nname  wire0  a, \"b\"\n");
+	assert_string_equal(write_doc(OUT_TEXT, &v),
+			    "port      0      10\nname  wire0  a, \"b\"\n");
 }
 
 static void test_sub_rows(void **state)
 {
 	static const struct out_col sub[] = {{"n", "n", OF_COUNT}, {"v", "v", OF_COUNT}};
-	struct out_view v = {.rows = "ports", .cols = cols, .ncols = 1, .sub = "q", .sub_cols = sub, .nsub_cols = 2};
+	struct out_view v = {.rows = "ports",
+			     .cols = cols,
+			     .ncols = 1,
+			     .sub = "q",
+			     .sub_cols = sub,
+			     .nsub_cols = 2};
 
 	(void)state;
 	assert_string_equal(write_doc(OUT_CSV, &v), "port,n,v\n0,0,1\n0,1,\n10,0,\n");
-	assert_string_equal(write_doc(OUT_TEXT, &v), "port  n  v\n   0  0  1\n   0  1  -\n  10  0  -\n");
+	assert_string_equal(write_doc(OUT_TEXT, &v),
+			    "port  n  v\n   0  0  1\n   0  1  -\n  10  0  -\n");
 }
 
 static void test_no_rows(void **state)
@@ -226,7 +260,9 @@ static void test_json_is_one_line(void **state)
 
 static void test_no_view(void **state)
 {
-	json_t *doc = json_loads("{\"a\":1,\"b\":{\"c\":\"x,y\",\"d\":[1,2]},\"e\":[{\"f\":true},{\"f\":null}]}", 0, NULL);
+	json_t *doc = json_loads(
+		"{\"a\":1,\"b\":{\"c\":\"x,y\",\"d\":[1,2]},\"e\":[{\"f\":true},{\"f\":null}]}", 0,
+		NULL);
 
 	(void)state;
 	sbuf_reset(&b);
@@ -234,7 +270,8 @@ static void test_no_view(void **state)
 	assert_string_equal(sbuf_str(&b), "a: 1\nb.c: x,y\nb.d: 1, 2\ne[0].f: yes\ne[1].f: -\n");
 	sbuf_reset(&b);
 	out_write(OUT_CSV, doc, NULL, &b);
-	assert_string_equal(sbuf_str(&b), "key,value\na,1\nb.c,\"x,y\"\nb.d,\"1, 2\"\ne[0].f,true\ne[1].f,\n");
+	assert_string_equal(sbuf_str(&b),
+			    "key,value\na,1\nb.c,\"x,y\"\nb.d,\"1, 2\"\ne[0].f,true\ne[1].f,\n");
 	json_decref(doc);
 }
 
@@ -273,12 +310,14 @@ static int done(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_si), cmocka_unit_test(test_duration), cmocka_unit_test(test_digits),
-		cmocka_unit_test(test_cut_numbers), cmocka_unit_test(test_text_table),
-		cmocka_unit_test(test_times), cmocka_unit_test(test_cut_cells), cmocka_unit_test(test_csv_table),
+		cmocka_unit_test(test_si),         cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_digits),     cmocka_unit_test(test_cut_numbers),
+		cmocka_unit_test(test_text_table), cmocka_unit_test(test_times),
+		cmocka_unit_test(test_cut_cells),  cmocka_unit_test(test_csv_table),
 		cmocka_unit_test(test_transposed), cmocka_unit_test(test_sub_rows),
-		cmocka_unit_test(test_no_rows), cmocka_unit_test(test_json_is_one_line), cmocka_unit_test(test_no_view),
-		cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_get),
+		cmocka_unit_test(test_no_rows),    cmocka_unit_test(test_json_is_one_line),
+		cmocka_unit_test(test_no_view),    cmocka_unit_test(test_any_bytes),
+		cmocka_unit_test(test_get),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, done);

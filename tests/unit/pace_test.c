@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Deadlines against exact rationals; the number of due frames against a loop; wire arithmetic against the published tables. */
+/* Deadlines against exact rationals; the number of due frames against a loop; wire arithmetic
+ * against the published tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,40 +23,52 @@ static uint64_t rnd(void)
 	return rnd_state;
 }
 
-/* Frame k of pps frames/s on a clock of hz cycles, both whole: floor(k x hz / pps), give or take the last bit of the period. */
+/* Frame k of pps frames/s on a clock of hz cycles, both whole: floor(k x hz / pps), give or take
+ * the last bit of the period. */
 static void test_deadline(void **state)
 {
 	static const uint64_t hz[] = {1000000000, 2099999957, 2599998137, 24000000, 4999999999};
-	static const uint64_t pps[] = {1, 3, 7, 1000, 999983, 14880952, 148809524, 1190476190, 3000000001};
-	static const uint64_t k[] = {0, 1, 2, 3, 1000, 123456789, 1000000007, 999999999999, 1000000000000};
+	static const uint64_t pps[] = {1,        3,         7,          1000,      999983,
+				       14880952, 148809524, 1190476190, 3000000001};
+	static const uint64_t k[] = {
+		0, 1, 2, 3, 1000, 123456789, 1000000007, 999999999999, 1000000000000};
 
 	(void)state;
 	for (unsigned h = 0; h < ARRAY_SIZE(hz); h++)
 		for (unsigned r = 0; r < ARRAY_SIZE(pps); r++)
 			for (unsigned i = 0; i < ARRAY_SIZE(k); i++) {
-				struct pace p = {.period = pace_period((double)hz[h], (double)pps[r]), .t0 = 12345};
-				uint64_t exact = (uint64_t)((u128)k[i] * hz[h] / pps[r]), got = pace_due(&p, k[i]) - p.t0;
+				struct pace p = {.period =
+							 pace_period((double)hz[h], (double)pps[r]),
+						 .t0 = 12345};
+				uint64_t exact = (uint64_t)((u128)k[i] * hz[h] / pps[r]),
+					 got = pace_due(&p, k[i]) - p.t0;
 				if ((u128)k[i] * hz[h] / pps[r] >> 63 != 0) /* a century and more */
 					continue;
-				assert_in_range(got + 1, exact, exact + 2); /* no drift after 10^12 frames */
+				/* no drift after 10^12 frames */
+				assert_in_range(got + 1, exact, exact + 2);
 			}
 }
 
-/* The fixed-point product itself, with any period: what long hand multiplication of 64.64 by 64 bits gives. */
+/* The fixed-point product itself, with any period: what long hand multiplication of 64.64 by 64
+ * bits gives. */
 static void test_product(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 200000; i++) {
-		struct pace p = {.period = {.cycles = rnd() >> (20 + rnd() % 44), .frac = rnd()}, .k0 = rnd() >> 20, .t0 = rnd()};
+		struct pace p = {.period = {.cycles = rnd() >> (20 + rnd() % 44), .frac = rnd()},
+				 .k0 = rnd() >> 20,
+				 .t0 = rnd()};
 		uint64_t n = rnd() >> (24 + rnd() % 40);
 		u128 lo = (u128)(uint32_t)p.period.frac * n, hi = (u128)(p.period.frac >> 32) * n;
 		uint64_t want = p.t0 + n * p.period.cycles + (uint64_t)((hi + (lo >> 32)) >> 32);
 		assert_int_equal(pace_due(&p, p.k0 + n), want);
-		assert_true((int64_t)(pace_due(&p, p.k0 + n + 1) - pace_due(&p, p.k0 + n)) >= (int64_t)p.period.cycles);
+		assert_true((int64_t)(pace_due(&p, p.k0 + n + 1) - pace_due(&p, p.k0 + n)) >=
+			    (int64_t)p.period.cycles);
 	}
 }
 
-static unsigned ready_by_loop(const struct pace *p, uint64_t k, uint64_t step, unsigned max, uint64_t now)
+static unsigned ready_by_loop(const struct pace *p, uint64_t k, uint64_t step, unsigned max,
+			      uint64_t now)
 {
 	unsigned n = 0;
 
@@ -68,12 +81,16 @@ static void test_ready(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 200000; i++) {
-		struct pace p = {.period = {.cycles = rnd() % 5000, .frac = rnd() | 1}, .k0 = rnd() % 1000, .t0 = rnd()};
+		struct pace p = {.period = {.cycles = rnd() % 5000, .frac = rnd() | 1},
+				 .k0 = rnd() % 1000,
+				 .t0 = rnd()};
 		uint64_t step = 1 + rnd() % 16, k = p.k0 + rnd() % 100000, now = pace_due(&p, k);
 		unsigned max = (unsigned)(rnd() % 513);
-		now += rnd() % 3 == 0 ? rnd() % 3 : rnd() % (1 + 600 * step * (p.period.cycles + 1));
+		now += rnd() % 3 == 0 ? rnd() % 3
+				      : rnd() % (1 + 600 * step * (p.period.cycles + 1));
 		now -= rnd() % 4 == 0 ? 1 + rnd() % 10000 : 0;
-		assert_int_equal(pace_ready(&p, k, step, max, now), ready_by_loop(&p, k, step, max, now));
+		assert_int_equal(pace_ready(&p, k, step, max, now),
+				 ready_by_loop(&p, k, step, max, now));
 		/* on the cycle of a deadline, and one before it */
 		unsigned j = (unsigned)(rnd() % 32);
 		now = pace_due(&p, k + j * step);
@@ -91,7 +108,9 @@ static void test_slow(void **state)
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(pps); i++)
 		for (uint64_t q = 1; q <= 256; q *= 2) {
-			struct pace p = {.period = pace_period(2.6e9, pps[i]), .t0 = UINT64_MAX - 1000}; /* the clock may turn over too */
+			/* the clock may turn over too */
+			struct pace p = {.period = pace_period(2.6e9, pps[i]),
+					 .t0 = UINT64_MAX - 1000};
 			assert_false(pace_is_max(&p));
 			for (uint64_t k = q - 1; k < q; k++) {
 				assert_int_equal(pace_ready(&p, k, q, 512, pace_due(&p, k) - 1), 0);
@@ -112,7 +131,8 @@ static void test_slow(void **state)
 	assert_true(pace_is_max(&p));
 }
 
-/* Rates of bytes: a frame of n bytes is n units long, and many frames of one size are one long product. */
+/* Rates of bytes: a frame of n bytes is n units long, and many frames of one size are one long
+ * product. */
 static void test_bytes(void **state)
 {
 	(void)state;
@@ -121,17 +141,24 @@ static void test_bytes(void **state)
 		uint64_t size = 84 + rnd() % 16320, k = rnd() % 1000000000;
 		struct pace frames = {.period = pace_times(&p.period, size), .t0 = p.t0};
 		assert_int_equal(pace_due(&frames, k), pace_due(&p, k * size));
-		uint64_t step = 1 + rnd() % 64, now = pace_due(&frames, k) + rnd() % (1 + 40 * step * frames.period.cycles);
-		assert_int_equal(pace_ready(&frames, k, step, 32, now), pace_ready(&p, k * size, step * size, 32, now));
+		uint64_t step = 1 + rnd() % 64,
+			 now = pace_due(&frames, k) +
+			       rnd() % (1 + 40 * step * frames.period.cycles);
+		assert_int_equal(pace_ready(&frames, k, step, 32, now),
+				 pace_ready(&p, k * size, step * size, 32, now));
 	}
 	/* 10 Gbit/s on a clock of 2.5 GHz: 84 bytes on the wire every 168 cycles */
 	struct pace p = {.period = pace_byte_period(2.5e9, 1.25e9)};
 	assert_int_equal(pace_due(&p, 84 * 1000000), 168 * 1000000);
-	/* the slowest: the next frame of 256 queues, however long, stays within a signed comparison */
+	/* the slowest: the next frame of 256 queues, however long, stays within a signed
+	 * comparison */
 	p.period = pace_byte_period(1e9, 1e-30);
 	assert_true((int64_t)pace_due(&p, 256 * 16404) > 0);
-	assert_int_equal(pace_ready(&p, 256 * 16404, 256 * 16404, 512, pace_due(&p, 256 * 16404)), 1);
-	assert_int_equal(pace_ready(&p, 256 * 16404, 256 * 16404, 512, pace_due(&p, 256 * 16404) - 1), 0);
+	assert_int_equal(pace_ready(&p, 256 * 16404, 256 * 16404, 512, pace_due(&p, 256 * 16404)),
+			 1);
+	assert_int_equal(pace_ready(&p, 256 * 16404, 256 * 16404, 512,
+				    pace_due(&p, 256 * 16404) - 1),
+			 0);
 }
 
 static void test_scale(void **state)
@@ -160,7 +187,8 @@ static void test_frames(void **state)
 	assert_int_equal(pace_frames(1000, 1), 1);
 	assert_int_equal(pace_frames(1, 1), 1);
 	assert_int_equal(pace_frames(1e-6, 1000000000), 1);
-	assert_int_equal(pace_frames(0.1, 30000000000), 3); /* 0.1 is no binary number, 3 frames are meant */
+	/* 0.1 is no binary number, 3 frames are meant */
+	assert_int_equal(pace_frames(0.1, 30000000000), 3);
 	assert_int_equal(pace_frames(1e12, UINT64_MAX), UINT64_MAX);
 	for (unsigned i = 0; i < 100000; i++) {
 		uint64_t pps = 1 + rnd() % 1000000, ns = 1 + rnd() % 500000000;
@@ -168,11 +196,14 @@ static void test_frames(void **state)
 		uint64_t want = (uint64_t)((product + 999999999) / 1000000000);
 		assert_int_equal(pace_frames((double)pps, ns), want);
 	}
-	for (unsigned i = 0; i < 100000; i++) { /* large ones too, but for what a double cannot tell from a whole number */
-		uint64_t pps = 1 + rnd() % 200000000, ns = 1 + rnd() % 100000000000ull, most = 1000000000;
+	/* large ones too, but for what a double cannot tell from a whole number */
+	for (unsigned i = 0; i < 100000; i++) {
+		uint64_t pps = 1 + rnd() % 200000000, ns = 1 + rnd() % 100000000000ull,
+			 most = 1000000000;
 		u128 product = (u128)pps * ns;
 		if (product % most * 10000 > most && (most - product % most) * 10000 > most)
-			assert_int_equal(pace_frames((double)pps, ns), (uint64_t)(product / most) + 1);
+			assert_int_equal(pace_frames((double)pps, ns),
+					 (uint64_t)(product / most) + 1);
 	}
 	/* line rate: 100 % of 10 Gbit/s at 64 bytes for a minute */
 	assert_int_equal(pace_frames(1e10 / 672, 60000000000), 892857143);
@@ -181,13 +212,19 @@ static void test_frames(void **state)
 /* RFC 2544 appendix B (frames/s on 10 Mbit/s Ethernet) and today's links; frame sizes with FCS. */
 static void test_wire(void **state)
 {
-	static const struct { uint64_t size; unsigned fps; } rfc[] = {
-		{64, 14880}, {128, 8445}, {256, 4528}, {512, 2349}, {768, 1586}, {1024, 1197}, {1280, 961}, {1518, 812},
+	static const struct {
+		uint64_t size;
+		unsigned fps;
+	} rfc[] = {
+		{64, 14880}, {128, 8445},  {256, 4528}, {512, 2349},
+		{768, 1586}, {1024, 1197}, {1280, 961}, {1518, 812},
 	};
-	static const uint64_t gbit[] = {10, 25, 40, 50, 100, 200, 400, 800}, size[] = {64, 128, 512, 1518};
+	static const uint64_t gbit[] = {10, 25, 40, 50, 100, 200, 400, 800},
+			      size[] = {64, 128, 512, 1518};
 	static const double mpps[][4] = {
-		{14.881, 8.446, 2.350, 0.813}, {37.202, 21.115, 5.874, 2.032}, {59.524, 33.784, 9.398, 3.251},
-		{74.405, 42.230, 11.748, 4.064}, {148.810, 84.459, 23.496, 8.127}, {297.619, 168.919, 46.992, 16.255},
+		{14.881, 8.446, 2.350, 0.813},      {37.202, 21.115, 5.874, 2.032},
+		{59.524, 33.784, 9.398, 3.251},     {74.405, 42.230, 11.748, 4.064},
+		{148.810, 84.459, 23.496, 8.127},   {297.619, 168.919, 46.992, 16.255},
 		{595.238, 337.838, 93.985, 32.510}, {1190.476, 675.676, 187.970, 65.020},
 	};
 
@@ -213,8 +250,10 @@ static void test_wire(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_deadline), cmocka_unit_test(test_product), cmocka_unit_test(test_ready), cmocka_unit_test(test_slow),
-		cmocka_unit_test(test_bytes), cmocka_unit_test(test_scale), cmocka_unit_test(test_frames), cmocka_unit_test(test_wire),
+		cmocka_unit_test(test_deadline), cmocka_unit_test(test_product),
+		cmocka_unit_test(test_ready),    cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_bytes),    cmocka_unit_test(test_scale),
+		cmocka_unit_test(test_frames),   cmocka_unit_test(test_wire),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,10 +9,13 @@
 /* cmocka wants the four above first */
 #include <cmocka.h>
 
-static const struct place_lcore lcores[] = {{1, 1, 0}, {2, 2, 0}, {3, 3, 0}, {4, 4, 0}, {5, 5, 0},
-					    {6, 6, 0}, {7, 7, 0}, {8, 8, 0}, {9, 9, 0}, {11, 11, 1}};
-static const struct place_port ports[] = {
-	{16, 16, -1, false, false}, {16, 16, -1, false, false}, {1, 1, -1, false, false}, {16, 0, -1, false, false}};
+static const struct place_lcore lcores[] = {{1, 1, 0}, {2, 2, 0},  {3, 3, 0}, {4, 4, 0},
+					    {5, 5, 0}, {6, 6, 0},  {7, 7, 0}, {8, 8, 0},
+					    {9, 9, 0}, {11, 11, 1}};
+static const struct place_port ports[] = {{16, 16, -1, false, false},
+					  {16, 16, -1, false, false},
+					  {1, 1, -1, false, false},
+					  {16, 0, -1, false, false}};
 static const struct place_in in = {lcores, ARRAY_SIZE(lcores), 0, ports, ARRAY_SIZE(ports)};
 
 /* "0R0=1 0T0=1": port, side, queue, lcore, in the placement's order. */
@@ -20,8 +23,8 @@ static void describe(const struct placement *p, struct sbuf *b)
 {
 	sbuf_reset(b);
 	for (unsigned i = 0; i < p->n; i++)
-		sbuf_addf(b, "%s%u%c%u=%u", i ? " " : "", p->q[i].port, p->q[i].tx ? 'T' : 'R', p->q[i].queue,
-			  p->q[i].lcore);
+		sbuf_addf(b, "%s%u%c%u=%u", i ? " " : "", p->q[i].port, p->q[i].tx ? 'T' : 'R',
+			  p->q[i].queue, p->q[i].lcore);
 }
 
 static void expect(const char *text, const char *want)
@@ -40,7 +43,8 @@ static void expect(const char *text, const char *want)
 	placement_free(&p);
 }
 
-/* Refused at column col, with all of the words (separated by '|') in the text, and nothing left in the output. */
+/* Refused at column col, with all of the words (separated by '|') in the text, and nothing left in
+ * the output. */
 static void refused_in(const struct place_in *i, const char *text, int col, const char *words)
 {
 	struct placement p;
@@ -149,7 +153,8 @@ static void wrong_numbers(void **state)
 	refused("0-2.0", 0, "lcore 0 is control");
 	refused("1.4", 2, "no port 4|0-3");
 	refused("1.[0-9]", 3, "no port 4");
-	refused("1-4:5.2", 0, "port 2 has at most 1 Rx queue"); /* the range holds the core that is too many */
+	/* the range holds the core that is too many */
+	refused("1-4:5.2", 0, "port 2 has at most 1 Rx queue");
 	refused("1/4:5.2", 2, "port 2 has at most 1 Rx queue|name fewer cores");
 	refused("1.0,3:2.0*16", 10, "port 0 has at most 16 Rx queues|smaller *N");
 	refused("1.3", 0, "port 3 has no Tx queues|1:.3");
@@ -342,7 +347,8 @@ static void random_map(struct sbuf *b)
 	}
 }
 
-/* Sorted, numbered 0, 1, 2 ... per port and side, each queue once, each with a worker that is there, counts agree. */
+/* Sorted, numbered 0, 1, 2 ... per port and side, each queue once, each with a worker that is
+ * there, counts agree. */
 static void check_placement(const struct place_in *i, const struct placement *p, const char *text)
 {
 	unsigned n = 0, at = 0;
@@ -351,7 +357,8 @@ static void check_placement(const struct place_in *i, const struct placement *p,
 	for (unsigned port = 0; port < p->nports; port++) {
 		const struct place_port *dev = &i->port[port];
 
-		assert_true(p->port[port].nrxq <= dev->max_rxq && p->port[port].ntxq <= dev->max_txq);
+		assert_true(p->port[port].nrxq <= dev->max_rxq &&
+			    p->port[port].ntxq <= dev->max_txq);
 		for (int side = 0; side < 2; side++) {
 			unsigned nq = side ? p->port[port].ntxq : p->port[port].nrxq;
 
@@ -360,9 +367,10 @@ static void check_placement(const struct place_in *i, const struct placement *p,
 				bool there = false;
 
 				assert_true(at < p->n);
-				if (p->q[at].port != port || p->q[at].tx != (side == 1) || p->q[at].queue != q)
-					fail_msg("%s: entry %u is not port %u side %d queue %u", text, at, port, side,
-						 q);
+				if (p->q[at].port != port || p->q[at].tx != (side == 1) ||
+				    p->q[at].queue != q)
+					fail_msg("%s: entry %u is not port %u side %d queue %u",
+						 text, at, port, side, q);
 				for (unsigned k = 0; k < i->nlcores; k++)
 					there |= i->lcore[k].lcore == p->q[at].lcore;
 				assert_true(there);
@@ -400,9 +408,12 @@ static void random_maps(void **state)
 			good++;
 			check_placement(&in, &p, b.s);
 			same(&p, &again);
-			assert_int_equal(place_count((const char *const *)&b.s, 1, in.nports, nq, NULL, &e), 0);
+			assert_int_equal(place_count((const char *const *)&b.s, 1, in.nports, nq,
+						     NULL, &e),
+					 0);
 			for (unsigned k = 0; k < in.nports; k++)
-				assert_true(nq[k][0] == p.port[k].nrxq && nq[k][1] == p.port[k].ntxq);
+				assert_true(nq[k][0] == p.port[k].nrxq &&
+					    nq[k][1] == p.port[k].ntxq);
 			placement_free(&p);
 			placement_free(&again);
 		} else {
@@ -458,7 +469,8 @@ static void chosen_near(void **state)
 	(void)state;
 	const struct place_lcore l[] = {{1, 1, 0}, {2, 2, 0}, {3, 3, 1}, {4, 4, 1}, {5, 5, 1}};
 	const struct place_port far[] = {{4, 4, -1}, {4, 4, 1}};
-	const struct place_port two[] = {{4, 4, 1}, {4, 4, 0}}, one[] = {{4, 4, 1}, {4, 4, 1}, {4, 4, 1}};
+	const struct place_port two[] = {{4, 4, 1}, {4, 4, 0}},
+				one[] = {{4, 4, 1}, {4, 4, 1}, {4, 4, 1}};
 	struct place_in i = {l, 5, 0, far, 2};
 
 	expect_auto(&i, "0R0=1 0T0=2 1R0=3 1T0=4");
@@ -527,30 +539,31 @@ static void picture(void **state)
 	assert_int_equal(place_maps(&map, 1, &i, &p, NULL, &e), 0);
 	place_draw(&p, &i, port_name, names, &b);
 	assert_string_equal(
-		b.s, "+- port 0  wire0 -----------------+\n"
-		     "|  Rx 0                           |----> lcore 1  CPU 1  node 0\n"
-		     "|  Rx 1                           |----> lcore 2  CPU 2  node 0\n"
-		     "|  Rx 2                           |----> lcore 1  CPU 1  node 0\n"
-		     "|  Tx 0                           |<---- lcore 3  CPU 3  node 0\n"
-		     "|  Tx 1                           |<---- lcore 3  CPU 3  node 0\n"
-		     "|  Tx 2                           |<---- lcore 3  CPU 3  node 0\n"
-		     "+---------------------------------+\n"
-		     "\n"
-		     "+- port 1  wire1 -----------------+\n"
-		     "|  unused                         |\n"
-		     "+---------------------------------+\n"
-		     "\n"
-		     "+- port 2  enp129s0f0np0  node 0 -+\n"
-		     "|  Rx 0                           |----> lcore 11  CPU 27  node 1  (far: the port is on node 0)\n"
-		     "|  Tx 0                           |<---- lcore 11  CPU 27  node 1  (far: the port is on node 0)\n"
-		     "+---------------------------------+\n"
-		     "\n"
-		     "lcore 0  control\n"
-		     "lcore 1  CPU 1  node 0  port 0 Rx 0,2\n"
-		     "lcore 2  CPU 2  node 0  port 0 Rx 1\n"
-		     "lcore 3  CPU 3  node 0  port 0 Tx 0-2\n"
-		     "lcore 4  idle\n"
-		     "lcore 11  CPU 27  node 1  port 2 Rx 0 Tx 0\n");
+		b.s,
+		"+- port 0  wire0 -----------------+\n"
+		"|  Rx 0                           |----> lcore 1  CPU 1  node 0\n"
+		"|  Rx 1                           |----> lcore 2  CPU 2  node 0\n"
+		"|  Rx 2                           |----> lcore 1  CPU 1  node 0\n"
+		"|  Tx 0                           |<---- lcore 3  CPU 3  node 0\n"
+		"|  Tx 1                           |<---- lcore 3  CPU 3  node 0\n"
+		"|  Tx 2                           |<---- lcore 3  CPU 3  node 0\n"
+		"+---------------------------------+\n"
+		"\n"
+		"+- port 1  wire1 -----------------+\n"
+		"|  unused                         |\n"
+		"+---------------------------------+\n"
+		"\n"
+		"+- port 2  enp129s0f0np0  node 0 -+\n"
+		"|  Rx 0                           |----> lcore 11  CPU 27  node 1  (far: the port is on node 0)\n"
+		"|  Tx 0                           |<---- lcore 11  CPU 27  node 1  (far: the port is on node 0)\n"
+		"+---------------------------------+\n"
+		"\n"
+		"lcore 0  control\n"
+		"lcore 1  CPU 1  node 0  port 0 Rx 0,2\n"
+		"lcore 2  CPU 2  node 0  port 0 Rx 1\n"
+		"lcore 3  CPU 3  node 0  port 0 Tx 0-2\n"
+		"lcore 4  idle\n"
+		"lcore 11  CPU 27  node 1  port 2 Rx 0 Tx 0\n");
 	placement_free(&p);
 	sbuf_free(&b);
 }
@@ -558,14 +571,14 @@ static void picture(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forms),	 cmocka_unit_test(sides),
+		cmocka_unit_test(forms),         cmocka_unit_test(sides),
 		cmocka_unit_test(written_order), cmocka_unit_test(many_queues),
 		cmocka_unit_test(several_texts), cmocka_unit_test(wrong_numbers),
-		cmocka_unit_test(twice),	 cmocka_unit_test(junk),
-		cmocka_unit_test(needed_sides),	 cmocka_unit_test(no_workers_no_ports),	 cmocka_unit_test(counts),
-		cmocka_unit_test(random_maps),	 cmocka_unit_test(chosen),
-		cmocka_unit_test(chosen_near),	 cmocka_unit_test(chosen_random),
-		cmocka_unit_test(picture),
+		cmocka_unit_test(twice),         cmocka_unit_test(junk),
+		cmocka_unit_test(needed_sides),  cmocka_unit_test(no_workers_no_ports),
+		cmocka_unit_test(counts),        cmocka_unit_test(random_maps),
+		cmocka_unit_test(chosen),        cmocka_unit_test(chosen_near),
+		cmocka_unit_test(chosen_random), cmocka_unit_test(picture),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

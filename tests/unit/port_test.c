@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Port specs without rights and without a NIC: what is refused before EAL starts and with which words; how a wire connects its queues; that
- * a capture file comes back as it was written. */
+/* Port specs without rights and without a NIC: what is refused before EAL starts and with which
+ * words; how a wire connects its queues; that a capture file comes back as it was written. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static int parse(const char *text, struct port_need *need, struct err *e)
 	const char *arg;
 	const struct port_spec *s = spec_of(text, &arg);
 
-	*need = (struct port_need){ .node = -1 };
+	*need = (struct port_need){.node = -1};
 	*e = (struct err){0};
 	return s->parse(arg, false, need, e);
 }
@@ -39,7 +39,8 @@ static void refused(const char *text, int code, const char *word)
 	int rc = parse(text, &need, &e);
 
 	if (rc != -code || strstr(e.text, word) == NULL || strstr(e.text, text) == NULL)
-		fail_msg("'%s': %d, '%s'; wanted %d and '%s' and the spec itself", text, rc, e.text, -code, word);
+		fail_msg("'%s': %d, '%s'; wanted %d and '%s' and the spec itself", text, rc, e.text,
+			 -code, word);
 }
 
 static void test_registry(void **state)
@@ -113,7 +114,8 @@ static void test_needs(void **state)
 	assert_int_equal(parse("pcap:tx=/tmp/wr-port-test.pcap", &need, &e), 0);
 	assert_int_equal(need.max_rxq, 0);
 	assert_int_equal(need.max_txq, 1);
-	assert_int_not_equal(access("/tmp/wr-port-test.pcap", F_OK), 0); /* looking must not make the file */
+	/* looking must not make the file */
+	assert_int_not_equal(access("/tmp/wr-port-test.pcap", F_OK), 0);
 	assert_int_equal(parse("vdev:net_null0,size=64", &need, &e), 0);
 	assert_true(need.rx_pool);
 }
@@ -136,7 +138,7 @@ static void setup(struct port *p)
 
 static void open_ports(const char *text, struct port *p, unsigned n, const unsigned (*queues)[2])
 {
-	struct port *list[2] = { &p[0], n > 1 ? &p[1] : NULL };
+	struct port *list[2] = {&p[0], n > 1 ? &p[1] : NULL};
 	struct err e = {0};
 	const char *arg;
 
@@ -200,7 +202,7 @@ static unsigned wire_number(const struct port *p)
 /* Tx queue i of one end arrives in Rx queue i mod n of the other, in order. */
 static void wire_case(unsigned rx0, unsigned tx0, unsigned rx1, unsigned tx1)
 {
-	const unsigned queues[2][2] = { { rx0, tx0 }, { rx1, tx1 } };
+	const unsigned queues[2][2] = {{rx0, tx0}, {rx1, tx1}};
 	struct port p[2];
 	struct rte_mbuf *m[64];
 	unsigned before = rte_mempool_avail_count(pool);
@@ -272,7 +274,7 @@ static void test_wire(void **state)
 /* An end without receivers takes one ring and no more. */
 static void test_wire_dead_end(void **state)
 {
-	const unsigned queues[2][2] = { { 0, 2 }, { 0, 1 } };
+	const unsigned queues[2][2] = {{0, 2}, {0, 1}};
 	struct port p[2];
 	struct rte_mbuf *m[64];
 	unsigned sent = 0;
@@ -296,8 +298,9 @@ static void test_wire_dead_end(void **state)
 
 static void test_wire_too_many(void **state)
 {
-	struct port p[2] = { { .nrxq = 17, .ntxq = 1, .node = -1 }, { .nrxq = 1, .ntxq = 1, .node = -1 } };
-	struct port *list[2] = { &p[0], &p[1] };
+	struct port p[2] = {{.nrxq = 17, .ntxq = 1, .node = -1},
+			    {.nrxq = 1, .ntxq = 1, .node = -1}};
+	struct port *list[2] = {&p[0], &p[1]};
 	const char *arg;
 	struct err e = {0};
 
@@ -308,7 +311,7 @@ static void test_wire_too_many(void **state)
 
 static void test_two_wires(void **state)
 {
-	const unsigned queues[2][2] = { { 1, 1 }, { 1, 1 } };
+	const unsigned queues[2][2] = {{1, 1}, {1, 1}};
 	struct port a[2], b[2];
 
 	(void)state;
@@ -327,7 +330,7 @@ static void test_two_wires(void **state)
 
 static void test_null(void **state)
 {
-	const unsigned queues[1][2] = { { 1, 2 } };
+	const unsigned queues[1][2] = {{1, 2}};
 	struct port p[1];
 	struct rte_mbuf *m[32];
 
@@ -343,7 +346,7 @@ static void test_null(void **state)
 
 static void test_pcap(void **state)
 {
-	const unsigned tx[1][2] = { { 0, 1 } }, rx[1][2] = { { 1, 0 } };
+	const unsigned tx[1][2] = {{0, 1}}, rx[1][2] = {{1, 0}};
 	char file[] = "/tmp/wr-port-XXXXXX", text[64];
 	struct port_need need;
 	struct port p[1];
@@ -380,7 +383,7 @@ static void test_pcap(void **state)
 
 static void test_open_refused(void **state)
 {
-	struct port p = { .node = -1, .nrxq = 1, .ntxq = 1 }, *list[1] = { &p };
+	struct port p = {.node = -1, .nrxq = 1, .ntxq = 1}, *list[1] = {&p};
 	const char *arg;
 	struct err e = {0};
 
@@ -391,10 +394,11 @@ static void test_open_refused(void **state)
 	assert_non_null(strstr(e.text, "net_null7"));
 }
 
-/* DPDK may keep the name of a device that was removed: neither a name that was given out comes again, nor one that a user gave. */
+/* DPDK may keep the name of a device that was removed: neither a name that was given out comes
+ * again, nor one that a user gave. */
 static void test_names_never_repeat(void **state)
 {
-	struct port p = { .node = -1, .nrxq = 1, .ntxq = 1 }, *list[1] = { &p };
+	struct port p = {.node = -1, .nrxq = 1, .ntxq = 1}, *list[1] = {&p};
 	char name[8][RTE_ETH_NAME_MAX_LEN];
 	const char *arg;
 	struct err e = {0};
@@ -423,25 +427,30 @@ static void test_names_never_repeat(void **state)
 
 static int eal(void **state)
 {
-	char *argv[] = { "port_test", "--no-huge", "-m", "64", "--no-pci", "--no-shconf", "--no-telemetry", "--lcores", "0@0",
-			 "--log-level", "1", NULL };
+	char *argv[] = {
+		"port_test",      "--no-huge", "-m",  "64",          "--no-pci", "--no-shconf",
+		"--no-telemetry", "--lcores",  "0@0", "--log-level", "1",        NULL};
 
 	(void)state;
 	if (rte_eal_init(ARRAY_SIZE(argv) - 1, argv) < 0)
 		return -1;
-	pool = rte_pktmbuf_pool_create("test", 2047, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	pool = rte_pktmbuf_pool_create("test", 2047, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
+				       SOCKET_ID_ANY);
 	return pool != NULL ? 0 : -1;
 }
 
 int main(void)
 {
 	const struct CMUnitTest before[] = {
-		cmocka_unit_test(test_registry), cmocka_unit_test(test_refused), cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_registry),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_needs),
 	};
 	const struct CMUnitTest after[] = {
-		cmocka_unit_test(test_wire), cmocka_unit_test(test_wire_dead_end), cmocka_unit_test(test_wire_too_many),
-		cmocka_unit_test(test_two_wires), cmocka_unit_test(test_null), cmocka_unit_test(test_pcap),
-		cmocka_unit_test(test_open_refused), cmocka_unit_test(test_names_never_repeat),
+		cmocka_unit_test(test_wire),          cmocka_unit_test(test_wire_dead_end),
+		cmocka_unit_test(test_wire_too_many), cmocka_unit_test(test_two_wires),
+		cmocka_unit_test(test_null),          cmocka_unit_test(test_pcap),
+		cmocka_unit_test(test_open_refused),  cmocka_unit_test(test_names_never_repeat),
 	};
 
 	return cmocka_run_group_tests_name("port specs before EAL", before, NULL, NULL) +

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flows that several Rx queues have heard: what merging them takes is what was said that it takes at most, and copies are found. */
+/* Flows that several Rx queues have heard: what merging them takes is what was said that it takes
+ * at most, and copies are found. */
 #include "probe_int.h"
 #include "prx_frames.h"
 
@@ -16,7 +17,12 @@ static struct probe_arm *arm_of(const unsigned *nrxq)
 	struct probe_arm *a = zeroed(sizeof(*a));
 
 	c = zeroed(sizeof(*c));
-	a->spec = (struct prx_spec){.nports = 1, .of = {{STREAMS, TXQ}}, .window_blocks = BLOCKS, .holes = 8, .hz = 2000000000, .ns_mult = NS_MULT};
+	a->spec = (struct prx_spec){.nports = 1,
+				    .of = {{STREAMS, TXQ}},
+				    .window_blocks = BLOCKS,
+				    .holes = 8,
+				    .hz = 2000000000,
+				    .ns_mult = NS_MULT};
 	a->tap = zeroed(16 * sizeof(*a->tap));
 	for (unsigned p = 0; p < 3; p++) {
 		c->port[c->nports++] = zeroed(sizeof(struct ctl_port));
@@ -25,7 +31,9 @@ static struct probe_arm *arm_of(const unsigned *nrxq)
 		for (unsigned q = 0; q < nrxq[p]; q++) {
 			struct prx *x = zeroed(prx_size(&a->spec));
 			prx_init(x, &a->spec);
-			a->tap[a->ntaps++] = (struct probe_tap){.port = (uint16_t)p, .queue = (uint16_t)q, .prx = x};
+			a->tap[a->ntaps++] = (struct probe_tap){.port = (uint16_t)p,
+								.queue = (uint16_t)q,
+								.prx = x};
 		}
 	}
 	a->merge = probe_merge_new(a, c->nports);
@@ -76,7 +84,8 @@ static void test_memory(void **state)
 		for (unsigned t = 1; t < a->ntaps; t++)
 			hear(a, t, 0);
 		merge_all(a);
-		assert_true(probe_merge_bytes(a->merge) > first + STREAMS * TXQ * BLOCKS * sizeof(struct prx_block));
+		assert_true(probe_merge_bytes(a->merge) >
+			    first + STREAMS * TXQ * BLOCKS * sizeof(struct prx_block));
 		assert_int_equal(probe_merge_bytes(a->merge), most);
 		struct flow_live l = {0};
 		probe_crossed(a, -1, 0, -1, &l);
@@ -98,7 +107,8 @@ static void test_one_queue(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory), cmocka_unit_test(test_one_queue)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory),
+					   cmocka_unit_test(test_one_queue)};
 	int rc = eal_or_skip(argv[argc - 1]);
 
 	if (rc != 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Probes in frames: their room behind any stack, checksums that do not see them, and the writers of many at once against the formulas. */
+/* Probes in frames: their room behind any stack, checksums that do not see them, and the writers of
+ * many at once against the formulas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,10 @@ static uint64_t any64(void)
 	return seed ^= seed << 17;
 }
 
-static unsigned any(unsigned below) { return (unsigned)(any64() >> 20) % below; }
+static unsigned any(unsigned below)
+{
+	return (unsigned)(any64() >> 20) % below;
+}
 
 static uint64_t be64(const uint8_t *p)
 {
@@ -38,7 +42,8 @@ static void put64(uint8_t *p, uint64_t v)
 		p[i] = (uint8_t)v;
 }
 
-static int spec_of(struct frame_spec *s, const char *stack, const char *vals, unsigned size, uint32_t every, struct err *e)
+static int spec_of(struct frame_spec *s, const char *stack, const char *vals, unsigned size,
+		   uint32_t every, struct err *e)
 {
 	char text[256], *save = NULL;
 
@@ -55,7 +60,8 @@ static int spec_of(struct frame_spec *s, const char *stack, const char *vals, un
 	return 0;
 }
 
-static struct frame_plan *plan_of(const char *stack, const char *vals, unsigned size, uint32_t every)
+static struct frame_plan *plan_of(const char *stack, const char *vals, unsigned size,
+				  uint32_t every)
 {
 	struct frame_spec *s = calloc(1, sizeof(*s));
 	struct frame_plan *p = calloc(1, sizeof(*p));
@@ -93,17 +99,28 @@ static void refused(const char *stack, const char *vals, unsigned size, const ch
 
 static void the_smallest_size_that_fits(void **state)
 {
-	static const struct { const char *stack, *vals; unsigned smallest; const char *named; } cases[] = {
-		{"eth/ipv4/udp", "", 64, NULL}, {"eth/vlan/ipv4/udp", "", 66, "is 66 "}, {"eth/ipv4/tcp", "", 74, "is 74 "},
-		{"eth/ipv6/udp", "", 82, "is 82 "}, {"eth", "", 64, NULL}, {"eth/ipv4/icmp", "", 64, NULL},
-		{"eth/qinq/vlan/ipv4/udp", "", 70, "is 70 "}, {"eth/ipv4/udp/vxlan/eth/ipv6/udp", "", 132, "is 132 "},
-		{"eth/ipv4/tcp", "tcp.mss=1460", 78, "is 78 "}, {"eth/mpls/ipv4/udp", "", 66, "is 66 "},
+	static const struct {
+		const char *stack, *vals;
+		unsigned smallest;
+		const char *named;
+	} cases[] = {
+		{"eth/ipv4/udp", "", 64, NULL},
+		{"eth/vlan/ipv4/udp", "", 66, "is 66 "},
+		{"eth/ipv4/tcp", "", 74, "is 74 "},
+		{"eth/ipv6/udp", "", 82, "is 82 "},
+		{"eth", "", 64, NULL},
+		{"eth/ipv4/icmp", "", 64, NULL},
+		{"eth/qinq/vlan/ipv4/udp", "", 70, "is 70 "},
+		{"eth/ipv4/udp/vxlan/eth/ipv6/udp", "", 132, "is 132 "},
+		{"eth/ipv4/tcp", "tcp.mss=1460", 78, "is 78 "},
+		{"eth/mpls/ipv4/udp", "", 66, "is 66 "},
 	};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
 		unsigned n = cases[i].smallest;
-		struct frame_plan *p = plan_of(cases[i].stack, cases[i].vals, n, 1), *less = plan_of(cases[i].stack, cases[i].vals, 0, 1);
+		struct frame_plan *p = plan_of(cases[i].stack, cases[i].vals, n, 1),
+				  *less = plan_of(cases[i].stack, cases[i].vals, 0, 1);
 		struct frame_plan *without = plan_of(cases[i].stack, cases[i].vals, n, 0);
 		assert_int_equal(p->len, n - FRAME_FCS);
 		assert_int_equal(less->len, n - FRAME_FCS);
@@ -116,7 +133,8 @@ static void the_smallest_size_that_fits(void **state)
 		plan_free(less);
 		plan_free(without);
 	}
-	refused("eth/vlan/ipv4/udp", "", 64, "eth/vlan/ipv4/udp with a probe: the smallest is 66 (62 bytes of headers and probe and 4 of FCS)");
+	refused("eth/vlan/ipv4/udp", "", 64,
+		"eth/vlan/ipv4/udp with a probe: the smallest is 66 (62 bytes of headers and probe and 4 of FCS)");
 }
 
 static void no_room(void **state)
@@ -133,11 +151,15 @@ static void no_room(void **state)
 	spec_of(s, "eth/ipv4/udp", "", 100, 1, &e);
 	s->rnd_on = true;
 	for (unsigned off = 36; off < 64; off++) {
-		s->rnd[3] = (struct frame_rnd){.on = true, .off = (uint16_t)off, .nbits = 32, .rnd = UINT32_MAX};
+		s->rnd[3] = (struct frame_rnd){.on = true,
+					       .off = (uint16_t)off,
+					       .nbits = 32,
+					       .rnd = UINT32_MAX};
 		int rc = frame_compile(s, NULL, 9000, &p, &e);
-		assert_int_equal(rc < 0, off + 4 > 42 && off < 58);
+		assert_int_equal(rc<0, off + 4> 42 && off < 58);
 		if (rc < 0)
-			assert_non_null(strstr(e.text, "random bits 3 lie in the probe, bytes 42 to 57"));
+			assert_non_null(
+				strstr(e.text, "random bits 3 lie in the probe, bytes 42 to 57"));
 		else
 			frame_plan_free(&p);
 	}
@@ -171,7 +193,9 @@ static unsigned sums_right(const char *stack, const uint8_t *bytes, unsigned len
 			size_t k = strlen(key);
 			if (k > 3 && strcmp(key + k - 3, "_ok") == 0) {
 				if (!json_is_true(v))
-					fail_msg("%s: %s.%s", stack, json_string_value(json_object_get(h, "name")), key);
+					fail_msg("%s: %s.%s", stack,
+						 json_string_value(json_object_get(h, "name")),
+						 key);
 				n++;
 			}
 		}
@@ -182,23 +206,48 @@ static unsigned sums_right(const char *stack, const uint8_t *bytes, unsigned len
 	return n;
 }
 
-static json_int_t num(const json_t *o, const char *key) { return json_integer_value(json_object_get(o, key)); }
+static json_int_t num(const json_t *o, const char *key)
+{
+	return json_integer_value(json_object_get(o, key));
+}
 
-/* Any probe in any frame: what was right stays right, and the dissector finds the probe and says what it says. */
+/* Any probe in any frame: what was right stays right, and the dissector finds the probe and says
+ * what it says. */
 static void no_sum_sees_a_probe(void **state)
 {
 	static const char *const stacks[] = {
-		"eth/ipv4/udp", "eth/ipv4/tcp", "eth/ipv6/udp", "eth/ipv6/tcp", "eth/ipv4/icmp", "eth/ipv6/icmpv6", "eth/vlan/ipv4/udp",
-		"eth/qinq/vlan/ipv4/udp", "eth/mpls/ipv4/udp", "eth/mpls", "eth/ipv4/gre/ipv4/udp", "eth/ipv4/udp/vxlan/eth/ipv6/udp",
-		"eth/ipv4/udp/geneve/eth/vlan/ipv4/tcp", "eth/ipv4/udp/gtpu", "eth/ipv4/udp/gtpu/ipv4/udp", "eth/ipv4/esp", "eth/ipv4/sctp",
-		"eth/ipv4/udp/vxlan/eth/ipv4/sctp", "eth/ipv6/ipv6hbh/ipv6rt/udp", "eth/pppoe/ipv4/udp", "eth/ipv4/ah/udp", "eth", "eth/llc/snap",
-		"eth/ipv4", "eth/ipv6",
+		"eth/ipv4/udp",
+		"eth/ipv4/tcp",
+		"eth/ipv6/udp",
+		"eth/ipv6/tcp",
+		"eth/ipv4/icmp",
+		"eth/ipv6/icmpv6",
+		"eth/vlan/ipv4/udp",
+		"eth/qinq/vlan/ipv4/udp",
+		"eth/mpls/ipv4/udp",
+		"eth/mpls",
+		"eth/ipv4/gre/ipv4/udp",
+		"eth/ipv4/udp/vxlan/eth/ipv6/udp",
+		"eth/ipv4/udp/geneve/eth/vlan/ipv4/tcp",
+		"eth/ipv4/udp/gtpu",
+		"eth/ipv4/udp/gtpu/ipv4/udp",
+		"eth/ipv4/esp",
+		"eth/ipv4/sctp",
+		"eth/ipv4/udp/vxlan/eth/ipv4/sctp",
+		"eth/ipv6/ipv6hbh/ipv6rt/udp",
+		"eth/pppoe/ipv4/udp",
+		"eth/ipv4/ah/udp",
+		"eth",
+		"eth/llc/snap",
+		"eth/ipv4",
+		"eth/ipv6",
 	};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(stacks); i++)
 		for (unsigned round = 0; round < 60; round++) {
-			struct frame_plan *p = plan_of(stacks[i], "", round % 2 ? 200 + any(60) : 0, 1 + any(3));
+			struct frame_plan *p =
+				plan_of(stacks[i], "", round % 2 ? 200 + any(60) : 0, 1 + any(3));
 			uint8_t bytes[FRAME_MAX_LEN];
 			bool crc = strstr(stacks[i], "sctp") != NULL;
 			json_t *f;
@@ -211,15 +260,24 @@ static void no_sum_sees_a_probe(void **state)
 			json_decref(f);
 			uint32_t seq = (uint32_t)any64();
 			unsigned port = any(32), queue = any(64), stream = any(PROBE_STREAMS);
-			uint64_t delay = any64() >> any(64) >> 18, sent = any64() & PROBE_SENT_MASK, code = probe_delay_code(delay);
-			uint64_t lo = probe_lo(stream, code, sent), hi = probe_hi(seq, port, queue, code, lo);
+			uint64_t delay = any64() >> any(64) >> 18, sent = any64() & PROBE_SENT_MASK,
+				 code = probe_delay_code(delay);
+			uint64_t lo = probe_lo(stream, code, sent),
+				 hi = probe_hi(seq, port, queue, code, lo);
 			put64(bytes + p->probe_off, hi);
 			put64(bytes + p->probe_off + 8, lo);
-			for (unsigned c = 0; crc && c < p->nsums; c++) { /* as a worker does it, by a program: see below */
+			/* as a worker does it, by a program: see below */
+			for (unsigned c = 0; crc && c < p->nsums; c++) {
 				struct frun_slot slot = {0};
 				const struct frame_plan *plans[] = {p};
-				struct frun_spec spec = {.cycle = &slot, .ncycle = 1, .plan = plans, .nplans = 1, .stream_id = &(uint32_t){1},
-							 .nstreams = 1, .nqueues = 1, .sched_id = 1};
+				struct frun_spec spec = {.cycle = &slot,
+							 .ncycle = 1,
+							 .plan = plans,
+							 .nplans = 1,
+							 .stream_id = &(uint32_t){1},
+							 .nstreams = 1,
+							 .nqueues = 1,
+							 .sched_id = 1};
 				struct frun *r = frun_new(&spec, NULL);
 				assert_true(frun_probe_sums(r, any(9), bytes));
 				frun_free(r);
@@ -234,10 +292,12 @@ static void no_sum_sees_a_probe(void **state)
 			assert_int_equal(num(f, "sent"), sent);
 			assert_int_equal((uint64_t)num(f, "mant") << num(f, "exp"), got.delay);
 			assert_true(got.delay <= delay && delay - got.delay <= delay >> 14);
-			assert_true(got.seq == seq && got.port == port && got.queue == queue && got.stream == stream && got.sent == sent);
+			assert_true(got.seq == seq && got.port == port && got.queue == queue &&
+				    got.stream == stream && got.sent == sent);
 			json_decref(f);
 			bytes[p->probe_off + any(PROBE_LEN)] ^= (uint8_t)(1 + any(255));
-			assert_false(probe_right(be64(bytes + p->probe_off), be64(bytes + p->probe_off + 8)));
+			assert_false(probe_right(be64(bytes + p->probe_off),
+						 be64(bytes + p->probe_off + 8)));
 			plan_free(p);
 		}
 }
@@ -257,19 +317,23 @@ struct cycle {
 /* How streams and places follow each other: one stream; ids one after the other; anything. */
 static void some_cycle(struct cycle *c, struct frame_plan *const *plan, unsigned kind)
 {
-	*c = (struct cycle){.n = kind == 0 ? 1 : 1 + any(40), .nplans = 2, .plan = {plan[0], plan[1]}};
+	*c = (struct cycle){.n = kind == 0 ? 1 : 1 + any(40),
+			    .nplans = 2,
+			    .plan = {plan[0], plan[1]}};
 	c->nstreams = kind == 0 ? 1 : c->n;
 	for (unsigned i = 0; i < c->nstreams; i++)
 		c->id[i] = kind == 1 ? 100 + i : kind == 0 ? 77 : i;
 	for (unsigned i = 0; i < c->n; i++)
-		c->slot[i] = (struct frun_slot){.stream = (uint16_t)(kind == 2 ? any(c->n) : i), .plan = (uint16_t)(kind == 2 && any(4) == 0)};
+		c->slot[i] = (struct frun_slot){.stream = (uint16_t)(kind == 2 ? any(c->n) : i),
+						.plan = (uint16_t)(kind == 2 && any(4) == 0)};
 }
 
 static void many_at_once(void **state)
 {
 	static const char *const isa[] = {"scalar", "ssse3", "avx2", "avx512"};
 	static uint64_t seq[8192], model[8192];
-	struct frame_plan *plan[] = {plan_of("eth/ipv4/udp", "", 100, 1), plan_of("eth/vlan/ipv4/udp", "", 100, 1)};
+	struct frame_plan *plan[] = {plan_of("eth/ipv4/udp", "", 100, 1),
+				     plan_of("eth/vlan/ipv4/udp", "", 100, 1)};
 	unsigned kinds = 0;
 
 	(void)state;
@@ -281,14 +345,24 @@ static void many_at_once(void **state)
 		unsigned n = 1 + any(MOST);
 
 		some_cycle(&c, plan, round % 3);
-		struct frun_spec spec = {.cycle = c.slot, .ncycle = c.n, .plan = c.plan, .nplans = c.nplans, .stream_id = c.id,
-					 .nstreams = c.nstreams, .nqueues = 1, .sched_id = 1, .data_off = 64, .isa = isa[any(4)]};
+		struct frun_spec spec = {.cycle = c.slot,
+					 .ncycle = c.n,
+					 .plan = c.plan,
+					 .nplans = c.nplans,
+					 .stream_id = c.id,
+					 .nstreams = c.nstreams,
+					 .nqueues = 1,
+					 .sched_id = 1,
+					 .data_off = 64,
+					 .isa = isa[any(4)]};
 		struct frun *f = frun_new(&spec, NULL);
 		assert_non_null(f);
 		assert_true(frun_probes_kind(f) != FRUN_PROBES_SOME);
 		kinds |= 1u << frun_probes_kind(f);
 		unsigned own = frun_probes_own(f), at = any(own);
-		struct frun_probing b = {.hi = any(32) << 11 | any(64) << 5, .lo = any64() & PROBE_SENT_MASK, .seq = seq,
+		struct frun_probing b = {.hi = any(32) << 11 | any(64) << 5,
+					 .lo = any64() & PROBE_SENT_MASK,
+					 .seq = seq,
 					 .code = any(2) ? code : NULL};
 		for (unsigned i = 0; i < ARRAY_SIZE(seq); i++)
 			model[i] = seq[i] = any(2) ? any64() >> any(40) : UINT32_MAX - any(60);
@@ -300,10 +374,13 @@ static void many_at_once(void **state)
 		for (unsigned i = 0; i < MOST; i++) {
 			uint8_t want[ROOM];
 			const struct frun_probe *p = &frun_probes(f)[(at + i) % own];
-			uint64_t with = b.code != NULL ? code[i] : 0, lo = b.lo | probe_lo(p->stream, with, 0);
+			uint64_t with = b.code != NULL ? code[i] : 0,
+				 lo = b.lo | probe_lo(p->stream, with, 0);
 			memset(want, 0x5a, ROOM);
 			if (i < n) {
-				put64(want + 64 + p->off, probe_hi((uint32_t)model[p->stream]++, b.hi >> 11 & 31, b.hi >> 5 & 63, with, lo));
+				put64(want + 64 + p->off,
+				      probe_hi((uint32_t)model[p->stream]++, b.hi >> 11 & 31,
+					       b.hi >> 5 & 63, with, lo));
 				put64(want + 72 + p->off, lo);
 			}
 			assert_memory_equal(obj[i], want, ROOM);
@@ -311,7 +388,8 @@ static void many_at_once(void **state)
 		assert_memory_equal(seq, model, sizeof(seq));
 		frun_free(f);
 	}
-	assert_int_equal(kinds, 1u << FRUN_PROBES_ALL | 1u << FRUN_PROBES_ROW | 1u << FRUN_PROBES_ONE);
+	assert_int_equal(kinds,
+			 1u << FRUN_PROBES_ALL | 1u << FRUN_PROBES_ROW | 1u << FRUN_PROBES_ONE);
 	plan_free(plan[0]);
 	plan_free(plan[1]);
 }
@@ -329,13 +407,21 @@ static unsigned one_pass(unsigned n, const char *stack, unsigned size)
 	char vals[64];
 
 	for (unsigned i = 0; i < n; i++) {
-		snprintf(vals, sizeof(vals), "ipv4.dst=10.0.%u.%u udp.src=%u", i >> 8, i & 255, 1000 + i);
+		snprintf(vals, sizeof(vals), "ipv4.dst=10.0.%u.%u udp.src=%u", i >> 8, i & 255,
+			 1000 + i);
 		plan[i] = plan_of(stack, vals, size, 1);
 		slot[i] = (struct frun_slot){.stream = (uint16_t)i, .plan = (uint16_t)i};
 		id[i] = 500 + i;
 	}
-	struct frun_spec spec = {.cycle = slot, .ncycle = n, .plan = (const struct frame_plan *const *)plan, .nplans = n, .stream_id = id,
-				 .nstreams = n, .nqueues = 1, .sched_id = 1, .data_off = 64};
+	struct frun_spec spec = {.cycle = slot,
+				 .ncycle = n,
+				 .plan = (const struct frame_plan *const *)plan,
+				 .nplans = n,
+				 .stream_id = id,
+				 .nstreams = n,
+				 .nqueues = 1,
+				 .sched_id = 1,
+				 .data_off = 64};
 	struct frun *f = frun_new(&spec, NULL);
 	assert_non_null(f);
 	bool fuses = frun_fuses(f);
@@ -350,7 +436,9 @@ static unsigned one_pass(unsigned n, const char *stack, unsigned size)
 	}
 	for (unsigned round = 0; fuses && round < 300; round++) {
 		unsigned m = any(4) == 0 ? 32 : 1 + any(MOST), at = (unsigned)(next % n);
-		struct frun_probing b = {.hi = any(32) << 11 | any(64) << 5, .lo = any64() & PROBE_SENT_MASK, .seq = seq[0],
+		struct frun_probing b = {.hi = any(32) << 11 | any(64) << 5,
+					 .lo = any64() & PROBE_SENT_MASK,
+					 .seq = seq[0],
 					 .code = any(2) ? code : NULL};
 		for (unsigned i = 0; i < m; i++)
 			code[i] = probe_delay_code(any64() >> any(64));
@@ -387,13 +475,17 @@ static void in_one_pass(void **state)
 	if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vl"))
 		assert_true(fused > 2);
 #endif
-	assert_int_equal(one_pass(8, "eth/qinq/vlan/ipv4/udp", 100), 0); /* its probe goes on in the next line */
+	/* its probe goes on in the next line */
+	assert_int_equal(one_pass(8, "eth/qinq/vlan/ipv4/udp", 100), 0);
 }
 
-/* Streams without, with some and with probes, and those with a crc, are looked at one by one; programs without have nothing to look at. */
+/* Streams without, with some and with probes, and those with a crc, are looked at one by one;
+ * programs without have nothing to look at. */
 static void who_is_looked_at(void **state)
 {
-	struct frame_plan *plan[] = {plan_of("eth/ipv4/udp", "", 0, 0), plan_of("eth/ipv4/udp", "", 0, 1), plan_of("eth/ipv4/udp", "", 0, 7),
+	struct frame_plan *plan[] = {plan_of("eth/ipv4/udp", "", 0, 0),
+				     plan_of("eth/ipv4/udp", "", 0, 1),
+				     plan_of("eth/ipv4/udp", "", 0, 7),
 				     plan_of("eth/ipv4/sctp", "", 0, 1)};
 	const struct frame_plan *plans[] = {plan[0], plan[1], plan[2], plan[3]};
 	uint32_t id[] = {3, 4, 5, 6};
@@ -405,20 +497,28 @@ static void who_is_looked_at(void **state)
 		for (uint16_t i = 0; i < 4; i++)
 			if (mask >> i & 1)
 				slot[n++] = (struct frun_slot){.stream = i, .plan = i};
-		struct frun_spec spec = {.cycle = slot, .ncycle = n, .plan = plans, .nplans = 4, .stream_id = id, .nstreams = 4, .nqueues = 1,
+		struct frun_spec spec = {.cycle = slot,
+					 .ncycle = n,
+					 .plan = plans,
+					 .nplans = 4,
+					 .stream_id = id,
+					 .nstreams = 4,
+					 .nqueues = 1,
 					 .sched_id = 1};
 		struct frun *f = frun_new(&spec, NULL);
 		assert_non_null(f);
 		assert_int_equal(frun_probes(f) == NULL, mask == 1);
 		if (mask > 1)
-			assert_int_equal(frun_probes_kind(f), mask == 2 ? FRUN_PROBES_ONE : FRUN_PROBES_SOME);
+			assert_int_equal(frun_probes_kind(f),
+					 mask == 2 ? FRUN_PROBES_ONE : FRUN_PROBES_SOME);
 		for (unsigned i = 0; mask > 1 && i < n; i++) {
 			const struct frun_probe *p = &frun_probes(f)[i];
 			uint8_t bytes[FRAME_MAX_LEN] = {0};
 			assert_int_equal(p->stream, id[slot[i].plan]);
 			assert_int_equal(p->off, plan[slot[i].plan]->probe_off);
 			assert_int_equal(p->every, plan[slot[i].plan]->probe_every);
-			assert_int_equal(frun_probe_sums(f, i + n * any(5), bytes), slot[i].plan == 3);
+			assert_int_equal(frun_probe_sums(f, i + n * any(5), bytes),
+					 slot[i].plan == 3);
 		}
 		frun_free(f);
 	}
@@ -429,8 +529,12 @@ static void who_is_looked_at(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_smallest_size_that_fits), cmocka_unit_test(no_room), cmocka_unit_test(no_sum_sees_a_probe),
-		cmocka_unit_test(many_at_once), cmocka_unit_test(in_one_pass), cmocka_unit_test(who_is_looked_at),
+		cmocka_unit_test(the_smallest_size_that_fits),
+		cmocka_unit_test(no_room),
+		cmocka_unit_test(no_sum_sees_a_probe),
+		cmocka_unit_test(many_at_once),
+		cmocka_unit_test(in_one_pass),
+		cmocka_unit_test(who_is_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,9 +14,12 @@
 
 static void every_protocol_is_found_by_its_name(void **state)
 {
-	static const char *const names[] = { "eth", "vlan", "qinq", "mpls", "arp", "ipv4", "ipv6", "ipv6hbh", "ipv6rt", "ipv6frag",
-					     "ipv6dst", "icmp", "icmpv6", "igmp", "udp", "tcp", "sctp", "gre", "vxlan", "geneve",
-					     "gtpu", "bfd", "pppoe", "esp", "ah", "llc", "snap", "payload" };
+	static const char *const names[] = {"eth",     "vlan", "qinq",    "mpls",   "arp",
+					    "ipv4",    "ipv6", "ipv6hbh", "ipv6rt", "ipv6frag",
+					    "ipv6dst", "icmp", "icmpv6",  "igmp",   "udp",
+					    "tcp",     "sctp", "gre",     "vxlan",  "geneve",
+					    "gtpu",    "bfd",  "pppoe",   "esp",    "ah",
+					    "llc",     "snap", "payload"};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
@@ -33,7 +36,8 @@ static void every_protocol_is_found_by_its_name(void **state)
 /* Bits that both could hold at once: their conditions do not exclude each other. */
 static bool exclude(const struct field *f, const struct field *g)
 {
-	if (f->when.field == NULL || g->when.field == NULL || strcmp(f->when.field, g->when.field) != 0)
+	if (f->when.field == NULL || g->when.field == NULL ||
+	    strcmp(f->when.field, g->when.field) != 0)
 		return false;
 	for (unsigned v = 0; v < 256; v++)
 		if (cond_has(&f->when, v) && cond_has(&g->when, v))
@@ -52,24 +56,29 @@ static bool has_bytes(const struct proto *p, const struct part *part)
 static void fields_lie_inside_and_do_not_overlap(void **state)
 {
 	(void)state;
-	EACH_PROTO(p) EACH_FIELD(f, *p) {
-		unsigned len = f->part != NULL ? f->part->len : (*p)->len;
-		if (f->part != NULL && has_bytes(*p, f->part) && f->bit >= len * 8) {
-			assert_int_equal((f->bit + f->bits) % 8, 0); /* a view of bytes */
-			continue;
+	EACH_PROTO(p)
+		EACH_FIELD(f, *p) {
+			unsigned len = f->part != NULL ? f->part->len : (*p)->len;
+			if (f->part != NULL && has_bytes(*p, f->part) && f->bit >= len * 8) {
+				assert_int_equal((f->bit + f->bits) % 8, 0); /* a view of bytes */
+				continue;
+			}
+			if (f->bit + f->bits > len * 8)
+				fail_msg("%s.%s ends behind its %s", (*p)->name, f->name,
+					 f->part != NULL ? "part" : "header");
+			if (f->part != NULL && f->bits != 0)
+				assert_in_range(f->bit, f->part->head_len * 8, len * 8);
+			for (const struct field *g = (*p)->fields; g < f; g++) {
+				if (g->part == f->part && g->bit < f->bit + f->bits &&
+				    f->bit < g->bit + g->bits && !exclude(f, g))
+					fail_msg("%s.%s and %s overlap", (*p)->name, f->name,
+						 g->name);
+			}
 		}
-		if (f->bit + f->bits > len * 8)
-			fail_msg("%s.%s ends behind its %s", (*p)->name, f->name, f->part != NULL ? "part" : "header");
-		if (f->part != NULL && f->bits != 0)
-			assert_in_range(f->bit, f->part->head_len * 8, len * 8);
-		for (const struct field *g = (*p)->fields; g < f; g++) {
-			if (g->part == f->part && g->bit < f->bit + f->bits && f->bit < g->bit + g->bits && !exclude(f, g))
-				fail_msg("%s.%s and %s overlap", (*p)->name, f->name, g->name);
-		}
-	}
 }
 
-/* Bits of the fixed bytes without a name could never be set. Where fields depend on a type, some message of it may leave some free. */
+/* Bits of the fixed bytes without a name could never be set. Where fields depend on a type, some
+ * message of it may leave some free. */
 static void fields_without_condition_leave_no_holes(void **state)
 {
 	(void)state;
@@ -82,7 +91,8 @@ static void fields_without_condition_leave_no_holes(void **state)
 		}
 		for (unsigned b = 0; b < (*p)->len * 8u; b++)
 			if (!named[b])
-				fail_msg("%s: bit %u has no field%s", (*p)->name, b, some ? " under any condition" : "");
+				fail_msg("%s: bit %u has no field%s", (*p)->name, b,
+					 some ? " under any condition" : "");
 	}
 }
 
@@ -106,7 +116,8 @@ static void parts_are_sound(void **state)
 		unsigned nparts = 0, raw = 0;
 
 		check_cond(*p, &(*p)->closed_when);
-		for (const struct part *part = (*p)->parts; part != NULL && part->name != NULL; part++, nparts++) {
+		for (const struct part *part = (*p)->parts; part != NULL && part->name != NULL;
+		     part++, nparts++) {
 			unsigned nbytes = 0;
 			check_cond(*p, &part->when);
 			for (unsigned k = 0; k < ARRAY_SIZE(part->seen); k++)
@@ -117,7 +128,8 @@ static void parts_are_sound(void **state)
 			assert_in_range(part->head_len, 0, sizeof(part->head));
 			assert_true(part->head_len <= part->len);
 			if (part->option) {
-				assert_true(part->optional && (*p)->options != OPTIONS_NONE && part->head_len >= 2);
+				assert_true(part->optional && (*p)->options != OPTIONS_NONE &&
+					    part->head_len >= 2);
 				assert_int_equal(nbytes, 0);
 			} else if (nbytes != 0 && (*p)->options != OPTIONS_NONE) {
 				raw++;
@@ -142,7 +154,9 @@ static void conditions_and_names_in_fields_are_known(void **state)
 				assert_true(f->max <= HEXBYTES_MAX);
 			} else {
 				assert_int_equal(f->bits == 0, f->role == ROLE_HERE);
-				assert_true(f->part == NULL || (f->part >= (*p)->parts && f->part < (*p)->parts + PROTO_MAX_PARTS));
+				assert_true(f->part == NULL ||
+					    (f->part >= (*p)->parts &&
+					     f->part < (*p)->parts + PROTO_MAX_PARTS));
 			}
 			if (f->role != ROLE_HAS && f->role != ROLE_COUNT) {
 				assert_null(f->of);
@@ -150,7 +164,8 @@ static void conditions_and_names_in_fields_are_known(void **state)
 			}
 			bool known = false;
 			EACH_FIELD(g, *p)
-				known |= proto_of_has(f, g->name) && (f->role == ROLE_HAS || g->kind == FIELD_BYTES);
+				known |= proto_of_has(f, g->name) &&
+					 (f->role == ROLE_HAS || g->kind == FIELD_BYTES);
 			for (const struct part *part = (*p)->parts; part->name != NULL; part++)
 				known |= f->role == ROLE_HAS && proto_of_has(f, part->name);
 			assert_true(known);
@@ -192,38 +207,43 @@ static void rows_are_complete_and_sound(void **state)
 static void defaults_parse_and_fit(void **state)
 {
 	(void)state;
-	EACH_PROTO(p) EACH_FIELD(f, *p) {
-		struct vspec spec;
-		struct err e;
-		uint8_t v[VT_FIELD_BYTES], back[VT_FIELD_BYTES], hdr[64] = {0};
+	EACH_PROTO(p)
+		EACH_FIELD(f, *p) {
+			struct vspec spec;
+			struct err e;
+			uint8_t v[VT_FIELD_BYTES], back[VT_FIELD_BYTES], hdr[64] = {0};
 
-		proto_vspec(f, &spec);
-		assert_non_null(spec.type);
-		if (f->kind == FIELD_BYTES) {
-			struct hexbytes *bytes = malloc(HEXBYTES_SIZE);
-			assert_int_equal(spec.type->size, HEXBYTES_SIZE);
-			assert_int_equal(f->dflt != NULL, proto_default_bytes(*p, f) != NULL);
-			if (f->dflt != NULL) {
-				assert_int_equal(spec.type->parse(&spec, f->dflt, bytes, &e), 0);
-				assert_int_equal(bytes->n, proto_default_bytes(*p, f)->n);
+			proto_vspec(f, &spec);
+			assert_non_null(spec.type);
+			if (f->kind == FIELD_BYTES) {
+				struct hexbytes *bytes = malloc(HEXBYTES_SIZE);
+				assert_int_equal(spec.type->size, HEXBYTES_SIZE);
+				assert_int_equal(f->dflt != NULL,
+						 proto_default_bytes(*p, f) != NULL);
+				if (f->dflt != NULL) {
+					assert_int_equal(spec.type->parse(&spec, f->dflt, bytes,
+									  &e),
+							 0);
+					assert_int_equal(bytes->n, proto_default_bytes(*p, f)->n);
+				}
+				free(bytes);
+				continue;
 			}
-			free(bytes);
-			continue;
+			assert_int_equal(spec.type->size, VT_FIELD_BYTES);
+			assert_int_equal(spec.bits, f->role == ROLE_HERE ? 1 : f->bits);
+			proto_default(*p, f, back);
+			if (f->dflt == NULL) {
+				assert_memory_equal(back, (uint8_t[VT_FIELD_BYTES]){0},
+						    sizeof(back));
+				continue;
+			}
+			if (spec.type->parse(&spec, f->dflt, v, &e) != 0)
+				fail_msg("%s.%s: %s", (*p)->name, f->name, e.text);
+			assert_memory_equal(v, back, sizeof(v));
+			proto_put(f, hdr, v);
+			proto_get(f, hdr, back);
+			assert_memory_equal(v, back, sizeof(v));
 		}
-		assert_int_equal(spec.type->size, VT_FIELD_BYTES);
-		assert_int_equal(spec.bits, f->role == ROLE_HERE ? 1 : f->bits);
-		proto_default(*p, f, back);
-		if (f->dflt == NULL) {
-			assert_memory_equal(back, (uint8_t[VT_FIELD_BYTES]){0}, sizeof(back));
-			continue;
-		}
-		if (spec.type->parse(&spec, f->dflt, v, &e) != 0)
-			fail_msg("%s.%s: %s", (*p)->name, f->name, e.text);
-		assert_memory_equal(v, back, sizeof(v));
-		proto_put(f, hdr, v);
-		proto_get(f, hdr, back);
-		assert_memory_equal(v, back, sizeof(v));
-	}
 }
 
 static void images_hold_the_defaults(void **state)
@@ -231,16 +251,18 @@ static void images_hold_the_defaults(void **state)
 	uint8_t img[64] = {0}, v[VT_FIELD_BYTES], back[VT_FIELD_BYTES];
 
 	(void)state;
-	EACH_PROTO(p) EACH_FIELD(f, *p) {
-		if (f->bits == 0 || f->when.field != NULL || (f->part != NULL && f->bit >= f->part->len * 8))
-			continue;
-		memset(img, 0xff, sizeof(img));
-		proto_image(*p, f->part, img);
-		proto_default(*p, f, v);
-		proto_get(f, img, back);
-		assert_memory_equal(v, back, sizeof(v));
-		assert_int_equal(img[f->part != NULL ? f->part->len : (*p)->len], 0xff);
-	}
+	EACH_PROTO(p)
+		EACH_FIELD(f, *p) {
+			if (f->bits == 0 || f->when.field != NULL ||
+			    (f->part != NULL && f->bit >= f->part->len * 8))
+				continue;
+			memset(img, 0xff, sizeof(img));
+			proto_image(*p, f->part, img);
+			proto_default(*p, f, v);
+			proto_get(f, img, back);
+			assert_memory_equal(v, back, sizeof(v));
+			assert_int_equal(img[f->part != NULL ? f->part->len : (*p)->len], 0xff);
+		}
 }
 
 static void bindings_name_protocols_and_fit_their_field(void **state)
@@ -267,41 +289,55 @@ static void bindings_name_protocols_and_fit_their_field(void **state)
 	}
 }
 
-/* Two headers with the same number above one header are told apart by their first byte; one may be what is left. */
+/* Two headers with the same number above one header are told apart by their first byte; one may be
+ * what is left. */
 static void bindings_are_unambiguous(void **state)
 {
 	(void)state;
-	EACH_PROTO(p) EACH_PROTO(q) {
-		for (const struct bind *a = (*p)->binds; p != q && a->lower != NULL; a++) {
-			for (const struct bind *b = (*q)->binds; !(*p)->is_payload && !(*q)->is_payload && b->lower != NULL; b++) {
-				const struct proto *lower = proto_find(a->lower);
-				if (strcmp(a->lower, b->lower) != 0 || proto_bind_field(lower, a) != proto_bind_field(lower, b) ||
-				    a->value != b->value)
-					continue;
-				if (a->peek_mask == b->peek_mask && a->peek == b->peek)
-					fail_msg("%s and %s above %s", (*p)->name, (*q)->name, a->lower);
+	EACH_PROTO(p)
+		EACH_PROTO(q) {
+			for (const struct bind *a = (*p)->binds; p != q && a->lower != NULL; a++) {
+				for (const struct bind *b = (*q)->binds;
+				     !(*p)->is_payload && !(*q)->is_payload && b->lower != NULL;
+				     b++) {
+					const struct proto *lower = proto_find(a->lower);
+					if (strcmp(a->lower, b->lower) != 0 ||
+					    proto_bind_field(lower, a) !=
+						    proto_bind_field(lower, b) ||
+					    a->value != b->value)
+						continue;
+					if (a->peek_mask == b->peek_mask && a->peek == b->peek)
+						fail_msg("%s and %s above %s", (*p)->name,
+							 (*q)->name, a->lower);
+				}
 			}
 		}
-	}
 }
 
 static void binding_values_are_the_assigned_numbers(void **state)
 {
-	static const struct { const char *lower, *upper; uint64_t value; } known[] = {
-		{ "eth", "vlan", 0x8100 }, { "eth", "ipv4", 0x0800 }, { "vlan", "ipv4", 0x0800 }, { "vlan", "vlan", 0x8100 },
-		{ "ipv4", "ipv4", 4 },	   { "ipv4", "tcp", 6 },      { "ipv4", "udp", 17 },
-		{ "eth", "qinq", 0x88a8 }, { "qinq", "vlan", 0x8100 }, { "eth", "arp", 0x0806 },  { "vlan", "ipv6", 0x86dd },
-		{ "eth", "mpls", 0x8847 }, { "eth", "pppoe", 0x8864 }, { "ipv6", "tcp", 6 },	  { "ipv6", "icmpv6", 58 },
-		{ "ipv4", "icmp", 1 },	   { "ipv4", "igmp", 2 },      { "ipv4", "sctp", 132 },	  { "ipv6", "ipv6hbh", 0 },
-		{ "ipv6", "ipv6rt", 43 },  { "ipv6rt", "ipv6frag", 44 }, { "ipv6frag", "ipv6dst", 60 }, { "ipv4", "gre", 47 },
-		{ "ipv4", "esp", 50 },	   { "ipv6dst", "ah", 51 },    { "ah", "udp", 17 },	  { "gre", "eth", 0x6558 },
-		{ "geneve", "eth", 0x6558 }, { "udp", "vxlan", 4789 }, { "udp", "geneve", 6081 }, { "udp", "gtpu", 2152 }, { "udp", "bfd", 3784 },
-		{ "pppoe", "ipv4", 0x21 }, { "pppoe", "ipv6", 0x57 },  { "llc", "snap", 0xaa },	  { "ipv4", "ipv6", 41 },
+	static const struct {
+		const char *lower, *upper;
+		uint64_t value;
+	} known[] = {
+		{"eth", "vlan", 0x8100},     {"eth", "ipv4", 0x0800},  {"vlan", "ipv4", 0x0800},
+		{"vlan", "vlan", 0x8100},    {"ipv4", "ipv4", 4},      {"ipv4", "tcp", 6},
+		{"ipv4", "udp", 17},         {"eth", "qinq", 0x88a8},  {"qinq", "vlan", 0x8100},
+		{"eth", "arp", 0x0806},      {"vlan", "ipv6", 0x86dd}, {"eth", "mpls", 0x8847},
+		{"eth", "pppoe", 0x8864},    {"ipv6", "tcp", 6},       {"ipv6", "icmpv6", 58},
+		{"ipv4", "icmp", 1},         {"ipv4", "igmp", 2},      {"ipv4", "sctp", 132},
+		{"ipv6", "ipv6hbh", 0},      {"ipv6", "ipv6rt", 43},   {"ipv6rt", "ipv6frag", 44},
+		{"ipv6frag", "ipv6dst", 60}, {"ipv4", "gre", 47},      {"ipv4", "esp", 50},
+		{"ipv6dst", "ah", 51},       {"ah", "udp", 17},        {"gre", "eth", 0x6558},
+		{"geneve", "eth", 0x6558},   {"udp", "vxlan", 4789},   {"udp", "geneve", 6081},
+		{"udp", "gtpu", 2152},       {"udp", "bfd", 3784},     {"pppoe", "ipv4", 0x21},
+		{"pppoe", "ipv6", 0x57},     {"llc", "snap", 0xaa},    {"ipv4", "ipv6", 41},
 	};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(known); i++) {
-		const struct bind *b = proto_bind(proto_find(known[i].lower), proto_find(known[i].upper));
+		const struct bind *b =
+			proto_bind(proto_find(known[i].lower), proto_find(known[i].upper));
 		assert_non_null(b);
 		assert_int_equal(b->value, known[i].value);
 	}
@@ -328,8 +364,11 @@ static void any_run_of_bits_is_written_and_read_back(void **state)
 	srand(1);
 	for (unsigned bits = 1; bits <= VT_FIELD_BYTES * 8; bits++) {
 		for (unsigned bit = 0; bit < 17; bit++) {
-			struct field f = { .name = "x", .bit = (uint16_t)bit, .bits = (uint16_t)bits };
-			uint8_t fast[24], slow[24], v[VT_FIELD_BYTES], want[VT_FIELD_BYTES], got[VT_FIELD_BYTES];
+			struct field f = {.name = "x",
+					  .bit = (uint16_t)bit,
+					  .bits = (uint16_t)bits};
+			uint8_t fast[24], slow[24], v[VT_FIELD_BYTES], want[VT_FIELD_BYTES],
+				got[VT_FIELD_BYTES];
 
 			for (unsigned i = 0; i < sizeof(fast); i++)
 				fast[i] = slow[i] = (uint8_t)rand();

@@ -5,7 +5,7 @@
 #include "prx.h"
 #include "prx_fields.h"
 
-#define PRX_AT 42   /* the probe stands behind eth/ipv4/udp */
+#define PRX_AT 42 /* the probe stands behind eth/ipv4/udp */
 #define PRX_LEN 60
 #define NS_MULT (1ull << 31) /* 2 cycles to the ns */
 
@@ -15,9 +15,11 @@ static inline void put16(uint8_t *p, unsigned v)
 	p[1] = (uint8_t)v;
 }
 
-static inline void put_probe(uint8_t *p, uint32_t seq, unsigned port, unsigned queue, unsigned stream, uint64_t sent, uint64_t delay)
+static inline void put_probe(uint8_t *p, uint32_t seq, unsigned port, unsigned queue,
+			     unsigned stream, uint64_t sent, uint64_t delay)
 {
-	uint64_t code = probe_delay_code(delay), lo = probe_lo(stream, code, sent), hi = probe_hi(seq, port, queue, code, lo);
+	uint64_t code = probe_delay_code(delay), lo = probe_lo(stream, code, sent),
+		 hi = probe_hi(seq, port, queue, code, lo);
 
 	for (unsigned i = 0; i < 8; i++) {
 		p[i] = (uint8_t)(hi >> (56 - 8 * i));
@@ -35,10 +37,11 @@ static inline unsigned plain_sum(const uint8_t *p, unsigned n, uint32_t sum)
 	return ~sum & 0xffff;
 }
 
-static inline void put_frame(uint8_t *p, uint32_t seq, unsigned port, unsigned queue, unsigned stream, uint64_t sent, uint64_t delay)
+static inline void put_frame(uint8_t *p, uint32_t seq, unsigned port, unsigned queue,
+			     unsigned stream, uint64_t sent, uint64_t delay)
 {
-	static const uint8_t head[34] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0,
-					 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2};
+	static const uint8_t head[34] = {2,  0, 0, 0, 0, 1,  2,  0, 0, 0,  0, 2, 8, 0,  0x45, 0, 0,
+					 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0,    0, 2};
 
 	memcpy(p, head, sizeof(head));
 	memset(p + sizeof(head), 0, PRX_LEN - sizeof(head));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Probes behind all stacks of headers that the tables can build, with right checksums; and what is found where none should be. */
+/* Probes behind all stacks of headers that the tables can build, with right checksums; and what is
+ * found where none should be. */
 #include "frame.h"
 #include "prx_frames.h"
 #include "prx_own.h"
@@ -8,7 +9,13 @@
 
 static struct rte_mempool *pool;
 static const struct prx_spec spec = {
-	.nports = 4, .of = {{0, 0}, {0, 0}, {0, 0}, {100, 4}}, .window_blocks = 2, .holes = 1, .hz = 2000000000, .ns_mult = NS_MULT, .verify = true,
+	.nports = 4,
+	.of = {{0, 0}, {0, 0}, {0, 0}, {100, 4}},
+	.window_blocks = 2,
+	.holes = 1,
+	.hz = 2000000000,
+	.ns_mult = NS_MULT,
+	.verify = true,
 };
 
 static void random_stack(struct frame_stack *s, unsigned depth)
@@ -19,7 +26,8 @@ static void random_stack(struct frame_stack *s, unsigned depth)
 	for (s->n = 1; s->n < depth; s->n++) {
 		unsigned n = 0;
 		for (const struct proto *const *p = proto_table; *p != NULL; p++)
-			if (!(*p)->is_payload && !(*p)->closed && proto_bind(s->hdr[s->n - 1], *p) != NULL)
+			if (!(*p)->is_payload && !(*p)->closed &&
+			    proto_bind(s->hdr[s->n - 1], *p) != NULL)
 				next[n++] = *p;
 		if (n == 0)
 			return;
@@ -72,10 +80,15 @@ static void check(struct prx *x, struct frame_spec *s, uint32_t seq, unsigned se
 		fail_msg("%s: %s", sbuf_str(&text), e.text);
 	prx_walk(f.bytes, f.len, &w);
 	receive(x, f.bytes, f.len, segment);
-	if (prx_flow(x, 3, 77, 2)->received != seq + 1 || x->place[0] != at || x->port.searched != 0)
-		fail_msg("%s: at %u, found at %u, received %lu of %u, corrupted %lu, damaged %lu, plain %lu, searched %lu", sbuf_str(&text), at,
-			 x->place[0], (unsigned long)prx_flow(x, 3, 77, 2)->received, seq + 1, (unsigned long)prx_flow(x, 3, 77, 2)->corrupted,
-			 (unsigned long)x->port.damaged, (unsigned long)x->port.plain, (unsigned long)x->port.searched);
+	if (prx_flow(x, 3, 77, 2)->received != seq + 1 || x->place[0] != at ||
+	    x->port.searched != 0)
+		fail_msg(
+			"%s: at %u, found at %u, received %lu of %u, corrupted %lu, damaged %lu, plain %lu, searched %lu",
+			sbuf_str(&text), at, x->place[0],
+			(unsigned long)prx_flow(x, 3, 77, 2)->received, seq + 1,
+			(unsigned long)prx_flow(x, 3, 77, 2)->corrupted,
+			(unsigned long)x->port.damaged, (unsigned long)x->port.plain,
+			(unsigned long)x->port.searched);
 	sbuf_free(&text);
 	free(s->data);
 	s->data = NULL;
@@ -126,10 +139,13 @@ static void test_values(void **state)
 	free(x);
 }
 
-/* Without a checksum IPv6's UDP is not whole, but for tunnels; IPv4's is. A frame whose checksum a device has zeroed is corrupted, not unknown. */
+/* Without a checksum IPv6's UDP is not whole, but for tunnels; IPv4's is. A frame whose checksum a
+ * device has zeroed is corrupted, not unknown. */
 static void test_no_udp_sum(void **state)
 {
-	static const char *const stacks[] = {"eth/ipv4/udp", "eth/ipv6/udp", "eth/ipv6/udp/vxlan/eth/ipv4/udp", "eth/ipv6/ipv6frag/udp",
+	static const char *const stacks[] = {"eth/ipv4/udp", "eth/ipv6/udp",
+					     "eth/ipv6/udp/vxlan/eth/ipv4/udp",
+					     "eth/ipv6/ipv6frag/udp",
 					     "eth/ipv4/udp/vxlan/eth/ipv6/udp"};
 	static const bool whole[] = {true, false, true, false, false};
 	static struct frame f;
@@ -156,10 +172,12 @@ static void test_no_udp_sum(void **state)
 	}
 }
 
-/* One bit that differs, anywhere in an SCTP packet but in its probe, makes it corrupted; as one of many headers too, and not in a fragment. */
+/* One bit that differs, anywhere in an SCTP packet but in its probe, makes it corrupted; as one of
+ * many headers too, and not in a fragment. */
 static void test_sctp(void **state)
 {
-	static const char *const stacks[] = {"eth/ipv4/sctp", "eth/vlan/ipv6/sctp", "eth/ipv4/udp/vxlan/eth/ipv4/sctp"};
+	static const char *const stacks[] = {"eth/ipv4/sctp", "eth/vlan/ipv6/sctp",
+					     "eth/ipv4/udp/vxlan/eth/ipv4/sctp"};
 	static struct frame f;
 	struct prx *x = prx_new(&spec);
 	struct err e = {.text = ""};
@@ -174,10 +192,12 @@ static void test_sctp(void **state)
 			assert_int_equal(frame_vals_parse(&s.vals, "udp.cksum", "0", &e), 0);
 		for (unsigned k = 0; k < 400; k++) {
 			fill(&s, seq++);
-			assert_int_equal(frame_build(&s, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e), 0);
+			assert_int_equal(frame_build(&s, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e),
+					 0);
 			unsigned byte = begin + any(f.len - begin);
 			/* its kind of chunk says where the probe is: that is not looked for here */
-			bool flip = k % 2 == 1 && byte != begin + 12 && (byte < at || byte >= at + PROBE_LEN);
+			bool flip = k % 2 == 1 && byte != begin + 12 &&
+				    (byte < at || byte >= at + PROBE_LEN);
 			if (flip)
 				f.bytes[byte] ^= (uint8_t)(1u << any(8));
 			bad += flip;
@@ -204,7 +224,8 @@ static void test_sctp(void **state)
 	free(x);
 }
 
-/* Behind headers that nobody knows it is looked for; frames without one are plain, with a strange one foreign. */
+/* Behind headers that nobody knows it is looked for; frames without one are plain, with a strange
+ * one foreign. */
 static void test_others(void **state)
 {
 	struct prx *x = prx_new(&spec);
@@ -258,10 +279,12 @@ static void test_sizes(void **state)
 	assert_int_equal(prx_size(&s), 0); /* beyond 2^40 */
 }
 
-/* Frames with bytes changed where it matters to a walk: the quick answer is that of a walk and all its sums. */
+/* Frames with bytes changed where it matters to a walk: the quick answer is that of a walk and all
+ * its sums. */
 static void test_quick_sums(void **state)
 {
-	static const uint8_t place[] = {12, 13, 14, 16, 17, 20, 21, 23, 24, 25, 30, 36, 37, 38, 39, 40, 41, 59};
+	static const uint8_t place[] = {12, 13, 14, 16, 17, 20, 21, 23, 24,
+					25, 30, 36, 37, 38, 39, 40, 41, 59};
 	static const uint16_t tunnel[] = {2152, 6081, 6635, 4789, 8472, 53};
 	unsigned whole = 0, runs = 200000;
 
@@ -287,8 +310,12 @@ static void test_quick_sums(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks), cmocka_unit_test(test_values), cmocka_unit_test(test_no_udp_sum),
-					   cmocka_unit_test(test_sctp), cmocka_unit_test(test_others), cmocka_unit_test(test_sizes),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks),
+					   cmocka_unit_test(test_values),
+					   cmocka_unit_test(test_no_udp_sum),
+					   cmocka_unit_test(test_sctp),
+					   cmocka_unit_test(test_others),
+					   cmocka_unit_test(test_sizes),
 					   cmocka_unit_test(test_quick_sums)};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receivers of all instruction sets find the same, cell by cell, in bursts of many flows, and what one does that gets each frame by itself: in order
- * and not, with holes, copies, damage, flows that begin, also by a damaged frame, flows twice among eight frames, numbers on both sides of a block's
- * end and of 2^32, numbers that cannot be. */
+/* Receivers of all instruction sets find the same, cell by cell, in bursts of many flows, and what
+ * one does that gets each frame by itself: in order and not, with holes, copies, damage, flows that
+ * begin, also by a damaged frame, flows twice among eight frames, numbers on both sides of a
+ * block's end and of 2^32, numbers that cannot be. */
 #include "prx_frames.h"
 #include "prx_own.h"
 #include "seed.h"
@@ -13,16 +14,26 @@
 
 static struct rte_mempool *pool;
 static const struct prx_spec spec = {
-	.nports = 2, .of = {{STREAMS, TXQ}, {3, 1}}, .window_blocks = BLOCKS, .holes = 8, .hz = 2000000000, .ns_mult = NS_MULT,
+	.nports = 2,
+	.of = {{STREAMS, TXQ}, {3, 1}},
+	.window_blocks = BLOCKS,
+	.holes = 8,
+	.hz = 2000000000,
+	.ns_mult = NS_MULT,
 	.target_gap_cycles = 3000,
 };
 
-struct sender { uint64_t no[STREAMS][TXQ], n; };
+struct sender {
+	uint64_t no[STREAMS][TXQ], n;
+};
 
 /* How much is not as it should be, in frames of 10000. */
-struct trouble { unsigned skipped, again, damaged, elsewhere, wild; };
+struct trouble {
+	unsigned skipped, again, damaged, elsewhere, wild;
+};
 
-static struct rte_mbuf *frame(uint32_t seq, unsigned port, unsigned queue, unsigned stream, uint64_t sent, uint64_t delay)
+static struct rte_mbuf *frame(uint32_t seq, unsigned port, unsigned queue, unsigned stream,
+			      uint64_t sent, uint64_t delay)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 
@@ -39,7 +50,8 @@ static void damage(struct rte_mbuf *m)
 	if (how == 2)
 		m->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_BAD;
 	else
-		rte_pktmbuf_mtod(m, uint8_t *)[how == 0 ? 54 + any(4) : any(PRX_LEN)] ^= (uint8_t)(1 << any(8));
+		rte_pktmbuf_mtod(m, uint8_t *)[how == 0 ? 54 + any(4) : any(PRX_LEN)] ^=
+			(uint8_t)(1 << any(8));
 }
 
 /* When it was sent: all at once, or each at its own time, some at the time at which they come. */
@@ -52,7 +64,8 @@ static uint64_t sent_at(uint64_t now, bool one_time)
 
 static struct rte_mbuf *next_frame(struct sender *s, const struct trouble *t, uint64_t sent)
 {
-	unsigned stream = (unsigned)(s->n % STREAMS), queue = (unsigned)(s->n / STREAMS % TXQ), odd = any(10000);
+	unsigned stream = (unsigned)(s->n % STREAMS), queue = (unsigned)(s->n / STREAMS % TXQ),
+		 odd = any(10000);
 
 	s->n++;
 	if (odd < t->elsewhere)
@@ -61,11 +74,14 @@ static struct rte_mbuf *next_frame(struct sender *s, const struct trouble *t, ui
 		stream = any(STREAMS);
 		return frame((uint32_t)(s->no[stream][queue] - any(3)), 0, queue, stream, sent, 0);
 	}
-	if ((odd -= t->again) < t->wild) /* a number that cannot be, unless it is the flow's first one */
-		return frame((uint32_t)s->no[stream][queue] + (1u << 31), 0, queue, stream, sent, 0);
+	/* a number that cannot be, unless it is the flow's first one */
+	if ((odd -= t->again) < t->wild)
+		return frame((uint32_t)s->no[stream][queue] + (1u << 31), 0, queue, stream, sent,
+			     0);
 	if ((odd -= t->wild) < t->skipped)
 		s->no[stream][queue] += 1 + any(3);
-	struct rte_mbuf *m = frame((uint32_t)s->no[stream][queue]++, 0, queue, stream, sent, any(4) == 0 ? any(1 << 15) : 0);
+	struct rte_mbuf *m = frame((uint32_t)s->no[stream][queue]++, 0, queue, stream, sent,
+				   any(4) == 0 ? any(1 << 15) : 0);
 	if (odd - t->skipped < t->damaged)
 		damage(m);
 	return m;
@@ -77,12 +93,14 @@ static void assert_flows(const struct prx *x, const struct prx *y)
 		for (unsigned q = 0; q < TXQ; q++) {
 			struct prx_flow a = *prx_flow(x, 0, s, q), b = *prx_flow(y, 0, s, q);
 			double is = prx_jitter(&a), due = prx_jitter(&b);
-			assert_true(is >= due * (1 - 1e-9) && is <= due * (1 + 1e-9)); /* sums of a batch are rounded in another order */
+			/* sums of a batch are rounded in another order */
+			assert_true(is >= due * (1 - 1e-9) && is <= due * (1 + 1e-9));
 			a.jitter = b.jitter = 0;
 			assert_memory_equal(&a, &b, sizeof(a));
 			uint32_t n;
 			const struct prx_block *window = prx_window(x, 0, s, q, &n);
-			assert_memory_equal(window, prx_window(y, 0, s, q, &n), n * sizeof(*window));
+			assert_memory_equal(window, prx_window(y, 0, s, q, &n),
+					    n * sizeof(*window));
 		}
 }
 
@@ -91,7 +109,8 @@ static void assert_same(const struct prx *x, const struct prx *y)
 	assert_flows(x, y);
 	assert_memory_equal(prx_port(x), prx_port(y), sizeof(struct prx_port));
 	for (unsigned h = PRX_ACTUAL; h <= PRX_GAP; h++) {
-		const struct hist *a = prx_port_hist(x, (enum prx_hist)h), *b = prx_port_hist(y, (enum prx_hist)h);
+		const struct hist *a = prx_port_hist(x, (enum prx_hist)h),
+				  *b = prx_port_hist(y, (enum prx_hist)h);
 		assert_memory_equal(a, b, hist_size(a->shape));
 	}
 }
@@ -108,15 +127,17 @@ static void assert_same_probes(const struct prx *x, const struct prx *singly)
 	assert_int_equal(p->foreign, q->foreign);
 	assert_int_equal(p->early, q->early);
 	for (unsigned h = PRX_ACTUAL; h <= PRX_INTENDED; h++) {
-		const struct hist *a = prx_port_hist(x, (enum prx_hist)h), *b = prx_port_hist(singly, (enum prx_hist)h);
+		const struct hist *a = prx_port_hist(x, (enum prx_hist)h),
+				  *b = prx_port_hist(singly, (enum prx_hist)h);
 		assert_int_equal(a->above, b->above);
 		assert_memory_equal(a->slot, b->slot, a->nslots * sizeof(a->slot[0]));
-		assert_true(hist_sum(a) >= hist_sum(b) && hist_sum(a) - hist_sum(b) <= hist_count(a));
+		assert_true(hist_sum(a) >= hist_sum(b) &&
+			    hist_sum(a) - hist_sum(b) <= hist_count(a));
 	}
 }
 
-/* The first numbers of all flows. Some end soon, mod 2^32; those of a queue begin with a damaged frame: eight that have a number and no least
- * transit come together then. */
+/* The first numbers of all flows. Some end soon, mod 2^32; those of a queue begin with a damaged
+ * frame: eight that have a number and no least transit come together then. */
 static void begin(struct prx *const *x, unsigned nx, struct sender *s, uint64_t now)
 {
 	for (unsigned f = 0; f < STREAMS * TXQ; f++) {
@@ -173,7 +194,8 @@ static void compare(const struct trouble *t, bool one_time)
 		if (k % 64 == 0 || k + 1 == BURSTS)
 			assert_same_probes(x[0], singly);
 	}
-	assert_true(prx_port(x[0])->probes > BURSTS && (t->wild == 0 || prx_port(x[0])->foreign > 0));
+	assert_true(prx_port(x[0])->probes > BURSTS &&
+		    (t->wild == 0 || prx_port(x[0])->foreign > 0));
 	assert_true(t->again > 0 || numbers_ended(x[0]));
 	for (unsigned i = 0; i <= nops; i++)
 		free(x[i]);
@@ -189,20 +211,37 @@ static void test_in_order(void **state)
 static void test_seldom_odd(void **state)
 {
 	(void)state;
-	compare(&(struct trouble){.skipped = 10, .again = 10, .damaged = 10, .elsewhere = 2, .wild = 10}, true);
-	compare(&(struct trouble){.skipped = 50, .again = 50, .damaged = 20, .elsewhere = 20, .wild = 20}, false);
+	compare(&(struct trouble){.skipped = 10,
+				  .again = 10,
+				  .damaged = 10,
+				  .elsewhere = 2,
+				  .wild = 10},
+		true);
+	compare(&(struct trouble){.skipped = 50,
+				  .again = 50,
+				  .damaged = 20,
+				  .elsewhere = 20,
+				  .wild = 20},
+		false);
 }
 
 static void test_often_odd(void **state)
 {
 	(void)state;
-	compare(&(struct trouble){.skipped = 500, .again = 1000, .damaged = 500, .elsewhere = 100, .wild = 300}, false);
+	compare(&(struct trouble){.skipped = 500,
+				  .again = 1000,
+				  .damaged = 500,
+				  .elsewhere = 100,
+				  .wild = 300},
+		false);
 	compare(&(struct trouble){.again = 5000}, false);
 }
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_in_order), cmocka_unit_test(test_seldom_odd), cmocka_unit_test(test_often_odd)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_in_order),
+					   cmocka_unit_test(test_seldom_odd),
+					   cmocka_unit_test(test_often_odd)};
 
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receivers of probes against a model of plain arrays: several flows, queues, loss, copies, delays, damage of any bit, numbers that wrap. */
+/* Receivers of probes against a model of plain arrays: several flows, queues, loss, copies, delays,
+ * damage of any bit, numbers that wrap. */
 #include <limits.h>
 #include <math.h>
 
@@ -19,14 +20,24 @@ struct event {
 	int bit; /* that is turned; -1: none */
 };
 
-static const struct { uint8_t port, stream, queue; uint64_t first; } flow_of[FLOWS] = {
-	{0, 0, 0, 0}, {0, 0, 1, 0xfffff000}, {0, 1, 0, 77}, {0, 1, 1, 0xffffffff}, {2, 0, 0, 0x80000000},
+static const struct {
+	uint8_t port, stream, queue;
+	uint64_t first;
+} flow_of[FLOWS] = {
+	{0, 0, 0, 0},          {0, 0, 1, 0xfffff000}, {0, 1, 0, 77},
+	{0, 1, 1, 0xffffffff}, {2, 0, 0, 0x80000000},
 };
 
 static const uint8_t latency[3] = {1, 0, 1};
 static struct prx_spec spec = {
-	.nports = 3, .of = {{2, 2}, {0, 0}, {1, 1}}, .latency = latency, .window_blocks = BLOCKS, .holes = 1024, .hz = 2000000000,
-	.target_gap_cycles = 400, .ns_mult = NS_MULT,
+	.nports = 3,
+	.of = {{2, 2}, {0, 0}, {1, 1}},
+	.latency = latency,
+	.window_blocks = BLOCKS,
+	.holes = 1024,
+	.hz = 2000000000,
+	.target_gap_cycles = 400,
+	.ns_mult = NS_MULT,
 };
 
 static struct event event[MAX_EVENTS];
@@ -38,8 +49,9 @@ struct model_flow {
 	uint8_t *seen; /* by number - first */
 	uint64_t first;
 	uint64_t *order; /* numbers of different arrivals */
-	uint64_t norder, received, duplicate, late, corrupted, reordered, extent_sum, extent_max, max, transit, last, tmin, tmax, timed;
-	double jitter; /* cycles */
+	uint64_t norder, received, duplicate, late, corrupted, reordered, extent_sum, extent_max,
+		max, transit, last, tmin, tmax, timed;
+	double jitter;     /* cycles */
 	uint64_t unmerged; /* lowest number since the last merge + 1, 0: none */
 };
 struct model {
@@ -103,7 +115,9 @@ static void model_arrival(struct model *m, const struct event *e)
 	if (!whole)
 		return;
 	if (f->last != 0) /* RFC 3550 6.4.1 */
-		f->jitter += ((double)llabs((long long)transit - (long long)f->transit) - f->jitter) / 16;
+		f->jitter +=
+			((double)llabs((long long)transit - (long long)f->transit) - f->jitter) /
+			16;
 	f->tmin = f->timed++ == 0 || transit < f->tmin ? transit : f->tmin;
 	f->tmax = transit > f->tmax ? transit : f->tmax;
 	f->transit = transit;
@@ -122,7 +136,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /* spread: how far frames overtake each other; tick: they come in bursts at multiples of it. */
-static void make_events(unsigned tick, unsigned queues, unsigned lost, unsigned copied, unsigned spread, unsigned damaged)
+static void make_events(unsigned tick, unsigned queues, unsigned lost, unsigned copied,
+			unsigned spread, unsigned damaged)
 {
 	uint64_t t = 1ull << 37;
 
@@ -132,14 +147,21 @@ static void make_events(unsigned tick, unsigned queues, unsigned lost, unsigned 
 			t += 300 + any(200);
 			if (lost > 0 && any(1000) < lost)
 				continue;
-			for (unsigned copies = any(1000) < copied ? 2 + any(2) : 1; copies > 0; copies--) {
-				uint64_t late = spread > 0 && any(10) == 0 ? any(spread) * 2000ull : 0;
+			for (unsigned copies = any(1000) < copied ? 2 + any(2) : 1; copies > 0;
+			     copies--) {
+				uint64_t late =
+					spread > 0 && any(10) == 0 ? any(spread) * 2000ull : 0;
 				if (spread > 0 && any(500) == 0)
 					late += 32 * BLOCKS * 2000ull;
 				struct event *e = &event[nevents++];
 				assert_true(nevents < MAX_EVENTS);
-				*e = (struct event){.time = t + 5000 + any(3000) + late, .sent = t, .no = flow_of[f].first + i, .flow = (uint8_t)f,
-						    .delay = any(3) == 0 ? any(1u << 15) : 0, .queue = (uint8_t)any(queues), .bit = -1};
+				*e = (struct event){.time = t + 5000 + any(3000) + late,
+						    .sent = t,
+						    .no = flow_of[f].first + i,
+						    .flow = (uint8_t)f,
+						    .delay = any(3) == 0 ? any(1u << 15) : 0,
+						    .queue = (uint8_t)any(queues),
+						    .bit = -1};
 				if (i > 20 && any(1000) < damaged)
 					e->bit = (int)any(PRX_LEN * 8);
 			}
@@ -156,10 +178,12 @@ static unsigned nburst[QUEUES];
 static void flush(struct prx *const *x, uint64_t time)
 {
 	for (unsigned q = 0; q < QUEUES; q++) {
-		struct dp_burst b = nburst[q] > 0 ? dp_look(burst[q], nburst[q]) : (struct dp_burst){0};
+		struct dp_burst b =
+			nburst[q] > 0 ? dp_look(burst[q], nburst[q]) : (struct dp_burst){0};
 		if (nburst[q] > 0)
 			prx_rx(x[q], &b, burst[q], nburst[q], time);
-		if (any(4) == 0) /* seldom is the queue empty: what was put off is due with the next burst */
+		/* seldom is the queue empty: what was put off is due with the next burst */
+		if (any(4) == 0)
 			prx_flush(x[q]);
 		rte_pktmbuf_free_bulk(burst[q], nburst[q]);
 		nburst[q] = 0;
@@ -173,7 +197,8 @@ static void add(const struct event *e, struct rte_mempool *mp)
 	assert_non_null(m);
 	uint8_t *p = (uint8_t *)rte_pktmbuf_append(m, PRX_LEN);
 	assert_non_null(p);
-	put_frame(p, (uint32_t)e->no, flow_of[e->flow].port, flow_of[e->flow].queue, flow_of[e->flow].stream, e->sent, e->delay);
+	put_frame(p, (uint32_t)e->no, flow_of[e->flow].port, flow_of[e->flow].queue,
+		  flow_of[e->flow].stream, e->sent, e->delay);
 	if (e->bit >= 0)
 		p[e->bit / 8] ^= (uint8_t)(1 << e->bit % 8);
 	assert_true(nburst[e->queue] < DP_BURST_MAX);
@@ -203,7 +228,8 @@ static void check_hist(const struct hist *h, uint64_t *v, uint64_t n)
 
 static void check_flow(const struct prx *x, unsigned i, const struct model_flow *want)
 {
-	const struct prx_flow *f = prx_flow(x, flow_of[i].port, flow_of[i].stream, flow_of[i].queue);
+	const struct prx_flow *f =
+		prx_flow(x, flow_of[i].port, flow_of[i].stream, flow_of[i].queue);
 
 	assert_int_equal(f->received, want->received);
 	assert_int_equal(f->duplicate, want->duplicate);
@@ -242,9 +268,11 @@ static void check(const struct prx *x, struct model *m)
 	check_hist(prx_port_hist(x, PRX_ACTUAL), m->ns, m->n);
 	check_hist(prx_port_hist(x, PRX_INTENDED), m->ns_due, m->n);
 	for (unsigned w = PRX_ACTUAL; w <= PRX_INTENDED; w++) {
-		assert_int_equal(hist_count(prx_stream_hist(x, 0, 0, (enum prx_hist)w)), m->f[0].timed + m->f[1].timed);
+		assert_int_equal(hist_count(prx_stream_hist(x, 0, 0, (enum prx_hist)w)),
+				 m->f[0].timed + m->f[1].timed);
 		assert_null(prx_stream_hist(x, 0, 1, (enum prx_hist)w));
-		assert_int_equal(hist_count(prx_stream_hist(x, 2, 0, (enum prx_hist)w)), m->f[4].timed);
+		assert_int_equal(hist_count(prx_stream_hist(x, 2, 0, (enum prx_hist)w)),
+				 m->f[4].timed);
 	}
 }
 
@@ -289,8 +317,10 @@ static struct rte_mempool *pool;
 
 #define IN_TIME (200 * nflows) /* events; half a window is the numbers of more than twice as many */
 
-/* Merge each queue's window of each flow, or some of them. lapsed: by flow: a window had moved on over numbers that were not merged. */
-static void merge(struct prx_merge *const *g, struct prx *const *x, struct model *m, bool all, bool *lapsed)
+/* Merge each queue's window of each flow, or some of them. lapsed: by flow: a window had moved on
+ * over numbers that were not merged. */
+static void merge(struct prx_merge *const *g, struct prx *const *x, struct model *m, bool all,
+		  bool *lapsed)
 {
 	uint32_t n;
 
@@ -299,14 +329,19 @@ static void merge(struct prx_merge *const *g, struct prx *const *x, struct model
 			struct model_flow *mf = &m[q].f[f];
 			if (!all && any(2) != 0)
 				continue;
-			lapsed[f] |= mf->unmerged != 0 && (mf->unmerged - 1) / 64 + BLOCKS <= mf->max / 64;
+			lapsed[f] |= mf->unmerged != 0 &&
+				     (mf->unmerged - 1) / 64 + BLOCKS <= mf->max / 64;
 			mf->unmerged = 0;
-			prx_merge_pass(g[f], q, prx_flow(x[q], flow_of[f].port, flow_of[f].stream, flow_of[f].queue),
-				       prx_window(x[q], flow_of[f].port, flow_of[f].stream, flow_of[f].queue, &n));
+			prx_merge_pass(g[f], q,
+				       prx_flow(x[q], flow_of[f].port, flow_of[f].stream,
+						flow_of[f].queue),
+				       prx_window(x[q], flow_of[f].port, flow_of[f].stream,
+						  flow_of[f].queue, &n));
 		}
 }
 
-/* pause: moments between merges, by chance; all are merged after `most` events at the latest. Returns how many flows are inexact. */
+/* pause: moments between merges, by chance; all are merged after `most` events at the latest.
+ * Returns how many flows are inexact. */
 static unsigned run(unsigned pause, unsigned most)
 {
 	struct prx *x[QUEUES];
@@ -375,7 +410,8 @@ static void test_one_queue(void **state)
 		make_events(tick, 1, 0, 0, 0, 0);
 		assert_int_equal(run(100, UINT_MAX), 0);
 		make_events(tick, 1, 20, 30, 30, 20);
-		assert_int_equal(run(1000000, UINT_MAX), 0); /* one queue alone is exact without merging */
+		/* one queue alone is exact without merging */
+		assert_int_equal(run(1000000, UINT_MAX), 0);
 		spec.verify = false;
 		make_events(tick, 1, 0, 0, 0, 0);
 		assert_int_equal(run(100, UINT_MAX), 0);
@@ -423,7 +459,8 @@ static void test_lapped(void **state)
 		run(pause, UINT_MAX);
 }
 
-static void receive_at(struct prx *x, uint32_t seq, unsigned n, uint64_t sent, uint64_t stamp, uint64_t now)
+static void receive_at(struct prx *x, uint32_t seq, unsigned n, uint64_t sent, uint64_t stamp,
+		       uint64_t now)
 {
 	struct rte_mbuf *m[8];
 
@@ -448,7 +485,7 @@ static void test_arrivals(void **state)
 
 	(void)state;
 	receive_at(x, 0, 2, 900000, 0, 1000000);
-	receive_at(x, 2, 1, 900000, 0, 1000400); /* 200 ns later */
+	receive_at(x, 2, 1, 900000, 0, 1000400);       /* 200 ns later */
 	receive_at(x, 3, 1, 900000, 0, 1000400 + 530); /* 265 */
 	receive_at(x, 4, 1, 900000, 0, 1001000 + 20000);
 	prx_nears(p, near);
@@ -458,7 +495,8 @@ static void test_arrivals(void **state)
 	assert_int_equal(near[3], 3);
 	assert_int_equal(near[PRX_NEARS], 4);
 	assert_int_equal(hist_count(prx_port_hist(x, PRX_GAP)), 4);
-	assert_int_equal(p->scale[0].windows, 10); /* of 2000 cycles: 4 frames and nine times none */
+	/* of 2000 cycles: 4 frames and nine times none */
+	assert_int_equal(p->scale[0].windows, 10);
 	assert_int_equal(p->scale[0].sum, 4);
 	assert_int_equal(p->scale[0].sum_sq, 16);
 	assert_int_equal(p->scale[1].windows, 1);
@@ -471,9 +509,12 @@ static void test_arrivals(void **state)
 /* Each class of gaps from the nearest to the furthest; without a target all are far. */
 static void test_nears(void **state)
 {
-	static const struct { int off; unsigned class; } gap[] = {
-		{0, 0}, {1, 0}, {-64, 0}, {64, 0}, {-65, 1}, {65, 1}, {128, 1}, {129, 2}, {-200, 2}, {256, 2}, {257, 3}, {512, 3},
-		{513, 4}, {1 << 20, 4},
+	static const struct {
+		int off;
+		unsigned class;
+	} gap[] = {
+		{0, 0},   {1, 0},    {-64, 0}, {64, 0},  {-65, 1}, {65, 1},  {128, 1},
+		{129, 2}, {-200, 2}, {256, 2}, {257, 3}, {512, 3}, {513, 4}, {1 << 20, 4},
 	};
 	struct prx *x = prx_new(&spec); /* the target is 200 ns */
 	const struct prx_port *p = prx_port(x);
@@ -505,7 +546,11 @@ static void foreign_among_others(bool verify)
 	for (unsigned i = 0; i < 20; i++) {
 		m[i] = rte_pktmbuf_alloc(pool);
 		assert_non_null(m[i]);
-		put_frame((uint8_t *)rte_pktmbuf_append(m[i], PRX_LEN), i < 13 ? i + 1 : i == 13 ? 0x50000000 : i, 0, 0, 0, 1000000 + i, 100);
+		put_frame((uint8_t *)rte_pktmbuf_append(m[i], PRX_LEN),
+			  i < 13    ? i + 1
+			  : i == 13 ? 0x50000000
+				    : i,
+			  0, 0, 0, 1000000 + i, 100);
 	}
 	prx_burst(x, m, 20, 1001000);
 	rte_pktmbuf_free_bulk(m, 20);
@@ -518,7 +563,8 @@ static void foreign_among_others(bool verify)
 	for (unsigned i = PRX_ACTUAL; i <= PRX_INTENDED; i++)
 		assert_int_equal(hist_count(prx_stream_hist(x, 0, 0, (enum prx_hist)i)), 20);
 	/* 19 of them were sent 100 cycles late, which are 50 ns */
-	uint64_t late = (uint64_t)(hist_sum(prx_stream_hist(x, 0, 0, PRX_INTENDED)) - hist_sum(prx_stream_hist(x, 0, 0, PRX_ACTUAL)));
+	uint64_t late = (uint64_t)(hist_sum(prx_stream_hist(x, 0, 0, PRX_INTENDED)) -
+				   hist_sum(prx_stream_hist(x, 0, 0, PRX_ACTUAL)));
 	assert_int_equal(late, 19 * 50);
 	free(x);
 }
@@ -538,7 +584,8 @@ static void test_foreign_in_a_silence(void **state)
 		spec.verify = verify != 0;
 		struct prx *x = prx_new(&spec);
 		receive_at(x, 0, 1, 900000, 0, 1000000);
-		receive_at(x, 0x50000000, 1, 2000900000, 0, 2001000000); /* 1 s later: at most 5e8 were sent */
+		/* 1 s later: at most 5e8 were sent */
+		receive_at(x, 0x50000000, 1, 2000900000, 0, 2001000000);
 		assert_int_equal(prx_port(x)->foreign, 1);
 		receive_at(x, 400000000, 2, 2000901000, 0, 2001001000);
 		assert_int_equal(prx_port(x)->foreign, 1);
@@ -550,7 +597,11 @@ static void test_foreign_in_a_silence(void **state)
 /* Frames that carry the device's time; probes from the future. */
 static void test_stamps(void **state)
 {
-	struct dp_clock clock = {.offset = offsetof(struct rte_mbuf, dynfield1) + 8, .flag = 1ull << 40, .version = 2, .at = 5000, .tsc = 1000000,
+	struct dp_clock clock = {.offset = offsetof(struct rte_mbuf, dynfield1) + 8,
+				 .flag = 1ull << 40,
+				 .version = 2,
+				 .at = 5000,
+				 .tsc = 1000000,
 				 .mult = 2ull << DP_CLOCK_SHIFT};
 	struct prx *x = prx_new(&spec);
 	const struct prx_flow *f = prx_flow(x, 0, 0, 0);
@@ -575,10 +626,14 @@ static void test_stamps(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_queue), cmocka_unit_test(test_alike),
-					     cmocka_unit_test(test_three_queues), cmocka_unit_test(test_lapped),
-					   cmocka_unit_test(test_arrivals), cmocka_unit_test(test_nears),
-					   cmocka_unit_test(test_stamps), cmocka_unit_test(test_foreign),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_queue),
+					   cmocka_unit_test(test_alike),
+					   cmocka_unit_test(test_three_queues),
+					   cmocka_unit_test(test_lapped),
+					   cmocka_unit_test(test_arrivals),
+					   cmocka_unit_test(test_nears),
+					   cmocka_unit_test(test_stamps),
+					   cmocka_unit_test(test_foreign),
 					   cmocka_unit_test(test_foreign_in_a_silence)};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "reroute": from where the receiver's queues are read, and what is written into frames of the sender's. */
+/* Kind "reroute": from where the receiver's queues are read, and what is written into frames of the
+ * sender's. */
 #include "dp_fake.h"
 #include "dut.h"
 
@@ -11,13 +12,17 @@ static struct dut_stamp stamp_in(const struct rte_mbuf *m, size_t at)
 	return s;
 }
 
-/* Whoever sends on the queue stamps, also what was refused before; the device takes what it likes. */
+/* Whoever sends on the queue stamps, also what was refused before; the device takes what it
+ * likes. */
 static void test_stamp(void **state)
 {
 	struct rte_mempool *mp = pool_of(63);
-	struct rte_mbuf *m[3] = {rte_pktmbuf_alloc(mp), rte_pktmbuf_alloc(mp), rte_pktmbuf_alloc(mp)};
+	struct rte_mbuf *m[3] = {rte_pktmbuf_alloc(mp), rte_pktmbuf_alloc(mp),
+				 rte_pktmbuf_alloc(mp)};
 	struct dp_txq share[2] = {{.dev = FAKE_DEV, .queue = 3}, {.dev = FAKE_DEV, .queue = 3}};
-	struct dut_sender sender = {.dev = FAKE_DEV, .queue = 3, .stamp_at = offsetof(struct rte_mbuf, dynfield1)};
+	struct dut_sender sender = {.dev = FAKE_DEV,
+				    .queue = 3,
+				    .stamp_at = offsetof(struct rte_mbuf, dynfield1)};
 	struct reroute_job *j = zeroed(sizeof(*j) + 2 * sizeof(j->share[0]));
 	struct dp_state s = {.next = DP_NEVER};
 	struct dp_task t = {.kind = &dp_kind_reroute, .state = &s, .job = j};
@@ -57,7 +62,8 @@ static void test_stamp(void **state)
 static void test_reroute(void **state)
 {
 	struct dp_rxq q = {.dev = FAKE_DEV}; /* which gives no frames: nobody may ask it */
-	struct rte_ring *ring = rte_ring_create("reroute", 64, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	struct rte_ring *ring =
+		rte_ring_create("reroute", 64, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	struct reroute_job j = {.q = ring, .rxq = &q};
 	struct dp_state s = {.next = DP_NEVER};
 	struct dp_task t = {.kind = &dp_kind_reroute, .state = &s, .job = &j};
@@ -82,7 +88,8 @@ static void test_reroute(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stamp), cmocka_unit_test(test_reroute)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stamp),
+					   cmocka_unit_test(test_reroute)};
 	int rc = eal_or_skip(argv[argc - 1]);
 
 	return rc != 0 ? rc : cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,8 +7,10 @@
 
 #define ASKS "{\"id\":7,\"progress\":true}\n"
 #define NOTHING "{\"id\":7,\"ok\":true,\"progress\":null}\n"
-#define OF_PORTS "{\"id\":7,\"ok\":true,\"progress\":{\"share\":0.25,\"left_ns\":3,\"text\":\"sending\"}}\n"
-#define OF_VERB "{\"id\":7,\"ok\":true,\"progress\":{\"share\":0.5,\"left_ns\":8,\"text\":\"holds\"}}\n"
+#define OF_PORTS \
+	"{\"id\":7,\"ok\":true,\"progress\":{\"share\":0.25,\"left_ns\":3,\"text\":\"sending\"}}\n"
+#define OF_VERB \
+	"{\"id\":7,\"ok\":true,\"progress\":{\"share\":0.5,\"left_ns\":8,\"text\":\"holds\"}}\n"
 
 static struct app app;
 static bool sending, releases;
@@ -49,9 +51,19 @@ static bool progress_hold(const struct cmd_run *r, struct cmd_progress *out)
 }
 
 static const struct arg_spec no_args[] = {{ARG_END}};
-static const struct verb hold = {.name = "hold", .args = no_args, .help = "hold", .run = run_hold, .poll = poll_hold, .cancel = cancel_hold,
+static const struct verb hold = {.name = "hold",
+				 .args = no_args,
+				 .help = "hold",
+				 .run = run_hold,
+				 .poll = poll_hold,
+				 .cancel = cancel_hold,
 				 .progress = progress_hold};
-static const struct verb mute = {.name = "mute", .args = no_args, .help = "mute", .run = run_hold, .poll = poll_hold, .cancel = cancel_hold};
+static const struct verb mute = {.name = "mute",
+				 .args = no_args,
+				 .help = "mute",
+				 .run = run_hold,
+				 .poll = poll_hold,
+				 .cancel = cancel_hold};
 static const struct verb *const verbs[] = {&hold, &mute};
 
 static struct rpc *open_rpc(void)
@@ -83,14 +95,16 @@ static void test_of_ports_and_of_nothing(void **state)
 	says(c, ASKS, NOTHING);
 	sending = true;
 	says(c, ASKS, OF_PORTS);
-	says(c, "{\"progress\":true}\n", "{\"id\":null,\"ok\":true,\"progress\":{\"share\":0.25,\"left_ns\":3,\"text\":\"sending\"}}\n");
+	says(c, "{\"progress\":true}\n",
+	     "{\"id\":null,\"ok\":true,\"progress\":{\"share\":0.25,\"left_ns\":3,\"text\":\"sending\"}}\n");
 	rpc_world_close(r);
 }
 
 static void test_of_the_command_that_runs_for_this_client(void **state)
 {
 	struct rpc *r = open_rpc();
-	struct client *c = client_new(r, -1, false, "one"), *other = client_new(r, -1, false, "two");
+	struct client *c = client_new(r, -1, false, "one"),
+		      *other = client_new(r, -1, false, "two");
 
 	(void)state;
 	sending = true;
@@ -114,21 +128,28 @@ static void test_what_is_not_known_is_absent(void **state)
 	struct client *c = client_new(r, -1, false, "one");
 
 	(void)state;
-	of_verb = (struct cmd_progress){.text = "", .share = (double)NAN, .left_ns = CMD_LEFT_UNKNOWN};
+	of_verb = (struct cmd_progress){.text = "",
+					.share = (double)NAN,
+					.left_ns = CMD_LEFT_UNKNOWN};
 	says(c, "{\"id\":1,\"cmd\":\"hold\"}\n" ASKS, "{\"id\":7,\"ok\":true,\"progress\":{}}\n");
 	of_verb.left_ns = 1ull << 63; /* more than JSON's integers */
 	says(c, ASKS, "{\"id\":7,\"ok\":true,\"progress\":{}}\n");
 	of_verb.left_ns = INT64_MAX;
 	says(c, ASKS, "{\"id\":7,\"ok\":true,\"progress\":{\"left_ns\":9223372036854775807}}\n");
 	strcpy(of_verb.text, "a\x1b\xc3");
-	says(c, ASKS, "{\"id\":7,\"ok\":true,\"progress\":{\"left_ns\":9223372036854775807,\"text\":\"a\\u001B?\"}}\n");
+	says(c, ASKS,
+	     "{\"id\":7,\"ok\":true,\"progress\":{\"left_ns\":9223372036854775807,\"text\":\"a\\u001B?\"}}\n");
 	rpc_world_close(r);
 }
 
 static void test_what_it_refuses(void **state)
 {
-	static const char *const lines[] = {"{\"progress\":false}\n", "{\"progress\":1}\n", "{\"progress\":null}\n", "{\"progress\":\"all\"}\n",
-					    "{\"progress\":true,\"mode\":\"text\"}\n", "{\"progress\":true,\"ping\":true}\n"};
+	static const char *const lines[] = {"{\"progress\":false}\n",
+					    "{\"progress\":1}\n",
+					    "{\"progress\":null}\n",
+					    "{\"progress\":\"all\"}\n",
+					    "{\"progress\":true,\"mode\":\"text\"}\n",
+					    "{\"progress\":true,\"ping\":true}\n"};
 	struct rpc *r = open_rpc();
 	struct client *c = client_new(r, -1, false, "one"), *tcp = client_new(r, -1, true, "two");
 

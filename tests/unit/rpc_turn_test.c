@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose turn it is at the socket: an answer that takes no time is with its client before another client's next step. */
+/* Whose turn it is at the socket: an answer that takes no time is with its client before another
+ * client's next step. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -11,10 +12,10 @@
 enum { STEPS = 3, OTHERS = 6 };
 
 static struct app app;
-static int other_end;      /* of the client that asks */
-static unsigned steps;     /* that were done when its answer had come; 0: it has not */
+static int other_end;  /* of the client that asks */
+static unsigned steps; /* that were done when its answer had come; 0: it has not */
 static unsigned done;
-static size_t ngot;        /* bytes that have come for it */
+static size_t ngot; /* bytes that have come for it */
 
 /* What has come for the client that asks. */
 static bool answered(void)
@@ -47,7 +48,8 @@ static struct client *client_of(struct rpc *r, const char *name, int *end)
 {
 	int pair[2];
 
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair),
+			 0);
 	*end = pair[1];
 	return client_new(r, pair[0], false, name);
 }
@@ -74,7 +76,8 @@ static void test_an_answer_does_not_wait_for_the_next_step(void **state)
 {
 	struct rpc *r = open_rpc();
 	int long_end;
-	struct client *asks = client_of(r, "asks", &other_end), *runs = client_of(r, "runs", &long_end);
+	struct client *asks = client_of(r, "asks", &other_end),
+		      *runs = client_of(r, "runs", &long_end);
 
 	(void)state;
 	/* one has begun with something long when the other asks */
@@ -93,7 +96,8 @@ static void test_an_answer_does_not_wait_for_the_next_step(void **state)
 	close(long_end);
 }
 
-/* Many ask for something long, and one for nothing, all at once: what is long begins behind the answer, whoever connected first. */
+/* Many ask for something long, and one for nothing, all at once: what is long begins behind the
+ * answer, whoever connected first. */
 static void test_an_answer_does_not_wait_for_what_others_begin(void **state)
 {
 	(void)state;
@@ -106,7 +110,8 @@ static void test_an_answer_does_not_wait_for_what_others_begin(void **state)
 			if (i == place)
 				asks = client_of(r, "asks", &other_end);
 			else
-				say(client_of(r, "begins", &ends[n++]), "{\"id\":1,\"cmd\":\"step; step\"}\n");
+				say(client_of(r, "begins", &ends[n++]),
+				    "{\"id\":1,\"cmd\":\"step; step\"}\n");
 		}
 		say(asks, "{\"id\":7,\"ping\":true}\n");
 		for (unsigned i = 0; i < 100 && done < 2 * OTHERS; i++)
@@ -119,10 +124,12 @@ static void test_an_answer_does_not_wait_for_what_others_begin(void **state)
 	}
 }
 
-/* Who has its answer is listened to at once, and not after the next step of somebody else: also where the next line has begun. */
+/* Who has its answer is listened to at once, and not after the next step of somebody else: also
+ * where the next line has begun. */
 static void test_who_has_its_answer_is_read_again(void **state)
 {
-	static const char *const lines[] = {"{\"id\":7,\"ping\":true}\n", "{\"id\":7,\"ping\":true}\n{\"id\":"};
+	static const char *const lines[] = {"{\"id\":7,\"ping\":true}\n",
+					    "{\"id\":7,\"ping\":true}\n{\"id\":"};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(lines); i++) {

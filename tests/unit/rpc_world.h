@@ -10,7 +10,8 @@
 #include "rpc/rpc_in.h"
 
 /* app is the test's own and gets a new loop. */
-static inline struct rpc *rpc_world_open(struct app *app, const struct verb *const *verbs, size_t nverbs)
+static inline struct rpc *rpc_world_open(struct app *app, const struct verb *const *verbs,
+					 size_t nverbs)
 {
 	static struct cmd_objects nothing;
 	const struct cmd_host host = objects_host(&nothing);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of streams against the loops that define it, for random weights, counts, sizes and limits; what does not repeat is refused. */
+/* The order of streams against the loops that define it, for random weights, counts, sizes and
+ * limits; what does not repeat is refused. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,8 @@ struct one {
 };
 
 /* As schedule.h says it. Returns the frames before the end or max. */
-static uint64_t naive(const struct sched_in *in, unsigned n, uint64_t limit, struct one *out, uint64_t max)
+static uint64_t naive(const struct sched_in *in, unsigned n, uint64_t limit, struct one *out,
+		      uint64_t max)
 {
 	static uint64_t o[MAX_STREAMS];
 	uint64_t k = 0;
@@ -39,7 +41,8 @@ static uint64_t naive(const struct sched_in *in, unsigned n, uint64_t limit, str
 					continue;
 				if (k == max || k == limit)
 					return k;
-				out[k++] = (struct one){in[s].id, (uint32_t)(o[s] % in[s].nsizes), o[s]};
+				out[k++] = (struct one){in[s].id, (uint32_t)(o[s] % in[s].nsizes),
+							o[s]};
 				o[s]++;
 				some = true;
 			}
@@ -66,10 +69,12 @@ static void walk(const struct sched *s, const struct sched_in *in, unsigned firs
 		uint64_t ordinal = o[slot->stream]++;
 		if (k % step != first)
 			continue;
-		if (in[ph->stream[slot->stream]].id != want[k].id || slot->item != want[k].item || ordinal != want[k].o)
-			fail_msg("frame %llu: stream %u size %u ordinal %llu, not %u %u %llu", (unsigned long long)k,
-				 in[ph->stream[slot->stream]].id, slot->item, (unsigned long long)ordinal, want[k].id,
-				 want[k].item, (unsigned long long)want[k].o);
+		if (in[ph->stream[slot->stream]].id != want[k].id || slot->item != want[k].item ||
+		    ordinal != want[k].o)
+			fail_msg("frame %llu: stream %u size %u ordinal %llu, not %u %u %llu",
+				 (unsigned long long)k, in[ph->stream[slot->stream]].id, slot->item,
+				 (unsigned long long)ordinal, want[k].id, want[k].item,
+				 (unsigned long long)want[k].o);
 	}
 }
 
@@ -114,7 +119,8 @@ static void test_any(void **state)
 	(void)state;
 	seed = test_seed_not_0();
 	for (unsigned i = 0; i < 400; i++) {
-		unsigned n = 1 + rnd(i % 3 == 0 ? 12 : 4), equal = rnd(3) == 0 ? 1 + rnd(9) : 0, counts = rnd(3);
+		unsigned n = 1 + rnd(i % 3 == 0 ? 12 : 4), equal = rnd(3) == 0 ? 1 + rnd(9) : 0,
+			 counts = rnd(3);
 		for (unsigned s = 0; s < n; s++) {
 			in[s] = (struct sched_in){.id = s * 3 + rnd(3),
 						  .weight = equal ? equal : 1 + rnd(7),
@@ -139,7 +145,9 @@ static void test_other_sizes(void **state)
 		unsigned n = 1 + rnd(ARRAY_SIZE(in));
 		uint64_t limit = rnd(2) == 0 ? UINT64_MAX : 1 + rnd(1500);
 		for (unsigned m = 0; m < n; m++)
-			in[m] = (struct sched_in){.id = m, .weight = 1 + rnd(7), .count = rnd(3) == 0 ? 0 : 1 + rnd(900)};
+			in[m] = (struct sched_in){.id = m,
+						  .weight = 1 + rnd(7),
+						  .count = rnd(3) == 0 ? 0 : 1 + rnd(900)};
 		for (unsigned a = 0; a < 2; a++) {
 			for (unsigned m = 0; m < n; m++)
 				in[m].nsizes = sizes[rnd(ARRAY_SIZE(sizes))];
@@ -149,10 +157,12 @@ static void test_other_sizes(void **state)
 		assert_true(s[0].total == s[1].total);
 		for (unsigned p = 0; p < s[0].nphases; p++) {
 			const struct sched_phase *a = &s[0].phase[p], *b = &s[1].phase[p];
-			assert_true(a->k0 == b->k0 && a->end == b->end && a->nstreams == b->nstreams);
+			assert_true(a->k0 == b->k0 && a->end == b->end &&
+				    a->nstreams == b->nstreams);
 			lengths += a->ncycle != b->ncycle;
 			for (unsigned k = 0; k < a->ncycle || k < b->ncycle; k++)
-				assert_int_equal(a->stream[a->slot[k % a->ncycle].stream], b->stream[b->slot[k % b->ncycle].stream]);
+				assert_int_equal(a->stream[a->slot[k % a->ncycle].stream],
+						 b->stream[b->slot[k % b->ncycle].stream]);
 		}
 		sched_free(&s[0]);
 		sched_free(&s[1]);
@@ -162,7 +172,8 @@ static void test_other_sizes(void **state)
 
 static void test_words(void **state)
 {
-	struct sched_in in[3] = {{.id = 0, .weight = 2, .nsizes = 1}, {.id = 1, .weight = 1, .nsizes = 1}};
+	struct sched_in in[3] = {{.id = 0, .weight = 2, .nsizes = 1},
+				 {.id = 1, .weight = 1, .nsizes = 1}};
 	struct sched s;
 	static const uint16_t order[] = {0, 1, 0};
 
@@ -210,7 +221,8 @@ static void test_many(void **state)
 	judge(in, MAX_STREAMS, UINT64_MAX, 3);
 }
 
-static void refused(const struct sched_in *in, unsigned n, uint64_t limit, const char *word, const char *help)
+static void refused(const struct sched_in *in, unsigned n, uint64_t limit, const char *word,
+		    const char *help)
 {
 	struct err e = {.text = ""};
 	struct sched s;
@@ -234,7 +246,8 @@ static void test_refused(void **state)
 	in[0] = (struct sched_in){.id = 4, .weight = 1, .nsizes = 1455};
 	in[1] = (struct sched_in){.id = 6, .weight = 1, .nsizes = 1454};
 	refused(in, 2, UINT64_MAX, "2/4", "2/6");
-	assert_int_equal(sched_make(in, 2, 60000, 2, &s, NULL), 0); /* so far it is written down whole */
+	/* so far it is written down whole */
+	assert_int_equal(sched_make(in, 2, 60000, 2, &s, NULL), 0);
 	assert_int_equal(s.phase[0].ncycle, 60000);
 	sched_free(&s);
 	for (unsigned i = 0; i < 100; i++)
@@ -277,7 +290,8 @@ static void test_equal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any),     cmocka_unit_test(test_other_sizes), cmocka_unit_test(test_words), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_any),     cmocka_unit_test(test_other_sizes),
+		cmocka_unit_test(test_words),   cmocka_unit_test(test_many),
 		cmocka_unit_test(test_refused), cmocka_unit_test(test_equal),
 	};
 

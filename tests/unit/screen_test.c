@@ -39,9 +39,11 @@ static void feed(struct keys *k, const char *bytes, size_t n)
 /* "a", "<up>", pasted text in brackets. */
 static void say(struct keys *k, struct sbuf *out)
 {
-	static const char *const name[] = {[K_UP] = "up", [K_LEFT] = "left", [K_PGUP] = "pgup", [K_F5] = "f5", [K_F6] = "f6",
-		[K_BACKTAB] = "backtab", [K_WORD_RIGHT] = "word", [K_PAGE_UP] = "pageup", [K_DELETE] = "delete", [K_HOME] = "home",
-		[K_WHEEL_UP] = "wheel", [K_WHEEL_DOWN] = "wheeldown"};
+	static const char *const name[] = {
+		[K_UP] = "up",           [K_LEFT] = "left",      [K_PGUP] = "pgup",
+		[K_F5] = "f5",           [K_F6] = "f6",          [K_BACKTAB] = "backtab",
+		[K_WORD_RIGHT] = "word", [K_PAGE_UP] = "pageup", [K_DELETE] = "delete",
+		[K_HOME] = "home",       [K_WHEEL_UP] = "wheel", [K_WHEEL_DOWN] = "wheeldown"};
 	struct key key;
 
 	while (keys_next(k, &key)) {
@@ -54,12 +56,15 @@ static void say(struct keys *k, struct sbuf *out)
 	}
 }
 
-static const struct { const char *bytes, *keys; } typed[] = {
+static const struct {
+	const char *bytes, *keys;
+} typed[] = {
 	{"start\r", "start^M"},
 	{"\033OA\033[A\033[15~\033[17~x", "<up><up><f5><f6>x"},
 	{"\033[5~\033[Z\033[1;5C\033[1;5A\033[3~", "<pgup><backtab><word><pageup><delete>"},
-	{"\033[OH", "H"},                                 /* no such key: gone; what follows is text */
-	{"\033[38;5;1Rab", "ab"},                          /* an answer nobody asked for */
+	/* no such key: gone; what follows is text */
+	{"\033[OH", "H"},
+	{"\033[38;5;1Rab", "ab"}, /* an answer nobody asked for */
 	{"h\303\274\344\270\226", "hü世"},
 	{"\033[<64;10;7M\033[<65;1;1M\033[<0;1;1M\033[<0;1;1m", "<wheel><wheeldown>"},
 	{"\033[M`!!q", "<wheel>q"},
@@ -223,7 +228,8 @@ static void test_the_log_at_every_width(void **state)
 			scroll_by(s, rows);
 			view(s, &r, rows, cols);
 			for (int i = r.first; r.n > 0 && i <= r.last; i++)
-				assert_true(wcswidth(r.text[i], 255) <= cols || (cols == 1 && wcslen(r.text[i]) == 1));
+				assert_true(wcswidth(r.text[i], 255) <= cols ||
+					    (cols == 1 && wcslen(r.text[i]) == 1));
 		}
 	scroll_end(s);
 	view(s, &r, 1, 40);
@@ -257,7 +263,9 @@ static void test_the_log_keeps_words(void **state)
 	static struct rows r;
 
 	(void)state;
-	scroll_add(s, ROLE_LOG_TEXT, "  stop <ports>   Stop sending, nothing else.\nwords of a message that goes on", false);
+	scroll_add(s, ROLE_LOG_TEXT,
+		   "  stop <ports>   Stop sending, nothing else.\nwords of a message that goes on",
+		   false);
 	view(s, &r, 10, 40);
 	assert_int_equal(r.n, 3);
 	assert_true(wcscmp(r.text[7], L"  stop <ports>   Stop sending, nothing") == 0);
@@ -269,9 +277,11 @@ static void test_the_log_keeps_words(void **state)
 	view(s, &r, 4, 30);
 	assert_true(wcscmp(r.text[0], L"ab 012345678901234567890123456") == 0);
 	assert_true(wcscmp(r.text[1], L"  7890123456789") == 0);
-	assert_true(wcscmp(r.text[2], L"wirerate> set 0 ipv4.src 10.0.") == 0 && wcscmp(r.text[3], L"0.1") == 0);
+	assert_true(wcscmp(r.text[2], L"wirerate> set 0 ipv4.src 10.0.") == 0 &&
+		    wcscmp(r.text[3], L"0.1") == 0);
 	/* every character comes once, in its order, at any width */
-	static const wchar_t whole[] = L"stop<ports>Stopsending,nothingelse.wordsofamessagethatgoeson"
+	static const wchar_t whole[] =
+		L"stop<ports>Stopsending,nothingelse.wordsofamessagethatgoeson"
 		L"ab0123456789012345678901234567890123456789wirerate>set0ipv4.src10.0.0.1";
 	for (int cols = 6; cols < 80; cols++) {
 		unsigned k = 0;
@@ -303,7 +313,8 @@ static void test_areas(void **state)
 	for (int rows = 1; rows <= 500; rows++) {
 		layout_make(&l, rows, 80);
 		/* every row once: page, line, log, prompt, footer */
-		assert_int_equal(l.page_rows + (l.sep >= 0) + l.log_rows + 1 + (l.footer >= 0), rows);
+		assert_int_equal(l.page_rows + (l.sep >= 0) + l.log_rows + 1 + (l.footer >= 0),
+				 rows);
 		assert_true(l.sep < 0 || l.sep == l.page_rows);
 		assert_int_equal(l.log, l.page_rows + (l.sep >= 0));
 		assert_int_equal(l.prompt, l.log + l.log_rows);
@@ -314,10 +325,13 @@ static void test_areas(void **state)
 			const struct layout was = l;
 			layout_fit(&l, need);
 			assert_int_equal(l.page_rows, need < 0 ? 0 : need < most ? need : most);
-			assert_int_equal(l.page_rows + (l.sep >= 0) + l.log_rows + 1 + (l.footer >= 0), rows);
+			assert_int_equal(l.page_rows + (l.sep >= 0) + l.log_rows + 1 +
+						 (l.footer >= 0),
+					 rows);
 			assert_true(l.sep < 0 || l.sep == l.page_rows);
 			assert_int_equal(l.log, l.page_rows + (l.sep >= 0));
-			assert_true(l.log_rows >= was.log_rows && l.prompt == was.prompt && l.footer == was.footer && l.page_most == most);
+			assert_true(l.log_rows >= was.log_rows && l.prompt == was.prompt &&
+				    l.footer == was.footer && l.page_most == most);
 		}
 		layout_fit(&l, most);
 		assert_int_equal(l.page_rows, most);
@@ -326,14 +340,15 @@ static void test_areas(void **state)
 
 static void note_row(void *arg, int row, enum role role, const wchar_t *text, size_t n)
 {
-	wchar_t (*rows)[8] = arg;
+	wchar_t(*rows)[8] = arg;
 
 	(void)role;
 	wmemcpy(rows[row], text, n);
 	rows[row][n] = L'\0';
 }
 
-/* What was just printed is read from its beginning, also when the area becomes larger or smaller under it. */
+/* What was just printed is read from its beginning, also when the area becomes larger or smaller
+ * under it. */
 static void test_the_beginning_stays(void **state)
 {
 	struct scroll *s = scroll_new(100);
@@ -346,7 +361,11 @@ static void test_the_beginning_stays(void **state)
 	unsigned long mark = scroll_mark(s);
 	scroll_add(s, ROLE_LOG_TEXT, "a\nb\nc\nd\ne\nf\ng\nh\ni\nj", false);
 	scroll_from(s, mark);
-	static const struct { int rows; unsigned below; const wchar_t *first; } at[] = {
+	static const struct {
+		int rows;
+		unsigned below;
+		const wchar_t *first;
+	} at[] = {
 		{5, 5, L"a"}, {8, 2, L"a"}, {3, 7, L"a"}, {10, 0, L"a"}, {4, 0, L"g"}, {5, 0, L"f"},
 	};
 	for (unsigned i = 0; i < ARRAY_SIZE(at); i++) {
@@ -381,7 +400,8 @@ static void test_used_rows(void **state)
 }
 
 /* As it stands on the line. */
-static void keys_line(const struct key_help *list, bool pages_too, int cols, char *line, size_t size)
+static void keys_line(const struct key_help *list, bool pages_too, int cols, char *line,
+		      size_t size)
 {
 	struct footer f;
 
@@ -392,7 +412,8 @@ static void keys_line(const struct key_help *list, bool pages_too, int cols, cha
 		char text[64];
 		if (f.at[i] < 0)
 			continue;
-		int n = snprintf(text, sizeof(text), "%s%s%s", f.item[i].key, f.tight ? "" : " ", f.item[i].text);
+		int n = snprintf(text, sizeof(text), "%s%s%s", f.item[i].key, f.tight ? "" : " ",
+				 f.item[i].text);
 		assert_true(f.at[i] >= end && f.at[i] + n <= cols);
 		memcpy(line + f.at[i], text, (size_t)n);
 		end = f.at[i] + n;
@@ -402,14 +423,21 @@ static void keys_line(const struct key_help *list, bool pages_too, int cols, cha
 
 static void test_the_line_of_keys_names_the_pages(void **state)
 {
-	static const struct key_help some[] = {{"Ctrl-C", NULL, "cancel"}, {"x", "not here", NULL}, {"PgUp PgDn", NULL, "log"}, {NULL, NULL, NULL}};
+	static const struct key_help some[] = {{"Ctrl-C", NULL, "cancel"},
+					       {"x", "not here", NULL},
+					       {"PgUp PgDn", NULL, "log"},
+					       {NULL, NULL, NULL}};
 	char line[512];
 
 	(void)state;
 	keys_line(keys_help, true, 80, line, sizeof(line));
-	assert_string_equal(line, "1main 2queues 3cpu 4streams 5frame 6ports 7xstats 8log 9help 0latency F5start");
+	assert_string_equal(
+		line,
+		"1main 2queues 3cpu 4streams 5frame 6ports 7xstats 8log 9help 0latency F5start");
 	keys_line(keys_help, true, 120, line, sizeof(line));
-	assert_string_equal(line, "1 main  2 queues  3 cpu  4 streams  5 frame  6 ports  7 xstats  8 log  9 help  0 latency  F5 start  F6 stop");
+	assert_string_equal(
+		line,
+		"1 main  2 queues  3 cpu  4 streams  5 frame  6 ports  7 xstats  8 log  9 help  0 latency  F5 start  F6 stop");
 	keys_line(keys_help, true, 40, line, sizeof(line));
 	assert_string_equal(line, "1main 2queues 3cpu 4streams F5start");
 	keys_line(keys_help, true, 200, line, sizeof(line));
@@ -431,7 +459,9 @@ int main(void)
 		cmocka_unit_test(test_the_log_keeps_words),
 		cmocka_unit_test(test_the_log_at_every_width),
 		cmocka_unit_test(test_what_was_not_shown_is_replayed_once),
-		cmocka_unit_test(test_areas), cmocka_unit_test(test_the_beginning_stays), cmocka_unit_test(test_used_rows),
+		cmocka_unit_test(test_areas),
+		cmocka_unit_test(test_the_beginning_stays),
+		cmocka_unit_test(test_used_rows),
 		cmocka_unit_test(test_the_line_of_keys_names_the_pages),
 	};
 

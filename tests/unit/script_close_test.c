@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a state that holds much: a thread frees it, one at a time, and whoever asks meanwhile is not kept waiting. */
+/* The end of a state that holds much: a thread frees it, one at a time, and whoever asks meanwhile
+ * is not kept waiting. */
 #include "script_world.h"
 
 #include <stdlib.h>
 
-static const struct script_opts stranger = {.sandbox = true, .max_bytes = 64 << 20, .max_ns = 5000000000, .batch = true};
+static const struct script_opts stranger = {.sandbox = true,
+					    .max_bytes = 64 << 20,
+					    .max_ns = 5000000000,
+					    .batch = true};
 static const struct script_opts own = {.batch = true};
 
 /* Tables, texts, documents of C, a coroutine that waits, and a timer. */
-#define MUCH                                                                                                     \
+#define MUCH \
 	"t = {} for i = 1, 30000 do t[i] = {i .. 'x'} end d = require('cjson').decode('[' .. ('[1],'):rep(1000) .. '0]')" \
-	" co = coroutine.wrap(function() local k = t coroutine.yield() return k end) co()"                     \
+	" co = coroutine.wrap(function() local k = t coroutine.yield() return k end) co()" \
 	" wr.every('1h', function() return t end)"
 
 static struct script *full_state(const struct script_opts *opts, const char *text)
@@ -29,7 +33,8 @@ static struct script *full_state(const struct script_opts *opts, const char *tex
 
 static void a_thread_frees_what_is_much(void **state)
 {
-	struct script *one = full_state(&stranger, MUCH), *two = full_state(&stranger, MUCH " wr.sleep('1h')");
+	struct script *one = full_state(&stranger, MUCH),
+		      *two = full_state(&stranger, MUCH " wr.sleep('1h')");
 
 	(void)state;
 	assert_false(script_let_go(one));
@@ -73,9 +78,11 @@ static void little_and_trusted_states_need_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_thread_frees_what_is_much, each_setup, each_teardown),
+		cmocka_unit_test_setup_teardown(a_thread_frees_what_is_much, each_setup,
+						each_teardown),
 		cmocka_unit_test_setup_teardown(who_does_not_ask_waits, each_setup, each_teardown),
-		cmocka_unit_test_setup_teardown(little_and_trusted_states_need_none, each_setup, each_teardown),
+		cmocka_unit_test_setup_teardown(little_and_trusted_states_need_none, each_setup,
+						each_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a chunk may take of the stack and of the time: each way from Lua through C and back, and functions of C that could go on for long. */
+/* What a chunk may take of the stack and of the time: each way from Lua through C and back, and
+ * functions of C that could go on for long. */
 #include "script_world.h"
 
 #include <math.h>
@@ -7,7 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const struct script_opts stranger = {.sandbox = true, .max_bytes = 64 << 20, .max_ns = 5000000000, .batch = true};
+static const struct script_opts stranger = {.sandbox = true,
+					    .max_bytes = 64 << 20,
+					    .max_ns = 5000000000,
+					    .batch = true};
 static const struct script_opts own = {.batch = true}, compiled = {.batch = true, .jit = true};
 
 /* Each calls itself through C without an end, as f(). */
@@ -18,26 +22,26 @@ static const char *const everywhere[] = {
 	"function f() local ok, e = xpcall(function() string.gsub('x', 'x', f) end, tostring) error(e, 0) end",
 	"function f() table.sort({1, 2, 3}, f) string.gsub('x', 'x', f) end",
 	"local m = {} m.__tostring = function(t) return (tostring(t)) end function f() "
-		"print(setmetatable({}, m)) end",
+	"print(setmetatable({}, m)) end",
 	"local m = {} m.__tostring = function(t) print(t) return '' end function f() print(setmetatable({}, m)) end",
 	"local m = {} m.__tostring = print function f() print(setmetatable({}, m)) end",
 	"local m = {} m.__tostring = function(t) return string.format('%s', t) end function f() return "
-		"string.format('%s', setmetatable({}, m)) end",
+	"string.format('%s', setmetatable({}, m)) end",
 	"local m = {} m.__index = function(t, k) string.gsub('x', 'x', function() return t.y end) end "
-		"function f() return setmetatable({}, m).x end",
+	"function f() return setmetatable({}, m).x end",
 	"local m = {} m.__newindex = function(t) string.gsub('x', 'x', function() t.x = 1 end) end function "
-		"f() setmetatable({}, m).x = 1 end",
+	"f() setmetatable({}, m).x = 1 end",
 	"local m = {} m.__concat = function(a) string.gsub('x', 'x', function() return a .. 'x' end) end "
-		"function f() return setmetatable({}, m) .. 'x' end",
+	"function f() return setmetatable({}, m) .. 'x' end",
 	"local m = {} m.__lt = function(a, b) string.gsub('x', 'x', function() return a < b end) end "
-		"function f() local t = setmetatable({}, m) return t < t end",
+	"function f() local t = setmetatable({}, m) return t < t end",
 	"local m = {} m.__call = function(t) string.gsub('x', 'x', t) string.gsub('x', 'x', function() t() "
-		"end) end function f() setmetatable({}, m)() end",
+	"end) end function f() setmetatable({}, m)() end",
 	"function f() assert(load(f)) end",
 	"local m = {} m.__tostring = function(t) wr.expect(true, t) end function f() wr.expect(true, "
-		"setmetatable({}, m)) end",
+	"setmetatable({}, m)) end",
 	"local m = {} m.__tostring = function(t) wr.csv.line({t}) return '' end function f() "
-		"string.gsub('x', 'x', function() f() end) end",
+	"string.gsub('x', 'x', function() f() end) end",
 	"local m = {} function f() return wr.start(setmetatable({for_ = '1s'}, m)) end m.__index = f",
 	"function f() for _ in string.gmatch('x', 'x') do string.gsub('x', 'x', f) end end",
 };
@@ -52,7 +56,8 @@ static void overflows(const char *function)
 {
 	struct sbuf text = {0};
 
-	sbuf_addf(&text, "%s local ok, e = pcall(f) print(ok, tostring(e):match('stack overflow'))", function);
+	sbuf_addf(&text, "%s local ok, e = pcall(f) print(ok, tostring(e):match('stack overflow'))",
+		  function);
 	struct err e = {.text = ""};
 	int rc = run_polls(text.s, 20000, &e);
 	if (rc != VERB_DONE || strcmp(sbuf_str(&out), "false\tstack overflow\n") != 0)
@@ -77,7 +82,8 @@ static void recursion(void **state)
 	}
 	/* coroutines in each other take little of it, but not nothing */
 	open_state(&stranger);
-	prints("local function f() coroutine.wrap(f)() end print((pcall(f))) print((pcall(f)))", "false\nfalse\n");
+	prints("local function f() coroutine.wrap(f)() end print((pcall(f))) print((pcall(f)))",
+	       "false\nfalse\n");
 }
 
 static void files(void **state)
@@ -106,9 +112,11 @@ static void finalizers(void **state)
 	prints("local function f() string.gsub('x', 'x', f) end local said "
 	       "do local u = newproxy(true) getmetatable(u).__gc = function() said = {pcall(f)} end end "
 	       "collectgarbage() collectgarbage() print(said[1], said[2]:match('stack "
-		"overflow'))", "false\tstack overflow\n");
+	       "overflow'))",
+	       "false\tstack overflow\n");
 	prints("u = newproxy(true) getmetatable(u).__gc = function(p) local function f() "
-		"print(setmetatable({}, {__tostring = f})) end pcall(f) end", "");
+	       "print(setmetatable({}, {__tostring = f})) end pcall(f) end",
+	       "");
 	script_free(sc);
 	sc = NULL;
 	open_state(&own);
@@ -137,30 +145,42 @@ static void small_stacks(void **state)
 	pthread_attr_destroy(&attr);
 }
 
-/* What would hold up everything is refused, or gives way: it ends by its limit and not much later, counted by what the thread took. */
+/* What would hold up everything is refused, or gives way: it ends by its limit and not much later,
+ * counted by what the thread took. */
 static const char *const holds[] = {
-	"return ('a'):rep(30000):find('.-b')", "return ('a'):rep(1000):find('(.-)(.-)(.-)b')", "return "
-		"('a'):rep(1e5):find(('.-'):rep(20) .. 'b')",
-	"return ('a'):rep(4e6):find(('a'):rep(2e6) .. 'b', 1, true)", "return ('a'):rep(30000):gsub('.-b', "
-		"'')", "return ('('):rep(30000):match('%b()')",
-	"for _ in ('a'):rep(30000):gmatch('a-b') do end", "return ('a'):rep(3000):find('(a*)%1b')",
-	"local s = 'local a return ' .. ('a and '):rep(1e5) .. 'a' assert(load(s))", "assert(load(('a=1 "
-		"'):rep(1e6)))",
+	"return ('a'):rep(30000):find('.-b')",
+	"return ('a'):rep(1000):find('(.-)(.-)(.-)b')",
+	"return "
+	"('a'):rep(1e5):find(('.-'):rep(20) .. 'b')",
+	"return ('a'):rep(4e6):find(('a'):rep(2e6) .. 'b', 1, true)",
+	"return ('a'):rep(30000):gsub('.-b', "
+	"'')",
+	"return ('('):rep(30000):match('%b()')",
+	"for _ in ('a'):rep(30000):gmatch('a-b') do end",
+	"return ('a'):rep(3000):find('(a*)%1b')",
+	"local s = 'local a return ' .. ('a and '):rep(1e5) .. 'a' assert(load(s))",
+	"assert(load(('a=1 "
+	"'):rep(1e6)))",
 	"local t = {} for i = 1, 3e5 do t[i] = (i * 7919) % 300007 end while true do table.sort(t) "
-		"table.sort(t, function(a, b) return a > b end) end",
-	"local t = {} for i = 1, 1e6 do t[i] = i end while true do table.concat(t, ',') end", "while true do "
-		"os.date(('%c'):rep(1e5)) end",
-	"while true do local s = ('x'):rep(2e7) end", "local a, b = ('x'):rep(1e7) .. 'a', ('x'):rep(1e7) .. "
-		"'b' while true do local c = a < b end",
+	"table.sort(t, function(a, b) return a > b end) end",
+	"local t = {} for i = 1, 1e6 do t[i] = i end while true do table.concat(t, ',') end",
+	"while true do "
+	"os.date(('%c'):rep(1e5)) end",
+	"while true do local s = ('x'):rep(2e7) end",
+	"local a, b = ('x'):rep(1e7) .. 'a', ('x'):rep(1e7) .. "
+	"'b' while true do local c = a < b end",
 	"local t = {} for i = 1, 5e5 do t[i] = 1 end while true do table.insert(t, 1, 1) table.remove(t) end",
 	"local t = {} for i = 1, 3e5 do t['x' .. i] = 1 end for k in pairs(t) do t[k] = nil end while true "
-		"do for k in next, t do end end",
-	"while true do wr.try('show stats') end", "while true do wr.port[0].rate = 5 end", "while true do "
-		"pcall(wr.stats) end",
+	"do for k in next, t do end end",
+	"while true do wr.try('show stats') end",
+	"while true do wr.port[0].rate = 5 end",
+	"while true do "
+	"pcall(wr.stats) end",
 	"string.gsub(('x'):rep(1e6), 'x', function() end) string.gsub(('x'):rep(1e6), 'x', function() for i "
-		"= 1, 1e3 do end end)",
-	"local m = {} m.__tostring = tostring print(setmetatable({}, m))", "local m = {} m.__tostring = m "
-		"m.__call = tostring print(setmetatable({}, m))",
+	"= 1, 1e3 do end end)",
+	"local m = {} m.__tostring = tostring print(setmetatable({}, m))",
+	"local m = {} m.__tostring = m "
+	"m.__call = tostring print(setmetatable({}, m))",
 };
 
 static double cpu_s(void)
@@ -173,7 +193,10 @@ static double cpu_s(void)
 
 static void time_held(void **state)
 {
-	const struct script_opts opts = {.sandbox = true, .max_bytes = 64 << 20, .max_ns = 700000000, .batch = true};
+	const struct script_opts opts = {.sandbox = true,
+					 .max_bytes = 64 << 20,
+					 .max_ns = 700000000,
+					 .batch = true};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(holds); i++) {
@@ -188,7 +211,8 @@ static void time_held(void **state)
 			rc = script_poll(sc, &e);
 			most = fmax(most, cpu_s() - begin);
 		}
-		/* sanitizers take their time, and so do caches that others use; without limits it is minutes */
+		/* sanitizers take their time, and so do caches that others use; without limits it
+		 * is minutes */
 		if (most > 2)
 			fail_msg("%s: %.1f s without giving way", holds[i], most);
 		prints("print(1)", "1\n");
@@ -200,21 +224,21 @@ static void same_functions(void **state)
 {
 	static const char text[] =
 		"local out = {} local function say(...) local n = select('#', ...) for i = 1, n do out[#out "
-			"+ 1] = tostring((select(i, ...))) end end "
+		"+ 1] = tostring((select(i, ...))) end end "
 		"for _, p in ipairs{'a', 'b*', '(a-)(b)', '%a+', '^a', 'b$', '[^a]', '[]]', '[a-]', "
-			"'%f[%w]%w+', '%b()', '(.)%1', '()a()', 'a?b', '.-', "
+		"'%f[%w]%w+', '%b()', '(.)%1', '()a()', 'a?b', '.-', "
 		"'[%w_]+', '%d+%.%d*', '', '[%', '%', '(', 'a)', '%1', '[a', '%g', 'x\\0y', ('a?'):rep(9)} do "
 		"for _, s in ipairs{'', 'a', 'aab', 'ab(a(b)c)d', 'x]-y', '3.14 15', 'hello world', "
-			"'aa\\0bb', ('ab'):rep(50)} do "
+		"'aa\\0bb', ('ab'):rep(50)} do "
 		"say(pcall(string.find, s, p)) say(pcall(string.match, s, p, 2)) say(pcall(string.gsub, s, "
-			"p, '<%0>')) say(pcall(string.find, s, p, -2, true)) "
+		"p, '<%0>')) say(pcall(string.find, s, p, -2, true)) "
 		"say(pcall(function() for a, b in string.gmatch(s, p) do say(a, b) end end)) end end "
 		"local t = {} for i = 1, 1000 do t[i] = (i * 7919) % 1009 end table.sort(t) "
-			"say(table.concat(t, ' ')) "
+		"say(table.concat(t, ' ')) "
 		"table.sort(t, function(a, b) return a % 10 < b % 10 or (a % 10 == b % 10 and a < b) end) "
-			"say(table.concat(t, ' ', 3, 900)) "
+		"say(table.concat(t, ' ', 3, 900)) "
 		"for i = 1, 12000 do t[i] = i end say(table.concat(t, '-'), table.concat(t), table.concat(t, "
-			"',', 5, 4), table.concat({}, 'x')) "
+		"',', 5, 4), table.concat({}, 'x')) "
 		"say(pcall(table.sort, {1, 'a'}) == false, pcall(table.concat, {{}}) == false, os.date('!%Y', 0)) "
 		"print((table.concat(out, '|'):gsub(\"bad argument[^|]*\", 'bad')))";
 	struct sbuf want = {0};
@@ -252,15 +276,22 @@ static void count_free(void *p)
 }
 
 static const char *const grows[] = {
-	"wr.json.decode('[' .. ('[],'):rep(1.3e6) .. '1]')", "wr.json.decode('[' .. ('{},'):rep(1e6) .. '1]')",
-	"wr.json.decode('[' .. ('1,'):rep(2e6) .. '1]')", "wr.json.decode('{' .. ('\"a\":{},'):rep(5e5) .. "
-		"'\"b\":1}')",
-	"wr.json.decode(('['):rep(1e6))", "local t = {} for i = 1, 5e5 do t[i] = {} end wr.json.encode(t)",
-	"local t = {} for i = 1, 40 do t = {t, t} end wr.json.encode(t)", "local t = {} for i = 1, 5e5 do "
-		"t[i] = {} end return t",
-	"local t = {1} for i = 1, 40 do t = {t, t} end return t", "return "
-		"wr.json.encode({('\1'):rep(1e7)})", "return ('\1'):rep(2e7)",
-	"for i = 1, 1000 do print(('x'):rep(1e6)) end", "wr.expect(false, ('x'):rep(1e6))",
+	"wr.json.decode('[' .. ('[],'):rep(1.3e6) .. '1]')",
+	"wr.json.decode('[' .. ('{},'):rep(1e6) .. '1]')",
+	"wr.json.decode('[' .. ('1,'):rep(2e6) .. '1]')",
+	"wr.json.decode('{' .. ('\"a\":{},'):rep(5e5) .. "
+	"'\"b\":1}')",
+	"wr.json.decode(('['):rep(1e6))",
+	"local t = {} for i = 1, 5e5 do t[i] = {} end wr.json.encode(t)",
+	"local t = {} for i = 1, 40 do t = {t, t} end wr.json.encode(t)",
+	"local t = {} for i = 1, 5e5 do "
+	"t[i] = {} end return t",
+	"local t = {1} for i = 1, 40 do t = {t, t} end return t",
+	"return "
+	"wr.json.encode({('\1'):rep(1e7)})",
+	"return ('\1'):rep(2e7)",
+	"for i = 1, 1000 do print(('x'):rep(1e6)) end",
+	"wr.expect(false, ('x'):rep(1e6))",
 };
 
 static void documents_that_grow(void **state)
@@ -281,9 +312,12 @@ static void documents_that_grow(void **state)
 		most_built = built;
 		size_t before = built;
 		run_polls(grows[i], 20000, &e);
-		if (most_built - before > opts.max_bytes / 2 + (1 << 20) || out.len > opts.max_out_bytes + 1000)
-			fail_msg("%s: %zu bytes were built, %zu printed", grows[i], most_built - before, out.len);
-		prints("print(wr.json.encode(wr.json.decode('[1,{\"a\":[]},\"x\"]')))", "[1,{\"a\":[]},\"x\"]\n");
+		if (most_built - before > opts.max_bytes / 2 + (1 << 20) ||
+		    out.len > opts.max_out_bytes + 1000)
+			fail_msg("%s: %zu bytes were built, %zu printed", grows[i],
+				 most_built - before, out.len);
+		prints("print(wr.json.encode(wr.json.decode('[1,{\"a\":[]},\"x\"]')))",
+		       "[1,{\"a\":[]},\"x\"]\n");
 	}
 	script_free(sc);
 	sc = NULL;
@@ -292,15 +326,17 @@ static void documents_that_grow(void **state)
 	setup(state);
 }
 
-/* Nothing that a stranger is told says where things are in memory; what is the same keeps its name. */
+/* Nothing that a stranger is told says where things are in memory; what is the same keeps its
+ * name. */
 static void addresses(void **state)
 {
-	static const char all[] = "local t, f, c = {}, function() end, coroutine.create(function() end) "
+	static const char all[] =
+		"local t, f, c = {}, function() end, coroutine.create(function() end) "
 		"for _, v in ipairs{t, f, c, print, wr.port, wr.start, string.gsub} do print(v, tostring(v), "
-			"('%s %p %5p %-20p|'):format(v, v, v, v)) end "
+		"('%s %p %5p %-20p|'):format(v, v, v, v)) end "
 		"print(('%p %p'):format('text', 5), wr.csv.line{t, f}) print(select(2, pcall(error, t))) "
 		"print(tostring(t) == tostring(t), tostring(t) == tostring({}), tostring(t):match('^table: "
-			"0x%x+$') ~= nil, ('%5.1f %d %s %q %%'):format(1, 2, nil, 'a'))";
+		"0x%x+$') ~= nil, ('%5.1f %d %s %q %%'):format(1, 2, nil, 'a'))";
 	struct err e = {.text = ""};
 
 	(void)state;
@@ -312,7 +348,9 @@ static void addresses(void **state)
 	assert_null(strstr(out.s, "userdata: 0x7"));
 	for (unsigned i = 0; i < 3; i++) {
 		static const char *const bad[] = {
-			"error({})", "string.gsub('x', 'x', error)", "table.sort({2, 1}, function() wr.start(7) end)",
+			"error({})",
+			"string.gsub('x', 'x', error)",
+			"table.sort({2, 1}, function() wr.start(7) end)",
 		};
 		assert_true(run_polls(bad[i], 20000, &e) < 0);
 		assert_null(strstr(sbuf_str(&note), "0x7"));

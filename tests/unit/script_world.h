@@ -16,15 +16,18 @@ static json_t *snapshot(void *host, const char *parts, struct err *e)
 		err_set(e, EINVAL, "there is no part none");
 		return NULL;
 	}
-	return json_pack("{s:[{s:i, s:I, s:[{s:i}, {s:i}]}], s:I, s:n}", "ports", "port", 1, "packets", (json_int_t)9007199254740993,
-		"queues", "queue", 0,
-			 "queue", 2, "wall_ns", (json_int_t)1700000000000000001, "none");
+	return json_pack("{s:[{s:i, s:I, s:[{s:i}, {s:i}]}], s:I, s:n}", "ports", "port", 1,
+			 "packets", (json_int_t)9007199254740993, "queues", "queue", 0, "queue", 2,
+			 "wall_ns", (json_int_t)1700000000000000001, "none");
 }
 
 static void open_state(const struct script_opts *opts)
 {
 	static const char *const events[] = {"link", "end", NULL};
-	struct script_host host = {.cmd = lang, .snapshot = snapshot, .events = events, .version = "9.9"};
+	struct script_host host = {.cmd = lang,
+				   .snapshot = snapshot,
+				   .events = events,
+				   .version = "9.9"};
 	struct err e = {.text = ""};
 
 	script_free(sc);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a session in another process is told of work that goes on: by a server that says what each test wants, when it wants it. */
+/* What a session in another process is told of work that goes on: by a server that says what each
+ * test wants, when it wants it. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -247,8 +248,10 @@ static void test_a_server_that_refuses_is_not_asked_again(void **state)
 
 	(void)state;
 	assert_true(told(HALF));
-	snprintf(text, sizeof(text), "{\"id\":%d,\"ok\":false,\"error\":{\"code\":\"EINVAL\",\"text\":\"there is nothing to do\"}}\n",
-		 (int)asked("progress"));
+	snprintf(
+		text, sizeof(text),
+		"{\"id\":%d,\"ok\":false,\"error\":{\"code\":\"EINVAL\",\"text\":\"there is nothing to do\"}}\n",
+		(int)asked("progress"));
 	say(text);
 	taken();
 	for (unsigned i = 0; i < 3; i++)
@@ -287,10 +290,27 @@ static void test_an_old_word_is_told_no_more(void **state)
 static void test_nonsense_is_not_known(void **state)
 {
 	static const char *const nothing[] = {
-		"5", "true", "\"x\"", "[]", "{}", "[{\"share\":0.5}]", "{\"share\":\"0.5\"}", "{\"share\":-0.1}", "{\"share\":1.0001}",
-		"{\"share\":1e308}", "{\"share\":-1e308}", "{\"share\":2}", "{\"share\":null,\"left_ns\":null,\"text\":null}",
-		"{\"left_ns\":-5}", "{\"left_ns\":1e308}", "{\"left_ns\":\"7\"}", "{\"left_ns\":1.5}",
-		"{\"left_ns\":-9223372036854775808}", "{\"text\":5}", "{\"text\":[\"x\"]}", "{\"text\":\"\"}",
+		"5",
+		"true",
+		"\"x\"",
+		"[]",
+		"{}",
+		"[{\"share\":0.5}]",
+		"{\"share\":\"0.5\"}",
+		"{\"share\":-0.1}",
+		"{\"share\":1.0001}",
+		"{\"share\":1e308}",
+		"{\"share\":-1e308}",
+		"{\"share\":2}",
+		"{\"share\":null,\"left_ns\":null,\"text\":null}",
+		"{\"left_ns\":-5}",
+		"{\"left_ns\":1e308}",
+		"{\"left_ns\":\"7\"}",
+		"{\"left_ns\":1.5}",
+		"{\"left_ns\":-9223372036854775808}",
+		"{\"text\":5}",
+		"{\"text\":[\"x\"]}",
+		"{\"text\":\"\"}",
 	};
 
 	(void)state;
@@ -302,7 +322,8 @@ static void test_nonsense_is_not_known(void **state)
 	}
 	assert_true(told("{\"share\":7,\"left_ns\":-1,\"text\":\"a\\u001b[2Jb\"}"));
 	assert_true(isnan(p.share) && p.left_ns == CMD_LEFT_UNKNOWN);
-	answer_progress(asked("progress"), "{\"share\":1,\"left_ns\":9223372036854775807,\"text\":\"\\u0000x\"}");
+	answer_progress(asked("progress"),
+			"{\"share\":1,\"left_ns\":9223372036854775807,\"text\":\"\\u0000x\"}");
 	assert_true(look());
 	assert_true(p.share == 1 && p.left_ns == INT64_MAX);
 	assert_string_equal(p.text, "");
@@ -325,13 +346,20 @@ static void test_a_long_text_is_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_it_is_asked_for_and_not_waited_for, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_what_is_said_of_a_command_ends_with_it, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_cancelled_command_is_told_no_more, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_ports_are_told_on_through_a_short_command, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_server_that_refuses_is_not_asked_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_server_that_is_lost_tells_nothing, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_an_old_word_is_told_no_more, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_it_is_asked_for_and_not_waited_for, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_what_is_said_of_a_command_ends_with_it, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_a_cancelled_command_is_told_no_more, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_ports_are_told_on_through_a_short_command,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_server_that_refuses_is_not_asked_again,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_server_that_is_lost_tells_nothing, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_an_old_word_is_told_no_more, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_nonsense_is_not_known, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_long_text_is_cut, set_up, tear_down),
 	};

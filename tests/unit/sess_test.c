@@ -26,7 +26,8 @@ static int run_say(struct cmd_run *r, const struct arg_val *args, struct err *e)
 static int run_fail(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	(void)r;
-	return err_at(e, strcmp(args[0].text, "env") == 0 ? ENODEV : EINVAL, args[0].col, "refused");
+	return err_at(e, strcmp(args[0].text, "env") == 0 ? ENODEV : EINVAL, args[0].col,
+		      "refused");
 }
 
 static int run_code(struct cmd_run *r, const struct arg_val *args, struct err *e)
@@ -72,7 +73,12 @@ static const struct arg_spec none[] = {{ARG_END}};
 static const struct verb say = {.name = "say", .args = word, .help = "say", .run = run_say};
 static const struct verb refuse = {.name = "fail", .args = word, .help = "fail", .run = run_fail};
 static const struct verb code = {.name = "code", .args = none, .help = "code", .run = run_code};
-static const struct verb hold = {.name = "hold", .args = none, .help = "hold", .run = run_hold, .poll = poll_hold, .cancel = cancel_hold};
+static const struct verb hold = {.name = "hold",
+				 .args = none,
+				 .help = "hold",
+				 .run = run_hold,
+				 .poll = poll_hold,
+				 .cancel = cancel_hold};
 static const struct verb leave = {.name = "quit", .args = none, .help = "quit", .run = run_quit};
 static const struct verb *const verbs[] = {&say, &refuse, &code, &hold, &leave};
 
@@ -91,10 +97,18 @@ static void event(void *arg, const struct sess_event *ev)
 {
 	assert_string_equal(arg, "arg");
 	switch (ev->kind) {
-	case SESS_RESULT: sbuf_addf(&seen, "out %s", ev->text); break;
-	case SESS_NOTE: sbuf_addf(&seen, "note %s", ev->text); break;
-	case SESS_ERROR: sbuf_addf(&seen, "err %s", ev->text); break;
-	case SESS_DONE: sbuf_addf(&seen, "done %d %d\n", ev->rc, ev->exit_code); break;
+	case SESS_RESULT:
+		sbuf_addf(&seen, "out %s", ev->text);
+		break;
+	case SESS_NOTE:
+		sbuf_addf(&seen, "note %s", ev->text);
+		break;
+	case SESS_ERROR:
+		sbuf_addf(&seen, "err %s", ev->text);
+		break;
+	case SESS_DONE:
+		sbuf_addf(&seen, "done %d %d\n", ev->rc, ev->exit_code);
+		break;
 	}
 }
 
@@ -128,7 +142,8 @@ static void test_one_turn(void **state)
 	assert_int_equal(ran, 0); /* only a turn of the loop runs commands */
 	sess_poll(s);
 	assert_false(sess_busy(s));
-	assert_string_equal(sbuf_str(&seen), "out a\nnote note a\ndone 0 0\nout b\nnote note b\ndone 0 0\n");
+	assert_string_equal(sbuf_str(&seen),
+			    "out a\nnote note a\ndone 0 0\nout b\nnote note b\ndone 0 0\n");
 }
 
 static void test_batch_stops_at_the_first_refused(void **state)
@@ -158,7 +173,8 @@ static void test_keep_going(void **state)
 	assert_int_equal(sess_exit_code(s), 2);
 }
 
-/* At the prompt the rest of a refused line is dropped, what was typed ahead is not, and the next line works. */
+/* At the prompt the rest of a refused line is dropped, what was typed ahead is not, and the next
+ * line works. */
 static void test_prompt(void **state)
 {
 	(void)state;
@@ -191,7 +207,8 @@ static void on_runs(bool begins)
 	over += !begins;
 }
 
-/* What is held stays in its place; who wants to know hears when something runs, and nothing while there is nothing. */
+/* What is held stays in its place; who wants to know hears when something runs, and nothing while
+ * there is nothing. */
 static void test_hold(void **state)
 {
 	(void)state;
@@ -236,7 +253,8 @@ static void test_line_numbers(void **state)
 {
 	(void)state;
 	open_with((struct sess_opts){.batch = true, .keep_going = true});
-	sess_exec(s, "# one\n\nfail three\nsay x; fail four\nfail 'a\nb'\n# it's\nfail eight", "f:1");
+	sess_exec(s, "# one\n\nfail three\nsay x; fail four\nfail 'a\nb'\n# it's\nfail eight",
+		  "f:1");
 	sess_poll(s);
 	assert_non_null(strstr(sbuf_str(&seen), "f:3: fail three"));
 	assert_non_null(strstr(sbuf_str(&seen), "f:4: fail four"));
@@ -303,7 +321,9 @@ static void test_free_while_pending(void **state)
 /* Each result takes one line; what only looks like one, or comes again, was printed otherwise. */
 static void test_printed_lines(void **state)
 {
-	struct sess_event ev = {.kind = SESS_RESULT, .text = "{half\n{\"a\":1,\"b\":\"x\"}\nplain\n{\"a\":1,\"b\":\"x\"}\n0.10000000000000001\nend"};
+	struct sess_event ev = {
+		.kind = SESS_RESULT,
+		.text = "{half\n{\"a\":1,\"b\":\"x\"}\nplain\n{\"a\":1,\"b\":\"x\"}\n0.10000000000000001\nend"};
 	struct sbuf docs = {0}, text = {0};
 
 	(void)state;
@@ -325,9 +345,18 @@ static void test_printed_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_one_turn), T(test_batch_stops_at_the_first_refused), T(test_keep_going), T(test_prompt), T(test_hold), T(test_exit_codes),
-		T(test_line_numbers), T(test_pending_holds_the_line), T(test_cancel), T(test_nothing_after_quit),
-		T(test_free_while_pending), cmocka_unit_test(test_printed_lines),
+		T(test_one_turn),
+		T(test_batch_stops_at_the_first_refused),
+		T(test_keep_going),
+		T(test_prompt),
+		T(test_hold),
+		T(test_exit_codes),
+		T(test_line_numbers),
+		T(test_pending_holds_the_line),
+		T(test_cancel),
+		T(test_nothing_after_quit),
+		T(test_free_while_pending),
+		cmocka_unit_test(test_printed_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

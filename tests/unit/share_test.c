@@ -15,10 +15,22 @@ static const struct vspec share = {.type = &vt_share};
 
 static void test_right(void **state)
 {
-	static const struct { const char *text; uint64_t ppb; const char *canon; } cases[] = {
-		{"0.1%", 1000000, "0.1%"}, {"20ppm", 20000, "20ppm"}, {"0.002%", 20000, "20ppm"}, {"1000ppm", 1000000, "0.1%"},
-		{"1.5ppm", 1500, "1.5ppm"}, {"1ppb", 1, "0.001ppm"}, {"100%", 1000000000, "100%"}, {"0", 0, "0%"}, {"0%", 0, "0%"},
-		{"0.01%", 100000, "0.01%"}, {"99.9999999%", 999999999, "99.9999999%"},
+	static const struct {
+		const char *text;
+		uint64_t ppb;
+		const char *canon;
+	} cases[] = {
+		{"0.1%", 1000000, "0.1%"},
+		{"20ppm", 20000, "20ppm"},
+		{"0.002%", 20000, "20ppm"},
+		{"1000ppm", 1000000, "0.1%"},
+		{"1.5ppm", 1500, "1.5ppm"},
+		{"1ppb", 1, "0.001ppm"},
+		{"100%", 1000000000, "100%"},
+		{"0", 0, "0%"},
+		{"0%", 0, "0%"},
+		{"0.01%", 100000, "0.01%"},
+		{"99.9999999%", 999999999, "99.9999999%"},
 	};
 
 	(void)state;
@@ -38,9 +50,18 @@ static void test_right(void **state)
 
 static void test_wrong(void **state)
 {
-	static const struct { const char *text; int rc; const char *says; } cases[] = {
-		{"101%", -ERANGE, "too large"}, {"5", -EINVAL, "no unit"}, {"0.1ppb", -EINVAL, "not a whole number"}, {"-1%", -EINVAL, "-1%"},
-		{"1 x", -EINVAL, "more after the number"}, {"", -EINVAL, "\"\""}, {"1pct", -EINVAL, "pct"},
+	static const struct {
+		const char *text;
+		int rc;
+		const char *says;
+	} cases[] = {
+		{"101%", -ERANGE, "too large"},
+		{"5", -EINVAL, "no unit"},
+		{"0.1ppb", -EINVAL, "not a whole number"},
+		{"-1%", -EINVAL, "-1%"},
+		{"1 x", -EINVAL, "more after the number"},
+		{"", -EINVAL, "\"\""},
+		{"1pct", -EINVAL, "pct"},
 	};
 
 	(void)state;
@@ -56,7 +77,8 @@ static void test_wrong(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_right), cmocka_unit_test(test_wrong)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_right),
+					   cmocka_unit_test(test_wrong)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

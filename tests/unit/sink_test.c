@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind sink and the receive side of a turn: what is counted, and that every buffer goes home, also the odd ones. */
+/* Kind sink and the receive side of a turn: what is counted, and that every buffer goes home, also
+ * the odd ones. */
 #include "count_run.h"
 #include "dp_fake.h"
 
@@ -54,9 +55,11 @@ static struct sink_world *sink_new(unsigned burst)
 	snprintf(name, sizeof(name), "s%u", serial++);
 	assert_int_equal(mbox_open(&x->w.mbox, name, SOCKET_ID_ANY, &e), 0);
 	x->rxq.dev = FAKE_DEV;
-	x->task = (struct dp_task){.kind = &dp_kind_sink, .state = zeroed(sizeof(struct count_state))};
+	x->task = (struct dp_task){.kind = &dp_kind_sink,
+				   .state = zeroed(sizeof(struct count_state))};
 	x->slot = (struct dp_rx_slot){.q = &x->rxq, .burst = (uint16_t)burst};
-	x->plan = (struct dp_plan){.seq = 1, .ntasks = 1, .nrx = 1, .task = &x->task, .rx = &x->slot};
+	x->plan =
+		(struct dp_plan){.seq = 1, .ntasks = 1, .nrx = 1, .task = &x->task, .rx = &x->slot};
 	assert_true(mbox_post(&x->w.mbox, &x->plan));
 	return x;
 }
@@ -104,8 +107,8 @@ static void test_counts(void **state)
 	}
 }
 
-/* A frame that somebody else holds too, frames of segments, frames of another pool, clones: each goes where it belongs, whatever the burst is
- * made of. */
+/* A frame that somebody else holds too, frames of segments, frames of another pool, clones: each
+ * goes where it belongs, whatever the burst is made of. */
 static void test_odd_buffers(void **state)
 {
 	(void)state;
@@ -178,11 +181,16 @@ static unsigned class_of(unsigned size)
 	return c;
 }
 
-static const uint8_t dst_of[4][6] = {{2, 0, 0, 0, 0, 1}, {1, 0, 0x5e, 0, 0, 1}, {255, 255, 255, 255, 255, 255}, {255, 255, 255, 255, 255, 254}};
-static const uint32_t said_of[4] = {DP_DST_KNOWN, DP_DST_KNOWN | DP_DST_GROUP, DP_DST_KNOWN | DP_DST_GROUP | DP_DST_BROADCAST,
+static const uint8_t dst_of[4][6] = {{2, 0, 0, 0, 0, 1},
+				     {1, 0, 0x5e, 0, 0, 1},
+				     {255, 255, 255, 255, 255, 255},
+				     {255, 255, 255, 255, 255, 254}};
+static const uint32_t said_of[4] = {DP_DST_KNOWN, DP_DST_KNOWN | DP_DST_GROUP,
+				    DP_DST_KNOWN | DP_DST_GROUP | DP_DST_BROADCAST,
 				    DP_DST_KNOWN | DP_DST_GROUP};
 
-/* Bursts of one size or of many, to one address or to many, which the sender says or not; frames that begin elsewhere in their buffers. */
+/* Bursts of one size or of many, to one address or to many, which the sender says or not; frames
+ * that begin elsewhere in their buffers. */
 static void test_classes(void **state)
 {
 	static const unsigned bursts[] = {1, 7, 32, 512};
@@ -223,7 +231,8 @@ static void test_classes(void **state)
 	}
 }
 
-/* Frames that say to whom they are need not be read; one that was written to since says nothing any more. */
+/* Frames that say to whom they are need not be read; one that was written to since says nothing any
+ * more. */
 static void test_said_destinations(void **state)
 {
 	struct rte_mempool *mp = pool_of(1100);
@@ -250,7 +259,8 @@ static void test_said_destinations(void **state)
 	sink_free(x);
 }
 
-/* Bursts after an idle turn are all timed, later ones from time to time, and each stands for as many. */
+/* Bursts after an idle turn are all timed, later ones from time to time, and each stands for as
+ * many. */
 static void test_times(void **state)
 {
 	struct rte_mempool *mp = pool_of(4000);
@@ -284,7 +294,8 @@ static unsigned tapped;
 static bool put_off;
 static uint64_t tap_bytes;
 
-static void tap(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+static void tap(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
+		uint64_t now)
 {
 	bool alike = true;
 
@@ -294,7 +305,8 @@ static void tap(void *state, const struct dp_burst *b, struct rte_mbuf *const *m
 	put_off = true;
 	for (unsigned i = 0; i < n; i++) {
 		tap_bytes += m[i]->pkt_len + 4;
-		alike &= m[i]->data_len == m[0]->data_len && m[i]->data_off == m[0]->data_off && m[i]->ol_flags == m[0]->ol_flags;
+		alike &= m[i]->data_len == m[0]->data_len && m[i]->data_off == m[0]->data_off &&
+			 m[i]->ol_flags == m[0]->ol_flags;
 	}
 	assert_int_equal(b->alike, alike);
 }
@@ -305,7 +317,8 @@ static void flush(void *state)
 	put_off = false;
 }
 
-/* Taps see every frame before the owner gives it back; what they put off is done once no frame is there, and before their plan goes. */
+/* Taps see every frame before the owner gives it back; what they put off is done once no frame is
+ * there, and before their plan goes. */
 static void test_taps(void **state)
 {
 	struct rte_mempool *mp = pool_of(1100);
@@ -347,7 +360,8 @@ static void test_seen(void **state)
 		at = 0;
 		for (ready = 0; ready < 300; ready++) {
 			line[ready] = frame_of(mp, 60 + any(round % 2 ? 1 : 1000));
-			rte_pktmbuf_mtod(line[ready], uint8_t *)[0] = (uint8_t)(round % 3 ? any(2) : 0xff * any(2));
+			rte_pktmbuf_mtod(line[ready], uint8_t *)[0] =
+				(uint8_t)(round % 3 ? any(2) : 0xff * any(2));
 			copy[ready] = rte_pktmbuf_copy(line[ready], mp, 0, UINT32_MAX);
 			assert_non_null(copy[ready]);
 		}
@@ -370,8 +384,10 @@ static void test_seen(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts), cmocka_unit_test(test_odd_buffers), cmocka_unit_test(test_taps), cmocka_unit_test(test_seen),
-		cmocka_unit_test(test_classes), cmocka_unit_test(test_said_destinations), cmocka_unit_test(test_times),
+		cmocka_unit_test(test_counts),  cmocka_unit_test(test_odd_buffers),
+		cmocka_unit_test(test_taps),    cmocka_unit_test(test_seen),
+		cmocka_unit_test(test_classes), cmocka_unit_test(test_said_destinations),
+		cmocka_unit_test(test_times),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -33,7 +33,8 @@ static void color_is(const char *text, int32_t want, const char *printed)
 
 static void test_colors(void **state)
 {
-	static const char *const names[] = {"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"};
+	static const char *const names[] = {"black", "red",     "green", "yellow",
+					    "blue",  "magenta", "cyan",  "white"};
 
 	(void)state;
 	for (int i = 0; i < 8; i++) {
@@ -66,8 +67,11 @@ static void test_colors(void **state)
 static void test_no_colors(void **state)
 {
 	static const char *const bad[] = {
-		"", "256", "-1", "+1", " 1", "1 ", "1x", "#", "#fff", "#ff87000", "#ff870g", "0x", "0xfff", "0x1000000", "0x ff870", "b", "bright_",
-		"bl", "reddish", "99999999999999999999", "#+ff870", "0x-ff870",
+		"",        "256",      "-1",    "+1",        " 1",
+		"1 ",      "1x",       "#",     "#fff",      "#ff87000",
+		"#ff870g", "0x",       "0xfff", "0x1000000", "0x ff870",
+		"b",       "bright_",  "bl",    "reddish",   "99999999999999999999",
+		"#+ff870", "0x-ff870",
 	};
 
 	(void)state;
@@ -100,7 +104,9 @@ static void attr_is(const char *text, uint32_t want, const char *printed)
 
 static void test_attrs(void **state)
 {
-	static const char *const bad[] = {"", ",", "bold,", ",bold", "bold,,blink", "off,bold", "bold,default", "bolt", "b", "bold blink"};
+	static const char *const bad[] = {
+		"",     ",", "bold,",     ",bold", "bold,,blink", "off,bold", "bold,default",
+		"bolt", "b", "bold blink"};
 
 	(void)state;
 	attr_is("off", 0, "off");
@@ -155,11 +161,40 @@ static void test_roles(void **state)
 static void test_pktgen_roles(void **state)
 {
 	static const char *const names[] = {
-		"default", "top.spinner", "top.ports", "top.page", "top.copyright", "top.poweredby", "sep.dash", "sep.text",
-		"stats.port.label", "stats.port.flags", "stats.port.data", "stats.port.status", "stats.port.linklbl", "stats.port.link",
-		"stats.port.ratelbl", "stats.port.rate", "stats.port.sizelbl", "stats.port.sizes", "stats.port.errlbl", "stats.port.errors",
-		"stats.port.totlbl", "stats.port.totals", "stats.dyn.label", "stats.dyn.values", "stats.stat.label", "stats.stat.values",
-		"stats.total.label", "stats.total.data", "stats.colon", "stats.rate.count", "stats.bdf", "stats.mac", "stats.ip", "pktgen.prompt",
+		"default",
+		"top.spinner",
+		"top.ports",
+		"top.page",
+		"top.copyright",
+		"top.poweredby",
+		"sep.dash",
+		"sep.text",
+		"stats.port.label",
+		"stats.port.flags",
+		"stats.port.data",
+		"stats.port.status",
+		"stats.port.linklbl",
+		"stats.port.link",
+		"stats.port.ratelbl",
+		"stats.port.rate",
+		"stats.port.sizelbl",
+		"stats.port.sizes",
+		"stats.port.errlbl",
+		"stats.port.errors",
+		"stats.port.totlbl",
+		"stats.port.totals",
+		"stats.dyn.label",
+		"stats.dyn.values",
+		"stats.stat.label",
+		"stats.stat.values",
+		"stats.total.label",
+		"stats.total.data",
+		"stats.colon",
+		"stats.rate.count",
+		"stats.bdf",
+		"stats.mac",
+		"stats.ip",
+		"pktgen.prompt",
 	};
 
 	(void)state;
@@ -196,7 +231,8 @@ static void test_round_trip(void **state)
 
 	(void)state;
 	for (int i = 0; i < ROLES; i++)
-		t.style[i] = (struct theme_style){i % 3 == 0 ? (0x10203 * i) | THEME_RGB : i * 5, i % 7 - 2, (uint32_t)i % 32};
+		t.style[i] = (struct theme_style){i % 3 == 0 ? (0x10203 * i) | THEME_RGB : i * 5,
+						  i % 7 - 2, (uint32_t)i % 32};
 	theme_text(&t, &text);
 	write_file("all", text.s);
 	assert_int_equal(theme_read(path_of("all"), &back, &e), 0);
@@ -221,7 +257,9 @@ static void test_read(void **state)
 	assert_int_equal(theme_read(path_of("bad"), &t, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "bad:3: "));
 	assert_memory_equal(&t, &before, sizeof(t));
-	write_file("good", "theme top.page 'red' none \"bold\" # words may be quoted\n\n  theme off; theme sep.dash \"#010203\"; cls\n");
+	write_file(
+		"good",
+		"theme top.page 'red' none \"bold\" # words may be quoted\n\n  theme off; theme sep.dash \"#010203\"; cls\n");
 	assert_int_equal(theme_read(path_of("good"), &t, &e), 0);
 	assert_int_equal(t.style[ROLE_TOP_PAGE].fg, 1);
 	assert_int_equal(t.style[ROLE_TOP_PAGE].attr, ATTR_BOLD);
@@ -234,10 +272,12 @@ static void test_read(void **state)
 	assert_int_equal(theme_read(dir, &t, &e), -EINVAL);
 }
 
-/* All that come with the program set every role; dark is the built-in one, mono has no colour, colourblind no red and green. */
+/* All that come with the program set every role; dark is the built-in one, mono has no colour,
+ * colourblind no red and green. */
 static void test_files(void **state)
 {
-	static const char *const names[] = {"dark", "light", "high-contrast", "colourblind", "mono"};
+	static const char *const names[] = {"dark", "light", "high-contrast", "colourblind",
+					    "mono"};
 	struct theme base = {0};
 
 	(void)state;
@@ -259,14 +299,18 @@ static void test_files(void **state)
 			theme_line(&t, (enum role)r, &line);
 			sbuf_addc(&line, '\n');
 			if (strstr(text, line.s) == NULL)
-				fail_msg("%s says nothing of %s, or in other words: %s", names[i], theme_role_name[r], line.s);
-			bool red = t.style[r].fg % 8 == 1 || t.style[r].bg % 8 == 1, green = t.style[r].fg % 8 == 2 || t.style[r].bg % 8 == 2;
-			if (strcmp(names[i], "colourblind") == 0 && t.style[r].fg < 16 && t.style[r].bg < 16)
+				fail_msg("%s says nothing of %s, or in other words: %s", names[i],
+					 theme_role_name[r], line.s);
+			bool red = t.style[r].fg % 8 == 1 || t.style[r].bg % 8 == 1,
+			     green = t.style[r].fg % 8 == 2 || t.style[r].bg % 8 == 2;
+			if (strcmp(names[i], "colourblind") == 0 && t.style[r].fg < 16 &&
+			    t.style[r].bg < 16)
 				assert_false(red || green);
 			if (strcmp(names[i], "mono") == 0)
 				assert_true(t.style[r].fg < 0 && t.style[r].bg < 0);
 		}
-		assert_true(strcmp(names[i], "dark") != 0 || memcmp(t.style, base.style, sizeof(base.style)) == 0);
+		assert_true(strcmp(names[i], "dark") != 0 ||
+			    memcmp(t.style, base.style, sizeof(base.style)) == 0);
 		sbuf_free(&path);
 		sbuf_free(&line);
 	}
@@ -357,8 +401,16 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	static const char *const made[] = {
-		"wirerate/themes/own.theme", "wirerate/themes/default.theme", "wirerate/themes/.hidden.theme", "wirerate/themes/other",
-		"wirerate/themes", "wirerate", "all", "bad", "good", "",
+		"wirerate/themes/own.theme",
+		"wirerate/themes/default.theme",
+		"wirerate/themes/.hidden.theme",
+		"wirerate/themes/other",
+		"wirerate/themes",
+		"wirerate",
+		"all",
+		"bad",
+		"good",
+		"",
 	};
 
 	(void)state;
@@ -370,9 +422,11 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_colors), cmocka_unit_test(test_no_colors), cmocka_unit_test(test_attrs), cmocka_unit_test(test_roles),
-		cmocka_unit_test(test_pktgen_roles), cmocka_unit_test(test_round_trip), cmocka_unit_test(test_read), cmocka_unit_test(test_files),
-		cmocka_unit_test(test_find), cmocka_unit_test(test_view),
+		cmocka_unit_test(test_colors),       cmocka_unit_test(test_no_colors),
+		cmocka_unit_test(test_attrs),        cmocka_unit_test(test_roles),
+		cmocka_unit_test(test_pktgen_roles), cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_read),         cmocka_unit_test(test_files),
+		cmocka_unit_test(test_find),         cmocka_unit_test(test_view),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

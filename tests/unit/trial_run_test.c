@@ -57,7 +57,8 @@ static void test_wire(void **state)
 		const struct trial_flow *f = &r->flow[i];
 		assert_true(portset_has(&f->from, i) && portset_has(&f->to, !i));
 		assert_int_equal(f->load.intended, 2000);
-		assert_true(f->fates.sent <= 2000 && (f->fates.sent == 2000 || r->verdict != TRIAL_VALID));
+		assert_true(f->fates.sent <= 2000 &&
+			    (f->fates.sent == 2000 || r->verdict != TRIAL_VALID));
 		assert_int_equal(f->fates.received, f->fates.sent - f->fates.not_accepted);
 		assert_int_equal(f->fates.lost + f->fates.excess, 0);
 	}
@@ -66,12 +67,16 @@ static void test_wire(void **state)
 	assert_false(r->is[TRIAL_LINK]);
 	assert_int_equal(ctl_port_cfg(c, 0)->count, 7);
 	assert_true(ctl_port_cfg(c, 0)->rate.value == 5);
-	json_t *doc = trial_json(r, &s.cfg), *o = json_object_get(doc, "trial"), *fates = json_object_get(o, "fates");
+	json_t *doc = trial_json(r, &s.cfg), *o = json_object_get(doc, "trial"),
+	       *fates = json_object_get(o, "fates");
 	assert_int_equal(json_array_size(json_object_get(o, "directions")), 2);
-	assert_int_equal(json_integer_value(json_object_get(fates, "sent")), (json_int_t)r->sum.sent);
-	assert_true(json_is_integer(json_object_get(fates, "duplicated"))); /* the default frame of 64 bytes has room for a probe */
+	assert_int_equal(json_integer_value(json_object_get(fates, "sent")),
+			 (json_int_t)r->sum.sent);
+	/* the default frame of 64 bytes has room for a probe */
+	assert_true(json_is_integer(json_object_get(fates, "duplicated")));
 	assert_string_equal(json_string_value(json_object_get(o, "told_by")), "probes");
-	assert_string_equal(json_string_value(json_object_get(o, "verdict")), trial_verdict_name(r->verdict));
+	assert_string_equal(json_string_value(json_object_get(o, "verdict")),
+			    trial_verdict_name(r->verdict));
 	json_decref(doc);
 	trial_free(t);
 	fresh(0, 1);
@@ -124,7 +129,8 @@ static void not_begun(const struct trial_spec *s, const char *word, const char *
 	struct trial *t = NULL;
 	struct err e = {.text = ""};
 
-	if (trial_start(c, s, &t, &e) >= 0 || t != NULL || strstr(e.text, word) == NULL || strstr(e.text, help) == NULL)
+	if (trial_start(c, s, &t, &e) >= 0 || t != NULL || strstr(e.text, word) == NULL ||
+	    strstr(e.text, help) == NULL)
 		fail_msg("'%s'; wanted '%s' and '%s'", e.text, word, help);
 	for (unsigned p = 0; p < 3; p++)
 		assert_false(ctl_sending(c, p));
@@ -191,7 +197,8 @@ static void test_cancel(void **state)
 	s.duration_ns = 20000000;
 	struct trial *t = begun(&s);
 	ended(t);
-	assert_int_equal(trial_result(t)->sum.received, trial_result(t)->sum.sent - trial_result(t)->sum.not_accepted);
+	assert_int_equal(trial_result(t)->sum.received,
+			 trial_result(t)->sum.sent - trial_result(t)->sum.not_accepted);
 	trial_free(t);
 }
 
@@ -224,7 +231,11 @@ static void test_own_time(void **state)
 #define HELD 512 /* whole batches */
 
 /* Port 1's receiver gets nothing before it is told to, and is held up behind the last frame. */
-static struct { eth_rx_burst_t rx; bool open, was; unsigned came; } held;
+static struct {
+	eth_rx_burst_t rx;
+	bool open, was;
+	unsigned came;
+} held;
 
 static uint16_t held_rx(void *q, struct rte_mbuf **m, uint16_t n)
 {
@@ -238,7 +249,8 @@ static uint16_t held_rx(void *q, struct rte_mbuf **m, uint16_t n)
 	return got;
 }
 
-/* A trial ends when the last latencies are in the histograms, not as soon as all frames are counted. */
+/* A trial ends when the last latencies are in the histograms, not as soon as all frames are
+ * counted. */
 static void test_held_up(void **state)
 {
 	struct trial_spec s = spec_of(0, 10240, 50000000);
@@ -283,9 +295,11 @@ static void hears_too(unsigned port)
 	assert_true(from != NULL && to != NULL);
 	for (unsigned q = 0; q < a->spec.of[0].nqueues; q++) {
 		uint32_t n;
-		memcpy((void *)(uintptr_t)prx_flow(to->prx, 0, 0, q), prx_flow(from->prx, 0, 0, q), sizeof(struct prx_flow));
+		memcpy((void *)(uintptr_t)prx_flow(to->prx, 0, 0, q), prx_flow(from->prx, 0, 0, q),
+		       sizeof(struct prx_flow));
 		const struct prx_block *window = prx_window(from->prx, 0, 0, q, &n);
-		memcpy((void *)(uintptr_t)prx_window(to->prx, 0, 0, q, &n), window, n * sizeof(*window));
+		memcpy((void *)(uintptr_t)prx_window(to->prx, 0, 0, q, &n), window,
+		       n * sizeof(*window));
 	}
 }
 
@@ -301,7 +315,8 @@ static struct probe_counts heard_on(unsigned ports)
 	return n;
 }
 
-/* Copies that come in on two of the receivers are copies, and are not told apart only where a third port heard some, too. */
+/* Copies that come in on two of the receivers are copies, and are not told apart only where a third
+ * port heard some, too. */
 static void test_copies_on_two_receivers(void **state)
 {
 	struct portset all = only(0);
@@ -315,7 +330,8 @@ static void test_copies_on_two_receivers(void **state)
 	stream(0, 0)->frame.probe = 1;
 	portset_add(&all, 1);
 	portset_add(&all, 2);
-	for (unsigned round = 0; round < 2; round++) { /* what was before is the same on all of them, and cleared */
+	/* what was before is the same on all of them, and cleared */
+	for (unsigned round = 0; round < 2; round++) {
 		if (round > 0) {
 			hears_too(2);
 			hears_too(0);
@@ -347,9 +363,10 @@ static void test_copies_on_two_receivers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wire), cmocka_unit_test(test_null), cmocka_unit_test(test_learning), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_cancel), cmocka_unit_test(test_own_time), cmocka_unit_test(test_held_up),
-		cmocka_unit_test(test_copies_on_two_receivers),
+		cmocka_unit_test(test_wire),     cmocka_unit_test(test_null),
+		cmocka_unit_test(test_learning), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_cancel),   cmocka_unit_test(test_own_time),
+		cmocka_unit_test(test_held_up),  cmocka_unit_test(test_copies_on_two_receivers),
 	};
 
 	if (!live_open("trial_run_test"))

@@ -40,8 +40,15 @@ static void test_fates_of_counters(void **state)
 	f = closed(&(struct trial_counts){.accepted = 1000, .arrived = 1000});
 	assert_int_equal(f.received, 1000);
 	assert_int_equal(f.lost + f.excess, 0);
-	f = closed(&(struct trial_counts){.accepted = 1000, .dropped = 10, .tx_errors = 3, .unconfirmed = 7, .arrived = 900, .arrived_late = 5,
-					  .missed = 20, .nombuf = 2, .rx_errors = 1});
+	f = closed(&(struct trial_counts){.accepted = 1000,
+					  .dropped = 10,
+					  .tx_errors = 3,
+					  .unconfirmed = 7,
+					  .arrived = 900,
+					  .arrived_late = 5,
+					  .missed = 20,
+					  .nombuf = 2,
+					  .rx_errors = 1});
 	assert_int_equal(f.sent, 1010);
 	assert_int_equal(f.not_accepted, 10);
 	assert_int_equal(f.tx_errors, 3);
@@ -58,27 +65,40 @@ static void test_fates_of_counters(void **state)
 	assert_int_equal(f.excess, 3);
 	assert_int_equal(f.lost, 0);
 	/* frames to groups are others' where the trial sends none; else nobody knows */
-	f = closed(&(struct trial_counts){.accepted = 100, .arrived = 103, .group = 4, .unicast = true});
+	f = closed(&(
+		struct trial_counts){.accepted = 100, .arrived = 103, .group = 4, .unicast = true});
 	assert_int_equal(f.received, 99);
 	assert_int_equal(f.others, 4);
 	assert_int_equal(f.lost, 1);
 	f = closed(&(struct trial_counts){.accepted = 100, .arrived = 103, .group = 4});
 	assert_int_equal(f.excess, 3);
 	/* all that came late is others' */
-	f = closed(&(struct trial_counts){.accepted = 10, .arrived_late = 4, .group = 4, .unicast = true});
+	f = closed(&(struct trial_counts){
+		.accepted = 10, .arrived_late = 4, .group = 4, .unicast = true});
 	assert_int_equal(f.late + f.received, 0);
 	assert_int_equal(f.others, 4);
 	assert_int_equal(f.lost, 10);
 }
 
-/* Each frame with a probe tells of itself; the devices' counters hold others' frames too and share out what did not arrive. */
+/* Each frame with a probe tells of itself; the devices' counters hold others' frames too and share
+ * out what did not arrive. */
 static void test_fates_of_probes(void **state)
 {
 	struct trial_fates f;
 
 	(void)state;
-	f = closed(&(struct trial_counts){.told = true, .accepted = 1000, .dropped = 5, .whole = 900, .whole_late = 10, .beyond = 2,
-					  .corrupted = 8, .duplicated = 50, .reordered = 60, .missed = 30, .nombuf = 100, .rx_errors = 3,
+	f = closed(&(struct trial_counts){.told = true,
+					  .accepted = 1000,
+					  .dropped = 5,
+					  .whole = 900,
+					  .whole_late = 10,
+					  .beyond = 2,
+					  .corrupted = 8,
+					  .duplicated = 50,
+					  .reordered = 60,
+					  .missed = 30,
+					  .nombuf = 100,
+					  .rx_errors = 3,
 					  .arrived = 977});
 	assert_int_equal(f.received, 900);
 	assert_int_equal(f.late, 12);
@@ -92,36 +112,54 @@ static void test_fates_of_probes(void **state)
 	assert_int_equal(f.untold, 0);
 	assert_int_equal(f.lost + f.excess, 0);
 	/* duplicates do not hide a loss */
-	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 90, .duplicated = 10, .arrived = 100});
+	f = closed(&(struct trial_counts){
+		.told = true, .accepted = 100, .whole = 90, .duplicated = 10, .arrived = 100});
 	assert_int_equal(f.lost, 10);
 	/* what is damaged beyond its name is one of ours as long as some are missing */
-	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 97, .damaged = 5, .arrived = 102});
+	f = closed(&(struct trial_counts){
+		.told = true, .accepted = 100, .whole = 97, .damaged = 5, .arrived = 102});
 	assert_int_equal(f.corrupted, 3);
 	assert_int_equal(f.others, 0);
 	/* what came without a probe may be what is missing: nobody claims to know */
-	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 90, .plain = 4, .arrived = 94});
+	f = closed(&(struct trial_counts){
+		.told = true, .accepted = 100, .whole = 90, .plain = 4, .arrived = 94});
 	assert_int_equal(f.unknown, 4);
 	assert_int_equal(f.lost, 6);
 	assert_int_equal(f.others, 0);
 	assert_true(isnan(trial_loss(&f)));
-	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 97, .plain = 7, .group = 2, .unicast = true, .arrived = 104});
+	f = closed(&(struct trial_counts){.told = true,
+					  .accepted = 100,
+					  .whole = 97,
+					  .plain = 7,
+					  .group = 2,
+					  .unicast = true,
+					  .arrived = 104});
 	assert_int_equal(f.unknown, 3);
 	assert_int_equal(f.lost, 0);
 	assert_int_equal(f.others, 4);
 	/* but nothing is missing, or others sent them: to groups, or with probes of their own */
-	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 100, .plain = 7, .arrived = 107});
+	f = closed(&(struct trial_counts){
+		.told = true, .accepted = 100, .whole = 100, .plain = 7, .arrived = 107});
 	assert_int_equal(f.unknown + f.lost, 0);
 	assert_int_equal(f.others, 7);
-	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 90, .plain = 5, .group = 5, .unicast = true, .arrived = 99});
+	f = closed(&(struct trial_counts){.told = true,
+					  .accepted = 100,
+					  .whole = 90,
+					  .plain = 5,
+					  .group = 5,
+					  .unicast = true,
+					  .arrived = 99});
 	assert_int_equal(f.unknown, 0);
 	assert_int_equal(f.lost, 10);
 	assert_int_equal(f.others, 9);
 	assert_true(trial_loss(&f) > 0.0999);
 	/* receivers counted fewer than told of themselves */
-	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 97, .arrived = 96});
+	f = closed(
+		&(struct trial_counts){.told = true, .accepted = 100, .whole = 97, .arrived = 96});
 	assert_int_equal(f.untold, 1);
 	/* more different frames than were sent */
-	f = closed(&(struct trial_counts){.told = true, .accepted = 100, .whole = 101, .arrived = 101});
+	f = closed(&(
+		struct trial_counts){.told = true, .accepted = 100, .whole = 101, .arrived = 101});
 	assert_int_equal(f.excess, 1);
 }
 
@@ -134,10 +172,26 @@ static void test_fates_close(void **state)
 	for (unsigned i = 0; i < 100000; i++) {
 		uint64_t n = 1 + any(50);
 		struct trial_counts counts = {
-			.accepted = any(n), .dropped = any(n), .tx_errors = any(n) / 4, .unconfirmed = any(n) / 4, .arrived = any(n),
-			.arrived_late = any(n) / 4, .group = any(n) / 2, .unicast = any(2) != 0, .missed = any(n) / 4, .nombuf = any(n) / 4,
-			.rx_errors = any(n) / 4, .told = any(2) != 0, .whole = any(n), .whole_late = any(n) / 4, .beyond = any(n) / 8,
-			.corrupted = any(n) / 8, .duplicated = any(n), .reordered = any(n), .damaged = any(n) / 8, .plain = any(n),
+			.accepted = any(n),
+			.dropped = any(n),
+			.tx_errors = any(n) / 4,
+			.unconfirmed = any(n) / 4,
+			.arrived = any(n),
+			.arrived_late = any(n) / 4,
+			.group = any(n) / 2,
+			.unicast = any(2) != 0,
+			.missed = any(n) / 4,
+			.nombuf = any(n) / 4,
+			.rx_errors = any(n) / 4,
+			.told = any(2) != 0,
+			.whole = any(n),
+			.whole_late = any(n) / 4,
+			.beyond = any(n) / 8,
+			.corrupted = any(n) / 8,
+			.duplicated = any(n),
+			.reordered = any(n),
+			.damaged = any(n) / 8,
+			.plain = any(n),
 		};
 		struct trial_fates f = closed(&counts);
 		double loss = trial_loss(&f);
@@ -163,15 +217,24 @@ struct made {
 /* Two directions of 10^6 frames in 1 s, and nothing wrong. */
 static void make(struct made *m)
 {
-	*m = (struct made){.r = {.ntx = 2, .nflows = 2, .nworkers = 2, .link_changed = -1, .span_ns = 1000000000}};
+	*m = (struct made){.r = {.ntx = 2,
+				 .nflows = 2,
+				 .nworkers = 2,
+				 .link_changed = -1,
+				 .span_ns = 1000000000}};
 	trial_cfg_init(&m->cfg);
 	m->r.tx = m->tx;
 	m->r.flow = m->flow;
 	m->r.worker = m->worker;
 	for (unsigned i = 0; i < 2; i++) {
-		m->tx[i] = (struct trial_tx){.port = i, .load = {.counted = true, .intended = 1000000, .offered = 1000000,
-								 .intended_pps = 1e6, .offered_pps = 1e6,
-								 .duration_ns = 999999000, .due_ns = 999999000}};
+		m->tx[i] = (struct trial_tx){.port = i,
+					     .load = {.counted = true,
+						      .intended = 1000000,
+						      .offered = 1000000,
+						      .intended_pps = 1e6,
+						      .offered_pps = 1e6,
+						      .duration_ns = 999999000,
+						      .due_ns = 999999000}};
 		m->flow[i].counts = (struct trial_counts){.accepted = 1000000, .arrived = 1000000};
 		m->worker[i] = (struct trial_worker){.lcore = i + 1, .waited_known = true};
 	}
@@ -258,16 +321,23 @@ static void test_not_known(void **state)
 
 	(void)state;
 	make(&m);
-	m.flow[1].counts = (struct trial_counts){.told = true, .accepted = 1000000, .whole = 999990, .arrived = 999990};
+	m.flow[1].counts = (struct trial_counts){.told = true,
+						 .accepted = 1000000,
+						 .whole = 999990,
+						 .arrived = 999990};
 	assert_int_equal(judged(&m), TRIAL_VALID);
-	m.flow[1].counts.arrived = m.flow[1].counts.accepted; /* ten that nobody can read: arrived or lost */
+	/* ten that nobody can read: arrived or lost */
+	m.flow[1].counts.arrived = m.flow[1].counts.accepted;
 	m.flow[1].counts.plain = 10;
 	assert_int_equal(judged(&m), TRIAL_COUNTERS);
 	assert_non_null(strstr(m.r.why[TRIAL_COUNTERS], "10 frames are missing"));
 	make(&m);
 	m.r.inexact = "tables were made anew"; /* of probes that nobody asks */
 	assert_int_equal(judged(&m), TRIAL_VALID);
-	m.flow[0].counts = (struct trial_counts){.told = true, .accepted = 1000000, .whole = 1000000, .arrived = 1000000};
+	m.flow[0].counts = (struct trial_counts){.told = true,
+						 .accepted = 1000000,
+						 .whole = 1000000,
+						 .arrived = 1000000};
 	assert_int_equal(judged(&m), TRIAL_COUNTERS);
 	assert_non_null(strstr(m.r.why[TRIAL_COUNTERS], "made anew"));
 }
@@ -275,10 +345,14 @@ static void test_not_known(void **state)
 /* The mean, first to last frame: 20 ppm of the time, and times are known to 200 us. */
 static void test_mean_rate(void **state)
 {
-	static const struct { uint64_t due, took; bool off; } cases[] = {
-		{1000000000, 1000199000, false}, {1000000000, 1000201000, true}, {1000000000, 999799000, true},
-		{10000000000, 10000199000, false}, {10000000000, 10000201000, true},
-		{100000000000, 100001900000, false}, {100000000000, 100002100000, true}, {0, 5000000000, false},
+	static const struct {
+		uint64_t due, took;
+		bool off;
+	} cases[] = {
+		{1000000000, 1000199000, false},    {1000000000, 1000201000, true},
+		{1000000000, 999799000, true},      {10000000000, 10000199000, false},
+		{10000000000, 10000201000, true},   {100000000000, 100001900000, false},
+		{100000000000, 100002100000, true}, {0, 5000000000, false},
 	};
 	struct made m;
 
@@ -294,7 +368,8 @@ static void test_mean_rate(void **state)
 	}
 	make(&m);
 	m.r.asked_ns = 1000000000;
-	m.tx[1].load.counted = false; /* random arrivals: all of them are due within the time that was asked for */
+	/* random arrivals: all of them are due within the time that was asked for */
+	m.tx[1].load.counted = false;
 	m.tx[1].load.due_ns = 0;
 	m.tx[1].load.duration_ns = 900000000;
 	assert_int_equal(judged(&m), TRIAL_VALID);
@@ -360,9 +435,14 @@ static void test_limits_are_settings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fates_of_counters), cmocka_unit_test(test_fates_of_probes), cmocka_unit_test(test_fates_close),
-		cmocka_unit_test(test_each_reason), cmocka_unit_test(test_not_known), cmocka_unit_test(test_mean_rate),
-		cmocka_unit_test(test_order_of_verdicts), cmocka_unit_test(test_limits_are_settings),
+		cmocka_unit_test(test_fates_of_counters),
+		cmocka_unit_test(test_fates_of_probes),
+		cmocka_unit_test(test_fates_close),
+		cmocka_unit_test(test_each_reason),
+		cmocka_unit_test(test_not_known),
+		cmocka_unit_test(test_mean_rate),
+		cmocka_unit_test(test_order_of_verdicts),
+		cmocka_unit_test(test_limits_are_settings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of header fields that are more than a number: variations and bytes, which their array owns. */
+/* Values of header fields that are more than a number: variations and bytes, which their array
+ * owns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,15 +20,16 @@ static struct hexbytes *bytes_of(const char *text)
 	return b;
 }
 
-static const struct vary up = { .kind = VARY_RANGE, .bits = 8, .first = 7, .lo = 5, .hi = 9, .step = 1, .div = 1 };
-static const struct vary fixed = { .kind = VARY_FIXED, .bits = 8, .first = 33, .div = 1 };
+static const struct vary up = {
+	.kind = VARY_RANGE, .bits = 8, .first = 7, .lo = 5, .hi = 9, .step = 1, .div = 1};
+static const struct vary fixed = {.kind = VARY_FIXED, .bits = 8, .first = 33, .div = 1};
 
 static void a_variation_is_copied_and_shows_its_first_value(void **state)
 {
 	const struct proto *ip = proto_find("ipv4");
 	const struct field *ttl = proto_field(ip, "ttl");
-	struct vary list = { .kind = VARY_LIST, .bits = 8, .div = 1, .n = 2 };
-	vary_u items[2] = { 200, 100 };
+	struct vary list = {.kind = VARY_LIST, .bits = 8, .div = 1, .n = 2};
+	vary_u items[2] = {200, 100};
 	struct frame_vals a = {0};
 
 	(void)state;
@@ -49,7 +51,7 @@ static void a_variation_is_copied_and_shows_its_first_value(void **state)
 	assert_null(v->vary);
 	assert_int_equal(v->v[15], 33);
 	frame_vals_vary(&a, ip, 1, ttl, &up);
-	frame_vals_set(&a, ip, 1, ttl, (const uint8_t[VT_FIELD_BYTES]){ [15] = 3 });
+	frame_vals_set(&a, ip, 1, ttl, (const uint8_t[VT_FIELD_BYTES]){[15] = 3});
 	v = frame_vals_find(&a, ip, 1, ttl);
 	assert_null(v->vary);
 	assert_int_equal(v->v[15], 3);

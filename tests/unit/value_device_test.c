@@ -5,8 +5,13 @@
 static void test_devices(void **state)
 {
 	static const char *const burst[] = {"burst", NULL};
-	static const struct vspec v_loss = {.type = &vt_hits, .min = 1, .max = 100, .choices = burst}, v_copy = {.type = &vt_hits},
-				  v_limit = {.type = &vt_limit, .min = 512, .max = 4096}, v_delay = {.type = &vt_delay, .max = 60000000000},
+	static const struct vspec v_loss = {.type = &vt_hits,
+					    .min = 1,
+					    .max = 100,
+					    .choices = burst},
+				  v_copy = {.type = &vt_hits},
+				  v_limit = {.type = &vt_limit, .min = 512, .max = 4096},
+				  v_delay = {.type = &vt_delay, .max = 60000000000},
 				  v_flap = {.type = &vt_flap, .min = 1000000, .max = 3600000000000};
 	struct hits h;
 	struct delay d;

@@ -54,8 +54,8 @@ static inline void not(const struct vspec *s, const char *text, int rc, int col,
 	memset(again, 0xa5, sizeof(again));
 	int got = s->type->parse(s, text, val, &e);
 	if (got != rc || e.col != col || strstr(e.text, part) == NULL)
-		fail_msg("\"%s\": %d at %d, expected %d at %d with \"%s\": %s", text, got, e.col, rc, col, part,
-			 e.text);
+		fail_msg("\"%s\": %d at %d, expected %d at %d with \"%s\": %s", text, got, e.col,
+			 rc, col, part, e.text);
 	assert_memory_equal(val, again, sizeof(val));
 	assert_int_equal(s->type->parse(s, text, val, NULL), rc);
 	assert_non_null(strstr(e.text, "allowed: "));

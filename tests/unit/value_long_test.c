@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A text of a megabyte is refused, or taken, in time that grows as the text does: what looks at all that follows, at each of its words, would not
- * end before the limit of time of a test. */
+/* A text of a megabyte is refused, or taken, in time that grows as the text does: what looks at all
+ * that follows, at each of its words, would not end before the limit of time of a test. */
 #include "value_is.h"
 
 #include "arrival_text.h"
@@ -12,16 +12,37 @@ enum { BYTES = 1 << 20 };
 static const struct vspec one = {.type = &vt_uint};
 static const char *const choices[] = {"none", "some", "with", NULL};
 static const struct vspec specs[] = {
-	{.type = &vt_bool}, {.type = &vt_uint}, {.type = &vt_rate}, {.type = &vt_rate_steady}, {.type = &vt_duration}, {.type = &vt_seconds},
-	{.type = &vt_size, .min = 64, .max = 1518}, {.type = &vt_sizes, .min = 64, .max = 1518}, {.type = &vt_speed}, {.type = &vt_share},
-	{.type = &vt_every}, {.type = &vt_enum, .choices = choices}, {.type = &vt_text}, {.type = &vt_fuint, .bits = 32},
+	{.type = &vt_bool},
+	{.type = &vt_uint},
+	{.type = &vt_rate},
+	{.type = &vt_rate_steady},
+	{.type = &vt_duration},
+	{.type = &vt_seconds},
+	{.type = &vt_size, .min = 64, .max = 1518},
+	{.type = &vt_sizes, .min = 64, .max = 1518},
+	{.type = &vt_speed},
+	{.type = &vt_share},
+	{.type = &vt_every},
+	{.type = &vt_enum, .choices = choices},
+	{.type = &vt_text},
+	{.type = &vt_fuint, .bits = 32},
 	{.type = &vt_mac, .bits = 48},
-	{.type = &vt_ip4, .bits = 32}, {.type = &vt_ip6, .bits = 128}, {.type = &vt_fflags, .bits = 8, .choices = choices}, {.type = &vt_hex},
-	{.type = &vt_hits, .choices = choices}, {.type = &vt_limit}, {.type = &vt_delay}, {.type = &vt_flap}, {.type = &vt_arrival},
-	{.type = &vt_catchup}, {.type = &vt_vary, .bits = 32, .of = &one},
+	{.type = &vt_ip4, .bits = 32},
+	{.type = &vt_ip6, .bits = 128},
+	{.type = &vt_fflags, .bits = 8, .choices = choices},
+	{.type = &vt_hex},
+	{.type = &vt_hits, .choices = choices},
+	{.type = &vt_limit},
+	{.type = &vt_delay},
+	{.type = &vt_flap},
+	{.type = &vt_arrival},
+	{.type = &vt_catchup},
+	{.type = &vt_vary, .bits = 32, .of = &one},
 };
-static const char *const parts[] = {" ", " x", "1 ", ",", "1,", ". ", "..", "1..", "1 .. ", "-", "1", "x", "1k ", "%", ":", "1.1.1.1,", "every ",
-				    "step 1 ", "list 1,", "[", "a=", "\t", "0x", "ff:"};
+static const char *const parts[] = {" ",       " x",  "1 ",    ",",        "1,",     ". ",
+				    "..",      "1..", "1 .. ", "-",        "1",      "x",
+				    "1k ",     "%",   ":",     "1.1.1.1,", "every ", "step 1 ",
+				    "list 1,", "[",   "a=",    "\t",       "0x",     "ff:"};
 
 static void test_long_texts_end(void **state)
 {

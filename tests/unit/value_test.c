@@ -4,7 +4,8 @@
 #include "value_is.h"
 
 static const char *const protos[] = {"udp", "tcp", "icmp", "icmpv6", NULL};
-static const char *const tcp_flags[] = {"fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr", NULL};
+static const char *const tcp_flags[] = {"fin", "syn", "rst", "psh", "ack",
+					"urg", "ece", "cwr", NULL};
 
 static const struct vspec v_bool = {.type = &vt_bool};
 static const struct vspec v_uint = {.type = &vt_uint};
@@ -27,9 +28,10 @@ static const struct vspec v_flags = {.type = &vt_fflags, .bits = 8, .choices = t
 
 static const struct vspec v_hexbytes = {.type = &vt_hex};
 
-static const struct vspec *const specs[] = {&v_bool,    &v_uint,  &v_burst, &v_rate, &v_dur,  &v_size,
-					    &v_anysize, &v_speed, &v_enum,  &v_text, &v_u16,  &v_vlan,
-					    &v_u128,    &v_mac,   &v_ip4,   &v_ip6,  &v_flags};
+static const struct vspec *const specs[] = {&v_bool, &v_uint,    &v_burst, &v_rate, &v_dur,
+					    &v_size, &v_anysize, &v_speed, &v_enum, &v_text,
+					    &v_u16,  &v_vlan,    &v_u128,  &v_mac,  &v_ip4,
+					    &v_ip6,  &v_flags};
 
 /* Bytes have no fixed size. */
 static _Alignas(16) uint8_t hex_val[HEXBYTES_SIZE];
@@ -45,7 +47,9 @@ static void hex_is(const struct vspec *s, const char *text, const char *canon)
 	s->type->print(s, hex_val, &out);
 	assert_string_equal(sbuf_str(&out), canon);
 	assert_int_equal(s->type->parse(s, sbuf_str(&out), back, NULL), 0);
-	assert_memory_equal(hex_val, back, sizeof(struct hexbytes) + ((const struct hexbytes *)(const void *)hex_val)->n);
+	assert_memory_equal(hex_val, back,
+			    sizeof(struct hexbytes) +
+				    ((const struct hexbytes *)(const void *)hex_val)->n);
 	sbuf_free(&out);
 }
 
@@ -138,7 +142,8 @@ static void test_rate(void **state)
 	is(&v_rate, "1Mpps..10Mpps over 30s", "1Mpps..10Mpps over 30s");
 	is(&v_rate, "1000kpps..10Mpps  over  0.5m", "1Mpps..10Mpps over 30s");
 	is(&v_rate, "10..0.5% over 1ms", "10%..0.5% over 1ms");
-	is(&v_rate, "1Gbps/l2..3Gbps/l2 step 250Mbps/l2 every 1500ms", "1Gbps/l2..3Gbps/l2 step 250Mbps/l2 every 1.5s");
+	is(&v_rate, "1Gbps/l2..3Gbps/l2 step 250Mbps/l2 every 1500ms",
+	   "1Gbps/l2..3Gbps/l2 step 250Mbps/l2 every 1.5s");
 	is(&v_rate, "3Mpps..1Mpps step 2Mpps every 1s", "3Mpps..1Mpps step 2Mpps every 1s");
 	not(&v_rate, "1Mpps..", -EINVAL, 7, "is not a rate");
 	not(&v_rate, "1Mpps..2Mpps", -EINVAL, 12, "how long it takes");
@@ -436,11 +441,13 @@ static void test_round_trip_values(void **state)
 		struct sbuf out = {0};
 		uint64_t n = rnd() >> (rnd() % 63 + 1), m;
 		double f = (double)(rnd() >> 11) / 9007199254740992.0 + 1e-5;
-		r.value = r.kind == RATE_PERCENT ? 100 * (f < 1 ? f : 1) : 1 + f * (double)(rnd() >> (20 + rnd() % 40));
+		r.value = r.kind == RATE_PERCENT ? 100 * (f < 1 ? f : 1)
+						 : 1 + f * (double)(rnd() >> (20 + rnd() % 40));
 		if (r.value > 1e12)
 			r.value = 1e12;
 		vt_rate.print(&v_rate, &r, &out);
-		if (vt_rate.parse(&v_rate, out.s, &back, NULL) != 0 || back.kind != r.kind || back.value != r.value)
+		if (vt_rate.parse(&v_rate, out.s, &back, NULL) != 0 || back.kind != r.kind ||
+		    back.value != r.value)
 			fail_msg("rate %d %.17g prints as %s", r.kind, r.value, out.s);
 		sbuf_reset(&out);
 		vt_duration.print(&v_dur, &n, &out);
@@ -457,12 +464,14 @@ static void test_round_trip_values(void **state)
 	}
 }
 
-/* Random texts out of the pieces that values are made of: what parses, prints and parses to the same. */
+/* Random texts out of the pieces that values are made of: what parses, prints and parses to the
+ * same. */
 static void test_round_trip_texts(void **state)
 {
-	static const char *const piece[] = {"1",   "0",   "9",  ".", "5",   "%",  "k",  "M",      "G",  "pps",
-					    "bps", "/l2", "ms", "s", "h",   "x",  "ff", ":",      "aa", "auto",
-					    "max", "on",  "-",  ",", "syn", "..", " ",  "random", "/",  "tcp"};
+	static const char *const piece[] = {"1",   "0",   "9",   ".",      "5",   "%",  "k", "M",
+					    "G",   "pps", "bps", "/l2",    "ms",  "s",  "h", "x",
+					    "ff",  ":",   "aa",  "auto",   "max", "on", "-", ",",
+					    "syn", "..",  " ",   "random", "/",   "tcp"};
 	unsigned parsed = 0;
 
 	(void)state;
@@ -502,7 +511,8 @@ static void test_complete(void **state)
 	completes(&v_dur, "10", "10ns 10us 10ms 10s 10m 10h ");
 	completes(&v_dur, "10m", "10ms 10m ");
 	completes(&v_flags, "syn,a", "syn,ack ");
-	completes(&v_flags, "fin,syn,rst,psh,ack,urg,", "fin,syn,rst,psh,ack,urg,ece fin,syn,rst,psh,ack,urg,cwr ");
+	completes(&v_flags, "fin,syn,rst,psh,ack,urg,",
+		  "fin,syn,rst,psh,ack,urg,ece fin,syn,rst,psh,ack,urg,cwr ");
 	completes(&v_size, "15", "1518 ");
 }
 

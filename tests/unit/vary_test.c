@@ -65,7 +65,8 @@ static vary_u numbers[64];
 /* Any range or list, small ones more often: they wrap. */
 static struct vary any(void)
 {
-	struct vary v = {.bits = (uint8_t)(1 + rnd() % 128), .div = rnd() % 3 == 0 ? 1 + rnd() % 7 : 1};
+	struct vary v = {.bits = (uint8_t)(1 + rnd() % 128),
+			 .div = rnd() % 3 == 0 ? 1 + rnd() % 7 : 1};
 	vary_u a = rnd_bits(v.bits), b = rnd_bits(v.bits);
 
 	if (rnd() % 4 == 0) {
@@ -79,7 +80,8 @@ static struct vary any(void)
 	v.kind = VARY_RANGE;
 	v.down = rnd() % 2;
 	if (rnd() % 3 != 0) {
-		vary_u top = v.bits == 128 ? ~(vary_u)0 : ((vary_u)1 << v.bits) - 1, width = rnd() % 200;
+		vary_u top = v.bits == 128 ? ~(vary_u)0 : ((vary_u)1 << v.bits) - 1,
+		       width = rnd() % 200;
 		b = top - a < width ? top : a + width;
 	}
 	if (rnd() % 16 == 0)
@@ -92,20 +94,24 @@ static struct vary any(void)
 	if (v.step == 0)
 		v.step = 1;
 	vary_u span = v.hi - v.lo, off = rnd_bits(128);
-	v.first = rnd() % 2 == 0 ? (v.down ? v.hi : v.lo) : v.lo + (span + 1 != 0 ? off % (span + 1) : off);
+	v.first = rnd() % 2 == 0 ? (v.down ? v.hi : v.lo)
+				 : v.lo + (span + 1 != 0 ? off % (span + 1) : off);
 	return v;
 }
 
 static void tell(const struct vary *v, const char *what, uint64_t o)
 {
-	fail_msg("%s at %llu: kind %d down %d bits %d div %llu n %u lo %llx:%llx hi %llx:%llx first %llx:%llx step %llx:%llx", what,
-		 (unsigned long long)o, v->kind, v->down, v->bits, (unsigned long long)v->div, v->n,
-		 (unsigned long long)(v->lo >> 64), (unsigned long long)v->lo, (unsigned long long)(v->hi >> 64),
-		 (unsigned long long)v->hi, (unsigned long long)(v->first >> 64), (unsigned long long)v->first,
-		 (unsigned long long)(v->step >> 64), (unsigned long long)v->step);
+	fail_msg(
+		"%s at %llu: kind %d down %d bits %d div %llu n %u lo %llx:%llx hi %llx:%llx first %llx:%llx step %llx:%llx",
+		what, (unsigned long long)o, v->kind, v->down, v->bits, (unsigned long long)v->div,
+		v->n, (unsigned long long)(v->lo >> 64), (unsigned long long)v->lo,
+		(unsigned long long)(v->hi >> 64), (unsigned long long)v->hi,
+		(unsigned long long)(v->first >> 64), (unsigned long long)v->first,
+		(unsigned long long)(v->step >> 64), (unsigned long long)v->step);
 }
 
-/* What W workers make, each in strides of its own, is what one would: every ordinal once, with its value. */
+/* What W workers make, each in strides of its own, is what one would: every ordinal once, with its
+ * value. */
 static void test_order(void **state)
 {
 	(void)state;
@@ -166,7 +172,8 @@ static void test_period(void **state)
 		uint64_t p = vary_period(&v);
 		if (p == 0) {
 			vary_u base = v.down ? v.hi - v.first : v.first - v.lo;
-			if (v.kind != VARY_RANGE || (base % v.step == 0 && (v.hi - v.lo) / v.step < 1ull << 60))
+			if (v.kind != VARY_RANGE ||
+			    (base % v.step == 0 && (v.hi - v.lo) / v.step < 1ull << 60))
 				tell(&v, "has a period", 0);
 			continue;
 		}
@@ -176,7 +183,8 @@ static void test_period(void **state)
 				tell(&v, "not its period", o);
 		}
 		/* no shorter one: the first value comes once */
-		for (uint64_t o = v.div; v.kind == VARY_RANGE && p > 1 && o < p && o < 300; o += v.div)
+		for (uint64_t o = v.div; v.kind == VARY_RANGE && p > 1 && o < p && o < 300;
+		     o += v.div)
 			if (vary_at(&v, o) == vary_at(&v, 0))
 				tell(&v, "a shorter period", o);
 	}
@@ -193,7 +201,8 @@ static void test_steps(void **state)
 		vary_u delta = 0;
 		uint64_t n = vary_steps(&v, o, stride, &delta);
 		for (uint64_t i = 0; i < n && i < 200; i++)
-			if (vary_at(&v, o + (i + 1) * stride) - vary_at(&v, o + i * stride) != delta)
+			if (vary_at(&v, o + (i + 1) * stride) - vary_at(&v, o + i * stride) !=
+			    delta)
 				tell(&v, "not that step", o + i * stride);
 		/* the last of them too */
 		if (n > 200 && n < (1ull << 50) / stride &&
@@ -207,7 +216,13 @@ static void test_steps(void **state)
 /* A range that nothing cuts short goes on to its wrap. */
 static void test_steps_reach(void **state)
 {
-	struct vary v = {.kind = VARY_RANGE, .bits = 32, .lo = 1000, .hi = 60999, .first = 1000, .step = 1, .div = 1};
+	struct vary v = {.kind = VARY_RANGE,
+			 .bits = 32,
+			 .lo = 1000,
+			 .hi = 60999,
+			 .first = 1000,
+			 .step = 1,
+			 .div = 1};
 	vary_u delta;
 
 	(void)state;
@@ -238,7 +253,14 @@ static void test_steps_reach(void **state)
 static void test_extremes(void **state)
 {
 	const vary_u top = ~(vary_u)0;
-	struct vary all = {.kind = VARY_RANGE, .bits = 128, .lo = 0, .hi = top, .first = 0, .step = 1, .div = 1}, v = all;
+	struct vary all = {.kind = VARY_RANGE,
+			   .bits = 128,
+			   .lo = 0,
+			   .hi = top,
+			   .first = 0,
+			   .step = 1,
+			   .div = 1},
+		    v = all;
 	vary_u delta;
 
 	(void)state;
@@ -246,7 +268,8 @@ static void test_extremes(void **state)
 	assert_int_equal(vary_period(&all), 0);
 	assert_true(vary_steps(&all, 5, 3, &delta) == UINT64_MAX && delta == 3);
 	v.first = top;
-	assert_true(vary_at(&v, 0) == top && vary_at(&v, 1) == 0 && vary_at(&v, UINT64_MAX) == UINT64_MAX - 1);
+	assert_true(vary_at(&v, 0) == top && vary_at(&v, 1) == 0 &&
+		    vary_at(&v, UINT64_MAX) == UINT64_MAX - 1);
 	v.down = true;
 	assert_true(vary_at(&v, 1) == top - 1 && vary_at(&v, UINT64_MAX) == top - UINT64_MAX);
 	v.first = 0;
@@ -268,11 +291,13 @@ static void test_extremes(void **state)
 	assert_true(vary_period(&v) == 1ull << 63);
 	v.div = 2;
 	assert_int_equal(vary_period(&v), 0);
-	struct vary one = {.kind = VARY_RANGE, .bits = 8, .lo = 7, .hi = 7, .first = 7, .step = 1, .div = 3};
+	struct vary one = {
+		.kind = VARY_RANGE, .bits = 8, .lo = 7, .hi = 7, .first = 7, .step = 1, .div = 3};
 	assert_true(vary_at(&one, 99) == 7);
 	assert_int_equal(vary_period(&one), 1);
 	/* off its own lattice: 5 9, then 2 6 10 2 6 10 */
-	struct vary off = {.kind = VARY_RANGE, .bits = 8, .lo = 2, .hi = 10, .first = 5, .step = 4, .div = 1};
+	struct vary off = {
+		.kind = VARY_RANGE, .bits = 8, .lo = 2, .hi = 10, .first = 5, .step = 4, .div = 1};
 	static const unsigned want[] = {5, 9, 2, 6, 10, 2, 6, 10};
 	for (unsigned o = 0; o < ARRAY_SIZE(want); o++)
 		assert_true(vary_at(&off, o) == want[o]);
@@ -290,7 +315,8 @@ static void test_random(void **state)
 		vary_u x = vary_at(&v, o);
 		assert_true(x >= 10 && x <= 19);
 		seen[(unsigned)(x - 10)]++;
-		uint64_t r = (uint64_t)vary_r32(vary_key(42, 0, o), o) << 32 | vary_r32(vary_key(42, 1, o), o);
+		uint64_t r = (uint64_t)vary_r32(vary_key(42, 0, o), o) << 32 |
+			     vary_r32(vary_key(42, 1, o), o);
 		assert_true(x == 10 + ((vary_u)r * 10 >> 64));
 	}
 	for (unsigned i = 0; i < 10; i++)
@@ -306,7 +332,12 @@ static void test_random(void **state)
 	for (unsigned bits = 1; bits <= 128; bits++) {
 		struct vary w = {.kind = VARY_RANDOM, .bits = (uint8_t)bits, .seed = 9, .div = 1};
 		w.hi = bits == 128 ? ~(vary_u)0 : ((vary_u)1 << bits) - 1;
-		struct vary m = {.kind = VARY_MASK, .bits = (uint8_t)bits, .seed = 9, .div = 1, .mask = w.hi, .first = 0};
+		struct vary m = {.kind = VARY_MASK,
+				 .bits = (uint8_t)bits,
+				 .seed = 9,
+				 .div = 1,
+				 .mask = w.hi,
+				 .first = 0};
 		vary_u ones = 0, zeros = 0, mones = 0, mzeros = 0;
 		for (uint64_t o = 0; o < 200; o++) {
 			vary_u x = vary_at(&w, o), y = vary_at(&m, o);
@@ -338,7 +369,8 @@ static vary_u product(const uint32_t *word, unsigned n, vary_u span)
 	return x;
 }
 
-/* All inputs of few bits onto each number of values: none gets more than one input more than another. */
+/* All inputs of few bits onto each number of values: none gets more than one input more than
+ * another. */
 static void test_map(void **state)
 {
 	(void)state;
@@ -359,19 +391,23 @@ static void test_map(void **state)
 		}
 }
 
-/* The code is this map at every width: few bits anywhere in the words that make a value, times as few anywhere in its span; and any words. */
+/* The code is this map at every width: few bits anywhere in the words that make a value, times as
+ * few anywhere in its span; and any words. */
 static void test_map_of_words(void **state)
 {
 	(void)state;
 	for (unsigned n = 2; n <= 5; n++)
 		for (unsigned at = 0; at + 8 <= 32 * n; at++)
 			for (unsigned round = 0; round < 64; round++) {
-				unsigned up = 32 * n - 8 - at; /* x * m << (at + up) is x * m << (32 n - 8) */
-				uint32_t word[5] = {0}, x = (uint32_t)rnd() & 255, m = 1 + ((uint32_t)rnd() & 255);
+				/* x * m << (at + up) is x * m << (32 n - 8) */
+				unsigned up = 32 * n - 8 - at;
+				uint32_t word[5] = {0}, x = (uint32_t)rnd() & 255,
+					 m = 1 + ((uint32_t)rnd() & 255);
 				if (up + 9 > 32 * (n - 1) || (up + 9 > 128))
 					continue;
 				for (unsigned b = 0; b < 8; b++)
-					word[n - 1 - (at + b) / 32] |= (x >> b & 1) << (at + b) % 32;
+					word[n - 1 - (at + b) / 32] |= (x >> b & 1)
+								       << (at + b) % 32;
 				assert_true(vary_below(word, n, (vary_u)m << up) == x * m >> 8);
 			}
 	for (unsigned round = 0; round < 200000; round++) {
@@ -395,19 +431,30 @@ static void test_random_words(void **state)
 	(void)state;
 	for (unsigned bits = 1; bits <= 128; bits++)
 		for (unsigned o = 0; o < 200; o++) {
-			vary_u all = bits == 128 ? ~(vary_u)0 : ((vary_u)1 << bits) - 1, top = ((vary_u)rnd() << 64 | rnd()) & all;
-			struct vary v = {.kind = VARY_RANDOM, .bits = (uint8_t)bits, .hi = top, .seed = 7 + o, .div = 1};
-			unsigned n = top >> 96 != 0 ? 5 : top >> 64 != 0 ? 4 : top >> 32 != 0 ? 3 : 2;
+			vary_u all = bits == 128 ? ~(vary_u)0 : ((vary_u)1 << bits) - 1,
+			       top = ((vary_u)rnd() << 64 | rnd()) & all;
+			struct vary v = {.kind = VARY_RANDOM,
+					 .bits = (uint8_t)bits,
+					 .hi = top,
+					 .seed = 7 + o,
+					 .div = 1};
+			unsigned n = top >> 96 != 0   ? 5
+				     : top >> 64 != 0 ? 4
+				     : top >> 32 != 0 ? 3
+						      : 2;
 			uint32_t word[5];
 			for (unsigned w = 0; w < n; w++)
 				word[w] = vary_r32(vary_key(v.seed, w, o), o);
-			assert_true(vary_at(&v, o) == (top + 1 == 0 ? vary_at(&v, o) : product(word, n, top + 1)));
+			assert_true(vary_at(&v, o) ==
+				    (top + 1 == 0 ? vary_at(&v, o) : product(word, n, top + 1)));
 			assert_true(vary_at(&v, o) <= top);
 		}
 }
 
-/* Pearson's sum over n draws into equally likely cells. A limit that six standard deviations keep away from chance. */
-static void judge(const uint32_t *cell, unsigned ncells, uint64_t n, vary_u span, const char *what, unsigned by)
+/* Pearson's sum over n draws into equally likely cells. A limit that six standard deviations keep
+ * away from chance. */
+static void judge(const uint32_t *cell, unsigned ncells, uint64_t n, vary_u span, const char *what,
+		  unsigned by)
 {
 	double want = (double)n / ncells, sum = 0, free = ncells - 1.0;
 
@@ -415,17 +462,20 @@ static void judge(const uint32_t *cell, unsigned ncells, uint64_t n, vary_u span
 		sum += ((double)cell[i] - want) * ((double)cell[i] - want) / want;
 	sum -= free + 20;
 	if (sum > 0 && sum * sum > 36 * 2 * free)
-		fail_msg("random of %.6g values: %s %u: chi-square %.1f of %u cells", (double)span, what, by, sum + free + 20, ncells);
+		fail_msg("random of %.6g values: %s %u: chi-square %.1f of %u cells", (double)span,
+			 what, by, sum + free + 20, ncells);
 }
 
 #define DRAWS 200000
 
-/* Residues by small primes, by powers of two and by place; of each value, and of each with the next. */
+/* Residues by small primes, by powers of two and by place; of each value, and of each with the
+ * next. */
 static void test_uniform(void **state)
 {
 	static const unsigned by[] = {2, 3, 5, 7, 11, 13, 16, 64, 251};
 	static const unsigned odd[] = {3, 5, 7, 11, 13, 15, 201, 1021};
-	static const unsigned widths[] = {4, 8, 12, 16, 20, 24, 29, 30, 31, 32, 33, 40, 47, 48, 56, 63, 64, 65, 80, 96, 97, 112, 127, 128};
+	static const unsigned widths[] = {4,  8,  12, 16, 20, 24, 29, 30, 31, 32,  33,  40,
+					  47, 48, 56, 63, 64, 65, 80, 96, 97, 112, 127, 128};
 	static vary_u x[DRAWS];
 
 	(void)state;
@@ -433,19 +483,27 @@ static void test_uniform(void **state)
 		unsigned m = odd[i % ARRAY_SIZE(odd)], digits = 32 - (unsigned)__builtin_clz(m);
 		/* 0..191.255.255.255 is 3 << 30; odd numbers of values just below */
 		vary_u span = digits < widths[i] ? ((vary_u)m << (widths[i] - digits)) - i % 2 : 3;
-		struct vary v = {.kind = VARY_RANDOM, .bits = (uint8_t)widths[i], .lo = 0, .hi = span - 1, .seed = 1000 + i, .div = 1};
+		struct vary v = {.kind = VARY_RANDOM,
+				 .bits = (uint8_t)widths[i],
+				 .lo = 0,
+				 .hi = span - 1,
+				 .seed = 1000 + i,
+				 .div = 1};
 		for (unsigned o = 0; o < DRAWS; o++)
 			x[o] = vary_at(&v, o);
 		for (unsigned b = 0; b < ARRAY_SIZE(by); b++) {
 			uint32_t rest[251] = {0}, place[251] = {0}, pair[251] = {0}, n = by[b];
 			unsigned side = n < 16 ? n : 15;
-			if (span < 4096 * (vary_u)n) /* residues of few values are not equally likely */
+			/* residues of few values are not equally likely */
+			if (span < 4096 * (vary_u)n)
 				continue;
 			for (unsigned o = 0; o < DRAWS; o++) {
 				rest[(unsigned)(x[o] % n)]++;
-				place[(unsigned)(widths[i] <= 64 ? x[o] * n / span : x[o] / (span / n + 1))]++;
+				place[(unsigned)(widths[i] <= 64 ? x[o] * n / span
+								 : x[o] / (span / n + 1))]++;
 				if (o % 2 == 1)
-					pair[(unsigned)(x[o - 1] % side) * side + (unsigned)(x[o] % side)]++;
+					pair[(unsigned)(x[o - 1] % side) * side +
+					     (unsigned)(x[o] % side)]++;
 			}
 			judge(rest, n, DRAWS, span, "rest by", n);
 			judge(place, n, DRAWS, span, "place of", n);
@@ -459,7 +517,12 @@ static void test_uniform_few(void **state)
 {
 	(void)state;
 	for (unsigned span = 2; span <= 700; span += 1 + span / 9) {
-		struct vary v = {.kind = VARY_RANDOM, .bits = 16, .lo = 5, .hi = 4 + span, .seed = span, .div = 1};
+		struct vary v = {.kind = VARY_RANDOM,
+				 .bits = 16,
+				 .lo = 5,
+				 .hi = 4 + span,
+				 .seed = span,
+				 .div = 1};
 		uint32_t cell[700] = {0};
 		for (unsigned o = 0; o < DRAWS; o++)
 			cell[(unsigned)vary_at(&v, o) - 5]++;
@@ -469,12 +532,18 @@ static void test_uniform_few(void **state)
 
 static void test_mask(void **state)
 {
-	struct vary v = {.kind = VARY_MASK, .bits = 48, .first = 0x020000000000, .mask = 0xffffff, .seed = 3, .div = 1};
+	struct vary v = {.kind = VARY_MASK,
+			 .bits = 48,
+			 .first = 0x020000000000,
+			 .mask = 0xffffff,
+			 .seed = 3,
+			 .div = 1};
 
 	(void)state;
 	for (uint64_t o = 0; o < 1000; o++) {
 		vary_u x = vary_at(&v, o);
-		uint64_t r = (uint64_t)vary_r32(vary_key(3, 0, o), o) << 32 | vary_r32(vary_key(3, 1, o), o);
+		uint64_t r = (uint64_t)vary_r32(vary_key(3, 0, o), o) << 32 |
+			     vary_r32(vary_key(3, 1, o), o);
 		assert_true(x == (0x020000000000 | (r & 0xffffff)));
 	}
 	v.repeat = 3;
@@ -506,7 +575,8 @@ static void test_equal(void **state)
 		}
 		free(c);
 	}
-	struct vary a = {.kind = VARY_RANGE, .hi = 10, .step = 4, .div = 1}, b = a, f = {.kind = VARY_FIXED, .first = 7};
+	struct vary a = {.kind = VARY_RANGE, .hi = 10, .step = 4, .div = 1}, b = a,
+		    f = {.kind = VARY_FIXED, .first = 7};
 	b.hi = 8;
 	assert_true(vary_equal(&a, &b) && vary_hash(&a) == vary_hash(&b));
 	struct vary one = {.kind = VARY_RANGE, .lo = 7, .hi = 7, .first = 7, .step = 9, .div = 4};
@@ -528,16 +598,13 @@ static void test_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_cover),
-		cmocka_unit_test(test_period),
-		cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_steps_reach),
-		cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_random), cmocka_unit_test(test_map), cmocka_unit_test(test_map_of_words),
-		cmocka_unit_test(test_random_words), cmocka_unit_test(test_uniform), cmocka_unit_test(test_uniform_few),
-		cmocka_unit_test(test_mask),
-		cmocka_unit_test(test_equal),
+		cmocka_unit_test(test_order),        cmocka_unit_test(test_cover),
+		cmocka_unit_test(test_period),       cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_steps_reach),  cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_random),       cmocka_unit_test(test_map),
+		cmocka_unit_test(test_map_of_words), cmocka_unit_test(test_random_words),
+		cmocka_unit_test(test_uniform),      cmocka_unit_test(test_uniform_few),
+		cmocka_unit_test(test_mask),         cmocka_unit_test(test_equal),
 		cmocka_unit_test(test_bytes),
 	};
 

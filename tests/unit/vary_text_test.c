@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts of variations and of frame sizes: what they mean, how they print, what is refused and why. */
+/* Texts of variations and of frame sizes: what they mean, how they print, what is refused and
+ * why. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,16 +27,27 @@ static bool same_vary(const struct vary_val *a, const struct vary_val *b)
 
 #include "value_is.h"
 
-static const char *const tcp_flags[] = {"fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr", NULL};
-static const struct vspec u16 = {.type = &vt_fuint, .bits = 16}, vid = {.type = &vt_fuint, .bits = 12, .min = 1, .max = 4094},
-			  hex = {.type = &vt_fuint, .bits = 16, .hex = true}, u128 = {.type = &vt_fuint, .bits = 128},
-			  mac = {.type = &vt_mac, .bits = 48}, ip4 = {.type = &vt_ip4, .bits = 32}, ip6 = {.type = &vt_ip6, .bits = 128},
+static const char *const tcp_flags[] = {"fin", "syn", "rst", "psh", "ack",
+					"urg", "ece", "cwr", NULL};
+static const struct vspec u16 = {.type = &vt_fuint, .bits = 16},
+			  vid = {.type = &vt_fuint, .bits = 12, .min = 1, .max = 4094},
+			  hex = {.type = &vt_fuint, .bits = 16, .hex = true},
+			  u128 = {.type = &vt_fuint, .bits = 128},
+			  mac = {.type = &vt_mac, .bits = 48}, ip4 = {.type = &vt_ip4, .bits = 32},
+			  ip6 = {.type = &vt_ip6, .bits = 128},
 			  flags = {.type = &vt_fflags, .bits = 8, .choices = tcp_flags};
-static const struct vspec v_u16 = {.type = &vt_vary, .of = &u16}, v_vid = {.type = &vt_vary, .of = &vid}, v_hex = {.type = &vt_vary, .of = &hex},
-			  v_u128 = {.type = &vt_vary, .of = &u128}, v_mac = {.type = &vt_vary, .of = &mac}, v_ip4 = {.type = &vt_vary, .of = &ip4},
-			  v_ip6 = {.type = &vt_vary, .of = &ip6}, v_flags = {.type = &vt_vary, .of = &flags};
-static const struct vspec *const specs[] = {&v_u16, &v_vid, &v_hex, &v_u128, &v_mac, &v_ip4, &v_ip6, &v_flags};
-static const struct vspec v_sizes = {.type = &vt_sizes}, v_small = {.type = &vt_sizes, .min = 64, .max = 1518};
+static const struct vspec v_u16 = {.type = &vt_vary, .of = &u16},
+			  v_vid = {.type = &vt_vary, .of = &vid},
+			  v_hex = {.type = &vt_vary, .of = &hex},
+			  v_u128 = {.type = &vt_vary, .of = &u128},
+			  v_mac = {.type = &vt_vary, .of = &mac},
+			  v_ip4 = {.type = &vt_vary, .of = &ip4},
+			  v_ip6 = {.type = &vt_vary, .of = &ip6},
+			  v_flags = {.type = &vt_vary, .of = &flags};
+static const struct vspec *const specs[] = {&v_u16, &v_vid, &v_hex, &v_u128,
+					    &v_mac, &v_ip4, &v_ip6, &v_flags};
+static const struct vspec v_sizes = {.type = &vt_sizes},
+			  v_small = {.type = &vt_sizes, .min = 64, .max = 1518};
 
 static struct vary_val value, other;
 static uint64_t state_of_rnd;
@@ -94,15 +106,20 @@ static void test_ranges(void **state)
 	same(&v_u16, "5..5", "5");
 	same(&v_u16, "5..9 step 100", "5");
 	same(&v_u16, "5..9 step 100 from 6", "5..9 step 100 from 6");
-	same(&v_u128, "0..0xffffffffffffffffffffffffffffffff", "0..0xffffffffffffffffffffffffffffffff");
-	same(&v_mac, "02:00:00:00:00:01..02:00:00:00:00:ff step 2", "02:00:00:00:00:01..02:00:00:00:00:ff step 2");
-	gives(&v_mac, "02:00:00:00:00:ff..02:00:00:00:02:00 step 00:00:00:00:01:00", 2, "02:00:00:00:00:ff 02:00:00:00:01:ff");
-	same(&v_mac, "02:00:00:00:00:00..02:00:00:01:00:00 step 256", "02:00:00:00:00:00..02:00:00:01:00:00 step 00:00:00:00:01:00");
+	same(&v_u128, "0..0xffffffffffffffffffffffffffffffff",
+	     "0..0xffffffffffffffffffffffffffffffff");
+	same(&v_mac, "02:00:00:00:00:01..02:00:00:00:00:ff step 2",
+	     "02:00:00:00:00:01..02:00:00:00:00:ff step 2");
+	gives(&v_mac, "02:00:00:00:00:ff..02:00:00:00:02:00 step 00:00:00:00:01:00", 2,
+	      "02:00:00:00:00:ff 02:00:00:00:01:ff");
+	same(&v_mac, "02:00:00:00:00:00..02:00:00:01:00:00 step 256",
+	     "02:00:00:00:00:00..02:00:00:01:00:00 step 00:00:00:00:01:00");
 	same(&v_ip4, "10.0.0.1..10.0.0.9", "10.0.0.1..10.0.0.9");
 	gives(&v_ip4, "10.0.0.1..10.0.9.1 step 0.0.1.0", 3, "10.0.0.1 10.0.1.1 10.0.2.1");
 	same(&v_ip4, "10.0.0.1..10.0.9.1 step 256", "10.0.0.1..10.0.9.1 step 0.0.1.0");
 	same(&v_ip4, "10.0.0.9..10.0.0.1 step 2", "10.0.0.9..10.0.0.1 step 2");
-	same(&v_ip6, "2001:db8::1..2001:db8::ffff step ::10", "2001:db8::1..2001:db8::ffff step 16");
+	same(&v_ip6, "2001:db8::1..2001:db8::ffff step ::10",
+	     "2001:db8::1..2001:db8::ffff step 16");
 	same(&v_ip6, "::..1:: step 0:1::", "::..1:: step 0:1::");
 	same(&v_flags, "0..255", "0x0..0xff");
 	same(&v_flags, "0x2..0x12 step 0x10 from syn", "0x2..0x12 step 16");
@@ -145,7 +162,8 @@ static void test_lists(void **state)
 	same(&v_u16, "list 5", "5");
 	same(&v_u16, "5,5", "5,5");
 	same(&v_ip4, "10.0.0.1,10.0.0.7", "10.0.0.1,10.0.0.7");
-	same(&v_mac, "list 02:00:00:00:00:01,02-00-00-00-00-02", "02:00:00:00:00:01,02:00:00:00:00:02");
+	same(&v_mac, "list 02:00:00:00:00:01,02-00-00-00-00-02",
+	     "02:00:00:00:00:01,02:00:00:00:00:02");
 	same(&v_flags, "syn,ack", "syn,ack");
 	assert_int_equal(value.v.kind, VARY_FIXED);
 	same(&v_flags, "list syn|ack,fin,none", "list syn|ack,fin,none");
@@ -180,7 +198,7 @@ static void test_randoms(void **state)
 	same(&v_vid, "random", "random");
 	assert_true(value.v.lo == 1 && value.v.hi == 4094);
 	same(&v_vid, "random 1..4094 repeat 18446744073709551615 seed 18446744073709551615",
-	   "random repeat 18446744073709551615 seed 18446744073709551615");
+	     "random repeat 18446744073709551615 seed 18446744073709551615");
 	same(&v_ip6, "random 2001:db8::..2001:db8::ff", "random 2001:db8::..2001:db8::ff");
 	same(&v_u128, "random", "random");
 	same(&v_mac, "random", "random");
@@ -198,9 +216,11 @@ static void test_randoms(void **state)
 static void test_masks(void **state)
 {
 	(void)state;
-	same(&v_mac, "02:00:00:00:00:00 mask 00:00:00:ff:ff:ff", "02:00:00:00:00:00 mask 00:00:00:ff:ff:ff");
+	same(&v_mac, "02:00:00:00:00:00 mask 00:00:00:ff:ff:ff",
+	     "02:00:00:00:00:00 mask 00:00:00:ff:ff:ff");
 	same(&v_mac, "02:00:00:00:00:00 mask 0xffffff", "02:00:00:00:00:00 mask 00:00:00:ff:ff:ff");
-	same(&v_ip4, "10.0.0.0 mask 0.0.255.255 repeat 100 seed 3", "10.0.0.0 mask 0.0.255.255 repeat 100 seed 3");
+	same(&v_ip4, "10.0.0.0 mask 0.0.255.255 repeat 100 seed 3",
+	     "10.0.0.0 mask 0.0.255.255 repeat 100 seed 3");
 	same(&v_u16, "5 mask 0xff00", "5 mask 0xff00");
 	same(&v_u16, "5 mask 255", "5 mask 0xff");
 	same(&v_u16, "5 mask 0", "5");
@@ -265,7 +285,8 @@ static void test_complete(void **state)
 	completes(&v_sizes, "1518 ", "");
 }
 
-static void sizes_are(const struct vspec *s, const char *text, const char *canon, unsigned count, unsigned show, const char *want)
+static void sizes_are(const struct vspec *s, const char *text, const char *canon, unsigned count,
+		      unsigned show, const char *want)
 {
 	static uint16_t all[SIZES_MAX_COUNT];
 	struct sizes z, z2;
@@ -311,9 +332,12 @@ static void test_sizes(void **state)
 	sizes_are(&v_sizes, "64..70 step 7", "64", 1, 1, "64");
 	sizes_are(&v_sizes, "64..70 step 2 from 68", "64..70 step 2 from 68", 4, 4, "68 70 64 66");
 	sizes_are(&v_sizes, "70..64 step 2 from 66", "70..64 step 2 from 66", 4, 4, "66 64 70 68");
-	sizes_are(&v_sizes, "64..70 step 3 from 65", "64..70 step 3 from 65", 65534, 6, "65 68 64 67 70 64");
-	sizes_are(&v_sizes, "70..64 step 3 from 69", "70..64 step 3 from 69", 65534, 6, "69 66 70 67 64 70");
-	sizes_are(&v_sizes, "64..70 step 9 from 70", "64..70 step 9 from 70", 65536, 4, "70 64 64 64");
+	sizes_are(&v_sizes, "64..70 step 3 from 65", "64..70 step 3 from 65", 65534, 6,
+		  "65 68 64 67 70 64");
+	sizes_are(&v_sizes, "70..64 step 3 from 69", "70..64 step 3 from 69", 65534, 6,
+		  "69 66 70 67 64 70");
+	sizes_are(&v_sizes, "64..70 step 9 from 70", "64..70 step 9 from 70", 65536, 4,
+		  "70 64 64 64");
 	sizes_are(&v_sizes, "64..70 from 64", "64..70", 7, 2, "64 65");
 	sizes_are(&v_sizes, "70..64 from 70", "70..64", 7, 2, "70 69");
 	sizes_are(&v_sizes, "64..16384", "64..16384", 16321, 1, "64");
@@ -329,7 +353,8 @@ static void test_sizes(void **state)
 	sizes_are(&v_sizes, "imix g", "1518", 1, 1, "1518");
 	sizes_are(&v_sizes, "imix abcdefgh", "64,128,256,512,1024,1280,1518,2112", 8, 0, "");
 	sizes_are(&v_sizes, "random 64..128", "random 64..128", 4096, 0, "");
-	sizes_are(&v_sizes, "random 128..64 repeat 65536 seed 5", "random 64..128 repeat 65536 seed 5", 65536, 0, "");
+	sizes_are(&v_sizes, "random 128..64 repeat 65536 seed 5",
+		  "random 64..128 repeat 65536 seed 5", 65536, 0, "");
 	vt_sizes.parse(&v_sizes, "random 64..67 seed 9 repeat 1000", &z, NULL);
 	sizes_expand(&z, all);
 	unsigned seen[4] = {0};
@@ -359,12 +384,16 @@ static void test_sizes(void **state)
 	not(&v_sizes, "64 step 2", -EINVAL, 3, "single size");
 }
 
-/* Random texts out of the pieces that variations are made of: what parses, prints and parses to the same function. */
+/* Random texts out of the pieces that variations are made of: what parses, prints and parses to the
+ * same function. */
 static void test_round_trip(void **state)
 {
-	static const char *const piece[] = {"1", "5", "0x10", "..", ",", " step ", " from ", "random ", " repeat ", " seed ", " mask ", "10.0.0.0",
-					    "/8", "/30", "::1", "::", "2001:db8::", "02:00:00:00:00:01", "list ", "syn", "|", "ack", "64", "1518",
-					    ":", "imix", " ", "9"};
+	static const char *const piece[] = {
+		"1",      "5",       "0x10",     "..",     ",",          " step ",
+		" from ", "random ", " repeat ", " seed ", " mask ",     "10.0.0.0",
+		"/8",     "/30",     "::1",      "::",     "2001:db8::", "02:00:00:00:00:01",
+		"list ",  "syn",     "|",        "ack",    "64",         "1518",
+		":",      "imix",    " ",        "9"};
 	unsigned parsed = 0, varied = 0;
 
 	(void)state;
@@ -400,13 +429,17 @@ static void test_round_trip_values(void **state)
 	for (int i = 0; i < 20000; i++) {
 		const struct vspec *s = specs[rnd() % ARRAY_SIZE(specs)];
 		unsigned bits = s->of->bits;
-		vary_u top = bits == 128 ? ~(vary_u)0 : ((vary_u)1 << bits) - 1, lo = s == &v_vid ? 1 : 0;
+		vary_u top = bits == 128 ? ~(vary_u)0 : ((vary_u)1 << bits) - 1,
+		       lo = s == &v_vid ? 1 : 0;
 		vary_u hi = s == &v_vid ? 4094 : top, x[8];
 		for (unsigned k = 0; k < 8; k++) {
 			x[k] = ((vary_u)rnd() << 64 | rnd()) >> (rnd() % 128);
 			x[k] = hi - lo + 1 != 0 ? lo + x[k] % (hi - lo + 1) : x[k];
 		}
-		value.v = (struct vary){.bits = (uint8_t)bits, .div = 1, .kind = (uint8_t)(rnd() % 5), .first = x[0]};
+		value.v = (struct vary){.bits = (uint8_t)bits,
+					.div = 1,
+					.kind = (uint8_t)(rnd() % 5),
+					.first = x[0]};
 		value.v.lo = x[1] < x[2] ? x[1] : x[2];
 		value.v.hi = x[1] < x[2] ? x[2] : x[1];
 		if (value.v.kind == VARY_RANGE) {
@@ -441,16 +474,11 @@ static void test_round_trip_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_prefixes),
-		cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_randoms),
-		cmocka_unit_test(test_masks),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_complete),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_round_trip_values),
+		cmocka_unit_test(test_ranges),     cmocka_unit_test(test_prefixes),
+		cmocka_unit_test(test_lists),      cmocka_unit_test(test_randoms),
+		cmocka_unit_test(test_masks),      cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_complete),   cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_round_trip_values),
 	};
 
 	state_of_rnd = test_seed_not_0();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Timers of a worker against a list that says of each when it is due, with a clock made by hand; a worker that sleeps until one; and how control puts
- * the wheel into plans. */
+/* Timers of a worker against a list that says of each when it is due, with a clock made by hand; a
+ * worker that sleeps until one; and how control puts the wheel into plans. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,8 +32,8 @@ static uint64_t any_span(unsigned bits)
 
 struct watched {
 	struct dp_timer tm;
-	uint64_t due;              /* as the list says; only where it runs */
-	bool runs, expected;       /* expected: in this turn */
+	uint64_t due;        /* as the list says; only where it runs */
+	bool runs, expected; /* expected: in this turn */
 };
 
 struct world {
@@ -43,8 +43,8 @@ struct world {
 	unsigned n;
 	uint64_t now;
 	unsigned fired, polls;
-	bool meddles;              /* timers that fire start and stop others and themselves */
-	unsigned bits;             /* of how far they do so */
+	bool meddles;  /* timers that fire start and stop others and themselves */
+	unsigned bits; /* of how far they do so */
 };
 
 static struct world world; /* one at a time, so that fn finds it */
@@ -70,7 +70,8 @@ static uint64_t any_due(const struct world *o)
 	return any() % 8 == 0 ? o->now - RTE_MIN(span, o->now) : o->now + span;
 }
 
-static unsigned fire(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm, uint64_t now)
+static unsigned fire(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm,
+		     uint64_t now)
 {
 	struct world *o = &world;
 	struct watched *x = container_of(tm, struct watched, tm);
@@ -96,7 +97,10 @@ static struct world *world_new(unsigned n, uint64_t now)
 {
 	struct world *o = &world;
 
-	*o = (struct world){.w = xcalloc_lines(sizeof(*o->w)), .x = xcalloc(n, sizeof(*o->x)), .n = n, .now = now};
+	*o = (struct world){.w = xcalloc_lines(sizeof(*o->w)),
+			    .x = xcalloc(n, sizeof(*o->x)),
+			    .n = n,
+			    .now = now};
 	o->w->wheel = xcalloc_lines(sizeof(*o->w->wheel));
 	o->wheel = (struct dp_task){.kind = &dp_kind_wheel, .state = &o->w->wheel->base};
 	o->wheel.state->next = DP_NEVER;
@@ -142,7 +146,8 @@ static void turn(struct world *o, uint64_t now)
 	for (unsigned i = 0; i < o->n; i++)
 		assert_false(o->x[i].expected);
 	assert_true(o->wheel.state->next <= first_due(o));
-	assert_true(first_due(o) != DP_NEVER || o->wheel.state->next == DP_NEVER || o->wheel.state->next > now);
+	assert_true(first_due(o) != DP_NEVER || o->wheel.state->next == DP_NEVER ||
+		    o->wheel.state->next > now);
 }
 
 static void test_random(void **state)
@@ -176,13 +181,17 @@ static void test_random(void **state)
 			assert_true(o->fired > 100);
 			for (unsigned i = 0; i < n; i++)
 				stop(o, &o->x[i]);
-			turn(o, RTE_MAX(o->now, o->wheel.state->next == DP_NEVER ? 0 : o->wheel.state->next));
-			assert_int_equal(o->wheel.state->next, DP_NEVER); /* nobody is woken for nothing any more */
+			turn(o,
+			     RTE_MAX(o->now,
+				     o->wheel.state->next == DP_NEVER ? 0 : o->wheel.state->next));
+			/* nobody is woken for nothing any more */
+			assert_int_equal(o->wheel.state->next, DP_NEVER);
 			world_free(o);
 		}
 }
 
-/* One alone, and one in company, at each distance and where levels wrap: it fires at its time, and few turns are asked for before. */
+/* One alone, and one in company, at each distance and where levels wrap: it fires at its time, and
+ * few turns are asked for before. */
 static void test_far(void **state)
 {
 	(void)state;
@@ -194,7 +203,8 @@ static void test_far(void **state)
 				start(o, &o->x[0], due);
 				if (company > 0)
 					start(o, &o->x[1], due + 1);
-				start(o, &o->x[2], o->now); /* so that the wheel thinks about it anew */
+				/* so that the wheel thinks about it anew */
+				start(o, &o->x[2], o->now);
 				turn(o, o->now);
 				while (o->x[0].runs)
 					turn(o, o->wheel.state->next);
@@ -208,7 +218,8 @@ static void test_far(void **state)
 
 static uint64_t period;
 
-static unsigned again(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm, uint64_t now)
+static unsigned again(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm,
+		      uint64_t now)
 {
 	(void)t, (void)now;
 	world.fired++;
@@ -216,7 +227,8 @@ static unsigned again(struct dp_worker *w, const struct dp_task *t, struct dp_ti
 	return 0;
 }
 
-/* A timer that starts itself again fires once in a turn, does not drift, and catches up turn by turn. */
+/* A timer that starts itself again fires once in a turn, does not drift, and catches up turn by
+ * turn. */
 static void test_again(void **state)
 {
 	struct world *o = world_new(1, 1000000);
@@ -281,7 +293,8 @@ static void test_started_early(void **state)
 	(void)state;
 	start(o, &o->x[0], 1ull << 30);
 	start(o, &o->x[1], (1ull << 30) + 5);
-	o->wheel.state->next = DP_NEVER; /* as the worker does it for each state that is new to it */
+	/* as the worker does it for each state that is new to it */
+	o->wheel.state->next = DP_NEVER;
 	dp_kind_wheel.adopt(o->w, &o->wheel, NULL, 0);
 	turn(o, 1ull << 30);
 	assert_int_equal(o->fired, 1);
@@ -297,7 +310,8 @@ static void test_started_early(void **state)
 static uint64_t turn_before;
 static unsigned nfired;
 
-static unsigned in_time(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm, uint64_t now)
+static unsigned in_time(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm,
+			uint64_t now)
 {
 	(void)w, (void)t;
 	assert_true(tm->due <= now && tm->due > turn_before);
@@ -336,7 +350,8 @@ static void test_many(void **state)
 
 static uint64_t came_tsc;
 
-static unsigned came(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm, uint64_t now)
+static unsigned came(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm,
+		     uint64_t now)
 {
 	(void)w, (void)t;
 	assert_true(now >= tm->due);
@@ -344,7 +359,8 @@ static unsigned came(struct dp_worker *w, const struct dp_task *t, struct dp_tim
 	return 0;
 }
 
-/* A worker with nothing else to do sleeps until shortly before a timer is due, and for good when none is. */
+/* A worker with nothing else to do sleeps until shortly before a timer is due, and for good when
+ * none is. */
 static void test_in_turns(void **state)
 {
 	const uint64_t near = rte_get_tsc_hz() / 500;
@@ -378,7 +394,8 @@ static void test_in_turns(void **state)
 
 static const struct dp_kind kind_a = {.name = "a"}, kind_b = {.name = "b"};
 
-/* However often it is asked for and by whom: the wheel is the first task of that plan, one and the same in all plans of the worker. */
+/* However often it is asked for and by whom: the wheel is the first task of that plan, one and the
+ * same in all plans of the worker. */
 static void test_plans(void **state)
 {
 	static const struct port_spec plain = {.prefix = "plain"};
@@ -437,8 +454,10 @@ static void test_plans(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random), cmocka_unit_test(test_far), cmocka_unit_test(test_again), cmocka_unit_test(test_past),
-		cmocka_unit_test(test_started_early), cmocka_unit_test(test_many), cmocka_unit_test(test_in_turns), cmocka_unit_test(test_plans),
+		cmocka_unit_test(test_random),        cmocka_unit_test(test_far),
+		cmocka_unit_test(test_again),         cmocka_unit_test(test_past),
+		cmocka_unit_test(test_started_early), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_in_turns),      cmocka_unit_test(test_plans),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

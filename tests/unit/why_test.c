@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who follows which setting of a port that sends, by what the rows say of themselves. Port 2 is null. */
+/* Who follows which setting of a port that sends, by what the rows say of themselves. Port 2 is
+ * null. */
 #include "ctl_live.h"
 #include "app.h"
 #include "prog.h"
@@ -11,8 +12,9 @@ static struct cmd_host host;
 
 /* Rows that make no new frames and no new order. All others may do so. */
 static const char *const no_program[] = {
-	"rate", "pps", "count", "burst", "rxburst", "speed", "arrival", "catchup", "lag", "forgive", "pacing", "lead", "promiscuous", "idle",
-	"verify", "jitter", "latsampler", "wire.*", "wire",
+	"rate",    "pps",    "count",      "burst",  "rxburst", "speed",       "arrival",
+	"catchup", "lag",    "forgive",    "pacing", "lead",    "promiscuous", "idle",
+	"verify",  "jitter", "latsampler", "wire.*", "wire",
 };
 static const char *const no_program_of_streams[] = {"arrival", "latency"};
 
@@ -20,7 +22,8 @@ static bool listed(const char *const *list, unsigned n, const char *name)
 {
 	for (unsigned i = 0; i < n; i++) {
 		size_t len = strlen(list[i]);
-		if (list[i][len - 1] == '*' ? strncmp(list[i], name, len - 1) == 0 : strcmp(list[i], name) == 0)
+		if (list[i][len - 1] == '*' ? strncmp(list[i], name, len - 1) == 0
+					    : strcmp(list[i], name) == 0)
 			return true;
 	}
 	return false;
@@ -46,18 +49,22 @@ static void test_rows(void **state)
 	const struct setting *const *row = set_rows(&n);
 	for (unsigned i = 0; i < n; i++) {
 		bool port = row[i]->scope == SCOPE_PORT;
-		if (row[i]->scope == SCOPE_GLOBAL || row[i]->resolve != NULL || (row[i]->flags & SET_LATER) != 0)
+		if (row[i]->scope == SCOPE_GLOBAL || row[i]->resolve != NULL ||
+		    (row[i]->flags & SET_LATER) != 0)
 			continue;
-		bool none = port ? listed(no_program, ARRAY_SIZE(no_program), row[i]->name) :
-				   listed(no_program_of_streams, ARRAY_SIZE(no_program_of_streams), row[i]->name);
+		bool none = port ? listed(no_program, ARRAY_SIZE(no_program), row[i]->name)
+				 : listed(no_program_of_streams, ARRAY_SIZE(no_program_of_streams),
+					  row[i]->name);
 		assert_false(made());
 		host.changed(&app, row[i], 2, 1);
 		assert_int_not_equal(c->port[2]->touched, 0);
 		if (made() == none)
-			fail_msg("'%s' of a %s: %s", row[i]->name, port ? "port" : "stream", none ? "frames are made" : "no frames are made");
+			fail_msg("'%s' of a %s: %s", row[i]->name, port ? "port" : "stream",
+				 none ? "frames are made" : "no frames are made");
 		seen[none]++;
 	}
-	assert_true(seen[0] > 100 && seen[1] > ARRAY_SIZE(no_program) + ARRAY_SIZE(no_program_of_streams));
+	assert_true(seen[0] > 100 &&
+		    seen[1] > ARRAY_SIZE(no_program) + ARRAY_SIZE(no_program_of_streams));
 	stop(2);
 }
 
@@ -68,7 +75,8 @@ static double forgiven(void)
 
 	for (unsigned i = 0; i < p->ntasks; i++)
 		if (p->task[i].kind == &dp_kind_gen)
-			return (double)((const struct gen_job *)p->task[i].job)->forgive_cycles / clock_hz() * 1e9;
+			return (double)((const struct gen_job *)p->task[i].job)->forgive_cycles /
+			       clock_hz() * 1e9;
 	fail_msg("nobody sends");
 	return 0;
 }
@@ -105,7 +113,8 @@ static void test_in_force(void **state)
 	for (unsigned i = 0; i < c->worker[rx].posted->nrx; i++)
 		slots += c->worker[rx].posted->rx[i].burst == 7;
 	assert_int_equal(slots, 1);
-	stream(2, 0)->rate = (struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = 500}};
+	stream(2, 0)->rate =
+		(struct own_rate){.set = true, .rate = {.kind = RATE_PPS, .value = 500}};
 	taken_up();
 	assert_true(now(2).run.asked_pps == 500);
 	ctl_stream_cfg(c, 2, 0)->rate.rate.value = 300;

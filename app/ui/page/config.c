@@ -12,7 +12,7 @@
 #define PORT_COLS 24 /* at least so many for a port; where there are fewer: config_narrow() */
 #define MOST_COLS 56
 #define GAP 2
-#define LCORES 1024  /* more than DPDK has */
+#define LCORES 1024 /* more than DPDK has */
 
 typedef void text_fn(const struct page_in *, const json_t *port, struct sbuf *out);
 
@@ -72,7 +72,8 @@ static void t_rings(const struct page_in *in, const json_t *port, struct sbuf *o
 }
 
 /* Appends the lcores that serve one side of the port, each once: "1-4,7". */
-static void config_lcores(const struct page_in *in, const json_t *port, const char *side, struct sbuf *out)
+static void config_lcores(const struct page_in *in, const json_t *port, const char *side,
+			  struct sbuf *out)
 {
 	bool serves[LCORES + 1] = {false};
 	double number = page_num(port, "port", -1);
@@ -81,7 +82,8 @@ static void config_lcores(const struct page_in *in, const json_t *port, const ch
 
 	json_array_foreach(out_get(in->snap, "map.queues"), i, q) {
 		double core = page_num(q, "lcore", -1);
-		if (page_num(q, "port", -2) == number && strcmp(page_str(q, "side", ""), side) == 0 && core >= 0 && core < LCORES)
+		if (page_num(q, "port", -2) == number &&
+		    strcmp(page_str(q, "side", ""), side) == 0 && core >= 0 && core < LCORES)
 			serves[(unsigned)core] = true;
 	}
 	for (unsigned from = 0, to; from < LCORES; from = to + 1) {
@@ -162,7 +164,8 @@ static void t_notes(const struct page_in *in, const json_t *port, struct sbuf *o
 
 	(void)in;
 	json_array_foreach(json_object_get(port, "notes"), i, note)
-		sbuf_addf(out, "%s%s", i > 0 ? "; " : "", json_is_string(note) ? json_string_value(note) : "?");
+		sbuf_addf(out, "%s%s", i > 0 ? "; " : "",
+			  json_is_string(note) ? json_string_value(note) : "?");
 	if (json_array_size(json_object_get(port, "notes")) == 0)
 		sbuf_addc(out, '-');
 }
@@ -171,7 +174,8 @@ static const struct fact {
 	const char *label;
 	text_fn *text;
 	enum role role;
-} facts[] = { /* the most important first: the end may be out of sight */
+} facts[] = {
+	/* the most important first: the end may be out of sight */
 	{"link", t_link, ROLE_PORT_LINK},
 	{"driver", t_driver, ROLE_PORT_DATA},
 	{"device", t_spec, ROLE_PORT_DATA},
@@ -204,7 +208,8 @@ static bool config_selected(const struct page_in *in, const json_t *port)
 }
 
 /* True when any of these ports has this fact. */
-static bool worth_a_row(const struct page_in *in, const struct fact *x, const json_t *list, unsigned first, unsigned n)
+static bool worth_a_row(const struct page_in *in, const struct fact *x, const json_t *list,
+			unsigned first, unsigned n)
 {
 	struct sbuf b = {0};
 	bool any = false;
@@ -236,12 +241,14 @@ static void config_narrow(const struct page_in *in, const json_t *list, unsigned
 		grid_left(&f->g, f->row, 0, f->g.cols, ROLE_STAT_LABEL, x->label);
 		bool beside = label + 1 + grid_width(sbuf_str(&b)) <= f->g.cols;
 		f->row += !beside;
-		flow_text(f, beside ? label + 1 : 1, f->g.cols - (beside ? label + 1 : 1), role_of(x, port, sbuf_str(&b)), sbuf_str(&b));
+		flow_text(f, beside ? label + 1 : 1, f->g.cols - (beside ? label + 1 : 1),
+			  role_of(x, port, sbuf_str(&b)), sbuf_str(&b));
 	}
 	sbuf_free(&b);
 }
 
-static void config_wide(const struct page_in *in, const json_t *list, unsigned first, unsigned n, int width, struct flow *f)
+static void config_wide(const struct page_in *in, const json_t *list, unsigned first, unsigned n,
+			int width, struct flow *f)
 {
 	struct sbuf b = {0};
 
@@ -256,7 +263,8 @@ static void config_wide(const struct page_in *in, const json_t *list, unsigned f
 			const json_t *port = json_array_get(list, first + p);
 			sbuf_reset(&b);
 			x->text(in, port, &b);
-			int h = flow_wrap(f, f->row, LABEL_COLS + (int)p * (width + GAP), width, role_of(x, port, sbuf_str(&b)), sbuf_str(&b));
+			int h = flow_wrap(f, f->row, LABEL_COLS + (int)p * (width + GAP), width,
+					  role_of(x, port, sbuf_str(&b)), sbuf_str(&b));
 			tallest = h > tallest ? h : tallest;
 		}
 		f->row += tallest;
@@ -264,11 +272,13 @@ static void config_wide(const struct page_in *in, const json_t *list, unsigned f
 	sbuf_free(&b);
 }
 
-static void config_heading(const struct page_in *in, const json_t *port, struct grid *g, int col, int width)
+static void config_heading(const struct page_in *in, const json_t *port, struct grid *g, int col,
+			   int width)
 {
 	struct sbuf b = {0};
 
-	sbuf_addf(&b, "%s%.0f %s", config_selected(in, port) ? ">" : "", page_num(port, "port", 0), page_str(port, "name", "-"));
+	sbuf_addf(&b, "%s%.0f %s", config_selected(in, port) ? ">" : "", page_num(port, "port", 0),
+		  page_str(port, "name", "-"));
 	int n = grid_left(g, 0, col, width, ROLE_PORT_LABEL, sbuf_str(&b));
 	if (config_selected(in, port))
 		grid_select(g, 0, col, n);
@@ -278,7 +288,8 @@ static void config_heading(const struct page_in *in, const json_t *port, struct 
 static void config_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	const json_t *list = json_object_get(in->snap, "config");
-	unsigned of = (unsigned)json_array_size(list), first = page_first(in, of), most = of - first;
+	unsigned of = (unsigned)json_array_size(list), first = page_first(in, of),
+		 most = of - first;
 	int room = g->cols - LABEL_COLS, fit = (room + GAP) / (PORT_COLS + GAP), label = LABEL_COLS;
 	struct flow f;
 
@@ -297,7 +308,8 @@ static void config_draw(const struct page_in *in, struct grid *g, struct page_ou
 	width = width > MOST_COLS && label > 0 ? MOST_COLS : width;
 	flow_init(&f, g->cols);
 	for (unsigned i = 0; i < n; i++)
-		config_heading(in, json_array_get(list, first + i), g, label + (int)i * (width + GAP), width);
+		config_heading(in, json_array_get(list, first + i), g,
+			       label + (int)i * (width + GAP), width);
 	if (label == 0)
 		config_narrow(in, list, first, &f);
 	else
@@ -310,6 +322,9 @@ static void config_draw(const struct page_in *in, struct grid *g, struct page_ou
 
 /* The file does not have the name of the page, because page_ports() is a function already. */
 const struct page page_config = {
-	.name = "ports", .alias = "config", .parts = "config", .draw = config_draw,
+	.name = "ports",
+	.alias = "config",
+	.parts = "config",
+	.draw = config_draw,
 	.help = "Device, link, queues, memory and offloads of each port, and what is to be known of it.",
 };

@@ -20,7 +20,9 @@ struct line {
 };
 
 /* A queue and the lcores of its workers: [0] receives, [1] sends; NAN: there is none. */
-struct served { double port, queue, worker[2]; };
+struct served {
+	double port, queue, worker[2];
+};
 
 /* What a column needs to draw a worker. */
 struct cell {
@@ -45,14 +47,16 @@ static void draw_number(const struct col *col, const struct cell *c)
 
 	/* Numbers of CPUs and plans are names and not amounts: they are never shortened. */
 	if (json_is_integer(v) && json_integer_value(v) >= 0)
-		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES,
+			    "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 	else
 		grid_right(c->g, c->row, c->col, c->width, ROLE_ZERO, "-");
 }
 
 static void draw_si(const struct col *col, const struct cell *c)
 {
-	page_put_si(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, page_num(c->worker, col->path, NAN));
+	page_put_si(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES,
+		    page_num(c->worker, col->path, NAN));
 }
 
 static void draw_loss(const struct col *col, const struct cell *c)
@@ -71,10 +75,15 @@ static void draw_time(const struct col *col, const struct cell *c)
 
 static void draw_share(const struct col *col, const struct cell *c)
 {
-	double v = page_num(c->worker, col->path, NAN), most = strcmp(col->path, "wait") == 0 ? WAIT_MUCH : BUSY_FULL;
+	double v = page_num(c->worker, col->path, NAN),
+	       most = strcmp(col->path, "wait") == 0 ? WAIT_MUCH : BUSY_FULL;
 
 	if (isfinite(v))
-		grid_rightf(c->g, c->row, c->col, c->width, v >= most ? ROLE_WARN : v > 0 ? ROLE_PORT_RATE : ROLE_ZERO, "%.1f%%", 100 * v);
+		grid_rightf(c->g, c->row, c->col, c->width,
+			    v >= most ? ROLE_WARN
+			    : v > 0   ? ROLE_PORT_RATE
+				      : ROLE_ZERO,
+			    "%.1f%%", 100 * v);
 	else
 		grid_right(c->g, c->row, c->col, c->width, ROLE_ZERO, "-");
 }
@@ -91,7 +100,10 @@ static void draw_state(const struct col *col, const struct cell *c)
 {
 	const json_t *v = json_object_get(c->worker, col->path);
 
-	grid_right(c->g, c->row, c->col, c->width, ROLE_PORT_STATUS, json_is_true(v) ? "asleep" : json_is_false(v) ? "awake" : "-");
+	grid_right(c->g, c->row, c->col, c->width, ROLE_PORT_STATUS,
+		   json_is_true(v)    ? "asleep"
+		   : json_is_false(v) ? "awake"
+				      : "-");
 }
 
 /* Appends the queues that a worker serves on one side, PORT.QUEUE: "0.0-3,1.0". */
@@ -104,7 +116,8 @@ static void add_side(const struct cell *c, int side, struct sbuf *out)
 		const struct served *q = i < c->nserved ? &c->served[i] : NULL;
 		if (q != NULL && q->worker[side] != lcore)
 			continue;
-		if (q != NULL && last != NULL && q->port == last->port && q->queue == last->queue + 1) {
+		if (q != NULL && last != NULL && q->port == last->port &&
+		    q->queue == last->queue + 1) {
 			last = q;
 			continue;
 		}
@@ -126,7 +139,8 @@ static void draw_queues(const struct col *col, const struct cell *c)
 	if (rx.len > 0 && tx.len > 0 && strcmp(rx.s, tx.s) == 0)
 		sbuf_addf(&b, "rx+tx %s", rx.s);
 	else
-		sbuf_addf(&b, "%s%s%s%s%s", rx.len > 0 ? "rx " : "", sbuf_str(&rx), rx.len > 0 && tx.len > 0 ? " " : "", tx.len > 0 ? "tx " : "",
+		sbuf_addf(&b, "%s%s%s%s%s", rx.len > 0 ? "rx " : "", sbuf_str(&rx),
+			  rx.len > 0 && tx.len > 0 ? " " : "", tx.len > 0 ? "tx " : "",
 			  sbuf_str(&tx));
 	grid_left(c->g, c->row, c->col, c->width, ROLE_STAT_VALUES, b.len > 0 ? b.s : "-");
 	sbuf_free(&rx);
@@ -223,7 +237,8 @@ static bool first_of(const struct place *p, unsigned at, bool core)
 }
 
 /* Adds the cores of the socket of p[from], as many beside each other as there is room for. */
-static void add_socket(struct line **list, unsigned *n, const struct place *p, unsigned ncpus, unsigned from, int columns)
+static void add_socket(struct line **list, unsigned *n, const struct place *p, unsigned ncpus,
+		       unsigned from, int columns)
 {
 	char **text = xcalloc(ncpus, sizeof(*text));
 	unsigned cores = 0;
@@ -321,7 +336,8 @@ static void add_governors(struct line **list, unsigned *n, const struct place *p
 			if (strcmp(p[k].governor, name) == 0)
 				add_range(p[k].cpu, &first, &last, &b);
 		add_range(-2, &first, &last, &b);
-		add_text(list, n, strcmp(name, "performance") == 0 ? ROLE_STAT_VALUES : ROLE_WARN, b.s);
+		add_text(list, n, strcmp(name, "performance") == 0 ? ROLE_STAT_VALUES : ROLE_WARN,
+			 b.s);
 		sbuf_free(&b);
 	}
 }
@@ -346,8 +362,12 @@ static void add_topology(struct line **list, unsigned *n, const json_t *cpu, int
 	unsigned ncpus = 0;
 	json_array_foreach(cpus, k, item)
 		p[ncpus++] = (struct place){
-			.cpu = page_int(item, "cpu", -1), .socket = page_int(item, "socket", 0), .core = page_int(item, "core", 0),
-			.node = page_int(item, "node", -1), .governor = page_str(item, "governor", ""), .json = item,
+			.cpu = page_int(item, "cpu", -1),
+			.socket = page_int(item, "socket", 0),
+			.core = page_int(item, "core", 0),
+			.node = page_int(item, "node", -1),
+			.governor = page_str(item, "governor", ""),
+			.json = item,
 		};
 	add_isolated(list, n, p, ncpus);
 	add_governors(list, n, p, ncpus);
@@ -378,8 +398,10 @@ static struct served *who_serves(const json_t *snap, unsigned *n)
 		all = xrealloc(all, (*n + json_array_size(queues) + 1) * sizeof(*all));
 		json_array_foreach(queues, k, q)
 			all[(*n)++] = (struct served){
-				.port = page_num(ports[i], "port", 0), .queue = page_num(q, "queue", (double)k),
-				.worker = {page_num(q, "rx.worker", NAN), page_num(q, "tx.worker", NAN)},
+				.port = page_num(ports[i], "port", 0),
+				.queue = page_num(q, "queue", (double)k),
+				.worker = {page_num(q, "rx.worker", NAN),
+					   page_num(q, "tx.worker", NAN)},
 			};
 	}
 	free(ports);
@@ -399,7 +421,10 @@ static void lay_out(int room, int *width, int *at)
 	page_fit(width, rank, NCOLS, 1, room, at);
 	for (size_t i = 0; i < NCOLS; i++)
 		used = at[i] >= 0 ? at[i] + width[i] : used;
-	int spare = room > used ? room - used : 0, bar = at[BAR] < 0 ? 0 : spare / 4 < BAR_MOST - width[BAR] ? spare / 4 : BAR_MOST - width[BAR];
+	int spare = room > used ? room - used : 0, bar = at[BAR] < 0 ? 0
+							 : spare / 4 < BAR_MOST - width[BAR]
+								 ? spare / 4
+								 : BAR_MOST - width[BAR];
 	width[BAR] += bar;
 	width[NCOLS - 1] += spare - bar;
 	page_fit(width, rank, NCOLS, 1, room, at);
@@ -441,7 +466,12 @@ static void cpu_draw(const struct page_in *in, struct grid *g, struct page_out *
 		draw_titles(g, width, at, titles);
 	for (unsigned r = 0; r < out->rows; r++) {
 		const struct line *l = &list[out->top + r];
-		struct cell c = {.in = in, .worker = l->worker, .served = served, .nserved = nserved, .g = g, .row = titles + (int)r};
+		struct cell c = {.in = in,
+				 .worker = l->worker,
+				 .served = served,
+				 .nserved = nserved,
+				 .g = g,
+				 .row = titles + (int)r};
 		for (size_t i = 0; i < NCOLS && l->worker != NULL; i++) {
 			c.col = at[i];
 			c.width = width[i];
@@ -458,6 +488,9 @@ static void cpu_draw(const struct page_in *in, struct grid *g, struct page_out *
 }
 
 const struct page page_cpu = {
-	.name = "cpu", .alias = "workers,system,sys", .parts = "stats,cpu", .draw = cpu_draw,
+	.name = "cpu",
+	.alias = "workers,system,sys",
+	.parts = "stats,cpu",
+	.draw = cpu_draw,
 	.help = "What each worker does with its time, and the cores of the machine.",
 };

@@ -12,7 +12,7 @@
 #define NAME_COLS 13 /* columns for the name and offset of a header, before its fields */
 #define HEX_COLS 76  /* columns for a line of 16 bytes */
 #define GAP 3
-#define AIRY 20      /* a grid of so many rows has blank ones between the areas */
+#define AIRY 20 /* a grid of so many rows has blank ones between the areas */
 
 static bool has_name(const json_t *list, const char *name)
 {
@@ -103,13 +103,15 @@ static void frame_rest(struct flow *f, const json_t *frame, const char *name)
 	if (len <= 0)
 		return;
 	snprintf(text, sizeof(text), "%.0f", len);
-	pairs_add(&p, len == 1 ? "byte" : "bytes", text, has_name(json_object_get(frame, "varies"), name) ? PAIR_VARIES : PAIR_FIXED);
+	pairs_add(&p, len == 1 ? "byte" : "bytes", text,
+		  has_name(json_object_get(frame, "varies"), name) ? PAIR_VARIES : PAIR_FIXED);
 	header_block(f, name, page_num(r, "offset", 0), &p);
 	pairs_free(&p);
 }
 
 /* Draws what varies, each variation in full. */
-static void frame_variations(struct flow *f, const struct page_in *in, const json_t *frame, bool airy)
+static void frame_variations(struct flow *f, const struct page_in *in, const json_t *frame,
+			     bool airy)
 {
 	const json_t *s = page_by(json_object_get(in->snap, "streams"), "stream", in->stream), *x;
 	const json_t *names = json_object_get(frame, "varies"), *name;
@@ -118,7 +120,8 @@ static void frame_variations(struct flow *f, const struct page_in *in, const jso
 
 	json_array_foreach(json_object_get(s, "fields"), i, x)
 		if (json_is_true(json_object_get(x, "varies")))
-			pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"), PAIR_VARIES);
+			pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"),
+				  PAIR_VARIES);
 	if (p.n == 0)
 		json_array_foreach(names, i, name)
 			if (json_is_string(name) && strcmp(json_string_value(name), "size") != 0)
@@ -127,7 +130,8 @@ static void frame_variations(struct flow *f, const struct page_in *in, const jso
 		pairs_add(&p, "size", page_str(s, "size", "varies"), PAIR_VARIES);
 	if (p.n > 0) {
 		f->row += airy;
-		flow_text(f, 0, f->g.cols, ROLE_PORT_LABEL, "* [ ] varies from frame to frame, + ( ) follows it:");
+		flow_text(f, 0, f->g.cols, ROLE_PORT_LABEL,
+			  "* [ ] varies from frame to frame, + ( ) follows it:");
 		flow_columns(f, 0, f->g.cols, &p);
 	}
 	pairs_free(&p);
@@ -139,7 +143,8 @@ static void frame_headers(struct flow *f, const struct page_in *in, const json_t
 	struct sbuf b = {0};
 	size_t i;
 
-	sbuf_addf(&b, "stream %u/%u  %s  %.0f bytes with FCS", in->port, in->stream, page_str(frame, "stack", "-"), page_num(frame, "size", 0));
+	sbuf_addf(&b, "stream %u/%u  %s  %.0f bytes with FCS", in->port, in->stream,
+		  page_str(frame, "stack", "-"), page_num(frame, "size", 0));
 	flow_text(f, 0, f->g.cols, ROLE_STAT_VALUES, sbuf_str(&b));
 	sbuf_free(&b);
 	json_array_foreach(list, i, h) {
@@ -165,7 +170,8 @@ static void mark_bytes(const json_t *runs, enum pair_mark what, uint8_t *mark, s
 	size_t i;
 
 	json_array_foreach(runs, i, run) {
-		json_int_t at = json_integer_value(json_array_get(run, 0)), n = json_integer_value(json_array_get(run, 1));
+		json_int_t at = json_integer_value(json_array_get(run, 0)),
+			   n = json_integer_value(json_array_get(run, 1));
 		for (json_int_t k = at; k >= 0 && n > 0 && k < (json_int_t)len && k - at < n; k++)
 			mark[k] = (uint8_t)what;
 	}
@@ -173,7 +179,8 @@ static void mark_bytes(const json_t *runs, enum pair_mark what, uint8_t *mark, s
 
 /* Draws a line: the offset, `per` bytes, and their characters. Bytes that vary are in brackets,
  * which stand in the gaps between bytes. */
-static void hex_line(struct flow *f, const char *hex, const uint8_t *mark, size_t at, size_t len, int per)
+static void hex_line(struct flow *f, const char *hex, const uint8_t *mark, size_t at, size_t len,
+		     int per)
 {
 	int col = 6, chars = col + per * 3 + per / 8;
 
@@ -189,11 +196,15 @@ static void hex_line(struct flow *f, const char *hex, const uint8_t *mark, size_
 		enum role role = mark[k] != PAIR_FIXED ? ROLE_VARIES : ROLE_STAT_VALUES;
 		grid_putf(&f->g, f->row, c, 2, role, "%02x", (unsigned)byte);
 		if (mark[k] != PAIR_FIXED && (i == 0 || mark[k - 1] != mark[k]))
-			grid_put(&f->g, f->row, c - 1, 1, ROLE_VARIES, mark[k] == PAIR_VARIES ? "[" : "(");
-		if (mark[k] != PAIR_FIXED && (i + 1 == per || k + 1 == len || mark[k + 1] == PAIR_FIXED))
-			grid_put(&f->g, f->row, c + 2, 1, ROLE_VARIES, mark[k] == PAIR_VARIES ? "]" : ")");
+			grid_put(&f->g, f->row, c - 1, 1, ROLE_VARIES,
+				 mark[k] == PAIR_VARIES ? "[" : "(");
+		if (mark[k] != PAIR_FIXED &&
+		    (i + 1 == per || k + 1 == len || mark[k + 1] == PAIR_FIXED))
+			grid_put(&f->g, f->row, c + 2, 1, ROLE_VARIES,
+				 mark[k] == PAIR_VARIES ? "]" : ")");
 		if (chars + per <= f->g.cols)
-			grid_putf(&f->g, f->row, chars + i, 1, role, "%c", byte < 0x80 && isprint(byte) ? byte : '.');
+			grid_putf(&f->g, f->row, chars + i, 1, role, "%c",
+				  byte < 0x80 && isprint(byte) ? byte : '.');
 	}
 	f->row++;
 }
@@ -229,7 +240,8 @@ static void frame_draw(const struct page_in *in, struct grid *g, struct page_out
 		hex_dump(wide ? &h : &f, frame);
 	} else {
 		struct sbuf b = {0};
-		sbuf_addf(&b, "no frame: %s", page_str(in->snap, "frame_error", "the port has no such stream"));
+		sbuf_addf(&b, "no frame: %s",
+			  page_str(in->snap, "frame_error", "the port has no such stream"));
 		flow_text(&f, 0, f.g.cols, ROLE_WARN, sbuf_str(&b));
 		sbuf_free(&b);
 	}
@@ -245,6 +257,10 @@ static void frame_draw(const struct page_in *in, struct grid *g, struct page_out
 }
 
 const struct page page_frame = {
-	.name = "frame", .alias = "packet", .parts = "frame:@/#,streams:@/#~1", .one_port = true, .draw = frame_draw,
+	.name = "frame",
+	.alias = "packet",
+	.parts = "frame:@/#,streams:@/#~1",
+	.one_port = true,
+	.draw = frame_draw,
 	.help = "The frame of the selected stream, header by header and as bytes; what varies is marked.",
 };

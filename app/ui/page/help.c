@@ -11,7 +11,8 @@
 
 /* Draws a name, and its text wrapped beside it, or below it where there is too little room. All
  * names stand in a column as wide as the widest. */
-static void help_entry(struct flow *f, int col, int width, int name_cols, const char *name, const char *text, enum role role, enum role text_role)
+static void help_entry(struct flow *f, int col, int width, int name_cols, const char *name,
+		       const char *text, enum role role, enum role text_role)
 {
 	bool beside = width >= name_cols + 20;
 
@@ -19,7 +20,8 @@ static void help_entry(struct flow *f, int col, int width, int name_cols, const 
 	grid_left(&f->g, f->row, col, width, role, name);
 	if (!beside)
 		f->row++;
-	flow_text(f, col + (beside ? name_cols + 2 : 1), width - (beside ? name_cols + 2 : 1), text_role, text);
+	flow_text(f, col + (beside ? name_cols + 2 : 1), width - (beside ? name_cols + 2 : 1),
+		  text_role, text);
 }
 
 static void help_keys(struct flow *f, int col, int width)
@@ -32,7 +34,8 @@ static void help_keys(struct flow *f, int col, int width)
 		widest = w > widest ? w : widest;
 	}
 	for (unsigned i = 0; keys_help[i].key != NULL; i++)
-		help_entry(f, col, width, widest, keys_help[i].key, keys_help[i].text, ROLE_KEY, ROLE_KEY_TEXT);
+		help_entry(f, col, width, widest, keys_help[i].key, keys_help[i].text, ROLE_KEY,
+			   ROLE_KEY_TEXT);
 }
 
 static void help_verbs(const struct page_in *in, struct flow *f, int col, int width)
@@ -47,7 +50,8 @@ static void help_verbs(const struct page_in *in, struct flow *f, int col, int wi
 		widest = w > widest ? w : widest;
 	}
 	json_array_foreach(list, i, v)
-		help_entry(f, col, width, widest, page_str(v, "name", "?"), page_str(v, "help", ""), ROLE_STAT_VALUES, ROLE_STAT_LABEL);
+		help_entry(f, col, width, widest, page_str(v, "name", "?"), page_str(v, "help", ""),
+			   ROLE_STAT_VALUES, ROLE_STAT_LABEL);
 }
 
 static void help_draw(const struct page_in *in, struct grid *g, struct page_out *out)
@@ -68,6 +72,9 @@ static void help_draw(const struct page_in *in, struct grid *g, struct page_out 
 }
 
 const struct page page_help = {
-	.name = "help", .alias = "keys", .parts = "help", .draw = help_draw,
+	.name = "help",
+	.alias = "keys",
+	.parts = "help",
+	.draw = help_draw,
 	.help = "Keys and commands.",
 };

@@ -5,13 +5,15 @@
 
 #include "page_flow.h"
 
-#define CLOCK 8   /* HH:MM:SS */
-#define STAMP 12  /* with milliseconds */
+#define CLOCK 8  /* HH:MM:SS */
+#define STAMP 12 /* with milliseconds */
 #define LEVEL 7
 
 static enum role role_of(const char *level)
 {
-	return strcmp(level, "error") == 0 ? ROLE_LOG_ERROR : strcmp(level, "warning") == 0 ? ROLE_WARN : ROLE_LOG_TEXT;
+	return strcmp(level, "error") == 0     ? ROLE_LOG_ERROR
+	       : strcmp(level, "warning") == 0 ? ROLE_WARN
+					       : ROLE_LOG_TEXT;
 }
 
 /* Draws a message. Time and level stand before the text where there is room for both. The first
@@ -19,7 +21,11 @@ static enum role role_of(const char *level)
 static void log_message(struct flow *f, const json_t *m)
 {
 	const char *level = page_str(m, "level", "-");
-	int cols = f->g.cols, stamp = cols >= 72 ? STAMP : cols >= 36 ? CLOCK : 0, word = cols >= 50 ? LEVEL : 1;
+	int cols = f->g.cols,
+	    stamp = cols >= 72   ? STAMP
+		    : cols >= 36 ? CLOCK
+				 : 0,
+	    word = cols >= 50 ? LEVEL : 1;
 	int text = (stamp > 0 ? stamp + 1 : 0) + word + 1;
 
 	flow_room(f, 1);
@@ -48,6 +54,10 @@ static void log_draw(const struct page_in *in, struct grid *g, struct page_out *
 }
 
 const struct page page_log = {
-	.name = "log", .alias = "messages", .parts = "log", .tail = true, .draw = log_draw,
+	.name = "log",
+	.alias = "messages",
+	.parts = "log",
+	.tail = true,
+	.draw = log_draw,
 	.help = "The last messages, the newest at the bottom.",
 };

@@ -16,7 +16,7 @@
 #define PORT 34       /* room for the whole history in braille */
 #define PORT_LEAST 14 /* room for a pair of rates, "14.88M/14.88M" */
 #define NS_PER_S 1e9
-#define LASTING 3     /* a difference has lasted for so many full intervals */
+#define LASTING 3 /* a difference has lasted for so many full intervals */
 #define RANK_RATE 10
 #define RANK_LOSS 50
 
@@ -26,7 +26,7 @@ struct cell {
 	const json_t **all; /* all ports */
 	unsigned n;
 	const json_t *port, *brief; /* port NULL: the column of sums */
-	int width;          /* of the text, without the blank before it */
+	int width;                  /* of the text, without the blank before it */
 	struct sbuf text;
 	bool warn;
 };
@@ -36,8 +36,8 @@ struct row {
 	int rank;                   /* where there is no room the highest goes first */
 	enum role label_role, role;
 	void (*fill)(const struct row *, struct cell *);
-	const char *a, *b;          /* paths in a port of the snapshot, or keys of "brief" */
-	const char *fmt;            /* of rows of text: 'a' and 'b' in it stand for the values */
+	const char *a, *b; /* paths in a port of the snapshot, or keys of "brief" */
+	const char *fmt;   /* of rows of text: 'a' and 'b' in it stand for the values */
 };
 
 /* The value at a path in the port, or the sum over all ports. NAN: there is none. */
@@ -55,7 +55,8 @@ static double main_number(const struct cell *c, const char *path)
 	return sum;
 }
 
-/* As main_number(), but a count with all its digits, which a double cannot hold. False: it is not known,
+/* As main_number(), but a count with all its digits, which a double cannot hold. False: it is not
+ * known,
  * or has more than 63 bits. */
 static bool main_count(const struct cell *c, const char *path, json_int_t *sum)
 {
@@ -80,7 +81,8 @@ static void add_count(const struct cell *c, const char *path, int digits, struct
 	json_int_t n;
 
 	if (digits < ALL_DIGITS || !main_count(c, path, &n)) {
-		out_si_digits(main_number(c, path), digits < ALL_DIGITS ? digits : ALL_DIGITS - 1, out);
+		out_si_digits(main_number(c, path), digits < ALL_DIGITS ? digits : ALL_DIGITS - 1,
+			      out);
 		return;
 	}
 	json_t *v = json_integer(n);
@@ -197,7 +199,10 @@ static void fill_state(const struct row *r, struct cell *c)
 
 /* The rate that a port is asked for and the one that it sends, in frames/s. max: it is asked for as
  * much as it can. */
-struct load { double asked, offered; bool max, differs; };
+struct load {
+	double asked, offered;
+	bool max, differs;
+};
 
 /* True when each of the last LASTING intervals was off by 0.1 % or more, in the same direction. A
  * single one that is off is only an interruption. */
@@ -223,8 +228,10 @@ static bool main_lasts(const json_t *port, double asked)
  * the time of the measurement is none. */
 static void load_of(const json_t *port, struct load *l)
 {
-	double seconds = page_num(port, "run.duration_ns", 0) / NS_PER_S, steady = page_num(port, "run.steady_ns", -1) / NS_PER_S;
-	bool sending = strcmp(page_str(port, "run.state", ""), "sending") == 0, changed = json_is_true(out_get(port, "run.rate_changed"));
+	double seconds = page_num(port, "run.duration_ns", 0) / NS_PER_S,
+	       steady = page_num(port, "run.steady_ns", -1) / NS_PER_S;
+	bool sending = strcmp(page_str(port, "run.state", ""), "sending") == 0,
+	     changed = json_is_true(out_get(port, "run.rate_changed"));
 	bool whole = sending && seconds >= 2;
 
 	*l = (struct load){.asked = NAN, .offered = NAN};
@@ -259,7 +266,11 @@ static void fill_load(const struct row *r, struct cell *c)
 		sbuf_addc(&c->text, '-');
 		return;
 	}
-	page_pair(sum.asked, sum.max ? "max" : NULL, !sum.differs ? "/" : c->in->ascii ? "!" : "≠", sum.offered, c->width, &c->text);
+	page_pair(sum.asked, sum.max ? "max" : NULL,
+		  !sum.differs   ? "/"
+		  : c->in->ascii ? "!"
+				 : "≠",
+		  sum.offered, c->width, &c->text);
 	c->warn = sum.differs;
 }
 
@@ -279,7 +290,8 @@ static void fill_queues(const struct row *r, struct cell *c)
 
 	(void)r;
 	for (unsigned i = 0; i < (c->port != NULL ? 1 : c->n); i++)
-		json_array_foreach(json_object_get(c->port != NULL ? c->port : c->all[i], "queues"), k, q) {
+		json_array_foreach(json_object_get(c->port != NULL ? c->port : c->all[i], "queues"),
+				   k, q) {
 			rx += json_object_get(q, "rx") != NULL;
 			tx += json_object_get(q, "tx") != NULL;
 		}
@@ -293,7 +305,8 @@ enum brief { BRIEF_ALL, BRIEF_NO_BLANKS, BRIEF_NO_FOREVER, BRIEFS };
 /* Adds a setting. False: the port does not have it. */
 static bool add_brief(const struct row *r, struct cell *c, enum brief brief)
 {
-	bool any = false, rate_alone = brief == BRIEF_NO_FOREVER && strcmp(page_str(c->brief, r->a, ""), "Forever") == 0;
+	bool any = false, rate_alone = brief == BRIEF_NO_FOREVER &&
+				       strcmp(page_str(c->brief, r->a, ""), "Forever") == 0;
 
 	for (const char *f = rate_alone ? "b" : r->fmt; *f != '\0'; f++) {
 		const char *key = *f == 'a' ? r->a : *f == 'b' ? r->b : NULL;
@@ -366,13 +379,22 @@ static void fill_address(const struct row *r, struct cell *c)
 }
 
 #define SIZE_ROW(label, narrow, rank, key) \
-	{label, narrow, rank, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.sizes." key, "tx.sizes." key}
+	{ \
+		label, narrow, rank, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, \
+			"rx.sizes." key, "tx.sizes." key \
+	}
 
 /* A line that names the rows below it. */
-#define HEADING(name, rank) {name, name, rank, ROLE_SEP_TEXT, ROLE_SEP_DASH, NULL}
+#define HEADING(name, rank) \
+	{ \
+		name, name, rank, ROLE_SEP_TEXT, ROLE_SEP_DASH, NULL \
+	}
 
 /* One more row for the curve above it. */
-#define MORE(rank) {"", "", rank, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend}
+#define MORE(rank) \
+	{ \
+		"", "", rank, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend \
+	}
 
 /* All rows of the page, in their order. Labels with a pair name Rx first and then Tx, or say
  * otherwise. Where there is no room, the highest rank goes first. */
@@ -382,10 +404,14 @@ static const struct row rows[] = {
 	{"Link State", "Link", 20, ROLE_PORT_LINKLBL, ROLE_PORT_LINK, fill_link, "link"},
 	{"State", "State", 110, ROLE_PORT_LINKLBL, ROLE_PORT_STATUS, fill_state, "run.state"},
 	HEADING("Rates", 203),
-	{"Pkts/s Rx:Tx", "Pkt/s", RANK_RATE, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.pps", "tx.pps"},
-	{"Bits/s L1 Rx:Tx", "Bit/s", 30, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.l1_bps", "tx.l1_bps"},
-	{"Max Pkts/s Rx:Tx", "Maxpps", 140, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.pps", "max.tx.pps"},
-	{"Max Bits/s Rx:Tx", "Maxbps", 320, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max, "max.rx.l1_bps", "max.tx.l1_bps"},
+	{"Pkts/s Rx:Tx", "Pkt/s", RANK_RATE, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates,
+	 "rx.pps", "tx.pps"},
+	{"Bits/s L1 Rx:Tx", "Bit/s", 30, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_rates, "rx.l1_bps",
+	 "tx.l1_bps"},
+	{"Max Pkts/s Rx:Tx", "Maxpps", 140, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max,
+	 "max.rx.pps", "max.tx.pps"},
+	{"Max Bits/s Rx:Tx", "Maxbps", 320, ROLE_PORT_RATELBL, ROLE_PORT_RATE, fill_max,
+	 "max.rx.l1_bps", "max.tx.l1_bps"},
 	{"Pkts/s Asked:Sent", "Asked", 60, ROLE_PORT_RATELBL, ROLE_RATE_COUNT, fill_load},
 	{"Rx Trend", "Rx", 130, ROLE_PORT_RATELBL, ROLE_BAR, fill_trend, "history.rx_pps"},
 	MORE(137),
@@ -396,18 +422,28 @@ static const struct row rows[] = {
 	MORE(206),
 	MORE(256),
 	HEADING("Counts", 204),
-	{"Total Rx Pkts", "RxPkts", 40, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts, "rx.packets"},
-	{"Total Tx Pkts", "TxPkts", 50, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts, "tx.packets"},
-	{"Total Bytes Rx:Tx", "Bytes", 150, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_rates, "rx.bytes", "tx.bytes"},
+	{"Total Rx Pkts", "RxPkts", 40, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts,
+	 "rx.packets"},
+	{"Total Tx Pkts", "TxPkts", 50, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_counts,
+	 "tx.packets"},
+	{"Total Bytes Rx:Tx", "Bytes", 150, ROLE_PORT_TOTLBL, ROLE_PORT_TOTALS, fill_rates,
+	 "rx.bytes", "tx.bytes"},
 	HEADING("Errors and losses", 265),
-	{"Errors Rx/Tx", "Errors", 70, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "rx.errors", "tx.errors"},
-	{"Rx Missed/No mbuf", "Missed", 80, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "rx.missed", "rx.nombuf"},
-	{"Tx Dropped/No mbuf", "Drops", 90, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "tx.dropped", "tx.nombuf"},
-	{"Tx Stalls/Unsent", "Stalls", 100, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "tx.stalls", "tx.unsent"},
-	{"Tx Unconfirmed", "Unconf", 330, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, UNCONFIRMED},
+	{"Errors Rx/Tx", "Errors", 70, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses, "rx.errors",
+	 "tx.errors"},
+	{"Rx Missed/No mbuf", "Missed", 80, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses,
+	 "rx.missed", "rx.nombuf"},
+	{"Tx Dropped/No mbuf", "Drops", 90, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses,
+	 "tx.dropped", "tx.nombuf"},
+	{"Tx Stalls/Unsent", "Stalls", 100, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses,
+	 "tx.stalls", "tx.unsent"},
+	{"Tx Unconfirmed", "Unconf", 330, ROLE_PORT_ERRLBL, ROLE_PORT_ERRORS, fill_losses,
+	 UNCONFIRMED},
 	HEADING("Kinds and sizes", 315),
-	{"Broadcast", "Bcast", 360, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.broadcast"},
-	{"Multicast", "Mcast", 370, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts, "rx.multicast"},
+	{"Broadcast", "Bcast", 360, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts,
+	 "rx.broadcast"},
+	{"Multicast", "Mcast", 370, ROLE_PORT_SIZELBL, ROLE_PORT_SIZES, fill_counts,
+	 "rx.multicast"},
 	SIZE_ROW("Sizes 64 Rx:Tx", "Size64", 160, "64"),
 	SIZE_ROW("   65-127", "65-127", 270, "65-127"),
 	SIZE_ROW("   128-255", "-255", 280, "128-255"),
@@ -418,15 +454,23 @@ static const struct row rows[] = {
 	SIZE_ROW("   Jumbos Rx:Tx", "Jumbos", 390, "1523-"),
 	HEADING("Settings", 202),
 	{"Rx/Tx queue count", "Queues", 250, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_queues},
-	{"Tx Count/Rate", "Rate", 170, ROLE_STAT_LABEL, ROLE_RATE_COUNT, fill_brief, "count", "rate", "a / b"},
-	{"Size/Rx:Tx Burst", "Size", 180, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "size", "rxburst", "a / b"},
-	{"Streams: Frame", "Frame", 350, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "streams", "frame", "a: b"},
-	{"Port Src/Dest", "Ports", 230, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "sport", "dport", "a/ b"},
-	{"Type:VLAN ID:Flags", "Type", 240, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "type", "proto", "a/b"},
-	{"IP Destination", "IP Dst", 190, ROLE_STAT_LABEL, ROLE_IP, fill_brief, "ip_dst", NULL, "a"},
+	{"Tx Count/Rate", "Rate", 170, ROLE_STAT_LABEL, ROLE_RATE_COUNT, fill_brief, "count",
+	 "rate", "a / b"},
+	{"Size/Rx:Tx Burst", "Size", 180, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "size",
+	 "rxburst", "a / b"},
+	{"Streams: Frame", "Frame", 350, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "streams",
+	 "frame", "a: b"},
+	{"Port Src/Dest", "Ports", 230, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "sport",
+	 "dport", "a/ b"},
+	{"Type:VLAN ID:Flags", "Type", 240, ROLE_STAT_LABEL, ROLE_STAT_VALUES, fill_brief, "type",
+	 "proto", "a/b"},
+	{"IP Destination", "IP Dst", 190, ROLE_STAT_LABEL, ROLE_IP, fill_brief, "ip_dst", NULL,
+	 "a"},
 	{"   Source", "IP Src", 200, ROLE_STAT_LABEL, ROLE_IP, fill_brief, "ip_src", NULL, "a"},
-	{"MAC Destination", "MACDst", 210, ROLE_STAT_LABEL, ROLE_MAC, fill_address, "mac_dst", NULL, "a"},
-	{"    Source", "MACSrc", 220, ROLE_STAT_LABEL, ROLE_MAC, fill_address, "mac_src", NULL, "a"},
+	{"MAC Destination", "MACDst", 210, ROLE_STAT_LABEL, ROLE_MAC, fill_address, "mac_dst", NULL,
+	 "a"},
+	{"    Source", "MACSrc", 220, ROLE_STAT_LABEL, ROLE_MAC, fill_address, "mac_src", NULL,
+	 "a"},
 	{"NUMA/PCI", "PCI", 340, ROLE_STAT_LABEL, ROLE_BDF, fill_address, "node", "pci", "a/b"},
 };
 
@@ -437,7 +481,8 @@ struct layout {
 	double top, total_top; /* upper ends of the scales of trends: for ports, for the sums */
 };
 
-static const struct trend trends[] = {{"history.rx_pps", NULL}, {"history.tx_pps", "run.asked_pps"}};
+static const struct trend trends[] = {{"history.rx_pps", NULL},
+				      {"history.tx_pps", "run.asked_pps"}};
 
 /* Places the columns. Where there is little room, first the columns of ports get narrower, then the
  * labels, then the sums go, and at last only some of the ports are shown. */
@@ -448,9 +493,12 @@ static void lay_out(const struct page_in *in, unsigned n, int cols, struct layou
 	l->first = page_first(in, n);
 	l->total = LABEL_LEAST + (int64_t)PORT_LEAST * (want + 1) <= cols;
 	if (LABEL_LEAST + (int64_t)PORT_LEAST * want > cols)
-		want = (cols - LABEL_LEAST) / PORT_LEAST > 1 ? (cols - LABEL_LEAST) / PORT_LEAST : 1;
+		want = (cols - LABEL_LEAST) / PORT_LEAST > 1 ? (cols - LABEL_LEAST) / PORT_LEAST
+							     : 1;
 	beside = want + l->total;
-	l->label = LABEL + PORT_LEAST * beside <= cols ? LABEL : LABEL_LEAST + PORT_LEAST * beside <= cols ? LABEL_LEAST : cols - PORT_LEAST;
+	l->label = LABEL + PORT_LEAST * beside <= cols         ? LABEL
+		   : LABEL_LEAST + PORT_LEAST * beside <= cols ? LABEL_LEAST
+							       : cols - PORT_LEAST;
 	l->label = l->label < 3 ? 0 : l->label;
 	l->width = (cols - l->label) / beside;
 	l->width = l->width > PORT ? PORT : l->width;
@@ -465,15 +513,18 @@ static void draw_label(const struct row *r, const struct layout *l, struct grid 
 	grid_put(g, row, l->label - 1, 1, ROLE_COLON, ":");
 }
 
-static void draw_line(const struct page_in *in, const struct row *r, const struct layout *l, struct grid *g, int row)
+static void draw_line(const struct page_in *in, const struct row *r, const struct layout *l,
+		      struct grid *g, int row)
 {
-	grid_fill(g, row, 0, l->label + (int)(l->shown + l->total) * l->width, r->role, in->ascii ? L'-' : L'─');
+	grid_fill(g, row, 0, l->label + (int)(l->shown + l->total) * l->width, r->role,
+		  in->ascii ? L'-' : L'─');
 	grid_putf(g, row, 1, -1, r->label_role, " %s ", r->label);
 }
 
 /* Draws the curves of all ports, and their scale in the column of labels. Both directions have the
  * same scale. */
-static void draw_trend(const struct page_in *in, const struct row *r, const struct layout *l, const struct cell *c, struct grid *g, int row, int high)
+static void draw_trend(const struct page_in *in, const struct row *r, const struct layout *l,
+		       const struct cell *c, struct grid *g, int row, int high)
 {
 	const struct trend *t = &trends[strcmp(r->a, trends[1].path) == 0];
 	int width = l->width - (l->label > 0), col = l->label + (l->label > 0);
@@ -481,13 +532,16 @@ static void draw_trend(const struct page_in *in, const struct row *r, const stru
 	struct sbuf b = {0};
 
 	for (unsigned k = 0; k < l->shown; k++)
-		trend_draw(t, l->top, false, c->all + l->first + k, 1, g, row, col + (int)k * l->width, width, high, in->ascii);
+		trend_draw(t, l->top, false, c->all + l->first + k, 1, g, row,
+			   col + (int)k * l->width, width, high, in->ascii);
 	if (l->total)
-		trend_draw(t, l->total_top, c->n > 1, c->all, c->n, g, row, col + (int)l->shown * l->width, width, high, in->ascii);
+		trend_draw(t, l->total_top, c->n > 1, c->all, c->n, g, row,
+			   col + (int)l->shown * l->width, width, high, in->ascii);
 	if (l->label < LABEL_LEAST || l->top <= 0 || (high == 1 && !wide))
 		return;
 	trend_text(l->top, &b);
-	grid_right(g, row, wide ? LABEL - 9 : 2, wide ? 7 : LABEL_LEAST - 3, ROLE_SEP_TEXT, sbuf_str(&b));
+	grid_right(g, row, wide ? LABEL - 9 : 2, wide ? 7 : LABEL_LEAST - 3, ROLE_SEP_TEXT,
+		   sbuf_str(&b));
 	if (high > 1)
 		grid_right(g, row + high - 1, 0, l->label - (wide ? 2 : 1), ROLE_SEP_TEXT, "0");
 	sbuf_free(&b);
@@ -501,12 +555,15 @@ static bool is_more(const struct row *r)
 
 static bool is_figure(const struct row *r)
 {
-	return r->fill == fill_rates || r->fill == fill_max || r->fill == fill_counts || r->fill == fill_losses || r->fill == fill_load;
+	return r->fill == fill_rates || r->fill == fill_max || r->fill == fill_counts ||
+	       r->fill == fill_losses || r->fill == fill_load;
 }
 
 static void draw_cell(const struct row *r, struct cell *c, struct grid *g, int row, int col)
 {
-	enum role role = c->port != NULL ? r->role : r->fill == fill_name ? ROLE_TOTAL_LABEL : ROLE_TOTAL_DATA;
+	enum role role = c->port != NULL        ? r->role
+			 : r->fill == fill_name ? ROLE_TOTAL_LABEL
+						: ROLE_TOTAL_DATA;
 	bool selected = c->port != NULL && page_num(c->port, "port", -1) == c->in->port;
 
 	sbuf_reset(&c->text);
@@ -529,7 +586,8 @@ static int rank_of(const struct row *r, const struct cell *all, bool one)
 		return r->fill == fill_name ? RANK_RATE : 0;
 	if (r->a != NULL && strcmp(r->a, UNCONFIRMED) == 0 && main_sends(all))
 		return r->rank;
-	if (r->fill == fill_losses && (main_number(all, r->a) > 0 || (r->b != NULL && main_number(all, r->b) > 0)))
+	if (r->fill == fill_losses &&
+	    (main_number(all, r->a) > 0 || (r->b != NULL && main_number(all, r->b) > 0)))
 		return RANK_LOSS;
 	return r->rank;
 }
@@ -556,7 +614,8 @@ static void main_draw(const struct page_in *in, struct grid *g, struct page_out 
 	page_fit(one, rank, ARRAY_SIZE(rows), 0, g->rows, at);
 	const json_t **brief = xcalloc(l.shown, sizeof(*brief));
 	for (unsigned k = 0; k < l.shown; k++)
-		brief[k] = page_by(json_object_get(in->snap, "brief"), "port", (unsigned)page_int(c.all[l.first + k], "port", 0));
+		brief[k] = page_by(json_object_get(in->snap, "brief"), "port",
+				   (unsigned)page_int(c.all[l.first + k], "port", 0));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (at[i] < 0)
 			continue;
@@ -566,7 +625,8 @@ static void main_draw(const struct page_in *in, struct grid *g, struct page_out 
 			draw_label(&rows[i], &l, g, at[i]);
 		if (rows[i].fill == fill_trend) {
 			int high = 1;
-			while (i + (size_t)high < ARRAY_SIZE(rows) && is_more(&rows[i + (size_t)high]) && at[i + (size_t)high] >= 0)
+			while (i + (size_t)high < ARRAY_SIZE(rows) &&
+			       is_more(&rows[i + (size_t)high]) && at[i + (size_t)high] >= 0)
 				high++;
 			if (!is_more(&rows[i]))
 				draw_trend(in, &rows[i], &l, &c, g, at[i], high);
@@ -576,7 +636,8 @@ static void main_draw(const struct page_in *in, struct grid *g, struct page_out 
 		for (unsigned k = 0; k < l.shown + l.total && rows[i].fill != NULL; k++) {
 			c.port = k < l.shown ? c.all[l.first + k] : NULL;
 			c.brief = c.port != NULL ? brief[k] : NULL;
-			draw_cell(&rows[i], &c, g, at[i], l.label + (int)k * l.width + (l.label > 0));
+			draw_cell(&rows[i], &c, g, at[i],
+				  l.label + (int)k * l.width + (l.label > 0));
 		}
 	}
 	out->shown = l.shown;
@@ -587,5 +648,8 @@ static void main_draw(const struct page_in *in, struct grid *g, struct page_out 
 }
 
 const struct page page_main = {
-	.name = "main", .help = "Rates, counts and settings: a column for each port, and their sums.", .parts = "stats,brief", .draw = main_draw,
+	.name = "main",
+	.help = "Rates, counts and settings: a column for each port, and their sums.",
+	.parts = "stats,brief",
+	.draw = main_draw,
 };

@@ -36,9 +36,9 @@ struct col {
 	const char *title, *unit;
 	int width, rank;
 	void (*draw)(const struct col *, const struct cell *);
-	const char *path;           /* path of the value in a queue */
-	const char *of_port;        /* path in a port; NULL: the sum of its queues */
-	bool loss;                  /* the value ought to be 0 */
+	const char *path;    /* path of the value in a queue */
+	const char *of_port; /* path in a port; NULL: the sum of its queues */
+	bool loss;           /* the value ought to be 0 */
 };
 
 /* The sum of a value over the queues of a port; *n: how many of them have it. NAN: none has. */
@@ -65,7 +65,8 @@ static double queues_value(const struct col *col, const struct entry *e)
 
 	if (e->queue != NULL)
 		return col->path != NULL ? page_num(e->queue, col->path, NAN) : NAN;
-	return col->of_port != NULL ? page_num(e->port, col->of_port, NAN) : queue_num(e->port, col->path, &n);
+	return col->of_port != NULL ? page_num(e->port, col->of_port, NAN)
+				    : queue_num(e->port, col->path, &n);
 }
 
 static bool is_rx(const struct col *col)
@@ -75,7 +76,8 @@ static bool is_rx(const struct col *col)
 
 static bool queues_uneven(double v, double mean, unsigned queues)
 {
-	return queues > 1 && isfinite(v) && mean >= UNEVEN_FROM_PPS && (v < UNEVEN_LOW * mean || v > UNEVEN_HIGH * mean);
+	return queues > 1 && isfinite(v) && mean >= UNEVEN_FROM_PPS &&
+	       (v < UNEVEN_LOW * mean || v > UNEVEN_HIGH * mean);
 }
 
 /* True when any queue of the port is out of balance. */
@@ -98,7 +100,8 @@ static void draw_name(const struct col *col, const struct cell *c)
 
 	(void)col;
 	if (c->e->queue != NULL) {
-		grid_putf(c->g, c->row, c->col, c->width, ROLE_DYN_LABEL, "  %u q%u", port, c->e->number);
+		grid_putf(c->g, c->row, c->col, c->width, ROLE_DYN_LABEL, "  %u q%u", port,
+			  c->e->number);
 	} else {
 		page_port_name(c->e->port, c->in, c->width, &b);
 		grid_left(c->g, c->row, c->col, c->width, ROLE_PORT_LABEL, sbuf_str(&b));
@@ -113,10 +116,14 @@ static void draw_rate(const struct col *col, const struct cell *c)
 {
 	double v = queues_value(col, c->e), mean = is_rx(col) ? c->e->rx_mean : c->e->tx_mean;
 	unsigned queues = is_rx(col) ? c->e->rx_queues : c->e->tx_queues;
-	bool mark = c->e->queue != NULL ? queues_uneven(v, mean, queues) : any_uneven(c->e, col->path, mean, queues);
+	bool mark = c->e->queue != NULL ? queues_uneven(v, mean, queues)
+					: any_uneven(c->e, col->path, mean, queues);
 
 	page_put_si(c->g, c->row, c->col, c->width - 1,
-		    mark && c->e->queue != NULL ? ROLE_WARN : c->e->queue != NULL ? ROLE_PORT_RATE : ROLE_TOTAL_DATA, v);
+		    mark && c->e->queue != NULL ? ROLE_WARN
+		    : c->e->queue != NULL       ? ROLE_PORT_RATE
+						: ROLE_TOTAL_DATA,
+		    v);
 	if (mark)
 		grid_put(c->g, c->row, c->col + c->width - 1, 1, ROLE_WARN, "!");
 }
@@ -140,7 +147,8 @@ static void draw_share(const struct col *col, const struct cell *c)
 	double share = share_of(col, c->e);
 
 	if (isfinite(share))
-		grid_rightf(c->g, c->row, c->col, c->width, share > 0 ? ROLE_DYN_VALUES : ROLE_ZERO, "%.1f%%", 100 * share);
+		grid_rightf(c->g, c->row, c->col, c->width, share > 0 ? ROLE_DYN_VALUES : ROLE_ZERO,
+			    "%.1f%%", 100 * share);
 	if (c->e->queue != NULL || !is_rx(col))
 		return;
 	const char *link = page_str(c->e->port, "link", "-");
@@ -150,7 +158,8 @@ static void draw_share(const struct col *col, const struct cell *c)
 	else
 		sbuf_add(&b, strcmp(link, "unknown") == 0 ? "link ?" : link);
 	int over = b.len > (size_t)c->width; /* "deleted" is one column wider */
-	grid_right(c->g, c->row, c->col - over, c->width + over, page_link_lost(c->e->port) ? ROLE_WARN : ROLE_PORT_LINK, sbuf_str(&b));
+	grid_right(c->g, c->row, c->col - over, c->width + over,
+		   page_link_lost(c->e->port) ? ROLE_WARN : ROLE_PORT_LINK, sbuf_str(&b));
 	sbuf_free(&b);
 }
 
@@ -166,11 +175,13 @@ static void draw_bar(const struct col *col, const struct cell *c)
 
 	if (isfinite(share)) {
 		unsigned queues = is_rx(col) ? c->e->rx_queues : c->e->tx_queues;
-		grid_bar(c->g, c->row, c->col, c->width, share * queues / UNEVEN_HIGH, c->in->ascii);
+		grid_bar(c->g, c->row, c->col, c->width, share * queues / UNEVEN_HIGH,
+			 c->in->ascii);
 		even_mark(c->g, c->row, c->col, c->width, c->in->ascii);
 	}
 	if (c->e->queue == NULL && is_rx(col))
-		grid_left(c->g, c->row, c->col, c->width, ROLE_PORT_STATUS, page_str(c->e->port, "run.state", "-"));
+		grid_left(c->g, c->row, c->col, c->width, ROLE_PORT_STATUS,
+			  page_str(c->e->port, "run.state", "-"));
 }
 
 static void draw_si(const struct col *col, const struct cell *c)
@@ -188,7 +199,8 @@ static void draw_si(const struct col *col, const struct cell *c)
 static void draw_cycles(const struct col *col, const struct cell *c)
 {
 	if (c->e->queue != NULL)
-		page_put_si(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, queues_value(col, c->e));
+		page_put_si(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES,
+			    queues_value(col, c->e));
 }
 
 static void draw_full(const struct col *col, const struct cell *c)
@@ -196,23 +208,27 @@ static void draw_full(const struct col *col, const struct cell *c)
 	unsigned n;
 	double full = queues_value(col, c->e), of;
 
-	of = c->e->queue != NULL ? page_num(c->e->queue, "rx.bursts", NAN) : queue_num(c->e->port, "rx.bursts", &n);
+	of = c->e->queue != NULL ? page_num(c->e->queue, "rx.bursts", NAN)
+				 : queue_num(c->e->port, "rx.bursts", &n);
 	if (isfinite(full) && of > 0)
-		grid_rightf(c->g, c->row, c->col, c->width, full > 0 ? ROLE_DYN_VALUES : ROLE_ZERO, "%.0f%%", 100 * full / of);
+		grid_rightf(c->g, c->row, c->col, c->width, full > 0 ? ROLE_DYN_VALUES : ROLE_ZERO,
+			    "%.0f%%", 100 * full / of);
 	else
 		grid_right(c->g, c->row, c->col, c->width, ROLE_ZERO, "-");
 }
 
 static void draw_errors(const struct col *col, const struct cell *c)
 {
-	double rx = page_num(c->e->port, "rx.errors", NAN), tx = page_num(c->e->port, "tx.errors", NAN);
+	double rx = page_num(c->e->port, "rx.errors", NAN),
+	       tx = page_num(c->e->port, "tx.errors", NAN);
 	struct sbuf b = {0};
 
 	(void)col;
 	if (c->e->queue != NULL)
 		return;
 	page_pair(rx, NULL, "/", tx, c->width, &b);
-	grid_right(c->g, c->row, c->col, c->width, rx > 0 || tx > 0 ? ROLE_WARN : ROLE_PORT_ERRORS, sbuf_str(&b));
+	grid_right(c->g, c->row, c->col, c->width, rx > 0 || tx > 0 ? ROLE_WARN : ROLE_PORT_ERRORS,
+		   sbuf_str(&b));
 	page_quiet(c->g, c->row, c->col, c->width);
 	sbuf_free(&b);
 }
@@ -227,9 +243,13 @@ static void draw_worker(const struct col *col, const struct cell *c)
 		grid_right(c->g, c->row, c->col, c->width, ROLE_ZERO, "-");
 		return;
 	}
-	double busy = page_num(page_by(json_object_get(c->in->snap, "workers"), "lcore", (unsigned)lcore), "busy", NAN);
+	double busy =
+		page_num(page_by(json_object_get(c->in->snap, "workers"), "lcore", (unsigned)lcore),
+			 "busy", NAN);
 	if (isfinite(busy))
-		grid_rightf(c->g, c->row, c->col, c->width, busy >= BUSY_FULL ? ROLE_WARN : ROLE_DYN_VALUES, "%d %3.0f%%", lcore, 100 * busy);
+		grid_rightf(c->g, c->row, c->col, c->width,
+			    busy >= BUSY_FULL ? ROLE_WARN : ROLE_DYN_VALUES, "%d %3.0f%%", lcore,
+			    100 * busy);
 	else
 		grid_rightf(c->g, c->row, c->col, c->width, ROLE_DYN_VALUES, "%d    -", lcore);
 }
@@ -331,7 +351,8 @@ static void lay_out(int room, struct sides several, int *width, int *at)
 			used = at[i] + width[i];
 		bars += at[i] >= 0 && has_bars(&cols[i], several);
 	}
-	int spare = room > used ? room - used : 0, name = spare < NAME_MOST - width[0] ? spare : NAME_MOST - width[0];
+	int spare = room > used ? room - used : 0,
+	    name = spare < NAME_MOST - width[0] ? spare : NAME_MOST - width[0];
 	width[0] += name;
 	for (size_t i = 0; i < NCOLS && bars > 0; i++)
 		if (at[i] >= 0 && has_bars(&cols[i], several)) {
@@ -344,7 +365,8 @@ static void lay_out(int room, struct sides several, int *width, int *at)
 			at[i] = -1;
 }
 
-static void draw_titles(struct grid *g, struct sides several, const int *width, const int *at, int rows, bool ascii)
+static void draw_titles(struct grid *g, struct sides several, const int *width, const int *at,
+			int rows, bool ascii)
 {
 	for (size_t i = 0; i < NCOLS; i++) {
 		const char *text[] = {cols[i].title, cols[i].unit};
@@ -396,7 +418,12 @@ static void queues_draw(const struct page_in *in, struct grid *g, struct page_ou
 		const struct entry *e = &list[out->top + r];
 		out->shown += r == 0 || e->queue == NULL;
 		for (size_t i = 0; i < NCOLS; i++) {
-			struct cell c = {.in = in, .e = e, .g = g, .row = titles + (int)r, .col = at[i], .width = width[i]};
+			struct cell c = {.in = in,
+					 .e = e,
+					 .g = g,
+					 .row = titles + (int)r,
+					 .col = at[i],
+					 .width = width[i]};
 			if (at[i] >= 0)
 				cols[i].draw(&cols[i], &c);
 		}
@@ -405,6 +432,9 @@ static void queues_draw(const struct page_in *in, struct grid *g, struct page_ou
 }
 
 const struct page page_queues = {
-	.name = "queues", .alias = "qstats,stats", .parts = "stats", .draw = queues_draw,
+	.name = "queues",
+	.alias = "qstats,stats",
+	.parts = "stats",
+	.draw = queues_draw,
 	.help = "Rates, losses and workers of each queue, and its share of its port.",
 };

@@ -22,7 +22,8 @@ static const struct table_col columns[COLS] = {
 /* True when a counter counts losses. Names are the driver's, but all drivers use these words. */
 static bool is_loss(const char *name)
 {
-	static const char *const words[] = {"err", "drop", "miss", "discard", "nombuf", "allocation", "crc", "undersize", "fail"};
+	static const char *const words[] = {"err",        "drop", "miss",      "discard", "nombuf",
+					    "allocation", "crc",  "undersize", "fail"};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(words); i++)
 		if (strstr(name, words[i]) != NULL)
@@ -36,7 +37,8 @@ static void cell_text(const json_t *x, unsigned i, struct sbuf *out)
 	if (i == C_NAME)
 		sbuf_add(out, page_str(x, "name", "?"));
 	else
-		out_cell(json_object_get(x, i == C_VALUE ? "value" : "per_s"), i == C_VALUE ? OF_COUNT : OF_PPS, out);
+		out_cell(json_object_get(x, i == C_VALUE ? "value" : "per_s"),
+			 i == C_VALUE ? OF_COUNT : OF_PPS, out);
 }
 
 static void one_row(const struct table *t, struct grid *g, int row, int col, const json_t *x)
@@ -45,17 +47,19 @@ static void one_row(const struct table *t, struct grid *g, int row, int col, con
 	struct sbuf b = {0};
 
 	for (unsigned i = 0; i < COLS; i++) {
-		enum role role = i == C_NAME ? loss ? ROLE_PORT_ERRLBL : ROLE_STAT_LABEL
-				 : loss      ? ROLE_PORT_ERRORS
+		enum role role = i == C_NAME   ? loss ? ROLE_PORT_ERRLBL : ROLE_STAT_LABEL
+				 : loss        ? ROLE_PORT_ERRORS
 				 : i == C_RATE ? ROLE_DYN_VALUES
 					       : ROLE_PORT_TOTALS;
 		if (i == C_VALUE) {
 			if (t->at[i] >= 0)
-				page_put_count(g, row, col + t->at[i], t->width[i], role, json_object_get(x, "value"));
+				page_put_count(g, row, col + t->at[i], t->width[i], role,
+					       json_object_get(x, "value"));
 			continue;
 		}
 		cell_text(x, i, &b);
-		if (i == C_RATE && (strcmp(sbuf_str(&b), "0") == 0 || strcmp(sbuf_str(&b), "-") == 0))
+		if (i == C_RATE &&
+		    (strcmp(sbuf_str(&b), "0") == 0 || strcmp(sbuf_str(&b), "-") == 0))
 			role = ROLE_ZERO;
 		table_put(t, g, row, col, i, role, sbuf_str(&b));
 	}
@@ -64,7 +68,8 @@ static void one_row(const struct table *t, struct grid *g, int row, int col, con
 
 /* The counters to show. *zeros and *unknown are how many are left out, because they are 0 or the
  * driver does not count them. The caller frees the array. */
-static const json_t **xstats_choose(const json_t *values, unsigned *n, unsigned *zeros, unsigned *unknown)
+static const json_t **xstats_choose(const json_t *values, unsigned *n, unsigned *zeros,
+				    unsigned *unknown)
 {
 	const json_t **list = xcalloc(json_array_size(values) + 1, sizeof(*list)), *x;
 	size_t i;
@@ -82,7 +87,8 @@ static const json_t **xstats_choose(const json_t *values, unsigned *n, unsigned 
 	return list;
 }
 
-static void xstats_summary(const struct page_in *in, struct grid *g, int row, unsigned n, unsigned zeros, unsigned unknown)
+static void xstats_summary(const struct page_in *in, struct grid *g, int row, unsigned n,
+			   unsigned zeros, unsigned unknown)
 {
 	struct sbuf b = {0};
 
@@ -102,7 +108,8 @@ static void xstats_summary(const struct page_in *in, struct grid *g, int row, un
 static void xstats_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	unsigned n, zeros, unknown;
-	const json_t **list = xstats_choose(out_get(in->snap, "xstats.values"), &n, &zeros, &unknown);
+	const json_t **list =
+		xstats_choose(out_get(in->snap, "xstats.values"), &n, &zeros, &unknown);
 	struct table_col col[COLS];
 	struct table t = {.col = col, .n = COLS};
 	struct sbuf b = {0};
@@ -118,12 +125,15 @@ static void xstats_draw(const struct page_in *in, struct grid *g, struct page_ou
 	sbuf_free(&b);
 	/* A name says more than the last digits of a value, so names get their width first. */
 	int most = g->cols - 2 - columns[C_VALUE].min;
-	col[C_NAME].min = col[C_NAME].want < most ? col[C_NAME].want : most > columns[C_NAME].min ? most : columns[C_NAME].min;
+	col[C_NAME].min = col[C_NAME].want < most      ? col[C_NAME].want
+			  : most > columns[C_NAME].min ? most
+						       : columns[C_NAME].min;
 	/* Tables stand beside each other, as many as there is room for in their full width. */
 	int whole = 2 * 2;
 	for (unsigned i = 0; i < COLS; i++)
 		whole += col[i].want > col[i].min ? col[i].want : col[i].min;
-	unsigned across = (unsigned)((g->cols + GAP) / (whole + GAP)), room = g->rows > 2 ? (unsigned)g->rows - 2 : 0;
+	unsigned across = (unsigned)((g->cols + GAP) / (whole + GAP)),
+		 room = g->rows > 2 ? (unsigned)g->rows - 2 : 0;
 	across = across == 0 ? 1 : across;
 	/* No more of them than show all without scrolling: long columns are easier to read. */
 	while (across > 1 && (n + across - 2) / (across - 1) <= room)
@@ -145,6 +155,9 @@ static void xstats_draw(const struct page_in *in, struct grid *g, struct page_ou
 }
 
 const struct page page_xstats = {
-	.name = "xstats", .parts = "xstats:@", .one_port = true, .draw = xstats_draw,
+	.name = "xstats",
+	.parts = "xstats:@",
+	.one_port = true,
+	.draw = xstats_draw,
 	.help = "The device's own counters of the selected port that are not zero, and their rates.",
 };

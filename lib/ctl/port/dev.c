@@ -21,8 +21,7 @@ const struct port_spec *const port_specs[] = {
 #define X(name) &port_spec_##name,
 	PORT_LIST
 #undef X
-	NULL
-};
+		NULL};
 
 const struct port_spec *port_spec_find(const char *text, const char **arg, struct err *e)
 {
@@ -44,20 +43,24 @@ const struct port_spec *port_spec_find(const char *text, const char **arg, struc
 	char word[64];
 	snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word) - 1), text);
 	const char *near = str_nearest(word, known, nknown);
-	err_set(e, EINVAL, "port '%s': unknown kind '%s'%s%s%s; known: %s", text, word, near ? ", did you mean '" : "",
-		near ? near : "", near ? "'?" : "", sbuf_str(&list));
+	err_set(e, EINVAL, "port '%s': unknown kind '%s'%s%s%s; known: %s", text, word,
+		near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "",
+		sbuf_str(&list));
 	sbuf_free(&list);
 	return NULL;
 }
 
 void port_own_mac(struct port *p)
 {
-	p->mac = (struct rte_ether_addr){ { 0x02, 0x77, 0x72, 0x00, 0x00, (uint8_t)p->id } };
+	p->mac = (struct rte_ether_addr){{0x02, 0x77, 0x72, 0x00, 0x00, (uint8_t)p->id}};
 }
 
 /* Names that port_dev_name() must not give again. series: for each driver, the numbers below
  * `next`. given: all names under which a device was added. */
-static struct series { char driver[RTE_ETH_NAME_MAX_LEN]; unsigned next; } *series;
+static struct series {
+	char driver[RTE_ETH_NAME_MAX_LEN];
+	unsigned next;
+} * series;
 static char (*given)[RTE_ETH_NAME_MAX_LEN];
 static size_t nseries, ngiven;
 
@@ -114,7 +117,8 @@ static void remove_dev(const char *bus, const char *devname)
 	int rc = rte_eal_hotplug_remove(bus, devname);
 
 	if (rc != 0)
-		log_msg(LOG_LVL_WARN, "device %s cannot be removed: %s", devname, rte_strerror(-rc));
+		log_msg(LOG_LVL_WARN, "device %s cannot be removed: %s", devname,
+			rte_strerror(-rc));
 }
 
 void port_vdev_remove(const char *devname)
@@ -148,7 +152,8 @@ static bool driver_installed(const char *driver, char *package, size_t size)
 	const char *abi = strrchr(PMD_DIR, '-');
 	size_t n = strlen(driver);
 
-	snprintf(package, size, "librte-%s%s%.*s", driver, n > 0 && isdigit((unsigned char)driver[n - 1]) ? "-" : "",
+	snprintf(package, size, "librte-%s%s%.*s", driver,
+		 n > 0 && isdigit((unsigned char)driver[n - 1]) ? "-" : "",
 		 abi != NULL ? (int)strcspn(abi + 1, ".") : 0, abi != NULL ? abi + 1 : "");
 	for (char *c = package; *c != '\0'; c++)
 		if (*c == '_')
@@ -169,12 +174,16 @@ static void driver_of(const char *devname, char *out, size_t size)
 		out[--n] = '\0';
 }
 
-int port_dev_add(const char *bus, const char *devname, const char *args, uint16_t *dev, const char *spec, struct err *e)
+int port_dev_add(const char *bus, const char *devname, const char *args, uint16_t *dev,
+		 const char *spec, struct err *e)
 {
 	char driver[64], package[96];
 
 	if (rte_eth_dev_get_port_by_name(devname, dev) == 0)
-		return err_set(e, EINVAL, "port '%s': a device named %s is open already; give this one another name", spec, devname);
+		return err_set(
+			e, EINVAL,
+			"port '%s': a device named %s is open already; give this one another name",
+			spec, devname);
 	take_given(devname);
 	int rc = add_dev(bus, devname, args);
 	if (rc == 0) {
@@ -182,18 +191,25 @@ int port_dev_add(const char *bus, const char *devname, const char *args, uint16_
 		if (rc == 0)
 			return 0;
 		remove_dev(bus, devname);
-		return err_set(e, ENODEV, "port '%s': %s is there but is no network device", spec, devname);
+		return err_set(e, ENODEV, "port '%s': %s is there but is no network device", spec,
+			       devname);
 	}
 	driver_of(devname, driver, sizeof(driver));
 	if (strcmp(bus, "vdev") == 0 && !driver_installed(driver, package, sizeof(package)))
-		return err_set(e, ENODEV, "port '%s': DPDK has no driver '%s' here (looked in %s): check the name, or on Debian: "
-			       "apt install %s", spec, driver, PMD_DIR, package);
+		return err_set(
+			e, ENODEV,
+			"port '%s': DPDK has no driver '%s' here (looked in %s): check the name, or on Debian: "
+			"apt install %s",
+			spec, driver, PMD_DIR, package);
 	/* A driver may return -1 for any reason, so it must not be read as -EPERM. */
-	return err_set(e, ENODEV, "port '%s': DPDK could not open %s with '%s': %s; the driver's own words are in the log (-l FILE)",
-		       spec, devname, args, rc == -1 ? "the driver refused" : rte_strerror(-rc));
+	return err_set(
+		e, ENODEV,
+		"port '%s': DPDK could not open %s with '%s': %s; the driver's own words are in the log (-l FILE)",
+		spec, devname, args, rc == -1 ? "the driver refused" : rte_strerror(-rc));
 }
 
-int port_vdev_add(const char *devname, const char *args, uint16_t *dev, const char *spec, struct err *e)
+int port_vdev_add(const char *devname, const char *args, uint16_t *dev, const char *spec,
+		  struct err *e)
 {
 	return port_dev_add("vdev", devname, args, dev, spec, e);
 }

@@ -48,19 +48,22 @@ uint64_t kern_speed_mbps(const char *name)
 
 int kern_channels(const char *name)
 {
-	struct ethtool_channels ch = { .cmd = ETHTOOL_GCHANNELS };
+	struct ethtool_channels ch = {.cmd = ETHTOOL_GCHANNELS};
 
 	if (ethtool_it(name, &ch) != 0)
 		return 1;
-	unsigned n = ch.combined_count > 0 ? ch.combined_count : ch.rx_count < ch.tx_count ? ch.rx_count : ch.tx_count;
+	unsigned n = ch.combined_count > 0       ? ch.combined_count
+		     : ch.rx_count < ch.tx_count ? ch.rx_count
+						 : ch.tx_count;
 	return n > 0 ? (int)n : 1;
 }
 
 bool kern_merges_frames(const char *name)
 {
-	struct ethtool_value gro = { .cmd = ETHTOOL_GGRO }, flags = { .cmd = ETHTOOL_GFLAGS };
+	struct ethtool_value gro = {.cmd = ETHTOOL_GGRO}, flags = {.cmd = ETHTOOL_GFLAGS};
 
-	return (ethtool_it(name, &gro) == 0 && gro.data != 0) || (ethtool_it(name, &flags) == 0 && (flags.data & ETH_FLAG_LRO));
+	return (ethtool_it(name, &gro) == 0 && gro.data != 0) ||
+	       (ethtool_it(name, &flags) == 0 && (flags.data & ETH_FLAG_LRO));
 }
 
 int kern_node(const char *name)
@@ -88,9 +91,11 @@ void kern_pci(const char *name, char *out, size_t size)
 	out[0] = '\0';
 	snprintf(path, sizeof(path), "/sys/class/net/%s/device", name);
 	char *real = realpath(path, NULL);
-	for (char *part = real != NULL ? strtok(real, "/") : NULL; part != NULL; part = strtok(NULL, "/")) {
+	for (char *part = real != NULL ? strtok(real, "/") : NULL; part != NULL;
+	     part = strtok(NULL, "/")) {
 		int end = -1;
-		if (sscanf(part, "%8x:%2x:%2x.%1x%n", &domain, &bus, &slot, &fn, &end) == 4 && part[end] == '\0')
+		if (sscanf(part, "%8x:%2x:%2x.%1x%n", &domain, &bus, &slot, &fn, &end) == 4 &&
+		    part[end] == '\0')
 			snprintf(out, size, "%s", part);
 	}
 	free(real);

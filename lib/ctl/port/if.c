@@ -16,7 +16,7 @@ static bool want_xdp(const char *name, const char *spec, struct port_need *need)
 
 static int if_parse(const char *arg, bool take, struct port_need *need, struct err *e)
 {
-	struct port_need packet = { .node = -1 }, xdp = { .node = -1 };
+	struct port_need packet = {.node = -1}, xdp = {.node = -1};
 	struct kern_if k;
 	char spec[160];
 
@@ -38,7 +38,7 @@ static int if_parse(const char *arg, bool take, struct port_need *need, struct e
 
 static int if_open(const char *arg, struct port *const *p, unsigned n, struct err *e)
 {
-	struct port_need need = { .node = -1 };
+	struct port_need need = {.node = -1};
 	char spec[160];
 
 	(void)n;

@@ -22,10 +22,17 @@ unsigned kport_frame_size(uint32_t mtu)
 static int check_caps(const char *spec, bool xdp, struct err *e)
 {
 	if (!kern_cap(KERN_CAP_NET_RAW))
-		return err_set(e, ENODEV, "port '%s': this process may not open raw sockets (CAP_NET_RAW is missing); run it with sudo, or: "
-			       "sudo setcap cap_net_raw,cap_net_admin,cap_ipc_lock=ep PROGRAM", spec);
-	if (xdp && (!kern_cap(KERN_CAP_NET_ADMIN) || (!kern_cap(KERN_CAP_BPF) && !kern_cap(KERN_CAP_SYS_ADMIN))))
-		return err_set(e, ENODEV, "port '%s': AF_XDP needs CAP_NET_ADMIN and CAP_BPF; run it with sudo, or use packet:", spec);
+		return err_set(
+			e, ENODEV,
+			"port '%s': this process may not open raw sockets (CAP_NET_RAW is missing); run it with sudo, or: "
+			"sudo setcap cap_net_raw,cap_net_admin,cap_ipc_lock=ep PROGRAM",
+			spec);
+	if (xdp && (!kern_cap(KERN_CAP_NET_ADMIN) ||
+		    (!kern_cap(KERN_CAP_BPF) && !kern_cap(KERN_CAP_SYS_ADMIN))))
+		return err_set(
+			e, ENODEV,
+			"port '%s': AF_XDP needs CAP_NET_ADMIN and CAP_BPF; run it with sudo, or use packet:",
+			spec);
 	return 0;
 }
 
@@ -33,7 +40,8 @@ static int check_up(const struct kern_if *k, const char *spec, struct err *e)
 {
 	if (k->flags & IFF_UP)
 		return 0;
-	return err_set(e, ENODEV, "port '%s': interface %s is down; ip link set %s up", spec, k->name, k->name);
+	return err_set(e, ENODEV, "port '%s': interface %s is down; ip link set %s up", spec,
+		       k->name, k->name);
 }
 
 /* The driver locks its rings into memory: may this process lock so many bytes? */
@@ -41,7 +49,8 @@ static int check_memlock(const char *spec, size_t bytes, struct err *e)
 {
 	struct rlimit r;
 
-	if (kern_cap(KERN_CAP_IPC_LOCK) || getrlimit(RLIMIT_MEMLOCK, &r) != 0 || r.rlim_cur == RLIM_INFINITY)
+	if (kern_cap(KERN_CAP_IPC_LOCK) || getrlimit(RLIMIT_MEMLOCK, &r) != 0 ||
+	    r.rlim_cur == RLIM_INFINITY)
 		return 0;
 	if (r.rlim_cur < bytes && r.rlim_max >= bytes) {
 		r.rlim_cur = r.rlim_max;
@@ -49,11 +58,15 @@ static int check_memlock(const char *spec, size_t bytes, struct err *e)
 	}
 	if (r.rlim_cur >= bytes)
 		return 0;
-	return err_set(e, ENODEV, "port '%s': its rings lock %zu kB of memory per queue, the limit is %lu kB; run: ulimit -l unlimited "
-		       "(as root), or give the program CAP_IPC_LOCK", spec, bytes / 1024, (unsigned long)r.rlim_cur / 1024);
+	return err_set(
+		e, ENODEV,
+		"port '%s': its rings lock %zu kB of memory per queue, the limit is %lu kB; run: ulimit -l unlimited "
+		"(as root), or give the program CAP_IPC_LOCK",
+		spec, bytes / 1024, (unsigned long)r.rlim_cur / 1024);
 }
 
-int kport_check_packet(const char *name, const char *spec, struct kern_if *k, struct port_need *need, struct err *e)
+int kport_check_packet(const char *name, const char *spec, struct kern_if *k,
+		       struct port_need *need, struct err *e)
 {
 	bool removed;
 	int rc = kern_find(name, k, spec, e);
@@ -78,7 +91,8 @@ int kport_check_packet(const char *name, const char *spec, struct kern_if *k, st
 	return 0;
 }
 
-int kport_check_xdp(const char *name, const char *spec, bool take, struct kern_if *k, struct port_need *need, struct err *e)
+int kport_check_xdp(const char *name, const char *spec, bool take, struct kern_if *k,
+		    struct port_need *need, struct err *e)
 {
 	char why[128];
 	bool removed;
@@ -91,14 +105,19 @@ int kport_check_xdp(const char *name, const char *spec, bool take, struct kern_i
 	if (rc != 0)
 		return rc;
 	if (!take && kern_in_use(k, why, sizeof(why)))
-		return err_set(e, ENODEV, "port '%s': %s carries %s, and AF_XDP takes every frame away from the kernel; use packet:%s, or add "
-			       "--take if the kernel's traffic there may stop", spec, name, why, name);
+		return err_set(
+			e, ENODEV,
+			"port '%s': %s carries %s, and AF_XDP takes every frame away from the kernel; use packet:%s, or add "
+			"--take if the kernel's traffic there may stop",
+			spec, name, why, name);
 	rc = kxdp_clean(k, &removed, spec, e);
 	if (rc != 0)
 		return -ENODEV;
 	int fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return err_set(e, ENODEV, "port '%s': this kernel gives no AF_XDP socket: %s; use packet:%s", spec, strerror(errno), name);
+		return err_set(e, ENODEV,
+			       "port '%s': this kernel gives no AF_XDP socket: %s; use packet:%s",
+			       spec, strerror(errno), name);
 	close(fd);
 	need->nports = 1;
 	need->max_rxq = need->max_txq = (unsigned)kern_channels(name);
@@ -114,7 +133,9 @@ int kport_check_xdp(const char *name, const char *spec, bool take, struct kern_i
 	need->max_data_room = XDP_ROOM_MAX;
 	need->node = kern_node(name);
 	if (k->mtu > need->max_data_room - 256 - 22)
-		return err_set(e, ENODEV, "port '%s': %s has MTU %u; AF_XDP takes frames up to MTU %u; ip link set %s mtu 1500, or use packet:%s",
-			       spec, name, k->mtu, need->max_data_room - 256 - 22, name, name);
+		return err_set(
+			e, ENODEV,
+			"port '%s': %s has MTU %u; AF_XDP takes frames up to MTU %u; ip link set %s mtu 1500, or use packet:%s",
+			spec, name, k->mtu, need->max_data_room - 256 - 22, name, name);
 	return 0;
 }

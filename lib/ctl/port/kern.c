@@ -19,20 +19,21 @@
 
 #define NL_BUF 65536
 
-static int nl_fd = -1;     /* for requests */
-static int event_fd = -1;  /* for changes: member of RTMGRP_LINK */
+static int nl_fd = -1;    /* for requests */
+static int event_fd = -1; /* for changes: member of RTMGRP_LINK */
 static uint32_t nl_seq;
 static struct kern_if *watched;
 
 static int nl_open(unsigned groups)
 {
-	struct sockaddr_nl sa = { .nl_family = AF_NETLINK, .nl_groups = groups };
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | (groups ? SOCK_NONBLOCK : 0), NETLINK_ROUTE);
+	struct sockaddr_nl sa = {.nl_family = AF_NETLINK, .nl_groups = groups};
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | (groups ? SOCK_NONBLOCK : 0),
+			NETLINK_ROUTE);
 
 	if (fd < 0)
 		return -errno;
 	/* The kernel answers at once. If an answer is missing, this limit lets control go on. */
-	struct timeval tv = { .tv_sec = 1 };
+	struct timeval tv = {.tv_sec = 1};
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
 	if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0) {
 		int rc = -errno;
@@ -83,7 +84,8 @@ static int nl_call(struct nl_req *r, void (*each)(const struct nlmsghdr *, void 
 		if (n < 0)
 			return -errno;
 		size_t left = (size_t)n;
-		for (struct nlmsghdr *h = (struct nlmsghdr *)buf; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
+		for (struct nlmsghdr *h = (struct nlmsghdr *)buf; NLMSG_OK(h, left);
+		     h = NLMSG_NEXT(h, left)) {
 			if (h->nlmsg_seq != nl_seq)
 				continue;
 			if (h->nlmsg_type == NLMSG_ERROR)
@@ -103,8 +105,14 @@ static void read_stats(const struct rtattr *a, struct kern_stats *st)
 
 	memcpy(&s, RTA_DATA(a), n < sizeof(s) ? n : sizeof(s));
 	*st = (struct kern_stats){
-		.tx_packets = s.tx_packets, .tx_bytes = s.tx_bytes, .tx_errors = s.tx_errors, .tx_dropped = s.tx_dropped,
-		.rx_packets = s.rx_packets, .rx_bytes = s.rx_bytes, .rx_errors = s.rx_errors, .rx_dropped = s.rx_dropped,
+		.tx_packets = s.tx_packets,
+		.tx_bytes = s.tx_bytes,
+		.tx_errors = s.tx_errors,
+		.tx_dropped = s.tx_dropped,
+		.rx_packets = s.rx_packets,
+		.rx_bytes = s.rx_bytes,
+		.rx_errors = s.rx_errors,
+		.rx_dropped = s.rx_dropped,
 	};
 }
 
@@ -176,8 +184,9 @@ static void read_link(const struct nlmsghdr *h, void *arg)
 
 int kern_read(struct kern_if *k)
 {
-	struct nl_req r = { .h = { .nlmsg_len = NLMSG_LENGTH(sizeof(r.link)), .nlmsg_type = RTM_GETLINK },
-			    .link = { .ifi_index = k->ifindex } };
+	struct nl_req r = {.h = {.nlmsg_len = NLMSG_LENGTH(sizeof(r.link)),
+				 .nlmsg_type = RTM_GETLINK},
+			   .link = {.ifi_index = k->ifindex}};
 
 	kern_events();
 	if (k->gone)
@@ -201,17 +210,23 @@ int kern_find(const char *name, struct kern_if *out, const char *spec, struct er
 {
 	*out = (struct kern_if){0};
 	if (*name == '\0')
-		return err_set(e, EINVAL, "port '%s': an interface name is missing; `ip -br link` lists them", spec);
+		return err_set(e, EINVAL,
+			       "port '%s': an interface name is missing; `ip -br link` lists them",
+			       spec);
 	if (strlen(name) >= IF_NAMESIZE || strpbrk(name, ",/ \t") != NULL)
-		return err_set(e, EINVAL, "port '%s': '%s' cannot be an interface name (at most %d characters, no comma, slash or space)",
-			       spec, name, IF_NAMESIZE - 1);
+		return err_set(
+			e, EINVAL,
+			"port '%s': '%s' cannot be an interface name (at most %d characters, no comma, slash or space)",
+			spec, name, IF_NAMESIZE - 1);
 	out->ifindex = (int)if_nametoindex(name);
 	if (out->ifindex > 0) {
 		int rc = kern_read(out);
 		if (rc == 0)
 			return 0;
 		if (rc != -ENODEV)
-			return err_set(e, ENODEV, "port '%s': the kernel does not tell about interface %s: %s", spec, name, strerror(-rc));
+			return err_set(e, ENODEV,
+				       "port '%s': the kernel does not tell about interface %s: %s",
+				       spec, name, strerror(-rc));
 	}
 	struct if_nameindex *list = if_nameindex();
 	const char *names[256];
@@ -223,8 +238,9 @@ int kern_find(const char *name, struct kern_if *out, const char *spec, struct er
 			sbuf_addf(&all, "%s%s", n ? ", " : "", names[n]);
 	}
 	const char *near = str_nearest(name, names, n);
-	err_set(e, ENODEV, "port '%s': there is no interface '%s'%s%s%s; there are: %s%s", spec, name, near ? ", did you mean '" : "",
-		near ? near : "", near ? "'?" : "", sbuf_str(&all), n > 16 ? ", ..." : "");
+	err_set(e, ENODEV, "port '%s': there is no interface '%s'%s%s%s; there are: %s%s", spec,
+		name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "",
+		sbuf_str(&all), n > 16 ? ", ..." : "");
 	sbuf_free(&all);
 	if (list != NULL)
 		if_freenameindex(list);
@@ -269,14 +285,17 @@ void kern_events(void)
 		if (n <= 0)
 			return;
 		size_t left = (size_t)n;
-		for (struct nlmsghdr *h = (struct nlmsghdr *)buf; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
+		for (struct nlmsghdr *h = (struct nlmsghdr *)buf; NLMSG_OK(h, left);
+		     h = NLMSG_NEXT(h, left)) {
 			const struct ifinfomsg *m = NLMSG_DATA(h);
 			/* When an interface leaves a bridge, the bridge sends an RTM_DELLINK for
 			 * it, of family AF_BRIDGE. The interface itself is still there. */
-			if ((h->nlmsg_type != RTM_NEWLINK && h->nlmsg_type != RTM_DELLINK) || m->ifi_family != AF_UNSPEC)
+			if ((h->nlmsg_type != RTM_NEWLINK && h->nlmsg_type != RTM_DELLINK) ||
+			    m->ifi_family != AF_UNSPEC)
 				continue;
 			for (struct kern_if *k = watched; k != NULL; k = k->next) {
-				if (k->ifindex != m->ifi_index || k->gone || h->nlmsg_type != RTM_DELLINK)
+				if (k->ifindex != m->ifi_index || k->gone ||
+				    h->nlmsg_type != RTM_DELLINK)
 					continue;
 				read_link(h, k);
 				k->gone = true;
@@ -357,17 +376,21 @@ static void user_upper(const struct nlmsghdr *h, void *arg)
 
 bool kern_in_use(const struct kern_if *k, char *why, size_t size)
 {
-	struct users u = { .k = k, .why = why, .size = size };
-	struct nl_req addr = { .h = { .nlmsg_len = NLMSG_LENGTH(sizeof(addr.addr)), .nlmsg_type = RTM_GETADDR,
-				      .nlmsg_flags = NLM_F_DUMP } };
-	struct nl_req link = { .h = { .nlmsg_len = NLMSG_LENGTH(sizeof(link.link)), .nlmsg_type = RTM_GETLINK,
-				      .nlmsg_flags = NLM_F_DUMP } };
+	struct users u = {.k = k, .why = why, .size = size};
+	struct nl_req addr = {.h = {.nlmsg_len = NLMSG_LENGTH(sizeof(addr.addr)),
+				    .nlmsg_type = RTM_GETADDR,
+				    .nlmsg_flags = NLM_F_DUMP}};
+	struct nl_req link = {.h = {.nlmsg_len = NLMSG_LENGTH(sizeof(link.link)),
+				    .nlmsg_type = RTM_GETLINK,
+				    .nlmsg_flags = NLM_F_DUMP}};
 
 	nl_call(&addr, user_addr, &u);
 	for (int i = 0; i < 2 && !u.found; i++) {
-		struct nl_req route = { .h = { .nlmsg_len = NLMSG_LENGTH(sizeof(route.route)), .nlmsg_type = RTM_GETROUTE,
-					       .nlmsg_flags = NLM_F_DUMP },
-					.route = { .rtm_family = (unsigned char)(i ? AF_INET6 : AF_INET) } };
+		struct nl_req route = {.h = {.nlmsg_len = NLMSG_LENGTH(sizeof(route.route)),
+					     .nlmsg_type = RTM_GETROUTE,
+					     .nlmsg_flags = NLM_F_DUMP},
+				       .route = {.rtm_family =
+							 (unsigned char)(i ? AF_INET6 : AF_INET)}};
 		nl_call(&route, user_route, &u);
 	}
 	if (!u.found && k->master != 0) {
@@ -383,8 +406,9 @@ bool kern_in_use(const struct kern_if *k, char *why, size_t size)
 
 static int set_u32(const char *name, int type, uint32_t value)
 {
-	struct nl_req r = { .h = { .nlmsg_len = NLMSG_LENGTH(sizeof(r.link)), .nlmsg_type = RTM_NEWLINK },
-			    .link = { .ifi_index = (int)if_nametoindex(name) } };
+	struct nl_req r = {.h = {.nlmsg_len = NLMSG_LENGTH(sizeof(r.link)),
+				 .nlmsg_type = RTM_NEWLINK},
+			   .link = {.ifi_index = (int)if_nametoindex(name)}};
 
 	if (r.link.ifi_index == 0)
 		return -ENODEV;
@@ -404,8 +428,9 @@ int kern_set_txqlen(const char *name, unsigned len)
 
 int kern_xdp_detach(const struct kern_if *k, uint32_t prog)
 {
-	union bpf_attr by_id = { .prog_id = prog };
-	int none = -1, expected = (int)syscall(SYS_bpf, BPF_PROG_GET_FD_BY_ID, &by_id, sizeof(by_id));
+	union bpf_attr by_id = {.prog_id = prog};
+	int none = -1,
+	    expected = (int)syscall(SYS_bpf, BPF_PROG_GET_FD_BY_ID, &by_id, sizeof(by_id));
 	uint32_t flags = XDP_FLAGS_REPLACE;
 	uint8_t nest[64];
 	size_t len = 0;
@@ -418,8 +443,13 @@ int kern_xdp_detach(const struct kern_if *k, uint32_t prog)
 		flags |= XDP_FLAGS_DRV_MODE;
 	else if (k->xdp_mode == XDP_ATTACHED_HW)
 		flags |= XDP_FLAGS_HW_MODE;
-	struct { int type; const void *data; } in[] = {
-		{ IFLA_XDP_FD, &none }, { IFLA_XDP_FLAGS, &flags }, { IFLA_XDP_EXPECTED_FD, &expected },
+	struct {
+		int type;
+		const void *data;
+	} in[] = {
+		{IFLA_XDP_FD, &none},
+		{IFLA_XDP_FLAGS, &flags},
+		{IFLA_XDP_EXPECTED_FD, &expected},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(in); i++) {
 		struct rtattr *a = (struct rtattr *)(nest + len);
@@ -428,8 +458,9 @@ int kern_xdp_detach(const struct kern_if *k, uint32_t prog)
 		memcpy(RTA_DATA(a), in[i].data, sizeof(int));
 		len += RTA_ALIGN(a->rta_len);
 	}
-	struct nl_req r = { .h = { .nlmsg_len = NLMSG_LENGTH(sizeof(r.link)), .nlmsg_type = RTM_SETLINK },
-			    .link = { .ifi_index = k->ifindex } };
+	struct nl_req r = {.h = {.nlmsg_len = NLMSG_LENGTH(sizeof(r.link)),
+				 .nlmsg_type = RTM_SETLINK},
+			   .link = {.ifi_index = k->ifindex}};
 	req_attr(&r, IFLA_XDP | NLA_F_NESTED, nest, len);
 	int rc = nl_call(&r, NULL, NULL);
 	close(expected);
@@ -438,7 +469,7 @@ int kern_xdp_detach(const struct kern_if *k, uint32_t prog)
 
 bool kern_cap(enum kern_cap cap)
 {
-	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct d[2] = {{0}};
 
 	if (syscall(SYS_capget, &h, d) != 0)

@@ -17,8 +17,8 @@ struct kern_stats {
 struct kern_if {
 	char name[IF_NAMESIZE];
 	int ifindex;
-	bool gone;                /* deleted or moved away; the other members keep their values */
-	unsigned flags;           /* IFF_* */
+	bool gone;      /* deleted or moved away; the other members keep their values */
+	unsigned flags; /* IFF_* */
 	uint32_t mtu;
 	uint8_t mac[6];
 	int master;               /* ifindex of its bridge or bond, 0: none */
@@ -27,7 +27,7 @@ struct kern_if {
 	char kind[16];            /* "veth", "tun", ...; "" for hardware */
 	uint32_t carrier_changes; /* so far, as the kernel counts them */
 	struct kern_stats st;
-	struct kern_if *next;     /* in the list of watched interfaces */
+	struct kern_if *next; /* in the list of watched interfaces */
 };
 
 /* Finds an interface by name and reads it into *out. spec is the whole text of -p, for messages.
@@ -54,17 +54,23 @@ void kern_events(void);
  * 10.0.0.0/8", "the bridge or bond br0", ... */
 bool kern_in_use(const struct kern_if *, char *why, size_t size);
 
-uint64_t kern_speed_mbps(const char *name);       /* 0: unknown */
-int kern_channels(const char *name);              /* that receive and send; at least 1 */
-bool kern_merges_frames(const char *name);        /* GRO or LRO is on */
-int kern_node(const char *name);                  /* NUMA node, -1: unknown */
+uint64_t kern_speed_mbps(const char *name);              /* 0: unknown */
+int kern_channels(const char *name);                     /* that receive and send; at least 1 */
+bool kern_merges_frames(const char *name);               /* GRO or LRO is on */
+int kern_node(const char *name);                         /* NUMA node, -1: unknown */
 void kern_pci(const char *name, char *out, size_t size); /* PCI address of its device, "": none */
-int kern_set_mtu(const char *name, unsigned mtu); /* 0 or -errno */
+int kern_set_mtu(const char *name, unsigned mtu);        /* 0 or -errno */
 int kern_set_txqlen(const char *name, unsigned len);
 
 /* Detaches the XDP program with id `prog`, and no other one, from the interface. 0 or -errno. */
 int kern_xdp_detach(const struct kern_if *, uint32_t prog);
 
 /* Capabilities of this process, by their numbers in linux/capability.h. */
-enum kern_cap { KERN_CAP_NET_ADMIN = 12, KERN_CAP_NET_RAW = 13, KERN_CAP_IPC_LOCK = 14, KERN_CAP_SYS_ADMIN = 21, KERN_CAP_BPF = 39 };
+enum kern_cap {
+	KERN_CAP_NET_ADMIN = 12,
+	KERN_CAP_NET_RAW = 13,
+	KERN_CAP_IPC_LOCK = 14,
+	KERN_CAP_SYS_ADMIN = 21,
+	KERN_CAP_BPF = 39
+};
 bool kern_cap(enum kern_cap);

@@ -18,23 +18,23 @@
 enum how { HOW_PACKET, HOW_XDP, HOW_TAP };
 
 struct kport {
-	struct kern_if k;           /* as last read */
-	struct kern_stats base;     /* counters when the port was ready to receive */
+	struct kern_if k;       /* as last read */
+	struct kern_stats base; /* counters when the port was ready to receive */
 	enum how how;
 	bool based;
-	int fds[KSOCK_MAX];         /* the driver's sockets, queue by queue */
+	int fds[KSOCK_MAX]; /* the driver's sockets, queue by queue */
 	unsigned nfds;
-	unsigned frame_size, blocks;/* of the AF_PACKET rings */
-	uint64_t drops;             /* frames that found no room in our rings, since base */
+	unsigned frame_size, blocks;    /* of the AF_PACKET rings */
+	uint64_t drops;                 /* frames that found no room in our rings, since base */
 	uint64_t drops_base[KSOCK_MAX]; /* AF_XDP: what the sockets had counted at base */
 	/* AF_PACKET: further frames that found no room, which the driver has counted and we have
 	 * not, since base; and the driver's count at base. See driver_missed(). */
 	uint64_t driver_drops, driver_base;
-	int tap;                    /* from ksock_tap_open(); < 0: there is none */
-	uint64_t host_sent;         /* frames that the host itself sent, since base */
+	int tap;            /* from ksock_tap_open(); < 0: there is none */
+	uint64_t host_sent; /* frames that the host itself sent, since base */
 	bool was_promisc, promisc;
-	uint32_t was_mtu;           /* before the user set ours, 0: untouched */
-	int lock;                   /* AF_XDP: lock file, -1: none */
+	uint32_t was_mtu; /* before the user set ours, 0: untouched */
+	int lock;         /* AF_XDP: lock file, -1: none */
 };
 
 static struct kport *kport_new(const char *name, const char *spec, enum how how, struct err *e)
@@ -79,11 +79,15 @@ int kport_open_packet(const char *name, const char *spec, struct port *p, struct
 	/* The sockets of another port on the same interface could not be told from this one's. */
 	if (ksock_packet_fds(kp->k.ifindex, before, KSOCK_MAX) > 0) {
 		free(kp);
-		return err_set(e, EINVAL, "port '%s': %s is open as another port already; name each interface once", spec, name);
+		return err_set(
+			e, EINVAL,
+			"port '%s': %s is open as another port already; name each interface once",
+			spec, name);
 	}
 	port_dev_name(devname, sizeof(devname), "net_af_packet");
-	snprintf(args, sizeof(args), "iface=%s,qpairs=%u,blocksz=%u,framesz=%u,framecnt=%u,qdisc_bypass=1", name, queues, BLOCK_SIZE,
-		 kp->frame_size, frames);
+	snprintf(args, sizeof(args),
+		 "iface=%s,qpairs=%u,blocksz=%u,framesz=%u,framecnt=%u,qdisc_bypass=1", name,
+		 queues, BLOCK_SIZE, kp->frame_size, frames);
 	int rc = port_vdev_add(devname, args, &p->dev, spec, e);
 	if (rc != 0) {
 		free(kp);
@@ -108,7 +112,8 @@ static int lib_log(int level, const char *fmt, va_list ap)
  * the log. */
 static void quiet_libraries(void)
 {
-	static const char *const lib[][2] = { { "libxdp.so.1", "libxdp_set_print" }, { "libbpf.so.1", "libbpf_set_print" } };
+	static const char *const lib[][2] = {{"libxdp.so.1", "libxdp_set_print"},
+					     {"libbpf.so.1", "libbpf_set_print"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lib); i++) {
 		void *h = dlopen(lib[i][0], RTLD_LAZY | RTLD_NOLOAD);
@@ -133,7 +138,10 @@ int kport_open_xdp(const char *name, const char *spec, struct port *p, struct er
 	kp->lock = kxdp_lock(&kp->k);
 	if (kp->lock == -EBUSY) {
 		free(kp);
-		return err_set(e, ENODEV, "port '%s': another wirerate uses %s through AF_XDP; stop it, or use another interface", spec, name);
+		return err_set(
+			e, ENODEV,
+			"port '%s': another wirerate uses %s through AF_XDP; stop it, or use another interface",
+			spec, name);
 	}
 	quiet_libraries();
 	port_dev_name(devname, sizeof(devname), "net_af_xdp");
@@ -219,7 +227,8 @@ static void read_drops(const struct port *p, struct kport *kp)
 	if (kp->how == HOW_XDP && sum > kp->drops)
 		kp->drops = sum;
 	if (kp->how == HOW_PACKET)
-		kp->driver_drops = driver_missed(p, kp->driver_base + kp->driver_drops) - kp->driver_base;
+		kp->driver_drops =
+			driver_missed(p, kp->driver_base + kp->driver_drops) - kp->driver_base;
 }
 
 static void reset_drops(const struct port *p, struct kport *kp)
@@ -291,8 +300,11 @@ void kport_started(struct port *p)
 
 	/* When a driver starts, it sets or clears the interface's promiscuous flag as it likes. */
 	kern_read(&kp->k);
-	if (kp->was_promisc && !(kp->k.flags & IFF_PROMISC) && rte_eth_promiscuous_enable(p->dev) != 0)
-		log_msg(LOG_LVL_WARN, "port %u (%s): the interface was promiscuous and the driver has ended that", p->id, p->name);
+	if (kp->was_promisc && !(kp->k.flags & IFF_PROMISC) &&
+	    rte_eth_promiscuous_enable(p->dev) != 0)
+		log_msg(LOG_LVL_WARN,
+			"port %u (%s): the interface was promiscuous and the driver has ended that",
+			p->id, p->name);
 	if (kp->based)
 		return;
 	if (kp->how == HOW_XDP) {
@@ -329,8 +341,10 @@ void kport_link(struct port *p, enum snap_link *link, uint64_t *speed_mbps)
 static void kport_count(const struct kport *kp, struct snap_port *s)
 {
 	struct kern_stats d = {
-		.tx_packets = kp->k.st.tx_packets - kp->base.tx_packets, .tx_bytes = kp->k.st.tx_bytes - kp->base.tx_bytes,
-		.rx_packets = kp->k.st.rx_packets - kp->base.rx_packets, .rx_bytes = kp->k.st.rx_bytes - kp->base.rx_bytes,
+		.tx_packets = kp->k.st.tx_packets - kp->base.tx_packets,
+		.tx_bytes = kp->k.st.tx_bytes - kp->base.tx_bytes,
+		.rx_packets = kp->k.st.rx_packets - kp->base.rx_packets,
+		.rx_bytes = kp->k.st.rx_bytes - kp->base.rx_bytes,
 	};
 	uint64_t sent = d.tx_packets - RTE_MIN(kp->host_sent, d.tx_packets);
 
@@ -339,7 +353,10 @@ static void kport_count(const struct kport *kp, struct snap_port *s)
 	s->rx_errors = kp->k.st.rx_errors - kp->base.rx_errors;
 	if (kp->how == HOW_TAP) {
 		/* What we send is what the kernel receives there, and the other way round. */
-		d = (struct kern_stats){ .tx_packets = d.rx_packets, .tx_bytes = d.rx_bytes, .rx_packets = d.tx_packets, .rx_bytes = d.tx_bytes };
+		d = (struct kern_stats){.tx_packets = d.rx_packets,
+					.tx_bytes = d.rx_bytes,
+					.rx_packets = d.tx_packets,
+					.rx_bytes = d.tx_bytes};
 		sent = d.tx_packets;
 		s->rx_missed = kp->k.st.tx_dropped - kp->base.tx_dropped;
 		s->tx_errors = kp->k.st.rx_errors - kp->base.rx_errors;
@@ -353,7 +370,8 @@ static void kport_count(const struct kport *kp, struct snap_port *s)
 	s->nic.rx_bytes = d.rx_bytes + 4 * d.rx_packets;
 	s->nic.tx_errors = s->tx_errors;
 	s->nic.rx_errors = s->rx_errors;
-	s->nic.has_tx_packets = s->nic.has_tx_bytes = s->nic.has_rx_packets = s->nic.has_rx_bytes = true;
+	s->nic.has_tx_packets = s->nic.has_tx_bytes = s->nic.has_rx_packets = s->nic.has_rx_bytes =
+		true;
 	/* A veth with XDP counts received bytes without the Ethernet header. */
 	if (kp->how == HOW_XDP && strcmp(kp->k.kind, "veth") == 0)
 		s->nic.has_tx_bytes = s->nic.has_rx_bytes = false;
@@ -387,14 +405,19 @@ int kport_set_mtu(struct port *p, uint16_t mtu, struct err *e)
 	if (mtu == kp->k.mtu)
 		return 0;
 	if (kp->how == HOW_PACKET && mtu + 14u + 8u + FRAME_HEAD > kp->frame_size)
-		return err_set(e, EINVAL, "port %u (%s): MTU %u does not fit into rings made for MTU %u; leave, run ip link set %s mtu %u, "
-			       "start again", p->id, p->name, mtu, kp->frame_size - 14 - 8 - FRAME_HEAD, kp->k.name, mtu);
+		return err_set(
+			e, EINVAL,
+			"port %u (%s): MTU %u does not fit into rings made for MTU %u; leave, run ip link set %s mtu %u, "
+			"start again",
+			p->id, p->name, mtu, kp->frame_size - 14 - 8 - FRAME_HEAD, kp->k.name, mtu);
 	if (kp->how == HOW_XDP && mtu > XDP_ROOM_MAX - 256 - 22)
-		return err_set(e, EINVAL, "port %u (%s): MTU %u is too large for AF_XDP; at most %u", p->id, p->name, mtu,
-			       XDP_ROOM_MAX - 256 - 22);
+		return err_set(e, EINVAL,
+			       "port %u (%s): MTU %u is too large for AF_XDP; at most %u", p->id,
+			       p->name, mtu, XDP_ROOM_MAX - 256 - 22);
 	int rc = kern_set_mtu(kp->k.name, mtu);
 	if (rc != 0)
-		return err_set(e, EINVAL, "port %u (%s): the kernel refuses MTU %u: %s", p->id, p->name, mtu, strerror(-rc));
+		return err_set(e, EINVAL, "port %u (%s): the kernel refuses MTU %u: %s", p->id,
+			       p->name, mtu, strerror(-rc));
 	if (kp->was_mtu == 0)
 		kp->was_mtu = kp->k.mtu;
 	kern_read(&kp->k);
@@ -411,7 +434,8 @@ int kport_set_promisc(struct port *p, bool on, struct err *e)
 	/* Our socket holds the mode, so the mode ends with the process, however that ends. */
 	int rc = kp->tap < 0 ? -EBADF : ksock_promisc(kp->tap, kp->k.ifindex, on);
 	if (rc != 0)
-		return err_set(e, ENODEV, "port %u (%s): cannot switch promiscuous mode: %s", p->id, p->name, strerror(-rc));
+		return err_set(e, ENODEV, "port %u (%s): cannot switch promiscuous mode: %s", p->id,
+			       p->name, strerror(-rc));
 	kp->promisc = on;
 	return 0;
 }
@@ -463,13 +487,21 @@ static void notes_packet(const struct port *p, const struct kport *kp, json_t *a
 
 	kport_note(array, "AF_PACKET puts IPv4 fragments together before we receive them");
 	if (kern_merges_frames(name))
-		kport_note(array, "GRO or LRO is on: merged frames arrive as one, cut to %u bytes; ethtool -K %s gro off lro off",
-		     kp->frame_size - FRAME_HEAD, name);
+		kport_note(
+			array,
+			"GRO or LRO is on: merged frames arrive as one, cut to %u bytes; ethtool -K %s gro off lro off",
+			kp->frame_size - FRAME_HEAD, name);
 	else
-		kport_note(array, "frames that a local sender has not segmented (GSO) arrive as one, cut to %u bytes; at the sender: ethtool -K IF gso "
-		     "off tso off", kp->frame_size - FRAME_HEAD);
+		kport_note(
+			array,
+			"frames that a local sender has not segmented (GSO) arrive as one, cut to %u bytes; at the sender: ethtool -K IF gso "
+			"off tso off",
+			kp->frame_size - FRAME_HEAD);
 	if (kp->k.xdp_prog != 0)
-		kport_note(array, "an XDP program (id %u) sees the frames first and may take them; ip link set dev %s xdp off", kp->k.xdp_prog, name);
+		kport_note(
+			array,
+			"an XDP program (id %u) sees the frames first and may take them; ip link set dev %s xdp off",
+			kp->k.xdp_prog, name);
 	if (p->nrxq > 1)
 		kport_note(array, "a flow moves to another Rx queue while its own is full");
 }
@@ -479,16 +511,27 @@ static void notes_xdp(const struct port *p, const struct kport *kp, json_t *arra
 	const char *name = kp->k.name;
 	int channels = kern_channels(name);
 
-	kport_note(array, "every frame that arrives at %s is taken from the kernel while this port is open", name);
+	kport_note(
+		array,
+		"every frame that arrives at %s is taken from the kernel while this port is open",
+		name);
 	if (channels > (int)p->nrxq && !kp->k.gone)
-		kport_note(array, "%s has %d channels and %u of them are received: frames in the others are not seen; ethtool -L %s combined %u",
-		     name, channels, p->nrxq, name, p->nrxq ? p->nrxq : 1u);
+		kport_note(
+			array,
+			"%s has %d channels and %u of them are received: frames in the others are not seen; ethtool -L %s combined %u",
+			name, channels, p->nrxq, name, p->nrxq ? p->nrxq : 1u);
 	if (kp->k.xdp_mode == XDP_ATTACHED_SKB)
-		kport_note(array, "XDP runs in generic mode here: slower, and after the kernel has made a socket buffer of each frame");
+		kport_note(
+			array,
+			"XDP runs in generic mode here: slower, and after the kernel has made a socket buffer of each frame");
 	if (kp->k.kind[0] == '\0')
-		kport_note(array, "tags that the NIC strips are lost; ethtool -K %s rxvlan off", name);
+		kport_note(array, "tags that the NIC strips are lost; ethtool -K %s rxvlan off",
+			   name);
 	if (kp->lock < 0)
-		kport_note(array, "no lock file could be made in /run/wirerate: after a kill, remove the program with ip link set dev %s xdp off", name);
+		kport_note(
+			array,
+			"no lock file could be made in /run/wirerate: after a kill, remove the program with ip link set dev %s xdp off",
+			name);
 }
 
 void kport_notes(struct port *p, json_t *array)
@@ -496,7 +539,10 @@ void kport_notes(struct port *p, json_t *array)
 	const struct kport *kp = p->priv;
 
 	if (kp->k.gone)
-		kport_note(array, "interface %s was deleted; its last counters are shown; start the program again when it is back", kp->k.name);
+		kport_note(
+			array,
+			"interface %s was deleted; its last counters are shown; start the program again when it is back",
+			kp->k.name);
 	if (kp->how == HOW_PACKET)
 		notes_packet(p, kp, array);
 	else if (kp->how == HOW_XDP)
@@ -504,11 +550,19 @@ void kport_notes(struct port *p, json_t *array)
 	else if (p->nrxq >= p->ntxq)
 		kport_note(array, "what this port sends, the host receives on %s", kp->k.name);
 	else
-		kport_note(array, "%s has %u queues and %u of them are received: what the host sends into the others waits and is lost; give the port as "
-		     "many Rx cores as Tx cores", kp->k.name, p->ntxq, p->nrxq);
+		kport_note(
+			array,
+			"%s has %u queues and %u of them are received: what the host sends into the others waits and is lost; give the port as "
+			"many Rx cores as Tx cores",
+			kp->k.name, p->ntxq, p->nrxq);
 	if (kp->how != HOW_TAP)
-		kport_note(array, "frames above the interface's MTU (%u) are dropped by the kernel without a word and show as unconfirmed", kp->k.mtu);
+		kport_note(
+			array,
+			"frames above the interface's MTU (%u) are dropped by the kernel without a word and show as unconfirmed",
+			kp->k.mtu);
 	if (kp->how != HOW_TAP && kp->host_sent > 0)
-		kport_note(array, "this host has sent %lu frames of its own through %s; the kernel's Tx counter holds them too, unconfirmed does not",
-		     (unsigned long)kp->host_sent, kp->k.name);
+		kport_note(
+			array,
+			"this host has sent %lu frames of its own through %s; the kernel's Tx counter holds them too, unconfirmed does not",
+			(unsigned long)kp->host_sent, kp->k.name);
 }

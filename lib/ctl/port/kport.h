@@ -6,12 +6,12 @@
 #include "port.h"
 #include "kern.h"
 
-#define RING_FRAMES 4096u   /* of a queue; enough that a sleeping worker loses no frames */
-#define BLOCK_SIZE 65536u   /* of an AF_PACKET ring */
+#define RING_FRAMES 4096u /* of a queue; enough that a sleeping worker loses no frames */
+#define BLOCK_SIZE 65536u /* of an AF_PACKET ring */
 #define FRAME_MAX 16384u
-#define FRAME_HEAD 32u      /* bytes of an AF_PACKET frame before the driver's data */
-#define XDP_ROOM_MAX 3072u  /* of a buffer, behind the headroom: all of it must fit into a page */
-#define XDP_FILL 2048u      /* buffers that the AF_XDP driver gives to the kernel */
+#define FRAME_HEAD 32u     /* bytes of an AF_PACKET frame before the driver's data */
+#define XDP_ROOM_MAX 3072u /* of a buffer, behind the headroom: all of it must fit into a page */
+#define XDP_FILL 2048u     /* buffers that the AF_XDP driver gives to the kernel */
 
 /* Returns the size of an AF_PACKET frame that holds the largest frame of the interface with two
  * VLAN tags, but FRAME_MAX at most. It is a power of two, so that frames fill a block of the ring
@@ -20,8 +20,10 @@ unsigned kport_frame_size(uint32_t mtu);
 /* May the interface be opened in this way? 0 or -errno; e says what is wrong and what helps. Both
  * are called before EAL starts, fill in *k and *need, and remove an XDP program that a killed
  * process of ours has left. take: AF_XDP may take an interface that the host uses (--take). */
-int kport_check_packet(const char *name, const char *spec, struct kern_if *k, struct port_need *need, struct err *e);
-int kport_check_xdp(const char *name, const char *spec, bool take, struct kern_if *k, struct port_need *need, struct err *e);
+int kport_check_packet(const char *name, const char *spec, struct kern_if *k,
+		       struct port_need *need, struct err *e);
+int kport_check_xdp(const char *name, const char *spec, bool take, struct kern_if *k,
+		    struct port_need *need, struct err *e);
 
 /* These open the interface `name`, and do what port.h says of `open` in struct port_spec. spec is
  * the text for messages, and becomes the port's name. */
@@ -40,6 +42,7 @@ void kport_close(struct port *p);
 void kport_closed(struct port *p);
 void kport_notes(struct port *p, json_t *array);
 
-#define KPORT_HOOKS                                                                                                              \
-	.started = kport_started, .link = kport_link, .stats = kport_stats, .set_mtu = kport_set_mtu,                            \
-	.set_promisc = kport_set_promisc, .close = kport_close, .closed = kport_closed, .notes = kport_notes
+#define KPORT_HOOKS \
+	.started = kport_started, .link = kport_link, .stats = kport_stats, \
+	.set_mtu = kport_set_mtu, .set_promisc = kport_set_promisc, .close = kport_close, \
+	.closed = kport_closed, .notes = kport_notes

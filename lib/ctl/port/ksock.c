@@ -38,7 +38,8 @@ static bool of_family(int fd, int family)
 
 /* Writes the descriptors of sockets of one address family that want() accepts (NULL: all) into fds,
  * ascending, at most max. Returns how many there are in fds. */
-static unsigned family_fds(int family, bool (*want)(int fd, int arg), int arg, int *fds, unsigned max)
+static unsigned family_fds(int family, bool (*want)(int fd, int arg), int arg, int *fds,
+			   unsigned max)
 {
 	DIR *d = opendir("/proc/self/fd");
 	unsigned n = 0;
@@ -53,7 +54,8 @@ static unsigned family_fds(int family, bool (*want)(int fd, int arg), int arg, i
 	for (struct dirent *de; n < max && (de = readdir(d)) != NULL;) {
 		char *end;
 		int fd = (int)strtol(de->d_name, &end, 10);
-		if (*end == '\0' && end != de->d_name && of_family(fd, family) && (want == NULL || want(fd, arg)))
+		if (*end == '\0' && end != de->d_name && of_family(fd, family) &&
+		    (want == NULL || want(fd, arg)))
 			fds[n++] = fd;
 	}
 	closedir(d);
@@ -81,7 +83,7 @@ unsigned ksock_xdp_fds(int *fds, unsigned max)
 
 static int ksock_attach(int fd, struct sock_filter *code, unsigned short n)
 {
-	struct sock_fprog prog = { .len = n, .filter = code };
+	struct sock_fprog prog = {.len = n, .filter = code};
 
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)) == 0 ? 0 : -errno;
 }
@@ -160,7 +162,9 @@ int ksock_tap_open(int ifindex)
 		BPF_STMT(BPF_RET | BPF_K, 1),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};
-	struct sockaddr_ll sa = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = ifindex };
+	struct sockaddr_ll sa = {.sll_family = AF_PACKET,
+				 .sll_protocol = htons(ETH_P_ALL),
+				 .sll_ifindex = ifindex};
 	int least = 0, fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
@@ -187,7 +191,10 @@ uint64_t ksock_tap_sent(int fd)
 
 int ksock_promisc(int fd, int ifindex, bool on)
 {
-	struct packet_mreq m = { .mr_ifindex = ifindex, .mr_type = PACKET_MR_PROMISC };
+	struct packet_mreq m = {.mr_ifindex = ifindex, .mr_type = PACKET_MR_PROMISC};
 
-	return setsockopt(fd, SOL_PACKET, on ? PACKET_ADD_MEMBERSHIP : PACKET_DROP_MEMBERSHIP, &m, sizeof(m)) == 0 ? 0 : -errno;
+	return setsockopt(fd, SOL_PACKET, on ? PACKET_ADD_MEMBERSHIP : PACKET_DROP_MEMBERSHIP, &m,
+			  sizeof(m)) == 0
+		       ? 0
+		       : -errno;
 }

@@ -60,7 +60,8 @@ static int lock_file(const char *path, int flags)
 		}
 		/* The process that had the lock before may have removed the file between our two
 		 * calls. Then we have locked a file that nobody can find, and try again. */
-		if (fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev)
+		if (fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_ino == b.st_ino &&
+		    a.st_dev == b.st_dev)
 			return fd;
 		close(fd);
 	}
@@ -122,7 +123,8 @@ static void lock_drop(int lock, const struct kern_if *k)
 	struct stat a, b;
 	const char *dir;
 
-	for (unsigned i = 0; fstat(lock, &a) == 0 && (dir = lock_dir(i, buf, sizeof(buf))) != NULL; i++) {
+	for (unsigned i = 0; fstat(lock, &a) == 0 && (dir = lock_dir(i, buf, sizeof(buf))) != NULL;
+	     i++) {
 		lock_path(k, dir, path, sizeof(path));
 		if (stat(path, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev)
 			unlink(path);
@@ -171,7 +173,7 @@ void kxdp_unlock(int lock, struct kern_if *k)
 static void prog_name(uint32_t id, char *out, size_t size)
 {
 	struct bpf_prog_info info = {0};
-	union bpf_attr by_id = { .prog_id = id }, get = {{0}};
+	union bpf_attr by_id = {.prog_id = id}, get = {{0}};
 
 	snprintf(out, size, "?");
 	int fd = (int)syscall(SYS_bpf, BPF_PROG_GET_FD_BY_ID, &by_id, sizeof(by_id));
@@ -195,8 +197,11 @@ int kxdp_clean(struct kern_if *k, bool *removed, const char *spec, struct err *e
 		lock_path(k, dir, path, sizeof(path));
 		int fd = lock_file(path, 0);
 		if (fd == -EBUSY)
-			return err_set(e, EBUSY, "port '%s': another wirerate (process %ld) uses %s through AF_XDP; stop it, or use another "
-				       "interface", spec, lock_owner(path), k->name);
+			return err_set(
+				e, EBUSY,
+				"port '%s': another wirerate (process %ld) uses %s through AF_XDP; stop it, or use another "
+				"interface",
+				spec, lock_owner(path), k->name);
 		if (fd < 0)
 			continue;
 		if (k->xdp_prog != 0 && kxdp_recorded(fd) == k->xdp_prog) {
@@ -209,6 +214,9 @@ int kxdp_clean(struct kern_if *k, bool *removed, const char *spec, struct err *e
 	if (k->xdp_prog == 0)
 		return 0;
 	prog_name(k->xdp_prog, name, sizeof(name));
-	return err_set(e, EBUSY, "port '%s': %s has an XDP program already (id %u, %s), which gets its frames first; if nobody needs it: "
-		       "ip link set dev %s xdp off", spec, k->name, k->xdp_prog, name, k->name);
+	return err_set(
+		e, EBUSY,
+		"port '%s': %s has an XDP program already (id %u, %s), which gets its frames first; if nobody needs it: "
+		"ip link set dev %s xdp off",
+		spec, k->name, k->xdp_prog, name, k->name);
 }

@@ -9,25 +9,33 @@
 
 static int memif_parse(const char *arg, bool take, struct port_need *need, struct err *e)
 {
-	const char *const roles[] = { "role=server", "role=client", "role=master", "role=slave" };
+	const char *const roles[] = {"role=server", "role=client", "role=master", "role=slave"};
 	bool role = false;
 
 	(void)take;
 	for (const char *s = arg; *s != '\0'; s += strcspn(s, ","), s += *s == ',') {
 		size_t n = strcspn(s, ",");
 		if (memchr(s, '=', n) == NULL)
-			return err_set(e, EINVAL, "port 'memif:%s': '%.*s' is no argument; write memif:role=server|client[,id=N][,socket=FILE]"
-				       "[,secret=TEXT]", arg, (int)n, s);
+			return err_set(
+				e, EINVAL,
+				"port 'memif:%s': '%.*s' is no argument; write memif:role=server|client[,id=N][,socket=FILE]"
+				"[,secret=TEXT]",
+				arg, (int)n, s);
 		if (strncmp(s, "role=", 5) != 0)
 			continue;
 		for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
 			role |= n == strlen(roles[i]) && strncmp(s, roles[i], n) == 0;
 		if (!role)
-			return err_set(e, EINVAL, "port 'memif:%s': '%.*s'; role is server or client", arg, (int)n, s);
+			return err_set(e, EINVAL,
+				       "port 'memif:%s': '%.*s'; role is server or client", arg,
+				       (int)n, s);
 	}
 	if (!role)
-		return err_set(e, EINVAL, "port 'memif:%s': role is missing; write memif:role=server|client[,id=N][,socket=FILE]: one side is "
-			       "the server, the other the client", arg);
+		return err_set(
+			e, EINVAL,
+			"port 'memif:%s': role is missing; write memif:role=server|client[,id=N][,socket=FILE]: one side is "
+			"the server, the other the client",
+			arg);
 	need->nports = 1;
 	need->max_rxq = need->max_txq = 255;
 	need->rx_pool = true;
@@ -55,7 +63,10 @@ static void memif_notes(struct port *p, json_t *array)
 	struct rte_eth_link link = {0};
 
 	if (rte_eth_link_get_nowait(p->dev, &link) == 0 && !link.link_status)
-		json_array_append_new(array, json_string("the other side has not connected yet: until then nothing is accepted"));
+		json_array_append_new(
+			array,
+			json_string(
+				"the other side has not connected yet: until then nothing is accepted"));
 }
 
 const struct port_spec port_spec_memif = {

@@ -9,8 +9,11 @@ static int null_parse(const char *arg, bool take, struct port_need *need, struct
 {
 	(void)take;
 	if (*arg != '\0')
-		return err_set(e, EINVAL, "port 'null:%s': null takes no argument; for other settings of net_null use "
-			       "vdev:net_null0,size=...", arg);
+		return err_set(
+			e, EINVAL,
+			"port 'null:%s': null takes no argument; for other settings of net_null use "
+			"vdev:net_null0,size=...",
+			arg);
 	need->nports = 1;
 	need->max_rxq = need->max_txq = PORT_MAX_QUEUES;
 	return 0;

@@ -24,19 +24,29 @@ static int pcap_split(const char *arg, struct pcap_files *f, struct err *e)
 	*f = (struct pcap_files){0};
 	while (*s != '\0') {
 		size_t n = strcspn(s, ",");
-		char *side = strncmp(s, "rx=", 3) == 0 ? f->rx : strncmp(s, "tx=", 3) == 0 ? f->tx : NULL;
+		char *side = strncmp(s, "rx=", 3) == 0   ? f->rx
+			     : strncmp(s, "tx=", 3) == 0 ? f->tx
+							 : NULL;
 		if (side == NULL || n == 3)
-			return err_set(e, EINVAL, "port 'pcap:%s': '%.*s' is not understood; write pcap:rx=FILE, pcap:tx=FILE or "
-				       "pcap:rx=FILE,tx=FILE (file names without commas)", arg, (int)n, s);
+			return err_set(
+				e, EINVAL,
+				"port 'pcap:%s': '%.*s' is not understood; write pcap:rx=FILE, pcap:tx=FILE or "
+				"pcap:rx=FILE,tx=FILE (file names without commas)",
+				arg, (int)n, s);
 		if (side[0] != '\0')
-			return err_set(e, EINVAL, "port 'pcap:%s': %.2s= is given twice; one file per side", arg, s);
+			return err_set(e, EINVAL,
+				       "port 'pcap:%s': %.2s= is given twice; one file per side",
+				       arg, s);
 		if (n - 3 >= PATH_MAX)
 			return err_set(e, EINVAL, "port 'pcap:%s': the file name is too long", arg);
 		memcpy(side, s + 3, n - 3);
 		s += n + (s[n] == ',');
 	}
 	if (f->rx[0] == '\0' && f->tx[0] == '\0')
-		return err_set(e, EINVAL, "port 'pcap:%s': no file given; write pcap:rx=FILE,tx=FILE (one of the two is enough)", arg);
+		return err_set(
+			e, EINVAL,
+			"port 'pcap:%s': no file given; write pcap:rx=FILE,tx=FILE (one of the two is enough)",
+			arg);
 	return 0;
 }
 
@@ -45,7 +55,8 @@ static int pcap_split(const char *arg, struct pcap_files *f, struct err *e)
  * opens the file later. */
 static int check_rx(const char *arg, const char *file, struct err *e)
 {
-	static const uint32_t magics[] = { 0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1, 0x0a0d0d0a };
+	static const uint32_t magics[] = {0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1,
+					  0x0a0d0d0a};
 	uint32_t head[6] = {0};
 	const char *why;
 	int fd = userfile_open(file, O_RDONLY, 0, &why);
@@ -59,11 +70,14 @@ static int check_rx(const char *arg, const char *file, struct err *e)
 			continue;
 		uint32_t link = i % 2 ? __builtin_bswap32(head[5]) : head[5];
 		if (i < 4 && (link & 0xffff) != 1)
-			return err_set(e, ENODEV, "port 'pcap:%s': '%s' has link type %u; only Ethernet (1) can be received", arg, file,
-				       link & 0xffff);
+			return err_set(
+				e, ENODEV,
+				"port 'pcap:%s': '%s' has link type %u; only Ethernet (1) can be received",
+				arg, file, link & 0xffff);
 		return 0;
 	}
-	return err_set(e, ENODEV, "port 'pcap:%s': '%s' is no capture file (pcap or pcapng)", arg, file);
+	return err_set(e, ENODEV, "port 'pcap:%s': '%s' is no capture file (pcap or pcapng)", arg,
+		       file);
 }
 
 /* Can frames be written to this file? The driver opens it later, with the C library. This check
@@ -75,16 +89,22 @@ static int check_tx(const char *arg, const struct pcap_files *f, struct err *e)
 	const char *why;
 
 	if (stat(f->tx, &tx) == 0) {
-		if (f->rx[0] != '\0' && stat(f->rx, &rx) == 0 && rx.st_dev == tx.st_dev && rx.st_ino == tx.st_ino)
-			return err_set(e, EINVAL, "port 'pcap:%s': rx and tx are the same file; it would be emptied before it is read", arg);
+		if (f->rx[0] != '\0' && stat(f->rx, &rx) == 0 && rx.st_dev == tx.st_dev &&
+		    rx.st_ino == tx.st_ino)
+			return err_set(
+				e, EINVAL,
+				"port 'pcap:%s': rx and tx are the same file; it would be emptied before it is read",
+				arg);
 		int fd = userfile_open(f->tx, O_WRONLY, 0, &why);
 		if (fd < 0)
-			return err_set(e, ENODEV, "port 'pcap:%s': cannot write '%s': %s", arg, f->tx, why);
+			return err_set(e, ENODEV, "port 'pcap:%s': cannot write '%s': %s", arg,
+				       f->tx, why);
 		close(fd);
 		return 0;
 	}
 	if (errno != ENOENT)
-		return err_set(e, ENODEV, "port 'pcap:%s': cannot write '%s': %s", arg, f->tx, strerror(errno));
+		return err_set(e, ENODEV, "port 'pcap:%s': cannot write '%s': %s", arg, f->tx,
+			       strerror(errno));
 	snprintf(dir, sizeof(dir), "%s", f->tx);
 	char *slash = strrchr(dir, '/');
 	if (slash == NULL)
@@ -92,7 +112,8 @@ static int check_tx(const char *arg, const struct pcap_files *f, struct err *e)
 	else
 		slash[slash == dir] = '\0';
 	if (access(dir, W_OK | X_OK) != 0)
-		return err_set(e, ENODEV, "port 'pcap:%s': cannot create '%s': folder '%s': %s", arg, f->tx, dir, strerror(errno));
+		return err_set(e, ENODEV, "port 'pcap:%s': cannot create '%s': folder '%s': %s",
+			       arg, f->tx, dir, strerror(errno));
 	return 0;
 }
 
@@ -157,8 +178,11 @@ static int pcap_set_mtu(struct port *p, uint16_t mtu, struct err *e)
 static void pcap_notes(struct port *p, json_t *array)
 {
 	(void)p;
-	json_array_append_new(array, json_string("the files are opened once, so the device cannot be restarted: a restart would empty the "
-						 "Tx file"));
+	json_array_append_new(
+		array,
+		json_string(
+			"the files are opened once, so the device cannot be restarted: a restart would empty the "
+			"Tx file"));
 }
 
 const struct port_spec port_spec_pcap = {

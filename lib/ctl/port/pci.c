@@ -18,14 +18,18 @@ static int pci_split(const char *arg, char addr[16], const char **args, struct e
 	unsigned d = 0, b, s, f;
 	int end = 0;
 
-	if ((sscanf(arg, "%4x:%2x:%2x.%1x%n", &d, &b, &s, &f, &end) == 4 || (d = 0, sscanf(arg, "%2x:%2x.%1x%n", &b, &s, &f, &end) == 3)) &&
+	if ((sscanf(arg, "%4x:%2x:%2x.%1x%n", &d, &b, &s, &f, &end) == 4 ||
+	     (d = 0, sscanf(arg, "%2x:%2x.%1x%n", &b, &s, &f, &end) == 3)) &&
 	    (arg[end] == '\0' || arg[end] == ',') && s < 32 && f < 8) {
 		snprintf(addr, 16, "%04x:%02x:%02x.%x", d & 0xffff, b & 0xff, s, f);
 		*args = arg[end] == ',' ? arg + end + 1 : "";
 		return 0;
 	}
-	return err_set(e, EINVAL, "port 'pci:%s': not a PCI address; write pci:0000:03:00.0 or pci:03:00.0; `lspci | grep -i ethernet` "
-		       "lists them", arg);
+	return err_set(
+		e, EINVAL,
+		"port 'pci:%s': not a PCI address; write pci:0000:03:00.0 or pci:03:00.0; `lspci | grep -i ethernet` "
+		"lists them",
+		arg);
 }
 
 /* Returns the number in a file of the device in sysfs; -1: there is none. */
@@ -64,7 +68,8 @@ static void kernel_driver(const char *addr, char *out, size_t size)
  * on using the device as well. */
 static bool pci_usable(const char *driver)
 {
-	static const char *const names[] = { "vfio-pci", "igb_uio", "uio_pci_generic", "mlx5_core", "mlx4_core" };
+	static const char *const names[] = {"vfio-pci", "igb_uio", "uio_pci_generic", "mlx5_core",
+					    "mlx4_core"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(driver, names[i]) == 0)
@@ -83,15 +88,23 @@ static int pci_parse(const char *arg, bool take, struct port_need *need, struct 
 		return rc;
 	snprintf(path, sizeof(path), SYS_PCI "/%s", addr);
 	if (access(path, F_OK) != 0)
-		return err_set(e, ENODEV, "port 'pci:%s': there is no PCI device %s; `lspci | grep -i ethernet` lists the NICs", arg, addr);
+		return err_set(
+			e, ENODEV,
+			"port 'pci:%s': there is no PCI device %s; `lspci | grep -i ethernet` lists the NICs",
+			arg, addr);
 	long class = sys_number(addr, "class", 16);
 	if (class >= 0 && class >> 16 != 0x02)
-		return err_set(e, ENODEV, "port 'pci:%s': %s is no network device (PCI class %06lx)", arg, addr, class);
+		return err_set(e, ENODEV,
+			       "port 'pci:%s': %s is no network device (PCI class %06lx)", arg,
+			       addr, class);
 	kernel_driver(addr, driver, sizeof(driver));
 	if (!pci_usable(driver))
-		return err_set(e, ENODEV, "port 'pci:%s': %s is %s%s, where DPDK cannot reach it; modprobe vfio-pci && dpdk-devbind.py "
-			       "--bind=vfio-pci %s (the kernel's interface goes away)", arg, addr,
-			       driver[0] ? "bound to the kernel driver " : "bound to no driver", driver, addr);
+		return err_set(
+			e, ENODEV,
+			"port 'pci:%s': %s is %s%s, where DPDK cannot reach it; modprobe vfio-pci && dpdk-devbind.py "
+			"--bind=vfio-pci %s (the kernel's interface goes away)",
+			arg, addr, driver[0] ? "bound to the kernel driver " : "bound to no driver",
+			driver, addr);
 	need->nports = 1;
 	need->max_rxq = need->max_txq = PORT_MAX_QUEUES;
 	need->pci = true;

@@ -16,15 +16,24 @@ static int tap_parse(const char *arg, bool take, struct port_need *need, struct 
 	(void)take;
 	snprintf(spec, sizeof(spec), "tap:%s", arg);
 	if (*arg == '\0' || strlen(arg) >= IF_NAMESIZE || strpbrk(arg, ",/: \t") != NULL)
-		return err_set(e, EINVAL, "port '%s': tap: wants the name of the interface to make, at most %d characters without comma, "
-			       "slash, colon or space: tap:wr0", spec, IF_NAMESIZE - 1);
+		return err_set(
+			e, EINVAL,
+			"port '%s': tap: wants the name of the interface to make, at most %d characters without comma, "
+			"slash, colon or space: tap:wr0",
+			spec, IF_NAMESIZE - 1);
 	if (!kern_cap(KERN_CAP_NET_ADMIN))
-		return err_set(e, ENODEV, "port '%s': making an interface needs CAP_NET_ADMIN; run it with sudo", spec);
+		return err_set(
+			e, ENODEV,
+			"port '%s': making an interface needs CAP_NET_ADMIN; run it with sudo",
+			spec);
 	if (access("/dev/net/tun", R_OK | W_OK) != 0)
-		return err_set(e, ENODEV, "port '%s': /dev/net/tun: %s; modprobe tun", spec, strerror(errno));
+		return err_set(e, ENODEV, "port '%s': /dev/net/tun: %s; modprobe tun", spec,
+			       strerror(errno));
 	if (kern_find(arg, &k, spec, NULL) == 0 && strcmp(k.kind, "tun") != 0)
-		return err_set(e, ENODEV, "port '%s': interface %s is there already and is no tap; choose another name, or use if:%s", spec, arg,
-			       arg);
+		return err_set(
+			e, ENODEV,
+			"port '%s': interface %s is there already and is no tap; choose another name, or use if:%s",
+			spec, arg, arg);
 	need->nports = 1;
 	need->max_rxq = need->max_txq = 16;
 	need->root = need->rx_pool = need->paired = true;

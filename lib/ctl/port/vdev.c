@@ -13,11 +13,16 @@ static int vdev_parse(const char *arg, bool take, struct port_need *need, struct
 
 	(void)take;
 	if (n == 0)
-		return err_set(e, EINVAL, "port 'vdev:%s': a driver name is missing; write vdev:net_NAME0[,argument=value...], for "
-			       "example vdev:net_null0,size=128", arg);
+		return err_set(
+			e, EINVAL,
+			"port 'vdev:%s': a driver name is missing; write vdev:net_NAME0[,argument=value...], for "
+			"example vdev:net_null0,size=128",
+			arg);
 	if (n >= RTE_ETH_NAME_MAX_LEN)
-		return err_set(e, EINVAL, "port 'vdev:%s': the device name has %zu characters; at most %d are allowed", arg, n,
-			       RTE_ETH_NAME_MAX_LEN - 1);
+		return err_set(
+			e, EINVAL,
+			"port 'vdev:%s': the device name has %zu characters; at most %d are allowed",
+			arg, n, RTE_ETH_NAME_MAX_LEN - 1);
 	need->nports = 1;
 	need->max_rxq = need->max_txq = PORT_MAX_QUEUES;
 	need->rx_pool = true;

@@ -15,7 +15,7 @@
 struct wire_end {
 	struct rte_ring *ring[WIRE_QUEUES]; /* from which this end receives */
 	unsigned nrings;
-	struct port *port;                  /* NULL: this end is closed */
+	struct port *port; /* NULL: this end is closed */
 	struct wire_end *peer;
 };
 
@@ -23,7 +23,10 @@ static int wire_parse(const char *arg, bool take, struct port_need *need, struct
 {
 	(void)take;
 	if (*arg != '\0')
-		return err_set(e, EINVAL, "port 'wire:%s': wire takes no argument; write wire (two ports, connected to each other)", arg);
+		return err_set(
+			e, EINVAL,
+			"port 'wire:%s': wire takes no argument; write wire (two ports, connected to each other)",
+			arg);
 	need->nports = 2;
 	need->max_rxq = need->max_txq = WIRE_QUEUES;
 	return 0;
@@ -54,10 +57,14 @@ static struct wire_end *end_new(struct port *to, const struct port *from, struct
 
 		snprintf(rname, sizeof(rname), "%.16s_rx%u", to->name, i);
 		/* Exactly `size` frames fit into a ring, as a number of descriptors promises. */
-		end->ring[i] = rte_ring_create(rname, size, to->node, RING_F_SC_DEQ | RING_F_EXACT_SZ | (writers <= 1 ? RING_F_SP_ENQ : 0));
+		end->ring[i] = rte_ring_create(rname, size, to->node,
+					       RING_F_SC_DEQ | RING_F_EXACT_SZ |
+						       (writers <= 1 ? RING_F_SP_ENQ : 0));
 		if (end->ring[i] == NULL) {
-			err_set(e, ENODEV, "port 'wire': no memory for a ring of %u frames: %s; give more memory (EAL -m) or set "
-				"fewer descriptors", size, rte_strerror(rte_errno));
+			err_set(e, ENODEV,
+				"port 'wire': no memory for a ring of %u frames: %s; give more memory (EAL -m) or set "
+				"fewer descriptors",
+				size, rte_strerror(rte_errno));
 			end_free(end);
 			return NULL;
 		}
@@ -79,8 +86,9 @@ static int end_open(struct wire_end *end, struct err *e)
 		tx[i] = end->peer->ring[i % end->peer->nrings];
 	int dev = rte_eth_from_rings(p->name, end->ring, end->nrings, tx, ntx, (unsigned)p->node);
 	if (dev < 0)
-		return err_set(e, ENODEV, "port 'wire': DPDK's ring driver refused %u Rx and %u Tx queues: %s", p->nrxq, p->ntxq,
-			       rte_strerror(rte_errno));
+		return err_set(e, ENODEV,
+			       "port 'wire': DPDK's ring driver refused %u Rx and %u Tx queues: %s",
+			       p->nrxq, p->ntxq, rte_strerror(rte_errno));
 	p->dev = (uint16_t)dev;
 	p->priv = end;
 	port_own_mac(p);
@@ -89,14 +97,16 @@ static int end_open(struct wire_end *end, struct err *e)
 
 static int wire_open(const char *arg, struct port *const *p, unsigned n, struct err *e)
 {
-	struct wire_end *end[2] = { NULL, NULL };
+	struct wire_end *end[2] = {NULL, NULL};
 
 	(void)arg;
 	(void)n;
 	for (unsigned i = 0; i < 2; i++) {
 		if (p[i]->nrxq > WIRE_QUEUES || p[i]->ntxq > WIRE_QUEUES)
-			return err_set(e, EINVAL, "port %u (wire): %u Rx and %u Tx queues; a wire has at most %u of each", p[i]->id,
-				       p[i]->nrxq, p[i]->ntxq, WIRE_QUEUES);
+			return err_set(
+				e, EINVAL,
+				"port %u (wire): %u Rx and %u Tx queues; a wire has at most %u of each",
+				p[i]->id, p[i]->nrxq, p[i]->ntxq, WIRE_QUEUES);
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		char devname[RTE_ETH_NAME_MAX_LEN];
@@ -143,7 +153,8 @@ static void wire_stats(struct port *p, struct snap_port *s)
 	s->nic.tx_bytes = s->tx.bytes;
 	s->nic.rx_packets = s->rx.packets;
 	s->nic.rx_bytes = s->rx.bytes;
-	s->nic.has_tx_packets = s->nic.has_tx_bytes = s->nic.has_rx_packets = s->nic.has_rx_bytes = true;
+	s->nic.has_tx_packets = s->nic.has_tx_bytes = s->nic.has_rx_packets = s->nic.has_rx_bytes =
+		true;
 }
 
 static int wire_set_mtu(struct port *p, uint16_t mtu, struct err *e)
@@ -158,7 +169,7 @@ static int wire_set_mtu(struct port *p, uint16_t mtu, struct err *e)
  * pools of either end may be about to be freed. */
 static void wire_drain(struct port *p)
 {
-	struct wire_end *end[2] = { p->priv, ((struct wire_end *)p->priv)->peer };
+	struct wire_end *end[2] = {p->priv, ((struct wire_end *)p->priv)->peer};
 
 	for (unsigned k = 0; k < 2; k++) {
 		for (unsigned i = 0; end[k] != NULL && i < end[k]->nrings; i++) {
@@ -190,8 +201,12 @@ static void wire_notes(struct port *p, json_t *array)
 {
 	const struct wire_end *end = p->priv;
 
-	if (end->peer != NULL && end->peer->port != NULL && end->peer->port->nrxq == 0 && p->ntxq > 0)
-		json_array_append_new(array, json_string("nobody receives at the other end: one ring of frames is accepted, then none"));
+	if (end->peer != NULL && end->peer->port != NULL && end->peer->port->nrxq == 0 &&
+	    p->ntxq > 0)
+		json_array_append_new(
+			array,
+			json_string(
+				"nobody receives at the other end: one ring of frames is accepted, then none"));
 }
 
 static struct port *wire_peer(const struct port *p)

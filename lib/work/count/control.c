@@ -12,7 +12,7 @@
 extern const struct work work_count;
 
 struct count_port {
-	struct count_state **sink;  /* state of the task of each Rx queue */
+	struct count_state **sink; /* state of the task of each Rx queue */
 };
 
 static struct count_port *count_of(const struct ctl_port *cp)
@@ -28,7 +28,8 @@ static int count_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
 		k->sink[q] = state_new(sizeof(*k->sink[q]), c->worker[cp->rx_worker[q]].node);
 		if (k->sink[q] == NULL)
-			return err_set(e, ENODEV, "no memory for Rx queue %u of port %u", q, cp->p.id);
+			return err_set(e, ENODEV, "no memory for Rx queue %u of port %u", q,
+				       cp->p.id);
 	}
 	return 0;
 }
@@ -55,7 +56,11 @@ static void count_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p
 		bool shared = slot->nsorts > 0;
 		if (shared)
 			plan_tap(slot, &(struct dp_tap){.rx = count_see, .state = slot->q});
-		plan_own(slot, plan_task(p, &(struct dp_task){.kind = shared ? &dp_kind_rest : &dp_kind_sink, .state = &k->sink[q]->base}, NULL));
+		plan_own(slot,
+			 plan_task(p,
+				   &(struct dp_task){.kind = shared ? &dp_kind_rest : &dp_kind_sink,
+						     .state = &k->sink[q]->base},
+				   NULL));
 	}
 }
 

@@ -14,4 +14,5 @@ extern const struct dp_kind dp_kind_sink;
  * them before they are shared out; its state is the struct dp_rxq. The kind "rest" gives back the
  * buffers of those that nobody claimed, without counting them again. */
 extern const struct dp_kind dp_kind_rest;
-void count_see(void *rxq, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now);
+void count_see(void *rxq, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
+	       uint64_t now);

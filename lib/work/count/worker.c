@@ -8,7 +8,8 @@
 #define PACKED_MAX 248
 
 /* Counts n frames by their sizes. Returns the sum of their bytes without FCS. */
-static __rte_noinline uint64_t count_sizes(struct cnt_sizes *s, struct rte_mbuf *const *m, unsigned n)
+static __rte_noinline uint64_t count_sizes(struct cnt_sizes *s, struct rte_mbuf *const *m,
+					   unsigned n)
 {
 	uint64_t bytes = 0;
 
@@ -44,7 +45,8 @@ static __rte_noinline void count_groups(struct cnt_rx *cnt, struct rte_mbuf *con
 	cell_add(&cnt->multicast, groups - broadcast);
 }
 
-static __rte_always_inline void count_burst(struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n, const struct dp_burst *b)
+static __rte_always_inline void count_burst(struct dp_rxq *q, struct rte_mbuf *const *m, unsigned n,
+					    const struct dp_burst *b)
 {
 	uint64_t bytes = (uint64_t)n * b->len;
 
@@ -60,22 +62,23 @@ static __rte_always_inline void count_burst(struct dp_rxq *q, struct rte_mbuf *c
 		count_groups(&q->cnt, m, n);
 }
 
-static void count_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
-		    uint64_t now)
+static void count_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q,
+		     struct rte_mbuf **m, unsigned n, const struct dp_burst *b, uint64_t now)
 {
 	(void)w, (void)t, (void)now;
 	count_burst(q, m, n, b);
 	dp_free_burst(m, n, b->plain);
 }
 
-void count_see(void *rxq, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+void count_see(void *rxq, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
+	       uint64_t now)
 {
 	(void)now;
 	count_burst(rxq, m, n, b);
 }
 
-static void count_free(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
-		    uint64_t now)
+static void count_free(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q,
+		       struct rte_mbuf **m, unsigned n, const struct dp_burst *b, uint64_t now)
 {
 	(void)w, (void)t, (void)q, (void)now;
 	dp_free_burst(m, n, b->plain);
@@ -83,5 +86,6 @@ static void count_free(struct dp_worker *w, const struct dp_task *t, struct dp_r
 
 const struct dp_kind dp_kind_rest = {.name = "rest", .rx = count_free};
 const struct dp_kind dp_kind_sink = {
-	.name = "sink", .rx = count_rx,
+	.name = "sink",
+	.rx = count_rx,
 };

@@ -29,7 +29,8 @@ static json_t *read_list(const char *path)
 	if (access(path, F_OK) == 0 && file_read_text(path, &text, &e) < 0)
 		log_msg(LOG_LVL_WARN, "what calibrate kept cannot be read: %s", e.text);
 	else if (text.len > 0 && (doc = json_loads(text.s, 0, NULL)) == NULL)
-		log_msg(LOG_LVL_WARN, "what calibrate kept in '%s' is no JSON; `calibrate` writes it anew", path);
+		log_msg(LOG_LVL_WARN,
+			"what calibrate kept in '%s' is no JSON; `calibrate` writes it anew", path);
 	if (json_is_array(json_object_get(doc, "calibrations")))
 		list = json_incref(json_object_get(doc, "calibrations"));
 	json_decref(doc);
@@ -70,11 +71,18 @@ void probe_bias_load(const struct app *app)
 	host_name(host, sizeof(host));
 	json_array_foreach(list, i, o) {
 		int tx = port_named(app, o, "tx"), rx = port_named(app, o, "rx");
-		enum probe_clock clock = bias_names(o, "clock", probe_clock_word(PROBE_NIC)) ? PROBE_NIC :
-					 bias_names(o, "clock", probe_clock_word(PROBE_SOFTWARE)) ? PROBE_SOFTWARE : PROBE_CLOCKS;
-		struct probe_bias b = {.known = true, .clock = clock, .median_ns = bias_number(o, "median_ns"), .min_ns = bias_number(o, "min_ns"),
-				       .frames = bias_number(o, "frames"), .wall_ns = bias_number(o, "wall_ns")};
-		if (bias_names(o, "host", host) && tx >= 0 && rx >= 0 && b.frames > 0 && clock != PROBE_CLOCKS)
+		enum probe_clock clock =
+			bias_names(o, "clock", probe_clock_word(PROBE_NIC))        ? PROBE_NIC
+			: bias_names(o, "clock", probe_clock_word(PROBE_SOFTWARE)) ? PROBE_SOFTWARE
+										   : PROBE_CLOCKS;
+		struct probe_bias b = {.known = true,
+				       .clock = clock,
+				       .median_ns = bias_number(o, "median_ns"),
+				       .min_ns = bias_number(o, "min_ns"),
+				       .frames = bias_number(o, "frames"),
+				       .wall_ns = bias_number(o, "wall_ns")};
+		if (bias_names(o, "host", host) && tx >= 0 && rx >= 0 && b.frames > 0 &&
+		    clock != PROBE_CLOCKS)
 			probe_bias_set(app->ctl, (unsigned)tx, (unsigned)rx, &b);
 	}
 	json_decref(list);
@@ -83,22 +91,27 @@ void probe_bias_load(const struct app *app)
 
 /* Puts what control knows of these ports and this clock into the list. It replaces what was kept of
  * the same ports and clock, and what was kept of the same ports without a clock. */
-static void bias_keep(const struct app *app, json_t *list, const char *host, unsigned tx, unsigned rx, enum probe_clock clock)
+static void bias_keep(const struct app *app, json_t *list, const char *host, unsigned tx,
+		      unsigned rx, enum probe_clock clock)
 {
 	struct probe_bias b = probe_bias(app->ctl, (int)tx, rx, clock);
-	const char *from = ctl_port_name(app->ctl, tx), *to = ctl_port_name(app->ctl, rx), *word = probe_clock_word(clock);
+	const char *from = ctl_port_name(app->ctl, tx), *to = ctl_port_name(app->ctl, rx),
+		   *word = probe_clock_word(clock);
 
 	if (!b.known)
 		return;
 	for (size_t i = json_array_size(list); i-- > 0;) {
 		const json_t *o = json_array_get(list, i);
 		bool clocks = bias_names(o, "clock", word) || json_object_get(o, "clock") == NULL;
-		if (bias_names(o, "host", host) && bias_names(o, "tx", from) && bias_names(o, "rx", to) && clocks)
+		if (bias_names(o, "host", host) && bias_names(o, "tx", from) &&
+		    bias_names(o, "rx", to) && clocks)
 			json_array_remove(list, i);
 	}
-	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "host", host, "tx", from, "rx", to, "clock", word,
-					      "median_ns", (json_int_t)b.median_ns, "min_ns", (json_int_t)b.min_ns, "frames",
-					      (json_int_t)b.frames, "wall_ns", (json_int_t)b.wall_ns));
+	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "host",
+					      host, "tx", from, "rx", to, "clock", word,
+					      "median_ns", (json_int_t)b.median_ns, "min_ns",
+					      (json_int_t)b.min_ns, "frames", (json_int_t)b.frames,
+					      "wall_ns", (json_int_t)b.wall_ns));
 }
 
 void probe_bias_save(const struct app *app)
@@ -119,7 +132,8 @@ void probe_bias_save(const struct app *app)
 	char *text = json_dumps(doc, JSON_INDENT(1));
 	int rc = file_make_parents(path);
 	if (rc < 0)
-		log_msg(LOG_LVL_WARN, "what was measured is not kept: '%s': %s", path, strerror(-rc));
+		log_msg(LOG_LVL_WARN, "what was measured is not kept: '%s': %s", path,
+			strerror(-rc));
 	else if (text != NULL && file_replace(path, text, strlen(text), &e) < 0)
 		log_msg(LOG_LVL_WARN, "what was measured is not kept: %s", e.text);
 	free(text);

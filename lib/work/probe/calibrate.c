@@ -92,7 +92,10 @@ static int calibrate_begin(struct cmd_run *r, struct err *e)
 	x->rx = calibrate_partner(ctl, x->tx);
 	x->before = probe_timed(ctl, x->rx);
 	x->saved = ctl_save(ctl);
-	struct trial_spec spec = {.tx = calibrate_one(x->tx), .rx = calibrate_one(x->rx), .rate = {.kind = RATE_PPS, .value = PROBE_PPS}, .duration_ns = DURATION_NS};
+	struct trial_spec spec = {.tx = calibrate_one(x->tx),
+				  .rx = calibrate_one(x->rx),
+				  .rate = {.kind = RATE_PPS, .value = PROBE_PPS},
+				  .duration_ns = DURATION_NS};
 	trial_cfg_init(&spec.cfg);
 	spec.cfg.overtime_ns = DURATION_NS; /* all frames are sent, even beside other work */
 	int rc = set_up(ctl, x->tx, e);
@@ -106,7 +109,8 @@ static int calibrate_begin(struct cmd_run *r, struct err *e)
 /* Can a bias be taken from this trial? Returns 0 or -errno, and *e says why. A frame that was not
  * sent, or was sent late, says nothing about the latency of the others and is no reason against it;
  * a frame that was lost, or came from somebody else, is one. */
-static int calibrate_judge(const struct calibrating *x, const struct trial_result *res, struct err *e)
+static int calibrate_judge(const struct calibrating *x, const struct trial_result *res,
+			   struct err *e)
 {
 	const struct trial_fates *f = &res->sum;
 	const struct hist *h = res->latency[LATENCY_SENT];
@@ -114,13 +118,23 @@ static int calibrate_judge(const struct calibrating *x, const struct trial_resul
 	if (f->sent == f->not_accepted)
 		return err_set(e, EIO, "port %u takes no frames", x->tx);
 	if (f->received == 0)
-		return err_set(e, ENOLINK, "nothing of %" PRIu64 " frames came from port %u to port %u: they must be looped, by a cable or a wire",
-			       f->sent, x->tx, x->rx);
+		return err_set(
+			e, ENOLINK,
+			"nothing of %" PRIu64
+			" frames came from port %u to port %u: they must be looped, by a cable or a wire",
+			f->sent, x->tx, x->rx);
 	if (f->received != f->sent)
-		return err_set(e, EIO, "%" PRIu64 " frames went from port %u to port %u and %" PRIu64 " came whole: a bias can be measured where "
-			       "none is lost", f->sent, x->tx, x->rx, f->received);
-	if (!f->told || f->duplicated != 0 || h == NULL || hist_count(h) != f->received || res->is[TRIAL_COUNTERS])
-		return err_set(e, EIO, "other frames with probes came to port %u, or some came twice: nothing else may send to it", x->rx);
+		return err_set(e, EIO,
+			       "%" PRIu64 " frames went from port %u to port %u and %" PRIu64
+			       " came whole: a bias can be measured where "
+			       "none is lost",
+			       f->sent, x->tx, x->rx, f->received);
+	if (!f->told || f->duplicated != 0 || h == NULL || hist_count(h) != f->received ||
+	    res->is[TRIAL_COUNTERS])
+		return err_set(
+			e, EIO,
+			"other frames with probes came to port %u, or some came twice: nothing else may send to it",
+			x->rx);
 	if (res->is[TRIAL_PREEMPTED])
 		return err_set(e, EBUSY, "%s: other work disturbs it", res->why[TRIAL_PREEMPTED]);
 	return 0;
@@ -128,7 +142,8 @@ static int calibrate_judge(const struct calibrating *x, const struct trial_resul
 
 /* Says which clock timed the frames that were received. Fails if not one clock timed all of them;
  * other frames may have come in there too. */
-static int timed_by(struct ctl *ctl, const struct calibrating *x, uint64_t received, enum probe_clock *clock, struct err *e)
+static int timed_by(struct ctl *ctl, const struct calibrating *x, uint64_t received,
+		    enum probe_clock *clock, struct err *e)
 {
 	struct probe_timed now = probe_timed(ctl, x->rx);
 	uint64_t n[PROBE_CLOCKS];
@@ -138,8 +153,12 @@ static int timed_by(struct ctl *ctl, const struct calibrating *x, uint64_t recei
 	*clock = n[PROBE_NIC] < received ? PROBE_SOFTWARE : PROBE_NIC;
 	if (n[*clock] >= received && n[PROBE_CLOCKS - 1 - *clock] < received)
 		return 0;
-	return err_set(e, EIO, "%" PRIu64 " frames on port %u were timed by the device's stamps and %" PRIu64 " by our clock: a bias is of one "
-		       "clock; `set %u timestamps software` does without stamps", n[PROBE_NIC], x->rx, n[PROBE_SOFTWARE], x->rx);
+	return err_set(e, EIO,
+		       "%" PRIu64
+		       " frames on port %u were timed by the device's stamps and %" PRIu64
+		       " by our clock: a bias is of one "
+		       "clock; `set %u timestamps software` does without stamps",
+		       n[PROBE_NIC], x->rx, n[PROBE_SOFTWARE], x->rx);
 }
 
 /* The trial of a port is over: keeps its result, if it is good, and puts the settings back. */
@@ -155,23 +174,35 @@ static int calibrate_measured(struct cmd_run *r, struct err *e)
 		rc = timed_by(ctl, x, res->sum.received, &clock, e);
 	if (rc == 0) {
 		const struct hist *h = res->latency[LATENCY_SENT];
-		struct probe_bias b = {.known = true, .clock = clock, .median_ns = hist_percentile(h, 50), .min_ns = hist_min(h),
-				       .frames = hist_count(h), .wall_ns = res->wall_ns};
+		struct probe_bias b = {.known = true,
+				       .clock = clock,
+				       .median_ns = hist_percentile(h, 50),
+				       .min_ns = hist_min(h),
+				       .frames = hist_count(h),
+				       .wall_ns = res->wall_ns};
 		probe_bias_set(ctl, x->tx, x->rx, &b);
-		json_array_append_new(x->done, json_pack("{s:i, s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I}", "tx", (int)x->tx, "tx_name",
-							 ctl_port_name(ctl, x->tx), "rx", (int)x->rx, "rx_name", ctl_port_name(ctl, x->rx),
-							 "clock", probe_clock_word(clock), "median_ns", (json_int_t)b.median_ns, "min_ns",
-							 (json_int_t)b.min_ns, "frames", (json_int_t)b.frames, "wall_ns", (json_int_t)b.wall_ns));
+		json_array_append_new(
+			x->done,
+			json_pack("{s:i, s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I}", "tx", (int)x->tx,
+				  "tx_name", ctl_port_name(ctl, x->tx), "rx", (int)x->rx, "rx_name",
+				  ctl_port_name(ctl, x->rx), "clock", probe_clock_word(clock),
+				  "median_ns", (json_int_t)b.median_ns, "min_ns",
+				  (json_int_t)b.min_ns, "frames", (json_int_t)b.frames, "wall_ns",
+				  (json_int_t)b.wall_ns));
 	}
 	put_back(r);
 	return rc;
 }
 
 static const struct out_col cols[] = {
-	{"tx", "from port", OF_COUNT}, {"tx_name", "name", OF_STR}, {"rx", "to port", OF_COUNT}, {"rx_name", "name", OF_STR},
-	{"clock", "timed by", OF_STR}, {"frames", "frames", OF_COUNT}, {"min_ns", "min", OF_NS}, {"median_ns", "median", OF_NS},
+	{"tx", "from port", OF_COUNT}, {"tx_name", "name", OF_STR},
+	{"rx", "to port", OF_COUNT},   {"rx_name", "name", OF_STR},
+	{"clock", "timed by", OF_STR}, {"frames", "frames", OF_COUNT},
+	{"min_ns", "min", OF_NS},      {"median_ns", "median", OF_NS},
 };
-static const struct out_view view = {.rows = "calibrations", .cols = cols, .ncols = ARRAY_SIZE(cols)};
+static const struct out_view view = {.rows = "calibrations",
+				     .cols = cols,
+				     .ncols = ARRAY_SIZE(cols)};
 
 /* The command ends with rc: what was measured so far is kept, and printed if rc is 0. */
 static int calibrate_finish(struct cmd_run *r, int rc)
@@ -181,7 +212,9 @@ static int calibrate_finish(struct cmd_run *r, int rc)
 	if (json_array_size(x->done) > 0)
 		probe_bias_save(app_of(r));
 	if (rc == 0 && json_array_size(x->done) == 0 && r->out_mode == OUT_TEXT) {
-		sbuf_add(r->out, "nothing was measured well enough to be kept; what is known of a bias stays as it was\n");
+		sbuf_add(
+			r->out,
+			"nothing was measured well enough to be kept; what is known of a bias stays as it was\n");
 	} else if (rc == 0) {
 		json_t *doc = json_pack("{s:O}", "calibrations", x->done);
 		verb_out(r, r->out_mode, doc, &view);
@@ -210,7 +243,9 @@ static int poll_calibrate(struct cmd_run *r, struct err *e)
 	}
 	x->tries = 0;
 	if (rc == -EBUSY) { /* the user did nothing wrong, but the measurement is not valid */
-		sbuf_addf(r->note, "calibrate: port %u to port %u: %s; nothing is kept of it, try again\n", x->tx, x->rx, e->text);
+		sbuf_addf(r->note,
+			  "calibrate: port %u to port %u: %s; nothing is kept of it, try again\n",
+			  x->tx, x->rx, e->text);
 		r->exit_code = 4;
 		rc = 0;
 	}
@@ -237,7 +272,8 @@ static bool calibrate_progress(const struct cmd_run *r, struct cmd_progress *out
 		}
 	trial_progress(x->trial, &p);
 	cmd_progress_time(out, done * p.all_ns + p.gone_ns, all * p.all_ns);
-	snprintf(out->text, sizeof(out->text), "calibrate, port %u to port %u, %u of %u", x->tx, x->rx, done + 1, all);
+	snprintf(out->text, sizeof(out->text), "calibrate, port %u to port %u, %u of %u", x->tx,
+		 x->rx, done + 1, all);
 	return true;
 }
 
@@ -251,8 +287,11 @@ static int calibrate_run(struct cmd_run *r, const struct arg_val *args, struct e
 		return rc;
 	for (unsigned p = 0; p < ctl_nports(ctl); p++)
 		if (ctl_sending(ctl, p))
-			return err_set(e, EBUSY, "port %u is sending, and calibrate measures a tester that does nothing else; `stop all` comes "
-				       "first", p);
+			return err_set(
+				e, EBUSY,
+				"port %u is sending, and calibrate measures a tester that does nothing else; `stop all` comes "
+				"first",
+				p);
 	if (portset_empty(&x->ports))
 		return err_set(e, ENODEV, "there is no port to measure");
 	x->done = json_array();
@@ -269,7 +308,12 @@ static void calibrate_cancel(struct cmd_run *r)
 static const struct arg_spec args_calibrate[] = {{ARG_TARGETS, "ports", ARG_OPT}, {ARG_END}};
 
 const struct verb verb_calibrate = {
-	.name = "calibrate", .args = args_calibrate, .run = calibrate_run, .flags = VERB_NO_LOAD, .poll = poll_calibrate, .cancel = calibrate_cancel,
+	.name = "calibrate",
+	.args = args_calibrate,
+	.run = calibrate_run,
+	.flags = VERB_NO_LOAD,
+	.poll = poll_calibrate,
+	.cancel = calibrate_cancel,
 	.progress = calibrate_progress,
 	.help = "Measure the tester's own share of a latency, over ports that are looped.\n"
 		"Each port sends 1000 frames of 64 bytes with probes to its partner (0 to 1, 1 to 0; a port without one to\n"

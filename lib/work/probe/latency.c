@@ -11,7 +11,8 @@
 #include <stdio.h>
 
 static const char *const words[] = {"rate", "entropy", NULL};
-static const char *const about[] = {"microseconds between probes", "spread of probes over Rx queues"};
+static const char *const about[] = {"microseconds between probes",
+				    "spread of probes over Rx queues"};
 enum { RATE, ENTROPY };
 
 #define US_MAX 1000000
@@ -20,7 +21,8 @@ enum { RATE, ENTROPY };
 static bool has_probes(struct ctl *ctl, unsigned port)
 {
 	for (unsigned s = 0; s < ctl_nstreams(ctl, port); s++)
-		if (ctl_stream_cfg(ctl, port, s) != NULL && ctl_stream_cfg(ctl, port, s)->frame.probe != 0)
+		if (ctl_stream_cfg(ctl, port, s) != NULL &&
+		    ctl_stream_cfg(ctl, port, s)->frame.probe != 0)
 			return true;
 	return false;
 }
@@ -31,23 +33,34 @@ static int set_rate(struct cmd_run *r, unsigned port, uint64_t us, struct err *e
 {
 	struct ctl *ctl = app_of(r)->ctl;
 	const struct setting *row = cmd_setting_find(r->cmd, "probe", e);
-	struct target t = {.n = 1, .item[0] = {.p0 = port, .p1 = port, .has_streams = true, .s0 = 0, .s1 = UINT32_MAX}};
+	struct target t = {.n = 1,
+			   .item[0] = {.p0 = port,
+				       .p1 = port,
+				       .has_streams = true,
+				       .s0 = 0,
+				       .s1 = UINT32_MAX}};
 	struct ctl_load load;
 	char text[32];
 
 	if (row == NULL)
 		return -EINVAL;
 	if (!has_probes(ctl, port)) {
-		sbuf_addf(r->note, "port %u: nothing is measured yet: `enable %u latency` puts a probe in each frame, then `latency %u rate %"
-			  PRIu64 "` makes them fewer\n", port, port, port, us);
+		sbuf_addf(
+			r->note,
+			"port %u: nothing is measured yet: `enable %u latency` puts a probe in each frame, then `latency %u rate %" PRIu64
+			"` makes them fewer\n",
+			port, port, port, us);
 		return 0;
 	}
 	int rc = ctl_load(ctl, port, &load, e);
 	if (rc < 0)
 		return rc;
 	if (load.is_max)
-		return err_set(e, EINVAL, "port %u sends as fast as it can, so %" PRIu64 " us are no number of frames: `set %u probe every 1000` "
-			       "measures one of 1000", port, us, port);
+		return err_set(e, EINVAL,
+			       "port %u sends as fast as it can, so %" PRIu64
+			       " us are no number of frames: `set %u probe every 1000` "
+			       "measures one of 1000",
+			       port, us, port);
 	double every = fmax(round(load.pps * (double)us / 1e6), 1);
 	snprintf(text, sizeof(text), "every %.0f", fmin(every, UINT32_MAX));
 	rc = cmd_set(r->cmd, &t, row, text, r->note, e);
@@ -64,12 +77,15 @@ static int latency_run(struct cmd_run *r, const struct arg_val *args, struct err
 	if (rc < 0)
 		return rc;
 	if (args[1].choice == ENTROPY && args[2].v.u != 0)
-		return err_at(e, EINVAL, args[1].col, "probes are in the frames of the traffic and spread over Rx queues as these do; "
-						      "`set <ports> udp.src random` spreads them");
+		return err_at(
+			e, EINVAL, args[1].col,
+			"probes are in the frames of the traffic and spread over Rx queues as these do; "
+			"`set <ports> udp.src random` spreads them");
 	if (args[1].choice == ENTROPY)
 		return 0;
 	if (args[2].v.u == 0 || args[2].v.u > US_MAX)
-		return err_at(e, EINVAL, args[2].col, "the time between probes is 1 to %d microseconds", US_MAX);
+		return err_at(e, EINVAL, args[2].col,
+			      "the time between probes is 1 to %d microseconds", US_MAX);
 	for (unsigned p = 0; p < ctl_nports(app_of(r)->ctl) && rc == 0; p++)
 		if (portset_has(&ports, p))
 			rc = set_rate(r, p, args[2].v.u, e);
@@ -77,11 +93,16 @@ static int latency_run(struct cmd_run *r, const struct arg_val *args, struct err
 }
 
 static const struct arg_spec args_latency[] = {
-	{ARG_TARGETS, "ports"}, {ARG_CHOICE, "what", 0, {.choices = words}, about}, {ARG_VALUE, "N", 0, {&vt_uint, 0, UINT32_MAX}}, {ARG_END},
+	{ARG_TARGETS, "ports"},
+	{ARG_CHOICE, "what", 0, {.choices = words}, about},
+	{ARG_VALUE, "N", 0, {&vt_uint, 0, UINT32_MAX}},
+	{ARG_END},
 };
 
 const struct verb verb_latency = {
-	.name = "latency", .args = args_latency, .run = latency_run,
+	.name = "latency",
+	.args = args_latency,
+	.run = latency_run,
 	.help = "Pktgen's latency settings: `latency <ports> rate 1000` measures about one frame in 1000 us.\n"
 		"The frames of the traffic carry the probes, in each of them after `enable <ports> latency` or\n"
 		"`set <ports> probe on`. The time becomes a number of frames at the port's rate as it is now:\n"

@@ -19,10 +19,15 @@ static int latency_save_run(struct cmd_run *r, const struct arg_val *args, struc
 	return rc;
 }
 
-static const struct arg_spec args_latency_save[] = {{ARG_FILE, "FILE"}, {ARG_TARGETS, "ports", ARG_OPT}, {ARG_END}};
+static const struct arg_spec args_latency_save[] = {{ARG_FILE, "FILE"},
+						    {ARG_TARGETS, "ports", ARG_OPT},
+						    {ARG_END}};
 
 const struct verb verb_latency_save = {
-	.name = "latency save", .args = args_latency_save, .run = latency_save_run, .flags = VERB_NO_LOAD,
+	.name = "latency save",
+	.args = args_latency_save,
+	.run = latency_save_run,
+	.flags = VERB_NO_LOAD,
 	.help = "Write the latency and gap histograms of ports, and of streams with `latency on`, for HdrHistogram's tools.\n"
 		"A log (version 1.3) of one interval, from the last `clear` until now; the tags of its lines name port or stream and what was\n"
 		"measured, in ns. A file of that name is replaced; if it cannot be written, the old one stays.",

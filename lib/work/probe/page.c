@@ -15,8 +15,8 @@
  * WAY_UNKNOWN_NS if no latency is known yet. */
 #define WAY_LEAST_NS 10e6
 #define WAY_UNKNOWN_NS 100e6
-#define DIST_MOST 12   /* the most rows of the distribution */
-#define DETAIL_MIN 5   /* so many rows of detail are worth leaving ports out for */
+#define DIST_MOST 12 /* the most rows of the distribution */
+#define DETAIL_MIN 5 /* so many rows of detail are worth leaving ports out for */
 
 /* What a cell of the page shows. While all missing probes may still be on their way, CELL_LOST and
  * CELL_SHARE show 0, and CELL_WAY counts them. */
@@ -85,7 +85,9 @@ static const struct col stream_cols[] = {
 };
 
 #define COLS_MAX 18
-_Static_assert(ARRAY_SIZE(port_cols) <= COLS_MAX && ARRAY_SIZE(dist_cols) <= COLS_MAX && ARRAY_SIZE(stream_cols) <= COLS_MAX, "room");
+_Static_assert(ARRAY_SIZE(port_cols) <= COLS_MAX && ARRAY_SIZE(dist_cols) <= COLS_MAX &&
+		       ARRAY_SIZE(stream_cols) <= COLS_MAX,
+	       "room");
 
 struct cols {
 	const struct col *col;
@@ -147,10 +149,14 @@ static void probe_cells(const struct cols *c, struct grid *g, int row, const jso
 			if (isfinite(v) && way == (c->col[i].kind == CELL_LOST))
 				page_put_si(g, row, at, w, ROLE_ZERO, 0);
 			else
-				page_put_count(g, row, at, w, v > 0 && !way ? ROLE_WARN : ROLE_DYN_VALUES, out_get(o, c->col[i].path));
+				page_put_count(g, row, at, w,
+					       v > 0 && !way ? ROLE_WARN : ROLE_DYN_VALUES,
+					       out_get(o, c->col[i].path));
 			break;
 		default:
-			page_put_count(g, row, at, w, c->col[i].kind == CELL_LOSS && v > 0 ? ROLE_WARN : ROLE_PORT_TOTALS,
+			page_put_count(g, row, at, w,
+				       c->col[i].kind == CELL_LOSS && v > 0 ? ROLE_WARN
+									    : ROLE_PORT_TOTALS,
 				       out_get(o, c->col[i].path));
 		}
 	}
@@ -161,28 +167,35 @@ static void probe_cells(const struct cols *c, struct grid *g, int row, const jso
 /* The latency of what this port receives; NULL: it receives nothing. */
 static const json_t *at_port(const struct page_in *in, const json_t *port)
 {
-	return page_by(out_get(in->snap, "latency.ports"), "port", (unsigned)page_int(port, "port", -1));
+	return page_by(out_get(in->snap, "latency.ports"), "port",
+		       (unsigned)page_int(port, "port", -1));
 }
 
 /* May all missing probes still be on their way? That is so while ports send, and no more are
  * missing than were sent in twice the time that the slowest probe took. */
-static bool on_the_way(const struct page_in *in, const json_t *o, const char *counts, const json_t *sender)
+static bool on_the_way(const struct page_in *in, const json_t *o, const char *counts,
+		       const json_t *sender)
 {
-	double pps = page_num(sender, "tx.pps", 0), lost = page_num(counts != NULL ? json_object_get(o, counts) : o, "lost", NAN);
-	double longest = page_num(o, counts != NULL ? "latency.actual.max_ns" : "latency.max_ns", NAN), wait = WAY_UNKNOWN_NS;
+	double pps = page_num(sender, "tx.pps", 0),
+	       lost = page_num(counts != NULL ? json_object_get(o, counts) : o, "lost", NAN);
+	double longest = page_num(o, counts != NULL ? "latency.actual.max_ns" : "latency.max_ns",
+				  NAN),
+	       wait = WAY_UNKNOWN_NS;
 	const json_t *from;
 	size_t i;
 
 	if (json_is_true(out_get(in->snap, "latency.settled")) || !isfinite(lost))
 		return false;
 	json_array_foreach(json_object_get(o, "from"), i, from)
-		pps += page_num(page_port(in->snap, (unsigned)page_int(from, "port", -1)), "tx.pps", 0);
+		pps += page_num(page_port(in->snap, (unsigned)page_int(from, "port", -1)), "tx.pps",
+				0);
 	if (isfinite(longest))
 		wait = 2 * longest > WAY_LEAST_NS ? 2 * longest : WAY_LEAST_NS;
 	return lost <= 1 + pps * wait / 1e9;
 }
 
-static void port_row(const struct page_in *in, const struct cols *c, struct grid *g, int row, const json_t *port)
+static void port_row(const struct page_in *in, const struct cols *c, struct grid *g, int row,
+		     const json_t *port)
 {
 	bool selected = (unsigned)page_int(port, "port", -1) == in->port;
 	struct sbuf b = {0};
@@ -216,7 +229,8 @@ static void pair_ns(struct pairs *p, const char *name, const json_t *o, const ch
 	sbuf_free(&b);
 }
 
-static void pair_share(struct pairs *p, const char *name, const json_t *o, const char *path, bool percent)
+static void pair_share(struct pairs *p, const char *name, const json_t *o, const char *path,
+		       bool percent)
 {
 	double v = page_num(o, path, NAN);
 	struct sbuf b = {0};
@@ -277,7 +291,8 @@ static void probe_sources(struct flow *f, const json_t *stamps)
 	if (some || ours) {
 		sbuf_add(&b, "; so far ");
 		const char *most = some ? "nic" : "software";
-		probe_count(&b, json_object_get(stamps, most), page_num(stamps, most, 0) == 1 ? " frame by " : " frames by ");
+		probe_count(&b, json_object_get(stamps, most),
+			    page_num(stamps, most, 0) == 1 ? " frame by " : " frames by ");
 		sbuf_add(&b, some ? "stamps" : "our clock");
 	}
 	if (some && ours) {
@@ -299,7 +314,10 @@ static void probe_remarks(const struct page_in *in, struct flow *f, const json_t
 	struct sbuf b = {0};
 
 	if (page_num(o, "counts.rx_queues", 0) > 1) {
-		sbuf_addf(&b, "one stream came on %d Rx queues: order and jitter are judged on each alone", page_int(o, "counts.rx_queues", 0));
+		sbuf_addf(
+			&b,
+			"one stream came on %d Rx queues: order and jitter are judged on each alone",
+			page_int(o, "counts.rx_queues", 0));
 		flow_text(f, 0, f->g.cols, ROLE_WARN, sbuf_str(&b));
 	}
 	if (why != NULL) {
@@ -309,7 +327,8 @@ static void probe_remarks(const struct page_in *in, struct flow *f, const json_t
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		static const char *const key[] = {"damaged", "foreign"};
-		static const char *const what[] = {"probes damaged beyond telling whose they are", "probes of others"};
+		static const char *const what[] = {"probes damaged beyond telling whose they are",
+						   "probes of others"};
 		if (!(page_num(o, key[i], 0) > 0))
 			continue;
 		sbuf_reset(&b);
@@ -318,9 +337,11 @@ static void probe_remarks(const struct page_in *in, struct flow *f, const json_t
 		flow_text(f, 0, f->g.cols, ROLE_WARN, sbuf_str(&b));
 	}
 	if (json_is_true(json_object_get(o, "bias_other")))
-		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "own share: measured by another clock than these arrivals, not shown");
+		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL,
+			  "own share: measured by another clock than these arrivals, not shown");
 	if (!json_is_true(out_get(in->snap, "latency.settled")))
-		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "sending: what may still be on its way is not lost yet");
+		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL,
+			  "sending: what may still be on its way is not lost yet");
 	sbuf_free(&b);
 }
 
@@ -337,8 +358,11 @@ static void probe_page_streams(const struct page_in *in, struct flow *f)
 	probe_heads(&c, &f->g, f->row++, false);
 	json_array_foreach(list, i, s) {
 		flow_room(f, 1);
-		grid_putf(&f->g, f->row, c.at[0], c.width[0], ROLE_DYN_LABEL, "%d/%d", page_int(s, "port", 0), page_int(s, "stream", 0));
-		probe_cells(&c, &f->g, f->row++, s, on_the_way(in, s, NULL, page_port(in->snap, (unsigned)page_int(s, "port", -1))));
+		grid_putf(&f->g, f->row, c.at[0], c.width[0], ROLE_DYN_LABEL, "%d/%d",
+			  page_int(s, "port", 0), page_int(s, "stream", 0));
+		probe_cells(&c, &f->g, f->row++, s,
+			    on_the_way(in, s, NULL,
+				       page_port(in->snap, (unsigned)page_int(s, "port", -1))));
 	}
 }
 
@@ -346,13 +370,15 @@ static void probe_page_streams(const struct page_in *in, struct flow *f)
  * port that received what the selected one sent. */
 static const json_t *probe_receiver(const struct page_in *in)
 {
-	const json_t *list = out_get(in->snap, "latency.ports"), *own = page_by(list, "port", in->port), *o;
+	const json_t *list = out_get(in->snap, "latency.ports"),
+		     *own = page_by(list, "port", in->port), *o;
 	size_t i;
 
 	if (page_num(own, "probes", 0) > 0)
 		return own;
 	json_array_foreach(list, i, o)
-		if (page_num(o, "probes", 0) > 0 && page_by(json_object_get(o, "from"), "port", in->port) != NULL)
+		if (page_num(o, "probes", 0) > 0 &&
+		    page_by(json_object_get(o, "from"), "port", in->port) != NULL)
 			return o;
 	return own;
 }
@@ -368,7 +394,8 @@ static void probe_detail(const struct page_in *in, struct flow *f, int room)
 		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, "this port receives nothing");
 	} else {
 		if (room >= DIST_LEAST)
-			dist_draw(f, out_get(o, "latency.actual"), room < DIST_MOST ? room : DIST_MOST, in->ascii);
+			dist_draw(f, out_get(o, "latency.actual"),
+				  room < DIST_MOST ? room : DIST_MOST, in->ascii);
 		probe_fit(&c, dist_cols, ARRAY_SIZE(dist_cols), f->g.cols);
 		flow_room(f, 1);
 		probe_heads(&c, &f->g, f->row++, false);
@@ -405,7 +432,8 @@ static bool any_probes(const struct page_in *in)
 	return json_is_true(out_get(in->snap, "latency.armed"));
 }
 
-static void table_of(const struct page_in *in, struct grid *g, const json_t **port, unsigned first, unsigned n, int titles)
+static void table_of(const struct page_in *in, struct grid *g, const json_t **port, unsigned first,
+		     unsigned n, int titles)
 {
 	struct cols c;
 
@@ -428,7 +456,10 @@ static void probe_draw(const struct page_in *in, struct grid *g, struct page_out
 	out->of = nports;
 	first = page_first(in, nports);
 	if (!any_probes(in) && g->rows > 0)
-		grid_left(g, 0, 0, g->cols, ROLE_STAT_LABEL, nports == 0 ? "no ports" : "no frame has a probe: `set <ports> probe on`, then `start`");
+		grid_left(g, 0, 0, g->cols, ROLE_STAT_LABEL,
+			  nports == 0
+				  ? "no ports"
+				  : "no frame has a probe: `set <ports> probe on`, then `start`");
 	if (!any_probes(in) || nports == 0 || room <= 0) {
 		free(port);
 		return;
@@ -464,6 +495,9 @@ static void probe_draw(const struct page_in *in, struct grid *g, struct page_out
 }
 
 const struct page page_latency = {
-	.name = "latency", .alias = "lat", .parts = "stats,latency:@", .draw = probe_draw,
+	.name = "latency",
+	.alias = "lat",
+	.parts = "stats,latency:@",
+	.draw = probe_draw,
 	.help = "Loss, order and latency of the probes at each port, and the distributions at the selected one.",
 };

@@ -4,7 +4,8 @@
 #include "probe.h"
 #include "probe_app.h"
 
-static int part_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int part_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
+		    json_t *doc, struct err *e)
 {
 	struct portset ports;
 

@@ -9,11 +9,11 @@
 
 #include "probe_int.h"
 
-#define WINDOW_BYTES (4u << 20)  /* the windows of one Rx queue take about so much */
-#define BLOCKS_MIN 16            /* blocks of a window, of 64 numbers: 1024 numbers */
-#define BLOCKS_MAX (1u << 18)    /* 16 M numbers */
-#define CELLS_MIN 16             /* so streams that are added while sending find a place */
-#define AWAKE_NS 3000000000ull   /* after the last run, frames may come so late */
+#define WINDOW_BYTES (4u << 20) /* the windows of one Rx queue take about so much */
+#define BLOCKS_MIN 16           /* blocks of a window, of 64 numbers: 1024 numbers */
+#define BLOCKS_MAX (1u << 18)   /* 16 M numbers */
+#define CELLS_MIN 16            /* so streams that are added while sending find a place */
+#define AWAKE_NS 3000000000ull  /* after the last run, frames may come so late */
 #define PAGE 4096
 #define MB 1000000.0
 
@@ -104,11 +104,13 @@ static bool probe_covers(const struct probe_arm *a, const struct ctl_port *cp)
 {
 	unsigned p = cp->p.id;
 
-	if (a == NULL || p >= a->spec.nports || a->spec.of[p].nqueues != cp->p.ntxq || a->spec.of[p].nstreams < cells_of(cp))
+	if (a == NULL || p >= a->spec.nports || a->spec.of[p].nqueues != cp->p.ntxq ||
+	    a->spec.of[p].nstreams < cells_of(cp))
 		return false;
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		const struct stream *s = cp->stream[i];
-		if (stream_probes_on(cp, s) && s->cfg.latency && a->latency[a->first[p] + s->cell] == 0)
+		if (stream_probes_on(cp, s) && s->cfg.latency &&
+		    a->latency[a->first[p] + s->cell] == 0)
 			return false;
 	}
 	return true;
@@ -135,7 +137,8 @@ static uint64_t target_gap(struct ctl *c, const struct ctl_port *cp, double *ns)
 	*ns = 0;
 	if (from >= c->nports || !c->port[from]->used || c->port[from]->p.ntxq == 0)
 		from = cp->p.id;
-	if (cp->p.nrxq != 1 || ctl_load(c, from, &load, NULL) < 0 || load.is_max || !(load.pps > 0) || c->port[from]->p.cfg.rate.over_ns != 0)
+	if (cp->p.nrxq != 1 || ctl_load(c, from, &load, NULL) < 0 || load.is_max ||
+	    !(load.pps > 0) || c->port[from]->p.cfg.rate.over_ns != 0)
 		return 0;
 	*ns = 1e9 / load.pps;
 	return (uint64_t)(clock_hz() / load.pps + 0.5);
@@ -146,7 +149,8 @@ static void set_latency(struct probe_arm *a, const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		const struct stream *s = cp->stream[i];
-		if (stream_probes_on(cp, s) && s->cfg.latency && s->cell < a->spec.of[cp->p.id].nstreams)
+		if (stream_probes_on(cp, s) && s->cfg.latency &&
+		    s->cell < a->spec.of[cp->p.id].nstreams)
 			a->latency[a->first[cp->p.id] + s->cell] = 1;
 	}
 }
@@ -212,12 +216,13 @@ static int too_much(const struct ctl *c, const struct probe_arm *a, double bytes
 
 	for (unsigned p = 0; p < a->spec.nports; p++)
 		streams += a->spec.of[p].nstreams;
-	return err_set(e, ENOMEM,
-		       "receiving the probes of %llu streams on %u Rx queues takes %.0f MB (%.0f MB of it where streams come in on several of them) "
-		       "and `probes.memory` allows %.0f MB: `set probes.memory %.0f` allows it, fewer streams with `latency on` or fewer with "
-		       "probes need less",
-		       (unsigned long long)streams, rx_queues(c), bytes / MB, (double)a->merge_most / MB, (double)probes_of(c)->limit_bytes / MB,
-		       bytes / MB + 1);
+	return err_set(
+		e, ENOMEM,
+		"receiving the probes of %llu streams on %u Rx queues takes %.0f MB (%.0f MB of it where streams come in on several of them) "
+		"and `probes.memory` allows %.0f MB: `set probes.memory %.0f` allows it, fewer streams with `latency on` or fewer with "
+		"probes need less",
+		(unsigned long long)streams, rx_queues(c), bytes / MB, (double)a->merge_most / MB,
+		(double)probes_of(c)->limit_bytes / MB, bytes / MB + 1);
 }
 
 /* Makes the taps of an arm, one for each Rx queue. */
@@ -233,18 +238,26 @@ static int probe_fill(struct ctl *c, struct probe_arm *a, size_t size)
 			double gap_ns;
 			a->spec.target_gap_cycles = target_gap(c, cp, &gap_ns);
 			prx_init(prx, &a->spec);
-			a->tap[a->ntaps++] = (struct probe_tap){.port = (uint16_t)i, .queue = (uint16_t)q, .prx = prx,
-							   .target_cycles = a->spec.target_gap_cycles, .target_ns = gap_ns};
+			a->tap[a->ntaps++] =
+				(struct probe_tap){.port = (uint16_t)i,
+						   .queue = (uint16_t)q,
+						   .prx = prx,
+						   .target_cycles = a->spec.target_gap_cycles,
+						   .target_ns = gap_ns};
 		}
 	}
 	return 0;
 }
 
-static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm **out, struct err *e)
+static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm **out,
+		    struct err *e)
 {
 	if (clock_hz() < CLOCK_HZ_MIN)
-		return err_set(e, ENODEV, "this machine's counter of time runs at %.3g MHz and probes need %.3g MHz: frames can be sent and counted, "
-			       "not timed", clock_hz() / 1e6, CLOCK_HZ_MIN / 1e6);
+		return err_set(
+			e, ENODEV,
+			"this machine's counter of time runs at %.3g MHz and probes need %.3g MHz: frames can be sent and counted, "
+			"not timed",
+			clock_hz() / 1e6, CLOCK_HZ_MIN / 1e6);
 	struct probe_arm *a = xcalloc(1, sizeof(*a));
 
 	a->refs = 1;
@@ -262,8 +275,11 @@ static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm
 	a->tap_bytes = size;
 	if (probe_fill(c, a, size) < 0) {
 		probe_arm_unref(a);
-		return err_set(e, ENOMEM, "no memory for receiving probes: %.0f MB are needed; fewer streams with `latency on` or with "
-			       "probes need less", (double)(size * rx_queues(c)) / MB);
+		return err_set(
+			e, ENOMEM,
+			"no memory for receiving probes: %.0f MB are needed; fewer streams with `latency on` or with "
+			"probes need less",
+			(double)(size * rx_queues(c)) / MB);
 	}
 	if (a->ntaps > 1)
 		a->merge = probe_merge_new(a, c->nports);
@@ -336,8 +352,10 @@ static int probe_arm_port(struct ctl *c, struct err *e)
 	if (rc < 0)
 		return rc;
 	if (sending && p->now != NULL)
-		probe_inexact(p, "tables of the receivers were made anew while probes were sent: copies and order across that moment are not "
-			      "told");
+		probe_inexact(
+			p,
+			"tables of the receivers were made anew while probes were sent: copies and order across that moment are not "
+			"told");
 	probe_retire(c);
 	if (p->since_ns == 0)
 		p->since_ns = clock_wall_ns();
@@ -363,7 +381,8 @@ int probes_arm(struct ctl *c, const struct portset *starting, struct err *e)
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
-		if (!cp->used || !(portset_has(starting, i) || cp->run.active) || !probes_wanted(cp))
+		if (!cp->used || !(portset_has(starting, i) || cp->run.active) ||
+		    !probes_wanted(cp))
 			continue;
 		wanted = true;
 		probe_cells_begin(c, cp);
@@ -384,9 +403,12 @@ int probes_arm(struct ctl *c, const struct portset *starting, struct err *e)
 static bool all_have(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		for (unsigned q = 0; c->port[i]->used && c->port[i]->started && q < c->port[i]->p.nrxq; q++) {
+		for (unsigned q = 0;
+		     c->port[i]->used && c->port[i]->started && q < c->port[i]->p.nrxq; q++) {
 			const struct ctl_worker *cw = &c->worker[c->port[i]->rx_worker[q]];
-			if (cw->launched && __atomic_load_n(&cw->w->cells.acked, __ATOMIC_ACQUIRE) <= probes_of(c)->now->seq)
+			if (cw->launched &&
+			    __atomic_load_n(&cw->w->cells.acked, __ATOMIC_ACQUIRE) <=
+				    probes_of(c)->now->seq)
 				return false;
 		}
 	return true;
@@ -397,7 +419,8 @@ bool probes_hold(const struct ctl *c)
 	bool any = false;
 
 	for (unsigned i = 0; i < c->nports && !any; i++)
-		any = c->port[i]->used && c->port[i]->run.active && c->port[i]->run.armed && probes_wanted(c->port[i]);
+		any = c->port[i]->used && c->port[i]->run.active && c->port[i]->run.armed &&
+		      probes_wanted(c->port[i]);
 	return any && probes_of(c)->now != NULL && !all_have(c);
 }
 
@@ -411,9 +434,13 @@ bool probes_wait(struct ctl *c, struct ctl_port *cp)
 	probe_cells_begin(c, cp);
 	if (!probe_covers(p->now, cp)) {
 		if (probe_arm_port(c, &e) < 0) {
-			probe_inexact(p, "the receivers had no memory for the probes of all streams");
+			probe_inexact(p,
+				      "the receivers had no memory for the probes of all streams");
 			if (strcmp(p->said, e.text) != 0)
-				ctl_note(c, cp->p.id, "port %u: %s; until then these streams' probes are not received", cp->p.id, e.text);
+				ctl_note(
+					c, cp->p.id,
+					"port %u: %s; until then these streams' probes are not received",
+					cp->p.id, e.text);
 			snprintf(p->said, sizeof(p->said), "%s", e.text);
 			return false;
 		}
@@ -554,7 +581,9 @@ void probes_clear(struct ctl *c, const struct portset *ports)
 		probe_receiver_begins(c, i);
 		probes_of(c)->why = NULL;
 		if (moving)
-			probe_inexact(probes_of(c), "cleared while probes were on their way: these were received and not sent");
+			probe_inexact(
+				probes_of(c),
+				"cleared while probes were on their way: these were received and not sent");
 		probes_of(c)->since_ns = clock_wall_ns();
 	}
 }

@@ -9,12 +9,12 @@
  * counts are exact when nothing is being sent and nothing is on its way; until then, what is on its
  * way counts as lost. */
 struct probe_counts {
-	uint64_t sent;        /* probes that the device accepted */
-	uint64_t received;    /* probes that came in whole; copies do not count */
-	uint64_t lost;        /* sent - received - corrupted - late, not below 0 */
-	uint64_t duplicated;  /* further copies of frames that came in before */
-	uint64_t reordered;   /* RFC 4737, among those received */
-	uint64_t late;        /* came too late to tell whether they are copies: see prx_flow.late */
+	uint64_t sent;       /* probes that the device accepted */
+	uint64_t received;   /* probes that came in whole; copies do not count */
+	uint64_t lost;       /* sent - received - corrupted - late, not below 0 */
+	uint64_t duplicated; /* further copies of frames that came in before */
+	uint64_t reordered;  /* RFC 4737, among those received */
+	uint64_t late;       /* came too late to tell whether they are copies: see prx_flow.late */
 	/* Frames that are known by their probe, but a checksum is wrong. Further copies of a frame
 	 * are duplicates, whichever of the copies is whole. */
 	uint64_t corrupted;
@@ -22,18 +22,19 @@ struct probe_counts {
 	 * `clear`. */
 	uint64_t extent_max;
 	uint64_t extent_unknown; /* how many reordered probes have an extent that is not known */
-	double extent_mean;   /* NAN: none */
-	double jitter_ns;     /* RFC 3550, the largest among its flows; NAN: none */
+	double extent_mean;      /* NAN: none */
+	double jitter_ns;        /* RFC 3550, the largest among its flows; NAN: none */
 	/* The most Rx queues on which probes of one stream and Tx queue came in. Order is judged on
 	 * each queue alone. */
 	unsigned nrxq;
-	bool inexact;         /* something was not counted exactly, see `why` */
-	const char *why;      /* in words, static; NULL: all is exact */
+	bool inexact;    /* something was not counted exactly, see `why` */
+	const char *why; /* in words, static; NULL: all is exact */
 };
 /* Fills *out. stream: the id of a stream; -1: all streams of the port. receivers: counts only what
  * came in on these ports; NULL: on any port. Returns false if the port has sent no probes, none of
  * its probes came in, and no receiver has tables for them. */
-bool probe_counts(struct ctl *, unsigned port, int stream, const struct portset *receivers, struct probe_counts *out);
+bool probe_counts(struct ctl *, unsigned port, int stream, const struct portset *receivers,
+		  struct probe_counts *out);
 /* How many frames came in on these ports that held a probe and are so damaged that nobody can tell
  * which port sent them. receivers NULL, here and below: all ports. */
 uint64_t probe_damaged(struct ctl *, const struct portset *receivers);
@@ -64,7 +65,9 @@ uint64_t probes_memory_most(const struct ctl *);
 enum probe_clock { PROBE_SOFTWARE, PROBE_NIC, PROBE_CLOCKS };
 const char *probe_clock_word(enum probe_clock); /* "software", "nic"; PROBE_CLOCKS: "both" */
 /* How many frames came in on the port since the last clear, by the clock that timed them. */
-struct probe_timed { uint64_t frames[PROBE_CLOCKS]; };
+struct probe_timed {
+	uint64_t frames[PROBE_CLOCKS];
+};
 struct probe_timed probe_timed(struct ctl *, unsigned port);
 
 /* The tester's own share of a latency, as `calibrate` measured it from port tx to port rx. It is
@@ -74,7 +77,7 @@ struct probe_bias {
 	bool known;
 	enum probe_clock clock; /* the clock that timed the arrivals */
 	uint64_t median_ns, min_ns, frames;
-	uint64_t wall_ns;     /* when it was measured */
+	uint64_t wall_ns; /* when it was measured */
 };
 void probe_bias_set(struct ctl *, unsigned tx, unsigned rx, const struct probe_bias *);
 /* The own share from port tx to port rx. tx -1: from any port from which rx was measured, its

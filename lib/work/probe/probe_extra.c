@@ -37,9 +37,11 @@ void probe_extras_follow(struct ctl *c)
 
 	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
 		unsigned port = a->tap[i].port;
-		struct prx_extra *x = probe_extra_wanted(c, port) ? probe_extra_extras(c, port) : NULL;
+		struct prx_extra *x =
+			probe_extra_wanted(c, port) ? probe_extra_extras(c, port) : NULL;
 		if (x != NULL)
-			cell_set(&x[a->tap[i].queue].jitter_cycles, clock_cycles(probe_cfg_of(c->port[port])->jitter_us * 1000));
+			cell_set(&x[a->tap[i].queue].jitter_cycles,
+				 clock_cycles(probe_cfg_of(c->port[port])->jitter_us * 1000));
 		prx_set_extra(a->tap[i].prx, x != NULL ? &x[a->tap[i].queue] : NULL);
 	}
 }
@@ -75,7 +77,8 @@ bool probes_sample(struct ctl *c)
 		struct probe_sampler *s = &probes_of(c)->sampler[i];
 		uint64_t ns;
 		on |= s->on;
-		for (unsigned q = 0; s->on && probes_of(c)->extra[i] != NULL && q < c->port[i]->p.nrxq; q++)
+		for (unsigned q = 0;
+		     s->on && probes_of(c)->extra[i] != NULL && q < c->port[i]->p.nrxq; q++)
 			while (prx_sample_next(&probes_of(c)->extra[i][q], &ns)) {
 				if (s->n < s->num)
 					s->ns[s->n++] = ns;
@@ -93,12 +96,19 @@ int probe_sampler_start(struct ctl *c, unsigned port, struct err *e)
 	struct probe_sampler *s = &probes_of(c)->sampler[port];
 
 	if (cfg->kind == SAMPLER_NONE)
-		return err_set(e, EINVAL, "port %u: what to sample is not set: `set %u latsampler simple 1000 100 FILE` takes 1000 latencies, 100 a "
-			       "second", port, port);
+		return err_set(
+			e, EINVAL,
+			"port %u: what to sample is not set: `set %u latsampler simple 1000 100 FILE` takes 1000 latencies, 100 a "
+			"second",
+			port, port);
 	if (!cp->used || cp->p.nrxq == 0)
-		return err_set(e, EINVAL, "port %u (%s) has no Rx queue, so no latency can be sampled there", port, cp->p.name);
+		return err_set(e, EINVAL,
+			       "port %u (%s) has no Rx queue, so no latency can be sampled there",
+			       port, cp->p.name);
 	if (s->on)
-		return err_set(e, EBUSY, "port %u is sampling already; `stop %u latsampler` writes the file", port, port);
+		return err_set(e, EBUSY,
+			       "port %u is sampling already; `stop %u latsampler` writes the file",
+			       port, port);
 	struct prx_extra *x = probe_extra_extras(c, port);
 	if (x == NULL)
 		return err_set(e, ENOMEM, "no memory for samples");
@@ -109,7 +119,9 @@ int probe_sampler_start(struct ctl *c, unsigned port, struct err *e)
 			;
 		s->lost_base += cell_get(&x[q].lost);
 		cell_set(&x[q].interval_cycles, interval > 0 ? interval : 1);
-		__atomic_store_n(&x[q].sampling, cfg->kind == SAMPLER_POISSON ? PRX_POISSON : PRX_EVEN, __ATOMIC_RELEASE);
+		__atomic_store_n(&x[q].sampling,
+				 cfg->kind == SAMPLER_POISSON ? PRX_POISSON : PRX_EVEN,
+				 __ATOMIC_RELEASE);
 	}
 	s->on = true;
 	s->num = cfg->num;

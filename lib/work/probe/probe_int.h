@@ -15,20 +15,20 @@
 
 struct probe_tap {
 	uint16_t port, queue;
-	struct prx *prx;           /* memory aligned to a page */
-	uint64_t target_cycles;    /* the gap that its frames are to have; 0: none */
-	double target_ns;          /* the same gap as the rate says it, not in whole cycles */
+	struct prx *prx;              /* memory aligned to a page */
+	uint64_t target_cycles;       /* the gap that its frames are to have; 0: none */
+	double target_ns;             /* the same gap as the rate says it, not in whole cycles */
 	const struct dp_clock *clock; /* for the device's time stamps; NULL: they are not used */
 };
 
 struct probe_arm {
-	unsigned refs;             /* one for each plan, and one for struct probes */
+	unsigned refs; /* one for each plan, and one for struct probes */
 	struct prx_spec spec;
-	uint8_t *latency;          /* spec.latency */
+	uint8_t *latency;            /* spec.latency */
 	uint32_t first[PROBE_PORTS]; /* index of a port's first stream in spec.latency */
 	unsigned ntaps;
-	struct probe_tap *tap;     /* in the order of their ports */
-	size_t tap_bytes;          /* memory of each tap */
+	struct probe_tap *tap; /* in the order of their ports */
+	size_t tap_bytes;      /* memory of each tap */
 	/* `bytes` is the most memory that the arm may take; `merge_most` is the part of it that
 	 * finding copies on several queues may take. */
 	size_t bytes, merge_most;
@@ -39,11 +39,11 @@ struct probe_arm {
 /* Counts of the flows of one stream, or of all flows of a port. They may be sums or differences,
  * mod 2^64. */
 struct flow_sum {
-	uint64_t received;         /* probes, copies included, but no late or corrupted ones */
+	uint64_t received; /* probes, copies included, but no late or corrupted ones */
 	uint64_t duplicate, late, reordered, corrupted;
 	uint64_t extent_sum, extent_unknown;
-	uint64_t crossed;          /* copies among `received` that came in on two queues */
-	uint64_t missed;           /* how often windows of several queues were not merged in time */
+	uint64_t crossed; /* copies among `received` that came in on two queues */
+	uint64_t missed;  /* how often windows of several queues were not merged in time */
 };
 #define FLOW_SUM_ROWS (sizeof(struct flow_sum) / sizeof(uint64_t))
 
@@ -55,8 +55,8 @@ struct flow_off {
 	 * extent_past: the highest extent since then, in arms that are gone. */
 	uint64_t extent_was;
 	uint64_t extent_past;
-	double jitter_cycles;      /* of arms that are gone; 0: none */
-	unsigned nrxq;             /* of arms that are gone, see struct flow_live */
+	double jitter_cycles; /* of arms that are gone; 0: none */
+	unsigned nrxq;        /* of arms that are gone, see struct flow_live */
 	/* Histograms of one stream, PRX_ACTUAL and PRX_INTENDED. past: what arms that are gone
 	 * held. base: what there was at the last clear. NULL: nothing. */
 	struct hist *past[2], *base[2];
@@ -67,7 +67,9 @@ struct rx_sum {
 	uint64_t probes, plain, damaged, foreign, early, stamped, unstamped, odd;
 	/* gaps: all of them. near_of: those since the target last changed; near counts these. */
 	uint64_t gaps, near_of, near[PRX_NEARS];
-	struct { uint64_t windows, sum, sum_sq; } scale[PRX_SCALES];
+	struct {
+		uint64_t windows, sum, sum_sq;
+	} scale[PRX_SCALES];
 };
 #define RX_SUM_ROWS (sizeof(struct rx_sum) / sizeof(uint64_t))
 
@@ -77,7 +79,7 @@ struct probe_rx {
 	struct rx_sum off;
 	struct hist *past[3], *base[3]; /* by enum prx_hist; NULL: nothing */
 	struct {
-		struct flow_off port;  /* for all streams of the port together */
+		struct flow_off port; /* for all streams of the port together */
 		uint32_t ncells;
 		struct flow_off *cell; /* for each stream, by its cell */
 	} from[PROBE_PORTS];
@@ -89,38 +91,46 @@ struct probe_rx {
 
 struct probe_sampler {
 	bool on;
-	uint64_t *ns, n, num;      /* the n latencies taken so far, of num that are asked for */
-	uint64_t over, lost_base;  /* latencies beyond num; lost ones before the sampler began */
+	uint64_t *ns, n, num;     /* the n latencies taken so far, of num that are asked for */
+	uint64_t over, lost_base; /* latencies beyond num; lost ones before the sampler began */
 	char file[VT_TEXT_MAX];
 };
 
 struct probes {
-	struct probe_arm *now;     /* NULL: disarmed */
-	struct probe_arm **old;    /* arms that were replaced and that plans still use */
+	struct probe_arm *now;  /* NULL: disarmed */
+	struct probe_arm **old; /* arms that were replaced and that plans still use */
 	unsigned nold, cap_old;
 	struct probe_rx *rx[PROBE_RX_ALL + 1]; /* NULL: nothing has to be added */
 	/* Probes sent up to the last clear: by all streams of a port, and by the stream of each
 	 * cell, [CTL_CELLS]; NULL: all are 0. */
 	uint64_t sent_base[PROBE_PORTS];
 	uint64_t *cell_base[PROBE_PORTS];
-	uint64_t limit_bytes;      /* the setting `probes.memory` */
-	uint64_t since_ns;         /* wall clock at the first arming or the last clear */
-	uint64_t awake_until_ns;   /* workers that receive do not sleep before */
-	bool awake;                /* plans say that workers do not sleep */
-	bool merging;              /* windows of several queues were moving in the last turn */
+	uint64_t limit_bytes;    /* the setting `probes.memory` */
+	uint64_t since_ns;       /* wall clock at the first arming or the last clear */
+	uint64_t awake_until_ns; /* workers that receive do not sleep before */
+	bool awake;              /* plans say that workers do not sleep */
+	bool merging;            /* windows of several queues were moving in the last turn */
 	bool sampling;
-	const char *why;           /* what is not exact since the last clear; NULL: all is exact */
-	uint64_t whys;             /* how often probe_inexact() was called since open */
+	const char *why; /* what is not exact since the last clear; NULL: all is exact */
+	uint64_t whys;   /* how often probe_inexact() was called since open */
 	char said[sizeof(struct err)]; /* the last note about a lack of memory, not to repeat it */
 	struct prx_extra *extra[CTL_MAX_PORTS]; /* [port][Rx queue]; NULL: was never asked for */
 	struct probe_sampler sampler[CTL_MAX_PORTS];
-	struct { uint64_t compared, above; } jitter_base[CTL_MAX_PORTS]; /* at the last clear */
+	struct {
+		uint64_t compared, above;
+	} jitter_base[CTL_MAX_PORTS];                                     /* at the last clear */
 	struct probe_bias bias[PROBE_PORTS][CTL_MAX_PORTS][PROBE_CLOCKS]; /* [tx][rx][clock] */
 };
 
 extern const struct work work_probe;
-static inline const struct probe_cfg *probe_cfg_of(const struct ctl_port *cp) { return work_cfg(&cp->p.cfg, &work_probe); }
-static inline struct probes *probes_of(const struct ctl *ctl) { return work_ctl(ctl, &work_probe); }
+static inline const struct probe_cfg *probe_cfg_of(const struct ctl_port *cp)
+{
+	return work_cfg(&cp->p.cfg, &work_probe);
+}
+static inline struct probes *probes_of(const struct ctl *ctl)
+{
+	return work_ctl(ctl, &work_probe);
+}
 
 /* probe.c has the functions that the record in probe_work.c names; work.h says when each of them
  * is called. */
@@ -159,20 +169,21 @@ void probe_sender_begins(struct ctl *c, unsigned tx);
 void probe_receiver_begins(struct ctl *c, unsigned rx);
 struct flow_live {
 	struct flow_sum sum;
-	uint64_t extent_max;       /* UINT64_MAX: not known */
-	double jitter_cycles;      /* the largest; NAN: none */
-	unsigned nrxq;             /* the most Rx queues on which one flow came in */
+	uint64_t extent_max;  /* UINT64_MAX: not known */
+	double jitter_cycles; /* the largest; NAN: none */
+	unsigned nrxq;        /* the most Rx queues on which one flow came in */
 	/* Where several receivers are asked for: a frame may have come in on two of them. Such
 	 * copies are counted only among all ports together, and within each single port.
 	 * all_crossed: copies among all ports. out_crossed: copies within ports that were not
 	 * asked for. outside: probes received on those ports. */
 	uint64_t all_crossed, out_crossed, outside;
-	bool unsure;               /* sum.crossed may lack some copies on two of the receivers */
+	bool unsure; /* sum.crossed may lack some copies on two of the receivers */
 };
 /* The counts of a stream, or of a port (cell -1), since the last clear: what all arms say, with
  * what has to be added. receivers: only what came in there; NULL: anywhere. Returns false if
  * nothing came in and no arm has tables for it. */
-bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *receivers, struct flow_live *out);
+bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *receivers,
+		 struct flow_live *out);
 /* Adds or subtracts the counts, and no other members. */
 void probe_live_add(struct flow_live *to, const struct flow_live *from, bool subtract);
 /* Do more than one of these ports have Rx queues? */
@@ -187,7 +198,8 @@ uint64_t probe_sent(struct ctl *c, unsigned tx, int cell);
 /* Histograms since the last clear. They are new, the caller frees them with free(). NULL: there is
  * none. */
 struct hist *probe_port_hist(struct ctl *c, unsigned rx, enum prx_hist which);
-struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, enum prx_hist which, const struct portset *receivers);
+struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, enum prx_hist which,
+			     const struct portset *receivers);
 /* From now on, gaps of this receiver are compared with a new target. */
 void probe_target_begins(struct ctl *c, unsigned rx);
 /* An arm is about to go: what it holds is kept in what has to be added. */
@@ -197,7 +209,7 @@ void probe_past_free(struct probes *p);
  * cells for other streams before. */
 void probe_cells_begin(struct ctl *c, struct ctl_port *cp);
 
-extern const struct work_witness probe_witness;    /* probe_witness.c */
+extern const struct work_witness probe_witness; /* probe_witness.c */
 
 /* probe_json.c */
 /* What these counts lack, in words; static. NULL: nothing. */

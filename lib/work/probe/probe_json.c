@@ -30,17 +30,28 @@ const char *probe_why(const struct flow_live *l)
 {
 	if (l->sum.missed > 0)
 		return "windows of several Rx queues could not be compared in time: copies on different queues may be missing";
-	return l->unsure ? "frames came in on several receivers and on others: copies between two of these receivers may be missing" : NULL;
+	return l->unsure
+		       ? "frames came in on several receivers and on others: copies between two of these receivers may be missing"
+		       : NULL;
 }
 
-static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live *l, struct probe_counts *out)
+static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live *l,
+		      struct probe_counts *out)
 {
 	const struct flow_sum *s = &l->sum;
 	uint64_t copies = s->duplicate + s->crossed, known = s->reordered - s->extent_unknown;
 
-	*out = (struct probe_counts){.sent = sent, .duplicated = copies, .reordered = s->reordered, .late = s->late, .corrupted = s->corrupted,
-				     .extent_max = l->extent_max, .extent_unknown = s->extent_unknown, .extent_mean = (double)NAN,
-				     .jitter_ns = l->jitter_cycles * 1e9 / clock_hz(), .nrxq = l->nrxq, .why = probes_of(c)->why};
+	*out = (struct probe_counts){.sent = sent,
+				     .duplicated = copies,
+				     .reordered = s->reordered,
+				     .late = s->late,
+				     .corrupted = s->corrupted,
+				     .extent_max = l->extent_max,
+				     .extent_unknown = s->extent_unknown,
+				     .extent_mean = (double)NAN,
+				     .jitter_ns = l->jitter_cycles * 1e9 / clock_hz(),
+				     .nrxq = l->nrxq,
+				     .why = probes_of(c)->why};
 	out->received = s->received > copies ? s->received - copies : 0;
 	uint64_t came = out->received + s->corrupted + s->late;
 	if (came == 0) /* jitter goes on over a `clear`, and says nothing about what is shown */
@@ -60,7 +71,8 @@ static int cell_of(struct ctl *c, unsigned port, int stream)
 	return s != NULL ? (int)s->cell : -1;
 }
 
-bool probe_counts(struct ctl *c, unsigned port, int stream, const struct portset *receivers, struct probe_counts *out)
+bool probe_counts(struct ctl *c, unsigned port, int stream, const struct portset *receivers,
+		  struct probe_counts *out)
 {
 	struct flow_live l;
 
@@ -110,7 +122,9 @@ uint64_t probe_plain(struct ctl *c, const struct portset *receivers)
 
 struct hist *probe_hist(struct ctl *c, const struct portset *receivers, enum probe_latency which)
 {
-	static const enum prx_hist of[] = {[PROBE_ACTUAL] = PRX_ACTUAL, [PROBE_INTENDED] = PRX_INTENDED, [PROBE_GAP] = PRX_GAP};
+	static const enum prx_hist of[] = {[PROBE_ACTUAL] = PRX_ACTUAL,
+					   [PROBE_INTENDED] = PRX_INTENDED,
+					   [PROBE_GAP] = PRX_GAP};
 	struct hist *sum = NULL;
 
 	for (unsigned i = 0; i < c->nports; i++) {
@@ -131,14 +145,16 @@ struct hist *probe_hist(struct ctl *c, const struct portset *receivers, enum pro
  * what was sent to it and what was lost. */
 static json_t *counts_json(const struct probe_counts *n, bool sole)
 {
-	json_t *o = json_pack("{s:o, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:i, s:b}",
-			      "sent", sole ? whole_json(n->sent) : json_null(), "received", (json_int_t)n->received,
-			      "lost", sole ? whole_json(n->lost) : json_null(), "loss",
-			      sole && n->sent > 0 ? json_real((double)n->lost / (double)n->sent) : json_null(), "duplicated",
-			      (json_int_t)n->duplicated, "reordered", (json_int_t)n->reordered, "late", (json_int_t)n->late, "corrupted",
-			      (json_int_t)n->corrupted, "extent_max", whole_json(n->extent_max), "extent_mean", real_json(n->extent_mean),
-			      "extent_unknown", (json_int_t)n->extent_unknown, "jitter_ns", real_json(n->jitter_ns), "rx_queues", (int)n->nrxq,
-			      "exact", (int)!n->inexact);
+	json_t *o = json_pack(
+		"{s:o, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:i, s:b}", "sent",
+		sole ? whole_json(n->sent) : json_null(), "received", (json_int_t)n->received,
+		"lost", sole ? whole_json(n->lost) : json_null(), "loss",
+		sole && n->sent > 0 ? json_real((double)n->lost / (double)n->sent) : json_null(),
+		"duplicated", (json_int_t)n->duplicated, "reordered", (json_int_t)n->reordered,
+		"late", (json_int_t)n->late, "corrupted", (json_int_t)n->corrupted, "extent_max",
+		whole_json(n->extent_max), "extent_mean", real_json(n->extent_mean),
+		"extent_unknown", (json_int_t)n->extent_unknown, "jitter_ns",
+		real_json(n->jitter_ns), "rx_queues", (int)n->nrxq, "exact", (int)!n->inexact);
 
 	if (n->why != NULL)
 		json_object_set_new(o, "why", json_string(n->why));
@@ -171,7 +187,8 @@ static json_t *bins_json(const struct hist *h)
 	json_t *counts = json_array();
 	for (uint32_t i = 0; i <= last; i++)
 		json_array_append_new(counts, json_integer((json_int_t)bin[i]));
-	return json_pack("{s:I, s:i, s:o}", "from_ns", (json_int_t)low, "per_octave", BINS_PER_OCTAVE, "counts", counts);
+	return json_pack("{s:I, s:i, s:o}", "from_ns", (json_int_t)low, "per_octave",
+			 BINS_PER_OCTAVE, "counts", counts);
 }
 
 static const char *const near_names[PRX_NEARS] = {"64", "128", "256", "512"};
@@ -205,10 +222,13 @@ static json_t *gap_json(struct ctl *c, unsigned rx, const struct rx_sum *s)
 	double target = target_of(c, rx);
 	uint64_t n = h != NULL ? hist_count(h) : 0;
 
-	json_object_set_new(o, "target_ns", target > 0 && s->gaps > 0 ? json_real(target) : json_null());
+	json_object_set_new(o, "target_ns",
+			    target > 0 && s->gaps > 0 ? json_real(target) : json_null());
 	for (unsigned i = 0; i < PRX_NEARS; i++)
 		json_object_set_new(near, near_names[i],
-				    target > 0 && s->near_of > 0 ? json_real((double)s->near[i] / (double)s->near_of) : json_null());
+				    target > 0 && s->near_of > 0
+					    ? json_real((double)s->near[i] / (double)s->near_of)
+					    : json_null());
 	json_object_set_new(o, "near", near);
 	json_object_set_new(o, "cv", n > 1 ? real_json(hist_stdev(h) / hist_mean(h)) : json_null());
 	for (unsigned i = 0; i < PRX_SCALES; i++)
@@ -237,7 +257,8 @@ static unsigned receivers_of(struct ctl *c, unsigned tx, struct portset *out)
 		struct portset one = {0};
 		struct flow_live l;
 		portset_add(&one, rx);
-		if (!has_rx(c, rx) || !probe_total(c, tx, -1, &one, &l) || l.sum.received + l.sum.late + l.sum.corrupted == 0)
+		if (!has_rx(c, rx) || !probe_total(c, tx, -1, &one, &l) ||
+		    l.sum.received + l.sum.late + l.sum.corrupted == 0)
 			continue;
 		portset_add(out, rx);
 		n++;
@@ -259,16 +280,21 @@ static void find_pairs(struct ctl *c, struct pairs *p)
 
 	*p = (struct pairs){0};
 	for (unsigned tx = 0; tx < c->nports && tx < PROBE_PORTS; tx++)
-		if (probe_counts(c, tx, -1, NULL, &n) && (n.sent > 0 || n.received > 0 || probes_wanted(c->port[tx])))
+		if (probe_counts(c, tx, -1, NULL, &n) &&
+		    (n.sent > 0 || n.received > 0 || probes_wanted(c->port[tx])))
 			p->n[tx] = receivers_of(c, tx, &p->to[tx]);
 }
 
 static void add_counts(struct probe_counts *to, const struct probe_counts *n)
 {
-	double extents = (double)(to->reordered - to->extent_unknown), more = (double)(n->reordered - n->extent_unknown);
+	double extents = (double)(to->reordered - to->extent_unknown),
+	       more = (double)(n->reordered - n->extent_unknown);
 
 	if (isfinite(n->extent_mean))
-		to->extent_mean = isfinite(to->extent_mean) ? (to->extent_mean * extents + n->extent_mean * more) / (extents + more) : n->extent_mean;
+		to->extent_mean = isfinite(to->extent_mean)
+					  ? (to->extent_mean * extents + n->extent_mean * more) /
+						    (extents + more)
+					  : n->extent_mean;
 	to->sent += n->sent;
 	to->received += n->received;
 	to->lost += n->lost;
@@ -316,8 +342,9 @@ static json_t *jitter_json(const struct ctl *c, unsigned rx)
 	if (limit_us == 0)
 		return json_null();
 	probe_jitter(c, rx, &compared, &above);
-	return json_pack("{s:I, s:I, s:I, s:o}", "limit_ns", (json_int_t)(1000 * limit_us), "compared", (json_int_t)compared, "above",
-			 (json_int_t)above, "share", compared > 0 ? json_real((double)above / (double)compared) : json_null());
+	return json_pack("{s:I, s:I, s:I, s:o}", "limit_ns", (json_int_t)(1000 * limit_us),
+			 "compared", (json_int_t)compared, "above", (json_int_t)above, "share",
+			 compared > 0 ? json_real((double)above / (double)compared) : json_null());
 }
 
 const char *probe_clock_word(enum probe_clock clock)
@@ -329,7 +356,9 @@ static struct probe_timed probe_json_timed(const struct rx_sum *s)
 {
 	uint64_t all = s->probes + s->plain + s->damaged + s->foreign;
 
-	return (struct probe_timed){.frames = {[PROBE_NIC] = s->stamped, [PROBE_SOFTWARE] = all > s->stamped ? all - s->stamped : 0}};
+	return (struct probe_timed){
+		.frames = {[PROBE_NIC] = s->stamped,
+			   [PROBE_SOFTWARE] = all > s->stamped ? all - s->stamped : 0}};
 }
 
 struct probe_timed probe_timed(struct ctl *c, unsigned port)
@@ -363,19 +392,24 @@ static json_t *stamps_json(const struct ctl_port *cp, const struct rx_sum *s)
 	struct sbuf text = {0};
 
 	stamps_text(cp, &text);
-	json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:s}", "source", probe_clock_word(clock_of(cp, &t)), "nic", (json_int_t)s->stamped,
-			      "software", (json_int_t)t.frames[PROBE_SOFTWARE], "unstamped", (json_int_t)s->unstamped, "odd",
-			      (json_int_t)s->odd, "error_ns", told ? real_json(stamps_error_ns(cp)) : json_null(), "text", sbuf_str(&text));
+	json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:s}", "source",
+			      probe_clock_word(clock_of(cp, &t)), "nic", (json_int_t)s->stamped,
+			      "software", (json_int_t)t.frames[PROBE_SOFTWARE], "unstamped",
+			      (json_int_t)s->unstamped, "odd", (json_int_t)s->odd, "error_ns",
+			      told ? real_json(stamps_error_ns(cp)) : json_null(), "text",
+			      sbuf_str(&text));
 	sbuf_free(&text);
 	return o;
 }
 
 static void set_bias(json_t *o, const struct ctl *c, unsigned rx, const struct probe_bias *bias)
 {
-	bool other = probe_bias(c, -1, rx, PROBE_SOFTWARE).known || probe_bias(c, -1, rx, PROBE_NIC).known;
+	bool other = probe_bias(c, -1, rx, PROBE_SOFTWARE).known ||
+		     probe_bias(c, -1, rx, PROBE_NIC).known;
 
 	json_object_set_new(o, "bias_ns", bias->known ? whole_json(bias->median_ns) : json_null());
-	json_object_set_new(o, "bias_clock", bias->known ? json_string(probe_clock_word(bias->clock)) : json_null());
+	json_object_set_new(o, "bias_clock",
+			    bias->known ? json_string(probe_clock_word(bias->clock)) : json_null());
 	json_object_set_new(o, "bias_other", json_boolean(!bias->known && other));
 }
 
@@ -385,7 +419,8 @@ static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsi
 	struct probe_bias bias = bias_of(c, -1, rx);
 	uint64_t off = flags & LATENCY_CORRECTED && bias.known ? bias.median_ns : 0;
 	json_t *from = json_array(), *o = json_object();
-	struct hist *actual = probe_port_hist(c, rx, PRX_ACTUAL), *intended = probe_port_hist(c, rx, PRX_INTENDED);
+	struct hist *actual = probe_port_hist(c, rx, PRX_ACTUAL),
+		    *intended = probe_port_hist(c, rx, PRX_INTENDED);
 	struct rx_sum s;
 
 	probe_rx_total(c, rx, &s);
@@ -400,9 +435,12 @@ static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsi
 	json_object_set_new(o, "verify", json_boolean(probes_verify(c)));
 	json_object_set_new(o, "counts", port_counts(c, rx, p, from));
 	json_object_set_new(o, "from", from);
-	json_object_set_new(o, "latency", json_pack("{s:o, s:o}", "actual", hist_json(actual, off), "intended", hist_json(intended, off)));
+	json_object_set_new(o, "latency",
+			    json_pack("{s:o, s:o}", "actual", hist_json(actual, off), "intended",
+				      hist_json(intended, off)));
 	if (flags & LATENCY_BINS)
-		json_object_set_new(json_object_get(json_object_get(o, "latency"), "actual"), "bins", bins_json(actual));
+		json_object_set_new(json_object_get(json_object_get(o, "latency"), "actual"),
+				    "bins", bins_json(actual));
 	json_object_set_new(o, "gap", gap_json(c, rx, &s));
 	json_object_set_new(o, "jitter", jitter_json(c, rx));
 	json_object_set_new(o, "timestamps", stamps_json(cp, &s));
@@ -425,11 +463,14 @@ static json_t *stream_json(struct ctl *c, unsigned tx, const struct stream *s, u
 		struct portset one = {0};
 		struct flow_live l;
 		portset_add(&one, rx);
-		if (!has_rx(c, rx) || !probe_total(c, tx, (int)s->cell, &one, &l) || l.sum.received + l.sum.late + l.sum.corrupted == 0)
+		if (!has_rx(c, rx) || !probe_total(c, tx, (int)s->cell, &one, &l) ||
+		    l.sum.received + l.sum.late + l.sum.corrupted == 0)
 			continue;
 		json_array_append_new(to, json_integer(rx));
 		struct probe_bias bias = bias_of(c, (int)tx, rx);
-		off = flags & LATENCY_CORRECTED && bias.known && json_array_size(to) == 1 ? bias.median_ns : 0;
+		off = flags & LATENCY_CORRECTED && bias.known && json_array_size(to) == 1
+			      ? bias.median_ns
+			      : 0;
 	}
 	probe_counts(c, tx, (int)s->cfg.id, NULL, &n);
 	json_t *o = counts_json(&n, true);
@@ -437,8 +478,11 @@ static json_t *stream_json(struct ctl *c, unsigned tx, const struct stream *s, u
 	json_object_set_new(o, "stream", json_integer(s->cfg.id));
 	json_object_set_new(o, "receivers", to);
 	for (unsigned w = PRX_ACTUAL; w <= PRX_INTENDED; w++) {
-		struct hist *h = s->cfg.latency ? probe_cell_hist(c, tx, s->cell, (enum prx_hist)w, NULL) : NULL;
-		json_object_set_new(o, w == PRX_ACTUAL ? "latency" : "intended", h != NULL ? hist_json(h, off) : json_null());
+		struct hist *h = s->cfg.latency
+					 ? probe_cell_hist(c, tx, s->cell, (enum prx_hist)w, NULL)
+					 : NULL;
+		json_object_set_new(o, w == PRX_ACTUAL ? "latency" : "intended",
+				    h != NULL ? hist_json(h, off) : json_null());
 		free(h);
 	}
 	json_object_set_new(o, "corrected", json_boolean(off != 0));
@@ -479,20 +523,27 @@ json_t *probe_latency_json(struct ctl *c, const struct portset *ports, unsigned 
 	for (unsigned i = 0; i < c->nports; i++)
 		if (portset_has(ports, i) && has_rx(c, i))
 			json_array_append_new(list, port_json(c, i, &p, flags));
-	doc = json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:{s:f, s:f, s:f}, s:I, s:I, s:o}", "show", "latency", "time_ns", (json_int_t)clock_raw_ns(),
-			"wall_ns", (json_int_t)clock_wall_ns(), "armed", (int)(a != NULL), "settled", (int)probes_settled(c), "corrected",
-			(flags & LATENCY_CORRECTED) != 0, "clock", "hz", clock.hz, "uncertainty_ppm", clock.uncertainty_ppm, "tick_ns",
-			1e9 / clock.hz, "memory_bytes", (json_int_t)(a != NULL ? a->bytes : 0), "window",
+	doc = json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:{s:f, s:f, s:f}, s:I, s:I, s:o}", "show",
+			"latency", "time_ns", (json_int_t)clock_raw_ns(), "wall_ns",
+			(json_int_t)clock_wall_ns(), "armed", (int)(a != NULL), "settled",
+			(int)probes_settled(c), "corrected", (flags & LATENCY_CORRECTED) != 0,
+			"clock", "hz", clock.hz, "uncertainty_ppm", clock.uncertainty_ppm,
+			"tick_ns", 1e9 / clock.hz, "memory_bytes",
+			(json_int_t)(a != NULL ? a->bytes : 0), "window",
 			(json_int_t)(a != NULL ? 64ull * a->spec.window_blocks : 0), "ports", list);
-	json_object_set_new(doc, "streams", flags & LATENCY_NO_STREAMS ? json_array() : streams_json(c, ports, flags, false));
+	json_object_set_new(doc, "streams",
+			    flags & LATENCY_NO_STREAMS ? json_array()
+						       : streams_json(c, ports, flags, false));
 	return doc;
 }
 
 /* ---- log ---- */
 
-static int log_one(struct hist *h, const char *tag, double from_s, double length_s, struct sbuf *out, unsigned *n)
+static int log_one(struct hist *h, const char *tag, double from_s, double length_s,
+		   struct sbuf *out, unsigned *n)
 {
-	int rc = h != NULL && hist_count(h) > 0 ? hist_log_line(h, tag, from_s, length_s, 1e6, out) : 0;
+	int rc = h != NULL && hist_count(h) > 0 ? hist_log_line(h, tag, from_s, length_s, 1e6, out)
+						: 0;
 
 	*n += h != NULL && hist_count(h) > 0;
 	free(h);
@@ -501,35 +552,45 @@ static int log_one(struct hist *h, const char *tag, double from_s, double length
 
 int probe_latency_log(struct ctl *c, const struct portset *ports, struct sbuf *out, struct err *e)
 {
-	static const char *const what[] = {[PRX_ACTUAL] = "actual", [PRX_INTENDED] = "intended", [PRX_GAP] = "gap"};
-	double now_s = (double)clock_wall_ns() / 1e9, begin_s = (double)probes_of(c)->since_ns / 1e9;
+	static const char *const what[] = {
+		[PRX_ACTUAL] = "actual", [PRX_INTENDED] = "intended", [PRX_GAP] = "gap"};
+	double now_s = (double)clock_wall_ns() / 1e9,
+	       begin_s = (double)probes_of(c)->since_ns / 1e9;
 	unsigned n = 0;
 	char tag[64];
 	int rc = 0;
 
-	hist_log_header(out, begin_s, "latency and gaps in ns; tags: port.N.actual and .intended (against the time of sending, and the time that was "
-				      "intended), port.N.gap, stream.P/S.actual and .intended");
+	hist_log_header(
+		out, begin_s,
+		"latency and gaps in ns; tags: port.N.actual and .intended (against the time of sending, and the time that was "
+		"intended), port.N.gap, stream.P/S.actual and .intended");
 	for (unsigned i = 0; i < c->nports && rc == 0; i++) {
 		if (!portset_has(ports, i) || !has_rx(c, i))
 			continue;
 		for (unsigned w = 0; w < ARRAY_SIZE(what) && rc == 0; w++) {
 			snprintf(tag, sizeof(tag), "port.%u.%s", i, what[w]);
-			rc = log_one(probe_port_hist(c, i, (enum prx_hist)w), tag, 0, now_s - begin_s, out, &n);
+			rc = log_one(probe_port_hist(c, i, (enum prx_hist)w), tag, 0,
+				     now_s - begin_s, out, &n);
 		}
 	}
 	for (unsigned tx = 0; tx < c->nports && tx < PROBE_PORTS && rc == 0; tx++)
-		for (unsigned i = 0; portset_has(ports, tx) && i < c->port[tx]->nstreams && rc == 0; i++) {
+		for (unsigned i = 0; portset_has(ports, tx) && i < c->port[tx]->nstreams && rc == 0;
+		     i++) {
 			const struct stream *s = c->port[tx]->stream[i];
 			if (s == NULL || !s->cfg.latency)
 				continue;
 			for (unsigned w = PRX_ACTUAL; w <= PRX_INTENDED && rc == 0; w++) {
 				snprintf(tag, sizeof(tag), "stream.%u/%u.%s", tx, i, what[w]);
-				rc = log_one(probe_cell_hist(c, tx, s->cell, (enum prx_hist)w, NULL), tag, 0, now_s - begin_s, out, &n);
+				rc = log_one(probe_cell_hist(c, tx, s->cell, (enum prx_hist)w,
+							     NULL),
+					     tag, 0, now_s - begin_s, out, &n);
 			}
 		}
 	if (rc < 0)
 		return err_set(e, ENOMEM, "no memory for the log of histograms");
 	if (n == 0)
-		return err_set(e, ENODATA, "there is no latency to save: `set <ports> probe on` and `start` measure it");
+		return err_set(
+			e, ENODATA,
+			"there is no latency to save: `set <ports> probe on` and `start` measure it");
 	return 0;
 }

@@ -9,21 +9,23 @@
 
 #include "probe_int.h"
 
-#define TURN_NS 500000     /* of control's time in each turn */
-#define LOOK_AT_CLOCK 64   /* after so many flows, control looks at the clock */
+#define TURN_NS 500000   /* of control's time in each turn */
+#define LOOK_AT_CLOCK 64 /* after so many flows, control looks at the clock */
 
 /* The merging of one flow. NULL: not needed so far. port[rx] is NULL if the flow came in on at most
  * one queue of that port. */
-struct flow_merge { struct prx_merge *all, **port; };
+struct flow_merge {
+	struct prx_merge *all, **port;
+};
 
 struct probe_merge {
 	/* base: index of the first flow of a sending port. at: flow with which the next turn goes
 	 * on. */
 	uint32_t base[PROBE_PORTS], nflows, at;
 	uint32_t nports;
-	bool moved;          /* some flow on several queues has come in since the last turn */
-	bool starved;        /* there was no memory for the merging of some flow */
-	size_t bytes;        /* memory taken so far */
+	bool moved;   /* some flow on several queues has come in since the last turn */
+	bool starved; /* there was no memory for the merging of some flow */
+	size_t bytes; /* memory taken so far */
 	struct flow_merge *flow;
 };
 
@@ -47,7 +49,8 @@ size_t probe_merge_most(const struct ctl *c, const struct prx_spec *s)
 	}
 	if (queues < 2)
 		return 0;
-	each = merge_bytes(queues, s->window_blocks) + (ports > 1 ? own + c->nports * sizeof(struct prx_merge *) : 0);
+	each = merge_bytes(queues, s->window_blocks) +
+	       (ports > 1 ? own + c->nports * sizeof(struct prx_merge *) : 0);
 	for (unsigned p = 0; p < s->nports; p++)
 		flows += (size_t)s->of[p].nstreams * s->of[p].nqueues;
 	return sizeof(struct probe_merge) + (flows + 1) * sizeof(struct flow_merge) + flows * each;
@@ -101,7 +104,9 @@ static struct prx_merge *probe_merge_make(struct probe_merge *m, unsigned nqueue
 	return g;
 }
 
-struct flow_id { unsigned tx, cell, queue; };
+struct flow_id {
+	unsigned tx, cell, queue;
+};
 
 /* Has the flow come in on this tap's queue? */
 static bool probe_merge_heard(const struct probe_tap *t, const struct flow_id *f)
@@ -113,13 +118,16 @@ static bool probe_merge_heard(const struct probe_tap *t, const struct flow_id *f
 
 /* Looks at the windows of n taps from the tap `first` on. The numbers of queues in g are the places
  * of taps, counted from there. */
-static void probe_merge_pass(struct prx_merge *g, const struct probe_arm *a, const struct flow_id *f, unsigned first, unsigned n)
+static void probe_merge_pass(struct prx_merge *g, const struct probe_arm *a,
+			     const struct flow_id *f, unsigned first, unsigned n)
 {
 	uint32_t nblocks;
 
 	for (unsigned t = first; g != NULL && t < first + n; t++) {
 		const struct prx_flow *flow = prx_flow(a->tap[t].prx, f->tx, f->cell, f->queue);
-		a->merge->moved |= prx_merge_pass(g, t - first, flow, prx_window(a->tap[t].prx, f->tx, f->cell, f->queue, &nblocks));
+		a->merge->moved |= prx_merge_pass(g, t - first, flow,
+						  prx_window(a->tap[t].prx, f->tx, f->cell,
+							     f->queue, &nblocks));
 	}
 }
 
@@ -159,7 +167,8 @@ static bool several_ports(const struct probe_arm *a)
 /* Looks at the windows of one flow, if it came in on several queues. */
 static void probe_merge_look(struct probe_arm *a, const struct flow_id *f)
 {
-	struct flow_merge *m = &a->merge->flow[a->merge->base[f->tx] + f->cell * a->spec.of[f->tx].nqueues + f->queue];
+	struct flow_merge *m = &a->merge->flow[a->merge->base[f->tx] +
+					       f->cell * a->spec.of[f->tx].nqueues + f->queue];
 	unsigned hears = 0;
 
 	for (unsigned t = 0; t < a->ntaps; t++)
@@ -180,7 +189,9 @@ static struct flow_id flow_at(const struct probe_arm *a, uint32_t i)
 	while (tx + 1u < a->spec.nports && a->merge->base[tx + 1] <= i)
 		tx++;
 	i -= a->merge->base[tx];
-	return (struct flow_id){.tx = tx, .cell = i / a->spec.of[tx].nqueues, .queue = i % a->spec.of[tx].nqueues};
+	return (struct flow_id){.tx = tx,
+				.cell = i / a->spec.of[tx].nqueues,
+				.queue = i % a->spec.of[tx].nqueues};
 }
 
 bool probe_merge_turn(struct probe_arm *a)
@@ -205,9 +216,12 @@ bool probe_merge_turn(struct probe_arm *a)
 /* ---- results ---- */
 
 /* Adds the copies found of one flow on port rx; -1: on all ports together. */
-static void add_flow(const struct probe_arm *a, const struct flow_id *f, int rx, struct flow_live *out)
+static void add_flow(const struct probe_arm *a, const struct flow_id *f, int rx,
+		     struct flow_live *out)
 {
-	const struct flow_merge *m = &a->merge->flow[a->merge->base[f->tx] + f->cell * a->spec.of[f->tx].nqueues + f->queue];
+	const struct flow_merge *m =
+		&a->merge->flow[a->merge->base[f->tx] + f->cell * a->spec.of[f->tx].nqueues +
+				f->queue];
 	const struct prx_merge *g = m->all;
 
 	if (rx >= 0 && several_ports(a))
@@ -227,7 +241,8 @@ void probe_crossed(struct probe_arm *a, int rx, unsigned tx, int cell, struct fl
 {
 	if (a->merge == NULL || tx >= a->spec.nports)
 		return;
-	unsigned n = a->spec.of[tx].nstreams, c0 = cell < 0 ? 0 : (unsigned)cell, c1 = cell < 0 ? n : c0 + 1;
+	unsigned n = a->spec.of[tx].nstreams, c0 = cell < 0 ? 0 : (unsigned)cell,
+		 c1 = cell < 0 ? n : c0 + 1;
 	for (unsigned c = c0; c < c1 && c < n; c++)
 		for (unsigned q = 0; q < a->spec.of[tx].nqueues; q++) {
 			struct flow_id f = {tx, c, q};

@@ -43,7 +43,8 @@ static struct flow_off *off_at(struct probes *p, unsigned rx, unsigned tx, int c
 		while (n <= (unsigned)cell)
 			n *= 2;
 		r->from[tx].cell = xrealloc(r->from[tx].cell, n * sizeof(*r->from[tx].cell));
-		memset(r->from[tx].cell + r->from[tx].ncells, 0, (n - r->from[tx].ncells) * sizeof(*r->from[tx].cell));
+		memset(r->from[tx].cell + r->from[tx].ncells, 0,
+		       (n - r->from[tx].ncells) * sizeof(*r->from[tx].cell));
 		r->from[tx].ncells = n;
 	}
 	return &r->from[tx].cell[cell];
@@ -99,22 +100,26 @@ static bool add_flow(const struct prx_flow *f, struct flow_live *io)
 }
 
 /* Adds what one arm has received on port rx. */
-static void add_arm(const struct probe_arm *a, unsigned rx, unsigned tx, int cell, struct flow_live *io)
+static void add_arm(const struct probe_arm *a, unsigned rx, unsigned tx, int cell,
+		    struct flow_live *io)
 {
 	if (a == NULL || tx >= a->spec.nports)
 		return;
-	unsigned n = a->spec.of[tx].nstreams, c0 = cell < 0 ? 0 : (unsigned)cell, c1 = cell < 0 ? n : c0 + 1;
+	unsigned n = a->spec.of[tx].nstreams, c0 = cell < 0 ? 0 : (unsigned)cell,
+		 c1 = cell < 0 ? n : c0 + 1;
 	for (unsigned i = c0; i < c1 && i < n; i++)
 		for (unsigned q = 0; q < a->spec.of[tx].nqueues; q++) {
 			unsigned heard = 0;
 			for (unsigned t = 0; t < a->ntaps; t++)
-				heard += a->tap[t].port == rx && add_flow(prx_flow(a->tap[t].prx, tx, i, q), io);
+				heard += a->tap[t].port == rx &&
+					 add_flow(prx_flow(a->tap[t].prx, tx, i, q), io);
 			io->nrxq = heard > io->nrxq ? heard : io->nrxq;
 		}
 }
 
 /* Adds what all arms have received on port rx. */
-static void probe_read_live(const struct ctl *c, unsigned rx, unsigned tx, int cell, struct flow_live *io)
+static void probe_read_live(const struct ctl *c, unsigned rx, unsigned tx, int cell,
+			    struct flow_live *io)
 {
 	const struct probes *p = probes_of(c);
 
@@ -142,9 +147,14 @@ static void rx_live(const struct probe_arm *a, unsigned rx, struct rx_sum *out)
 		if (a->tap[t].port != rx)
 			continue;
 		const struct prx_port *f = prx_port(a->tap[t].prx);
-		struct rx_sum now = {.probes = cell_get(&f->probes), .plain = cell_get(&f->plain), .damaged = cell_get(&f->damaged),
-				     .foreign = cell_get(&f->foreign), .early = cell_get(&f->early),
-				     .stamped = cell_get(&f->stamped), .unstamped = cell_get(&f->unstamped), .odd = cell_get(&f->odd)};
+		struct rx_sum now = {.probes = cell_get(&f->probes),
+				     .plain = cell_get(&f->plain),
+				     .damaged = cell_get(&f->damaged),
+				     .foreign = cell_get(&f->foreign),
+				     .early = cell_get(&f->early),
+				     .stamped = cell_get(&f->stamped),
+				     .unstamped = cell_get(&f->unstamped),
+				     .odd = cell_get(&f->odd)};
 		uint64_t near[PRX_NEARS + 1];
 		prx_nears(f, near);
 		memcpy(now.near, near, sizeof(now.near));
@@ -198,7 +208,8 @@ static void total_at(struct ctl *c, unsigned rx, unsigned tx, int cell, struct f
 
 static bool probe_read_receives(const struct ctl *c, const struct portset *receivers, unsigned rx)
 {
-	return c->port[rx]->used && c->port[rx]->p.nrxq > 0 && (receivers == NULL || portset_has(receivers, rx));
+	return c->port[rx]->used && c->port[rx]->p.nrxq > 0 &&
+	       (receivers == NULL || portset_has(receivers, rx));
 }
 
 bool probe_several(const struct ctl *c, const struct portset *receivers)
@@ -225,16 +236,19 @@ void probe_cross(struct flow_live *l)
 }
 
 /* Sets what probe_cross() needs, and the copies among all ports if all are asked for. */
-static void total_crossed(struct ctl *c, unsigned tx, int cell, const struct portset *receivers, struct flow_live *out)
+static void total_crossed(struct ctl *c, unsigned tx, int cell, const struct portset *receivers,
+			  struct flow_live *out)
 {
 	const struct flow_off *off = off_at(probes_of(c), PROBE_RX_ALL, tx, cell, false);
-	struct flow_live all = {.jitter_cycles = (double)NAN}, rest = {.jitter_cycles = (double)NAN};
+	struct flow_live all = {.jitter_cycles = (double)NAN},
+			 rest = {.jitter_cycles = (double)NAN};
 
 	if (off != NULL)
 		flow_sum_add(&all.sum, &off->sum, false);
 	live_crossed(c, tx, cell, &all);
 	for (unsigned rx = 0; rx < c->nports; rx++)
-		if (receivers != NULL && !probe_read_receives(c, receivers, rx) && probe_read_receives(c, NULL, rx))
+		if (receivers != NULL && !probe_read_receives(c, receivers, rx) &&
+		    probe_read_receives(c, NULL, rx))
 			total_at(c, rx, tx, cell, &rest);
 	out->sum.missed += all.sum.missed;
 	out->all_crossed = all.sum.crossed;
@@ -244,7 +258,8 @@ static void total_crossed(struct ctl *c, unsigned tx, int cell, const struct por
 		out->sum.crossed = all.sum.crossed;
 }
 
-bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *receivers, struct flow_live *out)
+bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *receivers,
+		 struct flow_live *out)
 {
 	struct probes *p = probes_of(c);
 
@@ -261,7 +276,8 @@ bool probe_total(struct ctl *c, unsigned tx, int cell, const struct portset *rec
 	bool known = out->sum.received + out->sum.late + out->sum.corrupted > 0;
 	for (unsigned i = 0; i <= p->nold && !known; i++) {
 		const struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
-		known = a != NULL && tx < a->spec.nports && a->spec.of[tx].nstreams > (cell < 0 ? 0 : cell);
+		known = a != NULL && tx < a->spec.nports &&
+			a->spec.of[tx].nstreams > (cell < 0 ? 0 : cell);
 	}
 	return known;
 }
@@ -291,7 +307,9 @@ static uint64_t sent_raw(const struct ctl_port *cp, int cell)
 uint64_t probe_sent(struct ctl *c, unsigned tx, int cell)
 {
 	const struct probes *p = probes_of(c);
-	uint64_t base = cell < 0 ? p->sent_base[tx] : p->cell_base[tx] != NULL ? p->cell_base[tx][cell] : 0;
+	uint64_t base = cell < 0                   ? p->sent_base[tx]
+			: p->cell_base[tx] != NULL ? p->cell_base[tx][cell]
+						   : 0;
 
 	uint64_t raw = sent_raw(c->port[tx], cell);
 
@@ -309,7 +327,8 @@ static void probe_read_merge(struct hist **to, const struct hist *from)
 	hist_merge(*to, from);
 }
 
-static void merge_port(const struct probe_arm *a, unsigned rx, enum prx_hist which, struct hist **to)
+static void merge_port(const struct probe_arm *a, unsigned rx, enum prx_hist which,
+		       struct hist **to)
 {
 	for (unsigned t = 0; a != NULL && t < a->ntaps; t++)
 		if (a->tap[t].port == rx)
@@ -338,7 +357,8 @@ struct hist *probe_port_hist(struct ctl *c, unsigned rx, enum prx_hist which)
 	return h;
 }
 
-static void merge_cell(const struct probe_arm *a, unsigned rx, unsigned tx, uint32_t cell, enum prx_hist which, struct hist **to)
+static void merge_cell(const struct probe_arm *a, unsigned rx, unsigned tx, uint32_t cell,
+		       enum prx_hist which, struct hist **to)
 {
 	if (a == NULL || tx >= a->spec.nports || cell >= a->spec.of[tx].nstreams)
 		return;
@@ -347,7 +367,8 @@ static void merge_cell(const struct probe_arm *a, unsigned rx, unsigned tx, uint
 			probe_read_merge(to, prx_stream_hist(a->tap[t].prx, tx, cell, which));
 }
 
-static struct hist *cell_hist_all(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell, enum prx_hist which)
+static struct hist *cell_hist_all(struct ctl *c, unsigned rx, unsigned tx, uint32_t cell,
+				  enum prx_hist which)
 {
 	struct probes *p = probes_of(c);
 	const struct flow_off *kept = off_at(p, rx, tx, (int)cell, false);
@@ -360,7 +381,8 @@ static struct hist *cell_hist_all(struct ctl *c, unsigned rx, unsigned tx, uint3
 	return h;
 }
 
-struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, enum prx_hist which, const struct portset *receivers)
+struct hist *probe_cell_hist(struct ctl *c, unsigned tx, uint32_t cell, enum prx_hist which,
+			     const struct portset *receivers)
 {
 	struct hist *sum = NULL;
 
@@ -408,9 +430,13 @@ static void fold_hists(struct ctl *c, const struct probe_arm *a, const struct pr
 		probe_read_merge(&r->past[w], prx_port_hist(t->prx, (enum prx_hist)w));
 	for (unsigned tx = 0; tx < a->spec.nports; tx++)
 		for (uint32_t i = 0; i < 2 * a->spec.of[tx].nstreams; i++) {
-			const struct hist *h = prx_stream_hist(t->prx, tx, i / 2, (enum prx_hist)(i % 2));
+			const struct hist *h =
+				prx_stream_hist(t->prx, tx, i / 2, (enum prx_hist)(i % 2));
 			if (h != NULL && hist_count(h) > 0)
-				probe_read_merge(&off_at(probes_of(c), t->port, tx, (int)(i / 2), true)->past[i % 2], h);
+				probe_read_merge(&off_at(probes_of(c), t->port, tx, (int)(i / 2),
+							 true)
+							  ->past[i % 2],
+						 h);
 		}
 }
 
@@ -420,7 +446,10 @@ static void fold_crossed(struct ctl *c, struct probe_arm *a, unsigned tx, int ce
 		struct flow_live l = {.jitter_cycles = (double)NAN};
 		probe_crossed(a, rx, tx, cell, &l);
 		if (l.sum.crossed + l.sum.missed > 0)
-			flow_sum_add(&off_at(probes_of(c), rx < 0 ? PROBE_RX_ALL : (unsigned)rx, tx, cell, true)->sum, &l.sum, false);
+			flow_sum_add(&off_at(probes_of(c), rx < 0 ? PROBE_RX_ALL : (unsigned)rx, tx,
+					     cell, true)
+					      ->sum,
+				     &l.sum, false);
 	}
 }
 
@@ -484,7 +513,8 @@ static void begin_crossed(struct ctl *c, unsigned tx, int cell)
 	struct flow_live now = {.jitter_cycles = (double)NAN};
 
 	live_crossed(c, tx, cell, &now);
-	if (now.sum.crossed + now.sum.missed > 0 || off_at(probes_of(c), PROBE_RX_ALL, tx, cell, false) != NULL) {
+	if (now.sum.crossed + now.sum.missed > 0 ||
+	    off_at(probes_of(c), PROBE_RX_ALL, tx, cell, false) != NULL) {
 		struct flow_off *off = off_at(probes_of(c), PROBE_RX_ALL, tx, cell, true);
 		off->sum = (struct flow_sum){0};
 		flow_sum_add(&off->sum, &now.sum, true);
@@ -538,7 +568,8 @@ void probe_cells_begin(struct ctl *c, struct ctl_port *cp)
 	for (unsigned w = 0; w < CTL_CELLS / 64 && cp->p.id < PROBE_PORTS; w++)
 		for (; cp->cell_new[w] != 0; cp->cell_new[w] &= cp->cell_new[w] - 1) {
 			uint32_t cell = 64 * w + (unsigned)__builtin_ctzll(cp->cell_new[w]);
-			if (cell < PROBE_STREAMS && (cell_known(probes_of(c), cp->p.id, cell) || stream_probes(cp, cell) > 0))
+			if (cell < PROBE_STREAMS && (cell_known(probes_of(c), cp->p.id, cell) ||
+						     stream_probes(cp, cell) > 0))
 				begin_cell(c, cp->p.id, cell);
 		}
 }

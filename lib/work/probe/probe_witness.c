@@ -56,14 +56,17 @@ static void *probe_base(struct ctl *c, const struct portset *from, const struct 
 
 /* Why the counts since the base are not exact; NULL: they are. What was disturbed before the base
  * does not matter. */
-static const char *probe_witness_inexact(const struct ctl *c, const struct told *base, const struct told *now)
+static const char *probe_witness_inexact(const struct ctl *c, const struct told *base,
+					 const struct told *now)
 {
 	if (now->whys == base->whys)
 		return probe_why(&now->live);
-	return probes_of(c)->why != NULL ? probes_of(c)->why : "the counts of the probes were cleared";
+	return probes_of(c)->why != NULL ? probes_of(c)->why
+					 : "the counts of the probes were cleared";
 }
 
-static void probe_read(struct ctl *c, const struct portset *from, const struct portset *to, const void *base, struct witness_counts *out)
+static void probe_read(struct ctl *c, const struct portset *from, const struct portset *to,
+		       const void *base, struct witness_counts *out)
 {
 	const struct told *b = base;
 	struct told now = so_far(c, from, to);
@@ -74,9 +77,16 @@ static void probe_read(struct ctl *c, const struct portset *from, const struct p
 	const struct flow_sum *s = &now.live.sum;
 	uint64_t copies = s->duplicate + s->crossed;
 	*out = (struct witness_counts){
-		.sent = grown(now.sent, b->sent), .whole = s->received > copies ? s->received - copies : 0, .duplicated = copies,
-		.reordered = s->reordered, .beyond = s->late, .corrupted = s->corrupted, .damaged = grown(now.damaged, b->damaged),
-		.plain = grown(now.plain, b->plain), .jitter_ns = now.live.jitter_cycles * 1e9 / clock_hz(), .inexact = probe_witness_inexact(c, b, &now),
+		.sent = grown(now.sent, b->sent),
+		.whole = s->received > copies ? s->received - copies : 0,
+		.duplicated = copies,
+		.reordered = s->reordered,
+		.beyond = s->late,
+		.corrupted = s->corrupted,
+		.damaged = grown(now.damaged, b->damaged),
+		.plain = grown(now.plain, b->plain),
+		.jitter_ns = now.live.jitter_cycles * 1e9 / clock_hz(),
+		.inexact = probe_witness_inexact(c, b, &now),
 	};
 }
 
@@ -86,5 +96,10 @@ static struct hist *probe_latency(struct ctl *c, const struct portset *to, enum 
 }
 
 const struct work_witness probe_witness = {
-	.ask = probe_ask, .arm = probes_arm, .base = probe_base, .read = probe_read, .latency = probe_latency, .verified = probes_verify,
+	.ask = probe_ask,
+	.arm = probes_arm,
+	.base = probe_base,
+	.read = probe_read,
+	.latency = probe_latency,
+	.verified = probes_verify,
 };

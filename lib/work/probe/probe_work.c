@@ -16,10 +16,13 @@ static void probes_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *
 	struct probe_arm *a = probes_of(c)->now;
 
 	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
-		struct dp_rx_slot *slot = a->tap[i].port == cp->p.id ? plan_slot(p, cp, a->tap[i].queue) : NULL;
+		struct dp_rx_slot *slot =
+			a->tap[i].port == cp->p.id ? plan_slot(p, cp, a->tap[i].queue) : NULL;
 		if (slot == NULL)
 			continue;
-		plan_tap(slot, &(struct dp_tap){.rx = prx_rx, .state = a->tap[i].prx, .flush = prx_flush});
+		plan_tap(slot, &(struct dp_tap){.rx = prx_rx,
+						.state = a->tap[i].prx,
+						.flush = prx_flush});
 		plan_keep(p, probe_arm_ref(a), release_arm);
 	}
 }
@@ -31,17 +34,23 @@ static void probes_plan_json(const struct ctl *c, json_t *doc)
 
 	for (unsigned p = 0; a != NULL && p < a->spec.nports; p++)
 		if (a->spec.of[p].nstreams > 0)
-			json_array_append_new(from, json_pack("{s:i, s:i, s:i}", "port", (int)p, "streams", (int)a->spec.of[p].nstreams, "tx_queues",
-							      (int)a->spec.of[p].nqueues));
+			json_array_append_new(from,
+					      json_pack("{s:i, s:i, s:i}", "port", (int)p,
+							"streams", (int)a->spec.of[p].nstreams,
+							"tx_queues", (int)a->spec.of[p].nqueues));
 	if (a == NULL) {
 		json_decref(from);
 		return;
 	}
-	json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:b, s:b, s:o}", "memory_bytes", (json_int_t)a->bytes, "table_bytes",
-			 (json_int_t)(a->bytes - a->merge_most), "merge_most_bytes", (json_int_t)a->merge_most, "merge_bytes",
-			 (json_int_t)probe_merge_bytes(a->merge), "limit_bytes", (json_int_t)probes_of(c)->limit_bytes,
-			 "rx_queues", (int)a->ntaps, "window", (json_int_t)(64ull * a->spec.window_blocks), "verify", (int)a->spec.verify,
-			 "polling", (int)probes_of(c)->awake, "from", from);
+	json_t *o =
+		json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:b, s:b, s:o}", "memory_bytes",
+			  (json_int_t)a->bytes, "table_bytes",
+			  (json_int_t)(a->bytes - a->merge_most), "merge_most_bytes",
+			  (json_int_t)a->merge_most, "merge_bytes",
+			  (json_int_t)probe_merge_bytes(a->merge), "limit_bytes",
+			  (json_int_t)probes_of(c)->limit_bytes, "rx_queues", (int)a->ntaps,
+			  "window", (json_int_t)(64ull * a->spec.window_blocks), "verify",
+			  (int)a->spec.verify, "polling", (int)probes_of(c)->awake, "from", from);
 	json_object_set_new(doc, "probes", o);
 }
 

@@ -35,7 +35,8 @@ static __rte_noinline void close_windows(struct prx *x, uint64_t now)
 /* Which of prx_port.near counts this gap. */
 static inline unsigned prx_nearness(uint64_t target, uint64_t gap)
 {
-	uint64_t off = gap > target ? gap - target : target - gap, times = (off - (off != 0)) / PRX_NEAR_NS, far = 1ull << (PRX_NEARS - 1);
+	uint64_t off = gap > target ? gap - target : target - gap,
+		 times = (off - (off != 0)) / PRX_NEAR_NS, far = 1ull << (PRX_NEARS - 1);
 
 	times = times < far ? times : far;
 	return 63 - (unsigned)__builtin_clzll(times << 1 | 1);
@@ -72,7 +73,10 @@ static inline void count_arrivals(struct prx *x, unsigned n, uint64_t now)
 /* ---- probes ---- */
 
 /* A probe that was found: its words, when it arrived, and its flow. */
-struct found { uint64_t hi, lo, now; uint32_t flow; };
+struct found {
+	uint64_t hi, lo, now;
+	uint32_t flow;
+};
 
 /* Counts a sequence number. Returns false if it is impossible, and then nothing is counted. */
 static inline bool count_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now)
@@ -126,19 +130,22 @@ static inline uint64_t add_ns(struct hist *h, uint64_t ns)
 }
 
 /* Counts times, in cycles, in the histograms of the flow's stream, if it has some. */
-static __rte_noinline void count_stream(struct prx *x, uint32_t flow, uint64_t transit, uint64_t delay)
+static __rte_noinline void count_stream(struct prx *x, uint32_t flow, uint64_t transit,
+					uint64_t delay)
 {
 	uint32_t hist = x->more[flow].hist;
 
 	for (unsigned w = PRX_ACTUAL; hist != 0 && w <= PRX_INTENDED; w++) {
 		struct hist *h = prx_own_hist(x, hist, (enum prx_hist)w);
-		hist_add_sum(h, add_ns(h, prx_ns(x->ns_mult, w == PRX_ACTUAL ? transit : transit + delay)));
+		hist_add_sum(h, add_ns(h, prx_ns(x->ns_mult,
+						 w == PRX_ACTUAL ? transit : transit + delay)));
 	}
 }
 
 /* Counts the times of a probe. *actual and *intended are the sums that the caller adds to the
  * histograms at the end. */
-static inline void count_times(struct prx *x, const struct found *p, uint64_t *actual, uint64_t *intended)
+static inline void count_times(struct prx *x, const struct found *p, uint64_t *actual,
+			       uint64_t *intended)
 {
 	struct prx_flow *f = &x->flow[p->flow];
 	uint64_t transit = (p->now - p->lo) & PROBE_SENT_MASK, delay = probe_delay(p->hi, p->lo);
@@ -158,13 +165,17 @@ static inline void count_times(struct prx *x, const struct found *p, uint64_t *a
 }
 
 /* Counts a frame that is not a received probe. */
-static __rte_noinline void count_other(struct prx *x, enum prx_class class, const struct found *p, uint64_t now)
+static __rte_noinline void count_other(struct prx *x, enum prx_class class, const struct found *p,
+				       uint64_t now)
 {
 	uint64_t transit = (p->now - p->lo) & PROBE_SENT_MASK;
 
 	switch (class) {
 	case PRX_CORRUPTED:
-		cell_add(prx_corrupted(x, p->flow, (uint32_t)(p->hi >> 16), transit, now) ? &x->port.probes : &x->port.foreign, 1);
+		cell_add(prx_corrupted(x, p->flow, (uint32_t)(p->hi >> 16), transit, now)
+				 ? &x->port.probes
+				 : &x->port.foreign,
+			 1);
 		break;
 	case PRX_IS_FOREIGN:
 	case PRX_PROBE: /* with an impossible number */
@@ -211,7 +222,8 @@ static inline bool sums_bad(const struct rte_mbuf *m)
 
 /* Counts n frames one by one, whatever they are. when: their times of arrival; NULL: all arrived
  * now. */
-static __rte_noinline void prx_look(struct prx *x, struct rte_mbuf *const *m, unsigned n, uint64_t now, const uint64_t *when)
+static __rte_noinline void prx_look(struct prx *x, struct rte_mbuf *const *m, unsigned n,
+				    uint64_t now, const uint64_t *when)
 {
 	uint64_t actual = 0, intended = 0;
 	unsigned probes = 0;
@@ -241,7 +253,8 @@ static __rte_noinline void prx_look(struct prx *x, struct rte_mbuf *const *m, un
 /* Says where the probes of a batch lie, if each lies where the last one was found. Returns false if
  * some frame is too short for that, has a bad checksum by the device, or begins elsewhere in its
  * buffer than the first. */
-static inline bool place_batch(const struct prx *x, const struct dp_burst *all, struct rte_mbuf *const *m, unsigned n, struct prx_batch *b)
+static inline bool place_batch(const struct prx *x, const struct dp_burst *all,
+			       struct rte_mbuf *const *m, unsigned n, struct prx_batch *b)
 {
 	uint32_t at = x->place[0], shortest = m[0]->data_len, off = m[0]->data_off, differs = 0;
 	uint64_t flags = m[0]->ol_flags;
@@ -254,7 +267,8 @@ static inline bool place_batch(const struct prx *x, const struct dp_burst *all, 
 	}
 	b->m = m;
 	b->off = off + at;
-	return shortest >= at + PROBE_LEN && differs == 0 && (flags & (RTE_MBUF_F_RX_IP_CKSUM_BAD | RTE_MBUF_F_RX_L4_CKSUM_BAD)) == 0;
+	return shortest >= at + PROBE_LEN && differs == 0 &&
+	       (flags & (RTE_MBUF_F_RX_IP_CKSUM_BAD | RTE_MBUF_F_RX_L4_CKSUM_BAD)) == 0;
 }
 
 static uint64_t delay_of(const struct prx_batch *b, unsigned i)
@@ -274,7 +288,8 @@ static __rte_noinline void take_off(struct prx *x, struct prx_batch *b, unsigned
 }
 
 /* Counts the probes i .. end - 1 of a batch one by one. Returns the sum of their transits. */
-static inline uint64_t count_some(struct prx *x, struct prx_batch *b, unsigned i, unsigned end, uint64_t now)
+static inline uint64_t count_some(struct prx *x, struct prx_batch *b, unsigned i, unsigned end,
+				  uint64_t now)
 {
 	uint64_t transits = 0;
 
@@ -311,7 +326,8 @@ static inline uint64_t count_flows(struct prx *x, struct prx_batch *b, unsigned 
 }
 
 /* Counts n probes of one flow that came in the order in which they were sent. */
-static inline void count_in_order(struct prx *x, uint32_t flow, unsigned n, const struct prx_range *r, uint64_t last_transit, uint64_t now)
+static inline void count_in_order(struct prx *x, uint32_t flow, unsigned n,
+				  const struct prx_range *r, uint64_t last_transit, uint64_t now)
 {
 	struct prx_flow *f = &x->flow[flow];
 	uint64_t next = f->next;
@@ -367,7 +383,8 @@ static inline void drop_taken_off(struct prx_pending *s, uint64_t taken_off)
 
 /* Notes the slots of a batch of n probes, which have been computed: one for all of them (same), or
  * one for each. taken_off: a bit for each probe that does not count. */
-static inline void add_slots(struct prx *x, enum prx_hist which, unsigned n, bool same, uint64_t taken_off)
+static inline void add_slots(struct prx *x, enum prx_hist which, unsigned n, bool same,
+			     uint64_t taken_off)
 {
 	struct prx_pending *s = &x->pending[which];
 
@@ -381,11 +398,13 @@ static inline void add_slots(struct prx *x, enum prx_hist which, unsigned n, boo
 
 /* Counts the probes of a batch, and notes their times in x->pending. transits: the sum over the
  * probes that were not taken off. */
-static inline void add_batch(struct prx *x, const struct prx_batch *b, unsigned n, uint64_t transits)
+static inline void add_batch(struct prx *x, const struct prx_batch *b, unsigned n,
+			     uint64_t transits)
 {
 	cell_add(&x->port.probes, n - (unsigned)__builtin_popcountll(b->taken_off));
 	if (b->one_transit)
-		x->pending[PRX_ACTUAL].slot[0] = hist_slot(PRX_PORT_BITS, prx_ns(x->ns_mult, b->transit[0]));
+		x->pending[PRX_ACTUAL].slot[0] =
+			hist_slot(PRX_PORT_BITS, prx_ns(x->ns_mult, b->transit[0]));
 	else
 		x->ops->slots(x->pending[PRX_ACTUAL].slot, b->transit, n, x->ns);
 	add_slots(x, PRX_ACTUAL, n, b->one_transit, b->taken_off);
@@ -395,9 +414,11 @@ static inline void add_batch(struct prx *x, const struct prx_batch *b, unsigned 
 }
 
 /* Computes what the batch changes in its only flow: range and sum of transits, and the jitter. */
-static inline void transit_range(const struct prx_ops *ops, const struct prx_flow *f, const struct prx_batch *b, unsigned n, struct prx_range *r)
+static inline void transit_range(const struct prx_ops *ops, const struct prx_flow *f,
+				 const struct prx_batch *b, unsigned n, struct prx_range *r)
 {
-	uint64_t was = f->last_transit, transit = b->transit[0], off = transit > was ? transit - was : was - transit;
+	uint64_t was = f->last_transit, transit = b->transit[0],
+		 off = transit > was ? transit - was : was - transit;
 	double jitter = prx_jitter(f);
 
 	if (!b->one_transit) {
@@ -406,7 +427,10 @@ static inline void transit_range(const struct prx_ops *ops, const struct prx_flo
 		return;
 	}
 	jitter = jitter * PRX_OLD_JITTER(n) + (double)(int64_t)off * prx_weight[PRX_BATCH - n];
-	*r = (struct prx_range){.sum = n * transit, .min = transit, .max = transit, .jitter = jitter};
+	*r = (struct prx_range){.sum = n * transit,
+				.min = transit,
+				.max = transit,
+				.jitter = jitter};
 }
 
 /* Counts the batch if all of its probes are of one flow and have the next numbers of it. Else it
@@ -422,7 +446,11 @@ static inline bool count_one(struct prx *x, struct prx_batch *b, unsigned n, uin
 	const struct prx_flow *f = &x->flow[flow];
 	if ((uint32_t)(hi >> 16) != (uint32_t)f->next || unlikely(f->next == 0 || f->last_tsc == 0))
 		return false;
-	struct prx_one c = {.now = now, .limit = x->limit, .ns = x->ns, .hi = hi & PRX_ONE_HI, .lo = lo & PRX_ONE_LO};
+	struct prx_one c = {.now = now,
+			    .limit = x->limit,
+			    .ns = x->ns,
+			    .hi = hi & PRX_ONE_HI,
+			    .lo = lo & PRX_ONE_LO};
 	if (unlikely(!x->ops->one(b, n, &c)))
 		return false;
 	struct prx_range r;
@@ -438,8 +466,14 @@ static inline bool count_one(struct prx *x, struct prx_batch *b, unsigned n, uin
 static inline bool count_many(struct prx *x, struct prx_batch *b, unsigned n, uint64_t now)
 {
 	unsigned port = PRX_PROBE(b->m[0], b->off)[6] >> 3 & 31;
-	struct prx_common c = {.now = now, .limit = x->limit, .ns = x->ns, .port = port, .base = x->of[port].base, .nstreams = x->of[port].nstreams,
-			       .nqueues = x->of[port].nqueues, .queue_bits = x->of[port].queue_bits};
+	struct prx_common c = {.now = now,
+			       .limit = x->limit,
+			       .ns = x->ns,
+			       .port = port,
+			       .base = x->of[port].base,
+			       .nstreams = x->of[port].nstreams,
+			       .nqueues = x->of[port].nqueues,
+			       .queue_bits = x->of[port].queue_bits};
 
 	if (unlikely(!x->ops->many(b, n, &c)))
 		return false;
@@ -461,22 +495,26 @@ static inline bool same_flow(const struct prx_batch *b, unsigned i, unsigned k)
 	memcpy(&q, other + 6, 4);
 	memcpy(&r, one + 8, 4);
 	memcpy(&s, other + 8, 4);
-	return ((p ^ q) & rte_cpu_to_be_32(0xffe00000)) == 0 && ((r ^ s) & rte_cpu_to_be_32(0xfff80000)) == 0;
+	return ((p ^ q) & rte_cpu_to_be_32(0xffe00000)) == 0 &&
+	       ((r ^ s) & rte_cpu_to_be_32(0xfff80000)) == 0;
 }
 
 /* Are all frames of a batch certainly not damaged in front of their probes? */
 static __rte_noinline bool sums_right(const struct prx *x, struct rte_mbuf *const *m, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (m[i]->nb_segs != 1 || !prx_surely_whole(rte_pktmbuf_mtod(m[i], const uint8_t *), m[i]->data_len, x->place[0]))
+		if (m[i]->nb_segs != 1 || !prx_surely_whole(rte_pktmbuf_mtod(m[i], const uint8_t *),
+							    m[i]->data_len, x->place[0]))
 			return false;
 	return true;
 }
 
-/* Does the same as prx_look() for a batch: a multiple of PRX_LANES of frames, at most PRX_BATCH, that
+/* Does the same as prx_look() for a batch: a multiple of PRX_LANES of frames, at most PRX_BATCH,
+ * that
  * all hold a probe at the place where the last one was found. Returns false if they do not, and
  * then nothing was counted. */
-static inline bool count_batch(struct prx *x, const struct dp_burst *all, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+static inline bool count_batch(struct prx *x, const struct dp_burst *all, struct rte_mbuf *const *m,
+			       unsigned n, uint64_t now)
 {
 	struct prx_batch b;
 
@@ -484,12 +522,14 @@ static inline bool count_batch(struct prx *x, const struct dp_burst *all, struct
 		return false;
 	b.taken_off = 0;
 	b.slot = x->pending[PRX_INTENDED].slot;
-	return (same_flow(&b, 0, n - 1) && same_flow(&b, 0, n / 2) && count_one(x, &b, n, now)) || count_many(x, &b, n, now);
+	return (same_flow(&b, 0, n - 1) && same_flow(&b, 0, n / 2) && count_one(x, &b, n, now)) ||
+	       count_many(x, &b, n, now);
 }
 
 /* Counts frames of which the device may say when they came. A frame that came before the one in
  * front of it, by its stamp, counts as a gap of 0. */
-static __rte_noinline void look_timed(struct prx *x, const struct dp_clock *clock, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+static __rte_noinline void look_timed(struct prx *x, const struct dp_clock *clock,
+				      struct rte_mbuf *const *m, unsigned n, uint64_t now)
 {
 	uint64_t when[PRX_BATCH];
 
@@ -499,7 +539,8 @@ static __rte_noinline void look_timed(struct prx *x, const struct dp_clock *cloc
 		count_arrivals(x, 1, when[i] > x->port.last_tsc ? when[i] : x->port.last_tsc);
 }
 
-void prx_rx(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now)
+void prx_rx(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
+	    uint64_t now)
 {
 	struct prx *x = state;
 	const struct dp_clock *clock = __atomic_load_n(&x->clock, __ATOMIC_ACQUIRE);

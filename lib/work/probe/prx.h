@@ -19,13 +19,13 @@
 #include "frame_probe.h"
 #include "hist.h"
 
-#define PRX_PORT_BITS 10    /* histograms of a port know values to 1 / 1024 */
-#define PRX_STREAM_BITS 6   /* histograms of a stream know values to 1 / 64 */
-#define PRX_TOP 36          /* values of 2^36 ns (68 s) and more are out of range */
-#define PRX_SCALES 4        /* dispersion: 1 us, 10 us, 100 us, 1 ms */
-#define PRX_NEARS 4         /* gaps within 64, 128, 256, 512 ns of their target */
+#define PRX_PORT_BITS 10  /* histograms of a port know values to 1 / 1024 */
+#define PRX_STREAM_BITS 6 /* histograms of a stream know values to 1 / 64 */
+#define PRX_TOP 36        /* values of 2^36 ns (68 s) and more are out of range */
+#define PRX_SCALES 4      /* dispersion: 1 us, 10 us, 100 us, 1 ms */
+#define PRX_NEARS 4       /* gaps within 64, 128, 256, 512 ns of their target */
 #define PRX_NEAR_NS 64
-#define PRX_MULT_BITS 40    /* of ns_mult: enough from 3.91 MHz on; CLOCK_HZ_MIN is above that */
+#define PRX_MULT_BITS 40 /* of ns_mult: enough from 3.91 MHz on; CLOCK_HZ_MIN is above that */
 
 /* A block of a window. A window of sequence numbers is a ring of blocks of 64 numbers each: block b
  * lies in slot b mod nblocks, and `no` says which block a slot holds: its number + 1, or 0 for
@@ -34,11 +34,16 @@
  * bit stays in the window for as long as the flow takes to send half a window, and a reader that
  * looks that often sees all bits. The block of the highest number is not in the window yet, but in
  * prx_flow.bits. */
-struct prx_block { uint64_t no, bits; };
+struct prx_block {
+	uint64_t no, bits;
+};
 
 /* n numbers from `from` on had not come when a higher one came. `at` is how many different probes
  * had arrived before that higher one, mod 2^32. */
-struct prx_hole { uint64_t from; uint32_t n, at; };
+struct prx_hole {
+	uint64_t from;
+	uint32_t n, at;
+};
 
 /* The cells of a flow. Sequence numbers are extended to 64 bits: the first number that a queue sees
  * counts as 2^32 + itself, so that queues agree mod 2^32. */
@@ -47,14 +52,14 @@ struct prx_flow {
 	/* Probes, duplicates among them, but no late and no corrupted ones. A further copy of a
 	 * corrupted frame counts here, as a duplicate. */
 	cell_t received;
-	cell_t next;         /* highest sequence number seen so far + 1; 0: none yet */
+	cell_t next; /* highest sequence number seen so far + 1; 0: none yet */
 	/* Which numbers of the block of next - 1 have been seen. They go to the window when another
 	 * block becomes the highest one. */
 	cell_t bits;
-	uint64_t last_transit; /* transit of the last probe, in cycles */
-	cell_t jitter;       /* RFC 3550 6.4.1, in cycles: see prx_jitter() */
+	uint64_t last_transit;           /* transit of the last probe, in cycles */
+	cell_t jitter;                   /* RFC 3550 6.4.1, in cycles: see prx_jitter() */
 	cell_t transit_min, transit_max; /* in cycles; min is kept as ~min so that 0 is none */
-	cell_t last_tsc;     /* when the last probe arrived, in cycles */
+	cell_t last_tsc;                 /* when the last probe arrived, in cycles */
 	/* second cache line */
 	/* Probes whose number was seen before on this queue. This frame or the one before may be
 	 * corrupted. */
@@ -62,13 +67,13 @@ struct prx_flow {
 	/* Probes older than half the window. Nobody knows whether they are duplicates: they are not
 	 * marked and not received. */
 	cell_t late;
-	cell_t reordered;    /* below `next` and no duplicate: RFC 4737 4.1 */
+	cell_t reordered;              /* below `next` and no duplicate: RFC 4737 4.1 */
 	cell_t extent_sum, extent_max; /* RFC 4737 4.2.2, of probes whose hole is still known */
-	cell_t extent_unknown; /* reordered probes whose hole is no longer known */
+	cell_t extent_unknown;         /* reordered probes whose hole is no longer known */
 	/* Probes that are whole in a frame of which a checksum is wrong or a header contradicts
 	 * itself. Each number counts once. Read it with `received`. */
 	cell_t corrupted;
-	cell_t first;        /* number of the first probe seen + 1 */
+	cell_t first; /* number of the first probe seen + 1 */
 } WR_ALIGNED(CACHE_LINE);
 _Static_assert(sizeof(struct prx_flow) == 2 * CACHE_LINE, "two lines");
 
@@ -87,13 +92,16 @@ struct prx_port {
 	cell_t foreign;
 	/* Probes that arrived before they were sent, by the clocks: they count with latency 0. */
 	cell_t early;
-	cell_t searched;      /* probes that were found by a search, not behind a known header */
-	cell_t last_tsc;      /* when the last frame arrived, in cycles */
+	cell_t searched; /* probes that were found by a search, not behind a known header */
+	cell_t last_tsc; /* when the last frame arrived, in cycles */
 	/* Windows of time, for dispersion. The current window of each scale lasts `cycles`, ends at
 	 * `end`, and has had n frames so far. The cells are about windows that are over, also those
 	 * without a frame: how many there were, and the sums of n and of n * n. The index of
 	 * dispersion is the variance of n divided by its mean. */
-	struct { uint64_t cycles, end, n; cell_t windows, sum, sum_sq; } scale[PRX_SCALES];
+	struct {
+		uint64_t cycles, end, n;
+		cell_t windows, sum, sum_sq;
+	} scale[PRX_SCALES];
 	/* Frames whose time of arrival is the device's time stamp. All others count as arrived when
 	 * their burst was taken. */
 	cell_t stamped;
@@ -117,17 +125,19 @@ static inline void prx_nears(const struct prx_port *p, uint64_t n[PRX_NEARS + 1]
 
 /* What a receiver is made for. */
 struct prx_spec {
-	uint8_t nports;              /* flows of ports 0 .. nports - 1, at most PROBE_PORTS */
+	uint8_t nports; /* flows of ports 0 .. nports - 1, at most PROBE_PORTS */
 	/* Streams of a port are numbered below nstreams. 0: no probes come from this port. */
-	struct { uint16_t nstreams, nqueues; } of[PROBE_PORTS];
+	struct {
+		uint16_t nstreams, nqueues;
+	} of[PROBE_PORTS];
 	/* [sum of nstreams], port by port: not 0 for streams that get histograms of their own.
 	 * NULL: none do. */
 	const uint8_t *latency;
-	uint32_t window_blocks;      /* blocks in a flow's window: a power of two, at least 2 */
-	uint16_t holes;              /* remembered for each flow, for extents; a power of two */
-	uint64_t hz;                 /* cycles per second, for the scales of dispersion */
-	uint64_t target_gap_cycles;  /* the gap that frames are to have; 0: none */
-	uint64_t ns_mult;            /* ns = cycles * ns_mult >> 32; below 2^PRX_MULT_BITS */
+	uint32_t window_blocks;     /* blocks in a flow's window: a power of two, at least 2 */
+	uint16_t holes;             /* remembered for each flow, for extents; a power of two */
+	uint64_t hz;                /* cycles per second, for the scales of dispersion */
+	uint64_t target_gap_cycles; /* the gap that frames are to have; 0: none */
+	uint64_t ns_mult;           /* ns = cycles * ns_mult >> 32; below 2^PRX_MULT_BITS */
 	/* Check the IPv4, UDP, TCP, SCTP and ICMP checksums of each frame with a probe, where the
 	 * device did not. */
 	bool verify;
@@ -148,7 +158,8 @@ void prx_set_target(struct prx *, uint64_t gap_cycles);
 /* The functions of the tap, on the queue's worker. now: cycles, read after the burst was taken.
  * Histograms are complete after prx_flush(), which the worker calls when it finds the queue empty
  * or its plan ends. */
-void prx_rx(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint64_t now);
+void prx_rx(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
+	    uint64_t now);
 void prx_flush(void *state);
 
 /* The jitter of a flow in cycles. Any thread. */
@@ -169,7 +180,8 @@ bool prx_block_now(const struct prx_flow *f, struct prx_block *out);
 
 /* Functions for readers, on any thread. They return NULL if the spec has no such flow. */
 const struct prx_flow *prx_flow(const struct prx *, unsigned port, unsigned stream, unsigned queue);
-const struct prx_block *prx_window(const struct prx *, unsigned port, unsigned stream, unsigned queue, uint32_t *nblocks);
+const struct prx_block *prx_window(const struct prx *, unsigned port, unsigned stream,
+				   unsigned queue, uint32_t *nblocks);
 const struct prx_port *prx_port(const struct prx *);
 enum prx_hist { PRX_ACTUAL, PRX_INTENDED, PRX_GAP };
 /* Histograms of the queue, in ns. PRX_ACTUAL: latency of received and late probes since they were
@@ -177,4 +189,5 @@ enum prx_hist { PRX_ACTUAL, PRX_INTENDED, PRX_GAP };
  * that our clock timed they are 0. */
 const struct hist *prx_port_hist(const struct prx *, enum prx_hist which);
 /* Histograms of a stream, PRX_ACTUAL or PRX_INTENDED. NULL: the spec did not ask for any. */
-const struct hist *prx_stream_hist(const struct prx *, unsigned port, unsigned stream, enum prx_hist which);
+const struct hist *prx_stream_hist(const struct prx *, unsigned port, unsigned stream,
+				   enum prx_hist which);

@@ -36,7 +36,9 @@ static void next_sample(struct prx_extra *e, enum prx_sampling how, uint64_t now
 	uint64_t interval = cell_get(&e->interval_cycles);
 
 	if (how == PRX_EVEN || interval == 0) {
-		e->next = e->next != 0 && interval != 0 ? e->next + ((now - e->next) / interval + 1) * interval : now + interval;
+		e->next = e->next != 0 && interval != 0
+				  ? e->next + ((now - e->next) / interval + 1) * interval
+				  : now + interval;
 		return;
 	}
 	if (e->next == 0)
@@ -44,7 +46,9 @@ static void next_sample(struct prx_extra *e, enum prx_sampling how, uint64_t now
 	for (unsigned i = 0; e->next <= now; i++) {
 		if (i == MOST_STEPS) /* after a long silence: random times have no memory */
 			e->next = now;
-		e->next += (uint64_t)((unsigned __int128)pace_poisson_gap(e->seed, e->drawn++) * interval >> 32);
+		e->next += (uint64_t)((unsigned __int128)pace_poisson_gap(e->seed, e->drawn++) *
+					      interval >>
+				      32);
 	}
 }
 
@@ -61,7 +65,8 @@ static void prx_extra_sample(struct prx_extra *e, enum prx_sampling how, uint64_
 	__atomic_store_n(&e->head, head + 1, __ATOMIC_RELEASE);
 }
 
-void prx_extra_count(const struct prx *x, struct prx_extra *e, const struct prx_flow *f, uint64_t transit, uint64_t now)
+void prx_extra_count(const struct prx *x, struct prx_extra *e, const struct prx_flow *f,
+		     uint64_t transit, uint64_t now)
 {
 	uint64_t limit = cell_get(&e->jitter_cycles), was = f->last_transit;
 	enum prx_sampling how = (enum prx_sampling)__atomic_load_n(&e->sampling, __ATOMIC_ACQUIRE);

@@ -14,15 +14,15 @@ struct prx_extra {
 	/* A latency that differs by more than this from the one before of its flow is counted. 0:
 	 * none is compared. */
 	cell_t jitter_cycles;
-	cell_t sampling;         /* enum prx_sampling; interval_cycles is set before it */
-	cell_t interval_cycles;  /* between samples; with PRX_POISSON, in the mean */
+	cell_t sampling;        /* enum prx_sampling; interval_cycles is set before it */
+	cell_t interval_cycles; /* between samples; with PRX_POISSON, in the mean */
 	WR_ALIGNED(CACHE_LINE) cell_t tail; /* samples that control has taken out */
 	/* the worker writes these */
 	WR_ALIGNED(CACHE_LINE) cell_t head; /* samples that the worker has put in */
-	cell_t lost;             /* samples that found the ring full */
-	cell_t compared, above;  /* latencies compared; those that differed by more than allowed */
-	uint64_t next;           /* when the next sample is due, in cycles */
-	uint64_t seed, drawn;    /* of the random times, and how many of them were drawn */
+	cell_t lost;                        /* samples that found the ring full */
+	cell_t compared, above; /* latencies compared; those that differed by more than allowed */
+	uint64_t next;          /* when the next sample is due, in cycles */
+	uint64_t seed, drawn;   /* of the random times, and how many of them were drawn */
 	uint64_t ns[PRX_RING];
 } WR_ALIGNED(CACHE_LINE);
 

@@ -4,12 +4,13 @@
 
 #define PRX_TARGET
 #define PRX_OPS prx_ops_plain
-#define PRX_SWAP(v) __extension__({ \
-	lanes swapped_ = (v); \
-	for (unsigned lane_ = 0; lane_ < PRX_LANES; lane_++) \
-		swapped_[lane_] = __builtin_bswap64(swapped_[lane_]); \
-	swapped_; \
-})
+#define PRX_SWAP(v) \
+	__extension__({ \
+		lanes swapped_ = (v); \
+		for (unsigned lane_ = 0; lane_ < PRX_LANES; lane_++) \
+			swapped_[lane_] = __builtin_bswap64(swapped_[lane_]); \
+		swapped_; \
+	})
 #include "prx_fields.inc"
 
 double prx_weight[PRX_BATCH];
@@ -28,8 +29,9 @@ const struct prx_ops *prx_ops_best(void)
 	prx_fields_weigh();
 #if defined(__x86_64__)
 	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-	    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+	    __builtin_cpu_supports("avx512cd"))
 		return &prx_ops_avx512;
 	if (__builtin_cpu_supports("avx2"))
 		return &prx_ops_avx2;

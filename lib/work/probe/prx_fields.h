@@ -14,24 +14,24 @@
 struct prx_batch {
 	/* What the probes say. These arrays are aligned, so that whole vectors are stored and
 	 * loaded. */
-	uint64_t transit[PRX_BATCH];  /* cycles from sending to arrival */
+	uint64_t transit[PRX_BATCH]; /* cycles from sending to arrival */
 	uint32_t flow[PRX_BATCH], seq[PRX_BATCH];
 	/* [PRX_BATCH], aligned too: the slot of PRX_INTENDED in which each probe is counted, by the
 	 * time since it was due. */
 	uint32_t *slot;
-	uint64_t delays;              /* sum of the cycles by which probes were sent late */
-	bool one_transit, one_due;    /* all transits, or all times since due, are the same */
-	uint64_t taken_off;           /* a bit for each probe that turned out not to count */
+	uint64_t delays;           /* sum of the cycles by which probes were sent late */
+	bool one_transit, one_due; /* all transits, or all times since due, are the same */
+	uint64_t taken_off;        /* a bit for each probe that turned out not to count */
 	struct rte_mbuf *const *m;
-	uint32_t off;                 /* where the probe lies in each buffer */
+	uint32_t off; /* where the probe lies in each buffer */
 } WR_ALIGNED(CACHE_LINE);
 
 /* What one() compares with: all probes are of one flow, and their numbers follow each other. */
 struct prx_one {
 	/* In cycles. Times from limit on are out of the range of histograms, or below 0. */
 	uint64_t now, limit;
-	double ns;               /* ns of a cycle */
-	uint64_t hi, lo;         /* words of the first probe, & PRX_ONE_HI and PRX_ONE_LO */
+	double ns;       /* ns of a cycle */
+	uint64_t hi, lo; /* words of the first probe, & PRX_ONE_HI and PRX_ONE_LO */
 };
 #define PRX_ONE_HI 0x0000ffffffffffe0ull
 #define PRX_ONE_LO 0xfff8000000000000ull
@@ -46,8 +46,8 @@ struct prx_common {
 /* What range() computes of the transits of several probes, in cycles. */
 struct prx_range {
 	uint64_t sum, min, max;
-	uint64_t was;            /* in: transit of the probe before the first */
-	double jitter;           /* in: after the probe before the first; out: after the last */
+	uint64_t was;  /* in: transit of the probe before the first */
+	double jitter; /* in: after the probe before the first; out: after the last */
 };
 
 #define PRX_PROBE(m, off) ((const uint8_t *)(m)->buf_addr + (off))
@@ -67,7 +67,8 @@ struct prx_ops {
 	 * goes on as long as the probes that are counted at once are of different flows, and each
 	 * has the next number of its flow, in the same block as the number before. Returns the
 	 * index of the first probe that is not counted. NULL: counting one by one is as fast. */
-	unsigned (*flows)(struct prx_flow *flow, const struct prx_batch *b, unsigned i, unsigned n, uint64_t now, uint64_t *sum);
+	unsigned (*flows)(struct prx_flow *flow, const struct prx_batch *b, unsigned i, unsigned n,
+			  uint64_t now, uint64_t *sum);
 };
 extern const struct prx_ops prx_ops_plain, prx_ops_avx2, prx_ops_avx512;
 /* The fastest table that this CPU can run. It sets prx_weight too, so that control calls it before

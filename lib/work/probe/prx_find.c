@@ -62,7 +62,8 @@ static const struct prx_walk *prx_find_walk(struct frame *f)
 
 /* Looks for a probe at every even place: the sum of the 8 words there is computed from the sum at
  * the place before. Returns the place, or UINT32_MAX. */
-static uint32_t prx_find_search(const struct prx *x, const struct frame *f, uint64_t *hi, uint64_t *lo)
+static uint32_t prx_find_search(const struct prx *x, const struct frame *f, uint64_t *hi,
+				uint64_t *lo)
 {
 	uint32_t end = f->len < PRX_SEARCH ? f->len : PRX_SEARCH, sum = 0;
 
@@ -91,7 +92,8 @@ static bool one_bit_off(const struct prx *x, const struct frame *f, uint32_t at)
 	prx_find_load(f->p + at, &w[0], &w[1]);
 	uint32_t sum = (probe_sum64(w[0]) + probe_sum64(w[1])) % 65535;
 	for (unsigned bit = 0; bit < 16; bit++) {
-		bool set = (sum + 65535 - (1u << bit)) % 65535 == PROBE_SUM, clear = (sum + (1u << bit)) % 65535 == PROBE_SUM;
+		bool set = (sum + 65535 - (1u << bit)) % 65535 == PROBE_SUM,
+		     clear = (sum + (1u << bit)) % 65535 == PROBE_SUM;
 		for (unsigned word = 0; (set || clear) && word < 8; word++) {
 			uint64_t mask = 1ull << (bit + 16 * (word & 3)), fixed[2] = {w[0], w[1]};
 			if ((w[word / 4] & mask) != 0 ? !set : !clear)
@@ -115,13 +117,15 @@ static bool is_damaged(const struct prx *x, struct frame *f)
 	bool bad = prx_damaged(f->p, w, f->len);
 	for (uint32_t i = 0; i < x->nplaces; i++)
 		if (x->place[i] + PROBE_LEN <= f->len &&
-		    (one_bit_off(x, f, x->place[i]) || (bad && (w->payload == x->place[i] || w->bad < x->place[i]))))
+		    (one_bit_off(x, f, x->place[i]) ||
+		     (bad && (w->payload == x->place[i] || w->bad < x->place[i]))))
 			return true;
 	return w->nplaces > 0 && one_bit_off(x, f, w->payload);
 }
 
 /* Returns the place of the frame's probe, or UINT32_MAX, and then *class says what the frame is. */
-static uint32_t prx_find_find(struct prx *x, struct frame *f, uint64_t *hi, uint64_t *lo, enum prx_class *class)
+static uint32_t prx_find_find(struct prx *x, struct frame *f, uint64_t *hi, uint64_t *lo,
+			      enum prx_class *class)
 {
 	bool foreign = false;
 	uint32_t at;
@@ -153,7 +157,9 @@ static uint32_t prx_find_find(struct prx *x, struct frame *f, uint64_t *hi, uint
 		return UINT32_MAX;
 	/* In a frame that is broken no probe is searched: with so many places, one of them may have
 	 * the sum of a probe by chance. */
-	at = x->verify && x->nplaces > 0 && prx_damaged(f->p, w, f->len) ? UINT32_MAX : prx_find_search(x, f, hi, lo);
+	at = x->verify && x->nplaces > 0 && prx_damaged(f->p, w, f->len)
+		     ? UINT32_MAX
+		     : prx_find_search(x, f, hi, lo);
 	if (at != UINT32_MAX)
 		cell_add(&x->port.searched, 1);
 	else
@@ -175,9 +181,12 @@ static bool device_says_bad(const struct rte_mbuf *m)
 	       (m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD;
 }
 
-enum prx_class prx_classify(struct prx *x, const struct rte_mbuf *m, uint64_t now, uint64_t *hi, uint64_t *lo)
+enum prx_class prx_classify(struct prx *x, const struct rte_mbuf *m, uint64_t now, uint64_t *hi,
+			    uint64_t *lo)
 {
-	struct frame f = {.p = rte_pktmbuf_mtod(m, const uint8_t *), .len = m->data_len, .now = now};
+	struct frame f = {.p = rte_pktmbuf_mtod(m, const uint8_t *),
+			  .len = m->data_len,
+			  .now = now};
 	enum prx_class class = PRX_PLAIN;
 
 	if (unlikely(m->nb_segs > 1)) {

@@ -12,10 +12,12 @@
  * was sent. */
 static uint64_t prx_flow_reach(const struct prx *x, const struct prx_flow *f, uint64_t now)
 {
-	return prx_ns(x->ns_mult, now - cell_get(&f->last_tsc) + f->last_transit) / NS_OF_A_FRAME + SLACK;
+	return prx_ns(x->ns_mult, now - cell_get(&f->last_tsc) + f->last_transit) / NS_OF_A_FRAME +
+	       SLACK;
 }
 
-enum prx_order prx_order(const struct prx *x, const struct prx_flow *f, uint32_t seq, uint64_t now, uint64_t *ext)
+enum prx_order prx_order(const struct prx *x, const struct prx_flow *f, uint32_t seq, uint64_t now,
+			 uint64_t *ext)
 {
 	uint64_t next = cell_get(&f->next);
 	uint32_t ahead = seq - (uint32_t)next, back = (uint32_t)next - seq;
@@ -42,7 +44,8 @@ bool prx_plausible(const struct prx *x, uint64_t hi, uint64_t lo, uint64_t now)
 	uint32_t i = prx_flow_index(x, hi, lo);
 	uint64_t ext;
 
-	return i != PRX_NO_FLOW && prx_order(x, &x->flow[i], (uint32_t)(hi >> 16), now, &ext) != PRX_FOREIGN;
+	return i != PRX_NO_FLOW &&
+	       prx_order(x, &x->flow[i], (uint32_t)(hi >> 16), now, &ext) != PRX_FOREIGN;
 }
 
 /* Marks a number below `next`. Returns whether it was marked before. */
@@ -55,7 +58,8 @@ static bool mark_behind(struct prx *x, uint32_t flow, uint64_t ext)
 		cell_set(&f->bits, bits | bit);
 		return (bits & bit) != 0;
 	}
-	struct prx_block *b = &x->window[((uint64_t)flow << x->window_shift) + ((ext >> 6) & x->window_mask)];
+	struct prx_block *b =
+		&x->window[((uint64_t)flow << x->window_shift) + ((ext >> 6) & x->window_mask)];
 
 	if (b->no != no) {
 		prx_new_block(b, no, bit);
@@ -92,7 +96,9 @@ static void add_hole(struct prx *x, uint32_t flow, uint64_t from, uint64_t n)
 	struct prx_more *more = &x->more[flow];
 
 	x->hole[(uint64_t)flow * x->holes + more->holes_at] =
-		(struct prx_hole){.from = from, .n = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, .at = (uint32_t)prx_flow_arrived(&x->flow[flow])};
+		(struct prx_hole){.from = from,
+				  .n = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n,
+				  .at = (uint32_t)prx_flow_arrived(&x->flow[flow])};
 	more->holes_at = (uint16_t)((more->holes_at + 1) & (x->holes - 1));
 	if (more->holes_used < x->holes)
 		more->holes_used++;

@@ -2,10 +2,19 @@
 /* The memory of a receiver of probes: control lays it out, and any thread may read it. */
 #include "prx_own.h"
 
-struct parts { size_t flow, more, window, hole, hist[3], stream_hist, stream_hist_size, scratch, end; uint32_t nflows; };
+struct parts {
+	size_t flow, more, window, hole, hist[3], stream_hist, stream_hist_size, scratch, end;
+	uint32_t nflows;
+};
 
-static size_t prx_mem_lines(size_t n) { return (n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE; }
-static bool power_of_two(uint32_t n) { return n != 0 && (n & (n - 1)) == 0; }
+static size_t prx_mem_lines(size_t n)
+{
+	return (n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+static bool power_of_two(uint32_t n)
+{
+	return n != 0 && (n & (n - 1)) == 0;
+}
 
 /* How many streams get histograms of their own. */
 static uint32_t count_latency(const struct prx_spec *s)
@@ -36,8 +45,9 @@ static bool lay_out(const struct prx_spec *s, struct parts *p)
 	struct hist_shape port = {PRX_PORT_BITS, PRX_TOP}, stream = {PRX_STREAM_BITS, PRX_TOP};
 	size_t nflows = 0, at = prx_mem_lines(sizeof(struct prx));
 
-	if (s->nports > PROBE_PORTS || !power_of_two(s->window_blocks) || s->window_blocks < 2 || s->window_blocks > 1u << 24 ||
-	    !power_of_two(s->holes) || s->ns_mult >> PRX_MULT_BITS != 0)
+	if (s->nports > PROBE_PORTS || !power_of_two(s->window_blocks) || s->window_blocks < 2 ||
+	    s->window_blocks > 1u << 24 || !power_of_two(s->holes) ||
+	    s->ns_mult >> PRX_MULT_BITS != 0)
 		return false;
 	for (unsigned i = 0; i < s->nports; i++) {
 		if (s->of[i].nstreams > PROBE_STREAMS || s->of[i].nqueues > PROBE_QUEUES)
@@ -82,11 +92,13 @@ static void init_flows(struct prx *x, const struct prx_spec *s)
 		x->of[p].nqueues = (uint8_t)s->of[p].nqueues;
 		x->of[p].queue_bits = (uint8_t)queue_bits(s->of[p].nqueues);
 		for (unsigned i = 0; i < s->of[p].nstreams; i++, stream++) {
-			uint32_t hist = s->latency != NULL && s->latency[stream] != 0 ? ++nhists : 0;
+			uint32_t hist =
+				s->latency != NULL && s->latency[stream] != 0 ? ++nhists : 0;
 			for (unsigned q = 0; q < 1u << x->of[p].queue_bits; q++)
 				x->more[base++].hist = hist;
 			for (unsigned w = PRX_ACTUAL; hist != 0 && w <= PRX_INTENDED; w++)
-				hist_init(prx_own_hist(x, hist, (enum prx_hist)w), (struct hist_shape){PRX_STREAM_BITS, PRX_TOP});
+				hist_init(prx_own_hist(x, hist, (enum prx_hist)w),
+					  (struct hist_shape){PRX_STREAM_BITS, PRX_TOP});
 		}
 	}
 	x->streams_have_hists = nhists > 0;
@@ -147,7 +159,8 @@ bool prx_block_now(const struct prx_flow *f, struct prx_block *out)
 	for (unsigned tries = 0; tries < 16; tries++) {
 		out->no = prx_block_no(__atomic_load_n(&f->next, __ATOMIC_ACQUIRE));
 		out->bits = __atomic_load_n(&f->bits, __ATOMIC_ACQUIRE);
-		if (out->no != 0 && prx_block_no(__atomic_load_n(&f->next, __ATOMIC_RELAXED)) == out->no)
+		if (out->no != 0 &&
+		    prx_block_no(__atomic_load_n(&f->next, __ATOMIC_RELAXED)) == out->no)
 			return true;
 	}
 	return false;
@@ -167,7 +180,8 @@ const struct prx_flow *prx_flow(const struct prx *x, unsigned port, unsigned str
 	return i != PRX_NO_FLOW ? &x->flow[i] : NULL;
 }
 
-const struct prx_block *prx_window(const struct prx *x, unsigned port, unsigned stream, unsigned queue, uint32_t *nblocks)
+const struct prx_block *prx_window(const struct prx *x, unsigned port, unsigned stream,
+				   unsigned queue, uint32_t *nblocks)
 {
 	uint32_t i = flow_of(x, port, stream, queue);
 
@@ -185,9 +199,11 @@ const struct hist *prx_port_hist(const struct prx *x, enum prx_hist which)
 	return x->hist[which];
 }
 
-const struct hist *prx_stream_hist(const struct prx *x, unsigned port, unsigned stream, enum prx_hist which)
+const struct hist *prx_stream_hist(const struct prx *x, unsigned port, unsigned stream,
+				   enum prx_hist which)
 {
-	uint32_t flow = flow_of(x, port, stream, 0), hist = flow != PRX_NO_FLOW ? x->more[flow].hist : 0;
+	uint32_t flow = flow_of(x, port, stream, 0),
+		 hist = flow != PRX_NO_FLOW ? x->more[flow].hist : 0;
 
 	return hist != 0 ? prx_own_hist(x, hist, which) : NULL;
 }

@@ -8,9 +8,9 @@
 #define REACH 4
 
 struct queue {
-	uint64_t came;     /* frames that had come when it was looked at last */
-	uint64_t judged;   /* different numbers that are accounted for */
-	uint64_t low;      /* lowest block of which it can have seen any, + 1; 0: nothing came */
+	uint64_t came;   /* frames that had come when it was looked at last */
+	uint64_t judged; /* different numbers that are accounted for */
+	uint64_t low;    /* lowest block of which it can have seen any, + 1; 0: nothing came */
 	struct prx_block *had; /* for each slot of its window, what is accounted for */
 };
 
@@ -18,8 +18,8 @@ struct queue {
  * what has to be added to those of a queue is its shift. */
 struct prx_merge {
 	uint32_t nqueues, nblocks;
-	uint64_t top;      /* highest number of any queue + 1 */
-	uint64_t floor;    /* of blocks below, some queue may have seen more than is kept */
+	uint64_t top;   /* highest number of any queue + 1 */
+	uint64_t floor; /* of blocks below, some queue may have seen more than is kept */
 	/* crossed: copies found. unjudged: numbers that came too late to tell whether they are
 	 * copies. missed: how often numbers went through a window unseen, and it matters. */
 	uint64_t crossed, unjudged, missed;
@@ -29,7 +29,8 @@ struct prx_merge {
 
 size_t prx_merge_size(unsigned nqueues, uint32_t nblocks)
 {
-	return sizeof(struct prx_merge) + nqueues * sizeof(struct queue) + ((size_t)nqueues + REACH) * nblocks * sizeof(struct prx_block);
+	return sizeof(struct prx_merge) + nqueues * sizeof(struct queue) +
+	       ((size_t)nqueues + REACH) * nblocks * sizeof(struct prx_block);
 }
 
 void prx_merge_init(struct prx_merge *g, unsigned nqueues, uint32_t nblocks)
@@ -96,7 +97,8 @@ static void prx_merge_join(struct prx_merge *g, uint64_t block, uint64_t fresh)
  * before are fresh. Nothing is fresh in a block older than the one last seen in its slot: that one
  * was the highest block, which takes the slot in the window only when another becomes the
  * highest. */
-static void prx_merge_judge(struct prx_merge *g, struct queue *q, uint32_t slot, const struct prx_block *b, uint64_t shift)
+static void prx_merge_judge(struct prx_merge *g, struct queue *q, uint32_t slot,
+			    const struct prx_block *b, uint64_t shift)
 {
 	struct prx_block *had = &q->had[slot];
 
@@ -127,10 +129,12 @@ static void prx_merge_missed(struct prx_merge *g, unsigned queue, uint64_t n, ui
 		}
 }
 
-bool prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *f, const struct prx_block *window)
+bool prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *f,
+		    const struct prx_block *window)
 {
 	struct queue *q = &g->q[queue];
-	uint64_t came = __atomic_load_n(&f->received, __ATOMIC_ACQUIRE) + __atomic_load_n(&f->corrupted, __ATOMIC_ACQUIRE);
+	uint64_t came = __atomic_load_n(&f->received, __ATOMIC_ACQUIRE) +
+			__atomic_load_n(&f->corrupted, __ATOMIC_ACQUIRE);
 	uint64_t distinct = came - cell_get(&f->duplicate), next = cell_get(&f->next), shift = 0;
 	struct prx_block b, top;
 

@@ -18,8 +18,8 @@ struct prx_merged {
 	/* Copies whose number had come in on another queue already. If missed is not 0 there may be
 	 * more. */
 	uint64_t crossed;
-	unsigned nqueues;  /* queues on which the flow has come in */
-	uint64_t missed;   /* how often copies may have gone by unseen; 0: the result is exact */
+	unsigned nqueues; /* queues on which the flow has come in */
+	uint64_t missed;  /* how often copies may have gone by unseen; 0: the result is exact */
 };
 
 /* Bytes for so many queues, whose windows have nblocks blocks each. */
@@ -27,5 +27,6 @@ size_t prx_merge_size(unsigned nqueues, uint32_t nblocks);
 /* Begins in zeroed memory of that size. */
 void prx_merge_init(struct prx_merge *g, unsigned nqueues, uint32_t nblocks);
 /* Looks at one queue's window of the flow. Returns false if nothing came since the last look. */
-bool prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *f, const struct prx_block *window);
+bool prx_merge_pass(struct prx_merge *g, unsigned queue, const struct prx_flow *f,
+		    const struct prx_block *window);
 struct prx_merged prx_merge_result(const struct prx_merge *g);

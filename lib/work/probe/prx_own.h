@@ -15,7 +15,7 @@
 
 /* What else is known of a flow, and is seldom looked at. */
 struct prx_more {
-	uint32_t hist;           /* number of its stream's pair of histograms, from 1; 0: none */
+	uint32_t hist; /* number of its stream's pair of histograms, from 1; 0: none */
 	uint16_t holes_at, holes_used; /* where the next hole is kept, and how many are kept */
 };
 
@@ -31,31 +31,35 @@ struct prx {
 	/* these are read for each burst */
 	uint32_t place[PRX_KNOWN_PLACES]; /* where probes were found; the newest place is first */
 	uint32_t nplaces;
-	uint32_t window_mask;    /* blocks of a window - 1 */
-	uint32_t window_shift;   /* 1 << window_shift is the number of blocks of a window */
+	uint32_t window_mask;  /* blocks of a window - 1 */
+	uint32_t window_shift; /* 1 << window_shift is the number of blocks of a window */
 	bool verify, streams_have_hists;
-	bool many_flows;         /* more than a core's first cache holds beside everything else */
-	uint64_t ns_mult;        /* that of the spec << 64 - PRX_MULT_BITS: see prx_ns() */
-	double ns;               /* ns of a cycle */
+	bool many_flows;  /* more than a core's first cache holds beside everything else */
+	uint64_t ns_mult; /* that of the spec << 64 - PRX_MULT_BITS: see prx_ns() */
+	double ns;        /* ns of a cycle */
 	/* A time of so many cycles or more is out of the range of histograms, or below 0. */
 	uint64_t limit;
 	const struct prx_ops *ops;
 	const struct dp_clock *clock; /* NULL: time stamps of the device are not used */
-	struct prx_extra *extra; /* NULL: nothing but counting is asked for */
-	struct prx_flow *flow;   /* of all flows: see prx_flow_index() */
-	struct prx_more *more;   /* of all flows */
-	struct prx_block *window; /* the windows of all flows */
-	struct hist *hist[3];    /* by enum prx_hist */
+	struct prx_extra *extra;      /* NULL: nothing but counting is asked for */
+	struct prx_flow *flow;        /* of all flows: see prx_flow_index() */
+	struct prx_more *more;        /* of all flows */
+	struct prx_block *window;     /* the windows of all flows */
+	struct hist *hist[3];         /* by enum prx_hist */
 	uint8_t *stream_hist;    /* PRX_ACTUAL, then PRX_INTENDED, of each stream that has them */
 	size_t stream_hist_size; /* bytes of one of these */
 	/* Flows of each port; base is the index of the first. 1 << queue_bits >= nqueues. */
-	struct { uint32_t base; uint16_t nstreams; uint8_t nqueues, queue_bits; } of[PROBE_PORTS];
+	struct {
+		uint32_t base;
+		uint16_t nstreams;
+		uint8_t nqueues, queue_bits;
+	} of[PROBE_PORTS];
 	/* these are read rarely */
-	struct prx_hole *hole;   /* the holes of all flows */
-	uint32_t holes;          /* how many are remembered of a flow */
-	cell_t target_ns;        /* PRX_NO_TARGET: none */
-	uint32_t late_blocks;    /* numbers of blocks further back than so many are late */
-	uint8_t *scratch;        /* [PRX_SCRATCH] */
+	struct prx_hole *hole; /* the holes of all flows */
+	uint32_t holes;        /* how many are remembered of a flow */
+	cell_t target_ns;      /* PRX_NO_TARGET: none */
+	uint32_t late_blocks;  /* numbers of blocks further back than so many are late */
+	uint8_t *scratch;      /* [PRX_SCRATCH] */
 	uint8_t nports;
 	struct dp_clock_view view; /* what this worker knows of `clock` */
 	WR_ALIGNED(CACHE_LINE) struct prx_port port;
@@ -73,7 +77,8 @@ static inline uint64_t prx_ns(uint64_t mult, uint64_t cycles)
 /* A histogram of a stream. hist is the number of its pair, from 1. */
 static inline struct hist *prx_own_hist(const struct prx *x, uint32_t hist, enum prx_hist which)
 {
-	return (struct hist *)(void *)(x->stream_hist + ((hist - 1) * 2ul + which) * x->stream_hist_size);
+	return (struct hist *)(void *)(x->stream_hist +
+				       ((hist - 1) * 2ul + which) * x->stream_hist_size);
 }
 
 #define PRX_NO_TARGET UINT64_MAX
@@ -97,7 +102,10 @@ static inline void prx_new_block(struct prx_block *b, uint64_t no, uint64_t bits
 }
 
 /* The number + 1 of the block of the highest numbers; 0: there is none yet. */
-static inline uint64_t prx_block_no(uint64_t next) { return next != 0 ? ((next - 1) >> 6) + 1 : 0; }
+static inline uint64_t prx_block_no(uint64_t next)
+{
+	return next != 0 ? ((next - 1) >> 6) + 1 : 0;
+}
 
 /* Begins a block above all others, in which next - 1 is the highest number so far. What the block
  * before holds goes to the window first. `bits` is 0 while `next` changes, so that a reader never
@@ -108,8 +116,9 @@ static inline void prx_begin_block(struct prx *x, uint32_t flow, uint64_t next, 
 	uint64_t was = cell_get(&f->next);
 
 	if (__builtin_expect(was != 0, 1))
-		prx_new_block(&x->window[((uint64_t)flow << x->window_shift) + ((was - 1) >> 6 & x->window_mask)], prx_block_no(was),
-			      cell_get(&f->bits));
+		prx_new_block(&x->window[((uint64_t)flow << x->window_shift) +
+					 ((was - 1) >> 6 & x->window_mask)],
+			      prx_block_no(was), cell_get(&f->bits));
 	__atomic_store_n(&f->bits, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&f->next, next, __ATOMIC_RELEASE);
 	__atomic_store_n(&f->bits, bits, __ATOMIC_RELEASE);
@@ -119,7 +128,8 @@ static inline void prx_begin_block(struct prx *x, uint32_t flow, uint64_t next, 
  * ahead, or one below that. */
 enum prx_order { PRX_FOREIGN, PRX_FIRST, PRX_AHEAD, PRX_BEHIND };
 /* Says which of these seq is, and sets *ext to the number extended to 64 bits. */
-enum prx_order prx_order(const struct prx *x, const struct prx_flow *f, uint32_t seq, uint64_t now, uint64_t *ext);
+enum prx_order prx_order(const struct prx *x, const struct prx_flow *f, uint32_t seq, uint64_t now,
+			 uint64_t *ext);
 /* Counts a number that is not simply the next one. Returns false if it is impossible, and then
  * nothing is counted. */
 bool prx_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now);
@@ -132,13 +142,16 @@ bool prx_plausible(const struct prx *x, uint64_t hi, uint64_t lo, uint64_t now);
 /* Looks at a frame that has no whole probe where the last one was found, or whose checksums must be
  * checked, and says what it is. If it holds a whole probe, hi and lo are the words of that. */
 enum prx_class { PRX_PROBE, PRX_CORRUPTED, PRX_IS_FOREIGN, PRX_DAMAGED, PRX_PLAIN };
-enum prx_class prx_classify(struct prx *x, const struct rte_mbuf *m, uint64_t now, uint64_t *hi, uint64_t *lo);
+enum prx_class prx_classify(struct prx *x, const struct rte_mbuf *m, uint64_t now, uint64_t *hi,
+			    uint64_t *lo);
 
 struct prx_extra;
 /* Does what `extra` asks for with one latency. It is called before the flow's last_transit becomes
  * this one. */
-void prx_extra_count(const struct prx *x, struct prx_extra *e, const struct prx_flow *f, uint64_t transit, uint64_t now);
+void prx_extra_count(const struct prx *x, struct prx_extra *e, const struct prx_flow *f,
+		     uint64_t transit, uint64_t now);
 
 /* Sets when[i] to the time at which frame i came, in cycles: by its time stamp of the device if it
  * has one that can be right, else `now`. Counts how many had one. */
-void prx_times(struct prx *x, const struct dp_clock *c, struct rte_mbuf *const *m, unsigned n, uint64_t now, uint64_t *when);
+void prx_times(struct prx *x, const struct dp_clock *c, struct rte_mbuf *const *m, unsigned n,
+	       uint64_t now, uint64_t *when);

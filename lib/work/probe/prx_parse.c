@@ -6,18 +6,41 @@
 
 #include <string.h>
 
-enum next { NEXT_STOP, NEXT_ETH, NEXT_VLAN, NEXT_LLC, NEXT_IP4, NEXT_IP6, NEXT_MPLS, NEXT_PPPOE, NEXT_IP_PROTO };
+enum next {
+	NEXT_STOP,
+	NEXT_ETH,
+	NEXT_VLAN,
+	NEXT_LLC,
+	NEXT_IP4,
+	NEXT_IP6,
+	NEXT_MPLS,
+	NEXT_PPPOE,
+	NEXT_IP_PROTO
+};
 
 enum { /* IP protocol numbers (IANA) */
-	IP_HOPOPT = 0, IP_ICMP = 1, IP_IP4 = 4, IP_TCP = 6, IP_UDP = 17, IP_IP6 = 41, IP_ROUTE = 43, IP_FRAG = 44, IP_GRE = 47, IP_ESP = 50,
-	IP_AH = 51, IP_ICMP6 = 58, IP_DSTOPT = 60, IP_SCTP = 132, IP_MPLS = 137,
+       IP_HOPOPT = 0,
+       IP_ICMP = 1,
+       IP_IP4 = 4,
+       IP_TCP = 6,
+       IP_UDP = 17,
+       IP_IP6 = 41,
+       IP_ROUTE = 43,
+       IP_FRAG = 44,
+       IP_GRE = 47,
+       IP_ESP = 50,
+       IP_AH = 51,
+       IP_ICMP6 = 58,
+       IP_DSTOPT = 60,
+       IP_SCTP = 132,
+       IP_MPLS = 137,
 };
 
 struct reader {
 	const uint8_t *p;
-	uint32_t at, end;   /* at <= end <= length of the frame */
+	uint32_t at, end; /* at <= end <= length of the frame */
 	enum next next;
-	uint32_t number;    /* IP protocol that follows, or the length in front of LLC */
+	uint32_t number; /* IP protocol that follows, or the length in front of LLC */
 	/* Length and places of the addresses of the nearest IP header. alen 0: none came yet. */
 	uint32_t alen, src, dst;
 	/* This is a part of a packet that was sent in fragments or cut off: the checksums of what
@@ -26,9 +49,13 @@ struct reader {
 	struct prx_walk *w;
 };
 
-static uint32_t prx_parse_get16(const uint8_t *p) { return (uint32_t)p[0] << 8 | p[1]; }
+static uint32_t prx_parse_get16(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 8 | p[1];
+}
 
-/* Moves on behind a header of n bytes, and notes the place. prx_parse_need() has said that they are there. */
+/* Moves on behind a header of n bytes, and notes the place. prx_parse_need() has said that they are
+ * there. */
 static void prx_parse_behind(struct reader *r, uint32_t n, enum next next)
 {
 	struct prx_walk *w = r->w;
@@ -81,8 +108,11 @@ static void covers_l4(struct reader *r, uint32_t n, uint32_t number)
 {
 	if (r->part || r->alen == 0)
 		return;
-	prx_parse_covers(r, n, prx_add(r->p + r->src, r->alen) + prx_add(r->p + r->dst, r->alen) + (uint32_t)__builtin_bswap16((uint16_t)number) +
-			__builtin_bswap16((uint16_t)n) + __builtin_bswap16((uint16_t)(n >> 16)));
+	prx_parse_covers(r, n,
+			 prx_add(r->p + r->src, r->alen) + prx_add(r->p + r->dst, r->alen) +
+				 (uint32_t)__builtin_bswap16((uint16_t)number) +
+				 __builtin_bswap16((uint16_t)n) +
+				 __builtin_bswap16((uint16_t)(n >> 16)));
 }
 
 /* What follows behind an EtherType. may_be_len: the field may hold a length instead. */
@@ -165,7 +195,11 @@ static void prx_parse_pppoe(struct reader *r)
 		return;
 	}
 	if (prx_parse_bound(r, len + 6))
-		prx_parse_behind(r, 8, proto == 0x21 ? NEXT_IP4 : proto == 0x57 ? NEXT_IP6 : proto == 0x281 ? NEXT_MPLS : NEXT_STOP);
+		prx_parse_behind(r, 8,
+				 proto == 0x21    ? NEXT_IP4
+				 : proto == 0x57  ? NEXT_IP6
+				 : proto == 0x281 ? NEXT_MPLS
+						  : NEXT_STOP);
 }
 
 static void prx_parse_mpls(struct reader *r)
@@ -195,7 +229,8 @@ static void prx_parse_ip4(struct reader *r)
 	r->dst = r->at + 16;
 	r->number = p[9];
 	r->part |= (prx_parse_get16(p + 6) & 0x3fff) != 0;
-	prx_parse_behind(r, hlen, (prx_parse_get16(p + 6) & 0x1fff) != 0 ? NEXT_STOP : NEXT_IP_PROTO);
+	prx_parse_behind(r, hlen,
+			 (prx_parse_get16(p + 6) & 0x1fff) != 0 ? NEXT_STOP : NEXT_IP_PROTO);
 }
 
 static void prx_parse_ip6(struct reader *r)
@@ -304,7 +339,8 @@ static void prx_parse_gtpu(struct reader *r)
 			return;
 		unsigned ext = more ? r->p[r->at + 3] : 0;
 		prx_parse_behind(r, 4, NEXT_STOP);
-		while (ext != 0 && r->at < r->end && r->p[r->at] != 0 && r->p[r->at] * 4u <= r->end - r->at) {
+		while (ext != 0 && r->at < r->end && r->p[r->at] != 0 &&
+		       r->p[r->at] * 4u <= r->end - r->at) {
 			uint32_t n = r->p[r->at] * 4u;
 			ext = r->p[r->at + n - 1];
 			prx_parse_behind(r, n, NEXT_STOP);
@@ -345,7 +381,8 @@ static void prx_parse_udp(struct reader *r)
 		return;
 	if (prx_parse_get16(p + 6) != 0)
 		covers_l4(r, len, IP_UDP);
-	else if (r->alen == 16 && !holds_more(dst)) /* RFC 8200, 8.1; tunnels may go without: RFC 6935 */
+	else if (r->alen == 16 &&
+		 !holds_more(dst)) /* RFC 8200, 8.1; tunnels may go without: RFC 6935 */
 		bad_but_readable(r);
 	prx_parse_behind(r, 8, NEXT_STOP);
 	if (dst == 2152) {
@@ -397,7 +434,9 @@ static void prx_parse_icmp(struct reader *r)
 	uint32_t more = type == 13 || type == 14 ? 12 : type == 17 || type == 18 ? 4 : 0;
 	if (!r->part)
 		prx_parse_covers(r, r->end - r->at, 0);
-	prx_parse_behind(r, 8, type == 11 || type == 12 || (type >= 3 && type <= 5) ? NEXT_IP4 : NEXT_STOP);
+	prx_parse_behind(r, 8,
+			 type == 11 || type == 12 || (type >= 3 && type <= 5) ? NEXT_IP4
+									      : NEXT_STOP);
 	if (more != 0 && r->end - r->at >= more)
 		prx_parse_behind(r, more, NEXT_STOP);
 }
@@ -429,33 +468,65 @@ static void prx_parse_gre(struct reader *r)
 static void ip_proto(struct reader *r)
 {
 	switch (r->number) {
-	case IP_IP4: r->next = NEXT_IP4; break;
-	case IP_IP6: r->next = NEXT_IP6; break;
-	case IP_MPLS: r->next = NEXT_MPLS; break;
-	case IP_UDP: prx_parse_udp(r); break;
-	case IP_TCP: prx_parse_tcp(r); break;
-	case IP_SCTP: prx_parse_sctp(r); break;
-	case IP_ICMP: prx_parse_icmp(r); break;
-	case IP_ICMP6: prx_parse_icmp6(r); break;
-	case IP_GRE: prx_parse_gre(r); break;
+	case IP_IP4:
+		r->next = NEXT_IP4;
+		break;
+	case IP_IP6:
+		r->next = NEXT_IP6;
+		break;
+	case IP_MPLS:
+		r->next = NEXT_MPLS;
+		break;
+	case IP_UDP:
+		prx_parse_udp(r);
+		break;
+	case IP_TCP:
+		prx_parse_tcp(r);
+		break;
+	case IP_SCTP:
+		prx_parse_sctp(r);
+		break;
+	case IP_ICMP:
+		prx_parse_icmp(r);
+		break;
+	case IP_ICMP6:
+		prx_parse_icmp6(r);
+		break;
+	case IP_GRE:
+		prx_parse_gre(r);
+		break;
 	case IP_ESP:
 		r->next = NEXT_STOP;
 		if (prx_parse_need(r, 8))
 			prx_parse_behind(r, 8, NEXT_STOP);
 		break;
-	case IP_AH: ext_plain(r, 4); break;
-	case IP_HOPOPT: ext_plain(r, 8); break;
-	case IP_DSTOPT: ext_dst(r); break;
-	case IP_ROUTE: ext_route(r); break;
-	case IP_FRAG: ext_frag(r); break;
-	default: r->next = NEXT_STOP; break;
+	case IP_AH:
+		ext_plain(r, 4);
+		break;
+	case IP_HOPOPT:
+		ext_plain(r, 8);
+		break;
+	case IP_DSTOPT:
+		ext_dst(r);
+		break;
+	case IP_ROUTE:
+		ext_route(r);
+		break;
+	case IP_FRAG:
+		ext_frag(r);
+		break;
+	default:
+		r->next = NEXT_STOP;
+		break;
 	}
 }
 
 void prx_walk(const uint8_t *frame, uint32_t len, struct prx_walk *w)
 {
 	static void (*const step[])(struct reader *) = {
-		[NEXT_ETH] = prx_parse_eth, [NEXT_VLAN] = prx_parse_vlan, [NEXT_LLC] = prx_parse_llc, [NEXT_IP4] = prx_parse_ip4, [NEXT_IP6] = prx_parse_ip6, [NEXT_MPLS] = prx_parse_mpls,
+		[NEXT_ETH] = prx_parse_eth,     [NEXT_VLAN] = prx_parse_vlan,
+		[NEXT_LLC] = prx_parse_llc,     [NEXT_IP4] = prx_parse_ip4,
+		[NEXT_IP6] = prx_parse_ip6,     [NEXT_MPLS] = prx_parse_mpls,
 		[NEXT_PPPOE] = prx_parse_pppoe, [NEXT_IP_PROTO] = ip_proto,
 	};
 	struct reader r = {.p = frame, .end = len, .next = NEXT_ETH, .w = w};
@@ -519,7 +590,8 @@ static bool crc_wrong(const uint8_t *p, uint32_t n)
 	uint32_t crc = frun_crc32c(UINT32_MAX, p, 8);
 
 	crc = ~frun_crc32c(frun_crc32c(crc, none, 4), p + 12, n - 12);
-	return crc != ((uint32_t)p[8] | (uint32_t)p[9] << 8 | (uint32_t)p[10] << 16 | (uint32_t)p[11] << 24);
+	return crc != ((uint32_t)p[8] | (uint32_t)p[9] << 8 | (uint32_t)p[10] << 16 |
+		       (uint32_t)p[11] << 24);
 }
 
 bool prx_surely_whole(const uint8_t *frame, uint32_t len, uint32_t at)
@@ -527,10 +599,13 @@ bool prx_surely_whole(const uint8_t *frame, uint32_t len, uint32_t at)
 	const uint8_t *ip = frame + 14, *u = ip + 20;
 	struct prx_walk w;
 
-	if (len >= 42 && at >= 42 && prx_parse_get16(frame + 12) == 0x0800 && ip[0] == 0x45 && (prx_parse_get16(ip + 6) & 0x3fff) == 0 && ip[9] == IP_UDP) {
+	if (len >= 42 && at >= 42 && prx_parse_get16(frame + 12) == 0x0800 && ip[0] == 0x45 &&
+	    (prx_parse_get16(ip + 6) & 0x3fff) == 0 && ip[9] == IP_UDP) {
 		uint32_t all = prx_parse_get16(ip + 2), n = prx_parse_get16(u + 4);
-		if (all <= len - 14 && all >= 28 && n >= 8 && n <= all - 20 && prx_parse_get16(u + 6) != 0 && !holds_more(prx_parse_get16(u + 2))) {
-			uint64_t sum = add_words(u, n) + add_words(ip + 12, 8) + (uint32_t)__builtin_bswap16(IP_UDP) +
+		if (all <= len - 14 && all >= 28 && n >= 8 && n <= all - 20 &&
+		    prx_parse_get16(u + 6) != 0 && !holds_more(prx_parse_get16(u + 2))) {
+			uint64_t sum = add_words(u, n) + add_words(ip + 12, 8) +
+				       (uint32_t)__builtin_bswap16(IP_UDP) +
 				       __builtin_bswap16((uint16_t)n);
 			return add_words(ip, 20) % 65535 == 0 && sum % 65535 == 0;
 		}
@@ -549,7 +624,9 @@ bool prx_damaged(const uint8_t *frame, const struct prx_walk *w, uint32_t at)
 				return true;
 			continue;
 		}
-		uint64_t sum = (uint64_t)prx_add(frame + w->sum[i].from, w->sum[i].to - w->sum[i].from) + w->sum[i].add;
+		uint64_t sum =
+			(uint64_t)prx_add(frame + w->sum[i].from, w->sum[i].to - w->sum[i].from) +
+			w->sum[i].add;
 		if (sum == 0 || sum % 65535 != 0)
 			return true;
 	}

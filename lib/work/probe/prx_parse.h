@@ -12,14 +12,17 @@
 /* A checksum covers the bytes from..to of the frame. Their one's complement sum, together with
  * `add` from the pseudo header, is all ones if nothing is damaged. crc32c: the bytes are an SCTP
  * packet instead, which holds its CRC32c. */
-struct prx_sum { uint32_t from, to, add; bool crc32c; };
+struct prx_sum {
+	uint32_t from, to, add;
+	bool crc32c;
+};
 
 struct prx_walk {
 	unsigned nplaces, nsums;
 	/* Offsets at which a header ends, the outermost header first. If there are more headers
 	 * than places, these are of the innermost ones. */
 	uint32_t place[PRX_MAX_PLACES];
-	uint32_t payload;               /* where the innermost header ends */
+	uint32_t payload; /* where the innermost header ends */
 	/* Where the first header begins that contradicts itself or the length of the frame.
 	 * UINT32_MAX: none does. */
 	uint32_t bad;

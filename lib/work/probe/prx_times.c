@@ -6,7 +6,8 @@
 
 /* Converts the time stamp of a frame to cycles. Returns false if the frame cannot have come at that
  * time. A time that lies in the future by no more than a conversion may be off counts as now. */
-static inline bool read_stamp(const struct prx *x, const struct dp_clock *c, const struct rte_mbuf *m, uint64_t now, uint64_t *when)
+static inline bool read_stamp(const struct prx *x, const struct dp_clock *c,
+			      const struct rte_mbuf *m, uint64_t now, uint64_t *when)
 {
 	const struct dp_clock_view *v = &x->view;
 	uint64_t stamp, oldest = OLDEST_MS * x->port.scale[PRX_SCALES - 1].cycles;
@@ -19,14 +20,16 @@ static inline bool read_stamp(const struct prx *x, const struct dp_clock *c, con
 	return true;
 }
 
-void prx_times(struct prx *x, const struct dp_clock *c, struct rte_mbuf *const *m, unsigned n, uint64_t now, uint64_t *when)
+void prx_times(struct prx *x, const struct dp_clock *c, struct rte_mbuf *const *m, unsigned n,
+	       uint64_t now, uint64_t *when)
 {
 	unsigned stamped = 0, odd = 0, unstamped = 0;
 
 	dp_clock_look(c, &x->view);
 	for (unsigned i = 0; i < n; i++) {
 		when[i] = now;
-		if (x->view.version == 0 || x->view.slack == DP_CLOCK_UNKNOWN || (m[i]->ol_flags & c->flag) == 0)
+		if (x->view.version == 0 || x->view.slack == DP_CLOCK_UNKNOWN ||
+		    (m[i]->ol_flags & c->flag) == 0)
 			unstamped++;
 		else if (read_stamp(x, c, m[i], now, &when[i]))
 			stamped++;

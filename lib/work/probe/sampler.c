@@ -35,7 +35,10 @@ static int sampler_start(struct cmd_run *r, const struct portset *ports, struct 
 
 static int stop_one(struct cmd_run *r, unsigned port, struct err *e)
 {
-	const struct sampler_cfg *cfg = &((const struct probe_cfg *)work_cfg(ctl_port_cfg(app_of(r)->ctl, port), &work_probe))->sampler;
+	const struct sampler_cfg *cfg =
+		&((const struct probe_cfg *)work_cfg(ctl_port_cfg(app_of(r)->ctl, port),
+						     &work_probe))
+			 ->sampler;
 	struct sampler_result out;
 	struct sbuf text = {0};
 	int rc = 0;
@@ -43,12 +46,16 @@ static int stop_one(struct cmd_run *r, unsigned port, struct err *e)
 	if (probe_sampler_stop(app_of(r)->ctl, port, &text, &out)) {
 		rc = file_replace(out.file, text.s, text.len, e);
 		if (rc == 0)
-			sbuf_addf(r->note, "port %u: %" PRIu64 " latencies in %s\n", port, out.samples, out.file);
+			sbuf_addf(r->note, "port %u: %" PRIu64 " latencies in %s\n", port,
+				  out.samples, out.file);
 		if (out.beyond + out.lost > 0)
-			sbuf_addf(r->note, "port %u: %" PRIu64 " more were not wanted, %" PRIu64 " found no room on their way\n", port,
-				  out.beyond, out.lost);
+			sbuf_addf(r->note,
+				  "port %u: %" PRIu64 " more were not wanted, %" PRIu64
+				  " found no room on their way\n",
+				  port, out.beyond, out.lost);
 	} else {
-		sbuf_addf(r->note, "port %u is not sampling%s\n", port, cfg->kind == SAMPLER_NONE ? "" : "; `start <ports> latsampler` begins");
+		sbuf_addf(r->note, "port %u is not sampling%s\n", port,
+			  cfg->kind == SAMPLER_NONE ? "" : "; `start <ports> latsampler` begins");
 	}
 	sbuf_free(&text);
 	return rc;

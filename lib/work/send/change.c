@@ -39,7 +39,8 @@ static bool other_order(const struct program *old, const struct picked *p)
 {
 	const struct group *turn = group_of(old, -1);
 
-	if (p->nown + (p->nturn > 0) != old->ngroups || (p->nturn > 0 && (turn == NULL || !same_order(turn, p->turn, p->nturn))))
+	if (p->nown + (p->nturn > 0) != old->ngroups ||
+	    (p->nturn > 0 && (turn == NULL || !same_order(turn, p->turn, p->nturn))))
 		return true;
 	for (unsigned i = 0; i < p->nown; i++) {
 		const struct group *own = group_of(old, (int32_t)p->own[i]->cell);
@@ -52,10 +53,15 @@ static bool other_order(const struct program *old, const struct picked *p)
 /* Adds to `out` the group with the same streams in the same order, and with the frames that they
  * have now. A stream that is deleted or not enabled any more, or that has lost its own rate by
  * which it is sent, goes on with the frames that it had. */
-static int follow_group(struct ctl *c, struct ctl_port *cp, struct group *g, uint64_t limit, struct program *out, struct err *e)
+static int follow_group(struct ctl *c, struct ctl_port *cp, struct group *g, uint64_t limit,
+			struct program *out, struct err *e)
 {
-	struct group_spec spec = {.cell = g->cell, .n = g->n, .of = g->of, .member = xcalloc(g->n, sizeof(*spec.member)),
-				  .in = xcalloc(g->n, sizeof(*spec.in)), .like = g};
+	struct group_spec spec = {.cell = g->cell,
+				  .n = g->n,
+				  .of = g->of,
+				  .member = xcalloc(g->n, sizeof(*spec.member)),
+				  .in = xcalloc(g->n, sizeof(*spec.in)),
+				  .like = g};
 	bool sizes = false;
 	struct group *now;
 	struct err why;
@@ -76,7 +82,8 @@ static int follow_group(struct ctl *c, struct ctl_port *cp, struct group *g, uin
 		sizes |= spec.in[m].nsizes != g->in[m].nsizes;
 	}
 	if (rc == 0 && sizes)
-		rc = sched_make(spec.in, spec.n, g->cell < 0 ? limit : UINT64_MAX, cp->p.id, &spec.sched, e);
+		rc = sched_make(spec.in, spec.n, g->cell < 0 ? limit : UINT64_MAX, cp->p.id,
+				&spec.sched, e);
 	else if (rc == 0)
 		sched_copy(&spec.sched, &g->sched);
 	if (rc == 0) {
@@ -91,8 +98,8 @@ static int follow_group(struct ctl *c, struct ctl_port *cp, struct group *g, uin
 	return rc;
 }
 
-int program_follow(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, bool *other,
-		   struct err *e)
+int program_follow(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit,
+		   struct program *out, bool *other, struct err *e)
 {
 	struct picked p;
 	uint64_t sizes = 0;

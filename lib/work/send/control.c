@@ -27,7 +27,8 @@ static int send_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 		int node = c->worker[cp->tx_worker[q]].node;
 		struct gen_state *g = sp->gen[q] = state_new(sizeof(*g), node);
 		if (g == NULL)
-			return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", q, cp->p.id);
+			return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", q,
+				       cp->p.id);
 		int rc = late_open(cp, q, state_new(hist_size(GEN_LATE_SHAPE), node), e);
 		if (rc < 0)
 			return rc;
@@ -73,7 +74,8 @@ static void send_say(struct ctl *c, struct ctl_port *cp, const char *text)
 static bool streams_count(const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++)
-		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled && cp->stream[i]->cfg.count != 0)
+		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled &&
+		    cp->stream[i]->cfg.count != 0)
 			return true;
 	return false;
 }
@@ -110,9 +112,11 @@ static void follow_settings(struct ctl *c, struct ctl_port *cp)
 	if (rc < 0)
 		snprintf(text, sizeof(text), "%s; the frames in flight stay as they were", e.text);
 	else if (other)
-		snprintf(text, sizeof(text),
-			 "port %u: a stream has a count, so who sends how often stays as it is until the next start (weights, counts, rates of "
-			 "their own, set of streams)", cp->p.id);
+		snprintf(
+			text, sizeof(text),
+			"port %u: a stream has a count, so who sends how often stays as it is until the next start (weights, counts, rates of "
+			"their own, set of streams)",
+			cp->p.id);
 	send_say(c, cp, text);
 	if (rc == 0) {
 		program_take(c, cp, &now);
@@ -122,7 +126,8 @@ static void follow_settings(struct ctl *c, struct ctl_port *cp)
 
 static void send_touched(struct ctl *c, struct ctl_port *cp, uint32_t why)
 {
-	if (cp->started && cp->run.active && !cp->run.stop && (why & (WHY_FRAMES | WHY_ORDER | WHY_RUN)) != 0)
+	if (cp->started && cp->run.active && !cp->run.stop &&
+	    (why & (WHY_FRAMES | WHY_ORDER | WHY_RUN)) != 0)
 		follow_settings(c, cp);
 	if (cp->run.active && (why & ~(WHY_PORT | WHY_WORK)) != 0)
 		rates_follow(cp);
@@ -137,7 +142,8 @@ static void send_clear(struct ctl *c, const struct portset *ports)
 			late_clear(c->port[i]);
 }
 
-static bool send_streams(const struct ctl_port *cp, unsigned queue, struct cnt_stream *sum, unsigned n)
+static bool send_streams(const struct ctl_port *cp, unsigned queue, struct cnt_stream *sum,
+			 unsigned n)
 {
 	return gen_counts(send_of(cp)->gen[queue], sum, n);
 }
@@ -197,7 +203,8 @@ static bool has_member(const struct group *g, uint32_t cell)
  * the next start. */
 static bool takes_turns(const struct ctl_port *cp, const struct group *g, const struct stream *s)
 {
-	return cp->run.active && send_of(cp)->order_waits ? has_member(g, s->cell) : !s->cfg.rate.set && s->cfg.enabled;
+	return cp->run.active && send_of(cp)->order_waits ? has_member(g, s->cell)
+							  : !s->cfg.rate.set && s->cfg.enabled;
 }
 
 /* Returns the group that sends a stream, or sent it last. NULL: there is none. */
@@ -225,12 +232,14 @@ static const char *send_engine(const struct ctl_port *cp, const struct stream *s
 /* Returns one group on one queue for `show plan`; its program is that of the first phase. */
 static json_t *group_row(const struct gen_group *from, const struct group *g)
 {
-	static const char *const arrivals[] = {"constant", "poisson", "burst", "jitter", "onoff"}, *const trends[] = {"steady", "ramp", "steps"};
+	static const char *const arrivals[] = {"constant", "poisson", "burst", "jitter", "onoff"},
+				 *const trends[] = {"steady", "ramp", "steps"};
 	const struct frun *f = from->phase[0].prog;
-	json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:b, s:I}", "engine", frun_engine(f), "sums",
-			      frun_sums(f), "lanes", (int)frun_lanes(f), "classes", (int)frun_nclasses(f), "phases",
-			      (int)from->nphases, "cycle", (json_int_t)g->sched.phase[0].ncycle, "offload",
-			      (int)g->offload, "memory_bytes", (json_int_t)g->bytes);
+	json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:b, s:I}", "engine", frun_engine(f),
+			      "sums", frun_sums(f), "lanes", (int)frun_lanes(f), "classes",
+			      (int)frun_nclasses(f), "phases", (int)from->nphases, "cycle",
+			      (json_int_t)g->sched.phase[0].ncycle, "offload", (int)g->offload,
+			      "memory_bytes", (json_int_t)g->bytes);
 
 	if (from->stream >= 0)
 		json_object_set_new(o, "stream", json_integer(g->in[0].id));
@@ -241,10 +250,16 @@ static json_t *group_row(const struct gen_group *from, const struct group *g)
 	json_object_set_new(o, "mean_size", json_real(g->mean_size));
 	json_object_set_new(o, "template", json_integer(from->phase[0].tag[0]));
 	json_object_set_new(o, from->by_bytes ? "period_cycles_per_byte" : "period_cycles",
-			    json_real((double)from->period.cycles + (double)from->period.frac / 0x1p64));
-	json_object_set_new(o, "arrival", json_string(from->shape != NULL ? arrivals[from->shape->kind] : "constant"));
-	json_object_set_new(o, "trend", json_string(from->shape != NULL ? trends[from->shape->trend] : "steady"));
-	uint64_t end = from->phase[from->nphases - 1].end, frames = end < from->limit ? end : from->limit;
+			    json_real((double)from->period.cycles +
+				      (double)from->period.frac / 0x1p64));
+	json_object_set_new(o, "arrival",
+			    json_string(from->shape != NULL ? arrivals[from->shape->kind]
+							    : "constant"));
+	json_object_set_new(o, "trend",
+			    json_string(from->shape != NULL ? trends[from->shape->trend]
+							    : "steady"));
+	uint64_t end = from->phase[from->nphases - 1].end,
+		 frames = end < from->limit ? end : from->limit;
 	if (frames != UINT64_MAX)
 		json_object_set_new(o, "frames", json_integer((json_int_t)frames));
 	return o;
@@ -254,13 +269,15 @@ static json_t *group_row(const struct gen_group *from, const struct group *g)
  * group are repeated in the row itself, because most ports have one group. */
 static json_t *gen_row(const struct gen_job *j, struct group *const *ref)
 {
-	json_t *o = json_pack("{s:s, s:i, s:i, s:i, s:I, s:i, s:b, s:b}", "kind", "gen", "port", (int)j->txq->port,
-			      "tx_queue", (int)j->queue, "queues", (int)j->nqueues, "run", (json_int_t)j->run, "burst",
-			      (int)j->burst, "stop", (int)j->stop, "prepare", (int)j->prepare);
+	json_t *o = json_pack("{s:s, s:i, s:i, s:i, s:I, s:i, s:b, s:b}", "kind", "gen", "port",
+			      (int)j->txq->port, "tx_queue", (int)j->queue, "queues",
+			      (int)j->nqueues, "run", (json_int_t)j->run, "burst", (int)j->burst,
+			      "stop", (int)j->stop, "prepare", (int)j->prepare);
 	if (j->stamp != NULL)
 		/* The device sends at time stamps. */
 		json_object_set_new(o, "lead_cycles", json_integer((json_int_t)j->lead_cycles));
-	static const char *const catchups[] = {[GEN_KEEP] = "keep", [GEN_SKIP] = "skip", [GEN_OVERSPEED] = "overspeed"};
+	static const char *const catchups[] = {
+		[GEN_KEEP] = "keep", [GEN_SKIP] = "skip", [GEN_OVERSPEED] = "overspeed"};
 	json_t *groups = json_array();
 
 	for (unsigned i = 0; i < j->ngroups; i++)

@@ -52,7 +52,8 @@ static __rte_noinline void gen_sweep(struct dp_txq *q, const struct gen_grp *gr)
 }
 
 /* If the device may have changed any byte, every buffer is filled, always. */
-__rte_noinline void gen_clean(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n)
+__rte_noinline void gen_clean(struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m,
+			      unsigned n)
 {
 	const struct gen_look l = look_of(q, gr);
 
@@ -69,19 +70,27 @@ __rte_noinline void gen_clean(struct dp_txq *q, const struct gen_grp *gr, struct
 }
 
 /* gen_stamp() for a class other than 0. */
-static void stamp_class(const struct dp_txq *q, const struct gen_grp *gr, unsigned c, struct rte_mbuf *m)
+static void stamp_class(const struct dp_txq *q, const struct gen_grp *gr, unsigned c,
+			struct rte_mbuf *m)
 {
 	const struct frun_class *cls = frun_class(gr->prog, c);
 	struct gen_grp one = {
-		.ol_flags = gen_offload_flags(cls), .dst = gen_dst(q, cls), .tag = gr->phase->tag[c], .image = cls->bytes, .image_len = cls->len,
-		.tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len, cls->l4_len, 0, 0, 0, 0) : 0,
+		.ol_flags = gen_offload_flags(cls),
+		.dst = gen_dst(q, cls),
+		.tag = gr->phase->tag[c],
+		.image = cls->bytes,
+		.image_len = cls->len,
+		.tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len,
+								 cls->l4_len, 0, 0, 0, 0)
+					   : 0,
 	};
 
 	gen_stamp(&one, m);
 }
 
 /* gen_sort_out() for a device with DP_EDITS_SHAPE or DP_EDITS_ALL. */
-static __rte_noinline void sort_out_edited(const struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n)
+static __rte_noinline void sort_out_edited(const struct dp_txq *q, const struct gen_grp *gr,
+					   struct rte_mbuf **m, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		unsigned c = gr->nclasses > 1 ? frun_class_of(gr->prog, gr->i - gr->prog_i + i) : 0;
@@ -96,7 +105,8 @@ static __rte_noinline void sort_out_edited(const struct dp_txq *q, const struct 
 }
 
 /* Buffers may hold images of several classes or groups, so each is looked at in every burst. */
-__rte_noinline void gen_sort_out(const struct dp_txq *q, const struct gen_grp *gr, struct rte_mbuf **m, unsigned n)
+__rte_noinline void gen_sort_out(const struct dp_txq *q, const struct gen_grp *gr,
+				 struct rte_mbuf **m, unsigned n)
 {
 	if (unlikely(q->edits != DP_EDITS_NOTHING)) {
 		sort_out_edited(q, gr, m, n);
@@ -125,7 +135,8 @@ static __rte_noinline void gen_mend(struct dp_txq *q, const struct gen_grp *gr, 
 }
 
 /* Does the search of pace_ready() for frames of different lengths. */
-__rte_noinline unsigned gen_ready_mixed(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now)
+__rte_noinline unsigned gen_ready_mixed(const struct gen_job *j, const struct gen_grp *gr,
+					unsigned most, uint64_t now)
 {
 	uint64_t longest = (uint64_t)j->nqueues << PACE_FRAME_BITS;
 	unsigned lo = 1, hi = most;
@@ -146,7 +157,8 @@ __rte_noinline unsigned gen_ready_mixed(const struct gen_job *j, const struct ge
 	return lo;
 }
 
-__rte_noinline void gen_arrive(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+__rte_noinline void gen_arrive(struct dp_worker *w, const struct gen_job *j, struct gen_state *g,
+			       uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
 	struct gen_grp *gr = gen_top(o);
@@ -160,7 +172,8 @@ __rte_noinline void gen_arrive(struct dp_worker *w, const struct gen_job *j, str
 	}
 }
 
-void gen_late_tail(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned sent, uint64_t now)
+void gen_late_tail(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned sent,
+		   uint64_t now)
 {
 	uint64_t late = gen_late(j, gen_due_at(j, gr, i), now);
 
@@ -170,7 +183,8 @@ void gen_late_tail(const struct gen_job *j, const struct gen_grp *gr, uint64_t i
 }
 
 /* Offers the tail of a task with one group again. Returns how many frames were accepted. */
-static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_job *j,
+					  struct gen_state *g, uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
 	uint64_t before = cell_get(&j->txq->cnt.bytes), i = o->first.i - (j->txq->n - j->txq->head);
@@ -195,7 +209,8 @@ static __rte_noinline unsigned flush_tail(struct dp_worker *w, const struct gen_
 
 /* Puts into the group's next n frames, which are built, what is known only when they are offered:
  * their times and probes. fuses: the probes are put in while the frames are filled. */
-static inline void gen_finish_frames(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, unsigned n, bool simple, bool fuses)
+static inline void gen_finish_frames(const struct gen_job *j, struct gen_state *g,
+				     const struct gen_grp *gr, unsigned n, bool simple, bool fuses)
 {
 	struct dp_txq *q = j->txq;
 
@@ -208,8 +223,9 @@ static inline void gen_finish_frames(const struct gen_job *j, struct gen_state *
 /* Lets the driver prepare the frames for its device's checksums. Returns how many are ready: those
  * before the first frame that it refuses. That frame and those after it are built again for the
  * next burst; if it is the first, it is dropped. finished: frames have times and probes already. */
-static __rte_noinline unsigned gen_prepare(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n,
-				       uint64_t now, bool finished)
+static __rte_noinline unsigned gen_prepare(struct dp_worker *w, const struct gen_job *j,
+					   struct gen_state *g, struct gen_grp *gr, unsigned n,
+					   uint64_t now, bool finished)
 {
 	struct dp_txq *q = j->txq;
 	unsigned ok = rte_eth_tx_prepare(q->dev, q->queue, q->m, (uint16_t)n);
@@ -234,7 +250,8 @@ static __rte_noinline unsigned gen_prepare(struct dp_worker *w, const struct gen
 
 /* txq_send() for a device that changes even what it refuses: mbufs that it was offered are not
  * read. */
-static __rte_noinline unsigned send_edited(struct dp_txq *q, const struct gen_grp *gr, unsigned n, uint64_t now)
+static __rte_noinline unsigned send_edited(struct dp_txq *q, const struct gen_grp *gr, unsigned n,
+					   uint64_t now)
 {
 	unsigned sent = txq_offer(q, n);
 
@@ -246,8 +263,9 @@ static __rte_noinline unsigned send_edited(struct dp_txq *q, const struct gen_gr
 
 /* Builds and offers the group's next n frames. Returns frames moved. simple: gr->simple, a literal:
  * this function is compiled twice, and for simple groups all that they cannot need is left out. */
-static __rte_always_inline unsigned gen_one_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n,
-					  uint64_t now, const bool simple)
+static __rte_always_inline unsigned gen_one_burst(struct dp_worker *w, const struct gen_job *j,
+						  struct gen_state *g, struct gen_grp *gr,
+						  unsigned n, uint64_t now, const bool simple)
 {
 	struct gen_own *o = gen_own(g);
 	struct dp_txq *q = j->txq;
@@ -255,7 +273,8 @@ static __rte_always_inline unsigned gen_one_burst(struct dp_worker *w, const str
 	uint64_t late = 0;
 
 	if (paced) {
-		late = simple ? now - pace_due(&gr->pace, gr->unit) : gen_late(j, gen_deadline(j, gr), now);
+		late = simple ? now - pace_due(&gr->pace, gr->unit)
+			      : gen_late(j, gen_deadline(j, gr), now);
 		if (unlikely(late > o->behind_cycles || (!simple && gr->chases))) {
 			n = gen_chase(j, g, gr, n, gen_ahead(j, g, gr, now));
 			if (n == 0) {
@@ -265,8 +284,9 @@ static __rte_always_inline unsigned gen_one_burst(struct dp_worker *w, const str
 		}
 	}
 	/* With a literal count gcc unrolls and vectorises what is inside. */
-	if (unlikely(!(n == 32 ? gen_take(q, gr, q->m, 32, plain) : n == 64 ? gen_take(q, gr, q->m, 64, plain) :
-		       gen_take(q, gr, q->m, n, plain)))) {
+	if (unlikely(!(n == 32   ? gen_take(q, gr, q->m, 32, plain)
+		       : n == 64 ? gen_take(q, gr, q->m, 64, plain)
+				 : gen_take(q, gr, q->m, n, plain)))) {
 		gen_overtime(w, j, g, now);
 		return 0;
 	}
@@ -288,8 +308,12 @@ static __rte_always_inline unsigned gen_one_burst(struct dp_worker *w, const str
 	if (!early)
 		gen_finish_frames(j, g, gr, n, simple, fuses);
 	uint64_t before = cell_get(&q->cnt.bytes);
-	unsigned sent = !simple && unlikely(q->edits == DP_EDITS_ALL) ? send_edited(q, gr, n, now) :
-			txq_send(q, n, simple ? (uint64_t)n * (gr->len + GEN_FCS) : gen_bytes(gr, gr->i, n), now);
+	unsigned sent = !simple && unlikely(q->edits == DP_EDITS_ALL)
+				? send_edited(q, gr, n, now)
+				: txq_send(q, n,
+					   simple ? (uint64_t)n * (gr->len + GEN_FCS)
+						  : gen_bytes(gr, gr->i, n),
+					   now);
 	if (simple) {
 		gr->i += n;
 		gr->unit += n * gr->step;
@@ -313,19 +337,23 @@ static __rte_always_inline unsigned gen_one_burst(struct dp_worker *w, const str
 		if (gr->i == gr->limit_i && o->nlive == 1)
 			gen_set_state(g, GEN_DRAINING);
 		if (!simple && o->ngroups > 1) {
-			o->run[0] = (struct gen_run){.i = gr->i - n + sent, .grp = o->slot[0].grp, .n = (uint16_t)(n - sent)};
+			o->run[0] = (struct gen_run){.i = gr->i - n + sent,
+						     .grp = o->slot[0].grp,
+						     .n = (uint16_t)(n - sent)};
 			o->nruns = 1;
 			o->run_at = 0;
 		}
 	} else if (unlikely(gr->i == gr->end_i) || (!simple && o->ngroups > 1)) {
 		gen_arrive(w, j, g, now);
 	}
-	if (unlikely(now >= j->end_tsc) && late > j->late_cycles && gen_is_on(g) && !txq_has_tail(q))
+	if (unlikely(now >= j->end_tsc) && late > j->late_cycles && gen_is_on(g) &&
+	    !txq_has_tail(q))
 		gen_overtime(w, j, g, now);
 	return sent;
 }
 
-__rte_noinline unsigned gen_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n, uint64_t now)
+__rte_noinline unsigned gen_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g,
+				  struct gen_grp *gr, unsigned n, uint64_t now)
 {
 	return gen_one_burst(w, j, g, gr, n, now, false);
 }
@@ -369,9 +397,13 @@ static unsigned gen_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 			gen_overtime(w, j, g, now);
 		return 0;
 	}
-	return !GEN_EXTRAS || likely(gr->simple) ? gen_one_burst(w, j, g, gr, n, now, true) : gen_burst(w, j, g, gr, n, now);
+	return !GEN_EXTRAS || likely(gr->simple) ? gen_one_burst(w, j, g, gr, n, now, true)
+						 : gen_burst(w, j, g, gr, n, now);
 }
 
 const struct dp_kind dp_kind_gen = {
-	.name = "gen", .adopt = gen_adopt, .poll = gen_poll, .drop = gen_drop,
+	.name = "gen",
+	.adopt = gen_adopt,
+	.poll = gen_poll,
+	.drop = gen_drop,
 };

@@ -3,11 +3,13 @@
  * from one phase to the next. */
 #include "gen_own.h"
 
-_Static_assert(sizeof(struct gen_own) <= sizeof(((struct gen_state *)NULL)->own), "own part of a queue's state");
+_Static_assert(sizeof(struct gen_own) <= sizeof(((struct gen_state *)NULL)->own),
+	       "own part of a queue's state");
 
 size_t gen_mem_size(unsigned ngroups)
 {
-	return GEN_SLOT_BYTES(ngroups) + GEN_RUN_BYTES + GEN_MORE_BYTES(ngroups) + ngroups * sizeof(struct gen_arr);
+	return GEN_SLOT_BYTES(ngroups) + GEN_RUN_BYTES + GEN_MORE_BYTES(ngroups) +
+	       ngroups * sizeof(struct gen_arr);
 }
 
 /* ---- start and end ---- */
@@ -85,7 +87,8 @@ static bool one_mark(const struct gen_job *j)
 	for (unsigned n = 0; j->ngroups > 1 && n < j->ngroups; n++)
 		for (unsigned p = 0; p < j->group[n].nphases; p++) {
 			const struct gen_phase *ph = &j->group[n].phase[p];
-			if (frun_nclasses(ph->prog) > 1 || ph->tag[0] != j->group[0].phase[0].tag[0])
+			if (frun_nclasses(ph->prog) > 1 ||
+			    ph->tag[0] != j->group[0].phase[0].tag[0])
 				return false;
 		}
 	return true;
@@ -94,7 +97,8 @@ static bool one_mark(const struct gen_job *j)
 /* ---- phases ---- */
 
 /* Sets all members of the group that follow from its phase. */
-static void gen_adopt_enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_phase *ph)
+static void gen_adopt_enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr,
+			    const struct gen_phase *ph)
 {
 	const struct frun_class *cls = frun_class(ph->prog, 0);
 
@@ -105,7 +109,9 @@ static void gen_adopt_enter(const struct gen_job *j, struct gen_state *g, struct
 	gr->image_len = cls->len;
 	gr->ol_flags = gen_offload_flags(cls);
 	gr->dst = gen_dst(j->txq, cls);
-	gr->tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len, cls->l4_len, 0, 0, 0, 0) : 0;
+	gr->tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len, cls->l4_len,
+							    0, 0, 0, 0)
+				      : 0;
 	gr->prog = ph->prog;
 	gr->state = ph->state;
 	gr->prog_i = gr->epoch_i + gen_own_before(j, ph->k0);
@@ -173,7 +179,8 @@ static void set_limit(const struct gen_job *j, struct gen_grp *gr)
 {
 	uint64_t end = gr->group->phase[gr->group->nphases - 1].end;
 
-	gr->limit_i = gr->group->limit == UINT64_MAX ? UINT64_MAX : gen_own_before(j, gr->group->limit);
+	gr->limit_i =
+		gr->group->limit == UINT64_MAX ? UINT64_MAX : gen_own_before(j, gr->group->limit);
 	if (end != UINT64_MAX && gr->epoch_i + gen_own_before(j, end) < gr->limit_i)
 		gr->limit_i = gr->epoch_i + gen_own_before(j, end);
 	if (gr->limit_i < gr->i) /* more were sent already */
@@ -182,11 +189,16 @@ static void set_limit(const struct gen_job *j, struct gen_grp *gr)
 
 /* Starts a group at t0. If the port's schedule was in an earlier plan of this run and comes again,
  * what it sent then counts for its bounds. */
-static void start_group(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_group *group, uint64_t t0)
+static void start_group(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr,
+			const struct gen_group *group, uint64_t t0)
 {
 	uint64_t i = group->stream < 0 ? gen_own(g)->gone_i : 0;
 
-	*gr = (struct gen_grp){.stream = group->stream, .group = group, .arr = gen_arr_of(gen_own(g), gr, group), .i = i, .epoch_i = i};
+	*gr = (struct gen_grp){.stream = group->stream,
+			       .group = group,
+			       .arr = gen_arr_of(gen_own(g), gr, group),
+			       .i = i,
+			       .epoch_i = i};
 	set_limit(j, gr);
 	gen_set_rate(gr, group);
 	gr->pace.t0 = t0;
@@ -200,7 +212,8 @@ static void start_group(const struct gen_job *j, struct gen_state *g, struct gen
 
 /* Carries a group over into the new plan: from the next frame on it has the frames, the rate and
  * the bounds of that plan. */
-static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, const struct gen_group *group, uint64_t now)
+static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr,
+		      const struct gen_group *group, uint64_t now)
 {
 	struct gen_grp was = *gr;
 	const struct gen_phase *ph = group->phase;
@@ -242,7 +255,8 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 		gr->off = gr->bytes ? was.unit - gen_unit(j, gr, gr->i) : 0;
 		gen_set_units(j, gr);
 	}
-	if (ended && !pace_is_max(&gr->pace) && (int64_t)(now - pace_due(&gr->pace, gr->unit)) > 0) {
+	if (ended && !pace_is_max(&gr->pace) &&
+	    (int64_t)(now - pace_due(&gr->pace, gr->unit)) > 0) {
 		gr->pace.k0 = gr->unit;
 		gr->pace.t0 = now;
 		if (gr->arr != NULL) {
@@ -263,7 +277,8 @@ static void lay_out(const struct gen_job *j, struct gen_own *o)
 	o->more = (struct gen_grp *)(void *)((char *)o->run + GEN_RUN_BYTES);
 	o->arr = (struct gen_arr *)(void *)(o->more + (j->ngroups > 1 ? j->ngroups - 1 : 0));
 	o->detour = j->ngroups != 1 || j->catchup == GEN_SKIP || j->stamp != NULL;
-	o->behind_cycles = j->catchup == GEN_OVERSPEED && j->lag_cycles < INT64_MAX ? j->lag_cycles : INT64_MAX;
+	o->behind_cycles = j->catchup == GEN_OVERSPEED && j->lag_cycles < INT64_MAX ? j->lag_cycles
+										    : INT64_MAX;
 	o->chased = false;
 	o->one_mark = one_mark(j);
 	o->rest.on = false;
@@ -362,9 +377,12 @@ static void gen_adopt_regroup(const struct gen_job *j, struct gen_state *g, uint
 	lay_out(j, o);
 	for (unsigned n = 0; n <= j->ngroups; n++) {
 		const struct gen_group *group = n < j->ngroups ? &j->group[n] : NULL;
-		for (; was < old.ngroups && (group == NULL || gen_grp(&old, was)->stream < group->stream); was++)
+		for (; was < old.ngroups &&
+		       (group == NULL || gen_grp(&old, was)->stream < group->stream);
+		     was++)
 			if (gen_grp(&old, was)->stream < 0) {
-				gen_fold(g, gen_grp(&old, was)->prog, gen_grp(&old, was)->i - gen_grp(&old, was)->prog_i, 1);
+				gen_fold(g, gen_grp(&old, was)->prog,
+					 gen_grp(&old, was)->i - gen_grp(&old, was)->prog_i, 1);
 				o->gone_i = gen_grp(&old, was)->i;
 			}
 		if (group == NULL)
@@ -377,7 +395,8 @@ static void gen_adopt_regroup(const struct gen_job *j, struct gen_state *g, uint
 			if (gr->prog != from->prog)
 				take_over(&old, gr);
 		} else {
-			start_group(j, g, gr, group, (int64_t)(ahead - j->start_tsc) > 0 ? ahead : j->start_tsc);
+			start_group(j, g, gr, group,
+				    (int64_t)(ahead - j->start_tsc) > 0 ? ahead : j->start_tsc);
 			take_over(&old, gr);
 		}
 	}

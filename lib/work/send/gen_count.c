@@ -100,7 +100,8 @@ bool gen_sizes(const struct gen_state *g, struct cnt_sizes *sum)
 void gen_skip(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t bytes)
 {
 	if (gr->stream < 0) {
-		uint32_t id = frun_stream_id(gr->prog, frun_stream_at(gr->prog, gr->i - gr->prog_i));
+		uint32_t id =
+			frun_stream_id(gr->prog, frun_stream_at(gr->prog, gr->i - gr->prog_i));
 		gen_unsettle(g);
 		cell_add(&g->accepted, 1);
 		cell_add(&g->cell[id].packets, UINT64_MAX);

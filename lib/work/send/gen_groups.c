@@ -43,7 +43,8 @@ bool gen_again(struct dp_worker *w, const struct gen_job *j, struct gen_state *g
 		return false;
 	gen_rewind(j, g);
 	if (o->ngroups > 1) /* the tail was of one group, which is the top one */
-		gen_sift(o, 0, (struct gen_slot){.due = gen_due(gen_top(o), now), .grp = o->slot[0].grp});
+		gen_sift(o, 0,
+			 (struct gen_slot){.due = gen_due(gen_top(o), now), .grp = o->slot[0].grp});
 	return true;
 }
 
@@ -105,7 +106,8 @@ static void take_probes_back(struct gen_state *g)
 }
 
 /* Counts how many of the `sent` frames that leave now are late. */
-static __rte_noinline void late_runs(const struct gen_job *j, struct gen_state *g, unsigned sent, uint64_t now)
+static __rte_noinline void late_runs(const struct gen_job *j, struct gen_state *g, unsigned sent,
+				     uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
 
@@ -123,7 +125,8 @@ static __rte_noinline void late_runs(const struct gen_job *j, struct gen_state *
 
 /* The device has accepted `sent` frames: counts them. late: lateness of the first of them;
  * UINT64_MAX: it has no deadline, though others may have one. */
-static void gen_groups_progress(const struct gen_job *j, struct gen_state *g, unsigned sent, uint64_t late, uint64_t now)
+static void gen_groups_progress(const struct gen_job *j, struct gen_state *g, unsigned sent,
+				uint64_t late, uint64_t now)
 {
 	if (sent == 0)
 		return;
@@ -136,12 +139,15 @@ static void gen_groups_progress(const struct gen_job *j, struct gen_state *g, un
 }
 
 /* Offers the tail again. Returns how many frames were accepted. */
-static unsigned gen_groups_flush(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+static unsigned gen_groups_flush(struct dp_worker *w, const struct gen_job *j, struct gen_state *g,
+				 uint64_t now)
 {
 	const struct gen_own *o = gen_own(g);
 	const struct gen_run *r = &o->run[o->run_at];
 	const struct gen_grp *gr = gen_grp(gen_own(g), r->grp);
-	uint64_t late = pace_is_max(&gr->pace) ? UINT64_MAX : gen_late(j, gen_due_at(j, gr, r->i + r->done), now);
+	uint64_t late = pace_is_max(&gr->pace)
+				? UINT64_MAX
+				: gen_late(j, gen_due_at(j, gr, r->i + r->done), now);
 	put_probes(j, g);
 	unsigned sent = txq_flush(j->txq, now);
 	gen_groups_progress(j, g, sent, late, now);
@@ -166,7 +172,8 @@ static inline void gen_groups_fetch(struct gen_own *o, unsigned slot)
 /* Returns the time before which frames of the top group must be due to be handed over now. If the
  * device sends at time stamps, frames must be handed over in the order of their deadlines: those of
  * the top group only until the next group is due, which is one of the top's children. */
-static inline uint64_t before_others(const struct gen_job *j, const struct gen_own *o, uint64_t ahead)
+static inline uint64_t before_others(const struct gen_job *j, const struct gen_own *o,
+				     uint64_t ahead)
 {
 	if (likely(j->stamp == NULL))
 		return ahead;
@@ -180,7 +187,8 @@ static inline uint64_t before_others(const struct gen_job *j, const struct gen_o
  * number. *bytes: their bytes with FCS are added. *late: lateness of the first one, if it has a
  * deadline. A group that comes to the end of its phase ends the burst: it stays on top until its
  * frames are gone. */
-static unsigned gen_groups_gather(const struct gen_job *j, struct gen_state *g, uint64_t now, uint64_t *bytes, uint64_t *late)
+static unsigned gen_groups_gather(const struct gen_job *j, struct gen_state *g, uint64_t now,
+				  uint64_t *bytes, uint64_t *late)
 {
 	struct gen_own *o = gen_own(g);
 	struct dp_txq *q = j->txq;
@@ -202,11 +210,15 @@ static unsigned gen_groups_gather(const struct gen_job *j, struct gen_state *g, 
 			gen_leave(o);
 			continue;
 		}
-		if (unlikely(gr->chases || (int64_t)(now - o->slot[0].due) > (int64_t)o->behind_cycles) && part > 0 && gen_paced(gr)) {
+		if (unlikely(gr->chases ||
+			     (int64_t)(now - o->slot[0].due) > (int64_t)o->behind_cycles) &&
+		    part > 0 && gen_paced(gr)) {
 			part = gen_chase(j, g, gr, part, before_others(j, o, ahead));
 			o->chased = true;
 			if (part == 0) {
-				gen_sift(o, 0, (struct gen_slot){.due = gen_due(gr, now), .grp = o->slot[0].grp});
+				gen_sift(o, 0,
+					 (struct gen_slot){.due = gen_due(gr, now),
+							   .grp = o->slot[0].grp});
 				continue;
 			}
 		}
@@ -215,7 +227,8 @@ static unsigned gen_groups_gather(const struct gen_job *j, struct gen_state *g, 
 			break;
 		if (!gr->fixed)
 			frun_fill(gr->prog, gr->state, (void *const *)(q->m + n), part);
-		o->run[o->nruns++] = (struct gen_run){.i = gr->i, .grp = o->slot[0].grp, .n = (uint16_t)part};
+		o->run[o->nruns++] =
+			(struct gen_run){.i = gr->i, .grp = o->slot[0].grp, .n = (uint16_t)part};
 		*bytes += gen_bytes(gr, gr->i, part);
 		if (n == 0 && !pace_is_max(&gr->pace))
 			*late = gen_late(j, gen_deadline(j, gr), now);
@@ -230,7 +243,8 @@ static unsigned gen_groups_gather(const struct gen_job *j, struct gen_state *g, 
 
 /* Sends a burst of the top group alone. This is for devices for which frames may have to be built
  * again: their driver may refuse to prepare a frame, or changes frames that it refuses. */
-static unsigned one_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+static unsigned one_burst(struct dp_worker *w, const struct gen_job *j, struct gen_state *g,
+			  uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
 	struct gen_grp *gr = gen_top(o);
@@ -245,7 +259,8 @@ static unsigned one_burst(struct dp_worker *w, const struct gen_job *j, struct g
 	return n > 0 ? gen_burst(w, j, g, gr, n, now) : 0;
 }
 
-unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+unsigned gen_poll_groups(struct dp_worker *w, const struct gen_job *j, struct gen_state *g,
+			 uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
 	uint64_t bytes = 0, late = UINT64_MAX;

@@ -25,7 +25,8 @@ static inline uint64_t with_check(uint64_t hi, uint64_t lo)
 }
 
 /* Writes the stream's next probe. code: its delay, by probe_delay_code(). */
-static inline void gen_probe_write(struct gen_state *g, const struct frun_probing *b, unsigned stream, unsigned off, uint64_t code, struct rte_mbuf *m)
+static inline void gen_probe_write(struct gen_state *g, const struct frun_probing *b,
+				   unsigned stream, unsigned off, uint64_t code, struct rte_mbuf *m)
 {
 	cell_t *c = &g->probes->seq[stream];
 	uint64_t seq = cell_get(c), hi = b->hi | (uint64_t)(uint32_t)seq << 16 | code >> 15;
@@ -60,7 +61,8 @@ static void encode_each(uint64_t *delay, unsigned n)
 
 /* Sets delay[0..n): how long after its deadline each frame leaves at tsc, by probe_delay_code(); 0
  * for a frame that is early. */
-static inline void delay_codes(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, unsigned n, uint64_t tsc, uint64_t *delay)
+static inline void delay_codes(const struct gen_job *j, const struct gen_grp *gr, uint64_t i,
+			       unsigned n, uint64_t tsc, uint64_t *delay)
 {
 	if (unlikely(gr->step == 0 || gr->chases)) {
 		for (unsigned k = 0; k < n; k++)
@@ -69,7 +71,8 @@ static inline void delay_codes(const struct gen_job *j, const struct gen_grp *gr
 		return;
 	}
 	struct pace_period step = pace_times(&gr->pace.period, gr->step);
-	uint64_t units = gen_unit(j, gr, i) - gr->pace.k0, frac = (uint64_t)((unsigned __int128)units * gr->pace.period.frac);
+	uint64_t units = gen_unit(j, gr, i) - gr->pace.k0,
+		 frac = (uint64_t)((unsigned __int128)units * gr->pace.period.frac);
 	uint64_t left = tsc - pace_due(&gr->pace, gr->pace.k0 + units);
 	for (unsigned k = 0; k < n; k++) {
 		delay[k] = left;
@@ -91,7 +94,8 @@ static inline void delay_codes(const struct gen_job *j, const struct gen_grp *gr
 /* Puts probes into the frames of a program of FRUN_PROBES_SOME: not every frame has one, or
  * checksums depend on it. sent: when each frame leaves; NULL: all leave at once, as b says. at:
  * index of the first frame's probe. */
-static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *gr, const struct frun_probing *b, const uint64_t *sent, uint32_t at,
+static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *gr,
+				    const struct frun_probing *b, const uint64_t *sent, uint32_t at,
 				    uint64_t i, struct rte_mbuf *const *m, unsigned n)
 {
 	struct frun_probing own_b = *b;
@@ -106,7 +110,8 @@ static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *g
 		if (sent != NULL)
 			own_b.lo = sent[k] & PROBE_SENT_MASK;
 		if (p->every == 1 || takes_turn(&g->probes->left[p->stream], p->every))
-			gen_probe_write(g, &own_b, p->stream, p->off, b->code != NULL ? b->code[k] : 0, m[k]);
+			gen_probe_write(g, &own_b, p->stream, p->off,
+					b->code != NULL ? b->code[k] : 0, m[k]);
 		else
 			put_none(m[k], p->off);
 		frun_probe_sums(gr->prog, i - gr->prog_i + k, rte_pktmbuf_mtod(m[k], uint8_t *));
@@ -115,14 +120,16 @@ static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *g
 
 /* Returns the index of own frame i among the probes of its program. The answer is kept for the n
  * frames that follow, to save the division in the next burst. */
-static inline uint32_t probe_index(struct gen_own *o, const struct gen_grp *gr, uint64_t i, unsigned n)
+static inline uint32_t probe_index(struct gen_own *o, const struct gen_grp *gr, uint64_t i,
+				   unsigned n)
 {
 	uint32_t own = frun_probes_own(gr->prog), at;
 
 	if (own == 1)
 		return 0;
 	i -= gr->prog_i;
-	at = likely(o->probe_prog == gr->prog && o->probe_i == i) ? o->probe_at : (uint32_t)(i % own);
+	at = likely(o->probe_prog == gr->prog && o->probe_i == i) ? o->probe_at
+								  : (uint32_t)(i % own);
 	o->probe_prog = gr->prog;
 	o->probe_i = i + n;
 	o->probe_at = at + n < own ? at + n : (at + n) % own;
@@ -130,11 +137,14 @@ static inline uint32_t probe_index(struct gen_own *o, const struct gen_grp *gr, 
 }
 
 /* gen_probe_put() for frames that the device holds back until their times. */
-static __rte_noinline void put_stamped(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint32_t at, uint64_t i,
+static __rte_noinline void put_stamped(const struct gen_job *j, struct gen_state *g,
+				       const struct gen_grp *gr, uint32_t at, uint64_t i,
 				       struct rte_mbuf *const *m, unsigned n)
 {
 	uint64_t code[DP_BURST_MAX], sent[DP_BURST_MAX], tsc = rte_rdtsc();
-	struct frun_probing b = {.hi = (uint64_t)j->txq->port << 11 | (uint64_t)j->queue << 5, .code = code, .seq = g->probes->seq};
+	struct frun_probing b = {.hi = (uint64_t)j->txq->port << 11 | (uint64_t)j->queue << 5,
+				 .code = code,
+				 .seq = g->probes->seq};
 
 	for (unsigned k = 0; k < n; k++) {
 		sent[k] = gen_stamp_sent(j, g, m[k], tsc);
@@ -144,8 +154,8 @@ static __rte_noinline void put_stamped(const struct gen_job *j, struct gen_state
 	put_each(g, gr, &b, sent, at, i, m, n);
 }
 
-void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n,
-		   bool fill)
+void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr,
+		   uint64_t i, struct rte_mbuf *const *m, unsigned n, bool fill)
 {
 	uint64_t code[DP_BURST_MAX], tsc;
 	enum frun_probes_kind kind = frun_probes_kind(gr->prog);
@@ -158,7 +168,9 @@ void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct ge
 		return;
 	}
 	tsc = rte_rdtsc();
-	struct frun_probing b = {.hi = (uint64_t)j->txq->port << 11 | (uint64_t)j->queue << 5, .lo = tsc & PROBE_SENT_MASK, .seq = g->probes->seq};
+	struct frun_probing b = {.hi = (uint64_t)j->txq->port << 11 | (uint64_t)j->queue << 5,
+				 .lo = tsc & PROBE_SENT_MASK,
+				 .seq = g->probes->seq};
 	if (!pace_is_max(&gr->pace)) {
 		delay_codes(j, gr, i, n, tsc, code);
 		b.code = code;

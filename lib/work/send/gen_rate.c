@@ -2,7 +2,8 @@
 /* The kind "gen": the rate of a group, and what happens when it changes. */
 #include "gen_own.h"
 
-struct gen_arr *gen_arr_of(struct gen_own *o, const struct gen_grp *gr, const struct gen_group *group)
+struct gen_arr *gen_arr_of(struct gen_own *o, const struct gen_grp *gr,
+			   const struct gen_group *group)
 {
 	bool max = (group->period.cycles | group->period.frac) == 0;
 
@@ -25,7 +26,8 @@ bool gen_same_rate(const struct gen_grp *gr, const struct gen_group *group)
 	bool bytes = group->by_bytes && (group->period.cycles | group->period.frac) != 0;
 	const struct pace_shape *was = gr->group->shape, *now = group->shape;
 
-	return gr->pace.period.cycles == group->period.cycles && gr->pace.period.frac == group->period.frac && gr->bytes == bytes &&
+	return gr->pace.period.cycles == group->period.cycles &&
+	       gr->pace.period.frac == group->period.frac && gr->bytes == bytes &&
 	       (!bytes || gr->l2 == group->l2) &&
 	       (was == NULL || now == NULL ? was == now : memcmp(was, now, sizeof(*now)) == 0);
 }
@@ -64,7 +66,9 @@ static void drop_lag(const struct gen_job *j, const struct gen_grp *was, uint64_
 	if (walked && n == WALK_MOST) {
 		struct pace_period p = pace_times(&was->pace.period, j->nqueues);
 		int64_t more = (int64_t)(from - gen_due_at(j, was, was->i + n));
-		n += more > 0 ? (uint64_t)((double)more / ((double)p.cycles + (double)p.frac * 0x1p-64)) : 0;
+		n += more > 0 ? (uint64_t)((double)more /
+					   ((double)p.cycles + (double)p.frac * 0x1p-64))
+			      : 0;
 	}
 	cell_add(&j->txq->cnt.unsent, n);
 }
@@ -72,7 +76,8 @@ static void drop_lag(const struct gen_job *j, const struct gen_grp *was, uint64_
 /* The rate changes, and the arrivals are a pattern before or after that: a new pattern begins. Its
  * first frame waits as long as it would have by the old rate, but not longer than a slot of the new
  * rate. Gaps of Poisson arrivals do not depend on what was before, so they begin at once. */
-static void change_shape(const struct gen_job *j, const struct gen_grp *was, struct gen_grp *gr, uint64_t from)
+static void change_shape(const struct gen_job *j, const struct gen_grp *was, struct gen_grp *gr,
+			 uint64_t from)
 {
 	uint64_t k = j->queue + gr->i * j->nqueues, due = pace_due(&was->pace, was->unit);
 	struct pace_period slots = mean_period(gr);
@@ -80,7 +85,8 @@ static void change_shape(const struct gen_job *j, const struct gen_grp *was, str
 
 	if ((int64_t)(due - from) > 0) {
 		due = due - from < most ? due : from + most;
-	} else if (from - due > j->forgive_cycles || (gr->arr != NULL && gr->group->shape->kind == ARRIVAL_POISSON)) {
+	} else if (from - due > j->forgive_cycles ||
+		   (gr->arr != NULL && gr->group->shape->kind == ARRIVAL_POISSON)) {
 		drop_lag(j, was, from);
 		due = from;
 	}
@@ -96,14 +102,16 @@ static void change_shape(const struct gen_job *j, const struct gen_grp *was, str
 /* Returns whether deadlines are other than one period after the other. */
 static bool gen_rate_patterned(const struct gen_grp *gr)
 {
-	return gr->arr != NULL && (gr->group->shape->kind != ARRIVAL_CONSTANT || gr->group->shape->trend != TREND_STEADY);
+	return gr->arr != NULL && (gr->group->shape->kind != ARRIVAL_CONSTANT ||
+				   gr->group->shape->trend != TREND_STEADY);
 }
 
 /* What is left of the wait for the next frame is scaled by the ratio of the rates. So the rate
  * changes at this moment without a gap or a frame too many, and queues keep their order. Frames
  * that are due already stay due, unless the lag is longer than forgive_cycles: then it is dropped
  * (drop_lag()) and not carried into the new rate. */
-void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct gen_grp *gr, uint64_t now)
+void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct gen_grp *gr,
+		     uint64_t now)
 {
 	uint64_t from = (int64_t)(now - j->start_tsc) > 0 ? now : j->start_tsc;
 
@@ -119,7 +127,8 @@ void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct 
 		uint64_t before = j->queue;
 		if (gr->bytes) {
 			uint64_t k = gen_phase_k(j, gr, gr->i);
-			before = gen_phase_bytes(gr, k) - gen_phase_bytes(gr, k > j->queue ? k - j->queue : 0);
+			before = gen_phase_bytes(gr, k) -
+				 gen_phase_bytes(gr, k > j->queue ? k - j->queue : 0);
 		}
 		gr->pace.k0 = gr->unit - before;
 		gr->pace.t0 = from;
@@ -138,7 +147,8 @@ void gen_change_rate(const struct gen_job *j, const struct gen_grp *was, struct 
 	if (wait > 0) {
 		struct pace_period a = mean_period(was), b = mean_period(gr);
 		bool alike = was->bytes == gr->bytes && was->l2 == gr->l2;
-		due = from + pace_scale((uint64_t)wait, alike ? &was->pace.period : &a, alike ? &gr->pace.period : &b);
+		due = from + pace_scale((uint64_t)wait, alike ? &was->pace.period : &a,
+					alike ? &gr->pace.period : &b);
 	} else if (-wait > (int64_t)j->forgive_cycles) {
 		drop_lag(j, was, from);
 		due = from;

@@ -35,7 +35,8 @@ static void stand_at(const struct gen_job *j, struct gen_grp *gr, uint64_t i)
 
 /* Returns how many of the next `most` frames of gr, all of its phase, are due before the end of the
  * run. A group without pace has no frames that are due. */
-static uint64_t gen_rest_left(const struct gen_job *j, struct gen_rest *r, struct gen_grp *gr, uint64_t most)
+static uint64_t gen_rest_left(const struct gen_job *j, struct gen_rest *r, struct gen_grp *gr,
+			      uint64_t most)
 {
 	if (pace_is_max(&gr->pace))
 		return 0;
@@ -63,7 +64,9 @@ __rte_noinline void gen_rest_turn(struct dp_worker *w, const struct gen_job *j, 
 		if (spent >= TURN_MOST)
 			return;
 		stand_at(j, &gr, gr.i + r->done);
-		uint64_t phase = gr.end_i - gr.i, part = is_walked(&gr) && phase > TURN_MOST - spent ? TURN_MOST - spent : phase;
+		uint64_t phase = gr.end_i - gr.i, part = is_walked(&gr) && phase > TURN_MOST - spent
+								 ? TURN_MOST - spent
+								 : phase;
 		uint64_t n = gen_rest_left(j, r, &gr, part);
 		spent += is_walked(&gr) ? n + 1 : SEARCH;
 		r->sum += n;
@@ -84,14 +87,17 @@ static unsigned max_in_tail(const struct gen_job *j, struct gen_own *o)
 	unsigned n = 0;
 
 	if (o->ngroups == 1)
-		return pace_is_max(&o->first.pace) && txq_has_tail(j->txq) ? (unsigned)(j->txq->n - j->txq->head) : 0;
+		return pace_is_max(&o->first.pace) && txq_has_tail(j->txq)
+			       ? (unsigned)(j->txq->n - j->txq->head)
+			       : 0;
 	for (unsigned at = o->run_at; txq_has_tail(j->txq) && at < o->nruns; at++)
 		if (pace_is_max(&gen_grp(o, o->run[at].grp)->pace))
 			n += o->run[at].n - o->run[at].done;
 	return n;
 }
 
-__rte_noinline bool gen_overtime(struct dp_worker *w, const struct gen_job *j, struct gen_state *g, uint64_t now)
+__rte_noinline bool gen_overtime(struct dp_worker *w, const struct gen_job *j, struct gen_state *g,
+				 uint64_t now)
 {
 	struct gen_own *o = gen_own(g);
 	uint64_t step = now - o->over_tsc, most = j->grace_cycles / 4;

@@ -23,11 +23,13 @@ static void seek_poisson(const struct gen_job *j, struct gen_arr *a, uint64_t i)
 /* Returns the units before the burst in which own frame i lies. The frame has u units before it and
  * is number `behind` of its burst. If bytes are counted and the burst began in an earlier phase,
  * the begin of this phase is taken instead. */
-static uint64_t burst_begin(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t u, uint64_t behind)
+static uint64_t burst_begin(const struct gen_job *j, const struct gen_grp *gr, uint64_t i,
+			    uint64_t u, uint64_t behind)
 {
 	if (!gr->bytes)
 		return u - behind;
-	uint64_t k = gen_phase_k(j, gr, i), bytes = gen_phase_bytes(gr, k) - gen_phase_bytes(gr, behind < k ? k - behind : 0);
+	uint64_t k = gen_phase_k(j, gr, i),
+		 bytes = gen_phase_bytes(gr, k) - gen_phase_bytes(gr, behind < k ? k - behind : 0);
 	return bytes < u ? u - bytes : 0;
 }
 
@@ -57,7 +59,8 @@ static uint64_t shape_due(const struct gen_job *j, const struct gen_grp *gr, uin
 
 /* Returns the deadline of a frame by the rate that is asked for, in a group without a shape that
  * chases: its pace is faster. */
-static __rte_noinline uint64_t due_as_asked(const struct gen_job *j, const struct gen_grp *gr, uint64_t unit)
+static __rte_noinline uint64_t due_as_asked(const struct gen_job *j, const struct gen_grp *gr,
+					    uint64_t unit)
 {
 	const struct gen_arr *a = gen_arr_at(j, gr);
 	const struct pace asked = {.period = gr->group->period, .t0 = a->t0, .k0 = a->unit0};
@@ -78,7 +81,8 @@ static bool is_before(const struct gen_job *j, const struct gen_grp *gr, uint64_
 	return (int64_t)(tsc - gen_due_at(j, gr, i)) > 0;
 }
 
-uint64_t gen_due_before(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t most, uint64_t tsc)
+uint64_t gen_due_before(const struct gen_job *j, const struct gen_grp *gr, uint64_t i,
+			uint64_t most, uint64_t tsc)
 {
 	uint64_t lo = 0, hi = 1;
 
@@ -113,7 +117,8 @@ __rte_noinline bool gen_over(const struct gen_job *j, const struct gen_grp *gr)
  * up, as soon as the bounded speed allows. */
 static uint64_t gen_shape_leaves(const struct gen_job *j, const struct gen_arr *a, uint64_t due)
 {
-	uint64_t since = due - a->chase_due, at = a->chase_tsc + (uint64_t)((pace_pos)since * j->slower >> 64);
+	uint64_t since = due - a->chase_due,
+		 at = a->chase_tsc + (uint64_t)((pace_pos)since * j->slower >> 64);
 
 	return a->chasing && (int64_t)since >= 0 && (int64_t)(at - due) > 0 ? at : due;
 }
@@ -131,9 +136,14 @@ void gen_place(const struct gen_job *j, struct gen_grp *gr)
 	a->chasing &= gr->pace.t0 != a->due;
 }
 
-void gen_anchor(const struct gen_job *j, struct gen_grp *gr, uint64_t t0, uint64_t unit0, uint64_t k0)
+void gen_anchor(const struct gen_job *j, struct gen_grp *gr, uint64_t t0, uint64_t unit0,
+		uint64_t k0)
 {
-	*gr->arr = (struct gen_arr){.t0 = t0, .unit0 = unit0, .k0 = k0, .x_i = gr->i, .seed = pace_queue_seed(gr->group->shape->seed, j->queue)};
+	*gr->arr = (struct gen_arr){.t0 = t0,
+				    .unit0 = unit0,
+				    .k0 = k0,
+				    .x_i = gr->i,
+				    .seed = pace_queue_seed(gr->group->shape->seed, j->queue)};
 	if (gr->group->shape->kind == ARRIVAL_POISSON)
 		gr->arr->x = gap_before(j, gr->arr, gr->i);
 }
@@ -156,14 +166,17 @@ static void end_chase(struct gen_grp *gr, const struct gen_arr *a)
 }
 
 /* Returns how many frames the group's present pace lets leave at `at`, at most `most`. */
-static unsigned ready_at(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t at)
+static unsigned ready_at(const struct gen_job *j, const struct gen_grp *gr, unsigned most,
+			 uint64_t at)
 {
-	return gr->step != 0 ? pace_ready(&gr->pace, gr->unit, gr->step, most, gen_until(j, gr, at)) : gen_ready_mixed(j, gr, most, at);
+	return gr->step != 0 ? pace_ready(&gr->pace, gr->unit, gr->step, most, gen_until(j, gr, at))
+			     : gen_ready_mixed(j, gr, most, at);
 }
 
 /* While it chases, the group has a faster pace. A frame leaves when both paces allow it, so none
  * leaves before its deadline. When the faster pace has reached the other one the chase is over. */
-__rte_noinline unsigned gen_chase(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, unsigned n, uint64_t at)
+__rte_noinline unsigned gen_chase(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr,
+				  unsigned n, uint64_t at)
 {
 	struct gen_arr *a = gr->arr == NULL ? &gen_own(g)->arr[gr->group - j->group] : NULL;
 
@@ -200,7 +213,8 @@ void gen_chase_end(struct gen_own *o)
 			end_chase(gen_grp(o, n), &o->arr[n]);
 }
 
-__rte_noinline unsigned gen_ready_shaped(const struct gen_job *j, const struct gen_grp *gr, unsigned most, uint64_t now)
+__rte_noinline unsigned gen_ready_shaped(const struct gen_job *j, const struct gen_grp *gr,
+					 unsigned most, uint64_t now)
 {
 	const struct pace_shape *s = gr->group->shape;
 	struct gen_arr *a = gr->arr;
@@ -233,8 +247,8 @@ __rte_noinline unsigned gen_ready_shaped(const struct gen_job *j, const struct g
 /* ---- late ---- */
 
 /* Bounds for giving up frames, for the sake of the worker's other queues. */
-#define GIVE_TIMES 64  /* in one turn: how often frames of a group are given up */
-#define GIVE_MOST 512  /* in one turn: frames of Poisson arrivals, some tens of nanoseconds each */
+#define GIVE_TIMES 64 /* in one turn: how often frames of a group are given up */
+#define GIVE_MOST 512 /* in one turn: frames of Poisson arrivals, some tens of nanoseconds each */
 /* After so many turns in a row that only gave up Poisson frames, frames are sent: else none would
  * leave where there is only time for giving up. */
 #define GIVE_TURNS 32
@@ -250,7 +264,8 @@ static void take_off(struct gen_state *g, const struct gen_grp *gr, uint64_t n)
 	if (n < frun_nstreams(gr->prog) / 4) { /* few frames of many streams: one by one */
 		for (uint64_t i = at; i < at + n; i++) {
 			uint64_t bytes = frun_bytes(gr->prog, i, 1);
-			struct cnt_stream *c = &g->cell[frun_stream_id(gr->prog, frun_stream_at(gr->prog, i))];
+			struct cnt_stream *c =
+				&g->cell[frun_stream_id(gr->prog, frun_stream_at(gr->prog, i))];
 			cell_add(&c->packets, UINT64_MAX);
 			cell_add(&c->bytes, -bytes);
 			cell_add(&g->sizes.n[cnt_size_class(bytes)], UINT64_MAX);
@@ -263,7 +278,8 @@ static void take_off(struct gen_state *g, const struct gen_grp *gr, uint64_t n)
 }
 
 /* Gives up the group's next n frames. */
-static void gen_shape_give(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, uint64_t n)
+static void gen_shape_give(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr,
+			   uint64_t n)
 {
 	if (gr->stream < 0)
 		take_off(g, gr, n);
@@ -284,9 +300,11 @@ bool gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_stat
 
 		if (gr->arr == NULL || (int64_t)(limit - gr->arr->due) <= 0)
 			break;
-		limit = (int64_t)(limit - j->end_tsc) > 0 && j->end_tsc != UINT64_MAX ? j->end_tsc : limit;
+		limit = (int64_t)(limit - j->end_tsc) > 0 && j->end_tsc != UINT64_MAX ? j->end_tsc
+										      : limit;
 		bool walked = gr->group->shape->kind == ARRIVAL_POISSON;
-		uint64_t n = gen_due_before(j, gr, gr->i, walked && most > walk ? walk : most, limit);
+		uint64_t n =
+			gen_due_before(j, gr, gr->i, walked && most > walk ? walk : most, limit);
 		if (n == 0)
 			break;
 		gen_shape_give(j, g, gr, n);
@@ -301,10 +319,12 @@ bool gen_give_late(struct dp_worker *w, const struct gen_job *j, struct gen_stat
 	return false;
 }
 
-__rte_noinline void gen_count_late(const struct gen_job *j, const struct gen_grp *gr, uint64_t i, uint64_t n, uint64_t now)
+__rte_noinline void gen_count_late(const struct gen_job *j, const struct gen_grp *gr, uint64_t i,
+				   uint64_t n, uint64_t now)
 {
 	uint64_t before = now - j->late_cycles;
 
 	/* Where a port cannot send as fast as is asked for, all frames are late: no search then. */
-	cell_add(&j->txq->cnt.late, is_before(j, gr, i + n - 1, before) ? n : gen_due_before(j, gr, i, n, before));
+	cell_add(&j->txq->cnt.late,
+		 is_before(j, gr, i + n - 1, before) ? n : gen_due_before(j, gr, i, n, before));
 }

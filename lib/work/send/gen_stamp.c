@@ -35,7 +35,8 @@ static uint64_t in_order(struct gen_state *g, uint64_t due)
 	return stamp;
 }
 
-void gen_stamp_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr, uint64_t i, struct rte_mbuf *const *m, unsigned n)
+void gen_stamp_put(const struct gen_job *j, struct gen_state *g, const struct gen_grp *gr,
+		   uint64_t i, struct rte_mbuf *const *m, unsigned n)
 {
 	bool none = pace_is_max(&gr->pace) || !gen_stamp_usable(j, g);
 	struct gen_stamped *before = g->stamps.before + (m - j->txq->m);
@@ -58,7 +59,8 @@ void gen_stamp_back(const struct gen_job *j, struct gen_state *g)
 		g->stamps.last = g->stamps.before[j->txq->head];
 }
 
-uint64_t gen_stamp_sent(const struct gen_job *j, const struct gen_state *g, const struct rte_mbuf *m, uint64_t tsc)
+uint64_t gen_stamp_sent(const struct gen_job *j, const struct gen_state *g,
+			const struct rte_mbuf *m, uint64_t tsc)
 {
 	uint64_t stamp;
 

@@ -15,10 +15,12 @@
 #define LONG_INDENT 3
 
 enum { C_MARK, C_NAME, C_START, C_MIN, C_MAX, C_INC, COLS };
-static const char *const keys[COLS] = {[C_NAME] = "name", [C_START] = "start", [C_MIN] = "min", [C_MAX] = "max", [C_INC] = "inc"};
+static const char *const keys[COLS] = {
+	[C_NAME] = "name", [C_START] = "start", [C_MIN] = "min", [C_MAX] = "max", [C_INC] = "inc"};
 static const struct table_col columns[COLS] = {
-	[C_MARK] = {"", 1, 1, 0, false},    [C_NAME] = {"range", 7, 0, 0, false}, [C_START] = {"start", 5, 0, 0, false},
-	[C_MIN] = {"min", 5, 0, 0, false}, [C_MAX] = {"max", 5, 0, 0, false},    [C_INC] = {"inc", 5, 0, 0, false},
+	[C_MARK] = {"", 1, 1, 0, false},       [C_NAME] = {"range", 7, 0, 0, false},
+	[C_START] = {"start", 5, 0, 0, false}, [C_MIN] = {"min", 5, 0, 0, false},
+	[C_MAX] = {"max", 5, 0, 0, false},     [C_INC] = {"inc", 5, 0, 0, false},
 };
 
 static bool page_range_yes(const json_t *o, const char *key)
@@ -30,7 +32,9 @@ static bool page_range_yes(const json_t *o, const char *key)
  * was given, even where it can do nothing. */
 static bool page_range_shown(const json_t *word)
 {
-	return json_is_object(word) && (page_range_yes(word, "set") || (page_range_yes(word, "fits") && page_str(word, "start", NULL) != NULL));
+	return json_is_object(word) &&
+	       (page_range_yes(word, "set") ||
+		(page_range_yes(word, "fits") && page_str(word, "start", NULL) != NULL));
 }
 
 static const char *mark_of(const json_t *word)
@@ -44,7 +48,9 @@ static enum role role_of(const json_t *word)
 {
 	if (!page_range_yes(word, "set"))
 		return ROLE_STAT_LABEL;
-	return !page_range_yes(word, "fits") ? ROLE_WARN : page_range_yes(word, "moves") ? ROLE_VARIES : ROLE_STAT_VALUES;
+	return !page_range_yes(word, "fits")   ? ROLE_WARN
+	       : page_range_yes(word, "moves") ? ROLE_VARIES
+					       : ROLE_STAT_VALUES;
 }
 
 /* Returns whether all values of a range fit into their columns. */
@@ -57,7 +63,8 @@ static bool has_room(const struct table *t, const json_t *word)
 }
 
 /* Makes columns as wide as their values, up to `longest`. Returns whether all values fit. */
-static bool page_range_fit(struct table *t, struct table_col col[COLS], const json_t *words, int longest, int room)
+static bool page_range_fit(struct table *t, struct table_col col[COLS], const json_t *words,
+			   int longest, int room)
 {
 	bool all = true;
 	const json_t *w;
@@ -90,7 +97,8 @@ static void put_long(const struct table *t, struct flow *f, const json_t *word)
 	table_put(t, &f->g, f->row, 0, C_NAME, role_of(word), page_str(word, keys[C_NAME], ""));
 	if (room < LONG_ROOM)
 		f->row++;
-	flow_text(f, room < LONG_ROOM ? LONG_INDENT : t->at[C_START], room < LONG_ROOM ? f->g.cols - LONG_INDENT : room, role_of(word), sbuf_str(&b));
+	flow_text(f, room < LONG_ROOM ? LONG_INDENT : t->at[C_START],
+		  room < LONG_ROOM ? f->g.cols - LONG_INDENT : room, role_of(word), sbuf_str(&b));
 	sbuf_free(&b);
 }
 
@@ -100,7 +108,8 @@ static void page_range_state(const struct page_in *in, const json_t *r, struct f
 	struct sbuf b = {0};
 	bool on = page_range_yes(r, "on");
 
-	sbuf_addf(&b, "stream %u/%u  ranges %s  %s", in->port, in->stream, on ? "on" : "off", page_str(r, "frame", "-"));
+	sbuf_addf(&b, "stream %u/%u  ranges %s  %s", in->port, in->stream, on ? "on" : "off",
+		  page_str(r, "frame", "-"));
 	if (!on)
 		sbuf_addf(&b, "  `enable %u/%u range` puts them to use", in->port, in->stream);
 	flow_text(f, 0, f->g.cols, on ? ROLE_STAT_VALUES : ROLE_WARN, sbuf_str(&b));
@@ -109,7 +118,8 @@ static void page_range_state(const struct page_in *in, const json_t *r, struct f
 
 static void page_range_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
-	const json_t *r = json_object_get(in->snap, "ranges"), *words = json_object_get(r, "words"), *w;
+	const json_t *r = json_object_get(in->snap, "ranges"), *words = json_object_get(r, "words"),
+		     *w;
 	struct table_col col[COLS];
 	struct table t = {.col = col, .n = COLS};
 	struct flow f;
@@ -140,13 +150,17 @@ static void page_range_draw(const struct page_in *in, struct grid *g, struct pag
 			table_put(&t, &f.g, f.row, 0, c, role_of(w), page_str(w, keys[c], ""));
 		f.row++;
 	}
-	flow_text(&f, 0, g->cols, ROLE_STAT_LABEL,
-		  "* given and moves, = given and stands still, ! given, and the frame has no such header; others are defaults");
+	flow_text(
+		&f, 0, g->cols, ROLE_STAT_LABEL,
+		"* given and moves, = given and stands still, ! given, and the frame has no such header; others are defaults");
 	flow_show(&f, g, 0, g->rows, 0, in->top, out);
 	flow_free(&f);
 }
 
 const struct page page_range = {
-	.name = "range", .parts = "ranges:@/#", .one_port = true, .draw = page_range_draw,
+	.name = "range",
+	.parts = "ranges:@/#",
+	.one_port = true,
+	.draw = page_range_draw,
 	.help = "Pktgen's ranges of the selected stream: start, min, max and inc of each field.",
 };

@@ -12,20 +12,41 @@
 #define LONG_ADDRESS 39 /* no IPv6 address is longer */
 #define LONG_OTHER 12   /* a range of ports: 10000..65535 */
 
-enum { C_SLOT, C_ON, C_DMAC, C_SMAC, C_DIP, C_SIP, C_SPORT, C_DPORT, C_TYPE, C_PROTO, C_VLAN, C_COS, C_TOS, C_SIZE, C_TEID, COLS };
+enum {
+	C_SLOT,
+	C_ON,
+	C_DMAC,
+	C_SMAC,
+	C_DIP,
+	C_SIP,
+	C_SPORT,
+	C_DPORT,
+	C_TYPE,
+	C_PROTO,
+	C_VLAN,
+	C_COS,
+	C_TOS,
+	C_SIZE,
+	C_TEID,
+	COLS
+};
 _Static_assert(COLS <= TABLE_COLS, "a table has not so many columns");
 
 static const char *const keys[COLS] = {
-	"slot", "enabled", "mac_dst", "mac_src", "ip_dst", "ip_src", "sport", "dport", "type", "proto", "vlan", "cos", "tos", "size", "teid",
+	"slot", "enabled", "mac_dst", "mac_src", "ip_dst", "ip_src", "sport", "dport",
+	"type", "proto",   "vlan",    "cos",     "tos",    "size",   "teid",
 };
 /* If there is no room for all columns, the slot and the IP addresses stay, and `on` and the ports
  * are the last to go. */
 static const struct table_col columns[COLS] = {
-	[C_SLOT] = {"slot", 4, 4, 0, true},      [C_ON] = {"on", 3, 3, 1, false},         [C_DMAC] = {"dst mac", 17, 17, 6, false},
-	[C_SMAC] = {"src mac", 17, 17, 7, false}, [C_DIP] = {"dst ip", 11, 0, 0, false},   [C_SIP] = {"src ip", 11, 0, 0, false},
-	[C_SPORT] = {"sport", 5, 0, 2, false},    [C_DPORT] = {"dport", 5, 0, 2, false},   [C_TYPE] = {"type", 4, 4, 5, false},
-	[C_PROTO] = {"proto", 5, 5, 3, false},    [C_VLAN] = {"vlan", 4, 0, 4, false},     [C_COS] = {"cos", 3, 3, 9, false},
-	[C_TOS] = {"tos", 4, 4, 9, false},        [C_SIZE] = {"size", 4, 0, 3, false},     [C_TEID] = {"teid", 4, 0, 8, false},
+	[C_SLOT] = {"slot", 4, 4, 0, true},       [C_ON] = {"on", 3, 3, 1, false},
+	[C_DMAC] = {"dst mac", 17, 17, 6, false}, [C_SMAC] = {"src mac", 17, 17, 7, false},
+	[C_DIP] = {"dst ip", 11, 0, 0, false},    [C_SIP] = {"src ip", 11, 0, 0, false},
+	[C_SPORT] = {"sport", 5, 0, 2, false},    [C_DPORT] = {"dport", 5, 0, 2, false},
+	[C_TYPE] = {"type", 4, 4, 5, false},      [C_PROTO] = {"proto", 5, 5, 3, false},
+	[C_VLAN] = {"vlan", 4, 0, 4, false},      [C_COS] = {"cos", 3, 3, 9, false},
+	[C_TOS] = {"tos", 4, 4, 9, false},        [C_SIZE] = {"size", 4, 0, 3, false},
+	[C_TEID] = {"teid", 4, 0, 8, false},
 };
 
 static const char *page_seq_cell(const json_t *s, unsigned i, char number[32])
@@ -47,7 +68,9 @@ static void put_row(const struct table *t, struct grid *g, int row, const json_t
 	for (unsigned i = 0; i < COLS; i++) {
 		const char *text = page_seq_cell(s, i, number);
 		bool varies = strstr(text, "..") != NULL || strcmp(text, "random") == 0;
-		enum role role = i == C_ON ? (off ? ROLE_WARN : ROLE_GOOD) : varies ? ROLE_VARIES : ROLE_STAT_VALUES;
+		enum role role = i == C_ON ? (off ? ROLE_WARN : ROLE_GOOD)
+				 : varies  ? ROLE_VARIES
+					   : ROLE_STAT_VALUES;
 		table_put(t, g, row, MARK, i, role, text);
 	}
 }
@@ -107,7 +130,9 @@ static void page_seq_fit(struct table *t, struct table_col col[COLS], const json
 	for (unsigned c = 0; c < COLS; c++)
 		addresses += columns[c].rank == 0 ? page_seq_whole(c, col[c].want) + TABLE_GAP : 0;
 	for (unsigned c = 0; c < COLS && addresses - TABLE_GAP <= room; c++)
-		col[c].min = col[c].min < page_seq_whole(c, col[c].want) ? page_seq_whole(c, col[c].want) : col[c].min;
+		col[c].min = col[c].min < page_seq_whole(c, col[c].want)
+				     ? page_seq_whole(c, col[c].want)
+				     : col[c].min;
 	table_fit(t, room);
 }
 
@@ -116,7 +141,8 @@ static void page_seq_separator(const struct page_in *in, const json_t *s, struct
 	char text[64];
 
 	grid_fill(g, row, 0, g->cols, ROLE_SEP_DASH, in->ascii ? L'-' : L'─');
-	snprintf(text, sizeof(text), " slot %d, stream %u/%d ", page_int(s, "slot", 0), in->port, page_int(s, "stream", 0));
+	snprintf(text, sizeof(text), " slot %d, stream %u/%d ", page_int(s, "slot", 0), in->port,
+		 page_int(s, "stream", 0));
 	grid_left(g, row, 2, g->cols - 2, ROLE_SEP_TEXT, text);
 }
 
@@ -126,8 +152,10 @@ static void page_seq_empty(const struct page_in *in, struct grid *g)
 	char text[120];
 	struct flow f;
 
-	snprintf(text, sizeof(text), "port %u has no slots; `set %u seq_cnt 4` makes and uses four, `seq 0 %u ...` writes one (`help seq`)", in->port,
-		 in->port, in->port);
+	snprintf(
+		text, sizeof(text),
+		"port %u has no slots; `set %u seq_cnt 4` makes and uses four, `seq 0 %u ...` writes one (`help seq`)",
+		in->port, in->port, in->port);
 	flow_init(&f, g->cols);
 	flow_text(&f, 0, g->cols, ROLE_STAT_LABEL, text);
 	flow_show(&f, g, 0, g->rows, 0, 0, NULL);
@@ -136,7 +164,8 @@ static void page_seq_empty(const struct page_in *in, struct grid *g)
 
 static void page_seq_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
-	const json_t *list = json_object_get(in->snap, "slots"), *selected = page_by(list, "stream", in->stream);
+	const json_t *list = json_object_get(in->snap, "slots"),
+		     *selected = page_by(list, "stream", in->stream);
 	unsigned n = (unsigned)json_array_size(list), at = 0;
 	struct table_col col[COLS];
 	struct table t = {.col = col, .n = COLS};
@@ -157,7 +186,8 @@ static void page_seq_draw(const struct page_in *in, struct grid *g, struct page_
 	}
 	while (selected != NULL && at < n && json_array_get(list, at) != selected)
 		at++;
-	unsigned rows = g->rows - 1 > below ? (unsigned)(g->rows - 1 - below) : 0, show = rows < n ? rows : n;
+	unsigned rows = g->rows - 1 > below ? (unsigned)(g->rows - 1 - below) : 0,
+		 show = rows < n ? rows : n;
 	unsigned top = flow_top(at > show / 2 ? at - show / 2 : 0, show, n);
 	table_heads(&t, g, 0, MARK, ROLE_STAT_LABEL);
 	for (unsigned r = 0; r < show; r++) {
@@ -172,7 +202,8 @@ static void page_seq_draw(const struct page_in *in, struct grid *g, struct page_
 		page_seq_separator(in, told, g, 1 + (int)show);
 		flow_show(&f, g, 2 + (int)show, below - 1, 0, 0, NULL);
 	}
-	double before = page_num(in->snap, "slots_before", 0), total = page_num(in->snap, "slots_total", n);
+	double before = page_num(in->snap, "slots_before", 0),
+	       total = page_num(in->snap, "slots_total", n);
 	unsigned ahead = before > 0 && before < UINT32_MAX / 2 ? (unsigned)before : 0;
 	out->rows = show;
 	out->all = total > ahead + n && total < UINT32_MAX ? (unsigned)total : ahead + n;
@@ -181,6 +212,10 @@ static void page_seq_draw(const struct page_in *in, struct grid *g, struct page_
 }
 
 const struct page page_seq = {
-	.name = "seq", .alias = "sequence", .parts = "slots:@/#~64", .one_port = true, .draw = page_seq_draw,
+	.name = "seq",
+	.alias = "sequence",
+	.parts = "slots:@/#~64",
+	.one_port = true,
+	.draw = page_seq_draw,
 	.help = "Slots of Pktgen's sequence, which are the streams of the selected port from 1 on: addresses, ports, tags, sizes.",
 };

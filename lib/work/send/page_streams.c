@@ -12,14 +12,29 @@
 #define MARK 1        /* a column before each line, which marks the selected one */
 #define COUNT_COLS 15 /* columns of counts are not wider: 999'999'999'999 */
 
-enum { C_ID, C_ON, C_FRAME, C_SIZE, C_WEIGHT, C_COUNT, C_PACKETS, C_PPS, C_SHARE, C_ENGINE, C_VARIES, COLS };
+enum {
+	C_ID,
+	C_ON,
+	C_FRAME,
+	C_SIZE,
+	C_WEIGHT,
+	C_COUNT,
+	C_PACKETS,
+	C_PPS,
+	C_SHARE,
+	C_ENGINE,
+	C_VARIES,
+	COLS
+};
 
 static const char *const keys[COLS] = {
-	[C_ID] = "stream", [C_ON] = "enabled", [C_FRAME] = "frame", [C_SIZE] = "size", [C_WEIGHT] = "weight", [C_COUNT] = "count",
-	[C_PACKETS] = "tx.packets", [C_PPS] = "pps", [C_SHARE] = "share", [C_ENGINE] = "engine", [C_VARIES] = "varies",
+	[C_ID] = "stream",     [C_ON] = "enabled",    [C_FRAME] = "frame",        [C_SIZE] = "size",
+	[C_WEIGHT] = "weight", [C_COUNT] = "count",   [C_PACKETS] = "tx.packets", [C_PPS] = "pps",
+	[C_SHARE] = "share",   [C_ENGINE] = "engine", [C_VARIES] = "varies",
 };
 static const enum out_fmt fmts[COLS] = {
-	[C_WEIGHT] = OF_COUNT, [C_COUNT] = OF_COUNT, [C_PACKETS] = OF_COUNT, [C_PPS] = OF_PPS, [C_SHARE] = OF_PERCENT,
+	[C_WEIGHT] = OF_COUNT, [C_COUNT] = OF_COUNT,   [C_PACKETS] = OF_COUNT,
+	[C_PPS] = OF_PPS,      [C_SHARE] = OF_PERCENT,
 };
 static const struct table_col columns[COLS] = {
 	[C_ID] = {"id", 2, 2, 0, true},
@@ -76,7 +91,8 @@ static enum role cell_role(const json_t *s, unsigned i, const char *text)
 	}
 }
 
-static void put_cell(const struct table *t, struct grid *g, int row, const json_t *s, unsigned i, const char *text)
+static void put_cell(const struct table *t, struct grid *g, int row, const json_t *s, unsigned i,
+		     const char *text)
 {
 	enum role role = cell_role(s, i, text);
 
@@ -97,9 +113,11 @@ static void list_read(const struct page_in *in, struct list *l)
 {
 	*l = (struct list){.json = json_object_get(in->snap, "streams")};
 	l->n = (unsigned)json_array_size(l->json);
-	double before = page_num(in->snap, "streams_before", 0), total = page_num(in->snap, "streams_total", l->n);
+	double before = page_num(in->snap, "streams_before", 0),
+	       total = page_num(in->snap, "streams_total", l->n);
 	l->before = before > 0 && before < UINT32_MAX ? (unsigned)before : 0;
-	l->total = total > l->before + l->n && total < UINT32_MAX ? (unsigned)total : l->before + l->n;
+	l->total =
+		total > l->before + l->n && total < UINT32_MAX ? (unsigned)total : l->before + l->n;
 }
 
 /* Chooses what is shown in so many rows: the selected stream stands in the middle, or as near to it
@@ -123,7 +141,8 @@ static void page_streams_detail(const struct page_in *in, const json_t *s, struc
 
 	json_array_foreach(fields, i, x) {
 		bool varies = json_is_true(json_object_get(x, "varies"));
-		pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"), varies ? PAIR_VARIES : PAIR_FIXED);
+		pairs_add(&p, page_str(x, "name", "?"), page_str(x, "value", "-"),
+			  varies ? PAIR_VARIES : PAIR_FIXED);
 	}
 	json_array_foreach(json_object_get(s, "varies"), i, x)
 		if (json_is_string(x) && strcmp(json_string_value(x), "size") == 0)
@@ -146,7 +165,8 @@ static void list_mark(const struct list *l, struct grid *g, int row, int right)
 {
 	struct sbuf b = {0};
 
-	sbuf_addf(&b, " %u-%u of %u streams ", l->before + l->top + 1, l->before + l->top + l->shown, l->total);
+	sbuf_addf(&b, " %u-%u of %u streams ", l->before + l->top + 1,
+		  l->before + l->top + l->shown, l->total);
 	if (l->shown < l->total && grid_width(sbuf_str(&b)) <= right)
 		grid_right(g, row, g->cols - right, right - 1, ROLE_SEP_TEXT, sbuf_str(&b));
 	else if (l->shown < l->total)
@@ -156,7 +176,8 @@ static void list_mark(const struct list *l, struct grid *g, int row, int right)
 
 /* Draws the line between the list and what is below it, for example
  * "-- stream 0/3 eth/ipv4/udp * varies ------- 5-9 of 4096 streams -". */
-static void page_streams_separator(const struct page_in *in, const json_t *s, const struct list *l, struct grid *g, int row)
+static void page_streams_separator(const struct page_in *in, const json_t *s, const struct list *l,
+				   struct grid *g, int row)
 {
 	struct sbuf b = {0};
 
@@ -210,7 +231,8 @@ static void table_of(const struct page_in *in, const struct list *l, struct grid
 		}
 		/* If there is no room for what varies, a star says that something does. */
 		if (t.at[C_VARIES] < 0 && json_array_size(json_object_get(s, "varies")) > 0)
-			grid_put(g, 1 + (int)r, MARK + t.at[C_ID] + t.width[C_ID], 1, ROLE_VARIES, "*");
+			grid_put(g, 1 + (int)r, MARK + t.at[C_ID] + t.width[C_ID], 1, ROLE_VARIES,
+				 "*");
 		if (selected) {
 			grid_put(g, 1 + (int)r, 0, 1, ROLE_SELECTED, ">");
 			grid_select(g, 1 + (int)r, 0, g->cols);
@@ -254,6 +276,10 @@ static void page_streams_draw(const struct page_in *in, struct grid *g, struct p
 }
 
 const struct page page_streams = {
-	.name = "streams", .alias = "rnd", .parts = "streams:@/#~200", .one_port = true, .draw = page_streams_draw,
+	.name = "streams",
+	.alias = "rnd",
+	.parts = "streams:@/#~200",
+	.one_port = true,
+	.draw = page_streams_draw,
 	.help = "Streams of the selected port, what they send, and what the selected one sets and varies.",
 };

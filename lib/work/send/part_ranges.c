@@ -4,7 +4,8 @@
 #include "out.h"
 #include "send_app.h"
 
-static void put_value(json_t *o, const char *key, const struct held_word *w, bool inc, const uint8_t v[VT_FIELD_BYTES])
+static void put_value(json_t *o, const char *key, const struct held_word *w, bool inc,
+		      const uint8_t v[VT_FIELD_BYTES])
 {
 	struct vspec spec;
 	struct sbuf text = {0};
@@ -14,7 +15,8 @@ static void put_value(json_t *o, const char *key, const struct held_word *w, boo
 	if (spec.type == &vt_enum)
 		sbuf_add(&text, spec.choices[choice]);
 	/* An increment of an address is shorter as a plain number, which is accepted as well. */
-	else if (inc && (spec.type == &vt_mac || spec.type == &vt_ip6) && vary_load(v) <= UINT32_MAX)
+	else if (inc && (spec.type == &vt_mac || spec.type == &vt_ip6) &&
+		 vary_load(v) <= UINT32_MAX)
 		sbuf_addf(&text, "%u", (unsigned)vary_load(v));
 	else
 		spec.type->print(&spec, v, &text);
@@ -33,7 +35,9 @@ static json_t *one_word(const struct stream_cfg *cfg, unsigned i, const struct f
 	json_object_set_new(o, "name", json_string(w->words));
 	json_object_set_new(o, "set", json_boolean(given));
 	json_object_set_new(o, "fits", json_boolean(held_fits(i, stack)));
-	json_object_set_new(o, "moves", json_boolean(four && vary_load(v[RANGE_INC]) != 0 && vary_load(v[RANGE_MIN]) != vary_load(v[RANGE_MAX])));
+	json_object_set_new(o, "moves",
+			    json_boolean(four && vary_load(v[RANGE_INC]) != 0 &&
+					 vary_load(v[RANGE_MIN]) != vary_load(v[RANGE_MAX])));
 	/* A word with one value that was not given does nothing: the frame keeps its own. */
 	if (four || given)
 		put_value(o, "start", w, false, v[RANGE_START]);
@@ -45,7 +49,8 @@ static json_t *one_word(const struct stream_cfg *cfg, unsigned i, const struct f
 	return o;
 }
 
-static int part_ranges_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int part_ranges_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
+			   json_t *doc, struct err *e)
 {
 	/* A shallow copy, which is only read. */
 	struct stream_cfg asked = *ctl_stream_cfg(app->ctl, arg->port, arg->stream);
@@ -76,4 +81,6 @@ static int part_ranges_add(struct app *app, const struct snap *snap, const struc
 	return 0;
 }
 
-const struct snap_part part_ranges = {.name = "ranges", .takes = PART_STREAM, .add = part_ranges_add};
+const struct snap_part part_ranges = {.name = "ranges",
+				      .takes = PART_STREAM,
+				      .add = part_ranges_add};

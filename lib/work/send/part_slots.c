@@ -5,7 +5,8 @@
 
 #define WINDOW 64 /* slots, unless the reader says how many */
 
-static json_t *one_slot(struct app *app, unsigned port, unsigned stream, const struct stream_cfg *cfg)
+static json_t *one_slot(struct app *app, unsigned port, unsigned stream,
+			const struct stream_cfg *cfg)
 {
 	json_t *o = json_object();
 
@@ -16,9 +17,11 @@ static json_t *one_slot(struct app *app, unsigned port, unsigned stream, const s
 	return o;
 }
 
-static int part_slots_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int part_slots_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
+			  json_t *doc, struct err *e)
 {
-	unsigned ids = ctl_nstreams(app->ctl, arg->port), n = arg->n != 0 ? arg->n : WINDOW, first = arg->first, total = 0, before = 0;
+	unsigned ids = ctl_nstreams(app->ctl, arg->port), n = arg->n != 0 ? arg->n : WINDOW,
+		 first = arg->first, total = 0, before = 0;
 	json_t *list = json_array();
 
 	(void)snap;

@@ -65,7 +65,8 @@ static void add_fields(const struct frame_spec *spec, json_t *list)
 static bool extra_varies(const struct stream_cfg *cfg, const struct setting *row)
 {
 	if (strncmp(row->name, "rnd.", 4) == 0)
-		return cfg->frame.rnd_on && cfg->frame.rnd[strtoul(row->name + 4, NULL, 10)].rnd != 0;
+		return cfg->frame.rnd_on &&
+		       cfg->frame.rnd[strtoul(row->name + 4, NULL, 10)].rnd != 0;
 	return strcmp(row->name, "pattern") == 0 && cfg->frame.fill == FILL_RANDOM;
 }
 
@@ -79,7 +80,8 @@ static void add_extras(const struct set_obj *stream, json_t *list)
 	for (unsigned i = 0; i < n; i++) {
 		sbuf_reset(&text);
 		if (set_applies(rows[i], stream) && cmd_value_text(rows[i], stream, &text))
-			part_streams_put(list, rows[i]->name, sbuf_str(&text), extra_varies(stream->cfg, rows[i]));
+			part_streams_put(list, rows[i]->name, sbuf_str(&text),
+					 extra_varies(stream->cfg, rows[i]));
 	}
 	sbuf_free(&text);
 }
@@ -105,7 +107,8 @@ static json_t *fields_of(struct app *app, unsigned port, unsigned stream)
 
 unsigned send_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n)
 {
-	unsigned ids = ctl_nstreams(ctl, port), first = stream < ids ? stream : ids, after = 0, before;
+	unsigned ids = ctl_nstreams(ctl, port), first = stream < ids ? stream : ids, after = 0,
+		 before;
 
 	for (unsigned i = first; i < ids && after < n - n / 2; i++)
 		after += ctl_stream_cfg(ctl, port, i) != NULL;
@@ -114,17 +117,23 @@ unsigned send_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsi
 	return first;
 }
 
-static int part_streams_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int part_streams_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
+			    json_t *doc, struct err *e)
 {
-	unsigned first = arg->around ? send_first_around(app->ctl, arg->port, arg->stream, arg->n) : arg->first;
-	json_t *part = ctl_streams_part_json(app->ctl, arg->port, first, arg->n != 0 ? arg->n : WINDOW), *s;
+	unsigned first = arg->around ? send_first_around(app->ctl, arg->port, arg->stream, arg->n)
+				     : arg->first;
+	json_t *part = ctl_streams_part_json(app->ctl, arg->port, first,
+					     arg->n != 0 ? arg->n : WINDOW),
+	       *s;
 	size_t i;
 
 	(void)snap;
 	(void)e;
 	json_array_foreach(json_object_get(part, "streams"), i, s) {
 		unsigned id = (unsigned)json_integer_value(json_object_get(s, "stream"));
-		json_object_set_new(s, "ranges", json_boolean(ctl_stream_cfg(app->ctl, arg->port, id)->range_on));
+		json_object_set_new(s, "ranges",
+				    json_boolean(
+					    ctl_stream_cfg(app->ctl, arg->port, id)->range_on));
 		if (!arg->around || id == arg->stream)
 			json_object_set_new(s, "fields", fields_of(app, arg->port, id));
 	}
@@ -135,4 +144,6 @@ static int part_streams_add(struct app *app, const struct snap *snap, const stru
 	return 0;
 }
 
-const struct snap_part part_streams = {.name = "streams", .takes = PART_WINDOW, .add = part_streams_add};
+const struct snap_part part_streams = {.name = "streams",
+				       .takes = PART_WINDOW,
+				       .add = part_streams_add};

@@ -87,12 +87,14 @@ static bool all_offload(const struct ctl_port *cp, const struct group_spec *m)
 }
 
 /* Returns whether nothing has changed of what the group is made of. */
-static bool same_group(const struct group *g, const struct group_spec *m, bool offload, unsigned nqueues)
+static bool same_group(const struct group *g, const struct group_spec *m, bool offload,
+		       unsigned nqueues)
 {
 	if (g->n != m->n || g->offload != offload || g->nqueues != nqueues)
 		return false;
 	for (unsigned i = 0; i < m->n; i++)
-		if (g->member[i].cell != m->member[i].cell || g->member[i].version != m->member[i].version || g->in[i].id != m->in[i].id ||
+		if (g->member[i].cell != m->member[i].cell ||
+		    g->member[i].version != m->member[i].version || g->in[i].id != m->in[i].id ||
 		    g->in[i].count != m->in[i].count)
 			return false;
 	return sched_equal(&g->sched, g->in, &m->sched, m->in);
@@ -154,7 +156,8 @@ static unsigned all_plans(const struct group_spec *m)
 }
 
 /* Fills *ps for a phase. After an error there is nothing to free. */
-static int phase_spec(struct group *g, const struct group_spec *m, const struct sched_phase *ph, struct phase_spec *ps, struct err *e)
+static int phase_spec(struct group *g, const struct group_spec *m, const struct sched_phase *ph,
+		      struct phase_spec *ps, struct err *e)
 {
 	unsigned plans = all_plans(m), n = 0;
 	uint32_t *base = xcalloc(ph->nstreams, sizeof(*base));
@@ -171,14 +174,16 @@ static int phase_spec(struct group *g, const struct group_spec *m, const struct 
 		const struct sched_slot *slot = &ph->slot[i];
 		const struct stream_frames *s = m->member[ph->stream[slot->stream]].frames;
 		ps->cycle[i] = (struct frun_slot){.stream = slot->stream,
-						  .plan = (uint16_t)(base[slot->stream] + s->item[slot->item])};
+						  .plan = (uint16_t)(base[slot->stream] +
+								     s->item[slot->item])};
 		g->sizes = fnv1a_number(g->sizes, s->plan[s->item[slot->item]].len);
 	}
 	free(base);
 	if (n > UINT16_MAX + 1u) {
 		phase_spec_free(ps);
-		return err_set(e, EINVAL, "its streams have %u different frames, at most %u; fewer sizes help", n,
-			       UINT16_MAX + 1u);
+		return err_set(e, EINVAL,
+			       "its streams have %u different frames, at most %u; fewer sizes help",
+			       n, UINT16_MAX + 1u);
 	}
 	return 0;
 }
@@ -192,7 +197,8 @@ static uint32_t lanes_of(const struct group *g)
 }
 
 /* Makes the fruns of phase p for all queues. */
-static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct group_spec *m, struct err *e)
+static int make_phase(struct ctl *c, struct group *g, unsigned p, const struct group_spec *m,
+		      struct err *e)
 {
 	const struct sched_phase *ph = &g->sched.phase[p];
 	unsigned nq = g->nqueues;
@@ -275,7 +281,8 @@ static void prog_number(struct ctl *c, struct group *g, const struct group *like
 	send_ctl(c)->sched_seq += g->sched.nphases;
 }
 
-int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, struct group **out, struct err *e)
+int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, struct group **out,
+	       struct err *e)
 {
 	bool offload = all_offload(cp, spec);
 	struct group *like = spec->like;
@@ -357,15 +364,18 @@ int program_sizes_check(const struct ctl_port *cp, uint64_t sizes, struct err *e
 {
 	if (sizes <= MAX_SIZES)
 		return 0;
-	return err_set(e, EINVAL, "port %u: its streams have %llu frame sizes in all, at most %d; fewer sizes or streams help", cp->p.id,
-		       (unsigned long long)sizes, MAX_SIZES);
+	return err_set(
+		e, EINVAL,
+		"port %u: its streams have %llu frame sizes in all, at most %d; fewer sizes or streams help",
+		cp->p.id, (unsigned long long)sizes, MAX_SIZES);
 }
 
 int program_pick(const struct ctl_port *cp, struct picked *out, struct err *e)
 {
 	uint64_t sizes = 0;
 
-	*out = (struct picked){.turn = xcalloc(cp->total, sizeof(*out->turn)), .own = xcalloc(cp->total, sizeof(*out->own))};
+	*out = (struct picked){.turn = xcalloc(cp->total, sizeof(*out->turn)),
+			       .own = xcalloc(cp->total, sizeof(*out->own))};
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		struct stream *s = cp->stream[i];
 		if (s == NULL || !s->cfg.enabled)
@@ -378,8 +388,9 @@ int program_pick(const struct ctl_port *cp, struct picked *out, struct err *e)
 	}
 	qsort(out->own, out->nown, sizeof(*out->own), by_cell);
 	if (out->nturn + out->nown == 0)
-		return err_set(e, EINVAL, "port %u: no stream is enabled; `set %u/%u enabled on` enables one", cp->p.id,
-			       cp->p.id, stream_first(cp)->cfg.id);
+		return err_set(e, EINVAL,
+			       "port %u: no stream is enabled; `set %u/%u enabled on` enables one",
+			       cp->p.id, cp->p.id, stream_first(cp)->cfg.id);
 	return program_sizes_check(cp, sizes, e);
 }
 
@@ -408,11 +419,16 @@ void program_add(struct program *p, struct group *g)
 }
 
 /* Adds to `to` the group of the streams s[0..n). It takes their schedule. */
-static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int32_t cell, struct stream *const *s,
-		     const struct sched_in *in, unsigned n, unsigned of, struct sched *sched, const struct program *old, struct err *e)
+static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int32_t cell,
+		     struct stream *const *s, const struct sched_in *in, unsigned n, unsigned of,
+		     struct sched *sched, const struct program *old, struct err *e)
 {
-	struct group_spec spec = {.cell = cell, .n = n, .of = of, .in = (struct sched_in *)(uintptr_t)in,
-				  .member = xcalloc(n, sizeof(*spec.member)), .sched = *sched};
+	struct group_spec spec = {.cell = cell,
+				  .n = n,
+				  .of = of,
+				  .in = (struct sched_in *)(uintptr_t)in,
+				  .member = xcalloc(n, sizeof(*spec.member)),
+				  .sched = *sched};
 	struct group *had = group_of(old, cell), *g;
 	struct err why = {.text = ""};
 
@@ -430,8 +446,8 @@ static int add_group(struct ctl *c, struct ctl_port *cp, struct program *to, int
 }
 
 /* Adds to `to` the group of a stream with a rate of its own. of: how many of these there are. */
-static int add_own(struct ctl *c, struct ctl_port *cp, struct program *to, struct stream *s, unsigned of,
-		   const struct program *old, struct err *e)
+static int add_own(struct ctl *c, struct ctl_port *cp, struct program *to, struct stream *s,
+		   unsigned of, const struct program *old, struct err *e)
 {
 	struct sched_in in = sched_in_of(s);
 	struct sched sched;
@@ -440,8 +456,8 @@ static int add_own(struct ctl *c, struct ctl_port *cp, struct program *to, struc
 	return rc < 0 ? rc : add_group(c, cp, to, (int32_t)s->cell, &s, &in, 1, of, &sched, old, e);
 }
 
-int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out,
-		 struct err *e)
+int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit,
+		 struct program *out, struct err *e)
 {
 	struct sched sched = {0};
 	struct picked p;

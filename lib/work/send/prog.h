@@ -14,15 +14,15 @@ struct tag_entry;
 /* One phase on one Tx queue. */
 struct prog {
 	struct frun *run;
-	void *state, *mem;         /* mem: the allocation that state lies in */
-	uint32_t *tag;             /* the tag of each class; NULL: there are none yet */
-	struct tag_entry **entry;  /* what holds these tags */
+	void *state, *mem;        /* mem: the allocation that state lies in */
+	uint32_t *tag;            /* the tag of each class; NULL: there are none yet */
+	struct tag_entry **entry; /* what holds these tags */
 };
 
 /* A stream in a group. */
 struct group_member {
-	uint32_t cell;             /* of the stream; it stays when the id changes */
-	uint64_t version;          /* of the stream's plans: another number, other frames */
+	uint32_t cell;    /* of the stream; it stays when the id changes */
+	uint64_t version; /* of the stream's plans: another number, other frames */
 	struct stream_frames *frames;
 };
 
@@ -34,36 +34,37 @@ struct group_spec {
 	struct group_member *member;
 	struct sched_in *in;
 	struct sched sched;
-	struct group *like;        /* the group until now, if the same order goes on; else NULL */
+	struct group *like; /* the group until now, if the same order goes on; else NULL */
 };
 
 struct group {
 	unsigned refs;
-	int32_t cell;              /* of the stream whose own rate this is; -1: the port's schedule */
+	/* of the stream whose own rate this is; -1: the port's schedule */
+	int32_t cell;
 	struct sched sched;
-	struct sched_in *in;       /* n streams that the schedule was made of */
+	struct sched_in *in;         /* n streams that the schedule was made of */
 	struct group_member *member; /* the same streams in the same order */
 	unsigned n, nqueues;
 	/* The port's groups of this kind, this one included: 1 for the schedule, else the number of
 	 * streams with rates of their own. The more there are, the fewer lanes each frun gets. */
 	unsigned of;
-	struct prog *prog;         /* [queue * sched.nphases + phase] */
+	struct prog *prog; /* [queue * sched.nphases + phase] */
 	/* Numbers of the group's order. A group that replaces this one and has the same order takes
 	 * them over. epoch is gen_group.epoch; phase p has sched_id + p as frun_spec.sched_id. */
 	uint64_t epoch, sched_id;
-	uint64_t *l1, *l2;         /* bytes before each phase: on the wire, at layer 2 */
-	unsigned size;             /* of all frames, with FCS; 0: sizes differ */
-	double mean_size;          /* of a frame, with FCS */
-	uint64_t sizes;            /* a hash of the sequence of sizes */
-	bool offload;              /* checksums are made by the NIC */
-	size_t bytes;              /* memory of programs and states of one queue */
+	uint64_t *l1, *l2; /* bytes before each phase: on the wire, at layer 2 */
+	unsigned size;     /* of all frames, with FCS; 0: sizes differ */
+	double mean_size;  /* of a frame, with FCS */
+	uint64_t sizes;    /* a hash of the sequence of sizes */
+	bool offload;      /* checksums are made by the NIC */
+	size_t bytes;      /* memory of programs and states of one queue */
 };
 
 /* All that a port sends. Groups are in ascending order of cell. */
 struct program {
 	unsigned ngroups;
 	struct group **group;
-	bool counted;              /* some stream has a count of its own */
+	bool counted; /* some stream has a count of its own */
 };
 
 /* The rate of a group in a run. */
@@ -72,18 +73,18 @@ struct group_rate {
 	/* by_bytes: bytes are paced, not frames; l2: those at layer 2, else those on the wire. max:
 	 * as fast as possible. */
 	bool by_bytes, l2, max;
-	bool changed;          /* since the run's start */
+	bool changed; /* since the run's start */
 	/* pps: frames/s. If the rate changes with time this is the rate at the end; if frames leave
 	 * only a part of the time it is the mean. per_s: frames/s or bytes/s, whichever is paced,
 	 * with which the rate begins, while frames leave. */
 	double pps, per_s;
-	double from_pps;       /* frames/s at the begin, while frames leave */
-	uint64_t since_tsc;    /* since when it has this rate; 0: since the run began */
+	double from_pps;           /* frames/s at the begin, while frames leave */
+	uint64_t since_tsc;        /* since when it has this rate; 0: since the run began */
 	struct pace_period period; /* by the clock as it was known then */
-	uint64_t frames;       /* due within the run's time at this rate; UINT64_MAX: no bound */
-	uint64_t sizes;        /* by_bytes: group.sizes */
-	bool shaped;           /* deadlines follow from `shape`, which is made of `spec` */
-	struct shape_spec {    /* compared as bytes */
+	uint64_t frames;    /* due within the run's time at this rate; UINT64_MAX: no bound */
+	uint64_t sizes;     /* by_bytes: group.sizes */
+	bool shaped;        /* deadlines follow from `shape`, which is made of `spec` */
+	struct shape_spec { /* compared as bytes */
 		struct arrival arrival;
 		struct pace_trend trend;
 		double wire_per_s; /* bursts: units/s at the speed of the link */
@@ -93,15 +94,15 @@ struct group_rate {
 
 /* What this work keeps of a port. */
 struct send_port {
-	struct gen_state **gen;    /* the state of each Tx queue */
-	struct program program;    /* what the port sends, or sent last */
-	struct program next;       /* while a start is being checked: what it would send */
-	struct cnt_tx before;      /* tx_so_far() when the run began */
-	struct group_rate *rate;   /* one for each group of the program */
+	struct gen_state **gen;  /* the state of each Tx queue */
+	struct program program;  /* what the port sends, or sent last */
+	struct program next;     /* while a start is being checked: what it would send */
+	struct cnt_tx before;    /* tx_so_far() when the run began */
+	struct group_rate *rate; /* one for each group of the program */
 	unsigned nrates;
-	struct hist **late_base;   /* lateness on each Tx queue at the last clear; NULL: none */
-	char said[SAID_MAX];       /* the last note about settings that could not be taken over */
-	bool order_waits;          /* the settings ask for another order than the one in use */
+	struct hist **late_base; /* lateness on each Tx queue at the last clear; NULL: none */
+	char said[SAID_MAX];     /* the last note about settings that could not be taken over */
+	bool order_waits;        /* the settings ask for another order than the one in use */
 };
 /* What this work keeps of control. */
 struct send_ctl {
@@ -109,8 +110,14 @@ struct send_ctl {
 	struct tags *tags;
 };
 extern const struct work work_send;
-static inline struct send_port *send_of(const struct ctl_port *cp) { return work_port(cp, &work_send); }
-static inline struct send_ctl *send_ctl(const struct ctl *ctl) { return work_ctl(ctl, &work_send); }
+static inline struct send_port *send_of(const struct ctl_port *cp)
+{
+	return work_port(cp, &work_send);
+}
+static inline struct send_ctl *send_ctl(const struct ctl *ctl)
+{
+	return work_ctl(ctl, &work_send);
+}
 
 /* ---- prog.c ---- */
 
@@ -120,7 +127,8 @@ void group_unref(struct ctl *c, struct group *g);
 void program_free(struct ctl *c, struct program *p);
 /* Makes a group with one reference. If nothing has changed since spec->like was made, *out is that
  * group with one reference more. Returns 0 or -errno; *e then says why without naming the port. */
-int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, struct group **out, struct err *e);
+int group_make(struct ctl *c, struct ctl_port *cp, struct group_spec *spec, struct group **out,
+	       struct err *e);
 /* Returns the group with that cell. NULL: there is none. */
 struct group *group_of(const struct program *p, int32_t cell);
 /* The enabled streams of a port: those of the schedule in ascending order of id, and those with a
@@ -143,7 +151,8 @@ struct group_member group_member_of(const struct stream *s);
 /* Makes a new program of the enabled streams of a port, into *out. Groups of `old` (may be NULL)
  * that have not changed are taken over. limit: frames of the port's count; UINT64_MAX: none.
  * Returns 0 or -errno; *e then names the port or stream. */
-int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, struct err *e);
+int program_make(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit,
+		 struct program *out, struct err *e);
 /* control.c: makes *p what the port sends. It belongs to the port then. */
 void program_take(struct ctl *c, struct ctl_port *cp, struct program *p);
 extern const struct work_run send_run; /* send_start.c */
@@ -154,8 +163,8 @@ void program_add(struct program *p, struct group *g);
  * order must therefore stay as it is: *out has the streams of `old` in the same order, with the
  * frames that their settings say now. *other: the settings ask for another order, which has to wait
  * for the next start. */
-int program_follow(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit, struct program *out, bool *other,
-		   struct err *e);
+int program_follow(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit,
+		   struct program *out, bool *other, struct err *e);
 /* sizes: the number of frame sizes of all streams of the port together. Returns 0, or -EINVAL with
  * *e if a port may not have so many. */
 int program_sizes_check(const struct ctl_port *cp, uint64_t sizes, struct err *e);
@@ -203,7 +212,8 @@ uint64_t rates_limit(const struct ctl_port *cp, unsigned group);
 
 /* Sets a->spec and a->shaped for a group of that rate, from the settings. a->per_s, a->by_bytes and
  * a->l2 are set already. */
-void shape_of(const struct ctl_port *cp, const struct group *g, const struct rate *r, const struct arrival *arrival, struct group_rate *a);
+void shape_of(const struct ctl_port *cp, const struct group *g, const struct rate *r,
+	      const struct arrival *arrival, struct group_rate *a);
 /* Makes a->shape by the clock as it is known now. a->period is set already. */
 void shape_make(struct group_rate *a);
 /* Returns the share of the time in which frames leave, at that rate. */

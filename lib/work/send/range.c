@@ -10,26 +10,45 @@
 #include "send_app.h"
 
 static const char *const firsts[] = {
-	"dst", "src", "type", "proto", "tcp", "ttl", "vlan", "size", "cos", "tos", "hop_limits", "traffic_class", "gtpu", "teid", "vxlan",
-	"mpls", "gre", "gre_key", "qinq", NULL,
+	"dst",   "src",  "type", "proto",      "tcp",           "ttl",  "vlan",
+	"size",  "cos",  "tos",  "hop_limits", "traffic_class", "gtpu", "teid",
+	"vxlan", "mpls", "gre",  "gre_key",    "qinq",          NULL,
 };
 static const char *const about_first[] = {
-	"destination mac, ip or port", "source mac, ip or port", "ipv4 or ipv6", "tcp, udp or icmp", "flags, seq or ack", "time to live or hop limit",
-	"VLAN id", "frame size with FCS", "priority of the VLAN tag", "type of service or traffic class", "IPv6 hop limit", "IPv6 traffic class",
-	"GTP-U tunnel endpoint", "GTP-U tunnel endpoint", "gid or vni", "entry: label, class and ttl at once", "key", "key of the gre header",
+	"destination mac, ip or port",
+	"source mac, ip or port",
+	"ipv4 or ipv6",
+	"tcp, udp or icmp",
+	"flags, seq or ack",
+	"time to live or hop limit",
+	"VLAN id",
+	"frame size with FCS",
+	"priority of the VLAN tag",
+	"type of service or traffic class",
+	"IPv6 hop limit",
+	"IPv6 traffic class",
+	"GTP-U tunnel endpoint",
+	"GTP-U tunnel endpoint",
+	"gid or vni",
+	"entry: label, class and ttl at once",
+	"key",
+	"key of the gre header",
 	"index: outer and inner VLAN id",
 };
 _Static_assert(ARRAY_SIZE(firsts) == ARRAY_SIZE(about_first) + 1, "one line for each word");
-static const char *const seconds[] = {"mac", "ip", "port", "flags", "flag", "seq", "ack", "gid", "vni", "vid", "entry", "key", "index", NULL};
-static const char *const parts[] = {"start", "min", "minimum", "max", "maximum", "inc", "increment", NULL};
+static const char *const seconds[] = {"mac", "ip",  "port", "flags", "flag", "seq",   "ack",
+				      "gid", "vni", "vid",  "entry", "key",  "index", NULL};
+static const char *const parts[] = {"start",   "min", "minimum",   "max",
+				    "maximum", "inc", "increment", NULL};
 
 /* Words whose row does not follow from the table of ranges: the row of another word, or a row that
  * is not a range, because Pktgen sets these in the single packet. */
 static const struct {
 	const char *words, *row;
 } others[] = {
-	{"tcp flag", "range.tcp-flags"}, {"teid", "range.teid"}, {"vxlan vid", "range.vni"}, {"mpls entry", "mpls-entry"},
-	{"gre key", "gre.key"}, {"gre_key", "gre.key"}, {"qinq index", "qinqids"},
+	{"tcp flag", "range.tcp-flags"}, {"teid", "range.teid"}, {"vxlan vid", "range.vni"},
+	{"mpls entry", "mpls-entry"},    {"gre key", "gre.key"}, {"gre_key", "gre.key"},
+	{"qinq index", "qinqids"},
 };
 
 /* Appends the name of the row; nothing: there is no such pair of words. v6: the value is an IPv6
@@ -44,7 +63,8 @@ static void row_name(const char *words, bool v6, struct sbuf *out)
 	}
 	for (unsigned i = 0; i < held_nwords; i++) {
 		bool six = strchr(held_words[i].name, '6') != NULL;
-		if (strcmp(held_words[i].words, words) == 0 && (six == v6 || strstr(words, " ip") == NULL)) {
+		if (strcmp(held_words[i].words, words) == 0 &&
+		    (six == v6 || strstr(words, " ip") == NULL)) {
 			sbuf_addf(out, "range.%s", held_words[i].name);
 			return;
 		}
@@ -56,7 +76,10 @@ static void row_name(const char *words, bool v6, struct sbuf *out)
 static int no_such(const char *word, const struct arg_val *args, struct err *e)
 {
 	struct sbuf can = {0}, words = {0}, row = {0};
-	const char *given = args[0].given ? seconds[args[0].choice] : args[1].given ? parts[args[1].choice] : args[2].given ? args[2].text : "";
+	const char *given = args[0].given   ? seconds[args[0].choice]
+			    : args[1].given ? parts[args[1].choice]
+			    : args[2].given ? args[2].text
+					    : "";
 	int col = args[0].given ? args[0].col : args[1].given ? args[1].col : args[2].col;
 
 	for (unsigned i = 0; seconds[i] != NULL; i++) {
@@ -72,10 +95,11 @@ static int no_such(const char *word, const struct arg_val *args, struct err *e)
 	if (given[0] == '\0' && can.len > 0)
 		err_at(e, EINVAL, col, "range %s: %s%s is missing", word, one_of, sbuf_str(&can));
 	else if (can.len == 0)
-		err_at(e, EINVAL, col, "range %s: \"%.40s\" has no meaning here; a value is wanted", word, given);
+		err_at(e, EINVAL, col, "range %s: \"%.40s\" has no meaning here; a value is wanted",
+		       word, given);
 	else
-		err_at(e, EINVAL, col, "range %s: %s%s is wanted here, not \"%.*s\"", word, one_of, sbuf_str(&can),
-		       (int)strcspn(given, " "), given);
+		err_at(e, EINVAL, col, "range %s: %s%s is wanted here, not \"%.*s\"", word, one_of,
+		       sbuf_str(&can), (int)strcspn(given, " "), given);
 	sbuf_free(&can);
 	sbuf_free(&words);
 	sbuf_free(&row);
@@ -95,14 +119,17 @@ static int range_run(struct cmd_run *r, const struct arg_val *args, struct err *
 	const char *given = args[VALUE].given ? args[VALUE].text : "";
 	row_name(sbuf_str(&words), strchr(given, ':') != NULL, &name);
 	int rc = name.len == 0 ? no_such(firsts[args[FIRST].choice], &args[SECOND], &own) : 0;
-	const struct setting *row = rc == 0 ? cmd_setting_find(r->cmd, sbuf_str(&name), &own) : NULL;
+	const struct setting *row =
+		rc == 0 ? cmd_setting_find(r->cmd, sbuf_str(&name), &own) : NULL;
 	if (row != NULL && !args[PART].given && !args[VALUE].given) {
-		rc = err_at(&own, EINVAL, args[VALUE].col, "range %s: the value is missing; `help %s` shows what is allowed", sbuf_str(&words),
-			    row->name);
+		rc = err_at(&own, EINVAL, args[VALUE].col,
+			    "range %s: the value is missing; `help %s` shows what is allowed",
+			    sbuf_str(&words), row->name);
 	} else if (row != NULL) {
 		int col = args[PART].given ? args[PART].col : args[VALUE].col;
 		if (args[PART].given)
-			sbuf_addf(&value, "%s%s", parts[args[PART].choice], given[0] != '\0' ? " " : "");
+			sbuf_addf(&value, "%s%s", parts[args[PART].choice],
+				  given[0] != '\0' ? " " : "");
 		sbuf_add(&value, given);
 		rc = cmd_set(r->cmd, &args[PORTS].target, row, sbuf_str(&value), r->note, &own);
 		own.col = own.col >= 0 ? col + own.col : args[PORTS].col;
@@ -127,7 +154,9 @@ static const struct arg_spec args_range[] = {
 };
 
 const struct verb verb_range = {
-	.name = "range", .args = args_range, .run = range_run,
+	.name = "range",
+	.args = args_range,
+	.run = range_run,
 	.help = "Say how a field changes from frame to frame, in Pktgen's words.\n"
 		"start, min, max and inc are given all four at once, or one by its name.\n"
 		"The ranges are held until `enable <ports> range`. The first frame has the value start; each next one inc more, and\n"

@@ -8,17 +8,21 @@
 /* Returns the rate of a group as the settings ask for it, without period and shape. Where frames
  * have different sizes and the rate is one of bits or percent, bytes are paced; otherwise frames.
  * With Poisson arrivals frames are paced too: gaps by bytes would not be exponential. */
-static struct group_rate rate_asked(const struct ctl_port *cp, const struct rate *r, const struct arrival *arrival, const struct group *g)
+static struct group_rate rate_asked(const struct ctl_port *cp, const struct rate *r,
+				    const struct arrival *arrival, const struct group *g)
 {
 	struct group_rate a = {.cell = g->cell, .frames = UINT64_MAX};
 	uint64_t speed_bps = plan_speed(cp);
 
 	a.pps = plan_pps(r, speed_bps, g->mean_size, &a.max);
 	a.per_s = a.pps;
-	if (g->size == 0 && r->kind != RATE_PPS && r->kind != RATE_MAX && arrival->kind != ARRIVAL_POISSON) {
+	if (g->size == 0 && r->kind != RATE_PPS && r->kind != RATE_MAX &&
+	    arrival->kind != ARRIVAL_POISSON) {
 		a.by_bytes = true;
 		a.l2 = r->kind == RATE_L2_BPS;
-		a.per_s = (r->kind == RATE_PERCENT ? (double)speed_bps * r->value / 100 : r->value) / 8;
+		a.per_s =
+			(r->kind == RATE_PERCENT ? (double)speed_bps * r->value / 100 : r->value) /
+			8;
 		a.sizes = g->sizes;
 	}
 	if (a.max)
@@ -33,8 +37,9 @@ static struct group_rate rate_asked(const struct ctl_port *cp, const struct rate
 /* Returns whether both ask for the same. */
 static bool rate_same(const struct group_rate *a, const struct group_rate *b)
 {
-	return a->by_bytes == b->by_bytes && a->l2 == b->l2 && a->max == b->max && a->per_s == b->per_s &&
-	       a->sizes == b->sizes && a->shaped == b->shaped && memcmp(&a->spec, &b->spec, sizeof(a->spec)) == 0;
+	return a->by_bytes == b->by_bytes && a->l2 == b->l2 && a->max == b->max &&
+	       a->per_s == b->per_s && a->sizes == b->sizes && a->shaped == b->shaped &&
+	       memcmp(&a->spec, &b->spec, sizeof(a->spec)) == 0;
 }
 
 /* Returns the rate that the group with that cell has in the run. NULL: none. */
@@ -55,9 +60,11 @@ static const struct group_rate *rate_of(const struct ctl_port *cp, int32_t cell)
 
 /* Returns the rate and the arrivals that the settings have for a group. NULL: the group is a stream
  * that has lost its own rate or is deleted, and goes on because the order stays as it is. */
-static const struct rate *setting_of(const struct ctl_port *cp, const struct group *g, const struct arrival **arrival)
+static const struct rate *setting_of(const struct ctl_port *cp, const struct group *g,
+				     const struct arrival **arrival)
 {
-	const struct stream *s = g->cell >= 0 ? stream_of_cell(cp, (uint32_t)g->cell, g->in[0].id) : NULL;
+	const struct stream *s =
+		g->cell >= 0 ? stream_of_cell(cp, (uint32_t)g->cell, g->in[0].id) : NULL;
 
 	*arrival = &cp->p.cfg.arrival;
 	if (g->cell < 0)
@@ -91,8 +98,9 @@ void rates_follow(struct ctl_port *cp)
 			to[i].changed = !r->armed;
 			to[i].since_tsc = r->armed ? 0 : clock_tsc();
 			if (!to[i].max)
-				to[i].period = to[i].by_bytes ? pace_byte_period(clock_hz(), to[i].per_s)
-							      : pace_period(clock_hz(), to[i].per_s);
+				to[i].period = to[i].by_bytes
+						       ? pace_byte_period(clock_hz(), to[i].per_s)
+						       : pace_period(clock_hz(), to[i].per_s);
 			if (to[i].shaped)
 				shape_make(&to[i]);
 			other = true;
@@ -161,12 +169,15 @@ void rates_arm(struct ctl_port *cp)
 		/* The number of frames follows from the exact rate. If rounding on the clock puts
 		 * the last deadline after the end, the end moves. */
 		struct pace p = {.period = a->period, .t0 = start_tsc};
-		a->frames = shape_is_plain(a) ? frames_before(g, a, pace_frames(a->per_s, duration_ns)) : shape_frames(g, a, duration_ns);
+		a->frames = shape_is_plain(a)
+				    ? frames_before(g, a, pace_frames(a->per_s, duration_ns))
+				    : shape_frames(g, a, duration_ns);
 		if (a->frames == UINT64_MAX)
 			continue;
 		uint64_t due = 0;
 		if (a->frames > 0)
-			due = a->shaped ? start_tsc + shape_due(g, a, a->frames - 1) : pace_due(&p, rate_begins(g, a, a->frames - 1));
+			due = a->shaped ? start_tsc + shape_due(g, a, a->frames - 1)
+					: pace_due(&p, rate_begins(g, a, a->frames - 1));
 		if (due >= r->end_tsc)
 			r->end_tsc = due + 1;
 	}
@@ -182,7 +193,8 @@ uint64_t rates_limit(const struct ctl_port *cp, unsigned i)
 
 /* rates_end() for a group that had n frames and whose deadlines do not follow from the rate alone.
  * If the run had a time and was not stopped, that time is the answer. 0: not known. */
-static uint64_t shaped_end(const struct ctl_port *cp, const struct group *g, const struct group_rate *a, uint64_t n)
+static uint64_t shaped_end(const struct ctl_port *cp, const struct group *g,
+			   const struct group_rate *a, uint64_t n)
 {
 	if (cp->run.duration_ns != 0 && !cp->run.stop)
 		return clock_cycles(cp->run.duration_ns);
@@ -203,7 +215,8 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 		if (a->shaped && !shape_is_plain(a)) {
 			if (sp->nrates > 1 && n == UINT64_MAX)
 				return 0;
-			uint64_t due = shaped_end(cp, sp->program.group[i], a, sp->nrates > 1 ? n : sent);
+			uint64_t due =
+				shaped_end(cp, sp->program.group[i], a, sp->nrates > 1 ? n : sent);
 			if (due == 0)
 				return 0;
 			last = due > last ? due : last;
@@ -235,7 +248,8 @@ uint64_t rates_due(const struct ctl_port *cp, uint64_t k)
 	if (a->spec.arrival.kind == ARRIVAL_POISSON)
 		return 0;
 	if (a->shaped)
-		return shape_due(sp->program.group[0], a, k) - shape_due(sp->program.group[0], a, 0);
+		return shape_due(sp->program.group[0], a, k) -
+		       shape_due(sp->program.group[0], a, 0);
 	p.period = a->period;
 	return pace_due(&p, rate_begins(sp->program.group[0], a, k));
 }
@@ -248,7 +262,8 @@ bool rates_vary(const struct ctl_port *cp)
 		const struct sched *s = &sp->program.group[i]->sched;
 		if (sp->rate[i].spec.trend.over_ns != 0)
 			return true;
-		if (sp->nrates > 1 ? s->total != UINT64_MAX : sp->rate[i].by_bytes && s->nphases > 1)
+		if (sp->nrates > 1 ? s->total != UINT64_MAX
+				   : sp->rate[i].by_bytes && s->nphases > 1)
 			return true;
 	}
 	return false;
@@ -269,7 +284,10 @@ bool rates_load(const struct ctl_port *cp, struct ctl_load *l)
 		if (r != NULL)
 			load_rate(l, r, plan_speed(cp), g->mean_size);
 		else if (had != NULL)
-			load_rate(l, &(struct rate){.kind = had->max ? RATE_MAX : RATE_PPS, .value = had->pps}, plan_speed(cp), g->mean_size);
+			load_rate(l,
+				  &(struct rate){.kind = had->max ? RATE_MAX : RATE_PPS,
+						 .value = had->pps},
+				  plan_speed(cp), g->mean_size);
 		for (unsigned m = 0; m < g->n; m++)
 			load_sizes(l, g->member[m].frames);
 	}

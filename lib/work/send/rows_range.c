@@ -11,7 +11,7 @@
 
 /* The value of a row: start, min, max and inc, or some of them. */
 struct held_val {
-	uint8_t mask;         /* a bit for each value that is given */
+	uint8_t mask; /* a bit for each value that is given */
 	uint8_t v[4][VT_FIELD_BYTES];
 };
 #define ALL_FOUR 15
@@ -23,12 +23,13 @@ static const struct {
 	const char *word;
 	unsigned which;
 } parts[] = {
-	{"start", RANGE_START}, {"min", RANGE_MIN}, {"minimum", RANGE_MIN}, {"max", RANGE_MAX}, {"maximum", RANGE_MAX},
-	{"inc", RANGE_INC}, {"increment", RANGE_INC},
+	{"start", RANGE_START}, {"min", RANGE_MIN}, {"minimum", RANGE_MIN},   {"max", RANGE_MAX},
+	{"maximum", RANGE_MAX}, {"inc", RANGE_INC}, {"increment", RANGE_INC},
 };
 
 /* Parses one word of text by of[0], or for an increment by of[1]. */
-static int parse_one(const struct vspec *of, bool inc, const char *text, size_t len, uint8_t v[VT_FIELD_BYTES], struct err *e)
+static int parse_one(const struct vspec *of, bool inc, const char *text, size_t len,
+		     uint8_t v[VT_FIELD_BYTES], struct err *e)
 {
 	struct vspec number = {.type = &vt_fuint, .bits = of[0].bits};
 	char word[64];
@@ -84,7 +85,8 @@ static int held_vparse(const struct vspec *s, const char *text, void *out, struc
 				break;
 		}
 		if (n == want)
-			return vspec_fail(s, EINVAL, (int)(p - text), e, text, "has more than %u value%s", want, want == 1 ? "" : "s");
+			return vspec_fail(s, EINVAL, (int)(p - text), e, text,
+					  "has more than %u value%s", want, want == 1 ? "" : "s");
 		unsigned at = which >= 0 ? (unsigned)which : n;
 		int rc = parse_one(s->of, at == RANGE_INC, p, len, val.v[at], e);
 		if (rc < 0) {
@@ -96,7 +98,8 @@ static int held_vparse(const struct vspec *s, const char *text, void *out, struc
 		p += len;
 	}
 	if (n < want)
-		return vspec_fail(s, EINVAL, (int)strlen(text), e, text, "has %u of %u values", n, want);
+		return vspec_fail(s, EINVAL, (int)strlen(text), e, text, "has %u of %u values", n,
+				  want);
 	memcpy(out, &val, sizeof(val));
 	return 0;
 }
@@ -112,7 +115,11 @@ static void held_vprint(const struct vspec *s, const void *v, struct sbuf *out)
 			continue;
 		sbuf_add(out, sep);
 		if (n == 4 && val->mask != ALL_FOUR)
-			sbuf_addf(out, "%s ", i == RANGE_START ? "start" : i == RANGE_MIN ? "min" : i == RANGE_MAX ? "max" : "inc");
+			sbuf_addf(out, "%s ",
+				  i == RANGE_START ? "start"
+				  : i == RANGE_MIN ? "min"
+				  : i == RANGE_MAX ? "max"
+						   : "inc");
 		if (s->of->type == &vt_enum)
 			sbuf_add(out, s->of->choices[val->v[i][VT_FIELD_BYTES - 1]]);
 		else
@@ -128,7 +135,8 @@ static void held_vallowed(const struct vspec *s, struct sbuf *out)
 	vspec_allowed(s->of, out);
 }
 
-static void held_vcomplete(const struct vspec *s, const char *prefix, void (*offer)(void *arg, const char *word), void *arg)
+static void held_vcomplete(const struct vspec *s, const char *prefix,
+			   void (*offer)(void *arg, const char *word), void *arg)
 {
 	if (is_single(s->of)) {
 		s->of->type->complete(s->of, prefix, offer, arg);
@@ -140,14 +148,24 @@ static void held_vcomplete(const struct vspec *s, const char *prefix, void (*off
 }
 
 static const struct vtype vt_held = {
-	.name = "range", .syntax = "START MIN MAX INC", .size = sizeof(struct held_val), .parse = held_vparse, .print = held_vprint,
-	.complete = held_vcomplete, .allowed = held_vallowed,
+	.name = "range",
+	.syntax = "START MIN MAX INC",
+	.size = sizeof(struct held_val),
+	.parse = held_vparse,
+	.print = held_vprint,
+	.complete = held_vcomplete,
+	.allowed = held_vallowed,
 };
 
 /* The type of rows that have one value. */
 static const struct vtype vt_held_one = {
-	.name = "held", .syntax = "one value", .size = sizeof(struct held_val), .parse = held_vparse, .print = held_vprint,
-	.complete = held_vcomplete, .allowed = held_vallowed,
+	.name = "held",
+	.syntax = "one value",
+	.size = sizeof(struct held_val),
+	.parse = held_vparse,
+	.print = held_vprint,
+	.complete = held_vcomplete,
+	.allowed = held_vallowed,
 };
 
 static unsigned index_of(const struct setting *row)
@@ -186,7 +204,9 @@ static void held_unset(const struct setting *row, const struct set_obj *obj)
 	memset(&((struct stream_cfg *)obj->cfg)->held[index_of(row)], 0, sizeof(struct held_range));
 }
 
-static const struct setting_store held_store = {.put = held_put, .get = held_get, .unset = held_unset};
+static const struct setting_store held_store = {.put = held_put,
+						.get = held_get,
+						.unset = held_unset};
 
 /* Warns of ranges that cannot be used as they are. While they are not in use nothing is said, so
  * that they can be given in any order. */
@@ -201,7 +221,8 @@ static bool held_check(const struct setting *row, const struct set_obj *obj, str
 	if (!c->range_on)
 		return true;
 	if (held_count(c) == 0) {
-		err_set(warn, EINVAL, "no range is given yet, so all frames stay the same; for example `range %u dst port 1000 1000 1999 1`",
+		err_set(warn, EINVAL,
+			"no range is given yet, so all frames stay the same; for example `range %u dst port 1000 1000 1999 1`",
 			obj->port);
 		return false;
 	}
@@ -209,20 +230,27 @@ static bool held_check(const struct setting *row, const struct set_obj *obj, str
 	int rc = held_apply(c, &spec, &sizes, warn);
 	frame_spec_free(&spec);
 	if (rc == 0 && held_unused(c, &unused) > 0)
-		rc = err_set(warn, EINVAL, "not in use, because the frame has no such header: range %s", sbuf_str(&unused));
+		rc = err_set(warn, EINVAL,
+			     "not in use, because the frame has no such header: range %s",
+			     sbuf_str(&unused));
 	sbuf_free(&unused);
 	return rc == 0;
 }
 
 static const struct setting ranges_row = {
-	.name = "ranges", .scope = SCOPE_STREAM, .v = {&vt_bool}, .dflt = "off", .offset = offsetof(struct stream_cfg, range_on),
+	.name = "ranges",
+	.scope = SCOPE_STREAM,
+	.v = {&vt_bool},
+	.dflt = "off",
+	.offset = offsetof(struct stream_cfg, range_on),
 	.check = held_check,
 	.help = "whether the ranges (range.dst-port ...) are in use; `enable <ports> range`",
 };
 
 bool send_idle(const struct setting *row, const struct set_obj *obj)
 {
-	return row->store == &held_store && !((const struct stream_cfg *)obj->cfg)->held[index_of(row)].set;
+	return row->store == &held_store &&
+	       !((const struct stream_cfg *)obj->cfg)->held[index_of(row)].set;
 }
 
 static void make_rows(void)
@@ -235,11 +263,18 @@ static void make_rows(void)
 		held_vspec(w, false, &specs[i][0]);
 		held_vspec(w, true, &specs[i][1]);
 		sbuf_addf(&name, "range.%s", w->name);
-		sbuf_addf(&help, "%s, while ranges are on: `range <ports> %s ...`", w->help, w->words);
+		sbuf_addf(&help, "%s, while ranges are on: `range <ports> %s ...`", w->help,
+			  w->words);
 		bool one = is_single(specs[i]);
 		rows[i] = (struct setting){
-			.name = name.s, .scope = SCOPE_STREAM, .v = {.type = one ? &vt_held_one : &vt_held, .of = specs[i]}, .store = &held_store,
-			.dflt = one ? w->dflt[RANGE_START] : NULL, .arg = w, .check = held_check, .help = help.s,
+			.name = name.s,
+			.scope = SCOPE_STREAM,
+			.v = {.type = one ? &vt_held_one : &vt_held, .of = specs[i]},
+			.store = &held_store,
+			.dflt = one ? w->dflt[RANGE_START] : NULL,
+			.arg = w,
+			.check = held_check,
+			.help = help.s,
 		};
 	}
 }

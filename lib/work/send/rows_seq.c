@@ -88,9 +88,10 @@ static int seq_cnt_told(const struct setting *row, const struct set_obj *obj, st
 	seq_cnt_get(row, obj, &k);
 	for (unsigned s = 0; s < ctl_nstreams(ctl, obj->port); s++)
 		if (is_enabled(ctl, obj->port, s) != (s == 0 ? k == 0 : s <= k))
-			return err_set(e, EINVAL,
-				       "%s: port %u: which streams are enabled is not told by a number of slots; `enabled` of each tells", row->name,
-				       obj->port);
+			return err_set(
+				e, EINVAL,
+				"%s: port %u: which streams are enabled is not told by a number of slots; `enabled` of each tells",
+				row->name, obj->port);
 	return 0;
 }
 
@@ -100,11 +101,20 @@ static void rows_seq_keep(const struct setting *row, const struct set_obj *obj)
 	(void)obj;
 }
 
-static const struct setting_store seq_cnt_store = {.put = seq_cnt_put, .get = seq_cnt_get, .unset = rows_seq_keep, .told = seq_cnt_told};
+static const struct setting_store seq_cnt_store = {.put = seq_cnt_put,
+						   .get = seq_cnt_get,
+						   .unset = rows_seq_keep,
+						   .told = seq_cnt_told};
 
 const struct setting send_seq_rows[] = {
-	{.name = "seq_cnt", .alias = "seqcnt,seqCnt", .scope = SCOPE_PORT, .v = {&vt_uint, 0, CTL_MAX_STREAMS - 1}, .dflt = "0", .unit = "slots",
-	 .flags = SET_DERIVED, .store = &seq_cnt_store,
+	{.name = "seq_cnt",
+	 .alias = "seqcnt,seqCnt",
+	 .scope = SCOPE_PORT,
+	 .v = {&vt_uint, 0, CTL_MAX_STREAMS - 1},
+	 .dflt = "0",
+	 .unit = "slots",
+	 .flags = SET_DERIVED,
+	 .store = &seq_cnt_store,
 	 .help = "slots of Pktgen's sequence in use: K enables streams 1 to K alone, 0 stream 0 alone; the same as edits of `enabled`"},
 	{0},
 };

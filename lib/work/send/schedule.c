@@ -15,12 +15,12 @@ struct make {
 	const struct sched_in *in;
 	unsigned n, port;
 	uint64_t limit;
-	uint64_t k, pass; /* the frame and the pass with which the next phase begins */
-	uint64_t *o;      /* of each stream: its frames before that phase */
-	uint32_t *weight; /* of each stream, as used: all 1 if all are equal */
-	uint16_t *active; /* streams of the phase that is being made */
-	uint32_t *turns;  /* of each of these: its frames in one pass */
-	uint16_t *alive;  /* for one_pass() */
+	uint64_t k, pass;        /* the frame and the pass with which the next phase begins */
+	uint64_t *o;             /* of each stream: its frames before that phase */
+	uint32_t *weight;        /* of each stream, as used: all 1 if all are equal */
+	uint16_t *active;        /* streams of the phase that is being made */
+	uint32_t *turns;         /* of each of these: its frames in one pass */
+	uint16_t *alive;         /* for one_pass() */
 	unsigned nactive, slots; /* slots: of all phases so far */
 	struct sched *out;
 };
@@ -82,13 +82,14 @@ static int too_many_turns(const struct make *m, uint64_t turns, struct err *e)
 	for (unsigned a = 1; a < m->nactive; a++)
 		if (m->turns[a] > m->turns[most])
 			most = a;
-	return err_set(e, EINVAL,
-		       "port %u: the weights of its %u streams add up to %llu frames, and the order must repeat within "
-		       "%u: smaller weights "
-		       "in the same proportion help, as in `set %u/%u weight %llu`",
-		       m->port, m->nactive, (unsigned long long)turns, SCHED_MAX_CYCLE, m->port,
-		       m->in[m->active[most]].id,
-		       (unsigned long long)((uint64_t)m->turns[most] * (SCHED_MAX_CYCLE / 2) / turns + 1));
+	return err_set(
+		e, EINVAL,
+		"port %u: the weights of its %u streams add up to %llu frames, and the order must repeat within "
+		"%u: smaller weights "
+		"in the same proportion help, as in `set %u/%u weight %llu`",
+		m->port, m->nactive, (unsigned long long)turns, SCHED_MAX_CYCLE, m->port,
+		m->in[m->active[most]].id,
+		(unsigned long long)((uint64_t)m->turns[most] * (SCHED_MAX_CYCLE / 2) / turns + 1));
 }
 
 /* The error that streams and sizes repeat together only after so many frames (UINT64_MAX: many). */
@@ -107,14 +108,16 @@ static int too_long(const struct make *m, uint64_t frames, const uint16_t *worst
 			"port %u: the %u sizes of stream %u/%u take their turns with %u streams, and all that repeats "
 			"only after %s frames "
 			"(at most %u): fewer sizes help, or `set %u/%u rate ...` gives the stream a rate of its own",
-			m->port, a->nsizes, m->port, a->id, m->nactive, many, SCHED_MAX_CYCLE, m->port, a->id);
-	return err_set(e, EINVAL,
-		       "port %u: the %u sizes of stream %u/%u and the %u of stream %u/%u come together again only "
-		       "after %s frames (at most %u): "
-		       "numbers of sizes that divide each other help, or `set %u/%u rate ...` gives the stream a rate "
-		       "of its own",
-		       m->port, a->nsizes, m->port, a->id, b->nsizes, m->port, b->id, many, SCHED_MAX_CYCLE, m->port,
-		       a->id);
+			m->port, a->nsizes, m->port, a->id, m->nactive, many, SCHED_MAX_CYCLE,
+			m->port, a->id);
+	return err_set(
+		e, EINVAL,
+		"port %u: the %u sizes of stream %u/%u and the %u of stream %u/%u come together again only "
+		"after %s frames (at most %u): "
+		"numbers of sizes that divide each other help, or `set %u/%u rate ...` gives the stream a rate "
+		"of its own",
+		m->port, a->nsizes, m->port, a->id, b->nsizes, m->port, b->id, many,
+		SCHED_MAX_CYCLE, m->port, a->id);
 }
 
 static int too_many_phases(const struct make *m, struct err *e)
@@ -123,11 +126,12 @@ static int too_many_phases(const struct make *m, struct err *e)
 
 	for (unsigned s = 0; s < m->n; s++)
 		with += m->in[s].count != 0;
-	return err_set(e, EINVAL,
-		       "port %u: %u streams end at different times, which makes too many different orders (%u slots, "
-		       "at most %u): counts in "
-		       "proportion to the weights help, or a rate of its own for each, `set %u/... rate ...`",
-		       m->port, with, m->slots, SCHED_MAX_SLOTS, m->port);
+	return err_set(
+		e, EINVAL,
+		"port %u: %u streams end at different times, which makes too many different orders (%u slots, "
+		"at most %u): counts in "
+		"proportion to the weights help, or a rate of its own for each, `set %u/... rate ...`",
+		m->port, with, m->slots, SCHED_MAX_SLOTS, m->port);
 }
 
 /* Returns after how many passes the sizes of all streams are where they were; a huge number: after
@@ -147,7 +151,8 @@ static uint64_t passes_to_repeat(const struct make *m, uint16_t worst[2])
 		lcm = lcm > UINT64_MAX / grow ? UINT64_MAX / grow : lcm * grow;
 	}
 	for (unsigned a = 0; a < m->nactive; a++) {
-		uint64_t n = m->in[m->active[a]].nsizes, p = n / gcd(n, m->turns[a]), both = p / gcd(p, longest);
+		uint64_t n = m->in[m->active[a]].nsizes, p = n / gcd(n, m->turns[a]),
+			 both = p / gcd(p, longest);
 		if (both > clash) {
 			clash = both;
 			worst[1] = both > 1 ? m->active[a] : worst[0];
@@ -181,7 +186,8 @@ static struct sched_phase *add_phase(struct make *m, unsigned ncycle, uint64_t f
 	struct sched *s = m->out;
 
 	if ((s->nphases & (s->nphases - 1)) == 0)
-		s->phase = xrealloc(s->phase, (s->nphases ? 2 * s->nphases : 1) * sizeof(*s->phase));
+		s->phase =
+			xrealloc(s->phase, (s->nphases ? 2 * s->nphases : 1) * sizeof(*s->phase));
 	struct sched_phase *p = &s->phase[s->nphases++];
 	*p = (struct sched_phase){.k0 = m->k,
 				  .end = frames > UINT64_MAX - m->k ? UINT64_MAX : m->k + frames,
@@ -225,7 +231,8 @@ static uint64_t schedule_times(uint64_t a, uint64_t b)
 /* Returns 1 if a phase was added, 0 if all streams have ended, else -errno. */
 static int next_phase(struct make *m, struct err *e)
 {
-	uint64_t whole = find_active(m), passes = whole > 0 ? whole : 1, turns, frames, wanted, cycle;
+	uint64_t whole = find_active(m), passes = whole > 0 ? whole : 1, turns, frames, wanted,
+		 cycle;
 	uint16_t worst[2] = {0, 0};
 
 	if (m->nactive == 0)
@@ -242,8 +249,9 @@ static int next_phase(struct make *m, struct err *e)
 	if (cycle > wanted)
 		cycle = wanted;
 	if (cycle > SCHED_MAX_CYCLE)
-		return turns > SCHED_MAX_CYCLE ? too_many_turns(m, turns, e)
-					       : too_long(m, cycle == wanted ? UINT64_MAX : cycle, worst, e);
+		return turns > SCHED_MAX_CYCLE
+			       ? too_many_turns(m, turns, e)
+			       : too_long(m, cycle == wanted ? UINT64_MAX : cycle, worst, e);
 	m->slots += (unsigned)cycle;
 	if (m->slots > SCHED_MAX_SLOTS)
 		return too_many_phases(m, e);
@@ -256,7 +264,8 @@ static int next_phase(struct make *m, struct err *e)
 	return 1;
 }
 
-int sched_make(const struct sched_in *in, unsigned n, uint64_t limit, unsigned port, struct sched *out, struct err *e)
+int sched_make(const struct sched_in *in, unsigned n, uint64_t limit, unsigned port,
+	       struct sched *out, struct err *e)
 {
 	struct make m = {.in = in, .n = n, .port = port, .limit = limit, .out = out};
 	int rc;
@@ -317,13 +326,15 @@ void sched_copy(struct sched *dst, const struct sched *src)
 	}
 }
 
-bool sched_equal(const struct sched *a, const struct sched_in *ain, const struct sched *b, const struct sched_in *bin)
+bool sched_equal(const struct sched *a, const struct sched_in *ain, const struct sched *b,
+		 const struct sched_in *bin)
 {
 	if (a->nphases != b->nphases || a->total != b->total)
 		return false;
 	for (unsigned i = 0; i < a->nphases; i++) {
 		const struct sched_phase *p = &a->phase[i], *q = &b->phase[i];
-		if (p->k0 != q->k0 || p->end != q->end || p->ncycle != q->ncycle || p->nstreams != q->nstreams ||
+		if (p->k0 != q->k0 || p->end != q->end || p->ncycle != q->ncycle ||
+		    p->nstreams != q->nstreams ||
 		    memcmp(p->slot, q->slot, p->ncycle * sizeof(*p->slot)) != 0 ||
 		    memcmp(p->o0, q->o0, p->nstreams * sizeof(*p->o0)) != 0)
 			return false;

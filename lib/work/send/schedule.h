@@ -23,17 +23,17 @@
 
 /* A stream, as far as the schedule depends on it. */
 struct sched_in {
-	uint32_t id;           /* for texts of errors */
-	uint32_t key;          /* identifies the stream, also when its id changes */
-	uint32_t weight;       /* >= 1 */
-	uint32_t nsizes;       /* >= 1 */
-	uint64_t count;        /* frames after which the stream ends; 0: it does not end */
+	uint32_t id;     /* for texts of errors */
+	uint32_t key;    /* identifies the stream, also when its id changes */
+	uint32_t weight; /* >= 1 */
+	uint32_t nsizes; /* >= 1 */
+	uint64_t count;  /* frames after which the stream ends; 0: it does not end */
 };
 
 /* One frame of a cycle. */
 struct sched_slot {
-	uint16_t stream;       /* index into the phase's streams */
-	uint16_t item;         /* number of the size, among the stream's sizes */
+	uint16_t stream; /* index into the phase's streams */
+	uint16_t item;   /* number of the size, among the stream's sizes */
 };
 
 struct sched_phase {
@@ -42,22 +42,24 @@ struct sched_phase {
 	uint64_t k0, end;
 	unsigned ncycle, nstreams;
 	struct sched_slot *slot; /* ncycle of them; frame k has slot (k - k0) % ncycle */
-	uint16_t *stream;      /* nstreams indexes into the input, ascending */
-	uint64_t *o0;          /* of each of these streams: its frames before k0 */
+	uint16_t *stream;        /* nstreams indexes into the input, ascending */
+	uint64_t *o0;            /* of each of these streams: its frames before k0 */
 };
 
 struct sched {
 	unsigned nphases;
 	struct sched_phase *phase;
-	uint64_t total;        /* frames in all; UINT64_MAX: no end */
+	uint64_t total; /* frames in all; UINT64_MAX: no end */
 };
 
 /* Makes the schedule of in[n], n >= 1, up to frame `limit` (UINT64_MAX: no limit), into *out.
  * Returns 0, or -EINVAL for an order that does not repeat within the bounds above; *e then names
  * streams of `port` and what helps. */
-int sched_make(const struct sched_in *in, unsigned n, uint64_t limit, unsigned port, struct sched *out, struct err *e);
+int sched_make(const struct sched_in *in, unsigned n, uint64_t limit, unsigned port,
+	       struct sched *out, struct err *e);
 void sched_free(struct sched *);
 /* Makes a deep copy. dst is overwritten, not freed first. */
 void sched_copy(struct sched *dst, const struct sched *src);
 /* Returns whether both send the same streams (by key) in the same order. */
-bool sched_equal(const struct sched *a, const struct sched_in *ain, const struct sched *b, const struct sched_in *bin);
+bool sched_equal(const struct sched *a, const struct sched_in *ain, const struct sched *b,
+		 const struct sched_in *bin);

@@ -29,7 +29,8 @@ static unsigned shapes_of(const struct ctl_port *cp)
 
 /* Fills group i for queue q. ph: memory for its phases. shape: memory for its shape, if it has
  * one. */
-static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct gen_phase *ph, struct pace_shape *shape, struct gen_group *out)
+static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct gen_phase *ph,
+		       struct pace_shape *shape, struct gen_group *out)
 {
 	const struct send_port *sp = send_of(cp);
 	const struct group *g = sp->program.group[i];
@@ -39,7 +40,8 @@ static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct
 	for (unsigned p = 0; p < np; p++) {
 		const struct prog *from = &g->prog[q * np + p];
 		ph[p] = (struct gen_phase){.k0 = g->sched.phase[p].k0,
-					   .end = p + 1 < np ? g->sched.phase[p].end : g->sched.total,
+					   .end = p + 1 < np ? g->sched.phase[p].end
+							     : g->sched.total,
 					   .prog = from->run,
 					   .state = from->state,
 					   .tag = from->tag};
@@ -51,7 +53,8 @@ static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct
 				  .by_bytes = a->by_bytes,
 				  .l2 = a->l2,
 				  .period = a->period,
-				  .shape = a->shaped ? memcpy(shape, &a->shape, sizeof(*shape)) : NULL,
+				  .shape = a->shaped ? memcpy(shape, &a->shape, sizeof(*shape))
+						     : NULL,
 				  .limit = rates_limit(cp, i)};
 }
 
@@ -77,16 +80,20 @@ static void *send_fill_part(uint8_t **mem, size_t bytes)
 
 /* Adds the task of queue q. All that the worker reads while it sends lies in one piece of memory,
  * in the order in which it is read. */
-static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned q, struct plan_writer *p)
+static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned q,
+		       struct plan_writer *p)
 {
 	const struct send_port *sp = send_of(cp);
 	const struct program *pr = &sp->program;
 	const struct run *r = &cp->run;
 	const struct send_cfg *cfg = work_cfg(&cp->p.cfg, &work_send);
 	double hz = clock_hz();
-	size_t groups = pr->ngroups * sizeof(struct gen_group), phases = phases_of(pr) * sizeof(struct gen_phase),
+	size_t groups = pr->ngroups * sizeof(struct gen_group),
+	       phases = phases_of(pr) * sizeof(struct gen_phase),
 	       shapes = shapes_of(cp) * sizeof(struct pace_shape), own = gen_mem_size(pr->ngroups);
-	uint8_t *mem = plan_carve(p, send_fill_lines(sizeof(struct gen_job)) + send_fill_lines(groups) + send_fill_lines(phases) + send_fill_lines(shapes) + send_fill_lines(own));
+	uint8_t *mem = plan_carve(p, send_fill_lines(sizeof(struct gen_job)) +
+					     send_fill_lines(groups) + send_fill_lines(phases) +
+					     send_fill_lines(shapes) + send_fill_lines(own));
 	struct gen_job *j = send_fill_part(&mem, sizeof(*j));
 	struct gen_group *g = send_fill_part(&mem, groups);
 	struct gen_phase *ph = send_fill_part(&mem, phases);
@@ -124,14 +131,16 @@ static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned 
 		group_ref(pr->group[i]);
 		plan_keep(p, pr->group[i], release_group);
 	}
-	plan_task(p, &(struct dp_task){.kind = &dp_kind_gen, .state = &sp->gen[q]->base, .job = j}, about);
+	plan_task(p, &(struct dp_task){.kind = &dp_kind_gen, .state = &sp->gen[q]->base, .job = j},
+		  about);
 }
 
 /* Returns whether the port has something to send. A run that is armed waits for its receivers and
  * has no times yet. */
 static bool has_tasks(const struct ctl_port *cp)
 {
-	return send_of(cp)->program.ngroups > 0 && cp->run.id != 0 && !(cp->run.active && cp->run.armed);
+	return send_of(cp)->program.ngroups > 0 && cp->run.id != 0 &&
+	       !(cp->run.active && cp->run.armed);
 }
 
 void send_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)

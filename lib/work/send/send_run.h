@@ -21,7 +21,10 @@
 #define GEN_DATA_OFF (sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM)
 #define GEN_LEN16_OFF offsetof(struct rte_mbuf, data_len)
 #define GEN_LEN32_OFF offsetof(struct rte_mbuf, pkt_len)
-static inline bool gen_pool_fits(struct rte_mempool *mp) { return rte_pktmbuf_priv_size(mp) == 0; }
+static inline bool gen_pool_fits(struct rte_mempool *mp)
+{
+	return rte_pktmbuf_priv_size(mp) == 0;
+}
 
 /* How far a run has come on a queue. DRAINING: all frames are built, and the device has not
  * accepted all of them yet. */
@@ -49,7 +52,7 @@ struct gen_phase {
 
 /* A group on one queue. */
 struct gen_group {
-	int32_t stream;           /* number of the stream with this rate; -1: the port's schedule */
+	int32_t stream; /* number of the stream with this rate; -1: the port's schedule */
 	uint16_t nphases;
 	const struct gen_phase *phase; /* the first has k0 = 0 */
 	/* Number of the group's order. If it is the same as in the plan before, the group goes on
@@ -91,20 +94,20 @@ struct gen_job {
 	void *mem;
 	uint16_t burst;
 	uint16_t queue, nqueues;
-	bool stop;                /* the run is to end now */
-	bool prepare;             /* the NIC makes checksums: call rte_eth_tx_prepare() */
+	bool stop;    /* the run is to end now */
+	bool prepare; /* the NIC makes checksums: call rte_eth_tx_prepare() */
 	/* Whoever receives our frames may write into them, so the mark of each buffer is
 	 * checked. */
 	bool rx_written;
 	/* Number of the run. A number that the task has not seen begins a run. 0: no run yet. */
 	uint64_t run;
 	uint64_t start_tsc;
-	uint64_t end_tsc;         /* frames that are due before it are sent; UINT64_MAX: no end */
+	uint64_t end_tsc; /* frames that are due before it are sent; UINT64_MAX: no end */
 	/* For so long after end_tsc frames that were due may still leave; the rest then counts as
 	 * unsent. Time in which the worker stood still is not counted. */
 	uint64_t grace_cycles;
-	uint64_t forgive_cycles;  /* a lag beyond this is dropped when the rate changes */
-	uint64_t late_cycles;     /* frames that are later count in cnt_tx.late */
+	uint64_t forgive_cycles; /* a lag beyond this is dropped when the rate changes */
+	uint64_t late_cycles;    /* frames that are later count in cnt_tx.late */
 	/* What becomes of frames that are later than lag_cycles. GEN_SKIP needs groups with a
 	 * shape. */
 	enum gen_catchup catchup;
@@ -113,7 +116,7 @@ struct gen_job {
 	 * carries, by this clock. It is given such frames up to lead_cycles before. NULL: it sends
 	 * at once. */
 	const struct dp_clock *stamp;
-	uint64_t lead_cycles;     /* 0 without stamp */
+	uint64_t lead_cycles; /* 0 without stamp */
 	/* GEN_OVERSPEED: times between frames become slower / 2^64 of what they are otherwise. */
 	uint64_t slower;
 };
@@ -134,7 +137,9 @@ size_t gen_mem_size(unsigned ngroups);
 
 /* A frame that the device sends at a given time: its deadline in cycles, and the same in the
  * device's time. */
-struct gen_stamped { uint64_t due, stamp; };
+struct gen_stamped {
+	uint64_t due, stamp;
+};
 
 /* The state of a task; the worker writes it, control reads it. The frames of a stream are the sum
  * of two parts: what was added to its cell[], and, for streams of the port's schedule, what follows
@@ -162,7 +167,7 @@ struct gen_state {
 	WR_ALIGNED(CACHE_LINE) uint8_t own[512];
 	struct {
 		struct dp_clock_view view;
-		struct gen_stamped last;                 /* the newest frame that got a time */
+		struct gen_stamped last; /* the newest frame that got a time */
 		/* For each frame of the share's array: what `last` was before that frame. */
 		struct gen_stamped before[DP_BURST_MAX];
 	} stamps;
@@ -193,6 +198,9 @@ static inline enum gen_state_id gen_run_state(const struct gen_state *g, uint64_
 }
 
 /* Worker: a run is going on: the task sends, or waits until it may. */
-static inline bool gen_is_on(const struct gen_state *g) { return g->base.next == DP_NOW; }
+static inline bool gen_is_on(const struct gen_state *g)
+{
+	return g->base.next == DP_NOW;
+}
 
 extern const struct dp_kind dp_kind_gen;

@@ -20,7 +20,8 @@ static const struct rate *rate_of(const struct ctl_port *cp, const struct run_as
 
 /* Refuses a stream whose frames are sent as fast as possible and have arrivals other than constant:
  * these need deadlines. */
-static int check_times(const struct ctl_port *cp, const struct run_ask *ask, const struct stream *s, unsigned id, struct err *e)
+static int check_times(const struct ctl_port *cp, const struct run_ask *ask, const struct stream *s,
+		       unsigned id, struct err *e)
 {
 	bool own = s->cfg.rate.set;
 	const struct rate *r = own ? &s->cfg.rate.rate : rate_of(cp, ask);
@@ -30,10 +31,11 @@ static int check_times(const struct ctl_port *cp, const struct run_ask *ask, con
 	if (r->kind != RATE_MAX || a->kind == ARRIVAL_CONSTANT)
 		return 0;
 	snprintf(who, sizeof(who), own ? "%u/%u" : "%u", cp->p.id, id);
-	return err_set(e, EINVAL,
-		       "%s %s: frames as fast as possible have no times at which they arrive; `set %s rate 10%%`, or `set "
-		       "%s arrival constant`",
-		       own ? "stream" : "port", who, who, who);
+	return err_set(
+		e, EINVAL,
+		"%s %s: frames as fast as possible have no times at which they arrive; `set %s rate 10%%`, or `set "
+		"%s arrival constant`",
+		own ? "stream" : "port", who, who, who);
 }
 
 /* Refuses settings of streams that contradict each other or those of the port. A count of the port
@@ -48,35 +50,43 @@ static int check_streams(const struct ctl_port *cp, const struct run_ask *ask, s
 			continue;
 		rc = stream_stray(cp, s, e);
 		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0 && !cp->tell_all)
-			rc = err_set(e, EINVAL, "stream %u/%u has latency on, and its frames have no probes that could tell it: `set %u/%u probe "
-				     "on` puts one in each, or `set %u/%u latency off`", cp->p.id, i, cp->p.id, i, cp->p.id, i);
+			rc = err_set(
+				e, EINVAL,
+				"stream %u/%u has latency on, and its frames have no probes that could tell it: `set %u/%u probe "
+				"on` puts one in each, or `set %u/%u latency off`",
+				cp->p.id, i, cp->p.id, i, cp->p.id, i);
 		if (rc == 0)
 			rc = check_times(cp, ask, s, i, e);
-		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && count_of(cp, ask) != 0 && ask->duration_ns == 0)
-			rc = err_set(e, EINVAL,
-				     "port %u has a count, but stream %u/%u has a rate of its own and no end: `set "
-				     "%u/%u count N` gives it one, "
-				     "or `start %u for 10s`",
-				     cp->p.id, cp->p.id, i, cp->p.id, i, cp->p.id);
+		if (rc == 0 && s->cfg.rate.set && s->cfg.count == 0 && count_of(cp, ask) != 0 &&
+		    ask->duration_ns == 0)
+			rc = err_set(
+				e, EINVAL,
+				"port %u has a count, but stream %u/%u has a rate of its own and no end: `set "
+				"%u/%u count N` gives it one, "
+				"or `start %u for 10s`",
+				cp->p.id, cp->p.id, i, cp->p.id, i, cp->p.id);
 	}
 	return rc;
 }
 
-static int send_may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask, struct err *e)
+static int send_may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask,
+			  struct err *e)
 {
 	struct send_port *sp = send_of(cp);
 
 	if (cp->p.cfg.burst > cp->txq[0]->pool_size)
-		return err_set(e, EINVAL,
-			       "port %u (%s): a burst of %llu frames never finds as many buffers in a pool of %u; `set "
-			       "%u burst %u`, "
-			       "or more with `set %u mbufs`",
-			       cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst, cp->txq[0]->pool_size,
-			       cp->p.id, cp->txq[0]->pool_size, cp->p.id);
+		return err_set(
+			e, EINVAL,
+			"port %u (%s): a burst of %llu frames never finds as many buffers in a pool of %u; `set "
+			"%u burst %u`, "
+			"or more with `set %u mbufs`",
+			cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst,
+			cp->txq[0]->pool_size, cp->p.id, cp->txq[0]->pool_size, cp->p.id);
 	int rc = check_streams(cp, ask, e);
 	if (rc < 0)
 		return rc;
-	return program_make(c, cp, &sp->program, count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &sp->next, e);
+	return program_make(c, cp, &sp->program,
+			    count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &sp->next, e);
 }
 
 static void send_never_mind(struct ctl *c, struct ctl_port *cp)
@@ -134,7 +144,8 @@ static void add_asked(const struct ctl_port *cp, struct run_result *io)
 		double pps = r->active ? shape_pps(a, ns, &io->ramps) : a->pps;
 		io->asked_pps += pps;
 		if (i < sp->program.ngroups)
-			io->asked_l1_bps += pps * (sp->program.group[i]->mean_size + PACE_WIRE_OVERHEAD) * 8;
+			io->asked_l1_bps +=
+				pps * (sp->program.group[i]->mean_size + PACE_WIRE_OVERHEAD) * 8;
 	}
 }
 
@@ -151,9 +162,11 @@ static void add_due(const struct ctl_port *cp, struct run_result *io)
 		return;
 	io->slot_cycles = rates_end(cp, io->sent, io->bytes, &all);
 	/* Where one number does not say the rate, it follows from all frames and their time. */
-	if (io->slot_cycles > 0 && (sp->nrates > 1 || sp->rate[0].by_bytes || !shape_is_plain(&sp->rate[0])))
+	if (io->slot_cycles > 0 &&
+	    (sp->nrates > 1 || sp->rate[0].by_bytes || !shape_is_plain(&sp->rate[0])))
 		io->asked_pps = (double)all * 1e9 / (double)clock_ns(io->slot_cycles);
-	io->asked_l1_bps = io->asked_pps * ((double)io->bytes / (double)io->sent + PACE_WIRE_OVERHEAD) * 8;
+	io->asked_l1_bps =
+		io->asked_pps * ((double)io->bytes / (double)io->sent + PACE_WIRE_OVERHEAD) * 8;
 }
 
 /* Returns after how many frames the run ends by counts; 0: counts do not end it. */
@@ -176,13 +189,17 @@ static void add_queue(const struct ctl_port *cp, unsigned q, struct run_result *
 	const struct dp_txq *txq = cp->txq[q];
 	enum gen_state_id st = gen_run_state(g, cp->run.id);
 	bool over = st == GEN_DONE;
-	enum run_phase phase = over ? RUN_PHASE_DONE : st == GEN_DRAINING ? RUN_PHASE_DRAINING : RUN_PHASE_RUNNING;
+	enum run_phase phase = over                 ? RUN_PHASE_DONE
+			       : st == GEN_DRAINING ? RUN_PHASE_DRAINING
+						    : RUN_PHASE_RUNNING;
 
 	io->phase = phase < io->phase ? phase : io->phase;
 	if (st == GEN_IDLE)
 		return;
-	io->sent += over ? cell_get(&g->sent) : cell_get(&txq->cnt.packets) - cell_get(&g->base_packets);
-	uint64_t first = cell_get(&txq->first_tsc), last = cell_get(over ? &g->last_tsc : &txq->last_tsc);
+	io->sent += over ? cell_get(&g->sent)
+			 : cell_get(&txq->cnt.packets) - cell_get(&g->base_packets);
+	uint64_t first = cell_get(&txq->first_tsc),
+		 last = cell_get(over ? &g->last_tsc : &txq->last_tsc);
 	if (first == 0)
 		return;
 	io->first_tsc = io->first_tsc == 0 || first < io->first_tsc ? first : io->first_tsc;
@@ -211,7 +228,8 @@ static void send_result(const struct ctl_port *cp, struct run_result *io)
 	io->mean_size = sp->program.ngroups > 0 ? sp->program.group[0]->mean_size : 0;
 	if (!r->active && r->start_tsc != 0)
 		add_due(cp, io);
-	io->intended_pps = sp->nrates == 1 && !sp->rate[0].by_bytes ? sp->rate[0].pps : io->asked_pps;
+	io->intended_pps =
+		sp->nrates == 1 && !sp->rate[0].by_bytes ? sp->rate[0].pps : io->asked_pps;
 }
 
 static bool send_done(const struct ctl_port *cp)
@@ -235,18 +253,27 @@ static void send_ended(struct ctl *c, struct ctl_port *cp, const struct run_resu
 		return;
 	if (cp->run.duration_ns != 0) {
 		sbuf_add(&time, " within ");
-		vt_duration.print(&(struct vspec){.type = &vt_duration}, &cp->run.duration_ns, &time);
+		vt_duration.print(&(struct vspec){.type = &vt_duration}, &cp->run.duration_ns,
+				  &time);
 	}
 	if (r->dropped > 0)
 		sbuf_addf(&other, ", %llu thrown away", (unsigned long long)r->dropped);
-	ctl_note(c, cp->p.id, "port %u: %llu frames were due%s: %llu sent, %llu unsent%s; %s %.0f frames/s", cp->p.id,
-		 (unsigned long long)(r->sent + r->unsent + r->dropped), sbuf_str(&time), (unsigned long long)r->sent,
-		 (unsigned long long)r->unsent, sbuf_str(&other), refused ? "the device took" : "the workers had time for", r->mean_pps);
+	ctl_note(c, cp->p.id,
+		 "port %u: %llu frames were due%s: %llu sent, %llu unsent%s; %s %.0f frames/s",
+		 cp->p.id, (unsigned long long)(r->sent + r->unsent + r->dropped), sbuf_str(&time),
+		 (unsigned long long)r->sent, (unsigned long long)r->unsent, sbuf_str(&other),
+		 refused ? "the device took" : "the workers had time for", r->mean_pps);
 	sbuf_free(&time);
 	sbuf_free(&other);
 }
 
 const struct work_run send_run = {
-	.may_start = send_may_start, .never_mind = send_never_mind, .begin = send_begin, .arm = send_arm,
-	.result = send_result, .load = rates_load, .done = send_done, .ended = send_ended,
+	.may_start = send_may_start,
+	.never_mind = send_never_mind,
+	.begin = send_begin,
+	.arm = send_arm,
+	.result = send_result,
+	.load = rates_load,
+	.done = send_done,
+	.ended = send_ended,
 };

@@ -17,7 +17,11 @@ struct line {
 	struct cmd_word *w;
 	unsigned n, at; /* number of words; index of the next one */
 	int end_col;    /* column behind the last word, for errors */
-	struct { const char *row; char text[80]; int col; } set[MAX_SETS];
+	struct {
+		const char *row;
+		char text[80];
+		int col;
+	} set[MAX_SETS];
 	unsigned nsets;
 };
 
@@ -44,18 +48,23 @@ static const struct {
 enum { DMAC, SMAC, DIP, SIP, SPORT, DPORT, NET, L4, VLAN, SIZE, TEID };
 
 /* Refuses the line at word `at`: `found` stands where `what` is wanted; NULL: it is missing. */
-static int sequence_fail(const struct line *l, unsigned at, struct err *e, const char *what, const char *found)
+static int sequence_fail(const struct line *l, unsigned at, struct err *e, const char *what,
+			 const char *found)
 {
 	int col = at < l->n ? l->w[at].col : l->end_col;
 
 	if (found != NULL)
-		return err_at(e, EINVAL, col, "\"%s\" is wanted here, not \"%.40s\"; `help sequence` shows the forms", what, found);
+		return err_at(
+			e, EINVAL, col,
+			"\"%s\" is wanted here, not \"%.40s\"; `help sequence` shows the forms",
+			what, found);
 	return err_at(e, EINVAL, col, "%s is missing; `help sequence` shows the forms", what);
 }
 
 static int too_many(const struct line *l, struct err *e)
 {
-	return err_at(e, EINVAL, l->w[l->at].col, "unexpected \"%.40s\"; `help sequence` shows the forms", l->w[l->at].text);
+	return err_at(e, EINVAL, l->w[l->at].col,
+		      "unexpected \"%.40s\"; `help sequence` shows the forms", l->w[l->at].text);
 }
 
 /* Adds a row and its value. col: where errors of this value point to; -1: nowhere. */
@@ -104,7 +113,8 @@ static int one_of(struct line *l, unsigned at, const char *const *words, struct 
 
 /* Checks that word `at` is a value of type v. mask: it is an address that may have a prefix length
  * behind it, which is checked too. */
-static int sequence_value(struct line *l, unsigned at, const struct vspec *v, bool mask, struct err *e)
+static int sequence_value(struct line *l, unsigned at, const struct vspec *v, bool mask,
+			  struct err *e)
 {
 	_Alignas(16) uint8_t out[VT_FIELD_BYTES];
 	char text[80];
@@ -112,7 +122,8 @@ static int sequence_value(struct line *l, unsigned at, const struct vspec *v, bo
 	size_t len = slash != NULL ? (size_t)(slash - l->w[at].text) : strlen(l->w[at].text);
 	struct vspec bits = {.type = &vt_fuint, .bits = 8, .max = v->type == &vt_ip6 ? 128 : 32};
 
-	snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1), l->w[at].text);
+	snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1),
+		 l->w[at].text);
 	int rc = v->type->parse(v, text, out, e);
 	if (rc == 0 && slash != NULL && (rc = bits.type->parse(&bits, slash + 1, out, e)) < 0)
 		e->col += (int)len + 1;
@@ -124,7 +135,8 @@ static int sequence_value(struct line *l, unsigned at, const struct vspec *v, bo
 /* Parses a long form, with keys or without. All values are checked before any row is added. */
 static int long_form(struct line *l, bool keys, struct err *e)
 {
-	static const char *const nets[] = {"ipv4", "ipv6", NULL}, *const l4s[] = {"udp", "tcp", "icmp", NULL};
+	static const char *const nets[] = {"ipv4", "ipv6", NULL}, *const l4s[] = {"udp", "tcp",
+										  "icmp", NULL};
 	static const struct vspec ip4 = {&vt_ip4}, ip6 = {&vt_ip6};
 	unsigned at[ARRAY_SIZE(items)];
 	char text[ARRAY_SIZE(items)][80] = {""};
@@ -151,11 +163,13 @@ static int long_form(struct line *l, bool keys, struct err *e)
 		if (rc < 0)
 			return rc;
 		if (at[i] < l->n)
-			snprintf(text[i], sizeof(text[i]), "%.*s", ip ? (int)strcspn(l->w[at[i]].text, "/") : 79, l->w[at[i]].text);
+			snprintf(text[i], sizeof(text[i]), "%.*s",
+				 ip ? (int)strcspn(l->w[at[i]].text, "/") : 79, l->w[at[i]].text);
 	}
 	bool teid = at[TEID] < l->n && strtoull(text[TEID], NULL, 0) != 0;
 	if (teid && l4 != 0)
-		return err_at(e, EINVAL, l->w[at[TEID]].col, "a TEID makes the frame GTP-U, which needs udp, not %s", l4s[l4]);
+		return err_at(e, EINVAL, l->w[at[TEID]].col,
+			      "a TEID makes the frame GTP-U, which needs udp, not %s", l4s[l4]);
 	if (!teid)
 		sequence_add(l, "with.gtpu", "off", -1);
 	sequence_add(l, "type", nets[net], l->w[at[NET]].col);
@@ -185,15 +199,21 @@ static int short_form(struct line *l, struct err *e)
 
 	l->at = 1;
 	if (strcmp(first, "cos") == 0) {
-		if ((w[0] = sequence_next(l, "cos", e)) == NULL || sequence_keyword(l, "tos", e) < 0 || (w[1] = sequence_next(l, "tos", e)) == NULL)
+		if ((w[0] = sequence_next(l, "cos", e)) == NULL ||
+		    sequence_keyword(l, "tos", e) < 0 ||
+		    (w[1] = sequence_next(l, "tos", e)) == NULL)
 			return -EINVAL;
 		sequence_add(l, "vlan.pcp", w[0]->text, w[0]->col);
 		sequence_add(l, "tos", w[1]->text, w[1]->col);
 	} else if (strcmp(first, "vxlan") == 0) {
-		if ((w[0] = sequence_next(l, "FLAGS", e)) == NULL || sequence_keyword(l, "gid", e) < 0 || (w[1] = sequence_next(l, "gid", e)) == NULL ||
-		    sequence_keyword(l, "vid", e) < 0 || (w[2] = sequence_next(l, "vid", e)) == NULL)
+		if ((w[0] = sequence_next(l, "FLAGS", e)) == NULL ||
+		    sequence_keyword(l, "gid", e) < 0 ||
+		    (w[1] = sequence_next(l, "gid", e)) == NULL ||
+		    sequence_keyword(l, "vid", e) < 0 ||
+		    (w[2] = sequence_next(l, "vid", e)) == NULL)
 			return -EINVAL;
-		snprintf(text, sizeof(text), "%.20s %.20s %.20s", w[0]->text, w[1]->text, w[2]->text);
+		snprintf(text, sizeof(text), "%.20s %.20s %.20s", w[0]->text, w[1]->text,
+			 w[2]->text);
 		sequence_add(l, "vxlan", text, w[0]->col);
 	} else { /* tcp flag LIST */
 		if ((w[0] = sequence_next(l, "flags", e)) == NULL)
@@ -264,7 +284,8 @@ static void slot_target(const struct target *given, unsigned stream, struct targ
 	}
 }
 
-static int write_all(struct line *l, const struct target *given, const struct portset *ports, unsigned stream, struct err *e)
+static int write_all(struct line *l, const struct target *given, const struct portset *ports,
+		     unsigned stream, struct err *e)
 {
 	struct ctl *ctl = app_of(l->r)->ctl;
 	struct before *was = xcalloc(ctl_nports(ctl) + 1, sizeof(*was));
@@ -303,7 +324,9 @@ static int sequence_run(struct cmd_run *r, const struct arg_val *args, struct er
 	struct portset ports;
 	struct err own = {.col = -1};
 	int rc = arg_ports(r, &args[PORTS], &ports, &own);
-	int n = rc < 0 ? rc : cmd_split(r->line, words, ARRAY_SIZE(words), buf, strlen(r->line) + 1, &own);
+	int n = rc < 0 ? rc
+		       : cmd_split(r->line, words, ARRAY_SIZE(words), buf, strlen(r->line) + 1,
+				   &own);
 
 	if (n >= 0) {
 		unsigned first = 0;
@@ -313,7 +336,8 @@ static int sequence_run(struct cmd_run *r, const struct arg_val *args, struct er
 		l.n = (unsigned)n - first;
 		rc = sequence_parse(&l, &own);
 		if (rc >= 0)
-			rc = write_all(&l, &args[PORTS].target, &ports, (unsigned)args[SLOT].v.u + 1, &own);
+			rc = write_all(&l, &args[PORTS].target, &ports,
+				       (unsigned)args[SLOT].v.u + 1, &own);
 	}
 	free(buf);
 	if (rc < 0 && e != NULL)
@@ -324,12 +348,16 @@ static int sequence_run(struct cmd_run *r, const struct arg_val *args, struct er
 static const struct arg_spec args_sequence[] = {
 	[SLOT] = {ARG_VALUE, "N", 0, {&vt_uint, 0, CTL_MAX_STREAMS - 2}},
 	[PORTS] = {ARG_TARGETS, "ports", ARG_NEW},
-	[REST] = {ARG_REST, "DMAC SMAC DIP SIP/LEN SPORT DPORT ipv4|ipv6 udp|tcp|icmp VLAN SIZE [TEID]"},
+	[REST] = {ARG_REST,
+		  "DMAC SMAC DIP SIP/LEN SPORT DPORT ipv4|ipv6 udp|tcp|icmp VLAN SIZE [TEID]"},
 	{ARG_END},
 };
 
 const struct verb verb_sequence = {
-	.name = "sequence", .alias = "seq", .args = args_sequence, .run = sequence_run,
+	.name = "sequence",
+	.alias = "seq",
+	.args = args_sequence,
+	.run = sequence_run,
 	.help = "Write slot N of Pktgen's sequence, which is stream N + 1 of the ports.\n"
 		"`set <ports> seq_cnt K` puts the first K slots to use.\n"
 		"seq N P DMAC SMAC DIP SIP/LEN SPORT DPORT ipv4|ipv6 udp|tcp|icmp VLAN SIZE [TEID]\n"

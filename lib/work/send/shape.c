@@ -22,7 +22,8 @@ static double wire_per_s(const struct group *g, const struct group_rate *a, doub
 	return speed_bps / per_frame * (a->l2 ? g->mean_size : g->mean_size + PACE_WIRE_OVERHEAD);
 }
 
-void shape_of(const struct ctl_port *cp, const struct group *g, const struct rate *r, const struct arrival *arrival, struct group_rate *a)
+void shape_of(const struct ctl_port *cp, const struct group *g, const struct rate *r,
+	      const struct arrival *arrival, struct group_rate *a)
 {
 	struct shape_spec *s = &a->spec;
 
@@ -37,14 +38,18 @@ void shape_of(const struct ctl_port *cp, const struct group *g, const struct rat
 	if (s->arrival.kind == ARRIVAL_BURST)
 		s->wire_per_s = wire_per_s(g, a, (double)plan_speed(cp));
 	/* The default seed is the same in each run, and different for each stream. */
-	if ((s->arrival.kind == ARRIVAL_POISSON || s->arrival.kind == ARRIVAL_JITTER) && s->arrival.seed == 0)
-		s->arrival.seed = pace_random(SEED, (uint64_t)cp->p.id << 32 | (uint32_t)(g->cell + 1));
-	a->shaped = s->arrival.kind != ARRIVAL_CONSTANT || r->over_ns != 0 || cp->p.cfg.catchup.kind == CATCHUP_SKIP;
+	if ((s->arrival.kind == ARRIVAL_POISSON || s->arrival.kind == ARRIVAL_JITTER) &&
+	    s->arrival.seed == 0)
+		s->arrival.seed =
+			pace_random(SEED, (uint64_t)cp->p.id << 32 | (uint32_t)(g->cell + 1));
+	a->shaped = s->arrival.kind != ARRIVAL_CONSTANT || r->over_ns != 0 ||
+		    cp->p.cfg.catchup.kind == CATCHUP_SKIP;
 }
 
 void shape_make(struct group_rate *a)
 {
-	pace_shape_make(&a->shape, &a->spec.arrival, &a->spec.trend, clock_hz(), a->spec.wire_per_s);
+	pace_shape_make(&a->shape, &a->spec.arrival, &a->spec.trend, clock_hz(),
+			a->spec.wire_per_s);
 	a->shape.period = a->period;
 }
 
@@ -89,7 +94,8 @@ static uint64_t shape_begins(const struct group *g, const struct group_rate *a, 
 }
 
 /* Returns the deadline of frame k in cycles of the clock for which s was made. */
-static uint64_t due_on(const struct group *g, const struct group_rate *a, const struct pace_shape *s, uint64_t k)
+static uint64_t due_on(const struct group *g, const struct group_rate *a,
+		       const struct pace_shape *s, uint64_t k)
 {
 	uint64_t at = shape_begins(g, a, k);
 	struct pace_at p = {.k = k, .x = PACE_POS(at), .slot = 1};

@@ -21,22 +21,40 @@ static const struct out_col cols[] = {
 	{"probe", "probe", OF_STR, 8},
 };
 static const struct out_col cols_csv[] = {
-	{"port", "port", OF_COUNT}, {"stream", "stream", OF_COUNT}, {"enabled", "on", OF_STR}, {"frame", "frame", OF_STR},
-	{"size", "size", OF_STR}, {"weight", "weight", OF_COUNT}, {"rate", "rate", OF_STR}, {"count", "count", OF_COUNT},
-	{"varies", "varies", OF_STR}, {"share", "share", OF_PERCENT}, {"tx.packets", "tx packets", OF_COUNT}, {"tx.bytes", "tx bytes", OF_COUNT},
-	{"pps", "pps", OF_PPS}, {"engine", "engine", OF_STR}, {"probe", "probe", OF_STR},
+	{"port", "port", OF_COUNT},
+	{"stream", "stream", OF_COUNT},
+	{"enabled", "on", OF_STR},
+	{"frame", "frame", OF_STR},
+	{"size", "size", OF_STR},
+	{"weight", "weight", OF_COUNT},
+	{"rate", "rate", OF_STR},
+	{"count", "count", OF_COUNT},
+	{"varies", "varies", OF_STR},
+	{"share", "share", OF_PERCENT},
+	{"tx.packets", "tx packets", OF_COUNT},
+	{"tx.bytes", "tx bytes", OF_COUNT},
+	{"pps", "pps", OF_PPS},
+	{"engine", "engine", OF_STR},
+	{"probe", "probe", OF_STR},
 };
 /* The column of probes is the last one, and is left out if no stream has probes. */
-static const struct out_view view = {.rows = "streams", .cols = cols, .ncols = ARRAY_SIZE(cols) - 1};
-static const struct out_view view_probe = {.rows = "streams", .cols = cols, .ncols = ARRAY_SIZE(cols)};
-static const struct out_view view_csv = {.rows = "streams", .cols = cols_csv, .ncols = ARRAY_SIZE(cols_csv)};
+static const struct out_view view = {.rows = "streams",
+				     .cols = cols,
+				     .ncols = ARRAY_SIZE(cols) - 1};
+static const struct out_view view_probe = {.rows = "streams",
+					   .cols = cols,
+					   .ncols = ARRAY_SIZE(cols)};
+static const struct out_view view_csv = {.rows = "streams",
+					 .cols = cols_csv,
+					 .ncols = ARRAY_SIZE(cols_csv)};
 
 /* Returns whether the list that was given has the stream. */
 static bool show_streams_selected(const struct show_sel *sel, uint64_t port, uint64_t stream)
 {
 	for (unsigned i = 0; i < sel->target->n; i++)
 		if (port >= sel->target->item[i].p0 && port <= sel->target->item[i].p1 &&
-		    (!sel->target->item[i].has_streams || (stream >= sel->target->item[i].s0 && stream <= sel->target->item[i].s1)))
+		    (!sel->target->item[i].has_streams ||
+		     (stream >= sel->target->item[i].s0 && stream <= sel->target->item[i].s1)))
 			return true;
 	return false;
 }
@@ -49,7 +67,8 @@ int send_show_streams(struct cmd_run *r, const struct show_sel *sel, struct err 
 
 	(void)e;
 	json_array_foreach(json_object_get(doc, "streams"), i, s) {
-		json_int_t port = json_integer_value(json_object_get(s, "port")), id = json_integer_value(json_object_get(s, "stream"));
+		json_int_t port = json_integer_value(json_object_get(s, "port")),
+			   id = json_integer_value(json_object_get(s, "stream"));
 		if (sel->given && !show_streams_selected(sel, (uint64_t)port, (uint64_t)id))
 			continue;
 		json_array_append(kept, s);

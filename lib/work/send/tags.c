@@ -21,7 +21,7 @@ struct tag_entry {
 
 struct tags {
 	struct tag_entry *bucket[BUCKETS];
-	uint32_t last;       /* the newest tag */
+	uint32_t last; /* the newest tag */
 };
 
 static uint64_t tags_mix(uint64_t h, const void *p, size_t n)
@@ -46,14 +46,15 @@ static unsigned tail_len(const struct frun_class *k)
 
 static uint64_t flags_of(const struct frun_class *k)
 {
-	return (uint64_t)k->offload | (uint64_t)k->ip4 << 1 | (uint64_t)k->ip6 << 2 | (uint64_t)k->udp << 3 |
-	       (uint64_t)k->tcp << 4 | (uint64_t)k->dst << 5;
+	return (uint64_t)k->offload | (uint64_t)k->ip4 << 1 | (uint64_t)k->ip6 << 2 |
+	       (uint64_t)k->udp << 3 | (uint64_t)k->tcp << 4 | (uint64_t)k->dst << 5;
 }
 
 static bool tags_same(const struct tag_entry *t, const struct frun_class *k, unsigned len)
 {
-	return t->len == len && t->k.len == k->len && t->k.from == k->from && flags_of(&t->k) == flags_of(k) &&
-	       t->k.l2_len == k->l2_len && t->k.l3_len == k->l3_len && t->k.l4_len == k->l4_len &&
+	return t->len == len && t->k.len == k->len && t->k.from == k->from &&
+	       flags_of(&t->k) == flags_of(k) && t->k.l2_len == k->l2_len &&
+	       t->k.l3_len == k->l3_len && t->k.l4_len == k->l4_len &&
 	       memcmp(t->k.bytes, k->bytes + k->from, tail_len(k)) == 0;
 }
 
@@ -61,7 +62,8 @@ struct tag_entry *tag_take(struct ctl *c, const struct frun *f, const struct fru
 {
 	uint64_t facts[] = {frun_len(f), k->len, k->from, flags_of(k),
 			    (uint64_t)k->l2_len << 32 | (uint64_t)k->l3_len << 16 | k->l4_len};
-	uint64_t hash = tags_mix(tags_mix(1, facts, sizeof(facts)), k->bytes + k->from, tail_len(k));
+	uint64_t hash =
+		tags_mix(tags_mix(1, facts, sizeof(facts)), k->bytes + k->from, tail_len(k));
 
 	if (send_ctl(c)->tags == NULL)
 		send_ctl(c)->tags = xcalloc(1, sizeof(*send_ctl(c)->tags));
@@ -72,8 +74,12 @@ struct tag_entry *tag_take(struct ctl *c, const struct frun *f, const struct fru
 			return t;
 		}
 	struct tag_entry *t = xcalloc(1, sizeof(*t) + tail_len(k));
-	*t = (struct tag_entry){
-		.next = *at, .tag = ++send_ctl(c)->tags->last, .refs = 1, .hash = hash, .k = *k, .len = frun_len(f)};
+	*t = (struct tag_entry){.next = *at,
+				.tag = ++send_ctl(c)->tags->last,
+				.refs = 1,
+				.hash = hash,
+				.k = *k,
+				.len = frun_len(f)};
 	memcpy(t + 1, k->bytes + k->from, tail_len(k));
 	t->k.bytes = (const uint8_t *)(t + 1);
 	*at = t;

@@ -19,7 +19,8 @@
 
 struct ctl_port *wire_peer(const struct ctl *c, const struct ctl_port *cp)
 {
-	const struct port *peer = cp->used && cp->p.spec->peer != NULL ? cp->p.spec->peer(&cp->p) : NULL;
+	const struct port *peer =
+		cp->used && cp->p.spec->peer != NULL ? cp->p.spec->peer(&cp->p) : NULL;
 
 	return peer != NULL ? c->port[peer->id] : NULL;
 }
@@ -73,13 +74,16 @@ static const struct ctl_port *device_flapping(const struct ctl_port *a, const st
 {
 	const struct ctl_port *low = a->p.id < b->p.id ? a : b, *high = low == a ? b : a;
 
-	return wire_cfg_of(low)->flap.every_ns != 0 ? low : wire_cfg_of(high)->flap.every_ns != 0 ? high : NULL;
+	return wire_cfg_of(low)->flap.every_ns != 0    ? low
+	       : wire_cfg_of(high)->flap.every_ns != 0 ? high
+						       : NULL;
 }
 
 /* Do the settings ask for a device between these ports? */
 static bool device_wanted(const struct ctl_port *to, const struct ctl_port *from)
 {
-	return device_acts(wire_cfg_of(from)) || link_asked_down(to, from) || device_flapping(to, from) != NULL;
+	return device_acts(wire_cfg_of(from)) || link_asked_down(to, from) ||
+	       device_flapping(to, from) != NULL;
 }
 
 /* ---- phases ---- */
@@ -106,7 +110,8 @@ static void device_enter(struct ctl *c, struct device *d, enum device_phase phas
 static bool device_heard(const struct ctl *c, const struct device *d, const int *worker, unsigned n)
 {
 	for (unsigned q = 0; q < n; q++)
-		if (__atomic_load_n(&c->worker[worker[q]].w->cells.acked, __ATOMIC_ACQUIRE) <= d->seq)
+		if (__atomic_load_n(&c->worker[worker[q]].w->cells.acked, __ATOMIC_ACQUIRE) <=
+		    d->seq)
 			return false;
 	return true;
 }
@@ -149,7 +154,8 @@ static void device_fail(struct ctl *c, struct device *d, const struct err *e)
 	d->failed = true;
 	d->failed_cfg = *wire_cfg_of(d->from);
 	snprintf(d->why, sizeof(d->why), "%.200s", e->text);
-	ctl_note(c, d->from->p.id, "port %u: there can be no device under test: %s", d->from->p.id, d->why);
+	ctl_note(c, d->from->p.id, "port %u: there can be no device under test: %s", d->from->p.id,
+		 d->why);
 }
 
 static bool same_cfg(const struct wire_cfg *a, const struct wire_cfg *b)
@@ -194,7 +200,8 @@ static void device_step(struct ctl *c, struct device *d)
 			d->failed = false; /* what could not be made is no longer asked for */
 		break;
 	case DEVICE_TURNING:
-		if (device_heard(c, d, to->rx_worker, to->p.nrxq) && device_heard(c, d, from->tx_worker, from->p.ntxq))
+		if (device_heard(c, d, to->rx_worker, to->p.nrxq) &&
+		    device_heard(c, d, from->tx_worker, from->p.ntxq))
 			device_enter(c, d, DEVICE_ON);
 		break;
 	case DEVICE_ON:
@@ -215,7 +222,8 @@ static void device_step(struct ctl *c, struct device *d)
 		device_enter(c, d, DEVICE_RETURNING);
 		break;
 	case DEVICE_RETURNING:
-		if (device_heard(c, d, to->rx_worker, to->p.nrxq) && device_heard(c, d, from->tx_worker, from->p.ntxq))
+		if (device_heard(c, d, to->rx_worker, to->p.nrxq) &&
+		    device_heard(c, d, from->tx_worker, from->p.ntxq))
 			device_end(d);
 		break;
 	}
@@ -299,7 +307,8 @@ static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
 	for (; w->flapped < changes; w->flapped++)
 		set_link(c, a, b, w->flapped % 2 == 0);
 	set_link(c, a, b, changes % 2 == 1);
-	if (device_flap_follow(w, now, clock_cycles(w->flap.every_ns), clock_cycles(w->flap.down_ns))) {
+	if (device_flap_follow(w, now, clock_cycles(w->flap.every_ns),
+			       clock_cycles(w->flap.down_ns))) {
 		follow_sender(c, a);
 		follow_sender(c, b);
 	}
@@ -326,14 +335,16 @@ static void devices_turn(struct ctl *c)
 			continue;
 		if (from->p.id > to->p.id)
 			turn_link(c, to, from);
-		if (to->started && from->started && to->p.nrxq > 0 && (device_of(to) != NULL || device_wanted(to, from)))
+		if (to->started && from->started && to->p.nrxq > 0 &&
+		    (device_of(to) != NULL || device_wanted(to, from)))
 			device_step(c, device_between(to, from));
 	}
 }
 
 static bool is_moving(const struct device *d)
 {
-	return d->phase == DEVICE_TURNING || d->phase == DEVICE_LEAVING || d->phase == DEVICE_RETURNING;
+	return d->phase == DEVICE_TURNING || d->phase == DEVICE_LEAVING ||
+	       d->phase == DEVICE_RETURNING;
 }
 
 static bool devices_wait(const struct ctl *c)
@@ -426,7 +437,8 @@ static uint64_t devices_inside(const struct ctl *c, const struct portset *from)
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct device *d = device_of(c->port[i]);
 		struct dut_counts now;
-		if (d == NULL || !c->port[i]->started || !portset_has(from, d->from->p.id) || !device_holds(d))
+		if (d == NULL || !c->port[i]->started || !portset_has(from, d->from->p.id) ||
+		    !device_holds(d))
 			continue;
 		device_counts(d, &now);
 		sum += now.waiting + now.taken;
@@ -453,8 +465,10 @@ static int device_check(struct ctl *c, struct ctl_port *cp, struct err *e)
 	devices_turn(c);
 	if (to == NULL || device_of(to) == NULL || !device_of(to)->failed)
 		return 0;
-	return err_set(e, ENODEV, "port %u (%s): what its wire shall do cannot be done: %s; `set %u wire default` leaves the wire as it comes",
-		       cp->p.id, cp->p.name, device_of(to)->why, cp->p.id);
+	return err_set(
+		e, ENODEV,
+		"port %u (%s): what its wire shall do cannot be done: %s; `set %u wire default` leaves the wire as it comes",
+		cp->p.id, cp->p.name, device_of(to)->why, cp->p.id);
 }
 
 static void devices_clear(struct ctl *c, const struct portset *ports)
@@ -470,7 +484,8 @@ static void devices_clear(struct ctl *c, const struct portset *ports)
 
 static bool has_routes(const struct device *d)
 {
-	return d != NULL && (d->phase == DEVICE_TURNING || d->phase == DEVICE_ON || d->phase == DEVICE_LEAVING);
+	return d != NULL &&
+	       (d->phase == DEVICE_TURNING || d->phase == DEVICE_ON || d->phase == DEVICE_LEAVING);
 }
 
 static void law_of(struct device *d, struct dut_job *j, struct dut_law *at)
@@ -497,9 +512,12 @@ static void room_of(struct ctl *c, struct device *d, struct dut_job *j)
 	j->room = (uint32_t)RTE_MIN(d->room_wanted, (uint64_t)d->line.ncells);
 	bool less = j->room < d->room_wanted;
 	if (less && !d->rest_told)
-		ctl_note(c, from->p.id, "port %u: its device under test has room for %u MB, and with these settings %llu MB may wait in it at link "
-			 "speed; frames beyond are counted as overflow (`show wire`)", from->p.id, j->room / (1048576 / DUT_CELL),
-			 (unsigned long long)(d->room_wanted / (1048576 / DUT_CELL)));
+		ctl_note(
+			c, from->p.id,
+			"port %u: its device under test has room for %u MB, and with these settings %llu MB may wait in it at link "
+			"speed; frames beyond are counted as overflow (`show wire`)",
+			from->p.id, j->room / (1048576 / DUT_CELL),
+			(unsigned long long)(d->room_wanted / (1048576 / DUT_CELL)));
 	d->rest_told = less;
 }
 
@@ -532,7 +550,11 @@ static void fill_receiver(struct device *d, struct plan_writer *p)
 			continue;
 		struct reroute_job *j = plan_carve(p, sizeof(*j));
 		*j = (struct reroute_job){.q = d->line.out[q], .rxq = to->rxq[q]};
-		plan_task(p, &(struct dp_task){.kind = &dp_kind_reroute, .state = &d->route[q], .job = j}, NULL);
+		plan_task(p,
+			  &(struct dp_task){.kind = &dp_kind_reroute,
+					    .state = &d->route[q],
+					    .job = j},
+			  NULL);
 	}
 }
 
@@ -547,7 +569,11 @@ static void fill_sender(struct device *d, struct plan_writer *p)
 		struct reroute_job *j = plan_carve(p, sizeof(*j) + tx->n * sizeof(j->share[0]));
 		*j = (struct reroute_job){.q = &d->sender[q], .nshares = tx->n};
 		memcpy(j->share, tx->share, tx->n * sizeof(j->share[0]));
-		plan_task(p, &(struct dp_task){.kind = &dp_kind_reroute, .state = &d->route[d->to->p.nrxq + q], .job = j}, NULL);
+		plan_task(p,
+			  &(struct dp_task){.kind = &dp_kind_reroute,
+					    .state = &d->route[d->to->p.nrxq + q],
+					    .job = j},
+			  NULL);
 	}
 }
 
@@ -562,12 +588,18 @@ static void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer 
 	if (has_routes(towards))
 		fill_sender(towards, p);
 	if (d != NULL && d->phase == DEVICE_ON && cp->rx_worker[0] == worker)
-		plan_task(p, &(struct dp_task){.kind = &dp_kind_dut, .state = &d->state->base, .job = fill_job(c, d, p)}, NULL);
+		plan_task(p,
+			  &(struct dp_task){.kind = &dp_kind_dut,
+					    .state = &d->state->base,
+					    .job = fill_job(c, d, p)},
+			  NULL);
 }
 
 static void wire_cfg_init(void *cfg)
 {
-	*(struct wire_cfg *)cfg = (struct wire_cfg){.limit = {.rate = {.kind = RATE_MAX}, .queue = WIRE_QUEUE}, .seed = 1};
+	*(struct wire_cfg *)cfg =
+		(struct wire_cfg){.limit = {.rate = {.kind = RATE_MAX}, .queue = WIRE_QUEUE},
+				  .seed = 1};
 }
 
 const struct work work_wire = {

@@ -13,7 +13,7 @@
 
 enum device_phase {
 	DEVICE_OFF,
-	DEVICE_TURNING,   /* the queues are being turned to the device */
+	DEVICE_TURNING, /* the queues are being turned to the device */
 	DEVICE_ON,
 	DEVICE_LEAVING,   /* the worker is to drop the task of the device */
 	DEVICE_RETURNING, /* the queues are being turned back to the wire */
@@ -22,25 +22,25 @@ enum device_phase {
 struct device {
 	struct ctl_port *to, *from;
 	enum device_phase phase;
-	uint64_t seq;              /* plans with a higher number are of this phase */
-	bool ready;                /* rings and state are there; only device_fill() is needed */
+	uint64_t seq; /* plans with a higher number are of this phase */
+	bool ready;   /* rings and state are there; only device_fill() is needed */
 	/* failed: the device could not be made with the settings failed_cfg; `why` says why. */
 	bool failed;
 	struct wire_cfg failed_cfg;
 	char why[256];
 	struct dut_line line;
-	void *pool_mem, *mem;      /* mapped memory of the buffers, and of the frames inside */
+	void *pool_mem, *mem; /* mapped memory of the buffers, and of the frames inside */
 	size_t pool_bytes, mem_bytes;
-	uint64_t room_wanted;      /* cells that the settings ask for */
+	uint64_t room_wanted; /* cells that the settings ask for */
 	struct dut_state *state;
 	struct dut_sender sender[DUT_QUEUES]; /* of each Tx queue of the sender */
 	/* States of kind "reroute": of each Rx queue of the receiver, then of each Tx queue of the
 	 * sender. */
 	struct dp_state *route;
-	struct delay law_of;       /* the setting for which `law` was made */
+	struct delay law_of; /* the setting for which `law` was made */
 	struct dut_law *law;
-	bool idle_told;            /* the plan says that the sender is idle */
-	bool rest_told;            /* a note that there is too little room was given */
+	bool idle_told; /* the plan says that the sender is idle */
+	bool rest_told; /* a note that there is too little room was given */
 	/* Counts from before the state was last zeroed, those of the state as last read, and the
 	 * baseline of the last `clear`. */
 	struct dut_counts past, seen, base;
@@ -50,15 +50,24 @@ struct device {
 struct wire_port {
 	/* The device that frames pass on their way to this port. NULL: there never was one. */
 	struct device *device;
-	struct flap flap;          /* the setting as it was last looked at */
-	uint64_t flap_tsc;         /* from when on its periods are counted, in cycles */
+	struct flap flap;                /* the setting as it was last looked at */
+	uint64_t flap_tsc;               /* from when on its periods are counted, in cycles */
 	uint64_t flap_period, flap_down; /* the setting in cycles */
-	uint64_t flapped;          /* how many changes of the link by it have been told */
+	uint64_t flapped;                /* how many changes of the link by it have been told */
 };
 extern const struct work work_wire;
-static inline struct wire_port *wire_of(const struct ctl_port *cp) { return work_port(cp, &work_wire); }
-static inline const struct wire_cfg *wire_cfg_of(const struct ctl_port *cp) { return work_cfg(&cp->p.cfg, &work_wire); }
-static inline struct device *device_of(const struct ctl_port *to) { return wire_of(to)->device; }
+static inline struct wire_port *wire_of(const struct ctl_port *cp)
+{
+	return work_port(cp, &work_wire);
+}
+static inline const struct wire_cfg *wire_cfg_of(const struct ctl_port *cp)
+{
+	return work_cfg(&cp->p.cfg, &work_wire);
+}
+static inline struct device *device_of(const struct ctl_port *to)
+{
+	return wire_of(to)->device;
+}
 
 /* device_job.c has pure functions of the settings. */
 /* How many cells frames need, for all that these settings may make wait at this speed of the

@@ -70,7 +70,8 @@ static double normal_at(double p)
 static uint64_t law_at(const struct delay *d, double p)
 {
 	p = fmin(fmax(p, TAIL), 1 - TAIL);
-	double ns = d->law == DELAY_NORMAL ? (double)d->a_ns + (double)d->b_ns * normal_at(p) : -(double)d->a_ns * log1p(-p);
+	double ns = d->law == DELAY_NORMAL ? (double)d->a_ns + (double)d->b_ns * normal_at(p)
+					   : -(double)d->a_ns * log1p(-p);
 	return ns > 0 ? clock_cycles((uint64_t)ns) : 0;
 }
 
@@ -122,8 +123,13 @@ static void limit_of(const struct rate *r, uint64_t speed_bps, struct dut_job *o
 void device_job(const struct wire_cfg *w, uint64_t speed_bps, struct dut_job *out)
 {
 	*out = (struct dut_job){
-		.seed = w->seed, .fail = w->fail, .max_len = (uint32_t)w->mtu,
-		.loss = bursts_of(&w->loss), .duplicate = hits_of(&w->duplicate), .reorder = hits_of(&w->reorder), .corrupt = hits_of(&w->corrupt),
+		.seed = w->seed,
+		.fail = w->fail,
+		.max_len = (uint32_t)w->mtu,
+		.loss = bursts_of(&w->loss),
+		.duplicate = hits_of(&w->duplicate),
+		.reorder = hits_of(&w->reorder),
+		.corrupt = hits_of(&w->corrupt),
 		.loss_burst = w->loss.has_with ? (uint32_t)w->loss.with : 1,
 		.reorder_by = w->reorder.has_with ? (uint32_t)w->reorder.with : 1,
 		.corrupt_at = w->corrupt.has_with ? (int32_t)w->corrupt.with : -1,
@@ -145,6 +151,8 @@ static bool hits_any(const struct hits *h)
 
 bool device_acts(const struct wire_cfg *w)
 {
-	return w->limit.rate.kind != RATE_MAX || w->delay.a_ns != 0 || w->delay.b_ns != 0 || hits_any(&w->loss) || hits_any(&w->duplicate) ||
-	       hits_any(&w->reorder) || hits_any(&w->corrupt) || w->mtu != 0 || w->fail || w->link_down != 0 || w->flap.every_ns != 0;
+	return w->limit.rate.kind != RATE_MAX || w->delay.a_ns != 0 || w->delay.b_ns != 0 ||
+	       hits_any(&w->loss) || hits_any(&w->duplicate) || hits_any(&w->reorder) ||
+	       hits_any(&w->corrupt) || w->mtu != 0 || w->fail || w->link_down != 0 ||
+	       w->flap.every_ns != 0;
 }

@@ -2,7 +2,11 @@
 /* What devices under test did, as JSON for `show wire`, and their tasks for `show plan`. */
 #include "device.h"
 
-#define COUNT(member, text) {.name = #member, .unit = "frames", .help = text, .offset = offsetof(struct dut_counts, member)}
+#define COUNT(member, text) \
+	{ \
+		.name = #member, .unit = "frames", .help = text, \
+		.offset = offsetof(struct dut_counts, member) \
+	}
 
 static const struct counter rows[] = {
 	COUNT(in, "taken from the sender"),
@@ -34,9 +38,9 @@ static json_t *one_wire(struct ctl *c, struct ctl_port *cp)
 	const struct ctl_port *to = wire_peer(c, cp);
 	struct device *d = to != NULL ? device_of(to) : NULL;
 	struct dut_counts now = {0}, base = {0};
-	json_t *o = json_pack("{s:i, s:s, s:o, s:s, s:s}", "port", (int)cp->p.id, "name", cp->p.name, "to",
-			      to != NULL ? json_integer(to->p.id) : json_null(), "device", phase_word(d), "link",
-			      snap_link_name(cp->link));
+	json_t *o = json_pack("{s:i, s:s, s:o, s:s, s:s}", "port", (int)cp->p.id, "name",
+			      cp->p.name, "to", to != NULL ? json_integer(to->p.id) : json_null(),
+			      "device", phase_word(d), "link", snap_link_name(cp->link));
 
 	if (d != NULL) {
 		device_counts(d, &now);
@@ -54,8 +58,12 @@ static json_t *one_wire(struct ctl *c, struct ctl_port *cp)
 	bool there = d != NULL && d->mem != NULL;
 	uint64_t room = !there ? 0 : RTE_MIN(d->room_wanted, (uint64_t)d->line.ncells);
 	json_object_set_new(o, "room_bytes", json_integer((json_int_t)(room * DUT_CELL)));
-	json_object_set_new(o, "room_wanted_bytes", json_integer((json_int_t)(there ? d->room_wanted * DUT_CELL : 0)));
-	json_object_set_new(o, "pool_bytes", json_integer(d != NULL && d->line.pool != NULL ? (json_int_t)d->pool_bytes : 0));
+	json_object_set_new(o, "room_wanted_bytes",
+			    json_integer((json_int_t)(there ? d->room_wanted * DUT_CELL : 0)));
+	json_object_set_new(o, "pool_bytes",
+			    json_integer(d != NULL && d->line.pool != NULL
+						 ? (json_int_t)d->pool_bytes
+						 : 0));
 	if (d != NULL && d->failed)
 		json_object_set_new(o, "why", json_string(d->why));
 	return o;
@@ -85,9 +93,11 @@ json_t *device_task_json(const struct ctl *c, const struct dp_task *task, const 
 	for (unsigned i = 0; i < c->nports; i++) {
 		const struct device *d = device_of(c->port[i]);
 		if (d != NULL && &d->line == j->line)
-			return json_pack("{s:s, s:i, s:i, s:i, s:I, s:i}", "kind", task->kind->name, "port", (int)d->to->p.id, "from",
-					 (int)d->from->p.id, "rings", (int)d->line.nrings, "memory_bytes",
-					 (json_int_t)(d->pool_bytes + (uint64_t)j->room * DUT_CELL), "buffers", (int)d->line.pool->size);
+			return json_pack("{s:s, s:i, s:i, s:i, s:I, s:i}", "kind", task->kind->name,
+					 "port", (int)d->to->p.id, "from", (int)d->from->p.id,
+					 "rings", (int)d->line.nrings, "memory_bytes",
+					 (json_int_t)(d->pool_bytes + (uint64_t)j->room * DUT_CELL),
+					 "buffers", (int)d->line.pool->size);
 	}
 	return NULL;
 }

@@ -16,14 +16,17 @@
 /* Where the stamp lies in an mbuf (a dynamic field of DPDK); below 0: there is no room. */
 static int stamp_offset(void)
 {
-	static const struct rte_mbuf_dynfield field = {.name = "wirerate_sent", .size = sizeof(struct dut_stamp), .align = 8};
+	static const struct rte_mbuf_dynfield field = {.name = "wirerate_sent",
+						       .size = sizeof(struct dut_stamp),
+						       .align = 8};
 
 	return rte_mbuf_dynfield_register(&field);
 }
 
 static void *device_mem_map(size_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return p != MAP_FAILED ? p : NULL;
 }
@@ -45,10 +48,12 @@ static int make_rings(struct device *d, struct err *e)
 	for (unsigned i = 0; i < d->line.nrings; i++) {
 		char name[RTE_RING_NAMESIZE];
 		snprintf(name, sizeof(name), "%.16s_dut%u", to->p.name, i);
-		d->line.out[i] = rte_ring_create(name, size, to->p.node, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+		d->line.out[i] = rte_ring_create(name, size, to->p.node,
+						 RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
 		if (d->line.out[i] == NULL) {
 			free_rings(d);
-			return err_set(e, ENODEV, "no memory for its rings (%s)", rte_strerror(rte_errno));
+			return err_set(e, ENODEV, "no memory for its rings (%s)",
+				       rte_strerror(rte_errno));
 		}
 	}
 	return 0;
@@ -60,7 +65,8 @@ int device_make(struct device *d, struct err *e)
 
 	d->line.stamp_at = stamp_offset();
 	if (d->line.stamp_at < 0)
-		return err_set(e, ENODEV, "no place in buffers for the time of sending (%s)", rte_strerror(rte_errno));
+		return err_set(e, ENODEV, "no place in buffers for the time of sending (%s)",
+			       rte_strerror(rte_errno));
 	d->state = rte_zmalloc("dut", sizeof(*d->state), CACHE_LINE);
 	d->route = rte_zmalloc("reroute", n * sizeof(*d->route), CACHE_LINE);
 	if (d->state == NULL || d->route == NULL)
@@ -84,14 +90,20 @@ static uint64_t most_mtu(const struct ctl_port *cp)
 static int make_pool(struct device *d, struct err *e)
 {
 	static unsigned serial;
-	struct rte_pktmbuf_pool_private priv = {.mbuf_data_room_size = (uint16_t)eal_data_room(most_mtu(d->from))};
-	unsigned n = d->line.nrings * (rte_ring_get_capacity(d->line.out[0]) + DP_BURST_MAX) + STOCK;
+	struct rte_pktmbuf_pool_private priv = {.mbuf_data_room_size =
+							(uint16_t)eal_data_room(most_mtu(d->from))};
+	unsigned n =
+		d->line.nrings * (rte_ring_get_capacity(d->line.out[0]) + DP_BURST_MAX) + STOCK;
 	uint32_t elt = (uint32_t)sizeof(struct rte_mbuf) + priv.mbuf_data_room_size;
-	size_t bytes = (size_t)n * rte_mempool_calc_obj_size(elt, RTE_MEMPOOL_F_NO_IOVA_CONTIG, NULL) + 4096;
+	size_t bytes =
+		(size_t)n * rte_mempool_calc_obj_size(elt, RTE_MEMPOOL_F_NO_IOVA_CONTIG, NULL) +
+		4096;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	snprintf(name, sizeof(name), "dut%u_%u", d->to->p.id, serial++);
-	struct rte_mempool *mp = rte_mempool_create_empty(name, n, elt, 0, sizeof(priv), SOCKET_ID_ANY, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	struct rte_mempool *mp =
+		rte_mempool_create_empty(name, n, elt, 0, sizeof(priv), SOCKET_ID_ANY,
+					 RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 	void *mem = mp != NULL ? device_mem_map(bytes) : NULL;
 	if (mem == NULL || rte_mempool_set_ops_byname(mp, rte_mbuf_best_mempool_ops(), NULL) != 0) {
 		rte_mempool_free(mp);
@@ -103,7 +115,8 @@ static int make_pool(struct device *d, struct err *e)
 	d->pool_mem = mem;
 	d->pool_bytes = bytes;
 	d->line.pool = mp;
-	if (rte_mempool_populate_iova(mp, mem, RTE_BAD_IOVA, bytes, NULL, NULL) < 0 || mp->populated_size < n)
+	if (rte_mempool_populate_iova(mp, mem, RTE_BAD_IOVA, bytes, NULL, NULL) < 0 ||
+	    mp->populated_size < n)
 		return err_set(e, ENODEV, "no memory for %u buffers", n);
 	rte_mempool_obj_iter(mp, rte_pktmbuf_init, NULL);
 	d->line.max_len = priv.mbuf_data_room_size - RTE_PKTMBUF_HEADROOM;
@@ -115,7 +128,9 @@ int device_fill(struct device *d, struct err *e)
 	size_t cells, late = (MOST_CELLS / 2 + 1) * sizeof(struct dut_late);
 
 	for (uint16_t q = 0; q < d->from->p.ntxq; q++)
-		d->sender[q] = (struct dut_sender){.dev = d->from->p.dev, .queue = q, .stamp_at = d->line.stamp_at};
+		d->sender[q] = (struct dut_sender){.dev = d->from->p.dev,
+						   .queue = q,
+						   .stamp_at = d->line.stamp_at};
 	if (d->line.pool == NULL) {
 		int rc = make_pool(d, e);
 		if (rc < 0)
@@ -128,7 +143,8 @@ int device_fill(struct device *d, struct err *e)
 	d->mem_bytes = cells + late + DUT_QUEUE_MAX * sizeof(uint64_t);
 	d->mem = device_mem_map(d->mem_bytes);
 	if (d->mem == NULL)
-		return err_set(e, ENODEV, "no addresses for the frames inside (%s)", strerror(errno));
+		return err_set(e, ENODEV, "no addresses for the frames inside (%s)",
+			       strerror(errno));
 	d->line.cells = d->mem;
 	d->line.late = (struct dut_late *)((uint8_t *)d->mem + cells);
 	d->line.service = (uint64_t *)((uint8_t *)d->mem + cells + late);
@@ -154,7 +170,8 @@ static void free_pool(struct device *d)
 			rte_pktmbuf_free(m);
 	}
 	if (mp != NULL && !rte_mempool_full(mp)) {
-		log_msg(LOG_LVL_DEBUG, "pool %s is kept: %u buffers are in flight", mp->name, rte_mempool_in_use_count(mp));
+		log_msg(LOG_LVL_DEBUG, "pool %s is kept: %u buffers are in flight", mp->name,
+			rte_mempool_in_use_count(mp));
 	} else if (mp != NULL) {
 		rte_mempool_free(mp);
 		munmap(d->pool_mem, d->pool_bytes);

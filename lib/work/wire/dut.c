@@ -4,10 +4,18 @@
 
 #include <rte_ether.h>
 
-#define TAKE_MOST 256           /* the most frames taken in one turn, and handed over */
-#define GIVE 64                 /* buffers taken from the pool at once */
+#define TAKE_MOST 256 /* the most frames taken in one turn, and handed over */
+#define GIVE 64       /* buffers taken from the pool at once */
 
-enum purpose { FOR_LOSS = 1, FOR_DUPLICATE, FOR_REORDER, FOR_CORRUPT, FOR_BIT, FOR_DELAY, FOR_COPY_DELAY };
+enum purpose {
+	FOR_LOSS = 1,
+	FOR_DUPLICATE,
+	FOR_REORDER,
+	FOR_CORRUPT,
+	FOR_BIT,
+	FOR_DELAY,
+	FOR_COPY_DELAY
+};
 
 /* Random numbers are a function of (seed, purpose, number), by a counter-based generator:
  * Stafford's variant 13 of the finalizer of MurmurHash3. */
@@ -20,10 +28,12 @@ static inline uint64_t dut_mixed(uint64_t x)
 
 static inline uint64_t dut_chance(const struct dut_job *j, uint64_t number, enum purpose why)
 {
-	return dut_mixed(dut_mixed(j->seed + why * 0x9e3779b97f4a7c15ull) + number * 0x9e3779b97f4a7c15ull);
+	return dut_mixed(dut_mixed(j->seed + why * 0x9e3779b97f4a7c15ull) +
+			 number * 0x9e3779b97f4a7c15ull);
 }
 
-static inline bool dut_is_hit(const struct dut_hits *h, const struct dut_job *j, uint64_t number, enum purpose why)
+static inline bool dut_is_hit(const struct dut_hits *h, const struct dut_job *j, uint64_t number,
+			      enum purpose why)
 {
 	if (h->every != 0)
 		return (number + 1) % h->every == 0;
@@ -50,7 +60,8 @@ static bool link_is_down(const struct dut_job *j, uint64_t at)
 {
 	if (j->link_down)
 		return true;
-	return j->flap_period != 0 && at >= j->flap_tsc && (at - j->flap_tsc) % j->flap_period >= j->flap_period - j->flap_down;
+	return j->flap_period != 0 && at >= j->flap_tsc &&
+	       (at - j->flap_tsc) % j->flap_period >= j->flap_period - j->flap_down;
 }
 
 /* Is the frame longer than the job allows, without Ethernet header and up to two VLAN tags? */
@@ -119,7 +130,8 @@ static uint64_t delay_of(const struct dut_job *j, uint64_t number, enum purpose 
 		return j->delay + (uint64_t)((dut_time)j->spread * u >> 64);
 	if (u >> 54 == 0)
 		return dut_between(j->law->low, u << 10);
-	return u >> 54 == DUT_STEPS - 1 ? dut_between(j->law->high, u << 10) : dut_between(j->law->mid, u);
+	return u >> 54 == DUT_STEPS - 1 ? dut_between(j->law->high, u << 10)
+					: dut_between(j->law->mid, u);
 }
 
 static void copy_out(const struct rte_mbuf *m, uint8_t *to)
@@ -182,19 +194,26 @@ static void dut_overtake(struct dut_state *s, const struct dut_job *j, unsigned 
 
 /* Puts a frame that arrived into the device, from where it goes out when it is due. copy: it is the
  * second one of a frame that is duplicated. */
-static void dut_keep(struct dut_state *s, const struct dut_job *j, const struct rte_mbuf *m, unsigned ring, unsigned txq, uint64_t number,
-		  uint64_t served, bool copy)
+static void dut_keep(struct dut_state *s, const struct dut_job *j, const struct rte_mbuf *m,
+		     unsigned ring, unsigned txq, uint64_t number, uint64_t served, bool copy)
 {
 	const struct dut_line *l = j->line;
-	bool fits = m->pkt_len <= l->max_len, hold = fits && !copy && s->nheld < DUT_HELD && dut_is_hit(&j->reorder, j, number, FOR_REORDER);
-	uint32_t at = !fits ? NONE : hold ? held_take(s, l) : cells_take(s, j, cells_of(m->pkt_len));
+	bool fits = m->pkt_len <= l->max_len,
+	     hold = fits && !copy && s->nheld < DUT_HELD &&
+		    dut_is_hit(&j->reorder, j, number, FOR_REORDER);
+	uint32_t at = !fits  ? NONE
+		      : hold ? held_take(s, l)
+			     : cells_take(s, j, cells_of(m->pkt_len));
 
 	if (at == NONE) {
 		s->now.overflow++;
 		return;
 	}
 	struct slot *f = slot_at(l, at);
-	*f = (struct slot){.number = number, .len = (uint16_t)m->pkt_len, .ring = (uint8_t)ring, .txq = (uint8_t)txq};
+	*f = (struct slot){.number = number,
+			   .len = (uint16_t)m->pkt_len,
+			   .ring = (uint8_t)ring,
+			   .txq = (uint8_t)txq};
 	copy_out(m, f->data);
 	if (dut_is_hit(&j->corrupt, j, number, FOR_CORRUPT))
 		dut_spoil(f, j);
@@ -214,7 +233,8 @@ static void dut_keep(struct dut_state *s, const struct dut_job *j, const struct 
 }
 
 /* A frame arrives: decides what becomes of it, in the order that dut.h says. */
-static void dut_arrive(struct dut_state *s, const struct dut_job *j, const struct rte_mbuf *m, unsigned ring)
+static void dut_arrive(struct dut_state *s, const struct dut_job *j, const struct rte_mbuf *m,
+		       unsigned ring)
 {
 	struct dut_stamp stamp = stamp_of(j->line, m);
 	uint64_t number = s->number++, served;
@@ -250,7 +270,8 @@ static inline bool take_more(const struct dut_line *l, struct dut_taken *t, unsi
 	return t->n > 0;
 }
 
-static inline void let_in(struct dut_state *s, const struct dut_job *j, struct dut_taken *t, unsigned ring)
+static inline void let_in(struct dut_state *s, const struct dut_job *j, struct dut_taken *t,
+			  unsigned ring)
 {
 	struct rte_mbuf *m = t->m[t->at++];
 
@@ -284,7 +305,8 @@ static unsigned take_in(struct dut_state *s, const struct dut_job *j)
 	unsigned total = 0, ring;
 
 	if (j->line->nrings > 1) {
-		for (; total < TAKE_MOST && (ring = dut_earliest(s, j->line)) != DUT_QUEUES; total++)
+		for (; total < TAKE_MOST && (ring = dut_earliest(s, j->line)) != DUT_QUEUES;
+		     total++)
 			let_in(s, j, &t[ring], ring);
 		return total;
 	}
@@ -452,5 +474,8 @@ static void dut_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 }
 
 const struct dp_kind dp_kind_dut = {
-	.name = "dut", .adopt = dut_adopt, .poll = dut_poll, .drop = dut_drop,
+	.name = "dut",
+	.adopt = dut_adopt,
+	.poll = dut_poll,
+	.drop = dut_drop,
 };

@@ -14,9 +14,9 @@ enum where { IN_LIST, IN_HEAP, FREE };
 /* A frame inside. A slot begins at the begin of a cell and is named by the index of that cell; the
  * frame's bytes follow behind it. */
 struct slot {
-	uint64_t due, seq;          /* when it is due; frames due at one time go by their seq */
-	uint64_t number;            /* of the frame in its direction */
-	uint32_t next, list_next;   /* the next slot in the order of arrival, and in the list */
+	uint64_t due, seq;        /* when it is due; frames due at one time go by their seq */
+	uint64_t number;          /* of the frame in its direction */
+	uint32_t next, list_next; /* the next slot in the order of arrival, and in the list */
 	uint16_t len;
 	uint8_t ring, txq, where;
 	bool corrupted;
@@ -40,7 +40,8 @@ static inline uint32_t cells_of(uint32_t len)
  * most DUT_HELD frames. */
 static inline uint32_t held_take(struct dut_state *s, const struct dut_line *l)
 {
-	return s->held_back > 0 ? s->held_free[--s->held_back] : l->ncells + s->held_made++ * cells_of(l->max_len);
+	return s->held_back > 0 ? s->held_free[--s->held_back]
+				: l->ncells + s->held_made++ * cells_of(l->max_len);
 }
 
 static inline void held_give(struct dut_state *s, uint32_t at)
@@ -129,7 +130,8 @@ static inline void heap_drop_first(struct dut_state *s, struct dut_late *h)
 }
 
 /* Puts a slot into the list if it is due after all others there, else into the heap. */
-static inline void schedule(struct dut_state *s, const struct dut_line *l, uint32_t at, uint64_t due)
+static inline void schedule(struct dut_state *s, const struct dut_line *l, uint32_t at,
+			    uint64_t due)
 {
 	struct slot *f = slot_at(l, at);
 

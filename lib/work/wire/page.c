@@ -32,7 +32,8 @@ static const struct line {
 	{"corrupted", "corrupted", false, true},
 };
 
-static void put_line(struct grid *g, int row, int col, int width, const struct line *l, const json_t *wire)
+static void put_line(struct grid *g, int row, int col, int width, const struct line *l,
+		     const json_t *wire)
 {
 	const json_t *v = json_object_get(wire, l->key);
 
@@ -42,17 +43,22 @@ static void put_line(struct grid *g, int row, int col, int width, const struct l
 		grid_right(g, row, col, width, bad ? ROLE_WARN : ROLE_STAT_VALUES, word);
 		return;
 	}
-	page_put_count(g, row, col, width, l->fault && json_integer_value(v) > 0 ? ROLE_WARN : ROLE_STAT_VALUES, v);
+	page_put_count(g, row, col, width,
+		       l->fault && json_integer_value(v) > 0 ? ROLE_WARN : ROLE_STAT_VALUES, v);
 }
 
 static void wire_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
 	const json_t *list = json_object_get(in->snap, "wires");
 	int width = g->cols - LABEL < WIDTH ? g->cols - LABEL : WIDTH;
-	unsigned n = (unsigned)json_array_size(list), room = width > 0 ? (unsigned)((g->cols - LABEL) / width) : 0, first = page_first(in, n);
+	unsigned n = (unsigned)json_array_size(list),
+		 room = width > 0 ? (unsigned)((g->cols - LABEL) / width) : 0,
+		 first = page_first(in, n);
 
 	if (n == 0) {
-		grid_left(g, 0, 0, g->cols, ROLE_STAT_LABEL, "no port is a wire; `-p wire` makes two that are connected to each other");
+		grid_left(
+			g, 0, 0, g->cols, ROLE_STAT_LABEL,
+			"no port is a wire; `-p wire` makes two that are connected to each other");
 		return;
 	}
 	page_list(in, ARRAY_SIZE(lines), g->rows - HEADS, out);
@@ -75,6 +81,8 @@ static void wire_draw(const struct page_in *in, struct grid *g, struct page_out 
 }
 
 const struct page page_wire = {
-	.name = "wire", .parts = "wires", .draw = wire_draw,
+	.name = "wire",
+	.parts = "wires",
+	.draw = wire_draw,
 	.help = "What the device under test of each wire has done to frames: taken, handed over, waiting, lost and why.",
 };

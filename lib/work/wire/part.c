@@ -4,7 +4,8 @@
 #include "wire_app.h"
 #include "wire_face.h"
 
-static int part_add(struct app *app, const struct snap *snap, const struct part_arg *arg, json_t *doc, struct err *e)
+static int part_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
+		    json_t *doc, struct err *e)
 {
 	struct portset ports;
 

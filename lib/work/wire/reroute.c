@@ -36,7 +36,8 @@ static void reroute_turn(const struct reroute_job *j, const struct dp_io *io, vo
 	}
 }
 
-static void reroute_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
+static void reroute_adopt(struct dp_worker *w, const struct dp_task *t, const void *old,
+			  uint64_t now)
 {
 	const struct reroute_job *j = t->job;
 
@@ -51,5 +52,7 @@ static void reroute_drop(struct dp_worker *w, const struct dp_task *t, uint64_t 
 }
 
 const struct dp_kind dp_kind_reroute = {
-	.name = "reroute", .adopt = reroute_adopt, .drop = reroute_drop,
+	.name = "reroute",
+	.adopt = reroute_adopt,
+	.drop = reroute_drop,
 };

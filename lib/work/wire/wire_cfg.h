@@ -9,10 +9,10 @@ struct wire_cfg {
 	struct rate_limit limit;
 	struct delay delay;
 	struct hits loss, duplicate, reorder, corrupt;
-	uint64_t mtu;             /* bytes without Ethernet header and VLAN tags; 0: any */
-	bool fail;                /* one-way failure: all frames are lost */
-	int link_down;            /* 1: the link is down, in both directions */
-	struct flap flap;         /* of the link, in both directions */
-	int in_order;             /* 1: delays do not let frames overtake each other */
+	uint64_t mtu;     /* bytes without Ethernet header and VLAN tags; 0: any */
+	bool fail;        /* one-way failure: all frames are lost */
+	int link_down;    /* 1: the link is down, in both directions */
+	struct flap flap; /* of the link, in both directions */
+	int in_order;     /* 1: delays do not let frames overtake each other */
 	uint64_t seed;
 };

@@ -29,14 +29,14 @@ static struct beacons {
 	const struct beacon_state *s;
 	const struct beacon_job *job;
 	enum room room;
-	unsigned left;             /* frames for which it has room now */
-	uint64_t step;             /* a call of the driver takes fewer cycles; 0: the real clock */
-	uint64_t newest;           /* number of the last beacon that was offered */
-	uint64_t taken;            /* number of the last beacon that was taken */
+	unsigned left;   /* frames for which it has room now */
+	uint64_t step;   /* a call of the driver takes fewer cycles; 0: the real clock */
+	uint64_t newest; /* number of the last beacon that was offered */
+	uint64_t taken;  /* number of the last beacon that was taken */
 	/* Bursts of others since the time of the next beacon came: those that were offered, and
 	 * those that were taken at least in part. */
 	unsigned offers, takes;
-	unsigned waits;            /* those taken since the time of the beacon that waits */
+	unsigned waits;                   /* those taken since the time of the beacon that waits */
 	unsigned most_offers, most_waits; /* the most of offers and of waits for any beacon */
 } x;
 
@@ -84,7 +84,8 @@ static void judge_beacon(void *arg, const struct rte_mbuf *m)
 	assert_int_equal(m->data_len, BEACON_LEN);
 	assert_int_equal(m->ol_flags, 0);
 	assert_int_equal(m->tx_offload, 0);
-	assert_memory_equal(f, "\xff\xff\xff\xff\xff\xff\x02\x00\x00\x00\x00\x03\x88\xb5", BEACON_NUMBER_AT);
+	assert_memory_equal(f, "\xff\xff\xff\xff\xff\xff\x02\x00\x00\x00\x00\x03\x88\xb5",
+			    BEACON_NUMBER_AT);
 	assert_memory_equal(f + BEACON_NUMBER_AT + 8, zero, sizeof(zero));
 	assert_true(number_of(m) > x.taken); /* in order, and once */
 	x.taken = number_of(m);
@@ -167,7 +168,9 @@ static void other_adopt(struct dp_worker *w, const struct dp_task *t, const void
 	t->state->next = DP_NOW;
 }
 
-static const struct dp_kind kind_other = {.name = "other", .adopt = other_adopt, .poll = other_poll};
+static const struct dp_kind kind_other = {.name = "other",
+					  .adopt = other_adopt,
+					  .poll = other_poll};
 
 static void other_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 {
@@ -185,8 +188,10 @@ static void sender_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *
 	plan_task(w, &x.gen->task[0], NULL);
 }
 
-static const struct work work_other = {.name = "other", .fill = other_fill}, work_sender = {.name = "sender", .fill = sender_fill};
-const struct work *const works[] = {&work_sender, &work_beacon, &work_other, NULL}; /* the last is asked first */
+static const struct work work_other = {.name = "other", .fill = other_fill},
+			 work_sender = {.name = "sender", .fill = sender_fill};
+/* the last is asked first */
+const struct work *const works[] = {&work_sender, &work_beacon, &work_other, NULL};
 
 static struct beacon_cfg *cfg(void)
 {
@@ -504,7 +509,8 @@ static void test_in_turns(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kept), cmocka_unit_test(test_shaped), cmocka_unit_test(test_spoilt), cmocka_unit_test(test_half_a_burst),
+		cmocka_unit_test(test_kept),      cmocka_unit_test(test_shaped),
+		cmocka_unit_test(test_spoilt),    cmocka_unit_test(test_half_a_burst),
 		cmocka_unit_test(test_no_buffer), cmocka_unit_test(test_in_turns),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);

@@ -13,7 +13,7 @@ extern const struct work work_beacon;
 struct beacon_port {
 	struct beacon_state *state;
 	struct dp_txq *share;
-	bool on;                   /* the setting, when touched() looked at it last */
+	bool on; /* the setting, when touched() looked at it last */
 };
 
 static struct beacon_port *beacon_of(const struct ctl_port *cp)
@@ -73,7 +73,20 @@ static bool beacon_writes(const struct ctl *c)
 static void make_frame(const struct ctl_port *cp, uint8_t frame[BEACON_LEN])
 {
 	const uint8_t head[BEACON_NUMBER_AT] = {
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, (uint8_t)(cp->p.id >> 8), (uint8_t)cp->p.id, 0x88, 0xb5,
+		0xff,
+		0xff,
+		0xff,
+		0xff,
+		0xff,
+		0xff,
+		2,
+		0,
+		0,
+		0,
+		(uint8_t)(cp->p.id >> 8),
+		(uint8_t)cp->p.id,
+		0x88,
+		0xb5,
 	};
 
 	memcpy(frame, head, sizeof(head));
@@ -91,13 +104,15 @@ static void beacon_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *
 	j->period = (uint64_t)(clock_hz() / BEACON_PER_S);
 	make_frame(cp, j->frame);
 	plan_wheel(w);
-	plan_task(w, &(struct dp_task){.kind = &dp_kind_beacon, .state = &p->state->base, .job = j}, NULL);
+	plan_task(w, &(struct dp_task){.kind = &dp_kind_beacon, .state = &p->state->base, .job = j},
+		  NULL);
 }
 
 static bool beacon_sizes(const struct ctl_port *cp, unsigned queue, struct cnt_sizes *sum)
 {
 	if (queue == 0)
-		sum->n[cnt_size_class(BEACON_LEN + RTE_ETHER_CRC_LEN)] += cell_get(&beacon_of(cp)->state->sent);
+		sum->n[cnt_size_class(BEACON_LEN + RTE_ETHER_CRC_LEN)] +=
+			cell_get(&beacon_of(cp)->state->sent);
 	return true;
 }
 

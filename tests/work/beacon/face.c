@@ -6,8 +6,14 @@
 extern const struct work work_beacon;
 
 static const struct setting beacon_rows[] = {
-	{.name = "beacon", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", .offset = offsetof(struct beacon_cfg, on), .store = &set_work_store,
-	 .arg = &work_beacon, .help = "a numbered frame leaves each 10 ms by the port's first queue"},
+	{.name = "beacon",
+	 .scope = SCOPE_PORT,
+	 .v = {&vt_bool},
+	 .dflt = "off",
+	 .offset = offsetof(struct beacon_cfg, on),
+	 .store = &set_work_store,
+	 .arg = &work_beacon,
+	 .help = "a numbered frame leaves each 10 ms by the port's first queue"},
 	{0},
 };
 

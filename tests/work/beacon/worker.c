@@ -54,7 +54,8 @@ static void give_up(struct beacon_state *s, struct dp_txq *q)
 
 /* The time of a frame has come. A frame that still waits is given up for it. If the worker had no
  * CPU and several times have passed, only the newest frame is sent. */
-static unsigned beacon_due(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm, uint64_t now)
+static unsigned beacon_due(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm,
+			   uint64_t now)
 {
 	struct beacon_state *s = (struct beacon_state *)t->state;
 	const struct beacon_job *j = t->job;
@@ -67,7 +68,8 @@ static unsigned beacon_due(struct dp_worker *w, const struct dp_task *t, struct 
 	return offer(s, j, now);
 }
 
-static void beacon_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, uint64_t now)
+static void beacon_adopt(struct dp_worker *w, const struct dp_task *t, const void *old,
+			 uint64_t now)
 {
 	struct beacon_state *s = (struct beacon_state *)t->state;
 	const struct beacon_job *j = t->job;
@@ -95,4 +97,7 @@ static void beacon_drop(struct dp_worker *w, const struct dp_task *t, uint64_t n
 	give_up(s, ((const struct beacon_job *)t->job)->q);
 }
 
-const struct dp_kind dp_kind_beacon = {.name = "beacon", .adopt = beacon_adopt, .poll = beacon_poll, .drop = beacon_drop};
+const struct dp_kind dp_kind_beacon = {.name = "beacon",
+				       .adopt = beacon_adopt,
+				       .poll = beacon_poll,
+				       .drop = beacon_drop};

@@ -14,7 +14,7 @@ extern const struct work work_echo;
 struct echo_port {
 	struct echo_state **state;
 	struct dp_txq **share;
-	bool on;                   /* the setting, when touched() looked at it last */
+	bool on; /* the setting, when touched() looked at it last */
 };
 
 static struct echo_port *echo_of(const struct ctl_port *cp)
@@ -94,7 +94,11 @@ static void echo_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 			continue;
 		struct echo_job *j = plan_carve(w, sizeof(*j));
 		j->q = p->share[q];
-		unsigned task = plan_task(w, &(struct dp_task){.kind = &dp_kind_echo, .state = &p->state[q]->base, .job = j}, NULL);
+		unsigned task = plan_task(w,
+					  &(struct dp_task){.kind = &dp_kind_echo,
+							    .state = &p->state[q]->base,
+							    .job = j},
+					  NULL);
 		plan_sort(slot, echo_claims, NULL, task);
 	}
 }

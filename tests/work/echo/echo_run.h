@@ -15,4 +15,4 @@ struct echo_job {
 };
 
 extern const struct dp_kind dp_kind_echo;
-dp_sort_fn echo_claims;         /* claims frames of UDP over IPv4 to port 7 */
+dp_sort_fn echo_claims; /* claims frames of UDP over IPv4 to port 7 */

@@ -6,8 +6,14 @@
 extern const struct work work_echo;
 
 static const struct setting echo_rows[] = {
-	{.name = "echo", .scope = SCOPE_PORT, .v = {&vt_bool}, .dflt = "off", .offset = offsetof(struct echo_cfg, on), .store = &set_work_store,
-	 .arg = &work_echo, .help = "UDP frames to port 7 go back to who sent them"},
+	{.name = "echo",
+	 .scope = SCOPE_PORT,
+	 .v = {&vt_bool},
+	 .dflt = "off",
+	 .offset = offsetof(struct echo_cfg, on),
+	 .store = &set_work_store,
+	 .arg = &work_echo,
+	 .help = "UDP frames to port 7 go back to who sent them"},
 	{0},
 };
 

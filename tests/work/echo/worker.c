@@ -3,12 +3,14 @@
 #include "txq.h"
 
 /* Claims frames without tags and without options, because the tests send no others. */
-void echo_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n, uint8_t *owner, uint8_t mine)
+void echo_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
+		 uint8_t *owner, uint8_t mine)
 {
 	(void)arg, (void)b;
 	for (unsigned i = 0; i < n; i++) {
 		const uint8_t *f = rte_pktmbuf_mtod(m[i], const uint8_t *);
-		bool udp = m[i]->data_len >= 42 && f[12] == 8 && f[13] == 0 && f[14] == 0x45 && f[23] == 17;
+		bool udp = m[i]->data_len >= 42 && f[12] == 8 && f[13] == 0 && f[14] == 0x45 &&
+			   f[23] == 17;
 		if (owner[i] == 0 && udp && f[36] == 0 && f[37] == 7)
 			owner[i] = mine;
 	}
@@ -69,8 +71,8 @@ static unsigned offer(const struct dp_task *t, uint64_t now)
 	return sent;
 }
 
-static void echo_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, struct rte_mbuf **m, unsigned n, const struct dp_burst *b,
-		    uint64_t now)
+static void echo_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx,
+		    struct rte_mbuf **m, unsigned n, const struct dp_burst *b, uint64_t now)
 {
 	struct dp_txq *q = ((const struct echo_job *)t->job)->q;
 
@@ -101,4 +103,7 @@ static void echo_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now
 	txq_drop_tail(((const struct echo_job *)t->job)->q);
 }
 
-const struct dp_kind dp_kind_echo = {.name = "echo", .rx = echo_rx, .poll = echo_poll, .drop = echo_drop};
+const struct dp_kind dp_kind_echo = {.name = "echo",
+				     .rx = echo_rx,
+				     .poll = echo_poll,
+				     .drop = echo_drop};
