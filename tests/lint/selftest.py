@@ -21,6 +21,7 @@ BREACHES = [
     ("text", "lib/base/x.c", SPDX + 'char *p = "' + "word " * 30 + '";\n', "163 columns, at most 100"),
     ("format", "lib/base/x.c", SPDX + "int  x;\n", "not as `./dev fmt` leaves it"),
     ("length", "lib/base/x.c", SPDX + "int x;\n" * 800, "at most 720"),
+    ("names", "lib/base/x.c", SPDX + "static int run(void)\n{\n\treturn 0;\n}\n", "run() is a name of one word"),
     ("scripts", "tests/x.sh", "#!/bin/sh\n# SPDX\nif true\n", "x.sh"),
     ("scripts", "tests/x.py", "def x(:\n", "invalid syntax"),
     ("links", "README.md", "[a](docs/a.md)\n", "README.md:1: the link to 'docs/a.md' leads to nothing"),
@@ -188,7 +189,7 @@ with tempfile.TemporaryDirectory() as place:
         shutil.copy(tree.ROOT / name, copy / name)
     (copy / "lib/work/a").mkdir(parents=True)
     (copy / "lib/work/a/meson.build").write_text(MODULE)
-    for check in ("spdx", "text", "layers", "opens", "length", "scripts", "links"):
+    for check in ("spdx", "text", "layers", "opens", "length", "scripts", "links", "names"):
         rc, output = run(copy, check)
         if rc and "lib/" not in output or "Traceback" in output:
             found.add(f"tests/lint/{check}.py", f"finds something in the frame itself:\n{output}")
