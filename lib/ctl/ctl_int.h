@@ -232,6 +232,7 @@ struct ctl {
 	struct old_plan *old;   /* plans that were replaced by later ones and not freed yet */
 	unsigned nold, cap_old;
 	uint64_t plan_seq, run_seq;
+	bool writes; /* what works_write() said when plans were made last */
 	uint64_t version_seq;
 	uint64_t prev_tick_ns;
 	uint64_t stall_ns;

@@ -101,10 +101,21 @@ static bool port_waits(struct ctl *c, struct ctl_port *cp)
 	return false;
 }
 
+/* Every sender is told when works begin or cease to write into buffers. */
+static void writes_follow(struct ctl *c)
+{
+	bool writes = works_write(c);
+
+	for (unsigned i = 0; i < c->nports && writes != c->writes; i++)
+		ctl_touch(c, i, WHY_WORK);
+	c->writes = writes;
+}
+
 void plan_post_all(struct ctl *c)
 {
 	bool touched = false, hold = starts_held(c);
 
+	writes_follow(c);
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if (hold && cp->run.active && cp->run.armed)

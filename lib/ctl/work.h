@@ -63,7 +63,7 @@ struct work {
 	void (*fill)(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
 	/* true: some of its tasks write into buffers of the pools that senders take theirs from.
 	 * Senders fill a buffer once and send it many times, so they have to look at its mark
-	 * then. */
+	 * then: where the answer changes, all ports get new plans. */
 	bool (*writes)(const struct ctl *c);
 	/* true: workers that receive must not sleep. */
 	bool (*awake)(const struct ctl *c);

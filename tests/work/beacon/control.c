@@ -13,7 +13,6 @@ extern const struct work work_beacon;
 struct beacon_port {
 	struct beacon_state *state;
 	struct dp_txq *share;
-	bool on; /* the setting, when touched() looked at it last */
 };
 
 static struct beacon_port *beacon_of(const struct ctl_port *cp)
@@ -46,20 +45,6 @@ static void beacon_port_close(struct ctl *c, struct ctl_port *cp)
 	rte_free(beacon_of(cp)->state);
 }
 
-/* While a work writes into buffers, senders have to look at the marks of theirs. So all ports get
- * new plans when the setting changes. */
-static void beacon_touched(struct ctl *c, struct ctl_port *cp, uint32_t why)
-{
-	struct beacon_port *p = beacon_of(cp);
-
-	(void)why;
-	if (p->on == beacon_on(cp))
-		return;
-	p->on = beacon_on(cp);
-	for (unsigned i = 0; i < c->nports; i++)
-		ctl_touch(c, i, WHY_WORK);
-}
-
 static bool beacon_writes(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
@@ -72,24 +57,9 @@ static bool beacon_writes(const struct ctl *c)
  * experiments (IEEE 802). */
 static void make_frame(const struct ctl_port *cp, uint8_t frame[BEACON_LEN])
 {
-	const uint8_t head[BEACON_NUMBER_AT] = {
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		0xff,
-		2,
-		0,
-		0,
-		0,
-		(uint8_t)(cp->p.id >> 8),
-		(uint8_t)cp->p.id,
-		0x88,
-		0xb5,
-	};
-
-	memcpy(frame, head, sizeof(head));
+	memcpy(frame, "\xff\xff\xff\xff\xff\xff\2\0\0\0\0\0\x88\xb5", BEACON_NUMBER_AT);
+	frame[10] = (uint8_t)(cp->p.id >> 8);
+	frame[11] = (uint8_t)cp->p.id;
 }
 
 static void beacon_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
@@ -122,7 +92,6 @@ const struct work work_beacon = {
 	.cfg_bytes = sizeof(struct beacon_cfg),
 	.port_open = beacon_port_open,
 	.port_close = beacon_port_close,
-	.touched = beacon_touched,
 	.writes = beacon_writes,
 	.fill = beacon_fill,
 	.sizes = beacon_sizes,

@@ -14,7 +14,6 @@ extern const struct work work_echo;
 struct echo_port {
 	struct echo_state **state;
 	struct dp_txq **share;
-	bool on; /* the setting, when touched() looked at it last */
 };
 
 static struct echo_port *echo_of(const struct ctl_port *cp)
@@ -61,20 +60,6 @@ static void echo_port_close(struct ctl *c, struct ctl_port *cp)
 	free(p->share);
 }
 
-/* While a work writes into buffers, senders have to look at the marks of theirs. So all ports get
- * new plans when the setting changes. */
-static void echo_touched(struct ctl *c, struct ctl_port *cp, uint32_t why)
-{
-	struct echo_port *p = echo_of(cp);
-
-	(void)why;
-	if (p->on == echo_on(cp))
-		return;
-	p->on = echo_on(cp);
-	for (unsigned i = 0; i < c->nports; i++)
-		ctl_touch(c, i, WHY_WORK);
-}
-
 static bool echo_writes(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
@@ -118,7 +103,6 @@ const struct work work_echo = {
 	.cfg_bytes = sizeof(struct echo_cfg),
 	.port_open = echo_port_open,
 	.port_close = echo_port_close,
-	.touched = echo_touched,
 	.writes = echo_writes,
 	.fill = echo_fill,
 	.sizes = echo_sizes,
