@@ -11,7 +11,7 @@
 
 struct sess;
 
-/* Settings of the program that are about measuring. Their rows are in app/set/tester.c. */
+/* Settings of the program that are about measuring. Their rows are in app/set/rows_tester.c. */
 struct tester {
 	uint64_t stall_ns; /* a turn of a worker that takes longer is a stall */
 	struct trial_cfg trial;

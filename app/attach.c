@@ -10,7 +10,7 @@
 
 #include "cmd/verbs.h"
 #include "out.h"
-#include "rpc/token.h"
+#include "rpc/rpc_token.h"
 #include "set/rows.h"
 #include "set/set.h"
 #include "ui/console.h"

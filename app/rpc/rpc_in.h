@@ -3,13 +3,13 @@
 #pragma once
 #include "app.h"
 #include "event.h"
-#include "lines.h"
-#include "listen.h"
-#include "request.h"
+#include "rpc_lines.h"
+#include "rpc_listen.h"
+#include "rpc_request.h"
 #include "rpc.h"
 #include "script.h"
 #include "sess.h"
-#include "token.h"
+#include "rpc_token.h"
 
 struct client;
 

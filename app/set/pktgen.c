@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "app.h"
-#include "edit.h"
+#include "frame_edit.h"
 #include "held.h"
 
 /* The unset() of these rows: they store nothing, so nothing is taken back. */

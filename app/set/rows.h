@@ -60,7 +60,7 @@ void set_echo_stream_load(const struct setting *row, const struct set_obj *obj, 
 /* The frame that a stream would send now, NULL: none can be built. Valid until the next call. */
 const struct frame *set_frame_now(const struct set_obj *stream);
 
-/* app/set/work.c: the store of rows whose values are in the part of a port's settings that belongs
+/* app/set/rows_work.c: the store of rows whose values are in the part of a port's settings that belongs
  * to a work. */
 void set_work_put(const struct setting *row, const struct set_obj *obj, const void *val);
 bool set_work_get(const struct setting *row, const struct set_obj *obj, void *val);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "edit.h"
+#include "frame_edit.h"
 
 const char *const held_nets[] = {"ipv4", "ipv6", NULL};
 const char *const held_l4s[] = {"tcp", "udp", "icmp", NULL};

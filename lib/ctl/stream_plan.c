@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ctl_int.h"
-#include "edit.h"
+#include "frame_edit.h"
 #include "frame_probe.h"
 #include "held.h"
 

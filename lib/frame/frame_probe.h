@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The probe: 16 bytes at the beginning of the payload that say which frame this is and when it was
  * to leave. Sender, receiver and the dissector in examples/ follow these rules. The fields are also
- * in lib/proto/probe.c, as a header that is put behind the stack of a stream with probes. Network
- * byte order, the most significant bit first:
+ * in lib/proto/proto_probe.c, as a header that is put behind the stack of a stream with probes.
+ * Network byte order, the most significant bit first:
  *
  *	bits   0..15  check     makes the one's complement sum of the 8 words PROBE_SUM. It marks
  *	                        the bytes as a probe and protects them. Since the sum is always the

@@ -437,7 +437,7 @@ setmetatable(_G, {__index = function(globals, name)
 end})
 
 -- A text that does not compile because it is written for Lua 5.3 gets a message that says so, also
--- when a script loads the text itself. lib/script/files.c does the same for files.
+-- when a script loads the text itself. lib/script/script_files.c does the same for files.
 local explain = R.explain
 local raw_load, raw_loadstring = load, loadstring
 local function loaded(text, fn, why)

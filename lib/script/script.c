@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a Lua state and of the chunks that it runs. */
-#include "dialect.h"
+#include "script_dialect.h"
 #include "script_int.h"
 #include "userfile.h"
 

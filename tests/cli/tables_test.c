@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include "../cmd_objects.h"
 #include "app.h"
-#include "edit.h"
+#include "frame_edit.h"
 #include "set/set.h"
 
 #include <errno.h>

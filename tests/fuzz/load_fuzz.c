@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "app.h"
-#include "cmd/save.h"
+#include "cmd/verb_save.h"
 #include "set/set.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

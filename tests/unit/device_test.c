@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the settings of a wire come to: chances, times, distributions, room. */
 #include "ctl_live.h"
-#include "device.h"
+#include "wire_ctl.h"
 
 #define SPEED 10000000000ull
 

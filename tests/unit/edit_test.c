@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "edit.h"
+#include "frame_edit.h"
 
 static struct frame_spec spec;
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "part/machine.h"
+#include "part/machine_cpus.h"
 
 static char root[] = "/tmp/wr-machine-test-XXXXXX";
 

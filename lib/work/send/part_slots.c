@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The part `slots` of snapshots: slots of Pktgen's sequence. Slot N is stream N + 1 of the port. */
-#include "part/brief.h"
+#include "part/part_brief.h"
 #include "send_app.h"
 
 #define WINDOW 64 /* slots, unless the reader says how many */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The part `streams` of snapshots: a window of the port's streams, and the fields that they set. */
-#include "part/field.h"
+#include "part/field_text.h"
 #include "out.h"
 #include "send_app.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "app.h"
-#include "edit.h"
+#include "frame_edit.h"
 #include "send_app.h"
 
 /* In Pktgen tags and tunnels are settings of the port, so a new slot gets those of the single

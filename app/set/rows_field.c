@@ -6,7 +6,7 @@
  * word. */
 #include "rows.h"
 
-#include "edit.h"
+#include "frame_edit.h"
 #include "face.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The module `wirerate`: its functions that are neither settings nor verbs, and how all of it is
  * put together. */
-#include "dialect.h"
+#include "script_dialect.h"
 #include "script_int.h"
 
 #include <errno.h>

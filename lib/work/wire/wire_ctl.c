@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How devices under test come and go, phase by phase, and what control asks of the work "wire": see
  * device.h. */
-#include "device.h"
+#include "wire_ctl.h"
 #include "plan_write.h"
 #include "work.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The part "cpu": the computer's CPUs, and what this program runs on each. */
-#include "machine.h"
+#include "machine_cpus.h"
 #include "out.h"
 #include "part.h"
 

@@ -2,7 +2,7 @@
 /* frame_build(): from a spec to bytes. Each header is written in layers: its defaults, values of
  * the port, what names the next header, values of the user, fields with a role. Checksums come
  * last. */
-#include "fill.h"
+#include "frame_payload.h"
 #include "frame_place.h"
 #include "run_bits.h"
 

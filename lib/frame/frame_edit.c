@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Edits of a frame's headers. An edit changes a copy of the stack and keeps where each header comes
  * from; edit_end() checks the new stack and then moves values and nesting to it. */
-#include "edit.h"
+#include "frame_edit.h"
 
 #include <errno.h>
 #include <stdlib.h>

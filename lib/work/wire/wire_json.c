@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What devices under test did, as JSON for `show wire`, and their tasks for `show plan`. */
-#include "device.h"
+#include "wire_ctl.h"
 
 #define COUNT(member, text) \
 	{ \

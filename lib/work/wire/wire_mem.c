@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "device.h"
+#include "wire_ctl.h"
 
 #define MOST_CELLS (1u << 24) /* 1 GiB of addresses; only what frames have used takes memory */
 #define STOCK 512             /* more buffers than the worker keeps in stock */

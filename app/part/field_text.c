@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "field.h"
+#include "field_text.h"
 
 #include "vary.h"
 

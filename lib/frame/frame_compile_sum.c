@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What variations add to checksums, so that a worker need not add up all bytes of each frame. */
-#include "compile.h"
+#include "frame_compile.h"
 #include "frame_layout.h"
 
 #include <stdlib.h>

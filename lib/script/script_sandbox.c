@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a chunk may reach: everything that Lua has, or (in the sandbox) only functions that touch
  * nothing outside of the state. */
-#include "dialect.h"
+#include "script_dialect.h"
 #include "script_int.h"
 
 #include <stdio.h>

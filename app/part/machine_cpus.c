@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "machine.h"
+#include "machine_cpus.h"
 
 #include <sched.h>
 #include <stdio.h>

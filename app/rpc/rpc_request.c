@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "request.h"
+#include "rpc_request.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* loadfile(), dofile() and require(). They open files as the program opens all files that users
  * name: only regular files are taken, so that a pipe cannot hold up the program. The functions of
  * `io` are Lua's own: a script that opens a pipe with them means to wait. */
-#include "dialect.h"
+#include "script_dialect.h"
 #include "script_int.h"
 #include "userfile.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The payload of the frame of ordinal 0. */
-#include "fill.h"
+#include "frame_payload.h"
 
 #include <errno.h>
 #include <string.h>

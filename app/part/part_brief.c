@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The part "brief": what Pktgen's main page says about each port, in Pktgen's words. */
-#include "brief.h"
-#include "edit.h"
-#include "field.h"
+#include "part_brief.h"
+#include "frame_edit.h"
+#include "field_text.h"
 #include "out.h"
 #include "part.h"
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "edit.h"
+#include "frame_edit.h"
 
 static void habits_keep(const struct setting *row, const struct set_obj *obj)
 {

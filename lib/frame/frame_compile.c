@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* frame_compile(): a spec becomes a plan. The template is built with the values of ordinal 0, and
  * the fields and random bits that vary are noted beside it. */
-#include "compile.h"
+#include "frame_compile.h"
 #include "frame_probe.h"
 
 #include <errno.h>

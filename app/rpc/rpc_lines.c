@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lines.h"
+#include "rpc_lines.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Then come the settings of the program, and for each port its streams and those settings that
  * differ from the defaults, in the order of the table. Streams in a row with the same value share a
  * line. */
-#include "save.h"
+#include "verb_save.h"
 #include "file.h"
 #include "verbs.h"
 #include "set/set.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A small lexer of Lua: passes over strings, comments, numbers and names until it finds an operator
  * that LuaJIT does not have. */
-#include "dialect.h"
+#include "script_dialect.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "listen.h"
+#include "rpc_listen.h"
 #include "userfile.h"
 
 #include <errno.h>

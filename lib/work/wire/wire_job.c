@@ -3,7 +3,7 @@
  * and memory. */
 #include <math.h>
 
-#include "device.h"
+#include "wire_ctl.h"
 
 /* Of a distribution that has no end, this share is cut off at each end. */
 #define TAIL 0x1p-21

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "token.h"
+#include "rpc_token.h"
 #include "userfile.h"
 
 #include <errno.h>
