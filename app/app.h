@@ -113,7 +113,7 @@ json_t *app_map_json(const struct app *app); /* the placement, and the lcores th
 /* All verbs for cmd_new(): those of the build's list, `set` and `help`, and those of works. */
 const struct verb *const *cmd_verbs(unsigned *n);
 /* Words that are no commands of this program but that users of other programs type, with an answer
- * for each (cmd/known.c). The table ends with NULL. */
+ * for each (cmd/verbs_known.c). The table ends with NULL. */
 extern const struct cmd_known cmd_known_words[];
 
 static inline struct app *app_of(const struct cmd_run *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A machine whose cycle counter is slow, as those of arm64 are: included before all else (-include)
- * it divides what this machine's counter and its frequency say. SLOW_CLOCK: the divisor. One row of
- * ./dev matrix is built with it. */
+/* Stands for a machine whose cycle counter is slow, as those of arm64 are. Included before all else
+ * (-include), it divides what this machine's counter and its frequency say by SLOW_CLOCK. One row
+ * of ./dev matrix is built with it. */
 #pragma once
 #if !defined(__x86_64__)
 #error "only x86-64 has a counter that is worth being slowed down"
@@ -16,7 +16,7 @@ static inline uint64_t slow_clock_tsc(void)
 #undef __rdtsc
 #define __rdtsc slow_clock_tsc
 
-#if __has_include(<rte_cycles.h>) /* not in the folders of what knows no DPDK */
+#if __has_include(<rte_cycles.h>) /* code that knows no DPDK does not find it */
 #include <rte_cycles.h>
 static inline uint64_t slow_clock_hz(void)
 {

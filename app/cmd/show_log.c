@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* show log: prints the last messages. */
 #include "show.h"
 
 static const struct out_col cols[] = {{"time", "time", OF_STR},

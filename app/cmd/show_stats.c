@@ -58,7 +58,7 @@ static const struct out_col stats_cols[] = {
 	SIZE_ROWS("rx"),
 };
 
-/* As in Pktgen, each port has a column. */
+/* Each port has a column, as in Pktgen. */
 static const struct out_view stats_view = {.rows = "ports",
 					   .cols = stats_cols,
 					   .ncols = ARRAY_SIZE(stats_cols),
@@ -162,8 +162,9 @@ struct load {
 	bool asked_known, differs;
 };
 
-/* For a port that sends: the load of its present settings, and what was sent in the last interval
- * of a second. Until a whole interval lies within the run, the mean of load_ran() is kept. */
+/* Fills in the load of a port that sends: what its present settings ask for, and what was sent in
+ * the last interval of a second. Until a whole interval lies within the run, the mean that
+ * load_ran() has filled in is kept. */
 static void load_now(struct cmd_run *r, const struct snap_port *p, struct load *l)
 {
 	const bool whole = p->run.duration_ns >= 2 * NS_PER_S;
@@ -180,14 +181,14 @@ static void load_now(struct cmd_run *r, const struct snap_port *p, struct load *
 		l->offered_pps = p->tx_rate.pps;
 		l->offered_l1_bps = p->tx_rate.l1_bps;
 	}
-	/* The two are not compared when the rate was changed within the interval, nor while a
-	 * change has not reached the workers. */
+	/* Asked and offered are not compared when the rate was changed within the interval, nor
+	 * while a change has not reached the workers. */
 	l->differs = fabs(l->asked_pps - p->run.asked_pps) <= 1e-9 * l->asked_pps;
 	l->differs &= p->run.steady_ns >= 2 * NS_PER_S || (!whole && !p->run.rate_changed);
 }
 
-/* The last run: what was asked and the mean of what was sent, in bits by the mean size of its
- * frames. */
+/* Fills in the load of the last run: what was asked, and the mean of what was sent. Bits/s follow
+ * from the mean size of the frames that were sent. */
 static void load_ran(const struct snap_port *p, struct load *l)
 {
 	double seconds = (double)p->run.duration_ns / NS_PER_S, bits = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* clear: lets the counters of ports count from 0 again. */
 #include "verbs.h"
 
 static int clear_run(struct cmd_run *r, const struct arg_val *args, struct err *e)

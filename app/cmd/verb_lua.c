@@ -37,7 +37,8 @@ static void lua_show(struct cmd_run *r, json_t *v)
 	}
 }
 
-/* When a chunk has ended: prints what it returned, makes that results, and sets the exit code. */
+/* To be called when a chunk has ended: prints what it returned, makes results of the command of it,
+ * and sets the exit code. */
 static int lua_ended(struct cmd_run *r)
 {
 	json_t *list = script_results(lua_state(r)->script), *v;
@@ -110,8 +111,8 @@ static int run_lua(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	return poll_script(r, e);
 }
 
-/* The words behind the file's name, whose column is col. The line is split into w; the words begin
- * at w[*first]. Returns their number. */
+/* Finds the words behind the file's name, whose column is col. The line is split into w, with the
+ * texts in buf; the words that are wanted begin at w[*first]. Returns their number. */
 static unsigned words_behind(const char *line, int col, struct cmd_word *w, unsigned max, char *buf,
 			     size_t size, unsigned *first)
 {

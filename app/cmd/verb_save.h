@@ -4,7 +4,7 @@
 #include "cmd.h"
 #include "cfg.h"
 
-/* Appends commands that make all settings and streams of the host's ports again; the first one is
- * `reset all`. start: the settings that a reset gives a port. */
+/* Appends the commands that make all settings and streams of the host's ports again; the first one
+ * is `reset all`. `start` has the settings that a reset gives a port. */
 void save_text(struct cmd *cmd, const struct cmd_host *host, struct port_cfg *start,
 	       struct sbuf *out);

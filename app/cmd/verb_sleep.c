@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sleep, and what `delay` shares with it. */
+/* sleep: lets time pass. `delay` uses its functions too. */
 #include "verbs.h"
 
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Refuses a start without a bound when the command is the only one of the program: it would end at
- * once, before the ports have sent what the user wants. */
+/* Refuses a start without a bound when the command is the only one that the program runs: the
+ * program would end at once, before the ports have sent what the user wants. */
 static int check_bound(const struct cmd_run *r, const struct portset *ports, struct err *e)
 {
 	struct app *app = app_of(r);

@@ -38,8 +38,8 @@ static void stream_unmake(struct ctl *ctl, const struct all_made *all)
 			ctl_stream_delete(ctl, all->m[i].port, s, NULL);
 }
 
-/* Gives a stream the settings of another one. It keeps the default values that come from its own
- * port. */
+/* Gives a stream the settings of another one (like). It keeps the default values that come from its
+ * own port. */
 static void give_settings(struct ctl *ctl, unsigned port, unsigned id,
 			  const struct stream_cfg *like)
 {
@@ -109,7 +109,8 @@ static void stream_tell(struct cmd_run *r, const char *what, const struct all_ma
 	json_decref(doc);
 }
 
-/* The one stream that an argument names. A port alone stands for its stream 0. */
+/* Finds the one stream that an argument names; a port alone stands for its stream 0. Returns 0, or
+ * -EINVAL with *e. */
 static int one_stream(const struct arg_val *a, unsigned *port, unsigned *stream, struct err *e)
 {
 	const struct target *t = &a->target;
@@ -138,8 +139,8 @@ static int no_stream(struct cmd_run *r, unsigned port, unsigned stream, int col,
 }
 
 /* Makes the streams that a list asks for: those with the ids that it names, and n streams with ids
- * of the program's choice on ports that it names without streams. over: streams that are there
- * already are left out; else they are an error. */
+ * of the program's choice on each port that it names without streams. With `over`, streams that are
+ * there already are left out; without it they are an error. Returns 0 or -errno with *e. */
 static int make_listed(struct cmd_run *r, const struct arg_val *a, unsigned n, bool over,
 		       struct all_made *all, struct err *e)
 {

@@ -59,8 +59,8 @@ static const struct out_col cols[] = {
 	{"loss", "loss", OF_STR},
 	{"told_by", "told by", OF_STR},
 };
-/* The table has a column for each direction, and one for all of them together. Lines that are
- * marked `some` are left out where all numbers are 0. */
+/* The table has a column for each direction and, if there are several, one for all of them
+ * together. Lines that are marked `some` are left out where all numbers are 0. */
 static const struct out_view view = {.rows = "rows",
 				     .cols = cols,
 				     .ncols = ARRAY_SIZE(cols),
@@ -75,8 +75,9 @@ static void put_ports(const json_t *list, struct sbuf *out)
 		sbuf_addf(out, "%s%" JSON_INTEGER_FORMAT, i > 0 ? "," : "", json_integer_value(p));
 }
 
-/* Adds a row of the table: a direction with the keys that the table shows beside the direction's
- * own. Takes the reference to row. */
+/* Adds a row to the table: a direction, or the whole trial. It gives the document of the row the
+ * keys that the table needs beside its own: its name, the verdict with its reasons, and the loss as
+ * text. Takes over the reference to row. */
 static void add_row(json_t *rows, json_t *row, const char *name, const json_t *trial)
 {
 	const json_t *loss = json_object_get(row, "loss_ratio"), *reason;
@@ -143,7 +144,7 @@ void trial_print(struct cmd_run *r, const json_t *trial)
 			  json_string_value(json_object_get(trial, "inexact")));
 }
 
-/* Sets the exit code. Only a valid trial can fail the limit max-loss. */
+/* Sets the exit code. The limit max-loss is applied to a valid trial only. */
 static void trial_judged(struct cmd_run *r, const struct trial_result *res)
 {
 	const struct trying *t = trial_state(r);

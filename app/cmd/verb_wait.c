@@ -21,8 +21,9 @@ static struct waiting *wait_state(struct cmd_run *r)
 }
 
 /* Tells of a run that was slower than asked, because its numbers do not stand for the rate that was
- * asked. The run must have taken 0.1 % and 1 ms longer than its frames should have: a short run
- * loses a millisecond to scheduling. Runs without one rate throughout are not compared. */
+ * asked. Such a run has taken at least 0.1 % and at least 1 ms longer than its frames should have:
+ * a short run loses a millisecond to scheduling. Runs without one rate throughout are not
+ * compared. */
 static void tell_limited(const struct snap_port *p, struct sbuf *note)
 {
 	double asked = p->run.asked_pps, took = (double)p->run.duration_ns;

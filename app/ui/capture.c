@@ -12,11 +12,12 @@ struct capture {
 	void (*line)(void *arg, const char *text);
 	void *arg;
 	int fd;       /* the end of the pipe that is read */
-	int saved[2]; /* copies of stdout and stderr as they were; -1: it was not taken */
+	int saved[2]; /* copies of stdout and stderr as they were; -1: this one was not taken */
 	struct sbuf text;
 };
 
-/* Hands over the whole lines that have arrived; all: also a last line without a newline. */
+/* Hands over the whole lines that have arrived. With `all`, it hands over a last line without a
+ * newline too. */
 static void capture_take(struct capture *c, bool all)
 {
 	char bytes[4096];

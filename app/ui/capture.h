@@ -5,10 +5,10 @@
 #include "loop.h"
 
 struct capture;
-/* line() gets one or more whole lines, from the loop. stdout or stderr stays as it is where it is
- * not a terminal. Returns NULL when no pipe could be made: then nothing is taken. */
+/* line() gets one or more whole lines, from the loop. Of stdout and stderr, one that is not a
+ * terminal stays as it is. Returns NULL when no pipe could be made: then nothing is taken. */
 struct capture *capture_open(struct loop *, void (*line)(void *arg, const char *text), void *arg);
-/* Hands over what was written last, then puts stdout and stderr back. NULL is allowed. */
+/* Hands over what was written last, and puts stdout and stderr back. NULL is allowed. */
 void capture_close(struct capture *);
 /* The end of the pipe that is read. It does not block. -1: there is no pipe. */
 int capture_fd(const struct capture *);

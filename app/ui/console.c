@@ -28,7 +28,7 @@ struct console {
 	struct line *line;
 	struct feed *feed;
 	bool prompted;       /* the plain prompt stands on the terminal */
-	unsigned long lines; /* feed_lines() when it was written */
+	unsigned long lines; /* feed_lines() when the plain prompt was written */
 	int timer;           /* runs while this process is in the background of its terminal */
 	int look_timer;      /* for progress; runs while a screen or line prompt can show it */
 };
@@ -74,7 +74,7 @@ void console_free(struct console *c)
 	free(c);
 }
 
-/* Makes way for text on the terminal. */
+/* Makes way for text that is to be written on the terminal. */
 static void console_hide(struct console *c)
 {
 	/* What is typed at a plain prompt is the terminal's: it stays, and a new prompt follows. */
@@ -195,7 +195,7 @@ static void run_plain(struct console *c)
 	front_leave(f, NULL, NULL);
 }
 
-/* Runs the full screen. True: the line prompt is wanted now. */
+/* Runs the full screen. Returns true when the line prompt is wanted next. */
 static bool run_screen(struct console *c)
 {
 	struct err e;
@@ -212,7 +212,8 @@ static bool run_screen(struct console *c)
 	return other;
 }
 
-/* Runs the line prompt, or the plain one if lines cannot be edited. True: the screen is wanted. */
+/* Runs the line prompt, or the plain one if lines cannot be edited. Returns true when the screen is
+ * wanted next. */
 static bool run_line(struct console *c)
 {
 	c->line = line_open(&c->f);
@@ -228,7 +229,8 @@ static bool run_line(struct console *c)
 	return other;
 }
 
-/* The timer wakes the loop. Then the prompt that runs looks whether the terminal is ours again. */
+/* Is called by the timer, and ends it when the terminal is ours again. The timer is there to wake
+ * the loop: then the prompt that runs looks at the terminal itself. */
 static void look_again(void *arg)
 {
 	struct console *c = arg;
@@ -239,15 +241,16 @@ static void look_again(void *arg)
 	c->timer = -1;
 }
 
-/* A shell does not tell a job that runs already when it gives it the terminal: a timer looks. */
+/* Starts the timer if the terminal is not ours. A shell that gives the terminal to a job which runs
+ * already does not tell the job. */
 static void look_for_terminal(struct console *c)
 {
 	if (c->timer < 0 && !tty_foreground(STDIN_FILENO))
 		c->timer = loop_timer(c->f.loop, LOOK_NS, LOOK_NS, look_again, c);
 }
 
-/* A shell has begun this program with &: commands run and clients are served, and the prompt waits
- * until the shell gives us the terminal. */
+/* Waits until the shell gives us the terminal, if it has begun this program with `&`. Meanwhile
+ * commands run and clients are served. */
 static void wait_for_terminal(struct console *c)
 {
 	if (tty_foreground(STDIN_FILENO))
@@ -327,7 +330,8 @@ void console_suspend(struct console *c)
 	raise(SIGTSTP);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* the process stops here */
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	/* We go on here. The SIGCONT that waits is taken, else the loop would report it, too. */
+	/* The process goes on here. The SIGCONT that is pending is taken, else the loop would
+	 * report it too. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGCONT);
 	sigtimedwait(&set, NULL, &(struct timespec){0});
@@ -340,8 +344,8 @@ void console_suspend(struct console *c)
 	}
 }
 
-/* SIGCONT also ends a SIGSTOP, of which nobody is told before. The shell has changed the modes of
- * the terminal meanwhile, and libedit and curses do not know it. */
+/* SIGCONT also comes after a SIGSTOP, which nobody can be told of before. Meanwhile the shell has
+ * changed the modes of the terminal, and libedit and curses do not know it. */
 void console_continue(struct console *c)
 {
 	look_for_terminal(c);

@@ -19,11 +19,12 @@ struct console_opts {
 	void *arg;
 };
 
-/* The console is made before anything is printed, whether there is a terminal or not. */
+/* Makes the console. This is done before anything is printed, whether there is a terminal or
+ * not. */
 struct console *console_new(const struct console_opts *opts);
 void console_free(struct console *);
-/* Prints without harm to the line that is being edited. result: the text goes to stdout, else to
- * stderr. Returns 0, or -errno when it could not be written. */
+/* Prints without harm to the line that is being edited: results to stdout, other text to stderr.
+ * Returns 0, or -errno when the text could not be written. */
 int console_print(struct console *, bool result, const char *text);
 /* Prints to stderr in the same way, in red where colours are wanted. */
 void console_error(struct console *, const char *text);

@@ -6,9 +6,9 @@
 #include <string.h>
 #include "scroll.h"
 
-#define SEP_FROM 8 /* a screen of so many rows has one between page and log */
+#define SEP_FROM 8 /* from this many rows on, there is a row between page and log */
 #define LOG_ENOUGH 8
-#define PAGE_WHOLE 53 /* rows of page main with its head line */
+#define PAGE_WHOLE 53 /* the rows of page main with its head line */
 
 void layout_make(struct layout *l, int rows, int cols)
 {

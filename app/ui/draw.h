@@ -14,14 +14,14 @@ struct layout {
 	int prompt;
 	int footer; /* -1: none */
 };
-/* Divides a screen of at least 1x1. On a low one everything but the prompt may be absent. The page
- * gets as many rows as it may have. */
+/* Divides a screen of at least 1x1 among its areas. On a low screen all of them but the prompt may
+ * be absent. The page gets as many rows as it may have. */
 void layout_make(struct layout *, int rows, int cols);
 /* Gives the page the `need` rows that it needs, at most page_most, and the others to the log. */
 void layout_fit(struct layout *, int need);
 
 /* Both draw text in at most `width` columns and return how many columns it took. A combining
- * character joins the character before it; one that cannot be shown becomes ^X or ^?. */
+ * character joins the character before it; a character that cannot be shown becomes ^X or ^?. */
 int draw_wide(const struct paint *, int row, int col, int width, enum role, const wchar_t *text,
 	      size_t n);
 int draw_text(const struct paint *, int row, int col, int width, enum role, const char *text);

@@ -49,7 +49,7 @@ static int on_key(EditLine *el, wchar_t *wc)
 	return rc;
 }
 
-/* The part of the line before the cursor. The caller frees it. */
+/* Returns the part of the line before the cursor, which the caller frees. */
 static char *before_cursor(EditLine *el)
 {
 	const LineInfo *li = el_line(el);
@@ -59,7 +59,7 @@ static char *before_cursor(EditLine *el)
 	return b.s;
 }
 
-/* TAB inserts as much of the word as is certain. When nothing is, it shows the list. */
+/* TAB inserts as much of the word as is certain. When nothing is certain, it shows the list. */
 static unsigned char on_tab(EditLine *el, int ch)
 {
 	struct edit *ed = edit_of(el);
@@ -94,7 +94,8 @@ static unsigned char on_tab(EditLine *el, int ch)
 	return rc;
 }
 
-/* Where a word could begin, "?" lists what could stand there. Elsewhere it is a character. */
+/* Where a word could begin, "?" lists what could stand there. Elsewhere it is an ordinary
+ * character. */
 static unsigned char on_question(EditLine *el, int ch)
 {
 	struct edit *ed = edit_of(el);
@@ -293,7 +294,8 @@ bool edit_is_vi(struct edit *ed)
 	return el_get(ed->el, EL_EDITOR, &name) == 0 && name != NULL && strcmp(name, "vi") == 0;
 }
 
-/* In unbuffered mode, libedit begins a new line only when this mode is entered. */
+/* Unbuffered mode is left and entered, because only on entering it does libedit begin a new
+ * line. */
 void edit_reset(struct edit *ed)
 {
 	el_set(ed->el, EL_UNBUFFERED, 0);

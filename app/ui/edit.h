@@ -11,7 +11,8 @@ struct edit;
 struct edit_opts {
 	struct front *front;
 	FILE *tty; /* NULL: a pseudo-terminal of its own */
-	/* Gets the next key: 1 and it is in *wc; 0: there are no more; -1: failed, with errno. */
+	/* Gets the next key. Returns 1 when it is in *wc, 0 when there are no more keys, and -1
+	 * with errno when it failed. */
 	int (*key)(void *arg, wchar_t *wc);
 	/* Shows what could stand at the cursor. */
 	void (*list)(void *arg, const struct hint_list *);
@@ -36,9 +37,9 @@ void edit_give(struct edit *);
 enum edit_did { EDIT_MORE, EDIT_ENTER, EDIT_END };
 enum edit_did edit_key(struct edit *);
 void edit_insert(struct edit *, const wchar_t *text, size_t n);
-/* The line with its cursor, in libedit's own memory: valid until the line changes. */
+/* Returns the line with its cursor, in libedit's own memory: valid until the line changes. */
 const LineInfoW *edit_line(struct edit *);
-/* The line as text, without a newline at its end. The caller frees it. */
+/* Returns the line as text, without a newline at its end. The caller frees it. */
 char *edit_text(struct edit *);
 void edit_reset(struct edit *); /* makes the line empty */
 bool edit_is_vi(struct edit *); /* ~/.editrc has chosen vi's keys (bind -v) */

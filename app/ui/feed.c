@@ -13,8 +13,9 @@ struct feed {
 	struct sess *sess;
 	int fd;
 	const char *name;
-	unsigned long line;  /* number of the line in which text begins */
-	struct sbuf text;    /* read, not handed over: an unfinished line or an open quote */
+	unsigned long line; /* number of the line in which text begins */
+	/* what was read and not handed over: an unfinished line or an open quote */
+	struct sbuf text;
 	unsigned long lines; /* newlines read */
 	bool reading, ended, held;
 };
@@ -37,7 +38,8 @@ void feed_free(struct feed *f)
 	free(f);
 }
 
-/* Gives the session the first n bytes of the text, which are whole commands. */
+/* Gives the session the first n bytes of the text, which are whole commands or the answer to a
+ * question. */
 static void hand_over(struct feed *f, size_t n)
 {
 	struct sbuf where = {0};
@@ -90,7 +92,7 @@ static void feed_readable(void *arg, short revents)
 			hand_over(f, f->text.len);
 		return;
 	}
-	/* A zero byte would hide what follows it. A '?' instead makes the command fail. */
+	/* A zero byte would hide what follows it. A '?' in its place makes the command fail. */
 	for (ssize_t i = 0; i < n; i++)
 		if (chunk[i] == '\0')
 			chunk[i] = '?';

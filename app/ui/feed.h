@@ -14,11 +14,11 @@ void feed_free(struct feed *);
 /* To be called before each turn of the loop. Input is read only while the session has nothing to do
  * or asks for a line, so that a long input is not kept in memory. */
 void feed_turn(struct feed *);
-/* on: nothing is read until it is switched off again. */
+/* While `on` is set, nothing is read. */
 void feed_hold(struct feed *, bool on);
-/* The input has ended and all of it was handed to the session. */
+/* True when the input has ended and all of it was handed to the session. */
 bool feed_ended(const struct feed *);
 /* Forgets a command that has begun and not ended (Ctrl-C). */
 void feed_drop(struct feed *);
-/* Newlines read so far. */
+/* Returns how many newlines were read so far. */
 unsigned long feed_lines(const struct feed *);

@@ -18,7 +18,7 @@ static struct footer_item *footer_add(struct footer *f, const char *key, const c
 	return it;
 }
 
-/* Places the items. True when all whose rank is at most `most` have room. */
+/* Places the items. Returns true when all items whose rank is at most `most` have room. */
 static bool footer_place(struct footer *f, const int *rank, int most, int cols)
 {
 	int width[FOOTER_ITEMS];

@@ -20,7 +20,7 @@ struct footer {
 	bool tight; /* no blank between a key and what it does */
 };
 
-/* The footer has the keys of the list that have a brief text; with_pages: the names of pages stand
- * before them. Where `cols` columns are too few for all, the first key of the list (start) is kept
- * before pages, and pages are kept before the other keys. */
+/* Makes a footer of the keys of the list that have a brief text. With `with_pages` the names of
+ * pages stand before them; then, where `cols` columns are too few for all, the first key of the
+ * list (start) is kept rather than pages, and pages are kept rather than the other keys. */
 void footer_make(struct footer *, const struct key_help *, bool with_pages, int cols);

@@ -34,18 +34,18 @@ struct front {
 	int cursor;       /* its cursor, in characters */
 	bool interrupted; /* the line is to be dropped */
 	bool hangup;      /* the terminal is gone */
-	bool leaving;     /* the user leaves: commands that are queued are still run */
+	bool leaving;     /* the user leaves; commands that are queued still run */
 };
 
-/* True when the other front is wanted; is_screen: the one that runs is the screen. */
+/* Returns true when the other front is wanted. is_screen: the one that runs is the screen. */
 static inline bool front_changes(const struct front *f, bool is_screen)
 {
 	return (f->view->screen && f->can_screen) != is_screen;
 }
 
-/* The user has entered a line: it goes into the history and to the session. Commands that need no
- * time have printed their results when this returns. */
+/* To be called when the user has entered a line, which goes into the history and to the session.
+ * Commands that take no time have printed their results when this returns. */
 void front_entered(struct front *f, const char *line);
-/* The user leaves: the loop turns until the commands that are queued have ended. After a hangup
- * they are cancelled instead. each: called before every turn; may be NULL. */
+/* To be called when the user leaves. The loop turns until the commands that are queued have ended;
+ * after a hangup they are cancelled. each() is called before every turn and may be NULL. */
 void front_leave(struct front *f, void (*each)(void *arg), void *arg);

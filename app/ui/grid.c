@@ -47,8 +47,8 @@ static void utf8_add(wchar_t wc, struct sbuf *out)
 		sbuf_addc(out, (char)(0x80 | (ch >> (6 * more) & 0x3f)));
 }
 
-/* How many columns a character takes; -1: it cannot be shown. This does not depend on the user's
- * locale, so that a page looks the same everywhere. */
+/* Returns how many columns a character takes; -1: it cannot be shown. This does not depend on the
+ * user's locale, so that a page looks the same everywhere. */
 static int char_width(wchar_t ch)
 {
 	static locale_t utf8;
@@ -233,8 +233,8 @@ void grid_bar(struct grid *g, int row, int col, int width, double share, bool as
 	}
 }
 
-/* The level of a value, from 0 to `all`, which is the level of `top`. A value above 0 has at least
- * level 1. -1: there is no value. */
+/* Returns the level of a value, from 0 to `all`, which is the level of `top`. A value above 0 has
+ * at least level 1. -1: there is no value. */
 static int level_of(double v, double top, int all)
 {
 	if (!isfinite(v))
@@ -264,14 +264,15 @@ static void grid_spark(struct grid *g, int row, int col, int width, const struct
 #define DOTS 4  /* levels of a cell in braille */
 #define STEPS 3 /* levels of a cell in ASCII */
 
-/* How many of the `steps` levels of a cell a value fills. The levels below the cell are `base`. */
+/* Returns how many of the `steps` levels of a cell a value fills. `base` levels lie below the
+ * cell. */
 static int part_of(int level, int base, int steps)
 {
 	return level - base < 0 ? 0 : level - base > steps ? steps : level - base;
 }
 
-/* A character of braille whose two columns of dots are filled from below. line: the row of dots
- * that is set in any case; -1: none. */
+/* Returns a character of braille whose two columns of dots are filled from below. line: the row of
+ * dots that is set in any case; -1: none. */
 static wchar_t grid_braille(int left, int right, int line)
 {
 	static const uint8_t bit[2][DOTS] = {{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}};

@@ -31,7 +31,7 @@ int grid_putf(struct grid *, int row, int col, int width, enum role, const char 
 	WR_PRINTF(6, 7);
 /* Does the same, but longer text is cut at its end and marked with '~'. */
 int grid_left(struct grid *, int row, int col, int width, enum role, const char *text);
-/* Does the same, flush right in `width` columns. */
+/* Puts text flush right in `width` columns; longer text is cut as by grid_left(). */
 void grid_right(struct grid *, int row, int col, int width, enum role, const char *text);
 /* Puts a figure flush right. One that does not fit is left out, with a '~' in its place: a figure
  * that is cut would be another one. */
@@ -39,7 +39,8 @@ void grid_rightf(struct grid *, int row, int col, int width, enum role, const ch
 	WR_PRINTF(6, 7);
 /* Puts the same character n times. */
 void grid_fill(struct grid *, int row, int col, int n, enum role, wchar_t ch);
-/* Gives n columns, blanks included, the role of what is selected. Their text stays. */
+/* Gives n columns, blanks included, the role of what is selected (ROLE_SELECTED). Their text
+ * stays. */
 void grid_select(struct grid *, int row, int col, int n);
 /* Draws a bar of `width` columns for a share from 0 to 1, in eighths of a column (ascii: in whole
  * columns, of '#' and '.'). */
@@ -57,10 +58,10 @@ struct curve {
 };
 void grid_curve(struct grid *, int row, int col, int width, int rows, const struct curve *);
 
-/* How many rows there are down to the last one that shows something. */
+/* Returns how many rows there are down to the last one that shows something. */
 int grid_used(const struct grid *);
 /* Appends the grid as text: rows without blanks at their ends, each with a newline, and without the
  * empty rows at the bottom. */
 void grid_text(const struct grid *, struct sbuf *out);
-/* How many columns UTF-8 text takes on a terminal. */
+/* Returns how many columns UTF-8 text takes on a terminal. */
 int grid_width(const char *text);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MOST 16 /* up to so many words have a line of their own each */
+#define LINES_MOST 16 /* up to this many words have a line each */
 #define MAX_WORDS 256
 
 static void hint_offer(void *arg, const char *word, const char *help)
@@ -30,7 +30,8 @@ static void hint_look_up(struct sess *sess, const char *line, struct hint_list *
 	sess_complete(sess, line, l->start, &l->start, hint_offer, l);
 }
 
-/* The first word of the last command on the line. It is part of the line, and *n is its length. */
+/* Returns the first word of the last command on the line, as a place in the line; *n is its
+ * length. */
 static const char *verb_of(const char *line, size_t *n)
 {
 	const char *from = line;
@@ -58,7 +59,7 @@ void hint_find(struct sess *sess, const char *line, struct hint_list *l)
 	const char *verb = verb_of(line, &n);
 	if (l->n > 0 || l->forms.len > 0 || n == 0 || *verb == '#')
 		return;
-	/* There are no hints. If that is because the first word is no command, say so. */
+	/* There are no hints. If that is because the first word is no command, the list says so. */
 	char *upto = xstrdup(line);
 	upto[(size_t)(verb - line) + n] = '\0';
 	hint_look_up(sess, upto, &verbs);
@@ -80,7 +81,7 @@ void hint_free(struct hint_list *l)
 	*l = (struct hint_list){0};
 }
 
-/* How many bytes at their beginning all words share. This is never a part of a character. */
+/* Returns how many bytes at their beginning all words share. They never end within a character. */
 static size_t hint_common(const struct hint_list *l)
 {
 	size_t len = strlen(l->item[0].word);
@@ -158,8 +159,8 @@ static void print_lines(const struct hint_list *l, unsigned columns, struct sbuf
 	}
 }
 
-/* How many bytes of a word are shown where there are many: "udp." alone when several words begin
- * with it. */
+/* Returns how many bytes of a word are shown where there are many words: "udp." alone when several
+ * words begin with it. */
 static size_t shown_bytes(const struct hint_list *l, unsigned i)
 {
 	const char *word = l->item[i].word, *dot = strchr(word, '.');

@@ -21,7 +21,7 @@ struct history {
 	char *last; /* the newest line */
 };
 
-/* Opens the file to write. how: O_APPEND or O_TRUNC. */
+/* Opens the file for writing. how: O_APPEND or O_TRUNC. NULL with errno. */
 static FILE *open_file(struct history *y, int how)
 {
 	const char *why;

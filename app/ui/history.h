@@ -9,7 +9,7 @@ struct history;
 /* Reads the file. Returns NULL when libedit cannot make a history. */
 struct history *history_open(void);
 void history_close(struct history *);
-/* libedit's own handle, for EL_HIST. It stays ours. */
+/* Returns libedit's own handle, for EL_HIST. It still belongs to *history. */
 History *history_lines(struct history *);
 /* Adds the line to the history and, at once, to the end of the file: several programs may share the
  * file, and a crash loses nothing. A line that is the same as the one before it is not added. */

@@ -9,8 +9,8 @@
 
 #define ESC '\033'
 #define MAX_SEQ 32
-#define ESC_WAIT_NS 50000000ull  /* for what may follow an Escape */
-#define SEQ_WAIT_NS 500000000ull /* for the rest of a longer beginning */
+#define ESC_WAIT_NS 50000000ull  /* wait for what may follow an Escape */
+#define SEQ_WAIT_NS 500000000ull /* wait for the rest of a longer beginning */
 
 static const struct {
 	const char *cap;
@@ -73,7 +73,8 @@ struct keys *keys_new(void)
 	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
 		const char *s = keys_string(named[i].cap);
 		keys_add(k, s, named[i].code);
-		/* There are two keypad modes, and some terminals send the form of the other. */
+		/* There are two keypad modes, and some terminals send the sequences of the other
+		 * one. */
 		if (strlen(s) == 3 && s[0] == ESC && (s[1] == 'O' || s[1] == '[')) {
 			const char other[] = {ESC, s[1] == 'O' ? '[' : 'O', s[2], '\0'};
 			keys_add(k, other, named[i].code);
@@ -125,8 +126,8 @@ static void keys_forget(struct keys *k, unsigned n)
 	k->npend -= n;
 }
 
-/* Compares the kept bytes with the terminal's sequences. 1: they are one, and *code says which; 0:
- * they may be the beginning of one; -1: neither. */
+/* Compares the kept bytes with the terminal's sequences. Returns 1 when they are one, and *code
+ * says which; 0 when they may be the beginning of one; else -1. */
 static int keys_match(const struct keys *k, enum key_code *code)
 {
 	int rc = -1;
@@ -156,8 +157,8 @@ static bool seq_ended(const struct keys *k)
 	return k->npend >= 3 && last >= 0x40 && last <= 0x7e;
 }
 
-/* The kept bytes are a report of the mouse, in one of its two forms. The wheel becomes a key;
- * buttons do nothing. */
+/* Takes the kept bytes if they are a report of the mouse, in one of its two forms. The wheel
+ * becomes a key; buttons do nothing. */
 static void keys_mouse(struct keys *k)
 {
 	int button = -1, col = 0, row = 0;
@@ -183,7 +184,7 @@ static void named_key(struct keys *k, enum key_code code)
 	k->npend = 0;
 }
 
-/* Makes a key of the kept bytes, or drops some of them. False: they wait for more. */
+/* Makes a key of the kept bytes, or drops some of them. Returns false when they wait for more. */
 static bool keys_decode(struct keys *k)
 {
 	enum key_code code;
@@ -201,7 +202,7 @@ static bool keys_decode(struct keys *k)
 	if (k->pasting) {
 		if (m == 0)
 			return false;
-		keys_forget(k, 1); /* a pasted text has no keys: its Escape goes */
+		keys_forget(k, 1); /* a pasted text has no keys, so its Escape is dropped */
 		return true;
 	}
 	bool seq = k->npend >= 2 && (k->pend[1] == '[' || k->pend[1] == 'O');
@@ -229,7 +230,7 @@ uint64_t keys_wait_ns(const struct keys *k)
 	return k->npend == 0 || k->pasting ? 0 : k->npend == 1 ? ESC_WAIT_NS : SEQ_WAIT_NS;
 }
 
-/* The first byte is an Escape. The line editor makes of the characters what it can: Escape, or Meta
+/* The first byte is an Escape. The line editor makes what it can of the characters: Escape, or Meta
  * and a character. */
 void keys_timeout(struct keys *k)
 {

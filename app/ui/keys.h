@@ -27,7 +27,7 @@ enum key_code {
 	K_WHEEL_UP,
 	K_WHEEL_DOWN, /* row says where the mouse is */
 	K_PASTE,
-	K_PASTED, /* begin and end of a pasted text: never seen outside keys.c */
+	K_PASTED, /* these two begin and end a pasted text, and are seen in keys.c only */
 };
 
 struct key {
@@ -47,9 +47,10 @@ void keys_byte(struct keys *, unsigned char byte);
 /* Bytes that may be the beginning of a sequence are kept. Returns how long they may wait for the
  * rest; 0: there are none, or a text is being pasted. */
 uint64_t keys_wait_ns(const struct keys *);
-/* The rest has not come: the bytes that were kept become characters. */
+/* To be called when the rest has not come in this time: the bytes that were kept become
+ * characters. */
 void keys_timeout(struct keys *);
-/* Takes the next key. False: there is none. */
+/* Takes the next key. Returns false when there is none. */
 bool keys_next(struct keys *, struct key *out);
 bool keys_waiting(const struct keys *); /* keys_next() has one */
 void keys_drop(struct keys *);          /* drops keys that were not taken, and ends a paste */

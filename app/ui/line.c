@@ -25,13 +25,14 @@ struct line {
 	bool below;    /* progress stands on the row below the line, if there is such a row */
 };
 
-/* How many columns the editor uses for a character. */
+/* Returns how many columns the editor uses for a character that stands in column col. */
 static unsigned columns_of(wchar_t w, unsigned col)
 {
 	return w == L'\t' ? 8 - col % 8 : (unsigned)scroll_columns(w);
 }
 
-/* On which of its rows the edited line has the cursor, and which is its last one, from 0. */
+/* Finds out on which row of the edited line the cursor stands, and which row is its last. Rows
+ * count from 0. */
 static void line_rows(struct line *l, unsigned *cursor, unsigned *last)
 {
 	const LineInfoW *li = edit_line(l->edit);
@@ -49,7 +50,7 @@ static void line_rows(struct line *l, unsigned *cursor, unsigned *last)
 		*cursor = *last;
 }
 
-/* Afterwards the cursor stands where the line began. */
+/* Erases the line and everything below it. Afterwards the cursor stands where the line began. */
 void line_hide(struct line *l)
 {
 	const struct tty_caps *caps = &l->f->caps;
@@ -66,8 +67,8 @@ void line_hide(struct line *l)
 	l->below = false;
 }
 
-/* Writes the progress on the row below the line. The cursor stands where the line begins, and is
- * put back there: libedit knows nothing of that row. */
+/* Writes the progress on the row below the line, if that is a row of the terminal. The cursor
+ * stands where the line begins, and is put back there: libedit knows nothing of that row. */
 static void draw_below(struct line *l)
 {
 	const struct tty_caps *caps = &l->f->caps;
@@ -105,8 +106,8 @@ void line_show(struct line *l)
 	line_put_out(l, true);
 }
 
-/* Takes the progress off the row below: libedit does not know of it, and may need the row for what
- * it draws next. */
+/* Takes the progress off the row below the line: libedit does not know of it, and may need the row
+ * for what it draws next. */
 static void take_below(struct line *l)
 {
 	if (!l->below)
@@ -160,8 +161,8 @@ static const char *line_prompt(void *arg)
 	return l->prompted ? l->prompt : "";
 }
 
-/* Reads one byte and not more: what is typed for the shell after `quit` stays in the terminal. 1:
- * *wc is a character; 0: it has not ended, or there is none. */
+/* Reads one byte and not more, so that what is typed for the shell after `quit` stays in the
+ * terminal. Returns 1 when *wc is a character, and 0 when it has not ended or there is none. */
 static int read_key(struct line *l, wchar_t *wc)
 {
 	unsigned char byte;
@@ -180,7 +181,8 @@ static int read_key(struct line *l, wchar_t *wc)
 		if (used == 0 || used == 1)
 			return 1;
 		if (used == (size_t)-1)
-			/* not a character of this locale: nothing was typed */
+			/* This is no character of the locale: it is as if nothing had been
+			 * typed. */
 			memset(&l->mbs, 0, sizeof(l->mbs));
 		return 0;
 	}
@@ -192,8 +194,8 @@ static void key_ready(void *arg, short revents)
 	*(bool *)arg = true;
 }
 
-/* Gets the next key for libedit. The loop turns here for as long as nobody types, and only here is
- * the terminal watched. */
+/* Gets the next key for libedit, as edit_opts.key does. The loop turns here for as long as nobody
+ * types, and only here is the terminal watched. */
 static int get_key(void *arg, wchar_t *wc)
 {
 	struct line *l = arg;
@@ -352,7 +354,7 @@ void line_again(struct line *l)
 	EditLine *el = edit_el(l->edit);
 
 	l->paused = !tty_foreground(STDIN_FILENO);
-	/* without it libedit leaves the terminal's modes alone */
+	/* Without the edit mode libedit leaves the terminal's modes alone. */
 	el_set(el, EL_EDITMODE, !l->paused);
 	if (l->paused)
 		return;

@@ -5,16 +5,17 @@
 #include "front.h"
 
 struct line;
-/* Returns NULL when lines cannot be edited on this terminal. */
+/* Makes the editor. Returns NULL when lines cannot be edited on this terminal. */
 struct line *line_open(struct front *f);
 void line_close(struct line *);
-/* Prompts until the loop is stopped or the user leaves. True: it ended for the other front. */
+/* Prompts until the loop is stopped, the user leaves, or the other front is wanted. Returns true in
+ * the last case. */
 bool line_run(struct line *);
 /* line_hide() takes the edited line off the terminal, so that something can be printed; line_show()
  * puts it there again. */
 void line_hide(struct line *);
 void line_show(struct line *);
-/* The time has come to look how far a command or run has come. */
+/* To be called when it is time to look how far a command or run has come. */
 void line_look(struct line *);
 void line_resize(struct line *);
 void line_suspend(struct line *); /* the shell will get the terminal: its modes are put back */

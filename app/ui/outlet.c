@@ -9,12 +9,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define DRAIN_MS 2000 /* without any progress */
+#define DRAIN_MS 2000 /* most time to wait while the terminal takes nothing */
 
 struct outlet {
 	int fd;
 	FILE *file;       /* in memory */
-	struct sbuf text; /* taken from the file, for the terminal */
+	struct sbuf text; /* what was taken from the file, for the terminal */
 	size_t sent;      /* bytes of it that the terminal has taken */
 };
 
@@ -75,10 +75,10 @@ void outlet_add(struct outlet *o, const char *text)
 {
 	fflush(o->file);
 	if (write(fileno(o->file), text, strlen(text)) < 0)
-		return; /* no memory: as if the terminal had not got it */
+		return; /* there is no memory: it is as if the terminal had not got it */
 }
 
-/* Takes what was written into the file, and empties it. */
+/* Moves what was written into the file to text. */
 static void outlet_take(struct outlet *o)
 {
 	int memory = fileno(o->file);
@@ -112,7 +112,7 @@ bool outlet_push(struct outlet *o)
 		if (n < 0 && errno == EAGAIN)
 			return false;
 		if (n <= 0)
-			break; /* the terminal is gone; whoever reads the keys learns it */
+			break; /* the terminal is gone; whoever reads keys notices it */
 		o->sent += (size_t)n;
 	}
 	outlet_drop(o);

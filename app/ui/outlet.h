@@ -16,8 +16,9 @@ FILE *outlet_file(const struct outlet *);
 int outlet_fd(const struct outlet *);
 /* Adds text to what curses has written. */
 void outlet_add(struct outlet *, const char *text);
-/* Writes what the terminal takes now. False: there is more. When it is gone, all is dropped. */
+/* Writes what the terminal takes now. Returns false when there is more. When the terminal is gone,
+ * everything is dropped. */
 bool outlet_push(struct outlet *);
-/* Writes everything, and waits while the terminal goes on taking it. False: it stopped taking, and
- * the rest is dropped. */
+/* Writes everything, and waits as long as the terminal goes on taking it. Returns false when it
+ * took nothing for some time; then the rest is dropped. */
 bool outlet_drain(struct outlet *);

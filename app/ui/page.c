@@ -21,7 +21,8 @@ const struct page *const pages[] = {
 };
 #undef PAGE
 
-/* True when word is an element of a comma separated list; prefix: or the beginning of one. */
+/* Returns true when word is an element of a comma separated list or, with `prefix`, the beginning
+ * of one. */
 static bool in_list(const char *list, const char *word, bool prefix)
 {
 	size_t len = strlen(word);
@@ -108,7 +109,8 @@ void page_parts(const struct page *page, unsigned port, unsigned stream, struct 
 	sbuf_add(out, ",head");
 }
 
-/* Puts text into the head line and moves *col two blanks behind it. It is cut at the line's end. */
+/* Puts text into the head line and moves *col two columns behind it. Text is cut at the line's
+ * end. */
 static void head_add(struct grid *g, int *col, enum role role, const char *fmt, ...)
 	WR_PRINTF(4, 5);
 static void head_add(struct grid *g, int *col, enum role role, const char *fmt, ...)
@@ -125,7 +127,7 @@ static void head_add(struct grid *g, int *col, enum role role, const char *fmt, 
 
 #define TEXT_MOST 48
 
-/* A text that the head line has behind the ports. */
+/* A text that stands behind the ports in the head line. */
 struct told {
 	char text[TEXT_MOST];
 	enum role role;
@@ -154,7 +156,8 @@ static void ui_tell(struct told *t, unsigned *n, enum role role, int rank, struc
 	sbuf_reset(text);
 }
 
-/* Tells for how long ports have been sending and still will, or sent last. */
+/* Tells how long the ports have been sending and how long they still will, or how long they sent
+ * last. */
 static void tell_time(const json_t *snap, const json_t **port, unsigned nports, struct told *t,
 		      unsigned *n, struct sbuf *b)
 {
@@ -177,7 +180,7 @@ static void tell_time(const json_t *snap, const json_t **port, unsigned nports, 
 	}
 }
 
-/* Tells how many frames were lost here or came damaged, on all ports. */
+/* Tells how many frames were lost in this machine or came damaged, on all ports together. */
 static void tell_errors(const json_t **port, unsigned nports, struct told *t, unsigned *n,
 			struct sbuf *b)
 {
@@ -254,7 +257,7 @@ static void ui_head(const struct page *page, const struct page_in *in, struct gr
 	if (page->one_port)
 		head_add(g, &col, ROLE_TOP_PORTS, "port %u", in->port);
 	else if (o->all > o->rows && o->top > 0)
-		; /* a list that was scrolled shows its own ports */
+		; /* where a list is scrolled, its rows say which ports they are of */
 	else if (o->shown == 1 && o->of > 1)
 		head_add(g, &col, ROLE_TOP_PORTS, "port %u of %u", first, o->of);
 	else if (o->shown > 0 && o->shown < o->of)
@@ -474,7 +477,7 @@ void page_pair(double a, const char *word, const char *sep, double b, int width,
 	sbuf_addc(out, '~');
 }
 
-/* True when the word in these columns is a figure that is 0 or not known. */
+/* Returns true when the word in these columns is a figure that is 0 or not known. */
 static bool is_quiet(const struct grid *g, int row, int col, int end)
 {
 	const struct grid_cell *c = &g->cell[row * g->cols + col];

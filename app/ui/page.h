@@ -10,8 +10,9 @@ struct page_in {
 	const json_t *snap; /* a snapshot with the page's parts (app/snapshot.h describes them) */
 	unsigned port;      /* number of the selected port */
 	unsigned stream;    /* number of the selected stream */
-	unsigned first;     /* on pages of several ports: place of the first one in the list */
-	unsigned max_ports; /* at most so many ports at once; 0: as many as there is room for */
+	/* on pages of several ports: place in the list of the first that is shown */
+	unsigned first;
+	unsigned max_ports; /* most ports that are shown at once; 0: as many as there is room for */
 	unsigned top;       /* first row that is shown of a list longer than the grid */
 	bool ascii;         /* no characters beyond ASCII */
 	unsigned spin;      /* counts redraws */
@@ -52,7 +53,7 @@ void page_draw(const struct page *, const struct page_in *in, struct grid *g, st
 /* The functions below are helpers for pages. An object of a port is an element of "ports" of a
  * snapshot. "Quiet" is the look of a figure that says nothing, ROLE_ZERO. */
 
-/* True when the port's link is down or its interface was deleted. Pages warn of it. */
+/* Returns true when the port's link is down or its interface was deleted. Pages warn of it. */
 bool page_link_lost(const json_t *port);
 bool page_sends(const json_t *port); /* the port has a run that has not ended */
 /* Says which of n items have room beside each other in `room` columns, with `gap` columns between
@@ -66,15 +67,15 @@ void page_fit(const int *size, const int *rank, unsigned n, int gap, int room, i
 void page_put_si(struct grid *, int row, int col, int width, enum role, double v);
 void page_put_ns(struct grid *, int row, int col, int width, enum role, double ns);
 void page_put_share(struct grid *, int row, int col, int width, enum role, double share);
-/* Makes the text of two such figures with `sep` between them, "1.000M/14.88M". word: stands in
- * place of the first one; may be NULL. */
+/* Makes the text of two such figures with `sep` between them, "1.000M/14.88M". `word` stands in
+ * place of the first figure; it may be NULL. */
 void page_pair(double a, const char *word, const char *sep, double b, int width, struct sbuf *out);
-/* Makes figures in these columns quiet that are 0 or not known: "0", "-", the 0 of "0/12". */
+/* Makes those figures in these columns quiet that are 0 or not known: "0", "-", the 0 of "0/12". */
 void page_quiet(struct grid *, int row, int col, int width);
 /* Puts a count with all its digits, 12'345'678, or as page_put_si() does where that is too long. A
  * count that is missing becomes "-". */
 void page_put_count(struct grid *, int row, int col, int width, enum role, const json_t *v);
-/* in->first, or 0 when it is not below n, the number of ports. */
+/* Returns in->first, or 0 when that is not below n, the number of ports. */
 unsigned page_first(const struct page_in *, unsigned n);
 /* Places a list of `all` rows of which `room` are shown, from in->top on or from where the list's
  * end just fits. Sets out->rows, out->all and out->top. */
@@ -82,15 +83,17 @@ void page_list(const struct page_in *, unsigned all, int room, struct page_out *
 /* Appends "0:wire0", or ">0:wire0" when the port is selected. Of a name that is too long the end
  * stays ("4:~00:05:00.0"), because names differ there. */
 void page_port_name(const json_t *port, const struct page_in *, int width, struct sbuf *out);
-/* The element of an array whose member `key` is this number, borrowed. NULL: there is none. */
+/* Returns the element of an array whose member `key` is this number, borrowed. NULL: there is
+ * none. */
 const json_t *page_by(const json_t *list, const char *key, unsigned number);
-/* The elements of "ports" that pages show, which are the ports in use, in order; *n: how many. The
- * elements are borrowed, and the caller frees the array. */
+/* Returns the elements of "ports" that pages show, which are the ports in use, in order; *n says
+ * how many. The elements are borrowed, and the caller frees the array. */
 const json_t **page_ports(const json_t *snap, unsigned *n);
 const json_t *page_port(const json_t *snap, unsigned port); /* by its number; NULL: none */
 /* Each of these three returns the value at a path in an object, or `missing` when there is none of
  * this type. */
 double page_num(const json_t *obj, const char *path, double missing);
-/* For numbers of ports, queues and cores. A value that an int cannot hold is missing too. */
+/* This one is for numbers of ports, queues and cores. A value that an int cannot hold counts as
+ * missing. */
 int page_int(const json_t *obj, const char *path, int missing);
 const char *page_str(const json_t *obj, const char *path, const char *missing);

@@ -7,8 +7,8 @@
 
 #include "out.h"
 
-#define MARGIN 10       /* columns for labels, as in the rows above */
-#define LEAST_OCTAVES 1 /* the axis is at least so long: a narrow distribution looks narrow */
+#define MARGIN 10       /* columns for labels, as in the rows above the drawing */
+#define LEAST_OCTAVES 1 /* least length of the axis, so that a narrow distribution looks narrow */
 
 struct axis {
 	double from_ns, octaves;
@@ -22,8 +22,8 @@ static int page_dist_column(const struct axis *a, double ns)
 	return a->col + (at < a->width - 1 ? (int)at : a->width - 1);
 }
 
-/* The count between two places on the axis, which are given in bins. Of a bin that lies there in
- * part it takes the same part of its count. */
+/* Returns the count between two places on the axis, which are given in bins. A bin that lies
+ * between them in part gives the same part of its count. */
 static double page_dist_between(const json_t *counts, double from, double to)
 {
 	double sum = 0;

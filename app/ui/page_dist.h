@@ -6,6 +6,7 @@
 
 #define DIST_LEAST 4 /* rows: the curve, the marks, the axis */
 
-/* o is an object with "bins" and "percentiles_ns". The drawing takes `rows` rows at ->row, which
- * moves below them. False: there is nothing to draw or no room for it, and no rows were taken. */
+/* Draws the distribution of o, an object with "bins" and "percentiles_ns". The drawing takes `rows`
+ * rows at ->row, which moves below them. Returns false when there is nothing to draw or no room for
+ * it; then no rows were taken. */
 bool dist_draw(struct flow *, const json_t *o, int rows, bool ascii);

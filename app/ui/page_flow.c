@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define FIRST_ROWS 64
-#define STEP 8 /* columns of pairs begin at its multiples */
+#define STEP 8 /* columns of pairs begin at multiples of this */
 #define GAP 2
 
 void flow_init(struct flow *f, int cols)
@@ -32,7 +32,7 @@ void flow_room(struct flow *f, int n)
 	f->g = taller;
 }
 
-/* How many bytes the character at p has. */
+/* Returns how many bytes the character at p has. */
 static size_t char_bytes(const char *p)
 {
 	size_t n = 1;
@@ -42,7 +42,8 @@ static size_t char_bytes(const char *p)
 	return n;
 }
 
-/* Moves the next line of at most `width` columns from *at into out. False: nothing is left. */
+/* Moves the next line of at most `width` columns from *at into out. Returns false when nothing is
+ * left. */
 static bool next_line(const char **at, int width, struct sbuf *out)
 {
 	const char *p = *at + strspn(*at, " ");
@@ -197,7 +198,7 @@ void flow_columns(struct flow *f, int col, int width, const struct pairs *p)
 	int need = 1 + name + GAP + value;
 	if (p->n == 0)
 		return;
-	/* There is not room for one such column: each pair takes the rows that it needs. */
+	/* There is no room for a single such column: each pair takes the rows that it needs. */
 	if (need > width) {
 		for (unsigned i = 0; i < p->n; i++)
 			flow_pairs(f, col, width, &(struct pairs){.list = &p->list[i], .n = 1});

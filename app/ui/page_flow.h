@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flow is for pages that may be longer than the grid. They draw into a grid of their own, which
- * is as tall as they need, and a window of it is shown. A flow also wraps long text. */
+/* A flow is for pages that may be longer than the grid. They draw into a grid of the flow's own,
+ * which is as tall as they need, and a window of it is shown. A flow also wraps long text. */
 #pragma once
 #include "page.h"
 
 struct flow {
 	struct grid g; /* it has at least ->row rows */
-	int row;       /* the next free one */
+	int row;       /* the next free row */
 };
 
 void flow_init(struct flow *, int cols);
 void flow_free(struct flow *);
-/* Makes sure that there are at least n rows from ->row on. ->row stays. */
+/* Makes sure that there are at least n rows from ->row on. ->row does not move. */
 void flow_room(struct flow *, int n);
 /* Puts text from (row, col) on in rows of `width` columns. It is broken at blanks, or anywhere in a
  * word that is too long. Returns how many rows it takes, at least 1. */
@@ -22,12 +22,12 @@ void flow_text(struct flow *, int col, int width, enum role, const char *text);
  * flow on, or from an earlier one that fills the window. *out (may be NULL) says which rows. */
 void flow_show(const struct flow *, struct grid *to, int row, int rows, int col, unsigned top,
 	       struct page_out *out);
-/* Where a window of `rows` rows on a list of n rows begins when it shall begin at `top`: there, or
- * earlier where the list ends. */
+/* Returns where a window of `rows` rows on a list of n rows begins when it shall begin at `top`:
+ * there, or earlier if the list would end within the window. */
 unsigned flow_top(unsigned top, unsigned rows, unsigned n);
 
-/* What varies has a '*' before its name, and what follows from that a '+'. Both have the role of
- * what varies. */
+/* A field that varies has a '*' before its name, and one that follows from such fields a '+'. Both
+ * are drawn in ROLE_VARIES. */
 enum pair_mark { PAIR_FIXED, PAIR_VARIES, PAIR_FOLLOWS };
 
 /* A name with its value. */

@@ -4,11 +4,11 @@
 #include <limits.h>
 #include <string.h>
 
-#define LITTLE 8 /* columns of the grid */
+#define LITTLE 8 /* how much a column may lack, in columns of the grid */
 
-/* Which column gets room next; n: none lacks any. Columns that lack at most LITTLE come first, the
- * one that lacks least before the others, so that most columns have their full width. The others
- * follow in the order of their ranks. */
+/* Returns the column that gets room next, or t->n when none lacks any. Columns that lack at most
+ * LITTLE come first, the one that lacks least before the others, so that as many columns as
+ * possible have their full width. The others follow in the order of their ranks. */
 static unsigned next_column(const struct table *t, const int *size)
 {
 	unsigned found = t->n;
@@ -46,7 +46,8 @@ void table_fit(struct table *t, int room)
 	for (unsigned i = 0; i < t->n; i++) {
 		if (t->at[i] < 0)
 			continue;
-		/* The columns that always stay may be too wide together: the last one is cut. */
+		/* The columns that always stay may be too wide together. Then the last one is
+		 * cut. */
 		t->at[i] = place;
 		t->width[i] = place + size[i] <= room ? size[i] : room - place;
 		place += size[i] + TABLE_GAP;
@@ -55,7 +56,7 @@ void table_fit(struct table *t, int room)
 	}
 }
 
-/* True when the text is one number, with or without a unit. */
+/* Returns true when the text is one number, with or without a unit. */
 static bool is_number(const char *text)
 {
 	return text[strspn(text, "-")] >= '0' && text[strspn(text, "-")] <= '9' &&

@@ -7,10 +7,10 @@
 
 #include "out.h"
 
-#define HEAD_ROOM 1.05 /* so that no curve touches the top: it could as well be cut off there */
+#define HEAD_ROOM 1.05 /* room above a curve: one that touched the top might be cut off there */
 
-/* The values of a history, added up over all ports, the newest last. NAN: no port has a value. The
- * caller frees them. */
+/* Returns the values of a history, added up over all ports, the newest last. A value that no port
+ * has is NAN. The caller frees them. */
 static double *page_trend_history(const json_t **port, unsigned nports, const char *path,
 				  unsigned *n)
 {
@@ -37,8 +37,8 @@ static double *page_trend_history(const json_t **port, unsigned nports, const ch
 	return v;
 }
 
-/* The sum of the rates that the sending ports are asked for. NAN: no port sends, or one sends as
- * fast as it can. */
+/* Returns the sum of the rates that the sending ports are asked for. NAN: no port sends, or one of
+ * them sends as fast as it can. */
 static double page_trend_asked(const struct trend *t, const json_t **port, unsigned n)
 {
 	double sum = NAN;
@@ -54,7 +54,7 @@ static double page_trend_asked(const struct trend *t, const json_t **port, unsig
 	return sum;
 }
 
-/* The next round number that leaves room above `most`. */
+/* Returns the next round number that leaves room above `most`. */
 static double round_up(double most)
 {
 	static const double steps[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12};
@@ -68,7 +68,7 @@ static double round_up(double most)
 	return HEAD_ROOM * most;
 }
 
-/* The highest value of the trend, or the rate that is asked for, if that is higher. */
+/* Returns the highest value of the trend, or the rate that is asked for, if that is higher. */
 static double most_of(const struct trend *t, const json_t **port, unsigned n)
 {
 	double most = page_trend_asked(t, port, n);

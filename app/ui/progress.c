@@ -10,7 +10,7 @@
 #include "visible.h"
 
 #define BAR 20
-#define BAR_FROM 60 /* columns; where there are fewer there is no bar */
+#define BAR_FROM 60 /* columns from which on there is a bar */
 
 static void add_bar(double share, bool ascii, struct sbuf *out)
 {
@@ -21,8 +21,8 @@ static void add_bar(double share, bool ascii, struct sbuf *out)
 	sbuf_addc(out, ' ');
 }
 
-/* Makes "BAR 40%, 18 s left: sent 12M of 30M frames". Where there is little room the end is cut
- * off, which says least. */
+/* Makes "BAR 40%, 18 s left: sent 12M of 30M frames". The end says least: where there is little
+ * room, those who draw the text cut it off there. */
 static void progress_describe(const struct cmd_progress *p, int cols, bool ascii, struct sbuf *out)
 {
 	bool share = !isnan(p->share), left = p->left_ns != CMD_LEFT_UNKNOWN;
@@ -40,7 +40,7 @@ static void progress_describe(const struct cmd_progress *p, int cols, bool ascii
 		sbuf_add(out, share || left ? ": " : "");
 		visible_add(out, p->text, strlen(p->text));
 	}
-	/* A script may say several lines: they are shown on one row. */
+	/* A script may say several lines. They are shown on one row. */
 	for (size_t i = 0; i < out->len; i++)
 		if (out->s[i] == '\n' || out->s[i] == '\t')
 			out->s[i] = ' ';

@@ -13,12 +13,13 @@ struct progress {
 	bool busy;     /* a command was running or queued at the last look */
 };
 
-/* Looks at the session, and makes the text for so many columns. True: what is shown has changed. */
+/* Looks at the session, and makes the text for so many columns. Returns true when what is shown has
+ * changed. */
 bool progress_look(struct progress *, struct sess *, int cols, bool ascii);
-/* How many characters of the text have room in so many columns. */
+/* Returns how many characters of the text have room in so many columns. */
 size_t progress_fit(const wchar_t *text, int cols);
-/* To be asked between two looks: true when the command whose progress is shown has ended, or one
- * has begun. */
+/* To be asked between two looks. Returns true when the command whose progress is shown has ended,
+ * or when a command has begun while that of a run is shown. */
 bool progress_over(const struct progress *, const struct sess *);
-/* Nothing is shown any more. */
+/* Forgets everything: from then on nothing is shown. */
 void progress_drop(struct progress *);

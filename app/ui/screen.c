@@ -58,7 +58,7 @@ void screen_tell_leave(struct fullscreen *s)
 	static const char *const caps[] = {"rmkx", "op", "sgr0", "cnorm"};
 	for (size_t i = 0; i < ARRAY_SIZE(caps); i++)
 		sbuf_add(&b, screen_string(caps[i]));
-	/* A terminal without an alternate screen gets the cursor below everything. */
+	/* On a terminal without an alternate screen the cursor goes below everything. */
 	sbuf_add(&b, tparm((char *)screen_string("cup"), s->at.rows - 1, 0, 0, 0, 0, 0, 0, 0, 0));
 	sbuf_add(&b, *screen_string("rmcup") != '\0' ? screen_string("rmcup") : "\n");
 	tty_screen(s->fd, sbuf_str(&b), capture_fd(s->capture));
@@ -92,7 +92,7 @@ static void give_terminal(struct fullscreen *s)
 	bool taken = outlet_drain(s->out);
 	if (taken)
 		tty_screen(-1, NULL, -1);
-	tty_restore(); /* if not all was taken: drops the rest and leaves the screen */
+	tty_restore(); /* if the terminal has not taken all: drops the rest and leaves the screen */
 	capture_close(s->capture);
 	s->capture = NULL;
 	if (taken && !s->f->hangup)
@@ -108,8 +108,8 @@ static void set_env(const char *name, const char *value)
 		unsetenv(name);
 }
 
-/* curses begins with a scrolling region of all rows, and cannot ask the outlet's file how many
- * there are. So the environment tells it, and is put back afterwards. */
+/* Lets curses open the terminal. It begins with a scrolling region of all rows, and cannot ask the
+ * outlet's file how many there are. So the environment tells it, and is put back afterwards. */
 static SCREEN *new_term(struct fullscreen *s)
 {
 	static const char *const names[] = {"LINES", "COLUMNS"};
@@ -221,7 +221,7 @@ void screen_again(struct fullscreen *s)
 	capture_close(s->capture);
 	s->capture = NULL;
 	if (ours && !isendwin())
-		endwin(); /* SIGSTOP gave no time for it */
+		endwin(); /* SIGSTOP has left no time for it */
 	s->paused = !ours;
 	watch_keys(s);
 	if (!ours)

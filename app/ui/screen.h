@@ -5,19 +5,21 @@
 #include "front.h"
 
 struct fullscreen;
-/* Returns NULL when it cannot be opened here, and e says why. */
+/* Opens the screen. Returns NULL with *e when that is not possible on this terminal. */
 struct fullscreen *screen_open(struct front *f, enum args_color color, struct err *e);
 /* Puts the terminal back as it was, and writes on it what was printed meanwhile. */
 void screen_close(struct fullscreen *);
-/* Prompts until the loop is stopped or the user leaves. True: it ended for the other front. */
+/* Prompts until the loop is stopped, the user leaves, or the other front is wanted. Returns true in
+ * the last case. */
 bool screen_run(struct fullscreen *);
-/* Something was added to the log. */
+/* To be called when something was added to the log. */
 void screen_printed(struct fullscreen *);
-/* The time has come to look how far a command or run has come. */
+/* To be called when it is time to look how far a command or run has come. */
 void screen_look(struct fullscreen *);
-/* The window has another size. */
+/* To be called when the window has another size. */
 void screen_resize(struct fullscreen *);
-/* The shell will get the terminal. */
+/* To be called before the shell gets the terminal: it is given back. */
 void screen_suspend(struct fullscreen *);
-/* The shell may have given the terminal back: if so, it is taken and drawn anew. */
+/* To be called when the shell may have given the terminal back. If it has, the terminal is taken
+ * and everything is drawn anew. */
 void screen_again(struct fullscreen *);

@@ -12,7 +12,7 @@
 
 #define PROMPT_BUSY "running> "
 #define NS_PER_S 1000000000ull
-#define TYPED_AHEAD_NS 30000000ull /* between two redraws while keys wait to be read */
+#define TYPED_AHEAD_NS 30000000ull /* least time between two redraws while keys wait to be read */
 
 /* A window that has no size yet says 0 or 1. */
 void screen_size(const struct fullscreen *s, int *rows, int *cols)
@@ -31,8 +31,8 @@ void screen_size(const struct fullscreen *s, int *rows, int *cols)
 	*cols = c > 0 && c <= 2000 ? (int)c : 80;
 }
 
-/* The snapshot for the page. What was selected may have been deleted since. Then the first stream
- * of the port is selected, else the first stream of port 0. */
+/* Returns the snapshot for the page, or NULL with *e. What was selected may have been deleted
+ * since. Then the first stream of the port is selected, else the first stream of port 0. */
 static json_t *page_snapshot(struct fullscreen *s, struct err *e)
 {
 	struct view *v = s->f->view;
@@ -63,8 +63,8 @@ static json_t *page_snapshot(struct fullscreen *s, struct err *e)
 	return snap;
 }
 
-/* The program that we are attached to may stand still, or the way to it may be cut. Then a warning
- * says that the numbers are old. */
+/* Draws a warning that the numbers are old, if the program that we are attached to has not
+ * answered: it may stand still, or the way to it may be cut. */
 static void draw_unanswered(const struct fullscreen *s)
 {
 	uint64_t ns = sess_unanswered_ns(s->f->sess);
@@ -83,7 +83,8 @@ static void draw_unanswered(const struct fullscreen *s)
 	draw_text(s->paint, 0, col, s->at.cols - col, ROLE_LOG_ERROR, text);
 }
 
-/* How many rows the page gets. A pane takes what it needs first, but not the page's head line. */
+/* Returns how many rows the page gets. A pane takes what it needs first, but not the page's head
+ * line. */
 static int page_rows(const struct fullscreen *s)
 {
 	int all = s->at.page_rows + s->at.log_rows,
@@ -243,7 +244,8 @@ static void draw_footer(struct fullscreen *s)
 	}
 }
 
-/* libedit puts a question of its own (a search) behind a newline. On our row it is a blank. */
+/* Returns the character that is shown for one of the line. libedit puts a question of its own (a
+ * search) behind a newline, which is a blank on our row. */
 static wchar_t screen_draw_shown(wchar_t wc)
 {
 	return wc == L'\n' ? L' ' : wc;
@@ -271,7 +273,7 @@ static void draw_prompt(struct fullscreen *s)
 		s->left = cursor - 2 * room / 3;
 	for (; i < n && from < s->left; i++)
 		from += scroll_columns(line[i]);
-	int skip = from - s->left; /* the right half of a wide character is left out */
+	int skip = from - s->left; /* of a wide character the right half alone is left out */
 	draw_wide(s->paint, row, begin + skip, width - begin - skip, ROLE_INPUT, line + i,
 		  (size_t)(n - i));
 	free(line);
@@ -365,7 +367,8 @@ static void follow_view(struct fullscreen *s)
 		s->due_all = true;
 }
 
-/* Looks how far a command or run has come. The row between page and log shows it. */
+/* Looks how far a command or run has come, if it is time to. The row between page and log shows
+ * it. */
 static void look_at_work(struct fullscreen *s)
 {
 	if (progress_over(&s->f->progress, s->f->sess))

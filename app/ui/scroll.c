@@ -61,10 +61,10 @@ struct wrap {
 	bool words;       /* words stay whole */
 };
 
-/* Words stay whole. Rows after the first are indented: in a list or table to its last column (which
- * has two or more blanks before it), else to a little right of where the line begins. A typed
- * command, and a line that begins far to the right, are broken anywhere, so that the mark of an
- * error stands below what it means. */
+/* Returns how a line is broken. Words stay whole, and rows after the first are indented: in a list
+ * or table to its last column (which has two or more blanks before it), else to a little right of
+ * where the line begins. A typed command, and a line that begins far to the right, are broken
+ * anywhere, so that the mark of an error stands below what it means. */
 static struct wrap wrap_of(const struct line *l, int cols)
 {
 	struct wrap w = {.cols = cols};
@@ -248,7 +248,7 @@ unsigned scroll_draw(struct scroll *s, int rows, int cols, scroll_fn *fn, void *
 	s->cols = cols;
 	if (rows <= 0 || cols <= 0)
 		return s->back;
-	if (s->read && other) /* in a view of another size the beginning stays in sight, too */
+	if (s->read && other) /* in a view of another size the beginning stays in sight too */
 		scroll_from(s, s->mark);
 	s->read = s->read && s->back > 0;
 	while (i > 0 && have < s->back + (unsigned)rows)

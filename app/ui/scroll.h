@@ -11,9 +11,9 @@
 struct scroll;
 struct scroll *scroll_new(unsigned max_lines);
 void scroll_free(struct scroll *);
-/* Adds the lines of a text. shown: they are on the terminal already. */
+/* Adds the lines of a text to the log. shown: the terminal shows them already. */
 void scroll_add(struct scroll *, enum role, const char *text, bool shown);
-/* How many rows the lines take that were added since the mark, in so many columns. */
+/* Returns how many rows of so many columns the lines take that were added since the mark. */
 unsigned scroll_rows(const struct scroll *, unsigned long mark, int cols);
 /* Returns a mark for the present end of the log. */
 unsigned long scroll_mark(const struct scroll *);
@@ -23,17 +23,17 @@ void scroll_from(struct scroll *, unsigned long mark);
 void scroll_by(struct scroll *, int rows); /* moves the view up; rows below 0: down */
 void scroll_end(struct scroll *);          /* moves the view to the end */
 
-/* Calls fn for each row of the view, with lines wrapped at `cols` columns. If the text has fewer
- * rows than the view, it stands at the bottom. Returns how many rows lie below the view. */
+/* Calls fn for each row of the view, with lines wrapped at `cols` columns. Text that has fewer rows
+ * than the view stands at its bottom. Returns how many rows lie below the view. */
 typedef void scroll_fn(void *arg, int row, enum role, const wchar_t *text, size_t n);
 unsigned scroll_draw(struct scroll *, int rows, int cols, scroll_fn *fn, void *arg);
 
 /* Writes the lines that the terminal has not shown yet; afterwards they count as shown. `error` and
  * `normal` are written before and after each line that is an error. */
 void scroll_replay(struct scroll *, FILE *, const char *error, const char *normal);
-/* Makes n bytes of text into the characters of a line of the log: tabs become blanks, and a '?'
- * stands for what is no character of the locale or would move the cursor. *len: how many characters
- * there are; a zero stands behind them. The caller frees them. */
+/* Makes the characters of a line of the log of n bytes of text: tabs become blanks, and a '?'
+ * stands for what is no character of the locale or would move the cursor. *len is the number of
+ * characters; a zero stands behind them. The caller frees them. */
 wchar_t *scroll_wide(const char *text, size_t n, unsigned *len);
-/* How many columns a character takes. A control character is shown as ^X and takes two. */
+/* Returns how many columns a character takes. A control character is shown as ^X and takes two. */
 int scroll_columns(wchar_t wc);

@@ -24,7 +24,7 @@ struct word {
 	int32_t value;
 };
 
-/* Where several words have the same value, the first one is printed. */
+/* Where several words have the same value, the first of them is printed. */
 static const struct word colors[] = {
 	{"black", 0},
 	{"red", 1},
@@ -128,8 +128,8 @@ void theme_default(struct theme *t)
 	t->version++;
 }
 
-/* Finds the word itself, or one that begins with it, if all words that do have the same value.
- * NULL: there is none. */
+/* Finds the word that the text is or, if all words that begin with the text have the same value,
+ * one of these. NULL: there is none. */
 static const struct word *theme_look_up(const struct word *w, size_t n, const char *text,
 					size_t len)
 {
@@ -271,7 +271,7 @@ const char *theme_attr_name(unsigned i)
 	uint32_t had = 0;
 
 	for (size_t k = 0; k < ARRAY_SIZE(attrs); k++) {
-		/* "off" */
+		/* "off" has no bits, so that one of its own stands for it here. */
 		uint32_t value = attrs[k].value != 0 ? (uint32_t)attrs[k].value : UINT32_C(1) << 31;
 		if ((had & value) != 0)
 			continue;

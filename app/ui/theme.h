@@ -96,8 +96,8 @@ void theme_default(struct theme *);
 /* Each of these three reads a word and returns 0 or -EINVAL; e names the nearest word. A role may
  * be given by the beginning of its name, if no other name begins so. */
 int theme_role(const char *name, enum role *out, struct err *e);
-/* Reads "red", "bright_red", "default", "none", "default_fg", "default_bg", "208", "0xff8700" ...
- * and "#ff8700", but in a command this is a comment unless it is quoted. */
+/* Reads "red", "bright_red", "default", "none", "default_fg", "default_bg", "208", "0xff8700" and
+ * the like, and "#ff8700", which in a command is a comment unless it is quoted. */
 int theme_color(const char *text, int32_t *out, struct err *e);
 /* Reads "bold", "underscore", "bold,reverse", "off", "default" ... */
 int theme_attr(const char *text, uint32_t *out, struct err *e);

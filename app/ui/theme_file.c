@@ -120,7 +120,8 @@ bool theme_own(struct sbuf *path)
 	struct dirs d = {0};
 
 	own_dir(&d);
-	/* A file that is there and cannot be read is found too, so that reading it is an error. */
+	/* A file that is there but cannot be read counts as found, so that reading it is an
+	 * error. */
 	sbuf_reset(path);
 	if (d.own)
 		sbuf_addf(path, "%sdefault" SUFFIX, d.dir[0].s);

@@ -14,11 +14,11 @@ int theme_find(const char *name, struct sbuf *path, struct err *e);
  * `redisplay`, which do nothing. Returns 0, or a negative errno: then e names file and line, and *t
  * stays as it was. */
 int theme_read(const char *path, struct theme *t, struct err *e);
-/* The path of the user's own theme, default.theme in $XDG_CONFIG_HOME/wirerate/themes. False: there
- * is none. */
+/* Writes the path of the user's own theme, default.theme in $XDG_CONFIG_HOME/wirerate/themes, to
+ * *path. Returns false when there is no such file. */
 bool theme_own(struct sbuf *path);
 /* Appends the commands that make a theme, in the order of the roles. */
 void theme_text(const struct theme *t, struct sbuf *out);
-/* The names that theme_find() knows, sorted, each once. To be freed by theme_names_free(). */
+/* Returns the names that theme_find() knows, sorted, each once. theme_names_free() frees them. */
 char **theme_names(unsigned *n);
 void theme_names_free(char **names, unsigned n);

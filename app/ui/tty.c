@@ -67,14 +67,15 @@ void tty_screen(int fd, const char *leave, int pipe_fd)
 		return;
 	screen.fd = fd;
 	screen.pipe_fd = pipe_fd;
-	/* A CAN goes first: what is being written may be cut within a sequence. */
+	/* A CAN goes first, because what is being written may be cut within a sequence. */
 	screen.n = strlen(leave) + 1 < sizeof(screen.leave) ? strlen(leave) + 1 : 0;
 	screen.leave[0] = '\030';
 	memcpy(screen.leave + 1, leave, screen.n > 0 ? screen.n - 1 : 0);
 	on_screen = 1;
 }
 
-/* False: the terminal took nothing for UNREAD_MS. */
+/* Writes all of the text. Returns false when the terminal took nothing for UNREAD_MS, or is
+ * gone. */
 static bool write_all(int fd, const char *text, size_t n)
 {
 	while (n > 0) {
@@ -92,7 +93,7 @@ static bool write_all(int fd, const char *text, size_t n)
 
 void tty_go_on(int fd)
 {
-	/* A program can start only output that a program has stopped. */
+	/* A program can let output go on only after a program has stopped it. */
 	tcflow(fd, TCOOFF);
 	tcflow(fd, TCOON);
 }
@@ -114,7 +115,8 @@ static bool write_lines(const char *text, size_t n)
 	return true;
 }
 
-/* Reads the pipe until it is empty: it does not block. */
+/* Leaves the screen and writes the last words, and then what waits in the pipe. The pipe does not
+ * block, so it is read until it is empty. */
 static void leave_screen(void)
 {
 	char text[4096];
@@ -138,7 +140,7 @@ void tty_restore(void)
 	if (!have || !touched)
 		return;
 	touched = 0;
-	/* SIGTTOU would stop a process in the background here, and it would never end. */
+	/* Here SIGTTOU would stop a process in the background, which would never end then. */
 	sigemptyset(&ttou);
 	sigaddset(&ttou, SIGTTOU);
 	pthread_sigmask(SIG_BLOCK, &ttou, &old);
@@ -267,7 +269,7 @@ bool tty_caps(struct tty_caps *t, int fd)
 		ok = *t->cr != '\0' && *t->up != '\0' && *t->clear_down != '\0';
 	}
 	if (!ok) {
-		tty_caps_free(t); /* can_screen is false, too */
+		tty_caps_free(t); /* can_screen is false then */
 		char **all[] = {&t->cr, &t->up, &t->clear_down, &t->bold, &t->red, &t->normal};
 		for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 			*all[i] = xstrdup("");

@@ -4,8 +4,9 @@
 #pragma once
 #include "base.h"
 
-/* True when this process is in the foreground of the terminal behind fd, and where there is no job
- * control. A process in the background must leave modes and keys alone, or the kernel stops it. */
+/* Returns true when this process is in the foreground of the terminal behind fd, or when there is
+ * no job control. A process in the background must leave modes and keys alone, or the kernel stops
+ * it. */
 bool tty_foreground(int fd);
 /* Keeps the modes of the terminal on stdin, if it is one. To be called first in main(). */
 void tty_save(void);
@@ -15,11 +16,12 @@ void tty_touch(void);
 /* Sets the modes for a full screen: keys come as they are pressed and are not echoed, and output
  * goes out as it is written. Calls tty_touch(). */
 void tty_raw(void);
-/* A full screen is on the terminal behind fd, which should not block. tty_restore() will first
- * write `leave` there, and after it the text that waits in a pipe (-1: none), so that the last
- * words of a program that dies can be read. leave NULL: the screen is gone. */
+/* Says that a full screen is on the terminal behind fd, which should not block. tty_restore() will
+ * first write `leave` there, and after it the text that waits in a pipe (-1: none), so that the
+ * last words of a program that dies can be read. leave NULL: the screen is gone. */
 void tty_screen(int fd, const char *leave, int pipe_fd);
-/* The text that was read from that pipe last. tty_restore() writes it, too. */
+/* Keeps the end of the text that was read from that pipe last. tty_restore() writes it before what
+ * still waits in the pipe. */
 void tty_last_words(const char *text);
 /* Lets output go on that Ctrl-S has stopped, so that a program which ends does not wait for it for
  * good. Async-signal-safe. */
@@ -43,15 +45,16 @@ struct tty_caps {
 	unsigned nkeys;
 	bool can_screen; /* the cursor can be put anywhere */
 };
-/* Fills *t. False: there is no terminal type, or one that cannot move its cursor (TERM unset,
- * "dumb", unknown); then all strings are "". */
+/* Fills *t. Returns false when there is no terminal type, or one that cannot move its cursor (TERM
+ * unset, "dumb", unknown); then all strings are "". */
 bool tty_caps(struct tty_caps *t, int fd);
 void tty_caps_free(struct tty_caps *t);
-/* True when colours may be written to fd although nobody asked for them: it is a terminal, TERM is
- * not "dumb", and NO_COLOR is unset or empty. */
+/* Returns true when colours may be written to fd although nobody asked for them: it is a terminal,
+ * TERM is set and not "dumb", and NO_COLOR is unset or empty. */
 bool tty_wants_color(int fd);
-/* How many columns the terminal on fd has. Where it does not say, this is COLUMNS of the
+/* Returns how many columns the terminal on fd has. Where it does not say, this is COLUMNS of the
  * environment, else 80. */
 unsigned tty_columns(int fd);
-/* How many rows it has. Where it does not say, this is LINES of the environment, else 24. */
+/* Returns how many rows it has. Where it does not say, this is LINES of the environment, else
+ * 24. */
 unsigned tty_rows(int fd);

@@ -13,7 +13,7 @@ static unsigned of_environment(const char *name, unsigned dflt)
 	return n > 1 && n < 10000 ? (unsigned)n : dflt;
 }
 
-/* A terminal that says it has one column is a window without a size yet. */
+/* A terminal that says that it has one column is a window without a size yet. */
 unsigned tty_columns(int fd)
 {
 	struct winsize w;

@@ -10,7 +10,7 @@ struct view {
 	const struct page *page;
 	unsigned port, stream; /* the selected ones */
 	unsigned first;        /* first port of the page, by its place in the list of ports */
-	unsigned room;         /* how many ports have room, set by the screen; 0: not known */
+	unsigned room;         /* how many ports have room, which the screen sets; 0: not known */
 	unsigned top;          /* first row that is shown of a long page (see page_in.top) */
 	bool screen;           /* the full screen is wanted, where there is a terminal for it */
 	bool frozen;           /* `off`: the page is not redrawn */
@@ -25,18 +25,20 @@ struct view {
 	int rows, cols;
 };
 
-#define VIEW_DFLT_INTERVAL "1s" /* as text, because the setting's row needs it so */
+#define VIEW_DFLT_INTERVAL "1s" /* as text, which the setting's row needs */
 
-/* How many ports make a group for `page N` where nothing else says it. */
+/* How many ports make a group for `page N` if nothing else says it. */
 #define VIEW_GROUP 4
 
 void view_init(struct view *);
-/* How many ports make a group for `page N`: max_ports, else as many as the screen has room for,
- * else VIEW_GROUP. */
+/* Returns how many ports make a group for `page N`: max_ports, else as many as the screen has room
+ * for, else VIEW_GROUP. */
 unsigned view_group(const struct view *);
-/* Takes changes back. The counters of changes still go up, and the size of the screen stays. */
+/* Takes back all that was changed in the view since `before` was copied from it. The counters of
+ * changes still go up, and what the screen writes (its size, the room for ports) stays. */
 void view_restore(struct view *, const struct view *before);
-/* True when pages draw with ASCII alone, by the setting or because the locale has no UTF-8. */
+/* Returns true when pages draw with ASCII alone, by the setting or because the locale has no
+ * UTF-8. */
 bool view_ascii(const struct view *);
 /* To be called after a change: the screen draws at the next turn. */
 static inline void view_touch(struct view *v)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Gives the words of a name one by one; false at its end. Any number of blanks may be between
- * them. */
+/* Gives the next word of a name and moves *p behind it; false at the end of the name. Any number of
+ * blanks may stand between words. */
 static bool word_next(const char **p, const char *end, const char **word, size_t *n)
 {
 	while (*p < end && **p == ' ')

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many lines before a line it is compared with. Without this bound a note of thousands of lines
- * would take long. */
+/* A line is compared with this many lines before it. Without this bound a note of thousands of
+ * lines would take long. */
 #define LOOK_BACK 64
 
 struct line {

@@ -5,12 +5,12 @@
 #include "frame.h"
 
 /* Bit offset in the frame of a field of header i; for a FIELD_BYTES field, of its first byte. -1:
- * the part of the field is not there or is too short for it. The condition of the field is not
+ * the section of the field is not there or is too short for it. The condition of the field is not
  * looked at; layout_has() does that. */
 int layout_field(const struct layout *l, unsigned i, const struct field *f);
-/* True if the part of the field is there and its condition holds in these bytes. */
+/* True if the section of the field is there and its condition holds in these bytes. */
 bool layout_has(const struct layout *l, const uint8_t *bytes, unsigned i, const struct field *f);
-/* Length of a FIELD_BYTES field; 0 if its part is not there. */
+/* Length of a FIELD_BYTES field; 0 if its section is not there. */
 unsigned layout_bytes_len(const struct layout *l, unsigned i, const struct field *f);
 /* Read or write a field that layout_field() finds. A ROLE_HERE field reads as 1 and writes
  * nothing. */

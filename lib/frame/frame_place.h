@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/frame: the first half of building. It says which headers and parts a spec has and
- * where they lie; build.c then writes their bytes. */
+/* Inside lib/frame: the first half of building. It says which headers and sections a spec has and
+ * where they lie; frame_build.c then writes their bytes. */
 #pragma once
 #include "frame_layout.h"
 

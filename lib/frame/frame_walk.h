@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside lib/frame: walks through the headers of received or built bytes, by the bindings of the
- * protocol table. JSON (dissect.c) and text (print.c) are made from the result. */
+ * protocol table. JSON (frame_dissect.c) and text (frame_print.c) are made from the result. */
 #pragma once
 #include "frame_layout.h"
 

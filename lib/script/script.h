@@ -48,10 +48,10 @@ struct script_opts {
  * earlier chunks left there. */
 struct script *script_new(const struct script_host *, const struct script_opts *, struct err *e);
 void script_free(struct script *); /* cancels what runs; does nothing for NULL */
-/* Prepares script_free() where nothing may be held up: cancels what runs, and lets a thread free
- * the memory of a sandbox's state if that is much. true: script_free() takes no time now. false:
- * the caller is to ask again later, and to call nothing else with this state meanwhile. true for
- * NULL. */
+/* Prepares script_free() for a caller that nothing may hold up. If the state is a sandbox's and has
+ * much memory, it cancels what runs and lets a thread free that memory; until this is done the
+ * result is false, and the caller asks again later and calls nothing else with this state
+ * meanwhile. true: the caller may call script_free() now. It is true for NULL too. */
 bool script_let_go(struct script *);
 
 /* Starts a chunk. name stands in messages: "=lua" or "@file.lua". The chunk gets the arguments as
@@ -71,8 +71,8 @@ bool script_running(const struct script *);
 /* Says whether the chunk would go on at once: then the caller is to wait for nothing before it
  * polls. */
 bool script_ready(const struct script *);
-/* How far the chunk has come: what it says itself or, if it says nothing, for how long it has been
- * running; then what the command says that it waits for. false: no chunk is running. */
+/* Says how far the chunk has come: what it says itself or, if it says nothing, for how long it has
+ * been running; then what the command says for which it waits. false: no chunk is running. */
 bool script_progress(const struct script *, struct cmd_progress *out);
 /* Ends the chunk at once and cancels the commands that it is running. Ports keep sending unless the
  * chunk asked otherwise with at_end(). */

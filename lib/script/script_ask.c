@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions to the person at the session. The script looks for the answer again and again and
- * sleeps in between, so nothing is held up. */
+/* Questions to the person at the session, for input(). The script looks for the answer again and
+ * again and sleeps in between, so that nothing is held up. */
 #include "script_int.h"
 
 #include <stdlib.h>

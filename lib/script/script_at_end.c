@@ -50,7 +50,8 @@ static void run_line(struct script *s, const char *text)
 	sbuf_add(&line, text);
 	int rc = cmd_exec(s->host.cmd, &r, sbuf_str(&line), &e);
 	if (rc == VERB_PENDING)
-		cmd_cancel(&r); /* what it does, like `stop`, is begun; nothing waits for its end */
+		/* what the command does (`stop`) has begun, and nothing waits for its end */
+		cmd_cancel(&r);
 	if (rc < 0)
 		sbuf_addf(s->note, "at the end of the script: %s: %s\n", text, e.text);
 	json_decref(r.results);

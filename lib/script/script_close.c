@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define LITTLE_BYTES ((size_t)1 << 20) /* less memory than this is freed without a thread */
-#define NICE 5                         /* priority of the thread, so that control goes first */
+#define NICE 5                         /* the thread's nice value: control goes first */
 
 struct script_closer {
 	pthread_t thread;
@@ -23,7 +23,7 @@ struct script_closer {
  * take more of the CPU that control runs on. Only the thread of the scripts uses this. */
 static struct script_closer *at_work;
 
-/* Ends all that belongs to the script, so that only finalizers can still run. */
+/* Ends all that belongs to the script. From then on nothing of it but finalizers can run. */
 static void leave_state(struct script *s)
 {
 	script_drop_all(s);
@@ -46,7 +46,7 @@ static void *close_state(void *arg)
 	return NULL;
 }
 
-/* Starts the thread, with all signals blocked. -errno: it cannot be started. */
+/* Starts the thread, with all signals blocked. Returns 0, or -errno if it cannot be started. */
 static int close_start(struct script_closer *c)
 {
 	sigset_t all, before;

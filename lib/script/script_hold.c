@@ -21,9 +21,9 @@
 #define BLOCK_MIN 4096
 #define SLICE_NS 20000000ull   /* most time of one turn; what is set in that time is one plan */
 #define INSTRUCTIONS 10000     /* most instructions between two looks at the clock */
-#define LOOK_BYTES (32u << 20) /* most bytes that they may go over, which takes some 10 ms */
+#define LOOK_BYTES (32u << 20) /* most bytes that these instructions may go over: some 10 ms */
 /* Most bytes of stack: enough for some 50 calls of string.gsub() within each other. It is not more,
- * because an error that leaves n of them takes a time that grows with the square of n. */
+ * because an error that leaves n such calls takes a time that grows with the square of n. */
 #define STACK_MOST (512u << 10)
 #define STACK_UNKNOWN (128u << 10) /* the same if the size of the stack is unknown */
 #define LOAD_MOST (2u << 20)       /* most bytes of a stranger's text */
@@ -98,8 +98,8 @@ void hold_floor(struct script *s)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), room = STACK_UNKNOWN;
 
-	/* the other half is for what the last function may call: commands, documents, the
-	 * compiler */
+	/* The script gets half of what is left. The other half is for what its last function may
+	 * call: commands, documents, the compiler. */
 	if (s->stack_low != 0 && here > s->stack_low)
 		room = (here - s->stack_low) / 2;
 	s->stack_floor = here - (room < STACK_MOST ? room : STACK_MOST);
@@ -142,7 +142,8 @@ void hold_block(struct script *s, size_t osize, size_t nsize)
 		s->largest = top;
 	while (s->largest > 0 && s->blocks[s->largest] <= 0)
 		s->largest--;
-	/* not at the next look: the next instruction may go over the block */
+	/* This cannot wait for the next look at the clock: the next instruction may go over the
+	 * block. */
 	if (s->hooked && !s->opts.jit && s->interval > hold_interval(s))
 		look_after(s, hold_interval(s));
 }
@@ -177,8 +178,8 @@ void hold_stack(lua_State *L)
 		stack_overflow(L);
 }
 
-/* Ends a stranger's chunk that has taken too long where it cannot give way: the program waits for
- * it there. The user's own scripts may take that time. */
+/* Ends a stranger's chunk that has taken too long in a place where it cannot give way, because all
+ * of the program waits for it there. The user's own scripts may take that time. */
 static void check_held(struct script *s)
 {
 	if (s->ends == ENDS_NOT && s->opts.sandbox && cpu_ns() > s->held_cpu_ns + SCRIPT_HOLD_NS)

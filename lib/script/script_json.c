@@ -36,7 +36,8 @@ static const char *number_key(const char *list)
 	return NULL;
 }
 
-/* Says whether each element of a list has a number, and no two have the same. */
+/* Says whether each element of a list has a number, and no two elements have the same one. The
+ * numbers have to be in ascending order, as they are in documents. */
 static bool by_numbers(const json_t *list, const char *key)
 {
 	const json_t *v;
@@ -45,7 +46,6 @@ static bool by_numbers(const json_t *list, const char *key)
 
 	json_array_foreach(list, i, v) {
 		const json_t *n = json_object_get(v, key);
-		/* they come in ascending order */
 		if (!json_is_integer(n) || json_integer_value(n) <= last)
 			return false;
 		last = json_integer_value(n);
@@ -140,7 +140,7 @@ void json_push(lua_State *L, const json_t *doc)
 	push_any(L, doc, false);
 }
 
-/* Returns how many bytes a document may take, which is no memory of the state. */
+/* Returns how many bytes a document may take. This memory comes on top of that of the state. */
 static size_t room_for_document(const struct script *s)
 {
 	size_t half = script_left(s) / 2;
@@ -150,8 +150,8 @@ static size_t room_for_document(const struct script *s)
 	return half < STRANGERS_MAX ? half : STRANGERS_MAX;
 }
 
-/* The bound of a document that is made of a table. A table that is many times in others is written
- * as often, so the document may be far larger than the memory of the state. */
+/* The bound of a document that is made of a table. A table that stands in others many times is
+ * written as many times, so the document may be far larger than the memory of the state. */
 struct taking {
 	unsigned depth;
 	size_t room; /* bytes that may still be taken */
@@ -333,7 +333,8 @@ static json_t *take_table(lua_State *L, int idx, struct taking *k, struct err *e
 		return NULL;
 	}
 	k->depth++;
-	/* whether it becomes an array or an object is not known yet: the larger one is counted */
+	/* It is not known yet whether this becomes an array or an object. The larger of both is
+	 * counted. */
 	json_t *v = script_spend(k, OUT_JSON_OBJECT, e) ? table_at(L, idx, k, e) : NULL;
 	k->depth--;
 	return v;
@@ -388,7 +389,8 @@ json_t *json_take(lua_State *L, int idx, bool *large, struct err *e)
 	const struct script *s = script_of(L);
 	struct taking k = {.room = room_for_document(s)};
 
-	/* reserved at once: an error in the middle would leak what was made so far */
+	/* All of the stack is reserved here: an error in the middle would leak what was made before
+	 * it. */
 	luaL_checkstack(L, MAX_DEPTH * 4 + 40, "a table is too deep");
 	json_t *v = script_take(L, idx < 0 ? lua_gettop(L) + idx + 1 : idx, &k, e);
 	if (large != NULL)
@@ -396,7 +398,8 @@ json_t *json_take(lua_State *L, int idx, bool *large, struct err *e)
 	return v;
 }
 
-/* What must be freed even if an error is raised meanwhile. The collector does it then. */
+/* What must be freed even if an error is raised meanwhile; in that case the garbage collector frees
+ * it. */
 struct held {
 	json_t *doc;
 	char *text;
@@ -435,7 +438,8 @@ static int script_encode(lua_State *L)
 	h->doc = json_take(L, 1, NULL, &e);
 	if (h->doc == NULL)
 		return luaL_error(L, "Cannot serialise: %s", e.text);
-	/* the length is found out first: a text that grows would need up to twice the memory */
+	/* The length is found out first, because a text that grows would need up to twice the
+	 * memory. */
 	size_t len = json_dumpb(h->doc, NULL, 0, how);
 	if (len == 0 || 2 * len + 4096 > script_left(script_of(L)) ||
 	    (h->text = malloc(len)) == NULL) {
@@ -452,7 +456,7 @@ static int script_encode(lua_State *L)
 
 static int push_plain(lua_State *L)
 {
-	/* plain: null becomes cjson.null; in documents of commands it becomes nil */
+	/* In a plain document null becomes cjson.null. In documents of commands it becomes nil. */
 	push_any(L, lua_touserdata(L, 1), true);
 	return 1;
 }

@@ -48,14 +48,15 @@ static int module_ports(lua_State *L)
 	return 1;
 }
 
-/* module_tables() returns the settings and commands as --dump-commands prints them. */
+/* tables() returns the settings and commands as --dump-commands prints them. */
 static int module_tables(lua_State *L)
 {
 	json_prepare(L);
 	return json_push_taken(L, cmd_dump(script_of(L)->host.cmd));
 }
 
-/* expect(cond, text) counts a check and reports it to the host. If it failed it is noted. */
+/* expect(cond, text) counts a check and reports it to the host. A check that failed is noted
+ * too. */
 static int raw_expect(lua_State *L)
 {
 	struct script *s = script_of(L);

@@ -23,7 +23,7 @@ struct search {
 	bool stopped; /* there were too many steps, or the library would refuse the pattern */
 };
 
-/* Counts n steps; false: the search is stopped. */
+/* Counts n steps. Returns false when the search is stopped. */
 static bool pattern_step(struct search *k, size_t n)
 {
 	k->steps += n;
@@ -81,7 +81,8 @@ static bool in_class(int c, int class)
 	return isupper(class) ? !in : in;
 }
 
-/* Returns where the pattern goes on after a single character, class or set; NULL: it is none. */
+/* Returns where the pattern goes on after a single character, class or set. NULL: the pattern ends
+ * within it, which the library will refuse. */
 static const unsigned char *single_end(struct search *k, const unsigned char *p)
 {
 	if (*p == '%')

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far a script has come: what it says itself with progress_it(), and what the command says that
- * it
- * is running. */
+/* How far a script has come: what it says itself with progress(), and what the command says for
+ * which it waits. */
 #include "script_int.h"
 
 #include <math.h>
 #include <string.h>
 
-/* progress(done, all, text) says how much of its work the script has done; progress_it() takes that
- * back. */
+/* progress(done, all, text) says how much of its work the script has done. Without arguments,
+ * progress() takes that back. */
 static int progress_it(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -36,7 +35,7 @@ static int progress_it(lua_State *L)
 }
 
 /* Fills share and left_ns, supposing that the script goes on as fast as it did until it called
- * progress_it(). */
+ * progress() last. */
 static void progress_left(const struct script *s, struct cmd_progress *out)
 {
 	double all = s->says.share > 0 ? (double)(s->says.at_ns - s->begin_ns) / s->says.share : 0;

@@ -37,8 +37,8 @@ void sandbox_path(lua_State *L, struct script *s)
 	sbuf_free(&path);
 }
 
-/* The names that stay in the sandbox; table NULL: globals. Everything else is removed from these
- * tables, so that a function which a later Lua adds is not let through. */
+/* The names that stay in the sandbox, by table; a table of NULL means the globals. Everything else
+ * is removed from these tables, so that a function which a later Lua adds is not let through. */
 static const struct {
 	const char *table;
 	const char *const names[32];

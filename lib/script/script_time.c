@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions sleep, every, on and now. A script that waits by them does not hold up the
+/* The functions sleep, every, on, stop and now. A script that waits by them does not hold up the
  * program. */
 #include "script_int.h"
 

@@ -9,7 +9,7 @@
 
 /* Prints what failed, with DPDK's error, and ends the process. */
 void die(const char *what) __attribute__((noreturn));
-/* Zeroed memory that shares no cache line with anything else. Most of it is never freed. */
+/* Returns zeroed memory that shares no cache line with anything else. Most of it is never freed. */
 void *zeroed(size_t n);
 
 struct schedule;
@@ -26,8 +26,8 @@ extern const struct row rows[];
 extern const unsigned nrows;
 const struct row *row_named(const char *name);
 
-/* The job that sends the row through the share q, made as control makes it. NULL: the build lacks a
- * protocol. *engine: the name of how its frames are written. */
+/* Makes the job that sends the row through the share q, as control makes it. Returns NULL if the
+ * build lacks a protocol. *engine gets the name of the way in which its frames are written. */
 struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, const char *isa,
 			const char **engine);
 
@@ -49,7 +49,7 @@ struct variant {
 	double cyc[ROUNDS], ratio[ROUNDS];
 };
 
-/* True when the row is among those that --only asks for. */
+/* Returns true when the row is among those that --only asks for. */
 bool wanted(const char *name);
 /* Adds a variant, which the caller then fills in. base NULL: it is a bare loop. */
 struct variant *add(const char *name, const char *base, double (*slice)(struct variant *v));

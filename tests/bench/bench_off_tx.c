@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen built once more, for plans that send one fixed frame as fast as the device takes it.
- * Nothing in its bursts looks for a rate, for probes, for values that vary or for other groups. It
- * adopts plans with the library's own functions. */
+/* This is kind gen built once more, for plans that send one fixed frame as fast as the device takes
+ * it. Nothing in its bursts looks for a rate, for probes, for values that vary or for other groups.
+ * It adopts plans with the library's own functions. */
 #include "bench.h"
 
 #define GEN_EXTRAS false

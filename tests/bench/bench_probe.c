@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of receivers. Frames with probes are put into a ring, which is not timed, and then they are
- * received, which is. They come from this core, in whose caches they lie, or from another core, as
- * on wire ports. */
+/* Measures the rows of receivers. Frames with probes are put into a ring, which is not timed, and
+ * then they are received, which is. They come from this core, in whose caches they lie, or from
+ * another core, as on wire ports. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define WAITING 512 /* frames that wait in the ring each time */
 #define TIMES 64
-#define WARM 16 /* times before these, which are not counted: other rows had the caches */
+#define WARM 16 /* times before those, which are not counted, since other rows had the caches */
 #define BURST 32
 #define LEN 60
 #define AT 42
@@ -27,8 +27,8 @@ struct probes {
 	unsigned nstreams;
 	uint64_t n; /* frames so far */
 	uint8_t frame[LEN];
-	/* The thread on another core that fills the ring, if there is one; how often it was asked
-	 * and has filled it. */
+	/* The thread on another core that fills the ring, if there is one, with how often it was
+	 * asked and how often it has filled the ring. */
 	pthread_t thread;
 	uint64_t asked, filled;
 };
@@ -65,7 +65,7 @@ static void fill(struct probes *s)
 	}
 }
 
-/* The other core's thread: fills the ring whenever it is asked. */
+/* Is the other core's thread, and fills the ring whenever it is asked. */
 static void *far(void *arg)
 {
 	struct probes *s = arg;
@@ -171,8 +171,8 @@ static void make_frame(uint8_t *p)
 	p[41] = (uint8_t)sum;
 }
 
-/* Adds a row that receives probes of so many streams. base NULL: it is the bare loop. cpu: where
- * they come from; UINT32_MAX: from this core. x NULL: the worker only counts frames. */
+/* Adds a row that receives probes of so many streams. base NULL: the row is the bare loop. cpu says
+ * where the probes come from; UINT32_MAX means this core. x NULL: the worker only counts frames. */
 static struct variant *row(const char *name, const char *base, unsigned nstreams, unsigned cpu,
 			   struct prx *x)
 {
@@ -222,8 +222,8 @@ static void prx_row(const char *name, const char *base, unsigned nstreams, unsig
 		die("probes are not found");
 }
 
-/* Another CPU than this thread's. UINT32_MAX: there is none. All CPUs of the machine are asked for,
- * because the thread that measures may itself run on only one. */
+/* Returns another CPU than this thread's, or UINT32_MAX if there is none. All CPUs of the machine
+ * are considered, because the thread that measures may itself run on only one. */
 static unsigned other_cpu(void)
 {
 	unsigned own = (unsigned)sched_getcpu();

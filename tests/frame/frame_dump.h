@@ -2,5 +2,5 @@
 #pragma once
 #include "frame.h"
 
-/* The protocol table as the tests read it. Caller decrefs. */
+/* Returns the protocol table as the tests read it, a new reference. */
 json_t *table_json(void);

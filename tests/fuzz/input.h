@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes that a fuzzer gives, taken one after the other; 0 behind their end. And what it must
- * not break. */
+/* Takes the bytes that a fuzzer gives one after the other; behind their end they are 0. CHECK() is
+ * for what the fuzzer must not break. */
 #pragma once
 #include <stdint.h>
 

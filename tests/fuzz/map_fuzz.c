@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any text as core maps: refused with a column inside the text, or placed with every queue served
- * once. A newline starts the next -m. What is read matches a regular grammar that was written
- * without the reader, and is the same when it was printed and read again. */
+/* Reads any text as core maps. It is refused with a column inside the text, or placed with every
+ * queue served once. A newline starts the next -m. What is read matches a regular grammar that was
+ * written without the reader, and stays the same when it is printed and read again. */
 #include "input.h"
 #include "place.h"
 #include "place_map.h"

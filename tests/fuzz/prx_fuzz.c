@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bursts of arbitrary frames, some with whole probes in them, to a receiver of probes: it reads
- * nothing outside, and each frame is counted once. */
+/* Gives bursts of arbitrary frames, some with whole probes in them, to a receiver of probes. It
+ * must read nothing outside of them, and count each frame once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void put_probe(uint8_t *p, struct input *in)
 	memcpy(p + 8, &lo, 8);
 }
 
-/* Exactly as many bytes as there are, for the sanitizer. */
+/* Makes a frame of exactly as many bytes as it has, so that the sanitizer sees a byte too many. */
 static struct rte_mbuf *frame(struct input *in)
 {
 	unsigned how = byte(in), len = (unsigned)number(in, 2) % 600 + 1,
@@ -74,7 +74,7 @@ static void check(const struct prx *x, uint64_t frames)
 		}
 	CHECK(probes == p->probes);
 	uint64_t timed = hist_count(prx_port_hist(x, PRX_ACTUAL));
-	/* those of corrupted frames are not timed, be they late or copies */
+	/* Probes of corrupted frames are not timed, be they late or copies. */
 	CHECK(timed <= received);
 	CHECK(hist_count(prx_port_hist(x, PRX_INTENDED)) == timed);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes of clients in any portions, with what they may hold: lines of JSON, commands, cancels, more
- * than fits. Two clients, one that had to give a token, of a program without control that has
- * commands of its own. Each line that was whole is answered at most once, what comes back is JSON
- * line by line, and nothing is left. */
+/* Gives a server bytes of clients in any portions, with what they may hold: lines of JSON,
+ * commands, cancels, more than fits. There are two clients, one of which has to give a token, and
+ * the program has no control and has commands of its own. Each line that is whole must be answered
+ * at most once, what comes back must be JSON line by line, and nothing may be left. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 #define TOKEN "0123456789abcdef"
-#define CHUNK_NS 300000000ull /* of a chunk of Lua */
-#define LAST_NS 2000000000ull /* after the last byte */
+#define CHUNK_NS 300000000ull /* most time of a chunk of Lua */
+#define LAST_NS 2000000000ull /* time that requests have after the last byte */
 
 static struct app app;
 static unsigned pending;
@@ -41,7 +41,7 @@ static int run_fail(struct cmd_run *r, const struct arg_val *args, struct err *e
 	return err_at(e, EINVAL, args[0].col, "no: %s", args[0].text);
 }
 
-/* As many polls as its first letter says. */
+/* Takes as many polls as the first letter of its text says. */
 static int run_hold(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	(void)e;
@@ -104,8 +104,8 @@ static bool progress(const void *host, struct cmd_progress *out)
 	return pending > 0;
 }
 
-/* A whole server, but with a language that needs no control: that of the program is not what is
- * looked at here. */
+/* Returns a whole server, but with a language that needs no control, because the program's own is
+ * not tested here. */
 static struct rpc *server(void)
 {
 	static struct rpc *r;
@@ -132,7 +132,7 @@ static struct rpc *server(void)
 	return r;
 }
 
-/* Lines that came back since the last time. */
+/* Reads the lines that have come back since the last time. Returns how many of them are answers. */
 static unsigned read_lines(struct client *c, bool *authed)
 {
 	unsigned n = 0;
@@ -146,7 +146,7 @@ static unsigned read_lines(struct client *c, bool *authed)
 			CHECK(json_object_get(doc, "id") != NULL);
 			CHECK(json_is_true(json_object_get(doc, "ok")) !=
 			      (json_object_get(doc, "error") != NULL));
-			/* nothing is said yes to before the token, and that is one of its own */
+			/* Before the token nothing is granted but the token itself. */
 			CHECK(*authed || !json_is_true(json_object_get(doc, "ok")) || c->authed);
 			if (!*authed && json_is_true(json_object_get(doc, "ok")))
 				*authed = true;
@@ -164,7 +164,7 @@ static bool idle(const struct client *c)
 	return c->end_ns != 0 || (!client_busy(c) && (c->hungry || c->deny_ns != 0));
 }
 
-/* The same again and again: documents that grow, commands in chains. */
+/* Sends the same text again and again: documents that grow, commands in chains. */
 static void much(struct client *c, struct input *in)
 {
 	static const char *const parts[] = {"[],",    "{},",     "[", "{\"a\":", "1,", "\"\",",
@@ -220,7 +220,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (unsigned i = 0; i < 2; i++)
 			answers[i] += read_lines(c[i], &authed[i]);
 	}
-	/* a chunk may go on for its time, however slow the machine is */
+	/* A chunk may go on for its time, however slow the machine is. */
 	const uint64_t end = loop_now_ns() + LAST_NS;
 	for (unsigned turn = 0; (turn < 400 || loop_now_ns() < end) && !(idle(c[0]) && idle(c[1]));
 	     turn++) {
@@ -229,15 +229,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			answers[i] += read_lines(c[i], &authed[i]);
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		/* a line that is too long is told before its end comes */
+		/* A line that is too long is answered before its end has come. */
 		CHECK(answers[i] <= lines[i] + 1);
 		CHECK(c[i]->end_ns != 0 || (!client_busy(c[i]) && c[i]->waiting == 0));
 		client_free(c[i]);
 	}
 	CHECK(memcmp(&before, &app.view, sizeof(before)) == 0);
 	CHECK(r->clients == NULL && r->nclients == 0 && pending == 0);
-	/* three requests may wait beside the one that runs, of two clients; answers are
-	 * collected */
+	/* Each of the two clients may have three requests that wait beside the one that runs, and
+	 * answers that are collected. */
 	CHECK(most_taken - before_input < 32u << 20);
 
 	return 0;

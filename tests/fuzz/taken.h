@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Most memory that was in use since somebody last looked, seen whenever a part of a document is
- * made. */
+/* Notes in most_taken how much memory was in use at most. It looks when parts of documents are
+ * made: at each large one, and at each 64th of all. The user sets most_taken back. */
 #pragma once
 #include <stdlib.h>
 

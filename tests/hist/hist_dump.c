@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads histograms, writes their log and what lib/hist says of them.
+/* Reads histograms, and writes their log and what lib/hist says of them.
  *
  *	in:   `hist BITS TOP TAG FROM_S LENGTH_S MAX_UNIT` (TAG `-`: none), then lines
  *	      `VALUE TIMES`; `comment TEXT` before the first

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* page_grid FILE PAGE COLSxROWS [option...]: a page drawn from a snapshot in a file (as `show
- * snapshot` and `show page` print with --json), as text, each row behind a '|'. Above it what the
- * page says of what it did not draw. Options: ascii, roles (of each row: column, width and role of
- * what is not blank), port=N stream=N first=N max_ports=N top=N spin=N. */
+/* page_grid FILE PAGE COLSxROWS [option...] draws a page from a snapshot in a file (as `show
+ * snapshot` and `show page` print it with --json) and prints it as text, each row behind a '|'. A
+ * line above the page tells what the page says of what it did not draw. Options: ascii, roles
+ * (prints for each row column, width and role of what is not blank), port=N stream=N first=N
+ * max_ports=N top=N spin=N. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

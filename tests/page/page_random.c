@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* page_random SEED ROUNDS FILE...: every page at random sizes from snapshots that lost and changed
- * members at random. What is drawn must be characters and roles that exist, and nothing may be
- * touched beside the grid (that is for the address sanitizer). */
+/* page_random SEED ROUNDS FILE... draws every page at random sizes, from snapshots that have lost
+ * and changed members at random. What is drawn must be characters and roles that exist, and nothing
+ * may be touched beside the grid (which the address sanitizer sees). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 static uint64_t seed;
 
-/* xorshift64*, so that a seed means the same everywhere. */
+/* Returns a random number, by xorshift64*, so that a seed means the same everywhere. */
 static uint64_t rnd(void)
 {
 	seed ^= seed >> 12;
@@ -25,7 +25,7 @@ static bool one_in(unsigned n)
 	return rnd() % n == 0;
 }
 
-/* A value that nobody expects. */
+/* Returns a value that nobody expects. */
 static json_t *strange(void)
 {
 	static const char *const texts[] = {
@@ -91,7 +91,7 @@ static int size(int most)
 	return one_in(4) ? (int)(rnd() % 4) : (int)(rnd() % (unsigned)most);
 }
 
-/* The end of a number that was cut: it says another one. */
+/* Returns true at the end of a number that was cut, which would say another number. */
 static bool cut_number(struct grid *g, int r, int c)
 {
 	static const bool figures[ROLES] = {
@@ -132,7 +132,7 @@ static unsigned number(void)
 	return one_in(8) ? (unsigned)rnd() : (unsigned)(rnd() % 40);
 }
 
-/* 0, or what is wrong was told. */
+/* Draws the page at a random size. Returns 0, or 1 when something is wrong, which it prints. */
 static int draw(const struct page *page, const json_t *snap, const char *file)
 {
 	struct page_in in = {.snap = snap,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrivals and rates that change: closed forms against exact rationals, integrals and published
- * statistics; their texts. */
+/* Tests arrivals and rates that change: closed forms are compared with exact rationals, integrals
+ * and published statistics. Tests their texts too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static struct pace_shape shape(const struct arrival *a, double from, double to, 
 	return s;
 }
 
-/* Frame k of frames of one unit each. */
+/* Returns when frame k is due, where each frame is one unit long. */
 static uint64_t due(const struct pace_shape *s, uint64_t k)
 {
 	struct pace_at at = {.k = k,
@@ -40,7 +40,8 @@ static uint64_t due(const struct pace_shape *s, uint64_t k)
 	return pace_shape_due(s, &at, k);
 }
 
-/* The first frame that is due at t or later. */
+/* Returns how many frames are due before t: the number of the first one that is due at t or
+ * later. */
 static uint64_t frames_before(const struct pace_shape *s, uint64_t t)
 {
 	uint64_t lo = 0, hi = 1;
@@ -63,8 +64,8 @@ static void near(double got, double want, double by)
 		fail_msg("%.9g is not %.9g +- %.3g", got, want, by);
 }
 
-/* A steady rate is that of pace.h, to the cycle; gaps do not vary but by the cycle that they are
- * rounded to. */
+/* With a steady rate frames have the deadlines of pace.h, to the cycle. Gaps do not vary but by the
+ * cycle to which they are rounded. */
 static void test_constant(void **state)
 {
 	static const double pps[] = {1, 10, 148.8, 1e3, 1e6, 14880952.380952};
@@ -84,13 +85,10 @@ static void test_constant(void **state)
 		print_message("constant %.10g pps: coefficient of variation of the gaps %.2e\n",
 			      pps[i], cv);
 		near(mean, HZ / pps[i], HZ / pps[i] * 1e-4);
-		assert_true(cv <= 0.51 / mean); /* one cycle at most, from floor to floor */
+		assert_true(cv <= 0.51 / mean); /* gaps are off by one cycle at most */
 	}
 }
 
-/* Kolmogorov's distance of n gaps to the exponential distribution of their own mean stays below the
- * 1 % point of Lilliefors' table, 1.25 / sqrt(n) (for the exponential with a mean from the sample
- * 1.2 and more), and their mean below that of chance: 4 / sqrt(n). */
 static int up(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -98,6 +96,9 @@ static int up(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Returns Kolmogorov's distance of n gaps to the exponential distribution of their own mean. It has
+ * to stay below the 1 % point of Lilliefors' table, 1.25 / sqrt(n) (for the exponential with a mean
+ * from the sample 1.2 and more), and the mean within what chance gives, 4 / sqrt(n). */
 static double ks_of(double *gap, unsigned n, double *mean)
 {
 	double sum = 0, most = 0;
@@ -126,7 +127,7 @@ static void test_poisson(void **state)
 		for (unsigned i = 0; i < GAPS; i++) {
 			uint64_t g = pace_poisson_gap(seed, i);
 			gap[i] = (double)g / 0x1p32;
-			/* the series against the library, to the last bits of 32.32 */
+			/* The series is compared with the library, to the last bits of 32.32. */
 			double u = ((double)(pace_random(seed, i) >> 11) + 0.5) * 0x1p-53;
 			near(gap[i], -log(u), 2 * 0x1p-32);
 		}
@@ -136,7 +137,7 @@ static void test_poisson(void **state)
 		near(mean, 1, 4 / sqrt(GAPS));
 		assert_true(d < 1.25 / sqrt(GAPS));
 	}
-	/* Two queues of half the rate together: exponential gaps of the whole rate again. */
+	/* Two queues of half the rate have exponential gaps of the whole rate together. */
 	uint64_t seed[2] = {pace_queue_seed(7, 0), pace_queue_seed(7, 1)}, i[2] = {0, 0};
 	double at[2], last = 0;
 	for (unsigned q = 0; q < 2; q++)
@@ -163,16 +164,16 @@ static void test_burst(void **state)
 	(void)state;
 	for (uint64_t k = 0; k < 6400; k++)
 		assert_int_equal(due(&s, k), k / 64 * 64 * 3000 + k % 64 * 200);
-	/* a rate above the wire's is that inside a burst, too: they touch */
+	/* A rate above the wire's is the rate inside a burst too, so bursts touch. */
 	s = shape(&(struct arrival){.kind = ARRIVAL_BURST, .burst = 64}, 20e6, 20e6, 0, 0, 15e6);
 	for (uint64_t k = 0; k < 6400; k++)
 		assert_int_equal(due(&s, k), k * 150);
-	/* with a gap the rate is that inside of a burst */
+	/* If a gap is given, the rate is that inside of a burst. */
 	s = shape(&(struct arrival){.kind = ARRIVAL_BURST, .burst = 10, .gap_ns = 1000000}, 1e6,
 		  1e6, 0, 0, 15e6);
 	for (uint64_t k = 0; k < 1000; k++)
 		assert_int_equal(due(&s, k), k * 3000 + k / 10 * 3000000);
-	/* one frame is no burst */
+	/* A burst of one frame is none. */
 	s = shape(&(struct arrival){.kind = ARRIVAL_BURST, .burst = 1}, 1e6, 1e6, 0, 0, 15e6);
 	for (uint64_t k = 0; k < 100; k++)
 		assert_int_equal(due(&s, k), k * 3000);
@@ -212,9 +213,9 @@ static void test_onoff(void **state)
 				    3e6 + 1, 3e6 + 1, 0, 0, 15e6);
 
 	(void)state;
-	/* frame 0 and those of 10 ms less a bit */
+	/* These are frame 0 and the frames of a bit less than 10 ms. */
 	assert_int_equal(frames_before(&s, (uint64_t)(0.1 * HZ)), 30001);
-	/* whole numbers of frames in a period: each has the same, rounding or not */
+	/* If a period has a whole number of frames, each period has as many, rounding or not. */
 	static const double pps[] = {1e3, 1e5, 3e6, 7e6, 1.1e6};
 	for (unsigned i = 0; i < ARRAY_SIZE(pps); i++) {
 		s = shape(&(struct arrival){.kind = ARRIVAL_ONOFF,
@@ -230,7 +231,8 @@ static void test_onoff(void **state)
 	}
 }
 
-/* Frames in [0, t) are the integral of the rate, rounded up: frame 0 is at 0. */
+/* Returns the integral of the rate over [0, t). The frames in [0, t) are this number, rounded up,
+ * since frame 0 is at 0. */
 static double integral(double from, double to, double step, double over, double t)
 {
 	double n = 0;
@@ -278,7 +280,7 @@ static void test_trends(void **state)
 			near((double)frames_before(&s, (uint64_t)(t * HZ)), ceil(want - 1e-6),
 			     want < 1e7 ? 1 : 2);
 		}
-		/* frames keep their order, and the last rate is the one that was asked for */
+		/* Frames keep their order, and the last rate is the one that was asked for. */
 		for (uint64_t k = 0; k < 100000; k++)
 			assert_true(due(&s, k + 1) > due(&s, k));
 		uint64_t far = (uint64_t)(integral(from, to, step, over, over * 30) * 2);
@@ -286,8 +288,8 @@ static void test_trends(void **state)
 	}
 }
 
-/* A trend is what the time is bent by, whatever the arrival: with steps, bursts begin where
- * constant frames would be. */
+/* A trend bends the time, whatever the arrival: bursts begin where constant frames with the same
+ * trend would be. */
 static void test_together(void **state)
 {
 	struct pace_shape flat = shape(&(struct arrival){0}, 1e5, 1e6, 0, 1000000000, 15e6);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calibration from made readings: what a machine would give whose true frequency is known. All from
- * fixed seeds. */
+/* Tests calibration with made readings: those that a machine would give whose true frequency is
+ * known. All come from fixed seeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #define S 1000000000ull
 #define TRUE_HZ 2596149800.0
 
-/* A machine: its counter and its clock at the same moment, and how the two are read. */
+/* A machine, with its counter and its clock at the same moment. */
 struct machine {
 	uint64_t seed, ns;
 	double tsc, hz;
@@ -31,7 +31,7 @@ static void pass(struct machine *m, uint64_t ns)
 	m->tsc += (double)ns * m->hz / 1e9;
 }
 
-/* The clock is read anywhere in a bracket of that width. */
+/* Makes a reading: the clock is read anywhere in a bracket of that width. */
 static struct clock_reading look(struct machine *m, uint64_t width)
 {
 	double inside = (double)draw(m, width + 1);
@@ -52,7 +52,7 @@ static double off_ppm(const struct clock_cal *c, double hz)
 	return fabs(c->hz / hz - 1) * 1e6;
 }
 
-/* The uncertainty is a bound and shrinks with time; nothing has moved. */
+/* The uncertainty is a bound and shrinks with time. Nothing counts as moved. */
 static void test_bound(void **state)
 {
 	struct clock_cal c;
@@ -72,13 +72,14 @@ static void test_bound(void **state)
 		}
 		assert_true(c.uncertainty_ppm < 0.01);
 		assert_true(c.restarts == 0 && c.rejected == 0 && c.readings == 61);
-		/* since it was known to a bound of 0.2 ppm */
+		/* This is from when it was known to a bound of 0.2 ppm. */
 		assert_true(clock_cal_moved(&c, 77 * S + 76000000) < 2);
 		assert_true(clock_cal_moved(&c, m.ns) == 0);
 	}
 }
 
-/* Brackets in which the thread lost its CPU for up to 20 ms, one in three: they are passed over. */
+/* In one bracket of three the thread loses its CPU for up to 20 ms. These brackets are passed
+ * over. */
 static void test_preempted(void **state)
 {
 	struct clock_cal c;
@@ -99,8 +100,8 @@ static void test_preempted(void **state)
 	assert_true(clock_cal_moved(&c, 0) < 0.2);
 }
 
-/* The kernel gives its clock up for one that is slow to read: readings go on, and the bound stays
- * one. */
+/* The kernel replaces its clock by one that is slow to read. Readings go on, and the bound stays a
+ * bound. */
 static void test_slow_clock(void **state)
 {
 	struct clock_cal c;
@@ -122,8 +123,8 @@ static void test_slow_clock(void **state)
 	assert_true(clock_cal_moved(&c, 0) < 0.5);
 }
 
-/* The frequency changes, as when a virtual machine moves to another host: it is seen, blamed on its
- * time, and the new one is found. */
+/* The frequency changes, as when a virtual machine moves to another host. The change is seen and
+ * belongs to its time, and the new frequency is found. */
 static void test_frequency_moves(void **state)
 {
 	struct clock_cal c;
@@ -156,8 +157,8 @@ static void test_frequency_moves(void **state)
 	}
 }
 
-/* One jump of the clock by 100 us against the counter: 100 ppm in that second, and the frequency is
- * still what it was. */
+/* The clock jumps once by 100 us against the counter. That is 100 ppm in that second, and the
+ * frequency is still what it was. */
 static void test_jump(void **state)
 {
 	struct clock_cal c;
@@ -193,7 +194,7 @@ static void test_set_back(void **state)
 	pass(&m, S);
 	clock_cal_add(&c, look(&m, 130));
 	pass(&m, S);
-	m.tsc = 1e9; /* slept, and the counter began anew */
+	m.tsc = 1e9; /* the machine slept, and its counter began anew */
 	assert_true(clock_cal_add(&c, look(&m, 130)));
 	assert_true(c.restarts == 1 && clock_cal_moved(&c, 0) > 1e5);
 	for (unsigned i = 0; i < 3; i++) {
@@ -204,8 +205,8 @@ static void test_set_back(void **state)
 	assert_true(c.restarts == 1);
 }
 
-/* A first figure that was poor, as of a clock that is slow to read: whoever used it is told how far
- * it was off. */
+/* The first figure is poor, as with a clock that is slow to read. Those who used it can learn by
+ * how much it was off. */
 static void test_first_figure(void **state)
 {
 	struct clock_cal c;
@@ -241,13 +242,13 @@ static void test_too_soon(void **state)
 	assert_true(clock_cal_add(&c, look(&m, 130)));
 	pass(&m, CLOCK_MIN_STEP_NS - 1);
 	assert_false(clock_cal_add(&c, look(&m, 130)));
-	m.ns -= S; /* a clock that goes back is no reading */
+	m.ns -= S; /* a clock that goes back gives no reading */
 	assert_false(clock_cal_add(&c, look(&m, 130)));
 	assert_true(c.readings == 2 && off_ppm(&c, TRUE_HZ) <= c.uncertainty_ppm);
 }
 
-/* Far more readings than are kept: what moved long ago is still there, and not in what came
- * after. */
+/* There are far more readings than are kept. What moved long ago is still known, and does not count
+ * for the time after it. */
 static void test_long(void **state)
 {
 	struct clock_cal c;
@@ -277,7 +278,8 @@ static uint64_t stepping(void)
 	return reads++ / read_every * moved_by;
 }
 
-/* Counters that move by one, by more at once, each time that they are read, and never. */
+/* Counters move by one or by more at once, each time that they are read, seldom, or never while
+ * they are watched. */
 static void test_step(void **state)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The conversion of a device's clock is within what it says it is, whatever brackets, frequencies
- * and drift there are; steps are seen. */
+/* Tests the conversion of a device's clock: it is within the error that it tells, whatever
+ * brackets, frequencies and drift there are, and steps are seen. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static uint64_t ticks_at(const struct dev *v, double tsc)
 						 (t + (long double)v->drift * t * t / 2));
 }
 
-/* The device answers somewhere in the bracket. */
+/* Makes a reading: the device answers somewhere in the bracket. */
 static struct clock_dev_reading reading(const struct dev *v, uint64_t tsc, uint64_t width)
 {
 	double inside = (double)tsc - (double)width / 2 + any_real() * (double)width;
@@ -63,8 +63,8 @@ static void test_within(void **state)
 			uint64_t width = (uint64_t)(200 + 3000 * any_real()),
 				 next = clock_dev_next(&d);
 			tsc = i == 0 ? tsc : next > tsc ? next : tsc + 1;
-			/* until now, whenever a stamp was made since the last reading, and shortly
-			 * before */
+			/* Until now the error holds for stamps made at any time since the last
+			 * reading, and shortly before it. */
 			for (unsigned k = 0; clock_dev_known(&d) && k < 4; k++) {
 				double at =
 					(double)tsc -
@@ -109,8 +109,8 @@ static void test_steps(void **state)
 	assert_int_equal(d.steps, 4);
 }
 
-/* A reading during which the thread lost its CPU is none; when all are slow they count, and the
- * error says so. */
+/* A reading during which the thread lost its CPU is rejected. When all readings are slow they
+ * count, and the error tells it. */
 static void test_wide(void **state)
 {
 	struct dev v = {.hz = 25e6};
@@ -135,8 +135,8 @@ static void test_wide(void **state)
 	assert_true(clock_dev_error(&d, tsc) >= 500000);
 }
 
-/* A clock that could not be read is another one afterwards: nothing that was known of it holds, and
- * it is no step. */
+/* A clock that could not be read counts as another one afterwards: nothing that was known of it
+ * holds, and the change is no step. */
 static void test_lost(void **state)
 {
 	struct dev v = {.hz = 1e9, .offset = 5e15}, other = {.hz = 25e6, .offset = 17};
@@ -159,7 +159,7 @@ static void test_lost(void **state)
 	assert_true(d.missed == missed);
 	tsc += (uint64_t)HZ;
 	for (unsigned i = 0; i < 30; i++)
-		/* nor is it slow to read */
+		/* Readings that are slow from the first one on are not rejected either. */
 		assert_true(
 			clock_dev_add(&d, reading(&other, tsc = i == 0 ? tsc : clock_dev_next(&d),
 						  3000)));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of two threads compared, one of them made to be ahead; and what becomes of it. */
+/* Tests how the counters of two threads are compared, one of which is made to be ahead, and how the
+ * results are judged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #include "clock_skew.h"
 
 #define FOREVER ((uint64_t)INT64_MAX / 2)
-/* Longer than any thread waits for a CPU. */
+/* This many cycles are longer than any thread waits for a CPU. */
 #define FAR 1000000000000
 
 static void *other(void *arg)
@@ -32,8 +33,8 @@ static bool compare(int64_t ahead, unsigned rounds, uint64_t cycles, struct cloc
 	return answered;
 }
 
-/* Threads may share a CPU here: then rounds are slow, and bounds wide, but right. Counters of this
- * machine are taken to be in step. */
+/* Threads may share a CPU here; then rounds are slow, and bounds are wide but right. The counters
+ * of this machine are taken to be in step. */
 static void test_rounds(void **state)
 {
 	static const int64_t ahead[] = {0, FAR, -FAR};
@@ -51,7 +52,8 @@ static void test_rounds(void **state)
 	}
 }
 
-/* No time at all: no answer, nothing is claimed, and the other one is released. */
+/* If there is no time at all there is no answer, nothing is claimed, and the other thread is
+ * released. */
 static void test_no_answer(void **state)
 {
 	struct clock_pingpong p = {0};
@@ -61,7 +63,7 @@ static void test_no_answer(void **state)
 	assert_false(clock_ping(&p, 10, clock_tsc(), &s));
 	assert_int_equal(s.rounds, 0);
 	assert_true(clock_skew_proven(&s) == 0);
-	clock_pong(&p); /* comes late, and goes */
+	clock_pong(&p); /* it comes late, and returns at once */
 }
 
 static void test_proven(void **state)
@@ -83,12 +85,12 @@ static void test_proven(void **state)
 
 static void test_judge(void **state)
 {
-	/* 2 GHz: 100 ns are 200 cycles */
+	/* The counters run at 2 GHz, so 100 ns are 200 cycles. */
 	struct clock_cpu cpus[] = {
-		/* shares control's */
+		/* This one shares control's CPU. */
 		{.cpu = 0, .lcore = 1},
 		{.cpu = 1, .lcore = 2, .skew = {-150, 140, 200}},
-		/* proven, not much */
+		/* This one is proven to be ahead, but not by much. */
 		{.cpu = 2, .lcore = 3, .skew = {190, 500, 200}},
 		{.cpu = -1, .lcore = 4, .unchecked = "its thread may run on several CPUs"},
 		{.cpu = 4,
@@ -109,7 +111,7 @@ static void test_judge(void **state)
 		strstr(e.text,
 		       "CPU 5 (lcore 6) is at least 1234 ns ahead of that of CPU 0 (control)"));
 	assert_non_null(strstr(e.text, "(of those looked at: 0,1,2) with `-l LIST --`"));
-	/* the worst one is named */
+	/* The worst one is named. */
 	cpus[1].skew = (struct clock_skew){-90000, -80000, 200};
 	assert_int_equal(clock_skew_judge(cpus, ARRAY_SIZE(cpus), 0, 2e9, &e), -ENODEV);
 	assert_non_null(

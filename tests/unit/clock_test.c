@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calibrated clock against the kernel's; conversions. No time is expected to be short: a
- * machine may stop any thread for long. */
+/* Compares the calibrated clock with the kernel's, and tests conversions. No time is expected to be
+ * short: a machine may stop any thread for long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static void test_refine(void **state)
 	clock_init();
 	clock_info(&a); /* waits for the shortest span */
 	assert_true(a.span_ns >= 10000000);
-	do { /* readings that were disturbed are not taken, but for one of some in a row */
+	do { /* disturbed readings are not taken, except for one after several in a row */
 		pause_ms(5);
 		clock_refine();
 		clock_info(&b);
@@ -64,7 +64,7 @@ static void test_conversions(void **state)
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(ns); i++) {
 		uint64_t back = clock_ns(clock_cycles(ns[i]));
-		/* half a cycle of rounding there and half a ns back */
+		/* Half a cycle is rounded away there, and half a ns back. */
 		double most = 1 + 0.5e9 / clock_hz();
 		assert_true((double)(back > ns[i] ? back - ns[i] : ns[i] - back) <= most);
 		if (i > 0)
@@ -101,7 +101,7 @@ static void test_waited(void **state)
 	assert_int_equal(clock_waited(&w, now), 0);
 	assert_int_equal(clock_waited(&w, now += 1000), 1000);
 	assert_int_equal(clock_waited(&w, now), 1000);
-	/* we stood still, and so may have the others */
+	/* We stood still, and the others may have stood still too. */
 	assert_int_equal(clock_waited(&w, now += 3000000000u), 1000 + CLOCK_LOOK_MAX_NS);
 	assert_int_equal(clock_waited(&w, now += CLOCK_LOOK_MAX_NS), 1000 + 2 * CLOCK_LOOK_MAX_NS);
 	assert_int_equal(clock_waited(&w, now - 5), 1000 + 2 * CLOCK_LOOK_MAX_NS);

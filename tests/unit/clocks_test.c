@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Everything that turns ticks into time, or time into ticks, on the counters that machines have:
- * from the 25 MHz of small arm64 to 5 GHz. */
+/* Tests everything that turns ticks into time, or time into ticks, on the counters that machines
+ * have: from the 25 MHz of small arm64 to 5 GHz. */
 #include <math.h>
 
 #include "arrival.h"
@@ -35,7 +35,7 @@ static uint64_t exact(uint64_t v, uint64_t by, uint64_t of)
 	return x >> 64 != 0 ? UINT64_MAX : (uint64_t)x;
 }
 
-/* To one unit, of centuries to the last bits of a long double. */
+/* Checks a value to one unit or, if it is centuries, to the last bits of a long double. */
 static void near(uint64_t got, uint64_t want)
 {
 	assert_true((got > want ? got - want : want - got) <= 1 + (want >> 61));
@@ -54,7 +54,7 @@ static void test_spans(void **state)
 				 cycles = clock_cycles_at(clocks[c], v);
 			near(ns, exact(v, 1000000000, hz));
 			near(cycles, exact(v, hz, 1000000000));
-			/* there and back: half a tick */
+			/* There and back, half a tick is lost. */
 			if (cycles < 1ull << 62 && v < 1ull << 53)
 				assert_true(fabs((double)clock_ns_at(clocks[c], cycles) -
 						 (double)v) <= 0.5e9 / clocks[c] + 1);
@@ -78,11 +78,13 @@ static void test_deadlines(void **state)
 				uint64_t k = draw() >> (24 + draw() % 40),
 					 due = pace_due(&p, k) - p.t0;
 				u128 want = (u128)k * hz / n;
-				/* what is lost of a period, 2^-64 of a tick, that many times */
+				/* A deadline lacks what is lost of a period, 2^-64 of a tick, once
+				 * for each frame. */
 				if (want >> 62 == 0)
 					assert_true((u128)due <= want + 1 && want <= (u128)due + 2);
 			}
-			/* of a second all frames, also where several have the same tick */
+			/* All frames of a second become due, even where several have the same
+			 * tick. */
 			unsigned ready = 0;
 			for (uint64_t k = 0; k < n && k < 4096; k += ready) {
 				uint64_t now = pace_due(&p, k + 31);
@@ -103,8 +105,8 @@ static uint64_t shape_due(const struct pace_shape *s, uint64_t k)
 	return pace_shape_due(s, &at, k);
 }
 
-/* Frames due in the first second: as many as the shape has by arithmetic, give or take those of one
- * edge. */
+/* Checks how many frames are due in the first second: as many as the shape has by arithmetic, give
+ * or take those of one edge. */
 static void shape_case(double hz, const struct arrival *a, double from, double to, uint64_t over_ns,
 		       double want, double give)
 {
@@ -146,13 +148,14 @@ static void test_shapes(void **state)
 					     .on_ns = 10000000,
 					     .off_ns = 90000000},
 			   1e6, 1e6, 0, 1e5, 10);
-		/* on and off for so few ticks that each is off by half a one: the share of the time
-		 * is known to that */
+		/* On and off are so few ticks that each is off by up to half a tick. The share of
+		 * the time is known to that. */
 		double on = fmax(round(250 / tick), 1), off = round(750 / tick);
 		shape_case(hz,
 			   &(struct arrival){.kind = ARRIVAL_ONOFF, .on_ns = 250, .off_ns = 750},
 			   1e6, 1e6, 0, 1e6 * on / (on + off), 2);
-		/* for less than a tick: one tick, and the first frame is in the first of them */
+		/* Times of less than a tick become one tick, and the first frame is in the first of
+		 * them. */
 		struct pace_trend t = {.from = 1e5, .to = 1e5};
 		struct pace_shape s;
 		pace_shape_make(
@@ -191,8 +194,8 @@ static void receive(struct prx *x, uint32_t seq, uint64_t transit, uint64_t dela
 	prx_burst(x, list, 1, now);
 }
 
-/* One value: that, but for what a slot of the histogram and the last bit of the factor leave
- * open. */
+/* Checks that the histogram holds this one value, but for what a slot of it and the last bit of the
+ * factor leave open. */
 static void holds(const struct hist *h, double ns)
 {
 	double most = ns * 1e-9 + 1;
@@ -233,8 +236,8 @@ static void test_probes(void **state)
 					assert_int_equal(prx_flow(x, 0, 0, 0)->transit_max,
 							 transit);
 				}
-				/* the gap to the next one, and the number that comes after a
-				 * silence is one that can be */
+				/* The gap to the next probe is right, and the number that it has
+				 * after a silence counts as possible. */
 				receive(x, (uint32_t)(uint64_t)(ns[i] / 3), 0, 0,
 					(1ull << 40) + (uint64_t)(ns[i] * clocks[c] / 1e9));
 				assert_int_equal(prx_port(x)->probes, 2);
@@ -245,7 +248,8 @@ static void test_probes(void **state)
 			}
 }
 
-/* Shortest windows are a microsecond to half a tick; those of all scales fit into each other. */
+/* The shortest windows are a microsecond, to half a tick. The windows of all scales fit into each
+ * other. */
 static void test_windows(void **state)
 {
 	(void)state;
@@ -269,8 +273,8 @@ static double part(void)
 	return (double)(draw() >> 33) * 0x1p-31;
 }
 
-/* The other clock is read somewhere between two readings of the counter, which show what has ended
- * of a tick. */
+/* Makes a bracket: the other clock is read somewhere between two readings of the counter, which
+ * show only ticks that have ended. */
 static void bracket(double hz, double at_s, double width_s, uint64_t *tsc, uint64_t *width)
 {
 	double before = width_s * part();
@@ -302,7 +306,8 @@ static void test_calibration(void **state)
 			}
 			assert_true(cal.restarts == 0 && cal.rejected == 0);
 			assert_true(clock_cal_moved(&cal, begin) >= 0);
-			/* a reading that was interrupted is not used: by 20 us, on each of them */
+			/* On each of the clocks a reading that was interrupted for 20 us is not
+			 * used. */
 			r.ns += 20000000;
 			bracket(clocks[c], (double)r.ns * 1e-9, 20e-6, &r.tsc, &r.width);
 			assert_false(clock_cal_add(&cal, r));
@@ -310,7 +315,7 @@ static void test_calibration(void **state)
 		}
 }
 
-/* A device's clock that is faster than the counter, and one that is slower. */
+/* The clocks of devices may be faster or slower than the counter. */
 static void test_devices(void **state)
 {
 	static const double device_hz[] = {1e6, 125e6, 1e9};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts of streams and of ports, by control's face with real workers, through changes of all that
- * there is to set. */
+/* Tests counts of streams and of ports through changes of all settings. It uses control's
+ * functions, with real workers. */
 #include "ctl_live.h"
 
-/* Runs begin slowly enough that they do not end before we say how they go on, on a machine that
- * stands still now and then. */
+/* Makes the runs of port 2 begin slowly enough that they do not end before the test changes them,
+ * on a machine that stands still now and then. */
 static void begin_slowly(unsigned streams)
 {
 	fresh(2, streams)->rate = (struct rate){.kind = RATE_PPS, .value = 2000};
@@ -17,7 +17,7 @@ static void go_on(void)
 	taken_up();
 }
 
-/* Notes that something is for the next start, since the last look. */
+/* Returns how many notes since the last look said that something is for the next start. */
 static unsigned told(void)
 {
 	struct ctl_event ev;
@@ -28,7 +28,7 @@ static unsigned told(void)
 	return n;
 }
 
-/* Frames change at once and who sends how often with the next start: each of both runs sends what
+/* Frames change at once, and weights and counts with the next start. Each of both runs sends what
  * was asked for when it began. */
 static void test_counts_outlive_changes(void **state)
 {
@@ -70,7 +70,7 @@ static void test_counts_outlive_changes(void **state)
 	assert_int_equal(told(), 0);
 }
 
-/* Without a count again: the run still ends by those with which it began, and the next one does not
+/* When the counts go, the run still ends by those with which it began, and the next one does not
  * end. */
 static void test_counts_go(void **state)
 {
@@ -98,7 +98,7 @@ static void test_counts_go(void **state)
 	stop(2);
 }
 
-/* What the port has a count of is its schedule, also when nobody takes turns in between. */
+/* The count of a port is that of its schedule, even if meanwhile no stream takes turns. */
 static void test_count_of_the_port(void **state)
 {
 	(void)state;
@@ -106,7 +106,7 @@ static void test_count_of_the_port(void **state)
 	ctl_port_cfg(c, 2)->count = 5000;
 	own_pps(2, 2, 100);
 	stream(2, 1)->enabled = false;
-	start(2, 600000000000ull); /* for the stream whose rate is its own */
+	start(2, 600000000000ull); /* for the stream with a rate of its own */
 	while (sent(2, 0, "packets") < 100)
 		ctl_turn(c);
 	stream(2, 0)->enabled = false;
@@ -124,7 +124,7 @@ static void test_count_of_the_port(void **state)
 	stop(2);
 }
 
-/* A time that ends the run comes before counts, changed or not. */
+/* If a run has a time, this ends it, whether the counts are changed or not. */
 static void test_time_comes_first(void **state)
 {
 	(void)state;

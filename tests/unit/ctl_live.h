@@ -21,7 +21,7 @@ static inline void stop(unsigned port)
 	settle(port);
 }
 
-/* Control refuses to start the port, and its message has both texts in it. */
+/* Checks that control refuses to start the port, with a message that has both texts in it. */
 static inline void refused(unsigned port, const char *word, const char *help)
 {
 	struct portset s = only(port);
@@ -69,7 +69,7 @@ static inline void fixed_size(unsigned port, unsigned id, unsigned size)
 		(struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{(uint16_t)size, 1}}};
 }
 
-/* A port of a new snapshot, without its queues. */
+/* Returns a port of a new snapshot, without its queues. */
 static inline struct snap_port now(unsigned port)
 {
 	struct snap *s = ctl_snapshot(c);
@@ -88,7 +88,7 @@ static inline json_t *streams_of(unsigned port)
 	return ctl_streams_json(c, &s);
 }
 
-/* A counter of what a stream has sent; -1: there is no such stream. */
+/* Returns a counter of what a stream has sent; -1: there is no such stream. */
 static inline json_int_t sent(unsigned port, unsigned id, const char *what)
 {
 	json_t *all = streams_of(port), *row;
@@ -122,7 +122,7 @@ static inline void taken_up(void)
 	assert_null(plan_behind(c));
 }
 
-/* Opens control. False: it cannot start here, and the test is skipped. */
+/* Opens control. Returns false if it cannot start here; then the test is skipped. */
 static inline bool live_open(const char *prog)
 {
 	static const char *const specs[] = {"wire", "null"};

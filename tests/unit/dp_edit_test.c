@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen on devices that edit what they are given to send: whatever a driver does to a buffer,
- * frames that leave afterwards are right, in order and counted. Each frame is judged before its
- * driver touches it. */
+/* Tests kind gen on devices that edit what they are given to send. Whatever a driver does to a
+ * buffer, frames that leave afterwards are right, in order and counted. Each frame is judged before
+ * its driver touches it. */
 #include "dp_model.h"
 
 static struct rte_mempool *other_pool;
@@ -79,7 +79,7 @@ static struct rte_mbuf *from(struct rte_mempool *mp)
 	return m;
 }
 
-/* Another segment behind the frame, as padding. */
+/* Appends another segment to the frame, as padding. */
 static struct rte_mbuf *tail(struct rte_mbuf *m)
 {
 	struct rte_mbuf *more = from(other_pool);
@@ -89,8 +89,8 @@ static struct rte_mbuf *tail(struct rte_mbuf *m)
 	return m;
 }
 
-/* Headers into a buffer of the frame's own pool, which gets all that the mbuf says, the mark too;
- * the frame keeps the rest. */
+/* Moves the headers into a buffer of the frame's own pool, which gets all that the mbuf says, the
+ * mark too. The frame keeps the rest. */
 static struct rte_mbuf *head(struct rte_mbuf *m)
 {
 	uint16_t len = (uint16_t)(14 + any(28));
@@ -202,7 +202,7 @@ static struct rte_mbuf *clone_other(struct rte_mbuf *m)
 	return clone_with(m, other_pool);
 }
 
-/* A clone leaves instead, and the frame with it. */
+/* Lets a clone leave in place of the frame, which leaves with it. */
 static struct rte_mbuf *send_clone(struct rte_mbuf *m)
 {
 	struct rte_mbuf *c = rte_pktmbuf_clone(m, m->pool);
@@ -258,7 +258,8 @@ static struct world *edited(unsigned nq, enum dp_edits edits, edit_fn *edit)
 		x->txq[q]->edits = (uint8_t)edits;
 		fake[q].edit = edit;
 		fake[q].edits_refused = edits == DP_EDITS_ALL;
-		/* what it refused is no frame any more: another one comes */
+		/* A frame that such a device has refused is none any more, and another one
+		 * comes. */
 		fake[q].drops = edits == DP_EDITS_ALL;
 		fake[q].hold = 300;
 		fake[q].take = TAKE_RANDOM;
@@ -275,8 +276,8 @@ static void close_world(struct world *x)
 	world_free(x);
 }
 
-/* n turns of at most three streams, of at least 90 bytes, so that there is something to cut off;
- * sizes: 1, or different ones. */
+/* Makes a phase of n turns of at most three streams. Frames have at least 90 bytes, so that there
+ * is something to cut off. sizes: 1, or different ones. */
 static struct tphase *streams(struct world *x, unsigned id, unsigned n, unsigned sizes, bool fills)
 {
 	struct tphase *p = phase_new(x);
@@ -307,7 +308,7 @@ static void run(struct world *x, uint64_t frames)
 
 /* ---- tests ---- */
 
-/* One class of frames, fixed or not: the way of most ports. Enough frames that each buffer comes
+/* Most ports have one class of frames, fixed or not. Enough frames are sent that each buffer comes
  * back several times. */
 static void test_each_way(void **state)
 {
@@ -323,7 +324,7 @@ static void test_each_way(void **state)
 		}
 }
 
-/* A driver that leaves bytes alone: they are not written anew where the mbuf says that they are as
+/* If a driver leaves bytes alone, they are not written anew when the mbuf says that they are as
  * they were. */
 static void test_shapes(void **state)
 {
@@ -333,7 +334,7 @@ static void test_shapes(void **state)
 			struct world *x = edited(1 + round % 2, DP_EDITS_SHAPE, ways[w].edit);
 			struct tphase *p = phase_new(x);
 			phase_add(p, 0, frames_of(x, 0, 90 + any(200), 7, round < 2 ? 7 : 60000));
-			if (round % 2) /* and of two classes */
+			if (round % 2) /* here there are two classes */
 				phase_add(p, 1, filled_frames(x, 1, 400, 7, 7, FILL_INC));
 			one_group(x, p)->limit = 12000;
 			run(x, 12000);
@@ -341,7 +342,8 @@ static void test_shapes(void **state)
 		}
 }
 
-/* Several streams, sizes, classes of frames, rates of their own, and changes on the way. */
+/* There are several streams, sizes, classes of frames and rates of their own, and changes on the
+ * way. */
 static void test_many(void **state)
 {
 	(void)state;
@@ -398,8 +400,8 @@ static void test_changes(void **state)
 	}
 }
 
-/* What a driver makes ready it may put elsewhere: into another buffer, or to another place of the
- * same. The frame stays what it is. */
+/* Moves a frame, as a driver may that makes it ready: into another buffer, or to another place of
+ * the same one. The frame stays what it is. */
 static struct rte_mbuf *move(struct rte_mbuf *m)
 {
 	if (any(2) == 0) {
@@ -450,8 +452,8 @@ static void test_prepare(void **state)
 	}
 }
 
-/* The time of the run is over and the device takes nothing: what it refused and what was not built
- * is told, and the run ends. */
+/* When the time of the run is over and the device takes nothing, what it refused and what was not
+ * built is counted, and the run ends. */
 static void test_refuses_all(void **state)
 {
 	(void)state;
@@ -476,7 +478,7 @@ static void test_refuses_all(void **state)
 		assert_true(TOTAL(x, unsent) + TOTAL(x, dropped) > 0);
 		assert_int_equal(TOTAL(x, packets) + TOTAL(x, dropped) + TOTAL(x, unsent),
 				 1000 * groups);
-		/* one refusal that goes on is one */
+		/* A refusal that goes on counts once. */
 		assert_true(TOTAL(x, stalls) <= TOTAL(x, packets) + 1);
 		close_world(x);
 	}

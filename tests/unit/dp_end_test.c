@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen at the end of a run's time, on devices that take less than they are asked for, by a
- * clock of the test's own: it ends then, and every frame that was due was sent or is counted as
- * unsent; and that control is woken for it. */
+/* Tests kind gen at the end of a run's time, on devices that take less than they are asked for, by
+ * a clock of the test's own. The run ends then, every frame that was due was sent or is counted as
+ * unsent, and control is woken. */
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #define END (T0 + 400000u)
 #define GRACE 100000u
 
-/* Frames of the group, all queues, that are due before `at`. */
+/* Returns how many frames of the group are due before `at`, on all queues. */
 static uint64_t due_before(const struct world *x, const struct tgroup *g, uint64_t at)
 {
 	struct follow f = {.t0 = x->job.start_tsc};
@@ -21,7 +21,8 @@ static uint64_t due_before(const struct world *x, const struct tgroup *g, uint64
 	return n;
 }
 
-/* A turn of each queue on a device that takes something in one turn of so many. */
+/* Turns each queue once, on a device that takes something in one turn of so many (slow 0:
+ * never). */
 static void slow_turn(struct world *x, unsigned turn, unsigned slow)
 {
 	for (unsigned q = 0; q < x->nq; q++) {
@@ -31,7 +32,7 @@ static void slow_turn(struct world *x, unsigned turn, unsigned slow)
 	}
 }
 
-/* It ends in time, however much is left. */
+/* Turns the queues to the end of the run, which comes in time, however much is left. */
 static void run_slow(struct world *x, unsigned slow)
 {
 	for (unsigned turn = 1; !all_done(x) && turn < 10000; turn++) {
@@ -76,8 +77,8 @@ static void judge_all(struct world *x, uint64_t due)
 			 (unsigned long)TOTAL(x, packets), (unsigned long)TOTAL(x, unsent));
 }
 
-/* One schedule and several, by frames and by bytes, of one size and of many, with a count that ends
- * before the time does or behind it. */
+/* There is one schedule or several, by frames or by bytes, of one size or of many, with a count
+ * that ends before the time does or after it. */
 static void test_slow(void **state)
 {
 	(void)state;
@@ -108,7 +109,7 @@ static void test_slow(void **state)
 	}
 }
 
-/* Phases whose frames have other sizes: what is left of each has its own times. */
+/* The frames of phases have different sizes. What is left of each phase has its own times. */
 static void test_phases(void **state)
 {
 	(void)state;
@@ -137,8 +138,8 @@ static void test_phases(void **state)
 	}
 }
 
-/* As fast as possible has no times: nothing was due, so nothing is unsent. What the device refused
- * to the end was built in vain. */
+/* A run as fast as possible has no deadlines: nothing was due, so nothing is unsent. What the
+ * device has refused to the end was built in vain. */
 static void test_max(void **state)
 {
 	(void)state;
@@ -155,8 +156,8 @@ static void test_max(void **state)
 	}
 }
 
-/* Another rate in the middle: what is left until then is dropped, and what is due from then on
- * belongs to the new one. */
+/* The rate changes in the middle. What is left until then is dropped, and what is due from then on
+ * belongs to the new rate. */
 static void test_changed(void **state)
 {
 	(void)state;
@@ -181,8 +182,8 @@ static void test_changed(void **state)
 	}
 }
 
-/* A worker that stood still at the end has its grace when it goes on: with a device that takes all
- * nothing is missing. */
+/* A worker that stood still at the end has its grace time when it goes on. With a device that takes
+ * everything, nothing is missing. */
 static void test_stood_still(void **state)
 {
 	(void)state;
@@ -194,7 +195,8 @@ static void test_stood_still(void **state)
 		adopt_at(x);
 		to(x, T0 + 100000);
 		x->now = i / 2 == 0 ? END + 50 * GRACE : END - 1000;
-		for (unsigned turn = 0; turn < 4; turn++) { /* a turn, and it stands still again */
+		/* it makes a turn, and stands still again */
+		for (unsigned turn = 0; turn < 4; turn++) {
 			for (unsigned q = 0; q < x->nq; q++)
 				if (gen_is_on(x->gen[q]))
 					dp_kind_gen.poll(x->w, &x->w->plan->task[q], x->now);
@@ -208,8 +210,8 @@ static void test_stood_still(void **state)
 	}
 }
 
-/* Behind a stall frames of many sizes, and those of several groups, go faster than asked by what is
- * allowed and no more, none before its own time, and then as asked again. */
+/* After a stall, frames of many sizes and of several groups go faster than asked by what is allowed
+ * and no more, none before its own time. Then they go as asked again. */
 static void test_catches_up(void **state)
 {
 	(void)state;
@@ -261,8 +263,7 @@ static uint64_t rung(int fd)
 	return read(fd, &times, sizeof(times)) == sizeof(times) ? times : 0;
 }
 
-/* Control is woken once, behind the last turn that moved frames, also by an event that found no
- * room. */
+/* Control is woken once, after the last turn that moved frames, even if its event found no room. */
 static void test_wake(void **state)
 {
 	struct world *x = world_new(1, 127);

@@ -28,7 +28,7 @@ struct fake_q {
 	bool drops;       /* frames that were refused need not come again */
 	bool scribble;    /* somebody writes into frames before they go back, and says so */
 	bool prepares;    /* the driver writes into headers first */
-	unsigned rejects; /* one frame in so many is not fit for the device; 0: none */
+	unsigned rejects; /* one frame in so many is not fit for the device; 0: all are */
 	uint64_t prepared;
 	unsigned hold; /* most frames in flight; then the oldest goes back to its pool */
 	struct rte_mbuf *held[FAKE_HOLD];
@@ -49,7 +49,7 @@ struct fake_q {
 static struct fake_q fake[FAKE_QUEUES];
 static unsigned any_seed;
 
-/* A random number from 0 to below - 1. */
+/* Returns a random number from 0 to below - 1. */
 static inline unsigned any(unsigned below)
 {
 	any_seed = any_seed * 1103515245u + 12345u;
@@ -70,9 +70,9 @@ static inline uint32_t sum_of(const struct rte_mbuf *m)
 	return sum_of_bytes(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
 }
 
-/* True when the driver does not want a frame with that sum. The high bits of a product decide. The
- * remainder of the sum by a small number would be that of all bytes added up, which stays the same
- * when a field and the checksum over it change together. */
+/* Returns true when the driver does not want a frame with that sum. The high bits of a product
+ * decide. The remainder of the sum by a small number would be that of all bytes added up, which
+ * stays the same when a field and the checksum over it change together. */
 static inline bool unfit(uint32_t sum, unsigned rejects)
 {
 	return rejects > 0 && (sum * 0x9e3779b1u >> 16) % rejects == 0;
@@ -97,7 +97,7 @@ static inline void fake_release(struct fake_q *f, unsigned keep)
 	f->nheld -= n;
 }
 
-/* The device takes a frame: checks it and holds it. */
+/* Lets the device take a frame: checks the frame and holds it. */
 static inline void fake_accept(struct fake_q *f, struct rte_mbuf *m)
 {
 	assert_int_equal(rte_mbuf_refcnt_read(m), 1);
@@ -164,8 +164,8 @@ static uint16_t fake_prepare(void *queue, struct rte_mbuf **m, uint16_t n)
 	return n;
 }
 
-/* Opens the device. Random numbers begin anew each time: how many of them a test has used may
- * depend on the clock, and must not matter to the next test. */
+/* Opens the device. Random numbers begin anew each time, because how many of them a test has used
+ * may depend on the clock, and must not matter to the next test. */
 static inline void fake_open(void)
 {
 	static void *data[FAKE_QUEUES], *none[FAKE_QUEUES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen on Tx queues that have a pair of functions of their own. */
+/* Tests kind gen on Tx queues that have a pair of functions of their own. */
 #include "dp_model.h"
 
 static uint16_t no_device(void *q, struct rte_mbuf **m, uint16_t n)
@@ -9,7 +9,7 @@ static uint16_t no_device(void *q, struct rte_mbuf **m, uint16_t n)
 	return 0;
 }
 
-/* A queue with a pair sends through it alone, bursts and tails, and counts what that takes. */
+/* A queue with a pair sends bursts and tails through it alone, and counts what the pair takes. */
 static void test_made_tx(void **state)
 {
 	static const struct dp_io pair = {.tx = fake_tx};
@@ -36,7 +36,7 @@ static void test_made_tx(void **state)
 		assert_true(t->cnt.stalls > 0 && t->retries > 0 && t->cnt.bursts <= fake[q].calls);
 		assert_int_equal(t->cnt.dropped + t->cnt.unsent, 0);
 	}
-	/* a tail that the pair refused goes where the next one sends */
+	/* A tail that the pair has refused goes to where the queue sends next. */
 	x->job.run = 2;
 	fake[0].take = fake[1].take = TAKE_NONE;
 	adopt_now(x);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen where frames are not sent: every slot that was asked for is sent or counted, exactly
- * once, by a clock of the test's own. */
+/* Tests kind gen where frames are not sent: every slot that was asked for is sent or counted,
+ * exactly once. It uses a clock of its own. */
 #include "dp_grace.h"
 #include "dp_shape_model.h"
 
-/* A lag that a new rate does not take over is not made up for: its slots are counted. */
+/* A lag that a new rate does not take over is not made up for. Its slots are counted. */
 static void test_dropped_lag(void **state)
 {
 	(void)state;
@@ -36,7 +36,7 @@ static void test_dropped_lag(void **state)
 	}
 }
 
-/* Where the schedule ends by counts of streams, none is given up: they go later. */
+/* If the schedule ends by counts of streams, no frame is given up; frames go later. */
 static void test_lag_of_counts(void **state)
 {
 	(void)state;
@@ -67,7 +67,8 @@ static void test_lag_of_counts(void **state)
 
 #define WALKED 16384 /* frames of random arrivals that are looked at one by one */
 
-/* As many as are walked through, and the next one is not due yet: that is all. */
+/* The lag is as many frames as are walked through at most, and the next one is not due yet. All of
+ * them are counted, and no more. */
 static void test_dropped_lag_walked(void **state)
 {
 	const struct arrival a = {.kind = ARRIVAL_POISSON, .seed = 5};
@@ -92,21 +93,22 @@ static void test_dropped_lag_walked(void **state)
 	uint64_t sent = TOTAL(x, packets), last = sent + WALKED - 1;
 	assert_in_range(sent, 1, ARRAY_SIZE(due) - WALKED - 1);
 	x->now = due[last] + 1;
-	assert_true(due[last + 1] > x->now); /* of this seed */
+	assert_true(due[last + 1] > x->now); /* this is so with this seed */
 	shaped(&x->group[0], shape(1, &a, 2e6, 2e6, 0, 0));
 	adopt_at(x);
 	assert_int_equal(TOTAL(x, unsent), WALKED);
 	world_free(x);
 }
 
-/* Every arrival and every policy, a device that takes nothing for a while or to the end, one group
- * or several: what was asked for is sent or counted as unsent, each once. */
+/* The device takes nothing for a while or to the end, with every arrival and every policy, and with
+ * one group or several. What was asked for is sent or counted as unsent, each frame once. */
 static void test_stuck(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 18 * (ARRAY_SIZE(patterns) + 1); i++) {
 		unsigned policy = i % 3, more = i / 3 % 3;
-		bool stuck = i / 9 % 2 != 0; /* to the end; else for a while */
+		/* the device takes nothing to the end; else for a while */
+		bool stuck = i / 9 % 2 != 0;
 		static uint64_t due[3000];
 		struct world *x = world_new(1 + i % 2, 4095);
 		struct tphase *a = phase_new(x), *b = phase_new(x);
@@ -123,7 +125,7 @@ static void test_stuck(void **state)
 					      .limit = UINT64_MAX,
 					      .nphases = 1,
 					      .phase = {b}};
-		/* without a shape */
+		/* this one has no shape */
 		bool plain = i / 18 == ARRAY_SIZE(patterns) && policy != GEN_SKIP;
 		shaped(&x->group[0], pattern(i / 18 % ARRAY_SIZE(patterns)));
 		shaped(&x->group[1], shape(1, &patterns[more].a, 3e5, 3e5, 0, 0));
@@ -163,11 +165,12 @@ static void test_stuck(void **state)
 	}
 }
 
-/* frames that are looked at one by one, at most: other queues of the worker wait meanwhile */
+/* Most frames that are looked at one by one in a turn, because other queues of the worker wait
+ * meanwhile. */
 #define PER_TURN 1024
 
-/* Groups of random arrivals on a device that takes nothing to the end, and past it for longer than
- * anybody waits. Frames that were asked for. */
+/* Sends groups with random arrivals on a device that takes nothing to the end of the run and
+ * through its grace time. Returns how many frames were asked for. */
 static uint64_t stuck(struct world *x, unsigned ngroups, uint64_t each)
 {
 	const struct arrival a = {.kind = ARRIVAL_POISSON, .seed = 5};
@@ -191,7 +194,8 @@ static uint64_t stuck(struct world *x, unsigned ngroups, uint64_t each)
 	return ngroups * each;
 }
 
-/* So many turns, or to the end of the run. Nothing is told before all is counted. */
+/* Turns the worker so many times, or to the end of the run. No frame counts as unsent before all
+ * are counted. Returns the number of turns. */
 static unsigned turned(struct world *x, unsigned most)
 {
 	unsigned n = 0;
@@ -204,8 +208,8 @@ static unsigned turned(struct world *x, unsigned most)
 	return n;
 }
 
-/* Random arrivals that a device did not take for very long are walked through in parts, many groups
- * as well as one. */
+/* Random arrivals that a device has not taken for very long are walked through in parts, those of
+ * many groups as well as those of one. */
 static void test_stuck_for_long(void **state)
 {
 	static const struct {
@@ -225,7 +229,7 @@ static void test_stuck_for_long(void **state)
 	}
 }
 
-/* A stop, or another plan, comes while they are counted: each of them still counts, once. */
+/* A stop or another plan comes while such frames are counted. Each of them still counts, once. */
 static void test_stuck_and_changed(void **state)
 {
 	(void)state;
@@ -289,8 +293,8 @@ static void test_given_up_in_parts(void **state)
 	world_free(x);
 }
 
-/* A new rate after the end of the run drops what is left until the end, not what would have come
- * behind it. */
+/* A new rate after the end of the run drops what is left until the end, but not what would have
+ * come after it. */
 static void test_dropped_behind_end(void **state)
 {
 	struct world *x = world_new(1, 4095);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen and time: each frame at its deadline, rates that change, runs that end; by a clock of
- * the test's own where the cycle matters. */
+/* Tests kind gen and time: each frame at its deadline, rates that change, runs that end. Where the
+ * cycle matters, the clock is the test's own. */
 #include "dp_model.h"
 
 #define HZ ((double)rte_get_tsc_hz())
 
-/* Frames that went since the last look, all queues. */
+/* Returns how many frames have left since the last look, on all queues. */
 static unsigned gone(struct world *x)
 {
 	static uint64_t before;
@@ -21,7 +21,7 @@ static void to(struct world *x, uint64_t now)
 	poll_at(x);
 }
 
-/* Each frame goes on the cycle that it is due, not one before. */
+/* Each frame leaves on the cycle on which it is due, not one before. */
 static void test_exact(void **state)
 {
 	static const struct pace_period periods[] = {{.cycles = 1000},
@@ -52,7 +52,8 @@ static void test_exact(void **state)
 		}
 }
 
-/* Slow rates change between two frames: what is left of the wait is scaled, however often. */
+/* Slow rates change between two frames. What is left of the wait is scaled, however often that
+ * happens. */
 static void test_rate_between_frames(void **state)
 {
 	struct world *x = world_new(3, 127);
@@ -64,7 +65,7 @@ static void test_rate_between_frames(void **state)
 	adopt_at(x);
 	poll_at(x);
 	gone(x);
-	wait = 300000; /* of queue 1; queue 2 waits for one period more */
+	wait = 300000; /* this is the wait of queue 1; queue 2 waits for one period more */
 	for (unsigned round = 0; round < 30; round++) {
 		uint64_t was = x->group[0].period.cycles, next = 1000 + any(10000000),
 			 pass = 1 + any((unsigned)(wait / 2));
@@ -92,8 +93,8 @@ static void test_rate_between_frames(void **state)
 	world_free(x);
 }
 
-/* A rate far above the one before brings no burst: only frames that the new rate makes due since
- * the change. A lag is not carried over. */
+/* A rate far above the one before brings no burst: only frames are sent that the new rate makes due
+ * since the change. A lag is not carried over. */
 static void test_rate_up_no_burst(void **state)
 {
 	struct world *x = world_new(1, 4095);
@@ -114,12 +115,12 @@ static void test_rate_up_no_burst(void **state)
 	assert_int_equal(TOTAL(x, packets), 2);
 	to(x, x->now + 1000);
 	assert_int_equal(TOTAL(x, packets), 12);
-	x->now += 5000; /* 50 frames late, which scheduling explains: they are sent */
+	x->now += 5000; /* 50 frames are late, which scheduling explains, so they are sent */
 	x->group[0].period.cycles = 1000;
 	adopt_at(x);
 	poll_at(x);
 	assert_int_equal(TOTAL(x, packets), 12 + 5);
-	x->now += 1000000; /* a debt */
+	x->now += 1000000; /* this is a lag that is not made up for */
 	x->group[0].period.cycles = 100;
 	adopt_at(x);
 	poll_at(x);
@@ -127,7 +128,8 @@ static void test_rate_up_no_burst(void **state)
 	world_free(x);
 }
 
-/* From "as fast as possible" to a rate: queues take their turns from the moment of the change. */
+/* When the rate changes from "as fast as possible" to a number, queues take their turns from the
+ * moment of the change. */
 static void test_rate_from_max(void **state)
 {
 	for (unsigned bytes = 0; bytes < 2; bytes++) {
@@ -165,7 +167,7 @@ static void test_deadlines(void **state)
 		struct world *x = world_new(nq, 1500);
 		struct pace pace = {.period = pace_period(HZ, 2e6)};
 		x->group[0].period = pace.period;
-		/* far enough for a slow machine to have the plan before */
+		/* This is far enough ahead for a slow machine to have the plan before. */
 		pace.t0 = x->job.start_tsc = rte_rdtsc() + (uint64_t)(HZ / 5);
 		x->group[0].limit = 10001;
 		for (unsigned q = 0; q < nq; q++)
@@ -180,7 +182,7 @@ static void test_deadlines(void **state)
 	}
 }
 
-/* Frames whose deadline lies before the end, all of them and no other, however late the worker
+/* All frames are sent whose deadline lies before the end, and no others, however late the worker
  * is. */
 static void test_timed(void **state)
 {
@@ -189,11 +191,11 @@ static void test_timed(void **state)
 		for (unsigned late = 0; late < 2; late++) {
 			struct world *x = world_new(nq, 1500);
 			x->group[0].period = (struct pace_period){.cycles = 1000};
-			/* slow as sanitizers make it, all is sent */
+			/* However slow sanitizers make it, everything is sent. */
 			x->job.grace_cycles = (uint64_t)HZ * 10;
 			x->job.start_tsc =
 				late ? rte_rdtsc() - 3 * 1000 * 1000 : rte_rdtsc() + 100000;
-			/* frame 1000 is due at the end, not before it */
+			/* Frame 1000 is due at the end, not before it. */
 			x->job.end_tsc = x->job.start_tsc + 1000 * 1000;
 			adopt_now(x);
 			run_to_end(x);
@@ -215,7 +217,7 @@ static void test_timed(void **state)
 
 #define STAMP_AT 0 /* dynfield1 of the mbuf */
 #define FLAG (1ull << 40)
-#define AHEAD 7000u /* of the device's clock, which runs as ours does */
+#define AHEAD 7000u /* ticks of the device's clock, which runs as ours does */
 
 static struct {
 	uint64_t stamp[4000];
@@ -241,7 +243,7 @@ static struct world *stamping(unsigned ngroups, uint64_t period)
 	dp_clock_set(&clock, &(struct dp_clock_view){.at = AHEAD,
 						     .mult = 1ull << DP_CLOCK_SHIFT,
 						     .inverse = 1ull << DP_CLOCK_SHIFT});
-	probing = false; /* when a frame is due is looked at here */
+	probing = false; /* this test looks at when a frame is due */
 	x->ngroups = ngroups;
 	for (unsigned n = 0; n < ngroups; n++) {
 		struct tphase *p = phase_new(x);
@@ -260,7 +262,7 @@ static struct world *stamping(unsigned ngroups, uint64_t period)
 	return x;
 }
 
-/* A new plan, in the middle of bursts of which the device has taken a part. */
+/* Lets a new plan come in the middle of bursts of which the device has taken a part. */
 static void adopt_amid(struct world *x)
 {
 	adopt_at(x);
@@ -300,7 +302,7 @@ static void test_stamps_of_tails(void **state)
 	}
 }
 
-/* The new plan's rate is another one: its frames are a period of it apart, and follow what the
+/* The new plan has another rate. Its frames are a period of that rate apart, and follow what the
  * device has. */
 static void test_stamps_of_new_rates(void **state)
 {
@@ -329,8 +331,7 @@ static void test_stamps_of_new_rates(void **state)
 	world_free(x);
 }
 
-/* A tail that a stop throws away was never sent: a run that begins at once has the times that are
- * its own. */
+/* A tail that a stop throws away was never sent. A run that begins at once has its own times. */
 static void test_stamps_after_stop(void **state)
 {
 	struct world *x = stamping(1, 1000);

@@ -24,8 +24,9 @@ static inline void shaped(struct tgroup *g, const struct pace_shape *s)
 	g->period = s->period;
 }
 
-/* The deadline of frame k of the group, over all queues. With Poisson arrivals each queue has gaps
- * of its own, so these are added up over the own frames of the queue that sends frame k. */
+/* Returns the deadline of frame k of the group, over all queues. With Poisson arrivals each queue
+ * has gaps of its own, so these are added up over the own frames of the queue that sends frame
+ * k. */
 static inline uint64_t model_due(const struct world *x, const struct tgroup *g, uint64_t k)
 {
 	uint64_t units = g->by_bytes ? bytes_before(g, k) : k;
@@ -60,7 +61,7 @@ static inline void all_due(const struct world *x, const struct tgroup *g, uint64
 	qsort(due, n, sizeof(*due), up);
 }
 
-/* Goes to that time, and sends what can be sent then. */
+/* Moves the clock to that time, and sends what can be sent then. */
 static inline void to(struct world *x, uint64_t now)
 {
 	x->now = now;
@@ -92,7 +93,8 @@ static inline const struct pace_shape *pattern(unsigned i)
 	return shape(0, &p->a, p->from, p->to, p->step, p->over_ns);
 }
 
-/* The port sends frames in which a field varies, so that each frame can be told from the others. */
+/* Makes the port send frames in which a field varies, so that each frame can be told from the
+ * others. */
 static inline void vary(struct world *x)
 {
 	struct tphase *p = phase_new(x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device under test between rings of the test, on a clock of the test. Frames carry numbers, by
- * which the test judges what comes out. */
+/* A device under test between rings of the test, on a clock of the test's own. Frames carry
+ * numbers, by which the test judges what comes out. */
 #pragma once
 #include "dp_fake.h"
 #include "dut.h"
@@ -46,7 +46,7 @@ static inline uint64_t dropped(const struct dut_counts *c)
 	return c->lost + c->queue_drops + c->too_long + c->failed + c->overflow + c->flushed;
 }
 
-/* The account must close: every frame that came in has left, was dropped, or waits. */
+/* Checks that the account closes: every frame that came in has left, was dropped, or waits. */
 static inline void closes(const struct world *x)
 {
 	struct dut_counts c = counts(x);
@@ -68,8 +68,8 @@ static inline void world_job(struct world *x, const struct dut_job *job)
 	dp_kind_dut.adopt(&x->w, &x->task, old, x->now);
 }
 
-/* A pool without caches, so that all buffers that are free are in the pool. It is so small that the
- * memory of tests is enough with a page for each buffer. */
+/* Makes a pool without caches, so that all buffers that are free are in the pool. It is so small
+ * that the memory of tests is enough with a page for each buffer. */
 static inline struct rte_mempool *small_pool(void)
 {
 	static unsigned serial;
@@ -203,8 +203,8 @@ static inline void run_to(struct world *x, uint64_t then, uint64_t step)
 	}
 }
 
-/* How many of all frames that came were out of order (RFC 4737, 4.1): it is out of order when its
- * number is below one that came before. */
+/* Returns how many of all frames that came out were out of order. By RFC 4737, 4.1, a frame is out
+ * of order when its number is below one that came before. */
 static inline uint64_t out_of_order(const struct world *x)
 {
 	uint64_t next = 0, n = 0;

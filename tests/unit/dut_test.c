@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind dut: what happens to which frame, on a clock of the test. */
+/* Tests kind dut: what happens to which frame, on a clock of the test's own. */
 #include "dut_fake.h"
 
 #define BELOW(percent) ((uint64_t)((percent) / 100.0 * 0x1p64))
@@ -59,8 +59,8 @@ static struct result mixed_run(uint64_t seed, uint64_t step)
 	j.seed = seed;
 	any_seed = 7;
 	x = world_new(&j, 1, 1024);
-	/* turns end where a number of steps does, and never before all that was sent until then is
-	 * in the ring */
+	/* Turns end at a multiple of the step, and never before all that was sent until then is in
+	 * the ring. */
 	x->now = 4000;
 	for (unsigned i = 0; i < 8000; i++) {
 		at += 60 + any(60);
@@ -91,7 +91,7 @@ static void test_same_seed(void **state)
 		assert_int_equal(a.got[i].id, b.got[i].id);
 		assert_int_equal(a.got[i].spoilt, b.got[i].spoilt);
 	}
-	/* of the moments of looking */
+	/* These numbers depend on when somebody looks. */
 	a.c.most_waiting = b.c.most_waiting = a.c.most_cells = b.c.most_cells = 0;
 	assert_memory_equal(&a.c, &b.c, sizeof(a.c));
 	assert_true(a.c.lost > 0 && a.c.duplicated > 0 && a.c.reordered > 0 && a.c.corrupted > 0 &&
@@ -144,7 +144,7 @@ static void test_loss(void **state)
 	for (unsigned i = 0; i < x->ngot; i++) {
 		uint64_t gap = x->got[i].id - next;
 		if (gap > 0) {
-			assert_true(gap >= 10); /* two may touch */
+			assert_true(gap >= 10); /* two bursts may touch */
 			bursts++;
 		}
 		longest = gap > longest ? gap : longest;
@@ -188,7 +188,7 @@ static void test_corrupt(void **state)
 	for (unsigned i = 0; i < x->ngot; i++)
 		assert_int_equal(x->got[i].spoilt, (x->got[i].id + 1) % 4 == 0);
 	world_free(x);
-	/* they have no such byte */
+	/* These frames have no such byte. */
 	x = simple_run(&(struct dut_job){.seed = 1, .corrupt = {.every = 4}, .corrupt_at = 60}, 400,
 		       60);
 	assert_int_equal(counts(x).corrupted, 0);
@@ -202,7 +202,7 @@ static void test_mtu(void **state)
 	(void)state;
 	put(x, 1014, x->now);
 	put(x, 1015, x->now);
-	/* what follows the tag is its filling: no second tag */
+	/* What follows the tag fills the frame, and is no second tag. */
 	put_type(x, 0, 0, 1018, x->now, 0x8100);
 	put_type(x, 0, 0, 1019, x->now, 0x8100);
 	put_type(x, 0, 0, 1018, x->now, 0x88a8);
@@ -214,7 +214,8 @@ static void test_mtu(void **state)
 	world_free(x);
 }
 
-/* Up, and down at the end of each period, by the time of sending, however late anybody looks. */
+/* The link is up, and down at the end of each period. The time of sending decides, however late
+ * anybody looks. */
 static void test_flap(void **state)
 {
 	struct dut_job j = {.seed = 1, .flap_tsc = 2000, .flap_period = 1000, .flap_down = 300};
@@ -235,7 +236,7 @@ static void test_flap(void **state)
 
 /* ---- order ---- */
 
-/* Exactly the chosen ones are late, at any rate, and by as many frames as was asked. */
+/* Exactly the chosen frames are late, at any rate, and by as many frames as was asked for. */
 static void test_reorder(void **state)
 {
 	(void)state;
@@ -244,7 +245,7 @@ static void test_reorder(void **state)
 							      .reorder = {.every = 10},
 							      .reorder_by = by},
 					    1, 1024);
-		for (unsigned i = 0; i < 2004; i++) { /* one frame in a very long time */
+		for (unsigned i = 0; i < 2004; i++) { /* there is one frame in a very long time */
 			put(x, 60, x->now);
 			run_to(x, x->now + 1000000, 1000000);
 		}
@@ -263,7 +264,7 @@ static void test_reorder(void **state)
 	}
 }
 
-/* A frame of another Tx queue overtakes nothing. */
+/* A frame of another Tx queue does not overtake one that waits. */
 static void test_reorder_queues(void **state)
 {
 	struct world *x =
@@ -286,8 +287,8 @@ static void test_reorder_queues(void **state)
 	world_free(x);
 }
 
-/* Nobody comes on the queue of a frame that waits: those of the other go through a device that has
- * little room. */
+/* No frame comes on the queue of a frame that waits. Those of the other queue go through the
+ * device, which has little room. */
 static void test_reorder_waits_long(void **state)
 {
 	struct world *x = world_new(&(struct dut_job){.seed = 1,
@@ -337,11 +338,12 @@ static void test_delay_order(void **state)
 		assert_true(keep_order ? counts(x).reordered == 0 : counts(x).reordered > 1000);
 		world_free(x);
 	}
-	/* 5 standard deviations of the mean, and a turn */
+	/* The bounds are 5 standard deviations of the mean, and a turn. */
 	assert_in_range(sum / 5000, 3500 - 105, 3500 + 110);
 }
 
-/* A table says what share lies below what: each of its parts is met as often as it says. */
+/* A table says which share of the delays lies below which value. Each of its parts occurs as often
+ * as it says. */
 static void test_law(void **state)
 {
 	struct dut_law *law = zeroed(sizeof(*law));
@@ -374,8 +376,9 @@ static void test_law(void **state)
 
 /* ---- the knee ---- */
 
-/* Frames every `gap`, served in `service`, at most `queue` inside: how many of n are lost, and
- * which is the first. By itself. */
+/* Computes by itself what a queue does with a frame every `gap`, each served in `service`, and with
+ * at most `queue` frames inside. Returns how many of n frames are lost; *first gets the first of
+ * them. */
 static uint64_t expected_loss(uint64_t gap, uint64_t service, uint64_t queue, uint64_t n,
 			      uint64_t *first)
 {
@@ -415,7 +418,7 @@ static void test_knee(void **state)
 		uint64_t t0 = x->now, first = n;
 		for (uint64_t k = 0; k < n; k++) {
 			put(x, 60, t0 + k * at[i].gap);
-			if (k % 100 == 99) /* nobody looks for a hundred frames */
+			if (k % 100 == 99) /* nobody looks during a hundred frames */
 				run_to(x, t0 + k * at[i].gap, t0 + k * at[i].gap - x->now);
 		}
 		run_to(x, x->now + 1000000, 1000);
@@ -423,8 +426,8 @@ static void test_knee(void **state)
 		struct dut_counts c = counts(x);
 		assert_int_equal(c.queue_drops, lost);
 		assert_int_equal(c.out, n - lost);
-		/* what is written about such a device: 1 - K/load, and the longest burst without
-		 * loss, Q load / (load - K) */
+		/* What is known of such a device: the loss is 1 - K/load, and the longest burst
+		 * without loss is Q load / (load - K). */
 		double load = 1.0 / (double)at[i].gap, knee = 1.0 / (double)at[i].service,
 		       share = (double)lost / (double)n;
 		double over = load > knee ? 1 - knee / load : 0;
@@ -443,7 +446,7 @@ static void test_knee(void **state)
 	}
 }
 
-/* Below the knee all take the same time: delay and service. */
+/* Below the knee all frames take the same time: delay and service. */
 static void test_latency(void **state)
 {
 	struct dut_job j = {.seed = 1,
@@ -465,8 +468,8 @@ static void test_latency(void **state)
 	world_free(x);
 }
 
-/* A limit in bits counts what a frame is on the wire, and no fraction is lost: 1/3 of a cycle for a
- * byte. */
+/* A limit in bits counts the bytes that a frame takes on the wire. No fraction is lost, as with 1/3
+ * of a cycle for a byte. */
 static void test_bits(void **state)
 {
 	struct dut_job j = {.seed = 1,
@@ -486,7 +489,7 @@ static void test_bits(void **state)
 		run_to(x, t0 + bytes / 3, 1);
 		if (bytes / 3 > x->now - t0)
 			fail();
-		/* a third of a cycle at most is rounded away in 1000 frames */
+		/* At most a third of a cycle is rounded away in 1000 frames. */
 		assert_true(x->ngot + 1 >= i);
 	}
 	run_to(x, t0 + bytes / 3 + 2, 1);
@@ -496,7 +499,7 @@ static void test_bits(void **state)
 
 /* ---- memory ---- */
 
-/* A receiver that is slow loses nothing: the sender has to wait. */
+/* A slow receiver loses nothing, because the sender has to wait. */
 static void test_blocked(void **state)
 {
 	struct world *x = world_new(&(struct dut_job){.seed = 1}, 2, 64);
@@ -525,8 +528,8 @@ static void test_blocked(void **state)
 	world_free(x);
 }
 
-/* Little room that changes while frames are inside, frames of all sizes and times: no byte of
- * another frame, and each loss is counted. */
+/* There is little room, which changes while frames of all sizes and times are inside. No byte of
+ * another frame comes out, and each loss is counted. */
 static void test_room(void **state)
 {
 	struct dut_job j = {.seed = 1, .delay = 200, .spread = 3000, .room = 300};
@@ -551,7 +554,8 @@ static void test_room(void **state)
 	world_free(x);
 }
 
-/* What is inside when it is closed is counted, and its buffers are at home (world_free() looks). */
+/* What is inside when the device is closed is counted, and its buffers are back in their pool,
+ * which world_free() checks. */
 static void test_closed(void **state)
 {
 	struct world *x =
@@ -570,8 +574,7 @@ static void test_closed(void **state)
 	world_free(x);
 }
 
-/* Another delay while frames are inside is that of the frames that come: those inside keep
- * theirs. */
+/* A new delay holds for the frames that come. Frames that are inside keep theirs. */
 static void test_change(void **state)
 {
 	struct dut_job j = {.seed = 1, .delay = 10000};
@@ -593,8 +596,8 @@ static void test_change(void **state)
 	world_free(x);
 }
 
-/* Several rings: frames come in the order of their sending, so that they share a queue as they
- * would on a wire. */
+/* Frames come out of several rings in the order of their sending, so that they share a queue as
+ * they would on a wire. */
 static void test_merge(void **state)
 {
 	struct dut_job j = {.seed = 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts EAL with memory of its own and one lcore, for tests that need rings or pools. Where it
- * does not start, the test is skipped and does not pass. */
+/* Starts EAL with memory of its own and one lcore, for tests that need rings or pools. If it does
+ * not start, the test is skipped and does not count as passed. */
 #pragma once
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* EAL that ends the process, as every version does behind its help and newer ones behind what they
- * do not know, ends nothing while it is tried. */
+/* Tests that EAL does not end the process while it is tried, although every version calls exit()
+ * after its help, and newer ones after options that they do not know. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

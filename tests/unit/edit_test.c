@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Edits of a stack: what comes where, what cannot be, and that values go with their headers. */
+/* Tests edits of a stack: which header comes where, which cannot be added, and that values go with
+ * their headers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +42,7 @@ static void is(const char *stack)
 	sbuf_free(&text);
 }
 
-/* text NULL: the field has no value. */
+/* Checks the value of a field. text NULL: the field has none. */
 static void has(const char *field, const char *text)
 {
 	const struct proto *p;
@@ -94,7 +95,7 @@ static void test_tags(void **state)
 	is("eth/qinq/vlan/ipv4/tcp");
 	add(PART_MPLS);
 	is("eth/qinq/vlan/mpls/ipv4/tcp");
-	/* the tag behind qinq belongs to the pair */
+	/* The tag behind qinq belongs to the pair. */
 	assert_int_equal(frame_drop(&spec, PART_VLAN, NULL, NULL), 0);
 	is("eth/qinq/vlan/mpls/ipv4/tcp");
 	drop(PART_QINQ);
@@ -139,13 +140,14 @@ static void test_tunnels(void **state)
 	is("eth/ipv4/udp/gtpu");
 	drop(PART_GTPU);
 	is("eth/ipv4/udp");
-	/* a tunnel that nothing is in */
+	/* This tunnel has nothing inside. */
 	start("eth/ipv4/gre");
 	drop(PART_GRE);
 	is("eth/ipv4");
 }
 
-/* The outer headers keep their values, what followed IP goes inside with its own; and back. */
+/* The outer headers keep their values, and what followed IP goes inside with its own values; and
+ * back again. */
 static void test_values_follow(void **state)
 {
 	(void)state;
@@ -171,10 +173,10 @@ static void test_values_follow(void **state)
 	has("udp.dst", "53");
 	has("udp.src", NULL);
 	has("udp[2].dst", NULL);
-	has("vxlan.vni", "5"); /* waits */
+	has("vxlan.vni", "5"); /* this value waits for its header */
 }
 
-/* One that was written for a header to come gives way to the one that gets its name. */
+/* A value that was written for a header to come gives way to the value that gets its name. */
 static void test_value_in_the_way(void **state)
 {
 	(void)state;
@@ -239,7 +241,7 @@ static void test_layers(void **state)
 	has("ipv4.ttl", "9");
 	assert_int_equal(frame_set_net(&spec, "arp", NULL, NULL), 0);
 	is("eth/vlan/arp");
-	/* ipv6 had no place for the address */
+	/* The address had no place in ipv6. */
 	has("arp.psrc", NULL);
 	assert_int_equal(frame_set_l4(&spec, "udp", NULL, NULL), 0);
 	is("eth/vlan/arp");
@@ -256,14 +258,14 @@ static void test_layers(void **state)
 	is("eth/ipv6/ipv6hbh/ipv6frag/tcp");
 	assert_int_equal(frame_set_net(&spec, "ipv4", NULL, NULL), 0);
 	is("eth/ipv4/tcp");
-	/* what the new layer cannot carry goes */
+	/* What the new layer cannot carry is taken out. */
 	start("eth/ipv4/udp/gtpu");
 	assert_int_equal(frame_set_l4(&spec, "tcp", NULL, NULL), 0);
 	is("eth/ipv4/tcp");
 }
 
-/* Values that their header takes along are named; those that move to another field, or that wait
- * for a tag, are not. */
+/* Values that go with their header are named. Those that move to another field, or that wait for a
+ * tag, are not. */
 static void test_gone(void **state)
 {
 	struct sbuf gone = {0};
@@ -317,8 +319,8 @@ static void test_refused(void **state)
 	sbuf_free(&deep);
 }
 
-/* Putting a part into any frame that takes it, and out again, gives the same frame with the same
- * values. */
+/* If a part is put into any frame that takes it, and taken out again, the frame is the same as
+ * before, with the same values. */
 static void test_there_and_back(void **state)
 {
 	static const char *const stacks[] = {"eth/ipv4/udp",
@@ -341,7 +343,7 @@ static void test_there_and_back(void **state)
 			if (frame_has(&spec.stack, (enum frame_part)part) ||
 			    frame_add(&spec, (enum frame_part)part, NULL, NULL) < 0)
 				continue;
-			/* what the builder says to it */
+			/* The builder has to take the frame. */
 			struct frame *f = xcalloc(1, sizeof(*f));
 			struct err e;
 			if (frame_build(&spec, NULL, FRAME_MAX_LEN + FRAME_FCS, f, &e) != 0)

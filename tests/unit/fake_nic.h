@@ -31,7 +31,8 @@ static struct {
 	unsigned every;      /* one frame in so many has no stamp; 0: all have one */
 	unsigned wrong;      /* the stamp of one frame in so many is an hour off; 0: none */
 	unsigned configured; /* how often a device was set up */
-	/* Offloads that were asked for, by device of the wire; the last: of other devices. */
+	/* Offloads that were asked for, for each device of the wire; the last element is for other
+	 * devices. */
 	uint64_t rx_offloads[3], tx_offloads[3];
 	int offset_of;
 	uint64_t rx_flag, tx_flag;
@@ -45,7 +46,7 @@ static struct {
 	uint64_t missed; /* deadlines missed, a counter of its xstats */
 } fake = {.hz = 156.25e6 * (1 + 40e-6), .drift = 0.05e-6, .offset = 123456789012.0};
 
-/* The NIC's time at a time of the TSC. As on real devices it is in whole ticks. */
+/* Returns the NIC's time at a time of the TSC. As on real devices it is in whole ticks. */
 static uint64_t fake_ticks(uint64_t tsc)
 {
 	long double t = (long double)(int64_t)(tsc - fake.since) / (long double)clock_hz();
@@ -55,7 +56,7 @@ static uint64_t fake_ticks(uint64_t tsc)
 					 (long double)fake.hz * t);
 }
 
-/* The library's own function. */
+/* Returns the library's own function. */
 static void *real(const char *name)
 {
 	void *f = dlsym(RTLD_NEXT, name);
@@ -124,8 +125,8 @@ static void put_stamp(struct rte_mbuf *m, uint64_t v)
 	*RTE_MBUF_DYNFIELD(m, fake.offset_of, uint64_t *) = v;
 }
 
-/* When a frame arrives, in cycles. Frames are eth/ipv4/udp. The probe in one may say that it is to
- * leave in the future. A frame without a probe arrives at once. */
+/* Returns when a frame arrives, in cycles. Frames are eth/ipv4/udp. The probe in a frame may say
+ * that it is to leave in the future. A frame without a probe arrives at once. */
 static uint64_t arrival(const struct rte_mbuf *m, uint64_t now)
 {
 	uint64_t w[2], ago;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kinds of payload, and copies of what describes a frame. */
+/* Tests the kinds of payload, and copies of what describes a frame. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void counting_bytes_start_over(void **state)
 
 static void random_payload_is_a_piece_of_its_block(void **state)
 {
-	/* The formula of vary.h, worked out elsewhere. */
+	/* These are bytes by the formula of vary.h, worked out elsewhere. */
 	static const uint8_t seed7[] = {0x36, 0x53, 0x5f, 0xc1, 0xb7, 0xe3, 0xbb, 0x44,
 					0x4d, 0x3a, 0xdf, 0xb6, 0xc1, 0x5f, 0x78, 0x0f};
 	struct frame_spec spec = {.size = 1518, .fill = FILL_RANDOM, .fill_seed = 7};
@@ -69,7 +69,7 @@ static void random_payload_is_a_piece_of_its_block(void **state)
 				FRAME_RANDOM_BLOCK / 256 * 4 / 3);
 	spec.fill_seed = 8;
 	build(&spec, &g);
-	/* headers, but for the checksum of the payload */
+	/* These are the headers, but for the checksum over the payload. */
 	assert_memory_equal(f.bytes, g.bytes, 40);
 	assert_memory_not_equal(f.bytes + AT, g.bytes + AT, 64);
 	free(block);
@@ -114,7 +114,7 @@ static void a_copy_has_its_own_values_and_bytes(void **state)
 	build(&spec, &f);
 	frame_spec_copy(&copy, &spec);
 	frame_spec_copy(&copy, &copy);
-	/* What was copied may change and go. */
+	/* What was copied may change and be freed. */
 	assert_int_equal(frame_vals_parse(&spec.vals, "udp.dst", "1", &e), 0);
 	spec.data->b[0] = 'z';
 	frame_spec_free(&spec);

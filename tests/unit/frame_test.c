@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests how frames are described, built and dissected. Some of the frames have bytes that are known
+ * from elsewhere. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +15,7 @@
 
 #define ANY_SIZE (FRAME_MAX_LEN + FRAME_FCS)
 
-/* "field=value ..." */
+/* Sets values by a text "field=value ...". */
 static void set_vals(struct frame_vals *a, const char *text)
 {
 	char buf[512], *save = NULL;
@@ -260,7 +262,7 @@ static void values_are_set_replaced_and_removed(void **state)
 	frame_vals_free(&b);
 }
 
-/* Bytes as another implementation makes them of the same description. */
+/* Frames have the bytes that another implementation makes of the same description. */
 static void frames_have_the_bytes_known_from_elsewhere(void **state)
 {
 	struct frame f;
@@ -388,8 +390,8 @@ static void values_are_taken_before_defaults(void **state)
 	json_decref(j);
 }
 
-/* A field set wrong on purpose stays so, and the others are what they would have been, checksums
- * over what is there. */
+/* A field that is set wrong on purpose stays so. The others are what they would have been, and
+ * checksums are over what is there. */
 static void overrides_are_taken_as_they_are(void **state)
 {
 	static const struct {
@@ -415,7 +417,7 @@ static void overrides_are_taken_as_they_are(void **state)
 		for (unsigned at = 0; at < f.len; at += 2)
 			differ += memcmp(f.bytes + at, plain.bytes + at, at + 2 <= f.len ? 2 : 1) !=
 				  0;
-		/* The field itself and at most the one checksum that covers it. */
+		/* Only the field itself differs, and at most the one checksum that covers it. */
 		assert_in_range(differ, 1, 2);
 	}
 }
@@ -483,8 +485,8 @@ static void what_cannot_be_headers_is_payload(void **state)
 	}
 }
 
-/* A short segment as a host sends it: IPv4 options, TCP options, and padding up to the minimum
- * behind the length. */
+/* A short segment is dissected as a host sends it: with IPv4 options, TCP options, and padding up
+ * to the minimum behind the length. */
 static void options_and_padding_are_told_apart(void **state)
 {
 	uint8_t b[] = {2,    0, 0, 0, 0, 1,  2, 0, 0, 0,  0,    2, 8, 0,  0x46, 0, 0,
@@ -510,8 +512,9 @@ static void options_and_padding_are_told_apart(void **state)
 	json_decref(j);
 }
 
-/* A tunnel as later protocols are: named by the lower header's port, with a length that counts from
- * behind a part of the header, and a checksum of its own, which the outer one covers. */
+/* Roles serve a tunnel like those of later protocols: named by the lower header's port, with a
+ * length that counts from behind a part of the header, and with a checksum of its own, which the
+ * outer one covers. */
 static void roles_serve_headers_of_any_kind(void **state)
 {
 	static const struct field fields[] = {
@@ -553,7 +556,7 @@ static void roles_serve_headers_of_any_kind(void **state)
 	assert_int_equal(be16(f.bytes + 36), 99);
 	frame_vals_free(&spec.vals);
 	spec.size = 2000;
-	/* 8 bits of length end at 255 * 4 */
+	/* A length of 8 bits ends at 255 * 4. */
 	assert_int_equal(frame_build(&spec, NULL, ANY_SIZE, &f, NULL), -EINVAL);
 }
 
@@ -600,7 +603,7 @@ static void payload_patterns_fill_to_the_end(void **state)
 	assert_int_equal(frame_build(&spec, NULL, 1518, &f, &e), 0);
 	for (unsigned i = 0; i < 74; i++)
 		assert_int_equal(f.bytes[at + i], "xyz"[i % 3]);
-	memset(spec.user, 'q', sizeof(spec.user)); /* no end of string */
+	memset(spec.user, 'q', sizeof(spec.user)); /* there is no end of string */
 	assert_int_equal(frame_build(&spec, NULL, 1518, &f, &e), 0);
 	for (unsigned i = at; i < f.len; i++)
 		assert_int_equal(f.bytes[i], 'q');
@@ -643,8 +646,8 @@ static void any_bytes_are_dissected_without_harm(void **state)
 	must_build("eth/vlan/ipv4/ipv4/tcp", "", 0, &f);
 	for (unsigned round = 0; round < 3000; round++) {
 		unsigned len = (unsigned)rand() % (f.len + 1u);
-		/* Exactly len bytes on the heap, so that a byte too many is seen by the
-		 * sanitizer. */
+		/* There are exactly len bytes on the heap, so that the sanitizer sees a byte too
+		 * many. */
 		uint8_t *copy = malloc(len + 1);
 		struct sbuf out = {0};
 

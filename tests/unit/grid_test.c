@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the grid of characters on which pages are drawn: how texts are cut to their room, how wide
+ * characters are, bars and curves. What pages share is tested too: what has room beside what, pages
+ * by their names, and names of ports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +16,7 @@
 
 static struct sbuf text;
 
-/* All rows. */
+/* Returns all rows of the grid as text. */
 static const char *shown(const struct grid *g)
 {
 	sbuf_reset(&text);
@@ -69,7 +72,7 @@ static void test_wide(void **state)
 	assert_int_equal(grid_put(&g, 0, 0, -1, ROLE_DEFAULT, "端口零"), 4);
 	assert_string_equal(shown(&g), "端口\n");
 	assert_int_equal(grid_at(&g, 0, 1)->ch, 0);
-	/* Half of one is nothing. */
+	/* Half of a wide character is nothing. */
 	grid_put(&g, 0, 1, 1, ROLE_DEFAULT, "x");
 	assert_string_equal(shown(&g), " x口\n");
 	grid_put(&g, 0, 2, 1, ROLE_DEFAULT, "y");
@@ -177,10 +180,10 @@ static void test_curves(void **state)
 	struct grid g = {0};
 
 	(void)state;
-	/* two values to a column, the newest at the right; 9 is above the top */
+	/* Two values share a column, the newest is at the right, and 9 is above the top. */
 	curve(&g, 6, 2, v, 12, 8, NAN, false);
 	assert_string_equal(shown(&g), "⣿  ⢸⢀⣿\n⣿_ ⣸⣿⣿\n");
-	/* the line goes on where nothing was sent, and where nothing is known */
+	/* The line goes on where nothing was sent, and where nothing is known. */
 	curve(&g, 6, 2, v, 12, 8, 6, false);
 	assert_string_equal(shown(&g), "⣿⠤⠤⢼⢤⣿\n⣿_ ⣸⣿⣿\n");
 	assert_int_equal(grid_at(&g, 0, 1)->role, ROLE_RATE_COUNT);
@@ -189,7 +192,7 @@ static void test_curves(void **state)
 	assert_string_equal(shown(&g), "---#.:##\n  .#####\n");
 	curve(&g, 6, 3, v, 12, 0, NAN, true);
 	assert_string_equal(shown(&g), " :  #:\n #.:##\n.#####\n");
-	/* not a dot is lost of what is little, and nothing lies outside of the grid */
+	/* Little values still have a dot, and nothing lies outside of the grid. */
 	curve(&g, 1, 2, (const double[]){1, 1}, 2, 1e18, NAN, false);
 	assert_string_equal(shown(&g), "\n⣀\n");
 	curve(&g, 400, 2, v, 12, 8, 2, false);
@@ -228,7 +231,7 @@ static void test_text(void **state)
 	grid_free(&g);
 }
 
-/* The same in a locale that knows no UTF-8. */
+/* The grid is the same in a locale that knows no UTF-8. */
 static void test_locale(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames of all protocols: what is set is read back, what fills itself has the bytes that the
- * standards ask for. */
+/* Tests frames of all protocols: what is set is read back, and what fills itself has the bytes that
+ * the standards ask for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void build(const char *stack, const char *vals, unsigned size, struct fra
 		fail_msg("%s %s: %s", stack, vals, e.text);
 }
 
-/* The text of a field of a dissected frame; "" where it is not shown. */
+/* Copies the text of a field of a dissected frame; "" if it is not shown. */
 static void shown(json_t *j, unsigned hdr, const char *name, char *out, size_t size)
 {
 	json_t *v =
@@ -62,7 +62,8 @@ static void shown(json_t *j, unsigned hdr, const char *name, char *out, size_t s
 		snprintf(out, size, "%s", v != NULL ? json_string_value(v) : "");
 }
 
-/* Its own stack again, nothing malformed, all checksums right. */
+/* Dissects a frame and checks the result: it has the same stack, nothing is malformed, and all
+ * checksums are right. Returns the dissection. */
 static json_t *dissect_sound(const char *stack, const char *vals, const struct frame *f)
 {
 	json_t *j = frame_dissect(f->bytes, f->len), *h, *v;
@@ -85,7 +86,7 @@ static json_t *dissect_sound(const char *stack, const char *vals, const struct f
 	return j;
 }
 
-/* Options, parts and fields of a message type, alone and together. */
+/* Options, parts, and fields of a message type, alone and together. */
 static const struct {
 	const char *stack, *vals;
 } built[] = {
@@ -201,7 +202,7 @@ static void what_is_set_is_read_back(void **state)
 	}
 }
 
-/* The shortest way from eth up to p. */
+/* Finds the shortest way from eth up to p. */
 static void path_to(const struct proto *p, struct sbuf *out)
 {
 	const struct bind *b = p->binds;
@@ -254,7 +255,7 @@ static void bytes_are(const struct frame *f, unsigned at, const char *hex)
 	sbuf_free(&got);
 }
 
-/* Lengths, flags, counts, padding and what names the next header, as the standards draw them. */
+/* Lengths, flags, counts, padding and what names the next header are as the standards draw them. */
 static void what_fills_itself_has_the_bytes_of_the_standards(void **state)
 {
 	static const struct {
@@ -332,7 +333,7 @@ static void what_fills_itself_has_the_bytes_of_the_standards(void **state)
 		 "00000000"
 		 "00000002"
 		 "45"},
-		/* wrong on purpose */
+		/* This is wrong on purpose. */
 		{"eth/ipv4/gre/ipv4", "gre.k=0 gre.key=1", 34,
 		 "00000800"
 		 "00000001"
@@ -411,8 +412,8 @@ static void what_fills_itself_has_the_bytes_of_the_standards(void **state)
 	}
 }
 
-/* The polynomial 0x1edc6f41 with the highest power first, bits of bytes and of the result turned
- * round: as RFC 9260 appendix A tells it. */
+/* Returns a CRC-32C, made slowly, as RFC 9260 appendix A tells it: with the polynomial 0x1edc6f41,
+ * the highest power first, and the bits of bytes and of the result turned round. */
 static uint32_t slow_crc32c(const uint8_t *p, unsigned n)
 {
 	uint32_t crc = UINT32_MAX, out = 0;
@@ -431,9 +432,9 @@ static void sctp_has_a_crc32c(void **state)
 	struct frame f;
 
 	(void)state;
-	/* its well-known check value */
+	/* This is its well-known check value. */
 	assert_int_equal(slow_crc32c((const uint8_t *)"123456789", 9), 0xe3069283);
-	/* by the CPU's instruction, without it, and in two parts */
+	/* It is made by the CPU's instruction, without it, and in two parts. */
 	for (unsigned n = 0; n < 600; n++) {
 		uint8_t b[600];
 		for (unsigned i = 0; i < n; i++)
@@ -516,7 +517,7 @@ static void values_of_other_messages_name_what_keeps_them_out(void **state)
 
 		snprintf(text, sizeof(text), "%s", cases[i].val);
 		*strchr(text, '=') = '\0';
-		/* which makes it type 3 */
+		/* This makes it type 3. */
 		assert_int_equal(frame_stack_parse("eth/ipv4/icmp/ipv4", &spec.stack, NULL), 0);
 		assert_int_equal(frame_vals_parse(&spec.vals, text, strchr(cases[i].val, '=') + 1,
 						  NULL),
@@ -554,7 +555,7 @@ static void what_does_not_fit_is_refused(void **state)
 		if (strstr(e.text, cases[i].says) == NULL)
 			fail_msg("%s: %s", cases[i].stack, e.text);
 	}
-	/* A stack of many long options. */
+	/* This stack has many long options. */
 	struct sbuf stack = {0}, vals = {0};
 	struct frame f;
 	struct err e;
@@ -607,8 +608,8 @@ static void any_bytes_are_dissected_without_harm(void **state)
 
 		build(built[which].stack, built[which].vals, 0, &f);
 		unsigned len = rand() % 4 != 0 ? f.len : (unsigned)rand() % (f.len + 1u);
-		/* Exactly len bytes on the heap, so that a byte too many is seen by the
-		 * sanitizer. */
+		/* There are exactly len bytes on the heap, so that the sanitizer sees a byte too
+		 * many. */
 		uint8_t *copy = malloc(len != 0 ? len : 1);
 		memcpy(copy, f.bytes, len);
 		for (unsigned k = (unsigned)rand() % 6; k > 0 && len > 0; k--)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A reader looks at a histogram beside its writer. The sum is never torn, though it passes 64 bits
+ * at every second addition, and slots only grow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +11,6 @@
 
 #include "hist.h"
 
-/* A reader beside the writer: the sum is never torn, though it passes 64 bits every second
- * addition; slots only grow. */
 #define LIVE_VALUE ((1ull << 63) - 12345)
 #define LIVE_TIMES 3000000
 

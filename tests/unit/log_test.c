@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the log: the ring of the last messages, the file, and the function that hears of each
+ * message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

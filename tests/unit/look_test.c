@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a burst has in common, by every instruction set that this CPU runs, against frame by frame
- * and field by field. */
+/* Compares what a burst has in common, as every instruction set of this CPU finds it, with a look
+ * at each frame and each field. */
 #include "dp_fake.h"
 #include "seed.h"
 
@@ -32,7 +32,7 @@ static struct dp_burst plainly(struct rte_mbuf *const *m, unsigned n)
 	return b;
 }
 
-/* What an odd frame is odd in. */
+/* Makes a frame odd in some way. */
 static void spoil(struct rte_mbuf *m)
 {
 	switch (any(12)) {
@@ -71,7 +71,7 @@ static void spoil(struct rte_mbuf *m)
 		break;
 	case 11:
 		memset(data[m - mbuf], 1, sizeof(data[0]));
-		break; /* to a group */
+		break; /* the frame goes to a group */
 	}
 }
 
@@ -99,7 +99,7 @@ static void make(unsigned n)
 	}
 	for (unsigned odd = any(3); odd > 0; odd--)
 		spoil(&mbuf[any(n)]);
-	if (any(8) == 0) /* all of them are odd, and the same */
+	if (any(8) == 0) /* all frames are odd in the same way */
 		for (unsigned i = 1; i < n; i++) {
 			uint8_t *own = mbuf[i].buf_addr;
 			mbuf[i] = mbuf[0];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the event loop: descriptors, timers and signals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,10 +52,10 @@ static void test_fd(void **state)
 	assert_int_equal(pipe(p), 0);
 	assert_int_equal(loop_fd(l, p[0], POLLIN, read_byte, &p[0]), 0);
 	assert_int_equal(write(p[1], "ab", 2), 2);
-	loop_turn(l, UINT64_MAX); /* would hang if the descriptor were not seen */
+	loop_turn(l, UINT64_MAX); /* this would hang if the descriptor were not seen */
 	loop_turn(l, UINT64_MAX);
 	close(p[1]);
-	loop_turn(l, UINT64_MAX); /* end of file: the callback removes itself */
+	loop_turn(l, UINT64_MAX); /* at the end of the file the callback removes itself */
 	loop_turn(l, MS);
 	assert_int_equal(loop_fd(l, -1, POLLIN, read_byte, NULL), -EBADF);
 	close(p[0]);
@@ -109,13 +110,13 @@ static void test_timers(void **state)
 		loop_turn(l, UINT64_MAX);
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	int64_t took = (b.tv_sec - a.tv_sec) * 1000000000ll + b.tv_nsec - a.tv_nsec;
-	assert_true(took >= (int64_t)(50 * MS)); /* five periods, none early */
+	assert_true(took >= (int64_t)(50 * MS)); /* these are five periods, none of them early */
 	assert_int_equal(once, 1);
 	assert_int_equal(deleted, 0);
 }
 
-/* One of them is made up for. The machine may stand still until the next one, which then comes in
- * time. */
+/* Of several missed periods one is made up for. The machine may stand still until the next one,
+ * which then comes in time. */
 static void test_missed_periods_are_skipped(void **state)
 {
 	int n = 0;
@@ -173,7 +174,7 @@ static void test_signal_and_run(void **state)
 	loop_run(l);
 	assert_int_equal(got_signal, SIGTERM);
 	assert_true(loop_stopped(l));
-	assert_int_equal(turns, 1); /* the turn in which it stopped is finished */
+	assert_int_equal(turns, 1); /* the turn in which the loop was stopped is finished */
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, open_loop, close_loop)

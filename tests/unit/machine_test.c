@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The computer as made-up folders tell it. */
+/* Tests what is known of the computer, with made-up folders in the place of the kernel's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static int drop_root(void **state)
 	return rc;
 }
 
-/* A file and the folders that it lies in. */
+/* Makes a file and the folders in which it lies. */
 static void file(const char *path, const char *text)
 {
 	struct sbuf full = {0};
@@ -65,7 +65,7 @@ static void topology(int cpu, const char *socket, const char *core)
 	cpu_file(cpu, "topology/core_id", core);
 }
 
-/* Two sockets of two cores, two threads each; CPU 5 is off. */
+/* The machine has two sockets of two cores with two threads each. CPU 5 is off. */
 static void test_whole(void **state)
 {
 	struct machine m;
@@ -109,8 +109,7 @@ static void test_whole(void **state)
 	machine_free(&m);
 }
 
-/* A container that shows little, and one that shows nothing at all: the CPUs are those that we may
- * run on. */
+/* A container may show little or nothing at all. Then the CPUs are those on which we may run. */
 static void test_gaps(void **state)
 {
 	struct machine m;

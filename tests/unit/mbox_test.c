@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Message rings: order, full, empty, and two threads at both ends. */
+/* Tests message rings: their order, full and empty rings, and two threads at both ends. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -35,13 +35,14 @@ static void test_down(void **state)
 		assert_null(mbox_take(&mb));
 		for (n = 0; n < ARRAY_SIZE(msg) && mbox_post(&mb, &msg[n]); n++)
 			assert_true(mbox_waiting(&mb));
-		assert_in_range(n, 32, 199); /* full: refused, and nothing lost */
+		/* when the ring is full posts are refused, and nothing is lost */
+		assert_in_range(n, 32, 199);
 		assert_false(mbox_post(&mb, &msg[n]));
 		for (unsigned i = 0; i < n; i++)
 			assert_ptr_equal(mbox_take(&mb), &msg[i]);
 	}
 	mbox_close(&mb);
-	mbox_close(&mb); /* twice does no harm */
+	mbox_close(&mb); /* closing twice does no harm */
 }
 
 static void test_up(void **state)
@@ -81,7 +82,7 @@ static void test_names(void **state)
 
 	(void)state;
 	open_box(&a, "same");
-	/* refused, and nothing is left open */
+	/* The second one is refused, and nothing is left open. */
 	assert_int_equal(mbox_open(&b, "same", SOCKET_ID_ANY, &e), -ENOMEM);
 	assert_non_null(strstr(e.text, "same"));
 	assert_null(b.down);
@@ -108,7 +109,7 @@ static void *worker(void *arg)
 			sched_yield();
 			continue;
 		}
-		/* what was written before the post is seen after the take */
+		/* What was written before the post is seen after the take. */
 		ev = (struct mbox_event){.kind = m->seq == want &&
 						 m->sum == m->word[0] + m->word[1] + m->word[2] +
 								   m->word[3],
@@ -147,7 +148,8 @@ static void test_threads(void **state)
 		while (mbox_event_next(&mb, &ev)) {
 			assert_int_equal(ev.kind, 1);
 			assert_int_equal(ev.value, heard);
-			assert_int_equal(msg[heard].sum, 0); /* and the other way round */
+			/* this holds the other way round too */
+			assert_int_equal(msg[heard].sum, 0);
 			heard++;
 			moved = true;
 		}

@@ -53,8 +53,8 @@ static inline double value(const json_t *p, const char *of, const char *kind, co
 	return json_number_value(json_object_get(kind != NULL ? json_object_get(o, kind) : o, key));
 }
 
-/* All latencies must be the NIC's delay, within the error that the document states and the width of
- * a histogram's bin. */
+/* Checks that all latencies are the NIC's delay, within the error that the document states and the
+ * width of a histogram's bin. */
 static inline void latency_is_delay(const json_t *p)
 {
 	double delay = (double)fake.delay / clock_hz() * 1e9;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Deadlines against exact rationals; the number of due frames against a loop; wire arithmetic
- * against the published tables. */
+/* Compares deadlines with exact rationals, the number of due frames with a loop, and wire
+ * arithmetic with the published tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,8 +23,8 @@ static uint64_t rnd(void)
 	return rnd_state;
 }
 
-/* Frame k of pps frames/s on a clock of hz cycles, both whole: floor(k x hz / pps), give or take
- * the last bit of the period. */
+/* Frame k of pps frames/s on a clock of hz cycles is due at floor(k x hz / pps), give or take the
+ * last bit of the period. Both numbers are whole. */
 static void test_deadline(void **state)
 {
 	static const uint64_t hz[] = {1000000000, 2099999957, 2599998137, 24000000, 4999999999};
@@ -42,15 +42,16 @@ static void test_deadline(void **state)
 						 .t0 = 12345};
 				uint64_t exact = (uint64_t)((u128)k[i] * hz[h] / pps[r]),
 					 got = pace_due(&p, k[i]) - p.t0;
-				if ((u128)k[i] * hz[h] / pps[r] >> 63 != 0) /* a century and more */
+				/* this is a century and more */
+				if ((u128)k[i] * hz[h] / pps[r] >> 63 != 0)
 					continue;
-				/* no drift after 10^12 frames */
+				/* There is no drift after 10^12 frames. */
 				assert_in_range(got + 1, exact, exact + 2);
 			}
 }
 
-/* The fixed-point product itself, with any period: what long hand multiplication of 64.64 by 64
- * bits gives. */
+/* The fixed-point product itself is what long multiplication by hand of 64.64 by 64 bits gives,
+ * with any period. */
 static void test_product(void **state)
 {
 	(void)state;
@@ -91,7 +92,7 @@ static void test_ready(void **state)
 		now -= rnd() % 4 == 0 ? 1 + rnd() % 10000 : 0;
 		assert_int_equal(pace_ready(&p, k, step, max, now),
 				 ready_by_loop(&p, k, step, max, now));
-		/* on the cycle of a deadline, and one before it */
+		/* This looks on the cycle of a deadline, and on the one before it. */
 		unsigned j = (unsigned)(rnd() % 32);
 		now = pace_due(&p, k + j * step);
 		assert_true(pace_ready(&p, k, step, 32, now) >= j + 1);
@@ -100,7 +101,8 @@ static void test_ready(void **state)
 	}
 }
 
-/* The slowest rates: a burst is not looked ahead of so far that a comparison turns over. */
+/* At the slowest rates the sender does not look so far ahead of a burst that a comparison turns
+ * over. */
 static void test_slow(void **state)
 {
 	static const double pps[] = {1, 1e-3, 1e-6, 1e-9, 1e-12, 1e-30, 0};
@@ -108,7 +110,7 @@ static void test_slow(void **state)
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(pps); i++)
 		for (uint64_t q = 1; q <= 256; q *= 2) {
-			/* the clock may turn over too */
+			/* The clock may turn over too. */
 			struct pace p = {.period = pace_period(2.6e9, pps[i]),
 					 .t0 = UINT64_MAX - 1000};
 			assert_false(pace_is_max(&p));
@@ -120,7 +122,7 @@ static void test_slow(void **state)
 			assert_int_equal(pace_ready(&p, q, q, 512, p.t0), 0);
 			assert_int_equal(pace_ready(&p, 0, q, 0, p.t0), 0);
 		}
-	/* and the fastest: above the clock, still paced */
+	/* The fastest rate is above the clock's, and still paced. */
 	struct pace p = {.period = pace_period(1e9, 1e12)};
 	assert_false(pace_is_max(&p));
 	assert_int_equal(p.period.cycles, 0);
@@ -131,7 +133,7 @@ static void test_slow(void **state)
 	assert_true(pace_is_max(&p));
 }
 
-/* Rates of bytes: a frame of n bytes is n units long, and many frames of one size are one long
+/* With rates of bytes a frame of n bytes is n units long, and many frames of one size are one long
  * product. */
 static void test_bytes(void **state)
 {
@@ -147,11 +149,11 @@ static void test_bytes(void **state)
 		assert_int_equal(pace_ready(&frames, k, step, 32, now),
 				 pace_ready(&p, k * size, step * size, 32, now));
 	}
-	/* 10 Gbit/s on a clock of 2.5 GHz: 84 bytes on the wire every 168 cycles */
+	/* 10 Gbit/s on a clock of 2.5 GHz are 84 bytes on the wire every 168 cycles. */
 	struct pace p = {.period = pace_byte_period(2.5e9, 1.25e9)};
 	assert_int_equal(pace_due(&p, 84 * 1000000), 168 * 1000000);
-	/* the slowest: the next frame of 256 queues, however long, stays within a signed
-	 * comparison */
+	/* At the slowest rate the next frame of 256 queues, however long, stays within a signed
+	 * comparison. */
 	p.period = pace_byte_period(1e9, 1e-30);
 	assert_true((int64_t)pace_due(&p, 256 * 16404) > 0);
 	assert_int_equal(pace_ready(&p, 256 * 16404, 256 * 16404, 512, pace_due(&p, 256 * 16404)),
@@ -173,11 +175,12 @@ static void test_scale(void **state)
 		assert_int_equal(pace_scale(wait, &pa, &pa), wait);
 	}
 	struct pace_period slow = pace_period(1e9, 0), fast = pace_period(1e9, 1e12);
-	assert_true((int64_t)pace_scale(1ull << 62, &fast, &slow) > 0); /* stays comparable */
+	/* the result stays comparable */
+	assert_true((int64_t)pace_scale(1ull << 62, &fast, &slow) > 0);
 	assert_int_equal(pace_scale(0, &fast, &slow), 0);
 }
 
-/* Deadlines in [0, D): k < pps x D, so a deadline on the end does not count. */
+/* The deadlines in [0, D) are those with k < pps x D, so a deadline at the end does not count. */
 static void test_frames(void **state)
 {
 	(void)state;
@@ -187,7 +190,7 @@ static void test_frames(void **state)
 	assert_int_equal(pace_frames(1000, 1), 1);
 	assert_int_equal(pace_frames(1, 1), 1);
 	assert_int_equal(pace_frames(1e-6, 1000000000), 1);
-	/* 0.1 is no binary number, 3 frames are meant */
+	/* 0.1 is no binary number, but 3 frames are meant. */
 	assert_int_equal(pace_frames(0.1, 30000000000), 3);
 	assert_int_equal(pace_frames(1e12, UINT64_MAX), UINT64_MAX);
 	for (unsigned i = 0; i < 100000; i++) {
@@ -196,7 +199,8 @@ static void test_frames(void **state)
 		uint64_t want = (uint64_t)((product + 999999999) / 1000000000);
 		assert_int_equal(pace_frames((double)pps, ns), want);
 	}
-	/* large ones too, but for what a double cannot tell from a whole number */
+	/* This holds for large numbers too, but for what a double cannot tell from a whole
+	 * number. */
 	for (unsigned i = 0; i < 100000; i++) {
 		uint64_t pps = 1 + rnd() % 200000000, ns = 1 + rnd() % 100000000000ull,
 			 most = 1000000000;
@@ -205,11 +209,12 @@ static void test_frames(void **state)
 			assert_int_equal(pace_frames((double)pps, ns),
 					 (uint64_t)(product / most) + 1);
 	}
-	/* line rate: 100 % of 10 Gbit/s at 64 bytes for a minute */
+	/* This is line rate: 100 % of 10 Gbit/s at 64 bytes for a minute. */
 	assert_int_equal(pace_frames(1e10 / 672, 60000000000), 892857143);
 }
 
-/* RFC 2544 appendix B (frames/s on 10 Mbit/s Ethernet) and today's links; frame sizes with FCS. */
+/* Line rates are those of RFC 2544 appendix B (frames/s on 10 Mbit/s Ethernet) and of today's
+ * links. Frame sizes include the FCS. */
 static void test_wire(void **state)
 {
 	static const struct {
@@ -235,7 +240,7 @@ static void test_wire(void **state)
 		for (unsigned s = 0; s < ARRAY_SIZE(size); s++) {
 			double pps = (double)gbit[g] * 1e9 / (double)pace_l1_bits(size[s]);
 			assert_true(fabs(pps / 1e6 - mpps[g][s]) <= 0.0005000001);
-			/* a second of it is paced to the frame */
+			/* A second of line rate is paced to the frame. */
 			struct pace p = {.period = pace_period(3e9, pps)};
 			uint64_t n = pace_frames(pps, 1000000000);
 			assert_true(pace_due(&p, n - 1) < 3000000000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames with probes, and receivers of probes, for tests. */
+/* Makes frames with probes, and receivers of probes, for tests. */
 #pragma once
 #include "dp_fake.h"
 #include "prx.h"
@@ -7,7 +7,7 @@
 
 #define PRX_AT 42 /* the probe stands behind eth/ipv4/udp */
 #define PRX_LEN 60
-#define NS_MULT (1ull << 31) /* 2 cycles to the ns */
+#define NS_MULT (1ull << 31) /* a ns has 2 cycles */
 
 static inline void put16(uint8_t *p, unsigned v)
 {
@@ -27,7 +27,7 @@ static inline void put_probe(uint8_t *p, uint32_t seq, unsigned port, unsigned q
 	}
 }
 
-/* The checksum of RFC 1071, in the plain way. */
+/* Returns the checksum of RFC 1071, made in the plain way. */
 static inline unsigned plain_sum(const uint8_t *p, unsigned n, uint32_t sum)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -73,7 +73,7 @@ static inline struct prx *prx_new(const struct prx_spec *s)
 	return mem;
 }
 
-/* Takes turns with the instruction sets that this CPU has: all must find the same. */
+/* Returns in turn the code for each instruction set that this CPU has. All must find the same. */
 static inline const struct prx_ops *ops_of(unsigned turn)
 {
 #if defined(__x86_64__)

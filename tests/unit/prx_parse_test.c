@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Probes behind all stacks of headers that the tables can build, with right checksums; and what is
- * found where none should be. */
+/* Tests probes behind all stacks of headers that the tables can build, with right checksums, and
+ * what is found where none should be. */
 #include "frame.h"
 #include "prx_frames.h"
 #include "prx_own.h"
@@ -35,7 +35,7 @@ static void random_stack(struct frame_stack *s, unsigned depth)
 	}
 }
 
-/* A probe as the payload's first bytes. */
+/* Makes a probe the payload's first bytes. */
 static void fill(struct frame_spec *s, uint32_t seq)
 {
 	s->fill = FILL_HEX;
@@ -64,7 +64,8 @@ static void receive(struct prx *x, const uint8_t *bytes, unsigned len, unsigned 
 	rte_pktmbuf_free(m);
 }
 
-/* segment: bytes of a buffer. */
+/* Gives the frame to a receiver and checks what it finds. segment: how many bytes a buffer
+ * holds. */
 static void check(struct prx *x, struct frame_spec *s, uint32_t seq, unsigned segment)
 {
 	static struct frame f;
@@ -107,7 +108,8 @@ static void test_stacks(void **state)
 	free(x);
 }
 
-/* Addresses that the pseudo header takes from elsewhere, options, lengths that headers say. */
+/* The pseudo header may take addresses from elsewhere; there are options, and lengths that headers
+ * tell. */
 static void test_values(void **state)
 {
 	static const char *const stack[][4] = {
@@ -139,8 +141,8 @@ static void test_values(void **state)
 	free(x);
 }
 
-/* Without a checksum IPv6's UDP is not whole, but for tunnels; IPv4's is. A frame whose checksum a
- * device has zeroed is corrupted, not unknown. */
+/* UDP over IPv6 without a checksum is not whole, except for tunnels; over IPv4 it is. A frame whose
+ * checksum a device has set to zero is corrupted, not unknown. */
 static void test_no_udp_sum(void **state)
 {
 	static const char *const stacks[] = {"eth/ipv4/udp", "eth/ipv6/udp",
@@ -156,7 +158,7 @@ static void test_no_udp_sum(void **state)
 		struct prx *x = prx_new(&spec);
 		struct frame_spec s = {.size = 250};
 		assert_int_equal(frame_stack_parse(stacks[i], &s.stack, &e), 0);
-		if (i >= 2) /* so that no outer sum sees it */
+		if (i >= 2) /* then no outer sum sees it */
 			assert_int_equal(frame_vals_parse(&s.vals, "udp.cksum", "0", &e), 0);
 		fill(&s, 0);
 		assert_int_equal(frame_build(&s, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e), 0);
@@ -172,8 +174,8 @@ static void test_no_udp_sum(void **state)
 	}
 }
 
-/* One bit that differs, anywhere in an SCTP packet but in its probe, makes it corrupted; as one of
- * many headers too, and not in a fragment. */
+/* One bit that differs anywhere in an SCTP packet, except in its probe, makes it corrupted. This
+ * holds below other headers too, but not in a fragment. */
 static void test_sctp(void **state)
 {
 	static const char *const stacks[] = {"eth/ipv4/sctp", "eth/vlan/ipv6/sctp",
@@ -188,14 +190,15 @@ static void test_sctp(void **state)
 		struct frame_spec s = {.size = 250};
 		assert_int_equal(frame_stack_parse(stacks[i], &s.stack, &e), 0);
 		unsigned at = frame_headers_len(&s), begin = at - 28;
-		if (i == 2) /* the outer sum would see it too */
+		if (i == 2) /* the outer sum would see the bit too */
 			assert_int_equal(frame_vals_parse(&s.vals, "udp.cksum", "0", &e), 0);
 		for (unsigned k = 0; k < 400; k++) {
 			fill(&s, seq++);
 			assert_int_equal(frame_build(&s, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e),
 					 0);
 			unsigned byte = begin + any(f.len - begin);
-			/* its kind of chunk says where the probe is: that is not looked for here */
+			/* The kind of the chunk says where the probe is, so this test leaves it
+			 * alone. */
 			bool flip = k % 2 == 1 && byte != begin + 12 &&
 				    (byte < at || byte >= at + PROBE_LEN);
 			if (flip)
@@ -214,7 +217,7 @@ static void test_sctp(void **state)
 	assert_int_equal(frame_stack_parse(stacks[0], &s.stack, &e), 0);
 	fill(&s, seq++);
 	assert_int_equal(frame_build(&s, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e), 0);
-	f.bytes[20] |= 0x20; /* more fragments: one in which the sum of the header is right again */
+	f.bytes[20] |= 0x20; /* this sets "more fragments"; the header's sum is made right again */
 	put16(f.bytes + 24, 0);
 	put16(f.bytes + 24, plain_sum(f.bytes + 14, 20, 0));
 	f.bytes[f.len - 1] ^= 1;
@@ -224,8 +227,8 @@ static void test_sctp(void **state)
 	free(x);
 }
 
-/* Behind headers that nobody knows it is looked for; frames without one are plain, with a strange
- * one foreign. */
+/* Behind headers that nobody knows a probe is looked for. Frames without a probe are plain, and
+ * those with a strange one are foreign. */
 static void test_others(void **state)
 {
 	struct prx *x = prx_new(&spec);
@@ -242,14 +245,16 @@ static void test_others(void **state)
 	assert_int_equal(x->port.searched, 1);
 	assert_int_equal(prx_flow(x, 3, 77, 2)->received, 1);
 	put_probe(p + 100, 1, 3, 2, 77, 1000000, 0);
-	receive(x, p, sizeof(p), 50); /* found where the last one was, across segments */
+	/* the probe is found where the last one was, across segments */
+	receive(x, p, sizeof(p), 50);
 	assert_int_equal(x->port.searched, 1);
 	assert_int_equal(prx_flow(x, 3, 77, 2)->received, 2);
-	put_probe(p + 14, 2, 4, 2, 77, 1000000, 0); /* no such port */
+	put_probe(p + 14, 2, 4, 2, 77, 1000000, 0); /* there is no such port */
 	memset(p + 100, 0, 16);
 	receive(x, p, sizeof(p), 1800);
 	assert_int_equal(x->port.foreign, 1);
-	put_probe(p + 14, 0x40000000, 3, 2, 77, 1000000, 0); /* so many were not sent since */
+	/* so many cannot have been sent since */
+	put_probe(p + 14, 0x40000000, 3, 2, 77, 1000000, 0);
 	receive(x, p, sizeof(p), 1800);
 	assert_int_equal(x->port.foreign, 2);
 	put_probe(p + 14, 2, 3, 2, PROBE_NONE, 1000000, 0);
@@ -276,11 +281,11 @@ static void test_sizes(void **state)
 		s.of[i].nstreams = PROBE_STREAMS;
 		s.of[i].nqueues = PROBE_QUEUES;
 	}
-	assert_int_equal(prx_size(&s), 0); /* beyond 2^40 */
+	assert_int_equal(prx_size(&s), 0); /* this is beyond 2^40 */
 }
 
-/* Frames with bytes changed where it matters to a walk: the quick answer is that of a walk and all
- * its sums. */
+/* Frames have bytes changed where it matters to a walk over the headers. The quick answer is that
+ * of a walk and of all its sums. */
 static void test_quick_sums(void **state)
 {
 	static const uint8_t place[] = {12, 13, 14, 16, 17, 20, 21, 23, 24,

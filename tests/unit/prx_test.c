@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receivers of probes against a model of plain arrays: several flows, queues, loss, copies, delays,
- * damage of any bit, numbers that wrap. */
+/* Compares receivers of probes with a model of plain arrays: several flows, queues, loss, copies,
+ * delays, damage of any bit, numbers that wrap. */
 #include <limits.h>
 #include <math.h>
 
@@ -10,14 +10,14 @@
 
 #define QUEUES 3
 #define FLOWS 5
-#define SENT 12000 /* of a flow */
+#define SENT 12000 /* frames of a flow */
 #define BLOCKS 16
 #define MAX_EVENTS (FLOWS * SENT * 2)
 
 struct event {
 	uint64_t time, sent, delay, no; /* no: 64 bits */
 	uint8_t flow, queue;
-	int bit; /* that is turned; -1: none */
+	int bit; /* which bit is turned; -1: none */
 };
 
 static const struct {
@@ -41,12 +41,12 @@ static struct prx_spec spec = {
 };
 
 static struct event event[MAX_EVENTS];
-static unsigned nevents, nflows = FLOWS; /* that send */
+static unsigned nevents, nflows = FLOWS; /* how many flows send */
 
 /* ---- the model ---- */
 
 struct model_flow {
-	uint8_t *seen; /* by number - first */
+	uint8_t *seen; /* one element for each number, from first on */
 	uint64_t first;
 	uint64_t *order; /* numbers of different arrivals */
 	uint64_t norder, received, duplicate, late, corrupted, reordered, extent_sum, extent_max,
@@ -72,7 +72,8 @@ static void model_extent(struct model_flow *f, uint64_t no)
 		f->extent_max = f->norder - j;
 }
 
-/* What arrives first of a number decides, all others are copies. */
+/* Counts a number in the model. What arrives first with a number decides, and all others are
+ * copies. */
 static void model_number(struct model_flow *f, uint64_t no, bool whole)
 {
 	if (f->max != 0 && no / 64 + BLOCKS / 2 <= f->max / 64) {
@@ -107,7 +108,7 @@ static void model_arrival(struct model *m, const struct event *e)
 		m->damaged++;
 		return;
 	}
-	if (!whole && f->max == 0) { /* the next one's jitter is against it */
+	if (!whole && f->max == 0) { /* the jitter of the next one is measured from it */
 		f->transit = transit;
 		f->last = e->time;
 	}
@@ -135,7 +136,8 @@ static int by_time(const void *a, const void *b)
 	return x->time < y->time ? -1 : x->time > y->time ? 1 : (x->no > y->no) - (x->no < y->no);
 }
 
-/* spread: how far frames overtake each other; tick: they come in bursts at multiples of it. */
+/* Makes the events. spread: how far frames overtake each other. tick: frames come in bursts at
+ * multiples of it. lost, copied and damaged: how many of 1000 frames are. */
 static void make_events(unsigned tick, unsigned queues, unsigned lost, unsigned copied,
 			unsigned spread, unsigned damaged)
 {
@@ -182,7 +184,7 @@ static void flush(struct prx *const *x, uint64_t time)
 			nburst[q] > 0 ? dp_look(burst[q], nburst[q]) : (struct dp_burst){0};
 		if (nburst[q] > 0)
 			prx_rx(x[q], &b, burst[q], nburst[q], time);
-		/* seldom is the queue empty: what was put off is due with the next burst */
+		/* The queue is seldom empty, so what was put off is done with the next burst. */
 		if (any(4) == 0)
 			prx_flush(x[q]);
 		rte_pktmbuf_free_bulk(burst[q], nburst[q]);
@@ -315,10 +317,11 @@ static uint64_t seen_anywhere(const struct model *m, unsigned flow)
 
 static struct rte_mempool *pool;
 
-#define IN_TIME (200 * nflows) /* events; half a window is the numbers of more than twice as many */
+/* in events; half a window has numbers for more than twice as many */
+#define IN_TIME (200 * nflows)
 
-/* Merge each queue's window of each flow, or some of them. lapsed: by flow: a window had moved on
- * over numbers that were not merged. */
+/* Merges the window of each queue and flow, or of some of them. lapsed[flow] is set when a window
+ * had moved on over numbers that were not merged. */
 static void merge(struct prx_merge *const *g, struct prx *const *x, struct model *m, bool all,
 		  bool *lapsed)
 {
@@ -340,8 +343,8 @@ static void merge(struct prx_merge *const *g, struct prx *const *x, struct model
 		}
 }
 
-/* pause: moments between merges, by chance; all are merged after `most` events at the latest.
- * Returns how many flows are inexact. */
+/* Runs the events. Between merges lie about `pause` moments, by chance; all windows are merged
+ * after `most` events at the latest. Returns how many flows are inexact. */
 static unsigned run(unsigned pause, unsigned most)
 {
 	struct prx *x[QUEUES];
@@ -389,7 +392,7 @@ static unsigned run(unsigned pause, unsigned most)
 			assert_true(r.crossed <= crossed);
 		else
 			assert_int_equal(r.crossed, crossed);
-		assert_true(lapsed[f] || r.missed == 0); /* never without a cause */
+		assert_true(lapsed[f] || r.missed == 0); /* nothing is missed without a cause */
 		inexact += r.missed > 0;
 	}
 	for (unsigned q = 0; q < QUEUES; q++) {
@@ -410,7 +413,7 @@ static void test_one_queue(void **state)
 		make_events(tick, 1, 0, 0, 0, 0);
 		assert_int_equal(run(100, UINT_MAX), 0);
 		make_events(tick, 1, 20, 30, 30, 20);
-		/* one queue alone is exact without merging */
+		/* One queue alone is exact without merging. */
 		assert_int_equal(run(1000000, UINT_MAX), 0);
 		spec.verify = false;
 		make_events(tick, 1, 0, 0, 0, 0);
@@ -420,7 +423,7 @@ static void test_one_queue(void **state)
 	}
 }
 
-/* Bursts whose frames are all of one port, and of one flow. */
+/* The frames of a burst are all of one port, or of one flow. */
 static void test_alike(void **state)
 {
 	(void)state;
@@ -449,7 +452,7 @@ static void test_three_queues(void **state)
 	}
 }
 
-/* Too rare passes are noticed. */
+/* It is noticed when merges are too rare. */
 static void test_lapped(void **state)
 {
 	(void)state;
@@ -476,7 +479,8 @@ static void receive_at(struct prx *x, uint32_t seq, unsigned n, uint64_t sent, u
 	rte_pktmbuf_free_bulk(m, n);
 }
 
-/* Gaps against their target, and frames in windows of 1, 10, 100 us and 1 ms; 2 cycles are a ns. */
+/* Gaps are compared with their target, and frames counted in windows of 1, 10, 100 us and 1 ms. A
+ * ns has 2 cycles. */
 static void test_arrivals(void **state)
 {
 	struct prx *x = prx_new(&spec); /* the target is 200 ns */
@@ -491,11 +495,11 @@ static void test_arrivals(void **state)
 	prx_nears(p, near);
 	assert_int_equal(near[0], 1);
 	assert_int_equal(near[1], 2);
-	assert_int_equal(near[2], 3); /* the two that came at once */
+	assert_int_equal(near[2], 3); /* the two that came at the same time count too */
 	assert_int_equal(near[3], 3);
 	assert_int_equal(near[PRX_NEARS], 4);
 	assert_int_equal(hist_count(prx_port_hist(x, PRX_GAP)), 4);
-	/* of 2000 cycles: 4 frames and nine times none */
+	/* Windows of 2000 cycles: one has 4 frames, and nine have none. */
 	assert_int_equal(p->scale[0].windows, 10);
 	assert_int_equal(p->scale[0].sum, 4);
 	assert_int_equal(p->scale[0].sum_sq, 16);
@@ -506,7 +510,7 @@ static void test_arrivals(void **state)
 	free(x);
 }
 
-/* Each class of gaps from the nearest to the furthest; without a target all are far. */
+/* Gaps are of each class from the nearest to the furthest. Without a target all gaps are far. */
 static void test_nears(void **state)
 {
 	static const struct {
@@ -535,7 +539,7 @@ static void test_nears(void **state)
 	free(x);
 }
 
-/* A number that cannot be, among others of its burst, counts nowhere else. */
+/* Checks that an impossible number among others of its burst counts as foreign and nowhere else. */
 static void foreign_among_others(bool verify)
 {
 	struct rte_mbuf *m[20];
@@ -562,7 +566,7 @@ static void foreign_among_others(bool verify)
 		assert_int_equal(hist_count(prx_port_hist(x, (enum prx_hist)i)), 20);
 	for (unsigned i = PRX_ACTUAL; i <= PRX_INTENDED; i++)
 		assert_int_equal(hist_count(prx_stream_hist(x, 0, 0, (enum prx_hist)i)), 20);
-	/* 19 of them were sent 100 cycles late, which are 50 ns */
+	/* 19 of the frames were sent 100 cycles late, which are 50 ns. */
 	uint64_t late = (uint64_t)(hist_sum(prx_stream_hist(x, 0, 0, PRX_INTENDED)) -
 				   hist_sum(prx_stream_hist(x, 0, 0, PRX_ACTUAL)));
 	assert_int_equal(late, 19 * 50);
@@ -584,7 +588,7 @@ static void test_foreign_in_a_silence(void **state)
 		spec.verify = verify != 0;
 		struct prx *x = prx_new(&spec);
 		receive_at(x, 0, 1, 900000, 0, 1000000);
-		/* 1 s later: at most 5e8 were sent */
+		/* This comes 1 s later, and at most 5e8 frames can have been sent. */
 		receive_at(x, 0x50000000, 1, 2000900000, 0, 2001000000);
 		assert_int_equal(prx_port(x)->foreign, 1);
 		receive_at(x, 400000000, 2, 2000901000, 0, 2001001000);
@@ -594,7 +598,7 @@ static void test_foreign_in_a_silence(void **state)
 	}
 }
 
-/* Frames that carry the device's time; probes from the future. */
+/* Frames carry the device's time, and probes may come from the future. */
 static void test_stamps(void **state)
 {
 	struct dp_clock clock = {.offset = offsetof(struct rte_mbuf, dynfield1) + 8,
@@ -610,7 +614,8 @@ static void test_stamps(void **state)
 	prx_set_clock(x, &clock);
 	receive_at(x, 0, 1, 1000000, 5100, 1009999);
 	assert_int_equal(f->last_transit, 200);
-	receive_at(x, 1, 1, 999000, 4900, 1009999); /* before the moment that both clocks know */
+	/* this is before the moment that both clocks know */
+	receive_at(x, 1, 1, 999000, 4900, 1009999);
 	assert_int_equal(f->last_transit, 800);
 	receive_at(x, 2, 1, 1000000, 0, 1009999);
 	assert_int_equal(f->last_transit, 9999);

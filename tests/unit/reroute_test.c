@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "reroute": from where the receiver's queues are read, and what is written into frames of the
- * sender's. */
+/* Tests kind "reroute": from where the receiver's queues are read, and what is written into the
+ * sender's frames. */
 #include "dp_fake.h"
 #include "dut.h"
 
@@ -12,8 +12,8 @@ static struct dut_stamp stamp_in(const struct rte_mbuf *m, size_t at)
 	return s;
 }
 
-/* Whoever sends on the queue stamps, also what was refused before; the device takes what it
- * likes. */
+/* Whatever is sent on the queue is stamped, even if it was refused before. The device takes as much
+ * as it likes. */
 static void test_stamp(void **state)
 {
 	struct rte_mempool *mp = pool_of(63);
@@ -61,7 +61,8 @@ static void test_stamp(void **state)
 
 static void test_reroute(void **state)
 {
-	struct dp_rxq q = {.dev = FAKE_DEV}; /* which gives no frames: nobody may ask it */
+	/* this device gives no frames, and nobody may ask it */
+	struct dp_rxq q = {.dev = FAKE_DEV};
 	struct rte_ring *ring =
 		rte_ring_create("reroute", 64, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	struct reroute_job j = {.q = ring, .rxq = &q};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a client of the socket is told of work that goes on. */
+/* Tests what a client of the socket is told of work that goes on. */
 #include <math.h>
 #include <string.h>
 
@@ -76,7 +76,8 @@ static struct rpc *open_rpc(void)
 	return r;
 }
 
-/* Bytes for the client to be read, and what it has said when they are done with. */
+/* Gives the client's bytes to the server, and checks what the client has been answered when they
+ * are done with. */
 static void says(struct client *c, const char *line, const char *answer)
 {
 	c->out.len = 0;
@@ -108,13 +109,14 @@ static void test_of_the_command_that_runs_for_this_client(void **state)
 
 	(void)state;
 	sending = true;
-	/* in one portion with the command: it is of that one already */
+	/* The question comes in one portion with the command, and the answer is about that command
+	 * already. */
 	says(c, "{\"id\":1,\"cmd\":\"hold; hold\"}\n" ASKS ASKS, OF_VERB OF_VERB);
 	says(other, ASKS, OF_PORTS);
 	releases = true;
 	says(c, "", "{\"id\":1,\"ok\":true,\"exit_code\":0,\"results\":[]}\n");
 	says(c, ASKS, OF_PORTS);
-	/* one that has nothing to say of itself */
+	/* This verb has nothing to say of itself. */
 	releases = false;
 	says(c, "{\"id\":1,\"cmd\":\"mute\"}\n" ASKS, OF_PORTS);
 	sending = false;
@@ -132,7 +134,7 @@ static void test_what_is_not_known_is_absent(void **state)
 					.share = (double)NAN,
 					.left_ns = CMD_LEFT_UNKNOWN};
 	says(c, "{\"id\":1,\"cmd\":\"hold\"}\n" ASKS, "{\"id\":7,\"ok\":true,\"progress\":{}}\n");
-	of_verb.left_ns = 1ull << 63; /* more than JSON's integers */
+	of_verb.left_ns = 1ull << 63; /* more than JSON's integers can hold */
 	says(c, ASKS, "{\"id\":7,\"ok\":true,\"progress\":{}}\n");
 	of_verb.left_ns = INT64_MAX;
 	says(c, ASKS, "{\"id\":7,\"ok\":true,\"progress\":{\"left_ns\":9223372036854775807}}\n");
@@ -160,7 +162,7 @@ static void test_what_it_refuses(void **state)
 		rpc_turn(r);
 		assert_non_null(strstr(c->out.s, "\"ok\":false"));
 	}
-	/* without a token nothing is told */
+	/* Without a token nothing is told. */
 	tcp->out.len = 0;
 	client_input(tcp, ASKS, strlen(ASKS));
 	rpc_turn(r);

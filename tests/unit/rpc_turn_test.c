@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose turn it is at the socket: an answer that takes no time is with its client before another
- * client's next step. */
+/* Tests whose turn it is at the socket: an answer that takes no time is with its client before
+ * another client's next step. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -13,11 +13,11 @@ enum { STEPS = 3, OTHERS = 6 };
 
 static struct app app;
 static int other_end;  /* of the client that asks */
-static unsigned steps; /* that were done when its answer had come; 0: it has not */
+static unsigned steps; /* how many were done when its answer had come; 0: it has not come */
 static unsigned done;
 static size_t ngot; /* bytes that have come for it */
 
-/* What has come for the client that asks. */
+/* Reads what has come for the client that asks. Returns true when its answer has. */
 static bool answered(void)
 {
 	static char got[4096];
@@ -28,7 +28,7 @@ static bool answered(void)
 	return strstr(got, "\"id\":7") != NULL;
 }
 
-/* A step of somebody else's long request. */
+/* Is a step of somebody else's long request. */
 static int run_step(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	(void)r;
@@ -80,7 +80,7 @@ static void test_an_answer_does_not_wait_for_the_next_step(void **state)
 		      *runs = client_of(r, "runs", &long_end);
 
 	(void)state;
-	/* one has begun with something long when the other asks */
+	/* One client has begun with something long when the other one asks. */
 	say(runs, "{\"id\":1,\"cmd\":\"step; step; step\"}\n");
 	for (unsigned i = 0; i < 2 && done == 0; i++)
 		assert_true(client_work(runs, true));
@@ -90,14 +90,14 @@ static void test_an_answer_does_not_wait_for_the_next_step(void **state)
 	for (unsigned i = 0; i < 100 && done < STEPS; i++)
 		rpc_turn(r);
 	assert_int_equal(done, STEPS);
-	assert_int_equal(steps, 2); /* the second one found the answer there */
+	assert_int_equal(steps, 2); /* the second step found the answer there */
 
 	close_rpc(r);
 	close(long_end);
 }
 
-/* Many ask for something long, and one for nothing, all at once: what is long begins behind the
- * answer, whoever connected first. */
+/* Many clients ask for something long, and one for something that takes no time, all at once. What
+ * is long begins after that answer, whoever connected first. */
 static void test_an_answer_does_not_wait_for_what_others_begin(void **state)
 {
 	(void)state;
@@ -117,15 +117,15 @@ static void test_an_answer_does_not_wait_for_what_others_begin(void **state)
 		for (unsigned i = 0; i < 100 && done < 2 * OTHERS; i++)
 			rpc_turn(r);
 		assert_int_equal(done, 2 * OTHERS);
-		assert_int_equal(steps, 1); /* the first one found the answer there */
+		assert_int_equal(steps, 1); /* the first step found the answer there */
 		close_rpc(r);
 		for (unsigned i = 0; i < OTHERS; i++)
 			close(ends[i]);
 	}
 }
 
-/* Who has its answer is listened to at once, and not after the next step of somebody else: also
- * where the next line has begun. */
+/* A client that has its answer is listened to at once, and not after the next step of somebody
+ * else, even if its next line has only begun. */
 static void test_who_has_its_answer_is_read_again(void **state)
 {
 	static const char *const lines[] = {"{\"id\":7,\"ping\":true}\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of the server without a socket: its language has only a few verbs of the test. */
+/* A server without a socket, for tests. Its language has only a few verbs of the test. */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include "../cmd_objects.h"
 #include "rpc/rpc_in.h"
 
-/* app is the test's own and gets a new loop. */
+/* Makes the server. app is the test's own and gets a new loop. */
 static inline struct rpc *rpc_world_open(struct app *app, const struct verb *const *verbs,
 					 size_t nverbs)
 {

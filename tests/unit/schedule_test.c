@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of streams against the loops that define it, for random weights, counts, sizes and
- * limits; what does not repeat is refused. */
+/* Compares the order of streams with the loops that define it, for random weights, counts, sizes
+ * and limits. Orders that do not repeat are refused. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,8 @@ struct one {
 	uint64_t o;
 };
 
-/* As schedule.h says it. Returns the frames before the end or max. */
+/* Makes the order as schedule.h defines it. Returns the number of frames before the end, at most
+ * max. */
 static uint64_t naive(const struct sched_in *in, unsigned n, uint64_t limit, struct one *out,
 		      uint64_t max)
 {
@@ -50,7 +51,7 @@ static uint64_t naive(const struct sched_in *in, unsigned n, uint64_t limit, str
 	return k;
 }
 
-/* The frames k = first, first + step, ... of a schedule, each found from k alone. */
+/* Finds the frames k = first, first + step, ... of a schedule, each from k alone. */
 static void walk(const struct sched *s, const struct sched_in *in, unsigned first, unsigned step,
 		 const struct one *want, uint64_t n)
 {
@@ -132,7 +133,7 @@ static void test_any(void **state)
 	}
 }
 
-/* Sizes say how long cycles are, not who sends frame k nor where a phase ends. */
+/* Sizes decide how long cycles are, but not which stream sends frame k nor where a phase ends. */
 static void test_other_sizes(void **state)
 {
 	static const uint32_t sizes[] = {1, 2, 3, 4, 6, 12};
@@ -185,14 +186,14 @@ static void test_words(void **state)
 		assert_int_equal(s.phase[0].slot[i].stream, order[i]);
 	assert_true(s.total == UINT64_MAX);
 	sched_free(&s);
-	/* one stream alone is one slot, whatever its weight and count */
+	/* One stream alone is one slot, whatever its weight and count. */
 	in[0] = (struct sched_in){.weight = 60000, .nsizes = 1, .count = 1ull << 60};
 	assert_int_equal(sched_make(in, 1, UINT64_MAX, 0, &s, NULL), 0);
 	assert_int_equal(s.nphases, 1);
 	assert_int_equal(s.phase[0].ncycle, 1);
 	assert_true(s.total == 1ull << 60);
 	sched_free(&s);
-	/* counts whose sum is beyond all numbers */
+	/* The sum of these counts does not fit 64 bits. */
 	in[0].count = in[1].count = UINT64_MAX;
 	in[1].weight = 60000;
 	assert_int_equal(sched_make(in, 2, UINT64_MAX, 0, &s, NULL), 0);
@@ -212,7 +213,7 @@ static void test_many(void **state)
 	for (unsigned i = 0; i < MAX_STREAMS; i++)
 		in[i].weight = 1;
 	for (unsigned i = 0; i < MAX_STREAMS; i++)
-		in[i].count = 70; /* all end in the same pass: one phase */
+		in[i].count = 70; /* all end in the same pass, which is one phase */
 	judge(in, MAX_STREAMS, UINT64_MAX, 3);
 	assert_int_equal(sched_make(in, MAX_STREAMS, UINT64_MAX, 0, &s, NULL), 0);
 	assert_int_equal(s.nphases, 1);
@@ -246,7 +247,7 @@ static void test_refused(void **state)
 	in[0] = (struct sched_in){.id = 4, .weight = 1, .nsizes = 1455};
 	in[1] = (struct sched_in){.id = 6, .weight = 1, .nsizes = 1454};
 	refused(in, 2, UINT64_MAX, "2/4", "2/6");
-	/* so far it is written down whole */
+	/* Up to this length the order is written down as a whole. */
 	assert_int_equal(sched_make(in, 2, 60000, 2, &s, NULL), 0);
 	assert_int_equal(s.phase[0].ncycle, 60000);
 	sched_free(&s);

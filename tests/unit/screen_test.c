@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the screen is made of, without a terminal: keys out of bytes, the log's rows, the areas. */
+/* Tests what the screen is made of, without a terminal: keys out of bytes, the rows of the log, the
+ * areas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <term.h>
-#undef key_help /* of terminfo */
+#undef key_help /* this is one of terminfo */
 #include <unistd.h>
 
 static struct keys *open_keys(const char *term)
@@ -36,7 +37,7 @@ static void feed(struct keys *k, const char *bytes, size_t n)
 		keys_byte(k, (unsigned char)bytes[i]);
 }
 
-/* "a", "<up>", pasted text in brackets. */
+/* Appends the keys as text: "a", "<up>", pasted text in brackets. */
 static void say(struct keys *k, struct sbuf *out)
 {
 	static const char *const name[] = {
@@ -62,9 +63,9 @@ static const struct {
 	{"start\r", "start^M"},
 	{"\033OA\033[A\033[15~\033[17~x", "<up><up><f5><f6>x"},
 	{"\033[5~\033[Z\033[1;5C\033[1;5A\033[3~", "<pgup><backtab><word><pageup><delete>"},
-	/* no such key: gone; what follows is text */
+	/* There is no such key, so it is dropped. What follows is text. */
 	{"\033[OH", "H"},
-	{"\033[38;5;1Rab", "ab"}, /* an answer nobody asked for */
+	{"\033[38;5;1Rab", "ab"}, /* this is an answer that nobody has asked for */
 	{"h\303\274\344\270\226", "hü世"},
 	{"\033[<64;10;7M\033[<65;1;1M\033[<0;1;1M\033[<0;1;1m", "<wheel><wheeldown>"},
 	{"\033[M`!!q", "<wheel>q"},
@@ -83,7 +84,7 @@ static void test_keys_in_any_portions(void **state)
 		say(k, &out);
 		assert_string_equal(sbuf_str(&out), typed[i].keys);
 		sbuf_reset(&out);
-		/* taken out between any two bytes */
+		/* Keys are taken out between any two bytes. */
 		for (const char *p = typed[i].bytes; *p != '\0'; p++) {
 			feed(k, p, 1);
 			say(k, &out);
@@ -114,7 +115,7 @@ static void test_escape_alone_waits_for_its_time(void **state)
 	keys_free(k);
 }
 
-/* A paste may rest for long; only its end ends it, or Ctrl-C. */
+/* A paste may pause for long. Only its end ends it, or Ctrl-C. */
 static void test_a_paste_has_no_time(void **state)
 {
 	struct keys *k = open_keys("xterm-256color");
@@ -183,15 +184,15 @@ static void test_the_log_wraps_and_scrolls(void **state)
 	assert_int_equal(r.n, 4);
 	assert_true(wcscmp(r.text[0], L"one") == 0 && wcscmp(r.text[1], L"") == 0);
 	assert_true(wcscmp(r.text[2], L"0123456789") == 0 && wcscmp(r.text[3], L"ab") == 0);
-	/* few rows lie at the bottom */
+	/* If there are few rows, they lie at the bottom. */
 	view(s, &r, 6, 10);
 	assert_int_equal(r.first, 2);
-	/* up, further than there is, and back */
+	/* The view moves up, further than there are rows, and back. */
 	view(s, &r, 2, 10);
 	scroll_by(s, 100);
 	assert_int_equal(view(s, &r, 2, 10), 2);
 	assert_true(wcscmp(r.text[0], L"one") == 0);
-	/* who reads above is not moved by what comes */
+	/* New lines do not move a view of older ones. */
 	scroll_add(s, ROLE_LOG_TEXT, "new", false);
 	assert_int_equal(view(s, &r, 2, 10), 3);
 	assert_true(wcscmp(r.text[0], L"one") == 0);
@@ -200,13 +201,13 @@ static void test_the_log_wraps_and_scrolls(void **state)
 	scroll_end(s);
 	assert_int_equal(view(s, &r, 2, 10), 0);
 	assert_true(wcscmp(r.text[1], L"new") == 0);
-	/* a long text from its beginning, a short one at the end */
+	/* A long text is shown from its beginning, a short one at the end. */
 	unsigned long mark = scroll_mark(s);
 	scroll_add(s, ROLE_LOG_TEXT, "a\nb\nc", false);
 	scroll_from(s, mark);
 	assert_int_equal(view(s, &r, 2, 10), 1);
 	assert_true(wcscmp(r.text[0], L"a") == 0);
-	/* the oldest go */
+	/* The oldest lines go. */
 	for (int i = 0; i < 12; i++)
 		scroll_add(s, ROLE_LOG_TEXT, "x", false);
 	scroll_by(s, 100);
@@ -215,7 +216,8 @@ static void test_the_log_wraps_and_scrolls(void **state)
 	scroll_free(s);
 }
 
-/* No width and no text makes it read or write where nothing is; a wide character stays whole. */
+/* No width and no text makes the log read or write outside of its memory, and a wide character
+ * stays whole. */
 static void test_the_log_at_every_width(void **state)
 {
 	struct scroll *s = scroll_new(50);
@@ -271,7 +273,7 @@ static void test_the_log_keeps_words(void **state)
 	assert_true(wcscmp(r.text[7], L"  stop <ports>   Stop sending, nothing") == 0);
 	assert_true(wcscmp(r.text[8], L"                 else.") == 0);
 	assert_true(wcscmp(r.text[9], L"words of a message that goes on") == 0);
-	/* what has no blank, and what was typed, is broken where the row ends */
+	/* A text without a blank, and one that was typed, is broken where the row ends. */
 	scroll_add(s, ROLE_LOG_TEXT, "ab 0123456789012345678901234567890123456789", false);
 	scroll_add(s, ROLE_LOG_ECHO, "wirerate> set 0 ipv4.src 10.0.0.1", false);
 	view(s, &r, 4, 30);
@@ -279,7 +281,7 @@ static void test_the_log_keeps_words(void **state)
 	assert_true(wcscmp(r.text[1], L"  7890123456789") == 0);
 	assert_true(wcscmp(r.text[2], L"wirerate> set 0 ipv4.src 10.0.") == 0 &&
 		    wcscmp(r.text[3], L"0.1") == 0);
-	/* every character comes once, in its order, at any width */
+	/* Every character comes once, in its order, at any width. */
 	static const wchar_t whole[] =
 		L"stop<ports>Stopsending,nothingelse.wordsofamessagethatgoeson"
 		L"ab0123456789012345678901234567890123456789wirerate>set0ipv4.src10.0.0.1";
@@ -303,7 +305,7 @@ static void test_areas(void **state)
 	layout_make(&l, 24, 80);
 	assert_int_equal(l.page_rows, 14);
 	assert_true(l.log_rows >= 4);
-	/* larger ones give the page what it has use for, and the log the rest */
+	/* Larger screens give the page what it can use, and the log the rest. */
 	layout_make(&l, 43, 132);
 	assert_true(l.log_rows == 8 && l.page_rows == 32);
 	layout_make(&l, 60, 200);
@@ -312,7 +314,7 @@ static void test_areas(void **state)
 	assert_true(l.page_rows > 53 && l.log_rows > 16);
 	for (int rows = 1; rows <= 500; rows++) {
 		layout_make(&l, rows, 80);
-		/* every row once: page, line, log, prompt, footer */
+		/* Every row belongs to one area: page, line, log, prompt or footer. */
 		assert_int_equal(l.page_rows + (l.sep >= 0) + l.log_rows + 1 + (l.footer >= 0),
 				 rows);
 		assert_true(l.sep < 0 || l.sep == l.page_rows);
@@ -320,7 +322,7 @@ static void test_areas(void **state)
 		assert_int_equal(l.prompt, l.log + l.log_rows);
 		assert_true(l.footer < 0 || l.footer == l.prompt + 1);
 		const int most = l.page_rows;
-		/* what the page leaves is the log's, whatever it had before */
+		/* The log has what the page leaves, whatever it had before. */
 		for (int need = most + 2; need >= -1; need--) {
 			const struct layout was = l;
 			layout_fit(&l, need);
@@ -347,8 +349,8 @@ static void note_row(void *arg, int row, enum role role, const wchar_t *text, si
 	rows[row][n] = L'\0';
 }
 
-/* What was just printed is read from its beginning, also when the area becomes larger or smaller
- * under it. */
+/* What was just printed is shown from its beginning, even when the area becomes larger or
+ * smaller. */
 static void test_the_beginning_stays(void **state)
 {
 	struct scroll *s = scroll_new(100);
@@ -372,7 +374,7 @@ static void test_the_beginning_stays(void **state)
 		assert_int_equal(scroll_draw(s, at[i].rows, 20, note_row, rows), at[i].below);
 		assert_true(wcscmp(rows[0], at[i].first) == 0);
 	}
-	/* who scrolls reads elsewhere */
+	/* After scrolling this does not hold any more. */
 	scroll_from(s, mark);
 	scroll_by(s, 2);
 	assert_int_equal(scroll_draw(s, 5, 20, note_row, rows), 7);
@@ -389,7 +391,8 @@ static void test_used_rows(void **state)
 	assert_int_equal(grid_used(&g), 0);
 	grid_put(&g, 0, 0, -1, ROLE_DEFAULT, "x");
 	assert_int_equal(grid_used(&g), 1);
-	grid_put(&g, 3, 8, -1, ROLE_DEFAULT, "\xe6\xbc\xa2"); /* two columns wide, to the edge */
+	/* it is two columns wide and reaches the edge */
+	grid_put(&g, 3, 8, -1, ROLE_DEFAULT, "\xe6\xbc\xa2");
 	assert_int_equal(grid_used(&g), 4);
 	grid_put(&g, 4, 9, -1, ROLE_DEFAULT, "x");
 	assert_int_equal(grid_used(&g), 5);
@@ -399,7 +402,7 @@ static void test_used_rows(void **state)
 	grid_free(&g);
 }
 
-/* As it stands on the line. */
+/* Writes the footer as it stands on the line. */
 static void keys_line(const struct key_help *list, bool pages_too, int cols, char *line,
 		      size_t size)
 {

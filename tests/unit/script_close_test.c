@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a state that holds much: a thread frees it, one at a time, and whoever asks meanwhile
- * is not kept waiting. */
+/* Tests the end of a state that holds much: a thread frees it, one at a time, and whoever asks
+ * meanwhile is not kept waiting. */
 #include "script_world.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static const struct script_opts stranger = {.sandbox = true,
 					    .batch = true};
 static const struct script_opts own = {.batch = true};
 
-/* Tables, texts, documents of C, a coroutine that waits, and a timer. */
+/* This makes tables, texts, documents of C, a coroutine that waits, and a timer. */
 #define MUCH \
 	"t = {} for i = 1, 30000 do t[i] = {i .. 'x'} end d = require('cjson').decode('[' .. ('[1],'):rep(1000) .. '0]')" \
 	" co = coroutine.wrap(function() local k = t coroutine.yield() return k end) co()" \
@@ -38,7 +38,7 @@ static void a_thread_frees_what_is_much(void **state)
 
 	(void)state;
 	assert_false(script_let_go(one));
-	assert_false(script_let_go(two)); /* the other one is being closed */
+	assert_false(script_let_go(two)); /* the other state is being closed */
 	while (!script_let_go(one))
 		nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 	script_free(one);
@@ -53,11 +53,11 @@ static void who_does_not_ask_waits(void **state)
 
 	(void)state;
 	assert_false(script_let_go(one));
-	script_free(two); /* at once, beside the thread */
-	script_free(one); /* waits for the thread */
+	script_free(two); /* this is done at once, beside the thread */
+	script_free(one); /* this waits for the thread */
 	one = full_state(&stranger, MUCH);
 	assert_false(script_let_go(one)); /* there is a thread again */
-	open_state(&stranger);            /* and other states run beside it */
+	open_state(&stranger);            /* other states run beside it */
 	prints("print(#('x'):rep(1000))", "1000\n");
 	fails("error('no')", "no");
 	script_free(one);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a chunk may take of the stack and of the time: each way from Lua through C and back, and
- * functions of C that could go on for long. */
+/* Tests what a chunk may take of the stack and of the time, on each way from Lua through C and
+ * back, and with functions of C that could go on for long. */
 #include "script_world.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static const struct script_opts stranger = {.sandbox = true,
 					    .batch = true};
 static const struct script_opts own = {.batch = true}, compiled = {.batch = true, .jit = true};
 
-/* Each calls itself through C without an end, as f(). */
+/* Each of these defines an f() that calls itself through C without an end. */
 static const char *const everywhere[] = {
 	"function f() string.gsub('x', 'x', f) end",
 	"function f() coroutine.wrap(function() string.gsub('x', 'x', f) end)() end",
@@ -80,7 +80,7 @@ static void recursion(void **state)
 		for (size_t i = 0; i < ARRAY_SIZE(trusted) && !kinds[k]->sandbox; i++)
 			overflows(trusted[i]);
 	}
-	/* coroutines in each other take little of it, but not nothing */
+	/* Coroutines within each other take little of the stack, but some. */
 	open_state(&stranger);
 	prints("local function f() coroutine.wrap(f)() end print((pcall(f))) print((pcall(f)))",
 	       "false\nfalse\n");
@@ -104,7 +104,7 @@ static void files(void **state)
 	sbuf_free(&text);
 }
 
-/* The hook is off there. */
+/* Finalizers run with the hook off. */
 static void finalizers(void **state)
 {
 	(void)state;
@@ -122,7 +122,7 @@ static void finalizers(void **state)
 	open_state(&own);
 }
 
-/* A thread's stack is what it is: the limit is a part of that. */
+/* The stack of a thread has its own size, and the limit is a part of that. */
 static void *on_small_stack(void *arg)
 {
 	(void)arg;
@@ -145,8 +145,8 @@ static void small_stacks(void **state)
 	pthread_attr_destroy(&attr);
 }
 
-/* What would hold up everything is refused, or gives way: it ends by its limit and not much later,
- * counted by what the thread took. */
+/* Chunks that would hold up everything. Each is refused or gives way: it ends by its limit and not
+ * much later, by the CPU time that the thread took. */
 static const char *const holds[] = {
 	"return ('a'):rep(30000):find('.-b')",
 	"return ('a'):rep(1000):find('(.-)(.-)(.-)b')",
@@ -211,15 +211,15 @@ static void time_held(void **state)
 			rc = script_poll(sc, &e);
 			most = fmax(most, cpu_s() - begin);
 		}
-		/* sanitizers take their time, and so do caches that others use; without limits it
-		 * is minutes */
+		/* Sanitizers take their time, and so do caches that others use. Without limits it
+		 * would take minutes. */
 		if (most > 2)
 			fail_msg("%s: %.1f s without giving way", holds[i], most);
 		prints("print(1)", "1\n");
 	}
 }
 
-/* The library's own functions under the sandbox's: they say the same. */
+/* The sandbox's functions call the library's own, and give the same results. */
 static void same_functions(void **state)
 {
 	static const char text[] =
@@ -254,7 +254,7 @@ static void same_functions(void **state)
 	sbuf_free(&want);
 }
 
-/* Most that jansson had at once. */
+/* How much memory jansson has, and had at most. */
 static size_t built, most_built;
 
 static void *count_malloc(size_t n)
@@ -326,7 +326,7 @@ static void documents_that_grow(void **state)
 	setup(state);
 }
 
-/* Nothing that a stranger is told says where things are in memory; what is the same keeps its
+/* Nothing that a stranger is told says where things are in memory. The same thing keeps the same
  * name. */
 static void addresses(void **state)
 {
@@ -356,7 +356,7 @@ static void addresses(void **state)
 		assert_null(strstr(sbuf_str(&note), "0x7"));
 		assert_null(strstr(sbuf_str(&note), "0x5"));
 	}
-	/* for who called the script: one line */
+	/* The person who called the script gets one line. */
 	assert_true(run_polls("wr.fail('no such thing')", 20000, &e) < 0);
 	assert_string_equal(e.text, "no such thing");
 	assert_string_equal(sbuf_str(&note), "");

@@ -63,7 +63,7 @@ static int run_polls(const char *text, unsigned most, struct err *e)
 	return rc;
 }
 
-/* The chunk must print this. */
+/* Checks that the chunk prints this. */
 static void prints(const char *text, const char *want)
 {
 	struct err e = {.text = ""};
@@ -74,7 +74,7 @@ static void prints(const char *text, const char *want)
 	assert_string_equal(sbuf_str(&out), want);
 }
 
-/* The chunk must fail, with a message that has this text in it. */
+/* Checks that the chunk fails, with a message that has this text in it. */
 static void fails(const char *text, const char *why)
 {
 	struct err e = {.text = ""};

@@ -26,7 +26,7 @@ static inline uint64_t test_seed(void)
 	return n;
 }
 
-/* A seed that is never 0, for generators that would stay at 0 for ever. */
+/* Returns a seed that is never 0, for generators that would stay at 0 for ever. */
 static inline uint64_t test_seed_not_0(void)
 {
 	return test_seed() * 0x9e3779b97f4a7c15ull | 1;

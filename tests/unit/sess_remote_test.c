@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a session in another process is told of work that goes on: by a server that says what each
+/* Tests what a session in another process is told of work that goes on. The server says what each
  * test wants, when it wants it. */
 #include <errno.h>
 #include <setjmp.h>
@@ -25,7 +25,7 @@
 static struct loop *loop;
 static struct sess *s;
 static int listener, server = -1;
-static struct sbuf line; /* that the server has read, and what came behind it */
+static struct sbuf line; /* the line that the server has read, and what came behind it */
 static struct cmd_progress p;
 
 static void event(void *arg, const struct sess_event *ev)
@@ -48,7 +48,8 @@ static void say(const char *text)
 	assert_int_equal(send(server, text, n, MSG_NOSIGNAL), n);
 }
 
-/* The client greets while it is made. */
+/* Accepts the client and greets it, on a thread of its own, because the client waits for this while
+ * it is made. */
 static void *greet(void *arg)
 {
 	(void)arg;
@@ -95,12 +96,12 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The id of the next request, which has this member; NO_ID: nothing was asked. */
+/* Returns the id of the next request, which has this member; NO_ID: nothing was asked. */
 static json_int_t asked(const char *key)
 {
 	char *nl;
 
-	/* what was sent is here: both ends are sockets of this process */
+	/* What was sent is here already, because both ends are sockets of this process. */
 	for (char bytes[4096]; line.len == 0 || (nl = strchr(line.s, '\n')) == NULL;) {
 		ssize_t n = recv(server, bytes, sizeof(bytes), MSG_DONTWAIT);
 		if (n <= 0)
@@ -121,7 +122,7 @@ static bool nothing_asked(void)
 	return asked("progress") == NO_ID;
 }
 
-/* The client has taken what was said. */
+/* Lets the client take what was said. */
 static void taken(void)
 {
 	loop_turn(loop, WAIT_MS * 1000000ull);
@@ -153,7 +154,7 @@ static bool look(void)
 	return sess_progress(s, &p);
 }
 
-/* A look, whose request is answered so; what the next look finds. */
+/* Looks for progress and answers the request with json. Returns what the next look finds. */
 static bool told(const char *json)
 {
 	look();
@@ -169,12 +170,12 @@ static void test_it_is_asked_for_and_not_waited_for(void **state)
 	assert_true(id > 0);
 	for (unsigned i = 0; i < 3; i++)
 		assert_false(look());
-	assert_true(nothing_asked()); /* one at a time */
+	assert_true(nothing_asked()); /* there is one request at a time */
 	answer_progress(id, HALF);
 	assert_true(look());
 	assert_true(p.share == 0.5 && p.left_ns == 1000000000);
 	assert_string_equal(p.text, "half of it");
-	/* that look asked for the next one, and meanwhile it is this */
+	/* That look has asked for the next answer, and meanwhile this one is told. */
 	id = asked("progress");
 	assert_true(id > 0 && look());
 	assert_true(nothing_asked());
@@ -195,7 +196,8 @@ static void test_what_is_said_of_a_command_ends_with_it(void **state)
 	answer(one, "");
 	json_int_t two = asked("cmd");
 	assert_false(look());
-	/* what was asked while the first one ran says nothing of the second one */
+	/* The answer to a request from the time of the first command says nothing of the second
+	 * one. */
 	answer_progress(of_one, HALF);
 	assert_false(look());
 	answer_progress(asked("progress"), "{\"text\":\"of two\"}");
@@ -231,7 +233,7 @@ static void test_ports_are_told_on_through_a_short_command(void **state)
 	sess_poll(s);
 	json_int_t before = asked("progress"), one = asked("cmd");
 	assert_true(look());
-	answer_progress(before, "null"); /* of before the command */
+	answer_progress(before, "null"); /* this request was made before the command */
 	assert_true(look());
 	json_int_t during = asked("progress");
 	answer(one, "");
@@ -270,7 +272,7 @@ static void test_a_server_that_is_lost_tells_nothing(void **state)
 	assert_false(look());
 }
 
-/* It stands still, and the last word of it is old some seconds later. */
+/* The server stands still, and what it said last is too old after some seconds. */
 static void test_an_old_word_is_told_no_more(void **state)
 {
 	const uint64_t end_ns = loop_now_ns() + WAIT_MS * 1000000ull;
@@ -286,7 +288,7 @@ static void test_an_old_word_is_told_no_more(void **state)
 	assert_true(look());
 }
 
-/* What cannot be is not known; what is left is shown. */
+/* Impossible values count as unknown, and the others are shown. */
 static void test_nonsense_is_not_known(void **state)
 {
 	static const char *const nothing[] = {
@@ -316,7 +318,7 @@ static void test_nonsense_is_not_known(void **state)
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(nothing); i++) {
 		assert_false(told(nothing[i]));
-		answer(asked("progress"), ""); /* no member at all */
+		answer(asked("progress"), ""); /* the answer has no member at all */
 		assert_false(look());
 		answer_progress(asked("progress"), "null");
 	}

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests sessions with a small language of their own: in which order lines run, what a refused line
+ * does to those behind it, how results are printed, and verbs that take time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A language of a few verbs. "hold" stays pending until `release` is set. */
+/* The language has a few verbs. "hold" stays pending until `release` is set. */
 static bool release, cancelled;
 static unsigned ran, polled;
 
@@ -173,7 +175,7 @@ static void test_keep_going(void **state)
 	assert_int_equal(sess_exit_code(s), 2);
 }
 
-/* At the prompt the rest of a refused line is dropped, what was typed ahead is not, and the next
+/* At the prompt the rest of a refused line is dropped. What was typed ahead is not, and the next
  * line works. */
 static void test_prompt(void **state)
 {
@@ -207,8 +209,8 @@ static void on_runs(bool begins)
 	over += !begins;
 }
 
-/* What is held stays in its place; who wants to know hears when something runs, and nothing while
- * there is nothing. */
+/* Commands that are held stay in their place. Those who want to know hear when something runs, and
+ * nothing while nothing does. */
 static void test_hold(void **state)
 {
 	(void)state;
@@ -246,7 +248,7 @@ static void test_exit_codes(void **state)
 	assert_int_equal(sess_exit_code(s), 3);
 	sess_exec(s, "nonsense", NULL);
 	sess_poll(s);
-	assert_int_equal(sess_exit_code(s), 3); /* the worst stays */
+	assert_int_equal(sess_exit_code(s), 3); /* the worst code stays */
 }
 
 static void test_line_numbers(void **state)
@@ -270,7 +272,7 @@ static void test_pending_holds_the_line(void **state)
 	sess_poll(s);
 	assert_true(sess_busy(s));
 	assert_int_equal(ran, 0);
-	/* The loop turns by itself while a verb is pending: this would hang without its timer. */
+	/* The loop turns by itself while a verb is pending. Without its timer this would hang. */
 	loop_turn(loop, UINT64_MAX);
 	sess_poll(s);
 	assert_true(polled >= 1);
@@ -318,7 +320,8 @@ static void test_free_while_pending(void **state)
 	s = NULL;
 }
 
-/* Each result takes one line; what only looks like one, or comes again, was printed otherwise. */
+/* Each result takes one line. A line that only looks like one, or that comes again, was printed in
+ * another way. */
 static void test_printed_lines(void **state)
 {
 	struct sess_event ev = {

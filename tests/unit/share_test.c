@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shares of a whole as text: 0.1%, 20ppm. */
+/* Tests shares of a whole as text: 0.1%, 20ppm. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

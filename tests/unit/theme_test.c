@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Themes: text of colours and attributes and back, roles, files. */
+/* Tests themes: colours and attributes to text and back, roles, files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -222,7 +222,7 @@ static void write_file(const char *name, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* A theme of which nothing is the default comes back from its own text. */
+/* A theme in which nothing is the default comes back from its own text. */
 static void test_round_trip(void **state)
 {
 	struct theme t = {0}, back = {0};
@@ -272,8 +272,8 @@ static void test_read(void **state)
 	assert_int_equal(theme_read(dir, &t, &e), -EINVAL);
 }
 
-/* All that come with the program set every role; dark is the built-in one, mono has no colour,
- * colourblind no red and green. */
+/* All themes that come with the program set every role. dark is the built-in one, mono has no
+ * colour, and colourblind has no red and green. */
 static void test_files(void **state)
 {
 	static const char *const names[] = {"dark", "light", "high-contrast", "colourblind",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trials: fates and verdicts from made numbers. */
+/* Tests the fates and verdicts of trials with made numbers. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static struct trial_fates closed(const struct trial_counts *n)
 	struct trial_fates f;
 
 	trial_close(n, &f);
-	assert_int_equal(trial_accounted(&f), f.sent + f.excess); /* always */
+	assert_int_equal(trial_accounted(&f), f.sent + f.excess); /* this always holds */
 	assert_int_equal(f.sent, n->accepted + n->dropped);
 	assert_int_equal(f.told, n->told);
 	return f;
@@ -52,19 +52,19 @@ static void test_fates_of_counters(void **state)
 	assert_int_equal(f.sent, 1010);
 	assert_int_equal(f.not_accepted, 10);
 	assert_int_equal(f.tx_errors, 3);
-	assert_int_equal(f.unconfirmed, 4); /* those with errors are not confirmed either */
+	assert_int_equal(f.unconfirmed, 4); /* frames with errors are not confirmed either */
 	assert_int_equal(f.late, 5);
 	assert_int_equal(f.rx_missed, 20);
 	assert_int_equal(f.rx_nombuf, 2);
 	assert_int_equal(f.rx_errors, 1);
 	assert_int_equal(f.lost, 1010 - 10 - 7 - 905 - 23);
 	assert_int_equal(f.excess, 0);
-	/* more than was sent, which nobody hides */
+	/* More has arrived than was sent, which is not hidden. */
 	f = closed(&(struct trial_counts){.accepted = 100, .arrived = 103});
 	assert_int_equal(f.received, 103);
 	assert_int_equal(f.excess, 3);
 	assert_int_equal(f.lost, 0);
-	/* frames to groups are others' where the trial sends none; else nobody knows */
+	/* Frames to groups are others' if the trial sends none. Else nobody knows. */
 	f = closed(&(
 		struct trial_counts){.accepted = 100, .arrived = 103, .group = 4, .unicast = true});
 	assert_int_equal(f.received, 99);
@@ -72,7 +72,7 @@ static void test_fates_of_counters(void **state)
 	assert_int_equal(f.lost, 1);
 	f = closed(&(struct trial_counts){.accepted = 100, .arrived = 103, .group = 4});
 	assert_int_equal(f.excess, 3);
-	/* all that came late is others' */
+	/* All that came late is others'. */
 	f = closed(&(struct trial_counts){
 		.accepted = 10, .arrived_late = 4, .group = 4, .unicast = true});
 	assert_int_equal(f.late + f.received, 0);
@@ -80,8 +80,8 @@ static void test_fates_of_counters(void **state)
 	assert_int_equal(f.lost, 10);
 }
 
-/* Each frame with a probe tells of itself; the devices' counters hold others' frames too and share
- * out what did not arrive. */
+/* Each frame with a probe tells of itself. The devices' counters count others' frames too; they
+ * divide what did not arrive among its causes. */
 static void test_fates_of_probes(void **state)
 {
 	struct trial_fates f;
@@ -106,21 +106,21 @@ static void test_fates_of_probes(void **state)
 	assert_int_equal(f.duplicated, 50);
 	assert_int_equal(f.reordered, 60);
 	assert_int_equal(f.rx_missed, 30);
-	assert_int_equal(f.rx_nombuf, 50); /* no more were left */
+	assert_int_equal(f.rx_nombuf, 50); /* no more frames were left */
 	assert_int_equal(f.rx_errors, 0);
 	assert_int_equal(f.others, 7);
 	assert_int_equal(f.untold, 0);
 	assert_int_equal(f.lost + f.excess, 0);
-	/* duplicates do not hide a loss */
+	/* Duplicates do not hide a loss. */
 	f = closed(&(struct trial_counts){
 		.told = true, .accepted = 100, .whole = 90, .duplicated = 10, .arrived = 100});
 	assert_int_equal(f.lost, 10);
-	/* what is damaged beyond its name is one of ours as long as some are missing */
+	/* A frame that is damaged beyond recognition is one of ours as long as some are missing. */
 	f = closed(&(struct trial_counts){
 		.told = true, .accepted = 100, .whole = 97, .damaged = 5, .arrived = 102});
 	assert_int_equal(f.corrupted, 3);
 	assert_int_equal(f.others, 0);
-	/* what came without a probe may be what is missing: nobody claims to know */
+	/* What came without a probe may be what is missing. Nobody claims to know. */
 	f = closed(&(struct trial_counts){
 		.told = true, .accepted = 100, .whole = 90, .plain = 4, .arrived = 94});
 	assert_int_equal(f.unknown, 4);
@@ -137,7 +137,8 @@ static void test_fates_of_probes(void **state)
 	assert_int_equal(f.unknown, 3);
 	assert_int_equal(f.lost, 0);
 	assert_int_equal(f.others, 4);
-	/* but nothing is missing, or others sent them: to groups, or with probes of their own */
+	/* But here nothing is missing, or others sent them: to groups, or with probes of their
+	 * own. */
 	f = closed(&(struct trial_counts){
 		.told = true, .accepted = 100, .whole = 100, .plain = 7, .arrived = 107});
 	assert_int_equal(f.unknown + f.lost, 0);
@@ -153,11 +154,11 @@ static void test_fates_of_probes(void **state)
 	assert_int_equal(f.lost, 10);
 	assert_int_equal(f.others, 9);
 	assert_true(trial_loss(&f) > 0.0999);
-	/* receivers counted fewer than told of themselves */
+	/* Receivers counted fewer frames than told of themselves. */
 	f = closed(
 		&(struct trial_counts){.told = true, .accepted = 100, .whole = 97, .arrived = 96});
 	assert_int_equal(f.untold, 1);
-	/* more different frames than were sent */
+	/* More different frames came than were sent. */
 	f = closed(&(
 		struct trial_counts){.told = true, .accepted = 100, .whole = 101, .arrived = 101});
 	assert_int_equal(f.excess, 1);
@@ -214,7 +215,7 @@ struct made {
 	struct trial_cfg cfg;
 };
 
-/* Two directions of 10^6 frames in 1 s, and nothing wrong. */
+/* Makes a trial of two directions of 10^6 frames in 1 s, with nothing wrong. */
 static void make(struct made *m)
 {
 	*m = (struct made){.r = {.ntx = 2,
@@ -260,7 +261,7 @@ static void test_each_reason(void **state)
 	(void)state;
 	make(&m);
 	assert_int_equal(judged(&m), TRIAL_VALID);
-	m.flow[0].counts.arrived = 0; /* a device that loses everything is no fault of ours */
+	m.flow[0].counts.arrived = 0; /* if a device loses everything, that is no fault of ours */
 	assert_int_equal(judged(&m), TRIAL_VALID);
 	make(&m);
 	m.flow[1].counts.arrived++;
@@ -277,7 +278,7 @@ static void test_each_reason(void **state)
 	m.worker[1].waited_ns = 50000001;
 	assert_int_equal(judged(&m), TRIAL_PREEMPTED);
 	assert_non_null(strstr(m.r.why[TRIAL_PREEMPTED], "worker 2"));
-	m.worker[1].waited_known = false; /* the system does not tell */
+	m.worker[1].waited_known = false; /* the system does not tell it */
 	assert_int_equal(judged(&m), TRIAL_VALID);
 	m.worker[1].longest_ns = 10000001;
 	assert_int_equal(judged(&m), TRIAL_PREEMPTED);
@@ -288,7 +289,7 @@ static void test_each_reason(void **state)
 	assert_int_equal(judged(&m), TRIAL_LIMITED);
 	m.tx[0].load.offered = 999000;
 	assert_int_equal(judged(&m), TRIAL_VALID);
-	m.tx[0].load.counted = false; /* random arrivals: only what was given up is known */
+	m.tx[0].load.counted = false; /* with random arrivals only what was given up is known */
 	m.tx[0].load.given_up = 1100;
 	assert_int_equal(judged(&m), TRIAL_LIMITED);
 	m.tx[0].load.given_up = 0;
@@ -297,7 +298,7 @@ static void test_each_reason(void **state)
 	assert_int_equal(judged(&m), TRIAL_LIMITED);
 	make(&m);
 	m.r.asked_ns = 1000000000;
-	m.tx[0].load.max = true; /* as fast as possible: to the end of the time */
+	m.tx[0].load.max = true; /* the run goes as fast as possible, to the end of the time */
 	m.tx[0].load.duration_ns = 990000000;
 	assert_int_equal(judged(&m), TRIAL_VALID);
 	m.tx[0].load.duration_ns = 989999999;
@@ -309,7 +310,7 @@ static void test_each_reason(void **state)
 	m.flow[0].counts.arrived--;
 	assert_int_equal(judged(&m), TRIAL_LIMITED);
 	make(&m);
-	m.flow[0].counts.nombuf = 1; /* also where the frame waited and was taken later */
+	m.flow[0].counts.nombuf = 1; /* even if the frame waited and was taken later */
 	assert_int_equal(judged(&m), TRIAL_LIMITED);
 	assert_int_equal(m.flow[0].fates.rx_nombuf, 0);
 }
@@ -326,13 +327,13 @@ static void test_not_known(void **state)
 						 .whole = 999990,
 						 .arrived = 999990};
 	assert_int_equal(judged(&m), TRIAL_VALID);
-	/* ten that nobody can read: arrived or lost */
+	/* Nobody can read these ten, which have arrived or are lost. */
 	m.flow[1].counts.arrived = m.flow[1].counts.accepted;
 	m.flow[1].counts.plain = 10;
 	assert_int_equal(judged(&m), TRIAL_COUNTERS);
 	assert_non_null(strstr(m.r.why[TRIAL_COUNTERS], "10 frames are missing"));
 	make(&m);
-	m.r.inexact = "tables were made anew"; /* of probes that nobody asks */
+	m.r.inexact = "tables were made anew"; /* this is about probes that nobody asks */
 	assert_int_equal(judged(&m), TRIAL_VALID);
 	m.flow[0].counts = (struct trial_counts){.told = true,
 						 .accepted = 1000000,
@@ -342,7 +343,8 @@ static void test_not_known(void **state)
 	assert_non_null(strstr(m.r.why[TRIAL_COUNTERS], "made anew"));
 }
 
-/* The mean, first to last frame: 20 ppm of the time, and times are known to 200 us. */
+/* The mean rate from the first to the last frame may be off by 20 ppm of the time. Times are known
+ * to 200 us. */
 static void test_mean_rate(void **state)
 {
 	static const struct {
@@ -362,13 +364,13 @@ static void test_mean_rate(void **state)
 		m.tx[1].load.due_ns = cases[i].due;
 		m.tx[1].load.duration_ns = cases[i].took;
 		assert_int_equal(judged(&m), cases[i].off ? TRIAL_LIMITED : TRIAL_VALID);
-		m.tx[1].load.max = true; /* as fast as possible has no rate to miss */
+		m.tx[1].load.max = true; /* a run as fast as possible has no rate to miss */
 		m.tx[1].load.offered = 1;
 		assert_int_equal(judged(&m), TRIAL_VALID);
 	}
 	make(&m);
 	m.r.asked_ns = 1000000000;
-	/* random arrivals: all of them are due within the time that was asked for */
+	/* With random arrivals all frames are due within the time that was asked for. */
 	m.tx[1].load.counted = false;
 	m.tx[1].load.due_ns = 0;
 	m.tx[1].load.duration_ns = 900000000;
@@ -379,7 +381,7 @@ static void test_mean_rate(void **state)
 	assert_int_equal(judged(&m), TRIAL_LIMITED);
 }
 
-/* The first that applies in the order of the enum, and all of them are told. */
+/* The verdict is the first that applies, in the order of the enum, and all reasons are told. */
 static void test_order_of_verdicts(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of header fields that are more than a number: variations and bytes, which their array
- * owns. */
+/* Tests values of header fields that are more than a number: variations and bytes, which their
+ * array owns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a wire does to frames, as values. */
+/* Tests what a wire does to frames, as values. */
 #include "value_is.h"
 
 static void test_devices(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of types of values: which texts are values, which are refused, and how texts are
+/* Checks for tests of types of values: which texts are values, which are refused, and how texts are
  * completed. A test may define VALUE_BYTES, SAME_VALUE and OFFERED before it includes this. */
 #pragma once
 #include <errno.h>
@@ -23,7 +23,8 @@ static _Alignas(16) uint8_t val[VALUE_BYTES], again[VALUE_BYTES];
 #define SAME_VALUE(s, a, b) (memcmp(a, b, (s)->type->size) == 0)
 #endif
 
-/* The text must be a value that is printed as `canon`, and `canon` must be the same value. */
+/* Checks that the text is a value that is printed as `canon`, and that `canon` is the same
+ * value. */
 static inline void is(const struct vspec *s, const char *text, const char *canon)
 {
 	struct sbuf out = {0}, out2 = {0};
@@ -44,8 +45,8 @@ static inline void is(const struct vspec *s, const char *text, const char *canon
 	sbuf_free(&out2);
 }
 
-/* The text must be refused with this code, at this column and with this part in the message. The
- * message must say what is allowed, and the value must not change. */
+/* Checks that the text is refused with this code, at this column and with this part in the message,
+ * that the message says what is allowed, and that the value does not change. */
 static inline void not(const struct vspec *s, const char *text, int rc, int col, const char *part)
 {
 	struct err e = {0};
@@ -70,7 +71,7 @@ static inline void offer(void *arg, const char *word)
 	sbuf_addf(arg, OFFERED, word);
 }
 
-/* The words that complete a prefix must be these, each written as OFFERED says. */
+/* Checks that these words complete a prefix, each written as OFFERED says. */
 static inline void completes(const struct vspec *s, const char *prefix, const char *words)
 {
 	struct sbuf out = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A text of a megabyte is refused, or taken, in time that grows as the text does: what looks at all
- * that follows, at each of its words, would not end before the limit of time of a test. */
+/* Tests that a text of a megabyte is refused or taken in a time that grows as the text does. A
+ * parser that looked at all that follows, at each word, would not end within the time limit of a
+ * test. */
 #include "value_is.h"
 
 #include "arrival_text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units and numbers in the spellings that people use. */
+/* Tests units and numbers in the spellings that people use. */
 #include <stdio.h>
 
 #include "value_is.h"
@@ -9,7 +9,8 @@ static const struct vspec v_rate = {.type = &vt_rate}, v_dur = {.type = &vt_dura
 static const struct vspec v_size = {.type = &vt_size, .min = 64, .max = 1518},
 			  v_speed = {.type = &vt_speed};
 
-/* As people write them, where there is one meaning; and what has two stays refused. */
+/* Spellings with one meaning are taken as people write them. Those with two meanings are
+ * refused. */
 static const struct vspec v_seconds = {.type = &vt_seconds}, v_share = {.type = &vt_share};
 static const struct {
 	const struct vspec *s;
@@ -74,11 +75,11 @@ static void test_spellings(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(spellings); i++)
 		is(spellings[i].s, spellings[i].text, spellings[i].canon);
-	/* bytes, or bits? */
+	/* This might be bytes or bits. */
 	not(&v_rate, "1GBps", -EINVAL, 1, "did you mean \"Gbps\"");
 	not(&v_rate, "1 GB/s", -EINVAL, 2, "ends in");
 	not(&v_speed, "1GB/s", -EINVAL, 1, "ends in");
-	/* a thousandth or a million, minutes or millions */
+	/* This might be a thousandth or a million, minutes or millions. */
 	not(&v_dur, "5M", -EINVAL, 1, "did you mean \"m\"");
 	not(&v_dur, "5MS", -EINVAL, 1, "did you mean \"ms\"");
 	not(&v_speed, "100m", -EINVAL, 3, "did you mean \"M\"");
@@ -88,7 +89,7 @@ static void test_spellings(void **state)
 	not(&v_rate, "1 000pps", -EINVAL, 2, "more after");
 	not(&v_rate, "max %", -EINVAL, 0, "not a rate");
 	not(&v_rate, "200 %", -ERANGE, 0, "100%");
-	/* columns are those of what was typed */
+	/* Columns are those of the text that was typed. */
 	not(&v_rate, "1 Mpps..2 Gbps over 1 s", -EINVAL, 8, "different units");
 }
 
@@ -98,8 +99,8 @@ static uint64_t next(uint64_t *seed)
 	return *seed >> 33;
 }
 
-/* A number with its unit says the same with blanks, in any case that does not matter, and with an
- * exponent. */
+/* A number with its unit means the same with blanks, in any case where case does not matter, and
+ * with an exponent. */
 static void test_random_spellings(void **state)
 {
 	static const struct {

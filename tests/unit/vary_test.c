@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Variations against a plain simulation of their definition. */
+/* Compares variations with a plain simulation of their definition. */
 #include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static vary_u rnd_bits(unsigned bits)
 	return bits >= 128 ? v : v & (((vary_u)1 << bits) - 1);
 }
 
-/* The words of the header, one step after the other. */
+/* Simulates what the header defines, one step after the other. */
 struct sim {
 	const struct vary *v;
 	uint64_t turn, o;
@@ -62,7 +62,7 @@ static struct sim sim_start(const struct vary *v)
 
 static vary_u numbers[64];
 
-/* Any range or list, small ones more often: they wrap. */
+/* Makes any range or list. Small ones are more frequent, because they wrap. */
 static struct vary any(void)
 {
 	struct vary v = {.bits = (uint8_t)(1 + rnd() % 128),
@@ -110,8 +110,8 @@ static void tell(const struct vary *v, const char *what, uint64_t o)
 		(unsigned long long)(v->step >> 64), (unsigned long long)v->step);
 }
 
-/* What W workers make, each in strides of its own, is what one would: every ordinal once, with its
- * value. */
+/* W workers, each in strides of its own, make together what one would make: every ordinal once,
+ * with its value. */
 static void test_order(void **state)
 {
 	(void)state;
@@ -134,7 +134,7 @@ static void test_order(void **state)
 	}
 }
 
-/* The values of a range are all of its lattice within the bounds and nothing else. */
+/* The values of a range are all values of its lattice within the bounds, and no others. */
 static void test_cover(void **state)
 {
 	(void)state;
@@ -182,7 +182,7 @@ static void test_period(void **state)
 			if (vary_at(&v, o) != vary_at(&v, o + p))
 				tell(&v, "not its period", o);
 		}
-		/* no shorter one: the first value comes once */
+		/* There is no shorter period: the first value comes once. */
 		for (uint64_t o = v.div; v.kind == VARY_RANGE && p > 1 && o < p && o < 300;
 		     o += v.div)
 			if (vary_at(&v, o) == vary_at(&v, 0))
@@ -204,7 +204,7 @@ static void test_steps(void **state)
 			if (vary_at(&v, o + (i + 1) * stride) - vary_at(&v, o + i * stride) !=
 			    delta)
 				tell(&v, "not that step", o + i * stride);
-		/* the last of them too */
+		/* This holds for the last of them too. */
 		if (n > 200 && n < (1ull << 50) / stride &&
 		    vary_at(&v, o + n * stride) - vary_at(&v, o + (n - 1) * stride) != delta)
 			tell(&v, "not that step in the end", o);
@@ -213,7 +213,7 @@ static void test_steps(void **state)
 	assert_true(many > 1000);
 }
 
-/* A range that nothing cuts short goes on to its wrap. */
+/* The steps of a range go on to its wrap, if nothing cuts them short. */
 static void test_steps_reach(void **state)
 {
 	struct vary v = {.kind = VARY_RANGE,
@@ -228,7 +228,8 @@ static void test_steps_reach(void **state)
 	(void)state;
 	assert_int_equal(vary_steps(&v, 0, 1, &delta), 59999);
 	assert_true(delta == 1);
-	assert_int_equal(vary_steps(&v, 59999, 1, &delta), 1); /* over the wrap, all the way back */
+	/* this is over the wrap, all the way back */
+	assert_int_equal(vary_steps(&v, 59999, 1, &delta), 1);
 	assert_true(delta == (vary_u)0 - 59999);
 	assert_int_equal(vary_steps(&v, 60000, 4, &delta), 14999);
 	assert_true(delta == 4);
@@ -295,7 +296,7 @@ static void test_extremes(void **state)
 		.kind = VARY_RANGE, .bits = 8, .lo = 7, .hi = 7, .first = 7, .step = 1, .div = 3};
 	assert_true(vary_at(&one, 99) == 7);
 	assert_int_equal(vary_period(&one), 1);
-	/* off its own lattice: 5 9, then 2 6 10 2 6 10 */
+	/* The start is not on the lattice of the bounds: 5 9, then 2 6 10 2 6 10. */
 	struct vary off = {
 		.kind = VARY_RANGE, .bits = 8, .lo = 2, .hi = 10, .first = 5, .step = 4, .div = 1};
 	static const unsigned want[] = {5, 9, 2, 6, 10, 2, 6, 10};
@@ -304,7 +305,8 @@ static void test_extremes(void **state)
 	assert_int_equal(vary_period(&off), 0);
 }
 
-/* Known values, worked out apart from this code: a plan must mean the same in every version. */
+/* These are known values, worked out apart from this code, because the same settings must mean the
+ * same in every version. */
 static void test_random(void **state)
 {
 	struct vary v = {.kind = VARY_RANDOM, .bits = 16, .lo = 10, .hi = 19, .seed = 42, .div = 1};
@@ -328,7 +330,7 @@ static void test_random(void **state)
 	v.div = 5;
 	assert_int_equal(vary_period(&v), 35);
 	assert_true(vary_at(&v, 4) == vary_at(&v, 0));
-	/* bits of every width reach both ends */
+	/* Bits of every width reach both ends. */
 	for (unsigned bits = 1; bits <= 128; bits++) {
 		struct vary w = {.kind = VARY_RANDOM, .bits = (uint8_t)bits, .seed = 9, .div = 1};
 		w.hi = bits == 128 ? ~(vary_u)0 : ((vary_u)1 << bits) - 1;
@@ -349,10 +351,11 @@ static void test_random(void **state)
 	}
 }
 
-/* The number of n words of 32 bits, times span, without its last n words: as on paper. */
+/* Multiplies the number of n words of 32 bits by span, as on paper, and returns the product without
+ * its last n words. */
 static vary_u product(const uint32_t *word, unsigned n, vary_u span)
 {
-	uint32_t p[10] = {0}; /* least first */
+	uint32_t p[10] = {0}; /* the least word first */
 
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t carry = 0;
@@ -369,8 +372,8 @@ static vary_u product(const uint32_t *word, unsigned n, vary_u span)
 	return x;
 }
 
-/* All inputs of few bits onto each number of values: none gets more than one input more than
- * another. */
+/* All inputs of few bits are mapped onto each number of values. No value gets more than one input
+ * more than another. */
 static void test_map(void **state)
 {
 	(void)state;
@@ -391,15 +394,15 @@ static void test_map(void **state)
 		}
 }
 
-/* The code is this map at every width: few bits anywhere in the words that make a value, times as
- * few anywhere in its span; and any words. */
+/* The code does this map at every width. It is tested with few bits anywhere in the words that make
+ * a value, times as few anywhere in its span, and with any words. */
 static void test_map_of_words(void **state)
 {
 	(void)state;
 	for (unsigned n = 2; n <= 5; n++)
 		for (unsigned at = 0; at + 8 <= 32 * n; at++)
 			for (unsigned round = 0; round < 64; round++) {
-				/* x * m << (at + up) is x * m << (32 n - 8) */
+				/* Here x * m << (at + up) is x * m << (32 n - 8). */
 				unsigned up = 32 * n - 8 - at;
 				uint32_t word[5] = {0}, x = (uint32_t)rnd() & 255,
 					 m = 1 + ((uint32_t)rnd() & 255);
@@ -425,7 +428,7 @@ static void test_map_of_words(void **state)
 	}
 }
 
-/* A value of a field is that of its words. */
+/* The value of a field is that of its words. */
 static void test_random_words(void **state)
 {
 	(void)state;
@@ -451,8 +454,8 @@ static void test_random_words(void **state)
 		}
 }
 
-/* Pearson's sum over n draws into equally likely cells. A limit that six standard deviations keep
- * away from chance. */
+/* Checks Pearson's sum over n draws into equally likely cells. The limit is so high that chance
+ * would have to be six standard deviations off. */
 static void judge(const uint32_t *cell, unsigned ncells, uint64_t n, vary_u span, const char *what,
 		  unsigned by)
 {
@@ -468,8 +471,8 @@ static void judge(const uint32_t *cell, unsigned ncells, uint64_t n, vary_u span
 
 #define DRAWS 200000
 
-/* Residues by small primes, by powers of two and by place; of each value, and of each with the
- * next. */
+/* Values are uniform by their residues by small primes and by powers of two and by their place,
+ * each value alone and together with the next one. */
 static void test_uniform(void **state)
 {
 	static const unsigned by[] = {2, 3, 5, 7, 11, 13, 16, 64, 251};
@@ -481,7 +484,8 @@ static void test_uniform(void **state)
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(widths); i++) {
 		unsigned m = odd[i % ARRAY_SIZE(odd)], digits = 32 - (unsigned)__builtin_clz(m);
-		/* 0..191.255.255.255 is 3 << 30; odd numbers of values just below */
+		/* 0..191.255.255.255 is 3 << 30 values. Others have odd numbers of values just
+		 * below a power of two. */
 		vary_u span = digits < widths[i] ? ((vary_u)m << (widths[i] - digits)) - i % 2 : 3;
 		struct vary v = {.kind = VARY_RANDOM,
 				 .bits = (uint8_t)widths[i],
@@ -494,7 +498,7 @@ static void test_uniform(void **state)
 		for (unsigned b = 0; b < ARRAY_SIZE(by); b++) {
 			uint32_t rest[251] = {0}, place[251] = {0}, pair[251] = {0}, n = by[b];
 			unsigned side = n < 16 ? n : 15;
-			/* residues of few values are not equally likely */
+			/* The residues of few values are not equally likely. */
 			if (span < 4096 * (vary_u)n)
 				continue;
 			for (unsigned o = 0; o < DRAWS; o++) {
@@ -512,7 +516,7 @@ static void test_uniform(void **state)
 	}
 }
 
-/* Few values: each by itself. */
+/* If there are few values, each is counted by itself. */
 static void test_uniform_few(void **state)
 {
 	(void)state;

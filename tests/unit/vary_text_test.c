@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts of variations and of frame sizes: what they mean, how they print, what is refused and
- * why. */
+/* Tests the texts of variations and of frame sizes: what they mean, how they print, what is refused
+ * and why. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,14 +61,14 @@ static uint64_t rnd(void)
 	return *s ^= *s << 17;
 }
 
-/* The value is looked at afterwards. */
+/* Checks how a text prints. The value stays for the caller to look at. */
 static void same(const struct vspec *s, const char *text, const char *canon)
 {
 	is(s, text, canon);
 	assert_int_equal(vt_vary.parse(s, text, &value, NULL), 0);
 }
 
-/* The first values, as text. */
+/* Checks the first values of a variation, as text. */
 static void gives(const struct vspec *s, const char *text, unsigned n, const char *values)
 {
 	struct sbuf out = {0};
@@ -384,8 +384,8 @@ static void test_sizes(void **state)
 	not(&v_sizes, "64 step 2", -EINVAL, 3, "single size");
 }
 
-/* Random texts out of the pieces that variations are made of: what parses, prints and parses to the
- * same function. */
+/* Random texts are made of pieces of variations. What parses must print, and parse to the same
+ * function again. */
 static void test_round_trip(void **state)
 {
 	static const char *const piece[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One load in all units, for RFC 2544's frame sizes on links of 10 Mbit/s to 800 Gbit/s, against
- * integers: frames/s are speed over bits on the wire. */
+/* Tests one load in all units, for RFC 2544's frame sizes on links of 10 Mbit/s to 800 Gbit/s, and
+ * compares it with integers: frames/s are speed over bits on the wire. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,8 +22,8 @@ static bool near(double got, double want)
 	return fabs(got - want) <= 1e-15 * fabs(want) * 3;
 }
 
-/* RFC 2544 appendix B: whole frames/s on 10 Mbit/s. A second of 100 % has them all; no other link
- * has another ratio. */
+/* RFC 2544 appendix B has whole frames/s on 10 Mbit/s. A second of 100 % sends all of them, and no
+ * other link has another ratio. */
 static void test_line_rate(void **state)
 {
 	static const uint64_t appendix_b[] = {14880, 8445, 4528, 2349, 1586, 1197, 961, 812};
@@ -36,20 +36,20 @@ static void test_line_rate(void **state)
 			if (bps == 10000000)
 				assert_int_equal((uint64_t)pps, appendix_b[i]);
 			assert_int_equal((uint64_t)pps, bps / bits);
-			/* pps x bits = speed: off by less than a bit in 2^50 */
+			/* pps x bits is the speed, off by at most a bit in 2^52. */
 			assert_true(fabsl((long double)pps * (long double)bits -
 					  (long double)bps) <= (long double)bps * 0x1p-52L);
 			assert_true(near(wire_gap_ns(pps),
 					 (double)bits * 1000 / (double)speed_mbps[g]));
-			/* deadlines in [0, 1 s) and in a minute: frame k at k x bits / speed,
-			 * exactly */
+			/* The deadlines in [0, 1 s) and in a minute are those of frames k at k x
+			 * bits / speed, exactly. */
 			assert_int_equal(pace_frames(pps, 1000000000), (bps + bits - 1) / bits);
 			assert_int_equal(pace_frames(pps, 60000000000),
 					 (uint64_t)(((u128)bps * 60 + bits - 1) / bits));
 		}
 }
 
-/* v of any unit is the same load in any other, and back. */
+/* A value in any unit is the same load in any other, and back. */
 static void test_round_trip(void **state)
 {
 	static const enum wire_unit unit[] = {WIRE_PPS, WIRE_PERCENT, WIRE_L1_BPS, WIRE_L2_BPS};
@@ -79,7 +79,8 @@ static void test_round_trip(void **state)
 			}
 }
 
-/* And as text: what a value prints is read as the same value, so the same load. */
+/* This holds for text too: what a value prints is read as the same value, so it is the same
+ * load. */
 static void test_text(void **state)
 {
 	static const struct {
@@ -111,11 +112,12 @@ static void test_text(void **state)
 			}
 }
 
-/* Sizes that are means of several. */
+/* Sizes may be means of several. */
 static void test_means(void **state)
 {
 	(void)state;
-	/* IMIX 7:4:1 of 64, 570, 1518: 4246 bytes in 12 frames; 12 more of overhead each */
+	/* IMIX has 64, 570 and 1518 bytes in the ratio 7:4:1, with overhead on the wire for each of
+	 * the 12 frames. */
 	double mean = (7 * 64 + 4 * 570 + 1518) / 12.0, bits = (7 * 84 + 4 * 590 + 1538) * 8;
 
 	assert_true(near(wire_most_pps(1e10, mean), 12e10 / bits));

@@ -9,7 +9,7 @@
 #include "page_flow.h"
 
 #define LABEL_COLS 13
-#define PORT_COLS 24 /* at least so many for a port; where there are fewer: config_narrow() */
+#define PORT_COLS 24 /* least columns for a port; where there are fewer, config_narrow() draws */
 #define MOST_COLS 56
 #define GAP 2
 #define LCORES 1024 /* more than DPDK has */
@@ -175,7 +175,7 @@ static const struct fact {
 	text_fn *text;
 	enum role role;
 } facts[] = {
-	/* the most important first: the end may be out of sight */
+	/* The most important facts stand first, because the end may be out of sight. */
 	{"link", t_link, ROLE_PORT_LINK},
 	{"driver", t_driver, ROLE_PORT_DATA},
 	{"device", t_spec, ROLE_PORT_DATA},
@@ -207,7 +207,7 @@ static bool config_selected(const struct page_in *in, const json_t *port)
 	return page_num(port, "port", -1) == in->port;
 }
 
-/* True when any of these ports has this fact. */
+/* Returns true when any of these ports has this fact. */
 static bool worth_a_row(const struct page_in *in, const struct fact *x, const json_t *list,
 			unsigned first, unsigned n)
 {
@@ -223,8 +223,8 @@ static bool worth_a_row(const struct page_in *in, const struct fact *x, const js
 	return any;
 }
 
-/* Draws one port in all the columns there are. A value stands behind its label, or below it where
- * it is long. */
+/* Draws one port in all the columns that there are. A value stands behind its label or, if it is
+ * long, below it. */
 static void config_narrow(const struct page_in *in, const json_t *list, unsigned at, struct flow *f)
 {
 	const json_t *port = json_array_get(list, at);

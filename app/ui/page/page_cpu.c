@@ -19,7 +19,8 @@ struct line {
 	enum role role;
 };
 
-/* A queue and the lcores of its workers: [0] receives, [1] sends; NAN: there is none. */
+/* A queue and the lcores of its workers: worker[0] receives, worker[1] sends. NAN: there is
+ * none. */
 struct served {
 	double port, queue, worker[2];
 };
@@ -187,14 +188,15 @@ static void add_text(struct line **list, unsigned *n, enum role role, const char
 	l->role = role;
 }
 
-/* A CPU of the snapshot, with what is compared often looked up once. */
+/* A CPU of the snapshot. What is compared often is looked up once and kept here. */
 struct place {
 	int cpu, socket, core, node;
 	const char *governor; /* "": not known */
 	const json_t *json;
 };
 
-/* Appends the lcores that run on a CPU: " control", " lcore 3", or several if CPUs are few. */
+/* Appends the lcores that run on a CPU: " control", " lcore 3", or several of them where CPUs are
+ * few. */
 static void add_lcores(const json_t *cpu, struct sbuf *out)
 {
 	const json_t *list = json_object_get(cpu, "lcores"), *lcore;
@@ -211,8 +213,8 @@ static void add_lcores(const json_t *cpu, struct sbuf *out)
 	}
 }
 
-/* The CPUs of the core of p[from] and the lcores that run on them: "core 3: 3 lcore 3, 11". The
- * caller frees it. */
+/* Returns the CPUs of the core of p[from] and the lcores that run on them as text: "core 3: 3 lcore
+ * 3, 11". The caller frees it. */
 static char *core_text(const struct place *p, unsigned n, unsigned from)
 {
 	struct sbuf b = {0};
@@ -227,7 +229,7 @@ static char *core_text(const struct place *p, unsigned n, unsigned from)
 	return b.s;
 }
 
-/* True when p[at] is the first CPU of its socket; core: of its core. */
+/* Returns true when p[at] is the first CPU of its socket or, if `core` is set, of its core. */
 static bool first_of(const struct place *p, unsigned at, bool core)
 {
 	for (unsigned i = 0; i < at; i++)
@@ -317,8 +319,8 @@ static void add_isolated(struct line **list, unsigned *n, const struct place *p,
 	sbuf_free(&b);
 }
 
-/* Adds "Governor powersave: CPUs 0-7" for each governor. It is a warning unless it is
- * "performance", because others change the clock of a CPU while it measures. */
+/* Adds a line "Governor powersave: CPUs 0-7" for each governor. The line is a warning unless the
+ * governor is "performance", because others change the clock of a CPU while it measures. */
 static void add_governors(struct line **list, unsigned *n, const struct place *p, unsigned ncpus)
 {
 	for (unsigned i = 0; i < ncpus; i++) {
@@ -384,7 +386,7 @@ static void add_topology(struct line **list, unsigned *n, const json_t *cpu, int
 	free(p);
 }
 
-/* All queues of ports in use, with their workers. The caller frees them. */
+/* Returns all queues of ports in use, with their workers. The caller frees the array. */
 static struct served *who_serves(const json_t *snap, unsigned *n)
 {
 	struct served *all = NULL;

@@ -12,7 +12,7 @@
 #define NAME_COLS 13 /* columns for the name and offset of a header, before its fields */
 #define HEX_COLS 76  /* columns for a line of 16 bytes */
 #define GAP 3
-#define AIRY 20 /* a grid of so many rows has blank ones between the areas */
+#define AIRY 20 /* from this many rows on, a blank row stands between the areas */
 
 static bool has_name(const json_t *list, const char *name)
 {
@@ -25,7 +25,8 @@ static bool has_name(const json_t *list, const char *name)
 	return false;
 }
 
-/* Says whether a field varies. The frame lists fields as settings name them: "ipv4[2].src". */
+/* Says whether a field varies, or follows from fields that do. The frame lists fields as settings
+ * name them: "ipv4[2].src". */
 static enum pair_mark field_mark(const json_t *frame, size_t header, const char *field)
 {
 	const json_t *headers = json_object_get(frame, "headers");
@@ -44,7 +45,8 @@ static enum pair_mark field_mark(const json_t *frame, size_t header, const char 
 								   : PAIR_FIXED;
 }
 
-/* Whether a checksum is right: the object has FIELD_ok beside FIELD. */
+/* Returns a word that says whether a checksum is right. The object has FIELD_ok beside FIELD for
+ * this. */
 static const char *sum_word(const json_t *fields, const char *field)
 {
 	char key[64];
@@ -163,7 +165,7 @@ static int frame_nibble(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Marks the bytes of runs, which is an array of [offset, length]. */
+/* Marks the bytes that lie in the runs, an array of [offset, length]. */
 static void mark_bytes(const json_t *runs, enum pair_mark what, uint8_t *mark, size_t len)
 {
 	const json_t *run;
@@ -177,8 +179,8 @@ static void mark_bytes(const json_t *runs, enum pair_mark what, uint8_t *mark, s
 	}
 }
 
-/* Draws a line: the offset, `per` bytes, and their characters. Bytes that vary are in brackets,
- * which stand in the gaps between bytes. */
+/* Draws a line: the offset, `per` bytes, and their characters. Bytes that vary are in [ ], and
+ * bytes that follow from them in ( ), which stand in the gaps between bytes. */
 static void hex_line(struct flow *f, const char *hex, const uint8_t *mark, size_t at, size_t len,
 		     int per)
 {

@@ -16,7 +16,7 @@
 #define PORT 34       /* room for the whole history in braille */
 #define PORT_LEAST 14 /* room for a pair of rates, "14.88M/14.88M" */
 #define NS_PER_S 1e9
-#define LASTING 3 /* a difference has lasted for so many full intervals */
+#define LASTING 3 /* a difference lasts when it was there in this many full intervals */
 #define RANK_RATE 10
 #define RANK_LOSS 50
 
@@ -33,14 +33,15 @@ struct cell {
 
 struct row {
 	const char *label, *narrow; /* at most LABEL - 1 and LABEL_LEAST - 1 characters */
-	int rank;                   /* where there is no room the highest goes first */
+	/* where there is no room, the row with the highest rank goes first */
+	int rank;
 	enum role label_role, role;
 	void (*fill)(const struct row *, struct cell *);
 	const char *a, *b; /* paths in a port of the snapshot, or keys of "brief" */
-	const char *fmt;   /* of rows of text: 'a' and 'b' in it stand for the values */
+	const char *fmt;   /* for rows of text: 'a' and 'b' in it stand for the values */
 };
 
-/* The value at a path in the port, or the sum over all ports. NAN: there is none. */
+/* Returns the value at a path in the port, or the sum over all ports. NAN: there is none. */
 static double main_number(const struct cell *c, const char *path)
 {
 	double sum = NAN;
@@ -55,9 +56,8 @@ static double main_number(const struct cell *c, const char *path)
 	return sum;
 }
 
-/* As main_number(), but a count with all its digits, which a double cannot hold. False: it is not
- * known,
- * or has more than 63 bits. */
+/* Does the same as main_number() for a count with all its digits, which a double cannot hold.
+ * Returns false when the count is not known or has more than 63 bits. */
 static bool main_count(const struct cell *c, const char *path, json_int_t *sum)
 {
 	bool known = false;
@@ -74,7 +74,7 @@ static bool main_count(const struct cell *c, const char *path, json_int_t *sum)
 	return known;
 }
 
-#define ALL_DIGITS 5 /* means all digits of a count; four and fewer: so many, with a unit */
+#define ALL_DIGITS 5 /* means all digits of a count; fewer are that many digits with a unit */
 
 static void add_count(const struct cell *c, const char *path, int digits, struct sbuf *out)
 {
@@ -197,15 +197,15 @@ static void fill_state(const struct row *r, struct cell *c)
 		sbuf_add(&c->text, page_str(c->port, r->a, "-"));
 }
 
-/* The rate that a port is asked for and the one that it sends, in frames/s. max: it is asked for as
- * much as it can. */
+/* The rate that a port is asked for and the one that it sends, in frames/s. max: it is asked to
+ * send as fast as it can. */
 struct load {
 	double asked, offered;
 	bool max, differs;
 };
 
-/* True when each of the last LASTING intervals was off by 0.1 % or more, in the same direction. A
- * single one that is off is only an interruption. */
+/* Returns true when each of the last LASTING intervals was off by 0.1 % or more, in the same
+ * direction. A single interval that is off is only an interruption. */
 static bool main_lasts(const json_t *port, double asked)
 {
 	const json_t *sent = out_get(port, "history.tx_pps");
@@ -222,10 +222,10 @@ static bool main_lasts(const json_t *port, double asked)
 	return more == LASTING || less == LASTING;
 }
 
-/* Compares what a port is asked for with what it sends. While it sends, that is the rate of the
+/* Compares what a port is asked for with what it sends. While it sends, this is the rate of the
  * last full interval; before there is one, and after the run, it is the mean of the run. An
- * interval in which the rate was changed is not compared. A difference of less than one frame in
- * the time of the measurement is none. */
+ * interval in which the rate was changed is not compared. A difference of one frame or less in the
+ * time of the measurement does not count. */
 static void load_of(const json_t *port, struct load *l)
 {
 	double seconds = page_num(port, "run.duration_ns", 0) / NS_PER_S,
@@ -274,8 +274,8 @@ static void fill_load(const struct row *r, struct cell *c)
 	c->warn = sum.differs;
 }
 
-/* draw_trend() draws trends, over several rows: the first row names the history, and those below it
- * give its curve more room. */
+/* Fills in nothing: draw_trend() draws trends over several rows. The first row names the history,
+ * and the rows below it give its curve more room. */
 static void fill_trend(const struct row *r, struct cell *c)
 {
 	(void)r;
@@ -302,7 +302,7 @@ static void fill_queues(const struct row *r, struct cell *c)
  * can be left out. */
 enum brief { BRIEF_ALL, BRIEF_NO_BLANKS, BRIEF_NO_FOREVER, BRIEFS };
 
-/* Adds a setting. False: the port does not have it. */
+/* Adds a setting. Returns false when the port does not have it. */
 static bool add_brief(const struct row *r, struct cell *c, enum brief brief)
 {
 	bool any = false, rate_alone = brief == BRIEF_NO_FOREVER &&
@@ -384,7 +384,7 @@ static void fill_address(const struct row *r, struct cell *c)
 			"rx.sizes." key, "tx.sizes." key \
 	}
 
-/* A line that names the rows below it. */
+/* A row that names the rows below it. */
 #define HEADING(name, rank) \
 	{ \
 		name, name, rank, ROLE_SEP_TEXT, ROLE_SEP_DASH, NULL \
@@ -547,7 +547,7 @@ static void draw_trend(const struct page_in *in, const struct row *r, const stru
 	sbuf_free(&b);
 }
 
-/* True for a row that only gives the curve above it more room. */
+/* Returns true for a row that only gives the curve above it more room. */
 static bool is_more(const struct row *r)
 {
 	return r->fill == fill_trend && r->a == NULL;
@@ -578,8 +578,9 @@ static void draw_cell(const struct row *r, struct cell *c, struct grid *g, int r
 		grid_select(g, row, col, c->width);
 }
 
-/* The rank of a row. Losses that have occurred, on whichever port, stay longer than those that have
- * not. Where there is one row for one port it is the rate, because the head line names the port. */
+/* Returns the rank of a row. Losses that have occurred, on whichever port, stay longer than those
+ * that have not. If there is only one row, for one port (one), it is that of the rate, because the
+ * head line names the port. */
 static int rank_of(const struct row *r, const struct cell *all, bool one)
 {
 	if (one && (r->fill == fill_name || r->rank == RANK_RATE))

@@ -41,7 +41,8 @@ struct col {
 	bool loss;           /* the value ought to be 0 */
 };
 
-/* The sum of a value over the queues of a port; *n: how many of them have it. NAN: none has. */
+/* Returns the sum of a value over the queues of a port; *n says how many of them have it. NAN: none
+ * has. */
 static double queue_num(const json_t *port, const char *path, unsigned *n)
 {
 	const json_t *q;
@@ -80,7 +81,7 @@ static bool queues_uneven(double v, double mean, unsigned queues)
 	       (v < UNEVEN_LOW * mean || v > UNEVEN_HIGH * mean);
 }
 
-/* True when any queue of the port is out of balance. */
+/* Returns true when any queue of the port is out of balance. */
 static bool any_uneven(const struct entry *e, const char *path, double mean, unsigned queues)
 {
 	const json_t *q;
@@ -128,13 +129,14 @@ static void draw_rate(const struct col *col, const struct cell *c)
 		grid_put(c->g, c->row, c->col + c->width - 1, 1, ROLE_WARN, "!");
 }
 
-/* The share of its port's rate that a queue has. NAN: there is nothing to compare it with. */
+/* Returns the share of its port's rate that a queue has. NAN: there is nothing to compare it
+ * with. */
 static double share_of(const struct col *col, const struct entry *e)
 {
 	double mean = is_rx(col) ? e->rx_mean : e->tx_mean;
 	unsigned queues = is_rx(col) ? e->rx_queues : e->tx_queues;
 
-	/* The share of an only queue says nothing. */
+	/* If a port has only one queue, its share says nothing. */
 	if (e->queue == NULL || !(mean > 0) || queues < 2)
 		return NAN;
 	return queues_value(col, e) / (mean * queues);
@@ -195,7 +197,7 @@ static void draw_si(const struct col *col, const struct cell *c)
 	page_put_si(c->g, c->row, c->col, c->width, col->loss && v > 0 ? ROLE_WARN : role, v);
 }
 
-/* The rows of ports have no cycles: a sum of them says nothing. */
+/* Draws the cycles of a queue. The rows of ports have none, because a sum of them says nothing. */
 static void draw_cycles(const struct col *col, const struct cell *c)
 {
 	if (c->e->queue != NULL)
@@ -277,8 +279,8 @@ static const struct col cols[] = {
 };
 #define NCOLS ARRAY_SIZE(cols)
 
-/* The rows of the ports from in->first on and of their queues. *nports: how many ports there are in
- * all. The caller frees them. */
+/* Returns the rows of the ports from in->first on and of their queues. *nports says how many ports
+ * there are in all. The caller frees the array. */
 static struct entry *queues_entries(const struct page_in *in, unsigned *n, unsigned *nports)
 {
 	const json_t **port = page_ports(in->snap, nports), *q;
@@ -306,7 +308,7 @@ static struct entry *queues_entries(const struct page_in *in, unsigned *n, unsig
 	return list;
 }
 
-/* Which sides have several queues on some port. Other sides have no balance to show. */
+/* Says which sides have several queues on some port. A side that has not has no balance to show. */
 struct sides {
 	bool rx, tx;
 };
@@ -342,7 +344,8 @@ static void lay_out(int room, struct sides several, int *width, int *at)
 
 	for (size_t i = 0; i < NCOLS; i++) {
 		gone[i] = of_balance(&cols[i]) && !is_rx(&cols[i]) && !several.tx;
-		width[i] = gone[i] ? -GAP : cols[i].width; /* neither it nor its gap takes room */
+		/* neither the column nor its gap takes room */
+		width[i] = gone[i] ? -GAP : cols[i].width;
 		rank[i] = cols[i].rank;
 	}
 	page_fit(width, rank, NCOLS, GAP, room, at);
@@ -388,8 +391,8 @@ static void draw_titles(struct grid *g, struct sides several, const int *width, 
 	}
 }
 
-/* How many rows those ports take that have room with all their queues, but at least those of the
- * first port. The other ports are shown when the user pages to them. */
+/* Returns how many rows those ports take that have room with all their queues, but at least the
+ * rows of the first port. The other ports are shown when the user pages to them. */
 static unsigned whole_ports(const struct entry *list, unsigned n, int room)
 {
 	unsigned end = 0, i;

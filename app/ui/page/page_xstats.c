@@ -19,7 +19,8 @@ static const struct table_col columns[COLS] = {
 	[C_RATE] = {"per second", 10, 0, 2, true},
 };
 
-/* True when a counter counts losses. Names are the driver's, but all drivers use these words. */
+/* Returns true when a counter counts losses. Names are the driver's, but all drivers use these
+ * words. */
 static bool is_loss(const char *name)
 {
 	static const char *const words[] = {"err",        "drop", "miss",      "discard", "nombuf",
@@ -66,8 +67,8 @@ static void one_row(const struct table *t, struct grid *g, int row, int col, con
 	sbuf_free(&b);
 }
 
-/* The counters to show. *zeros and *unknown are how many are left out, because they are 0 or the
- * driver does not count them. The caller frees the array. */
+/* Returns the counters to show. *zeros and *unknown say how many are left out, because they are 0
+ * or the driver does not count them. The caller frees the array. */
 static const json_t **xstats_choose(const json_t *values, unsigned *n, unsigned *zeros,
 				    unsigned *unknown)
 {
@@ -135,7 +136,8 @@ static void xstats_draw(const struct page_in *in, struct grid *g, struct page_ou
 	unsigned across = (unsigned)((g->cols + GAP) / (whole + GAP)),
 		 room = g->rows > 2 ? (unsigned)g->rows - 2 : 0;
 	across = across == 0 ? 1 : across;
-	/* No more of them than show all without scrolling: long columns are easier to read. */
+	/* There are no more tables than are needed to show all without scrolling: long columns are
+	 * easier to read. */
 	while (across > 1 && (n + across - 2) / (across - 1) <= room)
 		across--;
 	unsigned down = (n + across - 1) / across;

@@ -28,8 +28,8 @@
 #define PRX_MULT_BITS 40 /* of ns_mult: enough from 3.91 MHz on; CLOCK_HZ_MIN is above that */
 
 /* A block of a window. A window of sequence numbers is a ring of blocks of 64 numbers each: block b
- * lies in slot b mod nblocks, and `no` says which block a slot holds: its number + 1, or 0 for
- * none. `no` is 0 too while the slot is being taken for another block, so a reader reads no, bits,
+ * lies in place b mod nblocks, and `no` says which block a place holds: its number + 1, or 0 for
+ * none. `no` is 0 too while the place is being taken for another block, so a reader reads no, bits,
  * and no again. Only numbers in the newer half of the window are marked; lower ones are late. So a
  * bit stays in the window for as long as the flow takes to send half a window, and a reader that
  * looks that often sees all bits. The block of the highest number is not in the window yet, but in

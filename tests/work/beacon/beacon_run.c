@@ -3,7 +3,7 @@
 #include "txq.h"
 
 /* Builds the newest frame, in a buffer in which the sender of streams may have left its image.
- * False: there is no buffer. */
+ * Returns false when there is no buffer. */
 static bool build(const struct beacon_state *s, const struct beacon_job *j)
 {
 	rte_be64_t number = rte_cpu_to_be_64(s->number);
@@ -52,8 +52,8 @@ static void give_up(struct beacon_state *s, struct dp_txq *q)
 	s->base.next = DP_NEVER;
 }
 
-/* The time of a frame has come. A frame that still waits is given up for it. If the worker had no
- * CPU and several times have passed, only the newest frame is sent. */
+/* Is called when the time of a frame has come. A frame that still waits is given up for it. If the
+ * worker had no CPU and several times have passed, only the newest frame is sent. */
 static unsigned beacon_due(struct dp_worker *w, const struct dp_task *t, struct dp_timer *tm,
 			   uint64_t now)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The work beacon, its workers' half: a frame leaves each 10 ms at its time, whatever else the
- * queue sends. A test work, which shows how a task uses a timer. */
+/* The workers' half of the work beacon: a frame leaves each 10 ms at its time, whatever else the
+ * queue sends. It is a test work, which shows how a task uses a timer. */
 #pragma once
 #include "dp.h"
 #include "wheel.h"

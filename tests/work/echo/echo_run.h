@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The work echo, its workers' half: a frame that comes for UDP port 7 goes back to where it came
- * from (RFC 862). A test work, which shows how a task claims frames and sends received buffers. */
+/* The workers' half of the work echo: a frame that comes for UDP port 7 goes back to where it came
+ * from (RFC 862). It is a test work, which shows how a task claims frames and sends received
+ * buffers. */
 #pragma once
 #include "dp.h"
 
