@@ -4,21 +4,22 @@
 
 #include <math.h>
 
-uint32_t hist_slots(struct hist_shape s)
+/* How many buckets a histogram of this shape has. */
+static uint32_t hist_buckets(struct hist_shape s)
 {
 	return (uint32_t)(s.top - s.bits + 1) << s.bits;
 }
 
 size_t hist_size(struct hist_shape s)
 {
-	return (sizeof(struct hist) + hist_slots(s) * sizeof(cell_t) + CACHE_LINE - 1) /
+	return (sizeof(struct hist) + hist_buckets(s) * sizeof(cell_t) + CACHE_LINE - 1) /
 	       CACHE_LINE * CACHE_LINE;
 }
 
 void hist_init(struct hist *h, struct hist_shape s)
 {
 	h->shape = s;
-	h->nslots = hist_slots(s);
+	h->nbuckets = hist_buckets(s);
 }
 
 struct hist *hist_new(struct hist_shape s)
@@ -60,9 +61,9 @@ struct hist *hist_copy(const struct hist *h)
 	return c;
 }
 
-static uint64_t slot_highest(const struct hist *h, uint32_t i)
+static uint64_t bucket_highest(const struct hist *h, uint32_t i)
 {
-	return hist_slot_begin(h->shape.bits, i) + hist_slot_width(h->shape.bits, i) - 1;
+	return hist_bucket_begin(h->shape.bits, i) + hist_bucket_width(h->shape.bits, i) - 1;
 }
 
 void hist_merge(struct hist *to, const struct hist *from)
@@ -70,14 +71,14 @@ void hist_merge(struct hist *to, const struct hist *from)
 	unsigned __int128 sum = hist_sum(to) + hist_sum(from);
 	bool same = to->shape.bits == from->shape.bits && to->shape.top == from->shape.top;
 
-	for (uint32_t i = 0; i < from->nslots; i++) {
-		uint64_t n = cell_get(&from->slot[i]);
+	for (uint32_t i = 0; i < from->nbuckets; i++) {
+		uint64_t n = cell_get(&from->bucket[i]);
 		if (n == 0)
 			continue;
 		if (same)
-			cell_add(&to->slot[i], n);
+			cell_add(&to->bucket[i], n);
 		else
-			hist_add(to, slot_highest(from, i), n);
+			hist_add(to, bucket_highest(from, i), n);
 	}
 	cell_add(&to->above, cell_get(&from->above));
 	set_sum(to, sum);
@@ -85,8 +86,8 @@ void hist_merge(struct hist *to, const struct hist *from)
 
 void hist_subtract(struct hist *from, const struct hist *base)
 {
-	for (uint32_t i = 0; i < from->nslots && i < base->nslots; i++)
-		cell_set(&from->slot[i], cell_get(&from->slot[i]) - cell_get(&base->slot[i]));
+	for (uint32_t i = 0; i < from->nbuckets && i < base->nbuckets; i++)
+		cell_set(&from->bucket[i], cell_get(&from->bucket[i]) - cell_get(&base->bucket[i]));
 	cell_set(&from->above, cell_get(&from->above) - cell_get(&base->above));
 	set_sum(from, hist_sum(from) - hist_sum(base));
 }
@@ -95,8 +96,8 @@ static uint64_t in_range(const struct hist *h)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < h->nslots; i++)
-		n += cell_get(&h->slot[i]);
+	for (uint32_t i = 0; i < h->nbuckets; i++)
+		n += cell_get(&h->bucket[i]);
 	return n;
 }
 
@@ -107,20 +108,22 @@ uint64_t hist_count(const struct hist *h)
 
 uint64_t hist_lowest(const struct hist *h, uint64_t v)
 {
-	return v >> h->shape.top != 0 ? 1ull << h->shape.top
-				      : hist_slot_begin(h->shape.bits, hist_slot(h->shape.bits, v));
+	return v >> h->shape.top != 0
+		       ? 1ull << h->shape.top
+		       : hist_bucket_begin(h->shape.bits, hist_bucket(h->shape.bits, v));
 }
 
 uint64_t hist_highest(const struct hist *h, uint64_t v)
 {
-	return v >> h->shape.top != 0 ? UINT64_MAX : slot_highest(h, hist_slot(h->shape.bits, v));
+	return v >> h->shape.top != 0 ? UINT64_MAX
+				      : bucket_highest(h, hist_bucket(h->shape.bits, v));
 }
 
 uint64_t hist_min(const struct hist *h)
 {
-	for (uint32_t i = 0; i < h->nslots; i++)
-		if (cell_get(&h->slot[i]) != 0)
-			return hist_slot_begin(h->shape.bits, i);
+	for (uint32_t i = 0; i < h->nbuckets; i++)
+		if (cell_get(&h->bucket[i]) != 0)
+			return hist_bucket_begin(h->shape.bits, i);
 	return cell_get(&h->above) != 0 ? 1ull << h->shape.top : 0;
 }
 
@@ -128,9 +131,9 @@ uint64_t hist_max(const struct hist *h)
 {
 	if (cell_get(&h->above) != 0)
 		return UINT64_MAX;
-	for (uint32_t i = h->nslots; i-- > 0;)
-		if (cell_get(&h->slot[i]) != 0)
-			return slot_highest(h, i);
+	for (uint32_t i = h->nbuckets; i-- > 0;)
+		if (cell_get(&h->bucket[i]) != 0)
+			return bucket_highest(h, i);
 	return 0;
 }
 
@@ -143,23 +146,23 @@ double hist_mean(const struct hist *h)
 
 static long double hist_middle(const struct hist *h, uint32_t i)
 {
-	return (long double)hist_slot_begin(h->shape.bits, i) +
-	       (long double)(hist_slot_width(h->shape.bits, i) - 1) / 2;
+	return (long double)hist_bucket_begin(h->shape.bits, i) +
+	       (long double)(hist_bucket_width(h->shape.bits, i) - 1) / 2;
 }
 
 double hist_stdev(const struct hist *h)
 {
 	long double sum = 0, squares = 0, n = 0;
 
-	for (uint32_t i = 0; i < h->nslots; i++) {
-		sum += (long double)cell_get(&h->slot[i]) * hist_middle(h, i);
-		n += (long double)cell_get(&h->slot[i]);
+	for (uint32_t i = 0; i < h->nbuckets; i++) {
+		sum += (long double)cell_get(&h->bucket[i]) * hist_middle(h, i);
+		n += (long double)cell_get(&h->bucket[i]);
 	}
 	if (n == 0)
 		return NAN;
-	for (uint32_t i = 0; i < h->nslots; i++) {
+	for (uint32_t i = 0; i < h->nbuckets; i++) {
 		long double away = hist_middle(h, i) - sum / n;
-		squares += (long double)cell_get(&h->slot[i]) * away * away;
+		squares += (long double)cell_get(&h->bucket[i]) * away * away;
 	}
 	return (double)sqrtl(squares / n);
 }
@@ -179,10 +182,10 @@ uint64_t hist_percentile(const struct hist *h, double percent)
 		       : 0;
 	if (rank == 0)
 		rank = 1;
-	for (uint32_t i = 0; i < h->nslots; i++) {
-		seen += cell_get(&h->slot[i]);
+	for (uint32_t i = 0; i < h->nbuckets; i++) {
+		seen += cell_get(&h->bucket[i]);
 		if (seen >= rank)
-			return slot_highest(h, i);
+			return bucket_highest(h, i);
 	}
 	return UINT64_MAX;
 }
@@ -191,8 +194,8 @@ uint64_t hist_between(const struct hist *h, uint64_t from, uint64_t to)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < h->nslots; i++)
-		if (hist_slot_begin(h->shape.bits, i) >= from && slot_highest(h, i) <= to)
-			n += cell_get(&h->slot[i]);
+	for (uint32_t i = 0; i < h->nbuckets; i++)
+		if (hist_bucket_begin(h->shape.bits, i) >= from && bucket_highest(h, i) <= to)
+			n += cell_get(&h->bucket[i]);
 	return n;
 }

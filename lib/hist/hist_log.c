@@ -15,10 +15,12 @@
 #define COOKIE_COMPRESSED 0x1c849314u
 
 /* The bits of hist_shape that each number of decimal digits stands for: with them, at least
- * 2 x 10^digits values have a slot of their own. */
+ * 2 x 10^digits values have a bucket of their own. */
 static const uint8_t bits_of_digits[] = {0, 4, 7, 10, 14};
 
-unsigned hist_log_digits(unsigned bits)
+/* The fewest decimal digits of precision (1..4) that are at least as fine as a shape with so many
+ * bits. */
+static unsigned hist_log_digits(unsigned bits)
 {
 	unsigned d = 1;
 
@@ -51,21 +53,21 @@ static void add_zigzag(struct sbuf *b, int64_t n)
 	sbuf_addc(b, (char)v);
 }
 
-/* Appends the counts from slot 0 to the last slot in use. A run of n > 1 empty slots is written as
- * the number -n. */
+/* Appends the counts from bucket 0 to the last bucket in use. A run of n > 1 empty buckets is
+ * written as the number -n. */
 static void add_counts(struct sbuf *b, const struct hist *h)
 {
 	int64_t empty = 0;
 
-	for (uint32_t i = 0; i < h->nslots; i++) {
-		if (h->slot[i] == 0) {
+	for (uint32_t i = 0; i < h->nbuckets; i++) {
+		if (h->bucket[i] == 0) {
 			empty++;
 			continue;
 		}
 		if (empty > 0)
 			add_zigzag(b, empty > 1 ? -empty : 0);
 		empty = 0;
-		add_zigzag(b, (int64_t)h->slot[i]);
+		add_zigzag(b, (int64_t)h->bucket[i]);
 	}
 }
 
@@ -78,9 +80,9 @@ static void hist_log_encode(struct sbuf *b, const struct hist *h)
 	add_counts(&counts, h);
 	add_be32(b, COOKIE);
 	add_be32(b, (uint32_t)counts.len);
-	add_be32(b, 0); /* offset by which slots are shifted: none */
+	add_be32(b, 0); /* offset by which buckets are shifted: none */
 	add_be32(b, hist_log_digits(h->shape.bits));
-	add_be64(b, 1); /* lowest value that has a slot of its own */
+	add_be64(b, 1); /* lowest value that has a bucket of its own */
 	add_be64(b, (1ull << h->shape.top) - 1);
 	memcpy(&bits, &ratio, sizeof(bits));
 	add_be64(b, bits);

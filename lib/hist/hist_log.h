@@ -3,11 +3,11 @@
  * histograms in its V2 compressed encoding.
  *
  * That encoding states a precision as 1 to 4 decimal digits, which stand for 2^4, 2^7, 2^10 and
- * 2^14 slots in each power of two. A histogram whose shape has 4, 7, 10 or 14 bits is written slot
- * by slot. Any other shape is first merged into the next finer of these, where the values of each
- * slot count as its highest value. So percentiles, maximum and counts that are read from the log
- * are those of hist.h, with its stated error, but a mean or minimum taken from the log is too high
- * by up to the width of a slot.
+ * 2^14 buckets in each power of two. A histogram whose shape has 4, 7, 10 or 14 bits is written
+ * bucket by bucket. Any other shape is first merged into the next finer of these, where the values
+ * of each bucket count as its highest value. So percentiles, maximum and counts that are read from
+ * the log are those of hist.h, with its stated error, but a mean or minimum taken from the log is
+ * too high by up to the width of a bucket.
  *
  * Values out of range are written as 2^top, the lowest that they can be (as 2^63 - 1 if top is 63,
  * because the encoding goes no further). A comment line before the interval says how many they
@@ -15,9 +15,6 @@
 #pragma once
 #include "hist.h"
 
-/* The fewest decimal digits of precision (1..4) that are at least as fine as a shape with so many
- * bits. */
-unsigned hist_log_digits(unsigned bits);
 /* Appends the lines that stand before the first interval: the version, the begin of the log
  * (start_s, seconds since the epoch), and the names of the columns. `comment` may be NULL; each of
  * its lines becomes a line that begins with '#'. */

@@ -4,7 +4,7 @@
 
   log_test.py HIST_DUMP [FILE]     with FILE: keep the log there
 
-Values are made here from fixed seeds, and what a slot is is computed here too, from the fields in the encoding alone."""
+Values are made here from fixed seeds, and what a bucket is is computed here too, from the fields in the encoding alone."""
 import base64
 import math
 import os
@@ -18,7 +18,7 @@ PERCENTS = [0.001, 1, 10, 25, 50, 75, 90, 99, 99.9, 99.99, 99.999, 100]
 
 
 class Histogram:
-    """What one line of the log decodes to: slots as {index: count}."""
+    """What one line of the log decodes to: buckets as {index: count}."""
 
     def __init__(self, text):
         packed = base64.b64decode(text, validate=True)
@@ -31,13 +31,13 @@ class Histogram:
         assert cookie & 0x10, "counts are of variable length"
         assert length == len(plain) - 40, "payload ends where it says"
         assert offset == 0 and self.lowest == 1 and self.ratio == 1.0
-        # single units up to 2 x 10^digits; then half of that many slots for each power of two
+        # single units up to 2 x 10^digits; then half of that many buckets for each power of two
         self.sub_count = 1 << math.ceil(math.log2(2 * 10**self.digits))
         self.half = self.sub_count // 2
         buckets, reach = 1, self.sub_count
         while reach <= self.highest:
             buckets, reach = buckets + 1, reach * 2
-        self.slots = (buckets + 1) * self.half
+        self.buckets = (buckets + 1) * self.half
         self.counts = self.read_counts(plain[40:])
 
     def read_counts(self, data):
@@ -45,13 +45,13 @@ class Histogram:
         while at < len(data):
             value, at = self.zigzag(data, at)
             if value < 0:
-                assert value < -1, "one empty slot is a 0"
+                assert value < -1, "one empty bucket is a 0"
                 index += -value
             else:
                 if value:
                     counts[index] = value
                 index += 1
-        assert index <= self.slots, "as many slots as the highest value needs"
+        assert index <= self.buckets, "as many buckets as the highest value needs"
         return counts
 
     @staticmethod
@@ -77,7 +77,7 @@ class Histogram:
     def end(self, index):
         return self.begin(index + 1) - 1
 
-    def slot(self, value):
+    def bucket(self, value):
         bucket = max(0, value.bit_length() - self.sub_count.bit_length() + 1)
         return bucket * self.half + (value >> bucket)
 
@@ -117,9 +117,9 @@ def cases():
     yield 10, 63, "above", [(5, 1), ((1 << 64) - 1, 1)]
 
 
-def expected_slots(h, bits, top, values):
-    """A shape of HdrHistogram keeps its slots; another one's count at the highest value of theirs, those above at the first value beyond."""
-    slots = {}
+def expected_buckets(h, bits, top, values):
+    """A shape of HdrHistogram keeps its buckets; another one's count at the highest value of theirs, those above at the first value beyond."""
+    buckets = {}
     own = (1 << bits) * 2
     for value, times in values:
         if value >> top:
@@ -127,8 +127,8 @@ def expected_slots(h, bits, top, values):
         else:
             shift = max(0, value.bit_length() - own.bit_length() + 1)
             value |= (1 << shift) - 1
-        slots[h.slot(value)] = slots.get(h.slot(value), 0) + times
-    return slots
+        buckets[h.bucket(value)] = buckets.get(h.bucket(value), 0) + times
+    return buckets
 
 
 def check(case, expect, line, number):
@@ -140,7 +140,7 @@ def check(case, expect, line, number):
     h = Histogram(text)
     assert h.digits == DIGITS[bits], (h.digits, bits)
     assert h.half >= 1 << bits, "never coarser than the histogram itself"
-    assert h.counts == expected_slots(h, bits, top, values)
+    assert h.counts == expected_buckets(h, bits, top, values)
     assert h.total() == int(count) == sum(times for _, times in values)
     if not values:
         return
@@ -157,7 +157,7 @@ def check(case, expect, line, number):
         ordered = sorted(values)
         exact = sum(v * n for v, n in ordered) / sum(n for _, n in ordered)
         assert abs(float(mean) - exact) <= exact * 1e-12
-        # a slot of the coarse shape at its highest value is at most its width off
+        # a bucket of the coarse shape at its highest value is at most its width off
         decoded = sum((h.begin(i) + h.end(i)) / 2 * n for i, n in h.counts.items()) / h.total()
         assert abs(decoded - exact) <= exact / (1 << bits) + 1e-9
     assert maximum == f"{most / 1e6:.3f}"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Histograms against sorted lists of the same values. All values come from fixed seeds. tests/hist
- * has the log read by another program. */
+/* Compares histograms with sorted lists of the same values. All values come from fixed seeds.
+ * tests/hist has the log read by another program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 static const struct hist_shape shapes[] = {{1, 2},   {1, 63},  {4, 5},   {6, 36}, {7, 40},
 					   {10, 36}, {10, 63}, {14, 20}, {14, 63}};
 
-/* splitmix64 */
+/* Returns a random number by splitmix64. */
 static uint64_t next_random(uint64_t *seed)
 {
 	uint64_t z = *seed += 0x9e3779b97f4a7c15;
@@ -83,8 +83,8 @@ static struct hist *filled(struct hist_shape s, enum kind kind, uint64_t *values
 	return h;
 }
 
-/* `got` stands for a slot that holds v: not below it, and above by less than the stated error of
- * it. */
+/* Checks that `got` stands for a bucket that holds v: it is not below v, and above v by less than
+ * the stated error. */
 static void stands_for(uint64_t got, uint64_t v, struct hist_shape s)
 {
 	if (got < v || (got - v) > v >> s.bits)
@@ -94,7 +94,7 @@ static void stands_for(uint64_t got, uint64_t v, struct hist_shape s)
 
 static void judge(const struct hist *h, const uint64_t *values, struct hist_shape s)
 {
-	/* percent and the rank it means among 100000 */
+	/* Percentages, and the rank that each means among 100000. */
 	static const struct {
 		double percent;
 		unsigned rank;
@@ -120,8 +120,8 @@ static void judge(const struct hist *h, const uint64_t *values, struct hist_shap
 		squares += ((long double)values[i] - mean) * ((long double)values[i] - mean);
 	assert_true(hist_sum(h) == exact);
 	assert_true(fabsl(hist_mean(h) - mean) <= mean * 1e-15L);
-	/* Each value is moved by at most half a slot, so their standard deviation moves by no more
-	 * than the largest such step. */
+	/* Each value is moved by at most half a bucket, so their standard deviation moves by no
+	 * more than the largest such step. */
 	long double half = (long double)(hist_highest(h, values[MANY - 1]) -
 					 hist_lowest(h, values[MANY - 1])) /
 			   2;
@@ -142,8 +142,8 @@ static void test_percentiles(void **state)
 	free(values);
 }
 
-/* Slots tile the range without gap or overlap, in order, each no wider than the stated error;
- * neighbours of edges are in theirs. */
+/* Buckets cover the range in order, without gap or overlap, each no wider than the stated error.
+ * Values beside the edges are in the right buckets. */
 static void test_edges(void **state)
 {
 	(void)state;
@@ -153,14 +153,14 @@ static void test_edges(void **state)
 		uint64_t expect = 0;
 
 		assert_int_equal(hist_size(shapes[i]) % CACHE_LINE, 0);
-		assert_true(hist_size(shapes[i]) >= sizeof(*h) + h->nslots * sizeof(cell_t));
-		for (uint32_t k = 0; k < h->nslots; k++) {
-			uint64_t low = hist_slot_begin(bits, k),
-				 high = low + hist_slot_width(bits, k) - 1;
+		assert_true(hist_size(shapes[i]) >= sizeof(*h) + h->nbuckets * sizeof(cell_t));
+		for (uint32_t k = 0; k < h->nbuckets; k++) {
+			uint64_t low = hist_bucket_begin(bits, k),
+				 high = low + hist_bucket_width(bits, k) - 1;
 			assert_true(low == expect);
-			assert_int_equal(hist_slot(bits, low), k);
-			assert_int_equal(hist_slot(bits, high), k);
-			assert_int_equal(hist_slot(bits, low + (high - low) / 2), k);
+			assert_int_equal(hist_bucket(bits, low), k);
+			assert_int_equal(hist_bucket(bits, high), k);
+			assert_int_equal(hist_bucket(bits, low + (high - low) / 2), k);
 			assert_true(hist_lowest(h, high) == low && hist_highest(h, low) == high);
 			assert_true(high - low <= low >> bits);
 			expect = high + 1;
@@ -189,7 +189,7 @@ static void test_property(void **state)
 				continue;
 			}
 			assert_true(high - low <= v >> shapes[i].bits);
-			assert_true(hist_slot(shapes[i].bits, v) < h->nslots);
+			assert_true(hist_bucket(shapes[i].bits, v) < h->nbuckets);
 		}
 		free(h);
 	}
@@ -197,11 +197,12 @@ static void test_property(void **state)
 
 static void same(const struct hist *a, const struct hist *b)
 {
-	assert_int_equal(a->nslots, b->nslots);
+	assert_int_equal(a->nbuckets, b->nbuckets);
 	assert_memory_equal(a, b, hist_size(a->shape));
 }
 
-/* (a + b) + c, a + (b + c), c + b + a; and what one histogram of all values would be. */
+/* (a + b) + c, a + (b + c) and c + b + a are the same, and are what one histogram of all values
+ * would be. */
 static void test_merge(void **state)
 {
 	struct hist_shape s = {6, 30};
@@ -236,7 +237,7 @@ static void test_merge(void **state)
 	assert_true(left->above > 0 && hist_count(left) == hist_count(part[0]) +
 								   hist_count(part[1]) +
 								   hist_count(part[2]));
-	/* and out again */
+	/* And the tail is taken out again. */
 	hist_subtract(left, tail);
 	same(left, part[0]);
 	hist_subtract(left, part[0]);
@@ -246,7 +247,8 @@ static void test_merge(void **state)
 	free(left), free(right), free(tail), free(back), free(all);
 }
 
-/* Into another shape: counts stay, percentiles are those of the coarser one. */
+/* When histograms of different shapes are merged, counts stay, and percentiles are those of the
+ * coarser shape. */
 static void test_merge_shapes(void **state)
 {
 	struct hist_shape coarse = {6, 30}, fine = {10, 36}, low = {10, 20};
@@ -269,7 +271,7 @@ static void test_merge_shapes(void **state)
 	free(a), free(b), free(c);
 }
 
-/* What came after a copy is all that remains of it. */
+/* When a copy is subtracted, only what came after it remains. */
 static void test_subtract(void **state)
 {
 	struct hist *h = hist_new((struct hist_shape){10, 36}), *base, *later = hist_new(h->shape);
@@ -277,7 +279,7 @@ static void test_subtract(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 3000; i++) {
-		uint64_t v = next_random(&seed) >> 27; /* half of them out of range */
+		uint64_t v = next_random(&seed) >> 27; /* half of the values are out of range */
 		hist_add(h, v, 1);
 		hist_add_sum(h, v >> 36 == 0 ? v : 0);
 	}
@@ -313,7 +315,7 @@ static void test_out_of_range(void **state)
 	assert_true(hist_percentile(h, 98) == 100 && hist_percentile(h, 98.1) == UINT64_MAX &&
 		    hist_percentile(h, 100) == UINT64_MAX);
 	assert_true(hist_mean(h) == 100 && hist_stdev(h) == 0);
-	/* percentages outside of what has a meaning: the nearest one that has */
+	/* A percentage that has no meaning stands for the nearest one that has. */
 	assert_true(hist_percentile(h, -5) == 100 && hist_percentile(h, 0) == 100 &&
 		    hist_percentile(h, 1000) == UINT64_MAX);
 	free(h);
@@ -324,7 +326,7 @@ static void test_between(void **state)
 	struct hist *h = hist_new((struct hist_shape){6, 30});
 
 	(void)state;
-	for (uint64_t v = 900; v < 1100; v++) /* slots of 8 up to 1024, of 16 above */
+	for (uint64_t v = 900; v < 1100; v++) /* buckets are 8 wide up to 1024, and 16 above */
 		hist_add(h, v, 1);
 	assert_int_equal(hist_between(h, 0, UINT64_MAX), 200);
 	assert_int_equal(hist_between(h, 904, 911), 8);
@@ -335,7 +337,7 @@ static void test_between(void **state)
 	free(h);
 }
 
-/* Beyond 64 bits, and what a reader makes of a sum whose halves are just changing. */
+/* The sum may have more than 64 bits, and a reader gets it right while its halves are changing. */
 static void test_sum(void **state)
 {
 	struct hist *h = hist_new((struct hist_shape){14, 63}), *twice;
@@ -357,7 +359,7 @@ static void test_sum(void **state)
 	assert_true(hist_sum(twice) == 2 * exact);
 	hist_subtract(twice, h);
 	assert_true(hist_sum(twice) == exact);
-	/* the writer is between its stores: 5 x 2^64 + 2^64 - 10, to which 30 is added */
+	/* The writer is between its stores: it adds 30 to 5 x 2^64 + 2^64 - 10. */
 	h->sum_hi = 5 | HIST_CARRY;
 	h->sum_lo = UINT64_MAX - 9;
 	assert_true(hist_sum(h) == ((unsigned __int128)5 << 64 | (UINT64_MAX - 9)));
@@ -366,7 +368,7 @@ static void test_sum(void **state)
 	free(h), free(twice);
 }
 
-/* Ranks are exact where a percentage has no exact double. */
+/* Ranks are exact even if no double is exactly the percentage. */
 static void test_ranks(void **state)
 {
 	struct hist *h = hist_new((struct hist_shape){14, 30});

@@ -130,7 +130,7 @@ static void assert_same_probes(const struct prx *x, const struct prx *singly)
 		const struct hist *a = prx_port_hist(x, (enum prx_hist)h),
 				  *b = prx_port_hist(singly, (enum prx_hist)h);
 		assert_int_equal(a->above, b->above);
-		assert_memory_equal(a->slot, b->slot, a->nslots * sizeof(a->slot[0]));
+		assert_memory_equal(a->bucket, b->bucket, a->nbuckets * sizeof(a->bucket[0]));
 		assert_true(hist_sum(a) >= hist_sum(b) &&
 			    hist_sum(a) - hist_sum(b) <= hist_count(a));
 	}

@@ -175,8 +175,8 @@ static json_t *bins_json(const struct hist *h)
 	if (h == NULL || hist_count(h) == cell_get(&h->above))
 		return json_null();
 	uint64_t low = hist_min(h) > 0 ? hist_min(h) : 1;
-	for (uint32_t i = 0; i < h->nslots; i++) {
-		uint64_t n = cell_get(&h->slot[i]), v = hist_slot_begin(h->shape.bits, i);
+	for (uint32_t i = 0; i < h->nbuckets; i++) {
+		uint64_t n = cell_get(&h->bucket[i]), v = hist_bucket_begin(h->shape.bits, i);
 		if (n == 0)
 			continue;
 		double at = v > low ? log2((double)v / (double)low) * BINS_PER_OCTAVE : 0;

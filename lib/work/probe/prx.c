@@ -50,14 +50,14 @@ static inline void count_gaps(struct prx *x, unsigned n, uint64_t now)
 
 	if (likely(x->port.last_tsc != 0)) {
 		if (likely(gap >> PRX_TOP == 0)) {
-			cell_add(&h->slot[hist_slot(PRX_PORT_BITS, gap)], 1);
+			cell_add(&h->bucket[hist_bucket(PRX_PORT_BITS, gap)], 1);
 			hist_add_sum(h, gap);
 		} else {
 			cell_add(&h->above, 1);
 		}
 		cell_add(&x->port.near[prx_nearness(target, gap)], 1);
 	}
-	cell_add(&h->slot[0], n - 1);
+	cell_add(&h->bucket[0], n - 1);
 	cell_add(&x->port.near[prx_nearness(target, 0)], n - 1);
 }
 
@@ -358,10 +358,10 @@ static inline void add_pending(struct prx *x)
 {
 	for (unsigned k = 0; k < 2; k++) {
 		struct prx_pending *s = &x->pending[k];
-		cell_t *slot = x->hist[k]->slot;
+		cell_t *bucket = x->hist[k]->bucket;
 #pragma GCC unroll 8
 		for (unsigned i = 0; i < s->n; i++)
-			cell_add(&slot[s->slot[i]], s->times);
+			cell_add(&bucket[s->slot[i]], s->times);
 		s->n = 0;
 	}
 }
@@ -391,7 +391,7 @@ static inline void add_slots(struct prx *x, enum prx_hist which, unsigned n, boo
 	s->n = same ? 1 : n;
 	s->times = same ? n - (unsigned)__builtin_popcountll(taken_off) : 1;
 	if (same)
-		__builtin_prefetch(&x->hist[which]->slot[s->slot[0]], 1);
+		__builtin_prefetch(&x->hist[which]->bucket[s->slot[0]], 1);
 	else if (unlikely(taken_off != 0))
 		drop_taken_off(s, taken_off);
 }
@@ -404,7 +404,7 @@ static inline void add_batch(struct prx *x, const struct prx_batch *b, unsigned 
 	cell_add(&x->port.probes, n - (unsigned)__builtin_popcountll(b->taken_off));
 	if (b->one_transit)
 		x->pending[PRX_ACTUAL].slot[0] =
-			hist_slot(PRX_PORT_BITS, prx_ns(x->ns_mult, b->transit[0]));
+			hist_bucket(PRX_PORT_BITS, prx_ns(x->ns_mult, b->transit[0]));
 	else
 		x->ops->slots(x->pending[PRX_ACTUAL].slot, b->transit, n, x->ns);
 	add_slots(x, PRX_ACTUAL, n, b->one_transit, b->taken_off);

@@ -22,7 +22,7 @@
 	})
 #define STORE_WORDS(at, v) _mm256_store_si256((void *)(at), _mm512_cvtepi64_epi32((__m512i)(v)))
 #define REAL(v) (reals) _mm512_cvtepu64_pd((__m512i)(v))
-/* SLOT() computes hist_slot() of a floating point number. A number below 2^PRX_PORT_BITS, the edge,
+/* SLOT() computes hist_bucket() of a floating point number. A number below 2^PRX_PORT_BITS, the edge,
  * is its own slot. From there on, the bits of exponent and upper mantissa, taken as one number,
  * grow by one from slot to slot: the slot is the edge, plus by how much they exceed those of the
  * edge. */
