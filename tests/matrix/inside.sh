@@ -64,7 +64,7 @@ for part in "$@"; do
 		[ "$variant" != arm64 ] || set -- "$@" --timeout-multiplier 10
 		;;
 	frame) set -- "$python" -m pytest -q -p no:cacheprovider tests/frame ;;
-	system) set -- "$python" -m pytest -q -p no:cacheprovider -n 2 -m "not alone" tests/system ;;
+	system) set -- "$python" -m pytest -q -p no:cacheprovider -n 3 -m "not alone" tests/system ;;
 	esac
 	"$python" tests/phase.py run "$results" "$part" -- "$@" || true
 done

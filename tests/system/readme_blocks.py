@@ -8,7 +8,7 @@ import pathlib
 import re
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-NUMBER = r"(?<![\w.:'-])-?\d+(?:'\d{3})*(?:\.\d+)?(?:[kMGT]|[num]?s|[kMGT]?[pb]ps)?%?(?![\w:'])(?!\.\d)"
+NUMBER = r"(?<![\w.:'-])-?\d+(?:'\d{3})*(?:\.\d+)?(?:e[+-]\d+)?(?:[kMGT]|[num]?s|[kMGT]?[pb]ps)?%?(?![\w:'])(?!\.\d)"
 SHOWN_PROMPT = "wirerate> "
 
 

@@ -197,6 +197,7 @@ def test_changes_while_sending_keep_the_total(live):
         assert w.quit()[0] == 0
 
 
+@pytest.mark.alone("judges when a rate is reached, which a worker that shares its CPU may never do")
 def test_a_change_is_adopted_without_a_gap(live):
     w = live([])
     w.send("set 0 size 64; set 0 rate 10kpps; start 0")
