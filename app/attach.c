@@ -30,18 +30,12 @@ struct client {
 	int signo, out_err;
 };
 
-extern const struct verb verb_shutdown, verb_quit, verb_page, verb_show_page, verb_port,
-	verb_screen, verb_on, verb_off, verb_cls, verb_geometry, verb_theme, verb_enable,
-	verb_disable;
+extern const struct verb verb_shutdown;
 
 /* Says which program runs a line. Commands about the screen or the client itself are run by this
  * program, and all others by the program that serves. */
 static enum sess_place attach_place(void *host, const char *line)
 {
-	static const struct verb *const here[] = {&verb_quit, &verb_page,   &verb_show_page,
-						  &verb_port, &verb_screen, &verb_on,
-						  &verb_off,  &verb_cls,    &verb_geometry,
-						  &verb_theme};
 	const struct app *app = host;
 	struct cmd_seen seen;
 
@@ -49,13 +43,12 @@ static enum sess_place attach_place(void *host, const char *line)
 		return SESS_THERE; /* its answer says what is wrong with the line */
 	if (seen.verb == &verb_shutdown)
 		return SESS_THERE_ENDS;
-	for (size_t i = 0; i < ARRAY_SIZE(here); i++)
-		if (seen.verb == here[i])
-			return SESS_HERE;
-	if (seen.verb == &verb_set && set_of_view(seen.setting))
+	if (seen.verb->flags & VERB_HERE)
 		return SESS_HERE;
-	if ((seen.verb == &verb_enable || seen.verb == &verb_disable) && seen.choice != NULL &&
+	if ((seen.verb->flags & VERB_SCREEN_HERE) && seen.choice != NULL &&
 	    strcmp(seen.choice, "screen") == 0)
+		return SESS_HERE;
+	if (seen.verb == &verb_set && set_of_view(seen.setting))
 		return SESS_HERE;
 	return SESS_THERE;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a work (lib/work/NAME) adds to the program. The first members are pieces of lists, which are
- * put together by place (pieces.h). The places of the program's own pieces are in set/rows.c,
- * cmd/show.c and cmd/enable.c, and those of verbs and parts in meson.build. A member that is NULL
- * adds nothing. */
+/* What a work (lib/work/NAME) or the spellings of another program (app/pktgen) add to the program.
+ * The first members are pieces of lists, which are put together by place (pieces.h). The places of
+ * the program's own pieces are in set/rows.c and cmd/verb_show.c, and those of verbs and parts in
+ * meson.build. A member that is NULL adds nothing. */
 #pragma once
 #include "cmd/show.h"
 #include "part/part.h"
@@ -13,8 +13,9 @@ struct face {
 	const struct show_row *shows;
 	const struct verb_row *verbs;
 	const struct part_row *parts;
-	const struct feature *features;
-	/* Returns true when a row of this work says nothing about this port or stream, so that
+	/* Is called once, before anything uses the verbs: completes what is made at run time. */
+	void (*make)(void);
+	/* Returns true when a row of this face says nothing about this port or stream, so that
 	 * `show settings` leaves it out. */
 	bool (*idle_row)(const struct setting *row, const struct set_obj *obj);
 	/* Appends remarks that `show plan` prints beside its table. */
@@ -28,6 +29,6 @@ struct face {
 	int (*turn)(struct cmd_run *r, const struct portset *ports, bool on, struct err *e);
 };
 
-/* The faces of all works that have one, in the order in which the build lists the works. The array
- * ends with NULL. */
+/* The faces of all works that have one, in the order in which the build lists the works, and behind
+ * them those of spellings. The array ends with NULL. */
 extern const struct face *const faces[];

@@ -158,8 +158,20 @@ static void sync_dir(int at)
 	}
 }
 
+/* Gives the new file its name. A file that has the name already loses it, if it may. */
+static int file_name(const struct place *p, const char *tmp, bool may_replace)
+{
+	if (may_replace)
+		return renameat(p->dir, tmp, p->dir, p->name.s) != 0 ? -errno : 0;
+	/* a second name is refused if it is taken; not every file system knows renameat2() */
+	if (linkat(p->dir, tmp, p->dir, p->name.s, 0) != 0)
+		return -errno;
+	unlinkat(p->dir, tmp, 0);
+	return 0;
+}
+
 static int file_swap(const struct place *p, const char *path, int fd, const char *tmp,
-		     const char *text, size_t len, struct err *e)
+		     const char *text, size_t len, bool may_replace, struct err *e)
 {
 	int rc = write_all(fd, text, len);
 
@@ -172,8 +184,8 @@ static int file_swap(const struct place *p, const char *path, int fd, const char
 	}
 	if (close(fd) != 0 && rc == 0)
 		rc = -errno;
-	if (rc == 0 && renameat(p->dir, tmp, p->dir, p->name.s) != 0)
-		rc = -errno;
+	if (rc == 0)
+		rc = file_name(p, tmp, may_replace);
 	if (rc == 0) {
 		sync_dir(p->dir);
 		return 0;
@@ -183,17 +195,24 @@ static int file_swap(const struct place *p, const char *path, int fd, const char
 		       p->old && !p->made ? "; the file is as it was" : "");
 }
 
-/* file_replace(), or, with text NULL, file_replaceable(). */
-static int write_new(const char *path, const char *text, size_t len, struct err *e)
+/* file_replace() or file_create(), or, with text NULL, whether they could. */
+static int write_new(const char *path, const char *text, size_t len, bool may_replace,
+		     struct err *e)
 {
+	struct stat st;
 	struct sbuf tmp = {0};
 	struct place p;
-	int rc = place_find(&p, path, e);
 
+	if (!may_replace && lstat(path, &st) == 0)
+		return err_set(
+			e, EINVAL,
+			"'%.400s' is there already, and nothing is written over it; give another name, or remove it first",
+			path);
+	int rc = place_find(&p, path, e);
 	if (rc == 0) {
 		int fd = rc = open_beside(&p, path, &tmp, e);
 		if (fd >= 0 && text != NULL) {
-			rc = file_swap(&p, path, fd, tmp.s, text, len, e);
+			rc = file_swap(&p, path, fd, tmp.s, text, len, may_replace, e);
 		} else if (fd >= 0) {
 			close(fd);
 			unlinkat(p.dir, tmp.s, 0);
@@ -209,12 +228,22 @@ static int write_new(const char *path, const char *text, size_t len, struct err 
 
 int file_replaceable(const char *path, struct err *e)
 {
-	return write_new(path, NULL, 0, e);
+	return write_new(path, NULL, 0, true, e);
+}
+
+int file_creatable(const char *path, struct err *e)
+{
+	return write_new(path, NULL, 0, false, e);
+}
+
+int file_create(const char *path, const char *text, size_t len, struct err *e)
+{
+	return write_new(path, text != NULL ? text : "", len, false, e);
 }
 
 int file_replace(const char *path, const char *text, size_t len, struct err *e)
 {
-	return write_new(path, text != NULL ? text : "", len, e);
+	return write_new(path, text != NULL ? text : "", len, true, e);
 }
 
 int file_make_parents(char *path)

@@ -19,5 +19,10 @@ int file_make_parents(char *path);
  * ones as a whole. A symbolic link stays a link, and permissions stay. Returns 0, or -EINVAL with
  * *e. */
 int file_replace(const char *path, const char *text, size_t len, struct err *e);
+/* Makes a new file with these contents, as a whole or not at all. A file or a link of that name is
+ * an error, and stays as it is. Returns likewise. */
+int file_create(const char *path, const char *text, size_t len, struct err *e);
+/* Says whether file_create() could succeed now, and changes nothing. Returns likewise. */
+int file_creatable(const char *path, struct err *e);
 /* Says whether file_replace() could succeed now, and changes nothing. Returns likewise. */
 int file_replaceable(const char *path, struct err *e);

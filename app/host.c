@@ -19,13 +19,6 @@ static unsigned host_nports(void *arg)
 	return app_nports(arg);
 }
 
-static unsigned host_nstreams(void *arg, unsigned port)
-{
-	const struct app *app = arg;
-
-	return app->ctl != NULL ? ctl_nstreams(app->ctl, port) : 0;
-}
-
 /* ---- scopes: where their objects are, and what is done when one of their rows has changed ---- */
 
 /* The reasons (WHY_*) with which control is told of a changed row. A row that names none may have
@@ -36,72 +29,98 @@ static uint32_t why_of(const struct setting *row)
 	       ((row->flags & SET_RESTART) != 0 ? WHY_RESTART : 0);
 }
 
-static void *global_object(struct app *app, unsigned port, unsigned stream)
+static void *global_object(void *arg, unsigned port, unsigned id)
 {
 	(void)port;
-	(void)stream;
-	return app;
+	(void)id;
+	return arg;
 }
 
-static void global_changed(struct app *app, const struct setting *row, unsigned port,
-			   unsigned stream)
+static void global_changed(void *arg, const struct setting *row, unsigned port, unsigned id)
 {
+	struct app *app = arg;
+
 	(void)row;
 	(void)port;
-	(void)stream;
+	(void)id;
 	view_touch(&app->view);
 	tester_apply(app);
 }
 
-static void *port_object(struct app *app, unsigned port, unsigned stream)
+static void *port_object(void *arg, unsigned port, unsigned id)
 {
-	(void)stream;
+	const struct app *app = arg;
+
+	(void)id;
 	return app->ctl != NULL ? ctl_port_cfg(app->ctl, port) : NULL;
 }
 
-static void port_changed(struct app *app, const struct setting *row, unsigned port, unsigned stream)
+static void port_changed(void *arg, const struct setting *row, unsigned port, unsigned id)
 {
-	(void)stream;
+	struct app *app = arg;
+
+	(void)id;
 	portset_add(&app->written, port);
 	ctl_touch(app->ctl, port, why_of(row));
 }
 
-static void *stream_object(struct app *app, unsigned port, unsigned stream)
+static unsigned stream_count(void *arg, unsigned port)
 {
-	return app->ctl != NULL ? ctl_stream_cfg(app->ctl, port, stream) : NULL;
+	const struct app *app = arg;
+
+	return app->ctl != NULL ? ctl_nstreams(app->ctl, port) : 0;
 }
 
-static void stream_changed(struct app *app, const struct setting *row, unsigned port,
-			   unsigned stream)
+static void *stream_object(void *arg, unsigned port, unsigned id)
 {
+	const struct app *app = arg;
+
+	return app->ctl != NULL ? ctl_stream_cfg(app->ctl, port, id) : NULL;
+}
+
+static void stream_changed(void *arg, const struct setting *row, unsigned port, unsigned id)
+{
+	struct app *app = arg;
+
 	portset_add(&app->written, port);
-	ctl_touch_stream(app->ctl, port, (int)stream, why_of(row));
+	ctl_touch_stream(app->ctl, port, (int)id, why_of(row));
 }
 
-static const struct {
-	void *(*object)(struct app *app, unsigned port, unsigned stream); /* NULL: there is none */
-	void (*changed)(struct app *app, const struct setting *row, unsigned port, unsigned stream);
-} host_scopes[] = {
-	[SCOPE_GLOBAL] = {global_object, global_changed},
-	[SCOPE_PORT] = {port_object, port_changed},
-	[SCOPE_STREAM] = {stream_object, stream_changed},
-};
+const struct cmd_scope scope_global = {.level = LEVEL_PROGRAM,
+				       .name = "global",
+				       .object = global_object,
+				       .changed = global_changed};
+const struct cmd_scope scope_port = {.level = LEVEL_PORT,
+				     .name = "port",
+				     .object = port_object,
+				     .changed = port_changed};
+const struct cmd_scope scope_stream = {.level = LEVEL_NUMBERED,
+				       .name = "stream",
+				       .bare = true,
+				       .count = stream_count,
+				       .object = stream_object,
+				       .changed = stream_changed};
 
-static void *host_object(void *arg, enum cmd_scope scope, unsigned port, unsigned stream)
+static unsigned host_count(void *arg, const struct cmd_scope *scope, unsigned port)
 {
-	return host_scopes[scope].object(arg, port, stream);
+	return scope->count(arg, port);
 }
 
-static void host_changed(void *arg, const struct setting *row, unsigned port, unsigned stream)
+static void *host_object(void *arg, const struct cmd_scope *scope, unsigned port, unsigned id)
 {
-	host_scopes[row->scope].changed(arg, row, port, stream);
+	return scope->object(arg, port, id);
+}
+
+static void host_changed(void *arg, const struct setting *row, unsigned port, unsigned id)
+{
+	(row->scope->changed != NULL ? row->scope->changed : port_changed)(arg, row, port, id);
 }
 
 static int host_may_set(void *arg, const struct setting *row, unsigned port, struct err *e)
 {
 	const struct app *app = arg;
 
-	if (row->scope == SCOPE_GLOBAL || !(row->flags & (SET_STOPPED | SET_RESTART)) ||
+	if (row->scope->level == LEVEL_PROGRAM || !(row->flags & (SET_STOPPED | SET_RESTART)) ||
 	    !ctl_sending(app->ctl, port))
 		return 0;
 	return err_set(e, EBUSY, "'%s' cannot change while port %u is sending; `stop %u` first",
@@ -150,7 +169,7 @@ void app_host(struct app *app, struct cmd_host *host)
 		.arg = app,
 		.known = cmd_known_words,
 		.nports = host_nports,
-		.nstreams = host_nstreams,
+		.count = host_count,
 		.object = host_object,
 		.may_set = host_may_set,
 		.changed = host_changed,

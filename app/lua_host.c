@@ -53,7 +53,9 @@ static void on_check(void *app, bool passed, const char *text)
 	json_decref(doc);
 }
 
-void app_script_host(struct app *app, struct script_host *host, struct script_opts *opts)
+/* Fills in what is the same for all scripts of this program. The caller adds sandbox and limits.
+ * opts->lua_dir stays valid until the process ends. */
+static void app_script_host(struct app *app, struct script_host *host, struct script_opts *opts)
 {
 	static const char *names[APP_EVENTS + 1];
 
@@ -78,7 +80,8 @@ static void on_event(void *arg, const struct app_event *ev)
 	script_event(arg, app_event_names[ev->kind], ev->port, ev->text, ev->doc);
 }
 
-struct app_listener *app_script_listen(struct app *app, struct script *script)
+/* From now on the script gets the events of the program, until app_unlisten(). */
+static struct app_listener *app_script_listen(struct app *app, struct script *script)
 {
 	return app_listen(app, on_event, script);
 }

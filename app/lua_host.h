@@ -11,11 +11,6 @@
  * run, and not text. NULL with *e when there is none; then *code is the error: -ENOTSUP where the
  * command has no session (a script runs it), -ENOMEM where the state cannot be made. */
 struct script *app_script(struct cmd_run *r, bool file, int *code, struct err *e);
-/* Fills in what is the same for all scripts of this program. The caller adds sandbox and limits.
- * opts->lua_dir stays valid until the process ends. */
-void app_script_host(struct app *app, struct script_host *host, struct script_opts *opts);
 /* The state for text of the client app->guest (app.h), made when it is first needed. NULL with
  * *e. */
 struct script *app_guest_script(struct app *app, struct err *e);
-/* From now on the script gets the events of the program, until app_unlisten(). */
-struct app_listener *app_script_listen(struct app *app, struct script *script);

@@ -52,7 +52,8 @@ struct item {
 	struct part_arg arg;
 };
 
-void snapshot_forms(struct sbuf *out)
+/* Lists all parts in the form in which they are asked for: "stats, config, log[:N], ...". */
+static void snapshot_forms(struct sbuf *out)
 {
 	const struct snap_part *part;
 
@@ -160,6 +161,18 @@ static int item_parse(const struct app *app, const char *text, size_t len, struc
 			       len < 60 ? (int)len : 60, text, out->part->name,
 			       forms[out->part->takes]);
 	return snapshot_there(app, out, e);
+}
+
+unsigned part_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n)
+{
+	unsigned ids = ctl_nstreams(ctl, port), first = stream < ids ? stream : ids, after = 0,
+		 before;
+
+	for (unsigned i = first; i < ids && after < n - n / 2; i++)
+		after += ctl_stream_cfg(ctl, port, i) != NULL;
+	for (before = n - after; first > 0 && before > 0; first--)
+		before -= ctl_stream_cfg(ctl, port, first - 1) != NULL;
+	return first;
 }
 
 static bool same_arg(const struct part_arg *a, const struct part_arg *b)

@@ -88,5 +88,3 @@ struct app;
 json_t *app_snapshot(void *host, const char *parts, struct err *e);
 /* Frees what is kept from one snapshot to the next (app.xstats). */
 void snapshot_forget(struct app *);
-/* Lists all parts in the form in which they are asked for: "stats, config, log[:N], ...". */
-void snapshot_forms(struct sbuf *out);

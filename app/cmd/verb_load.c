@@ -71,8 +71,8 @@ static int check_all(struct cmd *cmd, const char *file, const struct lines *all,
 	return 0;
 }
 
-/* Runs the lines until one is refused; *done counts those that were run. Their output is dropped,
- * and their notes are kept. */
+/* Runs the lines until one is refused; *done counts those that were run. What they print is
+ * dropped, and their notes are kept. */
 static int run_all(struct cmd_run *r, const char *file, const struct lines *all, unsigned *done,
 		   struct err *e)
 {
@@ -104,9 +104,9 @@ static int run_all(struct cmd_run *r, const char *file, const struct lines *all,
 	return rc;
 }
 
-/* Warns of the streams that `start` would send and that something is wrong with. The checks were
- * off while the lines ran, so that each warning is given once and not after each `set`. Streams in
- * a row with the same warning share a line. */
+/* Warns of streams that are enabled and that something is wrong with. The checks were off while the
+ * lines ran, so that each warning is given once and not after each `set`. Streams in a row with the
+ * same warning share a line. */
 static void warn_frames(struct cmd_run *r, unsigned port, struct sbuf *note)
 {
 	unsigned n = ctl_nstreams(app_of(r)->ctl, port), first = 0, last = 0;
@@ -115,7 +115,7 @@ static void warn_frames(struct cmd_run *r, unsigned port, struct sbuf *note)
 
 	for (unsigned s = 0; s <= n; s++) {
 		const struct stream_cfg *cfg =
-			s < n && cmd_object(r->cmd, SCOPE_STREAM, port, s, &obj) ? obj.cfg : NULL;
+			s < n && cmd_object(r->cmd, &scope_stream, port, s, &obj) ? obj.cfg : NULL;
 		if (cfg == NULL && s < n)
 			continue;
 		why.text[0] = '\0';
@@ -170,8 +170,8 @@ static int load_apply(struct cmd_run *r, const char *file, const struct lines *a
 	if (rc == 0) {
 		warn_all(r, counts);
 	} else {
-		/* If already the first line was refused, nothing has changed, and the ports, which
-		 * may send, are not touched. */
+		/* If the first line was refused, nothing has changed. Then the ports, which may be
+		 * sending, are not touched. */
 		if (done > 0) {
 			ctl_restore(app->ctl, saved);
 			view_restore(&app->view, &view);

@@ -22,7 +22,7 @@ static const struct {
 	int step;
 } steps[] = {{"next", 1}, {"previous", -1}};
 
-/* The step that a word or its beginning stands for, 0: none. */
+/* Returns the step that a word stands for, or its first three or more letters; 0: none. */
 static int step_of(const char *word)
 {
 	size_t len = strlen(word);
@@ -139,7 +139,7 @@ static unsigned page_count(void)
 	return n;
 }
 
-/* The page that comes `step` places after this one. The first page follows the last one. */
+/* Returns the page that comes `step` places after this one. The first page follows the last one. */
 static const struct page *page_beside(const struct page *now, int step)
 {
 	unsigned n = page_count(), at = 0;
@@ -190,6 +190,7 @@ const struct verb verb_page = {
 	.name = "page",
 	.args = args_page,
 	.run = run_page,
+	.flags = VERB_HERE,
 	.help = "Choose the page of the screen; without a name, list the pages. next and previous go by their order.\n"
 		"A number is a group of ports on pages that show several, as in Pktgen: `page 1` begins with the ports that\n"
 		"`page 0` has no room for (`set pages.ports` says how many those are).",
@@ -236,6 +237,7 @@ const struct verb verb_port = {
 	.name = "port",
 	.args = args_port,
 	.run = run_port,
+	.flags = VERB_HERE,
 	.help = "Select the port, or the stream, that pages of one port show: `port 1`, `port 1/3`.\n"
 		"Without one, say which is selected.",
 };

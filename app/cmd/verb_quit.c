@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* quit: ends the program, which stops all ports. */
 #include "verbs.h"
 
 static int quit_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
@@ -19,6 +20,6 @@ const struct verb verb_quit = {
 	.alias = "exit",
 	.args = none,
 	.run = quit_run,
-	.flags = VERB_NO_LOAD | VERB_ENDS,
+	.flags = VERB_NO_LOAD | VERB_ENDS | VERB_HERE,
 	.help = "Stop all ports and leave.",
 };

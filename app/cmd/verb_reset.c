@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* reset: sets the settings of ports and their streams back to the defaults, and with `all` those of
+ * the program too. */
 #include "verbs.h"
 
 #include <errno.h>
@@ -10,7 +12,8 @@ static int reset_globals(struct cmd_run *r, struct err *e)
 
 	for (unsigned i = 0; i < cmd_nsettings(r->cmd) && rc == 0; i++) {
 		const struct setting *row = cmd_setting_at(r->cmd, i);
-		if (row->scope == SCOPE_GLOBAL && !(row->flags & SET_LATER) && row->resolve == NULL)
+		if (row->scope->level == LEVEL_PROGRAM && !(row->flags & SET_LATER) &&
+		    row->resolve == NULL)
 			rc = cmd_set(r->cmd, NULL, row, "default", NULL, e);
 	}
 	return rc;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* save: writes a command file that makes the present settings again. It begins with `reset all`.
  * Then come the settings of the program, and for each port its streams and those settings that
- * differ from the defaults, in the order of the table. Streams in a row with the same value share a
- * line. */
+ * differ from the defaults, in the order of the table: first those of the port, then those of its
+ * streams and of other objects that have numbers, scope by scope. Objects in a row with the same
+ * value share a line. */
 #include "verb_save.h"
 #include "file.h"
 #include "verbs.h"
@@ -11,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One value of one stream. */
+/* One value of one object, such as a stream. */
 struct entry {
-	/* its place in the file: the row's place in the table times MAX_NTH, plus the number of the
-	 * header among those of its kind */
+	/* what its place in the file follows from: the row's place in the table times MAX_NTH, plus
+	 * the number of the header among those of its kind */
 	unsigned order;
-	unsigned stream;
+	unsigned id;
 	const struct setting *row;
 	char *text;
 };
@@ -29,11 +30,11 @@ struct known_field {
 	const struct setting *row;
 };
 
-/* Memory and the default for one row of streams, made once, because the row is read for thousands
- * of streams. */
+/* Memory and the default for one row of objects that have numbers, made once, because the row is
+ * read for thousands of streams. */
 struct reader {
-	/* val: room for a value; NULL: this row is not read so. dflt: the parsed default; NULL: the
-	 * row has a store or no default. */
+	/* val: room for a value; NULL: the row is not saved, or is read in another way. dflt: the
+	 * parsed default; NULL: the row has a store or no default. */
 	void *val, *dflt;
 	struct sbuf dflt_text; /* the default as it is printed */
 };
@@ -45,23 +46,29 @@ struct saving {
 	struct sbuf *out;
 	const struct setting *const *rows;
 	unsigned nrows;
-	/* one for each of rows; used for rows of streams that are no header fields */
+	/* one for each row; used for rows of numbered objects that are no header fields */
 	struct reader *reader;
 	struct known_field *known;
 	unsigned nknown;
 	struct entry *e;
 	unsigned n, cap;
-	/* for each id of the port: the next id that has a stream, UINT32_MAX: none */
+	/* for each number of the port's objects: the next one that exists, UINT32_MAX: none */
 	unsigned *next;
 };
 
 #define MAX_NTH 256
 
-static bool has_stream(const struct saving *s, unsigned port, unsigned id)
+static bool save_has(const struct saving *s, const struct cmd_scope *scope, unsigned port,
+		     unsigned id)
 {
 	struct set_obj obj;
 
-	return cmd_object(s->cmd, SCOPE_STREAM, port, id, &obj);
+	return cmd_object(s->cmd, scope, port, id, &obj);
+}
+
+static unsigned save_count(const struct saving *s, const struct cmd_scope *scope, unsigned port)
+{
+	return s->host->count(s->host->arg, scope, port);
 }
 
 static bool is_saved(const struct setting *row)
@@ -69,8 +76,8 @@ static bool is_saved(const struct setting *row)
 	return !(row->flags & (SET_DERIVED | SET_LATER)) && row->resolve == NULL;
 }
 
-/* Appends a value as a command takes it. Words with single blanks between them stay as they are if
- * none of them needs quotes; any other text is quoted as one word. */
+/* Appends a value in the form that a command takes. Words with single blanks between them stay as
+ * they are if none of them needs quotes; any other text is quoted as one word. */
 static void put_value(const char *text, struct sbuf *out)
 {
 	struct sbuf word = {0};
@@ -106,7 +113,7 @@ static void put_global(struct saving *s)
 {
 	for (unsigned i = 0; i < s->nrows; i++) {
 		struct sbuf text = {0};
-		if (s->rows[i]->scope == SCOPE_GLOBAL && is_saved(s->rows[i]) &&
+		if (s->rows[i]->scope->level == LEVEL_PROGRAM && is_saved(s->rows[i]) &&
 		    cmd_setting_text(s->cmd, s->rows[i], 0, 0, &text)) {
 			sbuf_add(s->out, "set");
 			put_line(s->out, s->rows[i]->name, sbuf_str(&text));
@@ -115,35 +122,37 @@ static void put_global(struct saving *s)
 	}
 }
 
-/* Appends commands that make the streams of a port from stream 0, which `reset` leaves. */
+/* Appends the commands that make the streams of a port out of stream 0, which is all that `reset`
+ * leaves. */
 static void put_streams(struct saving *s, unsigned port)
 {
-	unsigned n = s->host->nstreams(s->host->arg, port);
+	unsigned n = save_count(s, &scope_stream, port);
 
 	for (unsigned i = 1; i < n; i++) {
 		unsigned first = i;
-		if (!has_stream(s, port, i))
+		if (!save_has(s, &scope_stream, port, i))
 			continue;
-		while (i + 1 < n && has_stream(s, port, i + 1))
+		while (i + 1 < n && save_has(s, &scope_stream, port, i + 1))
 			i++;
 		sbuf_addf(s->out, i > first ? "stream add %u/%u-%u\n" : "stream add %u/%u\n", port,
 			  first, i);
 	}
-	if (!has_stream(s, port, 0))
+	if (!save_has(s, &scope_stream, port, 0))
 		sbuf_addf(s->out, "stream delete %u/0\n", port);
 }
 
-/* Appends the settings of a port. Options of the program (-P) may give a port other values at start
- * than the table, and `reset` gives these. A row with such a value is always written. */
+/* Appends the settings of a port. Options of the program (-P) may give ports other values at start
+ * than the defaults of the table, and `reset` sets those. So a row with such a value is always
+ * written. */
 static void put_port(struct saving *s, unsigned port)
 {
-	const struct set_obj start = {.scope = SCOPE_PORT, .cfg = s->start};
+	const struct set_obj start = {.scope = &scope_port, .cfg = s->start};
 	struct set_obj obj;
 
-	cmd_object(s->cmd, SCOPE_PORT, port, 0, &obj);
+	cmd_object(s->cmd, &scope_port, port, 0, &obj);
 	for (unsigned i = 0; i < s->nrows; i++) {
 		struct sbuf text = {0}, first = {0};
-		if (s->rows[i]->scope != SCOPE_PORT || !is_saved(s->rows[i]))
+		if (s->rows[i]->scope->level != LEVEL_PORT || !is_saved(s->rows[i]))
 			continue;
 		bool differs = cmd_value_text(s->rows[i], &obj, &text);
 		if (cmd_value_text(s->rows[i], &start, &first) || differs) {
@@ -155,14 +164,14 @@ static void put_port(struct saving *s, unsigned port)
 	}
 }
 
-static void add_entry(struct saving *s, unsigned order, unsigned stream, const struct setting *row,
+static void add_entry(struct saving *s, unsigned order, unsigned id, const struct setting *row,
 		      const char *text)
 {
 	if (s->n == s->cap) {
 		s->cap = s->cap ? s->cap * 2 : 1024;
 		s->e = xrealloc(s->e, s->cap * sizeof(*s->e));
 	}
-	s->e[s->n++] = (struct entry){order, stream, row, xstrdup(text)};
+	s->e[s->n++] = (struct entry){order, id, row, xstrdup(text)};
 }
 
 static const struct setting *find_field(struct saving *s, const struct frame_val *v, unsigned nth)
@@ -207,8 +216,8 @@ static void reader_open(struct reader *rd, const struct setting *row)
 	row->v.type->print(&row->v, rd->dflt, &rd->dflt_text);
 }
 
-/* Does the same as cmd_value_text() for a row of streams, but faster: a value that equals the
- * default is not printed. */
+/* Does the same as cmd_value_text() for a row of numbered objects, but faster: a value that equals
+ * the default is not printed. */
 static bool save_differs(const struct reader *rd, const struct setting *row,
 			 const struct set_obj *obj, struct sbuf *out)
 {
@@ -226,22 +235,33 @@ static bool save_differs(const struct reader *rd, const struct setting *row,
 	return row->store != NULL || strcmp(sbuf_str(out), sbuf_str(&rd->dflt_text)) != 0;
 }
 
-static void collect_stream(struct saving *s, const struct set_obj *obj)
+/* Adds the header fields that a stream has set: their rows are many, and most are not set. */
+static void collect_fields(struct saving *s, const struct set_obj *obj)
 {
 	const struct stream_cfg *cfg = obj->cfg;
 	struct sbuf text = {0};
 
-	for (unsigned i = 0; i < s->nrows; i++) {
-		if (s->reader[i].val != NULL && save_differs(&s->reader[i], s->rows[i], obj, &text))
-			add_entry(s, i * MAX_NTH, obj->stream, s->rows[i], sbuf_str(&text));
-	}
 	for (unsigned i = 0; i < cfg->frame.vals.n; i++) {
 		const struct known_field *k = field_row(s, &cfg->frame.vals.val[i]);
 		sbuf_reset(&text);
 		if (k->row != NULL && cmd_value_text(k->row, obj, &text))
-			add_entry(s, k->order, obj->stream, k->row, sbuf_str(&text));
+			add_entry(s, k->order, obj->id, k->row, sbuf_str(&text));
 	}
 	sbuf_free(&text);
+}
+
+static void collect_object(struct saving *s, const struct set_obj *obj)
+{
+	struct sbuf text = {0};
+
+	for (unsigned i = 0; i < s->nrows; i++) {
+		if (s->reader[i].val != NULL && s->rows[i]->scope == obj->scope &&
+		    save_differs(&s->reader[i], s->rows[i], obj, &text))
+			add_entry(s, i * MAX_NTH, obj->id, s->rows[i], sbuf_str(&text));
+	}
+	sbuf_free(&text);
+	if (obj->scope == &scope_stream)
+		collect_fields(s, obj);
 }
 
 static int by_row(const void *a, const void *b)
@@ -250,39 +270,44 @@ static int by_row(const void *a, const void *b)
 
 	if (x->order != y->order)
 		return x->order < y->order ? -1 : 1;
-	return x->stream < y->stream ? -1 : x->stream > y->stream;
+	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void put_stream_rows(struct saving *s, unsigned port)
+/* Appends the settings of a port's objects of one scope. */
+static void put_objects(struct saving *s, const struct cmd_scope *scope, unsigned port)
 {
-	unsigned n = s->host->nstreams(s->host->arg, port), last = UINT32_MAX;
+	unsigned n = save_count(s, scope, port), last = UINT32_MAX;
+	struct sbuf word = {0};
 	struct set_obj obj;
 
 	s->n = 0;
-	s->next = xrealloc(s->next, n * sizeof(*s->next));
+	s->next = xrealloc(s->next, (n + 1) * sizeof(*s->next));
 	for (unsigned i = n; i-- > 0;) {
 		s->next[i] = last;
-		if (has_stream(s, port, i))
+		if (save_has(s, scope, port, i))
 			last = i;
 	}
 	for (unsigned i = 0; i < n; i++)
-		if (cmd_object(s->cmd, SCOPE_STREAM, port, i, &obj))
-			collect_stream(s, &obj);
+		if (cmd_object(s->cmd, scope, port, i, &obj))
+			collect_object(s, &obj);
 	if (s->n > 0)
 		qsort(s->e, s->n, sizeof(*s->e), by_row);
+	cmd_scope_word(scope, &word);
 	for (unsigned i = 0; i < s->n;) {
 		unsigned k = i;
 		while (k + 1 < s->n && s->e[k + 1].row == s->e[i].row &&
-		       s->e[k + 1].stream == s->next[s->e[k].stream] &&
+		       s->e[k + 1].id == s->next[s->e[k].id] &&
 		       strcmp(s->e[k + 1].text, s->e[i].text) == 0)
 			k++;
-		sbuf_addf(s->out, k > i ? "set %u/%u-%u" : "set %u/%u", port, s->e[i].stream,
-			  s->e[k].stream);
+		sbuf_addf(s->out, "set %u/%s%u", port, sbuf_str(&word), s->e[i].id);
+		if (k > i)
+			sbuf_addf(s->out, "-%u", s->e[k].id);
 		put_line(s->out, s->e[i].row->name, s->e[i].text);
 		i = k + 1;
 	}
 	for (unsigned i = 0; i < s->n; i++)
 		free(s->e[i].text);
+	sbuf_free(&word);
 }
 
 void save_text(struct cmd *cmd, const struct cmd_host *host, struct port_cfg *start,
@@ -296,7 +321,7 @@ void save_text(struct cmd *cmd, const struct cmd_host *host, struct port_cfg *st
 		const struct proto *p;
 		const struct field *f;
 		unsigned nth;
-		if (s.rows[i]->scope == SCOPE_STREAM && is_saved(s.rows[i]) &&
+		if (s.rows[i]->scope->level == LEVEL_NUMBERED && is_saved(s.rows[i]) &&
 		    frame_field_parse(s.rows[i]->name, &p, &nth, &f, NULL) != 0)
 			reader_open(&s.reader[i], s.rows[i]);
 	}
@@ -305,7 +330,9 @@ void save_text(struct cmd *cmd, const struct cmd_host *host, struct port_cfg *st
 	for (unsigned p = 0; p < host->nports(host->arg); p++) {
 		put_streams(&s, p);
 		put_port(&s, p);
-		put_stream_rows(&s, p);
+		for (unsigned i = 0; i < cmd_nscopes(cmd); i++)
+			if (cmd_scope_at(cmd, i)->level == LEVEL_NUMBERED)
+				put_objects(&s, cmd_scope_at(cmd, i), p);
 	}
 	for (unsigned i = 0; i < s.nrows; i++) {
 		free(s.reader[i].val);

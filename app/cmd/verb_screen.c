@@ -98,6 +98,7 @@ const struct verb verb_screen = {
 	.name = "screen",
 	.args = args_screen,
 	.run = run_screen,
+	.flags = VERB_HERE,
 	.help = "Turn the full screen on or off; off leaves the plain prompt. Without a word, say which it is.\n"
 		"Without a terminal the word is kept and does nothing. `off` alone is another thing: it stops the redraws of the page.",
 };
@@ -105,14 +106,14 @@ const struct verb verb_on = {
 	.name = "on",
 	.args = none,
 	.run = run_on,
-	.flags = VERB_HIDDEN,
+	.flags = VERB_HIDDEN | VERB_HERE,
 	.help = "Go on with redraws of the page that `off` stopped; `enable screen` is the same.",
 };
 const struct verb verb_off = {
 	.name = "off",
 	.args = none,
 	.run = run_off,
-	.flags = VERB_HIDDEN,
+	.flags = VERB_HIDDEN | VERB_HERE,
 	.help = "Stop redraws of the page: its numbers stay as they are, the prompt goes on. `disable screen` is the same.",
 };
 const struct verb verb_cls = {
@@ -120,6 +121,7 @@ const struct verb verb_cls = {
 	.alias = "redisplay",
 	.args = none,
 	.run = run_cls,
+	.flags = VERB_HERE,
 	.help = "Draw the whole screen anew.",
 };
 const struct verb verb_geometry = {
@@ -127,5 +129,6 @@ const struct verb verb_geometry = {
 	.alias = "geom",
 	.args = none,
 	.run = run_geometry,
+	.flags = VERB_HERE,
 	.help = "Say how large the screen is.",
 };

@@ -2,30 +2,28 @@
 /* show: finds the function of a word, and the ports or streams that are shown. */
 #include "show.h"
 #include "face.h"
+#include "pieces.h"
 
 #include <errno.h>
 #include <string.h>
 
 static const struct show_row own_rows[] = {
-	{{100, "stats", "counters of each port"}, show_stats, TAKES_PORTS},
-	{{100, "rates", "asked beside offered, marked where they differ by 0.1 %"},
-	 show_rates,
+	{100, "stats", "counters of each port", show_stats, TAKES_PORTS},
+	{100, "rates", "asked beside offered, marked where they differ by 0.1 %", show_rates,
 	 TAKES_PORTS},
-	{{100, "queues", "counters of each queue"}, show_queues, TAKES_PORTS},
-	{{100, "xstats", "the device's own counters"}, show_xstats, TAKES_PORTS},
-	{{100, "ports", "devices and what is known about them"}, show_ports, TAKES_PORTS},
-	{{100, "map", "which core serves which queue"}, show_map, TAKES_NONE},
-	{{100, "plan", "what each worker runs now"}, show_plan, TAKES_NONE},
-	{{100, "frame", "the frame that is sent, header by header, and its bytes"},
-	 show_frame,
+	{100, "queues", "counters of each queue", show_queues, TAKES_PORTS},
+	{100, "xstats", "the device's own counters", show_xstats, TAKES_PORTS},
+	{100, "ports", "devices and what is known about them", show_ports, TAKES_PORTS},
+	{100, "map", "which core serves which queue", show_map, TAKES_NONE},
+	{100, "plan", "what each worker runs now", show_plan, TAKES_NONE},
+	{100, "frame", "the frame that is sent, header by header, and its bytes", show_frame,
 	 TAKES_STREAMS},
-	{{100, "settings", "values in force"}, show_settings, TAKES_STREAMS},
-	{{400, "trial", "the result of the last trial, and what it was judged by"},
-	 show_trial,
+	{100, "settings", "values in force", show_settings, TAKES_OBJECTS},
+	{400, "trial", "the result of the last trial, and what it was judged by", show_trial,
 	 TAKES_NONE},
-	{{400, "log", "the last messages"}, show_log, TAKES_NONE},
-	{{400, "clock", "how the clock was calibrated"}, show_clock, TAKES_NONE},
-	{{0}},
+	{400, "log", "the last messages", show_log, TAKES_NONE},
+	{400, "clock", "how the clock was calibrated", show_clock, TAKES_NONE},
+	{0},
 };
 
 static const void **rows;
@@ -116,14 +114,16 @@ static const struct out_view what_view = {.rows = "results",
 
 static int show_what(struct cmd_run *r)
 {
-	static const char *const takes[] = {
-		[TAKES_NONE] = "-", [TAKES_PORTS] = "[<ports>]", [TAKES_STREAMS] = "[<streams>]"};
+	static const char *const takes[] = {[TAKES_NONE] = "-",
+					    [TAKES_PORTS] = "[<ports>]",
+					    [TAKES_STREAMS] = "[<streams>]",
+					    [TAKES_OBJECTS] = "[<streams>]"};
 	json_t *doc = show_doc("show"), *list = json_array();
 
 	for (unsigned i = 0; i < nrows; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", row_at(i)->is.word,
-						      "takes", takes[row_at(i)->takes], "help",
-						      row_at(i)->is.about));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s}", "name", row_at(i)->word, "takes",
+						takes[row_at(i)->takes], "help", row_at(i)->about));
 	json_array_append_new(list,
 			      json_pack("{s:s, s:s, s:s}", "name", "snapshot", "takes", "[<parts>]",
 					"help", "what pages and other clients get, as JSON"));
@@ -156,9 +156,13 @@ static int show_run(struct cmd_run *r, const struct arg_val *args, struct err *e
 		app_all_ports(app_of(r), &sel.ports);
 	else if (row->takes == TAKES_NONE)
 		return err_at(e, EINVAL, sel.col, "`show %s` takes no ports; leave them out",
-			      row->is.word);
+			      row->word);
+	else if (sel.target->kind != NULL && row->takes != TAKES_OBJECTS)
+		return err_at(e, EINVAL, sel.col,
+			      "`show %s` takes no %ss; leave out what follows the '/'", row->word,
+			      sel.target->kind);
 	else
-		rc = app_ports(app_of(r), sel.target, row->takes == TAKES_STREAMS, &sel.ports, e);
+		rc = app_ports(app_of(r), sel.target, row->takes >= TAKES_STREAMS, &sel.ports, e);
 	if (rc == 0)
 		rc = row->fn(r, &sel, e);
 	if (rc < 0 && e->col < 0 && sel.given)
@@ -170,7 +174,7 @@ enum { WHAT, PORTS };
 
 static struct arg_spec args_show[] = {
 	[WHAT] = {ARG_CHOICE, "what", ARG_OPT, {.type = &vt_enum}},
-	[PORTS] = {ARG_TARGETS, "ports", ARG_OPT | ARG_AFTER},
+	[PORTS] = {ARG_TARGETS, "ports", ARG_OPT | ARG_AFTER | ARG_OBJECTS},
 	{ARG_END},
 };
 
@@ -181,7 +185,16 @@ static const void *shows_of(const struct face *f)
 
 void show_make(void)
 {
-	rows = verb_words(own_rows, shows_of, sizeof(own_rows[0]), &args_show[WHAT], &nrows);
+	rows = pieces(own_rows, shows_of, sizeof(own_rows[0]), &nrows);
+	const char **words = xcalloc(nrows + 1, sizeof(*words));
+	const char **about = xcalloc(nrows, sizeof(*about));
+
+	for (unsigned i = 0; i < nrows; i++) {
+		words[i] = row_at(i)->word;
+		about[i] = row_at(i)->about;
+	}
+	args_show[WHAT].v.choices = words;
+	args_show[WHAT].about = about;
 }
 
 const struct verb verb_show = {

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* rows of the first try; a page that has more is drawn again with as many as it needs */
+/* A page is drawn with this many rows first. One that has more is drawn again with as many as it
+ * needs, at most ROWS_MOST. */
 #define ROWS 200
 #define ROWS_MOST 20000
 
@@ -61,7 +62,8 @@ static void page_allowed(const struct vspec *s, struct sbuf *out)
 		sbuf_addf(out, "%s%s", i > 0 ? " | " : "", pages[i]->name);
 }
 
-const struct vtype vt_page = {
+/* A page. A value is a const struct page *. */
+static const struct vtype vt_page = {
 	.name = "page",
 	.syntax = "name of a page",
 	.size = sizeof(const struct page *),
@@ -72,7 +74,8 @@ const struct vtype vt_page = {
 	.about = page_about,
 };
 
-/* The one port and stream that an argument names. */
+/* Finds the one port and stream that an argument names; a port alone stands for its first stream.
+ * Returns 0, or -EINVAL with *e. */
 static int select_one(struct cmd_run *r, const struct arg_val *a, unsigned *port, unsigned *stream,
 		      struct err *e)
 {
@@ -153,7 +156,7 @@ const struct verb verb_show_page = {
 	.name = "show page",
 	.args = args_show_page,
 	.run = show_page_run,
-	.flags = VERB_LOOKS | VERB_NO_LOAD,
+	.flags = VERB_LOOKS | VERB_NO_LOAD | VERB_HERE,
 	.help = "Print a page of the screen, as wide as the terminal (else COLUMNS, else 80) and with all its rows.\n"
 		"port: the selected one, 0, or with a stream 0/3; without it those of the screen. With --json and --csv: the\n"
 		"snapshot that the page is drawn from.",

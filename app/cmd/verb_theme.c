@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* theme: shows and changes the colours of the screen, which each belong to a role. Words and files
- * are as in Pktgen. */
+/* theme: shows and changes the colours of the screen, each of which belongs to a role. Words and
+ * files are as in Pktgen. */
 #include "verbs.h"
 #include "show.h"
 #include "file.h"
@@ -191,8 +191,8 @@ static const struct vtype vt_attr = {
 	.complete = attr_offer,
 };
 
-/* The argument of `theme load` is a name or a path, and any text passes name_parse(): whether the
- * theme is there shows when it is opened. The names of themes that are there are offered. */
+/* Offers the names of the themes that there are, for `theme load`. Its argument is such a name or a
+ * path, and name_parse() takes any text: whether the theme is there shows when it is opened. */
 static void name_offer(const struct vspec *s, const char *prefix,
 		       void (*offer)(void *arg, const char *word), void *arg)
 {
@@ -385,6 +385,7 @@ const struct verb verb_theme = {
 	.name = "theme",
 	.args = args_theme,
 	.run = theme_run,
+	.flags = VERB_HERE,
 	.help = "Colours of the screen: `theme log.error red none bold` gives a role a foreground, a background and attributes.\n"
 		"A role alone shows its own; `theme show` lists all of them. `theme load` takes a theme by name (`theme load light`)\n"
 		"or by path, `theme save` writes one. Your own are in $XDG_CONFIG_HOME/wirerate/themes; default.theme there is\n"

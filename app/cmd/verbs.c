@@ -26,40 +26,38 @@ static const void *verbs_of(const struct face *f)
 	return f->verbs;
 }
 
+static void verbs_put(const struct verb ***all, unsigned *n, const struct verb *verb)
+{
+	*all = xrealloc(*all, (*n + 1) * sizeof(**all));
+	(*all)[(*n)++] = verb;
+}
+
+static void verbs_add(const struct verb ***all, unsigned *n, const struct verb_row *row)
+{
+	if (row->verb != NULL)
+		verbs_put(all, n, row->verb);
+	for (const struct verb *v = row->list; v != NULL && v->name != NULL; v++)
+		verbs_put(all, n, v);
+}
+
 const struct verb *const *cmd_verbs(unsigned *n)
 {
 	static const struct verb **all;
-	static unsigned nrows;
+	static unsigned nall;
 
 	if (all == NULL) {
+		unsigned nrows;
 		const void **rows = pieces(own_rows, verbs_of, sizeof(own_rows[0]), &nrows);
 		show_make();
-		features_make();
-		all = xcalloc(nrows + nverbs_later, sizeof(*all));
+		for (const struct face *const *f = faces; *f != NULL; f++)
+			if ((*f)->make != NULL)
+				(*f)->make();
 		for (unsigned i = 0; i < nrows; i++)
-			all[i] = ((const struct verb_row *)rows[i])->verb;
-		for (unsigned i = 0; i < nverbs_later; i++)
-			all[nrows + i] = &verbs_later[i];
+			verbs_add(&all, &nall, rows[i]);
 		free(rows);
 	}
-	*n = nrows + nverbs_later;
+	*n = nall;
 	return all;
-}
-
-const void **verb_words(const void *own, const void *(*of)(const struct face *), size_t size,
-			struct arg_spec *arg, unsigned *n)
-{
-	const void **rows = pieces(own, of, size, n);
-	const char **words = xcalloc(*n + 1, sizeof(*words)), **about = xcalloc(*n, sizeof(*about));
-
-	for (unsigned i = 0; i < *n; i++) {
-		const struct verb_word *w = rows[i];
-		words[i] = w->word;
-		about[i] = w->about;
-	}
-	arg->v.choices = words;
-	arg->about = about;
-	return rows;
 }
 
 int verb_turn(struct cmd_run *r, const char *word, const struct portset *ports, bool on,

@@ -29,6 +29,10 @@ struct snap_part {
 		   json_t *doc, struct err *e);
 };
 
+/* Returns the id at which a window of n streams must begin to have `stream` in its middle
+ * (PART_WINDOW). Near the end of the streams the window is full instead. */
+unsigned part_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n);
+
 /* A part as a piece of the list of parts (app/pieces.h). */
 struct part_row {
 	int at;

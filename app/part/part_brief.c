@@ -59,7 +59,7 @@ static bool any_rnd(const struct frame_spec *spec)
 /* The mode of a single stream: how its frames differ. */
 static const char *mode_of_one(const struct shown *v)
 {
-	bool range = v->cfg->range_on || sizes_count(&v->sizes) > 1,
+	bool range = v->cfg->overlay_on || sizes_count(&v->sizes) > 1,
 	     rnd = any_rnd(&v->spec) || v->spec.fill == FILL_RANDOM;
 
 	for (unsigned i = 0; i < v->spec.vals.n; i++) {

@@ -281,7 +281,7 @@ void rpc_turn(struct rpc *r)
 			often = LOOK_NS;
 		if (c->running != NULL && c->running->kind == RPC_LUA)
 			often = SCRIPT_NS;
-		if (work_ready(c))
+		if (request_ready(c))
 			at_once(r);
 	}
 	look_often(r, often == 0 && r->paused_ns != 0 ? LOOK_NS : often);

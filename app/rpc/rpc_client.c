@@ -71,7 +71,7 @@ static void drop_queue(struct client *c)
 
 void client_hang_up(struct client *c)
 {
-	work_drop(c);
+	request_drop(c);
 	if (c->fd < 0)
 		return;
 	loop_fd(c->rpc->app->loop, c->fd, 0, NULL, NULL);
@@ -256,7 +256,7 @@ static void do_cancel(struct client *c, const struct request *q)
 	unsigned n = c->running != NULL;
 	struct err e;
 
-	work_cancel(c);
+	request_cancel(c);
 	while (q->all && c->head != NULL) {
 		struct request *w = c->head;
 		c->head = w->next;
@@ -437,9 +437,9 @@ bool client_work(struct client *c, bool first)
 		answer_aside(c);
 		return true;
 	}
-	if (c->running != NULL && (first || work_ready(c)) && work_poll(c))
+	if (c->running != NULL && (first || request_ready(c)) && request_poll(c))
 		return true;
-	bool more = work_ready(c);
+	bool more = request_ready(c);
 	if (c->running == NULL && c->head != NULL && !client_blocked(c)) {
 		struct request *q = c->head;
 		c->head = q->next;
@@ -448,7 +448,7 @@ bool client_work(struct client *c, bool first)
 		c->waiting--;
 		c->waiting_bytes -= q->bytes;
 		q->next = NULL;
-		work_start(c, q);
+		request_start(c, q);
 		return true;
 	}
 	/* lines are read also while a request runs, because one may cancel it */

@@ -14,7 +14,7 @@
 struct client;
 
 /* The tables of the command language for remote sessions. A command that the session may not use is
- * refused when it is run (guard.c). */
+ * refused when it is run (rpc_guard.c). */
 struct guard {
 	struct cmd *cmd;
 	struct guarded *rows;
@@ -100,7 +100,7 @@ struct client {
 /* rpc.c: a server without sockets. rpc_open() begins with it. */
 struct rpc *rpc_new(struct app *, const struct rpc_opts *);
 
-/* client.c: connections. */
+/* rpc_client.c: connections. */
 struct client *client_new(struct rpc *, int fd, bool tcp, const char *name);
 /* Bytes have come from the client. */
 void client_input(struct client *, const char *bytes, size_t n);
@@ -125,8 +125,8 @@ void client_free(struct client *);
 /* Bytes that wait to be sent. */
 size_t client_backlog(const struct client *);
 
-/* answer.c: lines to a client. These functions take the references to doc and members, and borrow
- * id. members may be NULL. */
+/* rpc_answer.c: lines to a client. These functions take the references to doc and members, and
+ * borrow id. members may be NULL. */
 void send_object(struct client *, json_t *doc);
 void answer_ok(struct client *, json_t *id, json_t *members);
 void answer_error(struct client *, json_t *id, int rc, const struct err *, json_t *members);
@@ -148,26 +148,26 @@ void answer_failed(struct client *, json_t *id, int rc, const struct err *, json
 /* A line with what a request has printed so far. key: "out" or "note". */
 void send_partial(struct client *, json_t *id, const char *key, const char *text, size_t n);
 
-/* work.c: runs the requests cmd and lua. */
-void work_start(struct client *, struct request *); /* takes the request */
-bool work_poll(struct client *);                    /* goes on; true: the request was answered */
-/* work_poll() would not have to wait for anything */
-bool work_ready(const struct client *);
-void work_cancel(struct client *); /* ends the request and answers it */
-void work_drop(struct client *);   /* ends the request without an answer */
+/* rpc_run.c: runs the requests cmd and lua. */
+void request_start(struct client *, struct request *); /* takes the request */
+bool request_poll(struct client *);                    /* goes on; true: the request was answered */
+/* request_poll() would not have to wait for anything */
+bool request_ready(const struct client *);
+void request_cancel(struct client *); /* ends the request and answers it */
+void request_drop(struct client *);   /* ends the request without an answer */
 
-/* lua.c: a client's state of Lua. */
+/* rpc_lua.c: a client's state of Lua. */
 void lua_guest(struct client *); /* fills in client.guest */
 /* Begins a chunk; out and note get what it prints. Returns 0, or -errno with *e. */
 int lua_begin(struct client *, const char *chunk, const char *const *args, unsigned nargs,
 	      struct sbuf *out, struct sbuf *note, struct err *e);
 
-/* events.c */
+/* rpc_events.c */
 /* sends an event to those clients and scripts that want it */
 void events_tell(void *rpc, const struct app_event *);
 /* says how many events a client has missed, if there is room now */
 void events_missed(struct client *);
 
-/* guard.c: makes the tables without what is not allowed. allow: bits of enum rpc_allow. */
+/* rpc_guard.c: makes the tables without what is not allowed. allow: bits of enum rpc_allow. */
 void guard_open(struct guard *, struct rpc *, unsigned allow);
 void guard_close(struct guard *);

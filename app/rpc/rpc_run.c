@@ -15,8 +15,8 @@ enum { EXIT_REFUSED = 2 };
 #define UTF8_MOST 3                     /* most bytes of a UTF-8 character behind its first byte */
 
 /* Called before something runs for the client: it becomes app->guest, and its page, theme and
- * screen settings take the place of the program's. work_leave() puts back what was there. */
-static void work_enter(struct client *c, struct view *kept)
+ * screen settings take the place of the program's. request_leave() puts back what was there. */
+static void request_enter(struct client *c, struct view *kept)
 {
 	struct view *v = &c->rpc->app->view;
 
@@ -25,7 +25,7 @@ static void work_enter(struct client *c, struct view *kept)
 	c->rpc->app->guest = &c->guest;
 }
 
-static void work_leave(struct client *c, const struct view *kept)
+static void request_leave(struct client *c, const struct view *kept)
 {
 	struct view *v = &c->rpc->app->view;
 
@@ -148,7 +148,7 @@ static void next_command(struct client *c)
 	sbuf_free(&one);
 }
 
-static void work_begin(struct client *c)
+static void request_begin(struct client *c)
 {
 	struct request *q = c->running;
 	struct err e = {.col = -1};
@@ -167,14 +167,14 @@ static void work_begin(struct client *c)
 	}
 }
 
-static bool work_over(const struct client *c)
+static bool request_over(const struct client *c)
 {
 	if (c->running->kind == RPC_CMD)
 		return !sess_busy(c->sess) && (c->rest == NULL || c->rc < 0);
 	return c->rc < 0 || !script_running(c->script);
 }
 
-static void work_clear(struct client *c)
+static void request_clear(struct client *c)
 {
 	request_free(c->running);
 	c->running = NULL;
@@ -187,7 +187,7 @@ static void work_clear(struct client *c)
 
 /* The number of bytes of a text from `from` on that are taken in one step. No UTF-8 character is
  * cut in two. */
-static size_t work_piece(const struct sbuf *text, size_t from)
+static size_t request_piece(const struct sbuf *text, size_t from)
 {
 	size_t left = text->len - from, n = left < PIECE_BYTES ? left : PIECE_BYTES;
 
@@ -198,14 +198,14 @@ static size_t work_piece(const struct sbuf *text, size_t from)
 
 /* Writes a piece of the answer's texts as JSON. It is done in pieces because other clients wait
  * meanwhile. Returns false while there is more to write. */
-static bool work_pack(struct client *c)
+static bool request_pack(struct client *c)
 {
 	const size_t both = c->text.len + c->note.len;
 
 	if (c->packed < both) {
 		bool note = c->packed >= c->text.len;
 		const struct sbuf *from = note ? &c->note : &c->text;
-		size_t at = note ? c->packed - c->text.len : c->packed, n = work_piece(from, at);
+		size_t at = note ? c->packed - c->text.len : c->packed, n = request_piece(from, at);
 		out_json_inside(from->s + at, n, note ? &c->note_json : &c->text_json);
 		c->packed += n;
 	}
@@ -213,7 +213,7 @@ static bool work_pack(struct client *c)
 	       c->packed == both;
 }
 
-static void work_answer(struct client *c)
+static void request_answer(struct client *c)
 {
 	json_t *m = json_object();
 	bool json = c->running->mode == OUT_JSON;
@@ -235,22 +235,22 @@ static void work_answer(struct client *c)
 		answer_failed(c, c->running->id, c->rc, &c->err, m, part, n);
 	else
 		answer_done(c, c->running->id, m, part, n);
-	work_clear(c);
+	request_clear(c);
 }
 
 /* Goes on with the answer to a request that has ended. Returns true when it is answered. */
-static bool work_conclude(struct client *c)
+static bool request_conclude(struct client *c)
 {
-	if (!work_pack(c))
+	if (!request_pack(c))
 		return false;
-	work_answer(c);
+	request_answer(c);
 	return true;
 }
 
 /* Sends a piece of a text as a line of its own. */
 static void stream_text(struct client *c, const char *key, struct sbuf *text)
 {
-	size_t n = work_piece(text, 0);
+	size_t n = request_piece(text, 0);
 
 	if (n == 0)
 		return;
@@ -260,7 +260,7 @@ static void stream_text(struct client *c, const char *key, struct sbuf *text)
 }
 
 /* Sends what a request has printed while it runs. In mode JSON everything is in the answer. */
-static void work_stream(struct client *c)
+static void request_stream(struct client *c)
 {
 	if (c->running->mode == OUT_JSON || (c->running->kind == RPC_CMD && !sess_busy(c->sess)))
 		return;
@@ -289,70 +289,70 @@ static void step_script(struct client *c)
 
 /* After a step: sends what it has printed, or the answer. Returns true when the request is
  * answered. */
-static bool work_tell(struct client *c)
+static bool request_tell(struct client *c)
 {
-	if (work_over(c))
-		return work_conclude(c);
-	work_stream(c);
+	if (request_over(c))
+		return request_conclude(c);
+	request_stream(c);
 	return false;
 }
 
-void work_start(struct client *c, struct request *q)
+void request_start(struct client *c, struct request *q)
 {
 	struct view kept;
 
 	c->running = q;
-	work_enter(c, &kept);
-	work_begin(c);
-	if (q->kind == RPC_LUA && !work_over(c))
+	request_enter(c, &kept);
+	request_begin(c);
+	if (q->kind == RPC_LUA && !request_over(c))
 		step_script(c);
-	work_leave(c, &kept);
-	work_tell(c);
+	request_leave(c, &kept);
+	request_tell(c);
 }
 
-bool work_poll(struct client *c)
+bool request_poll(struct client *c)
 {
 	struct view kept;
 
 	if (c->running == NULL)
 		return false;
-	if (work_over(c))
-		return work_conclude(c);
-	work_enter(c, &kept);
+	if (request_over(c))
+		return request_conclude(c);
+	request_enter(c, &kept);
 	if (c->running->kind == RPC_CMD && sess_busy(c->sess))
 		sess_poll(c->sess);
-	if (c->running->kind == RPC_CMD && !work_over(c) && !sess_busy(c->sess))
+	if (c->running->kind == RPC_CMD && !request_over(c) && !sess_busy(c->sess))
 		next_command(c);
 	else if (c->running->kind == RPC_LUA)
 		step_script(c);
-	work_leave(c, &kept);
-	return work_tell(c);
+	request_leave(c, &kept);
+	return request_tell(c);
 }
 
-bool work_ready(const struct client *c)
+bool request_ready(const struct client *c)
 {
 	if (c->running == NULL)
 		return false;
-	if (work_over(c) || (c->running->mode != OUT_JSON && c->text.len + c->note.len > 0))
+	if (request_over(c) || (c->running->mode != OUT_JSON && c->text.len + c->note.len > 0))
 		return true;
 	if (c->running->kind == RPC_CMD)
 		return c->rest != NULL && !sess_busy(c->sess);
 	return c->script != NULL && script_running(c->script) && script_ready(c->script);
 }
 
-static void work_stop(struct client *c)
+static void request_stop(struct client *c)
 {
 	struct view kept;
 	struct err e;
 
-	work_enter(c, &kept);
+	request_enter(c, &kept);
 	if (c->running->kind == RPC_CMD) {
 		sess_cancel(c->sess);
 	} else {
 		script_cancel(c->script);
 		c->exit_code = EXIT_REFUSED;
 	}
-	work_leave(c, &kept);
+	request_leave(c, &kept);
 	/* a command that was only queued tells no end by itself */
 	err_set(&e, ECANCELED, "cancelled");
 	keep_error(c, -ECANCELED, &e, NULL);
@@ -360,20 +360,20 @@ static void work_stop(struct client *c)
 
 /* The answer to the cancelled request comes before the answer to `cancel`, so all of it is written
  * now. A request that has already ended by itself is answered as it ended. */
-void work_cancel(struct client *c)
+void request_cancel(struct client *c)
 {
 	if (c->running == NULL)
 		return;
-	if (!work_over(c))
-		work_stop(c);
-	while (!work_conclude(c))
+	if (!request_over(c))
+		request_stop(c);
+	while (!request_conclude(c))
 		;
 }
 
-void work_drop(struct client *c)
+void request_drop(struct client *c)
 {
 	if (c->running == NULL)
 		return;
-	work_stop(c);
-	work_clear(c);
+	request_stop(c);
+	request_clear(c);
 }

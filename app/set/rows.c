@@ -52,7 +52,7 @@ static bool stream_ok(const struct set_obj *obj, struct err *warn)
 {
 	struct ctl *ctl = set_ctl(obj);
 
-	return ctl == NULL || frame_ok(ctl, obj->port, obj->stream, warn);
+	return ctl == NULL || frame_ok(ctl, obj->port, obj->id, warn);
 }
 
 bool set_check_whole(const struct set_obj *stream, struct err *warn)
@@ -167,8 +167,8 @@ void set_echo_stream_load(const struct setting *row, const struct set_obj *obj, 
 	(void)row;
 	if (ctl == NULL)
 		return;
-	if (app_rate_text(app, obj->port, (int)obj->stream, &text))
-		sbuf_addf(note, "stream %u/%u: %s\n", obj->port, obj->stream, sbuf_str(&text));
+	if (app_rate_text(app, obj->port, (int)obj->id, &text))
+		sbuf_addf(note, "stream %u/%u: %s\n", obj->port, obj->id, sbuf_str(&text));
 	if (ctl_load(ctl, obj->port, &l, NULL) == 0 && !l.is_max &&
 	    l.l1_bps > l.link_bps * 1.00001) {
 		sbuf_reset(&text);
@@ -198,7 +198,7 @@ const struct frame *set_frame_now(const struct set_obj *stream)
 
 	if (held.on && held.cfg == stream->cfg)
 		return held.frame;
-	bool ok = ctl != NULL && ctl_frame(ctl, stream->port, stream->stream, &now, NULL) == 0;
+	bool ok = ctl != NULL && ctl_frame(ctl, stream->port, stream->id, &now, NULL) == 0;
 	held.cfg = stream->cfg;
 	held.frame = ok ? &now : NULL;
 	return held.frame;
@@ -210,15 +210,12 @@ void set_add_row(const struct setting ***rows, unsigned *n, const struct setting
 	(*rows)[(*n)++] = row;
 }
 
-/* The program's own rows, in the order of the table. Works add theirs by their places. */
+/* The program's own rows, in the order of the table. Faces add theirs by their places. */
 static const struct set_chunk own_chunks[] = {
-	{100, set_view_rows},        {200, set_tester_rows},
-	{300, set_trial_rows},       {400, set_port_rows},
-	{700, set_stream_rows},      {780, set_arrival_rows},
-	{800, set_nest_rows},        {900, set_payload_rows},
-	{1000, .add = set_rnd_rows}, {1100, .add = set_field_rows},
-	{1300, set_pktgen_rows},     {1400, set_habit_rows},
-	{1600, set_later_rows},      {0},
+	{100, set_view_rows},          {200, set_tester_rows},  {300, set_trial_rows},
+	{400, set_port_rows},          {700, set_stream_rows},  {780, set_arrival_rows},
+	{800, set_nest_rows},          {900, set_payload_rows}, {1000, .add = set_rnd_rows},
+	{1100, .add = set_field_rows}, {1400, set_habit_rows},  {0},
 };
 
 static const void *chunks_of(const struct face *f)

@@ -7,8 +7,7 @@
 /* Each ends with a row without a name. */
 extern const struct setting set_view_rows[], set_tester_rows[], set_trial_rows[], set_port_rows[],
 	set_stream_rows[], set_arrival_rows[];
-extern const struct setting set_nest_rows[], set_payload_rows[], set_pktgen_rows[],
-	set_habit_rows[], set_later_rows[];
+extern const struct setting set_nest_rows[], set_payload_rows[], set_habit_rows[];
 
 /* Says whether the row is one of set_view_rows. */
 bool set_of_view(const struct setting *row);
@@ -25,9 +24,10 @@ const struct setting *set_rnd_table(unsigned *n);
 /* appends pointers to them to an array */
 void set_rnd_rows(const struct setting ***rows, unsigned *n);
 
-/* Appends the rows of fields ("udp.dst") and of Pktgen's words ("dport") to an array. They are made
- * at the first call. */
+/* Appends the rows of fields ("udp.dst") to an array. They are made at the first call. */
 void set_field_rows(const struct setting ***rows, unsigned *n);
+/* The row of a field in the first header of its protocol. */
+const struct setting *set_field_row(const struct proto *p, const struct field *f);
 /* The rows that set_row_named() and set_rows_for() have made. Returns their number. *rows is valid
  * until the next row is made. */
 unsigned set_more_rows(const struct setting *const **rows);
@@ -60,8 +60,8 @@ void set_echo_stream_load(const struct setting *row, const struct set_obj *obj, 
 /* The frame that a stream would send now, NULL: none can be built. Valid until the next call. */
 const struct frame *set_frame_now(const struct set_obj *stream);
 
-/* app/set/rows_work.c: the store of rows whose values are in the part of a port's settings that belongs
- * to a work. */
+/* app/set/rows_work.c: the store of rows whose values are in the part of a port's settings that
+ * belongs to a work. */
 void set_work_put(const struct setting *row, const struct set_obj *obj, const void *val);
 bool set_work_get(const struct setting *row, const struct set_obj *obj, void *val);
 void set_work_unset(const struct setting *row, const struct set_obj *obj);

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows for header fields, made from the protocol table. Each field of each protocol has a row
  * ("udp.dst"). Rows for second and further headers of a kind ("vlan[2].vid") are made when somebody
- * asks for them. Each of Pktgen's words ("dport"; "dst-ip", which is also written "dst ip") has a
- * row that stands for a field: that of the outermost header in the stream's frame that has the
- * word. */
+ * asks for them. */
 #include "rows.h"
 
-#include "frame_edit.h"
 #include "face.h"
 
 #include <errno.h>
@@ -34,20 +31,8 @@ struct proto_rows {
 	struct field_row *field;
 };
 
-/* A word of Pktgen and the fields that it may stand for, at most one for each protocol. */
-struct word_arg {
-	char *word;
-	unsigned n;
-	struct {
-		const struct proto *proto;
-		const struct setting *row;
-	} * in;
-};
-
 static struct proto_rows *protos;
 static unsigned nprotos;
-static struct setting **words; /* arg: struct word_arg */
-static unsigned nwords;
 /* rows of further headers, sorted by protocol, header and field */
 static const struct setting **more;
 static unsigned nmore;
@@ -247,7 +232,7 @@ static void absent_field(const struct setting *row, const struct frame *f, unsig
 {
 	const struct field_arg *a = row->arg;
 	const char *by = a->field->when.field != NULL ? a->field->when.field
-			 : a->field->part != NULL     ? a->field->part->when.field
+			 : a->field->section != NULL  ? a->field->section->when.field
 						      : NULL;
 	const struct field *field = by != NULL ? proto_field(a->proto, by) : NULL;
 	uint8_t v[VT_FIELD_BYTES];
@@ -279,7 +264,7 @@ static bool field_check(const struct setting *row, const struct set_obj *obj, st
 	if (header_at(s, a->proto, a->nth) < 0)
 		return absent_header(row, s, warn);
 	const struct frame *f =
-		field_asks(a, set) && (a->field->part != NULL || a->field->when.field != NULL)
+		field_asks(a, set) && (a->field->section != NULL || a->field->when.field != NULL)
 			? frame_of(a, obj, &h)
 			: NULL;
 	if (f != NULL && !in_frame(a, f, h)) {
@@ -298,19 +283,6 @@ static bool field_check(const struct setting *row, const struct set_obj *obj, st
 	return true;
 }
 
-/* Copies the next word of a list with commas into buf, and moves *list behind it. Returns NULL at
- * the end. */
-static const char *next_word(const char **list, char *buf, size_t bufsz)
-{
-	if (*list == NULL || **list == '\0')
-		return NULL;
-	size_t n = strcspn(*list, ","), k = n < bufsz ? n : bufsz - 1;
-	memcpy(buf, *list, k);
-	buf[k] = '\0';
-	*list += n + ((*list)[n] == ',');
-	return buf;
-}
-
 bool set_applies(const struct setting *row, const struct set_obj *obj)
 {
 	const struct field_arg *a = row->arg;
@@ -320,13 +292,13 @@ bool set_applies(const struct setting *row, const struct set_obj *obj)
 	for (const struct face *const *f = faces; *f != NULL; f++)
 		if ((*f)->idle_row != NULL && (*f)->idle_row(row, obj))
 			return false;
-	if (row->scope == SCOPE_PORT)
+	if (row->scope == &scope_port)
 		return true;
 	if (!is_field_row(row))
-		return row->scope != SCOPE_STREAM || !set_payload_idle(row, obj);
+		return row->scope != &scope_stream || !set_payload_idle(row, obj);
 	if (val_of(a, obj) != NULL)
 		return true;
-	if (a->field->part == NULL && a->field->when.field == NULL)
+	if (a->field->section == NULL && a->field->when.field == NULL)
 		return header_at(&spec_of(obj)->stack, a->proto, a->nth) >= 0;
 	unsigned h;
 	const struct frame *f = frame_of(a, obj, &h);
@@ -338,37 +310,6 @@ static struct field_row *field_row(const struct proto *p, const struct field *f)
 	for (unsigned i = 0; i < nprotos; i++)
 		if (protos[i].proto == p)
 			return &protos[i].field[f - p->fields];
-	return NULL;
-}
-
-static const struct setting *word_resolve(const struct setting *row, const struct set_obj *obj,
-					  struct err *e)
-{
-	const struct word_arg *w = row->arg;
-	struct sbuf stack = {0}, has = {0};
-
-	/* with only one field the header need not be there; the field's own check warns */
-	if (obj == NULL || w->n == 1)
-		return w->in[0].row;
-	const struct frame_stack *s = &spec_of(obj)->stack;
-	for (unsigned h = 0; h < s->n; h++)
-		for (unsigned i = 0; i < w->n; i++)
-			if (w->in[i].proto == s->hdr[h])
-				return w->in[i].row;
-	/* The same holds for values that may wait for their header. */
-	const struct frame_val val = {.proto = w->in[0].proto,
-				      .field = ((const struct field_arg *)w->in[0].row->arg)->field,
-				      .nth = 1};
-	if (frame_val_waits(&val))
-		return w->in[0].row;
-	frame_stack_print(s, &stack);
-	for (unsigned i = 0; i < w->n; i++)
-		sbuf_addf(&has, "%s%s", i > 0 ? ", " : "", w->in[i].row->name);
-	err_set(e, EINVAL,
-		"no header of the frame %s has '%s', which could be %s; set that field by its name, or the frame first",
-		sbuf_str(&stack), w->word, sbuf_str(&has));
-	sbuf_free(&stack);
-	sbuf_free(&has);
 	return NULL;
 }
 
@@ -395,7 +336,7 @@ static void row_init(struct field_row *r, const struct proto *p, unsigned nth,
 	r->arg = (struct field_arg){.proto = p, .field = f, .nth = nth};
 	proto_vspec(f, &r->arg.one);
 	r->row = (struct setting){.name = name.s,
-				  .scope = SCOPE_STREAM,
+				  .scope = &scope_stream,
 				  .why = WHY_FRAMES,
 				  .dflt = f->dflt,
 				  .help = f->help,
@@ -411,119 +352,6 @@ static void row_init(struct field_row *r, const struct proto *p, unsigned nth,
 	row_type(&r->row, &r->arg);
 }
 
-/* The row that has the word as its name or alias. */
-static struct setting *word_row(const char *word)
-{
-	char buf[64];
-
-	for (unsigned i = 0; i < nwords; i++) {
-		const char *list = words[i]->alias;
-		if (strcmp(((const struct word_arg *)words[i]->arg)->word, word) == 0)
-			return words[i];
-		while (next_word(&list, buf, sizeof(buf)) != NULL)
-			if (strcmp(buf, word) == 0)
-				return words[i];
-	}
-	return NULL;
-}
-
-static void word_means(struct setting *row, const struct proto *p, const struct setting *field)
-{
-	struct word_arg *w = (struct word_arg *)(uintptr_t)row->arg;
-
-	for (unsigned i = 0; i < w->n; i++)
-		if (w->in[i].proto == p)
-			return;
-	w->in = xrealloc(w->in, (w->n + 1) * sizeof(*w->in));
-	w->in[w->n].proto = p;
-	w->in[w->n++].row = field;
-}
-
-static struct setting *word_new(const char *word, struct field_row *r)
-{
-	struct setting *row = xcalloc(1, sizeof(*row));
-	struct word_arg *w = xcalloc(1, sizeof(*w));
-	char *name = xstrdup(word);
-
-	w->word = xstrdup(word);
-	for (char *c = name; *c != '\0'; c++)
-		if (*c == ' ')
-			*c = '-';
-	*row = (struct setting){.name = name,
-				.arg = w,
-				.scope = SCOPE_STREAM,
-				.v = r->row.v,
-				.dflt = r->row.dflt,
-				.help = r->row.help,
-				.resolve = word_resolve};
-	words = xrealloc(words, (nwords + 1) * sizeof(*words));
-	return words[nwords++] = row;
-}
-
-/* Makes a row for the words of a field. The first word that no row has yet becomes its name, and
- * the words after it become aliases. A word that has a row already stands for this field too, in
- * headers of this protocol. */
-static void add_words(const struct proto *p, struct field_row *r)
-{
-	const char *list = r->arg.field->word;
-	struct setting *row = NULL;
-	struct sbuf alias = {0};
-	char word[64];
-
-	while (next_word(&list, word, sizeof(word)) != NULL) {
-		struct setting *known = word_row(word);
-		bool first = row == NULL;
-		if (known != NULL && known != row)
-			word_means(known, p, &r->row);
-		if (known != NULL)
-			continue;
-		if (first) {
-			row = word_new(word, r);
-			word_means(row, p, &r->row);
-		}
-		if (!first || strchr(word, ' ') != NULL)
-			sbuf_addf(&alias, "%s%s", alias.len > 0 ? "," : "", word);
-	}
-	if (row != NULL)
-		row->alias = alias.s;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-/* Sets the help, type and default of a word's row. Type and default are those of its fields if they
- * all have the same, else none. */
-static void word_finish(struct setting *row)
-{
-	const struct word_arg *w = row->arg;
-	const struct field_arg *first = w->in[0].row->arg;
-	struct sbuf help = {0};
-
-	if (w->n > 1) {
-		for (unsigned i = 0; i < w->n; i++)
-			sbuf_addf(&help, "%s%s",
-				  i == 0         ? ""
-				  : i + 1 < w->n ? ", "
-						 : " or ",
-				  w->in[i].row->name);
-		sbuf_add(&help, ": the one of the outermost header that has it");
-	} else {
-		sbuf_addf(&help, "%s; the same as %s", row->help, w->in[0].row->name);
-	}
-	row->help = help.s;
-	for (unsigned i = 1; i < w->n; i++) {
-		const struct field_arg *a = w->in[i].row->arg;
-		if (!same_text(row->dflt, w->in[i].row->dflt))
-			row->dflt = NULL;
-		if (a->one.type != first->one.type || a->one.bits != first->one.bits)
-			row->v = (struct vspec){0};
-	}
-	if (row->v.type == NULL)
-		row->dflt = NULL;
-}
-
 static void make_rows(void)
 {
 	for (const struct proto *const *p = proto_table; *p != NULL; p++, nprotos++) {
@@ -535,11 +363,6 @@ static void make_rows(void)
 		for (unsigned i = 0; i < n; i++)
 			row_init(&protos[nprotos].field[i], *p, 1, &(*p)->fields[i]);
 	}
-	for (unsigned i = 0; i < nprotos; i++)
-		for (struct field_row *r = protos[i].field; r->row.name != NULL; r++)
-			add_words(protos[i].proto, r);
-	for (unsigned i = 0; i < nwords; i++)
-		word_finish(words[i]);
 }
 
 void set_field_rows(const struct setting ***rows, unsigned *n)
@@ -549,8 +372,6 @@ void set_field_rows(const struct setting ***rows, unsigned *n)
 	for (unsigned i = 0; i < nprotos; i++)
 		for (const struct field_row *r = protos[i].field; r->row.name != NULL; r++)
 			set_add_row(rows, n, &r->row);
-	for (unsigned i = 0; i < nwords; i++)
-		set_add_row(rows, n, words[i]);
 }
 
 unsigned set_more_rows(const struct setting *const **rows)
@@ -604,6 +425,11 @@ static const struct setting *nth_row(const struct proto *p, unsigned nth, const 
 		more_add(r);
 	}
 	return *known;
+}
+
+const struct setting *set_field_row(const struct proto *p, const struct field *f)
+{
+	return nth_row(p, 1, f);
 }
 
 const struct setting *set_row_named(const char *name)

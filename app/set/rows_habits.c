@@ -139,7 +139,7 @@ static int dscp_told(const struct setting *row, const struct set_obj *obj, struc
 		return 0;
 	frame_stack_print(&c->frame.stack, &stack);
 	err_set(e, EINVAL, "%s: stream %u/%u: the frame %.200s has no IP header", row->name,
-		obj->port, obj->stream, sbuf_str(&stack));
+		obj->port, obj->id, sbuf_str(&stack));
 	sbuf_free(&stack);
 	return -EINVAL;
 }
@@ -177,7 +177,7 @@ static const struct setting_store dscp_store = {
 
 const struct setting set_habit_rows[] = {
 	{.name = "pps",
-	 .scope = SCOPE_PORT,
+	 .scope = &scope_port,
 	 .v = {&vt_pps},
 	 .dflt = "1000pps",
 	 .flags = SET_DERIVED,
@@ -187,7 +187,7 @@ const struct setting set_habit_rows[] = {
 	 .why = WHY_RATE,
 	 .help = "`rate` in frames per second"},
 	{.name = "jumbo",
-	 .scope = SCOPE_PORT,
+	 .scope = &scope_port,
 	 .v = {&vt_bool},
 	 .dflt = "off",
 	 .flags = SET_DERIVED | SET_RESTART,
@@ -195,7 +195,7 @@ const struct setting set_habit_rows[] = {
 	 .check = set_check_port,
 	 .help = "whether frames above 1518 bytes may leave: on is an `mtu` of 9000, off one of 1500"},
 	{.name = "dscp",
-	 .scope = SCOPE_STREAM,
+	 .scope = &scope_stream,
 	 .v = {&vt_uint, 0, 63},
 	 .dflt = "0",
 	 .flags = SET_DERIVED,

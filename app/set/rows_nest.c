@@ -140,7 +140,7 @@ static bool check_nest(const struct setting *row, const struct set_obj *obj, str
 
 const struct setting set_nest_rows[] = {
 	{.name = "nest",
-	 .scope = SCOPE_STREAM,
+	 .scope = &scope_stream,
 	 .v = {&vt_nest},
 	 .dflt = "none",
 	 .offset = offsetof(struct stream_cfg, frame.nest),

@@ -304,7 +304,7 @@ const struct setting *set_rnd_table(unsigned *n)
 		sbuf_addf(&name, "rnd.%u", i);
 		rows[i] = (struct setting){
 			.name = name.s,
-			.scope = SCOPE_STREAM,
+			.scope = &scope_stream,
 			.v = {&vt_rnd},
 			.dflt = "off",
 			.check = rnd_check,
@@ -335,13 +335,13 @@ bool set_payload_idle(const struct setting *row, const struct set_obj *obj)
 	if (row->store == &hex_store || row->store == &file_store)
 		return c->frame.data == NULL ||
 		       (c->fill_file[0] != '\0') != (row->store == &file_store);
-	return row->scope == SCOPE_STREAM && row->offset == AT(frame.fill_seed) &&
+	return row->scope == &scope_stream && row->offset == AT(frame.fill_seed) &&
 	       row->store == NULL && c->frame.fill != FILL_RANDOM && c->frame.fill_seed == 0;
 }
 
 const struct setting set_payload_rows[] = {
 	{.name = "pattern",
-	 .scope = SCOPE_STREAM,
+	 .scope = &scope_stream,
 	 .v = {&vt_enum, .choices = fill_words},
 	 .dflt = "abc",
 	 .offset = AT(frame.fill),
@@ -349,32 +349,32 @@ const struct setting set_payload_rows[] = {
 	 .help = "what fills the payload; user repeats userpattern, hex and file the bytes of pattern.hex and pattern.file"},
 	{.name = "userpattern",
 	 .alias = "user pattern",
-	 .scope = SCOPE_STREAM,
+	 .scope = &scope_stream,
 	 .v = {&vt_user},
 	 .dflt = STREAM_DFLT_USER,
 	 .offset = AT(frame.user),
 	 .help = "text that `pattern user` repeats"},
 	{.name = "pattern.seed",
-	 .scope = SCOPE_STREAM,
+	 .scope = &scope_stream,
 	 .v = {&vt_uint},
 	 .dflt = "0",
 	 .offset = AT(frame.fill_seed),
 	 .help = "seed of `pattern random`: equal seeds give equal payloads"},
 	{.name = "pattern.hex",
-	 .scope = SCOPE_STREAM,
+	 .scope = &scope_stream,
 	 .v = {&vt_hex},
 	 .store = &hex_store,
 	 .check = data_check,
 	 .help = "bytes that `pattern hex` repeats to the end of the frame"},
 	{.name = "pattern.file",
-	 .scope = SCOPE_STREAM,
+	 .scope = &scope_stream,
 	 .v = {&vt_file},
 	 .store = &file_store,
 	 .check = data_check,
 	 .flags = SET_FILE,
 	 .help = "file whose bytes `pattern file` repeats to the end of the frame; it is read when it is set"},
 	{.name = "random",
-	 .scope = SCOPE_STREAM,
+	 .scope = &scope_stream,
 	 .v = {&vt_bool},
 	 .dflt = "off",
 	 .offset = AT(frame.rnd_on),

@@ -98,19 +98,19 @@ static bool check_drain(const struct setting *row, const struct set_obj *obj, st
 
 #define TRIAL(name_, type_, lo, hi, dflt_, member, help_) \
 	{ \
-		.name = "trial." name_, .alias = "trial " name_, .scope = SCOPE_GLOBAL, \
+		.name = "trial." name_, .alias = "trial " name_, .scope = &scope_global, \
 		.v = {&type_, lo, hi}, .dflt = dflt_, .offset = AT(trial.member), .help = help_ \
 	}
 #define DRAIN(name_, lo, dflt_, member, help_) \
 	{ \
-		.name = "trial." name_, .alias = "trial " name_, .scope = SCOPE_GLOBAL, \
+		.name = "trial." name_, .alias = "trial " name_, .scope = &scope_global, \
 		.v = {&vt_duration, lo, HOUR}, .dflt = dflt_, .offset = AT(trial.member), \
 		.help = help_, .check = check_drain \
 	}
 
 const struct setting set_tester_rows[] = {
 	{.name = "stall",
-	 .scope = SCOPE_GLOBAL,
+	 .scope = &scope_global,
 	 .v = {&vt_duration, 1000, 10 * S},
 	 .dflt = CTL_DFLT_STALL,
 	 .offset = AT(stall_ns),
@@ -120,7 +120,7 @@ const struct setting set_tester_rows[] = {
 
 const struct setting set_trial_rows[] = {
 	{.name = "trial",
-	 .scope = SCOPE_GLOBAL,
+	 .scope = &scope_global,
 	 .v = {&vt_enum, .choices = waits_words},
 	 .store = &waits_store,
 	 .flags = SET_DERIVED,

@@ -6,6 +6,12 @@
 
 struct frame_stack;
 
+/* What the program's own rows belong to. A work whose ports have other objects beside streams adds
+ * a scope: its rows point to a record in its own folder (struct cmd_scope), whose functions get the
+ * struct app as arg. The objects are to be members of the work's settings of the port (work_cfg()):
+ * then `reset`, and a `load` that is refused, set them back too. */
+extern const struct cmd_scope scope_global, scope_port, scope_stream;
+
 /* A flag of rows: the row is another way to write other rows ("proto udp" rewrites "frame"), and is
  * neither listed nor saved. Flags from 0x100 on belong to the program; lib/cmd ignores them. */
 #define SET_DERIVED 0x100

@@ -30,8 +30,8 @@ static const uint32_t basic[16] = {
 	0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
 };
 
-/* A colour of the palette as 0xRRGGBB. 16 to 231 are a cube with six levels for each of red, green
- * and blue, and 232 to 255 are greys. */
+/* Returns a colour of the palette as 0xRRGGBB. 16 to 231 are a cube with six levels for each of
+ * red, green and blue, and 232 to 255 are greys. */
 static uint32_t palette_rgb(int index)
 {
 	static const uint8_t level[6] = {0x00, 0x5f, 0x87, 0xaf, 0xd7, 0xff};
@@ -45,7 +45,7 @@ static uint32_t palette_rgb(int index)
 	       level[index % 6];
 }
 
-/* How much two colours differ. The eye sees green best and blue worst. */
+/* Returns how much two colours differ. The eye sees green best and blue worst. */
 static long paint_distance(uint32_t a, uint32_t b)
 {
 	long r = (long)(a >> 16 & 255) - (long)(b >> 16 & 255);
@@ -55,7 +55,7 @@ static long paint_distance(uint32_t a, uint32_t b)
 	return 3 * r * r + 6 * g * g + l * l;
 }
 
-/* The colour of the palette in [first, end) that looks most like rgb. */
+/* Returns the colour of the palette in [first, end) that looks most like rgb. */
 static int paint_nearest(uint32_t rgb, int first, int end)
 {
 	int best = first;
@@ -73,13 +73,13 @@ static int paint_direct(const struct paint *p, uint32_t rgb)
 
 	for (int i = 0; i < 3; i++)
 		value = value << p->bits[i] | channel[i] * ((1 << p->bits[i]) - 1) / 255;
-	/* Where colours are direct, the lowest numbers still mean the palette: such a dark colour
-	 * becomes black. */
+	/* Where colours are direct, the numbers below 8 still mean the palette. So a colour that is
+	 * so dark becomes black. */
 	return value < 8 ? 0 : value;
 }
 
-/* True for a grey that is neither black nor white. The nearest of eight colours would be a yellow,
- * and what shall be quiet would shine. */
+/* Returns true for a grey that is neither black nor white. The nearest of eight colours might be a
+ * yellow, and what shall be quiet would shine. */
 static bool is_grey(uint32_t rgb)
 {
 	int r = (int)(rgb >> 16), g = (int)(rgb >> 8 & 255), b = (int)(rgb & 255);
@@ -87,8 +87,8 @@ static bool is_grey(uint32_t rgb)
 	return abs(r - g) < 8 && abs(g - b) < 8 && g >= 0x40 && g < 0xd0;
 }
 
-/* The number that this terminal has for a colour of a theme. Every terminal with colours has the
- * first eight. */
+/* Returns the number that this terminal has for a colour of a theme. Every terminal with colours
+ * has the first eight. */
 static int color_number(const struct paint *p, int32_t color)
 {
 	if (!(color & THEME_RGB) && color < 8)
@@ -104,8 +104,9 @@ static int color_number(const struct paint *p, int32_t color)
 	return paint_nearest(rgb, p->colors == 256 ? 16 : 0, p->colors);
 }
 
-/* The colour pair of two colours, which is made when it is needed first. Where a terminal has fewer
- * pairs than the theme wants, one with the same foreground is taken, else the terminal's own. */
+/* Returns the colour pair of two colours, which is made when it is first needed. Where a terminal
+ * has fewer pairs than the theme wants, one with the same foreground is taken, else the terminal's
+ * own. */
 static int pair_of(struct paint *p, int fg, int bg)
 {
 	if (fg < 0 && bg < 0)
@@ -169,8 +170,8 @@ static void set_role(struct paint *p, const struct theme *t, enum role role)
 			  bg < 0 ? own_bg : color_number(p, bg));
 }
 
-/* True when the terminal's description says that its colours are direct. bits[]: how many bits red,
- * green and blue have. */
+/* Returns true when the terminal's description says that its colours are direct. bits[] gets how
+ * many bits red, green and blue have. */
 static bool direct_bits(int bits[3])
 {
 	const char *text = tigetstr((char *)"RGB");
@@ -190,7 +191,8 @@ static bool direct_bits(int bits[3])
 	}
 	if (tigetflag((char *)"RGB") != 1)
 		return false;
-	/* user_caps(5): a mere flag. The bits are divided by three, and green gets the rest. */
+	/* It is a mere flag. By user_caps(5) the bits are then divided by three, and green gets
+	 * what red and blue leave. */
 	bits[0] = bits[2] = (width + 2) / 3 < 8 ? (width + 2) / 3 : 8;
 	bits[1] = width - 2 * bits[0];
 	return bits[1] > 0 && bits[1] <= 8;
@@ -226,11 +228,6 @@ void paint_free(struct paint *p)
 	free(p);
 }
 
-int paint_colors(const struct paint *p)
-{
-	return p->colors;
-}
-
 bool paint_set(struct paint *p, const struct theme *t)
 {
 	if (p->set && p->version == t->version)
@@ -243,7 +240,8 @@ bool paint_set(struct paint *p, const struct theme *t)
 	return true;
 }
 
-attr_t paint_attr(const struct paint *p, enum role role, int *pair)
+/* Returns the attributes of a role; *pair is its colour pair. */
+static attr_t paint_attr(const struct paint *p, enum role role, int *pair)
 {
 	*pair = p->look[role].pair;
 	return p->look[role].attr;

@@ -12,12 +12,8 @@ struct paint;
  * color is the option --color; auto: no colours with NO_COLOR or TERM=dumb. */
 struct paint *paint_open(enum args_color color);
 void paint_free(struct paint *);
-/* Takes over a theme. True when it is another one or has changed since, so that everything has to
- * be drawn anew. */
+/* Takes over a theme. Returns true when it is another one or has changed since, so that everything
+ * has to be drawn anew. */
 bool paint_set(struct paint *, const struct theme *);
-/* Returns the attributes of a role; *pair is its colour pair. */
-attr_t paint_attr(const struct paint *, enum role, int *pair);
-/* Makes one character, with those that combine with it, into the cell that curses wants. */
+/* Makes the cell that curses wants of one character and those that combine with it. */
 void paint_char(const struct paint *, enum role, const wchar_t *text, cchar_t *out);
-/* How many colours are used: 0 (attributes alone), 8, 16, 256, or 1 << 24. */
-int paint_colors(const struct paint *);

@@ -36,28 +36,29 @@ struct fullscreen {
 	unsigned below;   /* rows of the log that are out of sight, below those that are shown */
 	wchar_t feed[16]; /* characters of one key, for the editor */
 	unsigned nfeed;
-	enum { MACRO_MAY, MACRO_ASK, MACRO_DONE } macro; /* may libedit have keys left? */
+	enum { MACRO_MAY, MACRO_ASK, MACRO_DONE } macro; /* whether libedit may have keys left */
 };
 
 /* Shows the lines that were added to the log since the mark from their beginning. Where the log has
  * too few rows for them, the page gives up rows (the pane). */
 void screen_read(struct fullscreen *, unsigned long mark);
-/* The page gets its rows back. */
+/* Gives the page its rows back. */
 void screen_close_pane(struct fullscreen *);
 
 /* To be called before each turn of the loop: draws what is due, unless the terminal still has to
  * take what was drawn before. */
 void screen_step(void *fullscreen);
-/* How large the terminal is. One that does not know its size has that of the environment, else 24
- * rows of 80 columns. */
+/* Says how large the terminal is. One that does not know its size has that of the environment, else
+ * 24 rows of 80 columns. */
 void screen_size(const struct fullscreen *, int *rows, int *cols);
 /* Lays the screen out for the size that the terminal has now. */
 void screen_take_size(struct fullscreen *);
-/* The loop no longer watches whether the terminal takes output. */
+/* Ends the loop's watch for the terminal to take output. */
 void screen_unwatch(struct fullscreen *);
-/* True when a read (what: POLLIN) or a write (POLLOUT) would not wait. */
+/* Returns true when a read (what: POLLIN) or a write (POLLOUT) would not wait. */
 bool screen_fd_ready(int fd, short what);
-/* True while the terminal is another job's. When it has become ours again, this takes it. */
+/* Returns true while the terminal is another job's. When it has become ours again, this takes
+ * it. */
 bool screen_waits(struct fullscreen *);
 /* Tells tty.c what to write to leave the screen, should the program crash. To be called when that
  * has changed. */
@@ -71,5 +72,3 @@ void screen_take_key(struct fullscreen *, const struct key *);
 /* Gets the editor's next key, as edit_opts.key does. The editor asks for more than one where a key
  * begins a command (Escape, Ctrl-V, a search). The loop turns while it waits. */
 int screen_get_key(void *fullscreen, wchar_t *wc);
-/* True when no more keys are wanted: the screen ends, or Ctrl-C was pressed. */
-bool screen_stops(const struct fullscreen *);

@@ -25,7 +25,7 @@ static void on_esc_timeout(void *arg)
 	keys_timeout(s->keys);
 }
 
-/* True when Ctrl-C was pressed and the loop has not told us yet. */
+/* Returns true when Ctrl-C was pressed and the loop has not told us yet. */
 static bool interrupt_waits(void)
 {
 	sigset_t set;
@@ -137,13 +137,14 @@ static void show_page_at(struct fullscreen *s, int step_by)
 		show_page(s, pages[(now + step_by + n) % n]);
 }
 
-/* How many ports the page shows at once. The last group of them may be smaller. */
+/* Returns how many ports the page shows at once. The last group of them may be smaller. */
 static unsigned group_of(const struct fullscreen *s)
 {
 	return s->f->view->room > 0 ? s->f->view->room : s->out_of.shown > 0 ? s->out_of.shown : 1;
 }
 
-/* Selects the port before or after the selected one, and moves the page to where it is shown. */
+/* Selects the port before or after the selected one, and moves the page to the group of ports in
+ * which it is. */
 static void select_port(struct fullscreen *s, int step_by)
 {
 	struct view *v = s->f->view;
@@ -229,7 +230,7 @@ static void scroll_log(struct fullscreen *s, int rows)
 	s->due_log = true;
 }
 
-/* Acts on keys that do the same whatever is typed. False: it is not such a key. */
+/* Acts on keys that do the same whatever is typed. Returns false when it is not such a key. */
 static bool take_anywhere(struct fullscreen *s, const struct key *k)
 {
 	int rows = s->at.log_rows > 1 ? s->at.log_rows - 1 : 1;
@@ -271,8 +272,8 @@ static bool take_anywhere(struct fullscreen *s, const struct key *k)
 	}
 }
 
-/* Acts on keys that mean something while nothing is typed. None of them starts a port. False: it is
- * not such a key. */
+/* Acts on keys that mean something while nothing is typed. None of them starts a port. Returns
+ * false when it is not such a key. */
 static bool take_empty(struct fullscreen *s, const struct key *k)
 {
 	unsigned n = 0;
@@ -329,7 +330,8 @@ static void screen_keys_feed(struct fullscreen *s, const struct key *k)
 			s->feed[s->nfeed++] = (unsigned char)*p++;
 }
 
-bool screen_stops(const struct fullscreen *s)
+/* Returns true when no more keys are wanted: the screen ends, or Ctrl-C was pressed. */
+static bool screen_stops(const struct fullscreen *s)
 {
 	const struct front *f = s->f;
 
@@ -366,7 +368,8 @@ int screen_get_key(void *arg, wchar_t *wc)
 	return 1;
 }
 
-/* Takes a character of a pasted text. It never acts as a key, and lines are run like typed ones. */
+/* Takes a character of a pasted text. No character of it acts as a key, and its lines run like
+ * typed ones. */
 static void take_pasted(struct fullscreen *s, const struct key *k)
 {
 	if (k->code == K_CHAR && (k->ch == L'\n' || k->ch == L'\r')) {
@@ -394,8 +397,8 @@ void screen_take_key(struct fullscreen *s, const struct key *k)
 	if (k->code == K_BACKTAB)
 		return;
 	screen_keys_feed(s, k);
-	/* In ~/.editrc a key may stand for many (bind -s). These are with libedit, so it is called
-	 * until it asks us for a key. */
+	/* In ~/.editrc a key may stand for many (bind -s). libedit keeps these itself, so it is
+	 * called until it asks us for a key. */
 	for (s->macro = MACRO_MAY; s->macro != MACRO_DONE;) {
 		enum edit_did did = edit_key(s->edit);
 		if (did == EDIT_ENTER)

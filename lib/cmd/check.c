@@ -2,6 +2,7 @@
 /* Checks that each row of the tables obeys the rules of rows. Tests call it. */
 #include "cmd_impl.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +152,7 @@ static void check_setting(struct checking *k, const struct cmd *c, unsigned i)
 		problem(k, s->name, "no help");
 	if (strpbrk(s->name, " ,;#\"'{\n") != NULL)
 		problem(k, s->name, "a name is one plain word");
-	if (looks_like_targets(s->name) && s->scope == SCOPE_GLOBAL)
+	if (looks_like_targets(s->name) && s->scope->level == LEVEL_PROGRAM)
 		problem(k, s->name, "its name reads as a port list");
 	check_names(k, c, &c->setting_names, i, (const char *const[]){s->name, s->alias},
 		    same_scope);
@@ -215,6 +216,50 @@ static void check_verb(struct checking *k, const struct cmd *c, unsigned i)
 	check_args(k, v);
 }
 
+/* Complains if a scope before this one takes the place that only one can have. */
+static void check_only(struct checking *k, const struct cmd *c, unsigned at)
+{
+	for (unsigned i = 0; i < at; i++)
+		if (!scope_is_kind(c->scopes[i]) && c->scopes[i]->level == c->scopes[at]->level)
+			problem(k, c->scopes[at]->name,
+				"its objects would be written as those of %s", c->scopes[i]->name);
+}
+
+/* Says whether a setting that ports or their objects have has this name. */
+static bool check_taken(const struct cmd *c, const char *name)
+{
+	struct cmd_word w = {.text = name};
+
+	for (const struct name *e = names_find(&c->setting_names, &w, 1); e != NULL;
+	     e = names_more(&c->setting_names, e, &w))
+		if (c->settings[e->row]->scope->level != LEVEL_PROGRAM)
+			return true;
+	return false;
+}
+
+/* Complains if another row of the tables has the name of a scope whose objects are written with it,
+ * or its plural. In Lua a port has both, beside its settings and verbs. */
+static void check_kind(struct checking *k, const struct cmd *c, unsigned at)
+{
+	const struct cmd_scope *scope = c->scopes[at];
+	struct cmd_word w = {.text = scope->name};
+	struct sbuf many = {0};
+
+	for (unsigned i = 0; i < at; i++)
+		if (strcmp(c->scopes[i]->name, scope->name) == 0)
+			problem(k, scope->name, "two scopes of this name");
+	if (!islower((unsigned char)scope->name[0]) ||
+	    scope->name[strspn(scope->name, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0' ||
+	    strcmp(scope->name, "all") == 0)
+		problem(k, scope->name, "the name of a scope is one plain word");
+	sbuf_addf(&many, "%ss", scope->name);
+	if (check_taken(c, scope->name) || check_taken(c, many.s))
+		problem(k, scope->name, "a scope and a setting of this name, or of its plural");
+	sbuf_free(&many);
+	if (names_find(&c->verb_names, &w, 1) != NULL)
+		problem(k, scope->name, "a scope and a command of this name");
+}
+
 int cmd_table_check(const struct cmd *c, struct sbuf *problems)
 {
 	struct checking k = {.out = problems};
@@ -223,5 +268,10 @@ int cmd_table_check(const struct cmd *c, struct sbuf *problems)
 		check_setting(&k, c, i);
 	for (unsigned i = 0; i < c->nverbs; i++)
 		check_verb(&k, c, i);
+	for (unsigned i = 0; i < c->nscopes; i++)
+		if (scope_is_kind(c->scopes[i]))
+			check_kind(&k, c, i);
+		else
+			check_only(&k, c, i);
 	return k.problems;
 }

@@ -32,6 +32,7 @@ struct cmd *cmd_new(const struct setting *const *settings, unsigned nsettings,
 	}
 	names_index(&c->setting_names);
 	names_index(&c->verb_names);
+	scopes_collect(c);
 	if (host != NULL)
 		c->host = *host;
 	return c;
@@ -43,6 +44,7 @@ void cmd_free(struct cmd *c)
 		return;
 	names_free(&c->setting_names);
 	names_free(&c->verb_names);
+	scopes_free(c);
 	free(c->settings);
 	free(c->verbs);
 	free(c);
@@ -68,7 +70,7 @@ const struct verb *cmd_verb_at(const struct cmd *c, unsigned i)
 	return i < c->nverbs ? c->verbs[i] : NULL;
 }
 
-/* A line after it was parsed: its words, its verb, its arguments as values. */
+/* A parsed line: its words, its verb, and its arguments as values. */
 struct parsed {
 	struct line_words l;
 	const struct verb *verb; /* NULL: empty line */
@@ -92,8 +94,9 @@ static int no_load(const char *word, int col, struct err *e)
 		word);
 }
 
-/* Parses a line into *p. look: the line is only checked. Its streams need not exist, since a line
- * before it may make them, and verbs that `load` does not allow are refused. */
+/* Parses a line into *p. With `look` the line is only checked: its streams need not exist, since a
+ * line before it may make them, and verbs and words that `load` does not allow are refused. Returns
+ * 0 or -errno with *e; p->verb stays NULL for an empty line. */
 static int cmd_parse(const struct cmd *c, const char *line, bool look, struct parsed *p,
 		     struct err *e)
 {

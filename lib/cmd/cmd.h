@@ -7,40 +7,61 @@
 #include <jansson.h>
 #include "value.h"
 
-enum cmd_scope { SCOPE_GLOBAL, SCOPE_PORT, SCOPE_STREAM };
+struct setting;
+
+/* What settings belong to: the program, a port, or objects of a port that have numbers, such as
+ * streams. A row points to its scope, and there is no list of scopes: those of a language are the
+ * scopes that its rows have. So whoever adds rows with a record of his own has added a scope. There
+ * is one of the program, one of ports and one that is bare; any number of others are numbered. The
+ * record must outlive the rows. */
+struct cmd_scope {
+	enum scope_level { LEVEL_PROGRAM, LEVEL_PORT, LEVEL_NUMBERED } level;
+	/* For documents and messages: one word of lower case letters, digits and underscores. With
+	 * it users write an object that has a number: "0/NAME.3" is object 3 of port 0. */
+	const char *name;
+	/* For numbered objects: they are written without the name, "0/3", and a port alone means
+	 * its object 0. */
+	bool bare;
+	/* The rest is for the host, which looks here when it is asked for an object (cmd_host).
+	 * arg is cmd_host.arg. count gives the highest number + 1 of a port's objects, and only
+	 * numbered objects need it. object gives NULL for one that does not exist. changed is
+	 * called after a value was written; NULL: the host does what it does for the port. */
+	unsigned (*count)(void *arg, unsigned port);
+	void *(*object)(void *arg, unsigned port, unsigned id);
+	void (*changed)(void *arg, const struct setting *, unsigned port, unsigned id);
+};
 
 enum setting_flags {
 	SET_STOPPED = 1, /* refused while the port sends */
 	SET_RESTART = 2, /* the device is restarted (implies SET_STOPPED) */
 	SET_LATER = 4,   /* known word, "not in this version" */
 	SET_FILE = 16,   /* the value may name a file to read or write; "none" names no file */
-	/* For a row of SCOPE_PORT: `set` without ports writes it to every port whose store may take
+	/* For a row of ports: `set` without ports writes it to every port whose store may take
 	 * it. It is refused if there is no such port. */
 	SET_WHERE_IT_FITS = 8,
 };
-
-struct setting;
 
 /* The object that a setting belongs to. The callbacks of a row get it. */
 struct set_obj {
 	/* cmd_host.program. NULL: cfg belongs to no program, like the defaults that `save` compares
 	 * with. */
 	void *host;
-	enum cmd_scope scope;
-	unsigned port, stream; /* ids; 0 where the scope has none */
-	void *cfg;             /* the scope's struct, in which a row's offset lies */
+	const struct cmd_scope *scope;
+	unsigned port, id; /* id: number of the object, such as a stream; 0 where it has none */
+	void *cfg;         /* the scope's struct, in which a row's offset lies */
 };
 
-/* How a row's value is kept if it is not a plain member of the scope's struct (header fields). */
+/* How a row's value is kept if it is not a plain member of the scope's struct, as with header
+ * fields. */
 struct setting_store {
 	void (*put)(const struct setting *, const struct set_obj *obj, const void *val);
 	/* Writes the value to *val. false: nothing is set, and *val is the default in force. */
 	bool (*get)(const struct setting *, const struct set_obj *obj, void *val);
 	void (*unset)(const struct setting *, const struct set_obj *obj);
 	/* Says whether the object can take the value: some values are edits that need something of
-	 * the object, such as a tunnel, which needs a frame with IP. Returns 0, or -errno with *e;
-	 * then nothing is written, to none of the targets. If val is NULL the question is whether
-	 * the object can take any value (SET_WHERE_IT_FITS). May be NULL: every object can. */
+	 * the object, such as a tunnel, which needs a frame with IP. Returns 0, or -errno with *e,
+	 * and then no target of the command is written. If val is NULL the question is whether the
+	 * object can take any value (SET_WHERE_IT_FITS). May be NULL: every object can. */
 	int (*may)(const struct setting *, const struct set_obj *obj, const void *val,
 		   struct err *e);
 	/* For a row that has no value of its own and expresses what other rows hold: says whether
@@ -52,7 +73,7 @@ struct setting_store {
 struct setting {           /* one row of the table: all that is known of one noun */
 	const char *name;  /* "rate", "udp.dst" */
 	const char *alias; /* Pktgen's spellings, separated by commas: "dst ip,dip" */
-	enum cmd_scope scope;
+	const struct cmd_scope *scope;
 	struct vspec v;
 	/* text; must parse. NULL only with a store (the row may be unset) or a resolve */
 	const char *dflt;
@@ -76,7 +97,8 @@ struct setting {           /* one row of the table: all that is known of one nou
 	/* Adds lines to cmd_run.note that express the new value in other units or words. It is
 	 * called after the write, and only if a person typed the command. May be NULL. */
 	void (*echo)(const struct setting *, const struct set_obj *obj, struct sbuf *note);
-	uint32_t why; /* what changes with it, in bits of the host's; 0: anything may */
+	/* what changes with the value, as bits that the host defines; 0: anything may */
+	uint32_t why;
 };
 
 struct cmd; /* the running language: both tables and the host */
@@ -109,11 +131,14 @@ enum arg_flags {
 	/* With ARG_OPT: may be given only after the optional argument before it, as <ports> in
 	 * "[<what> [<ports>]]". */
 	ARG_AFTER = 2,
-	/* ARG_TARGETS: the streams need not be there, the verb looks at them itself */
+	/* ARG_TARGETS: the streams need not exist; the verb checks them itself */
 	ARG_NEW = 4,
-	ARG_ALL = 8,     /* ARG_TARGETS: if they are missing, the refusal mentions `VERB all` */
-	ARG_NO_LOAD = 8, /* ARG_WORD: such lines are not allowed in a file read by `load` */
-	ARG_PATH = 16,   /* it may name a file, as an ARG_FILE does */
+	/* ARG_TARGETS: objects of all scopes may be named, "0/NAME.3", and not only ports and
+	 * streams */
+	ARG_OBJECTS = 64,
+	ARG_ALL = 8,      /* ARG_TARGETS: if they are missing, the refusal mentions `VERB all` */
+	ARG_NO_LOAD = 32, /* ARG_WORD: such lines are not allowed in a file read by `load` */
+	ARG_PATH = 16,    /* it may name a file, as an ARG_FILE does */
 };
 struct arg_spec {
 	enum arg_kind kind;
@@ -132,7 +157,8 @@ struct arg_val {
 	const struct setting *setting; /* ARG_SETTING */
 	struct target target;          /* ARG_TARGETS */
 	int choice;                    /* ARG_CHOICE */
-	/* ARG_VALUE. A value of a larger type (vt_text) is checked, but is here as text alone. */
+	/* ARG_VALUE: the parsed value. One of a type that is larger than this union (vt_text) is
+	 * checked too, but only its text is here. */
 	union {
 		uint64_t u;
 		uint8_t raw[64];
@@ -147,15 +173,16 @@ enum verb_flags {
 	VERB_NO_LOAD = 2, /* not allowed in a file read by `load` */
 	VERB_TRUSTED = 8, /* runs what a file says with the rights of the program */
 	VERB_ENDS = 16,   /* ends the program */
-	/* It changes nothing, so it may be suggested even for a word that resembles it little. */
+	/* The verb changes nothing, so it may be suggested even for a word that is less like its
+	 * name than a plain typo. */
 	VERB_LOOKS = 32,
-	/* It is left out of lists, and a shortened word means it only if no visible verb
+	/* The verb is left out of lists, and a shortened word means it only if no visible verb
 	 * matches. */
 	VERB_HIDDEN = 4,
 };
 /* How far a command has come, for people who wait for it. */
 struct cmd_progress {
-	/* what it does, and how much of how much is done: "sent 3M of 10M frames" */
+	/* what the command does, and how much of all that is done: "sent 3M of 10M frames" */
 	char text[160];
 	double share;     /* what is done, as a share from 0 to 1; NAN: unknown */
 	uint64_t left_ns; /* time until its end; CMD_LEFT_UNKNOWN */
@@ -182,8 +209,8 @@ struct verb { /* one row of the table of verbs */
 	int (*run)(struct cmd_run *r, const struct arg_val *args, struct err *e);
 	int (*poll)(struct cmd_run *r, struct err *e);
 	void (*cancel)(struct cmd_run *r);
-	/* Called between two polls: how far the command has come. false: there is nothing to say.
-	 * NULL: it never takes long. */
+	/* Says how far the command has come; called between two polls. false: there is nothing to
+	 * say. NULL: the verb never takes long. */
 	bool (*progress)(const struct cmd_run *r, struct cmd_progress *out);
 };
 #define VERB_STATE_BYTES 4096
@@ -193,7 +220,7 @@ struct cmd_own {
 	void *p;               /* NULL: nothing yet */
 	void (*free)(void *p); /* called with p when the session ends */
 	/* can_ask: a person at the session can answer questions. While a command runs, its verb may
-	 * set asks; the next line that is typed then becomes answer, which the verb frees. */
+	 * set asks; then the next line that is typed is put into answer, which the verb frees. */
 	bool can_ask, asks;
 	char *answer;
 };
@@ -218,10 +245,9 @@ struct cmd_run {
 	_Alignas(16) uint8_t state[VERB_STATE_BYTES]; /* the verb's memory, zeroed before run */
 };
 
-/* What the language asks of the program. nports, nstreams and object must be there, the rest may be
- * NULL. For a row of SCOPE_GLOBAL port and stream are 0, for a row of SCOPE_PORT stream is 0.
- * nstreams gives the highest stream + 1; object gives NULL for a stream below that which does not
- * exist. */
+/* What the language asks of the program. nports, count and object must be there, the rest may be
+ * NULL. For settings of the program port and id are 0, for those of a port id is 0. count and
+ * object are asked only about scopes that rows have; what they give is said at struct cmd_scope. */
 struct cmd_host {
 	void *arg;
 	/* Words that are no commands, separated by commas, and the text to answer each of them
@@ -230,13 +256,13 @@ struct cmd_host {
 		const char *words, *text;
 	} * known;
 	unsigned (*nports)(void *arg);
-	unsigned (*nstreams)(void *arg, unsigned port);
-	void *(*object)(void *arg, enum cmd_scope, unsigned port, unsigned stream);
+	unsigned (*count)(void *arg, const struct cmd_scope *, unsigned port);
+	void *(*object)(void *arg, const struct cmd_scope *, unsigned port, unsigned id);
 	/* Says whether the row may be set now: 0, or -EBUSY with *e. For a row with SET_STOPPED on
 	 * a port that sends, the text names `stop`. */
 	int (*may_set)(void *arg, const struct setting *, unsigned port, struct err *e);
 	/* Called after a value was written. */
-	void (*changed)(void *arg, const struct setting *, unsigned port, unsigned stream);
+	void (*changed)(void *arg, const struct setting *, unsigned port, unsigned id);
 	/* Finds a row that the table does not list, by its exact name ("ipv4[3].src"). NULL: there
 	 * is none. The row is valid as long as the rows of the table. */
 	const struct setting *(*row)(void *arg, const char *name);
@@ -297,7 +323,7 @@ void cmd_quote(const char *text, struct sbuf *out);
 int cmd_exec(struct cmd *, struct cmd_run *r, const char *line, struct err *e);
 int cmd_poll(struct cmd_run *r, struct err *e);
 void cmd_cancel(struct cmd_run *r);
-/* How far a pending command has come; false: there is nothing to say. */
+/* Says how far a pending command has come; false: there is nothing to say. */
 bool cmd_run_progress(const struct cmd_run *r, struct cmd_progress *out);
 /* Called by a verb that prints doc: adds it to r->results, which take a reference of their own. The
  * same document twice in a row is added once. */
@@ -308,8 +334,8 @@ void cmd_result(struct cmd_run *r, json_t *doc);
 int cmd_check(struct cmd *, const char *line, struct err *e);
 
 /* What a line names: its verb, and the setting and the choice among its arguments (NULL: none).
- * Nothing is run, and streams need not exist. cmd_look() returns false if the line is empty or
- * would be refused for its words. */
+ * cmd_look() finds it out without running the line, whose streams need not exist. It returns false
+ * if the line is empty or would be refused for its words. */
 struct cmd_seen {
 	const struct verb *verb;
 	const struct setting *setting;
@@ -319,9 +345,9 @@ bool cmd_look(const struct cmd *, const char *line, struct cmd_seen *out);
 
 /* Appends an error for people: "line\n   ^ text". */
 void cmd_err_print(const char *line, const struct err *e, struct sbuf *out);
-/* The same with its place, so that editors can jump there: "file:12: set 0 rate abc5\n   ^ text".
- * where is the place at which line begins. If line has several lines (in quotes), the one with the
- * caret is named and shown. */
+/* Does the same with the place of the error, so that editors can jump there:
+ * "file:12: set 0 rate abc5\n   ^ text". `where` is the place at which line begins. If line has
+ * several lines (in quotes), the one with the caret is named and shown. */
 void cmd_err_print_at(const char *where, const char *line, const struct err *e, struct sbuf *out);
 
 /* Offers all words that could stand at the cursor: verbs, words, settings, values, ports and files.
@@ -335,12 +361,19 @@ void cmd_complete(struct cmd *, const char *line, int cursor, int *start,
 const struct setting *cmd_setting_find(const struct cmd *, const char *name, struct err *e);
 unsigned cmd_nsettings(const struct cmd *);
 const struct setting *cmd_setting_at(const struct cmd *, unsigned i);
+/* The scopes of the rows: that of the program first, then that of ports, then the others in the
+ * order of the table. */
+unsigned cmd_nscopes(const struct cmd *);
+const struct cmd_scope *cmd_scope_at(const struct cmd *, unsigned i);
+/* Appends what is written before the number of an object: "NAME.", or nothing if it is bare. */
+void cmd_scope_word(const struct cmd_scope *, struct sbuf *out);
 unsigned cmd_nverbs(const struct cmd *);
 const struct verb *cmd_verb_at(const struct cmd *, unsigned i);
 /* Appends the value of a row as canonical text (not quoted) and returns whether it differs from the
- * default. For a row with resolve it appends the text of the row that it stands for, and returns
- * false. */
-bool cmd_setting_text(const struct cmd *, const struct setting *, unsigned port, unsigned stream,
+ * default or, for a row with a store, whether it is set. For a row with resolve it appends the text
+ * of the row that it stands for, and returns false. Without an object, or if the row means nothing
+ * there, nothing is appended. */
+bool cmd_setting_text(const struct cmd *, const struct setting *, unsigned port, unsigned id,
 		      struct sbuf *out);
 /* Finds the row that `set` would write after this list of ports or streams (NULL: no list), by its
  * whole name or an alias and not by a prefix. NULL with *e. */
@@ -348,23 +381,26 @@ const struct setting *cmd_setting_for(const struct cmd *, const struct target *t
 				      struct err *e);
 /* Calls fn with the value in force and with the row that holds it: for a row with resolve, the row
  * that it stands for. The value is valid until fn returns. Returns 0 or -errno with *e: there is no
- * such port or stream, the row means nothing there, or it is not in this version. */
+ * such port or stream, the row means nothing there or has no value to read, or it is not in this
+ * version. */
 typedef void cmd_value_fn(void *arg, const struct setting *row, const void *val);
-int cmd_setting_value(const struct cmd *, const struct setting *, unsigned port, unsigned stream,
+int cmd_setting_value(const struct cmd *, const struct setting *, unsigned port, unsigned id,
 		      cmd_value_fn *fn, void *arg, struct err *e);
 /* Fills *out with the object that the host has there; false: there is none. */
-bool cmd_object(const struct cmd *, enum cmd_scope, unsigned port, unsigned stream,
+bool cmd_object(const struct cmd *, const struct cmd_scope *, unsigned port, unsigned id,
 		struct set_obj *out);
-/* The same as cmd_setting_text() for a row without resolve, read from an object at hand. */
+/* Does the same as cmd_setting_text() for a row without resolve, and reads an object that the
+ * caller has. */
 bool cmd_value_text(const struct setting *, const struct set_obj *obj, struct sbuf *out);
-/* While this is on, the checks of rows are not called. It is for callers that run many lines and
- * check the result once. */
+/* Switches off the checks of rows (setting.check) while `on` is set. It is for callers that run
+ * many lines and check the result once. */
 void cmd_hold_checks(struct cmd *, bool on);
-/* Parses a value and writes it to all targets, or to none. The `set` verb, Lua and JSON end here.
- * note gets warnings and may be NULL. t is NULL for SCOPE_GLOBAL. The value "default" unsets a row
- * whose store can unset, and writes dflt to any other; a type that has a value of that name keeps
- * it. Returns 0 or -errno with *e; e->col counts from the first byte of value, and is -1 if the
- * error is about the targets. */
+/* Parses a value and writes it to all targets, or to none, as the verb `set` does. Lua and other
+ * verbs that write settings call it. note gets warnings and may be NULL. t is NULL for settings
+ * of the program, and for a row with SET_WHERE_IT_FITS that no ports were named for. The value
+ * "default" unsets a row whose store can unset, and writes dflt to any other; a type that has a
+ * value of that name keeps it. Returns 0 or -errno with *e; e->col counts from the first byte of
+ * value, and is -1 if the error is not about the value. */
 int cmd_set(struct cmd *, const struct target *t, const struct setting *, const char *value,
 	    struct sbuf *note, struct err *e);
 
@@ -372,14 +408,17 @@ int cmd_set(struct cmd *, const struct target *t, const struct setting *, const 
 void cmd_streams_text(const struct cmd *, unsigned port, struct sbuf *out);
 /* Fills *e with "no stream 0/4; port 0 has streams 0-3" and returns -EINVAL. */
 int cmd_no_stream(const struct cmd *, unsigned port, unsigned stream, struct err *e);
-/* Checks that the ports of a list and the streams that it names exist: 0 or -EINVAL with *e. */
+/* Reads a list in which objects of all scopes may be named: 0, or -EINVAL or -ERANGE with *e. */
+int cmd_target_parse(const struct cmd *, const char *text, struct target *out, struct err *e);
+/* Checks that the ports of a list and the objects that it names exist: 0 or -EINVAL with *e. */
 int cmd_target_check(const struct cmd *, const struct target *t, struct err *e);
-/* Gives the ports of a list, with the same check. An item with streams counts as its port. */
+/* Writes the ports of a list to *out, after the same check. An item that names objects of a port
+ * counts as the port. */
 int cmd_target_ports(const struct cmd *, const struct target *, struct portset *out, struct err *e);
 
 /* A list of names to print in columns, each name once. The names are not copied. cmd_names_put()
- * prints the list and empties it; names wider than half of `columns` do not make all others as
- * wide. */
+ * prints the list and empties it. All columns are as wide as the widest name, but names that are
+ * wider than half of `columns` are not counted for that. */
 struct cmd_names {
 	const char **name;
 	size_t *len;
@@ -391,7 +430,12 @@ void cmd_names_put(struct cmd_names *, unsigned columns, struct sbuf *out);
 void cmd_help_first(const char *help, struct sbuf *out);
 /* Appends "start <ports> [for DURATION]". */
 void cmd_verb_syntax(const struct verb *, struct sbuf *out);
-/* Appends the help of a word; NULL: a list of all names, "all": a list with a line about each. */
+/* The number of arguments that a verb may have. */
+unsigned verb_nargs(const struct verb *);
+/* Returns the index after the optional group that begins at argument i (ARG_OPT). */
+unsigned verb_group_end(const struct arg_spec *a, unsigned i);
+/* Appends the help of a word. For NULL this is a list of all names, for "all" a list with a line
+ * about each. */
 void cmd_help(struct cmd *, const char *word, struct sbuf *out);
 /* Returns both tables as JSON, a new reference. */
 json_t *cmd_dump(struct cmd *);
@@ -401,8 +445,9 @@ void cmd_man(struct cmd *, const char *name, const char *version, struct sbuf *o
 void cmd_dict(struct cmd *, struct sbuf *out);
 /* For tests: checks both tables and returns the number of problems, one line each in *problems. No
  * name or alias is there twice in a scope, no help is empty, each default parses and its printed
- * form parses to a value that prints the same, each choice completes, and the arguments of each
- * verb can be matched. */
+ * form parses to a value that prints the same, each choice completes, the arguments of each verb
+ * can be matched, and the names of scopes differ from each other and from those of verbs and of
+ * settings of ports. */
 int cmd_table_check(const struct cmd *, struct sbuf *problems);
 /* The two verbs that every program needs and that follow from the tables. */
 extern const struct verb verb_set, verb_help;

@@ -16,8 +16,8 @@ struct completion {
 	const struct verb *verb;
 	const struct cmd_word *w; /* the n complete words before the cursor, the verb first */
 	unsigned n;
-	const char *prefix; /* what is already there of the word at the cursor, without quotes */
-	bool quoted;
+	/* the part of the word at the cursor that is typed already, without quotes */
+	const char *prefix;
 	struct target targets;
 	/* possible: the verb has an ARG_TARGETS. given: targets is filled. */
 	bool targets_possible, targets_given;
@@ -27,8 +27,8 @@ struct completion {
 	char **seen; /* what was offered, so that nothing is offered twice */
 	unsigned nseen;
 	const struct vspec *spec; /* of the value that is being completed, for give_value() */
-	/* Words of a value before the cursor. Its type gets them to complete the value and repeats
-	 * them in what it offers. */
+	/* The words of a value that stand before the word at the cursor. The type of the value gets
+	 * them too when it completes, and repeats them in what it offers. */
 	const char *head;
 };
 
@@ -48,8 +48,8 @@ static void complete_give(struct completion *k, const char *word, const char *he
 	sbuf_free(&first);
 }
 
-/* Says in one line what a value may be, beside the words that are offered. It is left out when the
- * word has been begun: whoever typed that knows. */
+/* Says in one line what a value may be, beside the words that are offered. The line is left out
+ * once the word has been begun, since whoever began it knows what is allowed. */
 static void give_form(struct completion *k, const char *name, const struct vspec *v)
 {
 	struct sbuf form = {0};
@@ -158,25 +158,50 @@ static void offer_numbers(struct completion *k, const char *head, size_t head_le
 	sbuf_free(&word);
 }
 
-static void offer_targets(struct completion *k)
+/* Offers the objects of a port that are written with the name of their scope: "0/NAME.3". */
+static void offer_objects(struct completion *k, const struct cmd_scope *scope, unsigned port,
+			  const char *slash)
+{
+	const struct cmd_host *h = &k->c->host;
+	struct sbuf head = {0};
+	size_t len;
+
+	sbuf_addn(&head, k->prefix, (size_t)(slash + 1 - k->prefix));
+	len = head.len;
+	cmd_scope_word(scope, &head);
+	const char *word = head.s + len, *typed = slash + 1;
+	if (word_prefix(typed, word))
+		offer_numbers(k, head.s, head.len, typed + strlen(word),
+			      h->count(h->arg, scope, port));
+	else if (word_prefix(word, typed))
+		offer_numbers(k, head.s, head.len, "", h->count(h->arg, scope, port));
+	sbuf_free(&head);
+}
+
+static void offer_targets(struct completion *k, const struct arg_spec *a)
 {
 	const struct cmd_host *h = &k->c->host;
 	const char *item = strrchr(k->prefix, ',');
 
 	item = item != NULL ? item + 1 : k->prefix;
 	const char *slash = strchr(item, '/');
-	if (slash != NULL) {
-		unsigned port = (unsigned)strtoul(item, NULL, 10);
-		if (port < h->nports(h->arg))
-			offer_numbers(k, k->prefix, (size_t)(slash + 1 - k->prefix), slash + 1,
-				      h->nstreams(h->arg, port));
+	if (slash == NULL) {
+		offer_numbers(k, k->prefix, (size_t)(item - k->prefix), item, h->nports(h->arg));
 		return;
 	}
-	offer_numbers(k, k->prefix, (size_t)(item - k->prefix), item, h->nports(h->arg));
+	unsigned port = (unsigned)strtoul(item, NULL, 10);
+	if (port >= h->nports(h->arg))
+		return;
+	if (k->c->bare != NULL)
+		offer_numbers(k, k->prefix, (size_t)(slash + 1 - k->prefix), slash + 1,
+			      h->count(h->arg, k->c->bare, port));
+	for (unsigned i = 0; i < k->c->nscopes && target_kinds(k->c, a) != NULL; i++)
+		if (scope_is_kind(k->c->scopes[i]))
+			offer_objects(k, k->c->scopes[i], port, slash);
 }
 
-/* Offers the next word of each name in list whose first words are k->w[at..] and that goes on with
- * the prefix. */
+/* Offers, for each name in list whose first words are k->w[at..], the word that follows them,
+ * provided that it begins with the prefix. */
 static void offer_name_words(struct completion *k, const struct setting *s, const char *list,
 			     unsigned at)
 {
@@ -204,18 +229,22 @@ static void offer_name_words(struct completion *k, const struct setting *s, cons
 	}
 }
 
-/* Says whether the row fits the ports or streams that stand before it. */
-static bool row_fits(const struct completion *k, const struct setting *s)
+/* Says what stands before the name of a setting at the cursor. */
+static struct find_in complete_in(const struct completion *k)
 {
-	enum find_in in = !k->targets_possible
-				  ? FIND_ANY
-				  : find_in_targets(k->targets_given ? &k->targets : NULL);
-
-	return setting_fits(s, in, -1, NULL) == 0 && !(s->flags & SET_LATER);
+	if (!k->targets_possible)
+		return (struct find_in){.how = FIND_ANY};
+	return find_in_targets(k->targets_given ? &k->targets : NULL);
 }
 
-/* Offers rows that the table does not list, after "vlan[2].": fields of a further header of a kind.
- * The table has the fields of the first. */
+/* Says whether the row fits the ports or objects that stand before it. */
+static bool row_fits(const struct completion *k, const struct setting *s)
+{
+	return setting_fits(s, complete_in(k), -1, NULL) == 0 && !(s->flags & SET_LATER);
+}
+
+/* Offers rows that the table does not list: after "vlan[2]." these are the fields of a further
+ * header of that kind. The table has the fields of the first one. */
 static void offer_more_rows(struct completion *k)
 {
 	const struct cmd_host *h = &k->c->host;
@@ -252,7 +281,8 @@ static void offer_settings(struct completion *k, unsigned at)
 	}
 	if (at == k->n)
 		offer_more_rows(k);
-	/* aliases would double the list: offered where no name fits, or once one is begun */
+	/* Aliases would double the list. They are offered where no name fits, or after a first
+	 * word. */
 	if (at == k->n && (k->prefix[0] == '\0' || k->nseen > before))
 		return;
 	for (unsigned i = 0; i < k->c->nsettings; i++) {
@@ -361,7 +391,7 @@ static void offer_arg(struct completion *k, const struct arg_spec *a, unsigned a
 	case ARG_TARGETS:
 		if (!(a->flags & ARG_OPT) || k->prefix[0] == '\0' ||
 		    looks_like_targets(k->prefix) || word_prefix("all", k->prefix))
-			offer_targets(k);
+			offer_targets(k, a);
 		break;
 	case ARG_CHOICE:
 		for (unsigned i = 0; a->v.choices[i] != NULL; i++)
@@ -427,16 +457,14 @@ static void complete_walk(struct completion *k, unsigned i, unsigned at, bool gr
 		return;
 	} else if (a[i].kind == ARG_SETTING) {
 		unsigned used = 0;
-		enum find_in in = !k->targets_possible
-					  ? FIND_ANY
-					  : find_in_targets(k->targets_given ? &k->targets : NULL);
 		offer_settings(k, at);
-		k->setting = setting_match(k->c, in, k->w + at, k->n - at, &used, NULL);
+		k->setting = setting_match(k->c, complete_in(k), k->w + at, k->n - at, &used, NULL);
 		if (k->setting != NULL)
 			complete_walk(k, i + 1, at + used, false);
 		return;
 	} else if (a[i].kind == ARG_TARGETS) {
-		if (target_parse(k->w[at].text, &k->targets, NULL) == 0) {
+		if (target_parse(k->w[at].text, target_kinds(k->c, &a[i]), &k->targets, NULL) ==
+		    0) {
 			k->targets_given = true;
 			complete_walk(k, i + 1, at + 1, false);
 			k->targets_given = false;
@@ -446,7 +474,7 @@ static void complete_walk(struct completion *k, unsigned i, unsigned at, bool gr
 		complete_walk(k, i + 1, at + 1, in_group);
 	}
 	if (!needed)
-		complete_walk(k, group_end(a, i), at, false);
+		complete_walk(k, verb_group_end(a, i), at, false);
 }
 
 /* Splits the command up to the cursor into words. A quote that is still open is closed at the
@@ -466,7 +494,8 @@ static bool split_here(const char *text, struct line_words *l)
 	return ok;
 }
 
-/* Says whether text ends inside a comment. A further word would vanish there, which is tried. */
+/* Says whether text ends inside of a comment. It tries this with one more word, which would vanish
+ * in a comment. */
 static bool in_comment(const char *text, const struct line_words *l)
 {
 	struct line_words more;
@@ -495,7 +524,8 @@ void cmd_complete(struct cmd *c, const char *line, int cursor, int *start,
 	sbuf_addn(&text, line, len);
 	*start = (int)len;
 	const char *rest = text.s, *begin = text.s;
-	/* a command that ended at a separator has moved rest by one byte more than its length */
+	/* After a command that ends with a separator, rest has moved by one byte more than the
+	 * length of the command. */
 	while (cmd_next(&rest, &one))
 		if ((size_t)(rest - begin) > one.len)
 			begin = rest;

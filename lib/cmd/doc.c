@@ -77,7 +77,7 @@ static json_t *setting_json(const struct setting *s)
 	setting_syntax(s, &syntax);
 	json_object_set_new(o, "name", json_string(s->name));
 	json_object_set_new(o, "aliases", names_json(s->alias));
-	json_object_set_new(o, "scope", json_string(scopes[s->scope].name));
+	json_object_set_new(o, "scope", json_string(s->scope->name));
 	json_object_set_new(o, "usage", json_string(syntax.s));
 	put_spec(o, &s->v);
 	put_text(o, "default", s->dflt);

@@ -34,41 +34,33 @@ bool name_next(const char **list, const char **name, size_t *len)
 	return true;
 }
 
-enum find_in find_in_targets(const struct target *t)
+struct find_in find_in_targets(const struct target *t)
 {
 	if (t == NULL || t->n == 0)
-		return FIND_GLOBAL;
+		return (struct find_in){.how = FIND_GLOBAL};
+	if (t->kind != NULL)
+		return (struct find_in){.how = FIND_KIND, .kind = t->kind};
 	for (unsigned i = 0; i < t->n; i++)
 		if (t->item[i].has_streams)
-			return FIND_STREAMS;
-	return FIND_BARE;
+			return (struct find_in){.how = FIND_STREAMS};
+	return (struct find_in){.how = FIND_BARE};
 }
 
-const struct scope scopes[] = {
-	[SCOPE_GLOBAL] =
-		{
-			.name = "global",
-			.before = "",
-			.title = "Settings of the program: set <setting> <value>",
-			.rank = {[FIND_GLOBAL] = 0, [FIND_BARE] = 2, [FIND_STREAMS] = 2},
-		},
-	[SCOPE_PORT] =
-		{
-			.name = "port",
-			.before = "<ports> ",
-			.title = "Settings of a port: set <ports> <setting> <value>",
-			.rank = {[FIND_GLOBAL] = 1, [FIND_BARE] = 0, [FIND_STREAMS] = 1},
-		},
-	[SCOPE_STREAM] =
-		{
-			.name = "stream",
-			.before = "<streams> ",
-			.title =
-				"Settings of a stream: set <streams> <setting> <value>; a bare port means its stream 0",
-			.rank = {[FIND_GLOBAL] = 2, [FIND_BARE] = 1, [FIND_STREAMS] = 0},
-		},
-};
-const unsigned nscopes = ARRAY_SIZE(scopes);
+#define FIND_FAR 3 /* the rank of a scope whose objects have to be named */
+
+/* If rows of several scopes have a name, it means the one whose scope has the lowest rank. The rank
+ * depends on what stands before the name. */
+static unsigned scope_rank(const struct cmd_scope *scope, struct find_in in)
+{
+	static const uint8_t rank[][LEVEL_NUMBERED + 1] = {
+		[FIND_ANY] = {0, 0, 0},     [FIND_GLOBAL] = {0, 1, 2}, [FIND_BARE] = {2, 0, 1},
+		[FIND_STREAMS] = {2, 1, 0}, [FIND_KIND] = {2, 1, 1},
+	};
+
+	if (in.how != FIND_ANY && scope_is_kind(scope))
+		return in.how == FIND_KIND && strcmp(in.kind, scope->name) == 0 ? 0 : FIND_FAR;
+	return rank[in.how][scope->level];
+}
 
 unsigned name_words(const char *name, size_t len)
 {
@@ -79,7 +71,11 @@ unsigned name_words(const char *name, size_t len)
 	return n;
 }
 
-enum how name_match(const char *name, size_t len, const struct cmd_word *w, unsigned k)
+enum how { HOW_NO, HOW_PREFIX, HOW_EXACT };
+
+/* Says whether the k words of w are the words of `name` (len bytes, words separated by blanks):
+ * HOW_EXACT if each is written in full, HOW_PREFIX if some are shortened. */
+static enum how name_match(const char *name, size_t len, const struct cmd_word *w, unsigned k)
 {
 	bool exact = true;
 	const char *p = name, *end = name + len;
@@ -104,10 +100,11 @@ enum how name_match(const char *name, size_t len, const struct cmd_word *w, unsi
  * ambiguous. */
 enum name_kind { NAMES_PLAIN, NAMES_DOTTED, NAMES_ALIAS, NAMES_KINDS };
 
-/* Finds the row that k shortened words name best among names of one kind. If several rows fit as
- * well, *many gets the candidates' names. */
-static const struct setting *match_k(const struct cmd *c, enum find_in in, const struct cmd_word *w,
-				     unsigned k, enum name_kind kind, struct sbuf *many)
+/* Finds the row that k shortened words name best among names of one kind: the one whose scope has
+ * the lowest rank. If several rows fit equally well, *many gets their names. */
+static const struct setting *match_k(const struct cmd *c, struct find_in in,
+				     const struct cmd_word *w, unsigned k, enum name_kind kind,
+				     struct sbuf *many)
 {
 	const struct setting *best = NULL;
 	const char *best_name = NULL;
@@ -123,13 +120,13 @@ static const struct setting *match_k(const struct cmd *c, enum find_in in, const
 			if (name_match(name, len, w, k) == HOW_NO ||
 			    (kind != NAMES_ALIAS && dotted != (kind == NAMES_DOTTED)))
 				continue;
-			unsigned rank = scopes[s->scope].rank[in];
+			unsigned rank = scope_rank(s->scope, in);
 			bool same = best != NULL && len == best_len &&
 				    strncmp(name, best_name, len) == 0;
-			/* after ports without streams a shortened word may mean a setting of the
-			 * port or one of its stream 0: none of them is chosen silently */
+			/* After ports without streams a shortened word may mean a setting of the
+			 * port or one of its stream 0. Neither is chosen silently. */
 			bool rival = !same && (rank == best_rank ||
-					       (in == FIND_BARE && rank < 2 && best_rank < 2));
+					       (in.how == FIND_BARE && rank < 2 && best_rank < 2));
 			if (best != NULL && rival) {
 				if (told++ < MAX_TOLD)
 					sbuf_addf(many, ", %.*s", (int)len, name);
@@ -242,7 +239,7 @@ static void setting_unknown(const struct cmd *c, const struct cmd_word *w, unsig
 
 /* Finds the row whose name is exactly the first words, as many of them as possible. A name goes
  * before an alias, then the rank of the scope decides. */
-static const struct setting *match_exact(const struct cmd *c, enum find_in in,
+static const struct setting *match_exact(const struct cmd *c, struct find_in in,
 					 const struct cmd_word *w, unsigned n, unsigned *used)
 {
 	for (unsigned k = n < NAME_MAX_WORDS ? n : NAME_MAX_WORDS; k > 0; k--) {
@@ -251,7 +248,7 @@ static const struct setting *match_exact(const struct cmd *c, enum find_in in,
 		for (const struct name *e = names_find(&c->setting_names, w, k); e != NULL;
 		     e = names_more(&c->setting_names, e, w)) {
 			const struct setting *s = c->settings[e->row];
-			unsigned rank = e->alias * 4u + scopes[s->scope].rank[in];
+			unsigned rank = e->alias * (FIND_FAR + 1u) + scope_rank(s->scope, in);
 			if (best == NULL || rank < best_rank) {
 				best = s;
 				best_rank = rank;
@@ -265,8 +262,9 @@ static const struct setting *match_exact(const struct cmd *c, enum find_in in,
 	return NULL;
 }
 
-const struct setting *setting_match(const struct cmd *c, enum find_in in, const struct cmd_word *w,
-				    unsigned n, unsigned *used, struct err *e)
+const struct setting *setting_match(const struct cmd *c, struct find_in in,
+				    const struct cmd_word *w, unsigned n, unsigned *used,
+				    struct err *e)
 {
 	struct sbuf many = {0};
 	const struct setting *s = match_exact(c, in, w, n, used);
@@ -297,24 +295,53 @@ const struct setting *setting_match(const struct cmd *c, enum find_in in, const 
 	return NULL;
 }
 
-int setting_fits(const struct setting *s, enum find_in in, int col, struct err *e)
+/* Says how a row is set, for one that was named without the objects that it belongs to. */
+static int setting_of_whom(const struct setting *s, int col, struct err *e)
 {
-	if (in == FIND_ANY)
+	struct sbuf before = {0}, word = {0};
+
+	/* Of a bare scope a port alone means object 0, so ports are enough. */
+	if (scope_is_kind(s->scope))
+		scope_before(s->scope, &before);
+	else
+		sbuf_add(&before, "<ports> ");
+	cmd_scope_word(s->scope, &word);
+	int rc =
+		err_at(e, EINVAL, col,
+		       "%s belongs to a %s; write: set %s%s <value>, for example set 0%s%s%s %s %s",
+		       s->name, s->scope->name, before.s, s->name, word.len > 0 ? "/" : "",
+		       sbuf_str(&word), word.len > 0 ? "0" : "", s->name,
+		       s->dflt != NULL ? s->dflt : "...");
+	sbuf_free(&before);
+	sbuf_free(&word);
+	return rc;
+}
+
+/* Says that a row does not belong to the objects that stand before it. */
+static int setting_of_others(const struct setting *s, const char *what, int col, struct err *e)
+{
+	return err_at(e, EINVAL, col,
+		      "%s belongs to a %s, not to its %ss; name the %ss alone: set 0 %s ...",
+		      s->name, s->scope->name, what, s->scope->name, s->name);
+}
+
+int setting_fits(const struct setting *s, struct find_in in, int col, struct err *e)
+{
+	const struct cmd_scope *scope = s->scope;
+
+	if (in.how == FIND_ANY)
 		return 0;
-	if (s->scope == SCOPE_GLOBAL && in != FIND_GLOBAL)
+	if (scope->level == LEVEL_PROGRAM && in.how != FIND_GLOBAL)
 		return err_at(e, EINVAL, col, "%s belongs to no port; write: set %s <value>",
 			      s->name, s->name);
-	if (s->scope != SCOPE_GLOBAL && in == FIND_GLOBAL && !(s->flags & SET_WHERE_IT_FITS))
-		return err_at(
-			e, EINVAL, col,
-			"%s belongs to a %s; write: set <ports> %s <value>, for example set 0 %s %s",
-			s->name, scopes[s->scope].name, s->name, s->name,
-			s->dflt != NULL ? s->dflt : "...");
-	if (s->scope == SCOPE_PORT && in == FIND_STREAMS)
-		return err_at(
-			e, EINVAL, col,
-			"%s belongs to a port, not to its streams; name the ports alone: set 0 %s ...",
-			s->name, s->name);
+	if (scope_is_kind(scope) ? scope_rank(scope, in) != 0
+				 : scope->level != LEVEL_PROGRAM && in.how == FIND_GLOBAL &&
+					   !(s->flags & SET_WHERE_IT_FITS))
+		return setting_of_whom(s, col, e);
+	if (scope->level == LEVEL_PORT && in.how == FIND_STREAMS)
+		return setting_of_others(s, "stream", col, e);
+	if (!scope_is_kind(scope) && in.how == FIND_KIND)
+		return setting_of_others(s, in.kind, col, e);
 	return 0;
 }
 
@@ -336,7 +363,7 @@ const struct setting *cmd_setting_find(const struct cmd *c, const char *name, st
 	if (l.n == 0)
 		err_set(e, EINVAL, "a setting's name is wanted; \"help\" lists all");
 	else
-		s = setting_match(c, FIND_ANY, l.w, l.n, &used, e);
+		s = setting_match(c, (struct find_in){.how = FIND_ANY}, l.w, l.n, &used, e);
 	if (s != NULL && used < l.n) {
 		s = NULL;
 		setting_unknown(c, l.w, l.n, e);
@@ -348,7 +375,7 @@ const struct setting *cmd_setting_find(const struct cmd *c, const char *name, st
 const struct setting *cmd_setting_for(const struct cmd *c, const struct target *t, const char *name,
 				      struct err *e)
 {
-	enum find_in in = find_in_targets(t);
+	struct find_in in = find_in_targets(t);
 	const struct setting *s = NULL;
 	struct line_words l;
 	unsigned used = 0;

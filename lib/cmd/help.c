@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A newline in a help text may end a sentence, or only a line that would become too wide. Says
- * whether the sentence goes on after this one. */
+/* Says whether the sentence goes on after this newline. A newline in a help text may end a
+ * sentence, or only a line that would become too wide. */
 static bool goes_on(const char *newline, const char *begin)
 {
 	return newline > begin && strchr(".:;", newline[-1]) == NULL && newline[1] != '\0' &&
@@ -53,7 +53,7 @@ void verb_syntax(const struct verb *v, struct sbuf *out)
 	sbuf_add(out, v->name);
 	for (unsigned i = 0; i < n;) {
 		bool opt = v->args[i].flags & ARG_OPT;
-		unsigned end = opt ? group_end(v->args, i) : i + 1;
+		unsigned end = opt ? verb_group_end(v->args, i) : i + 1;
 		sbuf_add(out, opt ? " [" : " ");
 		for (unsigned k = i; k < end; k++) {
 			bool after = k > i && (v->args[k].flags & ARG_AFTER);
@@ -71,7 +71,9 @@ void verb_syntax(const struct verb *v, struct sbuf *out)
 
 void setting_syntax(const struct setting *s, struct sbuf *out)
 {
-	sbuf_addf(out, "set %s%s <value>", scopes[s->scope].before, s->name);
+	sbuf_add(out, "set ");
+	scope_before(s->scope, out);
+	sbuf_addf(out, "%s <value>", s->name);
 }
 
 void setting_allowed(const struct setting *s, struct sbuf *out)
@@ -146,7 +148,17 @@ static void put_choices(const struct arg_spec *a, struct sbuf *out)
 		sbuf_addf(out, "  %-*s %s\n", width, a->v.choices[k], a->about[k]);
 }
 
-static void verb_help_put(const struct verb *v, struct sbuf *out)
+/* Appends a line for each scope whose objects the verb may be given. */
+static void put_kinds(const struct cmd *c, const struct arg_spec *a, struct sbuf *out)
+{
+	for (unsigned i = 0; i < c->nscopes && target_kinds(c, a) != NULL; i++)
+		if (scope_is_kind(c->scopes[i]))
+			sbuf_addf(out, "  %s: %ss as port/%s.N: 0/%s.0-2,1/%s.all\n", arg_name(a),
+				  c->scopes[i]->name, c->scopes[i]->name, c->scopes[i]->name,
+				  c->scopes[i]->name);
+}
+
+static void verb_help_put(const struct cmd *c, const struct verb *v, struct sbuf *out)
 {
 	verb_syntax(v, out);
 	sbuf_addc(out, '\n');
@@ -161,6 +173,7 @@ static void verb_help_put(const struct verb *v, struct sbuf *out)
 				out,
 				"  %s: all | N | N-M, joined by commas; streams as port/stream: 0,2-3,1/0-7\n",
 				arg_name(a));
+		put_kinds(c, a, out);
 		if (spec.type == NULL)
 			continue;
 		if (a->kind == ARG_CHOICE && a->about != NULL) {
@@ -220,14 +233,15 @@ static size_t name_head(const char *name)
 
 /* Says whether a setting is a field of the header that head begins with ("udp." of "udp.dst").
  * Fields of a second header of a kind ("vlan[2].vid") are left out of lists. */
-static bool is_field_of(const struct setting *s, enum cmd_scope scope, const char *head, size_t len)
+static bool is_field_of(const struct setting *s, const struct cmd_scope *scope, const char *head,
+			size_t len)
 {
 	return s->scope == scope && strncmp(s->name, head, len) == 0 && !(s->flags & SET_LATER) &&
 	       strchr(s->name, '[') == NULL;
 }
 
 /* Appends the fields of a scope. They are many, so those of one header share lines. */
-static void list_fields(const struct cmd *c, enum cmd_scope scope, struct sbuf *out)
+static void list_fields(const struct cmd *c, const struct cmd_scope *scope, struct sbuf *out)
 {
 	for (unsigned i = 0; i < c->nsettings; i++) {
 		const char *name = c->settings[i]->name;
@@ -291,7 +305,24 @@ void cmd_names_put(struct cmd_names *l, unsigned columns, struct sbuf *out)
 	*l = (struct cmd_names){0};
 }
 
-static void list_settings(const struct cmd *c, enum cmd_scope scope, bool whole, struct sbuf *out)
+/* Appends the heading of the settings of a scope. */
+static void put_title(const struct cmd_scope *scope, struct sbuf *out)
+{
+	bool vowel = strchr("aeiou", scope->name[0]) != NULL;
+
+	if (scope->level == LEVEL_PROGRAM)
+		sbuf_add(out, "\nSettings of the program: set ");
+	else
+		sbuf_addf(out, "\nSettings of %s %s: set ", vowel ? "an" : "a", scope->name);
+	scope_before(scope, out);
+	sbuf_add(out, "<setting> <value>");
+	if (scope->bare)
+		sbuf_addf(out, "; a bare port means its %s 0", scope->name);
+	sbuf_addc(out, '\n');
+}
+
+static void list_settings(const struct cmd *c, const struct cmd_scope *scope, bool whole,
+			  struct sbuf *out)
 {
 	struct cmd_names names = {0};
 	bool any = false;
@@ -302,7 +333,7 @@ static void list_settings(const struct cmd *c, enum cmd_scope scope, bool whole,
 		if (s->scope != scope || (s->flags & SET_LATER))
 			continue;
 		if (!any)
-			sbuf_addf(out, "\n%s\n", scopes[scope].title);
+			put_title(scope, out);
 		any = true;
 		if (whole && s->name[head] == '\0')
 			two_columns(s->name, s->help, out);
@@ -314,7 +345,7 @@ static void list_settings(const struct cmd *c, enum cmd_scope scope, bool whole,
 		list_fields(c, scope, out);
 }
 
-/* `help`: all names, on one screen or two. */
+/* Appends what `help` without a word prints: all names, on one screen or two. */
 static void help_names(const struct cmd *c, struct sbuf *out)
 {
 	struct cmd_names names = {0};
@@ -326,8 +357,8 @@ static void help_names(const struct cmd *c, struct sbuf *out)
 		if (!(c->verbs[i]->flags & (VERB_HIDDEN | VERB_LATER)))
 			cmd_names_add(&names, c->verbs[i]->name, strlen(c->verbs[i]->name));
 	cmd_names_put(&names, NAMES_COLUMNS, out);
-	for (unsigned scope = 0; scope < nscopes; scope++)
-		list_settings(c, (enum cmd_scope)scope, false, out);
+	for (unsigned i = 0; i < c->nscopes; i++)
+		list_settings(c, c->scopes[i], false, out);
 	sbuf_add(
 		out,
 		"\n\"help WORD\" tells about a command or a setting, \"help udp.\" about all of a header, \"help all\" a line about each.\n");
@@ -347,8 +378,8 @@ static void help_list(const struct cmd *c, struct sbuf *out)
 		verb_syntax(c->verbs[i], &syntax);
 		two_columns(syntax.s, c->verbs[i]->help, out);
 	}
-	for (unsigned scope = 0; scope < nscopes; scope++)
-		list_settings(c, (enum cmd_scope)scope, true, out);
+	for (unsigned i = 0; i < c->nscopes; i++)
+		list_settings(c, c->scopes[i], true, out);
 	sbuf_add(out, "\n\"help <word>\" tells more about a command or a setting.\n");
 	sbuf_free(&syntax);
 }
@@ -377,9 +408,9 @@ static void found_free(struct found *f)
 	free(f->settings);
 }
 
-/* Finds all rows whose name is the word, or whose name begins with it if exact is false; their
- * number is the result. Aliases count only as whole words. There may be several: a verb and a
- * setting, and settings of several scopes. */
+/* Finds all rows whose name or alias is the word or, if exact is false, whose name begins with it.
+ * Returns their number. There may be several: a verb and a setting, and settings of several
+ * scopes. */
 static unsigned find_rows(const struct cmd *c, const char *word, bool exact, struct found *f)
 {
 	for (unsigned i = 0; i < c->nverbs; i++) {
@@ -431,8 +462,8 @@ static int help_find(struct cmd *c, const char *word, struct found *f, struct er
 	return err_set(e, EINVAL, "no command or setting \"%.40s\"; \"help\" lists all", word);
 }
 
-/* Appends the help of a few rows in full, of more than three one line each. */
-static void found_put(const struct found *f, struct sbuf *out)
+/* Appends the help of the rows: in full if there are at most three, else one line about each. */
+static void found_put(const struct cmd *c, const struct found *f, struct sbuf *out)
 {
 	bool full = f->nverbs + f->nsettings <= 3;
 	struct sbuf syntax = {0};
@@ -441,7 +472,7 @@ static void found_put(const struct found *f, struct sbuf *out)
 		sbuf_reset(&syntax);
 		verb_syntax(f->verbs[i], &syntax);
 		if (full)
-			verb_help_put(f->verbs[i], out);
+			verb_help_put(c, f->verbs[i], out);
 		else
 			two_columns(syntax.s, f->verbs[i]->help, out);
 	}
@@ -466,7 +497,7 @@ void cmd_help(struct cmd *c, const char *word, struct sbuf *out)
 	} else if (help_find(c, word, &f, &e) != 0) {
 		sbuf_addf(out, "%s\n", e.text);
 	} else {
-		found_put(&f, out);
+		found_put(c, &f, out);
 		found_free(&f);
 	}
 }
@@ -503,7 +534,7 @@ static int verb_help_run(struct cmd_run *r, const struct arg_val *args, struct e
 	else if (word == NULL)
 		help_names(c, r->out);
 	else
-		found_put(&f, r->out);
+		found_put(c, &f, r->out);
 	if (word != NULL)
 		found_free(&f);
 	return VERB_DONE;

@@ -17,7 +17,7 @@ struct matching {
 	struct arg_val *args;
 	struct sbuf *text;            /* texts of arguments that take several words, by argument */
 	const struct target *targets; /* those matched before the argument at hand; NULL: none */
-	/* possible: the verb has an ARG_TARGETS. look: streams need not exist. */
+	/* targets_possible: the verb has an ARG_TARGETS. look: streams need not exist. */
 	bool targets_possible, look;
 	unsigned best; /* the weight of the failure in rc and err, see match_keep(); 0: none yet */
 	int rc;
@@ -33,7 +33,7 @@ unsigned verb_nargs(const struct verb *v)
 	return n;
 }
 
-unsigned group_end(const struct arg_spec *a, unsigned i)
+unsigned verb_group_end(const struct arg_spec *a, unsigned i)
 {
 	bool word = a[i].kind == ARG_WORD;
 
@@ -62,8 +62,9 @@ bool looks_like_targets(const char *word)
 		word[3] != '_' && word[3] != '.');
 }
 
-/* Remembers a failure at word `at` unless a better one is known already. The one that came furthest
- * is the best; at the same word, one that says more than "unexpected" (telling). Returns false. */
+/* Remembers a failure at word `at` unless a better one is known already. The failure that came
+ * furthest is the best. Of two at the same word, the better one is `telling`: it says more than
+ * that the word was not expected. Always returns false, so that the caller can return it. */
 static bool match_keep(struct matching *m, unsigned at, bool telling, int rc, const struct err *e)
 {
 	unsigned weight = at * 2 + telling + 1;
@@ -160,7 +161,8 @@ static void join_words(struct sbuf *text, const struct cmd_word *w, unsigned n)
 	}
 }
 
-/* Matches two words that are one value: "10 s", "5 %". If they are none, nothing has changed. */
+/* Matches two words that are one value together: "10 s", "5 %". Returns false if they are not, and
+ * then nothing has changed. */
 static bool match_with_unit(struct matching *m, unsigned i, unsigned at)
 {
 	const struct cmd_word *w = &m->l->w[at];
@@ -187,7 +189,7 @@ static bool match_targets(struct matching *m, const struct arg_spec *a, struct a
 
 	if ((a->flags & ARG_OPT) && !looks_like_targets(w->text))
 		return false;
-	int rc = target_parse(w->text, &v->target, &e);
+	int rc = target_parse(w->text, target_kinds(m->c, a), &v->target, &e);
 	if (rc == 0)
 		rc = target_check(m->c, &v->target, !m->look && !(a->flags & ARG_NEW), &e);
 	if (rc == 0) {
@@ -201,8 +203,11 @@ static bool match_targets(struct matching *m, const struct arg_spec *a, struct a
 static bool match_setting(struct matching *m, unsigned i, unsigned at, unsigned *used)
 {
 	const struct cmd_word *w = &m->l->w[at];
-	enum find_in in = m->targets_possible ? find_in_targets(m->targets) : FIND_ANY;
+	struct find_in in = {.how = FIND_ANY};
 	struct err e = {.col = -1};
+
+	if (m->targets_possible)
+		in = find_in_targets(m->targets);
 	const struct setting *s = setting_match(m->c, in, w, m->l->n - at, used, &e);
 
 	if (s == NULL)
@@ -281,7 +286,7 @@ static bool match_from(struct matching *m, unsigned i, unsigned at, bool grouped
 	m->targets = before;
 	if (needed)
 		return false;
-	unsigned next = group_end(a, i);
+	unsigned next = verb_group_end(a, i);
 	for (unsigned k = i; k < next; k++)
 		m->args[k] = (struct arg_val){.col = m->end_col, .choice = -1};
 	return match_from(m, next, at, false);

@@ -7,51 +7,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One object that is to get the value. slot_add() sets its ids, slot_fill() the rest. */
-struct slot {
+/* One object that is to get the value. aim_add() sets its ids, aim_fill() the rest. */
+struct aim {
 	struct set_obj obj;
 	const struct setting *row; /* the row to write: not the alias row that was named */
-	const void *val;           /* owned by slots.value; NULL: unset */
+	const void *val;           /* owned by aims.value; NULL: unset */
 };
 
-/* The text that was given, parsed for one row. All objects that this row is written to share it. */
+/* The text that was given, parsed for one row. All objects to which this row is written share
+ * it. */
 struct value {
 	const struct setting *row;
 	void *val;
 };
 
-/* All objects of a list. */
-struct slots {
-	struct slot *s;
+/* All objects that a command is to write. */
+struct aims {
+	struct aim *s;
 	unsigned n, cap;
 	bool unsorted;       /* s is out of order or has an object twice */
 	struct value *value; /* one for each row that the name stands for */
 	unsigned nvalues;
 };
 
-static int slot_cmp(const void *a, const void *b)
+static int aim_cmp(const void *a, const void *b)
 {
-	const struct set_obj *x = &((const struct slot *)a)->obj,
-			     *y = &((const struct slot *)b)->obj;
+	const struct set_obj *x = &((const struct aim *)a)->obj, *y = &((const struct aim *)b)->obj;
 
 	if (x->port != y->port)
 		return x->port < y->port ? -1 : 1;
-	return x->stream < y->stream ? -1 : x->stream > y->stream;
+	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void slot_add(struct slots *all, unsigned port, unsigned stream)
+static void aim_add(struct aims *all, unsigned port, unsigned id)
 {
-	struct slot s = {.obj = {.port = port, .stream = stream}};
+	struct aim s = {.obj = {.port = port, .id = id}};
 
 	if (all->n == all->cap) {
 		all->cap = all->cap ? all->cap * 2 : 8;
 		all->s = xrealloc(all->s, all->cap * sizeof(*all->s));
 	}
-	all->unsorted |= all->n > 0 && slot_cmp(&all->s[all->n - 1], &s) >= 0;
+	all->unsorted |= all->n > 0 && aim_cmp(&all->s[all->n - 1], &s) >= 0;
 	all->s[all->n++] = s;
 }
 
-static void slots_free(struct slots *all)
+static void aims_free(struct aims *all)
 {
 	for (unsigned i = 0; i < all->nvalues; i++)
 		free(all->value[i].val);
@@ -59,15 +59,15 @@ static void slots_free(struct slots *all)
 	free(all->s);
 }
 
-static void slots_unique(struct slots *all)
+static void aims_unique(struct aims *all)
 {
 	unsigned n = 0;
 
 	if (!all->unsorted)
 		return;
-	qsort(all->s, all->n, sizeof(*all->s), slot_cmp);
+	qsort(all->s, all->n, sizeof(*all->s), aim_cmp);
 	for (unsigned i = 1; i < all->n; i++)
-		if (slot_cmp(&all->s[n], &all->s[i]) != 0)
+		if (aim_cmp(&all->s[n], &all->s[i]) != 0)
 			all->s[++n] = all->s[i];
 	all->n = n + 1;
 }
@@ -88,123 +88,154 @@ static int no_port(unsigned p, unsigned n, struct err *e)
 	return err_set(e, EINVAL, "no port %u; there are ports 0 to %u", p, n - 1);
 }
 
-bool cmd_object(const struct cmd *c, enum cmd_scope scope, unsigned port, unsigned stream,
+bool cmd_object(const struct cmd *c, const struct cmd_scope *scope, unsigned port, unsigned id,
 		struct set_obj *out)
 {
-	*out = (struct set_obj){.host = c->host.program,
-				.scope = scope,
-				.port = port,
-				.stream = stream};
-	out->cfg = c->host.object(c->host.arg, scope, port, stream);
+	*out = (struct set_obj){.host = c->host.program, .scope = scope, .port = port, .id = id};
+	out->cfg = c->host.object(c->host.arg, scope, port, id);
 	return out->cfg != NULL;
 }
 
-static bool stream_there(const struct cmd *c, unsigned p, unsigned s)
+/* The scope of the numbered objects of a list, NULL: the language has none that is so written. */
+static const struct cmd_scope *target_scope(const struct cmd *c, const struct target *t)
+{
+	for (unsigned i = 0; i < c->nscopes && t->kind != NULL; i++)
+		if (scope_is_kind(c->scopes[i]) && strcmp(c->scopes[i]->name, t->kind) == 0)
+			return c->scopes[i];
+	return t->kind == NULL ? c->bare : NULL;
+}
+
+static unsigned objects_count(const struct cmd *c, const struct cmd_scope *scope, unsigned port)
+{
+	return scope != NULL ? c->host.count(c->host.arg, scope, port) : 0;
+}
+
+static bool object_there(const struct cmd *c, const struct cmd_scope *scope, unsigned port,
+			 unsigned id)
 {
 	struct set_obj obj;
 
-	return cmd_object(c, SCOPE_STREAM, p, s, &obj);
+	return cmd_object(c, scope, port, id, &obj);
 }
 
-#define MAX_RUNS 12 /* ranges of streams that a text names; the rest is "..." */
+#define MAX_RUNS 12 /* ranges of objects that a text names; the rest is "..." */
 
-void cmd_streams_text(const struct cmd *c, unsigned port, struct sbuf *out)
+static void objects_text(const struct cmd *c, const struct cmd_scope *scope, unsigned port,
+			 struct sbuf *out)
 {
-	unsigned n = c->host.nstreams(c->host.arg, port), runs = 0;
+	unsigned n = objects_count(c, scope, port), runs = 0;
 
-	for (unsigned s = 0; s < n; s++) {
-		if (!stream_there(c, port, s))
+	for (unsigned i = 0; i < n; i++) {
+		if (!object_there(c, scope, port, i))
 			continue;
-		unsigned first = s;
-		while (s + 1 < n && stream_there(c, port, s + 1))
-			s++;
+		unsigned first = i;
+		while (i + 1 < n && object_there(c, scope, port, i + 1))
+			i++;
 		if (runs++ == MAX_RUNS) {
 			sbuf_add(out, ", ...");
 			return;
 		}
 		sbuf_addf(out, "%s%u", runs > 1 ? ", " : "", first);
-		if (s > first)
-			sbuf_addf(out, "-%u", s);
+		if (i > first)
+			sbuf_addf(out, "-%u", i);
 	}
+}
+
+void cmd_streams_text(const struct cmd *c, unsigned port, struct sbuf *out)
+{
+	objects_text(c, c->bare, port, out);
+}
+
+/* Fills *e with "no door 0/door.4; port 0 has doors 0-3". */
+static int no_object(const struct cmd *c, const struct cmd_scope *scope, unsigned port, unsigned id,
+		     struct err *e)
+{
+	const char *name = scope != NULL ? scope->name : "stream";
+	struct sbuf there = {0}, word = {0};
+
+	objects_text(c, scope, port, &there);
+	if (scope != NULL)
+		cmd_scope_word(scope, &word);
+	if (there.len == 0)
+		err_set(e, EINVAL, "port %u has no %s", port, name);
+	else
+		err_set(e, EINVAL, "no %s %u/%s%u; port %u has %s%s %s", name, port,
+			sbuf_str(&word), id, port, name, strpbrk(there.s, "-,") != NULL ? "s" : "",
+			there.s);
+	sbuf_free(&there);
+	sbuf_free(&word);
+	return -EINVAL;
 }
 
 int cmd_no_stream(const struct cmd *c, unsigned p, unsigned s, struct err *e)
 {
-	struct sbuf there = {0};
-
-	cmd_streams_text(c, p, &there);
-	if (there.len == 0)
-		err_set(e, EINVAL, "port %u has no stream", p);
-	else
-		err_set(e, EINVAL, "no stream %u/%u; port %u has stream%s %s", p, s, p,
-			strpbrk(there.s, "-,") != NULL ? "s" : "", there.s);
-	sbuf_free(&there);
-	return -EINVAL;
+	return no_object(c, c->bare, p, s, e);
 }
 
-/* Adds the streams s0..s1 of port p to *all (NULL: only checks them). Streams of a range that do
- * not exist are left out, but one of them at least must exist, and the range must not go beyond the
- * last stream of the port. So a single stream that is named must exist. */
-static int expand_streams(const struct cmd *c, unsigned p, unsigned s0, unsigned s1,
-			  struct slots *all, struct err *e)
+/* Adds the objects first..last of port p to *all (NULL: only checks them). Objects of a range that
+ * do not exist are left out, but one of them at least must exist, and the range must not go beyond
+ * the last object of the port. So a single object that is named must exist. */
+static int expand_objects(const struct cmd *c, const struct cmd_scope *scope, unsigned p,
+			  unsigned first, unsigned last, struct aims *all, struct err *e)
 {
-	unsigned n = c->host.nstreams(c->host.arg, p), found = 0;
+	unsigned n = objects_count(c, scope, p), found = 0;
 
-	if (s1 == UINT32_MAX)
-		s1 = n - 1;
-	if (n == 0 || s1 >= n)
-		return cmd_no_stream(c, p, s0 >= n ? s0 : n, e);
-	for (unsigned s = s0; s <= s1; s++) {
-		if (!stream_there(c, p, s))
+	if (last == UINT32_MAX)
+		last = n - 1;
+	if (n == 0 || last >= n)
+		return no_object(c, scope, p, first >= n ? first : n, e);
+	for (unsigned i = first; i <= last; i++) {
+		if (!object_there(c, scope, p, i))
 			continue;
 		found++;
 		if (all != NULL)
-			slot_add(all, p, s);
+			aim_add(all, p, i);
 	}
-	return found > 0 ? 0 : cmd_no_stream(c, p, s0, e);
+	return found > 0 ? 0 : no_object(c, scope, p, first, e);
 }
 
-/* Adds every object of the list t to *all. A port without streams means its stream 0 if the scope
- * is that of streams. */
-static int set_expand(const struct cmd *c, const struct target *t, enum cmd_scope scope,
-		      struct slots *all, struct err *e)
+/* Adds every object of the list t to *all. A port alone means its object 0 if the scope's objects
+ * have numbers. */
+static int set_expand(const struct cmd *c, const struct target *t, const struct cmd_scope *scope,
+		      struct aims *all, struct err *e)
 {
 	int rc = target_check(c, t, false, e);
 	unsigned np = host_nports(c);
 
 	for (unsigned i = 0; i < t->n && rc == 0; i++) {
 		for (unsigned p = t->item[i].p0; p <= t->item[i].p1 && p < np && rc == 0; p++) {
-			if (scope == SCOPE_PORT)
-				slot_add(all, p, 0);
+			if (scope->level == LEVEL_PORT)
+				aim_add(all, p, 0);
 			else
-				rc = expand_streams(c, p, t->item[i].s0, t->item[i].s1, all, e);
+				rc = expand_objects(c, scope, p, t->item[i].s0, t->item[i].s1, all,
+						    e);
 		}
 	}
 	if (rc == 0)
-		slots_unique(all);
+		aims_unique(all);
 	return rc;
 }
 
 /* Adds all ports that may take the row (SET_WHERE_IT_FITS). If none may, *e has the reason of the
  * last port. */
-static int expand_fitting(const struct cmd *c, const struct setting *s, struct slots *all,
+static int expand_fitting(const struct cmd *c, const struct setting *s, struct aims *all,
 			  struct err *e)
 {
 	int rc = 0;
 
 	for (unsigned p = 0; p < host_nports(c); p++) {
 		struct set_obj obj;
-		cmd_object(c, SCOPE_PORT, p, 0, &obj);
+		cmd_object(c, s->scope, p, 0, &obj);
 		if (s->store == NULL || s->store->may == NULL ||
 		    (rc = s->store->may(s, &obj, NULL, e)) == 0)
-			slot_add(all, p, 0);
+			aim_add(all, p, 0);
 	}
 	if (all->n > 0)
 		return 0;
 	return rc != 0 ? rc : no_port(0, 0, e);
 }
 
-int target_check(const struct cmd *c, const struct target *t, bool streams, struct err *e)
+int target_check(const struct cmd *c, const struct target *t, bool objects, struct err *e)
 {
 	unsigned np = host_nports(c);
 	int rc = 0;
@@ -220,8 +251,9 @@ int target_check(const struct cmd *c, const struct target *t, bool streams, stru
 		if (np == 0 || p1 >= np)
 			return no_port(t->item[i].p0 >= np ? t->item[i].p0 : np, np, e);
 		for (unsigned p = t->item[i].p0;
-		     p <= p1 && streams && t->item[i].has_streams && rc == 0; p++)
-			rc = expand_streams(c, p, t->item[i].s0, t->item[i].s1, NULL, e);
+		     p <= p1 && objects && t->item[i].has_streams && rc == 0; p++)
+			rc = expand_objects(c, target_scope(c, t), p, t->item[i].s0, t->item[i].s1,
+					    NULL, e);
 	}
 	return rc;
 }
@@ -257,8 +289,8 @@ static void err_prefix(struct err *e, const char *name)
 	err_at(e, 0, inner.col, "%s: %.900s", name, inner.text);
 }
 
-/* Parses text into *val, which is new memory. *val is NULL for "default" if the row can be
- * unset. */
+/* Parses text into *val, which is new memory. For the text "default", unless the type has a value
+ * of that name, *val becomes NULL if the row can be unset, else the row's default. */
 static int value_parse(const struct setting *row, const char *text, void **val, struct err *e)
 {
 	const struct vtype *t = row->v.type;
@@ -283,8 +315,9 @@ static int value_parse(const struct setting *row, const char *text, void **val, 
 	return 0;
 }
 
-/* Gives the value for a row. It is parsed once, however many objects get it. */
-static int value_for(struct slots *all, const struct setting *row, const char *text,
+/* Gives the value for a row. The text is parsed once for each row, however many objects get the
+ * value. */
+static int value_for(struct aims *all, const struct setting *row, const char *text,
 		     const void **val, struct err *e)
 {
 	struct value v = {.row = row};
@@ -306,15 +339,15 @@ static int value_for(struct slots *all, const struct setting *row, const char *t
 
 /* Finds out what is to be written to object i, and checks all that may refuse it. Nothing is
  * written yet. *in_value: see set_apply(). */
-static int slot_fill(struct cmd *c, struct slots *all, unsigned i, const struct setting *row,
-		     const char *value, bool *in_value, struct err *e)
+static int aim_fill(struct cmd *c, struct aims *all, unsigned i, const struct setting *row,
+		    const char *value, bool *in_value, struct err *e)
 {
 	const struct cmd_host *h = &c->host;
-	struct slot *s = &all->s[i];
+	struct aim *s = &all->s[i];
 
 	unsigned port = s->obj.port;
 
-	if (!cmd_object(c, row->scope, port, s->obj.stream, &s->obj))
+	if (!cmd_object(c, row->scope, port, s->obj.id, &s->obj))
 		return err_set(e, ENODEV, "%s: port %u cannot be set now", row->name, port);
 	const struct setting *real = row;
 	if (row->resolve != NULL) {
@@ -343,7 +376,7 @@ static int slot_fill(struct cmd *c, struct slots *all, unsigned i, const struct 
 	return h->may_set(h->arg, real, port, e);
 }
 
-static void slot_write(struct cmd *c, const struct slot *s)
+static void aim_write(struct cmd *c, const struct aim *s)
 {
 	const struct setting *row = s->row;
 
@@ -354,34 +387,39 @@ static void slot_write(struct cmd *c, const struct slot *s)
 	else
 		row->store->put(row, &s->obj, s->val);
 	if (c->host.changed != NULL)
-		c->host.changed(c->host.arg, row, s->obj.port, s->obj.stream);
+		c->host.changed(c->host.arg, row, s->obj.port, s->obj.id);
 }
 
 /* Appends a warning about the objects first..last, which are of one port. */
-static void put_warning(const struct slot *first, const struct slot *last, const char *text,
+static void put_warning(const struct aim *first, const struct aim *last, const char *text,
 			struct sbuf *note)
 {
 	const struct set_obj *obj = &first->obj;
+	const struct cmd_scope *scope = obj->scope;
+	struct sbuf word = {0};
 
-	if (obj->scope == SCOPE_GLOBAL)
+	cmd_scope_word(scope, &word);
+	if (scope->level == LEVEL_PROGRAM)
 		sbuf_addf(note, "warning: %s\n", text);
 	else if (first != last)
-		sbuf_addf(note, "warning: streams %u/%u-%u: %s\n", obj->port, obj->stream,
-			  last->obj.stream, text);
-	else if (obj->scope == SCOPE_PORT || obj->stream == 0)
+		sbuf_addf(note, "warning: %ss %u/%s%u-%u: %s\n", scope->name, obj->port,
+			  sbuf_str(&word), obj->id, last->obj.id, text);
+	else if (!scope_is_kind(scope) && obj->id == 0)
 		sbuf_addf(note, "warning: port %u: %s\n", obj->port, text);
 	else
-		sbuf_addf(note, "warning: stream %u/%u: %s\n", obj->port, obj->stream, text);
+		sbuf_addf(note, "warning: %s %u/%s%u: %s\n", scope->name, obj->port,
+			  sbuf_str(&word), obj->id, text);
+	sbuf_free(&word);
 }
 
 /* Calls the checks of the rows that were written and appends their warnings. What they say in the
- * same words about several streams in a row becomes one warning. */
-static void slots_warn(const struct slots *all, struct sbuf *note)
+ * same words about several objects in a row becomes one warning. */
+static void aims_warn(const struct aims *all, struct sbuf *note)
 {
-	const struct slot *first = NULL, *last = NULL, *end = all->s + all->n;
+	const struct aim *first = NULL, *last = NULL, *end = all->s + all->n;
 	struct err warn, pending;
 
-	for (const struct slot *s = all->s; s < end; s++) {
+	for (const struct aim *s = all->s; s < end; s++) {
 		warn.text[0] = '\0';
 		if (s->row->check != NULL)
 			s->row->check(s->row, &s->obj, &warn);
@@ -419,15 +457,15 @@ static int set_look(const struct setting *s, const char *value, bool *in_value, 
 int set_apply(struct cmd *c, const struct target *t, const struct setting *s, const char *value,
 	      enum set_how how, struct sbuf *note, bool *in_value, struct err *e)
 {
-	struct slots all = {0};
+	struct aims all = {0};
 	bool dry = how == SET_LOOK;
 
 	*in_value = false;
 	int rc = setting_later(s, e);
 	if (rc == 0)
 		rc = setting_fits(s, find_in_targets(t), -1, e);
-	if (rc == 0 && s->scope == SCOPE_GLOBAL)
-		slot_add(&all, 0, 0);
+	if (rc == 0 && s->scope->level == LEVEL_PROGRAM)
+		aim_add(&all, 0, 0);
 	else if (rc == 0 && t == NULL)
 		rc = dry ? 0 : expand_fitting(c, s, &all, e);
 	else if (rc == 0)
@@ -435,20 +473,20 @@ int set_apply(struct cmd *c, const struct target *t, const struct setting *s, co
 	if (rc == 0 && dry)
 		rc = set_look(s, value, in_value, e);
 	for (unsigned i = 0; rc == 0 && !dry && i < all.n; i++)
-		rc = slot_fill(c, &all, i, s, value, in_value, e);
+		rc = aim_fill(c, &all, i, s, value, in_value, e);
 	if (rc == 0 && !dry) {
 		size_t from = note != NULL ? note->len : 0;
 		for (unsigned i = 0; i < all.n; i++)
-			slot_write(c, &all.s[i]);
+			aim_write(c, &all.s[i]);
 		if (note != NULL && !c->checks_held)
-			slots_warn(&all, note);
+			aims_warn(&all, note);
 		for (unsigned i = 0; how == SET_ECHO && note != NULL && i < all.n; i++)
 			if (all.s[i].row->echo != NULL)
 				all.s[i].row->echo(all.s[i].row, &all.s[i].obj, note);
 		if (note != NULL && all.n > 1)
 			notes_group(note, from);
 	}
-	slots_free(&all);
+	aims_free(&all);
 	return rc;
 }
 
@@ -496,13 +534,13 @@ bool cmd_value_text(const struct setting *row, const struct set_obj *obj, struct
 	return set;
 }
 
-bool cmd_setting_text(const struct cmd *c, const struct setting *s, unsigned port, unsigned stream,
+bool cmd_setting_text(const struct cmd *c, const struct setting *s, unsigned port, unsigned id,
 		      struct sbuf *out)
 {
 	const struct setting *row = s;
 	struct set_obj obj;
 
-	if (!cmd_object(c, s->scope, port, stream, &obj))
+	if (!cmd_object(c, s->scope, port, id, &obj))
 		return false;
 	if (s->resolve != NULL)
 		row = s->resolve(s, &obj, NULL);
@@ -511,21 +549,21 @@ bool cmd_setting_text(const struct cmd *c, const struct setting *s, unsigned por
 	return cmd_value_text(row, &obj, out) && s->resolve == NULL;
 }
 
-int cmd_setting_value(const struct cmd *c, const struct setting *s, unsigned port, unsigned stream,
+int cmd_setting_value(const struct cmd *c, const struct setting *s, unsigned port, unsigned id,
 		      cmd_value_fn *fn, void *arg, struct err *e)
 {
 	const struct setting *row = s;
 	struct set_obj obj;
 	int rc = setting_later(s, e);
 
-	if (rc == 0 && s->scope != SCOPE_GLOBAL && port >= host_nports(c))
+	if (rc == 0 && s->scope->level != LEVEL_PROGRAM && port >= host_nports(c))
 		rc = no_port(port, host_nports(c), e);
-	if (rc == 0 && s->scope == SCOPE_STREAM &&
-	    (stream >= c->host.nstreams(c->host.arg, port) || !stream_there(c, port, stream)))
-		rc = cmd_no_stream(c, port, stream, e);
+	if (rc == 0 && s->scope->level == LEVEL_NUMBERED &&
+	    (id >= objects_count(c, s->scope, port) || !object_there(c, s->scope, port, id)))
+		rc = no_object(c, s->scope, port, id, e);
 	if (rc != 0)
 		return rc;
-	if (!cmd_object(c, s->scope, port, stream, &obj))
+	if (!cmd_object(c, s->scope, port, id, &obj))
 		return err_set(e, ENODEV, "%s: port %u cannot be read now", s->name, port);
 	if (s->resolve != NULL) {
 		err_set(e, 0, "%s: port %u has nothing that this could mean", s->name, port);
@@ -567,7 +605,7 @@ static int verb_set_run(struct cmd_run *r, const struct arg_val *args, struct er
 }
 
 static const struct arg_spec set_args[] = {
-	{ARG_TARGETS, "ports", .flags = ARG_OPT},
+	{ARG_TARGETS, "ports", .flags = ARG_OPT | ARG_OBJECTS},
 	{ARG_SETTING, "setting"},
 	{ARG_REST, "value"},
 	{ARG_END},

@@ -53,6 +53,20 @@ struct cnt_sizes {
 	uint64_t n[CNT_NSIZES];
 };
 
+/* What bursts cost, from samples: `bursts` bursts took `cycles` cycles. */
+struct cnt_times {
+	uint64_t bursts, cycles;
+};
+
+/* All counters of one queue as plain numbers: at one moment, or what was counted in an interval. */
+struct cnt_queue {
+	struct cnt_tx tx;
+	struct cnt_rx rx;
+	struct cnt_sizes rx_sizes;
+	struct cnt_times tx_times, rx_times;
+	uint64_t retries; /* how often refused frames were offered again and not accepted whole */
+};
+
 /* How many frames of one stream devices accepted, and their bytes with FCS. */
 struct cnt_stream {
 	cell_t packets, bytes;

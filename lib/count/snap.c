@@ -98,6 +98,13 @@ static void add_late(json_t *o, const struct snap_late *l)
 	json_object_set_new(o, "lateness_ns", v);
 }
 
+static void add_queue_rates(json_t *o, const struct snap_rate_row *row,
+			    const struct snap_queue_rates *r)
+{
+	for (; row->name != NULL; row++)
+		put_rate(o, row->name, *(const double *)((const char *)r + row->offset));
+}
+
 static json_t *queue_json(const struct snap_queue *q, unsigned n)
 {
 	json_t *o = json_object(), *side;
@@ -106,18 +113,15 @@ static json_t *queue_json(const struct snap_queue *q, unsigned n)
 	if (q->has_tx) {
 		side = snap_counters(cnt_tx_table, &q->tx);
 		add_late(side, &q->late);
-		add_rate(side, &q->tx_rate);
-		put_rate(side, "dropped_pps", q->dropped_pps);
-		put_rate(side, "stalls_per_s", q->stalls_per_s);
-		put_rate(side, "nombuf_per_s", q->nombuf_per_s);
-		put_rate(side, "cycles_per_burst", q->tx_cycles);
+		add_rate(side, &q->rates.tx);
+		add_queue_rates(side, snap_tx_rates, &q->rates);
 		add_worker(side, q->tx_worker);
 		json_object_set_new(o, "tx", side);
 	}
 	if (q->has_rx) {
 		side = snap_counters(cnt_rx_table, &q->rx);
-		add_rate(side, &q->rx_rate);
-		put_rate(side, "cycles_per_burst", q->rx_cycles);
+		add_rate(side, &q->rates.rx);
+		add_queue_rates(side, snap_rx_rates, &q->rates);
 		add_worker(side, q->rx_worker);
 		json_object_set_new(o, "rx", side);
 	}

@@ -23,6 +23,30 @@ struct snap_interval {
 	struct snap_rate tx, rx;
 };
 
+/* The rates of a queue in the last full interval of the 1 s timer. A member that is not in tx or rx
+ * has a row in one of the tables below. */
+struct snap_queue_rates {
+	struct snap_rate tx, rx;
+	double dropped_pps, stalls_per_s, nombuf_per_s;
+	/* Cycles that a burst costs: tx_cycles to build and send it, rx_cycles to receive it and
+	 * hand it to its owner. NAN: no burst was sampled. */
+	double tx_cycles, rx_cycles;
+};
+/* A row describes one of these rates: its name in JSON and CSV, its place in struct
+ * snap_queue_rates, and what it is made from: the counter at `of` in struct cnt_queue, divided by
+ * the one at `per`, or by the seconds of the interval. */
+struct snap_rate_row {
+	const char *name;
+	uint32_t offset, of, per;
+};
+#define SNAP_SECONDS UINT32_MAX /* as `per` */
+/* What a queue tells of each direction. Each table ends with a row whose name is NULL. */
+extern const struct snap_rate_row snap_tx_rates[], snap_rx_rates[];
+/* Works out all rates that have rows, from what a queue counted in an interval. Without anything to
+ * divide by a rate is NAN. */
+void snap_queue_rates(struct snap_queue_rates *out, const struct cnt_queue *counted,
+		      double seconds);
+
 /* How long after its deadline the first frame of each burst left, in ns, known to 1 / 64. count is
  * the number of bursts; if it is 0 the other members mean nothing. max is UINT64_MAX if some burst
  * was later than can be measured. */
@@ -35,12 +59,9 @@ struct snap_queue {
 	bool has_tx, has_rx;
 	struct cnt_tx tx;
 	struct cnt_rx rx;
+	struct cnt_times tx_times, rx_times;
 	struct snap_late late;
-	struct snap_rate tx_rate, rx_rate; /* in the last full interval of the 1 s timer */
-	double dropped_pps, stalls_per_s, nombuf_per_s; /* Tx counters, in the same interval */
-	/* Cycles that a burst costs: tx_cycles to build and send it, rx_cycles to receive it and
-	 * hand it to its owner. NAN: no burst was sampled. */
-	double tx_cycles, rx_cycles;
+	struct snap_queue_rates rates;
 	int tx_worker, rx_worker; /* lcores; -1: none */
 };
 
@@ -147,10 +168,9 @@ void snap_free(struct snap *);
  *	                  the oldest first
  *	ports[].nic       of struct snap_nic: "source", "tx" and "rx" with "packets", "bytes" and
  *	                  "errors", "unconfirmed"; what the source does not tell is left out
- *	ports[].queues[]  "queue", and for each direction that the queue has: tx with "pps",
- *	                  "l1_bps", "dropped_pps", "stalls_per_s", "nombuf_per_s",
- *	                  "cycles_per_burst" (null: none was sampled), "worker"; rx with "pps",
- *	                  "l1_bps", "cycles_per_burst", "worker"
+ *	ports[].queues[]  "queue", and for each direction that the queue has: tx and rx with "pps",
+ *	                  "l1_bps", "worker", and the names in snap_tx_rates and snap_rx_rates
+ *	                  (null: nothing was sampled)
  *	workers[]         "lcore", "cpu", "node" and "wait" (null: not known), "busy",
  *	                  "loops_per_s", "pps", "cycles_per_packet" (null: no frames),
  *	                  "stalls_per_s", "asleep", "loops", "sleeps", "yields", "events_lost",

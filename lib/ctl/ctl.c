@@ -8,36 +8,15 @@
 #include <unistd.h>
 
 #include "ctl_int.h"
-#include "plan_write.h"
-#include "work.h"
 
 #define SPEC_PORTS 2 /* the most ports that one spec makes */
 
-/* Opens one of the devices that the user has named with EAL's own options. arg is its number among
- * those that EAL has found. */
-static int eal_spec_open(const char *arg, struct port *const *p, unsigned n, struct err *e)
+static void ctl_take_note(void *arg, unsigned port, const char *text)
 {
-	uint16_t dev, seen = 0;
-
-	(void)n;
-	RTE_ETH_FOREACH_DEV(dev)
-		if (seen++ == (uint16_t)atoi(arg)) {
-			p[0]->dev = dev;
-			if (rte_eth_dev_get_name_by_port(dev, p[0]->name) != 0)
-				snprintf(p[0]->name, sizeof(p[0]->name), "eal%s", arg);
-			return 0;
-		}
-	return err_set(
-		e, ENODEV,
-		"EAL's device options name more devices than EAL found (%u); see -l FILE for its log",
-		seen);
+	ctl_note(arg, port, "%s", text);
 }
 
-static const struct port_spec spec_eal = {.prefix = "eal",
-					  .syntax = "(EAL -a, --vdev)",
-					  .open = eal_spec_open};
-
-/* Adds the ports of one -p, which form a group. Their devices are opened later. */
+/* Adds the ports of one -p. Their devices are opened later. */
 static int add_ports(struct ctl *c, const struct port_spec *spec, const char *text,
 		     const struct port_need *need, struct err *e)
 {
@@ -46,15 +25,11 @@ static int add_ports(struct ctl *c, const struct port_spec *spec, const char *te
 			return err_set(e, EINVAL, "port spec \"%s\": more than %d ports", text,
 				       CTL_MAX_PORTS);
 		struct ctl_port *cp = ctl_port_new();
-		cp->group = c->nports - i;
-		cp->p.id = c->nports;
-		cp->p.spec = spec;
-		cp->p.node = need->node;
-		cp->need = *need;
-		cp->p.spec_text = xstrdup(text);
-		snprintf(cp->p.name, sizeof(cp->p.name), "%s", text);
-		c->port[c->nports++] = cp;
-		ctl_reset(c, cp->p.id);
+		unsigned id = c->nports++;
+		port_from_spec(&cp->p, id, id - i, text, spec, need);
+		port_listen(&cp->p, ctl_take_note, c);
+		c->port[id] = cp;
+		ctl_reset(c, id);
 	}
 	return 0;
 }
@@ -84,37 +59,27 @@ static int parse_specs(struct ctl *c, struct err *e)
 		n = 1;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		struct port_need need = {.nports = 1,
-					 .max_rxq = PORT_MAX_QUEUES,
-					 .max_txq = PORT_MAX_QUEUES,
-					 .node = -1};
-		const char *arg;
-		const struct port_spec *spec = port_spec_find(specs[i], &arg, e);
-		if (spec == NULL)
-			return -EINVAL;
-		rc = spec->parse(arg, c->opts.take, &need, e);
-		if (rc < 0)
-			return rc;
-		rc = add_ports(c, spec, specs[i], &need, e);
-		if (rc < 0)
+		const struct port_spec *spec;
+		struct port_need need;
+		rc = port_parse(specs[i], c->opts.take, &spec, &need, e);
+		if (rc < 0 || (rc = add_ports(c, spec, specs[i], &need, e)) < 0)
 			return rc;
 	}
 	for (unsigned i = 0; i < ndev && c->opts.nports == 0; i++) {
-		struct port_need need = {.nports = 1,
-					 .max_rxq = PORT_MAX_QUEUES,
-					 .max_txq = PORT_MAX_QUEUES,
-					 .rx_pool = true,
-					 .node = -1};
+		const struct port_spec *spec;
+		struct port_need need;
 		char text[32];
-		snprintf(text, sizeof(text), "eal:%u", i);
-		rc = add_ports(c, &spec_eal, text, &need, e);
+		port_parse_eal(i, text, sizeof(text), &spec, &need);
+		rc = add_ports(c, spec, text, &need, e);
 		if (rc < 0)
 			return rc;
 	}
 	return 0;
 }
 
-void ctl_map_error(const struct ctl *c, unsigned which, struct err *e)
+/* Rewrites *e, an error in map number `which`, so that it shows the map and a caret below the
+ * column. */
+static void ctl_map_error(const struct ctl *c, unsigned which, struct err *e)
 {
 	struct err why = *e;
 
@@ -123,6 +88,46 @@ void ctl_map_error(const struct ctl *c, unsigned which, struct err *e)
 			c->opts.maps[which], why.col, "");
 	else
 		err_set(e, EINVAL, "core map: %.900s", why.text);
+}
+
+void ctl_devices(const struct ctl *c, struct port *list[CTL_MAX_PORTS])
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		list[i] = &c->port[i]->p;
+}
+
+/* What EAL is asked for. list: room for all ports. */
+static struct eal_ask eal_ask_of(const struct ctl *c, struct port *list[CTL_MAX_PORTS],
+				 const uint16_t (*nq)[2])
+{
+	ctl_devices(c, list);
+	return (struct eal_ask){.prog = c->opts.prog,
+				.arg = c->opts.eal_args,
+				.nargs = c->opts.neal_args,
+				.port = list,
+				.nports = c->nports,
+				.nq = nq};
+}
+
+/* Starts EAL with memory for the queues that maps ask for: it can count them before devices are
+ * known. */
+static int ctl_start_eal(struct ctl *c, struct err *e)
+{
+	struct port *list[CTL_MAX_PORTS];
+	uint16_t nq[CTL_MAX_PORTS][2] = {{0}};
+	unsigned which = 0;
+
+	int rc = c->opts.nmaps > 0
+			 ? place_count(c->opts.maps, c->opts.nmaps, c->nports, nq, &which, e)
+			 : 0;
+	if (rc < 0) {
+		ctl_map_error(c, which, e);
+		return rc;
+	}
+	for (unsigned i = 0; i < c->nports && c->opts.nmaps == 0; i++)
+		nq[i][0] = nq[i][1] = 1;
+	struct eal_ask ask = eal_ask_of(c, list, (const uint16_t(*)[2])nq);
+	return eal_start(&ask, &c->eal_memory, e);
 }
 
 static int ctl_place(struct ctl *c, struct err *e)
@@ -136,9 +141,9 @@ static int ctl_place(struct ctl *c, struct err *e)
 						      .cpu = workers_lcore_cpu(l),
 						      .node = (int)rte_lcore_to_socket_id(l)};
 	for (unsigned i = 0; i < c->nports; i++)
-		c->pport[i] = (struct place_port){.max_rxq = c->port[i]->need.max_rxq,
-						  .max_txq = c->port[i]->need.max_txq,
-						  .node = c->port[i]->need.node};
+		c->pport[i] = (struct place_port){.max_rxq = c->port[i]->p.need.max_rxq,
+						  .max_txq = c->port[i]->p.need.max_txq,
+						  .node = c->port[i]->p.need.node};
 	c->pin = (struct place_in){.lcore = c->plcore,
 				   .nlcores = n,
 				   .control = rte_get_main_lcore(),
@@ -158,48 +163,26 @@ static int ctl_place(struct ctl *c, struct err *e)
 	return rc;
 }
 
-void *state_new(size_t size, int node)
-{
-	void *p = rte_zmalloc_socket("state", size, CACHE_LINE, node >= 0 ? node : SOCKET_ID_ANY);
-
-	return p != NULL ? p : rte_zmalloc("state", size, CACHE_LINE);
-}
-
 /* Makes the objects of a port's queues, which live as long as the port, and lets works make
  * theirs. */
 static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
-	uint16_t nr = cp->p.nrxq, nt = cp->p.ntxq;
+	int rc = 0;
 
-	cp->nqueues = nr > nt ? nr : nt;
-	cp->txq = xcalloc(nt + 1u, sizeof(*cp->txq));
-	cp->tx = xcalloc(nt + 1u, sizeof(*cp->tx));
-	cp->tx_worker = xcalloc(nt + 1u, sizeof(*cp->tx_worker));
-	cp->rxq = xcalloc(nr + 1u, sizeof(*cp->rxq));
-	cp->rx_worker = xcalloc(nr + 1u, sizeof(*cp->rx_worker));
-	for (unsigned i = 0; i < c->place.n; i++) {
+	cp->tx_worker = xcalloc(cp->p.ntxq + 1u, sizeof(*cp->tx_worker));
+	cp->rx_worker = xcalloc(cp->p.nrxq + 1u, sizeof(*cp->rx_worker));
+	for (unsigned i = 0; i < c->place.n && rc == 0; i++) {
 		const struct place_queue *pq = &c->place.q[i];
 		if (pq->port != cp->p.id)
 			continue;
-		int node = c->worker[workers_index(c, pq->lcore)].node;
-		if (pq->tx) {
-			cp->txq[pq->queue] = tx_share(cp, pq->queue, node, false);
-			if (cp->txq[pq->queue] == NULL)
-				return err_set(e, ENODEV, "no memory for Tx queue %u of port %u",
-					       pq->queue, cp->p.id);
-			cp->tx_worker[pq->queue] = workers_index(c, pq->lcore);
-		} else {
-			struct dp_rxq *q = cp->rxq[pq->queue] = state_new(sizeof(*q), node);
-			if (q == NULL)
-				return err_set(e, ENODEV, "no memory for Rx queue %u of port %u",
-					       pq->queue, cp->p.id);
-			q->port = (uint16_t)cp->p.id;
-			q->dev = cp->p.dev;
-			q->queue = pq->queue;
-			cp->rx_worker[pq->queue] = workers_index(c, pq->lcore);
-		}
+		int worker = workers_index(c, pq->lcore), node = c->worker[worker].node;
+		(pq->tx ? cp->tx_worker : cp->rx_worker)[pq->queue] = worker;
+		rc = pq->tx ? port_txq_new(&cp->p, pq->queue, node, e)
+			    : port_rxq_new(&cp->p, pq->queue, node, e);
 	}
-	int rc = stat_init(cp);
+	if (rc < 0)
+		return rc;
+	rc = stat_init(cp);
 	EACH_WORK(w, port_open)
 		if (rc == 0)
 			rc = w->port_open(c, cp, e);
@@ -210,32 +193,13 @@ static int make_queues(struct ctl *c, struct ctl_port *cp, struct err *e)
 static int open_spec(struct ctl *c, unsigned first, struct err *e)
 {
 	struct port *p[CTL_MAX_PORTS];
-	const struct ctl_port *head = c->port[first];
-	unsigned n = head->need.nports;
-	const char *arg = strchr(head->p.spec_text, ':');
-	bool used = false;
+	unsigned n = c->port[first]->p.need.nports;
 
 	for (unsigned i = 0; i < n; i++) {
-		struct ctl_port *cp = c->port[first + i];
-		cp->p.nrxq = c->place.port[first + i].nrxq;
-		cp->p.ntxq = c->place.port[first + i].ntxq;
-		cp->used = cp->p.nrxq + cp->p.ntxq > 0;
-		used |= cp->used;
-		cp->p.rxd = (unsigned)(cp->p.cfg.rxd > cp->need.min_rxd ? cp->p.cfg.rxd
-									: cp->need.min_rxd);
-		cp->p.txd = (unsigned)(cp->p.cfg.txd > cp->need.min_txd ? cp->p.cfg.txd
-									: cp->need.min_txd);
-		p[i] = &cp->p;
+		p[i] = &c->port[first + i]->p;
+		port_use(p[i], c->place.port[first + i].nrxq, c->place.port[first + i].ntxq);
 	}
-	if (!used)
-		return 0;
-	int rc = head->p.spec->open(arg != NULL ? arg + 1 : "", p, n, e);
-	eal_log_drain();
-	for (unsigned i = 0; i < n && rc == 0; i++) {
-		c->port[first + i]->opened = true;
-		dev_bus(c->port[first + i]);
-	}
-	return rc;
+	return port_open(p, n, e);
 }
 
 /* Gives a field a value of n bytes. A field that the protocol table does not have is passed
@@ -267,7 +231,7 @@ static void default_addresses(struct ctl *c, struct ctl_port *cp)
 	frame_vals_free(v);
 	value_of(v, "eth", "src", cp->p.mac.addr_bytes, 6);
 	value_of(v, "eth", "dst",
-		 peer < c->nports && c->port[peer]->used ? c->port[peer]->p.mac.addr_bytes : zero,
+		 peer < c->nports && c->port[peer]->p.used ? c->port[peer]->p.mac.addr_bytes : zero,
 		 6);
 	value_of(v, "ipv4", "src", src, 4);
 	value_of(v, "ipv4", "dst", dst, 4);
@@ -283,25 +247,27 @@ static int open_all(struct ctl *c, struct err *e)
 {
 	/* This comes first: when descriptors run out, specs would say that interfaces and files are
 	 * missing. */
-	int rc = eal_room(c, SPEC_PORTS * (c->opts.nports > 0 ? c->opts.nports : 1), 0, e);
+	struct port *none[CTL_MAX_PORTS];
+	struct eal_ask ask = eal_ask_of(c, none, NULL);
+	int rc = eal_room(&ask, SPEC_PORTS * (c->opts.nports > 0 ? c->opts.nports : 1), 0, e);
 
-	if (rc < 0 || (rc = parse_specs(c, e)) < 0 || (rc = eal_start(c, e)) < 0 ||
-	    (rc = dev_dummy_pool(e)) < 0 || (rc = ctl_place(c, e)) < 0 ||
+	if (rc < 0 || (rc = parse_specs(c, e)) < 0 || (rc = ctl_start_eal(c, e)) < 0 ||
+	    (rc = port_dummy_pool(e)) < 0 || (rc = ctl_place(c, e)) < 0 ||
 	    (rc = workers_make(c, e)) < 0 || (rc = tsc_check(c, e)) < 0)
 		return rc;
-	for (unsigned i = 0; i < c->nports; i += c->port[i]->need.nports)
+	for (unsigned i = 0; i < c->nports; i += c->port[i]->p.need.nports)
 		if ((rc = open_spec(c, i, e)) < 0)
 			return rc;
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
-		if (!cp->used) {
+		if (!cp->p.used) {
 			log_msg(LOG_LVL_WARN, "port %u (%s) is not used: no map names it", i,
 				cp->p.spec_text);
 			continue;
 		}
-		if ((rc = make_queues(c, cp, e)) < 0 || (rc = dev_setup(c, cp, e)) < 0)
+		if ((rc = make_queues(c, cp, e)) < 0 || (rc = port_setup(&cp->p, e)) < 0)
 			return rc;
-		dev_link(cp);
+		port_link(&cp->p);
 	}
 	for (unsigned i = 0; i < c->nports; i++)
 		default_addresses(c, c->port[i]);
@@ -335,35 +301,24 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 static void ctl_leave(struct ctl *c)
 {
 	log_msg(LOG_LVL_ERROR, "a worker does not answer; its devices are left as they are");
-	for (unsigned i = 0; i < c->nports; i++) {
-		struct port *p = &c->port[i]->p;
-		if (!c->port[i]->opened || !c->port[i]->need.root)
-			continue;
-		if (p->spec->close != NULL)
-			p->spec->close(p);
-		if (p->spec->closed != NULL) /* removes what the driver would have removed */
-			p->spec->closed(p);
-	}
+	for (unsigned i = 0; i < c->nports; i++)
+		port_detach(&c->port[i]->p);
 	eal_log_drain();
 }
 
-static void port_free(struct ctl *c, struct ctl_port *cp)
+static void free_port(struct ctl *c, struct ctl_port *cp)
 {
 	EACH_WORK(w, port_close)
 		w->port_close(c, cp);
-	free((char *)cp->p.spec_text);
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);
 	stat_free(cp);
-	free(cp->txq);
-	free(cp->tx);
-	free(cp->rxq);
 	for (unsigned q = 0; q < cp->p.ntxq && cp->seen != NULL; q++)
 		free(cp->seen[q]);
 	free(cp->seen);
 	free(cp->tx_worker);
 	free(cp->rx_worker);
-	free(cp->rx_pool);
+	port_free(&cp->p);
 	ctl_port_free(cp);
 }
 
@@ -378,8 +333,8 @@ void ctl_close(struct ctl *c)
 	EACH_WORK(w, ctl_close)
 		w->ctl_close(c);
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->opened)
-			dev_close(c->port[i]);
+		if (c->port[i]->p.opened)
+			port_close(&c->port[i]->p);
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		if (c->worker[w].w != NULL) {
 			mbox_close(&c->worker[w].w->mbox);
@@ -391,7 +346,7 @@ void ctl_close(struct ctl *c)
 	for (unsigned i = 0; i < c->nold; i++)
 		plan_free(c, c->old[i].plan);
 	for (unsigned i = 0; i < c->nports; i++)
-		port_free(c, c->port[i]);
+		free_port(c, c->port[i]);
 	EACH_WORK(w, ctl_end)
 		w->ctl_end(c);
 	free(c->old);
@@ -421,7 +376,9 @@ void ctl_turn(struct ctl *c)
 		plan_post_all(c);
 	if (c->nold > 0)
 		plan_reap(c);
-	stamps_turn(c);
+	for (unsigned i = 0; i < c->nports; i++) {
+		stamps_turn(&c->port[i]->p);
+	}
 	EACH_WORK(w, turn)
 		w->turn(c);
 }
@@ -433,7 +390,9 @@ uint64_t ctl_next_ns(const struct ctl *c)
 			return 100000;
 	if (plan_waits(c))
 		return 200000;
-	uint64_t ns = stamps_next_ns(c);
+	uint64_t ns = UINT64_MAX;
+	for (unsigned i = 0; i < c->nports; i++)
+		ns = RTE_MIN(ns, stamps_next_ns(&c->port[i]->p));
 	EACH_WORK(w, next_ns)
 		ns = RTE_MIN(ns, w->next_ns(c));
 	bool soon = c->nold > 0 || c->ev_n > 0;
@@ -454,7 +413,7 @@ const char *ctl_port_name(const struct ctl *c, unsigned port)
 
 struct port_cfg *ctl_port_cfg(struct ctl *c, unsigned port)
 {
-	return &c->port[port]->p.cfg;
+	return &c->port[port]->cfg;
 }
 
 void ctl_set_stall(struct ctl *c, uint64_t ns)
@@ -466,35 +425,25 @@ void ctl_set_stall(struct ctl *c, uint64_t ns)
 		c->worker[w].dirty = true;
 }
 
-/* Whether the device runs with other values than settings ask for. */
-static bool restart_pending(const struct ctl_port *cp)
-{
-	const struct port_cfg *a = &cp->p.cfg, *b = &cp->applied;
-
-	return a->mtu != b->mtu || a->txd != b->txd || a->rxd != b->rxd || a->mbufs != b->mbufs ||
-	       stamps_pending(cp);
-}
-
 void ctl_touch(struct ctl *c, unsigned port, uint32_t why)
 {
 	struct ctl_port *cp = c->port[port];
 
 	cp->touched |= why & WHY_ALL;
-	if ((why & WHY_RESTART) != 0 || cp->restart || stamps_pending(cp))
-		cp->restart = cp->used && restart_pending(cp);
+	if ((why & WHY_RESTART) != 0 || cp->restart || stamps_pending(&cp->p))
+		cp->restart = cp->p.used && port_restart_pending(&cp->p);
 }
 
 #define LET_GO_NS 5000000000ull /* other programs may keep a worker from its CPU for long */
 
-/* Takes the started ports of cp's group out of all plans, or puts them back. The ports that one
- * spec has made belong together, because frames of one wait in the device of the other. */
-static void group_pause(struct ctl *c, const struct ctl_port *cp, bool pause)
+/* Takes the running ports of the -p that made cp out of all plans, or puts them back. They belong
+ * together, because frames of one wait in the device of the other. */
+static void spec_pause(struct ctl *c, const struct ctl_port *cp, bool pause)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *o = c->port[i];
-		if (o->group != cp->group || (pause ? !o->started : !o->paused))
+		if (o->p.first != cp->p.first || (pause ? !ctl_port_runs(o) : !o->paused))
 			continue;
-		o->started = !pause;
 		o->paused = pause;
 		o->touched = WHY_ALL;
 	}
@@ -505,21 +454,21 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 	struct ctl_port *cp = c->port[port];
 
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->group == cp->group && c->port[i]->run.active)
+		if (c->port[i]->p.first == cp->p.first && c->port[i]->run.active)
 			return err_set(e, EBUSY, "port %u (%s) is sending; stop %u first", i,
 				       c->port[i]->p.name, i);
 	if (!cp->restart)
 		return 0;
-	if (cp->p.spec->no_restart)
+	if (port_no_restart(&cp->p))
 		return err_set(
 			e, EINVAL,
 			"port %u (%s): its driver cannot be set up twice; give --mtu, --txd, --rxd or --mbufs at start",
 			cp->p.id, cp->p.spec_text);
-	group_pause(c, cp, true); /* the next plans are without them */
+	spec_pause(c, cp, true); /* the next plans are without them */
 	plan_post_all(c);
 	if (!plan_wait_acks(c, LET_GO_NS)) {
 		const struct ctl_worker *cw = plan_behind(c);
-		group_pause(c, cp, false);
+		spec_pause(c, cp, false);
 		plan_post_all(c); /* with them again: nothing is left of the attempt */
 		return err_set(
 			e, EBUSY,
@@ -529,10 +478,10 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 	}
 	EACH_WORK(w, let_go)
 		w->let_go(c, cp);
-	int rc = dev_restart(c, cp, e);
+	int rc = port_restart(&cp->p, e);
 	cp->paused = false;
 	cp->touched = WHY_ALL;
-	group_pause(c, cp, false);
+	spec_pause(c, cp, false);
 	if (rc == 0)
 		cp->restart = false;
 	return rc;
@@ -540,7 +489,7 @@ int ctl_apply(struct ctl *c, unsigned port, struct err *e)
 
 void ctl_port_defaults(const struct ctl *c, struct port_cfg *out)
 {
-	port_cfg_init(out);
+	ctl_cfg_init(out);
 	out->promiscuous = c->opts.promiscuous;
 	if (c->opts.mbufs != 0)
 		out->mbufs = c->opts.mbufs;
@@ -557,7 +506,7 @@ void ctl_reset(struct ctl *c, unsigned port)
 	struct ctl_port *cp = c->port[port];
 
 	streams_default(cp);
-	ctl_port_defaults(c, &cp->p.cfg);
+	ctl_port_defaults(c, &cp->cfg);
 	ctl_touch(c, port, WHY_ALL | WHY_RESTART);
 }
 
@@ -569,4 +518,39 @@ const struct placement *ctl_placement(const struct ctl *c)
 const struct place_in *ctl_place_in(const struct ctl *c)
 {
 	return &c->pin;
+}
+
+const void *ctl_watched(const struct ctl *c)
+{
+	return c->watch_of;
+}
+
+/* Turns longer than this count as stalls from now on, if the setting does not say less. */
+static void watch_stalls(struct ctl *c, uint64_t ns)
+{
+	for (unsigned w = 0; w < c->nworkers && ns != c->watch_stall_ns; w++)
+		c->worker[w].dirty = true;
+	c->watch_stall_ns = ns;
+}
+
+void ctl_watch(struct ctl *c, const void *of, const struct portset *ports, uint64_t stall_ns)
+{
+	c->watch_of = of;
+	watch_stalls(c, stall_ns);
+	for (unsigned i = 0; i < c->nports; i++)
+		if (portset_has(ports, i)) {
+			c->port[i]->awake = true;
+			ctl_touch(c, i, WHY_PORT);
+		}
+}
+
+void ctl_unwatch(struct ctl *c)
+{
+	c->watch_of = NULL;
+	watch_stalls(c, 0);
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->awake) {
+			c->port[i]->awake = false;
+			ctl_touch(c, i, WHY_PORT);
+		}
 }

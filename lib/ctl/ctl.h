@@ -9,6 +9,7 @@
 #include "snap.h"
 
 struct ctl;
+struct work;
 
 struct ctl_opts {
 	const char *prog;
@@ -119,6 +120,10 @@ void ctl_pacing_text(const struct ctl *, unsigned port, struct sbuf *out);
 int ctl_apply(struct ctl *, unsigned port, struct err *e);
 /* Sets all settings of the port back to their defaults; of its streams only stream 0 is left. */
 void ctl_reset(struct ctl *, unsigned port);
+/* Gives all settings of a port their defaults, those of works too. */
+void ctl_cfg_init(struct port_cfg *out);
+/* The settings of one work within those of a port. */
+void *work_cfg(const struct port_cfg *, const struct work *of);
 /* The settings that a reset gives. Options of the command line, such as -P, are in them. */
 void ctl_port_defaults(const struct ctl *, struct port_cfg *out);
 bool ctl_sending(const struct ctl *, unsigned port);
@@ -191,8 +196,8 @@ json_t *ctl_streams_json(struct ctl *, const struct portset *ports);
 /* The same of one port, at most n streams from id `first` on: {"streams":[..],"total": streams of
  * the port,"before": those of them with lower ids}. */
 json_t *ctl_streams_part_json(struct ctl *, unsigned port, unsigned first, unsigned n);
-/* What the settings of a stream say of its frames and their sizes. Pktgen's ranges are put into
- * them where they are in use; if they cannot be used, that is an error, and e says why. *spec is a
+/* What the settings of a stream say of its frames and their sizes. An overlay (cfg.h) is put
+ * into them where it is in use; if it cannot be used, that is an error, and e says why. *spec is a
  * deep copy: call frame_spec_free(), after a failure too. */
 int ctl_stream_spec(struct ctl *, unsigned port, unsigned stream, struct frame_spec *spec,
 		    struct sizes *sizes, struct err *e);

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "ctl_int.h"
-#include "plan_write.h"
-#include "work.h"
 
 json_t *value_json(const struct vtype *type, const void *value)
 {
@@ -26,46 +24,46 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 	struct sbuf pacing = {0};
 
 	(void)c;
-	if (cp->opened && rte_eth_dev_info_get(cp->p.dev, &info) != 0)
+	if (cp->p.opened && rte_eth_dev_info_get(cp->p.dev, &info) != 0)
 		info.driver_name = NULL;
 	memcpy(mac + sizeof(mac) - RTE_ETHER_ADDR_LEN, cp->p.mac.addr_bytes, RTE_ETHER_ADDR_LEN);
-	if (!cp->used)
+	if (!cp->p.used)
 		json_array_append_new(notes, json_string("not used: no map names it"));
 	if (cp->restart)
 		json_array_append_new(
 			notes,
 			json_string(
 				"changed settings need a restart of the device; the next start does it"));
-	if (cp->used && cp->pacing.kind != PACING_SOFTWARE) {
-		pacing_text(cp, &pacing);
+	if (cp->p.used && cp->p.pacing.kind != PACING_SOFTWARE) {
+		pacing_text(&cp->p, &pacing);
 		json_array_append_new(notes, json_string(sbuf_str(&pacing)));
 		sbuf_reset(&pacing);
 	}
-	if (cp->used && (stamps_rx(cp) != NULL || cp->p.cfg.timestamps == TIMESTAMPS_NIC ||
-			 cp->stamps.why != NULL)) {
+	if (cp->p.used && (stamps_rx(&cp->p) != NULL || cp->cfg.timestamps == TIMESTAMPS_NIC ||
+			   cp->p.stamps.why != NULL)) {
 		sbuf_add(&pacing, "arrivals are timed ");
-		stamps_text(cp, &pacing);
+		stamps_text(&cp->p, &pacing);
 		json_array_append_new(notes, json_string(sbuf_str(&pacing)));
 		sbuf_reset(&pacing);
 	}
-	if (cp->used && cp->p.spec->notes != NULL)
-		cp->p.spec->notes(&cp->p, notes);
+	if (cp->p.used)
+		port_notes(&cp->p, notes);
 	o = json_pack(
 		"{s:i, s:s, s:s, s:s, s:s, s:I, s:o, s:I, s:i, s:b, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s, s:s, s:b}",
 		"port", (int)cp->p.id, "name", cp->p.name, "spec", cp->p.spec_text, "driver",
-		info.driver_name ? info.driver_name : "-", "link", snap_link_name(cp->link),
-		"speed_mbps", (json_int_t)plan_speed_mbps(cp), "mac", value_json(&vt_mac, mac),
-		"mtu", (json_int_t)dev_mtu(cp), "node", cp->p.node, "used", (int)cp->used,
+		info.driver_name ? info.driver_name : "-", "link", snap_link_name(cp->p.link),
+		"speed_mbps", (json_int_t)port_speed_mbps(&cp->p), "mac", value_json(&vt_mac, mac),
+		"mtu", (json_int_t)ctl_mtu(cp), "node", cp->p.node, "used", (int)cp->p.used,
 		"rx_queues", (int)cp->p.nrxq, "tx_queues", (int)cp->p.ntxq, "rxd", (int)cp->p.rxd,
 		"txd", (int)cp->p.txd, "mbufs",
-		(json_int_t)(cp->p.ntxq && cp->txq != NULL ? cp->txq[0]->pool_size : 0),
-		"memory_bytes", (json_int_t)cp->memory_bytes, "offloads", cp->offloads, "rss",
-		cp->rss, "flow_control", cp->fc, "promiscuous", (int)cp->applied.promiscuous);
+		(json_int_t)(cp->p.ntxq ? port_txq(&cp->p, 0)->pool_size : 0), "memory_bytes",
+		(json_int_t)cp->p.memory_bytes, "offloads", cp->p.offloads, "rss", cp->p.rss,
+		"flow_control", cp->p.fc, "promiscuous", (int)cp->p.applied.promiscuous);
 	json_object_set_new(o, "pci", cp->p.pci[0] != '\0' ? json_string(cp->p.pci) : json_null());
-	pacing_text(cp, &pacing);
+	pacing_text(&cp->p, &pacing);
 	json_object_set_new(o, "pacing", json_string(sbuf_str(&pacing)));
 	sbuf_reset(&pacing);
-	stamps_text(cp, &pacing);
+	stamps_text(&cp->p, &pacing);
 	json_object_set_new(o, "timestamps", json_string(sbuf_str(&pacing)));
 	sbuf_free(&pacing);
 	json_object_set_new(o, "notes", notes);
@@ -115,7 +113,7 @@ json_t *ctl_plan_json(struct ctl *c)
 		for (unsigned t = 0; cw->posted != NULL && t < cw->posted->ntasks; t++)
 			add_task(c, cw->posted, t, tasks);
 		for (unsigned r = 0; cw->posted != NULL && r < cw->posted->nrx; r++) {
-			const struct dp_rx_slot *s = &cw->posted->rx[r];
+			const struct dp_duty *s = &cw->posted->rx[r];
 			json_array_append_new(tasks,
 					      json_pack("{s:s, s:i, s:i, s:i, s:i}", "kind",
 							cw->posted->task[s->owner].kind->name,
@@ -132,7 +130,7 @@ json_t *ctl_plan_json(struct ctl *c)
 	}
 	json_t *doc = json_pack("{s:s, s:I, s:o}", "show", "plan", "memory_reserved_bytes",
 				(json_int_t)c->eal_memory, "workers", a);
-	json_object_set_new(doc, "ports", pacing_json(c));
+	json_object_set_new(doc, "ports", port_pacing_json(c));
 	EACH_WORK(w, plan_json)
 		w->plan_json(c, doc);
 	return doc;
@@ -181,7 +179,7 @@ json_t *ctl_xstats_json(struct ctl *c, const struct portset *ports)
 	json_t *a = json_array();
 
 	for (unsigned i = 0; i < c->nports; i++)
-		if (portset_has(ports, i) && c->port[i]->used)
+		if (portset_has(ports, i) && c->port[i]->p.used)
 			json_array_append_new(a, json_pack("{s:i, s:s, s:o}", "port", (int)i,
 							   "name", c->port[i]->p.name, "xstats",
 							   port_xstats(c->port[i])));

@@ -6,7 +6,7 @@
 #include "ctl_int.h"
 #include "wire.h"
 
-double plan_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max)
+double load_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max)
 {
 	static const enum wire_unit unit[] = {
 		[RATE_PERCENT] = WIRE_PERCENT,
@@ -19,24 +19,10 @@ double plan_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max
 	return *max ? 0 : wire_pps(unit[r->kind], r->value, (double)speed_bps, size);
 }
 
-uint64_t plan_speed(const struct ctl_port *cp)
-{
-	if (cp->p.cfg.speed_bps != 0)
-		return cp->p.cfg.speed_bps;
-	if (!cp->p.spec->virtual_speed && cp->link_mbps != 0)
-		return cp->link_mbps * 1000000;
-	return DEFAULT_SPEED_BPS;
-}
-
-uint64_t plan_speed_mbps(const struct ctl_port *cp)
-{
-	return (plan_speed(cp) + 500000) / 1000000;
-}
-
 void load_rate(struct ctl_load *l, const struct rate *r, uint64_t speed_bps, double size)
 {
 	bool max;
-	double pps = plan_pps(r, speed_bps, size, &max),
+	double pps = load_pps(r, speed_bps, size, &max),
 	       change = r->over_ns != 0 ? r->to / r->value : 1;
 
 	l->low_pps += change < 1 ? pps * change : pps;
@@ -50,8 +36,8 @@ void load_rate(struct ctl_load *l, const struct rate *r, uint64_t speed_bps, dou
 
 void load_sizes(struct ctl_load *l, const struct stream_frames *f)
 {
-	for (unsigned k = 0; k < f->nplans; k++) {
-		unsigned size = f->plan[k].len + FRAME_FCS;
+	for (unsigned k = 0; k < f->nrecipes; k++) {
+		unsigned size = f->recipe[k].len + FRAME_FCS;
 		l->min_size = size < l->min_size ? size : l->min_size;
 		l->max_size = size > l->max_size ? size : l->max_size;
 	}
@@ -61,7 +47,7 @@ void load_sizes(struct ctl_load *l, const struct stream_frames *f)
 static int take_sizes(struct ctl *c, struct ctl_port *cp, struct stream *s, struct ctl_load *l,
 		      struct err *e)
 {
-	int rc = stream_plans(c, cp, s, e);
+	int rc = stream_recipes(c, cp, s, e);
 
 	if (rc == 0)
 		load_sizes(l, s->frames);
@@ -85,7 +71,7 @@ int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 	struct ctl_port *cp = c->port[port];
 	double sum = 0, weights = 0, sizes = 0, all = 0;
 	struct ctl_load l = {.min_size = UINT_MAX,
-			     .link_bps = (double)plan_speed(cp),
+			     .link_bps = (double)port_speed(&cp->p),
 			     .nqueues = cp->p.ntxq};
 
 	if (cp->run.active && goes_on(cp, &l)) {
@@ -100,7 +86,7 @@ int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 		if (rc < 0)
 			return rc;
 		if (s->cfg.rate.set) {
-			load_rate(&l, &s->cfg.rate.rate, plan_speed(cp), s->frames->mean_size);
+			load_rate(&l, &s->cfg.rate.rate, port_speed(&cp->p), s->frames->mean_size);
 			sizes += s->frames->mean_size;
 			all++;
 			continue;
@@ -112,7 +98,7 @@ int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 		return err_set(e, EINVAL, "port %u: no stream is enabled; `set %u enabled on`",
 			       port, port);
 	if (weights > 0)
-		load_rate(&l, &cp->p.cfg.rate, plan_speed(cp), sum / weights);
+		load_rate(&l, &cp->cfg.rate, port_speed(&cp->p), sum / weights);
 	l.mean_size = l.pps > 0 ? l.l2_bps / 8 / l.pps : weights > 0 ? sum / weights : sizes / all;
 	*out = l;
 	return 0;
@@ -130,7 +116,7 @@ int ctl_stream_load(struct ctl *c, unsigned port, unsigned stream, struct ctl_lo
 	struct ctl_port *cp = c->port[port];
 	struct stream *s = cp->stream[stream];
 	struct ctl_load l = {.min_size = UINT_MAX,
-			     .link_bps = (double)plan_speed(cp),
+			     .link_bps = (double)port_speed(&cp->p),
 			     .nqueues = cp->p.ntxq},
 			port_load = {0};
 	double weights = 0, sum = 0;
@@ -140,7 +126,7 @@ int ctl_stream_load(struct ctl *c, unsigned port, unsigned stream, struct ctl_lo
 		struct stream *o = cp->stream[i];
 		if (!takes_turns(o))
 			continue;
-		rc = stream_plans(c, cp, o, e);
+		rc = stream_recipes(c, cp, o, e);
 		if (rc == 0)
 			sum += o->frames->mean_size * (double)o->cfg.weight;
 		weights += (double)o->cfg.weight;
@@ -149,9 +135,9 @@ int ctl_stream_load(struct ctl *c, unsigned port, unsigned stream, struct ctl_lo
 		return rc;
 	l.mean_size = s->frames->mean_size;
 	if (s->cfg.rate.set) {
-		load_rate(&l, &s->cfg.rate.rate, plan_speed(cp), l.mean_size);
+		load_rate(&l, &s->cfg.rate.rate, port_speed(&cp->p), l.mean_size);
 	} else if (takes_turns(s)) {
-		load_rate(&port_load, &cp->p.cfg.rate, plan_speed(cp), sum / weights);
+		load_rate(&port_load, &cp->cfg.rate, port_speed(&cp->p), sum / weights);
 		l.is_max = port_load.is_max;
 		l.pps = port_load.pps * (double)s->cfg.weight / weights;
 		l.low_pps = port_load.low_pps * (double)s->cfg.weight / weights;

@@ -8,15 +8,18 @@
 #include <time.h>
 
 #include "ctl_int.h"
-#include "plan_write.h"
-#include "work.h"
 
 #define IDLE_NS 50000000ull /* a worker that has had no work for so long may sleep */
+
+void ctl_replan(struct ctl *c, unsigned worker)
+{
+	c->worker[worker].dirty = true;
+}
 
 bool plan_waits(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->used && c->port[i]->touched)
+		if (c->port[i]->p.used && c->port[i]->touched)
 			return true;
 	EACH_WORK(w, stepping)
 		if (w->stepping(c))
@@ -28,7 +31,7 @@ bool plan_waits(const struct ctl *c)
  * less. */
 static uint64_t stall_ns(const struct ctl *c)
 {
-	return c->trial_stall_ns != 0 ? RTE_MIN(c->trial_stall_ns, c->stall_ns) : c->stall_ns;
+	return c->watch_stall_ns != 0 ? RTE_MIN(c->watch_stall_ns, c->stall_ns) : c->stall_ns;
 }
 
 /* Asks all works to put their tasks on a port into the plan, from the last one of the list to the
@@ -51,12 +54,12 @@ struct dp_plan *plan_build(struct ctl *c, unsigned worker, bool without_ports)
 
 	for (unsigned i = 0; i < c->nports && !without_ports; i++) {
 		struct ctl_port *cp = c->port[i];
-		if (!cp->used || !cp->started)
+		if (!cp->p.used || !ctl_port_runs(cp))
 			continue;
 		plan_fill(c, cp, w);
 		for (unsigned q = 0; q < cp->p.nrxq; q++)
 			if (cp->rx_worker[q] == (int)worker)
-				may_sleep &= !cp->p.cfg.idle_busy && !cp->awake;
+				may_sleep &= !cp->cfg.idle_busy && !cp->awake;
 	}
 	struct dp_plan *p = plan_end(w);
 	EACH_WORK(k, awake)
@@ -120,7 +123,7 @@ void plan_post_all(struct ctl *c)
 		struct ctl_port *cp = c->port[i];
 		if (hold && cp->run.active && cp->run.armed)
 			continue; /* it stays touched */
-		if (!cp->touched || !cp->used)
+		if (!cp->touched || !cp->p.used)
 			continue;
 		uint32_t why = cp->touched;
 		if (port_waits(c, cp)) {
@@ -129,11 +132,12 @@ void plan_post_all(struct ctl *c)
 		}
 		cp->touched = 0;
 		touched = true;
-		if ((why & WHY_PORT) != 0)
-			dev_promiscuous(c, cp);
-		EACH_WORK(w, touched)
-			w->touched(c, cp, why);
-		pacing_follow(c, cp);
+		if ((why & WHY_PORT) != 0 && ctl_port_runs(cp))
+			port_promiscuous(&cp->p);
+		EACH_WORK(w, prepare)
+			if ((why & w->prepares) != 0)
+				w->prepare(c, cp, why);
+		port_pacing_follow(c, cp);
 		for (unsigned q = 0;
 		     q < cp->p.nrxq && (why & ~(WHY_RATE | WHY_FRAMES | WHY_ORDER)) != 0; q++)
 			c->worker[cp->rx_worker[q]].dirty = true;
@@ -145,8 +149,8 @@ void plan_post_all(struct ctl *c)
 	if (!hold)
 		run_arm(c);
 	if (touched)
-		EACH_WORK(w, all_touched)
-			w->all_touched(c);
+		EACH_WORK(w, prepared)
+			w->prepared(c);
 	for (unsigned w = 0; w < c->nworkers; w++) {
 		struct ctl_worker *cw = &c->worker[w];
 		if (!cw->dirty)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ctl_int.h"
-#include "plan_write.h"
 #include "wheel.h"
 
 #define NO_OWNER UINT16_MAX
@@ -84,41 +83,41 @@ void plan_wheel(struct plan_writer *p)
 	p->has_wheel = true;
 }
 
-struct dp_rx_slot *plan_slot(struct plan_writer *p, const struct ctl_port *cp, unsigned queue)
+struct dp_duty *plan_duty(struct plan_writer *p, const struct ctl_port *cp, unsigned queue)
 {
 	struct dp_plan *plan = &p->plan->p;
 
 	for (unsigned i = 0; i < plan->nrx; i++)
-		if (plan->rx[i].q == cp->rxq[queue])
+		if (plan->rx[i].q == cp->p.rxq[queue])
 			return &plan->rx[i];
 	return NULL;
 }
 
-void plan_own(struct dp_rx_slot *slot, unsigned task)
+void plan_own(struct dp_duty *duty, unsigned task)
 {
-	assert(slot->owner == NO_OWNER);
-	slot->owner = (uint16_t)task;
+	assert(duty->owner == NO_OWNER);
+	duty->owner = (uint16_t)task;
 }
 
-void plan_sort(struct dp_rx_slot *slot, dp_sort_fn *fn, const void *arg, unsigned task)
+void plan_sort(struct dp_duty *duty, dp_sort_fn *fn, const void *arg, unsigned task)
 {
-	assert(slot->nsorts < DP_MAX_SORTS);
-	slot->sort[slot->nsorts++] = (struct dp_sort){.fn = fn, .arg = arg, .task = (uint16_t)task};
+	assert(duty->nsorts < DP_MAX_SORTS);
+	duty->sort[duty->nsorts++] = (struct dp_sort){.fn = fn, .arg = arg, .task = (uint16_t)task};
 }
 
-void plan_tap(struct dp_rx_slot *slot, const struct dp_tap *tap)
+void plan_tap(struct dp_duty *duty, const struct dp_tap *tap)
 {
-	assert(slot->ntaps < DP_MAX_TAPS);
-	slot->tap[slot->ntaps++] = *tap;
+	assert(duty->ntaps < DP_MAX_TAPS);
+	duty->tap[duty->ntaps++] = *tap;
 }
 
 /* Whether the worker receives from this queue. */
 static bool plan_write_reads(const struct ctl_port *cp, unsigned queue, unsigned worker)
 {
-	return cp->used && cp->started && cp->rx_worker[queue] == (int)worker;
+	return cp->p.used && ctl_port_runs(cp) && cp->rx_worker[queue] == (int)worker;
 }
 
-static void make_slots(struct plan_writer *p)
+static void plan_make_duties(struct plan_writer *p)
 {
 	const struct ctl *c = p->c;
 	struct dp_plan *plan = &p->plan->p;
@@ -133,9 +132,9 @@ static void make_slots(struct plan_writer *p)
 			const struct ctl_port *cp = c->port[i];
 			if (plan_write_reads(cp, q, p->worker))
 				plan->rx[plan->nrx++] =
-					(struct dp_rx_slot){.q = cp->rxq[q],
-							    .burst = (uint16_t)cp->p.cfg.rxburst,
-							    .owner = NO_OWNER};
+					(struct dp_duty){.q = cp->p.rxq[q],
+							 .burst = (uint16_t)cp->cfg.rxburst,
+							 .owner = NO_OWNER};
 		}
 }
 
@@ -146,7 +145,7 @@ struct plan_writer *plan_begin(struct ctl *c, unsigned worker, bool without_port
 	*p = (struct plan_writer){.c = c, .worker = worker, .plan = xcalloc(1, sizeof(*p->plan))};
 	p->plan->p.task = xcalloc(1, sizeof(*p->plan->p.task)); /* never NULL, also without tasks */
 	if (!without_ports)
-		make_slots(p);
+		plan_make_duties(p);
 	return p;
 }
 
@@ -163,10 +162,10 @@ static void put_first(struct ctl_plan *plan, unsigned first)
 	p->task[0] = task;
 	plan->about[0] = about;
 	for (unsigned i = 0; i < p->nrx; i++) {
-		struct dp_rx_slot *slot = &p->rx[i];
-		slot->owner += slot->owner < first;
-		for (unsigned k = 0; k < slot->nsorts; k++)
-			slot->sort[k].task += slot->sort[k].task < first;
+		struct dp_duty *duty = &p->rx[i];
+		duty->owner += duty->owner < first;
+		for (unsigned k = 0; k < duty->nsorts; k++)
+			duty->sort[k].task += duty->sort[k].task < first;
 	}
 }
 

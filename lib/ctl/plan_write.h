@@ -24,16 +24,16 @@ unsigned plan_task(struct plan_writer *p, const struct dp_task *task, const void
 void plan_wheel(struct plan_writer *p);
 /* The part of the plan that says what the worker does with an Rx queue of a port. plan_begin() has
  * made it. NULL: this worker does not serve the queue. */
-struct dp_rx_slot *plan_slot(struct plan_writer *p, const struct ctl_port *cp, unsigned queue);
+struct dp_duty *plan_duty(struct plan_writer *p, const struct ctl_port *cp, unsigned queue);
 /* Makes a task the owner of the queue: it gets the frames that nobody claims. Each queue needs one
  * owner. */
-void plan_own(struct dp_rx_slot *slot, unsigned task);
+void plan_own(struct dp_duty *duty, unsigned task);
 /* Gives a task the frames that fn claims. The sorts of a queue claim in the order in which they
  * were added. arg must live as long as the plan. */
-void plan_sort(struct dp_rx_slot *slot, dp_sort_fn *fn, const void *arg, unsigned task);
+void plan_sort(struct dp_duty *duty, dp_sort_fn *fn, const void *arg, unsigned task);
 /* Lets a tap look at the frames of the queue. *tap is copied; its state must live as long as the
  * plan. */
-void plan_tap(struct dp_rx_slot *slot, const struct dp_tap *tap);
+void plan_tap(struct dp_duty *duty, const struct dp_tap *tap);
 
 /* For plan.c and those who look at a plan. without_ports: the plan has no Rx queues. */
 struct plan_writer *plan_begin(struct ctl *c, unsigned worker, bool without_ports);

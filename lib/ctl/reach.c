@@ -96,15 +96,15 @@ void ctl_reach_text(struct ctl *c, unsigned port, struct sbuf *out)
 {
 	struct ctl_port *cp = c->port[port];
 
-	if (cp->p.spec->unaddressed)
+	if (port_unaddressed(&cp->p))
 		return;
 	link_look(c, cp);
-	if (cp->link == LINK_DOWN)
+	if (cp->p.link == LINK_DOWN)
 		sbuf_addf(
 			out,
 			"port %u (%s): its link is down: what it sends is lost, or waits until it is up\n",
 			port, cp->p.name);
-	if (cp->link == LINK_GONE)
+	if (cp->p.link == LINK_GONE)
 		sbuf_addf(
 			out,
 			"port %u (%s): its interface was deleted: what it sends arrives nowhere; start the program again when it is "

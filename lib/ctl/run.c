@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "ctl_int.h"
-#include "work.h"
 
 /* Time from the making of the plans to the start. Workers that sleep wake within a millisecond, and
  * all workers are to have their plans before the start. */
@@ -83,7 +82,7 @@ bool ctl_bounded(const struct ctl *c, unsigned port)
 
 static int may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask, struct err *e)
 {
-	if (!cp->used)
+	if (!cp->p.used)
 		return err_set(e, EINVAL,
 			       "port %u (%s) is not used: no map names it; add -m \"1.%u\"",
 			       cp->p.id, cp->p.name, cp->p.id);
@@ -101,7 +100,7 @@ static int may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 		if (rc < 0)
 			return rc;
 	}
-	if (!cp->started)
+	if (!ctl_port_runs(cp))
 		return err_set(e, ENODEV, "port %u (%s): the device is not running; see `show log`",
 			       cp->p.id, cp->p.name);
 	int rc = 0;
@@ -130,8 +129,8 @@ static void restart_receivers(struct ctl *c, const struct portset *ports)
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
-		if (portset_has(ports, i) || !cp->used || !cp->started || !cp->restart ||
-		    !stamps_pending(cp))
+		if (portset_has(ports, i) || !cp->p.used || !ctl_port_runs(cp) || !cp->restart ||
+		    !stamps_pending(&cp->p))
 			continue;
 		if (ctl_apply(c, i, &e) < 0)
 			log_msg(LOG_LVL_WARN,
@@ -154,6 +153,15 @@ static int arm_witness(struct ctl *c, const struct portset *ports, struct err *e
 	return w != NULL ? w->arm(c, ports, e) : 0;
 }
 
+/* Waits for the clocks of devices. */
+static void ready_clocks(struct ctl *c)
+{
+	struct port *list[CTL_MAX_PORTS];
+
+	ctl_devices(c, list);
+	stamps_ready(list, c->nports);
+}
+
 int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *ask, struct err *e)
 {
 	int rc = 0;
@@ -163,7 +171,7 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 		if (portset_has(ports, i))
 			rc = may_start(c, c->port[i], ask, e);
 	if (rc == 0)
-		stamps_ready(c);
+		ready_clocks(c);
 	if (rc == 0)
 		rc = arm_witness(c, ports, e);
 	if (rc < 0) { /* all ports start or none */
@@ -201,8 +209,8 @@ static uint64_t lead_ns(const struct ctl *c)
 	uint64_t most = 0;
 
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->run.armed && stamps_tx(c->port[i]) != NULL)
-			most = RTE_MAX(most, c->port[i]->p.cfg.lead_ns);
+		if (c->port[i]->run.armed && stamps_tx(&c->port[i]->p) != NULL)
+			most = RTE_MAX(most, c->port[i]->cfg.lead_ns);
 	return LEAD_NS + most;
 }
 
@@ -283,7 +291,8 @@ void run_events(struct ctl *c)
 		struct ctl_port *cp = c->port[i];
 		if (!cp->run.active || cp->run.armed)
 			continue;
-		if (cp->run.stop && !cp->started) { /* the device is gone, and so are its tasks */
+		if (cp->run.stop &&
+		    !ctl_port_runs(cp)) { /* the device is gone, and so are its tasks */
 			cp->run.active = false;
 			continue;
 		}
@@ -353,14 +362,14 @@ void run_result(const struct ctl_port *cp, struct run_result *out)
 {
 	const struct run *r = &cp->run;
 
-	*out = (struct run_result){.phase = RUN_PHASE_DONE, .intended = UINT64_MAX};
+	*out = (struct run_result){.stage = RUN_STAGE_DONE, .intended = UINT64_MAX};
 	EACH_WORK(w, run)
 		if (w->run->result != NULL)
 			w->run->result(cp, out);
 	if (!r->active)
-		out->phase = r->id != 0 ? RUN_PHASE_DONE : RUN_PHASE_IDLE;
-	else if (out->phase == RUN_PHASE_DONE) /* run_events() has not noted the end yet */
-		out->phase = RUN_PHASE_DRAINING;
+		out->stage = r->id != 0 ? RUN_STAGE_DONE : RUN_STAGE_IDLE;
+	else if (out->stage == RUN_STAGE_DONE) /* run_events() has not noted the end yet */
+		out->stage = RUN_STAGE_DRAINING;
 	if (out->changed_ns != 0)
 		out->steady_ns = clock_raw_ns() - out->changed_ns;
 	if (r->armed || r->start_tsc == 0)
@@ -386,10 +395,10 @@ static uint64_t rx_total(struct ctl *c)
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		struct snap_port s = {0};
-		if (!cp->used || !cp->started)
+		if (!cp->p.used || !ctl_port_runs(cp))
 			continue;
 		for (unsigned q = 0; q < cp->p.nrxq; q++)
-			sum += cell_get(&cp->rxq[q]->cnt.packets);
+			sum += cell_get(&cp->p.rxq[q]->cnt.packets);
 		stat_dev(cp, &s);
 		sum += s.rx_missed + s.rx_nombuf + s.rx_errors;
 		if (s.nic.has_rx_packets)

@@ -12,26 +12,27 @@ struct run_ask {
 	uint64_t count;          /* frames, used with own_count; 0: no bound */
 	bool own_count;          /* count replaces the port's setting */
 	const struct rate *rate; /* replaces the port's setting; NULL: the setting holds */
+	unsigned queues;         /* send on so many of the first Tx queues; 0: on all */
 	/* How long after the end of its time the run may still send frames that were due. All runs
 	 * have at least GRACE_NS for that. */
 	uint64_t grace_ns;
 };
 
 /* RAMP: frames are sent, and the rate is on its way to another one. DRAINING: no more frames are
- * made, and the device has not yet accepted all that were made. The phases are in the order of a
- * run. Where several works run together, the phase is that of the work which has come least far. */
-enum run_phase {
-	RUN_PHASE_IDLE,
-	RUN_PHASE_RAMP,
-	RUN_PHASE_RUNNING,
-	RUN_PHASE_DRAINING,
-	RUN_PHASE_DONE
+ * made, and the device has not yet accepted all that were made. The stages are in the order of a
+ * run. Where several works run together, the stage is that of the work which has come least far. */
+enum run_stage {
+	RUN_STAGE_IDLE,
+	RUN_STAGE_RAMP,
+	RUN_STAGE_RUNNING,
+	RUN_STAGE_DRAINING,
+	RUN_STAGE_DONE
 };
 
 /* What came of the current or last run of a port, as the sum over all works that send in it. It can
  * be read at any moment, and is exact when nothing is sending. */
 struct run_result {
-	enum run_phase phase;
+	enum run_stage stage;
 	/* Counts of frames since the run began, and the bytes of the sent ones, with FCS; modulo
 	 * 2^64. sent: the device accepted them. unsent: they were due and were given up. dropped:
 	 * they were built, not accepted, and thrown away. */
@@ -91,12 +92,15 @@ struct work_run {
 	void (*ended)(struct ctl *c, struct ctl_port *cp, const struct run_result *r);
 };
 
+/* By how much a counter has grown; 0 where a device has set it back. */
+static inline uint64_t grown(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
 /* Starts all ports or none: ctl_start() with everything that a start can ask for. */
 int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *ask, struct err *e);
 /* Finds the runs that have ended, and throws away the events by which workers woke control. */
 void run_events(struct ctl *c);
-/* Sets the start time of the armed runs, the same one for all of them. It is called before plans
- * are built. */
-void run_arm(struct ctl *c);
 /* Fills in *out for the port's current or last run. */
 void run_result(const struct ctl_port *cp, struct run_result *out);

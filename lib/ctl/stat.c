@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the cells of workers and the numbers of devices, subtracts their baselines, and makes
  * snapshots of all of them. It also notices changes of links. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "ctl_int.h"
-#include "work.h"
 
 int stat_init(struct ctl_port *cp)
 {
-	unsigned n = cp->nqueues ? cp->nqueues : 1;
+	unsigned n = cp->p.nqueues ? cp->p.nqueues : 1;
 
 	cp->base.q = xcalloc(n, sizeof(*cp->base.q));
 	cp->prev = xcalloc(n, sizeof(*cp->prev));
 	cp->last = xcalloc(n, sizeof(*cp->last));
 	cp->seen_sizes = xcalloc(n, sizeof(*cp->seen_sizes));
 	for (unsigned q = 0; q < n; q++)
-		cp->last[q].tx_cycles = cp->last[q].rx_cycles = (double)NAN;
+		snap_queue_rates(&cp->last[q], &(struct cnt_queue){0}, 1);
 	return 0;
 }
 
@@ -60,27 +58,30 @@ static void cells_sum(void *a, const void *b, size_t bytes)
 		d[i] += s[i];
 }
 
-void stat_queue(const struct ctl_port *cp, unsigned q, struct q_raw *out)
+static void times_sum(struct cnt_times *sum, const struct dp_times *t)
 {
-	*out = (struct q_raw){0};
+	sum->bursts += cell_get(&t->bursts);
+	sum->cycles += cell_get(&t->cycles);
+}
+
+void stat_queue(const struct ctl_port *cp, unsigned q, struct cnt_queue *out)
+{
+	*out = (struct cnt_queue){0};
 	if (q < cp->p.ntxq) {
-		for (unsigned i = 0; i < cp->tx[q].n; i++) {
-			const struct dp_txq *share = cp->tx[q].share[i];
+		for (unsigned i = 0; i < cp->p.tx[q].n; i++) {
+			const struct dp_txq *share = cp->p.tx[q].share[i];
 			struct cnt_tx cnt;
 			cells_read(&cnt, &share->cnt, sizeof(cnt));
 			cells_sum(&out->tx, &cnt, sizeof(cnt));
 			out->retries += cell_get(&share->retries);
 		}
-		EACH_WORK(w, times) {
-			struct dp_times t;
-			cells_read(&t, w->times(cp, q), sizeof(t));
-			cells_sum(&out->tx_times, &t, sizeof(t));
-		}
+		EACH_WORK(w, times)
+			times_sum(&out->tx_times, w->times(cp, q));
 	}
 	if (q < cp->p.nrxq) {
-		cells_read(&out->rx, &cp->rxq[q]->cnt, sizeof(out->rx));
-		cells_read(&out->rx_sizes, &cp->rxq[q]->sizes, sizeof(out->rx_sizes));
-		cells_read(&out->rx_times, &cp->rxq[q]->times, sizeof(out->rx_times));
+		cells_read(&out->rx, &cp->p.rxq[q]->cnt, sizeof(out->rx));
+		cells_read(&out->rx_sizes, &cp->p.rxq[q]->sizes, sizeof(out->rx_sizes));
+		times_sum(&out->rx_times, &cp->p.rxq[q]->times);
 	}
 }
 
@@ -121,34 +122,35 @@ static void read_tx_sizes(struct ctl_port *cp, struct cnt_sizes *out)
 
 void stat_dev(struct ctl_port *cp, struct snap_port *out)
 {
-	struct rte_eth_stats st = {0};
-
-	if (!cp->used)
+	if (!cp->p.used)
 		return;
-	for (unsigned q = 0; q < cp->nqueues; q++) {
-		struct q_raw raw;
+	for (unsigned q = 0; q < cp->p.nqueues; q++) {
+		struct cnt_queue raw;
 		stat_queue(cp, q, &raw);
 		cells_sum(&out->tx, &raw.tx, sizeof(out->tx));
 		cells_sum(&out->rx, &raw.rx, sizeof(out->rx));
 	}
-	if (rte_eth_stats_get(cp->p.dev, &st) == 0) {
-		out->tx_errors = st.oerrors;
-		out->rx_missed = st.imissed;
-		out->rx_nombuf = st.rx_nombuf;
-		out->rx_errors = st.ierrors;
-		out->nic.source = "device";
-		out->nic.tx_packets = st.opackets;
-		out->nic.rx_packets = st.ipackets;
-		out->nic.tx_bytes = st.obytes;
-		out->nic.rx_bytes = st.ibytes;
-		out->nic.has_tx_packets = out->nic.has_rx_packets = true;
-		out->nic.has_tx_bytes = st.obytes != 0 || st.opackets == 0;
-		out->nic.has_rx_bytes = st.ibytes != 0 || st.ipackets == 0;
-		out->nic.tx_errors = st.oerrors;
-		out->nic.rx_errors = st.ierrors;
+	port_stats(&cp->p, out);
+}
+
+void stat_streams(struct ctl *c, unsigned port, struct snap_port *out, uint64_t *claimed)
+{
+	struct ctl_port *cp = c->port[port];
+	struct cnt_claimed sum = {0};
+
+	/* before the frames that arrived, so that more were never claimed than have arrived */
+	EACH_WORK(w, claimed)
+		w->claimed(c, cp, &sum);
+	stat_dev(cp, out);
+	out->rx.packets -= sum.frames;
+	out->rx.multicast -= sum.group;
+	*claimed = sum.frames;
+	out->tx = (struct cnt_tx){0};
+	for (unsigned q = 0; cp->p.used && q < cp->p.ntxq; q++) {
+		struct cnt_tx cnt;
+		cells_read(&cnt, &port_txq(&cp->p, q)->cnt, sizeof(cnt));
+		cells_sum(&out->tx, &cnt, sizeof(cnt));
 	}
-	if (cp->p.spec->stats != NULL)
-		cp->p.spec->stats(&cp->p, out);
 }
 
 /* Puts the device's numbers since the last clear into a snapshot. */
@@ -192,7 +194,7 @@ static uint64_t all_sizes(const struct cnt_sizes *s)
  * many sleeps the clear has left. */
 static void queue_begins(struct ctl_port *cp, unsigned q, unsigned *naps)
 {
-	struct q_raw *raw = &cp->base.q[q];
+	struct cnt_queue *raw = &cp->base.q[q];
 
 	for (unsigned i = 0;; i++) {
 		struct cnt_sizes tx = {0};
@@ -222,14 +224,14 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
-		if (!portset_has(ports, i) || !cp->used)
+		if (!portset_has(ports, i) || !cp->p.used)
 			continue;
 		streams_clear(cp);
-		stamps_clear(cp);
+		stamps_clear(&cp->p);
 		cp->base.dev = (struct snap_port){0};
 		stat_dev(cp, &cp->base.dev);
 		cp->base.tx_sizes = (struct cnt_sizes){0};
-		for (unsigned q = 0; q < cp->nqueues; q++)
+		for (unsigned q = 0; q < cp->p.nqueues; q++)
 			queue_begins(cp, q, &naps);
 		cp->max = (struct snap_interval){0};
 		cp->cleared = true;
@@ -245,19 +247,19 @@ void ctl_clear(struct ctl *c, const struct portset *ports)
 
 void link_look(struct ctl *c, struct ctl_port *cp)
 {
-	enum snap_link was = cp->link;
-	uint64_t was_mbps = cp->link_mbps;
+	enum snap_link was = cp->p.link;
+	uint64_t was_mbps = cp->p.link_mbps;
 
-	dev_link(cp);
-	cp->link_seq += cp->link != was || cp->link_mbps != was_mbps;
-	if (cp->link_mbps != was_mbps)
-		cp->touched |= WHY_LINK; /* a rate in percent follows the speed */
-	if (cp->link != was && cp->link == LINK_GONE)
+	if (!port_link(&cp->p))
+		return;
+	if (cp->p.link_mbps != was_mbps)
+		ctl_touch(c, cp->p.id, WHY_LINK); /* a rate in percent follows the speed */
+	if (cp->p.link != was && cp->p.link == LINK_GONE)
 		ctl_note_link(c, cp->p.id, "port %u (%s): its interface was deleted", cp->p.id,
 			      cp->p.name);
-	else if (cp->link != was)
+	else if (cp->p.link != was)
 		ctl_note_link(c, cp->p.id, "port %u (%s): link %s", cp->p.id, cp->p.name,
-			      snap_link_name(cp->link));
+			      snap_link_name(cp->p.link));
 }
 
 int ctl_link_fd(struct ctl *c)
@@ -269,21 +271,21 @@ int ctl_link_fd(struct ctl *c)
 void ctl_links(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->used)
+		if (c->port[i]->p.used)
 			link_look(c, c->port[i]);
 }
 
 static void snap_run(const struct ctl_port *cp, struct snap_port *s)
 {
 	static const enum snap_run state[] = {
-		[RUN_PHASE_IDLE] = RUN_IDLE,       [RUN_PHASE_RAMP] = RUN_SENDING,
-		[RUN_PHASE_RUNNING] = RUN_SENDING, [RUN_PHASE_DRAINING] = RUN_DRAINING,
-		[RUN_PHASE_DONE] = RUN_IDLE,
+		[RUN_STAGE_IDLE] = RUN_IDLE,       [RUN_STAGE_RAMP] = RUN_SENDING,
+		[RUN_STAGE_RUNNING] = RUN_SENDING, [RUN_STAGE_DRAINING] = RUN_DRAINING,
+		[RUN_STAGE_DONE] = RUN_IDLE,
 	};
 	struct run_result r;
 
 	run_result(cp, &r);
-	s->state = state[r.phase];
+	s->state = state[r.stage];
 	s->run.sent = r.sent;
 	s->run.bytes = r.bytes;
 	s->run.unsent = r.unsent;
@@ -300,33 +302,29 @@ static void snap_run(const struct ctl_port *cp, struct snap_port *s)
 
 static void snap_queues(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 {
-	s->nqueues = cp->nqueues;
-	s->queue = xcalloc(cp->nqueues ? cp->nqueues : 1, sizeof(*s->queue));
-	for (unsigned q = 0; q < cp->nqueues; q++) {
+	s->nqueues = cp->p.nqueues;
+	s->queue = xcalloc(cp->p.nqueues ? cp->p.nqueues : 1, sizeof(*s->queue));
+	for (unsigned q = 0; q < cp->p.nqueues; q++) {
 		struct snap_queue *sq = &s->queue[q];
-		struct q_raw raw;
+		struct cnt_queue raw;
 		stat_queue(cp, q, &raw);
 		cells_sub(&raw, &cp->base.q[q], sizeof(raw));
 		sq->has_tx = q < cp->p.ntxq;
 		sq->has_rx = q < cp->p.nrxq;
 		sq->tx = raw.tx;
 		sq->rx = raw.rx;
-		sq->tx_rate = cp->last[q].tx;
-		sq->rx_rate = cp->last[q].rx;
-		sq->dropped_pps = cp->last[q].dropped_pps;
-		sq->stalls_per_s = cp->last[q].stalls_per_s;
-		sq->nombuf_per_s = cp->last[q].nombuf_per_s;
-		sq->tx_cycles = cp->last[q].tx_cycles;
-		sq->rx_cycles = cp->last[q].rx_cycles;
+		sq->tx_times = raw.tx_times;
+		sq->rx_times = raw.rx_times;
+		sq->rates = cp->last[q];
 		sq->tx_worker = sq->has_tx ? (int)c->worker[cp->tx_worker[q]].lcore : -1;
 		sq->rx_worker = sq->has_rx ? (int)c->worker[cp->rx_worker[q]].lcore : -1;
 		cells_sum(&s->tx, &raw.tx, sizeof(s->tx));
 		cells_sum(&s->rx, &raw.rx, sizeof(s->rx));
 		cells_sum(&s->rx_sizes, &raw.rx_sizes, sizeof(s->rx_sizes));
-		s->tx_rate.pps += sq->tx_rate.pps;
-		s->tx_rate.l1_bps += sq->tx_rate.l1_bps;
-		s->rx_rate.pps += sq->rx_rate.pps;
-		s->rx_rate.l1_bps += sq->rx_rate.l1_bps;
+		s->tx_rate.pps += sq->rates.tx.pps;
+		s->tx_rate.l1_bps += sq->rates.tx.l1_bps;
+		s->rx_rate.pps += sq->rates.rx.pps;
+		s->rx_rate.l1_bps += sq->rates.rx.l1_bps;
 	}
 }
 
@@ -347,16 +345,16 @@ static void snap_one(struct ctl *c, struct ctl_port *cp, struct snap_port *s)
 
 	s->port = cp->p.id;
 	snprintf(s->name, sizeof(s->name), "%s", cp->p.name);
-	s->used = cp->used;
-	if (cp->used)
+	s->used = cp->p.used;
+	if (cp->p.used)
 		link_look(c, cp);
-	s->link = cp->link;
-	s->speed_mbps = plan_speed_mbps(cp);
+	s->link = cp->p.link;
+	s->speed_mbps = port_speed_mbps(&cp->p);
 	snap_queues(c, cp, s);
 	EACH_WORK(w, snap)
 		w->snap(cp, s);
 	snap_intervals(cp, s);
-	if (!cp->used)
+	if (!cp->p.used)
 		return;
 	read_tx_sizes(cp, &s->tx_sizes);
 	cells_sub(&s->tx_sizes, &cp->base.tx_sizes, sizeof(s->tx_sizes));

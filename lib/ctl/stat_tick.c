@@ -5,6 +5,8 @@
 
 #include "ctl_int.h"
 
+#define TICK_NS 1000000000ull
+
 static struct snap_rate rate_of(uint64_t packets, uint64_t bytes, double seconds)
 {
 	/* bytes have the FCS; on the wire each frame takes 20 bytes more */
@@ -35,8 +37,8 @@ static void stat_tick_received(const struct ctl_port *cp, uint64_t *packets, uin
 {
 	*packets = *bytes = 0;
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
-		*packets += cell_get(&cp->rxq[q]->cnt.packets);
-		*bytes += cell_get(&cp->rxq[q]->cnt.bytes);
+		*packets += cell_get(&cp->p.rxq[q]->cnt.packets);
+		*bytes += cell_get(&cp->p.rxq[q]->cnt.bytes);
 	}
 }
 
@@ -49,7 +51,7 @@ void most_since(struct ctl_port *cp)
 void most_before(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->used && clock_tsc() < c->runs_tsc)
+		if (c->port[i]->p.used && clock_tsc() < c->runs_tsc)
 			most_since(c->port[i]);
 }
 
@@ -71,7 +73,7 @@ void most_of_run(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
 			  &(struct snap_rate){.pps = r->mean_pps, .l1_bps = r->mean_l1_bps});
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *rx = c->port[i];
-		if (!rx->used || rx->rx_since.tsc == 0)
+		if (!rx->p.used || rx->rx_since.tsc == 0)
 			continue;
 		stat_tick_received(rx, &packets, &bytes);
 		now = clock_tsc();
@@ -102,9 +104,9 @@ static void stat_tick_remember(struct ctl_port *cp, const struct snap_interval *
 
 /* Reads a queue; *d is what it counted in the interval. */
 static void tick_queue(struct ctl *c, struct ctl_port *cp, unsigned q, double seconds,
-		       struct q_raw *d)
+		       struct cnt_queue *d)
 {
-	struct q_raw now;
+	struct cnt_queue now;
 
 	stat_queue(cp, q, &now);
 	*d = now;
@@ -116,16 +118,11 @@ static void tick_queue(struct ctl *c, struct ctl_port *cp, unsigned q, double se
 	}
 	if (q < cp->p.nrxq)
 		c->worker[cp->rx_worker[q]].moved += d->rx.packets;
-	if (seconds > 0)
-		cp->last[q] = (struct q_rate){
-			.tx = rate_of(d->tx.packets, d->tx.bytes, seconds),
-			.rx = rate_of(d->rx.packets, d->rx.bytes, seconds),
-			.dropped_pps = (double)d->tx.dropped / seconds,
-			.stalls_per_s = (double)d->tx.stalls / seconds,
-			.nombuf_per_s = (double)d->tx.nombuf / seconds,
-			.tx_cycles = stat_tick_mean(d->tx_times.cycles, d->tx_times.bursts),
-			.rx_cycles = stat_tick_mean(d->rx_times.cycles, d->rx_times.bursts),
-		};
+	if (seconds <= 0)
+		return;
+	cp->last[q].tx = rate_of(d->tx.packets, d->tx.bytes, seconds);
+	cp->last[q].rx = rate_of(d->rx.packets, d->rx.bytes, seconds);
+	snap_queue_rates(&cp->last[q], d, seconds);
 }
 
 static void tick_port(struct ctl *c, struct ctl_port *cp)
@@ -134,8 +131,8 @@ static void tick_port(struct ctl *c, struct ctl_port *cp)
 	double seconds = cp->prev_ns != 0 ? (double)(now - cp->prev_ns) / 1e9 : 0;
 	struct snap_interval sum = {0};
 
-	for (unsigned q = 0; q < cp->nqueues; q++) {
-		struct q_raw d;
+	for (unsigned q = 0; q < cp->p.nqueues; q++) {
+		struct cnt_queue d;
 		tick_queue(c, cp, q, seconds, &d);
 		taken += d.tx.packets;
 		refused += d.tx.stalls + d.tx.nombuf + d.retries;
@@ -180,18 +177,18 @@ void ctl_tick(struct ctl *c)
 
 	clock_refine();
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->used)
+		if (c->port[i]->p.used)
 			link_look(c, c->port[i]);
 	/* the tick before was late: this one is left out, and the next covers its time too */
 	if (c->prev_tick_ns != 0 && now - c->prev_tick_ns < TICK_NS / 2)
 		return;
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->used)
+		if (c->port[i]->p.used)
 			tick_port(c, c->port[i]);
 	for (unsigned w = 0; w < c->nworkers; w++)
 		tick_worker(&c->worker[w]);
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->used)
+		if (c->port[i]->p.used)
 			streams_tick(c->port[i]);
 	c->prev_tick_ns = now;
 }

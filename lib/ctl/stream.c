@@ -112,7 +112,7 @@ static void stream_drop(struct ctl_port *cp, unsigned id)
 
 	cp->cell_used[s->cell / 64] &= ~(1ull << (s->cell % 64));
 	cp->cell_kept[s->cell / 64] |= 1ull << (s->cell % 64);
-	stream_plans_free(s);
+	stream_recipes_free(s);
 	stream_cfg_free(&s->cfg);
 	free(s);
 	cp->stream[id] = NULL;
@@ -343,7 +343,7 @@ struct ctl_saved *ctl_save(struct ctl *c)
 	for (unsigned p = 0; p < c->nports; p++) {
 		const struct ctl_port *cp = c->port[p];
 		struct saved_port *to = &s->port[p];
-		to->cfg = cp->p.cfg;
+		to->cfg = cp->cfg;
 		to->stream = xcalloc(cp->total, sizeof(*to->stream));
 		for (unsigned i = 0; i < cp->nstreams; i++) {
 			const struct stream *from = cp->stream[i];
@@ -403,7 +403,7 @@ void ctl_restore(struct ctl *c, const struct ctl_saved *s)
 	for (unsigned p = 0; p < c->nports && p < s->nports; p++) {
 		struct ctl_port *cp = c->port[p];
 		restore_streams(cp, &s->port[p]);
-		cp->p.cfg = s->port[p].cfg;
+		cp->cfg = s->port[p].cfg;
 		ctl_touch(c, p, WHY_ALL | WHY_RESTART);
 	}
 }
@@ -418,4 +418,10 @@ void ctl_saved_free(struct ctl_saved *s)
 		free(s->port[p].stream);
 	}
 	free(s);
+}
+
+void stream_cells_new(struct ctl_port *cp, uint64_t cells[CTL_CELLS / 64])
+{
+	memcpy(cells, cp->cell_new, sizeof(cp->cell_new));
+	memset(cp->cell_new, 0, sizeof(cp->cell_new));
 }

@@ -7,14 +7,13 @@
 
 #include "ctl_int.h"
 #include "frame_probe.h"
-#include "held.h"
 
 static int spec_of(const struct stream *s, struct frame_spec *spec, struct sizes *sizes,
 		   struct err *e)
 {
 	frame_spec_copy(spec, &s->cfg.frame);
 	*sizes = s->cfg.sizes;
-	return held_apply(&s->cfg, spec, sizes, e);
+	return cfg_overlay_apply(&s->cfg, spec, sizes, e);
 }
 
 static const struct stream *stream_frame_find(const struct ctl *c, unsigned port, unsigned stream,
@@ -44,44 +43,41 @@ static uint16_t first_size(const struct sizes *sizes)
 	return size[0];
 }
 
-/* Writes the probe of the stream's first frame into the room that the plan leaves for it. A plan
- * holds no probe, because it does not know of which stream it is. */
+/* Writes the probe of the stream's first frame into the room that the recipe leaves for it. A
+ * recipe holds no probe, because it does not know of which stream it is. */
 static void put_probe(const struct ctl_port *cp, const struct stream *s,
-		      const struct frame_plan *plan, uint8_t *bytes)
+		      const struct frame_recipe *recipe, uint8_t *bytes)
 {
-	uint64_t lo = probe_lo(s->cell, 0, 0),
-		 be[2] = {htobe64(probe_hi(0, cp->p.id, 0, 0, lo)), htobe64(lo)};
-
-	if (plan->probe_off == 0)
+	if (recipe->probe_off == 0)
 		return;
-	memcpy(bytes + plan->probe_off, be, sizeof(be));
-	for (unsigned i = 0; i < plan->nsums; i++)
-		if (plan->sum[i].crc32c)
-			plan_sum(&plan->sum[i], bytes);
+	probe_put(bytes + recipe->probe_off, probe_from(cp->p.id, 0), probe_lo(s->cell, 0, 0));
+	for (unsigned i = 0; i < recipe->nsums; i++)
+		if (recipe->sum[i].crc32c)
+			recipe_sum(&recipe->sum[i], bytes);
 }
 
 /* Builds the frame with ordinal 0 and size spec->size: its bytes and the places of its headers in
- * *out, and its compiled form in *plan. After a failure there is nothing to free. */
+ * *out, and its compiled form in *recipe. After a failure there is nothing to free. */
 static int stream_frame_build(const struct ctl_port *cp, const struct stream *s,
 			      const struct frame_spec *spec, struct frame *out,
-			      struct frame_plan *plan, struct err *e)
+			      struct frame_recipe *recipe, struct err *e)
 {
-	int rc = frame_build(spec, &s->cfg.dflt, plan_max_size(cp, &spec->stack), out, e);
+	int rc = frame_build(spec, &s->cfg.dflt, recipe_max_size(cp, &spec->stack), out, e);
 
 	if (rc == 0)
-		rc = stream_compile(cp, &s->cfg, spec, plan, e);
+		rc = stream_compile(cp, &s->cfg, spec, recipe, e);
 	if (rc == 0) {
-		memcpy(out->bytes, plan->bytes, plan->len);
-		put_probe(cp, s, plan, out->bytes);
-		out->len = plan->len;
+		memcpy(out->bytes, recipe->bytes, recipe->len);
+		put_probe(cp, s, recipe, out->bytes);
+		out->len = recipe->len;
 	}
 	return rc;
 }
 
-/* Builds the stream's first frame. The caller frees spec, after a failure too, and plan after a
+/* Builds the stream's first frame. The caller frees spec, after a failure too, and recipe after a
  * success. An error names the stream. */
 static int first_frame(const struct ctl_port *cp, const struct stream *s, struct frame_spec *spec,
-		       struct sizes *sizes, struct frame *out, struct frame_plan *plan,
+		       struct sizes *sizes, struct frame *out, struct frame_recipe *recipe,
 		       struct err *e)
 {
 	struct err why = {.text = ""};
@@ -90,7 +86,7 @@ static int first_frame(const struct ctl_port *cp, const struct stream *s, struct
 
 	if (rc == 0) {
 		spec->size = first_size(sizes);
-		rc = stream_frame_build(cp, s, spec, out, plan, &why);
+		rc = stream_frame_build(cp, s, spec, out, recipe, &why);
 	}
 	if (rc == 0)
 		return 0;
@@ -103,11 +99,11 @@ int stream_frame(const struct ctl_port *cp, const struct stream *s, struct frame
 {
 	struct frame_spec spec;
 	struct sizes sizes;
-	struct frame_plan plan;
-	int rc = first_frame(cp, s, &spec, &sizes, out, &plan, e);
+	struct frame_recipe recipe;
+	int rc = first_frame(cp, s, &spec, &sizes, out, &recipe, e);
 
 	if (rc == 0)
-		frame_plan_free(&plan);
+		frame_recipe_free(&recipe);
 	frame_spec_free(&spec);
 	return rc;
 }
@@ -122,38 +118,38 @@ int ctl_frame(struct ctl *c, unsigned port, unsigned stream, struct frame *out, 
 /* Marks what changes with the frame's size: header bytes that differ between this frame and one of
  * `size`, and checksums that reach to the end of the frame. */
 static void mark_size(const struct ctl_port *cp, const struct stream *s,
-		      const struct frame_spec *spec, uint16_t size, const struct frame_plan *plan,
-		      uint8_t *follows)
+		      const struct frame_spec *spec, uint16_t size,
+		      const struct frame_recipe *recipe, uint8_t *follows)
 {
 	struct frame_spec one = *spec; /* shares what it points to */
-	struct frame_plan other;
+	struct frame_recipe other;
 
 	one.size = size;
 	if (stream_compile(cp, &s->cfg, &one, &other, NULL) < 0)
 		return;
-	for (unsigned i = 0; i < plan->hdr_len && i < other.hdr_len; i++)
-		follows[i] |= plan->bytes[i] ^ other.bytes[i];
-	for (unsigned i = 0; i < plan->nsums && other.len != plan->len; i++)
-		if (plan->sum[i].to >= plan->len)
-			memset(follows + plan->sum[i].off, 0xff, plan->sum[i].crc32c ? 4 : 2);
-	frame_plan_free(&other);
+	for (unsigned i = 0; i < recipe->hdr_len && i < other.hdr_len; i++)
+		follows[i] |= recipe->bytes[i] ^ other.bytes[i];
+	for (unsigned i = 0; i < recipe->nsums && other.len != recipe->len; i++)
+		if (recipe->sum[i].to >= recipe->len)
+			memset(follows + recipe->sum[i].off, 0xff, recipe->sum[i].crc32c ? 4 : 2);
+	frame_recipe_free(&other);
 }
 
 static json_t *frame_json(const struct ctl_port *cp, const struct stream *s,
 			  const struct frame_spec *spec, const struct sizes *sizes,
-			  const struct frame *f, const struct frame_plan *plan)
+			  const struct frame *f, const struct frame_recipe *recipe)
 {
-	uint8_t *varies = xcalloc(2, plan->len), *follows = varies + plan->len;
+	uint8_t *varies = xcalloc(2, recipe->len), *follows = varies + recipe->len;
 	json_t *o = frame_dissect(f->bytes, f->len);
 	uint16_t min, max;
 
 	sizes_bounds(sizes, &min, &max);
-	frame_moves(plan, varies, follows);
+	frame_moves(recipe, varies, follows);
 	if (min != max) {
-		mark_size(cp, s, spec, min, plan, follows);
-		mark_size(cp, s, spec, max, plan, follows);
+		mark_size(cp, s, spec, min, recipe, follows);
+		mark_size(cp, s, spec, max, recipe, follows);
 	}
-	for (unsigned i = 0; i < plan->len; i++)
+	for (unsigned i = 0; i < recipe->len; i++)
 		follows[i] &= (uint8_t)~varies[i];
 	json_object_set_new(o, "port", json_integer(cp->p.id));
 	json_object_set_new(o, "stream", json_integer(s->cfg.id));
@@ -172,15 +168,15 @@ json_t *ctl_frame_json(struct ctl *c, unsigned port, unsigned stream, struct err
 	const struct stream *s = stream_frame_find(c, port, stream, e);
 	struct frame_spec spec;
 	struct sizes sizes;
-	struct frame_plan plan;
+	struct frame_recipe recipe;
 	json_t *o = NULL;
 
 	if (s == NULL)
 		return NULL;
 	struct frame *f = xcalloc(1, sizeof(*f));
-	if (first_frame(c->port[port], s, &spec, &sizes, f, &plan, e) == 0) {
-		o = frame_json(c->port[port], s, &spec, &sizes, f, &plan);
-		frame_plan_free(&plan);
+	if (first_frame(c->port[port], s, &spec, &sizes, f, &recipe, e) == 0) {
+		o = frame_json(c->port[port], s, &spec, &sizes, f, &recipe);
+		frame_recipe_free(&recipe);
 	}
 	frame_spec_free(&spec);
 	free(f);

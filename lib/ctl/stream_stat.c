@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "ctl_int.h"
-#include "held.h"
-#include "work.h"
 
 /* The number of looks at a worker that takes over a plan, after which control gives up waiting. The
  * worker needs only microseconds for it while it has a CPU. */
@@ -37,8 +35,8 @@ struct cnt_stream *stream_cells(struct ctl_port *cp)
 	struct cnt_stream *sum = xcalloc(CTL_CELLS, sizeof(*sum));
 	unsigned n = cells_used(cp);
 
-	for (unsigned q = 0; q < cp->p.ntxq && cp->txq != NULL; q++) {
-		if (cp->txq[q] == NULL)
+	for (unsigned q = 0; q < cp->p.ntxq; q++) {
+		if (port_txq(&cp->p, q) == NULL)
 			continue;
 		if (cp->seen == NULL)
 			cp->seen = xcalloc(cp->p.ntxq, sizeof(*cp->seen));
@@ -122,17 +120,9 @@ static json_t *stack_text(const struct frame_stack *stack)
 	return text;
 }
 
-/* Does this word of Pktgen's have a range that it steps through? */
-static bool held_varies(const struct stream_cfg *s, unsigned i)
+static void add_name(void *names, const char *name)
 {
-	uint8_t v[4][VT_FIELD_BYTES];
-
-	if (!s->held[i].set ||
-	    (held_words[i].kind != HELD_RANGE && held_words[i].kind != HELD_SIZE))
-		return false;
-	held_values(s, i, v);
-	return vary_load(v[RANGE_INC]) != 0 &&
-	       memcmp(v[RANGE_MIN], v[RANGE_MAX], VT_FIELD_BYTES) != 0;
+	json_array_append_new(names, json_string(name));
 }
 
 /* The names of everything that changes from frame to frame. */
@@ -149,9 +139,7 @@ static json_t *stream_stat_varies(const struct stream_cfg *s)
 		json_array_append_new(a, json_string(sbuf_str(&name)));
 		sbuf_free(&name);
 	}
-	for (unsigned i = 0; s->range_on && i < held_nwords; i++)
-		if (held_varies(s, i))
-			json_array_append_new(a, json_sprintf("range.%s", held_words[i].name));
+	cfg_overlay_varies(s, add_name, a);
 	if (sizes_count(&s->sizes) > 1)
 		json_array_append_new(a, json_string("size"));
 	if (s->frame.fill == FILL_RANDOM)

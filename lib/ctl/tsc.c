@@ -133,6 +133,16 @@ static json_t *tsc_doubts(const struct ctl *c, const struct clock_info *i)
 	return a;
 }
 
+static json_t *device_clocks_json(const struct ctl *c)
+{
+	json_t *list = json_array(), *one;
+
+	for (unsigned i = 0; i < c->nports; i++)
+		if ((one = stamps_clock_json(&c->port[i]->p)) != NULL)
+			json_array_append_new(list, one);
+	return list;
+}
+
 json_t *ctl_clock_json(struct ctl *c)
 {
 	struct clock_info i;
@@ -157,7 +167,7 @@ json_t *ctl_clock_json(struct ctl *c)
 				 c->ref_cpu, "skew_limit_ns", CLOCK_SKEW_MAX_NS);
 	json_object_update(o, more);
 	json_decref(more);
-	json_object_set_new(o, "devices", stamps_clocks_json(c));
+	json_object_set_new(o, "devices", device_clocks_json(c));
 	json_object_set_new(o, "cpus", cpus);
 	json_object_set_new(o, "reasons", reasons);
 	return o;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "ctl_int.h"
-#include "work.h"
 
 static unsigned place_of(const struct work *of)
 {
@@ -45,6 +44,13 @@ void *work_cfg(const struct port_cfg *cfg, const struct work *of)
 	return (uint8_t *)(uintptr_t)cfg->work + cfg_at(of);
 }
 
+void ctl_cfg_init(struct port_cfg *out)
+{
+	port_cfg_init(out);
+	EACH_WORK(w, cfg_init)
+		w->cfg_init(work_cfg(out, w));
+}
+
 struct ctl *ctl_new(void)
 {
 	struct ctl *c = xcalloc(1, sizeof(*c));
@@ -68,6 +74,7 @@ struct ctl_port *ctl_port_new(void)
 {
 	struct ctl_port *cp = xcalloc(1, sizeof(*cp));
 
+	port_init(&cp->p, &cp->cfg);
 	for (unsigned i = 0; works[i] != NULL; i++)
 		cp->work[i] = xcalloc(1, works[i]->port_bytes);
 	return cp;

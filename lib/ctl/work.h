@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/ctl: a work (send, count, ...) as control sees it, which is a record of functions.
- * Control loops over the list of all works and names none of them. docs/adding-work.md leads
- * through a small one. */
+/* The door of lib/ctl for works and trials; ctl.h is that for programs. A work (send, count, ...)
+ * is a record of functions, struct work. Control loops over the list of all works and names none of
+ * them. docs/adding-work.md leads through a small one. Below the record stand the functions that
+ * works and trials may call; they read the state of control (ctl_state.h) and write none of it. */
 #pragma once
-#include "count.h"
 #include "ctl.h"
+#include "ctl_state.h"
 #include "dp.h"
+#include "plan_write.h"
+#include "run.h"
+#include "witness.h"
 
-struct ctl_port;
-struct plan_writer;
-struct stream;
-struct work_run;
-struct work_witness;
+struct cnt_claimed {
+	uint64_t frames, group;
+};
 
 /* All functions run on the control thread. One that is NULL has nothing to do. c and cp are control
  * and one of its ports. Those that return int return 0, or -errno with the reason in *e. */
@@ -50,16 +52,20 @@ struct work {
 	/* true: changed settings of the port cannot go into plans yet, and control asks again
 	 * before it next makes plans. */
 	bool (*waits)(struct ctl *c, struct ctl_port *cp);
-	/* Settings of the port have changed (why: bits of WHY_*). Its plans are made after this
-	 * call. */
-	void (*touched)(struct ctl *c, struct ctl_port *cp, uint32_t why);
-	/* Is called once touched() has been called for all ports whose settings have changed, and
+	/* Settings of the port have changed (why), and the work must prepare something before
+	 * starts of this turn get their time. It is called only for the reasons that the work names
+	 * in prepares (bits of WHY_*). All that depends on other reasons is done in fill(). */
+	uint32_t prepares;
+	void (*prepare)(struct ctl *c, struct ctl_port *cp, uint32_t why);
+	/* Is called once prepare() has been called for all ports whose settings have changed, and
 	 * runs that may start have got their start time. */
-	void (*all_touched)(struct ctl *c);
+	void (*prepared)(struct ctl *c);
 	/* true: ports that are to start have to wait until the work is ready. */
 	bool (*holds_starts)(const struct ctl *c);
-	/* Adds what the work does on a started port to the plan of one worker. The last work of the
-	 * list is asked first, so that the first one sees what the others claim. */
+	/* Adds what the work does on a running port to the plan of one worker, by the settings of
+	 * now. It is called for each running port in each plan that is made: the worker may serve
+	 * none of its queues, and nothing may have changed. The last work of the list is asked
+	 * first, so that the first one sees what the others claim. */
 	void (*fill)(struct ctl *c, struct ctl_port *cp, struct plan_writer *p);
 	/* true: some of its tasks write into buffers of the pools that senders take theirs from.
 	 * Senders fill a buffer once and send it many times, so they have to look at its mark
@@ -100,6 +106,9 @@ struct work {
 	/* Adds the frames of each size that the work has sent on a Tx queue since open. false: as
 	 * with streams(). */
 	bool (*sizes)(const struct ctl_port *cp, unsigned queue, struct cnt_sizes *sum);
+	/* Adds the received frames that the work has claimed for itself since open, and those of
+	 * them that came to group addresses: they are no frames of a stream. */
+	void (*claimed)(const struct ctl *c, const struct ctl_port *cp, struct cnt_claimed *sum);
 	/* Returns what the bursts cost that the work sends on this Tx queue. */
 	const struct dp_times *(*times)(const struct ctl_port *cp, unsigned queue);
 	/* Adds to a snapshot what only this work knows of the port. The queues are in the snapshot
@@ -128,7 +137,6 @@ struct work {
 
 extern const struct work *const works[]; /* ends with NULL; made of the list in lib/work */
 
-#define WORK_MAX 8
 /* These return the memory that a work keeps for a port, which is freed with the port, and for
  * control, which is freed with control. */
 void *work_port(const struct ctl_port *cp, const struct work *of);
@@ -138,3 +146,76 @@ void *work_ctl(const struct ctl *c, const struct work *of);
 #define EACH_WORK(w, function) \
 	for (const struct work *const *w##_at = works, *w; (w = *w##_at) != NULL; w##_at++) \
 		if (w->function != NULL)
+
+/* ---- streams ---- */
+
+struct stream *stream_at(const struct ctl_port *cp, unsigned id); /* NULL: a hole */
+/* The stream that has this cell; NULL: none. id: where to look first, because it was there last. */
+struct stream *stream_of_cell(const struct ctl_port *cp, uint32_t cell, unsigned id);
+struct stream *stream_first(const struct ctl_port *cp); /* lowest id; there always is one */
+/* Takes the set of cells that have got a stream since the last call. */
+void stream_cells_new(struct ctl_port *cp, uint64_t cells[CTL_CELLS / 64]);
+/* on: each frame of the port carries a probe from the next start on, whatever its stream says. */
+void streams_tell_all(struct ctl_port *cp, bool on);
+/* Brings s->frames up to date with the settings. After a failure, s->frames is NULL. */
+int stream_recipes(struct ctl *c, struct ctl_port *cp, struct stream *s, struct err *e);
+/* The length of the sequence of sizes that the stream goes through. */
+unsigned stream_nsizes(const struct stream *s);
+/* -EINVAL, with the setting's name, if a value is set for a field that the frame does not have. */
+int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *e);
+/* A further reference, and giving one back; NULL is allowed there. */
+struct stream_frames *frames_ref(struct stream_frames *f);
+void frames_unref(struct stream_frames *f);
+
+/* ---- what settings ask of the wire ---- */
+
+/* Frames/s of a rate at its begin, for frames of this mean size with FCS. *max: the rate is as fast
+ * as possible, and 0 is returned. */
+double load_pps(const struct rate *r, uint64_t speed_bps, double size, bool *max);
+/* Adds to *l what the rate asks of the wire for frames of this mean size, with FCS. */
+void load_rate(struct ctl_load *l, const struct rate *r, uint64_t speed_bps, double size);
+/* Widens the range of sizes in *l so that it includes those of f. */
+void load_sizes(struct ctl_load *l, const struct stream_frames *f);
+
+/* The mtu in force; while the port does not send, the one that its next start brings into force. */
+uint64_t ctl_mtu(const struct ctl_port *cp);
+
+/* ---- ports, workers, works ---- */
+
+/* Adds an event, which ctl_event_next() gives to the program. */
+void ctl_note(struct ctl *c, unsigned port, const char *fmt, ...) WR_PRINTF(3, 4);
+/* Reads the state of the link, and notes and counts a change. */
+void link_look(struct ctl *c, struct ctl_port *cp);
+
+/* Fills in the sums of the port's cells and the device's own numbers, both since open. */
+void stat_dev(struct ctl_port *cp, struct snap_port *out);
+/* The same, but tx of the shares of streams alone, and rx without *claimed, what works have claimed
+ * for themselves. Their frames to groups are taken off rx.multicast, which may wrap: its sum with
+ * rx.broadcast is right. */
+void stat_streams(struct ctl *c, unsigned port, struct snap_port *out, uint64_t *claimed);
+/* Reads the counters of queue q, both directions, since open. */
+void stat_queue(const struct ctl_port *cp, unsigned q, struct cnt_queue *out);
+/* The time for which the worker's thread has been ready to run and has had no CPU, since it began.
+ * It is exact while the thread runs or sleeps. false: the system does not tell it. */
+bool worker_waited(const struct ctl_worker *cw, uint64_t *ns);
+/* Sets a mark: from now on, the worker's longest stall under it is that of later turns (dp.h). */
+void worker_mark(struct ctl_worker *cw, enum dp_mark m);
+/* Whether the worker serves an Rx queue of a port in rx or a Tx queue of a port in tx. A set that
+ * is NULL is empty. */
+bool worker_serves(const struct ctl *c, unsigned worker, const struct portset *rx,
+		   const struct portset *tx);
+
+/* While somebody (`of`, a trial) watches: workers that receive on these ports do not sleep, and
+ * turns that are longer than stall_ns count as stalls even if the setting `stall` allows longer
+ * ones. Only one may watch at a time. */
+void ctl_watch(struct ctl *c, const void *of, const struct portset *ports, uint64_t stall_ns);
+void ctl_unwatch(struct ctl *c);
+const void *ctl_watched(const struct ctl *c); /* who watches; NULL: nobody */
+/* The worker (index into c->worker) is to get a new plan. */
+void ctl_replan(struct ctl *c, unsigned worker);
+/* The witness of the work that has one; NULL: none has. */
+const struct work_witness *work_witness(void);
+/* Whether tasks of works write into buffers that senders have filled. */
+bool works_write(const struct ctl *c);
+/* About how many frames of these senders works hold. While nobody sends, 0 is exact. */
+uint64_t works_inside(const struct ctl *c, const struct portset *from);

@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "ctl_int.h"
-#include "plan_write.h"
 
 /* Returns the CPU that an lcore is pinned to; -1: it may run on several. rte_lcore_to_cpu_id() does
  * not help, since it returns the number of a core within its socket. */

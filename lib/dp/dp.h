@@ -46,6 +46,9 @@ struct dp_state {
 /* A kind: the type of a task. All its functions run on the worker and return without waiting. */
 struct dp_kind {
 	const char *name;
+	/* It may be called a little later than at state->next: the worker sleeps, if nothing else
+	 * is due, although that time is near. */
+	bool patient;
 	/* A new plan is in use, and t->job may differ from the job before. old: the job that the
 	 * same state had in the previous plan. old NULL: it was not in that plan; its `next` is
 	 * DP_NEVER, which this function may change. Without this function there is nothing to take
@@ -123,11 +126,11 @@ struct dp_txq {
 	uint32_t pool_size;
 	/* The worker writes all that follows. */
 	WR_ALIGNED(CACHE_LINE) struct cnt_tx cnt;
-	/* Tag of the image that all buffers are to hold. 0: they hold several images, and every
-	 * burst is looked at. */
-	WR_ALIGNED(CACHE_LINE) uint32_t tag;
-	/* The number that buffers with this image carry. It is a new one whenever `tag` changes, so
-	 * that each buffer is filled once after the change, and is then taken off `stale`. */
+	/* The mark that control gave to the image that all buffers are to hold. 0: they hold
+	 * several images, and every burst is looked at. */
+	WR_ALIGNED(CACHE_LINE) uint32_t image;
+	/* The number that buffers with this image carry. It is a new one whenever `image` changes,
+	 * so that each buffer is filled once after the change, and is then taken off `stale`. */
 	uint32_t mark;
 	struct rte_mempool_cache *cache; /* this worker's cache of the pool */
 	uint32_t stale; /* buffers not known to hold the image; 0: no check is needed */
@@ -174,7 +177,7 @@ struct dp_sort {
 #define DP_MAX_TAPS 4
 #define DP_MAX_SORTS 4
 /* What a worker does with one of its Rx queues. */
-struct dp_rx_slot {
+struct dp_duty {
 	struct dp_rxq *q;
 	uint16_t burst, owner; /* owner of the frames that no sort claims: index into task[] */
 	union {
@@ -197,7 +200,7 @@ struct dp_plan {
 	uint64_t stall_cycles; /* a turn that takes longer is a stall; 0: none is */
 	uint16_t ntasks, nrx;
 	struct dp_task *task;
-	struct dp_rx_slot *rx;
+	struct dp_duty *rx;
 };
 
 /* A worker's cells, in one cache line. */

@@ -20,8 +20,11 @@ static bool time_for_nap(const struct dp_plan *p, uint64_t now)
 {
 	uint64_t next = DP_NEVER;
 
-	for (unsigned i = 0; i < p->ntasks; i++)
-		next = RTE_MIN(next, p->task[i].state->next);
+	for (unsigned i = 0; i < p->ntasks; i++) {
+		const struct dp_task *t = &p->task[i];
+		if (!t->kind->patient || t->state->next <= now)
+			next = RTE_MIN(next, t->state->next);
+	}
 	return next > now && next - now > rte_get_tsc_hz() / NAP_PER_S;
 }
 

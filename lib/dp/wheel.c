@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Timers in lists by time. Time is cut into slots, and the number of a slot is read as digits of 6
- * bits. The highest digit in which a timer's slot differs from the present slot gives the level of
- * its list, and the value of that digit gives the list. When time comes to a list, its timers move
- * to lists of lower levels, so each timer is moved a few times at most. */
+/* Timers in lists by time. Time is cut into notches, and the number of a notch is read as digits of
+ * 6 bits. The highest digit in which a timer's notch differs from the present notch gives the level
+ * of its list, and the value of that digit gives the list. When time comes to a list, its timers
+ * move to lists of lower levels, so each timer is moved a few times at most. */
 #include "wheel.h"
 
-/* A slot is 2^SLOT_BITS cycles, about as long as a turn that moves frames. So the list of the
- * present slot is short, and can be searched for timers that are due. */
-#define SLOT_BITS 12
+/* A notch is 2^NOTCH_BITS cycles, about as long as a turn that moves frames. So the list of the
+ * present notch is short, and can be searched for timers that are due. */
+#define NOTCH_BITS 12
 #define DIGIT_BITS 6
 
 _Static_assert(1 << DIGIT_BITS == DP_WHEEL_LISTS, "a digit is a list");
-_Static_assert(DP_WHEEL_LEVELS *DIGIT_BITS >= 64 - SLOT_BITS, "the last level holds the last slot");
+_Static_assert(DP_WHEEL_LEVELS *DIGIT_BITS >= 64 - NOTCH_BITS,
+	       "the last level holds the last notch");
 
-static inline unsigned wheel_digit(uint64_t slot, unsigned level)
+static inline unsigned wheel_digit(uint64_t notch, unsigned level)
 {
-	return slot >> level * DIGIT_BITS & (DP_WHEEL_LISTS - 1);
+	return notch >> level * DIGIT_BITS & (DP_WHEEL_LISTS - 1);
 }
 
 static inline unsigned highest_digit(uint64_t differences)
@@ -29,10 +30,10 @@ static inline uint64_t bits_to(unsigned last)
 	return (2ull << last) - 1;
 }
 
-/* Returns the list of the present slot. */
+/* Returns the list of the present notch. */
 static inline struct dp_timer **wheel_present(struct dp_wheel *wheel)
 {
-	return &wheel->list[0][wheel_digit(wheel->slot, 0)];
+	return &wheel->list[0][wheel_digit(wheel->notch, 0)];
 }
 
 static void link_timer(struct dp_timer **head, struct dp_timer *tm)
@@ -52,11 +53,12 @@ static void unlink_timer(struct dp_timer *tm)
 	tm->at = NULL;
 }
 
-/* Puts a timer into its list. One whose slot has passed goes into the list of the present slot. */
+/* Puts a timer into its list. One whose notch has passed goes into the list of the present
+ * notch. */
 static void wheel_place(struct dp_wheel *wheel, struct dp_timer *tm)
 {
-	uint64_t slot = RTE_MAX(tm->due >> SLOT_BITS, wheel->slot);
-	unsigned level = highest_digit(slot ^ wheel->slot), d = wheel_digit(slot, level);
+	uint64_t notch = RTE_MAX(tm->due >> NOTCH_BITS, wheel->notch);
+	unsigned level = highest_digit(notch ^ wheel->notch), d = wheel_digit(notch, level);
 
 	wheel->used[level] |= 1ull << d;
 	link_timer(&wheel->list[level][d], tm);
@@ -80,15 +82,15 @@ void dp_timer_start(struct dp_worker *w, struct dp_timer *tm, uint64_t due)
 	wheel->base.next = RTE_MIN(wheel->base.next, due);
 }
 
-/* Makes a later slot the present one. Timers in the lists up to there are placed anew. */
-static void wheel_advance(struct dp_wheel *wheel, uint64_t slot)
+/* Makes a later notch the present one. Timers in the lists up to there are placed anew. */
+static void wheel_advance(struct dp_wheel *wheel, uint64_t notch)
 {
-	unsigned top = highest_digit(slot ^ wheel->slot);
+	unsigned top = highest_digit(notch ^ wheel->notch);
 
-	wheel->slot = slot;
+	wheel->notch = notch;
 	for (unsigned level = 0; level <= top; level++) {
 		uint64_t bits = wheel->used[level] &
-				(level < top ? UINT64_MAX : bits_to(wheel_digit(slot, top)));
+				(level < top ? UINT64_MAX : bits_to(wheel_digit(notch, top)));
 		wheel->used[level] &= ~bits;
 		for (; bits != 0; bits &= bits - 1) {
 			struct dp_timer **head = &wheel->list[level][__builtin_ctzll(bits)],
@@ -102,19 +104,19 @@ static void wheel_advance(struct dp_wheel *wheel, uint64_t slot)
 	}
 }
 
-/* Returns when the first timer after the present slot is due. If its list has several timers,
+/* Returns when the first timer after the present notch is due. If its list has several timers,
  * returns the begin of the time that the list spans. DP_NEVER: there is no timer. */
 static uint64_t wheel_later(struct dp_wheel *wheel)
 {
 	for (unsigned level = 0; level < DP_WHEEL_LEVELS; level++) {
-		uint64_t bits = wheel->used[level] & ~bits_to(wheel_digit(wheel->slot, level));
+		uint64_t bits = wheel->used[level] & ~bits_to(wheel_digit(wheel->notch, level));
 		for (; bits != 0; bits &= bits - 1) {
 			unsigned d = (unsigned)__builtin_ctzll(bits), shift = level * DIGIT_BITS;
 			const struct dp_timer *first = wheel->list[level][d];
-			uint64_t slot = (wheel->slot >> shift >> DIGIT_BITS << DIGIT_BITS | d)
-					<< shift;
+			uint64_t notch = (wheel->notch >> shift >> DIGIT_BITS << DIGIT_BITS | d)
+					 << shift;
 			if (first != NULL)
-				return first->next == NULL ? first->due : slot << SLOT_BITS;
+				return first->next == NULL ? first->due : notch << NOTCH_BITS;
 			wheel->used[level] &= ~(1ull << d); /* all its timers were stopped */
 		}
 	}
@@ -145,8 +147,8 @@ static unsigned wheel_poll(struct dp_worker *w, const struct dp_task *t, uint64_
 	unsigned moved = 0;
 
 	(void)t;
-	if (now >> SLOT_BITS > wheel->slot)
-		wheel_advance(wheel, now >> SLOT_BITS);
+	if (now >> NOTCH_BITS > wheel->notch)
+		wheel_advance(wheel, now >> NOTCH_BITS);
 	for (struct dp_timer *tm = *wheel_present(wheel), *next; tm != NULL; tm = next) {
 		next = tm->next;
 		if (tm->due <= now) {

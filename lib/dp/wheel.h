@@ -29,7 +29,7 @@ struct dp_timer {
  * do timers that run: a task that is dropped stops its own. */
 struct dp_wheel {
 	struct dp_state base;
-	uint64_t slot;        /* the present slot of time; lists of earlier slots are empty */
+	uint64_t notch;       /* the present notch of time; lists of earlier notches are empty */
 	struct dp_timer *due; /* timers that are still to fire in this turn */
 	/* A bit for each list. 0: the list is empty. 1: it may hold timers. */
 	uint64_t used[DP_WHEEL_LEVELS];

@@ -6,7 +6,7 @@
 /* Whether taps or sorts look at the frames of a queue. The bench builds a worker without, to
  * compare. */
 #ifndef DP_ASKS
-#define DP_ASKS(slot) ((slot)->asks != 0)
+#define DP_ASKS(duty) ((duty)->asks != 0)
 #endif
 
 void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue,
@@ -51,7 +51,7 @@ static inline uint64_t stall_limit(const struct dp_plan *p)
 	return p != NULL && p->stall_cycles != 0 ? p->stall_cycles : UINT64_MAX;
 }
 
-static __rte_noinline void flush_taps(const struct dp_rx_slot *s)
+static __rte_noinline void flush_taps(const struct dp_duty *s)
 {
 	for (unsigned t = 0; t < s->ntaps; t++)
 		if (s->tap[t].flush != NULL)
@@ -96,7 +96,7 @@ static __rte_always_inline void dp_give(struct dp_worker *w, const struct dp_tas
 
 /* Lets sorts claim frames and gives each task its part of the burst, in the order of arrival. */
 static __rte_noinline void give_parts(struct dp_worker *w, const struct dp_plan *p,
-				      const struct dp_rx_slot *s, struct rte_mbuf **m, unsigned n,
+				      const struct dp_duty *s, struct rte_mbuf **m, unsigned n,
 				      const struct dp_burst *b, uint64_t now)
 {
 	uint8_t owner[DP_BURST_MAX];
@@ -119,7 +119,7 @@ static __rte_noinline void give_parts(struct dp_worker *w, const struct dp_plan 
 
 /* Hands out a burst of a queue that has taps or sorts. */
 static __rte_noinline void give_asked(struct dp_worker *w, const struct dp_plan *p,
-				      const struct dp_rx_slot *s, struct rte_mbuf **m, unsigned n,
+				      const struct dp_duty *s, struct rte_mbuf **m, unsigned n,
 				      const struct dp_burst *b, uint64_t now)
 {
 	for (unsigned t = 0; t < s->ntaps; t++)
@@ -134,7 +134,7 @@ static __rte_noinline void give_asked(struct dp_worker *w, const struct dp_plan 
  * sorts, *now is read anew once the burst is taken: they measure when frames came, and an older
  * time might be before that. */
 static __rte_always_inline unsigned receive_one(struct dp_worker *w, const struct dp_plan *p,
-						const struct dp_rx_slot *s, uint64_t *now)
+						const struct dp_duty *s, uint64_t *now)
 {
 	struct rte_mbuf *m[DP_BURST_MAX];
 	unsigned n = dp_rx_burst(s->q, m, s->burst);

@@ -4,7 +4,7 @@
  * bytes of FCS; a `len` here never does, like the length of an mbuf. */
 #pragma once
 #include <jansson.h>
-#include "frame_plan.h"
+#include "frame_recipe.h"
 #include "proto.h"
 
 #define FRAME_MAX_HDRS 64
@@ -129,31 +129,30 @@ void frame_stack_print(const struct frame_stack *s, struct sbuf *out);
 /* Offers the stacks that `text` may become, for completion: with its last word completed, and,
  * where that word is whole, with one more header behind it. */
 void frame_stack_complete(const char *text, void (*offer)(void *arg, const char *word), void *arg);
-/* Bytes of the headers of a stack when no option is set, without payload and FCS. */
-unsigned frame_stack_len(const struct frame_stack *s);
 /* Bytes of the headers of spec with its options, without payload and FCS. It may be above
  * FRAME_MAX_LEN; frame_build() refuses such a spec. */
 unsigned frame_headers_len(const struct frame_spec *spec);
 
 /* Where the headers of a frame lie. The builder makes a layout from a spec, the dissector makes one
  * from bytes. */
-#define FRAME_MAX_PARTS 512
+#define FRAME_MAX_SECTIONS 512
 struct layout {
-	unsigned n, nparts;
+	unsigned n, nsections;
 	uint32_t tail; /* first byte behind the headers */
 	struct {
 		const struct proto *proto;
-		uint32_t off;          /* first byte */
-		uint32_t hlen;         /* bytes of this header, with its parts and padding */
-		uint32_t end;          /* first byte behind what this header carries */
-		uint64_t set;          /* only from the builder: bit i: the spec sets field i */
-		uint16_t part, nparts; /* its parts in the array below: the first, and how many */
-		uint8_t nth;           /* its number among the headers of its protocol, from 1 */
+		uint32_t off;  /* first byte */
+		uint32_t hlen; /* bytes of this header, with its sections and padding */
+		uint32_t end;  /* first byte behind what this header carries */
+		uint64_t set;  /* only from the builder: bit i: the spec sets field i */
+		uint16_t section,
+			nsections; /* its sections in the array below: the first, and how many */
+		uint8_t nth;       /* its number among the headers of its protocol, from 1 */
 	} h[FRAME_MAX_HDRS];
-	struct layout_part {
-		const struct part *part;
+	struct layout_section {
+		const struct section *section;
 		uint32_t off, len; /* len without padding */
-	} part[FRAME_MAX_PARTS];
+	} section[FRAME_MAX_SECTIONS];
 };
 
 /* Some fields exist only in some messages of their header (icmp.id). If v, a value of the spec, is
@@ -172,7 +171,7 @@ struct frame {
 };
 /* Reads a field of header i of a frame that was built, as VT_FIELD_BYTES. False: this frame has no
  * such field, because its option is not set or because it belongs to another message. A ROLE_HERE
- * field is 1 where its part is. Not for FIELD_BYTES. */
+ * field is 1 where its section is. Not for FIELD_BYTES. */
 bool frame_field_get(const struct frame *f, unsigned i, const struct field *field,
 		     uint8_t v[VT_FIELD_BYTES]);
 /* The bytes of a FIELD_BYTES field in the frame and their number *n, or NULL where the frame has no
@@ -191,7 +190,7 @@ const uint8_t *frame_field_bytes(const struct frame *f, unsigned i, const struct
 int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size,
 		struct frame *out, struct err *e);
 
-/* ---- frames that change (frame_plan.h) ---- */
+/* ---- frames that change (frame_recipe.h) ---- */
 
 /* Compiles spec at spec->size: the frame of ordinal 0 as a template, and what varies in it. Errors
  * are those of frame_build(), and besides: a nested field that has no end, a varied field that the
@@ -199,15 +198,15 @@ int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, un
  * that name the next header may vary too; the frame is laid out as of ordinal 0. A seed of 0
  * becomes the FNV-1a 64 of the field's name, "udp.src" or "ipv4[2].src". For entry i of rnd it is
  * the hash of "rnd[i]"; if its bits are split, the hash of "rnd[i]+b" for the piece that begins at
- * its bit b. On success the caller frees *out with frame_plan_free(). */
+ * its bit b. On success the caller frees *out with frame_recipe_free(). */
 int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size,
-		  struct frame_plan *out, struct err *e);
-void frame_plan_free(struct frame_plan *);
+		  struct frame_recipe *out, struct err *e);
+void frame_recipe_free(struct frame_recipe *);
 
 /* Marks the bits that differ from one frame to the next: in `varies` those that the user asked for,
  * in `follows` those of checksums that follow them. Of a probe, the check is in `follows` and all
- * else in `varies`. Both are plan->len bytes, zeroed by the caller. */
-void frame_moves(const struct frame_plan *plan, uint8_t *varies, uint8_t *follows);
+ * else in `varies`. Both are recipe->len bytes, zeroed by the caller. */
+void frame_moves(const struct frame_recipe *recipe, uint8_t *varies, uint8_t *follows);
 /* The names of the fields of f that have marked bits, in the order of the frame, with "payload"
  * last: ["ipv4.src","payload"]. New reference. */
 json_t *frame_mask_names(const struct frame *f, const uint8_t *mask);

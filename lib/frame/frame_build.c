@@ -90,9 +90,9 @@ static void put_image(const struct build *b, uint8_t *bytes, unsigned i)
 	unsigned end = l->h[i].off + p->len;
 
 	proto_image(p, NULL, bytes + l->h[i].off);
-	for (unsigned k = l->h[i].part; k < l->h[i].part + l->h[i].nparts; k++) {
-		proto_image(p, l->part[k].part, bytes + l->part[k].off);
-		end = l->part[k].off + l->part[k].len;
+	for (unsigned k = l->h[i].section; k < l->h[i].section + l->h[i].nsections; k++) {
+		proto_image(p, l->section[k].section, bytes + l->section[k].off);
+		end = l->section[k].off + l->section[k].len;
 	}
 	if (p->options == OPTIONS_IP6)
 		pad_ip6(bytes + end, l->h[i].off + l->h[i].hlen - end);
@@ -230,7 +230,7 @@ static int put_header(const struct build *b, uint8_t *bytes, unsigned i, struct 
 	put_port(b, bytes, i);
 	if (b->bind_field[i] != NULL)
 		rc = put_bind(b, bytes, i, e);
-	for (const struct field *f = p->fields; b->l->h[i].nparts != 0 && f->name != NULL; f++)
+	for (const struct field *f = p->fields; b->l->h[i].nsections != 0 && f->name != NULL; f++)
 		if (f->kind == FIELD_BYTES)
 			put_bytes(b, bytes, i, f);
 	put_user(b, bytes, i);
@@ -273,7 +273,7 @@ int frame_build(const struct frame_spec *spec, const struct frame_vals *dflt, un
 	/* The inner ones come first, because an outer checksum covers them. */
 	nsums = layout_sums(&out->l, out->bytes, sums, LAYOUT_MAX_SUMS);
 	for (unsigned k = 0; k < nsums; k++)
-		plan_sum(&sums[k], out->bytes);
+		recipe_sum(&sums[k], out->bytes);
 	return 0;
 }
 
@@ -284,11 +284,4 @@ unsigned frame_headers_len(const struct frame_spec *spec)
 
 	place_headers(&b, NULL);
 	return l.tail;
-}
-
-unsigned frame_stack_len(const struct frame_stack *s)
-{
-	struct frame_spec spec = {.stack = *s};
-
-	return frame_headers_len(&spec);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* frame_compile(): a spec becomes a plan. The template is built with the values of ordinal 0, and
+/* frame_compile(): a spec becomes a recipe. The template is built with the values of ordinal 0, and
  * the fields and random bits that vary are noted beside it. */
 #include "frame_compile.h"
 #include "frame_probe.h"
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A plan while it is made. */
+/* A recipe while it is made. */
 struct compile {
 	const struct frame_spec *spec;
-	struct frame_plan *out;
+	struct frame_recipe *out;
 	struct frame frame;
 	unsigned cap; /* of out->var */
 };
@@ -33,7 +33,7 @@ static void field_name(const struct proto *p, unsigned nth, const struct field *
 static struct frame_var *add_var(struct compile *c, uint32_t bit, unsigned bits,
 				 const struct vary *v, const char *name)
 {
-	struct frame_plan *p = c->out;
+	struct frame_recipe *p = c->out;
 
 	if (p->nvars == c->cap) {
 		c->cap = c->cap != 0 ? 2 * c->cap : 8;
@@ -158,7 +158,7 @@ static int add_fields(struct compile *c, const struct frame_vals *vals, struct e
  * ends at this bit. */
 static bool compile_border(const struct compile *c, unsigned nfields, uint32_t bit)
 {
-	const struct frame_plan *p = c->out;
+	const struct frame_recipe *p = c->out;
 
 	for (unsigned i = 0; i < nfields; i++)
 		if (bit == p->var[i].bit || bit == p->var[i].bit + p->var[i].bits)
@@ -241,7 +241,7 @@ static int rnd_check(const struct frame_rnd *r, unsigned i, unsigned len, unsign
  * user wants them. */
 static int apply_rnd(struct compile *c, struct err *e)
 {
-	struct frame_plan *p = c->out;
+	struct frame_recipe *p = c->out;
 
 	for (unsigned i = 0; i < FRAME_MAX_RND; i++) {
 		const struct frame_rnd *r = &c->spec->rnd[i];
@@ -288,24 +288,24 @@ static int add_all_rnd(struct compile *c, struct err *e)
 /* Makes the template: the frame of ordinal 0, checksums included. */
 static void make_template(struct compile *c)
 {
-	struct frame_plan *p = c->out;
+	struct frame_recipe *p = c->out;
 
 	p->len = c->frame.len;
 	p->bytes = xcalloc(1, p->len + 4u);
 	memcpy(p->bytes, c->frame.bytes, p->len);
 	uint8_t *at0 = xcalloc(1, p->len + 4u);
-	frame_plan_at(p, 0, at0);
+	frame_recipe_at(p, 0, at0);
 	free(p->bytes);
 	p->bytes = at0;
 }
 
 int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, unsigned max_size,
-		  struct frame_plan *out, struct err *e)
+		  struct frame_recipe *out, struct err *e)
 {
 	struct compile *c = xcalloc(1, sizeof(*c));
 	struct frame_spec settled = *spec;
 
-	*out = (struct frame_plan){0};
+	*out = (struct frame_recipe){0};
 	c->spec = spec;
 	c->out = out;
 	settled.vals = (struct frame_vals){0};
@@ -333,14 +333,14 @@ int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, 
 		compile_coef(out);
 		compile_offload(&settled, &c->frame, out);
 	} else {
-		frame_plan_free(out);
+		frame_recipe_free(out);
 	}
 	frame_vals_free(&settled.vals);
 	free(c);
 	return rc;
 }
 
-void frame_plan_free(struct frame_plan *p)
+void frame_recipe_free(struct frame_recipe *p)
 {
 	for (unsigned i = 0; i < p->nvars; i++)
 		free((void *)(uintptr_t)p->var[i].v.list);
@@ -349,5 +349,5 @@ void frame_plan_free(struct frame_plan *p)
 	free(p->sum);
 	free(p->coef);
 	free(p->pay_coef);
-	*p = (struct frame_plan){0};
+	*p = (struct frame_recipe){0};
 }

@@ -17,7 +17,7 @@ bool compile_field_bit(const struct frame *f, const struct frame_val *val, uint3
 	return false;
 }
 
-void compile_sums(const struct frame *f, struct frame_plan *p)
+void compile_sums(const struct frame *f, struct frame_recipe *p)
 {
 	p->nsums = (uint16_t)layout_sums(&f->l, f->bytes, NULL, 0);
 	p->sum = xcalloc(p->nsums + 1u, sizeof(*p->sum));
@@ -32,7 +32,7 @@ static unsigned sum_len(const struct frame_sum *s)
 	return s->crc32c ? 4 : 2;
 }
 
-void compile_drop_sum(struct frame_plan *p, uint32_t bit, unsigned bits)
+void compile_drop_sum(struct frame_recipe *p, uint32_t bit, unsigned bits)
 {
 	unsigned n = 0;
 
@@ -87,7 +87,7 @@ static bool compile_sum_direct(const struct frame_sum *s, uint32_t bit, uint32_t
 
 /* Adds the effect by inner checksums: one that an outer checksum covers takes part in it with its
  * negative. own: the factor without them; inner: the factors of the checksums before c. */
-static uint32_t with_inner(const struct frame_plan *p, unsigned c, uint32_t own,
+static uint32_t with_inner(const struct frame_recipe *p, unsigned c, uint32_t own,
 			   const uint32_t *inner)
 {
 	const struct frame_sum *s = &p->sum[c];
@@ -102,7 +102,7 @@ static uint32_t with_inner(const struct frame_plan *p, unsigned c, uint32_t own,
 
 /* True if all bytes that s covers may be 0. Then a sum of 0 does not tell the checksum: 0 and
  * 0xffff are the same number mod 65535, but two different fields. */
-static bool may_be_zero(const struct frame_plan *p, const struct frame_sum *s)
+static bool may_be_zero(const struct frame_recipe *p, const struct frame_sum *s)
 {
 	uint8_t *b = xcalloc(1, p->len + 4u), any = 0;
 
@@ -122,7 +122,7 @@ static bool may_be_zero(const struct frame_plan *p, const struct frame_sum *s)
 }
 
 /* True if variations overlap each other or the random payload. */
-static bool compile_sum_overlap(const struct frame_plan *p)
+static bool compile_sum_overlap(const struct frame_recipe *p)
 {
 	uint32_t end = 0;
 
@@ -136,7 +136,7 @@ static bool compile_sum_overlap(const struct frame_plan *p)
 }
 
 /* True if a crc covers something that changes. */
-static bool crc_moves(const struct frame_plan *p)
+static bool crc_moves(const struct frame_recipe *p)
 {
 	for (unsigned c = 0; c < p->nsums; c++) {
 		const struct frame_sum *s = &p->sum[c];
@@ -157,7 +157,7 @@ static bool crc_moves(const struct frame_plan *p)
 
 /* The factor of the sum of a random payload in checksum s. False: only a part of the payload is
  * covered. */
-static bool pay_share(const struct frame_plan *p, const struct frame_sum *s, uint32_t *out)
+static bool pay_share(const struct frame_recipe *p, const struct frame_sum *s, uint32_t *out)
 {
 	*out = 0;
 	if (!p->random_payload || s->to <= p->hdr_len)
@@ -166,7 +166,7 @@ static bool pay_share(const struct frame_plan *p, const struct frame_sum *s, uin
 	return s->to == p->len && s->from <= p->hdr_len;
 }
 
-void compile_coef(struct frame_plan *p)
+void compile_coef(struct frame_recipe *p)
 {
 	p->coef = xcalloc((size_t)p->nsums * p->nvars + 1, sizeof(*p->coef));
 	p->pay_coef = xcalloc(p->nsums + 1u, sizeof(*p->pay_coef));
@@ -212,7 +212,7 @@ static bool set_by_user(const struct frame *frame, unsigned i)
 
 /* Only frames that every driver understands: with the right lengths and protocol numbers in their
  * headers, without IP options or fragments, and with nothing above UDP or TCP. */
-void compile_offload(const struct frame_spec *spec, const struct frame *f, struct frame_plan *p)
+void compile_offload(const struct frame_spec *spec, const struct frame *f, struct frame_recipe *p)
 {
 	const struct frame_stack *s = &spec->stack;
 	unsigned i = 1;
@@ -228,7 +228,7 @@ void compile_offload(const struct frame_spec *spec, const struct frame *f, struc
 	bool ip4 = strcmp(ip, "ipv4") == 0, ip6 = strcmp(ip, "ipv6") == 0;
 	bool udp = strcmp(l4, "udp") == 0, tcp = strcmp(l4, "tcp") == 0;
 	if (!(ip4 || ip6) || !(udp || tcp) || p->nsums != (ip4 ? 2 : 1) || set_by_user(f, i) ||
-	    set_by_user(f, i + 1) || f->l.h[i].nparts != 0)
+	    set_by_user(f, i + 1) || f->l.h[i].nsections != 0)
 		return;
 	p->offload = true;
 	p->offload_ip4 = ip4;

@@ -4,15 +4,16 @@
 
 #include <string.h>
 
-/* First byte of the header or part in which the field's offset counts; -1: its part is not there or
- * too short for it. */
+/* First byte of the header or section in which the field's offset counts; -1: its section is not
+ * there or too short for it. */
 static int base_of(const struct layout *l, unsigned i, const struct field *f)
 {
-	if (f->part == NULL)
+	if (f->section == NULL)
 		return (int)l->h[i].off;
-	for (unsigned k = l->h[i].part; k < l->h[i].part + l->h[i].nparts; k++)
-		if (l->part[k].part == f->part)
-			return f->bit + f->bits <= l->part[k].len * 8 ? (int)l->part[k].off : -1;
+	for (unsigned k = l->h[i].section; k < l->h[i].section + l->h[i].nsections; k++)
+		if (l->section[k].section == f->section)
+			return f->bit + f->bits <= l->section[k].len * 8 ? (int)l->section[k].off
+									 : -1;
 	return -1;
 }
 
@@ -22,12 +23,12 @@ int layout_field(const struct layout *l, unsigned i, const struct field *f)
 
 	if (base < 0)
 		return -1;
-	return f->kind == FIELD_BYTES ? (base + f->part->len) * 8 : base * 8 + f->bit;
+	return f->kind == FIELD_BYTES ? (base + f->section->len) * 8 : base * 8 + f->bit;
 }
 
 bool layout_has(const struct layout *l, const uint8_t *bytes, unsigned i, const struct field *f)
 {
-	if (f->part != NULL && layout_field(l, i, f) < 0)
+	if (f->section != NULL && layout_field(l, i, f) < 0)
 		return false;
 	if (f->when.field == NULL)
 		return true;
@@ -37,9 +38,9 @@ bool layout_has(const struct layout *l, const uint8_t *bytes, unsigned i, const 
 
 unsigned layout_bytes_len(const struct layout *l, unsigned i, const struct field *f)
 {
-	for (unsigned k = l->h[i].part; k < l->h[i].part + l->h[i].nparts; k++)
-		if (l->part[k].part == f->part)
-			return l->part[k].len - f->part->len;
+	for (unsigned k = l->h[i].section; k < l->h[i].section + l->h[i].nsections; k++)
+		if (l->section[k].section == f->section)
+			return l->section[k].len - f->section->len;
 	return 0;
 }
 

@@ -74,8 +74,8 @@ static bool sum_sees(const struct frame_sum *s, const uint8_t *mask)
 }
 
 /* True if checksum c changes from frame to frame. The effect of a checksum that c covers is in the
- * coefficients of the plan, if these hold. */
-static bool sum_follows(const struct frame_plan *p, unsigned c, const uint8_t *varies,
+ * coefficients of the recipe, if these hold. */
+static bool sum_follows(const struct frame_recipe *p, unsigned c, const uint8_t *varies,
 			const uint8_t *follows)
 {
 	if (!p->linear)
@@ -86,24 +86,24 @@ static bool sum_follows(const struct frame_plan *p, unsigned c, const uint8_t *v
 	return p->random_payload && p->pay_coef[c] != 0;
 }
 
-void frame_moves(const struct frame_plan *plan, uint8_t *varies, uint8_t *follows)
+void frame_moves(const struct frame_recipe *recipe, uint8_t *varies, uint8_t *follows)
 {
-	for (unsigned i = 0; i < plan->nvars; i++) {
-		const struct frame_var *v = &plan->var[i];
+	for (unsigned i = 0; i < recipe->nvars; i++) {
+		const struct frame_var *v = &recipe->var[i];
 		vary_u bits = bits_of(&v->v);
 		for (unsigned b = 0; b < v->bits; b++)
 			if (bits >> (v->bits - 1u - b) & 1)
 				moves_mark(varies, v->bit + b);
 	}
-	if (plan->probe_off != 0) {
-		memset(follows + plan->probe_off, 0xff, 2);
-		memset(varies + plan->probe_off + 2, 0xff, PROBE_LEN - 2);
+	if (recipe->probe_off != 0) {
+		memset(follows + recipe->probe_off, 0xff, 2);
+		memset(varies + recipe->probe_off + 2, 0xff, PROBE_LEN - 2);
 	}
-	if (plan->random_payload)
-		memset(varies + plan->hdr_len, 0xff, plan->len - plan->hdr_len);
-	for (unsigned c = 0; c < plan->nsums; c++)
-		if (sum_follows(plan, c, varies, follows))
-			memset(follows + plan->sum[c].off, 0xff, sum_bytes(&plan->sum[c]));
+	if (recipe->random_payload)
+		memset(varies + recipe->hdr_len, 0xff, recipe->len - recipe->hdr_len);
+	for (unsigned c = 0; c < recipe->nsums; c++)
+		if (sum_follows(recipe, c, varies, follows))
+			memset(follows + recipe->sum[c].off, 0xff, sum_bytes(&recipe->sum[c]));
 }
 
 static bool field_marked(const struct frame *f, unsigned i, const struct field *field,

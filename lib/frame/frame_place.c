@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which parts the headers of a spec have and where all of them lie. A part may depend on a value,
- * and a value may say whether a part is there, so both are found out here, before the frame has
- * bytes. */
+/* Which sections the headers of a spec have and where all of them lie. A section may depend on a
+ * value, and a value may say whether a section is there, so both are found out here, before the
+ * frame has bytes. */
 #include "frame_place.h"
 
 #include <errno.h>
@@ -43,12 +43,12 @@ static const struct bind *bind_above(const struct build *b, unsigned i)
 }
 
 static uint64_t place_covers_one(const struct build *b, unsigned i, const struct field *f,
-				 const struct part *except);
+				 const struct section *except);
 
-/* A field's value as conditions see it before the frame has bytes. `except` is the part about which
- * is asked: it is no reason for itself. */
+/* A field's value as conditions see it before the frame has bytes. `except` is the section about
+ * which is asked: it is no reason for itself. */
 static uint64_t number_now(const struct build *b, unsigned i, const struct field *f,
-			   const struct part *except)
+			   const struct section *except)
 {
 	const struct frame_val *v = place_user(b, i, f);
 	uint8_t raw[VT_FIELD_BYTES];
@@ -64,13 +64,13 @@ static uint64_t number_now(const struct build *b, unsigned i, const struct field
 }
 
 static bool place_holds(const struct build *b, unsigned i, const struct cond *c,
-			const struct part *except)
+			const struct section *except)
 {
 	return c->field == NULL ||
 	       cond_has(c, number_now(b, i, proto_field(b->l->h[i].proto, c->field), except));
 }
 
-/* True if the user has given the field a value that needs its part. */
+/* True if the user has given the field a value that needs its section. */
 static bool place_asks(const struct build *b, unsigned i, const struct field *f)
 {
 	const struct frame_val *v = place_user(b, i, f);
@@ -82,37 +82,40 @@ static bool place_asks(const struct build *b, unsigned i, const struct field *f)
 	return f->role != ROLE_HERE || place_low64(v->v) != 0;
 }
 
-/* True if header i has this part. */
-static bool part_here(const struct build *b, unsigned i, const struct part *part)
+/* True if header i has this section. */
+static bool section_here(const struct build *b, unsigned i, const struct section *section)
 {
 	const struct proto *p = b->l->h[i].proto;
 
-	if (!place_holds(b, i, &part->when, part))
+	if (!place_holds(b, i, &section->when, section))
 		return false;
-	if (!part->optional)
+	if (!section->optional)
 		return true;
 	for (const struct field *f = p->fields; f->name != NULL && b->l->h[i].set != 0; f++)
-		if (f->part == part && place_asks(b, i, f))
+		if (f->section == section && place_asks(b, i, f))
 			return true;
-	for (unsigned k = 0; k < ARRAY_SIZE(part->seen) && part->seen[k].field != NULL; k++) {
-		const struct field *f = proto_field(p, part->seen[k].field);
-		/* A field inside of a part that fills itself is no reason: it would be its own. */
-		if ((is_set(b, i, f) || (f->role == ROLE_HAS && f->part == NULL)) &&
-		    place_holds(b, i, &part->seen[k], part))
+	for (unsigned k = 0; k < ARRAY_SIZE(section->seen) && section->seen[k].field != NULL; k++) {
+		const struct field *f = proto_field(p, section->seen[k].field);
+		/* A field inside of a section that fills itself is no reason: it would be its
+		 * own. */
+		if ((is_set(b, i, f) || (f->role == ROLE_HAS && f->section == NULL)) &&
+		    place_holds(b, i, &section->seen[k], section))
 			return true;
 	}
 	return false;
 }
 
 static uint64_t place_covers_one(const struct build *b, unsigned i, const struct field *f,
-				 const struct part *except)
+				 const struct section *except)
 {
 	const struct proto *p = b->l->h[i].proto;
 	uint64_t yes = f->has_value != 0 ? f->has_value : 1;
 	uint8_t no[VT_FIELD_BYTES];
 
-	for (const struct part *part = p->parts; part != NULL && part->name != NULL; part++)
-		if (part != except && proto_of_has(f, part->name) && part_here(b, i, part))
+	for (const struct section *section = p->sections; section != NULL && section->name != NULL;
+	     section++)
+		if (section != except && proto_of_has(f, section->name) &&
+		    section_here(b, i, section))
 			return yes;
 	for (const struct field *g = p->fields; g->name != NULL && b->l->h[i].set != 0; g++)
 		if (is_set(b, i, g) && proto_of_has(f, g->name))
@@ -126,45 +129,46 @@ uint64_t place_has(const struct build *b, unsigned i, const struct field *f)
 	return place_covers_one(b, i, f, NULL);
 }
 
-/* Bytes of a part behind its fixed ones: what its FIELD_BYTES field holds, and as many as other
+/* Bytes of a section behind its fixed ones: what its FIELD_BYTES field holds, and as many as other
  * fields that are set need. */
-static unsigned bytes_of(const struct build *b, unsigned i, const struct part *part)
+static unsigned bytes_of(const struct build *b, unsigned i, const struct section *section)
 {
 	const struct proto *p = b->l->h[i].proto;
 	unsigned n = 0;
 
 	for (const struct field *f = p->fields; f->name != NULL; f++) {
 		unsigned end = (f->bit + f->bits) / 8;
-		if (f->part != part)
+		if (f->section != section)
 			continue;
 		const struct frame_val *v = place_user(b, i, f);
 		if (f->kind == FIELD_BYTES) {
 			const struct hexbytes *bytes =
 				v != NULL ? v->bytes : proto_default_bytes(p, f);
-			end = part->len + (bytes != NULL ? bytes->n : 0);
+			end = section->len + (bytes != NULL ? bytes->n : 0);
 		} else if (v == NULL) {
 			continue;
 		}
-		n = end > part->len + n ? end - part->len : n;
+		n = end > section->len + n ? end - section->len : n;
 	}
 	return n;
 }
 
-static int place_parts(struct build *b, unsigned i, unsigned *off, struct err *e)
+static int place_sections(struct build *b, unsigned i, unsigned *off, struct err *e)
 {
 	struct layout *l = b->l;
 	const struct proto *p = l->h[i].proto;
 
-	for (const struct part *part = p->parts; part != NULL && part->name != NULL; part++) {
-		if (!part_here(b, i, part))
+	for (const struct section *section = p->sections; section != NULL && section->name != NULL;
+	     section++) {
+		if (!section_here(b, i, section))
 			continue;
-		if (l->nparts == FRAME_MAX_PARTS)
+		if (l->nsections == FRAME_MAX_SECTIONS)
 			return err_set(e, EINVAL,
 				       "the frame has too many options, at most %u: leave some out",
-				       FRAME_MAX_PARTS);
-		unsigned len = part->len + bytes_of(b, i, part);
-		l->part[l->nparts++] = (struct layout_part){part, *off, len};
-		l->h[i].nparts++;
+				       FRAME_MAX_SECTIONS);
+		unsigned len = section->len + bytes_of(b, i, section);
+		l->section[l->nsections++] = (struct layout_section){section, *off, len};
+		l->h[i].nsections++;
 		*off += len;
 	}
 	return 0;
@@ -210,7 +214,7 @@ int place_headers(struct build *b, struct err *e)
 	int rc = 0;
 
 	l->n = s->n + (b->spec->probe != 0);
-	l->nparts = 0;
+	l->nsections = 0;
 	if (l->n > FRAME_MAX_HDRS)
 		return err_set(
 			e, EINVAL,
@@ -230,11 +234,11 @@ int place_headers(struct build *b, struct err *e)
 		b->bind[i] = bind_above(b, i);
 		b->bind_field[i] = b->bind[i] != NULL ? proto_bind_field(p, b->bind[i]) : NULL;
 		l->h[i].off = off;
-		l->h[i].part = (uint16_t)l->nparts;
-		l->h[i].nparts = 0;
+		l->h[i].section = (uint16_t)l->nsections;
+		l->h[i].nsections = 0;
 		off += p->len;
-		if (p->parts != NULL)
-			rc = place_parts(b, i, &off, e);
+		if (p->sections != NULL)
+			rc = place_sections(b, i, &off, e);
 		unsigned over = p->pad != 0 ? (off - l->h[i].off) % p->pad : 0;
 		off += over != 0 ? p->pad - over : 0;
 		l->h[i].hlen = off - l->h[i].off;
@@ -262,18 +266,18 @@ const struct field *frame_val_idle(const struct frame_spec *spec, const struct f
 				   uint64_t *says)
 {
 	const struct cond *own = &v->field->when,
-			  *part = v->field->part != NULL ? &v->field->part->when : own;
+			  *section = v->field->section != NULL ? &v->field->section->when : own;
 	struct layout l;
 	struct build b = {.spec = spec, .l = &l};
 
-	if ((own->field == NULL && part->field == NULL) || place_headers(&b, NULL) != 0)
+	if ((own->field == NULL && section->field == NULL) || place_headers(&b, NULL) != 0)
 		return NULL;
 	for (unsigned i = 0; i < l.n; i++) {
 		if (l.h[i].proto != v->proto || l.h[i].nth != v->nth)
 			continue;
-		const struct cond *c = !place_holds(&b, i, part, NULL)  ? part
-				       : !place_holds(&b, i, own, NULL) ? own
-									: NULL;
+		const struct cond *c = !place_holds(&b, i, section, NULL) ? section
+				       : !place_holds(&b, i, own, NULL)   ? own
+									  : NULL;
 		const struct field *f = c != NULL ? proto_field(v->proto, c->field) : NULL;
 		if (f != NULL)
 			*says = number_now(&b, i, f, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The block that random payloads are pieces of. */
-#include "frame_plan.h"
+#include "frame_recipe.h"
 
 void frame_random_block(uint64_t seed, uint8_t *out)
 {

@@ -12,19 +12,19 @@
 #include "base.h"
 
 struct frun;
-struct frame_plan; /* frame.h */
+struct frame_recipe; /* frame.h */
 
 struct frun_slot {       /* one slot of the cycle */
 	uint16_t stream; /* index into stream_id */
-	uint16_t plan;   /* index into plan */
+	uint16_t recipe; /* index into recipe */
 };
 
 struct frun_spec {
 	const struct frun_slot *cycle;
 	unsigned ncycle; /* 1..FRUN_MAX_CYCLE */
-	/* One plan for each stream and size. The frun copies what it needs. */
-	const struct frame_plan *const *plan;
-	unsigned nplans;
+	/* One recipe for each stream and size. The frun copies what it needs. */
+	const struct frame_recipe *const *recipe;
+	unsigned nrecipes;
 	const uint32_t *stream_id; /* by stream index: its lasting number */
 	const uint64_t *o0;        /* by stream index: its ordinal at k = 0; NULL: all 0 */
 	unsigned nstreams;
@@ -32,7 +32,7 @@ struct frun_spec {
 	/* Two fruns with the same number send the streams in the same order, whatever their sizes,
 	 * so that a position in one is a position in the other. */
 	uint64_t sched_id;
-	bool offload; /* checksums that a NIC can fill in (see the plans) stay 0 for it */
+	bool offload; /* checksums that a NIC can fill in (see the recipes) stay 0 for it */
 	/* Places in the objects that frun_fill() gets: where the frame begins, and where its length
 	 * is written as 16 and as 32 bits, if lengths differ from frame to frame. If the short one
 	 * lies right behind the long one, one store writes both, and 0 to the two bytes behind
@@ -54,6 +54,8 @@ struct frun *frun_new(const struct frun_spec *spec, struct err *e);
 void frun_free(struct frun *);
 size_t frun_state_size(const struct frun *); /* bytes, to be zeroed and aligned to 64 */
 size_t frun_size(const struct frun *);       /* bytes of the frun itself */
+/* The name of the best variant of this machine, as in frun_spec. */
+const char *frun_best_isa(void);
 /* For `show plan`. The engine with its variant: "fixed", "copy", "affine", "columns" or "frames",
  * and "affine/avx512". How checksums are kept right: "none", "incremental", "full", "nic". The
  * number of lanes. */

@@ -112,10 +112,10 @@ bool frame_sum_good(const struct frame_sum *s, const uint8_t *bytes)
 	const uint8_t *p = bytes + s->off;
 
 	if (!s->crc32c)
-		return plan_rfc1071(s, bytes) == (s->zero_is_none ? 0xffff : 0);
+		return recipe_rfc1071(s, bytes) == (s->zero_is_none ? 0xffff : 0);
 	uint8_t *copy = xcalloc(1, s->to);
 	memcpy(copy, bytes, s->to);
-	plan_sum(s, copy);
+	recipe_sum(s, copy);
 	bool good = memcmp(copy + s->off, p, 4) == 0;
 	free(copy);
 	return good;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks through the headers of bytes by the bindings, parts and roles of the protocol table. */
+/* Walks through the headers of bytes by the bindings, sections and roles of the protocol table. */
 #include "frame_probe.h"
 #include "frame_walk.h"
 
@@ -140,36 +140,37 @@ static bool walk_holds(const struct reading *r, const struct cond *c)
 	       cond_has(c, layout_get_u64(r->l, r->bytes, r->i, f));
 }
 
-static void add_part(struct reading *r, const struct part *part, unsigned off, unsigned len)
+static void add_section(struct reading *r, const struct section *section, unsigned off,
+			unsigned len)
 {
 	struct layout *l = r->l;
 
-	if (l->nparts == FRAME_MAX_PARTS)
+	if (l->nsections == FRAME_MAX_SECTIONS)
 		return;
-	l->part[l->nparts++] = (struct layout_part){part, off, len};
-	l->h[r->i].nparts++;
+	l->section[l->nsections++] = (struct layout_section){section, off, len};
+	l->h[r->i].nsections++;
 }
 
-static bool has_part(const struct reading *r, const struct part *part)
+static bool has_section(const struct reading *r, const struct section *section)
 {
 	const struct layout *l = r->l;
 
-	for (unsigned k = l->h[r->i].part; k < l->h[r->i].part + l->h[r->i].nparts; k++)
-		if (l->part[k].part == part)
+	for (unsigned k = l->h[r->i].section; k < l->h[r->i].section + l->h[r->i].nsections; k++)
+		if (l->section[k].section == section)
 			return true;
 	return false;
 }
 
-static const struct field *bytes_field(const struct proto *p, const struct part *part)
+static const struct field *bytes_field(const struct proto *p, const struct section *section)
 {
 	for (const struct field *f = p->fields; f->name != NULL; f++)
-		if (f->part == part && f->kind == FIELD_BYTES)
+		if (f->section == section && f->kind == FIELD_BYTES)
 			return f;
 	return NULL;
 }
 
-/* Length of a part's FIELD_BYTES field, whose part has been added with none: as many bytes as a
- * field counts, or all that is left. */
+/* Length of a section's FIELD_BYTES field, whose section has been added with none: as many bytes as
+ * a field counts, or all that is left. */
 static unsigned bytes_left(const struct reading *r, const struct field *bytes, unsigned left)
 {
 	const struct proto *p = r->l->h[r->i].proto;
@@ -186,49 +187,52 @@ static unsigned bytes_left(const struct reading *r, const struct field *bytes, u
 	return left;
 }
 
-/* True if the part is in this header, which has so many bytes left for it. */
-static bool part_seen(const struct reading *r, const struct part *part, unsigned left)
+/* True if the section is in this header, which has so many bytes left for it. */
+static bool section_seen(const struct reading *r, const struct section *section, unsigned left)
 {
-	if (!walk_holds(r, &part->when))
+	if (!walk_holds(r, &section->when))
 		return false;
-	if (!part->optional)
+	if (!section->optional)
 		return true;
-	if (part->seen[0].field == NULL)
-		return left > 0 && left >= part->len;
-	for (unsigned k = 0; k < ARRAY_SIZE(part->seen); k++)
-		if (part->seen[k].field != NULL && walk_holds(r, &part->seen[k]))
+	if (section->seen[0].field == NULL)
+		return left > 0 && left >= section->len;
+	for (unsigned k = 0; k < ARRAY_SIZE(section->seen); k++)
+		if (section->seen[k].field != NULL && walk_holds(r, &section->seen[k]))
 			return true;
 	return false;
 }
 
-/* The part whose FIELD_BYTES field holds the options that the table does not know, or NULL. */
-static const struct part *raw_options(const struct proto *p)
+/* The section whose FIELD_BYTES field holds the options that the table does not know, or NULL. */
+static const struct section *raw_options(const struct proto *p)
 {
-	for (const struct part *part = p->parts; part != NULL && part->name != NULL; part++)
-		if (p->options != OPTIONS_NONE && !part->option && bytes_field(p, part) != NULL)
-			return part;
+	for (const struct section *section = p->sections; section != NULL && section->name != NULL;
+	     section++)
+		if (p->options != OPTIONS_NONE && !section->option &&
+		    bytes_field(p, section) != NULL)
+			return section;
 	return NULL;
 }
 
-/* Adds the parts that are no options. Returns where they end. */
-static unsigned read_parts(struct reading *r, unsigned at, unsigned limit)
+/* Adds the sections that are no options. Returns where they end. */
+static unsigned read_sections(struct reading *r, unsigned at, unsigned limit)
 {
 	const struct proto *p = r->l->h[r->i].proto;
-	const struct part *raw = raw_options(p);
+	const struct section *raw = raw_options(p);
 
-	for (const struct part *part = p->parts; part != NULL && part->name != NULL; part++) {
-		if (part->option || part == raw || !part_seen(r, part, limit - at))
+	for (const struct section *section = p->sections; section != NULL && section->name != NULL;
+	     section++) {
+		if (section->option || section == raw || !section_seen(r, section, limit - at))
 			continue;
-		if (part->len > limit - at) {
+		if (section->len > limit - at) {
 			walk_stop(r, HDR_CUT);
 			break;
 		}
-		const struct field *bytes = bytes_field(p, part);
-		add_part(r, part, at, part->len);
-		unsigned more = bytes != NULL ? bytes_left(r, bytes, limit - at - part->len) : 0;
-		if (has_part(r, part))
-			r->l->part[r->l->nparts - 1].len += more;
-		at += part->len + more;
+		const struct field *bytes = bytes_field(p, section);
+		add_section(r, section, at, section->len);
+		unsigned more = bytes != NULL ? bytes_left(r, bytes, limit - at - section->len) : 0;
+		if (has_section(r, section))
+			r->l->section[r->l->nsections - 1].len += more;
+		at += section->len + more;
 	}
 	return at;
 }
@@ -253,17 +257,18 @@ static bool is_padding(enum proto_options how, const uint8_t *p)
 	return how == OPTIONS_IP ? p[0] <= 1 : how == OPTIONS_IP6 && p[0] <= 1;
 }
 
-/* Known options become parts, up to the first one that the table does not know. From there to the
- * last option all is raw bytes, so that a frame that is built from what was read is the same. */
+/* Known options become sections, up to the first one that the table does not know. From there to
+ * the last option all is raw bytes, so that a frame that is built from what was read is the
+ * same. */
 static void read_options(struct reading *r, unsigned at, unsigned limit)
 {
 	const struct proto *p = r->l->h[r->i].proto;
-	const struct part *raw = raw_options(p);
+	const struct section *raw = raw_options(p);
 	unsigned from = 0, to = 0, n;
 
 	for (; at < limit; at += n) {
 		const uint8_t *o = r->bytes + at;
-		const struct part *known = NULL;
+		const struct section *known = NULL;
 		n = option_len(p->options, o, limit - at);
 		if (n == 0) {
 			/* A list without mistakes ends with padding. */
@@ -273,19 +278,20 @@ static void read_options(struct reading *r, unsigned at, unsigned limit)
 			}
 			break;
 		}
-		for (const struct part *part = p->parts; part->name != NULL && from == 0; part++)
-			if (part->option && part->head[0] == o[0] && part->len == n &&
-			    walk_holds(r, &part->when) && !has_part(r, part))
-				known = part;
+		for (const struct section *section = p->sections;
+		     section->name != NULL && from == 0; section++)
+			if (section->option && section->head[0] == o[0] && section->len == n &&
+			    walk_holds(r, &section->when) && !has_section(r, section))
+				known = section;
 		if (known != NULL) {
-			add_part(r, known, at, n);
+			add_section(r, known, at, n);
 		} else if (!is_padding(p->options, o)) {
 			from = from != 0 ? from : at;
 			to = at + n;
 		}
 	}
 	if (raw != NULL && to > from)
-		add_part(r, raw, from, to - from);
+		add_section(r, raw, from, to - from);
 }
 
 static void read_header(struct reading *r)
@@ -293,15 +299,16 @@ static void read_header(struct reading *r)
 	struct layout *l = r->l;
 	const struct proto *p = l->h[r->i].proto;
 	unsigned off = l->h[r->i].off;
-	const struct part *raw = raw_options(p);
+	const struct section *raw = raw_options(p);
 
 	for (const struct field *f = p->fields; f->name != NULL; f++)
-		if (!r->stop && f->part == NULL && f->bits != 0)
+		if (!r->stop && f->section == NULL && f->bits != 0)
 			read_field(r, f);
 	bool cut = r->stop && r->verdict != HDR_GOOD, fixed = proto_role(p, ROLE_HLEN) != NULL;
 	if (!cut) {
 		unsigned limit = fixed ? off + r->hlen : r->end;
-		unsigned at = p->parts != NULL ? read_parts(r, off + p->len, limit) : off + p->len;
+		unsigned at =
+			p->sections != NULL ? read_sections(r, off + p->len, limit) : off + p->len;
 		if (raw != NULL && r->verdict != HDR_CUT && walk_holds(r, &raw->when)) {
 			read_options(r, at, limit);
 			at = limit;
@@ -345,7 +352,7 @@ void frame_walk(const uint8_t *bytes, unsigned len, struct walk *w)
 
 		w->l.h[i].proto = p;
 		w->l.h[i].off = off;
-		w->l.h[i].part = (uint16_t)w->l.nparts;
+		w->l.h[i].section = (uint16_t)w->l.nsections;
 		read_header(&r);
 		const uint8_t *hdr = bytes + off;
 		off += r.hlen;

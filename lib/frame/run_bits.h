@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside lib/frame: reads and writes bits of a frame, and computes checksums over its bytes. */
 #pragma once
-#include "frame_plan.h"
+#include "frame_recipe.h"
 
 /* Writes the low `bits` bits of v at bit offset `bit`, the most significant one first. bits_get()
  * reads them. */
@@ -29,4 +29,4 @@ static inline vary_u bits_get(const uint8_t *frame, uint32_t bit, unsigned bits)
 }
 
 /* What the field of s must hold, computed over a frame whose field holds 0. */
-uint16_t plan_rfc1071(const struct frame_sum *s, const uint8_t *frame);
+uint16_t recipe_rfc1071(const struct frame_sum *s, const uint8_t *frame);

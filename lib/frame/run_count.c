@@ -65,7 +65,7 @@ enum frun_probes_kind frun_probes_kind(const struct frun *f)
 
 unsigned frun_class_of(const struct frun *f, uint64_t i)
 {
-	return f->nclasses == 1 ? 0 : f->plan[f->slot[i % f->own].plan].class;
+	return f->nclasses == 1 ? 0 : f->recipe[f->slot[i % f->own].recipe].class;
 }
 
 unsigned frun_port_len(const struct frun *f)
@@ -78,7 +78,7 @@ unsigned frun_port_len(const struct frun *f)
 
 unsigned frun_stream_at(const struct frun *f, uint64_t i)
 {
-	return f->plan[f->slot[i % f->own].plan].stream;
+	return f->recipe[f->slot[i % f->own].recipe].stream;
 }
 
 /* Sum over the first i slots, in a cycle of n slots with these sums before each. */
@@ -117,7 +117,7 @@ void frun_count(const struct frun *f, uint64_t i, uint64_t *frames, uint64_t *by
 	memset(frames, 0, f->nstreams * sizeof(*frames));
 	memset(bytes, 0, f->nstreams * sizeof(*bytes));
 	for (uint32_t c = 0; c < f->own; c++) {
-		const struct run_plan *p = &f->plan[f->slot[c].plan];
+		const struct run_recipe *p = &f->recipe[f->slot[c].recipe];
 		uint64_t n = cycles + (c < more);
 		frames[p->stream] += n;
 		bytes[p->stream] += n * (p->len + 4u);
@@ -133,7 +133,7 @@ static void sizes_before(const struct frun *f, uint64_t i, uint64_t times, uint6
 	for (unsigned s = 0; s < CNT_NSIZES; s++)
 		sizes[s] += times * (i / f->own * all[s] + f->sizes[from * CNT_NSIZES + s]);
 	for (uint32_t c = from * RUN_SIZES_STEP; c < end; c++)
-		sizes[cnt_size_class(f->plan[f->slot[c].plan].len + 4u)] += times;
+		sizes[cnt_size_class(f->recipe[f->slot[c].recipe].len + 4u)] += times;
 }
 
 void frun_sizes(const struct frun *f, uint64_t i, uint64_t n, uint64_t *sizes)
@@ -143,7 +143,7 @@ void frun_sizes(const struct frun *f, uint64_t i, uint64_t n, uint64_t *sizes)
 	} else if (n < RUN_SIZES_STEP) {
 		for (uint32_t c = (uint32_t)(i % f->own); n > 0;
 		     n--, c = c + 1 < f->own ? c + 1 : 0)
-			sizes[cnt_size_class(f->plan[f->slot[c].plan].len + 4u)]++;
+			sizes[cnt_size_class(f->recipe[f->slot[c].recipe].len + 4u)]++;
 	} else {
 		sizes_before(f, i + n, 1, sizes);
 		sizes_before(f, i, UINT64_MAX, sizes);
@@ -193,7 +193,7 @@ void frun_begin(const struct frun *f, void *state)
 
 	lay_out(f, st);
 	memcpy(st->o0, f->o0, f->nstreams * sizeof(*st->o0));
-	memset(st->base, 0, f->nslots * sizeof(*st->base));
+	memset(st->base, 0, f->nbases * sizeof(*st->base));
 	frun_seek(f, state, 0);
 }
 
@@ -224,13 +224,13 @@ static uint64_t ordinal_at(const struct frun *f, const struct run_state *st, uns
 static void move_bases(const struct frun *from, const struct run_state *a, unsigned sa,
 		       const struct frun *to, struct run_state *b, unsigned sb, uint64_t fresh)
 {
-	uint32_t i = sa < from->nstreams ? from->slot0[sa] : 0,
-		 end = sa < from->nstreams ? from->slot0[sa + 1] : 0;
+	uint32_t i = sa < from->nstreams ? from->base0[sa] : 0,
+		 end = sa < from->nstreams ? from->base0[sa + 1] : 0;
 
-	for (uint32_t j = to->slot0[sb]; j < to->slot0[sb + 1]; j++) {
-		while (i < end && from->slot_id[i] < to->slot_id[j])
+	for (uint32_t j = to->base0[sb]; j < to->base0[sb + 1]; j++) {
+		while (i < end && from->base_id[i] < to->base_id[j])
 			i++;
-		b->base[j] = i < end && from->slot_id[i] == to->slot_id[j] ? a->base[i] : fresh;
+		b->base[j] = i < end && from->base_id[i] == to->base_id[j] ? a->base[i] : fresh;
 	}
 }
 

@@ -55,6 +55,11 @@ static const struct run_isa *choose_isa(const char *at_most, struct err *e)
 	return &run_isa_plain;
 }
 
+const char *frun_best_isa(void)
+{
+	return choose_isa(NULL, NULL)->name;
+}
+
 /* True if fill and probes can be done in one pass: the CPU can put bytes into a line as RUN_INSERT
  * does, and the one written line holds all of each probe. */
 static bool run_engine_fuses(const struct frun *f, const struct run_isa *isa)
@@ -80,7 +85,7 @@ static uint64_t run_engine_lcm(uint64_t a, uint64_t b, uint64_t limit)
 }
 
 /* Own cycles after which v is at the same value again; 0: never, or not soon. */
-static uint64_t cycles_of(const struct frun *f, const struct run_plan *p, const struct vary *v)
+static uint64_t cycles_of(const struct frun *f, const struct run_recipe *p, const struct vary *v)
 {
 	uint64_t period = vary_period(v);
 
@@ -89,7 +94,7 @@ static uint64_t cycles_of(const struct frun *f, const struct run_plan *p, const 
 
 /* True if v moves in long straight segments when its stream advances by so many own cycles at a
  * time. */
-static bool run_engine_straight(const struct frun *f, const struct run_plan *p,
+static bool run_engine_straight(const struct frun *f, const struct run_recipe *p,
 				const struct run_var *v, uint64_t cycles)
 {
 	uint64_t o = 0, stride = f->step[p->stream] * cycles, tries = 0;
@@ -110,7 +115,7 @@ static bool run_engine_straight(const struct frun *f, const struct run_plan *p,
 
 /* True if the sums of p, too, move in long segments. A segment ends when a checksum leaves its
  * range, which is soon if its step is large both upwards and downwards. */
-static bool straight_sums(const struct frun *f, const struct run_plan *p, uint64_t cycles)
+static bool straight_sums(const struct frun *f, const struct run_recipe *p, uint64_t cycles)
 {
 	uint64_t stride = f->step[p->stream] * cycles;
 
@@ -136,8 +141,8 @@ static bool straight_sums(const struct frun *f, const struct run_plan *p, uint64
  * words. */
 static bool run_engine_simple(const struct frun *f)
 {
-	for (uint32_t i = 0; i < f->nplans; i++) {
-		const struct run_plan *p = &f->plan[i];
+	for (uint32_t i = 0; i < f->nrecipes; i++) {
+		const struct run_recipe *p = &f->recipe[i];
 		if (p->random || (p->moves && !p->linear))
 			return false;
 		for (unsigned c = 0; c < p->nsums; c++)
@@ -152,9 +157,9 @@ static uint64_t turns_constant(const struct frun *f, uint64_t limit)
 {
 	uint64_t turns = 1;
 
-	for (uint32_t i = 0; i < f->nplans; i++)
-		for (unsigned v = 0; v < f->plan[i].nvars; v++) {
-			uint64_t n = cycles_of(f, &f->plan[i], &f->var[f->plan[i].var + v].v);
+	for (uint32_t i = 0; i < f->nrecipes; i++)
+		for (unsigned v = 0; v < f->recipe[i].nvars; v++) {
+			uint64_t n = cycles_of(f, &f->recipe[i], &f->var[f->recipe[i].var + v].v);
 			turns = n == 0 || n > limit ? 0 : run_engine_lcm(turns, n, limit);
 			if (turns == 0)
 				return 0;
@@ -168,9 +173,9 @@ static uint64_t turns_affine(const struct frun *f, uint64_t limit)
 {
 	uint64_t turns = 1;
 
-	for (uint32_t i = 0; i < f->nplans; i++)
-		for (unsigned v = 0; v < f->plan[i].nvars; v++) {
-			const struct run_plan *p = &f->plan[i];
+	for (uint32_t i = 0; i < f->nrecipes; i++)
+		for (unsigned v = 0; v < f->recipe[i].nvars; v++) {
+			const struct run_recipe *p = &f->recipe[i];
 			if (run_engine_straight(f, p, &f->var[p->var + v], 1))
 				continue;
 			uint64_t n = cycles_of(f, p, &f->var[p->var + v].v);
@@ -179,8 +184,8 @@ static uint64_t turns_affine(const struct frun *f, uint64_t limit)
 				return 0;
 		}
 	/* what is straight in steps of one cycle need not be straight in steps of many */
-	for (uint32_t i = 0; i < f->nplans; i++) {
-		const struct run_plan *p = &f->plan[i];
+	for (uint32_t i = 0; i < f->nrecipes; i++) {
+		const struct run_recipe *p = &f->recipe[i];
 		for (unsigned v = 0; v < p->nvars; v++)
 			if (!run_engine_straight(f, p, &f->var[p->var + v], turns))
 				return 0;
@@ -197,7 +202,7 @@ static void lay_lanes(struct frun *f, uint64_t turns, size_t bytes_per_lane)
 	f->engine_size = bytes_per_lane * f->lanes;
 	f->lane_len = xcalloc(f->lanes + (size_t)RUN_OVER, sizeof(*f->lane_len));
 	for (size_t l = 0; l < f->lanes + (size_t)RUN_OVER; l++)
-		f->lane_len[l] = f->plan[f->slot[l % f->own].plan].len;
+		f->lane_len[l] = f->recipe[f->slot[l % f->own].recipe].len;
 }
 
 /* True if there is one written line, which may be stored whole in every buffer. */
@@ -249,14 +254,14 @@ static void use_affine(struct frun *f, const struct run_isa *isa, uint64_t turns
 static bool use_cols(struct run_make *m, const struct run_isa *isa)
 {
 	struct frun *f = &m->f;
-	bool one = one_line(f) && !f->plan[0].random;
+	bool one = one_line(f) && !f->recipe[0].random;
 
 	if (!run_make_cols(m))
 		return false;
 	lay_lanes(f, 1, 0);
 	f->engine = "columns";
 	f->stale_size = run_cols_at(f->cols);
-	f->engine_size = f->stale_size + f->cols->nslots * RUN_COL_MOST * sizeof(uint16_t);
+	f->engine_size = f->stale_size + f->cols->ncols * RUN_COL_MOST * sizeof(uint16_t);
 	f->fill = !one ? isa->cols_lines : f->len != 0 ? isa->cols : isa->cols_len;
 	return true;
 }

@@ -13,7 +13,7 @@ uint64_t run_window_sum(const struct run_block *b, unsigned w, unsigned n)
 	return n % 2 != 0 ? sum + ((uint32_t)b->bytes[w + n - 1] << 8) : sum;
 }
 
-static void put_lines(const struct frun *f, const struct run_plan *p, uint8_t *dst)
+static void put_lines(const struct frun *f, const struct run_recipe *p, uint8_t *dst)
 {
 	for (uint32_t l = 0; l < f->nlines; l++) {
 		unsigned off = f->line_off[l], n = RUN_LINE;
@@ -23,12 +23,12 @@ static void put_lines(const struct frun *f, const struct run_plan *p, uint8_t *d
 	}
 }
 
-static uint64_t put_vars(const struct frun *f, const struct run_state *st, const struct run_plan *p,
-			 uint64_t o, uint8_t *dst, uint64_t *sums)
+static uint64_t put_vars(const struct frun *f, const struct run_state *st,
+			 const struct run_recipe *p, uint64_t o, uint8_t *dst, uint64_t *sums)
 {
 	for (unsigned i = 0; i < p->nvars; i++) {
 		const struct run_var *v = &f->var[p->var + i];
-		vary_u x = vary_at(&v->v, o - st->base[v->slot]);
+		vary_u x = vary_at(&v->v, o - st->base[v->base]);
 		bits_put(dst, v->bit, v->bits, x);
 		uint32_t m = run_mod(x);
 		for (unsigned c = 0; c < p->nsums; c++)
@@ -37,8 +37,9 @@ static uint64_t put_vars(const struct frun *f, const struct run_state *st, const
 	return o;
 }
 
-void run_put_frame(const struct frun *f, const struct run_state *st, const struct run_plan *p,
-		   uint64_t o, uint8_t *dst)
+/* Writes the frame of recipe p with ordinal o: all written lines, payload and sums. */
+static void run_put_frame(const struct frun *f, const struct run_state *st,
+			  const struct run_recipe *p, uint64_t o, uint8_t *dst)
 {
 	uint64_t sums[RUN_MAX_SUMS];
 
@@ -58,7 +59,7 @@ void run_put_frame(const struct frun *f, const struct run_state *st, const struc
 	for (unsigned c = 0; c < p->nsums; c++) {
 		const struct frame_sum *s = &f->sum[p->sum + c].s;
 		if (!p->linear) {
-			plan_sum(s, dst);
+			recipe_sum(s, dst);
 			continue;
 		}
 		if (s->crc32c)
@@ -88,17 +89,17 @@ void frun_fill_probe(const struct frun *f, void *state, uint32_t at, const struc
 
 bool frun_probe_sums(const struct frun *f, uint64_t i, uint8_t *frame)
 {
-	const struct run_plan *p = &f->plan[f->slot[i % f->own].plan];
+	const struct run_recipe *p = &f->recipe[f->slot[i % f->own].recipe];
 
 	for (unsigned c = 0; p->resum && c < p->nsums; c++)
-		plan_sum(&f->sum[p->sum + c].s, frame);
+		recipe_sum(&f->sum[p->sum + c].s, frame);
 	return p->resum;
 }
 
 void run_fill_scalar(const struct frun *f, struct run_state *st, void *const *obj, unsigned n)
 {
 	for (unsigned j = 0; j < n; j++) {
-		const struct run_plan *p = &f->plan[f->slot[st->lane].plan];
+		const struct run_recipe *p = &f->recipe[f->slot[st->lane].recipe];
 		uint8_t *o = obj[j];
 		run_put_frame(f, st, p, run_ordinal(f, st, st->lane, st->turn), o + f->data_off);
 		run_put_len(f, o, p->len);

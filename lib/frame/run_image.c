@@ -8,9 +8,11 @@
 /* Frames up to this length are better written whole than kept in several classes of buffers. */
 #define SMALL_LEN 256
 
-uint8_t *run_template(const struct run_make *m, uint32_t i)
+/* The template of run_recipe i without the checksums that a NIC fills in. At least 64 bytes of 0
+ * follow its len bytes. The caller frees it. */
+static uint8_t *run_template(const struct run_make *m, uint32_t i)
 {
-	const struct frame_plan *p = m->source[i];
+	const struct frame_recipe *p = m->source[i];
 	uint8_t *b = xcalloc(1, p->len + 2u * RUN_LINE);
 
 	memcpy(b, p->bytes, p->len);
@@ -30,12 +32,12 @@ static void write_bytes(struct run_make *m, uint32_t from, uint32_t to)
  * in, since a driver changes these in the buffer. */
 static void write_moving(struct run_make *m, uint32_t i)
 {
-	const struct frame_plan *p = m->source[i];
+	const struct frame_recipe *p = m->source[i];
 	bool nic = m->spec->offload && p->offload;
 
 	for (unsigned v = 0; v < p->nvars; v++)
 		write_bytes(m, p->var[v].bit / 8, (p->var[v].bit + p->var[v].bits + 7) / 8);
-	for (unsigned c = 0; c < p->nsums && (nic || m->f.plan[i].moves); c++)
+	for (unsigned c = 0; c < p->nsums && (nic || m->f.recipe[i].moves); c++)
 		write_bytes(m, p->sum[c].off, p->sum[c].off + (p->sum[c].crc32c ? 4u : 2u));
 }
 
@@ -43,7 +45,7 @@ static uint32_t run_image_longest(const struct run_make *m)
 {
 	uint32_t best = 0;
 
-	for (uint32_t i = 1; i < m->f.nplans; i++)
+	for (uint32_t i = 1; i < m->f.nrecipes; i++)
 		if (m->source[i]->len > m->source[best]->len)
 			best = i;
 	return best;
@@ -56,13 +58,13 @@ static void write_differing(struct run_make *m)
 	const uint8_t *b = m->source[l]->bytes;
 	bool random = false;
 
-	for (uint32_t i = 0; i < m->f.nplans; i++) {
+	for (uint32_t i = 0; i < m->f.nrecipes; i++) {
 		hdrs = m->source[i]->hdr_len > hdrs ? m->source[i]->hdr_len : hdrs;
 		random |= m->source[i]->random_payload;
 	}
-	if (random && m->f.nplans > 1)
+	if (random && m->f.nrecipes > 1)
 		write_bytes(m, 0, hdrs);
-	for (uint32_t i = 0; i < m->f.nplans; i++)
+	for (uint32_t i = 0; i < m->f.nrecipes; i++)
 		for (uint32_t at = 0; at < hdrs && at < m->source[i]->len; at++)
 			if (m->source[i]->bytes[at] != b[at])
 				write_bytes(m, at, at + 1);
@@ -72,7 +74,7 @@ static void write_differing(struct run_make *m)
 static bool run_image_agrees(const struct run_make *m, const struct frun_class *c,
 			     const uint8_t *image, bool random, uint32_t i)
 {
-	const struct frame_plan *p = m->source[i];
+	const struct frame_recipe *p = m->source[i];
 	unsigned both = p->len < c->len ? p->len : c->len;
 	bool nic = m->spec->offload && p->offload;
 
@@ -92,7 +94,7 @@ static bool run_image_agrees(const struct run_make *m, const struct frun_class *
 
 static void add_class(struct run_make *m, uint32_t i, uint32_t *of)
 {
-	const struct frame_plan *p = m->source[i];
+	const struct frame_recipe *p = m->source[i];
 	struct frun *f = &m->f;
 
 	f->class = xrealloc(f->class, (f->nclasses + 1u) * sizeof(*f->class));
@@ -118,7 +120,7 @@ static void run_image_classify(struct run_make *m, const uint32_t *order, uint32
 	struct frun *f = &m->f;
 
 	f->nclasses = 0;
-	for (uint32_t n = 0; n < f->nplans; n++) {
+	for (uint32_t n = 0; n < f->nrecipes; n++) {
 		uint32_t i = order[n], c = 0;
 		while (c < f->nclasses &&
 		       !run_image_agrees(m, &f->class[c], m -> source[of[c]] -> bytes,
@@ -126,11 +128,11 @@ static void run_image_classify(struct run_make *m, const uint32_t *order, uint32
 			c++;
 		if (c == f->nclasses)
 			add_class(m, i, of);
-		f->plan[i].class = (uint16_t)c;
+		f->recipe[i].class = (uint16_t)c;
 	}
 }
 
-static enum frun_dst dst_of(const struct frame_plan *p)
+static enum frun_dst dst_of(const struct frame_recipe *p)
 {
 	static const uint8_t broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
@@ -147,9 +149,9 @@ static void find_dst(struct run_make *m, const uint32_t *of)
 
 	for (uint32_t c = 0; c < f->nclasses; c++)
 		f->class[c].dst = dst_of(m->source[of[c]]);
-	for (uint32_t i = 0; i < f->nplans; i++)
-		if (dst_of(m->source[i]) != f->class[f->plan[i].class].dst)
-			f->class[f->plan[i].class].dst = FRUN_DST_ANY;
+	for (uint32_t i = 0; i < f->nrecipes; i++)
+		if (dst_of(m->source[i]) != f->class[f->recipe[i].class].dst)
+			f->class[f->recipe[i].class].dst = FRUN_DST_ANY;
 }
 
 static int by_len(const void *a, const void *b, void *make)
@@ -163,12 +165,12 @@ static int by_len(const void *a, const void *b, void *make)
 static void make_classes(struct run_make *m)
 {
 	struct frun *f = &m->f;
-	uint32_t *order = xcalloc(f->nplans, sizeof(*order)), *of = xcalloc(f->nplans, sizeof(*of)),
-		 from = 0;
+	uint32_t *order = xcalloc(f->nrecipes, sizeof(*order)),
+		 *of = xcalloc(f->nrecipes, sizeof(*of)), from = 0;
 
-	for (uint32_t i = 0; i < f->nplans; i++)
+	for (uint32_t i = 0; i < f->nrecipes; i++)
 		order[i] = i;
-	qsort_r(order, f->nplans, sizeof(*order), by_len, m);
+	qsort_r(order, f->nrecipes, sizeof(*order), by_len, m);
 	run_image_classify(m, order, of);
 	uint16_t max = m->source[order[0]]->len;
 	if (f->nclasses > 1 && max <= SMALL_LEN) {
@@ -180,7 +182,7 @@ static void make_classes(struct run_make *m)
 		from++;
 	m->class_at = xcalloc(f->nclasses, sizeof(*m->class_at));
 	for (uint32_t c = 0; c < f->nclasses; c++) {
-		const struct frame_plan *p = m->source[of[c]];
+		const struct frame_recipe *p = m->source[of[c]];
 		f->class[c].from = (uint16_t)(from * RUN_LINE);
 		if (p->random_payload && p->hdr_len <= from * RUN_LINE && p->len > from * RUN_LINE)
 			f->class[c].from =
@@ -200,14 +202,14 @@ void run_make_images(struct run_make *m)
 {
 	struct frun *f = &m->f;
 
-	for (uint32_t i = 0; i < f->nplans; i++)
+	for (uint32_t i = 0; i < f->nrecipes; i++)
 		write_moving(m, i);
 	write_differing(m);
 	make_classes(m);
 	for (unsigned l = 0; l < ARRAY_SIZE(m->written); l++)
 		f->nlines += m->written[l];
 	f->line_off = xcalloc(f->nlines + 1u, sizeof(*f->line_off));
-	f->line = xcalloc((size_t)f->nplans * f->nlines + 1, RUN_LINE);
+	f->line = xcalloc((size_t)f->nrecipes * f->nlines + 1, RUN_LINE);
 	f->line_of = xcalloc(ARRAY_SIZE(m->written), sizeof(*f->line_of));
 	unsigned n = 0;
 	for (unsigned l = 0; l < ARRAY_SIZE(m->written); l++) {
@@ -215,11 +217,11 @@ void run_make_images(struct run_make *m)
 		if (m->written[l])
 			f->line_off[n++] = (uint16_t)(l * RUN_LINE);
 	}
-	for (uint32_t i = 0; i < f->nplans; i++) {
+	for (uint32_t i = 0; i < f->nrecipes; i++) {
 		uint8_t *b = run_template(m, i);
-		f->plan[i].line = m->nline;
+		f->recipe[i].line = m->nline;
 		for (n = 0; n < f->nlines; n++, m->nline += RUN_LINE) {
-			unsigned off = f->line_off[n], len = f->plan[i].len;
+			unsigned off = f->line_off[n], len = f->recipe[i].len;
 			if (off < len)
 				memcpy(f->line + m->nline, b + off,
 				       len - off < RUN_LINE ? len - off : RUN_LINE);

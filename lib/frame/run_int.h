@@ -25,7 +25,7 @@
 struct run_var {
 	struct vary v;
 	uint32_t bit;
-	uint32_t slot; /* index of its base in the state */
+	uint32_t base; /* index of its base in the state */
 	uint16_t bits;
 	uint32_t list; /* where its list begins in frun.list */
 	uint64_t id;
@@ -36,12 +36,12 @@ struct run_sum {
 	uint32_t base; /* the part of it that does not vary, mod 65535 */
 };
 
-/* A plan, as one stream sends it. */
-struct run_plan {
+/* A recipe, as one stream sends it. */
+struct run_recipe {
 	uint16_t len, hdr_len;
 	uint16_t stream, class;
 	uint16_t nvars, nsums;
-	bool linear; /* coef holds for all sums, see frame_plan */
+	bool linear; /* coef holds for all sums, see frame_recipe */
 	bool random; /* the payload is random */
 	bool moves;  /* its frames differ */
 	bool resum;  /* its sums cover the probe and are computed when that is there */
@@ -61,7 +61,7 @@ struct run_block {
 };
 
 struct run_slot {         /* one frame of the own cycle */
-	uint32_t plan;    /* index of run_plan */
+	uint32_t recipe;  /* index of run_recipe */
 	uint64_t ordinal; /* ordinal in the first own cycle, without o0 */
 };
 
@@ -71,7 +71,7 @@ struct run_slot {         /* one frame of the own cycle */
 #define RUN_COL_VARS 16
 #define RUN_COL_SUMS 8
 #define RUN_COL_ROWS 8
-#define RUN_COL_SLOTS (RUN_COL_ROWS * 8)
+#define RUN_COL_COUNT (RUN_COL_ROWS * 8)
 #define RUN_COL_LIMBS 5 /* 32-bit pieces of a value: 128 bits, shifted within a word */
 #define RUN_COL_MOST 32 /* at most so many frames have their columns made at once */
 
@@ -92,7 +92,7 @@ struct run_col_var {
 	uint16_t first;       /* bit t: no field before this one uses the column of word t */
 	uint8_t nrandom;      /* random words per value */
 	int16_t up;           /* BITS: how far random words move to the left, all in all */
-	uint8_t slot[2 * RUN_COL_LIMBS]; /* column of each word, the lowest word first */
+	uint8_t col[2 * RUN_COL_LIMBS]; /* column of each word, the lowest word first */
 	uint32_t mask[RUN_COL_LIMBS], fixed[RUN_COL_LIMBS];
 	/* By random word, the most significant one first: vary_key() for ordinals below 2^32. */
 	uint64_t key[4];
@@ -100,7 +100,7 @@ struct run_col_var {
 };
 
 struct run_col_sum {
-	uint8_t slot;
+	uint8_t col;
 	bool zero_is_none;
 	/* What 1 in the words of each variation adds to the sum. The last entry is for the words of
 	 * a random payload. */
@@ -109,9 +109,9 @@ struct run_col_sum {
 
 struct run_cols {
 	unsigned nvars, nsums, nrows;
-	unsigned nslots; /* columns, unused ones included */
-	bool narrow;     /* there is one row, of at most 4 words */
-	bool random;     /* the payload is random */
+	unsigned ncols; /* columns, unused ones included */
+	bool narrow;    /* there is one row, of at most 4 words */
+	bool random;    /* the payload is random */
 	uint32_t hdr_len;
 	const struct run_block *block;
 	struct run_col_var var[RUN_COL_VARS];
@@ -121,7 +121,7 @@ struct run_cols {
 	WR_ALIGNED(CACHE_LINE) uint8_t pick[RUN_COL_ROWS][RUN_LINE];
 	/* Where the word of each column goes, counted through the written lines; UINT32_MAX:
 	 * unused. */
-	uint32_t slot_at[RUN_COL_SLOTS];
+	uint32_t col_at[RUN_COL_COUNT];
 };
 
 /* SOURCE_STEP, in the state: the next value, what each frame adds, and for how many frames. */
@@ -159,7 +159,7 @@ struct frun {
 	uint32_t nlines; /* how many written lines there are */
 	uint32_t own;    /* own frames in an own cycle */
 	uint32_t lanes;
-	unsigned ncycle, first, nqueues, nstreams, nslots, nplans, nclasses, nblocks;
+	unsigned ncycle, first, nqueues, nstreams, nbases, nrecipes, nclasses, nblocks;
 	uint64_t sched_id;
 	const char *engine, *sums;
 	char engine_name[24]; /* the engine with its variant */
@@ -167,9 +167,9 @@ struct frun {
 	size_t engine_size; /* bytes of run_state.rest that the engine uses */
 	size_t stale_size;  /* how many of these run_reset() sets to 0 */
 	/* The arrays lie inside of the one allocation. */
-	uint16_t *line_off;    /* [nlines] where each written line begins in the frame */
-	struct run_slot *slot; /* [own] */
-	struct run_plan *plan; /* [nplans] */
+	uint16_t *line_off;        /* [nlines] where each written line begins in the frame */
+	struct run_slot *slot;     /* [own] */
+	struct run_recipe *recipe; /* [nrecipes] */
 	struct run_var *var;
 	struct run_sum *sum;
 	uint16_t *coef, *pay_coef;
@@ -180,8 +180,8 @@ struct frun {
 	uint32_t *by_id;          /* [nstreams] stream indexes in ascending order of their ids */
 	uint64_t *o0;             /* [nstreams] */
 	uint64_t *step;           /* [nstreams] what its ordinal grows by per own cycle */
-	uint32_t *slot0;       /* [nstreams + 1] where its variations begin in slot_id and base */
-	uint64_t *slot_id;     /* [nslots] ids of variations, ascending within a stream */
+	uint32_t *base0;       /* [nstreams + 1] where its variations begin in base_id and base */
+	uint64_t *base_id;     /* [nbases] ids of variations, ascending within a stream */
 	uint32_t *place0;      /* [nstreams + 1] where the places of each stream begin in place */
 	uint16_t *place;       /* [ncycle] slots of each stream in the port's cycle, ascending */
 	uint32_t *size_before; /* [ncycle + 1] bytes with FCS before a slot of the port's cycle */
@@ -213,7 +213,7 @@ struct run_state {
 	uint64_t epoch;        /* many affine lanes: the turn from which their ends count */
 	uint64_t left;         /* one affine lane: frames until it must be built anew */
 	uint64_t *o0;          /* [nstreams] ordinal of each stream at k = 0 */
-	uint64_t *base;        /* [nslots] ordinal at which each variation has its first value */
+	uint64_t *base;        /* [nbases] ordinal at which each variation has its first value */
 	WR_ALIGNED(CACHE_LINE) uint8_t rest[];
 };
 
@@ -221,7 +221,7 @@ struct run_state {
 static inline uint64_t run_ordinal(const struct frun *f, const struct run_state *st, uint32_t slot,
 				   uint64_t cycle)
 {
-	unsigned s = f->plan[f->slot[slot].plan].stream;
+	unsigned s = f->recipe[f->slot[slot].recipe].stream;
 
 	return st->o0[s] + f->slot[slot].ordinal + cycle * f->step[s];
 }
@@ -252,18 +252,13 @@ static inline uint32_t run_at(const struct frun *f, uint32_t at)
 }
 /* Forgets what the lanes hold: the position has changed. */
 void run_reset(const struct frun *f, struct run_state *st);
-/* run_lane.c: makes the written lines of the frame in lane `lane` and turn `turn`. Its sums are
- * linear and its payload is not random. */
-void run_put_lane(const struct frun *f, const struct run_state *st, uint32_t lane, uint64_t turn,
-		  uint8_t *lines);
-/* The same as 16-bit words z in host order, with what each word grows by from turn to turn in inc.
- * Returns for how many frames that is right, this one included: 1 .. RUN_MAX_LEFT. */
+/* run_lane.c: makes the written lines of the frame in lane `lane` and turn `turn` as 16-bit words z
+ * in host order, with what each word grows by from turn to turn in inc. Its sums are linear and its
+ * payload is not random. Returns for how many frames that is right, this one included: 1 ..
+ * RUN_MAX_LEFT. */
 uint32_t run_affine_lane(const struct frun *f, const struct run_state *st, uint32_t lane,
 			 uint64_t turn, uint16_t *z, uint16_t *inc);
 #define RUN_MAX_LEFT (1u << 30)
-/* run_fill.c: writes the frame of plan p with ordinal o: all written lines, payload and sums. */
-void run_put_frame(const struct frun *f, const struct run_state *st, const struct run_plan *p,
-		   uint64_t o, uint8_t *dst);
 /* Sum of the n bytes of a block from byte w on, as words that begin at w. */
 uint64_t run_window_sum(const struct run_block *b, unsigned w, unsigned n);
 run_fill_fn run_fill_scalar;

@@ -2,19 +2,19 @@
 /* Lanes: the written lines of a frame of a lane, and how its words grow from turn to turn. */
 #include "run_int.h"
 
-/* The plan and the ordinal of the frame in a lane, in that turn. Where short periods are written
+/* The recipe and the ordinal of the frame in a lane, in that turn. Where short periods are written
  * out, a turn is several own cycles. */
-static const struct run_plan *lane_frame(const struct frun *f, const struct run_state *st,
-					 uint32_t lane, uint64_t turn, uint64_t *o)
+static const struct run_recipe *lane_frame(const struct frun *f, const struct run_state *st,
+					   uint32_t lane, uint64_t turn, uint64_t *o)
 {
 	uint32_t slot = lane % f->own;
 
 	*o = run_ordinal(f, st, slot, turn * f->turns + lane / f->own);
-	return &f->plan[f->slot[slot].plan];
+	return &f->recipe[f->slot[slot].recipe];
 }
 
-/* Makes the written lines of the frame of plan p with ordinal o. */
-static void put_lane(const struct frun *f, const struct run_state *st, const struct run_plan *p,
+/* Makes the written lines of the frame of recipe p with ordinal o. */
+static void put_lane(const struct frun *f, const struct run_state *st, const struct run_recipe *p,
 		     uint64_t o, uint8_t *lines)
 {
 	uint64_t sums[RUN_MAX_SUMS];
@@ -24,7 +24,7 @@ static void put_lane(const struct frun *f, const struct run_state *st, const str
 	memcpy(lines, f->line + p->line, (size_t)f->nlines * RUN_LINE);
 	for (unsigned i = 0; i < p->nvars; i++) {
 		const struct run_var *v = &f->var[p->var + i];
-		vary_u x = vary_at(&v->v, o - st->base[v->slot]);
+		vary_u x = vary_at(&v->v, o - st->base[v->base]);
 		bits_put(lines, run_at(f, v->bit / 8) * 8 + v->bit % 8, v->bits, x);
 		uint32_t m = run_mod(x);
 		for (unsigned c = 0; c < p->nsums; c++)
@@ -40,11 +40,13 @@ static void put_lane(const struct frun *f, const struct run_state *st, const str
 	}
 }
 
-void run_put_lane(const struct frun *f, const struct run_state *st, uint32_t lane, uint64_t turn,
-		  uint8_t *lines)
+/* Makes the written lines of the frame in lane `lane` and turn `turn`. Its sums are linear and its
+ * payload is not random. */
+static void run_put_lane(const struct frun *f, const struct run_state *st, uint32_t lane,
+			 uint64_t turn, uint8_t *lines)
 {
 	uint64_t o;
-	const struct run_plan *p = lane_frame(f, st, lane, turn, &o);
+	const struct run_recipe *p = lane_frame(f, st, lane, turn, &o);
 
 	put_lane(f, st, p, o, lines);
 }
@@ -107,14 +109,14 @@ uint32_t run_affine_lane(const struct frun *f, const struct run_state *st, uint3
 {
 	uint8_t *lines = (uint8_t *)z;
 	uint64_t o, less[RUN_MAX_SUMS] = {0};
-	const struct run_plan *p = lane_frame(f, st, lane, turn, &o);
+	const struct run_recipe *p = lane_frame(f, st, lane, turn, &o);
 	uint64_t stride = f->step[p->stream] * f->turns, most = RUN_MAX_LEFT - 1;
 
 	put_lane(f, st, p, o, lines);
 	memset(inc, 0, (size_t)f->nlines * RUN_LINE);
 	for (unsigned i = 0; i < p->nvars; i++) {
 		const struct run_var *v = &f->var[p->var + i];
-		uint64_t own = o - st->base[v->slot];
+		uint64_t own = o - st->base[v->base];
 		vary_u delta, x = vary_at(&v->v, own);
 		uint64_t n = vary_steps(&v->v, own, stride, &delta);
 		if (n != 0 && delta != 0) {
@@ -178,7 +180,7 @@ void run_col_segment(const struct frun *f, const struct run_state *st, const str
 		     uint64_t o, struct run_segment *s)
 {
 	const struct run_var *var = &f->var[v->var];
-	uint64_t own = o - st->base[var->slot];
+	uint64_t own = o - st->base[var->base];
 	uint64_t n = vary_steps(&var->v, own, f->nqueues, &s->delta);
 
 	s->x = vary_at(&var->v, own);

@@ -9,19 +9,19 @@
 static bool run_make_cols_alike(const struct run_make *m)
 {
 	const struct frun *f = &m->f;
-	const struct run_plan *a = &f->plan[0];
+	const struct run_recipe *a = &f->recipe[0];
 
 	for (unsigned k = 1; k < f->ncycle; k++)
 		if (m->spec->cycle[k].stream != m->spec->cycle[0].stream)
 			return false;
-	for (uint32_t i = 0; i < f->nplans; i++) {
-		const struct run_plan *b = &f->plan[i];
+	for (uint32_t i = 0; i < f->nrecipes; i++) {
+		const struct run_recipe *b = &f->recipe[i];
 		if (b->nvars != a->nvars || b->nsums != a->nsums || b->random != a->random ||
 		    b->hdr_len != a->hdr_len || b->block != a->block || !b->linear)
 			return false;
 		for (unsigned v = 0; v < a->nvars; v++) {
 			const struct run_var *x = &f->var[a->var + v], *y = &f->var[b->var + v];
-			if (x->bit != y->bit || x->bits != y->bits || x->slot != y->slot ||
+			if (x->bit != y->bit || x->bits != y->bits || x->base != y->base ||
 			    !vary_equal(&x->v, &y->v))
 				return false;
 		}
@@ -112,7 +112,7 @@ static int by_place(const void *a, const void *b)
  * are. */
 static unsigned run_make_cols_places(const struct frun *f, const struct run_cols *k, uint32_t *out)
 {
-	const struct run_plan *p = &f->plan[0];
+	const struct run_recipe *p = &f->recipe[0];
 	unsigned n = 0, all = 0;
 
 	for (unsigned v = 0; v < k->nvars; v++) {
@@ -129,11 +129,11 @@ static unsigned run_make_cols_places(const struct frun *f, const struct run_cols
 	return n;
 }
 
-static uint8_t slot_of(const struct run_cols *k, uint32_t at)
+static uint8_t col_of(const struct run_cols *k, uint32_t at)
 {
 	unsigned s = 0;
 
-	while (k->slot_at[s] != at)
+	while (k->col_at[s] != at)
 		s++;
 	return (uint8_t)s;
 }
@@ -144,7 +144,7 @@ static bool make_rows(const struct frun *f, struct run_cols *k)
 	uint32_t at[RUN_COL_VARS * 2 * RUN_COL_LIMBS + RUN_COL_SUMS];
 	unsigned n = run_make_cols_places(f, k, at), used = 0;
 
-	memset(k->slot_at, 0xff, sizeof(k->slot_at));
+	memset(k->col_at, 0xff, sizeof(k->col_at));
 	memset(k->pick, 0x80, sizeof(k->pick));
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t line = at[i] / RUN_LINE;
@@ -155,23 +155,23 @@ static bool make_rows(const struct frun *f, struct run_cols *k)
 			used = 0;
 		}
 		unsigned row = k->nrows - 1;
-		k->slot_at[8 * row + used] = at[i];
+		k->col_at[8 * row + used] = at[i];
 		k->pick[row][at[i] % RUN_LINE] = (uint8_t)(2 * used + 1);
 		k->pick[row][at[i] % RUN_LINE + 1] = (uint8_t)(2 * used);
 		used++;
 	}
 	k->narrow = k->nrows == 1 && n <= 4;
-	k->nslots = k->narrow ? 4 : 8 * k->nrows;
+	k->ncols = k->narrow ? 4 : 8 * k->nrows;
 	return true;
 }
 
 static void make_sums(const struct frun *f, struct run_cols *k)
 {
-	const struct run_plan *p = &f->plan[0];
+	const struct run_recipe *p = &f->recipe[0];
 
 	for (unsigned c = 0; c < k->nsums; c++) {
 		const struct frame_sum *s = &f->sum[p->sum + c].s;
-		k->sum[c].slot = slot_of(k, run_at(f, s->off));
+		k->sum[c].col = col_of(k, run_at(f, s->off));
 		k->sum[c].zero_is_none = s->zero_is_none;
 		/* coef is for the number, ratio for its words: these hold it times 2^shift, and
 		 * 2^16 is 1 mod 65535 */
@@ -191,7 +191,7 @@ static void make_lanes(struct frun *f, const struct run_cols *k)
 	f->lane_line = xcalloc(lanes, size);
 	f->lane_base = xcalloc(lanes * k->nsums + 1, sizeof(*f->lane_base));
 	for (size_t l = 0; l < lanes; l++) {
-		const struct run_plan *p = &f->plan[f->slot[l % f->own].plan];
+		const struct run_recipe *p = &f->recipe[f->slot[l % f->own].recipe];
 		uint8_t *lines = f->lane_line + l * size;
 		memcpy(lines, f->line + p->line, size);
 		for (unsigned v = 0; v < k->nvars; v++) {
@@ -209,7 +209,7 @@ static void make_lanes(struct frun *f, const struct run_cols *k)
 bool run_make_cols(struct run_make *m)
 {
 	struct frun *f = &m->f;
-	const struct run_plan *p = &f->plan[0];
+	const struct run_recipe *p = &f->recipe[0];
 
 	if (!run_make_cols_alike(m))
 		return false;
@@ -231,15 +231,15 @@ bool run_make_cols(struct run_make *m)
 		free(k);
 		return false;
 	}
-	bool taken[RUN_COL_SLOTS] = {false};
+	bool taken[RUN_COL_COUNT] = {false};
 	for (unsigned v = 0; v < k->nvars; v++) {
 		const struct run_var *var = &f->var[p->var + v];
 		for (unsigned t = 0; t < k->var[v].words; t++) {
-			uint8_t slot = slot_of(k, (run_at(f, (var->bit + var->bits - 1) / 8) &
-						   ~1u) - 2 * t);
-			k->var[v].slot[t] = slot;
-			k->var[v].first |= (uint16_t)(!taken[slot] << t);
-			taken[slot] = true;
+			uint8_t col = col_of(k, (run_at(f, (var->bit + var->bits - 1) / 8) & ~1u) -
+							2 * t);
+			k->var[v].col[t] = col;
+			k->var[v].first |= (uint16_t)(!taken[col] << t);
+			taken[col] = true;
 		}
 	}
 	make_sums(f, k);

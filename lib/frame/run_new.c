@@ -16,12 +16,12 @@ static int run_new_check(const struct frun_spec *s, struct err *e)
 			       "a cycle of %u frames: 1 to %u are possible, use smaller weights",
 			       s->ncycle, FRUN_MAX_CYCLE);
 	if (s->nqueues == 0 || s->first >= s->nqueues || s->nstreams == 0 ||
-	    s->nstreams > FRUN_MAX_CYCLE || s->nplans == 0 || s->nplans > 65536)
+	    s->nstreams > FRUN_MAX_CYCLE || s->nrecipes == 0 || s->nrecipes > 65536)
 		return err_set(e, EINVAL,
 			       "no frames to send: queue %u of %u, %u streams, %u frames", s->first,
-			       s->nqueues, s->nstreams, s->nplans);
+			       s->nqueues, s->nstreams, s->nrecipes);
 	for (unsigned i = 0; i < s->ncycle; i++)
-		if (s->cycle[i].stream >= s->nstreams || s->cycle[i].plan >= s->nplans)
+		if (s->cycle[i].stream >= s->nstreams || s->cycle[i].recipe >= s->nrecipes)
 			return err_set(
 				e, EINVAL,
 				"slot %u of the cycle names a stream or frame that is not there",
@@ -75,7 +75,8 @@ static void make_streams(struct run_make *m)
 	free(next);
 }
 
-/* Makes the slots of the own cycle, and a run_plan for every pair of stream and plan among them. */
+/* Makes the slots of the own cycle, and a run_recipe for every pair of stream and recipe among
+ * them. */
 static void make_slots(struct run_make *m)
 {
 	const struct frun_spec *s = m->spec;
@@ -90,24 +91,24 @@ static void make_slots(struct run_make *m)
 	for (uint32_t c = 0; c < f->own; c++) {
 		const struct frun_slot *slot =
 			&s->cycle[(s->first + (uint64_t)c * s->nqueues) % s->ncycle];
-		all[c] = pair[c] = (uint64_t)slot->stream << 16 | slot->plan;
+		all[c] = pair[c] = (uint64_t)slot->stream << 16 | slot->recipe;
 	}
 	qsort(all, f->own, sizeof(*all), by_number);
 	for (uint32_t c = 0; c < f->own; c++)
 		if (c == 0 || all[c] != all[n - 1])
 			all[n++] = all[c];
-	f->nplans = n;
-	f->plan = xcalloc(n, sizeof(*f->plan));
+	f->nrecipes = n;
+	f->recipe = xcalloc(n, sizeof(*f->recipe));
 	m->source = xcalloc(n, sizeof(*m->source));
 	for (unsigned i = 0; i < n; i++) {
-		f->plan[i].stream = (uint16_t)(all[i] >> 16);
-		m->source[i] = s->plan[all[i] & 0xffff];
+		f->recipe[i].stream = (uint16_t)(all[i] >> 16);
+		m->source[i] = s->recipe[all[i] & 0xffff];
 	}
 	f->slot = xcalloc(f->own, sizeof(*f->slot));
 	for (uint32_t c = 0; c < f->own; c++) {
 		uint64_t k = s->first + (uint64_t)c * s->nqueues;
 		unsigned st = (unsigned)(pair[c] >> 16);
-		f->slot[c].plan =
+		f->slot[c].recipe =
 			(uint32_t)((uint64_t *)bsearch(&pair[c], all, n, sizeof(*all), by_number) -
 				   all);
 		f->slot[c].ordinal =
@@ -128,30 +129,30 @@ static void make_starts(struct run_make *m)
 	uint64_t *pair = xcalloc(n, sizeof(*pair));
 
 	for (uint32_t k = 0; k < s->ncycle; k++)
-		pair[k] = (uint64_t)s->cycle[k].stream << 16 | s->cycle[k].plan;
+		pair[k] = (uint64_t)s->cycle[k].stream << 16 | s->cycle[k].recipe;
 	qsort(pair, n, sizeof(*pair), by_number);
-	f->slot0 = xcalloc(f->nstreams + 1u, sizeof(*f->slot0));
+	f->base0 = xcalloc(f->nstreams + 1u, sizeof(*f->base0));
 	for (unsigned st = 0; st < f->nstreams; st++) {
-		uint32_t begin = f->nslots, end = begin;
+		uint32_t begin = f->nbases, end = begin;
 		for (; i < n && pair[i] >> 16 == st; i++) {
-			const struct frame_plan *p = s->plan[pair[i] & 0xffff];
+			const struct frame_recipe *p = s->recipe[pair[i] & 0xffff];
 			if ((i > 0 && pair[i] == pair[i - 1]) || p->nvars == 0)
 				continue;
-			EXTEND(f->slot_id, end, p->nvars);
+			EXTEND(f->base_id, end, p->nvars);
 			for (unsigned v = 0; v < p->nvars; v++)
-				f->slot_id[end++] = p->var[v].id;
+				f->base_id[end++] = p->var[v].id;
 		}
 		if (end > begin)
-			qsort(f->slot_id + begin, end - begin, sizeof(*f->slot_id), by_number);
+			qsort(f->base_id + begin, end - begin, sizeof(*f->base_id), by_number);
 		for (uint32_t j = begin; j < end; j++)
-			if (j == begin || f->slot_id[j] != f->slot_id[f->nslots - 1])
-				f->slot_id[f->nslots++] = f->slot_id[j];
-		f->slot0[st + 1] = f->nslots;
+			if (j == begin || f->base_id[j] != f->base_id[f->nbases - 1])
+				f->base_id[f->nbases++] = f->base_id[j];
+		f->base0[st + 1] = f->nbases;
 	}
 	free(pair);
 }
 
-static void copy_vars(struct run_make *m, struct run_plan *p, const struct frame_plan *from)
+static void copy_vars(struct run_make *m, struct run_recipe *p, const struct frame_recipe *from)
 {
 	struct frun *f = &m->f;
 
@@ -161,12 +162,12 @@ static void copy_vars(struct run_make *m, struct run_plan *p, const struct frame
 		const struct frame_var *v = &from->var[i];
 		struct run_var *to = &f->var[m->nvars++];
 		*to = (struct run_var){.v = v->v, .bit = v->bit, .bits = v->bits, .id = v->id};
-		const uint64_t *ids = f->slot_id + f->slot0[p->stream];
-		to->slot = (uint32_t)((uint64_t *)bsearch(&v->id, ids,
-							  f->slot0[p->stream + 1] -
-								  f->slot0[p->stream],
+		const uint64_t *ids = f->base_id + f->base0[p->stream];
+		to->base = (uint32_t)((uint64_t *)bsearch(&v->id, ids,
+							  f->base0[p->stream + 1] -
+								  f->base0[p->stream],
 							  sizeof(*ids), by_number) -
-				      f->slot_id);
+				      f->base_id);
 		to->v.list = NULL;
 		if (v->v.kind != VARY_LIST)
 			continue;
@@ -183,7 +184,7 @@ static uint32_t mod_sum(vary_u v)
 }
 
 /* What sum c comes to without what varies, computed from the template. */
-static uint32_t sum_base(const struct frame_plan *p, unsigned c)
+static uint32_t sum_base(const struct frame_recipe *p, unsigned c)
 {
 	const uint8_t *field = p->bytes + p->sum[c].off;
 	uint64_t sum = 65535 - (field[0] << 8 | field[1]), pay = 0;
@@ -199,7 +200,7 @@ static uint32_t sum_base(const struct frame_plan *p, unsigned c)
 	return (uint32_t)(sum % 65535);
 }
 
-static void copy_sums(struct run_make *m, struct run_plan *p, const struct frame_plan *from)
+static void copy_sums(struct run_make *m, struct run_recipe *p, const struct frame_recipe *from)
 {
 	struct frun *f = &m->f;
 	size_t ncoef = (size_t)from->nsums * from->nvars;
@@ -240,13 +241,13 @@ static void link_lists(struct frun *f, uint32_t nvars)
 			f->var[i].v.list = f->list + f->var[i].list;
 }
 
-static int make_plans(struct run_make *m, struct err *e)
+static int make_recipes(struct run_make *m, struct err *e)
 {
 	struct frun *f = &m->f;
 
-	for (unsigned i = 0; i < f->nplans; i++) {
-		const struct frame_plan *from = m->source[i];
-		struct run_plan *p = &f->plan[i];
+	for (unsigned i = 0; i < f->nrecipes; i++) {
+		const struct frame_recipe *from = m->source[i];
+		struct run_recipe *p = &f->recipe[i];
 		if (from->nsums > RUN_MAX_SUMS)
 			return err_set(e, E2BIG, "a frame with %u checksums: %u are possible",
 				       from->nsums, RUN_MAX_SUMS);
@@ -275,10 +276,10 @@ static void make_sizes(struct run_make *m)
 	f->size_before = xcalloc(s->ncycle + 1u, sizeof(*f->size_before));
 	f->own_before = xcalloc(f->own + 1u, sizeof(*f->own_before));
 	for (unsigned k = 0; k < s->ncycle; k++)
-		f->size_before[k + 1] = f->size_before[k] + s->plan[s->cycle[k].plan]->len + 4;
-	f->len = f->plan[f->slot[0].plan].len;
+		f->size_before[k + 1] = f->size_before[k] + s->recipe[s->cycle[k].recipe]->len + 4;
+	f->len = f->recipe[f->slot[0].recipe].len;
 	for (uint32_t c = 0; c < f->own; c++) {
-		uint16_t len = f->plan[f->slot[c].plan].len;
+		uint16_t len = f->recipe[f->slot[c].recipe].len;
 		f->own_before[c + 1] = f->own_before[c] + len + 4;
 		if (len != f->len)
 			f->len = 0;
@@ -295,14 +296,14 @@ static void make_size_classes(struct frun *f)
 	for (uint32_t c = 0; c < f->own; c++) {
 		if (c % RUN_SIZES_STEP == 0)
 			memcpy(f->sizes + c / RUN_SIZES_STEP * CNT_NSIZES, sum, sizeof(sum));
-		sum[cnt_size_class(f->plan[f->slot[c].plan].len + 4u)]++;
+		sum[cnt_size_class(f->recipe[f->slot[c].recipe].len + 4u)]++;
 	}
 	memcpy(f->sizes + steps * CNT_NSIZES, sum, sizeof(sum));
 }
 
 /* True if the frame has a crc that covers its probe. No other checksum depends on what a probe
  * says. */
-static bool has_crc(const struct frame_plan *p)
+static bool has_crc(const struct frame_recipe *p)
 {
 	for (unsigned c = 0; c < p->nsums; c++)
 		if (p->sum[c].crc32c && p->sum[c].to > p->probe_off)
@@ -315,20 +316,21 @@ static void make_probes(struct run_make *m)
 	struct frun *f = &m->f;
 	bool any = false, all = true, one = true, row = true;
 
-	for (unsigned i = 0; i < f->nplans; i++) {
-		const struct frame_plan *from = m->source[i];
-		struct run_plan *p = &f->plan[i];
+	for (unsigned i = 0; i < f->nrecipes; i++) {
+		const struct frame_recipe *from = m->source[i];
+		struct run_recipe *p = &f->recipe[i];
 		p->resum = from->probe_off != 0 && has_crc(from);
 		any |= from->probe_off != 0;
 		all &= from->probe_every == 1 && !p->resum;
-		one &= from->probe_off == m->source[0]->probe_off && p->stream == f->plan[0].stream;
+		one &= from->probe_off == m->source[0]->probe_off &&
+		       p->stream == f->recipe[0].stream;
 	}
 	if (!any)
 		return;
 	f->probe = xcalloc(f->own, sizeof(*f->probe));
 	for (uint32_t c = 0; c < f->own; c++) {
-		const struct run_plan *p = &f->plan[f->slot[c].plan];
-		const struct frame_plan *from = m->source[f->slot[c].plan];
+		const struct run_recipe *p = &f->recipe[f->slot[c].recipe];
+		const struct frame_recipe *from = m->source[f->slot[c].recipe];
 		f->probe[c] = (struct frun_probe){.off = from->probe_off,
 						  .stream = (uint16_t)f->stream_id[p->stream],
 						  .every = from->probe_every};
@@ -354,15 +356,15 @@ static void run_new_describe(struct run_make *m)
 	struct frun *f = &m->f;
 	bool full = false, any = false, nic = false, random = false;
 
-	for (unsigned i = 0; i < f->nplans; i++) {
+	for (unsigned i = 0; i < f->nrecipes; i++) {
 		nic |= m->spec->offload && m->source[i]->offload;
-		any |= f->plan[i].nsums != 0 && f->plan[i].moves;
-		full |= f->plan[i].nsums != 0 && !f->plan[i].linear;
-		random |= f->plan[i].moves;
+		any |= f->recipe[i].nsums != 0 && f->recipe[i].moves;
+		full |= f->recipe[i].nsums != 0 && !f->recipe[i].linear;
+		random |= f->recipe[i].moves;
 	}
 	f->nic = nic;
 	f->full = full;
-	f->fixed = f->nplans == 1 && !random && !nic;
+	f->fixed = f->nrecipes == 1 && !random && !nic;
 	f->sums = nic ? "nic" : full ? "full" : any ? "incremental" : "none";
 }
 
@@ -384,7 +386,7 @@ static struct frun *run_new_pack(struct run_make *m)
 		PIECE(image, m->nimage),
 		PIECE(slot, f->own),
 		PIECE(line_off, f->nlines),
-		PIECE(plan, f->nplans),
+		PIECE(recipe, f->nrecipes),
 		PIECE(var, m->nvars),
 		PIECE(sum, m->nsums),
 		PIECE(coef, m->ncoef),
@@ -395,8 +397,8 @@ static struct frun *run_new_pack(struct run_make *m)
 		PIECE(by_id, f->nstreams),
 		PIECE(o0, f->nstreams),
 		PIECE(step, f->nstreams),
-		PIECE(slot0, f->nstreams + 1),
-		PIECE(slot_id, f->nslots),
+		PIECE(base0, f->nstreams + 1),
+		PIECE(base_id, f->nbases),
 		PIECE(place0, f->nstreams + 1),
 		PIECE(place, f->ncycle),
 		PIECE(size_before, f->ncycle + 1),
@@ -447,7 +449,7 @@ static unsigned run_new_shortest(const struct frun_spec *s)
 {
 	for (unsigned i = 1; i < s->ncycle; i++)
 		if (s->cycle[i].stream != s->cycle[0].stream ||
-		    s->cycle[i].plan != s->cycle[0].plan)
+		    s->cycle[i].recipe != s->cycle[0].recipe)
 			return s->ncycle;
 	return 1;
 }
@@ -475,7 +477,7 @@ struct frun *frun_new(const struct frun_spec *asked, struct err *e)
 	make_streams(m);
 	make_slots(m);
 	make_starts(m);
-	int rc = make_plans(m, e);
+	int rc = make_recipes(m, e);
 	if (rc == 0) {
 		make_sizes(m);
 		make_size_classes(&m->f);
@@ -485,12 +487,12 @@ struct frun *frun_new(const struct frun_spec *asked, struct err *e)
 		rc = run_make_engine(m, e);
 	}
 	m->f.state_size = sizeof(struct run_state) + m->f.engine_size +
-			  (m->f.nstreams + m->f.nslots) * sizeof(uint64_t);
+			  (m->f.nstreams + m->f.nbases) * sizeof(uint64_t);
 	m->f.state_size = (m->f.state_size + 63) / 64 * 64;
 	f = run_new_pack(m);
 	if (f == NULL)
 		(void)err_set(e, ENOMEM, "no memory for a program of %u streams and %u frames",
-			      spec->nstreams, m->f.nplans);
+			      spec->nstreams, m->f.nrecipes);
 	else
 		link_parts(f, m);
 	free(m->class_at);

@@ -7,7 +7,7 @@
 struct run_make {
 	const struct frun_spec *spec;
 	struct frun f; /* its arrays are allocations of their own until it is packed */
-	const struct frame_plan **source; /* [f.nplans] what each run_plan was made from */
+	const struct frame_recipe **source; /* [f.nrecipes] what each run_recipe was made from */
 	uint32_t *class_at; /* [f.nclasses] where the bytes of each class begin in f.image */
 	uint32_t nvars, nsums, ncoef, npay, nlist, nline, nimage; /* lengths of arrays of f */
 	bool written[(16384 + RUN_LINE) / RUN_LINE]; /* the lines that are written for each frame */
@@ -26,6 +26,3 @@ void run_block_give(struct run_block *b);
 /* run_engine.c: chooses the engine that writes the frames. -EINVAL with text: the spec names an
  * unknown variant. */
 int run_make_engine(struct run_make *m, struct err *e);
-/* The template of run_plan i without the checksums that a NIC fills in. At least 64 bytes of 0
- * follow its len bytes. The caller frees it. */
-uint8_t *run_template(const struct run_make *m, uint32_t i);

@@ -15,7 +15,7 @@ static uint64_t sum_words(const uint8_t *p, unsigned n)
 	return n != 0 ? sum + ((uint64_t)p[0] << 8) : sum;
 }
 
-uint16_t plan_rfc1071(const struct frame_sum *s, const uint8_t *frame)
+uint16_t recipe_rfc1071(const struct frame_sum *s, const uint8_t *frame)
 {
 	uint64_t sum = sum_words(frame + s->from, s->to - s->from);
 
@@ -28,7 +28,7 @@ uint16_t plan_rfc1071(const struct frame_sum *s, const uint8_t *frame)
 	return sum == 0 && s->zero_is_none ? 0xffff : (uint16_t)sum;
 }
 
-void plan_sum(const struct frame_sum *s, uint8_t *frame)
+void recipe_sum(const struct frame_sum *s, uint8_t *frame)
 {
 	uint8_t *field = frame + s->off;
 
@@ -40,7 +40,7 @@ void plan_sum(const struct frame_sum *s, uint8_t *frame)
 		return;
 	}
 	memset(field, 0, 2);
-	uint16_t v = plan_rfc1071(s, frame);
+	uint16_t v = recipe_rfc1071(s, frame);
 	field[0] = (uint8_t)(v >> 8);
 	field[1] = (uint8_t)v;
 }

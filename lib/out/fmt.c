@@ -153,6 +153,18 @@ static void fmt_grouped(int64_t v, struct sbuf *out)
 	}
 }
 
+void out_count(double v, int width, struct sbuf *out)
+{
+	struct sbuf cell = {0};
+
+	if (isfinite(v) && fabs(v) < 0x1p63)
+		fmt_grouped((int64_t)llround(v), &cell);
+	else
+		sbuf_addc(&cell, '-');
+	sbuf_addf(out, "%*s", width, cell.s);
+	sbuf_free(&cell);
+}
+
 void out_real(double v, struct sbuf *out)
 {
 	/* no power of ten where all digits are as short */

@@ -57,6 +57,9 @@ void out_si_digits(double v, int digits, struct sbuf *out);
 void out_ns_digits(double ns, int digits, struct sbuf *out);
 void out_share_digits(double share, int digits, struct sbuf *out);
 void out_real(double v, struct sbuf *out); /* as OF_REAL */
+/* Appends a number, rounded, as OF_COUNT, right-aligned in so many columns. What is not finite, and
+ * what is too large for 64 bits, gives "-". */
+void out_count(double v, int width, struct sbuf *out);
 void out_duration(uint64_t ns, struct sbuf *out);
 /* Appends one value as the text of a cell. A missing or null value gives "-". */
 void out_cell(const json_t *v, enum out_fmt fmt, struct sbuf *out);

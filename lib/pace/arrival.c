@@ -119,7 +119,8 @@ static double arrival_steps(const struct pace_shape *s, double x)
 	return j * s->span + (x - arrival_before(s, j)) / (s->r0 + j * s->dr);
 }
 
-uint64_t pace_shape_flat(const struct pace_shape *s, pace_pos x)
+/* Returns the cycles that x units take by the rate and its trend, without the arrivals. */
+static uint64_t pace_shape_flat(const struct pace_shape *s, pace_pos x)
 {
 	uint64_t n = (uint64_t)(x >> 64), f = (uint64_t)x;
 

@@ -86,8 +86,6 @@ struct pace_at {
 /* Returns the cycles from where the pattern began to the frame's deadline. number: the frame's
  * number in its group, from which random values are made. */
 uint64_t pace_shape_due(const struct pace_shape *s, const struct pace_at *at, uint64_t number);
-/* Returns the cycles that x units take by the rate and its trend, without the arrivals. */
-uint64_t pace_shape_flat(const struct pace_shape *s, pace_pos x);
 
 /* Returns random word n of a seed. These are the words of SplitMix64 in their order: mix64(seed +
  * (n + 1) * 0x9e3779b97f4a7c15). */

@@ -12,7 +12,7 @@ struct image {
 	uint8_t (*dflt)[VT_FIELD_BYTES]; /* by field */
 	struct hexbytes **bytes;         /* by field, NULL: none */
 	uint8_t *fixed;
-	uint8_t *part[PROTO_MAX_PARTS];
+	uint8_t *section[PROTO_MAX_SECTIONS];
 };
 
 static struct image *images;
@@ -40,17 +40,18 @@ static struct hexbytes *parse_bytes(const struct field *f)
 	return copy;
 }
 
-/* Writes the defaults of a header or of one of its parts. */
-static void image_draw(const struct proto *p, const struct part *part, uint8_t *out)
+/* Writes the defaults of a header or of one of its sections. */
+static void image_draw(const struct proto *p, const struct section *section, uint8_t *out)
 {
 	uint8_t v[VT_FIELD_BYTES];
 
-	memset(out, 0, part != NULL ? part->len : p->len);
-	if (part != NULL)
-		memcpy(out, part->head, part->head_len);
+	memset(out, 0, section != NULL ? section->len : p->len);
+	if (section != NULL)
+		memcpy(out, section->head, section->head_len);
 	for (const struct field *f = p->fields; f->name != NULL; f++) {
-		if (f->part != part || f->dflt == NULL || f->bits == 0 || f->when.field != NULL ||
-		    (part != NULL && f->bit + f->bits > part->len * 8))
+		if (f->section != section || f->dflt == NULL || f->bits == 0 ||
+		    f->when.field != NULL ||
+		    (section != NULL && f->bit + f->bits > section->len * 8))
 			continue;
 		parse_default(f, v);
 		proto_put(f, out, v);
@@ -72,10 +73,10 @@ static void image_fill(struct image *im, const struct proto *p)
 	}
 	im->fixed = xcalloc(1, p->len + 1u);
 	image_draw(p, NULL, im->fixed);
-	for (const struct part *part = p->parts;
-	     part != NULL && part->name != NULL && k < PROTO_MAX_PARTS; part++) {
-		im->part[k] = xcalloc(1, part->len + 1u);
-		image_draw(p, part, im->part[k++]);
+	for (const struct section *section = p->sections;
+	     section != NULL && section->name != NULL && k < PROTO_MAX_SECTIONS; section++) {
+		im->section[k] = xcalloc(1, section->len + 1u);
+		image_draw(p, section, im->section[k++]);
 	}
 	im->proto = p;
 }
@@ -119,14 +120,14 @@ const struct hexbytes *proto_default_bytes(const struct proto *p, const struct f
 	return im != NULL ? im->bytes[f - p->fields] : NULL;
 }
 
-void proto_image(const struct proto *p, const struct part *part, uint8_t *out)
+void proto_image(const struct proto *p, const struct section *section, uint8_t *out)
 {
 	const struct image *im = image_of(p);
 
 	if (im == NULL)
-		image_draw(p, part, out);
-	else if (part == NULL)
+		image_draw(p, section, out);
+	else if (section == NULL)
 		memcpy(out, im->fixed, p->len);
 	else
-		memcpy(out, im->part[part - p->parts], part->len);
+		memcpy(out, im->section[section - p->sections], section->len);
 }

@@ -11,10 +11,10 @@ enum field_kind {
 	FIELD_IP4,
 	FIELD_IP6,
 	FIELD_FLAGS,
-	/* As many bytes as are given, at the end of its part. bits is 0, max is the largest number
-	 * (0: HEXBYTES_MAX). Other fields of the part may lie in these bytes, behind the fixed
-	 * ones, as a view of them: they are there if the bytes reach so far, and setting one makes
-	 * the bytes reach it, with zeros before. */
+	/* As many bytes as are given, at the end of its section. bits is 0, max is the largest
+	 * number (0: HEXBYTES_MAX). Other fields of the section may lie in these bytes, behind the
+	 * fixed ones, as a view of them: they are there if the bytes reach so far, and setting one
+	 * makes the bytes reach it, with zeros before. */
 	FIELD_BYTES,
 };
 
@@ -32,9 +32,9 @@ enum field_role {
 	ROLE_VERSION, /* has its default in every valid header, else dissection stops */
 	ROLE_FRAG,    /* fragment offset: if it is not 0, what follows is no header */
 	ROLE_MORE,    /* lowest bit: more fragments follow, so later checksums cannot be judged */
-	ROLE_HAS,     /* has_value (0: 1) if a part or a set field in `of` is there, else default */
-	ROLE_COUNT,   /* units of len_unit bytes in FIELD_BYTES field `of`, plus len_from, >= 0 */
-	ROLE_HERE,    /* no bits; set to 1 it says that its part is there */
+	ROLE_HAS, /* has_value (0: 1) if a section or a set field in `of` is there, else default */
+	ROLE_COUNT, /* units of len_unit bytes in FIELD_BYTES field `of`, plus len_from, >= 0 */
+	ROLE_HERE,  /* no bits; set to 1 it says that its section is there */
 };
 
 struct span {
@@ -54,12 +54,12 @@ struct cond {
 		.in = { __VA_ARGS__ } \
 	}
 
-/* Bytes behind a header's fixed ones, which not every frame has. Parts follow each other in the
- * order of the table. A part is there if its condition `when` holds. If it is optional it also
+/* Bytes behind a header's fixed ones, which not every frame has. Sections follow each other in the
+ * order of the table. A section is there if its condition `when` holds. If it is optional it also
  * needs a reason: one of its fields is set, or `seen` holds for a value that the user gave or that
  * a ROLE_HAS field of the header fills in. When a frame is dissected, `seen` alone is the reason,
- * or, without `seen`, room for the part. */
-struct part {
+ * or, without `seen`, room for the section. */
+struct section {
 	const char *name;
 	uint16_t len;     /* without the bytes of a FIELD_BYTES field */
 	uint8_t head_len; /* constant bytes at its start, such as kind and length of an option */
@@ -76,9 +76,9 @@ struct field {
 	const char *help; /* with unit */
 	enum field_kind kind;
 	enum field_role role;
-	const struct part *part; /* where it lies; NULL: in the fixed bytes of the header */
-	/* Bit offset from the start of the header or part (bit 0 = most significant of byte 0), and
-	 * width. */
+	const struct section *section; /* where it lies; NULL: in the fixed bytes of the header */
+	/* Bit offset from the start of the header or section (bit 0 = most significant of byte 0),
+	 * and width. */
 	uint16_t bit, bits;
 	/* Text of the default. NULL: 0, or its role or the port (MACs, addresses) fills it. */
 	const char *dflt;
@@ -102,7 +102,7 @@ struct field {
 	const char *since;
 };
 #define PROTO_MAX_FIELDS 64
-#define PROTO_MAX_PARTS 12
+#define PROTO_MAX_SECTIONS 12
 
 /* A bind says that this header may follow the header `lower`, whose ROLE_NEXT field then holds
  * `value`. If lower has another field that tells what follows (udp.dst), `field` names it. The
@@ -128,8 +128,8 @@ struct proto {
 	const char *name, *help;
 	uint16_t len;               /* fixed bytes */
 	const struct field *fields; /* wire order, <= PROTO_MAX_FIELDS; ends with name == NULL */
-	const struct part *parts;   /* NULL: none; ends with name == NULL */
-	const struct bind *binds;   /* ends with lower == NULL */
+	const struct section *sections; /* NULL: none; ends with name == NULL */
+	const struct bind *binds;       /* ends with lower == NULL */
 	enum proto_options options;
 	/* The length of the header is a multiple of this, filled up with zero bytes, or with PadN
 	 * for OPTIONS_IP6; 0: any length. */
@@ -182,11 +182,11 @@ bool proto_of_has(const struct field *f, const char *name);
  * the table. Texts are parsed once per process. */
 void proto_default(const struct proto *p, const struct field *f, uint8_t v[VT_FIELD_BYTES]);
 const struct hexbytes *proto_default_bytes(const struct proto *p, const struct field *f);
-/* Writes the defaults of a header, p->len bytes, or of one of its parts, part->len bytes. Bytes of
- * FIELD_BYTES fields are not among them, and fields with a condition hold 0. */
-void proto_image(const struct proto *p, const struct part *part, uint8_t *out);
-/* Read and write a field. hdr is the first byte of the header, or of the part that the field is in.
- * v is VT_FIELD_BYTES, big-endian and right-aligned. */
+/* Writes the defaults of a header, p->len bytes, or of one of its sections, section->len bytes.
+ * Bytes of FIELD_BYTES fields are not among them, and fields with a condition hold 0. */
+void proto_image(const struct proto *p, const struct section *section, uint8_t *out);
+/* Read and write a field. hdr is the first byte of the header, or of the section that the field is
+ * in. v is VT_FIELD_BYTES, big-endian and right-aligned. */
 void proto_get(const struct field *f, const uint8_t *hdr, uint8_t v[VT_FIELD_BYTES]);
 void proto_put(const struct field *f, uint8_t *hdr, const uint8_t v[VT_FIELD_BYTES]);
 /* The same as a number, for fields of at most 64 bits. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
 
 enum { P_ICV };
 
-static const struct part parts[] = {
+static const struct section sections[] = {
 	[P_ICV] = { .name = "icv", .len = 0 },
 	{ 0 },
 };
@@ -24,15 +25,15 @@ static const struct field fields[] = {
 	{ .name = "seq", .help = "sequence number",
 	  .bit = 64, .bits = 32, .dflt = "1", .since = "0.1" },
 	{ .name = "icv", .help = "integrity check value as bytes, padded to 4",
-	  .kind = FIELD_BYTES, .part = &parts[P_ICV], .bit = 0, .dflt = "000000000000000000000000", .max = 1008, .since = "0.1" },
+	  .kind = FIELD_BYTES, .section = &sections[P_ICV], .bit = 0, .dflt = "000000000000000000000000", .max = 1008, .since = "0.1" },
 	{ 0 },
 };
 
 static const struct bind binds[] = {
-	BIND_IP_PROTO(51),
+	BIND_IP_PROTO(IP_AH),
 	{ 0 },
 };
 
 const struct proto proto_ah = {
-	.name = "ah", .help = "IPsec authentication header", .len = 12, .fields = fields, .parts = parts, .binds = binds, .pad = 4,
+	.name = "ah", .help = "IPsec authentication header", .len = 12, .fields = fields, .sections = sections, .binds = binds, .pad = 4,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -14,10 +15,10 @@ static const struct field fields[] = {
 };
 
 static const struct bind binds[] = {
-	BIND_IP_PROTO(50),
+	BIND_IP_PROTO(IP_ESP),
 	{ 0 },
 };
 
 const struct proto proto_esp = {
-	.name = "esp", .help = "IPsec ESP header", .len = 8, .fields = fields, .binds = binds,
+	.name = "esp", .help = "IPsec ESP header", .len = LEN_ESP, .fields = fields, .binds = binds,
 };

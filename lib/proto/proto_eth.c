@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -19,11 +20,11 @@ static const struct field fields[] = {
  * without control word (RFC 4448). */
 static const struct bind binds[] = {
 	{ .lower = "vxlan" },
-	{ .lower = "gre", .value = 0x6558 }, { .lower = "geneve", .value = 0x6558 },
+	{ .lower = "gre", .value = ETYPE_ETH }, { .lower = "geneve", .value = ETYPE_ETH },
 	{ .lower = "mpls", .value = 1, .field = "bos" },
 	{ 0 },
 };
 
 const struct proto proto_eth = {
-	.name = "eth", .help = "Ethernet II", .len = 14, .fields = fields, .binds = binds, .starts = true,
+	.name = "eth", .help = "Ethernet II", .len = LEN_ETH, .fields = fields, .binds = binds, .starts = true,
 };

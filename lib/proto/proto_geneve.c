@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
 
 enum { P_OPTIONS };
 
-static const struct part parts[] = {
+static const struct section sections[] = {
 	[P_OPTIONS] = { .name = "options", .len = 0, .optional = true },
 	{ 0 },
 };
@@ -30,16 +31,16 @@ static const struct field fields[] = {
 	{ .name = "res2", .help = "reserved",
 	  .bit = 56, .bits = 8, .since = "0.1" },
 	{ .name = "options", .help = "options as bytes, padded to 4",
-	  .kind = FIELD_BYTES, .part = &parts[P_OPTIONS], .bit = 0, .max = 252, .since = "0.1" },
+	  .kind = FIELD_BYTES, .section = &sections[P_OPTIONS], .bit = 0, .max = 252, .since = "0.1" },
 	{ 0 },
 };
 
 static const struct bind binds[] = {
-	{ .lower = "udp", .value = 6081, .field = "dst" },
+	{ .lower = "udp", .value = UDP_OF_GENEVE, .field = "dst" },
 	{ 0 },
 };
 
 const struct proto proto_geneve = {
-	.name = "geneve", .help = "Generic Network Virtualization Encapsulation", .len = 8, .fields = fields, .parts = parts,
+	.name = "geneve", .help = "Generic Network Virtualization Encapsulation", .len = LEN_GENEVE, .fields = fields, .sections = sections,
 	.binds = binds, .pad = 4,
 };

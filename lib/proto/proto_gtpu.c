@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
 
 enum { P_OPT, P_PDU };
 
-static const struct part parts[] = {
+static const struct section sections[] = {
 	[P_OPT] = { .name = "opt", .len = 4, .optional = true,
 		.seen = { COND("e", {1, 1}), COND("s", {1, 1}), COND("pn", {1, 1}) } },
 	[P_PDU] = { .name = "pdu", .len = 4, .optional = true, .head_len = 1, .head = {1},
@@ -35,31 +36,31 @@ static const struct field fields[] = {
 	{ .name = "teid", .word = "teid", .help = "tunnel endpoint identifier",
 	  .bit = 32, .bits = 32, .since = "0.1" },
 	{ .name = "seq", .help = "sequence number",
-	  .part = &parts[P_OPT], .bit = 0, .bits = 16, .since = "0.1" },
+	  .section = &sections[P_OPT], .bit = 0, .bits = 16, .since = "0.1" },
 	{ .name = "npdu", .help = "N-PDU number",
-	  .part = &parts[P_OPT], .bit = 16, .bits = 8, .since = "0.1" },
+	  .section = &sections[P_OPT], .bit = 16, .bits = 8, .since = "0.1" },
 	{ .name = "next", .help = "type of the next extension header; fills itself",
-	  .role = ROLE_HAS, .part = &parts[P_OPT], .bit = 24, .bits = 8, .of = "pdu", .has_value = 0x85, .hex = true, .since = "0.1" },
+	  .role = ROLE_HAS, .section = &sections[P_OPT], .bit = 24, .bits = 8, .of = "pdu", .has_value = 0x85, .hex = true, .since = "0.1" },
 	{ .name = "pdutype", .help = "PDU session container: 0 downlink, 1 uplink",
-	  .part = &parts[P_PDU], .bit = 8, .bits = 4, .since = "0.1" },
+	  .section = &sections[P_PDU], .bit = 8, .bits = 4, .since = "0.1" },
 	{ .name = "pdubits", .help = "PDU session container: QMP, SNP and spare bits",
-	  .part = &parts[P_PDU], .bit = 12, .bits = 4, .since = "0.1" },
+	  .section = &sections[P_PDU], .bit = 12, .bits = 4, .since = "0.1" },
 	{ .name = "ppp", .help = "PDU session container: paging policy presence",
-	  .part = &parts[P_PDU], .bit = 16, .bits = 1, .since = "0.1" },
+	  .section = &sections[P_PDU], .bit = 16, .bits = 1, .since = "0.1" },
 	{ .name = "rqi", .help = "PDU session container: reflective QoS indicator",
-	  .part = &parts[P_PDU], .bit = 17, .bits = 1, .since = "0.1" },
+	  .section = &sections[P_PDU], .bit = 17, .bits = 1, .since = "0.1" },
 	{ .name = "qfi", .help = "PDU session container: QoS flow identifier",
-	  .part = &parts[P_PDU], .bit = 18, .bits = 6, .since = "0.1" },
+	  .section = &sections[P_PDU], .bit = 18, .bits = 6, .since = "0.1" },
 	{ .name = "pdunext", .help = "type of the extension header behind the PDU session container",
-	  .part = &parts[P_PDU], .bit = 24, .bits = 8, .hex = true, .since = "0.1" },
+	  .section = &sections[P_PDU], .bit = 24, .bits = 8, .hex = true, .since = "0.1" },
 	{ 0 },
 };
 
 static const struct bind binds[] = {
-	{ .lower = "udp", .value = 2152, .field = "dst" },
+	{ .lower = "udp", .value = UDP_OF_GTPU, .field = "dst" },
 	{ 0 },
 };
 
 const struct proto proto_gtpu = {
-	.name = "gtpu", .help = "GTP-U tunnel", .len = 8, .fields = fields, .parts = parts, .binds = binds,
+	.name = "gtpu", .help = "GTP-U tunnel", .len = LEN_GTPU, .fields = fields, .sections = sections, .binds = binds,
 };

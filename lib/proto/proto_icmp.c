@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
 
 enum { P_STAMPS, P_MASK };
 
-static const struct part parts[] = {
+static const struct section sections[] = {
 	[P_STAMPS] = { .name = "stamps", .len = 12, .when = COND("type", {13, 14}) },
 	[P_MASK] = { .name = "mask", .len = 4, .when = COND("type", {17, 18}) },
 	{ 0 },
@@ -35,21 +36,21 @@ static const struct field fields[] = {
 	{ .name = "rest", .help = "rest of the header",
 	  .bit = 32, .bits = 32, .when = COND("type", {1, 2}, {4, 4}, {6, 7}, {9, 11}, {19, 255}), .hex = true, .since = "0.1" },
 	{ .name = "orig", .help = "originate timestamp, ms since midnight UTC",
-	  .part = &parts[P_STAMPS], .bit = 0, .bits = 32, .since = "0.1" },
+	  .section = &sections[P_STAMPS], .bit = 0, .bits = 32, .since = "0.1" },
 	{ .name = "recv", .help = "receive timestamp, ms since midnight UTC",
-	  .part = &parts[P_STAMPS], .bit = 32, .bits = 32, .since = "0.1" },
+	  .section = &sections[P_STAMPS], .bit = 32, .bits = 32, .since = "0.1" },
 	{ .name = "xmit", .help = "transmit timestamp, ms since midnight UTC",
-	  .part = &parts[P_STAMPS], .bit = 64, .bits = 32, .since = "0.1" },
+	  .section = &sections[P_STAMPS], .bit = 64, .bits = 32, .since = "0.1" },
 	{ .name = "mask", .help = "address mask",
-	  .kind = FIELD_IP4, .part = &parts[P_MASK], .bit = 0, .bits = 32, .since = "0.1" },
+	  .kind = FIELD_IP4, .section = &sections[P_MASK], .bit = 0, .bits = 32, .since = "0.1" },
 	{ 0 },
 };
 
 static const struct bind binds[] = {
-	{ .lower = "ipv4", .value = 1 }, { .lower = "ah", .value = 1 },
+	{ .lower = "ipv4", .value = IP_ICMP }, { .lower = "ah", .value = IP_ICMP },
 	{ 0 },
 };
 
 const struct proto proto_icmp = {
-	.name = "icmp", .help = "Internet Control Message Protocol", .len = 8, .fields = fields, .parts = parts, .binds = binds,
+	.name = "icmp", .help = "Internet Control Message Protocol", .len = LEN_ICMP, .fields = fields, .sections = sections, .binds = binds,
 };

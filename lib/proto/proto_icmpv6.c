@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
 
 enum { P_MLD, P_RA, P_TARGET, P_REDIRECT, P_SLLA, P_TLLA, P_PREFIX, P_LINKMTU, P_OPTIONS };
 
-static const struct part parts[] = {
+static const struct section sections[] = {
 	[P_MLD] = { .name = "mld", .len = 16, .when = COND("type", {130, 132}) },
 	[P_RA] = { .name = "ra", .len = 8, .when = COND("type", {134, 134}) },
 	[P_TARGET] = { .name = "target", .len = 16, .when = COND("type", {135, 137}) },
@@ -56,44 +57,45 @@ static const struct field fields[] = {
 	{ .name = "res", .help = "reserved",
 	  .bit = 32, .bits = 32, .when = COND("type", {0, 1}, {3, 3}, {5, 127}, {133, 133}, {135, 135}), .hex = true, .since = "0.1" },
 	{ .name = "maddr", .help = "multicast address (RFC 2710)",
-	  .kind = FIELD_IP6, .part = &parts[P_MLD], .bit = 0, .bits = 128, .since = "0.1" },
+	  .kind = FIELD_IP6, .section = &sections[P_MLD], .bit = 0, .bits = 128, .since = "0.1" },
 	{ .name = "reachable", .help = "reachable time, ms",
-	  .part = &parts[P_RA], .bit = 0, .bits = 32, .since = "0.1" },
+	  .section = &sections[P_RA], .bit = 0, .bits = 32, .since = "0.1" },
 	{ .name = "retrans", .help = "retransmission timer, ms",
-	  .part = &parts[P_RA], .bit = 32, .bits = 32, .since = "0.1" },
+	  .section = &sections[P_RA], .bit = 32, .bits = 32, .since = "0.1" },
 	{ .name = "target", .help = "target address",
-	  .kind = FIELD_IP6, .part = &parts[P_TARGET], .bit = 0, .bits = 128, .since = "0.1" },
+	  .kind = FIELD_IP6, .section = &sections[P_TARGET], .bit = 0, .bits = 128, .since = "0.1" },
 	{ .name = "dst", .help = "address that is redirected",
-	  .kind = FIELD_IP6, .part = &parts[P_REDIRECT], .bit = 0, .bits = 128, .since = "0.1" },
+	  .kind = FIELD_IP6, .section = &sections[P_REDIRECT], .bit = 0, .bits = 128, .since = "0.1" },
 	{ .name = "slla", .help = "source link-layer address option",
-	  .kind = FIELD_MAC, .part = &parts[P_SLLA], .bit = 16, .bits = 48, .since = "0.1" },
+	  .kind = FIELD_MAC, .section = &sections[P_SLLA], .bit = 16, .bits = 48, .since = "0.1" },
 	{ .name = "tlla", .help = "target link-layer address option",
-	  .kind = FIELD_MAC, .part = &parts[P_TLLA], .bit = 16, .bits = 48, .since = "0.1" },
+	  .kind = FIELD_MAC, .section = &sections[P_TLLA], .bit = 16, .bits = 48, .since = "0.1" },
 	{ .name = "prefixlen", .help = "prefix option: length, bits",
-	  .part = &parts[P_PREFIX], .bit = 16, .bits = 8, .dflt = "64", .since = "0.1" },
+	  .section = &sections[P_PREFIX], .bit = 16, .bits = 8, .dflt = "64", .since = "0.1" },
 	{ .name = "onlink", .help = "prefix option: L, on-link",
-	  .part = &parts[P_PREFIX], .bit = 24, .bits = 1, .dflt = "1", .since = "0.1" },
+	  .section = &sections[P_PREFIX], .bit = 24, .bits = 1, .dflt = "1", .since = "0.1" },
 	{ .name = "auto", .help = "prefix option: A, for autonomous addresses",
-	  .part = &parts[P_PREFIX], .bit = 25, .bits = 1, .dflt = "1", .since = "0.1" },
+	  .section = &sections[P_PREFIX], .bit = 25, .bits = 1, .dflt = "1", .since = "0.1" },
 	{ .name = "valid", .help = "prefix option: valid lifetime, seconds",
-	  .part = &parts[P_PREFIX], .bit = 32, .bits = 32, .dflt = "2592000", .since = "0.1" },
+	  .section = &sections[P_PREFIX], .bit = 32, .bits = 32, .dflt = "2592000", .since = "0.1" },
 	{ .name = "preferred", .help = "prefix option: preferred lifetime, seconds",
-	  .part = &parts[P_PREFIX], .bit = 64, .bits = 32, .dflt = "604800", .since = "0.1" },
+	  .section = &sections[P_PREFIX], .bit = 64, .bits = 32, .dflt = "604800", .since = "0.1" },
 	{ .name = "prefix", .help = "prefix option: the prefix",
-	  .kind = FIELD_IP6, .part = &parts[P_PREFIX], .bit = 128, .bits = 128, .since = "0.1" },
+	  .kind = FIELD_IP6, .section = &sections[P_PREFIX], .bit = 128, .bits = 128, .since = "0.1" },
 	{ .name = "linkmtu", .help = "MTU option: MTU of the link, bytes",
-	  .part = &parts[P_LINKMTU], .bit = 32, .bits = 32, .dflt = "1500", .since = "0.1" },
+	  .section = &sections[P_LINKMTU], .bit = 32, .bits = 32, .dflt = "1500", .since = "0.1" },
 	{ .name = "options", .help = "further neighbour discovery options as bytes, padded to 8",
-	  .kind = FIELD_BYTES, .part = &parts[P_OPTIONS], .bit = 0, .max = 1024, .since = "0.1" },
+	  .kind = FIELD_BYTES, .section = &sections[P_OPTIONS], .bit = 0, .max = 1024, .since = "0.1" },
 	{ 0 },
 };
 
 static const struct bind binds[] = {
-	BIND_IP6_NEXT(58),
+	BIND_IP6_NEXT(IP_ICMP6),
 	{ 0 },
 };
 
 const struct proto proto_icmpv6 = {
-	.name = "icmpv6", .help = "ICMPv6 with neighbour discovery", .len = 8, .fields = fields, .parts = parts, .binds = binds, .pseudo_proto = 58,
+	.name = "icmpv6", .help = "ICMPv6 with neighbour discovery", .len = LEN_ICMP, .fields = fields, .sections = sections, .binds = binds,
+	.pseudo_proto = IP_ICMP6,
 	.options = OPTIONS_ND, .pad = 8, .closed = true, .closed_when = COND("type", {130, 137}),
 };

@@ -6,7 +6,7 @@
 
 enum { P_QUERY3, P_RECORD };
 
-static const struct part parts[] = {
+static const struct section sections[] = {
 	[P_QUERY3] = { .name = "query3", .len = 4, .optional = true, .when = COND("type", {17, 17}) },
 	[P_RECORD] = { .name = "record", .len = 8, .when = COND("type", {34, 34}) },
 	{ 0 },
@@ -27,25 +27,25 @@ static const struct field fields[] = {
 	{ .name = "nrec", .help = "number of group records",
 	  .bit = 48, .bits = 16, .dflt = "1", .when = COND("type", {34, 34}), .since = "0.1" },
 	{ .name = "s", .help = "version 3 query: suppress router-side processing",
-	  .part = &parts[P_QUERY3], .bit = 4, .bits = 1, .since = "0.1" },
+	  .section = &sections[P_QUERY3], .bit = 4, .bits = 1, .since = "0.1" },
 	{ .name = "qrv", .help = "version 3 query: robustness of the querier",
-	  .part = &parts[P_QUERY3], .bit = 5, .bits = 3, .dflt = "2", .since = "0.1" },
+	  .section = &sections[P_QUERY3], .bit = 5, .bits = 3, .dflt = "2", .since = "0.1" },
 	{ .name = "qqic", .help = "version 3 query: interval of the querier, seconds",
-	  .part = &parts[P_QUERY3], .bit = 8, .bits = 8, .dflt = "125", .since = "0.1" },
+	  .section = &sections[P_QUERY3], .bit = 8, .bits = 8, .dflt = "125", .since = "0.1" },
 	{ .name = "nsrc", .help = "version 3 query: number of sources; fills itself",
-	  .role = ROLE_COUNT, .part = &parts[P_QUERY3], .bit = 16, .bits = 16, .len_unit = 4, .of = "srcs", .since = "0.1" },
+	  .role = ROLE_COUNT, .section = &sections[P_QUERY3], .bit = 16, .bits = 16, .len_unit = 4, .of = "srcs", .since = "0.1" },
 	{ .name = "srcs", .help = "version 3 query: source addresses as bytes, 4 each",
-	  .kind = FIELD_BYTES, .part = &parts[P_QUERY3], .bit = 32, .max = 1024, .since = "0.1" },
+	  .kind = FIELD_BYTES, .section = &sections[P_QUERY3], .bit = 32, .max = 1024, .since = "0.1" },
 	{ .name = "rtype", .help = "version 3 report: record type, 4 = change to exclude",
-	  .part = &parts[P_RECORD], .bit = 0, .bits = 8, .dflt = "4", .since = "0.1" },
+	  .section = &sections[P_RECORD], .bit = 0, .bits = 8, .dflt = "4", .since = "0.1" },
 	{ .name = "auxlen", .help = "version 3 report: auxiliary data, units of 4 bytes",
-	  .part = &parts[P_RECORD], .bit = 8, .bits = 8, .since = "0.1" },
+	  .section = &sections[P_RECORD], .bit = 8, .bits = 8, .since = "0.1" },
 	{ .name = "rnsrc", .help = "version 3 report: number of sources; fills itself",
-	  .role = ROLE_COUNT, .part = &parts[P_RECORD], .bit = 16, .bits = 16, .len_unit = 4, .of = "rsrcs", .since = "0.1" },
+	  .role = ROLE_COUNT, .section = &sections[P_RECORD], .bit = 16, .bits = 16, .len_unit = 4, .of = "rsrcs", .since = "0.1" },
 	{ .name = "maddr", .help = "version 3 report: group address",
-	  .kind = FIELD_IP4, .part = &parts[P_RECORD], .bit = 32, .bits = 32, .dflt = "239.0.0.1", .since = "0.1" },
+	  .kind = FIELD_IP4, .section = &sections[P_RECORD], .bit = 32, .bits = 32, .dflt = "239.0.0.1", .since = "0.1" },
 	{ .name = "rsrcs", .help = "version 3 report: source addresses as bytes, 4 each",
-	  .kind = FIELD_BYTES, .part = &parts[P_RECORD], .bit = 64, .max = 1024, .since = "0.1" },
+	  .kind = FIELD_BYTES, .section = &sections[P_RECORD], .bit = 64, .max = 1024, .since = "0.1" },
 	{ 0 },
 };
 
@@ -55,5 +55,6 @@ static const struct bind binds[] = {
 };
 
 const struct proto proto_igmp = {
-	.name = "igmp", .help = "Internet Group Management Protocol", .len = 8, .fields = fields, .parts = parts, .binds = binds, .closed = true,
+	.name = "igmp", .help = "Internet Group Management Protocol", .len = 8, .fields = fields, .sections = sections,
+	.binds = binds, .closed = true,
 };

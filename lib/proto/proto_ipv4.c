@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -9,7 +10,7 @@ static const char *const flag_names[] = { "mf", "df", "rb", NULL };
 
 enum { P_RALERT, P_OPTIONS };
 
-static const struct part parts[] = {
+static const struct section sections[] = {
 	[P_RALERT] = { .name = "ralert", .len = 4, .optional = true, .option = true, .head_len = 2, .head = {0x94, 4} },
 	[P_OPTIONS] = { .name = "options", .len = 0, .optional = true },
 	{ 0 },
@@ -41,18 +42,18 @@ static const struct field fields[] = {
 	{ .name = "dst", .word = "dst ip", .help = "destination address",
 	  .kind = FIELD_IP4, .bit = 128, .bits = 32, .since = "0.1" },
 	{ .name = "ralert", .help = "router alert option (RFC 2113)",
-	  .part = &parts[P_RALERT], .bit = 16, .bits = 16, .since = "0.1" },
+	  .section = &sections[P_RALERT], .bit = 16, .bits = 16, .since = "0.1" },
 	{ .name = "options", .help = "further options as bytes, padded to 4",
-	  .kind = FIELD_BYTES, .part = &parts[P_OPTIONS], .bit = 0, .max = 40, .since = "0.1" },
+	  .kind = FIELD_BYTES, .section = &sections[P_OPTIONS], .bit = 0, .max = 40, .since = "0.1" },
 	{ 0 },
 };
 
 /* Behind ipv4 it is IP in IP, RFC 2003; behind icmp what an error message quotes, RFC 792. */
 static const struct bind binds[] = {
-	BIND_ETHERTYPE(0x0800), { .lower = "gre", .value = 0x0800 }, { .lower = "geneve", .value = 0x0800 }, BIND_IP_PROTO(4),
-	{ .lower = "pppoe", .value = 0x0021 },
+	BIND_ETHERTYPE(ETYPE_IP4), { .lower = "gre", .value = ETYPE_IP4 }, { .lower = "geneve", .value = ETYPE_IP4 }, BIND_IP_PROTO(IP_IP4),
+	{ .lower = "pppoe", .value = PPP_OF_IP4 },
 	{ .lower = "mpls", .value = 1, .field = "bos", .peek = 0x40, .peek_mask = 0xf0 },
-	{ .lower = "gtpu", .value = 255, .field = "type", .peek = 0x40, .peek_mask = 0xf0 },
+	{ .lower = "gtpu", .value = GTPU_G_PDU, .field = "type", .peek = 0x40, .peek_mask = 0xf0 },
 	{ .lower = "icmp", .value = 3, .field = "type" }, { .lower = "icmp", .value = 4, .field = "type" },
 	{ .lower = "icmp", .value = 5, .field = "type" }, { .lower = "icmp", .value = 11, .field = "type" },
 	{ .lower = "icmp", .value = 12, .field = "type" },
@@ -60,6 +61,7 @@ static const struct bind binds[] = {
 };
 
 const struct proto proto_ipv4 = {
-	.name = "ipv4", .help = "Internet Protocol version 4", .len = 20, .fields = fields, .parts = parts, .binds = binds, .has_pseudo = true,
+	.name = "ipv4", .help = "Internet Protocol version 4", .len = LEN_IP4, .fields = fields, .sections = sections,
+	.binds = binds, .has_pseudo = true,
 	.options = OPTIONS_IP, .pad = 4,
 };

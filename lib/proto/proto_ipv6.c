@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -27,15 +28,15 @@ static const struct field fields[] = {
 
 /* Behind IP it is a tunnel, RFC 2473; behind icmpv6 what an error message quotes, RFC 4443 2.4. */
 static const struct bind binds[] = {
-	BIND_ETHERTYPE(0x86dd), { .lower = "gre", .value = 0x86dd }, { .lower = "geneve", .value = 0x86dd }, BIND_IP_PROTO(41),
-	{ .lower = "pppoe", .value = 0x0057 },
+	BIND_ETHERTYPE(ETYPE_IP6), { .lower = "gre", .value = ETYPE_IP6 }, { .lower = "geneve", .value = ETYPE_IP6 }, BIND_IP_PROTO(IP_IP6),
+	{ .lower = "pppoe", .value = PPP_OF_IP6 },
 	{ .lower = "mpls", .value = 1, .field = "bos", .peek = 0x60, .peek_mask = 0xf0 },
-	{ .lower = "gtpu", .value = 255, .field = "type", .peek = 0x60, .peek_mask = 0xf0 },
+	{ .lower = "gtpu", .value = GTPU_G_PDU, .field = "type", .peek = 0x60, .peek_mask = 0xf0 },
 	{ .lower = "icmpv6", .value = 1, .field = "type" }, { .lower = "icmpv6", .value = 2, .field = "type" },
 	{ .lower = "icmpv6", .value = 3, .field = "type" }, { .lower = "icmpv6", .value = 4, .field = "type" },
 	{ 0 },
 };
 
 const struct proto proto_ipv6 = {
-	.name = "ipv6", .help = "Internet Protocol version 6", .len = 40, .fields = fields, .binds = binds, .has_pseudo = true,
+	.name = "ipv6", .help = "Internet Protocol version 6", .len = LEN_IP6, .fields = fields, .binds = binds, .has_pseudo = true,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -22,7 +23,7 @@ static const struct field fields[] = {
 };
 
 static const struct bind binds[] = {
-	BIND_IP6_NEXT(44),
+	BIND_IP6_NEXT(IP_FRAG),
 	{ 0 },
 };
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
 
 enum { P_ADDRS };
 
-static const struct part parts[] = {
+static const struct section sections[] = {
 	[P_ADDRS] = { .name = "addrs", .len = 0 },
 	{ 0 },
 };
@@ -30,25 +31,25 @@ static const struct field fields[] = {
 	{ .name = "res", .help = "reserved",
 	  .bit = 32, .bits = 32, .when = COND("type", {0, 3}, {5, 255}), .hex = true, .since = "0.1" },
 	{ .name = "addrs", .help = "addresses as bytes, 16 each; for type 4 the last segment comes first",
-	  .kind = FIELD_BYTES, .part = &parts[P_ADDRS], .bit = 0, .dflt = "00000000000000000000000000000000",
+	  .kind = FIELD_BYTES, .section = &sections[P_ADDRS], .bit = 0, .dflt = "00000000000000000000000000000000",
 	  .max = 2032, .since = "0.1" },
 	/* The same bytes as single addresses, which can be set and can vary. */
 	{ .name = "addr1", .help = "first address",
-	  .kind = FIELD_IP6, .part = &parts[P_ADDRS], .bit = 0, .bits = 128, .since = "0.1" },
+	  .kind = FIELD_IP6, .section = &sections[P_ADDRS], .bit = 0, .bits = 128, .since = "0.1" },
 	{ .name = "addr2", .help = "second address",
-	  .kind = FIELD_IP6, .part = &parts[P_ADDRS], .bit = 128, .bits = 128, .since = "0.1" },
+	  .kind = FIELD_IP6, .section = &sections[P_ADDRS], .bit = 128, .bits = 128, .since = "0.1" },
 	{ .name = "addr3", .help = "third address",
-	  .kind = FIELD_IP6, .part = &parts[P_ADDRS], .bit = 256, .bits = 128, .since = "0.1" },
+	  .kind = FIELD_IP6, .section = &sections[P_ADDRS], .bit = 256, .bits = 128, .since = "0.1" },
 	{ .name = "addr4", .help = "fourth address",
-	  .kind = FIELD_IP6, .part = &parts[P_ADDRS], .bit = 384, .bits = 128, .since = "0.1" },
+	  .kind = FIELD_IP6, .section = &sections[P_ADDRS], .bit = 384, .bits = 128, .since = "0.1" },
 	{ 0 },
 };
 
 static const struct bind binds[] = {
-	BIND_IP6_NEXT(43),
+	BIND_IP6_NEXT(IP_ROUTE),
 	{ 0 },
 };
 
 const struct proto proto_ipv6rt = {
-	.name = "ipv6rt", .help = "IPv6 routing header", .len = 8, .fields = fields, .parts = parts, .binds = binds, .pad = 8,
+	.name = "ipv6rt", .help = "IPv6 routing header", .len = 8, .fields = fields, .sections = sections, .binds = binds, .pad = 8,
 };

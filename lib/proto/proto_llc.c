@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -17,11 +18,11 @@ static const struct field fields[] = {
 
 /* In place of an EtherType stands the length of what follows, IEEE 802.3 3.2.6. */
 static const struct bind binds[] = {
-	{ .lower = "eth", .value = 1500, .is_len = true }, { .lower = "vlan", .value = 1500, .is_len = true },
-	{ .lower = "qinq", .value = 1500, .is_len = true },
+	{ .lower = "eth", .value = ETYPE_MAX_LEN, .is_len = true }, { .lower = "vlan", .value = ETYPE_MAX_LEN, .is_len = true },
+	{ .lower = "qinq", .value = ETYPE_MAX_LEN, .is_len = true },
 	{ 0 },
 };
 
 const struct proto proto_llc = {
-	.name = "llc", .help = "IEEE 802.2 LLC", .len = 3, .fields = fields, .binds = binds,
+	.name = "llc", .help = "IEEE 802.2 LLC", .len = LEN_LLC, .fields = fields, .binds = binds,
 };

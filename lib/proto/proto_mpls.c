@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -20,13 +21,13 @@ static const struct field fields[] = {
 
 /* RFC 5332 (EtherType), RFC 4023 (IP, GRE), RFC 7510 (UDP), RFC 3032 4.3 (PPP). */
 static const struct bind binds[] = {
-	BIND_ETHERTYPE(0x8847), { .lower = "gre", .value = 0x8847 },
-	{ .lower = "ipv4", .value = 137 }, { .lower = "ipv6", .value = 137 },
-	{ .lower = "udp", .value = 6635, .field = "dst" }, { .lower = "pppoe", .value = 0x0281 },
+	BIND_ETHERTYPE(ETYPE_MPLS), { .lower = "gre", .value = ETYPE_MPLS },
+	{ .lower = "ipv4", .value = IP_MPLS }, { .lower = "ipv6", .value = IP_MPLS },
+	{ .lower = "udp", .value = UDP_OF_MPLS, .field = "dst" }, { .lower = "pppoe", .value = PPP_OF_MPLS },
 	{ .lower = "mpls", .value = 0, .field = "bos" },
 	{ 0 },
 };
 
 const struct proto proto_mpls = {
-	.name = "mpls", .help = "MPLS label stack entry", .len = 4, .fields = fields, .binds = binds,
+	.name = "mpls", .help = "MPLS label stack entry", .len = LEN_MPLS, .fields = fields, .binds = binds,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -22,10 +23,10 @@ static const struct field fields[] = {
 };
 
 static const struct bind binds[] = {
-	{ .lower = "eth", .value = 0x8864 }, { .lower = "vlan", .value = 0x8864 }, { .lower = "qinq", .value = 0x8864 },
+	{ .lower = "eth", .value = ETYPE_PPPOE }, { .lower = "vlan", .value = ETYPE_PPPOE }, { .lower = "qinq", .value = ETYPE_PPPOE },
 	{ 0 },
 };
 
 const struct proto proto_pppoe = {
-	.name = "pppoe", .help = "PPPoE session with PPP", .len = 8, .fields = fields, .binds = binds,
+	.name = "pppoe", .help = "PPPoE session with PPP", .len = LEN_PPPOE, .fields = fields, .binds = binds,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -18,10 +19,10 @@ static const struct field fields[] = {
 };
 
 static const struct bind binds[] = {
-	{ .lower = "eth", .value = 0x88a8 }, { .lower = "vlan", .value = 0x88a8 }, { .lower = "qinq", .value = 0x88a8 },
+	{ .lower = "eth", .value = ETYPE_QINQ }, { .lower = "vlan", .value = ETYPE_QINQ }, { .lower = "qinq", .value = ETYPE_QINQ },
 	{ 0 },
 };
 
 const struct proto proto_qinq = {
-	.name = "qinq", .help = "service VLAN tag (802.1ad)", .len = 4, .fields = fields, .binds = binds,
+	.name = "qinq", .help = "service VLAN tag (802.1ad)", .len = LEN_VLAN, .fields = fields, .binds = binds,
 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
 
 enum { P_DATA, P_INIT };
 
-static const struct part parts[] = {
+static const struct section sections[] = {
 	[P_DATA] = { .name = "data", .len = 12, .when = COND("type", {0, 0}) },
 	[P_INIT] = { .name = "init", .len = 16, .when = COND("type", {1, 2}) },
 	{ 0 },
@@ -29,31 +30,32 @@ static const struct field fields[] = {
 	{ .name = "len", .help = "chunk length in bytes to the end; fills itself",
 	  .role = ROLE_LEN, .bit = 112, .bits = 16, .len_from = 12, .since = "0.1" },
 	{ .name = "tsn", .help = "transmission sequence number",
-	  .part = &parts[P_DATA], .bit = 0, .bits = 32, .since = "0.1" },
+	  .section = &sections[P_DATA], .bit = 0, .bits = 32, .since = "0.1" },
 	{ .name = "sid", .help = "stream identifier",
-	  .part = &parts[P_DATA], .bit = 32, .bits = 16, .since = "0.1" },
+	  .section = &sections[P_DATA], .bit = 32, .bits = 16, .since = "0.1" },
 	{ .name = "ssn", .help = "stream sequence number",
-	  .part = &parts[P_DATA], .bit = 48, .bits = 16, .since = "0.1" },
+	  .section = &sections[P_DATA], .bit = 48, .bits = 16, .since = "0.1" },
 	{ .name = "ppid", .help = "payload protocol identifier",
-	  .part = &parts[P_DATA], .bit = 64, .bits = 32, .since = "0.1" },
+	  .section = &sections[P_DATA], .bit = 64, .bits = 32, .since = "0.1" },
 	{ .name = "itag", .help = "initiate tag",
-	  .part = &parts[P_INIT], .bit = 0, .bits = 32, .dflt = "1", .hex = true, .since = "0.1" },
+	  .section = &sections[P_INIT], .bit = 0, .bits = 32, .dflt = "1", .hex = true, .since = "0.1" },
 	{ .name = "arwnd", .help = "advertised receiver window, bytes",
-	  .part = &parts[P_INIT], .bit = 32, .bits = 32, .dflt = "65536", .since = "0.1" },
+	  .section = &sections[P_INIT], .bit = 32, .bits = 32, .dflt = "65536", .since = "0.1" },
 	{ .name = "os", .help = "number of outbound streams",
-	  .part = &parts[P_INIT], .bit = 64, .bits = 16, .dflt = "1", .since = "0.1" },
+	  .section = &sections[P_INIT], .bit = 64, .bits = 16, .dflt = "1", .since = "0.1" },
 	{ .name = "mis", .help = "most inbound streams",
-	  .part = &parts[P_INIT], .bit = 80, .bits = 16, .dflt = "1", .since = "0.1" },
+	  .section = &sections[P_INIT], .bit = 80, .bits = 16, .dflt = "1", .since = "0.1" },
 	{ .name = "itsn", .help = "initial transmission sequence number",
-	  .part = &parts[P_INIT], .bit = 96, .bits = 32, .since = "0.1" },
+	  .section = &sections[P_INIT], .bit = 96, .bits = 32, .since = "0.1" },
 	{ 0 },
 };
 
 static const struct bind binds[] = {
-	BIND_IP_PROTO(132),
+	BIND_IP_PROTO(IP_SCTP),
 	{ 0 },
 };
 
 const struct proto proto_sctp = {
-	.name = "sctp", .help = "Stream Control Transmission Protocol, one chunk", .len = 16, .fields = fields, .parts = parts, .binds = binds,
+	.name = "sctp", .help = "Stream Control Transmission Protocol, one chunk", .len = LEN_SCTP, .fields = fields, .sections = sections,
+	.binds = binds,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -14,10 +15,10 @@ static const struct field fields[] = {
 };
 
 static const struct bind binds[] = {
-	{ .lower = "llc", .value = 0xaa, .field = "dsap", .also = "ssap" },
+	{ .lower = "llc", .value = LLC_OF_SNAP, .field = "dsap", .also = "ssap" },
 	{ 0 },
 };
 
 const struct proto proto_snap = {
-	.name = "snap", .help = "SNAP behind LLC", .len = 5, .fields = fields, .binds = binds,
+	.name = "snap", .help = "SNAP behind LLC", .len = LEN_SNAP, .fields = fields, .binds = binds,
 };

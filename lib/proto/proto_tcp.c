@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -8,7 +9,7 @@ static const char *const flag_names[] = { "fin", "syn", "rst", "psh", "ack", "ur
 
 enum { P_MSS, P_SACKOK, P_TS, P_WSCALE, P_OPTIONS };
 
-static const struct part parts[] = {
+static const struct section sections[] = {
 	[P_MSS] = { .name = "mss", .len = 4, .optional = true, .option = true, .head_len = 2, .head = {2, 4} },
 	[P_SACKOK] = { .name = "sackok", .len = 2, .optional = true, .option = true, .head_len = 2, .head = {4, 2} },
 	[P_TS] = { .name = "ts", .len = 10, .optional = true, .option = true, .head_len = 2, .head = {8, 10} },
@@ -40,26 +41,27 @@ static const struct field fields[] = {
 	{ .name = "urgptr", .help = "urgent pointer",
 	  .bit = 144, .bits = 16, .dflt = "0", .since = "0.1" },
 	{ .name = "mss", .help = "maximum segment size option, bytes",
-	  .part = &parts[P_MSS], .bit = 16, .bits = 16, .dflt = "1460", .since = "0.1" },
+	  .section = &sections[P_MSS], .bit = 16, .bits = 16, .dflt = "1460", .since = "0.1" },
 	{ .name = "sackok", .help = "1: SACK permitted option",
-	  .role = ROLE_HERE, .part = &parts[P_SACKOK], .bit = 0, .since = "0.1" },
+	  .role = ROLE_HERE, .section = &sections[P_SACKOK], .bit = 0, .since = "0.1" },
 	{ .name = "tsval", .help = "timestamps option: value",
-	  .part = &parts[P_TS], .bit = 16, .bits = 32, .since = "0.1" },
+	  .section = &sections[P_TS], .bit = 16, .bits = 32, .since = "0.1" },
 	{ .name = "tsecr", .help = "timestamps option: echo reply",
-	  .part = &parts[P_TS], .bit = 48, .bits = 32, .since = "0.1" },
+	  .section = &sections[P_TS], .bit = 48, .bits = 32, .since = "0.1" },
 	{ .name = "wscale", .help = "window scale option: shift, bits",
-	  .part = &parts[P_WSCALE], .bit = 16, .bits = 8, .dflt = "7", .since = "0.1" },
+	  .section = &sections[P_WSCALE], .bit = 16, .bits = 8, .dflt = "7", .since = "0.1" },
 	{ .name = "options", .help = "further options as bytes, padded to 4",
-	  .kind = FIELD_BYTES, .part = &parts[P_OPTIONS], .bit = 0, .max = 40, .since = "0.1" },
+	  .kind = FIELD_BYTES, .section = &sections[P_OPTIONS], .bit = 0, .max = 40, .since = "0.1" },
 	{ 0 },
 };
 
 static const struct bind binds[] = {
-	BIND_IP_PROTO(6),
+	BIND_IP_PROTO(IP_TCP),
 	{ 0 },
 };
 
 const struct proto proto_tcp = {
-	.name = "tcp", .help = "Transmission Control Protocol", .len = 20, .fields = fields, .parts = parts, .binds = binds, .pseudo_proto = 6,
+	.name = "tcp", .help = "Transmission Control Protocol", .len = LEN_TCP, .fields = fields, .sections = sections, .binds = binds,
+	.pseudo_proto = IP_TCP,
 	.options = OPTIONS_IP, .pad = 4,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -18,10 +19,10 @@ static const struct field fields[] = {
 };
 
 static const struct bind binds[] = {
-	BIND_IP_PROTO(17),
+	BIND_IP_PROTO(IP_UDP),
 	{ 0 },
 };
 
 const struct proto proto_udp = {
-	.name = "udp", .help = "User Datagram Protocol", .len = 8, .fields = fields, .binds = binds, .pseudo_proto = 17,
+	.name = "udp", .help = "User Datagram Protocol", .len = LEN_UDP, .fields = fields, .binds = binds, .pseudo_proto = IP_UDP,
 };

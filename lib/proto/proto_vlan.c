@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -19,10 +20,10 @@ static const struct field fields[] = {
 };
 
 static const struct bind binds[] = {
-	{ .lower = "eth", .value = 0x8100 }, { .lower = "vlan", .value = 0x8100 }, { .lower = "qinq", .value = 0x8100 },
+	{ .lower = "eth", .value = ETYPE_VLAN }, { .lower = "vlan", .value = ETYPE_VLAN }, { .lower = "qinq", .value = ETYPE_VLAN },
 	{ 0 },
 };
 
 const struct proto proto_vlan = {
-	.name = "vlan", .help = "VLAN tag (802.1Q)", .len = 4, .fields = fields, .binds = binds,
+	.name = "vlan", .help = "VLAN tag (802.1Q)", .len = LEN_VLAN, .fields = fields, .binds = binds,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
+#include "proto_run.h"
 
 /* One field, one row. */
 /* clang-format off */
@@ -18,10 +19,10 @@ static const struct field fields[] = {
 };
 
 static const struct bind binds[] = {
-	{ .lower = "udp", .value = 4789, .field = "dst" },
+	{ .lower = "udp", .value = UDP_OF_VXLAN, .field = "dst" },
 	{ 0 },
 };
 
 const struct proto proto_vxlan = {
-	.name = "vxlan", .help = "Virtual eXtensible LAN", .len = 8, .fields = fields, .binds = binds,
+	.name = "vxlan", .help = "Virtual eXtensible LAN", .len = LEN_VXLAN, .fields = fields, .binds = binds,
 };

@@ -8,7 +8,7 @@ local ours, giveway, unwait = R.ours, R.giveway, R.unwait
 local sort, concat, find = table.sort, table.concat, string.find
 local string = string
 
--- The program looks at the stack in a hook of each call (hold.c). The hook is not called in
+-- The program looks at the stack in a hook of each call (script_hold.c). The hook is not called in
 -- finalizers, in compiled loops, and when a script has set a hook of its own, so functions of Lua's
 -- libraries that call other functions look at the stack here too. `fn` is a tail call, so messages
 -- name the right caller.
@@ -425,12 +425,14 @@ function io.close(file)
     return raw_close(file)
 end
 
--- Scripts for Pktgen use its tables and helpers without a require(), so the first use loads them.
-local lazy = {pktgen = true, dpdk = true, printf = true, prints = true, sleep = true}
+-- Scripts for Pktgen use its tables and helpers without a require(): the module that makes a name is
+-- loaded at the first use of it.
+local lazy = {pktgen = "Pktgen", dpdk = "Pktgen", printf = "Pktgen", prints = "Pktgen", sleep = "Pktgen"}
 setmetatable(_G, {__index = function(globals, name)
-    if lazy[name] then
+    local module = lazy[name]
+    if module then
         lazy = {}
-        require("Pktgen")
+        require(module)
         return rawget(globals, name)
     end
     return nil

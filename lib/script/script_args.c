@@ -60,26 +60,6 @@ static const char *spec_name(const struct arg_spec *a)
 					: "value";
 }
 
-static unsigned count_args(const struct verb *v)
-{
-	unsigned n = 0;
-
-	while (v->args != NULL && n < CMD_MAX_ARGS && v->args[n].kind != ARG_END)
-		n++;
-	return n;
-}
-
-static unsigned group_end_of(const struct given *g, unsigned i)
-{
-	bool word = g->a[i].kind == ARG_WORD;
-
-	for (i++; i < g->n; i++)
-		if (!(g->a[i].flags & ARG_AFTER) &&
-		    !(word && (g->a[i].flags & ARG_OPT) && g->a[i].kind != ARG_WORD))
-			break;
-	return i;
-}
-
 static bool args_begins(const char *word, const char *text)
 {
 	return text[0] != '\0' && strncmp(word, text, strlen(text)) == 0;
@@ -93,7 +73,8 @@ static bool fits_choice(const struct arg_spec *a, const char *text)
 	return false;
 }
 
-/* Says whether the value at idx may be this argument, by its type and how its text begins. */
+/* Says whether the value at idx may be this argument. Only its type and the beginning of its text
+ * are looked at. */
 static bool args_fits(const struct given *g, const struct arg_spec *a, int idx)
 {
 	lua_State *L = g->L;
@@ -120,7 +101,8 @@ static bool args_fits(const struct given *g, const struct arg_spec *a, int idx)
 	}
 }
 
-/* Assigns the values from k on to the arguments from i on, just as match.c does with words. */
+/* Assigns the values from k on to the arguments from i on, just as match.c does with words.
+ * grouped: argument i belongs to an optional group whose word was given. false: they do not fit. */
 static bool args_align(struct given *g, unsigned i, int k, bool grouped)
 {
 	if (i == g->n || k == g->count)
@@ -137,7 +119,7 @@ static bool args_align(struct given *g, unsigned i, int k, bool grouped)
 		if (args_align(g, i + 1, k + 1, opt && (a->kind == ARG_WORD || grouped)))
 			return true;
 	}
-	return needed ? false : args_align(g, group_end_of(g, i), k, false);
+	return needed ? false : args_align(g, verb_group_end(g->a, i), k, false);
 }
 
 bool props_value_text(lua_State *L, int idx, const struct vspec *v, struct sbuf *out, struct err *e)
@@ -227,11 +209,11 @@ static int put_one(struct given *g, const struct arg_spec *a, const struct vspec
 	if (rc == 0 && text.len + line->len > SCRIPT_LINE_MAX)
 		rc = err_set(e, EMSGSIZE, "a command has at most %d bytes", SCRIPT_LINE_MAX);
 	if (rc == 0 && a->kind == ARG_TARGETS)
-		g->has_targets = target_parse(sbuf_str(&text), &g->targets, NULL) == 0;
+		g->has_targets = cmd_target_parse(g->cmd, sbuf_str(&text), &g->targets, NULL) == 0;
 	if (rc == 0) {
 		if (line->len > 0)
 			sbuf_addc(line, ' ');
-		/* a setting's name may be several words */
+		/* The name of a setting may have several words, so it is not quoted. */
 		if (a->kind == ARG_SETTING)
 			sbuf_add(line, sbuf_str(&text));
 		else
@@ -244,8 +226,9 @@ static int put_one(struct given *g, const struct arg_spec *a, const struct vspec
 	return rc;
 }
 
-/* Returns the type of argument i if it is a value, or the value of a setting whose name is at
- * `setting` on the stack: a number is written with the units of its type. NULL: unknown. */
+/* Returns the type of argument i, because a number is written with the units of its type. The
+ * argument is a value, or it is the value of a setting whose name is at `setting` on the stack.
+ * NULL: the type is not known. */
 static const struct vspec *value_spec(struct given *g, unsigned i, int setting)
 {
 	const struct setting *row;
@@ -417,9 +400,9 @@ static int by_name(struct given *g, int table, struct sbuf *line, struct err *e)
 			continue;
 		}
 		bool given = g->word[i];
-		for (unsigned k = i + 1; k < group_end_of(g, i); k++)
+		for (unsigned k = i + 1; k < verb_group_end(g->a, i); k++)
 			given |= g->at[k] != 0;
-		/* a word that is not optional is written if anything after it is */
+		/* A word that is not optional is written if any argument after it is given. */
 		for (unsigned k = i + 1; k < g->n && !(a->flags & ARG_OPT); k++)
 			given |= g->at[k] != 0;
 		if (given)
@@ -446,7 +429,7 @@ int args_line(lua_State *L, struct cmd *cmd, const struct verb *v, int first, in
 			  .cmd = cmd,
 			  .verb = v,
 			  .a = v->args,
-			  .n = count_args(v),
+			  .n = verb_nargs(v),
 			  .first = first,
 			  .count = n};
 

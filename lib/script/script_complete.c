@@ -9,7 +9,7 @@ struct names {
 	struct cmd *cmd;
 	const char *head; /* the expression up to its last name: "wr.port[0].", head_len bytes */
 	size_t head_len;
-	const char *part; /* what is already there of that name */
+	const char *part; /* the part of that name that is typed already */
 	void (*offer)(void *arg, const char *word, const char *help);
 	void *arg;
 };
@@ -19,7 +19,7 @@ static bool in_chain(char c)
 	return isalnum((unsigned char)c) || strchr("_.:[]\"", c) != NULL;
 }
 
-/* Offers a name if it begins with what is there, with the texts before and after it. */
+/* Offers a name, with the texts before and after it, if it begins with what is typed already. */
 static void complete_give(struct names *k, const char *before, size_t len, const char *name,
 			  const char *after, const char *help)
 {
@@ -69,16 +69,32 @@ static void give_setting(struct names *k, const struct setting *s)
 	sbuf_free(&before);
 }
 
-static void give_settings(struct names *k, bool global, bool port, bool stream)
+/* What a setting has to belong to, to be offered: a scope of which `of` is true. */
+struct of_scopes {
+	bool program, port, bare;
+	const struct cmd_scope *scope; /* this one too; may be NULL */
+};
+
+static bool is_of(const struct cmd_scope *scope, const struct of_scopes *of)
+{
+	if (scope->level == LEVEL_PROGRAM)
+		return of->program;
+	if (scope->level == LEVEL_PORT)
+		return of->port;
+	return scope == of->scope || (scope->bare && of->bare);
+}
+
+static void give_settings(struct names *k, const struct of_scopes *of)
 {
 	for (unsigned i = 0; i < cmd_nsettings(k->cmd); i++) {
 		const struct setting *s = cmd_setting_at(k->cmd, i);
-		if (s->scope == SCOPE_GLOBAL ? global : s->scope == SCOPE_PORT ? port : stream)
+		if (is_of(s->scope, of))
 			give_setting(k, s);
 	}
 }
 
-/* Offers verbs. If first is not NULL, only the second words of verbs that begin with it. */
+/* Offers verbs. If first is not NULL, it offers the second words of those verbs whose first word is
+ * this one. */
 static void give_verbs(struct names *k, const char *first)
 {
 	for (unsigned i = 0; i < cmd_nverbs(k->cmd); i++) {
@@ -101,21 +117,67 @@ static bool head_is(const struct names *k, const char *text)
 	return k->head_len == strlen(text) && memcmp(k->head, text, k->head_len) == 0;
 }
 
-/* Offers what a port or a stream has, after "wr.port[0]." or "wr.port[0].stream[3].". */
+/* Says whether the head goes on behind an object of the scope: "wr.port[0].stream[3].". */
+static bool is_object(const char *head, const struct cmd_scope *scope)
+{
+	struct sbuf list = {0};
+
+	sbuf_addf(&list, "].%s[", scope->name);
+	bool is = scope->level == LEVEL_NUMBERED && strstr(head, list.s) != NULL;
+	sbuf_free(&list);
+	return is;
+}
+
+/* Offers what a port has for each scope whose objects have numbers: stream, streams. */
+static void give_lists(struct names *k)
+{
+	for (unsigned i = 0; i < cmd_nscopes(k->cmd); i++) {
+		const struct cmd_scope *scope = cmd_scope_at(k->cmd, i);
+		struct sbuf many = {0};
+		if (scope->level != LEVEL_NUMBERED)
+			continue;
+		sbuf_addf(&many, "%ss", scope->name);
+		give_name(k, scope->name, NULL);
+		give_name(k, many.s, NULL);
+		sbuf_free(&many);
+	}
+}
+
+static void give_names(struct names *k, const char *const *names)
+{
+	for (; *names != NULL; names++)
+		give_name(k, *names, NULL);
+}
+
+/* Offers what a port or an object of it has, after "wr.port[0]." or "wr.port[0].stream[3].". */
 static void give_place(struct names *k)
 {
-	static const char *const of_port[] = {"stream", "streams", "set",   "start", "stop",
-					      "wait",   "clear",   "reset", "add",   "number"};
-	static const char *const of_stream[] = {"set", "copy", "delete", "move", "id", "port"};
+	static const char *const of_port[] = {"set",   "start", "stop",   "wait", "clear",
+					      "reset", "add",   "number", NULL};
+	static const char *const of_stream[] = {"set", "copy", "delete", "move", NULL};
+	static const char *const of_object[] = {"id", "port", NULL};
+	const struct cmd_scope *scope = NULL;
 	struct sbuf head = {0};
 
 	sbuf_addn(&head, k->head, k->head_len);
-	bool stream = strstr(head.s, "].stream[") != NULL;
+	for (unsigned i = 0; i < cmd_nscopes(k->cmd) && scope == NULL; i++)
+		if (is_object(head.s, cmd_scope_at(k->cmd, i)))
+			scope = cmd_scope_at(k->cmd, i);
 	bool open = k->head[k->head_len - 1] == '"';
-	for (size_t i = 0; !open && i < (stream ? ARRAY_SIZE(of_stream) : ARRAY_SIZE(of_port)); i++)
-		give_name(k, stream ? of_stream[i] : of_port[i], NULL);
+	if (!open && scope == NULL) {
+		give_lists(k);
+		give_names(k, of_port);
+	} else if (!open) {
+		if (scope->bare)
+			give_names(k, of_stream);
+		else
+			give_name(k, "set", NULL);
+		give_names(k, of_object);
+	}
 	if (k->head[k->head_len - 1] != ':')
-		give_settings(k, false, !stream, true);
+		give_settings(k, &(struct of_scopes){.port = scope == NULL,
+						     .bare = scope == NULL,
+						     .scope = scope});
 	sbuf_free(&head);
 }
 
@@ -134,7 +196,7 @@ static void give_module(struct names *k)
 			give_name(k, key.s, v->help);
 		sbuf_free(&key);
 	}
-	give_settings(k, true, false, false);
+	give_settings(k, &(struct of_scopes){.program = true});
 }
 
 static void give_group(struct names *k)
@@ -177,7 +239,7 @@ void script_complete_line(struct cmd *cmd, const char *line, int cursor, int *st
 	else if (head_is(&k, "wr.verb."))
 		give_verbs(&k, NULL);
 	else if (head_is(&k, "wr.set."))
-		give_settings(&k, true, false, false);
+		give_settings(&k, &(struct of_scopes){.program = true});
 	else if (strncmp(chain, "wr.port[", 8) == 0 || strncmp(chain, "wr.port.all", 11) == 0)
 		give_place(&k);
 	else if (strncmp(chain, "wr.", 3) == 0 && memchr(chain + 3, '.', last - 4) == NULL)

@@ -6,11 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct dialect {
+	const char *op, *instead; /* "//", "math.floor(a / b)" */
+	unsigned line, col;       /* from 1, bytes */
+};
+
 struct lexer {
 	const char *text;
 	size_t len, at, bol; /* bol: where the line begins */
 	unsigned line;
-	bool value; /* what was read last ends a value, so an operator after it has two operands */
+	bool value; /* what was read last ends a value, so an operator that follows takes two */
 };
 
 static int dialect_peek(const struct lexer *l, size_t ahead)
@@ -43,7 +48,8 @@ static bool is_digit(int c)
 	return c >= '0' && c <= '9';
 }
 
-/* Returns the level of the long bracket that begins here, at '['; -1: it is none. */
+/* Returns the level of the long bracket that begins here, at '[': the number of '=' in it. -1: no
+ * long bracket begins here. */
 static int long_bracket(const struct lexer *l)
 {
 	size_t n = 1;
@@ -171,7 +177,9 @@ static void skip_mark(struct lexer *l)
 	dialect_step(l);
 }
 
-bool dialect_find(const char *text, size_t len, struct dialect *out)
+/* Finds the first such operator outside of strings and comments. The text may have any bytes.
+ * false: there is none. */
+static bool dialect_find(const char *text, size_t len, struct dialect *out)
 {
 	struct lexer l = {.text = text, .len = len, .line = 1};
 

@@ -6,14 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct dialect {
-	const char *op, *instead; /* "//", "math.floor(a / b)" */
-	unsigned line, col;       /* from 1, bytes */
-};
-/* Finds the first such operator outside of strings and comments. The text may have any bytes.
- * false: there is none. */
-bool dialect_find(const char *text, size_t len, struct dialect *out);
-
 /* To be called when a load has failed and its message is on top of the stack. If the message is
  * about such an operator, at or before the line that it names, one that explains the operator takes
  * its place. */

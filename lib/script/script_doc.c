@@ -3,6 +3,7 @@
  * list of the module's own functions. */
 #include "script_int.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char warning[] = "Made by `wirerate --dump-lua%s` from the program's tables.";
@@ -31,7 +32,7 @@ static void put_first(const char *help, struct sbuf *out)
 	sbuf_addn(out, help, strcspn(help, "\n"));
 }
 
-static void put_fields(struct cmd *cmd, enum cmd_scope scope, struct sbuf *out)
+static void put_fields(struct cmd *cmd, const struct cmd_scope *scope, struct sbuf *out)
 {
 	for (unsigned i = 0; i < cmd_nsettings(cmd); i++) {
 		const struct setting *s = cmd_setting_at(cmd, i);
@@ -44,6 +45,77 @@ static void put_fields(struct cmd *cmd, enum cmd_scope scope, struct sbuf *out)
 		if (s->unit != NULL)
 			sbuf_addf(out, " (%s)", s->unit);
 		sbuf_addc(out, '\n');
+	}
+}
+
+static void put_level_fields(struct cmd *cmd, enum scope_level level, struct sbuf *out)
+{
+	for (unsigned i = 0; i < cmd_nscopes(cmd); i++)
+		if (cmd_scope_at(cmd, i)->level == level)
+			put_fields(cmd, cmd_scope_at(cmd, i), out);
+}
+
+/* Appends the name of the class of a scope's objects: "Stream". */
+static void put_class_name(const struct cmd_scope *scope, struct sbuf *out)
+{
+	sbuf_addf(out, "%c%s", toupper((unsigned char)scope->name[0]), scope->name + 1);
+}
+
+/* Appends what every class has: the method set(). */
+static void put_class_set(const char *class, struct sbuf *out)
+{
+	sbuf_addf(
+		out,
+		"local %s = {}\n---@param settings table names and values: all of them are set, or none\nfunction "
+		"%s:set(settings) end\n",
+		class, class);
+}
+
+/* Appends the class of ports. A port has what its bare objects have, and lists of all objects. */
+static void put_port_class(struct cmd *cmd, struct sbuf *out)
+{
+	struct sbuf lists = {0}, functions = {0};
+
+	sbuf_add(out, "\n\n---@class wirerate.Port");
+	for (unsigned i = 0; i < cmd_nscopes(cmd); i++) {
+		const struct cmd_scope *scope = cmd_scope_at(cmd, i);
+		struct sbuf class = {0};
+		if (scope->level != LEVEL_NUMBERED)
+			continue;
+		put_class_name(scope, &class);
+		if (scope->bare)
+			sbuf_addf(out, ": wirerate.%s", class.s);
+		sbuf_addf(&lists, "---@field %s table<integer|\"all\", wirerate.%s>\n", scope->name,
+			  class.s);
+		sbuf_addf(&functions,
+			  "---@return fun(): integer, wirerate.%s\nfunction Port:%ss() end\n",
+			  class.s, scope->name);
+		sbuf_free(&class);
+	}
+	sbuf_addf(out, "\n%s---@field number integer\n", sbuf_str(&lists));
+	put_level_fields(cmd, LEVEL_PORT, out);
+	put_class_set("Port", out);
+	sbuf_addf(out, "%s\n", sbuf_str(&functions));
+	sbuf_free(&lists);
+	sbuf_free(&functions);
+}
+
+static void put_object_classes(struct cmd *cmd, struct sbuf *out)
+{
+	for (unsigned i = 0; i < cmd_nscopes(cmd); i++) {
+		const struct cmd_scope *scope = cmd_scope_at(cmd, i);
+		struct sbuf class = {0};
+		if (scope->level != LEVEL_NUMBERED)
+			continue;
+		put_class_name(scope, &class);
+		sbuf_addf(
+			out,
+			"---@class wirerate.%s\n---@field id integer\n---@field port wirerate.Port\n",
+			class.s);
+		put_fields(cmd, scope, out);
+		put_class_set(class.s, out);
+		sbuf_addc(out, '\n');
+		sbuf_free(&class);
 	}
 }
 
@@ -83,25 +155,12 @@ void script_annotations(struct cmd *cmd, struct sbuf *out)
 {
 	sbuf_add(out, "---@meta wirerate\n-- ");
 	sbuf_addf(out, warning, "");
+	put_port_class(cmd, out);
+	put_object_classes(cmd, out);
 	sbuf_add(
 		out,
-		"\n\n---@class wirerate.Port: wirerate.Stream\n---@field stream table<integer|\"all\", wirerate.Stream>\n---@field "
-		"number integer\n");
-	put_fields(cmd, SCOPE_PORT, out);
-	sbuf_add(
-		out,
-		"local Port = {}\n---@param settings table names and values: all of them are set, or none\nfunction "
-		"Port:set(settings) end\n"
-		"---@return fun(): integer, wirerate.Stream\nfunction Port:streams() end\n\n---@class wirerate.Stream\n---@field id "
-		"integer\n"
-		"---@field port wirerate.Port\n");
-	put_fields(cmd, SCOPE_STREAM, out);
-	sbuf_add(
-		out,
-		"local Stream = {}\n---@param settings table names and values: all of them are set, or none\nfunction "
-		"Stream:set(settings) end\n\n"
 		"---@class wirerate.Handle\nlocal Handle = {}\nfunction Handle:stop() end\n\n---@class wirerate\n");
-	put_fields(cmd, SCOPE_GLOBAL, out);
+	put_level_fields(cmd, LEVEL_PROGRAM, out);
 	for (unsigned i = 0; i < script_nfns; i++)
 		if (script_fns[i].args == NULL)
 			sbuf_addf(out, "---@field %s %s %s\n", script_fns[i].name,
@@ -135,11 +194,33 @@ static void put_cell(const char *text, struct sbuf *out)
 	}
 }
 
-static void put_table(struct cmd *cmd, enum cmd_scope scope, const char *title, const char *how,
-		      struct sbuf *out)
+/* Appends the heading of a scope's settings, and how they are written. */
+static void put_table_head(const struct cmd_scope *scope, struct sbuf *out)
 {
-	sbuf_addf(out, "\n## %s\n\n%s\n\n| name | value | default | meaning |\n|---|---|---|---|\n",
-		  title, how);
+	bool vowel = strchr("aeiou", scope->name[0]) != NULL;
+	struct sbuf at = {0};
+
+	if (scope->level == LEVEL_PROGRAM) {
+		sbuf_add(
+			out,
+			"\n## Settings of no port\n\n`wr.set.NAME`, `wr.NAME` where the module has nothing else of that name.\n");
+		return;
+	}
+	if (scope->level == LEVEL_NUMBERED)
+		sbuf_addf(&at, ".%s[%c]", scope->name, toupper((unsigned char)scope->name[0]));
+	sbuf_addf(out, "\n## Settings of %s %s\n\n`wr.port[N]%s.NAME`", vowel ? "an" : "a",
+		  scope->name, sbuf_str(&at));
+	if (scope->bare)
+		sbuf_addf(out, "; `wr.port[N].NAME` is that of %s 0, where the port has none",
+			  scope->name);
+	sbuf_add(out, ".\n");
+	sbuf_free(&at);
+}
+
+static void put_table(struct cmd *cmd, const struct cmd_scope *scope, struct sbuf *out)
+{
+	put_table_head(scope, out);
+	sbuf_add(out, "\n| name | value | default | meaning |\n|---|---|---|---|\n");
 	for (unsigned i = 0; i < cmd_nsettings(cmd); i++) {
 		const struct setting *s = cmd_setting_at(cmd, i);
 		struct sbuf allowed = {0};
@@ -208,11 +289,6 @@ void script_manual(struct cmd *cmd, struct sbuf *out)
 		sbuf_free(&key);
 		sbuf_free(&syntax);
 	}
-	put_table(cmd, SCOPE_GLOBAL, "Settings of no port",
-		  "`wr.set.NAME`, `wr.NAME` where the module has nothing else of that name.", out);
-	put_table(cmd, SCOPE_PORT, "Settings of a port", "`wr.port[N].NAME`.", out);
-	put_table(cmd, SCOPE_STREAM, "Settings of a stream",
-		  "`wr.port[N].stream[S].NAME`; `wr.port[N].NAME` is that of stream 0, where "
-		  "the port has none.",
-		  out);
+	for (unsigned i = 0; i < cmd_nscopes(cmd); i++)
+		put_table(cmd, cmd_scope_at(cmd, i), out);
 }

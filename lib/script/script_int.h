@@ -24,7 +24,7 @@ struct script_run {
 	struct sbuf note;      /* gets the remarks if hushed */
 	struct sbuf where;     /* the line of the script that ran the command */
 	bool prints, hushed;
-	bool ended; /* it ended at once, with rc and err, but the turn was over */
+	bool ended; /* the command ended at once, with rc and err, but the turn was over */
 	int rc;
 	struct err err;
 };
@@ -46,7 +46,7 @@ struct script_handler {
 	unsigned id;
 };
 
-/* Something that happened and of which the handlers do not know yet. */
+/* Something that has happened and that the handlers have not been told yet. */
 struct script_happened {
 	struct script_happened *next;
 	char *name, *text;
@@ -82,7 +82,7 @@ struct script {
 	struct script_opts opts;
 	char *lua_dir, *folder;       /* folder: of the file that runs; NULL: no file runs */
 	lua_State *L;                 /* NULL: it was closed, or never opened */
-	struct script_closer *closer; /* the thread that closes L (close.c); NULL: none */
+	struct script_closer *closer; /* the thread that closes L (script_close.c); NULL: none */
 	lua_Alloc alloc;              /* the allocator that the state came with, and its argument */
 	void *alloc_arg;
 	size_t used_bytes;
@@ -111,8 +111,8 @@ struct script {
 	int blocks[SCRIPT_SIZES];   /* number of blocks, by the power of two below their size */
 	unsigned largest;           /* the highest of these powers */
 	bool hooked, hasty;         /* hasty: the next instruction gives way */
-	uint64_t held_cpu_ns;       /* CPU time of this thread since when nothing else can run */
-	unsigned interval;          /* instructions between two looks at the clock */
+	uint64_t held_cpu_ns;       /* CPU time of this thread when the script went on last */
+	unsigned interval;          /* how many instructions run between two looks at the clock */
 	int worst_code, asked_code; /* asked_code -1: exit() was not called */
 	unsigned expected, failed, last_id;
 	double numbered; /* how many values were given a number in place of their address */
@@ -146,14 +146,13 @@ int script_misuse(lua_State *L, const char *fmt, ...) __attribute__((format(prin
 /* Returns any value as the text that print() shows, and leaves it on the stack. */
 const char *script_text(lua_State *L, int idx, size_t *len);
 
-/* at_end.c: commands that run at the end of a script */
+/* script_at_end.c: commands that run at the end of a script */
 void script_at_end_open(lua_State *L, int module);
 void script_run_at_end(struct script *); /* runs and forgets them */
 
-/* task.c */
+/* script_task.c */
 /* Makes a task of a function and its arguments, which are taken from the stack of s->L. */
 struct script_task *task_new(struct script *, int nargs);
-void task_free(struct script *, struct script_task *);
 void script_run_free(struct script_run *);
 /* Lets the task that runs wait, and yields to the program. The coroutine must be able to yield. */
 int task_wait(lua_State *L, enum waits w, uint64_t due_ns, struct script_run *run);
@@ -162,11 +161,11 @@ int task_turn(struct script *, struct err *e);
 void task_open(lua_State *L);
 void script_drop_all(struct script *); /* frees tasks, timers, handlers and events */
 
-/* hold.c: what keeps a chunk within its stack and its time */
+/* script_hold.c: what keeps a chunk within its stack and its time */
 void hold_open(struct script *);
 void hold_begin(struct script *); /* to be called when a chunk begins */
 void hold_end(struct script *);
-/* Gives the state the stack below the caller, up to some part of it. */
+/* Sets stack_floor: the script may use a part of the stack that is left below the caller. */
 void hold_floor(struct script *);
 void hold_turn(struct script *);   /* begins a turn: calls hold_floor(), and time counts from now */
 void hold_resume(struct script *); /* to be called before a coroutine goes on */
@@ -182,14 +181,14 @@ int hold_load(lua_State *L, const char *text, size_t len, const char *name);
 /* Raises an error if there is too little left of the stack. */
 void hold_stack(lua_State *L);
 
-/* pattern.c */
+/* script_pattern.c */
 /* Says whether a search by Lua's library would take so long that it would hold up the program: one
  * for a plain text, for the first place where a pattern fits, or for all of them. */
 enum pattern_use { PATTERN_PLAIN, PATTERN_FIRST, PATTERN_ALL };
 bool pattern_takes_long(const char *text, size_t len, const char *pattern, size_t plen,
 			enum pattern_use use);
 
-/* json.c: documents to tables and back */
+/* script_json.c: documents to tables and back */
 void json_open(lua_State *L); /* makes the metatables */
 void json_push(lua_State *L, const json_t *doc);
 /* json_push_taken() pushes a document and releases it, even if an error is raised; returns 1.
@@ -201,14 +200,14 @@ int json_push_taken(lua_State *L, json_t *doc);
 json_t *json_take(lua_State *L, int idx, bool *large, struct err *e);
 int json_module(lua_State *L); /* pushes the table of cjson's functions */
 
-/* props.c: settings as properties */
+/* script_props.c: settings as properties */
 void props_open(lua_State *L, struct script *s);
 /* If the value is a port or a stream (wr.port[0]), appends it as in a list of ports; else false. */
 bool props_target(lua_State *L, int idx, struct sbuf *out);
 int props_global_get(lua_State *L); /* __index and __newindex of the module */
 int props_global_set(lua_State *L);
 
-/* args.c */
+/* script_args.c */
 /* Appends a Lua value as the text of a value of this type (NULL: unknown). false with *e. */
 bool props_value_text(lua_State *L, int idx, const struct vspec *v, struct sbuf *out,
 		      struct err *e);
@@ -222,25 +221,21 @@ void args_key(const char *name, struct sbuf *out);
 /* Appends the name of a verb's function in the module: "stream_add". */
 void verb_key(const struct verb *v, struct sbuf *out);
 
-/* verbs.c */
+/* script_verbs.c */
 void verbs_open(lua_State *L, struct script *s, int module);
-/* Runs a command. Its output is printed, or (silent) only given as values, or (hushed) given as
- * values together with its remarks. Pushes true and the values, or raises, or yields. */
-enum verbs_mode { VERBS_PRINT, VERBS_SILENT, VERBS_HUSHED };
-int verbs_run(lua_State *L, const char *line, enum verbs_mode mode);
 /* Pushes what a finished run gives: true and the values, or false and the error. verbs_prepare()
  * must be called before. Returns the number of values, or -1 with an error to raise on the stack.
  * Frees the run. */
 void verbs_prepare(lua_State *L);
 int verbs_results(lua_State *L, struct script_run *r, int rc, const struct err *e);
 
-/* files.c: loadfile(), dofile() and require() */
+/* script_files.c: loadfile(), dofile() and require() */
 #define SCRIPT_FILE_MAX (16u << 20) /* bytes; no script has more */
 void files_open(lua_State *L);
 
-/* progress.c, ask.c, execute.c, time.c, module.c, sandbox.c. Each of these functions adds some
- * functions to the module, to the globals, or to the table R, which the prelude gets and which is
- * on the stack. */
+/* script_progress.c, script_ask.c, script_execute.c, script_time.c, script_module.c,
+ * script_sandbox.c. Each of these functions adds some functions to the module, to the globals, or
+ * to the table R, which the prelude gets and which is on the stack. */
 void progress_open(lua_State *L, int module);
 void ask_open(lua_State *L);
 void execute_open(lua_State *L);
@@ -249,8 +244,8 @@ void module_open(lua_State *L, struct script *s);
 void sandbox_names(lua_State *L); /* from now on no text shows an address of memory */
 void sandbox_open(lua_State *L, struct script *s);
 void sandbox_path(lua_State *L, struct script *s); /* sets where require() looks, by s->folder */
-/* names.c: what the module has beside settings and verbs. Completion, annotations and the manual
- * read it. */
+/* script_names.c: what the module has beside settings and verbs. Completion, annotations and the
+ * manual read it. */
 struct script_fn {
 	const char *name, *args, *help; /* args NULL: it is a value, and no function */
 	const char *returns;            /* its type for annotations */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Settings as properties: of the module for those that belong to no port, of port[N], and of
- * port[N].stream[S]. */
+ * objects of a port that have numbers, such as port[N].stream[S]. */
 #include "script_int.h"
 
 #include <errno.h>
@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The object in Lua that stands for a port or a stream. UINT32_MAX is all ports or streams. */
+/* What stands in Lua for a port or for an object of it that has a number, such as a stream. */
 struct place {
-	uint32_t port, stream;
-	bool has_stream, list; /* list: the streams of the port */
+	uint32_t port, id;             /* UINT32_MAX: all of them */
+	const struct cmd_scope *scope; /* of the object; NULL: this is a port */
+	bool list; /* this is wr.port[N].stream: all the port's objects of scope */
 };
 
 #define PLACE "wirerate.place"
@@ -49,10 +50,11 @@ static void number_text(uint32_t n, struct sbuf *out)
 static void place_text(const struct place *p, struct sbuf *out)
 {
 	number_text(p->port, out);
-	if (!p->has_stream)
+	if (p->scope == NULL || p->list)
 		return;
 	sbuf_addc(out, '/');
-	number_text(p->stream, out);
+	cmd_scope_word(p->scope, out);
+	number_text(p->id, out);
 }
 
 bool props_target(lua_State *L, int idx, struct sbuf *out)
@@ -69,11 +71,12 @@ static void place_target(const struct place *p, struct target *t)
 	*t = (struct target){.n = 1};
 	t->item[0].p0 = p->port == UINT32_MAX ? 0 : p->port;
 	t->item[0].p1 = p->port;
-	t->item[0].has_streams = p->has_stream;
-	if (p->has_stream) {
-		t->item[0].s0 = p->stream == UINT32_MAX ? 0 : p->stream;
-		t->item[0].s1 = p->stream;
-	}
+	if (p->scope == NULL)
+		return;
+	t->kind = p->scope->bare ? NULL : p->scope->name;
+	t->item[0].has_streams = true;
+	t->item[0].s0 = p->id == UINT32_MAX ? 0 : p->id;
+	t->item[0].s1 = p->id;
 }
 
 /* Raises an error at the line of the script that is running. line is the command that a person
@@ -90,16 +93,32 @@ static int props_refuse(lua_State *L, const struct err *e, int code, struct sbuf
 	return lua_error(L);
 }
 
-/* Finds a row by its name. The table is large, so rows that were found are remembered: apart for
- * ports, for streams and for neither, because a name may mean another row there. */
+/* Pushes the table of the rows that were found by their names at places of this sort. They are kept
+ * apart by sort, because the same name may mean different rows. */
+static void push_found(lua_State *L, const struct place *p)
+{
+	static const char of_module, of_port;
+	const void *sort = p == NULL ? &of_module : p->scope == NULL ? &of_port : (void *)p->scope;
+
+	lua_pushlightuserdata(L, (void *)sort);
+	lua_rawget(L, LUA_REGISTRYINDEX);
+	if (lua_type(L, -1) == LUA_TTABLE)
+		return;
+	lua_pop(L, 1);
+	lua_newtable(L);
+	lua_pushlightuserdata(L, (void *)sort);
+	lua_pushvalue(L, -2);
+	lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
+/* Finds a row by its name. The table is large, so rows that were found are remembered. */
 static const struct setting *props_find(lua_State *L, const struct place *p, const char *name,
 					struct err *e)
 {
-	static const char *const caches[] = {"wirerate.rows", "wirerate.rows/", "wirerate.rows0"};
 	struct script *s = script_of(L);
 	struct target t;
 
-	lua_getfield(L, LUA_REGISTRYINDEX, caches[p == NULL ? 2 : p->has_stream]);
+	push_found(L, p);
 	lua_getfield(L, -1, name);
 	const struct setting *row = lua_touserdata(L, -1);
 	lua_pop(L, 1);
@@ -135,10 +154,16 @@ static void push_value(void *arg, const struct setting *row, const void *val)
 	}
 }
 
-/* Checks that a place is one port or one stream, and not all: 0 or -EINVAL with *e. */
+/* The number of the object that a place is; 0: it has none, or it is all of them. */
+static unsigned place_id(const struct place *p)
+{
+	return p->scope != NULL && p->id != UINT32_MAX ? p->id : 0;
+}
+
+/* Checks that a place is one port or one object, and not all: 0 or -EINVAL with *e. */
 static int props_single(const struct place *p, struct err *e)
 {
-	if (p == NULL || (p->port != UINT32_MAX && (!p->has_stream || p->stream != UINT32_MAX)))
+	if (p == NULL || (p->port != UINT32_MAX && (p->scope == NULL || p->id != UINT32_MAX)))
 		return 0;
 	return err_set(e, EINVAL, "which one? Values of all of them are read one by one");
 }
@@ -152,8 +177,7 @@ static int props_get(lua_State *L, const struct place *p, const char *name)
 
 	if (rc == 0)
 		rc = cmd_setting_value(s->host.cmd, row, p != NULL ? p->port : 0,
-				       p != NULL && p->has_stream ? p->stream : 0, push_value, L,
-				       &e);
+				       p != NULL ? place_id(p) : 0, push_value, L, &e);
 	if (rc == 0)
 		return 1;
 	e.col = -1;
@@ -175,13 +199,12 @@ static const struct vspec *spec_at(struct script *s, const struct place *p,
 
 	if (row->resolve != NULL && p != NULL)
 		cmd_setting_value(s->host.cmd, row, p->port == UINT32_MAX ? 0 : p->port,
-				  p->has_stream && p->stream != UINT32_MAX ? p->stream : 0, type_of,
-				  &v, NULL);
+				  place_id(p), type_of, &v, NULL);
 	return v;
 }
 
-/* Removes what a setting has noted, from byte `from` on, if it is the same as the last time: in a
- * loop the same warning would come again and again. */
+/* Removes what a setting has noted, from byte `from` on, if it is the same text as the last time.
+ * Otherwise a loop would give the same warning again and again. */
 static void say_once(struct script *s, size_t from)
 {
 	const char *said = sbuf_str(s->note) + from;
@@ -314,8 +337,7 @@ static void many_add(lua_State *L, struct many *m, struct cmd *cmd, const struct
 static char *old_text(struct script *s, const struct place *p, const struct setting *row)
 {
 	struct sbuf text = {0};
-	bool differs =
-		cmd_setting_text(s->host.cmd, row, p->port, p->has_stream ? p->stream : 0, &text);
+	bool differs = cmd_setting_text(s->host.cmd, row, p->port, place_id(p), &text);
 	char *old =
 		xstrdup(row->resolve == NULL && row->store != NULL && !differs ? "default"
 									       : sbuf_str(&text));
@@ -333,8 +355,8 @@ static void props_undo(struct script *s, const struct place *p, struct many *m, 
 		cmd_set(s->host.cmd, &t, m->u[done].row, m->u[done].old, NULL, NULL);
 }
 
-/* place:set{...}, with the table at 2 on the stack. All rows are found first and written then; if
- * one is refused, those before it get their old values back. */
+/* place:set{...}, with the table at 2 on the stack. First all rows are found, and then they are
+ * written. If one is refused, those that were written before it get their old values back. */
 static int set_many(lua_State *L)
 {
 	struct place *p = place_at(L, 1);
@@ -392,19 +414,19 @@ static int push_verb(lua_State *L, const char *name)
 	return 1;
 }
 
-/* The iterator of props_streams(): gives id and stream in ascending order. Its state is the port
- * and the
- * last id. */
-static int next_stream(lua_State *L)
+/* The iterator that streams() returns, and the like of other scopes. It gives the ids of a port's
+ * objects in ascending order, each with its object. Its state is the list of them and the last
+ * id. */
+static int next_object(lua_State *L)
 {
 	struct script *s = script_of(L);
 	struct place *p = place_at(L, 1);
 	lua_Number last = luaL_optnumber(L, 2, -1);
 	struct err e;
 
-	luaL_argcheck(L, p != NULL, 1, "a port is wanted");
+	luaL_argcheck(L, p != NULL && p->list, 1, "a port is wanted");
 	for (uint32_t id = (uint32_t)(last + 1); id <= TARGET_MAX_STREAM; id++) {
-		struct place one = {.port = p->port, .stream = id, .has_stream = true};
+		struct place one = {.port = p->port, .id = id, .scope = p->scope};
 		struct target t;
 		place_target(&one, &t);
 		if (cmd_target_check(s->host.cmd, &t, &e) != 0) {
@@ -420,14 +442,18 @@ static int next_stream(lua_State *L)
 	return 0;
 }
 
-static int props_streams(lua_State *L)
+/* port[N]:streams(), and the like of other scopes: the scope is the upvalue. */
+static int props_objects(lua_State *L)
 {
+	const struct cmd_scope *scope = lua_touserdata(L, lua_upvalueindex(1));
 	struct place *p = place_at(L, 1);
 
-	luaL_argcheck(L, p != NULL && p->port != UINT32_MAX, 1,
-		      "one port is wanted: wr.port[0]:streams()");
-	lua_pushcfunction(L, next_stream);
-	place_new(L, &(struct place){.port = p->port});
+	if (p == NULL || p->port == UINT32_MAX)
+		return luaL_argerror(L, 1,
+				     lua_pushfstring(L, "one port is wanted: wr.port[0]:%ss()",
+						     scope->name));
+	lua_pushcfunction(L, next_object);
+	place_new(L, &(struct place){.port = p->port, .scope = scope, .list = true});
 	lua_pushinteger(L, -1);
 	return 3;
 }
@@ -475,10 +501,10 @@ static int ports_index(lua_State *L)
 
 static int list_index(lua_State *L, const struct place *p)
 {
-	struct place one = {.port = p->port, .has_stream = true};
+	struct place one = {.port = p->port, .scope = p->scope};
 
-	if (!index_at(L, 2, TARGET_MAX_STREAM, &one.stream))
-		return luaL_error(L, "streams are numbers from 0 on, or \"all\"");
+	if (!index_at(L, 2, TARGET_MAX_STREAM, &one.id))
+		return luaL_error(L, "%ss are numbers from 0 on, or \"all\"", p->scope->name);
 	return checked_place(L, &one);
 }
 
@@ -492,6 +518,31 @@ static const struct {
 	{"copy", "stream_copy", true}, {"delete", "stream_delete", true},
 	{"move", "stream_move", true},
 };
+
+/* Pushes what a port has for each scope whose objects have numbers: the list `stream` and the
+ * function streams(). false: the key is neither of any scope. */
+static bool objects_index(lua_State *L, const struct place *p, const char *key)
+{
+	struct cmd *cmd = script_of(L)->host.cmd;
+
+	for (unsigned i = 0; i < cmd_nscopes(cmd); i++) {
+		const struct cmd_scope *scope = cmd_scope_at(cmd, i);
+		size_t len = strlen(scope->name);
+		if (scope->level != LEVEL_NUMBERED || strncmp(key, scope->name, len) != 0)
+			continue;
+		if (key[len] == '\0') {
+			place_new(L,
+				  &(struct place){.port = p->port, .scope = scope, .list = true});
+			return true;
+		}
+		if (strcmp(key + len, "s") == 0) {
+			lua_pushlightuserdata(L, (void *)scope);
+			lua_pushcclosure(L, props_objects, 1);
+			return true;
+		}
+	}
+	return false;
+}
 
 static int place_index(lua_State *L)
 {
@@ -507,25 +558,20 @@ static int place_index(lua_State *L)
 		lua_pushcfunction(L, set_many);
 		return 1;
 	}
-	if (!p->has_stream && strcmp(key, "stream") == 0) {
-		place_new(L, &(struct place){.port = p->port, .list = true});
+	if (p->scope == NULL && objects_index(L, p, key))
+		return 1;
+	if (strcmp(key, p->scope != NULL ? "id" : "number") == 0) {
+		lua_pushinteger(L, (lua_Integer)(p->scope != NULL ? p->id : p->port));
 		return 1;
 	}
-	if (!p->has_stream && strcmp(key, "streams") == 0) {
-		lua_pushcfunction(L, props_streams);
-		return 1;
-	}
-	if (strcmp(key, p->has_stream ? "id" : "number") == 0) {
-		lua_pushinteger(L, (lua_Integer)(p->has_stream ? p->stream : p->port));
-		return 1;
-	}
-	if (p->has_stream && strcmp(key, "port") == 0) {
+	if (p->scope != NULL && strcmp(key, "port") == 0) {
 		place_new(L, &(struct place){.port = p->port});
 		return 1;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
-		if (methods[i].of_stream == p->has_stream && strcmp(methods[i].name, key) == 0)
-			return push_verb(L, methods[i].verb);
+		if (methods[i].of_stream ? p->scope != NULL && p->scope->bare : p->scope == NULL)
+			if (strcmp(methods[i].name, key) == 0)
+				return push_verb(L, methods[i].verb);
 	return props_get(L, p, key);
 }
 
@@ -543,9 +589,8 @@ static int place_eq(lua_State *L)
 {
 	const struct place *a = place_at(L, 1), *b = place_at(L, 2);
 
-	lua_pushboolean(L, a != NULL && b != NULL && a->port == b->port &&
-				   a->has_stream == b->has_stream && a->list == b->list &&
-				   (!a->has_stream || a->stream == b->stream));
+	lua_pushboolean(L, a != NULL && b != NULL && a->port == b->port && a->scope == b->scope &&
+				   a->list == b->list && a->id == b->id);
 	return 1;
 }
 
@@ -588,12 +633,6 @@ void props_open(lua_State *L, struct script *s)
 	luaL_newmetatable(L, "wirerate.many");
 	props_put(L, "__gc", many_gc);
 	lua_pop(L, 1);
-	lua_newtable(L);
-	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.rows");
-	lua_newtable(L);
-	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.rows/");
-	lua_newtable(L);
-	lua_setfield(L, LUA_REGISTRYINDEX, "wirerate.rows0");
 	lua_newtable(L); /* port */
 	lua_newtable(L);
 	props_put(L, "__index", ports_index);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tasks of a script: coroutines for the chunk, and for each call of a timer's or a handler's
- * function. In each turn all that can go on do, one after the other. */
+ * function. In each turn of the loop all tasks that can go on do so, one after the other. */
 #include "script_int.h"
 
 #include <errno.h>
@@ -42,7 +42,8 @@ static void run_drop(struct script_run *r)
 	script_run_free(r);
 }
 
-void task_free(struct script *s, struct script_task *t)
+/* Takes a task out of the list and frees it with its run. */
+static void task_free(struct script *s, struct script_task *t)
 {
 	for (struct script_task **p = &s->tasks; *p != NULL; p = &(*p)->next)
 		if (*p == t) {
@@ -66,7 +67,7 @@ static void happened_free(struct script_happened *h)
 	free(h);
 }
 
-/* Frees the timers and handlers that were stopped, or all of them. */
+/* Frees the timers and handlers that were stopped or, if all is set, every one. */
 static void task_sweep(struct script *s, bool all)
 {
 	for (struct script_timer **p = &s->timers; *p != NULL;) {
@@ -116,7 +117,8 @@ int task_wait(lua_State *L, enum waits w, uint64_t due_ns, struct script_run *ru
 	return lua_yield(L, 0);
 }
 
-/* ours(co) says whether the coroutine has yielded to the program, and not to the script. */
+/* ours(co) says whether the coroutine has yielded to the program, and not to the script. This is
+ * asked once for each such yield, which is forgotten then. */
 static int raw_ours(lua_State *L)
 {
 	struct script *s = script_of(L);
@@ -237,7 +239,7 @@ static int task_failed(struct script *s, struct script_task *t, struct err *e)
 {
 	lua_State *co = t->co;
 
-	/* the traceback comes first, as long as the stack is as the error left it */
+	/* The traceback is made first, while the stack is still as the error left it. */
 	if (!is_plain(co)) {
 		luaL_traceback(s->L, co, NULL, 0);
 		add_trace(lua_tostring(s->L, -1), s->note);
@@ -341,8 +343,8 @@ static void start_timers(struct script *s)
 	for (struct script_timer *t = s->timers; t != NULL; t = t->next) {
 		if (t->fn == LUA_NOREF || t->busy || now < t->due_ns)
 			continue;
-		/* calls that were missed while the program was held up are skipped; the phase
-		 * stays */
+		/* Calls that were missed while the program was held up are skipped, and the times
+		 * of the later ones stay multiples of the interval. */
 		t->due_ns += (1 + (now - t->due_ns) / t->interval_ns) * t->interval_ns;
 		t->busy = true;
 		lua_rawgeti(s->L, LUA_REGISTRYINDEX, t->fn);
@@ -453,7 +455,7 @@ int task_turn(struct script *s, struct err *e)
 		lua_settop(s->L, 0);
 		return rc;
 	}
-	/* only the task at hand can leave the list in here, so `next` stays valid */
+	/* Only the task at hand can leave the list during this loop, so `next` stays valid. */
 	for (struct script_task *t = s->tasks; t != NULL && s->ends == ENDS_NOT; t = next) {
 		next = t->next;
 		if (called_off(s, t)) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Verbs as functions. The task that calls one which takes time waits and is polled, and gets its
- * values when the verb is done. */
+/* Verbs as functions. If a verb takes time, the task that called its function waits; the verb is
+ * polled, and the task gets its values when the verb is done. */
 #include "script_int.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns what scripts get of a document: if it has one member which is an object, as in
- * {"trial": {...}}, that object. */
+/* Returns what scripts get of a document. If the document has a single member and this is an
+ * object, as in {"trial": {...}}, they get that object, else the document. */
 static const json_t *verbs_inner(const json_t *doc)
 {
 	if (json_is_object(doc) && json_object_size(doc) == 1) {
@@ -90,7 +90,12 @@ static int give_results(lua_State *L, struct script_run *r, int rc, const struct
 	return n < 0 ? lua_error(L) : n;
 }
 
-int verbs_run(lua_State *L, const char *line, enum verbs_mode mode)
+enum verbs_mode { VERBS_PRINT, VERBS_SILENT, VERBS_HUSHED };
+
+/* Runs a command. Its output is printed, or (silent) only given as values, or (hushed) given as
+ * values together with its remarks. Pushes what verbs_results() pushes, or raises an error, or
+ * yields while the command goes on. */
+static int verbs_run(lua_State *L, const char *line, enum verbs_mode mode)
 {
 	struct script *s = script_of(L);
 	struct err e = {.col = -1};

@@ -88,6 +88,8 @@ enum vplain value_plain_u64(uint64_t v, double *out);
 /* Parses a text of the program itself that the type is known to accept. It is for defaults: the
  * same text is shown by rows and fills the struct that the row describes. */
 void value_default(const struct vtype *, const char *text, void *out);
+/* The same where the limits of a row say more than its type. */
+void value_default_of(const struct vspec *, const char *text, void *out);
 
 /* Appends what the spec allows, in one line: syntax, choices and limits. Nothing if type is
  * NULL. */
@@ -163,7 +165,7 @@ struct hexbytes {
 /* Returns a copy, which the caller frees with free(); NULL for NULL. */
 struct hexbytes *hexbytes_copy(const struct hexbytes *);
 
-/* The next four types say what a device under test does to frames (device.c). Their values have
+/* The next four types say what a device under test does to frames (value_dut.c). Their values have
  * several words. The words none, off and 0 mean that it does nothing. */
 
 /* Which of all frames are hit: "0.1%" or "every 1000". If vspec.choices is not NULL, its first word
@@ -199,18 +201,22 @@ struct flap {
 	uint64_t down_ns, every_ns;
 };
 
-/* A list of ports and streams as commands take it: item{,item}. An item is ports[/streams], and
- * each of both is all, N or N-M. */
+/* A list of ports, or of objects that ports have, as commands take it: item{,item}. An item is
+ * ports[/streams] or ports/KIND.objects, where a kind is a word; ports, streams and objects are
+ * each all, N or N-M. All items of a list that has a kind have this one. */
 struct target {
-	/* inclusive; "all" = 0..UINT32_MAX */
+	/* inclusive; "all" = 0..UINT32_MAX. has_streams: s0 and s1 are there. */
 	struct {
 		uint32_t p0, p1, s0, s1;
 		bool has_streams;
 	} item[64];
 	unsigned n;
+	/* What s0 and s1 are: one of the words that target_parse() got. NULL: streams. */
+	const char *kind;
 };
 #define TARGET_MAX_PORT (PORTSET_MAX - 1)
 #define TARGET_MAX_STREAM 999999
-/* Parses a list: 0, or -EINVAL or -ERANGE with *e. It does not say whether the ports exist. */
-int target_parse(const char *text, struct target *out, struct err *e);
+/* Parses a list: 0, or -EINVAL or -ERANGE with *e. It does not say whether the ports exist. kinds
+ * has the words that are known, with NULL at the end; NULL: none. */
+int target_parse(const char *text, const char *const *kinds, struct target *out, struct err *e);
 void target_print(const struct target *t, struct sbuf *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of ports and streams (struct target). */
+/* Lists of ports, streams and other objects of ports (struct target). */
 #include "value_impl.h"
 
 #include <ctype.h>
@@ -59,13 +59,57 @@ static int target_range(const char *text, size_t *at, uint32_t top, uint32_t *lo
 	return rc;
 }
 
-int target_parse(const char *text, struct target *out, struct err *e)
+/* Says what may be after the '/', for an error that is about this word. */
+static int target_kind_fail(struct err *e, size_t at, const char *text, const char *const *kinds,
+			    int len)
+{
+	struct sbuf reason = {0};
+
+	sbuf_addf(&reason, "\"%.*s\" is nothing that ports have; there is", len > 40 ? 40 : len,
+		  text + at);
+	for (unsigned i = 0; kinds[i] != NULL; i++)
+		sbuf_addf(&reason, "%s /%s.N", i > 0 ? "," : "", kinds[i]);
+	int rc = target_fail(e, EINVAL, at, text, reason.s);
+	sbuf_free(&reason);
+	return rc;
+}
+
+/* Reads "KIND." if a word other than "all" stands there. *kind becomes the one of kinds that the
+ * word is, or NULL if there is no word. */
+static int target_kind(const char *text, size_t *at, const char *const *kinds, const char **kind,
+		       struct err *e)
+{
+	size_t len = 0, i = 0;
+
+	*kind = NULL;
+	while (isalnum((unsigned char)text[*at + len]) || text[*at + len] == '_')
+		len++;
+	if (kinds == NULL || kinds[0] == NULL || !isalpha((unsigned char)text[*at]) ||
+	    (len == 3 && strncmp(text + *at, "all", len) == 0))
+		return 0;
+	while (kinds[i] != NULL &&
+	       (strlen(kinds[i]) != len || strncmp(text + *at, kinds[i], len) != 0))
+		i++;
+	if (kinds[i] == NULL)
+		return target_kind_fail(e, *at, text, kinds, (int)len);
+	*at += len;
+	if (text[*at] != '.')
+		return target_fail(e, EINVAL, *at, text,
+				   "a dot and a number or \"all\" are wanted here");
+	(*at)++;
+	*kind = kinds[i];
+	return 0;
+}
+
+int target_parse(const char *text, const char *const *kinds, struct target *out, struct err *e)
 {
 	struct target t = {0};
 	size_t at = 0;
 
 	for (;; at++) {
 		uint32_t p0 = 0, p1 = 0, s0 = 0, s1 = 0;
+		size_t start = at;
+		const char *kind = NULL;
 		bool streams = false;
 		if (t.n == ARRAY_SIZE(t.item))
 			return target_fail(e, ERANGE, at, text, "more than 64 items");
@@ -73,10 +117,16 @@ int target_parse(const char *text, struct target *out, struct err *e)
 		if (rc == 0 && text[at] == '/') {
 			at++;
 			streams = true;
-			rc = target_range(text, &at, TARGET_MAX_STREAM, &s0, &s1, e);
+			rc = target_kind(text, &at, kinds, &kind, e);
+			if (rc == 0)
+				rc = target_range(text, &at, TARGET_MAX_STREAM, &s0, &s1, e);
 		}
 		if (rc != 0)
 			return rc;
+		if (t.n > 0 && kind != t.kind)
+			return target_fail(e, EINVAL, start, text,
+					   "all items of a list are of one sort");
+		t.kind = kind;
 		t.item[t.n].p0 = p0;
 		t.item[t.n].p1 = p1;
 		t.item[t.n].s0 = s0;
@@ -111,6 +161,8 @@ void target_print(const struct target *t, struct sbuf *out)
 		if (!t->item[i].has_streams)
 			continue;
 		sbuf_addc(out, '/');
+		if (t->kind != NULL)
+			sbuf_addf(out, "%s.", t->kind);
 		put_range(t->item[i].s0, t->item[i].s1, out);
 	}
 }

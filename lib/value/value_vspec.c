@@ -23,7 +23,12 @@ bool word_starts(const char *word, const char *prefix)
 
 void value_default(const struct vtype *type, const char *text, void *out)
 {
-	int rc = type->parse(&(const struct vspec){.type = type}, text, out, NULL);
+	value_default_of(&(const struct vspec){.type = type}, text, out);
+}
+
+void value_default_of(const struct vspec *s, const char *text, void *out)
+{
+	int rc = s->type->parse(s, text, out, NULL);
 
 	assert(rc == 0);
 	(void)rc;

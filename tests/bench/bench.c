@@ -28,7 +28,7 @@
 
 static const char *isa;  /* NULL: the best there is */
 static const char *only; /* NULL: all rows */
-static double slower;    /* share of its time that is added to each row of ours */
+static double slower;    /* share of its time that is added to each of our rows */
 
 void die(const char *what)
 {
@@ -46,8 +46,8 @@ void *zeroed(size_t n)
 
 /* ---- a NIC in software ---- */
 
-/* It writes descriptors and keeps HOLD frames in flight. In each burst it gives the oldest frames
- * back to their pool, all at once, as NICs with fast free do. */
+/* The NIC writes descriptors and keeps HOLD frames in flight. In each burst it gives the oldest
+ * frames back to their pool, all at once, as NICs with fast free do. */
 
 struct desc {
 	uint64_t addr;
@@ -63,7 +63,7 @@ struct hold {
 static uint16_t hold_tx(void *q, struct rte_mbuf **m, uint16_t n)
 {
 	struct hold *h = q;
-	unsigned at = h->head % HOLD; /* HOLD is a multiple of bursts, so none wraps */
+	unsigned at = h->head % HOLD; /* HOLD is a multiple of bursts, so no burst wraps */
 
 	if (h->m[at] != NULL)
 		rte_mempool_put_bulk(h->m[at]->pool, (void **)&h->m[at], n);
@@ -179,7 +179,7 @@ void add_sink(struct variant *v, struct dp_plan *p, uint16_t at, uint16_t dev, u
 
 	v->rxq = zeroed(sizeof(*v->rxq));
 	v->rxq->dev = dev;
-	p->rx[0] = (struct dp_rx_slot){.q = v->rxq, .burst = (uint16_t)burst, .owner = at};
+	p->rx[0] = (struct dp_duty){.q = v->rxq, .burst = (uint16_t)burst, .owner = at};
 	p->task[at] = (struct dp_task){.kind = &dp_kind_sink, .state = &s->base};
 }
 
@@ -210,18 +210,19 @@ static void share_marks(const struct gen_job *j)
 	}
 	if (first->txq->stale != 0)
 		die("the first row that looks at marks did not fill all buffers");
-	j->txq->tag = first->txq->tag;
+	j->txq->image = first->txq->image;
 	j->txq->mark = first->txq->mark;
-	((struct gen_phase *)(uintptr_t)j->group->phase)->tag = first->group->phase->tag;
+	((struct gen_phase *)(uintptr_t)j->group->phase)->mark = first->group->phase->mark;
 }
 
 /* WRITTEN: somebody writes into buffers, so senders look at marks. WITH_SINK: the same worker
- * counts what comes back. WITHOUT_EXTRAS: bench_off_tx.c sends. WITH_WHEEL: it has timers. */
+ * counts what comes back. WITHOUT_EXTRAS: the code of bench_off_tx.c sends. WITH_WHEEL: the worker
+ * has timers. */
 enum { WRITTEN = 1, WITH_SINK = 2, WITHOUT_EXTRAS = 4, WITH_WHEEL = 8 };
 
-/* The task that sends the row through that share. pps 0: as fast as possible; else frames/s, too
- * many to be reached, so that every turn computes and compares deadlines. The task has no job where
- * this build lacks the row's protocols. */
+/* Makes the task that sends the row through that share. If pps is 0 it sends as fast as possible,
+ * else so many frames/s; these are more than can be reached, so that every turn computes and
+ * compares deadlines. The task has no job if this build lacks the row's protocols. */
 static struct dp_task sender(struct variant *v, const struct row *row, struct dp_txq *q, double pps,
 			     unsigned flags)
 {
@@ -257,9 +258,10 @@ static struct dp_task wheel(struct dp_worker *w)
 	return (struct dp_task){.kind = &dp_kind_wheel, .state = &w->wheel->base};
 }
 
-/* Fills in a variant that sends the row. It has the device and the buffers of its bare loop, since
- * two pools differ by some percent, depending on where their buffers lie. With a wheel there is one
- * timer, which is due in some days. False: this build lacks the row's protocols. */
+/* Fills in a variant that sends the row. The variant has the device and the buffers of its bare
+ * loop, since two pools differ by some percent, depending on where their buffers lie. With a wheel
+ * there is one timer, which is due in some days. Returns false if this build lacks the row's
+ * protocols. */
 static bool gen_open(struct variant *v, const struct row *row, const struct variant *bare,
 		     double pps, unsigned flags)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The worker built once more, without taps and sorts: nothing in it looks whether any work asks for
- * received frames. */
+/* This is the worker built once more, without taps and sorts: nothing in it looks whether any work
+ * asks for received frames. */
 #include "bench.h"
 
-#define DP_ASKS(slot) false
+#define DP_ASKS(duty) false
 #define dp_turns off_turns
 #define dp_turn off_turn
 #define dp_worker_main off_main

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This makes what the rows of the bench send: streams with values and variations, compiled and made
- * into programs as control does. */
+/* Makes what the rows of the bench send: streams with values and variations, which are compiled and
+ * made into fruns as control does. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +13,11 @@
 #define MAX_CYCLE 4096
 
 struct schedule {
-	struct frame_plan *plan;
-	const struct frame_plan *ptr[MAX_STREAMS];
+	struct frame_recipe *recipe;
+	const struct frame_recipe *ptr[MAX_STREAMS];
 	struct frun_slot cycle[MAX_CYCLE];
 	uint32_t id[MAX_STREAMS];
-	unsigned nplans, nstreams, ncycle;
+	unsigned nrecipes, nstreams, ncycle;
 	struct frame_spec *spec; /* the stream that is being made */
 };
 
@@ -64,24 +64,25 @@ static void range(struct schedule *s, const char *name, vary_u lo, vary_u hi, va
 	     (struct vary){.kind = VARY_RANGE, .first = first, .lo = lo, .hi = hi, .step = 1});
 }
 
-/* Compiles the frame of the stream as it is now, with that size. Returns the number of its plan. */
+/* Compiles the frame of the stream as it is now, with that size. Returns the number of its
+ * recipe. */
 static unsigned compile(struct schedule *s, unsigned size)
 {
 	struct err e;
 
-	if (s->nplans == MAX_STREAMS)
+	if (s->nrecipes == MAX_STREAMS)
 		die("too many frames");
 	s->spec->size = (uint16_t)size;
-	if (frame_compile(s->spec, NULL, 1522, &s->plan[s->nplans], &e) < 0)
+	if (frame_compile(s->spec, NULL, 1522, &s->recipe[s->nrecipes], &e) < 0)
 		die(e.text);
-	s->ptr[s->nplans] = &s->plan[s->nplans];
-	return s->nplans++;
+	s->ptr[s->nrecipes] = &s->recipe[s->nrecipes];
+	return s->nrecipes++;
 }
 
-static void turn(struct schedule *s, unsigned stream, unsigned plan)
+static void turn(struct schedule *s, unsigned stream, unsigned recipe)
 {
 	s->cycle[s->ncycle++] =
-		(struct frun_slot){.stream = (uint16_t)stream, .plan = (uint16_t)plan};
+		(struct frun_slot){.stream = (uint16_t)stream, .recipe = (uint16_t)recipe};
 }
 
 static unsigned stream(struct schedule *s)
@@ -207,17 +208,17 @@ static bool make_s4096_run(struct schedule *s)
 static bool imix(struct schedule *s, unsigned probe)
 {
 	static const unsigned size[] = {64, 570, 1518}, weight[] = {7, 4, 1};
-	unsigned plan[3], id = stream(s);
+	unsigned recipe[3], id = stream(s);
 
 	if (!stack(s, "eth/ipv4/udp"))
 		return false;
 	s->spec->probe = probe;
 	for (unsigned i = 0; i < 3; i++)
-		plan[i] = compile(s, size[i]);
+		recipe[i] = compile(s, size[i]);
 	for (unsigned round = 0; round < 7; round++)
 		for (unsigned i = 0; i < 3; i++)
 			if (weight[i] > round)
-				turn(s, id, plan[i]);
+				turn(s, id, recipe[i]);
 	return true;
 }
 
@@ -294,11 +295,11 @@ const struct row *row_named(const char *name)
 
 /* ---- plans ---- */
 
-/* The last tag that was given to an image. Each image has a new one: gen_32_marks relies on the
+/* The last mark that was given to an image. Each image has a new one: gen_32_marks relies on the
  * mark that the last row to use a pool leaves there. */
-static uint32_t tags;
+static uint32_t marks;
 
-static void phase(struct gen_phase *ph, const struct frun_spec *spec, uint32_t *tag)
+static void phase(struct gen_phase *ph, const struct frun_spec *spec, uint32_t *mark)
 {
 	struct err e;
 	struct frun *f = frun_new(spec, &e);
@@ -306,11 +307,11 @@ static void phase(struct gen_phase *ph, const struct frun_spec *spec, uint32_t *
 	if (f == NULL)
 		die(e.text);
 	for (unsigned c = 0; c < frun_nclasses(f); c++)
-		tag[c] = ++tags;
+		mark[c] = ++marks;
 	*ph = (struct gen_phase){.end = UINT64_MAX,
-				 .prog = f,
+				 .frun = f,
 				 .state = zeroed(frun_state_size(f)),
-				 .tag = tag};
+				 .mark = mark};
 }
 
 struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, const char *isa,
@@ -320,15 +321,15 @@ struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, c
 	struct schedule *s = zeroed(sizeof(*s));
 	struct gen_job *j = zeroed(sizeof(*j));
 
-	s->plan = zeroed(MAX_STREAMS * sizeof(*s->plan));
+	s->recipe = zeroed(MAX_STREAMS * sizeof(*s->recipe));
 	s->spec = zeroed(sizeof(*s->spec));
 	if (!r->make(s))
 		return NULL;
 	struct frun_spec spec = {
 		.cycle = s->cycle,
 		.ncycle = s->ncycle,
-		.plan = s->ptr,
-		.nplans = s->nplans,
+		.recipe = s->ptr,
+		.nrecipes = s->nrecipes,
 		.stream_id = s->id,
 		.nstreams = s->nstreams,
 		.nqueues = 1,
@@ -346,7 +347,7 @@ struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, c
 			spec.cycle = &s->cycle[i];
 			spec.ncycle = 1;
 		}
-		phase(&ph[i], &spec, zeroed((s->nplans + 1) * sizeof(uint32_t)));
+		phase(&ph[i], &spec, zeroed((s->nrecipes + 1) * sizeof(uint32_t)));
 		g[i] = (struct gen_group){.stream = r->own_rates ? (int32_t)i : -1,
 					  .nphases = 1,
 					  .phase = &ph[i],
@@ -354,7 +355,7 @@ struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, c
 		if (r->own_rates)
 			g[i].period = pace_period(clock_hz(), 1e10);
 	}
-	*engine = frun_engine(ph->prog);
+	*engine = frun_engine(ph->frun);
 	*j = (struct gen_job){.txq = q,
 			      .ngroups = (uint16_t)n,
 			      .group = g,
@@ -364,10 +365,10 @@ struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, c
 			      .run = 1,
 			      .start_tsc = clock_tsc(),
 			      .end_tsc = UINT64_MAX};
-	for (unsigned i = 0; i < s->nplans; i++)
-		frame_plan_free(&s->plan[i]);
+	for (unsigned i = 0; i < s->nrecipes; i++)
+		frame_recipe_free(&s->recipe[i]);
 	frame_spec_free(s->spec);
-	free(s->plan);
+	free(s->recipe);
 	free(s->spec);
 	free(s);
 	return j;

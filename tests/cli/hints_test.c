@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said of words that are no commands, and the sentences that lists have of those that
- * are. */
+/* Tests what is said of words that are no commands, and the sentences about commands that lists
+ * show. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static int close_tables(void **state)
 	return 0;
 }
 
-/* Refused, nothing is run: a word alone that is a command is not tried. */
+/* Runs a line that must be refused. It could run, so a word that is a command is never given. */
 static int try(const char *line, struct err *e)
 {
 	struct sbuf out = {0}, note = {0};
@@ -49,9 +49,8 @@ static int try(const char *line, struct err *e)
 	return rc;
 }
 
-/* The command that is suggested for a word that is none; NULL: none is, or the word is one.
- * Commands would run: only what is refused is looked at, and what begins a command's name is
- * one. */
+/* Returns the command that is suggested for a word that is no command. NULL: none is suggested, or
+ * the word is a command or the beginning of one. Such a word is not tried, because it would run. */
 static const struct verb *suggested(const char *word, struct err *e)
 {
 	const char *mean;
@@ -78,8 +77,8 @@ static const struct verb *suggested(const char *word, struct err *e)
 	return NULL;
 }
 
-/* What does something is suggested for one slip behind the first letter of a word that is long
- * enough to have one. */
+/* Checks that a command which does something is suggested only for a word with one slip, behind the
+ * first letter, that is long enough to have one. */
 static void no_harm(const char *word)
 {
 	struct err e;
@@ -93,8 +92,8 @@ static void no_harm(const char *word)
 		fail_msg("%s: %s", word, e.text);
 }
 
-/* English, Pktgen's, TRex's, iperf's and others' words: none leads to a command that changes
- * something, but where it means that one. */
+/* Words of English, of Pktgen, TRex, iperf and others lead to no command that changes something,
+ * unless they mean that command. */
 static void test_words_of_others(void **state)
 {
 	static const char *const words[] = {
@@ -180,7 +179,6 @@ static void test_words_of_others(void **state)
 		"arping",
 		"traceroute",
 		"arp",
-		"neighbours",
 		"iperf",
 		"iperf3",
 		"neper",
@@ -343,7 +341,8 @@ static void test_words_of_others(void **state)
 	}
 }
 
-/* Words one and two slips away from every command and every word that one of them begins with. */
+/* Tries the word and, as deep as `depth` says, all words that are a slip away from it: a letter
+ * less, one more, another one, or two exchanged. */
 static void slips(const char *name, unsigned depth)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
@@ -384,7 +383,7 @@ static void test_slips_in_commands(void **state)
 	}
 }
 
-/* A list has a sentence of each, whole. */
+/* The sentence that a list shows of a command is whole and on one line. */
 static void test_first_sentences(void **state)
 {
 	(void)state;

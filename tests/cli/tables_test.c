@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program's setting and verb tables: sound by the language's own check, and what people type
- * finds its row. */
+/* Tests the program's tables of settings and verbs: they pass the language's own check, and what
+ * people type finds its row. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static int open_tables(void **state)
 	(void)state;
 	host.row = more;
 	for (int i = 0; i < 2; i++) {
-		port_cfg_init(&port[i]);
+		ctl_cfg_init(&port[i]);
 		stream_cfg_init(&stream[i]);
 	}
 	cmd = cmd_new(settings, ns, verbs, nv, &host);
@@ -122,7 +122,7 @@ static void test_defaults_agree(void **state)
 		struct sbuf text = {0};
 		struct set_obj obj;
 		cmd_object(cmd, rows[i]->scope, 0, 0, &obj);
-		if (rows[i]->scope == SCOPE_GLOBAL || !set_applies(rows[i], &obj))
+		if (rows[i]->scope == &scope_global || !set_applies(rows[i], &obj))
 			continue;
 		if (cmd_setting_text(cmd, rows[i], 0, 0, &text))
 			fail_msg("%s is %s, its default is %s", rows[i]->name, sbuf_str(&text),
@@ -191,7 +191,7 @@ static void test_type_and_proto_edit_the_frame(void **state)
 	is("frame", "eth/vlan/ipv4/udp");
 	set("set 0 type arp");
 	is("frame", "eth/vlan/arp");
-	/* an edit that the frame cannot take is refused, on all the ports named */
+	/* An edit that the frame cannot take is refused on all the ports that are named. */
 	assert_int_equal(try("set 0,1 with.vxlan on", &e), -EINVAL);
 	is("frame", "eth/vlan/arp");
 	assert_false(frame_has_header(&stream[1].frame.stack, "vxlan"));
@@ -206,7 +206,7 @@ static void test_word_without_header(void **state)
 	assert_true(try("set 0 dport 80", &e) < 0);
 	assert_non_null(strstr(e.text, "udp.dst"));
 	assert_non_null(strstr(e.text, "tcp.dst"));
-	/* One meaning only: it may come before the frame. */
+	/* A word with only one meaning may come before the frame. */
 	set("set 0 vlan 7");
 	is("vlan.vid", "7");
 }
@@ -225,7 +225,7 @@ static void test_nth_header(void **state)
 	assert_int_equal(stream[0].frame.vals.n, 1);
 }
 
-/* Any header up to the deepest stack has rows; they are made once and are listed behind the
+/* Any header up to the deepest stack has rows. They are made once, and are listed behind the
  * others. */
 static void test_rows_on_demand(void **state)
 {
@@ -249,7 +249,7 @@ static void test_rows_on_demand(void **state)
 	while (at < after && rows[at] != row)
 		at++;
 	assert_true(at < after);
-	/* sorted, whatever was asked for first */
+	/* The rows are sorted, whatever was asked for first. */
 	const struct setting *third = set_row_named("ipv4[3].src"),
 			     *second = set_row_named("ipv4[2].ttl");
 	rows = set_rows(&after);
@@ -324,7 +324,8 @@ static void test_variations(void **state)
 	is("ipv4.src", "192.168.0.0/24");
 }
 
-/* Some variation of each field: what one stream shows, another takes, and then shows the same. */
+/* Each field can vary in several ways. What one stream shows of it, another one takes, and then it
+ * shows the same. */
 static void test_every_field_varies(void **state)
 {
 	static const char *const forms[] = {"random", "random repeat 5 seed 9", "%s..%s",
@@ -382,7 +383,7 @@ static void test_nest_rows(void **state)
 	assert_int_equal(stream[0].frame.nest.n, 0);
 }
 
-/* The bytes of the payload are typed or those of a file: the last one counts. */
+/* The bytes of the payload are typed or come from a file. What was set last counts. */
 static void test_payload_bytes(void **state)
 {
 	char name[] = "/tmp/wirerate_rows_XXXXXX", line[64];
@@ -402,7 +403,7 @@ static void test_payload_bytes(void **state)
 	is("pattern.hex", "none");
 	assert_int_equal(stream[0].frame.data->n, 4);
 	assert_memory_equal(stream[0].frame.data->b, "\x01\x02\n\0", 4);
-	set("set 0 pattern.hex default"); /* it has none to take back */
+	set("set 0 pattern.hex default"); /* there are no typed bytes to take back */
 	is("pattern.file", name);
 	set("set 0 pattern.hex ff");
 	is("pattern.file", "none");
@@ -470,7 +471,7 @@ static void test_all_or_none(void **state)
 	is("rate", "100%");
 }
 
-/* The many dotted names leave short words of the plain ones alone, and can be shortened
+/* The many names with a dot do not make shortened plain names ambiguous, and can be shortened
  * themselves. */
 static void test_short_words(void **state)
 {

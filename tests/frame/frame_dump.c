@@ -131,8 +131,8 @@ static void add_frame(json_t *answer, const uint8_t *bytes, unsigned len, bool d
 	sbuf_free(&hex);
 }
 
-/* As a worker does it to a frame that is ready otherwise. */
-static void stamp(json_t *ask, size_t i, const struct frun *f, const struct frame_plan *plan,
+/* Writes the probe into a frame that is ready otherwise, as a worker does. */
+static void stamp(json_t *ask, size_t i, const struct frun *f, const struct frame_recipe *recipe,
 		  uint8_t *bytes)
 {
 	json_t *probes = json_object_get(ask, "probes");
@@ -140,15 +140,15 @@ static void stamp(json_t *ask, size_t i, const struct frun *f, const struct fram
 	if (probes == NULL)
 		return;
 	struct hexbytes *b = bytes_of(json_string_value(json_array_get(probes, i)));
-	memcpy(bytes + plan->probe_off, b->b, b->n);
+	memcpy(bytes + recipe->probe_off, b->b, b->n);
 	free(b);
 	frun_probe_sums(f, 0, bytes);
 }
 
 /* ---- the worker's engine ---- */
 
-/* One stream on some queues. The objects are as control makes them: the image of their class behind
- * room for lengths. */
+/* The engine sends one stream on some queues. Its objects are as control makes them: the image of
+ * their class lies behind room for lengths. */
 enum { DATA = 64, OBJS = 13, OBJ_SIZE = DATA + FRAME_MAX_LEN + 256 };
 
 struct engine {
@@ -185,8 +185,8 @@ static void engine_close(struct engine *en)
 		free(en->obj[i]);
 }
 
-/* Frame k is of queue k mod queues. Bursts of different lengths lead to it, the last part of a long
- * way at least. */
+/* Returns frame k, which is one of queue k mod queues. Bursts of different lengths lead to it; if
+ * there are many frames before it, only the last of them are made. */
 static uint8_t *engine_frame(struct engine *en, uint64_t k)
 {
 	uint64_t want = k / en->spec.nqueues, i = want > 100 ? want - 37 : 0;
@@ -204,15 +204,16 @@ static uint8_t *engine_frame(struct engine *en, uint64_t k)
 	return (uint8_t *)en->obj[last] + DATA;
 }
 
-static int engine_frames(json_t *ask, const struct frame_plan *plan, json_t *answer, struct err *e)
+static int engine_frames(json_t *ask, const struct frame_recipe *recipe, json_t *answer,
+			 struct err *e)
 {
 	static const struct frun_slot slot;
 	static const uint32_t id;
 	json_t *how = json_object_get(ask, "engine"), *k;
 	struct engine en = {.spec = {.cycle = &slot,
 				     .ncycle = 1,
-				     .plan = &plan,
-				     .nplans = 1,
+				     .recipe = &recipe,
+				     .nrecipes = 1,
 				     .stream_id = &id,
 				     .nstreams = 1}};
 	size_t i;
@@ -230,8 +231,8 @@ static int engine_frames(json_t *ask, const struct frame_plan *plan, json_t *ans
 		rc = engine_open(&en, (unsigned)(at % en.spec.nqueues), e);
 		if (rc == 0) {
 			uint8_t *bytes = engine_frame(&en, at);
-			stamp(ask, i, en.f, plan, bytes);
-			add_frame(answer, bytes, plan->len,
+			stamp(ask, i, en.f, recipe, bytes);
+			add_frame(answer, bytes, recipe->len,
 				  json_is_true(json_object_get(ask, "dissect")));
 			json_object_set_new(answer, "engine", json_string(frun_engine(en.f)));
 			json_object_set_new(answer, "sums", json_string(frun_sums(en.f)));
@@ -241,15 +242,15 @@ static int engine_frames(json_t *ask, const struct frame_plan *plan, json_t *ans
 	return rc;
 }
 
-static int plain_frames(json_t *ask, const struct frame_plan *plan, json_t *answer)
+static int plain_frames(json_t *ask, const struct frame_recipe *recipe, json_t *answer)
 {
 	static uint8_t bytes[FRAME_MAX_LEN + 4];
 	static const struct frun_slot slot;
 	static const uint32_t id;
 	struct frun_spec spec = {.cycle = &slot,
 				 .ncycle = 1,
-				 .plan = &plan,
-				 .nplans = 1,
+				 .recipe = &recipe,
+				 .nrecipes = 1,
 				 .stream_id = &id,
 				 .nstreams = 1,
 				 .nqueues = 1};
@@ -258,15 +259,17 @@ static int plain_frames(json_t *ask, const struct frame_plan *plan, json_t *answ
 	json_t *o;
 
 	json_array_foreach(json_object_get(ask, "at"), i, o) {
-		frame_plan_at(plan, (uint64_t)json_integer_value(o), bytes);
-		stamp(ask, i, f, plan, bytes);
-		add_frame(answer, bytes, plan->len, json_is_true(json_object_get(ask, "dissect")));
+		frame_recipe_at(recipe, (uint64_t)json_integer_value(o), bytes);
+		stamp(ask, i, f, recipe, bytes);
+		add_frame(answer, bytes, recipe->len,
+			  json_is_true(json_object_get(ask, "dissect")));
 	}
 	frun_free(f);
 	return 0;
 }
 
-/* Random bits anywhere, and seeds that nobody has given, are the plan's business. */
+/* Says whether frame_build() makes the frame of ordinal 0. Random bits (rnd), and random values
+ * without a seed of the user's, are made by recipes alone. */
 static bool builder_knows(const struct frame_spec *spec)
 {
 	for (unsigned i = 0; i < spec->vals.n; i++) {
@@ -277,14 +280,15 @@ static bool builder_knows(const struct frame_spec *spec)
 	return !spec->rnd_on;
 }
 
-/* Else frame_build() makes the frame of ordinal 0, and the plan must say the same. */
-static int check_build(const struct frame_spec *spec, const struct frame_plan *plan, struct err *e)
+/* Checks that frame_build() makes the same frame as the recipe, if it makes it at all. */
+static int check_build(const struct frame_spec *spec, const struct frame_recipe *recipe,
+		       struct err *e)
 {
 	static struct frame f;
 	int rc = frame_build(spec, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, e);
 
 	if (rc == 0 && builder_knows(spec) &&
-	    (f.len != plan->len || memcmp(f.bytes, plan->bytes, f.len) != 0))
+	    (f.len != recipe->len || memcmp(f.bytes, recipe->bytes, f.len) != 0))
 		return err_set(e, 1,
 			       "frame_build() and frame_compile() do not make the same frame");
 	return rc;
@@ -293,19 +297,19 @@ static int check_build(const struct frame_spec *spec, const struct frame_plan *p
 static int answer_spec(json_t *ask, json_t *answer, struct err *e)
 {
 	struct frame_spec spec = {0};
-	struct frame_plan plan = {0};
+	struct frame_recipe recipe = {0};
 
 	int rc = read_spec(ask, &spec, e);
 	if (rc == 0)
-		rc = frame_compile(&spec, NULL, FRAME_MAX_LEN + FRAME_FCS, &plan, e);
+		rc = frame_compile(&spec, NULL, FRAME_MAX_LEN + FRAME_FCS, &recipe, e);
 	if (rc == 0) {
-		rc = check_build(&spec, &plan, e);
+		rc = check_build(&spec, &recipe, e);
 		if (rc == 0 && json_object_get(ask, "engine") != NULL)
-			rc = engine_frames(ask, &plan, answer, e);
+			rc = engine_frames(ask, &recipe, answer, e);
 		else if (rc == 0)
-			rc = plain_frames(ask, &plan, answer);
-		json_object_set_new(answer, "vars", json_integer(plan.nvars));
-		frame_plan_free(&plan);
+			rc = plain_frames(ask, &recipe, answer);
+		json_object_set_new(answer, "vars", json_integer(recipe.nvars));
+		frame_recipe_free(&recipe);
 	}
 	frame_spec_free(&spec);
 	return rc;

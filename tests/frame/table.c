@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The protocol table as JSON, so that the tests make their cases from what the program knows. */
+/* Prints the protocol table as JSON, so that the tests make their cases from what the program
+ * knows. */
 #include "frame_dump.h"
 
 static const char *const kinds[] = {
@@ -20,7 +21,7 @@ static void set_text(json_t *to, const char *key, const char *text)
 		json_object_set_new(to, key, json_string(text));
 }
 
-/* {"field":name,"in":[[lo,hi], ..]} */
+/* Sets key to a condition: {"field":name,"in":[[lo,hi], ..]}. */
 static void set_cond(json_t *to, const char *key, const struct cond *c)
 {
 	if (c->field == NULL)
@@ -32,12 +33,12 @@ static void set_cond(json_t *to, const char *key, const struct cond *c)
 	json_object_set_new(to, key, json_pack("{s:s, s:o}", "field", c->field, "in", in));
 }
 
-static json_t *part_json(const struct part *part)
+static json_t *section_json(const struct section *section)
 {
-	json_t *j = json_pack("{s:s, s:b, s:b}", "name", part->name, "optional", part->optional,
-			      "option", part->option);
+	json_t *j = json_pack("{s:s, s:b, s:b}", "name", section->name, "optional",
+			      section->optional, "option", section->option);
 
-	set_cond(j, "when", &part->when);
+	set_cond(j, "when", &section->when);
 	return j;
 }
 
@@ -50,8 +51,8 @@ static json_t *field_json(const struct field *f)
 	set_text(j, "dflt", f->dflt);
 	set_text(j, "of", f->of);
 	set_cond(j, "when", &f->when);
-	if (f->part != NULL)
-		json_object_set_new(j, "part", part_json(f->part));
+	if (f->section != NULL)
+		json_object_set_new(j, "part", section_json(f->section));
 	if (f->choices != NULL) {
 		json_t *words = json_array();
 		for (const char *const *w = f->choices; *w != NULL; w++)

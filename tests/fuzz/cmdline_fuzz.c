@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text -> commands -> rows of every kind. A refused command must leave the objects alone and name a
- * column inside its line; completion is asked at a cursor anywhere. The dictionary is made from the
- * rows at start. */
+/* Runs any text as commands on rows of every kind. A refused command must leave the objects alone
+ * and name a column inside its line. Completion is asked for at a cursor anywhere. The dictionary
+ * is made from the rows at start. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../cmd_scopes.h"
 #include "cmd.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -78,7 +79,7 @@ static bool check(const struct setting *s, const struct set_obj *obj, struct err
 static const struct setting rows[] = {
 	{"udp.dst",
 	 "dport,dst port",
-	 SCOPE_STREAM,
+	 &scope_stream,
 	 {&vt_fuint, .bits = 16},
 	 NULL,
 	 NULL,
@@ -88,24 +89,24 @@ static const struct setting rows[] = {
 	 &store},
 	{"ports_per_page",
 	 NULL,
-	 SCOPE_GLOBAL,
+	 &scope_global,
 	 {&vt_uint, .min = 1, .max = 6},
 	 "4",
 	 NULL,
 	 "x",
 	 AT(num)},
-	{"rate", NULL, SCOPE_PORT, {&vt_rate}, "100%", NULL, "x", AT(rate)},
-	{"count", NULL, SCOPE_PORT, {&vt_uint}, "0", NULL, "x", AT(num)},
-	{"speed", NULL, SCOPE_PORT, {&vt_speed}, "auto", NULL, "x", AT(speed)},
-	{"hold", NULL, SCOPE_PORT, {&vt_duration}, "1s", NULL, "x", AT(time), SET_STOPPED},
-	{"promiscuous", NULL, SCOPE_PORT, {&vt_bool}, "off", NULL, "x", AT(on)},
-	{"size", NULL, SCOPE_STREAM, {&vt_size}, "auto", NULL, "x", AT(size), .check = check},
-	{"proto", NULL, SCOPE_STREAM, {&vt_enum, .choices = protos}, "udp", NULL, "x", AT(word)},
-	{"pattern", "user pattern", SCOPE_STREAM, {&vt_text}, "abc", NULL, "x", AT(text)},
-	{"eth.src", "src mac", SCOPE_STREAM, {&vt_mac, .bits = 48}, NULL, NULL, "x", 0, 0, &store},
+	{"rate", NULL, &scope_port, {&vt_rate}, "100%", NULL, "x", AT(rate)},
+	{"count", NULL, &scope_port, {&vt_uint}, "0", NULL, "x", AT(num)},
+	{"speed", NULL, &scope_port, {&vt_speed}, "auto", NULL, "x", AT(speed)},
+	{"hold", NULL, &scope_port, {&vt_duration}, "1s", NULL, "x", AT(time), SET_STOPPED},
+	{"promiscuous", NULL, &scope_port, {&vt_bool}, "off", NULL, "x", AT(on)},
+	{"size", NULL, &scope_stream, {&vt_size}, "auto", NULL, "x", AT(size), .check = check},
+	{"proto", NULL, &scope_stream, {&vt_enum, .choices = protos}, "udp", NULL, "x", AT(word)},
+	{"pattern", "user pattern", &scope_stream, {&vt_text}, "abc", NULL, "x", AT(text)},
+	{"eth.src", "src mac", &scope_stream, {&vt_mac, .bits = 48}, NULL, NULL, "x", 0, 0, &store},
 	{"ipv4.src",
 	 "src ip,sip",
-	 SCOPE_STREAM,
+	 &scope_stream,
 	 {&vt_ip4, .bits = 32},
 	 NULL,
 	 NULL,
@@ -115,7 +116,7 @@ static const struct setting rows[] = {
 	 &store},
 	{"ipv6.src",
 	 "src ip6",
-	 SCOPE_STREAM,
+	 &scope_stream,
 	 {&vt_ip6, .bits = 128},
 	 NULL,
 	 NULL,
@@ -125,7 +126,7 @@ static const struct setting rows[] = {
 	 &store},
 	{"tcp.flags",
 	 "tcp flags",
-	 SCOPE_STREAM,
+	 &scope_stream,
 	 {&vt_fflags, .bits = 8, .choices = tcp_flags},
 	 NULL,
 	 NULL,
@@ -133,8 +134,8 @@ static const struct setting rows[] = {
 	 0,
 	 0,
 	 &store},
-	{"ttl", "hop limit", SCOPE_STREAM, {NULL}, NULL, NULL, "x", .resolve = resolve},
-	{"latency", NULL, SCOPE_PORT, {NULL}, NULL, NULL, "x", 0, SET_LATER},
+	{"ttl", "hop limit", &scope_stream, {NULL}, NULL, NULL, "x", .resolve = resolve},
+	{"latency", NULL, &scope_port, {NULL}, NULL, NULL, "x", 0, SET_LATER},
 };
 
 static const struct setting *resolve(const struct setting *s, const struct set_obj *obj,
@@ -189,21 +190,22 @@ static unsigned nports(void *arg)
 	return NPORTS;
 }
 
-static unsigned nstreams(void *arg, unsigned port)
+static unsigned count(void *arg, const struct cmd_scope *scope, unsigned port)
 {
 	(void)arg;
+	(void)scope;
 	demand(port < NPORTS, "a port that is not there", "");
 	return NSTREAMS;
 }
 
-static void *object(void *arg, enum cmd_scope scope, unsigned port, unsigned stream)
+static void *object(void *arg, const struct cmd_scope *scope, unsigned port, unsigned stream)
 {
 	(void)arg;
-	demand(scope == SCOPE_GLOBAL || (port < NPORTS && stream < NSTREAMS),
+	demand(scope == &scope_global || (port < NPORTS && stream < NSTREAMS),
 	       "an object that is not there", "");
-	return scope == SCOPE_GLOBAL ? &global
-	       : scope == SCOPE_PORT ? &ports[port]
-				     : &streams[port][stream];
+	return scope == &scope_global ? &global
+	       : scope == &scope_port ? &ports[port]
+				      : &streams[port][stream];
 }
 
 static int may_set(void *arg, const struct setting *s, unsigned port, struct err *e)
@@ -215,7 +217,7 @@ static int may_set(void *arg, const struct setting *s, unsigned port, struct err
 static struct cmd *lang(void)
 {
 	static const struct cmd_host host = {.nports = nports,
-					     .nstreams = nstreams,
+					     .count = count,
 					     .object = object,
 					     .may_set = may_set};
 	static struct cmd *c;

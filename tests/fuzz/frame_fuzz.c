@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stacks, values and variations from the tables: as text, and made from bytes; built by all ways,
- * which must agree, and dissected again. And arbitrary bytes to the dissector. */
+/* Makes frames of stacks, values and variations from the tables, given as text or as bytes. They
+ * are built in all ways, which must agree, and dissected again. The dissector also gets arbitrary
+ * bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "frame_run.h"
 #include "input.h"
 
-#define MAX_SIZE 2000 /* of frames for the engine; larger ones only cost time */
+#define MAX_SIZE 2000 /* largest frame for the engine; larger ones only cost time */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,7 +34,8 @@ static void dissect(const uint8_t *bytes, unsigned len)
 	json_decref(j);
 }
 
-/* Headers behind which a payload may look like another header: nothing names what they carry. */
+/* Says whether a payload behind this header may look like another header, because nothing in the
+ * header names what it carries. */
 static bool is_open(const struct proto *last)
 {
 	static const char *const open[] = {"mpls", "gtpu", "vxlan"};
@@ -44,7 +46,7 @@ static bool is_open(const struct proto *last)
 	return false;
 }
 
-/* A frame without values of the user's is found again as it was meant. */
+/* Checks that the dissector finds the stack of a frame in which no values were set. */
 static void check_plain(const struct frame_spec *spec, const struct frame *f)
 {
 	struct sbuf stack = {0};
@@ -55,7 +57,7 @@ static void check_plain(const struct frame_spec *spec, const struct frame *f)
 	frame_stack_print(&spec->stack, &stack);
 	CHECK(strncmp(sbuf_str(&stack), found, stack.len) == 0);
 	if (!is_open(spec->stack.hdr[spec->stack.n - 1])) {
-		/* payload may have a probe's sum by chance */
+		/* The payload may have a probe's sum by chance. */
 		CHECK(strcmp(found + stack.len, "/probe") == 0 ||
 		      (found[stack.len] == '\0' && spec->probe == 0));
 		json_array_foreach(json_object_get(j, "headers"), i, h) {
@@ -96,7 +98,7 @@ struct run {
 	struct frun_slot cycle[CYCLE];
 	uint32_t id[STREAMS];
 	uint64_t o0[STREAMS];
-	const struct frame_plan *plan[PLANS];
+	const struct frame_recipe *recipe[PLANS];
 	struct frun_spec spec;
 	struct frun *f;
 	uint8_t *obj[OBJS];
@@ -117,14 +119,14 @@ static void give_object(struct run *r, unsigned n, unsigned class)
 	r->class[n] = class;
 }
 
-/* Own frame i against the plain way. */
+/* Compares own frame i with the frame that is made in the plain way. */
 static void check_frame(const struct run *r, uint64_t i, const uint8_t *obj)
 {
 	static uint8_t want[FRAME_MAX_LEN + 4];
 	uint64_t k = r->spec.first + i * r->spec.nqueues, ordinal;
 	unsigned at = (unsigned)(k % r->spec.ncycle), per_cycle = 0, before = 0;
 	const struct frun_slot *slot = &r->cycle[at];
-	const struct frame_plan *plan = r->plan[slot->plan];
+	const struct frame_recipe *recipe = r->recipe[slot->recipe];
 
 	for (unsigned n = 0; n < r->spec.ncycle; n++) {
 		per_cycle += r->cycle[n].stream == slot->stream;
@@ -132,17 +134,17 @@ static void check_frame(const struct run *r, uint64_t i, const uint8_t *obj)
 	}
 	ordinal = (r->spec.o0 != NULL ? r->o0[slot->stream] : 0) + k / r->spec.ncycle * per_cycle +
 		  before;
-	frame_plan_at(plan, ordinal, want);
-	CHECK(frun_bytes(r->f, i, 1) == plan->len + FRAME_FCS);
-	CHECK(memcmp(want, obj + DATA, plan->len) == 0);
+	frame_recipe_at(recipe, ordinal, want);
+	CHECK(frun_bytes(r->f, i, 1) == recipe->len + FRAME_FCS);
+	CHECK(memcmp(want, obj + DATA, recipe->len) == 0);
 	if (frun_len(r->f) != 0) {
-		CHECK(frun_len(r->f) == plan->len);
+		CHECK(frun_len(r->f) == recipe->len);
 	} else {
 		uint16_t len16;
 		uint32_t len32;
 		memcpy(&len16, obj + r->spec.len16_off, sizeof(len16));
 		memcpy(&len32, obj + r->spec.len32_off, sizeof(len32));
-		CHECK(len16 == plan->len && len32 == plan->len);
+		CHECK(len16 == recipe->len && len32 == recipe->len);
 	}
 }
 
@@ -169,7 +171,7 @@ static void run_bursts(struct run *r, struct input *in)
 	free(state);
 }
 
-static void run_engine(struct run *r, unsigned nplans, struct input *in)
+static void run_engine(struct run *r, unsigned nrecipes, struct input *in)
 {
 	static const char *const isas[] = {NULL, "scalar", "ssse3", "avx2", "avx512"};
 	struct err e = {.text = ""};
@@ -180,15 +182,15 @@ static void run_engine(struct run *r, unsigned nplans, struct input *in)
 	r->spec.first = byte(in) % r->spec.nqueues;
 	for (unsigned n = 0; n < r->spec.ncycle; n++) {
 		r->cycle[n].stream = (uint16_t)(byte(in) % r->spec.nstreams);
-		r->cycle[n].plan = (uint16_t)(byte(in) % nplans);
+		r->cycle[n].recipe = (uint16_t)(byte(in) % nrecipes);
 	}
 	for (unsigned n = 0; n < STREAMS; n++) {
 		r->id[n] = n * 7 + 1;
 		r->o0[n] = number(in, n * 2);
 	}
 	r->spec.cycle = r->cycle;
-	r->spec.plan = r->plan;
-	r->spec.nplans = nplans;
+	r->spec.recipe = r->recipe;
+	r->spec.nrecipes = nrecipes;
 	r->spec.stream_id = r->id;
 	r->spec.o0 = (byte(in) & 1) != 0 ? r->o0 : NULL;
 	r->spec.data_off = DATA;
@@ -201,8 +203,8 @@ static void run_engine(struct run *r, unsigned nplans, struct input *in)
 	}
 	if (frun_is_fixed(r->f)) {
 		give_object(r, 0, 0);
-		frame_plan_at(r->plan[r->cycle[r->spec.first % r->spec.ncycle].plan], 0,
-			      r->obj[0] + DATA);
+		frame_recipe_at(r->recipe[r->cycle[r->spec.first % r->spec.ncycle].recipe], 0,
+				r->obj[0] + DATA);
 		CHECK(memcmp(r->obj[0] + DATA, frun_class(r->f, 0)->bytes,
 			     frun_class(r->f, 0)->len) == 0);
 	} else {
@@ -213,7 +215,8 @@ static void run_engine(struct run *r, unsigned nplans, struct input *in)
 	frun_free(r->f);
 }
 
-/* Random bits and seeds that nobody has given are the template's business. */
+/* Says whether frame_build() makes the frame of ordinal 0. Random bits (rnd), and random values
+ * without a seed of the user's, are made by templates alone. */
 static bool builder_knows(const struct frame_spec *spec)
 {
 	for (unsigned i = 0; i < spec->vals.n; i++) {
@@ -224,34 +227,35 @@ static bool builder_knows(const struct frame_spec *spec)
 	return !spec->rnd_on;
 }
 
-/* The template, its frames by the plain way, and the engine's. */
+/* Compiles templates of the stream for some sizes, and checks their frames, first those made in the
+ * plain way and then the engine's. */
 static void compile(struct frame_spec *spec, struct input *in)
 {
 	static uint8_t bytes[FRAME_MAX_LEN + 4];
 	static struct frame f;
-	struct frame_plan plan[PLANS] = {0};
-	struct run r = {.plan = {&plan[0], &plan[1]}};
+	struct frame_recipe recipe[PLANS] = {0};
+	struct run r = {.recipe = {&recipe[0], &recipe[1]}};
 	struct err e = {.text = ""};
 	unsigned n = 0;
 
 	for (; n < PLANS; n++) {
-		if (frame_compile(spec, NULL, FRAME_MAX_LEN + FRAME_FCS, &plan[n], &e) != 0) {
+		if (frame_compile(spec, NULL, FRAME_MAX_LEN + FRAME_FCS, &recipe[n], &e) != 0) {
 			CHECK(e.text[0] != '\0');
 			break;
 		}
 		CHECK(frame_build(spec, NULL, FRAME_MAX_LEN + FRAME_FCS, &f, &e) == 0 &&
-		      f.len == plan[n].len);
-		CHECK(!builder_knows(spec) || memcmp(f.bytes, plan[n].bytes, f.len) == 0);
-		frame_plan_at(&plan[n], 0, bytes);
-		CHECK(memcmp(bytes, plan[n].bytes, f.len) == 0);
-		frame_plan_at(&plan[n], number(in, 8), bytes);
+		      f.len == recipe[n].len);
+		CHECK(!builder_knows(spec) || memcmp(f.bytes, recipe[n].bytes, f.len) == 0);
+		frame_recipe_at(&recipe[n], 0, bytes);
+		CHECK(memcmp(bytes, recipe[n].bytes, f.len) == 0);
+		frame_recipe_at(&recipe[n], number(in, 8), bytes);
 		dissect(bytes, f.len);
 		spec->size = (uint16_t)(f.len + FRAME_FCS + byte(in) % 40);
 	}
 	if (n > 0)
 		run_engine(&r, n, in);
 	while (n-- > 0)
-		frame_plan_free(&plan[n]);
+		frame_recipe_free(&recipe[n]);
 }
 
 /* ---- specs from bytes ---- */
@@ -275,7 +279,7 @@ static void make_stack(struct frame_stack *s, struct input *in)
 	}
 }
 
-/* A number that the field may hold. */
+/* Returns a number that the field may hold. */
 static vary_u field_number(const struct field *f, struct input *in)
 {
 	unsigned bits = f->bits != 0 ? f->bits : 1;
@@ -404,7 +408,7 @@ static void binary_input(struct input *in)
 	frame_spec_free(&copy);
 }
 
-/* "stack field=value field=value ..." */
+/* Takes a text: a stack, and then a line "field=value" for each value. */
 static void text_input(char *text, unsigned size, struct input *in)
 {
 	struct frame_spec spec = {.size = (uint16_t)size};
@@ -447,7 +451,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		text_input(text, (unsigned)data[1] << 8 | data[2], &in);
 		free(text);
 	} else if (data[0] % 3 == 1) {
-		/* Exactly as many bytes as there are, for the sanitizer. */
+		/* The copy has exactly as many bytes as there are, so that the sanitizer sees a
+		 * byte too many. */
 		uint8_t *copy = malloc(size - 1);
 		memcpy(copy, data + 1, size - 1);
 		dissect(copy, (unsigned)size - 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text -> lines of a file for `load`, with the program's own rows and two ports that are only their
- * settings. Every line is checked without being run; then the `set` lines, and Pktgen's words for
- * them, are run, and what `save` writes of the result must be taken back line by line and be saved
- * the same. The dictionary is made from the rows at start. */
+/* Takes any text as the lines of a file for `load`, with the program's own rows and two ports that
+ * are only their settings. Every line is checked, and the `set` lines and Pktgen's words for them
+ * are run. What `save` writes of the result must be taken back line by line and be saved the same.
+ * The dictionary is made from the rows at start. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static struct app global;
 static struct port_cfg port[NPORTS];
 static struct stream_cfg stream[NPORTS][NSTREAMS];
 
-/* Port 0 has streams 0-3 and 7, port 1 has 1 and 2. */
+/* Says whether there is a stream: port 0 has streams 0-3 and 7, and port 1 has 1 and 2. */
 static bool there(unsigned p, unsigned s)
 {
 	return p == 0 ? s <= 3 || s == 7 : s == 1 || s == 2;
@@ -35,22 +35,23 @@ static unsigned nports(void *arg)
 	return NPORTS;
 }
 
-static unsigned nstreams(void *arg, unsigned p)
+static unsigned count(void *arg, const struct cmd_scope *scope, unsigned p)
 {
 	(void)arg;
+	(void)scope;
 	return p == 0 ? 8 : 3;
 }
 
-static void *object(void *arg, enum cmd_scope scope, unsigned p, unsigned s)
+static void *object(void *arg, const struct cmd_scope *scope, unsigned p, unsigned s)
 {
-	if (scope == SCOPE_GLOBAL)
+	if (scope == &scope_global)
 		return arg;
-	if (scope == SCOPE_PORT)
+	if (scope == &scope_port)
 		return &port[p];
 	return s < NSTREAMS && there(p, s) ? &stream[p][s] : NULL;
 }
 
-static struct cmd_host host = {.nports = nports, .nstreams = nstreams, .object = object};
+static struct cmd_host host = {.nports = nports, .count = count, .object = object};
 
 static struct cmd *lang(void)
 {
@@ -83,7 +84,7 @@ static void begin(void)
 	view_init(&global.view);
 	tester_init(&global.tester);
 	for (unsigned p = 0; p < NPORTS; p++) {
-		port_cfg_init(&port[p]);
+		ctl_cfg_init(&port[p]);
 		for (unsigned s = 0; s < NSTREAMS; s++) {
 			stream_cfg_free(&stream[p][s]);
 			stream_cfg_init(&stream[p][s]);
@@ -97,12 +98,12 @@ static void save(struct sbuf *out)
 {
 	struct port_cfg start;
 
-	port_cfg_init(&start);
+	ctl_cfg_init(&start);
 	sbuf_reset(out);
 	save_text(lang(), &host, &start, out);
 }
 
-/* Commands that are settings in other words, and need no control. */
+/* Says whether a command is run: it is a setting, maybe in other words, and needs no control. */
 static bool is_run(const char *line)
 {
 	static const char *const verbs[] = {"set ", "range ", "enable ", "disable "};
@@ -113,7 +114,8 @@ static bool is_run(const char *line)
 	return false;
 }
 
-/* must: the program's own text, of which nothing may be refused. */
+/* Checks the lines of a text, and runs those that can be run. must: it is the program's own text,
+ * of which nothing may be refused. */
 static void run_lines(const char *text, bool must)
 {
 	static struct cmd_run r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions and properties of the Lua module with arguments of every type, in a program in small.
- * The bytes choose what is called with what; the calls are made by Lua itself, so that every way
+/* Calls functions and properties of the Lua module with arguments of every type, in a small
+ * program. The bytes choose what is called with what. Lua itself makes the calls, so that every way
  * into the bindings is taken. Nothing may crash, leak or escape its limits. */
 #include <errno.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../cmd_objects.h"
+#include "../cmd_scopes.h"
 #include "input.h"
 #include "script.h"
 #include "taken.h"
@@ -37,17 +38,17 @@ static const char *const kinds[] = {"udp", "tcp", "udplite", NULL};
 #define PORT(m) offsetof(struct port, m)
 #define STREAM(m) offsetof(struct stream, m)
 static const struct setting rows[] = {
-	{"pages", NULL, SCOPE_GLOBAL, {&vt_uint, .min = 0, .max = 6}, "4", NULL, "Pages.", 0},
-	{"rate", "speed of it", SCOPE_PORT, {&vt_rate}, "100%", NULL, "Load.", PORT(rate)},
-	{"count", NULL, SCOPE_PORT, {&vt_uint}, "0", NULL, "Frames.", PORT(count)},
-	{"share", NULL, SCOPE_PORT, {&vt_share}, "0", NULL, "Share.", PORT(share)},
-	{"lag", NULL, SCOPE_PORT, {&vt_duration}, "1ms", NULL, "Lag.", PORT(lag)},
-	{"probe", NULL, SCOPE_PORT, {&vt_every}, "off", NULL, "Probes.", PORT(every)},
-	{"on", NULL, SCOPE_PORT, {&vt_bool}, "off", NULL, "Switch.", PORT(on)},
-	{"size", NULL, SCOPE_STREAM, {&vt_size}, "auto", NULL, "Size.", STREAM(size)},
+	{"pages", NULL, &scope_global, {&vt_uint, .min = 0, .max = 6}, "4", NULL, "Pages.", 0},
+	{"rate", "speed of it", &scope_port, {&vt_rate}, "100%", NULL, "Load.", PORT(rate)},
+	{"count", NULL, &scope_port, {&vt_uint}, "0", NULL, "Frames.", PORT(count)},
+	{"share", NULL, &scope_port, {&vt_share}, "0", NULL, "Share.", PORT(share)},
+	{"lag", NULL, &scope_port, {&vt_duration}, "1ms", NULL, "Lag.", PORT(lag)},
+	{"probe", NULL, &scope_port, {&vt_every}, "off", NULL, "Probes.", PORT(every)},
+	{"on", NULL, &scope_port, {&vt_bool}, "off", NULL, "Switch.", PORT(on)},
+	{"size", NULL, &scope_stream, {&vt_size}, "auto", NULL, "Size.", STREAM(size)},
 	{"kind",
 	 NULL,
-	 SCOPE_STREAM,
+	 &scope_stream,
 	 {&vt_enum, .choices = kinds},
 	 "udp",
 	 NULL,
@@ -55,13 +56,13 @@ static const struct setting rows[] = {
 	 STREAM(kind)},
 	{"udp.dst",
 	 "dport",
-	 SCOPE_STREAM,
+	 &scope_stream,
 	 {&vt_fuint, .bits = 16},
 	 "0",
 	 NULL,
 	 "Port.",
 	 STREAM(field)},
-	{"text", NULL, SCOPE_STREAM, {&vt_text}, "a", NULL, "Text.", STREAM(text)},
+	{"text", NULL, &scope_stream, {&vt_text}, "a", NULL, "Text.", STREAM(text)},
 };
 
 static int run_any(struct cmd_run *r, const struct arg_val *args, struct err *e)
@@ -133,7 +134,7 @@ static json_t *snapshot(void *host, const char *parts, struct err *e)
 	return NULL;
 }
 
-/* What is called or written. */
+/* What is called, read or written. */
 static const char *const what[] = {
 	"wr.start",
 	"wr.show",
@@ -303,8 +304,8 @@ static void value(struct input *in, unsigned depth, struct sbuf *out)
 	}
 }
 
-/* What attackers write: a function that comes back to itself through others, loops without an end,
- * texts and tables that grow. */
+/* Writes what attackers write: a function that comes back to itself through others, loops without
+ * an end, texts and tables that grow. */
 static void shape(struct input *in, const char *target, unsigned form, struct sbuf *out)
 {
 	static const char *const metas[] = {"__index", "__newindex", "__tostring",
@@ -349,7 +350,8 @@ static void shape(struct input *in, const char *target, unsigned form, struct sb
 	}
 }
 
-/* try(function() ... end): the next one is run whatever became of it. */
+/* Writes a statement as try(function() ... end), so that the next one runs whatever becomes of
+ * it. */
 static void statement(struct input *in, struct sbuf *out)
 {
 	const char *target = PICK(in, what);

@@ -19,12 +19,13 @@ LUA = re.compile(r"^(lua|lauxlib|lualib|luajit)\.h$")
 ORDER = re.findall(r"'(\w+)'", re.search(r"foreach l : \[(.*?)\]", tree.read("meson.build"), re.S).group(1))
 ORDER.remove("work")  # lists of files of other layers
 PLAIN = {"base", "value", "clock", "count", "hist", "log", "pace", "pcapio", "out"}
-# Beyond the order. `place` is the pure function in lib/ctl.
+# Beyond the order.
 ONLY = {"dp": {"base", "clock", "count", "hist", "pace", "mbox", "proto", "vary", "frame"}, "place": {"base"}}
-NEVER = {"ctl": {"cmd", "out", "sess", "script"}, "sess": {"log"}, "script": {"dp", "mbox"}}
+NEVER = {"sess": {"log"}, "script": {"dp", "mbox"}}
+NEVER.update({room: {"cmd", "out", "sess", "script"} for room in ("cfg", "place", "port", "ctl", "trial")})
 RUN_HALF = {"proto", "vary", "frame"}  # of these, lib/dp sees NAME_run.h and plain formats alone
 FORMATS = {"frame_probe.h"}
-MAY_DPDK = {"mbox", "dp", "ctl"}
+MAY_DPDK = {"mbox", "dp", "port", "ctl", "trial"}
 # A page is a function from a snapshot to a grid, and knows nothing else.
 PAGE_FILE = re.compile(r"^app/ui/(grid\.[ch]|page(_\w+)?\.[ch]|keys_help\.[ch]|page/.*)$")
 PAGE_SEES = re.compile(r"^(app/ui/(grid\.h|page(_\w+)?\.h|keys_help\.h|theme\.h|page/.*)|lib/(base|out)/\w+\.h)$")
@@ -36,7 +37,7 @@ def library(name):
         return "plain"
     if folder[0] != "lib":
         return None
-    return "place" if folder[1] == "ctl" and os.path.basename(name).startswith("place") else folder[1]
+    return folder[1]
 
 
 headers = {}
@@ -53,15 +54,10 @@ def check_library(name, where, user, target):
     if user == "plain" or owner == "plain":
         if user == "plain" and owner in ("dp", "mbox"):
             found.add(where, f"control and program share this header, it sees no workers: {target}")
-        elif user not in ("plain", "ctl"):
+        elif user not in ("plain", "ctl", "trial"):
             found.add(where, f"control and program share {target}, {user} does not see it")
         return
-    if user == owner or (user == "ctl" and owner == "place"):
-        return
-    if user == "place" and owner != "base":
-        found.add(where, f"placement knows only base, not {target}")
-        return
-    if owner == "place" or user == "place":
+    if user == owner:
         return
     if user not in ORDER:
         found.add(where, f"library {user} is not in the order of the top meson.build")
@@ -119,11 +115,9 @@ def check(name, where, system, target_name):
     owner = library(target)
     if top == "app" and owner in ("dp", "mbox"):
         found.add(where, f"the program sees control, not the workers: {target}")
-    if top == "app" and target == "lib/ctl/port.h":
-        found.add(where, f"the program sees ctl.h, not the inside of control: {target}")
     if page and not PAGE_SEES.match(target):
         found.add(where, f"a page sees a snapshot and a grid, not {target}")
-    if folder.startswith("app/ui") and owner in ("ctl", "place", "plain"):
+    if folder.startswith("app/ui") and owner in ("cfg", "place", "port", "ctl", "trial", "plain"):
         found.add(where, f"front ends see sess, not control: {target}")
 
 

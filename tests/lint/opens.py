@@ -19,10 +19,10 @@ ALLOWED = {
     "app/part/machine_cpus.c": (2, "files of /proc and /sys below a root that tests set"),
     "app/spool.c": (1, "/proc/self/fd of standard output"),
     "app/ui/outlet.c": (2, "/proc/self/fd of the terminal, and its name"),
-    "lib/ctl/ctl.c": (1, "a port's function of this name"),
-    "lib/ctl/eal.c": (1, "/sys/kernel/mm/hugepages"),
-    "lib/ctl/port/ethtool.c": (1, "/sys/class/net"),
-    "lib/ctl/port/pci.c": (1, "/sys/bus/pci"),
+    "lib/port/port.c": (1, "a port's function of this name"),
+    "lib/port/eal.c": (1, "/sys/kernel/mm/hugepages"),
+    "lib/port/ethtool.c": (1, "/sys/class/net"),
+    "lib/port/pci.c": (1, "/sys/bus/pci"),
     "lib/ctl/workers.c": (1, "/proc/self/task"),
 }
 

@@ -31,7 +31,8 @@ IDLE = re.compile(r"(sched_yield|nanosleep|clock_nanosleep|usleep|poll|ppoll|rea
 
 
 def archives(build):
-    return sorted(path for part in ("lib/dp/**/*.a", "lib/frame/libframe_run.a") for path in build.glob(part) if path.is_file())
+    parts = ("lib/dp/**/*.a", "lib/frame/libframe_run.a")
+    return sorted(path for part in parts for path in build.glob(part) if path.is_file())
 
 
 def undefined(archive):

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes while streams with counts are sent: control as it is, and workers that the test turns by
- * hand, so that each takes up each plan as late as it likes. Whatever changes when, each stream is
- * sent exactly as often as its count said when the run began, by all queues together. */
+/* Tests changes while streams with counts are sent. Control is the real one, and the test turns the
+ * workers by hand, so that each takes up each plan as late as it likes. Whatever changes when, all
+ * queues together send each stream exactly as often as its count said when the run began. */
 #include "dp_fake.h"
-#include "plan_write.h"
-#include "prog.h"
+#include "ctl_int.h"
+#include "port_spec.h"
+#include "send_groups.h"
 
 #define IDS 8
 #define CELLS 512
@@ -15,18 +16,20 @@ struct bench {
 	struct ctl *c;
 	struct ctl_port *cp;
 	unsigned nq;
-	uint64_t sent[CELLS];             /* frames that the device took in this run, by cell */
-	int32_t last[FAKE_QUEUES][CELLS]; /* the ordinal before, as the frame says it; -1: none */
-	uint64_t base[CELLS];             /* what control had counted when the run began */
-	uint64_t expect[CELLS];           /* frames of the run; UINT64_MAX: without end */
-	struct cnt_sizes sizes;           /* that the device took in all runs */
+	uint64_t sent[CELLS]; /* frames that the device took in this run, by cell */
+	/* the ordinal of the frame before, as that frame said it; -1: none */
+	int32_t last[FAKE_QUEUES][CELLS];
+	uint64_t base[CELLS];   /* what control had counted when the run began */
+	uint64_t expect[CELLS]; /* frames of the run; UINT64_MAX: without end */
+	struct cnt_sizes sizes; /* of the frames that the device took in all runs */
 	struct {
 		struct bench *b;
 		unsigned q;
 	} at[FAKE_QUEUES];
 };
 
-/* The cell stands in eth.dst, the ordinal in udp.src. */
+/* Looks at a frame that the device takes. Its cell stands in eth.dst, and its ordinal in
+ * udp.src. */
 static void look(void *arg, const struct rte_mbuf *m)
 {
 	struct {
@@ -39,7 +42,8 @@ static void look(void *arg, const struct rte_mbuf *m)
 
 	assert_true(cell < CELLS);
 	int32_t step = (o - *last) & 0xffff;
-	if (*last >= 0 && (step == 0 || step > (at->b->nq == 1 ? 1 : 0x7fff))) /* of 16 bits */
+	/* ordinals have 16 bits here */
+	if (*last >= 0 && (step == 0 || step > (at->b->nq == 1 ? 1 : 0x7fff)))
 		fail_msg("cell %u on queue %u of %u: ordinal %d after %d", cell, at->q, at->b->nq,
 			 o, *last);
 	*last = o;
@@ -85,12 +89,12 @@ static struct bench *bench_new(unsigned nq)
 	b->nq = nq;
 	cp->p.spec = &plain;
 	cp->p.ntxq = (uint16_t)nq;
-	cp->nqueues = nq;
-	cp->used = cp->started = true;
+	cp->p.nqueues = nq;
+	cp->p.used = cp->p.started = true;
 	ctl_reset(c, 0);
-	cp->applied = cp->p.cfg;
+	cp->p.applied = cp->cfg;
 	cp->restart = false;
-	cp->txq = xcalloc(nq, sizeof(*cp->txq));
+	cp->p.tx = xcalloc(nq, sizeof(*cp->p.tx));
 	cp->tx_worker = xcalloc(nq, sizeof(*cp->tx_worker));
 	c->worker = xcalloc(nq, sizeof(*c->worker));
 	c->nworkers = nq;
@@ -100,11 +104,11 @@ static struct bench *bench_new(unsigned nq)
 		c->worker[q].w = zeroed(sizeof(struct dp_worker));
 		assert_int_equal(mbox_open(&c->worker[q].w->mbox, name, SOCKET_ID_ANY, &e), 0);
 		cp->tx_worker[q] = (int)q;
-		cp->txq[q] = zeroed(sizeof(struct dp_txq));
-		cp->txq[q]->dev = FAKE_DEV;
-		cp->txq[q]->queue = (uint16_t)q;
-		cp->txq[q]->pool_size = 1500;
-		cp->txq[q]->pool = pool_of(1500);
+		cp->p.tx[q] = (struct port_txq){.n = 1, .share = {zeroed(sizeof(struct dp_txq))}};
+		port_txq(&cp->p, q)->dev = FAKE_DEV;
+		port_txq(&cp->p, q)->queue = (uint16_t)q;
+		port_txq(&cp->p, q)->pool_size = 1500;
+		port_txq(&cp->p, q)->pool = pool_of(1500);
 		b->at[q].b = b;
 		b->at[q].q = q;
 		fake[q].judge = look;
@@ -124,8 +128,8 @@ static void bench_free(struct bench *b)
 
 	for (unsigned q = 0; q < b->nq; q++) {
 		fake_release(&fake[q], 0);
-		assert_true(rte_mempool_full(cp->txq[q]->pool));
-		rte_mempool_free(cp->txq[q]->pool);
+		assert_true(rte_mempool_full(port_txq(&cp->p, q)->pool));
+		rte_mempool_free(port_txq(&cp->p, q)->pool);
 		mbox_close(&c->worker[q].w->mbox);
 		plan_free(c, c->worker[q].posted);
 		free(c->worker[q].w);
@@ -139,9 +143,9 @@ static void bench_free(struct bench *b)
 	EACH_WORK(w, port_close)
 		w->port_close(c, cp);
 	for (unsigned q = 0; q < b->nq; q++)
-		free(cp->txq[q]);
+		free(port_txq(&cp->p, q));
 	free(cp->seen);
-	free(cp->txq);
+	free(cp->p.tx);
 	free(cp->tx_worker);
 	streams_free(cp);
 	frame_vals_free(&cp->dflt);
@@ -174,7 +178,7 @@ static void all_turn(struct bench *b, unsigned turns)
 	}
 }
 
-/* Lines that say that something is for the next start. */
+/* Returns how many lines have said that something is for the next start. */
 static unsigned notes(struct bench *b)
 {
 	struct ctl_event ev;
@@ -192,7 +196,7 @@ static void to_the_end(struct bench *b)
 	assert_false(b->cp->run.active);
 }
 
-/* What control says of the streams is what the device took. */
+/* Checks that control's numbers for the streams are what the device took. */
 static void check_cells(struct bench *b)
 {
 	struct cnt_stream *sum = stream_cells(b->cp);
@@ -267,12 +271,13 @@ static void value(struct stream *s)
 	assert_int_equal(frame_vals_parse(&s->cfg.frame.vals, "ipv4.ttl", ttl, &e), 0);
 }
 
-/* One setting: of what is sent, or of who takes turns, which is for the next start. */
+/* Changes one setting: of what is sent, or of which streams take turns, which waits for the next
+ * start. */
 static void change(struct bench *b)
 {
 	unsigned id = some_stream(b), other = any(IDS);
 	struct stream *s = stream(b, id);
-	struct rate *rate = &b->cp->p.cfg.rate;
+	struct rate *rate = &b->cp->cfg.rate;
 
 	touch(b, id);
 	switch (any(10)) {
@@ -290,7 +295,7 @@ static void change(struct bench *b)
 		if (b->cp->total == 1)
 			break;
 		assert_int_equal(ctl_stream_delete(b->c, 0, id, NULL), 0);
-		if (any(2)) /* another one of the same name */
+		if (any(2)) /* another stream with the same id */
 			add(b, id);
 		break;
 	case 4:
@@ -320,7 +325,7 @@ static void change(struct bench *b)
 	}
 }
 
-/* What the run that begins sends, by its settings. */
+/* Notes what the run that begins will send, by the settings. */
 static void expect(struct bench *b)
 {
 	memset(b->expect, 0, sizeof(b->expect));
@@ -339,7 +344,8 @@ static bool has_end(const struct bench *b)
 	return true;
 }
 
-/* changes: some in the same turn of control; they belong to its begin. */
+/* Begins a run. changes: settings may change in the same turn of control, and belong to the
+ * beginning of the run. */
 static void begin(struct bench *b, uint64_t ns, bool changes)
 {
 	struct portset all = {{0}};
@@ -366,7 +372,7 @@ static void begin(struct bench *b, uint64_t ns, bool changes)
 		all_turn(b, 1);
 }
 
-/* Now and then a queue hears of nothing for long, and control of none. */
+/* Turns queues and control in random order. Sometimes one queue is left out all the time. */
 static void some_turns(struct bench *b)
 {
 	unsigned left_out = any(3) == 0 ? any(b->nq) : b->nq;
@@ -398,7 +404,7 @@ static void stop(struct bench *b)
 	to_the_end(b);
 }
 
-/* Returns whether it came to its end by its counts. */
+/* Makes a run with changes. Returns whether it came to its end by its counts. */
 static bool one_run(struct bench *b, unsigned changes)
 {
 	begin(b, any(4) == 0 ? 1 + any(20000000) : 0, true);
@@ -409,7 +415,7 @@ static bool one_run(struct bench *b, unsigned changes)
 			control(b);
 		some_turns(b);
 		check_counts(b, false);
-		/* a device that takes nothing for a while, or again */
+		/* Devices may take nothing for a while, and take frames again. */
 		for (unsigned q = 0; q < b->nq; q++)
 			if (any(10) == 0)
 				fake[q].take = fake[q].take == TAKE_NONE ? TAKE_RANDOM : TAKE_NONE;
@@ -440,15 +446,16 @@ static void test_random_changes(void **state)
 
 		for (unsigned q = 0; q < b->nq; q++)
 			fake[q].take = round % 3 ? TAKE_RANDOM : TAKE_ALL;
-		b->cp->p.cfg.rate = (struct rate){.kind = RATE_MAX};
-		b->cp->p.cfg.burst = 1 + any(64);
+		b->cp->cfg.rate = (struct rate){.kind = RATE_MAX};
+		b->cp->cfg.burst = 1 + any(64);
 		dress(b, 0);
 		stream(b, 0)->cfg.count = 1000 + any(3000);
 		for (unsigned id = 1; id < 4; id++)
 			add(b, id);
 		for (unsigned run = 0; run < 3; run++) {
 			whole += one_run(b, 5 + any(40));
-			for (unsigned id = 0; id < IDS; id++) /* as settings may be at a start */
+			/* such settings may be there at a start */
+			for (unsigned id = 0; id < IDS; id++)
 				if (stream(b, id) != NULL) {
 					stream(b, id)->cfg.count = 1 + any(4000);
 					touch(b, id);
@@ -461,8 +468,8 @@ static void test_random_changes(void **state)
 	assert_true(whole > 20);
 }
 
-/* Whatever control has said last, every queue has frames to send. Returns the lines that said that
- * something is for the next start. */
+/* Checks that every queue has frames to send, whatever control has said last. Returns how many
+ * lines have said that something is for the next start. */
 static unsigned check_flow(struct bench *b, const char *what)
 {
 	touch(b, 0);
@@ -470,7 +477,7 @@ static unsigned check_flow(struct bench *b, const char *what)
 	for (unsigned q = 0; q < b->nq; q++) {
 		uint64_t before = fake[q].frames;
 		work(b, q, 50);
-		if (fake[q].frames < before + 40 * b->cp->p.cfg.burst)
+		if (fake[q].frames < before + 40 * b->cp->cfg.burst)
 			fail_msg("%s, %u queues: queue %u waits after %u frames", what, b->nq, q,
 				 (unsigned)(fake[q].frames - before));
 	}
@@ -482,10 +489,11 @@ static void test_no_gap(void **state)
 	(void)state;
 	for (unsigned nq = 1; nq <= 3; nq++) {
 		struct bench *b = bench_new(nq);
-		b->cp->p.cfg.rate = (struct rate){.kind = RATE_MAX};
-		b->cp->p.cfg.burst = 16;
+		b->cp->cfg.rate = (struct rate){.kind = RATE_MAX};
+		b->cp->cfg.burst = 16;
 		dress(b, 0);
-		for (unsigned id = 1; id < 4; id++) { /* of two queues each stream is sent by one */
+		/* with two queues each stream is sent by one of them */
+		for (unsigned id = 1; id < 4; id++) {
 			add(b, id);
 			stream(b, id)->cfg.weight = 1;
 		}
@@ -500,7 +508,7 @@ static void test_no_gap(void **state)
 			notes(b);
 			size(s);
 			value(other);
-			b->cp->p.cfg.burst = 20;
+			b->cp->cfg.burst = 20;
 			assert_int_equal(check_flow(b, "frames"), 0);
 			s->cfg.weight = 3;
 			assert_int_equal(check_flow(b, "a weight"), 1);
@@ -508,7 +516,7 @@ static void test_no_gap(void **state)
 			other->cfg.count = 0;
 			other->cfg.rate =
 				(struct own_rate){.set = true, .rate = {.kind = RATE_MAX}};
-			/* it was said */
+			/* That was said already. */
 			assert_int_equal(check_flow(b, "counts, and a rate of its own"), 0);
 			s->cfg.weight = 1;
 			s->cfg.count = other->cfg.count = 1000000;
@@ -532,8 +540,8 @@ static void test_change_at_the_start(void **state)
 	struct err e;
 
 	portset_add(&all, 0);
-	b->cp->p.cfg.rate = (struct rate){.kind = RATE_MAX};
-	b->cp->p.cfg.burst = 16;
+	b->cp->cfg.rate = (struct rate){.kind = RATE_MAX};
+	b->cp->cfg.burst = 16;
 	dress(b, 0);
 	add(b, 1);
 	for (unsigned run = 0; run < 2; run++) {

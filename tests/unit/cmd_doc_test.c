@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the language says of itself: completion, help, JSON, manual page, and the check of the
- * tables. */
+/* Tests what the language says of itself: completion, help, JSON, the manual page, and the check of
+ * the tables. */
 #include "cmd_world.h"
 
 #include <sys/stat.h>
@@ -68,7 +68,7 @@ static void test_complete(void **state)
 	completes("set 0 proto t", 12, "tcp ");
 	completes("set 0 rate m", 11, "max ");
 	completes("set 0 rate def", 11, "default ");
-	/* what stands there beside words */
+	/* This is what may stand there beside words. */
 	completes(
 		"set 0 rate ", 11,
 		"max 1% 10% 50% 100% (rate: 10% | 1.5Mpps | 3Gbps[/l2] | max, or A..B over T | A..B step S every T) ");
@@ -197,12 +197,12 @@ static void test_table_check(void **state)
 {
 	static const char *const twice[] = {"a", "a", NULL};
 	static const struct setting bad[] = {
-		{"one", "two,one", SCOPE_PORT, {&vt_uint, .min = 1, .max = 5}, "9", NULL, "x"},
-		{"two", NULL, SCOPE_PORT, {&vt_uint}, "1", NULL, ""},
-		{"two", NULL, SCOPE_STREAM, {&vt_uint}, NULL, NULL, "x"},
-		{"four", NULL, SCOPE_PORT, {&vt_enum, .choices = twice}, "a", NULL, "x"},
-		{"five", NULL, SCOPE_PORT, {NULL}, "a", NULL, "x"},
-		{"six seven", NULL, SCOPE_PORT, {&vt_uint, .min = 7, .max = 5}, "5", NULL, "x"},
+		{"one", "two,one", &scope_port, {&vt_uint, .min = 1, .max = 5}, "9", NULL, "x"},
+		{"two", NULL, &scope_port, {&vt_uint}, "1", NULL, ""},
+		{"two", NULL, &scope_stream, {&vt_uint}, NULL, NULL, "x"},
+		{"four", NULL, &scope_port, {&vt_enum, .choices = twice}, "a", NULL, "x"},
+		{"five", NULL, &scope_port, {NULL}, "a", NULL, "x"},
+		{"six seven", NULL, &scope_port, {&vt_uint, .min = 7, .max = 5}, "5", NULL, "x"},
 	};
 	static const struct arg_spec bad_args[] = {{ARG_WORD, "for", ARG_OPT},
 						   {ARG_VALUE, "V"},
@@ -213,7 +213,7 @@ static void test_table_check(void **state)
 						{"w", NULL, NULL, NULL}};
 	const struct setting *list[ARRAY_SIZE(bad)];
 	const struct verb *vlist[] = {&bad_verbs[0], &bad_verbs[1]};
-	static const struct cmd_host host = {NULL, NULL, h_nports, h_nstreams, h_object};
+	static const struct cmd_host host = {NULL, NULL, h_nports, h_count, h_object};
 	struct sbuf b = {0};
 	static const char *const want[] = {"one: its alias repeats",
 					   "one: its default does not parse",

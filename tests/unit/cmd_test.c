@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the command language without a session: how lines are split into commands and words, how
+ * errors are shown, and `set` and verbs in the program of cmd_world.h. */
 #include "cmd_world.h"
 
 static void splits(const char *line, const char *words)
@@ -60,7 +62,7 @@ static void test_next(void **state)
 	sbuf_free(&one);
 }
 
-/* With the line of each command's first word, as errors name it. */
+/* Each command comes with the line of its first word, as errors name it. */
 static void test_next_command(void **state)
 {
 	static const struct {
@@ -87,8 +89,8 @@ static void test_next_command(void **state)
 	sbuf_free(&one);
 }
 
-/* What was copied from a screen has prompts in it; nothing else that looks like one is passed
- * over. */
+/* Text that was copied from a screen has prompts in it, which are passed over. Nothing else that
+ * looks like a prompt is. */
 static void test_prompts(void **state)
 {
 	static const struct {
@@ -302,14 +304,14 @@ static void test_all_or_none(void **state)
 	world.stream[0][1].proto = 2;
 	refused("set 0/all dport 5", -EINVAL, 4, "icmp has no ports");
 	world.stream[0][1].proto = 1;
-	/* a value that only one of the rows behind the alias takes */
+	/* Only one of the rows behind the alias takes this value. */
 	refused("set 0/all dst port 5000", -ERANGE, 19, "tcp.dst: \"5000\" is too large");
 	ok("set 0/all dst port 500");
 	assert_true(world.stream[0][0].has[1] && world.stream[0][1].has[2] &&
 		    !world.stream[0][1].has[1]);
 }
 
-/* Streams are numbers that stay: what is between them may be missing. */
+/* The numbers of streams stay, so some in between may be missing. */
 static void test_holes(void **state)
 {
 	struct sbuf b = {0};
@@ -356,7 +358,7 @@ static void test_check_before_streams(void **state)
 	assert_non_null(strstr(e.text, "quit is not allowed in a file that is loaded"));
 }
 
-/* Verbs of two words, and streams that a verb is to make. */
+/* Verbs may have two words, and may name streams that they are to make. */
 static void test_two_words(void **state)
 {
 	(void)state;
@@ -379,7 +381,7 @@ static void test_two_words(void **state)
 		"\"foo\" is not what \"stream\" can do; allowed: add | delete");
 	refused("streem add", -EINVAL, 0, "did you mean \"stream\"");
 	refused("st a 0", -EINVAL, 0, "ambiguous: start, stream add");
-	/* a verb whose name goes on where that of another ends */
+	/* The name of one verb goes on where that of another ends. */
 	ok("show page main 2");
 	assert_string_equal(last_text, "main 2@10");
 	ok("sh pa main");
@@ -394,7 +396,7 @@ static void test_two_words(void **state)
 	assert_null(strstr(out.s, "Make streams."));
 }
 
-/* Names that the host knows beyond the table, exactly as written only. */
+/* The host knows names beyond the table, but only exactly as they are written. */
 static void test_rows_of_the_host(void **state)
 {
 	(void)state;
@@ -407,16 +409,16 @@ static void test_rows_of_the_host(void **state)
 	assert_non_null(strstr(out.s, "set <streams> ipv4[9].ttl <value>"));
 }
 
-/* An exact name is that row, whatever it is a prefix of; names before aliases, the longest alias,
- * the scope of the targets. */
+/* An exact name means that row, whatever it is a prefix of. Names go before aliases, and the
+ * longest alias before others; then the scope of the targets decides. */
 static void test_exact_names(void **state)
 {
 	static const struct setting r[] = {
-		{"mac", "a b", SCOPE_PORT, {&vt_uint}, "0", NULL, "x"},
-		{"macs", "mac", SCOPE_STREAM, {&vt_uint}, "0", NULL, "x"},
-		{"a", "b  c", SCOPE_STREAM, {&vt_uint}, "0", NULL, "x"},
-		{"size", NULL, SCOPE_PORT, {&vt_uint}, "0", NULL, "x"},
-		{"size", NULL, SCOPE_STREAM, {&vt_uint}, "0", NULL, "x"},
+		{"mac", "a b", &scope_port, {&vt_uint}, "0", NULL, "x"},
+		{"macs", "mac", &scope_stream, {&vt_uint}, "0", NULL, "x"},
+		{"a", "b  c", &scope_stream, {&vt_uint}, "0", NULL, "x"},
+		{"size", NULL, &scope_port, {&vt_uint}, "0", NULL, "x"},
+		{"size", NULL, &scope_stream, {&vt_uint}, "0", NULL, "x"},
 	};
 	const struct setting *list[ARRAY_SIZE(r)];
 	static const struct verb v1 = {"go", NULL, NULL, "x", 0, run_text},
@@ -455,7 +457,7 @@ static void test_warnings(void **state)
 	assert_int_equal(world.stream[1][0].size, 64);
 	ok("set 0 size 100");
 	assert_int_equal(note.len, 0);
-	/* who runs many lines looks at what they come to by himself */
+	/* Those who run many lines check by themselves what the lines come to. */
 	cmd_hold_checks(lang, true);
 	ok("set 0 size 64");
 	assert_int_equal(note.len, 0);
@@ -516,7 +518,7 @@ static void test_check(void **state)
 	checked("set 7 rate 5", -EINVAL, 4);
 	checked("start 0", 0, -1);
 	checked("quit", -EINVAL, 0);
-	/* earlier lines may change what this one means */
+	/* Lines before this one may change what it means. */
 	world.stream[0][0].proto = 2;
 	checked("set 0 dport 5", 0, -1);
 	busy_port = 0;
@@ -568,7 +570,7 @@ static void test_setting_text(void **state)
 	assert_false(cmd_setting_text(lang, &rows[R_RATE], 0, 0, &b));
 	assert_string_equal(b.s, "100%");
 	sbuf_reset(&b);
-	assert_int_equal(target_parse("0", &t, NULL), 0);
+	assert_int_equal(target_parse("0", NULL, &t, NULL), 0);
 	assert_int_equal(cmd_set(lang, &t, &rows[R_RATE], "1500kpps", NULL, &e), 0);
 	assert_true(cmd_setting_text(lang, &rows[R_RATE], 0, 0, &b));
 	assert_string_equal(b.s, "1.5Mpps");
@@ -581,14 +583,14 @@ static void test_setting_text(void **state)
 	sbuf_reset(&b);
 	assert_false(cmd_setting_text(lang, &rows[R_DPORT], 0, 0, &b));
 	assert_string_equal(b.s, "80");
-	/* unset to the default and explicitly set to it are the same for plain rows */
+	/* For plain rows it is the same whether they are at their default or were set to it. */
 	ok("set 0 rate 100");
 	assert_false(cmd_setting_text(lang, &rows[R_RATE], 0, 0, &b));
 	assert_int_equal(cmd_set(lang, NULL, &rows[R_PAGE], "3", NULL, &e), 0);
 	assert_int_equal(cmd_set(lang, NULL, &rows[R_RATE], "3", NULL, &e), -EINVAL);
 	assert_int_equal(cmd_set(lang, &t, &rows[R_RATE], "3 4", NULL, &e), -EINVAL);
 	assert_int_equal(e.col, 2);
-	assert_int_equal(target_parse("0,9", &t, NULL), 0);
+	assert_int_equal(target_parse("0,9", NULL, &t, NULL), 0);
 	assert_int_equal(cmd_set(lang, &t, &rows[R_RATE], "3", NULL, &e), -EINVAL);
 	assert_int_equal(e.col, -1);
 	sbuf_free(&b);

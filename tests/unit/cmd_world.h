@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "../cmd_scopes.h"
 #include "cmd.h"
 
 #define NPORTS 2
@@ -108,7 +109,7 @@ enum {
 static const struct setting rows[N_ROWS] = {
 	[R_PAGE] = {"ports_per_page",
 		    NULL,
-		    SCOPE_GLOBAL,
+		    &scope_global,
 		    {&vt_uint, .min = 1, .max = 6},
 		    "4",
 		    NULL,
@@ -116,7 +117,7 @@ static const struct setting rows[N_ROWS] = {
 		    offsetof(struct world, per_page)},
 	[R_RATE] = {"rate",
 		    NULL,
-		    SCOPE_PORT,
+		    &scope_port,
 		    {&vt_rate},
 		    "100%",
 		    NULL,
@@ -124,7 +125,7 @@ static const struct setting rows[N_ROWS] = {
 		    PORT_OFF(rate)},
 	[R_COUNT] = {"count",
 		     "packets",
-		     SCOPE_PORT,
+		     &scope_port,
 		     {&vt_uint},
 		     "0",
 		     "frames",
@@ -132,7 +133,7 @@ static const struct setting rows[N_ROWS] = {
 		     PORT_OFF(count)},
 	[R_BURST] = {"burst",
 		     "txburst",
-		     SCOPE_PORT,
+		     &scope_port,
 		     {&vt_uint, .min = 1, .max = 512},
 		     "32",
 		     "frames",
@@ -140,7 +141,7 @@ static const struct setting rows[N_ROWS] = {
 		     PORT_OFF(burst)},
 	[R_RXBURST] = {"rxburst",
 		       NULL,
-		       SCOPE_PORT,
+		       &scope_port,
 		       {&vt_uint, .min = 1, .max = 512},
 		       "32",
 		       "frames",
@@ -148,7 +149,7 @@ static const struct setting rows[N_ROWS] = {
 		       PORT_OFF(burst)},
 	[R_PROMISC] = {"promiscuous",
 		       NULL,
-		       SCOPE_PORT,
+		       &scope_port,
 		       {&vt_bool},
 		       "off",
 		       NULL,
@@ -156,7 +157,7 @@ static const struct setting rows[N_ROWS] = {
 		       PORT_OFF(promisc)},
 	[R_MTU] = {"mtu",
 		   NULL,
-		   SCOPE_PORT,
+		   &scope_port,
 		   {&vt_uint, .min = 68, .max = 9000},
 		   "1500",
 		   "bytes",
@@ -165,7 +166,7 @@ static const struct setting rows[N_ROWS] = {
 		   SET_RESTART},
 	[R_SIZE] = {"size",
 		    NULL,
-		    SCOPE_STREAM,
+		    &scope_stream,
 		    {&vt_size, .min = 64, .max = 1518},
 		    "auto",
 		    "bytes",
@@ -174,7 +175,7 @@ static const struct setting rows[N_ROWS] = {
 		    .check = size_check},
 	[R_PROTO] = {"proto",
 		     NULL,
-		     SCOPE_STREAM,
+		     &scope_stream,
 		     {&vt_enum, .choices = protos},
 		     "udp",
 		     NULL,
@@ -182,7 +183,7 @@ static const struct setting rows[N_ROWS] = {
 		     STREAM_OFF(proto)},
 	[R_PATTERN] = {"pattern",
 		       "user pattern",
-		       SCOPE_STREAM,
+		       &scope_stream,
 		       {&vt_text},
 		       "abc",
 		       NULL,
@@ -190,7 +191,7 @@ static const struct setting rows[N_ROWS] = {
 		       STREAM_OFF(pattern)},
 	[R_USRC] = {"udp.src",
 		    "sport,src port",
-		    SCOPE_STREAM,
+		    &scope_stream,
 		    {&vt_fuint, .bits = 16},
 		    NULL,
 		    NULL,
@@ -201,7 +202,7 @@ static const struct setting rows[N_ROWS] = {
 		    (void *)0},
 	[R_UDST] = {"udp.dst",
 		    NULL,
-		    SCOPE_STREAM,
+		    &scope_stream,
 		    {&vt_fuint, .bits = 16},
 		    NULL,
 		    NULL,
@@ -212,7 +213,7 @@ static const struct setting rows[N_ROWS] = {
 		    (void *)1},
 	[R_TDST] = {"tcp.dst",
 		    NULL,
-		    SCOPE_STREAM,
+		    &scope_stream,
 		    {&vt_fuint, .bits = 16, .min = 0, .max = 1000},
 		    NULL,
 		    NULL,
@@ -223,7 +224,7 @@ static const struct setting rows[N_ROWS] = {
 		    (void *)2},
 	[R_DPORT] = {"dport",
 		     "dst port",
-		     SCOPE_STREAM,
+		     &scope_stream,
 		     {NULL},
 		     NULL,
 		     NULL,
@@ -236,7 +237,7 @@ static const struct setting rows[N_ROWS] = {
 		     port_resolve},
 	[R_VLAN2] = {"vlan[2].vid",
 		     NULL,
-		     SCOPE_STREAM,
+		     &scope_stream,
 		     {&vt_fuint, .bits = 12},
 		     NULL,
 		     NULL,
@@ -245,10 +246,10 @@ static const struct setting rows[N_ROWS] = {
 		     0,
 		     &store},
 	[R_LATENCY] =
-		{"latency", NULL, SCOPE_PORT, {NULL}, NULL, NULL, "Latency probes.", 0, SET_LATER},
+		{"latency", NULL, &scope_port, {NULL}, NULL, NULL, "Latency probes.", 0, SET_LATER},
 	[R_SRCIP] = {"src",
 		     "src ip",
-		     SCOPE_GLOBAL,
+		     &scope_global,
 		     {&vt_text},
 		     "x",
 		     NULL,
@@ -381,19 +382,20 @@ static unsigned h_nports(void *arg)
 	return nports;
 }
 
-static unsigned h_nstreams(void *arg, unsigned port)
+static unsigned h_count(void *arg, const struct cmd_scope *scope, unsigned port)
 {
 	(void)arg;
+	assert_ptr_equal(scope, &scope_stream);
 	assert_true(port < nports);
 	return NSTREAMS;
 }
 
-static void *h_object(void *arg, enum cmd_scope scope, unsigned port, unsigned stream)
+static void *h_object(void *arg, const struct cmd_scope *scope, unsigned port, unsigned stream)
 {
 	(void)arg;
-	assert_true(scope == SCOPE_GLOBAL || (port < nports && stream < NSTREAMS));
-	return scope == SCOPE_GLOBAL      ? (void *)&world
-	       : scope == SCOPE_PORT      ? (void *)&world.port[port]
+	assert_true(scope == &scope_global || (port < nports && stream < NSTREAMS));
+	return scope == &scope_global     ? (void *)&world
+	       : scope == &scope_port     ? (void *)&world.port[port]
 	       : world.hole[port][stream] ? NULL
 					  : (void *)&world.stream[port][stream];
 }
@@ -439,7 +441,7 @@ static struct sbuf out, note;
 
 static int setup(void **state)
 {
-	static const struct cmd_host host = {NULL,     NULL,      h_nports,  h_nstreams,
+	static const struct cmd_host host = {NULL,     NULL,      h_nports,  h_count,
 					     h_object, h_may_set, h_changed, h_row};
 	const struct setting *list[N_ROWS];
 
@@ -494,8 +496,8 @@ static inline void ok(const char *line)
 							    : -EINVAL);
 }
 
-/* The line is refused with this code, at this column and with this part in the message, and nothing
- * has changed. */
+/* Checks that the line is refused with this code, at this column and with this part in the message,
+ * and that nothing has changed. */
 static inline void refused(const char *line, int rc, int col, const char *part)
 {
 	struct world before = world;

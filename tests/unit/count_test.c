@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the tables of counters, and snapshots: their rates, and what they are as JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every counter is in its table exactly once: the offsets cover the struct. */
+/* Checks that every counter is in its table exactly once: the offsets cover the struct. */
 static void covers(const struct counter *t, size_t size)
 {
 	uint64_t seen = 0;
@@ -33,6 +34,44 @@ static void test_tables(void **state)
 	covers(cnt_tx_table, sizeof(struct cnt_tx));
 	covers(cnt_rx_table, sizeof(struct cnt_rx));
 	covers(cnt_sizes_table, sizeof(struct cnt_sizes));
+}
+
+/* Every rate of a queue but the two pairs in tx and rx is in one of the tables exactly once. */
+static void test_rate_tables(void **state)
+{
+	const struct snap_rate_row *tables[] = {snap_tx_rates, snap_rx_rates};
+	size_t first = offsetof(struct snap_queue_rates, rx) + sizeof(struct snap_rate), n = 0;
+	uint64_t seen = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(tables); i++)
+		for (const struct snap_rate_row *r = tables[i]; r->name != NULL; r++, n++) {
+			assert_in_range(r->offset, first, sizeof(struct snap_queue_rates) - 1);
+			assert_int_equal(r->offset % sizeof(double), 0);
+			assert_false(seen >> (r->offset / sizeof(double)) & 1);
+			seen |= 1ull << (r->offset / sizeof(double));
+			assert_true(r->of < sizeof(struct cnt_queue));
+			assert_true(r->per < sizeof(struct cnt_queue) || r->per == SNAP_SECONDS);
+		}
+	assert_int_equal(first + n * sizeof(double), sizeof(struct snap_queue_rates));
+}
+
+/* A rate is what was counted, divided by the seconds of the interval, or cycles divided by bursts.
+ * If no burst was sampled there is none. A rate without a row stays as it is. */
+static void test_rates(void **state)
+{
+	struct cnt_queue d = {.tx = {.dropped = 6, .stalls = 5, .nombuf = 4},
+			      .tx_times = {.bursts = 4, .cycles = 2802}};
+	struct snap_queue_rates r = {.tx = {1, 2}, .rx = {3, 4}, .rx_cycles = 5};
+
+	(void)state;
+	snap_queue_rates(&r, &d, 2);
+	assert_true(r.dropped_pps == 3 && r.stalls_per_s == 2.5 && r.nombuf_per_s == 2);
+	assert_true(r.tx_cycles == 700.5 && isnan(r.rx_cycles));
+	assert_true(r.tx.pps == 1 && r.tx.l1_bps == 2 && r.rx.pps == 3 && r.rx.l1_bps == 4);
+	d.rx_times = (struct cnt_times){.bursts = 3, .cycles = 6};
+	snap_queue_rates(&r, &d, 0.5);
+	assert_true(r.rx_cycles == 2 && r.dropped_pps == 12);
 }
 
 /* The rows of the table say which sizes they count. */
@@ -127,11 +166,11 @@ static struct snap *sample(void)
 					  .tx = {.packets = 1, .bursts = 4},
 					  .tx_worker = 3,
 					  .rx_worker = -1,
-					  .dropped_pps = 5,
-					  .stalls_per_s = 6,
-					  .nombuf_per_s = 7,
-					  .tx_cycles = 700.4,
-					  .rx_cycles = (double)NAN,
+					  .rates = {.dropped_pps = 5,
+						    .stalls_per_s = 6,
+						    .nombuf_per_s = 7,
+						    .tx_cycles = 700.4,
+						    .rx_cycles = (double)NAN},
 					  .rx = {.bursts = 8, .full = 9}};
 	p->queue[1] = (struct snap_queue){.has_rx = true, .rx = {.packets = 77}};
 	return s;
@@ -186,7 +225,7 @@ static void check_list(const json_t *history, const char *name, json_int_t a, js
 	assert_int_equal(json_integer_value(json_array_get(list, 1)), b);
 }
 
-/* What pages draw beside the counters. */
+/* The snapshot has what pages draw beside the counters. */
 static void test_page_keys(void **state)
 {
 	struct snap *s = sample();
@@ -240,7 +279,7 @@ static void test_page_keys(void **state)
 	free(s);
 }
 
-/* What is not known is null: a machine without schedstat, a worker without frames. */
+/* What is not known is null: on a machine without schedstat, or for a worker without frames. */
 static void test_unknown_is_null(void **state)
 {
 	struct snap *s = sample();
@@ -296,7 +335,7 @@ static void test_max_asks_no_number(void **state)
 	assert_true(json_is_null(json_object_get(run, "asked_l1_bps")));
 	json_decref(doc);
 	snap_free(s);
-	snap_free(s); /* what is freed is empty */
+	snap_free(s); /* a snapshot that was freed is empty */
 	free(s);
 	snap_free(NULL);
 }
@@ -307,7 +346,8 @@ int main(void)
 		cmocka_unit_test(test_tables),          cmocka_unit_test(test_json),
 		cmocka_unit_test(test_absent_side),     cmocka_unit_test(test_max_asks_no_number),
 		cmocka_unit_test(test_sizes),           cmocka_unit_test(test_page_keys),
-		cmocka_unit_test(test_unknown_is_null),
+		cmocka_unit_test(test_unknown_is_null), cmocka_unit_test(test_rate_tables),
+		cmocka_unit_test(test_rates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

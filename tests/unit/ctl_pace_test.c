@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pacing by control's face with real workers: what a device is asked, arrivals of bounded times,
- * changes while frames fly, lateness and its baseline. Ports 0 and 1 are a wire, 2 is null. The
- * device's rate limits are a function of this test. */
+/* Tests pacing with control's functions and real workers: what a device is asked for, arrivals of
+ * bounded times, changes while frames fly, lateness and its baseline. Ports 0 and 1 are a wire, and
+ * port 2 is null. The device's rate limits are a function of this test. */
 #include "ctl_live.h"
 
 static struct {
@@ -33,13 +33,13 @@ static void says(unsigned port, const char *text)
 {
 	struct sbuf out = {0};
 
-	pacing_text(c->port[port], &out);
+	pacing_text(&c->port[port]->p, &out);
 	assert_string_equal(sbuf_str(&out), text);
 	sbuf_free(&out);
 }
 
-/* A device that can limit its queues is asked to, follows the rate while it sends, and is let go
- * again. */
+/* A device that can limit the rate of its queues is asked to do so, follows the rate while it
+ * sends, and has no limit afterwards. */
 static void test_queue_limit(void **state)
 {
 	struct port_cfg *cfg = paced(2, 1000000);
@@ -71,8 +71,8 @@ static void test_queue_limit(void **state)
 				   &e),
 			 0);
 	ctl_turn(c);
-	/* a run with a rate of its own is not held back by the setting's */
-	assert_int_equal(asked.rate, c->port[2]->link_mbps);
+	/* The limit of the setting's rate does not hold back a run with a rate of its own. */
+	assert_int_equal(asked.rate, c->port[2]->p.link_mbps);
 	settle(2);
 	ctl_touch(c, 2, WHY_ALL);
 	ctl_turn(c);
@@ -90,7 +90,7 @@ static void test_queue_limit(void **state)
 	stream(2, 0)->count = 0;
 	cfg->arrival = (struct arrival){.kind = ARRIVAL_BURST, .burst = 64};
 	assert_int_equal(ctl_pacing(c, 2, &e), 0);
-	assert_int_equal(asked.rate, c->port[2]->link_mbps);
+	assert_int_equal(asked.rate, c->port[2]->p.link_mbps);
 	cfg->pacing = PACING_SOFTWARE;
 	assert_int_equal(ctl_pacing(c, 2, &e), 0);
 	says(2, "paced by software");
@@ -112,7 +112,7 @@ static void test_refused(void **state)
 	assert_int_equal(ctl_pacing(c, 2, &e), -ENOTSUP);
 	assert_string_equal(e.text,
 			    "paced by software; the device does not offer sending at time stamps");
-	/* a rate that it cannot do any more is said when it is known */
+	/* When the device can limit a rate no more, that is said as soon as it is known. */
 	cfg->pacing = PACING_QUEUE;
 	asked.rc = 0;
 	assert_int_equal(ctl_pacing(c, 2, &e), 0);
@@ -127,7 +127,7 @@ static void test_refused(void **state)
 	assert_int_equal(ctl_pacing(c, 2, &e), 0);
 }
 
-/* What is asked in the long run is what a bounded time was asked. */
+/* The rate that is told is the mean over the bounded time that was asked for. */
 static void test_asked(void **state)
 {
 	struct port_cfg *cfg = paced(2, 100000);
@@ -143,7 +143,7 @@ static void test_asked(void **state)
 	cfg->rate =
 		(struct rate){.kind = RATE_PPS, .value = 10000, .to = 30000, .over_ns = 100000000};
 	start(2, 100000000);
-	assert_true(now(2).run.rate_changed); /* one number does not tell it */
+	assert_true(now(2).run.rate_changed); /* one number cannot tell the rate */
 	settle(2);
 	assert_int_equal(now(2).run.sent, 2000);
 	cfg = paced(2, 100000);
@@ -166,26 +166,51 @@ static void test_phases(void **state)
 	struct portset two = only(2);
 
 	(void)state;
-	assert_int_equal(result(1).phase, RUN_PHASE_IDLE);
+	assert_int_equal(result(1).stage, RUN_STAGE_IDLE);
 	assert_int_equal(result(1).sent, 0);
 	paced(2, 1)->rate =
 		(struct rate){.kind = RATE_PPS, .value = 1000, .to = 3000, .over_ns = 300000000};
 	start(2, 0);
-	assert_int_equal(result(2).phase, RUN_PHASE_RAMP);
+	assert_int_equal(result(2).stage, RUN_STAGE_RAMP);
 	assert_int_equal(now(2).state, RUN_SENDING);
-	for (unsigned i = 0; i < 60000 && result(2).phase == RUN_PHASE_RAMP; i++)
+	for (unsigned i = 0; i < 60000 && result(2).stage == RUN_STAGE_RAMP; i++)
 		pause_ms(1);
-	assert_int_equal(result(2).phase, RUN_PHASE_RUNNING);
+	assert_int_equal(result(2).stage, RUN_STAGE_RUNNING);
 	assert_int_equal(now(2).state, RUN_SENDING);
 	assert_false(ctl_bounded(c, 2));
 	ctl_stop(c, &two);
 	assert_true(ctl_bounded(c, 2));
 	settle(2);
-	assert_int_equal(result(2).phase, RUN_PHASE_DONE);
+	assert_int_equal(result(2).stage, RUN_STAGE_DONE);
 	assert_int_equal(now(2).state, RUN_IDLE);
 }
 
-/* What trials read of a run that is over. */
+/* What the run before was like is not told of the next one, not even before its first frame. */
+static void test_a_run_begins_anew(void **state)
+{
+	struct portset two = only(2);
+	struct err e = {.text = ""};
+
+	(void)state;
+	paced(2, 1)->rate = (struct rate){.kind = RATE_MAX};
+	start(2, 0);
+	assert_true(result(2).asked_max);
+	ctl_port_cfg(c, 2)->rate = (struct rate){.kind = RATE_PPS, .value = 500};
+	ctl_touch(c, 2, WHY_ALL);
+	ctl_turn(c);
+	assert_true(result(2).rate_changed);
+	stop(2);
+	ctl_port_cfg(c, 2)->rate = (struct rate){.kind = RATE_PPS, .value = 700};
+	ctl_touch(c, 2, WHY_ALL);
+	assert_int_equal(ctl_start(c, &two, 0, &e), 0);
+	assert_false(result(2).rate_changed);
+	assert_false(result(2).asked_max);
+	assert_int_equal(result(2).changed_ns, 0);
+	assert_true(result(2).asked_pps == 700);
+	stop(2);
+}
+
+/* Trials can read the result of a run when it is over. */
 static void test_result(void **state)
 {
 	struct run_result r;
@@ -193,7 +218,7 @@ static void test_result(void **state)
 	(void)state;
 	paced(2, 2000);
 	start(2, 50000000);
-	assert_int_equal(result(2).due_cycles, 0); /* not over */
+	assert_int_equal(result(2).due_cycles, 0); /* the run is not over */
 	settle(2);
 	r = result(2);
 	assert_true(r.intended == 100 && r.sent == 100 && r.unsent == 0 && r.dropped == 0 &&
@@ -213,7 +238,8 @@ static void test_result(void **state)
 	assert_true(r.sent == 50 && r.intended == UINT64_MAX);
 }
 
-/* Every way from one arrival, trend and policy to another while a count goes on: it comes out. */
+/* Arrival, trend and policy change to any other while a count goes on, and as many frames are sent
+ * as were asked for. */
 static void test_changes(void **state)
 {
 	static const struct arrival ways[] = {
@@ -287,10 +313,15 @@ static void test_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest live[] = {
-		cmocka_unit_test(test_queue_limit), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_asked),       cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_result),      cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_lateness),    cmocka_unit_test(test_close),
+		cmocka_unit_test(test_queue_limit),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_asked),
+		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_a_run_begins_anew),
+		cmocka_unit_test(test_result),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_lateness),
+		cmocka_unit_test(test_close),
 	};
 
 	if (!live_open("ctl_pace_test"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What control makes of the streams of a port, without devices: the frames of all its queues
+/* Tests what control makes of the streams of a port, without devices: the frames of all its queues
  * together are the sequence that schedule.h defines, and what has not changed is taken over. */
 #include <errno.h>
 #include <setjmp.h>
@@ -10,8 +10,9 @@
 
 #include <cmocka.h>
 
-#include "prog.h"
-#include "held.h"
+#include "ctl_int.h"
+#include "port_spec.h"
+#include "send_groups.h"
 #include "seed.h"
 
 static const struct port_spec plain = {.prefix = "plain"};
@@ -33,7 +34,7 @@ static struct ctl *world(unsigned queues)
 	cp->p.spec = &plain;
 	cp->p.ntxq = (uint16_t)queues;
 	ctl_reset(c, 0);
-	cp->applied = cp->p.cfg;
+	cp->p.applied = cp->cfg;
 	cp->restart = false;
 	return c;
 }
@@ -63,19 +64,19 @@ static struct stream_cfg *cfg_of(struct ctl *c, unsigned id)
 static void make(struct ctl *c, uint64_t limit)
 {
 	struct ctl_port *cp = c->port[0];
-	struct program p;
+	struct groups p;
 	struct err e = {.text = ""};
 
-	if (program_make(c, cp, &send_of(cp)->program, limit, &p, &e) < 0)
+	if (groups_make(c, cp, &send_of(cp)->groups, cp->p.ntxq, limit, &p, &e) < 0)
 		fail_msg("%s", e.text);
-	program_take(c, cp, &p);
+	groups_take(c, cp, &p);
 }
 
 static void refused(struct ctl *c, const char *word, const char *help)
 {
-	struct program p;
+	struct groups p;
 	struct err e = {.text = ""};
-	int rc = program_make(c, c->port[0], NULL, UINT64_MAX, &p, &e);
+	int rc = groups_make(c, c->port[0], NULL, 1, UINT64_MAX, &p, &e);
 
 	if (rc >= 0 || strstr(e.text, word) == NULL || strstr(e.text, help) == NULL)
 		fail_msg("%d '%s'; wanted '%s' and '%s'", rc, e.text, word, help);
@@ -90,17 +91,24 @@ static void set(struct stream_cfg *s, const char *field, const char *value)
 		fail_msg("%s", e.text);
 }
 
-static void run_through(struct stream_cfg *s, const char *proto, const char *field, uint64_t hi)
+static void run_from(struct frame_vals *vals, const char *proto, const char *field, uint64_t lo,
+		     uint64_t hi)
 {
 	const struct proto *p = proto_find(proto);
 
-	frame_vals_vary(&s->frame.vals, p, 1, proto_field(p, field),
+	frame_vals_vary(vals, p, 1, proto_field(p, field),
 			&(struct vary){.kind = VARY_RANGE,
 				       .bits = 16,
-				       .lo = 0,
+				       .first = lo,
+				       .lo = lo,
 				       .hi = hi,
 				       .step = 1,
 				       .div = 1});
+}
+
+static void run_through(struct stream_cfg *s, const char *proto, const char *field, uint64_t hi)
+{
+	run_from(&s->frame.vals, proto, field, 0, hi);
 }
 
 /* ---- what is sent ---- */
@@ -159,22 +167,22 @@ static struct one read_frame(const struct frun *f)
 	if (frun_len(f) != 0)
 		len32 = len = (uint16_t)frun_len(f);
 	assert_int_equal(len, len32);
-	/* ipv4.len: the frame is as long as its mbuf says */
+	/* By ipv4.len the frame is as long as its mbuf says. */
 	assert_int_equal(b[16] << 8 | b[17], len - 14);
 	return (struct one){.id = (unsigned)(b[4] << 8 | b[5]),
 			    .size = len + 4u,
 			    .o = (uint64_t)(b[34] << 8 | b[35])};
 }
 
-/* What the worker of queue q does with its phases, frame by frame. */
+/* Does what the worker of queue q does with its phases, frame by frame. */
 static void play(const struct group *g, unsigned q, const struct one *want, unsigned n)
 {
 	unsigned np = g->sched.nphases, nq = g->nqueues;
-	const struct prog *from = NULL;
+	const struct queue_frun *from = NULL;
 	void *one = obj;
 
 	for (unsigned p = 0; p < np; p++) {
-		const struct prog *pr = &g->prog[q * np + p];
+		const struct queue_frun *pr = &g->frun[q * np + p];
 		uint64_t k0 = g->sched.phase[p].k0, end = g->sched.phase[p].end;
 		if (from == NULL)
 			frun_begin(pr->run, pr->state);
@@ -241,7 +249,7 @@ static void test_union_of_queues(void **state)
 		for (unsigned s = 0; s < n; s++)
 			random_stream(cfg_of(c, s * (1 + i % 3)), i % 2 == 0);
 		make(c, limit);
-		struct program *p = &send_of(c->port[0])->program;
+		struct groups *p = &send_of(c->port[0])->groups;
 		assert_int_equal(p->ngroups, 1);
 		unsigned frames = naive(c, limit, want);
 		assert_true(frames == MAX_FRAMES || p->group[0]->sched.total == frames);
@@ -262,17 +270,17 @@ static void test_union_of_queues(void **state)
 
 /* ---- what goes on while counts are sent ---- */
 
-/* Returns whether the settings ask for another order. */
+/* Lets the groups follow the settings. Returns whether these ask for another order. */
 static bool follow(struct ctl *c, uint64_t limit)
 {
 	struct ctl_port *cp = c->port[0];
 	struct err e = {.text = ""};
-	struct program p;
+	struct groups p;
 	bool other;
 
-	if (program_follow(c, cp, &send_of(cp)->program, limit, &p, &other, &e) < 0)
+	if (groups_follow(c, cp, &send_of(cp)->groups, limit, &p, &other, &e) < 0)
 		fail_msg("%s", e.text);
-	program_take(c, cp, &p);
+	groups_take(c, cp, &p);
 	return other;
 }
 
@@ -298,8 +306,8 @@ static void ask_for_another_order(struct ctl *c, unsigned n)
 	}
 }
 
-/* Other sizes make other cycles, and who sends frame k stays as it was, in all phases and on all
- * queues. */
+/* Other sizes make other cycles. Which stream sends frame k stays as it was, in all phases and on
+ * all queues. */
 static void test_follow(void **state)
 {
 	static struct one want[MAX_FRAMES];
@@ -309,7 +317,7 @@ static void test_follow(void **state)
 	for (unsigned i = 0; i < 60; i++) {
 		unsigned nq = 1 + rnd(4), n = 1 + rnd(6), frames = 0;
 		struct ctl *c = world(nq);
-		struct program *p = &send_of(c->port[0])->program;
+		struct groups *p = &send_of(c->port[0])->groups;
 		uint64_t limit = rnd(3) == 0 ? 1 + rnd(2000) : UINT64_MAX;
 		for (unsigned s = 0; s < n; s++)
 			random_stream(cfg_of(c, s), true);
@@ -344,7 +352,7 @@ static void test_follow(void **state)
 static void test_reuse(void **state)
 {
 	struct ctl *c = world(2);
-	struct program *p = &send_of(c->port[0])->program;
+	struct groups *p = &send_of(c->port[0])->groups;
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++)
@@ -355,17 +363,17 @@ static void test_reuse(void **state)
 	assert_int_equal(p->ngroups, 2);
 	struct group a = *p->group[0], own = *p->group[1], *first = p->group[0],
 		     *second = p->group[1];
-	uint32_t tag = a.prog[0].tag[0];
+	uint32_t mark = a.frun[0].mark[0];
 	group_ref(first); /* as a plan that is still in use would */
 	assert_int_equal(own.cell, c->port[0]->stream[3]->cell);
-	c->port[0]->p.cfg.rate.value = 3; /* a rate is not part of it */
+	c->port[0]->cfg.rate.value = 3; /* a rate is not part of it */
 	c->port[0]->stream[3]->cfg.rate.rate.value = 3;
 	make(c, UINT64_MAX);
 	assert_ptr_equal(p->group[0], first);
 	assert_ptr_equal(p->group[1], second);
-	set(cfg_of(c, 1), "udp.dst", "8"); /* a value: the same order, other frames */
+	set(cfg_of(c, 1), "udp.dst", "8"); /* another value makes other frames in the same order */
 	make(c, UINT64_MAX);
-	assert_ptr_not_equal(p->group[0]->prog[0].run, a.prog[0].run);
+	assert_ptr_not_equal(p->group[0]->frun[0].run, a.frun[0].run);
 	assert_ptr_equal(p->group[1], second);
 	assert_int_equal(p->group[0]->epoch, a.epoch);
 	assert_int_equal(p->group[0]->sched_id, a.sched_id);
@@ -377,38 +385,39 @@ static void test_reuse(void **state)
 	assert_ptr_equal(p->group[1], second);
 	cfg_of(c, 1)->weight = 1;
 	set(cfg_of(c, 1), "udp.dst", "7");
-	make(c, UINT64_MAX); /* as at first: buffers that hold it are good again */
-	assert_int_equal(p->group[0]->prog[0].tag[0], tag);
+	make(c, UINT64_MAX); /* this is as at first, and buffers that hold it are good again */
+	assert_int_equal(p->group[0]->frun[0].mark[0], mark);
 	group_unref(c, first);
 	world_free(c);
 }
 
 /* Equal contents have one mark, other contents never do. */
-static void test_tags(void **state)
+static void test_marks(void **state)
 {
 	struct ctl *c = world(3);
-	struct program *p = &send_of(c->port[0])->program, old;
+	struct groups *p = &send_of(c->port[0])->groups, old;
 
 	(void)state;
 	cfg_of(c, 0)->sizes = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{200, 1}}};
 	make(c, UINT64_MAX);
-	uint32_t a = p->group[0]->prog[0].tag[0];
+	uint32_t a = p->group[0]->frun[0].mark[0];
 	assert_int_not_equal(a, 0);
-	assert_int_equal(a, p->group[0]->prog[1].tag[0]);
+	assert_int_equal(a, p->group[0]->frun[1].mark[0]);
 	old = *p; /* somebody still has it */
 	group_ref(old.group[0]);
 	struct group *kept = old.group[0];
 	cfg_of(c, 0)->frame.fill = FILL_ZERO;
 	make(c, UINT64_MAX);
-	uint32_t b = p->group[0]->prog[0].tag[0];
+	uint32_t b = p->group[0]->frun[0].mark[0];
 	assert_int_not_equal(a, b);
 	cfg_of(c, 0)->frame.fill = FILL_ABC;
 	make(c, UINT64_MAX);
-	assert_int_equal(p->group[0]->prog[0].tag[0], a);
+	assert_int_equal(p->group[0]->frun[0].mark[0], a);
 	group_unref(c, kept);
 	cfg_of(c, 0)->frame.fill = FILL_ZERO;
 	make(c, UINT64_MAX);
-	assert_int_not_equal(p->group[0]->prog[0].tag[0], b); /* its last user was gone meanwhile */
+	/* the last user of that image was gone meanwhile */
+	assert_int_not_equal(p->group[0]->frun[0].mark[0], b);
 	world_free(c);
 }
 
@@ -437,62 +446,70 @@ static void test_refused(void **state)
 	world_free(c);
 }
 
-/* Checksums are the device's only where it has all that the frames need, and the user does not
+/* The device makes checksums only if it can make all that the frames need, and the user does not
  * object. */
 static void test_offload(void **state)
 {
 	struct ctl *c = world(1);
 	struct ctl_port *cp = c->port[0];
-	struct program *p = &send_of(cp)->program;
+	struct groups *p = &send_of(cp)->groups;
 
 	(void)state;
 	cfg_of(c, 1);
 	make(c, UINT64_MAX);
 	assert_false(p->group[0]->offload);
-	cp->tx_offloads = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
+	cp->p.tx_offloads = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
 	make(c, UINT64_MAX);
 	assert_false(p->group[0]->offload); /* udp is not among them */
-	cp->tx_offloads |= RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
+	cp->p.tx_offloads |= RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
 	make(c, UINT64_MAX);
 	assert_true(p->group[0]->offload);
-	assert_string_equal(frun_sums(p->group[0]->prog[0].run), "nic");
-	assert_true(frun_class(p->group[0]->prog[0].run, 0)->ip4 &&
-		    frun_class(p->group[0]->prog[0].run, 0)->udp);
-	uint32_t tag = p->group[0]->prog[0].tag[0];
-	cp->p.cfg.no_offload = true;
+	assert_string_equal(frun_sums(p->group[0]->frun[0].run), "nic");
+	assert_true(frun_class(p->group[0]->frun[0].run, 0)->ip4 &&
+		    frun_class(p->group[0]->frun[0].run, 0)->udp);
+	uint32_t mark = p->group[0]->frun[0].mark[0];
+	cp->cfg.no_offload = true;
 	make(c, UINT64_MAX);
 	assert_false(p->group[0]->offload);
-	assert_int_not_equal(p->group[0]->prog[0].tag[0], tag);
-	cp->p.cfg.no_offload = false;
-	set(cfg_of(c, 1), "udp.cksum", "1"); /* one frame that no NIC can make: all are made here */
+	assert_int_not_equal(p->group[0]->frun[0].mark[0], mark);
+	cp->cfg.no_offload = false;
+	set(cfg_of(c, 1), "udp.cksum", "1"); /* no NIC can make this frame, so all are made here */
 	make(c, UINT64_MAX);
 	assert_false(p->group[0]->offload);
 	world_free(c);
 }
 
-static void test_held(void **state)
+/* An overlay whose settings are two bytes: udp.src runs from the first to the second. */
+static int overlay_apply(const struct stream_cfg *cfg, struct frame_spec *spec, struct sizes *sizes,
+			 struct err *e)
 {
+	(void)sizes, (void)e;
+	run_from(&spec->vals, "udp", "src", cfg->overlay[0], cfg->overlay[1]);
+	return 0;
+}
+
+static void test_overlay(void **state)
+{
+	static const struct cfg_overlay src = {.apply = overlay_apply};
 	struct ctl *c = world(1);
 	struct stream_cfg *s = cfg_of(c, 0);
 	const struct group *g;
-	int w = held_find("src-port");
 	void *one = obj;
 
 	(void)state;
-	assert_true(w >= 0);
+	cfg_overlay_set(&src);
 	run_through(s, "udp", "dst", 10);
-	s->held[w].set = true;
-	for (unsigned i = 0; i < 4; i++)
-		s->held[w].v[i][VT_FIELD_BYTES - 1] = (uint8_t[]){50, 50, 51, 1}[i];
+	s->overlay[0] = 50;
+	s->overlay[1] = 51;
 	for (unsigned on = 0; on < 2; on++) {
-		cfg_of(c, 0)->range_on = on != 0;
+		cfg_of(c, 0)->overlay_on = on != 0;
 		make(c, UINT64_MAX);
-		g = send_of(c->port[0])->program.group[0];
-		frun_begin(g->prog[0].run, g->prog[0].state);
+		g = send_of(c->port[0])->groups.group[0];
+		frun_begin(g->frun[0].run, g->frun[0].state);
 		for (unsigned i = 0; i < 6; i++) {
-			const struct frun_class *image = frun_class(g->prog[0].run, 0);
+			const struct frun_class *image = frun_class(g->frun[0].run, 0);
 			memcpy(obj + GEN_DATA_OFF, image->bytes, image->len);
-			frun_fill(g->prog[0].run, g->prog[0].state, &one, 1);
+			frun_fill(g->frun[0].run, g->frun[0].state, &one, 1);
 			assert_int_equal(obj[GEN_DATA_OFF + 37], i);
 			assert_int_equal(obj[GEN_DATA_OFF + 35] - 50,
 					 on ? i % 2 : (1234 & 255) - 50);
@@ -517,21 +534,17 @@ static void test_many(void **state)
 		ctl_touch_stream(c, 0, i == 0 ? -1 : 77, WHY_ALL);
 		make(c, UINT64_MAX);
 	}
-	assert_int_equal(send_of(cp)->program.group[0]->sched.phase[0].ncycle, CTL_MAX_STREAMS);
+	assert_int_equal(send_of(cp)->groups.group[0]->sched.phase[0].ncycle, CTL_MAX_STREAMS);
 	world_free(c);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_union_of_queues),
-		cmocka_unit_test(test_follow),
-		cmocka_unit_test(test_reuse),
-		cmocka_unit_test(test_tags),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_offload),
-		cmocka_unit_test(test_held),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_union_of_queues), cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_reuse),           cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_refused),         cmocka_unit_test(test_offload),
+		cmocka_unit_test(test_overlay),         cmocka_unit_test(test_many),
 	};
 
 	seed = test_seed_not_0();

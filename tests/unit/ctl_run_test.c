@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports that send many streams, by control's face with real workers: counts, rates of their own,
- * sizes that differ, changes while sending, and what is said of it afterwards. Ports 0 and 1 are a
- * wire, 2 is null. */
+/* Tests ports that send many streams, with control's functions and real workers: counts, rates of
+ * their own, sizes that differ, changes while sending, and what is said of it afterwards. Ports 0
+ * and 1 are a wire, and port 2 is null. */
 #include <poll.h>
 
 #include "ctl_live.h"
@@ -68,7 +68,7 @@ static void test_own_rates(void **state)
 	assert_int_equal(sent(2, 1, "packets"), 100);
 	assert_int_equal(sent(2, 3, "packets"), 778); /* ceil(777.7): the first is due at 0 */
 	assert_int_equal(now(2).run.sent, 1178);
-	/* the last frame of each has its time */
+	/* The last frame of each stream has its own time. */
 	assert_true(fabs(now(2).run.asked_pps - 11775.5) < 0.5);
 	struct ctl_load l;
 	assert_int_equal(ctl_load(c, 2, &l, NULL), 0);
@@ -78,7 +78,8 @@ static void test_own_rates(void **state)
 	assert_int_equal(ctl_stream_load(c, 2, 3, &l, NULL), 0);
 	assert_true(l.pps == 7777 && l.l1_bps == 7777 * 84 * 8 && l.mean_size == 64 &&
 		    l.link_bps == 1e10);
-	assert_int_equal(ctl_stream_load(c, 2, 2, &l, NULL), 0); /* its turns in the port's rate */
+	/* this is the share of its turns in the port's rate */
+	assert_int_equal(ctl_stream_load(c, 2, 2, &l, NULL), 0);
 	assert_true(l.pps == 1500 && l.l2_bps == 1500 * 64 * 8 && !l.is_max);
 	ctl_port_cfg(c, 2)->count = 10;
 	refused(2, "stream 2/1 has a rate of its own", "set 2/1 count");
@@ -87,7 +88,7 @@ static void test_own_rates(void **state)
 	assert_int_equal(sent(2, 0, "packets") + sent(2, 2, "packets"), 310);
 }
 
-/* Of frames of many sizes: exactly those whose first bit is due in the time. */
+/* Of frames of many sizes exactly those are sent whose first bit is due in the time. */
 static void timed(enum rate_kind kind, double value, double bits_per_s, unsigned extra)
 {
 	static const unsigned size[] = {64, 64, 1518, 570};
@@ -118,7 +119,7 @@ static void test_mixed_sizes_in_time(void **state)
 	timed(RATE_PERCENT, 1, 1e8, 20);
 	timed(RATE_L1_BPS, 123456789, 123456789, 20);
 	timed(RATE_L2_BPS, 77e6, 77e6, 0);
-	/* frames, whatever their size */
+	/* A rate in frames does not depend on their size. */
 	fresh(2, 1)->rate = (struct rate){.kind = RATE_PPS, .value = 20000};
 	stream(2, 0)->sizes =
 		(struct sizes){.kind = SIZES_LIST, .n = 2, .item = {{64, 2}, {1518, 1}}};
@@ -127,7 +128,7 @@ static void test_mixed_sizes_in_time(void **state)
 	assert_int_equal(now(2).run.sent, 1000);
 }
 
-/* Streams come, go, move and change: every frame of the port is somebody's. */
+/* Streams come, go, move and change, and every frame of the port counts for some stream. */
 static void test_changes_while_sending(void **state)
 {
 	uint64_t gone = 0, sum = 0;
@@ -170,7 +171,8 @@ static void test_changes_while_sending(void **state)
 	struct snap_port p = now(0);
 	assert_int_equal(sum, p.tx.packets);
 	assert_int_equal(p.tx.packets, now(1).rx.packets + now(1).rx_missed);
-	assert_int_equal(ctl_stream_delete(c, 0, 2, NULL), 0); /* its frames stay the port's */
+	/* its frames still count for the port */
+	assert_int_equal(ctl_stream_delete(c, 0, 2, NULL), 0);
 	ctl_turn(c);
 	assert_int_equal(now(0).tx.packets, sum);
 	assert_int_equal(ctl_stream_add(c, 0, 2, 1, -1, NULL), 2);
@@ -182,7 +184,7 @@ static void test_changes_while_sending(void **state)
 	assert_true(sent(0, 2, "packets") > 0);
 }
 
-/* A stream of its own rate and without an end may come to a port that has a count. */
+/* A stream with a rate of its own and without an end may be added to a port that has a count. */
 static void test_bound_goes(void **state)
 {
 	(void)state;
@@ -201,7 +203,7 @@ static void test_bound_goes(void **state)
 	fresh(2, 1);
 }
 
-/* When a count will be reached nobody knows before the first frame. */
+/* Before the first frame nobody knows when a count will be reached. */
 static void test_no_end_before_the_first_frame(void **state)
 {
 	struct portset all = only(2);
@@ -243,7 +245,8 @@ static void test_own_rates_come_and_go(void **state)
 	taken_up();
 	assert_true(now(2).run.asked_pps == 100550);
 	stop(2);
-	/* with a count the order stays: who has a rate of its own too, and what that is does not */
+	/* With a count the order stays, and so do the streams that have a rate of their own; but
+	 * their rates change. */
 	stream(2, 3)->count = 1000000;
 	start(2, 0);
 	assert_int_equal(ctl_stream_delete(c, 2, 2, NULL), 0);
@@ -275,7 +278,7 @@ static void test_a_bad_change_waits(void **state)
 	assert_true(ctl_event_next(c, &ev));
 	assert_non_null(strstr(ev.text, "stream 2/1"));
 	assert_non_null(strstr(ev.text, "stay as they were"));
-	stream(2, 0)->enabled = false; /* with it nothing can be made, so this waits too */
+	stream(2, 0)->enabled = false; /* with it no groups can be made, so this waits too */
 	ctl_turn(c);
 	json_int_t before = sent(2, 0, "packets");
 	while (sent(2, 0, "packets") == before)
@@ -358,7 +361,7 @@ static void test_what_is_said(void **state)
 	json_decref(plan);
 }
 
-/* What ctl_frame() shows is what the wire carries first. */
+/* The wire carries first what ctl_frame() shows. */
 static void test_first_frame(void **state)
 {
 	static struct frame f;
@@ -395,7 +398,7 @@ static void test_many(void **state)
 				 i < 5 ? 4 : 3);
 	}
 	json_decref(all);
-	for (unsigned i = 0; i < CTL_MAX_STREAMS; i++) /* all by themselves */
+	for (unsigned i = 0; i < CTL_MAX_STREAMS; i++) /* each stream alone */
 		own_pps(2, i, 20);
 	ctl_port_cfg(c, 2)->count = 0;
 	start(2, 100000000);
@@ -403,8 +406,8 @@ static void test_many(void **state)
 	assert_int_equal(now(2).run.sent, 2 * CTL_MAX_STREAMS);
 }
 
-/* A worker that another program keeps from its CPU for long must not miss the first frames: they
- * start when all receivers look for them. */
+/* A worker that another program keeps from its CPU for long must not miss the first frames. So
+ * sending starts when all receivers look for probes. */
 static void test_probes_are_awaited(void **state)
 {
 	struct portset s = only(0);
@@ -414,7 +417,7 @@ static void test_probes_are_awaited(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 30; round++) {
 		fresh(0, 1)->count = 500;
-		/* now and then nobody looks for any */
+		/* Now and then no probes are sent, so nobody looks for them. */
 		stream(0, 0)->frame.probe = round % 3 == 2 ? 0 : 1;
 		assert_int_equal(ctl_start(c, &s, 0, &e), 0);
 		for (unsigned i = 0; i < 10000 && c->port[0]->run.armed; i++) {
@@ -438,7 +441,43 @@ static void test_probes_are_awaited(void **state)
 	}
 }
 
-/* Who waits for the descriptor learns of the end without any other look. */
+static bool probes_exact(unsigned port)
+{
+	struct probe_counts n;
+
+	assert_true(probe_counts(c, port, -1, NULL, &n));
+	assert_true(n.inexact == (n.why != NULL));
+	return !n.inexact;
+}
+
+/* A clear while probes are on their way makes the counts of its own ports inexact, and only a later
+ * clear of the same port takes that back. */
+static void test_each_sender_is_exact_by_itself(void **state)
+{
+	struct portset one = only(0), other = only(1);
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		fresh(i, 1)->count = 50;
+		stream(i, 0)->frame.probe = 1;
+		start(i, 0);
+		settle(i);
+	}
+	assert_true(probes_exact(0) && probes_exact(1));
+	ctl_port_cfg(c, 0)->count = 0;
+	start(0, 0);
+	ctl_clear(c, &one);
+	assert_false(probes_exact(0));
+	assert_true(probes_exact(1));
+	stop(0);
+	ctl_clear(c, &other);
+	assert_false(probes_exact(0));
+	ctl_clear(c, &one);
+	assert_true(probes_exact(0));
+	stream(1, 0)->frame.probe = 0;
+}
+
+/* Whoever waits for the descriptor learns of the end of a run without looking otherwise. */
 static void test_workers_wake(void **state)
 {
 	struct pollfd fd = {.fd = ctl_wake_fd(c), .events = POLLIN};
@@ -482,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_first_frame),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_probes_are_awaited),
+		cmocka_unit_test(test_each_sender_is_exact_by_itself),
 		cmocka_unit_test(test_workers_wake),
 		cmocka_unit_test(test_close),
 	};

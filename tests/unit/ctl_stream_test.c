@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The streams of a port by control's face, without devices: ids that stay, holes, limits, copies
- * that own what they hold, the way back. */
+/* Tests the streams of a port with control's functions, without devices: ids that stay, holes,
+ * limits, copies that own what they hold, and the way back. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "ctl_int.h"
+#include "port_int.h"
 
 static const struct port_spec plain = {.prefix = "plain"};
 
@@ -22,14 +23,14 @@ static struct ctl *world(unsigned nports)
 		struct ctl_port *cp = c->port[c->nports++] = ctl_port_new();
 		cp->p.id = i;
 		cp->p.spec = &plain;
-		cp->used = true;
+		cp->p.used = true;
 		assert_int_equal(frame_vals_parse(&cp->dflt, "eth.src",
 						  i == 0 ? "02:00:00:00:00:01"
 							 : "02:00:00:00:00:02",
 						  NULL),
 				 0);
 		ctl_reset(c, i);
-		cp->applied = cp->p.cfg;
+		cp->p.applied = cp->cfg;
 		cp->restart = false;
 	}
 	return c;
@@ -136,13 +137,13 @@ static void test_limits(void **state)
 	assert_int_equal(ctl_stream_total(c, 0), CTL_MAX_STREAMS);
 	refused(ctl_stream_add(c, 0, -1, 1, -1, &e), ERANGE, &e, "4095");
 	assert_int_equal(ctl_stream_delete(c, 0, 77, &e), 0);
-	/* holes below are filled by their id */
+	/* Holes below are filled only by their ids. */
 	refused(ctl_stream_add(c, 0, -1, 1, -1, &e), ERANGE, &e, "4095");
 	assert_int_equal(ctl_stream_add(c, 0, 77, 1, -1, &e), 77);
 	world_free(c);
 }
 
-/* Whatever comes and goes while it sends: no counter is that of two streams. */
+/* Whatever streams come and go while the port sends, no two of them share a counter. */
 static void test_cells(void **state)
 {
 	struct ctl *c = world(1);
@@ -154,7 +155,7 @@ static void test_cells(void **state)
 	(void)state;
 	cp->run.active = true;
 	seen[cp->stream[0]->cell] = true;
-	for (unsigned i = 0; i < CTL_CELLS - 2; i++) { /* the last one is no stream's */
+	for (unsigned i = 0; i < CTL_CELLS - 2; i++) { /* the last cell belongs to no stream */
 		rc = ctl_stream_add(c, 0, 1, 1, -1, &e);
 		assert_int_equal(rc, 1);
 		assert_false(seen[cp->stream[1]->cell]);
@@ -165,12 +166,13 @@ static void test_cells(void **state)
 	cp->run.active = false;
 	assert_int_equal(ctl_stream_add(c, 0, 1, 1, -1, &e), 1);
 	assert_int_equal(cp->stream[1]->cell, 1);
-	assert_int_equal(ctl_stream_move(c, 0, 1, 9, &e), 0); /* the same stream by another id */
+	/* this is the same stream with another id */
+	assert_int_equal(ctl_stream_move(c, 0, 1, 9, &e), 0);
 	assert_int_equal(cp->stream[9]->cell, 1);
 	world_free(c);
 }
 
-/* All that two streams say, but not where they are. */
+/* Checks that two streams have the same settings, but for their port and id. */
 static void same(const struct stream_cfg *a, const struct stream_cfg *b)
 {
 	assert_int_equal(a->enabled, b->enabled);
@@ -179,7 +181,7 @@ static void same(const struct stream_cfg *a, const struct stream_cfg *b)
 	assert_memory_equal(&a->rate, &b->rate, sizeof(a->rate));
 	assert_memory_equal(&a->sizes, &b->sizes, sizeof(a->sizes));
 	assert_memory_equal(&a->frame.stack, &b->frame.stack, sizeof(a->frame.stack));
-	assert_memory_equal(&a->held, &b->held, sizeof(a->held));
+	assert_memory_equal(a->overlay, b->overlay, sizeof(a->overlay));
 	assert_int_equal(a->frame.vals.n, b->frame.vals.n);
 	for (unsigned i = 0; i < a->frame.vals.n; i++) {
 		assert_ptr_equal(a->frame.vals.val[i].field, b->frame.vals.val[i].field);
@@ -216,7 +218,7 @@ static void test_save_and_restore(void **state)
 	struct stream_cfg old[3];
 
 	(void)state;
-	c->port[0]->p.cfg.count = 12;
+	c->port[0]->cfg.count = 12;
 	assert_int_equal(ctl_stream_add(c, 0, 6, 1, -1, NULL), 6);
 	assert_int_equal(ctl_stream_add(c, 0, 9, 1, -1, NULL), 9);
 	assert_int_equal(ctl_stream_delete(c, 0, 0, NULL), 0);
@@ -238,13 +240,13 @@ static void test_save_and_restore(void **state)
 	assert_int_equal(ctl_stream_add(c, 0, 0, 4, 6, NULL), 0);
 	assert_int_equal(ctl_stream_add(c, 1, 100, 1, -1, NULL), 100);
 	ctl_stream_cfg(c, 1, 0)->enabled = false;
-	c->port[0]->p.cfg.count = 13;
-	c->port[1]->p.cfg.mtu = 9000;
+	c->port[0]->cfg.count = 13;
+	c->port[1]->cfg.mtu = 9000;
 	ctl_touch(c, 1, WHY_ALL | WHY_RESTART);
 	assert_true(c->port[1]->restart);
 	c->port[0]->touched = c->port[1]->touched = 0;
 	c->port[0]->stream[6]->dirty = false;
-	for (unsigned i = 0; i < 2; i++) { /* it stays good */
+	for (unsigned i = 0; i < 2; i++) { /* what was saved stays valid */
 		ctl_restore(c, saved);
 		ids(c, 0, "6 9");
 		ids(c, 1, "0");
@@ -252,8 +254,8 @@ static void test_save_and_restore(void **state)
 		same(&old[0], ctl_stream_cfg(c, 0, 6));
 		same(&old[1], ctl_stream_cfg(c, 0, 9));
 		same(&old[2], ctl_stream_cfg(c, 1, 0));
-		assert_int_equal(c->port[0]->p.cfg.count, 12);
-		assert_int_equal(c->port[1]->p.cfg.mtu, 1500);
+		assert_int_equal(c->port[0]->cfg.count, 12);
+		assert_int_equal(c->port[1]->cfg.mtu, 1500);
 		assert_false(c->port[1]->restart);
 		assert_true(c->port[0]->touched && c->port[1]->touched &&
 			    c->port[0]->stream[6]->dirty);
@@ -265,8 +267,8 @@ static void test_save_and_restore(void **state)
 	world_free(c);
 }
 
-/* However many streams came and went: the way back needs no new counters, and streams come back
- * with theirs. */
+/* However many streams have come and gone, the way back needs no new counters, and streams come
+ * back with theirs. */
 static void test_restore_while_sending(void **state)
 {
 	struct ctl *c = world(1);
@@ -302,7 +304,8 @@ static void test_restore_while_sending(void **state)
 	world_free(c);
 }
 
-/* What a probe has no room for is refused when the frames are made; every other stream is. */
+/* A frame without room for its probe is refused when the frames are made. All other streams are
+ * made. */
 static void test_probe_limits(void **state)
 {
 	struct ctl *c = world(2);
@@ -317,7 +320,7 @@ static void test_probe_limits(void **state)
 			s->dirty = true;
 			cp->p.id = (const uint16_t[]){31, 32, 1, 1}[i];
 			cp->p.ntxq = (const uint16_t[]){1, 1, 64, 65}[i];
-			int rc = stream_plans(c, cp, s, &e);
+			int rc = stream_recipes(c, cp, s, &e);
 			if (every > 0 && i % 2 != 0)
 				refused(rc, ERANGE, &e,
 					i == 1 ? "ports 0 to 31, this is port 32"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control by its own face, without tables and sessions: what rates ask of a frame, what a port may
- * send, and the life of runs and devices with real workers on a wire (ports 0 and 1) and a null
- * port (2). */
+/* Tests control by its own functions, without tables and sessions: what rates ask of a frame, what
+ * a port may send, and the life of runs and devices, with real workers on a wire (ports 0 and 1)
+ * and a null port (2). */
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,20 +14,20 @@ static void test_asked_pps(void **state)
 	struct rate r = {.kind = RATE_PERCENT, .value = 100};
 
 	(void)state;
-	assert_true(fabs(plan_pps(&r, 10000000000, 64, &max) - 14880952.381) < 0.001);
+	assert_true(fabs(load_pps(&r, 10000000000, 64, &max) - 14880952.381) < 0.001);
 	assert_false(max);
-	assert_true(fabs(plan_pps(&r, 800000000000, 64, &max) - 1190476190.476) < 0.001);
+	assert_true(fabs(load_pps(&r, 800000000000, 64, &max) - 1190476190.476) < 0.001);
 	r.value = 10;
-	assert_true(fabs(plan_pps(&r, 10000000000, 1518, &max) - 81274.382) < 0.001);
+	assert_true(fabs(load_pps(&r, 10000000000, 1518, &max) - 81274.382) < 0.001);
 	r = (struct rate){.kind = RATE_PPS, .value = 0.5};
-	assert_true(plan_pps(&r, 10000000000, 64, &max) == 0.5);
+	assert_true(load_pps(&r, 10000000000, 64, &max) == 0.5);
 	r = (struct rate){.kind = RATE_L1_BPS, .value = 672e6};
-	assert_true(plan_pps(&r, 0, 64, &max) == 1e6);
+	assert_true(load_pps(&r, 0, 64, &max) == 1e6);
 	r = (struct rate){.kind = RATE_L2_BPS, .value = 512e6};
-	assert_true(plan_pps(&r, 0, 64, &max) == 1e6);
+	assert_true(load_pps(&r, 0, 64, &max) == 1e6);
 	assert_false(max);
 	r.kind = RATE_MAX;
-	plan_pps(&r, 10000000000, 64, &max);
+	load_pps(&r, 10000000000, 64, &max);
 	assert_true(max);
 }
 
@@ -36,11 +36,11 @@ static struct ctl_port *bare_port(const struct port_spec *spec)
 	struct ctl_port *cp = ctl_port_new();
 
 	cp->p.id = 3;
-	port_cfg_init(&cp->p.cfg);
+	ctl_cfg_init(&cp->cfg);
 	streams_default(cp);
-	cp->applied = cp->p.cfg;
+	cp->p.applied = cp->cfg;
 	cp->p.spec = spec;
-	cp->used = true;
+	cp->p.used = true;
 	return cp;
 }
 
@@ -57,13 +57,13 @@ static void test_speed(void **state)
 	struct ctl_port *cp = bare_port(&nic);
 
 	(void)state;
-	assert_int_equal(plan_speed(cp), 10000000000);
-	cp->link_mbps = 25000;
-	assert_int_equal(plan_speed(cp), 25000000000);
-	cp->p.spec = &virtual; /* what such a device says is nobody's speed */
-	assert_int_equal(plan_speed(cp), 10000000000);
-	cp->p.cfg.speed_bps = 100000000000;
-	assert_int_equal(plan_speed(cp), 100000000000);
+	assert_int_equal(port_speed(&cp->p), 10000000000);
+	cp->p.link_mbps = 25000;
+	assert_int_equal(port_speed(&cp->p), 25000000000);
+	cp->p.spec = &virtual; /* the speed that such a device tells means nothing */
+	assert_int_equal(port_speed(&cp->p), 10000000000);
+	cp->cfg.speed_bps = 100000000000;
+	assert_int_equal(port_speed(&cp->p), 100000000000);
 	bare_free(cp);
 }
 
@@ -76,23 +76,23 @@ static void test_frame_limits(void **state)
 	struct err e = {.text = ""};
 
 	(void)state;
-	assert_int_equal(plan_max_size(cp, &s->frame.stack), 1518);
+	assert_int_equal(recipe_max_size(cp, &s->frame.stack), 1518);
 	s->sizes = (struct sizes){.kind = SIZES_FIXED, .n = 1, .item = {{1519, 1}}};
 	assert_int_equal(stream_frame(cp, cp->stream[0], &f, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "port 3"));
 	assert_int_equal(frame_stack_parse("eth/vlan/vlan/ipv4/udp", &s->frame.stack, &e), 0);
-	assert_int_equal(plan_max_size(cp, &s->frame.stack), 1526); /* tags do not count */
+	assert_int_equal(recipe_max_size(cp, &s->frame.stack), 1526); /* tags are not counted */
 	assert_int_equal(stream_frame(cp, cp->stream[0], &f, &e), 0);
 	assert_int_equal(f.len, 1515);
-	/* the next start makes it so, a run that goes on does not know of it */
-	cp->p.cfg.mtu = 9000;
+	/* The next start applies this mtu; a run that goes on does not know of it. */
+	cp->cfg.mtu = 9000;
 	cp->restart = true;
-	assert_int_equal(dev_mtu(cp), 9000);
+	assert_int_equal(ctl_mtu(cp), 9000);
 	cp->run.active = true;
-	assert_int_equal(dev_mtu(cp), 1500);
+	assert_int_equal(ctl_mtu(cp), 1500);
 	cp->run.active = cp->restart = false;
-	cp->p.dev_mtu = 4000; /* an interface knows best */
-	assert_int_equal(dev_mtu(cp), 4000);
+	cp->p.dev_mtu = 4000; /* an interface knows its own mtu best */
+	assert_int_equal(ctl_mtu(cp), 4000);
 	bare_free(cp);
 }
 
@@ -102,7 +102,7 @@ static void test_buffers(void **state)
 	struct port_need need = {.rx_pool = true};
 
 	(void)state;
-	port_cfg_init(&cfg);
+	ctl_cfg_init(&cfg);
 	for (uint64_t mtu = 68; mtu <= 16000; mtu += 7) {
 		assert_true(eal_data_room(mtu) >= RTE_PKTMBUF_HEADROOM + mtu + 14 + 8 + 4);
 		assert_true(eal_data_room(mtu) <= UINT16_MAX);
@@ -161,8 +161,8 @@ static struct port_cfg *fresh(unsigned port, double pps, uint64_t count)
 	ctl_reset(c, port);
 	cfg->rate = (struct rate){.kind = pps > 0 ? RATE_PPS : RATE_MAX, .value = pps};
 	cfg->count = count;
-	/* However late: this machine may stand still, and what is counted here is all that was
-	 * due. */
+	/* Frames go however late they are, because this machine may stand still, and here all that
+	 * was due is counted. */
 	cfg->catchup = (struct catchup){.kind = CATCHUP_KEEP};
 	ctl_touch(c, port, WHY_ALL);
 	ctl_turn(c);
@@ -170,8 +170,8 @@ static struct port_cfg *fresh(unsigned port, double pps, uint64_t count)
 	return cfg;
 }
 
-/* What is known of drivers; the others may do what DPDK lets them do, and so may one of software
- * that begins to make checksums. */
+/* What some drivers do to frames is known. Others may do all that DPDK allows, and so may one of
+ * the known ones that begins to make checksums in software. */
 static void test_edits(void **state)
 {
 	static const struct {
@@ -205,12 +205,12 @@ static void test_edits(void **state)
 		assert_int_equal(dev_edits(known[i].driver, known[i].offers), known[i].edits);
 }
 
-/* A wire and null. */
+/* The ports of this test are a wire and null. */
 static void test_edits_of_ports(void **state)
 {
 	(void)state;
 	for (unsigned p = 0; p < 3; p++)
-		assert_int_equal(c->port[p]->txq[0]->edits, DP_EDITS_NOTHING);
+		assert_int_equal(port_txq(&c->port[p]->p, 0)->edits, DP_EDITS_NOTHING);
 }
 
 static void test_start_and_stop_at_once(void **state)
@@ -235,7 +235,7 @@ static void test_count_of_the_start(void **state)
 	(void)state;
 	assert_int_equal(start(0, 0, NULL), 0);
 	ctl_turn(c);
-	cfg->count = 10; /* for the next one */
+	cfg->count = 10; /* this is for the next run */
 	ctl_touch(c, 0, WHY_ALL);
 	ctl_turn(c);
 	cfg->count = 0;
@@ -247,7 +247,7 @@ static void test_count_of_the_start(void **state)
 	assert_int_equal(port_now(1).rx.packets, 3000);
 }
 
-/* What a finished run was asked and how long it took do not follow later settings. */
+/* What a finished run was asked for, and how long it took, do not change with later settings. */
 static void test_last_run(void **state)
 {
 	struct port_cfg *cfg = fresh(2, 20000, 200);
@@ -263,12 +263,12 @@ static void test_last_run(void **state)
 	assert_int_equal(a.run.sent, 200);
 	assert_true(a.run.asked_pps == 20000 && b.run.asked_pps == 20000);
 	assert_true(a.run.duration_ns >= 9999000);
-	/* the clock's figure gets sharper */
+	/* The clock's figure becomes more exact meanwhile. */
 	assert_true(llabs((long long)(a.run.duration_ns - b.run.duration_ns)) < 1000);
 }
 
-/* Plans come and go while a bounded time runs, and the clock's figure gets sharper: not one frame
- * more or less. */
+/* Plans come and go while a run of a bounded time goes on, and the clock's figure becomes more
+ * exact. Not one frame more or less is sent. */
 static void test_timed_with_changes(void **state)
 {
 	struct port_cfg *cfg = fresh(2, 200000, 0);
@@ -288,7 +288,7 @@ static void test_timed_with_changes(void **state)
 	}
 }
 
-/* A device is restarted while another port sends, and not while one of its own group does. */
+/* A device can be restarted while another port sends, but not while one of its own group does. */
 static void test_restart(void **state)
 {
 	struct port_cfg *cfg = fresh(0, 0, 1000);
@@ -324,7 +324,8 @@ static void test_restart(void **state)
 	settle(2);
 }
 
-/* A restart that fails leaves the device as it was, however often; nothing is given back twice. */
+/* A restart that fails leaves the device as it was, however often that happens. Nothing is given
+ * back twice. */
 static void test_failed_restart(void **state)
 {
 	struct port_cfg *cfg = fresh(0, 0, 1000);
@@ -353,7 +354,7 @@ static void test_failed_restart(void **state)
 
 static volatile sig_atomic_t keep_out, is_out;
 
-/* The worker is kept from its CPU for as long as a test likes. */
+/* Keeps the worker from its CPU for as long as a test likes. */
 static void on_signal(int sig)
 {
 	(void)sig;
@@ -363,8 +364,8 @@ static void on_signal(int sig)
 	is_out = 0;
 }
 
-/* A worker that does not answer: the device stays as it is, who it was is said, and nothing of the
- * attempt is left. */
+/* If a worker does not answer, the device stays as it is, the refusal names the worker, and nothing
+ * of the attempt is left. */
 static void test_refused_restart(void **state)
 {
 	struct port_cfg *cfg = fresh(0, 0, 1000);
@@ -373,7 +374,7 @@ static void test_refused_restart(void **state)
 	char name[32];
 
 	(void)state;
-	fresh(1, 10000, 100); /* as many as a ring holds */
+	fresh(1, 10000, 100); /* this is as many as a ring holds */
 	assert_true(signal(SIGUSR1, on_signal) != SIG_ERR);
 	snprintf(name, sizeof(name), "worker %u did", cw->lcore);
 	cfg->mtu = 1400;
@@ -384,12 +385,13 @@ static void test_refused_restart(void **state)
 		pause_ms(1);
 	assert_int_equal(ctl_apply(c, 0, &e), -EBUSY);
 	assert_non_null(strstr(e.text, name));
-	assert_true(c->port[0]->started && c->port[1]->started && !c->port[0]->paused &&
+	assert_true(c->port[0]->p.started && c->port[1]->p.started && !c->port[0]->paused &&
 		    c->port[0]->restart);
 	keep_out = 0;
 	while (is_out)
 		pause_ms(1);
-	/* the plans that are in use then have the port: frames that its partner sends come in */
+	/* The plans that are in use after that have the port, so frames that its partner sends come
+	 * in. */
 	assert_int_equal(start(1, 0, &e), 0);
 	settle(1);
 	assert_int_equal(port_now(1).run.sent, 100);
@@ -424,7 +426,7 @@ static void test_few_buffers(void **state)
 	}
 }
 
-/* A frame that the buffers in use cannot hold is not sent, although the mtu that is wanted allows
+/* A frame that the buffers in use cannot hold is not sent, even if the mtu that is wanted allows
  * it. */
 static void test_frame_beyond_buffers(void **state)
 {
@@ -472,7 +474,7 @@ static void test_all_or_none(void **state)
 	assert_int_equal(port_now(2).run.sent, 30);
 }
 
-/* Closing while all ports send is bounded, and EAL starts once. */
+/* Closing takes a bounded time while all ports send, and EAL starts only once. */
 static void test_close(void **state)
 {
 	static const char *const spec[] = {"null"};
@@ -518,7 +520,8 @@ int main(void)
 	struct err e = {.text = ""};
 	int rc = cmocka_run_group_tests(pure, NULL, NULL);
 
-	if (ctl_open(&c, &o, &e) != -EINVAL) /* before EAL: it may be tried again */
+	/* this fails before EAL starts, so another try is possible */
+	if (ctl_open(&c, &o, &e) != -EINVAL)
 		return 1;
 	o = (struct ctl_opts){.prog = "ctl_test", .ports = specs, .nports = 2};
 	if (ctl_open(&c, &o, &e) < 0) {

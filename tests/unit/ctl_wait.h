@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "ctl_int.h"
+#include "port_int.h"
 
 static struct ctl *c;
 

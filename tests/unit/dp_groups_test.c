@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen where streams go from group to group. */
+/* Tests kind gen where streams go from group to group. */
 #include "dp_model.h"
 
 #define IDS 6
 #define ALL ((1u << IDS) - 1)
 
-static const struct frame_plan *plan_of[IDS];
+static const struct frame_recipe *recipe_of[IDS];
 
-static void make_plans(struct world *x)
+static void make_recipes(struct world *x)
 {
 	for (unsigned s = 0; s < IDS; s++)
-		plan_of[s] = frames_of(x, s, 64 + 20 * (s % 2), 1, 60000);
+		recipe_of[s] = frames_of(x, s, 64 + 20 * (s % 2), 1, 60000);
 }
 
-/* A pass with so many turns of each stream, or of those whose bit is set. */
+/* Makes a phase with so many turns of each stream whose bit is set in mask. */
 static struct tphase *pass_of(struct world *x, unsigned mask, const unsigned *turns)
 {
 	struct tphase *p = phase_new(x);
@@ -21,18 +21,18 @@ static struct tphase *pass_of(struct world *x, unsigned mask, const unsigned *tu
 	for (unsigned r = 0; r < 4; r++)
 		for (unsigned s = 0; s < IDS; s++)
 			if ((mask >> s & 1) != 0 && turns[s] > r)
-				phase_add(p, s, plan_of[s]);
+				phase_add(p, s, recipe_of[s]);
 	return p;
 }
 
-/* A queue that has sent its share is done, whatever plan comes behind it in the run. */
+/* A queue that has sent its share is done, whatever plans come later in the run. */
 static void test_done_stays_done(void **state)
 {
 	unsigned turns[IDS] = {1, 1, 1, 1, 1, 1};
 	struct world *x = world_new(2, 1500);
 
 	(void)state;
-	make_plans(x);
+	make_recipes(x);
 	struct tphase *p = pass_of(x, 3, turns);
 	p->end = 600;
 	one_group(x, p);
@@ -43,7 +43,7 @@ static void test_done_stays_done(void **state)
 	assert_int_equal(gen_run_state(x->gen[0], 1), GEN_DONE);
 	assert_int_equal(gen_run_state(x->gen[1], 1), GEN_SENDING);
 	check_counts(x);
-	plan_of[0] = frames_of(x, 0, 64, 77, 60000);
+	recipe_of[0] = frames_of(x, 0, 64, 77, 60000);
 	struct tphase *now = pass_of(x, 3, turns);
 	now->sched = p->sched;
 	now->end = 600;
@@ -57,7 +57,7 @@ static void test_done_stays_done(void **state)
 	world_free(x);
 }
 
-/* Streams get rates of their own and take turns again: each queue goes on with the ordinal that
+/* Streams get rates of their own and take turns again. Each queue goes on with the ordinal that
  * comes next, and so do its values. */
 static void test_between_groups(void **state)
 {
@@ -67,12 +67,12 @@ static void test_between_groups(void **state)
 		unsigned turns[IDS], mask = ALL;
 		uint64_t epoch = 0, last = 0;
 
-		make_plans(x);
+		make_recipes(x);
 		for (unsigned q = 0; q < x->nq; q++)
 			fake[q].take = round % 2 ? TAKE_RANDOM : TAKE_ALL;
 		for (unsigned step = 0; step < 20; step++) {
-			if (any(4) == 0) /* another value for one of them */
-				plan_of[last % IDS] =
+			if (any(4) == 0) /* one of them gets another value */
+				recipe_of[last % IDS] =
 					frames_of(x, (unsigned)(last % IDS), 64 + 20 * (last % 2),
 						  any(1000), 60000);
 			for (unsigned s = 0; s < IDS; s++)
@@ -85,7 +85,7 @@ static void test_between_groups(void **state)
 			for (unsigned s = 0; s < IDS; s++)
 				if ((mask >> s & 1) == 0) {
 					struct tphase *p = phase_new(x);
-					phase_add(p, s, plan_of[s]);
+					phase_add(p, s, recipe_of[s]);
 					x->group[x->ngroups++] =
 						(struct tgroup){.stream = (int32_t)s,
 								.limit = UINT64_MAX,

@@ -5,18 +5,18 @@
 #include "dp_fake.h"
 #include "dp_probe_model.h"
 
-/* One phase as a test writes it. Plans and workers point to its programs until world_free(). */
+/* One phase as a test writes it. Plans and workers point to its fruns until world_free(). */
 struct tphase {
 	uint64_t k0, end;
-	unsigned ncycle, nplans, nstreams;
+	unsigned ncycle, nrecipes, nstreams;
 	struct frun_slot cycle[MAX_CYCLE];
-	const struct frame_plan *plan[MAX_IDS];
+	const struct frame_recipe *recipe[MAX_IDS];
 	uint32_t id[MAX_IDS];
 	uint64_t o0[MAX_IDS];
 	uint64_t sched;
 	bool offload;
-	uint32_t tag[FAKE_QUEUES][MAX_IDS];
-	struct frun *prog[FAKE_QUEUES];
+	uint32_t mark[FAKE_QUEUES][MAX_IDS];
+	struct frun *frun[FAKE_QUEUES];
 	void *state[FAKE_QUEUES];
 	struct tphase *older;
 };
@@ -36,7 +36,8 @@ struct tgroup {
 struct follow {
 	int32_t stream;
 	uint64_t epoch, i, epoch_i;
-	/* By stream: its ordinal at the schedule's k = 0, and that of the first varying value. */
+	/* For each stream: its ordinal at the schedule's k = 0, and the ordinal of its first
+	 * varying value. */
 	uint64_t base[MAX_IDS], first[MAX_IDS];
 	uint64_t t0;
 	bool timed; /* deadlines are checked: the rate has not changed since t0 */
@@ -59,26 +60,28 @@ struct world {
 	} at[FAKE_QUEUES];
 	struct probe_model probe[FAKE_QUEUES];
 	uint64_t sizes[CNT_NSIZES];
-	/* By stream: frames and bytes that were taken. By queue: frames taken or rejected. */
+	/* For each stream: frames and bytes that were taken. For each queue: frames that were taken
+	 * or rejected. */
 	uint64_t sent[MAX_IDS][2], built[FAKE_QUEUES];
 	bool gives;               /* the sender may give up frames, so some may be skipped */
 	uint64_t seq, sched, now; /* now: the test's clock; 0: the real clock is asked */
-	uint32_t tag;
+	uint32_t mark;
 	struct dp_plan *plan[256];
 	unsigned nplans;
 	struct tphase *phases;
-	struct frame_plan frames[256];
+	struct frame_recipe frames[256];
 	unsigned nframes;
 };
 
 /* ---- streams and schedules ---- */
 
-/* A frame eth/ipv4/udp of that size with FCS; its source port runs from lo to hi. */
-static inline const struct frame_plan *filled_frames(struct world *x, unsigned id, unsigned size,
-						     unsigned lo, unsigned hi, enum frame_fill fill)
+/* Makes frames eth/ipv4/udp of that size with FCS; their source port runs from lo to hi. */
+static inline const struct frame_recipe *filled_frames(struct world *x, unsigned id, unsigned size,
+						       unsigned lo, unsigned hi,
+						       enum frame_fill fill)
 {
 	struct frame_spec *s = calloc(1, sizeof(*s));
-	struct frame_plan *p = &x->frames[x->nframes++];
+	struct frame_recipe *p = &x->frames[x->nframes++];
 	const struct proto *proto;
 	const struct field *field;
 	unsigned nth;
@@ -107,8 +110,8 @@ static inline const struct frame_plan *filled_frames(struct world *x, unsigned i
 	return p;
 }
 
-static inline const struct frame_plan *frames_of(struct world *x, unsigned id, unsigned size,
-						 unsigned lo, unsigned hi)
+static inline const struct frame_recipe *frames_of(struct world *x, unsigned id, unsigned size,
+						   unsigned lo, unsigned hi)
 {
 	return filled_frames(x, id, size, lo, hi, FILL_ABC);
 }
@@ -124,35 +127,35 @@ static inline struct tphase *phase_new(struct world *x)
 	return p;
 }
 
-static inline void phase_add(struct tphase *p, unsigned id, const struct frame_plan *plan)
+static inline void phase_add(struct tphase *p, unsigned id, const struct frame_recipe *recipe)
 {
 	unsigned s = 0, f = 0;
 
 	while (s < p->nstreams && p->id[s] != id)
 		s++;
-	while (f < p->nplans && p->plan[f] != plan)
+	while (f < p->nrecipes && p->recipe[f] != recipe)
 		f++;
 	assert_true(s < MAX_IDS && f < MAX_IDS && p->ncycle < MAX_CYCLE);
 	p->id[s] = id;
 	p->nstreams += s == p->nstreams;
-	p->plan[f] = plan;
-	p->nplans += f == p->nplans;
-	p->cycle[p->ncycle++] = (struct frun_slot){.stream = (uint16_t)s, .plan = (uint16_t)f};
+	p->recipe[f] = recipe;
+	p->nrecipes += f == p->nrecipes;
+	p->cycle[p->ncycle++] = (struct frun_slot){.stream = (uint16_t)s, .recipe = (uint16_t)f};
 }
 
 static inline void phase_ready(struct world *x, struct tphase *p)
 {
 	struct err e;
 
-	if (p->prog[0] != NULL)
+	if (p->frun[0] != NULL)
 		return;
 	for (unsigned q = 0; q < x->nq; q++) {
 		uint64_t own = p->k0 > q ? (p->k0 - q - 1) / x->nq + 1 : 0;
 		struct frun_spec spec = {
 			.cycle = p->cycle,
 			.ncycle = p->ncycle,
-			.plan = p->plan,
-			.nplans = p->nplans,
+			.recipe = p->recipe,
+			.nrecipes = p->nrecipes,
 			.stream_id = p->id,
 			.o0 = p->o0,
 			.nstreams = p->nstreams,
@@ -164,15 +167,15 @@ static inline void phase_ready(struct world *x, struct tphase *p)
 			.len16_off = GEN_LEN16_OFF,
 			.len32_off = GEN_LEN32_OFF,
 		};
-		p->prog[q] = frun_new(&spec, &e);
-		assert_non_null(p->prog[q]);
-		p->state[q] = zeroed(frun_state_size(p->prog[q]));
-		for (unsigned c = 0; c < frun_nclasses(p->prog[q]); c++)
-			p->tag[q][c] = ++x->tag;
+		p->frun[q] = frun_new(&spec, &e);
+		assert_non_null(p->frun[q]);
+		p->state[q] = zeroed(frun_state_size(p->frun[q]));
+		for (unsigned c = 0; c < frun_nclasses(p->frun[q]); c++)
+			p->mark[q][c] = ++x->mark;
 	}
 }
 
-/* How many of the first k frames of the phase are of the stream. */
+/* Returns how many of the first k frames of the phase are of the stream. */
 static inline uint64_t of_stream(const struct tphase *p, unsigned s, uint64_t k)
 {
 	uint64_t all = 0, part = 0;
@@ -193,7 +196,7 @@ static inline uint64_t bytes_before(const struct tgroup *g, uint64_t k)
 		uint64_t in = (k < p->end ? k : p->end) - p->k0;
 		for (unsigned i = 0; i < p->ncycle; i++)
 			sum += (in / p->ncycle + (i < in % p->ncycle)) *
-			       (p->plan[p->cycle[i].plan]->len + 4u + (g->l2 ? 0u : 20u));
+			       (p->recipe[p->cycle[i].recipe]->len + 4u + (g->l2 ? 0u : 20u));
 	}
 	return sum;
 }
@@ -217,7 +220,7 @@ static inline const struct tphase *phase_at(const struct tgroup *g, uint64_t k)
 	return p;
 }
 
-/* The group in which the stream is sent on queue q: its own, else the port's. */
+/* Returns the group in which the stream is sent on queue q: its own, else the port's. */
 static inline struct follow *follow_of(struct world *x, unsigned q, unsigned id)
 {
 	struct follow *port = NULL;
@@ -239,9 +242,10 @@ static inline uint64_t due_of(const struct tgroup *g, const struct follow *f, ui
 	       (uint64_t)((unsigned __int128)units * g->period.frac >> 64);
 }
 
-/* The next frame of the group on queue q. Returns its stream, and gives its bytes and its plan. */
+/* Makes the next frame of the group on queue q. Returns its stream, and gives its bytes and its
+ * plan. */
 static inline unsigned expected(struct world *x, unsigned q, const struct follow *f, uint8_t *out,
-				const struct frame_plan **plan)
+				const struct frame_recipe **recipe)
 {
 	const struct tgroup *g = adopted_group(x, f->stream);
 	uint64_t k = q + (f->i - f->epoch_i) * x->nq;
@@ -251,8 +255,8 @@ static inline unsigned expected(struct world *x, unsigned q, const struct follow
 	uint64_t o =
 		p->o0[s->stream] + of_stream(p, s->stream, k - p->k0) + f->base[id] - f->first[id];
 
-	*plan = p->plan[s->plan];
-	frame_plan_at(p->plan[s->plan], o, out);
+	*recipe = p->recipe[s->recipe];
+	frame_recipe_at(p->recipe[s->recipe], o, out);
 	return id;
 }
 
@@ -264,21 +268,21 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 		unsigned q;
 	} *at = arg;
 	struct world *x = at->x;
-	const struct frame_plan *plan;
+	const struct frame_recipe *recipe;
 	uint8_t want[FRAME_MAX_LEN], got[FRAME_MAX_LEN];
 	memcpy(got, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
 	struct follow *f = follow_of(x, at->q, (unsigned)(got[4] << 8 | got[5]));
 	assert_non_null(f);
 	const struct tgroup *g = adopted_group(x, f->stream);
-	unsigned id = expected(x, at->q, f, want, &plan);
-	for (unsigned n = 0; x->gives && n < 65536 && !probe_aside(got, m->data_len, want, plan);
+	unsigned id = expected(x, at->q, f, want, &recipe);
+	for (unsigned n = 0; x->gives && n < 65536 && !probe_aside(got, m->data_len, want, recipe);
 	     n++) {
 		f->i++;
-		id = expected(x, at->q, f, want, &plan);
+		id = expected(x, at->q, f, want, &recipe);
 	}
-	uint64_t len = plan->len, due = f->timed ? due_of(g, f, at->q + f->i * x->nq) : 0;
+	uint64_t len = recipe->len, due = f->timed ? due_of(g, f, at->q + f->i * x->nq) : 0;
 	assert_true(!f->timed || (int64_t)((x->now != 0 ? x->now : rte_rdtsc()) - due) >= 0);
-	probe_through(&x->probe[at->q], plan, id, got, want, accepted,
+	probe_through(&x->probe[at->q], recipe, id, got, want, accepted,
 		      (g->period.cycles | g->period.frac) == 0, f->timed ? &due : NULL);
 	assert_int_equal(m->data_len, len);
 	if (m->ol_flags != 0) { /* the device fills in the checksums */
@@ -288,7 +292,7 @@ static void through(void *arg, const struct rte_mbuf *m, bool accepted)
 			want[m->l2_len + m->l3_len + 6] = 0x5a;
 	}
 	assert_memory_equal(got, want, len);
-	/* none of ours is for a group */
+	/* No frame of ours is sent to a group address. */
 	assert_int_equal(m->packet_type, x->txq[at->q]->edits == DP_EDITS_ALL ? 0 : DP_DST_KNOWN);
 	assert_true(f->i * x->nq + at->q < g->limit);
 	f->i++;
@@ -309,7 +313,7 @@ static void judge_rejected(void *arg, const struct rte_mbuf *m)
 	through(arg, m, false);
 }
 
-/* The schedule of a group begins anew. Streams that were in the old one keep their ordinals. */
+/* Begins the schedule of a group anew. Streams that were in the old one keep their ordinals. */
 static inline void restart(struct follow *f, const struct tgroup *was, const struct tgroup *g,
 			   unsigned nq)
 {
@@ -328,12 +332,13 @@ static inline const struct frame_var *varies(const struct tphase *p, unsigned id
 {
 	for (unsigned i = 0; i < p->ncycle; i++)
 		if (p->id[p->cycle[i].stream] == id)
-			return p->plan[p->cycle[i].plan]->nvars > 0 ? p->plan[p->cycle[i].plan]->var
-								    : NULL;
+			return p->recipe[p->cycle[i].recipe]->nvars > 0
+				       ? p->recipe[p->cycle[i].recipe]->var
+				       : NULL;
 	return NULL;
 }
 
-/* A stream that varies in another way than before starts with the first value of it. */
+/* Notes that a stream which varies in another way than before starts with the first value of it. */
 static inline void vary_anew(struct follow *f, const struct tphase *was, const struct tphase *p,
 			     unsigned nq)
 {
@@ -345,7 +350,7 @@ static inline void vary_anew(struct follow *f, const struct tphase *was, const s
 	}
 }
 
-/* Streams that were in another group go on where they stood in it. */
+/* Lets streams that were in another group go on where they stood in it. */
 static inline void move_streams(struct world *x, const struct follow *old, unsigned nold,
 				struct follow *f, const struct tgroup *g)
 {
@@ -474,9 +479,9 @@ static inline struct dp_plan *plan_make(struct world *x)
 				m->phase[n][i] = (struct gen_phase){
 					.k0 = ph->k0,
 					.end = ph->end,
-					.prog = ph->prog[q],
+					.frun = ph->frun[q],
 					.state = ph->state[q],
-					.tag = ph->tag[q],
+					.mark = ph->mark[q],
 				};
 			}
 		}
@@ -514,7 +519,7 @@ static inline void turns(struct world *x, unsigned n)
 	reap(x);
 }
 
-/* Posts a plan, and turns the worker once: then it is in use. */
+/* Posts a plan, and turns the worker once, which takes the plan into use. */
 static inline void adopt_now(struct world *x)
 {
 	post(x);
@@ -523,7 +528,7 @@ static inline void adopt_now(struct world *x)
 	assert_int_equal(x->w->cells.acked, x->seq);
 }
 
-/* Does the same on the test's clock: the worker's part is done here, at x->now. */
+/* Does the same on the test's clock. The worker's part is done here, at x->now. */
 static inline void adopt_at(struct world *x)
 {
 	struct dp_plan *p = plan_make(x);
@@ -574,7 +579,8 @@ static inline uint64_t total(const struct world *x, size_t offset)
 }
 #define TOTAL(x, counter) total(x, offsetof(struct cnt_tx, counter))
 
-/* The counters that control reads, by stream and by size, must be what the device took. */
+/* Checks the counters that control reads: they must be what the device took, by stream and by
+ * size. */
 static inline void check_counts(const struct world *x)
 {
 	static struct cnt_stream sum[MAX_IDS];
@@ -644,7 +650,7 @@ static inline struct world *world_new(unsigned nq, unsigned pool)
 	return x;
 }
 
-/* Frees the world. Nothing may be lost or held: every buffer must be back in its pool. */
+/* Frees the world. Nothing may be lost or held, so every buffer must be back in its pool. */
 static inline void world_free(struct world *x)
 {
 	check_counts(x);
@@ -662,14 +668,14 @@ static inline void world_free(struct world *x)
 		free(x->plan[i]);
 	for (struct tphase *p = x->phases, *older; p != NULL; p = older) {
 		older = p->older;
-		for (unsigned q = 0; q < FAKE_QUEUES && p->prog[q] != NULL; q++) {
-			frun_free(p->prog[q]);
+		for (unsigned q = 0; q < FAKE_QUEUES && p->frun[q] != NULL; q++) {
+			frun_free(p->frun[q]);
 			free(p->state[q]);
 		}
 		free(p);
 	}
 	for (unsigned i = 0; i < x->nframes; i++)
-		frame_plan_free(&x->frames[i]);
+		frame_recipe_free(&x->frames[i]);
 	mbox_close(&x->w->mbox);
 	free(x->w);
 	free(x);

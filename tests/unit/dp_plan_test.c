@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen with schedules of many streams: order, counts, phases, groups with their own rates,
- * marks, offload, and plans that change at random moments. Each frame is judged against the plain
- * way of making it. */
+/* Tests kind gen with schedules of many streams: order, counts, phases, groups with their own
+ * rates, marks, offload, and plans that change at random moments. Each frame is compared with the
+ * same frame made in the plain way. */
 #include "dp_grace.h"
 #include "dp_model.h"
 
-/* A schedule of n streams from id on, of turns at random; sizes: 0 all of 64 bytes, else up to so
- * many different ones. */
+/* Makes a schedule of n streams from id on, which take turns at random. If sizes is 0 all frames
+ * have 64 bytes, else a stream has up to so many more sizes. */
 static struct tphase *some_phase(struct world *x, unsigned id, unsigned n, unsigned sizes,
 				 bool fills)
 {
 	struct tphase *p = phase_new(x);
-	const struct frame_plan *plan[8][4];
+	const struct frame_recipe *plan[8][4];
 
 	for (unsigned s = 0; s < n; s++) {
 		unsigned lo = 10 + any(20), hi = any(3) == 0 ? 40000 : 40 + any(20);
@@ -28,7 +28,7 @@ static struct tphase *some_phase(struct world *x, unsigned id, unsigned n, unsig
 	return p;
 }
 
-/* What the run of so many frames has to have sent of each stream. */
+/* Checks what a run of so many frames has sent of each stream. */
 static void check_shares(const struct world *x, const struct tphase *p, uint64_t limit)
 {
 	for (unsigned s = 0; s < p->nstreams; s++)
@@ -59,7 +59,7 @@ static void test_schedules(void **state)
 	}
 }
 
-/* The second and the third run begin with the first frame again, by programs that were used
+/* The second and the third run begin with the first frame again, although their fruns were used
  * before. */
 static void test_again(void **state)
 {
@@ -83,7 +83,8 @@ static void test_again(void **state)
 	world_free(x);
 }
 
-/* Streams that have sent their count leave the schedule: k ends of phases that no burst divides. */
+/* Makes a group of four phases, as when streams that have sent their count leave the schedule.
+ * Phases end at numbers of frames that are no multiples of a burst. */
 static struct tgroup *phased(struct world *x, unsigned sizes)
 {
 	uint64_t ends[] = {7 + any(300), 400 + any(3), 401 + any(2000), UINT64_MAX}, k = 0;
@@ -146,7 +147,7 @@ static struct tphase *own_phase(struct world *x, unsigned id, unsigned sizes)
 	return p;
 }
 
-/* Frames of the group that are due at `now`, all queues. */
+/* Returns how many frames of the group are due at `now`, on all queues. */
 static uint64_t due_count(const struct world *x, const struct tgroup *g, uint64_t now)
 {
 	struct follow f = {.t0 = x->job.start_tsc};
@@ -167,8 +168,8 @@ static uint64_t sent_of(const struct world *x, const struct tgroup *g)
 	return n;
 }
 
-/* Schedule and streams, by frames and by bytes of both layers, through phases: each frame on its
- * cycle, and no queue knows of the others. */
+/* There are a schedule and streams with rates of their own, by frames and by bytes of both layers,
+ * in phases. Each frame leaves on its cycle, and no queue knows of the others. */
 static void test_group_deadlines(void **state)
 {
 	(void)state;
@@ -187,7 +188,8 @@ static void test_group_deadlines(void **state)
 			g->period = (struct pace_period){.cycles = g->by_bytes ? any(5)
 									       : 200 + any(2000),
 							 .frac = any(1000000) * 0x3333333333ull};
-			/* not millions of frames: at least a sixteenth of a cycle for a byte */
+			/* A byte takes at least a sixteenth of a cycle, so that there are not
+			 * millions of frames. */
 			if (g->period.cycles == 0)
 				g->period.frac |= 1ull << 60;
 			g->limit = any(3) == 0 ? any(100) : UINT64_MAX;
@@ -209,7 +211,7 @@ static void test_group_deadlines(void **state)
 	}
 }
 
-/* Frames due before the end, of all groups and no others. */
+/* All groups send the frames that are due before the end, and no others. */
 static void test_group_end(void **state)
 {
 	(void)state;
@@ -240,7 +242,7 @@ static void test_group_end(void **state)
 	}
 }
 
-/* A device that takes nothing: what was due and not sent is unsent, with sizes that differ and
+/* The device takes nothing. What was due and not sent counts as unsent, with sizes that differ and
  * without a limit too. */
 static void test_group_give_up(void **state)
 {
@@ -267,14 +269,14 @@ static void test_group_give_up(void **state)
 	assert_true(all_done(x));
 	for (unsigned n = 0; n < 2; n++)
 		due += due_count(x, &x->group[n], x->job.end_tsc - 1);
-	/* what the device refused is unsent, as what was never built */
+	/* What the device has refused is unsent, like what was never built. */
 	assert_int_equal(TOTAL(x, dropped), 0);
 	assert_int_equal(TOTAL(x, packets) + TOTAL(x, unsent), due);
 	fake[0].nrefused = fake[1].nrefused = 0;
 	world_free(x);
 }
 
-/* As fast as possible: groups take turns, and those with a rate get theirs. */
+/* Groups that send as fast as possible take turns, and one with a rate gets its rate. */
 static void test_turns(void **state)
 {
 	struct world *x = world_new(1, 2047);
@@ -299,20 +301,20 @@ static void test_turns(void **state)
 
 /* ---- plans that change ---- */
 
-/* The schedule as it is, with other values in some streams. */
+/* Makes the same schedule with other values in some streams. */
 static struct tphase *other_values(struct world *x, const struct tphase *was)
 {
 	struct tphase *p = phase_new(x);
-	const struct frame_plan *plan[MAX_IDS] = {0};
+	const struct frame_recipe *plan[MAX_IDS] = {0};
 
 	unsigned lo = 5 + any(1000), hi = 2000 + any(1000);
 
 	p->sched = was->sched;
 	for (unsigned i = 0; i < was->ncycle; i++) {
-		unsigned f = was->cycle[i].plan, id = was->id[was->cycle[i].stream];
+		unsigned f = was->cycle[i].recipe, id = was->id[was->cycle[i].stream];
 		if (plan[f] == NULL)
-			plan[f] = id % 2 ? was->plan[f]
-					 : frames_of(x, id, was->plan[f]->len + 4, lo, hi);
+			plan[f] = id % 2 ? was->recipe[f]
+					 : frames_of(x, id, was->recipe[f]->len + 4, lo, hi);
 		phase_add(p, id, plan[f]);
 	}
 	return p;
@@ -330,7 +332,7 @@ static void change(struct world *x, uint64_t *epoch)
 	case 1:
 		x->group[0].phase[0] = other_values(x, port.phase[0]);
 		break;
-	case 2: /* streams get their own rate, or lose it */
+	case 2: /* streams get a rate of their own, or lose it */
 		x->ngroups = 1;
 		for (unsigned n = any(5), id = 20; n > 0; n--, id += 1 + any(3)) {
 			struct tgroup *g = add_group(x, (int32_t)id, own_phase(x, id, any(3)));
@@ -348,7 +350,7 @@ static void change(struct world *x, uint64_t *epoch)
 	case 4:
 		x->job.burst = (uint16_t)(1 + any(64));
 		break;
-	default: /* the same again: programs go on untouched */
+	default: /* nothing changes, and fruns go on untouched */
 		break;
 	}
 }
@@ -380,7 +382,7 @@ static void test_random_changes(void **state)
 		adopt_now(x);
 		assert_true(all_done(x));
 		for (unsigned q = 0; q < x->nq; q++) {
-			assert_null(x->gen[q]->prog);
+			assert_null(x->gen[q]->frun);
 			assert_int_equal(x->gen[q]->epoch % 2, 0);
 			assert_int_equal(x->gen[q]->sent, x->txq[q]->cnt.packets);
 		}
@@ -388,8 +390,8 @@ static void test_random_changes(void **state)
 	}
 }
 
-/* The limit counts from the start, whatever schedules there were in between; a queue ends on its
- * share. */
+/* The limit counts from the start, whatever schedules there were in between. A queue ends when it
+ * has sent its share. */
 static void test_limit_over_schedules(void **state)
 {
 	struct world *x = world_new(3, 1500);
@@ -427,8 +429,8 @@ static void test_pace_over_changes(void **state)
 		x->now = next;
 		poll_at(x);
 		assert_int_equal(fake[0].frames, sent + 1);
-		next += (x->group[0].phase[0]->plan[0]->len + 24u) * 100;
-		/* what comes next has another size: its time does not */
+		next += (x->group[0].phase[0]->recipe[0]->len + 24u) * 100;
+		/* The next frame has another size, but not another time. */
 		struct tphase *p = phase_new(x);
 		phase_add(p, 0, frames_of(x, 0, size, 1, 1));
 		x->group[0].phase[0] = p;
@@ -465,9 +467,9 @@ static void test_classes(void **state)
 		x->job.rx_written = round >= 4;
 		one_group(x, p)->limit = 20000;
 		adopt_now(x);
-		assert_true(frun_nclasses(p->prog[0]) > 1);
+		assert_true(frun_nclasses(p->frun[0]) > 1);
 		run_to_end(x);
-		/* and one class after it: nothing of the others is left */
+		/* One class comes after several, and nothing of these is left. */
 		x->job.run = 2;
 		one_group(x, some_phase(x, 0, 1, 0, false))->limit = 20000;
 		adopt_now(x);
@@ -476,8 +478,8 @@ static void test_classes(void **state)
 	}
 }
 
-/* Checksums are the device's: its driver writes into frames before it sends them, and again into
- * the same buffers the next time. */
+/* The device makes the checksums. Its driver writes into frames before it sends them, and again
+ * into the same buffers the next time. */
 static void test_prepare(void **state)
 {
 	(void)state;
@@ -505,17 +507,17 @@ static void test_prepare(void **state)
 		uint64_t prepared = 0;
 		for (unsigned q = 0; q < x->nq; q++)
 			prepared += fake[q].prepared;
-		assert_int_equal(prepared, 5000); /* the tail not twice */
+		assert_int_equal(prepared, 5000); /* the tail was not prepared twice */
 		check_shares(x, p, 5000);
 		world_free(x);
 	}
 }
 
-/* Of what the group sends up to its limit, frames that the driver does not want. */
+/* Returns how many of the frames that the group sends up to its limit the driver does not want. */
 static uint64_t unfit_frames(struct world *x, const struct tgroup *g, unsigned rejects)
 {
 	uint8_t bytes[FRAME_MAX_LEN];
-	const struct frame_plan *plan;
+	const struct frame_recipe *plan;
 	uint64_t n = 0;
 
 	for (uint64_t k = 0; k < g->limit; k++) {
@@ -526,7 +528,7 @@ static uint64_t unfit_frames(struct world *x, const struct tgroup *g, unsigned r
 	return n;
 }
 
-/* Frames that the driver refuses are thrown away and counted; the others go in order. */
+/* Frames that the driver does not want are thrown away and counted. The others go in order. */
 static void test_rejected(void **state)
 {
 	(void)state;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen where arrivals are not constant and where frames are late: what leaves when, by a clock
- * of the test's own, against plain models. */
+/* Tests kind gen where arrivals are not constant and where frames are late: what leaves when, by a
+ * clock of the test's own, is compared with plain models. */
 #include "dp_shape_model.h"
 
-/* Three sizes in turn, paced by their bytes on the wire: 1 byte is 1 ns at 1e9 bytes/s. */
+/* Makes frames of three sizes in turn, paced by their bytes on the wire; at 1e9 bytes/s a byte
+ * takes 1 ns. */
 static void mixed(struct world *x)
 {
 	struct tphase *p = phase_new(x);
@@ -16,8 +17,8 @@ static void mixed(struct world *x)
 
 #define FRAMES 400
 
-/* Frames go on the cycle that they are due, not one before: whatever the arrival, on any number of
- * queues, and at such rates one by one although a burst may be long. */
+/* Frames leave on the cycle on which they are due, not one before, whatever the arrival and on any
+ * number of queues; and at these rates they leave one by one although a burst may be long. */
 static void test_exact(void **state)
 {
 	static uint64_t due[FRAMES + 512];
@@ -31,7 +32,8 @@ static void test_exact(void **state)
 				world_free(x);
 				continue;
 			}
-			if (i % 2 == 1) { /* so many bytes that frames come about as fast */
+			/* by bytes, at a rate at which frames come about as fast */
+			if (i % 2 == 1) {
 				mixed(x);
 				shaped(&x->group[0], shape(0, &p->a, p->from * 641, p->to * 641,
 							   p->step * 641, p->over_ns));
@@ -57,8 +59,8 @@ static void test_exact(void **state)
 		}
 }
 
-/* A bounded time has the frames that are due within it, and a device that takes what it likes gets
- * all of them, each once and in order. */
+/* In a bounded time the frames are sent that are due within it. A device that takes as many as it
+ * likes gets all of them, each once and in order. */
 static void test_all_go(void **state)
 {
 	static uint64_t due[FRAMES + 512];
@@ -87,8 +89,8 @@ static void test_all_go(void **state)
 
 /* ---- late ---- */
 
-/* Given up are exactly the frames that are late by more than the limit when somebody looks; the
- * others go, and the run ends at its end. */
+/* Exactly those frames are given up that are late by more than the limit when the sender looks. The
+ * others are sent, and the run ends at its end. */
 static void test_skip(void **state)
 {
 	static uint64_t due[3000];
@@ -126,8 +128,8 @@ static void test_skip(void **state)
 		}
 }
 
-/* A device that takes less than it is asked for: nothing is late by more than the limit and the
- * bursts that it already had, what is missing is counted, and with a count all of it is accounted
+/* The device takes less than it is asked for. Nothing is late by more than the limit and the bursts
+ * that the device already had, what is missing is counted, and with a count all of it is accounted
  * for. */
 static void test_skip_slow_device(void **state)
 {
@@ -142,7 +144,7 @@ static void test_skip_slow_device(void **state)
 	x->job.catchup = GEN_SKIP;
 	x->job.lag_cycles = 100000;
 	adopt_at(x);
-	/* a burst each 64 us, half of what is asked */
+	/* The device takes a burst each 64 us, which is half of what is asked for. */
 	for (unsigned turn = 0; turn < 200000 && !all_done(x); turn++) {
 		fake[0].take = turn % 128 == 0 ? TAKE_ALL : TAKE_NONE;
 		x->now += 500;
@@ -150,7 +152,7 @@ static void test_skip_slow_device(void **state)
 		uint64_t through = TOTAL(x, packets) + TOTAL(x, unsent),
 			 asked = (x->now - T0) / 1000 + 1;
 		if (turn > 1000 && through < 20000)
-			/* the lag, and a burst that waits */
+			/* What is missing is the lag, and a burst that waits. */
 			assert_in_range(asked - through, 0, 100 + 64 + 32 + 2);
 		assert_true(TOTAL(x, unsent) >= last);
 		last = TOTAL(x, unsent);
@@ -162,8 +164,8 @@ static void test_skip_slow_device(void **state)
 	world_free(x);
 }
 
-/* After a stall frames leave at most so much faster, until the schedule is reached; none is lost on
- * the way, and then the rate is as asked. */
+/* After a stall frames leave faster by at most the percentage that is allowed, until the schedule
+ * is reached. None is lost on the way, and then the rate is as asked. */
 static void test_overspeed(void **state)
 {
 	(void)state;
@@ -172,7 +174,7 @@ static void test_overspeed(void **state)
 			unsigned nq = 1 + i % 2;
 			struct world *x = world_new(nq, 4095);
 			uint64_t stall = 200000, begin = T0 + 50000, back = begin + stall;
-			/* as many as lie within the limit go at once */
+			/* As many as lie within the limit go at once. */
 			uint64_t once = 20 * (100 + percent) / 100,
 				 lag = back - 500 - (T0 + 51000) - once * 1000;
 			uint64_t reached = back - 500 + lag * 100 / percent,
@@ -180,7 +182,7 @@ static void test_overspeed(void **state)
 			shaped(&x->group[0], shape(0, &patterns[0].a, 1e6, 1e6, 0, 0));
 			if (i / 2 != 0)
 				x->group[0].shape = NULL;
-			x->gives = true; /* deadlines are looked at here */
+			x->gives = true; /* this test looks at deadlines itself */
 			x->job.start_tsc = x->now = T0;
 			x->job.catchup = GEN_OVERSPEED;
 			x->job.lag_cycles = 20000;
@@ -197,8 +199,9 @@ static void test_overspeed(void **state)
 				uint64_t now = TOTAL(x, packets), asked = (x->now - T0) / 1000 + 1;
 				assert_true(now <= asked);
 				if (x->now > back && x->now < reached - by) {
-					/* never faster than allowed: so many since the stall ended,
-					 * give or take the frame at each end */
+					/* Frames never go faster than allowed: at most this many
+					 * since the stall ended, give or take the frame at each
+					 * end. */
 					double most = (double)(x->now - back + 1000) / 1000 *
 							      (100 + percent) / 100 +
 						      (double)once + 2 * nq;
@@ -212,8 +215,8 @@ static void test_overspeed(void **state)
 					    (x->now == back && now - first <= once + 2 * nq));
 			}
 			assert_int_equal(TOTAL(x, unsent), 0);
-			/* the end of a run that has not caught up: the rest is not sent, and
-			 * counted */
+			/* The run ends before it has caught up. The rest is not sent, and
+			 * counted. */
 			x->job.end_tsc = x->now + 300000;
 			x->job.grace_cycles = 20000;
 			adopt_at(x);
@@ -229,7 +232,7 @@ static void test_overspeed(void **state)
 		}
 }
 
-/* Below the limit nothing is done: all go at once, as without a policy. */
+/* Below the limit nothing is done: all frames go at once, as without a policy. */
 static void test_small_lag(void **state)
 {
 	(void)state;
@@ -247,15 +250,15 @@ static void test_small_lag(void **state)
 		to(x, T0 + 20000);
 		assert_int_equal(TOTAL(x, packets), 21);
 		to(x, T0 + 400000);
-		/* 20000 cycles' worth at twice the rate */
+		/* The frames of 20000 cycles go at once, with overspeed those of twice as many. */
 		assert_int_equal(TOTAL(x, packets), c == GEN_KEEP ? 401 : c == GEN_SKIP ? 42 : 62);
 		assert_int_equal(TOTAL(x, unsent), c == GEN_SKIP ? 359 : 0);
 		world_free(x);
 	}
 }
 
-/* The port's schedule of two streams, in two phases, beside a stream with a rate of its own: each
- * is given up by itself, and the counts of streams say what was sent. */
+/* The port's schedule has two streams, in two phases, beside a stream with a rate of its own. Each
+ * group gives up frames by itself, and the counts of streams say what was sent. */
 static void test_skip_groups(void **state)
 {
 	for (unsigned round = 0; round < 20; round++) {
@@ -269,7 +272,7 @@ static void test_skip_groups(void **state)
 		phase_add(a, 2, frames_of(x, 2, 128, 1, 60000));
 		a->end = 300;
 		b->k0 = 300;
-		phase_add(b, 1, x->phases->older->older->plan[0]);
+		phase_add(b, 1, x->phases->older->older->recipe[0]);
 		b->o0[0] = 150;
 		phase_add(c, 3, frames_of(x, 3, 256, 1, 60000));
 		x->ngroups = 2;
@@ -312,7 +315,7 @@ static void test_skip_groups(void **state)
 	}
 }
 
-/* Many streams in turn, of sizes that differ: those that are given up come off the right
+/* Many streams with different sizes take turns. Frames that are given up are missing from the right
  * streams. */
 static void test_skip_streams(void **state)
 {
@@ -345,8 +348,8 @@ static void test_skip_streams(void **state)
 
 /* ---- changes ---- */
 
-/* From any arrival to any other while frames fly: none is lost, doubled or out of order, and none
- * goes before the change lets it. */
+/* Arrivals change from any kind to any other while frames fly. No frame is lost, doubled or out of
+ * order, and none goes before the change lets it. */
 static void test_changes(void **state)
 {
 	(void)state;
@@ -379,7 +382,8 @@ static void test_changes(void **state)
 				       shape(slot, &p->a, p->from, p->to, p->step, p->over_ns));
 			adopt_at(x);
 			to(x, x->now);
-			if (round % 2 == 0) /* what was due before, and the first of each queue */
+			/* these are frames that were due before, and the first one of each queue */
+			if (round % 2 == 0)
 				assert_in_range(TOTAL(x, packets) - before, 0, x->nq * 12);
 		}
 		assert_true(all_done(x));
@@ -388,8 +392,8 @@ static void test_changes(void **state)
 	}
 }
 
-/* Gaps of random arrivals are sums. A change to them behind very many frames asks for none of those
- * before. */
+/* Deadlines of random arrivals are sums of gaps. A change to them after very many frames needs no
+ * gap from before it. */
 static void test_change_far(void **state)
 {
 	const struct arrival a = {.kind = ARRIVAL_POISSON, .seed = 5},
@@ -416,8 +420,8 @@ static void test_change_far(void **state)
 
 /* ---- lateness ---- */
 
-/* The first frame of each burst stands in the histogram with the time that it waited; frames beyond
- * the limit are counted one by one. */
+/* The first frame of each burst is in the histogram with the time for which it waited. Frames
+ * beyond the limit are counted one by one. */
 static void test_lateness(void **state)
 {
 	static _Alignas(CACHE_LINE) uint8_t mem[65536];
@@ -432,7 +436,7 @@ static void test_lateness(void **state)
 		hist_init(h, GEN_LATE_SHAPE);
 		shaped(&x->group[0], pattern(i / 2));
 		all_due(x, &x->group[0], due, 1);
-		if (i == 0) /* the way without a shape */
+		if (i == 0) /* this is the code without a shape */
 			x->group[0].shape = NULL;
 		x->txq[0]->lateness = h;
 		x->group[0].limit = 2000;
@@ -475,7 +479,7 @@ static void test_lateness(void **state)
 	}
 }
 
-/* Without a deadline there is nothing to be late for. */
+/* A frame without a deadline cannot be late. */
 static void test_max(void **state)
 {
 	static _Alignas(CACHE_LINE) uint8_t mem[65536];

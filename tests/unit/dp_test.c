@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind gen and the worker's turn, by hand and against a device that says no at random; and plans
- * handed from one thread to another. */
+/* Tests kind gen and the worker's turn, by hand and against a device that refuses at random, and
+ * plans that one thread hands to another. */
 #include "dp_model.h"
 
 #include <pthread.h>
@@ -91,13 +91,13 @@ static void test_stop_with_tail(void **state)
 	x->job.stop = true;
 	adopt_now(x);
 	assert_true(all_done(x));
-	fake[0].nrefused = 0; /* they were ours and are gone */
+	fake[0].nrefused = 0; /* these frames were ours, and are gone */
 	turns(x, 5);
 	assert_int_equal(TOTAL(x, packets), sent);
 	assert_int_equal(x->txq[0]->cnt.dropped, 32);
 	assert_int_equal(x->txq[1]->cnt.dropped, 0);
 	assert_int_equal(x->gen[0]->sent + x->gen[1]->sent, sent);
-	/* the next start begins at frame 0 with its own count */
+	/* The next start begins at frame 0, with its own count. */
 	x->job.stop = false;
 	x->job.run = 2;
 	x->group[0].limit = 100;
@@ -109,7 +109,7 @@ static void test_stop_with_tail(void **state)
 	world_free(x);
 }
 
-/* One plan may bring a start and its stop: nothing is sent, and control hears of the end. */
+/* One plan may bring a start and its stop. Then nothing is sent, and control hears of the end. */
 static void test_stop_before_start(void **state)
 {
 	struct world *x = world_new(2, 127);
@@ -169,7 +169,7 @@ static void test_changes(void **state)
 	world_free(x);
 }
 
-/* A bound below what was sent already ends the run, also with a tail. */
+/* A bound below what was sent already ends the run, even with a tail. */
 static void test_bound_lowered(void **state)
 {
 	struct world *x = world_new(2, 1000);
@@ -190,7 +190,7 @@ static void test_bound_lowered(void **state)
 	world_free(x);
 }
 
-/* Other frames for the port's one stream, as large or larger than before. */
+/* Gives the port's one stream other frames, as large as before or larger. */
 static void other_frames(struct world *x, unsigned n)
 {
 	struct tphase *p = phase_new(x);
@@ -212,7 +212,7 @@ static void test_template_change(void **state)
 	adopt_now(x);
 	turns(x, 200);
 	for (unsigned i = 0; i < 50; i++) {
-		/* from the adoption on, the tail included, only new frames leave */
+		/* Once the plan is adopted only new frames leave, which holds for the tail too. */
 		other_frames(x, i);
 		adopt_now(x);
 		turns(x, any(30));
@@ -220,7 +220,8 @@ static void test_template_change(void **state)
 	for (unsigned i = 0; i < 100000 && x->txq[0]->stale + x->txq[1]->stale > 0; i++)
 		turns(x, 1);
 	assert_int_equal(x->txq[0]->stale + x->txq[1]->stale, 0);
-	x->group[0].limit = TOTAL(x, packets) + 40000; /* without the check of marks */
+	/* so many frames go without the check of marks */
+	x->group[0].limit = TOTAL(x, packets) + 40000;
 	adopt_now(x);
 	run_to_end(x);
 	world_free(x);
@@ -233,8 +234,8 @@ static void clean(struct world *x)
 	assert_int_equal(x->txq[0]->stale, 0);
 }
 
-/* Frames that come again, while some buffers still hold them: the look at every burst ends all the
- * same. */
+/* Frames come again while some buffers still hold them. Nevertheless the check of every burst
+ * ends. */
 static void test_template_comes_back(void **state)
 {
 	struct world *x = world_new(1, 1500);
@@ -253,14 +254,14 @@ static void test_template_comes_back(void **state)
 	}
 	adopt_now(x);
 	clean(x);
-	x->ngroups = 2; /* frames of two kinds, for some bursts */
+	x->ngroups = 2; /* for some bursts there are frames of two kinds */
 	x->group[1] = x->group[0];
 	x->group[1].stream = 1;
 	x->group[1].epoch = 77;
 	x->group[1].phase[0] = phase_new(x);
 	phase_add(x->group[1].phase[0], 1, frames_of(x, 1, 64, 5, 5));
 	adopt_now(x);
-	assert_int_equal(x->txq[0]->tag, 0);
+	assert_int_equal(x->txq[0]->image, 0);
 	turns(x, 3);
 	x->ngroups = 1;
 	adopt_now(x);
@@ -272,7 +273,7 @@ static void test_template_comes_back(void **state)
 	world_free(x);
 }
 
-/* Somebody writes into our frames before they come back, and clears their mark. */
+/* Somebody writes into our frames before they come back, and clears their marks. */
 static void test_touched_frames(void **state)
 {
 	struct world *x = world_new(1, 1500);
@@ -287,7 +288,7 @@ static void test_touched_frames(void **state)
 	other_frames(x, 1);
 	adopt_now(x);
 	turns(x, 3000);
-	/* a plan without the task in between must not hide that the marks were not exact */
+	/* A plan without the task in between must not hide that the marks were not exact. */
 	struct dp_plan *none = plan_new(x, 0, 0);
 	x->job.run = 2;
 	assert_true(mbox_post(&x->w->mbox, none));
@@ -299,13 +300,13 @@ static void test_touched_frames(void **state)
 	adopt_now(x);
 	assert_true(x->txq[0]->stale > 0);
 	turns(x, 3000);
-	other_frames(x, 2); /* a new tag ends the check */
+	other_frames(x, 2); /* a new mark ends the check */
 	adopt_now(x);
 	for (unsigned i = 0; i < 100000 && x->txq[0]->stale > 0; i++)
 		turns(x, 1);
 	assert_int_equal(x->txq[0]->stale, 0);
 	turns(x, 3000);
-	fake[0].take = TAKE_ALL; /* no tail is left */
+	fake[0].take = TAKE_ALL; /* then no tail is left */
 	turns(x, 1);
 	world_free(x);
 }
@@ -327,7 +328,7 @@ static void test_give_up(void **state)
 	assert_int_equal(TOTAL(x, packets) + TOTAL(x, dropped) + TOTAL(x, unsent), 1000);
 	world_free(x);
 
-	x = world_new(1, 100); /* a device that keeps all buffers */
+	x = world_new(1, 100); /* the device keeps all buffers */
 	fake[0].keep = true;
 	x->job.end_tsc = x->job.start_tsc + 1000;
 	x->group[0].period = (struct pace_period){.cycles = 1};
@@ -339,14 +340,14 @@ static void test_give_up(void **state)
 	world_free(x);
 }
 
-/* Plans are taken one per turn and in order; a task that the next plan lacks gives back what it
- * holds; quit ends the loop. */
+/* Plans are taken in order, one in each turn. A task that the next plan lacks gives back what it
+ * holds, and quit ends the loop. */
 static void test_adoption(void **state)
 {
 	struct world *x = world_new(1, 127);
 
 	(void)state;
-	assert_true(dp_turn(x->w)); /* no plan yet */
+	assert_true(dp_turn(x->w)); /* there is no plan yet */
 	assert_int_equal(x->w->cells.acked, 0);
 	fake[0].take = TAKE_NONE;
 	fake[0].drops = true; /* each plan builds the tail anew */
@@ -393,8 +394,8 @@ static void turn_after(struct world *x, uint64_t cycles)
 	dp_turn(x->w);
 }
 
-/* Turns that took too long are counted, a sleep is none of them, and each mark has a longest one of
- * its own. */
+/* Turns that took too long are counted. A sleep does not count as one, and each mark has a longest
+ * turn of its own. */
 static void test_stalls(void **state)
 {
 	const uint64_t second = (uint64_t)HZ;
@@ -405,7 +406,7 @@ static void test_stalls(void **state)
 	(void)state;
 	x->job.start_tsc = UINT64_MAX / 2;
 	adopt_now(x);
-	turn_after(x, 40 * second); /* nothing was asked */
+	turn_after(x, 40 * second); /* nothing was asked for */
 	assert_int_equal(s->count, 0);
 	struct dp_plan *p = x->plan[x->nplans - 1];
 	p->stall_cycles = 10 * second;
@@ -423,12 +424,12 @@ static void test_stalls(void **state)
 	assert_in_range(dp_stall_longest(s, DP_MARK_TRIAL), 12 * second, 19 * second);
 	assert_in_range(dp_stall_longest(s, DP_MARK_CLEAR), 30 * second, 39 * second);
 	assert_int_equal(s->count, 3);
-	/* what a plan finds was a turn of the plan before */
+	/* The turn in which a plan is found belongs to the plan before. */
 	x->w->turn_tsc = rte_rdtsc() - 15 * second;
 	adopt_now(x);
 	assert_int_equal(s->count, 4);
 	assert_in_range(dp_stall_longest(s, DP_MARK_TRIAL), 15 * second, 24 * second);
-	/* asleep until the next millisecond, five times in a row */
+	/* The worker sleeps until the next millisecond, five times in a row. */
 	x->job.stop = true;
 	adopt_now(x);
 	x->plan[x->nplans - 1]->may_sleep = true;
@@ -442,7 +443,7 @@ static void test_stalls(void **state)
 	world_free(x);
 }
 
-/* With nothing to do a worker sleeps; with a task that waits for its time it does not; beside
+/* A worker with nothing to do sleeps. With a task that waits for its time it does not, and beside
  * another thread it yields. */
 static void test_idle(void **state)
 {
@@ -476,9 +477,8 @@ static void *worker_thread(void *w)
 	return NULL;
 }
 
-/* Control posts plans and frees those that were acknowledged while the worker sends by them. */
-/* Control posts plans, reads what streams sent, and frees what was acknowledged while the worker
- * sends by them. */
+/* Control posts plans, reads what streams have sent, and frees the plans that were acknowledged,
+ * while the worker sends by them. */
 static void test_hand_over(void **state)
 {
 	struct world *x = world_new(2, 1500);
@@ -490,7 +490,7 @@ static void test_hand_over(void **state)
 	(void)state;
 	for (unsigned q = 0; q < 2; q++) {
 		fake[q].take = TAKE_RANDOM;
-		/* what it knows would be changed by one thread and read by the other */
+		/* What the judge knows would be changed by one thread and read by the other. */
 		fake[q].judge = NULL;
 		fake[q].drops = true;
 	}
@@ -514,12 +514,12 @@ static void test_hand_over(void **state)
 		while (x->nplans > 40 ||
 		       __atomic_load_n(&x->w->cells.acked, __ATOMIC_ACQUIRE) + 40 < x->seq)
 			reap(x);
-		/* the same program must not begin anew while the worker still uses it: one plan at
-		 * a time has it */
+		/* The same group must not begin anew while the worker still uses it, so only one
+		 * plan at a time has it. */
 		while (__atomic_load_n(&x->w->cells.acked, __ATOMIC_ACQUIRE) + 4 < x->seq)
 			;
 		post(x);
-		for (unsigned q = 0; q < 2; q++) { /* as control reads them */
+		for (unsigned q = 0; q < 2; q++) { /* this is how control reads them */
 			(void)gen_run_state(x->gen[q], j->run);
 			(void)cell_get(&x->gen[q]->sent);
 			(void)cell_get(&x->txq[q]->cnt.packets);
@@ -548,7 +548,8 @@ static void test_hand_over(void **state)
 	for (unsigned c = 0; c < CNT_NSIZES; c++)
 		all += x->sizes[c] = sizes.n[c];
 	assert_int_equal(all, TOTAL(x, packets));
-	for (unsigned s = 0; s < MAX_IDS; s++) { /* nobody judged; the sums are the device's */
+	/* nobody has judged the frames; the sums are the device's */
+	for (unsigned s = 0; s < MAX_IDS; s++) {
 		x->sent[s][0] = sum[s].packets;
 		x->sent[s][1] = sum[s].bytes;
 		for (unsigned q = 0; q < 2; q++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The worker's turn with kinds made for it: who is asked when, and who is given what. */
+/* Tests the worker's turn with kinds that are made for it: which task is asked when, and which task
+ * is given what. */
 #include "dp_fake.h"
 
 #define HZ rte_get_tsc_hz()
@@ -53,7 +54,7 @@ static void use(struct turner *x, struct dp_plan *p)
 
 /* ---- when ---- */
 
-/* Due at a moment, in every turn, or not by itself. */
+/* The state of a task that is due at a moment, in every turn, or not by itself. */
 struct alarm {
 	struct dp_state base;
 	uint64_t first, polled;
@@ -87,7 +88,8 @@ static const struct dp_kind kind_alarm = {.name = "alarm",
 					  .poll = alarm_poll};
 static const struct dp_kind kind_silent = {.name = "silent", .poll = alarm_poll};
 
-/* A task is asked when it said, not before, and its worker does not sleep past that. */
+/* A task is asked at the time that it has said, not before, and its worker does not sleep past that
+ * time. */
 static void test_a_moment(void **state)
 {
 	const uint64_t near = HZ / 500;
@@ -108,7 +110,7 @@ static void test_a_moment(void **state)
 	assert_true(x->w.cells.sleeps > 0);
 	assert_true(a.polled >= a.first);
 	uint64_t slept = x->w.cells.sleeps;
-	turns(x, 3); /* until a plan says more */
+	turns(x, 3); /* nothing is asked any more until a plan says so */
 	assert_int_equal(x->w.cells.sleeps, slept + 3);
 	assert_int_equal(a.polls, 1);
 	turner_free(x);
@@ -125,7 +127,7 @@ static void test_every_turn(void **state)
 	use(x, &x->plan);
 	turns(x, 4);
 	assert_int_equal(a.polls, 5);
-	a.moved = 1; /* turns that move something go another way */
+	a.moved = 1; /* turns that move something take another way */
 	turns(x, 200);
 	assert_int_equal(a.polls, 205);
 	assert_int_equal(x->w.cells.sleeps, 0);
@@ -136,7 +138,7 @@ static void test_every_turn(void **state)
 	turner_free(x);
 }
 
-/* One that says nothing is never asked, whatever its memory was before; a plan that has it again
+/* A task that says nothing is never asked, whatever its memory was before. A plan that has it again
  * changes nothing. */
 static void test_never(void **state)
 {
@@ -152,7 +154,7 @@ static void test_never(void **state)
 	use(x, &again);
 	turns(x, 3);
 	assert_int_equal(a.polls, 0);
-	/* the turn that takes a plan may be too short to be idle */
+	/* The turn that takes a plan may be too short to count as idle. */
 	assert_in_range(x->w.cells.sleeps, 3, 5);
 	a.base.next = DP_NOW;
 	use(x, &x->plan);
@@ -163,11 +165,13 @@ static void test_never(void **state)
 /* ---- who ---- */
 
 #define FRAMES 20000
-#define CLAIMS 4 /* the low bits of a frame's number: 0 nobody, 1 and 2 one sort each, 3 both */
+/* values of the low bits of a frame's number: 0 nobody claims it, 1 and 2 one sort each, 3 both */
+#define CLAIMS 4
 
 static struct rte_mempool *frames;
-static unsigned come;     /* numbers of frames that the device gave so far */
-static uint64_t came_tsc; /* before the newest burst was given */
+/* how many frames the device has given so far; the number of the next one */
+static unsigned come;
+static uint64_t came_tsc; /* the time before the newest burst was given */
 
 static unsigned number_of(const struct rte_mbuf *m)
 {
@@ -193,8 +197,8 @@ static uint16_t any_rx(void *queue, struct rte_mbuf **m, uint16_t n)
 struct keeper {
 	struct dp_state base;
 	struct dp_rxq *of;
-	bool asked;     /* somebody asks: it is told when the burst came */
-	unsigned claim; /* it gets frames of this class alone; CLAIMS: all */
+	bool asked;     /* somebody asks for frames, so the keeper is told when the burst came */
+	unsigned claim; /* the keeper gets frames of this class alone; CLAIMS: of all classes */
 	unsigned next, got, calls;
 };
 
@@ -238,7 +242,8 @@ static unsigned seen;
 static const struct keeper *owners;
 static unsigned nowners;
 
-/* All that came before has been given to its owners, and nothing of this burst. */
+/* Checks that all frames that came before have been given to their owners, and none of this
+ * burst. */
 static void see(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
 		uint64_t now)
 {
@@ -253,7 +258,7 @@ static void see(void *state, const struct dp_burst *b, struct rte_mbuf *const *m
 		assert_int_equal(number_of(m[i]), seen++);
 }
 
-static struct turner *keepers_new(struct dp_rxq *q, struct dp_rx_slot *slot, struct keeper *k,
+static struct turner *keepers_new(struct dp_rxq *q, struct dp_duty *duty, struct keeper *k,
 				  unsigned n, unsigned burst)
 {
 	static void *data[FAKE_QUEUES], *none[FAKE_QUEUES];
@@ -267,8 +272,8 @@ static struct turner *keepers_new(struct dp_rxq *q, struct dp_rx_slot *slot, str
 	owners = k;
 	nowners = n;
 	*q = (struct dp_rxq){.dev = FAKE_DEV};
-	*slot = (struct dp_rx_slot){.q = q, .burst = (uint16_t)burst};
-	x->plan.rx = slot;
+	*duty = (struct dp_duty){.q = q, .burst = (uint16_t)burst};
+	x->plan.rx = duty;
 	x->plan.nrx = 1;
 	for (unsigned i = 0; i < n; i++) {
 		k[i].of = q;
@@ -294,12 +299,12 @@ static void test_owners(void **state)
 				     {.claim = 0, .asked = true},
 				     {.claim = 1, .asked = true}};
 		struct dp_rxq q;
-		struct dp_rx_slot slot;
-		struct turner *x = keepers_new(&q, &slot, k, ARRAY_SIZE(k), bursts[i]);
-		slot.owner = 1;
-		slot.sort[slot.nsorts++] = (struct dp_sort){claim, &bit[0], 2};
-		slot.sort[slot.nsorts++] = (struct dp_sort){claim, &bit[1], 0};
-		slot.tap[slot.ntaps++] = (struct dp_tap){.rx = see};
+		struct dp_duty duty;
+		struct turner *x = keepers_new(&q, &duty, k, ARRAY_SIZE(k), bursts[i]);
+		duty.owner = 1;
+		duty.sort[duty.nsorts++] = (struct dp_sort){claim, &bit[0], 2};
+		duty.sort[duty.nsorts++] = (struct dp_sort){claim, &bit[1], 0};
+		duty.tap[duty.ntaps++] = (struct dp_tap){.rx = see};
 		use(x, &x->plan);
 		while (come < FRAMES)
 			turns(x, 1);
@@ -310,7 +315,7 @@ static void test_owners(void **state)
 		assert_in_range(k[2].got, come / CLAIMS * 2, come / CLAIMS * 2 + 2);
 		assert_true(q.cnt.full > 0 && q.cnt.full <= q.cnt.bursts &&
 			    k[1].calls <= q.cnt.bursts);
-		slot.nsorts = 1; /* what nobody claims any more falls to the rest */
+		duty.nsorts = 1; /* what nobody claims any more goes to the queue's owner */
 		k[1].claim = CLAIMS;
 		while (come < 2 * FRAMES)
 			turns(x, 1);
@@ -319,17 +324,18 @@ static void test_owners(void **state)
 	}
 }
 
-/* Where nobody asks, each burst goes to the owner as it came; where somebody looks, too. */
+/* If nobody asks for frames, each burst goes to the owner as it came. So it does if somebody only
+ * looks. */
 static void test_one_owner(void **state)
 {
 	(void)state;
 	for (unsigned taps = 0; taps < 2; taps++) {
 		struct keeper k[] = {{.claim = CLAIMS, .asked = taps > 0}, {.claim = CLAIMS}};
 		struct dp_rxq q;
-		struct dp_rx_slot slot;
-		struct turner *x = keepers_new(&q, &slot, k, ARRAY_SIZE(k), 32);
+		struct dp_duty duty;
+		struct turner *x = keepers_new(&q, &duty, k, ARRAY_SIZE(k), 32);
 		if (taps > 0)
-			slot.tap[slot.ntaps++] = (struct dp_tap){.rx = see};
+			duty.tap[duty.ntaps++] = (struct dp_tap){.rx = see};
 		use(x, &x->plan);
 		while (come < FRAMES)
 			turns(x, 1);
@@ -359,14 +365,15 @@ static uint16_t dev_rx(void *q, struct rte_mbuf **m, uint16_t n)
 	return any_rx(q, m, n);
 }
 
-/* A queue with a pair is read through it alone, one without is its device's. */
+/* A queue with a pair of functions is read through it alone. One without is read from its
+ * device. */
 static void test_made_rx(void **state)
 {
 	static const struct dp_io pair = {.rx = pair_rx};
 	struct keeper k = {.claim = CLAIMS};
 	struct dp_rxq q;
-	struct dp_rx_slot slot;
-	struct turner *x = keepers_new(&q, &slot, &k, 1, 32);
+	struct dp_duty duty;
+	struct turner *x = keepers_new(&q, &duty, &k, 1, 32);
 
 	(void)state;
 	rte_eth_fp_ops[FAKE_DEV].rx_pkt_burst = dev_rx;

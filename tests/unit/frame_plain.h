@@ -4,7 +4,7 @@
 #pragma once
 #include <string.h>
 
-#include "frame_plan.h"
+#include "frame_recipe.h"
 
 static uint64_t seed;
 

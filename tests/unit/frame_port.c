@@ -53,36 +53,36 @@ uint64_t ordinal(const struct port *p, unsigned stream, uint64_t k)
 	return p->o0[stream] + k / p->ncycle * per + in;
 }
 
-const struct frame_plan *expect(struct port *p, uint64_t k, uint8_t *out)
+const struct frame_recipe *expect(struct port *p, uint64_t k, uint8_t *out)
 {
 	static uint8_t block[FRAME_RANDOM_BLOCK];
 	static uint64_t block_seed;
 	static bool have;
 	const struct frun_slot *slot = &p->cycle[k % p->ncycle];
-	const struct frame_plan *plan = &p->plan[slot->plan];
+	const struct frame_recipe *recipe = &p->recipe[slot->recipe];
 	uint64_t o = ordinal(p, slot->stream, k);
 
-	memcpy(out, plan->bytes, plan->len);
-	if (plan->random_payload) {
-		if (!have || block_seed != plan->fill_seed)
-			frame_random_block(plan->fill_seed, block);
+	memcpy(out, recipe->bytes, recipe->len);
+	if (recipe->random_payload) {
+		if (!have || block_seed != recipe->fill_seed)
+			frame_random_block(recipe->fill_seed, block);
 		have = true;
-		block_seed = plan->fill_seed;
-		memcpy(out + plan->hdr_len, block + o * FRAME_RANDOM_STEP % FRAME_RANDOM_WINDOWS,
-		       plan->len - plan->hdr_len);
+		block_seed = recipe->fill_seed;
+		memcpy(out + recipe->hdr_len, block + o * FRAME_RANDOM_STEP % FRAME_RANDOM_WINDOWS,
+		       recipe->len - recipe->hdr_len);
 	}
-	for (unsigned i = 0; i < plan->nvars; i++) {
-		const struct frame_var *v = &plan->var[i];
+	for (unsigned i = 0; i < recipe->nvars; i++) {
+		const struct frame_var *v = &recipe->var[i];
 		const uint64_t *base = base_of(p, slot->stream, v->id);
 		put(out, v->bit, v->bits, vary_at(&v->v, o - (base != NULL ? *base : 0)));
 	}
-	for (unsigned c = 0; c < plan->nsums; c++) {
-		if (p->offload && plan->offload)
-			memset(out + plan->sum[c].off, 0, 2);
+	for (unsigned c = 0; c < recipe->nsums; c++) {
+		if (p->offload && recipe->offload)
+			memset(out + recipe->sum[c].off, 0, 2);
 		else
-			put_sum(&plan->sum[c], out);
+			put_sum(&recipe->sum[c], out);
 	}
-	return plan;
+	return recipe;
 }
 
 /* ---- random ports ---- */
@@ -96,7 +96,7 @@ static void random_list(struct vary *v, unsigned n, vary_u *list)
 		list[i] = wide(v->bits);
 }
 
-/* Anything that the header of lib/vary allows, near the edges more often than not. */
+/* Makes any variation that the header of lib/vary allows, more often than not near the edges. */
 static void random_vary(struct vary *v, unsigned bits, vary_u *list)
 {
 	vary_u max = bits < 128 ? ((vary_u)1 << bits) - 1 : ~(vary_u)0, a = wide(bits),
@@ -196,7 +196,7 @@ static void random_spec(struct frame_spec *spec, unsigned often)
 			bool odd = f->role == ROLE_SUM_HDR || f->role == ROLE_SUM_L4;
 			/* Fields of another message type are in no frame. */
 			if (f->bits == 0 || f->when.field != NULL ||
-			    (f->part != NULL && f->part->when.field != NULL) ||
+			    (f->section != NULL && f->section->when.field != NULL) ||
 			    below(often * (odd ? 20 : 1)) != 0)
 				continue;
 			random_vary(&v, f->bits, list);
@@ -209,7 +209,7 @@ static void random_spec(struct frame_spec *spec, unsigned often)
 		random_rnd(spec);
 }
 
-void compile(const struct frame_spec *spec, struct frame_plan *out)
+void compile(const struct frame_spec *spec, struct frame_recipe *out)
 {
 	static struct frame_vals dflt;
 	struct err e;
@@ -224,7 +224,7 @@ void compile(const struct frame_spec *spec, struct frame_plan *out)
 		fail_msg("%s", e.text);
 }
 
-/* Streams of one to four sizes each. */
+/* Makes streams of one to four sizes each. */
 static void random_streams(struct port *p)
 {
 	unsigned often = 3u + (unsigned)below(20);
@@ -239,9 +239,9 @@ static void random_streams(struct port *p)
 		for (unsigned i = 0; i < sizes; i++) {
 			spec.size = (uint16_t)(below(2) ? 150
 							: 150 + below(below(4) == 0 ? 1900 : 200));
-			p->owner[p->nplans] = s;
-			p->planp[p->nplans] = &p->plan[p->nplans];
-			compile(&spec, &p->plan[p->nplans++]);
+			p->owner[p->nrecipes] = s;
+			p->recipe_at[p->nrecipes] = &p->recipe[p->nrecipes];
+			compile(&spec, &p->recipe[p->nrecipes++]);
 		}
 		frame_spec_free(&spec);
 	}
@@ -249,11 +249,11 @@ static void random_streams(struct port *p)
 
 static void random_cycle(struct port *p)
 {
-	p->norder = p->ncycle = p->nplans + (unsigned)below(MAX_CYCLE - p->nplans);
+	p->norder = p->ncycle = p->nrecipes + (unsigned)below(MAX_CYCLE - p->nrecipes);
 	for (unsigned c = 0; c < p->ncycle; c++) {
-		unsigned plan = c < p->nplans ? c : (unsigned)below(p->nplans);
-		p->cycle[c] = (struct frun_slot){.stream = (uint16_t)p->owner[plan],
-						 .plan = (uint16_t)plan};
+		unsigned recipe = c < p->nrecipes ? c : (unsigned)below(p->nrecipes);
+		p->cycle[c] = (struct frun_slot){.stream = (uint16_t)p->owner[recipe],
+						 .recipe = (uint16_t)recipe};
 	}
 	for (unsigned c = p->ncycle; c > 1; c--) {
 		unsigned other = (unsigned)below(c);
@@ -278,20 +278,20 @@ struct port *random_port(void)
 
 void free_port(struct port *p)
 {
-	for (unsigned i = 0; i < p->nplans; i++)
-		frame_plan_free(&p->plan[i]);
+	for (unsigned i = 0; i < p->nrecipes; i++)
+		frame_recipe_free(&p->recipe[i]);
 	free(p);
 }
 
 /* ---- one queue ---- */
 
-struct frun *program(struct port *p, unsigned queue, const char *isa)
+struct frun *new_frun(struct port *p, unsigned queue, const char *isa)
 {
 	struct frun_spec spec = {
 		.cycle = p->cycle,
 		.ncycle = p->ncycle,
-		.plan = p->planp,
-		.nplans = p->nplans,
+		.recipe = p->recipe_at,
+		.nrecipes = p->nrecipes,
 		.stream_id = p->id,
 		.o0 = p->o0,
 		.nstreams = p->nstreams,
@@ -324,7 +324,7 @@ void *state_of(const struct frun *f)
 
 void open_queue(struct queue *q, struct port *p, unsigned number, const char *isa)
 {
-	*q = (struct queue){.number = number, .f = program(p, number, isa)};
+	*q = (struct queue){.number = number, .f = new_frun(p, number, isa)};
 	q->state = state_of(q->f);
 	q->obj = calloc(NOBJ, sizeof(*q->obj));
 	for (unsigned i = 0; i < NOBJ; i++)
@@ -349,8 +349,8 @@ void next_queue(struct queue *q, struct frun *f, void *state)
 		q->obj[i].class = -1;
 }
 
-/* A buffer as the worker gets it: with its image, and whatever earlier frames left where frames are
- * written each time. */
+/* Makes a buffer ready as the worker gets it: with its image, and with whatever earlier frames left
+ * if frames are written anew each time. */
 static void ready(struct queue *q, struct object *o, int class)
 {
 	const struct frun_class *c = frun_class(q->f, (unsigned)class);
@@ -372,7 +372,7 @@ static void judge(struct port *p, struct queue *q, uint64_t i, const struct obje
 		  const char *what)
 {
 	uint8_t want[FRAME_MAX_LEN + 4];
-	const struct frame_plan *plan = expect(p, q->number + i * p->nqueues, want);
+	const struct frame_recipe *recipe = expect(p, q->number + i * p->nqueues, want);
 
 	enum frun_dst dst = memcmp(want, "\xff\xff\xff\xff\xff\xff", 6) == 0 ? FRUN_DST_BROADCAST
 			    : want[0] & 1                                    ? FRUN_DST_MULTICAST
@@ -381,24 +381,24 @@ static void judge(struct port *p, struct queue *q, uint64_t i, const struct obje
 	assert_true(said == dst || said == FRUN_DST_ANY);
 	for (unsigned b = 0; b < DATA; b++)
 		assert_int_equal(o->data[b], 0xdd);
-	if (plan->len > 2048)
-		for (unsigned b = plan->len; b < sizeof(o->data) - DATA; b++)
+	if (recipe->len > 2048)
+		for (unsigned b = recipe->len; b < sizeof(o->data) - DATA; b++)
 			assert_int_equal(o->data[DATA + b], 0xee);
 	uint16_t narrow = p->apart ? o->apart : o->narrow, other = p->apart ? o->narrow : o->apart;
 	assert_int_equal(other, frun_len(q->f));
 	assert_true(o->spare == 0xdddd || (!p->apart && o->spare == 0));
-	if (o->wide != plan->len || narrow != plan->len)
+	if (o->wide != recipe->len || narrow != recipe->len)
 		fail_msg("%s: frame %llu has length %u/%u, not %u", what, (unsigned long long)i,
-			 o->wide, narrow, plan->len);
-	for (unsigned b = 0; b < plan->len; b++)
+			 o->wide, narrow, recipe->len);
+	for (unsigned b = 0; b < recipe->len; b++)
 		if (o->data[DATA + b] != want[b])
 			fail_msg(
 				"%s (%s): queue %u of %u, frame %llu, %u bytes: byte %u is %02x, not %02x",
 				what, frun_engine(q->f), q->number, p->nqueues,
-				(unsigned long long)i, plan->len, b, o->data[DATA + b], want[b]);
+				(unsigned long long)i, recipe->len, b, o->data[DATA + b], want[b]);
 }
 
-/* The next n own frames, written and judged. */
+/* Writes and judges the next n own frames. */
 void burst(struct port *p, struct queue *q, unsigned n)
 {
 	void *obj[FRUN_MAX_BURST];

@@ -8,7 +8,7 @@
 #include "frame_run.h"
 
 #define MAX_STREAMS 8
-#define MAX_PLANS 64
+#define MAX_RECIPES 64
 #define MAX_CYCLE 96
 #define MAX_TIMES 3
 #define MAX_QUEUES 8
@@ -16,16 +16,16 @@
 #define ROOM 2304
 #define NOBJ (FRUN_MAX_BURST + 8)
 
-/* ---- a port: streams, plans, a cycle ---- */
+/* ---- a port: streams, recipes, a cycle ---- */
 
 struct port {
-	unsigned nstreams, nplans, ncycle, nqueues;
-	/* After so many slots the order of streams begins again. The cycle repeats it as often as
+	unsigned nstreams, nrecipes, ncycle, nqueues;
+	/* After this many slots the order of streams begins again. The cycle repeats it as often as
 	 * its sizes need. */
 	unsigned norder;
-	struct frame_plan plan[MAX_PLANS];
-	const struct frame_plan *planp[MAX_PLANS];
-	unsigned owner[MAX_PLANS]; /* stream of each plan */
+	struct frame_recipe recipe[MAX_RECIPES];
+	const struct frame_recipe *recipe_at[MAX_RECIPES];
+	unsigned owner[MAX_RECIPES]; /* stream of each recipe */
 	struct frun_slot cycle[MAX_TIMES * MAX_CYCLE];
 	uint32_t id[MAX_STREAMS];
 	uint64_t o0[MAX_STREAMS];
@@ -61,21 +61,21 @@ struct queue {
 void port_seed(void);
 uint64_t pick(uint64_t n); /* 0..n-1 */
 uint64_t pick_wide(void);
-/* The name of an instruction set, or NULL. */
+/* Returns the name of an instruction set, or NULL. */
 const char *pick_isa(void);
 unsigned pick_burst(void);
 
 struct port *random_port(void);
 void free_port(struct port *p);
-/* The ordinal at which that variation of a stream begins. NULL: it begins at ordinal 0. */
+/* Returns the ordinal at which that variation of a stream begins. NULL: it begins at ordinal 0. */
 uint64_t *base_of(struct port *p, unsigned stream, uint64_t id);
-/* The ordinal of the stream's next frame when the port has sent k frames. */
+/* Returns the ordinal of the stream's next frame when the port has sent k frames. */
 uint64_t ordinal(const struct port *p, unsigned stream, uint64_t k);
-/* Makes frame k as it must be. Returns its plan. */
-const struct frame_plan *expect(struct port *p, uint64_t k, uint8_t *out);
-void compile(const struct frame_spec *spec, struct frame_plan *out);
+/* Makes frame k as it must be. Returns its recipe. */
+const struct frame_recipe *expect(struct port *p, uint64_t k, uint8_t *out);
+void compile(const struct frame_spec *spec, struct frame_recipe *out);
 
-struct frun *program(struct port *p, unsigned queue, const char *isa);
+struct frun *new_frun(struct port *p, unsigned queue, const char *isa);
 void *state_of(const struct frun *f);
 void open_queue(struct queue *q, struct port *p, unsigned number, const char *isa);
 void close_queue(struct queue *q);

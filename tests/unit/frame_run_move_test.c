@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that take over from others while a run goes on: changed frames, other schedules,
+/* Tests fruns that take over from others while a run goes on: changed frames, other schedules,
  * phases. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "frame_port.h"
 
-/* The stream of that number, nstreams: there is none. */
+/* Returns the stream with that id; nstreams: there is none. */
 static unsigned stream_of(const struct port *p, uint32_t id)
 {
 	unsigned s = 0;
@@ -21,22 +21,22 @@ static unsigned stream_of(const struct port *p, uint32_t id)
 	return s;
 }
 
-/* Variations that the same stream had before go on. New ones begin with the stream's next frame
- * after k, or, in a new phase, with the run. */
+/* Notes where the variations of streams begin. Variations that the same stream had before go on.
+ * New ones begin with the stream's next frame after k or, in a new phase, with the run. */
 static void rebase(struct port *p, const struct port *old, bool phase, uint64_t k)
 {
 	p->nbases = 0;
-	for (unsigned i = 0; i < p->nplans; i++)
-		for (unsigned v = 0; v < p->plan[i].nvars; v++) {
+	for (unsigned i = 0; i < p->nrecipes; i++)
+		for (unsigned v = 0; v < p->recipe[i].nvars; v++) {
 			unsigned s = p->owner[i], from = stream_of(old, p->id[s]);
-			uint64_t id = p->plan[i].var[v].id, fresh = phase ? 0 : ordinal(p, s, k);
+			uint64_t id = p->recipe[i].var[v].id, fresh = phase ? 0 : ordinal(p, s, k);
 			bool had = false;
 			if (base_of(p, s, id) != NULL)
 				continue;
-			for (unsigned j = 0; from < old->nstreams && j < old->nplans; j++)
+			for (unsigned j = 0; from < old->nstreams && j < old->nrecipes; j++)
 				for (unsigned w = 0;
-				     old->owner[j] == from && w < old->plan[j].nvars; w++)
-					had |= old->plan[j].var[w].id == id;
+				     old->owner[j] == from && w < old->recipe[j].nvars; w++)
+					had |= old->recipe[j].var[w].id == id;
 			const uint64_t *was =
 				had ? base_of((struct port *)(uintptr_t)old, from, id) : NULL;
 			p->base[p->nbases].stream_id = p->id[s];
@@ -45,9 +45,10 @@ static void rebase(struct port *p, const struct port *old, bool phase, uint64_t 
 		}
 }
 
-/* p becomes the same order of the same streams as old, each with its own frames, and so many of
- * them that the order repeats some times before the frames do. One plan of two streams would have
- * its variations twice, which the bases here cannot tell apart: p has one for each stream. */
+/* Makes p the same order of the same streams as old, each with its own frames, and so many of them
+ * that the order repeats some times before the frames do. If two streams had one recipe, its
+ * variations would exist twice, which the bases here cannot tell apart. So p has a recipe for each
+ * stream. */
 static void like(struct port *p, const struct port *old)
 {
 	p->norder = old->norder;
@@ -59,21 +60,21 @@ static void like(struct port *p, const struct port *old)
 	memset(p->owner, 0xff, sizeof(p->owner));
 	for (unsigned c = 0; c < p->ncycle; c++) {
 		uint16_t s = old->cycle[c % old->norder].stream;
-		unsigned own = (p->nplans - 1 - s) / p->nstreams + 1;
+		unsigned own = (p->nrecipes - 1 - s) / p->nstreams + 1;
 		p->cycle[c] = (struct frun_slot){.stream = s,
-						 .plan = (uint16_t)(s + p->nstreams * pick(own))};
-		p->owner[p->cycle[c].plan] = s;
+						 .recipe = (uint16_t)(s + p->nstreams * pick(own))};
+		p->owner[p->cycle[c].recipe] = s;
 	}
-	for (unsigned j = 0; j < p->nplans; j++)
+	for (unsigned j = 0; j < p->nrecipes; j++)
 		if (p->owner[j] >= p->nstreams) {
-			frame_plan_free(&p->plan[j]);
-			p->plan[j] = (struct frame_plan){.len = 60, .bytes = xcalloc(1, 64)};
+			frame_recipe_free(&p->recipe[j]);
+			p->recipe[j] = (struct frame_recipe){.len = 60, .bytes = xcalloc(1, 64)};
 			p->owner[j] = 0;
 		}
 }
 
-/* A program that changes while it runs: the same schedule, also with other sizes, or another one,
- * and back. */
+/* A frun changes while it runs: to the same schedule, maybe with other sizes, or to another
+ * one. */
 static void changes(void **state)
 {
 	unsigned longer = 0, shorter = 0;
@@ -90,7 +91,7 @@ static void changes(void **state)
 			uint64_t i = frun_pos(q.f, q.state), k = i * p[0]->nqueues;
 			p[1] = random_port();
 			p[1]->nqueues = p[0]->nqueues;
-			bool same = pick(2) && p[1]->nplans >= p[0]->nstreams;
+			bool same = pick(2) && p[1]->nrecipes >= p[0]->nstreams;
 			if (same)
 				like(p[1], p[0]);
 			longer += same && p[1]->ncycle > p[0]->ncycle;
@@ -101,7 +102,7 @@ static void changes(void **state)
 					p[1]->o0[s] = ordinal(p[0], t, k);
 			}
 			rebase(p[1], p[0], false, same ? k : 0);
-			struct frun *f = program(p[1], number, pick_isa());
+			struct frun *f = new_frun(p[1], number, pick_isa());
 			void *next = state_of(f);
 			assert_int_equal(frun_move(q.f, q.state, f, next), same ? i : 0);
 			next_queue(&q, f, next);
@@ -116,8 +117,8 @@ static void changes(void **state)
 	assert_true(longer > 10 && shorter > 10);
 }
 
-/* Ordinals of the schedule that comes next. told: what its program is told they are, in a run that
- * began with the schedule's first phase. */
+/* Sets the ordinals of the schedule that comes next. told gets what its frun is told they are,
+ * in a run that began with the schedule's first phase. */
 static void shift(struct port *p, const struct port *old, const uint64_t *old_told, uint64_t k,
 		  bool phase, uint64_t *told)
 {
@@ -135,8 +136,8 @@ static void shift(struct port *p, const struct port *old, const uint64_t *old_to
 	}
 }
 
-/* Phases of schedules, some of which begin while the port runs. A program is told ordinals from its
- * schedule's start. */
+/* Schedules have phases, some of which begin while the port runs. A frun is told ordinals from
+ * the beginning of its schedule. */
 static void phases(void **state)
 {
 	(void)state;
@@ -160,7 +161,7 @@ static void phases(void **state)
 			rebase(p, old, phase, 0);
 			memcpy(now, p->o0, sizeof(now));
 			memcpy(p->o0, next_told, sizeof(now));
-			struct frun *f = program(p, number, pick_isa());
+			struct frun *f = new_frun(p, number, pick_isa());
 			void *next = state_of(f);
 			memcpy(p->o0, now, sizeof(now));
 			memcpy(told, next_told, sizeof(told));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The frames that workers write, against the plain way: frame k of a port is slot k of its cycle,
- * with the values of its stream's ordinal. */
+/* Compares the frames that workers write with those made in the plain way: frame k of a port is
+ * slot k of its cycle, with the values of its stream's ordinal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "count.h"
 #include "frame_port.h"
 
-/* Count what own frames before i were, one by one. */
+/* Checks the counts of own frames before i, by counting them one by one. */
 static void judge_counts(struct port *p, struct queue *q, uint64_t i)
 {
 	uint64_t frames[MAX_STREAMS] = {0}, bytes[MAX_STREAMS] = {0}, got[MAX_STREAMS],
@@ -21,7 +21,7 @@ static void judge_counts(struct port *p, struct queue *q, uint64_t i)
 	for (uint64_t j = 0; j < i; j++) {
 		const struct frun_slot *slot = &p->cycle[(q->number + j * p->nqueues) % p->ncycle];
 		frames[slot->stream]++;
-		bytes[slot->stream] += p->plan[slot->plan].len + 4u;
+		bytes[slot->stream] += p->recipe[slot->recipe].len + 4u;
 	}
 	frun_count(q->f, i, got, got_bytes);
 	assert_int_equal(frun_nstreams(q->f), p->nstreams);
@@ -34,7 +34,8 @@ static void judge_counts(struct port *p, struct queue *q, uint64_t i)
 		 some[CNT_NSIZES] = {0}, all = 0;
 	for (uint64_t j = from; j < i; j++) {
 		unsigned size =
-			p->plan[p->cycle[(q->number + j * p->nqueues) % p->ncycle].plan].len + 4u;
+			p->recipe[p->cycle[(q->number + j * p->nqueues) % p->ncycle].recipe].len +
+			4u;
 		static const unsigned above[] = {63, 64, 127, 255, 511, 1023, 1522};
 		unsigned c = 0;
 		while (c < ARRAY_SIZE(above) && size > above[c])
@@ -43,13 +44,13 @@ static void judge_counts(struct port *p, struct queue *q, uint64_t i)
 	}
 	frun_sizes(q->f, from, i - from, some);
 	assert_memory_equal(some, sizes, sizeof(sizes));
-	frun_sizes(q->f, from, most, some); /* they are added, however many */
+	frun_sizes(q->f, from, most, some); /* sizes are added up, however many there are */
 	for (unsigned c = 0; c < CNT_NSIZES; c++)
 		all += some[c];
 	assert_int_equal(all, i - from + most);
 	uint64_t k = pick(1000), l2 = 0;
 	for (uint64_t j = 0; j < k; j++)
-		l2 += p->plan[p->cycle[j % p->ncycle].plan].len + 4u;
+		l2 += p->recipe[p->cycle[j % p->ncycle].recipe].len + 4u;
 	assert_int_equal(frun_l2(q->f, k), l2);
 	assert_int_equal(frun_wire(q->f, k), l2 + 20 * k);
 }
@@ -75,7 +76,7 @@ static void any_frames(void **state)
 	}
 }
 
-/* The plain way of the test and that of the library are one. */
+/* The plain way of the test and that of the library make the same frames. */
 static void plan_at(void **state)
 {
 	uint8_t want[FRAME_MAX_LEN + 4], got[FRAME_MAX_LEN + 4];
@@ -87,18 +88,18 @@ static void plan_at(void **state)
 		memset(p->o0, 0, sizeof(p->o0));
 		for (unsigned n = 0; n < 20; n++) {
 			uint64_t k = n == 0 ? 0 : pick(2) ? pick(100000) : pick_wide() >> 4;
-			const struct frame_plan *plan = expect(p, k, want);
-			frame_plan_at(plan, ordinal(p, p->cycle[k % p->ncycle].stream, k), got);
-			assert_memory_equal(got, want, plan->len);
+			const struct frame_recipe *recipe = expect(p, k, want);
+			frame_recipe_at(recipe, ordinal(p, p->cycle[k % p->ncycle].stream, k), got);
+			assert_memory_equal(got, want, recipe->len);
 		}
-		frame_plan_at(&p->plan[0], 0, got);
-		assert_memory_equal(got, p->plan[0].bytes, p->plan[0].len);
+		frame_recipe_at(&p->recipe[0], 0, got);
+		assert_memory_equal(got, p->recipe[0].bytes, p->recipe[0].len);
 		free_port(p);
 	}
 }
 
-/* Instruction sets that this machine has, by the name that engines carry; asking for one gets
- * it. */
+/* Finds the instruction sets that this machine has, by the names that engines carry. Who asks for
+ * one gets it. */
 static unsigned have_isas(const char **out)
 {
 	unsigned n = 0;
@@ -120,7 +121,8 @@ static unsigned have_isas(const char **out)
 	return n;
 }
 
-/* A port whose program has that engine; its frames are judged, in bursts that begin anywhere. */
+/* Finds a port whose frun has that engine, and judges its frames, in bursts that begin
+ * anywhere. */
 static void reach(const char *engine, const char *isa)
 {
 	for (unsigned tries = 0; tries < 4000; tries++) {
@@ -141,7 +143,7 @@ static void reach(const char *engine, const char *isa)
 	fail_msg("no random port led to engine \"%s\"", engine);
 }
 
-/* Every engine in every variant that this machine can run. */
+/* Every engine makes right frames, in every variant that this machine can run. */
 static void all_engines(void **state)
 {
 	static const char *const plain[] = {"fixed", "frames"}, *const vector[] = {"copy", "affine",
@@ -161,22 +163,23 @@ static void all_engines(void **state)
 		}
 }
 
-/* Random bytes are large: programs share those of one seed, in whatever order they go. */
+/* Random bytes take much memory, so fruns share those of one seed, in whatever order the
+ * fruns are freed. */
 static void random_payload_is_shared(void **state)
 {
 	struct queue q[4];
 	struct port *p = calloc(1, sizeof(*p));
 
 	(void)state;
-	*p = (struct port){.nstreams = 1, .nplans = 2, .ncycle = 2, .nqueues = 4, .sched_id = 1};
+	*p = (struct port){.nstreams = 1, .nrecipes = 2, .ncycle = 2, .nqueues = 4, .sched_id = 1};
 	for (unsigned i = 0; i < 2; i++) {
 		struct frame_spec spec = {.fill = FILL_RANDOM,
 					  .fill_seed = 7 * i,
 					  .size = (uint16_t)(900 + i)};
 		assert_int_equal(frame_stack_parse("eth/ipv4/udp", &spec.stack, NULL), 0);
-		compile(&spec, &p->plan[i]);
-		p->planp[i] = &p->plan[i];
-		p->cycle[i].plan = (uint16_t)i;
+		compile(&spec, &p->recipe[i]);
+		p->recipe_at[i] = &p->recipe[i];
+		p->cycle[i].recipe = (uint16_t)i;
 		frame_spec_free(&spec);
 	}
 	for (unsigned i = 0; i < 4; i++) {
@@ -184,7 +187,8 @@ static void random_payload_is_shared(void **state)
 		assert_true(frun_size(q[i].f) < FRAME_RANDOM_BLOCK / 2);
 	}
 	for (unsigned i = 0; i < 4; i++) {
-		unsigned n = (i + 2) % 4; /* the first of them is neither the first nor the last */
+		/* the first one to go is neither the first frun nor the last */
+		unsigned n = (i + 2) % 4;
 		burst(p, &q[n], FRUN_MAX_BURST);
 		close_queue(&q[n]);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pktgen's ranges: defaults, what they make of a frame, limits. */
+/* Tests Pktgen's ranges: their defaults, what they make of a frame, and their limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "held.h"
+#include "pktgen/held.h"
 
 static struct stream_cfg cfg;
 static struct frame_spec spec;
@@ -23,7 +23,7 @@ static void start(const char *stack)
 	assert_int_equal(frame_stack_parse(stack, &cfg.frame.stack, NULL), 0);
 	assert_int_equal(frame_vals_parse(&cfg.dflt, "ipv4.dst", "192.168.2.1", NULL), 0);
 	assert_int_equal(frame_vals_parse(&cfg.dflt, "eth.src", "02:00:00:00:00:03", NULL), 0);
-	cfg.range_on = true;
+	cfg.overlay_on = true;
 }
 
 static void hold(const char *name, uint64_t first, uint64_t min, uint64_t max, uint64_t inc)
@@ -31,11 +31,11 @@ static void hold(const char *name, uint64_t first, uint64_t min, uint64_t max, u
 	int i = held_find(name);
 
 	assert_true(i >= 0);
-	vary_store(first, cfg.held[i].v[RANGE_START]);
-	vary_store(min, cfg.held[i].v[RANGE_MIN]);
-	vary_store(max, cfg.held[i].v[RANGE_MAX]);
-	vary_store(inc, cfg.held[i].v[RANGE_INC]);
-	cfg.held[i].set = true;
+	vary_store(first, held_at(&cfg, (unsigned)i)->v[RANGE_START]);
+	vary_store(min, held_at(&cfg, (unsigned)i)->v[RANGE_MIN]);
+	vary_store(max, held_at(&cfg, (unsigned)i)->v[RANGE_MAX]);
+	vary_store(inc, held_at(&cfg, (unsigned)i)->v[RANGE_INC]);
+	held_at(&cfg, (unsigned)i)->set = true;
 }
 
 static int apply(struct err *e)
@@ -84,11 +84,11 @@ static void test_steps(void **state)
 	must_apply();
 	expect("udp.dst", (const uint64_t[]){1000, 1001, 1002, 1000, 1001}, 5);
 	expect("udp.src", (const uint64_t[]){5, 8, 1, 4, 7, 1}, 6);
-	/* inc 0 keeps the start, wherever the limits are */
+	/* With inc 0 the start stays, wherever the limits are. */
 	assert_non_null(val("ipv4.ttl"));
 	assert_null(val("ipv4.ttl")->vary);
 	assert_int_equal((uint64_t)vary_load(val("ipv4.ttl")->v), 7);
-	/* one value is no variation */
+	/* A single value is no variation. */
 	hold("dst-port", 4, 4, 4, 1);
 	must_apply();
 	assert_null(val("udp.dst")->vary);
@@ -101,14 +101,15 @@ static void test_off(void **state)
 	start("eth/ipv4/udp");
 	hold("dst-port", 1000, 1000, 1002, 1);
 	hold("proto", 0, 0, 0, 0);
-	cfg.range_on = false;
+	cfg.overlay_on = false;
 	must_apply();
 	assert_null(val("udp.dst"));
 	assert_ptr_equal(spec.stack.hdr[2], proto_find("udp"));
 	assert_int_equal(held_count(&cfg), 2);
 }
 
-/* Layers are exchanged before their fields are looked for; the frame of the stream stays. */
+/* Layers are exchanged before their fields are looked for. The frame of the stream stays as it
+ * is. */
 static void test_layers(void **state)
 {
 	struct sbuf text = {0};
@@ -129,7 +130,7 @@ static void test_layers(void **state)
 	expect("ipv6.hlim", (const uint64_t[]){9, 10}, 2);
 	expect("udp.dst", (const uint64_t[]){1, 2, 1}, 3);
 	expect("gtpu.teid", (const uint64_t[]){5, 6, 7, 8, 9, 0}, 6);
-	assert_null(val("ipv6.dst")); /* an IPv4 range is none of IPv6 */
+	assert_null(val("ipv6.dst")); /* a range of IPv4 is none of IPv6 */
 	assert_int_equal(held_unused(&cfg, &text), 2);
 	assert_string_equal(text.s, "dst ip, tcp seq");
 	frame_stack_print(&cfg.frame.stack, &text);
@@ -167,7 +168,7 @@ static void test_sizes(void **state)
 	sizes_expand(&sizes, out);
 	assert_int_equal(out[0], 64);
 	assert_int_equal(out[2], 70);
-	/* from the start on, then from min on */
+	/* The first lap begins with the start, and later ones with min. */
 	hold("size", 67, 64, 70, 3);
 	must_apply();
 	assert_int_equal(sizes_count(&sizes), 3);
@@ -175,15 +176,15 @@ static void test_sizes(void **state)
 	assert_int_equal(out[0], 67);
 	assert_int_equal(out[1], 70);
 	assert_int_equal(out[2], 64);
-	/* what Pktgen's scripts have: more sizes than a list may hold */
+	/* Pktgen's scripts have this, which is more sizes than a list may hold. */
 	hold("size", 128, 64, 1518, 2);
 	must_apply();
 	assert_int_equal(sizes_count(&sizes), 728);
 	sizes_expand(&sizes, out);
 	for (unsigned i = 0; i < 728; i++)
 		assert_int_equal(out[i], 64 + (64 + 2 * i) % 1456);
-	/* a start beside the sizes of later laps: it is seen once, and what follows is never of its
-	 * lap again */
+	/* The start is not among the sizes of later laps. So the lap that begins with it comes
+	 * once, and never again. */
 	hold("size", 66, 64, 70, 3);
 	must_apply();
 	assert_int_equal(sizes_count(&sizes), SIZES_MAX_COUNT - 2);
@@ -214,12 +215,12 @@ static void test_limits(void **state)
 	refused(5, 6, 9, "start 5 is below min 6; `range 3/0 dst port start 6`");
 	refused(10, 6, 9, "start 10 is above max 9; `range 3/0 dst port max 10`");
 	refused(7, 9, 6, "min 9 is above max 6; `range 3/0 dst port max 9`");
-	/* of a header that is not there nothing is wrong */
+	/* Nothing is wrong with a range of a header that is not there. */
 	assert_int_equal(frame_stack_parse("eth/ipv4/icmp", &cfg.frame.stack, NULL), 0);
 	must_apply();
 }
 
-/* Where Pktgen has usable defaults, they are these; addresses are the port's. */
+/* If Pktgen has usable defaults, these are the same. Addresses are those of the port. */
 static void test_defaults(void **state)
 {
 	uint8_t v[4][VT_FIELD_BYTES];
@@ -249,8 +250,8 @@ static void test_defaults(void **state)
 	assert_int_equal(held_find("nothing"), -1);
 }
 
-/* Every word finds its field in the protocol table, every default is a value of it, and with it the
- * frame can be made. */
+/* Every word finds its field in the protocol table, every default is a value of the field, and the
+ * frame can be made with it. */
 static void test_table(void **state)
 {
 	(void)state;
@@ -264,13 +265,13 @@ static void test_table(void **state)
 		if (w->proto != NULL)
 			assert_non_null(proto_field(proto_find(w->proto), w->field));
 		held_values(&cfg, i, v);
-		memcpy(cfg.held[i].v, v, sizeof(v));
-		cfg.held[i].set = true;
+		memcpy(held_at(&cfg, (unsigned)i)->v, v, sizeof(v));
+		held_at(&cfg, (unsigned)i)->set = true;
 		must_apply();
 		if (w->kind != HELD_RANGE)
 			continue;
-		/* with any step it is a range from start within min and max */
-		vary_store(1, cfg.held[i].v[RANGE_INC]);
+		/* With any step it is a range from start within min and max. */
+		vary_store(1, held_at(&cfg, (unsigned)i)->v[RANGE_INC]);
 		must_apply();
 		struct sbuf none = {0};
 		assert_int_equal(held_unused(&cfg, &none), strcmp(w->name, "teid") == 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which fields and bytes of a frame change: judged by the frames themselves. */
+/* Tests what is told of the fields and bytes of a frame that change. The frames themselves are the
+ * judge. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +20,8 @@ struct set {
 struct made {
 	struct frame_spec spec;
 	struct frame frame;
-	struct frame_plan plan;
-	uint8_t *varies, *follows, *seen; /* seen: bits that differ between the frames */
+	struct frame_recipe recipe;
+	uint8_t *varies, *follows, *seen; /* seen has the bits that differ between frames */
 };
 
 static void make(struct made *m, const char *stack, const struct set *sets, enum frame_fill fill)
@@ -41,24 +42,24 @@ static void look(struct made *m)
 	struct err e = {.text = ""};
 
 	if (frame_build(&m->spec, NULL, 1518, &m->frame, &e) != 0 ||
-	    frame_compile(&m->spec, NULL, 1518, &m->plan, &e) != 0)
+	    frame_compile(&m->spec, NULL, 1518, &m->recipe, &e) != 0)
 		fail_msg("%s", e.text);
-	m->varies = calloc(1, m->plan.len);
-	m->follows = calloc(1, m->plan.len);
-	m->seen = calloc(1, m->plan.len);
-	frame_moves(&m->plan, m->varies, m->follows);
-	uint8_t *one = calloc(1, m->plan.len + 4u);
+	m->varies = calloc(1, m->recipe.len);
+	m->follows = calloc(1, m->recipe.len);
+	m->seen = calloc(1, m->recipe.len);
+	frame_moves(&m->recipe, m->varies, m->follows);
+	uint8_t *one = calloc(1, m->recipe.len + 4u);
 	for (uint64_t o = 0; o < FRAMES; o++) {
-		frame_plan_at(&m->plan, o, one);
-		for (unsigned i = 0; i < m->plan.len; i++)
-			m->seen[i] |= one[i] ^ m->plan.bytes[i];
+		frame_recipe_at(&m->recipe, o, one);
+		for (unsigned i = 0; i < m->recipe.len; i++)
+			m->seen[i] |= one[i] ^ m->recipe.bytes[i];
 	}
 	free(one);
 }
 
 static void drop(struct made *m)
 {
-	frame_plan_free(&m->plan);
+	frame_recipe_free(&m->recipe);
 	frame_spec_free(&m->spec);
 	free(m->varies);
 	free(m->follows);
@@ -78,8 +79,8 @@ static void names_are(const struct frame *f, const uint8_t *mask, const char *wa
 	json_decref(names);
 }
 
-/* Every bit that moves is told, and what is told to move bit by bit moves; of a checksum that
- * follows some bit does. */
+/* Checks that every bit that changes is told, that every bit which is told to change does, and that
+ * of a checksum which follows some bit does. */
 static void is_so(const char *stack, const struct set *sets, enum frame_fill fill,
 		  const char *varies, const char *follows)
 {
@@ -87,14 +88,14 @@ static void is_so(const char *stack, const struct set *sets, enum frame_fill fil
 
 	make(&m, stack, sets, fill);
 	look(&m);
-	for (unsigned i = 0; i < m.plan.len; i++) {
+	for (unsigned i = 0; i < m.recipe.len; i++) {
 		if ((m.seen[i] & ~(m.varies[i] | m.follows[i])) != 0)
 			fail_msg("%s: byte %u changes and is not told", stack, i);
 		if ((m.varies[i] & ~m.seen[i]) != 0)
 			fail_msg("%s: byte %u is told to change and does not", stack, i);
 	}
-	for (unsigned c = 0; c < m.plan.nsums; c++) {
-		unsigned off = m.plan.sum[c].off;
+	for (unsigned c = 0; c < m.recipe.nsums; c++) {
+		unsigned off = m.recipe.sum[c].off;
 		assert_int_equal((m.seen[off] | m.seen[off + 1]) != 0, m.follows[off] != 0);
 	}
 	names_are(&m.frame, m.varies, varies);
@@ -126,8 +127,8 @@ static void test_names_and_bytes(void **state)
 	      "sctp.vtag", "sctp.cksum");
 }
 
-/* The outer checksum does not change where the inner one makes up for it, and does where its pseudo
- * header hides that. */
+/* The outer checksum does not change if the inner one makes up for the change, and it changes if
+ * the pseudo header hides that. */
 static void test_tunnels(void **state)
 {
 	(void)state;
@@ -161,7 +162,7 @@ static void test_runs(void **state)
 	drop(&m);
 }
 
-/* Random bits wherever they lie are told by the fields that have them. */
+/* Random bits may lie anywhere. The fields in which they lie are told. */
 static void test_bits(void **state)
 {
 	struct made m;
@@ -177,7 +178,7 @@ static void test_bits(void **state)
 	assert_int_equal(m.varies[22], 0x0f);
 	assert_int_equal(m.varies[23], 0xff);
 	assert_int_equal(m.varies[100], 0x81);
-	for (unsigned i = 0; i < m.plan.len; i++)
+	for (unsigned i = 0; i < m.recipe.len; i++)
 		assert_int_equal(m.seen[i] & ~(m.varies[i] | m.follows[i]), 0);
 	drop(&m);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames that a device sends at the times that they carry, by control's face with real workers. */
+/* Tests frames that a device sends at the times that they carry, with control's functions and real
+ * workers. */
 #include "nic_latency.h"
-#include "prog.h"
+#include "send_groups.h"
 
 static void paced_says(const char *text)
 {
 	struct sbuf out = {0};
 
-	pacing_text(c->port[0], &out);
+	pacing_text(&c->port[0]->p, &out);
 	if (strstr(sbuf_str(&out), text) == NULL)
 		fail_msg("'%s', wanted '%s'", sbuf_str(&out), text);
 	sbuf_free(&out);
@@ -15,12 +16,12 @@ static void paced_says(const char *text)
 
 static double error_ticks(void)
 {
-	return clock_dev_error(&c->port[0]->stamps.cal, clock_tsc()) /
-		       c->port[0]->stamps.cal.cycles_per_tick +
+	return clock_dev_error(&c->port[0]->p.stamps.cal, clock_tsc()) /
+		       c->port[0]->p.stamps.cal.cycles_per_tick +
 	       2;
 }
 
-/* The stamps are the frames' deadlines in the device's time. */
+/* Checks that the stamps are the frames' deadlines in the device's time. */
 static void stamps_are_deadlines(uint64_t from, uint64_t n)
 {
 	struct pace pace = {.t0 = c->port[0]->run.start_tsc,
@@ -71,7 +72,7 @@ static void test_send_on_stamp(void **state)
 	run_of(4000);
 	assert_int_equal(fake.configured, before + 1);
 	assert_true(fake.tx_offloads[0] & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP);
-	assert_non_null(strstr(c->port[0]->offloads, "send_on_timestamp"));
+	assert_non_null(strstr(c->port[0]->p.offloads, "send_on_timestamp"));
 	stamps_are_deadlines(0, 4000);
 	paced_says(
 		"paced by the device, which sends frames at their time stamps and gets them 500 us before; it counts no misses");
@@ -83,7 +84,7 @@ static void test_send_on_stamp(void **state)
 	assert_int_equal(ctl_pacing(c, 0, &e), 0);
 }
 
-/* 8000 frames, the rate doubled on the way. */
+/* Starts 8000 frames, and doubles the rate on the way. */
 static struct port_cfg *doubled(void)
 {
 	struct port_cfg *cfg = stamping(20000, 8000);
@@ -96,7 +97,8 @@ static struct port_cfg *doubled(void)
 	return cfg;
 }
 
-/* Other lengths, arrivals and rates than the simplest; a rate that changes on the way. */
+/* Frames have other lengths, arrivals and rates than the simplest, and a rate changes on the
+ * way. */
 static void test_send_shapes(void **state)
 {
 	static const struct arrival ways[] = {
@@ -114,7 +116,8 @@ static void test_send_shapes(void **state)
 			assert_true(k == 0 ||
 				    (int64_t)(fake.sent[k].stamp - fake.sent[k - 1].stamp) >= 0);
 		}
-		if (ways[i].kind != ARRIVAL_POISSON) /* its last frame is due in the last slots */
+		/* the last frame of the others is due in the last slots */
+		if (ways[i].kind != ARRIVAL_POISSON)
 			assert_true(fabs((double)(int64_t)(fake.sent[1999].stamp -
 							   fake_ticks(c->port[0]->run.start_tsc)) -
 					 0.1 * fake.hz) < 0.002 * fake.hz);
@@ -130,8 +133,8 @@ static uint64_t gap(uint64_t k)
 	return fake.sent[k].stamp - fake.sent[k - 1].stamp;
 }
 
-/* Frames that the device has already stay as they are, and those of the new rate follow them
- * without a gap and not at once. */
+/* Frames that the device already has stay as they are. Those of the new rate follow them without a
+ * gap, and not all at once. */
 static void test_send_rates(void **state)
 {
 	(void)state;
@@ -153,7 +156,7 @@ static void test_send_rates(void **state)
 				 (long)gap(k));
 }
 
-/* As many frames as one moment has, at most. */
+/* Returns the most frames that have the same moment. */
 static unsigned most_at_once(void)
 {
 	unsigned most = 1, n = 1;
@@ -165,8 +168,8 @@ static unsigned most_at_once(void)
 	return most;
 }
 
-/* Before the start there is time for the lead; a stream that gets a rate of its own on the way
- * begins behind what the device has. */
+/* Before the start there is time for the lead. A stream that gets a rate of its own on the way
+ * begins after what the device already has. */
 static void test_send_far_ahead(void **state)
 {
 	struct port_cfg *cfg = stamping(10000, 0);
@@ -190,12 +193,12 @@ static void test_send_far_ahead(void **state)
 	assert_in_range(most_at_once(), 1, 3);
 }
 
-/* Somebody sets the device's clock back: from the next look at it on stamps are right again, they
- * do not wait for the time that was. */
+/* Somebody sets the device's clock back. From the next look at the clock on stamps are right again,
+ * and do not wait until the clock has caught up. */
 static void test_send_clock_set(void **state)
 {
 	struct portset one = only(0);
-	uint64_t steps = c->port[0]->stamps.cal.steps;
+	uint64_t steps = c->port[0]->p.stamps.cal.steps;
 
 	(void)state;
 	stamping(20000, 15000);
@@ -204,13 +207,13 @@ static void test_send_clock_set(void **state)
 	fake.set -= 0.01 * fake.hz;
 	settle(0);
 	assert_int_equal(fake.frames, 15000);
-	assert_int_equal(c->port[0]->stamps.cal.steps, steps + 1);
+	assert_int_equal(c->port[0]->p.stamps.cal.steps, steps + 1);
 	assert_in_range(most_at_once(), 1, 20);
 	ctl_clear(c, &one);
 }
 
-/* Streams with rates of their own share the queue: stamps are in order. Without a rate there are
- * none, also where buffers have had one. */
+/* Streams with rates of their own share the queue, and stamps are in order. Without a rate there
+ * are none, even in buffers that have had one. */
 static void test_send_groups(void **state)
 {
 	(void)state;
@@ -232,8 +235,8 @@ static void test_send_groups(void **state)
 		assert_false(fake.sent[k].flagged);
 }
 
-/* Probes say when the device is to send them: their way takes the device's delay, and none is late
- * by being handed over early. */
+/* Probes say when the device is to send them. Their latency includes the device's delay, and none
+ * is late because it was handed over early. */
 static void test_send_probes(void **state)
 {
 	(void)state;
@@ -270,7 +273,7 @@ static void test_send_over(void **state)
 	for (unsigned k = 0; k < 1000; k++)
 		assert_false(fake.sent[k].flagged);
 	paced_says("paced by software");
-	fake.clock_rc = -ENOTSUP; /* it offers the offload, and its clock cannot be read */
+	fake.clock_rc = -ENOTSUP; /* the device offers the offload, but its clock cannot be read */
 	stamping(20000, 1000);
 	run_of(1000);
 	for (unsigned k = 0; k < 1000; k++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Time stamps of a device, by control's face with real workers: what it is asked for, what frames'
- * times become, and what is said of it. */
+/* Tests time stamps of a device, with control's functions and real workers: what the device is
+ * asked for, what the times of frames become, and what is said of it. */
 #include "nic_latency.h"
 
 static void test_asked_for(void **state)
@@ -8,7 +8,7 @@ static void test_asked_for(void **state)
 	(void)state;
 	assert_true(fake.rx_offloads[0] & RTE_ETH_RX_OFFLOAD_TIMESTAMP);
 	assert_true(fake.rx_offloads[1] & RTE_ETH_RX_OFFLOAD_TIMESTAMP);
-	/* nobody has asked for it */
+	/* Nobody has asked for it. */
 	assert_false(fake.tx_offloads[0] & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP);
 }
 
@@ -23,13 +23,13 @@ static void test_latency(void **state)
 	assert_int_equal(stamp_count(p, "software"), 0);
 	assert_int_equal(stamp_count(p, "unstamped") + stamp_count(p, "odd"), 0);
 	assert_int_equal(value(p, "latency", "actual", "samples"), COUNT);
-	/* frames of one burst came at different times */
+	/* The frames of a burst came at different times. */
 	assert_int_equal(value(p, "gap", NULL, "samples"), COUNT - 1);
 	latency_is_delay(p);
 	json_decref(p);
 }
 
-/* Frames without a stamp, or with one that cannot be, are timed by our clock, which sees them
+/* Frames without a stamp, or with one that is impossible, are timed by our clock, which sees them
  * later. */
 static void test_some_unstamped(void **state)
 {
@@ -57,7 +57,7 @@ static void test_some_unstamped(void **state)
 	json_decref(p);
 }
 
-/* Somebody sets the device's clock while it is used: that is told, the error says by how much times
+/* Somebody sets the device's clock while it is used. That is told, the error says by how much times
  * were off, and after a clear it is over. */
 static void test_clock_set(void **state)
 {
@@ -67,23 +67,23 @@ static void test_clock_set(void **state)
 
 	(void)state;
 	probing(50000);
-	/* the next looks at the clock are far from each other */
+	/* The next looks at the clock are far apart. */
 	for (unsigned i = 0; i < 200; i++) {
 		ctl_turn(c);
 		pause_ms(1);
 	}
 	no_events();
-	uint64_t steps = c->port[1]->stamps.cal.steps;
+	uint64_t steps = c->port[1]->p.stamps.cal.steps;
 	fake.set -= 0.001 * fake.hz;
-	for (unsigned i = 0; i < 5000 && c->port[1]->stamps.cal.steps == steps; i++) {
+	for (unsigned i = 0; i < 5000 && c->port[1]->p.stamps.cal.steps == steps; i++) {
 		ctl_turn(c);
 		pause_ms(1);
 	}
-	assert_int_equal(c->port[1]->stamps.cal.steps, steps + 1);
+	assert_int_equal(c->port[1]->p.stamps.cal.steps, steps + 1);
 	while (ctl_event_next(c, &ev))
 		told |= strstr(ev.text, "has set the device's clock") != NULL;
 	assert_true(told);
-	assert_true(stamps_error_ns(c->port[1]) >= 1e6 - 1000);
+	assert_true(stamps_error_ns(&c->port[1]->p) >= 1e6 - 1000);
 	ctl_clear(c, &all);
 	run_all();
 	json_t *p = latency();
@@ -92,19 +92,19 @@ static void test_clock_set(void **state)
 	json_decref(p);
 }
 
-/* What a clock was set by is no reason to doubt the stamps that come after. */
+/* However far a clock was set, the stamps that come after it are not in doubt. */
 static void test_clock_set_far(void **state)
 {
-	uint64_t steps = c->port[1]->stamps.cal.steps;
+	uint64_t steps = c->port[1]->p.stamps.cal.steps;
 
 	(void)state;
 	probing(50000);
 	fake.set += 20 * fake.hz;
-	for (unsigned i = 0; i < 5000 && c->port[1]->stamps.cal.steps == steps; i++) {
+	for (unsigned i = 0; i < 5000 && c->port[1]->p.stamps.cal.steps == steps; i++) {
 		ctl_turn(c);
 		pause_ms(1);
 	}
-	assert_int_equal(c->port[1]->stamps.cal.steps, steps + 1);
+	assert_int_equal(c->port[1]->p.stamps.cal.steps, steps + 1);
 	run_all();
 	json_t *p = latency();
 	assert_int_equal(stamp_count(p, "nic"), COUNT);
@@ -125,7 +125,7 @@ static json_t *clock_said(unsigned port)
 	return d;
 }
 
-/* Until the clock of port 1 says this of its trouble, NULL: nothing. */
+/* Waits until the clock of port 1 tells of this trouble; NULL: of none. */
 static void clock_until(const char *trouble)
 {
 	for (unsigned i = 0; i < 5000; i++) {
@@ -152,12 +152,12 @@ static bool port_1_says(const char *text)
 	return told;
 }
 
-/* A clock that cannot be read for a while is not trusted, whatever stamps say, and is again when it
- * has been measured anew: it may have been set meanwhile. */
+/* A clock that cannot be read for a while is not trusted, whatever stamps say. It is trusted again
+ * when it has been measured anew, because it may have been set meanwhile. */
 static void test_clock_lost(void **state)
 {
 	struct portset all = only(1);
-	uint64_t steps = c->port[1]->stamps.cal.steps, failed = c->port[1]->stamps.cal.failed;
+	uint64_t steps = c->port[1]->p.stamps.cal.steps, failed = c->port[1]->p.stamps.cal.failed;
 
 	(void)state;
 	probing(100000);
@@ -178,12 +178,12 @@ static void test_clock_lost(void **state)
 	assert_int_equal(stamp_count(p, "nic"), 0);
 	assert_int_equal(value(p, "latency", "actual", "samples"), COUNT);
 	json_decref(p);
-	assert_false(port_1_says("cannot be read")); /* once is enough */
+	assert_false(port_1_says("cannot be read")); /* to say it once is enough */
 	fake.set -= 7 * fake.hz;
 	fake.clock_rc = 0;
 	clock_until(NULL);
 	assert_true(port_1_says("can be read again and was measured anew"));
-	assert_int_equal(c->port[1]->stamps.cal.steps, steps);
+	assert_int_equal(c->port[1]->p.stamps.cal.steps, steps);
 	ctl_clear(c, &all);
 	run_all();
 	p = latency();
@@ -204,7 +204,7 @@ static void test_setting(void **state)
 	cfg->timestamps = TIMESTAMPS_SOFTWARE;
 	ctl_touch(c, 1, WHY_ALL);
 	run_all();
-	assert_int_equal(fake.configured, before + 1); /* the receiver alone was set up anew */
+	assert_int_equal(fake.configured, before + 1); /* only the receiver was set up anew */
 	assert_false(fake.rx_offloads[1] & RTE_ETH_RX_OFFLOAD_TIMESTAMP);
 	json_t *p = latency();
 	source_is(p, "software");
@@ -255,8 +255,8 @@ static void bias_is(const json_t *p, double ns, const char *clock, bool other)
 	assert_int_equal(json_is_true(json_object_get(p, "bias_other")), other);
 }
 
-/* The tester's own share belongs to the clock that it was measured by: it is neither shown beside
- * what another one timed nor subtracted from it. */
+/* The tester's own share of the latency belongs to the clock by which it was measured. It is
+ * neither shown beside what another clock has timed nor subtracted from it. */
 static void test_bias(void **state)
 {
 	static const struct {
@@ -276,7 +276,8 @@ static void test_bias(void **state)
 		ctl_touch(c, 1, WHY_ALL);
 		run_all();
 		if (i == 0)
-			probe_bias_set(c, 0, 1, &b[PROBE_NIC]); /* the other one is not known yet */
+			/* the share by the other clock is not known yet */
+			probe_bias_set(c, 0, 1, &b[PROBE_NIC]);
 		json_t *p = latency(), *q = latency_corrected();
 		source_is(p, by[clock].word);
 		bias_is(p, (double)b[clock].median_ns, i == 0 ? NULL : by[clock].word, i == 0);
@@ -288,7 +289,7 @@ static void test_bias(void **state)
 		if (i == 1)
 			probe_bias_set(c, 0, 1, &b[PROBE_SOFTWARE]);
 	}
-	fake.every = 7; /* of two clocks none is right */
+	fake.every = 7; /* with two clocks neither share is right */
 	probing(200000);
 	run_all();
 	fake.every = 0;
@@ -321,12 +322,12 @@ static void timed_says(const char *text)
 {
 	struct sbuf out = {0};
 
-	stamps_text(c->port[1], &out);
+	stamps_text(&c->port[1]->p, &out);
 	assert_string_equal(sbuf_str(&out), text);
 	sbuf_free(&out);
 }
 
-/* A device that does not keep what it offers is used without. */
+/* If a device does not do what it offers, it is used without that. */
 static void test_not_kept(void **state)
 {
 	(void)state;
@@ -361,7 +362,7 @@ static void test_said(void **state)
 	assert_int_equal(json_integer_value(json_object_get(d, "port")), 1);
 	double ppm = json_number_value(json_object_get(d, "uncertainty_ppm")),
 	       hz = json_number_value(json_object_get(d, "hz"));
-	/* it has drifted by so much in ten minutes */
+	/* It has drifted by this much in ten minutes. */
 	assert_true(fabs(hz / fake.hz - 1) * 1e6 < ppm + 30);
 	assert_true(json_is_true(json_object_get(d, "rx")));
 	assert_false(json_is_true(json_object_get(d, "tx")));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests how numbers, times and tables are printed, as text, CSV and JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +7,7 @@
 #include <cmocka.h>
 #include "out.h"
 
+#include <math.h>
 #include <string.h>
 
 static struct sbuf b;
@@ -69,7 +71,25 @@ static void test_duration(void **state)
 	assert_string_equal(dur(3725ull * 1000000000), "1h02m05s");
 }
 
-/* As many digits as fit: rounded each time, and never without unit or exponent. */
+/* As many digits are shown as fit, rounded each time, and never without unit or exponent. */
+static void test_count(void **state)
+{
+	static const struct {
+		double v;
+		int width;
+		const char *text;
+	} cases[] = {{0, 0, "0"},          {999.5, 0, "1'000"},     {1234567, 12, "   1'234'567"},
+		     {-1234, 2, "-1'234"}, {(double)NAN, 3, "  -"}, {(double)INFINITY, 0, "-"},
+		     {1e19, 0, "-"}};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		sbuf_reset(&b);
+		out_count(cases[i].v, cases[i].width, &b);
+		assert_string_equal(sbuf_str(&b), cases[i].text);
+	}
+}
+
 static void test_digits(void **state)
 {
 	static const struct {
@@ -171,7 +191,7 @@ static void test_times(void **state)
 	}
 }
 
-/* A long cell does not push the others off the screen; programs get all of it. */
+/* A long cell does not push the others off the screen. Programs get all of it. */
 static void test_cut_cells(void **state)
 {
 	static const struct out_col few[] = {{"name", "n", OF_STR, 4}, {"port", "port", OF_COUNT}};
@@ -182,7 +202,7 @@ static void test_cut_cells(void **state)
 	assert_string_equal(write_doc(OUT_CSV, &v), "name,port\nwire0,0\n\"a, \"\"b\"\"\",10\n");
 }
 
-/* A number that lost its end is another number. */
+/* A number that has lost its end would be another number, so it is not shown. */
 static void test_cut_numbers(void **state)
 {
 	static const struct out_col few[] = {{"rate", "r", OF_STR, 9}, {"n", "n", OF_COUNT, 7}};
@@ -317,7 +337,7 @@ int main(void)
 		cmocka_unit_test(test_transposed), cmocka_unit_test(test_sub_rows),
 		cmocka_unit_test(test_no_rows),    cmocka_unit_test(test_json_is_one_line),
 		cmocka_unit_test(test_no_view),    cmocka_unit_test(test_any_bytes),
-		cmocka_unit_test(test_get),
+		cmocka_unit_test(test_get),        cmocka_unit_test(test_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, done);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests where queues go: maps that the user wrote, which are also made at random, and places that
+ * the program chooses itself. */
 #include "place.h"
 
 #include <errno.h>
@@ -6,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka wants the four above first */
+/* cmocka.h leaves it to its users to include what it needs before it. */
 #include <cmocka.h>
 
 static const struct place_lcore lcores[] = {{1, 1, 0}, {2, 2, 0},  {3, 3, 0}, {4, 4, 0},
@@ -18,7 +20,7 @@ static const struct place_port ports[] = {{16, 16, -1, false, false},
 					  {16, 0, -1, false, false}};
 static const struct place_in in = {lcores, ARRAY_SIZE(lcores), 0, ports, ARRAY_SIZE(ports)};
 
-/* "0R0=1 0T0=1": port, side, queue, lcore, in the placement's order. */
+/* Appends a placement as "0R0=1 0T0=1": port, side, queue and lcore, in the placement's order. */
 static void describe(const struct placement *p, struct sbuf *b)
 {
 	sbuf_reset(b);
@@ -43,8 +45,8 @@ static void expect(const char *text, const char *want)
 	placement_free(&p);
 }
 
-/* Refused at column col, with all of the words (separated by '|') in the text, and nothing left in
- * the output. */
+/* Checks that a text is refused at column col, with all of the words (separated by '|') in the
+ * message, and with nothing left in the output. */
 static void refused_in(const struct place_in *i, const char *text, int col, const char *words)
 {
 	struct placement p;
@@ -93,7 +95,8 @@ static void sides(void **state)
 	expect("[:2].0", "0T0=2");
 	expect("[1:].0,:1.0", "0R0=1 0T0=1");
 	expect("1:1.0", "0R0=1 0T0=1");
-	/* the port list may have sides as well: receive on port 0, send on port 1 */
+	/* The port list may have sides as well: here the core receives on port 0 and sends on port
+	 * 1. */
 	expect("1.[0:1]", "0R0=1 1T0=1");
 	expect("[1:2].[0:1/2]", "0R0=1 1T0=2 2T0=2");
 	expect("1.[0:]", "0R0=1");
@@ -153,7 +156,7 @@ static void wrong_numbers(void **state)
 	refused("0-2.0", 0, "lcore 0 is control");
 	refused("1.4", 2, "no port 4|0-3");
 	refused("1.[0-9]", 3, "no port 4");
-	/* the range holds the core that is too many */
+	/* The range holds the core that is too many. */
 	refused("1-4:5.2", 0, "port 2 has at most 1 Rx queue");
 	refused("1/4:5.2", 2, "port 2 has at most 1 Rx queue|name fewer cores");
 	refused("1.0,3:2.0*16", 10, "port 0 has at most 16 Rx queues|smaller *N");
@@ -209,7 +212,7 @@ static void junk(void **state)
 	refused("1:2:3.0", 3, "':'");
 	refused("1:x.0", 2, "'x'|lcore number");
 	refused("1..0", 2, "'.'|port number");
-	/* nothing behind or before a sign that stands between two */
+	/* A sign that stands between two things has nothing behind or before it. */
 	refused("1:.0:", 5, "port number is missing behind|[PORT:]");
 	refused("1.0:", 4, "port number is missing behind");
 	refused("1.0:,2.1", 4, "port number is missing behind");
@@ -258,7 +261,7 @@ static void needed_sides(void **state)
 	refused_in(&n, "1.1, 2:.0", 7, "port 0 has no Tx core");
 	refused_in(&n, "1:.1", 2, "port 1 has no Tx core");
 
-	/* two maps may make it whole, and a port that nobody names needs nothing */
+	/* Two maps may be complete together, and a port that nobody names needs nothing. */
 	const char *maps[] = {":2.0", "1:.0"};
 	struct placement p;
 	struct err e = {0};
@@ -280,6 +283,38 @@ static void no_workers_no_ports(void **state)
 	assert_int_equal(place_auto(&noport, &p, &e), 0);
 	assert_int_equal(p.n, 0);
 	placement_free(&p);
+}
+
+/* Lcore n is on the n-th CPU, up to the most that EAL takes; a single CPU is shared. */
+static void usual_lcores(void **state)
+{
+	int cpu[PLACE_USUAL_LCORES + 7], of[PLACE_USUAL_LCORES];
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(cpu); i++)
+		cpu[i] = (int)(2 * i + 3);
+	assert_int_equal(place_usual(cpu, 0, of), 0);
+	assert_int_equal(place_usual(cpu, 1, of), 2);
+	assert_int_equal(of[0], 3);
+	assert_int_equal(of[1], 3);
+	assert_int_equal(place_usual(cpu, 2, of), 2);
+	assert_int_equal(of[1], 5);
+	assert_int_equal(place_usual(cpu, ARRAY_SIZE(cpu), of), PLACE_USUAL_LCORES);
+	assert_memory_equal(of, cpu, sizeof(of));
+}
+
+static void lcore_options(void **state)
+{
+	static const char *const yes[] = {"-l",  "-l1,2",    "-c",        "-cff",
+					  "-s3", "--lcores", "--lcores=1"};
+	static const char *const no[] = {"",   "-",         "l",           "-a",
+					 "--", "--lcoresx", "--log-level", "--socket-mem"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(yes); i++)
+		assert_true(place_is_lcore_option(yes[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(no); i++)
+		assert_false(place_is_lcore_option(no[i]));
 }
 
 static void counts(void **state)
@@ -347,8 +382,8 @@ static void random_map(struct sbuf *b)
 	}
 }
 
-/* Sorted, numbered 0, 1, 2 ... per port and side, each queue once, each with a worker that is
- * there, counts agree. */
+/* Checks a placement: it is sorted, its queues are numbered 0, 1, 2 ... for each port and side,
+ * each queue is there once, with a worker that exists, and the counts agree. */
 static void check_placement(const struct place_in *i, const struct placement *p, const char *text)
 {
 	unsigned n = 0, at = 0;
@@ -423,7 +458,7 @@ static void random_maps(void **state)
 			assert_string_equal(e.text, e2.text);
 		}
 	}
-	/* the generator must reach both outcomes for this to mean anything */
+	/* This means something only if the generator reaches both outcomes. */
 	assert_true(good > 2000 && bad > 2000);
 	sbuf_free(&b);
 }
@@ -478,7 +513,8 @@ static void chosen_near(void **state)
 	expect_auto(&i, "0R0=3 0T0=4 1R0=1 1T0=2");
 	i.nlcores = 3;
 	expect_auto(&i, "0R0=3 0T0=3 1R0=1 1T0=1");
-	i.port = one; /* three ports on a node with one worker: the others take what is left */
+	/* three ports are on a node with one worker, and the other workers take what is left */
+	i.port = one;
 	i.nports = 3;
 	expect_auto(&i, "0R0=3 0T0=3 1R0=1 1T0=1 2R0=2 2T0=2");
 }
@@ -576,6 +612,7 @@ int main(void)
 		cmocka_unit_test(several_texts), cmocka_unit_test(wrong_numbers),
 		cmocka_unit_test(twice),         cmocka_unit_test(junk),
 		cmocka_unit_test(needed_sides),  cmocka_unit_test(no_workers_no_ports),
+		cmocka_unit_test(usual_lcores),  cmocka_unit_test(lcore_options),
 		cmocka_unit_test(counts),        cmocka_unit_test(random_maps),
 		cmocka_unit_test(chosen),        cmocka_unit_test(chosen_near),
 		cmocka_unit_test(chosen_random), cmocka_unit_test(picture),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Port specs without rights and without a NIC: what is refused before EAL starts and with which
- * words; how a wire connects its queues; that a capture file comes back as it was written. */
+/* Tests port specs without rights and without a NIC: what is refused before EAL starts and with
+ * which words, how a wire connects its queues, and that a capture file comes back as it was
+ * written. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "port.h"
+#include "port_int.h"
 
 static const struct port_spec *spec_of(const char *text, const char **arg)
 {
@@ -114,7 +115,7 @@ static void test_needs(void **state)
 	assert_int_equal(parse("pcap:tx=/tmp/wr-port-test.pcap", &need, &e), 0);
 	assert_int_equal(need.max_rxq, 0);
 	assert_int_equal(need.max_txq, 1);
-	/* looking must not make the file */
+	/* To look for the file must not make it. */
 	assert_int_not_equal(access("/tmp/wr-port-test.pcap", F_OK), 0);
 	assert_int_equal(parse("vdev:net_null0,size=64", &need, &e), 0);
 	assert_true(need.rx_pool);
@@ -199,7 +200,8 @@ static unsigned wire_number(const struct port *p)
 	return n;
 }
 
-/* Tx queue i of one end arrives in Rx queue i mod n of the other, in order. */
+/* Checks that what Tx queue i of one end sends arrives in Rx queue i mod n of the other end, in
+ * order. */
 static void wire_case(unsigned rx0, unsigned tx0, unsigned rx1, unsigned tx1)
 {
 	const unsigned queues[2][2] = {{rx0, tx0}, {rx1, tx1}};
@@ -271,7 +273,7 @@ static void test_wire(void **state)
 	wire_case(0, 1, 1, 0);
 }
 
-/* An end without receivers takes one ring and no more. */
+/* An end without receivers takes frames of one ring, and no more. */
 static void test_wire_dead_end(void **state)
 {
 	const unsigned queues[2][2] = {{0, 2}, {0, 1}};
@@ -394,8 +396,8 @@ static void test_open_refused(void **state)
 	assert_non_null(strstr(e.text, "net_null7"));
 }
 
-/* DPDK may keep the name of a device that was removed: neither a name that was given out comes
- * again, nor one that a user gave. */
+/* DPDK may keep the name of a device that was removed. So no name that was given out comes again,
+ * and none that a user has given. */
 static void test_names_never_repeat(void **state)
 {
 	struct port p = {.node = -1, .nrxq = 1, .ntxq = 1}, *list[1] = {&p};
@@ -406,7 +408,7 @@ static void test_names_never_repeat(void **state)
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(name); i++) {
 		uint16_t dev;
-		if (i == 3) { /* a user takes the number that would be next */
+		if (i == 3) { /* a user takes the number that would come next */
 			char next[RTE_ETH_NAME_MAX_LEN + 8];
 			unsigned n;
 			assert_int_equal(sscanf(name[2], "net_null%u", &n), 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flows that several Rx queues have heard: what merging them takes is what was said that it takes
- * at most, and copies are found. */
+/* Tests flows that several Rx queues have heard: merging them takes at most the memory that is
+ * announced, and copies are found. */
 #include "probe_int.h"
 #include "prx_frames.h"
 
@@ -11,7 +11,7 @@
 static struct rte_mempool *pool;
 static struct ctl *c;
 
-/* So many Rx queues on each of three ports. */
+/* Makes probes with so many Rx queues on each of three ports. */
 static struct probe_arm *arm_of(const unsigned *nrxq)
 {
 	struct probe_arm *a = zeroed(sizeof(*a));
@@ -26,7 +26,7 @@ static struct probe_arm *arm_of(const unsigned *nrxq)
 	a->tap = zeroed(16 * sizeof(*a->tap));
 	for (unsigned p = 0; p < 3; p++) {
 		c->port[c->nports++] = zeroed(sizeof(struct ctl_port));
-		c->port[p]->used = nrxq[p] > 0;
+		c->port[p]->p.used = nrxq[p] > 0;
 		c->port[p]->p.nrxq = (uint16_t)nrxq[p];
 		for (unsigned q = 0; q < nrxq[p]; q++) {
 			struct prx *x = zeroed(prx_size(&a->spec));
@@ -52,7 +52,7 @@ static void arm_free(struct probe_arm *a)
 	free(c);
 }
 
-/* The next probe of each flow comes in there. */
+/* Lets the next probe of each flow come in on that queue. */
 static void hear(struct probe_arm *a, unsigned tap, uint32_t seq)
 {
 	for (unsigned s = 0; s < STREAMS; s++)
@@ -80,7 +80,8 @@ static void test_memory(void **state)
 		size_t most = probe_merge_most(c, &a->spec), first = probe_merge_bytes(a->merge);
 		hear(a, 0, 0);
 		merge_all(a);
-		assert_int_equal(probe_merge_bytes(a->merge), first); /* one queue has heard each */
+		/* only one queue has heard each flow */
+		assert_int_equal(probe_merge_bytes(a->merge), first);
 		for (unsigned t = 1; t < a->ntaps; t++)
 			hear(a, t, 0);
 		merge_all(a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Probes in frames: their room behind any stack, checksums that do not see them, and the writers of
- * many at once against the formulas. */
+/* Tests probes in frames: their room behind any stack, checksums that do not change with them, and
+ * the writers of many probes at once, which are compared with the formulas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,11 +60,11 @@ static int spec_of(struct frame_spec *s, const char *stack, const char *vals, un
 	return 0;
 }
 
-static struct frame_plan *plan_of(const char *stack, const char *vals, unsigned size,
-				  uint32_t every)
+static struct frame_recipe *recipe_of(const char *stack, const char *vals, unsigned size,
+				      uint32_t every)
 {
 	struct frame_spec *s = calloc(1, sizeof(*s));
-	struct frame_plan *p = calloc(1, sizeof(*p));
+	struct frame_recipe *p = calloc(1, sizeof(*p));
 	struct err e = {.text = ""};
 
 	spec_of(s, stack, vals, size, every, &e);
@@ -75,9 +75,9 @@ static struct frame_plan *plan_of(const char *stack, const char *vals, unsigned 
 	return p;
 }
 
-static void plan_free(struct frame_plan *p)
+static void recipe_free(struct frame_recipe *p)
 {
-	frame_plan_free(p);
+	frame_recipe_free(p);
 	free(p);
 }
 
@@ -86,7 +86,7 @@ static void plan_free(struct frame_plan *p)
 static void refused(const char *stack, const char *vals, unsigned size, const char *why)
 {
 	struct frame_spec *s = calloc(1, sizeof(*s));
-	struct frame_plan p;
+	struct frame_recipe p;
 	struct err e = {.text = ""};
 
 	spec_of(s, stack, vals, size, 1, &e);
@@ -119,9 +119,9 @@ static void the_smallest_size_that_fits(void **state)
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
 		unsigned n = cases[i].smallest;
-		struct frame_plan *p = plan_of(cases[i].stack, cases[i].vals, n, 1),
-				  *less = plan_of(cases[i].stack, cases[i].vals, 0, 1);
-		struct frame_plan *without = plan_of(cases[i].stack, cases[i].vals, n, 0);
+		struct frame_recipe *p = recipe_of(cases[i].stack, cases[i].vals, n, 1),
+				    *less = recipe_of(cases[i].stack, cases[i].vals, 0, 1);
+		struct frame_recipe *without = recipe_of(cases[i].stack, cases[i].vals, n, 0);
 		assert_int_equal(p->len, n - FRAME_FCS);
 		assert_int_equal(less->len, n - FRAME_FCS);
 		assert_int_equal(p->hdr_len, p->probe_off + PROBE_LEN);
@@ -129,9 +129,9 @@ static void the_smallest_size_that_fits(void **state)
 		assert_int_equal(without->probe_off, 0);
 		if (cases[i].named != NULL)
 			refused(cases[i].stack, cases[i].vals, n - 1, cases[i].named);
-		plan_free(p);
-		plan_free(less);
-		plan_free(without);
+		recipe_free(p);
+		recipe_free(less);
+		recipe_free(without);
 	}
 	refused("eth/vlan/ipv4/udp", "", 64,
 		"eth/vlan/ipv4/udp with a probe: the smallest is 66 (62 bytes of headers and probe and 4 of FCS)");
@@ -141,7 +141,7 @@ static void no_room(void **state)
 {
 	struct frame_spec *s = calloc(1, sizeof(*s));
 	struct frame_stack stack;
-	struct frame_plan p;
+	struct frame_recipe p;
 	struct err e = {.text = ""};
 
 	(void)state;
@@ -161,7 +161,7 @@ static void no_room(void **state)
 			assert_non_null(
 				strstr(e.text, "random bits 3 lie in the probe, bytes 42 to 57"));
 		else
-			frame_plan_free(&p);
+			frame_recipe_free(&p);
 	}
 	frame_spec_free(s);
 	free(s);
@@ -179,7 +179,7 @@ static void no_room(void **state)
 
 /* ---- sums ---- */
 
-/* Every checksum of the frame as the dissector judges it: how many there are, all of them right. */
+/* Checks that the dissector finds every checksum of the frame right. Returns how many there are. */
 static unsigned sums_right(const char *stack, const uint8_t *bytes, unsigned len, json_t **probe)
 {
 	json_t *j = frame_dissect(bytes, len), *h, *v;
@@ -211,8 +211,8 @@ static json_int_t num(const json_t *o, const char *key)
 	return json_integer_value(json_object_get(o, key));
 }
 
-/* Any probe in any frame: what was right stays right, and the dissector finds the probe and says
- * what it says. */
+/* Any probe may be in any frame. What was right stays right, and the dissector finds the probe and
+ * tells what it says. */
 static void no_sum_sees_a_probe(void **state)
 {
 	static const char *const stacks[] = {
@@ -246,13 +246,13 @@ static void no_sum_sees_a_probe(void **state)
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(stacks); i++)
 		for (unsigned round = 0; round < 60; round++) {
-			struct frame_plan *p =
-				plan_of(stacks[i], "", round % 2 ? 200 + any(60) : 0, 1 + any(3));
+			struct frame_recipe *p =
+				recipe_of(stacks[i], "", round % 2 ? 200 + any(60) : 0, 1 + any(3));
 			uint8_t bytes[FRAME_MAX_LEN];
 			bool crc = strstr(stacks[i], "sctp") != NULL;
 			json_t *f;
 
-			frame_plan_at(p, any(100), bytes);
+			frame_recipe_at(p, any(100), bytes);
 			unsigned n = sums_right(stacks[i], bytes, p->len, &f);
 			if (f == NULL)
 				fail_msg("%s: no probe found", stacks[i]);
@@ -266,14 +266,14 @@ static void no_sum_sees_a_probe(void **state)
 				 hi = probe_hi(seq, port, queue, code, lo);
 			put64(bytes + p->probe_off, hi);
 			put64(bytes + p->probe_off + 8, lo);
-			/* as a worker does it, by a program: see below */
+			/* A worker makes these with a frun, see below. */
 			for (unsigned c = 0; crc && c < p->nsums; c++) {
 				struct frun_slot slot = {0};
-				const struct frame_plan *plans[] = {p};
+				const struct frame_recipe *recipes[] = {p};
 				struct frun_spec spec = {.cycle = &slot,
 							 .ncycle = 1,
-							 .plan = plans,
-							 .nplans = 1,
+							 .recipe = recipes,
+							 .nrecipes = 1,
 							 .stream_id = &(uint32_t){1},
 							 .nstreams = 1,
 							 .nqueues = 1,
@@ -298,7 +298,7 @@ static void no_sum_sees_a_probe(void **state)
 			bytes[p->probe_off + any(PROBE_LEN)] ^= (uint8_t)(1 + any(255));
 			assert_false(probe_right(be64(bytes + p->probe_off),
 						 be64(bytes + p->probe_off + 8)));
-			plan_free(p);
+			recipe_free(p);
 		}
 }
 
@@ -308,32 +308,33 @@ static void no_sum_sees_a_probe(void **state)
 #define ROOM 256
 
 struct cycle {
-	unsigned n, nstreams, nplans;
+	unsigned n, nstreams, nrecipes;
 	struct frun_slot slot[64];
 	uint32_t id[64];
-	const struct frame_plan *plan[64];
+	const struct frame_recipe *recipe[64];
 };
 
-/* How streams and places follow each other: one stream; ids one after the other; anything. */
-static void some_cycle(struct cycle *c, struct frame_plan *const *plan, unsigned kind)
+/* Makes a cycle in which streams and places follow each other in one of some ways: one stream, ids
+ * one after the other, or anything. */
+static void some_cycle(struct cycle *c, struct frame_recipe *const *recipe, unsigned kind)
 {
 	*c = (struct cycle){.n = kind == 0 ? 1 : 1 + any(40),
-			    .nplans = 2,
-			    .plan = {plan[0], plan[1]}};
+			    .nrecipes = 2,
+			    .recipe = {recipe[0], recipe[1]}};
 	c->nstreams = kind == 0 ? 1 : c->n;
 	for (unsigned i = 0; i < c->nstreams; i++)
 		c->id[i] = kind == 1 ? 100 + i : kind == 0 ? 77 : i;
 	for (unsigned i = 0; i < c->n; i++)
 		c->slot[i] = (struct frun_slot){.stream = (uint16_t)(kind == 2 ? any(c->n) : i),
-						.plan = (uint16_t)(kind == 2 && any(4) == 0)};
+						.recipe = (uint16_t)(kind == 2 && any(4) == 0)};
 }
 
 static void many_at_once(void **state)
 {
 	static const char *const isa[] = {"scalar", "ssse3", "avx2", "avx512"};
 	static uint64_t seq[8192], model[8192];
-	struct frame_plan *plan[] = {plan_of("eth/ipv4/udp", "", 100, 1),
-				     plan_of("eth/vlan/ipv4/udp", "", 100, 1)};
+	struct frame_recipe *recipe[] = {recipe_of("eth/ipv4/udp", "", 100, 1),
+					 recipe_of("eth/vlan/ipv4/udp", "", 100, 1)};
 	unsigned kinds = 0;
 
 	(void)state;
@@ -344,11 +345,11 @@ static void many_at_once(void **state)
 		struct cycle c;
 		unsigned n = 1 + any(MOST);
 
-		some_cycle(&c, plan, round % 3);
+		some_cycle(&c, recipe, round % 3);
 		struct frun_spec spec = {.cycle = c.slot,
 					 .ncycle = c.n,
-					 .plan = c.plan,
-					 .nplans = c.nplans,
+					 .recipe = c.recipe,
+					 .nrecipes = c.nrecipes,
 					 .stream_id = c.id,
 					 .nstreams = c.nstreams,
 					 .nqueues = 1,
@@ -390,14 +391,15 @@ static void many_at_once(void **state)
 	}
 	assert_int_equal(kinds,
 			 1u << FRUN_PROBES_ALL | 1u << FRUN_PROBES_ROW | 1u << FRUN_PROBES_ONE);
-	plan_free(plan[0]);
-	plan_free(plan[1]);
+	recipe_free(recipe[0]);
+	recipe_free(recipe[1]);
 }
 
-/* Frames of streams that differ, filled and given probes in one pass and in two. */
+/* Compares frames of different streams that are filled and given probes in one pass with those of
+ * two passes. */
 static unsigned one_pass(unsigned n, const char *stack, unsigned size)
 {
-	static struct frame_plan *plan[300];
+	static struct frame_recipe *recipe[300];
 	static struct frun_slot slot[300];
 	static uint32_t id[300];
 	static uint64_t seq[2][1024];
@@ -409,14 +411,14 @@ static unsigned one_pass(unsigned n, const char *stack, unsigned size)
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(vals, sizeof(vals), "ipv4.dst=10.0.%u.%u udp.src=%u", i >> 8, i & 255,
 			 1000 + i);
-		plan[i] = plan_of(stack, vals, size, 1);
-		slot[i] = (struct frun_slot){.stream = (uint16_t)i, .plan = (uint16_t)i};
+		recipe[i] = recipe_of(stack, vals, size, 1);
+		slot[i] = (struct frun_slot){.stream = (uint16_t)i, .recipe = (uint16_t)i};
 		id[i] = 500 + i;
 	}
 	struct frun_spec spec = {.cycle = slot,
 				 .ncycle = n,
-				 .plan = (const struct frame_plan *const *)plan,
-				 .nplans = n,
+				 .recipe = (const struct frame_recipe *const *)recipe,
+				 .nrecipes = n,
 				 .stream_id = id,
 				 .nstreams = n,
 				 .nqueues = 1,
@@ -459,7 +461,7 @@ static unsigned one_pass(unsigned n, const char *stack, unsigned size)
 	free(st[1]);
 	frun_free(f);
 	for (unsigned i = 0; i < n; i++)
-		plan_free(plan[i]);
+		recipe_free(recipe[i]);
 	return fuses;
 }
 
@@ -475,19 +477,19 @@ static void in_one_pass(void **state)
 	if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vl"))
 		assert_true(fused > 2);
 #endif
-	/* its probe goes on in the next line */
+	/* The probe goes on in the next cache line. */
 	assert_int_equal(one_pass(8, "eth/qinq/vlan/ipv4/udp", 100), 0);
 }
 
-/* Streams without, with some and with probes, and those with a crc, are looked at one by one;
- * programs without have nothing to look at. */
+/* Where some streams have no probes, probes in some frames or a CRC, frames are looked at one by
+ * one. Programs without probes have nothing to look at. */
 static void who_is_looked_at(void **state)
 {
-	struct frame_plan *plan[] = {plan_of("eth/ipv4/udp", "", 0, 0),
-				     plan_of("eth/ipv4/udp", "", 0, 1),
-				     plan_of("eth/ipv4/udp", "", 0, 7),
-				     plan_of("eth/ipv4/sctp", "", 0, 1)};
-	const struct frame_plan *plans[] = {plan[0], plan[1], plan[2], plan[3]};
+	struct frame_recipe *recipe[] = {recipe_of("eth/ipv4/udp", "", 0, 0),
+					 recipe_of("eth/ipv4/udp", "", 0, 1),
+					 recipe_of("eth/ipv4/udp", "", 0, 7),
+					 recipe_of("eth/ipv4/sctp", "", 0, 1)};
+	const struct frame_recipe *recipes[] = {recipe[0], recipe[1], recipe[2], recipe[3]};
 	uint32_t id[] = {3, 4, 5, 6};
 
 	(void)state;
@@ -496,11 +498,11 @@ static void who_is_looked_at(void **state)
 		unsigned n = 0;
 		for (uint16_t i = 0; i < 4; i++)
 			if (mask >> i & 1)
-				slot[n++] = (struct frun_slot){.stream = i, .plan = i};
+				slot[n++] = (struct frun_slot){.stream = i, .recipe = i};
 		struct frun_spec spec = {.cycle = slot,
 					 .ncycle = n,
-					 .plan = plans,
-					 .nplans = 4,
+					 .recipe = recipes,
+					 .nrecipes = 4,
 					 .stream_id = id,
 					 .nstreams = 4,
 					 .nqueues = 1,
@@ -514,16 +516,16 @@ static void who_is_looked_at(void **state)
 		for (unsigned i = 0; mask > 1 && i < n; i++) {
 			const struct frun_probe *p = &frun_probes(f)[i];
 			uint8_t bytes[FRAME_MAX_LEN] = {0};
-			assert_int_equal(p->stream, id[slot[i].plan]);
-			assert_int_equal(p->off, plan[slot[i].plan]->probe_off);
-			assert_int_equal(p->every, plan[slot[i].plan]->probe_every);
+			assert_int_equal(p->stream, id[slot[i].recipe]);
+			assert_int_equal(p->off, recipe[slot[i].recipe]->probe_off);
+			assert_int_equal(p->every, recipe[slot[i].recipe]->probe_every);
 			assert_int_equal(frun_probe_sums(f, i + n * any(5), bytes),
-					 slot[i].plan == 3);
+					 slot[i].recipe == 3);
 		}
 		frun_free(f);
 	}
 	for (unsigned i = 0; i < 4; i++)
-		plan_free(plan[i]);
+		recipe_free(recipe[i]);
 }
 
 int main(void)

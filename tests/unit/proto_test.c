@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the protocol tables: all rows are complete and fit together, and fields of any bits are
+ * written and read back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +35,8 @@ static void every_protocol_is_found_by_its_name(void **state)
 		assert_ptr_equal(proto_find((*p)->name), *p);
 }
 
-/* Bits that both could hold at once: their conditions do not exclude each other. */
+/* Returns true when the conditions of two fields exclude each other, so that both may have the same
+ * bits. */
 static bool exclude(const struct field *f, const struct field *g)
 {
 	if (f->when.field == NULL || g->when.field == NULL ||
@@ -45,10 +48,10 @@ static bool exclude(const struct field *f, const struct field *g)
 	return true;
 }
 
-static bool has_bytes(const struct proto *p, const struct part *part)
+static bool has_bytes(const struct proto *p, const struct section *section)
 {
 	EACH_FIELD(f, p)
-		if (f->part == part && f->kind == FIELD_BYTES)
+		if (f->section == section && f->kind == FIELD_BYTES)
 			return true;
 	return false;
 }
@@ -58,18 +61,19 @@ static void fields_lie_inside_and_do_not_overlap(void **state)
 	(void)state;
 	EACH_PROTO(p)
 		EACH_FIELD(f, *p) {
-			unsigned len = f->part != NULL ? f->part->len : (*p)->len;
-			if (f->part != NULL && has_bytes(*p, f->part) && f->bit >= len * 8) {
-				assert_int_equal((f->bit + f->bits) % 8, 0); /* a view of bytes */
+			unsigned len = f->section != NULL ? f->section->len : (*p)->len;
+			if (f->section != NULL && has_bytes(*p, f->section) && f->bit >= len * 8) {
+				/* the field is a view of bytes */
+				assert_int_equal((f->bit + f->bits) % 8, 0);
 				continue;
 			}
 			if (f->bit + f->bits > len * 8)
 				fail_msg("%s.%s ends behind its %s", (*p)->name, f->name,
-					 f->part != NULL ? "part" : "header");
-			if (f->part != NULL && f->bits != 0)
-				assert_in_range(f->bit, f->part->head_len * 8, len * 8);
+					 f->section != NULL ? "part" : "header");
+			if (f->section != NULL && f->bits != 0)
+				assert_in_range(f->bit, f->section->head_len * 8, len * 8);
 			for (const struct field *g = (*p)->fields; g < f; g++) {
-				if (g->part == f->part && g->bit < f->bit + f->bits &&
+				if (g->section == f->section && g->bit < f->bit + f->bits &&
 				    f->bit < g->bit + g->bits && !exclude(f, g))
 					fail_msg("%s.%s and %s overlap", (*p)->name, f->name,
 						 g->name);
@@ -77,15 +81,15 @@ static void fields_lie_inside_and_do_not_overlap(void **state)
 		}
 }
 
-/* Bits of the fixed bytes without a name could never be set. Where fields depend on a type, some
- * message of it may leave some free. */
+/* Bits of the fixed bytes without a name could never be set. If fields depend on a type, some
+ * message of it may leave some bits free. */
 static void fields_without_condition_leave_no_holes(void **state)
 {
 	(void)state;
 	EACH_PROTO(p) {
 		bool named[64 * 8] = {0}, some = false;
 		EACH_FIELD(f, *p) {
-			for (unsigned b = 0; f->part == NULL && b < f->bits; b++)
+			for (unsigned b = 0; f->section == NULL && b < f->bits; b++)
 				named[f->bit + b] = true;
 			some |= f->when.field != NULL;
 		}
@@ -113,29 +117,29 @@ static void parts_are_sound(void **state)
 {
 	(void)state;
 	EACH_PROTO(p) {
-		unsigned nparts = 0, raw = 0;
+		unsigned nsections = 0, raw = 0;
 
 		check_cond(*p, &(*p)->closed_when);
-		for (const struct part *part = (*p)->parts; part != NULL && part->name != NULL;
-		     part++, nparts++) {
+		for (const struct section *section = (*p)->sections;
+		     section != NULL && section->name != NULL; section++, nsections++) {
 			unsigned nbytes = 0;
-			check_cond(*p, &part->when);
-			for (unsigned k = 0; k < ARRAY_SIZE(part->seen); k++)
-				check_cond(*p, &part->seen[k]);
+			check_cond(*p, &section->when);
+			for (unsigned k = 0; k < ARRAY_SIZE(section->seen); k++)
+				check_cond(*p, &section->seen[k]);
 			EACH_FIELD(f, *p)
-				nbytes += f->part == part && f->kind == FIELD_BYTES;
+				nbytes += f->section == section && f->kind == FIELD_BYTES;
 			assert_in_range(nbytes, 0, 1);
-			assert_in_range(part->head_len, 0, sizeof(part->head));
-			assert_true(part->head_len <= part->len);
-			if (part->option) {
-				assert_true(part->optional && (*p)->options != OPTIONS_NONE &&
-					    part->head_len >= 2);
+			assert_in_range(section->head_len, 0, sizeof(section->head));
+			assert_true(section->head_len <= section->len);
+			if (section->option) {
+				assert_true(section->optional && (*p)->options != OPTIONS_NONE &&
+					    section->head_len >= 2);
 				assert_int_equal(nbytes, 0);
 			} else if (nbytes != 0 && (*p)->options != OPTIONS_NONE) {
 				raw++;
 			}
 		}
-		assert_in_range(nparts, 0, PROTO_MAX_PARTS);
+		assert_in_range(nsections, 0, PROTO_MAX_SECTIONS);
 		assert_int_equal(raw, (*p)->options != OPTIONS_NONE);
 	}
 }
@@ -149,14 +153,14 @@ static void conditions_and_names_in_fields_are_known(void **state)
 			n++;
 			check_cond(*p, &f->when);
 			if (f->kind == FIELD_BYTES) {
-				assert_non_null(f->part);
+				assert_non_null(f->section);
 				assert_int_equal(f->bits, 0);
 				assert_true(f->max <= HEXBYTES_MAX);
 			} else {
 				assert_int_equal(f->bits == 0, f->role == ROLE_HERE);
-				assert_true(f->part == NULL ||
-					    (f->part >= (*p)->parts &&
-					     f->part < (*p)->parts + PROTO_MAX_PARTS));
+				assert_true(f->section == NULL ||
+					    (f->section >= (*p)->sections &&
+					     f->section < (*p)->sections + PROTO_MAX_SECTIONS));
 			}
 			if (f->role != ROLE_HAS && f->role != ROLE_COUNT) {
 				assert_null(f->of);
@@ -166,8 +170,9 @@ static void conditions_and_names_in_fields_are_known(void **state)
 			EACH_FIELD(g, *p)
 				known |= proto_of_has(f, g->name) &&
 					 (f->role == ROLE_HAS || g->kind == FIELD_BYTES);
-			for (const struct part *part = (*p)->parts; part->name != NULL; part++)
-				known |= f->role == ROLE_HAS && proto_of_has(f, part->name);
+			for (const struct section *section = (*p)->sections; section->name != NULL;
+			     section++)
+				known |= f->role == ROLE_HAS && proto_of_has(f, section->name);
 			assert_true(known);
 		}
 		assert_in_range(n, 0, PROTO_MAX_FIELDS);
@@ -254,14 +259,15 @@ static void images_hold_the_defaults(void **state)
 	EACH_PROTO(p)
 		EACH_FIELD(f, *p) {
 			if (f->bits == 0 || f->when.field != NULL ||
-			    (f->part != NULL && f->bit >= f->part->len * 8))
+			    (f->section != NULL && f->bit >= f->section->len * 8))
 				continue;
 			memset(img, 0xff, sizeof(img));
-			proto_image(*p, f->part, img);
+			proto_image(*p, f->section, img);
 			proto_default(*p, f, v);
 			proto_get(f, img, back);
 			assert_memory_equal(v, back, sizeof(v));
-			assert_int_equal(img[f->part != NULL ? f->part->len : (*p)->len], 0xff);
+			assert_int_equal(img[f->section != NULL ? f->section->len : (*p)->len],
+					 0xff);
 		}
 }
 
@@ -289,8 +295,8 @@ static void bindings_name_protocols_and_fit_their_field(void **state)
 	}
 }
 
-/* Two headers with the same number above one header are told apart by their first byte; one may be
- * what is left. */
+/* Two headers with the same number above one header are told apart by their first byte. One of them
+ * may stand for all other bytes. */
 static void bindings_are_unambiguous(void **state)
 {
 	(void)state;
@@ -346,7 +352,7 @@ static void binding_values_are_the_assigned_numbers(void **state)
 	assert_null(proto_bind(proto_find("payload"), proto_find("payload")));
 }
 
-/* One bit at a time, the slow and obvious way. */
+/* Writes a field one bit at a time, in the slow and obvious way. */
 static void slow_put(const struct field *f, uint8_t *hdr, const uint8_t *v)
 {
 	for (unsigned i = 0; i < f->bits; i++) {

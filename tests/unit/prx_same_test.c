@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receivers of all instruction sets find the same, cell by cell, in bursts of many flows, and what
- * one does that gets each frame by itself: in order and not, with holes, copies, damage, flows that
- * begin, also by a damaged frame, flows twice among eight frames, numbers on both sides of a
- * block's end and of 2^32, numbers that cannot be. */
+/* Tests that receivers of all instruction sets find the same, cell by cell, and what a receiver
+ * finds that gets each frame by itself. Bursts have many flows: in order and not, with holes,
+ * copies and damage, flows that begin, also with a damaged frame, flows twice among eight frames,
+ * numbers on both sides of a block's end and of 2^32, and impossible numbers. */
 #include "prx_frames.h"
 #include "prx_own.h"
 #include "seed.h"
@@ -27,7 +27,7 @@ struct sender {
 	uint64_t no[STREAMS][TXQ], n;
 };
 
-/* How much is not as it should be, in frames of 10000. */
+/* How many frames of 10000 are not as they should be. */
 struct trouble {
 	unsigned skipped, again, damaged, elsewhere, wild;
 };
@@ -42,7 +42,8 @@ static struct rte_mbuf *frame(uint32_t seq, unsigned port, unsigned queue, unsig
 	return m;
 }
 
-/* The end of its probe, any byte of the frame, or what the probe does not show. */
+/* Damages a frame: the end of its probe, any byte of it, or something that only the device has
+ * seen. */
 static void damage(struct rte_mbuf *m)
 {
 	unsigned how = any(3);
@@ -54,7 +55,8 @@ static void damage(struct rte_mbuf *m)
 			(uint8_t)(1 << any(8));
 }
 
-/* When it was sent: all at once, or each at its own time, some at the time at which they come. */
+/* Returns when a frame was sent: all at the same time, or each at its own time, some at the time at
+ * which they come. */
 static uint64_t sent_at(uint64_t now, bool one_time)
 {
 	if (one_time)
@@ -70,11 +72,11 @@ static struct rte_mbuf *next_frame(struct sender *s, const struct trouble *t, ui
 	s->n++;
 	if (odd < t->elsewhere)
 		return frame((uint32_t)any(1000), 1, 0, any(3), sent, 0);
-	if ((odd -= t->elsewhere) < t->again) { /* out of turn, or once more */
+	if ((odd -= t->elsewhere) < t->again) { /* the frame is out of turn, or comes once more */
 		stream = any(STREAMS);
 		return frame((uint32_t)(s->no[stream][queue] - any(3)), 0, queue, stream, sent, 0);
 	}
-	/* a number that cannot be, unless it is the flow's first one */
+	/* This number is impossible, unless it is the flow's first one. */
 	if ((odd -= t->again) < t->wild)
 		return frame((uint32_t)s->no[stream][queue] + (1u << 31), 0, queue, stream, sent,
 			     0);
@@ -93,7 +95,7 @@ static void assert_flows(const struct prx *x, const struct prx *y)
 		for (unsigned q = 0; q < TXQ; q++) {
 			struct prx_flow a = *prx_flow(x, 0, s, q), b = *prx_flow(y, 0, s, q);
 			double is = prx_jitter(&a), due = prx_jitter(&b);
-			/* sums of a batch are rounded in another order */
+			/* The sums of a batch are rounded in another order. */
 			assert_true(is >= due * (1 - 1e-9) && is <= due * (1 + 1e-9));
 			a.jitter = b.jitter = 0;
 			assert_memory_equal(&a, &b, sizeof(a));
@@ -115,7 +117,8 @@ static void assert_same(const struct prx *x, const struct prx *y)
 	}
 }
 
-/* Frame by frame there are other gaps, and sums of ns are rounded for each. */
+/* Compares with a receiver that gets frames one by one. It sees other gaps, and rounds sums of ns
+ * for each frame. */
 static void assert_same_probes(const struct prx *x, const struct prx *singly)
 {
 	const struct prx_port *p = prx_port(x), *q = prx_port(singly);
@@ -136,8 +139,8 @@ static void assert_same_probes(const struct prx *x, const struct prx *singly)
 	}
 }
 
-/* The first numbers of all flows. Some end soon, mod 2^32; those of a queue begin with a damaged
- * frame: eight that have a number and no least transit come together then. */
+/* Sets the first numbers of all flows. Some pass 2^32 soon. The flows of one queue begin with a
+ * damaged frame, so that eight flows which have a number and no least transit come together. */
 static void begin(struct prx *const *x, unsigned nx, struct sender *s, uint64_t now)
 {
 	for (unsigned f = 0; f < STREAMS * TXQ; f++) {
@@ -156,7 +159,8 @@ static void begin(struct prx *const *x, unsigned nx, struct sender *s, uint64_t 
 	}
 }
 
-/* Has a flow gone on at 0 after its highest number? The first one counts as 2^32 and itself. */
+/* Says whether a flow has gone on at 0 after its highest number. The first number counts as 2^32
+ * and itself. */
 static bool numbers_ended(const struct prx *x)
 {
 	for (unsigned i = 0; i < STREAMS * TXQ; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lua with a program in small: values there and back, calls, errors, coroutines, limits, the
+/* Tests Lua with a small program: values there and back, calls, errors, coroutines, limits, the
  * sandbox. */
 #include "script_world.h"
 
@@ -16,7 +16,7 @@ static void values(void **state)
 	       "true\t9.007199254741e+15\n");
 	assert_true(world.port[1].promisc);
 	assert_true(world.port[1].count == 1ull << 53);
-	/* what a double does not hold is text, and goes back unchanged */
+	/* What a double cannot hold is text, and goes back unchanged. */
 	prints("local p = wr.port[1] p.count = '18446744073709551615' p.count = p.count print(p.count)",
 	       "18446744073709551615\n");
 	prints("wr.port[1].count = nil print(wr.port[1].count)", "0\n");
@@ -34,18 +34,18 @@ static void values(void **state)
 static void settings_of_the_table(void **state)
 {
 	(void)state;
-	/* every row that can be read is what it was after it was written with it */
+	/* Every row that can be read stays what it was when it is written with what was read. */
 	for (unsigned i = 0; i < N_ROWS; i++) {
 		struct sbuf text = {0}, want = {0};
 		const struct setting *s = &rows[i];
 		if (s->flags & SET_LATER)
 			continue;
-		const char *place = s->scope == SCOPE_GLOBAL ? "wr.set"
-				    : s->scope == SCOPE_PORT ? "wr.port[1]"
-							     : "wr.port[1].stream[2]";
+		const char *place = s->scope == &scope_global ? "wr.set"
+				    : s->scope == &scope_port ? "wr.port[1]"
+							      : "wr.port[1].stream[2]";
 		cmd_setting_text(lang, s, 1, 2, &want);
 		sbuf_addf(&text, "%s[\"%s\"] = %s[\"%s\"]", place, s->name, place, s->name);
-		if (s->scope != SCOPE_GLOBAL || world.per_page != 0)
+		if (s->scope != &scope_global || world.per_page != 0)
 			prints(text.s, "");
 		sbuf_reset(&text);
 		cmd_setting_text(lang, s, 1, 2, &text);
@@ -167,7 +167,7 @@ static void waiting(void **state)
 	fails("wr.sleep('9223372036s')", "too long to wait");
 	fails("wr.sleep('18446744073709551615ns')", "too large");
 	fails("wr.every('1000000001s', print)", "too long to wait");
-	/* the script's line, not one of ours */
+	/* The error names the script's line, not one of ours. */
 	fails("local ok\nwr.sleep()", "t.lua:2: a time is text");
 	fails("\nwr.every('1s')", "t.lua:2: every() calls a function");
 	fails("\nwr.on('nothing', print)",
@@ -176,11 +176,11 @@ static void waiting(void **state)
 	fails("\nio.write({})", "t.lua:2: bad argument #1");
 	fails("\nfor k in wr.each() do end", "t.lua:2: each() goes over a table");
 	fails("\nlocal x = wr.csv.line()", "t.lua:2: a line of CSV");
-	/* what was stopped is not called, though its time has come too */
+	/* What was stopped is not called, though its time has come too. */
 	prints("local n, all = 0, {} for i = 1, 9 do all[i] = wr.every('1ms', function() n = n + 1 for _, h in ipairs(all) do h:stop() end end) end "
 	       "local till = wr.now() + 3e6 while wr.now() < till do end while n == 0 do wr.sleep('1ms') end print(n)",
 	       "1\n");
-	/* a verb gives its document and the exit code, and no remarks */
+	/* A verb gives its document and the exit code, and no remarks. */
 	prints("print(select('#', wr.wait(0)))", "2\n");
 	prints("wr.sleep(0) wr.sleep('1us') coroutine.yield() print('on')", "on\n");
 }
@@ -212,7 +212,8 @@ static void events(void **state)
 	while (script_poll(sc, &e) == VERB_PENDING)
 		;
 	assert_string_equal(sbuf_str(&out), "link\t1\tup\t5\nthen\n");
-	/* the first stops the second, for what both are told of at once */
+	/* The first handler stops the second one, so this is not told any more what happened to
+	 * both at once. */
 	sbuf_reset(&out);
 	assert_int_equal(
 		script_start(
@@ -247,7 +248,7 @@ static void ends(void **state)
 	prints("local co = coroutine.wrap(function() os.exit(false) end) co() print('not here')",
 	       "");
 	assert_int_equal(script_exit_code(sc), 1);
-	/* cancelled: the command that it waits for too */
+	/* When the chunk is cancelled, so is the command for which it waits. */
 	cancels = 0;
 	assert_int_equal(script_start(sc, "wr.every('1s', print) wr.wait(0)", "@t.lua", NULL, 0,
 				      &out, &note, &e),
@@ -257,7 +258,7 @@ static void ends(void **state)
 	script_cancel(sc);
 	assert_int_equal(cancels, 1);
 	assert_false(script_running(sc));
-	/* a loop gives way, and can be ended */
+	/* A loop gives way, and can be ended. */
 	assert_int_equal(script_start(sc,
 				      "while true do pcall(function() while true do end end) end",
 				      "@t.lua", NULL, 0, &out, &note, &e),
@@ -266,7 +267,7 @@ static void ends(void **state)
 	assert_true(script_ready(sc));
 	script_cancel(sc);
 	prints("print(x)", "nil\n");
-	/* results, and an expression alone */
+	/* A chunk has results, and may be an expression alone. */
 	assert_int_equal(script_start(sc, "1 + 1, {ports = wr.stats().ports}, nil, print", "=lua",
 				      NULL, 0, &out, &note, &e),
 			 0);
@@ -314,7 +315,7 @@ static void documents(void **state)
 	assert_string_equal(sbuf_str(&note), "c");
 }
 
-/* What must not be reached or must end; each is a chunk that gives false or fails. */
+/* Chunks that try to reach what they must not, or that must be ended. Each gives false or fails. */
 static const char *const escapes[] = {
 	"return io ~= nil",
 	"return debug ~= nil",
@@ -385,16 +386,16 @@ static const char *const escapes[] = {
 	"return loadstring(('('):rep(1e6)) ~= nil",
 	"local j = wr.json local t = {} for i = 1, 1000 do t = {t} end return j.encode(t)",
 	"wr.on('link', print) wr.every('1ms', function() end)",
-	/* nothing of ours is lost where memory ends: the sanitizers look */
+	/* Nothing of ours is lost where memory ends, which sanitizers check. */
 	"wr.expect(false, setmetatable({}, {__tostring = function() error('x') end}))",
 	"local t = {} pcall(function() while true do t[#t + 1] = ('x'):rep(1000) .. #t end end) for i = 1, 1000 do pcall(wr.fmt.si, i / 7)"
 	" pcall(wr.stats) pcall(wr.stats, 'none') pcall(wr.start, {i, i + 1}) pcall(wr.cmd, i) pcall(wr.start, {a = i}) pcall(wr.sleep, {}) end",
-	/* what is left of a chunk that has ended is under its limits too */
+	/* The limits hold for what is left of a chunk that has ended too. */
 	"error(setmetatable({}, {__tostring = function() while true do end end}))",
 	"error(setmetatable({}, {__tostring = function() local s = 'x' while true do s = s .. s end end}))",
 	"return setmetatable({[true] = 1}, {__tostring = function() while true do end end})",
 	"return setmetatable({[true] = 1}, {__tostring = function() wr.wait(0) end})",
-	/* small tables that are large as text */
+	/* These small tables are large as text. */
 	"local t = {1} for i = 1, 100 do t = {t, t} end return t",
 	"local t = {1} for i = 1, 100 do t = {t, t} end return wr.json.encode(t)",
 	"local k, t = ('k'):rep(1e6), {} for i = 1, 1000 do t[i] = {[k] = 1} end return wr.json.encode(t)",
@@ -408,7 +409,7 @@ static const char *const escapes[] = {
 	"local s = ('x'):rep(5e6) wr.write(s, s, s, s, s, s, s, s)",
 	"local s = ('x'):rep(5e6) wr.help(s, s, s, s)",
 	"wr.cmd(('help '):rep(1e6))",
-	/* results for a coroutine whose stack is full */
+	/* Here results are for a coroutine whose stack is full. */
 	"local function f(n, g) if n > 0 then return (f(n - 1, g)) end return g() end local n, by = 1, 4096 "
 	"while by >= 1 do if pcall(f, n + by, function() return 1 end) then n = n + by else by = by / 2 end end "
 	"for i = n - 60, n do pcall(f, i, function() return wr.wait(0) end) end",
@@ -433,7 +434,7 @@ static void sandbox(void **state)
 		else if (v != NULL && !json_is_false(v) && !json_is_null(v))
 			fail_msg("escaped: %s", escapes[i]);
 		json_decref(r);
-		/* the state is good for the next chunk, where memory is left */
+		/* The state can run the next chunk, if memory is left. */
 		sbuf_reset(&out);
 	}
 	open_state(&opts);
@@ -445,8 +446,8 @@ static void sandbox(void **state)
 	       "5\tnil\tnil\n");
 	fails("while true do end", "0.1 s");
 	prints("print('again')", "again\n");
-	/* what cannot give way holds up everybody: it does not get the time that a chunk may
-	 * take */
+	/* A chunk that cannot give way holds up everybody. It does not get all the time that a
+	 * chunk may take. */
 	open_state(&(struct script_opts){
 		.sandbox = true, .max_bytes = 16 << 20, .max_ns = 3600000000000, .batch = true});
 	fails("string.gsub('x', 'x', function() while true do pcall(function() while true do end end) end end)",
@@ -472,9 +473,9 @@ static void strangers(void **state)
 	assert_non_null(strstr(e.text, "compiled"));
 	assert_int_equal(script_start(sc, "\033LJ\2\2", "=lua", NULL, 0, &out, &note, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "compiled"));
-	/* where nothing else can run it may not go on for as long as a chunk */
+	/* Where nothing else can run, it may not go on for as long as a chunk. */
 	fails("string.gsub('x', 'x', function() while true do end end)", "string.gsub");
-	/* what the program made for a call is not lost where the state has no memory for it */
+	/* What the program has made for a call is not lost if the state has no memory for it. */
 	struct mallinfo2 before = mallinfo2();
 	sbuf_addf(
 		&text,
@@ -485,7 +486,7 @@ static void strangers(void **state)
 		fill);
 	run_polls(text.s, 200000, &e);
 	sbuf_free(&text);
-	/* and the next chunk finds room */
+	/* The next chunk finds room. */
 	prints("local t = {} for i = 1, 1e5 do t[i] = {} end print(#t)", "100000\n");
 	open_state(&opts);
 	assert_true(mallinfo2().uordblks < before.uordblks + 500000);
@@ -537,7 +538,7 @@ static void documentation(void **state)
 	script_annotations(lang, &doc);
 	assert_non_null(strstr(doc.s, "---@field [\"udp.dst\"] "));
 	assert_non_null(strstr(doc.s, "function wr.stream_add(...) end"));
-	/* it is Lua */
+	/* The text is valid Lua. */
 	assert_int_equal(script_start(sc, doc.s, "@meta.lua", NULL, 0, &out, &note, &e), 0);
 	script_cancel(sc);
 	sbuf_reset(&doc);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind sink and the receive side of a turn: what is counted, and that every buffer goes home, also
- * the odd ones. */
+/* Tests kind sink and the receive side of a turn: what is counted, and that every buffer goes back
+ * to its pool, even unusual ones. */
 #include "count_run.h"
 #include "dp_fake.h"
 
@@ -8,7 +8,7 @@
 
 static struct rte_mbuf *line[MAX_RX]; /* what the device will deliver */
 static unsigned at, ready, polls;
-static bool takes_a_tick; /* of the counter, each burst, however slow that is */
+static bool takes_a_tick; /* whether each burst takes a tick of the counter, however slow that is */
 
 static uint16_t fake_rx(void *queue, struct rte_mbuf **m, uint16_t n)
 {
@@ -36,7 +36,7 @@ struct sink_world {
 	struct dp_worker w;
 	struct dp_plan plan;
 	struct dp_task task;
-	struct dp_rx_slot slot;
+	struct dp_duty duty;
 	struct dp_rxq rxq;
 };
 
@@ -57,9 +57,9 @@ static struct sink_world *sink_new(unsigned burst)
 	x->rxq.dev = FAKE_DEV;
 	x->task = (struct dp_task){.kind = &dp_kind_sink,
 				   .state = zeroed(sizeof(struct count_state))};
-	x->slot = (struct dp_rx_slot){.q = &x->rxq, .burst = (uint16_t)burst};
+	x->duty = (struct dp_duty){.q = &x->rxq, .burst = (uint16_t)burst};
 	x->plan =
-		(struct dp_plan){.seq = 1, .ntasks = 1, .nrx = 1, .task = &x->task, .rx = &x->slot};
+		(struct dp_plan){.seq = 1, .ntasks = 1, .nrx = 1, .task = &x->task, .rx = &x->duty};
 	assert_true(mbox_post(&x->w.mbox, &x->plan));
 	return x;
 }
@@ -77,7 +77,7 @@ static void receive_all(struct sink_world *x)
 
 	while (at < ready)
 		assert_true(dp_turn(&x->w));
-	assert_int_equal(x->w.cells.barren, barren); /* every turn moved something */
+	assert_int_equal(x->w.cells.barren, barren); /* every turn has moved something */
 	dp_turn(&x->w);
 	assert_int_equal(x->w.cells.barren, barren + 1);
 }
@@ -107,8 +107,8 @@ static void test_counts(void **state)
 	}
 }
 
-/* A frame that somebody else holds too, frames of segments, frames of another pool, clones: each
- * goes where it belongs, whatever the burst is made of. */
+/* Bursts have frames that somebody else holds too, frames of several segments, frames of another
+ * pool, and clones. Each goes where it belongs, whatever the burst is made of. */
 static void test_odd_buffers(void **state)
 {
 	(void)state;
@@ -155,7 +155,7 @@ static void test_odd_buffers(void **state)
 			}
 			assert_true(rte_mempool_full(a));
 			assert_true(rte_mempool_full(b));
-			/* buffers come out of the pool as a driver may expect them */
+			/* Buffers come out of the pool as a driver may expect them. */
 			for (unsigned i = 0; i < 127; i++) {
 				line[i] = rte_mbuf_raw_alloc(a);
 				assert_non_null(line[i]);
@@ -189,8 +189,8 @@ static const uint32_t said_of[4] = {DP_DST_KNOWN, DP_DST_KNOWN | DP_DST_GROUP,
 				    DP_DST_KNOWN | DP_DST_GROUP | DP_DST_BROADCAST,
 				    DP_DST_KNOWN | DP_DST_GROUP};
 
-/* Bursts of one size or of many, to one address or to many, which the sender says or not; frames
- * that begin elsewhere in their buffers. */
+/* Bursts have one size or many, and go to one address or to many, which the sender has noted or
+ * not. Frames may begin elsewhere in their buffers. */
 static void test_classes(void **state)
 {
 	static const unsigned bursts[] = {1, 7, 32, 512};
@@ -231,8 +231,8 @@ static void test_classes(void **state)
 	}
 }
 
-/* Frames that say to whom they are need not be read; one that was written to since says nothing any
- * more. */
+/* Frames in whose buffer the destination is noted need not be read. If somebody has written into a
+ * frame since, the note is gone. */
 static void test_said_destinations(void **state)
 {
 	struct rte_mempool *mp = pool_of(1100);
@@ -242,7 +242,8 @@ static void test_said_destinations(void **state)
 	for (ready = 0; ready < 32; ready++) {
 		line[ready] = frame_of(mp, 60);
 		memcpy(rte_pktmbuf_mtod(line[ready], void *), dst_of[2], 6);
-		line[ready]->packet_type = said_of[0]; /* not so: who looks would see it */
+		/* this note is wrong, which a look at the frame would show */
+		line[ready]->packet_type = said_of[0];
 	}
 	receive_all(x);
 	assert_int_equal(x->rxq.cnt.broadcast, 0);
@@ -259,8 +260,8 @@ static void test_said_destinations(void **state)
 	sink_free(x);
 }
 
-/* Bursts after an idle turn are all timed, later ones from time to time, and each stands for as
- * many. */
+/* Bursts after an idle turn are all timed. Later ones are timed now and then, and each stands for
+ * several. */
 static void test_times(void **state)
 {
 	struct rte_mempool *mp = pool_of(4000);
@@ -269,7 +270,7 @@ static void test_times(void **state)
 	(void)state;
 	takes_a_tick = true;
 	for (unsigned n = 1; n <= 20; n++) {
-		dp_turn(&x->w); /* nothing there */
+		dp_turn(&x->w); /* there is nothing */
 		at = 0;
 		ready = 1;
 		line[0] = frame_of(mp, 60);
@@ -317,16 +318,16 @@ static void flush(void *state)
 	put_off = false;
 }
 
-/* Taps see every frame before the owner gives it back; what they put off is done once no frame is
- * there, and before their plan goes. */
+/* Taps see every frame before the owner gives it back. What they have put off is done once no frame
+ * is there, and before their plan goes. */
 static void test_taps(void **state)
 {
 	struct rte_mempool *mp = pool_of(1100);
 	struct sink_world *x = sink_new(64);
 
 	(void)state;
-	x->slot.ntaps = 2;
-	x->slot.tap[0] = x->slot.tap[1] = (struct dp_tap){tap, &tapped, flush};
+	x->duty.ntaps = 2;
+	x->duty.tap[0] = x->duty.tap[1] = (struct dp_tap){tap, &tapped, flush};
 	for (ready = 0; ready < 500; ready++)
 		line[ready] = frame_of(mp, 60 + any(1000));
 	receive_all(x);
@@ -345,7 +346,7 @@ static void test_taps(void **state)
 	sink_free(x);
 }
 
-/* Where others claim frames, a tap counts them: the same numbers as where their owner does. */
+/* If others claim frames, a tap counts them, with the same numbers as their owner. */
 static void test_seen(void **state)
 {
 	struct rte_mempool *mp = pool_of(1100);
@@ -353,8 +354,8 @@ static void test_seen(void **state)
 	struct rte_mbuf *copy[1000];
 
 	(void)state;
-	b->slot.ntaps = 1;
-	b->slot.tap[0] = (struct dp_tap){.rx = count_see, .state = &b->rxq};
+	b->duty.ntaps = 1;
+	b->duty.tap[0] = (struct dp_tap){.rx = count_see, .state = &b->rxq};
 	b->task.kind = &dp_kind_rest;
 	for (unsigned round = 0; round < 20; round++) {
 		at = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trials on real workers of a wire (ports 0, 1) and of null (2). */
+/* Tests trials on real workers of a wire (ports 0 and 1) and of null (port 2). */
 #include "ctl_live.h"
 #include "probe_int.h"
 #include "trial.h"
@@ -44,7 +44,7 @@ static void test_wire(void **state)
 
 	(void)state;
 	fresh(0, 1)->rate = (struct rate){RATE_PPS, 5};
-	ctl_port_cfg(c, 0)->count = 7; /* the port's own are not the trial's */
+	ctl_port_cfg(c, 0)->count = 7; /* the trial does not use the port's own settings */
 	fresh(1, 1);
 	portset_add(&s.tx, 1);
 	struct trial *t = begun(&s);
@@ -72,7 +72,7 @@ static void test_wire(void **state)
 	assert_int_equal(json_array_size(json_object_get(o, "directions")), 2);
 	assert_int_equal(json_integer_value(json_object_get(fates, "sent")),
 			 (json_int_t)r->sum.sent);
-	/* the default frame of 64 bytes has room for a probe */
+	/* The default frame of 64 bytes has room for a probe. */
 	assert_true(json_is_integer(json_object_get(fates, "duplicated")));
 	assert_string_equal(json_string_value(json_object_get(o, "told_by")), "probes");
 	assert_string_equal(json_string_value(json_object_get(o, "verdict")),
@@ -101,7 +101,8 @@ static void test_null(void **state)
 	trial_free(t);
 }
 
-/* Named receivers are one direction; learning frames come from them and are not counted. */
+/* Receivers that are named make one direction. Learning frames come from them and are not
+ * counted. */
 static void test_learning(void **state)
 {
 	struct trial_spec s = spec_of(0, 1000, 50000000);
@@ -158,12 +159,12 @@ static void test_refused(void **state)
 	s.cfg.drain_min_ns = 3000000000;
 	not_begun(&s, "drain-min", "drain-max");
 	s.cfg.drain_min_ns = 0;
-	/* one after the other */
+	/* Only one trial runs at a time. */
 	struct trial *t = begun(&s), *second = NULL;
 	assert_true(trial_start(c, &other, &second, NULL) < 0);
 	ended(t);
 	trial_free(t);
-	/* somebody else's traffic would be counted */
+	/* Traffic of others would be counted. */
 	fresh(1, 1)->rate = (struct rate){RATE_PPS, 100};
 	start(1, 0);
 	assert_true(trial_start(c, &s, &second, NULL) < 0);
@@ -173,7 +174,8 @@ static void test_refused(void **state)
 	fresh(1, 1);
 }
 
-/* Cancelled in the middle: nothing goes on, and the next one is as good as the first. */
+/* A trial is cancelled in the middle. Then nothing goes on, and the next trial is as good as the
+ * first. */
 static void test_cancel(void **state)
 {
 	struct trial_spec s = spec_of(0, 1000, 3600000000000ull);
@@ -202,7 +204,8 @@ static void test_cancel(void **state)
 	trial_free(t);
 }
 
-/* What was disturbed before a trial is not its; what is meanwhile, is. */
+/* What was disturbed before a trial does not count for it, and what is disturbed during the trial
+ * does. */
 static void test_own_time(void **state)
 {
 	struct trial_spec s = spec_of(0, 10000, 50000000);
@@ -212,10 +215,10 @@ static void test_own_time(void **state)
 		fresh(0, 1);
 		fresh(1, 1);
 		fixed_size(0, 0, 128);
-		probe_inexact(probes_of(c), "of before");
+		probe_inexact(probes_of(c), 0, "of before");
 		struct trial *t = begun(&s);
 		if (during)
-			probe_inexact(probes_of(c), "of now");
+			probe_inexact(probes_of(c), 0, "of now");
 		ended(t);
 		const struct trial_result *r = trial_result(t);
 		assert_true(r->sum.told);
@@ -228,9 +231,30 @@ static void test_own_time(void **state)
 	fresh(0, 1);
 }
 
-#define HELD 512 /* whole batches */
+/* The reason is that of the sender which was disturbed since, not of another that was before. */
+static void test_whose_reason(void **state)
+{
+	struct portset both = only(0);
+	struct witness_counts counts;
 
-/* Port 1's receiver gets nothing before it is told to, and is held up behind the last frame. */
+	(void)state;
+	portset_add(&both, 1);
+	fresh(0, 1);
+	fresh(1, 1);
+	probe_inexact(probes_of(c), 0, "of before");
+	void *base = probe_witness.base(c, &both, &both);
+	probe_inexact(probes_of(c), 1, "of now");
+	probe_witness.read(c, &both, &both, base, &counts);
+	assert_string_equal(counts.inexact, "of now");
+	free(base);
+	fresh(0, 1);
+	fresh(1, 1);
+}
+
+#define HELD 512 /* these are whole batches */
+
+/* Makes port 1's receiver get nothing before it is told to, and holds it up after the last
+ * frame. */
 static struct {
 	eth_rx_burst_t rx;
 	bool open, was;
@@ -282,7 +306,7 @@ static void test_held_up(void **state)
 	fresh(0, 1);
 }
 
-/* As if the port had heard the same frames as port 1, which has one Rx queue. */
+/* Acts as if the port had heard the same frames as port 1, which has one Rx queue. */
 static void hears_too(unsigned port)
 {
 	const struct probe_arm *a = probes_of(c)->now;
@@ -315,8 +339,8 @@ static struct probe_counts heard_on(unsigned ports)
 	return n;
 }
 
-/* Copies that come in on two of the receivers are copies, and are not told apart only where a third
- * port heard some, too. */
+/* Copies that come in on two of the receivers count as copies. They cannot be told apart only if a
+ * third port has heard some too. */
 static void test_copies_on_two_receivers(void **state)
 {
 	struct portset all = only(0);
@@ -330,7 +354,7 @@ static void test_copies_on_two_receivers(void **state)
 	stream(0, 0)->frame.probe = 1;
 	portset_add(&all, 1);
 	portset_add(&all, 2);
-	/* what was before is the same on all of them, and cleared */
+	/* What was counted before is the same on all of them, and is cleared. */
 	for (unsigned round = 0; round < 2; round++) {
 		if (round > 0) {
 			hears_too(2);
@@ -363,10 +387,15 @@ static void test_copies_on_two_receivers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wire),     cmocka_unit_test(test_null),
-		cmocka_unit_test(test_learning), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_cancel),   cmocka_unit_test(test_own_time),
-		cmocka_unit_test(test_held_up),  cmocka_unit_test(test_copies_on_two_receivers),
+		cmocka_unit_test(test_wire),
+		cmocka_unit_test(test_null),
+		cmocka_unit_test(test_learning),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_own_time),
+		cmocka_unit_test(test_whose_reason),
+		cmocka_unit_test(test_held_up),
+		cmocka_unit_test(test_copies_on_two_receivers),
 	};
 
 	if (!live_open("trial_run_test"))

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the types of values: numbers, rates, times, sizes, words, values of header fields, and
+ * lists of ports and streams. */
 #include <locale.h>
 
 #include "value_is.h"
@@ -370,18 +372,21 @@ static void test_hex(void **state)
 	not(&v_hexbytes, most, -ERANGE, 2 * HEXBYTES_MAX, "more than 2046");
 }
 
+static const char *const kinds[] = {"door", "lane2", NULL};
+
 static void target_is(const char *text, const char *canon)
 {
 	struct target t, u;
 	struct err e;
 	struct sbuf out = {0};
 
-	if (target_parse(text, &t, &e) != 0)
+	if (target_parse(text, kinds, &t, &e) != 0)
 		fail_msg("%s: %s", text, e.text);
 	target_print(&t, &out);
 	assert_string_equal(sbuf_str(&out), canon);
-	assert_int_equal(target_parse(out.s, &u, &e), 0);
+	assert_int_equal(target_parse(out.s, kinds, &u, &e), 0);
 	assert_int_equal(t.n, u.n);
+	assert_ptr_equal(t.kind, u.kind);
 	assert_memory_equal(t.item, u.item, t.n * sizeof(t.item[0]));
 	sbuf_free(&out);
 }
@@ -391,7 +396,7 @@ static void target_not(const char *text, int rc, int col, const char *part)
 	struct target t;
 	struct err e = {0};
 
-	int got = target_parse(text, &t, &e);
+	int got = target_parse(text, kinds, &t, &e);
 	if (got != rc || e.col != col || strstr(e.text, part) == NULL)
 		fail_msg("\"%s\": %d at %d: %s", text, got, e.col, e.text);
 }
@@ -405,6 +410,17 @@ static void test_targets(void **state)
 	target_is("all", "all");
 	target_is("0,2-3,1/0-7,all/all,5/3", "0,2-3,1/0-7,all/all,5/3");
 	target_is("2-2", "2");
+	target_is("0/door.3,all/door.0-7,1-2/door.all", "0/door.3,all/door.0-7,1-2/door.all");
+	target_is("5/lane2.0", "5/lane2.0");
+	target_not("0/door", -EINVAL, 6, "a dot and a number");
+	target_not("0/door.", -EINVAL, 7, "wanted here");
+	target_not("0/door.all.1", -EINVAL, 10, "comma");
+	target_not("0/lane.1", -EINVAL, 2, "there is /door.N, /lane2.N");
+	target_not("0/all.1", -EINVAL, 5, "comma");
+	target_not("0/door.1,1/lane2.1", -EINVAL, 9, "one sort");
+	target_not("0/door.1,1", -EINVAL, 9, "one sort");
+	target_not("1/1,0/door.1", -EINVAL, 4, "one sort");
+	target_not("door.1", -EINVAL, 0, "wanted here");
 	target_not("", -EINVAL, 0, "port list");
 	target_not("0,", -EINVAL, 2, "wanted here");
 	target_not("0,,1", -EINVAL, 2, "wanted here");
@@ -464,8 +480,8 @@ static void test_round_trip_values(void **state)
 	}
 }
 
-/* Random texts out of the pieces that values are made of: what parses, prints and parses to the
- * same. */
+/* Random texts are made of pieces of values. What parses must print, and parse to the same
+ * again. */
 static void test_round_trip_texts(void **state)
 {
 	static const char *const piece[] = {"1",   "0",   "9",   ".",      "5",   "%",  "k", "M",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Timers of a worker against a list that says of each when it is due, with a clock made by hand; a
- * worker that sleeps until one; and how control puts the wheel into plans. */
+/* Compares the timers of a worker with a list that says of each when it is due, by a clock of the
+ * test's own. Tests a worker that sleeps until a timer is due, and how control puts the wheel into
+ * plans. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +10,8 @@
 #include <stdlib.h>
 
 #include "ctl_int.h"
+#include "port_int.h"
 #include "eal_skip.h"
-#include "plan_write.h"
 #include "seed.h"
 #include "wheel.h"
 
@@ -24,7 +25,7 @@ static uint64_t any(void)
 	return rng;
 }
 
-/* Below 2^bits, all lengths alike. */
+/* Returns a random span below 2^bits; all lengths in bits are equally likely. */
 static uint64_t any_span(unsigned bits)
 {
 	return any() >> (64 - 1 - any() % bits);
@@ -32,8 +33,8 @@ static uint64_t any_span(unsigned bits)
 
 struct watched {
 	struct dp_timer tm;
-	uint64_t due;        /* as the list says; only where it runs */
-	bool runs, expected; /* expected: in this turn */
+	uint64_t due;        /* when it is due by the list, if it runs */
+	bool runs, expected; /* expected: the timer must fire in this turn */
 };
 
 struct world {
@@ -44,10 +45,10 @@ struct world {
 	uint64_t now;
 	unsigned fired, polls;
 	bool meddles;  /* timers that fire start and stop others and themselves */
-	unsigned bits; /* of how far they do so */
+	unsigned bits; /* how far ahead they do so, as a power of two */
 };
 
-static struct world world; /* one at a time, so that fn finds it */
+static struct world world; /* there is one at a time, so that fn finds it */
 
 static void start(struct world *o, struct watched *x, uint64_t due)
 {
@@ -128,7 +129,7 @@ static uint64_t first_due(const struct world *o)
 	return first;
 }
 
-/* As a worker's turn does it. Exactly those that are due fire. */
+/* Does what a worker's turn does. Exactly those timers that are due fire. */
 static void turn(struct world *o, uint64_t now)
 {
 	unsigned before = o->fired;
@@ -169,7 +170,7 @@ static void test_random(void **state)
 				case 1:
 					turn(o, o->now + any_span(bits[b]) / 4);
 					break;
-				case 2: /* to the moment that the wheel asks for */
+				case 2: /* time moves to the moment for which the wheel asks */
 					if (o->wheel.state->next != DP_NEVER)
 						turn(o, RTE_MAX(o->now, o->wheel.state->next));
 					break;
@@ -184,14 +185,14 @@ static void test_random(void **state)
 			turn(o,
 			     RTE_MAX(o->now,
 				     o->wheel.state->next == DP_NEVER ? 0 : o->wheel.state->next));
-			/* nobody is woken for nothing any more */
+			/* Nobody is woken for nothing any more. */
 			assert_int_equal(o->wheel.state->next, DP_NEVER);
 			world_free(o);
 		}
 }
 
-/* One alone, and one in company, at each distance and where levels wrap: it fires at its time, and
- * few turns are asked for before. */
+/* A timer runs alone or with another one, at each distance and where levels wrap. It fires at its
+ * time, and few turns are asked for before. */
 static void test_far(void **state)
 {
 	(void)state;
@@ -203,7 +204,7 @@ static void test_far(void **state)
 				start(o, &o->x[0], due);
 				if (company > 0)
 					start(o, &o->x[1], due + 1);
-				/* so that the wheel thinks about it anew */
+				/* This makes the wheel compute its next moment anew. */
 				start(o, &o->x[2], o->now);
 				turn(o, o->now);
 				while (o->x[0].runs)
@@ -261,7 +262,7 @@ static void test_again(void **state)
 	world_free(o);
 }
 
-/* What is due when it is started waits for the next turn, and for no more. */
+/* A timer that is due when it is started waits for the next turn, and not longer. */
 static void test_past(void **state)
 {
 	static const uint64_t ago[] = {0, 1, 4096, 1ull << 20, 1ull << 40};
@@ -293,7 +294,7 @@ static void test_started_early(void **state)
 	(void)state;
 	start(o, &o->x[0], 1ull << 30);
 	start(o, &o->x[1], (1ull << 30) + 5);
-	/* as the worker does it for each state that is new to it */
+	/* The worker does this for each state that is new to it. */
 	o->wheel.state->next = DP_NEVER;
 	dp_kind_wheel.adopt(o->w, &o->wheel, NULL, 0);
 	turn(o, 1ull << 30);
@@ -394,8 +395,8 @@ static void test_in_turns(void **state)
 
 static const struct dp_kind kind_a = {.name = "a"}, kind_b = {.name = "b"};
 
-/* However often it is asked for and by whom: the wheel is the first task of that plan, one and the
- * same in all plans of the worker. */
+/* However often and by whom the wheel is asked for, it is the first task of that plan, and one and
+ * the same in all plans of the worker. */
 static void test_plans(void **state)
 {
 	static const struct port_spec plain = {.prefix = "plain"};
@@ -411,9 +412,9 @@ static void test_plans(void **state)
 	c->worker = &cw;
 	c->nworkers = 1;
 	cp->p.spec = &plain;
-	cp->used = cp->started = true;
+	cp->p.used = cp->p.started = true;
 	cp->p.nrxq = ARRAY_SIZE(rxqs);
-	cp->rxq = rxqs;
+	cp->p.rxq = rxqs;
 	cp->rx_worker = none;
 	for (unsigned asks = 0; asks < 8; asks++) {
 		bool wheel = asks != 0;
@@ -426,8 +427,8 @@ static void test_plans(void **state)
 		unsigned tb = plan_task(p, &(struct dp_task){.kind = &kind_b, .state = &b}, &b);
 		if ((asks & 4) != 0)
 			plan_wheel(p);
-		plan_own(plan_slot(p, cp, 0), tb);
-		plan_own(plan_slot(p, cp, 1), ta);
+		plan_own(plan_duty(p, cp, 0), tb);
+		plan_own(plan_duty(p, cp, 1), ta);
 		struct dp_plan *plan = plan_end(p);
 		assert_int_equal(plan->ntasks, 2 + wheel);
 		if (wheel) {

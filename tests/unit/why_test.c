@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who follows which setting of a port that sends, by what the rows say of themselves. Port 2 is
- * null. */
+/* Tests what is made anew when a setting of a port that sends changes, by what the rows say of
+ * themselves. Port 2 is null. */
 #include "ctl_live.h"
 #include "app.h"
-#include "prog.h"
+#include "send_groups.h"
 #include "send_cfg.h"
 #include "set/set.h"
 
@@ -29,13 +29,13 @@ static bool listed(const char *const *list, unsigned n, const char *name)
 	return false;
 }
 
-/* Whether the port's program was made anew. */
+/* Returns whether the port's groups were made anew. */
 static bool made(void)
 {
-	struct group **was = send_of(c->port[2])->program.group;
+	struct group **was = send_of(c->port[2])->groups.group;
 
 	ctl_turn(c);
-	return send_of(c->port[2])->program.group != was;
+	return send_of(c->port[2])->groups.group != was;
 }
 
 static void test_rows(void **state)
@@ -48,8 +48,8 @@ static void test_rows(void **state)
 	taken_up();
 	const struct setting *const *row = set_rows(&n);
 	for (unsigned i = 0; i < n; i++) {
-		bool port = row[i]->scope == SCOPE_PORT;
-		if (row[i]->scope == SCOPE_GLOBAL || row[i]->resolve != NULL ||
+		bool port = row[i]->scope == &scope_port;
+		if (row[i]->scope == &scope_global || row[i]->resolve != NULL ||
 		    (row[i]->flags & SET_LATER) != 0)
 			continue;
 		bool none = port ? listed(no_program, ARRAY_SIZE(no_program), row[i]->name)
@@ -68,7 +68,7 @@ static void test_rows(void **state)
 	stop(2);
 }
 
-/* The lag that the worker of Tx queue 0 drops when the rate changes, in ns. */
+/* Returns the lag that the worker of Tx queue 0 drops when the rate changes, in ns. */
 static double forgiven(void)
 {
 	const struct dp_plan *p = c->worker[c->port[2]->tx_worker[0]].posted;
@@ -81,7 +81,7 @@ static double forgiven(void)
 	return 0;
 }
 
-/* What does not make frames is in force all the same. */
+/* Settings that make no frames come into force too. */
 static void test_in_force(void **state)
 {
 	struct port_cfg *cfg = fresh(2, 1);
@@ -126,7 +126,7 @@ static void test_in_force(void **state)
 	fresh(2, 1);
 }
 
-/* Frames are made anew where they have changed, not with each setting of their stream. */
+/* Frames are made anew if they have changed, and not with each setting of their stream. */
 static void test_frames(void **state)
 {
 	(void)state;

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 
 #include "count_run.h"
-#include "ctl_int.h"
-#include "plan_write.h"
 #include "work.h"
 
 extern const struct work work_count;
@@ -50,13 +48,13 @@ static void count_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p
 
 	(void)c;
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
-		struct dp_rx_slot *slot = plan_slot(p, cp, q);
-		if (slot == NULL)
+		struct dp_duty *duty = plan_duty(p, cp, q);
+		if (duty == NULL)
 			continue;
-		bool shared = slot->nsorts > 0;
+		bool shared = duty->nsorts > 0;
 		if (shared)
-			plan_tap(slot, &(struct dp_tap){.rx = count_see, .state = slot->q});
-		plan_own(slot,
+			plan_tap(duty, &(struct dp_tap){.rx = count_see, .state = duty->q});
+		plan_own(duty,
 			 plan_task(p,
 				   &(struct dp_task){.kind = shared ? &dp_kind_rest : &dp_kind_sink,
 						     .state = &k->sink[q]->base},

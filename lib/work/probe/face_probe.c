@@ -10,23 +10,12 @@ static const struct set_chunk rows[] = {{250, probe_tester_rows},
 
 static const struct verb_row verbs[] = {
 	{220, &verb_calibrate},
-	{220, &verb_latency},
 	{420, &verb_show_latency},
 	{420, &verb_latency_save},
 	{0},
 };
 
 static const struct part_row parts[] = {{400, &part_latency}, {0}};
-
-static const struct feature features[] = {
-	{{400, "latency", "probes in the frames: loss and latency"},
-	 .row = "probe",
-	 .all_streams = true},
-	{{400, "lat", "probes in the frames: loss and latency"},
-	 .row = "probe",
-	 .all_streams = true},
-	{{0}},
-};
 
 /* The line of `show plan` that says how much memory receiving probes takes. */
 static void plan_note(const json_t *plan, struct sbuf *note)
@@ -56,7 +45,6 @@ const struct face face_probe = {
 	.rows = rows,
 	.verbs = verbs,
 	.parts = parts,
-	.features = features,
 	.plan_note = plan_note,
 	.begin = probe_bias_load,
 	.turns = "latsampler",

@@ -40,21 +40,14 @@ bool probe_counts(struct ctl *, unsigned port, int stream, const struct portset 
 uint64_t probe_damaged(struct ctl *, const struct portset *receivers);
 /* How many frames without a probe came in on these ports. */
 uint64_t probe_plain(struct ctl *, const struct portset *receivers);
-/* How many whole probes came in on these ports that no port of this process can have sent. */
-uint64_t probe_foreign(struct ctl *, const struct portset *receivers);
 /* A histogram in ns of all that came in on these ports, over all of their Rx queues: latency since
  * the moment of sending (actual) or since the frame was due (intended), or the gaps between frames
  * on each queue. It is new, the caller frees it with free(). NULL: there are none. */
 enum probe_latency { PROBE_ACTUAL, PROBE_INTENDED, PROBE_GAP };
 struct hist *probe_hist(struct ctl *, const struct portset *receivers, enum probe_latency which);
 
-/* Do receivers have tables for probes, or hold results in tables that are on their way out? */
-bool probes_armed(const struct ctl *);
 /* Do receivers check the checksums of whole frames? If not, only damage to probes is seen. */
 bool probes_verify(const struct ctl *);
-/* Is no port sending? Then probes that were sent and have not come in are lost or late, as soon as
- * nothing is on its way any more. */
-bool probes_settled(struct ctl *);
 /* The most memory that receivers may take together: the default in MB, set, and get. */
 #define PROBES_DFLT_MEMORY "2000" /* as text, like the defaults of settings in cfg.h */
 void probes_memory_set(struct ctl *, uint64_t bytes);

@@ -9,7 +9,7 @@ extern const struct work work_probe;
 
 /* Settings of the program, of ports and of streams. Each list ends with a row without a name. */
 extern const struct setting probe_tester_rows[], probe_port_rows[], probe_stream_rows[];
-extern const struct verb verb_calibrate, verb_latency, verb_show_latency, verb_latency_save;
+extern const struct verb verb_calibrate, verb_show_latency, verb_latency_save;
 extern const struct snap_part part_latency;
 
 /* Runs `start <ports> latsampler` (on) or `stop <ports> latsampler`. Returns 0 or -errno, and *e

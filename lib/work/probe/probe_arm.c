@@ -119,7 +119,7 @@ static bool probe_covers(const struct probe_arm *a, const struct ctl_port *cp)
 static bool verify_wanted(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->used && probe_cfg_of(c->port[i])->verify)
+		if (c->port[i]->p.used && probe_cfg_of(c->port[i])->verify)
 			return true;
 	return false;
 }
@@ -135,10 +135,10 @@ static uint64_t target_gap(struct ctl *c, const struct ctl_port *cp, double *ns)
 	struct ctl_load load;
 
 	*ns = 0;
-	if (from >= c->nports || !c->port[from]->used || c->port[from]->p.ntxq == 0)
+	if (from >= c->nports || !c->port[from]->p.used || c->port[from]->p.ntxq == 0)
 		from = cp->p.id;
 	if (cp->p.nrxq != 1 || ctl_load(c, from, &load, NULL) < 0 || load.is_max ||
-	    !(load.pps > 0) || c->port[from]->p.cfg.rate.over_ns != 0)
+	    !(load.pps > 0) || c->port[from]->cfg.rate.over_ns != 0)
 		return 0;
 	*ns = 1e9 / load.pps;
 	return (uint64_t)(clock_hz() / load.pps + 0.5);
@@ -166,7 +166,7 @@ static void probe_shape(struct ctl *c, const struct probe_arm *was, struct probe
 
 	for (unsigned p = 0; p < c->nports && p < PROBE_PORTS; p++) {
 		const struct ctl_port *cp = c->port[p];
-		uint32_t n = cp->used ? cells_of(cp) : 0;
+		uint32_t n = cp->p.used ? cells_of(cp) : 0;
 		if (n > 0)
 			n = round_cells(n);
 		if (was != NULL && p < was->spec.nports && was->spec.of[p].nstreams > n)
@@ -204,7 +204,7 @@ static unsigned rx_queues(const struct ctl *c)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < c->nports; i++)
-		n += c->port[i]->used ? c->port[i]->p.nrxq : 0;
+		n += c->port[i]->p.used ? c->port[i]->p.nrxq : 0;
 	return n;
 }
 
@@ -231,7 +231,7 @@ static int probe_fill(struct ctl *c, struct probe_arm *a, size_t size)
 	a->tap = xcalloc(rx_queues(c) + 1, sizeof(*a->tap));
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
-		for (unsigned q = 0; cp->used && q < cp->p.nrxq; q++) {
+		for (unsigned q = 0; cp->p.used && q < cp->p.nrxq; q++) {
 			struct prx *prx = probe_memory(size);
 			if (prx == NULL)
 				return -ENOMEM;
@@ -291,8 +291,8 @@ static int arm_make(struct ctl *c, const struct probe_arm *was, struct probe_arm
 static void dirty_receivers(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		for (unsigned q = 0; c->port[i]->used && q < c->port[i]->p.nrxq; q++)
-			c->worker[c->port[i]->rx_worker[q]].dirty = true;
+		for (unsigned q = 0; c->port[i]->p.used && q < c->port[i]->p.nrxq; q++)
+			ctl_replan(c, c->port[i]->rx_worker[q]);
 }
 
 /* The arm in use becomes an old one: from the next plans on its tables are not used. */
@@ -311,16 +311,16 @@ static void probe_retire(struct ctl *c)
 	dirty_receivers(c);
 }
 
-void probe_inexact(struct probes *p, const char *why)
+void probe_inexact(struct probes *p, unsigned tx, const char *why)
 {
-	p->why = why;
-	p->whys++;
+	p->doubt[tx].text = why;
+	p->doubt[tx].times++;
 }
 
 static bool anyone_sends(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->used && c->port[i]->run.active && probes_wanted(c->port[i]))
+		if (c->port[i]->p.used && c->port[i]->run.active && probes_wanted(c->port[i]))
 			return true;
 	return false;
 }
@@ -333,7 +333,7 @@ static void clocks_follow(struct ctl *c)
 	for (unsigned i = 0; i <= p->nold; i++) {
 		struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
 		for (unsigned t = 0; a != NULL && t < a->ntaps; t++) {
-			const struct dp_clock *clock = stamps_rx(c->port[a->tap[t].port]);
+			const struct dp_clock *clock = stamps_rx(&c->port[a->tap[t].port]->p);
 			if (clock == a->tap[t].clock)
 				continue;
 			prx_set_clock(a->tap[t].prx, clock);
@@ -351,9 +351,9 @@ static int probe_arm_port(struct ctl *c, struct err *e)
 
 	if (rc < 0)
 		return rc;
-	if (sending && p->now != NULL)
+	for (unsigned i = 0; sending && p->now != NULL && i < c->nports && i < PROBE_PORTS; i++)
 		probe_inexact(
-			p,
+			p, i,
 			"tables of the receivers were made anew while probes were sent: copies and order across that moment are not "
 			"told");
 	probe_retire(c);
@@ -381,7 +381,7 @@ int probes_arm(struct ctl *c, const struct portset *starting, struct err *e)
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
-		if (!cp->used || !(portset_has(starting, i) || cp->run.active) ||
+		if (!cp->p.used || !(portset_has(starting, i) || cp->run.active) ||
 		    !probes_wanted(cp))
 			continue;
 		wanted = true;
@@ -404,7 +404,8 @@ static bool all_have(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
 		for (unsigned q = 0;
-		     c->port[i]->used && c->port[i]->started && q < c->port[i]->p.nrxq; q++) {
+		     c->port[i]->p.used && ctl_port_runs(c->port[i]) && q < c->port[i]->p.nrxq;
+		     q++) {
 			const struct ctl_worker *cw = &c->worker[c->port[i]->rx_worker[q]];
 			if (cw->launched &&
 			    __atomic_load_n(&cw->w->cells.acked, __ATOMIC_ACQUIRE) <=
@@ -419,7 +420,7 @@ bool probes_hold(const struct ctl *c)
 	bool any = false;
 
 	for (unsigned i = 0; i < c->nports && !any; i++)
-		any = c->port[i]->used && c->port[i]->run.active && c->port[i]->run.armed &&
+		any = c->port[i]->p.used && c->port[i]->run.active && c->port[i]->run.armed &&
 		      probes_wanted(c->port[i]);
 	return any && probes_of(c)->now != NULL && !all_have(c);
 }
@@ -434,7 +435,7 @@ bool probes_wait(struct ctl *c, struct ctl_port *cp)
 	probe_cells_begin(c, cp);
 	if (!probe_covers(p->now, cp)) {
 		if (probe_arm_port(c, &e) < 0) {
-			probe_inexact(p,
+			probe_inexact(p, cp->p.id,
 				      "the receivers had no memory for the probes of all streams");
 			if (strcmp(p->said, e.text) != 0)
 				ctl_note(
@@ -535,11 +536,6 @@ uint64_t probes_memory_most(const struct ctl *c)
 	return probes_of(c)->limit_bytes;
 }
 
-bool probes_armed(const struct ctl *c)
-{
-	return probes_of(c)->now != NULL || probes_of(c)->nold > 0;
-}
-
 void probe_bias_set(struct ctl *c, unsigned tx, unsigned rx, const struct probe_bias *b)
 {
 	if (tx < PROBE_PORTS && rx < CTL_MAX_PORTS && b->clock < PROBE_CLOCKS)
@@ -571,18 +567,15 @@ static bool on_its_way(const struct ctl *c, const struct ctl_port *cp)
 
 void probes_clear(struct ctl *c, const struct portset *ports)
 {
-	bool moving = false;
-
 	for (unsigned i = 0; i < c->nports && i < PROBE_PORTS; i++) {
-		if (!portset_has(ports, i) || !c->port[i]->used)
+		if (!portset_has(ports, i) || !c->port[i]->p.used)
 			continue;
-		moving |= on_its_way(c, c->port[i]);
 		probe_sender_begins(c, i);
 		probe_receiver_begins(c, i);
-		probes_of(c)->why = NULL;
-		if (moving)
+		probes_of(c)->doubt[i].text = NULL;
+		if (on_its_way(c, c->port[i]))
 			probe_inexact(
-				probes_of(c),
+				probes_of(c), i,
 				"cleared while probes were on their way: these were received and not sent");
 		probes_of(c)->since_ns = clock_wall_ns();
 	}

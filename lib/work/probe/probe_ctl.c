@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The record of the work "probe" for control: what goes into plans, and what `show plan` says. The
  * work makes receivers look for the probes that senders put into their frames. */
-#include "plan_write.h"
 #include "probe_int.h"
-#include "work.h"
 
 static void release_arm(struct ctl *c, void *arm)
 {
@@ -16,11 +14,11 @@ static void probes_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *
 	struct probe_arm *a = probes_of(c)->now;
 
 	for (unsigned i = 0; a != NULL && i < a->ntaps; i++) {
-		struct dp_rx_slot *slot =
-			a->tap[i].port == cp->p.id ? plan_slot(p, cp, a->tap[i].queue) : NULL;
-		if (slot == NULL)
+		struct dp_duty *duty =
+			a->tap[i].port == cp->p.id ? plan_duty(p, cp, a->tap[i].queue) : NULL;
+		if (duty == NULL)
 			continue;
-		plan_tap(slot, &(struct dp_tap){.rx = prx_rx,
+		plan_tap(duty, &(struct dp_tap){.rx = prx_rx,
 						.state = a->tap[i].prx,
 						.flush = prx_flush});
 		plan_keep(p, probe_arm_ref(a), release_arm);
@@ -61,7 +59,7 @@ const struct work work_probe = {
 	.ctl_open = probes_open,
 	.ctl_close = probes_close,
 	.waits = probes_wait,
-	.all_touched = probes_targets,
+	.prepared = probes_targets,
 	.holds_starts = probes_hold,
 	.fill = probes_fill,
 	.awake = probes_awake,

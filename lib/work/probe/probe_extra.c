@@ -101,7 +101,7 @@ int probe_sampler_start(struct ctl *c, unsigned port, struct err *e)
 			"port %u: what to sample is not set: `set %u latsampler simple 1000 100 FILE` takes 1000 latencies, 100 a "
 			"second",
 			port, port);
-	if (!cp->used || cp->p.nrxq == 0)
+	if (!cp->p.used || cp->p.nrxq == 0)
 		return err_set(e, EINVAL,
 			       "port %u (%s) has no Rx queue, so no latency can be sampled there",
 			       port, cp->p.name);

@@ -6,7 +6,7 @@
  * all streams of a port. tx is the number of a port that sends probes, rx that of a port on which
  * they come in. Control thread only. */
 #pragma once
-#include "ctl_int.h"
+#include "work.h"
 #include "probe.h"
 #include "probe_cfg.h"
 #include "prx.h"
@@ -111,8 +111,12 @@ struct probes {
 	bool awake;              /* plans say that workers do not sleep */
 	bool merging;            /* windows of several queues were moving in the last turn */
 	bool sampling;
-	const char *why; /* what is not exact since the last clear; NULL: all is exact */
-	uint64_t whys;   /* how often probe_inexact() was called since open */
+	/* Of each sender: what is not exact since its last clear, NULL: all is exact; how often
+	 * probe_inexact() was called for it since open. */
+	struct probe_doubt {
+		const char *text;
+		uint64_t times;
+	} doubt[CTL_MAX_PORTS];
 	char said[sizeof(struct err)]; /* the last note about a lack of memory, not to repeat it */
 	struct prx_extra *extra[CTL_MAX_PORTS]; /* [port][Rx queue]; NULL: was never asked for */
 	struct probe_sampler sampler[CTL_MAX_PORTS];
@@ -125,14 +129,14 @@ struct probes {
 extern const struct work work_probe;
 static inline const struct probe_cfg *probe_cfg_of(const struct ctl_port *cp)
 {
-	return work_cfg(&cp->p.cfg, &work_probe);
+	return work_cfg(&cp->cfg, &work_probe);
 }
 static inline struct probes *probes_of(const struct ctl *ctl)
 {
 	return work_ctl(ctl, &work_probe);
 }
 
-/* probe.c has the functions that the record in probe_work.c names; work.h says when each of them
+/* probe_arm.c has the functions that the record in probe_ctl.c names; work.h says when each of them
  * is called. */
 void probes_open(struct ctl *c);
 void probes_close(struct ctl *c);
@@ -156,9 +160,9 @@ uint64_t probes_next_ns(const struct ctl *c);
 void probes_clear(struct ctl *c, const struct portset *ports);
 struct probe_arm *probe_arm_ref(struct probe_arm *a);
 void probe_arm_unref(struct probe_arm *a);
-/* Something is not exact from here to the next clear, nor in a trial that goes on now. `why` says
- * what, in words; static. */
-void probe_inexact(struct probes *p, const char *why);
+/* Something of what port tx has sent is not exact from here to its next clear, nor in a trial that
+ * goes on now. `why` says what, in words; static. */
+void probe_inexact(struct probes *p, unsigned tx, const char *why);
 /* Does some enabled stream of the port have probes, or does the port send some? */
 bool probes_wanted(const struct ctl_port *cp);
 

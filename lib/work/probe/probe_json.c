@@ -13,7 +13,9 @@
 
 /* ---- counts ---- */
 
-bool probes_settled(struct ctl *c)
+/* Is no port sending? Then probes that were sent and have not come in are lost or late, as soon as
+ * nothing is on its way any more. */
+static bool probes_settled(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
 		if (c->port[i]->run.active)
@@ -35,7 +37,7 @@ const char *probe_why(const struct flow_live *l)
 		       : NULL;
 }
 
-static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live *l,
+static void counts_of(const struct ctl *c, unsigned port, uint64_t sent, const struct flow_live *l,
 		      struct probe_counts *out)
 {
 	const struct flow_sum *s = &l->sum;
@@ -51,7 +53,7 @@ static void counts_of(const struct ctl *c, uint64_t sent, const struct flow_live
 				     .extent_mean = (double)NAN,
 				     .jitter_ns = l->jitter_cycles * 1e9 / clock_hz(),
 				     .nrxq = l->nrxq,
-				     .why = probes_of(c)->why};
+				     .why = probes_of(c)->doubt[port].text};
 	out->received = s->received > copies ? s->received - copies : 0;
 	uint64_t came = out->received + s->corrupted + s->late;
 	if (came == 0) /* jitter goes on over a `clear`, and says nothing about what is shown */
@@ -77,7 +79,7 @@ bool probe_counts(struct ctl *c, unsigned port, int stream, const struct portset
 	struct flow_live l;
 
 	*out = (struct probe_counts){.extent_mean = (double)NAN, .jitter_ns = (double)NAN};
-	if (port >= c->nports || port >= PROBE_PORTS || !c->port[port]->used)
+	if (port >= c->nports || port >= PROBE_PORTS || !c->port[port]->p.used)
 		return false;
 	int cell = cell_of(c, port, stream);
 	if (stream >= 0 && cell < 0)
@@ -86,7 +88,7 @@ bool probe_counts(struct ctl *c, unsigned port, int stream, const struct portset
 	bool known = probe_total(c, port, cell, receivers, &l);
 	if (receivers != NULL && probe_several(c, receivers))
 		probe_cross(&l);
-	counts_of(c, probe_sent(c, port, cell), &l, out);
+	counts_of(c, port, probe_sent(c, port, cell), &l, out);
 	return known || out->sent > 0;
 }
 
@@ -108,11 +110,6 @@ static uint64_t rx_sum_of(struct ctl *c, const struct portset *receivers, size_t
 uint64_t probe_damaged(struct ctl *c, const struct portset *receivers)
 {
 	return rx_sum_of(c, receivers, offsetof(struct rx_sum, damaged));
-}
-
-uint64_t probe_foreign(struct ctl *c, const struct portset *receivers)
-{
-	return rx_sum_of(c, receivers, offsetof(struct rx_sum, foreign));
 }
 
 uint64_t probe_plain(struct ctl *c, const struct portset *receivers)
@@ -242,7 +239,7 @@ static json_t *gap_json(struct ctl *c, unsigned rx, const struct rx_sum *s)
 
 static bool has_rx(const struct ctl *c, unsigned port)
 {
-	return port < c->nports && c->port[port]->used && c->port[port]->p.nrxq > 0;
+	return port < c->nports && c->port[port]->p.used && c->port[port]->p.nrxq > 0;
 }
 
 /* The ports on which probes of port tx come in: those on which some did, and as long as none did,
@@ -374,7 +371,8 @@ static enum probe_clock clock_of(const struct ctl_port *cp, const struct probe_t
 {
 	if (t->frames[PROBE_NIC] > 0)
 		return t->frames[PROBE_SOFTWARE] > 0 ? PROBE_CLOCKS : PROBE_NIC;
-	return t->frames[PROBE_SOFTWARE] == 0 && stamps_rx(cp) != NULL ? PROBE_NIC : PROBE_SOFTWARE;
+	return t->frames[PROBE_SOFTWARE] == 0 && stamps_rx(&cp->p) != NULL ? PROBE_NIC
+									   : PROBE_SOFTWARE;
 }
 
 /* The own share from port tx (-1: any) to port rx, by the clock that timed what came in there. */
@@ -388,15 +386,15 @@ static struct probe_bias bias_of(struct ctl *c, int tx, unsigned rx)
 static json_t *stamps_json(const struct ctl_port *cp, const struct rx_sum *s)
 {
 	struct probe_timed t = probe_json_timed(s);
-	bool told = stamps_rx(cp) != NULL || s->stamped > 0;
+	bool told = stamps_rx(&cp->p) != NULL || s->stamped > 0;
 	struct sbuf text = {0};
 
-	stamps_text(cp, &text);
+	stamps_text(&cp->p, &text);
 	json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:s}", "source",
 			      probe_clock_word(clock_of(cp, &t)), "nic", (json_int_t)s->stamped,
 			      "software", (json_int_t)t.frames[PROBE_SOFTWARE], "unstamped",
 			      (json_int_t)s->unstamped, "odd", (json_int_t)s->odd, "error_ns",
-			      told ? real_json(stamps_error_ns(cp)) : json_null(), "text",
+			      told ? real_json(stamps_error_ns(&cp->p)) : json_null(), "text",
 			      sbuf_str(&text));
 	sbuf_free(&text);
 	return o;

@@ -42,7 +42,7 @@ size_t probe_merge_most(const struct ctl *c, const struct prx_spec *s)
 	unsigned queues = 0, ports = 0;
 
 	for (unsigned p = 0; p < c->nports; p++) {
-		unsigned n = c->port[p]->used ? c->port[p]->p.nrxq : 0;
+		unsigned n = c->port[p]->p.used ? c->port[p]->p.nrxq : 0;
 		queues += n;
 		ports += n > 0;
 		own += n > 1 ? merge_bytes(n, s->window_blocks) : 0;

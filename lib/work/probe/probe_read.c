@@ -208,7 +208,7 @@ static void total_at(struct ctl *c, unsigned rx, unsigned tx, int cell, struct f
 
 static bool probe_read_receives(const struct ctl *c, const struct portset *receivers, unsigned rx)
 {
-	return c->port[rx]->used && c->port[rx]->p.nrxq > 0 &&
+	return c->port[rx]->p.used && c->port[rx]->p.nrxq > 0 &&
 	       (receivers == NULL || portset_has(receivers, rx));
 }
 
@@ -565,9 +565,14 @@ static bool cell_known(const struct probes *p, unsigned tx, uint32_t cell)
 
 void probe_cells_begin(struct ctl *c, struct ctl_port *cp)
 {
-	for (unsigned w = 0; w < CTL_CELLS / 64 && cp->p.id < PROBE_PORTS; w++)
-		for (; cp->cell_new[w] != 0; cp->cell_new[w] &= cp->cell_new[w] - 1) {
-			uint32_t cell = 64 * w + (unsigned)__builtin_ctzll(cp->cell_new[w]);
+	uint64_t cells[CTL_CELLS / 64];
+
+	if (cp->p.id >= PROBE_PORTS)
+		return;
+	stream_cells_new(cp, cells);
+	for (unsigned w = 0; w < CTL_CELLS / 64; w++)
+		for (; cells[w] != 0; cells[w] &= cells[w] - 1) {
+			uint32_t cell = 64 * w + (unsigned)__builtin_ctzll(cells[w]);
 			if (cell < PROBE_STREAMS && (cell_known(probes_of(c), cp->p.id, cell) ||
 						     stream_probes(cp, cell) > 0))
 				begin_cell(c, cp->p.id, cell);

@@ -12,11 +12,11 @@ static int probe_ask(struct ctl *c, struct ctl_port *cp, bool on, struct err *e)
 {
 	int rc = 0;
 
-	cp->tell_all = on;
+	streams_tell_all(cp, on);
 	for (unsigned i = 0; on && i < cp->nstreams && rc == 0; i++)
 		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled)
-			rc = stream_plans(c, cp, cp->stream[i], e);
-	cp->tell_all = on && rc == 0;
+			rc = stream_recipes(c, cp, cp->stream[i], e);
+	streams_tell_all(cp, on && rc == 0);
 	return rc;
 }
 
@@ -24,17 +24,20 @@ static int probe_ask(struct ctl *c, struct ctl_port *cp, bool on, struct err *e)
 struct told {
 	uint64_t sent;
 	struct flow_live live;
-	uint64_t damaged, plain, whys;
+	uint64_t damaged, plain;
+	/* Of each sender: see struct probes. */
+	struct probe_doubt doubt[CTL_MAX_PORTS];
 };
 
 static struct told so_far(struct ctl *c, const struct portset *from, const struct portset *to)
 {
-	struct told t = {.live.jitter_cycles = (double)NAN, .whys = probes_of(c)->whys};
+	struct told t = {.live.jitter_cycles = (double)NAN};
 
 	for (unsigned i = 0; i < c->nports && i < PROBE_PORTS; i++) {
 		struct flow_live l;
 		if (!portset_has(from, i))
 			continue;
+		t.doubt[i] = probes_of(c)->doubt[i];
 		probe_total(c, i, -1, to, &l); /* read before what was sent, so it is never more */
 		t.sent += probe_sent(c, i, -1);
 		probe_live_add(&t.live, &l, false);
@@ -56,13 +59,18 @@ static void *probe_base(struct ctl *c, const struct portset *from, const struct 
 
 /* Why the counts since the base are not exact; NULL: they are. What was disturbed before the base
  * does not matter. */
-static const char *probe_witness_inexact(const struct ctl *c, const struct told *base,
-					 const struct told *now)
+static const char *probe_witness_inexact(const struct told *base, const struct told *now)
 {
-	if (now->whys == base->whys)
-		return probe_why(&now->live);
-	return probes_of(c)->why != NULL ? probes_of(c)->why
-					 : "the counts of the probes were cleared";
+	bool cleared = false;
+
+	for (unsigned i = 0; i < CTL_MAX_PORTS; i++) {
+		if (now->doubt[i].times == base->doubt[i].times)
+			continue;
+		if (now->doubt[i].text != NULL)
+			return now->doubt[i].text;
+		cleared = true;
+	}
+	return cleared ? "the counts of the probes were cleared" : probe_why(&now->live);
 }
 
 static void probe_read(struct ctl *c, const struct portset *from, const struct portset *to,
@@ -86,7 +94,7 @@ static void probe_read(struct ctl *c, const struct portset *from, const struct p
 		.damaged = grown(now.damaged, b->damaged),
 		.plain = grown(now.plain, b->plain),
 		.jitter_ns = now.live.jitter_cycles * 1e9 / clock_hz(),
-		.inexact = probe_witness_inexact(c, b, &now),
+		.inexact = probe_witness_inexact(b, &now),
 	};
 }
 

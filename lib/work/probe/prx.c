@@ -148,7 +148,7 @@ static inline void count_times(struct prx *x, const struct found *p, uint64_t *a
 			       uint64_t *intended)
 {
 	struct prx_flow *f = &x->flow[p->flow];
-	uint64_t transit = (p->now - p->lo) & PROBE_SENT_MASK, delay = probe_delay(p->hi, p->lo);
+	uint64_t transit = PROBE_TRANSIT(p->now, p->lo), delay = probe_delay(p->hi, p->lo);
 
 	if (unlikely(transit >= PRX_LATEST)) {
 		cell_add(&x->port.early, 1);
@@ -168,11 +168,11 @@ static inline void count_times(struct prx *x, const struct found *p, uint64_t *a
 static __rte_noinline void count_other(struct prx *x, enum prx_class class, const struct found *p,
 				       uint64_t now)
 {
-	uint64_t transit = (p->now - p->lo) & PROBE_SENT_MASK;
+	uint64_t transit = PROBE_TRANSIT(p->now, p->lo);
 
 	switch (class) {
 	case PRX_CORRUPTED:
-		cell_add(prx_corrupted(x, p->flow, (uint32_t)(p->hi >> 16), transit, now)
+		cell_add(prx_corrupted(x, p->flow, (uint32_t)PROBE_SEQ(p->hi), transit, now)
 				 ? &x->port.probes
 				 : &x->port.foreign,
 			 1);
@@ -190,14 +190,6 @@ static __rte_noinline void count_other(struct prx *x, enum prx_class class, cons
 	}
 }
 
-static inline void load_probe(const uint8_t *p, uint64_t *hi, uint64_t *lo)
-{
-	memcpy(hi, p, 8);
-	memcpy(lo, p + 8, 8);
-	*hi = rte_be_to_cpu_64(*hi);
-	*lo = rte_be_to_cpu_64(*lo);
-}
-
 /* Reads the probe at the place where the last one was found. Returns false if there is no whole
  * probe of a known flow. */
 static inline bool prx_expected(const struct prx *x, const struct rte_mbuf *m, struct found *p)
@@ -207,7 +199,7 @@ static inline bool prx_expected(const struct prx *x, const struct rte_mbuf *m, s
 	if (unlikely(m->data_len < at + PROBE_LEN))
 		return false;
 	const uint8_t *b = rte_pktmbuf_mtod(m, const uint8_t *) + at;
-	load_probe(b, &p->hi, &p->lo);
+	prx_load(b, &p->hi, &p->lo);
 	if (unlikely(!probe_right(p->hi, p->lo)))
 		return false;
 	p->flow = prx_flow_index(x, p->hi, p->lo);
@@ -237,7 +229,7 @@ static __rte_noinline void prx_look(struct prx *x, struct rte_mbuf *const *m, un
 			p.flow = class <= PRX_CORRUPTED ? prx_flow_index(x, p.hi, p.lo) : 0;
 		}
 		if (likely(class == PRX_PROBE))
-			known = count_number(x, p.flow, (uint32_t)(p.hi >> 16), now);
+			known = count_number(x, p.flow, (uint32_t)PROBE_SEQ(p.hi), now);
 		if (unlikely(class != PRX_PROBE || !known)) {
 			count_other(x, class, &p, now);
 			continue;
@@ -275,7 +267,7 @@ static uint64_t delay_of(const struct prx_batch *b, unsigned i)
 {
 	uint64_t hi, lo;
 
-	load_probe(PRX_PROBE(b->m[i], b->off), &hi, &lo);
+	prx_load(PRX_PROBE(b->m[i], b->off), &hi, &lo);
 	return probe_delay(hi, lo);
 }
 
@@ -351,8 +343,8 @@ static inline void count_in_order(struct prx *x, uint32_t flow, unsigned n,
 	__atomic_store_n(&f->received, f->received + n, __ATOMIC_RELEASE);
 }
 
-/* Counts the slots of the last batch. They are known late, and lie in many cache lines, which take
- * a while to fetch. So they are only noted at first, and counted when the next burst is here,
+/* Counts the buckets of the last batch. They are known late, and lie in many cache lines, which
+ * take a while to fetch. So they are only noted at first, and counted when the next burst is here,
  * before it is looked at, or when the queue is found empty. */
 static inline void add_pending(struct prx *x)
 {
@@ -361,7 +353,7 @@ static inline void add_pending(struct prx *x)
 		cell_t *bucket = x->hist[k]->bucket;
 #pragma GCC unroll 8
 		for (unsigned i = 0; i < s->n; i++)
-			cell_add(&bucket[s->slot[i]], s->times);
+			cell_add(&bucket[s->bucket[i]], s->times);
 		s->n = 0;
 	}
 }
@@ -378,20 +370,20 @@ static inline void drop_taken_off(struct prx_pending *s, uint64_t taken_off)
 	s->n = 0;
 	for (unsigned i = 0; i < n; i++)
 		if ((taken_off >> i & 1) == 0)
-			s->slot[s->n++] = s->slot[i];
+			s->bucket[s->n++] = s->bucket[i];
 }
 
-/* Notes the slots of a batch of n probes, which have been computed: one for all of them (same), or
- * one for each. taken_off: a bit for each probe that does not count. */
-static inline void add_slots(struct prx *x, enum prx_hist which, unsigned n, bool same,
-			     uint64_t taken_off)
+/* Notes the buckets of a batch of n probes, which have been computed: one for all of them (same),
+ * or one for each. taken_off: a bit for each probe that does not count. */
+static inline void add_buckets(struct prx *x, enum prx_hist which, unsigned n, bool same,
+			       uint64_t taken_off)
 {
 	struct prx_pending *s = &x->pending[which];
 
 	s->n = same ? 1 : n;
 	s->times = same ? n - (unsigned)__builtin_popcountll(taken_off) : 1;
 	if (same)
-		__builtin_prefetch(&x->hist[which]->bucket[s->slot[0]], 1);
+		__builtin_prefetch(&x->hist[which]->bucket[s->bucket[0]], 1);
 	else if (unlikely(taken_off != 0))
 		drop_taken_off(s, taken_off);
 }
@@ -403,12 +395,12 @@ static inline void add_batch(struct prx *x, const struct prx_batch *b, unsigned 
 {
 	cell_add(&x->port.probes, n - (unsigned)__builtin_popcountll(b->taken_off));
 	if (b->one_transit)
-		x->pending[PRX_ACTUAL].slot[0] =
+		x->pending[PRX_ACTUAL].bucket[0] =
 			hist_bucket(PRX_PORT_BITS, prx_ns(x->ns_mult, b->transit[0]));
 	else
-		x->ops->slots(x->pending[PRX_ACTUAL].slot, b->transit, n, x->ns);
-	add_slots(x, PRX_ACTUAL, n, b->one_transit, b->taken_off);
-	add_slots(x, PRX_INTENDED, n, b->one_due, b->taken_off);
+		x->ops->buckets(x->pending[PRX_ACTUAL].bucket, b->transit, n, x->ns);
+	add_buckets(x, PRX_ACTUAL, n, b->one_transit, b->taken_off);
+	add_buckets(x, PRX_INTENDED, n, b->one_due, b->taken_off);
 	hist_add_sum(x->hist[PRX_ACTUAL], prx_ns(x->ns_mult, transits));
 	hist_add_sum(x->hist[PRX_INTENDED], prx_ns(x->ns_mult, transits + b->delays));
 }
@@ -439,12 +431,13 @@ static inline bool count_one(struct prx *x, struct prx_batch *b, unsigned n, uin
 {
 	uint64_t hi, lo;
 
-	load_probe(PRX_PROBE(b->m[0], b->off), &hi, &lo);
+	prx_load(PRX_PROBE(b->m[0], b->off), &hi, &lo);
 	uint32_t flow = prx_flow_index(x, hi, lo);
 	if (unlikely(flow == PRX_NO_FLOW))
 		return false;
 	const struct prx_flow *f = &x->flow[flow];
-	if ((uint32_t)(hi >> 16) != (uint32_t)f->next || unlikely(f->next == 0 || f->last_tsc == 0))
+	if ((uint32_t)PROBE_SEQ(hi) != (uint32_t)f->next ||
+	    unlikely(f->next == 0 || f->last_tsc == 0))
 		return false;
 	struct prx_one c = {.now = now,
 			    .limit = x->limit,
@@ -465,7 +458,7 @@ static inline bool count_one(struct prx *x, struct prx_batch *b, unsigned n, uin
 /* Counts the batch if all of its probes are of known flows of one port. Else it returns false. */
 static inline bool count_many(struct prx *x, struct prx_batch *b, unsigned n, uint64_t now)
 {
-	unsigned port = PRX_PROBE(b->m[0], b->off)[6] >> 3 & 31;
+	unsigned port = PRX_PROBE(b->m[0], b->off)[6] >> (PROBE_HI_PORT - 8) & (PROBE_PORTS - 1);
 	struct prx_common c = {.now = now,
 			       .limit = x->limit,
 			       .ns = x->ns,
@@ -495,8 +488,8 @@ static inline bool same_flow(const struct prx_batch *b, unsigned i, unsigned k)
 	memcpy(&q, other + 6, 4);
 	memcpy(&r, one + 8, 4);
 	memcpy(&s, other + 8, 4);
-	return ((p ^ q) & rte_cpu_to_be_32(0xffe00000)) == 0 &&
-	       ((r ^ s) & rte_cpu_to_be_32(0xfff80000)) == 0;
+	return ((p ^ q) & rte_cpu_to_be_32((uint32_t)(PRX_ONE_HI << 16))) == 0 &&
+	       ((r ^ s) & rte_cpu_to_be_32((uint32_t)(PRX_ONE_LO >> 32))) == 0;
 }
 
 /* Are all frames of a batch certainly not damaged in front of their probes? */
@@ -521,7 +514,7 @@ static inline bool count_batch(struct prx *x, const struct dp_burst *all, struct
 	if (unlikely(!place_batch(x, all, m, n, &b) || (x->verify && !sums_right(x, m, n))))
 		return false;
 	b.taken_off = 0;
-	b.slot = x->pending[PRX_INTENDED].slot;
+	b.bucket = x->pending[PRX_INTENDED].bucket;
 	return (same_flow(&b, 0, n - 1) && same_flow(&b, 0, n / 2) && count_one(x, &b, n, now)) ||
 	       count_many(x, &b, n, now);
 }

@@ -22,13 +22,13 @@
 	})
 #define STORE_WORDS(at, v) _mm256_store_si256((void *)(at), _mm512_cvtepi64_epi32((__m512i)(v)))
 #define REAL(v) (reals) _mm512_cvtepu64_pd((__m512i)(v))
-/* SLOT() computes hist_bucket() of a floating point number. A number below 2^PRX_PORT_BITS, the edge,
- * is its own slot. From there on, the bits of exponent and upper mantissa, taken as one number,
- * grow by one from slot to slot: the slot is the edge, plus by how much they exceed those of the
- * edge. */
+/* BUCKET() computes hist_bucket() of a floating point number. A number below 2^PRX_PORT_BITS, the
+ * edge, is its own bucket. From there on, the bits of exponent and upper mantissa, taken as one
+ * number, grow by one from bucket to bucket: the bucket is the edge, plus by how much they exceed
+ * those of the edge. */
 #define EDGE (double)(1 << PRX_PORT_BITS)
 #define EDGE_BITS ((1023ull + PRX_PORT_BITS) << PRX_PORT_BITS)
-#define SLOT(v) \
+#define BUCKET(v) \
 	__extension__({ \
 		lanes above_ = (lanes)_mm512_max_pd((__m512d)(v), _mm512_set1_pd(EDGE)) >> \
 			       (52 - PRX_PORT_BITS); \

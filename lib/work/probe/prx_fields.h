@@ -16,9 +16,9 @@ struct prx_batch {
 	 * loaded. */
 	uint64_t transit[PRX_BATCH]; /* cycles from sending to arrival */
 	uint32_t flow[PRX_BATCH], seq[PRX_BATCH];
-	/* [PRX_BATCH], aligned too: the slot of PRX_INTENDED in which each probe is counted, by the
-	 * time since it was due. */
-	uint32_t *slot;
+	/* [PRX_BATCH], aligned too: the bucket of PRX_INTENDED in which each probe is counted, by
+	 * the time since it was due. */
+	uint32_t *bucket;
 	uint64_t delays;           /* sum of the cycles by which probes were sent late */
 	bool one_transit, one_due; /* all transits, or all times since due, are the same */
 	uint64_t taken_off;        /* a bit for each probe that turned out not to count */
@@ -33,8 +33,9 @@ struct prx_one {
 	double ns;       /* ns of a cycle */
 	uint64_t hi, lo; /* words of the first probe, & PRX_ONE_HI and PRX_ONE_LO */
 };
-#define PRX_ONE_HI 0x0000ffffffffffe0ull
-#define PRX_ONE_LO 0xfff8000000000000ull
+/* Of hi all but the check and exp, of lo the stream. */
+#define PRX_ONE_HI ((1ull << PROBE_HI_CHECK) - (1ull << PROBE_HI_QUEUE))
+#define PRX_ONE_LO (UINT64_MAX << PROBE_LO_STREAM)
 
 /* What many() compares with: all probes are of one port. */
 struct prx_common {
@@ -60,9 +61,9 @@ struct prx_ops {
 	 * says, and no time is out of range. Else it returns false. */
 	bool (*many)(struct prx_batch *b, unsigned n, const struct prx_common *c);
 	void (*range)(const struct prx_batch *b, unsigned n, struct prx_range *r);
-	/* Sets slot[i] to the slot of a port's histogram in which cycles[i] are counted. Both
+	/* Sets bucket[i] to the bucket of a port's histogram in which cycles[i] are counted. Both
 	 * arrays are aligned. */
-	void (*slots)(uint32_t *slot, const uint64_t *cycles, unsigned n, double ns);
+	void (*buckets)(uint32_t *bucket, const uint64_t *cycles, unsigned n, double ns);
 	/* Counts probes from the ith on, PRX_LANES at once, and adds their transits to *sum. It
 	 * goes on as long as the probes that are counted at once are of different flows, and each
 	 * has the next number of its flow, in the same block as the number before. Returns the

@@ -3,14 +3,6 @@
  * what the frame is if it has none. */
 #include "prx_own.h"
 
-static void prx_find_load(const uint8_t *p, uint64_t *hi, uint64_t *lo)
-{
-	memcpy(hi, p, 8);
-	memcpy(lo, p + 8, 8);
-	*hi = rte_be_to_cpu_64(*hi);
-	*lo = rte_be_to_cpu_64(*lo);
-}
-
 /* Puts a place to the front of the known ones; the oldest goes if there are too many. */
 static void prx_find_remember(struct prx *x, uint32_t place)
 {
@@ -42,14 +34,14 @@ static bool is_right_at(const struct frame *f, uint32_t at, uint64_t *hi, uint64
 {
 	if (at + PROBE_LEN > f->len)
 		return false;
-	prx_find_load(f->p + at, hi, lo);
+	prx_load(f->p + at, hi, lo);
 	return probe_right(*hi, *lo);
 }
 
 /* Is this room for a probe that holds none, in the frames between those of `every N`? */
 static bool is_none(uint64_t lo)
 {
-	return lo >> 51 == PROBE_NONE;
+	return PROBE_STREAM(lo) == PROBE_NONE;
 }
 
 static const struct prx_walk *prx_find_walk(struct frame *f)
@@ -73,7 +65,7 @@ static uint32_t prx_find_search(const struct prx *x, const struct frame *f, uint
 			sum -= (uint32_t)f->p[at - PROBE_LEN] << 8 | f->p[at - PROBE_LEN + 1];
 		if (at < PROBE_LEN - 2 || sum % 65535 != PROBE_SUM)
 			continue;
-		prx_find_load(f->p + at + 2 - PROBE_LEN, hi, lo);
+		prx_load(f->p + at + 2 - PROBE_LEN, hi, lo);
 		if (prx_plausible(x, *hi, *lo, f->now))
 			return at + 2 - PROBE_LEN;
 	}
@@ -89,7 +81,7 @@ static bool one_bit_off(const struct prx *x, const struct frame *f, uint32_t at)
 
 	if (at + PROBE_LEN > f->len)
 		return false;
-	prx_find_load(f->p + at, &w[0], &w[1]);
+	prx_load(f->p + at, &w[0], &w[1]);
 	uint32_t sum = (probe_sum64(w[0]) + probe_sum64(w[1])) % 65535;
 	for (unsigned bit = 0; bit < 16; bit++) {
 		bool set = (sum + 65535 - (1u << bit)) % 65535 == PROBE_SUM,

@@ -45,7 +45,7 @@ bool prx_plausible(const struct prx *x, uint64_t hi, uint64_t lo, uint64_t now)
 	uint64_t ext;
 
 	return i != PRX_NO_FLOW &&
-	       prx_order(x, &x->flow[i], (uint32_t)(hi >> 16), now, &ext) != PRX_FOREIGN;
+	       prx_order(x, &x->flow[i], (uint32_t)PROBE_SEQ(hi), now, &ext) != PRX_FOREIGN;
 }
 
 /* Marks a number below `next`. Returns whether it was marked before. */

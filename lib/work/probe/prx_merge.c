@@ -11,7 +11,7 @@ struct queue {
 	uint64_t came;   /* frames that had come when it was looked at last */
 	uint64_t judged; /* different numbers that are accounted for */
 	uint64_t low;    /* lowest block of which it can have seen any, + 1; 0: nothing came */
-	struct prx_block *had; /* for each slot of its window, what is accounted for */
+	struct prx_block *had; /* for each place of its window, what is accounted for */
 };
 
 /* Blocks are numbered in common for all queues. The numbers of queues agree with that mod 2^32;
@@ -44,8 +44,8 @@ void prx_merge_init(struct prx_merge *g, unsigned nqueues, uint32_t nblocks)
 		g->q[i].had = b + (size_t)(REACH + i) * nblocks;
 }
 
-/* Reads a slot as it was at one moment. Returns false if it holds nothing, or is being taken for
- * another block. */
+/* Reads a place of a window as it was at one moment. Returns false if it holds nothing, or is being
+ * taken for another block. */
 static bool read_block(const struct prx_block *b, struct prx_block *out)
 {
 	for (unsigned tries = 0; tries < 16; tries++) {
@@ -94,13 +94,13 @@ static void prx_merge_join(struct prx_merge *g, uint64_t block, uint64_t fresh)
 }
 
 /* Looks at what a queue has now seen of a block: numbers that it had not seen when it was looked at
- * before are fresh. Nothing is fresh in a block older than the one last seen in its slot: that one
- * was the highest block, which takes the slot in the window only when another becomes the
+ * before are fresh. Nothing is fresh in a block older than the one last seen in its place: that one
+ * was the highest block, which takes that place in the window only when another becomes the
  * highest. */
-static void prx_merge_judge(struct prx_merge *g, struct queue *q, uint32_t slot,
+static void prx_merge_judge(struct prx_merge *g, struct queue *q, uint32_t place,
 			    const struct prx_block *b, uint64_t shift)
 {
-	struct prx_block *had = &q->had[slot];
+	struct prx_block *had = &q->had[place];
 
 	if (had->no > b->no)
 		return;

@@ -19,12 +19,12 @@ struct prx_more {
 	uint16_t holes_at, holes_used; /* where the next hole is kept, and how many are kept */
 };
 
-/* Slots of a histogram in which a batch has still to be counted: each of the n slots gets `times`
- * more. */
+/* Buckets of a histogram in which a batch has still to be counted: each of the n buckets gets
+ * `times` more. */
 struct prx_pending {
 	unsigned n;
 	uint64_t times;
-	uint32_t slot[PRX_BATCH] WR_ALIGNED(CACHE_LINE);
+	uint32_t bucket[PRX_BATCH] WR_ALIGNED(CACHE_LINE);
 };
 
 struct prx {
@@ -81,19 +81,29 @@ static inline struct hist *prx_own_hist(const struct prx *x, uint32_t hist, enum
 				       ((hist - 1) * 2ul + which) * x->stream_hist_size);
 }
 
+/* Reads the words of the probe that lies at p. */
+static inline void prx_load(const uint8_t *p, uint64_t *hi, uint64_t *lo)
+{
+	memcpy(hi, p, 8);
+	memcpy(lo, p + 8, 8);
+	*hi = rte_be_to_cpu_64(*hi);
+	*lo = rte_be_to_cpu_64(*lo);
+}
+
 #define PRX_NO_TARGET UINT64_MAX
 #define PRX_NO_FLOW UINT32_MAX
 /* The index of the flow of a probe, whose two words are hi and lo; PRX_NO_FLOW: it is not known. */
 static inline uint32_t prx_flow_index(const struct prx *x, uint64_t hi, uint64_t lo)
 {
-	unsigned port = hi >> 11 & 31, queue = hi >> 5 & 63, stream = (unsigned)(lo >> 51);
+	unsigned port = PROBE_PORT(hi), queue = PROBE_QUEUE(hi),
+		 stream = (unsigned)PROBE_STREAM(lo);
 
 	if (__builtin_expect(stream >= x->of[port].nstreams || queue >= x->of[port].nqueues, 0))
 		return PRX_NO_FLOW;
 	return x->of[port].base + (stream << x->of[port].queue_bits) + queue;
 }
 
-/* Takes a slot of a window for another block. no is the number of that block + 1. */
+/* Takes a place of a window for another block. no is the number of that block + 1. */
 static inline void prx_new_block(struct prx_block *b, uint64_t no, uint64_t bits)
 {
 	__atomic_store_n(&b->no, 0, __ATOMIC_RELAXED);

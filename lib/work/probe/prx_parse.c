@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The walk through the headers of a received frame: see prx_parse.h. A function for each kind of
- * header checks that all of it is there, notes its checksum, and moves the reader on behind it. */
+ * header checks that all of it is there, notes its checksum, and moves the reader on behind it.
+ *
+ * By which numbers most headers follow each other, and the lengths of the fixed ones, are in
+ * proto_run.h, from which the table of protocols has them too. Where fields lie, how long the
+ * extension headers of IPv6 and GTP-U's optional fields are, and what an ICMP or SCTP type carries,
+ * is written here once more: a walk by the rows of the table would cost each frame that is looked
+ * at.
+ * tests/unit/prx_parse_test.c holds the two together: it builds stacks of all headers by the table
+ * and finds every probe and no damage. */
 #include "prx_parse.h"
 #include "frame_run.h"
+#include "proto_run.h"
 
 #include <string.h>
+
+#define UDP_VXLAN_OLD 8472 /* of Linux before the port was assigned; we send no such frames */
 
 enum next {
 	NEXT_STOP,
@@ -16,24 +27,6 @@ enum next {
 	NEXT_MPLS,
 	NEXT_PPPOE,
 	NEXT_IP_PROTO
-};
-
-enum { /* IP protocol numbers (IANA) */
-       IP_HOPOPT = 0,
-       IP_ICMP = 1,
-       IP_IP4 = 4,
-       IP_TCP = 6,
-       IP_UDP = 17,
-       IP_IP6 = 41,
-       IP_ROUTE = 43,
-       IP_FRAG = 44,
-       IP_GRE = 47,
-       IP_ESP = 50,
-       IP_AH = 51,
-       IP_ICMP6 = 58,
-       IP_DSTOPT = 60,
-       IP_SCTP = 132,
-       IP_MPLS = 137,
 };
 
 struct reader {
@@ -119,24 +112,24 @@ static void covers_l4(struct reader *r, uint32_t n, uint32_t number)
 static enum next of_type(struct reader *r, uint32_t type, bool may_be_len)
 {
 	switch (type) {
-	case 0x0800:
+	case ETYPE_IP4:
 		return NEXT_IP4;
-	case 0x86dd:
+	case ETYPE_IP6:
 		return NEXT_IP6;
-	case 0x8100:
-	case 0x88a8:
-	case 0x9100:
+	case ETYPE_VLAN:
+	case ETYPE_QINQ:
+	case 0x9100: /* before 802.1ad */
 		return NEXT_VLAN;
-	case 0x8847:
-	case 0x8848:
+	case ETYPE_MPLS:
+	case 0x8848: /* multicast, RFC 5332 */
 		return NEXT_MPLS;
-	case 0x8864:
+	case ETYPE_PPPOE:
 		return NEXT_PPPOE;
-	case 0x6558:
+	case ETYPE_ETH:
 		return NEXT_ETH;
 	default:
 		r->number = type;
-		return may_be_len && type <= 1500 ? NEXT_LLC : NEXT_STOP;
+		return may_be_len && type <= ETYPE_MAX_LEN ? NEXT_LLC : NEXT_STOP;
 	}
 }
 
@@ -163,30 +156,31 @@ static bool prx_parse_bound(struct reader *r, uint32_t n)
 
 static void prx_parse_eth(struct reader *r)
 {
-	if (prx_parse_need(r, 14))
-		prx_parse_behind(r, 14, of_type(r, prx_parse_get16(r->p + r->at + 12), true));
+	if (prx_parse_need(r, LEN_ETH))
+		prx_parse_behind(r, LEN_ETH, of_type(r, prx_parse_get16(r->p + r->at + 12), true));
 }
 
 static void prx_parse_vlan(struct reader *r)
 {
-	if (prx_parse_need(r, 4))
-		prx_parse_behind(r, 4, of_type(r, prx_parse_get16(r->p + r->at + 2), true));
+	if (prx_parse_need(r, LEN_VLAN))
+		prx_parse_behind(r, LEN_VLAN, of_type(r, prx_parse_get16(r->p + r->at + 2), true));
 }
 
 static void prx_parse_llc(struct reader *r)
 {
-	if (!prx_parse_bound(r, r->number) || !prx_parse_need(r, 3))
+	if (!prx_parse_bound(r, r->number) || !prx_parse_need(r, LEN_LLC))
 		return;
 	const uint8_t *p = r->p + r->at;
-	bool snap = p[0] == 0xaa && p[1] == 0xaa && r->end - r->at >= 8;
-	prx_parse_behind(r, 3, NEXT_STOP);
+	bool snap =
+		p[0] == LLC_OF_SNAP && p[1] == LLC_OF_SNAP && r->end - r->at >= LEN_LLC + LEN_SNAP;
+	prx_parse_behind(r, LEN_LLC, NEXT_STOP);
 	if (snap)
-		prx_parse_behind(r, 5, of_type(r, prx_parse_get16(p + 6), false));
+		prx_parse_behind(r, LEN_SNAP, of_type(r, prx_parse_get16(p + 6), false));
 }
 
 static void prx_parse_pppoe(struct reader *r)
 {
-	if (!prx_parse_need(r, 8))
+	if (!prx_parse_need(r, LEN_PPPOE))
 		return;
 	const uint8_t *p = r->p + r->at;
 	uint32_t len = prx_parse_get16(p + 4), proto = prx_parse_get16(p + 6);
@@ -194,30 +188,30 @@ static void prx_parse_pppoe(struct reader *r)
 		prx_parse_bad(r);
 		return;
 	}
-	if (prx_parse_bound(r, len + 6))
-		prx_parse_behind(r, 8,
-				 proto == 0x21    ? NEXT_IP4
-				 : proto == 0x57  ? NEXT_IP6
-				 : proto == 0x281 ? NEXT_MPLS
-						  : NEXT_STOP);
+	if (prx_parse_bound(r, len + LEN_PPPOE - 2))
+		prx_parse_behind(r, LEN_PPPOE,
+				 proto == PPP_OF_IP4    ? NEXT_IP4
+				 : proto == PPP_OF_IP6  ? NEXT_IP6
+				 : proto == PPP_OF_MPLS ? NEXT_MPLS
+							: NEXT_STOP);
 }
 
 static void prx_parse_mpls(struct reader *r)
 {
-	if (!prx_parse_need(r, 4))
+	if (!prx_parse_need(r, LEN_MPLS))
 		return;
 	bool bottom = (r->p[r->at + 2] & 1) != 0;
-	enum next next = of_version(r, 4);
-	prx_parse_behind(r, 4, !bottom ? NEXT_MPLS : next == NEXT_STOP ? NEXT_ETH : next);
+	enum next next = of_version(r, LEN_MPLS);
+	prx_parse_behind(r, LEN_MPLS, !bottom ? NEXT_MPLS : next == NEXT_STOP ? NEXT_ETH : next);
 }
 
 static void prx_parse_ip4(struct reader *r)
 {
-	if (!prx_parse_need(r, 20))
+	if (!prx_parse_need(r, LEN_IP4))
 		return;
 	const uint8_t *p = r->p + r->at;
 	uint32_t hlen = (p[0] & 15) * 4u, len = prx_parse_get16(p + 2);
-	if (p[0] >> 4 != 4 || hlen < 20 || len < hlen) {
+	if (p[0] >> 4 != 4 || hlen < LEN_IP4 || len < hlen) {
 		prx_parse_bad(r);
 		return;
 	}
@@ -235,20 +229,20 @@ static void prx_parse_ip4(struct reader *r)
 
 static void prx_parse_ip6(struct reader *r)
 {
-	if (!prx_parse_need(r, 40))
+	if (!prx_parse_need(r, LEN_IP6))
 		return;
 	const uint8_t *p = r->p + r->at;
 	if (p[0] >> 4 != 6) {
 		prx_parse_bad(r);
 		return;
 	}
-	if (!prx_parse_bound(r, prx_parse_get16(p + 4) + 40))
+	if (!prx_parse_bound(r, prx_parse_get16(p + 4) + LEN_IP6))
 		return;
 	r->alen = 16;
 	r->src = r->at + 8;
 	r->dst = r->at + 24;
 	r->number = p[6];
-	prx_parse_behind(r, 40, NEXT_IP_PROTO);
+	prx_parse_behind(r, LEN_IP6, NEXT_IP_PROTO);
 }
 
 /* The length of an extension header: `unit` times its length field, and `from`. 0: not all of it is
@@ -322,7 +316,7 @@ static void ext_plain(struct reader *r, uint32_t unit)
 
 static void prx_parse_gtpu(struct reader *r)
 {
-	if (!prx_parse_need(r, 8))
+	if (!prx_parse_need(r, LEN_GTPU))
 		return;
 	const uint8_t *p = r->p + r->at;
 	if (p[0] >> 5 != 1) {
@@ -330,10 +324,10 @@ static void prx_parse_gtpu(struct reader *r)
 		return;
 	}
 	bool opt = (p[0] & 7) != 0, more = (p[0] & 4) != 0;
-	bool user = p[1] == 255;
-	if (!prx_parse_bound(r, prx_parse_get16(p + 2) + 8u))
+	bool user = p[1] == GTPU_G_PDU;
+	if (!prx_parse_bound(r, prx_parse_get16(p + 2) + LEN_GTPU))
 		return;
-	prx_parse_behind(r, 8, NEXT_STOP);
+	prx_parse_behind(r, LEN_GTPU, NEXT_STOP);
 	if (opt) {
 		if (!prx_parse_need(r, 4))
 			return;
@@ -351,10 +345,10 @@ static void prx_parse_gtpu(struct reader *r)
 
 static void prx_parse_geneve(struct reader *r)
 {
-	if (!prx_parse_need(r, 8))
+	if (!prx_parse_need(r, LEN_GENEVE))
 		return;
 	const uint8_t *p = r->p + r->at;
-	uint32_t n = 8 + (p[0] & 63) * 4u;
+	uint32_t n = LEN_GENEVE + (p[0] & 63) * 4u;
 	if (p[0] >> 6 != 0 || n > r->end - r->at)
 		prx_parse_bad(r);
 	else
@@ -364,16 +358,17 @@ static void prx_parse_geneve(struct reader *r)
 /* Does this UDP port belong to a tunnel? */
 static bool holds_more(uint32_t port)
 {
-	return port == 2152 || port == 6081 || port == 6635 || port == 4789 || port == 8472;
+	return port == UDP_OF_GTPU || port == UDP_OF_GENEVE || port == UDP_OF_MPLS ||
+	       port == UDP_OF_VXLAN || port == UDP_VXLAN_OLD;
 }
 
 static void prx_parse_udp(struct reader *r)
 {
-	if (!prx_parse_need(r, 8))
+	if (!prx_parse_need(r, LEN_UDP))
 		return;
 	const uint8_t *p = r->p + r->at;
 	uint32_t len = prx_parse_get16(p + 4), dst = prx_parse_get16(p + 2);
-	if (len < 8) {
+	if (len < LEN_UDP) {
 		prx_parse_bad(r);
 		return;
 	}
@@ -384,25 +379,25 @@ static void prx_parse_udp(struct reader *r)
 	else if (r->alen == 16 &&
 		 !holds_more(dst)) /* RFC 8200, 8.1; tunnels may go without: RFC 6935 */
 		bad_but_readable(r);
-	prx_parse_behind(r, 8, NEXT_STOP);
-	if (dst == 2152) {
+	prx_parse_behind(r, LEN_UDP, NEXT_STOP);
+	if (dst == UDP_OF_GTPU) {
 		prx_parse_gtpu(r);
-	} else if (dst == 6081) {
+	} else if (dst == UDP_OF_GENEVE) {
 		prx_parse_geneve(r);
-	} else if (dst == 6635) {
+	} else if (dst == UDP_OF_MPLS) {
 		r->next = NEXT_MPLS;
-	} else if (dst == 4789 || dst == 8472) {
-		if (prx_parse_need(r, 8))
-			prx_parse_behind(r, 8, NEXT_ETH);
+	} else if (dst == UDP_OF_VXLAN || dst == UDP_VXLAN_OLD) {
+		if (prx_parse_need(r, LEN_VXLAN))
+			prx_parse_behind(r, LEN_VXLAN, NEXT_ETH);
 	}
 }
 
 static void prx_parse_tcp(struct reader *r)
 {
-	if (!prx_parse_need(r, 20))
+	if (!prx_parse_need(r, LEN_TCP))
 		return;
 	uint32_t n = (r->p[r->at + 12] >> 4) * 4u;
-	if (n < 20 || n > r->end - r->at) {
+	if (n < LEN_TCP || n > r->end - r->at) {
 		prx_parse_bad(r);
 		return;
 	}
@@ -412,14 +407,14 @@ static void prx_parse_tcp(struct reader *r)
 
 static void prx_parse_sctp(struct reader *r)
 {
-	if (!prx_parse_need(r, 16))
+	if (!prx_parse_need(r, LEN_SCTP))
 		return;
 	unsigned type = r->p[r->at + 12], nsums = r->w->nsums;
 	if (!r->part)
 		prx_parse_covers(r, r->end - r->at, 0);
 	if (r->w->nsums > nsums)
 		r->w->sum[nsums].crc32c = true;
-	prx_parse_behind(r, 16, NEXT_STOP);
+	prx_parse_behind(r, LEN_SCTP, NEXT_STOP);
 	if (type == 0 && r->end - r->at >= 12)
 		prx_parse_behind(r, 12, NEXT_STOP);
 	else if ((type == 1 || type == 2) && r->end - r->at >= 16)
@@ -428,13 +423,13 @@ static void prx_parse_sctp(struct reader *r)
 
 static void prx_parse_icmp(struct reader *r)
 {
-	if (!prx_parse_need(r, 8))
+	if (!prx_parse_need(r, LEN_ICMP))
 		return;
 	unsigned type = r->p[r->at];
 	uint32_t more = type == 13 || type == 14 ? 12 : type == 17 || type == 18 ? 4 : 0;
 	if (!r->part)
 		prx_parse_covers(r, r->end - r->at, 0);
-	prx_parse_behind(r, 8,
+	prx_parse_behind(r, LEN_ICMP,
 			 type == 11 || type == 12 || (type >= 3 && type <= 5) ? NEXT_IP4
 									      : NEXT_STOP);
 	if (more != 0 && r->end - r->at >= more)
@@ -443,19 +438,19 @@ static void prx_parse_icmp(struct reader *r)
 
 static void prx_parse_icmp6(struct reader *r)
 {
-	if (!prx_parse_need(r, 8))
+	if (!prx_parse_need(r, LEN_ICMP))
 		return;
 	unsigned type = r->p[r->at];
 	covers_l4(r, r->end - r->at, IP_ICMP6);
-	prx_parse_behind(r, 8, type >= 1 && type <= 4 ? NEXT_IP6 : NEXT_STOP);
+	prx_parse_behind(r, LEN_ICMP, type >= 1 && type <= 4 ? NEXT_IP6 : NEXT_STOP);
 }
 
 static void prx_parse_gre(struct reader *r)
 {
-	if (!prx_parse_need(r, 4))
+	if (!prx_parse_need(r, LEN_GRE))
 		return;
 	uint32_t flags = prx_parse_get16(r->p + r->at), type = prx_parse_get16(r->p + r->at + 2);
-	uint32_t n = 4u + (flags >> 15) * 4 + (flags >> 13 & 1) * 4 + (flags >> 12 & 1) * 4;
+	uint32_t n = LEN_GRE + (flags >> 15) * 4 + (flags >> 13 & 1) * 4 + (flags >> 12 & 1) * 4;
 	if ((flags & 7) != 0 || n > r->end - r->at) {
 		prx_parse_bad(r);
 		return;
@@ -497,8 +492,8 @@ static void ip_proto(struct reader *r)
 		break;
 	case IP_ESP:
 		r->next = NEXT_STOP;
-		if (prx_parse_need(r, 8))
-			prx_parse_behind(r, 8, NEXT_STOP);
+		if (prx_parse_need(r, LEN_ESP))
+			prx_parse_behind(r, LEN_ESP, NEXT_STOP);
 		break;
 	case IP_AH:
 		ext_plain(r, 4);
@@ -596,18 +591,20 @@ static bool crc_wrong(const uint8_t *p, uint32_t n)
 
 bool prx_surely_whole(const uint8_t *frame, uint32_t len, uint32_t at)
 {
-	const uint8_t *ip = frame + 14, *u = ip + 20;
+	const uint8_t *ip = frame + LEN_ETH, *u = ip + LEN_IP4;
 	struct prx_walk w;
 
-	if (len >= 42 && at >= 42 && prx_parse_get16(frame + 12) == 0x0800 && ip[0] == 0x45 &&
+	if (len >= LEN_ETH + LEN_IP4 + LEN_UDP && at >= LEN_ETH + LEN_IP4 + LEN_UDP &&
+	    prx_parse_get16(frame + 12) == ETYPE_IP4 && ip[0] == 0x45 &&
 	    (prx_parse_get16(ip + 6) & 0x3fff) == 0 && ip[9] == IP_UDP) {
 		uint32_t all = prx_parse_get16(ip + 2), n = prx_parse_get16(u + 4);
-		if (all <= len - 14 && all >= 28 && n >= 8 && n <= all - 20 &&
-		    prx_parse_get16(u + 6) != 0 && !holds_more(prx_parse_get16(u + 2))) {
+		if (all <= len - LEN_ETH && all >= LEN_IP4 + LEN_UDP && n >= LEN_UDP &&
+		    n <= all - LEN_IP4 && prx_parse_get16(u + 6) != 0 &&
+		    !holds_more(prx_parse_get16(u + 2))) {
 			uint64_t sum = add_words(u, n) + add_words(ip + 12, 8) +
 				       (uint32_t)__builtin_bswap16(IP_UDP) +
 				       __builtin_bswap16((uint16_t)n);
-			return add_words(ip, 20) % 65535 == 0 && sum % 65535 == 0;
+			return add_words(ip, LEN_IP4) % 65535 == 0 && sum % 65535 == 0;
 		}
 	}
 	prx_walk(frame, len, &w);

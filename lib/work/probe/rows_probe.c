@@ -136,7 +136,7 @@ static const struct setting_store memory_store = {memory_put, memory_get, memory
 const struct setting probe_tester_rows[] = {
 	{.name = "probes.memory",
 	 .alias = "probes memory",
-	 .scope = SCOPE_GLOBAL,
+	 .scope = &scope_global,
 	 .v = {&vt_uint, 1, 1000000},
 	 .dflt = PROBES_DFLT_MEMORY,
 	 .unit = "MB",
@@ -151,7 +151,7 @@ const struct setting probe_tester_rows[] = {
 
 const struct setting probe_port_rows[] = {
 	{.name = "verify",
-	 .scope = SCOPE_PORT,
+	 .scope = &scope_port,
 	 .v = {&vt_bool},
 	 .dflt = "off",
 	 AT(verify),
@@ -159,14 +159,14 @@ const struct setting probe_port_rows[] = {
 	 .help = "check IPv4, UDP, TCP, SCTP and ICMP checksums of received frames with probes: a wrong one makes it corrupted; any port's on is\n"
 		 "for all"},
 	{.name = "jitter",
-	 .scope = SCOPE_PORT,
+	 .scope = &scope_port,
 	 .v = {&vt_uint, 0, 1000000},
 	 .dflt = "0",
 	 .unit = "us",
 	 AT(jitter_us),
 	 .help = "count received probes whose latency differs by more from that of the one before (`show latency`); 0 counts none"},
 	{.name = "latsampler",
-	 .scope = SCOPE_PORT,
+	 .scope = &scope_port,
 	 .v = {&vt_sampler},
 	 .dflt = "none",
 	 AT(sampler),
@@ -187,13 +187,13 @@ static bool check_latency(const struct setting *row, const struct set_obj *obj, 
 	if (!cfg->latency || cfg->frame.probe != 0)
 		return true;
 	err_set(warn, EINVAL, "its frames have no probes; `set %u/%u probe on` puts one in each",
-		obj->port, obj->stream);
+		obj->port, obj->id);
 	return false;
 }
 
 const struct setting probe_stream_rows[] = {
 	{.name = "probe",
-	 .scope = SCOPE_STREAM,
+	 .scope = &scope_stream,
 	 .v = {&vt_every},
 	 .dflt = "off",
 	 .offset = AT(frame.probe),
@@ -201,7 +201,7 @@ const struct setting probe_stream_rows[] = {
 	 .why = WHY_FRAMES,
 	 .help = "16 bytes at the begin of the payload that say which frame this is and when it was sent, in all frames or one of N"},
 	{.name = "latency",
-	 .scope = SCOPE_STREAM,
+	 .scope = &scope_stream,
 	 .v = {&vt_bool},
 	 .dflt = "off",
 	 .offset = AT(latency),

@@ -18,7 +18,7 @@ static void gen_refill(struct dp_txq *q, const struct gen_grp *gr, struct rte_mb
  * tells whether it holds the image. */
 static struct gen_look look_of(const struct dp_txq *q, const struct gen_grp *gr)
 {
-	struct gen_look l = gen_look(gr->tag, gr->len);
+	struct gen_look l = gen_look(gr->mark, gr->len);
 
 	if (q->edits == DP_EDITS_NOTHING)
 		l.mask = gen_words(0, 0, 0, 0, UINT32_MAX);
@@ -73,11 +73,11 @@ __rte_noinline void gen_clean(struct dp_txq *q, const struct gen_grp *gr, struct
 static void stamp_class(const struct dp_txq *q, const struct gen_grp *gr, unsigned c,
 			struct rte_mbuf *m)
 {
-	const struct frun_class *cls = frun_class(gr->prog, c);
+	const struct frun_class *cls = frun_class(gr->frun, c);
 	struct gen_grp one = {
 		.ol_flags = gen_offload_flags(cls),
 		.dst = gen_dst(q, cls),
-		.tag = gr->phase->tag[c],
+		.mark = gr->phase->mark[c],
 		.image = cls->bytes,
 		.image_len = cls->len,
 		.tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len,
@@ -93,8 +93,8 @@ static __rte_noinline void sort_out_edited(const struct dp_txq *q, const struct 
 					   struct rte_mbuf **m, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
-		unsigned c = gr->nclasses > 1 ? frun_class_of(gr->prog, gr->i - gr->prog_i + i) : 0;
-		const struct gen_look l = gen_look(c == 0 ? gr->tag : gr->phase->tag[c], gr->len);
+		unsigned c = gr->nclasses > 1 ? frun_class_of(gr->frun, gr->i - gr->frun_i + i) : 0;
+		const struct gen_look l = gen_look(c == 0 ? gr->mark : gr->phase->mark[c], gr->len);
 		if (q->edits != DP_EDITS_ALL && gen_holds(m[i], &l))
 			continue;
 		if (c == 0)
@@ -113,10 +113,10 @@ __rte_noinline void gen_sort_out(const struct dp_txq *q, const struct gen_grp *g
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		unsigned c = gr->nclasses > 1 ? frun_class_of(gr->prog, gr->i - gr->prog_i + i) : 0;
-		if (c == 0 && m[i]->hash.usr != gr->tag)
+		unsigned c = gr->nclasses > 1 ? frun_class_of(gr->frun, gr->i - gr->frun_i + i) : 0;
+		if (c == 0 && m[i]->hash.usr != gr->mark)
 			gen_stamp(gr, m[i]);
-		else if (c > 0 && m[i]->hash.usr != gr->phase->tag[c])
+		else if (c > 0 && m[i]->hash.usr != gr->phase->mark[c])
 			stamp_class(q, gr, c, m[i]);
 	}
 }
@@ -125,11 +125,11 @@ __rte_noinline void gen_sort_out(const struct dp_txq *q, const struct gen_grp *g
  * in this buffer, and that frun_fill() does not write. */
 static __rte_noinline void gen_mend(struct dp_txq *q, const struct gen_grp *gr, unsigned n)
 {
-	uint64_t at = gr->i - gr->prog_i;
+	uint64_t at = gr->i - gr->frun_i;
 
 	for (unsigned i = 0; i < n; i++) {
-		unsigned c = gr->nclasses > 1 ? frun_class_of(gr->prog, at + i) : 0;
-		const struct frun_class *cls = frun_class(gr->prog, c);
+		unsigned c = gr->nclasses > 1 ? frun_class_of(gr->frun, at + i) : 0;
+		const struct frun_class *cls = frun_class(gr->frun, c);
 		memcpy(rte_pktmbuf_mtod(q->m[i], void *), cls->bytes, gen_mended(cls));
 	}
 }
@@ -168,7 +168,7 @@ __rte_noinline void gen_arrive(struct dp_worker *w, const struct gen_job *j, str
 		if (o->nlive == 0)
 			gen_run_out(w, j, g);
 	} else if (o->ngroups > 1) {
-		gen_sift(o, 0, (struct gen_slot){.due = gen_due(gr, now), .grp = o->slot[0].grp});
+		gen_sift(o, 0, (struct gen_live){.due = gen_due(gr, now), .grp = o->live[0].grp});
 	}
 }
 
@@ -242,7 +242,7 @@ static __rte_noinline unsigned gen_prepare(struct dp_worker *w, const struct gen
 		cell_add(&q->cnt.dropped, 1);
 		gen_skip(j, g, gr, bytes);
 	}
-	frun_seek(gr->prog, gr->state, gr->i + ok - gr->prog_i);
+	frun_seek(gr->frun, gr->state, gr->i + ok - gr->frun_i);
 	if (ok == 0)
 		gen_arrive(w, j, g, now);
 	return ok;
@@ -294,7 +294,7 @@ static __rte_always_inline unsigned gen_one_burst(struct dp_worker *w, const str
 		gen_mend(q, gr, n);
 	bool fuses = simple && gr->probes == GEN_PROBES_FUSED;
 	if (GEN_EXTRAS && !gr->fixed && !fuses)
-		frun_fill(gr->prog, gr->state, (void *const *)q->m, n);
+		frun_fill(gr->frun, gr->state, (void *const *)q->m, n);
 	/* A driver with DP_EDITS_ALL may put other buffers into the array while it prepares them,
 	 * so times and probes come first. */
 	bool early = !simple && j->prepare && q->edits == DP_EDITS_ALL;
@@ -338,7 +338,7 @@ static __rte_always_inline unsigned gen_one_burst(struct dp_worker *w, const str
 			gen_set_state(g, GEN_DRAINING);
 		if (!simple && o->ngroups > 1) {
 			o->run[0] = (struct gen_run){.i = gr->i - n + sent,
-						     .grp = o->slot[0].grp,
+						     .grp = o->live[0].grp,
 						     .n = (uint16_t)(n - sent)};
 			o->nruns = 1;
 			o->run_at = 0;

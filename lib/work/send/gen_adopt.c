@@ -8,7 +8,7 @@ _Static_assert(sizeof(struct gen_own) <= sizeof(((struct gen_state *)NULL)->own)
 
 size_t gen_mem_size(unsigned ngroups)
 {
-	return GEN_SLOT_BYTES(ngroups) + GEN_RUN_BYTES + GEN_MORE_BYTES(ngroups) +
+	return GEN_LIVE_BYTES(ngroups) + GEN_RUN_BYTES + GEN_MORE_BYTES(ngroups) +
 	       ngroups * sizeof(struct gen_arr);
 }
 
@@ -68,16 +68,17 @@ uint64_t gen_offload_flags(const struct frun_class *c)
 	return flags;
 }
 
-/* Sets the tag of the image that all frames of the share have; 0: they have several. A tag that
- * comes again later gets a new mark. With its old mark, buffers that still carried it would not be
- * filled, and so would not be taken off `stale`: the check of every burst would never end. */
-static void mark_queue(struct dp_txq *q, uint32_t tag)
+/* Says which image all frames of the share have, by the mark that control gave it; 0: they have
+ * several. Buffers with this image carry a mark of the share's own, which is a new one each time.
+ * With an old mark, buffers that still carried it would not be filled, and so would not be taken
+ * off `stale`: the check of every burst would never end. */
+static void mark_queue(struct dp_txq *q, uint32_t image)
 {
-	if (q->tag == tag)
+	if (q->image == image)
 		return;
-	q->tag = tag;
+	q->image = image;
 	q->mark = GEN_MARKS | (q->mark + 1);
-	q->stale = tag != 0 ? q->pool_size : 0;
+	q->stale = image != 0 ? q->pool_size : 0;
 	q->swept = 0;
 }
 
@@ -87,8 +88,8 @@ static bool one_mark(const struct gen_job *j)
 	for (unsigned n = 0; j->ngroups > 1 && n < j->ngroups; n++)
 		for (unsigned p = 0; p < j->group[n].nphases; p++) {
 			const struct gen_phase *ph = &j->group[n].phase[p];
-			if (frun_nclasses(ph->prog) > 1 ||
-			    ph->tag[0] != j->group[0].phase[0].tag[0])
+			if (frun_nclasses(ph->frun) > 1 ||
+			    ph->mark[0] != j->group[0].phase[0].mark[0])
 				return false;
 		}
 	return true;
@@ -100,7 +101,7 @@ static bool one_mark(const struct gen_job *j)
 static void gen_adopt_enter(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr,
 			    const struct gen_phase *ph)
 {
-	const struct frun_class *cls = frun_class(ph->prog, 0);
+	const struct frun_class *cls = frun_class(ph->frun, 0);
 
 	gr->phase = ph;
 	gr->image = cls->bytes;
@@ -112,28 +113,28 @@ static void gen_adopt_enter(const struct gen_job *j, struct gen_state *g, struct
 	gr->tx_offload = cls->offload ? rte_mbuf_tx_offload(cls->l2_len, cls->l3_len, cls->l4_len,
 							    0, 0, 0, 0)
 				      : 0;
-	gr->prog = ph->prog;
+	gr->frun = ph->frun;
 	gr->state = ph->state;
-	gr->prog_i = gr->epoch_i + gen_own_before(j, ph->k0);
+	gr->frun_i = gr->epoch_i + gen_own_before(j, ph->k0);
 	gr->end_i = gr->limit_i;
 	if (ph->end != UINT64_MAX && gr->epoch_i + gen_own_before(j, ph->end) < gr->end_i)
 		gr->end_i = gr->epoch_i + gen_own_before(j, ph->end);
-	gr->len = (uint16_t)frun_len(ph->prog);
-	gr->port_len = (uint16_t)frun_port_len(ph->prog);
-	gr->nclasses = (uint16_t)frun_nclasses(ph->prog);
-	gr->fixed = frun_is_fixed(ph->prog);
-	gr->probes = frun_probes(ph->prog) != NULL ? GEN_PROBES : GEN_NO_PROBES;
-	gen_own(g)->probe_prog = NULL;
+	gr->len = (uint16_t)frun_len(ph->frun);
+	gr->port_len = (uint16_t)frun_port_len(ph->frun);
+	gr->nclasses = (uint16_t)frun_nclasses(ph->frun);
+	gr->fixed = frun_is_fixed(ph->frun);
+	gr->probes = frun_probes(ph->frun) != NULL ? GEN_PROBES : GEN_NO_PROBES;
+	gen_own(g)->probe_frun = NULL;
 	gr->mends = false;
 	for (unsigned c = 0; j->prepare && j->txq->edits != DP_EDITS_ALL && c < gr->nclasses; c++)
-		gr->mends |= gen_mended(frun_class(ph->prog, c)) > 0;
+		gr->mends |= gen_mended(frun_class(ph->frun, c)) > 0;
 	gr->plain = gen_own(g)->one_mark && gr->nclasses == 1;
 	gr->simple = gen_is_simple(j, gr) && !gr->chases;
-	if (gen_is_simple(j, gr) && g->probes != NULL && frun_fuses(ph->prog))
+	if (gen_is_simple(j, gr) && g->probes != NULL && frun_fuses(ph->frun))
 		gr->probes = GEN_PROBES_FUSED;
 	if (j->ngroups == 1 || gr->stream == j->group[0].stream)
-		mark_queue(j->txq, gr->plain ? ph->tag[0] : 0);
-	gr->tag = gr->plain ? j->txq->mark : ph->tag[0];
+		mark_queue(j->txq, gr->plain ? ph->mark[0] : 0);
+	gr->mark = gr->plain ? j->txq->mark : ph->mark[0];
 }
 
 /* All frames of the phase are gone: enters the next phase in which this queue has frames. */
@@ -147,16 +148,16 @@ static void next_phase(const struct gen_job *j, struct gen_state *g, struct gen_
 		uint64_t ended = gen_phase_bytes(gr, from->end - from->k0);
 
 		if (gr->stream < 0)
-			gen_fold(g, from->prog, gr->i - gr->prog_i, 1);
+			gen_fold(g, from->frun, gr->i - gr->frun_i, 1);
 		gen_seek(gr);
-		frun_next(from->prog, from->state, from[1].prog, from[1].state);
+		frun_next(from->frun, from->state, from[1].frun, from[1].state);
 		gr->off += gr->bytes ? ended : 0;
 		gen_adopt_enter(j, g, gr, from + 1);
-		if (gr->i != gr->prog_i)
+		if (gr->i != gr->frun_i)
 			gen_seek(gr);
 		if (gr->stream < 0) {
-			gen_fold(g, gr->prog, gr->i - gr->prog_i, UINT64_MAX);
-			gen_publish(g, gr->prog, gr->i - gr->prog_i);
+			gen_fold(g, gr->frun, gr->i - gr->frun_i, UINT64_MAX);
+			gen_publish(g, gr->frun, gr->i - gr->frun_i);
 		}
 	}
 	gen_settle(g);
@@ -205,7 +206,7 @@ static void start_group(const struct gen_job *j, struct gen_state *g, struct gen
 	gr->pace.k0 = gr->bytes ? 0 : i * j->nqueues;
 	if (gr->arr != NULL)
 		gen_anchor(j, gr, t0, gr->pace.k0, i * j->nqueues);
-	frun_begin(group->phase->prog, group->phase->state);
+	frun_begin(group->phase->frun, group->phase->state);
 	gen_adopt_enter(j, g, gr, group->phase);
 	gen_set_units(j, gr);
 }
@@ -228,22 +229,22 @@ static void lead_over(const struct gen_job *j, struct gen_state *g, struct gen_g
 		*gr->arr = *was.arr;
 	if (!begins && was.phase - was.group->phase < group->nphases)
 		ph += was.phase - was.group->phase;
-	if (ph->prog != was.prog) {
+	if (ph->frun != was.frun) {
 		gen_seek(&was);
-		uint64_t pos = frun_move(was.prog, was.state, ph->prog, ph->state);
+		uint64_t pos = frun_move(was.frun, was.state, ph->frun, ph->state);
 		if (begins)
 			gr->epoch_i = gr->i - pos;
 		if (gr->stream < 0)
-			gen_fold(g, was.prog, was.i - was.prog_i, 1);
+			gen_fold(g, was.frun, was.i - was.frun_i, 1);
 		set_limit(j, gr);
 		gen_adopt_enter(j, g, gr, ph);
-		if (gr->i - gr->prog_i != pos)
+		if (gr->i - gr->frun_i != pos)
 			gen_seek(gr);
 		if (gr->stream < 0)
-			gen_fold(g, gr->prog, gr->i - gr->prog_i, UINT64_MAX);
+			gen_fold(g, gr->frun, gr->i - gr->frun_i, UINT64_MAX);
 	} else {
 		if (begins)
-			gr->epoch_i = gr->prog_i;
+			gr->epoch_i = gr->frun_i;
 		set_limit(j, gr);
 		gen_adopt_enter(j, g, gr, ph);
 	}
@@ -272,8 +273,8 @@ static void lay_out(const struct gen_job *j, struct gen_own *o)
 	o->ngroups = j->ngroups;
 	o->nlive = 0;
 	o->nruns = o->run_at = 0;
-	o->slot = (struct gen_slot *)(void *)((char *)j->mem + GEN_SLOT_OFF);
-	o->run = (struct gen_run *)(void *)((char *)j->mem + GEN_SLOT_BYTES(j->ngroups));
+	o->live = (struct gen_live *)(void *)((char *)j->mem + GEN_LIVE_OFF);
+	o->run = (struct gen_run *)(void *)((char *)j->mem + GEN_LIVE_BYTES(j->ngroups));
 	o->more = (struct gen_grp *)(void *)((char *)o->run + GEN_RUN_BYTES);
 	o->arr = (struct gen_arr *)(void *)(o->more + (j->ngroups > 1 ? j->ngroups - 1 : 0));
 	o->detour = j->ngroups != 1 || j->catchup == GEN_SKIP || j->stamp != NULL;
@@ -294,11 +295,11 @@ static void line_up(const struct gen_job *j, struct gen_state *g, uint64_t now)
 		if (gr->i >= gr->end_i && gr->i < gr->limit_i)
 			next_phase(j, g, gr);
 		if (gr->i < gr->end_i)
-			o->slot[o->nlive++] = (struct gen_slot){.due = gen_due(gr, now), .grp = n};
+			o->live[o->nlive++] = (struct gen_live){.due = gen_due(gr, now), .grp = n};
 	}
 	for (unsigned at = o->nlive / 4 + 1; at-- > 0;)
 		if (at < o->nlive)
-			gen_sift(o, at, o->slot[at]);
+			gen_sift(o, at, o->live[at]);
 	gen_set_state(g, GEN_SENDING);
 }
 
@@ -314,7 +315,7 @@ static void gen_adopt_begin(const struct gen_job *j, struct gen_state *g, uint64
 	for (unsigned n = 0; n < j->ngroups; n++)
 		start_group(j, g, gen_grp(o, n), &j->group[n], j->start_tsc);
 	if (j->ngroups > 0 && j->group[0].stream < 0)
-		gen_publish(g, o->first.prog, 0);
+		gen_publish(g, o->first.frun, 0);
 	cell_set(&g->base_packets, cell_get(&j->txq->cnt.packets));
 	cell_set(&g->sent, 0);
 	cell_set(&g->start_tsc, j->start_tsc);
@@ -346,7 +347,7 @@ static void take_stream(const struct gen_grp *from, struct gen_grp *gr, uint32_t
 	if (from == NULL)
 		return;
 	gen_seek(from);
-	frun_take(from->prog, from->state, gr->prog, gr->state, id);
+	frun_take(from->frun, from->state, gr->frun, gr->state, id);
 }
 
 /* A stream that gets a rate of its own or loses it moves between groups: it goes on in gr where it
@@ -360,8 +361,8 @@ static void take_over(struct gen_own *old, struct gen_grp *gr)
 	/* The old plan had no stream with a rate of its own. */
 	if (old->ngroups == 0 || gen_grp(old, old->ngroups - 1u)->stream < 0)
 		return;
-	for (unsigned s = 0; s < frun_nstreams(gr->prog); s++) {
-		uint32_t id = frun_stream_id(gr->prog, s);
+	for (unsigned s = 0; s < frun_nstreams(gr->frun); s++) {
+		uint32_t id = frun_stream_id(gr->frun, s);
 		take_stream(find_group(old, (int32_t)id), gr, id);
 	}
 }
@@ -381,8 +382,8 @@ static void gen_adopt_regroup(const struct gen_job *j, struct gen_state *g, uint
 		       (group == NULL || gen_grp(&old, was)->stream < group->stream);
 		     was++)
 			if (gen_grp(&old, was)->stream < 0) {
-				gen_fold(g, gen_grp(&old, was)->prog,
-					 gen_grp(&old, was)->i - gen_grp(&old, was)->prog_i, 1);
+				gen_fold(g, gen_grp(&old, was)->frun,
+					 gen_grp(&old, was)->i - gen_grp(&old, was)->frun_i, 1);
 				o->gone_i = gen_grp(&old, was)->i;
 			}
 		if (group == NULL)
@@ -392,7 +393,7 @@ static void gen_adopt_regroup(const struct gen_job *j, struct gen_state *g, uint
 			*gr = *gen_grp(&old, was);
 			lead_over(j, g, gr, group, now);
 			const struct gen_grp *from = gen_grp(&old, was++);
-			if (gr->prog != from->prog)
+			if (gr->frun != from->frun)
 				take_over(&old, gr);
 		} else {
 			start_group(j, g, gr, group,
@@ -401,7 +402,7 @@ static void gen_adopt_regroup(const struct gen_job *j, struct gen_state *g, uint
 		}
 	}
 	if (j->ngroups > 0 && j->group[0].stream < 0)
-		gen_publish(g, o->first.prog, o->first.i - o->first.prog_i);
+		gen_publish(g, o->first.frun, o->first.i - o->first.frun_i);
 	else
 		gen_publish(g, NULL, 0);
 }
@@ -433,9 +434,9 @@ void gen_adopt(struct dp_worker *w, const struct dp_task *t, const void *old, ui
 
 	(void)old;
 	/* While buffers could be written to, the same buffer may have been filled and taken off
-	 * `stale` more than once. The tag 0 makes the count start anew. */
+	 * `stale` more than once. The image 0 makes the count start anew. */
 	if (q->written && !written)
-		q->tag = 0;
+		q->image = 0;
 	q->written = written;
 	q->cache = rte_mempool_default_cache(q->pool, rte_lcore_id());
 	if (j->run == 0)

@@ -31,18 +31,18 @@ void gen_fold(struct gen_state *g, const struct frun *f, uint64_t i, uint64_t ti
 	}
 }
 
-void gen_publish(struct gen_state *g, const struct frun *prog, uint64_t accepted)
+void gen_publish(struct gen_state *g, const struct frun *frun, uint64_t accepted)
 {
-	__atomic_store_n(&g->prog, prog, __ATOMIC_RELEASE);
+	__atomic_store_n(&g->frun, frun, __ATOMIC_RELEASE);
 	cell_set(&g->accepted, accepted);
 }
 
 void gen_fold_all(struct gen_state *g)
 {
-	if (g->prog == NULL)
+	if (g->frun == NULL)
 		return;
 	gen_unsettle(g);
-	gen_fold(g, g->prog, cell_get(&g->accepted), 1);
+	gen_fold(g, g->frun, cell_get(&g->accepted), 1);
 	gen_publish(g, NULL, 0);
 	gen_settle(g);
 }
@@ -52,7 +52,7 @@ bool gen_counts(const struct gen_state *g, struct cnt_stream *sum, unsigned n)
 	struct cnt_stream now[GEN_MAX_STREAMS];
 	uint64_t frames[GEN_MAX_STREAMS], bytes[GEN_MAX_STREAMS];
 	uint64_t epoch = __atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE);
-	const struct frun *prog = __atomic_load_n(&g->prog, __ATOMIC_ACQUIRE);
+	const struct frun *frun = __atomic_load_n(&g->frun, __ATOMIC_ACQUIRE);
 	uint64_t accepted = __atomic_load_n(&g->accepted, __ATOMIC_ACQUIRE);
 
 	if (epoch % 2 != 0)
@@ -67,11 +67,11 @@ bool gen_counts(const struct gen_state *g, struct cnt_stream *sum, unsigned n)
 		sum[s].packets += now[s].packets;
 		sum[s].bytes += now[s].bytes;
 	}
-	if (prog == NULL || accepted == 0)
+	if (frun == NULL || accepted == 0)
 		return true;
-	frun_count(prog, accepted, frames, bytes);
-	for (unsigned s = 0; s < frun_nstreams(prog); s++) {
-		uint32_t id = frun_stream_id(prog, s);
+	frun_count(frun, accepted, frames, bytes);
+	for (unsigned s = 0; s < frun_nstreams(frun); s++) {
+		uint32_t id = frun_stream_id(frun, s);
 		if (id < n) {
 			sum[id].packets += frames[s];
 			sum[id].bytes += bytes[s];
@@ -83,15 +83,15 @@ bool gen_counts(const struct gen_state *g, struct cnt_stream *sum, unsigned n)
 bool gen_sizes(const struct gen_state *g, struct cnt_sizes *sum)
 {
 	uint64_t epoch = __atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE), now[CNT_NSIZES];
-	const struct frun *prog = __atomic_load_n(&g->prog, __ATOMIC_ACQUIRE);
+	const struct frun *frun = __atomic_load_n(&g->frun, __ATOMIC_ACQUIRE);
 	uint64_t accepted = __atomic_load_n(&g->accepted, __ATOMIC_ACQUIRE);
 
 	for (unsigned s = 0; s < CNT_NSIZES; s++)
 		now[s] = __atomic_load_n(&g->sizes.n[s], __ATOMIC_ACQUIRE);
 	if (epoch % 2 != 0 || __atomic_load_n(&g->epoch, __ATOMIC_ACQUIRE) != epoch)
 		return false;
-	if (prog != NULL)
-		frun_sizes(prog, 0, accepted, now);
+	if (frun != NULL)
+		frun_sizes(frun, 0, accepted, now);
 	for (unsigned s = 0; s < CNT_NSIZES; s++)
 		sum->n[s] += now[s];
 	return true;
@@ -101,7 +101,7 @@ void gen_skip(const struct gen_job *j, struct gen_state *g, struct gen_grp *gr, 
 {
 	if (gr->stream < 0) {
 		uint32_t id =
-			frun_stream_id(gr->prog, frun_stream_at(gr->prog, gr->i - gr->prog_i));
+			frun_stream_id(gr->frun, frun_stream_at(gr->frun, gr->i - gr->frun_i));
 		gen_unsettle(g);
 		cell_add(&g->accepted, 1);
 		cell_add(&g->cell[id].packets, UINT64_MAX);

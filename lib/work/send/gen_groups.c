@@ -8,7 +8,7 @@ void gen_leave(struct gen_own *o)
 	if (o->nlive == 0)
 		return;
 	if (--o->nlive > 0)
-		gen_sift(o, 0, o->slot[o->nlive]);
+		gen_sift(o, 0, o->live[o->nlive]);
 }
 
 void gen_rewind(const struct gen_job *j, struct gen_state *g)
@@ -44,7 +44,7 @@ bool gen_again(struct dp_worker *w, const struct gen_job *j, struct gen_state *g
 	gen_rewind(j, g);
 	if (o->ngroups > 1) /* the tail was of one group, which is the top one */
 		gen_sift(o, 0,
-			 (struct gen_slot){.due = gen_due(gen_top(o), now), .grp = o->slot[0].grp});
+			 (struct gen_live){.due = gen_due(gen_top(o), now), .grp = o->live[0].grp});
 	return true;
 }
 
@@ -158,11 +158,11 @@ static unsigned gen_groups_flush(struct dp_worker *w, const struct gen_job *j, s
 	return sent;
 }
 
-/* Prefetches the group in a slot of the heap, which may be the next one on top. */
-static inline void gen_groups_fetch(struct gen_own *o, unsigned slot)
+/* Prefetches the group at a place of the heap, which may be the next one on top. */
+static inline void gen_groups_fetch(struct gen_own *o, unsigned at)
 {
-	if (slot < o->nlive) {
-		const struct gen_grp *gr = gen_grp(o, o->slot[slot].grp);
+	if (at < o->nlive) {
+		const struct gen_grp *gr = gen_grp(o, o->live[at].grp);
 		rte_prefetch0(gr);
 		rte_prefetch0((const char *)gr + CACHE_LINE);
 		rte_prefetch0(gr->small);
@@ -178,8 +178,8 @@ static inline uint64_t before_others(const struct gen_job *j, const struct gen_o
 	if (likely(j->stamp == NULL))
 		return ahead;
 	for (unsigned s = 1; s <= 4 && s < o->nlive; s++)
-		if ((int64_t)(ahead - o->slot[s].due) > 0)
-			ahead = o->slot[s].due;
+		if ((int64_t)(ahead - o->live[s].due) > 0)
+			ahead = o->live[s].due;
 	return ahead;
 }
 
@@ -201,7 +201,7 @@ static unsigned gen_groups_gather(const struct gen_job *j, struct gen_state *g, 
 		uint64_t ahead = gen_ahead(j, g, gr, now);
 		bool over;
 
-		if ((int64_t)(ahead - o->slot[0].due) < 0 && ahead < j->end_tsc)
+		if ((int64_t)(ahead - o->live[0].due) < 0 && ahead < j->end_tsc)
 			break;
 		for (unsigned s = 1; s <= 4; s++)
 			gen_groups_fetch(o, s);
@@ -211,14 +211,14 @@ static unsigned gen_groups_gather(const struct gen_job *j, struct gen_state *g, 
 			continue;
 		}
 		if (unlikely(gr->chases ||
-			     (int64_t)(now - o->slot[0].due) > (int64_t)o->behind_cycles) &&
+			     (int64_t)(now - o->live[0].due) > (int64_t)o->behind_cycles) &&
 		    part > 0 && gen_paced(gr)) {
 			part = gen_chase(j, g, gr, part, before_others(j, o, ahead));
 			o->chased = true;
 			if (part == 0) {
 				gen_sift(o, 0,
-					 (struct gen_slot){.due = gen_due(gr, now),
-							   .grp = o->slot[0].grp});
+					 (struct gen_live){.due = gen_due(gr, now),
+							   .grp = o->live[0].grp});
 				continue;
 			}
 		}
@@ -226,9 +226,9 @@ static unsigned gen_groups_gather(const struct gen_job *j, struct gen_state *g, 
 		if (part == 0 || !gen_take(q, gr, q->m + n, part, gr->plain))
 			break;
 		if (!gr->fixed)
-			frun_fill(gr->prog, gr->state, (void *const *)(q->m + n), part);
+			frun_fill(gr->frun, gr->state, (void *const *)(q->m + n), part);
 		o->run[o->nruns++] =
-			(struct gen_run){.i = gr->i, .grp = o->slot[0].grp, .n = (uint16_t)part};
+			(struct gen_run){.i = gr->i, .grp = o->live[0].grp, .n = (uint16_t)part};
 		*bytes += gen_bytes(gr, gr->i, part);
 		if (n == 0 && !pace_is_max(&gr->pace))
 			*late = gen_late(j, gen_deadline(j, gr), now);
@@ -236,7 +236,7 @@ static unsigned gen_groups_gather(const struct gen_job *j, struct gen_state *g, 
 		gen_advance(j, gr, part);
 		if (gr->i == gr->end_i)
 			break;
-		gen_sift(o, 0, (struct gen_slot){.due = gen_due(gr, now), .grp = o->slot[0].grp});
+		gen_sift(o, 0, (struct gen_live){.due = gen_due(gr, now), .grp = o->live[0].grp});
 	}
 	return n;
 }
@@ -251,7 +251,7 @@ static unsigned one_burst(struct dp_worker *w, const struct gen_job *j, struct g
 	uint64_t ahead = gen_ahead(j, g, gr, now);
 	bool over;
 
-	if ((int64_t)(ahead - o->slot[0].due) < 0 && ahead < j->end_tsc)
+	if ((int64_t)(ahead - o->live[0].due) < 0 && ahead < j->end_tsc)
 		return 0;
 	unsigned n = gen_ready(j, gr, j->burst, before_others(j, o, ahead), &over);
 	if (over)

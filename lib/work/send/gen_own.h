@@ -25,18 +25,18 @@ enum gen_has_probes {
  * the start of the run, is frame k = queue + i x nqueues. */
 struct gen_grp {
 	/* What each burst needs: two cache lines, and a third for the image of a small frame. The
-	 * images of many programs would lie in few sets of the cache, so they are copied here. */
+	 * images of many fruns would lie in few sets of the cache, so they are copied here. */
 	uint64_t i;       /* own frames that were built; the number of the next one */
 	uint64_t end_i;   /* own frame at which the phase or the run ends */
 	struct pace pace; /* counts frames, or bytes where the rate is one of bits */
 	uint64_t unit;    /* the unit at which the next frame begins */
 	/* units from one own frame to the next; 0: varies, or it has a shape */
 	uint64_t step;
-	const struct frun *prog;
+	const struct frun *frun;
 	void *state;
 	const uint8_t *image; /* of class 0 */
 	uint64_t ol_flags, tx_offload;
-	uint32_t tag;      /* mark of buffers that hold the image of class 0 */
+	uint32_t mark;     /* mark of buffers that hold the image of class 0 */
 	int32_t stream;    /* number of the stream; -1: the schedule of the port */
 	uint16_t len;      /* length of every own frame without FCS; 0: lengths differ */
 	uint16_t port_len; /* the same for the frames of all queues */
@@ -61,7 +61,7 @@ struct gen_grp {
 	uint64_t limit_i;    /* own frame at which the group ends; UINT64_MAX: it does not */
 	struct gen_arr *arr; /* NULL: it has no shape, or no pace */
 	uint64_t epoch_i;    /* own frame with which the present order (epoch) began */
-	uint64_t prog_i;     /* own frame that is own frame 0 of prog */
+	uint64_t frun_i;     /* own frame that is own frame 0 of frun */
 	uint64_t off;        /* bytes: units before the phase's first frame, mod 2^64 */
 } WR_ALIGNED(CACHE_LINE);
 _Static_assert(sizeof(struct gen_grp) == 4 * CACHE_LINE,
@@ -82,13 +82,13 @@ struct gen_arr {
 	uint64_t chase_tsc, chase_due;
 };
 
-/* A group that still has frames, in a heap in which each slot has four children. Slot 0 is the
- * group that is due first. The children of a slot share a cache line. */
-struct gen_slot {
+/* A group that still has frames, in a heap in which each place has four children. Place 0 has the
+ * group that is due first. The children of a place share a cache line. */
+struct gen_live {
 	uint64_t due;
 	uint32_t grp;
 };
-#define GEN_SLOT_OFF (CACHE_LINE - sizeof(struct gen_slot))
+#define GEN_LIVE_OFF (CACHE_LINE - sizeof(struct gen_live))
 
 /* Frames of one group in the queue's burst: n frames from own frame i on, of which the device has
  * accepted `done`. */
@@ -121,13 +121,13 @@ struct gen_own {
 	uint64_t behind_cycles;
 	uint64_t gone_i; /* own frames of the port's schedule when a plan dropped it */
 	/* In the plan's memory. The sender of a single group needs arr alone. */
-	struct gen_slot *slot;  /* nlive of them */
+	struct gen_live *live;  /* nlive of them */
 	struct gen_grp *more;   /* groups 1, 2, ... */
 	struct gen_arr *arr;    /* one for each group */
 	struct gen_run *run;    /* what the last burst was made of */
 	uint16_t nruns, run_at; /* run_at: the first with frames that were not accepted */
-	/* Own frame probe_i of probe_prog has its probe number probe_at. NULL: not known. */
-	const struct frun *probe_prog;
+	/* Own frame probe_i of probe_frun has its probe number probe_at. NULL: not known. */
+	const struct frun *probe_frun;
 	uint64_t probe_i;
 	uint32_t probe_at;
 	struct gen_rest rest;
@@ -150,19 +150,20 @@ static inline struct gen_grp *gen_grp(struct gen_own *o, unsigned n)
  * frames are gone. */
 static inline struct gen_grp *gen_top(struct gen_own *o)
 {
-	return o->ngroups == 1 ? &o->first : gen_grp(o, o->slot[0].grp);
+	return o->ngroups == 1 ? &o->first : gen_grp(o, o->live[0].grp);
 }
 
-/* The parts of gen_job.mem: slots, runs, groups after group 0, and a gen_arr for each group. */
-#define GEN_SLOT_BYTES(ngroups) \
-	RTE_ALIGN_CEIL(GEN_SLOT_OFF + (size_t)(ngroups) * sizeof(struct gen_slot), CACHE_LINE)
+/* The parts of gen_job.mem: live groups, runs, groups after group 0, and a gen_arr for each
+ * group. */
+#define GEN_LIVE_BYTES(ngroups) \
+	RTE_ALIGN_CEIL(GEN_LIVE_OFF + (size_t)(ngroups) * sizeof(struct gen_live), CACHE_LINE)
 #define GEN_RUN_BYTES RTE_ALIGN_CEIL(DP_BURST_MAX * sizeof(struct gen_run), CACHE_LINE)
 #define GEN_MORE_BYTES(ngroups) (((ngroups) > 1 ? (ngroups)-1u : 0u) * sizeof(struct gen_grp))
 
 /* Returns the gen_arr of the group. gr may be a copy of the group. */
 static inline struct gen_arr *gen_arr_at(const struct gen_job *j, const struct gen_grp *gr)
 {
-	char *arr = (char *)j->mem + GEN_SLOT_BYTES(j->ngroups) + GEN_RUN_BYTES +
+	char *arr = (char *)j->mem + GEN_LIVE_BYTES(j->ngroups) + GEN_RUN_BYTES +
 		    GEN_MORE_BYTES(j->ngroups);
 
 	return (struct gen_arr *)(void *)arr + (gr->group - j->group);
@@ -185,7 +186,7 @@ static inline uint64_t gen_phase_bytes(const struct gen_grp *gr, uint64_t k)
 {
 	if (gr->port_len != 0)
 		return k * (gr->port_len + GEN_FCS + (gr->l2 ? 0u : PACE_WIRE_OVERHEAD));
-	return gr->l2 ? frun_l2(gr->prog, k) : frun_wire(gr->prog, k);
+	return gr->l2 ? frun_l2(gr->frun, k) : frun_wire(gr->frun, k);
 }
 
 /* Returns the unit at which own frame i begins, which is in the group's phase. */
@@ -217,35 +218,35 @@ static inline unsigned gen_mended(const struct frun_class *c)
 	return c->offload && c->from == 0 ? c->l2_len + c->l3_len + c->l4_len : 0;
 }
 
-static inline bool gen_sooner(const struct gen_slot *a, const struct gen_slot *b)
+static inline bool gen_sooner(const struct gen_live *a, const struct gen_live *b)
 {
 	return (int64_t)(a->due - b->due) < 0;
 }
 
-/* Puts s into the heap at slot `at`, which is free; slots below that are due sooner move up. */
-static inline void gen_sift(struct gen_own *o, unsigned at, struct gen_slot s)
+/* Puts s into the heap at place `at`, which is free; those below that are due sooner move up. */
+static inline void gen_sift(struct gen_own *o, unsigned at, struct gen_live s)
 {
-	struct gen_slot *slot = o->slot;
+	struct gen_live *live = o->live;
 	unsigned n = o->nlive;
 
 	for (;;) {
 		unsigned c = 4 * at + 1;
 		if (likely(c + 3 < n)) { /* no branches here: they could not be predicted */
-			unsigned a = c + gen_sooner(&slot[c + 1], &slot[c]),
-				 b = c + 2 + gen_sooner(&slot[c + 3], &slot[c + 2]);
-			c = gen_sooner(&slot[b], &slot[a]) ? b : a;
+			unsigned a = c + gen_sooner(&live[c + 1], &live[c]),
+				 b = c + 2 + gen_sooner(&live[c + 3], &live[c + 2]);
+			c = gen_sooner(&live[b], &live[a]) ? b : a;
 		} else if (c < n) {
 			for (unsigned k = c + 1; k < n; k++)
-				c = gen_sooner(&slot[k], &slot[c]) ? k : c;
+				c = gen_sooner(&live[k], &live[c]) ? k : c;
 		} else {
 			break;
 		}
-		if (!gen_sooner(&slot[c], &s))
+		if (!gen_sooner(&live[c], &s))
 			break;
-		slot[at] = slot[c];
+		live[at] = live[c];
 		at = c;
 	}
-	slot[at] = s;
+	live[at] = s;
 }
 
 /* ---- taking ---- */
@@ -274,7 +275,7 @@ static inline void gen_stamp(const struct gen_grp *gr, struct rte_mbuf *m)
 	m->data_len = gr->image_len;
 	m->pkt_len = gr->image_len;
 	m->packet_type = (uint32_t)gr->dst << DP_DST_SHIFT;
-	m->hash.usr = gr->tag;
+	m->hash.usr = gr->mark;
 	memcpy(rte_pktmbuf_mtod(m, void *), gr->image, gr->image_len);
 }
 
@@ -311,25 +312,25 @@ static inline uint64_t gen_word32(size_t at, uint32_t v)
 }
 
 static inline struct gen_words gen_words(uint16_t data_off, uint16_t ones, uint32_t pkt_len,
-					 uint16_t data_len, uint32_t tag)
+					 uint16_t data_len, uint32_t mark)
 {
 	return (struct gen_words){
 		.shape = gen_word16(0, data_off) |
 			 gen_word16(offsetof(struct rte_mbuf, refcnt) - GEN_SHAPE_OFF, ones) |
 			 gen_word16(offsetof(struct rte_mbuf, nb_segs) - GEN_SHAPE_OFF, ones),
 		.type = gen_word32(4, pkt_len),
-		.mark = gen_word16(0, data_len) | gen_word32(4, tag),
+		.mark = gen_word16(0, data_len) | gen_word32(4, mark),
 	};
 }
 
 /* Returns what to compare buffers with. len: the length of all frames; 0: each frame gets its own
  * length anyway, and lengths are not compared. */
-static inline struct gen_look gen_look(uint32_t tag, uint16_t len)
+static inline struct gen_look gen_look(uint32_t mark, uint16_t len)
 {
 	bool fixed = len != 0;
 
 	return (struct gen_look){
-		.want = gen_words(RTE_PKTMBUF_HEADROOM, 1, len, len, tag),
+		.want = gen_words(RTE_PKTMBUF_HEADROOM, 1, len, len, mark),
 		.mask = gen_words(UINT16_MAX, UINT16_MAX, fixed ? UINT32_MAX : 0,
 				  fixed ? UINT16_MAX : 0, UINT32_MAX),
 	};
@@ -353,11 +354,11 @@ static __rte_always_inline bool gen_holds(const struct rte_mbuf *m, const struct
 
 /* Returns whether all of m[0..n) carry the mark. One branch for each buffer, unrolled, is cheaper
  * than any way to combine the tests. */
-static __rte_always_inline bool gen_marked(struct rte_mbuf *const *m, uint32_t tag, unsigned n)
+static __rte_always_inline bool gen_marked(struct rte_mbuf *const *m, uint32_t mark, unsigned n)
 {
 #pragma GCC unroll 16
 	for (unsigned i = 0; i < n; i++)
-		if (unlikely(m[i]->hash.usr != tag))
+		if (unlikely(m[i]->hash.usr != mark))
 			return false;
 	return true;
 }
@@ -376,7 +377,7 @@ static __rte_always_inline bool gen_take(struct dp_txq *q, const struct gen_grp 
 	else if (unlikely(q->stale > 0))
 		gen_clean(q, gr, m, n);
 	else if (unlikely(q->written) &&
-		 (q->edits != DP_EDITS_NOTHING || !gen_marked(m, gr->tag, n)))
+		 (q->edits != DP_EDITS_NOTHING || !gen_marked(m, gr->mark, n)))
 		gen_clean(q, gr, m, n);
 	return true;
 }
@@ -431,7 +432,7 @@ static inline void gen_count_sizes(struct gen_state *g, const struct gen_grp *gr
 		cell_add(&g->sizes.n[cnt_size_class(gr->len + GEN_FCS)], n);
 		return;
 	}
-	frun_sizes(gr->prog, i - gr->prog_i, n, some.n);
+	frun_sizes(gr->frun, i - gr->frun_i, n, some.n);
 	for (unsigned s = 0; s < CNT_NSIZES; s++)
 		cell_add(&g->sizes.n[s], some.n[s]);
 }
@@ -455,7 +456,7 @@ static __rte_always_inline void gen_credit(struct gen_state *g, const struct gen
 static inline uint64_t gen_bytes(const struct gen_grp *gr, uint64_t i, unsigned n)
 {
 	return gr->len != 0 ? (uint64_t)n * (gr->len + GEN_FCS)
-			    : frun_bytes(gr->prog, i - gr->prog_i, n);
+			    : frun_bytes(gr->frun, i - gr->frun_i, n);
 }
 
 /* ---- gen_shape.c ---- */
@@ -589,16 +590,16 @@ static inline uint64_t gen_late(const struct gen_job *j, uint64_t due, uint64_t 
 
 /* ---- gen_count.c ---- */
 
-/* Cells and program may be changed between these two calls. They count up the epoch, so that
+/* Cells and frun may be changed between these two calls. They count up the epoch, so that
  * control sees the change. */
 void gen_unsettle(struct gen_state *g);
 void gen_settle(struct gen_state *g);
-/* Adds own frames 0 .. i - 1 of a program to the cells of their streams, multiplied by `times`.
+/* Adds own frames 0 .. i - 1 of a frun to the cells of their streams, multiplied by `times`.
  * UINT64_MAX (-1 mod 2^64) subtracts them. */
 void gen_fold(struct gen_state *g, const struct frun *f, uint64_t i, uint64_t times);
-/* From here on the schedule's frames follow from prog; `accepted` of them are through already. */
-void gen_publish(struct gen_state *g, const struct frun *prog, uint64_t accepted);
-/* Adds all frames of the schedule to the cells: none follows from a program any more. */
+/* From here on the schedule's frames follow from frun; `accepted` of them are through already. */
+void gen_publish(struct gen_state *g, const struct frun *frun, uint64_t accepted);
+/* Adds all frames of the schedule to the cells: none follows from a frun any more. */
 void gen_fold_all(struct gen_state *g);
 
 /* ---- gen_rate.c ---- */
@@ -653,8 +654,8 @@ static inline bool gen_is_simple(const struct gen_job *j, const struct gen_grp *
 	return j->ngroups == 1 && gr->stream < 0 && gr->plain && gr->port_len != 0 && !j->prepare &&
 	       gr->arr == NULL && j->stamp == NULL && j->txq->edits != DP_EDITS_ALL;
 }
-/* Moves the group's program to the group's next frame. Bursts of fixed frames do not move it. */
+/* Moves the group's frun to the group's next frame. Bursts of fixed frames do not move it. */
 static inline void gen_seek(const struct gen_grp *gr)
 {
-	frun_seek(gr->prog, gr->state, gr->i - gr->prog_i);
+	frun_seek(gr->frun, gr->state, gr->i - gr->frun_i);
 }

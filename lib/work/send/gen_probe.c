@@ -5,42 +5,10 @@
 #include "frame_probe.h"
 #include "gen_own.h"
 
-/* Writes the two words of a probe at byte `off` of the frame. */
-static inline void gen_probe_store(struct rte_mbuf *m, unsigned off, uint64_t hi, uint64_t lo)
+/* Where the probe of a frame is written. */
+static inline uint8_t *gen_probe_place(struct rte_mbuf *m, unsigned off)
 {
-	uint8_t *p = (uint8_t *)m + GEN_DATA_OFF + off;
-	uint64_t be[2] = {rte_cpu_to_be_64(hi), rte_cpu_to_be_64(lo)};
-
-	memcpy(p, be, sizeof(be));
-}
-
-/* Returns hi with the 16 bits in it that give the probe the sum PROBE_SUM. */
-static inline uint64_t with_check(uint64_t hi, uint64_t lo)
-{
-	uint32_t s = probe_sum64(hi) + probe_sum64(lo) + (0xffffu - PROBE_SUM); /* never 0 */
-
-	s = (s & 0xffff) + (s >> 16);
-	s = (s & 0xffff) + (s >> 16);
-	return hi | (uint64_t)(s ^ 0xffff) << 48;
-}
-
-/* Writes the stream's next probe. code: its delay, by probe_delay_code(). */
-static inline void gen_probe_write(struct gen_state *g, const struct frun_probing *b,
-				   unsigned stream, unsigned off, uint64_t code, struct rte_mbuf *m)
-{
-	cell_t *c = &g->probes->seq[stream];
-	uint64_t seq = cell_get(c), hi = b->hi | (uint64_t)(uint32_t)seq << 16 | code >> 15;
-	uint64_t lo = b->lo | (uint64_t)stream << 51 | (code & 0x7fff) << 36;
-
-	cell_set(c, seq + 1);
-	gen_probe_store(m, off, with_check(hi, lo), lo);
-}
-
-static void put_none(struct rte_mbuf *m, unsigned off)
-{
-	uint64_t lo = probe_lo(PROBE_NONE, 0, 0);
-
-	gen_probe_store(m, off, with_check(0, lo), lo);
+	return (uint8_t *)m + GEN_DATA_OFF + off;
 }
 
 /* Returns whether this frame of a stream gets a probe, if one of `every` frames does. */
@@ -56,7 +24,7 @@ static inline bool takes_turn(uint32_t *left, uint32_t every)
 static void encode_each(uint64_t *delay, unsigned n)
 {
 	for (unsigned k = 0; k < n; k++)
-		delay[k] = probe_delay_code((int64_t)delay[k] > 0 ? delay[k] : 0);
+		delay[k] = probe_late_code(delay[k]);
 }
 
 /* Sets delay[0..n): how long after its deadline each frame leaves at tsc, by probe_delay_code(); 0
@@ -80,18 +48,20 @@ static inline void delay_codes(const struct gen_job *j, const struct gen_grp *gr
 	}
 	/* The delays fall from the first to the last. As a rule all have the same exponent. */
 	uint64_t most = delay[0], least = delay[n - 1];
-	unsigned exp = 49 - (unsigned)__builtin_clzll(most | 1);
-	if (likely(most >> 15 == 0 && least >> 15 == 0))
+	/* probe_exp() without its branch, for a delay that does not fit into mant as it is. */
+	unsigned exp = 64 - PROBE_MANT_BITS - (unsigned)__builtin_clzll(most | 1);
+	if (likely(most >> PROBE_MANT_BITS == 0 && least >> PROBE_MANT_BITS == 0))
 		return;
-	if ((int64_t)least <= 0 || exp > 31 || least >> (exp + 14) == 0) {
+	if ((int64_t)least <= 0 || exp > PROBE_EXP_MAX ||
+	    least >> (exp + PROBE_MANT_BITS - 1) == 0) {
 		encode_each(delay, n);
 		return;
 	}
 	for (unsigned k = 0; k < n; k++)
-		delay[k] = (uint64_t)exp << 15 | delay[k] >> exp;
+		delay[k] = probe_code_of(exp, delay[k]);
 }
 
-/* Puts probes into the frames of a program of FRUN_PROBES_SOME: not every frame has one, or
+/* Puts probes into the frames of a frun of FRUN_PROBES_SOME: not every frame has one, or
  * checksums depend on it. sent: when each frame leaves; NULL: all leave at once, as b says. at:
  * index of the first frame's probe. */
 static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *gr,
@@ -100,8 +70,8 @@ static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *g
 {
 	struct frun_probing own_b = *b;
 
-	const struct frun_probe *probe = frun_probes(gr->prog);
-	uint32_t own = frun_probes_own(gr->prog);
+	const struct frun_probe *probe = frun_probes(gr->frun);
+	uint32_t own = frun_probes_own(gr->frun);
 
 	for (unsigned k = 0; k < n; k++, at = at + 1 < own ? at + 1 : 0) {
 		const struct frun_probe *p = &probe[at];
@@ -110,27 +80,28 @@ static __rte_noinline void put_each(struct gen_state *g, const struct gen_grp *g
 		if (sent != NULL)
 			own_b.lo = sent[k] & PROBE_SENT_MASK;
 		if (p->every == 1 || takes_turn(&g->probes->left[p->stream], p->every))
-			gen_probe_write(g, &own_b, p->stream, p->off,
-					b->code != NULL ? b->code[k] : 0, m[k]);
+			probe_put_next(gen_probe_place(m[k], p->off), own_b.hi, own_b.lo, p->stream,
+				       b->code != NULL ? b->code[k] : 0,
+				       &g->probes->seq[p->stream]);
 		else
-			put_none(m[k], p->off);
-		frun_probe_sums(gr->prog, i - gr->prog_i + k, rte_pktmbuf_mtod(m[k], uint8_t *));
+			probe_put(gen_probe_place(m[k], p->off), 0, probe_lo(PROBE_NONE, 0, 0));
+		frun_probe_sums(gr->frun, i - gr->frun_i + k, rte_pktmbuf_mtod(m[k], uint8_t *));
 	}
 }
 
-/* Returns the index of own frame i among the probes of its program. The answer is kept for the n
+/* Returns the index of own frame i among the probes of its frun. The answer is kept for the n
  * frames that follow, to save the division in the next burst. */
 static inline uint32_t probe_index(struct gen_own *o, const struct gen_grp *gr, uint64_t i,
 				   unsigned n)
 {
-	uint32_t own = frun_probes_own(gr->prog), at;
+	uint32_t own = frun_probes_own(gr->frun), at;
 
 	if (own == 1)
 		return 0;
-	i -= gr->prog_i;
-	at = likely(o->probe_prog == gr->prog && o->probe_i == i) ? o->probe_at
+	i -= gr->frun_i;
+	at = likely(o->probe_frun == gr->frun && o->probe_i == i) ? o->probe_at
 								  : (uint32_t)(i % own);
-	o->probe_prog = gr->prog;
+	o->probe_frun = gr->frun;
 	o->probe_i = i + n;
 	o->probe_at = at + n < own ? at + n : (at + n) % own;
 	return at;
@@ -142,14 +113,14 @@ static __rte_noinline void put_stamped(const struct gen_job *j, struct gen_state
 				       struct rte_mbuf *const *m, unsigned n)
 {
 	uint64_t code[DP_BURST_MAX], sent[DP_BURST_MAX], tsc = rte_rdtsc();
-	struct frun_probing b = {.hi = (uint64_t)j->txq->port << 11 | (uint64_t)j->queue << 5,
+	struct frun_probing b = {.hi = probe_from(j->txq->port, j->queue),
 				 .code = code,
 				 .seq = g->probes->seq};
 
 	for (unsigned k = 0; k < n; k++) {
 		sent[k] = gen_stamp_sent(j, g, m[k], tsc);
 		uint64_t due = pace_is_max(&gr->pace) ? sent[k] : gen_due_at(j, gr, i + k);
-		code[k] = probe_delay_code((int64_t)(sent[k] - due) > 0 ? sent[k] - due : 0);
+		code[k] = probe_late_code(sent[k] - due);
 	}
 	put_each(g, gr, &b, sent, at, i, m, n);
 }
@@ -158,7 +129,7 @@ void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct ge
 		   uint64_t i, struct rte_mbuf *const *m, unsigned n, bool fill)
 {
 	uint64_t code[DP_BURST_MAX], tsc;
-	enum frun_probes_kind kind = frun_probes_kind(gr->prog);
+	enum frun_probes_kind kind = frun_probes_kind(gr->frun);
 
 	if (unlikely(g->probes == NULL))
 		return;
@@ -168,7 +139,7 @@ void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct ge
 		return;
 	}
 	tsc = rte_rdtsc();
-	struct frun_probing b = {.hi = (uint64_t)j->txq->port << 11 | (uint64_t)j->queue << 5,
+	struct frun_probing b = {.hi = probe_from(j->txq->port, j->queue),
 				 .lo = tsc & PROBE_SENT_MASK,
 				 .seq = g->probes->seq};
 	if (!pace_is_max(&gr->pace)) {
@@ -176,17 +147,17 @@ void gen_probe_put(const struct gen_job *j, struct gen_state *g, const struct ge
 		b.code = code;
 	}
 	if (fill)
-		frun_fill_probe(gr->prog, gr->state, at, &b, (void *const *)m, n);
+		frun_fill_probe(gr->frun, gr->state, at, &b, (void *const *)m, n);
 	else if (likely(kind != FRUN_PROBES_SOME))
-		frun_probe(gr->prog, at, &b, (void *const *)m, n);
+		frun_probe(gr->frun, at, &b, (void *const *)m, n);
 	else
 		put_each(g, gr, &b, NULL, at, i, m, n);
 }
 
 void gen_probe_back(struct gen_state *g, const struct gen_grp *gr, uint64_t i, unsigned n)
 {
-	const struct frun_probe *probe = frun_probes(gr->prog);
-	uint32_t own = frun_probes_own(gr->prog), at = (uint32_t)((i - gr->prog_i + n) % own);
+	const struct frun_probe *probe = frun_probes(gr->frun);
+	uint32_t own = frun_probes_own(gr->frun), at = (uint32_t)((i - gr->frun_i + n) % own);
 
 	for (unsigned k = n; k-- > 0 && g->probes != NULL;) {
 		at = at > 0 ? at - 1 : own - 1;

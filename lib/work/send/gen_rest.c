@@ -24,9 +24,9 @@ static void stand_at(const struct gen_job *j, struct gen_grp *gr, uint64_t i)
 	while (ph < last && gr->epoch_i + gen_own_before(j, ph->end) <= i) {
 		gr->off += gr->bytes ? gen_phase_bytes(gr, ph->end - ph->k0) : 0;
 		gr->phase = ++ph;
-		gr->prog = ph->prog;
-		gr->port_len = (uint16_t)frun_port_len(ph->prog);
-		gr->prog_i = gr->epoch_i + gen_own_before(j, ph->k0);
+		gr->frun = ph->frun;
+		gr->port_len = (uint16_t)frun_port_len(ph->frun);
+		gr->frun_i = gr->epoch_i + gen_own_before(j, ph->k0);
 	}
 	gr->i = i;
 	gr->end_i = ph->end == UINT64_MAX ? UINT64_MAX : gr->epoch_i + gen_own_before(j, ph->end);

@@ -257,22 +257,22 @@ __rte_noinline unsigned gen_ready_shaped(const struct gen_job *j, const struct g
  * cells. */
 static void take_off(struct gen_state *g, const struct gen_grp *gr, uint64_t n)
 {
-	uint64_t at = gr->i - gr->prog_i;
+	uint64_t at = gr->i - gr->frun_i;
 
 	gen_unsettle(g);
 	cell_add(&g->accepted, n);
-	if (n < frun_nstreams(gr->prog) / 4) { /* few frames of many streams: one by one */
+	if (n < frun_nstreams(gr->frun) / 4) { /* few frames of many streams: one by one */
 		for (uint64_t i = at; i < at + n; i++) {
-			uint64_t bytes = frun_bytes(gr->prog, i, 1);
+			uint64_t bytes = frun_bytes(gr->frun, i, 1);
 			struct cnt_stream *c =
-				&g->cell[frun_stream_id(gr->prog, frun_stream_at(gr->prog, i))];
+				&g->cell[frun_stream_id(gr->frun, frun_stream_at(gr->frun, i))];
 			cell_add(&c->packets, UINT64_MAX);
 			cell_add(&c->bytes, -bytes);
 			cell_add(&g->sizes.n[cnt_size_class(bytes)], UINT64_MAX);
 		}
 	} else {
-		gen_fold(g, gr->prog, at + n, UINT64_MAX);
-		gen_fold(g, gr->prog, at, 1);
+		gen_fold(g, gr->frun, at + n, UINT64_MAX);
+		gen_fold(g, gr->frun, at, 1);
 	}
 	gen_settle(g);
 }

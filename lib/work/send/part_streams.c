@@ -100,27 +100,15 @@ static json_t *fields_of(struct app *app, unsigned port, unsigned stream)
 	else
 		add_fields(&ctl_stream_cfg(app->ctl, port, stream)->frame, list);
 	frame_spec_free(&spec);
-	if (cmd_object(app->cmd, SCOPE_STREAM, port, stream, &obj))
+	if (cmd_object(app->cmd, &scope_stream, port, stream, &obj))
 		add_extras(&obj, list);
 	return list;
-}
-
-unsigned send_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n)
-{
-	unsigned ids = ctl_nstreams(ctl, port), first = stream < ids ? stream : ids, after = 0,
-		 before;
-
-	for (unsigned i = first; i < ids && after < n - n / 2; i++)
-		after += ctl_stream_cfg(ctl, port, i) != NULL;
-	for (before = n - after; first > 0 && before > 0; first--)
-		before -= ctl_stream_cfg(ctl, port, first - 1) != NULL;
-	return first;
 }
 
 static int part_streams_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
 			    json_t *doc, struct err *e)
 {
-	unsigned first = arg->around ? send_first_around(app->ctl, arg->port, arg->stream, arg->n)
+	unsigned first = arg->around ? part_first_around(app->ctl, arg->port, arg->stream, arg->n)
 				     : arg->first;
 	json_t *part = ctl_streams_part_json(app->ctl, arg->port, first,
 					     arg->n != 0 ? arg->n : WINDOW),
@@ -133,7 +121,7 @@ static int part_streams_add(struct app *app, const struct snap *snap, const stru
 		unsigned id = (unsigned)json_integer_value(json_object_get(s, "stream"));
 		json_object_set_new(s, "ranges",
 				    json_boolean(
-					    ctl_stream_cfg(app->ctl, arg->port, id)->range_on));
+					    ctl_stream_cfg(app->ctl, arg->port, id)->overlay_on));
 		if (!arg->around || id == arg->stream)
 			json_object_set_new(s, "fields", fields_of(app, arg->port, id));
 	}

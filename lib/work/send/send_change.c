@@ -6,7 +6,7 @@
  * frames that its settings say now. */
 #include <stdlib.h>
 
-#include "prog.h"
+#include "send_groups.h"
 
 static bool equal_weights(const struct sched_in *in, unsigned n)
 {
@@ -35,7 +35,7 @@ static bool same_order(const struct group *g, struct stream *const *s, unsigned 
 }
 
 /* Returns whether the settings ask for another order than that of `old`. */
-static bool other_order(const struct program *old, const struct picked *p)
+static bool other_order(const struct groups *old, const struct picked *p)
 {
 	const struct group *turn = group_of(old, -1);
 
@@ -54,14 +54,15 @@ static bool other_order(const struct program *old, const struct picked *p)
  * have now. A stream that is deleted or not enabled any more, or that has lost its own rate by
  * which it is sent, goes on with the frames that it had. */
 static int follow_group(struct ctl *c, struct ctl_port *cp, struct group *g, uint64_t limit,
-			struct program *out, struct err *e)
+			struct groups *out, struct err *e)
 {
 	struct group_spec spec = {.cell = g->cell,
 				  .n = g->n,
 				  .of = g->of,
 				  .member = xcalloc(g->n, sizeof(*spec.member)),
 				  .in = xcalloc(g->n, sizeof(*spec.in)),
-				  .like = g};
+				  .like = g,
+				  .nqueues = out->nqueues};
 	bool sizes = false;
 	struct group *now;
 	struct err why;
@@ -73,7 +74,7 @@ static int follow_group(struct ctl *c, struct ctl_port *cp, struct group *g, uin
 		spec.in[m] = g->in[m];
 		if (s == NULL || !s->cfg.enabled || (g->cell >= 0 && !s->cfg.rate.set))
 			continue;
-		rc = stream_plans(c, cp, s, e);
+		rc = stream_recipes(c, cp, s, e);
 		if (rc < 0)
 			break;
 		spec.member[m] = group_member_of(s);
@@ -89,7 +90,7 @@ static int follow_group(struct ctl *c, struct ctl_port *cp, struct group *g, uin
 	if (rc == 0) {
 		rc = group_make(c, cp, &spec, &now, &why);
 		if (rc == 0)
-			program_add(out, now);
+			groups_add(out, now);
 		else
 			err_set(e, -rc, "port %u: %s", cp->p.id, why.text);
 	}
@@ -98,25 +99,26 @@ static int follow_group(struct ctl *c, struct ctl_port *cp, struct group *g, uin
 	return rc;
 }
 
-int program_follow(struct ctl *c, struct ctl_port *cp, const struct program *old, uint64_t limit,
-		   struct program *out, bool *other, struct err *e)
+int groups_follow(struct ctl *c, struct ctl_port *cp, const struct groups *old, uint64_t limit,
+		  struct groups *out, bool *other, struct err *e)
 {
 	struct picked p;
 	uint64_t sizes = 0;
 	int rc = 0;
 
-	*out = (struct program){.group = xcalloc(old->ngroups + 1, sizeof(*out->group))};
-	program_pick(cp, &p, e); /* an error in the settings matters for the next start only */
+	*out = (struct groups){.group = xcalloc(old->ngroups + 1, sizeof(*out->group)),
+			       .nqueues = old->nqueues};
+	groups_pick(cp, &p, e); /* an error in the settings matters for the next start only */
 	*other = other_order(old, &p);
-	program_picked_free(&p);
+	groups_picked_free(&p);
 	for (unsigned i = 0; i < old->ngroups && rc == 0; i++)
 		rc = follow_group(c, cp, old->group[i], limit, out, e);
 	for (unsigned i = 0; i < out->ngroups; i++)
 		for (unsigned m = 0; m < out->group[i]->n; m++)
 			sizes += out->group[i]->in[m].nsizes;
 	if (rc == 0)
-		rc = program_sizes_check(cp, sizes, e);
+		rc = groups_sizes_check(cp, sizes, e);
 	if (rc < 0)
-		program_free(c, out);
+		groups_free(c, out);
 	return rc;
 }

@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prog.h"
-#include "plan_write.h"
+#include "send_groups.h"
 #include "send_cfg.h"
-#include "work.h"
 
 static void send_cfg_init(void *cfg)
 {
@@ -42,7 +40,7 @@ static void send_port_close(struct ctl *c, struct ctl_port *cp)
 {
 	struct send_port *sp = send_of(cp);
 
-	program_free(c, &sp->program);
+	groups_free(c, &sp->groups);
 	free(sp->rate);
 	late_free(cp);
 	for (unsigned q = 0; q < cp->p.ntxq && sp->gen != NULL; q++) {
@@ -80,35 +78,35 @@ static bool streams_count(const struct ctl_port *cp)
 	return false;
 }
 
-void program_take(struct ctl *c, struct ctl_port *cp, struct program *p)
+void groups_take(struct ctl *c, struct ctl_port *cp, struct groups *p)
 {
 	struct send_port *sp = send_of(cp);
-	bool other = p->ngroups != sp->program.ngroups;
+	bool other = p->ngroups != sp->groups.ngroups;
 
 	for (unsigned i = 0; i < p->ngroups && !other; i++)
-		other = p->group[i] != sp->program.group[i];
-	program_free(c, &sp->program);
-	sp->program = *p;
+		other = p->group[i] != sp->groups.group[i];
+	groups_free(c, &sp->groups);
+	sp->groups = *p;
 	if (other)
-		cp->run.changed_ns = clock_raw_ns();
+		sp->run.changed_ns = clock_raw_ns();
 }
 
-/* Makes a new program of the settings of a port that sends. If that fails, the program stays as it
- * was. While a stream with a count is sent, the order stays (change.c). */
+/* Makes new groups of the settings of a port that sends. If that fails, the groups stay as they
+ * were. While a stream with a count is sent, the order stays (send_change.c). */
 static void follow_settings(struct ctl *c, struct ctl_port *cp)
 {
 	struct send_port *sp = send_of(cp);
-	struct program now;
+	struct groups now;
 	struct err e;
 	char text[sizeof(sp->said)] = "";
-	uint64_t limit = cp->run.count != 0 ? cp->run.count : UINT64_MAX;
+	uint64_t limit = sp->run.count != 0 ? sp->run.count : UINT64_MAX;
 	bool other = false;
 	int rc;
 
-	if (!cp->run.armed && (sp->program.counted || streams_count(cp)))
-		rc = program_follow(c, cp, &sp->program, limit, &now, &other, &e);
+	if (!cp->run.armed && (sp->groups.counted || streams_count(cp)))
+		rc = groups_follow(c, cp, &sp->groups, limit, &now, &other, &e);
 	else
-		rc = program_make(c, cp, &sp->program, limit, &now, &e);
+		rc = groups_make(c, cp, &sp->groups, sp->groups.nqueues, limit, &now, &e);
 	if (rc < 0)
 		snprintf(text, sizeof(text), "%s; the frames in flight stay as they were", e.text);
 	else if (other)
@@ -119,17 +117,17 @@ static void follow_settings(struct ctl *c, struct ctl_port *cp)
 			cp->p.id);
 	send_say(c, cp, text);
 	if (rc == 0) {
-		program_take(c, cp, &now);
+		groups_take(c, cp, &now);
 		sp->order_waits = other;
 	}
 }
 
-static void send_touched(struct ctl *c, struct ctl_port *cp, uint32_t why)
+static void send_prepare(struct ctl *c, struct ctl_port *cp, uint32_t why)
 {
-	if (cp->started && cp->run.active && !cp->run.stop &&
-	    (why & (WHY_FRAMES | WHY_ORDER | WHY_RUN)) != 0)
+	(void)why;
+	if (ctl_port_runs(cp) && cp->run.active && !cp->run.stop)
 		follow_settings(c, cp);
-	if (cp->run.active && (why & ~(WHY_PORT | WHY_WORK)) != 0)
+	if (cp->run.active)
 		rates_follow(cp);
 }
 
@@ -138,7 +136,7 @@ static void send_touched(struct ctl *c, struct ctl_port *cp, uint32_t why)
 static void send_clear(struct ctl *c, const struct portset *ports)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (portset_has(ports, i) && c->port[i]->used)
+		if (portset_has(ports, i) && c->port[i]->p.used)
 			late_clear(c->port[i]);
 }
 
@@ -177,9 +175,9 @@ static bool send_tells(const struct ctl_port *cp)
 {
 	const struct send_port *sp = send_of(cp);
 
-	for (unsigned i = 0; i < sp->program.ngroups; i++)
-		for (unsigned p = 0; p < sp->program.group[i]->sched.nphases; p++)
-			if (frun_probes(sp->program.group[i]->prog[p].run) != NULL)
+	for (unsigned i = 0; i < sp->groups.ngroups; i++)
+		for (unsigned p = 0; p < sp->groups.group[i]->sched.nphases; p++)
+			if (frun_probes(sp->groups.group[i]->frun[p].run) != NULL)
 				return true;
 	return false;
 }
@@ -210,7 +208,7 @@ static bool takes_turns(const struct ctl_port *cp, const struct group *g, const 
 /* Returns the group that sends a stream, or sent it last. NULL: there is none. */
 static const struct group *group_with(const struct ctl_port *cp, const struct stream *s)
 {
-	const struct program *p = &send_of(cp)->program;
+	const struct groups *p = &send_of(cp)->groups;
 
 	for (unsigned i = 0; i < p->ngroups; i++) {
 		const struct group *g = p->group[i];
@@ -226,15 +224,15 @@ static const char *send_engine(const struct ctl_port *cp, const struct stream *s
 {
 	const struct group *g = group_with(cp, s);
 
-	return g != NULL ? frun_engine(g->prog[0].run) : NULL;
+	return g != NULL ? frun_engine(g->frun[0].run) : NULL;
 }
 
-/* Returns one group on one queue for `show plan`; its program is that of the first phase. */
+/* Returns one group on one queue for `show plan`; its frun is that of the first phase. */
 static json_t *group_row(const struct gen_group *from, const struct group *g)
 {
 	static const char *const arrivals[] = {"constant", "poisson", "burst", "jitter", "onoff"},
 				 *const trends[] = {"steady", "ramp", "steps"};
-	const struct frun *f = from->phase[0].prog;
+	const struct frun *f = from->phase[0].frun;
 	json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:b, s:I}", "engine", frun_engine(f),
 			      "sums", frun_sums(f), "lanes", (int)frun_lanes(f), "classes",
 			      (int)frun_nclasses(f), "phases", (int)from->nphases, "cycle",
@@ -248,7 +246,7 @@ static json_t *group_row(const struct gen_group *from, const struct group *g)
 	if (g->size != 0)
 		json_object_set_new(o, "size", json_integer(g->size));
 	json_object_set_new(o, "mean_size", json_real(g->mean_size));
-	json_object_set_new(o, "template", json_integer(from->phase[0].tag[0]));
+	json_object_set_new(o, "template", json_integer(from->phase[0].mark[0]));
 	json_object_set_new(o, from->by_bytes ? "period_cycles_per_byte" : "period_cycles",
 			    json_real((double)from->period.cycles +
 				      (double)from->period.frac / 0x1p64));
@@ -303,8 +301,9 @@ const struct work work_send = {
 	.cfg_init = send_cfg_init,
 	.port_open = send_port_open,
 	.port_close = send_port_close,
-	.ctl_end = tags_free,
-	.touched = send_touched,
+	.ctl_end = marks_free,
+	.prepares = WHY_FRAMES | WHY_ORDER | WHY_RUN,
+	.prepare = send_prepare,
 	.fill = send_fill,
 	.clear = send_clear,
 	.streams = send_streams,

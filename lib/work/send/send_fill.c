@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Puts into a worker's plan what it is to send: one task for each Tx queue, made of the port's
- * program, its rates and its run. */
+ * groups, its rates and its run. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "prog.h"
-#include "plan_write.h"
+#include "send_groups.h"
 #include "send_cfg.h"
 
-static unsigned phases_of(const struct program *p)
+static unsigned phases_of(const struct groups *p)
 {
 	unsigned n = 0;
 
@@ -22,7 +21,7 @@ static unsigned shapes_of(const struct ctl_port *cp)
 	const struct send_port *sp = send_of(cp);
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < sp->program.ngroups; i++)
+	for (unsigned i = 0; i < sp->groups.ngroups; i++)
 		n += sp->rate[i].shaped;
 	return n;
 }
@@ -33,18 +32,18 @@ static void fill_group(const struct ctl_port *cp, unsigned q, unsigned i, struct
 		       struct pace_shape *shape, struct gen_group *out)
 {
 	const struct send_port *sp = send_of(cp);
-	const struct group *g = sp->program.group[i];
+	const struct group *g = sp->groups.group[i];
 	const struct group_rate *a = &sp->rate[i];
 	unsigned np = g->sched.nphases;
 
 	for (unsigned p = 0; p < np; p++) {
-		const struct prog *from = &g->prog[q * np + p];
+		const struct queue_frun *from = &g->frun[q * np + p];
 		ph[p] = (struct gen_phase){.k0 = g->sched.phase[p].k0,
 					   .end = p + 1 < np ? g->sched.phase[p].end
 							     : g->sched.total,
-					   .prog = from->run,
+					   .frun = from->run,
 					   .state = from->state,
-					   .tag = from->tag};
+					   .mark = from->mark};
 	}
 	*out = (struct gen_group){.stream = g->cell,
 				  .nphases = (uint16_t)np,
@@ -84,9 +83,9 @@ static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned 
 		       struct plan_writer *p)
 {
 	const struct send_port *sp = send_of(cp);
-	const struct program *pr = &sp->program;
+	const struct groups *pr = &sp->groups;
 	const struct run *r = &cp->run;
-	const struct send_cfg *cfg = work_cfg(&cp->p.cfg, &work_send);
+	const struct send_cfg *cfg = work_cfg(&cp->cfg, &work_send);
 	double hz = clock_hz();
 	size_t groups = pr->ngroups * sizeof(struct gen_group),
 	       phases = phases_of(pr) * sizeof(struct gen_phase),
@@ -101,27 +100,27 @@ static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned 
 	struct group **about = plan_carve(p, pr->ngroups * sizeof(*about));
 
 	*j = (struct gen_job){
-		.txq = cp->txq[q],
+		.txq = port_txq(&cp->p, q),
 		.ngroups = (uint16_t)pr->ngroups,
 		.group = g,
 		.mem = send_fill_part(&mem, own),
-		.burst = (uint16_t)cp->p.cfg.burst,
+		.burst = (uint16_t)cp->cfg.burst,
 		.queue = (uint16_t)q,
-		.nqueues = cp->p.ntxq,
+		.nqueues = (uint16_t)pr->nqueues,
 		.stop = r->stop,
 		.run = r->id,
 		.start_tsc = r->start_tsc,
-		.end_tsc = r->end_tsc,
+		.end_tsc = sp->run.end_tsc,
 		.grace_cycles = (uint64_t)(hz * (double)r->grace_ns / 1e9),
 		.forgive_cycles = (uint64_t)(hz * (double)cfg->forgive_ns / 1e9),
 		.late_cycles = (uint64_t)(hz * CNT_LATE_NS / 1e9),
-		.catchup = (enum gen_catchup)cp->p.cfg.catchup.kind,
-		.lag_cycles = (uint64_t)(hz * (double)cp->p.cfg.lag_ns / 1e9),
-		.slower = (uint64_t)(0x1p64 / (1 + cp->p.cfg.catchup.share) - 0x1p11),
+		.catchup = (enum gen_catchup)cp->cfg.catchup.kind,
+		.lag_cycles = (uint64_t)(hz * (double)cp->cfg.lag_ns / 1e9),
+		.slower = (uint64_t)(0x1p64 / (1 + cp->cfg.catchup.share) - 0x1p11),
 	};
 	j->rx_written = works_write(c);
-	j->stamp = stamps_tx(cp);
-	j->lead_cycles = j->stamp != NULL ? (uint64_t)(hz * (double)cp->p.cfg.lead_ns / 1e9) : 0;
+	j->stamp = stamps_tx(&cp->p);
+	j->lead_cycles = j->stamp != NULL ? (uint64_t)(hz * (double)cp->cfg.lead_ns / 1e9) : 0;
 	for (unsigned i = 0; i < pr->ngroups; i++) {
 		fill_group(cp, q, i, ph, shape, &g[i]);
 		shape += sp->rate[i].shaped;
@@ -139,13 +138,23 @@ static void fill_queue(const struct ctl *c, const struct ctl_port *cp, unsigned 
  * has no times yet. */
 static bool has_tasks(const struct ctl_port *cp)
 {
-	return send_of(cp)->program.ngroups > 0 && cp->run.id != 0 &&
+	return send_of(cp)->groups.ngroups > 0 && cp->run.id != 0 &&
 	       !(cp->run.active && cp->run.armed);
 }
 
 void send_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
 {
-	for (unsigned q = 0; q < cp->p.ntxq; q++)
-		if (has_tasks(cp) && cp->tx_worker[q] == (int)plan_worker(p))
+	bool followed = false;
+
+	for (unsigned q = 0; q < cp->p.ntxq; q++) {
+		if (cp->tx_worker[q] != (int)plan_worker(p))
+			continue;
+		/* A rate that has changed becomes periods here, but not while other changes of the
+		 * port have to wait: all of them are taken over together. */
+		if (!followed && cp->run.active && !cp->run.armed && cp->touched == 0)
+			rates_follow(cp);
+		followed = true;
+		if (has_tasks(cp) && q < send_of(cp)->groups.nqueues)
 			fill_queue(c, cp, q, p);
+	}
 }

@@ -5,14 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "prog.h"
+#include "send_groups.h"
 
 int late_open(struct ctl_port *cp, unsigned q, void *mem, struct err *e)
 {
 	if (mem == NULL)
 		return err_set(e, ENODEV, "no memory for Tx queue %u of port %u", q, cp->p.id);
 	hist_init(mem, GEN_LATE_SHAPE);
-	cp->txq[q]->lateness = mem;
+	port_txq(&cp->p, q)->lateness = mem;
 	return 0;
 }
 
@@ -22,7 +22,7 @@ void late_clear(struct ctl_port *cp)
 
 	for (unsigned q = 0; q < cp->p.ntxq; q++) {
 		free(sp->late_base[q]);
-		sp->late_base[q] = hist_copy(cp->txq[q]->lateness);
+		sp->late_base[q] = hist_copy(port_txq(&cp->p, q)->lateness);
 	}
 }
 
@@ -32,8 +32,8 @@ void late_free(struct ctl_port *cp)
 
 	for (unsigned q = 0; q < cp->p.ntxq && sp->late_base != NULL; q++) {
 		free(sp->late_base[q]);
-		if (cp->txq[q] != NULL)
-			rte_free(cp->txq[q]->lateness);
+		if (port_txq(&cp->p, q) != NULL)
+			rte_free(port_txq(&cp->p, q)->lateness);
 	}
 	free(sp->late_base);
 }
@@ -42,7 +42,7 @@ void late_free(struct ctl_port *cp)
 static struct hist *late_read(const struct ctl_port *cp, unsigned q)
 {
 	const struct send_port *sp = send_of(cp);
-	struct hist *h = hist_copy(cp->txq[q]->lateness);
+	struct hist *h = hist_copy(port_txq(&cp->p, q)->lateness);
 
 	if (sp->late_base[q] != NULL)
 		hist_subtract(h, sp->late_base[q]);

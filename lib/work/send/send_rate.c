@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prog.h"
+#include "send_groups.h"
 
 /* Returns the rate of a group as the settings ask for it, without period and shape. Where frames
  * have different sizes and the rate is one of bits or percent, bytes are paced; otherwise frames.
@@ -12,9 +12,9 @@ static struct group_rate rate_asked(const struct ctl_port *cp, const struct rate
 				    const struct arrival *arrival, const struct group *g)
 {
 	struct group_rate a = {.cell = g->cell, .frames = UINT64_MAX};
-	uint64_t speed_bps = plan_speed(cp);
+	uint64_t speed_bps = port_speed(&cp->p);
 
-	a.pps = plan_pps(r, speed_bps, g->mean_size, &a.max);
+	a.pps = load_pps(r, speed_bps, g->mean_size, &a.max);
 	a.per_s = a.pps;
 	if (g->size == 0 && r->kind != RATE_PPS && r->kind != RATE_MAX &&
 	    arrival->kind != ARRIVAL_POISSON) {
@@ -66,9 +66,9 @@ static const struct rate *setting_of(const struct ctl_port *cp, const struct gro
 	const struct stream *s =
 		g->cell >= 0 ? stream_of_cell(cp, (uint32_t)g->cell, g->in[0].id) : NULL;
 
-	*arrival = &cp->p.cfg.arrival;
+	*arrival = &cp->cfg.arrival;
 	if (g->cell < 0)
-		return cp->run.has_rate ? &cp->run.rate : &cp->p.cfg.rate;
+		return cp->run.has_rate ? &cp->run.rate : &cp->cfg.rate;
 	if (s == NULL || !s->cfg.rate.set)
 		return NULL;
 	*arrival = &s->cfg.arrival;
@@ -80,18 +80,18 @@ static const struct rate *setting_of(const struct ctl_port *cp, const struct gro
 void rates_follow(struct ctl_port *cp)
 {
 	struct send_port *sp = send_of(cp);
-	const struct program *p = &sp->program;
+	const struct groups *p = &sp->groups;
 	struct group_rate *to = xcalloc(p->ngroups + 1, sizeof(*to));
-	struct run *r = &cp->run;
+	const struct run *r = &cp->run;
 	bool other = sp->nrates != p->ngroups;
 
-	r->asked_max = false;
+	sp->run.asked_max = false;
 	for (unsigned i = 0; i < p->ngroups; i++) {
 		const struct group *g = p->group[i];
 		const struct group_rate *had = rate_of(cp, g->cell);
 		const struct arrival *arrival;
 		const struct rate *set = setting_of(cp, g, &arrival);
-		to[i] = rate_asked(cp, set != NULL ? set : &cp->p.cfg.rate, arrival, g);
+		to[i] = rate_asked(cp, set != NULL ? set : &cp->cfg.rate, arrival, g);
 		if (had != NULL && !r->armed && (set == NULL || rate_same(had, &to[i]))) {
 			to[i] = *had;
 		} else {
@@ -105,21 +105,15 @@ void rates_follow(struct ctl_port *cp)
 				shape_make(&to[i]);
 			other = true;
 		}
-		r->asked_max |= to[i].max;
+		sp->run.asked_max |= to[i].max;
 	}
 	free(sp->rate);
 	sp->rate = to;
 	sp->nrates = p->ngroups;
 	if (other && !r->armed) {
-		r->rate_changed = true;
-		r->changed_ns = clock_raw_ns();
+		sp->run.rate_changed = true;
+		sp->run.changed_ns = clock_raw_ns();
 	}
-}
-
-/* Returns the unit at which frame k begins, in frames or bytes, whichever are paced. */
-static uint64_t rate_begins(const struct group *g, const struct group_rate *a, uint64_t k)
-{
-	return a->by_bytes ? group_wire(g, k, a->l2) : k;
 }
 
 /* Returns how many frames of a group begin before unit x. */
@@ -142,7 +136,7 @@ static uint64_t frames_before(const struct group *g, const struct group_rate *a,
 	return lo;
 }
 
-bool program_all_counted(const struct program *p)
+bool groups_all_counted(const struct groups *p)
 {
 	for (unsigned i = 0; i < p->ngroups; i++)
 		if (p->group[i]->sched.total == UINT64_MAX)
@@ -153,17 +147,16 @@ bool program_all_counted(const struct program *p)
 void rates_arm(struct ctl_port *cp)
 {
 	struct send_port *sp = send_of(cp);
-	struct run *r = &cp->run;
-	const uint64_t start_tsc = r->start_tsc, duration_ns = r->duration_ns;
+	const uint64_t start_tsc = cp->run.start_tsc, duration_ns = cp->run.duration_ns;
 
-	r->end_tsc = UINT64_MAX;
-	r->rate_changed = false;
+	sp->run.end_tsc = UINT64_MAX;
+	sp->run.rate_changed = false;
 	if (duration_ns == 0)
 		return;
-	r->end_tsc = start_tsc + clock_cycles(duration_ns);
+	sp->run.end_tsc = start_tsc + clock_cycles(duration_ns);
 	for (unsigned i = 0; i < sp->nrates; i++) {
 		struct group_rate *a = &sp->rate[i];
-		const struct group *g = sp->program.group[i];
+		const struct group *g = sp->groups.group[i];
 		if (a->max)
 			continue;
 		/* The number of frames follows from the exact rate. If rounding on the clock puts
@@ -177,16 +170,17 @@ void rates_arm(struct ctl_port *cp)
 		uint64_t due = 0;
 		if (a->frames > 0)
 			due = a->shaped ? start_tsc + shape_due(g, a, a->frames - 1)
-					: pace_due(&p, rate_begins(g, a, a->frames - 1));
-		if (due >= r->end_tsc)
-			r->end_tsc = due + 1;
+					: pace_due(&p, shape_begins(g, a, a->frames - 1));
+		if (due >= sp->run.end_tsc)
+			sp->run.end_tsc = due + 1;
 	}
 }
 
 uint64_t rates_limit(const struct ctl_port *cp, unsigned i)
 {
-	const struct group_rate *a = &send_of(cp)->rate[i];
-	uint64_t n = a->cell < 0 && cp->run.count != 0 ? cp->run.count : UINT64_MAX;
+	const struct send_port *sp = send_of(cp);
+	const struct group_rate *a = &sp->rate[i];
+	uint64_t n = a->cell < 0 && sp->run.count != 0 ? sp->run.count : UINT64_MAX;
 
 	return !a->changed && a->frames < n ? a->frames : n;
 }
@@ -210,13 +204,13 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 	for (unsigned i = 0; i < sp->nrates; i++) {
 		const struct group_rate *a = &sp->rate[i];
 		struct pace p = {.period = a->period};
-		uint64_t n = rates_limit(cp, i), total = sp->program.group[i]->sched.total, at;
+		uint64_t n = rates_limit(cp, i), total = sp->groups.group[i]->sched.total, at;
 		n = total < n ? total : n;
 		if (a->shaped && !shape_is_plain(a)) {
 			if (sp->nrates > 1 && n == UINT64_MAX)
 				return 0;
 			uint64_t due =
-				shaped_end(cp, sp->program.group[i], a, sp->nrates > 1 ? n : sent);
+				shaped_end(cp, sp->groups.group[i], a, sp->nrates > 1 ? n : sent);
 			if (due == 0)
 				return 0;
 			last = due > last ? due : last;
@@ -229,7 +223,7 @@ uint64_t rates_end(const struct ctl_port *cp, uint64_t sent, uint64_t bytes, uin
 			return 0; /* the run was stopped */
 		} else {
 			*all += n;
-			at = rate_begins(sp->program.group[i], a, n);
+			at = shape_begins(sp->groups.group[i], a, n);
 		}
 		uint64_t due = pace_due(&p, at);
 		last = due > last ? due : last;
@@ -243,15 +237,14 @@ uint64_t rates_due(const struct ctl_port *cp, uint64_t k)
 	const struct group_rate *a = sp->rate;
 	struct pace p = {0};
 
-	if (sp->nrates != 1 || sp->program.ngroups != 1 || a->max)
+	if (sp->nrates != 1 || sp->groups.ngroups != 1 || a->max)
 		return 0;
 	if (a->spec.arrival.kind == ARRIVAL_POISSON)
 		return 0;
 	if (a->shaped)
-		return shape_due(sp->program.group[0], a, k) -
-		       shape_due(sp->program.group[0], a, 0);
+		return shape_due(sp->groups.group[0], a, k) - shape_due(sp->groups.group[0], a, 0);
 	p.period = a->period;
-	return pace_due(&p, rate_begins(sp->program.group[0], a, k));
+	return pace_due(&p, shape_begins(sp->groups.group[0], a, k));
 }
 
 bool rates_vary(const struct ctl_port *cp)
@@ -259,7 +252,7 @@ bool rates_vary(const struct ctl_port *cp)
 	const struct send_port *sp = send_of(cp);
 
 	for (unsigned i = 0; i < sp->nrates && !cp->run.armed; i++) {
-		const struct sched *s = &sp->program.group[i]->sched;
+		const struct sched *s = &sp->groups.group[i]->sched;
 		if (sp->rate[i].spec.trend.over_ns != 0)
 			return true;
 		if (sp->nrates > 1 ? s->total != UINT64_MAX
@@ -276,21 +269,21 @@ bool rates_load(const struct ctl_port *cp, struct ctl_load *l)
 
 	if (!sp->order_waits)
 		return false;
-	for (unsigned i = 0; i < sp->program.ngroups; i++) {
-		const struct group *g = sp->program.group[i];
+	for (unsigned i = 0; i < sp->groups.ngroups; i++) {
+		const struct group *g = sp->groups.group[i];
 		const struct arrival *arrival;
 		const struct rate *r = setting_of(cp, g, &arrival);
 		const struct group_rate *had = rate_of(cp, g->cell);
 		if (r != NULL)
-			load_rate(l, r, plan_speed(cp), g->mean_size);
+			load_rate(l, r, port_speed(&cp->p), g->mean_size);
 		else if (had != NULL)
 			load_rate(l,
 				  &(struct rate){.kind = had->max ? RATE_MAX : RATE_PPS,
 						 .value = had->pps},
-				  plan_speed(cp), g->mean_size);
+				  port_speed(&cp->p), g->mean_size);
 		for (unsigned m = 0; m < g->n; m++)
 			load_sizes(l, g->member[m].frames);
 	}
-	l->mean_size = l->pps > 0 ? l->l2_bps / 8 / l->pps : sp->program.group[0]->mean_size;
+	l->mean_size = l->pps > 0 ? l->l2_bps / 8 / l->pps : sp->groups.group[0]->mean_size;
 	return true;
 }

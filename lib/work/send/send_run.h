@@ -14,7 +14,7 @@
 /* Numbers of streams are below this. On workers the number of a stream is not its id: it is what
  * control calls the stream's cell, and stays when the id changes. */
 #define GEN_MAX_STREAMS 8192
-#define GEN_MARKS (1u << 31) /* tags are below; from here on are the marks that queues make */
+#define GEN_MARKS (1u << 31) /* control gives marks below this; the others are those of queues */
 
 /* Where a frame and its lengths lie in the buffers of our pools (frun_spec). The pools are made
  * without private bytes between the mbuf and its data, which gen_pool_fits() checks. */
@@ -40,14 +40,14 @@ enum gen_state_id { GEN_IDLE, GEN_SENDING, GEN_DRAINING, GEN_DONE };
 struct gen_phase {
 	/* The last phase ends with the schedule. UINT64_MAX: the schedule has no end. */
 	uint64_t k0, end;
-	/* The first own frame of the phase is own frame 0 of prog. */
-	const struct frun *prog;
-	/* The state of prog. Control zeroes it when prog is new, then it is the worker's. The same
-	 * prog in the next plan comes with the same state. */
+	/* The first own frame of the phase is own frame 0 of frun. */
+	const struct frun *frun;
+	/* The state of frun. Control zeroes it when frun is new, then it is the worker's. The same
+	 * frun in the next plan comes with the same state. */
 	void *state;
-	/* A tag for each class of prog, from 1 to GEN_MARKS - 1. It stands for image, lengths and
+	/* A mark for each class of frun, from 1 to GEN_MARKS - 1. It stands for image, lengths and
 	 * offload, and is never used for another content. */
-	const uint32_t *tag;
+	const uint32_t *mark;
 };
 
 /* A group on one queue. */
@@ -143,7 +143,7 @@ struct gen_stamped {
 
 /* The state of a task; the worker writes it, control reads it. The frames of a stream are the sum
  * of two parts: what was added to its cell[], and, for streams of the port's schedule, what follows
- * from its program for the frames since then: frun_count(prog, accepted). gen_counts() reads both
+ * from its frun for the frames since then: frun_count(frun, accepted). gen_counts() reads both
  * parts, and `epoch` before and after them: if it is odd or has changed, the parts do not belong
  * together, and the caller has to ask again. Sums are exact, mod 2^64. */
 struct gen_state {
@@ -153,14 +153,14 @@ struct gen_state {
 	/* sent and last_tsc hold for a run that has ended. While it goes on, what it has sent is
 	 * the queue's packets - base_packets, and the last time is the queue's last_tsc. */
 	WR_ALIGNED(CACHE_LINE) cell_t run, state, base_packets, sent, start_tsc, last_tsc;
-	/* Even: cell[], sizes, accepted and prog belong together. Odd: they are being changed. */
+	/* Even: cell[], sizes, accepted and frun belong together. Odd: they are being changed. */
 	cell_t epoch;
-	/* Own frames of `prog` that are through: accepted, or not sent (refused by the driver, or
+	/* Own frames of `frun` that are through: accepted, or not sent (refused by the driver, or
 	 * given up as late) and subtracted from the cell of their stream. */
 	cell_t accepted;
-	/* The program of the port's schedule; NULL: no run is going on, or it has no schedule. Read
+	/* The frun of the port's schedule; NULL: no run is going on, or it has no schedule. Read
 	 * by an atomic load. */
-	const struct frun *prog;
+	const struct frun *frun;
 	/* Like cell[], for all streams together: frames by size that were added. */
 	WR_ALIGNED(CACHE_LINE) struct cnt_sizes sizes;
 	/* Only the worker uses all that follows. own: see gen_own.h. */
@@ -174,7 +174,7 @@ struct gen_state {
 };
 
 /* Adds the exact numbers of this queue for each stream to sum[0..n), n <= GEN_MAX_STREAMS. Control
- * thread; g->prog must not be freed meanwhile. false: sum is as it was, because the worker is just
+ * thread; g->frun must not be freed meanwhile. false: sum is as it was, because the worker is just
  * changing the numbers; ask again in a moment. */
 bool gen_counts(const struct gen_state *g, struct cnt_stream *sum, unsigned n);
 

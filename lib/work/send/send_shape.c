@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "prog.h"
+#include "send_groups.h"
 
 #define SEED 0x77697265u /* the default seeds are made of this one */
 /* shape_frames() counts on a clock of its own, which is much finer than that of any worker, and for
@@ -36,14 +36,14 @@ void shape_of(const struct ctl_port *cp, const struct group *g, const struct rat
 		s->trend.over_ns = r->over_ns;
 	}
 	if (s->arrival.kind == ARRIVAL_BURST)
-		s->wire_per_s = wire_per_s(g, a, (double)plan_speed(cp));
+		s->wire_per_s = wire_per_s(g, a, (double)port_speed(&cp->p));
 	/* The default seed is the same in each run, and different for each stream. */
 	if ((s->arrival.kind == ARRIVAL_POISSON || s->arrival.kind == ARRIVAL_JITTER) &&
 	    s->arrival.seed == 0)
 		s->arrival.seed =
 			pace_random(SEED, (uint64_t)cp->p.id << 32 | (uint32_t)(g->cell + 1));
 	a->shaped = s->arrival.kind != ARRIVAL_CONSTANT || r->over_ns != 0 ||
-		    cp->p.cfg.catchup.kind == CATCHUP_SKIP;
+		    cp->cfg.catchup.kind == CATCHUP_SKIP;
 }
 
 void shape_make(struct group_rate *a)
@@ -87,8 +87,7 @@ double shape_pps(const struct group_rate *a, uint64_t ns, bool *ramps)
 	return pps * shape_share(a, pps);
 }
 
-/* Returns the unit at which frame k begins. */
-static uint64_t shape_begins(const struct group *g, const struct group_rate *a, uint64_t k)
+uint64_t shape_begins(const struct group *g, const struct group_rate *a, uint64_t k)
 {
 	return a->by_bytes ? group_wire(g, k, a->l2) : k;
 }

@@ -2,20 +2,27 @@
 /* The runs of this work (struct work_run): whether a port may start, and what has come of a run. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "prog.h"
+#include "send_groups.h"
 
 /* ---- a start ---- */
 
 /* Returns how many frames the port's schedule sends at most; 0: no bound. */
 static uint64_t count_of(const struct ctl_port *cp, const struct run_ask *ask)
 {
-	return ask->own_count ? ask->count : cp->p.cfg.count;
+	return ask->own_count ? ask->count : cp->cfg.count;
 }
 
 static const struct rate *rate_of(const struct ctl_port *cp, const struct run_ask *ask)
 {
-	return ask->rate != NULL ? ask->rate : &cp->p.cfg.rate;
+	return ask->rate != NULL ? ask->rate : &cp->cfg.rate;
+}
+
+/* Returns how many of the port's Tx queues the run sends on. */
+static unsigned queues_of(const struct ctl_port *cp, const struct run_ask *ask)
+{
+	return ask->queues != 0 && ask->queues < cp->p.ntxq ? ask->queues : cp->p.ntxq;
 }
 
 /* Refuses a stream whose frames are sent as fast as possible and have arrivals other than constant:
@@ -25,7 +32,7 @@ static int check_times(const struct ctl_port *cp, const struct run_ask *ask, con
 {
 	bool own = s->cfg.rate.set;
 	const struct rate *r = own ? &s->cfg.rate.rate : rate_of(cp, ask);
-	const struct arrival *a = own ? &s->cfg.arrival : &cp->p.cfg.arrival;
+	const struct arrival *a = own ? &s->cfg.arrival : &cp->cfg.arrival;
 	char who[32];
 
 	if (r->kind != RATE_MAX || a->kind == ARRIVAL_CONSTANT)
@@ -74,24 +81,25 @@ static int send_may_start(struct ctl *c, struct ctl_port *cp, const struct run_a
 {
 	struct send_port *sp = send_of(cp);
 
-	if (cp->p.cfg.burst > cp->txq[0]->pool_size)
+	if (cp->cfg.burst > port_txq(&cp->p, 0)->pool_size)
 		return err_set(
 			e, EINVAL,
 			"port %u (%s): a burst of %llu frames never finds as many buffers in a pool of %u; `set "
 			"%u burst %u`, "
 			"or more with `set %u mbufs`",
-			cp->p.id, cp->p.name, (unsigned long long)cp->p.cfg.burst,
-			cp->txq[0]->pool_size, cp->p.id, cp->txq[0]->pool_size, cp->p.id);
+			cp->p.id, cp->p.name, (unsigned long long)cp->cfg.burst,
+			port_txq(&cp->p, 0)->pool_size, cp->p.id, port_txq(&cp->p, 0)->pool_size,
+			cp->p.id);
 	int rc = check_streams(cp, ask, e);
 	if (rc < 0)
 		return rc;
-	return program_make(c, cp, &sp->program,
-			    count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &sp->next, e);
+	return groups_make(c, cp, &sp->groups, queues_of(cp, ask),
+			   count_of(cp, ask) != 0 ? count_of(cp, ask) : UINT64_MAX, &sp->next, e);
 }
 
 static void send_never_mind(struct ctl *c, struct ctl_port *cp)
 {
-	program_free(c, &send_of(cp)->next);
+	groups_free(c, &send_of(cp)->next);
 }
 
 /* Returns the sums over the Tx queues of those counters that a run needs. */
@@ -100,10 +108,10 @@ static struct cnt_tx tx_so_far(const struct ctl_port *cp)
 	struct cnt_tx sum = {0};
 
 	for (unsigned q = 0; q < cp->p.ntxq; q++) {
-		sum.bytes += cell_get(&cp->txq[q]->cnt.bytes);
-		sum.unsent += cell_get(&cp->txq[q]->cnt.unsent);
-		sum.dropped += cell_get(&cp->txq[q]->cnt.dropped);
-		sum.stalls += cell_get(&cp->txq[q]->cnt.stalls);
+		sum.bytes += cell_get(&port_txq(&cp->p, q)->cnt.bytes);
+		sum.unsent += cell_get(&port_txq(&cp->p, q)->cnt.unsent);
+		sum.dropped += cell_get(&port_txq(&cp->p, q)->cnt.dropped);
+		sum.stalls += cell_get(&port_txq(&cp->p, q)->cnt.stalls);
 	}
 	return sum;
 }
@@ -113,10 +121,12 @@ static void send_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask 
 	struct send_port *sp = send_of(cp);
 
 	sp->before = tx_so_far(cp);
-	program_take(c, cp, &sp->next);
-	sp->next = (struct program){0};
-	cp->run.changed_ns = 0;
-	cp->run.count = count_of(cp, ask);
+	groups_take(c, cp, &sp->next);
+	sp->next = (struct groups){0};
+	/* What the last run was like is not told of this one, not even before its first frame. */
+	memset(&sp->run, 0, sizeof(sp->run));
+	sp->run.count = count_of(cp, ask);
+	rates_follow(cp);
 	sp->said[0] = '\0';
 	sp->order_waits = false;
 }
@@ -136,16 +146,16 @@ static void add_asked(const struct ctl_port *cp, struct run_result *io)
 	const struct run *r = &cp->run;
 	uint64_t now = clock_tsc();
 
-	io->asked_max |= r->asked_max;
+	io->asked_max |= sp->run.asked_max;
 	for (unsigned i = 0; i < sp->nrates; i++) {
 		const struct group_rate *a = &sp->rate[i];
 		uint64_t since = a->since_tsc != 0 ? a->since_tsc : r->start_tsc;
 		uint64_t ns = r->armed || (int64_t)(now - since) < 0 ? 0 : clock_ns(now - since);
 		double pps = r->active ? shape_pps(a, ns, &io->ramps) : a->pps;
 		io->asked_pps += pps;
-		if (i < sp->program.ngroups)
+		if (i < sp->groups.ngroups)
 			io->asked_l1_bps +=
-				pps * (sp->program.group[i]->mean_size + PACE_WIRE_OVERHEAD) * 8;
+				pps * (sp->groups.group[i]->mean_size + PACE_WIRE_OVERHEAD) * 8;
 	}
 }
 
@@ -175,10 +185,10 @@ static uint64_t frames_at_end(const struct ctl_port *cp)
 	const struct send_port *sp = send_of(cp);
 	uint64_t sum = 0;
 
-	if (!program_all_counted(&sp->program))
+	if (!groups_all_counted(&sp->groups))
 		return 0;
-	for (unsigned i = 0; i < sp->program.ngroups; i++)
-		sum += sp->program.group[i]->sched.total;
+	for (unsigned i = 0; i < sp->groups.ngroups; i++)
+		sum += sp->groups.group[i]->sched.total;
 	return sum;
 }
 
@@ -186,14 +196,14 @@ static uint64_t frames_at_end(const struct ctl_port *cp)
 static void add_queue(const struct ctl_port *cp, unsigned q, struct run_result *io)
 {
 	const struct gen_state *g = send_of(cp)->gen[q];
-	const struct dp_txq *txq = cp->txq[q];
+	const struct dp_txq *txq = port_txq(&cp->p, q);
 	enum gen_state_id st = gen_run_state(g, cp->run.id);
 	bool over = st == GEN_DONE;
-	enum run_phase phase = over                 ? RUN_PHASE_DONE
-			       : st == GEN_DRAINING ? RUN_PHASE_DRAINING
-						    : RUN_PHASE_RUNNING;
+	enum run_stage stage = over                 ? RUN_STAGE_DONE
+			       : st == GEN_DRAINING ? RUN_STAGE_DRAINING
+						    : RUN_STAGE_RUNNING;
 
-	io->phase = phase < io->phase ? phase : io->phase;
+	io->stage = stage < io->stage ? stage : io->stage;
 	if (st == GEN_IDLE)
 		return;
 	io->sent += over ? cell_get(&g->sent)
@@ -212,20 +222,20 @@ static void send_result(const struct ctl_port *cp, struct run_result *io)
 	const struct run *r = &cp->run;
 	struct cnt_tx now = tx_so_far(cp);
 
-	for (unsigned q = 0; q < cp->p.ntxq; q++)
+	for (unsigned q = 0; q < sp->groups.nqueues; q++)
 		add_queue(cp, q, io);
 	io->bytes += grown(now.bytes, sp->before.bytes);
 	io->unsent += grown(now.unsent, sp->before.unsent);
 	io->dropped += grown(now.dropped, sp->before.dropped);
 	io->count += frames_at_end(cp);
-	io->rate_changed |= r->rate_changed || ((r->active || r->stop) && rates_vary(cp));
-	io->changed_ns = r->changed_ns;
+	io->rate_changed |= sp->run.rate_changed || ((r->active || r->stop) && rates_vary(cp));
+	io->changed_ns = sp->run.changed_ns;
 	add_asked(cp, io);
-	if (io->ramps && io->phase == RUN_PHASE_RUNNING)
-		io->phase = RUN_PHASE_RAMP;
+	if (io->ramps && io->stage == RUN_STAGE_RUNNING)
+		io->stage = RUN_STAGE_RAMP;
 	if (sp->nrates == 1 && !sp->rate[0].max)
 		io->intended = sp->rate[0].frames;
-	io->mean_size = sp->program.ngroups > 0 ? sp->program.group[0]->mean_size : 0;
+	io->mean_size = sp->groups.ngroups > 0 ? sp->groups.group[0]->mean_size : 0;
 	if (!r->active && r->start_tsc != 0)
 		add_due(cp, io);
 	io->intended_pps =
@@ -236,7 +246,7 @@ static bool send_done(const struct ctl_port *cp)
 {
 	const struct send_port *sp = send_of(cp);
 
-	for (unsigned q = 0; q < cp->p.ntxq; q++)
+	for (unsigned q = 0; q < sp->groups.nqueues; q++)
 		if (gen_run_state(sp->gen[q], cp->run.id) != GEN_DONE)
 			return false;
 	return true;

@@ -143,7 +143,7 @@ static void copy_out(const struct rte_mbuf *m, uint8_t *to)
 }
 
 /* Turns one bit of a frame, if it has the byte that the job names. */
-static void dut_spoil(struct slot *f, const struct dut_job *j)
+static void dut_spoil(struct parked *f, const struct dut_job *j)
 {
 	uint64_t u = dut_chance(j, f->number, FOR_BIT);
 	uint32_t from = f->len > RTE_ETHER_HDR_LEN ? RTE_ETHER_HDR_LEN : 0, at;
@@ -163,14 +163,14 @@ static void dut_spoil(struct slot *f, const struct dut_job *j)
  * overflow. */
 static void let_go(struct dut_state *s, const struct dut_job *j, uint32_t held, uint64_t due)
 {
-	const struct slot *f = slot_at(j->line, held);
+	const struct parked *f = parked_at(j->line, held);
 	uint32_t at = cells_take(s, j, cells_of(f->len));
 
 	if (at == NONE) {
 		s->now.overflow++;
 		s->now.waiting--;
 	} else {
-		memcpy(slot_at(j->line, at), f, sizeof(*f) + f->len);
+		memcpy(parked_at(j->line, at), f, sizeof(*f) + f->len);
 		schedule(s, j->line, at, RTE_MAX(f->due, due));
 	}
 	held_give(s, held);
@@ -184,7 +184,7 @@ static void dut_overtake(struct dut_state *s, const struct dut_job *j, unsigned 
 
 	for (unsigned i = 0; i < s->nheld; i++) {
 		struct dut_held h = s->held[i];
-		if (slot_at(j->line, h.at)->txq == txq && --h.left == 0)
+		if (parked_at(j->line, h.at)->txq == txq && --h.left == 0)
 			let_go(s, j, h.at, due);
 		else
 			s->held[kept++] = h;
@@ -209,11 +209,11 @@ static void dut_keep(struct dut_state *s, const struct dut_job *j, const struct 
 		s->now.overflow++;
 		return;
 	}
-	struct slot *f = slot_at(l, at);
-	*f = (struct slot){.number = number,
-			   .len = (uint16_t)m->pkt_len,
-			   .ring = (uint8_t)ring,
-			   .txq = (uint8_t)txq};
+	struct parked *f = parked_at(l, at);
+	*f = (struct parked){.number = number,
+			     .len = (uint16_t)m->pkt_len,
+			     .ring = (uint8_t)ring,
+			     .txq = (uint8_t)txq};
 	copy_out(m, f->data);
 	if (dut_is_hit(&j->corrupt, j, number, FOR_CORRUPT))
 		dut_spoil(f, j);
@@ -326,7 +326,7 @@ static void flush_held(struct dut_state *s, const struct dut_job *j)
 }
 
 /* The frame in a buffer of its own. There is one in s->stock. */
-static struct rte_mbuf *frame_of(struct dut_state *s, const struct slot *f)
+static struct rte_mbuf *frame_of(struct dut_state *s, const struct parked *f)
 {
 	struct rte_mbuf *m = s->stock[--s->nstock];
 
@@ -338,7 +338,7 @@ static struct rte_mbuf *frame_of(struct dut_state *s, const struct slot *f)
 	return m;
 }
 
-static void count_out(struct dut_state *s, const struct slot *f)
+static void count_out(struct dut_state *s, const struct parked *f)
 {
 	uint64_t *newest = &s->newest[f->txq];
 
@@ -364,7 +364,7 @@ static unsigned give_out(struct dut_state *s, const struct dut_line *l, uint64_t
 		room[r] = rte_ring_free_count(l->out[r]);
 	s->blocked = false;
 	while (total < TAKE_MOST && (at = first(s, l, &due)) != NONE && (int64_t)(now - due) >= 0) {
-		struct slot *f = slot_at(l, at);
+		struct parked *f = parked_at(l, at);
 		if (s->nstock == 0 && rte_mempool_get_bulk(l->pool, (void **)s->stock, GIVE) == 0)
 			s->nstock = GIVE;
 		if (s->nstock == 0 || room[f->ring] == 0) {
@@ -469,7 +469,7 @@ static void dut_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 	}
 	s->now.flushed += s->now.waiting;
 	s->now.waiting = 0;
-	s->nslots = s->used = s->nfifo = s->nlate = s->nheld = s->held_made = s->held_back = 0;
+	s->nparked = s->used = s->nfifo = s->nlate = s->nheld = s->held_made = s->held_back = 0;
 	dut_publish(s);
 }
 

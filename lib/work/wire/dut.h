@@ -106,12 +106,13 @@ struct dut_counts {
 };
 #define DUT_NCOUNTS (sizeof(struct dut_counts) / sizeof(uint64_t))
 
-/* A frame in the heap of those that are not due in the order of their arrival; `at` is its slot. */
+/* A frame in the heap of those that are not due in the order of their arrival; `at` is its
+ * place. */
 struct dut_late {
 	uint64_t due, seq;
 	uint32_t at;
 };
-/* A held frame in slot `at`, which `left` frames have still to overtake. */
+/* A held frame at place `at`, which `left` frames have still to overtake. */
 struct dut_held {
 	uint32_t at, left;
 };
@@ -129,7 +130,7 @@ struct dut_state {
 	/* these are the worker's own */
 	WR_ALIGNED(CACHE_LINE) struct dut_counts now;
 	uint64_t number; /* of the next frame */
-	/* When the newest frame arrived; the seq of the next slot in dut_store.h; when the newest
+	/* When the newest frame arrived; the seq of the next frame in dut_store.h; when the newest
 	 * frame that was stored is due. */
 	uint64_t arrival, seq, last_due;
 	dut_time busy; /* until then the server is busy */
@@ -137,12 +138,12 @@ struct dut_state {
 	 * service times of the others lie in line->service. */
 	uint64_t served, asked;
 	uint32_t loss_left; /* so many more frames are lost in this burst of loss */
-	/* The ring of cells: the oldest slot, the first free cell, the newest slot, and how many
-	 * slots there are. */
-	uint32_t head, tail, last, nslots;
-	bool wrapped;  /* the newest slot lies below the oldest */
+	/* The ring of cells: the oldest frame, the first free cell, the newest frame, and how many
+	 * frames there are. */
+	uint32_t head, tail, last, nparked;
+	bool wrapped;  /* the newest frame lies below the oldest */
 	uint32_t used; /* cells of the ring that are in use */
-	/* The list of slots that are due in the order of arrival: its first slot, its last, how
+	/* The list of frames that are due in the order of arrival: its first, its last, how
 	 * many it has, and when the last one is due. */
 	uint32_t fifo, fifo_last, nfifo;
 	uint64_t fifo_due;

@@ -11,21 +11,21 @@
 
 enum where { IN_LIST, IN_HEAP, FREE };
 
-/* A frame inside. A slot begins at the begin of a cell and is named by the index of that cell; the
+/* A frame inside. It begins at the begin of a cell and is named by the index of that cell; the
  * frame's bytes follow behind it. */
-struct slot {
+struct parked {
 	uint64_t due, seq;        /* when it is due; frames due at one time go by their seq */
 	uint64_t number;          /* of the frame in its direction */
-	uint32_t next, list_next; /* the next slot in the order of arrival, and in the list */
+	uint32_t next, list_next; /* the next frame in the order of arrival, and in the list */
 	uint16_t len;
 	uint8_t ring, txq, where;
 	bool corrupted;
 	uint8_t data[];
 };
 
-static inline struct slot *slot_at(const struct dut_line *l, uint32_t at)
+static inline struct parked *parked_at(const struct dut_line *l, uint32_t at)
 {
-	return (struct slot *)((uint8_t *)l->cells + (size_t)at * DUT_CELL);
+	return (struct parked *)((uint8_t *)l->cells + (size_t)at * DUT_CELL);
 }
 
 /* ---- cells ---- */
@@ -33,7 +33,7 @@ static inline struct slot *slot_at(const struct dut_line *l, uint32_t at)
 /* How many cells a frame of len bytes takes. */
 static inline uint32_t cells_of(uint32_t len)
 {
-	return (uint32_t)((sizeof(struct slot) + len + DUT_CELL - 1) / DUT_CELL);
+	return (uint32_t)((sizeof(struct parked) + len + DUT_CELL - 1) / DUT_CELL);
 }
 
 /* Takes a place for a held frame of any length. There always is one, because the caller holds at
@@ -56,7 +56,7 @@ static inline uint32_t cells_take(struct dut_state *s, const struct dut_job *j, 
 {
 	uint32_t end = RTE_MIN(j->room, j->line->ncells), at;
 
-	if (s->nslots == 0) {
+	if (s->nparked == 0) {
 		s->head = s->tail = 0;
 		s->wrapped = false;
 	}
@@ -70,29 +70,30 @@ static inline uint32_t cells_take(struct dut_state *s, const struct dut_job *j, 
 	} else {
 		return NONE;
 	}
-	if (s->nslots > 0)
-		slot_at(j->line, s->last)->next = at;
+	if (s->nparked > 0)
+		parked_at(j->line, s->last)->next = at;
 	else
 		s->head = at;
 	s->tail = at + n;
 	s->last = at;
-	s->nslots++;
+	s->nparked++;
 	s->used += n;
 	s->now.most_cells = RTE_MAX(s->now.most_cells, s->used);
 	return at;
 }
 
-/* Gives back the cells of a slot. They are free when all older slots have been given back too. */
+/* Gives back the cells of a frame. They are free when those of all older frames have been given
+ * back too. */
 static inline void cells_give(struct dut_state *s, const struct dut_line *l, uint32_t at)
 {
-	slot_at(l, at)->where = FREE;
-	while (s->nslots > 0 && slot_at(l, s->head)->where == FREE) {
-		const struct slot *f = slot_at(l, s->head);
+	parked_at(l, at)->where = FREE;
+	while (s->nparked > 0 && parked_at(l, s->head)->where == FREE) {
+		const struct parked *f = parked_at(l, s->head);
 		s->used -= cells_of(f->len);
-		s->nslots--;
-		if (s->nslots > 0 && f->next < s->head)
+		s->nparked--;
+		if (s->nparked > 0 && f->next < s->head)
 			s->wrapped = false;
-		if (s->nslots > 0)
+		if (s->nparked > 0)
 			s->head = f->next;
 	}
 }
@@ -129,11 +130,11 @@ static inline void heap_drop_first(struct dut_state *s, struct dut_late *h)
 	h[i] = x;
 }
 
-/* Puts a slot into the list if it is due after all others there, else into the heap. */
+/* Puts a frame into the list if it is due after all others there, else into the heap. */
 static inline void schedule(struct dut_state *s, const struct dut_line *l, uint32_t at,
 			    uint64_t due)
 {
-	struct slot *f = slot_at(l, at);
+	struct parked *f = parked_at(l, at);
 
 	f->due = due;
 	f->seq = s->seq++;
@@ -144,20 +145,20 @@ static inline void schedule(struct dut_state *s, const struct dut_line *l, uint3
 	}
 	f->where = IN_LIST;
 	if (s->nfifo++ > 0)
-		slot_at(l, s->fifo_last)->list_next = at;
+		parked_at(l, s->fifo_last)->list_next = at;
 	else
 		s->fifo = at;
 	s->fifo_last = at;
 	s->fifo_due = due;
 }
 
-/* The slot of the frame that is due first, and in *due when that is. NONE: no frame waits. */
+/* The frame that is due first, and in *due when that is. NONE: no frame waits. */
 static inline uint32_t first(const struct dut_state *s, const struct dut_line *l, uint64_t *due)
 {
 	const struct dut_late *h = l->late;
 
 	if (s->nfifo > 0) {
-		const struct slot *f = slot_at(l, s->fifo);
+		const struct parked *f = parked_at(l, s->fifo);
 		if (s->nlate == 0 || before(f->due, f->seq, &h[0])) {
 			*due = f->due;
 			return s->fifo;
@@ -169,8 +170,8 @@ static inline uint32_t first(const struct dut_state *s, const struct dut_line *l
 	return h[0].at;
 }
 
-/* Takes the slot f, which first() has returned, out of list or heap. */
-static inline void take_first(struct dut_state *s, const struct dut_line *l, const struct slot *f)
+/* Takes the frame f, which first() has returned, out of list or heap. */
+static inline void take_first(struct dut_state *s, const struct dut_line *l, const struct parked *f)
 {
 	if (f->where == IN_HEAP) {
 		heap_drop_first(s, l->late);

@@ -6,10 +6,9 @@
 static const struct set_chunk rows[] = {{600, wire_rows}, {0}};
 
 static const struct show_row shows[] = {
-	{{300, "wire", "what the device under test of each wire did to frames"},
-	 wire_show,
+	{300, "wire", "what the device under test of each wire did to frames", wire_show,
 	 TAKES_PORTS},
-	{{0}},
+	{0},
 };
 
 static const struct part_row parts[] = {{700, &part_wires}, {0}};

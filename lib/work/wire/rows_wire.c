@@ -85,11 +85,11 @@ static const char *const order_words[] = {"free", "keep", NULL};
 
 #define AT(member) offsetof(struct wire_cfg, member)
 #define ROW(word) \
-	.name = "wire." word, .alias = "wire " word, .scope = SCOPE_PORT, .store = &wire_store, \
+	.name = "wire." word, .alias = "wire " word, .scope = &scope_port, .store = &wire_store, \
 	.arg = &work_wire, .flags = SET_WHERE_IT_FITS, .why = WHY_WORK
 
 const struct setting wire_rows[] = {
-	{ROW("limit"), .v = {&vt_limit, WIRE_QUEUE, 1 << 20}, .dflt = "none", .offset = AT(limit),
+	{ROW("limit"), .v = WIRE_LIMIT, .dflt = WIRE_DFLT_LIMIT, .offset = AT(limit),
 	 .help = "rate at which a wire serves what its port sends, and how many frames may wait for that; one that finds the queue full is dropped"},
 	{ROW("delay"), .v = {&vt_delay, 0, DELAY_MAX_NS}, .dflt = "none", .offset = AT(delay),
 	 .help = "time that each frame stays in the wire beside its service: the same for all, or of a distribution"},
@@ -115,10 +115,10 @@ const struct setting wire_rows[] = {
 	{ROW("order"), .v = {&vt_enum, .choices = order_words}, .dflt = "free",
 	 .offset = AT(in_order),
 	 .help = "what becomes of the order when delays differ: free lets frames overtake each other (counted as reordered), keep does not"},
-	{ROW("seed"), .v = {&vt_uint}, .dflt = "1", .offset = AT(seed),
+	{ROW("seed"), .v = {&vt_uint}, .dflt = WIRE_DFLT_SEED, .offset = AT(seed),
 	 .help = "which frames chance hits: the same seed hits the same numbers of frames in each direction"},
 	{.name = "wire",
-	 .scope = SCOPE_PORT,
+	 .scope = &scope_port,
 	 .v = {&vt_enum, .choices = plain_words},
 	 .dflt = "plain",
 	 .store = &plain_store,

@@ -3,8 +3,18 @@
 #pragma once
 #include "value.h"
 
-/* What the device under test does to the frames that a port of a wire sends. */
+/* How many frames may wait for a limit, unless its value says so; and at most. */
 #define WIRE_QUEUE 512
+#define WIRE_QUEUE_MAX (1 << 20)
+#define WIRE_LIMIT \
+	{ \
+		&vt_limit, WIRE_QUEUE, WIRE_QUEUE_MAX \
+	} /* as struct vspec */
+/* Defaults that are not 0, as texts: rows show them, and wire_cfg_init() makes a struct of them. */
+#define WIRE_DFLT_LIMIT "none"
+#define WIRE_DFLT_SEED "1"
+
+/* What the device under test does to the frames that a port of a wire sends. */
 struct wire_cfg {
 	struct rate_limit limit;
 	struct delay delay;

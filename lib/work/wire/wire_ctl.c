@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How devices under test come and go, phase by phase, and what control asks of the work "wire": see
- * device.h. */
+/* How devices under test come and go, stage by stage, and what control asks of the work "wire": see
+ * wire_ctl.h. */
 #include "wire_ctl.h"
-#include "plan_write.h"
-#include "work.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#define STEP_NS 200000ull  /* while a phase changes, control looks again after this time */
+#define STEP_NS 200000ull  /* while a stage changes, control looks again after this time */
 #define HELD_NS 1000000ull /* the same while frames are held, or while a device is to go */
 #define LOOKS 200          /* so often the counters are tried to be read without a sleep */
 #define NAPS 20            /* after that, so often with a sleep behind each attempt */
@@ -19,8 +17,7 @@
 
 struct ctl_port *wire_peer(const struct ctl *c, const struct ctl_port *cp)
 {
-	const struct port *peer =
-		cp->used && cp->p.spec->peer != NULL ? cp->p.spec->peer(&cp->p) : NULL;
+	const struct port *peer = cp->p.used ? port_peer(&cp->p) : NULL;
 
 	return peer != NULL ? c->port[peer->id] : NULL;
 }
@@ -36,7 +33,7 @@ static void add_counts(struct dut_counts *a, const struct dut_counts *b)
 
 /* Reads the counters of the state into d->seen. A worker that lost its CPU while it wrote them may
  * get it back meanwhile; if it does not, d->seen stays as it was. */
-static void read_state(struct device *d)
+static void read_state(struct wire_dut *d)
 {
 	struct dut_counts now;
 
@@ -52,7 +49,7 @@ static void read_state(struct device *d)
 	}
 }
 
-void device_counts(struct device *d, struct dut_counts *out)
+void wire_dut_counts(struct wire_dut *d, struct dut_counts *out)
 {
 	if (d->state != NULL)
 		read_state(d);
@@ -70,7 +67,7 @@ static bool link_asked_down(const struct ctl_port *a, const struct ctl_port *b)
 
 /* The port by whose settings the link flaps: if both ends ask for it, the one with the lower
  * number. NULL: it does not flap. */
-static const struct ctl_port *device_flapping(const struct ctl_port *a, const struct ctl_port *b)
+static const struct ctl_port *wire_dut_flapping(const struct ctl_port *a, const struct ctl_port *b)
 {
 	const struct ctl_port *low = a->p.id < b->p.id ? a : b, *high = low == a ? b : a;
 
@@ -80,34 +77,35 @@ static const struct ctl_port *device_flapping(const struct ctl_port *a, const st
 }
 
 /* Do the settings ask for a device between these ports? */
-static bool device_wanted(const struct ctl_port *to, const struct ctl_port *from)
+static bool wire_dut_wanted(const struct ctl_port *to, const struct ctl_port *from)
 {
-	return device_acts(wire_cfg_of(from)) || link_asked_down(to, from) ||
-	       device_flapping(to, from) != NULL;
+	return wire_dut_acts(wire_cfg_of(from)) || link_asked_down(to, from) ||
+	       wire_dut_flapping(to, from) != NULL;
 }
 
-/* ---- phases ---- */
+/* ---- stages ---- */
 
 /* The workers of these n queues get new plans. */
-static void device_tell(struct ctl *c, const int *worker, unsigned n)
+static void wire_dut_tell(struct ctl *c, const int *worker, unsigned n)
 {
 	for (unsigned q = 0; q < n; q++)
-		c->worker[worker[q]].dirty = true;
+		ctl_replan(c, worker[q]);
 }
 
-/* Begins a phase: the workers that it is about get new plans. */
-static void device_enter(struct ctl *c, struct device *d, enum device_phase phase)
+/* Begins a stage: the workers that it is about get new plans. */
+static void wire_dut_enter(struct ctl *c, struct wire_dut *d, enum wire_stage stage)
 {
-	d->phase = phase;
+	d->stage = stage;
 	d->seq = c->plan_seq;
-	device_tell(c, d->to->rx_worker, d->to->p.nrxq);
+	wire_dut_tell(c, d->to->rx_worker, d->to->p.nrxq);
 	/* the sender's bursts are stamped from now on, or no longer */
-	if (phase == DEVICE_TURNING || phase == DEVICE_RETURNING)
-		device_tell(c, d->from->tx_worker, d->from->p.ntxq);
+	if (stage == WIRE_DUT_TURNING || stage == WIRE_DUT_RETURNING)
+		wire_dut_tell(c, d->from->tx_worker, d->from->p.ntxq);
 }
 
-/* Have the workers of these n queues acknowledged plans of the current phase? */
-static bool device_heard(const struct ctl *c, const struct device *d, const int *worker, unsigned n)
+/* Have the workers of these n queues acknowledged plans of the current stage? */
+static bool wire_dut_heard(const struct ctl *c, const struct wire_dut *d, const int *worker,
+			   unsigned n)
 {
 	for (unsigned q = 0; q < n; q++)
 		if (__atomic_load_n(&c->worker[worker[q]].w->cells.acked, __ATOMIC_ACQUIRE) <=
@@ -126,30 +124,30 @@ static bool rings_empty(struct rte_ring *const *r, unsigned n)
 
 /* Are frames inside the device or its rings? The answer is exact only when the sender does not
  * send. */
-static bool device_holds(struct device *d)
+static bool wire_dut_holds(struct wire_dut *d)
 {
 	struct dut_counts now;
 
-	if (d->phase == DEVICE_OFF || d->phase == DEVICE_TURNING)
+	if (d->stage == WIRE_DUT_OFF || d->stage == WIRE_DUT_TURNING)
 		return false;
-	device_counts(d, &now);
+	wire_dut_counts(d, &now);
 	return now.waiting + now.taken > 0 || !rings_empty(d->line.out, d->line.nrings) ||
-	       (d->phase == DEVICE_ON && !rings_empty(d->line.in, d->line.nrings));
+	       (d->stage == WIRE_DUT_ON && !rings_empty(d->line.in, d->line.nrings));
 }
 
 /* Its worker has dropped the task: what the state has counted is kept in d->past, and the state is
  * zeroed for the next time. */
-static void put_away(struct device *d)
+static void put_away(struct wire_dut *d)
 {
 	struct dut_counts now;
 
-	device_counts(d, &now);
+	wire_dut_counts(d, &now);
 	d->past = now;
 	d->seen = (struct dut_counts){0};
 	memset(d->state, 0, sizeof(*d->state));
 }
 
-static void device_fail(struct ctl *c, struct device *d, const struct err *e)
+static void wire_dut_fail(struct ctl *c, struct wire_dut *d, const struct err *e)
 {
 	d->failed = true;
 	d->failed_cfg = *wire_cfg_of(d->from);
@@ -163,68 +161,68 @@ static bool same_cfg(const struct wire_cfg *a, const struct wire_cfg *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-static void device_begin(struct ctl *c, struct device *d)
+static void wire_dut_begin(struct ctl *c, struct wire_dut *d)
 {
 	struct err e = {.text = ""};
 
 	if (d->failed && same_cfg(&d->failed_cfg, wire_cfg_of(d->from)))
 		return;
 	d->failed = false;
-	int rc = d->ready ? device_fill(d, &e) : device_make(d, &e);
+	int rc = d->ready ? wire_dut_fill(d, &e) : wire_dut_make(d, &e);
 	if (rc < 0) {
-		device_unmake(d);
-		device_fail(c, d, &e);
+		wire_dut_unmake(d);
+		wire_dut_fail(c, d, &e);
 		return;
 	}
-	device_enter(c, d, DEVICE_TURNING);
+	wire_dut_enter(c, d, WIRE_DUT_TURNING);
 }
 
-static void device_end(struct device *d)
+static void wire_dut_end(struct wire_dut *d)
 {
-	device_empty(d);
-	d->phase = DEVICE_OFF;
+	wire_dut_empty(d);
+	d->stage = WIRE_DUT_OFF;
 }
 
-/* Goes on to the next phase when the current one is complete. */
-static void device_step(struct ctl *c, struct device *d)
+/* Goes on to the next stage when the current one is complete. */
+static void wire_dut_step(struct ctl *c, struct wire_dut *d)
 {
 	struct ctl_port *to = d->to, *from = d->from;
-	bool want = device_wanted(to, from);
+	bool want = wire_dut_wanted(to, from);
 	struct dut_counts now;
 
-	switch (d->phase) {
-	case DEVICE_OFF:
+	switch (d->stage) {
+	case WIRE_DUT_OFF:
 		if (want)
-			device_begin(c, d);
+			wire_dut_begin(c, d);
 		else
 			d->failed = false; /* what could not be made is no longer asked for */
 		break;
-	case DEVICE_TURNING:
-		if (device_heard(c, d, to->rx_worker, to->p.nrxq) &&
-		    device_heard(c, d, from->tx_worker, from->p.ntxq))
-			device_enter(c, d, DEVICE_ON);
+	case WIRE_DUT_TURNING:
+		if (wire_dut_heard(c, d, to->rx_worker, to->p.nrxq) &&
+		    wire_dut_heard(c, d, from->tx_worker, from->p.ntxq))
+			wire_dut_enter(c, d, WIRE_DUT_ON);
 		break;
-	case DEVICE_ON:
-		device_counts(d, &now);
+	case WIRE_DUT_ON:
+		wire_dut_counts(d, &now);
 		if (now.held > 0 && d->idle_told == from->run.active)
-			c->worker[to->rx_worker[0]].dirty = true;
-		if (!want && !from->run.active && !device_holds(d))
-			device_enter(c, d, DEVICE_LEAVING);
+			ctl_replan(c, to->rx_worker[0]);
+		if (!want && !from->run.active && !wire_dut_holds(d))
+			wire_dut_enter(c, d, WIRE_DUT_LEAVING);
 		break;
-	case DEVICE_LEAVING:
-		if (!device_heard(c, d, to->rx_worker, 1) || device_holds(d))
+	case WIRE_DUT_LEAVING:
+		if (!wire_dut_heard(c, d, to->rx_worker, 1) || wire_dut_holds(d))
 			break;
 		put_away(d);
 		if (want) {
-			device_enter(c, d, DEVICE_ON);
+			wire_dut_enter(c, d, WIRE_DUT_ON);
 			break;
 		}
-		device_enter(c, d, DEVICE_RETURNING);
+		wire_dut_enter(c, d, WIRE_DUT_RETURNING);
 		break;
-	case DEVICE_RETURNING:
-		if (device_heard(c, d, to->rx_worker, to->p.nrxq) &&
-		    device_heard(c, d, from->tx_worker, from->p.ntxq))
-			device_end(d);
+	case WIRE_DUT_RETURNING:
+		if (wire_dut_heard(c, d, to->rx_worker, to->p.nrxq) &&
+		    wire_dut_heard(c, d, from->tx_worker, from->p.ntxq))
+			wire_dut_end(d);
 		break;
 	}
 }
@@ -236,7 +234,8 @@ static void set_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b, bool
 {
 	if (a->p.link_down == down && b->p.link_down == down)
 		return;
-	a->p.link_down = b->p.link_down = down;
+	port_set_link_down(&a->p, down);
+	port_set_link_down(&b->p, down);
 	link_look(c, a);
 	link_look(c, b);
 }
@@ -270,7 +269,7 @@ static void look_at_flap(struct ctl_port *cp)
 
 /* Takes over better values from the current period on, and only when all changes until then have
  * been told. */
-bool device_flap_follow(struct wire_port *w, uint64_t now, uint64_t period, uint64_t down)
+bool wire_dut_flap_follow(struct wire_port *w, uint64_t now, uint64_t period, uint64_t down)
 {
 	uint64_t off = period > w->flap_period ? period - w->flap_period : w->flap_period - period;
 	uint64_t n = w->flap_period > 0 ? (now - w->flap_tsc) / w->flap_period : 0;
@@ -295,7 +294,7 @@ static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
 
 	look_at_flap(a);
 	look_at_flap(b);
-	f = (struct ctl_port *)(uintptr_t)device_flapping(a, b);
+	f = (struct ctl_port *)(uintptr_t)wire_dut_flapping(a, b);
 	if (f == NULL || link_asked_down(a, b)) {
 		set_link(c, a, b, link_asked_down(a, b));
 		return;
@@ -307,8 +306,8 @@ static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
 	for (; w->flapped < changes; w->flapped++)
 		set_link(c, a, b, w->flapped % 2 == 0);
 	set_link(c, a, b, changes % 2 == 1);
-	if (device_flap_follow(w, now, clock_cycles(w->flap.every_ns),
-			       clock_cycles(w->flap.down_ns))) {
+	if (wire_dut_flap_follow(w, now, clock_cycles(w->flap.every_ns),
+				 clock_cycles(w->flap.down_ns))) {
 		follow_sender(c, a);
 		follow_sender(c, b);
 	}
@@ -317,17 +316,17 @@ static void turn_link(struct ctl *c, struct ctl_port *a, struct ctl_port *b)
 /* ---- what the rest of control calls ---- */
 
 /* The device between these ports; it is allocated if there is none. */
-static struct device *device_between(struct ctl_port *to, struct ctl_port *from)
+static struct wire_dut *wire_dut_between(struct ctl_port *to, struct ctl_port *from)
 {
-	if (device_of(to) == NULL) {
-		wire_of(to)->device = xcalloc(1, sizeof(struct device));
-		device_of(to)->to = to;
-		device_of(to)->from = from;
+	if (wire_dut_of(to) == NULL) {
+		wire_of(to)->dut = xcalloc(1, sizeof(struct wire_dut));
+		wire_dut_of(to)->to = to;
+		wire_dut_of(to)->from = from;
 	}
-	return device_of(to);
+	return wire_dut_of(to);
 }
 
-static void devices_turn(struct ctl *c)
+static void wire_duts_turn(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *to = c->port[i], *from = wire_peer(c, to);
@@ -335,22 +334,22 @@ static void devices_turn(struct ctl *c)
 			continue;
 		if (from->p.id > to->p.id)
 			turn_link(c, to, from);
-		if (to->started && from->started && to->p.nrxq > 0 &&
-		    (device_of(to) != NULL || device_wanted(to, from)))
-			device_step(c, device_between(to, from));
+		if (ctl_port_runs(to) && ctl_port_runs(from) && to->p.nrxq > 0 &&
+		    (wire_dut_of(to) != NULL || wire_dut_wanted(to, from)))
+			wire_dut_step(c, wire_dut_between(to, from));
 	}
 }
 
-static bool is_moving(const struct device *d)
+static bool is_moving(const struct wire_dut *d)
 {
-	return d->phase == DEVICE_TURNING || d->phase == DEVICE_LEAVING ||
-	       d->phase == DEVICE_RETURNING;
+	return d->stage == WIRE_DUT_TURNING || d->stage == WIRE_DUT_LEAVING ||
+	       d->stage == WIRE_DUT_RETURNING;
 }
 
-static bool devices_wait(const struct ctl *c)
+static bool wire_duts_wait(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		if (device_of(c->port[i]) != NULL && is_moving(device_of(c->port[i])))
+		if (wire_dut_of(c->port[i]) != NULL && is_moving(wire_dut_of(c->port[i])))
 			return true;
 	return false;
 }
@@ -365,26 +364,26 @@ static uint64_t flap_next_ns(const struct ctl_port *f)
 	return clock_ns(next - now) + 1;
 }
 
-static uint64_t devices_next_ns(const struct ctl *c)
+static uint64_t wire_duts_next_ns(const struct ctl *c)
 {
 	uint64_t ns = UINT64_MAX;
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		const struct ctl_port *to = c->port[i], *from = wire_peer(c, to);
-		struct device *d = device_of(to);
+		struct wire_dut *d = wire_dut_of(to);
 		struct dut_counts now;
 		if (from == NULL)
 			continue;
-		if (device_flapping(to, from) != NULL)
-			ns = RTE_MIN(ns, flap_next_ns(device_flapping(to, from)));
-		if (d == NULL || !to->started || !from->started)
+		if (wire_dut_flapping(to, from) != NULL)
+			ns = RTE_MIN(ns, flap_next_ns(wire_dut_flapping(to, from)));
+		if (d == NULL || !ctl_port_runs(to) || !ctl_port_runs(from))
 			continue;
 		if (is_moving(d))
 			return STEP_NS;
-		if (d->phase == DEVICE_OFF)
+		if (d->stage == WIRE_DUT_OFF)
 			continue;
-		device_counts(d, &now);
-		if (now.held > 0 || !device_wanted(to, from))
+		wire_dut_counts(d, &now);
+		if (now.held > 0 || !wire_dut_wanted(to, from))
 			ns = RTE_MIN(ns, HELD_NS);
 	}
 	return ns;
@@ -395,52 +394,52 @@ static void follow_sender(struct ctl *c, struct ctl_port *cp)
 {
 	const struct ctl_port *to = wire_peer(c, cp);
 
-	if (to != NULL && device_of(to) != NULL && device_of(to)->phase == DEVICE_ON)
-		c->worker[to->rx_worker[0]].dirty = true;
+	if (to != NULL && wire_dut_of(to) != NULL && wire_dut_of(to)->stage == WIRE_DUT_ON)
+		ctl_replan(c, to->rx_worker[0]);
 }
 
-static void devices_touched(struct ctl *c, struct ctl_port *cp, uint32_t why)
+static void wire_duts_prepare(struct ctl *c, struct ctl_port *cp, uint32_t why)
 {
-	if ((why & ~(WHY_RATE | WHY_FRAMES | WHY_ORDER)) != 0)
-		follow_sender(c, cp);
+	(void)why;
+	follow_sender(c, cp);
 }
 
-static void devices_let_go(struct ctl *c, struct ctl_port *cp)
+static void wire_duts_let_go(struct ctl *c, struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
-		struct device *d = device_of(c->port[i]);
-		if (d == NULL || c->port[i]->group != cp->group || !d->ready)
+		struct wire_dut *d = wire_dut_of(c->port[i]);
+		if (d == NULL || c->port[i]->p.first != cp->p.first || !d->ready)
 			continue;
 		put_away(d);
-		device_unfill(d);
-		d->phase = DEVICE_OFF;
+		wire_dut_unfill(d);
+		d->stage = WIRE_DUT_OFF;
 	}
 }
 
-static void devices_close(struct ctl *c)
+static void wire_duts_close(struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
-		struct device *d = device_of(c->port[i]);
+		struct wire_dut *d = wire_dut_of(c->port[i]);
 		if (d == NULL)
 			continue;
-		device_unmake(d);
+		wire_dut_unmake(d);
 		free(d->law);
 		free(d);
-		wire_of(c->port[i])->device = NULL;
+		wire_of(c->port[i])->dut = NULL;
 	}
 }
 
-static uint64_t devices_inside(const struct ctl *c, const struct portset *from)
+static uint64_t wire_duts_inside(const struct ctl *c, const struct portset *from)
 {
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < c->nports; i++) {
-		struct device *d = device_of(c->port[i]);
+		struct wire_dut *d = wire_dut_of(c->port[i]);
 		struct dut_counts now;
-		if (d == NULL || !c->port[i]->started || !portset_has(from, d->from->p.id) ||
-		    !device_holds(d))
+		if (d == NULL || !ctl_port_runs(c->port[i]) || !portset_has(from, d->from->p.id) ||
+		    !wire_dut_holds(d))
 			continue;
-		device_counts(d, &now);
+		wire_dut_counts(d, &now);
 		sum += now.waiting + now.taken;
 		for (unsigned r = 0; r < d->line.nrings; r++)
 			sum += rte_ring_count(d->line.in[r]) + rte_ring_count(d->line.out[r]);
@@ -448,47 +447,48 @@ static uint64_t devices_inside(const struct ctl *c, const struct portset *from)
 	return sum;
 }
 
-static bool devices_hold(const struct ctl *c)
+static bool wire_duts_hold(const struct ctl *c)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
-		struct device *d = device_of(c->port[i]);
-		if (d != NULL && c->port[i]->started && !d->from->run.active && device_holds(d))
+		struct wire_dut *d = wire_dut_of(c->port[i]);
+		if (d != NULL && ctl_port_runs(c->port[i]) && !d->from->run.active &&
+		    wire_dut_holds(d))
 			return true;
 	}
 	return false;
 }
 
-static int device_check(struct ctl *c, struct ctl_port *cp, struct err *e)
+static int wire_dut_check(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
 	const struct ctl_port *to = wire_peer(c, cp);
 
-	devices_turn(c);
-	if (to == NULL || device_of(to) == NULL || !device_of(to)->failed)
+	wire_duts_turn(c);
+	if (to == NULL || wire_dut_of(to) == NULL || !wire_dut_of(to)->failed)
 		return 0;
 	return err_set(
 		e, ENODEV,
 		"port %u (%s): what its wire shall do cannot be done: %s; `set %u wire default` leaves the wire as it comes",
-		cp->p.id, cp->p.name, device_of(to)->why, cp->p.id);
+		cp->p.id, cp->p.name, wire_dut_of(to)->why, cp->p.id);
 }
 
-static void devices_clear(struct ctl *c, const struct portset *ports)
+static void wire_duts_clear(struct ctl *c, const struct portset *ports)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
-		struct ctl_port *cp = c->port[i], *to = cp->used ? wire_peer(c, cp) : NULL;
-		if (portset_has(ports, i) && to != NULL && device_of(to) != NULL)
-			device_counts(device_of(to), &device_of(to)->base);
+		struct ctl_port *cp = c->port[i], *to = cp->p.used ? wire_peer(c, cp) : NULL;
+		if (portset_has(ports, i) && to != NULL && wire_dut_of(to) != NULL)
+			wire_dut_counts(wire_dut_of(to), &wire_dut_of(to)->base);
 	}
 }
 
 /* ---- plans ---- */
 
-static bool has_routes(const struct device *d)
+static bool has_routes(const struct wire_dut *d)
 {
-	return d != NULL &&
-	       (d->phase == DEVICE_TURNING || d->phase == DEVICE_ON || d->phase == DEVICE_LEAVING);
+	return d != NULL && (d->stage == WIRE_DUT_TURNING || d->stage == WIRE_DUT_ON ||
+			     d->stage == WIRE_DUT_LEAVING);
 }
 
-static void law_of(struct device *d, struct dut_job *j, struct dut_law *at)
+static void law_of(struct wire_dut *d, struct dut_job *j, struct dut_law *at)
 {
 	const struct delay *delay = &wire_cfg_of(d->from)->delay;
 
@@ -497,18 +497,18 @@ static void law_of(struct device *d, struct dut_job *j, struct dut_law *at)
 	if (d->law == NULL || memcmp(&d->law_of, delay, sizeof(*delay)) != 0) {
 		if (d->law == NULL)
 			d->law = xcalloc(1, sizeof(*d->law));
-		device_law(delay, d->law);
+		wire_dut_law(delay, d->law);
 		d->law_of = *delay;
 	}
 	*at = *d->law;
 	j->law = at;
 }
 
-static void room_of(struct ctl *c, struct device *d, struct dut_job *j)
+static void room_of(struct ctl *c, struct wire_dut *d, struct dut_job *j)
 {
 	const struct ctl_port *from = d->from;
 
-	d->room_wanted = device_room(wire_cfg_of(from), plan_speed(from), dev_mtu(from));
+	d->room_wanted = wire_dut_room(wire_cfg_of(from), port_speed(&from->p), ctl_mtu(from));
 	j->room = (uint32_t)RTE_MIN(d->room_wanted, (uint64_t)d->line.ncells);
 	bool less = j->room < d->room_wanted;
 	if (less && !d->rest_told)
@@ -521,13 +521,13 @@ static void room_of(struct ctl *c, struct device *d, struct dut_job *j)
 	d->rest_told = less;
 }
 
-static struct dut_job *fill_job(struct ctl *c, struct device *d, struct plan_writer *p)
+static struct dut_job *fill_job(struct ctl *c, struct wire_dut *d, struct plan_writer *p)
 {
 	struct dut_job *j = plan_carve(p, sizeof(*j));
 	struct dut_law *law = plan_carve(p, sizeof(*law));
-	const struct ctl_port *f = device_flapping(d->to, d->from);
+	const struct ctl_port *f = wire_dut_flapping(d->to, d->from);
 
-	device_job(wire_cfg_of(d->from), plan_speed(d->from), j);
+	wire_dut_job(wire_cfg_of(d->from), port_speed(&d->from->p), j);
 	j->line = &d->line;
 	j->link_down = link_asked_down(d->to, d->from);
 	j->sender_idle = d->idle_told = !d->from->run.active;
@@ -541,7 +541,7 @@ static struct dut_job *fill_job(struct ctl *c, struct device *d, struct plan_wri
 	return j;
 }
 
-static void fill_receiver(struct device *d, struct plan_writer *p)
+static void fill_receiver(struct wire_dut *d, struct plan_writer *p)
 {
 	const struct ctl_port *to = d->to;
 
@@ -549,7 +549,7 @@ static void fill_receiver(struct device *d, struct plan_writer *p)
 		if (to->rx_worker[q] != (int)plan_worker(p))
 			continue;
 		struct reroute_job *j = plan_carve(p, sizeof(*j));
-		*j = (struct reroute_job){.q = d->line.out[q], .rxq = to->rxq[q]};
+		*j = (struct reroute_job){.q = d->line.out[q], .rxq = to->p.rxq[q]};
 		plan_task(p,
 			  &(struct dp_task){.kind = &dp_kind_reroute,
 					    .state = &d->route[q],
@@ -558,12 +558,12 @@ static void fill_receiver(struct device *d, struct plan_writer *p)
 	}
 }
 
-static void fill_sender(struct device *d, struct plan_writer *p)
+static void fill_sender(struct wire_dut *d, struct plan_writer *p)
 {
 	const struct ctl_port *from = d->from;
 
 	for (unsigned q = 0; q < from->p.ntxq; q++) {
-		const struct tx_queue *tx = &from->tx[q];
+		const struct port_txq *tx = &from->p.tx[q];
 		if (from->tx_worker[q] != (int)plan_worker(p))
 			continue;
 		struct reroute_job *j = plan_carve(p, sizeof(*j) + tx->n * sizeof(j->share[0]));
@@ -577,17 +577,17 @@ static void fill_sender(struct device *d, struct plan_writer *p)
 	}
 }
 
-static void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
+static void wire_duts_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
 {
 	const struct ctl_port *to = wire_peer(c, cp);
-	struct device *d = device_of(cp), *towards = to != NULL ? device_of(to) : NULL;
+	struct wire_dut *d = wire_dut_of(cp), *towards = to != NULL ? wire_dut_of(to) : NULL;
 	int worker = (int)plan_worker(p);
 
 	if (has_routes(d))
 		fill_receiver(d, p);
 	if (has_routes(towards))
 		fill_sender(towards, p);
-	if (d != NULL && d->phase == DEVICE_ON && cp->rx_worker[0] == worker)
+	if (d != NULL && d->stage == WIRE_DUT_ON && cp->rx_worker[0] == worker)
 		plan_task(p,
 			  &(struct dp_task){.kind = &dp_kind_dut,
 					    .state = &d->state->base,
@@ -597,9 +597,11 @@ static void devices_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer 
 
 static void wire_cfg_init(void *cfg)
 {
-	*(struct wire_cfg *)cfg =
-		(struct wire_cfg){.limit = {.rate = {.kind = RATE_MAX}, .queue = WIRE_QUEUE},
-				  .seed = 1};
+	struct wire_cfg *w = cfg;
+
+	*w = (struct wire_cfg){0};
+	value_default_of(&(const struct vspec)WIRE_LIMIT, WIRE_DFLT_LIMIT, &w->limit);
+	value_default(&vt_uint, WIRE_DFLT_SEED, &w->seed);
 }
 
 const struct work work_wire = {
@@ -607,16 +609,17 @@ const struct work work_wire = {
 	.port_bytes = sizeof(struct wire_port),
 	.cfg_bytes = sizeof(struct wire_cfg),
 	.cfg_init = wire_cfg_init,
-	.ctl_close = devices_close,
-	.let_go = devices_let_go,
-	.check = device_check,
-	.touched = devices_touched,
-	.fill = devices_fill,
-	.stepping = devices_wait,
-	.step = devices_turn,
-	.next_ns = devices_next_ns,
-	.clear = devices_clear,
-	.holds = devices_hold,
-	.inside = devices_inside,
-	.task_json = device_task_json,
+	.ctl_close = wire_duts_close,
+	.let_go = wire_duts_let_go,
+	.check = wire_dut_check,
+	.prepares = WHY_ALL & ~(WHY_RATE | WHY_FRAMES | WHY_ORDER),
+	.prepare = wire_duts_prepare,
+	.fill = wire_duts_fill,
+	.stepping = wire_duts_wait,
+	.step = wire_duts_turn,
+	.next_ns = wire_duts_next_ns,
+	.clear = wire_duts_clear,
+	.holds = wire_duts_hold,
+	.inside = wire_duts_inside,
+	.task_json = wire_dut_task_json,
 };

@@ -6,24 +6,24 @@
  * moves frames from the wire to these rings. The device goes in the opposite order, when the
  * settings ask nothing of it and nothing is on its way. Control thread only. */
 #pragma once
-#include "ctl_int.h"
+#include "work.h"
 #include "dut.h"
 #include "wire_cfg.h"
 #include "wire_face.h"
 
-enum device_phase {
-	DEVICE_OFF,
-	DEVICE_TURNING, /* the queues are being turned to the device */
-	DEVICE_ON,
-	DEVICE_LEAVING,   /* the worker is to drop the task of the device */
-	DEVICE_RETURNING, /* the queues are being turned back to the wire */
+enum wire_stage {
+	WIRE_DUT_OFF,
+	WIRE_DUT_TURNING, /* the queues are being turned to the device */
+	WIRE_DUT_ON,
+	WIRE_DUT_LEAVING,   /* the worker is to drop the task of the device */
+	WIRE_DUT_RETURNING, /* the queues are being turned back to the wire */
 };
 
-struct device {
+struct wire_dut {
 	struct ctl_port *to, *from;
-	enum device_phase phase;
-	uint64_t seq; /* plans with a higher number are of this phase */
-	bool ready;   /* rings and state are there; only device_fill() is needed */
+	enum wire_stage stage;
+	uint64_t seq; /* plans with a higher number are of this stage */
+	bool ready;   /* rings and state are there; only wire_dut_fill() is needed */
 	/* failed: the device could not be made with the settings failed_cfg; `why` says why. */
 	bool failed;
 	struct wire_cfg failed_cfg;
@@ -49,7 +49,7 @@ struct device {
 /* What this work keeps for each port. */
 struct wire_port {
 	/* The device that frames pass on their way to this port. NULL: there never was one. */
-	struct device *device;
+	struct wire_dut *dut;
 	struct flap flap;                /* the setting as it was last looked at */
 	uint64_t flap_tsc;               /* from when on its periods are counted, in cycles */
 	uint64_t flap_period, flap_down; /* the setting in cycles */
@@ -62,45 +62,45 @@ static inline struct wire_port *wire_of(const struct ctl_port *cp)
 }
 static inline const struct wire_cfg *wire_cfg_of(const struct ctl_port *cp)
 {
-	return work_cfg(&cp->p.cfg, &work_wire);
+	return work_cfg(&cp->cfg, &work_wire);
 }
-static inline struct device *device_of(const struct ctl_port *to)
+static inline struct wire_dut *wire_dut_of(const struct ctl_port *to)
 {
-	return wire_of(to)->device;
+	return wire_of(to)->dut;
 }
 
-/* device_job.c has pure functions of the settings. */
+/* wire_job.c has pure functions of the settings. */
 /* How many cells frames need, for all that these settings may make wait at this speed of the
  * link. A device may have fewer. */
-uint64_t device_room(const struct wire_cfg *w, uint64_t speed_bps, uint64_t mtu);
+uint64_t wire_dut_room(const struct wire_cfg *w, uint64_t speed_bps, uint64_t mtu);
 /* Do the settings ask for anything that a wire without a device does not do? */
-bool device_acts(const struct wire_cfg *w);
+bool wire_dut_acts(const struct wire_cfg *w);
 /* Makes the law of a normal or exponential delay. */
-void device_law(const struct delay *d, struct dut_law *law);
+void wire_dut_law(const struct delay *d, struct dut_law *law);
 /* Fills a job from the settings: all but line, law and room, and what is about the link and the
  * sender. */
-void device_job(const struct wire_cfg *w, uint64_t speed_bps, struct dut_job *out);
+void wire_dut_job(const struct wire_cfg *w, uint64_t speed_bps, struct dut_job *out);
 
-/* device_mem.c. Functions that return int return 0, or -errno with the reason in *e. */
-/* Makes rings and state, which is done once, and then does device_fill(). */
-int device_make(struct device *d, struct err *e);
+/* wire_mem.c. Functions that return int return 0, or -errno with the reason in *e. */
+/* Makes rings and state, which is done once, and then does wire_dut_fill(). */
+int wire_dut_make(struct wire_dut *d, struct err *e);
 /* Makes what is missing of buffers and cells. */
-int device_fill(struct device *d, struct err *e);
+int wire_dut_fill(struct wire_dut *d, struct err *e);
 /* Nobody uses the device any more: gives the memory of its cells back. */
-void device_empty(struct device *d);
+void wire_dut_empty(struct wire_dut *d);
 /* Gives its buffers back too, with the frames that lie in its rings. */
-void device_unfill(struct device *d);
+void wire_dut_unfill(struct wire_dut *d);
 /* Gives everything back. */
-void device_unmake(struct device *d);
+void wire_dut_unmake(struct wire_dut *d);
 
-/* device_json.c: what `show plan` says of a task. NULL: the task is not of kind "dut". */
-json_t *device_task_json(const struct ctl *c, const struct dp_task *task, const void *about);
+/* wire_json.c: what `show plan` says of a task. NULL: the task is not of kind "dut". */
+json_t *wire_dut_task_json(const struct ctl *c, const struct dp_task *task, const void *about);
 
-/* device.c */
+/* wire_ctl.c */
 /* The port at the other end of the wire. NULL: the port is no wire, or not in use. */
 struct ctl_port *wire_peer(const struct ctl *c, const struct ctl_port *cp);
 /* What the device has counted since open. */
-void device_counts(struct device *d, struct dut_counts *out);
+void wire_dut_counts(struct wire_dut *d, struct dut_counts *out);
 /* The clock is better known by now: period and down are the setting in cycles, converted anew.
  * From its current period on, the link flaps by them. Returns false if nothing changes. */
-bool device_flap_follow(struct wire_port *w, uint64_t now, uint64_t period, uint64_t down);
+bool wire_dut_flap_follow(struct wire_port *w, uint64_t now, uint64_t period, uint64_t down);

@@ -35,7 +35,7 @@ static uint64_t cells_of(uint64_t bytes)
 
 /* The memory for delays assumes that a frame takes at most twice the bytes in cells that it has on
  * the wire. */
-uint64_t device_room(const struct wire_cfg *w, uint64_t speed_bps, uint64_t mtu)
+uint64_t wire_dut_room(const struct wire_cfg *w, uint64_t speed_bps, uint64_t mtu)
 {
 	uint64_t frame = cells_of(mtu + RTE_ETHER_HDR_LEN + 8), frames = 4096 + DUT_HELD;
 	double cells = longest_s(&w->delay) * (double)speed_bps / 8 * 2 / DUT_CELL;
@@ -75,7 +75,7 @@ static uint64_t law_at(const struct delay *d, double p)
 	return ns > 0 ? clock_cycles((uint64_t)ns) : 0;
 }
 
-void device_law(const struct delay *d, struct dut_law *law)
+void wire_dut_law(const struct delay *d, struct dut_law *law)
 {
 	for (unsigned i = 0; i <= DUT_STEPS; i++) {
 		double p = (double)i / DUT_STEPS;
@@ -120,7 +120,7 @@ static void limit_of(const struct rate *r, uint64_t speed_bps, struct dut_job *o
 	out->unit_time = (dut_time)(hz * (out->by_bytes ? 8 : 1) / per_s * 0x1p32);
 }
 
-void device_job(const struct wire_cfg *w, uint64_t speed_bps, struct dut_job *out)
+void wire_dut_job(const struct wire_cfg *w, uint64_t speed_bps, struct dut_job *out)
 {
 	*out = (struct dut_job){
 		.seed = w->seed,
@@ -149,7 +149,7 @@ static bool hits_any(const struct hits *h)
 	return h->percent > 0 || h->every != 0;
 }
 
-bool device_acts(const struct wire_cfg *w)
+bool wire_dut_acts(const struct wire_cfg *w)
 {
 	return w->limit.rate.kind != RATE_MAX || w->delay.a_ns != 0 || w->delay.b_ns != 0 ||
 	       hits_any(&w->loss) || hits_any(&w->duplicate) || hits_any(&w->reorder) ||

@@ -26,24 +26,24 @@ static const struct counter rows[] = {
 	{0},
 };
 
-static const char *phase_word(const struct device *d)
+static const char *stage_word(const struct wire_dut *d)
 {
-	if (d == NULL || d->phase == DEVICE_OFF)
+	if (d == NULL || d->stage == WIRE_DUT_OFF)
 		return d != NULL && d->failed ? "failed" : "off";
-	return d->phase == DEVICE_ON ? "on" : d->phase == DEVICE_TURNING ? "coming" : "going";
+	return d->stage == WIRE_DUT_ON ? "on" : d->stage == WIRE_DUT_TURNING ? "coming" : "going";
 }
 
 static json_t *one_wire(struct ctl *c, struct ctl_port *cp)
 {
 	const struct ctl_port *to = wire_peer(c, cp);
-	struct device *d = to != NULL ? device_of(to) : NULL;
+	struct wire_dut *d = to != NULL ? wire_dut_of(to) : NULL;
 	struct dut_counts now = {0}, base = {0};
 	json_t *o = json_pack("{s:i, s:s, s:o, s:s, s:s}", "port", (int)cp->p.id, "name",
 			      cp->p.name, "to", to != NULL ? json_integer(to->p.id) : json_null(),
-			      "device", phase_word(d), "link", snap_link_name(cp->link));
+			      "device", stage_word(d), "link", snap_link_name(cp->p.link));
 
 	if (d != NULL) {
-		device_counts(d, &now);
+		wire_dut_counts(d, &now);
 		base = d->base;
 	}
 	json_object_set_new(o, "before", json_integer((json_int_t)base.waiting));
@@ -81,17 +81,17 @@ json_t *wire_json(struct ctl *c, const struct portset *ports)
 
 bool wire_has_port(const struct ctl *c, unsigned port)
 {
-	return c->port[port]->p.spec->peer != NULL;
+	return port_may_peer(&c->port[port]->p);
 }
 
-json_t *device_task_json(const struct ctl *c, const struct dp_task *task, const void *about)
+json_t *wire_dut_task_json(const struct ctl *c, const struct dp_task *task, const void *about)
 {
 	(void)about;
 	if (task->kind != &dp_kind_dut)
 		return NULL;
 	const struct dut_job *j = task->job;
 	for (unsigned i = 0; i < c->nports; i++) {
-		const struct device *d = device_of(c->port[i]);
+		const struct wire_dut *d = wire_dut_of(c->port[i]);
 		if (d != NULL && &d->line == j->line)
 			return json_pack("{s:s, s:i, s:i, s:i, s:I, s:i}", "kind", task->kind->name,
 					 "port", (int)d->to->p.id, "from", (int)d->from->p.id,

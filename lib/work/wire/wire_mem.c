@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "wire_ctl.h"
+#include "log.h"
 
 #define MOST_CELLS (1u << 24) /* 1 GiB of addresses; only what frames have used takes memory */
 #define STOCK 512             /* more buffers than the worker keeps in stock */
@@ -23,7 +24,7 @@ static int stamp_offset(void)
 	return rte_mbuf_dynfield_register(&field);
 }
 
-static void *device_mem_map(size_t bytes)
+static void *wire_dut_mem_map(size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -31,7 +32,7 @@ static void *device_mem_map(size_t bytes)
 	return p != MAP_FAILED ? p : NULL;
 }
 
-static void free_rings(struct device *d)
+static void free_rings(struct wire_dut *d)
 {
 	for (unsigned i = 0; i < d->line.nrings; i++) {
 		rte_ring_free(d->line.out[i]);
@@ -39,12 +40,12 @@ static void free_rings(struct device *d)
 	}
 }
 
-static int make_rings(struct device *d, struct err *e)
+static int make_rings(struct wire_dut *d, struct err *e)
 {
 	struct ctl_port *to = d->to;
 	unsigned size = rte_align32pow2(to->p.rxd > 0 ? to->p.rxd : 1024);
 
-	d->line.nrings = (uint16_t)to->p.spec->rings(&to->p, d->line.in);
+	d->line.nrings = (uint16_t)port_rings(&to->p, d->line.in);
 	for (unsigned i = 0; i < d->line.nrings; i++) {
 		char name[RTE_RING_NAMESIZE];
 		snprintf(name, sizeof(name), "%.16s_dut%u", to->p.name, i);
@@ -59,7 +60,7 @@ static int make_rings(struct device *d, struct err *e)
 	return 0;
 }
 
-int device_make(struct device *d, struct err *e)
+int wire_dut_make(struct wire_dut *d, struct err *e)
 {
 	unsigned n = d->to->p.nrxq + d->from->p.ntxq;
 
@@ -73,7 +74,7 @@ int device_make(struct device *d, struct err *e)
 		return err_set(e, ENODEV, "no memory for its state");
 	int rc = make_rings(d, e);
 	if (rc == 0)
-		rc = device_fill(d, e);
+		rc = wire_dut_fill(d, e);
 	d->ready = rc == 0;
 	return rc;
 }
@@ -82,12 +83,12 @@ int device_make(struct device *d, struct err *e)
  * for and never come into use. */
 static uint64_t most_mtu(const struct ctl_port *cp)
 {
-	return RTE_MAX(dev_mtu(cp), cp->applied.mtu);
+	return RTE_MAX(ctl_mtu(cp), cp->p.applied.mtu);
 }
 
 /* Makes the pool of buffers. It has no cache, because one worker takes buffers and others give them
  * back, all in bursts. */
-static int make_pool(struct device *d, struct err *e)
+static int make_pool(struct wire_dut *d, struct err *e)
 {
 	static unsigned serial;
 	struct rte_pktmbuf_pool_private priv = {.mbuf_data_room_size =
@@ -104,7 +105,7 @@ static int make_pool(struct device *d, struct err *e)
 	struct rte_mempool *mp =
 		rte_mempool_create_empty(name, n, elt, 0, sizeof(priv), SOCKET_ID_ANY,
 					 RTE_MEMPOOL_F_NO_IOVA_CONTIG);
-	void *mem = mp != NULL ? device_mem_map(bytes) : NULL;
+	void *mem = mp != NULL ? wire_dut_mem_map(bytes) : NULL;
 	if (mem == NULL || rte_mempool_set_ops_byname(mp, rte_mbuf_best_mempool_ops(), NULL) != 0) {
 		rte_mempool_free(mp);
 		if (mem != NULL)
@@ -123,7 +124,7 @@ static int make_pool(struct device *d, struct err *e)
 	return 0;
 }
 
-int device_fill(struct device *d, struct err *e)
+int wire_dut_fill(struct wire_dut *d, struct err *e)
 {
 	size_t cells, late = (MOST_CELLS / 2 + 1) * sizeof(struct dut_late);
 
@@ -141,7 +142,7 @@ int device_fill(struct device *d, struct err *e)
 	d->line.ncells = MOST_CELLS;
 	cells = (size_t)dut_cells(&d->line) * DUT_CELL;
 	d->mem_bytes = cells + late + DUT_QUEUE_MAX * sizeof(uint64_t);
-	d->mem = device_mem_map(d->mem_bytes);
+	d->mem = wire_dut_mem_map(d->mem_bytes);
 	if (d->mem == NULL)
 		return err_set(e, ENODEV, "no addresses for the frames inside (%s)",
 			       strerror(errno));
@@ -151,7 +152,7 @@ int device_fill(struct device *d, struct err *e)
 	return 0;
 }
 
-void device_empty(struct device *d)
+void wire_dut_empty(struct wire_dut *d)
 {
 	if (d->mem != NULL)
 		munmap(d->mem, d->mem_bytes);
@@ -160,7 +161,7 @@ void device_empty(struct device *d)
 
 /* Gives the buffers back, because their size may no longer be right. If some are still in use, the
  * pool is left as it is. */
-static void free_pool(struct device *d)
+static void free_pool(struct wire_dut *d)
 {
 	struct rte_mempool *mp = d->line.pool;
 
@@ -179,15 +180,15 @@ static void free_pool(struct device *d)
 	d->line.pool = NULL;
 }
 
-void device_unfill(struct device *d)
+void wire_dut_unfill(struct wire_dut *d)
 {
-	device_empty(d);
+	wire_dut_empty(d);
 	free_pool(d);
 }
 
-void device_unmake(struct device *d)
+void wire_dut_unmake(struct wire_dut *d)
 {
-	device_unfill(d);
+	wire_dut_unfill(d);
 	free_rings(d);
 	rte_free(d->state);
 	rte_free(d->route);

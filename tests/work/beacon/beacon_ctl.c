@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Control's half of the work beacon: it makes the frame, and gives the first Tx queue of a port
+ * that has the beacon on a task that sends it. */
 #include <errno.h>
 
 #include "beacon_cfg.h"
 #include "beacon_run.h"
 #include "clock.h"
-#include "ctl_int.h"
-#include "plan_write.h"
+#include "work.h"
 
 extern const struct work work_beacon;
 
-/* What a port has for its first Tx queue. A port without Tx queues has nothing. */
+/* What the beacon has for the first Tx queue of a port. For a port without Tx queues it has
+ * nothing. */
 struct beacon_port {
 	struct beacon_state *state;
 	struct dp_txq *share;
@@ -22,7 +24,7 @@ static struct beacon_port *beacon_of(const struct ctl_port *cp)
 
 static bool beacon_on(const struct ctl_port *cp)
 {
-	return ((const struct beacon_cfg *)work_cfg(&cp->p.cfg, &work_beacon))->on;
+	return ((const struct beacon_cfg *)work_cfg(&cp->cfg, &work_beacon))->on;
 }
 
 static int beacon_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
@@ -33,7 +35,7 @@ static int beacon_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 		return 0;
 	int node = c->worker[cp->tx_worker[0]].node;
 	p->state = state_new(sizeof(*p->state), node);
-	p->share = tx_share(cp, 0, node, false);
+	p->share = tx_share(&cp->p, 0, node, false);
 	if (p->state == NULL || p->share == NULL)
 		return err_set(e, ENODEV, "no memory for beacons of port %u", cp->p.id);
 	return 0;

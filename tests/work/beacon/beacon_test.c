@@ -7,17 +7,18 @@
 #include "beacon_cfg.h"
 #include "beacon_run.h"
 #include "ctl_int.h"
-#include "plan_write.h"
+#include "port_int.h"
 #include "txq.h"
 
 extern const struct work work_beacon;
 
 #define OWN 1 /* fake[OWN] stands for the beacons' share, fake[0] for the sender's */
 #define POOL 4095
-#define SENDERS 2 /* bursts of a turn by others: one to the beacon's queue, one to another queue */
+/* bursts that others offer in a turn: one to the beacon's queue, one to another */
+#define SENDERS 2
 #define PERIOD (x.job->period)
 
-/* For how many frames the device has room: it takes no more. */
+/* For how many frames the device has room. It takes no more. */
 enum room { ROOM_ENDLESS, ROOM_ANY, ROOM_HALF, ROOM_NONE };
 
 static struct beacons {
@@ -30,13 +31,14 @@ static struct beacons {
 	const struct beacon_job *job;
 	enum room room;
 	unsigned left;   /* frames for which it has room now */
-	uint64_t step;   /* a call of the driver takes fewer cycles; 0: the real clock */
+	uint64_t step;   /* a call of the driver takes fewer cycles than this; 0: the real clock */
 	uint64_t newest; /* number of the last beacon that was offered */
 	uint64_t taken;  /* number of the last beacon that was taken */
-	/* Bursts of others since the time of the next beacon came: those that were offered, and
-	 * those that were taken at least in part. */
+	/* Bursts of others since the time of the next beacon came: how many were offered, and how
+	 * many were taken at least in part. */
 	unsigned offers, takes;
-	unsigned waits;                   /* those taken since the time of the beacon that waits */
+	/* how many were taken since the time of the beacon that waits */
+	unsigned waits;
 	unsigned most_offers, most_waits; /* the most of offers and of waits for any beacon */
 } x;
 
@@ -56,7 +58,7 @@ static unsigned room_for(unsigned n)
 	return take;
 }
 
-/* The device has sent some frames between two turns. */
+/* Gives the device room, as if it had sent some frames between two turns. */
 static void make_room(void)
 {
 	x.left = x.room == ROOM_ANY ? any(65) : x.room == ROOM_HALF ? 16 : 0;
@@ -190,12 +192,12 @@ static void sender_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *
 
 static const struct work work_other = {.name = "other", .fill = other_fill},
 			 work_sender = {.name = "sender", .fill = sender_fill};
-/* the last is asked first */
+/* The last work is asked first. */
 const struct work *const works[] = {&work_sender, &work_beacon, &work_other, NULL};
 
 static struct beacon_cfg *cfg(void)
 {
-	return work_cfg(&x.cp->p.cfg, &work_beacon);
+	return work_cfg(&x.cp->cfg, &work_beacon);
 }
 
 static void open_port(enum dp_edits edits)
@@ -217,15 +219,14 @@ static void open_port(enum dp_edits edits)
 	x.cp->p.id = 3;
 	x.cp->p.dev = FAKE_DEV;
 	x.cp->p.ntxq = 1;
-	x.cp->nqueues = 1;
-	x.cp->used = x.cp->started = true;
+	x.cp->p.nqueues = 1;
+	x.cp->p.used = x.cp->p.started = true;
 	x.cp->tx_worker = first;
-	x.cp->txq = x.world->txq;
-	x.cp->tx = xcalloc(1, sizeof(*x.cp->tx));
-	x.cp->tx[0] = (struct tx_queue){.n = 1, .share = {x.world->txq[0]}};
+	x.cp->p.tx = xcalloc(1, sizeof(*x.cp->p.tx));
+	x.cp->p.tx[0] = (struct port_txq){.n = 1, .share = {x.world->txq[0]}};
 	assert_int_equal(work_beacon.port_open(x.c, x.cp, &e), 0);
-	assert_int_equal(x.cp->tx[0].n, 2);
-	tx_shares_pool(x.cp, 0, x.world->txq[0]->pool, edits);
+	assert_int_equal(x.cp->p.tx[0].n, 2);
+	tx_shares_pool(&x.cp->p, 0, x.world->txq[0]->pool, edits);
 	x.world->job.start_tsc = x.world->now = rte_rdtsc();
 }
 
@@ -248,10 +249,11 @@ static struct dp_plan *plan_of(bool beacon)
 	return p;
 }
 
-/* Nothing is offered any more. The counters of both shares must have every frame. */
+/* Closes the port, so that nothing is offered any more. The counters of both shares must have every
+ * frame. */
 static void close_port(void)
 {
-	struct dp_txq *own = x.cp->tx[0].share[1];
+	struct dp_txq *own = x.cp->p.tx[0].share[1];
 	const struct beacon_state *s = x.s;
 	struct cnt_sizes sizes = {0};
 
@@ -269,7 +271,7 @@ static void close_port(void)
 	free(x.world->w->wheel);
 	world_free(x.world);
 	rte_free(own);
-	free(x.cp->tx);
+	free(x.cp->p.tx);
 	ctl_port_free(x.cp);
 	ctl_free(x.c);
 }
@@ -328,7 +330,7 @@ static void run_at(unsigned turns, uint64_t first_due)
 }
 
 /* Sends many beacons, while the room of the device changes and the worker loses its CPU now and
- * then. There are new plans, and the beacon is switched off and on again. */
+ * then. New plans come, and the beacon is switched off and on again. */
 static void beside_streams(enum dp_edits edits, struct rte_mbuf *(*edit)(struct rte_mbuf *m))
 {
 	x = (struct beacons){.room = ROOM_ANY};
@@ -339,7 +341,7 @@ static void beside_streams(enum dp_edits edits, struct rte_mbuf *(*edit)(struct 
 	fake[0].edits_refused = fake[OWN].edits_refused = fake[0].drops = edits == DP_EDITS_ALL;
 	take_over_at(plan_of(true));
 	x.step = PERIOD / 25;
-	const struct dp_txq *own = x.cp->tx[0].share[1];
+	const struct dp_txq *own = x.cp->p.tx[0].share[1];
 	uint64_t due = x.s->tm.due;
 	assert_int_equal(due, x.world->now + PERIOD);
 	for (unsigned i = 0; i < 60; i++) {
@@ -429,7 +431,7 @@ static void test_half_a_burst(void **state)
 	x.step = 1;
 	take_over_at(plan_of(true));
 	x.step = PERIOD / 25;
-	own = x.cp->tx[0].share[1];
+	own = x.cp->p.tx[0].share[1];
 	run_at(10000, x.s->tm.due);
 	assert_int_equal(own->cnt.packets, x.s->number);
 	assert_true(own->cnt.packets >= 150);
@@ -450,7 +452,7 @@ static void test_no_buffer(void **state)
 	open_port(DP_EDITS_NOTHING);
 	x.step = 1;
 	take_over_at(plan_of(true));
-	const struct dp_txq *own = x.cp->tx[0].share[1];
+	const struct dp_txq *own = x.cp->p.tx[0].share[1];
 	while ((all[n] = rte_mbuf_raw_alloc(own->pool)) != NULL)
 		n++;
 	x.world->now = x.s->tm.due;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The work beacon as users see it: the setting `beacon` of ports. */
 #include "beacon_cfg.h"
 #include "face.h"
 #include "set/rows.h"
@@ -7,7 +8,7 @@ extern const struct work work_beacon;
 
 static const struct setting beacon_rows[] = {
 	{.name = "beacon",
-	 .scope = SCOPE_PORT,
+	 .scope = &scope_port,
 	 .v = {&vt_bool},
 	 .dflt = "off",
 	 .offset = offsetof(struct beacon_cfg, on),

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Control's half of the work echo: each queue whose Rx and Tx sides are one worker's gets a task
+ * that sends frames back. */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ctl_int.h"
+#include "work.h"
 #include "echo_cfg.h"
 #include "echo_run.h"
-#include "plan_write.h"
 
 extern const struct work work_echo;
 
-/* What a port has for each queue whose Rx and Tx sides are one worker's. Elements of other queues
- * are NULL. */
+/* What the echo has for each queue of a port whose Rx and Tx sides are one worker's. Elements of
+ * other queues are NULL. */
 struct echo_port {
 	struct echo_state **state;
 	struct dp_txq **share;
@@ -23,7 +24,7 @@ static struct echo_port *echo_of(const struct ctl_port *cp)
 
 static bool echo_on(const struct ctl_port *cp)
 {
-	return ((const struct echo_cfg *)work_cfg(&cp->p.cfg, &work_echo))->on;
+	return ((const struct echo_cfg *)work_cfg(&cp->cfg, &work_echo))->on;
 }
 
 static bool both_sides(const struct ctl_port *cp, unsigned q)
@@ -35,14 +36,14 @@ static int echo_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
 	struct echo_port *p = echo_of(cp);
 
-	p->state = xcalloc(cp->nqueues + 1u, sizeof(*p->state));
-	p->share = xcalloc(cp->nqueues + 1u, sizeof(*p->share));
-	for (unsigned q = 0; q < cp->nqueues; q++) {
+	p->state = xcalloc(cp->p.nqueues + 1u, sizeof(*p->state));
+	p->share = xcalloc(cp->p.nqueues + 1u, sizeof(*p->share));
+	for (unsigned q = 0; q < cp->p.nqueues; q++) {
 		if (!both_sides(cp, q))
 			continue;
 		int node = c->worker[cp->tx_worker[q]].node;
 		p->state[q] = state_new(sizeof(*p->state[q]), node);
-		p->share[q] = tx_share(cp, q, node, true);
+		p->share[q] = tx_share(&cp->p, q, node, true);
 		if (p->state[q] == NULL || p->share[q] == NULL)
 			return err_set(e, ENODEV, "no memory for echoes of port %u", cp->p.id);
 	}
@@ -54,7 +55,7 @@ static void echo_port_close(struct ctl *c, struct ctl_port *cp)
 	struct echo_port *p = echo_of(cp);
 
 	(void)c;
-	for (unsigned q = 0; q < cp->nqueues && p->state != NULL; q++)
+	for (unsigned q = 0; q < cp->p.nqueues && p->state != NULL; q++)
 		rte_free(p->state[q]);
 	free(p->state);
 	free(p->share);
@@ -73,9 +74,9 @@ static void echo_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 	struct echo_port *p = echo_of(cp);
 
 	(void)c;
-	for (unsigned q = 0; echo_on(cp) && q < cp->nqueues; q++) {
-		struct dp_rx_slot *slot = both_sides(cp, q) ? plan_slot(w, cp, q) : NULL;
-		if (slot == NULL)
+	for (unsigned q = 0; echo_on(cp) && q < cp->p.nqueues; q++) {
+		struct dp_duty *duty = both_sides(cp, q) ? plan_duty(w, cp, q) : NULL;
+		if (duty == NULL)
 			continue;
 		struct echo_job *j = plan_carve(w, sizeof(*j));
 		j->q = p->share[q];
@@ -84,7 +85,7 @@ static void echo_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 							    .state = &p->state[q]->base,
 							    .job = j},
 					  NULL);
-		plan_sort(slot, echo_claims, NULL, task);
+		plan_sort(duty, echo_claims, NULL, task);
 	}
 }
 

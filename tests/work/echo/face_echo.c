@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The work echo as users see it: the setting `echo` of ports. */
 #include "echo_cfg.h"
 #include "face.h"
 #include "set/rows.h"
@@ -7,7 +8,7 @@ extern const struct work work_echo;
 
 static const struct setting echo_rows[] = {
 	{.name = "echo",
-	 .scope = SCOPE_PORT,
+	 .scope = &scope_port,
 	 .v = {&vt_bool},
 	 .dflt = "off",
 	 .offset = offsetof(struct echo_cfg, on),

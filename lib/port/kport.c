@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opens and closes ports on an interface of the kernel, and reads or changes their link, counters,
+ * MTU and promiscuous mode in the kernel instead of by the driver. */
+#include "kport.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ksock.h"
+#include "kxdp.h"
+#include "log.h"
+
+enum how { HOW_PACKET, HOW_XDP, HOW_TAP };
+
+struct kport {
+	struct kern_if k;       /* as last read */
+	struct kern_stats base; /* counters when the port was ready to receive */
+	enum how how;
+	bool based;
+	int fds[KSOCK_MAX]; /* the driver's sockets, queue by queue */
+	unsigned nfds;
+	unsigned frame_size, blocks;    /* of the AF_PACKET rings */
+	uint64_t drops;                 /* frames that found no room in our rings, since base */
+	uint64_t drops_base[KSOCK_MAX]; /* AF_XDP: what the sockets had counted at base */
+	/* AF_PACKET: further frames that found no room, which the driver has counted and we have
+	 * not, since base; and the driver's count at base. See driver_missed(). */
+	uint64_t driver_drops, driver_base;
+	int tap;            /* from ksock_tap_open(); < 0: there is none */
+	uint64_t host_sent; /* frames that the host itself sent, since base */
+	bool was_promisc, promisc;
+	uint32_t was_mtu; /* before the user set ours, 0: untouched */
+	int lock;         /* AF_XDP: lock file, -1: none */
+};
+
+static struct kport *kport_new(const char *name, const char *spec, enum how how, struct err *e)
+{
+	struct kport *kp = xcalloc(1, sizeof(*kp));
+
+	kp->how = how;
+	kp->tap = kp->lock = -1;
+	if (kern_find(name, &kp->k, spec, e) != 0) {
+		free(kp);
+		return NULL;
+	}
+	kp->was_promisc = (kp->k.flags & IFF_PROMISC) != 0;
+	return kp;
+}
+
+/* Fills in the port after its device was opened, and watches the interface. */
+static void kport_ready(struct port *p, struct kport *kp, const char *spec)
+{
+	p->priv = kp;
+	p->node = kern_node(kp->k.name);
+	kern_pci(kp->k.name, p->pci, sizeof(p->pci));
+	p->dev_mtu = (uint16_t)RTE_MIN(kp->k.mtu, (uint32_t)UINT16_MAX);
+	/* a port `if:eth1` has that name whichever way it was opened */
+	snprintf(p->name, sizeof(p->name), "%s", spec);
+	kern_watch(&kp->k);
+	kp->tap = ksock_tap_open(kp->k.ifindex);
+}
+
+int kport_open_packet(const char *name, const char *spec, struct port *p, struct err *e)
+{
+	char devname[RTE_ETH_NAME_MAX_LEN], args[256];
+	int before[KSOCK_MAX];
+	struct kport *kp = kport_new(name, spec, HOW_PACKET, e);
+
+	if (kp == NULL)
+		return -ENODEV;
+	unsigned queues = RTE_MAX(RTE_MAX(p->nrxq, p->ntxq), 1);
+	unsigned frames = rte_align32pow2(RTE_MAX(RTE_MAX(p->rxd, p->txd), RING_FRAMES));
+	kp->frame_size = kport_frame_size(kp->k.mtu);
+	kp->blocks = frames / (BLOCK_SIZE / kp->frame_size);
+	/* The sockets of another port on the same interface could not be told from this one's. */
+	if (ksock_packet_fds(kp->k.ifindex, before, KSOCK_MAX) > 0) {
+		free(kp);
+		return err_set(
+			e, EINVAL,
+			"port '%s': %s is open as another port already; name each interface once",
+			spec, name);
+	}
+	port_dev_name(devname, sizeof(devname), "net_af_packet");
+	snprintf(args, sizeof(args),
+		 "iface=%s,qpairs=%u,blocksz=%u,framesz=%u,framecnt=%u,qdisc_bypass=1", name,
+		 queues, BLOCK_SIZE, kp->frame_size, frames);
+	int rc = port_vdev_add(devname, args, &p->dev, spec, e);
+	if (rc != 0) {
+		free(kp);
+		return rc;
+	}
+	kp->nfds = ksock_packet_fds(kp->k.ifindex, kp->fds, KSOCK_MAX);
+	for (unsigned i = 0; i < kp->nfds; i++) {
+		/* Until the port is started, nothing is to fill the rings. */
+		ksock_filter(kp->fds[i], false);
+		ksock_no_wait(kp->fds[i]);
+	}
+	kport_ready(p, kp, spec);
+	return 0;
+}
+
+static int lib_log(int level, const char *fmt, va_list ap)
+{
+	return rte_vlog(level <= 1 ? RTE_LOG_NOTICE : RTE_LOG_DEBUG, RTE_LOGTYPE_USER1, fmt, ap);
+}
+
+/* libxdp and libbpf, which the driver uses, write to stderr by themselves. Their texts belong into
+ * the log. */
+static void quiet_libraries(void)
+{
+	static const char *const lib[][2] = {{"libxdp.so.1", "libxdp_set_print"},
+					     {"libbpf.so.1", "libbpf_set_print"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lib); i++) {
+		void *h = dlopen(lib[i][0], RTLD_LAZY | RTLD_NOLOAD);
+		void *(*set)(int (*)(int, const char *, va_list)) = NULL;
+		if (h == NULL)
+			continue;
+		*(void **)&set = dlsym(h, lib[i][1]);
+		if (set != NULL)
+			set(lib_log);
+		dlclose(h);
+	}
+}
+
+int kport_open_xdp(const char *name, const char *spec, struct port *p, struct err *e)
+{
+	char devname[RTE_ETH_NAME_MAX_LEN], args[128];
+	struct kport *kp = kport_new(name, spec, HOW_XDP, e);
+
+	if (kp == NULL)
+		return -ENODEV;
+	unsigned queues = RTE_MAX(RTE_MAX(p->nrxq, p->ntxq), 1);
+	kp->lock = kxdp_lock(&kp->k);
+	if (kp->lock == -EBUSY) {
+		free(kp);
+		return err_set(
+			e, ENODEV,
+			"port '%s': another wirerate uses %s through AF_XDP; stop it, or use another interface",
+			spec, name);
+	}
+	quiet_libraries();
+	port_dev_name(devname, sizeof(devname), "net_af_xdp");
+	snprintf(args, sizeof(args), "iface=%s,start_queue=0,queue_count=%u", name, queues);
+	int rc = port_vdev_add(devname, args, &p->dev, spec, e);
+	if (rc != 0) {
+		kxdp_unlock(kp->lock, &kp->k);
+		free(kp);
+		return rc;
+	}
+	kport_ready(p, kp, spec);
+	return 0;
+}
+
+int kport_open_tap(const char *name, const char *spec, struct port *p, struct err *e)
+{
+	char devname[RTE_ETH_NAME_MAX_LEN], args[64];
+
+	port_dev_name(devname, sizeof(devname), "net_tap");
+	snprintf(args, sizeof(args), "iface=%s", name);
+	int rc = port_vdev_add(devname, args, &p->dev, spec, e);
+	if (rc != 0)
+		return rc;
+	struct kport *kp = kport_new(name, spec, HOW_TAP, e);
+	if (kp == NULL) {
+		port_vdev_remove(devname);
+		return -ENODEV;
+	}
+	/* The frames that the host sends wait for our workers in this queue of the interface. */
+	kern_set_txqlen(name, RING_FRAMES);
+	/* The driver would use the interface's own MAC, but the host drops frames that seem to come
+	 * from itself. */
+	port_own_mac(p);
+	kport_ready(p, kp, spec);
+	return 0;
+}
+
+bool kport_is_xdp(const struct port *p)
+{
+	return ((const struct kport *)p->priv)->how == HOW_XDP;
+}
+
+/* Throws away the frames that wait in our rings, and returns how many there were. */
+static uint64_t kport_drain(const struct port *p)
+{
+	struct rte_mbuf *m[64];
+	uint64_t total = 0;
+
+	for (uint16_t q = 0; q < p->nrxq; q++) {
+		/* The number of turns is bounded, since in a flood the ring never runs empty. */
+		for (unsigned turn = 0; turn < 4096 / ARRAY_SIZE(m); turn++) {
+			uint16_t n = rte_eth_rx_burst(p->dev, q, m, ARRAY_SIZE(m));
+			if (n == 0)
+				break;
+			rte_pktmbuf_free_bulk(m, n);
+			total += n;
+		}
+	}
+	return total;
+}
+
+/* Returns the driver's count of missed frames; `otherwise` if the driver does not tell it. A socket
+ * of AF_PACKET sets its count of drops to 0 when somebody reads it. Since DPDK 25.11 the driver
+ * reads it too, whenever its statistics are asked for. So each drop is counted either by the driver
+ * or by us, and the sum of both counts is the number of all drops. */
+static uint64_t driver_missed(const struct port *p, uint64_t otherwise)
+{
+	struct rte_eth_stats st;
+
+	return rte_eth_stats_get(p->dev, &st) == 0 ? st.imissed : otherwise;
+}
+
+static void read_drops(const struct port *p, struct kport *kp)
+{
+	uint64_t v, sum = 0;
+
+	for (unsigned i = 0; i < kp->nfds; i++) {
+		if (kp->how == HOW_PACKET)
+			kp->drops += ksock_packet_drops(kp->fds[i]);
+		else if (i < p->nrxq && ksock_xdp_drops(kp->fds[i], &v))
+			sum += v - kp->drops_base[i];
+	}
+	if (kp->how == HOW_XDP && sum > kp->drops)
+		kp->drops = sum;
+	if (kp->how == HOW_PACKET)
+		kp->driver_drops =
+			driver_missed(p, kp->driver_base + kp->driver_drops) - kp->driver_base;
+}
+
+static void reset_drops(const struct port *p, struct kport *kp)
+{
+	for (unsigned i = 0; i < kp->nfds; i++) {
+		if (kp->how == HOW_PACKET)
+			ksock_packet_drops(kp->fds[i]);
+		else
+			ksock_xdp_drops(kp->fds[i], &kp->drops_base[i]);
+	}
+	kp->drops = kp->driver_drops = 0;
+	if (kp->how == HOW_PACKET)
+		kp->driver_base = driver_missed(p, kp->driver_base);
+	if (kp->tap >= 0)
+		ksock_tap_sent(kp->tap);
+	kp->host_sent = 0;
+}
+
+/* Takes the base of all counters at a moment when nothing waits in our rings, so that from here on
+ * received + missed is what the interface has received. If a frame comes between the reading of the
+ * counters and the look into the rings, all is done again, up to 100 times. */
+static void take_base(struct port *p, struct kport *kp)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		kport_drain(p);
+		reset_drops(p, kp);
+		kern_read(&kp->k);
+		if (kport_drain(p) == 0)
+			break;
+	}
+	kp->base = kp->k.st;
+	kp->based = true;
+}
+
+/* The AF_XDP sockets of all ports so far. */
+static int xdp_known[KSOCK_MAX];
+static unsigned xdp_nknown;
+
+/* Finds the sockets of a new AF_XDP port, queue by queue. The driver has opened them in this order,
+ * so they are the first ones that belong to no port yet. */
+static void find_xdp_sockets(const struct port *p, struct kport *kp)
+{
+	int fds[KSOCK_MAX];
+	unsigned n = ksock_xdp_fds(fds, KSOCK_MAX), want = RTE_MAX(p->nrxq, p->ntxq);
+
+	for (unsigned i = 0; i < n && kp->nfds < want; i++) {
+		bool known = xdp_nknown == KSOCK_MAX;
+		for (unsigned j = 0; j < xdp_nknown; j++)
+			known |= xdp_known[j] == fds[i];
+		if (known)
+			continue;
+		xdp_known[xdp_nknown++] = fds[i];
+		kp->fds[kp->nfds++] = fds[i];
+		ksock_no_wait(fds[i]);
+	}
+}
+
+static void forget_xdp_sockets(const struct kport *kp)
+{
+	for (unsigned i = 0; i < kp->nfds; i++)
+		for (unsigned j = 0; j < xdp_nknown; j++)
+			if (xdp_known[j] == kp->fds[i])
+				xdp_known[j--] = xdp_known[--xdp_nknown];
+}
+
+void kport_started(struct port *p)
+{
+	struct kport *kp = p->priv;
+
+	/* When a driver starts, it sets or clears the interface's promiscuous flag as it likes. */
+	kern_read(&kp->k);
+	if (kp->was_promisc && !(kp->k.flags & IFF_PROMISC) &&
+	    rte_eth_promiscuous_enable(p->dev) != 0)
+		log_msg(LOG_LVL_WARN,
+			"port %u (%s): the interface was promiscuous and the driver has ended that",
+			p->id, p->name);
+	if (kp->based)
+		return;
+	if (kp->how == HOW_XDP) {
+		find_xdp_sockets(p, kp);
+		kern_read(&kp->k);
+		kxdp_record(kp->lock, &kp->k);
+	}
+	for (unsigned i = 0; kp->how == HOW_PACKET && i < kp->nfds; i++) {
+		/* A socket that nobody polls must not get any frames. On a port without Rx queues,
+		 * no frame is to count as missed. */
+		if (p->nrxq > 0 && i >= p->nrxq)
+			ksock_fill_rx(kp->fds[i], BLOCK_SIZE, kp->blocks, kp->frame_size);
+		ksock_filter(kp->fds[i], p->nrxq > 0);
+	}
+	take_base(p, kp);
+}
+
+void kport_link(struct port *p, enum snap_link *link, uint64_t *speed_mbps)
+{
+	struct kport *kp = p->priv;
+
+	kern_read(&kp->k);
+	*link = kp->k.gone ? LINK_GONE : kern_up(&kp->k) ? LINK_UP : LINK_DOWN;
+	p->carrier_changes = kp->k.carrier_changes;
+	p->dev_mtu = (uint16_t)RTE_MIN(kp->k.mtu, (uint32_t)UINT16_MAX);
+	/* A tap has no speed of its own, although the kernel tells one: the setting holds. */
+	if (kp->how == HOW_TAP)
+		*speed_mbps = p->cfg->speed_bps > 0 ? p->cfg->speed_bps / 1000000 : 10000;
+	else
+		*speed_mbps = kp->k.gone ? 0 : kern_speed_mbps(kp->k.name);
+}
+
+/* Fills in the port's counters since base, from the numbers that were last read. */
+static void kport_count(const struct kport *kp, struct snap_port *s)
+{
+	struct kern_stats d = {
+		.tx_packets = kp->k.st.tx_packets - kp->base.tx_packets,
+		.tx_bytes = kp->k.st.tx_bytes - kp->base.tx_bytes,
+		.rx_packets = kp->k.st.rx_packets - kp->base.rx_packets,
+		.rx_bytes = kp->k.st.rx_bytes - kp->base.rx_bytes,
+	};
+	uint64_t sent = d.tx_packets - RTE_MIN(kp->host_sent, d.tx_packets);
+
+	s->rx_missed = kp->drops + kp->driver_drops;
+	s->tx_errors = kp->k.st.tx_errors - kp->base.tx_errors;
+	s->rx_errors = kp->k.st.rx_errors - kp->base.rx_errors;
+	if (kp->how == HOW_TAP) {
+		/* What we send is what the kernel receives there, and the other way round. */
+		d = (struct kern_stats){.tx_packets = d.rx_packets,
+					.tx_bytes = d.rx_bytes,
+					.rx_packets = d.tx_packets,
+					.rx_bytes = d.tx_bytes};
+		sent = d.tx_packets;
+		s->rx_missed = kp->k.st.tx_dropped - kp->base.tx_dropped;
+		s->tx_errors = kp->k.st.rx_errors - kp->base.rx_errors;
+		s->rx_errors = kp->k.st.tx_errors - kp->base.tx_errors;
+	}
+	s->nic.source = "kernel";
+	s->nic.tx_packets = d.tx_packets;
+	s->nic.rx_packets = d.rx_packets;
+	/* The kernel counts frames without FCS. */
+	s->nic.tx_bytes = d.tx_bytes + 4 * d.tx_packets;
+	s->nic.rx_bytes = d.rx_bytes + 4 * d.rx_packets;
+	s->nic.tx_errors = s->tx_errors;
+	s->nic.rx_errors = s->rx_errors;
+	s->nic.has_tx_packets = s->nic.has_tx_bytes = s->nic.has_rx_packets = s->nic.has_rx_bytes =
+		true;
+	/* A veth with XDP counts received bytes without the Ethernet header. */
+	if (kp->how == HOW_XDP && strcmp(kp->k.kind, "veth") == 0)
+		s->nic.has_tx_bytes = s->nic.has_rx_bytes = false;
+	s->nic.unconfirmed = s->tx.packets - RTE_MIN(sent, s->tx.packets);
+	s->nic.has_unconfirmed = true;
+}
+
+void kport_stats(struct port *p, struct snap_port *s)
+{
+	struct kport *kp = p->priv;
+
+	for (unsigned turn = 0; turn < 2; turn++) {
+		kern_read(&kp->k);
+		read_drops(p, kp);
+		if (kp->tap >= 0)
+			kp->host_sent += ksock_tap_sent(kp->tap);
+		kport_count(kp, s);
+		if (s->nic.unconfirmed == 0 || kp->how == HOW_TAP || kp->k.gone)
+			break;
+		/* Frames may still wait in a Tx ring: the driver makes the kernel send them only
+		 * when it sends more. */
+		for (unsigned i = 0; i < kp->nfds && i < p->ntxq; i++)
+			ksock_kick(kp->fds[i]);
+	}
+}
+
+int kport_set_mtu(struct port *p, uint16_t mtu, struct err *e)
+{
+	struct kport *kp = p->priv;
+
+	if (mtu == kp->k.mtu)
+		return 0;
+	if (kp->how == HOW_PACKET && mtu + 14u + 8u + FRAME_HEAD > kp->frame_size)
+		return err_set(
+			e, EINVAL,
+			"port %u (%s): MTU %u does not fit into rings made for MTU %u; leave, run ip link set %s mtu %u, "
+			"start again",
+			p->id, p->name, mtu, kp->frame_size - 14 - 8 - FRAME_HEAD, kp->k.name, mtu);
+	if (kp->how == HOW_XDP && mtu > XDP_ROOM_MAX - 256 - 22)
+		return err_set(e, EINVAL,
+			       "port %u (%s): MTU %u is too large for AF_XDP; at most %u", p->id,
+			       p->name, mtu, XDP_ROOM_MAX - 256 - 22);
+	int rc = kern_set_mtu(kp->k.name, mtu);
+	if (rc != 0)
+		return err_set(e, EINVAL, "port %u (%s): the kernel refuses MTU %u: %s", p->id,
+			       p->name, mtu, strerror(-rc));
+	if (kp->was_mtu == 0)
+		kp->was_mtu = kp->k.mtu;
+	kern_read(&kp->k);
+	p->dev_mtu = (uint16_t)kp->k.mtu;
+	return 0;
+}
+
+int kport_set_promisc(struct port *p, bool on, struct err *e)
+{
+	struct kport *kp = p->priv;
+
+	if (on == kp->promisc)
+		return 0;
+	/* Our socket holds the mode, so the mode ends with the process, however that ends. */
+	int rc = kp->tap < 0 ? -EBADF : ksock_promisc(kp->tap, kp->k.ifindex, on);
+	if (rc != 0)
+		return err_set(e, ENODEV, "port %u (%s): cannot switch promiscuous mode: %s", p->id,
+			       p->name, strerror(-rc));
+	kp->promisc = on;
+	return 0;
+}
+
+void kport_join(struct port *p, const uint8_t mac[6], bool on)
+{
+	struct kport *kp = p->priv;
+	/* As with the promiscuous mode, the membership ends with our socket. */
+	int rc = kp->tap < 0 ? -EBADF : ksock_join(kp->tap, kp->k.ifindex, mac, on);
+
+	if (rc != 0 && on)
+		log_msg(LOG_LVL_WARN, "port %u (%s) cannot join a group: %s", p->id, p->name,
+			strerror(-rc));
+}
+
+void kport_close(struct port *p)
+{
+	struct kport *kp = p->priv;
+
+	if (kp == NULL)
+		return;
+	if (kp->was_mtu != 0 && !kp->k.gone)
+		kern_set_mtu(kp->k.name, kp->was_mtu);
+	if (kp->tap >= 0)
+		close(kp->tap);
+	kp->tap = -1;
+}
+
+void kport_closed(struct port *p)
+{
+	struct kport *kp = p->priv;
+
+	if (kp == NULL)
+		return;
+	kport_close(p);
+	if (kp->how == HOW_XDP) {
+		forget_xdp_sockets(kp);
+		kxdp_unlock(kp->lock, &kp->k);
+	}
+	kern_unwatch(&kp->k);
+	free(kp);
+	p->priv = NULL;
+}
+
+static void kport_note(json_t *array, const char *fmt, ...) WR_PRINTF(2, 3);
+static void kport_note(json_t *array, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	json_array_append_new(array, json_string(text));
+}
+
+static void notes_packet(const struct port *p, const struct kport *kp, json_t *array)
+{
+	const char *name = kp->k.name;
+
+	kport_note(array, "AF_PACKET puts IPv4 fragments together before we receive them");
+	if (kern_merges_frames(name))
+		kport_note(
+			array,
+			"GRO or LRO is on: merged frames arrive as one, cut to %u bytes; ethtool -K %s gro off lro off",
+			kp->frame_size - FRAME_HEAD, name);
+	else
+		kport_note(
+			array,
+			"frames that a local sender has not segmented (GSO) arrive as one, cut to %u bytes; at the sender: ethtool -K IF gso "
+			"off tso off",
+			kp->frame_size - FRAME_HEAD);
+	if (kp->k.xdp_prog != 0)
+		kport_note(
+			array,
+			"an XDP program (id %u) sees the frames first and may take them; ip link set dev %s xdp off",
+			kp->k.xdp_prog, name);
+	if (p->nrxq > 1)
+		kport_note(array, "a flow moves to another Rx queue while its own is full");
+}
+
+static void notes_xdp(const struct port *p, const struct kport *kp, json_t *array)
+{
+	const char *name = kp->k.name;
+	int channels = kern_channels(name);
+
+	kport_note(
+		array,
+		"every frame that arrives at %s is taken from the kernel while this port is open",
+		name);
+	if (channels > (int)p->nrxq && !kp->k.gone)
+		kport_note(
+			array,
+			"%s has %d channels and %u of them are received: frames in the others are not seen; ethtool -L %s combined %u",
+			name, channels, p->nrxq, name, p->nrxq ? p->nrxq : 1u);
+	if (kp->k.xdp_mode == XDP_ATTACHED_SKB)
+		kport_note(
+			array,
+			"XDP runs in generic mode here: slower, and after the kernel has made a socket buffer of each frame");
+	if (kp->k.kind[0] == '\0')
+		kport_note(array, "tags that the NIC strips are lost; ethtool -K %s rxvlan off",
+			   name);
+	if (kp->lock < 0)
+		kport_note(
+			array,
+			"no lock file could be made in /run/wirerate: after a kill, remove the program with ip link set dev %s xdp off",
+			name);
+}
+
+void kport_notes(struct port *p, json_t *array)
+{
+	const struct kport *kp = p->priv;
+
+	if (kp->k.gone)
+		kport_note(
+			array,
+			"interface %s was deleted; its last counters are shown; start the program again when it is back",
+			kp->k.name);
+	if (kp->how == HOW_PACKET)
+		notes_packet(p, kp, array);
+	else if (kp->how == HOW_XDP)
+		notes_xdp(p, kp, array);
+	else if (p->nrxq >= p->ntxq)
+		kport_note(array, "what this port sends, the host receives on %s", kp->k.name);
+	else
+		kport_note(
+			array,
+			"%s has %u queues and %u of them are received: what the host sends into the others waits and is lost; give the port as "
+			"many Rx cores as Tx cores",
+			kp->k.name, p->ntxq, p->nrxq);
+	if (kp->how != HOW_TAP)
+		kport_note(
+			array,
+			"frames above the interface's MTU (%u) are dropped by the kernel without a word and show as unconfirmed",
+			kp->k.mtu);
+	if (kp->how != HOW_TAP && kp->host_sent > 0)
+		kport_note(
+			array,
+			"this host has sent %lu frames of its own through %s; the kernel's Tx counter holds them too, unconfirmed does not",
+			(unsigned long)kp->host_sent, kp->k.name);
+}
