@@ -1,6 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The name of a static function begins with the noun of its file, and is not one word that stands in many: who looks for it finds one place."""
+"""One name, one place: no two files of C have the same name, and no static function has a name of one word.
+
+The name of a file says what of what it is, wherever in the tree it lies: verb_load.c, send_rate.c. The name of a static function begins with
+the noun of its file, so that who looks for it finds one place.
+"""
+import collections
+import os
 import re
 
 import tree
@@ -14,4 +20,10 @@ found = tree.Findings()
 for name in tree.files(".c", under=("lib/", "app/", "examples/")):
     for one in sorted(set(STATIC.findall(tree.read(name))) - ALLOWED - SHARED.get(name, set())):
         found.add(name, f"{one}() is a name of one word: put the file's noun before it")
+places = collections.defaultdict(list)
+for name in tree.files(".c", ".h", ".inc", under=("lib/", "app/", "examples/", "tests/")):
+    places[os.path.basename(name)].append(name)
+for base, names in sorted(places.items()):
+    if len(names) > 1:
+        found.add(names[1], f"{names[0]} has that name already: say in the name what of what it is")
 found.end()

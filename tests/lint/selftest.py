@@ -22,6 +22,7 @@ BREACHES = [
     ("format", "lib/base/x.c", SPDX + "int  x;\n", "not as `./dev fmt` leaves it"),
     ("length", "lib/base/x.c", SPDX + "int x;\n" * 800, "at most 720"),
     ("names", "lib/base/x.c", SPDX + "static int run(void)\n{\n\treturn 0;\n}\n", "run() is a name of one word"),
+    ("names", "tests/unit/cmd.h", SPDX, "lib/cmd/cmd.h has that name already"),
     ("scripts", "tests/x.sh", "#!/bin/sh\n# SPDX\nif true\n", "x.sh"),
     ("scripts", "tests/x.py", "def x(:\n", "invalid syntax"),
     ("links", "README.md", "[a](docs/a.md)\n", "README.md:1: the link to 'docs/a.md' leads to nothing"),
@@ -151,6 +152,58 @@ def works(copy, found):
     expect(found, "works", check(path="-I../lib/work/a"), "lib/dp/worker.c: lib/work/a is on its include path")
 
 
+# file, text, part of the finding; of spellings `other`, which have all that OTHER says
+FENCE = [
+    ("app/x.c", '#include "other.h"\n', "app/x.c: it includes other.h"),
+    ("lib/ctl/x.c", 'row = cmd_setting_find(r->cmd, "other-row", e);\n', "looks up the setting other-row"),
+    ("app/ui/page/x.c", '\t.parts = "streams:@,other-part:@/#",\n', "asks for the part other-part"),
+    ("app/cmd/meson.build", "files('../other/x.c')\n", "app/cmd/meson.build: it names other"),
+    ("lua/x.lua", 'require "wirerate.other.x"\n', "lua/x.lua: it names wirerate.other"),
+    ("lib/script/x.lua", "require('Other')\n", "lib/script/x.lua: it names 'Other'"),
+]
+OTHER = {
+    "app/meson.build": "spellings = ['other']\n",
+    "app/other/meson.build": "spelling_files += files('x.c')\n",
+    "app/other/other.h": "extern int other_thing, face_other;\n",
+    "app/other/x.c": '#include "other.h"\nint other_thing, face_other;\nchar *rows[] = {{.name = "other-row"}, {.name = "other-part"}};\n',
+    "lua/meson.build": "lua_modules = ['Other']\nsubdir('wirerate/other')\n",
+    "lua/Other.lua": 'return require "wirerate.other.x"\n',
+    "lib/script/prelude.lua": 'local lazy = {other = "Other"}\n',
+    "app/faces.c": "extern int face_other;\nint *f = &face_other;\n",
+}
+
+
+def fence(copy, found):
+    """A tree with the spellings of another program, and what the rest may not have of them."""
+    build = copy / "build"
+    for name, text in OTHER.items():
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_text(text)
+
+    def check(text="int x;\n"):
+        (build / "user.c").write_text(text)
+        (build / "inside.c").write_text("int other_thing, face_other;\n")
+        entries = []
+        for file, source in (("../app/other/x.c", "inside.c"), ("../app/faces.c", "../app/faces.c"), ("../lib/ctl/user.c", "user.c")):
+            output = file.replace("/", "_") + ".o"
+            subprocess.run(["gcc", "-c", source, "-o", output], cwd=build, check=True)
+            entries.append({"file": file, "output": output, "command": "gcc", "directory": "."})
+        (build / "compile_commands.json").write_text(json.dumps(entries))
+        return run(copy, "fence", build)
+
+    rc, output = check()
+    if rc or output:
+        found.add("tests/lint/fence.py", f"finds something where nothing is:\n{output}")
+    for name, text, part in FENCE:
+        path = copy / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        expect(found, "fence", check(), part)
+        path.unlink()
+    for symbol in ("other_thing", "face_other"):
+        expect(found, "fence", check(f"extern int {symbol};\nint *f = &{symbol};\n"), f"lib/ctl/user.c: it uses {symbol}")
+
+
 def reach(found):
     """A tree with a history of one commit, and lists that do not tell what it touched, or too much."""
     with tempfile.TemporaryDirectory() as place:
@@ -215,4 +268,5 @@ with tempfile.TemporaryDirectory() as place:
         '[{"command": "gcc -I%s -std=gnu11 -c x.c", "file": "x.c", "directory": "."}]' % (copy / "lib/base"))
     expect(found, "headers", run(copy, "headers", build), "bare.h: does not compile alone")
     works(copy, found)
+    fence(copy, found)
 found.end()
