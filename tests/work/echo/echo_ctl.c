@@ -22,9 +22,25 @@ static struct echo_port *echo_of(const struct ctl_port *cp)
 	return work_port(cp, &work_echo);
 }
 
+static void echo_cfg_init(void *cfg)
+{
+	struct echo_cfg *e = cfg;
+
+	value_default(&vt_uint, ECHO_DFLT_DOORS, &e->ndoors);
+	for (unsigned i = 0; i < ECHO_MAX_DOORS; i++) {
+		value_default(&vt_uint, ECHO_DFLT_LISTEN, &e->door[i].listen);
+		value_default(&vt_bool, ECHO_DFLT_OPEN, &e->door[i].open);
+	}
+}
+
+static const struct echo_cfg *echo_settings(const struct ctl_port *cp)
+{
+	return work_cfg(&cp->cfg, &work_echo);
+}
+
 static bool echo_on(const struct ctl_port *cp)
 {
-	return ((const struct echo_cfg *)work_cfg(&cp->cfg, &work_echo))->on;
+	return echo_settings(cp)->on;
 }
 
 static bool both_sides(const struct ctl_port *cp, unsigned q)
@@ -69,6 +85,17 @@ static bool echo_writes(const struct ctl *c)
 	return false;
 }
 
+/* Makes the list of UDP ports whose frames go back, in the memory of a plan. */
+static const struct echo_ports *open_ports(const struct echo_cfg *cfg, struct plan_writer *w)
+{
+	struct echo_ports *open = plan_carve(w, sizeof(*open));
+
+	for (unsigned i = 0; i < cfg->ndoors; i++)
+		if (cfg->door[i].open)
+			open->port[open->n++] = (uint16_t)cfg->door[i].listen;
+	return open;
+}
+
 static void echo_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 {
 	struct echo_port *p = echo_of(cp);
@@ -85,7 +112,7 @@ static void echo_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 							    .state = &p->state[q]->base,
 							    .job = j},
 					  NULL);
-		plan_sort(duty, echo_claims, NULL, task);
+		plan_sort(duty, echo_claims, open_ports(echo_settings(cp), w), task);
 	}
 }
 
@@ -102,6 +129,7 @@ const struct work work_echo = {
 	.name = "echo",
 	.port_bytes = sizeof(struct echo_port),
 	.cfg_bytes = sizeof(struct echo_cfg),
+	.cfg_init = echo_cfg_init,
 	.port_open = echo_port_open,
 	.port_close = echo_port_close,
 	.writes = echo_writes,

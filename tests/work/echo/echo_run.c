@@ -2,16 +2,24 @@
 #include "echo_run.h"
 #include "txq.h"
 
+static bool is_open(const struct echo_ports *open, unsigned port)
+{
+	for (unsigned i = 0; i < open->n; i++)
+		if (open->port[i] == port)
+			return true;
+	return false;
+}
+
 /* Claims frames without tags and without options, because the tests send no others. */
 void echo_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
 		 uint8_t *owner, uint8_t mine)
 {
-	(void)arg, (void)b;
+	(void)b;
 	for (unsigned i = 0; i < n; i++) {
 		const uint8_t *f = rte_pktmbuf_mtod(m[i], const uint8_t *);
 		bool udp = m[i]->data_len >= 42 && f[12] == 8 && f[13] == 0 && f[14] == 0x45 &&
 			   f[23] == 17;
-		if (owner[i] == 0 && udp && f[36] == 0 && f[37] == 7)
+		if (owner[i] == 0 && udp && is_open(arg, f[36] * 256u + f[37]))
 			owner[i] = mine;
 	}
 }
