@@ -19,8 +19,9 @@ struct row {
 	const char *name, *base; /* base: the bare loop with which it is compared */
 	/* adds the streams; false: this build lacks a protocol */
 	bool (*make)(struct schedule *s);
-	unsigned burst; /* 0: as large as that of its base */
-	bool own_rates; /* each stream has its own rate, far above reach */
+	unsigned burst;  /* 0: as large as that of its base */
+	unsigned queues; /* of the port, of which the row is the first; 0: one */
+	bool own_rates;  /* each stream has its own rate, far above reach */
 };
 extern const struct row rows[];
 extern const unsigned nrows;

@@ -47,6 +47,8 @@ TARGETS = {
     "probes": ("bare_waiting", 0.714),
     "off_waiting": ("no_taps", 0.97),
     "off_tx": ("no_extras", 0.97),
+    "pktperf": ("bare_tx_32", 0.85),
+    "pktperf / streams": ("one", 0.97),  # one stream on one queue, in the same process: not slower
     "gen_32 / txonly": ("testpmd txonly", 1.8),
     "sink_32 / rxonly": ("testpmd rxonly", 1.2),
 }
@@ -249,6 +251,7 @@ def evaluate_path(runs):
     for name, v in variants.items():
         samples = [b[name] for b in benches]
         row(name, samples, v.get("base"), [s["ratio"] for s in samples], v.get("engine"))
+    row("pktperf / streams", [b["pktperf"] for b in benches], "one", [b["pktperf"]["mpps"] / b["one"]["mpps"] for b in benches])
     for ours, theirs in (("gen_32", "testpmd txonly"), ("sink_32", "testpmd rxonly")):
         row(theirs, [{"mpps": r[theirs], "cycles": r["bench"]["hz"] / r[theirs] / 1e6} for r in runs])
         row(f"{ours} / {theirs.split()[1]}", [b[ours] for b in benches], theirs, [r["bench"][ours]["mpps"] / r[theirs] for r in runs])

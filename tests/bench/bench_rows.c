@@ -8,6 +8,7 @@
 #include "bench.h"
 #include "clock.h"
 #include "frame.h"
+#include "pktperf.h"
 
 #define MAX_STREAMS 4096
 #define MAX_CYCLE 4096
@@ -240,6 +241,22 @@ static bool make_imix(struct schedule *s)
 	return imix(s, 0);
 }
 
+/* What examples/pktperf sends: one stream for each queue. */
+#define PERF_QUEUES 4
+static bool make_pktperf(struct schedule *s)
+{
+	struct err e;
+
+	for (unsigned q = 0; q < PERF_QUEUES; q++) {
+		frame_spec_free(s->spec);
+		memset(s->spec, 0, sizeof(*s->spec));
+		if (perf_frame(s->spec, q, &e) < 0)
+			die(e.text);
+		turn(s, stream(s), compile(s, 64));
+	}
+	return true;
+}
+
 static bool make_random_payload(struct schedule *s)
 {
 	if (!stack(s, "eth/ipv4/udp"))
@@ -256,6 +273,7 @@ const struct row rows[] = {
 	{.name = "one", .base = "bare_tx_32", .make = make_one},
 	{.name = "one_flight", .base = "bare_tx_flight", .make = make_one},
 	{.name = "two", .base = "bare_tx_32", .make = make_two},
+	{.name = "pktperf", .base = "bare_tx_32", .make = make_pktperf, .queues = PERF_QUEUES},
 	{.name = "five_ipv6", .base = "bare_tx_32", .make = make_five},
 	{.name = "random", .base = "bare_tx_32", .make = make_random},
 	{.name = "list", .base = "bare_tx_32", .make = make_list},
@@ -332,7 +350,7 @@ struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, c
 		.nrecipes = s->nrecipes,
 		.stream_id = s->id,
 		.nstreams = s->nstreams,
-		.nqueues = 1,
+		.nqueues = r->queues != 0 ? r->queues : 1,
 		.sched_id = ++sched,
 		.data_off = GEN_DATA_OFF,
 		.len16_off = GEN_LEN16_OFF,
@@ -361,7 +379,7 @@ struct gen_job *row_job(const struct row *r, struct dp_txq *q, unsigned burst, c
 			      .group = g,
 			      .mem = zeroed(gen_mem_size(n)),
 			      .burst = (uint16_t)burst,
-			      .nqueues = 1,
+			      .nqueues = (uint16_t)spec.nqueues,
 			      .run = 1,
 			      .start_tsc = clock_tsc(),
 			      .end_tsc = UINT64_MAX};
