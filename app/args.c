@@ -130,7 +130,8 @@ static const char usage[] =
 	"\n"
 	"With a terminal: a full screen with a prompt. Words after the options are one command, run once:\n"
 	"  wirerate -p wire start 0 for 2s\n"
-	"`wirerate attach [NAME | PATH | HOST:PORT] [options]` is the prompt of a program that serves.\n";
+	"`wirerate attach [NAME | PATH | HOST:PORT] [options]` is the prompt of a program that serves.\n"
+	"`wirerate doctor [DEVICE ...]` tells what is wrong with this machine, and opens no port.\n";
 static const char exit_codes[] =
 	"exit codes: 0 done, 1 a criterion failed, 2 usage or a command was refused, 3 the\n"
 	"environment lacks something, 4 the measurement is not valid, 5 a peer failed\n";
@@ -488,6 +489,16 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 			a->attach_to = argv[optind++];
 			continue;
 		}
+		if (c == -1 && optind < argc && strcmp(argv[optind], "doctor") == 0 && !a->attach &&
+		    a->what == ARGS_RUN) {
+			a->what = ARGS_DOCTOR;
+			optind++;
+			continue;
+		}
+		if (c == -1 && optind < argc && a->what == ARGS_DOCTOR) {
+			add_word(&a->doctor, &a->ndoctor, argv[optind++]);
+			continue;
+		}
 		if (c == -1)
 			break;
 		if (c == '?')
@@ -508,6 +519,8 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 		a->command = args_join(argv + optind, argc - optind);
 	if (a->attach)
 		return args_attach(a, argv + optind, argc - optind, e);
+	if (a->what == ARGS_DOCTOR)
+		return args_doctor(a, e);
 	if (a->command != NULL && a->command[0] == '\0')
 		return err_set(
 			e, EINVAL,
@@ -538,6 +551,7 @@ void args_free(struct args *a)
 	free(a->item);
 	free(a->port);
 	free(a->map);
+	free(a->doctor);
 	free(a->command);
 	*a = (struct args){0};
 }
@@ -600,6 +614,12 @@ void args_man(struct sbuf *out)
 		".SH ATTACHING\n.B wirerate attach\n[NAME | PATH | HOST:PORT] [options]\n.br\n"
 		"is the prompt and the screen of a program that was started with \\-\\-daemon, \\-\\-serve or \\-\\-socket. quit\n"
 		"detaches, shutdown ends a daemon. Exit code 5: it is gone.\n");
+	sbuf_add(
+		out,
+		".SH DOCTOR\n.B wirerate doctor\n[options] [DEVICE ...]\n.br\n"
+		"tells what is wrong with this machine, why it matters, and the command that mends it. It opens no port and\n"
+		"changes nothing. A DEVICE is a PCI address or the name of an interface; without one it is about those of\n"
+		"\\-p, else about all NICs. Exit code 1: a warning or an error was found.\n");
 	sbuf_add(out, ".SH OPTIONS\n");
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
 		const char *p = opts[i].help;

@@ -12,7 +12,8 @@ enum args_what {
 	ARGS_SCHEMA,
 	ARGS_LUA,
 	ARGS_LUA_MANUAL,
-	ARGS_MAN
+	ARGS_MAN,
+	ARGS_DOCTOR
 };
 enum args_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -45,6 +46,8 @@ struct args {
 	unsigned nmaps;
 	struct args_item *item; /* in the order in which they were given */
 	unsigned nitems;
+	const char **doctor; /* the words behind `doctor` (ARGS_DOCTOR) */
+	unsigned ndoctor;
 	char *command; /* the words after the options as one command, NULL: none */
 	char **eal;    /* the arguments before "--", which are for EAL */
 	unsigned neal;

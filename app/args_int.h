@@ -8,5 +8,7 @@
  * those of any other program. They also set what follows from the options. */
 int args_attach(struct args *a, char **rest, int nrest, struct err *e);
 int args_serve(struct args *a, struct err *e);
+/* The same for `doctor`, which opens no port. */
+int args_doctor(const struct args *a, struct err *e);
 /* Reads a whole text file. The caller frees *text, also after an error. */
 int args_read_file(const char *path, char **text, struct err *e);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks that options go together, for a program that serves and for its client (`attach`). */
+/* Checks that options go together: for a program that serves, for its client (`attach`), and for
+ * `doctor`. */
 #include "args_int.h"
 
 #include <errno.h>
@@ -90,5 +91,29 @@ int args_serve(struct args *a, struct err *e)
 	if (a->rpc.socket == NULL)
 		a->rpc.socket = "";
 	a->batch = true;
+	return 0;
+}
+
+/* `doctor` runs nothing and ends, so options that say what to run are refused. */
+int args_doctor(const struct args *a, struct err *e)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} runs[] = {{a->nitems > 0, "-e and -f"},
+		    {a->daemon, "--daemon"},
+		    {a->serve, "--serve"},
+		    {a->pid_file != NULL, "--pid-file"},
+		    {a->stream, "--json-stream"},
+		    {a->report != NULL, "--report"},
+		    {a->rpc.socket != NULL, "--socket"},
+		    {a->rpc.listen != NULL, "-g"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(runs); i++)
+		if (runs[i].given)
+			return err_set(
+				e, EINVAL,
+				"`wirerate doctor` opens no port and runs no commands; leave %s out, or give `doctor` at the prompt",
+				runs[i].name);
 	return 0;
 }

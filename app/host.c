@@ -2,6 +2,7 @@
 /* The host of the command language: it says which ports, streams and settings there are, and passes
  * on what has changed. Control owns most of these settings. */
 #include "app.h"
+#include "examine.h"
 #include "set/set.h"
 
 #include <errno.h>
@@ -153,6 +154,21 @@ static void offer_name(void *arg, const char *word, const char *help)
 	sbuf_free(&all);
 }
 
+/* Where the devices go that complete a word behind `doctor`. */
+struct device_offer {
+	const char *word; /* what is typed of it */
+	void (*offer)(void *to, const char *word, const char *help);
+	void *to;
+};
+
+static void offer_device(void *arg, const char *name, const char *about)
+{
+	const struct device_offer *o = arg;
+
+	if (strncmp(name, o->word, strlen(o->word)) == 0)
+		o->offer(o->to, name, about);
+}
+
 static void host_complete(void *arg, const struct verb *v, const char *text,
 			  void (*offer)(void *to, const char *word, const char *help), void *to)
 {
@@ -161,6 +177,11 @@ static void host_complete(void *arg, const struct verb *v, const char *text,
 
 	if (strcmp(v->name, "lua") == 0 && app->cmd != NULL)
 		script_complete_line(app->cmd, text, (int)strlen(text), &o.start, offer_name, &o);
+	/* The client of `attach` does not see the machine of the program that serves. */
+	if (strcmp(v->name, "doctor") == 0 && app->ctl != NULL) {
+		struct device_offer d = {.word = text, .offer = offer, .to = to};
+		doctor_devices(examine_root(), offer_device, &d);
+	}
 }
 
 void app_host(struct app *app, struct cmd_host *host)

@@ -14,6 +14,8 @@
 #include "attach.h"
 #include "batch.h"
 #include "begin.h"
+#include "diagnose.h"
+#include "diagnose.h"
 #include "event.h"
 #include "face.h"
 #include "file.h"
@@ -387,7 +389,10 @@ static int open_control(struct prog *p)
 	if (rc == 0)
 		return 0;
 	visible_print(stderr, "wirerate: %s\n", e.text);
-	return rc == -EINVAL || rc == -ENOTSUP ? EXIT_USAGE : EXIT_LACKING;
+	if (rc == -EINVAL || rc == -ENOTSUP)
+		return EXIT_USAGE;
+	diagnose_start(a);
+	return EXIT_LACKING;
 }
 
 static void open_session(struct prog *p)
@@ -574,7 +579,8 @@ int main(int argc, char **argv)
 		return usage_error(&e);
 	}
 	if (p.args.what != ARGS_RUN) {
-		code = print_about(p.args.what);
+		code = p.args.what == ARGS_DOCTOR ? diagnose_run(&p.args)
+						  : print_about(p.args.what);
 		args_free(&p.args);
 		return code;
 	}

@@ -51,7 +51,7 @@ const struct cmd_known cmd_known_words[] = {
 	 LATER("a port as an IP host")},
 	{"iperf,iperf3,neper,netperf,tcp_rr,tcp_stream,tcp_crr,udp_rr,http,https,wrk,flows,flow,connections,sessions,server,client,dperf",
 	 LATER("traffic of connections")},
-	{"capacity,doctor,lb,stacks,acquire,release,portattr,service,prom,tunables,profile,validate",
+	{"capacity,lb,stacks,acquire,release,portattr,service,prom,tunables,profile,validate",
 	 LATER("that")},
 	{NULL, NULL},
 };

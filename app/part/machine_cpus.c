@@ -7,78 +7,31 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#define CPUS_MAX 4096
+#include "sysroot.h"
+
 #define CPU_DIR "/sys/devices/system/cpu"
 
-struct cpu_list {
-	bool has[CPUS_MAX];
-};
-
-/* Reads the first line of a file without its newline. Returns false when there is none. */
-static bool read_line(const char *root, const char *path, char *out, size_t size)
+static int64_t cpu_number(const struct sysroot *sys, int cpu, const char *name, int64_t missing)
 {
-	struct sbuf full = {0};
+	int64_t v = missing;
 
-	sbuf_addf(&full, "%s%s", root, path);
-	FILE *f = fopen(sbuf_str(&full), "re");
-	sbuf_free(&full);
-	bool ok = f != NULL && fgets(out, (int)size, f) != NULL;
-	if (f != NULL)
-		fclose(f);
-	if (ok)
-		out[strcspn(out, "\n")] = '\0';
-	return ok;
+	return sys_number(sys, 0, INT64_MAX, &v, CPU_DIR "/cpu%d/%s", cpu, name) == SYS_READ
+		       ? v
+		       : missing;
 }
 
-/* Reads a list of CPUs or nodes, "0-3,8". An empty list is valid, and so is "(null)", which the
- * kernel writes for an empty list in some files. Returns false when there is no such file. */
-static bool read_list(const char *root, const char *path, struct cpu_list *out)
-{
-	char line[CPUS_MAX];
-
-	memset(out, 0, sizeof(*out));
-	if (!read_line(root, path, line, sizeof(line)))
-		return false;
-	for (char *at = line; *at >= '0' && *at <= '9';) {
-		unsigned long from = strtoul(at, &at, 10), to = from;
-		if (*at == '-')
-			to = strtoul(at + 1, &at, 10);
-		for (unsigned long i = from; i <= to && i < CPUS_MAX; i++)
-			out->has[i] = true;
-		at += *at == ',';
-	}
-	return true;
-}
-
-static bool cpu_file(const char *root, int cpu, const char *name, char *out, size_t size)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/%s", cpu, name);
-	return read_line(root, path, out, size);
-}
-
-static long long cpu_number(const char *root, int cpu, const char *name, long long missing)
-{
-	char line[32], *end;
-
-	if (!cpu_file(root, cpu, name, line, sizeof(line)))
-		return missing;
-	long long v = strtoll(line, &end, 10);
-	return end != line && v >= 0 ? v : missing;
-}
-
-static void machine_online(const char *root, struct cpu_list *out)
+static void machine_online(const struct sysroot *sys, struct cpus *out)
 {
 	cpu_set_t *set;
 	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
 
-	if (read_list(root, CPU_DIR "/online", out))
+	if (sys_cpus(sys, out, CPU_DIR "/online") == SYS_READ)
 		return;
 	set = CPU_ALLOC(CPUS_MAX);
 	if (sched_getaffinity(0, size, set) == 0)
 		for (int i = 0; i < CPUS_MAX; i++)
-			out->has[i] = CPU_ISSET_S(i, size, set);
+			if (CPU_ISSET_S(i, size, set))
+				cpus_put(out, i);
 	CPU_FREE(set);
 }
 
@@ -134,19 +87,19 @@ static void read_cpuinfo(const char *root, struct machine *m)
 		fclose(f);
 }
 
-static void read_nodes(const char *root, struct machine *m)
+static void read_nodes(const struct sysroot *sys, struct machine *m)
 {
-	struct cpu_list nodes, cpus;
-	char path[64];
+	struct cpus nodes, cpus;
 
-	if (!read_list(root, "/sys/devices/system/node/online", &nodes))
+	if (sys_cpus(sys, &nodes, "/sys/devices/system/node/online") != SYS_READ)
 		return;
 	for (int node = 0; node < CPUS_MAX; node++) {
-		snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
-		if (!nodes.has[node] || !read_list(root, path, &cpus))
+		if (!cpus_has(&nodes, node) ||
+		    sys_cpus(sys, &cpus, "/sys/devices/system/node/node%d/cpulist", node) !=
+			    SYS_READ)
 			continue;
 		for (unsigned i = 0; i < m->n; i++)
-			if (cpus.has[m->cpu[i].cpu])
+			if (cpus_has(&cpus, m->cpu[i].cpu))
 				m->cpu[i].node = node;
 	}
 }
@@ -170,14 +123,15 @@ static void machine_count(struct machine *m)
 	}
 }
 
-static void read_kernel(const char *root, struct machine *m)
+static void read_kernel(const struct sysroot *sys, struct machine *m)
 {
 	struct utsname u;
 	struct sbuf text = {0};
 	char release[128];
 
-	if (root[0] != '\0') {
-		if (read_line(root, "/proc/sys/kernel/osrelease", release, sizeof(release)))
+	if (sys->path[0] != '\0') {
+		if (sys_line(sys, release, sizeof(release), "/proc/sys/kernel/osrelease") ==
+		    SYS_READ)
 			m->kernel = xstrdup(release);
 		return;
 	}
@@ -189,34 +143,34 @@ static void read_kernel(const char *root, struct machine *m)
 
 void machine_read(const char *root, struct machine *m)
 {
-	struct cpu_list list;
+	const struct sysroot sys = {.path = root};
+	struct cpus list;
 
 	*m = (struct machine){0};
-	machine_online(root, &list);
-	m->cpu = xcalloc(CPUS_MAX, sizeof(*m->cpu));
+	machine_online(&sys, &list);
+	m->cpu = xcalloc(cpus_count(&list), sizeof(*m->cpu));
 	for (int i = 0; i < CPUS_MAX; i++) {
 		struct machine_cpu *c = &m->cpu[m->n];
-		if (!list.has[i])
+		if (!cpus_has(&list, i))
 			continue;
 		m->n++;
 		*c = (struct machine_cpu){.cpu = i, .node = -1};
-		c->socket = (int)cpu_number(root, i, "topology/physical_package_id", -1);
-		c->core = (int)cpu_number(root, i, "topology/core_id", -1);
-		c->khz = (uint64_t)cpu_number(root, i, "cpufreq/scaling_cur_freq", 0);
-		c->max_khz = (uint64_t)cpu_number(root, i, "cpufreq/cpuinfo_max_freq", 0);
-		if (!cpu_file(root, i, "cpufreq/scaling_governor", c->governor,
-			      sizeof(c->governor)))
-			c->governor[0] = '\0';
+		c->socket = (int)cpu_number(&sys, i, "topology/physical_package_id", -1);
+		c->core = (int)cpu_number(&sys, i, "topology/core_id", -1);
+		c->khz = (uint64_t)cpu_number(&sys, i, "cpufreq/scaling_cur_freq", 0);
+		c->max_khz = (uint64_t)cpu_number(&sys, i, "cpufreq/cpuinfo_max_freq", 0);
+		sys_line(&sys, c->governor, sizeof(c->governor),
+			 CPU_DIR "/cpu%d/cpufreq/scaling_governor", i);
 	}
-	m->knows_isolated = read_list(root, CPU_DIR "/isolated", &list);
+	m->knows_isolated = sys_cpus(&sys, &list, CPU_DIR "/isolated") == SYS_READ;
 	for (unsigned i = 0; i < m->n; i++)
-		m->cpu[i].isolated = list.has[m->cpu[i].cpu];
-	m->knows_nohz = read_list(root, CPU_DIR "/nohz_full", &list);
+		m->cpu[i].isolated = cpus_has(&list, m->cpu[i].cpu);
+	m->knows_nohz = sys_cpus(&sys, &list, CPU_DIR "/nohz_full") == SYS_READ;
 	for (unsigned i = 0; i < m->n; i++)
-		m->cpu[i].nohz = list.has[m->cpu[i].cpu];
-	read_nodes(root, m);
+		m->cpu[i].nohz = cpus_has(&list, m->cpu[i].cpu);
+	read_nodes(&sys, m);
 	read_cpuinfo(root, m);
-	read_kernel(root, m);
+	read_kernel(&sys, m);
 	machine_count(m);
 }
 

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "doctor.h"
+
 #define SYS_PCI "/sys/bus/pci/devices"
 
 /* Reads "3:0.0" or "0000:03:00.0", writes the long form into addr, and lets *args point to what
@@ -64,17 +66,35 @@ static void kernel_driver(const char *addr, char *out, size_t size)
 	snprintf(out, size, "%.63s", slash != NULL ? slash + 1 : link);
 }
 
-/* Can DPDK reach a device that this kernel driver holds? With the last two drivers the kernel goes
- * on using the device as well. */
-static bool pci_usable(const char *driver)
+/* Can DPDK reach the device with this driver? If not, e says what helps, and never that the way out
+ * of the machine is to be unbound. */
+static int pci_reached(const char *arg, const char *addr, const char *driver, struct err *e)
 {
-	static const char *const names[] = {"vfio-pci", "igb_uio", "uio_pci_generic", "mlx5_core",
-					    "mlx4_core"};
+	long vendor = sys_number(addr, "vendor", 16), device = sys_number(addr, "device", 16);
+	uint32_t v = vendor > 0 ? (uint32_t)vendor : 0, d = device > 0 ? (uint32_t)device : 0;
+	enum doctor_driver kind = doctor_driver_kind(driver, v, d, rte_version());
+	const char *wanted = doctor_driver_wanted(v, d),
+		   *bound = driver[0] ? "bound to the driver " : "bound to no driver";
+	struct doctor_way out;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcmp(driver, names[i]) == 0)
-			return true;
-	return false;
+	if (kind == DOCTOR_DRIVER_BOUND || kind == DOCTOR_DRIVER_SHARED)
+		return 0;
+	if (kind == DOCTOR_DRIVER_NONE)
+		return err_set(
+			e, ENODEV,
+			"port 'pci:%s': %s has no driver for %s (%04x:%04x); the kernel's interface of it can be used, by if:NAME",
+			arg, rte_version(), addr, v, d);
+	if (doctor_way_out("", addr, &out))
+		return err_set(
+			e, ENODEV,
+			"port 'pci:%s': %s is %s%s, where DPDK cannot reach it, and the default route over %s would go with it; "
+			"take another NIC, or if:%s",
+			arg, addr, bound, driver, out.route, out.ifname);
+	return err_set(
+		e, ENODEV,
+		"port 'pci:%s': %s is %s%s, where DPDK cannot reach it; modprobe %s && dpdk-devbind.py --bind=%s %s%s",
+		arg, addr, bound, driver, wanted, wanted, addr,
+		kind == DOCTOR_DRIVER_KERNEL ? " (the kernel's interface goes away)" : "");
 }
 
 static int pci_parse(const char *arg, bool take, struct port_need *need, struct err *e)
@@ -98,13 +118,8 @@ static int pci_parse(const char *arg, bool take, struct port_need *need, struct 
 			       "port 'pci:%s': %s is no network device (PCI class %06lx)", arg,
 			       addr, class);
 	kernel_driver(addr, driver, sizeof(driver));
-	if (!pci_usable(driver))
-		return err_set(
-			e, ENODEV,
-			"port 'pci:%s': %s is %s%s, where DPDK cannot reach it; modprobe vfio-pci && dpdk-devbind.py "
-			"--bind=vfio-pci %s (the kernel's interface goes away)",
-			arg, addr, driver[0] ? "bound to the kernel driver " : "bound to no driver",
-			driver, addr);
+	if ((rc = pci_reached(arg, addr, driver, e)) < 0)
+		return rc;
 	need->nports = 1;
 	need->max_rxq = need->max_txq = PORT_MAX_QUEUES;
 	need->pci = true;

@@ -69,7 +69,8 @@ def test_every_setting_reads_and_writes_back(tmp_path, tables):
 
 
 def test_every_verb_refuses_as_typed(tmp_path, tables):
-    verbs = [v["name"] for v in tables["commands"]]
+    # `doctor` takes any word as the name of a device, and reports that there is none
+    verbs = [v["name"] for v in tables["commands"] if v["name"] != "doctor"]
     assert len(verbs) > 30
     r = lua(tmp_path, f"""
         local n = 0

@@ -433,12 +433,12 @@ def test_what_the_schema_knows_of_the_socket():
 
 def test_every_result_of_a_run_validates():
     r = run([*WIRE, "--json", "-k", "-e", "show stats; show rates; show queues; show xstats; show ports; show map; show plan; show frame;"
-             "show settings; show streams; show wire; show log; show clock; uptime; show; page; port; screen; geometry; theme show; theme;"
+             "show settings; show streams; show wire; show log; show clock; uptime; doctor; show; page; port; screen; geometry; theme show; theme;"
              "show page main; show latency; stream add 0; show snapshot stats,config,brief,log,streams:0,frame:0/0,xstats:0,cpu,help; "
              "show page latency; help; help set;"
              "set 0 probe on; start 0 for 20ms; wait 0; show latency; show page latency; trial 0 rate 1kpps for 20ms"])
     docs = documents(r)
-    assert len(docs) == 31, r.stderr
+    assert len(docs) == 32, r.stderr
 
 
 # Parts of the schema that name every key there is. Elsewhere it names what must be there: keys are only ever added.

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "doctor.h"
 #include "port_int.h"
 
 static const struct port_spec *spec_of(const char *text, const char **arg)
@@ -42,6 +43,34 @@ static void refused(const char *text, int code, const char *word)
 	if (rc != -code || strstr(e.text, word) == NULL || strstr(e.text, text) == NULL)
 		fail_msg("'%s': %d, '%s'; wanted %d and '%s' and the spec itself", text, rc, e.text,
 			 -code, word);
+}
+
+/* The doctor is asked with port specs, and knows which kinds name a device. */
+static void test_doctor_knows_kinds(void **state)
+{
+	static const char *const args[] = {"x", "00:00.0"};
+	const struct doctor_self self = {
+		.kernel = "", .arch = "", .program = "", .dpdk = "", .path = "", .writer = ""};
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; port_specs[i] != NULL; i++) {
+		bool known = false;
+		for (size_t k = 0; k < ARRAY_SIZE(args); k++) {
+			const char *device = text;
+			const struct doctor_ask ask = {.root = "/nosuch",
+						       .device = &device,
+						       .ndevices = 1,
+						       .self = &self};
+			struct doctor_report report;
+			struct err e;
+			snprintf(text, sizeof(text), "%s:%s", port_specs[i]->prefix, args[k]);
+			known |= doctor_examine(&ask, &report, &e) == 0;
+			doctor_free(&report);
+		}
+		if (!known)
+			fail_msg("the doctor does not know ports %s:", port_specs[i]->prefix);
+	}
 }
 
 static void test_registry(void **state)
@@ -445,6 +474,7 @@ int main(void)
 {
 	const struct CMUnitTest before[] = {
 		cmocka_unit_test(test_registry),
+		cmocka_unit_test(test_doctor_knows_kinds),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_needs),
 	};
