@@ -34,6 +34,7 @@ show_fn show_stats, show_rates, show_queues;                      /* show_stats.
 show_fn show_ports, show_xstats, show_map, show_plan, show_clock; /* show_ports.c */
 show_fn show_frame, show_settings;                                /* show_settings.c */
 show_fn show_trial;                                               /* show_trial.c */
+show_fn show_rss;                                                 /* show_rss.c */
 show_fn show_log;                                                 /* show_log.c */
 
 /* Returns a new document: {"show": what}. */

@@ -19,6 +19,8 @@ static const struct show_row own_rows[] = {
 	{100, "frame", "the frame that is sent, header by header, and its bytes", show_frame,
 	 TAKES_STREAMS},
 	{100, "settings", "values in force", show_settings, TAKES_OBJECTS},
+	{100, "rss", "which Rx queue the frames of each stream come to, predicted and counted",
+	 show_rss, TAKES_PORTS},
 	{400, "trial", "the result of the last trial, and what it was judged by", show_trial,
 	 TAKES_NONE},
 	{400, "log", "the last messages", show_log, TAKES_NONE},

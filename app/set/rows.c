@@ -212,10 +212,19 @@ void set_add_row(const struct setting ***rows, unsigned *n, const struct setting
 
 /* The program's own rows, in the order of the table. Faces add theirs by their places. */
 static const struct set_chunk own_chunks[] = {
-	{100, set_view_rows},          {200, set_tester_rows},  {300, set_trial_rows},
-	{400, set_port_rows},          {700, set_stream_rows},  {780, set_arrival_rows},
-	{800, set_nest_rows},          {900, set_payload_rows}, {1000, .add = set_rnd_rows},
-	{1100, .add = set_field_rows}, {1400, set_habit_rows},  {0},
+	{100, set_view_rows},
+	{200, set_tester_rows},
+	{300, set_trial_rows},
+	{400, set_port_rows},
+	{410, set_rss_rows},
+	{700, set_stream_rows},
+	{780, set_arrival_rows},
+	{800, set_nest_rows},
+	{900, set_payload_rows},
+	{1000, .add = set_rnd_rows},
+	{1100, .add = set_field_rows},
+	{1400, set_habit_rows},
+	{0},
 };
 
 static const void *chunks_of(const struct face *f)

@@ -6,7 +6,7 @@
 
 /* Each ends with a row without a name. */
 extern const struct setting set_view_rows[], set_tester_rows[], set_trial_rows[], set_port_rows[],
-	set_stream_rows[], set_arrival_rows[];
+	set_rss_rows[], set_stream_rows[], set_arrival_rows[];
 extern const struct setting set_nest_rows[], set_payload_rows[], set_habit_rows[];
 
 /* Says whether the row is one of set_view_rows. */

@@ -5,6 +5,7 @@
 #pragma once
 #include "arrival_text.h"
 #include "frame.h"
+#include "rss_value.h"
 #include "sizes.h"
 #include "value.h"
 
@@ -85,6 +86,7 @@ struct port_cfg {
 	bool promiscuous;        /* -P turns it on */
 	bool idle_busy;          /* `idle busy`: workers that receive here never sleep */
 	bool no_offload;         /* software makes checksums even where the device offers to */
+	struct rss_cfg rss;
 	_Alignas(uint64_t) uint8_t work[PORT_WORK_BYTES]; /* see work_cfg() */
 };
 

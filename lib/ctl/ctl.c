@@ -378,6 +378,7 @@ void ctl_turn(struct ctl *c)
 		plan_reap(c);
 	for (unsigned i = 0; i < c->nports; i++) {
 		stamps_turn(&c->port[i]->p);
+		rss_follow(&c->port[i]->p);
 	}
 	EACH_WORK(w, turn)
 		w->turn(c);

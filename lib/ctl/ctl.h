@@ -109,6 +109,9 @@ void ctl_set_stall(struct ctl *, uint64_t ns);
  * it only after its next start. If it refuses, e says why (-ENOTSUP and others), and software paces
  * the frames. */
 int ctl_pacing(struct ctl *, unsigned port, struct err *e);
+/* Asks the port's device for these settings of RSS, before they are written. If it refuses it goes
+ * on as before, and e says why. */
+int ctl_rss(struct ctl *, unsigned port, const struct rss_cfg *want, struct err *e);
 /* 0: arrivals on the port are timed as its setting says. -ENOTSUP: the setting says nic, and e says
  * why our clock times them all the same. */
 int ctl_timestamps(struct ctl *, unsigned port, struct err *e);
@@ -241,3 +244,26 @@ struct ctl_event {
 uint64_t ctl_run_id(const struct ctl *, unsigned port);
 /* Takes the oldest event that was not taken yet. false: there is none. */
 bool ctl_event_next(struct ctl *, struct ctl_event *out);
+
+/* {"show":"rss","ports":[{"port","name","queues","way": how received frames come to queues,"why",
+ * "function","fields","key","key_bytes","symmetric","table_entries","table": queues that are repeated,
+ * "from": the port whose streams come here,"from_why","streams":[{"port","stream","frame","hashed",
+ * "looked": at so many frames,"all": the others are like them,"queue": where all of them come to,
+ * "shares": of each queue,"doubt","tx_packets"}],"rx_queues":[{"queue","entries","predicted": its
+ * share,"counted","packets"}]}]}. What is not known is null. Streams are those that are enabled. */
+json_t *ctl_rss_json(struct ctl *, const struct portset *ports);
+/* The queues of tuples, which are separated by commas: {"show":"rss_queue","port","tuples":[{"tuple",
+ * "hashed","hash","queue"}]}. NULL, and e says why: they are no tuples, or the port's queues do not
+ * follow from tuples. */
+json_t *ctl_rss_queues_json(struct ctl *, unsigned port, const char *tuples, struct err *e);
+/* Values of a field that spread a stream evenly over the queues of the port that it comes to. */
+struct ctl_rss_choice {
+	char field[32]; /* "udp.src" */
+	unsigned to, queues, flows;
+	struct sbuf values; /* "1024,1027,...", which the caller frees */
+};
+/* Chooses them; flows 0: as many as four for each queue. 0, or -EINVAL or -ENOTSUP with *e. */
+int ctl_rss_choose(struct ctl *, unsigned port, unsigned stream, uint64_t flows,
+		   struct ctl_rss_choice *out, struct err *e);
+/* Says whether the frames of the stream come to all these queues evenly. */
+bool ctl_rss_even(struct ctl *, unsigned port, unsigned stream, struct err *e);

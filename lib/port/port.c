@@ -179,6 +179,7 @@ void port_free(struct port *p)
 	free(p->tx);
 	free(p->rxq);
 	free(p->rx_pool);
+	free(p->rss_state);
 }
 
 bool port_restart_pending(const struct port *p)

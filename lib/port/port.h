@@ -11,6 +11,7 @@
 #include "dp.h"
 #include "dp_clock.h"
 #include "dpdk.h"
+#include "rss.h"
 #include "snap.h"
 
 #define PORT_MAX_QUEUES 256
@@ -131,6 +132,7 @@ struct port {
 		int rc;
 	} pacing;
 	struct port_stamps stamps;
+	struct port_rss *rss_state; /* NULL: it was never started */
 
 	port_note_fn *note; /* NULL: nobody listens */
 	void *note_arg;
@@ -276,6 +278,18 @@ double stamps_error_ns(const struct port *p); /* of a stamp's time; INFINITY: no
 void stamps_text(const struct port *p, struct sbuf *out);
 /* An entry of "devices" of ctl_clock_json(). NULL: the clock is not in use. */
 json_t *stamps_clock_json(const struct port *p);
+
+/* ---- rss_port.c: which queue a received frame comes to ---- */
+
+/* Asks the device to work by these settings at once. If it cannot, it goes on as before, and e says
+ * why. Settings that are not written down until rss_follow() is called are taken back by it. */
+int rss_try(struct port *p, const struct rss_cfg *want, struct err *e);
+/* Asks the device for what is set, if that differs from what was asked last. */
+void rss_follow(struct port *p);
+/* What the device works by, as it says now. -ENOTSUP or -ENODEV with *e: it does not tell. */
+int rss_now(const struct port *p, struct rss_setup *out, struct err *e);
+/* Appends "ip tcp udp", the headers that are hashed, or `none`. */
+void rss_words_text(uint64_t hf, const char *none, struct sbuf *out);
 
 /* ---- pacing.c: pacing by the device ---- */
 

@@ -29,6 +29,14 @@ void tx_shares_dev(struct port *p);
  * it sends. */
 enum dp_edits dev_edits(const char *driver, uint64_t tx_offload_capa);
 
+/* rss_dev.c */
+/* RSS by the functions of DPDK. */
+extern const struct rss_ops rss_dev_ops;
+
+/* rss_port.c */
+/* The device was started: notes what it works by, and asks it for what is set. */
+void rss_started(struct port *p);
+
 /* setup.c */
 /* Reads link and link_mbps from the device. */
 void setup_read_link(struct port *p);

@@ -3,6 +3,9 @@
  * one is a file of this folder. Uses DPDK, control thread. */
 #pragma once
 #include "port.h"
+#include "rss.h"
+
+struct rss_ops;
 
 /* A kind of port. The record is constant and is named port_spec_FILE. */
 struct port_spec {
@@ -59,12 +62,29 @@ struct port_spec {
 	 * their number. The caller may be their only reader while no worker polls p's device. */
 	struct port *(*peer)(const struct port *p);
 	unsigned (*rings)(const struct port *p, struct rte_ring **ring);
-	bool virtual_speed; /* speed is a setting, by default 10 Gbit/s (wire, null, ...) */
+	const struct rss_ops *rss; /* replaces what DPDK has for RSS (rss_dev.c) */
+	bool virtual_speed;        /* speed is a setting, by default 10 Gbit/s (wire, null, ...) */
 	/* Addresses in frames do not matter, or nobody knows whose they are: wire, null, pcap,
 	 * vdev. */
 	bool unaddressed;
 	bool deaf;       /* nobody is at its other end who could be answered: null, pcap */
 	bool no_restart; /* the device cannot be set up twice: if, xdp, pcap */
+};
+
+/* What a device can be told of RSS. */
+struct rss_caps {
+	uint64_t hf;      /* RTE_ETH_RSS_*: kinds of frames that it can hash */
+	unsigned key_len; /* bytes of its key; 0: it takes none */
+	unsigned entries; /* of its table; 0: it takes none */
+	bool sort;        /* it can hash sorted addresses and ports */
+};
+/* How it is asked and told. All return 0 or -errno. */
+struct rss_ops {
+	int (*caps)(const struct port *p, struct rss_caps *out);
+	int (*get)(const struct port *p, struct rss_setup *out);
+	/* key: the key is another one, too. */
+	int (*set_hash)(struct port *p, const struct rss_setup *to, bool key);
+	int (*set_table)(struct port *p, const struct rss_setup *to);
 };
 
 /* Shared by the specs: add a device, virtual or on a bus, and give its DPDK port id in *dev.

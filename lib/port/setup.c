@@ -437,6 +437,7 @@ int port_setup(struct port *p, struct err *e)
 	if (p->spec->started != NULL)
 		p->spec->started(p);
 	stamps_started(p);
+	rss_started(p);
 	eal_log_drain();
 	return 0;
 }

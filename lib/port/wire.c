@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `-p wire` makes two ports that are connected to each other inside the process. Frames of Tx queue
  * i of one end go into Rx ring i mod n of the other end, which has n Rx queues. An end without Rx
- * queues takes one ring full of frames and then no more. */
-#include "port_int.h"
+ * queues takes one ring full of frames and then no more. An end may be told to choose its rings by
+ * a hash of each frame instead (wire_rss.h). */
+#include "wire_rss.h"
 
 #include <rte_eth_ring.h>
 #include <errno.h>
@@ -17,6 +18,7 @@ struct wire_end {
 	unsigned nrings;
 	struct port *port; /* NULL: this end is closed */
 	struct wire_end *peer;
+	struct wire_rss *rss; /* how this end receives */
 };
 
 static int wire_parse(const char *arg, bool take, struct port_need *need, struct err *e)
@@ -40,6 +42,7 @@ static void end_free(struct wire_end *end)
 			rte_pktmbuf_free(m);
 		rte_ring_free(end->ring[i]);
 	}
+	wire_rss_free(end->rss);
 	free(end);
 }
 
@@ -56,10 +59,14 @@ static struct wire_end *end_new(struct port *to, const struct port *from, struct
 		unsigned writers = from->ntxq / want + (i < from->ntxq % want);
 
 		snprintf(rname, sizeof(rname), "%.16s_rx%u", to->name, i);
+		/* A receiver with RSS lets every queue of the sender write into every ring, also
+		 * while others still write as before (wire_rss.c). So where there are several of
+		 * both, no ring may count on a single writer. */
+		bool single = writers <= 1 && (want == 1 || from->ntxq <= 1);
 		/* Exactly `size` frames fit into a ring, as a number of descriptors promises. */
 		end->ring[i] = rte_ring_create(rname, size, to->node,
 					       RING_F_SC_DEQ | RING_F_EXACT_SZ |
-						       (writers <= 1 ? RING_F_SP_ENQ : 0));
+						       (single ? RING_F_SP_ENQ : 0));
 		if (end->ring[i] == NULL) {
 			err_set(e, ENODEV,
 				"port 'wire': no memory for a ring of %u frames: %s; give more memory (EAL -m) or set "
@@ -70,6 +77,7 @@ static struct wire_end *end_new(struct port *to, const struct port *from, struct
 		}
 		end->nrings++;
 	}
+	end->rss = wire_rss_new(end->ring, end->nrings);
 	return end;
 }
 
@@ -224,12 +232,53 @@ static unsigned wire_rings(const struct port *p, struct rte_ring **ring)
 	return end->nrings;
 }
 
+static int wire_caps(const struct port *p, struct rss_caps *out)
+{
+	(void)p;
+	wire_rss_caps(out);
+	return 0;
+}
+
+static int wire_get_rss(const struct port *p, struct rss_setup *out)
+{
+	*out = *wire_rss_now(((const struct wire_end *)p->priv)->rss);
+	return 0;
+}
+
+static int wire_set_table(struct port *p, const struct rss_setup *to)
+{
+	struct wire_end *end = p->priv;
+	const struct port *from = end->peer->port;
+
+	if (from == NULL || !from->started)
+		return -ENOLINK;
+	wire_rss_set(end->rss, to, from->dev, from->ntxq);
+	return 0;
+}
+
+static int wire_set_hash(struct port *p, const struct rss_setup *to, bool key)
+{
+	(void)key;
+	return wire_set_table(p, to);
+}
+
+static const struct rss_ops wire_rss_ops = {wire_caps, wire_get_rss, wire_set_hash, wire_set_table};
+
+/* The device has its own function to send again: what the other end receives by goes on. */
+static void wire_started(struct port *p)
+{
+	struct wire_end *end = p->priv;
+
+	wire_rss_started(end->peer->rss, p->dev, p->ntxq);
+}
+
 const struct port_spec port_spec_wire = {
 	.prefix = "wire",
 	.syntax = "wire",
 	.help = "two ports connected to each other inside the process; no rights, no NIC, no hugepages needed",
 	.parse = wire_parse,
 	.open = wire_open,
+	.started = wire_started,
 	.link = wire_link,
 	.stats = wire_stats,
 	.set_mtu = wire_set_mtu,
@@ -238,6 +287,7 @@ const struct port_spec port_spec_wire = {
 	.notes = wire_notes,
 	.peer = wire_peer,
 	.rings = wire_rings,
+	.rss = &wire_rss_ops,
 	.virtual_speed = true,
 	.unaddressed = true,
 };

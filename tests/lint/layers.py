@@ -25,7 +25,7 @@ NEVER = {"sess": {"log"}, "script": {"dp", "mbox"}}
 NEVER.update({room: {"cmd", "out", "sess", "script"} for room in ("cfg", "place", "port", "ctl", "trial")})
 RUN_HALF = {"proto", "vary", "frame"}  # of these, lib/dp sees NAME_run.h and plain formats alone
 FORMATS = {"frame_probe.h"}
-MAY_DPDK = {"mbox", "dp", "port", "ctl", "trial"}
+MAY_DPDK = {"mbox", "dp", "rss", "port", "ctl", "trial"}
 # A page is a function from a snapshot to a grid, and knows nothing else.
 PAGE_FILE = re.compile(r"^app/ui/(grid\.[ch]|page(_\w+)?\.[ch]|keys_help\.[ch]|page/.*)$")
 PAGE_SEES = re.compile(r"^(app/ui/(grid\.h|page(_\w+)?\.h|keys_help\.h|theme\.h|page/.*)|lib/(base|out)/\w+\.h)$")

@@ -14,7 +14,7 @@ static struct cmd_host host;
 static const char *const no_program[] = {
 	"rate",    "pps",    "count",      "burst",  "rxburst", "speed",       "arrival",
 	"catchup", "lag",    "forgive",    "pacing", "lead",    "promiscuous", "idle",
-	"verify",  "jitter", "latsampler", "wire.*", "wire",
+	"verify",  "jitter", "latsampler", "wire.*", "wire",    "rss.*",
 };
 static const char *const no_program_of_streams[] = {"arrival", "latency"};
 

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The settings of RSS of a port: what the device is to work by, whether it can, and the way back
+ * when it refuses. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "port_int.h"
+
+struct port_rss {
+	struct rss_setup own; /* what the device came with */
+	struct rss_cfg asked; /* what it was asked for last */
+	bool own_known;       /* the device has said what it came with */
+	char own_text[96];    /* what `show ports` says where nothing is set */
+};
+
+static const struct {
+	uint32_t bit;
+	const char *word;
+	uint64_t hf;
+} rss_words[] = {{RSS_IP, "ip", RTE_ETH_RSS_IP | RTE_ETH_RSS_IPV6_EX},
+		 {RSS_TCP, "tcp", RTE_ETH_RSS_TCP | RTE_ETH_RSS_IPV6_TCP_EX},
+		 {RSS_UDP, "udp", RTE_ETH_RSS_UDP | RTE_ETH_RSS_IPV6_UDP_EX},
+		 {RSS_SCTP, "sctp", RTE_ETH_RSS_SCTP}};
+
+static const struct rss_ops *ops_of(const struct port *p)
+{
+	return p->spec->rss != NULL ? p->spec->rss : &rss_dev_ops;
+}
+
+void rss_words_text(uint64_t hf, const char *none, struct sbuf *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rss_words); i++) {
+		if ((hf & rss_words[i].hf) == 0)
+			continue;
+		sbuf_addf(out, "%s%s", any ? " " : "", rss_words[i].word);
+		any = true;
+	}
+	if (!any)
+		sbuf_add(out, none);
+}
+
+static int rss_refuse(const struct port *p, struct err *e, int code, const char *fmt, ...)
+	WR_PRINTF(4, 5);
+
+static int rss_refuse(const struct port *p, struct err *e, int code, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return err_set(e, code, "port %u (%s): %s", p->id, p->name, text);
+}
+
+static int want_fields(const struct port *p, uint32_t fields, const struct rss_caps *caps,
+		       struct rss_setup *to, struct err *e)
+{
+	struct sbuf offered = {0};
+	int rc = 0;
+
+	if (fields == RSS_AUTO)
+		return 0;
+	to->hf = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(rss_words) && rc == 0; i++) {
+		if ((fields & rss_words[i].bit) == 0)
+			continue;
+		to->hf |= rss_words[i].hf & caps->hf;
+		if ((rss_words[i].hf & caps->hf) != 0)
+			continue;
+		rss_words_text(caps->hf, "no hash at all", &offered);
+		rc = rss_refuse(p, e, ENOTSUP, "its device does not hash %s; it offers %s",
+				rss_words[i].word, sbuf_str(&offered));
+	}
+	sbuf_free(&offered);
+	return rc;
+}
+
+static int want_key(const struct port *p, const struct rss_cfg *c, const struct rss_caps *caps,
+		    struct rss_setup *to, struct err *e)
+{
+	if (c->key.n != 0 && c->symmetric == RSS_SYMMETRIC_KEY)
+		return rss_refuse(
+			p, e, EINVAL,
+			"rss.symmetric key is a key of its own; set %u rss.key default, or rss.symmetric off, first",
+			p->id);
+	if ((c->key.n != 0 || c->symmetric == RSS_SYMMETRIC_KEY) && caps->key_len == 0)
+		return rss_refuse(p, e, ENOTSUP, "its device takes no key");
+	if (c->key.n != 0 && c->key.n != caps->key_len)
+		return rss_refuse(p, e, EINVAL, "the key has %u bytes; that of its device has %u",
+				  c->key.n, caps->key_len);
+	if (c->symmetric == RSS_SYMMETRIC_SORT && !caps->sort)
+		return rss_refuse(
+			p, e, ENOTSUP,
+			"its device offers no hash that sorts (symmetric_toeplitz_sort, which DPDK asks for since %s); rss.symmetric key "
+			"needs only a key",
+			DPDK_RSS_SORT_SINCE);
+	to->key_len = caps->key_len;
+	if (c->key.n != 0) {
+		memset(to->key, 0, sizeof(to->key));
+		memcpy(to->key, c->key.b, c->key.n);
+	}
+	if (c->symmetric == RSS_SYMMETRIC_KEY)
+		rss_fill_key(to);
+	if (c->symmetric == RSS_SYMMETRIC_SORT)
+		to->function = RSS_FUNCTION_SORT;
+	return 0;
+}
+
+static int want_table(const struct port *p, const struct rss_list *list,
+		      const struct rss_caps *caps, struct rss_setup *to, struct err *e)
+{
+	if (list->n == 0)
+		return 0;
+	if (caps->entries == 0)
+		return rss_refuse(p, e, ENOTSUP, "its device has no table that can be set");
+	if (list->n > caps->entries)
+		return rss_refuse(p, e, EINVAL, "%u entries are given; the device's table has %u",
+				  list->n, caps->entries);
+	for (unsigned i = 0; i < list->n; i++)
+		if (list->queue[i] >= p->nrxq)
+			return rss_refuse(
+				p, e, EINVAL,
+				"entry %u of the table is queue %u; its Rx queues are 0 to %u", i,
+				list->queue[i], p->nrxq - 1);
+	to->entries = caps->entries;
+	rss_fill_table(to, list->queue, list->n);
+	return 0;
+}
+
+static bool same_key(const struct rss_setup *a, const struct rss_setup *b)
+{
+	return a->key_len == b->key_len && memcmp(a->key, b->key, a->key_len) == 0;
+}
+
+static bool same_table(const struct rss_setup *a, const struct rss_setup *b)
+{
+	return a->entries == b->entries &&
+	       memcmp(a->table, b->table, a->entries * sizeof(a->table[0])) == 0;
+}
+
+/* Tells the device what differs. *what: the part that it refused. */
+static int rss_tell(struct port *p, const struct rss_setup *now, const struct rss_setup *to,
+		    const char **what)
+{
+	bool key = !same_key(now, to);
+	int rc = 0;
+
+	if (key || now->hf != to->hf || now->function != to->function) {
+		*what = key ? "its key" : "what it hashes";
+		rc = ops_of(p)->set_hash(p, to, key);
+	}
+	if (rc == 0 && !same_table(now, to)) {
+		*what = "its table";
+		rc = ops_of(p)->set_table(p, to);
+	}
+	return rc;
+}
+
+/* A driver may accept what the device does not do. */
+static const char *rss_ignored(const struct port *p, const struct rss_setup *was,
+			       const struct rss_setup *to, const struct rss_cfg *want)
+{
+	struct rss_setup is;
+
+	if (ops_of(p)->get(p, &is) != 0)
+		return NULL; /* nobody can tell */
+	if (is.key_len != 0 && to->key_len != 0 && !same_key(&is, to))
+		return "its key";
+	if (is.entries != 0 && to->entries != 0 && !same_table(&is, to))
+		return "its table";
+	if (is.function != to->function)
+		return "its hash";
+	if ((want->fields == RSS_OFF && is.hf != 0) || (to->hf != was->hf && is.hf == was->hf))
+		return "what it hashes";
+	for (size_t i = 0; i < ARRAY_SIZE(rss_words); i++)
+		if ((want->fields & rss_words[i].bit) != 0 && (is.hf & rss_words[i].hf) == 0)
+			return "what it hashes";
+	return NULL;
+}
+
+static void rss_text(struct port *p, const struct rss_setup *to)
+{
+	struct sbuf text = {0};
+
+	rss_words_text(to->hf, "off", &text);
+	if (to->hf == p->rss_state->own.hf)
+		snprintf(p->rss, sizeof(p->rss), "%s", p->rss_state->own_text);
+	else
+		snprintf(p->rss, sizeof(p->rss), "%s", sbuf_str(&text));
+	sbuf_free(&text);
+}
+
+/* Finds what the settings come to, and whether the device offers it. */
+static int rss_wanted(const struct port *p, const struct rss_cfg *want, struct rss_setup *to,
+		      struct err *e)
+{
+	struct rss_caps caps;
+
+	if (!p->started || p->rss_state == NULL)
+		return rss_refuse(p, e, ENODEV, "its device does not run; `show ports` says why");
+	if (p->nrxq < 2)
+		return rss_refuse(
+			p, e, EINVAL,
+			"it has %u Rx queue%s, so there is nothing to spread frames over; start with more, as in -m 1-2.%u",
+			p->nrxq, p->nrxq == 1 ? "" : "s", p->id);
+	int rc = ops_of(p)->caps(p, &caps);
+	if (rc != 0)
+		return rss_refuse(p, e, ENODEV, "its device does not say what it can do: %s",
+				  rte_strerror(-rc));
+	if (caps.hf == 0 && caps.entries == 0)
+		return rss_refuse(p, e, ENOTSUP, "its device offers no RSS");
+	*to = p->rss_state->own;
+	rc = want_fields(p, want->fields, &caps, to, e);
+	if (rc == 0)
+		rc = want_key(p, want, &caps, to, e);
+	return rc == 0 ? want_table(p, &want->table, &caps, to, e) : rc;
+}
+
+static int rss_apply(struct port *p, const struct rss_cfg *want, struct err *e)
+{
+	struct rss_setup now, to;
+	const char *what = "", *ignored = NULL;
+	int rc = rss_wanted(p, want, &to, e);
+
+	if (rc != 0)
+		return rc;
+	if (!p->rss_state->own_known || ops_of(p)->get(p, &now) != 0)
+		return rss_refuse(
+			p, e, ENOTSUP,
+			"its device does not tell what it works by, so that nothing could be taken back");
+	rc = rss_tell(p, &now, &to, &what);
+	if (rc == 0)
+		ignored = rss_ignored(p, &now, &to, want);
+	if (rc == 0 && ignored == NULL) {
+		rss_text(p, &to);
+		return 0;
+	}
+	/* What it has taken of it is taken back; a part that it refused is as it was. */
+	const char *back = "";
+	struct rss_setup is = to;
+	if (ops_of(p)->get(p, &is) == 0 || ignored != NULL)
+		(void)rss_tell(p, &is, &now, &back);
+	else
+		(void)rss_tell(p, &to, &now, &back);
+	eal_log_drain();
+	if (ignored != NULL)
+		return rss_refuse(p, e, ENOTSUP,
+				  "its device accepts a change of %s and goes on as before",
+				  ignored);
+	return rss_refuse(p, e, ENOTSUP, "its device refuses a change of %s: %s", what,
+			  rte_strerror(-rc));
+}
+
+int rss_try(struct port *p, const struct rss_cfg *want, struct err *e)
+{
+	static const struct rss_cfg nothing;
+
+	if (memcmp(want, &nothing, sizeof(*want)) == 0 &&
+	    (p->rss_state == NULL || memcmp(&p->rss_state->asked, want, sizeof(*want)) == 0))
+		return 0;
+	int rc = rss_apply(p, want, e);
+	if (rc == 0)
+		p->rss_state->asked = *want;
+	return rc;
+}
+
+void rss_follow(struct port *p)
+{
+	struct err e = {.text = ""};
+
+	if (p->rss_state == NULL || !p->started ||
+	    memcmp(&p->rss_state->asked, &p->cfg->rss, sizeof(p->cfg->rss)) == 0)
+		return;
+	p->rss_state->asked = p->cfg->rss; /* asked once, also where it is refused */
+	if (rss_apply(p, &p->cfg->rss, &e) != 0)
+		port_note(p, "%s", e.text);
+}
+
+int rss_now(const struct port *p, struct rss_setup *out, struct err *e)
+{
+	if (!p->started)
+		return rss_refuse(p, e, ENODEV, "its device does not run");
+	int rc = ops_of(p)->get(p, out);
+	return rc == 0 ? 0
+		       : rss_refuse(p, e, ENOTSUP, "its device does not tell its key and table: %s",
+				    rte_strerror(-rc));
+}
+
+void rss_started(struct port *p)
+{
+	if (p->rss_state == NULL) {
+		p->rss_state = xcalloc(1, sizeof(*p->rss_state));
+		p->rss_state->own_known = ops_of(p)->get(p, &p->rss_state->own) == 0;
+	}
+	snprintf(p->rss_state->own_text, sizeof(p->rss_state->own_text), "%s", p->rss);
+	/* The device works by what it came with again. */
+	p->rss_state->asked = (struct rss_cfg){0};
+	rss_follow(p);
+}
