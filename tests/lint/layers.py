@@ -18,7 +18,7 @@ LUA = re.compile(r"^(lua|lauxlib|lualib|luajit)\.h$")
 # The order of the libraries has one place, the top meson.build: each may use those before it.
 ORDER = re.findall(r"'(\w+)'", re.search(r"foreach l : \[(.*?)\]", tree.read("meson.build"), re.S).group(1))
 ORDER.remove("work")  # lists of files of other layers
-PLAIN = {"base", "value", "clock", "count", "hist", "log", "pace", "pcapio", "out", "doctor"}
+PLAIN = {"base", "value", "clock", "count", "hist", "log", "pace", "pcapio", "out", "doctor", "capacity"}
 # Beyond the order.
 ONLY = {"dp": {"base", "clock", "count", "hist", "pace", "mbox", "proto", "vary", "frame"}, "place": {"base"}}
 NEVER = {"sess": {"log"}, "script": {"dp", "mbox"}}
