@@ -32,7 +32,7 @@ struct opt {
 	const char *help; /* lines; the first one stands beside the option */
 };
 
-static opt_fn take_port, take_map, take_file, take_text, take_flag, take_out, take_color,
+static opt_fn take_port, take_map, take_file, take_text, take_ip, take_flag, take_out, take_color,
 	take_number, take_string, take_what, take_later, take_socket, take_listen, take_allow,
 	take_limit;
 
@@ -60,6 +60,8 @@ static const struct opt opts[] = {
 	 "first line) goes on after a refused line"},
 	{'e', "execute", "CMDS", take_text, 0, 0,
 	 "run commands, separated by ; or newlines; repeatable"},
+	{0, "ip", "A/LEN[,GATEWAY]", take_ip, 0, 0,
+	 "the first port has this address: `set 0 ip A/LEN; set 0 gateway GATEWAY`; in order with -e"},
 	{'b', "batch", NULL, take_flag, AT(batch), 0,
 	 "no prompt; end when files, -e and piped input are done"},
 	{'k', "keep-going", NULL, take_flag, AT(keep_going), 0,
@@ -402,6 +404,35 @@ static int take_text(struct args *a, const struct opt *o, const char *value, str
 	(void)o;
 	(void)e;
 	add_item(a, "-e")->text = xstrdup(value);
+	return 0;
+}
+
+static void add_with_comma(struct sbuf *list, const char *text, size_t n)
+{
+	sbuf_add(list, list->len > 0 ? "," : "");
+	sbuf_addn(list, text, n);
+}
+
+/* What has a length is an address of the port, what has none is a gateway. */
+static int take_ip(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	struct sbuf own = {0}, gateway = {0};
+
+	(void)o;
+	(void)e;
+	for (const char *at = value; *at != '\0'; at += *at == ',') {
+		size_t n = strcspn(at, ",");
+		add_with_comma(memchr(at, '/', n) != NULL ? &own : &gateway, at, n);
+		at += n;
+	}
+	/* Without a length there is no address: the setting says what it takes. */
+	struct sbuf *text = own.len > 0 ? &own : &gateway, line = {0};
+	sbuf_addf(&line, "set 0 ip %s", sbuf_str(text));
+	if (text == &own && gateway.len > 0)
+		sbuf_addf(&line, "; set 0 gateway %s", sbuf_str(&gateway));
+	sbuf_free(&own);
+	sbuf_free(&gateway);
+	add_item(a, "--ip")->text = line.s;
 	return 0;
 }
 

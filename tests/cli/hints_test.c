@@ -179,6 +179,7 @@ static void test_words_of_others(void **state)
 		"arping",
 		"traceroute",
 		"arp",
+		"neighbours",
 		"iperf",
 		"iperf3",
 		"neper",

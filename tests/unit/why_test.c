@@ -14,7 +14,8 @@ static struct cmd_host host;
 static const char *const no_program[] = {
 	"rate",    "pps",    "count",      "burst",  "rxburst", "speed",       "arrival",
 	"catchup", "lag",    "forgive",    "pacing", "lead",    "promiscuous", "idle",
-	"verify",  "jitter", "latsampler", "wire.*", "wire",    "rss.*",
+	"verify",  "jitter", "latsampler", "wire.*", "wire",    "ip",          "gateway",
+	"host.*",  "answer", "answer.for", "rss.*",
 };
 static const char *const no_program_of_streams[] = {"arrival", "latency"};
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside lib/neigh: the frames that a host sends of its own accord. Each function writes one, and
+ * returns its length without FCS. */
+#pragma once
+#include "neigh.h"
+
+/* Asks for a neighbour. from NULL: asks whether anybody has this address (RFC 5227 section 2.1.1,
+ * RFC 4862 section 5.4.2). mac: where the neighbour was last; NULL: all are asked. */
+unsigned neigh_frame_ask(const struct neigh_self *s, const uint8_t *from,
+			 const uint8_t ip[NEIGH_IP], const uint8_t *mac,
+			 uint8_t f[NEIGH_FRAME_MAX]);
+/* Tells all that an address is ours. */
+unsigned neigh_frame_announce(const struct neigh_self *s, const uint8_t ip[NEIGH_IP],
+			      uint8_t f[NEIGH_FRAME_MAX]);

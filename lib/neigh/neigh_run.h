@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The half of lib/neigh for workers: which frames are for a host, what is to be sent back, and what
+ * they say about neighbours. ARP is that of RFC 826, neighbour discovery that of RFC 4861, echoes
+ * are those of RFC 792 and RFC 4443. All functions are pure: they remember nothing, and look at
+ * nothing but their arguments. They read no byte beyond a frame's end. */
+#pragma once
+#include "base.h"
+
+#define NEIGH_OWN_MAX 33   /* addresses of a host, its link-local one included */
+#define NEIGH_PROXY_MAX 16 /* prefixes that it answers for */
+
+/* Addresses have 16 bytes; IPv4 is written as ::ffff:a.b.c.d (RFC 4291 section 2.5.5.2). */
+#define NEIGH_IP 16
+
+enum neigh_answers { NEIGH_ANSWER_ARP = 1, NEIGH_ANSWER_ND = 2, NEIGH_ANSWER_PING = 4 };
+
+/* What a host is, for those who answer in its name. It is constant while they use it. */
+struct neigh_self {
+	uint8_t mac[6];
+	uint16_t vlan;  /* of its frames; 0: they have no tag */
+	uint8_t answer; /* what it answers: bits of enum neigh_answers */
+	uint8_t nown, nproxy;
+	struct neigh_own {
+		uint8_t ip[NEIGH_IP];
+		uint8_t bits; /* length of its prefix; IPv4: 96 more than is written */
+		bool usable;  /* it has been found to be nobody else's */
+	} own[NEIGH_OWN_MAX];
+	struct neigh_prefix {
+		uint8_t ip[NEIGH_IP];
+		uint8_t bits; /* as above */
+	} proxy[NEIGH_PROXY_MAX];
+};
+
+/* What became of a frame that a host has claimed. The first three were answered; those from
+ * NEIGH_TRUNCATED on were refused, and nothing was learned from them. */
+enum neigh_fate {
+	NEIGH_DID_ARP,   /* a request of ARP, answered */
+	NEIGH_DID_ND,    /* a neighbour solicitation, answered */
+	NEIGH_DID_PING,  /* an echo request, answered */
+	NEIGH_HEARD,     /* it is no question to us, or `answer` says that we are silent */
+	NEIGH_CLAIM,     /* it is from somebody else who has or tries one of our addresses */
+	NEIGH_TRUNCATED, /* it ends before its headers do, or its lengths say more than there is */
+	NEIGH_MALFORMED, /* a field has a value that its RFC forbids */
+	NEIGH_CHECKSUM,
+	NEIGH_SENDER,    /* it is from a group, from all, or from nobody */
+	NEIGH_ECHOED,    /* it carries our own MAC address as its sender */
+	NEIGH_HOP_LIMIT, /* neighbour discovery that a router has forwarded (RFC 4861 7.1) */
+	NEIGH_FRAGMENT,
+	NEIGH_OPTIONS, /* an echo request with IPv4 options */
+	NEIGH_NO_ROOM, /* its buffer has no room for the answer, or others read it too */
+	NEIGH_FATES
+};
+#define NEIGH_ANSWERED 3 /* fates below this one */
+
+/* What a frame says about a neighbour. */
+enum neigh_said {
+	NEIGH_NOTHING,
+	NEIGH_ASKS,    /* it asks for us, and says where it is */
+	NEIGH_SAYS,    /* it says where it is, to whom it may concern */
+	NEIGH_ANSWERS, /* it answers a question of ours */
+	NEIGH_TRIES    /* it wants to know whether anybody uses the address */
+};
+
+struct neigh_heard {
+	uint8_t said;  /* enum neigh_said */
+	bool override; /* of an advertisement: what was known of it is wrong (RFC 4861 4.4) */
+	bool has_mac;  /* else the frame does not say where it is */
+	/* Where it is; if the frame does not say that, whom the frame is from, which only people
+	 * are to be told. */
+	uint8_t mac[6];
+	uint8_t ip[NEIGH_IP];
+};
+
+struct neigh_verdict {
+	enum neigh_fate fate;
+	/* Bytes of the answer, which stands in the place of the frame; 0: there is none. */
+	unsigned answer;
+	struct neigh_heard heard;
+};
+
+/* Whether a frame of len bytes, without FCS, is one for neigh_judge(): ARP that came for all or for
+ * us, neighbour discovery, and echo requests for one of our addresses. Frames that are damaged are
+ * taken as long as they can be told to be one of these. */
+bool neigh_wants(const struct neigh_self *s, const uint8_t *f, unsigned len);
+/* Judges a frame that is wanted, and turns it into the answer. room >= len: the bytes that may be
+ * written; 0: the frame must stay as it is, and no answer is made. */
+struct neigh_verdict neigh_judge(const struct neigh_self *s, uint8_t *f, unsigned len,
+				 unsigned room);
+
+/* The address among those of a host, NULL: it is none of them. */
+const struct neigh_own *neigh_own_find(const struct neigh_self *s, const uint8_t ip[NEIGH_IP]);
+/* Whether the first `bits` bits of both are the same. */
+bool neigh_within(const uint8_t ip[NEIGH_IP], const uint8_t prefix[NEIGH_IP], unsigned bits);
+static inline bool neigh_is_ip4(const uint8_t ip[NEIGH_IP])
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	return __builtin_memcmp(ip, mapped, sizeof(mapped)) == 0;
+}
+/* Puts the Internet checksum (RFC 1071) of n bytes, added to a first sum, in the order of the
+ * network. */
+uint16_t neigh_sum(const uint8_t *p, unsigned n, uint64_t first);
+/* The first sum for ICMPv6: that of its pseudo header (RFC 8200 section 8.1), of the addresses in
+ * an IPv6 header and of a length. */
+uint64_t neigh_sum_ip6(const uint8_t *ip6, unsigned len);
+
+/* What the frames are made of, for those who build some. */
+#define NEIGH_ETH 14
+#define NEIGH_TAG 4
+#define NEIGH_ARP 28
+#define NEIGH_IP4 20
+#define NEIGH_IP6 40
+#define NEIGH_ND 24 /* a solicitation or an advertisement without options */
+#define NEIGH_FRAME_MIN 60
+#define NEIGH_FRAME_MAX 96 /* longest frame that a host sends of its own accord */
+enum { ND_SOLICIT = 135, ND_ADVERT = 136 };
+static inline void neigh_put16(uint8_t *p, unsigned v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}
+/* Writes the IPv6 and ICMPv6 headers of a solicitation or advertisement (type, flags) with the link
+ * address option, whose addresses (src, dst) are in the IPv6 header already, and its checksum.
+ * Returns its length from the IPv6 header on. */
+unsigned neigh_put_nd(uint8_t *ip6, unsigned type, unsigned flags, const uint8_t target[NEIGH_IP],
+		      const uint8_t *mac);

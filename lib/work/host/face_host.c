@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The work "host" as the program sees it: its settings, verbs and words of `show`. */
+#include "face.h"
+#include "host_app.h"
+
+static const struct set_chunk rows[] = {{610, host_rows}, {0}};
+
+static const struct show_row shows[] = {
+	{310, "host", "addresses of ports, and what they answered", host_show, TAKES_PORTS},
+	{311, "neighbours", "neighbours of ports that have addresses", host_show_neighbours,
+	 TAKES_PORTS},
+	{0},
+};
+
+static const struct verb_row verbs[] = {
+	{230, &verb_garp},
+	{231, &verb_clear_neighbours},
+	{0},
+};
+
+const struct face face_host = {.rows = rows, .shows = shows, .verbs = verbs, .idle_row = host_idle};

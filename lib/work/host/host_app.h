@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of this folder that belong to the program share. */
+#pragma once
+#include "cmd/show.h"
+#include "host_cfg.h"
+
+/* The types of values (value_host.c). `none` is an empty list in all of them. */
+extern const struct vtype host_vt_ip;       /* struct host_addrs: "10.0.0.1/24,fd00::1/64" */
+extern const struct vtype host_vt_gateway;  /* the same, at most one of each family, no lengths */
+extern const struct vtype host_vt_prefixes; /* the same: "10.1.0.0/16" */
+extern const struct vtype
+	host_vt_neighbours; /* struct host_statics: "10.0.0.2=02:00:00:00:00:02" */
+
+extern const struct setting host_rows[]; /* ends with a row without a name */
+/* Says whether a row is about hosts and the port can be none. */
+bool host_idle(const struct setting *row, const struct set_obj *obj);
+
+show_fn host_show, host_show_neighbours;
+extern const struct verb verb_garp, verb_clear_neighbours;

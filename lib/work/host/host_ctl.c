@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Control's half of the work host: the machine of each port (neigh.h), which hears what workers
+ * have been told by frames, and whose frames a worker sends. */
+#include "host_ctl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host_face.h"
+
+/* So often control reads what frames have said, and a worker looks for frames that are to be
+ * sent. */
+#define LOOK_NS 5000000ull
+#define SPEAK_NS 3000000ull
+
+static const struct host_cfg *host_cfg_of(const struct ctl_port *cp)
+{
+	return work_cfg(&cp->cfg, &work_host);
+}
+
+/* Is it a host, or to be one? */
+static bool host_on(const struct ctl_port *cp)
+{
+	return host_cfg_of(cp)->ip.n > 0 && host_of_port(cp)->speaker >= 0;
+}
+
+static void host_cfg_init(void *cfg)
+{
+	((struct host_cfg *)cfg)->answer[15] =
+		NEIGH_ANSWER_ARP | NEIGH_ANSWER_ND | NEIGH_ANSWER_PING;
+}
+
+int host_may(const struct ctl *c, unsigned port, struct err *e)
+{
+	const struct port *p = &c->port[port]->p;
+
+	if (!port_deaf(p))
+		return 0;
+	return err_set(
+		e, ENOTSUP,
+		"port %u (-p %s) cannot be a host: nobody is at its other end; `-p wire`, `if:NAME`, `tap:NAME` and `pci:ADDR` make ports that can",
+		port, p->spec_text);
+}
+
+/* ---- opening and closing ---- */
+
+/* The share of a worker is that of its first Tx queue of the port. */
+static int open_share(struct ctl *c, struct ctl_port *cp, unsigned worker)
+{
+	struct host_port *h = host_of_port(cp);
+
+	for (unsigned q = 0; q < cp->p.ntxq; q++) {
+		if (cp->tx_worker[q] != (int)worker)
+			continue;
+		h->share[worker] = tx_share(&cp->p, q, c->worker[worker].node, false);
+		h->queue[worker] = q;
+		if (h->speaker < 0)
+			h->speaker = (int)worker;
+		return h->share[worker] != NULL ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+static int host_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	struct host_port *h = host_of_port(cp);
+	struct portset one = {0};
+
+	h->speaker = -1;
+	h->state = xcalloc(c->nworkers + 1u, sizeof(*h->state));
+	h->share = xcalloc(c->nworkers + 1u, sizeof(*h->share));
+	h->queue = xcalloc(c->nworkers + 1u, sizeof(*h->queue));
+	portset_add(&one, cp->p.id);
+	for (unsigned w = 0; w < c->nworkers && !port_deaf(&cp->p); w++) {
+		if (!worker_serves(c, w, &one, &one))
+			continue;
+		h->state[w] = state_new(sizeof(*h->state[w]), c->worker[w].node);
+		if (h->state[w] == NULL || open_share(c, cp, w) < 0)
+			return err_set(e, ENODEV, "no memory for the host of port %u", cp->p.id);
+	}
+	return 0;
+}
+
+/* Gives back the answers that wait for another worker. No worker uses the port. */
+static void host_drain(const struct ctl *c, const struct ctl_port *cp)
+{
+	struct host_port *h = host_of_port(cp);
+
+	for (unsigned w = 0; w < c->nworkers && h->state != NULL; w++) {
+		if (h->state[w] == NULL)
+			continue;
+		struct host_passed *p = &h->state[w]->passed;
+		for (; host_ring_has(&p->ring) > 0; host_ring_step(&p->ring.got)) {
+			rte_pktmbuf_free(p->m[p->ring.got % HOST_PASSED]);
+			cell_add(&h->state[w]->cnt.dropped, 1);
+		}
+	}
+}
+
+static void host_let_go(struct ctl *c, struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->p.first == cp->p.first)
+			host_drain(c, c->port[i]);
+}
+
+static void host_ctl_close(struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		host_drain(c, c->port[i]);
+}
+
+static void host_port_close(struct ctl *c, struct ctl_port *cp)
+{
+	struct host_port *h = host_of_port(cp);
+
+	for (unsigned w = 0; w < c->nworkers && h->state != NULL; w++)
+		rte_free(h->state[w]);
+	free(h->state);
+	free(h->share);
+	free(h->queue);
+	neigh_free(h->n);
+}
+
+/* ---- settings ---- */
+
+static bool has_link_local(const struct neigh_setup *s)
+{
+	for (unsigned i = 0; i < s->nown; i++)
+		if (s->own[i].ip[0] == 0xfe && (s->own[i].ip[1] & 0xc0) == 0x80)
+			return true;
+	return false;
+}
+
+static void host_setup(const struct ctl_port *cp, const struct host_cfg *cfg, struct neigh_setup *s)
+{
+	bool six = false;
+
+	*s = (struct neigh_setup){.vlan = (uint16_t)cfg->vlan, .answer = cfg->answer[15]};
+	memcpy(s->mac, cp->p.mac.addr_bytes, 6);
+	s->nown = cfg->ip.n;
+	memcpy(s->own, cfg->ip.at, cfg->ip.n * sizeof(s->own[0]));
+	for (unsigned i = 0; i < s->nown; i++)
+		six = six || !neigh_is_ip4(s->own[i].ip);
+	if (six && !has_link_local(s)) {
+		neigh_link_local(s->mac, s->own[s->nown].ip);
+		s->own[s->nown++].bits = 64;
+	}
+	s->nproxy = cfg->proxy.n;
+	memcpy(s->proxy, cfg->proxy.at, cfg->proxy.n * sizeof(s->proxy[0]));
+	s->nwanted = cfg->gateway.n;
+	for (unsigned i = 0; i < s->nwanted; i++)
+		memcpy(s->wanted[i], cfg->gateway.at[i].ip, NEIGH_IP);
+	s->nstatic = cfg->neighbours.n;
+	memcpy(s->fixed, cfg->neighbours.at, cfg->neighbours.n * sizeof(s->fixed[0]));
+}
+
+/* The device is to receive what is sent to the groups in which our addresses are asked for. */
+static void join_groups(struct ctl_port *cp, const struct neigh_self *self)
+{
+	uint8_t mac[NEIGH_OWN_MAX + 1][6] = {{0x33, 0x33, 0, 0, 0, 1}};
+	unsigned n = 1;
+
+	for (unsigned i = 0; i < self->nown; i++)
+		if (!neigh_is_ip4(self->own[i].ip))
+			neigh_group_mac(self->own[i].ip, mac[n++]);
+	port_groups(&cp->p, mac, n > 1 ? n : 0);
+}
+
+/* Forgets what frames have said to an earlier host of the port. */
+static void host_deafen(const struct ctl *c, struct host_port *h)
+{
+	for (unsigned w = 0; w < c->nworkers; w++)
+		while (h->state[w] != NULL && host_ring_has(&h->state[w]->heard_ring) > 0)
+			host_ring_step(&h->state[w]->heard_ring.got);
+}
+
+static bool has_link(const struct ctl_port *cp)
+{
+	return cp->p.link == LINK_UP || cp->p.link == LINK_UNKNOWN;
+}
+
+/* Follows the link. */
+static void host_relink(const struct ctl_port *cp, struct host_port *h, uint64_t now)
+{
+	bool up = has_link(cp);
+
+	if (up && h->down)
+		neigh_relink(h->n, now);
+	h->down = !up;
+}
+
+/* Follows the settings. A host begins when its port first has a link. */
+static void host_follow(const struct ctl *c, struct ctl_port *cp, uint64_t now)
+{
+	struct host_port *h = host_of_port(cp);
+	const struct host_cfg *cfg = host_cfg_of(cp);
+	struct neigh_setup setup;
+
+	if (!host_on(cp)) {
+		if (h->n != NULL)
+			port_groups(&cp->p, NULL, 0);
+		neigh_free(h->n);
+		h->n = NULL;
+		return;
+	}
+	if (h->n != NULL && memcmp(&h->applied, cfg, sizeof(*cfg)) == 0)
+		return;
+	if (h->n == NULL) {
+		if (!has_link(cp))
+			return;
+		h->down = false;
+		h->n = neigh_new(now ^ fnv1a(FNV_BASIS, cp->p.mac.addr_bytes, 6));
+		h->neigh_base = (struct neigh_counts){0};
+		h->version = 0;
+		h->first = h->state[h->speaker]->sent_ring.put;
+		host_deafen(c, h);
+	}
+	h->applied = *cfg;
+	host_setup(cp, cfg, &setup);
+	neigh_set(h->n, &setup, now);
+}
+
+/* ---- in each turn of control ---- */
+
+static void host_hear(const struct ctl *c, struct host_port *h, uint64_t now)
+{
+	for (unsigned w = 0; w < c->nworkers; w++) {
+		struct host_state *s = h->state[w];
+		/* No more than there was room for, so that a flood does not hold control. */
+		for (unsigned n = 0; s != NULL && n < HOST_HEARD && host_ring_has(&s->heard_ring);
+		     n++) {
+			neigh_hear(h->n, &s->heard[s->heard_ring.got % HOST_HEARD], now);
+			host_ring_step(&s->heard_ring.got);
+		}
+	}
+}
+
+static void host_speak(struct host_port *h)
+{
+	struct host_state *s = h->state[h->speaker];
+
+	while (host_ring_room(&s->sent_ring, HOST_SENT)) {
+		unsigned at = s->sent_ring.put % HOST_SENT;
+		unsigned len = neigh_take(h->n, s->to_send[at].frame);
+		if (len == 0)
+			return;
+		s->to_send[at].len = (uint8_t)len;
+		host_ring_step(&s->sent_ring.put);
+	}
+}
+
+static void host_tell(struct ctl *c, const struct ctl_port *cp, const struct neigh_news *news)
+{
+	static const char *const text[] = {
+		[NEIGH_NEWS_DUPLICATE] = "port %u does not use its address %s: %s has it already",
+		[NEIGH_NEWS_CLAIM] = "port %u: its address %s is claimed by %s",
+		[NEIGH_NEWS_MOVED] = "port %u: its gateway %s is at %s now",
+		[NEIGH_NEWS_FAILED] = "port %u: its gateway %s does not answer",
+		[NEIGH_NEWS_REACHED] = "port %u: its gateway %s answers again, from %s"};
+	struct sbuf ip = {0}, mac = {0};
+
+	host_print_ip(news->ip, &ip);
+	host_print_mac(news->mac, &mac);
+	ctl_note(c, cp->p.id, text[news->kind], cp->p.id, sbuf_str(&ip), sbuf_str(&mac));
+	sbuf_free(&ip);
+	sbuf_free(&mac);
+}
+
+static void host_step_port(struct ctl *c, struct ctl_port *cp, uint64_t now)
+{
+	struct host_port *h = host_of_port(cp);
+	struct neigh_news news;
+	uint64_t version;
+
+	host_follow(c, cp, now);
+	if (h->n == NULL)
+		return;
+	host_relink(cp, h, now);
+	host_hear(c, h, now);
+	neigh_turn(h->n, now);
+	host_speak(h);
+	while (neigh_news(h->n, &news))
+		host_tell(c, cp, &news);
+	const struct neigh_self *self = neigh_self(h->n, &version);
+	if (version == h->version)
+		return;
+	h->version = version;
+	join_groups(cp, self);
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (h->state[w] != NULL)
+			ctl_replan(c, w);
+}
+
+static void host_step(struct ctl *c)
+{
+	uint64_t now = clock_raw_ns();
+
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->p.used && ctl_port_runs(c->port[i]))
+			host_step_port(c, c->port[i], now);
+}
+
+static uint64_t host_next_ns(const struct ctl *c)
+{
+	uint64_t next = UINT64_MAX, now = clock_raw_ns();
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct host_port *h = host_of_port(c->port[i]);
+		if (h->n == NULL)
+			continue;
+		uint64_t due = neigh_due(h->n);
+		next = RTE_MIN(next, due <= now ? 0 : RTE_MIN(due - now, LOOK_NS));
+	}
+	return next;
+}
+
+/* ---- plans ---- */
+
+static bool host_writes(const struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (host_of_port(c->port[i])->n != NULL)
+			return true;
+	return false;
+}
+
+/* The workers that let the speaker send their answers. */
+static unsigned other_workers(const struct ctl *c, const struct host_port *h,
+			      struct host_passed **out)
+{
+	unsigned n = 0;
+
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (h->state[w] != NULL && h->share[w] == NULL)
+			out[n++] = &h->state[w]->passed;
+	return n;
+}
+
+static void host_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
+{
+	struct host_port *h = host_of_port(cp);
+	unsigned worker = plan_worker(w);
+	uint64_t version;
+
+	if (h->n == NULL || h->state[worker] == NULL)
+		return;
+	struct host_job *j = plan_carve(w, sizeof(*j) + c->nworkers * sizeof(struct host_passed *));
+	j->self = *neigh_self(h->n, &version);
+	j->q = h->share[worker];
+	j->speaks = (int)worker == h->speaker;
+	j->first = h->first;
+	j->period = clock_cycles(SPEAK_NS);
+	if (j->speaks)
+		j->nothers = other_workers(c, h, j->other);
+	unsigned task = plan_task(w,
+				  &(struct dp_task){.kind = &dp_kind_host,
+						    .state = &h->state[worker]->base,
+						    .job = j},
+				  NULL);
+	for (unsigned q = 0; q < cp->p.nrxq; q++) {
+		struct dp_duty *duty = plan_duty(w, cp, q);
+		if (duty != NULL)
+			plan_sort(duty, host_claims, &j->self, task);
+	}
+}
+
+/* ---- what is known ---- */
+
+static bool host_sizes(const struct ctl_port *cp, unsigned queue, struct cnt_sizes *sum)
+{
+	const struct host_port *h = host_of_port(cp);
+	int worker = cp->tx_worker[queue];
+
+	if (h->share[worker] == NULL || h->queue[worker] != queue)
+		return true;
+	for (unsigned i = 0; i < CNT_NSIZES; i++)
+		sum->n[i] += cell_get(&h->state[worker]->sizes.n[i]);
+	return true;
+}
+
+void host_count(const struct ctl *c, const struct ctl_port *cp, struct host_counts *sum)
+{
+	const struct host_port *h = host_of_port(cp);
+	cell_t *to = (cell_t *)sum;
+
+	*sum = (struct host_counts){0};
+	for (unsigned w = 0; w < c->nworkers; w++)
+		for (unsigned i = 0; h->state[w] != NULL && i < sizeof(*sum) / sizeof(*to); i++)
+			to[i] += cell_get((const cell_t *)&h->state[w]->cnt + i);
+}
+
+static void host_claimed(const struct ctl *c, const struct ctl_port *cp, struct cnt_claimed *sum)
+{
+	struct host_counts now;
+
+	if (host_of_port(cp)->state == NULL)
+		return;
+	host_count(c, cp, &now);
+	for (unsigned i = 0; i < NEIGH_FATES; i++)
+		sum->frames += cell_get(&now.fate[i]);
+	sum->group += cell_get(&now.group);
+}
+
+static void host_clear(struct ctl *c, const struct portset *ports)
+{
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct host_port *h = host_of_port(c->port[i]);
+		if (!portset_has(ports, i) || h->state == NULL)
+			continue;
+		host_count(c, c->port[i], &h->base);
+		if (h->n != NULL)
+			h->neigh_base = *neigh_counts(h->n);
+	}
+}
+
+const struct work work_host = {
+	.name = "host",
+	.port_bytes = sizeof(struct host_port),
+	.cfg_bytes = sizeof(struct host_cfg),
+	.cfg_init = host_cfg_init,
+	.port_open = host_port_open,
+	.port_close = host_port_close,
+	.ctl_close = host_ctl_close,
+	.let_go = host_let_go,
+	.step = host_step,
+	.next_ns = host_next_ns,
+	.fill = host_fill,
+	.writes = host_writes,
+	.sizes = host_sizes,
+	.claimed = host_claimed,
+	.clear = host_clear,
+};

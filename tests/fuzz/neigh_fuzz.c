@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Gives arbitrary frames of ARP, neighbour discovery and ICMP to a host, and lets time go by. It
+ * must read and write nothing outside of them, and refuse or answer each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+#include "neigh.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define S 1000000000ull
+
+static const struct neigh_setup setup = {
+	.mac = {2, 0, 0, 0, 0, 1},
+	.answer = NEIGH_ANSWER_ARP | NEIGH_ANSWER_ND | NEIGH_ANSWER_PING,
+	.nown = 2,
+	.own = {{{[10] = 255, 255, 10, 0, 0, 1}, 96 + 24}, {{0xfd, [15] = 1}, 64}},
+	.nproxy = 1,
+	.proxy = {{{[10] = 255, 255, 10, 0, 0, 128}, 96 + 25}},
+	.nwanted = 1,
+	.wanted = {{[10] = 255, 255, 10, 0, 0, 2}},
+};
+
+/* What a fuzzer would take long to find: the checksums of a frame that may be ICMP. */
+static void mend(uint8_t *f, unsigned len)
+{
+	uint16_t sum = 0;
+	unsigned n = len > 54 ? (unsigned)f[18] << 8 | f[19] : 0;
+
+	if (f[12] == 0x86 && n >= 4 && n <= len - 54) {
+		memcpy(f + 56, &sum, 2);
+		sum = neigh_sum(f + 54, n, neigh_sum_ip6(f + 14, n));
+		memcpy(f + 56, &sum, 2);
+	} else if (f[12] == 8 && len >= 42) {
+		memcpy(f + 24, &sum, 2);
+		sum = neigh_sum(f + 14, 20, 0);
+		memcpy(f + 24, &sum, 2);
+		n = (unsigned)f[16] << 8 | f[17];
+		if (n < 28 || n > len - 14)
+			return;
+		sum = 0;
+		memcpy(f + 36, &sum, 2);
+		sum = neigh_sum(f + 34, n - 20, 0);
+		memcpy(f + 36, &sum, 2);
+	}
+}
+
+static void one(struct neigh *host, struct input *in, uint64_t now)
+{
+	static const uint8_t type[3][2] = {{8, 6}, {0x86, 0xdd}, {8, 0}};
+	unsigned how = byte(in), len = 18 + (unsigned)number(in, 1) % 120, room = len + how % 16;
+	uint8_t *f = calloc(1, room);
+	uint64_t version;
+	const struct neigh_self *self = neigh_self(host, &version);
+
+	memcpy(f, setup.mac, 6);
+	f[6] = 2;
+	f[11] = 9;
+	memcpy(f + 12, type[how % 3], 2);
+	for (unsigned i = how & 64 ? 0 : 14; i < len; i++)
+		f[i] = (uint8_t)byte(in);
+	if ((how & 128) == 0 && len > 14)
+		mend(f, len);
+	if (neigh_wants(self, f, len)) {
+		struct neigh_verdict v = neigh_judge(self, f, len, room);
+		CHECK(v.fate < NEIGH_FATES && v.answer <= room);
+		CHECK((v.answer > 0) == (v.fate < NEIGH_ANSWERED));
+		neigh_hear(host, &v.heard, now);
+	}
+	free(f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = {data, data + size};
+	struct neigh *host = neigh_new(1);
+	uint8_t f[NEIGH_FRAME_MAX];
+	uint64_t now = S, version;
+
+	neigh_set(host, &setup, now);
+	now += 2 * S;
+	neigh_turn(host, now);
+	CHECK(neigh_self(host, &version)->own[0].usable);
+	while (in.at < in.end) {
+		one(host, &in, now);
+		now += byte(&in) * (S / 16);
+		neigh_turn(host, now);
+		CHECK(neigh_due(host) > now);
+		for (unsigned len; (len = neigh_take(host, f)) > 0;)
+			CHECK(len >= NEIGH_FRAME_MIN && len <= NEIGH_FRAME_MAX);
+	}
+	neigh_free(host);
+	return 0;
+}

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ports that are hosts, judged by a kernel at the other end of a veth, and by each other on a wire."""
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from harness import COUNTERS_ALONE, documents, good, lcores, ports_of, run
+
+PING = """
+import os, socket, struct, sys
+six, to, size, count = sys.argv[1] == "6", sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+s = socket.socket(socket.AF_INET6 if six else socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMPV6 if six else socket.IPPROTO_ICMP)
+s.settimeout(3)
+s.connect((to, 0))
+def checksum(b):
+    v = sum(struct.unpack(f">{len(b) // 2}H", b))
+    v = (v & 0xffff) + (v >> 16)
+    return ~((v & 0xffff) + (v >> 16)) & 0xffff
+back = 0
+for i in range(count):
+    body = os.urandom(size)
+    head = struct.pack(">BBHHH", 128 if six else 8, 0, 0, 77, i)
+    if not six:
+        head = struct.pack(">BBHHH", 8, 0, checksum(head + body), 77, i)
+    s.send(head + body)
+    while True:
+        got = s.recv(65536)
+        got = got if six else got[20:]
+        if got[0] == (129 if six else 0) and got[4:8] == head[4:8]:
+            break
+    back += got[8:] == body
+print(back)
+"""
+
+
+def ping(veth, to, size, count=3):
+    """How many of these echo requests of the kernel's end came back as they were."""
+    done = subprocess.run([*veth.prefix, sys.executable, "-c", PING, "6" if ":" in to else "4", to, str(size), str(count)], stdout=subprocess.PIPE,
+                          text=True, timeout=30, check=True)
+    return int(done.stdout)
+
+
+def neighbour(veth, ip):
+    found = [n for n in json.loads(veth.do("ip", "-j", "neigh", "show", "dev", veth.b)) if n["dst"] == ip]
+    return (found[0].get("lladdr"), found[0]["state"][0]) if found else None
+
+
+def host(program):
+    return program.ask("show host")["ports"][0]
+
+
+def states(program):
+    return {own["address"]: own["state"] for own in host(program)["addresses"]}
+
+
+def settled(program, timeout=20):
+    """The states of the addresses, when none is tried any more."""
+    until = time.monotonic() + timeout
+    while "tentative" in (now := states(program)).values():
+        assert time.monotonic() < until, now
+        time.sleep(0.05)
+    return now
+
+
+def neighbours(program, state, n):
+    """The neighbours by address, as soon as so many are in this state."""
+    until = time.monotonic() + 20
+    while True:
+        now = {x["address"]: x for x in program.ask("show neighbours")["ports"][0]["neighbours"]}
+        if sum(x["state"] == state for x in now.values()) >= n:
+            return now
+        assert time.monotonic() < until, now
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def peer(veth):
+    """A kernel with addresses."""
+    veth.do("sysctl", "-q", f"net.ipv6.conf.{veth.b}.disable_ipv6=0")
+    veth.do("ip", "addr", "add", "10.0.0.2/24", "dev", veth.b)
+    veth.do("ip", "-6", "addr", "add", "fd00::2/64", "dev", veth.b, "nodad")
+    return veth
+
+
+def test_a_kernel_meets_it(peer, live):
+    """It resolves us, we resolve it, pings of the MTU come back, at full load too."""
+    p = live(["--no-screen", "-p", f"packet:{peer.a}", "--ip", "10.0.0.1/24,fd00::1/64,10.0.0.2"], prefix=peer.prefix)
+    p.send("set 0 gateway 10.0.0.2,fd00::2")
+    mac = peer.link(peer.a)["address"]
+    own = settled(p)
+    local = next(ip for ip in own if ip.startswith("fe80:"))
+    assert own == {"10.0.0.1": "used", "fd00::1": "used", local: "used"}
+    assert local not in peer.do("ip", "-6", "addr")
+    found = neighbours(p, "reachable", 2)
+    there = peer.link(peer.b)["address"]
+    assert found["10.0.0.2"]["mac"] == found["fd00::2"]["mac"] == there and found["fd00::2"]["gateway"]
+    peer.do("ip", "neigh", "flush", "dev", peer.b)  # it has learned from our questions, and is to ask by itself
+    assert ping(peer, "10.0.0.1", 56) == ping(peer, "10.0.0.1", 1472) == 3
+    assert ping(peer, "fd00::1", 56) == ping(peer, "fd00::1", 1452) == 3
+    for ip in ("10.0.0.1", "fd00::1"):
+        assert neighbour(peer, ip)[0] == mac
+    before = p.stats()[0]
+    p.send("set 0 rate max; start 0")
+    assert ping(peer, "10.0.0.1", 1472, 50) == 50
+    p.send("stop 0; wait 0")
+    after, told = p.stats()[0], host(p)
+    assert told["answered"]["ping"] == 3 * 4 + 50 and told["answered"]["nd"] >= 1 and told["answered"]["arp"] >= 1
+    assert after["tx"]["packets"] - before["tx"]["packets"] >= after["run"]["sent"] + 50  # apart from the run's
+    assert p.quit()[0] == 0
+
+
+def test_an_address_that_the_kernel_has(peer, live):
+    p = live(["--no-screen", "-p", f"packet:{peer.a}", "--ip", "10.0.0.2/24,10.0.0.7/24,fd00::2/64"], prefix=peer.prefix)
+    own = settled(p)
+    assert (own["10.0.0.2"], own["10.0.0.7"], own["fd00::2"]) == ("duplicate", "used", "duplicate")
+    assert f"does not use its address 10.0.0.2: {peer.link(peer.b)['address']}" in p.errors()
+    assert neighbour(peer, "10.0.0.2") is None
+
+
+def test_two_hosts_on_a_wire():
+    ports = ["set 0 ip 10.0.0.1/24,fd00::1/64", "set 1 ip 10.0.0.2/24,fd00::2/64", "set 0 gateway 10.0.0.2,fd00::2", "sleep 2s", "clear all"]
+    load = ["set 0/0 frame eth/ipv4/icmp", "set 0/0 ipv4.src 10.0.0.1", "set 0/0 ipv4.dst 10.0.0.2", "set 0 count 30000", "set 0 rate 100kpps",
+            "start 0", "wait 0"]
+    done = good(["-p", "wire", "--json", "-e", "; ".join([*ports, *load, "show neighbours", "show host", "show stats"])])
+    here, told, now = documents(done)[-3:]
+    gateways = [n for n in here["ports"][0]["neighbours"] if n["gateway"]]
+    assert {n["address"]: n["mac"] for n in gateways} == {ip: "02:77:72:00:00:01" for ip in ("10.0.0.2", "fd00::2")}
+    # Which of both spoke first is chance: an announcement is confirmed by a question some seconds later.
+    assert {n["state"] for n in gateways} <= {"reachable", "delay"}
+    a, b = ports_of(now).values()
+    answered = told["ports"][1]["answered"]["ping"]
+    assert answered + told["ports"][1]["dropped"] == a["run"]["sent"] == 30000
+    assert answered > 0 and b["run"]["sent"] == 0
+    assert b["tx"]["packets"] >= answered and sum(b["tx"]["sizes"].values()) == b["tx"]["packets"] == a["rx"]["packets"]
+
+
+def test_answers_leave_by_another_worker():
+    """Where workers that receive send on no queue of the port."""
+    sets = ["set 1 ip 10.0.0.2/24", "sleep 1500ms", "set 0/0 frame eth/ipv4/icmp", "set 0/0 ipv4.dst 10.0.0.2", "set 0 count 2000",
+            "set 0 rate 20kpps", "start 0", "wait 0", "sleep 50ms", "show host", "show stats"]
+    told, now = documents(good([*lcores(3), "-p", "wire", "-m", "1:2-3.0*2,3:1-2.1*2", "--json", "-e", "; ".join(sets)]))[-2:]
+    answered, dropped = told["ports"][0]["answered"]["ping"], told["ports"][0]["dropped"]
+    assert answered == 2000
+    assert ports_of(now)[0]["rx"]["packets"] == ports_of(now)[1]["tx"]["packets"] == 2000 - dropped + told["ports"][0]["sent"]
+
+
+@pytest.mark.alone("it counts what a trial sends in its time")
+def test_a_trial_counts_its_own_frames():
+    """A host that is probed and pinged meanwhile loses and adds nothing."""
+    sets = ["set 0 ip 10.0.0.1/24", "set 1 ip 10.0.0.2/24", "set 1 gateway 10.0.0.9", "set 0 gateway 10.0.0.8", "sleep 1500ms", "clear all",
+            "trial 0 rate 1kpps for 2500ms max-loss 0", "show host"]
+    done = run(["-p", "wire", "--json", "-k", "-e", COUNTERS_ALONE + "; ".join(sets)])
+    trial, told = [d for d in documents(done) if "trial" in d][0]["trial"], documents(done)[-1]
+    assert all(port["sent"] > 0 for port in told["ports"])  # nobody is there: it is asked again and again
+    fates = trial["fates"]
+    assert fates["sent"] == fates["received"] == 2500 and fates["lost"] == fates["excess"] == 0
