@@ -286,11 +286,14 @@ static void test_slow_device(void **state)
 		assert_int_equal(p->limit, round == 0 ? CAPACITY_DEVICE : CAPACITY_CORE);
 		assert_int_equal(p->state, CAPACITY_EXACT);
 		if (round == 0) {
-			assert_true(tx->pps > 0 && tx->pps < 101000);
+			/* and the last burst of its time: 64 of 5000 frames */
+			assert_true(tx->pps > 0 && tx->pps < 103000);
 			assert_int_equal(p->cores, 0);
 		} else {
 			assert_true(tx->cycles >= 20000);
-			assert_true(tx->pps * 20000 <= clock_hz() * 1.001);
+			/* A trial of 50 ms has time for some 5000 such frames, and begins and
+			 * ends within bursts of up to 64. */
+			assert_true(tx->pps * 20000 <= clock_hz() * 1.03);
 			/* 8.446 M frames/s of 128 bytes on a link of 10 Gbit/s */
 			assert_true(p->cores >= (unsigned)(8.44e6 * 20000 / clock_hz()));
 		}
