@@ -137,7 +137,8 @@ static void point_over(const struct capacity_ask *ask, struct capacity_point *p)
 			100 * queued);
 		return;
 	}
-	bool lost = !isinf(s->high) && s->high_by == RATE_FAILED,
+	/* trials may have run out before the two rates came near each other */
+	bool lost = rate_search_narrow(s) && s->high_by == RATE_FAILED,
 	     foreign = p->limit == CAPACITY_TESTER || p->limit == CAPACITY_UNKNOWN ||
 		       (p->limit == CAPACITY_CORE &&
 			(own[CAPACITY_TX].shared || own[CAPACITY_RX].shared));

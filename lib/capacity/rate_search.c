@@ -8,6 +8,11 @@ void rate_search_begin(struct rate_search *s)
 	*s = (struct rate_search){.high = (double)INFINITY, .next = (double)INFINITY};
 }
 
+bool rate_search_narrow(const struct rate_search *s)
+{
+	return s->low > 0 && s->high - s->low <= RATE_SEARCH_RESOLUTION * s->high;
+}
+
 /* As fast as possible has told something. */
 static void feed_first(struct rate_search *s, enum rate_told told, double left, double passed)
 {
@@ -34,8 +39,7 @@ static void feed_rate(struct rate_search *s, enum rate_told told)
 		s->high_by = told;
 	}
 	s->next = s->low > 0 ? (s->low + s->high) / 2 : s->high / 2;
-	s->over = s->low > 0 ? s->high - s->low <= RATE_SEARCH_RESOLUTION * s->high
-			     : s->next < s->from * RATE_SEARCH_LEAST;
+	s->over = s->low > 0 ? rate_search_narrow(s) : s->next < s->from * RATE_SEARCH_LEAST;
 }
 
 void rate_search_feed(struct rate_search *s, enum rate_told told, double left, double passed)

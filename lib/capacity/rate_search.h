@@ -40,6 +40,9 @@ void rate_search_begin(struct rate_search *);
 /* What came of the trial at `next`: the rate at which frames left, and the one at which they
  * passed, which is a good rate to try; 0: not known. */
 void rate_search_feed(struct rate_search *, enum rate_told, double left, double passed);
+/* Between the highest rate that passed and the lowest that did not is no more than the
+ * resolution. */
+bool rate_search_narrow(const struct rate_search *);
 /* It is over, and low rates have been tried as well: none passes. */
 bool rate_search_none(const struct rate_search *);
 /* How many more trials are likely, the next one included; 0: it is over. */

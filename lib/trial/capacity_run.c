@@ -149,6 +149,12 @@ static int take_directions(struct capacity_run *r, struct err *e)
 			"nobody sends to port %u: port %u, its partner, is not there or not used; `capacity %u direction send`, or "
 			"start with a second -p that is joined to it",
 			r->spec.port, r->spec.port ^ 1, r->spec.port);
+	if (partner >= 0 && d[CAPACITY_SEND] && r->c->port[partner]->p.nrxq == 0)
+		return err_set(
+			e, EINVAL,
+			"port %d (%s) has no Rx queue, so nobody would see what port %u sends; start with a receiving core for it, "
+			"-m \"1:2.%d\"",
+			partner, r->c->port[partner]->p.name, r->spec.port, partner);
 	int rc = check_port(r, r->spec.port, port_sends(r, CAPACITY_OWN),
 			    d[CAPACITY_RECEIVE] || d[CAPACITY_BOTH], e);
 	if (rc == 0 && partner >= 0)
@@ -264,10 +270,10 @@ static int next_trial(struct capacity_run *r, struct err *e)
 			rc = sizes_check(r, r->spec.ask.port[who].port, want.size, e);
 	if (rc == 0)
 		rc = trial_start(r->c, &spec, &r->trial, e);
-	if (rc == 0) {
-		capacity_mark(r, &r->base);
+	if (rc == 0)
 		r->began_ns = clock_raw_ns();
-	}
+	if (rc == 0 && trial_begun(r->trial))
+		capacity_mark(r, &r->base);
 	return rc;
 }
 
@@ -305,8 +311,12 @@ int capacity_run_start(struct ctl *c, const struct capacity_run_spec *spec,
 int capacity_run_poll(struct capacity_run *r, struct err *e)
 {
 	struct capacity_reading *got;
+	bool begun = trial_begun(r->trial);
 	int rc = trial_poll(r->trial, e);
 
+	/* what arrives before is of an earlier run */
+	if (rc == 0 && !begun && trial_begun(r->trial))
+		capacity_mark(r, &r->base);
 	if (rc <= 0)
 		return rc;
 	got = xcalloc(1, sizeof(*got));

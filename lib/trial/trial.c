@@ -312,6 +312,11 @@ int trial_start(struct ctl *c, const struct trial_spec *spec, struct trial **out
 	return 0;
 }
 
+bool trial_begun(const struct trial *t)
+{
+	return t->stage >= TRIAL_SEND;
+}
+
 static bool any_sends(const struct trial *t, const struct portset *ports)
 {
 	for (unsigned i = 0; i < t->c->nports; i++)

@@ -225,6 +225,9 @@ int trial_start(struct ctl *, const struct trial_spec *, struct trial **out, str
  * a result. 0: it goes on. -errno: it could not go on, and e says why; trial_free() then stops what
  * it still sends. */
 int trial_poll(struct trial *, struct err *e);
+/* Whether its own frames are being sent, or were: before that it teaches devices where the
+ * receivers are, or waits until frames of earlier runs have arrived. */
+bool trial_begun(const struct trial *t);
 /* How far the trial has come: what it does now, and how much of its time has passed. all_ns is an
  * estimate, since nobody knows how long frames will be on their way. */
 struct trial_progress {

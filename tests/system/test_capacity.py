@@ -3,9 +3,11 @@
 tests, on devices whose limits are known."""
 import json
 import os
+import subprocess
 import xml.etree.ElementTree as tree
 
 import harness
+from serving import server, until  # noqa: F401
 
 WIDE = "set trial.max-wait 100%; set trial.max-stall 10s; set trial.max-clock 100%"
 MAP = ["-p", "wire", "-m", "1.0*2,1.1*2", "-b"]
@@ -59,3 +61,31 @@ def test_command_files_and_lua(tmp_path):
     assert r.returncode in (0, 4) and "bits/s on the wire\nsend       64 bytes   1 queue  |" in r.stdout, r.stderr
     r = harness.run(["-p", "null", "-b", "-f", str(script)])
     assert r.returncode in (0, 4) and r.stdout.split() == ["0", "1"], r.stderr
+
+
+def test_what_was_measured_before_an_error_is_printed(server, tmp_path):
+    """Another session sets the size in the middle: points that are finished are printed and drawn, and then comes the error."""
+    served = server()
+    chart = tmp_path / "chart.svg"
+    measuring = subprocess.Popen([os.environ["WIRERATE"], "attach", served.socket, "--json", "-e", WIDE,
+                                  "-e", f"capacity 0 sizes 64,128,256,512,1024,1280 queues 1 direction send for 300ms svg {chart}"],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def size():
+        return [s["value"] for s in served.doc("show settings 0/all")["settings"] if s["name"] == "size"][0]
+
+    until(lambda: size() not in ("auto", "64", 64), "the second size")
+    served.ask("set 0 size 333")
+    out, err = measuring.communicate(timeout=60)
+    assert measuring.returncode == 2, err
+    assert "frames of 333 bytes" in err or "size is set to" in err, err
+    points = [json.loads(line) for line in out.splitlines()][-1]["capacity"]["points"]
+    assert [p["size"] for p in points][:1] == [64] and len(points) < 6
+    assert tree.parse(chart).getroot().tag.endswith("svg")
+    assert served.doc("show settings 0/all") is not None
+
+
+def test_a_partner_that_cannot_receive():
+    r = harness.run(["-p", "wire", "-m", "1.0,:1.1", "-b", "-e", "capacity 0 sizes 64 direction send"])
+    assert r.returncode == 2
+    assert "port 1 (wire1) has no Rx queue, so nobody would see what port 0 sends" in r.stderr
