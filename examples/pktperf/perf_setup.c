@@ -78,8 +78,7 @@ int perf_args(struct perf *p, int argc, char **argv, struct err *e)
 		     : c == '?' ? err_set(e, EINVAL, "no option -%c; -h lists all", optopt)
 				: perf_take(p, c, optarg, e);
 	if (rc == 0 && optind < argc - skip)
-		rc = err_set(e, EINVAL, "'%s': EAL's options stand before \"--\"",
-			     argv[skip + optind]);
+		rc = err_set(e, EINVAL, "'%s': EAL's options go before --", argv[skip + optind]);
 	if (rc == 0 && p->opts.nmaps == 0 && !p->help)
 		rc = err_set(e, EINVAL, "no map says which cores serve which port, as -m 1.0");
 	return rc;
@@ -102,17 +101,15 @@ static int perf_check(const struct placement *pl, struct err *e)
 	for (const struct place_queue *a = pl->q; a < pl->q + pl->n; a++)
 		for (const struct place_queue *b = a + 1; b < pl->q + pl->n; b++)
 			if (a->lcore == b->lcore && a->port != b->port)
-				return err_set(
-					e, EINVAL,
-					"core %u is in maps of ports %u and %u; it may serve one port",
-					a->lcore, a->port, b->port);
+				return err_set(e, EINVAL,
+					       "core %u may serve one port, not %u and %u",
+					       a->lcore, a->port, b->port);
 	return 0;
 }
 
 /* Streams of a port take turns, and so do its Tx queues: with as many, each queue has its own. */
 int perf_open(struct perf *p, struct err *e)
 {
-	const struct sizes sizes = {SIZES_FIXED, .n = 1, .item = {{(uint16_t)p->size, 1}}};
 	int rc = ctl_open(&p->ctl, &p->opts, e);
 
 	if (rc < 0 || (rc = perf_check(ctl_placement(p->ctl), e)) < 0)
@@ -127,12 +124,12 @@ int perf_open(struct perf *p, struct err *e)
 			continue;
 		portset_add(&p->senders, i);
 		cfg->rate = p->rate;
-		cfg->catchup.kind =
-			CATCHUP_SKIP; /* what the device does not take in time is TxDrop */
+		cfg->catchup.kind = CATCHUP_SKIP; /* what is not taken in time is TxDrop */
 		rc = ntxq > 1 ? ctl_stream_add(p->ctl, i, 1, ntxq - 1, -1, e) : 0;
 		for (unsigned q = 0; q < ntxq && rc >= 0; q++) {
 			struct stream_cfg *s = ctl_stream_cfg(p->ctl, i, q);
-			s->sizes = sizes;
+			s->sizes = (struct sizes){SIZES_FIXED, .n = 1,
+						  .item = {{(uint16_t)p->size, 1}}};
 			rc = perf_frame(&s->frame, q, e);
 			ctl_touch_stream(p->ctl, i, (int)q, WHY_ALL);
 		}

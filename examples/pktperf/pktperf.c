@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pktperf on wirerate's libraries: prints what each queue does, until a signal ends it. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -26,24 +28,26 @@ static bool perf_turn(struct perf *p, const sigset_t *ends, uint64_t most_ns)
 	return sigtimedwait(ends, NULL, &wait) > 0;
 }
 
-static void perf_forget(struct snap *s)
+/* Prints what happened since *since, which becomes now. -EINTR: nobody reads. */
+static int perf_print(struct perf *p, struct snap **since, bool totals, const sigset_t *ends)
 {
-	snap_free(s);
-	free(s);
-}
-
-/* Prints what happened since a snapshot, which is replaced by one of now. */
-static int perf_print(struct perf *p, struct snap **since, bool totals)
-{
+	struct pollfd fd[] = {{STDOUT_FILENO, POLLOUT, 0}, {signalfd(-1, ends, 0), POLLIN, 0}};
 	struct snap *now = ctl_snapshot(p->ctl);
 	struct sbuf out = {0};
+	int rc = 0;
 
-	if (!totals && isatty(STDOUT_FILENO))
-		sbuf_add(&out, "\033[2J\033[1;1H");
+	sbuf_add(&out, !totals && isatty(STDOUT_FILENO) ? "\033[2J\033[1;1H" : "");
 	perf_text(p, *since, now, totals, &out);
-	int rc = fputs(out.s, stdout) < 0 || fflush(stdout) != 0 ? -errno : 0;
+	for (size_t at = 0, n; rc == 0 && at < out.len; at += n) {
+		n = out.len - at < 512 ? out.len - at : 512; /* for which a pipe has room */
+		poll(fd, 2, totals ? 5000 : -1);
+		if (fd[0].revents == 0 || write(STDOUT_FILENO, out.s + at, n) < 0)
+			rc = fd[0].revents == 0 ? -EINTR : -errno;
+	}
+	close(fd[1].fd);
 	sbuf_free(&out);
-	perf_forget(*since);
+	snap_free(*since);
+	free(*since);
 	*since = now;
 	return rc;
 }
@@ -61,7 +65,7 @@ static int perf_run(struct perf *p, const sigset_t *ends, struct err *e)
 			tick = now + SECOND_NS;
 		}
 		if (now >= print) {
-			out = perf_print(p, &last, false);
+			out = perf_print(p, &last, false, ends);
 			print += (1 + (now - print) / p->every_ns) * p->every_ns;
 		}
 	}
@@ -69,11 +73,11 @@ static int perf_run(struct perf *p, const sigset_t *ends, struct err *e)
 	for (end = clock_raw_ns() + 5 * SECOND_NS; out == 0 && clock_raw_ns() < end;)
 		if (ctl_settled(p->ctl, &p->senders) != 0 || perf_turn(p, ends, SECOND_NS / 1000))
 			break;
-	out = out == 0 ? perf_print(p, &first, true) : out;
-	perf_forget(first);
-	perf_forget(last);
+	out = out == 0 ? perf_print(p, &first, true, ends) : out;
+	for (struct snap **s = (struct snap *[]){first, last, NULL}; *s != NULL; free(*s++))
+		snap_free(*s);
 	if (rc == 0 && out != 0 && out != -EPIPE) /* a reader that has enough may go */
-		rc = err_set(e, EIO, "standard output: %s", strerror(-out));
+		rc = err_set(e, EIO, "standard output takes no more: %s", strerror(-out));
 	return rc;
 }
 
@@ -85,9 +89,8 @@ int main(int argc, char **argv)
 	int rc = perf_args(&p, argc, argv, &e);
 
 	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
+	for (const int *sig = (int[]){SIGINT, SIGTERM, SIGHUP, 0}; *sig != 0; sig++)
+		sigaddset(&ends, *sig);
 	sigprocmask(SIG_BLOCK, &ends, NULL); /* before there are more threads */
 	signal(SIGPIPE, SIG_IGN);
 	if (rc == 0 && p.help)

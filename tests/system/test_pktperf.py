@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """examples/pktperf as a user runs it: signals, pipes, a terminal, exit codes. What it counts and prints is in tests/unit/pktperf_test.c."""
+import fcntl
 import os
 import pathlib
 import pty
 import re
+import select
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -96,7 +99,7 @@ def test_reader_goes():
 
 
 @pytest.mark.parametrize("code, says, args", [
-    (2, "core 1 is in maps of ports 0 and 1", ["-p", "wire", "-m", "1.0,1.1"]),
+    (2, "core 1 may serve one port, not 0 and 1", ["-p", "wire", "-m", "1.0,1.1"]),
     (2, "there is no port 7", ["-p", "wire", "-m", "1.7"]),
     (2, "unknown kind 'nope'", ["-p", "nope", "-m", "1.0"]),
     (2, "64 to 1518", ["-m", "1.0", "-s", "9000"]),
@@ -104,3 +107,18 @@ def test_reader_goes():
 def test_refusals(code, says, args):
     r = subprocess.run([PKTPERF, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
     assert r.returncode == code and says in r.stderr and r.stdout == "" and r.stderr.startswith("pktperf: "), r.stderr
+
+
+def test_a_signal_ends_it_although_nobody_reads():
+    """A pipe of 4 KiB fills up, and the next print waits for a reader that does not come."""
+    there, here = os.pipe()
+    fcntl.fcntl(here, fcntl.F_SETPIPE_SZ, 4096)
+    p = begin(*harness.lcores(2), "-p", "wire", "-m", "1.0*4", "-m", "2.1*4", "-r", "1kpps", "-T", "100ms", stdout=here)
+    while select.select([], [here], [], 0)[1]:
+        assert p.poll() is None
+        time.sleep(0.02)
+    os.close(here)
+    p.send_signal(signal.SIGINT)
+    err = p.communicate(timeout=30)[1]
+    os.close(there)
+    assert p.returncode == 3 and b"standard output takes no more" in err, (p.returncode, err)
