@@ -12,6 +12,7 @@ struct port_rss {
 	struct rss_setup own; /* what the device came with */
 	struct rss_cfg asked; /* what it was asked for last */
 	bool own_known;       /* the device has said what it came with */
+	bool told;            /* it was ever told to work by something else */
 	char own_text[96];    /* what `show ports` says where nothing is set */
 };
 
@@ -143,6 +144,16 @@ static bool same_table(const struct rss_setup *a, const struct rss_setup *b)
 	       memcmp(a->table, b->table, a->entries * sizeof(a->table[0])) == 0;
 }
 
+static bool same_hash(const struct rss_setup *a, const struct rss_setup *b)
+{
+	return a->hf == b->hf && a->function == b->function;
+}
+
+static bool rss_same(const struct rss_setup *a, const struct rss_setup *b)
+{
+	return same_key(a, b) && same_hash(a, b) && same_table(a, b);
+}
+
 /* Tells the device what differs. *what: the part that it refused. */
 static int rss_tell(struct port *p, const struct rss_setup *now, const struct rss_setup *to,
 		    const char **what)
@@ -150,7 +161,7 @@ static int rss_tell(struct port *p, const struct rss_setup *now, const struct rs
 	bool key = !same_key(now, to);
 	int rc = 0;
 
-	if (key || now->hf != to->hf || now->function != to->function) {
+	if (key || !same_hash(now, to)) {
 		*what = key ? "its key" : "what it hashes";
 		rc = ops_of(p)->set_hash(p, to, key);
 	}
@@ -233,6 +244,7 @@ static int rss_apply(struct port *p, const struct rss_cfg *want, struct err *e)
 		return rss_refuse(
 			p, e, ENOTSUP,
 			"its device does not tell what it works by, so that nothing could be taken back");
+	p->rss_state->told |= !rss_same(&now, &to);
 	rc = rss_tell(p, &now, &to, &what);
 	if (rc == 0)
 		ignored = rss_ignored(p, &now, &to, want);
@@ -269,16 +281,25 @@ int rss_try(struct port *p, const struct rss_cfg *want, struct err *e)
 	return rc;
 }
 
-void rss_follow(struct port *p)
+/* Asks for what is set, once, also where it is refused: the device is then shown as what it is. */
+static void rss_ask(struct port *p)
 {
 	struct err e = {.text = ""};
+	struct rss_setup is;
 
-	if (p->rss_state == NULL || !p->started ||
-	    memcmp(&p->rss_state->asked, &p->cfg->rss, sizeof(p->cfg->rss)) == 0)
+	p->rss_state->asked = p->cfg->rss;
+	if (rss_apply(p, &p->cfg->rss, &e) == 0)
 		return;
-	p->rss_state->asked = p->cfg->rss; /* asked once, also where it is refused */
-	if (rss_apply(p, &p->cfg->rss, &e) != 0)
-		port_note(p, "%s", e.text);
+	port_note(p, "%s", e.text);
+	if (p->rss_state->own_known && ops_of(p)->get(p, &is) == 0)
+		rss_text(p, &is);
+}
+
+void rss_follow(struct port *p)
+{
+	if (p->rss_state != NULL && p->started &&
+	    memcmp(&p->rss_state->asked, &p->cfg->rss, sizeof(p->cfg->rss)) != 0)
+		rss_ask(p);
 }
 
 int rss_now(const struct port *p, struct rss_setup *out, struct err *e)
@@ -298,7 +319,11 @@ void rss_started(struct port *p)
 		p->rss_state->own_known = ops_of(p)->get(p, &p->rss_state->own) == 0;
 	}
 	snprintf(p->rss_state->own_text, sizeof(p->rss_state->own_text), "%s", p->rss);
-	/* The device works by what it came with again. */
+	/* One device works by what it came with again, another one has kept a part of what it was
+	 * told: it is asked also where nothing is set any more. */
 	p->rss_state->asked = (struct rss_cfg){0};
-	rss_follow(p);
+	if (p->rss_state->told)
+		rss_ask(p);
+	else
+		rss_follow(p);
 }

@@ -22,8 +22,8 @@ static struct {
 	bool deaf;                   /* it accepts changes and goes on as before */
 	unsigned changes;            /* that it has taken */
 	struct rte_ring *queue[QUEUES];
-	uint16_t dev[2];
-	unsigned ndevs;
+	uint16_t sender; /* the device of port 0, which is started first */
+	bool has_sender;
 } nic = {.offered = RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP, .key_len = KEY};
 
 static uint64_t rnd;
@@ -159,14 +159,17 @@ int rte_eth_dev_start(uint16_t port_id)
 	int rc = REAL(rte_eth_dev_start)(port_id);
 	struct rte_eth_fp_ops *f = &rte_eth_fp_ops[port_id];
 
-	if (nic.ndevs++ == 0) {
+	if (!nic.has_sender || nic.sender == port_id) {
+		nic.sender = port_id;
+		nic.has_sender = true;
 		f->tx_pkt_burst = nic_tx;
 		return rc;
 	}
 	for (unsigned q = 0; q < QUEUES; q++) {
 		char name[16];
 		snprintf(name, sizeof(name), "nic%u", q);
-		nic.queue[q] = rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SC_DEQ);
+		if (nic.queue[q] == NULL)
+			nic.queue[q] = rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SC_DEQ);
 		assert_non_null(nic.queue[q]);
 		f->rxq.data[q] = nic.queue[q];
 	}
@@ -382,6 +385,58 @@ static void test_refused(void **state)
 	assert_int_equal(nic.hf, hf);
 }
 
+/* The NIC keeps key and table over a restart of its port, but not the fields. Afterwards it works
+ * by what is set then, and by what it came with where nothing is. */
+static void test_restart(void **state)
+{
+	struct rss_cfg want = {.fields = RSS_UDP, .table = {.n = 2, .queue = {3, 1}}};
+	uint8_t own[KEY];
+	uint16_t table[ENTRIES];
+	struct err e = {.text = ""};
+
+	(void)state;
+	memcpy(own, nic.key, sizeof(own));
+	memcpy(table, nic.table, sizeof(table));
+	fresh(0, 1);
+	set_field(0, "udp.src", "1000..1999");
+	for (unsigned i = 0; i < 3; i++) {
+		want.symmetric = i == 0 ? RSS_SYMMETRIC_KEY : RSS_SYMMETRIC_OFF;
+		if (i < 2)
+			set_rss(&want);
+		ctl_port_cfg(c, 1)->rss = i == 0 ? want : (struct rss_cfg){0};
+		ctl_port_cfg(c, 1)->txd = 512 + 64 * i;
+		ctl_touch(c, 1, WHY_RESTART);
+		assert_true(c->port[1]->restart);
+		if (ctl_apply(c, 1, &e) != 0)
+			fail_msg("%s", e.text);
+		assert_int_equal(nic.table[0], i == 0 ? 3 : table[0]);
+		if (i > 0) {
+			assert_memory_equal(nic.key, own, KEY);
+			assert_memory_equal(nic.table, table, sizeof(table));
+			assert_int_equal(nic.hf, nic.offered);
+		} else {
+			assert_int_equal(nic.key[2], 0x6d);
+			assert_int_equal(nic.hf & RTE_ETH_RSS_IPV4, 0);
+		}
+		agrees(10000);
+	}
+	/* One that was told and refuses to be told again is shown as what it is. */
+	set_rss(&want);
+	nic.table_rc = -EIO;
+	ctl_port_cfg(c, 1)->rss = (struct rss_cfg){0};
+	ctl_port_cfg(c, 1)->txd = 512;
+	ctl_touch(c, 1, WHY_RESTART);
+	assert_int_equal(ctl_apply(c, 1, &e), 0);
+	json_t *p = rss_of(1);
+	assert_string_equal(json_string_value(json_object_get(p, "table")), "3,1");
+	json_decref(p);
+	nic.table_rc = 0;
+	ctl_reset(c, 1);
+	ctl_touch(c, 1, WHY_RESTART);
+	assert_int_equal(ctl_apply(c, 1, &e), 0);
+	assert_memory_equal(nic.table, table, sizeof(table));
+}
+
 static void test_balance(void **state)
 {
 	struct ctl_rss_choice choice;
@@ -434,8 +489,8 @@ int main(void)
 {
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(test_predicted), cmocka_unit_test(test_set),
-		cmocka_unit_test(test_refused),   cmocka_unit_test(test_balance),
-		cmocka_unit_test(test_close),
+		cmocka_unit_test(test_refused),   cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_balance),   cmocka_unit_test(test_close),
 	};
 	static const char *const specs[] = {"null", "null"}, *const maps[] = {"1:1.0", "1:1.1*4"};
 	struct ctl_opts o = {
