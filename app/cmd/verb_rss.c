@@ -17,6 +17,20 @@ static const struct out_view tuple_view = {.rows = "tuples",
 					   .cols = tuple_cols,
 					   .ncols = ARRAY_SIZE(tuple_cols)};
 
+/* What a table does not say. */
+static void tuple_notes(const json_t *doc, struct sbuf *out)
+{
+	json_t *t;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "tuples"), i, t) {
+		const char *doubt = json_string_value(json_object_get(t, "doubt"));
+		if (doubt != NULL)
+			sbuf_addf(out, "%s: not predicted: %s\n",
+				  json_string_value(json_object_get(t, "tuple")), doubt);
+	}
+}
+
 static int rss_queue_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	struct app *app = app_of(r);
@@ -28,7 +42,14 @@ static int rss_queue_run(struct cmd_run *r, const struct arg_val *args, struct e
 		if (!portset_has(&ports, p))
 			continue;
 		doc = ctl_rss_queues_json(app->ctl, p, args[1].text, e);
-		rc = doc != NULL ? show_out(r, doc, &tuple_view) : -EINVAL;
+		if (doc == NULL) {
+			rc = -EINVAL;
+			continue;
+		}
+		rc = show_out(r, json_incref(doc), &tuple_view);
+		if (r->out_mode == OUT_TEXT)
+			tuple_notes(doc, r->out);
+		json_decref(doc);
 	}
 	return rc;
 }

@@ -179,7 +179,7 @@ static int choose_for(struct ctl *c, unsigned port, unsigned stream, uint64_t fl
 	}
 	if (rc == 0)
 		rc = rss_flows(c, c->port[port], s, to, 1, f, e);
-	if (rc == 0 && f->doubt != NULL && !port_may_peer(&cp->p))
+	if (rc == 0 && f->doubt != NULL)
 		rc = err_set(e, ENOTSUP, "its queues cannot be predicted: %s", f->doubt);
 	if (rc == 0)
 		rc = choose_field(f, &to->setup, out->field, e);

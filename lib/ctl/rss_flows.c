@@ -23,11 +23,12 @@ void rss_to_read(struct ctl_port *cp, struct rss_to *out)
 	out->why[0] = '\0';
 	out->known = cp->p.used && rss_now(&cp->p, &out->setup, &e) == 0;
 	out->way = RSS_WAY_HASH;
+	out->ours = port_may_peer(&cp->p);
 	if (!out->known) {
 		out->setup = (struct rss_setup){0};
 		snprintf(out->why, sizeof(out->why), "%.*s", (int)sizeof(out->why) - 1,
 			 cp->p.used ? e.text : "the port is not used: no map names it");
-	} else if (s->hf == 0 && port_may_peer(&cp->p)) {
+	} else if (s->hf == 0 && out->ours) {
 		out->way = RSS_WAY_TXQ;
 	} else if (s->hf != 0 && s->function == RSS_FUNCTION_OTHER) {
 		snprintf(out->why, sizeof(out->why),
@@ -92,6 +93,13 @@ static uint64_t common_period(uint64_t a, uint64_t b)
 		y = rest;
 	}
 	return a / x > RSS_LOOK_MAX / b ? RSS_LOOK_MAX + 1 : a / x * b;
+}
+
+const char *rss_doubt(const struct rss_to *to, const struct rss_tuple *t)
+{
+	if (to->way != RSS_WAY_HASH || to->ours)
+		return NULL;
+	return t->doubt;
 }
 
 /* What the bytes of a variation were looked at for. */
@@ -159,8 +167,8 @@ int rss_flows(struct ctl *c, struct ctl_port *from, struct stream *s, const stru
 		struct rss_tuple t;
 		frame_recipe_at(&recipe, o, bytes);
 		rss_tuple_read(bytes, recipe.len, &t, NULL);
-		if (t.doubt != NULL)
-			out->doubt = t.doubt;
+		if (out->doubt == NULL)
+			out->doubt = rss_doubt(to, &t);
 		if (to->way == RSS_WAY_HASH)
 			out->to[rss_queue(&to->setup, &t, NULL)]++;
 		else if (to->way == RSS_WAY_ONE)

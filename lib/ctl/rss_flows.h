@@ -14,11 +14,14 @@ enum rss_way {
 struct rss_to {
 	enum rss_way way;
 	bool known; /* setup is what the device works by; else why is filled in */
+	bool ours;  /* a wire: its hash is our own, so there is no doubt of it */
 	struct rss_setup setup;
 	char why[300];
 };
 /* Asks the device of the port, once it has been told what is set. The result is large. */
 void rss_to_read(struct ctl_port *cp, struct rss_to *out);
+/* NULL, or why the queue of such a frame is not certain; static. */
+const char *rss_doubt(const struct rss_to *, const struct rss_tuple *);
 
 /* The port whose streams come to this one. *how: why it is taken for it, static. */
 struct ctl_port *rss_sender(struct ctl *c, const struct ctl_port *to, const char **how);

@@ -141,8 +141,6 @@ static json_t *stream_json(struct ctl *c, struct ctl_port *from, const struct ct
 			      "frame", json_object_get(told, "frame"), "tx_packets", packets);
 	f = xcalloc(1, sizeof(*f));
 	if (rss_flows(c, from, s, to, most, f, &e) == 0) {
-		if (port_may_peer(&cp->p))
-			f->doubt = NULL; /* there it is our own hash */
 		stream_shares(f, to, cp->p.nrxq, weight, o, sum);
 		json_object_set_new(o, "hashed",
 				    to->way == RSS_WAY_HASH
@@ -275,14 +273,16 @@ static int tuple_json(const struct rss_to *to, const char *text, json_t *list, s
 	if (rc < 0)
 		return rc;
 	uint16_t queue = to->way == RSS_WAY_ONE ? 0 : rss_queue(&to->setup, &t, &hash);
+	const char *doubt = rss_doubt(to, &t);
 	bool none = to->way == RSS_WAY_ONE || rss_part(to->setup.hf, &t) == RSS_PART_NONE;
 	json_array_append_new(list,
-			      json_pack("{s:s, s:o, s:o, s:i}", "tuple", text, "hashed",
+			      json_pack("{s:s, s:o, s:o, s:o, s:o}", "tuple", text, "hashed",
 					to->way == RSS_WAY_HASH
 						? json_string(hashed_name(&to->setup, &t))
 						: json_null(),
 					"hash", none ? json_null() : json_sprintf("%08x", hash),
-					"queue", (int)queue));
+					"queue", doubt == NULL ? json_integer(queue) : json_null(),
+					"doubt", text_or_null(doubt)));
 	return 0;
 }
 

@@ -36,7 +36,8 @@ struct rss_tuple {
 	bool ports;      /* it has ports: TCP, UDP or SCTP */
 	uint8_t src[16], dst[16]; /* IPv4: the first four bytes */
 	uint16_t sport, dport;
-	/* NULL, or why devices differ in what they hash of such a frame; static. */
+	/* NULL, or why devices differ in what they hash of such a frame; static. What is read here
+	 * is what they hash who look at the outermost IP header and pass over all tags. */
 	const char *doubt;
 };
 

@@ -9,8 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define VXLAN_GPE_PORT 4790
 #define GENEVE_PORT 6081
+#define MPLS_PORT 6635
 #define GTPU_PORT 2152
+#define PROTO_ETHERIP 97  /* RFC 3378 */
+#define TYPE_LOWEST 0x600 /* what is below is a length, and LLC follows */
 
 /* A frame that is being read. */
 struct reader {
@@ -35,19 +39,46 @@ static unsigned get_be16(const uint8_t *b)
 	return (unsigned)b[0] << 8 | b[1];
 }
 
-/* Passes over tags. Returns the type of what follows them, and where it begins in *at. */
-static unsigned read_type(const struct reader *r, unsigned *at)
+static bool type_is_tag(unsigned type)
+{
+	return type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ;
+}
+
+/* Passes over tags. Returns the type of what follows them, and where it begins in *at. *doubt: why
+ * devices differ in whether they look behind these. */
+static unsigned read_type(const struct reader *r, unsigned *at, const char **doubt)
 {
 	const uint8_t *b = reader_look(r, 12, 2, RSS_USE_SHAPE);
 	unsigned type = b != NULL ? get_be16(b) : 0;
 
 	*at = 14;
-	while (type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ) {
+	while (type_is_tag(type)) {
+		if (type == RTE_ETHER_TYPE_QINQ || *at > 14)
+			*doubt = "some devices hash nothing behind two tags, or behind one of QinQ";
 		b = reader_look(r, *at + 2, 2, RSS_USE_SHAPE);
 		type = b != NULL ? get_be16(b) : 0;
 		*at += 4;
 	}
 	return type;
+}
+
+/* Says why devices differ in what they hash of a frame of this type, which is not IP. */
+static const char *type_doubt(unsigned type)
+{
+	switch (type) {
+	case RTE_ETHER_TYPE_MPLS:
+	case RTE_ETHER_TYPE_MPLSM:
+		return "some devices hash the headers behind the labels of MPLS";
+	case RTE_ETHER_TYPE_PPPOE_SESSION:
+		return "some devices hash the headers behind PPPoE";
+	case RTE_ETHER_TYPE_QINQ1:
+	case RTE_ETHER_TYPE_QINQ2:
+	case RTE_ETHER_TYPE_QINQ3:
+	case RTE_ETHER_TYPE_ETAG:
+		return "some devices take this type for a tag and hash the headers behind it";
+	default:
+		return type < TYPE_LOWEST ? "some devices hash the headers behind LLC" : NULL;
+	}
 }
 
 /* Says why devices differ in what they hash of a frame with this behind its first IP header. */
@@ -59,6 +90,8 @@ static const char *proto_doubt(uint8_t proto)
 	case IPPROTO_IPIP:
 	case IPPROTO_IPV6:
 	case IPPROTO_GRE:
+	case PROTO_ETHERIP:
+	case IPPROTO_MPLS:
 		return "some devices hash the inner headers of a tunnel";
 	case IPPROTO_HOPOPTS:
 	case IPPROTO_ROUTING:
@@ -73,12 +106,20 @@ static const char *proto_doubt(uint8_t proto)
 
 static bool udp_is_tunnel(uint16_t dport)
 {
-	return dport == RTE_VXLAN_DEFAULT_PORT || dport == GENEVE_PORT || dport == GTPU_PORT;
+	return dport == RTE_VXLAN_DEFAULT_PORT || dport == VXLAN_GPE_PORT || dport == GENEVE_PORT ||
+	       dport == GTPU_PORT || dport == MPLS_PORT;
+}
+
+/* Says why devices differ in what they hash of such a tuple. */
+static const char *tuple_doubt(const struct rss_tuple *t)
+{
+	if (t->ports && t->proto == IPPROTO_UDP && udp_is_tunnel(t->dport))
+		return "some devices hash the inner headers of a tunnel";
+	return proto_doubt(t->proto);
 }
 
 static void read_ports(const struct reader *r, unsigned at, struct rss_tuple *t)
 {
-	t->doubt = proto_doubt(t->proto);
 	if (t->fragment ||
 	    (t->proto != IPPROTO_TCP && t->proto != IPPROTO_UDP && t->proto != IPPROTO_SCTP))
 		return;
@@ -88,8 +129,6 @@ static void read_ports(const struct reader *r, unsigned at, struct rss_tuple *t)
 	t->ports = true;
 	t->sport = (uint16_t)get_be16(b);
 	t->dport = (uint16_t)get_be16(b + 2);
-	if (t->proto == IPPROTO_UDP && udp_is_tunnel(t->dport))
-		t->doubt = "some devices hash the inner headers of a tunnel";
 }
 
 static void read_ipv4(const struct reader *r, unsigned at, struct rss_tuple *t)
@@ -128,16 +167,21 @@ static void read_ipv6(const struct reader *r, unsigned at, struct rss_tuple *t)
 void rss_tuple_read(const uint8_t *frame, unsigned len, struct rss_tuple *out, uint8_t *used)
 {
 	struct reader r = {frame, len, used};
+	const char *tags = NULL;
 	unsigned at, type;
 
 	*out = (struct rss_tuple){0};
 	if (used != NULL)
 		memset(used, 0, len);
-	type = read_type(&r, &at);
+	type = read_type(&r, &at, &tags);
 	if (type == RTE_ETHER_TYPE_IPV4)
 		read_ipv4(&r, at, out);
 	else if (type == RTE_ETHER_TYPE_IPV6)
 		read_ipv6(&r, at, out);
+	if (out->version != 0)
+		out->doubt = tags != NULL ? tags : tuple_doubt(out);
+	else
+		out->doubt = type_doubt(type);
 }
 
 /* Reads an address, with a port behind it if there is to be one. Returns its version; 0: it is
@@ -199,6 +243,7 @@ int rss_tuple_parse(const char *text, struct rss_tuple *out, struct err *e)
 			text, t.ports ? ", each with a port" : " without ports",
 			t.ports ? "udp 10.0.0.1:1024 10.0.0.2:53 or udp [fd00::1]:1024 [fd00::2]:53"
 				: "ip 10.0.0.1 10.0.0.2");
+	t.doubt = tuple_doubt(&t);
 	*out = t;
 	return 0;
 }

@@ -242,6 +242,66 @@ static void test_predicted(void **state)
 	ctl_reset(c, 0);
 }
 
+/* What port 1 says of the only stream of port 0: its doubt has this in it, and no number stands
+ * beside it. */
+static void doubtful(const char *why)
+{
+	json_t *p = rss_of(1), *s = json_array_get(json_object_get(p, "streams"), 0),
+	       *q = json_array_get(json_object_get(p, "rx_queues"), 0);
+	const char *doubt = json_string_value(json_object_get(s, "doubt"));
+
+	if (doubt == NULL || strstr(doubt, why) == NULL)
+		fail_msg("'%s', wanted '%s'", doubt != NULL ? doubt : "", why);
+	assert_true(json_is_null(json_object_get(s, "queue")));
+	assert_true(json_is_null(json_object_get(s, "shares")));
+	assert_true(json_is_null(json_object_get(q, "predicted")));
+	json_decref(p);
+}
+
+/* The queue of a tuple at port 1; -1: it is not certain. */
+static int queue_asked(const char *tuple)
+{
+	struct err e = {.text = ""};
+	json_t *doc = ctl_rss_queues_json(c, 1, tuple, &e);
+
+	if (doc == NULL)
+		fail_msg("%s", e.text);
+	json_t *t = json_array_get(json_object_get(doc, "tuples"), 0),
+	       *queue = json_object_get(t, "queue");
+	int q = json_is_null(queue) ? -1 : (int)json_integer_value(queue);
+	assert_int_equal(json_is_null(json_object_get(t, "doubt")), q >= 0);
+	json_decref(doc);
+	return q;
+}
+
+static void test_doubts(void **state)
+{
+	static const struct {
+		const char *stack, *why;
+	} all[] = {{"eth/mpls/ipv4/udp", "MPLS"},
+		   {"eth/qinq/vlan/ipv4/udp", "QinQ"},
+		   {"eth/vlan/vlan/ipv4/udp", "two tags"},
+		   {"eth/pppoe/ipv4/udp", "PPPoE"},
+		   {"eth/llc/snap/ipv4/udp", "LLC"},
+		   {"eth/ipv4/udp/vxlan/eth/ipv4/udp", "tunnel"}};
+	struct ctl_rss_choice choice;
+	struct err e = {.text = ""};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		fresh(0, 1);
+		if (frame_stack_parse(all[i].stack, &stream(0, 0)->frame.stack, &e) != 0)
+			fail_msg("%s", e.text);
+		doubtful(all[i].why);
+		assert_true(ctl_rss_choose(c, 0, 0, 0, &choice, &e) < 0);
+		assert_non_null(strstr(e.text, all[i].why));
+	}
+	fresh(0, 1);
+	assert_true(queue_asked("udp 10.0.0.1:1 10.0.0.2:2") >= 0);
+	assert_int_equal(queue_asked("udp 10.0.0.1:1 10.0.0.2:4789"), -1);
+	ctl_reset(c, 0);
+}
+
 static struct rss_cfg cfg_of(unsigned port)
 {
 	return ctl_port_cfg(c, port)->rss;
@@ -488,9 +548,10 @@ static void test_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest live[] = {
-		cmocka_unit_test(test_predicted), cmocka_unit_test(test_set),
-		cmocka_unit_test(test_refused),   cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_balance),   cmocka_unit_test(test_close),
+		cmocka_unit_test(test_predicted), cmocka_unit_test(test_doubts),
+		cmocka_unit_test(test_set),       cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_restart),   cmocka_unit_test(test_balance),
+		cmocka_unit_test(test_close),
 	};
 	static const char *const specs[] = {"null", "null"}, *const maps[] = {"1:1.0", "1:1.1*4"};
 	struct ctl_opts o = {

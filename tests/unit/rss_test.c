@@ -219,7 +219,7 @@ static void test_frames(void **state)
 			       10,   1, 2, 3,  10, 4, 5,    6, 1,  2,  3, 4},
 	       24);
 	rss_tuple_read(frame, sizeof(frame), &t, used);
-	assert_true(t.ports && !t.fragment && t.version == 4 && t.proto == 17 && t.doubt == NULL);
+	assert_true(t.ports && !t.fragment && t.version == 4 && t.proto == 17 && t.doubt != NULL);
 	assert_memory_equal(t.src, want.src, 16);
 	assert_memory_equal(t.dst, want.dst, 16);
 	assert_int_equal(t.sport, 0x0102);
@@ -246,6 +246,80 @@ static void test_frames(void **state)
 	ip[0] = 0x44;
 	rss_tuple_read(frame, sizeof(frame), &t, NULL);
 	assert_int_equal(t.version, 0);
+}
+
+/* Writes the type of a frame, and headers before that of IP. */
+static const char *doubt_behind(const uint8_t *head, unsigned n, uint8_t proto, unsigned dport)
+{
+	uint8_t frame[64] = {0}, *ip = frame + 12 + n;
+	struct rss_tuple t;
+
+	memcpy(frame + 12, head, n);
+	memcpy(ip,
+	       (uint8_t[]){0x45,
+			   0,
+			   0,
+			   28,
+			   1,
+			   2,
+			   0,
+			   0,
+			   64,
+			   proto,
+			   0,
+			   0,
+			   10,
+			   1,
+			   2,
+			   3,
+			   10,
+			   4,
+			   5,
+			   6,
+			   1,
+			   2,
+			   (uint8_t)(dport >> 8),
+			   (uint8_t)dport},
+	       24);
+	rss_tuple_read(frame, sizeof(frame), &t, NULL);
+	return t.doubt;
+}
+
+#define DOUBT(proto, dport, ...) \
+	doubt_behind((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}), \
+		     proto, dport)
+
+/* What NICs may look into or not is not certain, whatever it is computed to be. */
+static void test_doubts(void **state)
+{
+	static const struct {
+		const char *tuple;
+		bool doubt;
+	} tuples[] = {{"udp 10.0.0.1:1 10.0.0.2:53", false},
+		      {"udp 10.0.0.1:1 10.0.0.2:4789", true},
+		      {"sctp 10.0.0.1:1 10.0.0.2:2", true},
+		      {"ip fd00::1 fd00::2", false},
+		      {"tcp 10.0.0.1:1 10.0.0.2:4789", false}};
+
+	(void)state;
+	assert_null(DOUBT(17, 53, 8, 0));
+	assert_null(DOUBT(17, 53, 0x81, 0, 0, 1, 8, 0));
+	assert_null(DOUBT(17, 53, 8, 6)); /* ARP */
+	assert_null(DOUBT(6, 4789, 8, 0));
+	assert_non_null(strstr(DOUBT(17, 53, 0x81, 0, 0, 1, 0x81, 0, 0, 2, 8, 0), "two tags"));
+	assert_non_null(strstr(DOUBT(17, 53, 0x88, 0xa8, 0, 1, 8, 0), "QinQ"));
+	assert_non_null(strstr(DOUBT(17, 53, 0x88, 0x47, 0, 0, 0x11, 64), "MPLS"));
+	assert_non_null(strstr(DOUBT(17, 53, 0x81, 0, 0, 1, 0x88, 0x48, 0, 0, 0x11, 64), "MPLS"));
+	assert_non_null(strstr(DOUBT(17, 53, 0x88, 0x64, 0x11, 0, 0, 1, 0, 30, 0, 0x21), "PPPoE"));
+	assert_non_null(strstr(DOUBT(17, 53, 0x91, 0, 0, 1, 8, 0), "tag"));
+	assert_non_null(strstr(DOUBT(17, 53, 0, 36, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0), "LLC"));
+	assert_non_null(strstr(DOUBT(17, 4790, 8, 0), "tunnel"));
+	assert_non_null(strstr(DOUBT(17, 6635, 8, 0), "tunnel"));
+	assert_non_null(strstr(DOUBT(137, 0, 8, 0), "tunnel"));
+	for (size_t i = 0; i < ARRAY_SIZE(tuples); i++) {
+		struct rss_tuple t = tuple_of(tuples[i].tuple);
+		assert_int_equal(t.doubt != NULL, tuples[i].doubt);
+	}
 }
 
 static void test_refused(void **state)
@@ -321,8 +395,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_published), cmocka_unit_test(test_random),
 		cmocka_unit_test(test_symmetric), cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_frames),    cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_frames),    cmocka_unit_test(test_doubts),
+		cmocka_unit_test(test_refused),   cmocka_unit_test(test_values),
 	};
 
 	seed = test_seed_not_0();
