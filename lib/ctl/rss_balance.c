@@ -119,7 +119,7 @@ static int choose_field(const struct rss_flows *f, const struct rss_setup *s, ch
 	if (part == RSS_PART_NONE)
 		return err_set(
 			e, EINVAL,
-			"its receiver hashes nothing of these frames, so that all come to queue 0");
+			"its receiver hashes nothing of these frames, so that all come to one queue");
 	if (part == RSS_PART_L4)
 		snprintf(name, 32, "%s.src",
 			 t->proto == IPPROTO_UDP   ? "udp"

@@ -99,7 +99,14 @@ const char *rss_doubt(const struct rss_to *to, const struct rss_tuple *t)
 {
 	if (to->way != RSS_WAY_HASH || to->ours)
 		return NULL;
-	return t->doubt;
+	const struct rss_setup *s = &to->setup;
+	if (s->hf != 0 && t->doubt != NULL)
+		return t->doubt;
+	if (rss_part(s->hf, t) != RSS_PART_NONE || (s->entries != 0 && s->table[0] == 0))
+		return NULL;
+	return s->entries != 0
+		       ? "it is not hashed, and devices give it to queue 0 or to that of entry 0 of the table"
+		       : "it is not hashed, and the device does not tell its table";
 }
 
 /* What the bytes of a variation were looked at for. */

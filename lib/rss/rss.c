@@ -92,7 +92,8 @@ uint16_t rss_queue(const struct rss_setup *s, const struct rss_tuple *t, uint32_
 
 	if (hash != NULL)
 		*hash = h;
-	return rss_part(s->hf, t) != RSS_PART_NONE ? s->table[h % s->entries] : 0;
+	/* The hash of a frame that is not hashed is 0, and such a setup may have no table. */
+	return s->entries != 0 ? s->table[h % s->entries] : 0;
 }
 
 void rss_fill_table(struct rss_setup *s, const uint16_t *queue, unsigned n)

@@ -57,8 +57,9 @@ enum rss_part rss_part(uint64_t hf, const struct rss_tuple *);
 /* 0 where nothing is hashed. The key must be known, and the function one of those that we can
  * compute. */
 uint32_t rss_hash(const struct rss_setup *, const struct rss_tuple *);
-/* The queue; the table must be known as well. A frame that is not hashed comes to queue 0. *hash,
- * if not NULL, becomes the hash. */
+/* The queue; the table must be known as well, unless nothing is hashed. A frame that is not hashed
+ * comes to the queue of entry 0, or to queue 0 if the table is not known. *hash, if not NULL,
+ * becomes the hash. */
 uint16_t rss_queue(const struct rss_setup *, const struct rss_tuple *, uint32_t *hash);
 
 /* Fills the table with these queues, again and again. */

@@ -19,8 +19,9 @@ static struct {
 	unsigned key_len;            /* that it tells */
 	int key_rc, hf_rc, table_rc; /* what it answers to changes */
 	int get_rc;                  /* what it answers when asked what it works by */
-	bool deaf;                   /* it accepts changes and goes on as before */
-	unsigned changes;            /* that it has taken */
+	bool unhashed_by_table; /* where a frame goes that is not hashed: entry 0, or queue 0 */
+	bool deaf;              /* it accepts changes and goes on as before */
+	unsigned changes;       /* that it has taken */
 	struct rte_ring *queue[QUEUES];
 	uint16_t sender; /* the device of port 0, which is started first */
 	bool has_sender;
@@ -134,7 +135,7 @@ static unsigned queue_of(const uint8_t *frame)
 		 any = six ? RTE_ETH_RSS_IPV6 : RTE_ETH_RSS_IPV4;
 
 	if ((nic.hf & (ports | any)) == 0)
-		return 0;
+		return nic.unhashed_by_table ? nic.table[0] : 0;
 	return nic.table[bitwise(nic.key, addresses, (nic.hf & ports) != 0 ? n + 4 : n) % ENTRIES];
 }
 
@@ -387,6 +388,38 @@ static void test_set(void **state)
 	assert_int_equal(nic.hf, nic.offered);
 }
 
+/* NICs give a frame that is not hashed to queue 0 or to that of entry 0: it is predicted where both
+ * are the same. */
+static void test_unhashed(void **state)
+{
+	struct rss_cfg want = {.fields = RSS_TCP, .table = {.n = 4, .queue = {0, 2, 2, 1}}};
+
+	(void)state;
+	fresh(0, 1);
+	set_field(0, "udp.src", "1000..1999");
+	for (unsigned i = 0; i < 4; i++) {
+		want.fields = i < 2 ? RSS_TCP : RSS_OFF;
+		nic.unhashed_by_table = i % 2 == 1;
+		set_rss(&want);
+		agrees(1000);
+		assert_int_equal(queue_asked("udp 10.0.0.1:1 10.0.0.2:2"), 0);
+	}
+	/* Where nothing is hashed no device looks behind labels either. */
+	struct err e;
+	assert_int_equal(frame_stack_parse("eth/mpls/ipv4/udp", &stream(0, 0)->frame.stack, &e), 0);
+	agrees(1000);
+	want.table.queue[0] = 3;
+	for (unsigned i = 0; i < 2; i++) {
+		fresh(0, 1);
+		want.fields = i == 0 ? RSS_TCP : RSS_OFF;
+		set_rss(&want);
+		doubtful("not hashed");
+		assert_int_equal(queue_asked("udp 10.0.0.1:1 10.0.0.2:2"), -1);
+	}
+	want = (struct rss_cfg){0};
+	set_rss(&want);
+}
+
 static void test_refused(void **state)
 {
 	struct rss_cfg want = {.key = {.n = 40}};
@@ -549,9 +582,9 @@ int main(void)
 {
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(test_predicted), cmocka_unit_test(test_doubts),
-		cmocka_unit_test(test_set),       cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_restart),   cmocka_unit_test(test_balance),
-		cmocka_unit_test(test_close),
+		cmocka_unit_test(test_set),       cmocka_unit_test(test_unhashed),
+		cmocka_unit_test(test_refused),   cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_balance),   cmocka_unit_test(test_close),
 	};
 	static const char *const specs[] = {"null", "null"}, *const maps[] = {"1:1.0", "1:1.1*4"};
 	struct ctl_opts o = {

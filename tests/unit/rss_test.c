@@ -204,7 +204,12 @@ static void test_parts(void **state)
 	assert_int_equal(rss_part(RTE_ETH_RSS_IPV4, &udp6), RSS_PART_NONE);
 	assert_int_equal(rss_part(PORTS_TOO, &fragment), RSS_PART_L3);
 	assert_int_equal(rss_part(RTE_ETH_RSS_UDP, &fragment), RSS_PART_NONE);
+	/* What is not hashed comes to the queue of entry 0. */
 	none.table[0] = 3;
+	assert_int_equal(rss_queue(&none, &udp, NULL), 3);
+	none.hf = RTE_ETH_RSS_TCP;
+	assert_int_equal(rss_queue(&none, &udp, NULL), 3);
+	none.entries = 0;
 	assert_int_equal(rss_queue(&none, &udp, NULL), 0);
 }
 
