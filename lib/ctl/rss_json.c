@@ -189,19 +189,29 @@ static json_t *streams_json(struct ctl *c, const struct ctl_port *cp, struct ctl
 	return list;
 }
 
-/* On a wire that hands frames over by Tx queues, these get equal parts of what a port sends. */
-static void sum_of_txqs(const struct ctl_port *cp, const struct ctl_port *from, struct rss_sum *sum)
+/* Of a wire that hands frames over by the sender's Tx queues: each of these counts by what it has
+ * sent. As long as none has they are alike, since the frames of streams take turns over them. */
+static void sum_of_txqs(const struct ctl_port *cp, const struct ctl_port *from,
+			const struct snap *now, struct rss_sum *sum)
 {
+	bool will = sum->weight > 0;
+	uint64_t sent = 0;
+
+	*sum = (struct rss_sum){.known = true};
 	for (unsigned q = 0; from != NULL && q < from->p.ntxq; q++)
-		sum->share[q % cp->p.nrxq] += 1;
-	sum->weight = from != NULL ? from->p.ntxq : 0;
-	sum->known = sum->weight > 0;
+		sent += cell_get(&now->port[from->p.id].queue[q].tx.packets);
+	for (unsigned q = 0; from != NULL && q < from->p.ntxq; q++) {
+		double part = will ? 1 : 0;
+		if (sent > 0)
+			part = (double)cell_get(&now->port[from->p.id].queue[q].tx.packets);
+		sum->share[q % cp->p.nrxq] += part;
+		sum->weight += part;
+	}
 }
 
-static json_t *queues_json(struct ctl *c, const struct ctl_port *cp, const struct rss_to *to,
-			   const struct rss_sum *sum)
+static json_t *queues_json(const struct ctl_port *cp, const struct rss_to *to,
+			   const struct rss_sum *sum, const struct snap *now)
 {
-	struct snap *now = ctl_snapshot(c);
 	const struct snap_port *sp = &now->port[cp->p.id];
 	uint64_t all = 0;
 	json_t *list = json_array();
@@ -225,8 +235,6 @@ static json_t *queues_json(struct ctl *c, const struct ctl_port *cp, const struc
 				  all > 0 ? json_real((double)packets / (double)all) : json_null(),
 				  "packets", (json_int_t)packets));
 	}
-	snap_free(now);
-	free(now);
 	return list;
 }
 
@@ -244,11 +252,12 @@ static json_t *port_json(struct ctl *c, struct ctl_port *cp)
 	json_object_set_new(o, "from", from != NULL ? json_integer(from->p.id) : json_null());
 	json_object_set_new(o, "from_why", json_string(how));
 	json_object_set_new(o, "streams", streams_json(c, cp, from, to, &sum));
-	if (to->way == RSS_WAY_TXQ) {
-		memset(&sum, 0, sizeof(sum));
-		sum_of_txqs(cp, from, &sum);
-	}
-	json_object_set_new(o, "rx_queues", queues_json(c, cp, to, &sum));
+	struct snap *now = ctl_snapshot(c);
+	if (to->way == RSS_WAY_TXQ)
+		sum_of_txqs(cp, from, now, &sum);
+	json_object_set_new(o, "rx_queues", queues_json(cp, to, &sum, now));
+	snap_free(now);
+	free(now);
 	free(to);
 	return o;
 }
