@@ -185,7 +185,7 @@ void rss_tuple_read(const uint8_t *frame, unsigned len, struct rss_tuple *out, u
 }
 
 /* Reads an address, with a port behind it if there is to be one. Returns its version; 0: it is
- * none. */
+ * none. Without brackets nobody can tell where an IPv6 address ends and its port begins. */
 static unsigned side_parse(const char *text, bool ports, uint8_t *address, uint16_t *port)
 {
 	char host[INET6_ADDRSTRLEN + 1], *end;
@@ -202,16 +202,17 @@ static unsigned side_parse(const char *text, bool ports, uint8_t *address, uint1
 			return 0;
 		*port = (uint16_t)n;
 	}
-	if (ports && *from == '[' && to > from && to[-1] == ']') {
+	bool brackets = ports && *from == '[' && to > from && to[-1] == ']';
+	if (brackets) {
 		from++;
 		to--;
 	}
 	if (to - from >= (ptrdiff_t)sizeof(host))
 		return 0;
 	snprintf(host, sizeof(host), "%.*s", (int)(to - from), from);
-	if (inet_pton(AF_INET, host, address) == 1)
+	if (!brackets && inet_pton(AF_INET, host, address) == 1)
 		return 4;
-	return inet_pton(AF_INET6, host, address) == 1 ? 6 : 0;
+	return brackets == ports && inet_pton(AF_INET6, host, address) == 1 ? 6 : 0;
 }
 
 int rss_tuple_parse(const char *text, struct rss_tuple *out, struct err *e)
@@ -240,8 +241,10 @@ int rss_tuple_parse(const char *text, struct rss_tuple *out, struct err *e)
 	if (t.version == 0 || side_parse(dst, t.ports, t.dst, &t.dport) != t.version)
 		return err_set(
 			e, EINVAL, "\"%.100s\" needs two addresses of one version%s, as in \"%s\"",
-			text, t.ports ? ", each with a port" : " without ports",
-			t.ports ? "udp 10.0.0.1:1024 10.0.0.2:53 or udp [fd00::1]:1024 [fd00::2]:53"
+			text,
+			t.ports ? ", each with a port and those of IPv6 in brackets"
+				: " without ports",
+			t.ports ? "udp 10.0.0.1:1024 10.0.0.2:53\" or \"udp [fd00::1]:1024 [fd00::2]:53"
 				: "ip 10.0.0.1 10.0.0.2");
 	t.doubt = tuple_doubt(&t);
 	*out = t;
