@@ -131,6 +131,16 @@ static void take_back(struct cmd_run *r, struct rss_done *done, unsigned n)
 	}
 }
 
+/* Adds a stream that is not in the list yet. */
+static void add_stream(struct rss_done **list, unsigned *n, unsigned port, unsigned stream)
+{
+	for (unsigned i = 0; i < *n; i++)
+		if ((*list)[i].port == port && (*list)[i].stream == stream)
+			return;
+	*list = xrealloc(*list, (*n + 1) * sizeof(**list));
+	(*list)[(*n)++] = (struct rss_done){.port = port, .stream = stream};
+}
+
 /* Adds the streams that a list names: those that are enabled where it names whole ports. */
 static int streams_named(struct cmd_run *r, const struct target *t, struct rss_done **list,
 			 unsigned *n, struct err *e)
@@ -148,8 +158,7 @@ static int streams_named(struct cmd_run *r, const struct target *t, struct rss_d
 				if (cfg == NULL ||
 				    (has ? s < t->item[i].s0 || s > t->item[i].s1 : !cfg->enabled))
 					continue;
-				*list = xrealloc(*list, (*n + 1) * sizeof(**list));
-				(*list)[(*n)++] = (struct rss_done){.port = p, .stream = s};
+				add_stream(list, n, p, s);
 			}
 		}
 	}

@@ -52,12 +52,13 @@ static int pick_values(const struct rss_setup *s, const struct rss_tuple *base, 
 		       unsigned n, unsigned per, struct sbuf *out, struct err *e)
 {
 	struct rss_tuple *found = xcalloc((size_t)n * per, sizeof(*found));
-	unsigned *have = xcalloc(n, sizeof(*have)), missing = n * per;
+	unsigned *have = xcalloc(n, sizeof(*have)), missing = n * per, tried = 0;
 
 	for (unsigned i = 0; i <= UINT16_MAX && missing > 0; i++) {
 		struct rss_tuple t;
 		if (!nth_tuple(base, ports, i, &t))
 			continue;
+		tried++;
 		uint16_t q = rss_queue(s, &t, NULL);
 		if (have[q] == per)
 			continue;
@@ -69,8 +70,11 @@ static int pick_values(const struct rss_setup *s, const struct rss_tuple *base, 
 	for (unsigned q = 0; q < n && missing > 0; q++)
 		if (have[q] < per) {
 			err_set(e, EINVAL,
-				"only %u of 65536 source %s come to queue %u, and %u are needed",
-				have[q], ports ? "ports" : "addresses", q, per);
+				"only %u of %u source %s come to queue %u, and %u are needed",
+				have[q], tried,
+				ports ? "ports from 1024 on"
+				      : "addresses that differ in the last two bytes",
+				q, per);
 			missing = 0;
 			sbuf_reset(out);
 			break;

@@ -562,6 +562,15 @@ static void test_balance(void **state)
 	fresh(0, 1);
 	assert_true(ctl_rss_choose(c, 0, 0, 0, &choice, &e) < 0);
 	assert_non_null(strstr(e.text, "no entry of the table of port 1 is queue 3"));
+	/* By a key of zeros all have the hash 0: it is told how many may be chosen. */
+	want = (struct rss_cfg){.fields = RSS_IP | RSS_UDP, .key = {.n = KEY}};
+	set_rss(&want);
+	assert_true(ctl_rss_choose(c, 0, 0, 0, &choice, &e) < 0);
+	assert_non_null(strstr(e.text, "only 0 of 64512 source ports from 1024 on come to queue"));
+	want.fields = RSS_IP;
+	set_rss(&want);
+	assert_true(ctl_rss_choose(c, 0, 0, 0, &choice, &e) < 0);
+	assert_non_null(strstr(e.text, "only 0 of 65023 source addresses"));
 	ctl_reset(c, 1);
 	ctl_turn(c);
 	assert_true(ctl_rss_choose(c, 0, 0, 5, &choice, &e) < 0);
