@@ -8,10 +8,8 @@
 /* ---- rss queue ---- */
 
 static const struct out_col tuple_cols[] = {
-	{"tuple", "tuple", OF_STR},
-	{"hashed", "hashed by", OF_STR},
-	{"hash", "hash", OF_STR},
-	{"queue", "queue", OF_COUNT},
+	{"port", "port", OF_COUNT}, {"tuple", "tuple", OF_STR},   {"hashed", "hashed by", OF_STR},
+	{"hash", "hash", OF_STR},   {"queue", "queue", OF_COUNT},
 };
 static const struct out_view tuple_view = {.rows = "tuples",
 					   .cols = tuple_cols,
@@ -26,7 +24,8 @@ static void tuple_notes(const json_t *doc, struct sbuf *out)
 	json_array_foreach(json_object_get(doc, "tuples"), i, t) {
 		const char *doubt = json_string_value(json_object_get(t, "doubt"));
 		if (doubt != NULL)
-			sbuf_addf(out, "%s: not predicted: %s\n",
+			sbuf_addf(out, "port %d: %s: not predicted: %s\n",
+				  (int)json_integer_value(json_object_get(t, "port")),
 				  json_string_value(json_object_get(t, "tuple")), doubt);
 	}
 }
@@ -35,22 +34,17 @@ static int rss_queue_run(struct cmd_run *r, const struct arg_val *args, struct e
 {
 	struct app *app = app_of(r);
 	struct portset ports;
-	json_t *doc;
 	int rc = app_ports(app, &args[0].target, false, &ports, e);
 
-	for (unsigned p = 0; rc == 0 && p < ctl_nports(app->ctl); p++) {
-		if (!portset_has(&ports, p))
-			continue;
-		doc = ctl_rss_queues_json(app->ctl, p, args[1].text, e);
-		if (doc == NULL) {
-			rc = -EINVAL;
-			continue;
-		}
-		rc = show_out(r, json_incref(doc), &tuple_view);
-		if (r->out_mode == OUT_TEXT)
-			tuple_notes(doc, r->out);
-		json_decref(doc);
-	}
+	if (rc < 0)
+		return rc;
+	json_t *doc = ctl_rss_queues_json(app->ctl, &ports, args[1].text, e);
+	if (doc == NULL)
+		return -EINVAL;
+	rc = show_out(r, json_incref(doc), &tuple_view);
+	if (r->out_mode == OUT_TEXT)
+		tuple_notes(doc, r->out);
+	json_decref(doc);
 	return rc;
 }
 
@@ -63,7 +57,7 @@ const struct verb verb_rss_queue = {
 	.args = args_rss_queue,
 	.run = rss_queue_run,
 	.flags = VERB_LOOKS | VERB_NO_LOAD,
-	.help = "Say to which Rx queue of a port frames of these addresses and ports come.\n"
+	.help = "Say to which Rx queue of each port frames of these addresses and ports come.\n"
 		"Tuples are udp SRC:PORT DST:PORT (or tcp, sctp) or ip SRC DST, separated by commas; an IPv6 address with a port stands in\n"
 		"brackets.",
 };

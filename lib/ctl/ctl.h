@@ -252,10 +252,12 @@ bool ctl_event_next(struct ctl *, struct ctl_event *out);
  * "shares": of each queue,"doubt","tx_packets"}],"rx_queues":[{"queue","entries","predicted": its
  * share,"counted","packets"}]}]}. What is not known is null. Streams are those that are enabled. */
 json_t *ctl_rss_json(struct ctl *, const struct portset *ports);
-/* The queues of tuples, which are separated by commas: {"show":"rss_queue","port","tuples":[{"tuple",
- * "hashed","hash","queue","doubt": why the queue is not certain, and so null}]}. NULL, and e says
- * why: they are no tuples, or the port's queues do not follow from tuples. */
-json_t *ctl_rss_queues_json(struct ctl *, unsigned port, const char *tuples, struct err *e);
+/* The queues of tuples, which are separated by commas, at each of these ports:
+ * {"show":"rss_queue","tuples":[{"port","tuple","hashed","hash","queue","doubt": why the queue is not
+ * certain, and so null}]}. NULL, and e says why: they are no tuples, or the queues of a port do not
+ * follow from tuples. */
+json_t *ctl_rss_queues_json(struct ctl *, const struct portset *ports, const char *tuples,
+			    struct err *e);
 /* Values of a field that spread a stream evenly over the queues of the port that it comes to. */
 struct ctl_rss_choice {
 	char field[32]; /* "udp.src" */

@@ -272,8 +272,9 @@ json_t *ctl_rss_json(struct ctl *c, const struct portset *ports)
 	return json_pack("{s:s, s:o}", "show", "rss", "ports", list);
 }
 
-/* Adds the queue of one tuple to the list. */
-static int tuple_json(const struct rss_to *to, const char *text, json_t *list, struct err *e)
+/* Adds the queue of one tuple at a port to the list. */
+static int tuple_json(unsigned port, const struct rss_to *to, const char *text, json_t *list,
+		      struct err *e)
 {
 	struct rss_tuple t;
 	uint32_t hash;
@@ -285,7 +286,8 @@ static int tuple_json(const struct rss_to *to, const char *text, json_t *list, s
 	const char *doubt = rss_doubt(to, &t);
 	bool none = to->way == RSS_WAY_ONE || rss_part(to->setup.hf, &t) == RSS_PART_NONE;
 	json_array_append_new(list,
-			      json_pack("{s:s, s:o, s:o, s:o, s:o}", "tuple", text, "hashed",
+			      json_pack("{s:i, s:s, s:o, s:o, s:o, s:o}", "port", (int)port,
+					"tuple", text, "hashed",
 					to->way == RSS_WAY_HASH
 						? json_string(hashed_name(&to->setup, &t))
 						: json_null(),
@@ -295,11 +297,11 @@ static int tuple_json(const struct rss_to *to, const char *text, json_t *list, s
 	return 0;
 }
 
-json_t *ctl_rss_queues_json(struct ctl *c, unsigned port, const char *tuples, struct err *e)
+/* Adds those of all tuples at a port. */
+static int tuples_json(struct ctl_port *cp, const char *tuples, json_t *list, struct err *e)
 {
 	struct rss_to *to = xcalloc(1, sizeof(*to));
-	struct ctl_port *cp = c->port[port];
-	json_t *list = json_array();
+	unsigned port = cp->p.id;
 	char *copy = xstrdup(tuples), *rest = copy, *one;
 	int rc = 0;
 
@@ -313,12 +315,23 @@ json_t *ctl_rss_queues_json(struct ctl *c, unsigned port, const char *tuples, st
 			"ip,tcp,udp makes it hash them",
 			port, port);
 	while (rc == 0 && (one = strsep(&rest, ",")) != NULL)
-		rc = tuple_json(to, one + strspn(one, " "), list, e);
+		rc = tuple_json(port, to, one + strspn(one, " "), list, e);
 	free(copy);
 	free(to);
+	return rc;
+}
+
+json_t *ctl_rss_queues_json(struct ctl *c, const struct portset *ports, const char *tuples,
+			    struct err *e)
+{
+	json_t *list = json_array();
+	int rc = 0;
+
+	for (unsigned i = 0; i < c->nports && rc == 0; i++)
+		if (portset_has(ports, i))
+			rc = tuples_json(c->port[i], tuples, list, e);
 	if (rc == 0)
-		return json_pack("{s:s, s:i, s:o}", "show", "rss_queue", "port", (int)port,
-				 "tuples", list);
+		return json_pack("{s:s, s:o}", "show", "rss_queue", "tuples", list);
 	json_decref(list);
 	return NULL;
 }

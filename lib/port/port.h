@@ -286,7 +286,8 @@ json_t *stamps_clock_json(const struct port *p);
 int rss_try(struct port *p, const struct rss_cfg *want, struct err *e);
 /* Asks the device for what is set, if that differs from what was asked last. */
 void rss_follow(struct port *p);
-/* What the device works by, as it says now. -ENOTSUP or -ENODEV with *e: it does not tell. */
+/* What the device works by, as it says now. -ENOTSUP or -ENODEV: it does not tell, and e says why
+ * without the name of the port. */
 int rss_now(const struct port *p, struct rss_setup *out, struct err *e);
 /* Appends "ip tcp udp", the headers that are hashed, or `none`. */
 void rss_words_text(uint64_t hf, const char *none, struct sbuf *out);

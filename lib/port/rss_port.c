@@ -305,11 +305,11 @@ void rss_follow(struct port *p)
 int rss_now(const struct port *p, struct rss_setup *out, struct err *e)
 {
 	if (!p->started)
-		return rss_refuse(p, e, ENODEV, "its device does not run");
+		return err_set(e, ENODEV, "its device does not run");
 	int rc = ops_of(p)->get(p, out);
 	return rc == 0 ? 0
-		       : rss_refuse(p, e, ENOTSUP, "its device does not tell its key and table: %s",
-				    rte_strerror(-rc));
+		       : err_set(e, ENOTSUP, "its device does not tell its key and table: %s",
+				 rte_strerror(-rc));
 }
 
 void rss_started(struct port *p)

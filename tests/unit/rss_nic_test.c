@@ -263,7 +263,8 @@ static void doubtful(const char *why)
 static int queue_asked(const char *tuple)
 {
 	struct err e = {.text = ""};
-	json_t *doc = ctl_rss_queues_json(c, 1, tuple, &e);
+	struct portset one = only(1);
+	json_t *doc = ctl_rss_queues_json(c, &one, tuple, &e);
 
 	if (doc == NULL)
 		fail_msg("%s", e.text);
@@ -468,6 +469,13 @@ static void test_refused(void **state)
 	nic.get_rc = -ENOTSUP;
 	rss_refused(&want, "does not tell what it works by");
 	assert_int_equal(nic.changes, changes);
+	/* What cannot be told is told of one port, and names it once. */
+	struct portset both = only(0);
+	portset_add(&both, 1);
+	assert_null(ctl_rss_queues_json(c, &both, "ip 10.0.0.1 10.0.0.2", &e));
+	assert_string_equal(
+		e.text,
+		"port 1: its device does not tell its key and table: Operation not supported");
 	nic.get_rc = 0;
 	/* What was tried and not written is taken back in the next turn. */
 	uint64_t hf = nic.hf;
