@@ -74,3 +74,22 @@ static inline uint64_t gcd(uint64_t a, uint64_t b)
 	}
 	return a;
 }
+/* Least common multiple. 0: it is above the limit, or one of the two is 0. */
+static inline uint64_t lcm(uint64_t a, uint64_t b, uint64_t limit)
+{
+	if (a == 0 || b == 0)
+		return 0;
+	uint64_t part = a / gcd(a, b);
+	return part > limit / b ? 0 : part * b;
+}
+
+/* A number of 16 bits in the order of the network. */
+static inline unsigned get_be16(const uint8_t *p)
+{
+	return (unsigned)p[0] << 8 | p[1];
+}
+static inline void put_be16(uint8_t *p, unsigned v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}

@@ -83,18 +83,6 @@ struct ctl_port *rss_receiver(struct ctl *c, const struct ctl_port *from)
 	return rss_other(c, from, &how);
 }
 
-static uint64_t common_period(uint64_t a, uint64_t b)
-{
-	uint64_t x = a, y = b;
-
-	while (y != 0) {
-		uint64_t rest = x % y;
-		x = y;
-		y = rest;
-	}
-	return a / x > RSS_LOOK_MAX / b ? RSS_LOOK_MAX + 1 : a / x * b;
-}
-
 const char *rss_doubt(const struct rss_to *to, const struct rss_tuple *t)
 {
 	if (to->way != RSS_WAY_HASH || to->ours)
@@ -146,11 +134,7 @@ static uint64_t bare_recipe(const struct frame_recipe *from, uint64_t hf,
 		if (!shapes && var_uses(v, from->len, used) <= idle)
 			continue;
 		recipe->var[kept++] = *v;
-		uint64_t own = vary_period(&v->v);
-		period = own == 0 || own > RSS_LOOK_MAX || period == 0 ? 0
-								       : common_period(period, own);
-		if (period > RSS_LOOK_MAX)
-			period = 0;
+		period = lcm(period, vary_period(&v->v), RSS_LOOK_MAX);
 	}
 	recipe->nvars = kept;
 	return period;

@@ -76,14 +76,6 @@ static bool run_engine_fuses(const struct frun *f, const struct run_isa *isa)
 #endif
 }
 
-/* Least common multiple, or 0 if it is above the limit. */
-static uint64_t run_engine_lcm(uint64_t a, uint64_t b, uint64_t limit)
-{
-	uint64_t part = a / gcd(a, b);
-
-	return part == 0 || part > limit / b ? 0 : part * b;
-}
-
 /* Own cycles after which v is at the same value again; 0: never, or not soon. */
 static uint64_t cycles_of(const struct frun *f, const struct run_recipe *p, const struct vary *v)
 {
@@ -160,7 +152,7 @@ static uint64_t turns_constant(const struct frun *f, uint64_t limit)
 	for (uint32_t i = 0; i < f->nrecipes; i++)
 		for (unsigned v = 0; v < f->recipe[i].nvars; v++) {
 			uint64_t n = cycles_of(f, &f->recipe[i], &f->var[f->recipe[i].var + v].v);
-			turns = n == 0 || n > limit ? 0 : run_engine_lcm(turns, n, limit);
+			turns = lcm(turns, n, limit);
 			if (turns == 0)
 				return 0;
 		}
@@ -179,7 +171,7 @@ static uint64_t turns_affine(const struct frun *f, uint64_t limit)
 			if (run_engine_straight(f, p, &f->var[p->var + v], 1))
 				continue;
 			uint64_t n = cycles_of(f, p, &f->var[p->var + v].v);
-			turns = n == 0 || n > limit ? 0 : run_engine_lcm(turns, n, limit);
+			turns = lcm(turns, n, limit);
 			if (turns == 0)
 				return 0;
 		}

@@ -21,11 +21,11 @@ static unsigned put_eth(const struct neigh_self *s, const uint8_t dst[6], unsign
 	memcpy(f, dst, 6);
 	memcpy(f + 6, s->mac, 6);
 	if (s->vlan != 0) {
-		neigh_put16(f + 12, TYPE_TAG);
-		neigh_put16(f + 14, s->vlan);
+		put_be16(f + 12, TYPE_TAG);
+		put_be16(f + 14, s->vlan);
 		at += NEIGH_TAG;
 	}
-	neigh_put16(f + at - 2, type);
+	put_be16(f + at - 2, type);
 	return at;
 }
 

@@ -12,11 +12,6 @@ enum { OPT_SOURCE = 1, OPT_TARGET = 2 };
 enum { ND_SOLICITED = 0x40, ND_OVERRIDE = 0x20 };
 #define HOPS 64
 
-static unsigned judge_get16(const uint8_t *p)
-{
-	return (unsigned)p[0] << 8 | p[1];
-}
-
 /* Adds words of memory as they are: the sum of ones' complement is the same in both orders of
  * bytes, when its result is read in the same order (RFC 1071 section 2). */
 static uint64_t sum_add(uint64_t sum, const uint8_t *p, unsigned n)
@@ -110,14 +105,14 @@ static unsigned judge_payload(const struct neigh_self *s, const uint8_t *f, unsi
 	unsigned at = NEIGH_ETH;
 
 	if (s->vlan != 0) {
-		if (len < NEIGH_ETH + NEIGH_TAG || judge_get16(f + 12) != TYPE_TAG ||
-		    (judge_get16(f + 14) & 0xfff) != s->vlan)
+		if (len < NEIGH_ETH + NEIGH_TAG || get_be16(f + 12) != TYPE_TAG ||
+		    (get_be16(f + 14) & 0xfff) != s->vlan)
 			return 0;
 		at += NEIGH_TAG;
 	}
 	if (len <= at)
 		return 0;
-	*type = judge_get16(f + at - 2);
+	*type = get_be16(f + at - 2);
 	return at;
 }
 
@@ -131,8 +126,7 @@ static bool wants_ip4(const struct neigh_self *s, const uint8_t *ip, unsigned le
 	/* The type stands behind the header, whose length it says. Of a fragment behind the first
 	 * one it is not known. */
 	unsigned at = (ip[0] & 0xfu) * 4;
-	return is_usable(s, dst) && (judge_get16(ip + 6) & 0x1fff) == 0 && len > at &&
-	       ip[at] == ECHO4;
+	return is_usable(s, dst) && (get_be16(ip + 6) & 0x1fff) == 0 && len > at && ip[at] == ECHO4;
 }
 
 static bool wants_ip6(const struct neigh_self *s, const uint8_t *ip, unsigned len)
@@ -174,7 +168,7 @@ static unsigned answer_arp(const struct neigh_self *s, uint8_t *f, uint8_t *arp,
 	memcpy(target, arp + 24, 4);
 	memcpy(f, arp + 8, 6);
 	memcpy(f + 6, s->mac, 6);
-	neigh_put16(arp + 6, ARP_REPLY);
+	put_be16(arp + 6, ARP_REPLY);
 	memcpy(arp + 18, arp + 8, 10);
 	memcpy(arp + 8, s->mac, 6);
 	memcpy(arp + 14, target, 4);
@@ -192,7 +186,7 @@ static void judge_arp(const struct neigh_self *s, uint8_t *f, unsigned at, unsig
 		v->fate = NEIGH_TRUNCATED;
 		return;
 	}
-	unsigned op = judge_get16(arp + 6);
+	unsigned op = get_be16(arp + 6);
 	if (memcmp(arp, form, sizeof(form)) != 0 || (op != ARP_REQUEST && op != ARP_REPLY)) {
 		v->fate = NEIGH_MALFORMED;
 		return;
@@ -402,11 +396,11 @@ static void judge_nd(const struct neigh_self *s, uint8_t *f, unsigned at, unsign
 /* Changes a word of a checksum's data (RFC 1624): the type of an echo, and 0 in its place. */
 static void sum_update(uint8_t *sum, unsigned was, unsigned is)
 {
-	uint32_t s = (uint16_t)~judge_get16(sum) + (uint32_t)(uint16_t)~was + is;
+	uint32_t s = (uint16_t)~get_be16(sum) + (uint32_t)(uint16_t)~was + is;
 
 	s = (s & 0xffff) + (s >> 16);
 	s = (s & 0xffff) + (s >> 16);
-	neigh_put16(sum, (uint16_t)~s);
+	put_be16(sum, (uint16_t)~s);
 }
 
 static void turn_mac(const struct neigh_self *s, uint8_t *f)
@@ -428,7 +422,7 @@ static void judge_ping4(const struct neigh_self *s, uint8_t *f, unsigned at, uns
 			unsigned room, struct neigh_verdict *v)
 {
 	uint8_t *ip = f + at, *icmp = ip + NEIGH_IP4, from[NEIGH_IP];
-	unsigned head = (ip[0] & 0xfu) * 4, total = judge_get16(ip + 2);
+	unsigned head = (ip[0] & 0xfu) * 4, total = get_be16(ip + 2);
 
 	if (ip[0] >> 4 != 4 || head < NEIGH_IP4) {
 		v->fate = NEIGH_MALFORMED;
@@ -443,7 +437,7 @@ static void judge_ping4(const struct neigh_self *s, uint8_t *f, unsigned at, uns
 		return;
 	}
 	from_ip4(from, ip + 12);
-	if ((judge_get16(ip + 6) & 0x3fff) != 0)
+	if ((get_be16(ip + 6) & 0x3fff) != 0)
 		v->fate = NEIGH_FRAGMENT;
 	else if (head > NEIGH_IP4)
 		v->fate = NEIGH_OPTIONS;
@@ -460,7 +454,7 @@ static void judge_ping4(const struct neigh_self *s, uint8_t *f, unsigned at, uns
 	if (v->fate != NEIGH_DID_PING)
 		return;
 	turn_mac(s, f);
-	sum_update(ip + 10, judge_get16(ip + 8), (unsigned)HOPS << 8 | ip[9]);
+	sum_update(ip + 10, get_be16(ip + 8), (unsigned)HOPS << 8 | ip[9]);
 	ip[8] = HOPS;
 	judge_swap(ip + 12, ip + 16, 4);
 	sum_update(icmp + 2, ECHO4 << 8, 0);
@@ -497,7 +491,7 @@ static void judge_ip6(const struct neigh_self *s, uint8_t *f, unsigned at, unsig
 		      unsigned room, struct neigh_verdict *v)
 {
 	uint8_t *ip = f + at;
-	unsigned n = judge_get16(ip + 4);
+	unsigned n = get_be16(ip + 4);
 
 	if (ip[0] >> 4 != 6)
 		v->fate = NEIGH_MALFORMED;

@@ -114,11 +114,6 @@ uint64_t neigh_sum_ip6(const uint8_t *ip6, unsigned len);
 #define NEIGH_FRAME_MIN 60
 #define NEIGH_FRAME_MAX 96 /* longest frame that a host sends of its own accord */
 enum { ND_SOLICIT = 135, ND_ADVERT = 136 };
-static inline void neigh_put16(uint8_t *p, unsigned v)
-{
-	p[0] = (uint8_t)(v >> 8);
-	p[1] = (uint8_t)v;
-}
 /* Writes the IPv6 and ICMPv6 headers of a solicitation or advertisement (type, flags) with the link
  * address option, whose addresses (src, dst) are in the IPv6 header already, and its checksum.
  * Returns its length from the IPv6 header on. */

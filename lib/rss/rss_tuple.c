@@ -34,11 +34,6 @@ static const uint8_t *reader_look(const struct reader *r, unsigned at, unsigned 
 	return r->frame + at;
 }
 
-static unsigned get_be16(const uint8_t *b)
-{
-	return (unsigned)b[0] << 8 | b[1];
-}
-
 static bool type_is_tag(unsigned type)
 {
 	return type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ;

@@ -42,11 +42,6 @@ struct reader {
 	struct prx_walk *w;
 };
 
-static uint32_t prx_parse_get16(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 8 | p[1];
-}
-
 /* Moves on behind a header of n bytes, and notes the place. prx_parse_need() has said that they are
  * there. */
 static void prx_parse_behind(struct reader *r, uint32_t n, enum next next)
@@ -157,13 +152,13 @@ static bool prx_parse_bound(struct reader *r, uint32_t n)
 static void prx_parse_eth(struct reader *r)
 {
 	if (prx_parse_need(r, LEN_ETH))
-		prx_parse_behind(r, LEN_ETH, of_type(r, prx_parse_get16(r->p + r->at + 12), true));
+		prx_parse_behind(r, LEN_ETH, of_type(r, get_be16(r->p + r->at + 12), true));
 }
 
 static void prx_parse_vlan(struct reader *r)
 {
 	if (prx_parse_need(r, LEN_VLAN))
-		prx_parse_behind(r, LEN_VLAN, of_type(r, prx_parse_get16(r->p + r->at + 2), true));
+		prx_parse_behind(r, LEN_VLAN, of_type(r, get_be16(r->p + r->at + 2), true));
 }
 
 static void prx_parse_llc(struct reader *r)
@@ -175,7 +170,7 @@ static void prx_parse_llc(struct reader *r)
 		p[0] == LLC_OF_SNAP && p[1] == LLC_OF_SNAP && r->end - r->at >= LEN_LLC + LEN_SNAP;
 	prx_parse_behind(r, LEN_LLC, NEXT_STOP);
 	if (snap)
-		prx_parse_behind(r, LEN_SNAP, of_type(r, prx_parse_get16(p + 6), false));
+		prx_parse_behind(r, LEN_SNAP, of_type(r, get_be16(p + 6), false));
 }
 
 static void prx_parse_pppoe(struct reader *r)
@@ -183,7 +178,7 @@ static void prx_parse_pppoe(struct reader *r)
 	if (!prx_parse_need(r, LEN_PPPOE))
 		return;
 	const uint8_t *p = r->p + r->at;
-	uint32_t len = prx_parse_get16(p + 4), proto = prx_parse_get16(p + 6);
+	uint32_t len = get_be16(p + 4), proto = get_be16(p + 6);
 	if (p[0] >> 4 != 1 || len < 2) {
 		prx_parse_bad(r);
 		return;
@@ -210,7 +205,7 @@ static void prx_parse_ip4(struct reader *r)
 	if (!prx_parse_need(r, LEN_IP4))
 		return;
 	const uint8_t *p = r->p + r->at;
-	uint32_t hlen = (p[0] & 15) * 4u, len = prx_parse_get16(p + 2);
+	uint32_t hlen = (p[0] & 15) * 4u, len = get_be16(p + 2);
 	if (p[0] >> 4 != 4 || hlen < LEN_IP4 || len < hlen) {
 		prx_parse_bad(r);
 		return;
@@ -222,9 +217,8 @@ static void prx_parse_ip4(struct reader *r)
 	r->src = r->at + 12;
 	r->dst = r->at + 16;
 	r->number = p[9];
-	r->part |= (prx_parse_get16(p + 6) & 0x3fff) != 0;
-	prx_parse_behind(r, hlen,
-			 (prx_parse_get16(p + 6) & 0x1fff) != 0 ? NEXT_STOP : NEXT_IP_PROTO);
+	r->part |= (get_be16(p + 6) & 0x3fff) != 0;
+	prx_parse_behind(r, hlen, (get_be16(p + 6) & 0x1fff) != 0 ? NEXT_STOP : NEXT_IP_PROTO);
 }
 
 static void prx_parse_ip6(struct reader *r)
@@ -236,7 +230,7 @@ static void prx_parse_ip6(struct reader *r)
 		prx_parse_bad(r);
 		return;
 	}
-	if (!prx_parse_bound(r, prx_parse_get16(p + 4) + LEN_IP6))
+	if (!prx_parse_bound(r, get_be16(p + 4) + LEN_IP6))
 		return;
 	r->alen = 16;
 	r->src = r->at + 8;
@@ -299,9 +293,9 @@ static void ext_frag(struct reader *r)
 	if (!prx_parse_need(r, 8))
 		return;
 	const uint8_t *p = r->p + r->at;
-	r->part |= (prx_parse_get16(p + 2) & ~6u) != 0;
+	r->part |= (get_be16(p + 2) & ~6u) != 0;
 	r->number = p[0];
-	prx_parse_behind(r, 8, prx_parse_get16(p + 2) >> 3 != 0 ? NEXT_STOP : NEXT_IP_PROTO);
+	prx_parse_behind(r, 8, get_be16(p + 2) >> 3 != 0 ? NEXT_STOP : NEXT_IP_PROTO);
 }
 
 static void ext_plain(struct reader *r, uint32_t unit)
@@ -325,7 +319,7 @@ static void prx_parse_gtpu(struct reader *r)
 	}
 	bool opt = (p[0] & 7) != 0, more = (p[0] & 4) != 0;
 	bool user = p[1] == GTPU_G_PDU;
-	if (!prx_parse_bound(r, prx_parse_get16(p + 2) + LEN_GTPU))
+	if (!prx_parse_bound(r, get_be16(p + 2) + LEN_GTPU))
 		return;
 	prx_parse_behind(r, LEN_GTPU, NEXT_STOP);
 	if (opt) {
@@ -352,7 +346,7 @@ static void prx_parse_geneve(struct reader *r)
 	if (p[0] >> 6 != 0 || n > r->end - r->at)
 		prx_parse_bad(r);
 	else
-		prx_parse_behind(r, n, of_type(r, prx_parse_get16(p + 2), false));
+		prx_parse_behind(r, n, of_type(r, get_be16(p + 2), false));
 }
 
 /* Does this UDP port belong to a tunnel? */
@@ -367,14 +361,14 @@ static void prx_parse_udp(struct reader *r)
 	if (!prx_parse_need(r, LEN_UDP))
 		return;
 	const uint8_t *p = r->p + r->at;
-	uint32_t len = prx_parse_get16(p + 4), dst = prx_parse_get16(p + 2);
+	uint32_t len = get_be16(p + 4), dst = get_be16(p + 2);
 	if (len < LEN_UDP) {
 		prx_parse_bad(r);
 		return;
 	}
 	if (!prx_parse_bound(r, len))
 		return;
-	if (prx_parse_get16(p + 6) != 0)
+	if (get_be16(p + 6) != 0)
 		covers_l4(r, len, IP_UDP);
 	else if (r->alen == 16 &&
 		 !holds_more(dst)) /* RFC 8200, 8.1; tunnels may go without: RFC 6935 */
@@ -449,7 +443,7 @@ static void prx_parse_gre(struct reader *r)
 {
 	if (!prx_parse_need(r, LEN_GRE))
 		return;
-	uint32_t flags = prx_parse_get16(r->p + r->at), type = prx_parse_get16(r->p + r->at + 2);
+	uint32_t flags = get_be16(r->p + r->at), type = get_be16(r->p + r->at + 2);
 	uint32_t n = LEN_GRE + (flags >> 15) * 4 + (flags >> 13 & 1) * 4 + (flags >> 12 & 1) * 4;
 	if ((flags & 7) != 0 || n > r->end - r->at) {
 		prx_parse_bad(r);
@@ -595,12 +589,11 @@ bool prx_surely_whole(const uint8_t *frame, uint32_t len, uint32_t at)
 	struct prx_walk w;
 
 	if (len >= LEN_ETH + LEN_IP4 + LEN_UDP && at >= LEN_ETH + LEN_IP4 + LEN_UDP &&
-	    prx_parse_get16(frame + 12) == ETYPE_IP4 && ip[0] == 0x45 &&
-	    (prx_parse_get16(ip + 6) & 0x3fff) == 0 && ip[9] == IP_UDP) {
-		uint32_t all = prx_parse_get16(ip + 2), n = prx_parse_get16(u + 4);
+	    get_be16(frame + 12) == ETYPE_IP4 && ip[0] == 0x45 &&
+	    (get_be16(ip + 6) & 0x3fff) == 0 && ip[9] == IP_UDP) {
+		uint32_t all = get_be16(ip + 2), n = get_be16(u + 4);
 		if (all <= len - LEN_ETH && all >= LEN_IP4 + LEN_UDP && n >= LEN_UDP &&
-		    n <= all - LEN_IP4 && prx_parse_get16(u + 6) != 0 &&
-		    !holds_more(prx_parse_get16(u + 2))) {
+		    n <= all - LEN_IP4 && get_be16(u + 6) != 0 && !holds_more(get_be16(u + 2))) {
 			uint64_t sum = add_words(u, n) + add_words(ip + 12, 8) +
 				       (uint32_t)__builtin_bswap16(IP_UDP) +
 				       __builtin_bswap16((uint16_t)n);
