@@ -93,11 +93,7 @@ static int cannot_spread(const struct ctl_port *cp, const struct rss_to *to, str
 		return err_set(e, EINVAL, "port %u, to which it comes, has %u Rx queue%s", port,
 			       cp->p.nrxq, cp->p.nrxq == 1 ? "" : "s");
 	if (to->way == RSS_WAY_TXQ)
-		return err_set(
-			e, EINVAL,
-			"port %u, to which it comes, is the end of a wire, which hands frames over by the sender's Tx queue; set %u "
-			"rss.fields ip,tcp,udp makes it hash them",
-			port, port);
+		return rss_no_hash(port, e);
 	if (to->way == RSS_WAY_UNKNOWN)
 		return err_set(e, ENOTSUP, "port %u, to which it comes: %.280s", port, to->why);
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
@@ -160,8 +156,9 @@ static struct stream *balanced_stream(struct ctl *c, unsigned port, unsigned str
 				      struct ctl_port **to, struct err *e)
 {
 	struct stream *s = stream_at(c->port[port], stream);
+	const char *how;
 
-	*to = rss_receiver(c, c->port[port]);
+	*to = rss_other_end(c, c->port[port], &how);
 	if (s == NULL)
 		err_set(e, EINVAL, "there is no stream %u/%u", port, stream);
 	else if (*to == NULL)

@@ -50,7 +50,7 @@ void rss_to_read(struct ctl_port *cp, struct rss_to *out)
 	}
 }
 
-static struct ctl_port *rss_other(struct ctl *c, const struct ctl_port *cp, const char **how)
+struct ctl_port *rss_other_end(struct ctl *c, const struct ctl_port *cp, const char **how)
 {
 	const struct port *peer = port_peer(&cp->p);
 	unsigned next = cp->p.id ^ 1;
@@ -71,16 +71,13 @@ static struct ctl_port *rss_other(struct ctl *c, const struct ctl_port *cp, cons
 	return c->port[cp->p.id];
 }
 
-struct ctl_port *rss_sender(struct ctl *c, const struct ctl_port *to, const char **how)
+int rss_no_hash(unsigned port, struct err *e)
 {
-	return rss_other(c, to, how);
-}
-
-struct ctl_port *rss_receiver(struct ctl *c, const struct ctl_port *from)
-{
-	const char *how;
-
-	return rss_other(c, from, &how);
+	return err_set(
+		e, EINVAL,
+		"port %u is the end of a wire, which hands frames over by the sender's Tx queue; set %u rss.fields ip,tcp,udp makes it "
+		"hash them",
+		port, port);
 }
 
 const char *rss_doubt(const struct rss_to *to, const struct rss_tuple *t)

@@ -23,10 +23,11 @@ void rss_to_read(struct ctl_port *cp, struct rss_to *out);
 /* NULL, or why the queue of such a frame is not certain; static. */
 const char *rss_doubt(const struct rss_to *, const struct rss_tuple *);
 
-/* The port whose streams come to this one. *how: why it is taken for it, static. */
-struct ctl_port *rss_sender(struct ctl *c, const struct ctl_port *to, const char **how);
-/* The port that this one's streams come to. */
-struct ctl_port *rss_receiver(struct ctl *c, const struct ctl_port *from);
+/* The port whose streams come to this one, and to which those of this one come; NULL: it is closed.
+ * *how: why it is taken for it, static. */
+struct ctl_port *rss_other_end(struct ctl *c, const struct ctl_port *cp, const char **how);
+/* Says of an end of a wire that no hash chooses its queues, and what changes that. */
+int rss_no_hash(unsigned port, struct err *e);
 
 #define RSS_LOOK_MAX 65536
 

@@ -243,7 +243,7 @@ static json_t *port_json(struct ctl *c, struct ctl_port *cp)
 	struct rss_to *to = xcalloc(1, sizeof(*to));
 	struct rss_sum sum = {.known = true};
 	const char *how;
-	struct ctl_port *from = rss_sender(c, cp, &how);
+	struct ctl_port *from = rss_other_end(c, cp, &how);
 	json_t *o = json_pack("{s:i, s:s, s:i}", "port", (int)cp->p.id, "name", cp->p.name,
 			      "queues", (int)cp->p.nrxq);
 
@@ -309,11 +309,7 @@ static int tuples_json(struct ctl_port *cp, const char *tuples, json_t *list, st
 	if (to->way == RSS_WAY_UNKNOWN)
 		rc = err_set(e, ENOTSUP, "port %u: %.280s", port, to->why);
 	else if (to->way == RSS_WAY_TXQ)
-		rc = err_set(
-			e, EINVAL,
-			"port %u is the end of a wire, which hands frames over by the sender's Tx queue; set %u rss.fields "
-			"ip,tcp,udp makes it hash them",
-			port, port);
+		rc = rss_no_hash(port, e);
 	while (rc == 0 && (one = strsep(&rest, ",")) != NULL)
 		rc = tuple_json(port, to, one + strspn(one, " "), list, e);
 	free(copy);
