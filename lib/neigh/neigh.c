@@ -34,6 +34,7 @@ struct entry {
 	struct neigh_entry e;
 	bool taken;
 	bool asked;     /* a question is open: an answer confirms it */
+	bool used;      /* frames go to it (neigh_use()) */
 	bool lost;      /* people were told that it does not answer */
 	unsigned tries; /* questions in this state */
 	uint64_t due;   /* when it does something by itself */
@@ -199,7 +200,13 @@ static void entry_drop(struct neigh *n, struct entry *x)
 	n->nentries--;
 }
 
-/* Finds room for one more. Those that go for it are neither wanted nor static; the hand goes round,
+/* Whether somebody relies on it, so that it is kept resolved. */
+static bool entry_kept(const struct entry *x)
+{
+	return x->e.wanted || x->used;
+}
+
+/* Finds room for one more. Those that go for it are neither kept nor static; the hand goes round,
  * so that each has been there for about as long as all others. */
 static struct entry *entry_room(struct neigh *n)
 {
@@ -208,7 +215,7 @@ static struct entry *entry_room(struct neigh *n)
 		n->hand = (n->hand + 1) % NEIGH_MAX;
 		if (!x->taken)
 			return x;
-		if (n->nentries == NEIGH_MAX && !x->e.wanted && x->e.state != NEIGH_STATIC) {
+		if (n->nentries == NEIGH_MAX && !entry_kept(x) && x->e.state != NEIGH_STATIC) {
 			entry_drop(n, x);
 			n->counts.evicted++;
 			return x;
@@ -259,7 +266,7 @@ static void entry_enter(struct neigh *n, struct entry *x, enum neigh_state state
  * that hosts do not fall into step (RFC 4861 6.3.2). */
 static void entry_reach(struct neigh *n, struct entry *x, uint64_t now)
 {
-	if (x->e.wanted && x->lost)
+	if (entry_kept(x) && x->lost)
 		news_add(n, NEIGH_NEWS_REACHED, x->e.ip, x->e.mac);
 	x->asked = x->lost = false;
 	entry_enter(n, x, NEIGH_REACHABLE,
@@ -269,7 +276,7 @@ static void entry_reach(struct neigh *n, struct entry *x, uint64_t now)
 /* It may have gone. One that is kept resolved is in use, so it will be asked. */
 static void entry_stale(struct neigh *n, struct entry *x, uint64_t now)
 {
-	if (x->e.wanted)
+	if (entry_kept(x))
 		entry_enter(n, x, NEIGH_DELAY, now + DELAY_FIRST, now);
 	else
 		entry_enter(n, x, NEIGH_STALE, NEIGH_NEVER, now);
@@ -279,18 +286,19 @@ static void entry_stale(struct neigh *n, struct entry *x, uint64_t now)
  * second for as long as it does not answer. */
 static void ask_again(struct neigh *n, struct entry *x, uint64_t now)
 {
-	if (x->e.state == NEIGH_FAILED && !x->e.wanted) { /* it was wanted until now */
+	if (x->e.state == NEIGH_FAILED && !entry_kept(x)) { /* it was kept until now */
 		x->due = NEIGH_NEVER;
 		x->asked = x->lost = false;
 		return;
 	}
 	if (x->tries == SOLICITS && x->e.state != NEIGH_FAILED) {
-		if (x->e.wanted && !x->lost)
+		bool kept = entry_kept(x);
+		if (kept && !x->lost)
 			news_add(n, NEIGH_NEWS_FAILED, x->e.ip, NULL);
-		x->lost = x->e.wanted;
+		x->lost = kept;
 		x->asked = x->e.has_mac = false;
-		entry_enter(n, x, NEIGH_FAILED, x->e.wanted ? now : NEIGH_NEVER, now);
-		if (!x->e.wanted)
+		entry_enter(n, x, NEIGH_FAILED, kept ? now : NEIGH_NEVER, now);
+		if (!kept)
 			return;
 	}
 	bool sent = entry_ask(n, x->e.ip, x->e.state == NEIGH_PROBE ? x->e.mac : NULL);
@@ -338,12 +346,51 @@ static void entry_want(struct neigh *n, const uint8_t ip[NEIGH_IP], uint64_t now
 		entry_stale(n, x, now);
 }
 
+bool neigh_find(const struct neigh *n, const uint8_t ip[NEIGH_IP], struct neigh_entry *out)
+{
+	const struct entry *x = entry_find((struct neigh *)(uintptr_t)n, ip);
+
+	if (x != NULL)
+		*out = x->e;
+	return x != NULL;
+}
+
+bool neigh_seek(struct neigh *n, const uint8_t ip[NEIGH_IP], uint64_t now)
+{
+	struct entry *x = entry_find(n, ip);
+
+	if (x == NULL && (x = entry_add(n, ip, NEIGH_INCOMPLETE, now)) == NULL)
+		return false;
+	if (x->e.state == NEIGH_STATIC || x->e.state == NEIGH_REACHABLE)
+		return true;
+	x->asked = x->e.has_mac = false;
+	entry_enter(n, x, NEIGH_INCOMPLETE, now, now);
+	return true;
+}
+
+void neigh_use(struct neigh *n, const uint8_t ip[NEIGH_IP], uint64_t now)
+{
+	struct entry *x = entry_find(n, ip);
+
+	if (x == NULL || x->used)
+		return;
+	x->used = true;
+	if (x->e.state == NEIGH_STALE)
+		entry_stale(n, x, now);
+}
+
+void neigh_release(struct neigh *n)
+{
+	for (unsigned i = 0; i < NEIGH_MAX; i++)
+		n->entry[i].used = false;
+}
+
 /* The neighbour is at this MAC address now. Returns whether it was elsewhere. */
 static bool entry_place(struct neigh *n, struct entry *x, const struct neigh_heard *h)
 {
 	bool moved = x->e.has_mac && memcmp(x->e.mac, h->mac, 6) != 0;
 
-	if (moved && x->e.wanted)
+	if (moved && entry_kept(x))
 		news_add(n, NEIGH_NEWS_MOVED, x->e.ip, h->mac);
 	memcpy(x->e.mac, h->mac, 6);
 	x->e.has_mac = true;

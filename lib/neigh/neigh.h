@@ -80,6 +80,16 @@ struct neigh_entry {
 /* Neighbour i (0 .. NEIGH_MAX - 1), in no order. false: there is none of this number. */
 bool neigh_entry(const struct neigh *n, unsigned i, struct neigh_entry *out);
 
+bool neigh_find(const struct neigh *n, const uint8_t ip[NEIGH_IP], struct neigh_entry *out);
+/* Finds out anew where a neighbour is: it becomes INCOMPLETE, and then has a MAC address, or is
+ * FAILED after three questions without an answer. One that is REACHABLE or STATIC stays so. false:
+ * there is no room for one more. */
+bool neigh_seek(struct neigh *n, const uint8_t ip[NEIGH_IP], uint64_t now);
+/* Frames go to this neighbour from now on, and it is kept resolved like those of the setup, until
+ * neigh_release(), which is for all of them. One that is not remembered is passed over. */
+void neigh_use(struct neigh *n, const uint8_t ip[NEIGH_IP], uint64_t now);
+void neigh_release(struct neigh *n);
+
 /* What is to be told to people. */
 enum neigh_news_kind {
 	NEIGH_NEWS_DUPLICATE, /* an address that was tried is somebody else's */

@@ -352,6 +352,63 @@ static void test_it_has_moved(void **state)
 	assert_memory_equal(e.mac, mac_b, 6);
 }
 
+/* Neighbours of streams: looked for at a start, kept while frames go to them, and then let go. */
+static void test_sought_and_used(void **state)
+{
+	struct neigh_news news;
+	struct neigh_entry e;
+	uint8_t f[ROOM], b[NEIGH_IP], nobody[NEIGH_IP];
+
+	(void)state;
+	ip4(b, 2);
+	ip4(nobody, 77);
+	assert_false(neigh_find(w.a, b, &e));
+	/* Its question waits until it has an address to come from. */
+	assert_true(neigh_seek(w.a, b, w.now) && neigh_seek(w.a, nobody, w.now));
+	pass(S / 2);
+	assert_true(neigh_find(w.a, b, &e));
+	assert_int_equal(e.state, NEIGH_INCOMPLETE);
+	pass(3 * S);
+	assert_true(neigh_find(w.a, b, &e));
+	assert_true(e.has_mac);
+	assert_memory_equal(e.mac, mac_b, 6);
+	assert_int_equal(state_of(w.a, nobody), NEIGH_INCOMPLETE);
+	pass(S);
+	assert_int_equal(state_of(w.a, nobody), NEIGH_FAILED);
+	assert_false(neigh_news(w.a, &news)); /* the start tells it */
+	uint64_t before = neigh_counts(w.a)->probes;
+	pass(60 * S);
+	assert_int_equal(neigh_counts(w.a)->probes, before);
+	assert_int_equal(state_of(w.a, b), NEIGH_STALE);
+	/* What was known is not believed at the next start. */
+	w.cut = true;
+	assert_true(neigh_seek(w.a, b, w.now));
+	assert_true(neigh_find(w.a, b, &e));
+	assert_false(e.has_mac);
+	w.cut = false;
+	pass(2 * S);
+	assert_int_equal(state_of(w.a, b), NEIGH_REACHABLE);
+	neigh_use(w.a, b, w.now);
+	before = neigh_counts(w.a)->probes;
+	pass(120 * S);
+	assert_true(neigh_counts(w.a)->probes > before);
+	assert_true(neigh_find(w.a, b, &e));
+	assert_true(e.has_mac && !e.wanted);
+	give(w.a, f, put_arp(f, everybody, 1, mac_c, 2, 2)); /* gratuitous */
+	assert_true(neigh_news(w.a, &news));
+	assert_int_equal(news.kind, NEIGH_NEWS_MOVED);
+	alone();
+	while (state_of(w.a, b) != NEIGH_FAILED)
+		pass(S / 10);
+	assert_true(neigh_news(w.a, &news));
+	assert_int_equal(news.kind, NEIGH_NEWS_FAILED);
+	neigh_release(w.a);
+	pass(5 * S);
+	before = neigh_counts(w.a)->probes;
+	pass(60 * S);
+	assert_int_equal(neigh_counts(w.a)->probes, before);
+}
+
 static void test_static_and_cleared(void **state)
 {
 	struct neigh_entry e;
@@ -428,6 +485,7 @@ int main(void)
 		TEST(test_failed_and_unwanted),
 		TEST(test_a_day),
 		TEST(test_it_has_moved),
+		TEST(test_sought_and_used),
 		TEST(test_static_and_cleared),
 		TEST(test_a_flood_is_bounded),
 	};
