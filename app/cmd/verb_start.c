@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,13 +94,16 @@ static void start_tell(const struct app *app, const struct portset *ports, uint6
 	free(all);
 }
 
-int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duration_ns, struct err *e)
+/* A start that waits until works have found what it needs. */
+struct starting {
+	struct portset ports;
+	uint64_t duration_ns;
+};
+_Static_assert(sizeof(struct starting) <= VERB_STATE_BYTES, "state of a verb");
+
+static int start_now(struct cmd_run *r, const struct portset *ports, uint64_t duration_ns,
+		     struct err *e)
 {
-	if (duration_ns == 0) {
-		int rc = check_bound(r, ports, e);
-		if (rc < 0)
-			return rc;
-	}
 	struct app *app = app_of(r);
 	int rc = ctl_start(app->ctl, ports, duration_ns, e);
 	if (rc == 0)
@@ -107,6 +111,43 @@ int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duratio
 	if (rc == 0 && !r->batch)
 		start_tell(app, ports, duration_ns, r->note);
 	return rc;
+}
+
+int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duration_ns, struct err *e)
+{
+	struct starting *s = (struct starting *)r->state;
+	int rc = duration_ns == 0 ? check_bound(r, ports, e) : 0;
+
+	if (rc < 0)
+		return rc;
+	rc = ctl_start_ready(app_of(r)->ctl, ports, false, e);
+	if (rc != 0)
+		return rc < 0 ? rc : start_now(r, ports, duration_ns, e);
+	*s = (struct starting){*ports, duration_ns};
+	return VERB_PENDING;
+}
+
+int start_poll(struct cmd_run *r, struct err *e)
+{
+	const struct starting *s = (const struct starting *)r->state;
+	int rc = ctl_start_ready(app_of(r)->ctl, &s->ports, true, e);
+
+	if (rc == 0)
+		return VERB_PENDING;
+	return rc < 0 ? rc : start_now(r, &s->ports, s->duration_ns, e);
+}
+
+/* Nothing was started. */
+void start_cancel(struct cmd_run *r)
+{
+	(void)r;
+}
+
+bool start_progress(const struct cmd_run *r, struct cmd_progress *out)
+{
+	(void)r;
+	snprintf(out->text, sizeof(out->text), "asking where frames go; Ctrl-C starts nothing");
+	return true;
 }
 
 static const struct arg_spec args_start[] = {
@@ -142,9 +183,13 @@ const struct verb verb_start = {
 	.args = args_start,
 	.run = start_run,
 	.flags = VERB_NO_LOAD,
+	.poll = start_poll,
+	.cancel = start_cancel,
+	.progress = start_progress,
 	.help = "Start sending, all ports at the same time.\n"
 		"With `for` exactly the frames whose time lies within the duration are sent, and the run ends then: what has\n"
 		"not gone 100 ms later is told, and counts as unsent. Else `set <ports> count` bounds the run, or it goes on\n"
 		"until `stop`. latsampler starts no frames but Pktgen's sampler: `set <ports> latsampler` says how many\n"
-		"latencies of received probes it takes, `stop <ports> latsampler` writes them.",
+		"latencies of received probes it takes, `stop <ports> latsampler` writes them.\n"
+		"Where eth.dst is auto, the next hops of the streams are asked for first. One that does not answer refuses the start.",
 };

@@ -38,9 +38,13 @@ void ports_print(const struct portset *ports, struct sbuf *out); /* "0, 1, 2, 5"
 
 /* verb_start.c, also for other verbs: starts the ports. If duration_ns is 0, the setting count of
  * each port bounds its run; where that is 0 too, the run has no end, which is refused in a program
- * that runs only one command. */
+ * that runs only one command. It may have to wait, so its verb has these as its poll(),
+ * cancel() and progress(). */
 int start_ports(struct cmd_run *r, const struct portset *ports, uint64_t duration_ns,
 		struct err *e);
+int start_poll(struct cmd_run *r, struct err *e);
+void start_cancel(struct cmd_run *r);
+bool start_progress(const struct cmd_run *r, struct cmd_progress *out);
 /* verb_stop.c: stops the ports, also for other verbs. The command goes on until they are idle;
  * stop_poll() is the verb's poll(). */
 int stop_ports(struct cmd_run *r, const struct portset *ports, struct err *e);

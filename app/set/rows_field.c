@@ -106,8 +106,19 @@ static void vary_put(const struct setting *row, const struct set_obj *obj, const
 	const struct field_arg *a = row->arg;
 	const struct vary_val *v = val;
 
-	frame_vals_vary(vals_of(obj), a->proto, a->nth, a->field, &v->v);
+	if (v->found)
+		frame_vals_found(vals_of(obj), a->proto, a->nth, a->field, NULL);
+	else
+		frame_vals_vary(vals_of(obj), a->proto, a->nth, a->field, &v->v);
 	one_of_prefix = v->one_of_prefix ? row : NULL;
+}
+
+/* Whether what nobody has set is found, when the port starts. */
+static bool found_by_default(const struct set_obj *obj)
+{
+	struct ctl *ctl = set_ctl(obj);
+
+	return ctl != NULL && ctl_stream_finds(ctl, obj->port, obj->id);
 }
 
 static bool vary_get(const struct setting *row, const struct set_obj *obj, void *val)
@@ -118,6 +129,7 @@ static bool vary_get(const struct setting *row, const struct set_obj *obj, void 
 	uint8_t v[VT_FIELD_BYTES];
 
 	out->one_of_prefix = false;
+	out->found = set != NULL ? set->found : row->v.found && found_by_default(obj);
 	if (set != NULL && set->vary != NULL) {
 		out->v = *set->vary;
 		if (out->v.kind == VARY_LIST)
@@ -322,7 +334,9 @@ static void row_type(struct setting *row, const struct field_arg *a)
 	} else if (a->field->bits == 0) {
 		row->store = &here_store;
 	} else {
-		row->v = (struct vspec){.type = &vt_vary, .of = &a->one};
+		row->v = (struct vspec){.type = &vt_vary,
+					.of = &a->one,
+					.found = a->field->found && a->nth == 1};
 		row->store = &vary_store_fns;
 	}
 }

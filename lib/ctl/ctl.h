@@ -131,6 +131,12 @@ void *work_cfg(const struct port_cfg *, const struct work *of);
 void ctl_port_defaults(const struct ctl *, struct port_cfg *out);
 bool ctl_sending(const struct ctl *, unsigned port);
 
+/* Is all found that a start of these ports needs, such as where its frames go? 1: start them now.
+ * 0: not yet, ask again (again is true then) after the next ctl_turn(); whoever gives up need not
+ * say so. -errno: a start is refused, and e says why. */
+int ctl_start_ready(struct ctl *, const struct portset *ports, bool again, struct err *e);
+/* true: fields of the stream that can be `auto` are so unless they are set. */
+bool ctl_stream_finds(struct ctl *, unsigned port, unsigned stream);
 /* Starts all of these ports at the same time, or none. duration_ns 0: they end by their counts, or
  * send until they are stopped. It refuses ports that are sending already, ports without a Tx queue
  * and frames that cannot be built; e names the port and the smallest change that helps. */

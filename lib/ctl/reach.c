@@ -58,7 +58,7 @@ static const char *default_addresses(const struct stream *s, const struct frame_
 	return own ? NULL : header;
 }
 
-static void tell_addresses(struct ctl *c, const struct ctl_port *cp, struct sbuf *out)
+static void tell_addresses(struct ctl *c, struct ctl_port *cp, struct sbuf *out)
 {
 	unsigned first = 0, n = 0, all = 0;
 	const char *header = NULL;
@@ -87,6 +87,8 @@ static void tell_addresses(struct ctl *c, const struct ctl_port *cp, struct sbuf
 	if (all > 1)
 		sbuf_addf(out, "/%u", first);
 	sbuf_add(out, " eth.dst ADDRESS` says to whom");
+	EACH_WORK(w, reach)
+		w->reach(c, cp, out);
 	if (header != NULL)
 		sbuf_addf(out, "; nobody has set its %s.src and %s.dst either", header, header);
 	sbuf_addc(out, '\n');

@@ -47,6 +47,16 @@ struct work {
 
 	/* ---- from settings to plans ---- */
 
+	/* Before a start: is all there that the work has to find for these ports, such as values of
+	 * fields that are `auto`? 1: it is. 0: not yet, and the caller asks again in each turn.
+	 * -errno with *e: the start is refused. again: this start has asked before. */
+	int (*ready)(struct ctl *c, const struct portset *ports, bool again, struct err *e);
+	/* true: the work finds those fields of the stream that can be found (struct field, found)
+	 * and that nobody has set. */
+	bool (*finds)(const struct ctl_port *cp, const struct stream *s);
+	/* At a start, of frames to a MAC address that nobody has set: adds to a sentence what else
+	 * would help, beginning with a comma. */
+	void (*reach)(struct ctl *c, struct ctl_port *cp, struct sbuf *out);
 	/* At a start: can the work do what the port's settings ask of it? */
 	int (*check)(struct ctl *c, struct ctl_port *cp, struct err *e);
 	/* true: changed settings of the port cannot go into plans yet, and control asks again
@@ -159,6 +169,11 @@ void stream_cells_new(struct ctl_port *cp, uint64_t cells[CTL_CELLS / 64]);
 void streams_tell_all(struct ctl_port *cp, bool on);
 /* Brings s->frames up to date with the settings. After a failure, s->frames is NULL. */
 int stream_recipes(struct ctl *c, struct ctl_port *cp, struct stream *s, struct err *e);
+/* Gives the stream the value that a work has found for a field of its first header of this
+ * protocol: where the user has set it to `auto`, in its place, else as its default, unless the user
+ * has set it. v NULL: nothing is found, and the port's default holds. */
+void stream_found(struct ctl_port *cp, struct stream *s, const struct proto *p,
+		  const struct field *f, const uint8_t v[VT_FIELD_BYTES]);
 /* The length of the sequence of sizes that the stream goes through. */
 unsigned stream_nsizes(const struct stream *s);
 /* -EINVAL, with the setting's name, if a value is set for a field that the frame does not have. */

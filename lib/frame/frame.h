@@ -23,6 +23,7 @@ struct frame_val {
 	const struct proto *proto;
 	const struct field *field;
 	uint8_t nth;
+	bool found;                /* it is `auto`, and v is what was found; 0: nothing yet */
 	uint8_t v[VT_FIELD_BYTES]; /* where it varies: its value at ordinal 0 */
 	struct vary *vary;         /* NULL: fixed. Owned by the array */
 	struct hexbytes *bytes;    /* of a FIELD_BYTES field; NULL: none. Owned by the array */
@@ -42,6 +43,10 @@ void frame_vals_set(struct frame_vals *a, const struct proto *p, unsigned nth,
  * VARY_FIXED becomes a plain value. */
 void frame_vals_vary(struct frame_vals *a, const struct proto *p, unsigned nth,
 		     const struct field *f, const struct vary *v);
+/* Gives a field the value `auto`, and what was found for it. v NULL: what was found before
+ * stays. */
+void frame_vals_found(struct frame_vals *a, const struct proto *p, unsigned nth,
+		      const struct field *f, const uint8_t *v);
 /* Gives a FIELD_BYTES field its bytes, which are copied. */
 void frame_vals_bytes(struct frame_vals *a, const struct proto *p, unsigned nth,
 		      const struct field *f, const struct hexbytes *b);

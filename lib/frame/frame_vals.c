@@ -62,6 +62,18 @@ void frame_vals_vary(struct frame_vals *a, const struct proto *p, unsigned nth,
 	vary_store(first, val->v);
 }
 
+void frame_vals_found(struct frame_vals *a, const struct proto *p, unsigned nth,
+		      const struct field *f, const uint8_t *v)
+{
+	struct frame_val *val = vals_find(a, p, nth, f);
+
+	if (val == NULL || !val->found)
+		val = vals_emptied(a, p, nth, f);
+	val->found = true;
+	if (v != NULL)
+		memcpy(val->v, v, sizeof(val->v));
+}
+
 void frame_vals_bytes(struct frame_vals *a, const struct proto *p, unsigned nth,
 		      const struct field *f, const struct hexbytes *b)
 {

@@ -98,7 +98,8 @@ struct field {
 	uint16_t sum;
 	/* ROLE_SUM_*: 0 says "no checksum", so a sum of 0 is sent as all ones (RFC 768). */
 	bool zero_is_none;
-	bool hex; /* people read it in hexadecimal */
+	bool hex;   /* people read it in hexadecimal */
+	bool found; /* `auto`: its value may be left to be found when the port starts */
 	const char *since;
 };
 #define PROTO_MAX_FIELDS 64

@@ -7,8 +7,8 @@
 
 /* IEEE 802.3 3.2, type interpretation. */
 static const struct field fields[] = {
-	{ .name = "dst", .word = "dst mac", .help = "destination MAC address",
-	  .kind = FIELD_MAC, .bit = 0, .bits = 48, .since = "0.1" },
+	{ .name = "dst", .word = "dst mac", .help = "destination MAC address; auto: start asks for it",
+	  .kind = FIELD_MAC, .bit = 0, .bits = 48, .found = true, .since = "0.1" },
 	{ .name = "src", .word = "src mac", .help = "source MAC address",
 	  .kind = FIELD_MAC, .bit = 48, .bits = 48, .since = "0.1" },
 	{ .name = "type", .help = "EtherType, or the length in front of llc; fills itself from the next header",

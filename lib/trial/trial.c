@@ -245,6 +245,14 @@ static int trial_begin(struct trial *t, struct err *e)
 	return 0;
 }
 
+/* Adds the receivers that can send. */
+static void ports_able(const struct trial *t, struct portset *out)
+{
+	for (unsigned i = 0; i < t->c->nports; i++)
+		if (portset_has(&t->rx, i) && t->c->port[i]->p.ntxq > 0)
+			portset_add(out, i);
+}
+
 /* Starts the learning frames, which the receivers send so that a device under test learns where
  * they are. Receivers without a Tx queue send none. */
 static int trial_learn(struct trial *t, struct err *e)
@@ -252,9 +260,7 @@ static int trial_learn(struct trial *t, struct err *e)
 	const struct trial_cfg *cfg = &t->spec.cfg;
 	struct portset able = {0};
 
-	for (unsigned i = 0; i < t->c->nports; i++)
-		if (portset_has(&t->rx, i) && t->c->port[i]->p.ntxq > 0)
-			portset_add(&able, i);
+	ports_able(t, &able);
 	t->teachers = able;
 	t->stage = TRIAL_LEARN;
 	if (portset_empty(&able))
@@ -292,17 +298,31 @@ int trial_may_start(struct ctl *c, const struct trial_spec *spec, struct err *e)
 	return rc;
 }
 
+/* Begins as soon as all is found that the starts need. again: it was asked before. */
+static int trial_ready(struct trial *t, bool again, struct err *e)
+{
+	struct portset ports = t->spec.tx;
+
+	if (t->spec.cfg.learn > 0)
+		ports_able(t, &ports);
+	int rc = ctl_start_ready(t->c, &ports, again, e);
+	if (rc <= 0)
+		return rc;
+	t->stage = TRIAL_LEARN;
+	/* where frames of an earlier run are still on their way, the stage stays TRIAL_LEARN until
+	 * they have arrived */
+	return t->spec.cfg.learn > 0     ? trial_learn(t, e)
+	       : ctl_frames_inside(t->c) ? 0
+					 : trial_begin(t, e);
+}
+
 int trial_start(struct ctl *c, const struct trial_spec *spec, struct trial **out, struct err *e)
 {
 	struct trial *t = trial_new(c, spec);
 	int rc = trial_check(t, e);
 
 	if (rc == 0)
-		/* where frames of an earlier run are still on their way, the stage stays
-		 * TRIAL_LEARN until they have arrived */
-		rc = spec->cfg.learn > 0    ? trial_learn(t, e)
-		     : ctl_frames_inside(c) ? 0
-					    : trial_begin(t, e);
+		rc = trial_ready(t, false, e);
 	if (rc < 0) {
 		trial_free(t);
 		return rc;
@@ -448,6 +468,9 @@ int trial_poll(struct trial *t, struct err *e)
 	run_events(t->c);
 	uint64_t now = clock_raw_ns();
 	switch (t->stage) {
+	case TRIAL_READY:
+		rc = trial_ready(t, true, e);
+		break;
 	case TRIAL_LEARN:
 	case TRIAL_PAUSE:
 		rc = poll_learn(t, now, e);
@@ -483,9 +506,13 @@ static uint64_t gone_of(uint64_t all_ns, uint64_t until_ns, uint64_t now)
 
 void trial_progress(const struct trial *t, struct trial_progress *out)
 {
-	static const char *const doing[] = {"learning frames", "pause after learning frames",
-					    "sending",         "frames on their way",
-					    "settling",        "done"};
+	static const char *const doing[] = {"asking where frames go",
+					    "learning frames",
+					    "pause after learning frames",
+					    "sending",
+					    "frames on their way",
+					    "settling",
+					    "done"};
 	const struct trial_cfg *cfg = &t->spec.cfg;
 	uint64_t now = clock_raw_ns(), send = t->spec.duration_ns,
 		 drain = RTE_MAX(cfg->drain_ns, cfg->drain_min_ns);
@@ -493,6 +520,7 @@ void trial_progress(const struct trial *t, struct trial_progress *out)
 		 all = learn + send + drain + cfg->settle_ns, gone = 0;
 
 	switch (t->stage) {
+	case TRIAL_READY:
 	case TRIAL_LEARN: /* it lasts until all frames have arrived: nobody knows how long */
 		break;
 	case TRIAL_PAUSE:

@@ -6,7 +6,15 @@
 #include "work.h"
 
 /* The stages, in their order. trial_progress() has a text for each. */
-enum trial_stage { TRIAL_LEARN, TRIAL_PAUSE, TRIAL_SEND, TRIAL_DRAIN, TRIAL_SETTLE, TRIAL_DONE };
+enum trial_stage {
+	TRIAL_READY,
+	TRIAL_LEARN,
+	TRIAL_PAUSE,
+	TRIAL_SEND,
+	TRIAL_DRAIN,
+	TRIAL_SETTLE,
+	TRIAL_DONE
+};
 
 /* The numbers of a port before the first frame of the trial. */
 struct trial_base {

@@ -46,6 +46,7 @@ struct vspec {
 	bool hex;                   /* print a vt_fuint as 0x... with all digits of its width */
 	const char *const *choices; /* NULL-terminated words for enum and flags types */
 	const struct vspec *of;     /* for a type that is made of values of another one */
+	bool found;                 /* of vt_vary: `auto` is a value too, and somebody finds it */
 };
 
 /* What a program gets as the value: a number in base units (pps, ns, bytes, bit/s, a share of 1), a

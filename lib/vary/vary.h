@@ -120,6 +120,7 @@ struct vary_val {
 	struct vary v; /* v.list is the list below, or memory of its owner */
 	/* An address with bits beside its prefix: warn that it does not vary. */
 	bool one_of_prefix;
+	bool found; /* it is `auto`, which vspec.found allows */
 	vary_u list[VARY_LIST_MAX];
 };
 extern const struct vtype vt_vary;

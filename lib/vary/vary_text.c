@@ -12,6 +12,7 @@
 
 #define BIT(w) (1u << (w))
 #define RANGE_WORDS (BIT(FORM_STEP) | BIT(FORM_FROM))
+#define FOUND_WORD "auto"
 #define RANDOM_WORDS (BIT(FORM_REPEAT) | BIT(FORM_SEED))
 
 static unsigned vary_text_width(const struct vspec *s)
@@ -59,6 +60,8 @@ static void allowed_put(const struct vspec *s, struct sbuf *out)
 		out,
 		"; or A..B%s [step S] [from F] | %s | (random [A..B] | V mask M) [repeat N] [seed S]",
 		is_ip(s) ? " or A/LEN" : "", is_flags(s) ? "list A,B|C" : "A,B,C");
+	if (s->found)
+		sbuf_add(out, " | " FOUND_WORD);
 }
 
 static int one_value(const struct vspec *s, const struct form *f, size_t at, size_t len,
@@ -341,6 +344,14 @@ static int vary_parse(const struct vspec *s, const char *text, void *out, struct
 	vary_u *list = NULL;
 	struct form f;
 	bool one = false;
+
+	if (s->found && strcmp(text, FOUND_WORD) == 0) {
+		v.first = 0;
+		val->v = v;
+		val->one_of_prefix = false;
+		val->found = true;
+		return 0;
+	}
 	int rc = form_scan(s, text, BIT(FORM_NWORDS) - 1, &f, e);
 
 	if (rc != 0)
@@ -365,6 +376,7 @@ static int vary_parse(const struct vspec *s, const char *text, void *out, struct
 		return rc;
 	val->v = v;
 	val->one_of_prefix = one;
+	val->found = false;
 	val->v.list = NULL;
 	if (list != NULL) {
 		memcpy(val->list, list, v.n * sizeof(*list));
@@ -478,6 +490,10 @@ static void vary_print(const struct vspec *s, const void *val, struct sbuf *out)
 {
 	const struct vary *v = &((const struct vary_val *)val)->v;
 
+	if (s->found && ((const struct vary_val *)val)->found) {
+		sbuf_add(out, FOUND_WORD);
+		return;
+	}
 	switch (v->kind) {
 	case VARY_RANGE:
 		put_range(s, v, out);
@@ -509,6 +525,8 @@ static void vary_print(const struct vspec *s, const void *val, struct sbuf *out)
 static void vary_complete(const struct vspec *s, const char *prefix,
 			  void (*offer)(void *, const char *), void *arg)
 {
+	if (s->found && strncmp(FOUND_WORD, prefix, strlen(prefix)) == 0)
+		offer(arg, FOUND_WORD);
 	if (s->of->type->complete != NULL && strpbrk(prefix, " \t") == NULL)
 		s->of->type->complete(s->of, prefix, offer, arg);
 	/* an address with a length is a range */
@@ -526,6 +544,8 @@ static enum vplain vary_plain(const struct vspec *s, const void *val, double *ou
 
 	/* the type of a value is never vt_vary, whose values are larger than `one`: without this
 	 * test compilers warn */
+	if (s->found && ((const struct vary_val *)val)->found)
+		return VPLAIN_TEXT;
 	if (v->kind != VARY_FIXED || plain == NULL || plain == vary_plain)
 		return VPLAIN_TEXT;
 	vary_store(v->first, one);

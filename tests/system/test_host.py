@@ -150,7 +150,8 @@ def test_answers_leave_by_another_worker():
 @pytest.mark.alone("it counts what a trial sends in its time")
 def test_a_trial_counts_its_own_frames():
     """A host that is probed and pinged meanwhile loses and adds nothing."""
-    sets = ["set 0 ip 10.0.0.1/24", "set 1 ip 10.0.0.2/24", "set 1 gateway 10.0.0.9", "set 0 gateway 10.0.0.8", "sleep 1500ms", "clear all",
+    sets = ["set 0 ip 10.0.0.1/24", "set 1 ip 10.0.0.2/24", "set 1 gateway 10.0.0.9", "set 0 gateway 10.0.0.8",
+            "set 0 eth.dst 02:77:72:00:00:01", "sleep 1500ms", "clear all",
             "trial 0 rate 1kpps for 2500ms max-loss 0", "show host"]
     done = run(["-p", "wire", "--json", "-k", "-e", COUNTERS_ALONE + "; ".join(sets)])
     trial, told = [d for d in documents(done) if "trial" in d][0]["trial"], documents(done)[-1]

@@ -120,6 +120,7 @@ static void host_port_close(struct ctl *c, struct ctl_port *cp)
 	free(h->state);
 	free(h->share);
 	free(h->queue);
+	host_auto_free(&h->found);
 	neigh_free(h->n);
 }
 
@@ -203,6 +204,7 @@ static void host_follow(const struct ctl *c, struct ctl_port *cp, uint64_t now)
 			port_groups(&cp->p, NULL, 0);
 		neigh_free(h->n);
 		h->n = NULL;
+		host_auto_end(cp);
 		return;
 	}
 	if (h->n != NULL && memcmp(&h->applied, cfg, sizeof(*cfg)) == 0)
@@ -254,16 +256,23 @@ static void host_speak(struct host_port *h)
 static void host_tell(struct ctl *c, const struct ctl_port *cp, const struct neigh_news *news)
 {
 	static const char *const text[] = {
-		[NEIGH_NEWS_DUPLICATE] = "port %u does not use its address %s: %s has it already",
-		[NEIGH_NEWS_CLAIM] = "port %u: its address %s is claimed by %s",
-		[NEIGH_NEWS_MOVED] = "port %u: its gateway %s is at %s now",
-		[NEIGH_NEWS_FAILED] = "port %u: its gateway %s does not answer",
-		[NEIGH_NEWS_REACHED] = "port %u: its gateway %s answers again, from %s"};
+		[NEIGH_NEWS_DUPLICATE] = "port %u does not use its %s %s: %s has it already",
+		[NEIGH_NEWS_CLAIM] = "port %u: its %s %s is claimed by %s",
+		[NEIGH_NEWS_MOVED] = "port %u: its %s %s is at %s now",
+		[NEIGH_NEWS_FAILED] = "port %u: its %s %s does not answer",
+		[NEIGH_NEWS_REACHED] = "port %u: its %s %s answers again, from %s"};
 	struct sbuf ip = {0}, mac = {0};
+	bool gateway = false;
 
+	for (unsigned i = 0; i < host_cfg_of(cp)->gateway.n; i++)
+		gateway |= memcmp(host_cfg_of(cp)->gateway.at[i].ip, news->ip, NEIGH_IP) == 0;
 	host_print_ip(news->ip, &ip);
 	host_print_mac(news->mac, &mac);
-	ctl_note(c, cp->p.id, text[news->kind], cp->p.id, sbuf_str(&ip), sbuf_str(&mac));
+	ctl_note(c, cp->p.id, text[news->kind], cp->p.id,
+		 news->kind < NEIGH_NEWS_MOVED ? "address"
+		 : gateway                     ? "gateway"
+					       : "next hop",
+		 sbuf_str(&ip), sbuf_str(&mac));
 	sbuf_free(&ip);
 	sbuf_free(&mac);
 }
@@ -280,6 +289,8 @@ static void host_step_port(struct ctl *c, struct ctl_port *cp, uint64_t now)
 	host_relink(cp, h, now);
 	host_hear(c, h, now);
 	neigh_turn(h->n, now);
+	host_auto_step(c, cp, now);
+	neigh_turn(h->n, now); /* it may have begun to ask */
 	host_speak(h);
 	while (neigh_news(h->n, &news))
 		host_tell(c, cp, &news);
@@ -426,6 +437,10 @@ const struct work work_host = {
 	.let_go = host_let_go,
 	.step = host_step,
 	.next_ns = host_next_ns,
+	.ready = host_ready,
+	.finds = host_finds,
+	.reach = host_reach,
+	.check = host_check,
 	.fill = host_fill,
 	.writes = host_writes,
 	.sizes = host_sizes,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of the work host that belong to control share. */
 #pragma once
+#include "host_auto_ctl.h"
 #include "host_cfg.h"
 #include "host_run.h"
 #include "neigh.h"
@@ -17,6 +18,7 @@ struct host_port {
 	unsigned *queue; /* the Tx queue of the share */
 	uint32_t first;  /* number of n's first frame, in sent_ring of the speaker */
 	int speaker;     /* the worker that sends what the host says of its own accord; -1: none */
+	struct host_auto found; /* where the port's streams go */
 	/* at the last clear */
 	struct host_counts base;
 	struct neigh_counts neigh_base;

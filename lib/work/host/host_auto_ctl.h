@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The next hops of the streams of a port: where frames go whose eth.dst is `auto`. */
+#pragma once
+#include "neigh.h"
+
+struct ctl;
+struct ctl_port;
+struct err;
+struct portset;
+struct sbuf;
+struct stream;
+
+#define HOST_HOPS_MAX 512 /* of a port; NEIGH_MAX has room for others beside them */
+
+struct host_hop {
+	uint8_t ip[NEIGH_IP], mac[6];
+	bool known; /* mac is its address, or was when it was last heard of */
+	bool group; /* mac follows from the address, and nobody is asked */
+};
+
+struct host_aim { /* a stream */
+	uint32_t cell, id, hop;
+};
+
+/* Zeroed bytes are a port none of whose streams has asked. */
+struct host_auto {
+	enum { HOST_AUTO_NONE, HOST_AUTO_SEEKS, HOST_AUTO_FOUND } stage;
+	bool asked; /* SEEKS: the machine knows of the hops */
+	bool used;  /* the machine keeps them resolved, because the port sends */
+	bool given; /* streams have got values */
+	uint64_t since_ns;
+	unsigned nhops, naims;
+	struct host_hop *hop;
+	struct host_aim *aim;
+};
+
+/* Of struct work (work.h). */
+int host_ready(struct ctl *c, const struct portset *ports, bool again, struct err *e);
+int host_check(struct ctl *c, struct ctl_port *cp, struct err *e);
+bool host_finds(const struct ctl_port *cp, const struct stream *s);
+void host_reach(struct ctl *c, struct ctl_port *cp, struct sbuf *out);
+
+/* In each turn of a port that is a host: follows neighbours that have moved, and streams that were
+ * changed while the port sends. */
+void host_auto_step(struct ctl *c, struct ctl_port *cp, uint64_t now);
+/* The port is no host any more: its streams get their defaults back. */
+void host_auto_end(struct ctl_port *cp);
+void host_auto_free(struct host_auto *a);

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The next hop of a stream: its destination if that is on the link, else the gateway. */
+#include "host_route_ctl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host_ctl.h"
+#include "host_face.h"
+
+/* What a stream says of where its frames go. Addresses are numbers, those of IPv4 as
+ * ::ffff:a.b.c.d. */
+struct route_ask {
+	const struct ctl_port *cp;
+	const struct host_cfg *cfg;
+	char name[32], where[24];
+	bool six;
+};
+
+static const struct proto *l3_of(const struct frame_stack *stack, unsigned *ntags)
+{
+	static const struct proto *eth, *vlan, *qinq, *four, *six;
+	unsigned i = 1;
+
+	if (eth == NULL) {
+		eth = proto_find("eth");
+		vlan = proto_find("vlan");
+		qinq = proto_find("qinq");
+		four = proto_find("ipv4");
+		six = proto_find("ipv6");
+	}
+	if (stack->n < 2 || stack->hdr[0] != eth)
+		return NULL;
+	while (i < stack->n && (stack->hdr[i] == vlan || stack->hdr[i] == qinq))
+		i++;
+	*ntags = i - 1;
+	return i < stack->n && (stack->hdr[i] == four || stack->hdr[i] == six) ? stack->hdr[i]
+									       : NULL;
+}
+
+bool host_routable(const struct stream *s)
+{
+	unsigned ntags;
+
+	return l3_of(&s->cfg.frame.stack, &ntags) != NULL;
+}
+
+void host_stream_name(const struct ctl_port *cp, const struct stream *s, char name[32],
+		      char where[24])
+{
+	bool alone = cp->total == 1 && s->cfg.id == 0;
+
+	snprintf(where, 24, alone ? "%u" : "%u/%u", cp->p.id, s->cfg.id);
+	snprintf(name, 32, "%s %s", alone ? "port" : "stream", where);
+}
+
+static vary_u route_load(const uint8_t ip[NEIGH_IP])
+{
+	vary_u v = 0;
+
+	for (unsigned i = 0; i < NEIGH_IP; i++)
+		v = v << 8 | ip[i];
+	return v;
+}
+
+static void route_store(vary_u v, uint8_t ip[NEIGH_IP])
+{
+	for (unsigned i = NEIGH_IP; i-- > 0; v >>= 8)
+		ip[i] = (uint8_t)v;
+}
+
+/* The addresses of a prefix, whose length is as in struct neigh_prefix. */
+static void prefix_span(const uint8_t ip[NEIGH_IP], unsigned bits, vary_u *lo, vary_u *hi)
+{
+	vary_u host = bits >= 128 ? 0 : ~(vary_u)0 >> bits;
+
+	*lo = route_load(ip) & ~host;
+	*hi = *lo | host;
+}
+
+/* The address of all, or of a group, has a MAC address that follows from it (RFC 1112 6.4, RFC 2464
+ * section 7). */
+static bool group_mac(const struct host_cfg *cfg, vary_u to, uint8_t mac[6])
+{
+	uint8_t ip[NEIGH_IP];
+	bool all;
+	vary_u lo, hi;
+
+	route_store(to, ip);
+	if (!neigh_is_ip4(ip)) {
+		memcpy(mac, (const uint8_t[6]){0x33, 0x33, ip[12], ip[13], ip[14], ip[15]}, 6);
+		return ip[0] == 0xff;
+	}
+	memcpy(mac, (const uint8_t[6]){0x01, 0x00, 0x5e, ip[13] & 0x7f, ip[14], ip[15]}, 6);
+	if ((ip[12] & 0xf0) == 224)
+		return true;
+	all = memcmp(ip + 12, "\xff\xff\xff\xff", 4) == 0;
+	for (unsigned i = 0; i < cfg->ip.n && !all; i++) {
+		prefix_span(cfg->ip.at[i].ip, cfg->ip.at[i].bits, &lo, &hi);
+		all = neigh_is_ip4(cfg->ip.at[i].ip) && hi - lo >= 3 && to == hi;
+	}
+	memset(mac, 0xff, 6);
+	return all;
+}
+
+/* Whether some of the addresses from lo to hi are on the link, or groups. */
+static bool meets_link(const struct route_ask *a, vary_u lo, vary_u hi)
+{
+	static const struct neigh_prefix other[] = {
+		{{0xfe, 0x80}, 10},
+		{{0xff}, 8},
+		{{[10] = 0xff, [11] = 0xff, [12] = 224}, 96 + 4},
+		{{[10] = 0xff, [11] = 0xff, 0xff, 0xff, 0xff, 0xff}, 128},
+	};
+	vary_u first, last;
+
+	for (unsigned i = 0; i < a->cfg->ip.n + ARRAY_SIZE(other); i++) {
+		const struct neigh_prefix *p =
+			i < a->cfg->ip.n ? &a->cfg->ip.at[i] : &other[i - a->cfg->ip.n];
+		prefix_span(p->ip, p->bits, &first, &last);
+		if (lo <= last && hi >= first)
+			return true;
+	}
+	return false;
+}
+
+static int several_hops(const struct route_ask *a, struct err *e)
+{
+	return err_set(
+		e, EINVAL,
+		"%s: %s.dst takes several values, and their frames go to several next hops, but eth.dst auto finds one for a stream; "
+		"`set %s %s.dst A` leaves one, further streams have next hops of their own, `set %s eth.dst MAC` sends all to one",
+		a->name, a->six ? "ipv6" : "ipv4", a->where, a->six ? "ipv6" : "ipv4", a->where);
+}
+
+/* The gateway, for addresses that are not on the link; `to` is one of them. */
+static int route_away(const struct route_ask *a, vary_u to, struct host_hop *hop, struct err *e)
+{
+	struct sbuf text = {0};
+	uint8_t ip[NEIGH_IP];
+	unsigned port = a->cp->p.id;
+
+	for (unsigned i = 0; i < a->cfg->gateway.n; i++) {
+		memcpy(hop->ip, a->cfg->gateway.at[i].ip, NEIGH_IP);
+		if (neigh_is_ip4(hop->ip) == !a->six)
+			return 1;
+	}
+	route_store(to, ip);
+	host_print_ip(ip, &text);
+	err_set(e, EINVAL,
+		"%s: %s.dst %s is in no prefix of the addresses of port %u, and it has no %s gateway, so eth.dst auto finds no next "
+		"hop; `set %u gateway A` says who forwards it, `set %s %s.dst A` sends to a neighbour, `set %s eth.dst MAC` says the "
+		"address itself",
+		a->name, a->six ? "ipv6" : "ipv4", sbuf_str(&text), port, a->six ? "IPv6" : "IPv4",
+		port, a->where, a->six ? "ipv6" : "ipv4", a->where);
+	sbuf_free(&text);
+	return -EINVAL;
+}
+
+static int route_one(const struct route_ask *a, vary_u to, struct host_hop *hop, struct err *e)
+{
+	struct sbuf text = {0};
+
+	*hop = (struct host_hop){0};
+	route_store(to, hop->ip);
+	if (group_mac(a->cfg, to, hop->mac)) {
+		hop->known = hop->group = true;
+		return 1;
+	}
+	memset(hop->mac, 0, 6);
+	for (unsigned i = 0; i < a->cfg->ip.n; i++) {
+		if (memcmp(a->cfg->ip.at[i].ip, hop->ip, NEIGH_IP) != 0)
+			continue;
+		host_print_ip(hop->ip, &text);
+		err_set(e, EINVAL,
+			"%s: %s.dst is the port's own address %s; `set %s %s.dst A` sends to somebody else, `set %s eth.dst MAC` "
+			"sends it all the same",
+			a->name, a->six ? "ipv6" : "ipv4", sbuf_str(&text), a->where,
+			a->six ? "ipv6" : "ipv4", a->where);
+		sbuf_free(&text);
+		return -EINVAL;
+	}
+	return meets_link(a, to, to) ? 1 : route_away(a, to, hop, e);
+}
+
+static int route_list(const struct route_ask *a, const struct vary *v, vary_u base,
+		      struct host_hop *hop, struct err *e)
+{
+	struct host_hop next;
+	int rc = route_one(a, base | v->list[0], hop, e);
+
+	for (uint32_t i = 1; i < v->n && rc > 0; i++) {
+		rc = route_one(a, base | v->list[i], &next, e);
+		if (rc > 0 && memcmp(next.ip, hop->ip, NEIGH_IP) != 0)
+			return several_hops(a, e);
+	}
+	return rc;
+}
+
+/* By a value, and how it varies. */
+static int route_value(const struct route_ask *a, const uint8_t *value, const struct vary *v,
+		       struct host_hop *hop, struct err *e)
+{
+	vary_u base = a->six ? 0 : (vary_u)0xffff << 32, lo, hi;
+
+	if (v == NULL)
+		return route_one(a, base | vary_load(value), hop, e);
+	switch (v->kind) {
+	case VARY_LIST:
+		return route_list(a, v, base, hop, e);
+	case VARY_MASK:
+		lo = v->first & ~v->mask;
+		hi = v->first | v->mask;
+		break;
+	case VARY_RANGE:
+	case VARY_RANDOM:
+		lo = v->lo;
+		hi = v->hi;
+		break;
+	default:
+		lo = hi = v->first;
+		break;
+	}
+	if (lo == hi)
+		return route_one(a, base | lo, hop, e);
+	*hop = (struct host_hop){0};
+	return meets_link(a, base | lo, base | hi) ? several_hops(a, e)
+						   : route_away(a, base | lo, hop, e);
+}
+
+static void tag_text(unsigned vid, char out[32])
+{
+	if (vid == 0)
+		snprintf(out, 32, "without a VLAN");
+	else
+		snprintf(out, 32, "in VLAN %u", vid);
+}
+
+/* Whether the host speaks with the tags that the stream has. */
+static int route_tags(const struct route_ask *a, const struct frame_spec *spec, unsigned ntags,
+		      struct err *e)
+{
+	const struct proto *vlan = proto_find("vlan");
+	const struct field *f = proto_field(vlan, "vid");
+	const struct frame_val *set = frame_vals_find(&spec->vals, vlan, 1, f);
+	uint8_t raw[VT_FIELD_BYTES] = {0};
+	unsigned port = a->cp->p.id, vid;
+
+	if (ntags > 1 || (ntags == 1 && spec->stack.hdr[1] != vlan) ||
+	    (ntags == 1 && set != NULL && set->vary != NULL))
+		return err_set(
+			e, EINVAL,
+			"%s: the host of port %u asks for next hops without a tag or in one VLAN, and the frames have other tags; "
+			"`set %s eth.dst MAC` says the address",
+			a->name, port, a->where);
+	if (ntags == 1 && set == NULL)
+		proto_default(vlan, f, raw);
+	else if (ntags == 1)
+		memcpy(raw, set->v, sizeof(raw));
+	vid = (unsigned)raw[VT_FIELD_BYTES - 2] << 8 | raw[VT_FIELD_BYTES - 1];
+	if (vid == a->cfg->vlan)
+		return 0;
+	char frames[32], host[32];
+	tag_text(vid, frames);
+	tag_text((unsigned)a->cfg->vlan, host);
+	return err_set(
+		e, EINVAL,
+		"%s: its frames are %s, and the host of port %u is %s, so it cannot ask for the next hop; `set %u host.vlan %u` "
+		"moves it there, `set %s eth.dst MAC` says the address",
+		a->name, frames, port, host, port, vid, a->where);
+}
+
+static int route_spec(struct route_ask *a, const struct stream *s, const struct frame_spec *spec,
+		      struct host_hop *hop, struct err *e)
+{
+	const struct proto *eth = proto_find("eth");
+	const struct frame_val *set = frame_vals_find(&spec->vals, eth, 1, proto_field(eth, "dst"));
+	bool own = set != NULL, on = a->cfg->ip.n > 0 && !port_deaf(&a->cp->p);
+	uint8_t raw[VT_FIELD_BYTES];
+	unsigned ntags = 0;
+
+	if (own ? !set->found : !on)
+		return 0;
+	const struct proto *l3 = l3_of(&spec->stack, &ntags);
+	if (l3 == NULL && !own)
+		return 0;
+	if (l3 == NULL)
+		return err_set(
+			e, EINVAL,
+			"%s: eth.dst is auto, and its frames have no ipv4 or ipv6 behind eth and VLAN tags that says where they "
+			"go; `set %s eth.dst MAC` says it",
+			a->name, a->where);
+	if (port_deaf(&a->cp->p))
+		return err_set(
+			e, EINVAL,
+			"%s: eth.dst is auto, and nobody is at the other end of port %u (-p %s) who could be asked; `set %s eth.dst "
+			"MAC` says where frames go",
+			a->name, a->cp->p.id, a->cp->p.spec_text, a->where);
+	if (!on)
+		return err_set(
+			e, EINVAL,
+			"%s: eth.dst is auto, and port %u has no address from which it could ask; `set %u ip A/LEN` gives it one, "
+			"`set %s eth.dst MAC` says where frames go",
+			a->name, a->cp->p.id, a->cp->p.id, a->where);
+	int rc = route_tags(a, spec, ntags, e);
+	if (rc < 0)
+		return rc;
+	const struct field *dst = proto_field(l3, "dst");
+	const struct frame_val *to = frame_vals_find(&spec->vals, l3, 1, dst);
+	if (to == NULL)
+		to = frame_vals_find(&s->cfg.dflt, l3, 1, dst);
+	if (to == NULL)
+		proto_default(l3, dst, raw);
+	a->six = l3 == proto_find("ipv6");
+	return route_value(a, to != NULL ? to->v : raw, to != NULL ? to->vary : NULL, hop, e);
+}
+
+int host_route(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
+	       struct host_hop *hop, struct err *e)
+{
+	struct route_ask a = {.cp = cp, .cfg = work_cfg(&cp->cfg, &work_host)};
+	struct frame_spec spec;
+	struct sizes sizes;
+	struct err other;
+	int rc = 0;
+
+	host_stream_name(cp, s, a.name, a.where);
+	if (ctl_stream_spec(c, cp->p.id, s->cfg.id, &spec, &sizes, &other) == 0)
+		rc = route_spec(&a, s, &spec, hop, e);
+	frame_spec_free(&spec);
+	return rc;
+}

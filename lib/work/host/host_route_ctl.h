@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the frames of a stream go first, by the addresses and gateways of its port. */
+#pragma once
+#include "host_auto_ctl.h"
+
+/* 1: eth.dst of the stream is `auto`, and *hop is where its frames go; hop->known is set for groups
+ * alone. 0: it is not, or others refuse the stream. -EINVAL: they have no next hop, or several, or
+ * nobody can be asked for it, and e says what to do. */
+int host_route(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
+	       struct host_hop *hop, struct err *e);
+/* Whether the stream has an IP header that frames are sent by: behind Ethernet and VLAN tags. */
+bool host_routable(const struct stream *s);
+/* Writes "port 0" or "stream 0/3", and "0" or "0/3". */
+void host_stream_name(const struct ctl_port *cp, const struct stream *s, char name[32],
+		      char where[24]);
