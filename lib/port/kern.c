@@ -404,6 +404,59 @@ bool kern_in_use(const struct kern_if *k, char *why, size_t size)
 	return u.found;
 }
 
+struct addr_sought {
+	const struct kern_if *k;
+	const uint8_t *ip;
+	bool found;
+};
+
+static void sought_addr(const struct nlmsghdr *h, void *arg)
+{
+	const struct ifaddrmsg *m = NLMSG_DATA(h);
+	struct addr_sought *s = arg;
+	int left = (int)IFA_PAYLOAD(h);
+	uint8_t ip[16] = {[10] = 0xff, [11] = 0xff};
+	bool own = false; /* IFA_LOCAL is the address where both are there */
+
+	if (h->nlmsg_type != RTM_NEWADDR || (int)m->ifa_index != s->k->ifindex)
+		return;
+	for (const struct rtattr *a = IFA_RTA(m); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+		size_t n = m->ifa_family == AF_INET ? 4 : 16;
+		if ((a->rta_type != IFA_LOCAL && (a->rta_type != IFA_ADDRESS || own)) ||
+		    RTA_PAYLOAD(a) != n)
+			continue;
+		own = a->rta_type == IFA_LOCAL;
+		memcpy(ip + 16 - n, RTA_DATA(a), n);
+	}
+	s->found |= memcmp(ip, s->ip, 16) == 0;
+}
+
+bool kern_has_addr(const struct kern_if *k, const uint8_t ip[16])
+{
+	struct addr_sought s = {.k = k, .ip = ip};
+	struct nl_req addr = {.h = {.nlmsg_len = NLMSG_LENGTH(sizeof(addr.addr)),
+				    .nlmsg_type = RTM_GETADDR,
+				    .nlmsg_flags = NLM_F_DUMP}};
+
+	nl_call(&addr, sought_addr, &s);
+	return s.found;
+}
+
+bool kern_forwards(const struct kern_if *k, bool six)
+{
+	char path[96], on = '0';
+
+	snprintf(path, sizeof(path), "/proc/sys/net/ipv%d/conf/%s/forwarding", six ? 6 : 4,
+		 k->name);
+	FILE *f = fopen(path, "re");
+	if (f == NULL)
+		return false;
+	if (fread(&on, 1, 1, f) != 1)
+		on = '0';
+	fclose(f);
+	return on != '0';
+}
+
 static int set_u32(const char *name, int type, uint32_t value)
 {
 	struct nl_req r = {.h = {.nlmsg_len = NLMSG_LENGTH(sizeof(r.link)),

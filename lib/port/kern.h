@@ -54,6 +54,12 @@ void kern_events(void);
  * 10.0.0.0/8", "the bridge or bond br0", ... */
 bool kern_in_use(const struct kern_if *, char *why, size_t size);
 
+/* Does the interface carry this address? IPv4 is written as ::ffff:a.b.c.d. */
+bool kern_has_addr(const struct kern_if *, const uint8_t ip[16]);
+/* Does the kernel forward what comes by the interface and is for others, in the network namespace
+ * of this process? */
+bool kern_forwards(const struct kern_if *, bool six);
+
 uint64_t kern_speed_mbps(const char *name);              /* 0: unknown */
 int kern_channels(const char *name);                     /* that receive and send; at least 1 */
 bool kern_merges_frames(const char *name);               /* GRO or LRO is on */

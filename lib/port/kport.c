@@ -440,6 +440,21 @@ int kport_set_promisc(struct port *p, bool on, struct err *e)
 	return 0;
 }
 
+bool kport_carries(const struct port *p, const uint8_t ip[16])
+{
+	const struct kport *kp = p->priv;
+
+	/* The kernel is at the other end of a tap, and has addresses of its own there. */
+	return kp->how != HOW_TAP && kern_has_addr(&kp->k, ip);
+}
+
+bool kport_forwards(const struct port *p, bool six)
+{
+	const struct kport *kp = p->priv;
+
+	return kp->how != HOW_TAP && kern_forwards(&kp->k, six);
+}
+
 void kport_join(struct port *p, const uint8_t mac[6], bool on)
 {
 	struct kport *kp = p->priv;

@@ -39,6 +39,8 @@ void kport_link(struct port *p, enum snap_link *link, uint64_t *speed_mbps);
 void kport_stats(struct port *p, struct snap_port *s);
 int kport_set_mtu(struct port *p, uint16_t mtu, struct err *e);
 int kport_set_promisc(struct port *p, bool on, struct err *e);
+bool kport_carries(const struct port *p, const uint8_t ip[16]);
+bool kport_forwards(const struct port *p, bool six);
 void kport_join(struct port *p, const uint8_t mac[6], bool on);
 void kport_close(struct port *p);
 void kport_closed(struct port *p);
@@ -47,4 +49,5 @@ void kport_notes(struct port *p, json_t *array);
 #define KPORT_HOOKS \
 	.started = kport_started, .link = kport_link, .stats = kport_stats, \
 	.set_mtu = kport_set_mtu, .set_promisc = kport_set_promisc, .join = kport_join, \
-	.close = kport_close, .closed = kport_closed, .notes = kport_notes
+	.carries = kport_carries, .forwards = kport_forwards, .close = kport_close, \
+	.closed = kport_closed, .notes = kport_notes

@@ -257,6 +257,16 @@ bool port_deaf(const struct port *p)
 	return p->spec->deaf;
 }
 
+bool port_kernel_has(const struct port *p, const uint8_t ip[16])
+{
+	return p->priv != NULL && p->spec->carries != NULL && p->spec->carries(p, ip);
+}
+
+bool port_kernel_forwards(const struct port *p, bool six)
+{
+	return p->priv != NULL && p->spec->forwards != NULL && p->spec->forwards(p, six);
+}
+
 bool port_unaddressed(const struct port *p)
 {
 	return p->spec->unaddressed;

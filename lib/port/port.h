@@ -245,6 +245,10 @@ void port_stats(struct port *p, struct snap_port *out);
 bool port_unaddressed(const struct port *p);
 /* Whether nobody is at its other end who could be answered. */
 bool port_deaf(const struct port *p);
+/* Whether the kernel uses the port's interface beside us and has this address there (IPv4 is
+ * written as ::ffff:a.b.c.d), or forwards what comes there and is for others. */
+bool port_kernel_has(const struct port *p, const uint8_t ip[16]);
+bool port_kernel_forwards(const struct port *p, bool six);
 bool port_no_restart(const struct port *p);     /* its device cannot be set up twice */
 void port_notes(struct port *p, json_t *array); /* adds sentences for `show ports` */
 /* Of two ports of this process that are connected, the other one. NULL: the port is none of them,

@@ -56,6 +56,10 @@ struct port_spec {
 	 * group, or no longer. It counts how often it was asked for. The groups stay over a
 	 * restart. */
 	void (*join)(struct port *p, const uint8_t mac[6], bool on);
+	/* Whether the kernel uses the interface beside us and has this address there (IPv4 is
+	 * written as ::ffff:a.b.c.d), or forwards what comes there and is for others. */
+	bool (*carries)(const struct port *p, const uint8_t ip[16]);
+	bool (*forwards)(const struct port *p, bool six);
 	void (*notes)(struct port *p, json_t *array); /* adds sentences for `show ports` */
 	/* For two ports of this process that are connected: peer() gives the other port (NULL: it
 	 * is closed). rings() gives the rings that p receives from, one for each Rx queue, and

@@ -22,6 +22,7 @@ ALLOWED = {
     "lib/port/port.c": (1, "a port's function of this name"),
     "lib/port/eal.c": (1, "/sys/kernel/mm/hugepages"),
     "lib/port/ethtool.c": (1, "/sys/class/net"),
+    "lib/port/kern.c": (1, "/proc/sys/net"),
     "lib/port/pci.c": (1, "/sys/bus/pci"),
     "lib/ctl/workers.c": (1, "/proc/self/task"),
 }

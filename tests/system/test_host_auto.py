@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where streams of a host go, judged by a kernel at the other end of a veth: eth.dst auto."""
+"""Where streams of a host go, judged by a kernel at the other end of a veth: eth.dst auto, and hosts beside the kernel's own."""
 import time
 
 import pytest
@@ -71,3 +71,22 @@ def test_a_first_start_names_both(veth):
     assert "which no receiver takes; `set 0 eth.dst ADDRESS` says to whom, with `set 0 ip A/LEN` it is found from where frames go" in done.stderr
     done = run(["-p", f"packet:{veth.a}", "-b", "-e", "set 0 eth.dst 02:00:00:00:00:01; start 0 for 1ms"], prefix=veth.prefix)
     assert done.returncode == 0 and "warning" not in done.stderr
+
+
+def test_beside_the_kernel(peer):  # noqa: F811
+    """What the kernel has is refused, and nothing is set; what it forwards is warned of."""
+    def asked(ip):
+        return run(["-p", f"packet:{peer.b}", "-b", "-k", "-e", f"set 0 ip {ip}; show settings 0"], prefix=peer.prefix)
+
+    for ip in ("10.0.0.2/24", "10.0.0.7/24,fd00::2/64"):
+        done = asked(ip)
+        assert done.returncode == 2 and f"the kernel has the address {'fd00::2' if ',' in ip else '10.0.0.2'} on this interface" in done.stderr
+        assert any(line.split()[:3] == ["0", "ip", "none"] for line in done.stdout.splitlines())
+    peer.do("sysctl", "-q", "net.ipv4.ip_forward=0", "net.ipv6.conf.all.forwarding=0")
+    done = asked("10.0.0.7/24,fd00::7/64")
+    assert done.returncode == 0 and "forwards" not in done.stderr
+    peer.do("sysctl", "-q", "net.ipv4.ip_forward=1")
+    assert "the kernel forwards IPv4 on this interface" in asked("10.0.0.7/24").stderr
+    assert "forwards" not in asked("fd00::7/64").stderr
+    peer.do("sysctl", "-q", "net.ipv6.conf.all.forwarding=1")
+    assert "the kernel forwards IPv6 on this interface" in asked("fd00::7/64").stderr

@@ -2,9 +2,15 @@
 /* What control tells the program about ports that are hosts. */
 #pragma once
 #include "ctl.h"
+#include "host_cfg.h"
 
 /* Whether the port can be a host. -ENOTSUP: nobody is at its other end, and e says so. */
 int host_may(const struct ctl *c, unsigned port, struct err *e);
+/* Whether the port can have these addresses. -EADDRINUSE: the kernel has one of them on the port's
+ * interface, and e says so. */
+int host_may_have(const struct ctl *c, unsigned port, const struct host_addrs *ip, struct err *e);
+/* Whether the kernel forwards frames for addresses of the port; e says it then. */
+bool host_forwarded(const struct ctl *c, unsigned port, const struct host_addrs *ip, struct err *e);
 /* The port's addresses and what it has answered, since open or the last clear; a new reference.
  * Ports without an address are left out. {"show":"host","ports":[{"port","name","addresses":
  * [{"address","state"}],"answered":{"arp","nd","ping"},"heard","claims","refused":{reason: n},

@@ -16,13 +16,26 @@ static int host_row_may(const struct setting *row, const struct set_obj *obj, co
 	return ctl == NULL ? 0 : host_may(ctl, obj->port, e);
 }
 
+/* The same for addresses, which the kernel must not have beside the port. */
+static int host_ip_may(const struct setting *row, const struct set_obj *obj, const void *val,
+		       struct err *e)
+{
+	const struct ctl *ctl = set_ctl(obj);
+	int rc = host_row_may(row, obj, val, e);
+
+	return rc < 0 || ctl == NULL || val == NULL ? rc : host_may_have(ctl, obj->port, val, e);
+}
+
 extern const struct work work_host;
 static const struct setting_store host_store = {set_work_put, set_work_get, set_work_unset,
 						host_row_may};
+static const struct setting_store host_ip_store = {set_work_put, set_work_get, set_work_unset,
+						   host_ip_may};
 
 bool host_idle(const struct setting *row, const struct set_obj *obj)
 {
-	return row->store == &host_store && host_row_may(row, obj, NULL, NULL) != 0;
+	return (row->store == &host_store || row->store == &host_ip_store) &&
+	       host_row_may(row, obj, NULL, NULL) != 0;
 }
 
 static bool within_own(const struct host_addrs *own, const uint8_t ip[NEIGH_IP])
@@ -53,48 +66,57 @@ static bool check_gateway(const struct setting *row, const struct set_obj *obj, 
 	return true;
 }
 
+static bool check_ip(const struct setting *row, const struct set_obj *obj, struct err *warn)
+{
+	const struct host_cfg *cfg = work_cfg(obj->cfg, &work_host);
+	const struct ctl *ctl = set_ctl(obj);
+
+	return check_gateway(row, obj, warn) &&
+	       (ctl == NULL || !host_forwarded(ctl, obj->port, &cfg->ip, warn));
+}
+
 static const char *const answer_words[] = {"arp", "nd", "ping", NULL};
 
 #define AT(member) offsetof(struct host_cfg, member)
-#define ROW \
-	.scope = &scope_port, .store = &host_store, .arg = &work_host, .flags = SET_WHERE_IT_FITS, \
+#define ROW(rules) \
+	.scope = &scope_port, .store = &rules, .arg = &work_host, .flags = SET_WHERE_IT_FITS, \
 	.why = WHY_WORK
 
 const struct setting host_rows[] = {
 	{.name = "ip",
-	 ROW,
+	 ROW(host_ip_store),
 	 .v = {&host_vt_ip},
 	 .dflt = "none",
 	 .offset = AT(ip),
-	 .check = check_gateway,
+	 .check = check_ip,
 	 .help = "the port's own addresses with the lengths of their prefixes; with one it is a host"},
 	{.name = "gateway",
-	 ROW,
+	 ROW(host_store),
 	 .v = {&host_vt_gateway},
 	 .dflt = "none",
 	 .offset = AT(gateway),
 	 .check = check_gateway,
 	 .help = "who forwards what is not for the port's own prefixes: one address of each family, which is kept resolved"},
 	{.name = "host.vlan",
-	 ROW,
+	 ROW(host_store),
 	 .v = {&vt_uint, 0, 4094},
 	 .dflt = "0",
 	 .offset = AT(vlan),
 	 .help = "the VLAN of the host's frames; 0: they have no tag. Streams have vlan.vid"},
 	{.name = "answer",
-	 ROW,
+	 ROW(host_store),
 	 .v = {&vt_fflags, .bits = 3, .choices = answer_words},
 	 .dflt = HOST_DFLT_ANSWER,
 	 .offset = AT(answer),
 	 .help = "what the host answers"},
 	{.name = "answer.for",
-	 ROW,
+	 ROW(host_store),
 	 .v = {&host_vt_prefixes},
 	 .dflt = "none",
 	 .offset = AT(proxy),
 	 .help = "prefixes for whose addresses the host answers ARP and neighbour discovery, too"},
 	{.name = "host.neighbours",
-	 ROW,
+	 ROW(host_store),
 	 .v = {&host_vt_neighbours},
 	 .dflt = "none",
 	 .offset = AT(neighbours),
