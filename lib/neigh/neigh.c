@@ -355,6 +355,19 @@ bool neigh_find(const struct neigh *n, const uint8_t ip[NEIGH_IP], struct neigh_
 	return x != NULL;
 }
 
+bool neigh_wake(struct neigh *n, const uint8_t ip[NEIGH_IP], uint64_t now)
+{
+	struct entry *x = entry_find(n, ip);
+
+	if (x == NULL && (x = entry_add(n, ip, NEIGH_INCOMPLETE, now)) == NULL)
+		return false;
+	if (x->due == NEIGH_NEVER && (x->e.state == NEIGH_INCOMPLETE || x->e.state == NEIGH_FAILED))
+		entry_enter(n, x, NEIGH_INCOMPLETE, now, now);
+	else if (x->e.state == NEIGH_STALE)
+		entry_enter(n, x, NEIGH_DELAY, now + DELAY_FIRST, now);
+	return true;
+}
+
 bool neigh_seek(struct neigh *n, const uint8_t ip[NEIGH_IP], uint64_t now)
 {
 	struct entry *x = entry_find(n, ip);

@@ -79,8 +79,12 @@ struct neigh_entry {
 };
 /* Neighbour i (0 .. NEIGH_MAX - 1), in no order. false: there is none of this number. */
 bool neigh_entry(const struct neigh *n, unsigned i, struct neigh_entry *out);
-
+/* Finds the neighbour with this address. false: there is none. */
 bool neigh_find(const struct neigh *n, const uint8_t ip[NEIGH_IP], struct neigh_entry *out);
+/* Something is to be sent to the neighbour: it is asked where it is, or soon whether it is still
+ * there, if that is not known. One that was asked in vain is asked anew. false: the table has no
+ * room for it. */
+bool neigh_wake(struct neigh *n, const uint8_t ip[NEIGH_IP], uint64_t now);
 /* Finds out anew where a neighbour is: it becomes INCOMPLETE, and then has a MAC address, or is
  * FAILED after three questions without an answer. One that is REACHABLE or STATIC stays so. false:
  * there is no room for one more. */

@@ -11,13 +11,11 @@ void neigh_group_mac(const uint8_t ip[NEIGH_IP], uint8_t mac[6])
 	memcpy(mac, (const uint8_t[6]){0x33, 0x33, 0xff, ip[13], ip[14], ip[15]}, 6);
 }
 
-/* Returns where the payload begins. */
-static unsigned put_eth(const struct neigh_self *s, const uint8_t dst[6], unsigned type,
-			uint8_t f[NEIGH_FRAME_MAX])
+unsigned neigh_frame_eth(const struct neigh_self *s, const uint8_t dst[6], unsigned type,
+			 uint8_t *f)
 {
 	unsigned at = NEIGH_ETH;
 
-	memset(f, 0, NEIGH_FRAME_MAX);
 	memcpy(f, dst, 6);
 	memcpy(f + 6, s->mac, 6);
 	if (s->vlan != 0) {
@@ -27,6 +25,13 @@ static unsigned put_eth(const struct neigh_self *s, const uint8_t dst[6], unsign
 	}
 	put_be16(f + at - 2, type);
 	return at;
+}
+
+static unsigned put_eth(const struct neigh_self *s, const uint8_t dst[6], unsigned type,
+			uint8_t f[NEIGH_FRAME_MAX])
+{
+	memset(f, 0, NEIGH_FRAME_MAX);
+	return neigh_frame_eth(s, dst, type, f);
 }
 
 static unsigned put_arp(const struct neigh_self *s, const uint8_t dst[6], const uint8_t *from,

@@ -12,3 +12,7 @@ unsigned neigh_frame_ask(const struct neigh_self *s, const uint8_t *from,
 /* Tells all that an address is ours. */
 unsigned neigh_frame_announce(const struct neigh_self *s, const uint8_t ip[NEIGH_IP],
 			      uint8_t f[NEIGH_FRAME_MAX]);
+/* Writes the Ethernet header of a frame of the host, its tag included. Returns where the payload
+ * begins. */
+unsigned neigh_frame_eth(const struct neigh_self *s, const uint8_t dst[6], unsigned type,
+			 uint8_t *f);

@@ -98,9 +98,7 @@ static bool sender_mac(const uint8_t mac[6])
 	return (mac[0] & 1) == 0 && memcmp(mac, zero, 6) != 0;
 }
 
-/* Where the frame's payload begins, and its type in *type. 0: it is not of the host's VLAN. */
-static unsigned judge_payload(const struct neigh_self *s, const uint8_t *f, unsigned len,
-			      unsigned *type)
+unsigned neigh_payload(const struct neigh_self *s, const uint8_t *f, unsigned len, unsigned *type)
 {
 	unsigned at = NEIGH_ETH;
 
@@ -140,7 +138,7 @@ static bool wants_ip6(const struct neigh_self *s, const uint8_t *ip, unsigned le
 
 bool neigh_wants(const struct neigh_self *s, const uint8_t *f, unsigned len)
 {
-	unsigned type, at = judge_payload(s, f, len, &type);
+	unsigned type, at = neigh_payload(s, f, len, &type);
 
 	if (at == 0)
 		return false;
@@ -509,7 +507,7 @@ struct neigh_verdict neigh_judge(const struct neigh_self *s, uint8_t *f, unsigne
 				 unsigned room)
 {
 	struct neigh_verdict v = {.fate = NEIGH_HEARD};
-	unsigned type = 0, at = judge_payload(s, f, len, &type);
+	unsigned type = 0, at = neigh_payload(s, f, len, &type);
 
 	if (!sender_mac(f + 6))
 		v.fate = NEIGH_SENDER;

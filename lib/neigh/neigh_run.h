@@ -97,6 +97,8 @@ static inline bool neigh_is_ip4(const uint8_t ip[NEIGH_IP])
 
 	return __builtin_memcmp(ip, mapped, sizeof(mapped)) == 0;
 }
+/* Where the payload of a frame begins, and its type in *type. 0: it is not of the host's VLAN. */
+unsigned neigh_payload(const struct neigh_self *s, const uint8_t *f, unsigned len, unsigned *type);
 /* Puts the Internet checksum (RFC 1071) of n bytes, added to a first sum, in the order of the
  * network. */
 uint16_t neigh_sum(const uint8_t *p, unsigned n, uint64_t first);

@@ -6,6 +6,7 @@
 
 #include "input.h"
 #include "neigh.h"
+#include "neigh_ping.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -46,7 +47,41 @@ static void mend(uint8_t *f, unsigned len)
 	}
 }
 
-static void one(struct neigh *host, struct input *in, uint64_t now)
+static uint64_t as_it_is(uint64_t ticks)
+{
+	return ticks;
+}
+
+/* The frame as what comes back for pings of both families and both kinds. */
+static void ask(const struct neigh_self *self, struct neigh_pings **fates, const uint8_t *f,
+		unsigned len, uint64_t now)
+{
+	static const struct neigh_ping pings[] = {
+		{.from = {[10] = 255, 255, 10, 0, 0, 1}, .to = {[10] = 255, 255, 10, 0, 0, 2}},
+		{.from = {[10] = 255, 255, 10, 0, 0, 1},
+		 .to = {[10] = 255, 255, 10, 0, 0, 2},
+		 .link = true},
+		{.from = {0xfd, [15] = 1}, .to = {0xfd, [15] = 2}},
+		{.from = {0xfd, [15] = 1}, .to = {0xfd, [15] = 2}, .link = true}};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(pings); i++) {
+		if (!neigh_pong_wants(self, &pings[i], f, len))
+			continue;
+		if (*fates == NULL)
+			*fates = neigh_pings_new(S, as_it_is, NULL, NULL);
+		struct neigh_pong pong = neigh_pong_judge(self, &pings[i], f, len);
+		CHECK(pong.kind <= NEIGH_PONG_DAMAGED && neigh_pong_error(&pong) != NULL);
+		neigh_pings_heard(*fates, &pong, !pings[i].link, now);
+		neigh_pings_sent(*fates, now);
+		neigh_pings_turn(*fates, now);
+	}
+	if (*fates == NULL)
+		return;
+	const struct neigh_pings_counts *k = neigh_pings_counts(*fates);
+	CHECK(k->sent == k->received + k->late + k->errors + k->lost + k->open);
+}
+
+static void one(struct neigh *host, struct neigh_pings **fates, struct input *in, uint64_t now)
 {
 	static const uint8_t type[3][2] = {{8, 6}, {0x86, 0xdd}, {8, 0}};
 	unsigned how = byte(in), len = 18 + (unsigned)number(in, 1) % 120, room = len + how % 16;
@@ -62,6 +97,7 @@ static void one(struct neigh *host, struct input *in, uint64_t now)
 		f[i] = (uint8_t)byte(in);
 	if ((how & 128) == 0 && len > 14)
 		mend(f, len);
+	ask(self, fates, f, len, now);
 	if (neigh_wants(self, f, len)) {
 		struct neigh_verdict v = neigh_judge(self, f, len, room);
 		CHECK(v.fate < NEIGH_FATES && v.answer <= room);
@@ -75,6 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, data + size};
 	struct neigh *host = neigh_new(1);
+	struct neigh_pings *fates = NULL; /* it is large: made when a frame wants it */
 	uint8_t f[NEIGH_FRAME_MAX];
 	uint64_t now = S, version;
 
@@ -83,13 +120,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	neigh_turn(host, now);
 	CHECK(neigh_self(host, &version)->own[0].usable);
 	while (in.at < in.end) {
-		one(host, &in, now);
+		one(host, &fates, &in, now);
 		now += byte(&in) * (S / 16);
 		neigh_turn(host, now);
 		CHECK(neigh_due(host) > now);
 		for (unsigned len; (len = neigh_take(host, f)) > 0;)
 			CHECK(len >= NEIGH_FRAME_MIN && len <= NEIGH_FRAME_MAX);
 	}
+	neigh_pings_free(fates);
 	neigh_free(host);
 	return 0;
 }

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What comes back for a ping, judged frame by frame. */
+#include <string.h>
+
+#include "neigh_ping_run.h"
+
+enum { TYPE_IP4 = 0x0800, TYPE_ARP = 0x0806, TYPE_IP6 = 0x86dd };
+enum { PROTO_ICMP = 1, PROTO_ICMP6 = 58, ARP_REPLY = 2, OPT_TARGET = 2 };
+enum { ECHO4_REPLY = 0, UNREACHABLE4 = 3, ECHO4 = 8, EXCEEDED4 = 11, PARAMETER4 = 12 };
+enum { TOO_BIG6 = 2, PARAMETER6 = 4, ECHO6 = 128, ECHO6_REPLY = 129 };
+enum { CODE_FRAGMENT = 4 }; /* of UNREACHABLE4: it is too big, RFC 1191 */
+#define ICMP_HEAD 8u
+
+static unsigned pong_get16(const uint8_t *p)
+{
+	return (unsigned)p[0] << 8 | p[1];
+}
+
+/* An IP packet: where its payload begins, and how much of it is there. */
+struct packet {
+	const uint8_t *ip, *icmp;
+	unsigned len;   /* of the payload, as the header says; 0: it is not ICMP */
+	unsigned there; /* of it in the frame */
+	bool six;
+};
+
+/* Reads the header of a packet of which so many bytes are there. */
+static struct packet packet_read(const uint8_t *ip, unsigned n, bool six)
+{
+	struct packet k = {.ip = ip, .six = six};
+
+	if (n < (six ? NEIGH_IP6 : NEIGH_IP4) || ip[0] >> 4 != (six ? 6 : 4))
+		return k;
+	unsigned head = six ? NEIGH_IP6 : (ip[0] & 0xfu) * 4;
+	unsigned total = six ? NEIGH_IP6 + pong_get16(ip + 4) : pong_get16(ip + 2);
+	bool icmp = six ? ip[6] == PROTO_ICMP6
+			: ip[9] == PROTO_ICMP && (pong_get16(ip + 6) & 0x3fff) == 0;
+	if (!icmp || head < NEIGH_IP4 || n < head || total < head + ICMP_HEAD)
+		return k;
+	k.icmp = ip + head;
+	k.len = total - head;
+	k.there = n - head < k.len ? n - head : k.len;
+	return k;
+}
+
+/* Whether an address of the packet, source or destination, is this one. */
+static bool packet_ip_is(const struct packet *k, bool dst, const uint8_t ip[NEIGH_IP])
+{
+	if (neigh_is_ip4(ip) == k->six)
+		return false;
+	return k->six ? memcmp(k->ip + (dst ? 24 : 8), ip, NEIGH_IP) == 0
+		      : memcmp(k->ip + (dst ? 16 : 12), ip + 12, 4) == 0;
+}
+
+static void packet_source(const struct packet *k, uint8_t ip[NEIGH_IP])
+{
+	if (k->six)
+		memcpy(ip, k->ip + 8, NEIGH_IP);
+	else
+		memcpy(ip,
+		       (const uint8_t[NEIGH_IP]){
+			       [10] = 0xff, 0xff, k->ip[12], k->ip[13], k->ip[14], k->ip[15]},
+		       NEIGH_IP);
+}
+
+static bool is_error(const struct packet *k)
+{
+	unsigned type = k->icmp[0];
+
+	return k->six ? type >= 1 && type <= PARAMETER6
+		      : type == UNREACHABLE4 || type == EXCEEDED4 || type == PARAMETER4;
+}
+
+/* The packet that an ICMP error quotes. */
+static struct packet packet_quoted(const struct packet *k)
+{
+	return k->there > ICMP_HEAD ? packet_read(k->icmp + ICMP_HEAD, k->there - ICMP_HEAD, k->six)
+				    : (struct packet){0};
+}
+
+/* Whether the packet is a request of the ping. */
+static bool is_request(const struct packet *k, const struct neigh_ping *p)
+{
+	return k->there >= ICMP_HEAD && k->icmp[0] == (k->six ? ECHO6 : ECHO4) &&
+	       pong_get16(k->icmp + 4) == p->id && packet_ip_is(k, false, p->from) &&
+	       packet_ip_is(k, true, p->to);
+}
+
+static bool wants_icmp(const struct neigh_ping *p, const uint8_t *ip, unsigned n, bool six)
+{
+	struct packet k = packet_read(ip, n, six);
+
+	if (k.there < ICMP_HEAD || !packet_ip_is(&k, true, p->from))
+		return false;
+	if (k.icmp[0] == (six ? ECHO6_REPLY : ECHO4_REPLY))
+		return pong_get16(k.icmp + 4) == p->id;
+	if (!is_error(&k))
+		return false;
+	struct packet quoted = packet_quoted(&k);
+	return is_request(&quoted, p);
+}
+
+/* Whether it is an answer of the address that is asked for, to us. */
+static bool wants_link(const struct neigh_ping *p, const uint8_t *at, unsigned n, unsigned type)
+{
+	if (neigh_is_ip4(p->to))
+		return type == TYPE_ARP && n >= NEIGH_ARP && pong_get16(at + 6) == ARP_REPLY &&
+		       memcmp(at + 14, p->to + 12, 4) == 0 && memcmp(at + 24, p->from + 12, 4) == 0;
+	if (type != TYPE_IP6)
+		return false;
+	struct packet k = packet_read(at, n, true);
+	return k.there >= NEIGH_ND && k.icmp[0] == ND_ADVERT && at[7] == 255 &&
+	       packet_ip_is(&k, true, p->from) && memcmp(k.icmp + 8, p->to, NEIGH_IP) == 0;
+}
+
+bool neigh_pong_wants(const struct neigh_self *s, const struct neigh_ping *p, const uint8_t *f,
+		      unsigned len)
+{
+	unsigned type, at = neigh_payload(s, f, len, &type);
+
+	if (at == 0 || memcmp(f, s->mac, 6) != 0)
+		return false;
+	if (p->link)
+		return wants_link(p, f + at, len - at, type);
+	return (type == TYPE_IP4 || type == TYPE_IP6) &&
+	       wants_icmp(p, f + at, len - at, type == TYPE_IP6);
+}
+
+static uint64_t pong_number(const uint8_t *p)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < NEIGH_PING_NUMBER; i++)
+		v = v << 8 | p[i];
+	return v;
+}
+
+/* The number of a request, or of its answer, as far as it is there. */
+static void judge_number(const struct packet *k, struct neigh_pong *out)
+{
+	out->number = pong_get16(k->icmp + 6);
+	out->whole = k->there >= ICMP_HEAD + NEIGH_PING_NUMBER;
+	if (!out->whole)
+		return;
+	uint64_t whole = pong_number(k->icmp + ICMP_HEAD);
+	if ((uint16_t)whole != out->number)
+		out->kind = NEIGH_PONG_DAMAGED;
+	out->number = whole;
+}
+
+static void judge_icmp(const struct neigh_ping *p, const struct packet *k, struct neigh_pong *out)
+{
+	packet_source(k, out->ip);
+	out->hops = k->ip[k->six ? 7 : 8];
+	if (k->there < k->len ||
+	    neigh_sum(k->icmp, k->len, k->six ? neigh_sum_ip6(k->ip, k->len) : 0) != 0) {
+		out->kind = NEIGH_PONG_DAMAGED;
+	} else if (!is_error(k)) {
+		out->kind = packet_ip_is(k, false, p->to) ? NEIGH_PONG_ANSWER : NEIGH_PONG_FOREIGN;
+		judge_number(k, out);
+		if (!out->whole) /* all of ours have one */
+			out->kind = NEIGH_PONG_DAMAGED;
+	} else {
+		struct packet quoted = packet_quoted(k);
+		out->kind = NEIGH_PONG_ERROR;
+		out->type = k->icmp[0];
+		out->code = k->icmp[1];
+		if (k->six && out->type == TOO_BIG6)
+			out->mtu = pong_get16(k->icmp + 4) << 16 | pong_get16(k->icmp + 6);
+		else if (!k->six && out->type == UNREACHABLE4 && out->code == CODE_FRAGMENT)
+			out->mtu = pong_get16(k->icmp + 6);
+		judge_number(&quoted, out);
+	}
+}
+
+struct neigh_pong neigh_pong_judge(const struct neigh_self *s, const struct neigh_ping *p,
+				   const uint8_t *f, unsigned len)
+{
+	struct neigh_pong out = {.kind = NEIGH_PONG_ANSWER};
+	unsigned type, at = neigh_payload(s, f, len, &type);
+
+	memcpy(out.mac, f + 6, 6);
+	if (!p->link) {
+		struct packet k = packet_read(f + at, len - at, type == TYPE_IP6);
+		judge_icmp(p, &k, &out);
+		return out;
+	}
+	memcpy(out.ip, p->to, NEIGH_IP);
+	if (type == TYPE_ARP) {
+		memcpy(out.mac, f + at + 8, 6);
+		return out;
+	}
+	struct packet k = packet_read(f + at, len - at, true);
+	if (k.there < k.len || neigh_sum(k.icmp, k.len, neigh_sum_ip6(k.ip, k.len)) != 0)
+		out.kind = NEIGH_PONG_DAMAGED;
+	else if (k.len >= NEIGH_ND + 8 && k.icmp[NEIGH_ND] == OPT_TARGET)
+		memcpy(out.mac, k.icmp + NEIGH_ND + 2, 6);
+	return out;
+}
+
+void neigh_ping_number(uint8_t *icmp, uint16_t first, uint64_t number)
+{
+	uint8_t *at = icmp + ICMP_HEAD - 2;
+
+	put_be16(at, (uint16_t)number);
+	for (unsigned i = 0; i < NEIGH_PING_NUMBER; i++)
+		at[2 + i] = (uint8_t)(number >> (56 - 8 * i));
+	uint16_t sum = neigh_sum(at, 2 + NEIGH_PING_NUMBER, first);
+	memcpy(icmp + 2, &sum, 2);
+}
