@@ -47,7 +47,7 @@ const struct cmd_known cmd_known_words[] = {
 	 "`stream del` takes a stream away; `help stream` tells more"},
 	{"replay,tcpreplay,pcapreplay,push,playback", LATER("replay of captured frames")},
 	{"record,recorder,sniff,tcpdump,snoop,dumpcap,tshark", LATER("capture")},
-	{"arping,traceroute,arp,nd,neighbours,neighbors,host,ip,route,gateway",
+	{"traceroute,arp,nd,neighbours,neighbors,host,ip,route,gateway",
 	 LATER("a port as an IP host")},
 	{"iperf,iperf3,neper,netperf,tcp_rr,tcp_stream,tcp_crr,udp_rr,http,https,wrk,flows,flow,connections,sessions,server,client,dperf",
 	 LATER("traffic of connections")},

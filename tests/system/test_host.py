@@ -158,3 +158,96 @@ def test_a_trial_counts_its_own_frames():
     assert all(port["sent"] > 0 for port in told["ports"])  # nobody is there: it is asked again and again
     fates = trial["fates"]
     assert fates["sent"] == fates["received"] == 2500 and fates["lost"] == fates["excess"] == 0
+
+
+def echoes(veth):
+    """Echo requests of both families that the kernel has got."""
+    old = [line.split() for line in veth.do("cat", "/proc/net/snmp").splitlines() if line.startswith("Icmp:")]
+    six = dict(line.split() for line in veth.do("cat", "/proc/net/snmp6").splitlines())
+    return int(dict(zip(*old))["InEchos"]), int(six["Icmp6InEchos"])
+
+
+def fates(asked):
+    """Whether all requests were answered, by some in time: on a machine that stands still, answers are late or have not come yet."""
+    assert asked["sent"] == sum(asked[key] for key in ("received", "late", "errors", "lost", "open")), asked
+    assert asked["duplicates"] == asked["foreign"] == asked["damaged"] == asked["unread"] == 0
+    return asked["received"] + asked["late"] + asked["lost"] == asked["sent"] and asked["received"] > 0
+
+
+def test_it_asks_a_kernel(peer, live):
+    """Both families, up to the MTU: the kernel counts what we say that we sent."""
+    p = live(["--no-screen", "-p", f"packet:{peer.a}", "--ip", "10.0.0.1/24,fd00::1/64"], prefix=peer.prefix)
+    before = echoes(peer)
+    mac = peer.link(peer.b)["address"]
+    lines = [("10.0.0.2 count 20 every 1ms", 128), ("10.0.0.2 count 3 size 1518 every 1ms", 1518), ("10.0.0.2 count 3 size 64 every 1ms", 64),
+             ("fd00::2 count 20 every 1ms", 128), ("fd00::2 count 3 size 1518 every 1ms", 1518), ("fd00::2 count 3 size 74 every 1ms", 74)]
+    for line, size in lines:
+        asked = p.ask(f"ping 0 {line}", 30)["ping"]
+        assert fates(asked) and asked["size"] == size and asked["to"] == asked["via"] == line.split()[0] and asked["macs"] == [mac]
+        rtt = asked["rtt_ns"]
+        assert 0 < rtt["min"] <= rtt["p50"] <= rtt["p90"] <= rtt["p99"] <= rtt["max"] and rtt["min"] <= rtt["mean"] <= rtt["max"]
+    flood = p.ask("ping 0 fd00::2 flood", 30)["ping"]
+    assert fates(flood) and flood["sent"] == 1000
+    assert echoes(peer) == (before[0] + 26, before[1] + 1026)
+    for to in ("10.0.0.2", "fd00::2"):
+        asked = p.ask(f"arping 0 {to} count 3 every 1ms", 30)["arping"]
+        assert asked["sent"] == 3 and asked["received"] > 0 and asked["macs"] == [mac]
+    assert p.quit()[0] == 0
+
+
+def test_whom_nobody_answers_for(peer, live):
+    """A route that is closed says so, by ICMP; a neighbour that is not there is named. The exit code tells both from answers."""
+    peer.do("sysctl", "-q", "-w", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1", "net.ipv4.icmp_ratelimit=0", "net.ipv6.icmp.ratelimit=0")
+    peer.do("ip", "route", "add", "unreachable", "10.7.0.0/16")
+    peer.do("ip", "-6", "route", "add", "unreachable", "fd07::/16")
+    p = live(["--no-screen", "-k", "-p", f"packet:{peer.a}", "--ip", "10.0.0.1/24,fd00::1/64"], prefix=peer.prefix)
+    p.send("set 0 gateway 10.0.0.2,fd00::2")
+    for to, via, error in (("10.7.0.1", "10.0.0.2", "host unreachable"), ("fd07::1", "fd00::2", "no route")):
+        asked = p.ask(f"ping 0 {to} count 3 every 1ms", 30)["ping"]
+        assert asked["via"] == via and asked["sent"] == 3 == asked["errors"] + asked["lost"] and asked["received"] == 0
+        assert [(told["from"], told["error"], told["count"]) for told in asked["told"]] == [(via, error, asked["errors"])]
+    p.send("ping 0 10.0.0.9")
+    assert fates(p.ask("ping 0 10.0.0.2 count 1", 30)["ping"])
+    assert "port 0: no answer to ARP from 10.0.0.9" in p.errors()
+    p.quit()
+    done = run([*peer_args(peer), "ping 0 10.7.0.1 count 1"], prefix=peer.prefix)
+    assert done.returncode == 1 and "error to 1 from 10.0.0.2: host unreachable" in done.stdout
+    assert run([*peer_args(peer), "ping 0 10.0.0.9"], prefix=peer.prefix).returncode == 1
+
+
+def peer_args(peer):
+    return ["-p", f"packet:{peer.a}", "-e", "set 0 ip 10.0.0.1/24; set 0 gateway 10.0.0.2", "-e"]
+
+
+@pytest.mark.parametrize("maps", [[], ["-m", "1:2-3.0*2,3:1-2.1*2"]])
+def test_two_hosts_ask_each_other(maps):
+    """What the wire does to frames is what the ping tells, whichever worker gets the answers."""
+    sets = ["set 1 ip 10.0.0.2/24,fd00::2/64", "set 0 ip 10.0.0.1/24,fd00::1/64", "ping 0 10.0.0.2 count 1", "ping 1 fd00::1 count 1", "clear all",
+            "ping 0 10.0.0.2 count 300 every 100us", "ping 1 fd00::1 count 3000 flood", "arping 1 10.0.0.1 count 3 every 1ms", "show host",
+            "set wire duplicate 100%", "ping 0 10.0.0.2 count 20 every 1ms", "set wire duplicate 0", "set wire loss 100%",
+            "ping 1 fd00::1 count 20 every 1ms", "set wire loss 0", "set 0-1 host.vlan 7", "ping 0 10.0.0.2 count 5 size 1522 every 1ms",
+            "arping 0 fd00::2 count 1", "set 1 host.vlan 8", "arping 0 fd00::2 count 1"]
+    found = documents(run([*lcores(3), "-p", "wire", *maps, "--json", "-b", "-k", "-e", "; ".join(sets)], timeout=60))
+    _, _, four, six, link, told, twice, none, tagged, asked, foreign = found
+    assert fates(four["ping"]) and four["ping"]["sent"] == 300 and fates(six["ping"]) and six["ping"]["sent"] == 3000
+    assert link["arping"]["sent"] == 3 and link["arping"]["macs"] == ["02:77:72:00:00:00"]
+    a, b = told["ports"]
+    assert b["answered"]["ping"] == a["pongs"] == 300 and a["answered"]["ping"] == b["pongs"] == 3000
+    assert twice["ping"]["sent"] == 20 and twice["ping"]["duplicates"] > 0
+    assert none["ping"]["lost"] == none["ping"]["sent"] == 20 and none["ping"]["rtt_ns"] is None
+    assert fates(tagged["ping"]) and tagged["ping"]["sent"] == 5 and asked["arping"]["macs"] == ["02:77:72:00:00:01"]
+    assert foreign["arping"]["sent"] == foreign["arping"]["lost"] == 1
+
+
+def test_a_ping_ends_with_its_sum(live):
+    """Ctrl-C ends it."""
+    p = live(["--no-screen", "-p", "wire"])
+    p.send("set 1 ip 10.0.0.2/24; set 0 ip 10.0.0.1/24")
+    assert fates(p.ask("ping 0 10.0.0.2 count 1", 30)["ping"])
+    p.send("ping 0 10.0.0.2 count 100000 every 1ms")
+    until = time.monotonic() + 10
+    while time.monotonic() < until and not p.ready():
+        time.sleep(0.3)
+        p.proc.send_signal(2)
+    asked = json.loads(p.line())["ping"]
+    assert 0 < asked["sent"] < 100000 and asked["sent"] == sum(asked[key] for key in ("received", "late", "errors", "lost", "open"))

@@ -15,6 +15,8 @@ static const struct show_row shows[] = {
 static const struct verb_row verbs[] = {
 	{230, &verb_garp},
 	{231, &verb_clear_neighbours},
+	{232, &verb_ping},
+	{233, &verb_arping},
 	{0},
 };
 

@@ -9,11 +9,12 @@ extern const struct vtype host_vt_ip;       /* struct host_addrs: "10.0.0.1/24,f
 extern const struct vtype host_vt_gateway;  /* the same, at most one of each family, no lengths */
 extern const struct vtype host_vt_prefixes; /* the same: "10.1.0.0/16" */
 extern const struct vtype
-	host_vt_neighbours; /* struct host_statics: "10.0.0.2=02:00:00:00:00:02" */
+	host_vt_neighbours;                /* struct host_statics: "10.0.0.2=02:00:00:00:00:02" */
+extern const struct vtype host_vt_address; /* uint8_t[16]: one address of either family */
 
 extern const struct setting host_rows[]; /* ends with a row without a name */
 /* Says whether a row is about hosts and the port can be none. */
 bool host_idle(const struct setting *row, const struct set_obj *obj);
 
 show_fn host_show, host_show_neighbours;
-extern const struct verb verb_garp, verb_clear_neighbours;
+extern const struct verb verb_garp, verb_clear_neighbours, verb_ping, verb_arping;

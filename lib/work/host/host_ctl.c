@@ -71,6 +71,7 @@ static int host_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 	h->state = xcalloc(c->nworkers + 1u, sizeof(*h->state));
 	h->share = xcalloc(c->nworkers + 1u, sizeof(*h->share));
 	h->queue = xcalloc(c->nworkers + 1u, sizeof(*h->queue));
+	h->ping_state = xcalloc(c->nworkers + 1u, sizeof(*h->ping_state));
 	portset_add(&one, cp->p.id);
 	for (unsigned w = 0; w < c->nworkers && !port_deaf(&cp->p); w++) {
 		if (!worker_serves(c, w, &one, &one))
@@ -115,9 +116,12 @@ static void host_port_close(struct ctl *c, struct ctl_port *cp)
 {
 	struct host_port *h = host_of_port(cp);
 
-	for (unsigned w = 0; w < c->nworkers && h->state != NULL; w++)
+	for (unsigned w = 0; w < c->nworkers && h->state != NULL; w++) {
 		rte_free(h->state[w]);
+		rte_free(h->ping_state[w]);
+	}
 	free(h->state);
+	free(h->ping_state);
 	free(h->share);
 	free(h->queue);
 	host_auto_free(&h->found);
@@ -134,8 +138,9 @@ static bool has_link_local(const struct neigh_setup *s)
 	return false;
 }
 
-static void host_setup(const struct ctl_port *cp, const struct host_cfg *cfg, struct neigh_setup *s)
+void host_setup(const struct ctl_port *cp, struct neigh_setup *s)
 {
+	const struct host_cfg *cfg = host_cfg_of(cp);
 	bool six = false;
 
 	*s = (struct neigh_setup){.vlan = (uint16_t)cfg->vlan, .answer = cfg->answer[15]};
@@ -220,7 +225,7 @@ static void host_follow(const struct ctl *c, struct ctl_port *cp, uint64_t now)
 		host_deafen(c, h);
 	}
 	h->applied = *cfg;
-	host_setup(cp, cfg, &setup);
+	host_setup(cp, &setup);
 	neigh_set(h->n, &setup, now);
 }
 
@@ -309,8 +314,10 @@ static void host_step(struct ctl *c)
 	uint64_t now = clock_raw_ns();
 
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->p.used && ctl_port_runs(c->port[i]))
+		if (c->port[i]->p.used && ctl_port_runs(c->port[i])) {
 			host_step_port(c, c->port[i], now);
+			host_ping_step(c, c->port[i], now);
+		}
 }
 
 static uint64_t host_next_ns(const struct ctl *c)
@@ -375,6 +382,7 @@ static void host_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 		if (duty != NULL)
 			plan_sort(duty, host_claims, &j->self, task);
 	}
+	host_ping_fill(c, cp, w);
 }
 
 /* ---- what is known ---- */
@@ -411,6 +419,7 @@ static void host_claimed(const struct ctl *c, const struct ctl_port *cp, struct 
 	host_count(c, cp, &now);
 	for (unsigned i = 0; i < NEIGH_FATES; i++)
 		sum->frames += cell_get(&now.fate[i]);
+	sum->frames += cell_get(&now.pongs);
 	sum->group += cell_get(&now.group);
 }
 

@@ -15,7 +15,7 @@ void host_print_ip(const uint8_t ip[16], struct sbuf *out)
 		 inet_ntop(four ? AF_INET : AF_INET6, ip + (four ? 12 : 0), text, sizeof(text)));
 }
 
-static json_t *ip_json(const uint8_t ip[NEIGH_IP])
+json_t *host_ip_json(const uint8_t ip[NEIGH_IP])
 {
 	struct sbuf text = {0};
 
@@ -31,7 +31,7 @@ void host_print_mac(const uint8_t mac[6], struct sbuf *out)
 		  mac[5]);
 }
 
-static json_t *mac_json(const uint8_t mac[6])
+json_t *host_mac_json(const uint8_t mac[6])
 {
 	struct sbuf text = {0};
 
@@ -52,7 +52,7 @@ static json_t *addresses_json(const struct neigh *n)
 
 	for (unsigned i = 0; i < self->nown; i++)
 		json_array_append_new(array,
-				      json_pack("{so,ss}", "address", ip_json(self->own[i].ip),
+				      json_pack("{so,ss}", "address", host_ip_json(self->own[i].ip),
 						"state", names[neigh_own_state(n, i)]));
 	return array;
 }
@@ -82,13 +82,14 @@ static json_t *port_json(struct ctl *c, const struct ctl_port *cp)
 	host_count(c, cp, &now);
 #define SINCE(member) (json_int_t)(now.member - h->base.member)
 #define MACHINE(member) (json_int_t)(m->member - h->neigh_base.member)
-	return json_pack("{si,ss,so,s{sI,sI,sI},sI,sI,so,sI,sI,sI,sI,sI}", "port", (int)cp->p.id,
+	return json_pack("{si,ss,so,s{sI,sI,sI},sI,sI,sI,so,sI,sI,sI,sI,sI}", "port", (int)cp->p.id,
 			 "name", cp->p.name, "addresses", addresses_json(h->n), "answered", "arp",
 			 SINCE(fate[NEIGH_DID_ARP]), "nd", SINCE(fate[NEIGH_DID_ND]), "ping",
 			 SINCE(fate[NEIGH_DID_PING]), "heard", SINCE(fate[NEIGH_HEARD]), "claims",
-			 SINCE(fate[NEIGH_CLAIM]), "refused", refused_json(&now, &h->base),
-			 "unasked", MACHINE(unasked), "probes", MACHINE(probes), "sent",
-			 SINCE(sent), "dropped", SINCE(dropped), "unheard", SINCE(unheard));
+			 SINCE(fate[NEIGH_CLAIM]), "pongs", SINCE(pongs), "refused",
+			 refused_json(&now, &h->base), "unasked", MACHINE(unasked), "probes",
+			 MACHINE(probes), "sent", SINCE(sent), "dropped", SINCE(dropped), "unheard",
+			 SINCE(unheard));
 }
 
 /* The document `show`, with an entry for each of the ports that is a host. */
@@ -120,10 +121,11 @@ static json_t *neighbours_json(struct ctl *c, const struct ctl_port *cp)
 	for (unsigned i = 0; i < NEIGH_MAX; i++)
 		if (neigh_entry(h->n, i, &e))
 			json_array_append_new(
-				array, json_pack("{so,so,ss,sI,sb}", "address", ip_json(e.ip),
-						 "mac", e.has_mac ? mac_json(e.mac) : json_null(),
-						 "state", neigh_state_name(e.state), "age_ns",
-						 (json_int_t)(now - e.since), "gateway", e.wanted));
+				array,
+				json_pack("{so,so,ss,sI,sb}", "address", host_ip_json(e.ip), "mac",
+					  e.has_mac ? host_mac_json(e.mac) : json_null(), "state",
+					  neigh_state_name(e.state), "age_ns",
+					  (json_int_t)(now - e.since), "gateway", e.wanted));
 	return json_pack("{si,ss,sI,sI,so}", "port", (int)cp->p.id, "name", cp->p.name, "evicted",
 			 MACHINE(evicted), "no_room", MACHINE(no_room), "neighbours", array);
 }

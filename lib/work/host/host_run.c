@@ -50,9 +50,7 @@ static bool host_judge_one(struct host_state *s, const struct host_job *j, struc
 	return true;
 }
 
-/* Offers the n frames at the head of the share's array, which are new, or its tail if n is 0. What
- * a device refuses that edits even that is given up. Returns how many were accepted. */
-static unsigned host_offer(struct host_state *s, struct dp_txq *q, unsigned n, uint64_t now)
+unsigned host_offer(struct host_state *s, struct dp_txq *q, unsigned n, uint64_t now)
 {
 	uint16_t size[DP_BURST_MAX];
 	uint64_t bytes = 0;

@@ -41,6 +41,7 @@ static inline void host_ring_step(uint32_t *end)
 struct host_counts {
 	cell_t fate[NEIGH_FATES];
 	cell_t group;   /* frames in `fate` that came to group addresses */
+	cell_t pongs;   /* frames that came back for `ping` */
 	cell_t sent;    /* frames of the host's own accord */
 	cell_t unheard; /* what frames said while control had too much to read */
 	cell_t dropped; /* answers that were given up: the device took no more, or had no buffer */
@@ -79,3 +80,6 @@ struct host_job {
 
 extern const struct dp_kind dp_kind_host;
 dp_sort_fn host_claims; /* arg: struct neigh_self */
+/* Offers the n frames at the head of the share's array, which are new, or its tail if n is 0. What
+ * a device refuses that edits even that is given up. Returns how many were accepted. */
+unsigned host_offer(struct host_state *s, struct dp_txq *q, unsigned n, uint64_t now);

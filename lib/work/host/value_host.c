@@ -176,6 +176,31 @@ const struct vtype host_vt_prefixes = {.name = "prefixes",
 				       .parse = addrs_parse,
 				       .print = addrs_print};
 
+static int address_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	uint8_t ip[NEIGH_IP];
+	unsigned whole;
+
+	if (!read_ip(text, ip, &whole))
+		return vspec_fail(s, EINVAL, 0, e, text, "is not an IPv4 or IPv6 address");
+	if (!one_host(ip))
+		return vspec_fail(s, EINVAL, 0, e, text, "is no address that one host can have");
+	memcpy(out, ip, NEIGH_IP);
+	return 0;
+}
+
+static void address_print(const struct vspec *s, const void *v, struct sbuf *out)
+{
+	(void)s;
+	host_print_ip(v, out);
+}
+
+const struct vtype host_vt_address = {.name = "address",
+				      .syntax = "A: 10.0.0.2, fd00::2",
+				      .size = NEIGH_IP,
+				      .parse = address_parse,
+				      .print = address_print};
+
 static int neighbours_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
 	struct host_statics list = {0};

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Control's half of `ping` and `arping`. It waits until the own address is in use, finds the next
+ * hop through the neighbours of the host, lets a worker send, and tells what became of each
+ * request. */
+#include "host_ping.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host_ctl.h"
+#include "host_face.h"
+#include "neigh_ping.h"
+
+#define HOPS 64
+/* Requests that follow each other faster than this keep their worker awake. */
+#define AWAKE_NS 10000000ull
+#define MACS_MAX 8
+#define TOLD_MAX 8
+
+enum ping_phase { PING_OWN, PING_NEXT, PING_SENDS, PING_OVER, PING_FAILED };
+
+struct host_ping {
+	struct host_ping_spec spec;
+	struct neigh_ping ping;
+	uint8_t next[NEIGH_IP], mac[6];
+	enum ping_phase phase;
+	uint32_t run;
+	unsigned len; /* of frames, without FCS */
+	struct neigh_pings *fates;
+	uint64_t unread;           /* frames of the workers that were not read, before it began */
+	struct err why;            /* FAILED */
+	uint8_t macs[MACS_MAX][6]; /* who has answered */
+	unsigned nmacs, ntold;
+	struct ping_told {
+		struct neigh_pong pong;
+		uint64_t count;
+	} told[TOLD_MAX]; /* ICMP errors, by who said what */
+};
+
+/* ---- what is told ---- */
+
+static void ping_keep_mac(struct host_ping *p, const uint8_t mac[6])
+{
+	for (unsigned i = 0; i < p->nmacs; i++)
+		if (memcmp(p->macs[i], mac, 6) == 0)
+			return;
+	if (p->nmacs < MACS_MAX)
+		memcpy(p->macs[p->nmacs++], mac, 6);
+}
+
+static void ping_keep_error(struct host_ping *p, const struct neigh_pong *pong)
+{
+	struct ping_told *x = p->told;
+
+	for (; x < p->told + p->ntold; x++)
+		if (memcmp(x->pong.ip, pong->ip, NEIGH_IP) == 0 && x->pong.type == pong->type &&
+		    x->pong.code == pong->code)
+			break;
+	if (x == p->told + TOLD_MAX)
+		return;
+	if (x == p->told + p->ntold)
+		*x = (struct ping_told){.pong = *pong};
+	p->ntold += x == p->told + p->ntold;
+	x->count++;
+}
+
+static void ping_told(void *arg, const struct neigh_pings_news *n)
+{
+	struct host_ping *p = arg;
+
+	if (n->kind == NEIGH_PINGS_ERROR)
+		ping_keep_error(p, n->pong);
+	else if (n->pong != NULL)
+		ping_keep_mac(p, n->pong->mac);
+	if (p->spec.tell != NULL)
+		p->spec.tell(p->spec.arg, n);
+}
+
+/* ---- begin ---- */
+
+static int ping_refuse(struct err *e, const struct host_ping_spec *s, enum neigh_way_found found)
+{
+	struct sbuf to = {0};
+	const char *six = neigh_is_ip4(s->to) ? "IPv4" : "IPv6";
+
+	host_print_ip(s->to, &to);
+	if (found == NEIGH_WAY_SELF)
+		err_set(e, EINVAL, "%s is an address of port %u itself", sbuf_str(&to), s->port);
+	else if (found == NEIGH_WAY_FAMILY)
+		err_set(e, EINVAL,
+			"port %u has no %s address to ask %s from: `set %u ip %s` gives one",
+			s->port, six, sbuf_str(&to), s->port,
+			neigh_is_ip4(s->to) ? "10.0.0.1/24" : "fd00::1/64");
+	else if (s->link)
+		err_set(e, EINVAL,
+			"%s is on no link of port %u: only neighbours are asked in this way, `ping` asks all others",
+			sbuf_str(&to), s->port);
+	else
+		err_set(e, EINVAL,
+			"%s is on no link of port %u, which has no %s gateway: `set %u gateway ADDRESS` names one",
+			sbuf_str(&to), s->port, six, s->port);
+	sbuf_free(&to);
+	return -EINVAL;
+}
+
+/* Finds the size of the frames. */
+static int ping_size(const struct ctl_port *cp, const struct neigh_setup *setup,
+		     struct host_ping *p, struct err *e)
+{
+	const struct neigh_self tag = {.vlan = setup->vlan};
+	unsigned tagged = setup->vlan != 0 ? NEIGH_TAG : 0;
+	unsigned least = neigh_ping_least(&tag, p->spec.to) + RTE_ETHER_CRC_LEN;
+	unsigned most = (unsigned)ctl_mtu(cp) + NEIGH_ETH + tagged + RTE_ETHER_CRC_LEN;
+	const struct dp_txq *q = host_of_port(cp)->share[host_of_port(cp)->speaker];
+	unsigned room = rte_pktmbuf_data_room_size(q->pool) - RTE_PKTMBUF_HEADROOM;
+
+	if (p->spec.link)
+		return 0;
+	most = RTE_MIN(most, RTE_MIN(room, (unsigned)HOST_PING_FRAME_MAX) + RTE_ETHER_CRC_LEN);
+	if (p->spec.size == 0)
+		p->spec.size = RTE_MIN(most, (unsigned)HOST_PING_SIZE);
+	if (p->spec.size < least || p->spec.size > most)
+		return err_set(
+			e, ERANGE,
+			"an echo request of %u bytes: allowed are %u to %u, the FCS included, as the mtu of port %u is %" PRIu64,
+			p->spec.size, least, most, cp->p.id, ctl_mtu(cp));
+	p->len = p->spec.size - RTE_ETHER_CRC_LEN;
+	return 0;
+}
+
+/* The memory of workers, which stays until the port is closed. */
+static int ping_states(const struct ctl *c, struct ctl_port *cp, struct err *e)
+{
+	struct host_port *h = host_of_port(cp);
+
+	for (unsigned w = 0; w < c->nworkers; w++) {
+		if (h->state[w] == NULL || h->ping_state[w] != NULL)
+			continue;
+		h->ping_state[w] = state_new(sizeof(*h->ping_state[w]), c->worker[w].node);
+		if (h->ping_state[w] == NULL)
+			return err_set(e, ENOMEM, "no memory to ask from port %u", cp->p.id);
+	}
+	return 0;
+}
+
+static uint64_t ping_unread(const struct ctl *c, const struct host_port *h)
+{
+	uint64_t n = 0;
+
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (h->ping_state != NULL && h->ping_state[w] != NULL)
+			n += cell_get(&h->ping_state[w]->unread);
+	return n;
+}
+
+static int ping_prepare(struct ctl *c, struct ctl_port *cp, struct host_ping *p, struct err *e)
+{
+	struct host_port *h = host_of_port(cp);
+	struct neigh_setup setup;
+	struct neigh_own own[NEIGH_OWN_MAX] = {0};
+	struct neigh_way way;
+
+	if (h->speaker < 0)
+		return err_set(e, EINVAL, "port %u sends on no queue, so it can ask nobody",
+			       cp->p.id);
+	host_setup(cp, &setup);
+	for (unsigned i = 0; i < setup.nown; i++) {
+		memcpy(own[i].ip, setup.own[i].ip, NEIGH_IP);
+		own[i].bits = setup.own[i].bits;
+	}
+	enum neigh_way_found found = neigh_way_find(own, setup.nown, setup.wanted, setup.nwanted,
+						    p->spec.to, p->spec.link, &way);
+	if (found != NEIGH_WAY)
+		return ping_refuse(e, &p->spec, found);
+	if (h->ping != NULL)
+		return err_set(e, EBUSY,
+			       "port %u is asking somebody already; the other command ends first",
+			       cp->p.id);
+	if (!ctl_port_runs(cp) || cp->p.link == LINK_DOWN)
+		return err_set(e, ENETDOWN, "port %u has no link, so it can ask nobody", cp->p.id);
+	int rc = ping_size(cp, &setup, p, e);
+	if (rc == 0)
+		rc = ping_states(c, cp, e);
+	memcpy(p->ping.from, way.from, NEIGH_IP);
+	memcpy(p->next, way.next, NEIGH_IP);
+	return rc;
+}
+
+int host_ping_start(struct ctl *c, const struct host_ping_spec *spec, struct host_ping **out,
+		    struct err *e)
+{
+	struct ctl_port *cp = c->port[spec->port];
+	struct host_port *h = host_of_port(cp);
+	int rc = host_may(c, spec->port, e);
+
+	if (rc < 0)
+		return rc;
+	struct host_ping *p = xcalloc(1, sizeof(*p));
+	p->spec = *spec;
+	memcpy(p->ping.to, spec->to, NEIGH_IP);
+	p->ping.link = spec->link;
+	rc = ping_prepare(c, cp, p, e);
+	if (rc < 0) {
+		free(p);
+		return rc;
+	}
+	p->run = ++h->ping_run;
+	uint64_t chance = clock_raw_ns();
+	p->ping.id = (uint16_t)fnv1a(FNV_BASIS, (const uint8_t *)&chance, sizeof(chance));
+	p->fates = neigh_pings_new(clock_cycles(HOST_PING_WAIT_NS), clock_ns, ping_told, p);
+	p->unread = ping_unread(c, h);
+	h->ping = p;
+	*out = p;
+	return 0;
+}
+
+static void ping_replan(struct ctl *c, const struct host_port *h)
+{
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (h->state[w] != NULL)
+			ctl_replan(c, w);
+}
+
+void host_ping_free(struct ctl *c, struct host_ping *p)
+{
+	if (p == NULL)
+		return;
+	struct host_port *h = host_of_port(c->port[p->spec.port]);
+	h->ping = NULL;
+	if (h->state != NULL)
+		ping_replan(c, h);
+	neigh_pings_free(p->fates);
+	free(p);
+}
+
+/* ---- in each turn of control ---- */
+
+static void ping_fail(struct host_ping *p, int code, const char *text, const uint8_t ip[NEIGH_IP])
+{
+	struct sbuf name = {0};
+
+	host_print_ip(ip, &name);
+	err_set(&p->why, code, text, p->spec.port, sbuf_str(&name));
+	sbuf_free(&name);
+	p->phase = PING_FAILED;
+}
+
+/* Whether the own address may be used. One that is set just now is tried first. */
+static void ping_own(struct host_port *h, struct host_ping *p, uint64_t now)
+{
+	uint64_t version;
+	const struct neigh_self *self = neigh_self(h->n, &version);
+	const struct neigh_own *own = neigh_own_find(self, p->ping.from);
+
+	if (own == NULL) {
+		ping_fail(p, ENODEV, "port %u: its address %s has been taken away", p->ping.from);
+		return;
+	}
+	switch (neigh_own_state(h->n, (unsigned)(own - self->own))) {
+	case NEIGH_TENTATIVE:
+		return;
+	case NEIGH_DUPLICATE:
+		ping_fail(p, EADDRINUSE,
+			  "port %u does not use its address %s, because somebody else has it",
+			  p->ping.from);
+		return;
+	default:
+		break;
+	}
+	if (p->spec.link)
+		p->phase = PING_SENDS;
+	else if (neigh_wake(h->n, p->next, now))
+		p->phase = PING_NEXT;
+	else
+		ping_fail(p, ENOBUFS, "port %u: the table of neighbours has no room for %s",
+			  p->next);
+}
+
+/* Whether the next hop is known; follows it when it moves. */
+static void ping_next(struct ctl *c, struct host_port *h, struct host_ping *p, uint64_t now)
+{
+	struct neigh_entry x;
+
+	if (!neigh_find(h->n, p->next, &x)) {
+		neigh_wake(h->n, p->next, now);
+		return;
+	}
+	if (p->phase == PING_NEXT && x.state == NEIGH_FAILED) {
+		ping_fail(p, EHOSTUNREACH,
+			  neigh_is_ip4(p->next)
+				  ? "port %u: no answer to ARP from %s"
+				  : "port %u: no answer to neighbour solicitation from %s",
+			  p->next);
+		return;
+	}
+	if (p->phase == PING_SENDS)
+		neigh_wake(h->n, p->next, now);
+	if (!x.has_mac || (p->phase == PING_SENDS && memcmp(x.mac, p->mac, 6) == 0))
+		return;
+	memcpy(p->mac, x.mac, 6);
+	p->phase = PING_SENDS;
+	ping_replan(c, h);
+}
+
+static void ping_read_sent(struct host_port *h, struct host_ping *p)
+{
+	struct host_ping_state *s = h->ping_state[h->speaker];
+
+	for (; host_ring_has(&s->sent_ring) > 0; host_ring_step(&s->sent_ring.got)) {
+		const struct host_ping_sent *x = &s->sent[s->sent_ring.got % HOST_PING_SENT];
+		if (x->run != p->run)
+			continue;
+		if (x->taken)
+			neigh_pings_sent(p->fates, x->tsc);
+		else
+			neigh_pings_unsent(p->fates);
+	}
+}
+
+static void ping_read_heard(struct host_ping_state *s, struct host_ping *p, unsigned n)
+{
+	for (; n > 0; n--, host_ring_step(&s->heard_ring.got)) {
+		const struct host_ping_heard *x = &s->heard[s->heard_ring.got % HOST_PING_HEARD];
+		if (x->run == p->run)
+			neigh_pings_heard(p->fates, &x->pong, !p->spec.link, x->tsc);
+	}
+}
+
+/* Frames that came back are counted before the requests are read, so that each finds its
+ * request. */
+static void ping_read(struct ctl *c, struct host_port *h, struct host_ping *p)
+{
+	uint64_t now = clock_tsc();
+	unsigned *n = xcalloc(c->nworkers, sizeof(*n));
+
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (h->ping_state[w] != NULL)
+			n[w] = host_ring_has(&h->ping_state[w]->heard_ring);
+	ping_read_sent(h, p);
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (h->ping_state[w] != NULL)
+			ping_read_heard(h->ping_state[w], p, n[w]);
+	free(n);
+	neigh_pings_turn(p->fates, now);
+	const struct neigh_pings_counts *k = neigh_pings_counts(p->fates);
+	if (k->sent == p->spec.count && k->open == 0) {
+		p->phase = PING_OVER;
+		ping_replan(c, h);
+	}
+}
+
+void host_ping_step(struct ctl *c, struct ctl_port *cp, uint64_t now)
+{
+	struct host_port *h = host_of_port(cp);
+	struct host_ping *p = h->ping;
+
+	if (p == NULL || p->phase >= PING_OVER)
+		return;
+	if (h->n == NULL) {
+		const struct host_cfg *cfg = work_cfg(&cp->cfg, &work_host);
+		if (p->phase != PING_OWN || cfg->ip.n == 0 || cp->p.link == LINK_DOWN)
+			ping_fail(p, ENODEV, "port %u is no host any more: it has lost %s",
+				  p->ping.from);
+		return;
+	}
+	enum ping_phase was = p->phase;
+	if (p->phase == PING_OWN)
+		ping_own(h, p, now);
+	if (!p->spec.link && (p->phase == PING_NEXT || p->phase == PING_SENDS))
+		ping_next(c, h, p, now);
+	else if (p->phase != was)
+		ping_replan(c, h);
+	if (p->phase == PING_SENDS)
+		ping_read(c, h, p);
+}
+
+/* ---- plans ---- */
+
+static unsigned ping_image(const struct host_ping *p, struct plan_writer *w,
+			   struct host_ping_job *j)
+{
+	uint8_t *f = plan_carve(w, RTE_MAX(p->len, (unsigned)NEIGH_FRAME_MAX));
+
+	j->frame = f;
+	if (p->spec.link)
+		return neigh_ping_ask(&j->self, &p->ping, f);
+	j->icmp =
+		(uint16_t)neigh_ping_frame(&j->self, &p->ping, p->mac, HOPS, f, p->len, &j->first);
+	return p->len;
+}
+
+void host_ping_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
+{
+	struct host_port *h = host_of_port(cp);
+	const struct host_ping *p = h->ping;
+	unsigned worker = plan_worker(w);
+	uint64_t version;
+
+	if (p == NULL || p->phase != PING_SENDS || h->ping_state[worker] == NULL)
+		return;
+	struct host_ping_job *j =
+		plan_carve(w, sizeof(*j) + c->nworkers * sizeof(struct host_ping_state *));
+	j->self = *neigh_self(h->n, &version);
+	j->ping = p->ping;
+	j->run = p->run;
+	j->speaks = (int)worker == h->speaker;
+	j->flood = p->spec.flood;
+	j->awake = p->spec.flood || p->spec.every_ns < AWAKE_NS;
+	j->count = p->spec.count;
+	j->period = clock_cycles(p->spec.flood ? HOST_PING_FLOOD_NS : p->spec.every_ns);
+	j->wait = clock_cycles(HOST_PING_WAIT_NS);
+	j->host = h->state[worker];
+	j->state = h->ping_state[worker];
+	j->q = h->share[worker];
+	j->len = (uint16_t)ping_image(p, w, j);
+	for (unsigned i = 0; i < c->nworkers; i++)
+		if (h->ping_state[i] != NULL)
+			j->states[j->nstates++] = h->ping_state[i];
+	unsigned task = plan_task(w,
+				  &(struct dp_task){.kind = &dp_kind_host_ping,
+						    .state = &j->state->base,
+						    .job = j},
+				  NULL);
+	for (unsigned q = 0; q < cp->p.nrxq; q++) {
+		struct dp_duty *duty = plan_duty(w, cp, q);
+		if (duty == NULL)
+			continue;
+		if (p->spec.link)
+			plan_tap(duty, &(struct dp_tap){.rx = host_ping_look, .state = j});
+		else
+			plan_sort(duty, host_ping_claims, j, task);
+	}
+}
+
+/* ---- what is known ---- */
+
+int host_ping_poll(const struct host_ping *p, struct err *e)
+{
+	if (p->phase != PING_FAILED)
+		return p->phase == PING_OVER;
+	*e = p->why;
+	e->col = -1;
+	return -EHOSTUNREACH;
+}
+
+uint64_t host_ping_sent(const struct host_ping *p, uint64_t *received)
+{
+	*received = neigh_pings_counts(p->fates)->received;
+	return neigh_pings_counts(p->fates)->sent;
+}
+
+static json_t *rtt_json(const struct host_ping *p)
+{
+	const struct hist *h = neigh_pings_rtt(p->fates);
+	const struct neigh_pings_counts *k = neigh_pings_counts(p->fates);
+
+	if (k->received == 0)
+		return json_null();
+#define AT(percent) (json_int_t) RTE_MIN(hist_percentile(h, percent), k->max_ns)
+	return json_pack("{sI,sf,sI,sI,sI,sI}", "min", (json_int_t)k->min_ns, "mean", hist_mean(h),
+			 "p50", AT(50), "p90", AT(90), "p99", AT(99), "max", (json_int_t)k->max_ns);
+#undef AT
+}
+
+static json_t *told_json(const struct host_ping *p)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < p->ntold; i++) {
+		const struct ping_told *x = &p->told[i];
+		json_array_append_new(array,
+				      json_pack("{so,ss,si,sI}", "from", host_ip_json(x->pong.ip),
+						"error", neigh_pong_error(&x->pong), "mtu",
+						(int)x->pong.mtu, "count", (json_int_t)x->count));
+	}
+	return array;
+}
+
+json_t *host_ping_json(const struct ctl *c, const struct host_ping *p)
+{
+	const struct ctl_port *cp = c->port[p->spec.port];
+	const struct neigh_pings_counts *k = neigh_pings_counts(p->fates);
+	json_t *macs = json_array();
+
+	for (unsigned i = 0; i < p->nmacs; i++)
+		json_array_append_new(macs, host_mac_json(p->macs[i]));
+	return json_pack("{si,ss,so,so,so,si,sI,sI,sI,sI,sI,sI,sI,sI,sI,sI,so,so,so}", "port",
+			 (int)cp->p.id, "name", cp->p.name, "to", host_ip_json(p->ping.to), "from",
+			 host_ip_json(p->ping.from), "via", host_ip_json(p->next), "size",
+			 p->spec.link ? NEIGH_FRAME_MIN + RTE_ETHER_CRC_LEN : (int)p->spec.size,
+			 "sent", (json_int_t)k->sent, "received", (json_int_t)k->received, "late",
+			 (json_int_t)k->late, "errors", (json_int_t)k->errors, "lost",
+			 (json_int_t)k->lost, "open", (json_int_t)k->open, "duplicates",
+			 (json_int_t)k->duplicates, "foreign", (json_int_t)k->foreign, "damaged",
+			 (json_int_t)k->damaged, "unread",
+			 (json_int_t)(ping_unread(c, host_of_port(cp)) - p->unread), "macs", macs,
+			 "told", told_json(p), "rtt_ns", rtt_json(p));
+}

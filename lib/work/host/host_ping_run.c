@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host_ping_run.h"
+#include "txq.h"
+
+/* Cycles until a request is tried again that the device did not take: 1 / AGAIN_PER_S s. */
+#define AGAIN_PER_S 1000
+
+static bool ping_wants(const struct host_ping_job *j, const struct rte_mbuf *m)
+{
+	return m->nb_segs == 1 &&
+	       neigh_pong_wants(&j->self, &j->ping, rte_pktmbuf_mtod(m, const uint8_t *),
+				m->data_len);
+}
+
+/* Tells control of a frame that has come back. */
+static void ping_heard(const struct host_ping_job *j, const struct rte_mbuf *m, uint64_t now)
+{
+	struct host_ping_state *s = j->state;
+
+	cell_add(&s->back, 1);
+	if (!host_ring_room(&s->heard_ring, HOST_PING_HEARD)) {
+		cell_add(&s->unread, 1);
+		return;
+	}
+	s->heard[s->heard_ring.put % HOST_PING_HEARD] = (struct host_ping_heard){
+		.tsc = now,
+		.run = j->run,
+		.pong = neigh_pong_judge(&j->self, &j->ping, rte_pktmbuf_mtod(m, const uint8_t *),
+					 m->data_len)};
+	host_ring_step(&s->heard_ring.put);
+}
+
+void host_ping_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m,
+		      unsigned n, uint8_t *owner, uint8_t mine)
+{
+	(void)b;
+	for (unsigned i = 0; i < n; i++)
+		if (owner[i] == 0 && ping_wants(arg, m[i]))
+			owner[i] = mine;
+}
+
+static void ping_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx,
+		    struct rte_mbuf **m, unsigned n, const struct dp_burst *b, uint64_t now)
+{
+	const struct host_ping_job *j = t->job;
+
+	(void)w, (void)rx, (void)b;
+	for (unsigned i = 0; i < n; i++)
+		ping_heard(j, m[i], now);
+	cell_add(&j->host->cnt.pongs, n);
+	rte_pktmbuf_free_bulk(m, n);
+}
+
+void host_ping_look(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
+		    uint64_t now)
+{
+	const struct host_ping_job *j = state;
+
+	(void)b;
+	for (unsigned i = 0; i < n; i++)
+		if (ping_wants(j, m[i]))
+			ping_heard(j, m[i], now);
+}
+
+static void ping_tell(struct host_ping_state *s, const struct host_ping_job *j, uint64_t tsc,
+		      bool taken)
+{
+	s->sent[s->sent_ring.put % HOST_PING_SENT] =
+		(struct host_ping_sent){.tsc = tsc, .run = j->run, .taken = taken};
+	host_ring_step(&s->sent_ring.put);
+}
+
+/* Sends the next request. Control is told before the device gets it, so that no answer is there
+ * before its request. One that the device does not take is not left to wait: it would leave
+ * later than was told. */
+static unsigned ping_send(struct host_ping_state *s, const struct host_ping_job *j, uint64_t back)
+{
+	struct dp_txq *q = j->q;
+
+	if (txq_has_tail(q) || !host_ring_room(&s->sent_ring, HOST_PING_SENT - 1))
+		return 0;
+	if (txq_take(q, q->m, 1) < 0) {
+		cell_add(&q->cnt.nombuf, 1);
+		return 0;
+	}
+	struct rte_mbuf *m = q->m[0];
+	rte_pktmbuf_reset(m);
+	uint8_t *f = rte_pktmbuf_mtod(m, uint8_t *);
+	m->data_len = j->len;
+	m->pkt_len = j->len;
+	memcpy(f, j->frame, j->len);
+	if (!j->ping.link)
+		neigh_ping_number(f + j->icmp, j->first, s->number);
+	frame_touch(m);
+	uint64_t now = rte_rdtsc();
+	s->last = back;
+	ping_tell(s, j, now, true);
+	if (host_offer(j->host, q, 1, now) == 0) {
+		if (txq_has_tail(q))
+			txq_drop_tail(q);
+		ping_tell(s, j, now, false);
+		s->due = now + rte_get_tsc_hz() / AGAIN_PER_S;
+		return 0;
+	}
+	cell_add(&j->host->cnt.sent, 1);
+	s->number++;
+	s->sent_at = now;
+	/* After a time in which nobody ran, requests do not follow each other in a burst. */
+	s->due = (j->flood || s->due + j->period < now ? now : s->due) + j->period;
+	return 1;
+}
+
+static uint64_t ping_back(const struct host_ping_job *j)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < j->nstates; i++)
+		n += cell_get(&j->states[i]->back);
+	return n;
+}
+
+static unsigned host_ping_poll(struct dp_worker *w, const struct dp_task *t, uint64_t now)
+{
+	struct host_ping_state *s = (struct host_ping_state *)t->state;
+	const struct host_ping_job *j = t->job;
+	unsigned moved = 0;
+
+	(void)w;
+	if (!j->speaks)
+		return 0;
+	uint64_t back = ping_back(j);
+	if (s->number < j->count &&
+	    (now >= s->due || (j->flood && s->number > 0 && back != s->last))) {
+		moved = ping_send(s, j, back);
+		now = moved > 0 ? s->sent_at : now;
+	}
+	/* A sleep would be part of the answer's time. */
+	bool waits = (int64_t)(s->number - (back - s->first)) > 0 &&
+		     (int64_t)(now - s->sent_at) < (int64_t)j->wait;
+	if (waits || (j->awake && s->number < j->count))
+		s->base.next = DP_NOW;
+	else
+		s->base.next = s->number < j->count ? s->due : DP_NEVER;
+	return moved;
+}
+
+static void host_ping_adopt(struct dp_worker *w, const struct dp_task *t, const void *old,
+			    uint64_t now)
+{
+	struct host_ping_state *s = (struct host_ping_state *)t->state;
+	const struct host_ping_job *j = t->job;
+
+	(void)w, (void)old;
+	if (s->run != j->run) {
+		s->run = j->run;
+		s->number = 0;
+		s->due = s->sent_at = now;
+		s->first = s->last = ping_back(j);
+	}
+	s->base.next = DP_NOW;
+}
+
+const struct dp_kind dp_kind_host_ping = {.name = "ping",
+					  .adopt = host_ping_adopt,
+					  .rx = ping_rx,
+					  .poll = host_ping_poll};
