@@ -66,9 +66,15 @@ void frame_vals_found(struct frame_vals *a, const struct proto *p, unsigned nth,
 		      const struct field *f, const uint8_t *v)
 {
 	struct frame_val *val = vals_find(a, p, nth, f);
+	uint8_t was[sizeof(val->v)] = {0};
 
-	if (val == NULL || !val->found)
+	/* until something is found, frames have what they had */
+	if (val != NULL)
+		memcpy(was, val->v, sizeof(was));
+	if (val == NULL || !val->found) {
 		val = vals_emptied(a, p, nth, f);
+		memcpy(val->v, was, sizeof(was));
+	}
 	val->found = true;
 	if (v != NULL)
 		memcpy(val->v, v, sizeof(val->v));

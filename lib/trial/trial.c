@@ -308,6 +308,9 @@ static int trial_ready(struct trial *t, bool again, struct err *e)
 	int rc = ctl_start_ready(t->c, &ports, again, e);
 	if (rc <= 0)
 		return rc;
+	rc = again ? check_ports(t, e) : 0; /* others may have begun meanwhile */
+	if (rc < 0)
+		return rc;
 	t->stage = TRIAL_LEARN;
 	/* where frames of an earlier run are still on their way, the stage stays TRIAL_LEARN until
 	 * they have arrived */
@@ -552,9 +555,11 @@ void trial_free(struct trial *t)
 	if (t == NULL)
 		return;
 	if (ctl_watched(t->c) == t) {
-		ctl_stop(t->c, &t->spec.tx);
-		ctl_stop(t->c, &t->teachers);
-		not_told(t);
+		if (t->stage != TRIAL_READY) { /* before that it has started nothing */
+			ctl_stop(t->c, &t->spec.tx);
+			ctl_stop(t->c, &t->teachers);
+			not_told(t);
+		}
 		ctl_unwatch(t->c);
 	}
 	for (unsigned i = 0; i < ARRAY_SIZE(t->latency); i++) {
