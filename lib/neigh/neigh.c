@@ -361,7 +361,7 @@ bool neigh_wake(struct neigh *n, const uint8_t ip[NEIGH_IP], uint64_t now)
 
 	if (x == NULL && (x = entry_add(n, ip, NEIGH_INCOMPLETE, now)) == NULL)
 		return false;
-	if (x->due == NEIGH_NEVER && (x->e.state == NEIGH_INCOMPLETE || x->e.state == NEIGH_FAILED))
+	if (x->e.state == NEIGH_FAILED || (x->e.state == NEIGH_INCOMPLETE && x->due == NEIGH_NEVER))
 		entry_enter(n, x, NEIGH_INCOMPLETE, now, now);
 	else if (x->e.state == NEIGH_STALE)
 		entry_enter(n, x, NEIGH_DELAY, now + DELAY_FIRST, now);
@@ -390,6 +390,8 @@ void neigh_use(struct neigh *n, const uint8_t ip[NEIGH_IP], uint64_t now)
 	x->used = true;
 	if (x->e.state == NEIGH_STALE)
 		entry_stale(n, x, now);
+	else if (x->e.state == NEIGH_FAILED)
+		entry_enter(n, x, NEIGH_INCOMPLETE, now, now);
 }
 
 void neigh_release(struct neigh *n)

@@ -446,8 +446,9 @@ bool kern_forwards(const struct kern_if *k, bool six)
 {
 	char path[96], on = '0';
 
+	/* IPv6 is forwarded by one switch for all interfaces */
 	snprintf(path, sizeof(path), "/proc/sys/net/ipv%d/conf/%s/forwarding", six ? 6 : 4,
-		 k->name);
+		 six ? "all" : k->name);
 	FILE *f = fopen(path, "re");
 	if (f == NULL)
 		return false;

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from harness import COUNTERS_ALONE, documents, good, lcores, ports_of, run
+from harness import COUNTERS_ALONE, binary, documents, good, lcores, ports_of, run
+from serving import server, until  # noqa: F401
 
 PING = """
 import os, socket, struct, sys
@@ -226,17 +227,20 @@ def test_two_hosts_ask_each_other(maps):
             "ping 0 10.0.0.2 count 300 every 100us", "ping 1 fd00::1 count 3000 flood", "arping 1 10.0.0.1 count 3 every 1ms", "show host",
             "set wire duplicate 100%", "ping 0 10.0.0.2 count 20 every 1ms", "set wire duplicate 0", "set wire loss 100%",
             "ping 1 fd00::1 count 20 every 1ms", "set wire loss 0", "set 0-1 host.vlan 7", "ping 0 10.0.0.2 count 5 size 1522 every 1ms",
-            "arping 0 fd00::2 count 1", "set 1 host.vlan 8", "arping 0 fd00::2 count 1"]
+            "arping 0 fd00::2 count 1", "set 1 host.vlan 8", "arping 1 10.0.0.1 count 1", "arping 0 fd00::2 count 1"]
     found = documents(run([*lcores(3), "-p", "wire", *maps, "--json", "-b", "-k", "-e", "; ".join(sets)], timeout=60))
-    _, _, four, six, link, told, twice, none, tagged, asked, foreign = found
+    _, _, four, six, link, told, twice, none, tagged, asked, moved, foreign = found
     assert fates(four["ping"]) and four["ping"]["sent"] == 300 and fates(six["ping"]) and six["ping"]["sent"] == 3000
     assert link["arping"]["sent"] == 3 and link["arping"]["macs"] == ["02:77:72:00:00:00"]
     a, b = told["ports"]
-    assert b["answered"]["ping"] == a["pongs"] == 300 and a["answered"]["ping"] == b["pongs"] == 3000
+    # what comes after the command has ended is nobody's
+    assert b["answered"]["ping"] == 300 and a["answered"]["ping"] == 3000, told
+    assert a["pongs"] == four["ping"]["received"] + four["ping"]["late"] and b["pongs"] == six["ping"]["received"] + six["ping"]["late"], (told, six)
     assert twice["ping"]["sent"] == 20 and twice["ping"]["duplicates"] > 0
     assert none["ping"]["lost"] == none["ping"]["sent"] == 20 and none["ping"]["rtt_ns"] is None
     assert fates(tagged["ping"]) and tagged["ping"]["sent"] == 5 and asked["arping"]["macs"] == ["02:77:72:00:00:01"]
-    assert foreign["arping"]["sent"] == foreign["arping"]["lost"] == 1
+    for neither in (moved, foreign):
+        assert neither["arping"]["sent"] == neither["arping"]["lost"] == 1
 
 
 def test_a_ping_ends_with_its_sum(live):
@@ -251,3 +255,21 @@ def test_a_ping_ends_with_its_sum(live):
         p.proc.send_signal(2)
     asked = json.loads(p.line())["ping"]
     assert 0 < asked["sent"] < 100000 and asked["sent"] == sum(asked[key] for key in ("received", "late", "errors", "lost", "open"))
+
+
+@pytest.mark.parametrize("change, why", [
+    ("set 0 mtu 1500; start 0; wait 0", "its mtu was changed"),
+    ("set 0 ip fd00::1/64", "its address 10.0.0.1 has been taken away"),
+    ("set 0 host.vlan 7", "its host.vlan was changed"),
+])
+def test_a_ping_ends_when_its_port_is_changed(server, change, why):
+    """Another session changes what its requests are made of, while they are being sent."""
+    served = server("--mtu", "9000")
+    served.ask("set 0 ip 10.0.0.1/24; set 1 ip 10.0.0.2/24; set 0 eth.dst 02:77:72:00:00:01; set 0 count 1; ping 0 10.0.0.2 count 1")
+    asking = subprocess.Popen([binary(), "attach", served.socket, "-e", "ping 0 10.0.0.2 count 1000000 size 9018 every 1ms"],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    before = served.doc("show host 0")["ports"][0]["sent"]
+    until(lambda: served.doc("show host 0")["ports"][0]["sent"] > before + 5, "requests")
+    served.ask(change)
+    assert why in asking.communicate(timeout=60)[1]
+    served.ask("set 0 ip 10.0.0.1/24; set 0 host.vlan 0; ping 0 10.0.0.2 count 1")

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where streams of a host go, judged by a kernel at the other end of a veth: eth.dst auto, and hosts beside the kernel's own."""
+import subprocess
 import time
 
 import pytest
 
-from harness import run
+from harness import binary, run
+from serving import server, until  # noqa: F401
 from test_host import peer  # noqa: F401, a fixture
 
 THERE = ["set 0/0 ipv4.dst 10.0.0.2", "stream add 0/1", "set 0/1 frame eth/ipv6/udp", "set 0/1 ipv6.dst fd00::2", "stream add 0/2",
@@ -90,3 +92,17 @@ def test_beside_the_kernel(peer):  # noqa: F811
     assert "forwards" not in asked("fd00::7/64").stderr
     peer.do("sysctl", "-q", "net.ipv6.conf.all.forwarding=1")
     assert "the kernel forwards IPv6 on this interface" in asked("fd00::7/64").stderr
+
+
+def test_a_trial_that_waits_stops_nobody(server):
+    """While a trial asks for a next hop that does not answer, another session starts the port. The trial ends, the other run goes on."""
+    served = server()
+    served.ask("set 0 ip 10.0.0.1/24; set 1 ip 10.0.0.2/24; set 0 ipv4.dst 10.0.0.77")
+    trial = subprocess.Popen([binary(), "attach", served.socket, "-e", "trial 0 rate 1kpps for 1s"], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: any(n["address"] == "10.0.0.77" for n in served.doc("show neighbours 0")["ports"][0].get("neighbours", [])), "the question")
+    served.ask("set 0 eth.dst 02:77:72:00:00:01; set 0 rate 1kpps; start 0")
+    out, err = trial.communicate(timeout=60)
+    assert trial.returncode != 0 and "port 0" in err, (out, err)
+    served.sends()
+    served.ask("stop 0; wait 0")

@@ -380,6 +380,15 @@ static void test_sought_and_used(void **state)
 	pass(60 * S);
 	assert_int_equal(neigh_counts(w.a)->probes, before);
 	assert_int_equal(state_of(w.a, b), NEIGH_STALE);
+	/* One that was asked in vain is asked anew by whoever has something for it. */
+	assert_true(neigh_wake(w.a, nobody, w.now));
+	assert_int_equal(state_of(w.a, nobody), NEIGH_INCOMPLETE);
+	pass(4 * S);
+	assert_int_equal(state_of(w.a, nobody), NEIGH_FAILED);
+	neigh_use(w.a, nobody, w.now);
+	assert_int_equal(state_of(w.a, nobody), NEIGH_INCOMPLETE);
+	neigh_release(w.a);
+	pass(4 * S);
 	/* What was known is not believed at the next start. */
 	w.cut = true;
 	assert_true(neigh_seek(w.a, b, w.now));

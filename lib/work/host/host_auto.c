@@ -12,6 +12,9 @@
 #include "host_route_ctl.h"
 
 #define LINK_WAIT_NS 5000000000ull /* so long a start waits for a link to come up */
+/* So long it waits for an answer. Addresses are tried and neighbours asked three times in less;
+ * this is for a table that hostile frames keep full. */
+#define ANSWER_WAIT_NS 30000000000ull
 
 static struct host_auto *auto_of(const struct ctl_port *cp)
 {
@@ -74,12 +77,14 @@ static int aims_of(struct ctl *c, const struct ctl_port *cp, struct host_auto *o
 	return rc < 0 ? rc : 0;
 }
 
-/* Takes over new aims; what is known of their hops stays known. */
+/* Takes over new aims; what is known of their hops stays known. That of a group follows from the
+ * prefixes of now. */
 static void aims_take(struct host_auto *a, struct host_auto *fresh)
 {
 	for (unsigned i = 0; i < fresh->nhops; i++)
 		for (unsigned k = 0; k < a->nhops; k++)
-			if (memcmp(fresh->hop[i].ip, a->hop[k].ip, NEIGH_IP) == 0)
+			if (memcmp(fresh->hop[i].ip, a->hop[k].ip, NEIGH_IP) == 0 &&
+			    !fresh->hop[i].group && !a->hop[k].group)
 				fresh->hop[i] = a->hop[k];
 	host_auto_free(a);
 	a->hop = fresh->hop;
@@ -115,6 +120,8 @@ void host_auto_end(struct ctl_port *cp)
 {
 	struct host_auto *a = auto_of(cp);
 
+	if (cp->run.active)
+		return; /* frames go to where they went until the run is over */
 	for (unsigned i = 0; i < cp->nstreams && a->given; i++)
 		if (stream_at(cp, i) != NULL)
 			hop_give(cp, stream_at(cp, i), NULL);
@@ -169,6 +176,7 @@ static int hop_ready(const struct ctl_port *cp, struct host_hop *hop, unsigned i
 				 "cannot be asked: the port has no address of its family in use",
 				 "`show host` says why", e);
 	if (first || !neigh_find(n, hop->ip, &x)) {
+		hop->sought = true;
 		if (!neigh_seek(n, hop->ip, now))
 			return hop_error(cp, hop, i, "has no room among the neighbours",
 					 "`clear neighbours` makes some", e);
@@ -222,10 +230,16 @@ static int port_ready(struct ctl *c, struct ctl_port *cp, bool again, uint64_t n
 		needs = needs || !a->hop[i].group;
 	if (needs && h->n == NULL)
 		return host_awaited(c, cp, now, e);
+	/* settings of this very turn reach the machine in the next one */
+	if (needs && host_lags(cp))
+		return 0;
 	for (unsigned i = 0; i < a->nhops; i++) {
 		int rc = hop_ready(cp, &a->hop[i], i, !a->asked, now, e);
 		if (rc < 0)
 			return rc;
+		if (rc == 0 && now - a->since_ns > ANSWER_WAIT_NS)
+			return hop_error(cp, &a->hop[i], i, "did not answer in 30 s",
+					 "`show neighbours` and `show host` say what was heard", e);
 		all = all && rc > 0;
 	}
 	a->asked = true;
@@ -242,6 +256,9 @@ int host_ready(struct ctl *c, const struct portset *ports, bool again, struct er
 	uint64_t now = clock_raw_ns();
 	bool all = true;
 
+	for (unsigned i = 0; i < c->nports; i++)
+		if (portset_has(ports, i) && c->port[i]->run.active)
+			return 1; /* the start is refused */
 	for (unsigned i = 0; i < c->nports; i++) {
 		int rc = portset_has(ports, i) ? port_ready(c, c->port[i], again, now, e) : 1;
 		if (rc < 0)
@@ -267,6 +284,8 @@ int host_check(struct ctl *c, struct ctl_port *cp, struct err *e)
 		same = now.aim[i].cell == a->aim[i].cell &&
 		       memcmp(now.hop[now.aim[i].hop].ip, a->hop[a->aim[i].hop].ip, NEIGH_IP) == 0;
 	host_auto_free(&now);
+	if (same)
+		aims_give(cp, a); /* a stream may have had a value of its own meanwhile */
 	return same ? 0
 		    : err_set(e, EAGAIN,
 			      "port %u: where its streams go was changed while it was asked for; `start %u` again",
@@ -300,15 +319,22 @@ static void aims_renew(struct ctl *c, struct ctl_port *cp, uint64_t now)
 	struct err e;
 
 	if (aims_of(c, cp, &fresh, &e) < 0) {
-		ctl_note(c, cp->p.id, "%s; until then its frames go to where they went", e.text);
+		uint64_t text = fnv1a(FNV_BASIS, (const uint8_t *)e.text, strlen(e.text)) | 1;
+		if (text != h->found.said)
+			ctl_note(c, cp->p.id, "%s; until then its frames go to where they went",
+				 e.text);
+		h->found.said = text;
 		return;
 	}
+	h->found.said = 0;
 	aims_take(&h->found, &fresh);
 	h->found.stage = HOST_AUTO_FOUND;
 	h->found.given = h->found.given || h->found.naims > 0;
-	for (unsigned i = 0; i < h->found.nhops; i++)
-		if (!h->found.hop[i].known)
-			neigh_seek(h->n, h->found.hop[i].ip, now);
+	for (unsigned i = 0; i < h->found.nhops; i++) {
+		struct host_hop *hop = &h->found.hop[i];
+		if (!hop->known && !hop->sought)
+			hop->sought = neigh_seek(h->n, hop->ip, now);
+	}
 	h->found.used = false;
 	aims_give(cp, &h->found);
 }
@@ -335,7 +361,7 @@ void host_auto_step(struct ctl *c, struct ctl_port *cp, uint64_t now)
 	struct neigh_entry x;
 	bool moved = false;
 
-	if (cp->run.active && (cp->touched & (WHY_FRAMES | WHY_ORDER)) != 0)
+	if (cp->run.active && (cp->touched & (WHY_FRAMES | WHY_ORDER | WHY_WORK)) != 0)
 		aims_renew(c, cp, now);
 	if (a->stage != HOST_AUTO_FOUND)
 		return;

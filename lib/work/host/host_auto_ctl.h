@@ -14,8 +14,9 @@ struct stream;
 
 struct host_hop {
 	uint8_t ip[NEIGH_IP], mac[6];
-	bool known; /* mac is its address, or was when it was last heard of */
-	bool group; /* mac follows from the address, and nobody is asked */
+	bool known;  /* mac is its address, or was when it was last heard of */
+	bool group;  /* mac follows from the address, and nobody is asked */
+	bool sought; /* it has been asked for, for this run */
 };
 
 struct host_aim { /* a stream */
@@ -29,6 +30,7 @@ struct host_auto {
 	bool used;  /* the machine keeps them resolved, because the port sends */
 	bool given; /* streams have got values */
 	uint64_t since_ns;
+	uint64_t said; /* hash of the last note about streams that cannot be followed; 0: none */
 	unsigned nhops, naims;
 	struct host_hop *hop;
 	struct host_aim *aim;

@@ -182,7 +182,7 @@ static void host_deafen(const struct ctl *c, struct host_port *h)
 			host_ring_step(&h->state[w]->heard_ring.got);
 }
 
-static bool has_link(const struct ctl_port *cp)
+bool host_has_link(const struct ctl_port *cp)
 {
 	return cp->p.link == LINK_UP || cp->p.link == LINK_UNKNOWN;
 }
@@ -190,11 +190,18 @@ static bool has_link(const struct ctl_port *cp)
 /* Follows the link. */
 static void host_relink(const struct ctl_port *cp, struct host_port *h, uint64_t now)
 {
-	bool up = has_link(cp);
+	bool up = host_has_link(cp);
 
 	if (up && h->down)
 		neigh_relink(h->n, now);
 	h->down = !up;
+}
+
+bool host_lags(const struct ctl_port *cp)
+{
+	const struct host_port *h = host_of_port(cp);
+
+	return h->n != NULL && memcmp(&h->applied, host_cfg_of(cp), sizeof(h->applied)) != 0;
 }
 
 /* Follows the settings. A host begins when its port first has a link. */
@@ -212,10 +219,10 @@ static void host_follow(const struct ctl *c, struct ctl_port *cp, uint64_t now)
 		host_auto_end(cp);
 		return;
 	}
-	if (h->n != NULL && memcmp(&h->applied, cfg, sizeof(*cfg)) == 0)
+	if (h->n != NULL && !host_lags(cp))
 		return;
 	if (h->n == NULL) {
-		if (!has_link(cp))
+		if (!host_has_link(cp))
 			return;
 		h->down = false;
 		h->n = neigh_new(now ^ fnv1a(FNV_BASIS, cp->p.mac.addr_bytes, 6));
@@ -314,8 +321,9 @@ static void host_step(struct ctl *c)
 	uint64_t now = clock_raw_ns();
 
 	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->p.used && ctl_port_runs(c->port[i])) {
-			host_step_port(c, c->port[i], now);
+		if (c->port[i]->p.used) {
+			if (ctl_port_runs(c->port[i]))
+				host_step_port(c, c->port[i], now);
 			host_ping_step(c, c->port[i], now);
 		}
 }

@@ -39,6 +39,9 @@ static inline struct host_port *host_of_port(const struct ctl_port *cp)
 void host_count(const struct ctl *c, const struct ctl_port *cp, struct host_counts *sum);
 /* What the host is to be made of, by the settings of the port. */
 void host_setup(const struct ctl_port *cp, struct neigh_setup *s);
+/* Whether the machine does not work by the settings of now yet: it follows in each turn. */
+bool host_lags(const struct ctl_port *cp);
+bool host_has_link(const struct ctl_port *cp);
 json_t *host_ip_json(const uint8_t ip[NEIGH_IP]);
 json_t *host_mac_json(const uint8_t mac[6]);
 

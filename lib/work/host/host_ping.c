@@ -16,6 +16,10 @@
 #define HOPS 64
 /* Requests that follow each other faster than this keep their worker awake. */
 #define AWAKE_NS 10000000ull
+/* So long a device may take no frame of a ping that is to send more. */
+#define STUCK_NS 5000000000ull
+/* Of the time between two turns no more than this counts: the program may have stood still. */
+#define TURN_NS 200000000ull
 #define MACS_MAX 8
 #define TOLD_MAX 8
 
@@ -27,7 +31,10 @@ struct host_ping {
 	uint8_t next[NEIGH_IP], mac[6];
 	enum ping_phase phase;
 	uint32_t run;
-	unsigned len; /* of frames, without FCS */
+	unsigned len;               /* of frames, without FCS */
+	uint16_t vlan;              /* of the host when it began */
+	uint64_t grown;             /* requests that were sent in the turn before */
+	uint64_t turn_ns, stuck_ns; /* when that was, and how long no request was sent */
 	struct neigh_pings *fates;
 	uint64_t unread;           /* frames of the workers that were not read, before it began */
 	struct err why;            /* FAILED */
@@ -116,8 +123,13 @@ static int ping_size(const struct ctl_port *cp, const struct neigh_setup *setup,
 	const struct dp_txq *q = host_of_port(cp)->share[host_of_port(cp)->speaker];
 	unsigned room = rte_pktmbuf_data_room_size(q->pool) - RTE_PKTMBUF_HEADROOM;
 
-	if (p->spec.link)
+	p->vlan = setup->vlan;
+	if (p->spec.link) {
+		uint8_t f[NEIGH_FRAME_MAX];
+		p->len = neigh_ping_ask(&tag, &p->ping, f);
+		p->spec.size = RTE_MAX(p->len, (unsigned)NEIGH_FRAME_MIN) + RTE_ETHER_CRC_LEN;
 		return 0;
+	}
 	most = RTE_MIN(most, RTE_MIN(room, (unsigned)HOST_PING_FRAME_MAX) + RTE_ETHER_CRC_LEN);
 	if (p->spec.size == 0)
 		p->spec.size = RTE_MIN(most, (unsigned)HOST_PING_SIZE);
@@ -178,7 +190,7 @@ static int ping_prepare(struct ctl *c, struct ctl_port *cp, struct host_ping *p,
 		return err_set(e, EBUSY,
 			       "port %u is asking somebody already; the other command ends first",
 			       cp->p.id);
-	if (!ctl_port_runs(cp) || cp->p.link == LINK_DOWN)
+	if (!ctl_port_runs(cp) || !host_has_link(cp))
 		return err_set(e, ENETDOWN, "port %u has no link, so it can ask nobody", cp->p.id);
 	int rc = ping_size(cp, &setup, p, e);
 	if (rc == 0)
@@ -247,8 +259,9 @@ static void ping_fail(struct host_ping *p, int code, const char *text, const uin
 	p->phase = PING_FAILED;
 }
 
-/* Whether the own address may be used. One that is set just now is tried first. */
-static void ping_own(struct host_port *h, struct host_ping *p, uint64_t now)
+/* Whether the own address may be used. One that is set just now is tried first, and so is each one
+ * when the link has come back. */
+static bool ping_own_usable(struct host_port *h, struct host_ping *p)
 {
 	uint64_t version;
 	const struct neigh_self *self = neigh_self(h->n, &version);
@@ -256,19 +269,29 @@ static void ping_own(struct host_port *h, struct host_ping *p, uint64_t now)
 
 	if (own == NULL) {
 		ping_fail(p, ENODEV, "port %u: its address %s has been taken away", p->ping.from);
-		return;
+		return false;
+	}
+	if (self->vlan != p->vlan) {
+		ping_fail(p, ENODEV, "port %u: its host.vlan was changed while %s was asked",
+			  p->ping.to);
+		return false;
 	}
 	switch (neigh_own_state(h->n, (unsigned)(own - self->own))) {
 	case NEIGH_TENTATIVE:
-		return;
+		return false;
 	case NEIGH_DUPLICATE:
 		ping_fail(p, EADDRINUSE,
 			  "port %u does not use its address %s, because somebody else has it",
 			  p->ping.from);
-		return;
+		return false;
 	default:
-		break;
+		return true;
 	}
+}
+
+/* Begins to ask for the next hop. */
+static void ping_own(struct host_port *h, struct host_ping *p, uint64_t now)
+{
 	if (p->spec.link)
 		p->phase = PING_SENDS;
 	else if (neigh_wake(h->n, p->next, now))
@@ -330,9 +353,9 @@ static void ping_read_heard(struct host_ping_state *s, struct host_ping *p, unsi
 
 /* Frames that came back are counted before the requests are read, so that each finds its
  * request. */
-static void ping_read(struct ctl *c, struct host_port *h, struct host_ping *p)
+static void ping_read(struct ctl *c, struct host_port *h, struct host_ping *p, uint64_t now)
 {
-	uint64_t now = clock_tsc();
+	uint64_t tsc = clock_tsc();
 	unsigned *n = xcalloc(c->nworkers, sizeof(*n));
 
 	for (unsigned w = 0; w < c->nworkers; w++)
@@ -343,12 +366,48 @@ static void ping_read(struct ctl *c, struct host_port *h, struct host_ping *p)
 		if (h->ping_state[w] != NULL)
 			ping_read_heard(h->ping_state[w], p, n[w]);
 	free(n);
-	neigh_pings_turn(p->fates, now);
+	neigh_pings_turn(p->fates, tsc);
 	const struct neigh_pings_counts *k = neigh_pings_counts(p->fates);
-	if (k->sent == p->spec.count && k->open == 0) {
+	p->stuck_ns = k->sent > p->grown ? 0 : p->stuck_ns + RTE_MIN(now - p->turn_ns, TURN_NS);
+	p->grown = k->sent;
+	if (k->sent == p->spec.count && k->open == 0)
 		p->phase = PING_OVER;
-		ping_replan(c, h);
+	else if (k->sent < p->spec.count && p->stuck_ns > p->spec.every_ns + STUCK_NS)
+		ping_fail(p, EIO, "port %u takes no frames, so that %s cannot be asked",
+			  p->ping.to);
+}
+
+/* Whether its frames have room in the buffers: others may have set another mtu since it began. */
+static bool ping_fits(const struct host_port *h, const struct host_ping *p)
+{
+	const struct dp_txq *q = h->share[h->speaker];
+
+	return p->len <= (unsigned)rte_pktmbuf_data_room_size(q->pool) - RTE_PKTMBUF_HEADROOM;
+}
+
+static void ping_step(struct ctl *c, struct ctl_port *cp, struct host_ping *p, uint64_t now)
+{
+	struct host_port *h = host_of_port(cp);
+	bool usable = ping_own_usable(h, p);
+
+	if (p->phase == PING_FAILED)
+		return;
+	if (!ping_fits(h, p)) {
+		ping_fail(p, EMSGSIZE,
+			  "port %u: its mtu was changed, and what %s is asked by is too long now",
+			  p->ping.to);
+		return;
 	}
+	if (!usable && p->phase != PING_SENDS)
+		return;
+	if (p->phase == PING_OWN)
+		ping_own(h, p, now);
+	if (!p->spec.link && (p->phase == PING_NEXT || p->phase == PING_SENDS))
+		ping_next(c, h, p, now);
+	if (p->phase == PING_SENDS)
+		ping_read(c, h, p, now);
+	if (p->phase == PING_SENDS && !usable)
+		p->phase = PING_OWN; /* no address may be used while it is tried */
 }
 
 void host_ping_step(struct ctl *c, struct ctl_port *cp, uint64_t now)
@@ -358,22 +417,17 @@ void host_ping_step(struct ctl *c, struct ctl_port *cp, uint64_t now)
 
 	if (p == NULL || p->phase >= PING_OVER)
 		return;
-	if (h->n == NULL) {
-		const struct host_cfg *cfg = work_cfg(&cp->cfg, &work_host);
-		if (p->phase != PING_OWN || cfg->ip.n == 0 || cp->p.link == LINK_DOWN)
-			ping_fail(p, ENODEV, "port %u is no host any more: it has lost %s",
-				  p->ping.from);
-		return;
-	}
 	enum ping_phase was = p->phase;
-	if (p->phase == PING_OWN)
-		ping_own(h, p, now);
-	if (!p->spec.link && (p->phase == PING_NEXT || p->phase == PING_SENDS))
-		ping_next(c, h, p, now);
-	else if (p->phase != was)
+	const struct host_cfg *cfg = work_cfg(&cp->cfg, &work_host);
+	if (!cp->p.started && !cp->paused)
+		ping_fail(p, ENODEV, "port %u is stopped, so that %s cannot be asked", p->ping.to);
+	else if (h->n != NULL && ctl_port_runs(cp))
+		ping_step(c, cp, p, now);
+	else if (h->n == NULL && (was != PING_OWN || cfg->ip.n == 0 || !host_has_link(cp)))
+		ping_fail(p, ENODEV, "port %u is no host any more: it has lost %s", p->ping.from);
+	p->turn_ns = now;
+	if (p->phase != was)
 		ping_replan(c, h);
-	if (p->phase == PING_SENDS)
-		ping_read(c, h, p);
 }
 
 /* ---- plans ---- */
@@ -398,7 +452,8 @@ void host_ping_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 	unsigned worker = plan_worker(w);
 	uint64_t version;
 
-	if (p == NULL || p->phase != PING_SENDS || h->ping_state[worker] == NULL)
+	if (p == NULL || p->phase != PING_SENDS || h->ping_state[worker] == NULL ||
+	    !ping_fits(h, p))
 		return;
 	struct host_ping_job *j =
 		plan_carve(w, sizeof(*j) + c->nworkers * sizeof(struct host_ping_state *));
@@ -413,6 +468,7 @@ void host_ping_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 	j->wait = clock_cycles(HOST_PING_WAIT_NS);
 	j->host = h->state[worker];
 	j->state = h->ping_state[worker];
+	j->speaker = h->ping_state[h->speaker];
 	j->q = h->share[worker];
 	j->len = (uint16_t)ping_image(p, w, j);
 	for (unsigned i = 0; i < c->nworkers; i++)
@@ -471,9 +527,10 @@ static json_t *told_json(const struct host_ping *p)
 	for (unsigned i = 0; i < p->ntold; i++) {
 		const struct ping_told *x = &p->told[i];
 		json_array_append_new(array,
-				      json_pack("{so,ss,si,sI}", "from", host_ip_json(x->pong.ip),
+				      json_pack("{so,ss,sI,sI}", "from", host_ip_json(x->pong.ip),
 						"error", neigh_pong_error(&x->pong), "mtu",
-						(int)x->pong.mtu, "count", (json_int_t)x->count));
+						(json_int_t)x->pong.mtu, "count",
+						(json_int_t)x->count));
 	}
 	return array;
 }
@@ -489,12 +546,11 @@ json_t *host_ping_json(const struct ctl *c, const struct host_ping *p)
 	return json_pack("{si,ss,so,so,so,si,sI,sI,sI,sI,sI,sI,sI,sI,sI,sI,so,so,so}", "port",
 			 (int)cp->p.id, "name", cp->p.name, "to", host_ip_json(p->ping.to), "from",
 			 host_ip_json(p->ping.from), "via", host_ip_json(p->next), "size",
-			 p->spec.link ? NEIGH_FRAME_MIN + RTE_ETHER_CRC_LEN : (int)p->spec.size,
-			 "sent", (json_int_t)k->sent, "received", (json_int_t)k->received, "late",
-			 (json_int_t)k->late, "errors", (json_int_t)k->errors, "lost",
-			 (json_int_t)k->lost, "open", (json_int_t)k->open, "duplicates",
-			 (json_int_t)k->duplicates, "foreign", (json_int_t)k->foreign, "damaged",
-			 (json_int_t)k->damaged, "unread",
+			 (int)p->spec.size, "sent", (json_int_t)k->sent, "received",
+			 (json_int_t)k->received, "late", (json_int_t)k->late, "errors",
+			 (json_int_t)k->errors, "lost", (json_int_t)k->lost, "open",
+			 (json_int_t)k->open, "duplicates", (json_int_t)k->duplicates, "foreign",
+			 (json_int_t)k->foreign, "damaged", (json_int_t)k->damaged, "unread",
 			 (json_int_t)(ping_unread(c, host_of_port(cp)) - p->unread), "macs", macs,
 			 "told", told_json(p), "rtt_ns", rtt_json(p));
 }

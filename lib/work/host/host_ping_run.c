@@ -16,17 +16,19 @@ static bool ping_wants(const struct host_ping_job *j, const struct rte_mbuf *m)
 static void ping_heard(const struct host_ping_job *j, const struct rte_mbuf *m, uint64_t now)
 {
 	struct host_ping_state *s = j->state;
+	const struct neigh_pong pong =
+		neigh_pong_judge(&j->self, &j->ping, rte_pktmbuf_mtod(m, const uint8_t *),
+				 m->data_len);
 
 	cell_add(&s->back, 1);
+	if (pong.whole && pong.number >= cell_get(&s->newest))
+		cell_set(&s->newest, pong.number + 1);
 	if (!host_ring_room(&s->heard_ring, HOST_PING_HEARD)) {
 		cell_add(&s->unread, 1);
 		return;
 	}
-	s->heard[s->heard_ring.put % HOST_PING_HEARD] = (struct host_ping_heard){
-		.tsc = now,
-		.run = j->run,
-		.pong = neigh_pong_judge(&j->self, &j->ping, rte_pktmbuf_mtod(m, const uint8_t *),
-					 m->data_len)};
+	s->heard[s->heard_ring.put % HOST_PING_HEARD] =
+		(struct host_ping_heard){.tsc = now, .run = j->run, .pong = pong};
 	host_ring_step(&s->heard_ring.put);
 }
 
@@ -85,6 +87,7 @@ static unsigned ping_send(struct host_ping_state *s, const struct host_ping_job 
 	}
 	struct rte_mbuf *m = q->m[0];
 	rte_pktmbuf_reset(m);
+	RTE_ASSERT(j->len <= rte_pktmbuf_tailroom(m));
 	uint8_t *f = rte_pktmbuf_mtod(m, uint8_t *);
 	m->data_len = j->len;
 	m->pkt_len = j->len;
@@ -99,14 +102,15 @@ static unsigned ping_send(struct host_ping_state *s, const struct host_ping_job 
 		if (txq_has_tail(q))
 			txq_drop_tail(q);
 		ping_tell(s, j, now, false);
-		s->due = now + rte_get_tsc_hz() / AGAIN_PER_S;
+		cell_set(&s->due, now + rte_get_tsc_hz() / AGAIN_PER_S);
 		return 0;
 	}
 	cell_add(&j->host->cnt.sent, 1);
 	s->number++;
-	s->sent_at = now;
+	cell_set(&s->sent_at, now);
 	/* After a time in which nobody ran, requests do not follow each other in a burst. */
-	s->due = (j->flood || s->due + j->period < now ? now : s->due) + j->period;
+	uint64_t due = cell_get(&s->due);
+	cell_set(&s->due, (j->flood || due + j->period < now ? now : due) + j->period);
 	return 1;
 }
 
@@ -119,6 +123,31 @@ static uint64_t ping_back(const struct host_ping_job *j)
 	return n;
 }
 
+/* Whether the next request may be sent. In a flood it follows the answer to the one before, however
+ * often that comes. Answers on the link have no number, so that only one question is open there. */
+static bool ping_is_due(const struct host_ping_state *s, const struct host_ping_job *j,
+			uint64_t back, uint64_t now)
+{
+	if (s->number == j->count)
+		return false;
+	if (s->number > 0 && j->flood)
+		for (unsigned i = 0; i < j->nstates; i++)
+			if (cell_get(&j->states[i]->newest) == s->number)
+				return true;
+	if (now < cell_get(&s->due))
+		return false;
+	return !j->ping.link || s->number == 0 || back != s->last ||
+	       now - cell_get(&s->sent_at) >= j->wait;
+}
+
+/* A worker that may get an answer does not sleep: a sleep would be part of the answer's time. */
+static uint64_t ping_sleeps(const struct host_ping_job *j, uint64_t now)
+{
+	uint64_t due = cell_get(&j->speaker->due), sent = cell_get(&j->speaker->sent_at);
+
+	return j->awake || now >= due || (int64_t)(now - sent) < (int64_t)j->wait ? DP_NOW : due;
+}
+
 static unsigned host_ping_poll(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
 	struct host_ping_state *s = (struct host_ping_state *)t->state;
@@ -126,21 +155,21 @@ static unsigned host_ping_poll(struct dp_worker *w, const struct dp_task *t, uin
 	unsigned moved = 0;
 
 	(void)w;
-	if (!j->speaks)
+	if (!j->speaks) {
+		s->base.next = ping_sleeps(j, now);
 		return 0;
-	uint64_t back = ping_back(j);
-	if (s->number < j->count &&
-	    (now >= s->due || (j->flood && s->number > 0 && back != s->last))) {
-		moved = ping_send(s, j, back);
-		now = moved > 0 ? s->sent_at : now;
 	}
-	/* A sleep would be part of the answer's time. */
+	uint64_t back = ping_back(j);
+	if (ping_is_due(s, j, back, now)) {
+		moved = ping_send(s, j, back);
+		now = moved > 0 ? cell_get(&s->sent_at) : now;
+	}
 	bool waits = (int64_t)(s->number - (back - s->first)) > 0 &&
-		     (int64_t)(now - s->sent_at) < (int64_t)j->wait;
-	if (waits || (j->awake && s->number < j->count))
+		     (int64_t)(now - cell_get(&s->sent_at)) < (int64_t)j->wait;
+	if (waits || ((j->awake || now >= cell_get(&s->due)) && s->number < j->count))
 		s->base.next = DP_NOW;
 	else
-		s->base.next = s->number < j->count ? s->due : DP_NEVER;
+		s->base.next = s->number < j->count ? cell_get(&s->due) : DP_NEVER;
 	return moved;
 }
 
@@ -154,7 +183,9 @@ static void host_ping_adopt(struct dp_worker *w, const struct dp_task *t, const 
 	if (s->run != j->run) {
 		s->run = j->run;
 		s->number = 0;
-		s->due = s->sent_at = now;
+		cell_set(&s->newest, 0);
+		cell_set(&s->due, now);
+		cell_set(&s->sent_at, now);
 		s->first = s->last = ping_back(j);
 	}
 	s->base.next = DP_NOW;

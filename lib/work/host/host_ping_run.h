@@ -27,13 +27,14 @@ struct host_ping_state {
 	struct dp_state base;
 	cell_t back;   /* frames that have come back, since open */
 	cell_t unread; /* of them, those for which control had no room */
+	cell_t newest; /* one more than the highest number that was answered; 0: none was */
 	/* of the worker that sends */
-	uint32_t run;     /* whose requests these are */
-	uint64_t number;  /* of the next request */
-	uint64_t due;     /* when it is to be sent, at the earliest */
-	uint64_t sent_at; /* when the last one was sent */
-	uint64_t first;   /* frames that had come back on all workers before the first request */
-	uint64_t last;    /* the same, before the last one */
+	uint32_t run;    /* whose requests these are */
+	uint64_t number; /* of the next request */
+	cell_t due;      /* when it is to be sent, at the earliest */
+	cell_t sent_at;  /* when the last one was sent */
+	uint64_t first;  /* frames that had come back on all workers before the first request */
+	uint64_t last;   /* the same, before the last one */
 	struct host_ring sent_ring;
 	struct host_ping_sent sent[HOST_PING_SENT];
 	struct host_ring heard_ring;
@@ -50,7 +51,7 @@ struct host_ping_job {
 	uint64_t count;
 	uint64_t period, wait; /* cycles; wait: so long it does not sleep for an answer */
 	struct host_state *host;
-	struct host_ping_state *state;
+	struct host_ping_state *state, *speaker; /* of this worker, and of the one that sends */
 	struct dp_txq *q;
 	uint16_t len, icmp, first; /* of the frame; see neigh_ping_frame() */
 	const uint8_t *frame;

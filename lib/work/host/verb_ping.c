@@ -27,8 +27,12 @@ enum {
 #define MOST_NS (3600 * 1000000000ull)
 
 /* What was told of requests since the last poll. */
+/* Lines that nobody has taken yet take no more than this; others are counted. */
+#define UNTAKEN_BYTES (1 << 20)
+
 struct ping_lines {
 	struct sbuf text;
+	uint64_t left_out;
 	bool link;
 };
 
@@ -56,6 +60,10 @@ static void ping_tell(void *arg, const struct neigh_pings_news *n)
 	struct ping_lines *lines = arg;
 	struct sbuf *out = &lines->text;
 
+	if (out->len > UNTAKEN_BYTES) {
+		lines->left_out++;
+		return;
+	}
 	sbuf_addf(out, "%s to %" PRIu64, words[n->kind], n->number + 1);
 	if (n->pong != NULL) {
 		sbuf_add(out, " from ");
@@ -81,6 +89,10 @@ static void ping_flush(struct cmd_run *r)
 		return;
 	sbuf_add(r->out, sbuf_str(&lines->text));
 	sbuf_reset(&lines->text);
+	if (lines->left_out > 0)
+		sbuf_addf(r->out, "%" PRIu64 " lines left out, because nobody took the output\n",
+			  lines->left_out);
+	lines->left_out = 0;
 }
 
 /* Ends it. Nothing is told from now on. */
