@@ -130,7 +130,7 @@ static bool vary_get(const struct setting *row, const struct set_obj *obj, void 
 
 	out->one_of_prefix = false;
 	out->found = set != NULL ? set->found : row->v.found && found_by_default(obj);
-	if (set != NULL && set->vary != NULL) {
+	if (set != NULL && set->vary != NULL && !set->found) {
 		out->v = *set->vary;
 		if (out->v.kind == VARY_LIST)
 			out->v.list =

@@ -31,18 +31,26 @@ bool ctl_stream_finds(struct ctl *c, unsigned port, unsigned stream)
 }
 
 void stream_found(struct ctl_port *cp, struct stream *s, const struct proto *p,
-		  const struct field *f, const uint8_t v[VT_FIELD_BYTES])
+		  const struct field *f, const struct stream_found *found)
 {
 	const struct frame_val *set = frame_vals_find(&s->cfg.frame.vals, p, 1, f);
 	const struct frame_val *port = frame_vals_find(&cp->dflt, p, 1, f);
 	struct frame_vals *to = set != NULL ? &s->cfg.frame.vals : &s->cfg.dflt;
 	const struct frame_val *now = frame_vals_find(to, p, 1, f);
+	const struct vary *each = found != NULL ? found->each : NULL;
+	const uint8_t *v = found != NULL                 ? found->v
+			   : set == NULL && port != NULL ? port->v
+							 : (const uint8_t[VT_FIELD_BYTES]){0};
 
-	if (v == NULL)
-		v = set == NULL && port != NULL ? port->v : (const uint8_t[VT_FIELD_BYTES]){0};
-	if ((set != NULL && !set->found) || (now != NULL && memcmp(now->v, v, VT_FIELD_BYTES) == 0))
+	if (set != NULL && !set->found)
 		return;
-	if (set != NULL)
+	if (now != NULL && (each == NULL) == (now->vary == NULL) &&
+	    (each != NULL ? vary_equal(now->vary, each) && now->lead.field == found->lead.field
+			  : memcmp(now->v, v, VT_FIELD_BYTES) == 0))
+		return;
+	if (each != NULL)
+		frame_vals_beside(to, p, 1, f, each, found->lead);
+	else if (set != NULL)
 		frame_vals_found(to, p, 1, f, v);
 	else
 		frame_vals_set(to, p, 1, f, v);

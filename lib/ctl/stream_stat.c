@@ -125,20 +125,28 @@ static void add_name(void *names, const char *name)
 	json_array_append_new(names, json_string(name));
 }
 
+static void add_varying(json_t *names, const struct frame_val *v)
+{
+	struct sbuf name = {0};
+
+	if (v->vary == NULL || v->vary->kind == VARY_FIXED)
+		return;
+	frame_field_name(v->proto, v->nth, v->field, &name);
+	json_array_append_new(names, json_string(sbuf_str(&name)));
+	sbuf_free(&name);
+}
+
 /* The names of everything that changes from frame to frame. */
 static json_t *stream_stat_varies(const struct stream_cfg *s)
 {
 	json_t *a = json_array();
 
-	for (unsigned i = 0; i < s->frame.vals.n; i++) {
-		const struct frame_val *v = &s->frame.vals.val[i];
-		struct sbuf name = {0};
-		if (v->vary == NULL || v->vary->kind == VARY_FIXED)
-			continue;
-		frame_field_name(v->proto, v->nth, v->field, &name);
-		json_array_append_new(a, json_string(sbuf_str(&name)));
-		sbuf_free(&name);
-	}
+	for (unsigned i = 0; i < s->frame.vals.n; i++)
+		add_varying(a, &s->frame.vals.val[i]);
+	for (unsigned i = 0; i < s->dflt.n; i++)
+		if (frame_vals_find(&s->frame.vals, s->dflt.val[i].proto, 1,
+				    s->dflt.val[i].field) == NULL)
+			add_varying(a, &s->dflt.val[i]);
 	cfg_overlay_varies(s, add_name, a);
 	if (sizes_count(&s->sizes) > 1)
 		json_array_append_new(a, json_string("size"));

@@ -169,11 +169,17 @@ void stream_cells_new(struct ctl_port *cp, uint64_t cells[CTL_CELLS / 64]);
 void streams_tell_all(struct ctl_port *cp, bool on);
 /* Brings s->frames up to date with the settings. After a failure, s->frames is NULL. */
 int stream_recipes(struct ctl *c, struct ctl_port *cp, struct stream *s, struct err *e);
-/* Gives the stream the value that a work has found for a field of its first header of this
- * protocol: where the user has set it to `auto`, in its place, else as its default, unless the user
- * has set it. v NULL: nothing is found, and the port's default holds. */
+/* What a work has found for a field: one value, or one for each value of another field. */
+struct stream_found {
+	uint8_t v[VT_FIELD_BYTES];
+	const struct vary *each; /* NULL: it is v */
+	struct frame_lead lead;  /* the other field */
+};
+/* Gives the stream what was found for a field of its first header of this protocol: where the user
+ * has set it to `auto`, in its place, else as its default, unless the user has set it. NULL:
+ * nothing is found, and the port's default holds. */
 void stream_found(struct ctl_port *cp, struct stream *s, const struct proto *p,
-		  const struct field *f, const uint8_t v[VT_FIELD_BYTES]);
+		  const struct field *f, const struct stream_found *found);
 /* The length of the sequence of sizes that the stream goes through. */
 unsigned stream_nsizes(const struct stream *s);
 /* -EINVAL, with the setting's name, if a value is set for a field that the frame does not have. */

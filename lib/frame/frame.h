@@ -27,6 +27,12 @@ struct frame_val {
 	uint8_t v[VT_FIELD_BYTES]; /* where it varies: its value at ordinal 0 */
 	struct vary *vary;         /* NULL: fixed. Owned by the array */
 	struct hexbytes *bytes;    /* of a FIELD_BYTES field; NULL: none. Owned by the array */
+	/* Its values go side by side with those of this field, of the first header of its
+	 * protocol: it steps when that one does, nested or not. field NULL: it steps by itself. */
+	struct frame_lead {
+		const struct proto *proto;
+		const struct field *field;
+	} lead;
 };
 
 struct frame_vals { /* growing array; who holds it frees it */
@@ -43,6 +49,10 @@ void frame_vals_set(struct frame_vals *a, const struct proto *p, unsigned nth,
  * VARY_FIXED becomes a plain value. */
 void frame_vals_vary(struct frame_vals *a, const struct proto *p, unsigned nth,
 		     const struct field *f, const struct vary *v);
+/* Gives a field values that go side by side with those of another one: v has one for each of
+ * them. Whether the field is `auto` stays as it is. */
+void frame_vals_beside(struct frame_vals *a, const struct proto *p, unsigned nth,
+		       const struct field *f, const struct vary *v, struct frame_lead lead);
 /* Gives a field the value `auto`, and what was found for it. v NULL: what was found before
  * stays. */
 void frame_vals_found(struct frame_vals *a, const struct proto *p, unsigned nth,

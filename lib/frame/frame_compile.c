@@ -60,6 +60,8 @@ static int nest_div(const struct frame_spec *spec, const struct frame_val *val, 
 	uint64_t before = 1, period = 1;
 
 	*div = 1;
+	if (val->lead.field != NULL)
+		val = frame_vals_find(&spec->vals, val->lead.proto, 1, val->lead.field);
 	for (unsigned i = 0; i < spec->nest.n; i++) {
 		const struct frame_val *first =
 			frame_vals_find(&spec->vals, spec->nest.at[i].proto, spec->nest.at[i].nth,
@@ -106,28 +108,49 @@ static int lacks_header(const struct frame_spec *spec, const char *name, struct 
 	return rc;
 }
 
-/* Settles seeds and nesting of the variations of fields before the template is built, so that it
- * gets their values of ordinal 0. */
-static int compile_settle(struct compile *c, struct frame_vals *vals, struct err *e)
+static int settle_one(const struct compile *c, const struct frame_val *val, struct frame_vals *vals,
+		      struct err *e)
 {
 	struct sbuf name = {0};
+	struct vary v = *val->vary;
+	uint64_t div;
+	int rc = nest_div(c->spec, val, &div, e);
+
+	field_name(val->proto, val->nth, val->field, &name);
+	if (v.seed == 0)
+		v.seed = name_hash(sbuf_str(&name));
+	v.div = div * (v.div > 1 ? v.div : 1);
+	if (rc == 0)
+		frame_vals_vary(vals, val->proto, val->nth, val->field, &v);
+	sbuf_free(&name);
+	return rc;
+}
+
+/* Whether a default of the port holds: the frame has the header, and the spec has no value of its
+ * own. */
+static bool dflt_holds(const struct frame_spec *spec, const struct frame_val *dflt)
+{
+	unsigned i = 0;
+
+	while (i < spec->stack.n && spec->stack.hdr[i] != dflt->proto)
+		i++;
+	return i < spec->stack.n && dflt->nth == 1 &&
+	       frame_vals_find(&spec->vals, dflt->proto, 1, dflt->field) == NULL;
+}
+
+/* Settles seeds and nesting of the variations of fields before the template is built, so that it
+ * gets their values of ordinal 0. */
+static int compile_settle(struct compile *c, const struct frame_vals *dflt, struct frame_vals *vals,
+			  struct err *e)
+{
 	int rc = 0;
 
-	for (unsigned i = 0; rc == 0 && i < c->spec->vals.n; i++) {
-		const struct frame_val *val = &c->spec->vals.val[i];
-		if (val->vary == NULL)
-			continue;
-		struct vary v = *val->vary;
-		uint64_t div;
-		rc = nest_div(c->spec, val, &div, e);
-		field_name(val->proto, val->nth, val->field, &name);
-		if (v.seed == 0)
-			v.seed = name_hash(sbuf_str(&name));
-		v.div = div * (v.div > 1 ? v.div : 1);
-		if (rc == 0)
-			frame_vals_vary(vals, val->proto, val->nth, val->field, &v);
-	}
-	sbuf_free(&name);
+	for (unsigned i = 0; rc == 0 && i < c->spec->vals.n; i++)
+		if (c->spec->vals.val[i].vary != NULL)
+			rc = settle_one(c, &c->spec->vals.val[i], vals, e);
+	for (unsigned i = 0; rc == 0 && dflt != NULL && i < dflt->n; i++)
+		if (dflt->val[i].vary != NULL && dflt_holds(c->spec, &dflt->val[i]))
+			rc = settle_one(c, &dflt->val[i], vals, e);
 	return rc;
 }
 
@@ -310,7 +333,7 @@ int frame_compile(const struct frame_spec *spec, const struct frame_vals *dflt, 
 	c->out = out;
 	settled.vals = (struct frame_vals){0};
 	frame_vals_copy(&settled.vals, &spec->vals);
-	int rc = compile_settle(c, &settled.vals, e);
+	int rc = compile_settle(c, dflt, &settled.vals, e);
 	if (rc == 0)
 		rc = frame_build(&settled, dflt, max_size, &c->frame, e);
 	if (rc == 0) {

@@ -62,6 +62,18 @@ void frame_vals_vary(struct frame_vals *a, const struct proto *p, unsigned nth,
 	vary_store(first, val->v);
 }
 
+void frame_vals_beside(struct frame_vals *a, const struct proto *p, unsigned nth,
+		       const struct field *f, const struct vary *v, struct frame_lead lead)
+{
+	const struct frame_val *was = vals_find(a, p, nth, f);
+	bool found = was != NULL && was->found;
+
+	frame_vals_vary(a, p, nth, f, v);
+	struct frame_val *val = vals_find(a, p, nth, f);
+	val->found = found;
+	val->lead = lead;
+}
+
 void frame_vals_found(struct frame_vals *a, const struct proto *p, unsigned nth,
 		      const struct field *f, const uint8_t *v)
 {
@@ -71,7 +83,7 @@ void frame_vals_found(struct frame_vals *a, const struct proto *p, unsigned nth,
 	/* until something is found, frames have what they had */
 	if (val != NULL)
 		memcpy(was, val->v, sizeof(was));
-	if (val == NULL || !val->found) {
+	if (val == NULL || !val->found || v != NULL) {
 		val = vals_emptied(a, p, nth, f);
 		memcpy(val->v, was, sizeof(was));
 	}

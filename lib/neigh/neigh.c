@@ -15,12 +15,13 @@
 /* RFC 4862 section 5.1 and RFC 4861: one question, and so long for an answer. For IPv4 the same
  * holds; RFC 5227 would have a port wait for 7 s. */
 #define DAD_TIME (1 * S)
-/* Until a question that had no address to come from, or no room to wait in, is tried again. */
+/* Until a question is tried again that had no address to come from, or no room to wait in. */
 #define NO_SOURCE (S / 10)
+#define NO_ROOM (S / 1000)
 #define DEFEND_INTERVAL (10 * S) /* RFC 5227 section 1.1 */
 #define QUEUE 64                 /* frames that wait to be sent */
 #define NEWS 16
-#define CHAINS 512
+#define CHAINS 4096
 
 struct own {
 	enum neigh_own_state state;
@@ -43,7 +44,7 @@ struct entry {
 
 struct neigh {
 	struct neigh_self self;
-	uint64_t version, random;
+	uint64_t version, random, moves;
 	struct own own[NEIGH_OWN_MAX];
 	unsigned nwanted;
 	uint8_t wanted[NEIGH_WANTED_MAX][NEIGH_IP];
@@ -147,16 +148,23 @@ static const uint8_t *source_for(const struct neigh *n, const uint8_t ip[NEIGH_I
 	return found;
 }
 
-static bool entry_ask(struct neigh *n, const uint8_t ip[NEIGH_IP], const uint8_t *mac)
+/* Returns how long it takes until it is asked again; *sent: it was asked now. */
+static uint64_t entry_ask(struct neigh *n, const uint8_t ip[NEIGH_IP], const uint8_t *mac,
+			  bool *sent)
 {
 	const uint8_t *from = source_for(n, ip);
 	uint8_t *len, *f;
 
-	if (from == NULL || (f = queue_room(n, &len)) == NULL)
-		return false;
+	*sent = false;
+	if (from == NULL)
+		return NO_SOURCE;
+	if (n->nqueued == QUEUE) /* many are asked at once: it waits for its turn */
+		return NO_ROOM;
+	f = queue_room(n, &len);
 	*len = (uint8_t)neigh_frame_ask(&n->self, from, ip, mac, f);
 	n->counts.probes++;
-	return true;
+	*sent = true;
+	return RETRANS;
 }
 
 static void own_announce(struct neigh *n, const struct neigh_own *o)
@@ -198,6 +206,7 @@ static void entry_drop(struct neigh *n, struct entry *x)
 	*at = x->next;
 	*x = (struct entry){.due = NEIGH_NEVER};
 	n->nentries--;
+	n->moves++;
 }
 
 /* Whether somebody relies on it, so that it is kept resolved. */
@@ -301,12 +310,12 @@ static void ask_again(struct neigh *n, struct entry *x, uint64_t now)
 		if (!kept)
 			return;
 	}
-	bool sent = entry_ask(n, x->e.ip, x->e.state == NEIGH_PROBE ? x->e.mac : NULL);
+	bool sent;
+	x->due = now + entry_ask(n, x->e.ip, x->e.state == NEIGH_PROBE ? x->e.mac : NULL, &sent);
 	if (sent) {
 		x->asked = true;
 		x->tries += x->tries < SOLICITS;
 	}
-	x->due = now + (sent ? RETRANS : NO_SOURCE);
 	due_earlier(n, x->due);
 }
 
@@ -394,6 +403,11 @@ void neigh_use(struct neigh *n, const uint8_t ip[NEIGH_IP], uint64_t now)
 		entry_enter(n, x, NEIGH_INCOMPLETE, now, now);
 }
 
+uint64_t neigh_moves(const struct neigh *n)
+{
+	return n->moves;
+}
+
 void neigh_release(struct neigh *n)
 {
 	for (unsigned i = 0; i < NEIGH_MAX; i++)
@@ -407,6 +421,7 @@ static bool entry_place(struct neigh *n, struct entry *x, const struct neigh_hea
 
 	if (moved && entry_kept(x))
 		news_add(n, NEIGH_NEWS_MOVED, x->e.ip, h->mac);
+	n->moves += moved || !x->e.has_mac;
 	memcpy(x->e.mac, h->mac, 6);
 	x->e.has_mac = true;
 	return moved;
@@ -591,8 +606,6 @@ struct neigh *neigh_new(uint64_t seed)
 
 	n->random = seed;
 	n->due = NEIGH_NEVER;
-	for (unsigned i = 0; i < NEIGH_MAX; i++)
-		n->entry[i].due = NEIGH_NEVER;
 	return n;
 }
 
@@ -668,6 +681,7 @@ static void set_entries(struct neigh *n, const struct neigh_setup *s, uint64_t n
 			continue;
 		memcpy(x->e.mac, s->fixed[i].mac, 6);
 		x->e.has_mac = true;
+		n->moves++;
 	}
 	n->nwanted = s->nwanted;
 	memcpy(n->wanted, s->wanted, sizeof(n->wanted));
@@ -677,14 +691,14 @@ static void set_entries(struct neigh *n, const struct neigh_setup *s, uint64_t n
 
 void neigh_set(struct neigh *n, const struct neigh_setup *s, uint64_t now)
 {
-	if (memcmp(n->self.mac, s->mac, 6) != 0 || n->self.vlan != s->vlan) {
+	if (memcmp(n->self.mac, s->mac, 6) != 0 || !neigh_same_tags(&n->self.tags, &s->tags)) {
 		for (unsigned i = 0; i < NEIGH_MAX; i++)
 			if (n->entry[i].taken)
 				entry_drop(n, &n->entry[i]);
 		n->self.nown = 0;
 		n->nqueued = 0;
 		memcpy(n->self.mac, s->mac, 6);
-		n->self.vlan = s->vlan;
+		n->self.tags = s->tags;
 	}
 	set_own(n, s, now);
 	n->self.answer = s->answer;

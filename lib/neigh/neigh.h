@@ -6,7 +6,7 @@
 #pragma once
 #include "neigh_run.h"
 
-#define NEIGH_MAX 1024      /* neighbours that are remembered */
+#define NEIGH_MAX 8192      /* neighbours that are remembered */
 #define NEIGH_STATIC_MAX 16 /* of them by the user */
 #define NEIGH_WANTED_MAX 4  /* that are kept resolved */
 #define NEIGH_NEVER UINT64_MAX
@@ -31,7 +31,7 @@ enum neigh_own_state {
 /* What a host is made of. Lengths of prefixes are as in struct neigh_own. */
 struct neigh_setup {
 	uint8_t mac[6];
-	uint16_t vlan;
+	struct neigh_tags tags;
 	uint8_t answer; /* bits of enum neigh_answers */
 	unsigned nown, nproxy, nwanted, nstatic;
 	struct neigh_prefix own[NEIGH_OWN_MAX], proxy[NEIGH_PROXY_MAX];
@@ -47,7 +47,7 @@ struct neigh;
 struct neigh *neigh_new(uint64_t seed);
 void neigh_free(struct neigh *n);
 /* Makes it what *s says. Addresses, neighbours and their states stay where they are in both; with
- * another MAC address or VLAN all begins anew. */
+ * another MAC address or other tags all begins anew. */
 void neigh_set(struct neigh *n, const struct neigh_setup *s, uint64_t now);
 /* For those who answer in its name. *version grows when it changes. */
 const struct neigh_self *neigh_self(const struct neigh *n, uint64_t *version);
@@ -93,6 +93,10 @@ bool neigh_seek(struct neigh *n, const uint8_t ip[NEIGH_IP], uint64_t now);
  * neigh_release(), which is for all of them. One that is not remembered is passed over. */
 void neigh_use(struct neigh *n, const uint8_t ip[NEIGH_IP], uint64_t now);
 void neigh_release(struct neigh *n);
+
+/* Grows with each MAC address that becomes known or another one, and each neighbour that is
+ * forgotten: until then nobody has moved. */
+uint64_t neigh_moves(const struct neigh *n);
 
 /* What is to be told to people. */
 enum neigh_news_kind {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { TYPE_ARP = 0x0806, TYPE_TAG = 0x8100, TYPE_IP6 = 0x86dd };
+enum { TYPE_ARP = 0x0806, TYPE_IP6 = 0x86dd };
 enum { ARP_REQUEST = 1, ND_OVERRIDE = 0x20 };
 
 void neigh_group_mac(const uint8_t ip[NEIGH_IP], uint8_t mac[6])
@@ -18,10 +18,9 @@ unsigned neigh_frame_eth(const struct neigh_self *s, const uint8_t dst[6], unsig
 
 	memcpy(f, dst, 6);
 	memcpy(f + 6, s->mac, 6);
-	if (s->vlan != 0) {
-		put_be16(f + 12, TYPE_TAG);
-		put_be16(f + 14, s->vlan);
-		at += NEIGH_TAG;
+	for (unsigned i = 0; i < s->tags.n; i++, at += NEIGH_TAG) {
+		put_be16(f + at - 2, s->tags.at[i].tpid);
+		put_be16(f + at, s->tags.at[i].vid);
 	}
 	put_be16(f + at - 2, type);
 	return at;

@@ -4,7 +4,7 @@
 
 #include "neigh_run.h"
 
-enum { TYPE_IP4 = 0x0800, TYPE_ARP = 0x0806, TYPE_TAG = 0x8100, TYPE_IP6 = 0x86dd };
+enum { TYPE_IP4 = 0x0800, TYPE_ARP = 0x0806, TYPE_IP6 = 0x86dd };
 enum { PROTO_ICMP = 1, PROTO_ICMP6 = 58 };
 enum { ECHO4 = 8, ECHO6 = 128, ECHO6_REPLY = 129 };
 enum { ARP_REQUEST = 1, ARP_REPLY = 2 };
@@ -102,12 +102,10 @@ unsigned neigh_payload(const struct neigh_self *s, const uint8_t *f, unsigned le
 {
 	unsigned at = NEIGH_ETH;
 
-	if (s->vlan != 0) {
-		if (len < NEIGH_ETH + NEIGH_TAG || get_be16(f + 12) != TYPE_TAG ||
-		    (get_be16(f + 14) & 0xfff) != s->vlan)
+	for (unsigned i = 0; i < s->tags.n; i++, at += NEIGH_TAG)
+		if (len < at + NEIGH_TAG || get_be16(f + at - 2) != s->tags.at[i].tpid ||
+		    (get_be16(f + at) & 0xfff) != s->tags.at[i].vid)
 			return 0;
-		at += NEIGH_TAG;
-	}
 	if (len <= at)
 		return 0;
 	*type = get_be16(f + at - 2);

@@ -66,7 +66,7 @@ enum neigh_way_found neigh_way_find(const struct neigh_own *own, unsigned nown,
 
 unsigned neigh_ping_least(const struct neigh_self *s, const uint8_t to[NEIGH_IP])
 {
-	unsigned len = NEIGH_ETH + (s->vlan != 0 ? NEIGH_TAG : 0) +
+	unsigned len = NEIGH_ETH + s->tags.n * NEIGH_TAG +
 		       (neigh_is_ip4(to) ? NEIGH_IP4 : NEIGH_IP6) + ICMP_HEAD + NEIGH_PING_NUMBER;
 
 	return len > NEIGH_FRAME_MIN ? len : NEIGH_FRAME_MIN;

@@ -14,10 +14,23 @@
 
 enum neigh_answers { NEIGH_ANSWER_ARP = 1, NEIGH_ANSWER_ND = 2, NEIGH_ANSWER_PING = 4 };
 
+/* The VLAN tags of a link's frames, the outer one first (IEEE 802.1Q 9.6). */
+#define NEIGH_TAGS_MAX 4
+struct neigh_tags {
+	uint8_t n; /* 0: frames have none */
+	struct neigh_tag {
+		uint16_t tpid, vid;
+	} at[NEIGH_TAGS_MAX];
+};
+static inline bool neigh_same_tags(const struct neigh_tags *a, const struct neigh_tags *b)
+{
+	return a->n == b->n && __builtin_memcmp(a->at, b->at, a->n * sizeof(a->at[0])) == 0;
+}
+
 /* What a host is, for those who answer in its name. It is constant while they use it. */
 struct neigh_self {
 	uint8_t mac[6];
-	uint16_t vlan;  /* of its frames; 0: they have no tag */
+	struct neigh_tags tags;
 	uint8_t answer; /* what it answers: bits of enum neigh_answers */
 	uint8_t nown, nproxy;
 	struct neigh_own {
@@ -97,7 +110,7 @@ static inline bool neigh_is_ip4(const uint8_t ip[NEIGH_IP])
 
 	return __builtin_memcmp(ip, mapped, sizeof(mapped)) == 0;
 }
-/* Where the payload of a frame begins, and its type in *type. 0: it is not of the host's VLAN. */
+/* Where the payload of a frame begins, and its type in *type. 0: it has not the host's tags. */
 unsigned neigh_payload(const struct neigh_self *s, const uint8_t *f, unsigned len, unsigned *type);
 /* Puts the Internet checksum (RFC 1071) of n bytes, added to a first sum, in the order of the
  * network. */
@@ -114,7 +127,7 @@ uint64_t neigh_sum_ip6(const uint8_t *ip6, unsigned len);
 #define NEIGH_IP6 40
 #define NEIGH_ND 24 /* a solicitation or an advertisement without options */
 #define NEIGH_FRAME_MIN 60
-#define NEIGH_FRAME_MAX 96 /* longest frame that a host sends of its own accord */
+#define NEIGH_FRAME_MAX 112 /* longest frame that a host sends of its own accord */
 enum { ND_SOLICIT = 135, ND_ADVERT = 136 };
 /* Writes the IPv6 and ICMPv6 headers of a solicitation or advertisement (type, flags) with the link
  * address option, whose addresses (src, dst) are in the IPv6 header already, and its checksum.

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from harness import binary, run
+from harness import Tcpdump, binary, documents, run, tshark
 from serving import server, until  # noqa: F401
 from test_host import peer  # noqa: F401, a fixture
 
@@ -56,6 +56,127 @@ def test_a_stream_is_turned_elsewhere_while_it_is_sent(peer, live):  # noqa: F81
         time.sleep(0.05)
     p.send("stop 0; wait 0")
     assert p.quit()[0] == 0
+
+
+def several(peer, n):  # noqa: F811
+    """Hosts 10.0.0.11, fd00::11 and so on, each with a MAC address of its own. Returns these."""
+    peer.do("sysctl", "-q", "net.ipv4.conf.all.arp_ignore=1", "net.ipv6.conf.default.disable_ipv6=0")
+    for i in range(1, n + 1):
+        peer.do("ip", "link", "add", f"mv{i}", "link", peer.b, "address", f"02:00:00:00:11:{i:02x}", "type", "macvlan", "mode", "bridge")
+        peer.do("ip", "addr", "add", f"10.0.0.{10 + i}/32", "dev", f"mv{i}")
+        peer.do("ip", "link", "set", f"mv{i}", "up")
+        peer.do("ip", "-6", "addr", "add", f"fd00::{10 + i}/128", "dev", f"mv{i}", "nodad")
+    return [f"02:00:00:00:11:{i:02x}" for i in range(1, n + 1)]
+
+
+@pytest.mark.parametrize("six", [False, True])
+def test_a_list_of_destinations(peer, live, tmp_path, six):  # noqa: F811
+    """Each frame goes to the MAC address of its destination, also where the destination is a slow digit, and follows one that moves."""
+    macs = several(peer, 5)
+    l3, net = ("ipv6", "fd00::") if six else ("ipv4", "10.0.0.")
+    p = live(["--no-screen", "-p", f"packet:{peer.a}", "--ip", OWN], prefix=peer.prefix)
+    p.send(f"set 0 frame eth/{l3}/udp; set 0 {l3}.dst {net}11..{net}15; set 0 udp.src 1..3; set 0 nest udp.src,{l3}.dst; "
+           f"set 0 udp.dst 7777; set 0 count 300; set 0 rate 1kpps")
+
+    def pairs(path):
+        dump = Tcpdump(peer, path)  # its counts are of what the kernel sends, too, so that they never agree
+        p.send("start 0; wait 0")
+        seen, until = [], time.monotonic() + 30
+        while len(seen) < 300 and time.monotonic() < until:
+            time.sleep(0.2)
+            seen = tshark(path, "udp.dstport==7777", "eth.dst", "ipv6.dst" if six else "ip.dst", "udp.srcport")
+        dump.proc.kill()
+        dump.proc.communicate()
+        return seen
+
+    seen = pairs(tmp_path / "a.pcap")
+    assert seen == [[macs[i // 3 % 5], f"{net}{11 + i // 3 % 5}", str(1 + i % 3)] for i in range(300)]
+    assert set(p.ask("show streams 0")["streams"][0]["varies"]) == {"eth.dst", f"{l3}.dst", "udp.src"}
+    peer.do("ip", "link", "set", "mv3", "address", "02:00:00:00:11:77")
+    peer.do("ip", "neigh", "flush", "all")
+    macs[2] = "02:00:00:00:11:77"
+    p.send("clear neighbours")
+    assert pairs(tmp_path / "b.pcap") == [[macs[i // 3 % 5], f"{net}{11 + i // 3 % 5}", str(1 + i % 3)] for i in range(300)]
+    assert p.quit()[0] == 0
+
+
+def test_one_of_a_list_is_not_there(peer):  # noqa: F811
+    several(peer, 3)
+    done = run(["-p", f"packet:{peer.a}", "--ip", OWN, "-b", "-k", "--json", "-e", "set 0 ipv4.dst 10.0.0.11..10.0.0.14; set 0 count 4; start 0; "
+                "show stats 0; set 0 ipv4.dst 10.0.0.13,10.0.0.11,192.0.2.1; set 0 gateway 10.0.0.12; start 0; wait 0; show stats 0"],
+               prefix=peer.prefix)
+    assert done.returncode == 2 and "10.0.0.14, the next hop of stream 0/0, did not answer 3 times" in done.stderr
+    assert [doc["ports"][0]["run"]["sent"] for doc in documents(done)] == [0, 4]
+
+
+@pytest.mark.parametrize("value, why", [("10.1.0.0/16", "more than 4096 of them"), ("random 10.1.0.1..10.1.0.200", "without end")])
+def test_too_many_next_hops(value, why):
+    done = run(["-p", "wire", "-b", "-e", f"set 0 ip 10.1.0.1/8; set 0 ipv4.dst {value}; start 0"])
+    assert done.returncode == 2 and why in done.stderr and "set 0 eth.dst MAC" in done.stderr
+
+
+def test_thousands_of_next_hops():
+    """As many as are allowed, over streams; each stream has values of its own."""
+    done = run(["-p", "wire", "-b", "--json", "-e", "set 0 ip 10.0.0.1/16; set 1 ip 10.0.0.2/16; set 1 answer.for 10.0.16.0/20; "
+                "set 0/0 ipv4.dst 10.0.16.0..10.0.23.255; stream add 0/1; set 0/1 ipv4.dst random 10.0.24.0..10.0.31.255 repeat 2048 seed 5; "
+                "set 0 count 5000; set 0 rate 100kpps; start 0; wait 0; show stats 0; show neighbours 0"])
+    assert done.returncode == 0, done.stderr
+    stats, found = documents(done)
+    known = {x["address"] for x in found["ports"][0]["neighbours"] if x["mac"] == "02:77:72:00:00:01"}
+    assert stats["ports"][0]["run"]["sent"] == 5000 and {f"10.0.{i // 256}.{i % 256}" for i in range(16 * 256, 24 * 256)} <= known
+    assert len(known) > 3000
+
+
+TAGGED = [("eth/vlan/ipv4/udp", "set 0/0 vlan.vid 100", [100], "vlan.etype==0x0806 && vlan.id==100"),
+          ("eth/qinq/vlan/ipv4/udp", "set 0/0 qinq.vid 10; set 0/0 vlan.vid 100", [10, 100], "ieee8021ad.id==10 && vlan.id==100 && arp")]
+
+
+@pytest.mark.parametrize("frame, tags, vids, shown", TAGGED)
+def test_the_stream_has_other_tags(frame, tags, vids, shown):
+    """The same address is one neighbour without tags and another one, or nobody, in the VLAN of a stream."""
+    other = tags.replace("set 0/0", "set 1")
+    done = run(["-p", "wire", "-b", "--json", "-e", f"set 0 ip 10.0.0.1/24; set 1 ip 10.0.0.2/24; set 1 frame {frame}; {other}; "
+                "set 1 ipv4.dst 10.0.0.1; "
+                f"set 0/0 frame {frame}; {tags}; set 0/0 ipv4.dst 10.0.0.2; stream add 0/1; set 0/1 ipv4.dst 10.0.0.2; set all count 20; "
+                "set all rate 1kpps; start 0-1; wait all; show stats; show neighbours; show host; set 0/0 eth.dst 02:00:00:00:00:01; "
+                "set 0 count 1; start 0; wait 0; show host"])
+    assert done.returncode == 0, done.stderr
+    stats, there, hosts, after = documents(done)
+    assert [p["run"]["sent"] for p in stats["ports"]] == [20, 20]
+    known = [{(x["address"], tuple(x["vlans"])) for x in p["neighbours"]} for p in there["ports"]]
+    assert known[0] == {("10.0.0.2", ()), ("10.0.0.2", tuple(vids))} and ("10.0.0.1", tuple(vids)) in known[1]
+    assert [[(x["vlans"], x["state"]) for x in p["addresses"]] for p in hosts["ports"]] == [[([], "used"), (vids, "used")]] * 2
+    # the link ends with its last stream
+    assert [x["vlans"] for x in after["ports"][0]["addresses"]] == [[]]
+
+
+@pytest.mark.parametrize("frame, tags, vids, shown", TAGGED)
+def test_questions_have_the_tags(peer, frame, tags, vids, shown, tmp_path):  # noqa: F811
+    """As tshark reads them; nobody answers there, although there is a host with this address without tags."""
+    dump = Tcpdump(peer, tmp_path / "t.pcap")
+    done = run(["-p", f"packet:{peer.a}", "--ip", OWN, "-b", "-e", f"set 0/0 frame {frame}; {tags}; set 0 ipv4.dst 10.0.0.2; start 0"],
+               prefix=peer.prefix)
+    assert done.returncode == 2 and f"10.0.0.2 in VLAN {'.'.join(map(str, vids))}, the next hop of stream 0/0, did not answer 3 times" in done.stderr
+    seen, until = [], time.monotonic() + 30
+    while len(seen) < 3 and time.monotonic() < until:
+        time.sleep(0.2)
+        seen = tshark(tmp_path / "t.pcap", f"{shown} && arp.dst.proto_ipv4==10.0.0.2 && arp.src.proto_ipv4==10.0.0.1")
+    dump.proc.kill()
+    dump.proc.communicate()
+    assert len(seen) == 3
+
+
+def test_too_many_vlans():
+    adds = "; ".join(f"stream add 0/{i}; set 0/{i} frame eth/vlan/ipv4/udp; set 0/{i} vlan.vid {i}; set 0/{i} ipv4.dst 10.0.0.2"
+                     for i in range(1, 18))
+    done = run(["-p", "wire", "-b", "-e", f"set 0 ip 10.0.0.1/24; set 0/0 enabled off; {adds}; start 0"])
+    assert done.returncode == 2 and "stream 0/17: the streams of port 0 have more than 16 VLANs beside host.vlan" in done.stderr
+
+
+def test_a_vlan_that_changes():
+    done = run(["-p", "wire", "-b", "-e", "set 0 ip 10.0.0.1/24; set 0 frame eth/vlan/ipv4/udp; set 0 ipv4.dst 10.0.0.2; "
+                "set 0 vlan.vid 1..5; start 0"])
+    assert done.returncode == 2 and "the VLAN of its frames changes from frame to frame" in done.stderr
 
 
 @pytest.mark.parametrize("ip, field, own", [("10.0.0.9", "ipv4.dst", "10.0.0.1/24"), ("fd00::9", "ipv6.dst", "fd00::1/64")])

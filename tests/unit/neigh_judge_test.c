@@ -79,7 +79,7 @@ static void test_vlan(void **state)
 
 	(void)state;
 	alone();
-	a.vlan = 100;
+	a.tags = (struct neigh_tags){1, {{0x8100, 100}}};
 	neigh_set(w.a, &a, w.now);
 	pass(2 * S);
 	unsigned len = put_arp(f, everybody, 1, mac_b, 2, 1);
@@ -93,6 +93,34 @@ static void test_vlan(void **state)
 	neigh_announce(w.a);
 	assert_true(neigh_take(w.a, f) > 0);
 	assert_memory_equal(f + 12, "\x81\0\0\x64\x08\x06", 6);
+}
+
+/* A link of two tags takes nothing of links with one of them, others, or both the other way. */
+static void test_two_tags(void **state)
+{
+	struct neigh_setup a = setup_of(mac_a, 1);
+	uint8_t f[ROOM], tagged[ROOM];
+
+	(void)state;
+	alone();
+	a.tags = (struct neigh_tags){2, {{0x88a8, 10}, {0x8100, 100}}};
+	neigh_set(w.a, &a, w.now);
+	pass(2 * S);
+	unsigned len = put_arp(f, everybody, 1, mac_b, 2, 1);
+	const char *const others[] = {"\x81\0\0\x0a\x81\0\0\x64", "\x88\xa8\0\x0b\x81\0\0\x64",
+				      "\x88\xa8\0\x0a\x81\0\0\x65", "\x81\0\0\x64\x88\xa8\0\x0a",
+				      "\x88\xa8\0\x0a\x81\0\0\x64"};
+	for (unsigned i = 0; i < ARRAY_SIZE(others); i++) {
+		memcpy(tagged, f, 12);
+		memcpy(tagged + 12, others[i], 8);
+		memcpy(tagged + 20, f + 12, len - 12);
+		bool right = i == ARRAY_SIZE(others) - 1;
+		assert_int_equal(give(w.a, tagged, len + 8), right ? len + 8 : 0);
+	}
+	assert_int_equal(give(w.a, tagged, 21), 0);
+	neigh_announce(w.a);
+	assert_true(neigh_take(w.a, f) > 0);
+	assert_memory_equal(f + 12, "\x88\xa8\0\x0a\x81\0\0\x64\x08\x06", 10);
 }
 
 /* ---- hostile frames ---- */
@@ -228,8 +256,9 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_pings), TEST(test_solicited), TEST(test_proxy_and_silence),
-		TEST(test_vlan),  TEST(test_refused),   TEST(test_damaged),
+		TEST(test_pings),   TEST(test_solicited), TEST(test_proxy_and_silence),
+		TEST(test_vlan),    TEST(test_two_tags),  TEST(test_refused),
+		TEST(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

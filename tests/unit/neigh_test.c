@@ -418,6 +418,42 @@ static void test_sought_and_used(void **state)
 	assert_int_equal(neigh_counts(w.a)->probes, before);
 }
 
+/* As many as a port may send to are asked within a second of the first question, although few wait
+ * to be sent at a time; and each is asked no more than three times. */
+static void test_thousands_are_sought(void **state)
+{
+	struct neigh_setup a = setup_of(mac_a, 1), b = setup_of(mac_b, 2);
+	uint8_t ip[NEIGH_IP];
+	struct neigh_entry e;
+	unsigned known = 0;
+
+	(void)state;
+	a.own[0].bits = b.own[0].bits = 96 + 16;
+	b.nproxy = 1;
+	ip4(b.proxy[0].ip, 0);
+	b.proxy[0].ip[14] = 8;
+	b.proxy[0].bits = 96 + 21; /* 10.0.8.0/21 */
+	neigh_set(w.a, &a, w.now);
+	neigh_set(w.b, &b, w.now);
+	pass(2 * S);
+	uint64_t probes = neigh_counts(w.a)->probes, moves = neigh_moves(w.a);
+	for (unsigned i = 0; i < 4096; i++) { /* half of them have nobody who answers */
+		ip4(ip, i);
+		ip[14] = (uint8_t)(8 + (i >> 8));
+		assert_true(neigh_seek(w.a, ip, w.now));
+	}
+	pass(S);
+	for (unsigned i = 0; i < NEIGH_MAX; i++)
+		known += neigh_entry(w.a, i, &e) && e.has_mac;
+	assert_int_equal(known, 2048);
+	assert_int_equal(neigh_moves(w.a), moves + 2048);
+	pass(5 * S);
+	assert_int_equal(neigh_counts(w.a)->probes - probes, 2048 + 3 * 2048);
+	ip4(ip, 255);
+	ip[14] = 8 + 15;
+	assert_int_equal(state_of(w.a, ip), NEIGH_FAILED);
+}
+
 static void test_static_and_cleared(void **state)
 {
 	struct neigh_entry e;
@@ -495,6 +531,7 @@ int main(void)
 		TEST(test_a_day),
 		TEST(test_it_has_moved),
 		TEST(test_sought_and_used),
+		TEST(test_thousands_are_sought),
 		TEST(test_static_and_cleared),
 		TEST(test_a_flood_is_bounded),
 	};

@@ -106,10 +106,71 @@ static void bytes_are_set_replaced_and_taken_away(void **state)
 	frame_vals_free(&a);
 }
 
+/* Values that go side by side with those of another field step with it, wherever that one stands in
+ * the nesting, and as a default of the port as well. */
+static void side_by_side(void **state)
+{
+	const struct proto *eth = proto_find("eth"), *ip = proto_find("ipv4"),
+			   *udp = proto_find("udp");
+	const struct field *mac = proto_field(eth, "dst"), *dst = proto_field(ip, "dst");
+	const vary_u macs[3] = {0x020000000001, 0x020000000002, 0x020000000003};
+	const struct vary each = {.kind = VARY_LIST, .bits = 48, .div = 1, .n = 3, .list = macs};
+	uint8_t frame[256];
+	struct err e;
+
+	(void)state;
+	for (unsigned how = 0; how < 8; how++) {
+		struct frame_spec spec = {0};
+		struct frame_vals dflt = {0};
+		struct frame_recipe recipe;
+		bool as_dflt = (how & 1) != 0, nested = (how & 2) != 0, found = (how & 4) != 0;
+		assert_int_equal(frame_stack_parse("eth/ipv4/udp", &spec.stack, &e), 0);
+		assert_int_equal(frame_vals_parse(&spec.vals, "udp.src", "1..5", &e), 0);
+		assert_int_equal(frame_vals_parse(&spec.vals, "ipv4.dst", "10.0.0.1..10.0.0.3", &e),
+				 0);
+		if (found)
+			frame_vals_found(as_dflt ? &dflt : &spec.vals, eth, 1, mac, NULL);
+		frame_vals_beside(as_dflt ? &dflt : &spec.vals, eth, 1, mac, &each,
+				  (struct frame_lead){ip, dst});
+		assert_int_equal(frame_vals_find(as_dflt ? &dflt : &spec.vals, eth, 1, mac)->found,
+				 found);
+		if (nested) {
+			spec.nest.n = 2;
+			spec.nest.at[0].proto = udp;
+			spec.nest.at[0].field = proto_field(udp, "src");
+			spec.nest.at[1].proto = ip;
+			spec.nest.at[1].field = dst;
+			spec.nest.at[0].nth = spec.nest.at[1].nth = 1;
+		}
+		assert_int_equal(frame_compile(&spec, &dflt, 1518, &recipe, &e), 0);
+		unsigned changed = 0, was = 0;
+		for (unsigned o = 0; o < 45; o++) {
+			frame_recipe_at(&recipe, o, frame);
+			assert_memory_equal(frame, "\2\0\0\0\0", 5);
+			assert_int_equal(frame[5], frame[33]); /* the last byte of both */
+			changed += frame[5] != was;
+			was = frame[5];
+		}
+		assert_int_equal(changed, nested ? 9 : 45);
+		frame_recipe_free(&recipe);
+		frame_vals_free(&dflt);
+		frame_spec_free(&spec);
+	}
+	/* one value in their place ends it */
+	struct frame_vals a = {0};
+	frame_vals_found(&a, eth, 1, mac, NULL);
+	frame_vals_beside(&a, eth, 1, mac, &each, (struct frame_lead){ip, dst});
+	frame_vals_found(&a, eth, 1, mac, (const uint8_t[VT_FIELD_BYTES]){[15] = 9});
+	const struct frame_val *v = frame_vals_find(&a, eth, 1, mac);
+	assert_true(v->found && v->vary == NULL && v->lead.field == NULL && v->v[15] == 9);
+	frame_vals_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_variation_is_copied_and_shows_its_first_value),
+		cmocka_unit_test(side_by_side),
 		cmocka_unit_test(copies_own_what_they_hold),
 		cmocka_unit_test(bytes_are_set_replaced_and_taken_away),
 	};

@@ -25,34 +25,96 @@ void host_auto_free(struct host_auto *a)
 {
 	free(a->hop);
 	free(a->aim);
+	free(a->to);
 	a->hop = NULL;
 	a->aim = NULL;
-	a->nhops = a->naims = 0;
+	a->to = NULL;
+	a->nhops = a->naims = a->nto = 0;
 }
 
 /* ---- from streams to next hops ---- */
 
-static int aim_add(struct host_auto *a, const struct ctl_port *cp, const struct stream *s,
-		   const struct host_hop *hop, struct err *e)
+/* The aims while they are collected, with a table that finds a hop. */
+#define FIND_SLOTS (2 * HOST_HOPS_MAX)
+struct collect {
+	const struct ctl_port *cp;
+	struct host_auto *a;
+	struct neigh_tags own, link[HOST_LINKS_MAX]; /* that of host.vlan, and others */
+	unsigned nlinks;
+	uint16_t slot[FIND_SLOTS]; /* + 1; 0: none */
+};
+
+static bool same_hop(const struct host_hop *a, const struct host_hop *b)
+{
+	return memcmp(a->ip, b->ip, NEIGH_IP) == 0 && neigh_same_tags(&a->tags, &b->tags);
+}
+
+/* The slot of the hop, or the empty one where it belongs. */
+static uint16_t *slot_of(struct collect *k, const struct host_hop *hop)
+{
+	uint64_t at = fnv1a(fnv1a(FNV_BASIS, hop->ip, NEIGH_IP), hop->tags.at,
+			    hop->tags.n * sizeof(hop->tags.at[0]));
+
+	while (k->slot[at % FIND_SLOTS] != 0 &&
+	       !same_hop(&k->a->hop[k->slot[at % FIND_SLOTS] - 1], hop))
+		at++;
+	return &k->slot[at % FIND_SLOTS];
+}
+
+static int too_many(const struct collect *k, const struct stream *s, unsigned most,
+		    const char *what, struct err *e)
+{
+	char name[32], where[24];
+
+	host_stream_name(k->cp, s, name, where);
+	return err_set(
+		e, ERANGE,
+		"%s: the streams of port %u have more than %u %s, and a host asks %s so many; `set %s eth.dst MAC` says "
+		"the address of this one",
+		name, k->cp->p.id, most, what, *what == 'n' ? "for" : "in", where);
+}
+
+/* Notes the link of a hop. */
+static int link_add(struct collect *k, const struct stream *s, const struct neigh_tags *tags,
+		    struct err *e)
 {
 	unsigned i = 0;
 
-	while (i < a->nhops && memcmp(a->hop[i].ip, hop->ip, NEIGH_IP) != 0)
+	while (i < k->nlinks && !neigh_same_tags(&k->link[i], tags))
 		i++;
-	if (i == HOST_HOPS_MAX) {
-		char name[32], where[24];
-		host_stream_name(cp, s, name, where);
-		return err_set(
-			e, ERANGE,
-			"%s: the streams of port %u have more than %d next hops, and a host asks for so many; `set %s eth.dst MAC` "
-			"says the address of this one",
-			name, cp->p.id, HOST_HOPS_MAX, where);
+	if (i < k->nlinks || neigh_same_tags(&k->own, tags))
+		return 0;
+	if (i == HOST_LINKS_MAX)
+		return too_many(k, s, HOST_LINKS_MAX, "VLANs beside host.vlan", e);
+	k->link[k->nlinks++] = *tags;
+	return 0;
+}
+
+static int aim_add(struct collect *k, const struct stream *s, const struct host_way *way,
+		   struct err *e)
+{
+	struct host_auto *a = k->a;
+
+	a->to = xrealloc(a->to, (a->nto + way->n) * sizeof(*a->to));
+	a->aim[a->naims++] = (struct host_aim){.cell = s->cell,
+					       .id = s->cfg.id,
+					       .first = a->nto,
+					       .n = way->n,
+					       .lead = way->lead,
+					       .div = way->div};
+	for (unsigned i = 0; i < way->n; i++) {
+		uint16_t *slot = slot_of(k, &way->hop[i]);
+		if (*slot == 0 && a->nhops == HOST_HOPS_MAX)
+			return too_many(k, s, HOST_HOPS_MAX, "next hops", e);
+		if (*slot == 0) {
+			int rc = way->hop[i].group ? 0 : link_add(k, s, &way->hop[i].tags, e);
+			if (rc < 0)
+				return rc;
+			a->hop[a->nhops++] = way->hop[i];
+			*slot = (uint16_t)a->nhops;
+		}
+		a->to[a->nto++] = *slot - 1u;
 	}
-	if (i == a->nhops) {
-		a->hop = xrealloc(a->hop, (i + 1) * sizeof(*a->hop));
-		a->hop[a->nhops++] = *hop;
-	}
-	a->aim[a->naims++] = (struct host_aim){.cell = s->cell, .id = s->cfg.id, .hop = i};
 	return 0;
 }
 
@@ -60,59 +122,107 @@ static int aim_add(struct host_auto *a, const struct ctl_port *cp, const struct 
  * free. */
 static int aims_of(struct ctl *c, const struct ctl_port *cp, struct host_auto *out, struct err *e)
 {
-	struct host_hop hop;
+	static struct collect k; /* large, and control is one thread */
+	struct host_way way;
 	int rc = 0;
 
-	*out = (struct host_auto){.aim = xcalloc(cp->total + 1u, sizeof(*out->aim))};
+	*out = (struct host_auto){.aim = xcalloc(cp->total + 1u, sizeof(*out->aim)),
+				  .hop = xcalloc(HOST_HOPS_MAX, sizeof(*out->hop))};
+	k = (struct collect){.cp = cp, .a = out};
+	host_cfg_tags(work_cfg(&cp->cfg, &work_host), &k.own);
 	for (unsigned i = 0; i < cp->nstreams && rc >= 0; i++) {
 		const struct stream *s = stream_at(cp, i);
 		if (s == NULL || !s->cfg.enabled)
 			continue;
-		rc = host_route(c, cp, s, &hop, e);
-		if (rc > 0)
-			rc = aim_add(out, cp, s, &hop, e);
+		rc = host_route(c, cp, s, &way, e);
+		if (rc <= 0)
+			continue;
+		rc = aim_add(&k, s, &way, e);
+		free(way.hop);
 	}
+	out->hop = xrealloc(out->hop, (out->nhops + 1) * sizeof(*out->hop));
 	if (rc < 0)
 		host_auto_free(out);
 	return rc < 0 ? rc : 0;
 }
 
+static int by_hop(const void *a, const void *b)
+{
+	const struct host_hop *x = a, *y = b;
+	int rc = memcmp(x->ip, y->ip, NEIGH_IP);
+
+	if (rc != 0 || x->tags.n != y->tags.n)
+		return rc != 0 ? rc : x->tags.n - y->tags.n;
+	return memcmp(x->tags.at, y->tags.at, x->tags.n * sizeof(x->tags.at[0]));
+}
+
 /* Takes over new aims; what is known of their hops stays known. That of a group follows from the
  * prefixes of now. */
-static void aims_take(struct host_auto *a, struct host_auto *fresh)
+static void aims_take(struct ctl_port *cp, struct host_auto *fresh, uint64_t now)
 {
-	for (unsigned i = 0; i < fresh->nhops; i++)
-		for (unsigned k = 0; k < a->nhops; k++)
-			if (memcmp(fresh->hop[i].ip, a->hop[k].ip, NEIGH_IP) == 0 &&
-			    !fresh->hop[i].group && !a->hop[k].group)
-				fresh->hop[i] = a->hop[k];
+	struct host_auto *a = auto_of(cp);
+
+	qsort(a->hop, a->nhops, sizeof(*a->hop), by_hop);
+	for (unsigned i = 0; i < fresh->nhops; i++) {
+		const struct host_hop *was =
+			bsearch(&fresh->hop[i], a->hop, a->nhops, sizeof(*a->hop), by_hop);
+		if (was != NULL && !fresh->hop[i].group && !was->group)
+			fresh->hop[i] = *was;
+	}
 	host_auto_free(a);
 	a->hop = fresh->hop;
 	a->aim = fresh->aim;
+	a->to = fresh->to;
 	a->nhops = fresh->nhops;
 	a->naims = fresh->naims;
+	a->nto = fresh->nto;
+	a->moves = 0;
+	if (host_of_port(cp)->n != NULL && !host_lags(cp))
+		host_links_follow(cp, now);
 }
 
 /* ---- from next hops to streams ---- */
 
-static void hop_give(struct ctl_port *cp, const struct stream *at, const uint8_t *mac)
+static void dst_give(struct ctl_port *cp, const struct stream *at, const struct stream_found *found)
 {
 	const struct proto *eth = proto_find("eth");
 	struct stream *s = stream_of_cell(cp, at->cell, at->cfg.id);
-	uint8_t v[VT_FIELD_BYTES] = {0};
 
-	if (mac != NULL)
-		memcpy(v + VT_FIELD_BYTES - 6, mac, 6);
-	stream_found(cp, s, eth, proto_field(eth, "dst"), mac != NULL ? v : NULL);
+	stream_found(cp, s, eth, proto_field(eth, "dst"), found);
+}
+
+/* Gives a stream its MAC addresses. As long as one of them is not known, it keeps those that it
+ * has. */
+static void aim_give(struct ctl_port *cp, const struct host_auto *a, const struct host_aim *aim,
+		     const struct stream *s)
+{
+	struct vary each = {.kind = VARY_LIST, .bits = 48, .div = aim->div, .n = aim->n};
+	struct stream_found found = {.lead = aim->lead};
+	vary_u *list = xcalloc(aim->n, sizeof(*list));
+	bool all = true, same = true;
+
+	for (unsigned i = 0; i < aim->n; i++) {
+		const struct host_hop *hop = &a->hop[a->to[aim->first + i]];
+		all = all && hop->known;
+		memset(found.v, 0, sizeof(found.v));
+		memcpy(found.v + VT_FIELD_BYTES - 6, hop->mac, 6);
+		list[i] = vary_load(found.v);
+		same = same && list[i] == list[0];
+	}
+	each.list = list;
+	if (!same) /* several may answer for one, as a proxy does */
+		found.each = &each;
+	if (all)
+		dst_give(cp, s, &found);
+	free(list);
 }
 
 static void aims_give(struct ctl_port *cp, const struct host_auto *a)
 {
 	for (unsigned i = 0; i < a->naims; i++) {
-		const struct host_hop *hop = &a->hop[a->aim[i].hop];
 		const struct stream *s = stream_of_cell(cp, a->aim[i].cell, a->aim[i].id);
-		if (hop->known && s != NULL)
-			hop_give(cp, s, hop->mac);
+		if (s != NULL)
+			aim_give(cp, a, &a->aim[i], s);
 	}
 }
 
@@ -124,7 +234,7 @@ void host_auto_end(struct ctl_port *cp)
 		return; /* frames go to where they went until the run is over */
 	for (unsigned i = 0; i < cp->nstreams && a->given; i++)
 		if (stream_at(cp, i) != NULL)
-			hop_give(cp, stream_at(cp, i), NULL);
+			dst_give(cp, stream_at(cp, i), NULL);
 	host_auto_free(a);
 	*a = (struct host_auto){0};
 }
@@ -136,11 +246,17 @@ static int hop_error(const struct ctl_port *cp, const struct host_hop *hop, unsi
 {
 	const struct host_auto *a = auto_of(cp);
 	struct sbuf ip = {0};
-	unsigned i = 0;
+	unsigned i = 0, at = 0;
 
-	while (i < a->naims && a->aim[i].hop != of)
+	while (at < a->nto && a->to[at] != of)
+		at++;
+	while (i < a->naims && at >= a->aim[i].first + a->aim[i].n)
 		i++;
 	host_print_ip(hop->ip, &ip);
+	if (hop->tags.n > 0) {
+		sbuf_add(&ip, " in VLAN ");
+		host_print_tags(&hop->tags, &ip);
+	}
 	err_set(e, EHOSTUNREACH,
 		"port %u: %s, the next hop of stream %u/%u, %s; %s, `set %u/%u eth.dst MAC` says its address",
 		cp->p.id, sbuf_str(&ip), cp->p.id, i < a->naims ? a->aim[i].id : 0, why, help,
@@ -166,11 +282,13 @@ static bool can_ask(const struct neigh *n, const uint8_t ip[NEIGH_IP])
 static int hop_ready(const struct ctl_port *cp, struct host_hop *hop, unsigned i, bool first,
 		     uint64_t now, struct err *e)
 {
-	struct neigh *n = host_of_port(cp)->n;
+	struct neigh *n = host_link_find(host_of_port(cp), &hop->tags);
 	struct neigh_entry x;
 
 	if (hop->group)
 		return 1;
+	if (n == NULL)
+		return 0;
 	if (!can_ask(n, hop->ip))
 		return hop_error(cp, hop, i,
 				 "cannot be asked: the port has no address of its family in use",
@@ -221,7 +339,7 @@ static int port_ready(struct ctl *c, struct ctl_port *cp, bool again, uint64_t n
 		int rc = aims_of(c, cp, &fresh, e);
 		if (rc < 0)
 			return rc;
-		aims_take(a, &fresh);
+		aims_take(cp, &fresh, now);
 		a->stage = HOST_AUTO_SEEKS;
 		a->asked = false;
 		a->since_ns = now;
@@ -281,8 +399,9 @@ int host_check(struct ctl *c, struct ctl_port *cp, struct err *e)
 	if (now.naims > 0)
 		same = a->stage == HOST_AUTO_FOUND && now.naims == a->naims;
 	for (unsigned i = 0; i < now.naims && same; i++)
-		same = now.aim[i].cell == a->aim[i].cell &&
-		       memcmp(now.hop[now.aim[i].hop].ip, a->hop[a->aim[i].hop].ip, NEIGH_IP) == 0;
+		same = now.aim[i].cell == a->aim[i].cell && now.aim[i].n == a->aim[i].n;
+	for (unsigned i = 0; i < now.nto && same; i++)
+		same = same_hop(&now.hop[now.to[i]], &a->hop[a->to[i]]);
 	host_auto_free(&now);
 	if (same)
 		aims_give(cp, a); /* a stream may have had a value of its own meanwhile */
@@ -327,13 +446,14 @@ static void aims_renew(struct ctl *c, struct ctl_port *cp, uint64_t now)
 		return;
 	}
 	h->found.said = 0;
-	aims_take(&h->found, &fresh);
+	aims_take(cp, &fresh, now);
 	h->found.stage = HOST_AUTO_FOUND;
 	h->found.given = h->found.given || h->found.naims > 0;
 	for (unsigned i = 0; i < h->found.nhops; i++) {
 		struct host_hop *hop = &h->found.hop[i];
-		if (!hop->known && !hop->sought)
-			hop->sought = neigh_seek(h->n, hop->ip, now);
+		struct neigh *n = host_link_find(h, &hop->tags);
+		if (!hop->known && !hop->sought && n != NULL)
+			hop->sought = neigh_seek(n, hop->ip, now);
 	}
 	h->found.used = false;
 	aims_give(cp, &h->found);
@@ -344,21 +464,45 @@ static void hops_use(const struct ctl_port *cp, uint64_t now)
 {
 	struct host_port *h = host_of_port(cp);
 	struct host_auto *a = &h->found;
+	struct neigh *n;
 
 	if (a->used == cp->run.active)
 		return;
 	a->used = cp->run.active;
-	neigh_release(h->n);
+	a->moves = 0;
+	for (unsigned i = 0; (n = host_link_machine(h, i)) != NULL; i++)
+		neigh_release(n);
 	for (unsigned i = 0; i < a->nhops && a->used; i++)
-		if (!a->hop[i].group)
-			neigh_use(h->n, a->hop[i].ip, now);
+		if (!a->hop[i].group && (n = host_link_find(h, &a->hop[i].tags)) != NULL)
+			neigh_use(n, a->hop[i].ip, now);
+}
+
+/* Follows a neighbour. Returns whether it has moved. */
+static bool hop_follow(const struct host_port *h, struct host_hop *hop, uint64_t now)
+{
+	struct neigh *n = host_link_find(h, &hop->tags);
+	struct neigh_entry x;
+
+	if (hop->group || n == NULL)
+		return false;
+	if (!neigh_find(n, hop->ip, &x)) { /* all were forgotten */
+		if (h->found.used && neigh_seek(n, hop->ip, now))
+			neigh_use(n, hop->ip, now);
+		return false;
+	}
+	if (!x.has_mac || (hop->known && memcmp(hop->mac, x.mac, 6) == 0))
+		return false;
+	memcpy(hop->mac, x.mac, 6);
+	hop->known = true;
+	return true;
 }
 
 void host_auto_step(struct ctl *c, struct ctl_port *cp, uint64_t now)
 {
 	struct host_port *h = host_of_port(cp);
 	struct host_auto *a = &h->found;
-	struct neigh_entry x;
+	const struct neigh *n;
+	uint64_t moves = 1;
 	bool moved = false;
 
 	if (cp->run.active && (cp->touched & (WHY_FRAMES | WHY_ORDER | WHY_WORK)) != 0)
@@ -366,20 +510,13 @@ void host_auto_step(struct ctl *c, struct ctl_port *cp, uint64_t now)
 	if (a->stage != HOST_AUTO_FOUND)
 		return;
 	hops_use(cp, now);
-	for (unsigned i = 0; i < a->nhops; i++) {
-		struct host_hop *hop = &a->hop[i];
-		if (hop->group)
-			continue;
-		if (!neigh_find(h->n, hop->ip, &x)) { /* all were forgotten */
-			if (a->used && neigh_seek(h->n, hop->ip, now))
-				neigh_use(h->n, hop->ip, now);
-			continue;
-		}
-		if (!x.has_mac || (hop->known && memcmp(hop->mac, x.mac, 6) == 0))
-			continue;
-		memcpy(hop->mac, x.mac, 6);
-		hop->known = moved = true;
-	}
+	for (unsigned i = 0; (n = host_link_machine(h, i)) != NULL; i++)
+		moves += neigh_moves(n);
+	if (moves == a->moves)
+		return;
+	a->moves = moves;
+	for (unsigned i = 0; i < a->nhops; i++)
+		moved |= hop_follow(h, &a->hop[i], now);
 	if (moved)
 		aims_give(cp, a);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The next hops of the streams of a port: where frames go whose eth.dst is `auto`. */
 #pragma once
+#include "frame.h"
 #include "neigh.h"
 
 struct ctl;
@@ -10,17 +11,22 @@ struct portset;
 struct sbuf;
 struct stream;
 
-#define HOST_HOPS_MAX 512 /* of a port; NEIGH_MAX has room for others beside them */
+#define HOST_HOPS_MAX 4096 /* of a port; NEIGH_MAX has room for others beside them */
 
 struct host_hop {
 	uint8_t ip[NEIGH_IP], mac[6];
-	bool known;  /* mac is its address, or was when it was last heard of */
-	bool group;  /* mac follows from the address, and nobody is asked */
-	bool sought; /* it has been asked for, for this run */
+	struct neigh_tags tags; /* of the link that it is on */
+	bool known;             /* mac is its address, or was when it was last heard of */
+	bool group;             /* mac follows from the address, and nobody is asked */
+	bool sought;            /* it has been asked for, for this run */
 };
 
-struct host_aim { /* a stream */
-	uint32_t cell, id, hop;
+/* Where a stream goes: to one next hop, or to one for each value of its destination. */
+struct host_aim {
+	uint32_t cell, id;
+	uint32_t first, n;      /* of host_auto.to */
+	struct frame_lead lead; /* n > 1: the destination */
+	uint64_t div;           /* frames that each of its values holds for */
 };
 
 /* Zeroed bytes are a port none of whose streams has asked. */
@@ -30,10 +36,12 @@ struct host_auto {
 	bool used;  /* the machine keeps them resolved, because the port sends */
 	bool given; /* streams have got values */
 	uint64_t since_ns;
-	uint64_t said; /* hash of the last note about streams that cannot be followed; 0: none */
-	unsigned nhops, naims;
+	uint64_t said;  /* hash of the last note about streams that cannot be followed; 0: none */
+	uint64_t moves; /* neigh_moves() of all links, at the last look */
+	unsigned nhops, naims, nto;
 	struct host_hop *hop;
 	struct host_aim *aim;
+	uint32_t *to; /* hops */
 };
 
 /* Of struct work (work.h). */

@@ -125,7 +125,7 @@ static void host_port_close(struct ctl *c, struct ctl_port *cp)
 	free(h->share);
 	free(h->queue);
 	host_auto_free(&h->found);
-	neigh_free(h->n);
+	host_links_free(h);
 }
 
 /* ---- settings ---- */
@@ -143,7 +143,8 @@ void host_setup(const struct ctl_port *cp, struct neigh_setup *s)
 	const struct host_cfg *cfg = host_cfg_of(cp);
 	bool six = false;
 
-	*s = (struct neigh_setup){.vlan = (uint16_t)cfg->vlan, .answer = cfg->answer[15]};
+	*s = (struct neigh_setup){.answer = cfg->answer[15]};
+	host_cfg_tags(cfg, &s->tags);
 	memcpy(s->mac, cp->p.mac.addr_bytes, 6);
 	s->nown = cfg->ip.n;
 	memcpy(s->own, cfg->ip.at, cfg->ip.n * sizeof(s->own[0]));
@@ -191,9 +192,10 @@ bool host_has_link(const struct ctl_port *cp)
 static void host_relink(const struct ctl_port *cp, struct host_port *h, uint64_t now)
 {
 	bool up = host_has_link(cp);
+	struct neigh *n;
 
-	if (up && h->down)
-		neigh_relink(h->n, now);
+	for (unsigned i = 0; up && h->down && (n = host_link_machine(h, i)) != NULL; i++)
+		neigh_relink(n, now);
 	h->down = !up;
 }
 
@@ -209,13 +211,11 @@ static void host_follow(const struct ctl *c, struct ctl_port *cp, uint64_t now)
 {
 	struct host_port *h = host_of_port(cp);
 	const struct host_cfg *cfg = host_cfg_of(cp);
-	struct neigh_setup setup;
 
 	if (!host_on(cp)) {
 		if (h->n != NULL)
 			port_groups(&cp->p, NULL, 0);
-		neigh_free(h->n);
-		h->n = NULL;
+		host_links_free(h);
 		host_auto_end(cp);
 		return;
 	}
@@ -225,15 +225,14 @@ static void host_follow(const struct ctl *c, struct ctl_port *cp, uint64_t now)
 		if (!host_has_link(cp))
 			return;
 		h->down = false;
-		h->n = neigh_new(now ^ fnv1a(FNV_BASIS, cp->p.mac.addr_bytes, 6));
 		h->neigh_base = (struct neigh_counts){0};
 		h->version = 0;
 		h->first = h->state[h->speaker]->sent_ring.put;
 		host_deafen(c, h);
 	}
 	h->applied = *cfg;
-	host_setup(cp, &setup);
-	neigh_set(h->n, &setup, now);
+	host_links_set(cp, now);
+	host_links_follow(cp, now);
 }
 
 /* ---- in each turn of control ---- */
@@ -245,19 +244,22 @@ static void host_hear(const struct ctl *c, struct host_port *h, uint64_t now)
 		/* No more than there was room for, so that a flood does not hold control. */
 		for (unsigned n = 0; s != NULL && n < HOST_HEARD && host_ring_has(&s->heard_ring);
 		     n++) {
-			neigh_hear(h->n, &s->heard[s->heard_ring.got % HOST_HEARD], now);
+			unsigned at = s->heard_ring.got % HOST_HEARD;
+			struct neigh *link = host_link_of_id(h, s->heard[at].link);
+			if (link != NULL) /* it may have gone meanwhile */
+				neigh_hear(link, &s->heard[at].what, now);
 			host_ring_step(&s->heard_ring.got);
 		}
 	}
 }
 
-static void host_speak(struct host_port *h)
+static void host_speak(struct host_port *h, struct neigh *n)
 {
 	struct host_state *s = h->state[h->speaker];
 
 	while (host_ring_room(&s->sent_ring, HOST_SENT)) {
 		unsigned at = s->sent_ring.put % HOST_SENT;
-		unsigned len = neigh_take(h->n, s->to_send[at].frame);
+		unsigned len = neigh_take(n, s->to_send[at].frame);
 		if (len == 0)
 			return;
 		s->to_send[at].len = (uint8_t)len;
@@ -265,7 +267,8 @@ static void host_speak(struct host_port *h)
 	}
 }
 
-static void host_tell(struct ctl *c, const struct ctl_port *cp, const struct neigh_news *news)
+static void host_tell(struct ctl *c, const struct ctl_port *cp, const struct neigh *n,
+		      const struct neigh_news *news)
 {
 	static const char *const text[] = {
 		[NEIGH_NEWS_DUPLICATE] = "port %u does not use its %s %s: %s has it already",
@@ -275,10 +278,15 @@ static void host_tell(struct ctl *c, const struct ctl_port *cp, const struct nei
 		[NEIGH_NEWS_REACHED] = "port %u: its %s %s answers again, from %s"};
 	struct sbuf ip = {0}, mac = {0};
 	bool gateway = false;
+	uint64_t version;
 
 	for (unsigned i = 0; i < host_cfg_of(cp)->gateway.n; i++)
 		gateway |= memcmp(host_cfg_of(cp)->gateway.at[i].ip, news->ip, NEIGH_IP) == 0;
 	host_print_ip(news->ip, &ip);
+	if (n != host_of_port(cp)->n) {
+		sbuf_add(&ip, " in VLAN ");
+		host_print_tags(&neigh_self(n, &version)->tags, &ip);
+	}
 	host_print_mac(news->mac, &mac);
 	ctl_note(c, cp->p.id, text[news->kind], cp->p.id,
 		 news->kind < NEIGH_NEWS_MOVED ? "address"
@@ -294,23 +302,27 @@ static void host_step_port(struct ctl *c, struct ctl_port *cp, uint64_t now)
 	struct host_port *h = host_of_port(cp);
 	struct neigh_news news;
 	uint64_t version;
+	struct neigh *n;
 
 	host_follow(c, cp, now);
 	if (h->n == NULL)
 		return;
 	host_relink(cp, h, now);
 	host_hear(c, h, now);
-	neigh_turn(h->n, now);
+	for (unsigned i = 0; (n = host_link_machine(h, i)) != NULL; i++)
+		neigh_turn(n, now);
 	host_auto_step(c, cp, now);
-	neigh_turn(h->n, now); /* it may have begun to ask */
-	host_speak(h);
-	while (neigh_news(h->n, &news))
-		host_tell(c, cp, &news);
-	const struct neigh_self *self = neigh_self(h->n, &version);
+	for (unsigned i = 0; (n = host_link_machine(h, i)) != NULL; i++) {
+		neigh_turn(n, now); /* it may have begun to ask */
+		host_speak(h, n);
+		while (neigh_news(n, &news))
+			host_tell(c, cp, n, &news);
+	}
+	version = host_links_version(h);
 	if (version == h->version)
 		return;
 	h->version = version;
-	join_groups(cp, self);
+	join_groups(cp, neigh_self(h->n, &version));
 	for (unsigned w = 0; w < c->nworkers; w++)
 		if (h->state[w] != NULL)
 			ctl_replan(c, w);
@@ -334,10 +346,11 @@ static uint64_t host_next_ns(const struct ctl *c)
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		const struct host_port *h = host_of_port(c->port[i]);
-		if (h->n == NULL)
-			continue;
-		uint64_t due = neigh_due(h->n);
-		next = RTE_MIN(next, due <= now ? 0 : RTE_MIN(due - now, LOOK_NS));
+		const struct neigh *n;
+		for (unsigned k = 0; (n = host_link_machine(h, k)) != NULL; k++) {
+			uint64_t due = neigh_due(n);
+			next = RTE_MIN(next, due <= now ? 0 : RTE_MIN(due - now, LOOK_NS));
+		}
 	}
 	return next;
 }
@@ -364,16 +377,28 @@ static unsigned other_workers(const struct ctl *c, const struct host_port *h,
 	return n;
 }
 
+static const struct host_job_link *host_fill_links(const struct host_port *h, struct plan_writer *w)
+{
+	struct host_job_link *link = plan_carve(w, (1 + h->nmore) * sizeof(*link));
+	const struct neigh *n;
+	uint64_t version;
+
+	for (unsigned i = 0; (n = host_link_machine(h, i)) != NULL; i++)
+		link[i] = (struct host_job_link){*neigh_self(n, &version), host_link_id(h, i)};
+	return link;
+}
+
 static void host_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 {
 	struct host_port *h = host_of_port(cp);
 	unsigned worker = plan_worker(w);
-	uint64_t version;
 
 	if (h->n == NULL || h->state[worker] == NULL)
 		return;
-	struct host_job *j = plan_carve(w, sizeof(*j) + c->nworkers * sizeof(struct host_passed *));
-	j->self = *neigh_self(h->n, &version);
+	struct host_job *j = plan_carve(w, sizeof(*j));
+	j->nlinks = 1 + h->nmore;
+	j->link = host_fill_links(h, w);
+	j->other = plan_carve(w, c->nworkers * sizeof(struct host_passed *));
 	j->q = h->share[worker];
 	j->speaks = (int)worker == h->speaker;
 	j->first = h->first;
@@ -388,7 +413,7 @@ static void host_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
 		struct dp_duty *duty = plan_duty(w, cp, q);
 		if (duty != NULL)
-			plan_sort(duty, host_claims, &j->self, task);
+			plan_sort(duty, host_claims, j, task);
 	}
 	host_ping_fill(c, cp, w);
 }
@@ -439,7 +464,7 @@ static void host_clear(struct ctl *c, const struct portset *ports)
 			continue;
 		host_count(c, c->port[i], &h->base);
 		if (h->n != NULL)
-			h->neigh_base = *neigh_counts(h->n);
+			host_link_counts(h, &h->neigh_base);
 	}
 }
 

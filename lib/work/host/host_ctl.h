@@ -8,12 +8,23 @@
 #include "neigh.h"
 #include "work.h"
 
+#define HOST_LINKS_MAX 16 /* beside that of host.vlan */
+struct host_link {
+	struct neigh *n;
+	uint32_t id; /* never that of an earlier link of the port */
+};
+
 /* What the host has for each port. The arrays have an element for each worker. */
 struct host_port {
-	struct neigh *n;         /* NULL: the port has no address, or has had no link since */
-	struct host_cfg applied; /* what n was made of */
-	uint64_t version;        /* of neigh_self() that plans have */
-	bool down;               /* the link has gone since the addresses were tried */
+	/* The machine of host.vlan's link. NULL: the port has no address, or has had no link. */
+	struct neigh *n;
+	struct host_link more[HOST_LINKS_MAX]; /* other VLANs that streams go through */
+	unsigned nmore;
+	uint32_t last_link;       /* the newest id */
+	struct neigh_counts gone; /* of links that are no more */
+	struct host_cfg applied;  /* what n was made of */
+	uint64_t version;         /* host_links_version() that plans have */
+	bool down;                /* the link has gone since the addresses were tried */
 	struct host_state **state;
 	struct dp_txq **share;
 	unsigned *queue; /* the Tx queue of the share */
@@ -44,6 +55,26 @@ bool host_lags(const struct ctl_port *cp);
 bool host_has_link(const struct ctl_port *cp);
 json_t *host_ip_json(const uint8_t ip[NEIGH_IP]);
 json_t *host_mac_json(const uint8_t mac[6]);
+
+/* host_link.c: link 0 is that of host.vlan, and is there while h->n is. */
+void host_cfg_tags(const struct host_cfg *cfg, struct neigh_tags *tags);
+/* Appends "100", or "10.100" with the outer tag first; nothing for none. */
+void host_print_tags(const struct neigh_tags *tags, struct sbuf *out);
+/* NULL: there are no more. */
+struct neigh *host_link_machine(const struct host_port *h, unsigned i);
+uint32_t host_link_id(const struct host_port *h, unsigned i);
+/* The machine for frames with these tags, and that of an id. NULL: there is none. */
+struct neigh *host_link_find(const struct host_port *h, const struct neigh_tags *tags);
+struct neigh *host_link_of_id(const struct host_port *h, uint32_t id);
+/* Sums over the links, those that are no more included. */
+void host_link_counts(const struct host_port *h, struct neigh_counts *sum);
+/* Makes all links what the settings say, and the first one if there is none. */
+void host_links_set(struct ctl_port *cp, uint64_t now);
+/* Makes the links that next hops need, and ends those that none does. There is a first one. */
+void host_links_follow(struct ctl_port *cp, uint64_t now);
+void host_links_free(struct host_port *h);
+/* Another number whenever there are other links, or one of them answers otherwise. */
+uint64_t host_links_version(const struct host_port *h);
 
 /* host_ping.c: the ping of the port goes on, and its tasks are added to a plan. */
 void host_ping_step(struct ctl *c, struct ctl_port *cp, uint64_t now);

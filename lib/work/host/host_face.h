@@ -13,11 +13,11 @@ int host_may_have(const struct ctl *c, unsigned port, const struct host_addrs *i
 bool host_forwarded(const struct ctl *c, unsigned port, const struct host_addrs *ip, struct err *e);
 /* The port's addresses and what it has answered, since open or the last clear; a new reference.
  * Ports without an address are left out. {"show":"host","ports":[{"port","name","addresses":
- * [{"address","state"}],"answered":{"arp","nd","ping"},"heard","claims","refused":{reason: n},
+ * [{"address","vlans","state"}],"answered":{"arp","nd","ping"},"heard","claims","refused":{reason: n},
  * "probes","sent","dropped","unheard"}]} */
 json_t *host_json(struct ctl *c, const struct portset *ports);
 /* The neighbours: {"show":"neighbours","ports":[{"port","name","evicted","no_room",
- * "neighbours":[{"address","mac","state","age_ns","gateway"}]}]}. "mac" is null where it is not
+ * "neighbours":[{"address","vlans","mac","state","age_ns","gateway"}]}]}. "mac" is null where it is not
  * known. */
 json_t *host_neighbours_json(struct ctl *c, const struct portset *ports);
 /* The error of a command that found no host: -EINVAL with *e. */

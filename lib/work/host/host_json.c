@@ -41,19 +41,38 @@ json_t *host_mac_json(const uint8_t mac[6])
 	return j;
 }
 
-static json_t *addresses_json(const struct neigh *n)
+/* The VLAN ids of a link, the outer one first. */
+static json_t *tags_json(const struct neigh_self *self)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < self->tags.n; i++)
+		json_array_append_new(array, json_integer(self->tags.at[i].vid));
+	return array;
+}
+
+static void addresses_add(const struct neigh *n, json_t *array)
 {
 	static const char *const names[] = {[NEIGH_TENTATIVE] = "tentative",
 					    [NEIGH_USED] = "used",
 					    [NEIGH_DUPLICATE] = "duplicate"};
-	json_t *array = json_array();
 	uint64_t version;
 	const struct neigh_self *self = neigh_self(n, &version);
 
 	for (unsigned i = 0; i < self->nown; i++)
-		json_array_append_new(array,
-				      json_pack("{so,ss}", "address", host_ip_json(self->own[i].ip),
-						"state", names[neigh_own_state(n, i)]));
+		json_array_append_new(array, json_pack("{so,so,ss}", "address",
+						       host_ip_json(self->own[i].ip), "vlans",
+						       tags_json(self), "state",
+						       names[neigh_own_state(n, i)]));
+}
+
+static json_t *addresses_json(const struct host_port *h)
+{
+	json_t *array = json_array();
+	const struct neigh *n;
+
+	for (unsigned i = 0; (n = host_link_machine(h, i)) != NULL; i++)
+		addresses_add(n, array);
 	return array;
 }
 
@@ -76,14 +95,15 @@ static json_t *refused_json(const struct host_counts *now, const struct host_cou
 static json_t *port_json(struct ctl *c, const struct ctl_port *cp)
 {
 	const struct host_port *h = host_of_port(cp);
-	const struct neigh_counts *m = neigh_counts(h->n);
+	struct neigh_counts m;
 	struct host_counts now;
 
 	host_count(c, cp, &now);
+	host_link_counts(h, &m);
 #define SINCE(member) (json_int_t)(now.member - h->base.member)
-#define MACHINE(member) (json_int_t)(m->member - h->neigh_base.member)
+#define MACHINE(member) (json_int_t)(m.member - h->neigh_base.member)
 	return json_pack("{si,ss,so,s{sI,sI,sI},sI,sI,sI,so,sI,sI,sI,sI,sI}", "port", (int)cp->p.id,
-			 "name", cp->p.name, "addresses", addresses_json(h->n), "answered", "arp",
+			 "name", cp->p.name, "addresses", addresses_json(h), "answered", "arp",
 			 SINCE(fate[NEIGH_DID_ARP]), "nd", SINCE(fate[NEIGH_DID_ND]), "ping",
 			 SINCE(fate[NEIGH_DID_PING]), "heard", SINCE(fate[NEIGH_HEARD]), "claims",
 			 SINCE(fate[NEIGH_CLAIM]), "pongs", SINCE(pongs), "refused",
@@ -109,23 +129,34 @@ json_t *host_json(struct ctl *c, const struct portset *ports)
 	return each_host(c, ports, "host", port_json);
 }
 
-static json_t *neighbours_json(struct ctl *c, const struct ctl_port *cp)
+static void neighbours_add(const struct neigh *n, json_t *array)
 {
-	const struct host_port *h = host_of_port(cp);
-	const struct neigh_counts *m = neigh_counts(h->n);
-	json_t *array = json_array();
-	uint64_t now = clock_raw_ns();
+	uint64_t version, now = clock_raw_ns();
+	const struct neigh_self *self = neigh_self(n, &version);
 	struct neigh_entry e;
 
-	(void)c;
 	for (unsigned i = 0; i < NEIGH_MAX; i++)
-		if (neigh_entry(h->n, i, &e))
+		if (neigh_entry(n, i, &e))
 			json_array_append_new(
 				array,
-				json_pack("{so,so,ss,sI,sb}", "address", host_ip_json(e.ip), "mac",
+				json_pack("{so,so,so,ss,sI,sb}", "address", host_ip_json(e.ip),
+					  "vlans", tags_json(self), "mac",
 					  e.has_mac ? host_mac_json(e.mac) : json_null(), "state",
 					  neigh_state_name(e.state), "age_ns",
 					  (json_int_t)(now - e.since), "gateway", e.wanted));
+}
+
+static json_t *neighbours_json(struct ctl *c, const struct ctl_port *cp)
+{
+	const struct host_port *h = host_of_port(cp);
+	json_t *array = json_array();
+	struct neigh_counts m;
+	const struct neigh *n;
+
+	(void)c;
+	host_link_counts(h, &m);
+	for (unsigned i = 0; (n = host_link_machine(h, i)) != NULL; i++)
+		neighbours_add(n, array);
 	return json_pack("{si,ss,sI,sI,so}", "port", (int)cp->p.id, "name", cp->p.name, "evicted",
 			 MACHINE(evicted), "no_room", MACHINE(no_room), "neighbours", array);
 }
@@ -141,8 +172,8 @@ unsigned host_forget(struct ctl *c, const struct portset *ports)
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct host_port *h = host_of_port(c->port[i]);
-		if (portset_has(ports, i) && h->n != NULL)
-			n += neigh_forget(h->n, clock_raw_ns());
+		for (unsigned k = 0; portset_has(ports, i) && host_link_machine(h, k) != NULL; k++)
+			n += neigh_forget(host_link_machine(h, k), clock_raw_ns());
 	}
 	return n;
 }
@@ -162,7 +193,8 @@ int host_announce(struct ctl *c, const struct portset *ports, struct err *e)
 		struct host_port *h = host_of_port(c->port[i]);
 		if (!portset_has(ports, i) || h->n == NULL)
 			continue;
-		neigh_announce(h->n);
+		for (unsigned k = 0; host_link_machine(h, k) != NULL; k++)
+			neigh_announce(host_link_machine(h, k));
 		some = true;
 	}
 	return some ? 0 : host_none(e);

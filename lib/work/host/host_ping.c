@@ -32,7 +32,7 @@ struct host_ping {
 	enum ping_phase phase;
 	uint32_t run;
 	unsigned len;               /* of frames, without FCS */
-	uint16_t vlan;              /* of the host when it began */
+	struct neigh_tags tags;     /* of the host when it began */
 	uint64_t grown;             /* requests that were sent in the turn before */
 	uint64_t turn_ns, stuck_ns; /* when that was, and how long no request was sent */
 	struct neigh_pings *fates;
@@ -116,14 +116,14 @@ static int ping_refuse(struct err *e, const struct host_ping_spec *s, enum neigh
 static int ping_size(const struct ctl_port *cp, const struct neigh_setup *setup,
 		     struct host_ping *p, struct err *e)
 {
-	const struct neigh_self tag = {.vlan = setup->vlan};
-	unsigned tagged = setup->vlan != 0 ? NEIGH_TAG : 0;
+	const struct neigh_self tag = {.tags = setup->tags};
 	unsigned least = neigh_ping_least(&tag, p->spec.to) + RTE_ETHER_CRC_LEN;
-	unsigned most = (unsigned)ctl_mtu(cp) + NEIGH_ETH + tagged + RTE_ETHER_CRC_LEN;
+	unsigned most =
+		(unsigned)ctl_mtu(cp) + NEIGH_ETH + tag.tags.n * NEIGH_TAG + RTE_ETHER_CRC_LEN;
 	const struct dp_txq *q = host_of_port(cp)->share[host_of_port(cp)->speaker];
 	unsigned room = rte_pktmbuf_data_room_size(q->pool) - RTE_PKTMBUF_HEADROOM;
 
-	p->vlan = setup->vlan;
+	p->tags = setup->tags;
 	if (p->spec.link) {
 		uint8_t f[NEIGH_FRAME_MAX];
 		p->len = neigh_ping_ask(&tag, &p->ping, f);
@@ -271,7 +271,7 @@ static bool ping_own_usable(struct host_port *h, struct host_ping *p)
 		ping_fail(p, ENODEV, "port %u: its address %s has been taken away", p->ping.from);
 		return false;
 	}
-	if (self->vlan != p->vlan) {
+	if (!neigh_same_tags(&self->tags, &p->tags)) {
 		ping_fail(p, ENODEV, "port %u: its host.vlan was changed while %s was asked",
 			  p->ping.to);
 		return false;

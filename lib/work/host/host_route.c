@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host_ctl.h"
@@ -125,13 +126,16 @@ static bool meets_link(const struct route_ask *a, vary_u lo, vary_u hi)
 	return false;
 }
 
-static int several_hops(const struct route_ask *a, struct err *e)
+static int too_many_hops(const struct route_ask *a, struct err *e)
 {
+	const char *six = a->six ? "ipv6" : "ipv4";
+
 	return err_set(
 		e, EINVAL,
-		"%s: %s.dst takes several values, and their frames go to several next hops, but eth.dst auto finds one for a stream; "
-		"`set %s %s.dst A` leaves one, further streams have next hops of their own, `set %s eth.dst MAC` sends all to one",
-		a->name, a->six ? "ipv6" : "ipv4", a->where, a->six ? "ipv6" : "ipv4", a->where);
+		"%s: %s.dst takes values on the link that differ from frame to frame without end, or more than %d of them, and "
+		"eth.dst auto finds a next hop for each of at most so many; `set %s %s.dst A..B` or a list of fewer, "
+		"`repeat N seed S` behind random, a gateway for all of them, or `set %s eth.dst MAC`",
+		a->name, six, HOST_HOPS_MAX, a->where, six, a->where);
 }
 
 /* The gateway, for addresses that are not on the link; `to` is one of them. */
@@ -184,31 +188,42 @@ static int route_one(const struct route_ask *a, vary_u to, struct host_hop *hop,
 	return meets_link(a, to, to) ? 1 : route_away(a, to, hop, e);
 }
 
-static int route_list(const struct route_ask *a, const struct vary *v, vary_u base,
-		      struct host_hop *hop, struct err *e)
+/* One next hop for each value, in their order. */
+static int route_each(const struct route_ask *a, const struct vary *v, vary_u base,
+		      struct host_way *way, struct err *e)
 {
-	struct host_hop next;
-	int rc = route_one(a, base | v->list[0], hop, e);
+	struct vary each = *v;
+	bool random = v->kind == VARY_RANDOM || v->kind == VARY_MASK, same = true;
 
-	for (uint32_t i = 1; i < v->n && rc > 0; i++) {
-		rc = route_one(a, base | v->list[i], &next, e);
-		if (rc > 0 && memcmp(next.ip, hop->ip, NEIGH_IP) != 0)
-			return several_hops(a, e);
+	each.div = 1;
+	uint64_t n = random && v->seed == 0 ? 0 : vary_period(&each);
+	if (n == 0 || n > HOST_HOPS_MAX)
+		return too_many_hops(a, e);
+	way->hop = xrealloc(way->hop, n * sizeof(*way->hop));
+	for (uint64_t i = 0; i < n; i++) {
+		int rc = route_one(a, base | vary_at(&each, i), &way->hop[i], e);
+		if (rc <= 0)
+			return rc;
+		same = same && memcmp(way->hop[i].ip, way->hop[0].ip, NEIGH_IP) == 0;
 	}
-	return rc;
+	way->n = same ? 1 : (unsigned)n;
+	way->div = v->div > 1 ? v->div : 1;
+	return 1;
 }
 
 /* By a value, and how it varies. */
 static int route_value(const struct route_ask *a, const uint8_t *value, const struct vary *v,
-		       struct host_hop *hop, struct err *e)
+		       struct host_way *way, struct err *e)
 {
 	vary_u base = a->six ? 0 : (vary_u)0xffff << 32, lo, hi;
 
+	way->n = 1;
+	way->hop = xcalloc(1, sizeof(*way->hop));
 	if (v == NULL)
-		return route_one(a, base | vary_load(value), hop, e);
+		return route_one(a, base | vary_load(value), way->hop, e);
 	switch (v->kind) {
 	case VARY_LIST:
-		return route_list(a, v, base, hop, e);
+		return route_each(a, v, base, way, e);
 	case VARY_MASK:
 		lo = v->first & ~v->mask;
 		hi = v->first | v->mask;
@@ -223,56 +238,51 @@ static int route_value(const struct route_ask *a, const uint8_t *value, const st
 		break;
 	}
 	if (lo == hi)
-		return route_one(a, base | lo, hop, e);
-	*hop = (struct host_hop){0};
-	return meets_link(a, base | lo, base | hi) ? several_hops(a, e)
-						   : route_away(a, base | lo, hop, e);
+		return route_one(a, base | lo, way->hop, e);
+	return meets_link(a, base | lo, base | hi) ? route_each(a, v, base, way, e)
+						   : route_away(a, base | lo, way->hop, e);
 }
 
-static void tag_text(unsigned vid, char out[32])
-{
-	if (vid == 0)
-		snprintf(out, 32, "without a VLAN");
-	else
-		snprintf(out, 32, "in VLAN %u", vid);
-}
-
-/* Whether the host speaks with the tags that the stream has. */
-static int route_tags(const struct route_ask *a, const struct frame_spec *spec, unsigned ntags,
+/* The VLAN tags of the stream's frames, as they stand there. */
+static int route_tags(const struct route_ask *a, const struct stream *s,
+		      const struct frame_spec *spec, unsigned ntags, struct neigh_tags *tags,
 		      struct err *e)
 {
-	const struct proto *vlan = proto_find("vlan");
-	const struct field *f = proto_field(vlan, "vid");
-	const struct frame_val *set = frame_vals_find(&spec->vals, vlan, 1, f);
-	uint8_t raw[VT_FIELD_BYTES] = {0};
-	unsigned port = a->cp->p.id, vid;
+	static struct frame frame; /* large, and control is one thread */
+	struct err other;
 
-	if (ntags > 1 || (ntags == 1 && spec->stack.hdr[1] != vlan) ||
-	    (ntags == 1 && set != NULL && set->vary != NULL))
+	*tags = (struct neigh_tags){0};
+	for (unsigned i = 0; i < spec->vals.n; i++) {
+		const struct frame_val *v = &spec->vals.val[i];
+		if (v->vary != NULL && v->nth <= ntags &&
+		    (v->proto == proto_find("vlan") || v->proto == proto_find("qinq")) &&
+		    (strcmp(v->field->name, "vid") == 0 || strcmp(v->field->name, "type") == 0))
+			return err_set(
+				e, EINVAL,
+				"%s: the VLAN of its frames changes from frame to frame, and a host asks for next hops in one VLAN "
+				"for each stream; further streams have VLANs of their own, `set %s eth.dst MAC` says the address",
+				a->name, a->where);
+	}
+	if (ntags > NEIGH_TAGS_MAX)
 		return err_set(
 			e, EINVAL,
-			"%s: the host of port %u asks for next hops without a tag or in one VLAN, and the frames have other tags; "
-			"`set %s eth.dst MAC` says the address",
-			a->name, port, a->where);
-	if (ntags == 1 && set == NULL)
-		proto_default(vlan, f, raw);
-	else if (ntags == 1)
-		memcpy(raw, set->v, sizeof(raw));
-	vid = (unsigned)raw[VT_FIELD_BYTES - 2] << 8 | raw[VT_FIELD_BYTES - 1];
-	if (vid == a->cfg->vlan)
-		return 0;
-	char frames[32], host[32];
-	tag_text(vid, frames);
-	tag_text((unsigned)a->cfg->vlan, host);
-	return err_set(
-		e, EINVAL,
-		"%s: its frames are %s, and the host of port %u is %s, so it cannot ask for the next hop; `set %u host.vlan %u` "
-		"moves it there, `set %s eth.dst MAC` says the address",
-		a->name, frames, port, host, port, vid, a->where);
+			"%s: its frames have %u VLAN tags, and a host asks for next hops through at most %d; `set %s eth.dst MAC` "
+			"says the address",
+			a->name, ntags, NEIGH_TAGS_MAX, a->where);
+	if (frame_build(spec, &s->cfg.dflt, FRAME_MAX_LEN, &frame, &other) < 0)
+		return 0; /* the start tells why */
+	tags->n = (uint8_t)ntags;
+	for (unsigned i = 0; i < ntags; i++) {
+		const uint8_t *at = frame.bytes + NEIGH_ETH + i * NEIGH_TAG;
+		tags->at[i] = (struct neigh_tag){get_be16(at - 2), get_be16(at) & 0xfff};
+	}
+	if (ntags == 1 && tags->at[0].vid == 0)
+		tags->n = 0; /* it says a priority, and no VLAN (IEEE 802.1Q 9.6) */
+	return 1;
 }
 
 static int route_spec(struct route_ask *a, const struct stream *s, const struct frame_spec *spec,
-		      struct host_hop *hop, struct err *e)
+		      struct host_way *way, struct err *e)
 {
 	const struct proto *eth = proto_find("eth");
 	const struct frame_val *set = frame_vals_find(&spec->vals, eth, 1, proto_field(eth, "dst"));
@@ -303,8 +313,9 @@ static int route_spec(struct route_ask *a, const struct stream *s, const struct 
 			"%s: eth.dst is auto, and port %u has no address from which it could ask; `set %u ip A/LEN` gives it one, "
 			"`set %s eth.dst MAC` says where frames go",
 			a->name, a->cp->p.id, a->cp->p.id, a->where);
-	int rc = route_tags(a, spec, ntags, e);
-	if (rc < 0)
+	struct neigh_tags tags;
+	int rc = route_tags(a, s, spec, ntags, &tags, e);
+	if (rc <= 0)
 		return rc;
 	const struct field *dst = proto_field(l3, "dst");
 	const struct frame_val *to = frame_vals_find(&spec->vals, l3, 1, dst);
@@ -313,11 +324,15 @@ static int route_spec(struct route_ask *a, const struct stream *s, const struct 
 	if (to == NULL)
 		proto_default(l3, dst, raw);
 	a->six = l3 == proto_find("ipv6");
-	return route_value(a, to != NULL ? to->v : raw, to != NULL ? to->vary : NULL, hop, e);
+	rc = route_value(a, to != NULL ? to->v : raw, to != NULL ? to->vary : NULL, way, e);
+	way->lead = (struct frame_lead){l3, dst};
+	for (unsigned i = 0; i < way->n && rc > 0; i++)
+		way->hop[i].tags = tags;
+	return rc;
 }
 
 int host_route(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
-	       struct host_hop *hop, struct err *e)
+	       struct host_way *way, struct err *e)
 {
 	struct route_ask a = {.cp = cp, .cfg = work_cfg(&cp->cfg, &work_host)};
 	struct frame_spec spec;
@@ -325,9 +340,12 @@ int host_route(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
 	struct err other;
 	int rc = 0;
 
+	*way = (struct host_way){0};
 	host_stream_name(cp, s, a.name, a.where);
 	if (ctl_stream_spec(c, cp->p.id, s->cfg.id, &spec, &sizes, &other) == 0)
-		rc = route_spec(&a, s, &spec, hop, e);
+		rc = route_spec(&a, s, &spec, way, e);
 	frame_spec_free(&spec);
+	if (rc <= 0)
+		free(way->hop);
 	return rc;
 }

@@ -3,11 +3,19 @@
 #pragma once
 #include "host_auto_ctl.h"
 
-/* 1: eth.dst of the stream is `auto`, and *hop is where its frames go; hop->known is set for groups
- * alone. 0: it is not, or others refuse the stream. -EINVAL: they have no next hop, or several, or
- * nobody can be asked for it, and e says what to do. */
+/* The next hops of a stream: one for all frames, or one for each value of the destination, in the
+ * order of the values. hop->known is set for groups alone. */
+struct host_way {
+	unsigned n; /* 1 .. HOST_HOPS_MAX */
+	struct host_hop *hop;
+	struct frame_lead lead; /* n > 1 */
+	uint64_t div;
+};
+/* 1: eth.dst of the stream is `auto`, and *way is where its frames go; the caller frees way->hop.
+ * 0: it is not, or others refuse the stream. -EINVAL: they have no next hop, or too many, or nobody
+ * can be asked for it, and e says what to do. */
 int host_route(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
-	       struct host_hop *hop, struct err *e);
+	       struct host_way *way, struct err *e);
 /* Whether the stream has an IP header that frames are sent by: behind Ethernet and VLAN tags. */
 bool host_routable(const struct stream *s);
 /* Writes "port 0" or "stream 0/3", and "0" or "0/3". */

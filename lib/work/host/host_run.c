@@ -2,13 +2,22 @@
 #include "host_run.h"
 #include "txq.h"
 
+/* The link that a frame belongs to. NULL: it is not for the host. */
+static const struct host_job_link *link_of(const struct host_job *j, const struct rte_mbuf *m)
+{
+	for (unsigned i = 0; i < j->nlinks; i++)
+		if (neigh_wants(&j->link[i].self, rte_pktmbuf_mtod(m, const uint8_t *),
+				m->data_len))
+			return &j->link[i];
+	return NULL;
+}
+
 void host_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
 		 uint8_t *owner, uint8_t mine)
 {
 	(void)b;
 	for (unsigned i = 0; i < n; i++)
-		if (owner[i] == 0 && m[i]->nb_segs == 1 &&
-		    neigh_wants(arg, rte_pktmbuf_mtod(m[i], const uint8_t *), m[i]->data_len))
+		if (owner[i] == 0 && m[i]->nb_segs == 1 && link_of(arg, m[i]) != NULL)
 			owner[i] = mine;
 }
 
@@ -17,7 +26,7 @@ static struct host_state *host_of(const struct dp_task *t)
 	return (struct host_state *)t->state;
 }
 
-static void host_heard_put(struct host_state *s, const struct neigh_heard *h)
+static void host_heard_put(struct host_state *s, const struct neigh_heard *h, uint32_t link)
 {
 	if (h->said == NEIGH_NOTHING)
 		return;
@@ -25,7 +34,8 @@ static void host_heard_put(struct host_state *s, const struct neigh_heard *h)
 		cell_add(&s->cnt.unheard, 1);
 		return;
 	}
-	s->heard[s->heard_ring.put % HOST_HEARD] = *h;
+	s->heard[s->heard_ring.put % HOST_HEARD].what = *h;
+	s->heard[s->heard_ring.put % HOST_HEARD].link = link;
 	host_ring_step(&s->heard_ring.put);
 }
 
@@ -35,12 +45,12 @@ static bool host_judge_one(struct host_state *s, const struct host_job *j, struc
 	bool ours = rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m);
 	bool group = (rte_pktmbuf_mtod(m, const uint8_t *)[0] & 1) != 0; /* it is the answer soon */
 	unsigned room = ours ? m->data_len + (unsigned)rte_pktmbuf_tailroom(m) : 0;
+	const struct host_job_link *link = link_of(j, m); /* it has one, as it was claimed */
 	struct neigh_verdict v =
-		neigh_judge(&j->self, rte_pktmbuf_mtod(m, uint8_t *), m->data_len, room);
-
+		neigh_judge(&link->self, rte_pktmbuf_mtod(m, uint8_t *), m->data_len, room);
 	cell_add(&s->cnt.fate[v.fate], 1);
 	cell_add(&s->cnt.group, group);
-	host_heard_put(s, &v.heard);
+	host_heard_put(s, &v.heard, link->id);
 	if (v.answer == 0)
 		return false;
 	m->data_len = (uint16_t)v.answer;

@@ -60,7 +60,10 @@ struct host_state {
 	struct cnt_sizes sizes; /* of the frames that the device accepted */
 	uint64_t busy_until;    /* until then it looks in every turn for what others pass to it */
 	struct host_ring heard_ring;
-	struct neigh_heard heard[HOST_HEARD];
+	struct {
+		struct neigh_heard what;
+		uint32_t link; /* id */
+	} heard[HOST_HEARD];
 	struct host_ring sent_ring;
 	struct {
 		uint8_t len, frame[NEIGH_FRAME_MAX];
@@ -68,18 +71,24 @@ struct host_state {
 	struct host_passed passed;
 };
 
-struct host_job {
+struct host_job_link {
 	struct neigh_self self;
+	uint32_t id; /* by which control knows it */
+};
+
+struct host_job {
+	unsigned nlinks;
+	const struct host_job_link *link;
 	struct dp_txq *q; /* the work's share of a Tx queue of this worker; NULL: it has none */
 	bool speaks;      /* it sends what control and others give */
 	uint32_t first;   /* number of control's first frame that is this host's, in sent_ring */
 	uint64_t period;  /* cycles from one look at what they give to the next */
 	unsigned nothers; /* it sends what these workers have answered */
-	struct host_passed *other[];
+	struct host_passed **other;
 };
 
 extern const struct dp_kind dp_kind_host;
-dp_sort_fn host_claims; /* arg: struct neigh_self */
+dp_sort_fn host_claims; /* arg: struct host_job */
 /* Offers the n frames at the head of the share's array, which are new, or its tail if n is 0. What
  * a device refuses that edits even that is given up. Returns how many were accepted. */
 unsigned host_offer(struct host_state *s, struct dp_txq *q, unsigned n, uint64_t now);

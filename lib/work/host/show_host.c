@@ -36,8 +36,9 @@ static const struct out_view host_csv = {.rows = "ports",
 					 .ncols = ARRAY_SIZE(host_cols)};
 
 static const struct out_col neighbour_cols[] = {
-	{"port", "port", OF_COUNT}, {"address", "address", OF_STR}, {"mac", "mac", OF_STR},
-	{"state", "state", OF_STR}, {"age_ns", "age", OF_NS},       {"use", "use", OF_STR}};
+	{"port", "port", OF_COUNT}, {"vlan", "vlan", OF_STR},   {"address", "address", OF_STR},
+	{"mac", "mac", OF_STR},     {"state", "state", OF_STR}, {"age_ns", "age", OF_NS},
+	{"use", "use", OF_STR}};
 static const struct out_view neighbour_view = {.rows = "neighbours",
 					       .cols = neighbour_cols,
 					       .ncols = ARRAY_SIZE(neighbour_cols)};
@@ -49,6 +50,16 @@ static int some_host(json_t *doc, struct err *e)
 		return 0;
 	json_decref(doc);
 	return host_none(e);
+}
+
+/* The VLAN ids of an address or a neighbour, "10.100", behind `before`; nothing for none. */
+static void vlans_text(const json_t *of, const char *before, struct sbuf *out)
+{
+	json_t *vid;
+	size_t i;
+
+	json_array_foreach(json_object_get(of, "vlans"), i, vid)
+		sbuf_addf(out, "%s%d", i == 0 ? before : ".", (int)json_integer_value(vid));
 }
 
 int host_show(struct cmd_run *r, const struct show_sel *sel, struct err *e)
@@ -64,10 +75,14 @@ int host_show(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 	verb_out(r, OUT_TEXT, doc, &host_view);
 	json_array_foreach(json_object_get(doc, "ports"), i, port) {
 		json_array_foreach(json_object_get(port, "addresses"), k, own) {
-			sbuf_addf(r->out, "port %d: %s: %s\n",
+			struct sbuf tags = {0};
+			vlans_text(own, " in VLAN ", &tags);
+			sbuf_addf(r->out, "port %d: %s%s: %s\n",
 				  (int)json_integer_value(json_object_get(port, "port")),
 				  json_string_value(json_object_get(own, "address")),
+				  sbuf_str(&tags),
 				  json_string_value(json_object_get(own, "state")));
+			sbuf_free(&tags);
 		}
 	}
 	json_decref(doc);
@@ -84,6 +99,11 @@ static json_t *neighbour_rows(const json_t *doc)
 		json_array_foreach(json_object_get(port, "neighbours"), k, x) {
 			json_t *row = json_copy(x);
 			bool gateway = json_is_true(json_object_get(row, "gateway"));
+			struct sbuf vlans = {0};
+			vlans_text(row, "", &vlans);
+			json_object_set_new(row, "vlan",
+					    json_string(vlans.len > 0 ? sbuf_str(&vlans) : "-"));
+			sbuf_free(&vlans);
 			json_object_set(row, "port", json_object_get(port, "port"));
 			json_object_set_new(row, "use", json_string(gateway ? "gateway" : "-"));
 			json_array_append_new(rows, row);
