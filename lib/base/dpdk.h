@@ -17,45 +17,39 @@
 #include <rte_ring.h>
 
 #define DPDK_RSS_SORT_SINCE "23.11"
-/* How a device hashes received frames. Before 23.11 nobody could ask, and devices hash by
- * Toeplitz. */
+/* By which function a device hashes received frames is a number of enum rte_eth_hash_function.
+ * Before 23.11 nobody could ask or tell, and devices hash by Toeplitz. */
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
-static inline bool dpdk_rss_sorts(const struct rte_eth_dev_info *info)
+#define DPDK_RSS_SORT RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ_SORT
+/* Whether the device can be told to hash by this function. */
+static inline bool dpdk_rss_takes(const struct rte_eth_dev_info *info, unsigned algorithm)
 {
-	return (info->rss_algo_capa & RTE_ETH_HASH_ALGO_CAPA_MASK(SYMMETRIC_TOEPLITZ_SORT)) != 0;
+	return algorithm < 32 && (info->rss_algo_capa & RTE_ETH_HASH_ALGO_TO_CAPA(algorithm)) != 0;
 }
-static inline bool dpdk_rss_toeplitz(const struct rte_eth_rss_conf *conf)
+static inline unsigned dpdk_rss_algorithm(const struct rte_eth_rss_conf *conf)
 {
-	return conf->algorithm == RTE_ETH_HASH_FUNCTION_DEFAULT ||
-	       conf->algorithm == RTE_ETH_HASH_FUNCTION_TOEPLITZ;
+	return (unsigned)conf->algorithm;
 }
-static inline bool dpdk_rss_sorted(const struct rte_eth_rss_conf *conf)
+static inline void dpdk_rss_hash_by(struct rte_eth_rss_conf *conf, unsigned algorithm)
 {
-	return conf->algorithm == RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ_SORT;
-}
-static inline void dpdk_rss_sort(struct rte_eth_rss_conf *conf)
-{
-	conf->algorithm = RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ_SORT;
+	conf->algorithm = (enum rte_eth_hash_function)algorithm;
 }
 #else
-static inline bool dpdk_rss_sorts(const struct rte_eth_dev_info *info)
+#define DPDK_RSS_SORT RTE_ETH_HASH_FUNCTION_MAX /* no device has it */
+static inline bool dpdk_rss_takes(const struct rte_eth_dev_info *info, unsigned algorithm)
 {
 	(void)info;
-	return false;
+	return algorithm == RTE_ETH_HASH_FUNCTION_DEFAULT;
 }
-static inline bool dpdk_rss_toeplitz(const struct rte_eth_rss_conf *conf)
+static inline unsigned dpdk_rss_algorithm(const struct rte_eth_rss_conf *conf)
 {
 	(void)conf;
-	return true;
+	return RTE_ETH_HASH_FUNCTION_DEFAULT;
 }
-static inline bool dpdk_rss_sorted(const struct rte_eth_rss_conf *conf)
+static inline void dpdk_rss_hash_by(struct rte_eth_rss_conf *conf, unsigned algorithm)
 {
 	(void)conf;
-	return false;
-}
-static inline void dpdk_rss_sort(struct rte_eth_rss_conf *conf)
-{
-	(void)conf;
+	(void)algorithm;
 }
 #endif
 

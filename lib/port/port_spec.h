@@ -80,7 +80,8 @@ struct rss_caps {
 	uint64_t hf;      /* RTE_ETH_RSS_*: kinds of frames that it can hash */
 	unsigned key_len; /* bytes of its key; 0: it takes none */
 	unsigned entries; /* of its table; 0: it takes none */
-	bool sort;        /* it can hash sorted addresses and ports */
+	bool toeplitz; /* it can be told to hash by Toeplitz; without, it may do so all the same */
+	bool sort;     /* it can hash sorted addresses and ports */
 };
 /* How it is asked and told. All return 0 or -errno. */
 struct rss_ops {

@@ -16,7 +16,8 @@ static int dev_caps(const struct port *p, struct rss_caps *out)
 				 .key_len = info.hash_key_size,
 				 /* A longer table than there is room for is as good as unknown. */
 				 .entries = info.reta_size <= RSS_TABLE_MAX ? info.reta_size : 0,
-				 .sort = dpdk_rss_sorts(&info)};
+				 .toeplitz = dpdk_rss_takes(&info, RTE_ETH_HASH_FUNCTION_TOEPLITZ),
+				 .sort = dpdk_rss_takes(&info, DPDK_RSS_SORT)};
 	return rc;
 }
 
@@ -31,6 +32,19 @@ static int read_table(const struct port *p, struct rss_setup *out)
 		out->table[i] =
 			group[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE];
 	return rc;
+}
+
+static enum rss_function function_of(unsigned algorithm)
+{
+	switch (algorithm) {
+	case RTE_ETH_HASH_FUNCTION_DEFAULT:
+	case RTE_ETH_HASH_FUNCTION_TOEPLITZ:
+		return RSS_FUNCTION_TOEPLITZ;
+	case DPDK_RSS_SORT:
+		return RSS_FUNCTION_SORT;
+	default:
+		return RSS_FUNCTION_OTHER;
+	}
 }
 
 static int dev_get(const struct port *p, struct rss_setup *out)
@@ -54,9 +68,8 @@ static int dev_get(const struct port *p, struct rss_setup *out)
 		return rc;
 	}
 	out->hf = conf.rss_hf;
-	out->function = !dpdk_rss_toeplitz(&conf)
-				? dpdk_rss_sorted(&conf) ? RSS_FUNCTION_SORT : RSS_FUNCTION_OTHER
-				: RSS_FUNCTION_TOEPLITZ;
+	out->algorithm = dpdk_rss_algorithm(&conf);
+	out->function = function_of(out->algorithm);
 	if (out->entries == 0 || read_table(p, out) != 0)
 		out->entries = 0;
 	return 0;
@@ -65,6 +78,7 @@ static int dev_get(const struct port *p, struct rss_setup *out)
 static int dev_set_hash(struct port *p, const struct rss_setup *to, bool key)
 {
 	struct rte_eth_rss_conf conf = {.rss_hf = to->hf};
+	struct rte_eth_dev_info info = {0};
 	uint8_t bytes[RSS_KEY_MAX + 1];
 
 	memcpy(bytes, to->key, sizeof(bytes));
@@ -72,8 +86,10 @@ static int dev_set_hash(struct port *p, const struct rss_setup *to, bool key)
 		conf.rss_key = bytes;
 		conf.rss_key_len = (uint8_t)to->key_len;
 	}
-	if (to->function == RSS_FUNCTION_SORT)
-		dpdk_rss_sort(&conf);
+	/* A function that a driver tells of and does not take is left to the driver; what it makes
+	 * of that is read afterwards. */
+	if (rte_eth_dev_info_get(p->dev, &info) == 0 && dpdk_rss_takes(&info, to->algorithm))
+		dpdk_rss_hash_by(&conf, to->algorithm);
 	return rte_eth_dev_rss_hash_update(p->dev, &conf);
 }
 

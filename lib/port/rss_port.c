@@ -100,6 +100,11 @@ static int want_key(const struct port *p, const struct rss_cfg *c, const struct 
 			"its device offers no hash that sorts (symmetric_toeplitz_sort, which DPDK asks for since %s); rss.symmetric key "
 			"needs only a key",
 			DPDK_RSS_SORT_SINCE);
+	bool other = p->rss_state->own.function == RSS_FUNCTION_OTHER;
+	if (c->symmetric == RSS_SYMMETRIC_KEY && other && !caps->toeplitz)
+		return rss_refuse(
+			p, e, ENOTSUP,
+			"its device hashes by another function than Toeplitz and takes none else, and no key makes that one symmetric");
 	to->key_len = caps->key_len;
 	if (c->key.n != 0) {
 		memset(to->key, 0, sizeof(to->key));
@@ -107,8 +112,14 @@ static int want_key(const struct port *p, const struct rss_cfg *c, const struct 
 	}
 	if (c->symmetric == RSS_SYMMETRIC_KEY)
 		rss_fill_key(to);
-	if (c->symmetric == RSS_SYMMETRIC_SORT)
+	if (c->symmetric == RSS_SYMMETRIC_KEY && other) {
+		to->function = RSS_FUNCTION_TOEPLITZ;
+		to->algorithm = RTE_ETH_HASH_FUNCTION_TOEPLITZ;
+	}
+	if (c->symmetric == RSS_SYMMETRIC_SORT) {
 		to->function = RSS_FUNCTION_SORT;
+		to->algorithm = DPDK_RSS_SORT;
+	}
 	return 0;
 }
 
@@ -144,9 +155,16 @@ static bool same_table(const struct rss_setup *a, const struct rss_setup *b)
 	       memcmp(a->table, b->table, a->entries * sizeof(a->table[0])) == 0;
 }
 
+/* Several numbers of DPDK's may be one function to us. */
+static bool same_function(const struct rss_setup *a, const struct rss_setup *b)
+{
+	return a->function == b->function &&
+	       (a->function != RSS_FUNCTION_OTHER || a->algorithm == b->algorithm);
+}
+
 static bool same_hash(const struct rss_setup *a, const struct rss_setup *b)
 {
-	return a->hf == b->hf && a->function == b->function;
+	return a->hf == b->hf && same_function(a, b);
 }
 
 static bool rss_same(const struct rss_setup *a, const struct rss_setup *b)
@@ -184,8 +202,8 @@ static const char *rss_ignored(const struct port *p, const struct rss_setup *was
 		return "its key";
 	if (is.entries != 0 && to->entries != 0 && !same_table(&is, to))
 		return "its table";
-	if (is.function != to->function)
-		return "its hash";
+	if (!same_function(&is, to))
+		return "its hash function";
 	if ((want->fields == RSS_OFF && is.hf != 0) || (to->hf != was->hf && is.hf == was->hf))
 		return "what it hashes";
 	for (size_t i = 0; i < ARRAY_SIZE(rss_words); i++)

@@ -143,5 +143,6 @@ void wire_rss_caps(struct rss_caps *out)
 				       RTE_ETH_RSS_SCTP,
 				 .key_len = WIRE_KEY,
 				 .entries = WIRE_ENTRIES,
+				 .toeplitz = true,
 				 .sort = true};
 }

@@ -18,6 +18,9 @@ enum rss_function {
 struct rss_setup {
 	uint64_t hf; /* RTE_ETH_RSS_*: the kinds of frames that are hashed, and by what; 0: none */
 	enum rss_function function;
+	/* The same by DPDK's number (enum rte_eth_hash_function), which tells those apart that we
+	 * cannot compute. Our own wire has none. */
+	unsigned algorithm;
 	unsigned key_len; /* bytes; 0: not known */
 	unsigned entries; /* of the table; 0: not known */
 	/* What is behind the key counts as zero. */

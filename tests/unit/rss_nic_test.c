@@ -1,182 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests RSS of devices by a fake NIC, made of two null ports and of functions of DPDK that the test
- * has in the place of the library's own. What port 0 sends, port 1 receives: the NIC hashes each
- * frame bit by bit by its own key, looks into its own table, and puts the frame into a queue. So
- * what control predicts and what workers count come from different hands. */
-#include <dlfcn.h>
-
-#include "ctl_live.h"
+/* Tests RSS of devices by a fake NIC: port 0 sends to port 1. */
+#include "rss_nic.h"
+#include "port_int.h"
 #include "seed.h"
-
-#define QUEUES 4
-#define ENTRIES 128
-#define KEY 52
-
-static struct {
-	uint8_t key[KEY];
-	uint16_t table[ENTRIES];
-	uint64_t hf, offered;
-	unsigned key_len;            /* that it tells */
-	int key_rc, hf_rc, table_rc; /* what it answers to changes */
-	int get_rc;                  /* what it answers when asked what it works by */
-	bool unhashed_by_table; /* where a frame goes that is not hashed: entry 0, or queue 0 */
-	bool deaf;              /* it accepts changes and goes on as before */
-	unsigned changes;       /* that it has taken */
-	struct rte_ring *queue[QUEUES];
-	uint16_t sender; /* the device of port 0, which is started first */
-	bool has_sender;
-} nic = {.offered = RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP, .key_len = KEY};
-
-static uint64_t rnd;
-
-static uint32_t next32(void)
-{
-	rnd ^= rnd << 13;
-	rnd ^= rnd >> 7;
-	rnd ^= rnd << 17;
-	return (uint32_t)(rnd >> 16);
-}
-
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-
-int rte_eth_dev_info_get(uint16_t port_id, struct rte_eth_dev_info *info)
-{
-	int rc = REAL(rte_eth_dev_info_get)(port_id, info);
-
-	info->flow_type_rss_offloads = nic.offered;
-	info->hash_key_size = (uint8_t)nic.key_len;
-	info->reta_size = ENTRIES;
-	return rc;
-}
-
-int rte_eth_dev_configure(uint16_t port_id, uint16_t nrxq, uint16_t ntxq,
-			  const struct rte_eth_conf *conf)
-{
-	struct rte_eth_conf plain = *conf;
-
-	if (nrxq > 1)
-		nic.hf = conf->rx_adv_conf.rss_conf.rss_hf;
-	plain.rxmode.mq_mode = RTE_ETH_MQ_RX_NONE; /* the null driver knows other kinds of frames */
-	plain.rx_adv_conf.rss_conf = (struct rte_eth_rss_conf){0};
-	return REAL(rte_eth_dev_configure)(port_id, nrxq, ntxq, &plain);
-}
-
-int rte_eth_dev_rss_hash_conf_get(uint16_t port_id, struct rte_eth_rss_conf *conf)
-{
-	(void)port_id;
-	if (nic.get_rc != 0)
-		return nic.get_rc;
-	conf->rss_hf = nic.hf;
-	assert_true(conf->rss_key_len >= KEY || conf->rss_key == NULL);
-	if (conf->rss_key != NULL)
-		memcpy(conf->rss_key, nic.key, KEY);
-	return 0;
-}
-
-int rte_eth_dev_rss_hash_update(uint16_t port_id, struct rte_eth_rss_conf *conf)
-{
-	(void)port_id;
-	if (conf->rss_key != NULL && nic.key_rc != 0)
-		return nic.key_rc;
-	if (nic.hf_rc != 0)
-		return nic.hf_rc;
-	if (nic.deaf)
-		return 0;
-	if (conf->rss_key != NULL) {
-		assert_int_equal(conf->rss_key_len, KEY);
-		memcpy(nic.key, conf->rss_key, KEY);
-	}
-	nic.hf = conf->rss_hf;
-	nic.changes++;
-	return 0;
-}
-
-int rte_eth_dev_rss_reta_query(uint16_t port_id, struct rte_eth_rss_reta_entry64 *conf,
-			       uint16_t size)
-{
-	(void)port_id;
-	for (unsigned i = 0; i < size; i++)
-		if ((conf[i / 64].mask >> (i % 64) & 1) != 0)
-			conf[i / 64].reta[i % 64] = nic.table[i];
-	return 0;
-}
-
-int rte_eth_dev_rss_reta_update(uint16_t port_id, struct rte_eth_rss_reta_entry64 *conf,
-				uint16_t size)
-{
-	(void)port_id;
-	if (nic.table_rc != 0)
-		return nic.table_rc;
-	assert_int_equal(size, ENTRIES);
-	for (unsigned i = 0; i < size && !nic.deaf; i++)
-		if ((conf[i / 64].mask >> (i % 64) & 1) != 0)
-			nic.table[i] = conf[i / 64].reta[i % 64];
-	nic.changes++;
-	return 0;
-}
-
-static uint32_t bitwise(const uint8_t *key, const uint8_t *in, unsigned n)
-{
-	uint32_t hash = 0;
-
-	for (unsigned i = 0; i < 8 * n; i++)
-		for (unsigned b = 0; b < 32 && (in[i / 8] >> (7 - i % 8) & 1) != 0; b++)
-			hash ^= (uint32_t)(key[(i + b) / 8] >> (7 - (i + b) % 8) & 1) << (31 - b);
-	return hash;
-}
-
-/* Frames are eth, IPv4 or IPv6, and UDP. */
-static unsigned queue_of(const uint8_t *frame)
-{
-	bool six = frame[12] == 0x86;
-	const uint8_t *addresses = frame + 14 + (six ? 8 : 12);
-	unsigned n = six ? 32 : 8;
-	uint64_t ports = six ? RTE_ETH_RSS_NONFRAG_IPV6_UDP : RTE_ETH_RSS_NONFRAG_IPV4_UDP,
-		 any = six ? RTE_ETH_RSS_IPV6 : RTE_ETH_RSS_IPV4;
-
-	if ((nic.hf & (ports | any)) == 0)
-		return nic.unhashed_by_table ? nic.table[0] : 0;
-	return nic.table[bitwise(nic.key, addresses, (nic.hf & ports) != 0 ? n + 4 : n) % ENTRIES];
-}
-
-static uint16_t nic_tx(void *q, struct rte_mbuf **m, uint16_t n)
-{
-	uint16_t i = 0;
-
-	(void)q;
-	while (i < n && rte_ring_mp_enqueue(nic.queue[queue_of(rte_pktmbuf_mtod(m[i], uint8_t *))],
-					    m[i]) == 0)
-		i++;
-	return i;
-}
-
-static uint16_t nic_rx(void *q, struct rte_mbuf **m, uint16_t n)
-{
-	return (uint16_t)rte_ring_sc_dequeue_burst(q, (void **)m, n, NULL);
-}
-
-int rte_eth_dev_start(uint16_t port_id)
-{
-	int rc = REAL(rte_eth_dev_start)(port_id);
-	struct rte_eth_fp_ops *f = &rte_eth_fp_ops[port_id];
-
-	if (!nic.has_sender || nic.sender == port_id) {
-		nic.sender = port_id;
-		nic.has_sender = true;
-		f->tx_pkt_burst = nic_tx;
-		return rc;
-	}
-	for (unsigned q = 0; q < QUEUES; q++) {
-		char name[16];
-		snprintf(name, sizeof(name), "nic%u", q);
-		if (nic.queue[q] == NULL)
-			nic.queue[q] = rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SC_DEQ);
-		assert_non_null(nic.queue[q]);
-		f->rxq.data[q] = nic.queue[q];
-	}
-	f->rx_pkt_burst = nic_rx;
-	return rc;
-}
 
 static json_t *rss_of(unsigned port)
 {
@@ -589,6 +415,97 @@ static void test_balance(void **state)
 	ctl_reset(c, 0);
 }
 
+/* How the NIC is asked where DPDK has no word for the function: what stands in a setup is what the
+ * device works by. */
+static int odd_caps(const struct port *p, struct rss_caps *out)
+{
+	int rc = rss_dev_ops.caps(p, out);
+
+	out->toeplitz = (nic.takes >> RTE_ETH_HASH_FUNCTION_TOEPLITZ & 1) != 0;
+	return rc;
+}
+
+static int odd_get(const struct port *p, struct rss_setup *out)
+{
+	int rc = rss_dev_ops.get(p, out);
+
+	out->algorithm = nic.algorithm;
+	out->function = nic.algorithm <= RTE_ETH_HASH_FUNCTION_TOEPLITZ ? RSS_FUNCTION_TOEPLITZ
+									: RSS_FUNCTION_OTHER;
+	return rc;
+}
+
+static int odd_set_hash(struct port *p, const struct rss_setup *to, bool key)
+{
+	int rc = rss_dev_ops.set_hash(p, to, key);
+
+	if (rc == 0 && !nic.deaf)
+		nic.algorithm = to->algorithm;
+	return rc;
+}
+
+static int odd_set_table(struct port *p, const struct rss_setup *to)
+{
+	return rss_dev_ops.set_table(p, to);
+}
+
+static void set_rss_by(unsigned algorithm, const struct rss_cfg *want)
+{
+	set_rss(want);
+	assert_int_equal(nic.algorithm, algorithm);
+}
+
+/* A NIC came with a function that we cannot compute. It keeps it through all that is set of other
+ * things, and gets it back when it was told another one. */
+static void test_function_kept(void **state)
+{
+	static const struct rss_ops odd = {odd_caps, odd_get, odd_set_hash, odd_set_table};
+	static struct port_spec spec;
+	struct port *p = &c->port[1]->p;
+	struct port_rss *was = p->rss_state;
+	const struct port_spec *own = p->spec;
+	enum { XOR = RTE_ETH_HASH_FUNCTION_SIMPLE_XOR, TOEPLITZ = RTE_ETH_HASH_FUNCTION_TOEPLITZ };
+	struct rss_cfg want = {.fields = RSS_IP};
+	uint8_t key[KEY];
+
+	(void)state;
+	memcpy(key, nic.key, sizeof(key));
+	spec = *own;
+	spec.rss = &odd;
+	p->spec = &spec;
+	p->rss_state = NULL; /* as if it were opened with that function */
+	nic.takes = 1u << RTE_ETH_HASH_FUNCTION_DEFAULT | 1u << XOR;
+	nic.algorithm = XOR;
+	rss_started(p);
+	set_rss_by(XOR, &want);
+	assert_int_equal(nic.hf & RTE_ETH_RSS_UDP, 0);
+	want.key.n = KEY;
+	set_rss_by(XOR, &want);
+	want.table = (struct rss_list){.n = 1, .queue = {2}};
+	set_rss_by(XOR, &want);
+	want = (struct rss_cfg){.symmetric = RSS_SYMMETRIC_KEY};
+	rss_refused(&want, "takes none else");
+	assert_int_equal(nic.algorithm, XOR);
+	nic.takes |= 1u << TOEPLITZ;
+	set_rss_by(TOEPLITZ, &want);
+	want = (struct rss_cfg){0};
+	set_rss_by(XOR, &want);
+	assert_memory_equal(nic.key, key, KEY);
+	/* Another one of those that we cannot compute is no better. */
+	nic.algorithm = RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ;
+	want.fields = RSS_IP;
+	nic.deaf = true;
+	rss_refused(&want, "its hash function and goes on as before");
+	nic.deaf = false;
+	nic.algorithm = RTE_ETH_HASH_FUNCTION_DEFAULT;
+	nic.takes = 1;
+	free(p->rss_state);
+	p->rss_state = was;
+	p->spec = own;
+	ctl_reset(c, 1);
+	ctl_turn(c);
+}
+
 static void test_close(void **state)
 {
 	(void)state;
@@ -601,7 +518,8 @@ int main(void)
 		cmocka_unit_test(test_predicted), cmocka_unit_test(test_doubts),
 		cmocka_unit_test(test_set),       cmocka_unit_test(test_unhashed),
 		cmocka_unit_test(test_refused),   cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_balance),   cmocka_unit_test(test_close),
+		cmocka_unit_test(test_balance),   cmocka_unit_test(test_function_kept),
+		cmocka_unit_test(test_close),
 	};
 	static const char *const specs[] = {"null", "null"}, *const maps[] = {"1:1.0", "1:1.1*4"};
 	struct ctl_opts o = {
