@@ -172,25 +172,32 @@ static bool rss_same(const struct rss_setup *a, const struct rss_setup *b)
 	return same_key(a, b) && same_hash(a, b) && same_table(a, b);
 }
 
-/* Tells the device what differs. *what: the part that it refused. */
+static const char part_table[] = "its table";
+
+/* Tells the device what differs. Drivers such as mlx5 use another hash only when they make their
+ * rules anew, which a table makes them do, and some go back to a table of their own then. So each
+ * change of the hash is followed by the table, and what came of it is read afterwards: a device
+ * whose table cannot be written may well have the right one. *what: the part that it refused. */
 static int rss_tell(struct port *p, const struct rss_setup *now, const struct rss_setup *to,
 		    const char **what)
 {
-	bool key = !same_key(now, to);
+	bool key = !same_key(now, to), hash = key || !same_hash(now, to);
 	int rc = 0;
 
-	if (key || !same_hash(now, to)) {
+	if (hash) {
 		*what = key ? "its key" : "what it hashes";
 		rc = ops_of(p)->set_hash(p, to, key);
 	}
 	if (rc == 0 && !same_table(now, to)) {
-		*what = "its table";
+		*what = part_table;
 		rc = ops_of(p)->set_table(p, to);
+	} else if (rc == 0 && hash && to->entries != 0) {
+		(void)ops_of(p)->set_table(p, to);
 	}
 	return rc;
 }
 
-/* A driver may accept what the device does not do. */
+/* A driver may accept what the device does not do. Returns the part. */
 static const char *rss_ignored(const struct port *p, const struct rss_setup *was,
 			       const struct rss_setup *to, const struct rss_cfg *want)
 {
@@ -201,7 +208,7 @@ static const char *rss_ignored(const struct port *p, const struct rss_setup *was
 	if (is.key_len != 0 && to->key_len != 0 && !same_key(&is, to))
 		return "its key";
 	if (is.entries != 0 && to->entries != 0 && !same_table(&is, to))
-		return "its table";
+		return part_table;
 	if (!same_function(&is, to))
 		return "its hash function";
 	if ((want->fields == RSS_OFF && is.hf != 0) || (to->hf != was->hf && is.hf == was->hf))
@@ -250,6 +257,22 @@ static int rss_wanted(const struct port *p, const struct rss_cfg *want, struct r
 	return rc == 0 ? want_table(p, &want->table, &caps, to, e) : rc;
 }
 
+/* The device did not do all that it was told: what it has taken of it is taken back, and a part
+ * that it refused is as it was. Returns what is to be said of that. */
+static const char *rss_take_back(struct port *p, const struct rss_setup *told,
+				 const struct rss_setup *was)
+{
+	struct rss_setup is;
+	const char *part = "";
+
+	if (ops_of(p)->get(p, &is) != 0)
+		is = *told;
+	(void)rss_tell(p, &is, was, &part);
+	if (ops_of(p)->get(p, &is) == 0 && rss_same(&is, was))
+		return "";
+	return ", and it cannot be brought back to what it did before: `show rss` tells what it does";
+}
+
 static int rss_apply(struct port *p, const struct rss_cfg *want, struct err *e)
 {
 	struct rss_setup now, to;
@@ -270,20 +293,19 @@ static int rss_apply(struct port *p, const struct rss_cfg *want, struct err *e)
 		rss_text(p, &to);
 		return 0;
 	}
-	/* What it has taken of it is taken back; a part that it refused is as it was. */
-	const char *back = "";
-	struct rss_setup is = to;
-	if (ops_of(p)->get(p, &is) == 0 || ignored != NULL)
-		(void)rss_tell(p, &is, &now, &back);
-	else
-		(void)rss_tell(p, &to, &now, &back);
+	const char *back = rss_take_back(p, &to, &now);
 	eal_log_drain();
+	if (ignored == part_table && same_table(&now, &to))
+		return rss_refuse(
+			p, e, ENOTSUP,
+			"its device has another table after a change of its hash, and does not take its former one%s",
+			back);
 	if (ignored != NULL)
 		return rss_refuse(p, e, ENOTSUP,
-				  "its device accepts a change of %s and goes on as before",
-				  ignored);
-	return rss_refuse(p, e, ENOTSUP, "its device refuses a change of %s: %s", what,
-			  rte_strerror(-rc));
+				  "its device accepts a change of %s and goes on as before%s",
+				  ignored, back);
+	return rss_refuse(p, e, ENOTSUP, "its device refuses a change of %s: %s%s", what,
+			  rte_strerror(-rc), back);
 }
 
 int rss_try(struct port *p, const struct rss_cfg *want, struct err *e)

@@ -23,6 +23,7 @@ static struct {
 	bool deaf;              /* it accepts changes and goes on as before */
 	unsigned algorithm;     /* that it hashes by, RTE_ETH_HASH_FUNCTION_* */
 	unsigned takes;         /* those that it can be told, as bits */
+	bool forgets;           /* a start and another hash bring back a table of its own */
 	unsigned changes;       /* that it has taken */
 	struct rte_ring *queue[QUEUES];
 	uint16_t sender; /* the device of port 0, which is started first */
@@ -79,6 +80,12 @@ int rte_eth_dev_rss_hash_conf_get(uint16_t port_id, struct rte_eth_rss_conf *con
 	return 0;
 }
 
+static void forget_table(void)
+{
+	for (unsigned i = 0; i < ENTRIES && nic.forgets; i++)
+		nic.table[i] = (uint16_t)(i % 2);
+}
+
 int rte_eth_dev_rss_hash_update(uint16_t port_id, struct rte_eth_rss_conf *conf)
 {
 	(void)port_id;
@@ -94,6 +101,7 @@ int rte_eth_dev_rss_hash_update(uint16_t port_id, struct rte_eth_rss_conf *conf)
 	}
 	nic.hf = conf->rss_hf;
 	nic.algorithm = dpdk_rss_algorithm(conf);
+	forget_table();
 	nic.changes++;
 	return 0;
 }
@@ -173,6 +181,7 @@ int rte_eth_dev_start(uint16_t port_id)
 		f->tx_pkt_burst = nic_tx;
 		return rc;
 	}
+	forget_table();
 	for (unsigned q = 0; q < QUEUES; q++) {
 		char name[16];
 		snprintf(name, sizeof(name), "nic%u", q);

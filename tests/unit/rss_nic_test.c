@@ -364,6 +364,55 @@ static void test_restart(void **state)
 	assert_memory_equal(nic.table, table, sizeof(table));
 }
 
+/* The NIC takes a table of its own with each change of its hash and at each start, as mlx5 may: it
+ * gets back the one that is set, or the one that it came with. */
+static void test_table_kept(void **state)
+{
+	struct rss_cfg want = {.table = {.n = 5, .queue = {3, 3, 0, 1, 2}}};
+	uint16_t table[ENTRIES];
+	struct err e = {.text = ""};
+
+	(void)state;
+	memcpy(table, nic.table, sizeof(table));
+	fresh(0, 1);
+	set_field(0, "udp.src", "1000..1999");
+	nic.forgets = true;
+	for (unsigned i = 0; i < 5; i++) {
+		want.fields = i == 1 ? RSS_IP | RSS_UDP : RSS_UDP;
+		want.symmetric = i == 2 ? RSS_SYMMETRIC_KEY : RSS_SYMMETRIC_OFF;
+		if (i == 4)
+			want.table.n = 0;
+		set_rss(&want);
+		if (i == 3) {
+			ctl_port_cfg(c, 1)->txd = 512;
+			ctl_touch(c, 1, WHY_RESTART);
+			assert_int_equal(ctl_apply(c, 1, &e), 0);
+		}
+		for (unsigned k = 0; k < ENTRIES; k++)
+			assert_int_equal(nic.table[k], i < 4 ? want.table.queue[k % 5] : table[k]);
+		agrees(10000);
+	}
+	/* Its table cannot be written: what it has instead is said. */
+	nic.table_rc = -EIO;
+	want.symmetric = RSS_SYMMETRIC_KEY;
+	assert_true(ctl_rss(c, 1, &want, &e) < 0);
+	assert_non_null(strstr(e.text, "has another table after a change of its hash"));
+	assert_non_null(strstr(e.text, "cannot be brought back to what it did before"));
+	assert_int_not_equal(nic.key[2], 0x6d);
+	/* One that keeps it need not take it. */
+	nic.table_rc = 0;
+	nic.forgets = false;
+	set_rss(&(struct rss_cfg){.fields = RSS_IP});
+	nic.table_rc = -ENOTSUP;
+	set_rss(&want);
+	assert_int_equal(nic.key[2], 0x6d);
+	nic.table_rc = 0;
+	ctl_reset(c, 1);
+	ctl_touch(c, 1, WHY_RESTART);
+	assert_int_equal(ctl_apply(c, 1, &e), 0);
+	assert_memory_equal(nic.table, table, sizeof(table));
+}
+
 static void test_balance(void **state)
 {
 	struct ctl_rss_choice choice;
@@ -515,11 +564,11 @@ static void test_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest live[] = {
-		cmocka_unit_test(test_predicted), cmocka_unit_test(test_doubts),
-		cmocka_unit_test(test_set),       cmocka_unit_test(test_unhashed),
-		cmocka_unit_test(test_refused),   cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_balance),   cmocka_unit_test(test_function_kept),
-		cmocka_unit_test(test_close),
+		cmocka_unit_test(test_predicted),  cmocka_unit_test(test_doubts),
+		cmocka_unit_test(test_set),        cmocka_unit_test(test_unhashed),
+		cmocka_unit_test(test_refused),    cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_balance),    cmocka_unit_test(test_function_kept),
+		cmocka_unit_test(test_table_kept), cmocka_unit_test(test_close),
 	};
 	static const char *const specs[] = {"null", "null"}, *const maps[] = {"1:1.0", "1:1.1*4"};
 	struct ctl_opts o = {
