@@ -2,7 +2,7 @@
 /* The ring driver sends each Tx queue into one ring. An end with RSS has the sender's burst
  * function replaced by one that looks at each frame. Only the function is exchanged, by one store,
  * so that a worker may be sending meanwhile; the queue that the function gets is the driver's, and
- * a small table says to which end it belongs. */
+ * a small table says to which end it belongs. Each Tx queue belongs to one worker. */
 #include "wire_rss.h"
 
 #include <stdlib.h>
@@ -16,17 +16,40 @@
 struct wire_rss {
 	struct rte_ring *const *ring;
 	unsigned nrings;
-	struct rss_setup *now; /* workers read what it points to, which does not change */
-	/* What was in force before. It is kept, since a worker may still be reading it. */
-	struct rss_setup **old;
-	unsigned nold;
+	struct rss_setup now;  /* control's; workers have copies */
 	eth_tx_burst_t driver; /* the sender's own function */
 };
+
+/* Setups on their way from control to the one worker that serves a Tx queue. Each of both has one
+ * of three, and one is in the middle: control fills its own and exchanges it for that one, and the
+ * worker does so with its own when it sees that the one in the middle is newer. So nobody waits,
+ * nobody writes what another one reads, and there are never more than three, also where a queue
+ * sends nothing. */
+#define NEWER 4u /* in `middle`, beside the number: the worker has not had it */
+struct setup_mail {
+	struct rss_setup setup[3];
+	unsigned control, middle, worker;
+};
+
+static void mail_post(struct setup_mail *m, const struct rss_setup *s)
+{
+	m->setup[m->control] = *s;
+	m->control = __atomic_exchange_n(&m->middle, m->control | NEWER, __ATOMIC_ACQ_REL) & ~NEWER;
+}
+
+/* Runs on the worker. What it returns is the worker's until the next call. */
+static inline const struct rss_setup *mail_look(struct setup_mail *m)
+{
+	if (unlikely((__atomic_load_n(&m->middle, __ATOMIC_RELAXED) & NEWER) != 0))
+		m->worker = __atomic_exchange_n(&m->middle, m->worker, __ATOMIC_ACQ_REL) & ~NEWER;
+	return &m->setup[m->worker];
+}
 
 /* Entries are written before a function is exchanged, and stay when it is put back. */
 static struct {
 	const void *txq; /* the driver's own queue */
 	struct wire_rss *to;
+	struct setup_mail *mail;
 } sender[WIRE_SENDERS];
 static unsigned nsenders;
 
@@ -39,7 +62,7 @@ static uint16_t wire_rss_send(void *txq, struct rte_mbuf **m, uint16_t n)
 	while (__atomic_load_n(&sender[i].txq, __ATOMIC_ACQUIRE) != txq)
 		i++;
 	to = sender[i].to;
-	const struct rss_setup *setup = __atomic_load_n(&to->now, __ATOMIC_ACQUIRE);
+	const struct rss_setup *setup = mail_look(sender[i].mail);
 	for (; sent < n; sent++) {
 		struct rss_tuple t;
 		rss_tuple_read(rte_pktmbuf_mtod(m[sent], const uint8_t *), m[sent]->data_len, &t,
@@ -62,12 +85,11 @@ struct wire_rss *wire_rss_new(struct rte_ring *const *ring, unsigned n)
 
 	w->ring = ring;
 	w->nrings = n;
-	w->now = xcalloc(1, sizeof(*w->now));
-	w->now->key_len = WIRE_KEY;
-	w->now->entries = WIRE_ENTRIES;
-	memcpy(w->now->key, key, sizeof(key));
+	w->now.key_len = WIRE_KEY;
+	w->now.entries = WIRE_ENTRIES;
+	memcpy(w->now.key, key, sizeof(key));
 	for (unsigned i = 0; i < WIRE_ENTRIES; i++)
-		w->now->table[i] = (uint16_t)(i % n);
+		w->now.table[i] = (uint16_t)(i % n);
 	return w;
 }
 
@@ -76,28 +98,25 @@ void wire_rss_free(struct wire_rss *w)
 	if (w == NULL)
 		return;
 	for (unsigned i = 0; i < nsenders; i++)
-		if (sender[i].to == w)
+		if (sender[i].txq != NULL && sender[i].to == w) {
 			sender[i].txq = NULL;
-	for (unsigned i = 0; i < w->nold; i++)
-		free(w->old[i]);
-	free(w->old);
-	free(w->now);
+			free(sender[i].mail);
+		}
 	free(w);
 }
 
 const struct rss_setup *wire_rss_now(const struct wire_rss *w)
 {
-	return w->now;
+	return &w->now;
 }
 
-static void sender_add(const void *txq, struct wire_rss *to)
+/* Tells the worker of a Tx queue what the end works by now. */
+static void sender_tell(const void *txq, struct wire_rss *to)
 {
 	unsigned i = 0;
 
-	while (i < nsenders && sender[i].txq != txq)
+	while (i < nsenders && (sender[i].txq != txq || sender[i].to != to))
 		i++;
-	if (i < nsenders && sender[i].to == to)
-		return;
 	for (unsigned k = 0; i == nsenders && k < nsenders; k++)
 		if (sender[k].txq == NULL) {
 			i = k;
@@ -105,7 +124,15 @@ static void sender_add(const void *txq, struct wire_rss *to)
 		}
 	if (i == WIRE_SENDERS) /* never: there are no more queues */
 		return;
+	if (i < nsenders && sender[i].txq != NULL) {
+		mail_post(sender[i].mail, &to->now);
+		return;
+	}
 	sender[i].to = to;
+	sender[i].mail = xcalloc(1, sizeof(*sender[i].mail));
+	sender[i].mail->middle = 1;
+	sender[i].mail->worker = 2;
+	mail_post(sender[i].mail, &to->now);
 	__atomic_store_n(&sender[i].txq, txq, __ATOMIC_RELEASE);
 	if (i == nsenders)
 		nsenders++;
@@ -117,23 +144,18 @@ void wire_rss_started(struct wire_rss *w, uint16_t dev, unsigned ntxq)
 
 	if (ops->tx_pkt_burst != wire_rss_send)
 		w->driver = ops->tx_pkt_burst;
-	if (w->now->hf == 0) {
+	if (w->now.hf == 0) {
 		__atomic_store_n(&ops->tx_pkt_burst, w->driver, __ATOMIC_RELEASE);
 		return;
 	}
 	for (unsigned q = 0; q < ntxq; q++)
-		sender_add(ops->txq.data[q], w);
+		sender_tell(ops->txq.data[q], w);
 	__atomic_store_n(&ops->tx_pkt_burst, wire_rss_send, __ATOMIC_RELEASE);
 }
 
 void wire_rss_set(struct wire_rss *w, const struct rss_setup *to, uint16_t dev, unsigned ntxq)
 {
-	struct rss_setup *now = xcalloc(1, sizeof(*now));
-
-	*now = *to;
-	w->old = xrealloc(w->old, (w->nold + 1) * sizeof(*w->old));
-	w->old[w->nold++] = w->now;
-	__atomic_store_n(&w->now, now, __ATOMIC_RELEASE);
+	w->now = *to;
 	wire_rss_started(w, dev, ntxq);
 }
 
