@@ -99,10 +99,13 @@ static void rss_notes(const json_t *doc, struct sbuf *out)
 	size_t i, k;
 
 	json_array_foreach(json_object_get(doc, "ports"), i, port) {
-		const char *why = json_string_value(json_object_get(port, "why"));
+		const char *why = json_string_value(json_object_get(port, "why")),
+			   *stale = json_string_value(json_object_get(port, "counted_why"));
 		int p = (int)json_integer_value(json_object_get(port, "port"));
 		if (why != NULL)
 			sbuf_addf(out, "port %d: queues cannot be predicted: %s\n", p, why);
+		if (stale != NULL)
+			sbuf_addf(out, "port %d: no shares of what was counted: %s\n", p, stale);
 		json_array_foreach(json_object_get(port, "streams"), k, s) {
 			const char *doubt = json_string_value(json_object_get(s, "doubt"));
 			int from = (int)json_integer_value(json_object_get(s, "port")),

@@ -255,8 +255,9 @@ bool ctl_event_next(struct ctl *, struct ctl_event *out);
  * "function","fields","key","key_bytes","symmetric","table_entries","table": queues that are repeated,
  * "from": the port whose streams come here,"from_why","streams":[{"port","stream","frame","hashed",
  * "looked": at so many frames,"all": the others are like them,"queue": where all of them come to,
- * "shares": of each queue,"doubt","tx_packets"}],"rx_queues":[{"queue","entries","predicted": its
- * share,"counted","packets"}]}]}. What is not known is null. Streams are those that are enabled. */
+ * "shares": of each queue,"doubt","tx_packets"}],"counted_why": why no share of what was counted
+ * is told,"rx_queues":[{"queue","entries","predicted": its share,"counted","packets"}]}]}. What is
+ * not known is null. Streams are those that are enabled. */
 json_t *ctl_rss_json(struct ctl *, const struct portset *ports);
 /* The queues of tuples, which are separated by commas, at each of these ports:
  * {"show":"rss_queue","tuples":[{"port","tuple","hashed","hash","queue","doubt": why the queue is not

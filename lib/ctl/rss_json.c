@@ -209,8 +209,20 @@ static void sum_of_txqs(const struct ctl_port *cp, const struct ctl_port *from,
 	}
 }
 
+/* Why shares of what was counted say nothing of how frames come to queues now, and so are not told;
+ * NULL: they do. */
+static json_t *stale_json(const struct ctl_port *cp)
+{
+	for (unsigned q = 0; q < cp->p.nrxq; q++)
+		if (rss_before(&cp->p, q) > cp->base.q[q].rx.packets)
+			return json_sprintf(
+				"frames are among them that came before the hash or the table was changed; `clear %u` begins anew",
+				cp->p.id);
+	return json_null();
+}
+
 static json_t *queues_json(const struct ctl_port *cp, const struct rss_to *to,
-			   const struct rss_sum *sum, const struct snap *now)
+			   const struct rss_sum *sum, const struct snap *now, bool stale)
 {
 	const struct snap_port *sp = &now->port[cp->p.id];
 	uint64_t all = 0;
@@ -232,7 +244,8 @@ static json_t *queues_json(const struct ctl_port *cp, const struct rss_to *to,
 					  ? json_real(sum->share[q] / sum->weight)
 					  : json_null(),
 				  "counted",
-				  all > 0 ? json_real((double)packets / (double)all) : json_null(),
+				  all > 0 && !stale ? json_real((double)packets / (double)all)
+						    : json_null(),
 				  "packets", (json_int_t)packets));
 	}
 	return list;
@@ -255,7 +268,9 @@ static json_t *port_json(struct ctl *c, struct ctl_port *cp)
 	struct snap *now = ctl_snapshot(c);
 	if (to->way == RSS_WAY_TXQ)
 		sum_of_txqs(cp, from, now, &sum);
-	json_object_set_new(o, "rx_queues", queues_json(cp, to, &sum, now));
+	json_t *stale = stale_json(cp);
+	json_object_set_new(o, "counted_why", stale);
+	json_object_set_new(o, "rx_queues", queues_json(cp, to, &sum, now, json_is_string(stale)));
 	snap_free(now);
 	free(now);
 	free(to);

@@ -293,6 +293,9 @@ void rss_follow(struct port *p);
 /* What the device works by, as it says now. -ENOTSUP or -ENODEV: it does not tell, and e says why
  * without the name of the port. */
 int rss_now(const struct port *p, struct rss_setup *out, struct err *e);
+/* Of the frames that the Rx queue has counted since it was opened, how many came at most before the
+ * device was told to work by what it works by now. */
+uint64_t rss_before(const struct port *p, unsigned queue);
 /* Appends "ip tcp udp", the headers that are hashed, or `none`. */
 void rss_words_text(uint64_t hf, const char *none, struct sbuf *out);
 

@@ -13,7 +13,10 @@ struct port_rss {
 	struct rss_cfg asked; /* what it was asked for last */
 	bool own_known;       /* the device has said what it came with */
 	bool told;            /* it was ever told to work by something else */
-	char own_text[96];    /* what `show ports` says where nothing is set */
+	/* For each queue the frames that had come to it when the device was last told to work by
+	 * something else, those that waited there included. */
+	uint64_t before[PORT_MAX_QUEUES];
+	char own_text[96]; /* what `show ports` says where nothing is set */
 };
 
 static const struct {
@@ -257,6 +260,24 @@ static int rss_wanted(const struct port *p, const struct rss_cfg *want, struct r
 	return rc == 0 ? want_table(p, &want->table, &caps, to, e) : rc;
 }
 
+/* The device works by something else from now on. */
+static void rss_changed(struct port *p)
+{
+	struct rte_ring *ring[PORT_MAX_QUEUES];
+	unsigned nrings = p->spec->rings != NULL ? port_rings(p, ring) : 0;
+
+	for (unsigned q = 0; q < p->nrxq; q++) {
+		/* First those that wait: one that is taken meanwhile counts twice, not never. */
+		uint64_t waiting = q < nrings ? rte_ring_count(ring[q]) : 0;
+		p->rss_state->before[q] = waiting + cell_get(&p->rxq[q]->cnt.packets);
+	}
+}
+
+uint64_t rss_before(const struct port *p, unsigned queue)
+{
+	return p->rss_state != NULL ? p->rss_state->before[queue] : 0;
+}
+
 /* The device did not do all that it was told: what it has taken of it is taken back, and a part
  * that it refused is as it was. Returns what is to be said of that. */
 static const char *rss_take_back(struct port *p, const struct rss_setup *told,
@@ -268,6 +289,8 @@ static const char *rss_take_back(struct port *p, const struct rss_setup *told,
 	if (ops_of(p)->get(p, &is) != 0)
 		is = *told;
 	(void)rss_tell(p, &is, was, &part);
+	if (!rss_same(&is, was))
+		rss_changed(p);
 	if (ops_of(p)->get(p, &is) == 0 && rss_same(&is, was))
 		return "";
 	return ", and it cannot be brought back to what it did before: `show rss` tells what it does";
@@ -291,6 +314,8 @@ static int rss_apply(struct port *p, const struct rss_cfg *want, struct err *e)
 		ignored = rss_ignored(p, &now, &to, want);
 	if (rc == 0 && ignored == NULL) {
 		rss_text(p, &to);
+		if (!rss_same(&now, &to))
+			rss_changed(p);
 		return 0;
 	}
 	const char *back = rss_take_back(p, &to, &now);

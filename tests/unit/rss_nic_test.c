@@ -413,6 +413,47 @@ static void test_table_kept(void **state)
 	assert_memory_equal(nic.table, table, sizeof(table));
 }
 
+/* Whether the first queue of port 1 has a share of what was counted; if not, why is said. */
+static bool counted_told(void)
+{
+	json_t *p = rss_of(1), *why = json_object_get(p, "counted_why"),
+	       *q = json_array_get(json_object_get(p, "rx_queues"), 0);
+	bool told = json_is_number(json_object_get(q, "counted"));
+
+	assert_true(told ? json_is_null(why) : strstr(json_string_value(why), "`clear 1`") != NULL);
+	json_decref(p);
+	return told;
+}
+
+/* Frames that came by another hash or table are no share of what comes by this one. A change that
+ * the device did not take is none. */
+static void test_counted(void **state)
+{
+	struct rss_cfg want = {.table = {.n = 3, .queue = {2, 1, 0}}};
+
+	(void)state;
+	fresh(0, 1);
+	set_field(0, "udp.src", "1000..1999");
+	for (unsigned i = 0; i < 3; i++) {
+		agrees(1000);
+		assert_true(counted_told());
+		nic.deaf = true;
+		rss_refused(&(struct rss_cfg){.fields = RSS_IP, .table = want.table},
+			    "goes on as before");
+		nic.deaf = false;
+		assert_true(counted_told());
+		if (i == 1)
+			want = (struct rss_cfg){.symmetric = RSS_SYMMETRIC_KEY};
+		if (i < 2)
+			set_rss(&want);
+		else
+			ctl_reset(c, 1);
+		ctl_turn(c);
+		assert_false(counted_told());
+	}
+	agrees(1000);
+}
+
 static void test_balance(void **state)
 {
 	struct ctl_rss_choice choice;
@@ -568,7 +609,8 @@ int main(void)
 		cmocka_unit_test(test_set),        cmocka_unit_test(test_unhashed),
 		cmocka_unit_test(test_refused),    cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_balance),    cmocka_unit_test(test_function_kept),
-		cmocka_unit_test(test_table_kept), cmocka_unit_test(test_close),
+		cmocka_unit_test(test_table_kept), cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_close),
 	};
 	static const char *const specs[] = {"null", "null"}, *const maps[] = {"1:1.0", "1:1.1*4"};
 	struct ctl_opts o = {
