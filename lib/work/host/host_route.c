@@ -15,6 +15,7 @@
 struct route_ask {
 	const struct ctl_port *cp;
 	const struct host_cfg *cfg;
+	struct neigh_setup self; /* its addresses, with the link-local one that nobody has set */
 	char name[32], where[24];
 	bool six;
 };
@@ -162,10 +163,33 @@ static int route_away(const struct route_ask *a, vary_u to, struct host_hop *hop
 	return -EINVAL;
 }
 
+/* Nobody on a link has an IPv4 address in the form of IPv6 (RFC 4291 section 2.5.5.2), so nobody is
+ * asked for one among lo to hi. */
+static int route_mapped(const struct route_ask *a, vary_u lo, vary_u hi, struct err *e)
+{
+	const vary_u first = (vary_u)0xffff << 32, last = first | 0xffffffff;
+	struct sbuf text = {0};
+	uint8_t ip[NEIGH_IP];
+
+	if (!a->six || lo > last || hi < first)
+		return 0;
+	route_store(lo > first ? lo : first, ip);
+	host_print_ip(ip, &text);
+	err_set(e, EINVAL,
+		"%s: ipv6.dst ::ffff:%s is an IPv4 address in the form of IPv6, which nobody on a link answers for, so eth.dst auto finds no "
+		"next hop; `set %s ipv6.dst A` sends to somebody, `set %s eth.dst MAC` sends it all the same",
+		a->name, sbuf_str(&text), a->where, a->where);
+	sbuf_free(&text);
+	return -EINVAL;
+}
+
 static int route_one(const struct route_ask *a, vary_u to, struct host_hop *hop, struct err *e)
 {
 	struct sbuf text = {0};
+	int rc = route_mapped(a, to, to, e);
 
+	if (rc < 0)
+		return rc;
 	*hop = (struct host_hop){0};
 	route_store(to, hop->ip);
 	if (group_mac(a->cfg, to, hop->mac)) {
@@ -173,8 +197,8 @@ static int route_one(const struct route_ask *a, vary_u to, struct host_hop *hop,
 		return 1;
 	}
 	memset(hop->mac, 0, 6);
-	for (unsigned i = 0; i < a->cfg->ip.n; i++) {
-		if (memcmp(a->cfg->ip.at[i].ip, hop->ip, NEIGH_IP) != 0)
+	for (unsigned i = 0; i < a->self.nown; i++) {
+		if (memcmp(a->self.own[i].ip, hop->ip, NEIGH_IP) != 0)
 			continue;
 		host_print_ip(hop->ip, &text);
 		err_set(e, EINVAL,
@@ -239,6 +263,9 @@ static int route_value(const struct route_ask *a, const uint8_t *value, const st
 	}
 	if (lo == hi)
 		return route_one(a, base | lo, way->hop, e);
+	int rc = route_mapped(a, lo, hi, e);
+	if (rc < 0)
+		return rc;
 	return meets_link(a, base | lo, base | hi) ? route_each(a, v, base, way, e)
 						   : route_away(a, base | lo, way->hop, e);
 }
@@ -342,6 +369,7 @@ int host_route(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
 
 	*way = (struct host_way){0};
 	host_stream_name(cp, s, a.name, a.where);
+	host_setup(cp, &a.self);
 	if (ctl_stream_spec(c, cp->p.id, s->cfg.id, &spec, &sizes, &other) == 0)
 		rc = route_spec(&a, s, &spec, way, e);
 	frame_spec_free(&spec);
