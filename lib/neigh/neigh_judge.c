@@ -81,8 +81,7 @@ static void from_ip4(uint8_t ip[NEIGH_IP], const uint8_t ip4[4])
 	memcpy(ip + 12, ip4, 4);
 }
 
-/* Whether a host may have this address, of IPv4 or IPv6: no group, not nothing, not a loopback. */
-static bool sender_ip(const uint8_t ip[NEIGH_IP])
+bool neigh_sender_ip(const uint8_t ip[NEIGH_IP])
 {
 	static const uint8_t zero[NEIGH_IP], one[NEIGH_IP] = {[15] = 1};
 
@@ -143,6 +142,8 @@ bool neigh_wants(const struct neigh_self *s, const uint8_t *f, unsigned len)
 	bool group = (f[0] & 1) != 0;
 	if (!group && memcmp(f, s->mac, 6) != 0)
 		return false;
+	if (neigh_unreach_wants(s, f, len))
+		return true;
 	switch (type) {
 	case TYPE_ARP:
 		return true;
@@ -194,7 +195,7 @@ static void judge_arp(const struct neigh_self *s, uint8_t *f, unsigned at, unsig
 	from_ip4(h->ip, arp + 14);
 	from_ip4(target, arp + 24);
 	bool tries = op == ARP_REQUEST && memcmp(arp + 14, zero, 4) == 0;
-	if (!sender_mac(arp + 8) || (!tries && !sender_ip(h->ip))) {
+	if (!sender_mac(arp + 8) || (!tries && !neigh_sender_ip(h->ip))) {
 		v->fate = NEIGH_SENDER;
 		return;
 	}
@@ -314,7 +315,7 @@ static void judge_solicit(const struct neigh_self *s, uint8_t *f, unsigned at, u
 		v->fate = NEIGH_MALFORMED;
 		return;
 	}
-	if (!tries && !sender_ip(ip + 8)) {
+	if (!tries && !neigh_sender_ip(ip + 8)) {
 		v->fate = NEIGH_SENDER;
 		return;
 	}
@@ -342,7 +343,7 @@ static void judge_advert(const struct neigh_self *s, const uint8_t *f, unsigned 
 		v->fate = NEIGH_MALFORMED;
 		return;
 	}
-	if (!sender_ip(ip + 8)) {
+	if (!neigh_sender_ip(ip + 8)) {
 		v->fate = NEIGH_SENDER;
 		return;
 	}
@@ -441,7 +442,7 @@ static void judge_ping4(const struct neigh_self *s, uint8_t *f, unsigned at, uns
 		v->fate = NEIGH_MALFORMED;
 	else if (neigh_sum(icmp, total - head, 0) != 0)
 		v->fate = NEIGH_CHECKSUM;
-	else if (!sender_ip(from) || neigh_own_find(s, from) != NULL)
+	else if (!neigh_sender_ip(from) || neigh_own_find(s, from) != NULL)
 		v->fate = NEIGH_SENDER;
 	else if (room < len)
 		v->fate = NEIGH_NO_ROOM;
@@ -467,7 +468,7 @@ static void judge_ping6(const struct neigh_self *s, uint8_t *f, unsigned at, uns
 		v->fate = NEIGH_TRUNCATED;
 	else if (icmp[1] != 0)
 		v->fate = NEIGH_MALFORMED;
-	else if (!sender_ip(ip + 8) || neigh_own_find(s, ip + 8) != NULL)
+	else if (!neigh_sender_ip(ip + 8) || neigh_own_find(s, ip + 8) != NULL)
 		v->fate = NEIGH_SENDER;
 	else if (room < len)
 		v->fate = NEIGH_NO_ROOM;
@@ -511,6 +512,8 @@ struct neigh_verdict neigh_judge(const struct neigh_self *s, uint8_t *f, unsigne
 		v.fate = NEIGH_SENDER;
 	else if (memcmp(f + 6, s->mac, 6) == 0)
 		v.fate = NEIGH_ECHOED;
+	else if (neigh_unreach_wants(s, f, len))
+		neigh_unreach_judge(s, f, len, room, &v);
 	else if (type == TYPE_ARP)
 		judge_arp(s, f, at, len, room, &v);
 	else if (type == TYPE_IP4)

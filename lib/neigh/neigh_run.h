@@ -12,7 +12,12 @@
 /* Addresses have 16 bytes; IPv4 is written as ::ffff:a.b.c.d (RFC 4291 section 2.5.5.2). */
 #define NEIGH_IP 16
 
-enum neigh_answers { NEIGH_ANSWER_ARP = 1, NEIGH_ANSWER_ND = 2, NEIGH_ANSWER_PING = 4 };
+enum neigh_answers {
+	NEIGH_ANSWER_ARP = 1,
+	NEIGH_ANSWER_ND = 2,
+	NEIGH_ANSWER_PING = 4,
+	NEIGH_ANSWER_UNREACHABLE = 8 /* UDP: nobody listens */
+};
 
 /* The VLAN tags of a link's frames, the outer one first (IEEE 802.1Q 9.6). */
 #define NEIGH_TAGS_MAX 4
@@ -44,14 +49,15 @@ struct neigh_self {
 	} proxy[NEIGH_PROXY_MAX];
 };
 
-/* What became of a frame that a host has claimed. The first three were answered; those from
+/* What became of a frame that a host has claimed. The first four were answered; those from
  * NEIGH_TRUNCATED on were refused, and nothing was learned from them. */
 enum neigh_fate {
-	NEIGH_DID_ARP,   /* a request of ARP, answered */
-	NEIGH_DID_ND,    /* a neighbour solicitation, answered */
-	NEIGH_DID_PING,  /* an echo request, answered */
-	NEIGH_HEARD,     /* it is no question to us, or `answer` says that we are silent */
-	NEIGH_CLAIM,     /* it is from somebody else who has or tries one of our addresses */
+	NEIGH_DID_ARP,         /* a request of ARP, answered */
+	NEIGH_DID_ND,          /* a neighbour solicitation, answered */
+	NEIGH_DID_PING,        /* an echo request, answered */
+	NEIGH_DID_UNREACHABLE, /* UDP, answered by an ICMP error */
+	NEIGH_HEARD,           /* it is no question to us, or `answer` says that we are silent */
+	NEIGH_CLAIM,           /* it is from somebody else who has or tries one of our addresses */
 	NEIGH_TRUNCATED, /* it ends before its headers do, or its lengths say more than there is */
 	NEIGH_MALFORMED, /* a field has a value that its RFC forbids */
 	NEIGH_CHECKSUM,
@@ -61,9 +67,10 @@ enum neigh_fate {
 	NEIGH_FRAGMENT,
 	NEIGH_OPTIONS, /* an echo request with IPv4 options */
 	NEIGH_NO_ROOM, /* its buffer has no room for the answer, or others read it too */
+	NEIGH_RATE,    /* UDP, while errors were sent as fast as they may be */
 	NEIGH_FATES
 };
-#define NEIGH_ANSWERED 3 /* fates below this one */
+#define NEIGH_ANSWERED 4 /* fates below this one */
 
 /* What a frame says about a neighbour. */
 enum neigh_said {
@@ -93,15 +100,31 @@ struct neigh_verdict {
 
 /* Whether a frame of len bytes, without FCS, is one for neigh_judge(): ARP that came for all or for
  * us, neighbour discovery, and echo requests for one of our addresses. Frames that are damaged are
- * taken as long as they can be told to be one of these. */
+ * taken as long as they can be told to be one of these. UDP: see neigh_unreach_wants(). */
 bool neigh_wants(const struct neigh_self *s, const uint8_t *f, unsigned len);
 /* Judges a frame that is wanted, and turns it into the answer. room >= len: the bytes that may be
  * written; 0: the frame must stay as it is, and no answer is made. */
 struct neigh_verdict neigh_judge(const struct neigh_self *s, uint8_t *f, unsigned len,
 				 unsigned room);
 
+/* neigh_unreach.c: UDP for one of the host's addresses, which neigh_wants() claims too and
+ * neigh_judge() answers, where the host says that nobody listens. Whether a frame is such a
+ * one: */
+bool neigh_unreach_wants(const struct neigh_self *s, const uint8_t *f, unsigned len);
+/* The judge of those alone. */
+void neigh_unreach_judge(const struct neigh_self *s, uint8_t *f, unsigned len, unsigned room,
+			 struct neigh_verdict *v);
+#define NEIGH_UNREACH_PER_S 1000
+#define NEIGH_UNREACH_BURST 50
+/* Whether an error may be sent now (RFC 4443 section 2.4 f): a bucket that holds so many tokens,
+ * and gets one in each `each` of the clock of `now`. *full, 0 at first: when it will be full
+ * again. */
+bool neigh_unreach_may(uint64_t *full, uint64_t now, uint64_t each);
+
 /* The address among those of a host, NULL: it is none of them. */
 const struct neigh_own *neigh_own_find(const struct neigh_self *s, const uint8_t ip[NEIGH_IP]);
+/* Whether a host may have this address, of IPv4 or IPv6: no group, not nothing, not a loopback. */
+bool neigh_sender_ip(const uint8_t ip[NEIGH_IP]);
 /* Whether the first `bits` bits of both are the same. */
 bool neigh_within(const uint8_t ip[NEIGH_IP], const uint8_t prefix[NEIGH_IP], unsigned bits);
 static inline bool neigh_is_ip4(const uint8_t ip[NEIGH_IP])

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct neigh_setup setup = {
 	.mac = {2, 0, 0, 0, 0, 1},
-	.answer = NEIGH_ANSWER_ARP | NEIGH_ANSWER_ND | NEIGH_ANSWER_PING,
+	.answer = NEIGH_ANSWER_ARP | NEIGH_ANSWER_ND | NEIGH_ANSWER_PING | NEIGH_ANSWER_UNREACHABLE,
 	.nown = 2,
 	.own = {{{[10] = 255, 255, 10, 0, 0, 1}, 96 + 24}, {{0xfd, [15] = 1}, 64}},
 	.nproxy = 1,
@@ -29,7 +29,15 @@ static void mend(uint8_t *f, unsigned len)
 	uint16_t sum = 0;
 	unsigned n = len > 54 ? (unsigned)f[18] << 8 | f[19] : 0;
 
-	if (f[12] == 0x86 && n >= 4 && n <= len - 54) {
+	if (n >= 8 && n <= len - 54 && f[12] == 0x86 && f[20] == 17) {
+		/* The first sum has ICMPv6 in the place of UDP. */
+		uint64_t first = neigh_sum_ip6(f + 14, n) - ((uint64_t)(58 - 17) << 24);
+		f[58] = (uint8_t)(n >> 8);
+		f[59] = (uint8_t)n;
+		memcpy(f + 60, &sum, 2);
+		sum = neigh_sum(f + 54, n, first);
+		memcpy(f + 60, &sum, 2);
+	} else if (f[12] == 0x86 && n >= 4 && n <= len - 54) {
 		memcpy(f + 56, &sum, 2);
 		sum = neigh_sum(f + 54, n, neigh_sum_ip6(f + 14, n));
 		memcpy(f + 56, &sum, 2);
@@ -84,7 +92,7 @@ static void ask(const struct neigh_self *self, struct neigh_pings **fates, const
 static void one(struct neigh *host, struct neigh_pings **fates, struct input *in, uint64_t now)
 {
 	static const uint8_t type[3][2] = {{8, 6}, {0x86, 0xdd}, {8, 0}};
-	unsigned how = byte(in), len = 18 + (unsigned)number(in, 1) % 120, room = len + how % 16;
+	unsigned how = byte(in), len = 18 + (unsigned)number(in, 1) % 120, room = len + how % 64;
 	uint8_t *f = calloc(1, room);
 	uint64_t version;
 	const struct neigh_self *self = neigh_self(host, &version);

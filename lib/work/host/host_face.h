@@ -13,7 +13,8 @@ int host_may_have(const struct ctl *c, unsigned port, const struct host_addrs *i
 bool host_forwarded(const struct ctl *c, unsigned port, const struct host_addrs *ip, struct err *e);
 /* The port's addresses and what it has answered, since open or the last clear; a new reference.
  * Ports without an address are left out. {"show":"host","ports":[{"port","name","addresses":
- * [{"address","vlans","state"}],"answered":{"arp","nd","ping"},"heard","claims","refused":{reason: n},
+ * [{"address","vlans","state"}],"answered":{"arp","nd","ping","unreachable"},"heard","claims",
+ * "refused":{reason: n},
  * "probes","sent","dropped","unheard"}]} */
 json_t *host_json(struct ctl *c, const struct portset *ports);
 /* The neighbours: {"show":"neighbours","ports":[{"port","name","evicted","no_room",

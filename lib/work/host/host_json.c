@@ -83,7 +83,7 @@ static json_t *refused_json(const struct host_counts *now, const struct host_cou
 		[NEIGH_CHECKSUM] = "checksum",   [NEIGH_SENDER] = "sender",
 		[NEIGH_ECHOED] = "own_frame",    [NEIGH_HOP_LIMIT] = "hop_limit",
 		[NEIGH_FRAGMENT] = "fragment",   [NEIGH_OPTIONS] = "options",
-		[NEIGH_NO_ROOM] = "no_room"};
+		[NEIGH_NO_ROOM] = "no_room",     [NEIGH_RATE] = "rate"};
 	json_t *o = json_object();
 
 	for (unsigned i = NEIGH_TRUNCATED; i < NEIGH_FATES; i++)
@@ -102,14 +102,15 @@ static json_t *port_json(struct ctl *c, const struct ctl_port *cp)
 	host_link_counts(h, &m);
 #define SINCE(member) (json_int_t)(now.member - h->base.member)
 #define MACHINE(member) (json_int_t)(m.member - h->neigh_base.member)
-	return json_pack("{si,ss,so,s{sI,sI,sI},sI,sI,sI,so,sI,sI,sI,sI,sI}", "port", (int)cp->p.id,
-			 "name", cp->p.name, "addresses", addresses_json(h), "answered", "arp",
-			 SINCE(fate[NEIGH_DID_ARP]), "nd", SINCE(fate[NEIGH_DID_ND]), "ping",
-			 SINCE(fate[NEIGH_DID_PING]), "heard", SINCE(fate[NEIGH_HEARD]), "claims",
-			 SINCE(fate[NEIGH_CLAIM]), "pongs", SINCE(pongs), "refused",
-			 refused_json(&now, &h->base), "unasked", MACHINE(unasked), "probes",
-			 MACHINE(probes), "sent", SINCE(sent), "dropped", SINCE(dropped), "unheard",
-			 SINCE(unheard));
+	return json_pack("{si,ss,so,s{sI,sI,sI,sI},sI,sI,sI,so,sI,sI,sI,sI,sI}", "port",
+			 (int)cp->p.id, "name", cp->p.name, "addresses", addresses_json(h),
+			 "answered", "arp", SINCE(fate[NEIGH_DID_ARP]), "nd",
+			 SINCE(fate[NEIGH_DID_ND]), "ping", SINCE(fate[NEIGH_DID_PING]),
+			 "unreachable", SINCE(fate[NEIGH_DID_UNREACHABLE]), "heard",
+			 SINCE(fate[NEIGH_HEARD]), "claims", SINCE(fate[NEIGH_CLAIM]), "pongs",
+			 SINCE(pongs), "refused", refused_json(&now, &h->base), "unasked",
+			 MACHINE(unasked), "probes", MACHINE(probes), "sent", SINCE(sent),
+			 "dropped", SINCE(dropped), "unheard", SINCE(unheard));
 }
 
 /* The document `show`, with an entry for each of the ports that is a host. */

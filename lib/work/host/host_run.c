@@ -40,14 +40,18 @@ static void host_heard_put(struct host_state *s, const struct neigh_heard *h, ui
 }
 
 /* Judges a frame. true: the buffer holds an answer now. */
-static bool host_judge_one(struct host_state *s, const struct host_job *j, struct rte_mbuf *m)
+static bool host_judge_one(struct host_state *s, const struct host_job *j, struct rte_mbuf *m,
+			   uint64_t now)
 {
 	bool ours = rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m);
 	bool group = (rte_pktmbuf_mtod(m, const uint8_t *)[0] & 1) != 0; /* it is the answer soon */
 	unsigned room = ours ? m->data_len + (unsigned)rte_pktmbuf_tailroom(m) : 0;
 	const struct host_job_link *link = link_of(j, m); /* it has one, as it was claimed */
-	struct neigh_verdict v =
-		neigh_judge(&link->self, rte_pktmbuf_mtod(m, uint8_t *), m->data_len, room);
+	struct neigh_verdict v = {.fate = NEIGH_RATE};
+
+	if (!neigh_unreach_wants(&link->self, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len) ||
+	    neigh_unreach_may(&s->errors_full, now, j->each))
+		v = neigh_judge(&link->self, rte_pktmbuf_mtod(m, uint8_t *), m->data_len, room);
 	cell_add(&s->cnt.fate[v.fate], 1);
 	cell_add(&s->cnt.group, group);
 	host_heard_put(s, &v.heard, link->id);
@@ -155,7 +159,7 @@ static void host_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq 
 
 	(void)w, (void)rx, (void)b;
 	for (unsigned i = 0; i < n; i++) {
-		if (host_judge_one(s, j, m[i]))
+		if (host_judge_one(s, j, m[i], now))
 			answer[nanswers++] = m[i];
 		else
 			rte_pktmbuf_free(m[i]);

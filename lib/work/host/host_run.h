@@ -58,6 +58,7 @@ struct host_state {
 	struct dp_state base;
 	struct host_counts cnt;
 	struct cnt_sizes sizes; /* of the frames that the device accepted */
+	uint64_t errors_full;   /* of neigh_unreach_may() */
 	uint64_t busy_until;    /* until then it looks in every turn for what others pass to it */
 	struct host_ring heard_ring;
 	struct {
@@ -83,6 +84,7 @@ struct host_job {
 	bool speaks;      /* it sends what control and others give */
 	uint32_t first;   /* number of control's first frame that is this host's, in sent_ring */
 	uint64_t period;  /* cycles from one look at what they give to the next */
+	uint64_t each;    /* cycles in which one more ICMP error may be sent */
 	unsigned nothers; /* it sends what these workers have answered */
 	struct host_passed **other;
 };

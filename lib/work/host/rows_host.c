@@ -75,7 +75,7 @@ static bool check_ip(const struct setting *row, const struct set_obj *obj, struc
 	       (ctl == NULL || !host_forwarded(ctl, obj->port, &cfg->ip, warn));
 }
 
-static const char *const answer_words[] = {"arp", "nd", "ping", NULL};
+static const char *const answer_words[] = {"arp", "nd", "ping", "unreachable", NULL};
 
 #define AT(member) offsetof(struct host_cfg, member)
 #define ROW(rules) \
@@ -105,10 +105,11 @@ const struct setting host_rows[] = {
 	 .help = "the VLAN of the host's frames; 0: they have no tag. Streams have vlan.vid"},
 	{.name = "answer",
 	 ROW(host_store),
-	 .v = {&vt_fflags, .bits = 3, .choices = answer_words},
+	 .v = {&vt_fflags, .bits = 4, .choices = answer_words},
 	 .dflt = HOST_DFLT_ANSWER,
 	 .offset = AT(answer),
-	 .help = "what the host answers"},
+	 .help = "what the host answers; unreachable: UDP for its addresses, by ICMP errors, at most 1000/s. Frames that it takes are in no\n"
+		 "trial's numbers"},
 	{.name = "answer.for",
 	 ROW(host_store),
 	 .v = {&host_vt_prefixes},
