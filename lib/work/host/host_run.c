@@ -95,7 +95,8 @@ unsigned host_offer(struct host_state *s, struct dp_txq *q, unsigned n, uint64_t
 	return sent;
 }
 
-/* Gives up answers for which there is no room. */
+/* Gives up answers for which there is no room. Where that is the device's fault, the caller counts
+ * them in the queue's drops, too. */
 static void give_up(struct host_state *s, struct rte_mbuf **m, unsigned n)
 {
 	cell_add(&s->cnt.dropped, n);
@@ -224,11 +225,14 @@ static unsigned send_passed(struct host_state *s, struct dp_txq *q, struct host_
 	return n > 0 ? host_offer(s, q, n, now) : 0;
 }
 
-/* Gives up answers that were passed on when nobody sends them. */
-static void host_passed_drop(struct host_state *s, struct host_passed *p)
+/* Gives up answers that were passed on when nobody sends them. Returns how many. */
+static unsigned host_passed_drop(struct host_state *s, struct host_passed *p)
 {
-	for (; host_ring_has(&p->ring) > 0; host_ring_step(&p->ring.got))
+	unsigned n = 0;
+
+	for (; host_ring_has(&p->ring) > 0; host_ring_step(&p->ring.got), n++)
 		give_up(s, &p->m[p->ring.got % HOST_PASSED], 1);
+	return n;
 }
 
 static unsigned host_poll(struct dp_worker *w, const struct dp_task *t, uint64_t now)
@@ -250,7 +254,7 @@ static unsigned host_poll(struct dp_worker *w, const struct dp_task *t, uint64_t
 		if (!txq_has_tail(j->q))
 			moved += send_passed(s, j->q, j->other[i], now);
 		else /* the device is behind */
-			host_passed_drop(s, j->other[i]);
+			cell_add(&j->q->cnt.dropped, host_passed_drop(s, j->other[i]));
 	if (moved > 0 && j->nothers > 0)
 		s->busy_until = now + j->period;
 	s->base.next = txq_has_tail(j->q) || now < s->busy_until ? DP_NOW : now + j->period;

@@ -41,10 +41,12 @@ static inline void host_ring_step(uint32_t *end)
 struct host_counts {
 	cell_t fate[NEIGH_FATES];
 	cell_t group;   /* frames in `fate` that came to group addresses */
-	cell_t pongs;   /* frames that came back for `ping` */
+	cell_t pongs;   /* frames that came back for `ping` and its like */
 	cell_t sent;    /* frames of the host's own accord */
 	cell_t unheard; /* what frames said while control had too much to read */
-	cell_t dropped; /* answers that were given up: the device took no more, or had no buffer */
+	/* Answers and frames of its own accord that were made and not sent: each counts once
+	 * here, and where the device took no more, once in the drops of the queue. */
+	cell_t dropped;
 };
 
 /* Answers that have to leave by another worker, because the one that has received the question
