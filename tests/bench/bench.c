@@ -78,16 +78,24 @@ static uint16_t hold_tx(void *q, struct rte_mbuf **m, uint16_t n)
 	return n;
 }
 
+/* Returns the number of a device that is made of functions of ours. */
+static uint16_t soft_dev(void)
+{
+	static uint16_t dev = RTE_MAX_ETHPORTS;
+
+	return --dev;
+}
+
 static uint16_t hold_dev(void)
 {
-	static uint16_t dev = RTE_MAX_ETHPORTS - 1;
+	uint16_t dev = soft_dev();
 	struct hold **slot = zeroed(sizeof(*slot));
 
 	*slot = zeroed(sizeof(struct hold));
 	rte_eth_fp_ops[dev].tx_pkt_burst = hold_tx;
 	rte_eth_fp_ops[dev].txq.data = (void **)slot;
 	rte_eth_fp_ops[dev].txq.clbk = zeroed(sizeof(void *));
-	return dev--;
+	return dev;
 }
 
 static void start_dev(uint16_t dev, const char *name, struct rte_mempool *mp)
@@ -532,6 +540,15 @@ static void *measure(void *arg)
 		struct variant *both = add("shared_32", bare->name, gen_slice);
 		gen_open(both, &rows[0], bare, 0, WRITTEN);
 		join(both, &rows[0], bare);
+	}
+	if (wanted("gen_answer_32")) { /* a ping in each turn, unanswered and answered */
+		const struct variant *bare = find("bare_tx_32");
+		struct variant *hears = add("gen_hear_32", bare->name, gen_slice);
+		gen_open(hears, &rows[0], bare, 0, WRITTEN);
+		add_questions(hears, soft_dev(), NULL);
+		struct variant *answers = add("gen_answer_32", hears->name, gen_slice);
+		gen_open(answers, &rows[0], bare, 0, WRITTEN);
+		add_questions(answers, soft_dev(), new_share(bare));
 	}
 	struct variant *v = add("bare_rx_32", NULL, bare_rx);
 	v->dev = null_dev("net_null1", "size=60", rx1);

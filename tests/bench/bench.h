@@ -67,5 +67,8 @@ bool off_turns(struct dp_worker *w, unsigned turns);
 /* bench_off_tx.c: kind gen without the code that looks for rates, for probes, for values that vary
  * and for other groups. */
 extern const struct dp_kind off_kind_gen;
+/* bench_host.c: the worker also receives pings from the device `dev`, one in each turn. answers:
+ * the share through which a host answers them; NULL: there is none, and they are only counted. */
+void add_questions(struct variant *v, uint16_t dev, struct dp_txq *answers);
 /* bench_probe.c: adds the rows that receive probes. */
 void add_probe_rows(void);
