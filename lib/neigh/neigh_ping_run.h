@@ -43,3 +43,6 @@ struct neigh_pong neigh_pong_judge(const struct neigh_self *s, const struct neig
 /* Writes a request's number into its ICMP header and behind it, and the checksum. first: what
  * neigh_ping_frame() has given. */
 void neigh_ping_number(uint8_t *icmp, uint16_t first, uint64_t number);
+/* Writes the time to live or hop limit (1 .. 255) into an IP header. The checksum of IPv4
+ * follows. */
+void neigh_ping_hops(uint8_t *ip, unsigned hops);

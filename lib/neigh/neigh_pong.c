@@ -208,3 +208,15 @@ void neigh_ping_number(uint8_t *icmp, uint16_t first, uint64_t number)
 	uint16_t sum = neigh_sum(at, 2 + NEIGH_PING_NUMBER, first);
 	memcpy(icmp + 2, &sum, 2);
 }
+
+void neigh_ping_hops(uint8_t *ip, unsigned hops)
+{
+	if (ip[0] >> 4 == 6) {
+		ip[7] = (uint8_t)hops;
+		return;
+	}
+	ip[8] = (uint8_t)hops;
+	memset(ip + 10, 0, 2);
+	uint16_t sum = neigh_sum(ip, NEIGH_IP4, 0);
+	memcpy(ip + 10, &sum, 2);
+}

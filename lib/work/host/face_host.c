@@ -13,11 +13,8 @@ static const struct show_row shows[] = {
 };
 
 static const struct verb_row verbs[] = {
-	{230, &verb_garp},
-	{231, &verb_clear_neighbours},
-	{232, &verb_ping},
-	{233, &verb_arping},
-	{0},
+	{230, &verb_garp},   {231, &verb_clear_neighbours}, {232, &verb_ping},
+	{233, &verb_arping}, {234, &verb_traceroute},       {0},
 };
 
 const struct face face_host = {.rows = rows, .shows = shows, .verbs = verbs, .idle_row = host_idle};

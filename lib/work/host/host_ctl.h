@@ -6,6 +6,7 @@
 #include "host_ping_run.h"
 #include "host_run.h"
 #include "neigh.h"
+#include "neigh_trace.h"
 #include "work.h"
 
 #define HOST_LINKS_MAX 16 /* beside that of host.vlan */
@@ -79,3 +80,6 @@ uint64_t host_links_version(const struct host_port *h);
 /* host_ping.c: the ping of the port goes on, and its tasks are added to a plan. */
 void host_ping_step(struct ctl *c, struct ctl_port *cp, uint64_t now);
 void host_ping_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w);
+/* host_trace.c: adds what a traceroute has found to the document of its ping, of which so many
+ * requests were sent. */
+void host_trace_json(const struct neigh_trace *t, uint64_t sent, json_t *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control's half of `ping` and `arping`. It waits until the own address is in use, finds the next
- * hop through the neighbours of the host, lets a worker send, and tells what became of each
- * request. */
+/* Control's half of `ping`, `arping` and `traceroute`. It waits until the own address is in use,
+ * finds the next hop through the neighbours of the host, lets a worker send, and tells what became
+ * of each request. */
 #include "host_ping.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "host_ctl.h"
 #include "host_face.h"
-#include "neigh_ping.h"
+#include "neigh_trace.h"
 
 #define HOPS 64
 /* Requests that follow each other faster than this keep their worker awake. */
@@ -35,7 +35,10 @@ struct host_ping {
 	struct neigh_tags tags;     /* of the host when it began */
 	uint64_t grown;             /* requests that were sent in the turn before */
 	uint64_t turn_ns, stuck_ns; /* when that was, and how long no request was sent */
+	uint64_t count;             /* requests that may be sent; it changes in a traceroute */
+	uint64_t first_ns;          /* when control saw the first one; 0: it has not */
 	struct neigh_pings *fates;
+	struct neigh_trace *trace; /* NULL: it is none */
 	uint64_t unread;           /* frames of the workers that were not read, before it began */
 	struct err why;            /* FAILED */
 	uint8_t macs[MACS_MAX][6]; /* who has answered */
@@ -77,6 +80,8 @@ static void ping_told(void *arg, const struct neigh_pings_news *n)
 {
 	struct host_ping *p = arg;
 
+	if (p->trace != NULL)
+		neigh_trace_hear(p->trace, n);
 	if (n->kind == NEIGH_PINGS_ERROR)
 		ping_keep_error(p, n->pong);
 	else if (n->pong != NULL)
@@ -213,6 +218,7 @@ int host_ping_start(struct ctl *c, const struct host_ping_spec *spec, struct hos
 	p->spec = *spec;
 	memcpy(p->ping.to, spec->to, NEIGH_IP);
 	p->ping.link = spec->link;
+	p->count = spec->count;
 	rc = ping_prepare(c, cp, p, e);
 	if (rc < 0) {
 		free(p);
@@ -223,6 +229,11 @@ int host_ping_start(struct ctl *c, const struct host_ping_spec *spec, struct hos
 	p->ping.id = (uint16_t)fnv1a(FNV_BASIS, (const uint8_t *)&chance, sizeof(chance));
 	p->fates = neigh_pings_new(clock_cycles(HOST_PING_WAIT_NS), clock_ns, ping_told, p);
 	p->unread = ping_unread(c, h);
+	if (spec->hops > 0) {
+		p->trace = xcalloc(1, sizeof(*p->trace));
+		neigh_trace_init(p->trace, spec->hops, spec->probes);
+		p->count = neigh_trace_due(p->trace);
+	}
 	h->ping = p;
 	*out = p;
 	return 0;
@@ -244,6 +255,7 @@ void host_ping_free(struct ctl *c, struct host_ping *p)
 	if (h->state != NULL)
 		ping_replan(c, h);
 	neigh_pings_free(p->fates);
+	free(p->trace);
 	free(p);
 }
 
@@ -351,6 +363,27 @@ static void ping_read_heard(struct host_ping_state *s, struct host_ping *p, unsi
 	}
 }
 
+/* Whether no request is to be sent or waited for. */
+static bool ping_is_over(struct ctl *c, struct host_port *h, struct host_ping *p, uint64_t now)
+{
+	const struct neigh_pings_counts *k = neigh_pings_counts(p->fates);
+	const struct neigh_trace *t = p->trace;
+
+	if (t == NULL)
+		return k->sent == p->count && k->open == 0;
+	unsigned n = neigh_trace_count(t), due = neigh_trace_due(t);
+	if (p->count != due) {
+		p->count = due;
+		ping_replan(c, h);
+	}
+	if (p->first_ns == 0 && k->sent > 0)
+		p->first_ns = now;
+	if (k->sent < n || neigh_trace_in(t, n, NEIGH_TRACE_OPEN) > 0)
+		return false;
+	return neigh_trace_end(t) > 0 || neigh_trace_in(t, n, NEIGH_TRACE_LOST) == 0 ||
+	       now - p->first_ns >= HOST_TRACE_WAIT_NS;
+}
+
 /* Frames that came back are counted before the requests are read, so that each finds its
  * request. */
 static void ping_read(struct ctl *c, struct host_port *h, struct host_ping *p, uint64_t now)
@@ -370,9 +403,9 @@ static void ping_read(struct ctl *c, struct host_port *h, struct host_ping *p, u
 	const struct neigh_pings_counts *k = neigh_pings_counts(p->fates);
 	p->stuck_ns = k->sent > p->grown ? 0 : p->stuck_ns + RTE_MIN(now - p->turn_ns, TURN_NS);
 	p->grown = k->sent;
-	if (k->sent == p->spec.count && k->open == 0)
+	if (ping_is_over(c, h, p, now))
 		p->phase = PING_OVER;
-	else if (k->sent < p->spec.count && p->stuck_ns > p->spec.every_ns + STUCK_NS)
+	else if (k->sent < p->count && p->stuck_ns > p->spec.every_ns + STUCK_NS)
 		ping_fail(p, EIO, "port %u takes no frames, so that %s cannot be asked",
 			  p->ping.to);
 }
@@ -442,6 +475,7 @@ static unsigned ping_image(const struct host_ping *p, struct plan_writer *w,
 		return neigh_ping_ask(&j->self, &p->ping, f);
 	j->icmp =
 		(uint16_t)neigh_ping_frame(&j->self, &p->ping, p->mac, HOPS, f, p->len, &j->first);
+	j->ip = (uint16_t)(j->icmp - (neigh_is_ip4(p->ping.to) ? NEIGH_IP4 : NEIGH_IP6));
 	return p->len;
 }
 
@@ -463,7 +497,8 @@ void host_ping_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 	j->speaks = (int)worker == h->speaker;
 	j->flood = p->spec.flood;
 	j->awake = p->spec.flood || p->spec.every_ns < AWAKE_NS;
-	j->count = p->spec.count;
+	j->probes = p->spec.probes;
+	j->count = p->count;
 	j->period = clock_cycles(p->spec.flood ? HOST_PING_FLOOD_NS : p->spec.every_ns);
 	j->wait = clock_cycles(HOST_PING_WAIT_NS);
 	j->host = h->state[worker];
@@ -539,18 +574,26 @@ json_t *host_ping_json(const struct ctl *c, const struct host_ping *p)
 {
 	const struct ctl_port *cp = c->port[p->spec.port];
 	const struct neigh_pings_counts *k = neigh_pings_counts(p->fates);
-	json_t *macs = json_array();
+	json_t *one =
+		json_pack("{si,ss,so,so,so,si,sI,sI,sI,sI,sI,sI,sI,sI,sI,sI}", "port",
+			  (int)cp->p.id, "name", cp->p.name, "to", host_ip_json(p->ping.to), "from",
+			  host_ip_json(p->ping.from), "via", host_ip_json(p->next), "size",
+			  (int)p->spec.size, "sent", (json_int_t)k->sent, "received",
+			  (json_int_t)k->received, "late", (json_int_t)k->late, "errors",
+			  (json_int_t)k->errors, "lost", (json_int_t)k->lost, "open",
+			  (json_int_t)k->open, "duplicates", (json_int_t)k->duplicates, "foreign",
+			  (json_int_t)k->foreign, "damaged", (json_int_t)k->damaged, "unread",
+			  (json_int_t)(ping_unread(c, host_of_port(cp)) - p->unread));
 
+	if (p->trace != NULL) {
+		host_trace_json(p->trace, k->sent, one);
+		return one;
+	}
+	json_t *macs = json_array();
 	for (unsigned i = 0; i < p->nmacs; i++)
 		json_array_append_new(macs, host_mac_json(p->macs[i]));
-	return json_pack("{si,ss,so,so,so,si,sI,sI,sI,sI,sI,sI,sI,sI,sI,sI,so,so,so}", "port",
-			 (int)cp->p.id, "name", cp->p.name, "to", host_ip_json(p->ping.to), "from",
-			 host_ip_json(p->ping.from), "via", host_ip_json(p->next), "size",
-			 (int)p->spec.size, "sent", (json_int_t)k->sent, "received",
-			 (json_int_t)k->received, "late", (json_int_t)k->late, "errors",
-			 (json_int_t)k->errors, "lost", (json_int_t)k->lost, "open",
-			 (json_int_t)k->open, "duplicates", (json_int_t)k->duplicates, "foreign",
-			 (json_int_t)k->foreign, "damaged", (json_int_t)k->damaged, "unread",
-			 (json_int_t)(ping_unread(c, host_of_port(cp)) - p->unread), "macs", macs,
-			 "told", told_json(p), "rtt_ns", rtt_json(p));
+	json_object_set_new(one, "macs", macs);
+	json_object_set_new(one, "told", told_json(p));
+	json_object_set_new(one, "rtt_ns", rtt_json(p));
+	return one;
 }

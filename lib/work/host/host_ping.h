@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `ping` and `arping` as the program sees them. */
+/* `ping`, `arping` and `traceroute` as the program sees them. */
 #pragma once
 #include "ctl.h"
 #include "neigh_ping.h"
@@ -13,6 +13,9 @@ struct host_ping_spec {
 	unsigned size; /* of the frames, with FCS; 0: HOST_PING_SIZE, or what the link's needs */
 	bool flood;    /* each request follows the answer before it, or after HOST_PING_FLOOD_NS */
 	bool link;     /* arping: by ARP or neighbour solicitation */
+	/* traceroute: the first so many requests go no farther than to the first hop, the next ones
+	 * to the second, ...; count is the product. 0: none of it. */
+	unsigned hops, probes;
 	neigh_pings_fn *tell; /* what becomes of each request, in turns of control; may be NULL */
 	void *arg;
 };
@@ -20,6 +23,9 @@ struct host_ping_spec {
 #define HOST_PING_SIZE 128
 #define HOST_PING_FLOOD_NS 10000000ull
 #define HOST_PING_WAIT_NS 1000000000ull /* so long an answer is waited for */
+/* A traceroute whose way has no end yet waits at least so long for one that says why: a router that
+ * asks for the destination in vain gives up after about 3 s. */
+#define HOST_TRACE_WAIT_NS 4000000000ull
 /* With more requests their numbers of 16 bits would come back too soon. */
 #define HOST_PING_EVERY_MIN_NS 100000ull
 
@@ -34,6 +40,8 @@ int host_ping_poll(const struct host_ping *p, struct err *e);
 /* How many requests were sent; *received: how many of them were answered in time. */
 uint64_t host_ping_sent(const struct host_ping *p, uint64_t *received);
 /* What is known so far, a new reference: {"port","name","to","from","via","size","sent","received",
- * "late","errors","lost","open","duplicates","foreign","damaged","unread","macs","told":
- * [{"from","error","mtu","count"}],"rtt_ns":{"min","mean","p50","p90","p99","max"}}. */
+ * "late","errors","lost","open","duplicates","foreign","damaged","unread"}, and "macs","told":
+ * [{"from","error","mtu","count"}],"rtt_ns":{"min","mean","p50","p90","p99","max"}. Of a traceroute
+ * instead of these: "most","probes","end","reached","hops":[{"hop","probes":[{"state","from",
+ * "error","mtu","rtt_ns"}]}]. */
 json_t *host_ping_json(const struct ctl *c, const struct host_ping *p);

@@ -94,6 +94,8 @@ static unsigned ping_send(struct host_ping_state *s, const struct host_ping_job 
 	memcpy(f, j->frame, j->len);
 	if (!j->ping.link)
 		neigh_ping_number(f + j->icmp, j->first, s->number);
+	if (j->probes > 0)
+		neigh_ping_hops(f + j->ip, (unsigned)(s->number / j->probes) + 1);
 	frame_touch(m);
 	uint64_t now = rte_rdtsc();
 	s->last = back;
@@ -128,7 +130,7 @@ static uint64_t ping_back(const struct host_ping_job *j)
 static bool ping_is_due(const struct host_ping_state *s, const struct host_ping_job *j,
 			uint64_t back, uint64_t now)
 {
-	if (s->number == j->count)
+	if (s->number >= j->count)
 		return false;
 	if (s->number > 0 && j->flood)
 		for (unsigned i = 0; i < j->nstates; i++)

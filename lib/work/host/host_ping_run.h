@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The workers' half of `ping` and `arping`. Each worker that serves queues of the port has a task
- * while one goes on: the one that speaks for the host sends the requests, all of them look for what
- * comes back. Control is told when requests were sent and when frames came, by this worker's
- * clock. */
+/* The workers' half of `ping`, `arping` and `traceroute`. Each worker that serves queues of the
+ * port has a task while one goes on: the one that speaks for the host sends the requests, all of
+ * them look for what comes back. Control is told when requests were sent and when frames came, by
+ * this worker's clock. */
 #pragma once
 #include "host_run.h"
 #include "neigh_ping_run.h"
@@ -46,14 +46,15 @@ struct host_ping_job {
 	struct neigh_ping ping;
 	uint32_t run; /* a number for each command */
 	bool speaks;
-	bool flood; /* the next request follows the answer, or comes after `period` */
-	bool awake; /* requests follow each other so fast that the worker does not sleep */
-	uint64_t count;
+	bool flood;      /* the next request follows the answer, or comes after `period` */
+	bool awake;      /* requests follow each other so fast that the worker does not sleep */
+	unsigned probes; /* the hop limit is one more after so many requests; 0: it stays */
+	uint64_t count;  /* a traceroute changes it, even to less than were sent */
 	uint64_t period, wait; /* cycles; wait: so long it does not sleep for an answer */
 	struct host_state *host;
 	struct host_ping_state *state, *speaker; /* of this worker, and of the one that sends */
 	struct dp_txq *q;
-	uint16_t len, icmp, first; /* of the frame; see neigh_ping_frame() */
+	uint16_t len, ip, icmp, first; /* of the frame; see neigh_ping_frame() */
 	const uint8_t *frame;
 	unsigned nstates; /* of all workers of the port */
 	struct host_ping_state *states[];

@@ -219,7 +219,7 @@ static bool ping_progress(const struct cmd_run *r, struct cmd_progress *out)
 	return true;
 }
 
-static int ping_port(struct cmd_run *r, const struct arg_val *a, unsigned *port, struct err *e)
+int host_asking_port(struct cmd_run *r, const struct arg_val *a, unsigned *port, struct err *e)
 {
 	struct portset ports = {{0}};
 	unsigned n = 0;
@@ -237,21 +237,29 @@ static int ping_port(struct cmd_run *r, const struct arg_val *a, unsigned *port,
 	return rc;
 }
 
+int host_asking_every(const struct arg_val *every, uint64_t ns, struct err *e)
+{
+	if (ns >= HOST_PING_EVERY_MIN_NS && ns <= MOST_NS)
+		return 0;
+	return err_at(e, ERANGE, every->col,
+		      "requests may follow each other after 100us to 1h, like 10ms");
+}
+
 static int ping_begin(struct cmd_run *r, const struct arg_val *args, const struct arg_val *every,
 		      struct err *e)
 {
 	struct pinging *x = ping_state(r);
 	struct host_ping_spec *s = &x->spec;
-	int rc = ping_port(r, &args[A_PORT], &s->port, e);
+	int rc = host_asking_port(r, &args[A_PORT], &s->port, e);
 
 	if (rc < 0)
 		return rc;
 	memcpy(s->to, args[A_TO].v.raw, sizeof(s->to));
 	s->count = args[A_COUNT].given ? args[A_COUNT].v.u : s->flood ? DFLT_FLOOD : DFLT_COUNT;
 	s->every_ns = every->given ? every->v.u : DFLT_EVERY_NS;
-	if (s->every_ns < HOST_PING_EVERY_MIN_NS || s->every_ns > MOST_NS)
-		return err_at(e, ERANGE, every->col,
-			      "requests may follow each other after 100us to 1h, like 10ms");
+	rc = host_asking_every(every, s->every_ns, e);
+	if (rc < 0)
+		return rc;
 	if (r->out_mode == OUT_TEXT && !s->flood) {
 		x->lines = xcalloc(1, sizeof(*x->lines));
 		x->lines->link = s->link;
