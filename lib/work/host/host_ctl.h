@@ -35,6 +35,8 @@ struct host_port {
 	struct host_ping *ping; /* NULL: none goes on */
 	uint32_t ping_run;      /* number of the last one */
 	struct host_ping_state **ping_state;
+	uint8_t asked[NEIGH_IP]; /* whom `arping` asks for, or asked for until then */
+	uint64_t asked_until;
 	/* at the last clear */
 	struct host_counts base;
 	struct neigh_counts neigh_base;

@@ -451,6 +451,10 @@ void host_ping_step(struct ctl *c, struct ctl_port *cp, uint64_t now)
 	if (p == NULL || p->phase >= PING_OVER)
 		return;
 	enum ping_phase was = p->phase;
+	if (p->spec.link) {
+		memcpy(h->asked, p->ping.to, NEIGH_IP);
+		h->asked_until = now + HOST_PING_WAIT_NS;
+	}
 	const struct host_cfg *cfg = work_cfg(&cp->cfg, &work_host);
 	if (!cp->p.started && !cp->paused)
 		ping_fail(p, ENODEV, "port %u is stopped, so that %s cannot be asked", p->ping.to);

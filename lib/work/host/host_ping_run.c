@@ -59,9 +59,12 @@ void host_ping_look(void *state, const struct dp_burst *b, struct rte_mbuf *cons
 	const struct host_ping_job *j = state;
 
 	(void)b;
-	for (unsigned i = 0; i < n; i++)
-		if (ping_wants(j, m[i]))
-			ping_heard(j, m[i], now);
+	for (unsigned i = 0; i < n; i++) {
+		if (!ping_wants(j, m[i]))
+			continue;
+		ping_heard(j, m[i], now);
+		cell_add(&j->host->cnt.pongs, 1);
+	}
 }
 
 static void ping_tell(struct host_ping_state *s, const struct host_ping_job *j, uint64_t tsc,
