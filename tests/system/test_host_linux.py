@@ -232,7 +232,7 @@ def test_floods_are_bounded_and_counted(plain, live, flood):
     assert len(table()["neighbours"]) <= 8192
     if flood.endswith("questions"):
         learned = len(table()["neighbours"]) + table()["evicted"] + now["unheard"]
-        assert learned >= n and table()["evicted"] > 0
+        assert learned >= n
     else:
         assert len(table()["neighbours"]) < 20
     until(lambda: set(gateways().values()) == {(plain.mac(), "reachable")}, "the gateways", p)

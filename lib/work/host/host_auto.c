@@ -162,8 +162,9 @@ static void aims_take(struct ctl_port *cp, struct host_auto *fresh, uint64_t now
 {
 	struct host_auto *a = auto_of(cp);
 
-	qsort(a->hop, a->nhops, sizeof(*a->hop), by_hop);
-	for (unsigned i = 0; i < fresh->nhops; i++) {
+	if (a->nhops > 0)
+		qsort(a->hop, a->nhops, sizeof(*a->hop), by_hop);
+	for (unsigned i = 0; i < fresh->nhops && a->nhops > 0; i++) {
 		const struct host_hop *was =
 			bsearch(&fresh->hop[i], a->hop, a->nhops, sizeof(*a->hop), by_hop);
 		if (was != NULL && !fresh->hop[i].group && !was->group)
