@@ -57,3 +57,21 @@ const struct counter cnt_sizes_table[] = {
 	SIZES(7, "1523-", "of 1523 bytes and more"),
 	{NULL},
 };
+
+#define ICMP(field, help) \
+	{ \
+#field, "frames", help, offsetof(struct cnt_icmp, field) \
+	}
+const struct counter cnt_icmp_table[] = {
+	ICMP(net_unreachable, "nobody knows a route"),
+	ICMP(host_unreachable, "the last router does not reach the host"),
+	ICMP(protocol_unreachable, "the host does not speak the protocol"),
+	ICMP(port_unreachable, "nobody listens on the port"),
+	ICMP(prohibited, "a filter or a policy refuses it"),
+	ICMP(unreachable, "unreachable for another reason"),
+	ICMP(too_big, "too big for a link, and not to be fragmented"),
+	ICMP(hop_limit, "the time to live or hop limit ran out"),
+	ICMP(reassembly, "fragments were missing"),
+	ICMP(other, "a parameter problem, a redirect of IPv4, a source quench"),
+	{NULL},
+};

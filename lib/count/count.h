@@ -72,6 +72,15 @@ struct cnt_stream {
 	cell_t packets, bytes;
 };
 
+/* ICMP errors about what a port has sent, by what they say. */
+struct cnt_icmp {
+	uint64_t net_unreachable, host_unreachable, protocol_unreachable, port_unreachable,
+		prohibited;
+	uint64_t unreachable; /* for another reason */
+	uint64_t too_big, hop_limit, reassembly;
+	uint64_t other; /* a parameter problem, a redirect of IPv4, a source quench */
+};
+
 /* The class of each size with FCS up to 1522 bytes; larger sizes belong to the last class. */
 extern const uint8_t cnt_size_classes[1523];
 static inline unsigned cnt_size_class(uint64_t size)
@@ -79,5 +88,5 @@ static inline unsigned cnt_size_class(uint64_t size)
 	return size < ARRAY_SIZE(cnt_size_classes) ? cnt_size_classes[size] : CNT_NSIZES - 1;
 }
 
-/* The tables of the three structs above. Each ends with a row whose name is NULL. */
-extern const struct counter cnt_tx_table[], cnt_rx_table[], cnt_sizes_table[];
+/* The tables of the structs of counters above. Each ends with a row whose name is NULL. */
+extern const struct counter cnt_tx_table[], cnt_rx_table[], cnt_sizes_table[], cnt_icmp_table[];

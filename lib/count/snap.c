@@ -222,6 +222,8 @@ static json_t *port_json(const struct snap_port *p)
 	json_object_set_new(o, "max", max_json(p));
 	json_object_set_new(o, "history", history_json(p));
 	json_object_set_new(o, "nic", nic_json(&p->nic));
+	json_object_set_new(o, "icmp_errors",
+			    p->icmp_known ? snap_counters(cnt_icmp_table, &p->icmp) : json_null());
 	for (unsigned q = 0; q < p->nqueues; q++)
 		json_array_append_new(queues, queue_json(&p->queue[q], q));
 	json_object_set_new(o, "queues", queues);

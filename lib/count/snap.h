@@ -112,6 +112,9 @@ struct snap_port {
 	unsigned nhistory;
 	struct snap_interval *history; /* the last full intervals, oldest first */
 	struct snap_nic nic;
+	/* Errors about frames of its streams; known false: it is no host, or they are not told. */
+	struct cnt_icmp icmp;
+	bool icmp_known;
 	unsigned nqueues; /* max of Rx and Tx queues */
 	struct snap_queue *queue;
 };
@@ -168,6 +171,8 @@ void snap_free(struct snap *);
  *	                  the oldest first
  *	ports[].nic       of struct snap_nic: "source", "tx" and "rx" with "packets", "bytes" and
  *	                  "errors", "unconfirmed"; what the source does not tell is left out
+ *	ports[].icmp_errors  the names in cnt_icmp_table; null: the port is no host, or has more
+ *	                  streams than errors are told of
  *	ports[].queues[]  "queue", and for each direction that the queue has: tx and rx with "pps",
  *	                  "l1_bps", "worker", and the names in snap_tx_rates and snap_rx_rates
  *	                  (null: nothing was sampled)

@@ -44,6 +44,15 @@ struct stream_frames {
 	double mean_size;            /* with FCS */
 };
 
+/* ICMP errors about frames of a stream. */
+struct stream_icmp {
+	uint64_t unreachable, too_big, time_exceeded, other;
+	/* About frames that are those of other streams, too. Numbers above are right as long as
+	 * there are none. */
+	uint64_t shared;
+	bool known; /* somebody counts them */
+};
+
 struct stream {
 	struct stream_cfg cfg;
 	uint32_t cell;
@@ -61,6 +70,7 @@ struct stream {
 	struct stream_count {
 		uint64_t packets, bytes;
 	} base, prev;
+	struct stream_icmp icmp_base;
 	double pps;
 };
 

@@ -66,6 +66,15 @@ static struct stream_count count_of(const struct cnt_stream *sum, const struct s
 				     .bytes = cell_get(&sum[s->cell].bytes)};
 }
 
+static struct stream_icmp icmp_of(const struct ctl_port *cp, const struct stream *s)
+{
+	struct stream_icmp sum = {0};
+
+	EACH_WORK(w, icmp)
+		w->icmp(cp, s->cell, &sum);
+	return sum;
+}
+
 void stream_begins(struct ctl_port *cp, struct stream *s)
 {
 	struct cnt_stream sum = {0};
@@ -74,6 +83,7 @@ void stream_begins(struct ctl_port *cp, struct stream *s)
 	EACH_WORK(w, old_stream)
 		w->old_stream(cp, s->cell, &sum);
 	s->prev = s->base = (struct stream_count){.packets = sum.packets, .bytes = sum.bytes};
+	s->icmp_base = icmp_of(cp, s);
 	cp->cell_new[s->cell / 64] |= 1ull << (s->cell % 64);
 }
 
@@ -82,8 +92,10 @@ void streams_clear(struct ctl_port *cp)
 	struct cnt_stream *sum = stream_cells(cp);
 
 	for (unsigned i = 0; i < cp->nstreams; i++)
-		if (cp->stream[i] != NULL)
+		if (cp->stream[i] != NULL) {
 			cp->stream[i]->base = count_of(sum, cp->stream[i]);
+			cp->stream[i]->icmp_base = icmp_of(cp, cp->stream[i]);
+		}
 	free(sum);
 }
 
@@ -170,6 +182,21 @@ static const char *engine_of(const struct ctl_port *cp, const struct stream *s)
 	return engine;
 }
 
+/* The ICMP errors about a stream's frames since the last clear. null: not all of them are known. */
+static json_t *stream_stat_icmp(const struct ctl_port *cp, const struct stream *s)
+{
+	struct stream_icmp now = icmp_of(cp, s);
+	const struct stream_icmp *base = &s->icmp_base;
+
+	if (!now.known || now.shared != base->shared)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I, s:I}", "unreachable",
+			 (json_int_t)(now.unreachable - base->unreachable), "too_big",
+			 (json_int_t)(now.too_big - base->too_big), "time_exceeded",
+			 (json_int_t)(now.time_exceeded - base->time_exceeded), "other",
+			 (json_int_t)(now.other - base->other));
+}
+
 static json_t *one_stream(const struct ctl_port *cp, const struct stream *s,
 			  const struct cnt_stream *sum, double weights)
 {
@@ -187,6 +214,7 @@ static json_t *one_stream(const struct ctl_port *cp, const struct stream *s,
 			      (json_int_t)(now.bytes - s->base.bytes), "pps", s->pps);
 
 	json_object_set_new(o, "probe", value_json(&vt_every, &cfg->frame.probe));
+	json_object_set_new(o, "icmp_errors", stream_stat_icmp(cp, s));
 	json_object_set_new(o, "share",
 			    cfg->enabled && !cfg->rate.set
 				    ? json_real((double)cfg->weight / weights)

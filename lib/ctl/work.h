@@ -124,6 +124,9 @@ struct work {
 	/* Adds to a snapshot what only this work knows of the port. The queues are in the snapshot
 	 * already. */
 	void (*snap)(const struct ctl_port *cp, struct snap_port *s);
+	/* Adds the ICMP errors about frames of the stream with this cell, since open, if the work
+	 * counts them; sum->known says so. */
+	void (*icmp)(const struct ctl_port *cp, unsigned cell, struct stream_icmp *sum);
 	/* Returns how many frames of the stream with this cell were sent with a probe since open.
 	 * The number may be slightly too high. */
 	uint64_t (*told)(const struct ctl_port *cp, unsigned cell);

@@ -5,6 +5,7 @@
 
 #include "neigh.h"
 #include "neigh_frame.h"
+#include "neigh_mld.h"
 
 #define S 1000000000ull
 /* RFC 4861 section 10 */
@@ -19,7 +20,6 @@
 #define NO_SOURCE (S / 10)
 #define NO_ROOM (S / 1000)
 #define DEFEND_INTERVAL (10 * S) /* RFC 5227 section 1.1 */
-#define QUEUE 64                 /* frames that wait to be sent */
 #define NEWS 16
 #define CHAINS 4096
 
@@ -52,11 +52,9 @@ struct neigh {
 	uint16_t chain[CHAINS]; /* + 1 */
 	unsigned nentries, hand;
 	uint64_t due; /* no later than the first of all times at which something is due */
+	struct neigh_mld mld;
 	struct neigh_counts counts;
-	unsigned head, nqueued;
-	struct {
-		uint8_t len, frame[NEIGH_FRAME_MAX];
-	} queue[QUEUE];
+	struct neigh_queue queue;
 	unsigned news_head, nnews;
 	struct neigh_news news[NEWS];
 };
@@ -106,26 +104,15 @@ bool neigh_news(struct neigh *n, struct neigh_news *out)
 /* Room for a frame that is to be sent. NULL: too many wait. */
 static uint8_t *queue_room(struct neigh *n, uint8_t **len)
 {
-	unsigned i = (n->head + n->nqueued) % QUEUE;
+	uint8_t *f = neigh_queue_room(&n->queue, len);
 
-	if (n->nqueued == QUEUE) {
-		n->counts.overtaken++;
-		return NULL;
-	}
-	n->nqueued++;
-	*len = &n->queue[i].len;
-	return n->queue[i].frame;
+	n->counts.overtaken += f == NULL;
+	return f;
 }
 
 unsigned neigh_take(struct neigh *n, uint8_t frame[NEIGH_FRAME_MAX])
 {
-	if (n->nqueued == 0)
-		return 0;
-	unsigned len = n->queue[n->head].len;
-	memcpy(frame, n->queue[n->head].frame, len);
-	n->head = (n->head + 1) % QUEUE;
-	n->nqueued--;
-	return len;
+	return neigh_queue_take(&n->queue, frame);
 }
 
 /* ---- frames ---- */
@@ -158,7 +145,7 @@ static uint64_t entry_ask(struct neigh *n, const uint8_t ip[NEIGH_IP], const uin
 	*sent = false;
 	if (from == NULL)
 		return NO_SOURCE;
-	if (n->nqueued == QUEUE) /* many are asked at once: it waits for its turn */
+	if (n->queue.n == NEIGH_QUEUE) /* many are asked at once: it waits for its turn */
 		return NO_ROOM;
 	f = queue_room(n, &len);
 	*len = (uint8_t)neigh_frame_ask(&n->self, from, ip, mac, f);
@@ -180,6 +167,14 @@ void neigh_announce(struct neigh *n)
 	for (unsigned i = 0; i < n->self.nown; i++)
 		if (n->self.own[i].usable)
 			own_announce(n, &n->self.own[i]);
+}
+
+/* Tells which groups it listens to, as far as that is due. */
+static void groups_tell(struct neigh *n, uint64_t now)
+{
+	neigh_mld_tell(&n->mld, &n->self, random_next(n), now, &n->queue);
+	uint64_t due = neigh_mld_due(&n->mld);
+	due_earlier(n, due > now ? due : now + NO_SOURCE);
 }
 
 /* ---- the table ---- */
@@ -474,13 +469,16 @@ static bool on_link(const struct neigh *n, const uint8_t ip[NEIGH_IP])
 
 /* ---- our addresses ---- */
 
-static void own_use(struct neigh *n, unsigned i)
+static void own_use(struct neigh *n, unsigned i, uint64_t now)
 {
 	n->own[i].state = NEIGH_USED;
 	n->own[i].due = NEIGH_NEVER;
 	n->self.own[i].usable = true;
 	n->version++;
 	own_announce(n, &n->self.own[i]);
+	/* Routers take no report that is from nobody, as all were until now (RFC 3590). */
+	if (n->self.own[i].ip[0] == 0xfe && !neigh_is_ip4(n->self.own[i].ip))
+		neigh_mld_again(&n->mld, now);
 }
 
 static void try_own(struct neigh *n, unsigned i, uint64_t now)
@@ -504,6 +502,8 @@ static bool is_defended(const struct neigh *n, const uint8_t ip[NEIGH_IP])
 
 void neigh_relink(struct neigh *n, uint64_t now)
 {
+	neigh_mld_again(&n->mld, now);
+	groups_tell(n, now);
 	for (unsigned i = 0; i < n->self.nown; i++) {
 		n->self.own[i].usable = false;
 		try_own(n, i, now);
@@ -541,6 +541,11 @@ void neigh_hear(struct neigh *n, const struct neigh_heard *h, uint64_t now)
 	const struct neigh_own *own = neigh_own_find(&n->self, h->ip);
 	struct entry *x;
 
+	if (h->said == NEIGH_QUERIES) {
+		neigh_mld_hear(&n->mld, h, random_next(n), now);
+		due_earlier(n, neigh_mld_due(&n->mld));
+		return;
+	}
 	if (own != NULL) {
 		hear_claim(n, (unsigned)(own - n->self.own), h, now);
 		return;
@@ -577,7 +582,7 @@ void neigh_turn(struct neigh *n, uint64_t now)
 		return;
 	for (unsigned i = 0; i < n->self.nown; i++) {
 		if (n->own[i].due <= now && n->own[i].asked)
-			own_use(n, i);
+			own_use(n, i, now);
 		else if (n->own[i].due <= now)
 			try_own(n, i, now);
 	}
@@ -591,6 +596,7 @@ void neigh_turn(struct neigh *n, uint64_t now)
 	for (unsigned i = 0; i < NEIGH_MAX; i++)
 		if (n->entry[i].taken)
 			due_earlier(n, n->entry[i].due);
+	groups_tell(n, now);
 }
 
 uint64_t neigh_due(const struct neigh *n)
@@ -651,6 +657,8 @@ static void set_own(struct neigh *n, const struct neigh_setup *s, uint64_t now)
 	struct own own[NEIGH_OWN_MAX];
 
 	memcpy(own, n->own, sizeof(own));
+	neigh_mld_follow(&n->mld, s->own, s->nown, now);
+	groups_tell(n, now); /* before anybody is asked, so that the answers find the way */
 	n->self.nown = (uint8_t)s->nown;
 	for (unsigned i = 0; i < s->nown; i++) {
 		const struct neigh_own *old = neigh_own_find(&was, s->own[i].ip);
@@ -696,7 +704,8 @@ void neigh_set(struct neigh *n, const struct neigh_setup *s, uint64_t now)
 			if (n->entry[i].taken)
 				entry_drop(n, &n->entry[i]);
 		n->self.nown = 0;
-		n->nqueued = 0;
+		n->queue.n = 0;
+		n->mld = (struct neigh_mld){0};
 		memcpy(n->self.mac, s->mac, 6);
 		n->self.tags = s->tags;
 	}

@@ -6,6 +6,28 @@
 enum { TYPE_ARP = 0x0806, TYPE_IP6 = 0x86dd };
 enum { ARP_REQUEST = 1, ND_OVERRIDE = 0x20 };
 
+uint8_t *neigh_queue_room(struct neigh_queue *q, uint8_t **len)
+{
+	unsigned i = (q->head + q->n) % NEIGH_QUEUE;
+
+	if (q->n == NEIGH_QUEUE)
+		return NULL;
+	q->n++;
+	*len = &q->at[i].len;
+	return q->at[i].frame;
+}
+
+unsigned neigh_queue_take(struct neigh_queue *q, uint8_t frame[NEIGH_FRAME_MAX])
+{
+	if (q->n == 0)
+		return 0;
+	unsigned len = q->at[q->head].len;
+	memcpy(frame, q->at[q->head].frame, len);
+	q->head = (q->head + 1) % NEIGH_QUEUE;
+	q->n--;
+	return len;
+}
+
 void neigh_group_mac(const uint8_t ip[NEIGH_IP], uint8_t mac[6])
 {
 	memcpy(mac, (const uint8_t[6]){0x33, 0x33, 0xff, ip[13], ip[14], ip[15]}, 6);

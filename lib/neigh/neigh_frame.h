@@ -4,6 +4,20 @@
 #pragma once
 #include "neigh.h"
 
+#define NEIGH_QUEUE 64
+
+/* Frames that wait to be sent. */
+struct neigh_queue {
+	unsigned head, n;
+	struct {
+		uint8_t len, frame[NEIGH_FRAME_MAX];
+	} at[NEIGH_QUEUE];
+};
+/* Room for one more, whose length is to be put into *len. NULL: too many wait. */
+uint8_t *neigh_queue_room(struct neigh_queue *q, uint8_t **len);
+/* Takes the oldest. Returns its length; 0: there is none. */
+unsigned neigh_queue_take(struct neigh_queue *q, uint8_t frame[NEIGH_FRAME_MAX]);
+
 /* Asks for a neighbour. from NULL: asks whether anybody has this address (RFC 5227 section 2.1.1,
  * RFC 4862 section 5.4.2). mac: where the neighbour was last; NULL: all are asked. */
 unsigned neigh_frame_ask(const struct neigh_self *s, const uint8_t *from,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames for a host, judged and answered one by one. */
-#include <string.h>
-
-#include "neigh_run.h"
+#include "neigh_ip.h"
+#include "neigh_mld_run.h"
 
 enum { TYPE_IP4 = 0x0800, TYPE_ARP = 0x0806, TYPE_IP6 = 0x86dd };
 enum { PROTO_ICMP = 1, PROTO_ICMP6 = 58 };
@@ -59,44 +58,6 @@ const struct neigh_own *neigh_own_find(const struct neigh_self *s, const uint8_t
 	return NULL;
 }
 
-static bool is_usable(const struct neigh_self *s, const uint8_t ip[NEIGH_IP])
-{
-	const struct neigh_own *o = neigh_own_find(s, ip);
-
-	return o != NULL && o->usable;
-}
-
-static bool is_proxied(const struct neigh_self *s, const uint8_t ip[NEIGH_IP])
-{
-	for (unsigned i = 0; i < s->nproxy; i++)
-		if (neigh_within(ip, s->proxy[i].ip, s->proxy[i].bits))
-			return true;
-	return false;
-}
-
-static void from_ip4(uint8_t ip[NEIGH_IP], const uint8_t ip4[4])
-{
-	memset(ip, 0, 10);
-	ip[10] = ip[11] = 0xff;
-	memcpy(ip + 12, ip4, 4);
-}
-
-bool neigh_sender_ip(const uint8_t ip[NEIGH_IP])
-{
-	static const uint8_t zero[NEIGH_IP], one[NEIGH_IP] = {[15] = 1};
-
-	if (neigh_is_ip4(ip))
-		return ip[12] != 0 && ip[12] != 127 && ip[12] < 224;
-	return ip[0] != 0xff && memcmp(ip, zero, NEIGH_IP) != 0 && memcmp(ip, one, NEIGH_IP) != 0;
-}
-
-static bool sender_mac(const uint8_t mac[6])
-{
-	static const uint8_t zero[6];
-
-	return (mac[0] & 1) == 0 && memcmp(mac, zero, 6) != 0;
-}
-
 unsigned neigh_payload(const struct neigh_self *s, const uint8_t *f, unsigned len, unsigned *type)
 {
 	unsigned at = NEIGH_ETH;
@@ -117,19 +78,20 @@ static bool wants_ip4(const struct neigh_self *s, const uint8_t *ip, unsigned le
 
 	if (len < NEIGH_IP4 || ip[9] != PROTO_ICMP || (s->answer & NEIGH_ANSWER_PING) == 0)
 		return false;
-	from_ip4(dst, ip + 16);
+	neigh_ip_from4(dst, ip + 16);
 	/* The type stands behind the header, whose length it says. Of a fragment behind the first
 	 * one it is not known. */
 	unsigned at = (ip[0] & 0xfu) * 4;
-	return is_usable(s, dst) && (get_be16(ip + 6) & 0x1fff) == 0 && len > at && ip[at] == ECHO4;
+	return neigh_ip_used(s, dst) && (get_be16(ip + 6) & 0x1fff) == 0 && len > at &&
+	       ip[at] == ECHO4;
 }
 
 static bool wants_ip6(const struct neigh_self *s, const uint8_t *ip, unsigned len)
 {
 	if (len <= NEIGH_IP6 || ip[6] != PROTO_ICMP6)
-		return false;
+		return neigh_mld_wants(ip, len);
 	if (ip[NEIGH_IP6] == ECHO6)
-		return (s->answer & NEIGH_ANSWER_PING) != 0 && is_usable(s, ip + 24);
+		return (s->answer & NEIGH_ANSWER_PING) != 0 && neigh_ip_used(s, ip + 24);
 	return ip[NEIGH_IP6] == ND_SOLICIT || ip[NEIGH_IP6] == ND_ADVERT;
 }
 
@@ -150,7 +112,8 @@ bool neigh_wants(const struct neigh_self *s, const uint8_t *f, unsigned len)
 	case TYPE_IP4:
 		return !group && wants_ip4(s, f + at, len - at);
 	case TYPE_IP6:
-		return wants_ip6(s, f + at, len - at) && (!group || f[at + NEIGH_IP6] != ECHO6);
+		return wants_ip6(s, f + at, len - at) &&
+		       (!group || f[at + 6] != PROTO_ICMP6 || f[at + NEIGH_IP6] != ECHO6);
 	default:
 		return false;
 	}
@@ -192,10 +155,10 @@ static void judge_arp(const struct neigh_self *s, uint8_t *f, unsigned at, unsig
 		v->fate = NEIGH_ECHOED;
 		return;
 	}
-	from_ip4(h->ip, arp + 14);
-	from_ip4(target, arp + 24);
+	neigh_ip_from4(h->ip, arp + 14);
+	neigh_ip_from4(target, arp + 24);
 	bool tries = op == ARP_REQUEST && memcmp(arp + 14, zero, 4) == 0;
-	if (!sender_mac(arp + 8) || (!tries && !neigh_sender_ip(h->ip))) {
+	if (!neigh_mac_sends(arp + 8) || (!tries && !neigh_ip_sends(h->ip))) {
 		v->fate = NEIGH_SENDER;
 		return;
 	}
@@ -215,7 +178,7 @@ static void judge_arp(const struct neigh_self *s, uint8_t *f, unsigned at, unsig
 	/* Who only tries an address of a proxied prefix is its rightful owner. */
 	bool answers = asked != NULL ? asked->usable && (tries || !claim)
 				     : !tries && memcmp(arp + 14, arp + 24, 4) != 0 &&
-					       is_proxied(s, target);
+					       neigh_ip_proxied(s, target);
 	if (op != ARP_REQUEST || !answers || (s->answer & NEIGH_ANSWER_ARP) == 0)
 		return;
 	if (room < len) {
@@ -315,7 +278,7 @@ static void judge_solicit(const struct neigh_self *s, uint8_t *f, unsigned at, u
 		v->fate = NEIGH_MALFORMED;
 		return;
 	}
-	if (!tries && !neigh_sender_ip(ip + 8)) {
+	if (!tries && !neigh_ip_sends(ip + 8)) {
 		v->fate = NEIGH_SENDER;
 		return;
 	}
@@ -327,7 +290,7 @@ static void judge_solicit(const struct neigh_self *s, uint8_t *f, unsigned at, u
 	bool claim = neigh_own_find(s, h->ip) != NULL;
 	v->fate = claim ? NEIGH_CLAIM : NEIGH_HEARD;
 	bool answers = asked != NULL ? asked->usable && (tries || !claim)
-				     : !tries && !claim && is_proxied(s, target);
+				     : !tries && !claim && neigh_ip_proxied(s, target);
 	if (answers && (s->answer & NEIGH_ANSWER_ND) != 0)
 		answer_nd(s, f, at, room, asked, v);
 }
@@ -343,7 +306,7 @@ static void judge_advert(const struct neigh_self *s, const uint8_t *f, unsigned 
 		v->fate = NEIGH_MALFORMED;
 		return;
 	}
-	if (!neigh_sender_ip(ip + 8)) {
+	if (!neigh_ip_sends(ip + 8)) {
 		v->fate = NEIGH_SENDER;
 		return;
 	}
@@ -378,7 +341,7 @@ static void judge_nd(const struct neigh_self *s, uint8_t *f, unsigned at, unsign
 		v->fate = NEIGH_ECHOED;
 		return;
 	}
-	if (mac != NULL && !sender_mac(mac)) {
+	if (mac != NULL && !neigh_mac_sends(mac)) {
 		v->fate = NEIGH_SENDER;
 		return;
 	}
@@ -433,7 +396,7 @@ static void judge_ping4(const struct neigh_self *s, uint8_t *f, unsigned at, uns
 		v->fate = NEIGH_CHECKSUM;
 		return;
 	}
-	from_ip4(from, ip + 12);
+	neigh_ip_from4(from, ip + 12);
 	if ((get_be16(ip + 6) & 0x3fff) != 0)
 		v->fate = NEIGH_FRAGMENT;
 	else if (head > NEIGH_IP4)
@@ -442,7 +405,7 @@ static void judge_ping4(const struct neigh_self *s, uint8_t *f, unsigned at, uns
 		v->fate = NEIGH_MALFORMED;
 	else if (neigh_sum(icmp, total - head, 0) != 0)
 		v->fate = NEIGH_CHECKSUM;
-	else if (!neigh_sender_ip(from) || neigh_own_find(s, from) != NULL)
+	else if (!neigh_ip_sends(from) || neigh_own_find(s, from) != NULL)
 		v->fate = NEIGH_SENDER;
 	else if (room < len)
 		v->fate = NEIGH_NO_ROOM;
@@ -468,7 +431,7 @@ static void judge_ping6(const struct neigh_self *s, uint8_t *f, unsigned at, uns
 		v->fate = NEIGH_TRUNCATED;
 	else if (icmp[1] != 0)
 		v->fate = NEIGH_MALFORMED;
-	else if (!neigh_sender_ip(ip + 8) || neigh_own_find(s, ip + 8) != NULL)
+	else if (!neigh_ip_sends(ip + 8) || neigh_own_find(s, ip + 8) != NULL)
 		v->fate = NEIGH_SENDER;
 	else if (room < len)
 		v->fate = NEIGH_NO_ROOM;
@@ -508,7 +471,7 @@ struct neigh_verdict neigh_judge(const struct neigh_self *s, uint8_t *f, unsigne
 	struct neigh_verdict v = {.fate = NEIGH_HEARD};
 	unsigned type = 0, at = neigh_payload(s, f, len, &type);
 
-	if (!sender_mac(f + 6))
+	if (!neigh_mac_sends(f + 6))
 		v.fate = NEIGH_SENDER;
 	else if (memcmp(f + 6, s->mac, 6) == 0)
 		v.fate = NEIGH_ECHOED;
@@ -518,6 +481,8 @@ struct neigh_verdict neigh_judge(const struct neigh_self *s, uint8_t *f, unsigne
 		judge_arp(s, f, at, len, room, &v);
 	else if (type == TYPE_IP4)
 		judge_ping4(s, f, at, len, room, &v);
+	else if (f[at + 6] != PROTO_ICMP6)
+		v.fate = neigh_mld_judge(f + at, len - at, &v.heard);
 	else
 		judge_ip6(s, f, at, len, room, &v);
 	if (v.fate >= NEIGH_TRUNCATED && v.fate != NEIGH_NO_ROOM)

@@ -78,13 +78,17 @@ enum neigh_said {
 	NEIGH_ASKS,    /* it asks for us, and says where it is */
 	NEIGH_SAYS,    /* it says where it is, to whom it may concern */
 	NEIGH_ANSWERS, /* it answers a question of ours */
-	NEIGH_TRIES    /* it wants to know whether anybody uses the address */
+	NEIGH_TRIES,   /* it wants to know whether anybody uses the address */
+	NEIGH_QUERIES /* it wants to know which groups we listen to (MLD): ip, or ::, all of them */
 };
 
 struct neigh_heard {
 	uint8_t said;  /* enum neigh_said */
 	bool override; /* of an advertisement: what was known of it is wrong (RFC 4861 4.4) */
 	bool has_mac;  /* else the frame does not say where it is */
+	bool old;      /* a query of MLDv1 */
+	/* A query is to be answered within this time, at a moment by chance. */
+	uint32_t delay_ms;
 	/* Where it is; if the frame does not say that, whom the frame is from, which only people
 	 * are to be told. */
 	uint8_t mac[6];
@@ -99,8 +103,9 @@ struct neigh_verdict {
 };
 
 /* Whether a frame of len bytes, without FCS, is one for neigh_judge(): ARP that came for all or for
- * us, neighbour discovery, and echo requests for one of our addresses. Frames that are damaged are
- * taken as long as they can be told to be one of these. UDP: see neigh_unreach_wants(). */
+ * us, neighbour discovery, what is said of groups (MLD), and echo requests for one of our
+ * addresses. Frames that are damaged are taken as long as they can be told to be one of these. UDP:
+ * see neigh_unreach_wants(). */
 bool neigh_wants(const struct neigh_self *s, const uint8_t *f, unsigned len);
 /* Judges a frame that is wanted, and turns it into the answer. room >= len: the bytes that may be
  * written; 0: the frame must stay as it is, and no answer is made. */
@@ -123,8 +128,6 @@ bool neigh_unreach_may(uint64_t *full, uint64_t now, uint64_t each);
 
 /* The address among those of a host, NULL: it is none of them. */
 const struct neigh_own *neigh_own_find(const struct neigh_self *s, const uint8_t ip[NEIGH_IP]);
-/* Whether a host may have this address, of IPv4 or IPv6: no group, not nothing, not a loopback. */
-bool neigh_sender_ip(const uint8_t ip[NEIGH_IP]);
 /* Whether the first `bits` bits of both are the same. */
 bool neigh_within(const uint8_t ip[NEIGH_IP], const uint8_t prefix[NEIGH_IP], unsigned bits);
 static inline bool neigh_is_ip4(const uint8_t ip[NEIGH_IP])

@@ -2,9 +2,7 @@
 /* What a host says of UDP: that nobody listens (RFC 1122 section 3.2.2.1, RFC 4443 section 3.1). An
  * error quotes as much of the datagram as its RFC allows, since senders such as tracepath keep what
  * they want to know of it behind its headers. */
-#include <string.h>
-
-#include "neigh_run.h"
+#include "neigh_ip.h"
 
 enum { TYPE_IP4 = 0x0800, TYPE_IP6 = 0x86dd };
 enum { PROTO_ICMP = 1, PROTO_UDP = 17, PROTO_ICMP6 = 58 };
@@ -14,20 +12,6 @@ enum { UNREACH4 = 3, UNREACH4_PORT = 3, UNREACH6 = 1, UNREACH6_PORT = 4 };
 #define UDP 8
 #define ERROR4_MAX 576  /* bytes from the IPv4 header on (RFC 1812 section 4.3.2.3) */
 #define ERROR6_MAX 1280 /* the same for IPv6 (RFC 4443 section 3.1) */
-
-static bool unreach_usable(const struct neigh_self *s, const uint8_t ip[NEIGH_IP])
-{
-	const struct neigh_own *o = neigh_own_find(s, ip);
-
-	return o != NULL && o->usable;
-}
-
-static void unreach_ip4(uint8_t ip[NEIGH_IP], const uint8_t ip4[4])
-{
-	memset(ip, 0, 10);
-	ip[10] = ip[11] = 0xff;
-	memcpy(ip + 12, ip4, 4);
-}
 
 bool neigh_unreach_wants(const struct neigh_self *s, const uint8_t *f, unsigned len)
 {
@@ -43,11 +27,11 @@ bool neigh_unreach_wants(const struct neigh_self *s, const uint8_t *f, unsigned 
 	if (type == TYPE_IP4) {
 		if (len - at < NEIGH_IP4 || ip[9] != PROTO_UDP)
 			return false;
-		unreach_ip4(dst, ip + 16);
-		return unreach_usable(s, dst);
+		neigh_ip_from4(dst, ip + 16);
+		return neigh_ip_used(s, dst);
 	}
 	return type == TYPE_IP6 && len - at > NEIGH_IP6 && ip[6] == PROTO_UDP &&
-	       unreach_usable(s, ip + 24);
+	       neigh_ip_used(s, ip + 24);
 }
 
 /* Whether the checksum is right, or is that of the pseudo header alone: a kernel on this machine
@@ -84,8 +68,8 @@ static enum neigh_fate unreach_fate4(const struct neigh_self *s, const uint8_t *
 	/* Of the first one it is not known whether the others will come. */
 	if ((get_be16(ip + 6) & 0x3fff) != 0)
 		return NEIGH_FRAGMENT;
-	unreach_ip4(from, ip + 12);
-	if (!neigh_sender_ip(from) || neigh_own_find(s, from) != NULL)
+	neigh_ip_from4(from, ip + 12);
+	if (!neigh_ip_sends(from) || neigh_own_find(s, from) != NULL)
 		return NEIGH_SENDER;
 	const uint8_t *udp = ip + head;
 	unsigned n = get_be16(udp + 4);
@@ -105,7 +89,7 @@ static enum neigh_fate unreach_fate6(const struct neigh_self *s, const uint8_t *
 		return NEIGH_MALFORMED;
 	if (n > len - NEIGH_IP6 || n < UDP || get_be16(udp + 4) < UDP || get_be16(udp + 4) > n)
 		return NEIGH_TRUNCATED;
-	if (!neigh_sender_ip(ip + 8) || neigh_own_find(s, ip + 8) != NULL)
+	if (!neigh_ip_sends(ip + 8) || neigh_own_find(s, ip + 8) != NULL)
 		return NEIGH_SENDER;
 	n = get_be16(udp + 4);
 	return get_be16(udp + 6) != 0 && unreach_sum(udp, n, unreach_pseudo(ip + 8, 32, n))

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gives arbitrary frames of ARP, neighbour discovery and ICMP to a host, and lets time go by. It
+/* Gives arbitrary frames of ARP, neighbour discovery, MLD and ICMP to a host, lets time go by. It
  * must read and write nothing outside of them, and refuse or answer each. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "input.h"
 #include "neigh.h"
+#include "neigh_error_run.h"
+#include "neigh_mld_run.h"
 #include "neigh_ping.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -28,6 +30,7 @@ static void mend(uint8_t *f, unsigned len)
 {
 	uint16_t sum = 0;
 	unsigned n = len > 54 ? (unsigned)f[18] << 8 | f[19] : 0;
+	unsigned hbh = f[12] == 0x86 && len > 62 && f[20] == 0 ? NEIGH_HBH : 0;
 
 	if (n >= 8 && n <= len - 54 && f[12] == 0x86 && f[20] == 17) {
 		/* The first sum has ICMPv6 in the place of UDP. */
@@ -37,6 +40,12 @@ static void mend(uint8_t *f, unsigned len)
 		memcpy(f + 60, &sum, 2);
 		sum = neigh_sum(f + 54, n, first);
 		memcpy(f + 60, &sum, 2);
+	} else if (hbh != 0 && n >= hbh + 4 && n <= len - 54) {
+		f[54] = 58;
+		f[55] = 0;
+		memcpy(f + 64, &sum, 2);
+		sum = neigh_sum(f + 62, n - hbh, neigh_sum_ip6(f + 14, n - hbh));
+		memcpy(f + 64, &sum, 2);
 	} else if (f[12] == 0x86 && n >= 4 && n <= len - 54) {
 		memcpy(f + 56, &sum, 2);
 		sum = neigh_sum(f + 54, n, neigh_sum_ip6(f + 14, n));
@@ -89,6 +98,23 @@ static void ask(const struct neigh_self *self, struct neigh_pings **fates, const
 	CHECK(k->sent == k->received + k->late + k->errors + k->lost + k->open);
 }
 
+/* The frame as an error about what was sent, and as what is sent. */
+static void blame(const struct neigh_self *self, const uint8_t *f, unsigned len)
+{
+	struct neigh_sent sent = {0};
+	struct neigh_error e;
+	uint8_t *varies = calloc(1, len);
+
+	if (neigh_sent_read(f, varies, len, &sent))
+		CHECK(sent.is.version == 4 || sent.is.version == 6);
+	if (neigh_error_wants(self, f, len)) {
+		enum neigh_fate fate = neigh_error_judge(self, f, len, &e);
+		CHECK(fate >= NEIGH_HEARD && fate < NEIGH_FATES && e.kind < NEIGH_ERROR_KINDS);
+		neigh_error_about(&e, &sent);
+	}
+	free(varies);
+}
+
 static void one(struct neigh *host, struct neigh_pings **fates, struct input *in, uint64_t now)
 {
 	static const uint8_t type[3][2] = {{8, 6}, {0x86, 0xdd}, {8, 0}};
@@ -106,6 +132,7 @@ static void one(struct neigh *host, struct neigh_pings **fates, struct input *in
 	if ((how & 128) == 0 && len > 14)
 		mend(f, len);
 	ask(self, fates, f, len, now);
+	blame(self, f, len);
 	if (neigh_wants(self, f, len)) {
 		struct neigh_verdict v = neigh_judge(self, f, len, room);
 		CHECK(v.fate < NEIGH_FATES && v.answer <= room);

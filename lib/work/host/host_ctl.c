@@ -68,6 +68,7 @@ static int host_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 	struct portset one = {0};
 
 	h->speaker = -1;
+	h->nworkers = c->nworkers;
 	h->state = xcalloc(c->nworkers + 1u, sizeof(*h->state));
 	h->share = xcalloc(c->nworkers + 1u, sizeof(*h->share));
 	h->queue = xcalloc(c->nworkers + 1u, sizeof(*h->queue));
@@ -125,6 +126,7 @@ static void host_port_close(struct ctl *c, struct ctl_port *cp)
 	free(h->share);
 	free(h->queue);
 	host_auto_free(&h->found);
+	host_error_free(cp);
 	host_links_free(h);
 }
 
@@ -428,6 +430,8 @@ static void host_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 			plan_sort(duty, host_claims, j, task);
 	}
 	host_ping_fill(c, cp, w);
+	/* behind it, since it takes errors about what it asked */
+	host_error_fill(c, cp, w, j->link, j->nlinks);
 }
 
 /* ---- what is known ---- */
@@ -464,7 +468,7 @@ static void host_claimed(const struct ctl *c, const struct ctl_port *cp, struct 
 	host_count(c, cp, &now);
 	for (unsigned i = 0; i < NEIGH_FATES; i++)
 		sum->frames += cell_get(&now.fate[i]);
-	sum->frames += cell_get(&now.pongs);
+	sum->frames += cell_get(&now.pongs) + cell_get(&now.errors) + cell_get(&now.unasked);
 	sum->group += cell_get(&now.group);
 }
 
@@ -475,6 +479,7 @@ static void host_clear(struct ctl *c, const struct portset *ports)
 		if (!portset_has(ports, i) || h->state == NULL)
 			continue;
 		host_count(c, c->port[i], &h->base);
+		host_error_clear(c->port[i]);
 		if (h->n != NULL)
 			host_link_counts(h, &h->neigh_base);
 	}
@@ -492,6 +497,8 @@ const struct work work_host = {
 	.step = host_step,
 	.next_ns = host_next_ns,
 	.ready = host_ready,
+	.prepares = WHY_FRAMES | WHY_ORDER | WHY_RUN,
+	.prepare = host_error_prepare,
 	.finds = host_finds,
 	.reach = host_reach,
 	.check = host_check,
@@ -499,5 +506,7 @@ const struct work work_host = {
 	.writes = host_writes,
 	.sizes = host_sizes,
 	.claimed = host_claimed,
+	.snap = host_error_snap,
+	.icmp = host_error_icmp,
 	.clear = host_clear,
 };

@@ -3,6 +3,7 @@
 #pragma once
 #include "host_auto_ctl.h"
 #include "host_cfg.h"
+#include "host_error.h"
 #include "host_ping_run.h"
 #include "host_run.h"
 #include "neigh.h"
@@ -32,6 +33,8 @@ struct host_port {
 	uint32_t first;  /* number of n's first frame, in sent_ring of the speaker */
 	int speaker;     /* the worker that sends what the host says of its own accord; -1: none */
 	struct host_auto found; /* where the port's streams go */
+	struct host_errors errors;
+	unsigned nworkers;      /* elements of the arrays */
 	struct host_ping *ping; /* NULL: none goes on */
 	uint32_t ping_run;      /* number of the last one */
 	struct host_ping_state **ping_state;

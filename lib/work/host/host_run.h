@@ -42,6 +42,8 @@ struct host_counts {
 	cell_t fate[NEIGH_FATES];
 	cell_t group;   /* frames in `fate` that came to group addresses */
 	cell_t pongs;   /* frames that came back for `ping` and its like */
+	cell_t errors;  /* ICMP errors about streams of the port */
+	cell_t unasked; /* ICMP errors that quote what the port has not sent */
 	cell_t sent;    /* frames of the host's own accord */
 	cell_t unheard; /* what frames said while control had too much to read */
 	/* Answers and frames of its own accord that were made and not sent: each counts once

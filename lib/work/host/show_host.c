@@ -13,6 +13,7 @@ static const struct out_col host_cols[] = {
 	{"heard", "heard", OF_COUNT},
 	{"claims", "claims", OF_COUNT},
 	{"pongs", "pongs", OF_COUNT},
+	{"errors", "errors", OF_COUNT},
 	{"unasked", "unasked", OF_COUNT},
 	{"refused.truncated", "truncated", OF_COUNT},
 	{"refused.malformed", "malformed", OF_COUNT},
