@@ -163,8 +163,10 @@ def test_the_example_of_the_documents_runs(tmp_path):
         text = text.replace(old, new)
     for _ in range(8):
         r = lua(tmp_path, text, "-e", ANYTHING, code=(0, 4))
-        assert [line.split() for line in r.stdout.splitlines()] == [["0", "745", "0"], ["1", "0", "745"]]
-        if r.returncode == 0:
+        counts = [line.split() for line in r.stdout.splitlines()]
+        assert counts == [["0", counts[0][1], "0"], ["1", "0", counts[0][1]]]
+        if r.returncode == 0:  # else the sender stood still, and may not have sent all
+            assert counts[0][1] == "745"
             return
     pytest.fail("no trial was valid")
 
