@@ -27,6 +27,9 @@ struct face {
 	 * sending, but call turn() to turn this work on or off for the ports. */
 	const char *turns;
 	int (*turn)(struct cmd_run *r, const struct portset *ports, bool on, struct err *e);
+	/* A verb that is written `start <ports> NAME WORD`, where NAME is its name. It is in no
+	 * table. Its run() gets <ports> and WORD, and the command goes on as this verb. */
+	const struct verb *starts;
 };
 
 /* The faces of all works that have one, in the order in which the build lists the works, and behind

@@ -150,11 +150,18 @@ bool start_progress(const struct cmd_run *r, struct cmd_progress *out)
 	return true;
 }
 
+const char *const start_arp_words[] = {
+	[START_ARP_REQUEST] = "request", [START_ARP_GRATUITOUS] = "gratuitous", NULL};
+static const char *const about_arp[] = {"ask for the destination of stream 0, as `arping` does",
+					"tell the port's own addresses, as `garp` does"};
+
 static const struct arg_spec args_start[] = {
 	{ARG_TARGETS, "ports", ARG_ALL},
 	{ARG_WORD, "for", ARG_OPT},
 	{ARG_VALUE, "DURATION", ARG_OPT, {&vt_seconds}},
 	{ARG_WORD, "latsampler", ARG_OPT},
+	{ARG_WORD, "arp", ARG_OPT},
+	{ARG_CHOICE, "what", ARG_OPT, {.choices = start_arp_words}, about_arp},
 	{ARG_END},
 };
 
@@ -169,6 +176,15 @@ static int start_run(struct cmd_run *r, const struct arg_val *args, struct err *
 		return err_at(
 			e, EINVAL, args[3].col,
 			"the sampler goes on until `stop <ports> latsampler`; leave out `for`");
+	if (args[4].given && (args[1].given || args[3].given))
+		return err_at(
+			e, EINVAL, args[4].col,
+			"`start <ports> arp %s` sends one frame from each port and stands alone; leave out the other word",
+			start_arp_words[args[5].choice]);
+	if (args[4].given) {
+		const struct arg_val other[] = {args[0], args[5]};
+		return verb_start_other(r, args_start[4].name, other, e);
+	}
 	if (args[3].given)
 		return verb_turn(r, args_start[3].name, &ports, true, e);
 	if (args[2].given && args[2].v.u == 0)
@@ -190,6 +206,7 @@ const struct verb verb_start = {
 		"With `for` exactly the frames whose time lies within the duration are sent, and the run ends then: what has\n"
 		"not gone 100 ms later is told, and counts as unsent. Else `set <ports> count` bounds the run, or it goes on\n"
 		"until `stop`. latsampler starts no frames but Pktgen's sampler: `set <ports> latsampler` says how many\n"
-		"latencies of received probes it takes, `stop <ports> latsampler` writes them.\n"
+		"latencies of received probes it takes, `stop <ports> latsampler` writes them. arp starts nothing either: from a port\n"
+		"that has an address, request asks once for ipv4.dst of stream 0 (`arping`), gratuitous tells its addresses (`garp`).\n"
 		"Where eth.dst is auto, the next hops of the streams are asked for first. One that does not answer refuses the start.",
 };

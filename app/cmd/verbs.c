@@ -69,6 +69,16 @@ int verb_turn(struct cmd_run *r, const char *word, const struct portset *ports, 
 	return err_set(e, EINVAL, "%s: nothing in this build has that", word);
 }
 
+int verb_start_other(struct cmd_run *r, const char *word, const struct arg_val *args, struct err *e)
+{
+	for (const struct face *const *f = faces; *f != NULL; f++)
+		if ((*f)->starts != NULL && strcmp((*f)->starts->name, word) == 0) {
+			r->verb = (*f)->starts;
+			return r->verb->run(r, args, e);
+		}
+	return err_set(e, EINVAL, "%s: nothing in this build has that", word);
+}
+
 void verb_out(struct cmd_run *r, int mode, json_t *doc, const struct out_view *view)
 {
 	cmd_result(r, doc);

@@ -53,6 +53,12 @@ int stop_poll(struct cmd_run *r, struct err *e);
  * (face.turn). */
 int verb_turn(struct cmd_run *r, const char *word, const struct portset *ports, bool on,
 	      struct err *e);
+/* `start` with a word that makes it another verb (face.starts). args are those of that verb. */
+int verb_start_other(struct cmd_run *r, const char *word, const struct arg_val *args,
+		     struct err *e);
+/* What stands behind `start <ports> arp`; the order is that of the enum. */
+extern const char *const start_arp_words[];
+enum { START_ARP_REQUEST, START_ARP_GRATUITOUS };
 /* verb_reset.c, also for other verbs: resets the settings of the ports and their streams. all:
  * those of the program are reset as well. */
 int reset_ports(struct cmd_run *r, const struct portset *ports, bool all, struct err *e);

@@ -17,6 +17,8 @@ static const struct verb_row verbs[] = {
 	{210, &verb_range},
 	{210, &verb_sequence},
 	{220, &verb_latency},
+	{235, &verb_ping4},
+	{235, &verb_ping6},
 	{290, &verb_enable},
 	{290, &verb_disable},
 	{700, .list = pktgen_later_verbs},
@@ -31,4 +33,5 @@ const struct face face_pktgen = {
 	.parts = parts,
 	.idle_row = pktgen_idle,
 	.make = pktgen_features_make,
+	.starts = &pktgen_start_arp,
 };

@@ -19,9 +19,20 @@ bool pktgen_idle(const struct setting *row, const struct set_obj *obj);
 int pktgen_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err *e);
 
 extern const struct verb verb_str, verb_stp, verb_clr, verb_rst, verb_delay, verb_enable,
-	verb_disable, verb_range, verb_sequence, verb_latency;
+	verb_disable, verb_range, verb_sequence, verb_latency, verb_ping4, verb_ping6;
+/* What `start <ports> arp` does; it gets <ports> and a word of start_arp_words. */
+extern const struct verb pktgen_start_arp;
 extern const struct verb pktgen_later_verbs[]; /* are refused; ends with a verb without a name */
 /* Makes the choices of `enable` and `disable`. */
 void pktgen_features_make(void);
+
+/* enable_host.c: words of `enable` and `disable` about ports that are hosts. */
+typedef int pktgen_enable_fn(struct cmd_run *r, const struct arg_val *ports, bool on,
+			     struct err *e);
+pktgen_enable_fn pktgen_enable_ping, pktgen_enable_arp, pktgen_enable_process, pktgen_enable_auto;
+/* Whether the port can be a host: 0, or -errno with *e. */
+int pktgen_may_host(struct cmd_run *r, unsigned port, struct err *e);
+/* Whether it has an address of its own. */
+bool pktgen_is_host(struct cmd_run *r, unsigned port);
 
 extern const struct snap_part part_slots, part_ranges;

@@ -22,6 +22,10 @@ struct feature {
 	bool screen; /* turns redraws of the page on or off; row is NULL */
 	/* in Pktgen this feature changes the single packet, so `enable` ends a sequence */
 	bool single;
+	bool moot; /* row is NULL: `disable` does nothing, as there is nothing to turn off */
+	/* Turns it on or off by itself; row is NULL. Ports are given unless it is `everywhere`. */
+	pktgen_enable_fn *run;
+	bool everywhere;
 };
 
 static const struct feature features[] = {
@@ -36,10 +40,14 @@ static const struct feature features[] = {
 	{"range", "the ranges of `range <ports> ...`", .row = "ranges", .single = true},
 	{"rnd_s_ip", "random source addresses", .row = "rnd_s_ip"},
 	{"rnd_s_pt", "random source ports", .row = "rnd_s_pt"},
-	{"process", LATER, .why = LATER "; received frames are counted and not answered",
-	 .code = ENOTSUP},
-	{"icmp", LATER, .why = LATER "; received frames are counted and not answered",
-	 .code = ENOTSUP},
+	{"process", "answers to ARP and neighbour discovery, of ports with an address",
+	 .run = pktgen_enable_process},
+	{"icmp", "answers to pings, of ports with an address", .run = pktgen_enable_ping},
+	{"icmp.echo", "answers to pings, of ports with an address", .run = pktgen_enable_ping},
+	{"arp", "answers to ARP, of ports with an address", .run = pktgen_enable_arp},
+	{"garp", "what gratuitous ARP tells",
+	 .why = "a port with an address follows gratuitous ARP by itself; `garp <ports>` sends it",
+	 .code = EINVAL, .moot = true},
 	{"capture", LATER, .why = LATER, .code = ENOTSUP},
 	{"pcap", LATER, .why = LATER, .code = ENOTSUP},
 	{"latency", "probes in the frames: loss and latency", .row = "probe", .all_streams = true},
@@ -52,8 +60,8 @@ static const struct feature features[] = {
 	{"rate", "rates",
 	 .why = "a port always has a rate; `set <ports> rate 10%` changes it, max is as fast as the device takes frames",
 	 .code = EINVAL},
-	{"mac_from_arp", LATER, .why = LATER "; `set <ports> dst mac` says where frames go",
-	 .code = ENOTSUP},
+	{"mac_from_arp", "destination MAC addresses that a port with an address asks for",
+	 .run = pktgen_enable_auto, .everywhere = true},
 	{"clock_gettime", "the clock",
 	 .why = "the best clock is chosen at start; `show clock` tells which", .code = EINVAL},
 	{"screen", "redraws of the screen's page, as `on` and `off`", .screen = true},
@@ -106,14 +114,22 @@ static int feature_set(struct cmd_run *r, const struct arg_val *args, bool on, s
 		return 0;
 	}
 	/* A feature that does not exist is off already. Pktgen's files turn off every feature. */
-	if (f->row == NULL && f->code == ENOTSUP && !on)
+	if (f->row == NULL && (f->code == ENOTSUP || f->moot) && !on)
 		return 0;
-	if (f->row == NULL)
+	if (f->row == NULL && f->run == NULL)
 		return err_at(e, f->code, args[WORD].col, "%s: %s", f->word, f->why);
-	if (!args[PORTS].given)
+	if (!args[PORTS].given && !f->everywhere)
 		return err_at(e, EINVAL, args[WORD].col,
 			      "%s belongs to ports; write: %s <ports> %s", f->word,
 			      on ? "enable" : "disable", f->word);
+	if (f->run != NULL) {
+		int host = f->run(r, &args[PORTS], on, &own);
+		if (host < 0 && e != NULL) {
+			*e = own;
+			e->col = args[args[PORTS].given ? PORTS : WORD].col;
+		}
+		return host;
+	}
 	for (unsigned i = 0; i < t.n && f->all_streams; i++) {
 		if (t.item[i].has_streams)
 			continue;
@@ -165,7 +181,10 @@ const struct verb verb_enable = {
 		"Tags and tunnels go into the frames of all streams of the ports, or of the streams that are named: enable 0/3 vlan.\n"
 		"They combine. A tunnel goes behind the IP header: addresses that were set are the outer ones, ipv4[2].dst and\n"
 		"eth[2].dst are inside, and what followed the IP header is inside too. `set <ports> frame ...` writes any stack of headers.\n"
-		"range and random send stream 0, as Pktgen does: they end a sequence.",
+		"range and random send stream 0, as Pktgen does: they end a sequence.\n"
+		"What a port with an address answers is the setting `answer`. icmp and icmp.echo are its word ping, arp is arp, and\n"
+		"process is arp and nd. mac_from_arp sets eth.dst of all streams to auto, on all ports that can have an address where\n"
+		"none is named. Off, it takes auto back, and another eth.dst stays.",
 };
 
 const struct verb verb_disable = {

@@ -259,6 +259,21 @@ def test_a_ping_ends_with_its_sum(live):
     assert 0 < asked["sent"] < 100000 and asked["sent"] == sum(asked[key] for key in ("received", "late", "errors", "lost", "open"))
 
 
+def test_ping4_ends_with_the_sum_of_each_port(live):
+    """Pktgen's word asks from several ports at once. Ctrl-C ends all of them, and each has its document, in order."""
+    p = live(["--no-screen", "-p", "wire"])
+    p.send("set 1 ip 10.0.0.2/24; set 0 ip 10.0.0.1/24; set 0 dst ip 10.0.0.2; set 1 dst ip 10.0.0.1; disable 1 icmp")
+    assert fates(p.ask("ping 1 10.0.0.1 count 1", 30)["ping"])
+    p.send("ping4 0-1")
+    until = time.monotonic() + 10
+    while time.monotonic() < until and not p.ready():
+        time.sleep(0.3)
+        p.proc.send_signal(2)
+    silent, told = (json.loads(p.line())["ping"] for _ in range(2))
+    assert (silent["port"], silent["to"], silent["received"]) == (0, "10.0.0.2", 0) and silent["sent"] == silent["lost"] + silent["open"]
+    assert (told["port"], told["to"]) == (1, "10.0.0.1") and told["received"] + told["late"] + told["open"] == told["sent"] <= 1
+
+
 @pytest.mark.parametrize("change, why", [
     ("set 0 mtu 1500; start 0; wait 0", "its mtu was changed"),
     ("set 0 ip fd00::1/64", "its address 10.0.0.1 has been taken away"),

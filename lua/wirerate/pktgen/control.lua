@@ -179,6 +179,14 @@ def("prime", "P", "send a few frames, so that switches learn addresses", functio
     run("start %s prime", ports(P))
 end, {"start", "prime"})
 
+-- What only a port that is a host can do. In Pktgen this never fails, so a refusal does not end the script: it is told once.
+local function as_host(name, fmt, ...)
+    local ok, e = host.try(fmt:format(...))
+    if ok == nil then
+        host.warn_once(name .. e.text, "pktgen.%s: %s", name, e.text)
+    end
+end
+
 local arps = {g = "gratuitous", grat = "gratuitous", gratuitous = "gratuitous", r = "request", req = "request", request = "request"}
 
 def("send_arp", 'P, "g"|"r"', "send an ARP announcement or request", function(P, what)
@@ -186,12 +194,14 @@ def("send_arp", 'P, "g"|"r"', "send an ARP announcement or request", function(P,
     if kind == nil then
         fail('"%s" is neither "g" (gratuitous) nor "r" (request)', tostring(what))
     end
-    run("start %s arp %s", ports(P), kind)
+    each(P)
+    as_host("send_arp", "start %s arp %s", ports(P), kind)
 end, {"start", "arp"})
 
 for _, name in ipairs({"ping4", "ping6"}) do
-    def(name, "P", "send an echo request", function(P)
-        run("%s %s", name, ports(P))
+    def(name, "P", "ask the destination of the single packet for an echo", function(P)
+        each(P)
+        as_host(name, "%s %s", name, ports(P))
     end, {name})
 end
 
@@ -232,13 +242,29 @@ feature("vxlan", "vxlan", "a VXLAN tunnel")
 feature("rnd_s_ip", "rnd_s_ip", "random source addresses")
 feature("rnd_s_pt", "rnd_s_pt", "random source ports")
 feature("set_range", "range", "send the ranges of pktgen.range")
-feature("process", "process", "answer what is received")
 feature("capture", "capture", "write received frames to a file")
-feature("icmp_echo", "icmp", "answer pings")
 feature("pcap", "pcap", "replay a capture file")
 feature("blink", "blink", "let the LED of a port blink")
+
+-- The same for what a port answers as a host.
+for _, f in ipairs({{"process", "process", "ARP and neighbour discovery"}, {"icmp_echo", "icmp", "pings"}}) do
+    local name, word = f[1], f[2]
+    def(name, "P, on", "ports with an address answer " .. f[3], function(P, on)
+        local verb = host.switch(on) and "enable" or "disable"
+        for _, p in ipairs(each(P)) do
+            as_host(name, "%s %d %s", verb, p, word)
+        end
+    end, {"enable", word, on = 2})
+end
+
 -- these are from earlier versions of Pktgen
-feature("garp", "garp", "look at gratuitous ARP")
+def("garp", "P, on", "a port with an address looks at gratuitous ARP by itself: this changes nothing", function(P, on)
+    ports(P)
+    if host.switch(on) then
+        host.warn_once("garp", "pktgen.garp: a port with an address looks at gratuitous ARP by itself; nothing changes")
+    end
+end)
+
 feature("rxtap", "rx_tap", "received frames to a tap interface")
 feature("txtap", "tx_tap", "sent frames to a tap interface")
 
@@ -246,8 +272,8 @@ def("bonding", "P, on", "bonded devices", function(P, on)
     run("%s %s bonding", host.switch(on) and "enable" or "disable", ports(P))
 end, {"bonding", on = 2})
 
-def("mac_from_arp", "on", "learn destination addresses from ARP", function(on)
-    run("%s mac_from_arp", host.switch(on) and "enable" or "disable")
+def("mac_from_arp", "on", "ports with an address ask for destination MAC addresses", function(on)
+    as_host("mac_from_arp", "%s mac_from_arp", host.switch(on) and "enable" or "disable")
 end, {"enable", "mac_from_arp", on = 1})
 
 def("clock_gettime", "on", "the best clock is chosen at the start of the program: this changes nothing", function(on)

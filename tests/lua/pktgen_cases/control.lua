@@ -86,17 +86,62 @@ function cases.prime()
     nothing("prime", "0")
 end
 
+-- Both ends of the wire become hosts, whose streams go to each other. false: the port can be none.
+local function hosts(kind, a, b)
+    if not two then
+        return false
+    end
+    host.run("set 0 ip %s", a)
+    host.run("set 1 ip %s", b)
+    pktgen.set_type("all", kind)
+    pktgen.set_ipaddr("0", "dst", b)
+    pktgen.set_ipaddr("1", "dst", a)
+    return true
+end
+
+local function heard(port, word)
+    for _, p in pairs(host.run("show host").ports) do
+        if type(p) == "table" and p.port == port then
+            return p.answered[word]
+        end
+    end
+end
+
 function cases.send_arp()
-    nothing("send_arp", "0", "g")
-    nothing("send_arp", "all", "r")
+    refused("neither", pktgen.send_arp, "0", "x")
+    if not hosts("ipv4", "10.0.0.1/24", "10.0.0.2/24") then
+        nothing("send_arp", "0", "g")
+        nothing("send_arp", "0", "r")
+        return
+    end
+    pktgen.send_arp("all", "r")
+    local before = heard(1, "arp")
+    nothing("send_arp", "0", "R")
+    same(heard(1, "arp"), before + 1, "questions that were answered")
+    nothing("send_arp", "all", "g")
+    refused("no port 9", pktgen.send_arp, "9", "req")
 end
 
 function cases.ping4()
-    nothing("ping4", "0")
+    if not hosts("ipv4", "10.0.0.1/24", "10.0.0.2/24") then
+        nothing("ping4", "0")
+        return
+    end
+    local before = heard(1, "ping") or 0
+    nothing("ping4", "all")
+    same(heard(1, "ping"), before + 1, "pings that were answered")
+    refused("no port 9", pktgen.ping4, "9")
 end
 
 function cases.ping6()
+    if not hosts("ipv6", "fd00::1/64", "fd00::2/64") then
+        nothing("ping6", "0")
+        return
+    end
+    local before = heard(1, "ping") or 0
     nothing("ping6", "0")
+    same(heard(1, "ping"), before + 1, "pings that were answered")
+    refused("no port 9", pktgen.ping6, "9")
 end
 
 function cases.delay()
@@ -248,8 +293,8 @@ end
 function cases.help()
     local text = pktgen.help()
     wr.expect(text:find("pktgen.seqTable", 1, true), "help")
-    local marked = text:find("pktgen.ping4(P)\n    send an echo request (not in this version)", 1, true) ~= nil
-    same(marked, host.later("ping4"), "ping4 is marked")
+    local marked = text:find("pktgen.port_restart(P)\n    stop and start the devices (not in this version)", 1, true) ~= nil
+    same(marked, host.later("restart"), "port_restart is marked")
 end
 
 cases["Lua.help"] = function()

@@ -106,8 +106,8 @@ function cases.vxlan_id()
 end
 
 local later = {
-    process = {"0", "on"}, capture = {"0", "on"}, icmp_echo = {"0", "on"}, pcap = {"0", "on"}, blink = {"0", "on"}, bonding = {"0", "on"},
-    garp = {"0", "on"}, rxtap = {"0", "on"}, txtap = {"0", "on"}, mac_from_arp = {"on"},
+    capture = {"0", "on"}, pcap = {"0", "on"}, blink = {"0", "on"}, bonding = {"0", "on"},
+    garp = {"0", "on"}, rxtap = {"0", "on"}, txtap = {"0", "on"},
 }
 for name, args in pairs(later) do
     cases[name] = function()
@@ -115,6 +115,39 @@ for name, args in pairs(later) do
         args[#args] = "off"
         nothing(name, unpack(args))
     end
+end
+
+-- What a port answers as a host. A port of -p null can be none.
+local function answers(name, on, off)
+    return function()
+        if not two then
+            nothing(name, "0", "on")
+            nothing(name, "0", "off")
+            return
+        end
+        pktgen.run("cmd", "set 0 answer none")
+        pktgen[name]("0", "on")
+        is("0", "answer", on)
+        pktgen[name]("0", "off")
+        is("0", "answer", off)
+        refused("missing", pktgen[name], "0")
+    end
+end
+cases.process = answers("process", "arp,nd", "arp,nd")
+cases.icmp_echo = answers("icmp_echo", "ping", "none")
+
+function cases.mac_from_arp()
+    if not two then
+        nothing("mac_from_arp", "on")
+        nothing("mac_from_arp", "off")
+        return
+    end
+    local before = settings("1/0")["eth.dst"]
+    pktgen.mac_from_arp("on")
+    is("0/0", "eth.dst", "auto")
+    is("1/0", "eth.dst", "auto")
+    pktgen.mac_from_arp("off")
+    is("1/0", "eth.dst", before)
 end
 
 function cases.clock_gettime()
