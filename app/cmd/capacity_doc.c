@@ -26,8 +26,9 @@ static const struct out_col point_key[] = {
 };
 static const struct out_col queue_cols[] = {
 	{"queue", "queue", OF_COUNT},
-	{"worker", "worker", OF_COUNT},
+	{"tx_worker", "tx worker", OF_COUNT},
 	{"sent_pps", "sent pps", OF_PPS},
+	{"rx_worker", "rx worker", OF_COUNT},
 	{"received_pps", "received pps", OF_PPS},
 };
 const struct out_view capacity_queues_view = {.rows = "capacity.points",
@@ -47,15 +48,21 @@ static json_t *text_or_null(const char *text)
 	return text[0] != '\0' ? out_json_text(text) : json_null();
 }
 
+static json_t *worker_or_null(int lcore)
+{
+	return lcore >= 0 ? json_integer(lcore) : json_null();
+}
+
 static json_t *queues_json(const struct capacity_point *p, bool tx, bool rx)
 {
 	json_t *list = json_array();
 
 	for (unsigned i = 0; i < p->at.nqueues; i++) {
 		const struct capacity_queue *q = &p->at.queue[i];
-		json_t *o =
-			json_pack("{s:i, s:i}", "queue", (int)q->queue, "worker", (int)q->worker);
+		json_t *o = json_pack("{s:i}", "queue", (int)q->queue);
+		json_object_set_new(o, "tx_worker", worker_or_null(q->tx_worker));
 		json_object_set_new(o, "sent_pps", real_or_null(tx, q->sent_pps));
+		json_object_set_new(o, "rx_worker", worker_or_null(q->rx_worker));
 		json_object_set_new(o, "received_pps", real_or_null(rx, q->received_pps));
 		json_array_append_new(list, o);
 	}

@@ -64,7 +64,8 @@ struct capacity_side {
 enum capacity_worth { CAPACITY_CLEAN, CAPACITY_SHORT, CAPACITY_DISTURBED };
 
 struct capacity_queue {
-	unsigned queue, worker; /* worker: its lcore */
+	unsigned queue;
+	int tx_worker, rx_worker; /* lcores; -1: no frame went that way */
 	double sent_pps, received_pps;
 };
 

@@ -266,6 +266,12 @@ static void read_fates(const struct capacity_run *r, const struct trial_result *
 	}
 }
 
+/* Who moved the frames of one side of a queue. */
+static int lcore_of(const struct capacity_run *r, int worker, uint64_t frames)
+{
+	return worker >= 0 && frames > 0 ? (int)r->c->worker[worker].lcore : -1;
+}
+
 static void read_queues(const struct capacity_run *r, const struct counted *k,
 			struct capacity_reading *out)
 {
@@ -276,10 +282,10 @@ static void read_queues(const struct capacity_run *r, const struct counted *k,
 		int tx = worker_of(cp, q, CAPACITY_TX), rx = worker_of(cp, q, CAPACITY_RX);
 		if (c->tx.packets + c->rx.packets == 0)
 			continue;
-		int w = c->tx.packets > 0 ? tx : rx;
 		out->queue[out->nqueues++] =
 			(struct capacity_queue){.queue = q,
-						.worker = w >= 0 ? r->c->worker[w].lcore : 0,
+						.tx_worker = lcore_of(r, tx, c->tx.packets),
+						.rx_worker = lcore_of(r, rx, c->rx.packets),
 						.sent_pps = (double)c->tx.packets / k->seconds,
 						.received_pps = (double)c->rx.packets / k->seconds};
 	}

@@ -62,8 +62,10 @@ static void sizes_put_back(struct capacity_run *r)
 	r->size = 0;
 }
 
-/* Can the port send frames of just that size? It has been set. */
-static int sizes_check(struct capacity_run *r, unsigned port, unsigned size, struct err *e)
+/* Can the port send frames of just that size? It has been set. `meanwhile`: it could before the
+ * first trial. */
+static int sizes_check(struct capacity_run *r, unsigned port, unsigned size, bool meanwhile,
+		       struct err *e)
 {
 	struct ctl_load l;
 	struct err why = {.text = ""};
@@ -71,12 +73,18 @@ static int sizes_check(struct capacity_run *r, unsigned port, unsigned size, str
 
 	if (rc < 0)
 		return err_set(e, -rc, "frames of %u bytes: %s", size, why.text);
-	if (l.min_size != size || l.max_size != size)
+	if (l.min_size == size && l.max_size == size)
+		return 0;
+	if (meanwhile)
 		return err_set(
-			e, EINVAL,
-			"port %u sends frames of %u to %u bytes although its size is set to %u; what varies it (`show settings %u`) comes first",
-			port, l.min_size, l.max_size, size, port);
-	return 0;
+			e, EBUSY,
+			"somebody else has changed the streams of port %u since the last trial: their frames are of %u to %u "
+			"bytes, and %u are to be measured; capacity starts anew when nobody else sets them",
+			port, l.min_size, l.max_size, size);
+	return err_set(
+		e, EINVAL,
+		"port %u sends frames of %u to %u bytes although its size is set to %u; what varies it (`show settings %u`) comes first",
+		port, l.min_size, l.max_size, size, port);
 }
 
 /* ---- what may be measured ---- */
@@ -211,7 +219,7 @@ static int take_sizes(struct capacity_run *r, struct err *e)
 		sizes_set(r, ask->size[i]);
 		for (unsigned who = 0; who < CAPACITY_PORTS && rc == 0; who++)
 			if (port_sends(r, (enum capacity_who)who))
-				rc = sizes_check(r, ask->port[who].port, ask->size[i], e);
+				rc = sizes_check(r, ask->port[who].port, ask->size[i], false, e);
 	}
 	return rc;
 }
@@ -267,7 +275,7 @@ static int next_trial(struct capacity_run *r, struct err *e)
 	/* another session may have set them since the last trial */
 	for (unsigned who = 0; who < CAPACITY_PORTS && rc == 0; who++)
 		if (portset_has(&spec.tx, r->spec.ask.port[who].port))
-			rc = sizes_check(r, r->spec.ask.port[who].port, want.size, e);
+			rc = sizes_check(r, r->spec.ask.port[who].port, want.size, true, e);
 	if (rc == 0)
 		rc = trial_start(r->c, &spec, &r->trial, e);
 	if (rc == 0)

@@ -39,6 +39,9 @@ def test_points_chart_and_settings(tmp_path):
             assert p["l1_bps"] > 0 and p["tx_queues"] == p["queues"] and p["workers"] == 1
             assert (p["sent_pps"] is None) == (p["direction"] == "receive") and (p["received_pps"] is None) == (p["direction"] == "send")
             assert len(p["each_queue"]) == p["queues"]
+            # the map has one worker for both directions of both ports
+            assert {q["tx_worker"] for q in p["each_queue"]} == {None if p["direction"] == "receive" else 1}
+            assert {q["rx_worker"] for q in p["each_queue"]} == {None if p["direction"] == "send" else 1}
     assert tree.parse(chart).getroot().tag.endswith("svg")
     assert os.listdir(tmp_path) == ["chart.svg"]
 
@@ -78,7 +81,7 @@ def test_what_was_measured_before_an_error_is_printed(server, tmp_path):
     served.ask("set 0 size 333")
     out, err = measuring.communicate(timeout=60)
     assert measuring.returncode == 2, err
-    assert "frames of 333 bytes" in err or "size is set to" in err, err
+    assert "somebody else has changed the streams of port 0" in err and "their frames are of 333 to 333 bytes" in err, err
     points = [json.loads(line) for line in out.splitlines()][-1]["capacity"]["points"]
     assert [p["size"] for p in points][:1] == [64] and len(points) < 6
     assert tree.parse(chart).getroot().tag.endswith("svg")

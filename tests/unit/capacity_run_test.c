@@ -228,10 +228,87 @@ static void test_other_sizes(void **state)
 		pause_ms(1);
 	}
 	assert_true(rc < 0);
+	assert_non_null(strstr(e.text, "somebody else has changed the streams of port 0"));
 	assert_non_null(strstr(e.text, "128 to 333 bytes"));
 	capacity_run_free(r);
 	fixed_size(0, 1, 200);
 	as_before();
+}
+
+/* Somebody sets another size during each trial and sets it back before the trial ends: no trial was
+ * of the size that was asked for. */
+static void test_sizes_within_trials(void **state)
+{
+	struct capacity_run_spec s = spec_of(0, 100000000);
+	struct err e = {.text = ""};
+	unsigned changed = 0;
+	int rc = 0;
+
+	(void)state;
+	set_up();
+	s.ask.direction[CAPACITY_SEND] = true;
+	s.ask.ncounts = s.ask.count[0] = 1;
+	struct capacity_run *r = measuring(&s);
+	const struct capacity_point *p = &capacity_run_result(r)->point[0];
+	while (rc == 0) {
+		ctl_turn(c);
+		if (changed == p->search.trials && ctl_sending(c, 0)) {
+			for (unsigned size = 333; size != 0; size = size == 333 ? 128 : 0) {
+				fixed_size(0, 1, size);
+				for (unsigned i = 0; i < 10; i++) {
+					ctl_turn(c);
+					pause_ms(1);
+				}
+			}
+			changed++;
+		}
+		rc = capacity_run_poll(r, &e);
+		pause_ms(1);
+	}
+	if (rc < 0)
+		fail_msg("%s", e.text);
+	assert_true(changed >= 3 && p->search.untold == changed);
+	assert_int_equal(p->state, CAPACITY_INVALID);
+	if (strstr(p->why, "they were changed during the trial") == NULL)
+		fail_msg("%s", p->why);
+	capacity_run_free(r);
+	as_before();
+}
+
+/* The worker of the port that is measured also sends for a port that is neither it nor its
+ * partner. */
+static void test_third_port(void **state)
+{
+	struct capacity_run_spec s = spec_of(2, 20000000);
+
+	(void)state;
+	for (unsigned third = 0; third < 2; third++) {
+		set_up();
+		if (third != 0) {
+			ctl_port_cfg(c, 0)->rate = (struct rate){.kind = RATE_MAX};
+			start(0, 0);
+		}
+		/* a machine that stands still does not let a trial count */
+		enum capacity_state is = CAPACITY_INVALID;
+		for (unsigned i = 0; i < 50 && is == CAPACITY_INVALID; i++) {
+			struct capacity_run *r = measuring(&s);
+			const struct capacity_point *p = &measured(r)->point[0];
+			const struct capacity_side *own = &p->at.side[CAPACITY_OWN][CAPACITY_TX];
+			is = p->state;
+			if (is != CAPACITY_INVALID) {
+				assert_int_equal(own->shared, third);
+				assert_true(own->cycles > 0);
+				assert_int_equal(p->at.nqueues, 1);
+				assert_int_equal(p->at.queue[0].tx_worker, own->busiest);
+				assert_int_equal(p->at.queue[0].rx_worker, -1);
+			}
+			capacity_run_free(r);
+		}
+		assert_int_not_equal(is, CAPACITY_INVALID);
+		stop(0);
+		ctl_port_cfg(c, 0)->rate = (struct rate){RATE_PPS, 5};
+		as_before();
+	}
 }
 
 /* What null's device is to be like. */
@@ -351,7 +428,8 @@ int main(void)
 		cmocka_unit_test(test_queues),       cmocka_unit_test(test_wire),
 		cmocka_unit_test(test_refused),      cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_other_sizes),  cmocka_unit_test(test_slow_device),
-		cmocka_unit_test(test_stuck_device),
+		cmocka_unit_test(test_stuck_device), cmocka_unit_test(test_sizes_within_trials),
+		cmocka_unit_test(test_third_port),
 	};
 	struct err e = {.text = ""};
 
