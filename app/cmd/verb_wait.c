@@ -151,7 +151,8 @@ const struct verb verb_wait = {
 	.cancel = wait_cancel,
 	.progress = wait_progress,
 	.help = "Wait until the ports, or all ports, have stopped sending and their frames have arrived.\n"
-		"They are taken as arrived when no Rx counter of any port has moved for 20 ms, at most 2 s after the last frame.\n"
+		"They are taken as arrived when no Rx counter of any port has moved for 20 ms, at most 2 s after the last frame,\n"
+		"or 10 s while a worker gets no CPU.\n"
 		"If DURATION passes first, or a device takes no frame for 10 s, the exit code is 1. Ctrl-C ends the waiting, not the\n"
 		"sending.",
 };

@@ -27,7 +27,6 @@ struct run {
 	uint64_t grace_ns;
 	bool has_rate; /* it has a rate of its own, and the port's setting does not count */
 	struct rate rate;
-	uint64_t end_ns; /* when the last queue reported, CLOCK_MONOTONIC_RAW */
 };
 
 /* A stream has a cell: a number that stays when its id changes. Its counters are kept by this
@@ -119,6 +118,11 @@ struct ctl_port {
 	void *work[WORK_MAX]; /* what each work keeps for the port, in the order of works[] */
 };
 
+/* The cells barren and loops of a worker at some moment. */
+struct turns {
+	uint64_t barren, loops;
+};
+
 struct ctl_worker {
 	struct dp_worker *w;
 	cell_t tid; /* number of its thread, which writes it; 0: not started yet */
@@ -130,8 +134,8 @@ struct ctl_worker {
 	bool waited_known;                                        /* prev_waited_ns was known */
 	uint64_t base_stalls, base_stall_cycles, base_waited_ns;  /* at `clear` */
 	uint64_t moved, stalls; /* in this interval: frames; bursts not accepted whole */
-	/* For ctl_settled(): its cells barren and loops when an Rx counter last moved. */
-	uint64_t quiet_barren, quiet_loops;
+	/* For ctl_settled(): its turns when an Rx counter last moved, and at ctl.ended_ns. */
+	struct turns quiet, ended;
 	/* Of the last full interval, as in struct snap_worker. */
 	double busy, wait, loops_per_s, pps, cycles_per_packet, stalls_per_s;
 	bool dirty; /* it is to get a new plan */
@@ -166,8 +170,8 @@ struct ctl {
 	const void *watch_of;    /* who watches, see ctl_watch(); NULL: nobody */
 	uint64_t watch_stall_ns; /* the longest turn that he allows; 0: nobody watches */
 	/* For ctl_settled(): the sum of all Rx counters, when it last moved (0: it begins anew),
-	 * and when some work last held frames. CLOCK_MONOTONIC_RAW. */
-	uint64_t rx_sum, rx_moved_ns, inside_ns;
+	 * and when a run last ended or some work last held frames. CLOCK_MONOTONIC_RAW. */
+	uint64_t rx_sum, rx_moved_ns, ended_ns;
 	struct ctl_event ev[CTL_EVENTS];
 	unsigned ev_head, ev_n;
 	uint64_t eal_memory;  /* bytes that the ports need, computed before EAL starts */

@@ -17,6 +17,7 @@
 #define STUCK_TICKS 10 /* after so many seconds a device that takes nothing counts as stuck */
 /* The longest wait for quiet after the last run has ended and no work holds frames any more. */
 #define SETTLE_MAX_NS 2000000000ull
+#define NO_CPU_MAX_NS 10000000000ull /* the same while a worker has no CPU */
 
 static void add_event(struct ctl *c, enum ctl_event_kind kind, unsigned port, const char *fmt,
 		      va_list ap)
@@ -264,12 +265,27 @@ static bool all_done(const struct ctl_port *cp)
 	return true;
 }
 
+static struct turns turns_now(const struct ctl_worker *cw)
+{
+	return (struct turns){.barren = cell_get(&cw->w->cells.barren),
+			      .loops = cell_get(&cw->w->cells.loops)};
+}
+
+/* A run has ended now, or frames that were sent are still inside of some work: frames of ours may
+ * come in from now on for as long as waited_enough() says. */
+static void note_end(struct ctl *c, uint64_t now)
+{
+	c->ended_ns = now;
+	for (unsigned w = 0; w < c->nworkers; w++)
+		c->worker[w].ended = turns_now(&c->worker[w]);
+}
+
 static void run_ended(struct ctl *c, struct ctl_port *cp)
 {
 	struct run_result r;
 
 	cp->run.active = false;
-	cp->run.end_ns = clock_raw_ns();
+	note_end(c, clock_raw_ns());
 	run_result(cp, &r);
 	EACH_WORK(w, run)
 		if (w->run->ended != NULL)
@@ -410,29 +426,37 @@ static uint64_t rx_total(struct ctl *c)
 	return sum;
 }
 
-static uint64_t last_frame_ns(const struct ctl *c)
+/* Has the worker looked at its queues since these were its turns? Frames may be waiting for a
+ * worker that had no CPU for a while. It has looked after two turns without a frame: the first one
+ * may have begun before. A worker that is never idle writes its number of turns only every
+ * DP_PUBLISH_TURNS turns, so two such steps count as well. */
+static bool has_looked(const struct ctl_worker *cw, const struct turns *since)
 {
-	uint64_t last = 0;
+	struct turns now = turns_now(cw);
 
-	for (unsigned i = 0; i < c->nports; i++)
-		if (c->port[i]->run.end_ns > last)
-			last = c->port[i]->run.end_ns;
-	return last;
+	return !cw->launched || now.barren >= since->barren + 2 ||
+	       now.loops >= since->loops + 2 * DP_PUBLISH_TURNS;
 }
 
-/* Have all workers looked at their queues since the Rx counters last moved? Quiet counts only then,
- * because frames may be waiting for a worker that had no CPU for a while. A worker has looked after
- * two turns without a frame: the first one may have begun before the move. A worker that is never
- * idle writes its number of turns only every DP_PUBLISH_TURNS turns, so two such steps count as
- * well. */
+/* Have all workers looked at their queues since the Rx counters last moved? Only then does it mean
+ * something that they do not move. */
 static bool all_looked(const struct ctl *c)
 {
-	for (unsigned w = 0; w < c->nworkers; w++) {
-		const struct ctl_worker *cw = &c->worker[w];
-		if (cell_get(&cw->w->cells.barren) < cw->quiet_barren + 2 &&
-		    cell_get(&cw->w->cells.loops) < cw->quiet_loops + 2 * DP_PUBLISH_TURNS)
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (!has_looked(&c->worker[w], &c->worker[w].quiet))
 			return false;
-	}
+	return true;
+}
+
+/* Frames of others may come for ever, so waiting ends some time. It goes on, up to a limit, while a
+ * worker has had no CPU since the end: it may hold frames of ours that nobody has counted yet. */
+static bool waited_enough(const struct ctl *c, uint64_t now)
+{
+	if (now - c->ended_ns < SETTLE_MAX_NS)
+		return false;
+	for (unsigned w = 0; w < c->nworkers; w++)
+		if (!has_looked(&c->worker[w], &c->worker[w].ended))
+			return now - c->ended_ns >= NO_CPU_MAX_NS;
 	return true;
 }
 
@@ -455,20 +479,17 @@ int ctl_settled(struct ctl *c, const struct portset *ports)
 	}
 	if (ctl_frames_inside(c)) {
 		c->rx_moved_ns = 0;
-		c->inside_ns = now;
+		note_end(c, now);
 		return 0;
 	}
 	sum = rx_total(c);
 	if (c->rx_moved_ns == 0 || sum != c->rx_sum) {
 		c->rx_sum = sum;
 		c->rx_moved_ns = now;
-		for (unsigned w = 0; w < c->nworkers; w++) {
-			c->worker[w].quiet_barren = cell_get(&c->worker[w].w->cells.barren);
-			c->worker[w].quiet_loops = cell_get(&c->worker[w].w->cells.loops);
-		}
+		for (unsigned w = 0; w < c->nworkers; w++)
+			c->worker[w].quiet = turns_now(&c->worker[w]);
 	}
-	if ((now - c->rx_moved_ns >= QUIET_NS && all_looked(c)) ||
-	    now - RTE_MAX(last_frame_ns(c), c->inside_ns) >= SETTLE_MAX_NS) {
+	if ((now - c->rx_moved_ns >= QUIET_NS && all_looked(c)) || waited_enough(c, now)) {
 		c->rx_moved_ns = 0;
 		return 1;
 	}

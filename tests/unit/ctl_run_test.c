@@ -496,6 +496,28 @@ static void test_workers_wake(void **state)
 	assert_int_equal(now(2).run.sent, 300);
 }
 
+/* A worker that had no CPU since the end may hold frames that nobody has counted: that the time for
+ * frames of others is over says nothing about it. It is not waited for for ever either. */
+static void test_a_worker_without_a_cpu(void **state)
+{
+	struct portset s = only(0);
+
+	(void)state;
+	fresh(0, 1)->count = 100;
+	start(0, 0);
+	settle(0);
+	c->ended_ns -= 3000000000;
+	assert_int_equal(ctl_settled(c, &s), 1);
+	for (unsigned w = 0; w < c->nworkers; w++) { /* nobody has turned since */
+		c->worker[w].ended.barren = UINT64_MAX / 2;
+		c->worker[w].ended.loops = UINT64_MAX / 2;
+	}
+	assert_int_equal(ctl_settled(c, &s), 0);
+	c->rx_moved_ns = 0;
+	c->ended_ns -= 7000000000;
+	assert_int_equal(ctl_settled(c, &s), 1);
+}
+
 static void test_close(void **state)
 {
 	(void)state;
@@ -523,6 +545,7 @@ int main(void)
 		cmocka_unit_test(test_probes_are_awaited),
 		cmocka_unit_test(test_each_sender_is_exact_by_itself),
 		cmocka_unit_test(test_workers_wake),
+		cmocka_unit_test(test_a_worker_without_a_cpu),
 		cmocka_unit_test(test_close),
 	};
 
