@@ -19,17 +19,22 @@ def sizes(settings):
 
 def test_points_chart_and_settings(tmp_path):
     chart = tmp_path / "chart.svg"
-    r = harness.run([*MAP, "--json", "-e", f"{WIDE}; set 0 size 100..200; set 1 size 333; set 0 rate 7kpps; show settings all",
-                     "-e", f"capacity 0 sizes 64,1518 for 10ms svg {chart}", "-e", "show settings all"])
-    assert r.returncode in (0, 4), r.stderr
-    assert "capacity: 12 points, likely " in r.stderr
-    before, measured, after = [json.loads(line) for line in r.stdout.splitlines()]
-    harness.schema().validate(measured)
-    assert before == after
-    points = measured["capacity"]["points"]
-    assert [(p["direction"], p["size"], p["queues"]) for p in points] == [
-        (d, s, q) for d in ("send", "receive", "both") for s in (64, 1518) for q in (1, 2)]
-    assert any(p["valid"] and p["l1_bps"] for p in points), [p["why"] for p in points]
+    for duration in (10, 40, 160, 640):  # a machine may have no time for trials of 10 ms
+        chart.unlink(missing_ok=True)
+        r = harness.run([*MAP, "--json", "-e", f"{WIDE}; set 0 size 100..200; set 1 size 333; set 0 rate 7kpps; show settings all",
+                         "-e", f"capacity 0 sizes 64,1518 for {duration}ms svg {chart}", "-e", "show settings all"])
+        assert r.returncode in (0, 4), r.stderr
+        assert "capacity: 12 points, likely " in r.stderr
+        before, measured, after = [json.loads(line) for line in r.stdout.splitlines()]
+        harness.schema().validate(measured)
+        assert before == after
+        points = measured["capacity"]["points"]
+        assert [(p["direction"], p["size"], p["queues"]) for p in points] == [
+            (d, s, q) for d in ("send", "receive", "both") for s in (64, 1518) for q in (1, 2)]
+        if any(p["valid"] and p["l1_bps"] for p in points):
+            break
+    else:
+        raise AssertionError([p["why"] for p in points])
     for p in points:
         numbers = [p["l1_bps"], p["tx_queues"], p["workers"]]
         if not p["valid"]:
