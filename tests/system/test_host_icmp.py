@@ -20,7 +20,7 @@ def kernel(veth):
 def router(veth):
     """A kernel that forwards, with a second link of a small MTU, and says about all that it does not."""
     veth.do("sysctl", "-q", f"net.ipv6.conf.{veth.b}.disable_ipv6=0", "net.ipv4.icmp_ratelimit=0", "net.ipv4.icmp_ratemask=0",
-            "net.ipv6.icmp.ratelimit=0")
+            "net.ipv6.icmp.ratemask=")  # a limit of 0 would leave the one for all messages
     veth.do("ip", "link", "add", "small0", "type", "veth", "peer", "small1")
     veth.do("sysctl", "-q", "net.ipv6.conf.small0.disable_ipv6=0", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1",
             f"net.ipv4.conf.{veth.a}.forwarding=0")
@@ -87,6 +87,18 @@ def test_a_router_says_why(router, live):
     now = settled(p, lambda e: e["port_unreachable"] >= 75)
     of = [s["icmp_errors"] for s in p.ask("show streams 0")["streams"]]
     assert of[:2] == [None, None] and of[2:] == [none] * 6
+    assert p.quit()[0] == 0
+
+
+def test_a_quoted_frame_has_not_arrived(router, live):
+    """Each error quotes a frame with its probe. The trial has lost what it is about."""
+    p = live(["--no-screen", "-p", f"packet:{router.a}", "--ip", "10.0.0.1/24"], prefix=router.prefix)
+    p.send("set 0 ipv4.src 10.0.0.1; set 0 ipv4.dst 10.0.0.2; set 0 udp.dst 5600")
+    p.ask("ping 0 10.0.0.2 count 1", 30)
+    p.send("clear all")
+    fates = p.ask("trial 0 rate 2kpps for 200ms", 60)["trial"]["fates"]
+    assert (fates["sent"], fates["received"], fates["lost"]) == (400, 0, 400), fates
+    settled(p, lambda e: e["port_unreachable"] == 400)
     assert p.quit()[0] == 0
 
 

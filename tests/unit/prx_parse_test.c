@@ -97,7 +97,10 @@ static void check(struct prx *x, struct frame_spec *s, uint32_t seq, unsigned se
 
 static void test_stacks(void **state)
 {
-	struct prx *x = prx_new(&spec);
+	static const uint8_t quotes[100] = {[77] = 1};
+	struct prx_spec own = spec;
+	own.quotes = quotes;
+	struct prx *x = prx_new(&own);
 	struct frame_spec s = {0};
 
 	(void)state;
@@ -227,6 +230,97 @@ static void test_sctp(void **state)
 	free(x);
 }
 
+/* Makes an ICMP error, of the headers in `stack`, about the frame f, of which it quotes what comes
+ * behind Ethernet's header, n bytes of it. Returns its length. */
+static unsigned error_about(const char *stack, const struct frame *f, unsigned n, uint8_t *out)
+{
+	static struct frame error;
+	struct frame_spec s = {0};
+	struct err e = {.text = ""};
+
+	assert_int_equal(frame_stack_parse(stack, &s.stack, &e), 0);
+	unsigned at = frame_headers_len(&s);
+	bool six = strstr(stack, "icmpv6") != NULL;
+	assert_int_equal(frame_vals_parse(&s.vals, six ? "icmpv6.type" : "icmp.type",
+					  six ? "1" : "3", &e),
+			 0);
+	s.size = (uint16_t)(at + n + FRAME_FCS);
+	s.fill = FILL_HEX;
+	s.data = xcalloc(1, HEXBYTES_SIZE);
+	s.data->n = (uint16_t)n;
+	memcpy(s.data->b, f->bytes + 14, n);
+	if (frame_build(&s, NULL, FRAME_MAX_LEN + FRAME_FCS, &error, &e) != 0)
+		fail_msg("%s: %s", stack, e.text);
+	memcpy(out, error.bytes, error.len);
+	frame_spec_free(&s);
+	return error.len;
+}
+
+/* A frame that an ICMP error quotes has not arrived: the error is plain, however much of the frame
+ * it quotes, and wherever probes were found before. Where the error itself is damaged nobody says
+ * that it is one. */
+static void test_quoted(void **state)
+{
+	static const char *const of[][3] = {
+		{"eth/ipv4/udp", "eth/ipv4/icmp",
+		 "eth/vlan/vlan/vlan/vlan/vlan/vlan/vlan/ipv4/udp"},
+		{"eth/ipv6/udp", "eth/ipv6/icmpv6", "eth/ipv6/ipv6/ipv6dst/udp"},
+		{"eth/ipv4", "eth/ipv4/icmp", "eth/ipv6/udp"},
+	};
+	static struct frame f[2];
+	struct err e = {.text = ""};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(of); i++) {
+		struct frame_spec s = {.size = 250}, other = {.size = 250};
+		uint64_t quoted[PRX_PLACES / 64] = {0};
+		struct prx_spec own = spec;
+		uint8_t out[400];
+		assert_int_equal(frame_stack_parse(of[i][0], &s.stack, &e), 0);
+		assert_int_equal(frame_stack_parse(of[i][2], &other.stack, &e), 0);
+		unsigned at = frame_headers_len(&s), before = i == 1 ? 48 : 28, place = at + before;
+		assert_int_equal(frame_headers_len(&other), place);
+		quoted[place / 64] |= 1ull << place % 64;
+		own.quoted = quoted;
+		struct prx *x = prx_new(&own);
+		const struct prx_flow *flow = prx_flow(x, 3, 77, 2);
+		uint64_t plain = 0, arrived = 0;
+		fill(&s, 0);
+		assert_int_equal(frame_build(&s, NULL, FRAME_MAX_LEN + FRAME_FCS, &f[0], &e), 0);
+		for (unsigned turn = 0; turn < 2; turn++) {
+			for (unsigned n = 20; n <= f[0].len - 14u; n++) {
+				unsigned len = error_about(of[i][1], &f[0], n, out);
+				receive(x, out, len, n % 3 == 0 ? 100 : 1800);
+				assert_int_equal(x->port.plain, ++plain);
+			}
+			assert_int_equal(flow->received, arrived);
+			assert_int_equal(x->port.damaged + x->port.searched + x->port.foreign, 0);
+			/* from now on probes are expected where the error has the quoted one */
+			fill(&other, (uint32_t)arrived++);
+			assert_int_equal(frame_build(&other, NULL, FRAME_MAX_LEN + FRAME_FCS, &f[1],
+						     &e),
+					 0);
+			receive(x, f[1].bytes, f[1].len, 1800);
+			assert_int_equal(flow->received, arrived);
+			assert_int_equal(x->place[0], place);
+			free(other.data);
+			other.data = NULL;
+		}
+		free(s.data);
+		fill(&s, (uint32_t)arrived);
+		assert_int_equal(frame_build(&s, NULL, FRAME_MAX_LEN + FRAME_FCS, &f[0], &e), 0);
+		unsigned len = error_about(of[i][1], &f[0], f[0].len - 14, out);
+		out[len - 1] ^= 1;
+		receive(x, out, len, 1800);
+		assert_int_equal(x->port.plain, plain);
+		assert_int_equal(flow->received, arrived);
+		assert_int_equal(flow->corrupted, 1);
+		frame_spec_free(&s);
+		frame_spec_free(&other);
+		free(x);
+	}
+}
+
 /* Behind headers that nobody knows a probe is looked for. Frames without a probe are plain, and
  * those with a strange one are foreign. */
 static void test_others(void **state)
@@ -315,13 +409,11 @@ static void test_quick_sums(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks),
-					   cmocka_unit_test(test_values),
-					   cmocka_unit_test(test_no_udp_sum),
-					   cmocka_unit_test(test_sctp),
-					   cmocka_unit_test(test_others),
-					   cmocka_unit_test(test_sizes),
-					   cmocka_unit_test(test_quick_sums)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stacks),     cmocka_unit_test(test_values),
+		cmocka_unit_test(test_no_udp_sum), cmocka_unit_test(test_sctp),
+		cmocka_unit_test(test_quoted),     cmocka_unit_test(test_others),
+		cmocka_unit_test(test_sizes),      cmocka_unit_test(test_quick_sums)};
 	int rc = eal_or_skip(argv[argc - 1]);
 
 	if (rc != 0)

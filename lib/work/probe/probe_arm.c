@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "probe_int.h"
+#include "proto_run.h"
 
 #define WINDOW_BYTES (4u << 20) /* the windows of one Rx queue take about so much */
 #define BLOCKS_MIN 16           /* blocks of a window, of 64 numbers: 1024 numbers */
@@ -49,6 +50,8 @@ void probe_arm_unref(struct probe_arm *a)
 		munmap(a->tap[i].prx, a->tap_bytes);
 	free(a->tap);
 	free(a->latency);
+	free(a->quotes);
+	free(a->quoted);
 	free(a);
 }
 
@@ -99,9 +102,49 @@ static uint32_t cells_of(const struct ctl_port *cp)
 	return n;
 }
 
+/* Are the stream's frames ICMP errors that quote a packet, with the probe in it? */
+static bool stream_quotes(const struct stream *s)
+{
+	static const char *const names[][2] = {{"icmp", "ipv4"}, {"icmpv6", "ipv6"}};
+	const struct frame_stack *f = &s->cfg.frame.stack;
+
+	for (unsigned k = 0; k < ARRAY_SIZE(names); k++) {
+		const struct proto *error = proto_find(names[k][0]), *ip = proto_find(names[k][1]);
+		for (unsigned i = 0; i + 1 < f->n; i++)
+			if (f->hdr[i] == error && f->hdr[i + 1] == ip)
+				return true;
+	}
+	return false;
+}
+
+/* Notes in `quoted` where the probe of a stream's frames lies when an ICMP error quotes them. It
+ * lies further back by the IP and ICMP headers of the error, and devices on the way may add up to
+ * two VLAN tags, or take them away. */
+static void note_quoted(const struct stream *s, uint64_t *quoted)
+{
+	static const int error[] = {LEN_IP4 + LEN_ICMP, LEN_IP6 + LEN_ICMP};
+	int at = (int)frame_headers_len(&s->cfg.frame);
+
+	for (unsigned i = 0; i < ARRAY_SIZE(error); i++)
+		for (int tags = -2 * LEN_VLAN; tags <= 2 * LEN_VLAN; tags += LEN_VLAN) {
+			int place = at + error[i] + tags;
+			if (place < PRX_PLACES)
+				quoted[place / 64] |= 1ull << place % 64;
+		}
+}
+
+/* The same for all streams of the port with probes. */
+static void note_port_quoted(const struct ctl_port *cp, uint64_t *quoted)
+{
+	for (unsigned i = 0; i < cp->nstreams; i++)
+		if (stream_probes_on(cp, cp->stream[i]))
+			note_quoted(cp->stream[i], quoted);
+}
+
 /* Do the tables of this arm have room for what the port's streams send? */
 static bool probe_covers(const struct probe_arm *a, const struct ctl_port *cp)
 {
+	uint64_t quoted[PRX_PLACES / 64] = {0};
 	unsigned p = cp->p.id;
 
 	if (a == NULL || p >= a->spec.nports || a->spec.of[p].nqueues != cp->p.ntxq ||
@@ -109,10 +152,16 @@ static bool probe_covers(const struct probe_arm *a, const struct ctl_port *cp)
 		return false;
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		const struct stream *s = cp->stream[i];
-		if (stream_probes_on(cp, s) && s->cfg.latency &&
-		    a->latency[a->first[p] + s->cell] == 0)
+		if (!stream_probes_on(cp, s))
+			continue;
+		if ((s->cfg.latency && a->latency[a->first[p] + s->cell] == 0) ||
+		    a->quotes[a->first[p] + s->cell] != stream_quotes(s))
 			return false;
 	}
+	note_port_quoted(cp, quoted);
+	for (unsigned i = 0; i < ARRAY_SIZE(quoted); i++)
+		if ((quoted[i] & ~a->quoted[i]) != 0)
+			return false;
 	return true;
 }
 
@@ -144,15 +193,19 @@ static uint64_t target_gap(struct ctl *c, const struct ctl_port *cp, double *ns)
 	return (uint64_t)(clock_hz() / load.pps + 0.5);
 }
 
-/* Notes in a->latency which streams of the port get histograms of their own. */
-static void set_latency(struct probe_arm *a, const struct ctl_port *cp)
+/* Notes which streams of the port get histograms of their own, and what says whether a probe was
+ * quoted. */
+static void set_streams(struct probe_arm *a, const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		const struct stream *s = cp->stream[i];
-		if (stream_probes_on(cp, s) && s->cfg.latency &&
-		    s->cell < a->spec.of[cp->p.id].nstreams)
-			a->latency[a->first[cp->p.id] + s->cell] = 1;
+		if (!stream_probes_on(cp, s) || s->cell >= a->spec.of[cp->p.id].nstreams)
+			continue;
+		uint32_t at = a->first[cp->p.id] + s->cell;
+		a->latency[at] |= s->cfg.latency;
+		a->quotes[at] = stream_quotes(s);
 	}
+	note_port_quoted(cp, a->quoted);
 }
 
 /* Works out the spec of an arm. It has room for all streams with probes, whether they are being
@@ -183,15 +236,23 @@ static void probe_shape(struct ctl *c, const struct probe_arm *was, struct probe
 	for (unsigned p = 0, at = 0; p < s->nports; at += s->of[p++].nstreams)
 		a->first[p] = at;
 	a->latency = xcalloc(total + 1, 1);
+	a->quotes = xcalloc(total + 1, 1);
+	a->quoted = xcalloc(PRX_PLACES / 64, sizeof(*a->quoted));
+	for (unsigned p = 0; was != NULL && p < was->spec.nports; p++) {
+		uint32_t n = was->spec.of[p].nstreams;
+		memcpy(a->latency + a->first[p], was->latency + was->first[p], n);
+		memcpy(a->quotes + a->first[p], was->quotes + was->first[p], n);
+	}
+	if (was != NULL)
+		memcpy(a->quoted, was->quoted, PRX_PLACES / 8);
 	for (unsigned p = 0; p < s->nports; p++)
-		set_latency(a, c->port[p]);
-	for (unsigned p = 0; was != NULL && p < was->spec.nports; p++)
-		for (uint32_t i = 0; i < was->spec.of[p].nstreams; i++)
-			a->latency[a->first[p] + i] |= was->latency[was->first[p] + i];
+		set_streams(a, c->port[p]);
 	blocks = BLOCKS_MAX;
 	while (blocks > BLOCKS_MIN && blocks * flows * sizeof(struct prx_block) > WINDOW_BYTES)
 		blocks /= 2;
 	s->latency = a->latency;
+	s->quotes = a->quotes;
+	s->quoted = a->quoted;
 	s->window_blocks = (uint32_t)blocks;
 	s->holes = flows <= 1024 ? 64 : 8;
 	s->hz = (uint64_t)clock_hz();

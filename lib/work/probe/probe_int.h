@@ -25,7 +25,9 @@ struct probe_arm {
 	unsigned refs; /* one for each plan, and one for struct probes */
 	struct prx_spec spec;
 	uint8_t *latency;            /* spec.latency */
-	uint32_t first[PROBE_PORTS]; /* index of a port's first stream in spec.latency */
+	uint8_t *quotes;             /* spec.quotes */
+	uint64_t *quoted;            /* spec.quoted */
+	uint32_t first[PROBE_PORTS]; /* index of a port's first stream in these */
 	unsigned ntaps;
 	struct probe_tap *tap; /* in the order of their ports */
 	size_t tap_bytes;      /* memory of each tap */

@@ -191,12 +191,12 @@ static __rte_noinline void count_other(struct prx *x, enum prx_class class, cons
 }
 
 /* Reads the probe at the place where the last one was found. Returns false if there is no whole
- * probe of a known flow. */
+ * probe of a known flow, or if it may be quoted. */
 static inline bool prx_expected(const struct prx *x, const struct rte_mbuf *m, struct found *p)
 {
 	uint32_t at = x->place[0];
 
-	if (unlikely(m->data_len < at + PROBE_LEN))
+	if (unlikely(m->data_len < at + PROBE_LEN || x->guarded))
 		return false;
 	const uint8_t *b = rte_pktmbuf_mtod(m, const uint8_t *) + at;
 	prx_load(b, &p->hi, &p->lo);
@@ -511,7 +511,8 @@ static inline bool count_batch(struct prx *x, const struct dp_burst *all, struct
 {
 	struct prx_batch b;
 
-	if (unlikely(!place_batch(x, all, m, n, &b) || (x->verify && !sums_right(x, m, n))))
+	if (unlikely(x->guarded || !place_batch(x, all, m, n, &b) ||
+		     (x->verify && !sums_right(x, m, n))))
 		return false;
 	b.taken_off = 0;
 	b.bucket = x->pending[PRX_INTENDED].bucket;

@@ -12,7 +12,8 @@
  * queue alone. Everything here is exact when nothing arrives.
  *
  * Each frame is exactly one of these: a probe of a known flow (received, late or corrupted),
- * damaged, foreign, or plain. */
+ * damaged, foreign, or plain. An ICMP error that quotes a frame with a probe is plain: the probe in
+ * it has not arrived, but somebody says why it will not. */
 #pragma once
 #include "dp.h"
 #include "dp_clock.h"
@@ -25,6 +26,7 @@
 #define PRX_SCALES 4      /* dispersion: 1 us, 10 us, 100 us, 1 ms */
 #define PRX_NEARS 4       /* gaps within 64, 128, 256, 512 ns of their target */
 #define PRX_NEAR_NS 64
+#define PRX_PLACES 1024  /* bits in prx_spec.quoted */
 #define PRX_MULT_BITS 40 /* of ns_mult: enough from 3.91 MHz on; CLOCK_HZ_MIN is above that */
 
 /* A block of a window. A window of sequence numbers is a ring of blocks of 64 numbers each: block b
@@ -133,6 +135,13 @@ struct prx_spec {
 	/* [sum of nstreams], port by port: not 0 for streams that get histograms of their own.
 	 * NULL: none do. */
 	const uint8_t *latency;
+	/* [sum of nstreams], port by port: not 0 for streams whose frames are ICMP errors and hold
+	 * the probe in what these quote. NULL: none are. */
+	const uint8_t *quotes;
+	/* Where the probe of a stream may lie when somebody quotes its frame, as bits: those are
+	 * the places where each frame is looked at for being a quotation. NULL: nowhere. From
+	 * PRX_PLACES on each is. */
+	const uint64_t *quoted;
 	uint32_t window_blocks;     /* blocks in a flow's window: a power of two, at least 2 */
 	uint16_t holes;             /* remembered for each flow, for extents; a power of two */
 	uint64_t hz;                /* cycles per second, for the scales of dispersion */

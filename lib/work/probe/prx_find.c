@@ -19,6 +19,7 @@ static void prx_find_remember(struct prx *x, uint32_t place)
 	for (; i > 0; i--)
 		x->place[i] = x->place[i - 1];
 	x->place[0] = place;
+	x->guarded = place >= PRX_PLACES || (x->quoted[place / 64] >> place % 64 & 1) != 0;
 }
 
 struct frame {
@@ -50,6 +51,14 @@ static const struct prx_walk *prx_find_walk(struct frame *f)
 		prx_walk(f->p, f->len, &f->walk);
 	f->walked = true;
 	return &f->walk;
+}
+
+/* Is the probe of a flow at this place in a packet that an ICMP error quotes? Not where the flow's
+ * own frames are such errors. */
+static bool is_quoted(const struct prx *x, struct frame *f, uint32_t at, uint64_t hi, uint64_t lo)
+{
+	return at >= PRX_QUOTED_MIN && !x->more[prx_flow_index(x, hi, lo)].quotes &&
+	       prx_quoted(f->p, prx_find_walk(f), at);
 }
 
 /* Looks for a probe at every even place: the sum of the 8 words there is computed from the sum at
@@ -104,7 +113,8 @@ static bool is_damaged(const struct prx *x, struct frame *f)
 {
 	const struct prx_walk *w = prx_find_walk(f);
 
-	if (x->nplaces == 0)
+	/* what is quoted may be cut off anywhere */
+	if (x->nplaces == 0 || prx_quoted(f->p, w, f->len))
 		return false;
 	bool bad = prx_damaged(f->p, w, f->len);
 	for (uint32_t i = 0; i < x->nplaces; i++)
@@ -113,6 +123,17 @@ static bool is_damaged(const struct prx *x, struct frame *f)
 		     (bad && (w->payload == x->place[i] || w->bad < x->place[i]))))
 			return true;
 	return w->nplaces > 0 && one_bit_off(x, f, w->payload);
+}
+
+/* A probe of a known flow lies at this place. Returns the place; UINT32_MAX if the probe is quoted,
+ * and then *class is set. */
+static uint32_t take_at(const struct prx *x, struct frame *f, uint32_t at, uint64_t hi, uint64_t lo,
+			enum prx_class *class)
+{
+	if (!is_quoted(x, f, at, hi, lo))
+		return at;
+	*class = PRX_PLAIN;
+	return UINT32_MAX;
 }
 
 /* Returns the place of the frame's probe, or UINT32_MAX, and then *class says what the frame is. */
@@ -126,7 +147,7 @@ static uint32_t prx_find_find(struct prx *x, struct frame *f, uint64_t *hi, uint
 		if (!is_right_at(f, x->place[i], hi, lo))
 			continue;
 		if (prx_plausible(x, *hi, *lo, f->now))
-			return x->place[i];
+			return take_at(x, f, x->place[i], *hi, *lo, class);
 		if (is_none(*lo)) {
 			*class = PRX_PLAIN;
 			return UINT32_MAX;
@@ -137,7 +158,7 @@ static uint32_t prx_find_find(struct prx *x, struct frame *f, uint64_t *hi, uint
 		if (!is_right_at(f, w->place[i], hi, lo))
 			continue;
 		if (prx_plausible(x, *hi, *lo, f->now))
-			return w->place[i];
+			return take_at(x, f, w->place[i], *hi, *lo, class);
 		if (is_none(*lo)) {
 			*class = PRX_PLAIN;
 			return UINT32_MAX;
@@ -152,10 +173,12 @@ static uint32_t prx_find_find(struct prx *x, struct frame *f, uint64_t *hi, uint
 	at = x->verify && x->nplaces > 0 && prx_damaged(f->p, w, f->len)
 		     ? UINT32_MAX
 		     : prx_find_search(x, f, hi, lo);
-	if (at != UINT32_MAX)
-		cell_add(&x->port.searched, 1);
-	else
+	if (at != UINT32_MAX) {
+		at = take_at(x, f, at, *hi, *lo, class);
+		cell_add(&x->port.searched, at != UINT32_MAX);
+	} else {
 		*class = is_damaged(x, f) ? PRX_DAMAGED : PRX_PLAIN;
+	}
 	return at;
 }
 

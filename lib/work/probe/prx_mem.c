@@ -94,8 +94,10 @@ static void init_flows(struct prx *x, const struct prx_spec *s)
 		for (unsigned i = 0; i < s->of[p].nstreams; i++, stream++) {
 			uint32_t hist =
 				s->latency != NULL && s->latency[stream] != 0 ? ++nhists : 0;
-			for (unsigned q = 0; q < 1u << x->of[p].queue_bits; q++)
-				x->more[base++].hist = hist;
+			for (unsigned q = 0; q < 1u << x->of[p].queue_bits; q++, base++) {
+				x->more[base].hist = hist;
+				x->more[base].quotes = s->quotes != NULL && s->quotes[stream] != 0;
+			}
 			for (unsigned w = PRX_ACTUAL; hist != 0 && w <= PRX_INTENDED; w++)
 				hist_init(prx_own_hist(x, hist, (enum prx_hist)w),
 					  (struct hist_shape){PRX_STREAM_BITS, PRX_TOP});
@@ -129,6 +131,8 @@ void prx_init(void *mem, const struct prx_spec *s)
 	x->limit = (1ull << 63) / (s->ns_mult + 1);
 	x->limit = x->limit >= PRX_LATEST >> 5 ? PRX_LATEST : x->limit << 5;
 	x->ops = prx_ops_best();
+	if (s->quoted != NULL)
+		memcpy(x->quoted, s->quoted, sizeof(x->quoted));
 	x->flow = (void *)(at + p.flow);
 	x->more = (void *)(at + p.more);
 	x->window = (void *)(at + p.window);

@@ -17,6 +17,7 @@
 struct prx_more {
 	uint32_t hist; /* number of its stream's pair of histograms, from 1; 0: none */
 	uint16_t holes_at, holes_used; /* where the next hole is kept, and how many are kept */
+	bool quotes; /* its frames are ICMP errors that quote a packet with the probe */
 };
 
 /* Buckets of a histogram in which a batch has still to be counted: each of the n buckets gets
@@ -34,6 +35,7 @@ struct prx {
 	uint32_t window_mask;  /* blocks of a window - 1 */
 	uint32_t window_shift; /* 1 << window_shift is the number of blocks of a window */
 	bool verify, streams_have_hists;
+	bool guarded;     /* what lies at place[0] may be a quotation */
 	bool many_flows;  /* more than a core's first cache holds beside everything else */
 	uint64_t ns_mult; /* that of the spec << 64 - PRX_MULT_BITS: see prx_ns() */
 	double ns;        /* ns of a cycle */
@@ -55,11 +57,12 @@ struct prx {
 		uint8_t nqueues, queue_bits;
 	} of[PROBE_PORTS];
 	/* these are read rarely */
-	struct prx_hole *hole; /* the holes of all flows */
-	uint32_t holes;        /* how many are remembered of a flow */
-	cell_t target_ns;      /* PRX_NO_TARGET: none */
-	uint32_t late_blocks;  /* numbers of blocks further back than so many are late */
-	uint8_t *scratch;      /* [PRX_SCRATCH] */
+	struct prx_hole *hole;            /* the holes of all flows */
+	uint32_t holes;                   /* how many are remembered of a flow */
+	cell_t target_ns;                 /* PRX_NO_TARGET: none */
+	uint32_t late_blocks;             /* numbers of blocks further back than so many are late */
+	uint8_t *scratch;                 /* [PRX_SCRATCH] */
+	uint64_t quoted[PRX_PLACES / 64]; /* as in prx_spec */
 	uint8_t nports;
 	struct dp_clock_view view; /* what this worker knows of `clock` */
 	WR_ALIGNED(CACHE_LINE) struct prx_port port;

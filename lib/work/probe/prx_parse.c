@@ -81,6 +81,13 @@ static void prx_parse_bad(struct reader *r)
 	r->next = NEXT_STOP;
 }
 
+/* Notes that an ICMP error begins to quote a packet here. */
+static void prx_parse_quotes(struct reader *r)
+{
+	if (r->w->quote == UINT32_MAX)
+		r->w->quote = r->at;
+}
+
 /* Notes a checksum that covers n bytes from here on. add: the sum of its pseudo header. */
 static void prx_parse_covers(struct reader *r, uint32_t n, uint32_t add)
 {
@@ -423,9 +430,10 @@ static void prx_parse_icmp(struct reader *r)
 	uint32_t more = type == 13 || type == 14 ? 12 : type == 17 || type == 18 ? 4 : 0;
 	if (!r->part)
 		prx_parse_covers(r, r->end - r->at, 0);
-	prx_parse_behind(r, LEN_ICMP,
-			 type == 11 || type == 12 || (type >= 3 && type <= 5) ? NEXT_IP4
-									      : NEXT_STOP);
+	bool error = type == 11 || type == 12 || (type >= 3 && type <= 5);
+	prx_parse_behind(r, LEN_ICMP, error ? NEXT_IP4 : NEXT_STOP);
+	if (error)
+		prx_parse_quotes(r);
 	if (more != 0 && r->end - r->at >= more)
 		prx_parse_behind(r, more, NEXT_STOP);
 }
@@ -436,7 +444,10 @@ static void prx_parse_icmp6(struct reader *r)
 		return;
 	unsigned type = r->p[r->at];
 	covers_l4(r, r->end - r->at, IP_ICMP6);
-	prx_parse_behind(r, LEN_ICMP, type >= 1 && type <= 4 ? NEXT_IP6 : NEXT_STOP);
+	bool error = type >= 1 && type <= 4;
+	prx_parse_behind(r, LEN_ICMP, error ? NEXT_IP6 : NEXT_STOP);
+	if (error)
+		prx_parse_quotes(r);
 }
 
 static void prx_parse_gre(struct reader *r)
@@ -522,7 +533,7 @@ void prx_walk(const uint8_t *frame, uint32_t len, struct prx_walk *w)
 
 	w->nplaces = w->nsums = 0;
 	w->payload = 0;
-	w->bad = UINT32_MAX;
+	w->bad = w->quote = UINT32_MAX;
 	/* a stack has at most 64 headers */
 	for (unsigned depth = 0; r.next != NEXT_STOP && depth < 64; depth++)
 		step[r.next](&r);
@@ -621,4 +632,10 @@ bool prx_damaged(const uint8_t *frame, const struct prx_walk *w, uint32_t at)
 			return true;
 	}
 	return false;
+}
+
+bool prx_quoted(const uint8_t *frame, const struct prx_walk *w, uint32_t at)
+{
+	return w->quote != UINT32_MAX && at >= w->quote + LEN_IP4 &&
+	       !prx_damaged(frame, w, w->quote);
 }
