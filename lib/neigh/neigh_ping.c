@@ -98,6 +98,18 @@ static unsigned put_ip6(const struct neigh_ping *p, unsigned hops, uint8_t *ip, 
 	return NEIGH_IP6;
 }
 
+void neigh_ping_echo(const struct neigh_ping *p, uint8_t *f, unsigned ip, unsigned at, unsigned len,
+		     uint16_t *first)
+{
+	bool four = neigh_is_ip4(p->to);
+	uint8_t *icmp = f + at;
+
+	memset(icmp, 0, ICMP_HEAD + NEIGH_PING_NUMBER);
+	icmp[0] = four ? ECHO4 : ECHO6;
+	put_be16(icmp + 4, p->id);
+	*first = (uint16_t)~neigh_sum(icmp, len - at, four ? 0 : neigh_sum_ip6(f + ip, len - at));
+}
+
 unsigned neigh_ping_frame(const struct neigh_self *s, const struct neigh_ping *p,
 			  const uint8_t mac[6], unsigned hops, uint8_t *f, unsigned len,
 			  uint16_t *first)
@@ -108,12 +120,9 @@ unsigned neigh_ping_frame(const struct neigh_self *s, const struct neigh_ping *p
 	unsigned at = neigh_frame_eth(s, mac, four ? TYPE_IP4 : TYPE_IP6, f);
 	uint8_t *ip = f + at;
 	at += four ? put_ip4(p, hops, ip, len - at) : put_ip6(p, hops, ip, len - at);
-	uint8_t *icmp = f + at;
-	icmp[0] = four ? ECHO4 : ECHO6;
-	put_be16(icmp + 4, p->id);
 	for (unsigned i = ICMP_HEAD + NEIGH_PING_NUMBER; at + i < len; i++)
-		icmp[i] = (uint8_t)i;
-	*first = (uint16_t)~neigh_sum(icmp, len - at, four ? 0 : neigh_sum_ip6(ip, len - at));
+		f[at + i] = (uint8_t)i;
+	neigh_ping_echo(p, f, (unsigned)(ip - f), at, len, first);
 	return at;
 }
 

@@ -28,6 +28,11 @@ unsigned neigh_ping_least(const struct neigh_self *s, const uint8_t to[NEIGH_IP]
 unsigned neigh_ping_frame(const struct neigh_self *s, const struct neigh_ping *p,
 			  const uint8_t mac[6], unsigned hops, uint8_t *f, unsigned len,
 			  uint16_t *first);
+/* Makes an echo request, as above, of the ICMP message at f + at, which goes to the end of a frame
+ * of len bytes and whose IP header is at f + ip. With neigh_ping_number() the sum of its bytes is
+ * that of any message whose checksum is right, so checksums of headers before it stay right. */
+void neigh_ping_echo(const struct neigh_ping *p, uint8_t *f, unsigned ip, unsigned at, unsigned len,
+		     uint16_t *first);
 /* Writes the question of ARP or neighbour discovery of a ping of the link. Returns its length. */
 unsigned neigh_ping_ask(const struct neigh_self *s, const struct neigh_ping *p, uint8_t *f);
 /* An ICMP error as people call it: "host unreachable". */

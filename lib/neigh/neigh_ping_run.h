@@ -5,6 +5,9 @@
 #pragma once
 #include "neigh_run.h"
 
+/* Behind so many bytes of a frame, at most, an answer begins that is searched for. */
+#define NEIGH_PONG_SEARCH 512
+
 /* An echo request carries its whole number behind its header, whose own has 16 bits. */
 #define NEIGH_PING_NUMBER 8
 
@@ -13,6 +16,9 @@ struct neigh_ping {
 	uint8_t from[NEIGH_IP], to[NEIGH_IP];
 	uint16_t id; /* of its echo requests */
 	bool link;   /* it asks by ARP or neighbour solicitation, whose frames have no number */
+	/* Its requests lie behind further headers, as those of a tunnel, and its answers behind
+	 * whatever the way back puts there: they are searched for. */
+	bool inside;
 };
 
 enum neigh_pong_kind {

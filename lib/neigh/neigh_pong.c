@@ -86,18 +86,79 @@ static bool is_request(const struct packet *k, const struct neigh_ping *p)
 	       packet_ip_is(k, true, p->to);
 }
 
-static bool wants_icmp(const struct neigh_ping *p, const uint8_t *ip, unsigned n, bool six)
-{
-	struct packet k = packet_read(ip, n, six);
+/* What came for a ping: the packet that says it, and the request that this one quotes if it is an
+ * error. said.icmp NULL: nothing came. */
+struct pong {
+	struct packet said, quoted;
+};
 
-	if (k.there < ICMP_HEAD || !packet_ip_is(&k, true, p->from))
-		return false;
-	if (k.icmp[0] == (six ? ECHO6_REPLY : ECHO4_REPLY))
-		return pong_get16(k.icmp + 4) == p->id;
-	if (!is_error(&k))
-		return false;
-	struct packet quoted = packet_quoted(&k);
-	return is_request(&quoted, p);
+/* Reads a packet that is for us. */
+static struct pong pong_read(const struct neigh_ping *p, const uint8_t *ip, unsigned n, bool six)
+{
+	struct pong g = {.said = packet_read(ip, n, six)};
+
+	if (g.said.there < ICMP_HEAD || !packet_ip_is(&g.said, true, p->from))
+		return (struct pong){0};
+	if (g.said.icmp[0] == (six ? ECHO6_REPLY : ECHO4_REPLY))
+		return pong_get16(g.said.icmp + 4) == p->id ? g : (struct pong){0};
+	if (is_error(&g.said))
+		g.quoted = packet_quoted(&g.said);
+	return is_request(&g.quoted, p) ? g : (struct pong){0};
+}
+
+/* Finds the next IP header, from `at` on, that has this address as its destination. NULL: there is
+ * none in the first bytes of the frame, which ends at `end`. */
+static const uint8_t *find_to(const uint8_t *at, const uint8_t *end, const uint8_t ip[NEIGH_IP])
+{
+	bool four = neigh_is_ip4(ip);
+	unsigned dst = four ? 16 : 24, size = four ? 4 : NEIGH_IP;
+
+	if (end - at < (ptrdiff_t)(dst + size))
+		return NULL;
+	const uint8_t *found =
+		memmem(at + dst, (size_t)(end - at) - dst, ip + NEIGH_IP - size, size);
+	return found != NULL ? found - dst : NULL;
+}
+
+/* Finds an answer behind other headers, or an error about the outer ones that quotes so much that
+ * the request is in it. */
+static struct pong pong_inside(const struct neigh_self *s, const struct neigh_ping *p,
+			       const uint8_t *f, unsigned len)
+{
+	const uint8_t *end = f + len;
+	const uint8_t *most = len > NEIGH_PONG_SEARCH ? f + NEIGH_PONG_SEARCH : end;
+	bool six = !neigh_is_ip4(p->to);
+	unsigned type, outer = neigh_payload(s, f, len, &type);
+
+	for (const uint8_t *at = f + NEIGH_ETH; (at = find_to(at, most, p->from)) != NULL; at++) {
+		struct pong g = pong_read(p, at, (unsigned)(end - at), six);
+		if (g.said.icmp != NULL)
+			return g;
+	}
+	if (outer == 0 || (type != TYPE_IP4 && type != TYPE_IP6))
+		return (struct pong){0};
+	struct pong g = {.said = packet_read(f + outer, len - outer, type == TYPE_IP6)};
+	if (g.said.there < ICMP_HEAD || !is_error(&g.said))
+		return (struct pong){0};
+	for (const uint8_t *at = g.said.icmp + ICMP_HEAD; (at = find_to(at, most, p->to)) != NULL;
+	     at++) {
+		g.quoted = packet_read(at, (unsigned)(end - at), six);
+		if (is_request(&g.quoted, p))
+			return g;
+	}
+	return (struct pong){0};
+}
+
+/* What a frame, which is not about the link, has brought for a ping. */
+static struct pong pong_find(const struct neigh_self *s, const struct neigh_ping *p,
+			     const uint8_t *f, unsigned len)
+{
+	if (p->inside)
+		return len > NEIGH_ETH ? pong_inside(s, p, f, len) : (struct pong){0};
+	unsigned type, at = neigh_payload(s, f, len, &type);
+	if (at == 0 || memcmp(f, s->mac, 6) != 0 || (type != TYPE_IP4 && type != TYPE_IP6))
+		return (struct pong){0};
+	return pong_read(p, f + at, len - at, type == TYPE_IP6);
 }
 
 /* Whether it is an answer of the address that is asked for, to us. */
@@ -116,14 +177,10 @@ static bool wants_link(const struct neigh_ping *p, const uint8_t *at, unsigned n
 bool neigh_pong_wants(const struct neigh_self *s, const struct neigh_ping *p, const uint8_t *f,
 		      unsigned len)
 {
+	if (!p->link)
+		return pong_find(s, p, f, len).said.icmp != NULL;
 	unsigned type, at = neigh_payload(s, f, len, &type);
-
-	if (at == 0 || memcmp(f, s->mac, 6) != 0)
-		return false;
-	if (p->link)
-		return wants_link(p, f + at, len - at, type);
-	return (type == TYPE_IP4 || type == TYPE_IP6) &&
-	       wants_icmp(p, f + at, len - at, type == TYPE_IP6);
+	return at != 0 && memcmp(f, s->mac, 6) == 0 && wants_link(p, f + at, len - at, type);
 }
 
 static uint64_t pong_number(const uint8_t *p)
@@ -148,8 +205,10 @@ static void judge_number(const struct packet *k, struct neigh_pong *out)
 	out->number = whole;
 }
 
-static void judge_icmp(const struct neigh_ping *p, const struct packet *k, struct neigh_pong *out)
+static void judge_icmp(const struct neigh_ping *p, const struct pong *g, struct neigh_pong *out)
 {
+	const struct packet *k = &g->said;
+
 	packet_source(k, out->ip);
 	out->hops = k->ip[k->six ? 7 : 8];
 	if (k->there < k->len ||
@@ -161,7 +220,6 @@ static void judge_icmp(const struct neigh_ping *p, const struct packet *k, struc
 		if (!out->whole) /* all of ours have one */
 			out->kind = NEIGH_PONG_DAMAGED;
 	} else {
-		struct packet quoted = packet_quoted(k);
 		out->kind = NEIGH_PONG_ERROR;
 		out->type = k->icmp[0];
 		out->code = k->icmp[1];
@@ -169,7 +227,7 @@ static void judge_icmp(const struct neigh_ping *p, const struct packet *k, struc
 			out->mtu = pong_get16(k->icmp + 4) << 16 | pong_get16(k->icmp + 6);
 		else if (!k->six && out->type == UNREACHABLE4 && out->code == CODE_FRAGMENT)
 			out->mtu = pong_get16(k->icmp + 6);
-		judge_number(&quoted, out);
+		judge_number(&g->quoted, out);
 	}
 }
 
@@ -177,14 +235,14 @@ struct neigh_pong neigh_pong_judge(const struct neigh_self *s, const struct neig
 				   const uint8_t *f, unsigned len)
 {
 	struct neigh_pong out = {.kind = NEIGH_PONG_ANSWER};
-	unsigned type, at = neigh_payload(s, f, len, &type);
 
 	memcpy(out.mac, f + 6, 6);
 	if (!p->link) {
-		struct packet k = packet_read(f + at, len - at, type == TYPE_IP6);
-		judge_icmp(p, &k, &out);
+		struct pong g = pong_find(s, p, f, len);
+		judge_icmp(p, &g, &out);
 		return out;
 	}
+	unsigned type, at = neigh_payload(s, f, len, &type);
 	memcpy(out.ip, p->to, NEIGH_IP);
 	if (type == TYPE_ARP) {
 		memcpy(out.mac, f + at + 8, 6);

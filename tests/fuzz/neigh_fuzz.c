@@ -69,7 +69,7 @@ static uint64_t as_it_is(uint64_t ticks)
 	return ticks;
 }
 
-/* The frame as what comes back for pings of both families and both kinds. */
+/* The frame as what comes back for pings of both families and all kinds. */
 static void ask(const struct neigh_self *self, struct neigh_pings **fates, const uint8_t *f,
 		unsigned len, uint64_t now)
 {
@@ -79,7 +79,11 @@ static void ask(const struct neigh_self *self, struct neigh_pings **fates, const
 		 .to = {[10] = 255, 255, 10, 0, 0, 2},
 		 .link = true},
 		{.from = {0xfd, [15] = 1}, .to = {0xfd, [15] = 2}},
-		{.from = {0xfd, [15] = 1}, .to = {0xfd, [15] = 2}, .link = true}};
+		{.from = {0xfd, [15] = 1}, .to = {0xfd, [15] = 2}, .link = true},
+		{.from = {[10] = 255, 255, 10, 0, 0, 1},
+		 .to = {[10] = 255, 255, 10, 0, 0, 2},
+		 .inside = true},
+		{.from = {0xfd, [15] = 1}, .to = {0xfd, [15] = 2}, .inside = true}};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(pings); i++) {
 		if (!neigh_pong_wants(self, &pings[i], f, len))

@@ -15,7 +15,7 @@ import sys
 import tree
 
 ALLOWED = re.compile("|".join(f"(?:{pattern})$" for pattern in (
-    r"mem(cpy|set|move|cmp)(_chk)?", r"__mem(cpy|set|move)_chk", r"__stack_chk_fail", r"__assert_fail", r"__tls_get_addr",
+    r"mem(cpy|set|move|cmp|mem)(_chk)?", r"__mem(cpy|set|move)_chk", r"__stack_chk_fail", r"__assert_fail", r"__tls_get_addr",
     r"_GLOBAL_OFFSET_TABLE_",
     r"__cpu_model", r"__cpu_indicator_init",  # which instruction sets there are
     # DPDK: what its inline functions of the fast path refer to, and the reading of clocks.

@@ -437,6 +437,103 @@ static void test_without_numbers(void **state)
 	check(3, 2, 0, 0, 0, 1, 2);
 }
 
+/* Headers that a frame has in front of an IP packet, whose bytes say nothing of it. */
+static unsigned put_behind(uint8_t *f, const uint8_t *ip, unsigned len, unsigned outer)
+{
+	for (unsigned i = 0; i < outer; i++)
+		f[i] = (uint8_t)(i * 7 + 1);
+	memcpy(f + outer, ip, len);
+	return outer + len;
+}
+
+static void test_behind_other_headers(void **state)
+{
+	uint8_t f[ROOM], g[ROOM];
+	uint16_t first;
+
+	(void)state;
+	pass(2 * S);
+	for (unsigned six = 0; six < 2; six++) {
+		struct neigh_ping p = ping_of(six, false), other;
+		unsigned len = neigh_ping_least(self_of(w.a), p.to) + 3;
+		unsigned at = neigh_ping_frame(self_of(w.a), &p, mac_b, 64, f, len, &first);
+		neigh_ping_number(f + at, first, 70000);
+		assert_int_equal(give(w.b, f, len), len);
+		p.inside = true;
+		other = p;
+		other.id++;
+		for (unsigned outer = 14; outer < NEIGH_PONG_SEARCH + 8; outer++) {
+			unsigned n = put_behind(g, f + 14, len - 14, outer);
+			bool seen = outer + (six ? 40 : 20) <= NEIGH_PONG_SEARCH;
+			assert_int_equal(neigh_pong_wants(self_of(w.a), &p, g, n), seen);
+			assert_false(neigh_pong_wants(self_of(w.a), &other, g, n));
+			if (!seen)
+				continue;
+			struct neigh_pong got = neigh_pong_judge(self_of(w.a), &p, g, n);
+			assert_int_equal(got.kind, NEIGH_PONG_ANSWER);
+			assert_int_equal(got.number, 70000);
+			assert_memory_equal(got.ip, p.to, NEIGH_IP);
+			g[n - 1] ^= 1;
+			assert_int_equal(neigh_pong_judge(self_of(w.a), &p, g, n).kind,
+					 NEIGH_PONG_DAMAGED);
+		}
+		for (unsigned n = 0; n < len; n++)
+			neigh_pong_wants(self_of(w.a), &p, f, n);
+	}
+}
+
+/* A router on the way has no use for the outer header, and quotes it with the request. */
+static void test_an_error_about_the_outer_header(void **state)
+{
+	struct neigh_ping p = ping_of(true, false);
+	uint8_t f[ROOM] = {0}, request[ROOM];
+	uint16_t first;
+
+	(void)state;
+	pass(2 * S);
+	p.inside = true;
+	unsigned n = neigh_ping_least(self_of(w.a), p.to);
+	unsigned at = neigh_ping_frame(self_of(w.a), &p, mac_b, 64, request, n, &first);
+	neigh_ping_number(request + at, first, 7);
+	n -= 14;
+	/* IPv4 and ICMP, port unreachable, IPv4 and GRE, and the request */
+	unsigned len = 14 + 20 + 8 + 20 + 4 + n;
+	memcpy(f, mac_a, 6);
+	memcpy(f + 6, mac_b, 6);
+	f[12] = 8;
+	memcpy(f + 14, (const uint8_t[20]){0x45, 0, 0, (uint8_t)(len - 14),
+					   0,    0, 0, 0,
+					   64,   1, 0, 0,
+					   10,   0, 0, 9,
+					   10,   0, 0, 1},
+	       20);
+	f[34] = 3;
+	f[35] = 2;
+	memcpy(f + 42, (const uint8_t[24]){0x45, 0,  0,    (uint8_t)(24 + n),
+					   0,    0,  0,    0,
+					   64,   47, 0,    0,
+					   10,   0,  0,    1,
+					   10,   0,  0,    9,
+					   0,    0,  0x86, 0xdd},
+	       24);
+	memcpy(f + 66, request + 14, n);
+	uint16_t sum = neigh_sum(f + 34, len - 34, 0);
+	memcpy(f + 36, &sum, 2);
+	assert_true(neigh_pong_wants(self_of(w.a), &p, f, len));
+	struct neigh_pong got = neigh_pong_judge(self_of(w.a), &p, f, len);
+	assert_int_equal(got.kind, NEIGH_PONG_ERROR);
+	assert_true(got.type == 3 && got.code == 2 && got.whole && got.number == 7);
+	assert_int_equal(got.ip[15], 9);
+	p.inside = false;
+	assert_false(neigh_pong_wants(self_of(w.a), &p, f, len));
+	p.inside = true;
+	p.id++;
+	assert_false(neigh_pong_wants(self_of(w.a), &p, f, len));
+	p.id--;
+	f[34] = 0; /* it is no error */
+	assert_false(neigh_pong_wants(self_of(w.a), &p, f, len));
+}
+
 #define PINGS(t) cmocka_unit_test_setup_teardown(t, pings_begin, pings_end)
 
 int main(void)
@@ -447,6 +544,8 @@ int main(void)
 		TEST(test_of_others),
 		TEST(test_errors),
 		TEST(test_of_the_link),
+		TEST(test_behind_other_headers),
+		TEST(test_an_error_about_the_outer_header),
 		TEST(test_a_neighbour_is_sought),
 		TEST(test_a_stale_one_is_confirmed),
 		PINGS(test_each_request_has_one_fate),

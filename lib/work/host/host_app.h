@@ -18,7 +18,9 @@ bool host_idle(const struct setting *row, const struct set_obj *obj);
 
 show_fn host_show, host_show_neighbours;
 extern const struct verb verb_garp, verb_clear_neighbours, verb_ping, verb_arping, verb_traceroute;
-/* verb_ping.c: the one port that asks. -EINVAL with *e: these are several. */
-int host_asking_port(struct cmd_run *r, const struct arg_val *a, unsigned *port, struct err *e);
+/* verb_ping.c: the one port that asks, and the stream through whose headers, -1 for none. -EINVAL
+ * with *e: these are several. */
+int host_asking_port(struct cmd_run *r, const struct arg_val *a, unsigned *port, int *stream,
+		     struct err *e);
 /* Whether requests may follow each other so fast. -ERANGE with *e. */
 int host_asking_every(const struct arg_val *every, uint64_t ns, struct err *e);

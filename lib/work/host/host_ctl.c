@@ -240,12 +240,14 @@ static void host_follow(const struct ctl *c, struct ctl_port *cp, uint64_t now)
 /* ---- in each turn of control ---- */
 
 /* Whether it is an answer to `arping` that nothing is to be learned from: it was asked for. */
-static bool host_has_asked(const struct host_port *h, const struct neigh_heard *heard, uint64_t now)
+static bool host_has_asked(const struct host_port *h, const struct neigh *link,
+			   const struct neigh_heard *heard, uint64_t now)
 {
 	struct neigh_entry x;
 
 	return heard->said == NEIGH_ANSWERS && now < h->asked_until &&
-	       memcmp(heard->ip, h->asked, NEIGH_IP) == 0 && !neigh_find(h->n, heard->ip, &x);
+	       memcmp(heard->ip, h->asked, NEIGH_IP) == 0 &&
+	       host_link_find(h, &h->asked_in) == link && !neigh_find(link, heard->ip, &x);
 }
 
 static void host_hear(const struct ctl *c, struct host_port *h, uint64_t now)
@@ -257,9 +259,8 @@ static void host_hear(const struct ctl *c, struct host_port *h, uint64_t now)
 		     n++) {
 			unsigned at = s->heard_ring.got % HOST_HEARD;
 			struct neigh *link = host_link_of_id(h, s->heard[at].link);
-			/* The link may have gone meanwhile. `arping` asks on the first one. */
-			if (link != NULL &&
-			    (link != h->n || !host_has_asked(h, &s->heard[at].what, now)))
+			/* The link may have gone meanwhile. */
+			if (link != NULL && !host_has_asked(h, link, &s->heard[at].what, now))
 				neigh_hear(link, &s->heard[at].what, now);
 			host_ring_step(&s->heard_ring.got);
 		}

@@ -36,9 +36,12 @@ struct host_port {
 	struct host_errors errors;
 	unsigned nworkers;      /* elements of the arrays */
 	struct host_ping *ping; /* NULL: none goes on */
-	uint32_t ping_run;      /* number of the last one */
+	/* The link on which it asks for a stream; NULL: it asks on that of host.vlan. */
+	const struct neigh_tags *ping_link;
+	uint32_t ping_run; /* number of the last one */
 	struct host_ping_state **ping_state;
-	uint8_t asked[NEIGH_IP]; /* whom `arping` asks for, or asked for until then */
+	uint8_t asked[NEIGH_IP];    /* whom `arping` asks for, or asked for until then */
+	struct neigh_tags asked_in; /* on this link */
 	uint64_t asked_until;
 	/* at the last clear */
 	struct host_counts base;
@@ -76,7 +79,8 @@ struct neigh *host_link_of_id(const struct host_port *h, uint32_t id);
 void host_link_counts(const struct host_port *h, struct neigh_counts *sum);
 /* Makes all links what the settings say, and the first one if there is none. */
 void host_links_set(struct ctl_port *cp, uint64_t now);
-/* Makes the links that next hops need, and ends those that none does. There is a first one. */
+/* Makes the links that next hops and a ping need, and ends those that none does. There is a first
+ * one. */
 void host_links_follow(struct ctl_port *cp, uint64_t now);
 void host_links_free(struct host_port *h);
 /* Another number whenever there are other links, or one of them answers otherwise. */

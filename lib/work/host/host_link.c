@@ -110,10 +110,24 @@ void host_links_set(struct ctl_port *cp, uint64_t now)
 
 static bool link_needed(const struct host_port *h, const struct neigh_tags *tags)
 {
-	for (unsigned i = 0; i < h->found.nhops; i++)
-		if (!h->found.hop[i].group && neigh_same_tags(&h->found.hop[i].tags, tags))
-			return !neigh_same_tags(machine_tags(h->n), tags);
-	return false;
+	bool needed = h->ping_link != NULL && neigh_same_tags(h->ping_link, tags);
+
+	for (unsigned i = 0; i < h->found.nhops && !needed; i++)
+		needed = !h->found.hop[i].group && neigh_same_tags(&h->found.hop[i].tags, tags);
+	return needed && !neigh_same_tags(machine_tags(h->n), tags);
+}
+
+/* Makes a link unless it is there. */
+static void link_make(struct ctl_port *cp, const struct neigh_tags *tags, uint64_t now)
+{
+	struct host_port *h = host_of_port(cp);
+
+	if (h->nmore == HOST_LINKS_MAX || host_link_find(h, tags) != NULL)
+		return;
+	struct host_link *x = &h->more[h->nmore++];
+	x->id = ++h->last_link;
+	x->n = neigh_new(link_seed(cp, now, x->id));
+	link_set(h, x->n, tags, cp, now);
 }
 
 void host_links_follow(struct ctl_port *cp, uint64_t now)
@@ -131,16 +145,11 @@ void host_links_follow(struct ctl_port *cp, uint64_t now)
 		neigh_free(x->n);
 		*x = h->more[--h->nmore];
 	}
-	for (unsigned i = 0; i < h->found.nhops; i++) {
-		const struct host_hop *hop = &h->found.hop[i];
-		if (hop->group || h->nmore == HOST_LINKS_MAX ||
-		    host_link_find(h, &hop->tags) != NULL)
-			continue;
-		struct host_link *x = &h->more[h->nmore++];
-		x->id = ++h->last_link;
-		x->n = neigh_new(link_seed(cp, now, x->id));
-		link_set(h, x->n, &hop->tags, cp, now);
-	}
+	for (unsigned i = 0; i < h->found.nhops; i++)
+		if (!h->found.hop[i].group)
+			link_make(cp, &h->found.hop[i].tags, now);
+	if (h->ping_link != NULL)
+		link_make(cp, h->ping_link, now);
 }
 
 void host_links_free(struct host_port *h)

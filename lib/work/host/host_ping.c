@@ -11,6 +11,7 @@
 
 #include "host_ctl.h"
 #include "host_face.h"
+#include "host_through_ctl.h"
 #include "neigh_trace.h"
 
 #define HOPS 64
@@ -31,12 +32,14 @@ struct host_ping {
 	uint8_t next[NEIGH_IP], mac[6];
 	enum ping_phase phase;
 	uint32_t run;
-	unsigned len;               /* of frames, without FCS */
-	struct neigh_tags tags;     /* of the host when it began */
-	uint64_t grown;             /* requests that were sent in the turn before */
-	uint64_t turn_ns, stuck_ns; /* when that was, and how long no request was sent */
-	uint64_t count;             /* requests that may be sent; it changes in a traceroute */
-	uint64_t first_ns;          /* when control saw the first one; 0: it has not */
+	unsigned len;                /* of frames, without FCS */
+	struct neigh_tags tags;      /* of the link on which it asks */
+	struct host_through through; /* of a stream */
+	bool asks_next;              /* for the MAC address of next; else it is known */
+	uint64_t grown;              /* requests that were sent in the turn before */
+	uint64_t turn_ns, stuck_ns;  /* when that was, and how long no request was sent */
+	uint64_t count;              /* requests that may be sent; it changes in a traceroute */
+	uint64_t first_ns;           /* when control saw the first one; 0: it has not */
 	struct neigh_pings *fates;
 	struct neigh_trace *trace; /* NULL: it is none */
 	uint64_t unread;           /* frames of the workers that were not read, before it began */
@@ -118,17 +121,15 @@ static int ping_refuse(struct err *e, const struct host_ping_spec *s, enum neigh
 }
 
 /* Finds the size of the frames. */
-static int ping_size(const struct ctl_port *cp, const struct neigh_setup *setup,
-		     struct host_ping *p, struct err *e)
+static int ping_size(const struct ctl_port *cp, struct host_ping *p, struct err *e)
 {
-	const struct neigh_self tag = {.tags = setup->tags};
+	const struct neigh_self tag = {.tags = p->tags};
 	unsigned least = neigh_ping_least(&tag, p->spec.to) + RTE_ETHER_CRC_LEN;
 	unsigned most =
 		(unsigned)ctl_mtu(cp) + NEIGH_ETH + tag.tags.n * NEIGH_TAG + RTE_ETHER_CRC_LEN;
 	const struct dp_txq *q = host_of_port(cp)->share[host_of_port(cp)->speaker];
 	unsigned room = rte_pktmbuf_data_room_size(q->pool) - RTE_PKTMBUF_HEADROOM;
 
-	p->tags = setup->tags;
 	if (p->spec.link) {
 		uint8_t f[NEIGH_FRAME_MAX];
 		p->len = neigh_ping_ask(&tag, &p->ping, f);
@@ -172,16 +173,13 @@ static uint64_t ping_unread(const struct ctl *c, const struct host_port *h)
 	return n;
 }
 
-static int ping_prepare(struct ctl *c, struct ctl_port *cp, struct host_ping *p, struct err *e)
+/* Finds the way on a link of the host. */
+static int ping_way(const struct ctl_port *cp, struct host_ping *p, struct err *e)
 {
-	struct host_port *h = host_of_port(cp);
-	struct neigh_setup setup;
 	struct neigh_own own[NEIGH_OWN_MAX] = {0};
+	struct neigh_setup setup;
 	struct neigh_way way;
 
-	if (h->speaker < 0)
-		return err_set(e, EINVAL, "port %u sends on no queue, so it can ask nobody",
-			       cp->p.id);
 	host_setup(cp, &setup);
 	for (unsigned i = 0; i < setup.nown; i++) {
 		memcpy(own[i].ip, setup.own[i].ip, NEIGH_IP);
@@ -191,17 +189,70 @@ static int ping_prepare(struct ctl *c, struct ctl_port *cp, struct host_ping *p,
 						    p->spec.to, p->spec.link, &way);
 	if (found != NEIGH_WAY)
 		return ping_refuse(e, &p->spec, found);
+	memcpy(p->ping.from, way.from, NEIGH_IP);
+	memcpy(p->next, way.next, NEIGH_IP);
+	p->tags = p->spec.stream < 0 ? setup.tags : p->through.tags;
+	p->asks_next = !p->spec.link;
+	return ping_size(cp, p, e);
+}
+
+/* The way of requests behind the headers of a stream. */
+static void ping_inside(struct host_ping *p)
+{
+	const struct host_through *t = &p->through;
+
+	memcpy(p->next, t->hop.ip, NEIGH_IP);
+	memcpy(p->mac, t->hop.mac, 6);
+	p->asks_next = !t->hop.known;
+	p->tags = t->tags;
+	p->len = t->len;
+	p->spec.size = t->len + RTE_ETHER_CRC_LEN;
+}
+
+/* Keeps the link that the stream goes through, or makes it if there is a host by now. */
+static int ping_link(struct ctl_port *cp, struct host_ping *p, struct err *e)
+{
+	struct host_port *h = host_of_port(cp);
+
+	h->ping_link = &p->tags;
+	if (h->n == NULL || host_lags(cp))
+		return 0;
+	host_links_follow(cp, clock_raw_ns());
+	if (host_link_find(h, &p->tags) != NULL)
+		return 0;
+	h->ping_link = NULL;
+	return err_set(
+		e, ERANGE,
+		"port %u asks in %d VLANs beside host.vlan already, and has room for no more",
+		cp->p.id, HOST_LINKS_MAX);
+}
+
+static int ping_prepare(struct ctl *c, struct ctl_port *cp, struct host_ping *p, struct err *e)
+{
+	struct host_port *h = host_of_port(cp);
+	int rc = 0;
+
+	if (h->speaker < 0)
+		return err_set(e, EINVAL, "port %u sends on no queue, so it can ask nobody",
+			       cp->p.id);
+	if (p->spec.stream >= 0)
+		rc = host_through(c, cp, (unsigned)p->spec.stream, &p->ping, p->spec.size,
+				  &p->through, e);
+	if (rc == 0 && p->through.inside)
+		ping_inside(p);
+	else if (rc == 0)
+		rc = ping_way(cp, p, e);
+	if (rc < 0)
+		return rc;
 	if (h->ping != NULL)
 		return err_set(e, EBUSY,
 			       "port %u is asking somebody already; the other command ends first",
 			       cp->p.id);
 	if (!ctl_port_runs(cp) || !host_has_link(cp))
 		return err_set(e, ENETDOWN, "port %u has no link, so it can ask nobody", cp->p.id);
-	int rc = ping_size(cp, &setup, p, e);
-	if (rc == 0)
-		rc = ping_states(c, cp, e);
-	memcpy(p->ping.from, way.from, NEIGH_IP);
-	memcpy(p->next, way.next, NEIGH_IP);
+	rc = ping_states(c, cp, e);
+	if (rc == 0 && p->spec.stream >= 0)
+		rc = ping_link(cp, p, e);
 	return rc;
 }
 
@@ -219,14 +270,15 @@ int host_ping_start(struct ctl *c, const struct host_ping_spec *spec, struct hos
 	memcpy(p->ping.to, spec->to, NEIGH_IP);
 	p->ping.link = spec->link;
 	p->count = spec->count;
+	uint64_t chance = clock_raw_ns();
+	p->ping.id = (uint16_t)fnv1a(FNV_BASIS, (const uint8_t *)&chance, sizeof(chance));
 	rc = ping_prepare(c, cp, p, e);
 	if (rc < 0) {
+		free(p->through.image);
 		free(p);
 		return rc;
 	}
 	p->run = ++h->ping_run;
-	uint64_t chance = clock_raw_ns();
-	p->ping.id = (uint16_t)fnv1a(FNV_BASIS, (const uint8_t *)&chance, sizeof(chance));
 	p->fates = neigh_pings_new(clock_cycles(HOST_PING_WAIT_NS), clock_ns, ping_told, p);
 	p->unread = ping_unread(c, h);
 	if (spec->hops > 0) {
@@ -250,10 +302,15 @@ void host_ping_free(struct ctl *c, struct host_ping *p)
 {
 	if (p == NULL)
 		return;
-	struct host_port *h = host_of_port(c->port[p->spec.port]);
+	struct ctl_port *cp = c->port[p->spec.port];
+	struct host_port *h = host_of_port(cp);
 	h->ping = NULL;
+	h->ping_link = NULL;
+	if (h->n != NULL && p->spec.stream >= 0)
+		host_links_follow(cp, clock_raw_ns());
 	if (h->state != NULL)
 		ping_replan(c, h);
+	free(p->through.image);
 	neigh_pings_free(p->fates);
 	free(p->trace);
 	free(p);
@@ -273,22 +330,28 @@ static void ping_fail(struct host_ping *p, int code, const char *text, const uin
 
 /* Whether the own address may be used. One that is set just now is tried first, and so is each one
  * when the link has come back. */
-static bool ping_own_usable(struct host_port *h, struct host_ping *p)
+static bool ping_own_usable(const struct neigh *n, struct host_ping *p)
 {
 	uint64_t version;
-	const struct neigh_self *self = neigh_self(h->n, &version);
-	const struct neigh_own *own = neigh_own_find(self, p->ping.from);
 
+	if (n == NULL) {
+		ping_fail(
+			p, ENODEV,
+			p->spec.stream < 0
+				? "port %u: its host.vlan was changed while %s was asked"
+				: "port %u: it asks in other VLANs, and has no room for that in which %s is asked",
+			p->ping.to);
+		return false;
+	}
+	if (p->through.inside) /* what asks for the next hop waits for the own addresses */
+		return true;
+	const struct neigh_self *self = neigh_self(n, &version);
+	const struct neigh_own *own = neigh_own_find(self, p->ping.from);
 	if (own == NULL) {
 		ping_fail(p, ENODEV, "port %u: its address %s has been taken away", p->ping.from);
 		return false;
 	}
-	if (!neigh_same_tags(&self->tags, &p->tags)) {
-		ping_fail(p, ENODEV, "port %u: its host.vlan was changed while %s was asked",
-			  p->ping.to);
-		return false;
-	}
-	switch (neigh_own_state(h->n, (unsigned)(own - self->own))) {
+	switch (neigh_own_state(n, (unsigned)(own - self->own))) {
 	case NEIGH_TENTATIVE:
 		return false;
 	case NEIGH_DUPLICATE:
@@ -302,11 +365,11 @@ static bool ping_own_usable(struct host_port *h, struct host_ping *p)
 }
 
 /* Begins to ask for the next hop. */
-static void ping_own(struct host_port *h, struct host_ping *p, uint64_t now)
+static void ping_own(struct neigh *n, struct host_ping *p, uint64_t now)
 {
-	if (p->spec.link)
+	if (!p->asks_next)
 		p->phase = PING_SENDS;
-	else if (neigh_wake(h->n, p->next, now))
+	else if (neigh_wake(n, p->next, now))
 		p->phase = PING_NEXT;
 	else
 		ping_fail(p, ENOBUFS, "port %u: the table of neighbours has no room for %s",
@@ -314,12 +377,13 @@ static void ping_own(struct host_port *h, struct host_ping *p, uint64_t now)
 }
 
 /* Whether the next hop is known; follows it when it moves. */
-static void ping_next(struct ctl *c, struct host_port *h, struct host_ping *p, uint64_t now)
+static void ping_next(struct ctl *c, const struct host_port *h, struct neigh *n,
+		      struct host_ping *p, uint64_t now)
 {
 	struct neigh_entry x;
 
-	if (!neigh_find(h->n, p->next, &x)) {
-		neigh_wake(h->n, p->next, now);
+	if (!neigh_find(n, p->next, &x)) {
+		neigh_wake(n, p->next, now);
 		return;
 	}
 	if (p->phase == PING_NEXT && x.state == NEIGH_FAILED) {
@@ -331,7 +395,7 @@ static void ping_next(struct ctl *c, struct host_port *h, struct host_ping *p, u
 		return;
 	}
 	if (p->phase == PING_SENDS)
-		neigh_wake(h->n, p->next, now);
+		neigh_wake(n, p->next, now);
 	if (!x.has_mac || (p->phase == PING_SENDS && memcmp(x.mac, p->mac, 6) == 0))
 		return;
 	memcpy(p->mac, x.mac, 6);
@@ -421,7 +485,8 @@ static bool ping_fits(const struct host_port *h, const struct host_ping *p)
 static void ping_step(struct ctl *c, struct ctl_port *cp, struct host_ping *p, uint64_t now)
 {
 	struct host_port *h = host_of_port(cp);
-	bool usable = ping_own_usable(h, p);
+	struct neigh *n = host_link_find(h, &p->tags);
+	bool usable = ping_own_usable(n, p);
 
 	if (p->phase == PING_FAILED)
 		return;
@@ -434,9 +499,9 @@ static void ping_step(struct ctl *c, struct ctl_port *cp, struct host_ping *p, u
 	if (!usable && p->phase != PING_SENDS)
 		return;
 	if (p->phase == PING_OWN)
-		ping_own(h, p, now);
-	if (!p->spec.link && (p->phase == PING_NEXT || p->phase == PING_SENDS))
-		ping_next(c, h, p, now);
+		ping_own(n, p, now);
+	if (p->asks_next && (p->phase == PING_NEXT || p->phase == PING_SENDS))
+		ping_next(c, h, n, p, now);
 	if (p->phase == PING_SENDS)
 		ping_read(c, h, p, now);
 	if (p->phase == PING_SENDS && !usable)
@@ -453,6 +518,7 @@ void host_ping_step(struct ctl *c, struct ctl_port *cp, uint64_t now)
 	enum ping_phase was = p->phase;
 	if (p->spec.link) {
 		memcpy(h->asked, p->ping.to, NEIGH_IP);
+		h->asked_in = p->tags;
 		h->asked_until = now + HOST_PING_WAIT_NS;
 	}
 	const struct host_cfg *cfg = work_cfg(&cp->cfg, &work_host);
@@ -475,6 +541,14 @@ static unsigned ping_image(const struct host_ping *p, struct plan_writer *w,
 	uint8_t *f = plan_carve(w, RTE_MAX(p->len, (unsigned)NEIGH_FRAME_MAX));
 
 	j->frame = f;
+	if (p->through.inside) {
+		memcpy(f, p->through.image, p->len);
+		memcpy(f, p->mac, 6);
+		j->first = p->through.first;
+		j->ip = (uint16_t)p->through.ip;
+		j->icmp = (uint16_t)p->through.icmp;
+		return p->len;
+	}
 	if (p->spec.link)
 		return neigh_ping_ask(&j->self, &p->ping, f);
 	j->icmp =
@@ -487,15 +561,16 @@ void host_ping_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 {
 	struct host_port *h = host_of_port(cp);
 	const struct host_ping *p = h->ping;
+	const struct neigh *n = p != NULL ? host_link_find(h, &p->tags) : NULL;
 	unsigned worker = plan_worker(w);
 	uint64_t version;
 
-	if (p == NULL || p->phase != PING_SENDS || h->ping_state[worker] == NULL ||
+	if (n == NULL || p->phase != PING_SENDS || h->ping_state[worker] == NULL ||
 	    !ping_fits(h, p))
 		return;
 	struct host_ping_job *j =
 		plan_carve(w, sizeof(*j) + c->nworkers * sizeof(struct host_ping_state *));
-	j->self = *neigh_self(h->n, &version);
+	j->self = *neigh_self(n, &version);
 	j->ping = p->ping;
 	j->run = p->run;
 	j->speaks = (int)worker == h->speaker;
@@ -578,15 +653,18 @@ json_t *host_ping_json(const struct ctl *c, const struct host_ping *p)
 {
 	const struct ctl_port *cp = c->port[p->spec.port];
 	const struct neigh_pings_counts *k = neigh_pings_counts(p->fates);
+	bool sent_by = p->through.inside && !p->through.asked; /* eth.dst, to no address */
 	json_t *one =
-		json_pack("{si,ss,so,so,so,si,sI,sI,sI,sI,sI,sI,sI,sI,sI,sI}", "port",
-			  (int)cp->p.id, "name", cp->p.name, "to", host_ip_json(p->ping.to), "from",
-			  host_ip_json(p->ping.from), "via", host_ip_json(p->next), "size",
-			  (int)p->spec.size, "sent", (json_int_t)k->sent, "received",
-			  (json_int_t)k->received, "late", (json_int_t)k->late, "errors",
-			  (json_int_t)k->errors, "lost", (json_int_t)k->lost, "open",
-			  (json_int_t)k->open, "duplicates", (json_int_t)k->duplicates, "foreign",
-			  (json_int_t)k->foreign, "damaged", (json_int_t)k->damaged, "unread",
+		json_pack("{si,ss,so,so,so,so,si,sI,sI,sI,sI,sI,sI,sI,sI,sI,sI}", "port",
+			  (int)cp->p.id, "name", cp->p.name, "stream",
+			  p->spec.stream < 0 ? json_null() : json_integer(p->spec.stream), "to",
+			  host_ip_json(p->ping.to), "from", host_ip_json(p->ping.from), "via",
+			  sent_by ? json_null() : host_ip_json(p->next), "size", (int)p->spec.size,
+			  "sent", (json_int_t)k->sent, "received", (json_int_t)k->received, "late",
+			  (json_int_t)k->late, "errors", (json_int_t)k->errors, "lost",
+			  (json_int_t)k->lost, "open", (json_int_t)k->open, "duplicates",
+			  (json_int_t)k->duplicates, "foreign", (json_int_t)k->foreign, "damaged",
+			  (json_int_t)k->damaged, "unread",
 			  (json_int_t)(ping_unread(c, host_of_port(cp)) - p->unread));
 
 	if (p->trace != NULL) {

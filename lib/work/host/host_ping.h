@@ -8,6 +8,7 @@ struct host_ping;
 
 struct host_ping_spec {
 	unsigned port;
+	int stream; /* through whose headers; -1: on the link of host.vlan */
 	uint8_t to[NEIGH_IP];
 	uint64_t count, every_ns;
 	unsigned size; /* of the frames, with FCS; 0: HOST_PING_SIZE, or what the link's needs */
@@ -39,7 +40,7 @@ void host_ping_free(struct ctl *c, struct host_ping *p);
 int host_ping_poll(const struct host_ping *p, struct err *e);
 /* How many requests were sent; *received: how many of them were answered in time. */
 uint64_t host_ping_sent(const struct host_ping *p, uint64_t *received);
-/* What is known so far, a new reference: {"port","name","to","from","via","size","sent","received",
+/* What is known so far, a new reference: {"port","name","stream","to","from","via","size","sent","received",
  * "late","errors","lost","open","duplicates","foreign","damaged","unread"}, and "macs","told":
  * [{"from","error","mtu","count"}],"rtt_ns":{"min","mean","p50","p90","p99","max"}. Of a traceroute
  * instead of these: "most","probes","end","reached","hops":[{"hop","probes":[{"state","from",

@@ -20,7 +20,7 @@ struct route_ask {
 	bool six;
 };
 
-static const struct proto *l3_of(const struct frame_stack *stack, unsigned *ntags)
+const struct proto *host_l3(const struct frame_stack *stack, unsigned *ntags)
 {
 	static const struct proto *eth, *vlan, *qinq, *four, *six;
 	unsigned i = 1;
@@ -32,6 +32,7 @@ static const struct proto *l3_of(const struct frame_stack *stack, unsigned *ntag
 		four = proto_find("ipv4");
 		six = proto_find("ipv6");
 	}
+	*ntags = 0;
 	if (stack->n < 2 || stack->hdr[0] != eth)
 		return NULL;
 	while (i < stack->n && (stack->hdr[i] == vlan || stack->hdr[i] == qinq))
@@ -45,7 +46,7 @@ bool host_routable(const struct stream *s)
 {
 	unsigned ntags;
 
-	return l3_of(&s->cfg.frame.stack, &ntags) != NULL;
+	return host_l3(&s->cfg.frame.stack, &ntags) != NULL;
 }
 
 void host_stream_name(const struct ctl_port *cp, const struct stream *s, char name[32],
@@ -270,6 +271,17 @@ static int route_value(const struct route_ask *a, const uint8_t *value, const st
 						   : route_away(a, base | lo, way->hop, e);
 }
 
+void host_frame_tags(const uint8_t *f, unsigned n, struct neigh_tags *tags)
+{
+	*tags = (struct neigh_tags){.n = (uint8_t)n};
+	for (unsigned i = 0; i < n; i++) {
+		const uint8_t *at = f + NEIGH_ETH + i * NEIGH_TAG;
+		tags->at[i] = (struct neigh_tag){get_be16(at - 2), get_be16(at) & 0xfff};
+	}
+	if (n == 1 && tags->at[0].vid == 0)
+		tags->n = 0; /* it says a priority, and no VLAN (IEEE 802.1Q 9.6) */
+}
+
 /* The VLAN tags of the stream's frames, as they stand there. */
 static int route_tags(const struct route_ask *a, const struct stream *s,
 		      const struct frame_spec *spec, unsigned ntags, struct neigh_tags *tags,
@@ -298,13 +310,7 @@ static int route_tags(const struct route_ask *a, const struct stream *s,
 			a->name, ntags, NEIGH_TAGS_MAX, a->where);
 	if (frame_build(spec, &s->cfg.dflt, FRAME_MAX_LEN, &frame, &other) < 0)
 		return 0; /* the start tells why */
-	tags->n = (uint8_t)ntags;
-	for (unsigned i = 0; i < ntags; i++) {
-		const uint8_t *at = frame.bytes + NEIGH_ETH + i * NEIGH_TAG;
-		tags->at[i] = (struct neigh_tag){get_be16(at - 2), get_be16(at) & 0xfff};
-	}
-	if (ntags == 1 && tags->at[0].vid == 0)
-		tags->n = 0; /* it says a priority, and no VLAN (IEEE 802.1Q 9.6) */
+	host_frame_tags(frame.bytes, ntags, tags);
 	return 1;
 }
 
@@ -319,7 +325,7 @@ static int route_spec(struct route_ask *a, const struct stream *s, const struct 
 
 	if (own ? !set->found : !on)
 		return 0;
-	const struct proto *l3 = l3_of(&spec->stack, &ntags);
+	const struct proto *l3 = host_l3(&spec->stack, &ntags);
 	if (l3 == NULL && !own)
 		return 0;
 	if (l3 == NULL)

@@ -18,6 +18,11 @@ int host_route(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
 	       struct host_way *way, struct err *e);
 /* Whether the stream has an IP header that frames are sent by: behind Ethernet and VLAN tags. */
 bool host_routable(const struct stream *s);
+/* The IP header that host_routable() is about, behind so many tags. NULL: there is none; *ntags is
+ * how many there are if the stack begins with Ethernet. */
+const struct proto *host_l3(const struct frame_stack *stack, unsigned *ntags);
+/* Reads the first n (<= NEIGH_TAGS_MAX) VLAN tags of a frame. */
+void host_frame_tags(const uint8_t *f, unsigned n, struct neigh_tags *tags);
 /* Writes "port 0" or "stream 0/3", and "0" or "0/3". */
 void host_stream_name(const struct ctl_port *cp, const struct stream *s, char name[32],
 		      char where[24]);

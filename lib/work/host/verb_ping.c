@@ -112,6 +112,7 @@ static void ping_free(struct cmd_run *r)
 
 static const struct out_col cols[] = {
 	{"port", "port", OF_COUNT},
+	{"stream", "stream", OF_COUNT, .some = true},
 	{"to", "to", OF_STR},
 	{"from", "from", OF_STR},
 	{"via", "via", OF_STR},
@@ -219,11 +220,31 @@ static bool ping_progress(const struct cmd_run *r, struct cmd_progress *out)
 	return true;
 }
 
-int host_asking_port(struct cmd_run *r, const struct arg_val *a, unsigned *port, struct err *e)
+/* The stream that a target names, if it names one: -1 if it names ports. */
+static int asking_stream(struct cmd_run *r, const struct arg_val *a, int *stream, struct err *e)
+{
+	uint32_t s0 = a->target.item[0].s0, s1 = a->target.item[0].s1;
+
+	*stream = -1;
+	for (unsigned i = 0; i < a->target.n; i++)
+		if (a->target.item[i].has_streams)
+			*stream = (int)s0;
+	if (*stream < 0 || (a->target.n == 1 && s0 == s1))
+		return 0;
+	return err_at(e, EINVAL, a->col,
+		      "%s asks through one stream, and these may be several; one command for each",
+		      r->verb->name);
+}
+
+int host_asking_port(struct cmd_run *r, const struct arg_val *a, unsigned *port, int *stream,
+		     struct err *e)
 {
 	struct portset ports = {{0}};
 	unsigned n = 0;
-	int rc = arg_ports(r, a, &ports, e);
+	int rc = asking_stream(r, a, stream, e);
+
+	if (rc == 0 && (rc = app_ports(app_of(r), &a->target, true, &ports, e)) < 0)
+		e->col = a->col;
 
 	for (unsigned i = 0; rc == 0 && i < PORTSET_MAX; i++)
 		if (portset_has(&ports, i)) {
@@ -250,7 +271,7 @@ static int ping_begin(struct cmd_run *r, const struct arg_val *args, const struc
 {
 	struct pinging *x = ping_state(r);
 	struct host_ping_spec *s = &x->spec;
-	int rc = host_asking_port(r, &args[A_PORT], &s->port, e);
+	int rc = host_asking_port(r, &args[A_PORT], &s->port, &s->stream, e);
 
 	if (rc < 0)
 		return rc;
@@ -295,14 +316,14 @@ static int arping_run(struct cmd_run *r, const struct arg_val *args, struct err 
 
 #define COUNT_MAX 4000000000ull
 static const struct arg_spec args_ping[] = {
-	{ARG_TARGETS, "port"},        {ARG_VALUE, "ADDRESS", 0, {&host_vt_address}},
-	{ARG_WORD, "count", ARG_OPT}, {ARG_VALUE, "N", ARG_OPT, {&vt_uint, 1, COUNT_MAX}},
-	{ARG_WORD, "size", ARG_OPT},  {ARG_VALUE, "BYTES", ARG_OPT, {&vt_uint, 1, 65535}},
-	{ARG_WORD, "every", ARG_OPT}, {ARG_VALUE, "DURATION", ARG_OPT, {&vt_seconds}},
-	{ARG_WORD, "flood", ARG_OPT}, {ARG_END},
+	{ARG_TARGETS, "port[/stream]"}, {ARG_VALUE, "ADDRESS", 0, {&host_vt_address}},
+	{ARG_WORD, "count", ARG_OPT},   {ARG_VALUE, "N", ARG_OPT, {&vt_uint, 1, COUNT_MAX}},
+	{ARG_WORD, "size", ARG_OPT},    {ARG_VALUE, "BYTES", ARG_OPT, {&vt_uint, 1, 65535}},
+	{ARG_WORD, "every", ARG_OPT},   {ARG_VALUE, "DURATION", ARG_OPT, {&vt_seconds}},
+	{ARG_WORD, "flood", ARG_OPT},   {ARG_END},
 };
 static const struct arg_spec args_arping[] = {
-	{ARG_TARGETS, "port"},
+	{ARG_TARGETS, "port[/stream]"},
 	{ARG_VALUE, "ADDRESS", 0, {&host_vt_address}},
 	{ARG_WORD, "count", ARG_OPT},
 	{ARG_VALUE, "N", ARG_OPT, {&vt_uint, 1, COUNT_MAX}},
@@ -323,7 +344,9 @@ const struct verb verb_ping = {
 		"N (4) ICMP or ICMPv6 echo requests, frames of BYTES (128) with FCS, one each DURATION (1s), go to ADDRESS or, if it\n"
 		"is on no link of the port, to its gateway. flood: the next one follows the answer, or comes after 10 ms; N is 1000\n"
 		"then, and only the summary is printed. Times are those at which the worker sent the request and got the answer. An\n"
-		"answer is waited for for 1 s. Ctrl-C ends it with the summary. Exit code 1: nothing was answered.",
+		"answer is waited for for 1 s. Ctrl-C ends it with the summary. Exit code 1: nothing was answered.\n"
+		"With a stream they go out in its VLANs; where it has further headers before its last ipv4 or ipv6, as a tunnel or MPLS,\n"
+		"behind these, from the source address of the last one.",
 };
 
 const struct verb verb_arping = {
@@ -336,6 +359,6 @@ const struct verb verb_arping = {
 	.progress = ping_progress,
 	.help = "Ask a neighbour where it is, by ARP or neighbour solicitation, and tell each answer.\n"
 		"N (4) questions for ADDRESS, one each DURATION (1s), go to all on the link of a port that has an address. Two answers\n"
-		"to one question, from two MAC addresses, are two hosts with one address. Ctrl-C ends it with the summary. Exit\n"
-		"code 1: nothing was answered.",
+		"to one question, from two MAC addresses, are two hosts with one address. With a stream they are asked in its VLANs.\n"
+		"Ctrl-C ends it with the summary. Exit code 1: nothing was answered.",
 };

@@ -243,7 +243,7 @@ static int trace_run(struct cmd_run *r, const struct arg_val *args, struct err *
 	struct tracing *x = trace_state(r);
 	struct host_ping_spec *s = &x->spec;
 	const struct arg_val *every = &args[A_EVERY];
-	int rc = host_asking_port(r, &args[A_PORT], &s->port, e);
+	int rc = host_asking_port(r, &args[A_PORT], &s->port, &s->stream, e);
 
 	if (rc < 0)
 		return rc;
@@ -260,7 +260,7 @@ static int trace_run(struct cmd_run *r, const struct arg_val *args, struct err *
 }
 
 static const struct arg_spec args_traceroute[] = {
-	{ARG_TARGETS, "port"},
+	{ARG_TARGETS, "port[/stream]"},
 	{ARG_VALUE, "ADDRESS", 0, {&host_vt_address}},
 	{ARG_WORD, "hops", ARG_OPT},
 	{ARG_VALUE, "N", ARG_OPT, {&vt_uint, 1, NEIGH_TRACE_HOPS}},
