@@ -141,6 +141,8 @@ void frame_spec_free(struct frame_spec *);
  * or the headers that are possible there. */
 int frame_stack_parse(const char *text, struct frame_stack *out, struct err *e);
 void frame_stack_print(const struct frame_stack *s, struct sbuf *out);
+/* The number of the header at that index among those of its protocol: 1 is the first. */
+uint8_t frame_stack_nth(const struct frame_stack *s, unsigned at);
 /* Offers the stacks that `text` may become, for completion: with its last word completed, and,
  * where that word is whole, with one more header behind it. */
 void frame_stack_complete(const char *text, void (*offer)(void *arg, const char *word), void *arg);

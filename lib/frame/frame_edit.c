@@ -126,15 +126,6 @@ static int header_at(const struct frame_stack *s, const struct proto *p, unsigne
 	return -1;
 }
 
-static uint8_t nth_of(const struct frame_stack *s, unsigned at)
-{
-	uint8_t n = 0;
-
-	for (unsigned i = 0; i <= at; i++)
-		n = (uint8_t)(n + (s->hdr[i] == s->hdr[at]));
-	return n;
-}
-
 const struct field *frame_word_field(const struct proto *p, const char *word, size_t len)
 {
 	for (const struct field *f = p->fields; f->name != NULL; f++) {
@@ -212,7 +203,7 @@ static struct name edit_renamed(const struct edit *ed, const struct frame_stack 
 	}
 	return (struct name){.proto = q,
 			     .field = g,
-			     .nth = nth_of(&ed->s, (unsigned)now),
+			     .nth = frame_stack_nth(&ed->s, (unsigned)now),
 			     .there = true};
 }
 

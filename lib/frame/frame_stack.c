@@ -173,3 +173,12 @@ void frame_stack_complete(const char *text, void (*offer)(void *arg, const char 
 out:
 	sbuf_free(&base);
 }
+
+uint8_t frame_stack_nth(const struct frame_stack *s, unsigned at)
+{
+	uint8_t n = 0;
+
+	for (unsigned i = 0; i <= at; i++)
+		n = (uint8_t)(n + (s->hdr[i] == s->hdr[at]));
+	return n;
+}

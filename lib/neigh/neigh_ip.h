@@ -20,13 +20,6 @@ static inline bool neigh_ip_proxied(const struct neigh_self *s, const uint8_t ip
 	return false;
 }
 
-static inline void neigh_ip_from4(uint8_t ip[NEIGH_IP], const uint8_t ip4[4])
-{
-	memset(ip, 0, 10);
-	ip[10] = ip[11] = 0xff;
-	memcpy(ip + 12, ip4, 4);
-}
-
 /* Whether a host may have this address, of IPv4 or IPv6: no group, not nothing, not a loopback. */
 static inline bool neigh_ip_sends(const uint8_t ip[NEIGH_IP])
 {

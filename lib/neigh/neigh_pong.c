@@ -57,10 +57,7 @@ static void packet_source(const struct packet *k, uint8_t ip[NEIGH_IP])
 	if (k->six)
 		memcpy(ip, k->ip + 8, NEIGH_IP);
 	else
-		memcpy(ip,
-		       (const uint8_t[NEIGH_IP]){
-			       [10] = 0xff, 0xff, k->ip[12], k->ip[13], k->ip[14], k->ip[15]},
-		       NEIGH_IP);
+		neigh_ip_from4(ip, k->ip + 12);
 }
 
 static bool is_error(const struct packet *k)
@@ -128,13 +125,13 @@ static struct pong pong_inside(const struct neigh_self *s, const struct neigh_pi
 	const uint8_t *end = f + len;
 	const uint8_t *most = len > NEIGH_PONG_SEARCH ? f + NEIGH_PONG_SEARCH : end;
 	bool six = !neigh_is_ip4(p->to);
-	unsigned type, outer = neigh_payload(s, f, len, &type);
 
 	for (const uint8_t *at = f + NEIGH_ETH; (at = find_to(at, most, p->from)) != NULL; at++) {
 		struct pong g = pong_read(p, at, (unsigned)(end - at), six);
 		if (g.said.icmp != NULL)
 			return g;
 	}
+	unsigned type, outer = neigh_payload(s, f, len, &type);
 	if (outer == 0 || (type != TYPE_IP4 && type != TYPE_IP6))
 		return (struct pong){0};
 	struct pong g = {.said = packet_read(f + outer, len - outer, type == TYPE_IP6)};

@@ -4,6 +4,7 @@
  * are those of RFC 792 and RFC 4443. All functions are pure: they remember nothing, and look at
  * nothing but their arguments. They read no byte beyond a frame's end. */
 #pragma once
+#include <string.h>
 #include "base.h"
 
 #define NEIGH_OWN_MAX 33   /* addresses of a host, its link-local one included */
@@ -135,6 +136,13 @@ static inline bool neigh_is_ip4(const uint8_t ip[NEIGH_IP])
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 
 	return __builtin_memcmp(ip, mapped, sizeof(mapped)) == 0;
+}
+/* Writes an address of IPv4, whose bytes are in the order of the network, as it is written here. */
+static inline void neigh_ip_from4(uint8_t ip[NEIGH_IP], const uint8_t ip4[4])
+{
+	memset(ip, 0, 10);
+	ip[10] = ip[11] = 0xff;
+	memcpy(ip + 12, ip4, 4);
 }
 /* Where the payload of a frame begins, and its type in *type. 0: it has not the host's tags. */
 unsigned neigh_payload(const struct neigh_self *s, const uint8_t *f, unsigned len, unsigned *type);

@@ -89,6 +89,11 @@ uint64_t host_links_version(const struct host_port *h);
 /* host_ping.c: the ping of the port goes on, and its tasks are added to a plan. */
 void host_ping_step(struct ctl *c, struct ctl_port *cp, uint64_t now);
 void host_ping_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w);
+/* Checks the size of echo requests, with FCS; 0 becomes HOST_PING_SIZE, or what is allowed if that
+ * is not. least: bytes of the shortest frame, without FCS. behind: the stream whose headers are in
+ * front of the request; NULL: none are. -ERANGE with *e. */
+int host_ping_size(const struct ctl_port *cp, const struct neigh_tags *tags, unsigned least,
+		   const char *behind, unsigned *size, struct err *e);
 /* host_trace.c: adds what a traceroute has found to the document of its ping, of which so many
  * requests were sent. */
 void host_trace_json(const struct neigh_trace *t, uint64_t sent, json_t *out);

@@ -120,32 +120,42 @@ static int ping_refuse(struct err *e, const struct host_ping_spec *s, enum neigh
 	return -EINVAL;
 }
 
-/* Finds the size of the frames. */
+int host_ping_size(const struct ctl_port *cp, const struct neigh_tags *tags, unsigned least,
+		   const char *behind, unsigned *size, struct err *e)
+{
+	const struct dp_txq *q = host_of_port(cp)->share[host_of_port(cp)->speaker];
+	unsigned room = rte_pktmbuf_data_room_size(q->pool) - RTE_PKTMBUF_HEADROOM;
+	unsigned most = (unsigned)ctl_mtu(cp) + NEIGH_ETH + tags->n * NEIGH_TAG + RTE_ETHER_CRC_LEN;
+
+	least = RTE_MAX(least, (unsigned)NEIGH_FRAME_MIN) + RTE_ETHER_CRC_LEN;
+	most = RTE_MIN(most, RTE_MIN(room, (unsigned)HOST_PING_FRAME_MAX) + RTE_ETHER_CRC_LEN);
+	if (*size == 0)
+		*size = RTE_MIN(most, RTE_MAX(least, (unsigned)HOST_PING_SIZE));
+	if (*size >= least && *size <= most)
+		return 0;
+	return err_set(
+		e, ERANGE,
+		"an echo request of %u bytes%s%s: allowed are %u to %u, the FCS included, as the mtu of port %u is %" PRIu64,
+		*size, behind != NULL ? " behind the headers of " : "",
+		behind != NULL ? behind : "", least, most, cp->p.id, ctl_mtu(cp));
+}
+
+/* Finds the size of frames on a link. */
 static int ping_size(const struct ctl_port *cp, struct host_ping *p, struct err *e)
 {
 	const struct neigh_self tag = {.tags = p->tags};
-	unsigned least = neigh_ping_least(&tag, p->spec.to) + RTE_ETHER_CRC_LEN;
-	unsigned most =
-		(unsigned)ctl_mtu(cp) + NEIGH_ETH + tag.tags.n * NEIGH_TAG + RTE_ETHER_CRC_LEN;
-	const struct dp_txq *q = host_of_port(cp)->share[host_of_port(cp)->speaker];
-	unsigned room = rte_pktmbuf_data_room_size(q->pool) - RTE_PKTMBUF_HEADROOM;
+	uint8_t f[NEIGH_FRAME_MAX];
+	int rc = 0;
 
-	if (p->spec.link) {
-		uint8_t f[NEIGH_FRAME_MAX];
-		p->len = neigh_ping_ask(&tag, &p->ping, f);
-		p->spec.size = RTE_MAX(p->len, (unsigned)NEIGH_FRAME_MIN) + RTE_ETHER_CRC_LEN;
-		return 0;
-	}
-	most = RTE_MIN(most, RTE_MIN(room, (unsigned)HOST_PING_FRAME_MAX) + RTE_ETHER_CRC_LEN);
-	if (p->spec.size == 0)
-		p->spec.size = RTE_MIN(most, (unsigned)HOST_PING_SIZE);
-	if (p->spec.size < least || p->spec.size > most)
-		return err_set(
-			e, ERANGE,
-			"an echo request of %u bytes: allowed are %u to %u, the FCS included, as the mtu of port %u is %" PRIu64,
-			p->spec.size, least, most, cp->p.id, ctl_mtu(cp));
+	if (p->spec.link)
+		p->spec.size =
+			RTE_MAX(neigh_ping_ask(&tag, &p->ping, f), (unsigned)NEIGH_FRAME_MIN) +
+			RTE_ETHER_CRC_LEN;
+	else
+		rc = host_ping_size(cp, &p->tags, neigh_ping_least(&tag, p->spec.to), NULL,
+				    &p->spec.size, e);
 	p->len = p->spec.size - RTE_ETHER_CRC_LEN;
-	return 0;
+	return rc;
 }
 
 /* The memory of workers, which stays until the port is closed. */
@@ -653,13 +663,13 @@ json_t *host_ping_json(const struct ctl *c, const struct host_ping *p)
 {
 	const struct ctl_port *cp = c->port[p->spec.port];
 	const struct neigh_pings_counts *k = neigh_pings_counts(p->fates);
-	bool sent_by = p->through.inside && !p->through.asked; /* eth.dst, to no address */
+	bool by_mac = p->through.inside && !p->through.asked; /* eth.dst is set */
 	json_t *one =
 		json_pack("{si,ss,so,so,so,so,si,sI,sI,sI,sI,sI,sI,sI,sI,sI,sI}", "port",
 			  (int)cp->p.id, "name", cp->p.name, "stream",
 			  p->spec.stream < 0 ? json_null() : json_integer(p->spec.stream), "to",
 			  host_ip_json(p->ping.to), "from", host_ip_json(p->ping.from), "via",
-			  sent_by ? json_null() : host_ip_json(p->next), "size", (int)p->spec.size,
+			  by_mac ? json_null() : host_ip_json(p->next), "size", (int)p->spec.size,
 			  "sent", (json_int_t)k->sent, "received", (json_int_t)k->received, "late",
 			  (json_int_t)k->late, "errors", (json_int_t)k->errors, "lost",
 			  (json_int_t)k->lost, "open", (json_int_t)k->open, "duplicates",

@@ -37,16 +37,6 @@ static unsigned last_ip(const struct frame_stack *stack)
 	return last;
 }
 
-/* The number of a header among those of its protocol. */
-static unsigned nth_of(const struct frame_stack *stack, unsigned at)
-{
-	unsigned nth = 0;
-
-	for (unsigned i = 0; i <= at; i++)
-		nth += stack->hdr[i] == stack->hdr[at];
-	return nth;
-}
-
 static int through_none(const struct through_ask *a, struct err *e)
 {
 	struct sbuf stack = {0};
@@ -78,7 +68,7 @@ static void through_cut(struct through_ask *a, const struct neigh_ping *p)
 {
 	struct frame_spec *spec = &a->spec;
 	const struct proto *ip = spec->stack.hdr[a->last];
-	unsigned nth = nth_of(&spec->stack, a->last);
+	unsigned nth = frame_stack_nth(&spec->stack, a->last);
 	const struct field *src = proto_field(ip, "src"), *dst = proto_field(ip, "dst");
 	uint8_t to[VT_FIELD_BYTES] = {0};
 
@@ -98,41 +88,6 @@ static void through_cut(struct through_ask *a, const struct neigh_ping *p)
 	spec->nest.n = 0;
 	spec->probe = 0;
 	spec->rnd_on = false;
-}
-
-/* Gives the frames their size. */
-static int through_size(struct through_ask *a, const struct host_through *t, unsigned size,
-			struct err *e)
-{
-	unsigned least = frame_headers_len(&a->spec) + NEIGH_PING_NUMBER + FRAME_FCS;
-	unsigned most = (unsigned)ctl_mtu(a->cp) + NEIGH_ETH + t->tags.n * NEIGH_TAG + FRAME_FCS;
-	const struct host_port *h = host_of_port(a->cp);
-	unsigned room =
-		rte_pktmbuf_data_room_size(h->share[h->speaker]->pool) - RTE_PKTMBUF_HEADROOM;
-
-	least = RTE_MAX(least, FRAME_MIN_LEN + (unsigned)FRAME_FCS);
-	most = RTE_MIN(most, RTE_MIN(room, (unsigned)FRAME_MAX_LEN) + FRAME_FCS);
-	if (size == 0)
-		size = RTE_MAX(least, (unsigned)HOST_PING_SIZE);
-	if (size < least || size > most)
-		return err_set(
-			e, ERANGE,
-			"an echo request of %u bytes behind the headers of %s: allowed are %u to %u, the FCS included, as the mtu of port %u "
-			"is %" PRIu64,
-			size, a->name, least, most, a->cp->p.id, ctl_mtu(a->cp));
-	a->spec.size = (uint16_t)size;
-	return 0;
-}
-
-static void through_source(const uint8_t *ip, bool six, uint8_t from[NEIGH_IP])
-{
-	memset(from, 0, NEIGH_IP);
-	if (six) {
-		memcpy(from, ip + 8, NEIGH_IP);
-		return;
-	}
-	memset(from + 10, 0xff, 2);
-	memcpy(from + 12, ip + 12, 4);
 }
 
 static int through_inside(struct through_ask *a, struct neigh_ping *p, unsigned size,
@@ -157,7 +112,9 @@ static int through_inside(struct through_ask *a, struct neigh_ping *p, unsigned 
 		free(way.hop);
 	}
 	through_cut(a, p);
-	rc = through_size(a, out, size, e);
+	rc = host_ping_size(a->cp, &out->tags, frame_headers_len(&a->spec) + NEIGH_PING_NUMBER,
+			    a->name, &size, e);
+	a->spec.size = (uint16_t)size;
 	if (rc == 0)
 		rc = frame_build(&a->spec, &a->s->cfg.dflt, FRAME_MAX_LEN, &frame, e);
 	if (rc < 0)
@@ -170,8 +127,10 @@ static int through_inside(struct through_ask *a, struct neigh_ping *p, unsigned 
 	out->len = frame.len;
 	out->ip = frame.off[a->last];
 	out->icmp = frame.off[a->last + 1];
-	through_source(frame.bytes + out->ip, six, out->from);
-	memcpy(p->from, out->from, NEIGH_IP);
+	if (six)
+		memcpy(p->from, frame.bytes + out->ip + 8, NEIGH_IP);
+	else
+		neigh_ip_from4(p->from, frame.bytes + out->ip + 12);
 	neigh_ping_echo(p, frame.bytes, out->ip, out->icmp, out->len, &out->first);
 	out->image = xcalloc(1, out->len);
 	memcpy(out->image, frame.bytes, out->len);
@@ -202,7 +161,7 @@ int host_through(struct ctl *c, const struct ctl_port *cp, unsigned stream, stru
 	struct sizes sizes;
 	unsigned ntags;
 
-	*out = (struct host_through){.stream = stream};
+	*out = (struct host_through){0};
 	int rc = ctl_stream_spec(c, cp->p.id, stream, &a.spec, &sizes, e);
 	if (rc == 0) {
 		host_stream_name(cp, a.s, a.name, a.where);
