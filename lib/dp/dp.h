@@ -80,6 +80,19 @@ struct dp_tap {
 	void (*flush)(void *state);
 };
 
+/* A tap of a Tx queue looks at the frames that a share offers to the device, and changes nothing in
+ * them. offered() gets each burst before the device does: what it wants of these frames it copies
+ * at once, since they may be gone when the device has them. taken() follows at once and says how
+ * many of them, from the first one on, the device has accepted; the others are offered again later,
+ * or given up. */
+struct dp_tx_tap {
+	void (*offered)(void *state, struct rte_mbuf *const *m, unsigned n);
+	void (*taken)(void *state, unsigned n);
+	void *state;
+};
+
+#define DP_MAX_TX_TAPS 2
+
 /* Functions that move the bursts of a queue in place of its ethdev's. They run on the queue's
  * worker and return how many frames they moved: rx those that it put into m, tx those at the head
  * of m that the caller does not own any more. q is the queue's io_q, which belongs to whoever made
@@ -113,15 +126,19 @@ enum dp_edits { DP_EDITS_NOTHING, DP_EDITS_SHAPE, DP_EDITS_ALL };
 
 /* A task's share of a Tx queue: the pool that it sends from, its tail and its counters. Tasks that
  * use the same queue of a device have one share each, all on the same worker. The bursts of one
- * task keep their order; those of different tasks follow each other in any order. io is set like
- * that of an Rx queue, in all shares of the queue at once. */
+ * task keep their order; those of different tasks follow each other in any order. io and taps are
+ * set like io of an Rx queue, in all shares of the queue at once, by txq_io() and txq_tap()
+ * (txq.h). */
 struct dp_txq {
 	uint16_t port, dev, queue;
 	uint8_t edits; /* enum dp_edits of the device */
 	/* Buffers of other pools are sent too, so buffers that are given up go back one by one. */
 	bool foreign;
+	uint8_t ntaps;
+	bool detour;            /* there is io, or a tap: bursts go by dp_detour_tx() */
 	const struct dp_io *io; /* NULL: the ethdev's functions */
 	void *io_q;
+	const struct dp_tx_tap *tap[DP_MAX_TX_TAPS];
 	struct rte_mempool *pool;
 	uint32_t pool_size;
 	/* The worker writes all that follows. */
@@ -174,7 +191,7 @@ struct dp_sort {
 	uint16_t task; /* owner of what the sort claims: index into task[] */
 };
 
-#define DP_MAX_TAPS 4
+#define DP_MAX_TAPS 6
 #define DP_MAX_SORTS 4
 /* What a worker does with one of its Rx queues. */
 struct dp_duty {
@@ -270,18 +287,24 @@ void dp_idle(struct dp_worker *w, uint64_t now);
 void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue,
 		   uint64_t value);
 
-/* The calls by way of io are not inlined: inlined, they made bursts of one frame 5 % slower on
- * queues without io, and 1 % this way. */
+/* The calls by way of io and taps are not inlined: inlined, they made bursts of one frame 5 % slower
+ * on queues without io, and 1 % this way. */
 static __rte_noinline __rte_cold uint16_t dp_io_rx(const struct dp_rxq *q, struct rte_mbuf **m,
 						   uint16_t n)
 {
 	return q->io->rx(q->io_q, m, n);
 }
 
-static __rte_noinline __rte_cold uint16_t dp_io_tx(const struct dp_txq *q, struct rte_mbuf **m,
-						   uint16_t n)
+static __rte_noinline __rte_cold uint16_t dp_detour_tx(const struct dp_txq *q, struct rte_mbuf **m,
+						       uint16_t n)
 {
-	return q->io->tx(q->io_q, m, n);
+	for (unsigned i = 0; i < q->ntaps; i++)
+		q->tap[i]->offered(q->tap[i]->state, m, n);
+	uint16_t sent =
+		q->io != NULL ? q->io->tx(q->io_q, m, n) : rte_eth_tx_burst(q->dev, q->queue, m, n);
+	for (unsigned i = 0; i < q->ntaps; i++)
+		q->tap[i]->taken(q->tap[i]->state, sent);
+	return sent;
 }
 
 static __rte_always_inline uint16_t dp_rx_burst(const struct dp_rxq *q, struct rte_mbuf **m,
@@ -295,8 +318,8 @@ static __rte_always_inline uint16_t dp_rx_burst(const struct dp_rxq *q, struct r
 static __rte_always_inline uint16_t dp_tx_burst(const struct dp_txq *q, struct rte_mbuf **m,
 						uint16_t n)
 {
-	if (unlikely(q->io != NULL))
-		return dp_io_tx(q, m, n);
+	if (unlikely(q->detour))
+		return dp_detour_tx(q, m, n);
 	return rte_eth_tx_burst(q->dev, q->queue, m, n);
 }
 

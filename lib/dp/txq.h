@@ -4,6 +4,34 @@
 #pragma once
 #include "dp.h"
 
+/* Makes the bursts of a share go by these functions; io NULL: by those of its ethdev. */
+static inline void txq_io(struct dp_txq *q, const struct dp_io *io, void *io_q)
+{
+	q->io = io;
+	q->io_q = io_q;
+	q->detour = io != NULL || q->ntaps > 0;
+}
+
+/* Lets a tap look at what the share offers, until txq_untap(). *tap stays the caller's. */
+static inline void txq_tap(struct dp_txq *q, const struct dp_tx_tap *tap)
+{
+	RTE_ASSERT(q->ntaps < DP_MAX_TX_TAPS);
+	q->tap[q->ntaps++] = tap;
+	q->detour = true;
+}
+
+/* Nothing happens if the tap is not there. */
+static inline void txq_untap(struct dp_txq *q, const struct dp_tx_tap *tap)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < q->ntaps; i++)
+		if (q->tap[i] != tap)
+			q->tap[n++] = q->tap[i];
+	q->ntaps = (uint8_t)n;
+	q->detour = q->io != NULL || n > 0;
+}
+
 static inline bool txq_has_tail(const struct dp_txq *q)
 {
 	return q->head < q->n;

@@ -2,6 +2,7 @@
 /* Kind "reroute": how the queues of a wire are read and sent on differently while a device under
  * test is between its ends. See dut.h. */
 #include "dut.h"
+#include "txq.h"
 
 /* Takes frames from the device's ring, in place of the ethdev's rx burst. */
 static uint16_t ring_rx(void *ring, struct rte_mbuf **m, uint16_t n)
@@ -30,10 +31,8 @@ static void reroute_turn(const struct reroute_job *j, const struct dp_io *io, vo
 		j->rxq->io = io;
 		j->rxq->io_q = q;
 	}
-	for (unsigned i = 0; i < j->nshares; i++) {
-		j->share[i]->io = io;
-		j->share[i]->io_q = q;
-	}
+	for (unsigned i = 0; i < j->nshares; i++)
+		txq_io(j->share[i], io, q);
 }
 
 static void reroute_adopt(struct dp_worker *w, const struct dp_task *t, const void *old,
