@@ -243,7 +243,8 @@ ssize_t pcapio_put_pcap_record(uint8_t *buf, size_t size, const struct pcapio_re
 {
 	struct writer w = {.buf = buf, .size = size};
 
-	if (r->caplen > r->origlen || r->caplen > PCAPIO_MAX_BLOCK || r->ns / NS_PER_S > UINT32_MAX)
+	if (r->caplen > r->origlen || r->caplen > PCAPIO_MAX_BLOCK - PCAPIO_PCAP_RECORD ||
+	    r->ns / NS_PER_S > UINT32_MAX)
 		return -EINVAL;
 	put_word(&w, (uint32_t)(r->ns / NS_PER_S));
 	put_word(&w, (uint32_t)(r->ns % NS_PER_S));
