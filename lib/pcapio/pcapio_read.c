@@ -178,7 +178,7 @@ static int reader_begin(struct pcapio_reader *r)
 	struct sbuf out = {0};
 	uint32_t magic = have < 4 ? 0 : pcapio_word(p);
 
-	if (r->src.rc != 0 || (have < 4 && r->src.cut))
+	if (have < 4 && (r->src.rc != 0 || r->src.cut))
 		return reader_short(r, "the file's header");
 	if (magic == BLOCK_SECTION) {
 		struct pcapio_record unused;
