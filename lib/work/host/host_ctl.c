@@ -237,6 +237,13 @@ static void host_follow(const struct ctl *c, struct ctl_port *cp, uint64_t now)
 	host_links_follow(cp, now);
 }
 
+bool host_settled(const struct ctl *c, struct ctl_port *cp)
+{
+	if (cp->p.used && ctl_port_runs(cp))
+		host_follow(c, cp, clock_raw_ns());
+	return host_of_port(cp)->n != NULL;
+}
+
 /* ---- in each turn of control ---- */
 
 /* Whether it is an answer to `arping` that nothing is to be learned from: it was asked for. */
