@@ -27,6 +27,8 @@ struct host_port {
 	struct host_cfg applied;  /* what n was made of */
 	uint64_t version;         /* host_links_version() that plans have */
 	bool down;                /* the link has gone since the addresses were tried */
+	uint64_t tell_full;       /* neigh_rate_may() of what is told of neighbours */
+	uint64_t untold;          /* changes that were not told, because there were too many */
 	struct host_state **state;
 	struct dp_txq **share;
 	unsigned *queue; /* the Tx queue of the share */
