@@ -102,6 +102,8 @@ static struct eal_ask eal_ask_of(const struct ctl *c, struct port *list[CTL_MAX_
 {
 	ctl_devices(c, list);
 	return (struct eal_ask){.prog = c->opts.prog,
+				.less = c->opts.less,
+				.log = c->opts.log,
 				.arg = c->opts.eal_args,
 				.nargs = c->opts.neal_args,
 				.port = list,

@@ -13,6 +13,10 @@ struct work;
 
 struct ctl_opts {
 	const char *prog;
+	/* What errors advise, as the program calls its options: what makes ports take less memory
+	 * ("smaller --mbufs or --txd"), and what keeps all that EAL says ("-l FILE"). NULL: it has
+	 * no such option. */
+	const char *less, *log;
 	const char *const *ports;
 	unsigned nports; /* -p, or none, see ctl_open() */
 	const char *const *maps;

@@ -40,10 +40,8 @@ static int eal_spec_open(const char *arg, struct port *const *p, unsigned n, str
 				snprintf(p[0]->name, sizeof(p[0]->name), "eal%s", arg);
 			return 0;
 		}
-	return err_set(
-		e, ENODEV,
-		"EAL's device options name more devices than EAL found (%u); see -l FILE for its log",
-		seen);
+	return err_set(e, ENODEV, "EAL's device options name more devices than EAL found (%u)%s",
+		       seen, eal_log_hint());
 }
 
 static const struct port_spec spec_eal = {.prefix = "eal",

@@ -143,7 +143,8 @@ struct port {
 /* What EAL is started with. */
 struct eal_ask {
 	const char *prog;
-	char *const *arg; /* the user's EAL options */
+	const char *less, *log; /* see struct ctl_opts */
+	char *const *arg;       /* the user's EAL options */
 	unsigned nargs;
 	struct port *const *port;
 	unsigned nports;

@@ -103,10 +103,13 @@ def test_reader_goes():
     (2, "there is no port 7", ["-p", "wire", "-m", "1.7"]),
     (2, "unknown kind 'nope'", ["-p", "nope", "-m", "1.0"]),
     (2, "64 to 1518", ["-m", "1.0", "-s", "9000"]),
-    (3, "nosuch0", ["-p", "packet:nosuch0", "-m", "1.0"])])
+    (3, "nosuch0", ["-p", "packet:nosuch0", "-m", "1.0"]),
+    (3, "try without EAL options of your own\n", [*harness.lcores(1)[:-1], "--no-pci", "--vdev", "net_nosuch0", "--", "-m", "1.0"])])
 def test_refusals(code, says, args):
+    """What is advised are options that pktperf has."""
     r = subprocess.run([PKTPERF, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
     assert r.returncode == code and says in r.stderr and r.stdout == "" and r.stderr.startswith("pktperf: "), r.stderr
+    assert not re.search("-l FILE|--(mbufs|txd|rxd|mtu)", r.stderr), r.stderr
 
 
 def test_a_signal_ends_it_although_nobody_reads():
