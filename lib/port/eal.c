@@ -38,6 +38,7 @@ static pthread_mutex_t text_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sbuf text;
 static char last_error[512];
 static bool tried, running;
+static unsigned past_found; /* the devices that EAL has found have lower numbers */
 /* The first few lines in which EAL and drivers have said, while EAL started, what is wrong. */
 static struct sbuf told;
 static unsigned ntold;
@@ -470,6 +471,15 @@ static void what_helps(const struct eal_ask *ask, int why, struct sbuf *out)
 	sbuf_add(out, eal_log_hint());
 }
 
+/* Keeps which devices are there before ports add others: those have higher numbers. */
+static void note_found(void)
+{
+	uint16_t dev;
+
+	RTE_ETH_FOREACH_DEV(dev)
+		past_found = dev + 1u;
+}
+
 const char *eal_less(void)
 {
 	return less != NULL ? less : "fewer buffers, descriptors or queues";
@@ -483,6 +493,11 @@ const char *eal_log_hint(void)
 		return "";
 	snprintf(hint, sizeof(hint), "; %s keeps the whole log", whole_log);
 	return hint;
+}
+
+bool eal_found(uint16_t dev)
+{
+	return dev < past_found;
 }
 
 void eal_stop(void)
@@ -548,6 +563,8 @@ int eal_start(const struct eal_ask *ask, uint64_t *memory, struct err *e)
 	else
 		rc = 0;
 	running = rc == 0;
+	if (running)
+		note_found();
 	sbuf_free(&shown);
 	return rc;
 }

@@ -15,6 +15,8 @@ bool eal_by_page(const struct port_need *need);
 const char *eal_less(void);
 /* The end of an error that EAL's log says more of: "; -l FILE keeps the whole log", or "". */
 const char *eal_log_hint(void);
+/* Whether EAL itself has found the device, and no port has added it. */
+bool eal_found(uint16_t dev);
 /* Bytes of a buffer of an Rx pool, headroom included. */
 unsigned eal_rx_room(uint64_t mtu, const struct port_need *need);
 /* How many buffers the pool of a Tx queue has, and that of an Rx queue (0: it needs no pool). */
