@@ -134,6 +134,8 @@ static int ng_section(struct pcapio_reader *r, const struct block *b)
 	unsigned major = reader_half(r, b->at + 12), minor = reader_half(r, b->at + 14);
 	if (major != 1 || (minor != 0 && minor != 2)) /* 1.2 is 1.0 (4.1) */
 		return reader_version(r, "a section of pcapng", major, minor);
+	/* Its texts lie where those of the section before did. */
+	r->section = (struct pcapio_section){0};
 	if ((rc = ng_comments(r, b, at, t)) != 0)
 		return rc;
 	unsigned ncomments = (unsigned)t->n;

@@ -333,6 +333,32 @@ static void test_reading_fails(void **state)
 	bytes_free(&packed);
 }
 
+/* A section that is damaged leaves nothing of the section before it, whose texts its own have
+ * replaced: its comment is long, and an option behind that ends outside of the block. */
+static void test_second_section(void **state)
+{
+	struct bytes file = {0};
+	struct pcapio_reader *r;
+	struct pcapio_record rec;
+	struct err e = {0};
+
+	(void)state;
+	bytes_hex(&file, "0a0d0d0a 28000000 4d3c2b1a 0100 0000 ffffffffffffffff"
+			 "0100 0200 68690000 00000000 28000000"
+			 "0a0d0d0a 40000000 4d3c2b1a 0100 0000 ffffffffffffffff"
+			 "0100 1800 616161616161616161616161616161616161616161616161"
+			 "0100 ff00 00000000 40000000");
+	struct memory m = {file.at, file.n, 7, 0};
+	assert_int_equal(pcapio_open_by(memory_read, &m, "x", &r, &e), 0);
+	assert_int_equal(pcapio_reader_section(r)->ncomments, 1);
+	assert_string_equal(pcapio_reader_section(r)->comments[0], "hi");
+	assert_int_equal(pcapio_next(r, &rec, &e), -EBADMSG);
+	assert_int_equal(pcapio_reader_section(r)->ncomments, 0);
+	assert_null(pcapio_reader_section(r)->comments);
+	pcapio_close(r);
+	bytes_free(&file);
+}
+
 /* Files are opened without waiting, and what is none is refused. */
 static void test_paths(void **state)
 {
@@ -369,9 +395,13 @@ static void test_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bad),           cmocka_unit_test(test_cut_off),
-		cmocka_unit_test(test_snaplen),       cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_reading_fails), cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_snaplen),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_reading_fails),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_second_section),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
