@@ -7,6 +7,7 @@
 #include "ctl.h"
 #include "ctl_state.h"
 #include "dp.h"
+#include "filter_load.h"
 #include "plan_write.h"
 #include "run.h"
 #include "witness.h"
