@@ -16,8 +16,6 @@ static const struct show_row own_rows[] = {
 	{100, "ports", "devices and what is known about them", show_ports, TAKES_PORTS},
 	{100, "map", "which core serves which queue", show_map, TAKES_NONE},
 	{100, "plan", "what each worker runs now", show_plan, TAKES_NONE},
-	{100, "frame", "the frame that is sent, header by header, and its bytes", show_frame,
-	 TAKES_STREAMS},
 	{100, "settings", "values in force", show_settings, TAKES_OBJECTS},
 	{100, "rss", "which Rx queue the frames of each stream come to, predicted and counted",
 	 show_rss, TAKES_PORTS},
@@ -144,27 +142,32 @@ static int show_what(struct cmd_run *r)
 	return show_out(r, doc, &what_view);
 }
 
+int show_select(const struct cmd_run *r, const char *word, enum show_takes takes,
+		const struct arg_val *a, struct show_sel *sel, struct err *e)
+{
+	*sel = (struct show_sel){.given = a->given, .target = &a->target, .col = a->col};
+	if (!sel->given)
+		app_all_ports(app_of(r), &sel->ports);
+	else if (takes == TAKES_NONE)
+		return err_at(e, EINVAL, sel->col, "`show %s` takes no ports; leave them out",
+			      word);
+	else if (sel->target->kind != NULL && takes != TAKES_OBJECTS)
+		return err_at(e, EINVAL, sel->col,
+			      "`show %s` takes no %ss; leave out what follows the '/'", word,
+			      sel->target->kind);
+	else
+		return app_ports(app_of(r), sel->target, takes >= TAKES_STREAMS, &sel->ports, e);
+	return 0;
+}
+
 static int show_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
-	struct show_sel sel = {.given = args[1].given,
-			       .target = &args[1].target,
-			       .col = args[1].col};
-	int rc = 0;
+	struct show_sel sel;
 
 	if (!args[0].given)
 		return show_what(r);
 	const struct show_row *row = row_at((unsigned)args[0].choice);
-	if (!sel.given)
-		app_all_ports(app_of(r), &sel.ports);
-	else if (row->takes == TAKES_NONE)
-		return err_at(e, EINVAL, sel.col, "`show %s` takes no ports; leave them out",
-			      row->word);
-	else if (sel.target->kind != NULL && row->takes != TAKES_OBJECTS)
-		return err_at(e, EINVAL, sel.col,
-			      "`show %s` takes no %ss; leave out what follows the '/'", row->word,
-			      sel.target->kind);
-	else
-		rc = app_ports(app_of(r), sel.target, row->takes >= TAKES_STREAMS, &sel.ports, e);
+	int rc = show_select(r, row->word, row->takes, &args[1], &sel, e);
 	if (rc == 0)
 		rc = row->fn(r, &sel, e);
 	if (rc < 0 && e->col < 0 && sel.given)

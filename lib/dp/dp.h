@@ -91,7 +91,7 @@ struct dp_tx_tap {
 	void *state;
 };
 
-#define DP_MAX_TX_TAPS 2
+#define DP_MAX_TX_TAPS 3
 
 /* Functions that move the bursts of a queue in place of its ethdev's. They run on the queue's
  * worker and return how many frames they moved: rx those that it put into m, tx those at the head
