@@ -4,10 +4,9 @@
 
 #include <errno.h>
 
-/* The number of bytes of the UTF-8 character that begins at p (RFC 3629: no surrogates, no long
- * forms), and the character in *ch. 0: none begins there. */
-static size_t visible_character(const unsigned char *p, size_t n, uint32_t *ch)
+size_t visible_character(const char *text, size_t n, uint32_t *ch)
 {
+	const unsigned char *p = (const unsigned char *)text;
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	size_t len = p[0] < 0x80             ? 1
 		     : (p[0] & 0xe0) == 0xc0 ? 2
@@ -42,7 +41,7 @@ void visible_add(struct sbuf *out, const char *text, size_t n)
 
 	for (size_t i = 0, len; i < n; i += len) {
 		uint32_t ch = 0;
-		len = visible_character((const unsigned char *)text + i, n - i, &ch);
+		len = visible_character(text + i, n - i, &ch);
 		if (len > 0 && !is_obeyed(ch))
 			continue;
 		sbuf_addn(out, text + plain, i - plain);
