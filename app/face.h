@@ -30,7 +30,7 @@ struct face {
 	/* A verb that is written `start <ports> NAME WORD`, where NAME is its name. It is in no
 	 * table. Its run() gets <ports> and WORD, and the command goes on as this verb. */
 	const struct verb *starts;
-	/* A verb that is written `show frame [<ports>] rx`. It is in no table either, and gets
+	/* A verb that is written `show frame <ports> rx`. It is in no table either, and gets
 	 * <ports>. */
 	const struct verb *received;
 };

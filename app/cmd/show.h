@@ -32,15 +32,11 @@ struct show_row {
 
 show_fn show_stats, show_rates, show_queues;                      /* show_stats.c */
 show_fn show_ports, show_xstats, show_map, show_plan, show_clock; /* show_ports.c */
-show_fn show_settings;                                            /* show_settings.c */
+show_fn show_frame, show_settings;                                /* show_settings.c */
 show_fn show_trial;                                               /* show_trial.c */
 show_fn show_rss;                                                 /* show_rss.c */
 show_fn show_log;                                                 /* show_log.c */
 
-/* Fills *sel with what an argument of this word of `show` names, all ports if it is left out. 0, or
- * -EINVAL with *e: the word takes nothing of the kind. */
-int show_select(const struct cmd_run *r, const char *word, enum show_takes takes,
-		const struct arg_val *a, struct show_sel *sel, struct err *e);
 /* Returns a new document: {"show": what}. */
 json_t *show_doc(const char *what);
 /* Removes the elements of doc's array "ports" whose "port" is not selected. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* show settings: the settings in force. */
+/* show settings, frame: the settings in force, and the frames that are made from them. */
 #include "show.h"
 #include "set/set.h"
 
@@ -150,4 +150,36 @@ int show_settings(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 		return rc;
 	}
 	return show_out(r, doc, &setting_view);
+}
+
+static int add_frame(struct cmd_run *r, unsigned port, unsigned stream, void *arg, struct err *e)
+{
+	json_t *o = ctl_frame_json(app_of(r)->ctl, port, stream, e);
+	if (o == NULL)
+		return -EINVAL;
+	json_array_append_new(arg, o);
+	if (r->out_mode != OUT_TEXT)
+		return 0;
+	struct frame *f = xcalloc(1, sizeof(*f));
+	int rc = ctl_frame(app_of(r)->ctl, port, stream, f, e);
+	if (rc == 0) {
+		sbuf_addf(r->out, "port %u stream %u: ", port, stream);
+		frame_print(f->bytes, f->len, r->out);
+	}
+	free(f);
+	return rc;
+}
+
+int show_frame(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+{
+	json_t *doc = show_doc("frame"), *frames = json_array();
+	int rc = show_streams(r, sel, false, add_frame, frames, e);
+
+	json_object_set_new(doc, "frames", frames);
+	if (rc == 0 && r->out_mode != OUT_TEXT)
+		return show_out(r, doc, NULL);
+	if (rc == 0)
+		cmd_result(r, doc);
+	json_decref(doc);
+	return rc;
 }

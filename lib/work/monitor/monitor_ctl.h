@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of the work monitor that belong to control share. */
 #pragma once
+#include "filter_load.h"
 #include "monitor_face.h"
 #include "monitor_run.h"
 #include "work.h"
@@ -25,6 +26,7 @@ struct monitor {
 	unsigned refs; /* of plans */
 	unsigned nsources;
 	struct monitor_source **source;
+	struct filter_exec *filter; /* NULL: all frames */
 	uint64_t *number;           /* of the last frame of each source that was read */
 	struct monitor_limit limit; /* of all sources together */
 	uint64_t begin_tsc, begin_ns, end_tsc;

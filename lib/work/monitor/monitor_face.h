@@ -3,6 +3,7 @@
  * last frame of a port. */
 #pragma once
 #include "ctl.h"
+#include "filter.h"
 
 #define MONITOR_RATE_MOST 10000
 
@@ -32,9 +33,12 @@ struct monitor_counts {
 	uint64_t full;                      /* of those not shown: nobody read fast enough */
 };
 
-/* Begins. -errno with *e: a port has no queue for it, or is monitored already. */
-int monitor_start(struct ctl *c, const struct monitor_spec *spec, struct monitor **out,
-		  struct err *e);
+/* Begins. prog: only frames that pass it; NULL: all. -errno with *e: a port has no queue for it, or
+ * is monitored already. */
+int monitor_start(struct ctl *c, const struct monitor_spec *spec, const struct filter_prog *prog,
+		  struct monitor **out, struct err *e);
+/* 0, or the same error: whether it could begin now. */
+int monitor_may_start(const struct ctl *c, const struct monitor_spec *spec, struct err *e);
 /* The next frame to show; the bytes are valid until the next call. false: there is none now. */
 bool monitor_line_next(struct monitor *k, struct monitor_line *out);
 /* Its time is over, and all of its frames can be had by monitor_line_next(). */

@@ -60,6 +60,7 @@ static void monitor_destroy(struct monitor *k)
 	}
 	free(k->source);
 	free(k->number);
+	filter_unload(k->filter);
 	free(k);
 }
 
@@ -71,6 +72,7 @@ static void add_source(struct monitor *k, const struct ctl_port *cp, bool tx, un
 	s->nslots = rte_align32pow2(k->limit.quota * ROOM_PARTS);
 	s->slot = xcalloc_lines(s->nslots * sizeof(*s->slot));
 	s->end_tsc = k->end_tsc;
+	s->filter = k->filter;
 	s->port = (uint16_t)cp->p.id;
 	s->queue = (uint16_t)queue;
 	s->tx = tx;
@@ -101,17 +103,6 @@ static int add_port(const struct ctl *c, struct monitor *k, const struct ctl_por
 {
 	unsigned nrx = k->spec.rx ? cp->p.nrxq : 0, ntx = k->spec.tx ? cp->p.ntxq : 0;
 
-	if (monitor_of_port(cp)->now != NULL)
-		return err_set(
-			e, EBUSY,
-			"port %u is being monitored already, by another client or script; `show frame %u rx` works beside that",
-			cp->p.id, cp->p.id);
-	if (nrx + ntx == 0)
-		return err_set(e, EINVAL, "port %u has no %s queue, so there is nothing to monitor",
-			       cp->p.id,
-			       !k->spec.tx   ? "Rx"
-			       : !k->spec.rx ? "Tx"
-					     : "used");
 	for (unsigned q = 0; q < nrx; q++)
 		add_source(k, cp, false, q);
 	for (unsigned q = 0; q < ntx; q++)
@@ -126,13 +117,41 @@ static void monitor_replan(struct ctl *c, const struct monitor *k)
 			ctl_replan(c, w);
 }
 
-int monitor_start(struct ctl *c, const struct monitor_spec *spec, struct monitor **out,
-		  struct err *e)
+static int port_may(const struct ctl_port *cp, const struct monitor_spec *spec, struct err *e)
 {
-	struct monitor *k = xcalloc(1, sizeof(*k));
+	if (monitor_of_port(cp)->now != NULL)
+		return err_set(
+			e, EBUSY,
+			"port %u is being monitored already, by another client or script; `show frame %u rx` works beside that",
+			cp->p.id, cp->p.id);
+	if ((spec->rx ? cp->p.nrxq : 0) + (spec->tx ? cp->p.ntxq : 0) == 0)
+		return err_set(e, EINVAL, "port %u has no %s queue, so there is nothing to monitor",
+			       cp->p.id,
+			       !spec->tx   ? "Rx"
+			       : !spec->rx ? "Tx"
+					   : "used");
+	return 0;
+}
+
+int monitor_may_start(const struct ctl *c, const struct monitor_spec *spec, struct err *e)
+{
 	int rc = 0;
 
+	for (unsigned i = 0; i < c->nports && rc == 0; i++)
+		if (portset_has(&spec->ports, i))
+			rc = port_may(c->port[i], spec, e);
+	return rc;
+}
+
+int monitor_start(struct ctl *c, const struct monitor_spec *spec, const struct filter_prog *prog,
+		  struct monitor **out, struct err *e)
+{
+	struct monitor *k = xcalloc(1, sizeof(*k));
+	int rc = monitor_may_start(c, spec, e);
+
 	k->spec = *spec;
+	if (rc == 0 && prog != NULL)
+		rc = filter_load(prog, &k->filter, e);
 	monitor_limit_set(&k->limit, spec->rate);
 	k->begin_tsc = clock_tsc();
 	k->begin_ns = clock_wall_ns();

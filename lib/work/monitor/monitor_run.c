@@ -62,9 +62,11 @@ static __rte_noinline void source_copy(struct monitor_source *s, struct rte_mbuf
 void monitor_see(struct monitor_source *s, struct rte_mbuf *const *m, unsigned n, uint64_t now)
 {
 	s->offered = s->stored = 0;
-	s->all = true;
+	s->all = s->filter == NULL;
 	if (unlikely(now >= s->end_tsc))
 		return;
+	for (unsigned i = 0; i < n && !s->all; i += 64)
+		s->match[i / 64] = filter_match_burst(s->filter, m + i, RTE_MIN(64u, n - i));
 	s->offered = n;
 	s->may = monitor_limit_left(&s->limit, now);
 	if (unlikely(s->may > 0))

@@ -5,6 +5,7 @@
  * asked. */
 #pragma once
 #include "dp.h"
+#include "filter_match.h"
 
 #define MONITOR_SNAP 256       /* bytes of a frame that a source copies */
 #define MONITOR_KEEP_MAX 16380 /* bytes of a frame that a keeper copies */
@@ -48,6 +49,7 @@ struct monitor_source {
 	uint64_t end_tsc; /* frames from here on are not looked at; UINT64_MAX: no such time */
 	uint32_t nslots;  /* a power of two */
 	struct monitor_slot *slot;
+	const struct filter_exec *filter; /* NULL: all frames are let through */
 	uint16_t port, queue;
 	bool tx;
 	struct dp_tx_tap tap; /* tx: in the shares of its queue */

@@ -12,11 +12,14 @@
 #define DFLT_RATE 100
 /* A client gets all of its lines at once, in one answer. */
 #define CLIENT_LINES 1000
+#define FILTER_SNAP 262144 /* a filter reads all of a frame, whatever is kept of it */
 /* What nobody has taken yet takes no more than this; frames wait in their rings then. */
 #define UNTAKEN_BYTES (1 << 20)
 
 enum {
 	A_PORTS,
+	A_FILTER,
+	A_EXPR,
 	A_RX,
 	A_TX,
 	A_BOTH,
@@ -31,6 +34,8 @@ enum {
 
 struct monitoring {
 	struct monitor_spec spec;
+	struct filter_job *job; /* the filter is being compiled; NULL: there is none, or it is */
+	int filter_col;
 	struct monitor *monitor;
 	uint64_t begin_ns, frames; /* frames 0: any number */
 	uint64_t shown;
@@ -116,12 +121,41 @@ static void monitor_end(struct cmd_run *r)
 	x->monitor = NULL;
 }
 
+static int monitor_begin(struct cmd_run *r, const struct filter_prog *prog, struct err *e)
+{
+	struct monitoring *x = monitor_state_of(r);
+	int rc = monitor_start(app_of(r)->ctl, &x->spec, prog, &x->monitor, e);
+
+	x->begin_ns = verb_now_ns();
+	return rc < 0 ? rc : VERB_PENDING;
+}
+
+static int monitor_compiling(struct cmd_run *r, struct err *e)
+{
+	struct monitoring *x = monitor_state_of(r);
+	struct filter_prog prog = {0};
+	int rc = filter_poll(x->job, &prog, e);
+
+	if (rc == -EAGAIN)
+		return VERB_PENDING;
+	filter_job_free(x->job);
+	x->job = NULL;
+	if (rc < 0) {
+		e->col = x->filter_col;
+		return rc;
+	}
+	rc = monitor_begin(r, &prog, e);
+	filter_prog_free(&prog);
+	return rc;
+}
+
 static int monitor_poll(struct cmd_run *r, struct err *e)
 {
 	struct monitoring *x = monitor_state_of(r);
-	bool over = monitor_over(x->monitor);
 
-	(void)e;
+	if (x->job != NULL)
+		return monitor_compiling(r, e);
+	bool over = monitor_over(x->monitor);
 	monitor_flush(r, over);
 	if (monitor_enough(x) || over) {
 		monitor_end(r);
@@ -134,6 +168,12 @@ static int monitor_poll(struct cmd_run *r, struct err *e)
 
 static void monitor_cancel(struct cmd_run *r)
 {
+	struct monitoring *x = monitor_state_of(r);
+
+	filter_job_free(x->job);
+	x->job = NULL;
+	if (x->monitor == NULL)
+		return;
 	monitor_flush(r, true);
 	monitor_end(r);
 }
@@ -196,15 +236,24 @@ static int monitor_run(struct cmd_run *r, const struct arg_val *a, struct err *e
 	rc = monitor_rules(r, a, x, e);
 	if (rc < 0)
 		return rc;
-	rc = monitor_start(app_of(r)->ctl, &x->spec, &x->monitor, e);
-	if (rc < 0 && e != NULL)
+	rc = monitor_may_start(app_of(r)->ctl, &x->spec, e);
+	if (rc < 0)
 		e->col = a[A_PORTS].col;
-	x->begin_ns = verb_now_ns();
+	else if (!a[A_EXPR].given)
+		return monitor_begin(r, NULL, e);
+	if (rc < 0)
+		return rc;
+	x->filter_col = a[A_EXPR].col;
+	rc = filter_start(a[A_EXPR].text, FILTER_SNAP, FILTER_ETHERNET, &x->job, e);
+	if (rc < 0)
+		e->col = x->filter_col;
 	return rc < 0 ? rc : VERB_PENDING;
 }
 
 static const struct arg_spec args_monitor[] = {
 	[A_PORTS] = {ARG_TARGETS, "ports", ARG_ALL},
+	[A_FILTER] = {ARG_WORD, "filter", ARG_OPT},
+	[A_EXPR] = {ARG_VALUE, "EXPRESSION", ARG_OPT, {&vt_text}},
 	[A_RX] = {ARG_WORD, "rx", ARG_OPT},
 	[A_TX] = {ARG_WORD, "tx", ARG_OPT},
 	[A_BOTH] = {ARG_WORD, "both", ARG_OPT},
@@ -227,7 +276,7 @@ const struct verb verb_monitor = {
 	.cancel = monitor_cancel,
 	.progress = monitor_progress,
 	.help = "Print frames as they come, one line each: time, port, direction, queue, size with FCS, and what the headers say.\n"
-		"rx (the default), tx or both. It shows at most LINES (100) frames a second, the first ones of each tenth of it, and\n"
-		"tells how many others came between. It ends after N frames, after DURATION or by Ctrl-C. hex: with the first 256\n"
-		"bytes of each frame.",
+		"rx (the default), tx or both. filter takes what tcpdump takes. It shows at most LINES (100) frames a second, the first\n"
+		"ones of each tenth of it, and tells how many others came between. It ends after N frames, after DURATION or by\n"
+		"Ctrl-C. hex: with the first 256 bytes of each frame.",
 };
