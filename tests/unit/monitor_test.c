@@ -190,6 +190,27 @@ static void refused_frames_do_not_count(void **state)
 	source_free(s);
 }
 
+/* Where no frame counts no interval begins. */
+static void intervals_begin_with_a_frame(void **state)
+{
+	struct monitor_source *s = source_new();
+	struct frames *x = frames_new(2 * QUOTA);
+	uint64_t last;
+
+	(void)state;
+	monitor_see(s, x->m, QUOTA, 10 * INTERVAL);
+	monitor_settle(s, 0);
+	came(s, x, 2 * QUOTA, 10 * INTERVAL + INTERVAL / 2);
+	assert_int_equal(read_all(s, &last), QUOTA);
+	came(s, x, 2 * QUOTA, 11 * INTERVAL + INTERVAL / 2 - 1);
+	assert_int_equal(read_all(s, &last), 0);
+	came(s, x, 2 * QUOTA, 11 * INTERVAL + INTERVAL / 2);
+	assert_int_equal(read_all(s, &last), QUOTA);
+	assert_int_equal(last, 5 * QUOTA);
+	frames_free(x);
+	source_free(s);
+}
+
 static void after_its_end_nothing_is_seen(void **state)
 {
 	struct monitor_source *s = source_new();
@@ -284,6 +305,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(seldom_frames_all_pass),
 		cmocka_unit_test(a_full_ring_keeps_the_oldest),
 		cmocka_unit_test(refused_frames_do_not_count),
+		cmocka_unit_test(intervals_begin_with_a_frame),
 		cmocka_unit_test(after_its_end_nothing_is_seen),
 		cmocka_unit_test(odd_frames_are_copied_right),
 		cmocka_unit_test(the_last_frame_is_kept),

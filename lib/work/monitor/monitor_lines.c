@@ -265,7 +265,7 @@ bool monitor_line_next(struct monitor *k, struct monitor_line *out)
 		k->number[i] = is.number;
 		if (!may)
 			continue;
-		k->limit.used++;
+		monitor_limit_take(&k->limit, is.tsc, 1);
 		*out = (struct monitor_line){.port = s->port,
 					     .queue = s->queue,
 					     .tx = s->tx,

@@ -68,6 +68,7 @@ void monitor_see(struct monitor_source *s, struct rte_mbuf *const *m, unsigned n
 	for (unsigned i = 0; i < n && !s->all; i += 64)
 		s->match[i / 64] = filter_match_burst(s->filter, m + i, RTE_MIN(64u, n - i));
 	s->offered = n;
+	s->now = now;
 	s->may = monitor_limit_left(&s->limit, now);
 	if (unlikely(s->may > 0))
 		source_copy(s, m, n, now);
@@ -80,7 +81,7 @@ void monitor_settle(struct monitor_source *s, unsigned n)
 
 	cell_add(&s->matched, matched);
 	if (unlikely(may > 0)) {
-		s->limit.used += may;
+		monitor_limit_take(&s->limit, s->now, may);
 		cell_add(&s->full, may - keep);
 		__atomic_store_n(&s->put, s->put + keep, __ATOMIC_RELEASE);
 	}

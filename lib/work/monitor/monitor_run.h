@@ -24,18 +24,24 @@ struct monitor_frame {
  * end of the one before. */
 struct monitor_limit {
 	uint64_t interval;
-	uint32_t quota, used;
+	uint32_t quota, used; /* used 0: none has begun */
 	uint64_t begin_tsc;
 };
 
-/* How many more frames may pass at this time. */
+/* How many frames may pass at this time. */
 static inline uint32_t monitor_limit_left(struct monitor_limit *l, uint64_t now)
 {
-	if ((int64_t)(now - l->begin_tsc) >= (int64_t)l->interval) {
-		l->begin_tsc = now;
+	if (l->used > 0 && (int64_t)(now - l->begin_tsc) >= (int64_t)l->interval)
 		l->used = 0;
-	}
 	return l->quota - l->used;
+}
+
+/* n > 0 of them pass. */
+static inline void monitor_limit_take(struct monitor_limit *l, uint64_t now, uint32_t n)
+{
+	if (l->used == 0)
+		l->begin_tsc = now;
+	l->used += n;
 }
 
 struct monitor_slot {
@@ -55,9 +61,10 @@ struct monitor_source {
 	struct dp_tx_tap tap; /* tx: in the shares of its queue */
 
 	/* The worker alone uses these. What follows limit is of the burst that is not settled yet:
-	 * how many frames it has, how many of them the limit lets be copied, and how many were,
+	 * its time, how many frames it has, how many of them the limit lets be copied, and how many were,
 	 * which are the first ones that were let through. */
 	WR_ALIGNED(CACHE_LINE) struct monitor_limit limit;
+	uint64_t now;
 	unsigned offered, may, stored;
 	bool all;                          /* it was let through as a whole */
 	uint64_t match[DP_BURST_MAX / 64]; /* else: a bit for each frame that was */

@@ -213,7 +213,7 @@ static int monitor_rules(const struct cmd_run *r, const struct arg_val *a, struc
 	if ((r->batch || client) && x->frames == 0 && x->spec.for_ns == 0)
 		return err_at(
 			e, EINVAL, a[A_PORTS].col,
-			"this would never end, and nobody could end it by Ctrl-C; say when: `frames 10` or `for 5s`");
+			"this would never end; say when, `frames 10` or `for 5s` (at the prompt Ctrl-C ends it)");
 	x->limited = client && x->frames == 0;
 	if (x->limited)
 		x->frames = CLIENT_LINES;
