@@ -40,7 +40,7 @@ static opt_fn take_port, take_map, take_file, take_text, take_ip, take_flag, tak
 
 static const struct opt opts[] = {
 	{'p', "port", "SPEC", take_port, 0, 0,
-	 "add a port; repeatable. Without -p and EAL device options: wire\n"
+	 "add a port; repeatable. Behind them come devices of EAL options; without either: wire\n"
 	 "wire            two ports cross-connected inside the process\n"
 	 "null            takes frames, gives none\n"
 	 "if:NAME         a Linux interface: AF_PACKET, or AF_XDP where it is unused and opens\n"

@@ -369,6 +369,8 @@ static int open_control(struct prog *p)
 	const struct args *a = &p->args;
 	const struct ctl_opts opts = {
 		.prog = "wirerate",
+		.less = "smaller --mbufs, --txd, --rxd or --mtu",
+		.log = "-l FILE",
 		.ports = a->port,
 		.nports = a->nports,
 		.maps = a->map,

@@ -105,12 +105,39 @@ static bool word_draws(const struct shown *v, const char *word)
 	return val != NULL && brief_draws(val->vary);
 }
 
+static void port_setting(const struct shown *v, const char *name, struct sbuf *out)
+{
+	const struct setting *row = cmd_setting_find(v->app->cmd, name, NULL);
+
+	if (row != NULL)
+		cmd_setting_text(v->app->cmd, row, v->port, 0, out);
+}
+
+/* Sets the letters of what a port that has an address answers. */
+static void flags_host(const struct shown *v, char *echo, char *process)
+{
+	struct sbuf ip = {0}, answer = {0};
+
+	port_setting(v, "ip", &ip);
+	port_setting(v, "answer", &answer);
+	if (ip.len > 0 && strcmp(ip.s, "none") != 0) {
+		if (strstr(sbuf_str(&answer), "ping") != NULL)
+			*echo = 'E';
+		if (strstr(sbuf_str(&answer), "arp") != NULL ||
+		    strstr(sbuf_str(&answer), "nd") != NULL)
+			*process = 'I';
+	}
+	sbuf_free(&ip);
+	sbuf_free(&answer);
+}
+
 static json_t *flags_of(const struct shown *v)
 {
 	char flags[] = "---------"; /* PEBILipRc; this version has only some of these features */
 
 	if (ctl_port_cfg(v->app->ctl, v->port)->promiscuous)
 		flags[0] = 'P';
+	flags_host(v, &flags[1], &flags[3]);
 	if (word_draws(v, "src ip"))
 		flags[5] = 'i';
 	if (word_draws(v, "sport"))

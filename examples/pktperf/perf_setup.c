@@ -12,7 +12,7 @@ const char perf_help[] =
 	"usage: pktperf [EAL options --] -m MAP [options]\n"
 	"Sends on all Tx queues and counts on all Rx queues; Ctrl-C ends it with totals.\n"
 	"  -m MAP     cores and their port: 1.0, 1-4.0, 2-5:6-9.0, 1.0*4; may be given again\n"
-	"  -p SPEC    a port: wire, null, tap:NAME, pci:ADDR ...; default: EAL's devices, or wire\n"
+	"  -p SPEC    a port: wire, null, tap:NAME ...; EAL's devices come behind; without any: wire\n"
 	"  -b N       frames per Tx burst (32); an Rx burst is twice that, at most 512\n"
 	"  -s N       bytes of a frame with FCS (64)\n"
 	"  -r RATE    of a port over its Tx queues: percent (100), 1.5Mpps, 2Gbps, max; 0: nothing\n"

@@ -286,11 +286,17 @@ static double cores_of(const struct capacity_ask *ask, const struct capacity_poi
 	return want * s->cycles / r->hz;
 }
 
+/* Appends cycles as people say them, "4.25" or "4250". */
+static void cycles_text(double cycles, char *out, size_t size)
+{
+	snprintf(out, size, cycles < 1000 ? "%.3g" : "%.0f", cycles);
+}
+
 static void capacity_need(const struct capacity_ask *ask, struct capacity_point *p)
 {
 	const struct capacity_port *port = &ask->port[CAPACITY_OWN];
 	static const char *const to[] = {"to send", "to receive", "to send and to receive"};
-	char speed[32], cost[96];
+	char speed[32], cost[96], text[CAPACITY_SIDES][16];
 	double c[CAPACITY_SIDES];
 	double sum = 0;
 
@@ -301,15 +307,16 @@ static void capacity_need(const struct capacity_ask *ask, struct capacity_point 
 		if (!(one > 0))
 			return;
 		sum += one;
+		cycles_text(c[i], text[i], sizeof(text[i]));
 	}
 	/* what a hair above a whole number comes to is the noise of the measurement */
 	unsigned n = p->cores = sum < 1 ? 1 : (unsigned)ceil(sum - 0.005);
 	speed_text(port->link_bps, speed, sizeof(speed));
 	if (p->direction == CAPACITY_BOTH)
-		snprintf(cost, sizeof(cost), "%.3g cycles for a frame to send, %.3g to receive",
-			 c[CAPACITY_TX], c[CAPACITY_RX]);
+		snprintf(cost, sizeof(cost), "%s cycles for a frame to send, %s to receive",
+			 text[CAPACITY_TX], text[CAPACITY_RX]);
 	else
-		snprintf(cost, sizeof(cost), "%.3g cycles per frame", c[p->direction]);
+		snprintf(cost, sizeof(cost), "%s cycles per frame", text[p->direction]);
 	snprintf(p->need, sizeof(p->need),
 		 "port %u needs %u core%s %s %s at %u bytes: %s, %.4g GHz", port->port, n,
 		 n == 1 ? "" : "s", to[p->direction], speed, p->size, cost,

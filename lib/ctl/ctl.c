@@ -34,16 +34,21 @@ static int add_ports(struct ctl *c, const struct port_spec *spec, const char *te
 	return 0;
 }
 
-/* How many devices the user's EAL options name. */
+/* How many devices the user's EAL options name that no -p has named, too. */
 static unsigned eal_devices(const struct ctl_opts *o)
 {
+	static const char *const options[] = {"-a", "--allow", "--vdev"};
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < o->neal_args; i++) {
-		const char *a = o->eal_args[i];
-		n += strncmp(a, "-a", 2) == 0 || strncmp(a, "--allow", 7) == 0 ||
-		     strncmp(a, "--vdev", 6) == 0;
-	}
+	for (unsigned i = 0; i < o->neal_args; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(options); k++) {
+			const char *a = o->eal_args[i], *value = a + strlen(options[k]);
+			if (strncmp(a, options[k], strlen(options[k])) != 0)
+				continue;
+			if (*value == '\0' && i + 1 < o->neal_args)
+				value = o->eal_args[i + 1];
+			n += !port_pci_named(value + (*value == '='));
+		}
 	return n;
 }
 
@@ -51,10 +56,10 @@ static int parse_specs(struct ctl *c, struct err *e)
 {
 	static const char *const wire[] = {"wire"};
 	const char *const *specs = c->opts.ports;
-	unsigned n = c->opts.nports, ndev = eal_devices(&c->opts);
+	unsigned n = c->opts.nports, ndev;
 	int rc;
 
-	if (n == 0 && ndev == 0) {
+	if (n == 0 && eal_devices(&c->opts) == 0) {
 		specs = wire;
 		n = 1;
 	}
@@ -65,7 +70,8 @@ static int parse_specs(struct ctl *c, struct err *e)
 		if (rc < 0 || (rc = add_ports(c, spec, specs[i], &need, e)) < 0)
 			return rc;
 	}
-	for (unsigned i = 0; i < ndev && c->opts.nports == 0; i++) {
+	ndev = eal_devices(&c->opts); /* now it is known which of them are those of a -p */
+	for (unsigned i = 0; i < ndev; i++) {
 		const struct port_spec *spec;
 		struct port_need need;
 		char text[32];
@@ -102,6 +108,8 @@ static struct eal_ask eal_ask_of(const struct ctl *c, struct port *list[CTL_MAX_
 {
 	ctl_devices(c, list);
 	return (struct eal_ask){.prog = c->opts.prog,
+				.less = c->opts.less,
+				.log = c->opts.log,
 				.arg = c->opts.eal_args,
 				.nargs = c->opts.neal_args,
 				.port = list,

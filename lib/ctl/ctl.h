@@ -13,6 +13,10 @@ struct work;
 
 struct ctl_opts {
 	const char *prog;
+	/* What errors advise, as the program calls its options: what makes ports take less memory
+	 * ("smaller --mbufs or --txd"), and what keeps all that EAL says ("-l FILE"). NULL: it has
+	 * no such option. */
+	const char *less, *log;
 	const char *const *ports;
 	unsigned nports; /* -p, or none, see ctl_open() */
 	const char *const *maps;
@@ -26,10 +30,10 @@ struct ctl_opts {
 	uint64_t mbufs, txd, rxd, mtu;
 };
 
-/* Opens the devices and starts the workers. Without a -p and without an option of EAL for devices,
- * one wire is opened. Failures are of two classes, and e says why: -EINVAL for a mistake in the
- * options (exit status 2), -ENODEV where the environment lacks something (exit status 3). After a
- * failure *out is not set. */
+/* Opens the devices and starts the workers. Devices of EAL's options come behind those of
+ * opts->ports; without either one wire is opened. Failures are of two classes, and e says why:
+ * -EINVAL for a mistake in the options (exit status 2), -ENODEV where the environment lacks
+ * something (exit status 3). After a failure *out is not set. */
 int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e);
 /* Stops all ports, workers and devices, removes what we attached to kernel interfaces, and frees
  * control; NULL is allowed. Its wait for workers is bounded (workers_stop()). If a worker does not

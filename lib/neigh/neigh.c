@@ -6,6 +6,7 @@
 #include "neigh.h"
 #include "neigh_frame.h"
 #include "neigh_mld.h"
+#include "neigh_news.h"
 
 #define S 1000000000ull
 /* RFC 4861 section 10 */
@@ -20,7 +21,6 @@
 #define NO_SOURCE (S / 10)
 #define NO_ROOM (S / 1000)
 #define DEFEND_INTERVAL (10 * S) /* RFC 5227 section 1.1 */
-#define NEWS 16
 #define CHAINS 4096
 
 struct own {
@@ -55,8 +55,7 @@ struct neigh {
 	struct neigh_mld mld;
 	struct neigh_counts counts;
 	struct neigh_queue queue;
-	unsigned news_head, nnews;
-	struct neigh_news news[NEWS];
+	struct neigh_news_queue news;
 };
 
 /* ---- small things ---- */
@@ -80,25 +79,20 @@ static void due_earlier(struct neigh *n, uint64_t due)
 static void news_add(struct neigh *n, enum neigh_news_kind kind, const uint8_t *ip,
 		     const uint8_t *mac)
 {
-	struct neigh_news *at = &n->news[(n->news_head + n->nnews) % NEWS];
-
-	if (n->nnews == NEWS)
-		return;
-	n->nnews++;
-	*at = (struct neigh_news){.kind = kind};
-	memcpy(at->ip, ip, NEIGH_IP);
-	if (mac != NULL)
-		memcpy(at->mac, mac, 6);
+	neigh_news_add(&n->news, kind, ip, mac);
 }
 
 bool neigh_news(struct neigh *n, struct neigh_news *out)
 {
-	if (n->nnews == 0)
-		return false;
-	*out = n->news[n->news_head];
-	n->news_head = (n->news_head + 1) % NEWS;
-	n->nnews--;
-	return true;
+	return neigh_news_take(&n->news, out);
+}
+
+unsigned neigh_untold(struct neigh *n)
+{
+	unsigned lost = n->news.lost;
+
+	n->news.lost = 0;
+	return lost;
 }
 
 /* Room for a frame that is to be sent. NULL: too many wait. */

@@ -113,6 +113,8 @@ struct neigh_news {
 /* Takes the oldest. false: there are none. Of those that come too fast to be taken the newest are
  * lost. */
 bool neigh_news(struct neigh *n, struct neigh_news *out);
+/* How many were lost since this was asked last. */
+unsigned neigh_untold(struct neigh *n);
 
 struct neigh_counts {
 	uint64_t probes; /* questions that were sent: of ARP and neighbour solicitations */

@@ -29,6 +29,17 @@ static const struct neigh_own *way_own(const struct neigh_own *own, unsigned now
 	return NULL;
 }
 
+/* Whether the address is that of all on the link (RFC 922 section 7). */
+static bool way_all(const struct neigh_own *own, const uint8_t to[NEIGH_IP])
+{
+	bool all = neigh_is_ip4(own->ip) && own->bits <= 96 + 30 &&
+		   neigh_within(to, own->ip, own->bits);
+
+	for (unsigned i = own->bits; i < 128 && all; i++)
+		all = (to[i / 8] & 0x80 >> i % 8) != 0;
+	return all;
+}
+
 enum neigh_way_found neigh_way_find(const struct neigh_own *own, unsigned nown,
 				    const uint8_t (*gateway)[NEIGH_IP], unsigned ngateways,
 				    const uint8_t to[NEIGH_IP], bool link, struct neigh_way *out)
@@ -39,6 +50,8 @@ enum neigh_way_found neigh_way_find(const struct neigh_own *own, unsigned nown,
 	for (unsigned i = 0; i < nown; i++) {
 		if (memcmp(own[i].ip, to, NEIGH_IP) == 0)
 			return NEIGH_WAY_SELF;
+		if (way_all(&own[i], to))
+			return NEIGH_WAY_ALL;
 		family = family || neigh_is_ip4(own[i].ip) == neigh_is_ip4(to);
 	}
 	if (!family)

@@ -13,6 +13,7 @@ struct neigh_way {
 enum neigh_way_found {
 	NEIGH_WAY,
 	NEIGH_WAY_SELF,   /* it is an address of ours */
+	NEIGH_WAY_ALL,    /* it is that of all on a link of ours */
 	NEIGH_WAY_FAMILY, /* none of ours is of its family */
 	NEIGH_WAY_NONE,   /* it is on no link of ours, and there is no gateway of its family */
 };

@@ -122,10 +122,10 @@ void neigh_unreach_judge(const struct neigh_self *s, uint8_t *f, unsigned len, u
 			 struct neigh_verdict *v);
 #define NEIGH_UNREACH_PER_S 1000
 #define NEIGH_UNREACH_BURST 50
-/* Whether an error may be sent now (RFC 4443 section 2.4 f): a bucket that holds so many tokens,
- * and gets one in each `each` of the clock of `now`. *full, 0 at first: when it will be full
- * again. */
-bool neigh_unreach_may(uint64_t *full, uint64_t now, uint64_t each);
+/* Whether what is bounded, as errors are (RFC 4443 section 2.4 f), may happen now: a bucket that
+ * holds `burst` tokens, and gets one in each `each` of the clock of `now`. *full, 0 at first: when
+ * it will be full again. */
+bool neigh_rate_may(uint64_t *full, uint64_t now, uint64_t each, unsigned burst);
 
 /* The address among those of a host, NULL: it is none of them. */
 const struct neigh_own *neigh_own_find(const struct neigh_self *s, const uint8_t ip[NEIGH_IP]);

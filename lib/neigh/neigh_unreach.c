@@ -163,9 +163,9 @@ void neigh_unreach_judge(const struct neigh_self *s, uint8_t *f, unsigned len, u
 	v->answer = at + added + n;
 }
 
-bool neigh_unreach_may(uint64_t *full, uint64_t now, uint64_t each)
+bool neigh_rate_may(uint64_t *full, uint64_t now, uint64_t each, unsigned burst)
 {
-	if (*full > now + (NEIGH_UNREACH_BURST - 1) * each)
+	if (*full > now + (burst - 1) * each)
 		return false;
 	*full = (*full > now ? *full : now) + each;
 	return true;

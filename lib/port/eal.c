@@ -31,11 +31,14 @@
 #define OWN_FDS 12  /* of the program: terminal, sockets, files that commands name */
 #define QUEUE_FDS 4 /* the most that a kernel port has for a pair of queues */
 
+/* What errors advise, of the program's own options; NULL: it has none. */
+static const char *less, *whole_log;
 /* What EAL and drivers have logged, from any thread. Control writes it to our log once per turn. */
 static pthread_mutex_t text_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sbuf text;
 static char last_error[512];
 static bool tried, running;
+static unsigned past_found; /* the devices that EAL has found have lower numbers */
 /* The first few lines in which EAL and drivers have said, while EAL started, what is wrong. */
 static struct sbuf told;
 static unsigned ntold;
@@ -437,8 +440,8 @@ static int build_args(const struct eal_ask *ask, struct args *a, uint64_t *memor
 		return err_set(e, ENODEV,
 			       "the ports need %" PRIu64 " MB of memory and %" PRIu64
 			       " MB are available; "
-			       "smaller --mbufs, --txd, --rxd or --mtu need less",
-			       *memory >> 20, available_bytes() >> 20);
+			       "%s need less",
+			       *memory >> 20, available_bytes() >> 20, eal_less());
 	arg_add(a, "--no-huge");
 	arg_add(a, "--no-shconf");
 	arg_add(a, "-m");
@@ -448,19 +451,53 @@ static int build_args(const struct eal_ask *ask, struct args *a, uint64_t *memor
 	return 0;
 }
 
-/* The end of a message: what to try next after EAL did not start, with errno `why`. It is empty if
- * EAL's own lines are all that is known. */
-static const char *what_helps(const struct eal_ask *ask, int why)
+/* Puts out the end of a message: what to try next after EAL did not start, with errno `why`. There
+ * is none if EAL's own lines are all that is known. */
+static void what_helps(const struct eal_ask *ask, int why, struct sbuf *out)
 {
 	struct rlimit lim;
 
 	if (ask->nargs > 0)
-		return "try without EAL options of your own; ";
-	if (why == EMFILE || why == ENFILE)
-		return "more file descriptors are wanted, see `ulimit -n`; ";
-	if (getrlimit(RLIMIT_AS, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY)
-		return "the memory of this process is limited, see `ulimit -v`; smaller --mbufs, --txd, --rxd or --mtu need less; ";
-	return why == ENOMEM ? "smaller --mbufs, --txd, --rxd or --mtu need less memory; " : "";
+		sbuf_add(out, "\n  try without EAL options of your own");
+	else if (why == EMFILE || why == ENFILE)
+		sbuf_add(out, "\n  more file descriptors are wanted, see `ulimit -n`");
+	else if (getrlimit(RLIMIT_AS, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY)
+		sbuf_addf(
+			out,
+			"\n  the memory of this process is limited, see `ulimit -v`; %s need less",
+			eal_less());
+	else if (why == ENOMEM)
+		sbuf_addf(out, "\n  %s need less memory", eal_less());
+	sbuf_add(out, eal_log_hint());
+}
+
+/* Keeps which devices are there before ports add others: those have higher numbers. */
+static void note_found(void)
+{
+	uint16_t dev;
+
+	RTE_ETH_FOREACH_DEV(dev)
+		past_found = dev + 1u;
+}
+
+const char *eal_less(void)
+{
+	return less != NULL ? less : "fewer buffers, descriptors or queues";
+}
+
+const char *eal_log_hint(void)
+{
+	static char hint[64];
+
+	if (whole_log == NULL)
+		return "";
+	snprintf(hint, sizeof(hint), "; %s keeps the whole log", whole_log);
+	return hint;
+}
+
+bool eal_found(uint16_t dev)
+{
+	return dev < past_found;
 }
 
 void eal_stop(void)
@@ -468,6 +505,21 @@ void eal_stop(void)
 	if (running)
 		rte_eal_cleanup();
 	running = false;
+}
+
+static int not_started(const struct eal_ask *ask, int why, const char *shown, struct err *e)
+{
+	struct sbuf helps = {0};
+
+	what_helps(ask, why, &helps);
+	int rc = err_set(e, why == EINVAL && ask->nargs > 0 ? EINVAL : ENODEV,
+			 "DPDK's EAL did not start (%s) with: %s\n  %s%s", rte_strerror(why), shown,
+			 told.len > 0            ? told.s
+			 : last_error[0] != '\0' ? last_error
+						 : "it said nothing",
+			 sbuf_str(&helps));
+	sbuf_free(&helps);
+	return rc;
 }
 
 int eal_start(const struct eal_ask *ask, uint64_t *memory, struct err *e)
@@ -483,6 +535,8 @@ int eal_start(const struct eal_ask *ask, uint64_t *memory, struct err *e)
 		return err_set(
 			e, EINVAL,
 			"DPDK was started once in this process and cannot be started again; start a new process");
+	less = ask->less;
+	whole_log = ask->log;
 	rc = build_args(ask, &a, memory, e);
 	if (rc < 0) {
 		while (a.n > 0)
@@ -501,20 +555,16 @@ int eal_start(const struct eal_ask *ask, uint64_t *memory, struct err *e)
 		rc = err_set(
 			e, ENODEV,
 			"DPDK's EAL gave up with: %s\n  its last word: %s\n  it does so where descriptors, threads or memory run out; "
-			"`ulimit -a` tells the limits, -l FILE keeps the whole log",
-			sbuf_str(&shown), panic_text[0] != '\0' ? panic_text : last_error);
+			"`ulimit -a` tells the limits%s",
+			sbuf_str(&shown), panic_text[0] != '\0' ? panic_text : last_error,
+			eal_log_hint());
 	else if (rc < 0)
-		rc = err_set(
-			e, why == EINVAL && ask->nargs > 0 ? EINVAL : ENODEV,
-			"DPDK's EAL did not start (%s) with: %s\n  %s\n  %s-l FILE keeps the whole log",
-			rte_strerror(why), sbuf_str(&shown),
-			told.len > 0            ? told.s
-			: last_error[0] != '\0' ? last_error
-						: "it said nothing",
-			what_helps(ask, why));
+		rc = not_started(ask, why, sbuf_str(&shown), e);
 	else
 		rc = 0;
 	running = rc == 0;
+	if (running)
+		note_found();
 	sbuf_free(&shown);
 	return rc;
 }

@@ -97,6 +97,23 @@ static int pci_reached(const char *arg, const char *addr, const char *driver, st
 		kind == DOCTOR_DRIVER_KERNEL ? " (the kernel's interface goes away)" : "");
 }
 
+/* Addresses that specs have named. */
+static char (*named)[16];
+static unsigned nnamed;
+
+bool port_pci_named(const char *name)
+{
+	char addr[16];
+	const char *args;
+
+	if (pci_split(name, addr, &args, NULL) != 0)
+		return false;
+	for (unsigned i = 0; i < nnamed; i++)
+		if (strcmp(named[i], addr) == 0)
+			return true;
+	return false;
+}
+
 static int pci_parse(const char *arg, bool take, struct port_need *need, struct err *e)
 {
 	char addr[16], path[PATH_MAX], driver[64];
@@ -120,6 +137,8 @@ static int pci_parse(const char *arg, bool take, struct port_need *need, struct 
 	kernel_driver(addr, driver, sizeof(driver));
 	if ((rc = pci_reached(arg, addr, driver, e)) < 0)
 		return rc;
+	named = xrealloc(named, (nnamed + 1) * sizeof(*named));
+	memcpy(named[nnamed++], addr, sizeof(addr));
 	need->nports = 1;
 	need->max_rxq = need->max_txq = PORT_MAX_QUEUES;
 	need->pci = true;

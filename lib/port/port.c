@@ -27,23 +27,27 @@ void port_note(struct port *p, const char *fmt, ...)
 /* ---- the text of a -p ---- */
 
 /* Opens one of the devices that the user has named with EAL's own options. arg is its number among
- * those that EAL has found. */
+ * those that EAL has found and that no -p has named: EAL knows in which order they come, and those
+ * of ports that were opened before are not among them. */
 static int eal_spec_open(const char *arg, struct port *const *p, unsigned n, struct err *e)
 {
+	char name[RTE_ETH_NAME_MAX_LEN];
 	uint16_t dev, seen = 0;
 
 	(void)n;
-	RTE_ETH_FOREACH_DEV(dev)
-		if (seen++ == (uint16_t)atoi(arg)) {
-			p[0]->dev = dev;
-			if (rte_eth_dev_get_name_by_port(dev, p[0]->name) != 0)
-				snprintf(p[0]->name, sizeof(p[0]->name), "eal%s", arg);
-			return 0;
-		}
-	return err_set(
-		e, ENODEV,
-		"EAL's device options name more devices than EAL found (%u); see -l FILE for its log",
-		seen);
+	RTE_ETH_FOREACH_DEV(dev) {
+		if (!eal_found(dev))
+			continue;
+		if (rte_eth_dev_get_name_by_port(dev, name) != 0)
+			snprintf(name, sizeof(name), "eal%s", arg);
+		if (port_pci_named(name) || seen++ != (uint16_t)atoi(arg))
+			continue;
+		p[0]->dev = dev;
+		snprintf(p[0]->name, sizeof(p[0]->name), "%s", name);
+		return 0;
+	}
+	return err_set(e, ENODEV, "EAL's device options name more devices than EAL found (%u)%s",
+		       seen, eal_log_hint());
 }
 
 static const struct port_spec spec_eal = {.prefix = "eal",

@@ -143,7 +143,8 @@ struct port {
 /* What EAL is started with. */
 struct eal_ask {
 	const char *prog;
-	char *const *arg; /* the user's EAL options */
+	const char *less, *log; /* see struct ctl_opts */
+	char *const *arg;       /* the user's EAL options */
 	unsigned nargs;
 	struct port *const *port;
 	unsigned nports;
@@ -174,8 +175,11 @@ void *state_new(size_t size, int node);
  * then e says why. */
 int port_parse(const char *text, bool take, const struct port_spec **spec, struct port_need *need,
 	       struct err *e);
+/* Has the text of a -p named the NIC with this PCI address? The value of an EAL option -a may be
+ * given as it is; other names than PCI addresses are nobody's. */
+bool port_pci_named(const char *name);
 /* The same for one of the devices that the user has named with EAL's own options: the one with this
- * number. *text becomes what stands in the place of a -p, "eal:N". */
+ * number, without those that a -p has named. *text becomes what stands in the place of a -p, "eal:N". */
 void port_parse_eal(unsigned number, char *text, size_t size, const struct port_spec **spec,
 		    struct port_need *need);
 /* Gives a zeroed port the settings of its owner, which must live as long as the port. */

@@ -11,6 +11,12 @@ void port_note(struct port *p, const char *fmt, ...) WR_PRINTF(2, 3);
 /* Whether buffers of the port's Rx pools may not cross a page, because its driver maps page by
  * page. */
 bool eal_by_page(const struct port_need *need);
+/* What takes less memory, for errors: "smaller --mbufs, --txd ...". */
+const char *eal_less(void);
+/* The end of an error that EAL's log says more of: "; -l FILE keeps the whole log", or "". */
+const char *eal_log_hint(void);
+/* Whether EAL itself has found the device, and no port has added it. */
+bool eal_found(uint16_t dev);
 /* Bytes of a buffer of an Rx pool, headroom included. */
 unsigned eal_rx_room(uint64_t mtu, const struct port_need *need);
 /* How many buffers the pool of a Tx queue has, and that of an Rx queue (0: it needs no pool). */

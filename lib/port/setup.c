@@ -111,10 +111,10 @@ static int no_memory(struct port *p, const char *what, unsigned n, struct err *e
 {
 	return err_set(
 		e, ENODEV,
-		"port %u (%s): no memory for %u %s buffers of %u bytes (%s); start with smaller --mbufs/--txd/--rxd, or, when a larger "
-		"mtu is wanted, with --mtu %llu so that memory is reserved for it",
+		"port %u (%s): no memory for %u %s buffers of %u bytes (%s); %s need less; what an mtu of %llu "
+		"takes must be reserved at the start",
 		p->id, p->name, n, what, eal_data_room(p->cfg->mtu), rte_strerror(rte_errno),
-		(unsigned long long)p->cfg->mtu);
+		eal_less(), (unsigned long long)p->cfg->mtu);
 }
 
 static void pools_free(struct rte_mempool **mp, unsigned n)

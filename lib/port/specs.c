@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What all port specs share: the list of the specs, the names of devices, and functions that add a
  * device and say what helps if that fails. */
-#include "port_spec.h"
+#include "port_int.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -202,10 +202,9 @@ int port_dev_add(const char *bus, const char *devname, const char *args, uint16_
 			"apt install %s",
 			spec, driver, PMD_DIR, package);
 	/* A driver may return -1 for any reason, so it must not be read as -EPERM. */
-	return err_set(
-		e, ENODEV,
-		"port '%s': DPDK could not open %s with '%s': %s; the driver's own words are in the log (-l FILE)",
-		spec, devname, args, rc == -1 ? "the driver refused" : rte_strerror(-rc));
+	return err_set(e, ENODEV, "port '%s': DPDK could not open %s with '%s': %s%s", spec,
+		       devname, args, rc == -1 ? "the driver refused" : rte_strerror(-rc),
+		       eal_log_hint());
 }
 
 int port_vdev_add(const char *devname, const char *args, uint16_t *dev, const char *spec,

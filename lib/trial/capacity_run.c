@@ -260,6 +260,20 @@ static int check_trials(struct capacity_run *r, struct err *e)
 	return rc;
 }
 
+/* Whose interface was deleted carries nothing, and no trial could tell why. */
+static int check_interfaces(const struct capacity_run *r, struct err *e)
+{
+	for (unsigned who = 0; who < CAPACITY_PORTS; who++) {
+		const struct port *p = &r->c->port[r->spec.ask.port[who].port]->p;
+		if ((who == CAPACITY_OWN || r->partner >= 0) && p->link == LINK_GONE)
+			return err_set(
+				e, ENODEV,
+				"port %u (%s): its interface was deleted; start the program again when it is back",
+				p->id, p->name);
+	}
+	return 0;
+}
+
 static int next_trial(struct capacity_run *r, struct err *e)
 {
 	struct capacity_trial want;
@@ -271,7 +285,7 @@ static int next_trial(struct capacity_run *r, struct err *e)
 	if (want.size != r->size)
 		sizes_set(r, want.size);
 	struct trial_spec spec = spec_of(r, &want);
-	int rc = 0;
+	int rc = check_interfaces(r, e);
 	/* another session may have set them since the last trial */
 	for (unsigned who = 0; who < CAPACITY_PORTS && rc == 0; who++)
 		if (portset_has(&spec.tx, r->spec.ask.port[who].port))

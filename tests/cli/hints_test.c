@@ -49,6 +49,20 @@ static int try(const char *line, struct err *e)
 	return rc;
 }
 
+/* Whether the word is a command or the beginning of one. */
+static bool begins_verb(const char *word)
+{
+	for (unsigned i = 0; i < cmd_nverbs(cmd); i++) {
+		const char *lists[] = {cmd_verb_at(cmd, i)->name, cmd_verb_at(cmd, i)->alias};
+		for (unsigned k = 0; k < 2; k++)
+			for (const char *p = lists[k]; p != NULL && *p != '\0';
+			     p += strcspn(p, ","), p += strspn(p, ", "))
+				if (strncmp(p, word, strlen(word)) == 0)
+					return true;
+	}
+	return false;
+}
+
 /* Returns the command that is suggested for a word that is no command. NULL: none is suggested, or
  * the word is a command or the beginning of one. Such a word is not tried, because it would run. */
 static const struct verb *suggested(const char *word, struct err *e)
@@ -56,15 +70,8 @@ static const struct verb *suggested(const char *word, struct err *e)
 	const char *mean;
 
 	*e = (struct err){.text = ""};
-	for (unsigned i = 0; i < cmd_nverbs(cmd); i++) {
-		const char *lists[] = {cmd_verb_at(cmd, i)->name, cmd_verb_at(cmd, i)->alias};
-		for (unsigned k = 0; k < 2; k++)
-			for (const char *p = lists[k]; p != NULL && *p != '\0';
-			     p += strcspn(p, ","), p += strspn(p, ", "))
-				if (strncmp(p, word, strlen(word)) == 0)
-					return NULL;
-	}
-	if (try(word, e) == 0 || (mean = strstr(e->text, "did you mean \"")) == NULL)
+	if (begins_verb(word) || try(word, e) == 0 ||
+	    (mean = strstr(e->text, "did you mean \"")) == NULL)
 		return NULL;
 	mean += strlen("did you mean \"");
 	for (unsigned i = 0; i < cmd_nverbs(cmd); i++) {
@@ -326,9 +333,10 @@ static void test_words_of_others(void **state)
 		"ss",
 	};
 	static const char *const told[][2] = {
-		{"stats", "show stats"}, {"STATS", "show stats"},     {"status", "show stats"},
-		{"replay", CMD_LATER},   {"tcpdump", CMD_LATER},      {"iperf3", CMD_LATER},
-		{"ports", "show ports"}, {"config", "show settings"}, {"send", "start <ports>"},
+		{"stats", "show stats"}, {"STATS", "show stats"},      {"status", "show stats"},
+		{"replay", CMD_LATER},   {"tcpdump", CMD_LATER},       {"iperf3", CMD_LATER},
+		{"ports", "show ports"}, {"config", "show settings"},  {"send", "start <ports>"},
+		{"nd", "arping <port>"}, {"mtr", "traceroute <port>"}, {"route", "gateway"},
 	};
 	struct err e;
 
@@ -339,6 +347,44 @@ static void test_words_of_others(void **state)
 		if (try(told[i][0], &e) == 0 || strstr(e.text, told[i][1]) == NULL ||
 		    strstr(e.text, "did you mean") != NULL)
 			fail_msg("%s: %s", told[i][0], e.text);
+	}
+}
+
+/* Whether a command's first word is this one. */
+static bool leads_verb(const char *word)
+{
+	for (unsigned i = 0; i < cmd_nverbs(cmd); i++) {
+		const char *name = cmd_verb_at(cmd, i)->name;
+		size_t n = strcspn(name, " ");
+		if (strlen(word) == n && strncmp(name, word, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A word that has an answer gets it: it is no command by now. What the answer names are commands,
+ * or files that come with the program. */
+static void test_known_words(void **state)
+{
+	(void)state;
+	for (const struct cmd_known *k = cmd_known_words; k->words != NULL; k++) {
+		char word[32], command[32];
+		struct err e;
+		int n;
+		for (const char *p = k->words; sscanf(p, "%31[^,]%n", word, &n) == 1;
+		     p += n + (p[n] == ',')) {
+			if (begins_verb(word))
+				fail_msg("%s is a command, or the beginning of one", word);
+			if (try(word, &e) == 0 || strstr(e.text, k->text) == NULL)
+				fail_msg("%s: %s", word, e.text);
+		}
+		for (const char *p = strchr(k->text, '`'); p != NULL; p = strchr(p + 1, '`')) {
+			if (sscanf(p, "`%31[^ `]", command) == 1 && strchr(command, '/') == NULL &&
+			    !leads_verb(command))
+				fail_msg("%s names \"%s\", which is no command", k->text, command);
+			p = strchr(p + 1, '`');
+			assert_non_null(p);
+		}
 	}
 }
 
@@ -403,8 +449,8 @@ static void test_first_sentences(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {T(test_words_of_others), T(test_slips_in_commands),
-					   T(test_first_sentences)};
+	const struct CMUnitTest tests[] = {T(test_words_of_others), T(test_known_words),
+					   T(test_slips_in_commands), T(test_first_sentences)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ PLAIN = {"base", "value", "clock", "count", "hist", "log", "pace", "pcapio", "ou
 ONLY = {"dp": {"base", "clock", "count", "hist", "pace", "pcapio", "mbox", "neigh", "filter", "proto", "vary", "frame"}, "place": {"base"}}
 NEVER = {"sess": {"log"}, "script": {"dp", "mbox"}}
 NEVER.update({room: {"cmd", "out", "sess", "script"} for room in ("cfg", "place", "port", "ctl", "trial")})
-RUN_HALF = {"neigh", "filter", "pcapio", "proto", "vary", "frame"}  # of these, lib/dp sees NAME_run.h and plain formats alone
+RUN_HALF = {"neigh", "pcapio", "filter", "proto", "vary", "frame"}  # of these, lib/dp sees NAME_run.h and plain formats alone
 FORMATS = {"frame_probe.h"}
 MAY_DPDK = {"mbox", "dp", "rss", "port", "ctl", "trial"}
 # A page is a function from a snapshot to a grid, and knows nothing else.

@@ -93,6 +93,19 @@ def test_what_was_measured_before_an_error_is_printed(server, tmp_path):
     assert served.doc("show settings 0/all") is not None
 
 
+def test_an_interface_that_is_deleted(veth):
+    """That is told as such: no trial of what is left could find it out."""
+    measuring = subprocess.Popen([*veth.prefix, harness.binary(), "-p", f"packet:{veth.a}", "-p", f"packet:{veth.b}", "-b", "--json", "-e", WIDE,
+                                  "-e", "capacity 0 sizes 64,128,256,512,1024,1280 queues 1 direction send for 500ms"],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: veth.packets(veth.b, "rx") > 0, "frames")
+    veth.do("ip", "link", "del", veth.a)
+    out, err = measuring.communicate(timeout=60)
+    assert measuring.returncode == 3 and f"port 0 (packet:{veth.a}): its interface was deleted; start the program again" in err, err
+    points = [p for line in out.splitlines() for p in json.loads(line)["capacity"]["points"]]
+    assert len(points) < 6 and all(p["valid"] for p in points), points
+
+
 def test_a_partner_that_cannot_receive():
     r = harness.run(["-p", "wire", "-m", "1.0,:1.1", "-b", "-e", "capacity 0 sizes 64 direction send"])
     assert r.returncode == 2

@@ -213,6 +213,19 @@ def test_beside_the_kernel(peer):  # noqa: F811
     assert "forwards" not in asked("fd00::7/64").stderr
     peer.do("sysctl", "-q", "net.ipv6.conf.all.forwarding=1")
     assert "the kernel forwards IPv6 on this interface" in asked("fd00::7/64").stderr
+    assert "the kernel forwards IPv4 and IPv6 on this interface" in asked("10.0.0.7/24,fd00::7/64").stderr
+
+
+def test_the_kernel_gets_it_later(peer, live):  # noqa: F811
+    """An address that the kernel was given since the port has it refuses a start."""
+    p = live(["--no-screen", "-k", "-p", f"packet:{peer.b}", "--ip", "10.0.0.7/24"], prefix=peer.prefix)
+    p.send("set 0 eth.dst 02:00:00:00:00:01; set 0 rate 1kpps; set 0 count 1; start 0; wait 0")
+    assert p.stats()[0]["run"]["sent"] == 1
+    peer.do("ip", "addr", "add", "10.0.0.7/24", "dev", peer.b)
+    p.send("start 0")
+    told(p, "the kernel has the address 10.0.0.7 on this interface")
+    assert p.stats()[0]["run"]["state"] == "idle"
+    p.quit()
 
 
 def test_a_trial_that_waits_stops_nobody(server):

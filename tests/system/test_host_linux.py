@@ -254,6 +254,18 @@ def test_a_spoofed_move_does_not_last(plain, live):
     assert p.quit()[0] == 0
 
 
+def test_moves_without_end_are_told_in_few_lines(plain, live):
+    """Who says again and again that the gateway has moved fills neither the log nor the screen. What was not told is counted."""
+    p = plain.host(live, "set 0 gateway 10.0.0.2")
+    begin = time.monotonic()
+    plain.inject("flaps", 3000)
+    said = r"port 0: (\d+) more changes of its addresses and neighbours came too fast to be told"
+    until(lambda: sum(map(int, re.findall(said, p.errors()))) > 2000, "what was not told", p, 60)
+    lines = [line for line in p.errors().splitlines() if "is at 02:" in line]
+    assert 0 < len(lines) <= 20 + time.monotonic() - begin + 1, len(lines)
+    assert p.quit()[0] == 0
+
+
 def test_two_programs_meet(namespaces, live):
     """Two programs in two namespaces find each other, ask each other and send to each other; what one says that it has sent the other one has."""
     one, two = Veth(), Veth()
@@ -337,6 +349,8 @@ def frames(kind, n, mac):
             yield Ether(src=liar, dst=mac) / IPv6(src=six, dst="fd00::1", hlim=255) / ICMPv6ND_NS(tgt="fd00::1") / ICMPv6NDOptSrcLLAddr(lladdr=liar)
         elif kind == "udp":
             yield Ether(src=liar, dst=mac) / IP(src="10.0.0.2", dst="10.0.0.1") / UDP(sport=1000, dport=i % 60000) / Raw(b"x" * 20)
+        elif kind == "flaps":
+            yield Ether(src=liar, dst=mac) / ARP(op=2, hwsrc=liar, psrc="10.0.0.2", hwdst=mac, pdst="10.0.0.1")
         elif kind == "moves":
             yield Ether(src="02:00:00:00:66:66", dst=mac) / ARP(op=2, hwsrc="02:00:00:00:66:66", psrc="10.0.0.2", hwdst=mac, pdst="10.0.0.1")
             yield (Ether(src="02:00:00:00:66:66", dst="33:33:00:00:00:01") / IPv6(src="fd00::2", dst="ff02::1", hlim=255) /

@@ -83,6 +83,20 @@ def test_terminal_and_receive_only():
     assert row(totals, "TxQs") == [0, 0] and row(totals, "RxQs")[-1] > 0
 
 
+def test_ports_beside_devices_of_eal():
+    """EAL's device is behind the wire, and is sent to as well."""
+    eal = [*harness.lcores(3)[:-1], "--no-pci", "--vdev", "net_null0", "--"]
+    p = begin(*eal, "-p", "wire", "-m", "1.0", "-m", "2.1", "-m", ":3.2*2", "-r", "20kpps", "-T", "100ms")
+    rates = read_until(p.stdout.fileno(), "Rate Statistics.*Rate Statistics")
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=30)
+    text = rates + out.decode()
+    assert p.returncode == 0 and err == b"", (err, text)
+    ports = re.split(r"^ [012] {6}: ", text[text.index("Totals of "):], flags=re.M)[1:]
+    assert [port.split(",")[0] for port in ports] == ["wire0", "wire1", "net_null0"]
+    assert row(ports[0], "TxQs") == row(ports[1], "RxQs") and min(row(ports[2], "TxQs")) > 0 and len(row(ports[2], "TxQs")) == 3
+
+
 def test_reader_goes():
     """Who has read enough ends it, and that is no error; a full disk is one."""
     p = begin("-p", "null", "-m", "1.0", "-r", "1", "-T", "100ms")
@@ -103,10 +117,13 @@ def test_reader_goes():
     (2, "there is no port 7", ["-p", "wire", "-m", "1.7"]),
     (2, "unknown kind 'nope'", ["-p", "nope", "-m", "1.0"]),
     (2, "64 to 1518", ["-m", "1.0", "-s", "9000"]),
-    (3, "nosuch0", ["-p", "packet:nosuch0", "-m", "1.0"])])
+    (3, "nosuch0", ["-p", "packet:nosuch0", "-m", "1.0"]),
+    (3, "try without EAL options of your own\n", [*harness.lcores(1)[:-1], "--no-pci", "--vdev", "net_nosuch0", "--", "-m", "1.0"])])
 def test_refusals(code, says, args):
+    """What is advised are options that pktperf has."""
     r = subprocess.run([PKTPERF, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
     assert r.returncode == code and says in r.stderr and r.stdout == "" and r.stderr.startswith("pktperf: "), r.stderr
+    assert not re.search("-l FILE|--(mbufs|txd|rxd|mtu)", r.stderr), r.stderr
 
 
 def test_a_signal_ends_it_although_nobody_reads():

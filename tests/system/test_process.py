@@ -369,6 +369,20 @@ def test_eal_options_of_the_user():
     assert len(documents(r)[0]["ports"]) == 1
 
 
+def test_devices_of_eal_beside_ports():
+    """They come behind the ports of -p. One that both name is refused, as a device with a name that is taken."""
+    first = str(cpus()[0])
+    eal = ["--lcores", f"0@{first},1@{first}", "--no-pci", "--vdev=net_null5,size=60", "--vdev", "net_null3", "--"]
+    r = good([*eal, "-p", "wire", "-p", "null", "-m", "1.0,1.1,1.2,1.3*2,1.4", "--json",
+              "-e", "show ports; set 3 count 10; start 3; wait 3; show stats 3"])
+    ports, stats = documents(r)
+    assert [p["name"] for p in ports["ports"]] == ["wire0", "wire1", "null0", "net_null5", "net_null3"]
+    assert [p["tx_queues"] for p in ports["ports"]] == [1, 1, 1, 2, 1]
+    assert stats["ports"][0]["tx"]["packets"] == 10
+    r = harness.run([*eal, "-p", "vdev:net_null3", "-b"])
+    assert r.returncode == 2 and "a device named net_null3 is open already" in r.stderr
+
+
 def test_map_picks_the_lcores():
     need = [c for c in cpus() if c != cpus()[0]]
     if not need:

@@ -282,6 +282,11 @@ static void test_core(void **state)
 	assert_int_equal(k.point[4].cores, 14); /* 2.98 and 10.12 together */
 	assert_true(k.point[2].at.side[CAPACITY_OWN][CAPACITY_RX].busy > 0.95);
 	capacity_free(&k);
+	/* the kernel's ports cost thousands of cycles */
+	m.cycles[CAPACITY_OWN][CAPACITY_TX] = 4250;
+	k = measured(&m, &ask);
+	assert_non_null(strstr(k.point[0].need, " at 64 bytes: 4250 cycles per frame"));
+	capacity_free(&k);
 }
 
 /* Many devices do not count the frames that they had no descriptor for. */

@@ -38,6 +38,10 @@ static void test_the_way(void **state)
 	assert_memory_equal(way.from, own[0].ip, NEIGH_IP);
 	ip4(to, 1);
 	assert_int_equal(neigh_way_find(own, 3, gateway, 2, to, false, &way), NEIGH_WAY_SELF);
+	ip4(to, 255);
+	assert_int_equal(neigh_way_find(own, 3, gateway, 2, to, false, &way), NEIGH_WAY_ALL);
+	assert_int_equal(neigh_way_find(own, 3, gateway, 2, to, true, &way), NEIGH_WAY_ALL);
+	ip4(to, 1);
 	to[12] = 11; /* 11.0.0.1 */
 	assert_int_equal(neigh_way_find(own, 3, gateway, 2, to, false, &way), NEIGH_WAY);
 	assert_memory_equal(way.next, gateway[0], NEIGH_IP);

@@ -222,16 +222,16 @@ static void test_no_faster(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	while (neigh_unreach_may(&full, now, each))
+	while (neigh_rate_may(&full, now, each, NEIGH_UNREACH_BURST))
 		n++;
 	assert_int_equal(n, NEIGH_UNREACH_BURST);
 	for (unsigned i = 0; i < 100000; i++) { /* ten seconds at 10 kpps */
 		now += S / 10000;
-		n += neigh_unreach_may(&full, now, each);
+		n += neigh_rate_may(&full, now, each, NEIGH_UNREACH_BURST);
 	}
 	assert_in_range(n, NEIGH_UNREACH_BURST + 9998, NEIGH_UNREACH_BURST + 10001);
 	now += 100 * S; /* what was not used is not saved beyond the burst */
-	for (n = 0; neigh_unreach_may(&full, now, each); n++)
+	for (n = 0; neigh_rate_may(&full, now, each, NEIGH_UNREACH_BURST); n++)
 		;
 	assert_int_equal(n, NEIGH_UNREACH_BURST);
 }

@@ -390,10 +390,15 @@ int host_ready(struct ctl *c, const struct portset *ports, bool again, struct er
 /* For starts that have not asked, or whose streams were changed while they did. */
 int host_check(struct ctl *c, struct ctl_port *cp, struct err *e)
 {
+	const struct host_cfg *cfg = work_cfg(&cp->cfg, &work_host);
 	const struct host_auto *a = auto_of(cp);
 	struct host_auto now;
 	bool same = true;
-	int rc = aims_of(c, cp, &now, e);
+	/* The kernel may have got one of them since it was set. */
+	int rc = host_may_have(c, cp->p.id, &cfg->ip, e);
+
+	if (rc == 0)
+		rc = aims_of(c, cp, &now, e);
 
 	if (rc < 0)
 		return rc;

@@ -4,6 +4,7 @@
 #include "host_ctl.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,9 @@
  * sent. */
 #define LOOK_NS 5000000ull
 #define SPEAK_NS 3000000ull
+/* So many changes of neighbours are told at once, and one more each second. */
+#define TELL_BURST 20
+#define TELL_NS 1000000000ull
 
 static const struct host_cfg *host_cfg_of(const struct ctl_port *cp)
 {
@@ -237,6 +241,13 @@ static void host_follow(const struct ctl *c, struct ctl_port *cp, uint64_t now)
 	host_links_follow(cp, now);
 }
 
+bool host_settled(const struct ctl *c, struct ctl_port *cp)
+{
+	if (cp->p.used && ctl_port_runs(cp))
+		host_follow(c, cp, clock_raw_ns());
+	return host_of_port(cp)->n != NULL;
+}
+
 /* ---- in each turn of control ---- */
 
 /* Whether it is an answer to `arping` that nothing is to be learned from: it was asked for. */
@@ -281,6 +292,26 @@ static void host_speak(struct host_port *h, struct neigh *n)
 	}
 }
 
+/* Whoever sends what claims and moves can be read from may send as many as he likes. */
+static bool host_may_tell(struct host_port *h)
+{
+	return neigh_rate_may(&h->tell_full, clock_raw_ns(), TELL_NS, TELL_BURST);
+}
+
+static void host_tell_rest(struct ctl *c, const struct ctl_port *cp)
+{
+	struct host_port *h = host_of_port(cp);
+
+	if (h->untold == 0 || !host_may_tell(h))
+		return;
+	ctl_note(
+		c, cp->p.id,
+		"port %u: %" PRIu64
+		" more changes of its addresses and neighbours came too fast to be told; `show neighbours` says what is",
+		cp->p.id, h->untold);
+	h->untold = 0;
+}
+
 static void host_tell(struct ctl *c, const struct ctl_port *cp, const struct neigh *n,
 		      const struct neigh_news *news)
 {
@@ -293,6 +324,11 @@ static void host_tell(struct ctl *c, const struct ctl_port *cp, const struct nei
 	struct sbuf ip = {0}, mac = {0};
 	bool gateway = false;
 	uint64_t version;
+
+	if (!host_may_tell(host_of_port(cp))) {
+		host_of_port(cp)->untold++;
+		return;
+	}
 
 	for (unsigned i = 0; i < host_cfg_of(cp)->gateway.n; i++)
 		gateway |= memcmp(host_cfg_of(cp)->gateway.at[i].ip, news->ip, NEIGH_IP) == 0;
@@ -331,7 +367,9 @@ static void host_step_port(struct ctl *c, struct ctl_port *cp, uint64_t now)
 		host_speak(h, n);
 		while (neigh_news(n, &news))
 			host_tell(c, cp, n, &news);
+		h->untold += neigh_untold(n);
 	}
+	host_tell_rest(c, cp);
 	version = host_links_version(h);
 	if (version == h->version)
 		return;

@@ -27,6 +27,8 @@ struct host_port {
 	struct host_cfg applied;  /* what n was made of */
 	uint64_t version;         /* host_links_version() that plans have */
 	bool down;                /* the link has gone since the addresses were tried */
+	uint64_t tell_full;       /* neigh_rate_may() of what is told of neighbours */
+	uint64_t untold;          /* changes that were not told, because there were too many */
 	struct host_state **state;
 	struct dp_txq **share;
 	unsigned *queue; /* the Tx queue of the share */
@@ -62,6 +64,9 @@ void host_setup(const struct ctl_port *cp, struct neigh_setup *s);
 /* Whether the machine does not work by the settings of now yet: it follows in each turn. */
 bool host_lags(const struct ctl_port *cp);
 bool host_has_link(const struct ctl_port *cp);
+/* Whether the port is a host by the settings of now, which it follows at once: for commands behind
+ * `set` on the same line. */
+bool host_settled(const struct ctl *c, struct ctl_port *cp);
 json_t *host_ip_json(const uint8_t ip[NEIGH_IP]);
 json_t *host_mac_json(const uint8_t mac[6]);
 

@@ -121,7 +121,7 @@ static json_t *each_host(struct ctl *c, const struct portset *ports, const char 
 	json_t *array = json_array();
 
 	for (unsigned i = 0; i < c->nports; i++)
-		if (portset_has(ports, i) && host_of_port(c->port[i])->n != NULL)
+		if (portset_has(ports, i) && host_settled(c, c->port[i]))
 			json_array_append_new(array, entry(c, c->port[i]));
 	return json_pack("{ss,so}", "show", show, "ports", array);
 }
@@ -193,7 +193,7 @@ int host_announce(struct ctl *c, const struct portset *ports, struct err *e)
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct host_port *h = host_of_port(c->port[i]);
-		if (!portset_has(ports, i) || h->n == NULL)
+		if (!portset_has(ports, i) || !host_settled(c, c->port[i]))
 			continue;
 		for (unsigned k = 0; host_link_machine(h, k) != NULL; k++)
 			neigh_announce(host_link_machine(h, k));

@@ -28,15 +28,22 @@ bool host_forwarded(const struct ctl *c, unsigned port, const struct host_addrs 
 {
 	const struct port *p = &c->port[port]->p;
 
+	bool four = false, six = false;
+
 	for (unsigned i = 0; i < ip->n; i++) {
-		bool six = !neigh_is_ip4(ip->at[i].ip);
-		if (!port_kernel_forwards(p, six))
-			continue;
-		err_set(e, EINVAL,
-			"the kernel forwards IPv%d on this interface, so it sends on and redirects what comes for the port's "
-			"addresses; `sysctl net.%s=0` ends that",
-			six ? 6 : 4, six ? "ipv6.conf.all.forwarding" : "ipv4.ip_forward");
-		return true;
+		four = four || neigh_is_ip4(ip->at[i].ip);
+		six = six || !neigh_is_ip4(ip->at[i].ip);
 	}
-	return false;
+	four = four && port_kernel_forwards(p, false);
+	six = six && port_kernel_forwards(p, true);
+	if (four || six)
+		err_set(e, EINVAL,
+			"the kernel forwards %s on this interface, so it sends on and redirects what comes for the port's "
+			"addresses; `sysctl%s%s` ends that",
+			four && six ? "IPv4 and IPv6"
+			: four      ? "IPv4"
+				    : "IPv6",
+			four ? " net.ipv4.ip_forward=0" : "",
+			six ? " net.ipv6.conf.all.forwarding=0" : "");
+	return four || six;
 }

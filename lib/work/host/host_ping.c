@@ -103,6 +103,10 @@ static int ping_refuse(struct err *e, const struct host_ping_spec *s, enum neigh
 	host_print_ip(s->to, &to);
 	if (found == NEIGH_WAY_SELF)
 		err_set(e, EINVAL, "%s is an address of port %u itself", sbuf_str(&to), s->port);
+	else if (found == NEIGH_WAY_ALL)
+		err_set(e, EINVAL,
+			"%s is the address of all on a link of port %u, and one host is asked: name one",
+			sbuf_str(&to), s->port);
 	else if (found == NEIGH_WAY_FAMILY)
 		err_set(e, EINVAL,
 			"port %u has no %s address to ask %s from: `set %u ip %s` gives one",

@@ -50,7 +50,7 @@ static bool host_judge_one(struct host_state *s, const struct host_job *j, struc
 	struct neigh_verdict v = {.fate = NEIGH_RATE};
 
 	if (!neigh_unreach_wants(&link->self, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len) ||
-	    neigh_unreach_may(&s->errors_full, now, j->each))
+	    neigh_rate_may(&s->errors_full, now, j->each, NEIGH_UNREACH_BURST))
 		v = neigh_judge(&link->self, rte_pktmbuf_mtod(m, uint8_t *), m->data_len, room);
 	cell_add(&s->cnt.fate[v.fate], 1);
 	cell_add(&s->cnt.group, group);

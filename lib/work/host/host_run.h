@@ -62,7 +62,7 @@ struct host_state {
 	struct dp_state base;
 	struct host_counts cnt;
 	struct cnt_sizes sizes; /* of the frames that the device accepted */
-	uint64_t errors_full;   /* of neigh_unreach_may() */
+	uint64_t errors_full;   /* of neigh_rate_may() */
 	uint64_t busy_until;    /* until then it looks in every turn for what others pass to it */
 	struct host_ring heard_ring;
 	struct {
