@@ -193,8 +193,12 @@ def test_all_that_was_sent_is_shown_or_counted(live, tmp_path):
     assert {(d["port"], d["direction"]) for d in lines} <= {(0, "tx"), (1, "rx")}
     assert [d["wall_ns"] for d in lines] == sorted(d["wall_ns"] for d in lines)
     # in ten parts of a second, each of five frames of both together
-    for i, d in enumerate(lines[5:]):
-        assert d["wall_ns"] - lines[i]["wall_ns"] >= 0.1e9 - 1000
+    begin, n = 0, 0
+    for d in lines:
+        if d["wall_ns"] - begin >= 0.1e9 - 1000:
+            begin, n = d["wall_ns"], 0
+        n += 1
+        assert n <= 5
 
 
 def test_a_client_is_bounded(server):
@@ -256,7 +260,7 @@ def test_lines_on_the_screen(tmp_path):
     """They go where other output goes; Ctrl-C ends it and the prompt is back."""
     with Screen(tmp_path, "-p", "wire") as t:
         t.ready()
-        t.cmd("set 0 rate 100; set 0 rate 1kpps; start 0")
+        t.cmd("set 0 rate 1kpps; start 0")
         t.type("monitor 1 filter 'udp' rate 5\r")
         t.until(lambda: re.search(r"1 rx q0 +64 +192\.168\.0\.1:1234 > 192\.168\.1\.1:5678 udp", t.text()), "a line")
         t.type("\x03").prompt()

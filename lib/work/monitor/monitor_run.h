@@ -61,8 +61,8 @@ struct monitor_source {
 	struct dp_tx_tap tap; /* tx: in the shares of its queue */
 
 	/* The worker alone uses these. What follows limit is of the burst that is not settled yet:
-	 * its time, how many frames it has, how many of them the limit lets be copied, and how many were,
-	 * which are the first ones that were let through. */
+	 * its time, how many frames it has, how many of them the limit lets be copied, and how many
+	 * were, which are the first ones that were let through. */
 	WR_ALIGNED(CACHE_LINE) struct monitor_limit limit;
 	uint64_t now;
 	unsigned offered, may, stored;
