@@ -135,12 +135,12 @@ struct dp_txq {
 	/* Buffers of other pools are sent too, so buffers that are given up go back one by one. */
 	bool foreign;
 	uint8_t ntaps;
-	bool detour;            /* there is io, or a tap: bursts go by dp_detour_tx() */
+	bool detour; /* there is io, or a tap: bursts go by dp_detour_tx() */
+	uint32_t pool_size;
 	const struct dp_io *io; /* NULL: the ethdev's functions */
 	void *io_q;
 	const struct dp_tx_tap *tap[DP_MAX_TX_TAPS];
 	struct rte_mempool *pool;
-	uint32_t pool_size;
 	/* The worker writes all that follows. */
 	WR_ALIGNED(CACHE_LINE) struct cnt_tx cnt;
 	/* The mark that control gave to the image that all buffers are to hold. 0: they hold

@@ -5,6 +5,8 @@
 #include "monitor_run.h"
 #include "txq.h"
 
+#include <pthread.h>
+
 #define SLOTS 16
 #define INTERVAL 1000
 #define QUOTA 10
@@ -211,6 +213,115 @@ static void intervals_begin_with_a_frame(void **state)
 	source_free(s);
 }
 
+/* A filter by the interpreter: the first byte is odd. */
+static const struct filter_insn odd_insns[] = {
+	{.code = 0x30},                  /* ldb [0] */
+	{.code = 0x45, .jf = 1, .k = 1}, /* jset #1 */
+	{.code = 0x06, .k = 1},          /* ret #1 */
+	{.code = 0x06},                  /* ret #0 */
+};
+
+static void a_filter_says_which_frames_count(void **state)
+{
+	static const struct filter_exec odd = {.insns = odd_insns};
+	struct monitor_source *s = source_new();
+	struct frames *x = frames_new(200);
+	uint64_t number = 0;
+
+	(void)state;
+	s->filter = &odd;
+	for (unsigned round = 1; round < 500; round++) {
+		unsigned n = 1 + any(200), taken = any(n + 1), got = 0;
+		monitor_see(s, x->m, n, round * INTERVAL);
+		monitor_settle(s, taken);
+		assert_int_equal(s->matched, number + taken / 2);
+		for (const struct monitor_slot *slot; (slot = monitor_next(s)) != NULL; got++) {
+			assert_int_equal(slot->is.number, number + got + 1);
+			assert_int_equal(slot->bytes[0], 2 * got + 1);
+			monitor_read(s);
+		}
+		assert_int_equal(got, RTE_MIN((unsigned)QUOTA, taken / 2));
+		number += taken / 2;
+	}
+	frames_free(x);
+	source_free(s);
+}
+
+/* ---- a worker and control at the same time ---- */
+
+#define BURSTS 200000
+
+struct both {
+	struct monitor_source *s;
+	struct monitor_keeper k;
+	struct frames *x;
+	uint32_t over;
+};
+
+/* Time is the number of the burst, so that every frame is let through. */
+static void *both_write(void *arg)
+{
+	struct both *w = arg;
+
+	for (uint64_t i = 1; i <= BURSTS; i++) {
+		struct monitor_look l = {.source = w->s, .keeper = &w->k};
+		struct dp_burst b = {0};
+		unsigned first = (unsigned)(i % 60);
+		monitor_rx(&l, &b, w->x->m + first, 4, i * INTERVAL);
+	}
+	__atomic_store_n(&w->over, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void must_be_kept(const struct monitor_kept *kept, uint64_t *last)
+{
+	if (kept == NULL)
+		return;
+	uint64_t i = kept->is.tsc / INTERVAL;
+	assert_true(i >= *last && i <= BURSTS);
+	for (unsigned k = 0; k < 60; k++)
+		assert_int_equal(kept->bytes[k], i % 60 + 3);
+	*last = i;
+}
+
+/* What control reads was written as a whole, in order, and nothing is lost without being counted. */
+static void control_reads_while_a_worker_writes(void **state)
+{
+	struct both w = {.s = source_new(), .x = frames_new(64)};
+	uint64_t number = 0, last = 0, read = 0;
+	pthread_t t;
+
+	(void)state;
+	w.k = (struct monitor_keeper){.place = zeroed(3 * sizeof(*w.k.place)),
+				      .middle = 1,
+				      .front = 2};
+	assert_int_equal(pthread_create(&t, NULL, both_write, &w), 0);
+	for (bool over = false;;) {
+		const struct monitor_slot *slot;
+		over = __atomic_load_n(&w.over, __ATOMIC_ACQUIRE) != 0;
+		while ((slot = monitor_next(w.s)) != NULL) {
+			assert_true(slot->is.number > number);
+			number = slot->is.number;
+			uint64_t i = (number - 1) / 4 + 1;
+			assert_int_equal(slot->is.tsc, i * INTERVAL);
+			for (unsigned k = 0; k < 60; k++)
+				assert_int_equal(slot->bytes[k], i % 60 + (number - 1) % 4);
+			monitor_read(w.s);
+			read++;
+		}
+		must_be_kept(monitor_newest(&w.k), &last);
+		if (over)
+			break;
+	}
+	pthread_join(t, NULL);
+	assert_int_equal(last, BURSTS);
+	assert_int_equal(w.s->matched, 4ull * BURSTS);
+	assert_int_equal(read + w.s->full, 4ull * BURSTS);
+	free(w.k.place);
+	frames_free(w.x);
+	source_free(w.s);
+}
+
 static void after_its_end_nothing_is_seen(void **state)
 {
 	struct monitor_source *s = source_new();
@@ -306,6 +417,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_full_ring_keeps_the_oldest),
 		cmocka_unit_test(refused_frames_do_not_count),
 		cmocka_unit_test(intervals_begin_with_a_frame),
+		cmocka_unit_test(a_filter_says_which_frames_count),
+		cmocka_unit_test(control_reads_while_a_worker_writes),
 		cmocka_unit_test(after_its_end_nothing_is_seen),
 		cmocka_unit_test(odd_frames_are_copied_right),
 		cmocka_unit_test(the_last_frame_is_kept),
