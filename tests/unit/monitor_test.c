@@ -284,7 +284,7 @@ static void must_be_kept(const struct monitor_kept *kept, uint64_t *last)
 	*last = i;
 }
 
-/* What control reads was written as a whole, in order, and nothing is lost without being counted. */
+/* What control reads was written as a whole, in order, and what is lost is counted. */
 static void control_reads_while_a_worker_writes(void **state)
 {
 	struct both w = {.s = source_new(), .x = frames_new(64)};
