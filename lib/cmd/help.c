@@ -160,8 +160,11 @@ static void put_kinds(const struct cmd *c, const struct arg_spec *a, struct sbuf
 
 static void verb_help_put(const struct cmd *c, const struct verb *v, struct sbuf *out)
 {
-	verb_syntax(v, out);
-	sbuf_addc(out, '\n');
+	struct sbuf syntax = {0};
+
+	verb_syntax(v, &syntax);
+	put_wrapped(syntax.s, 0, 8, out);
+	sbuf_free(&syntax);
 	put_help(v->help, out);
 	for (unsigned i = 0; i < verb_nargs(v); i++) {
 		const struct arg_spec *a = &v->args[i];
@@ -217,10 +220,13 @@ static void two_columns(const char *left, const char *right, struct sbuf *out)
 {
 	struct sbuf first = {0};
 
-	if (strlen(left) <= 34)
+	if (strlen(left) <= 34) {
 		sbuf_addf(out, "  %-34s  ", left);
-	else
-		sbuf_addf(out, "  %s\n%38s", left, "");
+	} else {
+		sbuf_add(out, "  ");
+		put_wrapped(left, 2, 10, out);
+		sbuf_addf(out, "%38s", "");
+	}
 	cmd_help_first(right, &first);
 	put_wrapped(sbuf_str(&first), 38, 38, out);
 	sbuf_free(&first);

@@ -15,7 +15,9 @@ bool value_is_unit(const char *word)
 					    "usec",    "msec",  "sec",     "secs",    "second",
 					    "seconds", "min",   "mins",    "minute",  "minutes",
 					    "hour",    "hours", "\u00b5s", "\u03bcs", "k",
-					    "g",       "t",     "b",       "byte",    "bytes"};
+					    "g",       "t",     "b",       "byte",    "bytes",
+					    "kb",      "mb",    "gb",      "tb",      "kib",
+					    "mib",     "gib",   "tib"};
 	static const char *const scaled[] = {"pps", "p/s", "bps", "b/s", "bit", "bit/s", "bits/s"};
 	char text[16];
 	size_t n = strlen(word);

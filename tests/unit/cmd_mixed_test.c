@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests verbs with groups of arguments that may come in any order (ARG_MIXED): what matches, what is
- * refused, and what is completed. */
+/* Tests verbs with groups of arguments that may come in any order (ARG_MIXED): what matches, what
+ * is refused, and what is completed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

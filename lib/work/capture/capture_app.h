@@ -8,7 +8,7 @@
 extern const struct vtype capture_vt_bytes;  /* uint64_t: the size of a file */
 extern const struct vtype capture_vt_filter; /* its text alone */
 extern const struct setting capture_rows[];  /* ends with a row without a name */
-extern const struct verb verb_capture;
+extern const struct verb verb_capture, verb_capture_stop, verb_capture_wait;
 extern const struct snap_part part_captures;
 show_fn capture_show;
 /* Prints such a document. */

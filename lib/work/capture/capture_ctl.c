@@ -349,6 +349,17 @@ bool capture_goes_on(const struct ctl *c, const struct portset *ports)
 	return false;
 }
 
+bool capture_endless(const struct ctl *c, const struct portset *ports, unsigned *port)
+{
+	for (*port = 0; *port < c->nports; ++*port) {
+		const struct capture *k = capture_of_port(c->port[*port])->now;
+		if (portset_has(ports, *port) && k != NULL && k->stage == CAPTURE_ARMED &&
+		    !capture_bounded(&k->spec))
+			return true;
+	}
+	return false;
+}
+
 bool capture_failed(const struct ctl *c, const struct portset *ports)
 {
 	for (unsigned i = 0; i < c->nports; i++) {
@@ -456,7 +467,7 @@ static void capture_tell(struct ctl *c, const struct capture *k)
 	}
 	capture_out_moved(k->out, &out);
 	/* At the end of the program nobody takes notes any more. */
-	if (k->why == CAPTURE_BY_QUIT)
+	if (captures_of(c)->closing)
 		log_msg(LOG_LVL_WARN, "capture of port %u: %s", port, sbuf_str(&out));
 	else
 		ctl_note(c, port, "capture of port %u: %s", port, sbuf_str(&out));
@@ -539,6 +550,7 @@ static void captures_close(struct ctl *c)
 	struct clock_wait wait = {0};
 	uint64_t last = 0;
 
+	all->closing = true;
 	for (struct capture *k = all->first; k != NULL; k = k->next) {
 		if (k->stage == CAPTURE_ARMED)
 			k->why = CAPTURE_BY_QUIT;

@@ -43,6 +43,7 @@ struct capture {
 struct captures {
 	struct capture *first;
 	struct capture_thread *thread; /* NULL: nothing is written */
+	bool closing;                  /* the program ends */
 	bool stuck;                    /* the thread hangs, and all that it uses must stay */
 };
 

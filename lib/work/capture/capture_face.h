@@ -32,6 +32,13 @@ int capture_may_start(const struct ctl *c, const struct portset *ports, struct e
 void capture_stop(struct ctl *c, const struct portset *ports);
 /* Is one of these ports being captured, or its file not complete yet? */
 bool capture_goes_on(const struct ctl *c, const struct portset *ports);
+/* Is one of these ports being captured without an end? *port: which one. */
+bool capture_endless(const struct ctl *c, const struct portset *ports, unsigned *port);
+/* Does this end by itself? */
+static inline bool capture_bounded(const struct capture_spec *s)
+{
+	return s->for_ns > 0 || s->frames > 0 || (s->size_bytes > 0 && s->rotate == 0);
+}
 /* How many frames its newest capture has put into files so far, and the time since its begin. */
 uint64_t capture_frames(const struct ctl *c, unsigned port, uint64_t *since_ns);
 /* Did the newest captures of these ports end because a file could not be written? */

@@ -126,7 +126,9 @@ static json_t *capture_port_json(const struct ctl_port *cp, const struct capture
 	bool armed = k->stage == CAPTURE_ARMED;
 
 	capture_count_of(k, (int)iface, &n);
-	if (!armed)
+	if (!armed && capture_out_why(k->out) == CAPTURE_FAILED)
+		sbuf_add(&why, strerror(capture_out_error(k->out)));
+	else if (!armed)
 		capture_why_text(k, &why);
 	uint64_t gone = n.frames + n.dropped;
 	json_t *o = json_pack(

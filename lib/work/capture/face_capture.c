@@ -11,7 +11,10 @@ static const struct show_row shows[] = {
 	{0},
 };
 
-static const struct verb_row verbs[] = {{240, &verb_capture}, {0}};
+static const struct verb_row verbs[] = {{240, &verb_capture},
+					{241, &verb_capture_stop},
+					{242, &verb_capture_wait},
+					{0}};
 
 static const struct part_row parts[] = {{710, &part_captures}, {0}};
 

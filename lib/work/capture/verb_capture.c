@@ -75,11 +75,11 @@ static int stdout_take(struct cmd_run *r, int col, int *was, struct err *e)
 	const struct app *app = app_of(r);
 	struct stat st;
 
-	if (!r->batch || app->serves || app->guest != NULL || app->streams)
+	if (!r->batch || !app->oneshot || app->guest != NULL || app->streams)
 		return err_at(
 			e, EINVAL, col,
-			"frames go to standard output (`-`) only where nobody else uses it: `wirerate ... capture 1 - for 5s | tshark -i -`; "
-			"name a file or a pipe here");
+			"frames go to standard output (`-`) only where this is the program's only command: `wirerate ... capture 1 - for 5s | "
+			"tshark -i -`; name a file or a pipe here");
 	if (isatty(STDOUT_FILENO))
 		return err_at(
 			e, EINVAL, col,
@@ -108,7 +108,7 @@ static void capture_told(struct cmd_run *r, const struct capture_spec *s)
 	sbuf_addf(r->note, ": capturing to '%s', until `capture ", s->path);
 	ports_short(&s->ports, r->note);
 	sbuf_add(r->note, " stop`");
-	if (s->for_ns > 0 || s->frames > 0 || (s->size_bytes > 0 && s->rotate == 0))
+	if (capture_bounded(s))
 		sbuf_add(r->note, " or its limit");
 	sbuf_addc(r->note, '\n');
 }
@@ -140,11 +140,6 @@ static int capture_begin(struct cmd_run *r, const struct filter_prog *prog, stru
 		capture_forget(x);
 	x->begin_ns = verb_now_ns();
 	return rc < 0 ? rc : x->front ? VERB_PENDING : VERB_DONE;
-}
-
-static bool capture_bounded(const struct capture_spec *s)
-{
-	return s->for_ns > 0 || s->frames > 0 || (s->size_bytes > 0 && s->rotate == 0);
 }
 
 /* Rules between the words of the command. */
@@ -196,10 +191,6 @@ static int capture_file(struct cmd_run *r, const struct arg_val *a, struct err *
 	struct capturing *x = capture_state(r);
 	int rc;
 
-	if (!a[A_PORTS].given)
-		return err_at(e, EINVAL, a[A_FILE].col,
-			      "say of which ports: capture all %.200s, or capture 0 %.200s",
-			      a[A_FILE].text, a[A_FILE].text);
 	if (a[A_FILE].text[0] == '\0')
 		return err_at(e, EINVAL, a[A_FILE].col, "the name of a file is wanted");
 	rc = arg_ports(r, &a[A_PORTS], &x->spec.ports, e);
@@ -225,28 +216,58 @@ static int capture_file(struct cmd_run *r, const struct arg_val *a, struct err *
 
 /* ---- the end ---- */
 
-static int capture_await(struct cmd_run *r, const struct arg_val *a, struct err *e)
+/* limit_ns: so long it is waited for; 0: without a limit. */
+static int capture_await(struct cmd_run *r, const struct arg_val *ports, bool stop,
+			 uint64_t limit_ns, struct err *e)
 {
 	struct capturing *x = capture_state(r);
-	int rc = arg_ports_or_all(r, &a[A_PORTS], &x->spec.ports, e);
+	int rc = arg_ports_or_all(r, ports, &x->spec.ports, e);
+	unsigned port;
 
-	for (unsigned i = A_FILE; rc == 0 && i <= A_BOTH; i++)
-		if (a[i].given && !(a[A_WHAT].choice == WAIT && (i == A_FOR || i == A_FOR_NS)))
-			rc = err_at(
-				e, EINVAL, a[i].col,
-				a[A_WHAT].choice == WAIT
-					? "`capture wait` takes a time alone, as in capture 1 wait for 10s"
-					: "`capture stop` stands alone; a file of that name is written ./stop");
 	if (rc < 0)
 		return rc;
-	x->stopping = a[A_WHAT].choice == STOP;
-	if (x->stopping)
+	if (r->batch && !stop && limit_ns == 0 &&
+	    capture_endless(app_of(r)->ctl, &x->spec.ports, &port))
+		return err_at(
+			e, EINVAL, ports->col,
+			"the capture of port %u has no end, so this would never end; `capture %u wait for 10s`, or for, frames or size when it "
+			"begins, bound it",
+			port, port);
+	x->stopping = stop;
+	if (stop)
 		capture_stop(app_of(r)->ctl, &x->spec.ports);
-	x->limit_ns = x->stopping ? STOP_NS : a[A_FOR_NS].given ? a[A_FOR_NS].v.u : 0;
+	x->limit_ns = limit_ns;
 	x->begin_ns = verb_now_ns();
 	return capture_goes_on(app_of(r)->ctl, &x->spec.ports) ? VERB_PENDING : VERB_DONE;
 }
 
+/* `capture <ports> stop` and `capture <ports> wait`, which other words make no sense with. */
+static int capture_what(struct cmd_run *r, const struct arg_val *a, struct err *e)
+{
+	bool stop = a[A_WHAT].choice == STOP;
+
+	for (unsigned i = A_FILE; i <= A_BOTH; i++)
+		if (a[i].given && (stop || (i != A_FOR && i != A_FOR_NS)))
+			return err_at(
+				e, EINVAL, a[i].col,
+				stop ? "`capture <ports> stop` stands alone; a file of that name is written ./stop"
+				     : "`capture <ports> wait` takes a time alone, as in capture 1 wait for 10s");
+	return capture_await(r, &a[A_PORTS], stop,
+			     stop                ? STOP_NS
+			     : a[A_FOR_NS].given ? a[A_FOR_NS].v.u
+						 : 0,
+			     e);
+}
+
+static int capture_stop_run(struct cmd_run *r, const struct arg_val *a, struct err *e)
+{
+	return capture_await(r, &a[0], true, STOP_NS, e);
+}
+
+static int capture_wait_run(struct cmd_run *r, const struct arg_val *a, struct err *e)
+{
+	return capture_await(r, &a[0], false, a[2].given ? a[2].v.u : 0, e);
+}
 /* The captures of these ports are over, or are not waited for any longer. */
 static int capture_done(struct cmd_run *r, bool late)
 {
@@ -335,7 +356,7 @@ static bool capture_progress(const struct cmd_run *r, struct cmd_progress *out)
 static int capture_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
 	if (args[A_WHAT].given)
-		return capture_await(r, args, e);
+		return capture_what(r, args, e);
 	if (args[A_FILE].given)
 		return capture_file(r, args, e);
 	return err_at(
@@ -349,11 +370,11 @@ static const char *const about_whats[] = {"end captures, and complete their file
 
 #define MIXED (ARG_OPT | ARG_MIXED)
 static const struct arg_spec args_capture[] = {
-	[A_PORTS] = {ARG_TARGETS, "ports", ARG_OPT},
+	[A_PORTS] = {ARG_TARGETS, "ports", ARG_ALL},
 	[A_WHAT] = {ARG_CHOICE, "what", ARG_OPT, {.choices = whats}, about_whats},
 	[A_FILE] = {ARG_FILE, "FILE", ARG_OPT},
 	[A_FILTER] = {ARG_WORD, "filter", MIXED},
-	[A_EXPR] = {ARG_VALUE, "EXPRESSION", ARG_OPT, {&capture_vt_filter}},
+	[A_EXPR] = {ARG_VALUE, "EXPR", ARG_OPT, {&capture_vt_filter}},
 	[A_SNAP] = {ARG_WORD, "snap", MIXED},
 	[A_SNAP_N] = {ARG_VALUE, "BYTES", ARG_OPT, {&vt_uint, 1, 262144}},
 	[A_FRAMES] = {ARG_WORD, "frames", MIXED},
@@ -387,4 +408,37 @@ const struct verb verb_capture = {
 		"DURATION. rx and tx are one direction alone. Several ports go into one file. FILE may be a pipe that is being read;\n"
 		"`-` is standard output, in `wirerate ... capture 1 - for 5s | tshark -i -`. `capture <ports> wait [for DURATION]`\n"
 		"waits until captures have ended by themselves; exit code 1: they have not. `show capture` tells about frames.",
+};
+
+static const struct arg_spec args_stop[] = {{ARG_TARGETS, "ports", ARG_OPT}, {ARG_END}};
+
+const struct verb verb_capture_stop = {
+	.name = "capture stop",
+	.args = args_stop,
+	.run = capture_stop_run,
+	.flags = VERB_NO_LOAD,
+	.poll = capture_poll,
+	.cancel = capture_cancel,
+	.progress = capture_progress,
+	.help = "End captures, of all ports or of these, and wait until their files are complete.\n"
+		"Where the disk or the reader of a pipe takes nothing for 10 s, that is told, and the exit code is 1.",
+};
+
+static const struct arg_spec args_wait[] = {
+	{ARG_TARGETS, "ports", ARG_OPT},
+	{ARG_WORD, "for", ARG_OPT},
+	{ARG_VALUE, "DURATION", ARG_OPT, {&vt_seconds}},
+	{ARG_END},
+};
+
+const struct verb verb_capture_wait = {
+	.name = "capture wait",
+	.args = args_wait,
+	.run = capture_wait_run,
+	.flags = VERB_NO_LOAD,
+	.poll = capture_poll,
+	.cancel = capture_cancel,
+	.progress = capture_progress,
+	.help = "Wait until captures have ended by themselves, of all ports or of these.\n"
+		"If DURATION passes first, the exit code is 1. Ctrl-C ends the waiting, not the captures.",
 };
