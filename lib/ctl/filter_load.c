@@ -64,9 +64,10 @@ static bool filter_shifts_same(const struct filter_insn *in)
 	return BPF_SRC(in->code) == BPF_K && in->k < 32;
 }
 
-/* For x86, DPDK (22.11, and newer sources that were read) writes a test of bits with a mask of one byte where the
- * CPU knows only masks of four: what follows is read as other instructions. So a mask below 128
- * gets one more bit, which the number that is tested never has. False: it may have it. */
+/* For x86, DPDK 22.11, and newer sources that were read, writes a test of bits with a mask of one
+ * byte where the CPU knows only masks of four: what follows is read as other instructions. So a
+ * mask below 128 gets one more bit, which the number that is tested never has. False: it may have
+ * it. */
 #define SHORT_MASK 127
 #define SPARE_BIT 0x40000000u
 static bool filter_widen(struct filter_insn *in, uint32_t most)
@@ -91,9 +92,9 @@ static bool filter_suits(struct filter_prog *p)
 	return suits;
 }
 
-/* DPDK's converter (22.11, and newer sources that were read) takes the size of a load at [x + k] for its source:
- * what loads a byte or a word has the accumulator in the place of X, which it keeps in register
- * 7. */
+/* The converter of DPDK 22.11, and of newer sources that were read, takes the size of a load at
+ * [x + k] for its source: what loads a byte or a word has the accumulator in the place of X, which
+ * it keeps in register 7. */
 static void filter_mend(struct rte_bpf_prm *prm)
 {
 	struct ebpf_insn *in = (struct ebpf_insn *)(uintptr_t)prm->ins;
