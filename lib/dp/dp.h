@@ -287,8 +287,8 @@ void dp_idle(struct dp_worker *w, uint64_t now);
 void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue,
 		   uint64_t value);
 
-/* The calls by way of io and taps are not inlined: inlined, they made bursts of one frame 5 % slower
- * on queues without io, and 1 % this way. */
+/* The calls by way of io and taps are not inlined: inlined, they made bursts of one frame 5 %
+ * slower on queues without io, and 1 % this way. */
 static __rte_noinline __rte_cold uint16_t dp_io_rx(const struct dp_rxq *q, struct rte_mbuf **m,
 						   uint16_t n)
 {
