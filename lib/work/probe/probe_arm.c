@@ -299,6 +299,7 @@ static int probe_fill(struct ctl *c, struct probe_arm *a, size_t size)
 			double gap_ns;
 			a->spec.target_gap_cycles = target_gap(c, cp, &gap_ns);
 			prx_init(prx, &a->spec);
+			prx_set_watcher(prx, ctl_faults_watcher(cp, q));
 			a->tap[a->ntaps++] =
 				(struct probe_tap){.port = (uint16_t)i,
 						   .queue = (uint16_t)q,
@@ -401,6 +402,26 @@ static void clocks_follow(struct ctl *c)
 			a->tap[t].clock = clock;
 		}
 	}
+}
+
+void probes_faults_to(struct ctl *c, unsigned port, unsigned queue, const struct dp_watcher *w)
+{
+	const struct probes *p = probes_of(c);
+
+	for (unsigned i = 0; i <= p->nold; i++) {
+		const struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
+		for (unsigned t = 0; a != NULL && t < a->ntaps; t++)
+			if (a->tap[t].port == port && a->tap[t].queue == queue)
+				prx_set_watcher(a->tap[t].prx, w);
+	}
+}
+
+bool probes_faults_told(const struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->p.used && probes_wanted(c->port[i]))
+			return true;
+	return false;
 }
 
 static int probe_arm_port(struct ctl *c, struct err *e)
