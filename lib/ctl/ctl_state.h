@@ -177,7 +177,8 @@ struct ctl {
 	uint64_t rx_sum, rx_moved_ns, ended_ns;
 	struct ctl_event ev[CTL_EVENTS];
 	unsigned ev_head, ev_n;
-	uint64_t eal_memory;  /* bytes that the ports need, computed before EAL starts */
+	struct writer *writer; /* NULL: nobody has needed it yet */
+	uint64_t eal_memory;   /* bytes that the ports need, computed before EAL starts */
 	void *work[WORK_MAX]; /* what each work keeps, in the order of works[] */
 };
 

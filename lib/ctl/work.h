@@ -11,6 +11,7 @@
 #include "plan_write.h"
 #include "run.h"
 #include "witness.h"
+#include "writer.h"
 
 struct cnt_claimed {
 	uint64_t frames, group;
