@@ -88,8 +88,8 @@ struct ctl_port {
 	bool paused;      /* no plan has it while a device of the same -p is restarted */
 	/* Of each Tx queue, the frames of each cell as they were last read; NULL: never. */
 	struct cnt_stream **seen;
-	/* Who is told faults of frames that come in on each Rx queue: [nrxq], NULL: nobody. The array
-	 * is NULL until somebody asks. */
+	/* Who is told faults of frames that come in on each Rx queue: [nrxq], NULL: nobody. The
+	 * array is NULL until somebody asks. */
 	const struct dp_watcher **faults_to;
 	int *tx_worker, *rx_worker;            /* of each queue: index into ctl.worker */
 	struct stream **stream;                /* by id; NULL: a hole */
@@ -179,7 +179,7 @@ struct ctl {
 	unsigned ev_head, ev_n;
 	struct writer *writer; /* NULL: nobody has needed it yet */
 	uint64_t eal_memory;   /* bytes that the ports need, computed before EAL starts */
-	void *work[WORK_MAX]; /* what each work keeps, in the order of works[] */
+	void *work[WORK_MAX];  /* what each work keeps, in the order of works[] */
 };
 
 /* Whether plans may use the port: its device runs, and it is not paused. */

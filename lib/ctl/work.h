@@ -8,6 +8,7 @@
 #include "ctl_state.h"
 #include "dp.h"
 #include "dp_fault.h"
+#include "pages.h"
 #include "plan_write.h"
 #include "run.h"
 #include "witness.h"
@@ -135,8 +136,8 @@ struct work {
 	/* true: some frames that the work sends in this run carry probes, and so say which frames
 	 * they are. */
 	bool (*tells)(const struct ctl_port *cp);
-	/* Faults of frames that come in on an Rx queue are told to this watcher from now on (dp_fault.h);
-	 * NULL: to nobody. ctl_faults_to() calls it. */
+	/* Faults of frames that come in on an Rx queue are told to this watcher from now on
+	 * (dp_fault.h); NULL: to nobody. ctl_faults_to() calls it. */
 	void (*faults_to)(struct ctl *c, unsigned port, unsigned queue, const struct dp_watcher *w);
 	/* true: by the settings of now, the work would tell faults of frames that come in
 	 * somewhere. */
@@ -246,8 +247,8 @@ const void *ctl_watched(const struct ctl *c); /* who watches; NULL: nobody */
 /* The worker (index into c->worker) is to get a new plan. */
 void ctl_replan(struct ctl *c, unsigned worker);
 /* Whoever can tell which frame is which tells faults of those that come in on an Rx queue to this
- * watcher, from the next burst on; NULL: to nobody. Only one may watch a queue. The watcher that was
- * set before must live until no worker uses a plan that was made before now. */
+ * watcher, from the next burst on; NULL: to nobody. Only one may watch a queue. The watcher that
+ * was set before must live until no worker uses a plan that was made before now. */
 void ctl_faults_to(struct ctl *c, struct ctl_port *cp, unsigned queue, const struct dp_watcher *w);
 /* Who watches the queue; NULL: nobody. */
 const struct dp_watcher *ctl_faults_watcher(const struct ctl_port *cp, unsigned queue);

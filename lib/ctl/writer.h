@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one thread of the program that writes files of frames, so that neither workers nor control wait
- * for a disk or for the reader of a pipe. It takes turns: whoever has something to write is asked
- * again and again, and says whether it had something to do. There is one for all works; it starts
- * when it is first needed. The functions here are for control, except where they say otherwise. */
+/* The one thread of the program that writes files of frames, so that neither workers nor control
+ * wait for a disk or for the reader of a pipe. It takes turns: whoever has something to write is
+ * asked again and again, and says whether it had something to do. There is one for all works; it
+ * starts when it is first needed. The functions here are for control, except where they say
+ * otherwise. */
 #pragma once
 #include "base.h"
 
@@ -32,6 +33,6 @@ bool writer_over(const struct writer_client *);
 void writer_kick(struct writer *);
 /* On the thread: wakes control. */
 void writer_tell(const struct writer *);
-/* For ctl.c: ends the thread, if there is one, once all clients are over. false: it does not end, as
- * it hangs in the kernel. Then it, and all that its clients use, must stay as it is. */
+/* For ctl.c: ends the thread, if there is one, once all clients are over. false: it does not end,
+ * as it hangs in the kernel. Then it, and all that its clients use, must stay as it is. */
 bool writer_end(struct ctl *c);

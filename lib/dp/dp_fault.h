@@ -20,8 +20,8 @@ enum dp_fault_kind {
 };
 #define DP_FAULT_BIT(kind) (1u << DP_FAULT_##kind)
 
-/* A flow is what one (port, stream, Tx queue) of this process sends: its frames are numbered without
- * holes. Times are in cycles. */
+/* A flow is what one (port, stream, Tx queue) of this process sends: its frames are numbered
+ * without holes. Times are in cycles. */
 struct dp_fault {
 	enum dp_fault_kind kind;
 	bool known; /* the frame's flow and number; false: corrupted so much that nobody knows */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pages.h"
 #include "probe_int.h"
 #include "proto_run.h"
 

@@ -78,7 +78,8 @@ struct found {
 	uint32_t flow;
 };
 
-/* Counts the sequence number of frame m. Returns false if it is impossible, and then nothing is counted. */
+/* Counts the sequence number of frame m. Returns false if it is impossible, and then nothing is
+ * counted. */
 static inline bool count_number(struct prx *x, const struct rte_mbuf *m, uint32_t flow,
 				uint32_t seq, uint64_t now)
 {
