@@ -419,6 +419,7 @@ static void open_session(struct prog *p)
 		if ((*f)->begin != NULL)
 			(*f)->begin(&p->app);
 	p->app.oneshot = p->args.command != NULL;
+	p->app.streams = p->args.stream;
 	p->app.lua_jit = p->args.lua_jit;
 	p->console = console_new(&con);
 	p->sess = sess_local(p->app.cmd, &p->app, app_snapshot, p->app.loop, &opts, on_session, p);

@@ -60,6 +60,7 @@
  *             "name", "set": whether it was given, "fits": whether the frame has its header,
  *             "moves": whether inc is not 0 and the limits differ, "start", "min", "max", "inc"]}.
  *             tcp flags, type and proto have only a start, and none where they were not given
+ * captures    "captures": the "ports" of `show capture --json`
  * wires       "wires": the "ports" of `show wire --json`, without their settings
  * xstats:P    "xstats": {"port", "name", "interval_ns", "values": [{"name", "value", "per_s"}]} in
  *             the device's order. value is null where the driver does not count it. per_s is the

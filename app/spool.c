@@ -27,10 +27,7 @@ struct spool {
 	int err;
 };
 
-/* Opens the output anew without blocking. O_NONBLOCK cannot be set on fd itself, because it would
- * hold for every process that shares the open file, and these may write into it too. Returns -1 if
- * that is not possible. */
-static int spool_reopen(int fd)
+int spool_reopen(int fd)
 {
 	char path[64];
 

@@ -19,3 +19,7 @@ int spool_error(const struct spool *);
  * called at least every 100 ms and learns how long the reader has taken nothing. After a second of
  * that, stderr says what the program waits for. NULL: does nothing. */
 void spool_drain(struct spool *, bool (*stop)(void *arg, uint64_t idle_ns), void *arg);
+/* Opens an output anew without blocking. O_NONBLOCK cannot be set on fd itself, because it would
+ * hold for every process that shares the open file, and these may write into it too. Returns -1 if
+ * that is not possible. */
+int spool_reopen(int fd);

@@ -30,6 +30,7 @@ void pktgen_features_make(void);
 typedef int pktgen_enable_fn(struct cmd_run *r, const struct arg_val *ports, bool on,
 			     struct err *e);
 pktgen_enable_fn pktgen_enable_ping, pktgen_enable_arp, pktgen_enable_process, pktgen_enable_auto;
+pktgen_enable_fn pktgen_enable_capture; /* enable_capture.c */
 /* Whether the port can be a host: 0, or -errno with *e. */
 int pktgen_may_host(struct cmd_run *r, unsigned port, struct err *e);
 /* Whether it has an address of its own. */

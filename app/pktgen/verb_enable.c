@@ -2,6 +2,7 @@
 /* Pktgen's `enable` and `disable`. Most features are settings that are turned on or off; for the
  * others there is an answer that says why there is none. */
 #include "cmd/verbs.h"
+#include "each_port.h"
 #include "pktgen.h"
 
 #include <errno.h>
@@ -48,7 +49,8 @@ static const struct feature features[] = {
 	{"garp", "what gratuitous ARP tells",
 	 .why = "a port with an address follows gratuitous ARP by itself; `garp <ports>` sends it",
 	 .code = EINVAL, .moot = true},
-	{"capture", LATER, .why = LATER, .code = ENOTSUP},
+	{"capture", "a capture of received frames, pktgen-DATE-TIME-PORT.pcapng",
+	 .run = pktgen_enable_capture},
 	{"pcap", LATER, .why = LATER, .code = ENOTSUP},
 	{"latency", "probes in the frames: loss and latency", .row = "probe", .all_streams = true},
 	{"lat", "probes in the frames: loss and latency", .row = "probe", .all_streams = true},
@@ -177,12 +179,16 @@ const struct verb verb_enable = {
 	.args = feature_args,
 	.run = enable_run,
 	.flags = VERB_SCREEN_HERE,
+	.poll = each_port_poll,
+	.cancel = each_port_cancel,
+	.progress = each_port_progress,
 	.help = "Turn a feature of ports on, in Pktgen's words.\n"
 		"Tags and tunnels go into the frames of all streams of the ports, or of the streams that are named: enable 0/3 vlan.\n"
 		"They combine. A tunnel goes behind the IP header: addresses that were set are the outer ones, ipv4[2].dst and\n"
 		"eth[2].dst are inside, and what followed the IP header is inside too. `set <ports> frame ...` writes any stack of headers.\n"
 		"range and random send stream 0, as Pktgen does: they end a sequence.\n"
 		"What a port with an address answers is the setting `answer`. icmp and icmp.echo are its word ping, arp is arp, and\n"
+		"capture writes what comes in to pktgen-DATE-TIME-PORT.pcapng in the current folder, until `disable <ports> capture`.\n"
 		"process is arp and nd. mac_from_arp sets eth.dst of all streams to auto, on all ports that can have an address where\n"
 		"none is named. Off, it takes auto back, and another eth.dst stays.",
 };
@@ -192,5 +198,8 @@ const struct verb verb_disable = {
 	.args = feature_args,
 	.run = disable_run,
 	.flags = VERB_SCREEN_HERE,
+	.poll = each_port_poll,
+	.cancel = each_port_cancel,
+	.progress = each_port_progress,
 	.help = "Turn a feature of ports off, in Pktgen's words; `help enable` tells more.",
 };

@@ -33,7 +33,6 @@ static int run_instead(struct cmd_run *r, const struct arg_val *args, struct err
 	}
 
 const struct verb pktgen_later_verbs[] = {
-	LATER("capture", NULL, "Write received frames to a file."),
 	LATER("pcap", NULL, "Replay a capture file."),
 	LATER("restart", NULL, "Stop and start the devices."),
 	LATER("plugin", NULL, "Load code at run time."),

@@ -61,11 +61,11 @@ void screen_tell_leave(struct fullscreen *s)
 	/* On a terminal without an alternate screen the cursor goes below everything. */
 	sbuf_add(&b, tparm((char *)screen_string("cup"), s->at.rows - 1, 0, 0, 0, 0, 0, 0, 0, 0));
 	sbuf_add(&b, *screen_string("rmcup") != '\0' ? screen_string("rmcup") : "\n");
-	tty_screen(s->fd, sbuf_str(&b), capture_fd(s->capture));
+	tty_screen(s->fd, sbuf_str(&b), stdout_pipe_fd(s->pipe));
 	sbuf_free(&b);
 }
 
-static void on_captured(void *arg, const char *text)
+static void on_printed(void *arg, const char *text)
 {
 	struct fullscreen *s = arg;
 
@@ -77,7 +77,7 @@ static void on_captured(void *arg, const char *text)
 static void take_terminal(struct fullscreen *s)
 {
 	tty_raw();
-	s->capture = capture_open(s->f->loop, on_captured, s);
+	s->pipe = stdout_pipe_open(s->f->loop, on_printed, s);
 	screen_tell_leave(s);
 	outlet_add(s->out, keys_paste_on(s->keys));
 	s->due_all = true;
@@ -93,8 +93,8 @@ static void give_terminal(struct fullscreen *s)
 	if (taken)
 		tty_screen(-1, NULL, -1);
 	tty_restore(); /* if the terminal has not taken all: drops the rest and leaves the screen */
-	capture_close(s->capture);
-	s->capture = NULL;
+	stdout_pipe_close(s->pipe);
+	s->pipe = NULL;
 	if (taken && !s->f->hangup)
 		scroll_replay(s->f->log, stdout, s->f->color_err ? s->f->caps.red : "",
 			      s->f->color_err ? s->f->caps.normal : "");
@@ -218,8 +218,8 @@ void screen_again(struct fullscreen *s)
 	bool ours = tty_foreground(s->fd);
 
 	tty_screen(-1, NULL, -1);
-	capture_close(s->capture);
-	s->capture = NULL;
+	stdout_pipe_close(s->pipe);
+	s->pipe = NULL;
 	if (ours && !isendwin())
 		endwin(); /* SIGSTOP has left no time for it */
 	s->paused = !ours;

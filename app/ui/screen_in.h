@@ -2,7 +2,7 @@
 /* This header is private to the screen. screen.c opens, gives and closes the terminal,
  * screen_draw.c draws, and screen_keys.c acts on keys. */
 #pragma once
-#include "capture.h"
+#include "stdout_pipe.h"
 #include "draw.h"
 #include "edit.h"
 #include "keys.h"
@@ -14,9 +14,9 @@ struct fullscreen {
 	struct edit *edit;
 	struct keys *keys;
 	struct paint *paint;
-	struct capture *capture;
+	struct stdout_pipe *pipe;
 	SCREEN *scr;
-	struct outlet *out; /* the terminal, also while stdout is captured */
+	struct outlet *out; /* the terminal, also while the pipe takes stdout */
 	int fd;             /* the outlet's descriptor */
 	struct layout at;
 	int page_need; /* most rows that the page needed since the user did something */

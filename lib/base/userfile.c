@@ -61,6 +61,26 @@ int userfile_open(const char *path, int flags, mode_t mode, const char **why)
 	return userfile_open_at(AT_FDCWD, path, flags, mode, why);
 }
 
+int userfile_open_sink(const char *path, mode_t mode, bool *pipe, const char **why)
+{
+	struct stat st;
+
+	*pipe = stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+	if (!*pipe)
+		return userfile_open(path, O_RDWR | O_CREAT, mode, why);
+	int fd = open(path, O_WRONLY | NEVER_WAITS);
+	if (fd < 0)
+		return userfile_no(errno,
+				   errno == ENXIO
+					   ? "nobody reads this pipe yet; start its reader first"
+					   : NULL,
+				   why);
+	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+		return fd;
+	close(fd);
+	return userfile_no(EINVAL, "it was exchanged while it was opened", why);
+}
+
 /* Opens a pipe too, and waits until somebody writes to it, as a person expects. */
 static int open_pipe_too(const char *path, const char **why)
 {

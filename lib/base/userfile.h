@@ -13,6 +13,10 @@ int userfile_open(const char *path, int flags, mode_t mode, const char **why);
 /* The same for a name in an open folder `dir` (AT_FDCWD: the current one). A link is followed
  * unless flags have O_NOFOLLOW; then it is -ELOOP. */
 int userfile_open_at(int dir, const char *name, int flags, mode_t mode, const char **why);
+/* Opens a file for writing and reading, which is made if it is not there, or a pipe for writing;
+ * *pipe says which. What is written to a pipe does not wait either. -ENXIO: nobody reads the
+ * pipe. */
+int userfile_open_sink(const char *path, mode_t mode, bool *pipe, const char **why);
 
 /* What is expected of a file that is read as a whole. */
 struct userfile_kind {

@@ -136,7 +136,10 @@ enum arg_flags {
 	/* ARG_TARGETS: objects of all scopes may be named, "0/NAME.3", and not only ports and
 	 * streams */
 	ARG_OBJECTS = 64,
-	ARG_ALL = 8,      /* ARG_TARGETS: if they are missing, the refusal mentions `VERB all` */
+	ARG_ALL = 8, /* ARG_TARGETS: if they are missing, the refusal mentions `VERB all` */
+	/* ARG_WORD with ARG_OPT: the group that it begins, and those beside it that have this flag,
+	 * may come in any order, each at most once. */
+	ARG_MIXED = 128,
 	ARG_NO_LOAD = 32, /* ARG_WORD: such lines are not allowed in a file read by `load` */
 	ARG_PATH = 16,    /* it may name a file, as an ARG_FILE does */
 };
@@ -164,7 +167,7 @@ struct arg_val {
 		uint8_t raw[64];
 	} v;
 };
-#define CMD_MAX_ARGS 16
+#define CMD_MAX_ARGS 24
 
 #define CMD_LATER "not in this version"
 
@@ -434,6 +437,8 @@ void cmd_verb_syntax(const struct verb *, struct sbuf *out);
 unsigned verb_nargs(const struct verb *);
 /* Returns the index after the optional group that begins at argument i (ARG_OPT). */
 unsigned verb_group_end(const struct arg_spec *a, unsigned i);
+/* Does argument i begin a group that may come before or behind its neighbours (ARG_MIXED)? */
+bool verb_mixed(const struct arg_spec *a, unsigned i);
 /* Appends the help of a word. For NULL this is a list of all names, for "all" a list with a line
  * about each. */
 void cmd_help(struct cmd *, const char *word, struct sbuf *out);

@@ -439,6 +439,31 @@ static bool fits_arg(const struct arg_spec *a, const char *word)
 	}
 }
 
+static void complete_walk(struct completion *k, unsigned i, unsigned at, bool grouped);
+
+/* The same as complete_walk() for groups that may come in any order, which are the arguments from i
+ * on. done has a bit for the first argument of each group that was given. */
+static void complete_mixed(struct completion *k, unsigned i, unsigned at, uint32_t done)
+{
+	const struct arg_spec *a = k->verb->args;
+	unsigned g = i;
+
+	for (; verb_mixed(a, g); g = verb_group_end(a, g)) {
+		unsigned j = g, end = verb_group_end(a, g), w = at;
+		if ((done >> g & 1) != 0)
+			continue;
+		while (j < end && w < k->n && fits_arg(&a[j], k->w[w].text)) {
+			j++;
+			w++;
+		}
+		if (j == end)
+			complete_mixed(k, i, w, done | 1u << g);
+		else if (w == k->n)
+			offer_arg(k, &a[j], w);
+	}
+	complete_walk(k, g, at, false);
+}
+
 /* Matches argument i and those after it against the complete words from `at` on, and offers what
  * may stand where the words end. grouped: argument i belongs to an optional group whose word was
  * given. */
@@ -448,6 +473,10 @@ static void complete_walk(struct completion *k, unsigned i, unsigned at, bool gr
 
 	if (i >= verb_nargs(k->verb))
 		return;
+	if (verb_mixed(a, i)) {
+		complete_mixed(k, i, at, 0);
+		return;
+	}
 	bool opt = a[i].flags & ARG_OPT, needed = !opt || (grouped && a[i].kind != ARG_WORD);
 	bool in_group = opt && (a[i].kind == ARG_WORD || grouped);
 	if (at == k->n) {

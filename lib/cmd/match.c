@@ -44,6 +44,11 @@ unsigned verb_group_end(const struct arg_spec *a, unsigned i)
 	return i;
 }
 
+bool verb_mixed(const struct arg_spec *a, unsigned i)
+{
+	return a[i].kind == ARG_WORD && (a[i].flags & ARG_MIXED) != 0;
+}
+
 const char *arg_name(const struct arg_spec *a)
 {
 	static const char *const names[] = {
@@ -262,6 +267,49 @@ static bool match_one(struct matching *m, unsigned i, unsigned at, unsigned *use
 	return false;
 }
 
+static bool match_from(struct matching *m, unsigned i, unsigned at, bool grouped);
+
+static void match_none(struct matching *m, unsigned i, unsigned end)
+{
+	for (; i < end; i++)
+		m->args[i] = (struct arg_val){.col = m->end_col, .choice = -1};
+}
+
+/* Matches the arguments of one group at word `at`, and sets *next to the word behind them. */
+static bool match_group(struct matching *m, unsigned i, unsigned end, unsigned at, unsigned *next)
+{
+	for (; i < end; i++) {
+		unsigned used = 0;
+		if (at == m->l->n)
+			return match_missing(m, at, &m->verb->args[i]);
+		if (!match_one(m, i, at, &used))
+			return false;
+		m->args[i].given = true;
+		at += used;
+	}
+	*next = at;
+	return true;
+}
+
+/* Matches groups that may come in any order, which are the arguments from i on, and what follows
+ * them, against all words from `at` on. */
+static bool match_mixed(struct matching *m, unsigned i, unsigned at)
+{
+	const struct arg_spec *a = m->verb->args;
+	unsigned g = i, next = at;
+
+	for (; at < m->l->n && verb_mixed(a, g); g = verb_group_end(a, g)) {
+		if (m->args[g].given)
+			continue;
+		if (match_group(m, g, verb_group_end(a, g), at, &next) && match_mixed(m, i, next))
+			return true;
+		match_none(m, g, verb_group_end(a, g));
+	}
+	for (g = i; verb_mixed(a, g);)
+		g = verb_group_end(a, g);
+	return match_from(m, g, at, false);
+}
+
 /* Matches the arguments from i on against all words from `at` on. grouped: argument i belongs to an
  * optional group whose word was given. */
 static bool match_from(struct matching *m, unsigned i, unsigned at, bool grouped)
@@ -271,6 +319,13 @@ static bool match_from(struct matching *m, unsigned i, unsigned at, bool grouped
 
 	if (i == verb_nargs(m->verb))
 		return at == m->l->n ? true : match_unexpected(m, at, NULL);
+	if (verb_mixed(a, i)) {
+		unsigned end = i;
+		while (verb_mixed(a, end))
+			end = verb_group_end(a, end);
+		match_none(m, i, end);
+		return match_mixed(m, i, at);
+	}
 	bool opt = a[i].flags & ARG_OPT;
 	bool needed = !opt || (grouped && a[i].kind != ARG_WORD);
 	if (at == m->l->n && needed)
@@ -287,8 +342,7 @@ static bool match_from(struct matching *m, unsigned i, unsigned at, bool grouped
 	if (needed)
 		return false;
 	unsigned next = verb_group_end(a, i);
-	for (unsigned k = i; k < next; k++)
-		m->args[k] = (struct arg_val){.col = m->end_col, .choice = -1};
+	match_none(m, i, next);
 	return match_from(m, next, at, false);
 }
 

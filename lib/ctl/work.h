@@ -9,6 +9,7 @@
 #include "dp.h"
 #include "dp_fault.h"
 #include "pages.h"
+#include "filter_load.h"
 #include "plan_write.h"
 #include "run.h"
 #include "witness.h"

@@ -91,7 +91,7 @@ struct dp_tx_tap {
 	void *state;
 };
 
-#define DP_MAX_TX_TAPS 2
+#define DP_MAX_TX_TAPS 3
 
 /* Functions that move the bursts of a queue in place of its ethdev's. They run on the queue's
  * worker and return how many frames they moved: rx those that it put into m, tx those at the head
@@ -135,12 +135,12 @@ struct dp_txq {
 	/* Buffers of other pools are sent too, so buffers that are given up go back one by one. */
 	bool foreign;
 	uint8_t ntaps;
-	bool detour;            /* there is io, or a tap: bursts go by dp_detour_tx() */
+	bool detour; /* there is io, or a tap: bursts go by dp_detour_tx() */
+	uint32_t pool_size;
 	const struct dp_io *io; /* NULL: the ethdev's functions */
 	void *io_q;
 	const struct dp_tx_tap *tap[DP_MAX_TX_TAPS];
 	struct rte_mempool *pool;
-	uint32_t pool_size;
 	/* The worker writes all that follows. */
 	WR_ALIGNED(CACHE_LINE) struct cnt_tx cnt;
 	/* The mark that control gave to the image that all buffers are to hold. 0: they hold

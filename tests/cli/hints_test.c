@@ -333,10 +333,13 @@ static void test_words_of_others(void **state)
 		"ss",
 	};
 	static const char *const told[][2] = {
-		{"stats", "show stats"}, {"STATS", "show stats"},      {"status", "show stats"},
-		{"replay", CMD_LATER},   {"tcpdump", CMD_LATER},       {"iperf3", CMD_LATER},
-		{"ports", "show ports"}, {"config", "show settings"},  {"send", "start <ports>"},
-		{"nd", "arping <port>"}, {"mtr", "traceroute <port>"}, {"route", "gateway"},
+		{"stats", "show stats"},        {"STATS", "show stats"},
+		{"status", "show stats"},       {"replay", CMD_LATER},
+		{"tshark", CMD_LATER},          {"iperf3", CMD_LATER},
+		{"ports", "show ports"},        {"config", "show settings"},
+		{"send", "start <ports>"},      {"nd", "arping <port>"},
+		{"mtr", "traceroute <port>"},   {"route", "gateway"},
+		{"tcpdump", "monitor <ports>"},
 	};
 	struct err e;
 

@@ -77,7 +77,7 @@ def test_what_comes_later_warns_once_and_follows_from_the_table(tmp_path):
     dump = json.loads(good(["--dump-commands"]).stdout)
     verbs = {v["name"]: v for v in dump["commands"]}
     feature = next(a for a in verbs["enable"]["args"] if "later" in a)
-    names = ["capture", "pcap", "blink", "vlan", "mpls", "qinq", "gre", "gre_eth", "rnd_s_ip", "rnd_s_pt", "set_range"]
+    names = ["pcap", "blink", "vlan", "mpls", "qinq", "gre", "gre_eth", "rnd_s_ip", "rnd_s_pt", "set_range"]
     call = "\n".join(f'pktgen.{n}("0", "on")' for n in names for _ in range(2))
     r = lua(call, "-p", "null", tmp_path=tmp_path)
     want = [n for n in names if n in feature["later"]]

@@ -106,7 +106,7 @@ function cases.vxlan_id()
 end
 
 local later = {
-    capture = {"0", "on"}, pcap = {"0", "on"}, blink = {"0", "on"}, bonding = {"0", "on"},
+    pcap = {"0", "on"}, blink = {"0", "on"}, bonding = {"0", "on"},
     garp = {"0", "on"}, rxtap = {"0", "on"}, txtap = {"0", "on"},
 }
 for name, args in pairs(later) do

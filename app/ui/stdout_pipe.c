@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture.h"
+#include "stdout_pipe.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct capture {
+struct stdout_pipe {
 	struct loop *loop;
 	void (*line)(void *arg, const char *text);
 	void *arg;
@@ -18,7 +18,7 @@ struct capture {
 
 /* Hands over the whole lines that have arrived. With `all`, it hands over a last line without a
  * newline too. */
-static void capture_take(struct capture *c, bool all)
+static void stdout_pipe_take(struct stdout_pipe *c, bool all)
 {
 	char bytes[4096];
 	ssize_t n;
@@ -38,22 +38,22 @@ static void capture_take(struct capture *c, bool all)
 	sbuf_free(&lines);
 }
 
-static void capture_readable(void *arg, short revents)
+static void stdout_pipe_readable(void *arg, short revents)
 {
 	(void)revents;
-	capture_take(arg, false);
+	stdout_pipe_take(arg, false);
 }
 
-struct capture *capture_open(struct loop *loop, void (*line)(void *arg, const char *text),
-			     void *arg)
+struct stdout_pipe *stdout_pipe_open(struct loop *loop, void (*line)(void *arg, const char *text),
+				     void *arg)
 {
 	int ends[2];
 
 	/* Neither end blocks: control itself may write, and nobody would read meanwhile. */
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
 		return NULL;
-	struct capture *c = xcalloc(1, sizeof(*c));
-	*c = (struct capture){
+	struct stdout_pipe *c = xcalloc(1, sizeof(*c));
+	*c = (struct stdout_pipe){
 		.loop = loop, .line = line, .arg = arg, .fd = ends[0], .saved = {-1, -1}};
 	fflush(stdout);
 	fflush(stderr);
@@ -65,17 +65,17 @@ struct capture *capture_open(struct loop *loop, void (*line)(void *arg, const ch
 			dup2(ends[1], fd);
 	}
 	close(ends[1]);
-	loop_fd(loop, c->fd, POLLIN, capture_readable, c);
+	loop_fd(loop, c->fd, POLLIN, stdout_pipe_readable, c);
 	return c;
 }
 
-void capture_close(struct capture *c)
+void stdout_pipe_close(struct stdout_pipe *c)
 {
 	if (c == NULL)
 		return;
 	fflush(stdout);
 	fflush(stderr);
-	capture_take(c, true);
+	stdout_pipe_take(c, true);
 	loop_fd(c->loop, c->fd, 0, NULL, NULL);
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (c->saved[fd - 1] < 0)
@@ -88,7 +88,7 @@ void capture_close(struct capture *c)
 	free(c);
 }
 
-int capture_fd(const struct capture *c)
+int stdout_pipe_fd(const struct stdout_pipe *c)
 {
 	return c != NULL ? c->fd : -1;
 }
