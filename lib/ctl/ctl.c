@@ -355,8 +355,10 @@ void ctl_close(struct ctl *c)
 		plan_free(c, c->old[i].plan);
 	for (unsigned i = 0; i < c->nports; i++)
 		free_port(c, c->port[i]);
+	bool written = writer_end(c);
 	EACH_WORK(w, ctl_end)
-		w->ctl_end(c);
+		if (written)
+			w->ctl_end(c);
 	free(c->old);
 	if (c->wake_fd >= 0)
 		close(c->wake_fd);

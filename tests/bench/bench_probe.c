@@ -12,6 +12,7 @@
 #include "bench.h"
 #include "clock.h"
 #include "prx.h"
+#include "recorder_run.h"
 
 #define WAITING 512 /* frames that wait in the ring each time */
 #define TIMES 64
@@ -134,6 +135,17 @@ static double our_slice(struct variant *v)
 	return (double)cycles / (TIMES * WAITING);
 }
 
+/* Memory on large pages where there are some, as control asks for. */
+static void *large(size_t bytes)
+{
+	size_t n = RTE_ALIGN_CEIL(bytes, HUGE);
+	void *mem = aligned_alloc(HUGE, n);
+
+	madvise(mem, n, MADV_HUGEPAGE);
+	memset(mem, 0, n);
+	return mem;
+}
+
 static struct prx *new_prx(unsigned nstreams, bool verify)
 {
 	struct prx_spec spec = {
@@ -146,13 +158,30 @@ static struct prx *new_prx(unsigned nstreams, bool verify)
 		.ns_mult = (uint64_t)(1e9 / clock_hz() * 4294967296.0),
 		.target_gap_cycles = 100,
 	};
-	size_t n = RTE_ALIGN_CEIL(prx_size(&spec), HUGE);
-	void *mem = aligned_alloc(HUGE, n);
+	void *mem = large(prx_size(&spec));
 
-	madvise(mem, n, MADV_HUGEPAGE); /* control does so too */
-	memset(mem, 0, n);
 	prx_init(mem, &spec);
 	return mem;
+}
+
+/* A recorder of one Rx queue as control makes it, with its usual size, which watches x. No fault
+ * comes, so it never hands its ring over. */
+static struct recorder_queue *new_recorder(struct prx *x)
+{
+	const uint32_t frames = 4096, snap = 128;
+	struct recorder_ring *r = zeroed(sizeof(*r));
+	struct recorder_queue *q = zeroed(sizeof(*q));
+
+	r->frames = frames;
+	r->snap = r->stride = snap;
+	r->data = large(frames * (snap + sizeof(*r->run)));
+	r->run = (struct recorder_run *)(r->data + (size_t)frames * snap);
+	q->ring = r;
+	q->group = zeroed(sizeof(*q->group));
+	q->group->kinds = (1u << DP_FAULTS) - 1;
+	q->watcher = (struct dp_watcher){q->group->kinds, clock_cycles(1000000), recorder_fault, q};
+	prx_set_watcher(x, &q->watcher);
+	return q;
 }
 
 /* Makes a frame with right checksums, so that a receiver that verifies them has the full cost. They
@@ -172,9 +201,10 @@ static void make_frame(uint8_t *p)
 }
 
 /* Adds a row that receives probes of so many streams. base NULL: the row is the bare loop. cpu says
- * where the probes come from; UINT32_MAX means this core. x NULL: the worker only counts frames. */
+ * where the probes come from; UINT32_MAX means this core. x NULL: the worker only counts frames. q
+ * NULL: nothing is recorded. */
 static struct variant *row(const char *name, const char *base, unsigned nstreams, unsigned cpu,
-			   struct prx *x)
+			   struct prx *x, struct recorder_queue *q)
 {
 	struct variant *v = add(name, base, base != NULL ? our_slice : bare_slice);
 	struct probes *s = zeroed(sizeof(*s));
@@ -197,10 +227,10 @@ static struct variant *row(const char *name, const char *base, unsigned nstreams
 	struct dp_plan *p = new_plan(1, 1);
 	v->w = new_worker(name);
 	add_sink(v, p, 0, s->dev, BURST);
-	if (x != NULL) {
-		p->rx[0].ntaps = 1;
-		p->rx[0].tap[0] = (struct dp_tap){prx_rx, x, prx_flush};
-	}
+	if (q != NULL)
+		p->rx[0].tap[p->rx[0].ntaps++] = (struct dp_tap){recorder_rx, q, NULL};
+	if (x != NULL)
+		p->rx[0].tap[p->rx[0].ntaps++] = (struct dp_tap){prx_rx, x, prx_flush};
 	mbox_post(&v->w->mbox, p);
 	v->burst = BURST;
 	return v;
@@ -209,17 +239,20 @@ static struct variant *row(const char *name, const char *base, unsigned nstreams
 /* Adds a row with a receiver of probes. It also checks that the receiver finds them all, because a
  * bench of frames that it rejects would show nothing. */
 static void prx_row(const char *name, const char *base, unsigned nstreams, unsigned cpu,
-		    bool verify)
+		    bool verify, bool records)
 {
 	if (!wanted(name))
 		return;
 	struct prx *x = new_prx(nstreams, verify);
-	struct variant *v = row(name, base, nstreams, cpu, x);
+	struct recorder_queue *q = records ? new_recorder(x) : NULL;
+	struct variant *v = row(name, base, nstreams, cpu, x, q);
 
 	our_slice(v);
 	if (prx_port(x)->probes != (WARM + TIMES) * WAITING ||
 	    prx_flow(x, 0, 0, 0)->received != (WARM + TIMES) * WAITING / nstreams)
 		die("probes are not found");
+	if (q != NULL && q->seen_frames != (WARM + TIMES) * WAITING)
+		die("frames are not recorded");
 }
 
 /* Returns another CPU than this thread's, or UINT32_MAX if there is none. All CPUs of the machine
@@ -238,21 +271,24 @@ void add_probe_rows(void)
 {
 	unsigned cpu = other_cpu();
 
-	row("bare_waiting", NULL, 1, UINT32_MAX, NULL);
+	row("bare_waiting", NULL, 1, UINT32_MAX, NULL, NULL);
 	if (wanted("sink_waiting"))
-		row("sink_waiting", "bare_waiting", 1, UINT32_MAX, NULL);
+		row("sink_waiting", "bare_waiting", 1, UINT32_MAX, NULL, NULL);
 	if (wanted("off_waiting")) { /* the cost of looking for taps */
-		row("no_taps", "bare_waiting", 1, UINT32_MAX, NULL)->without_taps = true;
-		row("off_waiting", "no_taps", 1, UINT32_MAX, NULL);
+		row("no_taps", "bare_waiting", 1, UINT32_MAX, NULL, NULL)->without_taps = true;
+		row("off_waiting", "no_taps", 1, UINT32_MAX, NULL, NULL);
 	}
-	prx_row("probes", "bare_waiting", 1, UINT32_MAX, false);
-	prx_row("probes_16", "bare_waiting", 16, UINT32_MAX, false);
-	prx_row("probes_4096", "bare_waiting", 4096, UINT32_MAX, false);
-	prx_row("probes_verify", "bare_waiting", 1, UINT32_MAX, true);
-	if (cpu == UINT32_MAX || (!wanted("sink_far") && !wanted("probes_far")))
+	prx_row("probes", "bare_waiting", 1, UINT32_MAX, false, false);
+	prx_row("probes_16", "bare_waiting", 16, UINT32_MAX, false, false);
+	prx_row("probes_4096", "bare_waiting", 4096, UINT32_MAX, false, false);
+	prx_row("probes_verify", "bare_waiting", 1, UINT32_MAX, true, false);
+	prx_row("probes_recorded", "probes", 1, UINT32_MAX, false, true);
+	if (cpu == UINT32_MAX ||
+	    (!wanted("sink_far") && !wanted("probes_far") && !wanted("probes_far_recorded")))
 		return;
-	row("bare_far", NULL, 1, cpu, NULL);
+	row("bare_far", NULL, 1, cpu, NULL, NULL);
 	if (wanted("sink_far"))
-		row("sink_far", "bare_far", 1, cpu, NULL);
-	prx_row("probes_far", "bare_far", 1, cpu, false);
+		row("sink_far", "bare_far", 1, cpu, NULL, NULL);
+	prx_row("probes_far", "bare_far", 1, cpu, false, false);
+	prx_row("probes_far_recorded", "probes_far", 1, cpu, false, true);
 }
