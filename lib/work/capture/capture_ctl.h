@@ -42,8 +42,8 @@ struct capture {
 
 struct captures {
 	struct capture *first;
-	struct capture_thread *thread; /* NULL: nothing is written */
-	bool stuck;                    /* the thread hangs, and all that it uses must stay */
+	struct writer *thread; /* NULL: nothing is written */
+	bool stuck;            /* the thread hangs, and all that it uses must stay */
 };
 
 struct capture_port {
