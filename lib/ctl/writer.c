@@ -2,6 +2,7 @@
 #include "writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,14 +25,14 @@ struct writer {
 	pthread_cond_t kicked;
 	struct writer_client *first;
 	bool kick, end;
-	const int *wake_fd;
+	int wake_fd; /* a copy of control's, which may be gone first */
 };
 
 void writer_tell(const struct writer *t)
 {
 	uint64_t one = 1;
 
-	(void)!write(*t->wake_fd, &one, sizeof(one));
+	(void)!write(t->wake_fd, &one, sizeof(one));
 }
 
 /* Waits until somebody kicks or ns have passed. The lock is held. */
@@ -99,7 +100,7 @@ struct writer *ctl_writer(struct ctl *c, struct err *e)
 	if (t != NULL)
 		return t;
 	t = xcalloc(1, sizeof(*t));
-	t->wake_fd = &c->wake_fd;
+	t->wake_fd = fcntl(c->wake_fd, F_DUPFD_CLOEXEC, 0);
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -116,6 +117,7 @@ struct writer *ctl_writer(struct ctl *c, struct err *e)
 	}
 	pthread_cond_destroy(&t->kicked);
 	pthread_mutex_destroy(&t->lock);
+	close(t->wake_fd);
 	free(t);
 	err_set(e, ENODEV, "the thread that writes files of frames cannot be started: %s",
 		strerror(rc));
@@ -163,6 +165,7 @@ bool writer_end(struct ctl *c)
 		return false;
 	pthread_cond_destroy(&t->kicked);
 	pthread_mutex_destroy(&t->lock);
+	close(t->wake_fd);
 	free(t);
 	c->writer = NULL;
 	return true;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "capture_ctl.h"
-#include "pages.h"
 
 static struct rte_ring *mem_ring(const char *name, unsigned n)
 {
