@@ -4,7 +4,7 @@
 #pragma once
 #include "capture_out.h"
 #include "capture_run.h"
-#include "writer.h"
+#include "work.h"
 
 /* The writer's half of a source. */
 struct capture_feed {

@@ -329,16 +329,6 @@ bool recorder_dumping(const struct ctl *c, const struct portset *ports)
 	return false;
 }
 
-const char *recorder_last(const struct ctl *c, const struct portset *ports, uint64_t *frames)
-{
-	for (const struct recorder *r = recorders_of(c)->first; r != NULL; r = r->next)
-		if (recorder_has(c, r, ports) && r->last[0] != '\0') {
-			*frames = r->last_frames;
-			return r->last;
-		}
-	return NULL;
-}
-
 /* ---- plans ---- */
 
 static void release_recorder(struct ctl *c, void *recorder)

@@ -94,7 +94,6 @@ struct recorder {
 	/* What came of its files. */
 	uint64_t nfiles, nfailed, in_files, unwritten[RECORDER_WHYS];
 	char last[512];
-	uint64_t last_frames;
 	char why[160]; /* why the last file that failed did */
 	/* When it is off: what its queues had counted. */
 	struct recorder_count *kept;

@@ -44,9 +44,6 @@ bool recorder_written(const struct ctl *c, const struct portset *ports);
 int recorder_dump(struct ctl *c, const struct portset *ports, struct err *e);
 /* true: a dump of these ports is still being written. */
 bool recorder_dumping(const struct ctl *c, const struct portset *ports);
-/* Of the file that the recorder of one of these ports wrote last: its path, or NULL, and how many
- * frames it has. */
-const char *recorder_last(const struct ctl *c, const struct portset *ports, uint64_t *frames);
 /* {"show":"recorder","files","files_most","recorders":[{"ports":[n],"state","kinds":[names],
  * "latency_ns","frames","snap","memory_bytes","kept","faults","told":{kind:
  * n},"in_files","waiting", "unwritten":{reason: n},"spread","files","failed","file","why"}]}: the

@@ -234,9 +234,9 @@ static void end_file(struct ctl *c, struct recorder *r)
 		r->nfiles++;
 		r->in_files += faults;
 		snprintf(r->last, sizeof(r->last), "%s", f->path);
-		r->last_frames = f->frames;
-		ctl_note(c, port, "recorder of port %u: %llu faults, %llu frames in '%s'", port,
-			 (unsigned long long)faults, (unsigned long long)f->frames, f->path);
+		ctl_note(c, port, "recorder of port %u: %llu fault%s, %llu frames in '%s'", port,
+			 (unsigned long long)faults, faults == 1 ? "" : "s",
+			 (unsigned long long)f->frames, f->path);
 	}
 	file_back(r);
 	if (recorders_of(c)->files == RECORDER_FILES_MOST)

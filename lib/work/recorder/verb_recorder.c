@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The verb recorder: recorder 0,1 on, recorder 0,1 dump, recorder 0,1 off. */
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "recorder_app.h"
@@ -122,7 +121,6 @@ static int recorder_verb_poll(struct cmd_run *r, struct err *e)
 {
 	const struct recording *x = (const struct recording *)r->state;
 	const struct ctl *c = app_of(r)->ctl;
-	uint64_t frames;
 	bool waits = x->dumps ? recorder_dumping(c, &x->ports) : !recorder_written(c, &x->ports);
 
 	(void)e;
@@ -132,10 +130,6 @@ static int recorder_verb_poll(struct cmd_run *r, struct err *e)
 		sbuf_add(r->note,
 			 "recorder: the file is not complete after 10 s; its disk is slow\n");
 		r->exit_code = EXIT_TOO_LATE;
-	} else if (x->dumps) {
-		const char *path = recorder_last(c, &x->ports, &frames);
-		if (path != NULL)
-			sbuf_addf(r->note, "recorder: %" PRIu64 " frames in '%s'\n", frames, path);
 	}
 	return VERB_DONE;
 }
