@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "capture_ctl.h"
 #include "clock.h"
+#include "filter_load.h"
 #include "prx.h"
 
 #define WAITING 512 /* frames that wait in the ring each time */
@@ -31,6 +33,7 @@ struct probes {
 	 * asked and how often it has filled the ring. */
 	pthread_t thread;
 	uint64_t asked, filled;
+	struct capture_source *captured; /* NULL: nothing is captured */
 };
 
 static void put(const struct probes *s, uint8_t *p, uint64_t sent)
@@ -116,10 +119,20 @@ static double bare_slice(struct variant *v)
 	return (double)cycles / (TIMES * WAITING);
 }
 
+/* Gives the pieces back that were filled in earlier slices, as the thread that writes does. */
+static void give_back(struct capture_source *s)
+{
+	void *piece;
+
+	while (s != NULL && rte_ring_sc_dequeue(s->full, &piece) == 0)
+		rte_ring_sp_enqueue(s->empty, piece);
+}
+
 static double our_slice(struct variant *v)
 {
 	uint64_t cycles = 0, before = v->rxq->cnt.packets;
 
+	give_back(((struct probes *)v->own)->captured);
 	for (unsigned t = 0; t < WARM + TIMES; t++) {
 		have_filled(v->own);
 		uint64_t t0 = clock_tsc();
@@ -172,9 +185,10 @@ static void make_frame(uint8_t *p)
 }
 
 /* Adds a row that receives probes of so many streams. base NULL: the row is the bare loop. cpu says
- * where the probes come from; UINT32_MAX means this core. x NULL: the worker only counts frames. */
+ * where the probes come from; UINT32_MAX means this core. tap NULL: the worker only counts
+ * frames. */
 static struct variant *row(const char *name, const char *base, unsigned nstreams, unsigned cpu,
-			   struct prx *x)
+			   const struct dp_tap *tap)
 {
 	struct variant *v = add(name, base, base != NULL ? our_slice : bare_slice);
 	struct probes *s = zeroed(sizeof(*s));
@@ -197,9 +211,9 @@ static struct variant *row(const char *name, const char *base, unsigned nstreams
 	struct dp_plan *p = new_plan(1, 1);
 	v->w = new_worker(name);
 	add_sink(v, p, 0, s->dev, BURST);
-	if (x != NULL) {
+	if (tap != NULL) {
 		p->rx[0].ntaps = 1;
-		p->rx[0].tap[0] = (struct dp_tap){prx_rx, x, prx_flush};
+		p->rx[0].tap[0] = *tap;
 	}
 	mbox_post(&v->w->mbox, p);
 	v->burst = BURST;
@@ -214,12 +228,48 @@ static void prx_row(const char *name, const char *base, unsigned nstreams, unsig
 	if (!wanted(name))
 		return;
 	struct prx *x = new_prx(nstreams, verify);
-	struct variant *v = row(name, base, nstreams, cpu, x);
+	struct variant *v = row(name, base, nstreams, cpu, &(struct dp_tap){prx_rx, x, prx_flush});
 
 	our_slice(v);
 	if (prx_port(x)->probes != (WARM + TIMES) * WAITING ||
 	    prx_flow(x, 0, 0, 0)->received != (WARM + TIMES) * WAITING / nstreams)
 		die("probes are not found");
+}
+
+#define PIECES 64
+
+/* Whether a frame is UDP on IPv4, as libpcap compiles it. */
+static const struct filter_insn is_udp[] = {
+	{0x28, 0, 0, 12}, {0x15, 0, 3, 0x0800}, {0x30, 0, 0, 23},
+	{0x15, 0, 1, 17}, {0x6, 0, 0, 262144},  {0x6, 0, 0, 0},
+};
+
+/* Adds a row whose frames are captured. snap: bytes of each frame. It checks that all of them
+ * are. */
+static void capture_row(const char *name, uint32_t snap, bool filter)
+{
+	const struct filter_prog prog = {.insns = (struct filter_insn *)(uintptr_t)is_udp,
+					 .n = ARRAY_SIZE(is_udp)};
+	struct filter_exec *x = NULL;
+	struct err e;
+
+	if (!wanted(name))
+		return;
+	if (filter && filter_load(&prog, &x, &e) < 0)
+		die(e.text);
+	struct capture_source *s = capture_source_new(PIECES, -1);
+	if (s == NULL)
+		die("pieces");
+	s->mult = (uint64_t)(1e9 / clock_hz() * (double)(1ull << DP_CLOCK_SHIFT));
+	s->snap = snap;
+	s->filter = x;
+	pcapio_epb_init(&s->epb, 0, PCAPIO_INBOUND, 0);
+	struct variant *v = row(name, "bare_waiting", 1, UINT32_MAX,
+				&(struct dp_tap){.rx = capture_rx, .state = s});
+	((struct probes *)v->own)->captured = s;
+	our_slice(v);
+	if (s->accepted != (WARM + TIMES) * WAITING || s->no_block != 0)
+		die("frames are not captured");
 }
 
 /* Returns another CPU than this thread's, or UINT32_MAX if there is none. All CPUs of the machine
@@ -249,6 +299,9 @@ void add_probe_rows(void)
 	prx_row("probes_16", "bare_waiting", 16, UINT32_MAX, false);
 	prx_row("probes_4096", "bare_waiting", 4096, UINT32_MAX, false);
 	prx_row("probes_verify", "bare_waiting", 1, UINT32_MAX, true);
+	capture_row("capture", 262144, false);
+	capture_row("capture_snap", 32, false);
+	capture_row("capture_filter", 262144, true);
 	if (cpu == UINT32_MAX || (!wanted("sink_far") && !wanted("probes_far")))
 		return;
 	row("bare_far", NULL, 1, cpu, NULL);
