@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "capture_ctl.h"
 #include "clock.h"
+#include "filter_load.h"
 #include "prx.h"
 #include "recorder_run.h"
 
@@ -32,6 +34,7 @@ struct probes {
 	 * asked and how often it has filled the ring. */
 	pthread_t thread;
 	uint64_t asked, filled;
+	struct capture_source *captured; /* NULL: nothing is captured */
 };
 
 static void put(const struct probes *s, uint8_t *p, uint64_t sent)
@@ -117,10 +120,20 @@ static double bare_slice(struct variant *v)
 	return (double)cycles / (TIMES * WAITING);
 }
 
+/* Gives the pieces back that were filled in earlier slices, as the thread that writes does. */
+static void give_back(struct capture_source *s)
+{
+	void *piece;
+
+	while (s != NULL && rte_ring_sc_dequeue(s->full, &piece) == 0)
+		rte_ring_sp_enqueue(s->empty, piece);
+}
+
 static double our_slice(struct variant *v)
 {
 	uint64_t cycles = 0, before = v->rxq->cnt.packets;
 
+	give_back(((struct probes *)v->own)->captured);
 	for (unsigned t = 0; t < WARM + TIMES; t++) {
 		have_filled(v->own);
 		uint64_t t0 = clock_tsc();
@@ -201,10 +214,10 @@ static void make_frame(uint8_t *p)
 }
 
 /* Adds a row that receives probes of so many streams. base NULL: the row is the bare loop. cpu says
- * where the probes come from; UINT32_MAX means this core. x NULL: the worker only counts frames. q
- * NULL: nothing is recorded. */
+ * where the probes come from; UINT32_MAX means this core. ntaps 0: the worker only counts
+ * frames. */
 static struct variant *row(const char *name, const char *base, unsigned nstreams, unsigned cpu,
-			   struct prx *x, struct recorder_queue *q)
+			   const struct dp_tap *taps, unsigned ntaps)
 {
 	struct variant *v = add(name, base, base != NULL ? our_slice : bare_slice);
 	struct probes *s = zeroed(sizeof(*s));
@@ -227,10 +240,9 @@ static struct variant *row(const char *name, const char *base, unsigned nstreams
 	struct dp_plan *p = new_plan(1, 1);
 	v->w = new_worker(name);
 	add_sink(v, p, 0, s->dev, BURST);
-	if (q != NULL)
-		p->rx[0].tap[p->rx[0].ntaps++] = (struct dp_tap){recorder_rx, q, NULL};
-	if (x != NULL)
-		p->rx[0].tap[p->rx[0].ntaps++] = (struct dp_tap){prx_rx, x, prx_flush};
+	p->rx[0].ntaps = (uint8_t)ntaps;
+	for (unsigned i = 0; i < ntaps; i++)
+		p->rx[0].tap[i] = taps[i];
 	mbox_post(&v->w->mbox, p);
 	v->burst = BURST;
 	return v;
@@ -245,7 +257,10 @@ static void prx_row(const char *name, const char *base, unsigned nstreams, unsig
 		return;
 	struct prx *x = new_prx(nstreams, verify);
 	struct recorder_queue *q = records ? new_recorder(x) : NULL;
-	struct variant *v = row(name, base, nstreams, cpu, x, q);
+	/* The recorder looks first: it must have a frame when its fault is told. */
+	const struct dp_tap taps[] = {{recorder_rx, q, NULL}, {prx_rx, x, prx_flush}};
+	struct variant *v =
+		row(name, base, nstreams, cpu, records ? taps : taps + 1, records ? 2 : 1);
 
 	our_slice(v);
 	if (prx_port(x)->probes != (WARM + TIMES) * WAITING ||
@@ -253,6 +268,42 @@ static void prx_row(const char *name, const char *base, unsigned nstreams, unsig
 		die("probes are not found");
 	if (q != NULL && q->seen_frames != (WARM + TIMES) * WAITING)
 		die("frames are not recorded");
+}
+
+#define PIECES 64
+
+/* Whether a frame is UDP on IPv4, as libpcap compiles it. */
+static const struct filter_insn is_udp[] = {
+	{0x28, 0, 0, 12}, {0x15, 0, 3, 0x0800}, {0x30, 0, 0, 23},
+	{0x15, 0, 1, 17}, {0x6, 0, 0, 262144},  {0x6, 0, 0, 0},
+};
+
+/* Adds a row whose frames are captured. snap: bytes of each frame. It checks that all of them
+ * are. */
+static void capture_row(const char *name, uint32_t snap, bool filter)
+{
+	const struct filter_prog prog = {.insns = (struct filter_insn *)(uintptr_t)is_udp,
+					 .n = ARRAY_SIZE(is_udp)};
+	struct filter_exec *x = NULL;
+	struct err e;
+
+	if (!wanted(name))
+		return;
+	if (filter && filter_load(&prog, &x, &e) < 0)
+		die(e.text);
+	struct capture_source *s = capture_source_new(PIECES, -1);
+	if (s == NULL)
+		die("pieces");
+	s->mult = (uint64_t)(1e9 / clock_hz() * (double)(1ull << DP_CLOCK_SHIFT));
+	s->snap = snap;
+	s->filter = x;
+	pcapio_epb_init(&s->epb, 0, PCAPIO_INBOUND, 0);
+	struct variant *v = row(name, "bare_waiting", 1, UINT32_MAX,
+				&(struct dp_tap){.rx = capture_rx, .state = s}, 1);
+	((struct probes *)v->own)->captured = s;
+	our_slice(v);
+	if (s->accepted != (WARM + TIMES) * WAITING || s->no_block != 0)
+		die("frames are not captured");
 }
 
 /* Returns another CPU than this thread's, or UINT32_MAX if there is none. All CPUs of the machine
@@ -271,24 +322,27 @@ void add_probe_rows(void)
 {
 	unsigned cpu = other_cpu();
 
-	row("bare_waiting", NULL, 1, UINT32_MAX, NULL, NULL);
+	row("bare_waiting", NULL, 1, UINT32_MAX, NULL, 0);
 	if (wanted("sink_waiting"))
-		row("sink_waiting", "bare_waiting", 1, UINT32_MAX, NULL, NULL);
+		row("sink_waiting", "bare_waiting", 1, UINT32_MAX, NULL, 0);
 	if (wanted("off_waiting")) { /* the cost of looking for taps */
-		row("no_taps", "bare_waiting", 1, UINT32_MAX, NULL, NULL)->without_taps = true;
-		row("off_waiting", "no_taps", 1, UINT32_MAX, NULL, NULL);
+		row("no_taps", "bare_waiting", 1, UINT32_MAX, NULL, 0)->without_taps = true;
+		row("off_waiting", "no_taps", 1, UINT32_MAX, NULL, 0);
 	}
 	prx_row("probes", "bare_waiting", 1, UINT32_MAX, false, false);
 	prx_row("probes_16", "bare_waiting", 16, UINT32_MAX, false, false);
 	prx_row("probes_4096", "bare_waiting", 4096, UINT32_MAX, false, false);
 	prx_row("probes_verify", "bare_waiting", 1, UINT32_MAX, true, false);
 	prx_row("probes_recorded", "probes", 1, UINT32_MAX, false, true);
+	capture_row("capture", 262144, false);
+	capture_row("capture_snap", 32, false);
+	capture_row("capture_filter", 262144, true);
 	if (cpu == UINT32_MAX ||
 	    (!wanted("sink_far") && !wanted("probes_far") && !wanted("probes_far_recorded")))
 		return;
-	row("bare_far", NULL, 1, cpu, NULL, NULL);
+	row("bare_far", NULL, 1, cpu, NULL, 0);
 	if (wanted("sink_far"))
-		row("sink_far", "bare_far", 1, cpu, NULL, NULL);
+		row("sink_far", "bare_far", 1, cpu, NULL, 0);
 	prx_row("probes_far", "bare_far", 1, cpu, false, false);
 	prx_row("probes_far_recorded", "probes_far", 1, cpu, false, true);
 }
