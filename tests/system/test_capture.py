@@ -185,14 +185,14 @@ def small_disk(tmp_path):
 
 def test_a_full_disk(small_disk):
     """The file ends behind its last whole block, and the end says how many frames are missing."""
-    (p,), text = captured(small_disk, "capture 1 x.pcapng", SEND.format(n=5000))
+    (p,), text = captured(small_disk, "capture 1 x.pcapng", SEND.format(n=5000), code=3)
     f = judged(small_disk / "x.pcapng", ended=False)
     assert p["state"] == "failed" and len(f.frames) == p["frames"] > 100
     assert p["write_failed"] > 0 and "the file takes no more: No space left on device" in text
 
 
 def test_a_full_disk_in_a_ring(small_disk):
-    (p,), _ = captured(small_disk, "capture 1 x.pcapng size 200kB rotate 4", SEND.format(n=5000))
+    (p,), _ = captured(small_disk, "capture 1 x.pcapng size 200kB rotate 4", SEND.format(n=5000), code=3)
     frames = sum(len(judged(small_disk / n, ended=False).frames) for n in os.listdir(small_disk))
     assert p["state"] == "failed" and frames == p["frames"]
 

@@ -429,12 +429,15 @@ static bool capture_awake(const struct ctl *c)
 static void capture_tell(struct ctl *c, const struct capture *k)
 {
 	struct capture_count n;
-	struct sbuf out = {0}, names = {0};
+	struct sbuf out = {0}, names = {0}, ports = {0};
 	const char *before = "";
 	unsigned port = 0;
 
 	for (unsigned i = c->nports; i-- > 0;)
 		port = portset_has(&k->spec.ports, i) ? i : port;
+	for (unsigned i = port; i < c->nports; i++)
+		if (portset_has(&k->spec.ports, i))
+			sbuf_addf(&ports, "%s%u", ports.len > 0 ? ", " : "", i);
 	capture_count_of(k, -1, &n);
 	capture_why_text(k, &out);
 	if (k->spec.rotate == 0)
@@ -465,11 +468,14 @@ static void capture_tell(struct ctl *c, const struct capture *k)
 	capture_out_moved(k->out, &out);
 	/* At the end of the program nobody takes notes any more. */
 	if (captures_of(c)->closing)
-		log_msg(LOG_LVL_WARN, "capture of port %u: %s", port, sbuf_str(&out));
+		log_msg(LOG_LVL_WARN, "capture of port%s %s: %s", k->nifaces == 1 ? "" : "s",
+			sbuf_str(&ports), sbuf_str(&out));
 	else
-		ctl_note(c, port, "capture of port %u: %s", port, sbuf_str(&out));
+		ctl_note(c, port, "capture of port%s %s: %s", k->nifaces == 1 ? "" : "s",
+			 sbuf_str(&ports), sbuf_str(&out));
 	sbuf_free(&out);
 	sbuf_free(&names);
+	sbuf_free(&ports);
 }
 
 /* The sources go with their memory, but what they have counted stays. */

@@ -216,6 +216,31 @@ static int capture_file(struct cmd_run *r, const struct arg_val *a, struct err *
 
 /* ---- the end ---- */
 
+/* The captures of these ports are over, or are not waited for any longer. */
+static int capture_done(struct cmd_run *r, bool late)
+{
+	struct capturing *x = capture_state(r);
+	struct ctl *ctl = app_of(r)->ctl;
+
+	if (late && x->stopping)
+		sbuf_add(
+			r->note,
+			"capture: the file is not complete after 10 s; its disk or its reader takes nothing\n");
+	else if (late)
+		sbuf_add(r->note, "capture: still going on\n");
+	if (late)
+		r->exit_code = EXIT_TOO_LATE;
+	else if (capture_failed(ctl, &x->spec.ports))
+		r->exit_code = EXIT_NOT_WRITTEN;
+	if (x->front) {
+		json_t *doc = capture_json(ctl, &x->spec.ports);
+		capture_print(r, doc);
+		json_decref(doc);
+	}
+	capture_forget(x);
+	return VERB_DONE;
+}
+
 /* limit_ns: so long it is waited for; 0: without a limit. */
 static int capture_await(struct cmd_run *r, const struct arg_val *ports, bool stop,
 			 uint64_t limit_ns, struct err *e)
@@ -238,7 +263,8 @@ static int capture_await(struct cmd_run *r, const struct arg_val *ports, bool st
 		capture_stop(app_of(r)->ctl, &x->spec.ports);
 	x->limit_ns = limit_ns;
 	x->begin_ns = verb_now_ns();
-	return capture_goes_on(app_of(r)->ctl, &x->spec.ports) ? VERB_PENDING : VERB_DONE;
+	return capture_goes_on(app_of(r)->ctl, &x->spec.ports) ? VERB_PENDING
+							       : capture_done(r, false);
 }
 
 /* `capture <ports> stop` and `capture <ports> wait`, which other words make no sense with. */
@@ -268,31 +294,6 @@ static int capture_wait_run(struct cmd_run *r, const struct arg_val *a, struct e
 {
 	return capture_await(r, &a[0], false, a[2].given ? a[2].v.u : 0, e);
 }
-/* The captures of these ports are over, or are not waited for any longer. */
-static int capture_done(struct cmd_run *r, bool late)
-{
-	struct capturing *x = capture_state(r);
-	struct ctl *ctl = app_of(r)->ctl;
-
-	if (late && x->stopping)
-		sbuf_add(
-			r->note,
-			"capture: the file is not complete after 10 s; its disk or its reader takes nothing\n");
-	else if (late)
-		sbuf_add(r->note, "capture: still going on\n");
-	if (late)
-		r->exit_code = EXIT_TOO_LATE;
-	else if (capture_failed(ctl, &x->spec.ports))
-		r->exit_code = EXIT_NOT_WRITTEN;
-	if (x->front) {
-		json_t *doc = capture_json(ctl, &x->spec.ports);
-		capture_print(r, doc);
-		json_decref(doc);
-	}
-	capture_forget(x);
-	return VERB_DONE;
-}
-
 static int capture_poll(struct cmd_run *r, struct err *e)
 {
 	struct capturing *x = capture_state(r);
@@ -421,7 +422,8 @@ const struct verb verb_capture_stop = {
 	.cancel = capture_cancel,
 	.progress = capture_progress,
 	.help = "End captures, of all ports or of these, and wait until their files are complete.\n"
-		"Where the disk or the reader of a pipe takes nothing for 10 s, that is told, and the exit code is 1.",
+		"Where the disk or the reader of a pipe takes nothing for 10 s, that is told, and the exit code is 1. It is 3 if the\n"
+		"newest capture of one of them could not be written whole.",
 };
 
 static const struct arg_spec args_wait[] = {
@@ -440,5 +442,6 @@ const struct verb verb_capture_wait = {
 	.cancel = capture_cancel,
 	.progress = capture_progress,
 	.help = "Wait until captures have ended by themselves, of all ports or of these.\n"
-		"If DURATION passes first, the exit code is 1. Ctrl-C ends the waiting, not the captures.",
+		"If DURATION passes first, the exit code is 1; if the newest capture of one of them could not be written whole, it is 3.\n"
+		"Ctrl-C ends the waiting, not the captures.",
 };
