@@ -18,12 +18,13 @@ LUA = re.compile(r"^(lua|lauxlib|lualib|luajit)\.h$")
 # The order of the libraries has one place, the top meson.build: each may use those before it.
 ORDER = re.findall(r"'(\w+)'", re.search(r"foreach l : \[(.*?)\]", tree.read("meson.build"), re.S).group(1))
 ORDER.remove("work")  # lists of files of other layers
-PLAIN = {"base", "value", "clock", "count", "hist", "log", "pace", "pcapio", "out", "doctor", "capacity", "neigh", "filter"}
+PLAIN = {"base", "value", "clock", "count", "hist", "log", "pace", "pcapio", "out", "doctor", "capacity", "neigh", "filter", "workload", "flow"}
 # Beyond the order.
-ONLY = {"dp": {"base", "clock", "count", "hist", "pace", "pcapio", "mbox", "neigh", "filter", "proto", "vary", "frame"}, "place": {"base"}}
+ONLY = {"dp": {"base", "clock", "count", "hist", "pace", "pcapio", "mbox", "neigh", "filter", "workload", "flow", "proto", "vary", "frame"},
+        "place": {"base"}}
 NEVER = {"sess": {"log"}, "script": {"dp", "mbox"}}
 NEVER.update({room: {"cmd", "out", "sess", "script"} for room in ("cfg", "place", "port", "ctl", "trial")})
-RUN_HALF = {"neigh", "pcapio", "filter", "proto", "vary", "frame"}  # of these, lib/dp sees NAME_run.h and plain formats alone
+RUN_HALF = {"neigh", "pcapio", "filter", "workload", "flow", "proto", "vary", "frame"}  # of these, lib/dp sees NAME_run.h and plain formats alone
 FORMATS = {"frame_probe.h"}
 MAY_DPDK = {"mbox", "dp", "rss", "port", "ctl", "trial"}
 # A page is a function from a snapshot to a grid, and knows nothing else.

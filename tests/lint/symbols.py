@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """symbols.py BUILD: what the code on workers may call. The undefined symbols of the archives of lib/dp, and of what it links of
-lib/frame, lib/neigh and lib/filter, against a list.
+lib/frame, lib/neigh, lib/filter, lib/workload and lib/flow, against a list.
 
 A worker never waits, locks, allocates, logs or enters the kernel; only idle.c may yield and sleep. And nobody, on
 whatever thread, ends the process as an answer to an error.
@@ -26,12 +26,13 @@ ALLOWED = re.compile("|".join(f"(?:{pattern})$" for pattern in (
     r"__rte_panic",
     r"rte_eth_tx_done_cleanup", r"rte_net_get_ptype", r"rte_thash_\w+",
     # Our own libraries below: functions that say in their header that they run on workers.
-    r"(mbox|clock|pace|hist|cnt|count|cell|vary|frame|frun|neigh|filter|proto)_\w+")))
+    r"(mbox|clock|pace|hist|cnt|count|cell|vary|frame|frun|neigh|filter|proto|flow|wl)_\w+", r"fnv1a")))
 IDLE = re.compile(r"(sched_yield|nanosleep|clock_nanosleep|usleep|poll|ppoll|read|write|__errno_location|rte_pause)$")
 
 
 def archives(build):
-    parts = ("lib/dp/**/*.a", "lib/frame/libframe_run.a", "lib/neigh/libneigh_run.a", "lib/filter/libfilter_run.a")
+    parts = ("lib/dp/**/*.a", "lib/frame/libframe_run.a", "lib/neigh/libneigh_run.a", "lib/filter/libfilter_run.a",
+             "lib/workload/libworkload_run.a", "lib/flow/libflow_run.a")
     return sorted(path for part in parts for path in build.glob(part) if path.is_file())
 
 

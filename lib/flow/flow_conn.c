@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lives of connections: cells, fates, opens, and the paths that servers learn. */
+#include "flow_emit.h"
+
+static inline void conn_less(cell_t *c)
+{
+	cell_set(c, *c - 1);
+}
+
+/* RFC 6528: a clock, and a keyed hash of the tuple. The clock steps each 64 ns, faster than the
+ * RFC's, so that a tuple that is used again soon goes on behind what it has sent, and a peer that
+ * still rests takes its SYN (RFC 9293 3.6.1); it takes 275 s to come round. */
+uint32_t flow_isn(const struct flow_machine *m, uint32_t remote, uint32_t local, uint32_t ports)
+{
+	return (uint32_t)(m->now_ns >> 6) +
+	       flow_hash(m, remote ^ (uint32_t)(m->secret[1] >> 32), local, ports);
+}
+
+/* Cells that rest are taken back when there are no others: the next one that a hand finds. */
+#define CONN_HAND 64
+static struct flow_conn *conn_reclaim(struct flow_machine *m)
+{
+	for (unsigned i = 0; i < CONN_HAND && m->fresh > 1; i++) {
+		struct flow_conn *c;
+
+		if (++m->reclaim_hand >= m->fresh)
+			m->reclaim_hand = 1;
+		c = &m->conn[m->reclaim_hand];
+		if (c->state == FLOW_TIME_WAIT) {
+			cell_add(&conn_live(m, c)->k->timewait_reused, 1);
+			flow_conn_free(m, c);
+			return &m->conn[m->free[--m->nfree]];
+		}
+		/* RFC 4987 3.4: a SYN that nobody has confirmed makes room */
+		if (c->state == FLOW_SYN_RECEIVED && c->retry > 0) {
+			flow_conn_end(m, c, WL_END_CONNECT_TIMEOUT, false);
+			return &m->conn[m->free[--m->nfree]];
+		}
+	}
+	return NULL;
+}
+
+/* A free cell, cleared but for its entry in the wheel. NULL: there is none. */
+struct flow_conn *flow_conn_take(struct flow_machine *m)
+{
+	struct flow_conn *c;
+	uint16_t filed, flags;
+
+	if (m->nfree > 0) {
+		c = &m->conn[m->free[--m->nfree]];
+		if (m->nfree > 8)
+			__builtin_prefetch(&m->conn[m->free[m->nfree - 8]], 1);
+	} else if (m->fresh < m->nconn) {
+		c = &m->conn[m->fresh++];
+	} else {
+		c = conn_reclaim(m);
+		if (c == NULL)
+			return NULL;
+	}
+	filed = c->filed;
+	flags = c->flags & CF_FILED;
+	memset(c, 0, sizeof(*c));
+	c->filed = filed & 0xfff;
+	c->flags = flags;
+	return c;
+}
+
+static void conn_give(struct flow_machine *m, struct flow_conn *c)
+{
+	c->state = FLOW_FREE;
+	c->flags &= CF_FILED;
+	m->free[m->nfree++] = conn_index(m, c);
+}
+
+void flow_conn_free(struct flow_machine *m, struct flow_conn *c)
+{
+	struct flow_ver *f = conn_live(m, c);
+
+	flow_find_cut(m, c, f->spec->tuples);
+	if (c->side != 0)
+		flow_side_drop(m, c);
+	if (f->spec->role == FLOW_SERVER)
+		flow_path_forget(m, c->path);
+	f->refs--;
+	conn_give(m, c);
+}
+
+static cell_t *conn_fate(struct flow_counts *k, enum wl_end why)
+{
+	switch (why) {
+	case WL_END_REFUSED:
+		return &k->refused;
+	case WL_END_CONNECT_TIMEOUT:
+		return &k->connect_timeout;
+	case WL_END_UNREACHABLE:
+		return &k->unreachable;
+	case WL_END_ABORTED_OPENING:
+		return &k->aborted_opening;
+	case WL_END_CLOSED:
+		return &k->closed;
+	case WL_END_RESET_BY_US:
+		return &k->reset_by_us;
+	case WL_END_RESET_BY_PEER:
+		return &k->reset_by_peer;
+	case WL_END_TIMED_OUT:
+		return &k->timed_out;
+	case WL_END_ABORTED:
+		break;
+	}
+	return &k->aborted;
+}
+
+void flow_conn_end(struct flow_machine *m, struct flow_conn *c, enum wl_end why, bool rest)
+{
+	struct flow_ver *f = conn_live(m, c);
+	bool opening = c->state == FLOW_SYN_SENT || c->state == FLOW_SYN_RECEIVED;
+
+	if (c->state == FLOW_TIME_WAIT) { /* it has had its fate */
+		flow_conn_free(m, c);
+		return;
+	}
+	flow_work_closed(m, f, c, why);
+	if ((c->flags & CF_READY) != 0) {
+		c->flags &= (uint16_t)~CF_READY;
+		f->nready--;
+	}
+	conn_less(opening ? &f->k->opening : &f->k->open);
+	cell_add(conn_fate(f->k, why), 1);
+	f->in_use--;
+	if (!rest || f->spec->timewait_ns == 0) {
+		flow_conn_free(m, c);
+		return;
+	}
+	if (c->side != 0)
+		flow_side_drop(m, c);
+	c->state = FLOW_TIME_WAIT;
+	c->flags &= (uint16_t) ~(CF_WORK_TIMER | CF_MAY_SEND | CF_PROBE);
+	conn_timer(m, c, flow_ticks(f->spec->timewait_ns));
+}
+
+/* Lateness in 16 bits: 11 of it, times a power of two; to 1 / 2048 of itself. */
+void flow_late_set(struct flow_conn *c, uint64_t ns)
+{
+	unsigned e = 0;
+
+	if (ns >> 42 != 0)
+		ns = (1ull << 42) - 1;
+	if (ns >= 2048)
+		e = 53 - (unsigned)__builtin_clzll(ns);
+	c->path = (uint16_t)(e << 11 | (ns >> e & 0x7ff));
+}
+uint64_t flow_late_ns(const struct flow_conn *c)
+{
+	unsigned e = c->path >> 11;
+
+	return (uint64_t)(c->path & 0x7ff) << e;
+}
+
+/* A new cell becomes a connection of the flow, in any state. */
+static void conn_begin(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+		       uint32_t isn)
+{
+	c->una = isn;
+	c->nxt = isn + 1;
+	c->msg_seq = c->msg_end = isn + 1;
+	c->content = f->first;
+	/* RFC 9293 3.7.1 and RFC 8200 5: what any host takes */
+	c->mss = f->spec->is6 ? 1220 : 536;
+	c->cwnd = f->iw;
+	f->refs++;
+	f->in_use++;
+	cell_add(&f->k->opened, 1);
+	if (f->spec->role == FLOW_CLIENT)
+		c->mem[0] = (uint32_t)(m->now_ns >> WL_TIME_SHIFT);
+}
+
+static void conn_open_udp(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	c->state = FLOW_UDP;
+	c->una = c->nxt = c->msg_seq = c->msg_end = 0;
+	c->mss = f->mss;
+	c->mem[0] = 0;
+	cell_add(&f->k->established, 1);
+	cell_add(&f->k->open, 1);
+	flow_find_put(m, c, f->spec->tuples);
+	flow_work_opened(m, f, c);
+}
+
+static void conn_open_tcp(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	c->state = FLOW_SYN_SENT;
+	c->flags |= CF_TIMED;
+	c->stamp = m->now_us & 0xffffff;
+	cell_add(&f->k->opening, 1);
+	flow_find_put(m, c, f->spec->tuples);
+	conn_timer(m, c, f->syn_ticks);
+	flow_send_syn(m, f, c);
+}
+
+static bool conn_open_next(struct flow_machine *m, struct flow_ver *f, uint64_t late_ns)
+{
+	struct flow_conn *c = flow_conn_take(m);
+	uint32_t rests, ports, isn;
+
+	if (c == NULL) {
+		cell_add(&f->k->no_memory, 1);
+		return false;
+	}
+	if (!flow_tuple_next(m, f, c, &rests)) {
+		cell_add(&f->k->no_tuple, 1);
+		conn_give(m, c);
+		return false;
+	}
+	flow_tuple_fetch(f);
+	memcpy(&ports, &c->local_port, 4);
+	isn = flow_isn(m, c->remote, c->local, ports);
+	if (FLOW_UNLIKELY(rests != 0)) {
+		struct flow_conn *old = &m->conn[rests];
+
+		if (seq_lt(isn, old->nxt + 65536))
+			isn = old->nxt + 65536;
+		cell_add(&f->k->timewait_reused, 1);
+		flow_conn_free(m, old);
+	}
+	conn_begin(m, f, c, isn);
+	flow_late_set(c, late_ns);
+	if (f->spec->udp)
+		conn_open_udp(m, f, c);
+	else
+		conn_open_tcp(m, f, c);
+	return true;
+}
+
+/* Whether the sink takes one more frame. */
+static bool conn_sink_room(struct flow_machine *m)
+{
+	struct flow_sink *s = m->sink;
+
+	if (FLOW_LIKELY(s->nroom[FLOW_PLAIN] != 0 && s->nout != s->max_out))
+		return true;
+	return s->more != NULL && s->more(s, FLOW_PLAIN) && s->nroom[FLOW_PLAIN] != 0 &&
+	       s->nout != s->max_out;
+}
+
+static struct flow_ver *conn_client(struct flow_machine *m, int version)
+{
+	struct flow_ver *f;
+
+	if (version < 0 || version >= FLOW_VERSIONS)
+		return NULL;
+	f = &m->live[version];
+	if (f->spec == NULL || f->retired || f->spec->role != FLOW_CLIENT)
+		return NULL;
+	return f;
+}
+
+unsigned flow_open(struct flow_machine *m, int version, unsigned n, uint64_t due_ns,
+		   uint64_t each_ns, uint64_t now_ns)
+{
+	struct flow_ver *f = conn_client(m, version);
+	unsigned i;
+
+	if (f == NULL)
+		return 0;
+	flow_now(m, now_ns);
+	for (i = 0; i < n && f->in_use < f->spec->most; i++, due_ns += each_ns) {
+		if (!conn_sink_room(m))
+			break;
+		conn_open_next(m, f, now_ns > due_ns ? now_ns - due_ns : 0);
+	}
+	return i;
+}
+
+uint32_t flow_open_one(struct flow_machine *m, int version, const struct flow_tuple *t,
+		       uint64_t now_ns)
+{
+	struct flow_ver *f = conn_client(m, version);
+	struct flow_conn *c;
+	uint32_t ports;
+
+	if (f == NULL || f->spec->udp || !f->spec->buffered)
+		return 0;
+	flow_now(m, now_ns);
+	c = flow_conn_take(m);
+	if (c == NULL)
+		return 0;
+	c->remote = __builtin_bswap32(t->remote.v4);
+	c->local = __builtin_bswap32(t->local.v4);
+	if (f->spec->is6) {
+		memcpy(&c->remote, t->remote.v6 + 12, 4);
+		memcpy(&c->local, t->local.v6 + 12, 4);
+	}
+	c->remote_port = __builtin_bswap16(t->remote_port);
+	c->local_port = __builtin_bswap16(t->local_port);
+	memcpy(&ports, &c->local_port, 4);
+	if ((f->spec->tuples->slot != NULL &&
+	     flow_tuples_slot(f->spec->tuples, c->remote, c->local, ports) == NULL) ||
+	    flow_tuple_user(m, f, c) != 0 || flow_buffer_take(m, f, c) == 0) {
+		conn_give(m, c);
+		return 0;
+	}
+	conn_begin(m, f, c, flow_isn(m, c->remote, c->local, ports));
+	c->mem[0] = c->mem[1];
+	conn_open_tcp(m, f, c);
+	return flow_buffer_number(m, c);
+}
+
+void flow_established(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	c->state = FLOW_ESTABLISHED;
+	c->retry = 0;
+	conn_timer_stop(m, c);
+	conn_less(&f->k->opening);
+	cell_add(&f->k->established, 1);
+	cell_add(&f->k->open, 1);
+	if (f->spec->role == FLOW_CLIENT && !f->spec->buffered) {
+		uint32_t since = (uint32_t)(m->now_ns >> WL_TIME_SHIFT) - c->mem[0];
+
+		wl_timing_add(&f->wl->connect, (uint64_t)since << WL_TIME_SHIFT);
+		c->mem[0] = 0;
+	}
+}
+
+/* ---- paths of servers ---- */
+
+static uint32_t conn_path_hash(const struct flow_path *p)
+{
+	return (uint32_t)(fnv1a(fnv1a_number(FNV_BASIS, p->ident), p->bytes, p->l4) >> 16);
+}
+
+static void conn_path_unlink(struct flow_machine *m, uint32_t at)
+{
+	struct flow_learned *l = flow_pool_at(&m->path, at);
+	uint32_t *link = &m->path_hash[l->hash & 255];
+
+	while (*link != at)
+		link = &((struct flow_learned *)flow_pool_at(&m->path, *link))->next;
+	*link = l->next;
+}
+
+/* A place for a path: a new one, or that of one that nobody uses. */
+static uint32_t conn_path_take(struct flow_machine *m)
+{
+	uint32_t at = flow_pool_take(&m->path);
+
+	if (at != 0)
+		return at;
+	for (at = 1; at < m->path.n; at++) {
+		struct flow_learned *l = flow_pool_at(&m->path, at);
+
+		if (l->refs == 0) {
+			conn_path_unlink(m, at);
+			m->path_last = 0;
+			return at;
+		}
+	}
+	return 0;
+}
+
+/* The way back to whom a segment came from. 0: there are too many. */
+uint16_t flow_path_learn(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g)
+{
+	struct flow_learned *l = flow_pool_at(&m->path, m->path_last);
+	unsigned l3 = g->in->l3;
+	struct flow_path p;
+	uint32_t at, hash;
+
+	/* most come the same way as the one before */
+	if (m->path_last != 0 && m->path_of == f && l3 <= sizeof(m->path_came) &&
+	    m->path_len == l3 && memcmp(m->path_came, g->in->data, l3) == 0) {
+		l->refs++;
+		return (uint16_t)m->path_last;
+	}
+	p = *f->path;
+	if (f->spec->reply != NULL) {
+		f->spec->reply(f->spec->reply_arg, g->in->data, l3, p.bytes);
+	} else if (p.l3 >= 14 && l3 >= 14) {
+		memcpy(p.bytes, g->in->data + 6, 6);
+		memcpy(p.bytes + 6, g->in->data, 6);
+	}
+	hash = conn_path_hash(&p);
+	for (at = m->path_hash[hash & 255]; at != 0; at = l->next) {
+		l = flow_pool_at(&m->path, at);
+		if (l->hash == hash && l->path.ident == p.ident && l->path.l4 == p.l4 &&
+		    memcmp(l->path.bytes, p.bytes, p.l4) == 0)
+			break;
+	}
+	if (at == 0) {
+		at = conn_path_take(m);
+		if (at == 0)
+			return 0;
+		l = flow_pool_at(&m->path, at);
+		*l = (struct flow_learned){.path = p,
+					   .hash = hash,
+					   .next = m->path_hash[hash & 255]};
+		m->path_hash[hash & 255] = at;
+		cell_set(&m->k.paths_used, m->path.used);
+	}
+	l->refs++;
+	if (l3 <= sizeof(m->path_came)) {
+		m->path_last = at;
+		m->path_of = f;
+		m->path_len = (uint16_t)l3;
+		memcpy(m->path_came, g->in->data, l3);
+	}
+	return (uint16_t)at;
+}
+
+void flow_path_forget(struct flow_machine *m, uint16_t at)
+{
+	if (at != 0)
+		((struct flow_learned *)flow_pool_at(&m->path, at))->refs--;
+}
+
+/* A server's new connection, in state SYN-RECEIVED or UDP. NULL: there is no memory. */
+struct flow_conn *flow_conn_accept(struct flow_machine *m, struct flow_ver *f,
+				   const struct flow_seg *g, uint32_t isn_after, bool use_after)
+{
+	struct flow_conn *c = flow_conn_take(m);
+	uint32_t isn;
+	uint16_t path;
+
+	if (c == NULL)
+		return NULL;
+	path = flow_path_learn(m, f, g);
+	c->remote = g->remote;
+	c->local = g->local;
+	memcpy(&c->local_port, &g->ports, 4);
+	if (path == 0 || (f->spec->buffered && flow_buffer_take(m, f, c) == 0)) {
+		if (path != 0)
+			flow_path_forget(m, path);
+		conn_give(m, c);
+		return NULL;
+	}
+	isn = flow_isn(m, c->remote, c->local, g->ports);
+	if (use_after && seq_lt(isn, isn_after))
+		isn = isn_after;
+	conn_begin(m, f, c, isn);
+	c->path = path;
+	if (f->spec->buffered)
+		c->mem[0] = c->mem[1];
+	if (g->is6)
+		memcpy(m->peer6[conn_index(m, c)], seg_src6(g), 16);
+	return c;
+}

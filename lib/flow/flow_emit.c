@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Segments without payload, and what headers of IPv6 and of tunnels need. */
+#include "flow_emit.h"
+
+uint64_t flow_emit_ip6(const struct flow_machine *m, const struct flow_ver *f,
+		       const struct flow_conn *c, uint8_t *ip, unsigned l4_len, unsigned l3_len)
+{
+	const struct flow_tuples *t = f->spec->tuples;
+	uint16_t length = __builtin_bswap16((uint16_t)(l3_len - 40 + l4_len));
+
+	memcpy(ip + 4, &length, 2);
+	memcpy(ip + 8, t->local6, 12);
+	memcpy(ip + 20, &c->local, 4);
+	if (f->spec->role == FLOW_SERVER) {
+		memcpy(ip + 24, m->peer6[conn_index(m, c)], 16);
+	} else {
+		memcpy(ip + 24, t->remote6, 12);
+		memcpy(ip + 36, &c->remote, 4);
+	}
+	return wl_sum(ip + 8, 32);
+}
+
+void flow_emit_fix(const struct flow_path *path, uint8_t *p, unsigned total)
+{
+	for (unsigned i = 0; i < path->nfix; i++) {
+		const struct flow_fix *x = &path->fix[i];
+		uint16_t length = __builtin_bswap16((uint16_t)(total - x->from)), sum;
+
+		memcpy(p + x->at, &length, 2);
+		if (x->kind != FLOW_FIX_IP4)
+			continue;
+		/* the template has the checksum of a header whose length is 0 */
+		memcpy(&sum, path->bytes + x->sum, 2);
+		sum = (uint16_t)~flow_fold((uint64_t)(uint16_t)~sum + length);
+		memcpy(p + x->sum, &sum, 2);
+	}
+}
+
+const struct flow_path *flow_client_path(const struct flow_ver *f, const struct flow_conn *c)
+{
+	const struct flow_field *v = &f->spec->tuples->f[FLOW_LOCAL - 1];
+	uint32_t value = __builtin_bswap32(c->local), i = 0;
+
+	if (v->list == NULL)
+		i = (value - v->base) / v->step;
+	else
+		while (i + 1 < v->count && v->list[i] != value)
+			i++;
+	return &f->path[i % f->spec->npath];
+}
+
+static bool emit_bare(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+		      struct emit *e)
+{
+	if (!emit_room(m, FLOW_PLAIN, &e->room))
+		return false;
+	e->path = conn_path(m, f, c);
+	emit_begin(e);
+	return true;
+}
+
+bool flow_send_ack(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	struct flow_side *s = conn_side(m, c);
+	struct emit e = {.flags = TH_ACK, .seq = c->nxt, .ack = c->rcv_nxt};
+
+	if (!emit_bare(m, f, c, &e)) {
+		c->flags |= CF_ACK;
+		flow_blocked(m, c);
+		return false;
+	}
+	e.window = emit_window(m, f, c);
+	if (FLOW_UNLIKELY(s != NULL && (c->flags & CF_SACK) != 0 && (s->nearly != 0 || s->dsack))) {
+		uint8_t *o = e.room.data + e.path->l4 + 20;
+
+		e.options = flow_early_blocks(m, s, o, 40);
+		e.option_sum = emit_offload(m) ? 0 : wl_sum(o, e.options);
+	}
+	cell_add(&f->k->tx, 1);
+	cell_add(&f->k->ack_sent, 1);
+	emit_tcp(m, f, c, &e);
+	return true;
+}
+
+/* SYN, and SYN with ACK if the connection has received one. The window of a SYN is not scaled
+ * (RFC 7323 2.2). A server offers only what the client has offered. */
+bool flow_send_syn(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	bool answer = c->state == FLOW_SYN_RECEIVED;
+	struct emit e = {.flags = answer ? TH_SYN | TH_ACK : TH_SYN, .seq = c->una};
+	uint8_t *o;
+
+	if (!emit_bare(m, f, c, &e)) {
+		flow_blocked(m, c);
+		return false;
+	}
+	o = e.room.data + e.path->l4 + 20;
+	o[0] = 2;
+	o[1] = 4;
+	put_be16(o + 2, f->mss);
+	e.options = 4;
+	if (!answer || c->wscale != CONN_UNSCALED) {
+		memcpy(o + 4, (uint8_t[4]){1, 3, 3, f->wscale}, 4);
+		e.options = 8;
+	}
+	if (answer ? (c->flags & CF_SACK) != 0 : f->spec->sack) {
+		memcpy(o + e.options, (uint8_t[4]){1, 1, 4, 2}, 4);
+		e.options += 4;
+	}
+	e.option_sum = emit_offload(m) ? 0 : wl_sum(o, e.options);
+	e.ack = answer ? c->rcv_nxt : 0;
+	e.window = f->spec->buffered ? FLOW_BUFFER : f->window_field[0];
+	cell_add(&f->k->tx, 1);
+	emit_tcp(m, f, c, &e);
+	return true;
+}
+
+void flow_send_rst(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, uint32_t seq,
+		   bool with_ack)
+{
+	struct emit e = {.flags = with_ack ? TH_RST | TH_ACK : TH_RST, .seq = seq};
+
+	if (!emit_bare(m, f, c, &e))
+		return;
+	e.ack = with_ack ? c->rcv_nxt : 0;
+	cell_add(&f->k->tx, 1);
+	cell_add(&f->k->rst_sent, 1);
+	emit_tcp(m, f, c, &e);
+}
+
+/* The way back of a frame: its own headers, with the addresses swapped. */
+static bool emit_swap(const struct flow_seg *g, struct flow_path *p)
+{
+	unsigned l4 = (unsigned)(g->l4 - g->in->data);
+	uint8_t *ip = p->bytes + g->in->l3;
+
+	if (l4 > FLOW_PREFIX_MAX || g->in->l3 < 14)
+		return false;
+	memset(p, 0, sizeof(*p));
+	memcpy(p->bytes, g->in->data, l4);
+	memcpy(p->bytes, g->in->data + 6, 6);
+	memcpy(p->bytes + 6, g->in->data, 6);
+	p->l3 = g->in->l3;
+	p->l4 = (uint16_t)l4;
+	p->is6 = g->is6;
+	if (g->is6) {
+		ip[7] = 64;
+		memcpy(ip + 8, seg_dst6(g), 16);
+		memcpy(ip + 24, seg_src6(g), 16);
+		return true;
+	}
+	ip[1] = 0; /* no congestion bits */
+	memset(ip + 2, 0, 4);
+	ip[6] = 0x40;
+	ip[7] = 0;
+	ip[8] = 64;
+	memset(ip + 10, 0, 10);
+	p->ip_sum = wl_sum(ip, l4 - p->l3);
+	return true;
+}
+
+void flow_answer_rst(struct flow_machine *m, const struct flow_seg *g)
+{
+	struct flow_conn c = {.remote = g->remote, .local = g->local, .wscale = CONN_UNSCALED};
+	struct flow_path path;
+	struct emit e = {.path = &path};
+	uint32_t sum, word[4] = {0};
+	uint8_t *p, *t;
+	uint16_t check;
+
+	if ((g->flags & TH_RST) != 0 || g->in->ident != 0 || !emit_swap(g, &path))
+		return;
+	if (!emit_room(m, FLOW_PLAIN, &e.room))
+		return;
+	p = emit_begin(&e);
+	t = p + path.l4;
+	if (path.is6) {
+		put_be16(p + path.l3 + 4, (unsigned)(path.l4 - path.l3) - 40 + 20);
+		sum = wl_sum(p + path.l3 + 8, 32);
+	} else {
+		sum = flow_fold(emit_ip(m, NULL, &c, &e, p, 20));
+	}
+	memcpy(t, &g->ports, 4);
+	if ((g->flags & TH_ACK) != 0) {
+		word[0] = __builtin_bswap32(g->ack);
+		memcpy(t + 12, (uint8_t[2]){0x50, TH_RST}, 2);
+	} else {
+		word[1] = __builtin_bswap32(g->seq + g->len + SEG_SYN_FIN(g));
+		memcpy(t + 12, (uint8_t[2]){0x50, TH_RST | TH_ACK}, 2);
+	}
+	memcpy(t + 4, word, 8);
+	memset(t + 14, 0, 6);
+	sum += __builtin_bswap16(20) + __builtin_bswap16(6);
+	check = (uint16_t)(emit_offload(m) ? flow_fold(sum)
+					   : ~flow_fold((uint64_t)sum + wl_sum(t, 20)));
+	memcpy(t + 16, &check, 2);
+	emit_put(m, &e, 20, emit_offload(m));
+	cell_add(&m->k.rst_sent, 1);
+}
+
+/* 1000 a second, 100 at once. */
+#define CHALLENGE_EACH_NS 1000000
+#define CHALLENGE_BURST 100
+void flow_challenge(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	if (m->challenge_until < m->now_ns)
+		m->challenge_until = m->now_ns;
+	if (m->challenge_until - m->now_ns > (uint64_t)CHALLENGE_EACH_NS * CHALLENGE_BURST)
+		return;
+	m->challenge_until += CHALLENGE_EACH_NS;
+	cell_add(&f->k->challenge_ack, 1);
+	flow_send_ack(m, f, c);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing frames. A frame is begun with the bytes of its path, gets options and payload, and is
+ * finished with what differs from frame to frame. Inline: this is the hot half of sending. */
+#pragma once
+#include "flow_int.h"
+
+/* What a frame is, beside its connection. Sums are those of wl_sum(). */
+struct emit {
+	struct flow_room room;
+	const struct flow_path *path;
+	uint8_t flags;
+	uint32_t seq, ack;
+	unsigned options; /* bytes */
+	uint32_t option_sum, payload_sum;
+	uint32_t payload; /* bytes, those of the filling included */
+	uint32_t fill;    /* of these the last so many are not in the buffer */
+	uint16_t segment;
+	uint16_t window;
+};
+
+static inline bool emit_room(struct flow_machine *m, unsigned kind, struct flow_room *r)
+{
+	struct flow_sink *s = m->sink;
+
+	if (FLOW_UNLIKELY(s->nroom[kind] == 0 || s->nout == s->max_out)) {
+		if (s->more == NULL || !s->more(s, kind) || s->nroom[kind] == 0 ||
+		    s->nout == s->max_out) {
+			cell_add(&m->k.sink_full, 1);
+			return false;
+		}
+	}
+	*r = s->room[kind][--s->nroom[kind]];
+	return true;
+}
+
+/* Copies whole lines: a header with its TCP header is one line, or two. */
+static inline uint8_t *emit_begin(struct emit *e)
+{
+	uint8_t *p = e->room.data;
+	const struct flow_path *path = e->path;
+
+	memcpy(p, path->bytes, 64);
+	if (FLOW_UNLIKELY(path->l4 > 44))
+		memcpy(p + 64, path->bytes + 64, 128);
+	return p;
+}
+
+/* Whether the sink finishes checksums; super-frames can have no other. */
+static inline bool emit_offload(const struct flow_machine *m)
+{
+	return (m->sink->offload & FLOW_OFFLOAD_SUM) != 0;
+}
+
+/* Addresses and length into the IP header; returns the sum of the addresses. */
+uint64_t flow_emit_ip6(const struct flow_machine *m, const struct flow_ver *f,
+		       const struct flow_conn *c, uint8_t *ip, unsigned l4_len, unsigned l3_len);
+void flow_emit_fix(const struct flow_path *path, uint8_t *p, unsigned total);
+static inline uint64_t emit_ip(struct flow_machine *m, const struct flow_ver *f,
+			       const struct flow_conn *c, const struct emit *e, uint8_t *p,
+			       unsigned l4_len)
+{
+	const struct flow_path *path = e->path;
+	uint8_t *ip = p + path->l3;
+	uint64_t addresses;
+	uint16_t length, id, sum;
+
+	if (FLOW_UNLIKELY(path->nfix != 0))
+		flow_emit_fix(path, p, path->l4 + l4_len);
+	if (FLOW_UNLIKELY(path->is6))
+		return flow_emit_ip6(m, f, c, ip, l4_len, (unsigned)(path->l4 - path->l3));
+	addresses = (uint64_t)c->local + c->remote;
+	length = __builtin_bswap16((uint16_t)(path->l4 - path->l3 + l4_len));
+	id = m->ip_id++;
+	sum = (uint16_t)~flow_fold(addresses + path->ip_sum + length + id);
+	memcpy(ip + 2, &length, 2);
+	memcpy(ip + 4, &id, 2);
+	memcpy(ip + 10, &sum, 2);
+	memcpy(ip + 12, &c->local, 4);
+	memcpy(ip + 16, &c->remote, 4);
+	return addresses;
+}
+
+static inline void emit_put(struct flow_machine *m, const struct emit *e, unsigned l4_header,
+			    bool sum_wanted)
+{
+	struct flow_sink *s = m->sink;
+	unsigned headers = e->path->l4 + l4_header;
+
+	s->out[s->nout++] = (struct flow_out){
+		.handle = e->room.handle,
+		.len = headers + e->payload - e->fill,
+		.fill = e->fill,
+		.l3 = e->path->l3,
+		.l4 = e->path->l4,
+		.payload = (uint16_t)headers,
+		.segment = e->segment,
+		.sum_wanted = sum_wanted,
+	};
+	m->sent++;
+}
+
+/* Finishes a TCP segment, and puts it into the sink. Whoever sends has acknowledged. */
+static inline void emit_tcp(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			    struct emit *e)
+{
+	uint8_t *p = e->room.data, *t = p + e->path->l4;
+	unsigned l4_len = 20 + e->options + e->payload;
+	uint64_t sum = emit_ip(m, f, c, e, p, l4_len);
+	uint32_t ports, seq = __builtin_bswap32(e->seq), ack = __builtin_bswap32(e->ack);
+	uint16_t word, window = __builtin_bswap16(e->window), check;
+	bool offload = emit_offload(m);
+
+	memcpy(&ports, &c->local_port, 4);
+	word = __builtin_bswap16((uint16_t)((20 + e->options) << 10 | e->flags));
+	memcpy(t, &ports, 4);
+	memcpy(t + 4, &seq, 4);
+	memcpy(t + 8, &ack, 4);
+	memcpy(t + 12, &word, 2);
+	memcpy(t + 14, &window, 2);
+	sum += __builtin_bswap16((uint16_t)l4_len);
+	sum += __builtin_bswap16(6);
+	if (offload) {
+		check = (uint16_t)flow_fold(sum);
+	} else {
+		sum += (uint64_t)ports + seq + ack + word + window;
+		check = (uint16_t)~flow_fold(sum + e->option_sum + e->payload_sum);
+	}
+	memcpy(t + 16, &check, 2);
+	memset(t + 18, 0, 2);
+	emit_put(m, e, 20 + e->options, offload);
+	c->flags &= (uint16_t)~CF_ACK;
+}
+
+static inline uint16_t emit_window(const struct flow_machine *m, const struct flow_ver *f,
+				   const struct flow_conn *c)
+{
+	if (FLOW_UNLIKELY(f->spec->buffered)) {
+		uint32_t w = flow_buffer_offer(m, f, c);
+
+		return (uint16_t)(c->wscale == CONN_UNSCALED ? w : w >> f->wscale);
+	}
+	return f->window_field[c->wscale != CONN_UNSCALED];
+}
+
+/* flow_emit.c: segments without payload. false: the sink is full. */
+bool flow_send_ack(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
+bool flow_send_syn(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
+/* RST of a connection, and RST in answer to a segment of none (RFC 9293 3.10.7.1). */
+void flow_send_rst(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, uint32_t seq,
+		   bool with_ack);
+void flow_answer_rst(struct flow_machine *m, const struct flow_seg *g);
+/* An ACK that the peer may have provoked: no more than some per second (RFC 5961 7). */
+void flow_challenge(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);

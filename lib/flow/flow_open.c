@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Handshakes: SYNs of others, and what answers ours (RFC 9293 3.10.7.2 and 3.10.7.3). */
+#include "flow_emit.h"
+
+/* The options of a SYN: MSS (RFC 9293 3.7.1), window scale (RFC 7323 2), SACK permitted (RFC 2018
+ * 2). Others are passed over, and so is what follows a length that cannot be. */
+static void open_options(struct flow_ver *f, struct flow_conn *c, const struct flow_seg *g)
+{
+	const uint8_t *o = g->l4 + 20;
+	unsigned n = g->options, mss = c->mss, i = 0;
+	bool sack = false;
+
+	c->wscale = CONN_UNSCALED;
+	/* as most write them: one in each word, with no-operations in front */
+	for (; i + 4 <= n; i += 4) {
+		uint32_t word = get_be16(o + i) << 16 | get_be16(o + i + 2);
+
+		if (word >> 16 == 0x0204)
+			mss = word & 0xffff;
+		else if (word >> 8 == 0x010303)
+			c->wscale = (word & 255) > 14 ? 14 : word & 15;
+		else if (word == 0x01010402)
+			sack = true;
+		else
+			break;
+	}
+	while (i < n && o[i] != 0) {
+		unsigned len = i + 1 < n ? o[i + 1] : 0;
+
+		if (o[i] == 1) {
+			i++;
+			continue;
+		}
+		if (len < 2 || i + len > n)
+			break;
+		if (o[i] == 2 && len == 4)
+			mss = get_be16(o + i + 2);
+		else if (o[i] == 3 && len == 3)
+			c->wscale = (o[i + 2] > 14 ? 14 : o[i + 2]) & 15;
+		else if (o[i] == 4 && len == 2)
+			sack = true;
+		i += len;
+	}
+	if (mss > f->mss)
+		mss = f->mss;
+	c->mss = (uint16_t)(mss < 64 ? 64 : mss);
+	if (sack && f->spec->sack)
+		c->flags |= CF_SACK;
+}
+
+/* The window of a SYN is not scaled; ours is kept scaled. */
+static void open_window(struct flow_conn *c, const struct flow_seg *g)
+{
+	c->wnd = (uint16_t)(c->wscale == CONN_UNSCALED ? g->wnd : g->wnd >> c->wscale);
+}
+
+void flow_passive(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g,
+		  uint32_t isn_after, bool use_after)
+{
+	struct flow_conn *c = flow_conn_accept(m, f, g, isn_after, use_after);
+
+	if (c == NULL) {
+		cell_add(&f->k->syn_dropped, 1);
+		return;
+	}
+	cell_add(&f->k->rx, g->segments);
+	if (g->unverified)
+		cell_add(&f->k->unverified, 1);
+	c->state = FLOW_SYN_RECEIVED;
+	c->rcv_nxt = g->seq + 1;
+	open_options(f, c, g);
+	open_window(c, g);
+	cell_add(&f->k->opening, 1);
+	flow_find_put(m, c, f->spec->tuples);
+	c->flags |= CF_TIMED;
+	c->stamp = m->now_us & 0xffffff;
+	conn_timer(m, c, f->syn_ticks);
+	flow_send_syn(m, f, c);
+}
+
+/* An ACK of something else: the peer still knows the tuple's last connection. RST tells it so, and
+ * the SYN goes at once again instead of after its time-out. */
+#define OPEN_AGAIN 3
+static void open_half(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+		      const struct flow_seg *g)
+{
+	if ((g->flags & TH_RST) != 0)
+		return;
+	flow_send_rst(m, f, c, g->ack, false);
+	if (conn_dup(c) >= OPEN_AGAIN)
+		return;
+	conn_set_dup(c, conn_dup(c) + 1);
+	c->flags &= (uint16_t)~CF_TIMED;
+	cell_add(&f->k->retransmitted, 1);
+	cell_add(&f->k->syn_retransmitted, 1);
+	flow_send_syn(m, f, c);
+}
+
+void flow_syn_sent_in(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+		      const struct flow_seg *g)
+{
+	bool acked = (g->flags & TH_ACK) != 0;
+
+	if (acked && g->ack != c->nxt) {
+		open_half(m, f, c, g);
+		return;
+	}
+	if ((g->flags & TH_RST) != 0) {
+		if (acked) {
+			cell_add(&f->k->rst_received, 1);
+			flow_conn_end(m, c, WL_END_REFUSED, false);
+		} else {
+			cell_add(&f->k->rst_ignored, 1);
+		}
+		return;
+	}
+	if ((g->flags & TH_SYN) == 0)
+		return;
+	c->rcv_nxt = g->seq + 1;
+	open_options(f, c, g);
+	open_window(c, g);
+	if (!acked) {
+		/* both have opened: RFC 9293 figure 8 */
+		c->state = FLOW_SYN_RECEIVED;
+		c->flags &= (uint16_t)~CF_TIMED;
+		flow_send_syn(m, f, c);
+		return;
+	}
+	if ((c->flags & CF_TIMED) != 0)
+		conn_rtt(m, f, c);
+	conn_set_dup(c, 0);
+	if (c->retry > 0)
+		c->cwnd = 1; /* RFC 5681 3.1: a SYN was lost */
+	c->una = g->ack;
+	flow_established(m, f, c);
+	c->flags |= CF_ACK;
+	if (!flow_work_opened(m, f, c))
+		return;
+	if ((c->flags & CF_ACK) == 0 || (c->flags & CF_ACK_NOW) != 0)
+		return;
+	if (m->nack == FLOW_ACKS) {
+		flow_send_ack(m, f, c);
+		return;
+	}
+	c->flags |= CF_ACK_NOW;
+	m->ack[m->nack++] = conn_index(m, c);
+}

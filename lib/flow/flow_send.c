@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Data: which bytes go next, and segments of them (RFC 9293 3.8.6, RFC 5681 3). */
+#include "flow_emit.h"
+
+/* What lies at a sequence number. */
+struct place {
+	const struct wl_content *content;
+	uint64_t offset; /* in the content */
+	uint32_t end;    /* of the message */
+};
+
+static void send_place_old(const struct flow_machine *m, const struct flow_conn *c, uint32_t seq,
+			   struct place *p)
+{
+	const struct flow_side *s = conn_side(m, c);
+	uint32_t i = s == NULL ? 0 : s->older;
+
+	for (; i != 0; i = node_at(m, i)->next) {
+		const struct flow_node *n = node_at(m, i);
+
+		if (!seq_lt(seq, n->to))
+			continue;
+		p->content = m->content[n->content].content;
+		p->offset = seq - n->from + (n->past_head ? p->content->head_len : 0);
+		p->end = n->to;
+		return;
+	}
+	/* never: each byte from una on belongs to a message */
+	p->content = m->content[c->content].content;
+	p->offset = 0;
+	p->end = c->msg_end;
+}
+
+static inline void send_place(const struct flow_machine *m, const struct flow_conn *c, uint32_t seq,
+			      struct place *p)
+{
+	if (FLOW_UNLIKELY(seq_lt(seq, c->msg_seq))) {
+		send_place_old(m, c, seq, p);
+		return;
+	}
+	p->content = m->content[c->content].content;
+	p->offset = seq - c->msg_seq;
+	if (FLOW_UNLIKELY(c->side != 0) && conn_side(m, c)->past_head)
+		p->offset += p->content->head_len;
+	p->end = c->msg_end;
+}
+
+static uint32_t send_copy_buffer(const struct flow_machine *m, const struct flow_conn *c,
+				 uint32_t seq, uint8_t *to, uint32_t n)
+{
+	const struct flow_buffers *b = &m->buffers[c->mem[0] - 1];
+	uint32_t at = (b->tx_head + (seq - c->una)) % FLOW_BUFFER;
+	uint32_t first = FLOW_BUFFER - at < n ? FLOW_BUFFER - at : n;
+
+	memcpy(to, b->tx + at, first);
+	memcpy(to + first, b->tx, n - first);
+	return wl_sum(to, n);
+}
+
+/* One segment, or a super-frame, of n bytes at seq. */
+static bool send_segment(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			 const struct place *at, uint32_t seq, uint32_t n, uint8_t flags)
+{
+	struct emit e = {.flags = flags | TH_ACK, .seq = seq, .ack = c->rcv_nxt, .payload = n};
+	bool filled = (m->sink->offload & FLOW_OFFLOAD_FILL) != 0 && n > 0 &&
+		      at->content->fill == WL_FILL_X && at->offset >= at->content->head_len &&
+		      !f->spec->buffered;
+	unsigned segments = 1;
+	uint8_t *p;
+
+	if (!emit_room(m, filled ? FLOW_FILLED : FLOW_PLAIN, &e.room)) {
+		flow_blocked(m, c);
+		return false;
+	}
+	e.path = conn_path(m, f, c);
+	e.window = emit_window(m, f, c);
+	p = emit_begin(&e) + e.path->l4 + 20;
+	if (filled) {
+		e.fill = n;
+		/* a device that completes checksums needs none of the payload */
+		e.payload_sum = emit_offload(m) ? 0 : wl_content_sum(at->content, at->offset, n);
+	} else if (FLOW_UNLIKELY(f->spec->buffered)) {
+		e.payload_sum = send_copy_buffer(m, c, seq, p, n);
+	} else if (n != 0) {
+		e.payload_sum = wl_content_put(at->content, at->offset, p, n);
+	}
+	if (n > c->mss) {
+		e.segment = c->mss;
+		segments = (n + c->mss - 1) / c->mss;
+	}
+	cell_add(&f->k->tx, segments);
+	emit_tcp(m, f, c, &e);
+	return true;
+}
+
+/* Sends again what fits into one segment of from..to. *next: what comes behind it. */
+bool flow_send_again(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, uint32_t from,
+		     uint32_t to, uint32_t *next)
+{
+	struct place at = {0};
+	uint32_t n = 0;
+	uint8_t flags = 0;
+
+	if (seq_lt(from, c->msg_end)) {
+		send_place(m, c, from, &at);
+		n = seq_lt(at.end, to) ? at.end - from : to - from;
+		if (n > c->mss)
+			n = c->mss;
+	}
+	if ((c->flags & CF_FIN_SENT) != 0 && from + n == c->msg_end)
+		flags = TH_FIN;
+	else if (from + n == c->msg_end)
+		flags = TH_PSH;
+	if (n == 0 && flags != TH_FIN) {
+		*next = to;
+		return true;
+	}
+	if (!send_segment(m, f, c, &at, from, n, flags))
+		return false;
+	if (flags == TH_FIN)
+		cell_add(&f->k->fin_retransmitted, 1);
+	cell_add(&f->k->retransmitted, 1);
+	c->flags &=
+		(uint16_t)~CF_TIMED; /* RFC 6298 3: whose acknowledgement it will be is not known */
+	*next = from + n + (flags == TH_FIN);
+	return true;
+}
+
+/* A tail probe if that can help, else the retransmission time-out. */
+void flow_flight_timer(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	const struct flow_side *s = conn_side(m, c);
+	uint32_t rto = conn_rto_ticks(m, f, c), probe, srtt = f->srtt;
+
+	if ((c->flags & CF_SACK) != 0 && c->nxt - c->una > c->mss && c->retry == 0 &&
+	    (s == NULL || (s->holes == 0 && !s->recovery && s->tail == 0))) {
+		if (s != NULL && s->srtt != 0)
+			srtt = s->srtt << 10;
+		/* RFC 8985 7.2. Below a sixteenth of the floor it would only measure how punctual
+		 * the two ends are. */
+		probe = flow_ticks(2 * (uint64_t)srtt);
+		if (probe < f->rto_floor_ticks / 16)
+			probe = f->rto_floor_ticks / 16;
+		if (srtt != 0 && probe < rto) {
+			conn_timer(m, c, probe);
+			c->flags |= CF_PROBE;
+			return;
+		}
+	}
+	conn_timer(m, c, rto);
+}
+
+/* The end of an endless message, and of one with more than msg_end can hold, moves on. */
+static void send_extend(struct flow_machine *m, struct flow_conn *c, struct flow_side *s)
+{
+	uint32_t room = (1u << 30) - (c->msg_end - c->una);
+
+	if (s->endless) {
+		c->msg_end = c->una + (1u << 30);
+	} else if (s->more != 0 && (int32_t)room > 0) {
+		if (room > s->more)
+			room = (uint32_t)s->more;
+		c->msg_end += room;
+		s->more -= room;
+	}
+	/* offsets stay small: whole periods of the filling are taken off */
+	if (c->una - c->msg_seq > 1u << 30 && seq_lt(c->msg_seq, c->una)) {
+		uint32_t head = m->content[c->content].content->head_len;
+
+		if (!s->past_head) {
+			c->msg_seq += head;
+			s->past_head = true;
+		}
+		c->msg_seq += (c->una - c->msg_seq) / WL_PERIOD * WL_PERIOD;
+	}
+}
+
+static inline uint32_t send_most(const struct flow_machine *m, const struct flow_conn *c,
+				 const struct flow_ver *f, const struct place *at)
+{
+	uint32_t most;
+
+	if ((m->sink->offload & FLOW_OFFLOAD_SEGMENT) == 0)
+		return c->mss;
+	most = m->sink->max_super;
+	if ((m->sink->offload & FLOW_OFFLOAD_FILL) == 0 || at->offset < at->content->head_len ||
+	    at->content->fill != WL_FILL_X) {
+		uint32_t room = m->sink->room_bytes - f->path->l4 - 60;
+
+		if (most > room)
+			most = room;
+	}
+	return most < c->mss ? c->mss : most / c->mss * c->mss;
+}
+
+static bool send_fin(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	struct place at = {0};
+
+	if (!send_segment(m, f, c, &at, c->nxt, 0, TH_FIN))
+		return false;
+	return true;
+}
+
+static inline void send_fin_sent(struct flow_conn *c)
+{
+	c->nxt++;
+	c->flags |= CF_FIN_SENT;
+	c->state = c->state == FLOW_CLOSE_WAIT ? FLOW_LAST_ACK : FLOW_FIN_WAIT_1;
+}
+
+/* How many of `left` bytes may go now; 0: none. flight: bytes from una to nxt. */
+static inline uint32_t send_allowed(const struct flow_conn *c, uint32_t left, uint32_t most,
+				    uint32_t flight, uint32_t window, uint32_t pipe, uint32_t cwnd)
+{
+	uint32_t n;
+
+	if (flight >= window || pipe >= cwnd)
+		return 0;
+	n = window - flight < cwnd - pipe ? window - flight : cwnd - pipe;
+	if (n > left)
+		n = left;
+	if (n > most)
+		n = most;
+	/* RFC 9293 3.8.6.2.1: no small segments because of a small window, unless nothing else
+	 * will move it */
+	if (n < c->mss && n < left && flight > 0)
+		return 0;
+	if (n > c->mss && n < left)
+		n -= n % c->mss;
+	return n;
+}
+
+static bool send_much(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	struct flow_side *s = conn_side(m, c);
+	uint32_t window = conn_window(c), cwnd, pipe;
+	bool sent = false, alone;
+
+	if (FLOW_UNLIKELY(s != NULL)) {
+		if (s->holes != 0 && !flow_loss_resend(m, f, c, s))
+			return false;
+		send_extend(m, c, s);
+		pipe = flow_pipe(m, c, s);
+	} else {
+		pipe = c->nxt - c->una;
+	}
+	if ((c->flags & CF_FIN_SENT) != 0)
+		return true;
+	cwnd = f->spec->congestion == FLOW_NO_CONGESTION ? 0x7fffffff : (uint32_t)c->cwnd * c->mss;
+	alone = c->nxt == c->una;
+	for (;;) {
+		uint32_t left = c->msg_end - c->nxt, n = 0;
+		struct place at = {0};
+		uint8_t flags = 0;
+
+		if (left != 0) {
+			send_place(m, c, c->nxt, &at);
+			n = send_allowed(c, at.end - c->nxt, send_most(m, c, f, &at),
+					 c->nxt - c->una, window, pipe, cwnd);
+			if (n == 0)
+				break;
+			flags = n == at.end - c->nxt ? TH_PSH : 0;
+		}
+		if ((c->flags & CF_FIN_ASKED) != 0 && n == left && (s == NULL || s->more == 0))
+			flags |= TH_FIN;
+		else if (left == 0)
+			break;
+		if (n != 0 ? !send_segment(m, f, c, &at, c->nxt, n, flags) : !send_fin(m, f, c))
+			break;
+		if (c->nxt == c->una && (c->flags & CF_TIMED) == 0) {
+			c->flags |= CF_TIMED;
+			c->stamp = m->now_us & 0xffffff;
+		} else if (FLOW_UNLIKELY(s != NULL && !s->rtt_on)) {
+			s->rtt_on = true;
+			s->rtt_seq = c->nxt + n;
+			s->rtt_then = m->now_us;
+		}
+		c->nxt += n;
+		pipe += n;
+		sent = true;
+		cell_add(&f->k->tx_bytes, n);
+		if ((flags & TH_FIN) != 0) {
+			send_fin_sent(c);
+			break;
+		}
+	}
+	if (sent) {
+		if (alone || (c->flags & (CF_TIMER | CF_PROBE)) != CF_TIMER)
+			flow_flight_timer(m, f, c);
+	} else if (c->nxt == c->una && c->msg_end != c->nxt && (c->flags & CF_TIMER) == 0) {
+		/* the window is closed: RFC 9293 3.8.6.1 */
+		cell_add(&f->k->window_full, 1);
+		conn_timer(m, c, conn_rto_ticks(m, f, c));
+	}
+	return (c->flags & CF_BLOCKED) == 0;
+}
+
+/* The usual case at once: all that there is to send fits into one segment, and may go. */
+static inline bool send_small(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	uint32_t flight = c->nxt - c->una, n = c->msg_end - c->nxt;
+	struct place at = {.content = m->content[c->content].content,
+			   .offset = c->nxt - c->msg_seq,
+			   .end = c->msg_end};
+	bool fin = (c->flags & CF_FIN_ASKED) != 0;
+
+	if (!send_segment(m, f, c, &at, c->nxt, n, (n != 0 ? TH_PSH : 0) | (fin ? TH_FIN : 0)))
+		return false;
+	c->nxt += n;
+	cell_add(&f->k->tx_bytes, n);
+	if (fin)
+		send_fin_sent(c);
+	if (flight == 0) {
+		if ((c->flags & CF_TIMED) == 0) {
+			c->flags |= CF_TIMED;
+			c->stamp = m->now_us & 0xffffff;
+		}
+		conn_timer(m, c, conn_rto_ticks(m, f, c));
+	} else if ((c->flags & (CF_TIMER | CF_PROBE)) != CF_TIMER) {
+		flow_flight_timer(m, f, c);
+	}
+	return true;
+}
+
+bool flow_output(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	uint32_t left = c->msg_end - c->nxt, after = c->msg_end - c->una;
+
+	if (FLOW_LIKELY(c->side == 0)) {
+		if ((c->flags & CF_FIN_SENT) != 0 || (left == 0 && (c->flags & CF_FIN_ASKED) == 0))
+			return true;
+		if (left <= c->mss && after <= conn_window(c) &&
+		    after <= (uint32_t)c->cwnd * c->mss && seq_le(c->msg_seq, c->nxt))
+			return send_small(m, f, c);
+	}
+	return send_much(m, f, c);
+}
+
+/* A byte beyond the window, which the peer must answer. nxt stays: it may be refused. */
+bool flow_send_probe(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	struct place at;
+
+	send_place(m, c, c->una, &at);
+	cell_add(&f->k->window_probe, 1);
+	return send_segment(m, f, c, &at, c->una, 1, 0);
+}
+
+void flow_blocked(struct flow_machine *m, struct flow_conn *c)
+{
+	if ((c->flags & CF_BLOCKED) != 0)
+		return;
+	c->flags |= CF_BLOCKED;
+	if (m->nblocked < FLOW_ACKS)
+		m->blocked[m->nblocked++] = conn_index(m, c);
+	else
+		conn_visit_in(m, c, 1);
+}
+
+/* What a connection owed when the sink was full. */
+void flow_retry_one(struct flow_machine *m, struct flow_conn *c)
+{
+	struct flow_ver *f;
+
+	if ((c->flags & CF_BLOCKED) == 0)
+		return;
+	c->flags &= (uint16_t)~CF_BLOCKED;
+	f = conn_live(m, c);
+	switch (c->state) {
+	case FLOW_FREE:
+		return;
+	case FLOW_UDP:
+		flow_udp_retry(m, f, c);
+		return;
+	case FLOW_SYN_SENT:
+	case FLOW_SYN_RECEIVED:
+		flow_send_syn(m, f, c);
+		return;
+	case FLOW_TIME_WAIT:
+		break;
+	default:
+		if (!flow_push(m, f, c))
+			return;
+	}
+	if ((c->flags & (CF_ACK | CF_BLOCKED)) == CF_ACK)
+		flow_send_ack(m, f, c);
+}
+
+void flow_retry(struct flow_machine *m)
+{
+	uint32_t n = m->nblocked, i = 0;
+	const struct flow_sink *s = m->sink;
+
+	m->nblocked = 0;
+	/* a connection that is stopped again takes a place that has been looked at */
+	for (; i < n; i++) {
+		flow_retry_one(m, &m->conn[m->blocked[i]]);
+		if (s->nout == s->max_out || s->nroom[FLOW_PLAIN] == 0) {
+			i++;
+			break;
+		}
+	}
+	if (i < n) {
+		memmove(m->blocked + m->nblocked, m->blocked + i, (n - i) * sizeof(m->blocked[0]));
+		m->nblocked += n - i;
+	}
+}
+
+/* The newest message becomes an older one. */
+static bool send_keep_message(struct flow_machine *m, struct flow_conn *c)
+{
+	struct flow_side *s = flow_side(m, c);
+	struct flow_node *n;
+	uint32_t *link, i;
+
+	if (s == NULL)
+		return false;
+	for (link = &s->older; *link != 0; link = &node_at(m, *link)->next)
+		;
+	i = flow_node_after(m, link, c->msg_seq, c->msg_end);
+	if (i == 0)
+		return false;
+	n = node_at(m, i);
+	n->content = c->content;
+	n->past_head = s->past_head;
+	return true;
+}
+
+/* Appends a message of n bytes. false: there is no memory to remember the one before. */
+bool flow_message(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, uint16_t content,
+		  uint64_t n)
+{
+	uint16_t at = (uint16_t)(f->first + (content < f->ncontent ? content : 0));
+	const struct wl_content *was = m->content[c->content].content;
+	struct flow_side *s;
+	bool same = at == c->content && was->fill == WL_FILL_X && was->head_len == 0;
+
+	s = conn_side(m, c);
+	if ((c->flags & CF_FIN_ASKED) != 0 || (s != NULL && s->endless))
+		return true; /* nothing comes behind these */
+	if (FLOW_UNLIKELY(s != NULL && s->more != 0)) {
+		if (!same)
+			return false;
+		s->more += n;
+		return true;
+	}
+	if (!same || c->una == c->msg_end) {
+		if (c->una != c->msg_end && c->msg_seq != c->msg_end &&
+		    seq_lt(c->una, c->msg_end) && !send_keep_message(m, c))
+			return false;
+		c->msg_seq = c->msg_end;
+		c->content = at;
+		s = conn_side(m, c);
+		if (s != NULL)
+			s->past_head = false;
+	}
+	if (FLOW_UNLIKELY(n > 1u << 20)) {
+		s = flow_side(m, c);
+		if (s == NULL)
+			return false;
+		if (n == WL_ENDLESS) {
+			s->endless = true;
+			return true;
+		}
+		if (n > 1u << 29) {
+			s->more = n - (1u << 29);
+			n = 1u << 29;
+		}
+	}
+	c->msg_end += (uint32_t)n;
+	if (f->wl->wl->may_send != NULL)
+		c->flags |= CF_MAY_SEND;
+	return true;
+}

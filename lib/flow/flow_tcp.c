@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Received segments of synchronized connections (RFC 9293 3.10.7.4). */
+#include "flow_emit.h"
+
+/* The end of what was received: it is acknowledged at the end of the turn, or when the timer of
+ * delayed acknowledgements is due, or by what is sent meanwhile (RFC 5681 4.2). */
+static inline void tcp_ack_soon(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				bool now)
+{
+	if ((c->flags & CF_ACK) == 0)
+		return;
+	if (!now) {
+		conn_visit_in(m, c, f->delack_ticks);
+		return;
+	}
+	if ((c->flags & CF_ACK_NOW) != 0)
+		return;
+	if (FLOW_UNLIKELY(m->nack == FLOW_ACKS)) {
+		flow_send_ack(m, f, c);
+		return;
+	}
+	c->flags |= CF_ACK_NOW;
+	m->ack[m->nack++] = conn_index(m, c);
+}
+
+/* Both ends have closed, or our FIN has arrived. false: the connection has gone. */
+static bool tcp_fin_acked(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	switch (c->state) {
+	case FLOW_FIN_WAIT_1:
+		c->state = FLOW_FIN_WAIT_2;
+		conn_timer(m, c, f->finwait_ticks);
+		return true;
+	case FLOW_CLOSING:
+		flow_conn_end(m, c, WL_END_CLOSED, true);
+		return false;
+	case FLOW_LAST_ACK:
+		flow_conn_end(m, c, WL_END_CLOSED, false);
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* The peer's FIN, all before it having been received. false: the connection has gone, or rests. */
+static bool tcp_fin_in(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	c->rcv_nxt++;
+	c->flags |= CF_ACK;
+	switch (c->state) {
+	case FLOW_ESTABLISHED:
+		c->state = FLOW_CLOSE_WAIT;
+		return flow_work_call(m, f, c, CALL_ENDED, 0);
+	case FLOW_FIN_WAIT_1:
+		c->state = FLOW_CLOSING;
+		return true;
+	case FLOW_FIN_WAIT_2:
+		flow_send_ack(m, f, c);
+		flow_conn_end(m, c, WL_END_CLOSED, true);
+		return false;
+	default:
+		return true;
+	}
+}
+
+static bool tcp_deliver(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			const uint8_t *data, uint32_t n)
+{
+	cell_add(&f->k->rx_bytes, n);
+	return flow_work_received(m, f, c, data, n);
+}
+
+/* The payload of a segment from its byte `skip` on, n bytes, in its pieces. */
+static bool tcp_pieces(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+		       const struct flow_seg *g, uint32_t skip, uint32_t n)
+{
+	const struct flow_piece *p = g->in->rest;
+	const uint8_t *data = g->data;
+	uint32_t have = g->piece;
+
+	for (;;) {
+		uint32_t take;
+
+		if (skip < have) {
+			take = have - skip < n ? have - skip : n;
+			if (!tcp_deliver(m, f, c, data == NULL ? NULL : data + skip, take))
+				return false;
+			n -= take;
+			skip = 0;
+		} else {
+			skip -= have;
+		}
+		if (n == 0)
+			return true;
+		if (p == NULL) /* the frame was longer than what was kept of it */
+			return tcp_deliver(m, f, c, NULL, n);
+		data = p->data;
+		have = p->len;
+		p = p->next;
+	}
+}
+
+static inline bool tcp_receives(const struct flow_conn *c)
+{
+	return c->state == FLOW_ESTABLISHED || c->state == FLOW_FIN_WAIT_1 ||
+	       c->state == FLOW_FIN_WAIT_2;
+}
+
+/* A segment that came before others. It is told at once (RFC 5681 4.2). */
+static void tcp_early(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+		      const struct flow_seg *g, uint32_t window)
+{
+	uint32_t distance = g->seq - c->rcv_nxt;
+	bool kept = false;
+	struct flow_side *s;
+
+	cell_add(&f->k->out_of_order, 1);
+	if (tcp_receives(c) && distance + g->len <= window && g->piece == g->len &&
+	    (g->len == 0 || flow_work_ahead(m, f, c, distance, g->data, g->len))) {
+		s = flow_side(m, c);
+		kept = s != NULL && (g->len == 0 || flow_early_add(m, s, g->seq, g->seq + g->len));
+		if (kept && (g->flags & TH_FIN) != 0) {
+			s->fin_early = true;
+			s->fin_seq = g->seq + g->len;
+		}
+	}
+	if (!kept)
+		cell_add(&f->k->not_kept, 1);
+	flow_send_ack(m, f, c);
+}
+
+/* What had come early is joined to what came now. false: the connection has gone. */
+static bool tcp_join(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, bool *fin)
+{
+	struct flow_side *s = conn_side(m, c);
+	uint32_t n = flow_early_join(m, c, s);
+
+	if (s->fin_early && s->fin_seq == c->rcv_nxt) {
+		s->fin_early = false;
+		*fin = true;
+	}
+	return n == 0 || tcp_deliver(m, f, c, NULL, n);
+}
+
+/* Data and FIN of an acceptable segment. false: the connection has gone. */
+static bool tcp_data(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+		     const struct flow_seg *g, uint32_t window)
+{
+	uint32_t skip = c->rcv_nxt - g->seq, n;
+	bool fin = (g->flags & TH_FIN) != 0, now = (c->flags & CF_ACK) != 0;
+
+	if (FLOW_UNLIKELY((int32_t)skip < 0)) {
+		tcp_early(m, f, c, g, window);
+		return true;
+	}
+	if (FLOW_UNLIKELY(!tcp_receives(c))) {
+		/* data behind a FIN: there can be none */
+		c->flags |= CF_ACK;
+		tcp_ack_soon(m, f, c, true);
+		return true;
+	}
+	n = g->len - skip;
+	if (FLOW_UNLIKELY(n > window)) {
+		n = window;
+		fin = false;
+		cell_add(&f->k->beyond_window, 1);
+	}
+	c->rcv_nxt += n;
+	c->flags |= CF_ACK;
+	if (n > 0) {
+		if (FLOW_UNLIKELY(c->state == FLOW_FIN_WAIT_2))
+			conn_timer(m, c, f->finwait_ticks);
+		now |= g->segments > 1 || n > f->mss;
+		if (!tcp_pieces(m, f, c, g, skip, n))
+			return false;
+	}
+	if (FLOW_UNLIKELY(c->side != 0) &&
+	    (conn_side(m, c)->nearly != 0 || conn_side(m, c)->fin_early)) {
+		now = true;
+		if (!tcp_join(m, f, c, &fin))
+			return false;
+	}
+	if (fin) {
+		now = true;
+		if (!tcp_fin_in(m, f, c))
+			return false;
+	}
+	tcp_ack_soon(m, f, c, now);
+	return true;
+}
+
+/* RST and SYN where they have no place (RFC 5961 3 and 4), and segments without ACK. */
+static void tcp_odd(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+		    const struct flow_seg *g, uint32_t window)
+{
+	uint32_t ahead = g->seq - c->rcv_nxt;
+
+	if ((g->flags & TH_RST) != 0) {
+		if (ahead == 0) {
+			cell_add(&f->k->rst_received, 1);
+			flow_conn_end(m, c,
+				      c->state == FLOW_SYN_RECEIVED ? WL_END_REFUSED
+								    : WL_END_RESET_BY_PEER,
+				      false);
+		} else if (ahead < window) {
+			flow_challenge(m, f, c);
+		} else {
+			cell_add(&f->k->rst_ignored, 1);
+		}
+		return;
+	}
+	if ((g->flags & TH_SYN) == 0)
+		return; /* no ACK: dropped */
+	if (c->state == FLOW_SYN_RECEIVED && ahead == UINT32_MAX) {
+		if ((g->flags & TH_ACK) != 0 && g->ack == c->nxt) {
+			/* both have opened (RFC 9293 figure 8), and our SYN has arrived */
+			c->una = g->ack;
+			flow_established(m, f, c);
+			c->flags |= CF_ACK;
+			if (flow_work_opened(m, f, c))
+				tcp_ack_soon(m, f, c, true);
+			return;
+		}
+		cell_add(&f->k->retransmitted, 1);
+		cell_add(&f->k->syn_retransmitted, 1);
+		c->flags &= (uint16_t)~CF_TIMED;
+		flow_send_syn(m, f, c);
+		return;
+	}
+	flow_challenge(m, f, c);
+}
+
+/* A segment that is not where the window is. Returns whether it may be looked at all the same. */
+static bool tcp_outside(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			const struct flow_seg *g, uint32_t window)
+{
+	uint32_t len = g->len + SEG_SYN_FIN(g);
+	int32_t ahead = (int32_t)(g->seq - c->rcv_nxt);
+
+	if (ahead > 0) {
+		if ((uint32_t)ahead < window)
+			return true;
+		cell_add(&f->k->beyond_window, 1);
+		if (len > 0)
+			flow_send_ack(m, f, c);
+		else
+			flow_challenge(m, f, c);
+		return false;
+	}
+	if (len > 0) {
+		/* RFC 9293 3.10.7.4: with a window of 0 acknowledgements still count */
+		if (ahead + (int32_t)len > 0 && window > 0)
+			return true;
+		if (ahead + (int32_t)len > 0) {
+			cell_add(&f->k->beyond_window, 1);
+			if (flow_ack_in(m, f, c, g))
+				flow_send_ack(m, f, c);
+			return false;
+		}
+		cell_add(&f->k->duplicate, 1);
+		if ((c->flags & CF_SACK) != 0 && g->len > 0) {
+			struct flow_side *s = flow_side(m, c);
+
+			if (s != NULL) { /* RFC 2883 */
+				s->dsack = true;
+				s->dsack_from = g->seq;
+				s->dsack_to = g->seq + g->len;
+			}
+		}
+		flow_send_ack(m, f, c);
+		return false;
+	}
+	/* An acknowledgement that was overtaken by data counts if it is news. One that is none
+	 * may ask whether we live. */
+	if (ahead == 0 || seq_lt(c->una, g->ack))
+		return true;
+	flow_challenge(m, f, c);
+	return false;
+}
+
+static void tcp_time_wait(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			  const struct flow_seg *g)
+{
+	struct flow_ver *next;
+	uint32_t after = c->nxt + 65536;
+
+	if ((g->flags & TH_RST) != 0) {
+		if (g->seq == c->rcv_nxt) {
+			cell_add(&f->k->rst_received, 1);
+			flow_conn_free(m, c);
+		}
+		return;
+	}
+	if ((g->flags & (TH_SYN | TH_ACK)) == TH_SYN) {
+		next = flow_listener(m, g);
+		if (next != NULL && seq_lt(c->rcv_nxt, g->seq)) {
+			cell_add(&f->k->timewait_reused, 1);
+			flow_conn_free(m, c);
+			flow_passive(m, next, g, after, true);
+			return;
+		}
+		flow_challenge(m, f, c);
+		return;
+	}
+	if ((g->flags & TH_FIN) != 0)
+		conn_timer(m, c, flow_ticks(f->spec->timewait_ns));
+	if (g->len + SEG_SYN_FIN(g) > 0) {
+		cell_add(&f->k->duplicate, 1);
+		flow_send_ack(m, f, c);
+	}
+}
+
+/* The ACK that ends a passive open. false: it is none. */
+static bool tcp_confirmed(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			  const struct flow_seg *g)
+{
+	if (g->ack != c->nxt) {
+		flow_send_rst(m, f, c, g->ack, false);
+		return false;
+	}
+	if ((c->flags & CF_TIMED) != 0)
+		conn_rtt(m, f, c);
+	if (c->retry > 0)
+		c->cwnd = 1; /* RFC 5681 3.1: a SYN was lost */
+	c->una = g->ack;
+	c->wnd = g->wnd;
+	flow_established(m, f, c);
+	return flow_work_opened(m, f, c);
+}
+
+void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
+{
+	struct flow_conn *c = &m->conn[at];
+	struct flow_ver *f = conn_live(m, c);
+	uint32_t window;
+
+	cell_add(&f->k->rx, g->segments);
+	if (FLOW_UNLIKELY(g->bad)) {
+		cell_add(&f->k->bad_checksum, 1);
+		return;
+	}
+	if (g->unverified)
+		cell_add(&f->k->unverified, 1);
+	if (FLOW_UNLIKELY(c->state == FLOW_SYN_SENT)) {
+		flow_syn_sent_in(m, f, c, g);
+		return;
+	}
+	if (FLOW_UNLIKELY(c->state == FLOW_TIME_WAIT)) {
+		tcp_time_wait(m, f, c, g);
+		return;
+	}
+	window = conn_rcv_window(m, f, c);
+	if (FLOW_UNLIKELY((g->flags & (TH_SYN | TH_RST | TH_ACK)) != TH_ACK)) {
+		tcp_odd(m, f, c, g, window);
+		return;
+	}
+	if (FLOW_UNLIKELY(g->seq != c->rcv_nxt || window == 0) && !tcp_outside(m, f, c, g, window))
+		return;
+	if (FLOW_UNLIKELY(c->state == FLOW_SYN_RECEIVED)) {
+		if (!tcp_confirmed(m, f, c, g))
+			return;
+	} else if (!flow_ack_in(m, f, c, g)) {
+		return;
+	}
+	if (FLOW_UNLIKELY((c->flags & CF_FIN_SENT) != 0) && c->una == c->nxt &&
+	    !tcp_fin_acked(m, f, c))
+		return;
+	if ((g->len != 0 || (g->flags & TH_FIN) != 0) && seq_le(c->rcv_nxt, g->seq + g->len) &&
+	    !tcp_data(m, f, c, g, window))
+		return;
+	/* after CLOSING was entered here, our FIN may have been acknowledged already */
+	if (FLOW_UNLIKELY(c->state == FLOW_CLOSING) && c->una == c->nxt) {
+		flow_send_ack(m, f, c);
+		flow_conn_end(m, c, WL_END_CLOSED, true);
+		return;
+	}
+	if (((c->flags & CF_FIN_SENT) == 0 &&
+	     (c->msg_end != c->nxt || (c->flags & (CF_FIN_ASKED | CF_MAY_SEND)) != 0)) ||
+	    FLOW_UNLIKELY(c->side != 0))
+		flow_push(m, f, c);
+}
+
+/* A segment of no connection. */
+void flow_tcp_unknown(struct flow_machine *m, const struct flow_seg *g)
+{
+	struct flow_ver *f;
+
+	if (g->bad) {
+		cell_add(&m->k.bad_checksum, 1);
+		return;
+	}
+	if ((g->flags & (TH_SYN | TH_ACK | TH_RST | TH_FIN)) == TH_SYN) {
+		f = flow_listener(m, g);
+		if (f != NULL && !f->wl->draining) {
+			flow_passive(m, f, g, 0, false);
+			return;
+		}
+	}
+	cell_add(&m->k.no_match, 1);
+	if (flow_is_local(m, g))
+		flow_answer_rst(m, g);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sets of tuples on workers: their slots, the next one to be opened, who listens. */
+#include "flow_int.h"
+
+static inline bool tuple_ordinal(const struct flow_field *v, uint32_t value, uint64_t *at)
+{
+	uint32_t i = value - v->base;
+
+	*at += i * v->stride;
+	return i < v->count;
+}
+
+/* The slot of a tuple, NULL: it is none of the set, or the set has no slots. */
+uint32_t *flow_tuples_slot(const struct flow_tuples *t, uint32_t remote, uint32_t local,
+			   uint32_t ports)
+{
+	uint16_t port[2];
+	uint64_t at = 0;
+
+	if (t->slot == NULL)
+		return NULL;
+	memcpy(port, &ports, 4);
+	if (!tuple_ordinal(&t->f[FLOW_REMOTE - 1], __builtin_bswap32(remote), &at) ||
+	    !tuple_ordinal(&t->f[FLOW_LOCAL - 1], __builtin_bswap32(local), &at) ||
+	    !tuple_ordinal(&t->f[FLOW_LOCAL_PORT - 1], __builtin_bswap16(port[0]), &at) ||
+	    !tuple_ordinal(&t->f[FLOW_REMOTE_PORT - 1], __builtin_bswap16(port[1]), &at))
+		return NULL;
+	return &t->slot[at];
+}
+
+static inline uint32_t tuple_value(const struct flow_field *v, uint64_t ordinal)
+{
+	return v->list != NULL ? v->list[ordinal] : v->base + (uint32_t)ordinal * v->step;
+}
+
+static bool tuple_has(const struct flow_field *v, uint32_t value)
+{
+	uint32_t i;
+
+	if (v->list == NULL) {
+		i = value - v->base;
+		return v->step <= 1 ? v->count == 0 || i < v->count
+				    : i % v->step == 0 && i / v->step < v->count;
+	}
+	for (i = 0; i < v->count; i++) {
+		if (v->list[i] == value)
+			return true;
+	}
+	return false;
+}
+
+/* Puts the values of a tuple into a connection, as they are in frames. */
+static void tuple_fill(const struct flow_tuples *t, const uint64_t ordinal[4], struct flow_conn *c)
+{
+	uint32_t value[4];
+
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned which = t->order[i];
+
+		value[which] = tuple_value(&t->f[which], ordinal[i]);
+	}
+	c->remote = __builtin_bswap32(value[FLOW_REMOTE - 1]);
+	c->local = __builtin_bswap32(value[FLOW_LOCAL - 1]);
+	c->remote_port = __builtin_bswap16((uint16_t)value[FLOW_REMOTE_PORT - 1]);
+	c->local_port = __builtin_bswap16((uint16_t)value[FLOW_LOCAL_PORT - 1]);
+}
+
+static inline uint64_t tuple_field_count(const struct flow_field *v)
+{
+	return v->count == 0 ? 1ull << 32 : v->count;
+}
+
+/* Moves a cursor on by one tuple; the first field runs fastest. */
+static inline void tuple_step(const struct flow_tuples *t, uint64_t cursor[4])
+{
+	for (unsigned i = 0; i < 4; i++) {
+		if (++cursor[i] < tuple_field_count(&t->f[t->order[i]]))
+			return;
+		cursor[i] = 0;
+	}
+}
+
+void flow_tuple_of(const struct flow_tuples *t, uint32_t remote, uint32_t local, uint32_t ports,
+		   struct flow_tuple *out)
+{
+	uint16_t port[2];
+
+	memcpy(port, &ports, 4);
+	*out = (struct flow_tuple){.is6 = t->is6,
+				   .local.v4 = __builtin_bswap32(local),
+				   .remote.v4 = __builtin_bswap32(remote),
+				   .local_port = __builtin_bswap16(port[0]),
+				   .remote_port = __builtin_bswap16(port[1])};
+	if (!t->is6)
+		return;
+	memcpy(out->local.v6, t->local6, 12);
+	memcpy(out->local.v6 + 12, &local, 4);
+	memcpy(out->remote.v6, t->remote6, 12);
+	memcpy(out->remote.v6 + 12, &remote, 4);
+}
+
+static bool tuple_mine(const struct flow_ver *f, const struct flow_conn *c)
+{
+	struct flow_tuple t;
+	uint32_t ports;
+
+	if (f->spec->mine == NULL)
+		return true;
+	memcpy(&ports, &c->local_port, 4);
+	flow_tuple_of(f->spec->tuples, c->remote, c->local, ports, &t);
+	return f->spec->mine(f->spec->mine_arg, &t);
+}
+
+/* The connection that has a tuple of a client, 0: nobody. */
+uint32_t flow_tuple_user(struct flow_machine *m, const struct flow_ver *f,
+			 const struct flow_conn *c)
+{
+	const struct flow_tuples *t = f->spec->tuples;
+	const struct flow_path *path = f->spec->npath == 1 ? f->path : flow_client_path(f, c);
+	uint8_t ip6[40]; /* a header of the peer's segments, of which only addresses are read */
+	const struct flow_in in = {.ident = path->ident, .data = ip6};
+	struct flow_seg g = {.in = &in,
+			     .remote = c->remote,
+			     .local = c->local,
+			     .is6 = t->is6,
+			     .udp = f->spec->udp};
+	uint32_t *slot;
+
+	memcpy(&g.ports, &c->local_port, 4);
+	if (m->nset == 1 && m->hashed == 0 && m->set[0] == t) {
+		slot = flow_tuples_slot(t, c->remote, c->local, g.ports);
+		return *slot;
+	}
+	memcpy(ip6 + 8, t->remote6, 12);
+	memcpy(ip6 + 20, &c->remote, 4);
+	memcpy(ip6 + 24, t->local6, 12);
+	memcpy(ip6 + 36, &c->local, 4);
+	g.key = flow_hash(m, t->is6 ? flow_fold16(ip6 + 8) : g.remote, g.local, g.ports);
+	return flow_find(m, &g);
+}
+
+/* Tuples are passed over as often as this before an open counts as no_tuple. */
+#define TUPLE_TRIES 8
+/* Those of other workers do not count, but there may be none of ours. */
+#define TUPLE_OTHERS 4096
+
+/* The next tuple of a client into *c, whose other members stay. A tuple that rests (TIME-WAIT) is
+ * taken only if no other is found: *rests is then its connection. false: none is free. */
+bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+		     uint32_t *rests)
+{
+	struct flow_tuples *t = f->spec->tuples;
+	struct flow_conn resting = {0};
+	unsigned tries = 0, others = 0;
+
+	*rests = 0;
+	while (tries < TUPLE_TRIES && others < TUPLE_OTHERS) {
+		uint32_t user;
+
+		tuple_fill(t, t->cursor, c);
+		tuple_step(t, t->cursor);
+		if (!tuple_mine(f, c)) {
+			others++;
+			continue;
+		}
+		user = flow_tuple_user(m, f, c);
+		if (user == 0) {
+			*rests = 0;
+			return true;
+		}
+		if (*rests == 0 && m->conn[user].state == FLOW_TIME_WAIT) {
+			*rests = user;
+			resting = *c;
+		}
+		tries++;
+	}
+	if (*rests == 0)
+		return false;
+	c->remote = resting.remote;
+	c->local = resting.local;
+	c->remote_port = resting.remote_port;
+	c->local_port = resting.local_port;
+	return true;
+}
+
+/* To fetch the slots of tuples that are opened soon. */
+void flow_tuple_fetch(const struct flow_ver *f)
+{
+	const struct flow_tuples *t = f->spec->tuples;
+	uint64_t at = 0;
+
+	if (t->slot == NULL)
+		return;
+	for (unsigned i = 0; i < 4; i++)
+		at += t->cursor[i] * t->f[t->order[i]].stride;
+	__builtin_prefetch(&t->slot[(at + 16) % t->count], 1);
+}
+
+/* Who listens on the local end of a segment; NULL: nobody. */
+struct flow_ver *flow_listener(const struct flow_machine *m, const struct flow_seg *g)
+{
+	uint32_t local = __builtin_bswap32(g->local);
+	uint16_t port[2];
+
+	memcpy(port, &g->ports, 4);
+	port[0] = __builtin_bswap16(port[0]);
+	for (unsigned i = 0; i < m->nlisten; i++) {
+		struct flow_ver *f = m->listen[i];
+		const struct flow_tuples *t = f->spec->tuples;
+
+		if (f->spec->udp != g->udp || t->is6 != g->is6 || f->path->ident != g->in->ident)
+			continue;
+		if (!tuple_has(&t->f[FLOW_LOCAL_PORT - 1], port[0]) ||
+		    !tuple_has(&t->f[FLOW_LOCAL - 1], local))
+			continue;
+		if (g->is6 && memcmp(t->local6, seg_dst6(g), 12) != 0)
+			continue;
+		return f;
+	}
+	return NULL;
+}
+
+/* Whether an address of ours is that of a segment: only then is it answered. */
+bool flow_is_local(const struct flow_machine *m, const struct flow_seg *g)
+{
+	uint32_t local = __builtin_bswap32(g->local);
+
+	for (unsigned i = 0; i < FLOW_VERSIONS; i++) {
+		const struct flow_spec *spec = m->live[i].spec;
+
+		if (spec == NULL || spec->is6 != g->is6)
+			continue;
+		if (tuple_has(&spec->tuples->f[FLOW_LOCAL - 1], local) &&
+		    (!g->is6 || memcmp(spec->tuples->local6, seg_dst6(g), 12) == 0))
+			return true;
+	}
+	return false;
+}

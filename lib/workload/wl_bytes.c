@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests and responses of so many bytes: rr and crr. Over TCP the server counts bytes; over UDP
+ * each message is a datagram, which begins with the number of its transaction. */
+#include "workload.h"
+
+/* Memory of a client: when its transaction began, and how many bytes of the response are still to
+ * come; over UDP the number of the transaction, with BYTES_OPEN while it is open. If it counts its
+ * transactions, the first word is a cell. A server: how many bytes of the request came, and how
+ * many responses were sent; over UDP what numbers it has seen. */
+#define BYTES_OPEN 0x80000000u
+struct bytes_cell {
+	uint64_t left; /* transactions */
+	uint32_t began;
+};
+
+static const struct wl_bytes_conf *bytes_conf(const struct wl_turn *t)
+{
+	return t->flow->conf;
+}
+
+static struct bytes_cell *bytes_cell(struct wl_turn *t)
+{
+	return bytes_conf(t)->transactions > 1 ? wl_cell(t, &t->mem[0]) : NULL;
+}
+
+static void bytes_start(struct wl_turn *t)
+{
+	const struct wl_bytes_conf *conf = bytes_conf(t);
+	struct bytes_cell *cell = bytes_cell(t);
+
+	wl_started(t);
+	wl_send(t, conf->request_content, conf->request);
+	*(cell != NULL ? &cell->began : &t->mem[0]) = wl_time(t);
+	if (t->datagram) {
+		t->mem[1] = (t->mem[1] + 1) | BYTES_OPEN;
+		t->stamp = t->mem[1] & ~BYTES_OPEN;
+		t->stamped = true;
+		t->timer_ns = conf->timeout_ns;
+	} else {
+		t->mem[1] = conf->response;
+	}
+}
+
+static void bytes_close(struct wl_turn *t)
+{
+	if (t->datagram || !bytes_conf(t)->server_closes)
+		t->close = (uint8_t)bytes_conf(t)->close;
+	t->timer_ns = WL_NO_TIMER;
+}
+
+/* What a client does behind a transaction that has ended. */
+static void bytes_next(struct wl_turn *t)
+{
+	const struct wl_bytes_conf *conf = bytes_conf(t);
+	struct bytes_cell *cell = bytes_cell(t);
+
+	t->on_time = !t->flow->on_call;
+	if (conf->transactions == 1 || (cell != NULL && --cell->left == 0) || t->flow->draining)
+		bytes_close(t);
+	else if (t->flow->on_call)
+		t->ready = true;
+	else if (conf->think_ns != 0)
+		t->timer_ns = conf->think_ns;
+	else
+		bytes_start(t);
+}
+
+static void bytes_opened(struct wl_turn *t)
+{
+	struct bytes_cell *cell;
+
+	if (!t->flow->client)
+		return;
+	cell = bytes_cell(t);
+	if (cell != NULL)
+		cell->left = bytes_conf(t)->transactions;
+	else if (bytes_conf(t)->transactions > 1)
+		t->close = WL_CLOSE_RST; /* no memory to count in */
+	else if (t->flow->draining)
+		bytes_close(t);
+	if (t->close != WL_CLOSE_NOT)
+		return;
+	if (t->flow->on_call)
+		t->ready = true;
+	else
+		bytes_start(t);
+}
+
+static void bytes_done(struct wl_turn *t)
+{
+	struct bytes_cell *cell = bytes_cell(t);
+	uint64_t ns = wl_since_ns(t, cell != NULL ? cell->began : t->mem[0]);
+
+	wl_done(t);
+	wl_timing_add(&t->flow->whole, ns);
+	wl_timing_add(&t->flow->since_due, ns + t->late_ns);
+	bytes_next(t);
+}
+
+static void bytes_check(struct wl_turn *t, uint16_t content, uint64_t at, const uint8_t *data,
+			uint32_t n)
+{
+	if (t->flow->verify && data != NULL &&
+	    !wl_content_same(&t->flow->content[content], at, data, n))
+		cell_add(&t->flow->counts->mismatched, n);
+}
+
+static uint32_t bytes_response(struct wl_turn *t, const uint8_t *data, uint32_t n)
+{
+	const struct wl_bytes_conf *conf = bytes_conf(t);
+	struct bytes_cell *cell;
+
+	if (t->mem[1] == 0) { /* more than was asked for */
+		cell_add(&t->flow->counts->mismatched, n);
+		return n;
+	}
+	if (n > t->mem[1])
+		n = t->mem[1];
+	bytes_check(t, conf->response_content, conf->response - t->mem[1], data, n);
+	if (t->mem[1] == conf->response && t->flow->first.h != NULL) {
+		cell = bytes_cell(t);
+		wl_timing_add(&t->flow->first,
+			      wl_since_ns(t, cell != NULL ? cell->began : t->mem[0]));
+	}
+	t->mem[1] -= n;
+	if (t->mem[1] == 0)
+		bytes_done(t);
+	return n;
+}
+
+static uint32_t bytes_request(struct wl_turn *t, const uint8_t *data, uint32_t n)
+{
+	const struct wl_bytes_conf *conf = bytes_conf(t);
+
+	if (n > conf->request - t->mem[0])
+		n = conf->request - t->mem[0];
+	bytes_check(t, conf->request_content, t->mem[0], data, n);
+	if (t->mem[0] == 0)
+		wl_started(t);
+	t->mem[0] += n;
+	if (t->mem[0] < conf->request)
+		return n;
+	t->mem[0] = 0;
+	t->mem[1]++;
+	wl_done(t);
+	wl_send(t, conf->response_content, conf->response);
+	if (conf->server_closes && t->mem[1] == conf->transactions)
+		t->close = (uint8_t)conf->close;
+	return n;
+}
+
+static void bytes_datagram(struct wl_turn *t, const uint8_t *data, uint32_t n)
+{
+	const struct wl_bytes_conf *conf = bytes_conf(t);
+	struct wl_numbers *k = t->flow->own;
+	uint64_t number;
+
+	if (n < WL_NUMBER) {
+		cell_add(&t->flow->counts->mismatched, n);
+		return;
+	}
+	memcpy(&number, data, WL_NUMBER);
+	bytes_check(t, t->flow->client ? conf->response_content : conf->request_content, WL_NUMBER,
+		    data + WL_NUMBER, n - WL_NUMBER);
+	if (!t->flow->client) {
+		wl_number_seen(t->mem, (uint32_t)number, k);
+		wl_started(t);
+		wl_done(t);
+		wl_send(t, conf->response_content, conf->response);
+		t->stamp = number;
+		t->stamped = true;
+	} else if ((uint32_t)number == (t->mem[1] & ~BYTES_OPEN)) {
+		if ((t->mem[1] & BYTES_OPEN) == 0) {
+			cell_add(&k->duplicated, 1);
+			return;
+		}
+		t->mem[1] &= ~BYTES_OPEN;
+		t->timer_ns = WL_NO_TIMER;
+		bytes_done(t);
+	} else {
+		cell_add(&k->late, 1);
+	}
+}
+
+static uint32_t bytes_received(struct wl_turn *t, const uint8_t *data, uint32_t n)
+{
+	if (t->datagram)
+		bytes_datagram(t, data, n);
+	else if (t->flow->client)
+		n = bytes_response(t, data, n);
+	else
+		n = bytes_request(t, data, n);
+	return n;
+}
+
+/* Bytes are only counted: they may come in any order, but those of the messages behind this one
+ * are looked at when they are due. */
+static bool bytes_ahead(struct wl_turn *t, uint32_t distance, const uint8_t *data, uint32_t n)
+{
+	const struct wl_bytes_conf *conf = bytes_conf(t);
+	uint32_t left = t->flow->client ? t->mem[1] : conf->request - t->mem[0];
+	uint16_t content = t->flow->client ? conf->response_content : conf->request_content;
+	uint32_t length = t->flow->client ? conf->response : conf->request;
+
+	if (!t->flow->verify)
+		return true;
+	if (n > left || distance > left - n)
+		return false;
+	bytes_check(t, content, length - left + distance, data, n);
+	return true;
+}
+
+static void bytes_timer(struct wl_turn *t)
+{
+	if (t->datagram && (t->mem[1] & BYTES_OPEN) != 0) {
+		t->mem[1] &= ~BYTES_OPEN;
+		wl_failed(t, 1);
+		bytes_next(t);
+	} else if (t->flow->draining) {
+		bytes_close(t);
+	} else {
+		bytes_start(t);
+	}
+}
+
+static bool bytes_busy(const struct wl_turn *t)
+{
+	if (t->datagram)
+		return t->flow->client && (t->mem[1] & BYTES_OPEN) != 0;
+	return t->flow->client ? t->mem[1] != 0 : t->mem[0] != 0;
+}
+
+static void bytes_drain(struct wl_turn *t)
+{
+	if (t->flow->client && !bytes_busy(t))
+		t->close = WL_CLOSE_FIN;
+}
+
+static void bytes_closed(struct wl_turn *t, enum wl_end why)
+{
+	(void)why;
+	if (bytes_busy(t))
+		wl_failed(t, 1);
+	if (t->flow->client && bytes_conf(t)->transactions > 1)
+		wl_free_cell(t, &t->mem[0]);
+}
+
+const struct workload wl_bytes = {
+	.name = "bytes",
+	.help = "requests and responses of so many bytes",
+	.tcp = true,
+	.udp = true,
+	.counters = wl_numbers_table,
+	.own_bytes = sizeof(struct wl_numbers),
+	.opened = bytes_opened,
+	.received = bytes_received,
+	.ahead = bytes_ahead,
+	.timer = bytes_timer,
+	.go = bytes_start,
+	.drain = bytes_drain,
+	.closed = bytes_closed,
+};

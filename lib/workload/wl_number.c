@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the numbers of datagrams tell: which were lost, overtaken, or came twice. */
+#include "workload.h"
+
+#define NUMBER(field, help) \
+	{ \
+#field, "datagrams", help, offsetof(struct wl_numbers, field) \
+	}
+const struct counter wl_numbers_table[] = {
+	NUMBER(lost, "datagrams that have not come, though later ones have"),
+	NUMBER(reordered, "datagrams that came behind one that was sent after them"),
+	NUMBER(duplicated, "datagrams that came again"),
+	NUMBER(late, "responses to transactions that had failed before"),
+	{NULL},
+};
+
+/* seen[0] is the highest number; bit i of seen[1] says whether that minus i has come. What lies
+ * further back was counted as lost, and comes late: it cannot be told from a copy. */
+void wl_number_seen(uint32_t seen[2], uint32_t number, struct wl_numbers *k)
+{
+	uint32_t ahead = number - seen[0], back = seen[0] - number;
+
+	if ((int32_t)ahead > 0) {
+		seen[1] = ahead < 32 ? seen[1] << ahead | 1 : 1;
+		seen[0] = number;
+		cell_add(&k->lost, ahead - 1);
+	} else if (back >= 32 || (seen[1] >> back & 1) == 0) {
+		seen[1] |= back < 32 ? 1u << back : 0;
+		cell_add(&k->reordered, 1);
+		if (k->lost > 0)
+			cell_set(&k->lost, k->lost - 1);
+	} else {
+		cell_add(&k->duplicated, 1);
+	}
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bytes one way or both, without end or so many; over UDP datagrams with numbers. */
+#include "workload.h"
+
+/* Memory over TCP: 64 bits, how many bytes came. Over UDP a sender's first word is the number of
+ * the next datagram, and a receiver's two are what it has seen; who does both has a cell. A client
+ * counts a transaction per connection, which is done when both ends have closed. */
+struct stream_cell {
+	uint32_t next, seen[2];
+};
+
+static const struct wl_stream_conf *stream_conf(const struct wl_turn *t)
+{
+	return t->flow->conf;
+}
+
+static bool stream_sends(const struct wl_turn *t)
+{
+	return (stream_conf(t)->direction & (t->flow->client ? WL_UP : WL_DOWN)) != 0;
+}
+
+static struct stream_cell *stream_cell(struct wl_turn *t)
+{
+	return wl_cell(t, &t->mem[0]);
+}
+
+static uint32_t *stream_next(struct wl_turn *t)
+{
+	struct stream_cell *cell;
+
+	if (stream_conf(t)->direction != WL_BOTH)
+		return &t->mem[0];
+	cell = stream_cell(t);
+	return cell == NULL ? NULL : &cell->next;
+}
+
+static void stream_datagram(struct wl_turn *t)
+{
+	const struct wl_stream_conf *conf = stream_conf(t);
+	uint32_t *next = stream_next(t);
+
+	if (next == NULL || t->flow->draining ||
+	    (conf->bytes != 0 && (uint64_t)*next * conf->datagram >= conf->bytes)) {
+		t->close = t->flow->client ? WL_CLOSE_FIN : WL_CLOSE_NOT;
+		t->timer_ns = WL_NO_TIMER;
+		return;
+	}
+	wl_send(t, conf->content, conf->datagram);
+	t->stamp = ++*next;
+	t->stamped = true;
+	if (conf->gap_ns != 0)
+		t->timer_ns = conf->gap_ns;
+}
+
+static void stream_opened(struct wl_turn *t)
+{
+	const struct wl_stream_conf *conf = stream_conf(t);
+
+	if (t->flow->client)
+		wl_started(t);
+	if (t->datagram) {
+		/* a server learns of a client by its first datagram: that one always comes */
+		if (stream_sends(t) || t->flow->client)
+			stream_datagram(t);
+	} else if (stream_sends(t)) {
+		wl_send(t, conf->content, conf->bytes != 0 ? conf->bytes : WL_ENDLESS);
+	}
+}
+
+static void stream_may_send(struct wl_turn *t)
+{
+	const struct wl_stream_conf *conf = stream_conf(t);
+
+	if (!t->datagram)
+		t->close = conf->bytes != 0 ? WL_CLOSE_FIN : WL_CLOSE_NOT;
+	else if (conf->gap_ns == 0 && stream_sends(t))
+		stream_datagram(t);
+}
+
+static void stream_check(struct wl_turn *t, uint64_t at, const uint8_t *data, uint32_t n)
+{
+	if (t->flow->verify && data != NULL &&
+	    !wl_content_same(&t->flow->content[stream_conf(t)->content], at, data, n))
+		cell_add(&t->flow->counts->mismatched, n);
+}
+
+static void stream_number(struct wl_turn *t, const uint8_t *data, uint32_t n)
+{
+	bool both = stream_conf(t)->direction == WL_BOTH;
+	struct stream_cell *cell = both ? stream_cell(t) : NULL;
+	uint64_t number;
+
+	if (n < WL_NUMBER || (both && cell == NULL)) {
+		cell_add(&t->flow->counts->mismatched, n);
+		return;
+	}
+	memcpy(&number, data, WL_NUMBER);
+	stream_check(t, WL_NUMBER, data + WL_NUMBER, n - WL_NUMBER);
+	wl_number_seen(both ? cell->seen : t->mem, (uint32_t)number, t->flow->own);
+}
+
+static uint64_t stream_came(const struct wl_turn *t)
+{
+	return (uint64_t)t->mem[1] << 32 | t->mem[0];
+}
+
+static uint32_t stream_received(struct wl_turn *t, const uint8_t *data, uint32_t n)
+{
+	uint64_t came = stream_came(t);
+
+	if (t->datagram) {
+		stream_number(t, data, n);
+		return n;
+	}
+	stream_check(t, came, data, n);
+	came += n;
+	t->mem[0] = (uint32_t)came;
+	t->mem[1] = (uint32_t)(came >> 32);
+	return n;
+}
+
+static bool stream_ahead(struct wl_turn *t, uint32_t distance, const uint8_t *data, uint32_t n)
+{
+	stream_check(t, stream_came(t) + distance, data, n);
+	return true;
+}
+
+static void stream_drain(struct wl_turn *t)
+{
+	if (!t->datagram || t->flow->client)
+		t->close = WL_CLOSE_FIN;
+}
+
+static void stream_closed(struct wl_turn *t, enum wl_end why)
+{
+	if (t->datagram && stream_conf(t)->direction == WL_BOTH)
+		wl_free_cell(t, &t->mem[0]);
+	if (!t->flow->client || why < WL_END_CLOSED)
+		return;
+	if (why == WL_END_CLOSED)
+		wl_done(t);
+	else
+		wl_failed(t, 1);
+}
+
+const struct workload wl_stream = {
+	.name = "stream",
+	.help = "bytes without an end, or so many",
+	.tcp = true,
+	.udp = true,
+	.counters = wl_numbers_table,
+	.own_bytes = sizeof(struct wl_numbers),
+	.opened = stream_opened,
+	.received = stream_received,
+	.ahead = stream_ahead,
+	.may_send = stream_may_send,
+	.timer = stream_datagram,
+	.drain = stream_drain,
+	.closed = stream_closed,
+};

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What connections do. A workload is a record of functions; it knows neither our TCP nor sockets.
+ * Whoever carries the connections is the arm: it calls a function of the record when something has
+ * happened to a connection, hands it a `struct wl_turn`, and does afterwards what the function has
+ * asked for in there. Nothing here waits, allocates or reads a clock. Times are nanoseconds of the
+ * arm's clock, lengths are bytes of payload.
+ *
+ * A record sends messages. A message is a number of bytes of a content, and a content is a function
+ * from an offset to a byte: so nobody has to keep what was sent, and a receiver that knows the
+ * content can compare.
+ *
+ * This is the half for workers. workload.h has the functions of control. */
+#pragma once
+#include <string.h>
+#include "hist.h"
+
+/* ---- contents (wl_content.c) ---- */
+
+/* What follows the head of a message. */
+enum wl_fill {
+	WL_FILL_X,       /* the byte WL_X again and again: buffers can hold it beforehand */
+	WL_FILL_PATTERN, /* a byte that depends on its place, so that shifted bytes are found */
+};
+#define WL_X 0x78 /* 'x' */
+/* The pattern repeats after so many bytes. It is a prime, so no usual size is a multiple of it. */
+#define WL_PATTERN 251
+/* The same at an even number of bytes: sums of 16 bits repeat only there. */
+#define WL_PERIOD (2 * WL_PATTERN)
+
+/* The byte at an offset is head[offset] below head_len, and that of the filling behind it. Constant
+ * while anybody uses it; made by wl_content_init(). */
+struct wl_content {
+	const uint8_t *head; /* the maker's; NULL if head_len is 0 */
+	uint32_t head_len;
+	uint32_t head_sum; /* of the head, as wl_content_put() returns it */
+	uint8_t fill;      /* enum wl_fill */
+};
+
+/* The sums of these functions are those of 16 bit words in the machine's own order (RFC 1071),
+ * not folded, of bytes that begin at an even place. They fit into 32 bits for up to 2^17 bytes. */
+
+/* Writes n <= 2^17 bytes of a content from `offset` on, and returns their sum. */
+uint32_t wl_content_put(const struct wl_content *c, uint64_t offset, uint8_t *to, uint32_t n);
+/* Their sum alone: of filling it is arithmetic, no byte is read. */
+uint32_t wl_content_sum(const struct wl_content *c, uint64_t offset, uint32_t n);
+/* Whether n bytes are those of the content from `offset` on. */
+bool wl_content_same(const struct wl_content *c, uint64_t offset, const uint8_t *data, uint32_t n);
+/* The sum of any n <= 2^17 bytes. */
+uint32_t wl_sum(const uint8_t *p, uint32_t n);
+
+/* ---- what is counted ---- */
+
+/* Transactions of a flow: started = done + failed + open, at any time. */
+struct wl_counts {
+	cell_t started, done, failed, open;
+	cell_t mismatched; /* received bytes that are not what was to come (flow.verify) */
+};
+
+/* A histogram of times in ns. The sum of its values is handed over once per turn. */
+struct wl_timing {
+	struct hist *h; /* NULL: not wanted */
+	uint64_t sum;
+};
+static inline void wl_timing_add(struct wl_timing *t, uint64_t ns)
+{
+	if (t->h == NULL)
+		return;
+	hist_add(t->h, ns, 1);
+	if (__builtin_expect(ns >> t->h->shape.top == 0, 1))
+		t->sum += ns;
+}
+static inline void wl_timing_flush(struct wl_timing *t)
+{
+	if (t->sum != 0) {
+		hist_add_sum(t->h, t->sum);
+		t->sum = 0;
+	}
+}
+
+/* One flow as its record sees it, on one worker. The arm makes it, and it outlives the flow's
+ * connections. */
+struct wl_flow {
+	const struct workload *wl;
+	const void *conf;                 /* the settings of the record: its own struct, constant */
+	const struct wl_content *content; /* what messages are made of, by number */
+	uint16_t ncontent;
+	struct wl_counts *counts;   /* cells of this worker */
+	void *own;                  /* wl->own_bytes of further cells, or NULL if that is 0 */
+	struct wl_timing connect;   /* from the SYN to the established connection; the arm's */
+	struct wl_timing first;     /* from the request to the first byte of the response */
+	struct wl_timing whole;     /* from the request to the last byte of the response */
+	struct wl_timing since_due; /* from when the request was due to the last byte */
+	bool client;
+	bool verify;   /* compare what is received where the record knows what is to come */
+	bool on_call;  /* transactions are started by go() only, at times that others choose */
+	bool draining; /* no new transactions; connections that do nothing are to close */
+};
+
+/* ---- one call of a record's function ---- */
+
+/* Words of memory of a connection that belong to the record, 0 at first. What does not fit goes
+ * into a cell: see wl_cell(). */
+#define WL_MEM_WORDS 2
+/* Bytes of such a cell. */
+#define WL_CELL 56
+
+enum wl_close {
+	WL_CLOSE_NOT,
+	WL_CLOSE_FIN, /* nothing will be sent behind what was asked for; it still receives */
+	WL_CLOSE_RST, /* at once; what is on the way is lost. Counted as reset_by_us */
+};
+
+/* What a function is given, and what it asks for: one message, a close, a timer. The arm has set
+ * the members of the second half to 0; it looks at them when the function returns. */
+struct wl_turn {
+	struct wl_flow *flow;
+	uint32_t *mem; /* the WL_MEM_WORDS words of the connection */
+	uint64_t now_ns;
+	/* How late the connection was opened, or go() called, behind its time. */
+	uint64_t late_ns;
+	/* Received data is one datagram, of so many bytes, and so is a message that is asked for.
+	 * Of a long one received() is given only the first bytes. */
+	bool datagram;
+	uint32_t length;
+	/* The peer has said that it sends nothing more. */
+	bool peer_done;
+	const struct wl_arm *arm;
+
+	/* A message of so many bytes, behind all messages before it; 0: none. WL_ENDLESS: bytes
+	 * without end, until the connection closes. A datagram must fit into one packet. */
+	uint64_t send;
+	uint16_t content; /* which of the flow's contents */
+	uint8_t close;    /* enum wl_close, carried out behind the message */
+	/* The connection waits for go(). The arm forgets this when it has called it. */
+	bool ready;
+	/* timer() is to be called in so many ns; this replaces the timer of before. 0: leave it as
+	 * it is. WL_NO_TIMER: stop it. */
+	uint64_t timer_ns;
+	/* 8 bytes that a datagram is to begin with in place of those of its content, in the
+	 * machine's order; used if `stamped`. */
+	uint64_t stamp;
+	bool stamped;
+	/* From now on late_ns is to be 0: what follows is not behind a time that others chose. */
+	bool on_time;
+};
+#define WL_ENDLESS UINT64_MAX
+#define WL_NO_TIMER UINT64_MAX
+
+/* Why a connection is gone. The first four never opened. */
+enum wl_end {
+	WL_END_REFUSED,
+	WL_END_CONNECT_TIMEOUT,
+	WL_END_UNREACHABLE,
+	WL_END_ABORTED_OPENING,
+	WL_END_CLOSED,
+	WL_END_RESET_BY_US,
+	WL_END_RESET_BY_PEER,
+	WL_END_TIMED_OUT,
+	WL_END_ABORTED,
+};
+
+/* The record. Functions may be NULL where the comment says what happens then. */
+struct workload {
+	const char *name;
+	const char *help;
+	bool tcp, udp; /* what it runs on */
+	/* A table of cells of its own, in memory of own_bytes per flow and worker. */
+	const struct counter *counters;
+	uint32_t own_bytes;
+
+	/* The connection is established (TCP), has its first datagram (UDP, server) or is to
+	 * send it (UDP, client). NULL: nothing. */
+	void (*opened)(struct wl_turn *t);
+	/* n bytes came, in order. data is NULL if nobody knows their values any more: only bytes
+	 * that ahead() has taken, or that the arm received as filling. Returns how many of them
+	 * belong to what it looks at; if these are fewer than n, it is called again with the rest
+	 * when the arm has done what it asked for. So each message that comes can be answered by
+	 * one message. n of a datagram may be 0; all of a datagram counts as taken. */
+	uint32_t (*received)(struct wl_turn *t, const uint8_t *data, uint32_t n);
+	/* n bytes came early: `distance` bytes are still missing before them. true: the record
+	 * needs them no more, received() is to get them as NULL. false, and NULL: the arm behaves
+	 * as if they had not come. It may ask for nothing. */
+	bool (*ahead)(struct wl_turn *t, uint32_t distance, const uint8_t *data, uint32_t n);
+	/* All that was asked for has been handed to the network, though the peer need not have it
+	 * yet; never called with a message unsent. NULL: nothing. */
+	void (*may_send)(struct wl_turn *t);
+	/* The peer sends nothing more. NULL: close in return. */
+	void (*ended)(struct wl_turn *t);
+	/* The timer that was asked for. */
+	void (*timer)(struct wl_turn *t);
+	/* Start a transaction, on a connection that was `ready`. */
+	void (*go)(struct wl_turn *t);
+	/* `draining` has become true: a connection that does nothing closes. NULL: close. */
+	void (*drain)(struct wl_turn *t);
+	/* The connection is gone, for the reason of enum wl_end; transactions that are open have
+	 * failed, cells are given back. It may ask for nothing. */
+	void (*closed)(struct wl_turn *t, enum wl_end why);
+};
+
+/* What the arm does for records while one of their functions runs. */
+struct wl_arm {
+	/* The cell of a connection. *at is a word of its memory; 0: it has none yet. Returns
+	 * WL_CELL bytes, zeroed when they are new, or NULL: there are no more. */
+	void *(*cell)(struct wl_turn *t, uint32_t *at);
+	/* Gives it back, and sets *at to 0. If *at is 0 already nothing happens. */
+	void (*free_cell)(struct wl_turn *t, uint32_t *at);
+};
+static inline void *wl_cell(struct wl_turn *t, uint32_t *at)
+{
+	return t->arm->cell(t, at);
+}
+static inline void wl_free_cell(struct wl_turn *t, uint32_t *at)
+{
+	t->arm->free_cell(t, at);
+}
+
+/* ---- helpers of records ---- */
+
+/* A time of 32 bits, in units of 64 ns. Differences are right up to 274 s: a record whose
+ * transactions may take longer keeps 64 bits in a cell. */
+#define WL_TIME_SHIFT 6
+static inline uint32_t wl_time(const struct wl_turn *t)
+{
+	return (uint32_t)(t->now_ns >> WL_TIME_SHIFT);
+}
+static inline uint64_t wl_since_ns(const struct wl_turn *t, uint32_t then)
+{
+	return (uint64_t)(wl_time(t) - then) << WL_TIME_SHIFT;
+}
+
+static inline void wl_started(const struct wl_turn *t)
+{
+	cell_add(&t->flow->counts->started, 1);
+	cell_add(&t->flow->counts->open, 1);
+}
+static inline void wl_done(const struct wl_turn *t)
+{
+	cell_add(&t->flow->counts->done, 1);
+	cell_set(&t->flow->counts->open, t->flow->counts->open - 1);
+}
+static inline void wl_failed(const struct wl_turn *t, uint64_t n)
+{
+	cell_add(&t->flow->counts->failed, n);
+	cell_set(&t->flow->counts->open, t->flow->counts->open - n);
+}
+static inline void wl_send(struct wl_turn *t, unsigned content, uint64_t bytes)
+{
+	t->content = (uint16_t)content;
+	t->send = bytes;
+}

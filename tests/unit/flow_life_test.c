@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What control does with flows: opens that find no tuple, transactions on call, drains, resets, new
+ * versions, and a device that takes little. */
+#include "flow_world.h"
+
+static const struct wl_bytes_conf once = {.request = 64,
+					  .response = 100,
+					  .transactions = 1,
+					  .close = WL_CLOSE_FIN};
+static const struct wl_bytes_conf forever = {.request = 64,
+					     .response = 100,
+					     .close = WL_CLOSE_FIN,
+					     .think_ns = 10 * MS};
+
+static unsigned open_n(struct world *w, unsigned n)
+{
+	return flow_open(w->end[0].m, w->end[0].version, n, w->now, 0, w->now);
+}
+
+/* Tuples that rest are used again when there are no others, and the server takes their SYNs. */
+static void test_tuples_run_short(void **state)
+{
+	struct world *w =
+		world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &once, .ports = 4});
+
+	(void)state;
+	w->end[0].spec.timewait_ns = w->end[1].spec.timewait_ns = 3600 * SECOND;
+	world_adopt(w);
+	assert_int_equal(open_n(w, 6), 6);
+	assert_int_equal(w->end[0].counts.opened, 4);
+	assert_int_equal(w->end[0].counts.no_tuple, 2);
+	world_run(w, w->now + SECOND);
+	assert_int_equal(w->end[0].counts.closed, 4);
+	for (unsigned i = 1; i <= 5; i++) {
+		open_n(w, 4);
+		world_run(w, w->now + SECOND);
+		assert_int_equal(w->end[0].counts.closed, 4 + 4 * i);
+		assert_int_equal(w->end[0].counts.timewait_reused, 4 * i);
+	}
+	assert_int_equal(w->end[0].counts.retransmitted, 0);
+	assert_int_equal(w->end[0].counts.no_tuple, 2);
+	world_run(w, w->now + 4000 * SECOND);
+	world_empty(w);
+	world_free(w);
+}
+
+/* The order of tuples: the destination port runs before the source port, and so on. */
+static void test_order_of_tuples(void **state)
+{
+	struct flow_values local = {.count = 2, .base = 10}, remote = {.count = 3, .base = 20};
+	struct flow_values lport = {.count = 5, .base = 30}, rport = {.count = 7, .base = 40};
+	struct flow_tuples_conf conf = {.remote = &remote,
+					.remote_port = &rport,
+					.local = &local,
+					.local_port = &lport,
+					.dense = true};
+	static const uint32_t any[3] = {9, 4, 7};
+	struct flow_tuples *t;
+	struct flow_tuple one;
+
+	(void)state;
+	assert_int_equal(flow_tuples_new(&t, &conf, NULL), 0);
+	assert_int_equal(flow_tuples_count(t), 210);
+	assert_int_equal(flow_tuples_bytes(t), 840);
+	for (unsigned i = 0; i < 210; i++) {
+		flow_tuples_at(t, i, &one);
+		assert_int_equal(one.remote.v4, 20 + i % 3);
+		assert_int_equal(one.remote_port, 40 + i / 3 % 7);
+		assert_int_equal(one.local.v4, 10 + i / 21 % 2);
+		assert_int_equal(one.local_port, 30 + i / 42);
+		assert_true(flow_tuples_have(t, &one));
+	}
+	one.local_port++;
+	assert_false(flow_tuples_have(t, &one));
+	flow_tuples_free(t);
+	/* all addresses there are, and a list: no memory for slots */
+	remote.count = 0;
+	local.list = any;
+	local.count = 3;
+	assert_int_equal(flow_tuples_new(&t, &conf, NULL), 0);
+	assert_int_equal(flow_tuples_bytes(t), 0);
+	assert_int_equal(flow_tuples_count(t), (1ull << 32) * 7 * 3 * 5);
+	flow_tuples_at(t, (1ull << 32) * 7 + 5, &one);
+	assert_int_equal(one.remote.v4, 25);
+	assert_int_equal(one.local.v4, 4);
+	flow_tuples_free(t);
+}
+
+static void test_on_call(void **state)
+{
+	struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &forever});
+	struct world_end *c = &w->end[0];
+
+	(void)state;
+	c->wl.on_call = true;
+	world_adopt(w);
+	open_n(w, 10);
+	assert_int_equal(flow_go(c->m, c->version, 5, w->now, 0, w->now), 0);
+	world_run(w, w->now + 2 * SECOND);
+	assert_int_equal(c->counts.established, 10);
+	assert_int_equal(c->transactions.started, 0);
+	/* nothing is due: a worker may sleep */
+	assert_int_equal(flow_next_ns(c->m), UINT64_MAX);
+	assert_int_equal(flow_go(c->m, c->version, 3, w->now, 0, w->now), 3);
+	assert_int_equal(flow_go(c->m, c->version, 30, w->now, 0, w->now), 7);
+	world_run(w, w->now + SECOND);
+	assert_int_equal(c->transactions.done, 10);
+	for (unsigned i = 0; i < 10000; i++) {
+		assert_int_equal(flow_go(c->m, c->version, 1, w->now, 0, w->now), 1);
+		world_run(w, w->now + MS);
+	}
+	assert_int_equal(c->transactions.done, 10010);
+	c->wl.draining = true;
+	flow_drain(c->m, &c->wl);
+	assert_true(flow_sweeping(c->m));
+	assert_true(world_run(w, w->now + 100 * SECOND));
+	assert_int_equal(c->counts.closed, 10);
+	world_empty(w);
+	world_free(w);
+}
+
+/* A drain lets transactions end; an abort does not. */
+static void test_drain_and_abort(void **state)
+{
+	struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &forever});
+	struct world_end *c = &w->end[0], *s = &w->end[1];
+
+	(void)state;
+	w->delay = MS;
+	world_adopt(w);
+	open_n(w, 100);
+	world_run(w, w->now + 50 * MS + MS / 2);
+	assert_int_equal(c->counts.open, 100);
+	c->wl.draining = true;
+	flow_drain(c->m, &c->wl);
+	assert_true(world_run(w, w->now + 100 * SECOND));
+	assert_int_equal(c->counts.closed, 100);
+	assert_int_equal(c->transactions.failed, 0);
+	assert_int_equal(c->transactions.started, c->transactions.done);
+	c->wl.draining = false;
+	open_n(w, 100);
+	world_run(w, w->now + 50 * MS);
+	open_n(w, 100);
+	flow_abort(c->m, &c->wl);
+	world_run(w, w->now + 100 * SECOND);
+	assert_int_equal(c->counts.aborted, 100);
+	assert_int_equal(c->counts.aborted_opening, 100);
+	/* those that were opening leave the server to its timers */
+	assert_int_equal(s->counts.reset_by_peer, 100);
+	assert_int_equal(s->counts.refused + s->counts.connect_timeout, 100);
+	world_empty(w);
+	world_free(w);
+}
+
+/* Connections keep the version they began with; it is given back with the last of them. */
+static void test_versions(void **state)
+{
+	static const struct wl_bytes_conf other = {.request = 64,
+						   .response = 100,
+						   .transactions = 1,
+						   .close = WL_CLOSE_FIN};
+	struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &forever});
+	struct world_end *c = &w->end[0];
+	struct flow_spec next;
+	struct wl_flow wl;
+	int version;
+
+	(void)state;
+	world_adopt(w);
+	open_n(w, 3);
+	world_run(w, w->now + 100 * MS);
+	wl = c->wl;
+	wl.conf = &other;
+	next = c->spec;
+	next.wl = &wl;
+	version = flow_adopt(c->m, &next);
+	assert_true(version >= 0 && version != c->version);
+	flow_retire(c->m, c->version);
+	assert_int_equal(open_n(w, 1), 0);
+	assert_null(flow_released(c->m));
+	assert_int_equal(flow_open(c->m, version, 20, w->now, 0, w->now), 20);
+	world_run(w, w->now + 100 * MS);
+	assert_int_equal(c->counts.closed, 20);
+	assert_int_equal(c->counts.open, 3);
+	assert_null(flow_released(c->m));
+	c->wl.draining = true;
+	flow_drain(c->m, &c->wl);
+	assert_true(world_run(w, w->now + 100 * SECOND));
+	assert_int_equal(c->counts.closed, 23);
+	assert_ptr_equal(flow_released(c->m), &c->spec);
+	assert_null(flow_released(c->m));
+	flow_retire(c->m, version);
+	assert_ptr_equal(flow_released(c->m), &next);
+	world_sums(w);
+	world_free(w);
+}
+
+/* A sink that takes few frames at a time: all is sent, only later. */
+static void test_back_pressure(void **state)
+{
+	static const struct wl_bytes_conf large = {.request = 200000,
+						   .response = 300000,
+						   .transactions = 2,
+						   .close = WL_CLOSE_FIN};
+	struct world *w = world_new(&(struct world_setup){
+		.wl = &wl_bytes, .conf = &large, .verify = true, .fill = WL_FILL_PATTERN});
+	unsigned opened = 0;
+
+	(void)state;
+	w->end[0].sink.max_out = 3;
+	w->end[1].sink.max_out = 2;
+	world_adopt(w);
+	while (opened < 20) {
+		opened += open_n(w, 20 - opened);
+		world_run(w, w->now + 1000);
+		world_sums(w);
+	}
+	assert_true(world_run(w, w->now + 1000 * SECOND));
+	assert_true(flow_machine_counts(w->end[1].m)->sink_full > 100);
+	assert_int_equal(w->end[0].counts.closed, 20);
+	assert_int_equal(w->end[0].transactions.done, 40);
+	assert_int_equal(w->end[0].transactions.mismatched, 0);
+	assert_int_equal(w->end[1].transactions.mismatched, 0);
+	world_empty(w);
+	world_free(w);
+}
+
+/* `most` bounds what is open; a machine without cells says so. */
+static void test_bounds(void **state)
+{
+	struct world *w = world_new(
+		&(struct world_setup){.wl = &wl_bytes, .conf = &forever, .connections = 50});
+
+	(void)state;
+	w->end[1].spec.timewait_ns = 0;
+	world_adopt(w);
+	assert_int_equal(open_n(w, 60), 50);
+	world_run(w, w->now + 100 * MS);
+	assert_int_equal(w->end[0].counts.open, 50);
+	assert_int_equal(open_n(w, 60), 0);
+	w->end[0].spec.most = 1000;
+	assert_int_equal(open_n(w, 60), 60);
+	assert_int_equal(w->end[0].counts.no_memory, 10);
+	world_run(w, w->now + 100 * MS);
+	assert_int_equal(w->end[0].counts.open, 100);
+	assert_int_equal(w->end[1].counts.open, 100);
+	flow_abort(w->end[0].m, &w->end[0].wl);
+	assert_true(world_run(w, w->now + 100 * SECOND));
+	world_empty(w);
+	world_free(w);
+}
+
+/* A million seconds and more without anything: deadlines do not wrap into the past. */
+static void test_idle_for_long(void **state)
+{
+	struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &forever});
+	struct world_end *c = &w->end[0];
+
+	(void)state;
+	c->wl.on_call = true;
+	world_adopt(w);
+	open_n(w, 10);
+	world_run(w, w->now + SECOND);
+	for (unsigned i = 0; i < 10; i++) {
+		w->now += 1234567 * SECOND;
+		assert_int_equal(flow_go(c->m, c->version, 10, w->now, 0, w->now), 10);
+		world_run(w, w->now + SECOND);
+		assert_int_equal(c->transactions.done, 10 * (i + 1));
+	}
+	assert_int_equal(c->counts.retransmitted, 0);
+	flow_abort(c->m, &c->wl);
+	world_run(w, w->now + 100 * SECOND);
+	world_empty(w);
+	world_free(w);
+}
+
+/* Half-open connections of a flood are bounded, and make room for those that answer. */
+static bool only_syns(struct world *w, unsigned from, struct world_frame *f)
+{
+	return from == 0 && f->data[47] == 2 && w->arg == NULL;
+}
+
+static void test_syn_flood(void **state)
+{
+	struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &once});
+	const struct flow_counts *s = &w->end[1].counts;
+
+	(void)state;
+	w->fault = only_syns;
+	w->end[0].spec.retries = 0;
+	w->end[1].spec.retries = 1;
+	world_adopt(w);
+	for (unsigned i = 0; i < 100; i++) {
+		open_n(w, 300);
+		flow_abort(w->end[0].m, &w->end[0].wl);
+		world_run(w, w->now + 300 * MS);
+		world_sums(w);
+	}
+	assert_int_equal(s->established, 0);
+	assert_true(s->connect_timeout > 1000);
+	assert_true(flow_machine_counts(w->end[1].m)->cells_used <= 2000);
+	w->fault = NULL;
+	w->end[0].spec.retries = 5;
+	open_n(w, 50);
+	assert_true(world_run(w, w->now + 1000 * SECOND));
+	assert_int_equal(w->end[0].counts.closed, 50);
+	world_empty(w);
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tuples_run_short), cmocka_unit_test(test_order_of_tuples),
+		cmocka_unit_test(test_on_call),          cmocka_unit_test(test_drain_and_abort),
+		cmocka_unit_test(test_versions),         cmocka_unit_test(test_back_pressure),
+		cmocka_unit_test(test_bounds),           cmocka_unit_test(test_idle_for_long),
+		cmocka_unit_test(test_syn_flood),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
