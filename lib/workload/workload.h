@@ -49,3 +49,129 @@ struct wl_stream_conf {
 	uint64_t gap_ns;             /* UDP: from one datagram to the next */
 };
 extern const struct workload wl_stream;
+
+/* HTTP/1.1, wl_http.c. http_make.c makes the settings of an end of texts. */
+struct wl_http_counts {
+	cell_t status[5]; /* responses by class, 1xx to 5xx: a client's received, a server's sent */
+	cell_t bad;       /* messages that were none; the reasons follow (enum http_bad) */
+	cell_t reason[11]; /* HTTP_BAD_START to HTTP_LONG_HEAD */
+	cell_t unasked;    /* responses to a connection without an open request */
+	cell_t cut;        /* connections that the peer ended in the middle of a message */
+	cell_t no_cell;    /* connections reset because there was no cell for their state */
+};
+extern const struct counter wl_http_table[];
+
+/* One message that can be sent. */
+struct wl_http_message {
+	uint64_t bytes;   /* of its content */
+	uint32_t head;    /* how many of them are the head: all that answers HEAD */
+	uint16_t content; /* which of the flow's contents */
+	uint8_t class;    /* of a response: 0 for 1xx to 4 for 5xx */
+	bool to_head;     /* a request with HEAD */
+	bool chunk;       /* a chunk is open behind its bytes: the end of chunks follows */
+	bool until_close; /* the end of its body is that of the connection */
+};
+/* How a message of a server is made, by who asks: messages are numbered choice * WL_HTTP_FORMS +
+ * form. A client has the form WL_HTTP_LAST for a request behind which the server is to close. */
+enum { WL_HTTP_PERSIST, WL_HTTP_LAST, WL_HTTP_PERSIST_10, WL_HTTP_LAST_10, WL_HTTP_FORMS };
+/* The flow's first contents: filling alone, to compare bodies with; the end of chunks; 100; and the
+ * answers to requests that are none. */
+enum {
+	WL_HTTP_BODY,
+	WL_HTTP_CHUNKS_END,
+	WL_HTTP_CONTINUE,
+	WL_HTTP_400,
+	WL_HTTP_414,
+	WL_HTTP_431,
+	WL_HTTP_501,
+	WL_HTTP_505,
+	WL_HTTP_FIRST /* the first of messages that are chosen */
+};
+/* Most requests of a client that are open at once on a connection. */
+#define WL_HTTP_PIPELINE 12
+struct wl_http_conf {
+	const struct wl_http_message *message; /* made by wl_http_make(), as all that follows */
+	const uint16_t *pick; /* transaction n of a worker has choice pick[(seed + n) % npick] */
+	uint32_t npick, seed;
+	uint32_t transactions; /* of a connection; 0: without end */
+	uint64_t think_ns;
+	uint32_t head_limit;
+	uint8_t pipeline;
+	enum wl_close close; /* how whoever closes does it */
+	bool server_closes;
+	bool cell; /* each connection has a cell for its state */
+};
+/* The second one is for clients with `pipeline` above 1. */
+extern const struct workload wl_http, wl_http_pipelined;
+
+/* What http_make.c makes settings of. Texts that are NULL have their defaults. Lists have weights:
+ * "/a:7,/b:2,/c:1" are seven of ten transactions with /a; without a weight it is 1. */
+struct wl_http_settings {
+	bool client;
+	const char *method; /* GET, HEAD, POST, PUT; default GET */
+	const char *path;   /* default / */
+	const char *host;   /* NAME, NAME:PORT, NAME:PORT:WEIGHT, NAME::WEIGHT; must be given */
+	const char *header; /* further fields, NAME: VALUE, separated by line ends or by "\n" */
+	const char *status; /* default 200 */
+	const char *size;   /* bytes of bodies; default 0 of a client, 100 of a server */
+	bool chunked;       /* bodies in a chunk */
+	bool until_close;   /* server: bodies that end with the connection */
+	bool http10;        /* client: asks as HTTP/1.0 */
+	uint64_t transactions, think_ns;
+	uint32_t head_limit; /* 0: 16384 */
+	unsigned pipeline;   /* 0: 1 */
+	enum wl_close close;
+	bool server_closes;
+	enum wl_fill fill;
+	uint32_t seed;
+};
+/* What an end needs: a flow's wl, conf, content and ncontent. */
+struct wl_http {
+	const struct workload *wl;
+	struct wl_http_conf conf;
+	struct wl_content *content;
+	uint16_t ncontent;
+	unsigned choices;
+};
+/* -EINVAL, -ERANGE or -E2BIG with *e; e->col is a column of the text that is named in it. The
+ * caller frees *out with wl_http_free() when no flow uses it any more. */
+int wl_http_make(const struct wl_http_settings *s, struct wl_http **out, struct err *e);
+void wl_http_free(struct wl_http *h);
+#define WL_HTTP_CHOICES 1000
+#define WL_HTTP_PICKS 65535
+
+/* A dialog by a text, wl_dialog.c. dialog_parse.c reads the text; both ends have the same one. A
+ * dialog is runs of steps, each repeated so many times, and all runs together so many times. Each
+ * pass of a run is a transaction. */
+#define WL_DIALOG_STEPS 64
+enum wl_dialog_kind { WL_DIALOG_SEND, WL_DIALOG_RECV, WL_DIALOG_THINK, WL_DIALOG_CLOSE };
+/* A pause is of the end that sends next (the client's, if nobody does), which depends on what comes
+ * behind this pass of the run: another one, or another pass of all runs, or neither. */
+enum { WL_DIALOG_AGAIN = 1, WL_DIALOG_ON = 2, WL_DIALOG_END = 4 };
+struct wl_dialog_step {
+	uint64_t n;   /* bytes, or ns */
+	uint8_t kind; /* enum wl_dialog_kind, as the client sees it */
+	uint8_t run;
+	uint8_t server; /* WL_DIALOG_THINK: when it is the server who waits */
+	bool last;      /* of its run */
+	bool done;      /* the transaction is done with this step: pauses may follow */
+};
+struct wl_dialog_run {
+	uint8_t first, steps;
+	bool transaction; /* it sends or receives, and its passes are counted */
+	uint32_t times;
+};
+struct wl_dialog_conf {
+	struct wl_dialog_step step[WL_DIALOG_STEPS];
+	struct wl_dialog_run run[WL_DIALOG_STEPS];
+	uint8_t nstep, nrun;
+	uint32_t times;      /* of all runs */
+	bool cell;           /* passes or sizes do not fit into a connection's words */
+	enum wl_close close; /* what the client does at the end */
+	uint16_t content;    /* of all messages */
+};
+extern const struct workload wl_dialog;
+/* -EINVAL or -ERANGE with *e and its column. close and content stay what they are. */
+int wl_dialog_parse(const char *text, struct wl_dialog_conf *out, struct err *e);
+/* Appends the canonical text, which parses to the same dialog. */
+void wl_dialog_print(const struct wl_dialog_conf *conf, struct sbuf *out);

@@ -131,6 +131,10 @@ struct wl_turn {
 	uint64_t send;
 	uint16_t content; /* which of the flow's contents */
 	uint8_t close;    /* enum wl_close, carried out behind the message */
+	/* TCP: a second message of `tail` bytes, right behind the first; 0: none. For what ends
+	 * another way than it began, since nothing that comes can be answered in between. */
+	uint16_t tail_content;
+	uint32_t tail;
 	/* The connection waits for go(). The arm forgets this when it has called it. */
 	bool ready;
 	/* timer() is to be called in so many ns; this replaces the timer of before. 0: leave it as

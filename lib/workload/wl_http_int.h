@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of HTTP share: the state of a connection, where it lies, and the heads that came
+ * before. */
+#pragma once
+#include "http_parse.h"
+#include "workload.h"
+
+/* The state of a connection while a function runs. Between calls it is in a cell only if it has to
+ * be: a connection that waits, or is in the middle of a body of known length, has it in its words
+ * (wl_http_state.c). */
+struct http_conn {
+	struct http_msg msg; /* what comes */
+	uint32_t began;      /* client: when the transaction began */
+	uint32_t count;      /* transactions begun (client) or answered (server) */
+	uint32_t ring;       /* pipelined: the cell of a struct http_ring */
+	uint16_t heads;      /* client: bit i: the open request i, from the oldest on, was HEAD */
+	uint8_t open;        /* transactions */
+	bool dead;           /* we close: what comes counts no more */
+	bool filling;        /* pipelined: more requests are to follow at once */
+};
+_Static_assert(sizeof(struct http_conn) <= WL_CELL, "the state fits into a cell");
+
+/* When the open requests began. */
+struct http_ring {
+	uint32_t began[WL_HTTP_PIPELINE];
+	uint8_t oldest;
+};
+_Static_assert(sizeof(struct http_ring) <= WL_CELL, "the times fit into a cell");
+
+/* A head that came whole, and what was read in it: a head of the same bytes is the same. Peers send
+ * few different ones, so most heads are compared and not read. */
+#define HTTP_MEMO_HEAD 352
+#define HTTP_MEMOS 8
+struct http_memo {
+	struct http_msg msg;
+	uint32_t len;  /* 0: none */
+	uint8_t class; /* of a response: 0 for 1xx to 4 for 5xx */
+	uint8_t head[HTTP_MEMO_HEAD];
+};
+
+/* A flow's own memory. */
+struct http_own {
+	struct wl_http_counts k;
+	uint32_t last; /* memo that fitted last */
+	struct http_memo memo[HTTP_MEMOS];
+};
+
+static inline const struct wl_http_conf *http_conf(const struct wl_turn *t)
+{
+	return t->flow->conf;
+}
+static inline struct http_own *http_own(const struct wl_turn *t)
+{
+	return t->flow->own;
+}
+
+/* The words of a connection: in the first the time when the transaction began, or the number of the
+ * cell; in the second one of these kinds, and what belongs to it. */
+#define HTTP_KIND_SHIFT 30
+enum {
+	HTTP_KIND_WAITS, /* for the first byte of a message: bits below */
+	HTTP_KIND_CELL,
+	HTTP_KIND_BODY,      /* in a body of so many bytes, behind which the connection may go on */
+	HTTP_KIND_LAST_BODY, /* the same, and it may not */
+};
+#define HTTP_WORD_OPEN 1u /* client: a request is open */
+#define HTTP_WORD_HEAD 2u /* it was HEAD */
+#define HTTP_WORD_DEAD 4u
+/* The second word of a connection that waits. */
+static inline uint32_t http_word(const struct http_conn *c)
+{
+	return (c->open != 0 ? HTTP_WORD_OPEN : 0) | (c->heads != 0 ? HTTP_WORD_HEAD : 0) |
+	       (c->dead ? HTTP_WORD_DEAD : 0);
+}
+static inline unsigned http_kind(const struct wl_turn *t)
+{
+	return t->mem[1] >> HTTP_KIND_SHIFT;
+}
+
+/* Returns the state: `here`, filled from the words, or that in the cell. */
+struct http_conn *http_load(struct wl_turn *t, struct http_conn *here);
+/* Puts it back. Without a free cell the connection is reset. */
+void http_store(struct wl_turn *t, struct http_conn *c, struct http_conn *here);
+
+static inline void http_msg_reset(struct wl_turn *t, struct http_msg *m)
+{
+	*m = (struct http_msg){.flags = t->flow->client ? HTTP_RESPONSE : 0};
+}
+
+/* A head that begins at data: what is known of it, or NULL: it must be read. */
+const struct http_memo *http_memo_find(struct wl_turn *t, const uint8_t *data, uint32_t n);
+/* Reads n bytes of a message up to the end of its head or its next end, and returns how many. What
+ * is bad is counted. */
+uint32_t http_take(struct wl_turn *t, struct http_msg *m, const uint8_t *data, uint32_t n);
+
+/* The server (wl_http_server.c). */
+uint32_t http_request(struct wl_turn *t, const uint8_t *data, uint32_t n);
