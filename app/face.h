@@ -30,6 +30,9 @@ struct face {
 	/* A verb that is written `start <ports> NAME WORD`, where NAME is its name. It is in no
 	 * table. Its run() gets <ports> and WORD, and the command goes on as this verb. */
 	const struct verb *starts;
+	/* A verb that is written `show frame <ports> rx`. It is in no table either, and gets
+	 * <ports>. */
+	const struct verb *received;
 };
 
 /* The faces of all works that have one, in the order in which the build lists the works, and behind

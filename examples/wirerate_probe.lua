@@ -4,6 +4,9 @@
 --
 --   tshark -X lua_script:wirerate_probe.lua -r file.pcap -T fields -e wirerate.stream -e wirerate.queue -e wirerate.seq
 --
+-- Wireshark knows another protocol for some UDP ports, 5678 among them, and takes payloads there for that unless it is told to look
+-- for probes first: `-o udp.try_heuristic_first:TRUE`, or Preferences, Protocols, UDP.
+--
 -- Or copy this file into a plugin folder (Help, About, Folders). UDP payloads that begin with a
 -- probe are found without further settings, and by "Decode as". Behind any other headers a probe is
 -- looked for after dissection, in the innermost payload that Wireshark has found. A probe is

@@ -16,8 +16,9 @@ static const struct show_row own_rows[] = {
 	{100, "ports", "devices and what is known about them", show_ports, TAKES_PORTS},
 	{100, "map", "which core serves which queue", show_map, TAKES_NONE},
 	{100, "plan", "what each worker runs now", show_plan, TAKES_NONE},
-	{100, "frame", "the frame that is sent, header by header, and its bytes", show_frame,
-	 TAKES_STREAMS},
+	{100, "frame",
+	 "the frame that is sent, header by header, and its bytes; rx: the last that came",
+	 show_frame, TAKES_STREAMS},
 	{100, "settings", "values in force", show_settings, TAKES_OBJECTS},
 	{100, "rss", "which Rx queue the frames of each stream come to, predicted and counted",
 	 show_rss, TAKES_PORTS},
@@ -144,16 +145,24 @@ static int show_what(struct cmd_run *r)
 	return show_out(r, doc, &what_view);
 }
 
+enum { WHAT, PORTS, RX };
+
 static int show_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
-	struct show_sel sel = {.given = args[1].given,
-			       .target = &args[1].target,
-			       .col = args[1].col};
+	struct show_sel sel = {.given = args[PORTS].given,
+			       .target = &args[PORTS].target,
+			       .col = args[PORTS].col};
 	int rc = 0;
 
-	if (!args[0].given)
+	if (!args[WHAT].given)
 		return show_what(r);
-	const struct show_row *row = row_at((unsigned)args[0].choice);
+	const struct show_row *row = row_at((unsigned)args[WHAT].choice);
+	if (args[RX].given && row->fn != show_frame)
+		return err_at(
+			e, EINVAL, args[RX].col,
+			"`rx` is for `show frame` alone: the last frame that came; leave it out");
+	if (args[RX].given)
+		return verb_show_received(r, &args[PORTS], e);
 	if (!sel.given)
 		app_all_ports(app_of(r), &sel.ports);
 	else if (row->takes == TAKES_NONE)
@@ -172,11 +181,10 @@ static int show_run(struct cmd_run *r, const struct arg_val *args, struct err *e
 	return rc;
 }
 
-enum { WHAT, PORTS };
-
 static struct arg_spec args_show[] = {
 	[WHAT] = {ARG_CHOICE, "what", ARG_OPT, {.type = &vt_enum}},
 	[PORTS] = {ARG_TARGETS, "ports", ARG_OPT | ARG_AFTER | ARG_OBJECTS},
+	[RX] = {ARG_WORD, "rx", ARG_OPT | ARG_AFTER},
 	{ARG_END},
 };
 
@@ -204,5 +212,8 @@ const struct verb verb_show = {
 	.args = args_show,
 	.run = show_run,
 	.flags = VERB_LOOKS | VERB_NO_LOAD,
-	.help = "Print a result: as text, or with --json and --csv for programs. Alone: what can be shown.",
+	.help = "Print a result: as text, or with --json and --csv for programs. Alone: what can be shown.\n"
+		"`show frame <ports> rx` is the last frame that each port has received. Nothing is kept until somebody asks: the first\n"
+		"time it waits up to 1 s for a frame, and from then on the last one is kept, until `reset <ports>`. Exit code 1: of\n"
+		"some port none came.",
 };

@@ -79,6 +79,16 @@ int verb_start_other(struct cmd_run *r, const char *word, const struct arg_val *
 	return err_set(e, EINVAL, "%s: nothing in this build has that", word);
 }
 
+int verb_show_received(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	for (const struct face *const *f = faces; *f != NULL; f++)
+		if ((*f)->received != NULL) {
+			r->verb = (*f)->received;
+			return r->verb->run(r, args, e);
+		}
+	return err_set(e, EINVAL, "rx: nothing in this build keeps received frames");
+}
+
 void verb_out(struct cmd_run *r, int mode, json_t *doc, const struct out_view *view)
 {
 	cmd_result(r, doc);

@@ -56,6 +56,9 @@ int verb_turn(struct cmd_run *r, const char *word, const struct portset *ports, 
 /* `start` with a word that makes it another verb (face.starts). args are those of that verb. */
 int verb_start_other(struct cmd_run *r, const char *word, const struct arg_val *args,
 		     struct err *e);
+/* `show frame <ports> rx`: the verb of the work that keeps received frames (face.received). args
+ * are those of that verb. */
+int verb_show_received(struct cmd_run *r, const struct arg_val *args, struct err *e);
 /* What stands behind `start <ports> arp`; the order is that of the enum. */
 extern const char *const start_arp_words[];
 enum { START_ARP_REQUEST, START_ARP_GRATUITOUS };

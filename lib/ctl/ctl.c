@@ -355,17 +355,21 @@ void ctl_close(struct ctl *c)
 		plan_free(c, c->old[i].plan);
 	for (unsigned i = 0; i < c->nports; i++)
 		free_port(c, c->port[i]);
+	/* A thread that hangs may still use what works have, wake_fd and c. */
+	bool written = writer_end(c);
 	EACH_WORK(w, ctl_end)
-		w->ctl_end(c);
+		if (written)
+			w->ctl_end(c);
 	free(c->old);
-	if (c->wake_fd >= 0)
+	if (c->wake_fd >= 0 && written)
 		close(c->wake_fd);
 	free(c->worker);
 	free(c->cpus);
 	free(c->plcore);
 	placement_free(&c->place);
 	eal_log_drain();
-	ctl_free(c);
+	if (written)
+		ctl_free(c);
 	eal_stop();
 }
 

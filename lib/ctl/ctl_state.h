@@ -8,7 +8,7 @@
 #include "place.h"
 #include "port.h"
 
-#define WORK_MAX 8 /* works in the list */
+#define WORK_MAX 12 /* works in the list */
 _Static_assert(WORK_MAX <= PORT_MAX_SHARES, "each work may have a share of a Tx queue");
 
 #define CTL_MAX_PORTS RTE_MAX_ETHPORTS
@@ -88,6 +88,9 @@ struct ctl_port {
 	bool paused;      /* no plan has it while a device of the same -p is restarted */
 	/* Of each Tx queue, the frames of each cell as they were last read; NULL: never. */
 	struct cnt_stream **seen;
+	/* Who is told faults of frames that come in on each Rx queue: [nrxq], NULL: nobody. The
+	 * array is NULL until somebody asks. */
+	const struct dp_watcher **faults_to;
 	int *tx_worker, *rx_worker;            /* of each queue: index into ctl.worker */
 	struct stream **stream;                /* by id; NULL: a hole */
 	unsigned nstreams, cap_streams, total; /* highest id + 1; room; without holes */
@@ -174,8 +177,9 @@ struct ctl {
 	uint64_t rx_sum, rx_moved_ns, ended_ns;
 	struct ctl_event ev[CTL_EVENTS];
 	unsigned ev_head, ev_n;
-	uint64_t eal_memory;  /* bytes that the ports need, computed before EAL starts */
-	void *work[WORK_MAX]; /* what each work keeps, in the order of works[] */
+	struct writer *writer; /* NULL: nobody has needed it yet */
+	uint64_t eal_memory;   /* bytes that the ports need, computed before EAL starts */
+	void *work[WORK_MAX];  /* what each work keeps, in the order of works[] */
 };
 
 /* Whether plans may use the port: its device runs, and it is not paused. */

@@ -84,6 +84,7 @@ void ctl_port_free(struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < WORK_MAX; i++)
 		free(cp->work[i]);
+	free(cp->faults_to);
 	free(cp);
 }
 
@@ -110,4 +111,26 @@ uint64_t works_inside(const struct ctl *c, const struct portset *from)
 	EACH_WORK(w, inside)
 		sum += w->inside(c, from);
 	return sum;
+}
+
+void ctl_faults_to(struct ctl *c, struct ctl_port *cp, unsigned queue, const struct dp_watcher *to)
+{
+	if (cp->faults_to == NULL)
+		cp->faults_to = xcalloc(cp->p.nrxq, sizeof(*cp->faults_to));
+	cp->faults_to[queue] = to;
+	EACH_WORK(w, faults_to)
+		w->faults_to(c, cp->p.id, queue, to);
+}
+
+const struct dp_watcher *ctl_faults_watcher(const struct ctl_port *cp, unsigned queue)
+{
+	return cp->faults_to != NULL ? cp->faults_to[queue] : NULL;
+}
+
+bool ctl_faults_told(const struct ctl *c)
+{
+	EACH_WORK(w, faults_told)
+		if (w->faults_told(c))
+			return true;
+	return false;
 }

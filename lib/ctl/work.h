@@ -7,10 +7,13 @@
 #include "ctl.h"
 #include "ctl_state.h"
 #include "dp.h"
+#include "dp_fault.h"
+#include "pages.h"
 #include "filter_load.h"
 #include "plan_write.h"
 #include "run.h"
 #include "witness.h"
+#include "writer.h"
 
 struct cnt_claimed {
 	uint64_t frames, group;
@@ -134,6 +137,12 @@ struct work {
 	/* true: some frames that the work sends in this run carry probes, and so say which frames
 	 * they are. */
 	bool (*tells)(const struct ctl_port *cp);
+	/* Faults of frames that come in on an Rx queue are told to this watcher from now on
+	 * (dp_fault.h); NULL: to nobody. ctl_faults_to() calls it. */
+	void (*faults_to)(struct ctl *c, unsigned port, unsigned queue, const struct dp_watcher *w);
+	/* true: by the settings of now, the work would tell faults of frames that come in
+	 * somewhere. */
+	bool (*faults_told)(const struct ctl *c);
 	/* Returns the name of the way in which the work makes the stream's frames; static. NULL: it
 	 * does not make them. */
 	const char *(*engine)(const struct ctl_port *cp, const struct stream *s);
@@ -238,6 +247,14 @@ void ctl_unwatch(struct ctl *c);
 const void *ctl_watched(const struct ctl *c); /* who watches; NULL: nobody */
 /* The worker (index into c->worker) is to get a new plan. */
 void ctl_replan(struct ctl *c, unsigned worker);
+/* Whoever can tell which frame is which tells faults of those that come in on an Rx queue to this
+ * watcher, from the next burst on; NULL: to nobody. Only one may watch a queue. The watcher that
+ * was set before must live until no worker uses a plan that was made before now. */
+void ctl_faults_to(struct ctl *c, struct ctl_port *cp, unsigned queue, const struct dp_watcher *w);
+/* Who watches the queue; NULL: nobody. */
+const struct dp_watcher *ctl_faults_watcher(const struct ctl_port *cp, unsigned queue);
+/* Whether, by the settings of now, somebody tells faults of frames at all. */
+bool ctl_faults_told(const struct ctl *c);
 /* The witness of the work that has one; NULL: none has. */
 const struct work_witness *work_witness(void);
 /* Whether tasks of works write into buffers that senders have filled. */

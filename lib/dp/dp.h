@@ -91,7 +91,7 @@ struct dp_tx_tap {
 	void *state;
 };
 
-#define DP_MAX_TX_TAPS 2
+#define DP_MAX_TX_TAPS 3
 
 /* Functions that move the bursts of a queue in place of its ethdev's. They run on the queue's
  * worker and return how many frames they moved: rx those that it put into m, tx those at the head
@@ -135,12 +135,12 @@ struct dp_txq {
 	/* Buffers of other pools are sent too, so buffers that are given up go back one by one. */
 	bool foreign;
 	uint8_t ntaps;
-	bool detour;            /* there is io, or a tap: bursts go by dp_detour_tx() */
+	bool detour; /* there is io, or a tap: bursts go by dp_detour_tx() */
+	uint32_t pool_size;
 	const struct dp_io *io; /* NULL: the ethdev's functions */
 	void *io_q;
 	const struct dp_tx_tap *tap[DP_MAX_TX_TAPS];
 	struct rte_mempool *pool;
-	uint32_t pool_size;
 	/* The worker writes all that follows. */
 	WR_ALIGNED(CACHE_LINE) struct cnt_tx cnt;
 	/* The mark that control gave to the image that all buffers are to hold. 0: they hold
@@ -287,8 +287,8 @@ void dp_idle(struct dp_worker *w, uint64_t now);
 void dp_event_post(struct dp_worker *w, uint16_t kind, uint16_t port, uint16_t queue,
 		   uint64_t value);
 
-/* The calls by way of io and taps are not inlined: inlined, they made bursts of one frame 5 % slower
- * on queues without io, and 1 % this way. */
+/* The calls by way of io and taps are not inlined: inlined, they made bursts of one frame 5 %
+ * slower on queues without io, and 1 % this way. */
 static __rte_noinline __rte_cold uint16_t dp_io_rx(const struct dp_rxq *q, struct rte_mbuf **m,
 						   uint16_t n)
 {

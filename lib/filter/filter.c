@@ -21,6 +21,7 @@
 #define HELPER "wirerate-filter"
 #define SNAPLEN_MOST 262144 /* libpcap's own limit */
 #define SHOWN_MOST 160      /* bytes of an expression that an error repeats */
+#define EXIT_NOT_STARTED 127
 #define ANSWER_MOST (sizeof(struct filter_head) + FILTER_INSNS_MOST * sizeof(struct filter_insn))
 
 extern char **environ;
@@ -237,6 +238,10 @@ static int filter_died(const struct filter_job *j, int status, struct err *e)
 	    (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGXCPU ||
 	     WTERMSIG(status) == SIGALRM))
 		return filter_too_long(j, e);
+	/* posix_spawn() cannot tell everywhere that there was nothing to start. */
+	if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_STARTED &&
+	    j->got == 0)
+		return filter_error(j->expr, e, ENOEXEC, "its compiler cannot be started here");
 	if (status != -1 && WIFSIGNALED(status))
 		snprintf(why, sizeof(why), "libpcap did not survive it (%s)",
 			 strsignal(WTERMSIG(status)));

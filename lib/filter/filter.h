@@ -47,3 +47,7 @@ int filter_compile(const char *expr, unsigned snaplen, int linktype, struct filt
 /* Whether a program is safe to run by filter_run(): known instructions, jumps that go forward and
  * stay inside, memory that exists. 0 or -EINVAL, and e says which instruction is not. */
 int filter_check(const struct filter_prog *p, struct err *e);
+
+/* The last byte of a frame that a checked program may ask for; UINT32_MAX: any. most_a: for each
+ * instruction, the largest value that the accumulator may have before it (NULL: not wanted). */
+uint32_t filter_reach(const struct filter_prog *p, uint32_t *most_a);

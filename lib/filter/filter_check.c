@@ -107,7 +107,11 @@ int filter_check(const struct filter_prog *p, struct err *e)
 		    in->k >= OUTSIDE_FRAME)
 			return err_set(
 				e, EINVAL,
-				"it asks for the direction or the device of a frame, which are not in its bytes");
+				"it asks for what is not in the bytes of a frame, as its direction or device");
+		if (in->code == (BPF_JMP | BPF_JA) && in->k > INT32_MAX)
+			return err_set(
+				e, EINVAL,
+				"it runs in a loop (protochain); `ip proto` and `ip6 proto` look at one header");
 		if (!filter_check_one(in, p->n - 1 - i))
 			return err_set(
 				e, EINVAL,

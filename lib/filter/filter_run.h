@@ -24,5 +24,6 @@ struct filter_view {
 };
 
 /* Returns what the program returns: 0: the frame does not match. A frame that ends before what the
- * filter reads does not match. The program must have passed filter_check() (filter.h). */
+ * filter reads does not match. Memory of the program that it has not written is 0. The program must
+ * have passed filter_check() (filter.h). */
 uint32_t filter_run(const struct filter_insn *insns, const struct filter_view *v);

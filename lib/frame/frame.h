@@ -243,3 +243,12 @@ json_t *frame_dissect(const uint8_t *bytes, unsigned len);
 /* Appends the same for a person: the size, each header with its fields, the payload, and a hex dump
  * with offsets. */
 void frame_print(const uint8_t *bytes, unsigned len, struct sbuf *out);
+/* Appends a frame in one line: its headers with the fields that matter, what is wrong with them,
+ * and the length of its payload. have: how many of its len bytes there are. sums: wrong checksums
+ * are told; those of frames whose checksums are left to a device are not right yet. stack gets the
+ * names of the headers, "eth/ipv4/udp"; it may be NULL. Both texts are of printable characters
+ * alone, whatever the bytes are. */
+void frame_brief(const uint8_t *bytes, unsigned have, unsigned len, bool sums, struct sbuf *out,
+		 struct sbuf *stack);
+/* Appends the bytes in lines of 16, with offsets and as characters. */
+void frame_print_hex(const uint8_t *bytes, unsigned len, struct sbuf *out);

@@ -60,7 +60,7 @@ static void print_fields(const struct walk *w, const uint8_t *bytes, unsigned i,
 	sbuf_free(&one);
 }
 
-static void print_hex(const uint8_t *bytes, unsigned len, struct sbuf *out)
+void frame_print_hex(const uint8_t *bytes, unsigned len, struct sbuf *out)
 {
 	for (unsigned at = 0; at < len; at += 16) {
 		sbuf_addf(out, "%04x ", at);
@@ -101,5 +101,5 @@ void frame_print(const uint8_t *bytes, unsigned len, struct sbuf *out)
 	}
 	print_rest("payload", w.payload, w.padding, out);
 	print_rest("padding", w.padding, w.len, out);
-	print_hex(bytes, len, out);
+	frame_print_hex(bytes, len, out);
 }

@@ -15,7 +15,7 @@
 #include "snap.h"
 
 #define PORT_MAX_QUEUES 256
-#define PORT_MAX_SHARES 8
+#define PORT_MAX_SHARES 12
 #define PORT_MAX_GROUPS 40
 
 /* What a port needs, as far as it must be known before EAL starts, since memory without hugepages

@@ -45,6 +45,7 @@ TARGETS = {
     "probe": ("bare_tx_32", 0.82),
     "probe_4096": ("bare_tx_32", 0.74),
     "probes": ("bare_waiting", 0.714),
+    "probes_recorded": ("probes", 0.70),
     "off_waiting": ("no_taps", 0.97),
     "off_tx": ("no_extras", 0.97),
     "pktperf": ("bare_tx_32", 0.85),

@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "filter_load.h"
 #include "prx.h"
+#include "recorder_run.h"
 
 #define WAITING 512 /* frames that wait in the ring each time */
 #define TIMES 64
@@ -147,6 +148,17 @@ static double our_slice(struct variant *v)
 	return (double)cycles / (TIMES * WAITING);
 }
 
+/* Memory on large pages where there are some, as control asks for. */
+static void *large(size_t bytes)
+{
+	size_t n = RTE_ALIGN_CEIL(bytes, HUGE);
+	void *mem = aligned_alloc(HUGE, n);
+
+	madvise(mem, n, MADV_HUGEPAGE);
+	memset(mem, 0, n);
+	return mem;
+}
+
 static struct prx *new_prx(unsigned nstreams, bool verify)
 {
 	struct prx_spec spec = {
@@ -159,13 +171,30 @@ static struct prx *new_prx(unsigned nstreams, bool verify)
 		.ns_mult = (uint64_t)(1e9 / clock_hz() * 4294967296.0),
 		.target_gap_cycles = 100,
 	};
-	size_t n = RTE_ALIGN_CEIL(prx_size(&spec), HUGE);
-	void *mem = aligned_alloc(HUGE, n);
+	void *mem = large(prx_size(&spec));
 
-	madvise(mem, n, MADV_HUGEPAGE); /* control does so too */
-	memset(mem, 0, n);
 	prx_init(mem, &spec);
 	return mem;
+}
+
+/* A recorder of one Rx queue as control makes it, with its usual size, which watches x. No fault
+ * comes, so it never hands its ring over. */
+static struct recorder_queue *new_recorder(struct prx *x)
+{
+	const uint32_t frames = 4096, snap = 128;
+	struct recorder_ring *r = zeroed(sizeof(*r));
+	struct recorder_queue *q = zeroed(sizeof(*q));
+
+	r->frames = frames;
+	r->snap = r->stride = snap;
+	r->data = large(frames * (snap + sizeof(*r->run)));
+	r->run = (struct recorder_run *)(r->data + (size_t)frames * snap);
+	q->ring = r;
+	q->group = zeroed(sizeof(*q->group));
+	q->group->kinds = (1u << DP_FAULTS) - 1;
+	q->watcher = (struct dp_watcher){q->group->kinds, clock_cycles(1000000), recorder_fault, q};
+	prx_set_watcher(x, &q->watcher);
+	return q;
 }
 
 /* Makes a frame with right checksums, so that a receiver that verifies them has the full cost. They
@@ -185,10 +214,10 @@ static void make_frame(uint8_t *p)
 }
 
 /* Adds a row that receives probes of so many streams. base NULL: the row is the bare loop. cpu says
- * where the probes come from; UINT32_MAX means this core. tap NULL: the worker only counts
+ * where the probes come from; UINT32_MAX means this core. Without taps the worker only counts
  * frames. */
 static struct variant *row(const char *name, const char *base, unsigned nstreams, unsigned cpu,
-			   const struct dp_tap *tap)
+			   const struct dp_tap *tap, unsigned ntaps)
 {
 	struct variant *v = add(name, base, base != NULL ? our_slice : bare_slice);
 	struct probes *s = zeroed(sizeof(*s));
@@ -211,10 +240,8 @@ static struct variant *row(const char *name, const char *base, unsigned nstreams
 	struct dp_plan *p = new_plan(1, 1);
 	v->w = new_worker(name);
 	add_sink(v, p, 0, s->dev, BURST);
-	if (tap != NULL) {
-		p->rx[0].ntaps = 1;
-		p->rx[0].tap[0] = *tap;
-	}
+	for (unsigned i = 0; i < ntaps; i++)
+		p->rx[0].tap[p->rx[0].ntaps++] = tap[i];
 	mbox_post(&v->w->mbox, p);
 	v->burst = BURST;
 	return v;
@@ -223,17 +250,21 @@ static struct variant *row(const char *name, const char *base, unsigned nstreams
 /* Adds a row with a receiver of probes. It also checks that the receiver finds them all, because a
  * bench of frames that it rejects would show nothing. */
 static void prx_row(const char *name, const char *base, unsigned nstreams, unsigned cpu,
-		    bool verify)
+		    bool verify, bool records)
 {
 	if (!wanted(name))
 		return;
 	struct prx *x = new_prx(nstreams, verify);
-	struct variant *v = row(name, base, nstreams, cpu, &(struct dp_tap){prx_rx, x, prx_flush});
+	struct recorder_queue *q = records ? new_recorder(x) : NULL;
+	const struct dp_tap taps[] = {{recorder_rx, q, NULL}, {prx_rx, x, prx_flush}};
+	struct variant *v = row(name, base, nstreams, cpu, &taps[q == NULL], 1 + (q != NULL));
 
 	our_slice(v);
 	if (prx_port(x)->probes != (WARM + TIMES) * WAITING ||
 	    prx_flow(x, 0, 0, 0)->received != (WARM + TIMES) * WAITING / nstreams)
 		die("probes are not found");
+	if (q != NULL && q->seen_frames != (WARM + TIMES) * WAITING)
+		die("frames are not recorded");
 }
 
 #define PIECES 64
@@ -265,7 +296,7 @@ static void capture_row(const char *name, uint32_t snap, bool filter)
 	s->filter = x;
 	pcapio_epb_init(&s->epb, 0, PCAPIO_INBOUND, 0);
 	struct variant *v = row(name, "bare_waiting", 1, UINT32_MAX,
-				&(struct dp_tap){.rx = capture_rx, .state = s});
+				&(struct dp_tap){.rx = capture_rx, .state = s}, 1);
 	((struct probes *)v->own)->captured = s;
 	our_slice(v);
 	if (s->accepted != (WARM + TIMES) * WAITING || s->no_block != 0)
@@ -288,24 +319,27 @@ void add_probe_rows(void)
 {
 	unsigned cpu = other_cpu();
 
-	row("bare_waiting", NULL, 1, UINT32_MAX, NULL);
+	row("bare_waiting", NULL, 1, UINT32_MAX, NULL, 0);
 	if (wanted("sink_waiting"))
-		row("sink_waiting", "bare_waiting", 1, UINT32_MAX, NULL);
+		row("sink_waiting", "bare_waiting", 1, UINT32_MAX, NULL, 0);
 	if (wanted("off_waiting")) { /* the cost of looking for taps */
-		row("no_taps", "bare_waiting", 1, UINT32_MAX, NULL)->without_taps = true;
-		row("off_waiting", "no_taps", 1, UINT32_MAX, NULL);
+		row("no_taps", "bare_waiting", 1, UINT32_MAX, NULL, 0)->without_taps = true;
+		row("off_waiting", "no_taps", 1, UINT32_MAX, NULL, 0);
 	}
-	prx_row("probes", "bare_waiting", 1, UINT32_MAX, false);
-	prx_row("probes_16", "bare_waiting", 16, UINT32_MAX, false);
-	prx_row("probes_4096", "bare_waiting", 4096, UINT32_MAX, false);
-	prx_row("probes_verify", "bare_waiting", 1, UINT32_MAX, true);
+	prx_row("probes", "bare_waiting", 1, UINT32_MAX, false, false);
+	prx_row("probes_16", "bare_waiting", 16, UINT32_MAX, false, false);
+	prx_row("probes_4096", "bare_waiting", 4096, UINT32_MAX, false, false);
+	prx_row("probes_verify", "bare_waiting", 1, UINT32_MAX, true, false);
+	prx_row("probes_recorded", "probes", 1, UINT32_MAX, false, true);
 	capture_row("capture", 262144, false);
 	capture_row("capture_snap", 32, false);
 	capture_row("capture_filter", 262144, true);
-	if (cpu == UINT32_MAX || (!wanted("sink_far") && !wanted("probes_far")))
+	if (cpu == UINT32_MAX ||
+	    (!wanted("sink_far") && !wanted("probes_far") && !wanted("probes_far_recorded")))
 		return;
-	row("bare_far", NULL, 1, cpu, NULL);
+	row("bare_far", NULL, 1, cpu, NULL, 0);
 	if (wanted("sink_far"))
-		row("sink_far", "bare_far", 1, cpu, NULL);
-	prx_row("probes_far", "bare_far", 1, cpu, false);
+		row("sink_far", "bare_far", 1, cpu, NULL, 0);
+	prx_row("probes_far", "bare_far", 1, cpu, false, false);
+	prx_row("probes_far_recorded", "probes_far", 1, cpu, false, true);
 }

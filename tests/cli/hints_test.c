@@ -333,17 +333,12 @@ static void test_words_of_others(void **state)
 		"ss",
 	};
 	static const char *const told[][2] = {
-		{"stats", "show stats"},
-		{"STATS", "show stats"},
-		{"status", "show stats"},
-		{"replay", CMD_LATER},
-		{"tcpdump", "capture <ports> FILE"},
-		{"iperf3", CMD_LATER},
-		{"ports", "show ports"},
-		{"config", "show settings"},
-		{"send", "start <ports>"},
-		{"nd", "arping <port>"},
-		{"mtr", "traceroute <port>"},
+		{"stats", "show stats"},        {"STATS", "show stats"},
+		{"status", "show stats"},       {"replay", CMD_LATER},
+		{"tcpdump", "monitor <ports>"}, {"tshark", "capture <ports> FILE"},
+		{"iperf3", CMD_LATER},          {"ports", "show ports"},
+		{"config", "show settings"},    {"send", "start <ports>"},
+		{"nd", "arping <port>"},        {"mtr", "traceroute <port>"},
 		{"route", "gateway"},
 	};
 	struct err e;

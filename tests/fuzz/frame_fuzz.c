@@ -30,6 +30,8 @@ static void dissect(const uint8_t *bytes, unsigned len)
 		      json_integer_value(json_object_get(padding, "len")) ==
 	      (json_int_t)len);
 	frame_print(bytes, len, &out);
+	frame_brief(bytes, len, len, true, &out, NULL);
+	frame_brief(bytes, len / 2, len, true, &out, NULL);
 	sbuf_free(&out);
 	json_decref(j);
 }

@@ -20,6 +20,7 @@ ALLOWED = {
     "app/spool.c": (1, "/proc/self/fd of standard output"),
     "app/ui/outlet.c": (2, "/proc/self/fd of the terminal, and its name"),
     "lib/filter/child/filter_pcap.c": (1, "pcap_open_dead() opens nothing"),
+    "lib/work/recorder/recorder_ctl.c": (1, "a folder, O_PATH and O_DIRECTORY"),
     "lib/port/port.c": (1, "a port's function of this name"),
     "lib/port/eal.c": (1, "/sys/kernel/mm/hugepages"),
     "lib/port/ethtool.c": (1, "/sys/class/net"),

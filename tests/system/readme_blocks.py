@@ -50,9 +50,12 @@ def blocks():
     return found
 
 
+TIME = r"\b\d\d:\d\d:\d\d\.\d{9}\b"  # of day
+
+
 def shape(text):
-    """A text as words, numbers as their shape."""
-    return re.sub(NUMBER, "#", text).split()
+    """A text as words, numbers and times of day as their shape."""
+    return re.sub(NUMBER, "#", re.sub(TIME, "@", text)).split()
 
 
 def pattern(shown):

@@ -244,7 +244,7 @@ def test_what_tcp_may_not(serve, tmp_path):
         for line in (f"save {tmp_path}/new", f"load {secret}", f"theme save {tmp_path}/new", f"theme load {secret}", f"latency save {tmp_path}/new",
                      f"capacity 0 sizes 64 for 1ms svg {tmp_path}/new", f"set 0 pattern.file {secret}",
                      f"set 0 latsampler simple 5 5 {tmp_path}/new", f"stream add 0; set 0/1 pattern.file {secret}",
-                     f"set 0 pattern.file {tmp_path}/no-such", "quit", "exit", "qui"):
+                     f"set 0 pattern.file {tmp_path}/no-such", "recorder 0 on", "recorder 0 dump", "quit", "exit", "qui"):
             assert "--rpc-allow" in refused(wr, line, "EACCES").text
         assert wr.complete(f"save {tmp_path}/") == {} and wr.complete(f"load {tmp_path}/s") == {}
         assert wr.cmd("set 0 pattern.file none; set 0 latsampler none") is None

@@ -355,7 +355,7 @@ static void merge_end(struct merge_world *x)
 		cell_set(&x->s[i]->horizon_ns, UINT64_MAX);
 	}
 	capture_merge_close(x->m);
-	for (unsigned i = 0; capture_merge_turn(&x->m->client) != CAPTURE_DONE; i++)
+	for (unsigned i = 0; capture_merge_turn(&x->m->client) != WRITER_DONE; i++)
 		assert_true(i < 100);
 }
 
@@ -415,7 +415,7 @@ static void test_merge_waits(void **state)
 	capture_hand_over(x.s[0]);
 	cell_set(&x.s[2]->horizon_ns, 5000);
 	capture_merge_turn(&x.m->client);
-	assert_int_equal(capture_merge_turn(&x.m->client), CAPTURE_IDLE);
+	assert_int_equal(capture_merge_turn(&x.m->client), WRITER_IDLE);
 	assert_int_equal(f->written, 0);
 	cell_set(&x.s[1]->horizon_ns, 5000);
 	capture_merge_turn(&x.m->client);

@@ -275,8 +275,8 @@ static int capture_make(struct ctl *c, struct capture *k, struct err *e)
 	for (unsigned i = 0; i < c->nports && rc == 0; i++)
 		if (portset_has(&k->spec.ports, i))
 			rc = add_port(c, k, c->port[i], e);
-	if (rc == 0 && all->thread == NULL) {
-		all->thread = capture_thread_start(&c->wake_fd, e);
+	if (rc == 0) {
+		all->thread = ctl_writer(c, e);
 		rc = all->thread == NULL ? -ENODEV : 0;
 	}
 	if (rc < 0)
@@ -291,9 +291,6 @@ int capture_start(struct ctl *c, const struct capture_spec *spec, const struct f
 	struct captures *all = captures_of(c);
 	int rc = capture_may_start(c, &spec->ports, e);
 
-	if (rc == 0 && all->stuck)
-		rc = err_set(e, EIO,
-			     "an earlier capture hangs in the system, which cannot write its file");
 	if (rc < 0)
 		return rc;
 	struct capture *k = xcalloc(1, sizeof(*k));
@@ -318,7 +315,7 @@ int capture_start(struct ctl *c, const struct capture_spec *spec, const struct f
 			capture_of_port(c->port[i])->now = k;
 	captures_sweep(c);
 	capture_replan(c, k);
-	capture_thread_add(all->thread, &k->merge->client);
+	writer_add(all->thread, &k->merge->client);
 	return 0;
 }
 
@@ -501,9 +498,9 @@ static void capture_step_one(struct ctl *c, struct capture *k)
 	if (k->stage == CAPTURE_ENDING && k->refs == 0) {
 		k->stage = CAPTURE_WRITING;
 		capture_merge_close(k->merge);
-		capture_thread_kick(captures_of(c)->thread);
+		writer_kick(captures_of(c)->thread);
 	}
-	if (k->stage == CAPTURE_WRITING && capture_client_over(&k->merge->client))
+	if (k->stage == CAPTURE_WRITING && writer_over(&k->merge->client))
 		capture_end(c, k);
 }
 
@@ -567,9 +564,9 @@ static void captures_close(struct ctl *c)
 		capture_merge_close(k->merge);
 	}
 	while (all->thread != NULL && captures_busy(c)) {
-		capture_thread_kick(all->thread);
+		writer_kick(all->thread);
 		for (struct capture *k = all->first; k != NULL; k = k->next)
-			if (k->stage == CAPTURE_WRITING && capture_client_over(&k->merge->client))
+			if (k->stage == CAPTURE_WRITING && writer_over(&k->merge->client))
 				capture_end(c, k);
 		uint64_t bytes = captures_bytes(c);
 		if (bytes != last)
@@ -579,17 +576,13 @@ static void captures_close(struct ctl *c)
 			break;
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
-	all->stuck = captures_busy(c);
-	if (all->thread != NULL && !all->stuck)
-		all->stuck = !capture_thread_end(all->thread, HANG_NS);
-	all->thread = NULL;
 }
 
 static void captures_end(struct ctl *c)
 {
 	struct captures *all = captures_of(c);
 
-	while (all->first != NULL && !all->stuck) {
+	while (all->first != NULL) {
 		struct capture *k = all->first;
 		all->first = k->next;
 		capture_free(k);

@@ -42,9 +42,8 @@ struct capture {
 
 struct captures {
 	struct capture *first;
-	struct capture_thread *thread; /* NULL: nothing is written */
-	bool closing;                  /* the program ends */
-	bool stuck;                    /* the thread hangs, and all that it uses must stay */
+	struct writer *thread; /* NULL: nothing was captured yet */
+	bool closing;          /* the program ends */
 };
 
 struct capture_port {

@@ -147,7 +147,7 @@ static bool merge_write(struct capture_merge *m)
 	return moved;
 }
 
-enum capture_turn capture_merge_turn(struct capture_client *c)
+enum writer_turn capture_merge_turn(struct writer_client *c)
 {
 	struct capture_merge *m = (struct capture_merge *)c;
 	bool closing = __atomic_load_n(&m->closing, __ATOMIC_ACQUIRE), waits = false;
@@ -165,11 +165,11 @@ enum capture_turn capture_merge_turn(struct capture_client *c)
 		waits |= m->feed[i].n > 0;
 	if (closing && !waits) {
 		capture_out_end(m->out);
-		return CAPTURE_DONE;
+		return WRITER_DONE;
 	}
 	if (capture_out_why(m->out) != CAPTURE_GOES_ON && !m->told) {
 		m->told = true;
-		capture_thread_tell(m->thread);
+		writer_tell(m->thread);
 	}
-	return moved ? CAPTURE_MOVED : CAPTURE_IDLE;
+	return moved ? WRITER_MOVED : WRITER_IDLE;
 }

@@ -4,7 +4,7 @@
 #pragma once
 #include "capture_out.h"
 #include "capture_run.h"
-#include "capture_thread.h"
+#include "work.h"
 
 /* The writer's half of a source. */
 struct capture_feed {
@@ -20,8 +20,8 @@ struct capture_feed {
 };
 
 struct capture_merge {
-	struct capture_client client; /* the thread's */
-	struct capture_thread *thread;
+	struct writer_client client; /* the thread's */
+	struct writer *thread;
 	struct capture_out *out;
 	unsigned nfeeds;
 	struct capture_feed *feed;
@@ -40,6 +40,6 @@ struct capture_merge *capture_merge_new(struct capture_out *out,
 					unsigned n);
 void capture_merge_free(struct capture_merge *);
 /* A turn of the client. Nothing but this runs on the thread. */
-enum capture_turn capture_merge_turn(struct capture_client *);
+enum writer_turn capture_merge_turn(struct writer_client *);
 /* Control: the sources are closed. */
 void capture_merge_close(struct capture_merge *);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "probe_int.h"
 #include "proto_run.h"
@@ -15,24 +14,9 @@
 #define BLOCKS_MAX (1u << 18)   /* 16 M numbers */
 #define CELLS_MIN 16            /* so streams that are added while sending find a place */
 #define AWAKE_NS 3000000000ull  /* after the last run, frames may come so late */
-#define PAGE 4096
 #define MB 1000000.0
 
 /* ---- memory ---- */
-
-/* Maps zeroed pages. Each is touched here, so that no worker has to wait until the kernel gives
- * it. */
-static void *probe_memory(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		return NULL;
-	madvise(p, bytes, MADV_HUGEPAGE);
-	for (size_t i = 0; i < bytes; i += PAGE)
-		((volatile uint8_t *)p)[i] = 0;
-	return p;
-}
 
 struct probe_arm *probe_arm_ref(struct probe_arm *a)
 {
@@ -47,7 +31,7 @@ void probe_arm_unref(struct probe_arm *a)
 		return;
 	probe_merge_free(a->merge);
 	for (unsigned i = 0; i < a->ntaps; i++)
-		munmap(a->tap[i].prx, a->tap_bytes);
+		pages_free(a->tap[i].prx, a->tap_bytes);
 	free(a->tap);
 	free(a->latency);
 	free(a->quotes);
@@ -293,12 +277,13 @@ static int probe_fill(struct ctl *c, struct probe_arm *a, size_t size)
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		for (unsigned q = 0; cp->p.used && q < cp->p.nrxq; q++) {
-			struct prx *prx = probe_memory(size);
+			struct prx *prx = pages_new(size, c->worker[cp->rx_worker[q]].node);
 			if (prx == NULL)
 				return -ENOMEM;
 			double gap_ns;
 			a->spec.target_gap_cycles = target_gap(c, cp, &gap_ns);
 			prx_init(prx, &a->spec);
+			prx_set_watcher(prx, ctl_faults_watcher(cp, q));
 			a->tap[a->ntaps++] =
 				(struct probe_tap){.port = (uint16_t)i,
 						   .queue = (uint16_t)q,
@@ -401,6 +386,26 @@ static void clocks_follow(struct ctl *c)
 			a->tap[t].clock = clock;
 		}
 	}
+}
+
+void probes_faults_to(struct ctl *c, unsigned port, unsigned queue, const struct dp_watcher *w)
+{
+	const struct probes *p = probes_of(c);
+
+	for (unsigned i = 0; i <= p->nold; i++) {
+		const struct probe_arm *a = i < p->nold ? p->old[i] : p->now;
+		for (unsigned t = 0; a != NULL && t < a->ntaps; t++)
+			if (a->tap[t].port == port && a->tap[t].queue == queue)
+				prx_set_watcher(a->tap[t].prx, w);
+	}
+}
+
+bool probes_faults_told(const struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (c->port[i]->p.used && probes_wanted(c->port[i]))
+			return true;
+	return false;
 }
 
 static int probe_arm_port(struct ctl *c, struct err *e)

@@ -67,5 +67,7 @@ const struct work work_probe = {
 	.next_ns = probes_next_ns,
 	.clear = probes_clear,
 	.plan_json = probes_plan_json,
+	.faults_to = probes_faults_to,
+	.faults_told = probes_faults_told,
 	.witness = &probe_witness,
 };

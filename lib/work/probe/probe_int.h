@@ -160,6 +160,8 @@ bool probes_awake(const struct ctl *c);
 void probes_turn(struct ctl *c);
 uint64_t probes_next_ns(const struct ctl *c);
 void probes_clear(struct ctl *c, const struct portset *ports);
+void probes_faults_to(struct ctl *c, unsigned port, unsigned queue, const struct dp_watcher *w);
+bool probes_faults_told(const struct ctl *c);
 struct probe_arm *probe_arm_ref(struct probe_arm *a);
 void probe_arm_unref(struct probe_arm *a);
 /* Something of what port tx has sent is not exact from here to its next clear, nor in a trial that

@@ -78,14 +78,16 @@ struct found {
 	uint32_t flow;
 };
 
-/* Counts a sequence number. Returns false if it is impossible, and then nothing is counted. */
-static inline bool count_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now)
+/* Counts the sequence number of frame m. Returns false if it is impossible, and then nothing is
+ * counted. */
+static inline bool count_number(struct prx *x, const struct rte_mbuf *m, uint32_t flow,
+				uint32_t seq, uint64_t now)
 {
 	struct prx_flow *f = &x->flow[flow];
 	uint64_t next = f->next;
 
 	if (unlikely(seq != (uint32_t)next || next == 0))
-		return prx_number(x, flow, seq, now);
+		return prx_number(x, m, flow, seq, now);
 	if (unlikely((next & 63) == 0)) {
 		prx_begin_block(x, flow, next + 1, 1);
 	} else {
@@ -144,8 +146,8 @@ static __rte_noinline void count_stream(struct prx *x, uint32_t flow, uint64_t t
 
 /* Counts the times of a probe. *actual and *intended are the sums that the caller adds to the
  * histograms at the end. */
-static inline void count_times(struct prx *x, const struct found *p, uint64_t *actual,
-			       uint64_t *intended)
+static inline void count_times(struct prx *x, const struct rte_mbuf *m, const struct found *p,
+			       uint64_t *actual, uint64_t *intended)
 {
 	struct prx_flow *f = &x->flow[p->flow];
 	uint64_t transit = PROBE_TRANSIT(p->now, p->lo), delay = probe_delay(p->hi, p->lo);
@@ -154,6 +156,13 @@ static inline void count_times(struct prx *x, const struct found *p, uint64_t *a
 		cell_add(&x->port.early, 1);
 		transit = 0;
 	}
+	if (unlikely(transit > x->late))
+		prx_fault(x, p->flow,
+			  &(struct dp_fault){.kind = DP_FAULT_LATENCY,
+					     .m = m,
+					     .seq = (uint32_t)PROBE_SEQ(p->hi),
+					     .now = p->now,
+					     .transit = transit});
 	struct prx_extra *extra = __atomic_load_n(&x->extra, __ATOMIC_ACQUIRE);
 	if (unlikely(extra != NULL))
 		prx_extra_count(x, extra, f, transit, p->now);
@@ -165,14 +174,14 @@ static inline void count_times(struct prx *x, const struct found *p, uint64_t *a
 }
 
 /* Counts a frame that is not a received probe. */
-static __rte_noinline void count_other(struct prx *x, enum prx_class class, const struct found *p,
-				       uint64_t now)
+static __rte_noinline void count_other(struct prx *x, const struct rte_mbuf *m,
+				       enum prx_class class, const struct found *p, uint64_t now)
 {
 	uint64_t transit = PROBE_TRANSIT(p->now, p->lo);
 
 	switch (class) {
 	case PRX_CORRUPTED:
-		cell_add(prx_corrupted(x, p->flow, (uint32_t)PROBE_SEQ(p->hi), transit, now)
+		cell_add(prx_corrupted(x, m, p->flow, (uint32_t)PROBE_SEQ(p->hi), transit, now)
 				 ? &x->port.probes
 				 : &x->port.foreign,
 			 1);
@@ -183,6 +192,9 @@ static __rte_noinline void count_other(struct prx *x, enum prx_class class, cons
 		break;
 	case PRX_DAMAGED:
 		cell_add(&x->port.damaged, 1);
+		if (x->tell != NULL)
+			prx_fault(x, PRX_NO_FLOW,
+				  &(struct dp_fault){.kind = DP_FAULT_CORRUPT, .m = m, .now = now});
 		break;
 	case PRX_PLAIN:
 		cell_add(&x->port.plain, 1);
@@ -229,12 +241,12 @@ static __rte_noinline void prx_look(struct prx *x, struct rte_mbuf *const *m, un
 			p.flow = class <= PRX_CORRUPTED ? prx_flow_index(x, p.hi, p.lo) : 0;
 		}
 		if (likely(class == PRX_PROBE))
-			known = count_number(x, p.flow, (uint32_t)PROBE_SEQ(p.hi), now);
+			known = count_number(x, m[i], p.flow, (uint32_t)PROBE_SEQ(p.hi), now);
 		if (unlikely(class != PRX_PROBE || !known)) {
-			count_other(x, class, &p, now);
+			count_other(x, m[i], class, &p, now);
 			continue;
 		}
-		count_times(x, &p, &actual, &intended);
+		count_times(x, m[i], &p, &actual, &intended);
 		probes++;
 	}
 	cell_add(&x->port.probes, probes);
@@ -288,7 +300,7 @@ static inline uint64_t count_some(struct prx *x, struct prx_batch *b, unsigned i
 	for (; i < end; i++) {
 		struct prx_flow *f = &x->flow[b->flow[i]];
 		bool first = f->last_tsc == 0;
-		if (unlikely(!count_number(x, b->flow[i], b->seq[i], now))) {
+		if (unlikely(!count_number(x, b->m[i], b->flow[i], b->seq[i], now))) {
 			take_off(x, b, i);
 			continue;
 		}
@@ -450,6 +462,8 @@ static inline bool count_one(struct prx *x, struct prx_batch *b, unsigned n, uin
 	transit_range(x->ops, f, b, n, &r);
 	add_batch(x, b, n, r.sum);
 	count_in_order(x, flow, n, &r, b->transit[n - 1], now);
+	if (unlikely(r.max > x->late))
+		prx_fault_late(x, flow, b, n, now);
 	for (unsigned i = 0; unlikely(x->streams_have_hists) && i < n; i++)
 		count_stream(x, flow, b->transit[i], delay_of(b, i));
 	return true;
@@ -472,6 +486,8 @@ static inline bool count_many(struct prx *x, struct prx_batch *b, unsigned n, ui
 		return false;
 	uint64_t transits = count_flows(x, b, n, now);
 	add_batch(x, b, n, transits);
+	if (unlikely(x->late != UINT64_MAX))
+		prx_fault_late(x, PRX_NO_FLOW, b, n, now);
 	for (unsigned i = 0; unlikely(x->streams_have_hists) && i < n; i++)
 		if ((b->taken_off >> i & 1) == 0)
 			count_stream(x, b->flow[i], b->transit[i], delay_of(b, i));
@@ -540,6 +556,10 @@ void prx_rx(void *state, const struct dp_burst *b, struct rte_mbuf *const *m, un
 	const struct dp_clock *clock = __atomic_load_n(&x->clock, __ATOMIC_ACQUIRE);
 	bool plain = clock == NULL && __atomic_load_n(&x->extra, __ATOMIC_RELAXED) == NULL;
 
+	x->tell = __atomic_load_n(&x->watcher, __ATOMIC_ACQUIRE);
+	x->late = unlikely(x->tell != NULL) && (x->tell->kinds & DP_FAULT_BIT(LATENCY)) != 0
+			  ? x->tell->latency_cycles
+			  : UINT64_MAX;
 	for (unsigned i = 0, k; i < n; i += k) {
 		k = n - i < PRX_BATCH ? n - i : PRX_BATCH;
 		add_pending(x);

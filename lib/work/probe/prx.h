@@ -17,6 +17,7 @@
 #pragma once
 #include "dp.h"
 #include "dp_clock.h"
+#include "dp_fault.h"
 #include "frame_probe.h"
 #include "hist.h"
 
@@ -164,6 +165,10 @@ void prx_init(void *mem, const struct prx_spec *);
 void prx_set_clock(struct prx *, const struct dp_clock *);
 /* From the next burst on, gaps are compared with another target; 0: with none. Any thread. */
 void prx_set_target(struct prx *, uint64_t gap_cycles);
+/* From the next burst on, faults of frames are told to this watcher, by the queue's worker; NULL:
+ * to nobody. The watcher that was set before must live until the worker has finished its current
+ * burst. Any thread. */
+void prx_set_watcher(struct prx *, const struct dp_watcher *);
 /* The functions of the tap, on the queue's worker. now: cycles, read after the burst was taken.
  * Histograms are complete after prx_flush(), which the worker calls when it finds the queue empty
  * or its plan ends. */

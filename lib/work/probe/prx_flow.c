@@ -104,6 +104,22 @@ static void add_hole(struct prx *x, uint32_t flow, uint64_t from, uint64_t n)
 		more->holes_used++;
 }
 
+/* Frame m has number ext, and the numbers before it from `next` on have not come. */
+static void leave_hole(struct prx *x, const struct rte_mbuf *m, uint32_t flow, uint64_t ext,
+		       uint64_t now)
+{
+	uint64_t n = ext - cell_get(&x->flow[flow].next);
+
+	add_hole(x, flow, ext - n, n);
+	if (x->tell != NULL)
+		prx_fault(x, flow,
+			  &(struct dp_fault){.kind = DP_FAULT_LOSS,
+					     .m = m,
+					     .seq = (uint32_t)ext,
+					     .missing = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n,
+					     .now = now});
+}
+
 /* Counts the extent of a reordered probe (RFC 4737 4.2.2): how many probes came from the first one
  * with a larger number on. That one was ahead of all before it, so it is the one that left the hole
  * in which this number lies. */
@@ -133,24 +149,38 @@ static bool is_late(const struct prx *x, const struct prx_flow *f, uint64_t ext)
 	return (ext >> 6) + x->late_blocks < (cell_get(&f->next) - 1) >> 6;
 }
 
-static void count_behind(struct prx *x, uint32_t flow, uint64_t ext)
+/* Tells of a fault of frame m that concerns this frame alone. */
+static void flow_fault(const struct prx *x, enum dp_fault_kind kind, const struct rte_mbuf *m,
+		       uint32_t flow, uint32_t seq, uint64_t now)
+{
+	if (x->tell != NULL)
+		prx_fault(x, flow,
+			  &(struct dp_fault){.kind = kind, .m = m, .seq = seq, .now = now});
+}
+
+static void count_behind(struct prx *x, const struct rte_mbuf *m, uint32_t flow, uint64_t ext,
+			 uint64_t now)
 {
 	struct prx_flow *f = &x->flow[flow];
+	enum dp_fault_kind kind = DP_FAULT_REORDER;
 
 	if (is_late(x, f, ext)) {
 		cell_add(&f->late, 1);
+		flow_fault(x, kind, m, flow, (uint32_t)ext, now);
 		return;
 	}
 	if (mark_behind(x, flow, ext)) {
 		cell_add(&f->duplicate, 1);
+		kind = DP_FAULT_DUPLICATE;
 	} else {
 		cell_add(&f->reordered, 1);
 		count_extent(x, flow, ext);
 	}
+	flow_fault(x, kind, m, flow, (uint32_t)ext, now);
 	__atomic_store_n(&f->received, f->received + 1, __ATOMIC_RELEASE);
 }
 
-bool prx_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now)
+bool prx_number(struct prx *x, const struct rte_mbuf *m, uint32_t flow, uint32_t seq, uint64_t now)
 {
 	struct prx_flow *f = &x->flow[flow];
 	uint64_t ext, next = cell_get(&f->next);
@@ -159,14 +189,14 @@ bool prx_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now)
 	case PRX_FOREIGN:
 		return false;
 	case PRX_BEHIND:
-		count_behind(x, flow, ext);
+		count_behind(x, m, flow, ext, now);
 		return true;
 	case PRX_FIRST:
 		cell_set(&f->first, ext + 1);
 		break;
 	case PRX_AHEAD:
 		if (ext != next)
-			add_hole(x, flow, next, ext - next);
+			leave_hole(x, m, flow, ext, now);
 		break;
 	}
 	mark_ahead(x, flow, ext);
@@ -174,7 +204,8 @@ bool prx_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now)
 	return true;
 }
 
-bool prx_corrupted(struct prx *x, uint32_t flow, uint32_t seq, uint64_t transit, uint64_t now)
+bool prx_corrupted(struct prx *x, const struct rte_mbuf *m, uint32_t flow, uint32_t seq,
+		   uint64_t transit, uint64_t now)
 {
 	struct prx_flow *f = &x->flow[flow];
 	uint64_t ext, next = cell_get(&f->next);
@@ -184,6 +215,7 @@ bool prx_corrupted(struct prx *x, uint32_t flow, uint32_t seq, uint64_t transit,
 		return false;
 	if (order == PRX_BEHIND && is_late(x, f, ext)) {
 		cell_add(&f->late, 1);
+		flow_fault(x, DP_FAULT_CORRUPT, m, flow, seq, now);
 		return true;
 	}
 	if (order == PRX_FIRST) { /* the jitter of the next probe compares with this transit */
@@ -191,15 +223,17 @@ bool prx_corrupted(struct prx *x, uint32_t flow, uint32_t seq, uint64_t transit,
 		f->last_transit = transit < PRX_LATEST ? transit : 0;
 		cell_set(&f->last_tsc, now);
 	} else if (order == PRX_AHEAD && ext != next) {
-		add_hole(x, flow, next, ext - next);
+		leave_hole(x, m, flow, ext, now);
 	}
 	if (order != PRX_BEHIND) {
 		mark_ahead(x, flow, ext);
 	} else if (mark_behind(x, flow, ext)) {
 		cell_add(&f->duplicate, 1);
 		__atomic_store_n(&f->received, f->received + 1, __ATOMIC_RELEASE);
+		flow_fault(x, DP_FAULT_DUPLICATE, m, flow, seq, now);
 		return true;
 	}
+	flow_fault(x, DP_FAULT_CORRUPT, m, flow, seq, now);
 	__atomic_store_n(&f->corrupted, f->corrupted + 1, __ATOMIC_RELEASE);
 	return true;
 }

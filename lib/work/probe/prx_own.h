@@ -42,14 +42,19 @@ struct prx {
 	/* A time of so many cycles or more is out of the range of histograms, or below 0. */
 	uint64_t limit;
 	const struct prx_ops *ops;
-	const struct dp_clock *clock; /* NULL: time stamps of the device are not used */
-	struct prx_extra *extra;      /* NULL: nothing but counting is asked for */
-	struct prx_flow *flow;        /* of all flows: see prx_flow_index() */
-	struct prx_more *more;        /* of all flows */
-	struct prx_block *window;     /* the windows of all flows */
-	struct hist *hist[3];         /* by enum prx_hist */
-	uint8_t *stream_hist;    /* PRX_ACTUAL, then PRX_INTENDED, of each stream that has them */
-	size_t stream_hist_size; /* bytes of one of these */
+	const struct dp_clock *clock;     /* NULL: time stamps of the device are not used */
+	const struct dp_watcher *watcher; /* as it was set last; NULL: nobody watches */
+	/* The watcher during this burst, and the transit in cycles above which he is told of a
+	 * frame; UINT64_MAX: of none. */
+	const struct dp_watcher *tell;
+	uint64_t late;
+	struct prx_extra *extra;  /* NULL: nothing but counting is asked for */
+	struct prx_flow *flow;    /* of all flows: see prx_flow_index() */
+	struct prx_more *more;    /* of all flows */
+	struct prx_block *window; /* the windows of all flows */
+	struct hist *hist[3];     /* by enum prx_hist */
+	uint8_t *stream_hist;     /* PRX_ACTUAL, then PRX_INTENDED, of each stream that has them */
+	size_t stream_hist_size;  /* bytes of one of these */
 	/* Flows of each port; base is the index of the first. 1 << queue_bits >= nqueues. */
 	struct {
 		uint32_t base;
@@ -143,12 +148,13 @@ enum prx_order { PRX_FOREIGN, PRX_FIRST, PRX_AHEAD, PRX_BEHIND };
 /* Says which of these seq is, and sets *ext to the number extended to 64 bits. */
 enum prx_order prx_order(const struct prx *x, const struct prx_flow *f, uint32_t seq, uint64_t now,
 			 uint64_t *ext);
-/* Counts a number that is not simply the next one. Returns false if it is impossible, and then
- * nothing is counted. */
-bool prx_number(struct prx *x, uint32_t flow, uint32_t seq, uint64_t now);
+/* Counts the number of frame m that is not simply the next one. Returns false if it is impossible,
+ * and then nothing is counted. */
+bool prx_number(struct prx *x, const struct rte_mbuf *m, uint32_t flow, uint32_t seq, uint64_t now);
 /* The same for a probe whose frame is damaged elsewhere. Whichever frame of a number arrives first
  * decides whether the number is received or corrupted; all further ones are duplicates. */
-bool prx_corrupted(struct prx *x, uint32_t flow, uint32_t seq, uint64_t transit, uint64_t now);
+bool prx_corrupted(struct prx *x, const struct rte_mbuf *m, uint32_t flow, uint32_t seq,
+		   uint64_t transit, uint64_t now);
 /* Is this the probe of a known flow, with a number that is possible? */
 bool prx_plausible(const struct prx *x, uint64_t hi, uint64_t lo, uint64_t now);
 
@@ -157,6 +163,15 @@ bool prx_plausible(const struct prx *x, uint64_t hi, uint64_t lo, uint64_t now);
 enum prx_class { PRX_PROBE, PRX_CORRUPTED, PRX_IS_FOREIGN, PRX_DAMAGED, PRX_PLAIN };
 enum prx_class prx_classify(struct prx *x, const struct rte_mbuf *m, uint64_t now, uint64_t *hi,
 			    uint64_t *lo);
+
+/* Tells the watcher of this burst, if there is one that asks for this kind. f has what the caller
+ * knows of the fault; what the flow says is filled in. flow PRX_NO_FLOW: it is not known. */
+void prx_fault(const struct prx *x, uint32_t flow, struct dp_fault *f);
+/* Tells of each frame of a batch that took too long. flow: of all frames, or PRX_NO_FLOW where
+ * each has its own, in b->flow. */
+struct prx_batch;
+void prx_fault_late(const struct prx *x, uint32_t flow, const struct prx_batch *b, unsigned n,
+		    uint64_t now);
 
 struct prx_extra;
 /* Does what `extra` asks for with one latency. It is called before the flow's last_transit becomes
