@@ -47,7 +47,7 @@ const struct cmd_known cmd_known_words[] = {
 	{"add,new,create,insert", "`stream add` makes a stream; `help stream` tells more"},
 	{"delete,remove,destroy", "`stream del` takes a stream away; `help stream` tells more"},
 	{"replay,tcpreplay,pcapreplay,push,playback", LATER("replay of captured frames")},
-	{"record,dumpcap,tshark,pcapng",
+	{"dumpcap,tshark,pcapng",
 	 "`capture <ports> FILE` writes what ports send and receive; `help capture` tells more"},
 	{"sniff,tcpdump,snoop",
 	 "`monitor <ports>` tells frames as they come, `capture <ports> FILE` writes them to a file"},
