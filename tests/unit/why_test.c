@@ -12,10 +12,10 @@ static struct cmd_host host;
 
 /* Rows that make no new frames and no new order. All others may do so. */
 static const char *const no_program[] = {
-	"rate",    "pps",    "count",      "burst",  "rxburst", "speed",       "arrival",
-	"catchup", "lag",    "forgive",    "pacing", "lead",    "promiscuous", "idle",
-	"verify",  "jitter", "latsampler", "wire.*", "wire",    "ip",          "gateway",
-	"host.*",  "answer", "answer.for", "rss.*",
+	"rate",    "pps",    "count",      "burst",  "rxburst",   "speed",       "arrival",
+	"catchup", "lag",    "forgive",    "pacing", "lead",      "promiscuous", "idle",
+	"verify",  "jitter", "latsampler", "wire.*", "wire",      "ip",          "gateway",
+	"host.*",  "answer", "answer.for", "rss.*",  "capture.*",
 };
 static const char *const no_program_of_streams[] = {"arrival", "latency"};
 
