@@ -4,8 +4,8 @@
 --
 --   tshark -X lua_script:wirerate_probe.lua -r file.pcap -T fields -e wirerate.stream -e wirerate.queue -e wirerate.seq
 --
--- Wireshark knows another protocol for some UDP ports, 5678 among them, and takes payloads there for that unless it is told to look
--- for probes first: `-o udp.try_heuristic_first:TRUE`, or Preferences, Protocols, UDP.
+-- Wireshark knows another protocol for some UDP ports. For 5678, to which streams go unless they say otherwise, this file looks for
+-- probes first; for others tell Wireshark to do so: `-o udp.try_heuristic_first:TRUE`, or Preferences, Protocols, UDP.
 --
 -- Or copy this file into a plugin folder (Help, About, Folders). UDP payloads that begin with a
 -- probe are found without further settings, and by "Decode as". Behind any other headers a probe is
@@ -127,6 +127,20 @@ probe:register_heuristic("udp", function(tvb, pinfo, tree)
     return true
 end)
 DissectorTable.get("udp.port"):add_for_decode_as(probe)
+
+-- Streams go to this port unless they say otherwise, and Wireshark takes what comes there for something else.
+local PORT = 5678
+local usual = DissectorTable.get("udp.port"):get_dissector(PORT)
+local first = Proto("wirerate_port", "wirerate probe at the usual port")
+
+function first.dissector(tvb, pinfo, tree)
+    if is_probe(tvb:range()) then
+        dissect(tvb, pinfo, tree)
+        return tvb:len()
+    end
+    return (usual or Dissector.get("data")):call(tvb, pinfo, tree)
+end
+DissectorTable.get("udp.port"):add(PORT, first)
 
 -- Looks for probes behind all other headers, when everything is dissected.
 local after = Proto("wirerate_after", "wirerate probe behind any headers")

@@ -181,7 +181,7 @@ def test_each_of_a_thousand_faults_is_in_its_file(need, tmp_path):
     assert all(counts[k] > 50 for k in ("loss", "duplicate", "reorder", "corrupt")), counts
     path = files(folder)[0]
     n = len(read(path)[2])
-    lua = ["-X", f"lua_script:{LUA}", "-o", "udp.try_heuristic_first:TRUE"]  # else tshark takes some payloads for what is usual on their port
+    lua = ["-X", f"lua_script:{LUA}"]
     assert harness.tshark(path, "_ws.malformed || _ws.short", options=lua) == []
     rows = harness.tshark(path, "frame", "wirerate.stream", "wirerate.port", "wirerate.queue", "wirerate.seq", "wirerate.sent", "wirerate.delay",
                           "frame.packet_flags_direction", options=lua)
