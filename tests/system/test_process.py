@@ -81,7 +81,7 @@ def test_usage_is_refused_with_2(run, what):
 
 
 def test_what_comes_later_says_so(run):
-    for args in (["capture", "0"], ["-s", "0:f"]):
+    for args in (["pcap", "0"], ["-s", "0:f"]):
         assert "not in this version" in run(args).stderr
 
 

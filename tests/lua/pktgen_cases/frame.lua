@@ -2,6 +2,7 @@
 -- The single packet and the sequence.
 local wr = require "wirerate"
 local pktgen = require "Pktgen"
+local host = require "wirerate.pktgen.host"
 local shows = require "pktgen_cases.shows"
 local settings, is, stack_has, same = shows.settings, shows.is, shows.stack_has, shows.same
 local refused, send, header, nothing = shows.refused, shows.send, shows.header, shows.nothing
@@ -115,6 +116,28 @@ for name, args in pairs(later) do
         args[#args] = "off"
         nothing(name, unpack(args))
     end
+end
+
+-- It writes a file into the current folder, where it is removed again.
+function cases.capture()
+    local function now()
+        for _, p in pairs(host.run("show capture").ports) do
+            if type(p) == "table" and p.port == 0 then
+                return p
+            end
+        end
+    end
+    pktgen.capture("0", "on")
+    local begun = now()
+    same(begun.state, "capturing", "state")
+    same(begun.direction, "rx", "direction")
+    wr.expect(begun.file:find("^pktgen%-%d+%-%d+%-0[%-%d]*%.pcapng$"), begun.file .. " is the file")
+    pktgen.capture("0", "on") -- it goes on
+    same(now().file, begun.file, "file")
+    pktgen.capture("0", "off")
+    same(now().state, "done", "state")
+    wr.expect(os.remove(begun.file), "there is no " .. begun.file)
+    refused("missing", pktgen.capture, "0")
 end
 
 -- What a port answers as a host. A port of -p null can be none.
