@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ctl.h"
+
 static int frame_vparse(const struct vspec *v, const char *text, void *out, struct err *e)
 {
 	struct frame_stack stack;
@@ -40,6 +42,37 @@ static const struct vtype vt_frame = {
 	.print = frame_vprint,
 	.complete = frame_vcomplete,
 };
+
+/* A frame that nobody has set is the default of what the stream is for. */
+
+static void frame_put(const struct setting *row, const struct set_obj *obj, const void *val)
+{
+	struct stream_cfg *cfg = obj->cfg;
+
+	(void)row;
+	memcpy(&cfg->frame.stack, val, sizeof(cfg->frame.stack));
+	cfg->frame_set = true;
+}
+
+static bool frame_get(const struct setting *row, const struct set_obj *obj, void *val)
+{
+	const struct stream_cfg *cfg = obj->cfg;
+
+	(void)row;
+	memcpy(val, &cfg->frame.stack, sizeof(cfg->frame.stack));
+	return cfg->frame_set;
+}
+
+static void frame_unset(const struct setting *row, const struct set_obj *obj)
+{
+	struct stream_cfg *cfg = obj->cfg;
+
+	(void)row;
+	cfg->frame_set = false;
+	ctl_stream_frame_follow(cfg);
+}
+
+static const struct setting_store frame_store = {frame_put, frame_get, frame_unset};
 
 /* The type of a stream's rate: a rate of its own, or none. */
 
@@ -119,7 +152,7 @@ const struct setting set_stream_rows[] = {
 	 .scope = &scope_stream,
 	 .v = {&vt_frame},
 	 .dflt = STREAM_DFLT_FRAME,
-	 .offset = AT(frame.stack),
+	 .store = &frame_store,
 	 .check = set_check_stream,
 	 .why = WHY_FRAMES,
 	 .help = "headers of the frame, outermost first"},

@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store of rows of works. A work has a struct of its own among the settings of each port. Such
- * a row's arg is the work, and its offset lies in that struct. */
+/* The store of rows of works. A work has a struct of its own among the settings of each port, and
+ * one among those of each stream. Such a row's arg is the work, and its offset lies in the struct
+ * that its scope says. */
 #include "ctl.h"
 #include "set/rows.h"
 
 #include <string.h>
 
-static void *work_at(const struct setting *row, const struct set_obj *obj)
+static const void *work_at(const struct setting *row, const struct set_obj *obj)
 {
-	return (char *)work_cfg(obj->cfg, row->arg) + row->offset;
+	const void *cfg = row->scope == &scope_stream ? work_stream_cfg(obj->cfg, row->arg)
+						      : work_cfg(obj->cfg, row->arg);
+
+	return (const char *)cfg + row->offset;
+}
+
+static void *work_own_at(const struct setting *row, const struct set_obj *obj)
+{
+	void *cfg = row->scope == &scope_stream ? work_stream_cfg_own(obj->cfg, row->arg)
+						: work_cfg(obj->cfg, row->arg);
+
+	return (char *)cfg + row->offset;
 }
 
 void set_work_put(const struct setting *row, const struct set_obj *obj, const void *val)
 {
-	memcpy(work_at(row, obj), val, row->v.type->size);
+	memcpy(work_own_at(row, obj), val, row->v.type->size);
 }
 
 bool set_work_get(const struct setting *row, const struct set_obj *obj, void *val)
@@ -32,7 +44,9 @@ bool set_work_get(const struct setting *row, const struct set_obj *obj, void *va
 
 void set_work_unset(const struct setting *row, const struct set_obj *obj)
 {
-	row->v.type->parse(&row->v, row->dflt, work_at(row, obj), NULL);
+	if (row->scope == &scope_stream && ((const struct stream_cfg *)obj->cfg)->work == NULL)
+		return;
+	row->v.type->parse(&row->v, row->dflt, work_own_at(row, obj), NULL);
 }
 
 const struct setting_store set_work_store = {set_work_put, set_work_get, set_work_unset};

@@ -2,6 +2,7 @@
 /* Makes, copies and frees the settings of ports and streams. */
 #include "cfg.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void port_cfg_init(struct port_cfg *c)
@@ -31,6 +32,7 @@ void stream_cfg_free(struct stream_cfg *s)
 {
 	frame_spec_free(&s->frame);
 	frame_vals_free(&s->dflt);
+	free(s->work);
 	*s = (struct stream_cfg){0};
 }
 
@@ -40,6 +42,10 @@ void stream_cfg_copy(struct stream_cfg *dst, const struct stream_cfg *src)
 	frame_spec_copy(&dst->frame, &src->frame);
 	dst->dflt = (struct frame_vals){0};
 	frame_vals_copy(&dst->dflt, &src->dflt);
+	if (src->work != NULL) {
+		dst->work = xcalloc(1, STREAM_WORK_BYTES);
+		memcpy(dst->work, src->work, STREAM_WORK_BYTES);
+	}
 }
 
 static const struct cfg_overlay *overlay;

@@ -36,6 +36,10 @@ struct own_rate {
 
 #define CFG_OVERLAY_BYTES 2304
 
+/* Room for the settings that works have for one stream. They are plain bytes, as those of ports
+ * below. */
+#define STREAM_WORK_BYTES 4096
+
 struct stream_cfg {
 	uint32_t port, id; /* where the stream is; not settings */
 	bool enabled;
@@ -45,7 +49,10 @@ struct stream_cfg {
 	uint64_t count;         /* frames per start; 0: no bound of its own */
 	bool latency;           /* the receiver keeps a histogram of this stream alone */
 	struct sizes sizes;
-	struct frame_spec frame;     /* its size member is not used */
+	struct frame_spec frame; /* its size member is not used */
+	/* Somebody has set frame.stack. If not, it is the default of a stream with these settings:
+	 * see ctl_stream_frame_follow(). */
+	bool frame_set;
 	char fill_file[VT_TEXT_MAX]; /* the file that frame.data came from; "": it was typed */
 	/* The port's own defaults: MAC and IP addresses as Pktgen gives them to its ports. Not
 	 * settings. */
@@ -54,6 +61,9 @@ struct stream_cfg {
 	/* The settings of the overlay (struct cfg_overlay): plain bytes, which may be copied and
 	 * compared, and begin as zero. */
 	_Alignas(uint64_t) uint8_t overlay[CFG_OVERLAY_BYTES];
+	/* STREAM_WORK_BYTES, see work_stream_cfg(). NULL: all of them are the defaults, as they are
+	 * of most streams. */
+	uint8_t *work;
 };
 
 /* Who paces: the worker by its clock; the worker and, below it, a rate limit of the device's

@@ -131,6 +131,13 @@ void ctl_reset(struct ctl *, unsigned port);
 void ctl_cfg_init(struct port_cfg *out);
 /* The settings of one work within those of a port. */
 void *work_cfg(const struct port_cfg *, const struct work *of);
+/* The settings of one work within those of a stream: to read, and to write. What is to be written
+ * stands on its own from then on, even if it is never written. */
+const void *work_stream_cfg(const struct stream_cfg *, const struct work *of);
+void *work_stream_cfg_own(struct stream_cfg *, const struct work *of);
+/* Gives the stream its default frame unless somebody has set the frame: what the work that carries
+ * it asks for, else STREAM_DFLT_FRAME. To be called when one of both has changed. */
+void ctl_stream_frame_follow(struct stream_cfg *);
 /* The settings that a reset gives. Options of the command line, such as -P, are in them. */
 void ctl_port_defaults(const struct ctl *, struct port_cfg *out);
 bool ctl_sending(const struct ctl *, unsigned port);

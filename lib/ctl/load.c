@@ -80,7 +80,7 @@ int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 	}
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		struct stream *s = cp->stream[i];
-		if (s == NULL || !s->cfg.enabled)
+		if (!stream_scheduled(s))
 			continue;
 		int rc = take_sizes(c, cp, s, &l, e);
 		if (rc < 0)
@@ -93,6 +93,11 @@ int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 		}
 		sum += s->frames->mean_size * (double)s->cfg.weight;
 		weights += (double)s->cfg.weight;
+	}
+	if (l.max_size == 0 && streams_carried(cp)) { /* no frames by a schedule */
+		l.min_size = 0;
+		*out = l;
+		return 0;
 	}
 	if (l.max_size == 0)
 		return err_set(e, EINVAL, "port %u: no stream is enabled; `set %u enabled on`",
@@ -107,7 +112,7 @@ int ctl_load(struct ctl *c, unsigned port, struct ctl_load *out, struct err *e)
 /* Whether a stream is in the port's schedule. */
 static bool takes_turns(const struct stream *s)
 {
-	return s != NULL && s->cfg.enabled && !s->cfg.rate.set;
+	return stream_scheduled(s) && !s->cfg.rate.set;
 }
 
 int ctl_stream_load(struct ctl *c, unsigned port, unsigned stream, struct ctl_load *out,

@@ -216,7 +216,7 @@ static json_t *one_stream(const struct ctl_port *cp, const struct stream *s,
 	json_object_set_new(o, "probe", value_json(&vt_every, &cfg->frame.probe));
 	json_object_set_new(o, "icmp_errors", stream_stat_icmp(cp, s));
 	json_object_set_new(o, "share",
-			    cfg->enabled && !cfg->rate.set
+			    stream_scheduled(s) && !cfg->rate.set
 				    ? json_real((double)cfg->weight / weights)
 				    : json_null());
 	json_object_set_new(o, "engine", engine != NULL ? json_string(engine) : json_null());
@@ -234,7 +234,7 @@ static unsigned add_streams(struct ctl_port *cp, unsigned first, unsigned n, jso
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		const struct stream *s = cp->stream[i];
 		before += i < first && s != NULL;
-		if (s != NULL && s->cfg.enabled && !s->cfg.rate.set)
+		if (stream_scheduled(s) && !s->cfg.rate.set)
 			weights += (double)s->cfg.weight;
 	}
 	for (unsigned i = first; i < cp->nstreams && n > 0; i++) {

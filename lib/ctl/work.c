@@ -3,6 +3,7 @@
  * port. This file also puts questions to all works together. */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ctl_int.h"
 
@@ -42,6 +43,79 @@ static size_t cfg_at(const struct work *of)
 void *work_cfg(const struct port_cfg *cfg, const struct work *of)
 {
 	return (uint8_t *)(uintptr_t)cfg->work + cfg_at(of);
+}
+
+/* The same for the settings of streams. */
+static size_t stream_cfg_at(const struct work *of)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; works[i] != NULL && works[i] != of; i++)
+		at += RTE_ALIGN_CEIL(works[i]->stream_cfg_bytes, sizeof(uint64_t));
+	return at;
+}
+
+/* The defaults of all works, made when they are first asked for. */
+static const uint8_t *stream_cfg_defaults(void)
+{
+	static _Alignas(uint64_t) uint8_t defaults[STREAM_WORK_BYTES];
+	static bool made;
+
+	if (!made) {
+		assert(stream_cfg_at(NULL) <= STREAM_WORK_BYTES);
+		EACH_WORK(w, stream_cfg_init)
+			w->stream_cfg_init(defaults + stream_cfg_at(w));
+		made = true;
+	}
+	return defaults;
+}
+
+const void *work_stream_cfg(const struct stream_cfg *cfg, const struct work *of)
+{
+	return (cfg->work != NULL ? cfg->work : stream_cfg_defaults()) + stream_cfg_at(of);
+}
+
+void *work_stream_cfg_own(struct stream_cfg *cfg, const struct work *of)
+{
+	if (cfg->work == NULL) {
+		cfg->work = xcalloc(1, STREAM_WORK_BYTES);
+		memcpy(cfg->work, stream_cfg_defaults(), STREAM_WORK_BYTES);
+	}
+	return cfg->work + stream_cfg_at(of);
+}
+
+static bool stream_carried(const struct stream *s)
+{
+	EACH_WORK(w, carries)
+		if (w->carries(&s->cfg))
+			return true;
+	return false;
+}
+
+void ctl_stream_frame_follow(struct stream_cfg *cfg)
+{
+	const char *text = STREAM_DFLT_FRAME;
+
+	if (cfg->frame_set)
+		return;
+	EACH_WORK(w, carries)
+		if (w->carried_frame != NULL && w->carries(cfg))
+			text = w->carried_frame;
+	frame_stack_parse(text, &cfg->frame.stack, NULL);
+}
+
+bool stream_scheduled(const struct stream *s)
+{
+	return s != NULL && s->cfg.enabled && !stream_carried(s);
+}
+
+bool streams_carried(const struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < cp->nstreams; i++)
+		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled &&
+		    stream_carried(cp->stream[i]))
+			return true;
+	return false;
 }
 
 void ctl_cfg_init(struct port_cfg *out)

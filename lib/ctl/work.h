@@ -31,6 +31,9 @@ struct work {
 	 * none. */
 	size_t cfg_bytes;
 	void (*cfg_init)(void *cfg); /* turns zeroed bytes into the defaults */
+	/* The same of a stream; see work_stream_cfg(). */
+	size_t stream_cfg_bytes;
+	void (*stream_cfg_init)(void *cfg);
 
 	/* ---- opening and closing ---- */
 
@@ -50,6 +53,13 @@ struct work {
 	void (*let_go)(struct ctl *c, struct ctl_port *cp);
 
 	/* ---- from settings to plans ---- */
+
+	/* true: by its settings the work carries this stream itself, so the stream is in no
+	 * schedule of frames. */
+	bool (*carries)(const struct stream_cfg *cfg);
+	/* The frame of a stream that the work carries, if nobody has set it. NULL: as of all
+	 * others. */
+	const char *carried_frame;
 
 	/* Before a start: is all there that the work has to find for these ports, such as values of
 	 * fields that are `auto`? 1: it is. 0: not yet, and the caller asks again in each turn.
@@ -176,6 +186,10 @@ struct stream *stream_at(const struct ctl_port *cp, unsigned id); /* NULL: a hol
 /* The stream that has this cell; NULL: none. id: where to look first, because it was there last. */
 struct stream *stream_of_cell(const struct ctl_port *cp, uint32_t cell, unsigned id);
 struct stream *stream_first(const struct ctl_port *cp); /* lowest id; there always is one */
+/* Whether the stream exists, is enabled, and is sent frame by frame: no work carries it. */
+bool stream_scheduled(const struct stream *s);
+/* Whether a work carries some enabled stream of the port. */
+bool streams_carried(const struct ctl_port *cp);
 /* Takes the set of cells that have got a stream since the last call. */
 void stream_cells_new(struct ctl_port *cp, uint64_t cells[CTL_CELLS / 64]);
 /* on: each frame of the port carries a probe from the next start on, whatever its stream says. */

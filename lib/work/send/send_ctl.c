@@ -72,8 +72,7 @@ static void send_say(struct ctl *c, struct ctl_port *cp, const char *text)
 static bool streams_count(const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++)
-		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled &&
-		    cp->stream[i]->cfg.count != 0)
+		if (stream_scheduled(cp->stream[i]) && cp->stream[i]->cfg.count != 0)
 			return true;
 	return false;
 }
@@ -202,7 +201,7 @@ static bool has_member(const struct group *g, uint32_t cell)
 static bool takes_turns(const struct ctl_port *cp, const struct group *g, const struct stream *s)
 {
 	return cp->run.active && send_of(cp)->order_waits ? has_member(g, s->cell)
-							  : !s->cfg.rate.set && s->cfg.enabled;
+							  : !s->cfg.rate.set && stream_scheduled(s);
 }
 
 /* Returns the group that sends a stream, or sent it last. NULL: there is none. */

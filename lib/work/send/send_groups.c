@@ -378,7 +378,7 @@ int groups_pick(const struct ctl_port *cp, struct picked *out, struct err *e)
 			       .own = xcalloc(cp->total, sizeof(*out->own))};
 	for (unsigned i = 0; i < cp->nstreams; i++) {
 		struct stream *s = cp->stream[i];
-		if (s == NULL || !s->cfg.enabled)
+		if (!stream_scheduled(s))
 			continue;
 		sizes += stream_nsizes(s);
 		if (s->cfg.rate.set)
@@ -387,7 +387,7 @@ int groups_pick(const struct ctl_port *cp, struct picked *out, struct err *e)
 			out->turn[out->nturn++] = s;
 	}
 	qsort(out->own, out->nown, sizeof(*out->own), by_cell);
-	if (out->nturn + out->nown == 0)
+	if (out->nturn + out->nown == 0 && !streams_carried(cp))
 		return err_set(e, EINVAL,
 			       "port %u: no stream is enabled; `set %u/%u enabled on` enables one",
 			       cp->p.id, cp->p.id, stream_first(cp)->cfg.id);

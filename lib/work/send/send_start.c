@@ -53,7 +53,7 @@ static int check_streams(const struct ctl_port *cp, const struct run_ask *ask, s
 
 	for (unsigned i = 0; i < cp->nstreams && rc == 0; i++) {
 		const struct stream *s = cp->stream[i];
-		if (s == NULL || !s->cfg.enabled)
+		if (!stream_scheduled(s))
 			continue;
 		rc = stream_stray(cp, s, e);
 		if (rc == 0 && s->cfg.latency && s->cfg.frame.probe == 0 && !cp->tell_all)
@@ -222,6 +222,8 @@ static void send_result(const struct ctl_port *cp, struct run_result *io)
 	const struct run *r = &cp->run;
 	struct cnt_tx now = tx_so_far(cp);
 
+	if (sp->groups.ngroups == 0) /* works carry all of its streams */
+		return;
 	for (unsigned q = 0; q < sp->groups.nqueues; q++)
 		add_queue(cp, q, io);
 	io->bytes += grown(now.bytes, sp->before.bytes);
@@ -246,7 +248,7 @@ static bool send_done(const struct ctl_port *cp)
 {
 	const struct send_port *sp = send_of(cp);
 
-	for (unsigned q = 0; q < sp->groups.nqueues; q++)
+	for (unsigned q = 0; sp->groups.ngroups > 0 && q < sp->groups.nqueues; q++)
 		if (gen_run_state(sp->gen[q], cp->run.id) != GEN_DONE)
 			return false;
 	return true;
