@@ -2,7 +2,6 @@
 /* The settings of a stream that is a flow: plain bytes, which control, the rows of the program and
  * whoever makes a flow of them share. They are those of one stream (work_stream_cfg()). */
 #pragma once
-#include "arrival_text.h"
 #include "value.h"
 
 enum flows_role { FLOWS_OFF, FLOWS_CLIENT, FLOWS_SERVER };
@@ -11,7 +10,7 @@ enum flows_app { FLOWS_AUTO, FLOWS_HTTP, FLOWS_BYTES, FLOWS_STREAM, FLOWS_DIALOG
 enum flows_direction { FLOWS_UP, FLOWS_DOWN, FLOWS_BOTH };
 enum flows_congestion { FLOWS_CUBIC, FLOWS_NEWRENO, FLOWS_NONE };
 
-/* What connections do: `app`. text: of a dialog. */
+/* What connections do: `app`. text: of a dialog (wl_dialog_parse()). */
 struct flows_app_value {
 	uint32_t kind; /* enum flows_app */
 	char text[VT_TEXT_MAX];
@@ -23,29 +22,33 @@ struct flows_close_value {
 	uint8_t server;    /* it is the server who closes */
 };
 
-/* How many begin in a second: `cps`, `tps`. A steady rate has step and over_ns 0 and to = from. */
-struct flows_per_second {
-	uint8_t off, max; /* off: only of tps */
-	double from, to, step;
-	uint64_t over_ns;
+/* Transactions per second: `tps`. off: whoever may start one does so. */
+struct flows_tps_value {
+	bool on;
+	struct rate rate;
 };
 
-/* The defaults stand here as text, as those of other settings do (cfg.h). */
+/* The defaults stand here as text, as those of other settings do (cfg.h). All others begin as
+ * zero. */
 #define FLOWS_DFLT_CPS "1k"
-#define FLOWS_DFLT_WINDOW "262144"
+#define FLOWS_DFLT_TRANSACTIONS "1"
 #define FLOWS_DFLT_DRAIN "4s"
 #define FLOWS_DFLT_TIMEWAIT "1s"
+#define FLOWS_DFLT_WINDOW "262144"
 #define FLOWS_DFLT_RTO "200ms"
 #define FLOWS_DFLT_RETRIES "5"
-#define FLOWS_DFLT_TRANSACTIONS "1"
-#define FLOWS_DFLT_SIZE ""  /* request, response: by the app */
+#define FLOWS_DFLT_SACK "on"
 
-/* Texts that lib/workload parses are kept as they were written, and are checked when they are
- * written. "" of those is the default of the app. */
+#define FLOWS_HEADER_MAX 1024
+
+/* Rates are of kind RATE_PPS or RATE_MAX, and what they count are connections or transactions.
+ * Texts are those of settings of lib/workload. They are kept as they were written, and are checked
+ * when they are written; "" is the default. */
 struct flows_cfg {
 	int role; /* enum flows_role */
 	struct flows_app_value app;
-	struct flows_per_second cps, tps;
+	struct rate cps;
+	struct flows_tps_value tps;
 	uint64_t connections;  /* open at once, most; 0: the fewer of tuples and 1 M */
 	uint64_t transactions; /* of a connection; 0: without end (`forever`) */
 	char think[VT_TEXT_MAX], request[VT_TEXT_MAX], response[VT_TEXT_MAX];
@@ -58,7 +61,8 @@ struct flows_cfg {
 	uint64_t rto_ns;
 	uint64_t retries;
 	bool sack, verify;
-	char method[16], path[VT_TEXT_MAX], host[VT_TEXT_MAX], header[VT_TEXT_MAX], status[VT_TEXT_MAX];
+	char method[VT_TEXT_MAX], path[VT_TEXT_MAX], host[VT_TEXT_MAX], status[VT_TEXT_MAX];
+	char header[FLOWS_HEADER_MAX];
 	bool chunked;
 };
 _Static_assert(sizeof(struct flows_cfg) <= 3584, "see STREAM_WORK_BYTES");
