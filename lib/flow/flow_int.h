@@ -448,6 +448,8 @@ bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_con
 void flow_tuple_fetch(const struct flow_ver *f);
 struct flow_ver *flow_listener(const struct flow_machine *m, const struct flow_seg *g);
 bool flow_is_local(const struct flow_machine *m, const struct flow_seg *g);
+void flow_conn_tuple(const struct flow_machine *m, const struct flow_conn *c,
+		     struct flow_tuple *out);
 const struct flow_path *flow_client_path(const struct flow_ver *f, const struct flow_conn *c);
 static inline const struct flow_path *conn_path(const struct flow_machine *m,
 						const struct flow_ver *f, const struct flow_conn *c)
