@@ -176,6 +176,8 @@ static void turn_window_timer(struct flow_machine *m, struct flow_ver *f, struct
 
 	if (c->msg_end == c->nxt)
 		return;
+	if (flow_window_override(m, f, c))
+		return;
 	if (conn_dup(c) >= most) {
 		flow_conn_end(m, c, WL_END_TIMED_OUT, false);
 		return;
@@ -409,7 +411,7 @@ static void turn_info(const struct flow_machine *m, const struct flow_conn *c,
 	out->unsent = s != NULL && s->endless         ? UINT32_MAX
 		      : (c->flags & CF_FIN_SENT) != 0 ? 0
 						      : c->msg_end - c->nxt;
-	out->peer_window = conn_window(c);
+	out->peer_window = conn_send_window(c, s);
 	out->mss = c->mss;
 	out->retries = c->retry;
 }
