@@ -127,7 +127,10 @@ static void edit_put(const struct setting *row, const struct set_obj *obj, const
 {
 	struct sbuf gone = {0};
 
-	pktgen_edit(row, &((struct stream_cfg *)obj->cfg)->frame, val, &gone, NULL);
+	struct stream_cfg *c = obj->cfg;
+
+	pktgen_edit(row, &c->frame, val, &gone, NULL);
+	c->frame_set = true;
 	gone_keep(obj->cfg, &gone);
 	sbuf_free(&gone);
 }

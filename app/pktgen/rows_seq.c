@@ -22,8 +22,10 @@ int pktgen_slot_make(struct ctl *ctl, unsigned port, unsigned stream, struct err
 	const struct stream_cfg *single = ctl_stream_cfg(ctl, port, 0);
 	c->enabled = false;
 	for (unsigned part = PART_VLAN; single != NULL && part < PART_GTPU; part++)
-		if (frame_has(&single->frame.stack, (enum frame_part)part))
+		if (frame_has(&single->frame.stack, (enum frame_part)part)) {
 			frame_add(&c->frame, (enum frame_part)part, NULL, NULL);
+			c->frame_set = true;
+		}
 	ctl_touch_stream(ctl, port, (int)stream, WHY_ALL);
 	return 0;
 }

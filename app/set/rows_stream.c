@@ -60,7 +60,7 @@ static bool frame_get(const struct setting *row, const struct set_obj *obj, void
 
 	(void)row;
 	memcpy(val, &cfg->frame.stack, sizeof(cfg->frame.stack));
-	return cfg->frame_set;
+	return !ctl_stream_frame_usual(cfg);
 }
 
 static void frame_unset(const struct setting *row, const struct set_obj *obj)

@@ -138,6 +138,7 @@ void *work_stream_cfg_own(struct stream_cfg *, const struct work *of);
 /* Gives the stream its default frame unless somebody has set the frame: what the work that carries
  * it asks for, else STREAM_DFLT_FRAME. To be called when one of both has changed. */
 void ctl_stream_frame_follow(struct stream_cfg *);
+bool ctl_stream_frame_usual(const struct stream_cfg *); /* whether its frame is that default */
 /* The settings that a reset gives. Options of the command line, such as -P, are in them. */
 void ctl_port_defaults(const struct ctl *, struct port_cfg *out);
 bool ctl_sending(const struct ctl *, unsigned port);

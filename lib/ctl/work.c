@@ -92,16 +92,29 @@ static bool stream_carried(const struct stream *s)
 	return false;
 }
 
-void ctl_stream_frame_follow(struct stream_cfg *cfg)
+static void usual_frame(const struct stream_cfg *cfg, struct frame_stack *out)
 {
 	const char *text = STREAM_DFLT_FRAME;
 
-	if (cfg->frame_set)
-		return;
 	EACH_WORK(w, carries)
 		if (w->carried_frame != NULL && w->carries(cfg))
 			text = w->carried_frame;
-	frame_stack_parse(text, &cfg->frame.stack, NULL);
+	frame_stack_parse(text, out, NULL);
+}
+
+void ctl_stream_frame_follow(struct stream_cfg *cfg)
+{
+	if (!cfg->frame_set)
+		usual_frame(cfg, &cfg->frame.stack);
+}
+
+bool ctl_stream_frame_usual(const struct stream_cfg *cfg)
+{
+	struct frame_stack usual;
+
+	usual_frame(cfg, &usual);
+	return usual.n == cfg->frame.stack.n &&
+	       memcmp(usual.hdr, cfg->frame.stack.hdr, usual.n * sizeof(usual.hdr[0])) == 0;
 }
 
 bool stream_scheduled(const struct stream *s)

@@ -74,7 +74,7 @@ static void ack_again(struct flow_machine *m, struct flow_ver *f, struct flow_co
 	uint16_t was = c->wnd;
 
 	if (!seq_lt(g->seq, c->rcv_nxt))
-		c->wnd = g->wnd;
+		conn_new_window(c, conn_side(m, c), g->wnd);
 	if (flight == 0) {
 		/* an answer to a probe of the window */
 		if (c->msg_end != c->nxt) {
@@ -146,7 +146,7 @@ bool flow_ack_in(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c
 		ack_again(m, f, c, g, flight);
 	} else {
 		/* RFC 9293 3.10.7.4: a newer acknowledgement brings the newer window */
-		c->wnd = g->wnd;
+		conn_new_window(c, s, g->wnd);
 		/* cwnd says something only where it was the limit (RFC 7661 3) */
 		full = 2 * (uint64_t)flight >= (uint64_t)c->cwnd * c->mss;
 		c->una = g->ack;

@@ -65,6 +65,10 @@ struct flow_side {
 	uint32_t older;         /* messages before the newest one, oldest first */
 	uint32_t work_deadline; /* ticks; if both timers run */
 	uint64_t more;          /* bytes of the newest message behind msg_end */
+	/* The window of a SYN, which is not scaled, until another one comes; 0: wnd says it all. */
+	uint32_t syn_window;
+	/* The largest window of a peer whose windows may be small; 0: not known. */
+	uint32_t most_window;
 	/* congestion */
 	uint16_t ssthresh, acked; /* segments; acked: of the present step of avoidance */
 	uint32_t epoch;           /* when avoidance began, 1024 ns; 0: not begun */
@@ -334,6 +338,21 @@ static inline uint32_t conn_window(const struct flow_conn *c)
 {
 	return (uint32_t)c->wnd << (c->wscale == CONN_UNSCALED ? 0 : c->wscale);
 }
+/* The peer's window, of a connection with its side cell or NULL. */
+static inline uint32_t conn_send_window(const struct flow_conn *c, const struct flow_side *s)
+{
+	return FLOW_UNLIKELY(s != NULL && s->syn_window != 0) ? s->syn_window : conn_window(c);
+}
+/* A window came from the peer. */
+static inline void conn_new_window(struct flow_conn *c, struct flow_side *s, uint16_t field)
+{
+	c->wnd = field;
+	if (FLOW_UNLIKELY(s != NULL)) {
+		s->syn_window = 0;
+		if (s->most_window != 0 && s->most_window < conn_window(c))
+			s->most_window = conn_window(c);
+	}
+}
 /* The bytes that may still be received beyond rcv_nxt. */
 uint32_t flow_buffer_offered(const struct flow_machine *m, const struct flow_conn *c);
 uint32_t flow_buffer_offer(const struct flow_machine *m, const struct flow_ver *f,
@@ -448,6 +467,8 @@ bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_con
 void flow_tuple_fetch(const struct flow_ver *f);
 struct flow_ver *flow_listener(const struct flow_machine *m, const struct flow_seg *g);
 bool flow_is_local(const struct flow_machine *m, const struct flow_seg *g);
+void flow_conn_tuple(const struct flow_machine *m, const struct flow_conn *c,
+		     struct flow_tuple *out);
 const struct flow_path *flow_client_path(const struct flow_ver *f, const struct flow_conn *c);
 static inline const struct flow_path *conn_path(const struct flow_machine *m,
 						const struct flow_ver *f, const struct flow_conn *c)
@@ -513,6 +534,8 @@ bool flow_output(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c
 bool flow_send_again(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, uint32_t from,
 		     uint32_t to, uint32_t *next);
 bool flow_send_probe(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
+void flow_window_first(struct flow_machine *m, struct flow_conn *c);
+bool flow_window_override(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
 void flow_blocked(struct flow_machine *m, struct flow_conn *c);
 void flow_retry_one(struct flow_machine *m, struct flow_conn *c);
 void flow_retry(struct flow_machine *m);

@@ -48,10 +48,20 @@ static void open_options(struct flow_ver *f, struct flow_conn *c, const struct f
 		c->flags |= CF_SACK;
 }
 
-/* The window of a SYN is not scaled; ours is kept scaled. */
-static void open_window(struct flow_conn *c, const struct flow_seg *g)
+/* The window of a SYN is not scaled; ours is kept scaled. What is lost so matters only if the first
+ * segments do not fit into what is left. */
+static void open_window(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			const struct flow_seg *g)
 {
+	struct flow_side *s;
+
 	c->wnd = (uint16_t)(c->wscale == CONN_UNSCALED ? g->wnd : g->wnd >> c->wscale);
+	if (conn_window(c) != g->wnd && g->wnd < (uint32_t)f->iw * c->mss) {
+		s = flow_side(m, c);
+		if (s != NULL)
+			s->syn_window = g->wnd;
+	}
+	flow_window_first(m, c);
 }
 
 void flow_passive(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g,
@@ -69,7 +79,7 @@ void flow_passive(struct flow_machine *m, struct flow_ver *f, const struct flow_
 	c->state = FLOW_SYN_RECEIVED;
 	c->rcv_nxt = g->seq + 1;
 	open_options(f, c, g);
-	open_window(c, g);
+	open_window(m, f, c, g);
 	cell_add(&f->k->opening, 1);
 	flow_find_put(m, c, f->spec->tuples);
 	c->flags |= CF_TIMED;
@@ -118,7 +128,7 @@ void flow_syn_sent_in(struct flow_machine *m, struct flow_ver *f, struct flow_co
 		return;
 	c->rcv_nxt = g->seq + 1;
 	open_options(f, c, g);
-	open_window(c, g);
+	open_window(m, f, c, g);
 	if (!acked) {
 		/* both have opened: RFC 9293 figure 8 */
 		c->state = FLOW_SYN_RECEIVED;

@@ -210,8 +210,9 @@ static inline void send_fin_sent(struct flow_conn *c)
 }
 
 /* How many of `left` bytes may go now; 0: none. flight: bytes from una to nxt. */
-static inline uint32_t send_allowed(const struct flow_conn *c, uint32_t left, uint32_t most,
-				    uint32_t flight, uint32_t window, uint32_t pipe, uint32_t cwnd)
+static inline uint32_t send_allowed(const struct flow_conn *c, const struct flow_side *s,
+				    uint32_t left, uint32_t most, uint32_t flight, uint32_t window,
+				    uint32_t pipe, uint32_t cwnd)
 {
 	uint32_t n;
 
@@ -223,18 +224,61 @@ static inline uint32_t send_allowed(const struct flow_conn *c, uint32_t left, ui
 	if (n > most)
 		n = most;
 	/* RFC 9293 3.8.6.2.1: no small segments because of a small window, unless nothing else
-	 * will move it */
-	if (n < c->mss && n < left && flight > 0)
+	 * will move it and it is half of what the peer can take */
+	if (n < c->mss && n < left &&
+	    (flight > 0 || s == NULL || s->most_window == 0 || n < s->most_window / 2))
 		return 0;
 	if (n > c->mss && n < left)
 		n -= n % c->mss;
 	return n;
 }
 
+/* A peer that begins with a window below a segment may have no larger one. */
+void flow_window_first(struct flow_machine *m, struct flow_conn *c)
+{
+	struct flow_side *s = conn_side(m, c);
+	uint32_t window = conn_send_window(c, s);
+
+	if (FLOW_LIKELY(window >= c->mss) || window == 0)
+		return;
+	s = flow_side(m, c);
+	if (s != NULL && s->most_window < window)
+		s->most_window = window;
+}
+
+/* How long to wait with nothing on its way: for an open window to get larger (RFC 9293 3.8.6.2.1:
+ * 0.1 to 1 s), or with a probe of a closed one. */
+static uint32_t send_patience(const struct flow_machine *m, const struct flow_ver *f,
+			      const struct flow_conn *c, uint32_t window)
+{
+	uint32_t rto = conn_rto_ticks(m, f, c), least = flow_ticks(100000000),
+		 most = flow_ticks(1000000000);
+
+	if (window == 0)
+		return rto;
+	return rto < least ? least : rto > most ? most : rto;
+}
+
+/* Waited for long enough: what fits goes. false: the window is closed. */
+bool flow_window_override(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	struct flow_side *s = conn_side(m, c);
+	uint32_t window = conn_send_window(c, s);
+
+	if (window == 0)
+		return false;
+	s = flow_side(m, c);
+	if (s == NULL)
+		return false;
+	s->most_window = window;
+	flow_push(m, f, c);
+	return true;
+}
+
 static bool send_much(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
 	struct flow_side *s = conn_side(m, c);
-	uint32_t window = conn_window(c), cwnd, pipe;
+	uint32_t window = conn_send_window(c, s), cwnd, pipe;
 	bool sent = false, alone;
 
 	if (FLOW_UNLIKELY(s != NULL)) {
@@ -256,7 +300,7 @@ static bool send_much(struct flow_machine *m, struct flow_ver *f, struct flow_co
 
 		if (left != 0) {
 			send_place(m, c, c->nxt, &at);
-			n = send_allowed(c, at.end - c->nxt, send_most(m, c, f, &at),
+			n = send_allowed(c, s, at.end - c->nxt, send_most(m, c, f, &at),
 					 c->nxt - c->una, window, pipe, cwnd);
 			if (n == 0)
 				break;
@@ -291,7 +335,7 @@ static bool send_much(struct flow_machine *m, struct flow_ver *f, struct flow_co
 	} else if (c->nxt == c->una && c->msg_end != c->nxt && (c->flags & CF_TIMER) == 0) {
 		/* the window is closed: RFC 9293 3.8.6.1 */
 		cell_add(&f->k->window_full, 1);
-		conn_timer(m, c, conn_rto_ticks(m, f, c));
+		conn_timer(m, c, send_patience(m, f, c, window));
 	}
 	return (c->flags & CF_BLOCKED) == 0;
 }

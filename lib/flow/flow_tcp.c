@@ -323,7 +323,8 @@ static bool tcp_confirmed(struct flow_machine *m, struct flow_ver *f, struct flo
 	if (c->retry > 0)
 		c->cwnd = 1; /* RFC 5681 3.1: a SYN was lost */
 	c->una = g->ack;
-	c->wnd = g->wnd;
+	conn_new_window(c, conn_side(m, c), g->wnd);
+	flow_window_first(m, c);
 	flow_established(m, f, c);
 	return flow_work_opened(m, f, c);
 }

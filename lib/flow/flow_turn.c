@@ -176,6 +176,8 @@ static void turn_window_timer(struct flow_machine *m, struct flow_ver *f, struct
 
 	if (c->msg_end == c->nxt)
 		return;
+	if (flow_window_override(m, f, c))
+		return;
 	if (conn_dup(c) >= most) {
 		flow_conn_end(m, c, WL_END_TIMED_OUT, false);
 		return;
@@ -378,17 +380,25 @@ const struct flow_machine_counts *flow_machine_counts(const struct flow_machine 
 
 /* ---- samples ---- */
 
+void flow_conn_tuple(const struct flow_machine *m, const struct flow_conn *c,
+		     struct flow_tuple *out)
+{
+	const struct flow_ver *f = conn_live(m, c);
+	uint32_t ports;
+
+	memcpy(&ports, &c->local_port, 4);
+	flow_tuple_of(f->spec->tuples, c->remote, c->local, ports, out);
+	if (f->spec->is6 && f->spec->role == FLOW_SERVER)
+		memcpy(out->remote.v6, m->peer6[conn_index(m, c)], 16);
+}
+
 static void turn_info(const struct flow_machine *m, const struct flow_conn *c,
 		      struct flow_info *out)
 {
 	const struct flow_ver *f = conn_live(m, c);
 	const struct flow_side *s = conn_side(m, c);
-	uint32_t ports;
 
-	memcpy(&ports, &c->local_port, 4);
-	flow_tuple_of(f->spec->tuples, c->remote, c->local, ports, &out->tuple);
-	if (f->spec->is6 && f->spec->role == FLOW_SERVER)
-		memcpy(out->tuple.remote.v6, m->peer6[conn_index(m, c)], 16);
+	flow_conn_tuple(m, c, &out->tuple);
 	out->state = (enum flow_state)c->state;
 	out->version = f->number;
 	out->cwnd = (uint32_t)c->cwnd * c->mss;
@@ -401,7 +411,7 @@ static void turn_info(const struct flow_machine *m, const struct flow_conn *c,
 	out->unsent = s != NULL && s->endless         ? UINT32_MAX
 		      : (c->flags & CF_FIN_SENT) != 0 ? 0
 						      : c->msg_end - c->nxt;
-	out->peer_window = conn_window(c);
+	out->peer_window = conn_send_window(c, s);
 	out->mss = c->mss;
 	out->retries = c->retry;
 }

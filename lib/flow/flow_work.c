@@ -18,7 +18,28 @@ static void work_free_cell(struct wl_turn *t, uint32_t *at)
 	*at = 0;
 }
 
-static const struct wl_arm work_arm = {.cell = work_cell, .free_cell = work_free_cell};
+static uint64_t work_identity(struct wl_turn *t)
+{
+	const struct flow_work *w = (struct flow_work *)t;
+	bool client = t->flow->client;
+	struct flow_tuple our;
+	uint32_t local, remote;
+
+	flow_conn_tuple(w->m, w->c, &our);
+	if (our.is6)
+		return client ? wl_identity(our.local.v6, our.remote.v6, 16, our.local_port,
+					    our.remote_port)
+			      : wl_identity(our.remote.v6, our.local.v6, 16, our.remote_port,
+					    our.local_port);
+	local = __builtin_bswap32(our.local.v4);
+	remote = __builtin_bswap32(our.remote.v4);
+	return client ? wl_identity(&local, &remote, 4, our.local_port, our.remote_port)
+		      : wl_identity(&remote, &local, 4, our.remote_port, our.local_port);
+}
+
+static const struct wl_arm work_arm = {.cell = work_cell,
+				       .free_cell = work_free_cell,
+				       .identity = work_identity};
 
 static inline void work_begin(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 			      struct flow_work *w)

@@ -60,11 +60,22 @@ static int list_item(struct http_list *l, const char *what, const char *text, si
 	return 0;
 }
 
+/* Divides all weights by what they have in common. */
+static void list_reduce(struct http_list *l)
+{
+	uint64_t divisor = 0;
+
+	for (unsigned i = 0; i < l->n; i++)
+		divisor = gcd(l->item[i].weight, divisor);
+	for (unsigned i = 0; i < l->n; i++)
+		l->item[i].weight /= (uint32_t)divisor;
+	l->total /= divisor;
+}
+
 int http_list_parse(struct http_list *l, const char *what, const char *text, bool host,
 		    struct err *e)
 {
 	size_t at = 0, n;
-	uint64_t divisor = 0;
 	int rc;
 
 	for (;; at += n + 1) {
@@ -75,12 +86,46 @@ int http_list_parse(struct http_list *l, const char *what, const char *text, boo
 		if (text[at + n] == '\0')
 			break;
 	}
-	for (unsigned i = 0; i < l->n; i++)
-		divisor = gcd(l->item[i].weight, divisor);
-	for (unsigned i = 0; i < l->n; i++)
-		l->item[i].weight /= (uint32_t)divisor;
-	l->total /= divisor;
+	list_reduce(l);
 	return 0;
+}
+
+static unsigned list_values(const struct wl_vary_item *it, unsigned most)
+{
+	if (it->hi - it->lo < most)
+		return (unsigned)(it->hi - it->lo) + 1;
+	return most < 2 ? 2 : most;
+}
+
+static void list_add_values(struct http_list *l, const struct wl_vary_item *it, unsigned values,
+			    uint32_t weight)
+{
+	l->item = xrealloc(l->item, (l->n + values) * sizeof(*l->item));
+	for (unsigned k = 0; k < values; k++) {
+		uint64_t far = (it->hi - it->lo) * k / (values > 1 ? values - 1 : 1);
+
+		l->item[l->n++] = (struct http_item){.number = it->lo + far, .weight = weight};
+		l->total += weight;
+	}
+}
+
+void http_list_sizes(struct http_list *l, const struct wl_vary *v, unsigned most)
+{
+	const struct wl_vary_item only = {.lo = v->least, .hi = v->most, .weight = 1};
+	const struct wl_vary_item *item = v->n != 0 ? v->item : &only;
+	unsigned n = v->n != 0 ? v->n : 1;
+	uint64_t share = 1; /* a multiple of all numbers of values, so that each has a whole one */
+
+	for (unsigned i = 0; i < n && share <= WL_HTTP_PICKS; i++)
+		share *= list_values(&item[i], most) / gcd(share, list_values(&item[i], most));
+	if (share > WL_HTTP_PICKS)
+		share = WL_HTTP_PICKS + 1; /* too many are too many */
+	for (unsigned i = 0; i < n; i++) {
+		unsigned values = list_values(&item[i], most);
+
+		list_add_values(l, &item[i], values, (uint32_t)(share / values) * item[i].weight);
+	}
+	list_reduce(l);
 }
 
 int http_list_numbers(struct http_list *l, const char *what, uint64_t least, uint64_t most,

@@ -26,7 +26,6 @@ static const char *const make_names[2][MAKE_LISTS] = {
 static const char *const make_methods[] = {"GET", "HEAD", "POST", "PUT"};
 /* A chunk of more than this would need a message longer than what one connection remembers. */
 #define MAKE_CHUNK_MAX (1u << 28)
-#define MAKE_BODY_MAX (1ull << 50)
 
 /* Adds a content, which takes the text. Returns its number. */
 static int make_content(struct make *k, struct sbuf *head, struct err *e)
@@ -252,6 +251,36 @@ static int make_check_methods(struct make *k, struct err *e)
 	return 0;
 }
 
+/* How many messages all other lists have a size for. */
+static uint64_t make_others(const struct make *k)
+{
+	uint64_t n = 1;
+
+	for (unsigned l = 0; l < MAKE_SIZE; l++)
+		n *= k->list[l].n != 0 ? k->list[l].n : 1;
+	return n;
+}
+
+static int make_sizes(struct make *k, struct err *e)
+{
+	const struct wl_http_settings *s = k->s;
+	const struct wl_vary usual = {.least = s->client ? 0 : 100, .most = s->client ? 0 : 100};
+	const struct wl_vary *v = s->size != NULL ? s->size : &usual;
+	uint64_t most = s->chunked ? MAKE_CHUNK_MAX : WL_SIZE_MAX, room, ranges = 0;
+
+	if (v->most > most)
+		return err_set(e, ERANGE, "%s: a body of %" PRIu64 " bytes%s; at most %" PRIu64,
+			       make_names[s->client][MAKE_SIZE], v->most,
+			       s->chunked ? " in chunks" : "", most);
+	for (unsigned i = 0; i < v->n; i++)
+		ranges += v->item[i].lo != v->item[i].hi;
+	room = WL_HTTP_CHOICES / make_others(k);
+	room = room > v->n ? (room - (v->n - ranges)) / (ranges != 0 ? ranges : 1) : 1;
+	http_list_sizes(&k->list[MAKE_SIZE], v,
+			room > WL_HTTP_RANGE ? WL_HTTP_RANGE : (unsigned)room);
+	return 0;
+}
+
 static int make_lists(struct make *k, struct err *e)
 {
 	const struct wl_http_settings *s = k->s;
@@ -261,7 +290,7 @@ static int make_lists(struct make *k, struct err *e)
 			  : (s->status != NULL ? s->status : "200"),
 		s->client ? (s->path != NULL ? s->path : "/") : NULL,
 		s->client ? s->host : NULL,
-		s->size != NULL ? s->size : (s->client ? "0" : "100"),
+		NULL,
 	};
 	int rc = 0;
 
@@ -270,8 +299,7 @@ static int make_lists(struct make *k, struct err *e)
 			rc = http_list_parse(&k->list[l], name[l], text[l], l == MAKE_HOST, e);
 	}
 	if (rc == 0)
-		rc = http_list_numbers(&k->list[MAKE_SIZE], name[MAKE_SIZE], 0,
-				       s->chunked ? MAKE_CHUNK_MAX : MAKE_BODY_MAX, e);
+		rc = make_sizes(k, e);
 	if (rc == 0 && !s->client)
 		rc = http_list_numbers(&k->list[MAKE_KIND], name[MAKE_KIND], 200, 599, e);
 	if (rc == 0 && s->client)
@@ -313,7 +341,7 @@ static void make_conf(struct make *k)
 	struct wl_http_conf *c = &k->h->conf;
 
 	c->transactions = (uint32_t)s->transactions;
-	c->think_ns = s->think_ns;
+	c->think = s->think;
 	c->head_limit = s->head_limit != 0 ? s->head_limit : 16384;
 	c->pipeline = s->pipeline != 0 ? (uint8_t)s->pipeline : 1;
 	c->close = s->close;

@@ -22,6 +22,9 @@ int http_list_parse(struct http_list *l, const char *what, const char *text, boo
 /* Reads the texts of all choices as numbers. */
 int http_list_numbers(struct http_list *l, const char *what, uint64_t least, uint64_t most,
 		      struct err *e);
+/* Makes a list of sizes, without texts: of each range `most` values, or 2, or all if it has no
+ * more; they weigh together what the range does. */
+void http_list_sizes(struct http_list *l, const struct wl_vary *v, unsigned most);
 void http_list_free(struct http_list *l);
 /* An order of `total` places for n choices with weights that add up to it. The caller frees it. */
 uint16_t *http_list_order(const uint32_t *weight, unsigned n, uint32_t total);

@@ -5,12 +5,14 @@
 
 /* Memory of a client: when its transaction began, and how many bytes of the response are still to
  * come; over UDP the number of the transaction, with BYTES_OPEN while it is open. If it counts its
- * transactions, the first word is a cell. A server: how many bytes of the request came, and how
- * many responses were sent; over UDP what numbers it has seen. */
+ * transactions, for their end or for their sizes, the first word is a cell. A server: how many
+ * bytes of the request came, and how many responses were sent; over UDP what numbers it has
+ * seen. */
 #define BYTES_OPEN 0x80000000u
 struct bytes_cell {
 	uint64_t left; /* transactions */
 	uint32_t began;
+	uint32_t number; /* of the transaction, from 0 on */
 };
 
 static const struct wl_bytes_conf *bytes_conf(const struct wl_turn *t)
@@ -18,9 +20,50 @@ static const struct wl_bytes_conf *bytes_conf(const struct wl_turn *t)
 	return t->flow->conf;
 }
 
+/* Whether clients count their transactions. Datagrams have their numbers with them. */
+static inline bool bytes_counts(const struct wl_bytes_conf *conf, bool datagram)
+{
+	return conf->transactions > 1 ||
+	       (conf->transactions == 0 && !datagram &&
+		(wl_varies(&conf->request) || wl_varies(&conf->response)));
+}
+
 static struct bytes_cell *bytes_cell(struct wl_turn *t)
 {
-	return bytes_conf(t)->transactions > 1 ? wl_cell(t, &t->mem[0]) : NULL;
+	return bytes_counts(bytes_conf(t), t->datagram) ? wl_cell(t, &t->mem[0]) : NULL;
+}
+
+/* The size of a message of transaction `number`, which counts from 0 over TCP, and over UDP as it
+ * stands in datagrams. */
+static uint32_t bytes_varied(struct wl_turn *t, uint32_t number, bool response)
+{
+	const struct wl_bytes_conf *conf = bytes_conf(t);
+
+	return (uint32_t)wl_vary_at(response ? &conf->response : &conf->request,
+				    t->arm->identity(t), number * 2ull + response);
+}
+static inline uint32_t bytes_request_size(struct wl_turn *t, uint32_t number)
+{
+	const struct wl_vary *v = &bytes_conf(t)->request;
+
+	return wl_varies(v) ? bytes_varied(t, number, false) : (uint32_t)v->least;
+}
+static inline uint32_t bytes_response_size(struct wl_turn *t, uint32_t number)
+{
+	const struct wl_vary *v = &bytes_conf(t)->response;
+
+	return wl_varies(v) ? bytes_varied(t, number, true) : (uint32_t)v->least;
+}
+/* TCP: the size of the response that a client waits for. */
+static inline uint32_t bytes_expected(struct wl_turn *t)
+{
+	const struct wl_vary *v = &bytes_conf(t)->response;
+	const struct bytes_cell *cell;
+
+	if (!wl_varies(v))
+		return (uint32_t)v->least;
+	cell = bytes_cell(t);
+	return bytes_varied(t, cell != NULL ? cell->number : 0, true);
 }
 
 static void bytes_start(struct wl_turn *t)
@@ -28,17 +71,20 @@ static void bytes_start(struct wl_turn *t)
 	const struct wl_bytes_conf *conf = bytes_conf(t);
 	struct bytes_cell *cell = bytes_cell(t);
 
+	uint32_t number = cell != NULL ? cell->number : 0;
+
 	wl_started(t);
-	wl_send(t, conf->request_content, conf->request);
 	*(cell != NULL ? &cell->began : &t->mem[0]) = wl_time(t);
 	if (t->datagram) {
 		t->mem[1] = (t->mem[1] + 1) | BYTES_OPEN;
-		t->stamp = t->mem[1] & ~BYTES_OPEN;
+		number = t->mem[1] & ~BYTES_OPEN;
+		t->stamp = number;
 		t->stamped = true;
 		t->timer_ns = conf->timeout_ns;
 	} else {
-		t->mem[1] = conf->response;
+		t->mem[1] = bytes_response_size(t, number);
 	}
+	wl_send(t, conf->request_content, bytes_request_size(t, number));
 }
 
 static void bytes_close(struct wl_turn *t)
@@ -53,14 +99,22 @@ static void bytes_next(struct wl_turn *t)
 {
 	const struct wl_bytes_conf *conf = bytes_conf(t);
 	struct bytes_cell *cell = bytes_cell(t);
+	uint64_t pause;
 
 	t->on_time = !t->flow->on_call;
-	if (conf->transactions == 1 || (cell != NULL && --cell->left == 0) || t->flow->draining)
+	if (cell != NULL)
+		cell->number++;
+	if (conf->transactions == 1 || (cell != NULL && --cell->left == 0) || t->flow->draining) {
 		bytes_close(t);
-	else if (t->flow->on_call)
+		return;
+	}
+	if (t->flow->on_call) {
 		t->ready = true;
-	else if (conf->think_ns != 0)
-		t->timer_ns = conf->think_ns;
+		return;
+	}
+	pause = wl_pause(t, &conf->think);
+	if (pause != 0)
+		t->timer_ns = pause;
 	else
 		bytes_start(t);
 }
@@ -72,9 +126,9 @@ static void bytes_opened(struct wl_turn *t)
 	if (!t->flow->client)
 		return;
 	cell = bytes_cell(t);
-	if (cell != NULL)
+	if (cell != NULL) /* 0: it takes 2^64 to come round */
 		cell->left = bytes_conf(t)->transactions;
-	else if (bytes_conf(t)->transactions > 1)
+	else if (bytes_counts(bytes_conf(t), t->datagram))
 		t->close = WL_CLOSE_RST; /* no memory to count in */
 	else if (t->flow->draining)
 		bytes_close(t);
@@ -107,7 +161,7 @@ static void bytes_check(struct wl_turn *t, uint16_t content, uint64_t at, const 
 
 static uint32_t bytes_response(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
-	const struct wl_bytes_conf *conf = bytes_conf(t);
+	uint32_t size = bytes_expected(t);
 	struct bytes_cell *cell;
 
 	if (t->mem[1] == 0) { /* more than was asked for */
@@ -116,8 +170,8 @@ static uint32_t bytes_response(struct wl_turn *t, const uint8_t *data, uint32_t 
 	}
 	if (n > t->mem[1])
 		n = t->mem[1];
-	bytes_check(t, conf->response_content, conf->response - t->mem[1], data, n);
-	if (t->mem[1] == conf->response && t->flow->first.h != NULL) {
+	bytes_check(t, bytes_conf(t)->response_content, size - t->mem[1], data, n);
+	if (t->mem[1] == size && t->flow->first.h != NULL) {
 		cell = bytes_cell(t);
 		wl_timing_add(&t->flow->first,
 			      wl_since_ns(t, cell != NULL ? cell->began : t->mem[0]));
@@ -131,19 +185,20 @@ static uint32_t bytes_response(struct wl_turn *t, const uint8_t *data, uint32_t 
 static uint32_t bytes_request(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
 	const struct wl_bytes_conf *conf = bytes_conf(t);
+	uint32_t size = bytes_request_size(t, t->mem[1]);
 
-	if (n > conf->request - t->mem[0])
-		n = conf->request - t->mem[0];
+	if (n > size - t->mem[0])
+		n = size - t->mem[0];
 	bytes_check(t, conf->request_content, t->mem[0], data, n);
 	if (t->mem[0] == 0)
 		wl_started(t);
 	t->mem[0] += n;
-	if (t->mem[0] < conf->request)
+	if (t->mem[0] < size)
 		return n;
+	wl_send(t, conf->response_content, bytes_response_size(t, t->mem[1]));
 	t->mem[0] = 0;
 	t->mem[1]++;
 	wl_done(t);
-	wl_send(t, conf->response_content, conf->response);
 	if (conf->server_closes && t->mem[1] == conf->transactions)
 		t->close = (uint8_t)conf->close;
 	return n;
@@ -166,7 +221,7 @@ static void bytes_datagram(struct wl_turn *t, const uint8_t *data, uint32_t n)
 		wl_number_seen(t->mem, (uint32_t)number, k);
 		wl_started(t);
 		wl_done(t);
-		wl_send(t, conf->response_content, conf->response);
+		wl_send(t, conf->response_content, bytes_response_size(t, (uint32_t)number));
 		t->stamp = number;
 		t->stamped = true;
 	} else if ((uint32_t)number == (t->mem[1] & ~BYTES_OPEN)) {
@@ -198,12 +253,14 @@ static uint32_t bytes_received(struct wl_turn *t, const uint8_t *data, uint32_t 
 static bool bytes_ahead(struct wl_turn *t, uint32_t distance, const uint8_t *data, uint32_t n)
 {
 	const struct wl_bytes_conf *conf = bytes_conf(t);
-	uint32_t left = t->flow->client ? t->mem[1] : conf->request - t->mem[0];
-	uint16_t content = t->flow->client ? conf->response_content : conf->request_content;
-	uint32_t length = t->flow->client ? conf->response : conf->request;
+	bool client = t->flow->client;
+	uint16_t content = client ? conf->response_content : conf->request_content;
+	uint32_t left, length;
 
 	if (!t->flow->verify)
 		return true;
+	length = client ? bytes_expected(t) : bytes_request_size(t, t->mem[1]);
+	left = client ? t->mem[1] : length - t->mem[0];
 	if (n > left || distance > left - n)
 		return false;
 	bytes_check(t, content, length - left + distance, data, n);
@@ -241,8 +298,13 @@ static void bytes_closed(struct wl_turn *t, enum wl_end why)
 	(void)why;
 	if (bytes_busy(t))
 		wl_failed(t, 1);
-	if (t->flow->client && bytes_conf(t)->transactions > 1)
+	if (t->flow->client && bytes_counts(bytes_conf(t), t->datagram))
 		wl_free_cell(t, &t->mem[0]);
+}
+
+static unsigned bytes_cells(const struct wl_flow *f, bool udp)
+{
+	return f->client && bytes_counts(f->conf, udp);
 }
 
 const struct workload wl_bytes = {
@@ -252,6 +314,7 @@ const struct workload wl_bytes = {
 	.udp = true,
 	.counters = wl_numbers_table,
 	.own_bytes = sizeof(struct wl_numbers),
+	.cells = bytes_cells,
 	.opened = bytes_opened,
 	.received = bytes_received,
 	.ahead = bytes_ahead,

@@ -324,10 +324,17 @@ static void dialog_closed(struct wl_turn *t, enum wl_end why)
 		wl_free_cell(t, &t->mem[0]);
 }
 
+static unsigned dialog_cells(const struct wl_flow *f, bool udp)
+{
+	(void)udp;
+	return ((const struct wl_dialog_conf *)f->conf)->cell;
+}
+
 const struct workload wl_dialog = {
 	.name = "dialog",
 	.help = "steps of a text: send, recv, think, close",
 	.tcp = true,
+	.cells = dialog_cells,
 	.opened = dialog_opened,
 	.received = dialog_received,
 	.ahead = dialog_ahead,

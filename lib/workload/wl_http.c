@@ -89,6 +89,7 @@ static void http_end(struct wl_turn *t, struct http_conn *c)
 static void http_next(struct wl_turn *t, struct http_conn *c, bool persist)
 {
 	const struct wl_http_conf *conf = http_conf(t);
+	uint64_t pause;
 
 	t->on_time = !t->flow->on_call;
 	if (!persist) {
@@ -101,10 +102,12 @@ static void http_next(struct wl_turn *t, struct http_conn *c, bool persist)
 			http_end(t, c);
 	} else if (t->flow->on_call) {
 		t->ready = true;
-	} else if (conf->think_ns == 0) {
-		http_ask(t, c);
-	} else if (c->open == 0) {
-		t->timer_ns = conf->think_ns;
+	} else if (c->open == 0 || conf->think.most == 0) {
+		pause = wl_pause(t, &conf->think);
+		if (pause != 0)
+			t->timer_ns = pause;
+		else
+			http_ask(t, c);
 	}
 }
 
@@ -352,11 +355,20 @@ static void http_closed(struct wl_turn *t, enum wl_end why)
 		wl_free_cell(t, &t->mem[0]);
 }
 
+static unsigned http_cells(const struct wl_flow *f, bool udp)
+{
+	const struct wl_http_conf *conf = f->conf;
+
+	(void)udp;
+	return conf->cell + (conf->pipeline > 1);
+}
+
 #define HTTP_RECORD \
 	.name = "http", .help = "HTTP/1.1: GET, HEAD, POST and PUT", .tcp = true, \
-	.counters = wl_http_table, .own_bytes = sizeof(struct http_own), .opened = http_opened, \
-	.received = http_received, .ahead = http_ahead, .ended = http_ended, .timer = http_timer, \
-	.go = http_go, .drain = http_drain, .closed = http_closed
+	.counters = wl_http_table, .own_bytes = sizeof(struct http_own), .cells = http_cells, \
+	.opened = http_opened, .received = http_received, .ahead = http_ahead, \
+	.ended = http_ended, .timer = http_timer, .go = http_go, .drain = http_drain, \
+	.closed = http_closed
 
 const struct workload wl_http = {HTTP_RECORD};
 const struct workload wl_http_pipelined = {HTTP_RECORD, .may_send = http_may_send};

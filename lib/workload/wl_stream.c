@@ -143,6 +143,11 @@ static void stream_closed(struct wl_turn *t, enum wl_end why)
 		wl_failed(t, 1);
 }
 
+static unsigned stream_cells(const struct wl_flow *f, bool udp)
+{
+	return udp && ((const struct wl_stream_conf *)f->conf)->direction == WL_BOTH;
+}
+
 const struct workload wl_stream = {
 	.name = "stream",
 	.help = "bytes without an end, or so many",
@@ -150,6 +155,7 @@ const struct workload wl_stream = {
 	.udp = true,
 	.counters = wl_numbers_table,
 	.own_bytes = sizeof(struct wl_numbers),
+	.cells = stream_cells,
 	.opened = stream_opened,
 	.received = stream_received,
 	.ahead = stream_ahead,

@@ -9,6 +9,15 @@
 extern const struct workload *const wl_list[];
 const struct workload *wl_find(const char *name); /* NULL: there is none */
 
+/* Types of settings (lib/value): text <-> struct wl_vary. Values are separated by commas, each is N
+ * or a range A..B, with a weight behind a colon if it has one: 64 | 64..1500 | 64:7,570:4,1460:1.
+ * Sizes are numbers as those of vt_uint, up to WL_SIZE_MAX, pauses are durations as those of
+ * vt_duration, up to WL_PAUSE_MAX_NS; the limits of a row are those of each value. */
+struct vtype;
+extern const struct vtype vt_wl_sizes, vt_wl_pauses;
+#define WL_SIZE_MAX (1ull << 50)
+#define WL_PAUSE_MAX_NS 1800000000000ull
+
 /* Makes a content. head stays the caller's, who keeps it as long as the content. -E2BIG: it has
  * more than WL_HEAD_MAX bytes. */
 #define WL_HEAD_MAX 65536
@@ -27,16 +36,21 @@ extern const struct counter wl_numbers_table[];
 /* seen: 0 at first. */
 void wl_number_seen(uint32_t seen[2], uint32_t number, struct wl_numbers *k);
 
-/* Requests and responses of bytes, wl_bytes.c. Both ends have the same settings. */
+/* Requests and responses of bytes, wl_bytes.c. Both ends have the same settings. Sizes that vary
+ * are a function of the connection's identity (wl_identity()) and the number of the transaction,
+ * which both ends know: nothing of them is told. So they need a path that translates neither
+ * addresses nor ports, and a tuple that is used again has the same sizes again. */
 struct wl_bytes_conf {
-	uint32_t request, response; /* bytes, at least 1; over UDP WL_NUMBER */
-	uint64_t transactions;      /* of a connection; 0: without end */
-	uint64_t think_ns;          /* from a response to the next request */
-	uint64_t timeout_ns;        /* UDP: a transaction without an answer has failed */
-	bool server_closes;         /* TCP: the server closes behind its last response */
-	enum wl_close close;        /* how whoever closes does it; WL_CLOSE_NOT: nobody does */
+	uint64_t transactions; /* of a connection; 0: without end */
+	uint64_t timeout_ns;   /* UDP: a transaction without an answer has failed */
+	bool server_closes;    /* TCP: the server closes behind its last response */
+	enum wl_close close;   /* how whoever closes does it; WL_CLOSE_NOT: nobody does */
 	uint16_t request_content, response_content; /* which of the flow's contents */
+	/* Bytes: at least 1, over UDP WL_NUMBER; at most WL_BYTES_MAX. */
+	struct wl_vary request, response;
+	struct wl_vary think; /* ns, from a response to the next request */
 };
+#define WL_BYTES_MAX UINT32_MAX
 extern const struct workload wl_bytes;
 
 /* Bytes without an end or of a given number, wl_stream.c. Over UDP datagrams one way. */
@@ -94,12 +108,12 @@ struct wl_http_conf {
 	const uint16_t *pick; /* transaction n of a worker has choice pick[(seed + n) % npick] */
 	uint32_t npick, seed;
 	uint32_t transactions; /* of a connection; 0: without end */
-	uint64_t think_ns;
 	uint32_t head_limit;
 	uint8_t pipeline;
 	enum wl_close close; /* how whoever closes does it */
 	bool server_closes;
-	bool cell; /* each connection has a cell for its state */
+	bool cell;            /* each connection has a cell for its state */
+	struct wl_vary think; /* ns */
 };
 /* The second one is for clients with `pipeline` above 1. */
 extern const struct workload wl_http, wl_http_pipelined;
@@ -113,11 +127,15 @@ struct wl_http_settings {
 	const char *host;   /* NAME, NAME:PORT, NAME:PORT:WEIGHT, NAME::WEIGHT; must be given */
 	const char *header; /* further fields, NAME: VALUE, separated by line ends or by "\n" */
 	const char *status; /* default 200 */
-	const char *size;   /* bytes of bodies; default 0 of a client, 100 of a server */
-	bool chunked;       /* bodies in a chunk */
-	bool until_close;   /* server: bodies that end with the connection */
-	bool http10;        /* client: asks as HTTP/1.0 */
-	uint64_t transactions, think_ns;
+	/* Bytes of bodies; NULL: 0 of a client, 100 of a server. Of a range at most WL_HTTP_RANGE
+	 * sizes are sent, or fewer if all lists combine to too many messages: evenly spread, both
+	 * ends of the range among them. */
+	const struct wl_vary *size;
+	bool chunked;         /* bodies in a chunk */
+	bool until_close;     /* server: bodies that end with the connection */
+	bool http10;          /* client: asks as HTTP/1.0 */
+	struct wl_vary think; /* ns */
+	uint64_t transactions;
 	uint32_t head_limit; /* 0: 16384 */
 	unsigned pipeline;   /* 0: 1 */
 	enum wl_close close;
@@ -138,6 +156,7 @@ struct wl_http {
 int wl_http_make(const struct wl_http_settings *s, struct wl_http **out, struct err *e);
 void wl_http_free(struct wl_http *h);
 #define WL_HTTP_CHOICES 1000
+#define WL_HTTP_RANGE 64
 #define WL_HTTP_PICKS 65535
 
 /* A dialog by a text, wl_dialog.c. dialog_parse.c reads the text; both ends have the same one. A

@@ -48,6 +48,40 @@ bool wl_content_same(const struct wl_content *c, uint64_t offset, const uint8_t 
 /* The sum of any n <= 2^17 bytes. */
 uint32_t wl_sum(const uint8_t *p, uint32_t n);
 
+/* ---- numbers that vary (wl_vary.c) ---- */
+
+/* Bytes, or ns, that may differ from transaction to transaction: each time one of the items is
+ * chosen, as often as it weighs, and of its range any value, all equally likely. A number that is
+ * always the same is WL_FIXED(N), of a constant N. Made of texts by vt_wl_sizes and
+ * vt_wl_pauses. */
+#define WL_VARY_ITEMS 32
+struct wl_vary {
+	uint64_t least, most;
+	uint32_t n; /* items; 0: it is always `least` */
+	struct wl_vary_item {
+		uint64_t lo, hi; /* inclusive */
+		uint32_t weight;
+		uint32_t upto; /* random numbers of 32 bits up to this one choose it */
+	} item[WL_VARY_ITEMS];
+};
+#define WL_FIXED(number) \
+	{ \
+		.least = (number), .most = (number) \
+	}
+static inline bool wl_varies(const struct wl_vary *v)
+{
+	return __builtin_expect(v->n != 0, 0);
+}
+/* Value n of those that belong to a key: a pure function, so that two who know both need not tell
+ * each other. */
+uint64_t wl_vary_at(const struct wl_vary *v, uint64_t key, uint64_t n);
+
+/* What both ends of a connection know of it: a hash of the client's and the server's address (as
+ * they are in frames, of 4 or 16 bytes) and port. It is another one at each end if the path
+ * translates addresses or ports. */
+uint64_t wl_identity(const void *client, const void *server, unsigned bytes, uint16_t client_port,
+		     uint16_t server_port);
+
 /* ---- what is counted ---- */
 
 /* Transactions of a flow: started = done + failed + open, at any time. */
@@ -171,6 +205,9 @@ struct workload {
 	/* A table of cells of its own, in memory of own_bytes per flow and worker. */
 	const struct counter *counters;
 	uint32_t own_bytes;
+	/* How many cells each connection has all its life. NULL: none, though some may have one
+	 * for a while. Control makes memory by it. */
+	unsigned (*cells)(const struct wl_flow *f, bool udp);
 
 	/* The connection is established (TCP), has its first datagram (UDP, server) or is to
 	 * send it (UDP, client). NULL: nothing. */
@@ -208,6 +245,8 @@ struct wl_arm {
 	void *(*cell)(struct wl_turn *t, uint32_t *at);
 	/* Gives it back, and sets *at to 0. If *at is 0 already nothing happens. */
 	void (*free_cell)(struct wl_turn *t, uint32_t *at);
+	/* wl_identity() of the connection. */
+	uint64_t (*identity)(struct wl_turn *t);
 };
 static inline void *wl_cell(struct wl_turn *t, uint32_t *at)
 {
@@ -230,6 +269,14 @@ static inline uint32_t wl_time(const struct wl_turn *t)
 static inline uint64_t wl_since_ns(const struct wl_turn *t, uint32_t then)
 {
 	return (uint64_t)(wl_time(t) - then) << WL_TIME_SHIFT;
+}
+
+/* The pause before the next transaction, in ns; another one each time if it varies. */
+static inline uint64_t wl_pause(struct wl_turn *t, const struct wl_vary *think)
+{
+	if (!wl_varies(think))
+		return think->least;
+	return wl_vary_at(think, t->arm->identity(t), t->flow->counts->started);
 }
 
 static inline void wl_started(const struct wl_turn *t)

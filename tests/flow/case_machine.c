@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The machine of a case: its settings, its time, what goes in and what comes out. */
 #include "flow_case.h"
+#include "value.h"
 
 /* ---- settings ---- */
+
+static struct wl_vary flow_size(struct flow_case *c, struct words *w, const char *what)
+{
+	static const struct vspec spec = {.type = &vt_wl_sizes, .min = 1, .max = WL_BYTES_MAX};
+	struct wl_vary v;
+	struct err e;
+
+	if (vt_wl_sizes.parse(&spec, words_need(c, w, what), &v, &e) != 0)
+		case_fail(c, "%s: %s", what, e.text);
+	return v;
+}
 
 static void flow_work(struct flow_case *c, struct words *w)
 {
@@ -13,8 +25,8 @@ static void flow_work(struct flow_case *c, struct words *w)
 	if (strcmp(what, "bytes") == 0) {
 		c->wl.wl = &wl_bytes;
 		c->wl.conf = &c->bytes;
-		c->bytes.request = (uint32_t)words_number(c, w, "bytes of the request");
-		c->bytes.response = (uint32_t)words_number(c, w, "bytes of the response");
+		c->bytes.request = flow_size(c, w, "bytes of the request");
+		c->bytes.response = flow_size(c, w, "bytes of the response");
 		return;
 	}
 	c->wl.wl = &wl_stream;

@@ -10,8 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MOST 24 /* connections at once */
 
-static struct wl_bytes_conf small = {.request = 64,
-				     .response = 900,
+static struct wl_bytes_conf small = {.request = WL_FIXED(64),
+				     .response = WL_FIXED(900),
 				     .transactions = 3,
 				     .close = WL_CLOSE_FIN,
 				     .timeout_ns = SECOND};

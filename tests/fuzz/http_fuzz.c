@@ -2,6 +2,7 @@
 /* Bytes into an HTTP server and into a client, whole, one by one, and cut as the input says. What
  * comes of them may not depend on the cuts. The first bytes choose settings and cuts. */
 #include "../unit/wl_pair.h"
+#include "../unit/wl_text.h"
 #include "http_parse.h"
 #include "input.h"
 
@@ -23,7 +24,7 @@ static void make_all(void)
 						   .server_closes = (i & 8) != 0,
 						   .head_limit = (i & 8) != 0 ? 60 : 4096,
 						   .close = WL_CLOSE_FIN},
-					      s = {.size = "3,0",
+					      s = {.size = sizes_of("3,0"),
 						   .chunked = (i & 1) != 0,
 						   .until_close = (i & 3) == 2,
 						   .server_closes = (i & 4) != 0,

@@ -10,12 +10,13 @@
 
 #include "sizes.h"
 #include "vary.h"
+#include "workload.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const words[] = {"udp", "tcp", "icmp", "icmpv6", NULL};
 static const char *const flags[] = {"fin", "syn", "", "psh", "ack", NULL};
-static const struct vspec specs[29] = {
+static const struct vspec specs[32] = {
 	{.type = &vt_bool},
 	{.type = &vt_uint},
 	{.type = &vt_uint, .min = 1, .max = 512},
@@ -45,6 +46,9 @@ static const struct vspec specs[29] = {
 	{.type = &vt_vary, .of = &specs[15]},
 	{.type = &vt_vary, .of = &specs[16]},
 	{.type = &vt_vary, .of = &specs[17]},
+	{.type = &vt_wl_sizes},
+	{.type = &vt_wl_sizes, .min = 8, .max = 1472},
+	{.type = &vt_wl_pauses},
 };
 
 static void demand(bool holds, const char *what, const char *text)

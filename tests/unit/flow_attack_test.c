@@ -3,12 +3,12 @@
  * open, old connections, peers with small segments. */
 #include "flow_world.h"
 
-static const struct wl_bytes_conf forever = {.request = 64,
-					     .response = 100,
+static const struct wl_bytes_conf forever = {.request = WL_FIXED(64),
+					     .response = WL_FIXED(100),
 					     .close = WL_CLOSE_FIN,
-					     .think_ns = 10 * MS};
-static const struct wl_bytes_conf once = {.request = 64,
-					  .response = 3000,
+					     .think = WL_FIXED(10 * MS)};
+static const struct wl_bytes_conf once = {.request = WL_FIXED(64),
+					  .response = WL_FIXED(3000),
 					  .transactions = 1,
 					  .close = WL_CLOSE_FIN};
 

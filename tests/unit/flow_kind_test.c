@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections of other kinds: UDP, streams, buffers, IPv6, tunnels; and ICMP errors. */
 #include "flow_world.h"
+#include "wl_text.h"
 
 static unsigned open_n(struct world *w, unsigned n)
 {
@@ -18,8 +19,8 @@ static bool lose_some(struct world *w, unsigned from, struct world_frame *f)
 
 static void test_datagrams(void **state)
 {
-	static const struct wl_bytes_conf conf = {.request = 64,
-						  .response = 1400,
+	static const struct wl_bytes_conf conf = {.request = WL_FIXED(64),
+						  .response = WL_FIXED(1400),
 						  .transactions = 10,
 						  .timeout_ns = 10 * MS,
 						  .close = WL_CLOSE_FIN};
@@ -221,8 +222,8 @@ static bool small_link(struct world *w, unsigned from, struct world_frame *f)
 
 static void test_too_big(void **state)
 {
-	static const struct wl_bytes_conf conf = {.request = 20000,
-						  .response = 30000,
+	static const struct wl_bytes_conf conf = {.request = WL_FIXED(20000),
+						  .response = WL_FIXED(30000),
 						  .transactions = 1,
 						  .close = WL_CLOSE_FIN};
 	struct world *w = world_new(&(struct world_setup){
@@ -255,7 +256,8 @@ static bool no_route(struct world *w, unsigned from, struct world_frame *f)
 
 static void test_unreachable(void **state)
 {
-	static const struct wl_bytes_conf conf = {.request = 64, .response = 64};
+	static const struct wl_bytes_conf conf = {.request = WL_FIXED(64),
+						  .response = WL_FIXED(64)};
 	struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &conf});
 
 	(void)state;
@@ -280,11 +282,11 @@ static void test_unreachable(void **state)
 
 /* ---- other headers ---- */
 
-static const struct wl_bytes_conf medium = {.request = 5000,
-					    .response = 20000,
-					    .transactions = 2,
-					    .timeout_ns = SECOND,
-					    .close = WL_CLOSE_FIN};
+static struct wl_bytes_conf medium = {.request = WL_FIXED(5000),
+				      .response = WL_FIXED(20000),
+				      .transactions = 2,
+				      .timeout_ns = SECOND,
+				      .close = WL_CLOSE_FIN};
 
 static uint16_t sum_of(const uint8_t *p, unsigned n)
 {
@@ -344,6 +346,24 @@ static void test_headers(void **state)
 	run_headers((struct world_setup){.is6 = true, .hashed = true});
 	run_headers((struct world_setup){.tunnel = true});
 	run_headers((struct world_setup){.tunnel = true, .is6 = true});
+}
+
+/* Both ends choose the same sizes, whatever the headers are. */
+static void test_varied(void **state)
+{
+	const struct wl_bytes_conf was = medium;
+
+	(void)state;
+	medium.request = vary_of(&vt_wl_sizes, "8..1400:3,1000");
+	medium.response = vary_of(&vt_wl_sizes, "8..1400:3,100");
+	run_headers((struct world_setup){.udp = true});
+	run_headers((struct world_setup){.is6 = true, .udp = true});
+	medium.request = vary_of(&vt_wl_sizes, "1..9000:3,1000");
+	medium.response = vary_of(&vt_wl_sizes, "1000..30000:3,100");
+	run_headers((struct world_setup){0});
+	run_headers((struct world_setup){.is6 = true});
+	run_headers((struct world_setup){.tunnel = true});
+	medium = was;
 }
 
 static void test_refused6(void **state)
@@ -424,7 +444,8 @@ int main(void)
 		cmocka_unit_test(test_streams),   cmocka_unit_test(test_buffers),
 		cmocka_unit_test(test_too_big),   cmocka_unit_test(test_unreachable),
 		cmocka_unit_test(test_contents),  cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_headers),   cmocka_unit_test(test_refused6),
+		cmocka_unit_test(test_headers),   cmocka_unit_test(test_varied),
+		cmocka_unit_test(test_refused6),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,14 +3,14 @@
  * versions, and a device that takes little. */
 #include "flow_world.h"
 
-static const struct wl_bytes_conf once = {.request = 64,
-					  .response = 100,
+static const struct wl_bytes_conf once = {.request = WL_FIXED(64),
+					  .response = WL_FIXED(100),
 					  .transactions = 1,
 					  .close = WL_CLOSE_FIN};
-static const struct wl_bytes_conf forever = {.request = 64,
-					     .response = 100,
+static const struct wl_bytes_conf forever = {.request = WL_FIXED(64),
+					     .response = WL_FIXED(100),
 					     .close = WL_CLOSE_FIN,
-					     .think_ns = 10 * MS};
+					     .think = WL_FIXED(10 * MS)};
 
 static unsigned open_n(struct world *w, unsigned n)
 {
@@ -155,8 +155,8 @@ static void test_drain_and_abort(void **state)
 /* Connections keep the version they began with; it is given back with the last of them. */
 static void test_versions(void **state)
 {
-	static const struct wl_bytes_conf other = {.request = 64,
-						   .response = 100,
+	static const struct wl_bytes_conf other = {.request = WL_FIXED(64),
+						   .response = WL_FIXED(100),
 						   .transactions = 1,
 						   .close = WL_CLOSE_FIN};
 	struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &forever});
@@ -198,8 +198,8 @@ static void test_versions(void **state)
 /* A sink that takes few frames at a time: all is sent, only later. */
 static void test_back_pressure(void **state)
 {
-	static const struct wl_bytes_conf large = {.request = 200000,
-						   .response = 300000,
+	static const struct wl_bytes_conf large = {.request = WL_FIXED(200000),
+						   .response = WL_FIXED(300000),
 						   .transactions = 2,
 						   .close = WL_CLOSE_FIN};
 	struct world *w = world_new(&(struct world_setup){

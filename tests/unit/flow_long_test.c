@@ -49,8 +49,8 @@ static void test_long_message(void **state)
 /* A device that completes checksums, cuts super-frames and adds filling, or does some of that. */
 static void test_super_frames(void **state)
 {
-	static const struct wl_bytes_conf conf = {.request = 100000,
-						  .response = 1000000,
+	static const struct wl_bytes_conf conf = {.request = WL_FIXED(100000),
+						  .response = WL_FIXED(1000000),
 						  .transactions = 3,
 						  .close = WL_CLOSE_FIN};
 

@@ -31,8 +31,8 @@ static bool bad_weather(struct world *w, unsigned from, struct world_frame *f)
 	return true;
 }
 
-static const struct wl_bytes_conf some = {.request = 3000,
-					  .response = 40000,
+static const struct wl_bytes_conf some = {.request = WL_FIXED(3000),
+					  .response = WL_FIXED(40000),
 					  .transactions = 3,
 					  .close = WL_CLOSE_FIN};
 

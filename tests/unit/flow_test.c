@@ -2,8 +2,8 @@
 /* Connections from open to close, over a network that behaves. */
 #include "flow_world.h"
 
-static const struct wl_bytes_conf small = {.request = 64,
-					   .response = 100,
+static const struct wl_bytes_conf small = {.request = WL_FIXED(64),
+					   .response = WL_FIXED(100),
 					   .transactions = 1,
 					   .close = WL_CLOSE_FIN};
 
@@ -65,8 +65,8 @@ static void test_hashed_clients(void **state)
 /* Larger than any window, in both directions, each byte compared. */
 static void test_large_messages(void **state)
 {
-	static const struct wl_bytes_conf large = {.request = 1000000,
-						   .response = 3000000,
+	static const struct wl_bytes_conf large = {.request = WL_FIXED(1000000),
+						   .response = WL_FIXED(3000000),
 						   .transactions = 3,
 						   .close = WL_CLOSE_FIN};
 	struct world *w = open_some(&(struct world_setup){.wl = &wl_bytes,

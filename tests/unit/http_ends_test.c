@@ -5,6 +5,7 @@
 #include <errno.h>
 #include "http_parse.h"
 #include "wl_pair.h"
+#include "wl_text.h"
 
 static size_t cut_arg(struct pair *p, size_t left)
 {
@@ -76,7 +77,8 @@ static void serve(const struct wl_http_settings *s, const char *text, const char
 	}
 }
 
-static const struct wl_http_settings three = {.size = "3", .close = WL_CLOSE_FIN};
+static const struct wl_vary size3 = WL_FIXED(3);
+static const struct wl_http_settings three = {.size = &size3, .close = WL_CLOSE_FIN};
 #define OK3 "HTTP/1.1 200 OK\r\nServer: wirerate\r\nContent-Length: 3\r\n"
 #define GET "GET / HTTP/1.1\r\nHost: h\r\n"
 
@@ -128,7 +130,7 @@ static void test_server_framing(void **state)
 	      "HTTP/1.1 200 OK\r\nServer: wirerate\r\nTransfer-Encoding: chunked\r\n\r\n");
 	/* 6.1: a client of HTTP/1.0 knows no chunks */
 	serve(&s, "GET / HTTP/1.0\r\n\r\n", OK3 "Connection: close\r\n\r\nxxx");
-	s.size = "0";
+	s.size = sizes_of("0");
 	serve(&s, GET "\r\n",
 	      "HTTP/1.1 200 OK\r\nServer: wirerate\r\nTransfer-Encoding: chunked\r\n\r\n"
 	      "0\r\n\r\n");
@@ -284,7 +286,7 @@ static void test_client(void **state)
 static void test_client_unasked(void **state)
 {
 	struct wl_http *h = make(&(struct wl_http_settings){
-		.client = true, .host = "h", .close = WL_CLOSE_FIN, .think_ns = 1000});
+		.client = true, .host = "h", .close = WL_CLOSE_FIN, .think = WL_FIXED(1000)});
 	struct pair p = {0};
 	static const char text[] = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxy";
 
@@ -364,14 +366,14 @@ static void test_both(void **state)
 				   .host = "a:2,b::1",
 				   .method = methods[i % 5],
 				   .path = "/,/x:3",
-				   .size = body ? "0,1,700:2" : "0",
+				   .size = sizes_of(body ? "0,1,700:2" : "0"),
 				   .chunked = body && !http10 && i / 5 % 2 != 0,
 				   .http10 = http10,
 				   .transactions = n,
 				   .close = WL_CLOSE_FIN,
 				   .server_closes = i / 60 % 2 != 0,
 				   .fill = WL_FILL_PATTERN},
-			.server = {.size = "0,5,1400",
+			.server = {.size = sizes_of("0,5,1400"),
 				   .status = "200:5,404,204,503",
 				   .chunked = server == 1,
 				   .until_close = server == 2,
@@ -394,17 +396,19 @@ static void test_both_pipelined(void **state)
 			.client = {.client = true,
 				   .host = "h",
 				   .method = "GET:2,HEAD,POST:3",
-				   .size = "5,300",
+				   .size = sizes_of("5,300"),
 				   .pipeline = depth,
 				   .transactions = 20,
 				   .close = WL_CLOSE_FIN,
 				   .fill = WL_FILL_PATTERN},
-			.server = {.size = "0,3,2000", .chunked = true, .fill = WL_FILL_PATTERN},
+			.server = {.size = sizes_of("0,3,2000"),
+				   .chunked = true,
+				   .fill = WL_FILL_PATTERN},
 			.verify = true,
 		};
 
 		both_case(&b, 20);
-		b.client.think_ns = 5000;
+		b.client.think = vary_of(&vt_wl_pauses, "0ns,1us..9us");
 		both_case(&b, 20);
 		b.client.server_closes = true;
 		both_case(&b, 20);
@@ -555,14 +559,43 @@ static void test_weights(void **state)
 					    .host = "a:80:3,b,[::1]:8080,[::2]::2,c::1",
 					    .path = "/a:b,/c,/d",
 					    .method = "GET,POST",
-					    .size = "1k,2:3"});
+					    .size = sizes_of("1k,2:3")});
 	assert_int_equal(h->choices, 5 * 3 * 2 * 2);
 	assert_int_equal(h->conf.npick, 8 * 3 * 2 * 4);
 	wl_http_free(h);
 }
 
+/* Of ranges some sizes are sent, and they weigh what the range does. */
+static void test_ranges(void **state)
+{
+	struct wl_http *h =
+		make(&(struct wl_http_settings){.size = sizes_of("0..6300:3,7,1..3:2")});
+	unsigned n[3] = {0};
+
+	(void)state;
+	assert_int_equal(h->choices, WL_HTTP_RANGE + 1 + 3);
+	for (unsigned i = 0; i < WL_HTTP_RANGE; i++)
+		assert_int_equal(h->conf.message[i * WL_HTTP_FORMS].bytes -
+					 h->conf.message[i * WL_HTTP_FORMS].head,
+				 i * 100);
+	for (unsigned i = 0; i < h->conf.npick; i++)
+		n[h->conf.pick[i] < WL_HTTP_RANGE ? 0 : h->conf.pick[i] == WL_HTTP_RANGE ? 1 : 2]++;
+	assert_int_equal(n[0], 3 * n[1]);
+	assert_int_equal(n[2], 2 * n[1]);
+	wl_http_free(h);
+	/* as many as there are messages for */
+	h = make(&(struct wl_http_settings){.client = true,
+					    .host = "h",
+					    .method = "PUT,POST",
+					    .path = "/0,/1,/2,/3,/4,/5,/6,/7,/8,/9,/a,/b,/c,/d,/e",
+					    .size = sizes_of("1..1000000,7")});
+	assert_int_equal(h->choices, 30 * (1000 / 30));
+	wl_http_free(h);
+}
+
 static void test_bad_settings(void **state)
 {
+	static const struct wl_vary chunk = WL_FIXED((1u << 28) + 1);
 	static const struct {
 		struct wl_http_settings s;
 		int rc, col;
@@ -581,9 +614,11 @@ static void test_bad_settings(void **state)
 		{{.client = true, .host = "h", .path = "/a:65536"}, -EINVAL, 0},
 		{{.client = true, .host = "h", .path = "/a:60001,/b:7001"}, -E2BIG, -1},
 		{{.client = true, .host = "h", .method = "GET,PATCH"}, -EINVAL, 4},
-		{{.client = true, .host = "h", .size = "1"}, -EINVAL, -1},
+		{{.client = true, .host = "h", .size = &size3}, -EINVAL, -1},
 		{{.client = true, .host = "h", .chunked = true}, -EINVAL, -1},
-		{{.client = true, .host = "h", .method = "PUT", .size = "1,x"}, -EINVAL, 2},
+		{{.client = true, .host = "h", .method = "PUT", .size = &chunk, .chunked = true},
+		 -ERANGE,
+		 -1},
 		{{.client = true, .host = "h", .method = "PUT", .chunked = true, .http10 = true},
 		 -EINVAL,
 		 -1},
@@ -641,6 +676,7 @@ int main(void)
 		cmocka_unit_test(test_remembered_heads),
 		cmocka_unit_test(test_no_cell),
 		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_bad_settings),
 		cmocka_unit_test(test_header),
 	};

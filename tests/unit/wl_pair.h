@@ -64,7 +64,16 @@ static inline void pair_free_cell(struct wl_turn *t, uint32_t *at)
 		e->used[*at - 1] = false;
 	*at = 0;
 }
-static const struct wl_arm pair_arm = {.cell = pair_cell, .free_cell = pair_free_cell};
+/* Both ends have the same; another one for each test that wants to. */
+static uint64_t pair_identity_is = 1;
+static inline uint64_t pair_identity(struct wl_turn *t)
+{
+	(void)t;
+	return pair_identity_is;
+}
+static const struct wl_arm pair_arm = {.cell = pair_cell,
+				       .free_cell = pair_free_cell,
+				       .identity = pair_identity};
 
 static inline void pair_room(struct pair_end *e, size_t n)
 {
