@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ctl.h"
+#include "workload.h"
 
 extern const struct work work_flows;
 
@@ -190,6 +191,7 @@ static const char *const method_words[] = {"GET", "HEAD", "POST", "PUT", NULL};
 static const char *const path_words[] = {"/", NULL}, *const host_words[] = {"address", NULL};
 static const char *const status_words[] = {"200", NULL}, *const header_words[] = {"none", NULL};
 static const struct vspec per_second = {.type = &vt_per_second};
+static const struct vspec sizes = {.type = &vt_wl_sizes}, pauses = {.type = &vt_wl_pauses};
 
 #define AT(member) offsetof(struct flows_cfg, member)
 #define ROW(word, member, reason) \
@@ -224,13 +226,14 @@ const struct setting flows_rows[] = {
 	 .v = {&flows_vt_number, 1, UINT32_MAX, .choices = forever_word},
 	 .dflt = FLOWS_DFLT_TRANSACTIONS, .check = check_tps,
 	 .help = "transactions of a connection; forever: until the end"},
-	{ROW("think", think, WHY_WORK), .v = {&flows_vt_think, .choices = think_words},
-	 .dflt = "0s", .help = "pause of a client between a response and its next request"},
-	{ROW("request", request, WHY_WORK), .v = {&flows_vt_request, .choices = auto_word},
-	 .dflt = "auto", .unit = "bytes",
+	{ROW("think", think, WHY_WORK),
+	 .v = {&flows_vt_vary, .choices = think_words, .of = &pauses}, .dflt = "0s",
+	 .help = "pause of a client between a response and its next request"},
+	{ROW("request", request, WHY_WORK),
+	 .v = {&flows_vt_vary, .choices = auto_word, .of = &sizes}, .dflt = "auto", .unit = "bytes",
 	 .help = "payload of a request, of http of its body (POST, PUT); auto: 64, of http none"},
-	{ROW("response", response, WHY_WORK), .v = {&flows_vt_response, .choices = auto_word},
-	 .dflt = "auto", .unit = "bytes",
+	{ROW("response", response, WHY_WORK),
+	 .v = {&flows_vt_vary, .choices = auto_word, .of = &sizes}, .dflt = "auto", .unit = "bytes",
 	 .help = "payload of a response, of http of its body; auto: 64, of http 100"},
 	{ROW("direction", direction, WHY_WORK), .v = {&vt_enum, .choices = direction_words},
 	 .dflt = "up", .help = "of `app stream`: who sends. up: the client, down: the server"},

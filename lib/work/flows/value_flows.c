@@ -323,10 +323,6 @@ static const struct text_of {
 	 {.client = true, .host = "-"},
 	 offsetof(struct wl_http_settings, header)},
 	{&flows_vt_status, {0}, offsetof(struct wl_http_settings, status)},
-	{&flows_vt_request,
-	 {.client = true, .host = "-", .method = "POST"},
-	 offsetof(struct wl_http_settings, size)},
-	{&flows_vt_response, {0}, offsetof(struct wl_http_settings, size)},
 };
 
 /* lib/workload names the setting at the beginning of its errors, and so does `set`. */
@@ -340,12 +336,8 @@ static void text_unnamed(struct err *e)
 
 static int text_check(const struct vtype *type, const char *text, struct err *e)
 {
-	static const struct vspec pause = {.type = &vt_duration, .max = 3600000000000ull};
 	struct wl_http *made;
-	uint64_t ns;
 
-	if (type == &flows_vt_think)
-		return vt_duration.parse(&pause, text, &ns, e);
 	for (unsigned i = 0; i < ARRAY_SIZE(texts_http); i++) {
 		struct wl_http_settings s = texts_http[i].with;
 		if (texts_http[i].type != type)
@@ -363,12 +355,15 @@ static int text_check(const struct vtype *type, const char *text, struct err *e)
 
 static int text_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
+	struct wl_vary vary;
 	size_t n = strlen(text), size = s->type->size;
 
 	if (n >= size)
 		return vspec_fail(s, ERANGE, (int)size - 1, e, text, "is too long (%zu bytes)", n);
 	bool dflt = strcmp(text, s->choices[0]) == 0;
-	int rc = dflt ? 0 : text_check(s->type, text, e);
+	int rc = dflt            ? 0
+		 : s->of != NULL ? s->of->type->parse(s->of, text, &vary, e)
+				 : text_check(s->type, text, e);
 	if (rc == 0) {
 		memset(out, 0, size);
 		memcpy(out, text, dflt ? 0 : n);
@@ -390,46 +385,45 @@ static void text_print(const struct vspec *s, const void *v, struct sbuf *out)
 static void text_complete(const struct vspec *s, const char *prefix,
 			  void (*offer)(void *, const char *), void *arg)
 {
+	if (s->of != NULL)
+		s->of->type->complete(s->of, prefix, offer, arg);
 	for (unsigned i = 0; s->choices[i] != NULL; i++)
 		if (strncmp(s->choices[i], prefix, strlen(prefix)) == 0)
 			offer(arg, s->choices[i]);
 }
 
-/* A text that is one number or one time is a number for programs. */
+static void text_allowed(const struct vspec *s, struct sbuf *out)
+{
+	if (s->of == NULL) {
+		sbuf_add(out, s->type->syntax);
+		return;
+	}
+	sbuf_addf(out, "%s | ", s->choices[0]);
+	vspec_allowed(s->of, out);
+}
+
 static enum vplain text_plain(const struct vspec *s, const void *v, double *out)
 {
-	const struct vtype *type = s->type == &flows_vt_think ? &vt_duration : &vt_uint;
-	const struct vspec one = {.type = type};
-	struct sbuf text = {0};
-	uint64_t n;
+	const char *text = v;
+	struct wl_vary vary;
 
-	text_print(s, v, &text);
-	int rc = type->parse(&one, sbuf_str(&text), &n, NULL);
-	sbuf_free(&text);
-	return rc == 0 ? value_plain_u64(n, out) : VPLAIN_TEXT;
+	return text[0] != '\0' && s->of->type->parse(s->of, text, &vary, NULL) == 0
+		       ? s->of->type->plain(s->of, &vary, out)
+		       : VPLAIN_TEXT;
 }
 
 static void text_number(const struct vspec *s, double n, struct sbuf *out)
 {
-	if (s->type == &flows_vt_think)
-		vt_duration.number(&(struct vspec){.type = &vt_duration}, n, out);
-	else
-		value_digits(n, out);
+	s->of->type->number(s->of, n, out);
 }
 
 #define TEXT(what, words, bytes) \
 	.name = what, .syntax = words, .size = bytes, .parse = text_parse, .print = text_print, \
-	.complete = text_complete
+	.complete = text_complete, .allowed = text_allowed
 #define NUMBERS .plain = text_plain, .number = text_number
 
-const struct vtype flows_vt_think = {TEXT("pause", "a pause: 5ms, 1s, 0", VT_TEXT_MAX), NUMBERS};
-const struct vtype flows_vt_request = {TEXT("sizes",
-					    "auto, bytes: 64, or several with weights: 64:7,1460:1",
-					    VT_TEXT_MAX),
-				       NUMBERS};
-const struct vtype flows_vt_response = {
-	TEXT("sizes", "auto, bytes: 100, or several with weights: 100:7,1M:1", VT_TEXT_MAX),
-	NUMBERS};
+const struct vtype flows_vt_vary = {
+	TEXT("numbers", "a word, a number, A..B, or several with weights", VT_TEXT_MAX), NUMBERS};
 const struct vtype flows_vt_method = {
 	TEXT("methods", "GET, HEAD, POST, PUT, or several with weights: GET:7,POST:1",
 	     VT_TEXT_MAX)};
