@@ -48,8 +48,8 @@ bool flows_idle(const struct setting *row, const struct set_obj *obj)
 /* ---- rules between settings ---- */
 
 /* The innermost header of one of these protocols; NULL: there is none. */
-static const struct proto *innermost(const struct set_obj *obj, const char *const names[2],
-				     unsigned *nth)
+static const struct proto *innermost_header(const struct set_obj *obj, const char *const names[2],
+					    unsigned *nth)
 {
 	const struct frame_stack *s = &((const struct stream_cfg *)obj->cfg)->frame.stack;
 	const struct proto *found = NULL;
@@ -70,7 +70,7 @@ static const char *const names_ip[2] = {"ipv4", "ipv6"}, *const names_l4[2] = {"
 static bool is_udp(const struct set_obj *obj)
 {
 	unsigned nth;
-	const struct proto *p = innermost(obj, names_l4, &nth);
+	const struct proto *p = innermost_header(obj, names_l4, &nth);
 
 	return p != NULL && strcmp(p->name, "udp") == 0;
 }
@@ -80,8 +80,8 @@ static bool check_flow(const struct setting *row, const struct set_obj *obj, str
 	unsigned nth;
 	struct sbuf stack = {0};
 
-	if (flows_of(obj)->role == FLOWS_OFF ||
-	    (innermost(obj, names_ip, &nth) != NULL && innermost(obj, names_l4, &nth) != NULL))
+	if (flows_of(obj)->role == FLOWS_OFF || (innermost_header(obj, names_ip, &nth) != NULL &&
+						 innermost_header(obj, names_l4, &nth) != NULL))
 		return true;
 	frame_stack_print(&((const struct stream_cfg *)obj->cfg)->frame.stack, &stack);
 	err_set(warn, EINVAL,
@@ -129,7 +129,7 @@ static const struct setting *tuple_resolve(const struct setting *row, const stru
 	const struct tuple_arg *a = row->arg;
 	unsigned nth = 1;
 	const struct proto *p =
-		obj != NULL ? innermost(obj, a->headers, &nth) : proto_find(a->headers[0]);
+		obj != NULL ? innermost_header(obj, a->headers, &nth) : proto_find(a->headers[0]);
 	struct sbuf name = {0};
 
 	if (p == NULL) {
