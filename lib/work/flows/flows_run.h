@@ -8,48 +8,61 @@
 
 /* ---- what a worker is told ---- */
 
-/* One version of a flow: what its connections are to be. Control makes it, and it stays until each
- * queue that has adopted it has said that its last connection has gone. Constant but for `gone`. */
+/* One version of a flow: what its connections are to be. Control makes it, and it is constant but
+ * for the cells. Workers use it as long as a plan that they have not left has it, and as long as a
+ * queue's `given` and `gone` differ. A queue may adopt it more than once: a server that has ended
+ * and begins again. */
 struct flows_version {
 	uint32_t refs; /* control alone */
-	/* [queues]: what each queue's machine adopts. A queue that had it and has it no more, or
-	 * never had it, counts `gone`. */
+	/* [queues]: what each queue's machine adopts. spec.most is not what bounds a flow: see
+	 * flows_flow.most. spec.wl->draining is written by the queue's worker. */
 	struct flow_spec *spec;
 	uint16_t nqueues;
-	cell_t *given, *gone; /* [queues], 0 or 1: adopted; released. The queue's worker writes */
+	/* [queues]: how often the machine has adopted it, and has let go of it since its last
+	 * connection went. The queue's worker writes. */
+	cell_t *given, *gone;
 };
 
 /* When opens or transactions of one flow are due on one queue: those with the numbers first,
  * first + step, ... of the whole flow. */
 struct flows_pace {
-	bool off;    /* none is */
-	bool max;    /* always as many as the flow may have */
-	/* Of a new number the count begins anew with the number 0, due at start_tsc. */
+	bool off; /* none is */
+	bool max; /* always as many as the flow may have */
+	/* Of a new number the count begins anew with the number 0, due at start_tsc. If that has
+	 * passed when the worker learns of it, it begins then, and what is left of the wait for the
+	 * next one by the pace before is scaled by the ratio of both. */
 	uint64_t epoch, start_tsc;
 	uint32_t first, step;
 	struct pace_period period;      /* of the whole flow; of max: 0 */
 	const struct pace_shape *shape; /* NULL: they are even */
 };
 
-/* A flow on one queue. */
+/* A flow on one queue. A flow that a plan does not have any more, or has without a version, opens
+ * nothing, and nobody listens; what is open lives on. */
 struct flows_flow {
-	struct flows_state_of *state;
+	struct flows_state_of *state; /* by this the worker knows a flow again */
 	const struct flows_version *version;
 	/* The run it is for: a number that the task has not seen begins a run. 0: it is in none, and
-	 * what is open lives on. */
+	 * what is open lives on. A server listens in a run, until that ends. */
 	uint64_t run;
-	uint64_t start_tsc, end_tsc; /* opens that are due in between; UINT64_MAX: no end */
-	uint64_t opens;              /* at most so many of this queue; UINT64_MAX: no bound */
-	uint64_t most;               /* open at once, of this queue */
-	bool stop;                   /* no opens from now on: drain */
-	bool abort;                  /* and do not wait for the end of the drain */
-	uint64_t drain_cycles;       /* after the end; then what is open is reset */
-	uint64_t late_cycles;        /* opens and transactions that are later count as late */
+	/* Opens and transactions that are due in between; UINT64_MAX: no end. Those that are late
+	 * may come up to late_cycles behind the end. */
+	uint64_t start_tsc, end_tsc;
+	/* At most so many opens of this queue; UINT64_MAX: no bound. When they have come, the run
+	 * is over as soon as nothing is open any more; a flow with a tps goes on. */
+	uint64_t opens;
+	uint64_t most;         /* opening or open at once, on this queue */
+	bool stop;             /* no opens from now on: drain */
+	bool abort;            /* and do not wait for the end of the drain */
+	uint64_t drain_cycles; /* after the end; then what is open is reset */
+	uint64_t late_cycles;  /* opens and transactions that are later count as late */
+	/* With a tps `most` connections are held: opens that come due while so many are open are
+	 * not needed, and count nowhere. */
 	struct flows_pace cps, tps;
 };
 
 /* Which frames are of flows: those whose first bytes are like these, and whose innermost header
- * says TCP or UDP to one of our ends. */
+ * says TCP or UDP to one of our ends. The innermost IP header has no extension headers. */
 #define FLOWS_SHAPE_WORDS 16 /* of 8 bytes: FLOW_PREFIX_MAX */
 #define FLOWS_SHAPES 16
 #define FLOWS_ENDS 64
@@ -58,9 +71,12 @@ struct flows_shape {
 	uint16_t words; /* of those below that matter */
 	uint16_t ident; /* what frames of this shape are told the machine as */
 	bool is6;
-	uint64_t mask[FLOWS_SHAPE_WORDS], value[FLOWS_SHAPE_WORDS]; /* of the bytes before l3 */
+	/* Of the bytes before l3, as they are in memory; bits beyond are 0 in the mask, and so in
+	 * the value. */
+	uint64_t mask[FLOWS_SHAPE_WORDS], value[FLOWS_SHAPE_WORDS];
 };
-/* Local ends of a flow: addresses from..to (IPv6: the last 4 bytes, after prefix6), ports from..to. */
+/* Local ends of a flow: addresses from..to (IPv6: the last 4 bytes, after prefix6), ports from..to,
+ * all in the machine's order. */
 struct flows_end {
 	uint8_t shape;
 	bool udp;
@@ -72,14 +88,18 @@ struct flows_end {
 struct flows_job {
 	struct dp_txq *q; /* the work's share */
 	struct flow_machine *machine;
-	uint64_t base_tsc; /* machine time 0, in cycles */
-	uint64_t ns_mult;  /* ns = cycles * ns_mult >> 32 */
+	uint16_t queue;       /* of versions' arrays */
+	uint64_t base_tsc;    /* machine time 0, in cycles: before the machine was made */
+	uint64_t ns_mult;     /* ns = cycles * ns_mult >> 32 */
+	uint64_t cycles_mult; /* cycles = ns * cycles_mult >> 32 */
 	uint16_t nflows;
 	const struct flows_flow *flow;
 	uint16_t nshapes, nends;
 	const struct flows_shape *shape;
 	const struct flows_end *end;
 	uint16_t burst; /* of the port */
+	/* Whoever asks for samples posts a plan with them. NULL: nobody asks. */
+	struct flows_samples *samples;
 };
 
 /* ---- what a worker tells ---- */
@@ -90,30 +110,39 @@ enum flows_stage { FLOWS_IDLE, FLOWS_RUNNING, FLOWS_DRAINING, FLOWS_DONE };
  * zeroed, and it lives as long as the port is open. */
 struct flows_state_of {
 	WR_ALIGNED(CACHE_LINE) cell_t run, stage; /* as gen's: run, then how far it is */
-	cell_t late;                              /* opens later than late_cycles */
-	cell_t late_max_ns;                       /* the latest since the run began */
-	cell_t due;                               /* opens that were due, whether they came or not */
-	cell_t late_tps, due_tps;
-	cell_t first_tsc, last_tsc;               /* first and last open of the run */
-	cell_t drain_tsc;                         /* when the drain began */
+	/* Since the run began: opens and transactions that were due, whether they came or not; that
+	 * came, be it without a tuple or memory; that came later than late_cycles; and the longest
+	 * time by which one was late. */
+	cell_t due, done, late, late_max_ns;
+	cell_t due_tps, done_tps, late_tps, late_tps_max_ns;
+	cell_t first_tsc, last_tsc; /* first and last open of the run, 0: none yet */
+	cell_t drain_tsc;           /* when the drain began, 0: not yet */
+	cell_t done_tsc;            /* when the run was over, 0: not yet */
+	cell_t waits;               /* 1: a version waits for a number of the machine */
 	struct flow_counts counts;
 	struct wl_counts transactions;
 	void *own; /* counters of the workload, of the largest workload's own_bytes */
 	/* Control's memory; NULL: not wanted. */
 	struct hist *connect, *first_byte, *whole, *since_due;
-	/* The worker alone uses all that follows. */
-	WR_ALIGNED(CACHE_LINE) uint8_t worker[512];
+	/* The worker alone uses all that follows; see flows_own.h. */
+	WR_ALIGNED(CACHE_LINE) uint8_t worker[768];
 };
 
-/* Samples of connections, on demand: control writes `asked`, the worker fills and writes `answered`
- * when all of `want` are there or there are no more. */
+/* Samples of connections, on demand: control makes a request with a number that `answered` does not
+ * have, and posts a plan with it. The worker fills it, and writes the number to `answered` when all
+ * of `want` are there or there are no more. */
 #define FLOWS_SAMPLES 256
+struct flows_sample {
+	struct flow_info info;
+	const struct flows_state_of *flow; /* whose it is */
+};
 struct flows_samples {
-	cell_t asked, answered; /* numbers; equal: nobody waits */
-	uint32_t want, n;       /* want: control's, before asked; n: the worker's, before answered */
-	/* Of each sample: what flow_walk() said, and the age of the machine in ns. */
-	struct flow_info info[FLOWS_SAMPLES];
-	uint64_t at_ns;
+	cell_t answered; /* the worker's */
+	uint64_t asked;
+	uint32_t want;  /* at most FLOWS_SAMPLES */
+	uint32_t n;     /* the worker's, as all that follows; valid when it has answered */
+	uint64_t at_ns; /* the machine's time */
+	struct flows_sample sample[FLOWS_SAMPLES];
 };
 
 struct flows_state {
@@ -121,12 +150,11 @@ struct flows_state {
 	struct cnt_sizes sizes; /* of the frames that the device accepted */
 	cell_t claimed, claimed_group;
 	cell_t dropped; /* frames of flows that were made and given up */
-	struct flows_samples *samples; /* control's memory, NULL: nobody has asked yet */
-	/* The worker alone uses all that follows; see flows_own.h. */
-	WR_ALIGNED(CACHE_LINE) uint8_t own[256];
-	void *mem; /* flows_mem_size() bytes, zeroed; control's memory */
+	void *mem;      /* flows_mem_size() bytes in whole cache lines, zeroed; control's memory */
 };
 size_t flows_mem_size(void);
+/* The sink of the machine that a state's task will have: for flow_machine_new(). */
+struct flow_sink *flows_sink(const struct flows_state *s);
 
 /* How far a run of a flow has come; FLOWS_IDLE until the worker knows of it. Any thread. */
 static inline enum flows_stage flows_stage(const struct flows_state_of *f, uint64_t run)
@@ -136,9 +164,10 @@ static inline enum flows_stage flows_stage(const struct flows_state_of *f, uint6
 	return (enum flows_stage)__atomic_load_n(&f->stage, __ATOMIC_ACQUIRE);
 }
 
+/* The end of a run on a queue is told by DP_EV_RUN_DONE. */
 extern const struct dp_kind dp_kind_flows;
-dp_sort_fn flows_claims; /* arg: struct flows_claim */
+dp_sort_fn flows_claims; /* arg: struct flows_claim, in the plan's memory */
 struct flows_claim {
 	const struct flows_job *job;
-	struct flows_state *state;
+	const struct flows_state *state;
 };

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the workers' half share: the memory that only the worker uses. */
+#pragma once
+#include "flows_run.h"
+#include "txq.h"
+
+/* How many opens, and how many transactions, a flow begins in a turn at most, so that what arrives
+ * is not left waiting. */
+#define FLOWS_BATCH 64
+/* Rooms that are taken from the pool at a time. */
+#define FLOWS_ROOMS 64
+
+/* A pace as it is followed. */
+struct flows_due {
+	struct flows_pace pace; /* as control gave it, but its shape is the copy below, or NULL */
+	struct pace_shape shape;
+	uint64_t t0;   /* the flow's number 0 is due then */
+	uint64_t i;    /* own number of the next one: the flow's number first + i x step */
+	uint64_t next; /* when that is due */
+	/* A pace of a newer epoch begins then; UINT64_MAX: there is none. */
+	uint64_t from;
+	bool ahead;        /* the worker has learned of it before it began */
+	uint64_t late_max; /* of the run */
+	/* POISSON: the sums of the gaps before own number i, and before own number `seen`. All
+	 * below `seen` have been due. */
+	pace_pos x, seen_x;
+	uint64_t seen, seed;
+};
+
+/* The worker's half of struct flows_state_of. */
+struct flows_on {
+	/* What the machine opens by, or listens to; NULL: nothing. */
+	struct flows_held *held;
+	uint8_t stage; /* enum flows_stage; IDLE: in no run */
+	/* Something other than time may let it go on: connections that end or become ready. */
+	bool blocked;
+	uint64_t wake;         /* when something is due next, DP_NOW: at once */
+	uint64_t given_up;     /* opens of the run that were due, and will not come any more */
+	uint64_t given_up_tps; /* and transactions */
+	struct flows_due cps, tps;
+};
+_Static_assert(sizeof(struct flows_on) <= sizeof(((struct flows_state_of *)0)->worker),
+	       "the memory of a flow");
+
+/* A version that the machine has not let go of. */
+struct flows_held {
+	const struct flows_version *version; /* NULL: none */
+	struct flows_state_of *of;
+	/* What the machine was given: a copy, since it may have the same one twice. */
+	struct flow_spec spec;
+	int number;
+	bool retired;
+	uint8_t told; /* what of its sweeps has been asked for: enum flows_told */
+};
+enum flows_told { FLOWS_TOLD_NOTHING, FLOWS_TOLD_DRAIN, FLOWS_TOLD_ABORT };
+
+/* struct flows_state.mem */
+struct flows_own {
+	struct flow_sink sink;
+	struct flows_state *state;
+	struct dp_txq *q;
+	/* The time of the turn. It never goes back. */
+	uint64_t now, now_ns;
+	unsigned moved;     /* frames that left in this turn */
+	bool refused;       /* the device has refused frames in this turn */
+	bool nobuf;         /* the pool had no buffer in this turn */
+	bool waits;         /* a version waits for a number */
+	bool again;         /* there is more to do in the next turn */
+	unsigned sweeps;    /* that the machine has been asked for, 0: it has ended all */
+	unsigned nretired;  /* of `held` */
+	uint32_t sample_at; /* how far the walk for samples is */
+	uint64_t sampled;   /* the request that it is for */
+	unsigned turn;      /* a number of the turn, by which flows take turns */
+	unsigned nheld;     /* places of `held` that have been used */
+	struct flows_held held[FLOW_VERSIONS];
+	struct flow_room room[FLOWS_ROOMS];
+	struct flow_out out[DP_BURST_MAX];
+	uint8_t shape[DP_BURST_MAX]; /* of the frames that the sort has claimed */
+};
+
+static inline struct flows_own *flows_own(const struct flows_state *s)
+{
+	return s->mem;
+}
+static inline struct flows_on *flows_on_of(struct flows_state_of *s)
+{
+	return (struct flows_on *)(void *)s->worker;
+}
+static inline struct flows_on *flows_on(const struct flows_flow *f)
+{
+	return flows_on_of(f->state);
+}
+/* Cycles as ns of the machine, and the other way round; spans. */
+static inline uint64_t flows_ns(const struct flows_job *j, uint64_t cycles)
+{
+	return (uint64_t)((unsigned __int128)cycles * j->ns_mult >> 32);
+}
+static inline uint64_t flows_cycles(const struct flows_job *j, uint64_t ns)
+{
+	return (uint64_t)((unsigned __int128)ns * j->cycles_mult >> 32);
+}
+/* The time of a turn begins. */
+static inline void flows_now(struct flows_own *o, const struct flows_job *j, uint64_t now)
+{
+	if (now > o->now) {
+		o->now = now;
+		o->now_ns = flows_ns(j, now - j->base_tsc);
+	}
+}
+static inline uint64_t flows_alive(const struct flows_flow *f)
+{
+	return f->state->counts.opening + f->state->counts.open;
+}
+
+/* ---- flows_sink.c ---- */
+
+/* The task begins, or ends: then the sink is empty, and what had not left has been given up. */
+void flows_sink_begin(struct flows_own *o, const struct flows_job *j);
+void flows_sink_end(struct flows_own *o);
+/* Offers what waits to the device, once in a turn. Returns how many frames it took. */
+unsigned flows_sink_send(struct flows_own *o);
+/* Whether frames wait for the device. */
+static inline bool flows_sink_waits(const struct flows_own *o)
+{
+	return o->sink.nout > 0 || txq_has_tail(o->q);
+}
+
+/* ---- flows_sort.c ---- */
+
+void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, struct rte_mbuf **m,
+	      unsigned n, const struct dp_burst *b, uint64_t now);
+
+/* ---- flows_open.c ---- */
+
+/* A run begins at start_tsc. */
+void flows_pace_begin(struct flows_due *d, const struct flows_pace *p);
+/* A new plan has come: a pace of another epoch begins soon. Returns how many that had been due for
+ * longer than late_cycles are given up for it. */
+uint64_t flows_pace_follow(struct flows_due *d, const struct flows_pace *p, uint64_t late_cycles,
+			   uint64_t now);
+/* Opens and transactions that are due. They set f's wake and blocked. */
+void flows_open_due(struct flows_own *o, const struct flows_job *j, const struct flows_flow *f);
+/* Whether some that are due before the end of the run have not come. */
+bool flows_open_left(const struct flows_flow *f);
+/* No more of them will come: counts those that were due before `until`. */
+void flows_open_end(const struct flows_flow *f, uint64_t until);
+
+/* ---- flows_life.c: versions and runs ---- */
+
+/* Versions that are new, and those that are not wanted any more. */
+void flows_versions(struct flows_own *o, const struct flows_job *j);
+/* Those that the machine has let go of. */
+void flows_versions_gone(struct flows_own *o, const struct flows_job *j);
+/* A new plan: the flow may be in another run, with other paces. */
+void flows_run_follow(struct flows_own *o, const struct flows_flow *f);
+/* Takes the run to its next stage if it is time, and sees to what is open. Sets wake. */
+void flows_run_stage(struct dp_worker *w, struct flows_own *o, const struct flows_job *j,
+		     const struct flows_flow *f);

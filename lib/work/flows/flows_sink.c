@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the machine's frames go: into buffers of the share's pool, and to the device in bursts. What
+ * the device does not take is the share's tail, and waits; meanwhile the machine finds no room once
+ * the sink is full. */
+#include "flows_own.h"
+
+/* Takes rooms from the pool. If it does not have as many, one will do. */
+static bool sink_rooms(struct flows_own *o)
+{
+	struct rte_mbuf *m[FLOWS_ROOMS];
+	unsigned n = FLOWS_ROOMS;
+
+	if (unlikely(txq_take(o->q, m, n) < 0)) {
+		n = 1;
+		if (o->nobuf || txq_take(o->q, m, n) < 0) {
+			cell_add(&o->q->cnt.nombuf, !o->nobuf);
+			o->nobuf = true;
+			return false;
+		}
+	}
+	for (unsigned i = 0; i < n; i++) {
+		rte_pktmbuf_reset_headroom(m[i]);
+		o->room[i] = (struct flow_room){.data = rte_pktmbuf_mtod(m[i], uint8_t *),
+						.handle = m[i]};
+	}
+	o->sink.nroom[FLOW_PLAIN] = n;
+	return true;
+}
+
+/* Frames are at least as long as Ethernet wants them (IEEE 802.3): what is added is 0. */
+#define SINK_LEAST (RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN)
+static inline unsigned sink_pad(uint8_t *data, unsigned len)
+{
+	if (len >= SINK_LEAST)
+		return len;
+	memset(data + len, 0, 8);
+	if (unlikely(len + 8 < SINK_LEAST))
+		memset(data + len + 8, 0, 16);
+	return SINK_LEAST;
+}
+
+/* A buffer in which something else may have been before. Its second line is as the pool has it. */
+static inline void sink_finish(struct rte_mbuf *m, unsigned len)
+{
+	m->nb_segs = 1;
+	m->ol_flags = 0;
+	m->data_len = (uint16_t)len;
+	m->pkt_len = len;
+	frame_touch(m);
+}
+
+/* The device has taken `sent` frames of these sizes. */
+static void sink_count(struct flows_own *o, const uint16_t *size, unsigned sent, uint64_t bytes)
+{
+	txq_count(o->q, sent, bytes, o->now);
+	for (unsigned i = 0; i < sent; i++)
+		cell_add(&o->state->sizes.n[cnt_size_class(size[i])], 1);
+}
+
+static void sink_drop_tail(struct flows_own *o)
+{
+	cell_add(&o->state->dropped, (uint64_t)(o->q->n - o->q->head));
+	txq_drop_tail(o->q);
+}
+
+/* Offers the tail again. false: some of it is left. */
+static __rte_noinline bool sink_flush_tail(struct flows_own *o, unsigned *moved)
+{
+	struct dp_txq *q = o->q;
+	uint16_t size[DP_BURST_MAX];
+	unsigned n = q->n - q->head;
+
+	for (unsigned i = 0; i < n; i++) /* read before the device owns them */
+		size[i] = (uint16_t)(q->m[q->head + i]->pkt_len + RTE_ETHER_CRC_LEN);
+	unsigned sent = txq_flush(q, o->now);
+	for (unsigned i = 0; i < sent; i++)
+		cell_add(&o->state->sizes.n[cnt_size_class(size[i])], 1);
+	*moved += sent;
+	return !txq_has_tail(q);
+}
+
+/* Offers the frames of the sink, which are some, where there is no tail. */
+static unsigned sink_offer(struct flows_own *o)
+{
+	struct dp_txq *q = o->q;
+	struct flow_sink *s = &o->sink;
+	uint16_t size[DP_BURST_MAX];
+	unsigned n = s->nout, sent;
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct rte_mbuf *m = s->out[i].handle;
+		unsigned len = sink_pad(rte_pktmbuf_mtod(m, uint8_t *), s->out[i].len);
+
+		sink_finish(m, len);
+		q->m[i] = m;
+		size[i] = (uint16_t)(len + RTE_ETHER_CRC_LEN);
+		bytes += size[i];
+	}
+	s->nout = 0;
+	sent = txq_offer(q, n);
+	if (unlikely(sent < n)) {
+		for (unsigned i = sent; i < n; i++)
+			bytes -= size[i];
+		if (q->edits == DP_EDITS_ALL)
+			sink_drop_tail(o);
+	}
+	if (likely(sent > 0))
+		sink_count(o, size, sent, bytes);
+	return sent;
+}
+
+unsigned flows_sink_send(struct flows_own *o)
+{
+	unsigned moved = 0;
+
+	if (o->refused)
+		return 0;
+	if (unlikely(txq_has_tail(o->q)) && !sink_flush_tail(o, &moved)) {
+		o->refused = true;
+		return moved;
+	}
+	if (o->sink.nout == 0)
+		return moved;
+	moved += sink_offer(o);
+	o->refused = txq_has_tail(o->q);
+	return moved;
+}
+
+static bool sink_more(struct flow_sink *s, unsigned kind)
+{
+	struct flows_own *o = s->owner;
+
+	if (s->nout == s->max_out) {
+		o->moved += flows_sink_send(o);
+		if (s->nout == s->max_out)
+			return false;
+	}
+	return s->nroom[kind] > 0 || sink_rooms(o);
+}
+
+void flows_sink_begin(struct flows_own *o, const struct flows_job *j)
+{
+	struct flow_sink *s = &o->sink;
+	unsigned room = rte_pktmbuf_data_room_size(j->q->pool);
+
+	o->q = j->q;
+	j->q->cache = rte_mempool_default_cache(j->q->pool, rte_lcore_id());
+	s->room[FLOW_PLAIN] = o->room;
+	s->out = o->out;
+	if (s->nout == 0)
+		s->max_out = RTE_MAX(RTE_MIN(j->burst, DP_BURST_MAX), 1u);
+	s->more = sink_more;
+	s->room_bytes = room - RTE_MIN(room, (unsigned)RTE_PKTMBUF_HEADROOM);
+	s->owner = o;
+}
+
+void flows_sink_end(struct flows_own *o)
+{
+	struct flow_sink *s = &o->sink;
+	struct rte_mbuf *m[DP_BURST_MAX];
+	unsigned n = s->nroom[FLOW_PLAIN];
+
+	if (txq_has_tail(o->q))
+		sink_drop_tail(o);
+	for (unsigned i = 0; i < n; i++)
+		m[i] = o->room[i].handle;
+	txq_give(o->q, m, n);
+	for (unsigned i = 0; i < s->nout; i++)
+		m[i] = s->out[i].handle;
+	txq_give(o->q, m, s->nout);
+	cell_add(&o->state->dropped, s->nout);
+	cell_add(&o->q->cnt.dropped, s->nout);
+	s->nroom[FLOW_PLAIN] = 0;
+	s->nout = 0;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Received frames: which of them are of flows, and what the machine is told about them. */
+#include "flows_own.h"
+
+enum { SORT_TCP = 6, SORT_UDP = 17, SORT_IP4 = 20, SORT_IP6 = 40 };
+
+/* ---- which are claimed ---- */
+
+/* Whether the bytes before the innermost IP header are those of a shape. */
+static inline bool sort_is_like(const struct flows_shape *s, const uint8_t *frame)
+{
+	uint64_t differ = 0, word;
+
+	for (unsigned i = 0; i < s->words; i++) {
+		memcpy(&word, frame + 8 * i, 8);
+		differ |= (word ^ s->value[i]) & s->mask[i];
+	}
+	return differ == 0;
+}
+
+/* To whom a frame is. */
+struct sort_to {
+	uint32_t address;
+	uint16_t port;
+	bool udp;
+	const uint8_t *prefix6;
+};
+
+/* false: it is neither TCP nor UDP, or not the first fragment. */
+static inline bool sort_read(const struct flows_shape *s, const uint8_t *ip, unsigned len,
+			     struct sort_to *to)
+{
+	unsigned header = SORT_IP6, protocol = ip[6];
+
+	if (unlikely(s->is6)) {
+		if (ip[0] >> 4 != 6 || len < SORT_IP6 + 4)
+			return false;
+		to->prefix6 = ip + 24;
+		memcpy(&to->address, ip + 36, 4);
+	} else {
+		header = (ip[0] & 15u) * 4;
+		protocol = ip[9];
+		if (unlikely(ip[0] >> 4 != 4 || header < SORT_IP4 || len < header + 4 ||
+			     (get_be16(ip + 6) & 0x1fff) != 0))
+			return false;
+		memcpy(&to->address, ip + 16, 4);
+	}
+	to->address = rte_be_to_cpu_32(to->address);
+	to->port = (uint16_t)get_be16(ip + header + 2);
+	to->udp = protocol == SORT_UDP;
+	return to->udp || protocol == SORT_TCP;
+}
+
+static inline bool sort_is_end(const struct flows_job *j, unsigned shape, const struct sort_to *to)
+{
+	for (unsigned i = 0; i < j->nends; i++) {
+		const struct flows_end *e = &j->end[i];
+
+		if (to->address >= e->from && to->address <= e->to && to->port >= e->port_from &&
+		    to->port <= e->port_to && e->shape == shape && e->udp == to->udp &&
+		    (!j->shape[shape].is6 || memcmp(to->prefix6, e->prefix6, 12) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* The shape of a frame of flows, or nshapes. */
+static inline unsigned sort_shape(const struct flows_job *j, const struct rte_mbuf *m)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	unsigned i;
+
+	for (i = 0; i < j->nshapes; i++) {
+		const struct flows_shape *s = &j->shape[i];
+		struct sort_to to = {0};
+
+		if (m->data_len >= s->l3 + 24u && sort_is_like(s, frame) &&
+		    sort_read(s, frame + s->l3, m->data_len - s->l3, &to) && sort_is_end(j, i, &to))
+			break;
+	}
+	return i;
+}
+
+/* What is claimed comes to flows_rx() at once, in the same order: by then its shape is known. */
+void flows_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
+		  uint8_t *owner, uint8_t mine)
+{
+	const struct flows_claim *claim = arg;
+	struct flows_own *o = flows_own(claim->state);
+	unsigned claimed = 0;
+
+	(void)b;
+	for (unsigned i = 0; i < n; i++) {
+		unsigned shape;
+
+		if (i + 4 < n)
+			rte_prefetch0(rte_pktmbuf_mtod(m[i + 4], const void *));
+		if (owner[i] != 0)
+			continue;
+		shape = sort_shape(claim->job, m[i]);
+		if (shape == claim->job->nshapes)
+			continue;
+		owner[i] = mine;
+		o->shape[claimed++] = (uint8_t)shape;
+	}
+}
+
+/* ---- what the machine is told ---- */
+
+#define SORT_BURST 64
+#define SORT_PIECES 128
+
+/* What the device, or the sender in this process, says of the checksums. */
+static __rte_noinline enum flow_verdict sort_judge(uint64_t flags, bool is6)
+{
+	uint64_t l4 = flags & RTE_MBUF_F_RX_L4_CKSUM_MASK, ip = flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
+
+	if (ip == RTE_MBUF_F_RX_IP_CKSUM_BAD || l4 == RTE_MBUF_F_RX_L4_CKSUM_BAD)
+		return FLOW_SUM_BAD;
+	if ((flags & (RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_TCP_SEG)) != 0 ||
+	    l4 == RTE_MBUF_F_RX_L4_CKSUM_NONE)
+		return FLOW_SUM_PARTIAL;
+	if (l4 == RTE_MBUF_F_RX_L4_CKSUM_GOOD && (is6 || ip == RTE_MBUF_F_RX_IP_CKSUM_GOOD))
+		return FLOW_SUM_GOOD;
+	return FLOW_SUM_UNKNOWN;
+}
+
+#define SORT_FLAGS \
+	(RTE_MBUF_F_RX_L4_CKSUM_MASK | RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_TX_L4_MASK | \
+	 RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_RX_LRO)
+
+/* What lies in further segments. When SORT_PIECES are used, the rest of a frame is bytes that nobody
+ * kept: for that each frame of a burst has one more place. */
+static const struct flow_piece *sort_pieces(const struct rte_mbuf *m, struct flow_piece *piece,
+					    unsigned *used)
+{
+	uint32_t left = m->pkt_len - m->data_len;
+	struct flow_piece *first = NULL, *last = NULL;
+
+	for (m = m->next; m != NULL; m = m->next) {
+		bool fits = *used < SORT_PIECES;
+		struct flow_piece *p = &piece[(*used)++];
+
+		*p = (struct flow_piece){.len = left};
+		if (fits)
+			*p = (struct flow_piece){.data = rte_pktmbuf_mtod(m, const uint8_t *),
+						 .len = m->data_len};
+		if (last != NULL)
+			last->next = p;
+		else
+			first = p;
+		last = p;
+		if (!fits)
+			break;
+		left -= m->data_len;
+	}
+	return first;
+}
+
+static inline void sort_tell(const struct flows_shape *s, const struct rte_mbuf *m,
+			     struct flow_in *in)
+{
+	*in = (struct flow_in){.data = rte_pktmbuf_mtod(m, const uint8_t *),
+			       .len = m->data_len,
+			       .l3 = s->l3,
+			       .ident = s->ident,
+			       .verdict = FLOW_SUM_UNKNOWN};
+	if (unlikely((m->ol_flags & SORT_FLAGS) != 0)) {
+		in->verdict = (uint8_t)sort_judge(m->ol_flags, s->is6);
+		if ((m->ol_flags & RTE_MBUF_F_RX_LRO) != 0 && m->tso_segsz != 0)
+			in->segments = (uint8_t)RTE_MIN(m->pkt_len / m->tso_segsz + 1, 255u);
+	}
+}
+
+/* How many of claimed frames came to group addresses. */
+static unsigned sort_groups(struct rte_mbuf *const *m, unsigned n, const struct dp_burst *b)
+{
+	unsigned groups = 0;
+
+	if (b->dst == 0 ? !b->group : (b->dst & DP_DST_GROUP) == 0)
+		return 0;
+	for (unsigned i = 0; i < n; i++)
+		groups += *rte_pktmbuf_mtod(m[i], const uint8_t *) & 1u;
+	return groups;
+}
+
+void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, struct rte_mbuf **m,
+	      unsigned n, const struct dp_burst *b, uint64_t now)
+{
+	struct flows_state *s = (struct flows_state *)t->state;
+	struct flows_own *o = flows_own(s);
+	const struct flows_job *j = t->job;
+	struct flow_in in[SORT_BURST];
+	struct flow_piece piece[SORT_PIECES + SORT_BURST];
+
+	(void)w, (void)rx;
+	flows_now(o, j, now);
+	cell_add(&s->claimed, n);
+	cell_add(&s->claimed_group, sort_groups(m, n, b));
+	for (unsigned i = 0, some; i < n; i += some) {
+		unsigned pieces = 0;
+
+		some = RTE_MIN(n - i, SORT_BURST);
+		for (unsigned k = 0; k < some; k++) {
+			sort_tell(&j->shape[o->shape[i + k]], m[i + k], &in[k]);
+			if (unlikely(m[i + k]->nb_segs > 1))
+				in[k].rest = sort_pieces(m[i + k], piece, &pieces);
+		}
+		flow_rx(j->machine, in, some, o->now_ns);
+	}
+	dp_free_burst(m, n, b->plain);
+	s->base.next = DP_NOW;
+}
