@@ -28,3 +28,5 @@ bool flows_idle(const struct setting *row, const struct set_obj *obj);
 show_fn flows_show;
 extern const struct verb verb_show_connections;
 extern const struct snap_part part_flows, part_flow;
+/* The part of a snapshot for lines `interval`; NULL: no flow has run. */
+const char *flows_interval(const struct app *app);
