@@ -147,8 +147,9 @@ struct flows_one {
 	unsigned nqueues;
 	struct flows_state_of **state; /* [nqueues] */
 	struct flows_own_counts {
-		struct wl_http_counts http;
 		struct wl_numbers numbers;
+		/* The first of own_bytes of HTTP, which keeps more than counters behind them. */
+		struct wl_http_counts http;
 	} * *own;                   /* [nqueues] */
 	struct flows_ver *ver;      /* the newest; NULL: none since the machines were made */
 	struct flows_ver *next_ver; /* of a start that is not certain yet */
