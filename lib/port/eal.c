@@ -195,8 +195,7 @@ static uint64_t memory_need(const struct eal_ask *ask, bool huge)
 	return sum;
 }
 
-/* The memory that Linux says is available; UINT64_MAX: it does not say. */
-static uint64_t available_bytes(void)
+uint64_t eal_available_bytes(void)
 {
 	uint64_t kb = UINT64_MAX >> 10;
 	char line[128];
@@ -436,12 +435,12 @@ static int build_args(const struct eal_ask *ask, struct args *a, uint64_t *memor
 		return rc;
 	*memory = memory_need(ask, false);
 	/* Linux would give out more memory than there is, and kill a process when it is used. */
-	if (*memory > available_bytes())
+	if (*memory > eal_available_bytes())
 		return err_set(e, ENODEV,
 			       "the ports need %" PRIu64 " MB of memory and %" PRIu64
 			       " MB are available; "
 			       "%s need less",
-			       *memory >> 20, available_bytes() >> 20, eal_less());
+			       *memory >> 20, eal_available_bytes() >> 20, eal_less());
 	arg_add(a, "--no-huge");
 	arg_add(a, "--no-shconf");
 	arg_add(a, "-m");

@@ -162,6 +162,8 @@ void eal_memory_taken(void);
 void eal_stop(void);
 /* Writes to the log what EAL and drivers have said since the last call. */
 void eal_log_drain(void);
+/* The memory that Linux says is available; UINT64_MAX: it does not say. */
+uint64_t eal_available_bytes(void);
 /* Bytes of a buffer for frames up to this mtu, headroom included. */
 unsigned eal_data_room(uint64_t mtu);
 /* Zeroed memory for a state or for a queue's object, on this NUMA node if there is room there, else

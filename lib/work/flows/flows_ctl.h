@@ -1,12 +1,265 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of the work flows that belong to control share. */
 #pragma once
+#include "flow.h"
 #include "flows_face.h"
+#include "flows_run.h"
 #include "work.h"
+#include "workload.h"
+
+/* ---- what settings come to ---- */
+
+/* The workload of a flow, and the contents of its messages. */
+struct flows_load {
+	const struct workload *wl;
+	const void *conf; /* one of those below */
+	const struct wl_content *content;
+	uint16_t ncontent;
+	struct wl_content fill; /* of all that have no heads */
+	struct wl_bytes_conf bytes;
+	struct wl_stream_conf stream;
+	struct wl_dialog_conf dialog;
+	struct wl_http *http; /* NULL: it is none */
+};
+
+/* All that a version of a flow is made of: a function of the settings of its stream and its port,
+ * and of nothing else. */
+struct flows_design {
+	bool client, udp, is6, verify, on_call;
+	struct flow_path *path;
+	uint16_t npath;
+	/* [nshapes]: the different encapsulations of its paths. Their idents are those of the port
+	 * when it has a place there. shape_of: which one each path has. */
+	struct flows_shape *shape;
+	unsigned nshapes;
+	uint8_t *shape_of;
+	struct flow_values remote, remote_port, local, local_port; /* with lists of their own */
+	uint8_t local6[12], remote6[12];
+	uint8_t nest[4];
+	uint64_t start, ntuples;
+	uint64_t most; /* open at once, all queues together */
+	uint16_t mss;
+	uint32_t window;
+	enum flow_congestion congestion;
+	uint64_t rto_ns, timewait_ns;
+	uint8_t retries;
+	bool sack;
+	struct flows_load load;
+	uint64_t key, tuples_key; /* hashes of all of this, and of the tuples alone */
+};
+/* -EINVAL with *e: no flow can be made of the stream, and what would help. */
+int flows_design_new(struct ctl *c, struct ctl_port *cp, const struct stream *s,
+		     struct flows_design **out, struct err *e);
+void flows_design_free(struct flows_design *d);
+
+/* flows_tuple.c: the values of one field of tuples. */
+struct flows_field {
+	const struct proto *proto;
+	const struct field *field;
+	uint8_t nth;
+};
+/* How a stream is named in a command that names its setting: "0" or "0/3". */
+void flows_where(const struct ctl_port *cp, const struct stream *s, char out[24]);
+/* Fills in tuples and their number. ip, l4: of the innermost headers. */
+int flows_design_tuples(struct flows_design *d, const struct ctl_port *cp, const struct stream *s,
+			const struct frame_spec *spec, const struct flows_field of[4],
+			struct err *e);
+/* flows_load.c: fills in d->load. */
+int flows_design_load(struct flows_design *d, struct ctl *c, const struct ctl_port *cp,
+		      const struct stream *s, struct err *e);
+void flows_load_free(struct flows_load *l);
+/* Adds to a hash what the workload is made of. */
+uint64_t flows_load_hash(uint64_t h, const struct flows_cfg *cfg);
+
+/* ---- what lives on workers ---- */
+
+/* A set of tuples, one for each queue's machine; versions with the same tuples share it. */
+struct flows_set {
+	struct flows_set *next;
+	unsigned refs;
+	uint64_t key;
+	struct flow_tuples **tuples; /* [nqueues] */
+};
+
+struct flows_one;
+/* A version, and what it is made of. */
+struct flows_ver {
+	struct flows_version v; /* v.refs: of the flow, and of plans */
+	struct flows_ver *next;
+	struct flows_engine *engine;
+	struct flows_one *one;
+	struct flows_design *design;
+	struct flows_set *set;
+	struct wl_flow *wl; /* [nqueues] */
+	struct flows_mine {
+		uint16_t queue, nqueues;
+	} * mine; /* [nqueues] */
+};
+
+/* The machines of a port. A start that needs larger ones makes new ones. */
+struct flows_engine {
+	struct flows_engine *older; /* of flows_port.old */
+	struct flows_port *of;
+	unsigned refs; /* of the port, and of plans */
+	unsigned nqueues;
+	uint32_t capacity; /* connections of each machine */
+	bool is6;
+	struct flows_queue {
+		struct flows_state *state;
+		struct flow_machine *machine;
+	} * queue;
+	uint64_t base_tsc, ns_mult, cycles_mult;
+	struct flows_shape shape[FLOWS_SHAPES];
+	unsigned nshapes;
+	struct flows_ver *ver; /* all that live */
+	struct flows_set *set;
+};
+
+/* A rate as it is followed. */
+struct flows_rate {
+	struct rate set;
+	struct arrival arrival;
+	bool off, max, shaped;
+	uint64_t epoch, start_tsc;
+	double per_s; /* of the end of a ramp */
+	struct pace_period period;
+	struct pace_shape shape;
+};
+
+/* Counters of a flow: sums over queues. */
+struct flows_sum {
+	struct flow_counts flow;
+	struct wl_counts wl;
+	struct wl_http_counts http;
+	struct wl_numbers numbers;
+};
+enum { FLOWS_CONNECT, FLOWS_FIRST, FLOWS_WHOLE, FLOWS_DUE, FLOWS_HISTS };
+#define FLOWS_HIST ((struct hist_shape){.bits = 7, .top = 40})
+
+/* A flow: it begins at its stream's first start, and lives as long as the port is open or a part of
+ * it is in use. */
+struct flows_one {
+	struct flows_one *next;
+	unsigned refs; /* of plans, and of versions */
+	uint32_t cell;
+	unsigned id;
+	bool client, gone; /* gone: the stream was deleted */
+	unsigned nqueues;
+	struct flows_state_of **state; /* [nqueues] */
+	struct flows_own_counts {
+		struct wl_http_counts http;
+		struct wl_numbers numbers;
+	} * *own;                   /* [nqueues] */
+	struct flows_ver *ver;      /* the newest; NULL: none since the machines were made */
+	struct flows_ver *next_ver; /* of a start that is not certain yet */
+	bool in_run;                /* of the port's run */
+	bool stopping;              /* no more opens, or nobody is answered any more */
+	uint64_t opens;             /* UINT64_MAX: no bound */
+	uint64_t end_tsc, drain_ns;
+	struct flows_rate cps, tps;
+	uint64_t run; /* the last one that it was in */
+	char *said;   /* why the newest settings are not in use; NULL: they are */
+	/* at the last clear, at the last second */
+	struct flows_sum base, prev;
+	struct hist *hist_base[FLOWS_HISTS]; /* NULL: never cleared */
+	double cps_now, tps_now, tx_bps, rx_bps;
+};
+
+struct flows_port {
+	struct ctl *c;
+	unsigned nqueues; /* whose Rx and Tx are one worker's; 0: flows are not possible */
+	struct dp_txq **share;
+	/* Frames of each size that machines of before had sent, and what they had claimed. */
+	struct cnt_sizes *sizes_before;
+	struct cnt_claimed claimed_before;
+	struct flows_engine *engine; /* NULL: nothing was started yet */
+	struct flows_engine *next;   /* of a start that is not certain yet */
+	struct flows_engine *old;    /* not in use by the port any more, but maybe by plans */
+	struct flows_one *first;
+	uint64_t base_sent, base_bytes, base_dropped; /* of the shares when the run began */
+	uint64_t prev_ns;
+	struct flows_request *request; /* the newest; NULL: nobody has asked */
+};
+
+/* Samples that somebody has asked for. */
+struct flows_request {
+	unsigned refs; /* of the port, and of plans */
+	unsigned nqueues, wanted;
+	struct flows_samples *queue; /* [nqueues] */
+};
 
 extern const struct work work_flows;
+extern const struct work_run flows_run;
 
 static inline const struct flows_cfg *flows_cfg_of(const struct stream_cfg *cfg)
 {
 	return work_stream_cfg(cfg, &work_flows);
 }
+static inline struct flows_port *flows_of(const struct ctl_port *cp)
+{
+	return work_port(cp, &work_flows);
+}
+static inline bool flows_is_on(const struct stream *s)
+{
+	return s != NULL && s->cfg.enabled && flows_cfg_of(&s->cfg)->role != FLOWS_OFF;
+}
+/* What one of n queues gets of a number that is dealt to all. */
+static inline uint64_t flows_dealt(uint64_t number, unsigned queue, unsigned n)
+{
+	return number == UINT64_MAX ? number : number / n + (queue < number % n);
+}
+
+/* ---- flows_engine.c ---- */
+
+struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, uint64_t most,
+				      bool is6, struct err *e);
+/* Gives back a reference; NULL is allowed. */
+void flows_engine_unref(struct flows_port *p, struct flows_engine *x);
+struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
+				struct flows_design *d, struct err *e);
+/* Frees versions, sets and flows that nobody uses any more. */
+void flows_reap(struct flows_port *p);
+
+/* ---- flows_one.c ---- */
+
+struct flows_one *flows_one_of(struct flows_port *p, const struct stream *s);
+struct flows_one *flows_one_new(struct ctl *c, const struct ctl_port *cp, const struct stream *s);
+void flows_one_free(struct flows_one *f);
+void flows_one_sum(const struct flows_one *f, struct flows_sum *sum);
+/* On how many queues its run has come so far; DONE if it is in none. */
+enum flows_stage flows_one_stage(const struct flows_one *f, uint64_t run);
+struct hist *flows_one_hist(const struct flows_one *f, unsigned which); /* since the last clear */
+/* Sets the rates that the settings ask for. */
+void flows_rates(const struct ctl_port *cp, struct flows_one *f, const struct stream *s);
+void flows_rates_arm(const struct ctl_port *cp, struct flows_one *f);
+void flows_one_clear(struct flows_one *f);
+void flows_one_tick(struct flows_one *f, double seconds);
+
+/* Lets go of the version. */
+void flows_one_drop(struct flows_one *f);
+
+/* ---- flows_live.c ---- */
+
+/* Settings may have changed: flows in runs follow. */
+void flows_follow(struct ctl *c, struct ctl_port *cp);
+/* Servers end when the clients that were started with them have ended. */
+void flows_follow_ends(struct ctl *c);
+/* Whether clients were started together with this port; and whether some go on; and whether these
+ * all end by themselves. */
+struct flows_clients {
+	bool any, on, ending, bounded;
+};
+void flows_clients(const struct ctl *c, const struct ctl_port *cp, struct flows_clients *out);
+
+/* ---- flows_fill.c ---- */
+
+void flows_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w);
+/* The port's workers get new plans. */
+void flows_replan(struct ctl *c, const struct ctl_port *cp);
+/* Whether plans have tasks for the port. */
+bool flows_has_tasks(const struct ctl_port *cp);
+json_t *flows_task_json(const struct ctl *c, const struct dp_task *task, const void *about);
+
+/* ---- flows_samples.c ---- */
+
+void flows_request_unref(struct flows_request *r);

@@ -136,10 +136,16 @@ static void run_adopt(struct dp_worker *w, const struct dp_task *t, const void *
 	s->base.next = DP_NOW;
 }
 
+/* The next task of a flow may have another machine. */
 static void run_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
+	struct flows_own *o = flows_own((struct flows_state *)t->state);
+
 	(void)w, (void)now;
-	flows_sink_end(flows_own((struct flows_state *)t->state));
+	flows_sink_end(o);
+	for (unsigned i = 0; i < o->nheld; i++)
+		if (o->held[i].version != NULL && flows_on_of(o->held[i].of)->held == &o->held[i])
+			flows_on_of(o->held[i].of)->held = NULL;
 }
 
 const struct dp_kind dp_kind_flows = {

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What workers use: machines, sets of tuples, versions of flows. Control gives them back when no
+ * plan has them and no connection needs them any more. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "flows_ctl.h"
+
+/* Memory is only taken from the system when connections are, so there may well be many. */
+#define ENGINE_LEAST (1u << 20)
+#define ENGINE_SPARE 4096
+
+/* ---- machines ---- */
+
+static uint64_t engine_mult(double of, double by)
+{
+	return (uint64_t)(of / by * 0x1p32);
+}
+
+static int engine_queue(struct ctl *c, const struct ctl_port *cp, struct flows_engine *x,
+			unsigned q, const struct flow_machine_conf *like, struct err *e)
+{
+	int node = c->worker[cp->tx_worker[q]].node;
+	struct flow_machine_conf conf = *like;
+	struct flows_state *s = state_new(sizeof(*s), node);
+
+	if (s == NULL)
+		return err_set(e, ENODEV, "no memory for the flows of port %u", cp->p.id);
+	x->queue[q].state = s;
+	s->mem = state_new(flows_mem_size(), node);
+	if (s->mem == NULL)
+		return err_set(e, ENODEV, "no memory for the flows of port %u", cp->p.id);
+	conf.sink = flows_sink(s);
+	if (getrandom(conf.secret, sizeof(conf.secret), 0) != (ssize_t)sizeof(conf.secret))
+		return err_set(e, EIO, "the system gives no random numbers");
+	return flow_machine_new(&x->queue[q].machine, &conf, e);
+}
+
+struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, uint64_t most,
+				      bool is6, struct err *e)
+{
+	unsigned n = flows_of(cp)->nqueues;
+	struct flows_engine *x = xcalloc(1, sizeof(*x));
+	/* those that are closing or resting need cells beside those that are open */
+	uint64_t cells = 2 * (most / n + 1) + ENGINE_SPARE;
+	struct flow_machine_conf conf = {
+		.connections = (uint32_t)RTE_MIN(RTE_MAX(cells, (uint64_t)ENGINE_LEAST), 1u << 27),
+		.is6 = is6,
+		.verify_sums = true};
+	int rc = 0;
+
+	*x = (struct flows_engine){.refs = 1,
+				   .of = flows_of(cp),
+				   .nqueues = n,
+				   .capacity = conf.connections,
+				   .is6 = is6,
+				   .base_tsc = clock_tsc(),
+				   .ns_mult = engine_mult(1e9, clock_hz()),
+				   .cycles_mult = engine_mult(clock_hz(), 1e9)};
+	x->queue = xcalloc(n, sizeof(*x->queue));
+	for (unsigned q = 0; q < n && rc == 0; q++)
+		rc = engine_queue(c, cp, x, q, &conf, e);
+	if (rc == 0)
+		return x;
+	flows_engine_unref(flows_of(cp), x);
+	return NULL;
+}
+
+static void engine_free_set(struct flows_set *s, unsigned n)
+{
+	for (unsigned q = 0; q < n; q++)
+		flow_tuples_free(s->tuples[q]);
+	free(s->tuples);
+	free(s);
+}
+
+static void engine_free_ver(struct flows_ver *v)
+{
+	flows_design_free(v->design);
+	v->one->refs--;
+	v->set->refs--;
+	free(v->v.spec);
+	free(v->v.given);
+	free(v->v.gone);
+	free(v->wl);
+	free(v->mine);
+	free(v);
+}
+
+/* The counters of its tasks go on in those of the port. */
+static void engine_keep_counts(struct flows_port *p, const struct flows_engine *x)
+{
+	for (unsigned q = 0; q < x->nqueues; q++) {
+		const struct flows_state *s = x->queue[q].state;
+		for (unsigned i = 0; s != NULL && i < CNT_NSIZES; i++)
+			p->sizes_before[q].n[i] += s->sizes.n[i];
+		p->claimed_before.frames += s != NULL ? s->claimed : 0;
+		p->claimed_before.group += s != NULL ? s->claimed_group : 0;
+	}
+}
+
+void flows_engine_unref(struct flows_port *p, struct flows_engine *x)
+{
+	if (x == NULL || --x->refs > 0)
+		return;
+	engine_keep_counts(p, x);
+	for (struct flows_engine **at = &p->old; *at != NULL; at = &(*at)->older)
+		if (*at == x) {
+			*at = x->older;
+			break;
+		}
+	while (x->ver != NULL) {
+		struct flows_ver *v = x->ver;
+		x->ver = v->next;
+		engine_free_ver(v);
+	}
+	for (unsigned q = 0; q < x->nqueues; q++) {
+		flow_machine_free(x->queue[q].machine);
+		if (x->queue[q].state != NULL)
+			rte_free(x->queue[q].state->mem);
+		rte_free(x->queue[q].state);
+	}
+	while (x->set != NULL) {
+		struct flows_set *s = x->set;
+		x->set = s->next;
+		engine_free_set(s, x->nqueues);
+	}
+	free(x->queue);
+	free(x);
+}
+
+/* ---- versions ---- */
+
+/* Several machines share the tuples of a flow: each opens its own, and every queue can tell whose
+ * one is. */
+static bool engine_mine(const void *arg, const struct flow_tuple *t)
+{
+	const struct flows_mine *m = arg;
+	uint64_t h = fnv1a_number(FNV_BASIS, (uint64_t)t->local_port << 16 | t->remote_port);
+
+	if (t->is6)
+		h = fnv1a(fnv1a(h, t->local.v6, 16), t->remote.v6, 16);
+	else
+		h = fnv1a_number(fnv1a_number(h, t->local.v4), t->remote.v4);
+	h ^= h >> 32;
+	return (h * 0x9e3779b97f4a7c15ull >> 32) * m->nqueues >> 32 == m->queue;
+}
+
+static struct flows_set *engine_set(struct flows_engine *x, const struct flows_design *d,
+				    struct err *e)
+{
+	const struct flow_tuples_conf conf = {.remote = d->client ? &d->remote : NULL,
+					      .remote_port = d->client ? &d->remote_port : NULL,
+					      .local = &d->local,
+					      .local_port = &d->local_port,
+					      .local_prefix6 = d->is6 ? d->local6 : NULL,
+					      .remote_prefix6 = d->is6 ? d->remote6 : NULL,
+					      .nest = {d->nest[0], d->nest[1], d->nest[2],
+						       d->nest[3]},
+					      .dense = d->client && d->ntuples <= FLOW_DENSE_MAX,
+					      .start = d->start};
+	struct flows_set *s;
+
+	for (s = x->set; s != NULL; s = s->next)
+		if (s->key == d->tuples_key) {
+			s->refs++;
+			return s;
+		}
+	s = xcalloc(1, sizeof(*s));
+	s->key = d->tuples_key;
+	s->refs = 1;
+	s->tuples = xcalloc(x->nqueues, sizeof(struct flow_tuples *));
+	for (unsigned q = 0; q < x->nqueues; q++)
+		if (flow_tuples_new(&s->tuples[q], &conf, e) < 0) {
+			engine_free_set(s, x->nqueues);
+			return NULL;
+		}
+	s->next = x->set;
+	x->set = s;
+	return s;
+}
+
+/* Gives the encapsulations of a design their numbers on the port, and those to its paths. */
+static int engine_idents(struct flows_engine *x, struct flows_design *d, const struct flows_one *f,
+			 struct err *e)
+{
+	for (unsigned i = 0; i < d->nshapes; i++) {
+		struct flows_shape *s = &d->shape[i], like;
+		unsigned k;
+		for (k = 0; k < x->nshapes; k++) {
+			like = x->shape[k];
+			like.ident = s->ident;
+			if (memcmp(&like, s, sizeof(like)) == 0)
+				break;
+		}
+		if (k == FLOWS_SHAPES)
+			return err_set(
+				e, EINVAL,
+				"stream %u is a flow, and the flows of its port have had more than %u different VLANs or labels: fewer values",
+				f->id, FLOWS_SHAPES);
+		s->ident = (uint16_t)k;
+		x->shape[k] = *s;
+		x->nshapes = RTE_MAX(x->nshapes, k + 1);
+	}
+	for (unsigned i = 0; i < d->npath; i++)
+		d->path[i].ident = d->shape[d->shape_of[i]].ident;
+	return 0;
+}
+
+static void engine_spec(struct flows_ver *v, unsigned q)
+{
+	const struct flows_design *d = v->design;
+	const struct flows_load *l = &d->load;
+	struct flows_state_of *s = v->one->state[q];
+	struct flows_own_counts *own = v->one->own[q];
+
+	v->mine[q] = (struct flows_mine){(uint16_t)q, (uint16_t)v->engine->nqueues};
+	v->wl[q] = (struct wl_flow){.wl = l->wl,
+				    .conf = l->conf,
+				    .content = l->content,
+				    .ncontent = l->ncontent,
+				    .counts = &s->transactions,
+				    .own = l->http != NULL ? (void *)&own->http
+							   : (void *)&own->numbers,
+				    .connect = {.h = s->connect},
+				    .first = {.h = s->first_byte},
+				    .whole = {.h = s->whole},
+				    .since_due = {.h = s->since_due},
+				    .client = d->client,
+				    .verify = d->verify,
+				    .on_call = d->on_call};
+	v->v.spec[q] = (struct flow_spec){.role = d->client ? FLOW_CLIENT : FLOW_SERVER,
+					  .udp = d->udp,
+					  .is6 = d->is6,
+					  .wl = &v->wl[q],
+					  .counts = &s->counts,
+					  .tuples = v->set->tuples[q],
+					  .path = d->path,
+					  .npath = d->npath,
+					  .mine = v->engine->nqueues > 1 ? engine_mine : NULL,
+					  .mine_arg = &v->mine[q],
+					  .most = v->engine->capacity,
+					  .mss = d->mss,
+					  .window = d->window,
+					  .congestion = d->congestion,
+					  .rto_ns = d->rto_ns,
+					  .timewait_ns = d->timewait_ns,
+					  .retries = d->retries,
+					  .sack = d->sack};
+}
+
+struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
+				struct flows_design *d, struct err *e)
+{
+	struct flows_ver *v;
+	struct flows_set *set;
+
+	if (engine_idents(x, d, one, e) < 0)
+		return NULL;
+	set = engine_set(x, d, e);
+	if (set == NULL)
+		return NULL;
+	v = xcalloc(1, sizeof(*v));
+	*v = (struct flows_ver){.engine = x, .one = one, .design = d, .set = set, .next = x->ver};
+	v->v.refs = 1;
+	v->v.nqueues = (uint16_t)x->nqueues;
+	v->v.spec = xcalloc(x->nqueues, sizeof(*v->v.spec));
+	v->v.given = xcalloc_lines(x->nqueues * sizeof(cell_t));
+	v->v.gone = xcalloc_lines(x->nqueues * sizeof(cell_t));
+	v->wl = xcalloc_lines(x->nqueues * sizeof(*v->wl));
+	v->mine = xcalloc(x->nqueues, sizeof(*v->mine));
+	one->refs++;
+	x->ver = v;
+	for (unsigned q = 0; q < x->nqueues; q++)
+		engine_spec(v, q);
+	for (unsigned q = 0; q < x->nqueues; q++)
+		if (flow_check(&v->v.spec[q], e) < 0) {
+			v->design = NULL; /* the caller's */
+			v->v.refs = 0;
+			return NULL; /* flows_reap() frees it */
+		}
+	return v;
+}
+
+static bool engine_ver_gone(const struct flows_ver *v)
+{
+	bool gone = v->v.refs == 0;
+
+	for (unsigned q = 0; q < v->v.nqueues && gone; q++)
+		gone = __atomic_load_n(&v->v.gone[q], __ATOMIC_ACQUIRE) == cell_get(&v->v.given[q]);
+	return gone;
+}
+
+static void engine_reap(struct flows_engine *x)
+{
+	for (struct flows_ver **at = &x->ver; *at != NULL;) {
+		struct flows_ver *v = *at;
+		if (!engine_ver_gone(v)) {
+			at = &v->next;
+			continue;
+		}
+		*at = v->next;
+		engine_free_ver(v);
+	}
+	for (struct flows_set **at = &x->set; *at != NULL;) {
+		struct flows_set *s = *at;
+		if (s->refs > 0) {
+			at = &s->next;
+			continue;
+		}
+		*at = s->next;
+		engine_free_set(s, x->nqueues);
+	}
+}
+
+void flows_reap(struct flows_port *p)
+{
+	if (p->engine != NULL)
+		engine_reap(p->engine);
+	for (struct flows_one **at = &p->first; *at != NULL;) {
+		struct flows_one *f = *at;
+		if (!f->gone || f->in_run || f->refs > 0 || f->ver != NULL) {
+			at = &f->next;
+			continue;
+		}
+		*at = f->next;
+		flows_one_free(f);
+	}
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Puts the tasks of flows into plans: one for each queue whose Rx and Tx sides are one worker's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "flows_ctl.h"
+
+bool flows_has_tasks(const struct ctl_port *cp)
+{
+	const struct flows_port *p = flows_of(cp);
+
+	if (p->engine == NULL)
+		return false;
+	for (const struct flows_one *f = p->first; f != NULL; f = f->next)
+		if (f->ver != NULL)
+			return true;
+	return p->engine->ver != NULL;
+}
+
+void flows_replan(struct ctl *c, const struct ctl_port *cp)
+{
+	for (unsigned q = 0; q < flows_of(cp)->nqueues; q++)
+		ctl_replan(c, (unsigned)cp->tx_worker[q]);
+}
+
+/* ---- which frames ---- */
+
+/* Runs of values without a hole. */
+struct fill_runs {
+	unsigned n;
+	uint32_t from[FLOWS_ENDS], to[FLOWS_ENDS];
+};
+
+static int fill_compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Of more than `most` runs there is one, with the holes. */
+static void fill_values(const struct flow_values *v, unsigned most, struct fill_runs *out)
+{
+	uint32_t last = v->base + (v->count - 1) * v->step;
+
+	*out = (struct fill_runs){.n = 1, .from = {v->base}, .to = {last}};
+	if (v->list == NULL)
+		return;
+	uint32_t *all = xcalloc(v->count, sizeof(*all));
+	memcpy(all, v->list, v->count * sizeof(*all));
+	qsort(all, v->count, sizeof(*all), fill_compare);
+	out->from[0] = out->to[0] = all[0];
+	for (uint32_t i = 1; i < v->count; i++) {
+		if (all[i] == out->to[out->n - 1] + 1) {
+			out->to[out->n - 1] = all[i];
+		} else if (out->n < most) {
+			out->from[out->n] = out->to[out->n] = all[i];
+			out->n++;
+		} else {
+			*out = (struct fill_runs){.n = 1,
+						  .from = {all[0]},
+						  .to = {all[v->count - 1]}};
+			break;
+		}
+	}
+	free(all);
+}
+
+/* Adds the local ends of a flow. left: how many ends other flows leave room for. */
+static unsigned fill_flow_ends(const struct flows_design *d, unsigned left, struct flows_end *out)
+{
+	struct fill_runs address, port;
+	unsigned n = 0, most = left;
+
+	do { /* fewer runs until they fit */
+		fill_values(&d->local, most, &address);
+		fill_values(&d->local_port, most, &port);
+		most /= 2;
+	} while (address.n * port.n * d->nshapes > left && most > 0);
+	for (unsigned s = 0; s < d->nshapes; s++)
+		for (unsigned a = 0; a < address.n; a++)
+			for (unsigned p = 0; p < port.n && n < left; p++) {
+				struct flows_end *e = &out[n++];
+				*e = (struct flows_end){.shape = (uint8_t)d->shape[s].ident,
+							.udp = d->udp,
+							.from = address.from[a],
+							.to = address.to[a],
+							.port_from = (uint16_t)port.from[p],
+							.port_to = (uint16_t)port.to[p]};
+				memcpy(e->prefix6, d->local6, sizeof(e->prefix6));
+			}
+	return n;
+}
+
+static void fill_ends(const struct flows_port *p, struct flows_job *j, struct plan_writer *w)
+{
+	struct flows_end *end = plan_carve(w, FLOWS_ENDS * sizeof(*end));
+	struct flows_shape *shape = plan_carve(w, FLOWS_SHAPES * sizeof(*shape));
+	unsigned flows = 0, n = 0;
+
+	for (const struct flows_one *f = p->first; f != NULL; f = f->next)
+		flows += f->ver != NULL ? f->ver->design->nshapes : 0;
+	for (const struct flows_one *f = p->first; f != NULL; f = f->next) {
+		if (f->ver == NULL)
+			continue;
+		/* each of the others has one for each of its shapes */
+		flows -= f->ver->design->nshapes;
+		n += fill_flow_ends(f->ver->design, FLOWS_ENDS - n - flows, end + n);
+	}
+	memcpy(shape, p->engine->shape, sizeof(p->engine->shape));
+	j->end = end;
+	j->nends = (uint16_t)n;
+	j->shape = shape;
+	j->nshapes = (uint16_t)p->engine->nshapes;
+}
+
+/* ---- flows ---- */
+
+static void fill_release_ver(struct ctl *c, void *obj)
+{
+	(void)c;
+	((struct flows_ver *)obj)->v.refs--;
+}
+
+static void fill_release_engine(struct ctl *c, void *obj)
+{
+	struct flows_engine *x = obj;
+
+	(void)c;
+	flows_engine_unref(x->of, x);
+}
+
+static void fill_release_request(struct ctl *c, void *obj)
+{
+	(void)c;
+	flows_request_unref(obj);
+}
+
+static struct flows_pace fill_pace(const struct flows_rate *r, unsigned q, unsigned n,
+				   struct pace_shape *shape)
+{
+	struct flows_pace p = {.off = r->off,
+			       .max = r->max,
+			       .epoch = r->epoch,
+			       .start_tsc = r->start_tsc,
+			       .first = q,
+			       .step = n,
+			       .period = r->period};
+
+	if (r->shaped)
+		p.shape = memcpy(shape, &r->shape, sizeof(*shape));
+	return p;
+}
+
+static void fill_flow(const struct ctl_port *cp, const struct flows_one *f, unsigned q,
+		      struct pace_shape shape[2], struct flows_flow *out)
+{
+	unsigned n = f->nqueues;
+
+	*out = (struct flows_flow){.state = f->state[q],
+				   .version = &f->ver->v,
+				   .run = cp->run.id,
+				   .start_tsc = cp->run.start_tsc,
+				   .end_tsc = f->end_tsc,
+				   .opens = flows_dealt(f->opens, q, n),
+				   .most = flows_dealt(f->ver->design->most, q, n),
+				   .stop = f->stopping,
+				   .drain_cycles = clock_cycles(f->drain_ns),
+				   .late_cycles = clock_cycles(CNT_LATE_NS),
+				   .cps = fill_pace(&f->cps, q, n, &shape[0]),
+				   .tps = fill_pace(&f->tps, q, n, &shape[1])};
+}
+
+static void fill_flows(const struct ctl_port *cp, unsigned q, struct flows_job *j,
+		       struct plan_writer *w)
+{
+	struct flows_port *p = flows_of(cp);
+	unsigned n = 0;
+
+	for (const struct flows_one *f = p->first; f != NULL; f = f->next)
+		n += f->in_run;
+	struct flows_flow *flow = plan_carve(w, n * sizeof(*flow));
+	struct pace_shape *shape = plan_carve(w, 2 * n * sizeof(*shape));
+	j->flow = flow;
+	for (struct flows_one *f = p->first; f != NULL; f = f->next) {
+		if (!f->in_run)
+			continue;
+		fill_flow(cp, f, q, &shape[2 * j->nflows], &flow[j->nflows]);
+		j->nflows++;
+		f->ver->v.refs++;
+		plan_keep(w, f->ver, fill_release_ver);
+	}
+}
+
+static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, struct plan_writer *w)
+{
+	struct flows_port *p = flows_of(cp);
+	struct flows_engine *x = p->engine;
+	struct flows_job *j = plan_carve(w, sizeof(*j));
+	struct flows_claim *claim = plan_carve(w, sizeof(*claim));
+
+	*j = (struct flows_job){.q = p->share[q],
+				.machine = x->queue[q].machine,
+				.queue = (uint16_t)q,
+				.base_tsc = x->base_tsc,
+				.ns_mult = x->ns_mult,
+				.cycles_mult = x->cycles_mult,
+				.burst = (uint16_t)cp->cfg.burst};
+	x->refs++;
+	plan_keep(w, x, fill_release_engine);
+	if (p->request != NULL) {
+		j->samples = &p->request->queue[q];
+		p->request->refs++;
+		plan_keep(w, p->request, fill_release_request);
+	}
+	/* A run that is armed has no times yet. */
+	if (cp->run.active && !cp->run.armed)
+		fill_flows(cp, q, j, w);
+	fill_ends(p, j, w);
+	*claim = (struct flows_claim){.job = j, .state = x->queue[q].state};
+	unsigned task = plan_task(w,
+				  &(struct dp_task){.kind = &dp_kind_flows,
+						    .state = &x->queue[q].state->base,
+						    .job = j},
+				  cp);
+	plan_sort(duty, flows_claims, claim, task);
+}
+
+void flows_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
+{
+	const struct flows_port *p = flows_of(cp);
+
+	(void)c;
+	for (unsigned q = 0; flows_has_tasks(cp) && q < p->nqueues; q++) {
+		struct dp_duty *duty = plan_duty(w, cp, q);
+		if (duty != NULL)
+			fill_queue(cp, q, duty, w);
+	}
+}
+
+json_t *flows_task_json(const struct ctl *c, const struct dp_task *task, const void *about)
+{
+	const struct ctl_port *cp = about;
+
+	(void)c;
+	if (task->kind != &dp_kind_flows)
+		return NULL;
+	const struct flows_job *j = task->job;
+	const struct flows_engine *x = flows_of(cp)->engine;
+	const struct flow_machine_counts *k = flow_machine_counts(j->machine);
+	struct flow_machine_conf used = {.connections = (uint32_t)cell_get(&k->cells_used) + 1,
+					 .side_cells = (uint32_t)cell_get(&k->side_used) + 1},
+				 all = {.connections = x->capacity, .is6 = x->is6};
+	uint64_t tuples = 0, slots = 0;
+
+	for (unsigned i = 0; i < j->nflows; i++) {
+		const struct flow_tuples *t = j->flow[i].version->spec[j->queue].tuples;
+		tuples += flow_tuples_count(t);
+		slots += flow_tuples_bytes(t);
+	}
+	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "kind",
+			 task->kind->name, "port", (int)cp->p.id, "rxq", (int)j->queue, "txq",
+			 (int)j->queue, "flows", (int)j->nflows, "connections",
+			 (json_int_t)cell_get(&k->cells_used), "connections_max",
+			 (json_int_t)x->capacity, "tuples", (json_int_t)tuples, "slots_bytes",
+			 (json_int_t)slots, "memory_bytes",
+			 (json_int_t)flow_machine_bytes(&used, false), "memory_max_bytes",
+			 (json_int_t)flow_machine_bytes(&all, true));
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Flows as a document. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "flows_ctl.h"
+#include "hist_json.h"
+
+static json_t *json_count(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+static json_t *json_connections(const struct flow_counts *k)
+{
+	const struct {
+		const char *name;
+		uint64_t n;
+	} row[] = {{"opened", k->opened},
+		   {"established", k->established},
+		   {"refused", k->refused},
+		   {"connect_timeout", k->connect_timeout},
+		   {"unreachable", k->unreachable},
+		   {"no_tuple", k->no_tuple},
+		   {"aborted_opening", k->aborted_opening},
+		   {"opening", k->opening},
+		   {"closed", k->closed},
+		   {"reset_by_us", k->reset_by_us},
+		   {"reset_by_peer", k->reset_by_peer},
+		   {"timed_out", k->timed_out},
+		   {"aborted", k->aborted},
+		   {"open", k->open}};
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < ARRAY_SIZE(row); i++)
+		json_object_set_new(o, row[i].name, json_count(row[i].n));
+	return o;
+}
+
+static json_t *json_segments(const struct flow_counts *k)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tx", json_count(k->tx), "rx",
+			 json_count(k->rx), "retransmitted", json_count(k->retransmitted),
+			 "duplicate", json_count(k->duplicate), "out_of_order",
+			 json_count(k->out_of_order), "bad_checksum", json_count(k->bad_checksum),
+			 "unverified", json_count(k->unverified));
+}
+
+static json_t *json_http(const struct wl_http_counts *k)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "1xx", json_count(k->status[0]), "2xx",
+			 json_count(k->status[1]), "3xx", json_count(k->status[2]), "4xx",
+			 json_count(k->status[3]), "5xx", json_count(k->status[4]), "bad",
+			 json_count(k->bad));
+}
+
+/* Adds the counters of a table that are not 0 and have no place of their own. */
+static void json_rest(json_t *o, const struct counter *table, const void *k, const char *const *but)
+{
+	for (; table->name != NULL; table++) {
+		uint64_t n = *(const uint64_t *)((const uint8_t *)k + table->offset);
+		unsigned i = 0;
+		while (but[i] != NULL && strcmp(but[i], table->name) != 0)
+			i++;
+		if (n != 0 && but[i] == NULL)
+			json_object_set_new(o, table->name, json_count(n));
+	}
+}
+
+/* All that happened beside the fates, by name. */
+static json_t *json_errors(const struct flows_one *f, const struct flows_sum *k)
+{
+	static const char *const told[] = {"opened",
+					   "established",
+					   "refused",
+					   "connect_timeout",
+					   "unreachable",
+					   "no_tuple",
+					   "aborted_opening",
+					   "opening",
+					   "closed",
+					   "reset_by_us",
+					   "reset_by_peer",
+					   "timed_out",
+					   "aborted",
+					   "open",
+					   "tx_bytes",
+					   "rx_bytes",
+					   "tx",
+					   "rx",
+					   "retransmitted",
+					   "duplicate",
+					   "out_of_order",
+					   "bad_checksum",
+					   "unverified",
+					   "ack_sent",
+					   NULL};
+	static const char *const http[] = {"status_1xx", "status_2xx", "status_3xx", "status_4xx",
+					   "status_5xx", "1xx",        "2xx",        "3xx",
+					   "4xx",        "5xx",        "bad",        NULL};
+	static const char *const none[] = {NULL};
+	json_t *o = json_object();
+
+	json_rest(o, flow_counts_table, &k->flow, told);
+	json_rest(o, wl_http_table, &k->http, http);
+	json_rest(o, wl_numbers_table, &k->numbers, none);
+	if (k->wl.mismatched != 0)
+		json_object_set_new(o, "mismatched", json_count(k->wl.mismatched));
+	for (unsigned q = 0; q < f->nqueues; q++)
+		if (cell_get(&f->state[q]->waits) != 0)
+			json_object_set_new(o, "version_waits", json_count(1));
+	return o;
+}
+
+static json_t *json_times(const struct flows_one *f, unsigned which)
+{
+	static const struct {
+		const char *name;
+		double percent;
+	} rank[] = {{"p50_ns", 50}, {"p90_ns", 90}, {"p99_ns", 99}, {"p999_ns", 99.9}};
+	struct hist *h = flows_one_hist(f, which);
+	uint64_t n = hist_count(h);
+	json_t *o = json_object();
+
+	json_object_set_new(o, "min_ns", n > 0 ? whole_json(hist_min(h)) : json_null());
+	json_object_set_new(o, "mean_ns", real_json(hist_mean(h)));
+	for (unsigned i = 0; i < ARRAY_SIZE(rank); i++)
+		json_object_set_new(o, rank[i].name,
+				    n > 0 ? whole_json(hist_percentile(h, rank[i].percent))
+					  : json_null());
+	json_object_set_new(o, "max_ns", n > 0 ? whole_json(hist_max(h)) : json_null());
+	json_object_set_new(o, "count", json_count(n));
+	free(h);
+	return o;
+}
+
+/* Of the current or last run. */
+static json_t *json_pace(const struct flows_one *f)
+{
+	uint64_t due = 0, done = 0, late = 0, worst = 0, due_tps = 0, done_tps = 0, late_tps = 0,
+		 worst_tps = 0;
+
+	for (unsigned q = 0; q < f->nqueues; q++) {
+		const struct flows_state_of *s = f->state[q];
+		due += cell_get(&s->due);
+		done += cell_get(&s->done);
+		late += cell_get(&s->late);
+		worst = RTE_MAX(worst, cell_get(&s->late_max_ns));
+		due_tps += cell_get(&s->due_tps);
+		done_tps += cell_get(&s->done_tps);
+		late_tps += cell_get(&s->late_tps);
+		worst_tps = RTE_MAX(worst_tps, cell_get(&s->late_tps_max_ns));
+	}
+	return json_pack("{s:{s:o, s:o, s:o, s:o}, s:{s:o, s:o, s:o, s:o}}", "connections", "due",
+			 json_count(due), "done", json_count(done), "late", json_count(late),
+			 "late_max_ns", json_count(worst), "transactions", "due",
+			 json_count(due_tps), "done", json_count(done_tps), "late",
+			 json_count(late_tps), "late_max_ns", json_count(worst_tps));
+}
+
+static const char *json_state(const struct ctl_port *cp, const struct flows_one *f)
+{
+	int64_t gone = (int64_t)(clock_tsc() - f->cps.start_tsc);
+
+	if (!f->in_run || !cp->run.active)
+		return "idle";
+	switch (flows_one_stage(f, cp->run.id)) {
+	case FLOWS_DONE:
+		return "idle";
+	case FLOWS_DRAINING:
+		return "draining";
+	default:
+		break;
+	}
+	if (f->client && f->cps.set.over_ns != 0 && f->cps.set.step <= 0 && !cp->run.armed &&
+	    (gone < 0 || clock_ns((uint64_t)gone) < f->cps.set.over_ns))
+		return "ramping";
+	return "running";
+}
+
+static json_t *json_flow(const struct ctl_port *cp, const struct flows_one *f)
+{
+	static const char *const names[FLOWS_HISTS] = {[FLOWS_CONNECT] = "connect",
+						       [FLOWS_FIRST] = "first_byte",
+						       [FLOWS_WHOLE] = "transaction",
+						       [FLOWS_DUE] = "since_due"};
+	json_t *o = json_object(), *latency = json_object();
+	struct flows_sum k;
+
+	flows_one_sum(f, &k);
+	json_object_set_new(o, "port", json_integer(cp->p.id));
+	json_object_set_new(o, "stream", json_integer(f->id));
+	json_object_set_new(o, "role", json_string(f->client ? "client" : "server"));
+	json_object_set_new(o, "state", json_string(json_state(cp, f)));
+	json_object_set_new(o, "connections", json_connections(&k.flow));
+	json_object_set_new(o, "transactions",
+			    json_pack("{s:o, s:o, s:o, s:o}", "started", json_count(k.wl.started),
+				      "done", json_count(k.wl.done), "failed",
+				      json_count(k.wl.failed), "open", json_count(k.wl.open)));
+	json_object_set_new(o, "payload",
+			    json_pack("{s:o, s:o}", "tx_bytes", json_count(k.flow.tx_bytes),
+				      "rx_bytes", json_count(k.flow.rx_bytes)));
+	json_object_set_new(o, "segments", json_segments(&k.flow));
+	json_object_set_new(o, "http", json_http(&k.http));
+	json_object_set_new(o, "rates",
+			    json_pack("{s:o, s:o, s:o, s:o}", "cps", real_json(f->cps_now), "tps",
+				      real_json(f->tps_now), "tx_bps", real_json(f->tx_bps),
+				      "rx_bps", real_json(f->rx_bps)));
+	json_object_set_new(o, "errors", json_errors(f, &k));
+	for (unsigned i = 0; i < FLOWS_HISTS; i++)
+		json_object_set_new(latency, names[i], json_times(f, i));
+	json_object_set_new(o, "latency", latency);
+	json_object_set_new(o, "pace", json_pace(f));
+	return o;
+}
+
+/* In the order of streams. Those that were deleted are not told. */
+json_t *flows_json(struct ctl *c, const struct portset *ports)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		for (unsigned k = 0; portset_has(ports, i) && k < cp->nstreams; k++) {
+			const struct flows_one *f =
+				cp->stream[k] != NULL ? flows_one_of(flows_of(cp), cp->stream[k])
+						      : NULL;
+			if (f != NULL && f->run != 0)
+				json_array_append_new(list, json_flow(cp, f));
+		}
+	}
+	return json_pack("{s:s, s:o}", "show", "flows", "flows", list);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The workload of a flow, of its settings. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flows_ctl.h"
+#include "vary.h"
+
+#define LOAD_SIZE 64 /* of requests and responses of bytes */
+
+struct load {
+	const struct ctl_port *cp;
+	const struct stream *s;
+	const struct flows_cfg *cfg;
+	struct flows_design *d;
+	char where[24];
+};
+
+static enum wl_close load_close(const struct flows_cfg *cfg)
+{
+	return cfg->close.keep ? WL_CLOSE_NOT : cfg->close.rst ? WL_CLOSE_RST : WL_CLOSE_FIN;
+}
+
+/* Reads one of the texts, which were checked when they were written. */
+static int load_vary(const struct load *l, const char *word, const struct vtype *type,
+		     const char *text, uint64_t most, struct wl_vary *out, struct err *e)
+{
+	struct err why;
+	const struct vspec spec = {.type = type, .max = most};
+
+	if (type->parse(&spec, text, out, &why) == 0)
+		return 0;
+	return err_set(e, EINVAL, "stream %u/%u: %s: %s", l->cp->p.id, l->s->cfg.id, word,
+		       why.text);
+}
+
+static int load_think(const struct load *l, struct wl_vary *out, struct err *e)
+{
+	*out = (struct wl_vary)WL_FIXED(0);
+	return l->cfg->think[0] == '\0' ? 0
+					: load_vary(l, "think", &vt_wl_pauses, l->cfg->think,
+						    WL_PAUSE_MAX_NS, out, e);
+}
+
+/* Bytes of a request or a response. */
+static int load_size(const struct load *l, const char *word, const char *text, uint64_t usual,
+		     struct wl_vary *out, struct err *e)
+{
+	*out = (struct wl_vary){.least = usual, .most = usual};
+	return text[0] == '\0' ? 0 : load_vary(l, word, &vt_wl_sizes, text, WL_SIZE_MAX, out, e);
+}
+
+static int load_bytes_fit(const struct load *l, const char *word, const struct wl_vary *v,
+			  struct err *e)
+{
+	uint64_t least = l->d->udp ? WL_NUMBER : 1, most = l->d->udp ? l->d->mss : WL_BYTES_MAX;
+
+	if (v->least >= least && v->most <= most)
+		return 0;
+	return err_set(
+		e, EINVAL,
+		"stream %u/%u: a %s of %llu bytes: `app bytes` over %s has %llu to %llu: `set %s %s %llu`",
+		l->cp->p.id, l->s->cfg.id, word,
+		(unsigned long long)(v->least < least ? v->least : v->most),
+		l->d->udp ? "UDP" : "TCP", (unsigned long long)least, (unsigned long long)most,
+		l->where, word, (unsigned long long)(v->least < least ? least : most));
+}
+
+static int load_bytes(const struct load *l, struct flows_load *out, struct err *e)
+{
+	struct wl_bytes_conf *b = &out->bytes;
+	int rc = load_size(l, "request", l->cfg->request, LOAD_SIZE, &b->request, e);
+
+	rc = rc < 0 ? rc : load_size(l, "response", l->cfg->response, LOAD_SIZE, &b->response, e);
+	rc = rc < 0 ? rc : load_bytes_fit(l, "request", &b->request, e);
+	rc = rc < 0 ? rc : load_bytes_fit(l, "response", &b->response, e);
+	rc = rc < 0 ? rc : load_think(l, &b->think, e);
+	b->transactions = l->cfg->transactions;
+	/* as long as TCP would send the request again */
+	b->timeout_ns = l->cfg->rto_ns * (l->cfg->retries + 1);
+	b->server_closes = l->cfg->close.server;
+	b->close = load_close(l->cfg);
+	out->wl = &wl_bytes;
+	out->conf = b;
+	return rc;
+}
+
+static int load_stream(const struct load *l, struct flows_load *out, struct err *e)
+{
+	static const enum wl_direction ways[] = {WL_UP, WL_DOWN, WL_BOTH};
+	struct wl_stream_conf *t = &out->stream;
+	bool down = l->cfg->direction == FLOWS_DOWN;
+	struct wl_vary size, gap;
+	int rc = load_size(l, down ? "response" : "request",
+			   down ? l->cfg->response : l->cfg->request, 0, &size, e);
+
+	rc = rc < 0 ? rc : load_think(l, &gap, e);
+	if (rc < 0)
+		return rc;
+	if (wl_varies(&size) || wl_varies(&gap))
+		return err_set(
+			e, EINVAL,
+			"stream %u/%u: of `app stream` neither sizes nor think vary: one value of each",
+			l->cp->p.id, l->s->cfg.id);
+	*t = (struct wl_stream_conf){.direction = ways[l->cfg->direction]};
+	if (l->d->udp) {
+		t->datagram =
+			size.least != 0 ? (uint32_t)RTE_MIN(size.least, UINT32_MAX) : l->d->mss;
+		t->gap_ns = gap.least != 0 ? gap.least : 1000000;
+		if (t->datagram < WL_NUMBER || t->datagram > l->d->mss)
+			return err_set(
+				e, EINVAL,
+				"stream %u/%u: datagrams of %llu bytes: %u to %u are possible: `set %s %s %u`",
+				l->cp->p.id, l->s->cfg.id, (unsigned long long)size.least,
+				WL_NUMBER, l->d->mss, l->where, down ? "response" : "request",
+				l->d->mss);
+	} else {
+		t->bytes = size.least;
+	}
+	out->wl = &wl_stream;
+	out->conf = t;
+	return 0;
+}
+
+static int load_dialog(const struct load *l, struct flows_load *out, struct err *e)
+{
+	struct err why;
+
+	if (wl_dialog_parse(l->cfg->app.text, &out->dialog, &why) < 0)
+		return err_set(e, EINVAL, "stream %u/%u: app: %s", l->cp->p.id, l->s->cfg.id,
+			       why.text);
+	out->dialog.close = load_close(l->cfg);
+	out->dialog.content = 0;
+	out->wl = &wl_dialog;
+	out->conf = &out->dialog;
+	return 0;
+}
+
+/* The first address of the servers, as a client names its host. */
+static void load_host(const struct flows_design *d, struct sbuf *out)
+{
+	uint32_t low = d->remote.list != NULL ? d->remote.list[0] : d->remote.base;
+	uint8_t v[VT_FIELD_BYTES] = {0};
+	vary_u x = low;
+
+	if (d->is6) {
+		for (unsigned i = 0; i < 12; i++)
+			x |= (vary_u)d->remote6[i] << (120 - 8 * i);
+		sbuf_addc(out, '[');
+	}
+	vary_store(x, v);
+	const struct vtype *t = d->is6 ? &vt_ip6 : &vt_ip4;
+	t->print(&(struct vspec){.type = t}, v, out);
+	if (d->is6)
+		sbuf_addc(out, ']');
+}
+
+static const char *load_text(const char *text)
+{
+	return text[0] != '\0' ? text : NULL;
+}
+
+static int load_http(const struct load *l, struct flows_load *out, struct err *e)
+{
+	const struct flows_cfg *cfg = l->cfg;
+	const char *size = l->d->client ? cfg->request : cfg->response;
+	struct wl_vary bytes;
+	struct sbuf host = {0};
+	struct err why;
+	struct wl_http_settings set = {.client = l->d->client,
+				       .method = load_text(cfg->method),
+				       .path = load_text(cfg->path),
+				       .header = load_text(cfg->header),
+				       .status = load_text(cfg->status),
+				       .chunked = cfg->chunked,
+				       .transactions = cfg->transactions,
+				       .close = load_close(cfg),
+				       .server_closes = cfg->close.server,
+				       .fill = (enum wl_fill)out->fill.fill};
+	int rc = load_think(l, &set.think, e);
+
+	rc = rc < 0 ? rc : load_size(l, l->d->client ? "request" : "response", size, 0, &bytes, e);
+	if (rc < 0)
+		return rc;
+	set.size = size[0] != '\0' ? &bytes : NULL;
+	load_host(l->d, &host);
+	set.host = cfg->host[0] != '\0' ? cfg->host : sbuf_str(&host);
+	rc = wl_http_make(&set, &out->http, &why);
+	sbuf_free(&host);
+	if (rc < 0)
+		return err_set(e, -rc, "stream %u/%u: %s", l->cp->p.id, l->s->cfg.id, why.text);
+	out->wl = out->http->wl;
+	out->conf = &out->http->conf;
+	out->content = out->http->content;
+	out->ncontent = out->http->ncontent;
+	return 0;
+}
+
+/* Whether some flow compares what it receives. Then all send bytes that depend on their place. */
+static bool load_verified(const struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		for (unsigned k = 0; k < c->port[i]->nstreams; k++)
+			if (flows_is_on(c->port[i]->stream[k]) &&
+			    flows_cfg_of(&c->port[i]->stream[k]->cfg)->verify)
+				return true;
+	return false;
+}
+
+int flows_design_load(struct flows_design *d, struct ctl *c, const struct ctl_port *cp,
+		      const struct stream *s, struct err *e)
+{
+	struct load l = {.cp = cp, .s = s, .cfg = flows_cfg_of(&s->cfg), .d = d};
+	struct flows_load *out = &d->load;
+	unsigned kind = l.cfg->app.kind;
+	int rc;
+
+	flows_where(cp, s, l.where);
+	if (kind == FLOWS_AUTO)
+		kind = d->udp ? FLOWS_BYTES : FLOWS_HTTP;
+	wl_content_init(&out->fill, NULL, 0, load_verified(c) ? WL_FILL_PATTERN : WL_FILL_X);
+	out->content = &out->fill;
+	out->ncontent = 1;
+	if (d->udp && (kind == FLOWS_HTTP || kind == FLOWS_DIALOG))
+		return err_set(
+			e, EINVAL,
+			"stream %u/%u: %s runs on TCP, and the frame has UDP: `set %s app bytes`, or `set %s frame eth/%s/tcp`",
+			cp->p.id, s->cfg.id, kind == FLOWS_HTTP ? "http" : "a dialog", l.where,
+			l.where, d->is6 ? "ipv6" : "ipv4");
+	rc = kind == FLOWS_BYTES    ? load_bytes(&l, out, e)
+	     : kind == FLOWS_STREAM ? load_stream(&l, out, e)
+	     : kind == FLOWS_DIALOG ? load_dialog(&l, out, e)
+				    : load_http(&l, out, e);
+	return rc;
+}
+
+void flows_load_free(struct flows_load *l)
+{
+	if (l->http != NULL)
+		wl_http_free(l->http);
+}
+
+uint64_t flows_load_hash(uint64_t h, const struct flows_cfg *cfg)
+{
+	const char *const text[] = {cfg->app.text, cfg->think,  cfg->request,
+				    cfg->response, cfg->method, cfg->path,
+				    cfg->host,     cfg->header, cfg->status};
+
+	h = fnv1a_number(fnv1a_number(h, cfg->app.kind), (uint64_t)cfg->direction);
+	h = fnv1a(h, &cfg->close, sizeof(cfg->close));
+	h = fnv1a_number(fnv1a_number(h, cfg->transactions), cfg->chunked);
+	for (unsigned i = 0; i < ARRAY_SIZE(text); i++)
+		h = fnv1a(h, text[i], strlen(text[i]) + 1);
+	return h;
+}

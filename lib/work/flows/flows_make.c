@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a stream's settings come to as a flow: its headers, its tuples, its workload. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flows_ctl.h"
+
+enum { MAKE_IP4 = 20, MAKE_IP6 = 40, MAKE_TCP = 20, MAKE_UDP = 8, MAKE_LEAST = 64 };
+/* Clients step through their headers: so many different ones are possible. */
+#define MAKE_PATHS 65535
+#define MAKE_MOST 1000000
+
+void flows_where(const struct ctl_port *cp, const struct stream *s, char out[24])
+{
+	snprintf(out, 24, s->cfg.id == 0 ? "%u" : "%u/%u", cp->p.id, s->cfg.id);
+}
+
+struct make {
+	struct ctl *c;
+	struct ctl_port *cp;
+	const struct stream *s;
+	const struct flows_cfg *cfg;
+	struct frame_spec spec;
+	struct flows_design *d;
+	unsigned at; /* the innermost IP header; TCP or UDP follows it */
+	struct flows_field of[4];
+	char where[24];
+};
+
+static bool make_is(const struct proto *p, const char *name)
+{
+	return strcmp(p->name, name) == 0;
+}
+
+/* Finds the innermost headers, and refuses stacks that are for later. */
+static int make_stack(struct make *k, struct err *e)
+{
+	const struct frame_stack *st = &k->spec.stack;
+	struct sbuf text = {0};
+	const char *wrong = NULL;
+
+	k->at = st->n >= 2 ? st->n - 2 : 0;
+	const struct proto *ip = st->hdr[k->at], *l4 = st->n > 0 ? st->hdr[st->n - 1] : ip;
+	frame_stack_print(st, &text);
+	if (st->n < 3 || (!make_is(l4, "tcp") && !make_is(l4, "udp")) ||
+	    (!make_is(ip, "ipv4") && !make_is(ip, "ipv6"))) {
+		err_set(e, EINVAL,
+			"stream %u/%u is a flow, and its frame %s does not end in TCP or UDP over IPv4 or IPv6: `set %s frame "
+			"eth/ipv4/tcp`",
+			k->cp->p.id, k->s->cfg.id, sbuf_str(&text), k->where);
+		sbuf_free(&text);
+		return -EINVAL;
+	}
+	for (unsigned i = 0; i < k->at && wrong == NULL; i++)
+		if (!make_is(st->hdr[i], i == 0 ? "eth" : "vlan") &&
+		    (i == 0 || (!make_is(st->hdr[i], "qinq") && !make_is(st->hdr[i], "mpls"))))
+			wrong = st->hdr[i]->name;
+	if (wrong != NULL)
+		err_set(e, EINVAL,
+			"stream %u/%u is a flow with %s in its frame %s, which is not in this version; vlan, qinq and mpls are: `set %s "
+			"frame eth/%s/%s`",
+			k->cp->p.id, k->s->cfg.id, wrong, sbuf_str(&text), k->where, ip->name,
+			l4->name);
+	sbuf_free(&text);
+	k->d->udp = make_is(l4, "udp");
+	k->d->is6 = make_is(ip, "ipv6");
+	return wrong != NULL ? -EINVAL : 0;
+}
+
+static void make_fields(struct make *k)
+{
+	const struct proto *ip = k->spec.stack.hdr[k->at], *l4 = k->spec.stack.hdr[k->at + 1];
+
+	k->of[FLOW_REMOTE - 1] = (struct flows_field){ip, proto_field(ip, "dst"), 0};
+	k->of[FLOW_REMOTE_PORT - 1] = (struct flows_field){l4, proto_field(l4, "dst"), 0};
+	k->of[FLOW_LOCAL - 1] = (struct flows_field){ip, proto_field(ip, "src"), 0};
+	k->of[FLOW_LOCAL_PORT - 1] = (struct flows_field){l4, proto_field(l4, "src"), 0};
+	for (unsigned i = 0; i < 4; i++)
+		k->of[i].nth = frame_stack_nth(&k->spec.stack, k->at + (k->of[i].proto == l4));
+}
+
+static bool make_is_of(const struct make *k, const struct frame_val *v)
+{
+	for (unsigned i = 0; i < 4; i++)
+		if (v->proto == k->of[i].proto && v->field == k->of[i].field &&
+		    v->nth == k->of[i].nth)
+			return true;
+	return false;
+}
+
+/* Fields of the innermost headers that a connection fills in itself. */
+static bool make_is_own(const struct make *k, const struct frame_val *v)
+{
+	static const char *const ip[] = {"version", "ihl",   "len",   "id",   "flags",
+					 "frag",    "proto", "cksum", "plen", "nh"};
+	const struct frame_stack *st = &k->spec.stack;
+
+	if (v->proto == st->hdr[k->at + 1] && v->nth == frame_stack_nth(st, k->at + 1))
+		return true;
+	if (v->proto != st->hdr[k->at] || v->nth != frame_stack_nth(st, k->at))
+		return false;
+	for (unsigned i = 0; i < ARRAY_SIZE(ip); i++)
+		if (strcmp(v->field->name, ip[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Refuses values that no frame of a connection would have. */
+static int make_values(struct make *k, struct err *e)
+{
+	const struct frame_vals *a = &k->spec.vals;
+
+	for (unsigned i = 0; i < a->n; i++) {
+		const struct frame_val *v = &a->val[i];
+		struct sbuf name = {0};
+		bool varies = v->vary != NULL, own;
+		if (make_is_of(k, v))
+			continue;
+		own = make_is_own(k, v);
+		frame_field_name(v->proto, v->nth, v->field, &name);
+		if (own)
+			err_set(e, EINVAL,
+				"stream %u/%u is a flow, whose connections fill in %s themselves: `set %s %s default`",
+				k->cp->p.id, k->s->cfg.id, sbuf_str(&name), k->where,
+				sbuf_str(&name));
+		else if (varies && !k->d->client)
+			err_set(e, EINVAL,
+				"stream %u/%u is a server, and its %s varies: a server has one value; `set %s %s default`, and a "
+				"stream for each",
+				k->cp->p.id, k->s->cfg.id, sbuf_str(&name), k->where,
+				sbuf_str(&name));
+		sbuf_free(&name);
+		if (own || (varies && !k->d->client))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* Refuses settings of streams that a flow has no use for. */
+static int make_settings(const struct make *k, const struct sizes *sizes, struct err *e)
+{
+	const struct stream_cfg *cfg = &k->s->cfg;
+	const char *what = NULL;
+	uint16_t size = 0;
+
+	if (sizes_count(sizes) == 1)
+		sizes_expand(sizes, &size);
+	if (sizes_count(sizes) > 1 || size != 0)
+		what = "size";
+	else if (k->spec.probe != 0)
+		what = "probe";
+	else if (k->spec.rnd_on)
+		what = "rnd";
+	else if (cfg->latency)
+		what = "latency";
+	else if (cfg->rate.set)
+		what = "rate";
+	if (what == NULL)
+		return 0;
+	return err_set(
+		e, EINVAL,
+		"stream %u/%u is a flow, and has no use for its %s, which is of frames that are sent one by one: `set %u/%u %s %s`",
+		cfg->port, cfg->id, what, cfg->port, cfg->id, what,
+		what[0] == 'p' || what[0] == 'l' || strcmp(what, "rnd") == 0 ? "off" : "default");
+}
+
+/* ---- headers ---- */
+
+static void make_mask(struct flows_shape *x, const uint8_t *bytes, unsigned at, unsigned n,
+		      uint8_t first, uint8_t rest)
+{
+	uint8_t *mask = (uint8_t *)x->mask, *value = (uint8_t *)x->value;
+
+	for (unsigned i = 0; i < n; i++) {
+		mask[at + i] = i == 0 ? first : rest;
+		value[at + i] = bytes[at + i] & mask[at + i];
+	}
+}
+
+/* Which bytes before the IP header say that a frame is of this encapsulation. */
+static void make_shape(const struct make *k, const struct frame *f, const uint8_t *bytes,
+		       struct flows_shape *x)
+{
+	memset(x, 0, sizeof(*x));
+	x->l3 = f->off[k->at];
+	x->is6 = k->d->is6;
+	make_mask(x, bytes, 12, 2, 0xff, 0xff); /* the EtherType */
+	for (unsigned i = 1; i < k->at; i++) {
+		if (make_is(k->spec.stack.hdr[i], "mpls")) {
+			make_mask(x, bytes, f->off[i], 2, 0xff, 0xff);   /* the label */
+			make_mask(x, bytes, f->off[i] + 2u, 1, 0xf1, 0); /* and the bottom */
+		} else {
+			make_mask(x, bytes, f->off[i], 2, 0x0f, 0xff);      /* the VLAN's id */
+			make_mask(x, bytes, f->off[i] + 2u, 2, 0xff, 0xff); /* the EtherType */
+		}
+	}
+	x->words = (uint16_t)((x->l3 + 7) / 8);
+}
+
+static int make_add_shape(struct make *k, const struct flows_shape *x, struct err *e)
+{
+	struct flows_design *d = k->d;
+
+	for (unsigned i = 0; i < d->nshapes; i++)
+		if (memcmp(&d->shape[i], x, sizeof(*x)) == 0)
+			return (int)i;
+	if (d->nshapes == FLOWS_SHAPES)
+		return err_set(
+			e, EINVAL,
+			"stream %u/%u has more than %u different VLANs or labels: fewer values, or several ports",
+			k->cp->p.id, k->s->cfg.id, FLOWS_SHAPES);
+	d->shape[d->nshapes] = *x;
+	return (int)d->nshapes++;
+}
+
+/* The name of some field that varies and is none of the tuple's. */
+static void make_varies(const struct make *k, struct sbuf *out)
+{
+	for (unsigned i = 0; i < k->spec.vals.n; i++) {
+		const struct frame_val *v = &k->spec.vals.val[i];
+		if (v->vary != NULL && !make_is_of(k, v)) {
+			frame_field_name(v->proto, v->nth, v->field, out);
+			return;
+		}
+	}
+}
+
+/* How many different headers there are: as many as the longest period, or as there are clients. */
+static int make_npath(const struct make *k, const struct frame_recipe *r, struct err *e)
+{
+	uint64_t period = 1, clients = k->d->local.count == 0 ? 1ull << 32 : k->d->local.count;
+	struct sbuf name = {0};
+
+	for (unsigned i = 0; i < r->nvars && period != 0; i++) {
+		uint64_t p = vary_period(&r->var[i].v);
+		period = p == 0 ? 0 : lcm(period, p, UINT32_MAX);
+	}
+	if (period == 1)
+		return 1;
+	make_varies(k, &name);
+	if (clients == 1)
+		err_set(e, EINVAL,
+			"stream %u/%u: its %s varies from client to client, but a source address is a client, and there is one: "
+			"`set %s flow.src A..B`",
+			k->cp->p.id, k->s->cfg.id, sbuf_str(&name), k->where);
+	else if ((period == 0 || period > MAKE_PATHS) && clients > MAKE_PATHS)
+		err_set(e, EINVAL,
+			"stream %u/%u: its %s gives more than %u different headers: at most so many source addresses, or values",
+			k->cp->p.id, k->s->cfg.id, sbuf_str(&name), MAKE_PATHS);
+	sbuf_free(&name);
+	if (clients == 1 || ((period == 0 || period > MAKE_PATHS) && clients > MAKE_PATHS))
+		return -EINVAL;
+	return (int)(period == 0 || period > clients ? clients : period);
+}
+
+/* Makes one path after the other of a frame whose tuple stands still. */
+static int make_each_path(struct make *k, const struct frame *f, const struct frame_recipe *r,
+			  struct err *e)
+{
+	struct flows_design *d = k->d;
+	uint8_t *bytes = xcalloc(1, r->len);
+	struct flows_shape x;
+	int rc = 0;
+
+	d->path = xcalloc_lines(d->npath * sizeof(*d->path));
+	d->shape_of = xcalloc(d->npath, 1);
+	d->shape = xcalloc(FLOWS_SHAPES, sizeof(*d->shape));
+	for (unsigned i = 0; i < d->npath && rc >= 0; i++) {
+		frame_recipe_at(r, i, bytes);
+		rc = flow_path_init(&d->path[i], bytes, f->off[k->at], f->off[k->at + 1], 0, NULL,
+				    0, e);
+		if (rc < 0)
+			break;
+		make_shape(k, f, bytes, &x);
+		rc = make_add_shape(k, &x, e);
+		d->shape_of[i] = (uint8_t)rc;
+	}
+	free(bytes);
+	return rc < 0 ? rc : 0;
+}
+
+static int make_paths(struct make *k, struct err *e)
+{
+	static struct frame f; /* large; control is one thread */
+	unsigned max =
+		(unsigned)ctl_mtu(k->cp) + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 4 * (k->at - 1);
+	struct frame_recipe r;
+	struct err why;
+	int rc;
+
+	for (unsigned i = 0; i < 4; i++)
+		frame_vals_unset(&k->spec.vals, k->of[i].proto, k->of[i].nth, k->of[i].field);
+	k->spec.nest.n = 0;
+	k->spec.size = 0;
+	rc = frame_compile(&k->spec, &k->s->cfg.dflt, max, &r, &why);
+	if (rc == 0) {
+		rc = frame_build(&k->spec, &k->s->cfg.dflt, max, &f, &why);
+		int n = rc == 0 ? make_npath(k, &r, &why) : rc;
+		k->d->npath = (uint16_t)n;
+		rc = n < 0 ? n : make_each_path(k, &f, &r, &why);
+		frame_recipe_free(&r);
+	}
+	return rc < 0 ? err_set(e, -rc, "%s", why.text) : 0;
+}
+
+/* ---- the rest ---- */
+
+static int make_mss(const struct make *k, struct err *e)
+{
+	struct flows_design *d = k->d;
+	unsigned headers = (d->is6 ? MAKE_IP6 : MAKE_IP4) + (d->udp ? MAKE_UDP : MAKE_TCP);
+	uint64_t mtu = ctl_mtu(k->cp), labels = 0;
+
+	for (unsigned i = 1; i < k->at; i++)
+		labels += make_is(k->spec.stack.hdr[i], "mpls") ? 4 : 0;
+	headers +=
+		(unsigned)labels + d->path[0].l4 - d->path[0].l3 - (d->is6 ? MAKE_IP6 : MAKE_IP4);
+	if (mtu < headers + MAKE_LEAST)
+		return err_set(
+			e, EINVAL,
+			"port %u: its mtu of %llu leaves less than %u bytes behind %u bytes of headers: `set %u mtu %u`",
+			k->cp->p.id, (unsigned long long)mtu, MAKE_LEAST, headers, k->cp->p.id,
+			headers + MAKE_LEAST);
+	if (k->cfg->mss > mtu - headers)
+		return err_set(
+			e, EINVAL,
+			"stream %u/%u: segments of %llu bytes do not fit into the port's mtu of %llu: `set %s flow.mss %llu`, "
+			"or `set %u mtu %llu`",
+			k->cp->p.id, k->s->cfg.id, (unsigned long long)k->cfg->mss,
+			(unsigned long long)mtu, k->where, (unsigned long long)(mtu - headers),
+			k->cp->p.id, (unsigned long long)(k->cfg->mss + headers));
+	d->mss = (uint16_t)(k->cfg->mss != 0 ? k->cfg->mss : RTE_MIN(mtu - headers, 65495u));
+	return 0;
+}
+
+static int make_most(const struct make *k, struct err *e)
+{
+	struct flows_design *d = k->d;
+	uint64_t asked = k->cfg->connections;
+
+	d->most = asked != 0 ? asked : RTE_MIN(d->ntuples, (uint64_t)MAKE_MOST);
+	if (!d->client || asked <= d->ntuples)
+		return 0;
+	return err_set(
+		e, EINVAL,
+		"stream %u/%u: %llu connections at once need as many tuples, and its addresses and ports make %llu: more of them, as by `set "
+		"%s flow.src A..B`, or `set %s connections %llu`",
+		k->cp->p.id, k->s->cfg.id, (unsigned long long)asked,
+		(unsigned long long)d->ntuples, k->where, k->where, (unsigned long long)d->ntuples);
+}
+
+static uint64_t make_hash_values(uint64_t h, const struct flow_values *v)
+{
+	h = fnv1a_number(h, v->count);
+	h = fnv1a_number(h, v->base);
+	h = fnv1a_number(h, v->step);
+	return v->list != NULL ? fnv1a(h, v->list, v->count * sizeof(*v->list)) : h;
+}
+
+static void make_keys(const struct make *k)
+{
+	struct flows_design *d = k->d;
+	uint64_t h = fnv1a_number(FNV_BASIS, (uint64_t)d->client << 1 | d->is6);
+
+	h = make_hash_values(make_hash_values(h, &d->remote), &d->remote_port);
+	h = make_hash_values(make_hash_values(h, &d->local), &d->local_port);
+	h = fnv1a(fnv1a(fnv1a(h, d->local6, 12), d->remote6, 12), d->nest, sizeof(d->nest));
+	d->tuples_key = h = fnv1a_number(h, d->start);
+	h = fnv1a(h, d->path, d->npath * sizeof(*d->path));
+	h = fnv1a_number(fnv1a_number(h, d->udp), d->mss);
+	h = fnv1a_number(fnv1a_number(h, d->window), d->congestion);
+	h = fnv1a_number(fnv1a_number(h, d->rto_ns), d->timewait_ns);
+	h = fnv1a_number(h, (uint64_t)d->retries << 3 | (uint64_t)d->sack << 2 |
+				    (uint64_t)d->on_call << 1 | d->verify);
+	h = fnv1a_number(h, d->load.fill.fill);
+	d->key = flows_load_hash(h, k->cfg);
+}
+
+static int make_all(struct make *k, const struct sizes *sizes, struct err *e)
+{
+	struct flows_design *d = k->d;
+	int rc = make_stack(k, e);
+
+	if (rc < 0)
+		return rc;
+	make_fields(k);
+	rc = make_settings(k, sizes, e);
+	rc = rc < 0 ? rc : make_values(k, e);
+	rc = rc < 0 ? rc : flows_design_tuples(d, k->cp, k->s, &k->spec, k->of, e);
+	rc = rc < 0 ? rc : make_paths(k, e);
+	rc = rc < 0 ? rc : make_mss(k, e);
+	rc = rc < 0 ? rc : make_most(k, e);
+	return rc < 0 ? rc : flows_design_load(d, k->c, k->cp, k->s, e);
+}
+
+int flows_design_new(struct ctl *c, struct ctl_port *cp, const struct stream *s,
+		     struct flows_design **out, struct err *e)
+{
+	const struct flows_cfg *cfg = flows_cfg_of(&s->cfg);
+	struct flows_design *d = xcalloc(1, sizeof(*d));
+	struct make k = {.c = c, .cp = cp, .s = s, .cfg = cfg, .d = d};
+	struct sizes sizes;
+
+	*out = NULL;
+	*d = (struct flows_design){.client = cfg->role == FLOWS_CLIENT,
+				   .verify = cfg->verify,
+				   .on_call = cfg->role == FLOWS_CLIENT && cfg->tps.on,
+				   .window = (uint32_t)cfg->window,
+				   .congestion = cfg->congestion == FLOWS_CUBIC ? FLOW_CUBIC
+						 : cfg->congestion == FLOWS_NEWRENO
+							 ? FLOW_NEWRENO
+							 : FLOW_NO_CONGESTION,
+				   .rto_ns = cfg->rto_ns,
+				   .timewait_ns = cfg->timewait_ns,
+				   .retries = (uint8_t)cfg->retries,
+				   .sack = cfg->sack};
+	flows_where(cp, s, k.where);
+	int rc = stream_stray(cp, s, e);
+	if (rc == 0) {
+		rc = ctl_stream_spec(c, cp->p.id, s->cfg.id, &k.spec, &sizes, e);
+		rc = rc < 0 ? rc : make_all(&k, &sizes, e);
+		frame_spec_free(&k.spec);
+	}
+	if (rc < 0) {
+		flows_design_free(d);
+		return rc;
+	}
+	make_keys(&k);
+	*out = d;
+	return 0;
+}
+
+void flows_design_free(struct flows_design *d)
+{
+	if (d == NULL)
+		return;
+	free((void *)(uintptr_t)d->remote.list);
+	free((void *)(uintptr_t)d->remote_port.list);
+	free((void *)(uintptr_t)d->local.list);
+	free((void *)(uintptr_t)d->local_port.list);
+	free(d->path);
+	free(d->shape);
+	free(d->shape_of);
+	flows_load_free(&d->load);
+	free(d);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One flow: its counters and latencies, and its rates. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flows_ctl.h"
+
+#define ONE_SEED 0x666c6f77u /* the default seeds of arrivals are made of this one */
+
+struct flows_one *flows_one_of(struct flows_port *p, const struct stream *s)
+{
+	struct flows_one *f = p->first;
+
+	while (f != NULL && (f->gone || f->cell != s->cell))
+		f = f->next;
+	return f;
+}
+
+static struct hist *one_hist_new(int node)
+{
+	struct hist *h = state_new(hist_size(FLOWS_HIST), node);
+
+	if (h != NULL)
+		hist_init(h, FLOWS_HIST);
+	return h;
+}
+
+static struct hist **one_hists(struct flows_state_of *s, unsigned which)
+{
+	struct hist **const at[FLOWS_HISTS] = {[FLOWS_CONNECT] = &s->connect,
+					       [FLOWS_FIRST] = &s->first_byte,
+					       [FLOWS_WHOLE] = &s->whole,
+					       [FLOWS_DUE] = &s->since_due};
+	return at[which];
+}
+
+struct flows_one *flows_one_new(struct ctl *c, const struct ctl_port *cp, const struct stream *s)
+{
+	struct flows_port *p = flows_of(cp);
+	struct flows_one *f = xcalloc(1, sizeof(*f));
+	bool all = true;
+
+	*f = (struct flows_one){.cell = s->cell,
+				.id = s->cfg.id,
+				.nqueues = p->nqueues,
+				.opens = UINT64_MAX,
+				.end_tsc = UINT64_MAX};
+	f->state = xcalloc(p->nqueues, sizeof(*f->state));
+	f->own = xcalloc(p->nqueues, sizeof(*f->own));
+	for (unsigned q = 0; q < p->nqueues && all; q++) {
+		int node = c->worker[cp->tx_worker[q]].node;
+		f->state[q] = state_new(sizeof(**f->state), node);
+		f->own[q] = state_new(sizeof(**f->own), node);
+		all = f->state[q] != NULL && f->own[q] != NULL;
+		for (unsigned i = 0; i < FLOWS_HISTS && all; i++)
+			all = (*one_hists(f->state[q], i) = one_hist_new(node)) != NULL;
+	}
+	if (!all) {
+		flows_one_free(f);
+		return NULL;
+	}
+	f->next = p->first;
+	p->first = f;
+	return f;
+}
+
+void flows_one_free(struct flows_one *f)
+{
+	for (unsigned q = 0; q < f->nqueues; q++) {
+		for (unsigned i = 0; f->state[q] != NULL && i < FLOWS_HISTS; i++)
+			rte_free(*one_hists(f->state[q], i));
+		rte_free(f->state[q]);
+		rte_free(f->own[q]);
+	}
+	for (unsigned i = 0; i < FLOWS_HISTS; i++)
+		free(f->hist_base[i]);
+	free(f->state);
+	free(f->own);
+	free(f->said);
+	free(f);
+}
+
+enum flows_stage flows_one_stage(const struct flows_one *f, uint64_t run)
+{
+	enum flows_stage least = FLOWS_DONE;
+
+	for (unsigned q = 0; f->in_run && q < f->nqueues; q++)
+		least = RTE_MIN(least, flows_stage(f->state[q], run));
+	return least;
+}
+
+void flows_one_drop(struct flows_one *f)
+{
+	if (f->ver != NULL)
+		f->ver->v.refs--;
+	f->ver = NULL;
+}
+
+/* ---- counters ---- */
+
+static void one_add(void *to, const void *from, size_t bytes, bool less)
+{
+	for (size_t i = 0; i < bytes / sizeof(cell_t); i++) {
+		uint64_t v = cell_get((const cell_t *)from + i);
+		((uint64_t *)to)[i] += less ? -v : v;
+	}
+}
+
+static void one_sum_all(const struct flows_one *f, struct flows_sum *sum)
+{
+	*sum = (struct flows_sum){0};
+	for (unsigned q = 0; q < f->nqueues; q++) {
+		one_add(&sum->flow, &f->state[q]->counts, sizeof(sum->flow), false);
+		one_add(&sum->wl, &f->state[q]->transactions, sizeof(sum->wl), false);
+		one_add(&sum->http, &f->own[q]->http, sizeof(sum->http), false);
+		one_add(&sum->numbers, &f->own[q]->numbers, sizeof(sum->numbers), false);
+	}
+}
+
+void flows_one_sum(const struct flows_one *f, struct flows_sum *sum)
+{
+	one_sum_all(f, sum);
+	one_add(sum, &f->base, sizeof(*sum), true);
+}
+
+struct hist *flows_one_hist(const struct flows_one *f, unsigned which)
+{
+	struct hist *h = hist_new(FLOWS_HIST);
+
+	for (unsigned q = 0; q < f->nqueues; q++) {
+		struct hist *one = hist_copy(*one_hists(f->state[q], which));
+		hist_merge(h, one);
+		free(one);
+	}
+	if (f->hist_base[which] != NULL)
+		hist_subtract(h, f->hist_base[which]);
+	return h;
+}
+
+/* What is open and opening belongs to what comes: so the sums of fates stay whole. */
+void flows_one_clear(struct flows_one *f)
+{
+	one_sum_all(f, &f->base);
+	f->base.flow.opened -= f->base.flow.opening + f->base.flow.open;
+	f->base.flow.established -= f->base.flow.open;
+	f->base.flow.opening = f->base.flow.open = 0;
+	f->base.wl.started -= f->base.wl.open;
+	f->base.wl.open = 0;
+	for (unsigned i = 0; i < FLOWS_HISTS; i++) {
+		free(f->hist_base[i]);
+		f->hist_base[i] = NULL;
+		f->hist_base[i] = flows_one_hist(f, i);
+	}
+}
+
+static double one_rate(uint64_t now, uint64_t before, double seconds)
+{
+	return (double)(now - before) / seconds;
+}
+
+void flows_one_tick(struct flows_one *f, double seconds)
+{
+	struct flows_sum now;
+
+	one_sum_all(f, &now);
+	f->cps_now = one_rate(now.flow.established, f->prev.flow.established, seconds);
+	f->tps_now = one_rate(now.wl.done, f->prev.wl.done, seconds);
+	f->tx_bps = one_rate(now.flow.tx_bytes, f->prev.flow.tx_bytes, seconds) * 8;
+	f->rx_bps = one_rate(now.flow.rx_bytes, f->prev.flow.rx_bytes, seconds) * 8;
+	f->prev = now;
+}
+
+/* ---- rates ---- */
+
+static bool one_rate_same(const struct flows_rate *a, const struct rate *set,
+			  const struct arrival *arrival, bool off)
+{
+	return a->epoch != 0 && a->off == off && a->set.kind == set->kind &&
+	       a->set.value == set->value && a->set.to == set->to && a->set.step == set->step &&
+	       a->set.over_ns == set->over_ns &&
+	       memcmp(&a->arrival, arrival, sizeof(*arrival)) == 0;
+}
+
+static void one_rate_set(const struct ctl_port *cp, const struct flows_one *f, struct flows_rate *r,
+			 const struct rate *set, const struct arrival *arrival, bool off)
+{
+	struct arrival a = *arrival;
+	struct pace_trend t = {.from = set->value, .to = set->value};
+	uint64_t epoch = r->epoch + 1;
+
+	if (one_rate_same(r, set, arrival, off) && !cp->run.armed)
+		return;
+	memset(r, 0, sizeof(*r));
+	r->set = *set;
+	r->arrival = *arrival;
+	r->epoch = epoch;
+	r->off = off;
+	r->max = set->kind == RATE_MAX;
+	r->start_tsc = cp->run.armed ? 0 : clock_tsc();
+	if (off || r->max)
+		return;
+	r->per_s = set->over_ns != 0 ? set->to : set->value;
+	r->period = pace_period(clock_hz(), set->value);
+	r->shaped = set->over_ns != 0 || a.kind != ARRIVAL_CONSTANT;
+	if (!r->shaped)
+		return;
+	if (set->over_ns != 0)
+		t = (struct pace_trend){.from = set->value,
+					.to = set->to,
+					.step = set->step,
+					.over_ns = set->over_ns};
+	if (a.seed == 0)
+		a.seed = pace_random(ONE_SEED + (r == &f->tps),
+				     (uint64_t)cp->p.id << 32 | (f->id + 1));
+	/* A burst without a gap has nothing between its opens: they begin together. */
+	pace_shape_make(&r->shape, &a, &t, clock_hz(), clock_hz());
+	r->shape.period = r->period;
+}
+
+void flows_rates(const struct ctl_port *cp, struct flows_one *f, const struct stream *s)
+{
+	const struct flows_cfg *cfg = flows_cfg_of(&s->cfg);
+
+	one_rate_set(cp, f, &f->cps, &cfg->cps, &s->cfg.arrival, false);
+	one_rate_set(cp, f, &f->tps, &cfg->tps.rate, &s->cfg.arrival, !cfg->tps.on);
+}
+
+/* When opens end: behind exactly as many as lie in the time. Rounding on the clock must not add
+ * one, or take one away. */
+void flows_rates_arm(const struct ctl_port *cp, struct flows_one *f)
+{
+	const struct run *r = &cp->run;
+	const struct flows_rate *a = &f->cps;
+	const struct pace p = {.period = a->period, .t0 = r->start_tsc};
+
+	f->cps.start_tsc = f->tps.start_tsc = r->start_tsc;
+	f->end_tsc = UINT64_MAX;
+	if (r->duration_ns == 0)
+		return;
+	f->end_tsc = r->start_tsc + clock_cycles(r->duration_ns);
+	if (a->max || a->shaped || a->off)
+		return;
+	uint64_t n = pace_frames(a->per_s, r->duration_ns);
+	if (n > 0 && pace_due(&p, n - 1) >= f->end_tsc)
+		f->end_tsc = pace_due(&p, n - 1) + 1;
+	else if (pace_due(&p, n) < f->end_tsc)
+		f->end_tsc = pace_due(&p, n);
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How flows start, what a run of them has come to, and when it is over. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flows_ctl.h"
+
+#define START_MOST 1000000
+
+/* ---- may they start? ---- */
+
+/* A map in which each worker has both sides of the queues of its port. */
+static void start_map(const struct ctl *c, struct sbuf *out)
+{
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct ctl_port *cp = c->port[i];
+		if (!cp->p.used || cp->p.ntxq == 0)
+			continue;
+		sbuf_addf(out, "%s%u.%u", out->len > 0 ? "," : "",
+			  c->worker[cp->tx_worker[0]].lcore, cp->p.id);
+	}
+}
+
+static int start_queues(const struct ctl *c, const struct ctl_port *cp, struct err *e)
+{
+	struct sbuf map = {0};
+
+	if (flows_of(cp)->nqueues > 0)
+		return 0;
+	start_map(c, &map);
+	err_set(e, EINVAL,
+		"port %u has flows, whose connections receive and send on one worker, and its Rx and Tx queues are not the same workers': "
+		"give each worker both sides, as -m \"%s\" does",
+		cp->p.id, sbuf_str(&map));
+	sbuf_free(&map);
+	return -EINVAL;
+}
+
+static bool start_has_flows(const struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < cp->nstreams; i++)
+		if (flows_is_on(cp->stream[i]))
+			return true;
+	return false;
+}
+
+/* Queue q of an end of a wire is queue q of the other end. */
+static int start_ends(const struct ctl *c, const struct ctl_port *cp, struct err *e)
+{
+	struct sbuf map = {0};
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct ctl_port *other = c->port[i];
+		if (other == cp || other->p.first != cp->p.first || !other->p.used ||
+		    !start_has_flows(other) || other->p.nrxq == cp->p.nrxq)
+			continue;
+		start_map(c, &map);
+		err_set(e, EINVAL,
+			"ports %u and %u are the ends of one wire and have flows, so they need as many queues, but they have %u and %u: as "
+			"-m \"%s\" does",
+			cp->p.id, other->p.id, cp->p.nrxq, other->p.nrxq, sbuf_str(&map));
+		sbuf_free(&map);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* How many frames of this start the port's count bounds: opens, if a flow is all that it has. */
+static int start_opens(const struct ctl_port *cp, const struct stream *s, const struct run_ask *ask,
+		       uint64_t *out, struct err *e)
+{
+	uint64_t count = ask->own_count ? ask->count : cp->cfg.count;
+	unsigned clients = 0, frames = 0;
+
+	for (unsigned i = 0; i < cp->nstreams; i++) {
+		frames += stream_scheduled(cp->stream[i]);
+		clients += flows_is_on(cp->stream[i]) &&
+			   flows_cfg_of(&cp->stream[i]->cfg)->role == FLOWS_CLIENT;
+	}
+	*out = UINT64_MAX;
+	if (flows_cfg_of(&s->cfg)->role != FLOWS_CLIENT)
+		return 0;
+	if (s->cfg.count != 0)
+		*out = s->cfg.count;
+	else if (count != 0 && frames == 0 && clients > 1)
+		return err_set(
+			e, EINVAL,
+			"port %u has a count and %u clients: `set %u/%u count N` gives each of them its own",
+			cp->p.id, clients, cp->p.id, s->cfg.id);
+	else if (count != 0 && frames == 0)
+		*out = count;
+	return 0;
+}
+
+/* Two servers that the same connection would be for. */
+static bool start_values_overlap(const struct flow_values *a, const struct flow_values *b)
+{
+	uint64_t na = a->count == 0 ? 1ull << 32 : a->count;
+
+	for (uint64_t i = 0; i < na; i++) {
+		uint32_t v = a->list != NULL ? a->list[i] : a->base + (uint32_t)i * a->step;
+		uint64_t nb = b->count == 0 ? 1ull << 32 : b->count, at = (uint32_t)(v - b->base);
+		if (b->list == NULL && at % b->step == 0 && at / b->step < nb)
+			return true;
+		for (uint64_t k = 0; b->list != NULL && k < nb; k++)
+			if (b->list[k] == v)
+				return true;
+		/* of ranges of step 1 the begins say all */
+		if (a->list == NULL && b->list == NULL && a->step == 1 && b->step == 1) {
+			uint64_t back = (uint32_t)(b->base - a->base);
+			return back < na;
+		}
+	}
+	return false;
+}
+
+static bool start_overlap(const struct flows_design *a, const struct flows_design *b)
+{
+	bool shape = false;
+
+	if (a->client || b->client || a->udp != b->udp || a->is6 != b->is6 ||
+	    memcmp(a->local6, b->local6, sizeof(a->local6)) != 0)
+		return false;
+	for (unsigned i = 0; i < a->nshapes; i++)
+		for (unsigned k = 0; k < b->nshapes; k++)
+			shape |= a->shape[i].ident == b->shape[k].ident;
+	return shape && start_values_overlap(&a->local_port, &b->local_port) &&
+	       start_values_overlap(&a->local, &b->local);
+}
+
+static int start_others(const struct ctl_port *cp, const struct flows_one *f, struct err *e)
+{
+	for (const struct flows_one *o = flows_of(cp)->first; o != NULL; o = o->next)
+		if (o != f && o->next_ver != NULL &&
+		    start_overlap(f->next_ver->design, o->next_ver->design))
+			return err_set(
+				e, EINVAL,
+				"streams %u/%u and %u/%u are servers of the same addresses and ports: `set %u/%u flow.sport ...` or "
+				"`flow.src`, or another VLAN",
+				cp->p.id, f->id, cp->p.id, o->id, cp->p.id, RTE_MAX(f->id, o->id));
+	return 0;
+}
+
+/* Most connections that all clients of all ports may have open at once: any server may get them. */
+static uint64_t start_most(const struct ctl *c)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < c->nports; i++)
+		for (unsigned k = 0; k < c->port[i]->nstreams; k++) {
+			const struct stream *s = c->port[i]->stream[k];
+			const struct flows_cfg *cfg = flows_is_on(s) ? flows_cfg_of(&s->cfg) : NULL;
+			if (cfg != NULL && cfg->role == FLOWS_CLIENT)
+				sum += cfg->connections != 0 ? cfg->connections : START_MOST;
+		}
+	return sum;
+}
+
+/* Memory that all these connections would use, against what the system has. */
+static int start_memory(const struct ctl_port *cp, uint64_t most, struct err *e)
+{
+	struct flow_machine_conf conf = {.connections = (uint32_t)RTE_MIN(most, 1ull << 27),
+					 .is6 = false};
+	uint64_t have = eal_available_bytes(), need = flow_machine_bytes(&conf, false);
+
+	if (most <= 1ull << 27 && need <= have)
+		return 0;
+	return err_set(e, ENOMEM,
+		       "port %u: %" PRIu64 " connections at once take %" PRIu64
+		       " MB, and there are %" PRIu64
+		       " MB: fewer, as by `set <streams> connections %" PRIu64 "`",
+		       cp->p.id, most, need >> 20, have >> 20,
+		       (uint64_t)((double)most * (double)have / (double)need / 2));
+}
+
+/* The machines of the port: those that it has, or larger ones. */
+static struct flows_engine *start_engine(struct ctl *c, struct ctl_port *cp, bool is6,
+					 struct err *e)
+{
+	struct flows_port *p = flows_of(cp);
+	uint64_t most = start_most(c);
+
+	if (p->engine != NULL && p->engine->capacity >= most / p->nqueues &&
+	    (p->engine->is6 || !is6))
+		return p->engine;
+	if (start_memory(cp, most, e) < 0)
+		return NULL;
+	p->next = flows_engine_new(c, cp, most, is6, e);
+	return p->next;
+}
+
+static int start_flow(struct ctl *c, struct ctl_port *cp, const struct stream *s,
+		      struct flows_engine *x, struct flows_design *d, struct err *e)
+{
+	struct flows_one *f = flows_one_of(flows_of(cp), s);
+
+	if (f == NULL)
+		f = flows_one_new(c, cp, s);
+	if (f == NULL) {
+		flows_design_free(d);
+		return err_set(e, ENODEV, "no memory for the flow %u/%u", cp->p.id, s->cfg.id);
+	}
+	f->id = s->cfg.id;
+	if (f->ver != NULL && f->ver->engine == x && f->ver->design->key == d->key) {
+		f->ver->design->most = d->most;
+		f->next_ver = f->ver;
+		f->next_ver->v.refs++;
+		flows_design_free(d);
+	} else {
+		f->next_ver = flows_ver_new(x, f, d, e);
+		if (f->next_ver == NULL) {
+			flows_design_free(d);
+			return -EINVAL;
+		}
+	}
+	return start_others(cp, f, e);
+}
+
+static int start_all(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask,
+		     struct flows_design **d, struct err *e)
+{
+	struct flows_engine *x = NULL;
+	unsigned ends = 0;
+	bool is6 = false;
+	uint64_t opens;
+	int rc = 0;
+
+	for (unsigned i = 0; i < cp->nstreams && rc == 0; i++) {
+		if (!flows_is_on(cp->stream[i]))
+			continue;
+		rc = start_opens(cp, cp->stream[i], ask, &opens, e);
+		rc = rc < 0 ? rc : flows_design_new(c, cp, cp->stream[i], &d[i], e);
+		is6 |= rc == 0 && d[i]->is6;
+		ends += rc == 0 ? d[i]->nshapes : 0;
+	}
+	if (rc == 0 && ends > FLOWS_ENDS)
+		rc = err_set(
+			e, EINVAL,
+			"port %u: its flows have %u ends, by addresses and VLANs; at most %u: fewer flows",
+			cp->p.id, ends, FLOWS_ENDS);
+	if (rc == 0) {
+		x = start_engine(c, cp, is6, e);
+		rc = x != NULL ? 0 : -ENOMEM;
+	}
+	for (unsigned i = 0; i < cp->nstreams && rc == 0; i++) {
+		if (d[i] == NULL)
+			continue;
+		struct flows_design *one = d[i];
+		d[i] = NULL;
+		rc = start_flow(c, cp, cp->stream[i], x, one, e);
+	}
+	return rc;
+}
+
+static int start_may(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask, struct err *e)
+{
+	int rc;
+
+	if (!start_has_flows(cp))
+		return 0;
+	rc = start_queues(c, cp, e);
+	rc = rc < 0 ? rc : start_ends(c, cp, e);
+	if (rc < 0)
+		return rc;
+	struct flows_design **d = xcalloc(cp->nstreams, sizeof(struct flows_design *));
+	rc = start_all(c, cp, ask, d, e);
+	for (unsigned i = 0; i < cp->nstreams; i++)
+		flows_design_free(d[i]);
+	free(d);
+	return rc;
+}
+
+static void start_never_mind(struct ctl *c, struct ctl_port *cp)
+{
+	struct flows_port *p = flows_of(cp);
+
+	(void)c;
+	for (struct flows_one *f = p->first; f != NULL; f = f->next) {
+		if (f->next_ver != NULL)
+			f->next_ver->v.refs--;
+		f->next_ver = NULL;
+	}
+	flows_engine_unref(p, p->next);
+	p->next = NULL;
+}
+
+/* ---- a run ---- */
+
+/* The machines that the start has made take the place of those that were there. */
+static void start_take_engine(struct flows_port *p)
+{
+	struct flows_engine *old = p->engine;
+
+	if (p->next == NULL)
+		return;
+	p->engine = p->next;
+	p->next = NULL;
+	if (old == NULL)
+		return;
+	for (struct flows_one *f = p->first; f != NULL; f = f->next)
+		flows_one_drop(f);
+	old->older = p->old;
+	p->old = old;
+	flows_engine_unref(p, old);
+}
+
+static void start_sent(const struct ctl_port *cp, struct cnt_tx *sum)
+{
+	const struct flows_port *p = flows_of(cp);
+
+	*sum = (struct cnt_tx){0};
+	for (unsigned q = 0; q < p->nqueues; q++) {
+		sum->packets += cell_get(&p->share[q]->cnt.packets);
+		sum->bytes += cell_get(&p->share[q]->cnt.bytes);
+		sum->dropped += cell_get(&p->share[q]->cnt.dropped);
+	}
+}
+
+static void start_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask)
+{
+	struct flows_port *p = flows_of(cp);
+	struct cnt_tx sent;
+
+	(void)c;
+	start_take_engine(p);
+	start_sent(cp, &sent);
+	p->base_sent = sent.packets;
+	p->base_bytes = sent.bytes;
+	p->base_dropped = sent.dropped;
+	for (struct flows_one *f = p->first; f != NULL; f = f->next) {
+		f->in_run = f->next_ver != NULL;
+		if (!f->in_run)
+			continue;
+		const struct stream *s = stream_of_cell(cp, f->cell, f->id);
+		flows_one_drop(f);
+		f->ver = f->next_ver;
+		f->next_ver = NULL;
+		f->client = f->ver->design->client;
+		f->stopping = false;
+		f->run = cp->run.id;
+		f->drain_ns = flows_cfg_of(&s->cfg)->drain_ns;
+		f->end_tsc = UINT64_MAX;
+		start_opens(cp, s, ask, &f->opens, NULL);
+		flows_rates(cp, f, s);
+	}
+}
+
+/* Whether clients start at the same time. Some of their ports have that time already, others get
+ * it in a moment. */
+static bool start_with_clients(const struct ctl *c, const struct ctl_port *cp)
+{
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct ctl_port *other = c->port[i];
+		if (!other->run.active ||
+		    (!other->run.armed && other->run.start_tsc != cp->run.start_tsc))
+			continue;
+		for (const struct flows_one *f = flows_of(other)->first; f != NULL; f = f->next)
+			if (f->in_run && f->client)
+				return true;
+	}
+	return false;
+}
+
+static void start_arm(struct ctl *c, struct ctl_port *cp)
+{
+	bool clients = start_with_clients(c, cp);
+
+	for (struct flows_one *f = flows_of(cp)->first; f != NULL; f = f->next) {
+		if (!f->in_run)
+			continue;
+		flows_rates_arm(cp, f);
+		/* it ends behind its clients */
+		if (!f->client && clients)
+			f->end_tsc = UINT64_MAX;
+	}
+}
+
+/* ---- what has come of it ---- */
+
+static bool start_ramps(const struct ctl_port *cp, const struct flows_rate *r)
+{
+	int64_t gone = (int64_t)(clock_tsc() - r->start_tsc);
+	uint64_t whole = r->set.over_ns;
+
+	if (r->off || r->max || whole == 0 || !cp->run.active || cp->run.armed)
+		return false;
+	if (r->set.step > 0)
+		whole = (uint64_t)((double)whole *
+				   (r->set.to > r->set.value ? r->set.to - r->set.value
+							     : r->set.value - r->set.to) /
+				   r->set.step);
+	return gone < 0 || clock_ns((uint64_t)gone) < whole;
+}
+
+static enum run_stage start_stage(const struct ctl_port *cp, const struct flows_one *f)
+{
+	switch (flows_one_stage(f, cp->run.id)) {
+	case FLOWS_DONE:
+		return RUN_STAGE_DONE;
+	case FLOWS_DRAINING:
+		return RUN_STAGE_DRAINING;
+	case FLOWS_IDLE:
+	case FLOWS_RUNNING:
+		break;
+	}
+	return f->client && start_ramps(cp, &f->cps) ? RUN_STAGE_RAMP : RUN_STAGE_RUNNING;
+}
+
+static void start_result(const struct ctl_port *cp, struct run_result *io)
+{
+	const struct flows_port *p = flows_of(cp);
+	bool any = false, ends = true;
+	struct flows_clients clients;
+	struct cnt_tx sent;
+
+	flows_clients(p->c, cp, &clients);
+	for (const struct flows_one *f = p->first; f != NULL; f = f->next) {
+		if (f->run == 0 || f->run != cp->run.id)
+			continue;
+		enum run_stage stage = start_stage(cp, f);
+		io->stage = RTE_MIN(io->stage, stage);
+		io->ramps |= stage == RUN_STAGE_RAMP;
+		any = true;
+		ends &= f->client ? f->opens != UINT64_MAX : clients.any && clients.bounded;
+	}
+	if (!any)
+		return;
+	io->ends = ends;
+	start_sent(cp, &sent);
+	io->sent += grown(sent.packets, p->base_sent);
+	io->bytes += grown(sent.bytes, p->base_bytes);
+	io->dropped += grown(sent.dropped, p->base_dropped);
+	for (unsigned q = 0; q < p->nqueues; q++) {
+		uint64_t last = cell_get(&p->share[q]->last_tsc);
+		if (last != 0 && (int64_t)(last - cp->run.start_tsc) > 0)
+			io->last_tsc = RTE_MAX(io->last_tsc, last);
+	}
+	if (io->first_tsc == 0 && io->last_tsc != 0)
+		io->first_tsc = cp->run.start_tsc;
+}
+
+static bool start_done(const struct ctl_port *cp)
+{
+	for (const struct flows_one *f = flows_of(cp)->first; f != NULL; f = f->next)
+		if (f->in_run && flows_one_stage(f, cp->run.id) != FLOWS_DONE)
+			return false;
+	return true;
+}
+
+/* Opens that did not come, or came too late, say that it was not the load that was asked for. */
+static void start_say(struct ctl *c, const struct ctl_port *cp, const struct flows_one *f)
+{
+	uint64_t due = 0, done = 0, late = 0, worst = 0;
+
+	for (unsigned q = 0; q < f->nqueues; q++) {
+		const struct flows_state_of *s = f->state[q];
+		due += cell_get(&s->due);
+		done += cell_get(&s->done);
+		late += cell_get(&s->late);
+		worst = RTE_MAX(worst, cell_get(&s->late_max_ns));
+	}
+	if (!f->client || f->cps.max || (late == 0 && due == done))
+		return;
+	ctl_note(c, cp->p.id,
+		 "flow %u/%u: %" PRIu64 " connections were due, %" PRIu64
+		 " of them were opened, %" PRIu64 " later than 1 ms, and the latest by %.1f ms",
+		 cp->p.id, f->id, due, done, late, (double)worst / 1e6);
+}
+
+static void start_ended(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
+{
+	bool any = false;
+
+	(void)r;
+	for (struct flows_one *f = flows_of(cp)->first; f != NULL; f = f->next) {
+		if (!f->in_run)
+			continue;
+		start_say(c, cp, f);
+		f->in_run = false;
+		any = true;
+	}
+	if (any) /* nobody listens any more */
+		flows_replan(c, cp);
+}
+
+const struct work_run flows_run = {
+	.may_start = start_may,
+	.never_mind = start_never_mind,
+	.begin = start_begin,
+	.arm = start_arm,
+	.result = start_result,
+	.done = start_done,
+	.ended = start_ended,
+};

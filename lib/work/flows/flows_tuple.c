@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tuples of a flow, of the values of four fields. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flows_ctl.h"
+
+#define TUPLE_LIST 1048576 /* values of a range that goes down, which is kept as a list */
+
+/* Where the values of a field come from, for words about it. */
+struct tuple_of {
+	const struct ctl_port *cp;
+	const struct stream *s;
+	const struct flows_field *of;
+	const char *word; /* flow.src */
+	char where[24];
+};
+
+static int tuple_refuse(const struct tuple_of *t, struct err *e, const char *why)
+{
+	return err_set(e, EINVAL, "stream %u/%u: %s %s: `set %s %s ...`", t->cp->p.id, t->s->cfg.id,
+		       t->word, why, t->where, t->word);
+}
+
+/* Values in their order, each once. */
+static void tuple_list(const struct vary *v, struct flow_values *out)
+{
+	uint32_t *list = xcalloc(v->n, sizeof(*list)), n = 0;
+
+	for (uint32_t i = 0; i < v->n; i++) {
+		uint32_t x = (uint32_t)v->list[i], k = 0;
+		while (k < n && list[k] != x)
+			k++;
+		if (k == n)
+			list[n++] = x;
+	}
+	*out = (struct flow_values){.count = n, .base = list[0], .step = 1, .list = list};
+}
+
+static int tuple_range(const struct tuple_of *t, const struct vary *v, struct flow_values *out,
+		       uint64_t *first, struct err *e)
+{
+	vary_u n = (v->hi - v->lo) / v->step + 1;
+
+	if (v->down) {
+		if (n > TUPLE_LIST)
+			return tuple_refuse(t, e, "goes down over too many values; upwards it may");
+		uint32_t *list = xcalloc((size_t)n, sizeof(*list));
+		for (size_t i = 0; i < (size_t)n; i++)
+			list[i] = (uint32_t)vary_at(v, i);
+		*out = (struct flow_values){.count = (uint32_t)n,
+					    .base = list[0],
+					    .step = 1,
+					    .list = list};
+		return 0;
+	}
+	if ((v->first - v->lo) % v->step != 0)
+		return tuple_refuse(t, e, "begins at a value that it does not come back to");
+	/* all 2^32 values count as 0 */
+	*out = (struct flow_values){.count = (uint32_t)n,
+				    .base = (uint32_t)v->lo,
+				    .step = (uint32_t)v->step};
+	*first = (uint64_t)((v->first - v->lo) / v->step);
+	return 0;
+}
+
+static int tuple_values(const struct tuple_of *t, const struct vary *v, uint8_t prefix6[12],
+			struct flow_values *out, uint64_t *first, struct err *e)
+{
+	vary_u lo = v->first, hi = v->first;
+	uint8_t bytes[VT_FIELD_BYTES] = {0};
+
+	*first = 0;
+	if (v->kind == VARY_RANDOM || v->kind == VARY_MASK)
+		return tuple_refuse(
+			t, e,
+			"is random, and a connection's tuple must be known; a range or a list is possible");
+	if (v->kind == VARY_RANGE) {
+		lo = v->lo;
+		hi = v->hi;
+	}
+	for (uint32_t i = 0; v->kind == VARY_LIST && i < v->n; i++) {
+		lo = i == 0 || v->list[i] < lo ? v->list[i] : lo;
+		hi = i == 0 || v->list[i] > hi ? v->list[i] : hi;
+	}
+	if (hi >> 32 != lo >> 32)
+		return tuple_refuse(t, e, "varies in more than the last 32 bits");
+	vary_store(lo, bytes);
+	if (prefix6 != NULL)
+		memcpy(prefix6, bytes, 12);
+	if (v->kind == VARY_LIST)
+		tuple_list(v, out);
+	else if (v->kind == VARY_RANGE)
+		return tuple_range(t, v, out, first, e);
+	else
+		*out = (struct flow_values){.count = 1, .base = (uint32_t)v->first, .step = 1};
+	return 0;
+}
+
+/* The value of a field: what is set, else what the flow has by itself, else what the port has. */
+static void tuple_vary(const struct tuple_of *t, const struct frame_spec *spec, bool client,
+		       struct vary *v)
+{
+	const struct flows_field *f = t->of;
+	const struct frame_val *x = frame_vals_find(&spec->vals, f->proto, f->nth, f->field);
+	bool port = f->field->bits == 16;
+	bool source = strcmp(f->field->name, "src") == 0;
+	uint8_t bytes[VT_FIELD_BYTES];
+
+	*v = (struct vary){.kind = VARY_FIXED, .div = 1};
+	if (x == NULL && port) {
+		if (client && source)
+			*v = (struct vary){.kind = VARY_RANGE,
+					   .first = 1024,
+					   .lo = 1024,
+					   .hi = 65535,
+					   .step = 1,
+					   .div = 1};
+		else
+			v->first = 80;
+		return;
+	}
+	if (x == NULL)
+		x = frame_vals_find(&t->s->cfg.dflt, f->proto, f->nth, f->field);
+	if (x == NULL)
+		x = frame_vals_find(&t->s->cfg.dflt, f->proto, 1, f->field);
+	if (x != NULL && x->vary != NULL) {
+		*v = *x->vary;
+		return;
+	}
+	if (x == NULL)
+		proto_default(f->proto, f->field, bytes);
+	v->first = vary_load(x != NULL ? x->v : bytes);
+}
+
+/* The order of fields, the fastest first. */
+static int tuple_nest(struct flows_design *d, const struct tuple_of *t,
+		      const struct frame_spec *spec, const struct flows_field of[4], struct err *e)
+{
+	static const uint8_t usual[4] = {FLOW_REMOTE, FLOW_REMOTE_PORT, FLOW_LOCAL,
+					 FLOW_LOCAL_PORT};
+	const struct frame_nest *nest = &spec->nest;
+	unsigned n = 0, seen = 0;
+
+	for (unsigned i = 0; i < nest->n; i++) {
+		unsigned k = 0;
+		while (k < 4 && (nest->at[i].field != of[k].field || nest->at[i].nth != of[k].nth))
+			k++;
+		if (k == 4 || nest->at[i].same_digit)
+			return err_set(
+				e, EINVAL,
+				"stream %u/%u is a flow: nest gives the order of its addresses and ports, one after the other, and all else "
+				"steps with the source address: `set %s nest default`",
+				t->cp->p.id, t->s->cfg.id, t->where);
+		seen |= 1u << k;
+		d->nest[n++] = (uint8_t)(k + 1);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		if ((seen & 1u << (usual[i] - 1)) == 0)
+			d->nest[n++] = usual[i];
+	return 0;
+}
+
+/* Which tuple is the first, by the place of each field's first value; and how many there are. */
+static void tuple_count(struct flows_design *d, const uint64_t first[4])
+{
+	const struct flow_values *v[4] = {&d->remote, &d->remote_port, &d->local, &d->local_port};
+	uint64_t n = 1;
+
+	d->start = 0;
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned k = d->nest[i] - 1u;
+		uint64_t count = v[k]->count == 0 ? 1ull << 32 : v[k]->count;
+		d->start += first[k] * n;
+		if (__builtin_mul_overflow(n, count, &n))
+			n = UINT64_MAX;
+	}
+	d->ntuples = n;
+}
+
+int flows_design_tuples(struct flows_design *d, const struct ctl_port *cp, const struct stream *s,
+			const struct frame_spec *spec, const struct flows_field of[4],
+			struct err *e)
+{
+	static const char *const words[4] = {[FLOW_REMOTE - 1] = "flow.dst",
+					     [FLOW_REMOTE_PORT - 1] = "flow.dport",
+					     [FLOW_LOCAL - 1] = "flow.src",
+					     [FLOW_LOCAL_PORT - 1] = "flow.sport"};
+	struct flow_values *const to[4] = {&d->remote, &d->remote_port, &d->local, &d->local_port};
+	uint8_t *const prefix[4] = {[FLOW_REMOTE - 1] = d->remote6, [FLOW_LOCAL - 1] = d->local6};
+	struct tuple_of t = {.cp = cp, .s = s};
+	uint64_t first[4] = {0};
+	struct vary v;
+	int rc = 0;
+
+	flows_where(cp, s, t.where);
+	for (unsigned i = 0; i < 4 && rc == 0; i++) {
+		t.of = &of[i];
+		t.word = words[i];
+		if (!d->client && i < FLOW_LOCAL - 1) { /* a server's clients are who comes */
+			*to[i] = (struct flow_values){.count = 1, .step = 1};
+			continue;
+		}
+		tuple_vary(&t, spec, d->client, &v);
+		rc = tuple_values(&t, &v, d->is6 ? prefix[i] : NULL, to[i], &first[i], e);
+	}
+	rc = rc < 0 ? rc : tuple_nest(d, &t, spec, of, e);
+	if (rc == 0)
+		tuple_count(d, first);
+	return rc;
+}
