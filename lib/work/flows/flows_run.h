@@ -42,8 +42,8 @@ struct flows_pace {
 struct flows_flow {
 	struct flows_state_of *state; /* by this the worker knows a flow again */
 	const struct flows_version *version;
-	/* The run it is for: a number that the task has not seen begins a run. 0: it is in none, and
-	 * what is open lives on. A server listens in a run, until that ends. */
+	/* The run it is for: a number that the task has not seen begins a run. 0: it is in none,
+	 * and what is open lives on. A server listens in a run, until that ends. */
 	uint64_t run;
 	/* Opens and transactions that are due in between; UINT64_MAX: no end. Those that are late
 	 * may come up to late_cycles behind the end. */
