@@ -89,7 +89,7 @@ static void flow_one_counters(struct flow *f, const json_t *flow)
 		struct sbuf value = {0};
 		const char *name;
 		json_t *n;
-		json_object_foreach(json_object_get(flow, parts[i].path), name, n) {
+		json_object_foreach(out_get(flow, parts[i].path), name, n) {
 			if (!parts[i].zeros && json_integer_value(n) == 0)
 				continue;
 			sbuf_reset(&value);

@@ -353,17 +353,38 @@ static int text_check(const struct vtype *type, const char *text, struct err *e)
 	return 0;
 }
 
+/* Numbers that vary are kept as canonical text. */
+static int vary_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	struct wl_vary v;
+	struct sbuf canonical = {0};
+	bool dflt = strcmp(text, s->choices[0]) == 0;
+	int rc = dflt ? 0 : s->of->type->parse(s->of, text, &v, e);
+
+	if (rc != 0)
+		return rc;
+	if (!dflt)
+		s->of->type->print(s->of, &v, &canonical);
+	if (strcmp(sbuf_str(&canonical), s->choices[0]) == 0)
+		sbuf_reset(&canonical);
+	if (canonical.len >= s->type->size) {
+		rc = vspec_fail(s, ERANGE, 0, e, text, "is too long");
+	} else {
+		memset(out, 0, s->type->size);
+		memcpy(out, sbuf_str(&canonical), canonical.len);
+	}
+	sbuf_free(&canonical);
+	return rc;
+}
+
 static int text_parse(const struct vspec *s, const char *text, void *out, struct err *e)
 {
-	struct wl_vary vary;
 	size_t n = strlen(text), size = s->type->size;
 
 	if (n >= size)
 		return vspec_fail(s, ERANGE, (int)size - 1, e, text, "is too long (%zu bytes)", n);
 	bool dflt = strcmp(text, s->choices[0]) == 0;
-	int rc = dflt            ? 0
-		 : s->of != NULL ? s->of->type->parse(s->of, text, &vary, e)
-				 : text_check(s->type, text, e);
+	int rc = dflt ? 0 : text_check(s->type, text, e);
 	if (rc == 0) {
 		memset(out, 0, size);
 		memcpy(out, text, dflt ? 0 : n);
@@ -392,17 +413,13 @@ static void text_complete(const struct vspec *s, const char *prefix,
 			offer(arg, s->choices[i]);
 }
 
-static void text_allowed(const struct vspec *s, struct sbuf *out)
+static void vary_allowed(const struct vspec *s, struct sbuf *out)
 {
-	if (s->of == NULL) {
-		sbuf_add(out, s->type->syntax);
-		return;
-	}
 	sbuf_addf(out, "%s | ", s->choices[0]);
 	vspec_allowed(s->of, out);
 }
 
-static enum vplain text_plain(const struct vspec *s, const void *v, double *out)
+static enum vplain vary_plain(const struct vspec *s, const void *v, double *out)
 {
 	const char *text = v;
 	struct wl_vary vary;
@@ -412,18 +429,24 @@ static enum vplain text_plain(const struct vspec *s, const void *v, double *out)
 		       : VPLAIN_TEXT;
 }
 
-static void text_number(const struct vspec *s, double n, struct sbuf *out)
+static void vary_number(const struct vspec *s, double n, struct sbuf *out)
 {
 	s->of->type->number(s->of, n, out);
 }
 
 #define TEXT(what, words, bytes) \
 	.name = what, .syntax = words, .size = bytes, .parse = text_parse, .print = text_print, \
-	.complete = text_complete, .allowed = text_allowed
-#define NUMBERS .plain = text_plain, .number = text_number
+	.complete = text_complete
 
-const struct vtype flows_vt_vary = {
-	TEXT("numbers", "a word, a number, A..B, or several with weights", VT_TEXT_MAX), NUMBERS};
+const struct vtype flows_vt_vary = {.name = "numbers",
+				    .syntax = "a word, a number, A..B, or several with weights",
+				    .size = VT_TEXT_MAX,
+				    .parse = vary_parse,
+				    .print = text_print,
+				    .complete = text_complete,
+				    .allowed = vary_allowed,
+				    .plain = vary_plain,
+				    .number = vary_number};
 const struct vtype flows_vt_method = {
 	TEXT("methods", "GET, HEAD, POST, PUT, or several with weights: GET:7,POST:1",
 	     VT_TEXT_MAX)};
@@ -432,9 +455,7 @@ const struct vtype flows_vt_path = {
 const struct vtype flows_vt_host = {
 	TEXT("hosts", "address, NAME[:PORT], or several with weights: a.example::7,b.example::1",
 	     VT_TEXT_MAX)};
-const struct vtype flows_vt_status = {TEXT("statuses",
-					   "200 to 599, or several with weights: 200:99,503:1",
-					   VT_TEXT_MAX),
-				      NUMBERS};
+const struct vtype flows_vt_status = {
+	TEXT("statuses", "200 to 599, or several with weights: 200:99,503:1", VT_TEXT_MAX)};
 const struct vtype flows_vt_header = {
 	TEXT("fields", "none, or NAME: VALUE, with \\n between fields", FLOWS_HEADER_MAX)};
