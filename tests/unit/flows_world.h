@@ -353,6 +353,7 @@ static inline void world_flow(unsigned end, unsigned flow, uint32_t ports)
 				    .most = 1000000,
 				    .drain_cycles = 4 * SECOND,
 				    .late_cycles = WORLD_LATE,
+				    .grace_cycles = WORLD_LATE,
 				    .cps = {.off = end == 1, .step = 1, .start_tsc = x.now},
 				    .tps = {.off = true, .step = 1, .start_tsc = x.now}};
 	x.end[end].end[flow] =
