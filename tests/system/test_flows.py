@@ -42,16 +42,18 @@ def ends(commands, *args, **kw):
 def test_the_shortest_start():
     got = ends(PAIR + "start all for 1s; wait all; show flows")
     client, server = got[0, 0], got[1, 0]
+    # what is established behind the end of the time begins no transaction
+    done = client["transactions"]["done"]
+    assert 900 <= done <= 1000
     for f in client, server:
         assert f["connections"]["opened"] == f["connections"]["established"] == f["connections"]["closed"] == 1000
-        assert f["transactions"]["done"] == 1000
-        assert f["http"]["2xx"] == 1000 and f["http"]["bad"] == 0
-        assert f["errors"].get("mismatched", 0) == 0
+        assert f["transactions"]["started"] == f["transactions"]["done"] == f["http"]["2xx"] == done
+        assert f["errors"] == {}
     assert client["role"] == "client" and server["role"] == "server"
     assert client["payload"]["tx_bytes"] == server["payload"]["rx_bytes"]
     assert client["payload"]["rx_bytes"] == server["payload"]["tx_bytes"]
     for what in "connect", "first_byte", "transaction", "since_due":
-        assert client["latency"][what]["count"] == 1000
+        assert client["latency"][what]["count"] == (1000 if what == "connect" else done)
 
 
 @pytest.mark.parametrize("count", [1, 7, 1001])
@@ -144,7 +146,7 @@ def test_everything_changes_while_connections_live():
     got = ends(PAIR + "start all; " + "; sleep 30ms; ".join(changes) + "; sleep 200ms; stop all; wait all; show flows")
     client, server = got[0, 0], got[1, 0]
     assert client["http"]["4xx"] > 0 and client["http"]["2xx"] > 0
-    assert client["connections"]["closed"] == server["connections"]["closed"] == client["connections"]["opened"]
+    assert client["connections"]["closed"] == server["connections"]["closed"] == client["connections"]["opened"], got
     assert client["transactions"]["failed"] == 0
 
 
@@ -160,7 +162,7 @@ FAULTS = {
     "reorder": "set 0-1 wire.reorder {share}",
     "duplicate": "set 0-1 wire.duplicate {share}",
     "corrupt": "set 0-1 wire.corrupt {share}",
-    "delay": "set 0-1 wire.delay uniform 0ms 5ms",
+    "delay": "set 0-1 wire.delay 0ms..5ms",
     "limit": "set 0-1 wire.limit 20Mbps queue 64",
 }
 
@@ -195,7 +197,7 @@ REFUSED = [
     ("set 0 size 100", "set 0/0 size default"),
     ("set 0 flow.src random", "flow.src"),
     ("set 0 frame eth/vlan/ipv4/tcp; set 0 vlan.vid 1..10", "set 0 flow.src A..B"),
-    ("set 0 mtu 100; set 0 flow.mss 536", "set 0 flow.mss 60"),
+    ("set 0 mtu 500; set 0 flow.mss 536", "set 0 flow.mss 460"),
     ("set 0 mtu 68", "set 0 mtu 104"),
     ("set 1 frame eth/vlan/ipv4/tcp; set 1 vlan.vid 1..3", "set 1 vlan.vid default"),
     ("stream add 1/1; set 1/1 flow server", "another VLAN"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two tasks of the work flows, a client's and a server's, whose devices are joined by arrays, with a
- * clock of the test. The devices take as many frames as they like, may lose some on the way, and
+/* Two tasks of the work flows, a client's and a server's, whose devices are joined by arrays, with
+ * a clock of the test. The devices take as many frames as they like, may lose some on the way, and
  * may do to buffers what drivers do. */
 #pragma once
 #include "cmocka_names.h"
@@ -218,7 +218,8 @@ static inline void world_run(uint64_t until)
 	}
 }
 
-/* Until nothing more happens by itself, or until then: time passes at once where nobody needs it. */
+/* Until nothing more happens by itself, or until then: time passes at once where nobody needs
+ * it. */
 static inline bool world_rest(uint64_t until)
 {
 	while (x.now < until) {
@@ -352,6 +353,7 @@ static inline void world_flow(unsigned end, unsigned flow, uint32_t ports)
 				    .most = 1000000,
 				    .drain_cycles = 4 * SECOND,
 				    .late_cycles = WORLD_LATE,
+				    .grace_cycles = WORLD_LATE,
 				    .cps = {.off = end == 1, .step = 1, .start_tsc = x.now},
 				    .tps = {.off = true, .step = 1, .start_tsc = x.now}};
 	x.end[end].end[flow] =

@@ -4,15 +4,16 @@
 
 /* ---- versions ---- */
 
-/* Which version of a flow the machine is to open by, or to listen to. */
+/* Which version of a flow the machine is to open by, or to listen to. A server that drains refuses
+ * what comes. */
 static const struct flows_version *life_wanted(const struct flows_job *j,
 					       const struct flows_flow *f)
 {
-	const struct flows_on *on = flows_on(f);
+	bool idle = flows_on(f)->stage == FLOWS_IDLE;
 
-	if (f->version == NULL || f->version->spec[j->queue].role == FLOW_CLIENT)
-		return f->version;
-	return on->stage == FLOWS_RUNNING ? f->version : NULL;
+	if (f->version == NULL || (idle && f->version->spec[j->queue].role == FLOW_SERVER))
+		return NULL;
+	return f->version;
 }
 
 static struct flows_held *life_place(struct flows_own *o)
@@ -33,7 +34,7 @@ static struct flows_held *life_adopt(struct flows_own *o, const struct flows_job
 	if (h == NULL)
 		return NULL;
 	h->spec = v->spec[j->queue];
-	h->spec.wl->draining = flows_on(f)->stage == FLOWS_DRAINING;
+	h->spec.wl->draining = flows_on(f)->stage != FLOWS_RUNNING;
 	number = flow_adopt(j->machine, &h->spec);
 	if (number < 0)
 		return NULL;
@@ -158,17 +159,17 @@ static void life_done(struct dp_worker *w, const struct flows_own *o, const stru
 	dp_event_post(w, DP_EV_RUN_DONE, j->q->port, j->queue, f->run);
 }
 
-/* Whether the time of opens is over. What is late by less than a user cares for may still come. */
-static bool life_is_over(const struct flows_own *o, const struct flows_flow *f)
+/* Whether the time of opens is over. What was due in it may still come for a while. */
+bool flows_run_is_over(const struct flows_own *o, const struct flows_flow *f)
 {
 	if (f->stop || f->abort)
 		return true;
 	if (o->now < f->end_tsc)
 		return false;
-	return o->now - f->end_tsc > f->late_cycles || !flows_open_left(f);
+	return o->now - f->end_tsc > f->grace_cycles || !flows_open_left(f);
 }
 
-static void life_drain(struct flows_own *o, const struct flows_job *j, const struct flows_flow *f)
+static void life_drain(struct flows_own *o, const struct flows_flow *f)
 {
 	flows_open_end(f, RTE_MIN(o->now, f->end_tsc));
 	cell_set(&f->state->drain_tsc, o->now);
@@ -176,7 +177,6 @@ static void life_drain(struct flows_own *o, const struct flows_job *j, const str
 	for (unsigned i = 0; i < o->nheld; i++)
 		if (o->held[i].version != NULL && o->held[i].of == f->state)
 			o->held[i].spec.wl->draining = true;
-	flows_versions(o, j);
 }
 
 /* The machine has room for some sweeps at a time. */
@@ -223,13 +223,13 @@ void flows_run_stage(struct dp_worker *w, struct flows_own *o, const struct flow
 			life_done(w, o, j, f);
 			return;
 		}
-		if (!life_is_over(o, f)) {
-			at = o->now < f->end_tsc ? f->end_tsc : f->end_tsc + f->late_cycles + 1;
+		if (!flows_run_is_over(o, f)) {
+			at = o->now < f->end_tsc ? f->end_tsc : f->end_tsc + f->grace_cycles + 1;
 			on->wake = RTE_MIN(on->wake, at);
 			on->blocked |= all;
 			return;
 		}
-		life_drain(o, j, f);
+		life_drain(o, f);
 		on->wake = DP_NEVER;
 	}
 	if (on->stage != FLOWS_DRAINING)

@@ -51,8 +51,7 @@ struct flows_one *flows_one_new(struct ctl *c, const struct ctl_port *cp, const 
 	for (unsigned q = 0; q < p->nqueues && all; q++) {
 		int node = c->worker[cp->tx_worker[q]].node;
 		f->state[q] = state_new(sizeof(**f->state), node);
-		f->own[q] = state_new(offsetof(struct flows_own_counts, http) + wl_http.own_bytes,
-				      node);
+		f->own[q] = state_new(sizeof(**f->own) + wl_http.own_bytes, node);
 		all = f->state[q] != NULL && f->own[q] != NULL;
 		for (unsigned i = 0; i < FLOWS_HISTS && all; i++)
 			all = (*one_hists(f->state[q], i) = one_hist_new(node)) != NULL;

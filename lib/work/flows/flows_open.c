@@ -213,8 +213,6 @@ static unsigned open_go(struct flows_own *o, const struct open_turn *t, unsigned
 	return done;
 }
 
-/* Opens connections. Where the pace is as fast as can be, and there is no tuple or no memory for
- * more, it stops until connections have gone: else it would count such opens in each turn. */
 static unsigned open_new(struct flows_own *o, const struct open_turn *t, unsigned n,
 			 uint64_t due_ns, uint64_t each_ns)
 {
@@ -269,22 +267,24 @@ static unsigned open_due(struct flows_own *o, const struct open_turn *t, unsigne
 	return done;
 }
 
-/* As many as can be. */
+/* As many as can be. Where there was no tuple or no memory the last time, one tries whether there
+ * is again: else each turn would count many such opens. */
 static uint64_t open_max(struct flows_own *o, struct open_turn *t, uint64_t room, uint64_t until)
 {
 	const struct flow_counts *k = &t->f->state->counts;
 	uint64_t none = k->no_tuple + k->no_memory, n = RTE_MIN(room, t->left), done;
+	unsigned most = t->d->scarce ? 1 : FLOWS_BATCH;
 
 	if (o->now < t->d->t0)
 		return t->d->t0;
 	if (o->now >= until)
 		return t->d->from;
-	done = open_do(o, t, (unsigned)RTE_MIN(n, FLOWS_BATCH), o->now_ns, 0);
+	done = open_do(o, t, (unsigned)RTE_MIN(n, most), o->now_ns, 0);
 	cell_add(t->done, done);
 	cell_set(t->due, cell_get(t->done) + *t->given_up);
+	t->d->scarce = k->no_tuple + k->no_memory != none;
 	/* No place for more, no tuple, no connection that is ready: these come when others go. */
-	t->blocked =
-		done == n || k->no_tuple + k->no_memory != none || (t->tps && done < FLOWS_BATCH);
+	t->blocked = done == n || t->d->scarce || (t->tps && done < FLOWS_BATCH);
 	return t->blocked ? t->d->from : DP_NOW;
 }
 

@@ -20,6 +20,7 @@ struct flows_due {
 	/* A pace of a newer epoch begins then; UINT64_MAX: there is none. */
 	uint64_t from;
 	bool ahead;        /* the worker has learned of it before it began */
+	bool scarce;       /* max: there was no tuple or no memory for the last one */
 	uint64_t late_max; /* of the run */
 	/* POISSON: the sums of the gaps before own number i, and before own number `seen`. All
 	 * below `seen` have been due. */
@@ -153,6 +154,8 @@ void flows_versions(struct flows_own *o, const struct flows_job *j);
 void flows_versions_gone(struct flows_own *o, const struct flows_job *j);
 /* A new plan: the flow may be in another run, with other paces. */
 void flows_run_follow(struct flows_own *o, const struct flows_flow *f);
+/* Whether the time of a running flow's opens and transactions is over. */
+bool flows_run_is_over(const struct flows_own *o, const struct flows_flow *f);
 /* Takes the run to its next stage if it is time, and sees to what is open. Sets wake. */
 void flows_run_stage(struct dp_worker *w, struct flows_own *o, const struct flows_job *j,
 		     const struct flows_flow *f);

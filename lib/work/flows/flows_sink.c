@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the machine's frames go: into buffers of the share's pool, and to the device in bursts. What
- * the device does not take is the share's tail, and waits; meanwhile the machine finds no room once
- * the sink is full. */
+/* Where the machine's frames go: into buffers of the share's pool, and to the device in bursts.
+ * What the device does not take is the share's tail, and waits; meanwhile the machine finds no room
+ * once the sink is full. */
 #include "flows_own.h"
 
 /* Takes rooms from the pool. If it does not have as many, one will do. */

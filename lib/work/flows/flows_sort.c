@@ -129,8 +129,8 @@ static __rte_noinline enum flow_verdict sort_judge(uint64_t flags, bool is6)
 	(RTE_MBUF_F_RX_L4_CKSUM_MASK | RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_TX_L4_MASK | \
 	 RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_RX_LRO)
 
-/* What lies in further segments. When SORT_PIECES are used, the rest of a frame is bytes that nobody
- * kept: for that each frame of a burst has one more place. */
+/* What lies in further segments. When SORT_PIECES are used, the rest of a frame is bytes that
+ * nobody kept: for that each frame of a burst has one more place. */
 static const struct flow_piece *sort_pieces(const struct rte_mbuf *m, struct flow_piece *piece,
 					    unsigned *used)
 {

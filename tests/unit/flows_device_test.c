@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the work flows on workers where something is in the way: devices that take what they like,
+ * lose frames, or write into buffers; a pool that is empty; frames in pieces; and many versions of a
+ * flow at once. */
+#include "flows_world.h"
+
+static struct flows_state_of *of(unsigned end, unsigned flow)
+{
+	return &x.end[end].f[flow]->state;
+}
+
+static bool all_done(unsigned end)
+{
+	for (unsigned k = 0; k < x.end[end].job.nflows; k++)
+		if (world_stage(end, k) != FLOWS_DONE)
+			return false;
+	return true;
+}
+
+/* ---- devices ---- */
+
+static void set_devices(enum dp_edits edits, enum world_take take, unsigned loses, bool cuts)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		x.end[i].q->edits = (uint8_t)edits;
+		x.end[i].pipe.edits = edits == DP_EDITS_ALL;
+		x.end[i].pipe.take = take;
+		x.end[i].pipe.loses = loses;
+		x.end[i].pipe.cuts = cuts;
+	}
+}
+
+/* Three flows beside each other, each of another kind; at the end everything has its fate, and both
+ * ends have the same. */
+static void devices(enum dp_edits edits, enum world_take take, unsigned loses, bool cuts)
+{
+	world_new(3, 2047, 10000);
+	set_devices(edits, take, loses, cuts);
+	for (unsigned k = 0; k < 3; k++) {
+		struct flows_flow *f = &x.end[0].flow[k];
+		f->end_tsc = f->start_tsc + 60 * MS;
+		f->most = 500;
+		f->cps.max = k == 0;
+		f->cps.period = pace_period((double)HZ, 20000);
+		f->drain_cycles = 600 * SECOND;
+		for (unsigned i = 0; i < 2; i++) {
+			x.end[i].f[k]->conf.response =
+				(struct wl_vary)WL_FIXED(k == 1 ? 9000 : 500);
+			x.end[i].f[k]->conf.transactions = k + 1;
+		}
+	}
+	world_start(1);
+	world_run(x.now + 62 * MS);
+	assert_true(x.end[0].q->cnt.stalls > 0 || take == TAKE_ALL);
+	/* what is lost now comes again, until all is done */
+	while (!all_done(0) && !world_rest(x.now + SECOND))
+		world_sums();
+	assert_true(all_done(0));
+	/* a server does not know of those whose last frames were lost, until it ends */
+	set_devices(edits, TAKE_ALL, 0, cuts);
+	world_stop(1);
+	world_rest(x.now + 300 * SECOND);
+	assert_true(all_done(1));
+	for (unsigned k = 0; k < 3; k++) {
+		const struct flow_counts *c = &of(0, k)->counts, *s = &of(1, k)->counts;
+
+		assert_true(c->opened > 300);
+		assert_int_equal(c->open + c->opening + s->open + s->opening, 0);
+		assert_int_equal(c->established,
+				 c->closed + c->timed_out + c->reset_by_peer + c->aborted);
+		assert_int_equal(of(0, k)->transactions.open, 0);
+		if (loses == 0 && edits != DP_EDITS_ALL) {
+			assert_int_equal(c->closed, c->opened);
+			assert_int_equal(s->closed, c->opened);
+			/* those that opened at the end had no time for theirs */
+			assert_in_range(of(0, k)->transactions.done, (k + 1) * (c->opened - 500),
+					(k + 1) * c->opened);
+			assert_int_equal(of(1, k)->transactions.done, of(0, k)->transactions.done);
+			assert_int_equal(of(0, k)->transactions.failed, 0);
+			assert_int_equal(c->retransmitted, 0);
+		}
+		assert_int_equal(c->bad_checksum + s->bad_checksum, 0);
+	}
+	assert_int_equal(x.end[0].unclaimed + x.end[1].unclaimed, 0);
+	assert_int_equal(x.end[0].state->dropped, x.end[0].q->cnt.dropped);
+	assert_true(x.end[0].state->dropped == 0 || edits == DP_EDITS_ALL);
+	world_free();
+}
+
+static void test_devices(void **state)
+{
+	(void)state;
+	devices(DP_EDITS_NOTHING, TAKE_ALL, 0, false);
+	devices(DP_EDITS_NOTHING, TAKE_ANY, 0, false);
+	devices(DP_EDITS_SHAPE, TAKE_ANY, 50, false);
+	devices(DP_EDITS_ALL, TAKE_ANY, 0, false);
+	devices(DP_EDITS_ALL, TAKE_ANY, 30, false);
+}
+
+static void test_pieces(void **state)
+{
+	(void)state;
+	devices(DP_EDITS_NOTHING, TAKE_ALL, 0, true);
+	devices(DP_EDITS_NOTHING, TAKE_ANY, 100, true);
+}
+
+/* The device takes nothing for a while: nothing is made that would have to be thrown away, and the
+ * worker stays awake for it. */
+static void test_stuck(void **state)
+{
+	(void)state;
+	world_new(1, 2047, 10000);
+	x.end[0].flow[0].cps.max = true;
+	x.end[0].flow[0].most = 3000;
+	world_start(1);
+	world_run(x.now + 5 * MS);
+	x.end[0].pipe.take = TAKE_NONE;
+	world_run(x.now + 20 * MS);
+	uint64_t opened = of(0, 0)->counts.opened, calls = x.end[0].pipe.calls;
+	assert_int_equal(x.end[0].state->base.next, DP_NOW);
+	world_run(x.now + 20 * MS);
+	assert_int_equal(of(0, 0)->counts.opened, opened);
+	/* twice in a turn at most: behind what was received, and in poll() */
+	assert_true(x.end[0].pipe.calls - calls <= 2 * 20000 * 2);
+	x.end[0].pipe.take = TAKE_ALL;
+	world_run(x.now + 20 * MS);
+	assert_true(of(0, 0)->counts.opened > opened + 1000);
+	assert_int_equal(x.end[0].state->dropped, 0);
+	/* Tuples were used again before their last acknowledgement had left. */
+	world_stop(0);
+	world_rest(x.now + 3 * SECOND);
+	assert_true(all_done(0));
+	/* the task goes while the device takes nothing: what it holds goes back, and counts */
+	x.end[0].flow[0].stop = false;
+	x.end[0].flow[0].run++;
+	world_plan(0);
+	world_run(x.now + 5 * MS);
+	x.end[0].pipe.take = TAKE_NONE;
+	world_run(x.now + 20 * MS);
+	dp_kind_flows.drop(&x.w, &x.end[0].task, x.now);
+	x.end[0].in_plan = false;
+	assert_in_range(x.end[0].state->dropped, 64, 128);
+	assert_int_equal(x.end[0].q->cnt.dropped, x.end[0].state->dropped);
+	assert_int_equal(x.end[0].pipe.n + x.end[1].pipe.n, 0);
+	x.end[0].pipe.nrefused = 0;
+	x.end[0].pipe.take = TAKE_ALL;
+	/* and it comes back */
+	world_plan(0);
+	world_run(x.now + 5 * MS);
+	world_stop(0);
+	world_rest(x.now + 3 * SECOND);
+	assert_true(all_done(0));
+	assert_int_equal(of(0, 0)->counts.closed, of(0, 0)->counts.opened);
+	world_stop(1);
+	world_free();
+}
+
+/* Somebody else has nearly all buffers, and then all that are free: it goes on with those that come
+ * back to it. */
+static void test_no_buffers(void **state)
+{
+	struct rte_mbuf *all[2048];
+	unsigned n = 0;
+
+	(void)state;
+	world_new(1, 2047, 10000);
+	x.end[0].flow[0].cps.max = true;
+	x.end[0].flow[0].most = 200;
+	world_start(1);
+	while (n < 2040 && (all[n] = rte_mbuf_raw_alloc(x.end[0].q->pool)) != NULL)
+		n++;
+	assert_int_equal(n, 2040);
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t none = x.end[0].q->cnt.nombuf, polls = x.end[0].polls;
+		uint64_t closed = of(0, 0)->counts.closed;
+
+		world_run(x.now + 20 * MS);
+		assert_true(of(0, 0)->counts.closed > closed + 100);
+		assert_true(x.end[0].q->cnt.nombuf > none);
+		/* behind what was received, and in poll() */
+		assert_true(x.end[0].q->cnt.nombuf - none <= 2 * (x.end[0].polls - polls));
+		while (n < 2047 && (all[n] = rte_mbuf_raw_alloc(x.end[0].q->pool)) != NULL)
+			n++;
+	}
+	for (unsigned i = 0; i < n; i++)
+		rte_mbuf_raw_free(all[i]);
+	world_stop(0);
+	world_rest(x.now + 3 * SECOND);
+	assert_true(all_done(0));
+	assert_int_equal(of(0, 0)->counts.closed, of(0, 0)->counts.opened);
+	world_stop(1);
+	world_free();
+}
+
+/* ---- versions ---- */
+
+/* Each connection lives for a while, and versions come faster than that. Each is given back once,
+ * when its last connection has gone. */
+static void test_versions(void **state)
+{
+	(void)state;
+	world_new(1, 2047, 10000);
+	struct world_flow *c = x.end[0].f[0], *s = x.end[1].f[0];
+	x.end[0].flow[0].cps.period = pace_period((double)HZ, 5000);
+	c->conf.transactions = s->conf.transactions = 3;
+	c->conf.think = (struct wl_vary)WL_FIXED(10000000);
+	world_start(1);
+	for (unsigned i = 0; i < 300; i++) {
+		unsigned end = any(2);
+
+		x.end[end].flow[0].version = world_version(end, 0);
+		world_plan(end);
+		world_run(x.now + any(2 * MS));
+	}
+	assert_int_equal(of(0, 0)->waits + of(1, 0)->waits, 0);
+	for (unsigned end = 0; end < 2; end++) {
+		struct world_flow *f = x.end[end].f[0];
+		unsigned live = 0;
+
+		for (unsigned v = 0; v < f->nversions; v++) {
+			assert_int_equal(f->given[v], 1);
+			assert_in_range(f->gone[v], 0, 1);
+			live += f->gone[v] == 0;
+		}
+		assert_in_range(live, 2, 60);
+	}
+	assert_int_equal(of(0, 0)->counts.refused, 0); /* there was always somebody who listens */
+	assert_int_equal(of(0, 0)->due, of(0, 0)->done);
+	world_stop(0);
+	world_run(x.now + 200 * MS);
+	assert_true(all_done(0));
+	assert_int_equal(of(0, 0)->counts.closed, of(0, 0)->counts.opened);
+	world_stop(1);
+	world_free();
+}
+
+/* Connections of each version stay: numbers run out. The last version that had one goes on until
+ * another has gone. */
+static void test_versions_run_out(void **state)
+{
+	(void)state;
+	world_new(1, 2047, 10000);
+	struct world_flow *c = x.end[0].f[0];
+	x.end[0].flow[0].cps.period = pace_period((double)HZ, 5000);
+	c->conf.close = WL_CLOSE_NOT;
+	world_start(1);
+	for (unsigned i = 0; i < 300; i++) {
+		world_run(x.now + MS);
+		assert_int_equal(of(0, 0)->waits, i >= FLOW_VERSIONS);
+		x.end[0].flow[0].version = world_version(0, 0);
+		world_plan(0);
+	}
+	assert_int_equal(of(0, 0)->waits, 1);
+	assert_int_equal(c->given[FLOW_VERSIONS - 1], 1);
+	assert_int_equal(c->given[FLOW_VERSIONS], 0);
+	uint64_t open = of(0, 0)->counts.open;
+	assert_true(open > 1400 && open == of(0, 0)->counts.opened);
+	assert_int_equal(of(0, 0)->due, of(0, 0)->done);
+	/* what was never given is not gone either; all end with the run */
+	world_stop(0);
+	world_run(x.now + 100 * MS);
+	assert_true(all_done(0));
+	assert_int_equal(of(0, 0)->counts.closed, open);
+	assert_int_equal(of(0, 0)->waits, 0);
+	assert_int_equal(c->given[300], 1);
+	for (unsigned v = FLOW_VERSIONS; v < 300; v++)
+		assert_int_equal(c->given[v], 0);
+	world_stop(1);
+	world_free();
+}
+
+/* Flows that a plan has no more: their connections live on, their versions go with them. */
+static void test_flow_goes(void **state)
+{
+	(void)state;
+	world_new(2, 2047, 10000);
+	for (unsigned k = 0; k < 2; k++) {
+		x.end[0].flow[k].cps.period = pace_period((double)HZ, 5000);
+		x.end[0].f[k]->conf.transactions = x.end[1].f[k]->conf.transactions = 3;
+		x.end[0].f[k]->conf.think = (struct wl_vary)WL_FIXED(10000000);
+	}
+	world_start(1);
+	world_run(x.now + 100 * MS);
+	x.end[0].job.nflows = 1;
+	world_plan(0);
+	uint64_t opened = of(0, 1)->counts.opened;
+	assert_true(of(0, 1)->counts.open > 10);
+	world_run(x.now + 100 * MS);
+	assert_int_equal(of(0, 1)->counts.opened, opened);
+	assert_int_equal(of(0, 1)->counts.closed, opened);
+	assert_int_equal(x.end[0].f[1]->gone[0], 1);
+	x.end[0].job.nflows = 2;
+	x.end[0].flow[1].run++;
+	world_plan(0);
+	world_run(x.now + 100 * MS);
+	assert_in_range(of(0, 1)->counts.opened, opened + 400, UINT64_MAX);
+	world_stop(0);
+	world_run(x.now + 100 * MS);
+	assert_true(all_done(0));
+	world_stop(1);
+	world_free();
+}
+
+/* ---- many, and what is asked about them ---- */
+
+/* Connections that do nothing cost nothing: the worker may sleep. */
+static void test_idle(void **state)
+{
+	(void)state;
+	world_new(1, 2047, 50000);
+	struct flows_flow *f = &x.end[0].flow[0];
+	f->cps.max = true;
+	f->most = 50000;
+	x.end[0].f[0]->conf.close = WL_CLOSE_NOT;
+	world_start(1);
+	world_run(x.now + 20 * MS);
+	assert_int_equal(of(0, 0)->counts.open, 50000);
+	/* entries of the wheel that are stale come due once */
+	world_rest(x.now + 5 * SECOND);
+	assert_int_equal(x.end[0].state->base.next, DP_NEVER);
+	assert_int_equal(x.end[1].state->base.next, DP_NEVER);
+	uint64_t polls = x.end[0].polls + x.end[1].polls;
+	world_rest(x.now + 100 * SECOND);
+	assert_int_equal(x.end[0].polls + x.end[1].polls, polls);
+	/* with one open each ms it wakes for that, and for what follows */
+	f->cps.max = false;
+	f->cps.epoch++;
+	f->cps.period = pace_period((double)HZ, 10);
+	f->cps.start_tsc = x.now;
+	f->most = 50100;
+	world_plan(0);
+	uint64_t at = x.now;
+	polls = x.end[0].polls;
+	while (x.now < at + SECOND)
+		world_rest(at + SECOND);
+	assert_in_range(of(0, 0)->counts.open, 50010, 50011);
+	assert_true(x.end[0].polls - polls < 2000);
+	f->drain_cycles = 0;
+	world_stop(0);
+	world_run(x.now + 100 * MS);
+	assert_true(all_done(0));
+	assert_int_equal(of(0, 0)->counts.closed + of(0, 0)->counts.aborted,
+			 of(0, 0)->counts.opened);
+	world_stop(1);
+	world_free();
+}
+
+/* As many are held as are wanted, and transactions begin on them by a rate of their own. */
+static void test_held(void **state)
+{
+	(void)state;
+	world_new(1, 2047, 10000);
+	struct flows_flow *f = &x.end[0].flow[0];
+	f->tps = (struct flows_pace){.step = 1,
+				     .start_tsc = f->start_tsc,
+				     .period = pace_period((double)HZ, 20000)};
+	f->cps.period = pace_period((double)HZ, 10000);
+	f->most = 300;
+	f->end_tsc = f->start_tsc + 200 * MS;
+	x.end[0].f[0]->conf.transactions = x.end[1].f[0]->conf.transactions = 0;
+	world_start(1);
+	world_run(x.now + 100 * MS);
+	assert_int_equal(of(0, 0)->counts.open, 300);
+	assert_int_equal(of(0, 0)->done, 300);
+	assert_int_equal(of(0, 0)->due, 300);
+	assert_in_range(of(0, 0)->done_tps, 1999, 2001);
+	/* the next version's connections come when others have gone; these still have theirs */
+	f->version = world_version(0, 0);
+	world_plan(0);
+	world_run(f->end_tsc + 20 * MS);
+	assert_true(all_done(0));
+	assert_int_equal(of(0, 0)->done_tps, 4000);
+	assert_int_equal(of(0, 0)->due_tps, 4000);
+	assert_int_equal(of(0, 0)->transactions.done, 4000);
+	assert_int_equal(of(1, 0)->transactions.done, 4000);
+	assert_int_equal(of(0, 0)->counts.closed, 300);
+	assert_true(of(0, 0)->late_tps < 30); /* while there were few connections */
+	world_stop(1);
+	world_free();
+}
+
+static void test_samples(void **state)
+{
+	static struct flows_samples s;
+
+	(void)state;
+	world_new(2, 2047, 10000);
+	for (unsigned k = 0; k < 2; k++) {
+		x.end[0].flow[k].opens = 100;
+		x.end[0].flow[k].cps.max = true;
+		x.end[0].f[k]->conf.close = WL_CLOSE_NOT;
+	}
+	world_start(1);
+	world_run(x.now + 10 * MS);
+	for (unsigned want = 150, k = 0; k < 3; want += 51, k++) {
+		unsigned of0 = 0;
+
+		s.want = want;
+		s.asked++;
+		x.end[0].job.samples = &s;
+		world_plan(0);
+		world_run(x.now + MS);
+		assert_int_equal(s.answered, s.asked);
+		assert_int_equal(s.n, RTE_MIN(want, 200u));
+		for (unsigned i = 0; i < s.n; i++) {
+			assert_int_equal(s.sample[i].info.state, FLOW_ESTABLISHED);
+			of0 += s.sample[i].flow == of(0, 0);
+			assert_true(s.sample[i].flow == of(0, 0) || s.sample[i].flow == of(0, 1));
+			assert_int_equal(s.sample[i].info.tuple.remote_port,
+					 s.sample[i].flow == of(0, 0) ? 80 : 81);
+		}
+		assert_in_range(of0, 50, 100);
+	}
+	x.end[0].job.samples = NULL;
+	world_stop(0);
+	world_run(x.now + 100 * MS);
+	assert_true(all_done(0));
+	world_stop(1);
+	world_free();
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_devices),   cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_stuck),     cmocka_unit_test(test_no_buffers),
+		cmocka_unit_test(test_versions),  cmocka_unit_test(test_versions_run_out),
+		cmocka_unit_test(test_flow_goes), cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_held),      cmocka_unit_test(test_samples),
+	};
+	int rc = eal_or_skip(argv[argc - 1]);
+
+	return rc != 0 ? rc : cmocka_run_group_tests(tests, NULL, NULL);
+}
