@@ -20,6 +20,8 @@ struct face {
 	bool (*idle_row)(const struct setting *row, const struct set_obj *obj);
 	/* Appends remarks that `show plan` prints beside its table. */
 	void (*plan_note)(const json_t *plan, struct sbuf *note);
+	/* Returns the part of a snapshot that lines `interval` have, too, NULL: none now. */
+	const char *(*interval)(const struct app *app);
 	/* Is called once, when the program has its ports. A work reads here what it has kept from
 	 * earlier runs of the program. */
 	void (*begin)(const struct app *app);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
+#include "face.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -156,9 +157,17 @@ static void tell_interval(struct report *r)
 		r->left_last = report_event("dropped");
 		return;
 	}
+	struct sbuf parts = {0};
+	sbuf_add(&parts, "stats");
+	for (const struct face *const *f = faces; *f != NULL; f++) {
+		const char *more = (*f)->interval != NULL ? (*f)->interval(r->app) : NULL;
+		if (more != NULL)
+			sbuf_addf(&parts, ",%s", more);
+	}
 	json_t *o = report_event("interval");
-	json_object_set_new(o, "stats", app_snapshot(r->app, "stats", &e));
+	json_object_set_new(o, "stats", app_snapshot(r->app, sbuf_str(&parts), &e));
 	report_line(r, o);
+	sbuf_free(&parts);
 }
 
 static void on_event(void *arg, const struct app_event *ev)

@@ -60,6 +60,9 @@
  *             "name", "set": whether it was given, "fits": whether the frame has its header,
  *             "moves": whether inc is not 0 and the limits differ, "start", "min", "max", "inc"]}.
  *             tcp flags, type and proto have only a start, and none where they were not given
+ * flows       "flows": the "flows" of `show flows --json`
+ * flow:P/S    "flow": the one of this stream, null if it has never run as a flow. Each of its
+ *             "latency" also has "bins" and "percentiles_ns", as those of the part latency have
  * captures    "captures": the "ports" of `show capture --json`
  * wires       "wires": the "ports" of `show wire --json`, without their settings
  * xstats:P    "xstats": {"port", "name", "interval_ns", "values": [{"name", "value", "per_s"}]} in

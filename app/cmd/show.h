@@ -41,6 +41,8 @@ show_fn show_log;                                                 /* show_log.c 
 json_t *show_doc(const char *what);
 /* Removes the elements of doc's array "ports" whose "port" is not selected. */
 void show_filter(json_t *doc, const struct show_sel *sel);
+/* Returns whether a list has this stream, by its number or by its port alone. */
+bool show_names(const struct target *t, uint64_t port, uint64_t stream);
 /* Prints doc in the session's mode, makes it a result of the command, and releases it. Returns
  * 0. */
 int show_out(struct cmd_run *r, json_t *doc, const struct out_view *view);

@@ -57,6 +57,16 @@ void show_filter(json_t *doc, const struct show_sel *sel)
 	}
 }
 
+bool show_names(const struct target *t, uint64_t port, uint64_t stream)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (port >= t->item[i].p0 && port <= t->item[i].p1 &&
+		    (!t->item[i].has_streams ||
+		     (stream >= t->item[i].s0 && stream <= t->item[i].s1)))
+			return true;
+	return false;
+}
+
 int show_out(struct cmd_run *r, json_t *doc, const struct out_view *view)
 {
 	verb_out(r, r->out_mode, doc, view);

@@ -134,7 +134,8 @@ static bool check_arrival(const struct setting *row, const struct set_obj *obj, 
 	const struct stream_cfg *s = obj->cfg;
 
 	(void)row;
-	if (s->arrival.kind == ARRIVAL_CONSTANT || (s->rate.set && s->rate.rate.kind != RATE_MAX))
+	if (s->arrival.kind == ARRIVAL_CONSTANT || ctl_stream_carried(s) ||
+	    (s->rate.set && s->rate.rate.kind != RATE_MAX))
 		return true;
 	if (s->rate.set)
 		err_set(warn, EINVAL,

@@ -84,10 +84,10 @@ void *work_stream_cfg_own(struct stream_cfg *cfg, const struct work *of)
 	return cfg->work + stream_cfg_at(of);
 }
 
-static bool stream_carried(const struct stream *s)
+bool ctl_stream_carried(const struct stream_cfg *cfg)
 {
 	EACH_WORK(w, carries)
-		if (w->carries(&s->cfg))
+		if (w->carries(cfg))
 			return true;
 	return false;
 }
@@ -119,14 +119,14 @@ bool ctl_stream_frame_usual(const struct stream_cfg *cfg)
 
 bool stream_scheduled(const struct stream *s)
 {
-	return s != NULL && s->cfg.enabled && !stream_carried(s);
+	return s != NULL && s->cfg.enabled && !ctl_stream_carried(&s->cfg);
 }
 
 bool streams_carried(const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++)
 		if (cp->stream[i] != NULL && cp->stream[i]->cfg.enabled &&
-		    stream_carried(cp->stream[i]))
+		    ctl_stream_carried(&cp->stream[i]->cfg))
 			return true;
 	return false;
 }

@@ -70,3 +70,30 @@ json_t *hist_json(const struct hist *h, uint64_t less_ns)
 	json_object_set_new(o, "percentiles_ns", pct);
 	return o;
 }
+
+#define BINS_PER_OCTAVE 16
+#define BINS_MOST 1024
+
+json_t *hist_bins_json(const struct hist *h)
+{
+	uint64_t bin[BINS_MOST] = {0};
+	uint32_t last = 0;
+
+	if (h == NULL || hist_count(h) == cell_get(&h->above))
+		return json_null();
+	uint64_t low = hist_min(h) > 0 ? hist_min(h) : 1;
+	for (uint32_t i = 0; i < h->nbuckets; i++) {
+		uint64_t n = cell_get(&h->bucket[i]), v = hist_bucket_begin(h->shape.bits, i);
+		if (n == 0)
+			continue;
+		double at = v > low ? log2((double)v / (double)low) * BINS_PER_OCTAVE : 0;
+		uint32_t to = at < BINS_MOST ? (uint32_t)at : BINS_MOST - 1;
+		bin[to] += n;
+		last = to;
+	}
+	json_t *counts = json_array();
+	for (uint32_t i = 0; i <= last; i++)
+		json_array_append_new(counts, json_integer((json_int_t)bin[i]));
+	return json_pack("{s:I, s:i, s:o}", "from_ns", (json_int_t)low, "per_octave",
+			 BINS_PER_OCTAVE, "counts", counts);
+}

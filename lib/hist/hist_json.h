@@ -10,6 +10,9 @@
  * for it. less_ns is subtracted from each value, down to 0. h NULL: there are no samples. New
  * reference. */
 json_t *hist_json(const struct hist *h, uint64_t less_ns);
+/* Its values in bins of equal width on a logarithmic scale, for a drawing: {"from_ns",
+ * "per_octave","counts":[...]}, null: there are none. New reference. */
+json_t *hist_bins_json(const struct hist *h);
 
 json_t *real_json(double v);    /* null for what is not finite */
 json_t *whole_json(uint64_t v); /* null for UINT64_MAX */

@@ -21,6 +21,8 @@ struct rate {
 
 #define RATE_SYNTAX "10% | 1.5Mpps | 3Gbps[/l2] | max, or A..B over T | A..B step S every T"
 
+#define PER_SECOND_SYNTAX "50k | 1.5M | max, or A..B over T | A..B step S every T"
+
 #define PORTSET_MAX 1024
 /* A set of numbers of ports, or of any numbers below PORTSET_MAX. */
 struct portset {
@@ -109,6 +111,9 @@ extern const struct vtype vt_uint;
 extern const struct vtype vt_rate;
 /* struct rate: only rates that do not change */
 extern const struct vtype vt_rate_steady;
+/* struct rate: so many of something that is neither frames nor bits, such as connections. Its kind
+ * is RATE_PPS or RATE_MAX. A type that adds words to this one has it as vspec.of. */
+extern const struct vtype vt_per_second;
 /* uint64_t, ns: a number with ns, us, ms, s, m or h; a bare number is refused */
 extern const struct vtype vt_duration;
 /* the same, but a bare number is seconds; for arguments of verbs */

@@ -28,6 +28,9 @@ static const struct {
 	{"pps", false}, {"p/s", false}, {"bits/s", true}, {"bit/s", true},
 	{"bit", true},  {"bps", true},  {"b/s", true},
 };
+/* Numbers per second of anything but frames: 50k, 1.5M. */
+static const struct unit each_names[] = {{"", 1},           {"k", 1000},       {"M", 1000000},
+					 {"G", 1000000000}, {"K", 1000, true}, {NULL, 0}};
 /* The units by name, for completion and for finding the nearest word. */
 static const struct unit rate_names[] = {{"%", 1},    {"pps", 1},  {"kpps", 1}, {"Mpps", 1},
 					 {"Gpps", 1}, {"bps", 1},  {"kbps", 1}, {"Mbps", 1},
@@ -85,11 +88,34 @@ static size_t any_unit(const char *text, bool *bits, int *exp)
 	return 0;
 }
 
+/* Says whether rates of this type count something else than frames and bits. */
+static bool is_each(const struct vspec *s)
+{
+	return s->type == &vt_per_second || (s->of != NULL && s->of->type == &vt_per_second);
+}
+
+static int each_unit_parse(const struct vspec *s, const char *text, size_t at, struct rate *r,
+			   int *exp, struct err *e)
+{
+	const struct unit *u = unit_find(each_names, text + at);
+
+	r->kind = RATE_PPS;
+	*exp = 0;
+	if (u == NULL)
+		return trailing_words(text, at) != 0 ? trailing_fail(s, text, at, e)
+						     : unit_fail(s, each_names, text, at, e);
+	for (uint64_t m = u->mult; m > 1; m /= 10)
+		++*exp;
+	return 0;
+}
+
 static int rate_unit_parse(const struct vspec *s, const char *text, size_t at, struct rate *r,
 			   int *exp, struct err *e)
 {
 	const char *tail = text + at;
 
+	if (is_each(s))
+		return each_unit_parse(s, text, at, r, exp, e);
 	*exp = 0;
 	r->kind = RATE_PERCENT;
 	if (tail[0] == '\0' || strcmp(tail, "%") == 0)
@@ -117,6 +143,9 @@ static int rate_unit_parse(const struct vspec *s, const char *text, size_t at, s
 	return unit_fail(s, rate_names, text, at, e);
 }
 
+#define EACH_LEAST 1e-6
+#define EACH_MOST 1e9
+
 static int one_parse(const struct vspec *s, const char *text, struct rate *r, struct err *e)
 {
 	struct dec d;
@@ -136,6 +165,8 @@ static int one_parse(const struct vspec *s, const char *text, struct rate *r, st
 	if (rc == -ERANGE)
 		return vspec_fail(s, ERANGE, 0, e, text, "has too many digits");
 	r->value = dec_double(&d, exp);
+	if (is_each(s) && (r->value < EACH_LEAST || r->value > EACH_MOST))
+		return vspec_fail(s, ERANGE, 0, e, text, "is out of range (above 0 to 1G)");
 	if (r->value < rate_limits[r->kind].lo || r->value > rate_limits[r->kind].hi)
 		return vspec_fail(
 			s, ERANGE, 0, e, text, "is out of range (%s)%s", rate_limits[r->kind].text,
@@ -239,7 +270,8 @@ static int trend_parse(const struct vspec *s, const char *text, size_t dots, str
 	if (!ramp && !steps)
 		return vspec_fail(
 			s, EINVAL, n > 0 ? (int)at[0] : (int)strlen(text), e, text,
-			"does not say how long it takes: \"over 30s\", or \"step 1Mpps every 5s\"");
+			"does not say how long it takes: \"over 30s\", or \"step %s every 5s\"",
+			is_each(s) ? "1k" : "1Mpps");
 	if (steps)
 		rc = steps_parse(s, text, at[1], len[1], r, e);
 	unsigned last = ramp ? 1 : 3;
@@ -319,7 +351,7 @@ void value_digits(double v, struct sbuf *out)
 	put_digits(digits, n, point, out);
 }
 
-static void value_print(enum rate_kind kind, double value, struct sbuf *out)
+static void value_print(const struct vspec *s, enum rate_kind kind, double value, struct sbuf *out)
 {
 	char digits[24];
 	int point;
@@ -338,7 +370,7 @@ static void value_print(enum rate_kind kind, double value, struct sbuf *out)
 			best = u;
 	}
 	put_digits(digits, n, point - (int)best->exp, out);
-	sbuf_add(out, best->name);
+	sbuf_addn(out, best->name, strlen(best->name) - (is_each(s) ? strlen("pps") : 0));
 	if (kind == RATE_L2_BPS)
 		sbuf_add(out, "/l2");
 }
@@ -347,20 +379,19 @@ static void rate_print(const struct vspec *s, const void *v, struct sbuf *out)
 {
 	struct rate r;
 
-	(void)s;
 	memcpy(&r, v, sizeof(r));
 	if (r.kind == RATE_MAX) {
 		sbuf_add(out, "max");
 		return;
 	}
-	value_print(r.kind, r.value, out);
+	value_print(s, r.kind, r.value, out);
 	if (r.over_ns == 0)
 		return;
 	sbuf_add(out, "..");
-	value_print(r.kind, r.to, out);
+	value_print(s, r.kind, r.to, out);
 	if (r.step > 0) {
 		sbuf_add(out, " step ");
-		value_print(r.kind, r.step, out);
+		value_print(s, r.kind, r.step, out);
 	}
 	sbuf_add(out, r.step > 0 ? " every " : " over ");
 	vt_duration.print(&trend_time, &r.over_ns, out);
@@ -381,9 +412,8 @@ static enum vplain rate_plain(const struct vspec *s, const void *v, double *out)
 
 static void rate_number(const struct vspec *s, double n, struct sbuf *out)
 {
-	(void)s;
 	value_digits(n, out);
-	sbuf_add(out, "pps");
+	sbuf_add(out, is_each(s) ? "" : "pps");
 }
 
 /* Offers the words that may follow A..B, for the last word of prefix. */
@@ -412,17 +442,18 @@ static void trend_complete(const char *prefix, void (*offer)(void *, const char 
 static void rate_complete(const struct vspec *s, const char *prefix,
 			  void (*offer)(void *, const char *), void *arg)
 {
-	static const char *const words[] = {"max", "1%", "10%", "50%", "100%"};
+	static const char *const of_link[] = {"max", "1%", "10%", "50%", "100%"};
+	static const char *const each[] = {"max", "1k", "10k", "100k", "1M"};
+	const char *const *words = is_each(s) ? each : of_link;
 
-	(void)s;
 	if (strstr(prefix, "..") != NULL) {
 		trend_complete(prefix, offer, arg);
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(each); i++)
 		if (word_starts(words[i], prefix) && (prefix[0] == '\0' || words[i][0] == 'm'))
 			offer(arg, words[i]);
-	unit_complete(rate_names, prefix, offer, arg);
+	unit_complete(is_each(s) ? each_names : rate_names, prefix, offer, arg);
 }
 
 static int steady_parse(const struct vspec *s, const char *text, void *out, struct err *e)
@@ -459,3 +490,12 @@ const struct vtype vt_rate = {.name = "rate",
 			      .complete = rate_complete,
 			      .plain = rate_plain,
 			      .number = rate_number};
+
+const struct vtype vt_per_second = {.name = "rate",
+				    .syntax = PER_SECOND_SYNTAX,
+				    .size = sizeof(struct rate),
+				    .parse = rate_parse,
+				    .print = rate_print,
+				    .complete = rate_complete,
+				    .plain = rate_plain,
+				    .number = rate_number};

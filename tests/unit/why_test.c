@@ -17,7 +17,10 @@ static const char *const no_program[] = {
 	"verify",  "jitter", "latsampler", "wire.*", "wire",      "ip",          "gateway",
 	"host.*",  "answer", "answer.for", "rss.*",  "capture.*",
 };
-static const char *const no_program_of_streams[] = {"arrival", "latency"};
+static const char *const no_program_of_streams[] = {
+	"arrival", "latency", "app",      "cps",       "connections", "tps",    "transactions",
+	"think",   "request", "response", "direction", "close",       "flow.*", "http.*",
+};
 
 static bool listed(const char *const *list, unsigned n, const char *name)
 {

@@ -7,6 +7,9 @@
 /* All flows of these ports, {"show":"flows","flows":[..]}, as docs/flows.md says; a new reference.
  * Totals are since the last clear, rates are those of the last full second. */
 json_t *flows_json(struct ctl *c, const struct portset *ports);
+/* One of them, in which each of "latency" also has "bins" (hist_bins_json()) and "percentiles_ns"
+ * (hist_json()). NULL: the stream has never run as a flow. */
+json_t *flows_one_json(struct ctl *c, unsigned port, unsigned stream);
 
 /* Samples of connections take workers a moment: flows_ask() begins to ask the port's workers for n
  * of them, at most FLOWS_SAMPLES_MOST, and flows_answered() says whether all have answered; it is

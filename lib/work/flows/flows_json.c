@@ -112,7 +112,8 @@ static json_t *json_errors(const struct flows_one *f, const struct flows_sum *k)
 	return o;
 }
 
-static json_t *json_times(const struct flows_one *f, unsigned which)
+/* drawn: with what a drawing needs. */
+static json_t *json_times(const struct flows_one *f, unsigned which, bool drawn)
 {
 	static const struct {
 		const char *name;
@@ -130,6 +131,12 @@ static json_t *json_times(const struct flows_one *f, unsigned which)
 					  : json_null());
 	json_object_set_new(o, "max_ns", n > 0 ? whole_json(hist_max(h)) : json_null());
 	json_object_set_new(o, "count", json_count(n));
+	if (drawn) {
+		json_t *all = hist_json(h, 0);
+		json_object_set(o, "percentiles_ns", json_object_get(all, "percentiles_ns"));
+		json_object_set_new(o, "bins", hist_bins_json(h));
+		json_decref(all);
+	}
 	free(h);
 	return o;
 }
@@ -178,7 +185,7 @@ static const char *json_state(const struct ctl_port *cp, const struct flows_one 
 	return "running";
 }
 
-static json_t *json_flow(const struct ctl_port *cp, const struct flows_one *f)
+static json_t *json_flow(const struct ctl_port *cp, const struct flows_one *f, bool drawn)
 {
 	static const char *const names[FLOWS_HISTS] = {[FLOWS_CONNECT] = "connect",
 						       [FLOWS_FIRST] = "first_byte",
@@ -208,10 +215,26 @@ static json_t *json_flow(const struct ctl_port *cp, const struct flows_one *f)
 				      "rx_bps", real_json(f->rx_bps)));
 	json_object_set_new(o, "errors", json_errors(f, &k));
 	for (unsigned i = 0; i < FLOWS_HISTS; i++)
-		json_object_set_new(latency, names[i], json_times(f, i));
+		json_object_set_new(latency, names[i], json_times(f, i, drawn));
 	json_object_set_new(o, "latency", latency);
 	json_object_set_new(o, "pace", json_pace(f));
 	return o;
+}
+
+/* What has run as a flow; NULL: the stream has not. */
+static const struct flows_one *json_one(const struct ctl_port *cp, const struct stream *s)
+{
+	const struct flows_one *f = s != NULL ? flows_one_of(flows_of(cp), s) : NULL;
+
+	return f != NULL && f->run != 0 ? f : NULL;
+}
+
+json_t *flows_one_json(struct ctl *c, unsigned port, unsigned stream)
+{
+	struct ctl_port *cp = c->port[port];
+	const struct flows_one *f = json_one(cp, stream_at(cp, stream));
+
+	return f != NULL ? json_flow(cp, f, true) : NULL;
 }
 
 /* In the order of streams. Those that were deleted are not told. */
@@ -222,11 +245,9 @@ json_t *flows_json(struct ctl *c, const struct portset *ports)
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		for (unsigned k = 0; portset_has(ports, i) && k < cp->nstreams; k++) {
-			const struct flows_one *f =
-				cp->stream[k] != NULL ? flows_one_of(flows_of(cp), cp->stream[k])
-						      : NULL;
-			if (f != NULL && f->run != 0)
-				json_array_append_new(list, json_flow(cp, f));
+			const struct flows_one *f = json_one(cp, cp->stream[k]);
+			if (f != NULL)
+				json_array_append_new(list, json_flow(cp, f, false));
 		}
 	}
 	return json_pack("{s:s, s:o}", "show", "flows", "flows", list);

@@ -260,6 +260,12 @@ static int start_may(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 
 	if (!start_has_flows(cp))
 		return 0;
+	if (ask->rate != NULL)
+		return err_set(
+			e, ENOTSUP,
+			"port %u has flows, and trials of connections are not in this version: `start %u for 10s` and `show flows` measure them; "
+			"`set %u flow off` lets it send frames",
+			cp->p.id, cp->p.id, cp->p.id);
 	rc = start_queues(c, cp, e);
 	rc = rc < 0 ? rc : start_ends(c, cp, e);
 	if (rc < 0)

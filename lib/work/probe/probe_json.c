@@ -160,34 +160,6 @@ static json_t *counts_json(const struct probe_counts *n, bool sole)
 
 /* ---- histograms ---- */
 
-#define BINS_PER_OCTAVE 16
-#define BINS_MOST 1024
-
-/* The values of a histogram in bins of equal width on a logarithmic scale, for a drawing. */
-static json_t *bins_json(const struct hist *h)
-{
-	uint64_t bin[BINS_MOST] = {0};
-	uint32_t last = 0;
-
-	if (h == NULL || hist_count(h) == cell_get(&h->above))
-		return json_null();
-	uint64_t low = hist_min(h) > 0 ? hist_min(h) : 1;
-	for (uint32_t i = 0; i < h->nbuckets; i++) {
-		uint64_t n = cell_get(&h->bucket[i]), v = hist_bucket_begin(h->shape.bits, i);
-		if (n == 0)
-			continue;
-		double at = v > low ? log2((double)v / (double)low) * BINS_PER_OCTAVE : 0;
-		uint32_t to = at < BINS_MOST ? (uint32_t)at : BINS_MOST - 1;
-		bin[to] += n;
-		last = to;
-	}
-	json_t *counts = json_array();
-	for (uint32_t i = 0; i <= last; i++)
-		json_array_append_new(counts, json_integer((json_int_t)bin[i]));
-	return json_pack("{s:I, s:i, s:o}", "from_ns", (json_int_t)low, "per_octave",
-			 BINS_PER_OCTAVE, "counts", counts);
-}
-
 static const char *const near_names[PRX_NEARS] = {"64", "128", "256", "512"};
 static const char *const scale_names[PRX_SCALES] = {"1us", "10us", "100us", "1ms"};
 
@@ -438,7 +410,7 @@ static json_t *port_json(struct ctl *c, unsigned rx, const struct pairs *p, unsi
 				      hist_json(intended, off)));
 	if (flags & LATENCY_BINS)
 		json_object_set_new(json_object_get(json_object_get(o, "latency"), "actual"),
-				    "bins", bins_json(actual));
+				    "bins", hist_bins_json(actual));
 	json_object_set_new(o, "gap", gap_json(c, rx, &s));
 	json_object_set_new(o, "jitter", jitter_json(c, rx));
 	json_object_set_new(o, "timestamps", stamps_json(cp, &s));

@@ -2,7 +2,7 @@
 /* The verb show latency: what became of the probes, how long they took, and how evenly frames came.
  * Control makes the document (probe_latency_json()); this prints it. */
 #include "clock.h"
-#include "cmd/verbs.h"
+#include "cmd/show.h"
 #include "out.h"
 #include "probe.h"
 #include "probe_app.h"
@@ -132,17 +132,6 @@ static const struct out_view stream_view = {.rows = "streams",
 static const struct out_view stream_view_csv = {.rows = "streams",
 						.cols = stream_cols_csv,
 						.ncols = ARRAY_SIZE(stream_cols_csv)};
-
-/* Is this stream of this port among those that the command names? */
-static bool show_latency_selected(const struct target *t, unsigned port, unsigned stream)
-{
-	for (unsigned i = 0; i < t->n; i++)
-		if (port >= t->item[i].p0 && port <= t->item[i].p1 &&
-		    (!t->item[i].has_streams ||
-		     (stream >= t->item[i].s0 && stream <= t->item[i].s1)))
-			return true;
-	return false;
-}
 
 /* A small number, such as that of a port or a stream. show_latency_frames() is for counts, which
  * may be
@@ -325,10 +314,9 @@ static int show_latency_run(struct cmd_run *r, const struct arg_val *args, struc
 		/* text leaves streams without `latency on` out, because a port may have 4096 */
 		bool line = r->out_mode != OUT_TEXT || streams ||
 			    !json_is_null(json_object_get(s, "latency"));
-		if (line &&
-		    (!args[PORTS].given ||
-		     show_latency_selected(&args[PORTS].target, show_latency_number(s, "port"),
-					   show_latency_number(s, "stream"))))
+		if (line && (!args[PORTS].given ||
+			     show_names(&args[PORTS].target, show_latency_number(s, "port"),
+					show_latency_number(s, "stream"))))
 			json_array_append(kept, s);
 	}
 	json_object_set_new(doc, "streams", kept);

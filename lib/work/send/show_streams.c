@@ -48,17 +48,6 @@ static const struct out_view view_csv = {.rows = "streams",
 					 .cols = cols_csv,
 					 .ncols = ARRAY_SIZE(cols_csv)};
 
-/* Returns whether the list that was given has the stream. */
-static bool show_streams_selected(const struct show_sel *sel, uint64_t port, uint64_t stream)
-{
-	for (unsigned i = 0; i < sel->target->n; i++)
-		if (port >= sel->target->item[i].p0 && port <= sel->target->item[i].p1 &&
-		    (!sel->target->item[i].has_streams ||
-		     (stream >= sel->target->item[i].s0 && stream <= sel->target->item[i].s1)))
-			return true;
-	return false;
-}
-
 int send_show_streams(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
 	json_t *doc = ctl_streams_json(app_of(r)->ctl, &sel->ports), *kept = json_array(), *s;
@@ -69,7 +58,7 @@ int send_show_streams(struct cmd_run *r, const struct show_sel *sel, struct err 
 	json_array_foreach(json_object_get(doc, "streams"), i, s) {
 		json_int_t port = json_integer_value(json_object_get(s, "port")),
 			   id = json_integer_value(json_object_get(s, "stream"));
-		if (sel->given && !show_streams_selected(sel, (uint64_t)port, (uint64_t)id))
+		if (sel->given && !show_names(sel->target, (uint64_t)port, (uint64_t)id))
 			continue;
 		json_array_append(kept, s);
 		probes |= strcmp(json_string_value(json_object_get(s, "probe")), "off") != 0;

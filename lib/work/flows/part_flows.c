@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of snapshots about flows: "flows", all of them as in `show flows`, and "flow:P/S", one
+ * with its distributions. */
+#include "flows_app.h"
+#include "flows_face.h"
+
+static int flows_part_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
+			  json_t *doc, struct err *e)
+{
+	struct portset ports;
+
+	(void)snap;
+	(void)arg;
+	(void)e;
+	app_all_ports(app, &ports);
+	json_t *all = flows_json(app->ctl, &ports);
+	json_object_set(doc, "flows", json_object_get(all, "flows"));
+	json_decref(all);
+	return 0;
+}
+
+static int flow_part_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
+			 json_t *doc, struct err *e)
+{
+	json_t *one = flows_one_json(app->ctl, arg->port, arg->stream);
+
+	(void)snap;
+	(void)e;
+	json_object_set_new(doc, "flow", one != NULL ? one : json_null());
+	return 0;
+}
+
+const struct snap_part part_flows = {.name = "flows", .takes = PART_ALONE, .add = flows_part_add};
+const struct snap_part part_flow = {.name = "flow", .takes = PART_STREAM, .add = flow_part_add};
+
+const char *flows_interval(const struct app *app)
+{
+	struct portset ports;
+
+	app_all_ports(app, &ports);
+	json_t *all = flows_json(app->ctl, &ports);
+	bool any = json_array_size(json_object_get(all, "flows")) > 0;
+	json_decref(all);
+	return any ? "flows" : NULL;
+}

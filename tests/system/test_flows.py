@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Streams whose frames are connections, both ends on the built-in wire: their fates are exact when nothing goes on, whatever the wire does."""
+import time
+
+import pytest
+
+from harness import as_json, documents, good, lcores, run
+
+PAIR = "set 0 flow client; set 1 flow server; "
+
+
+def flows(docs):
+    """The flows of the newest document: (port, stream) -> flow."""
+    return {(f["port"], f["stream"]): f for f in [d for d in docs if d.get("show") == "flows"][-1]["flows"]}
+
+
+def judge(f):
+    """The sums of DESIGN hold, and nothing is left."""
+    c, t = f["connections"], f["transactions"]
+    assert c["opened"] == (c["established"] + c["refused"] + c["connect_timeout"] + c["unreachable"] + c["aborted_opening"] + c["opening"])
+    assert c["established"] == c["closed"] + c["reset_by_us"] + c["reset_by_peer"] + c["timed_out"] + c["aborted"] + c["open"]
+    assert t["started"] == t["done"] + t["failed"] + t["open"]
+
+
+def idle(f):
+    judge(f)
+    assert f["state"] == "idle"
+    assert f["connections"]["opening"] == f["connections"]["open"] == f["transactions"]["open"] == 0
+
+
+def play(commands, *args, timeout=120):
+    return documents(good(as_json([*lcores(2), *args, "-b", "-e", commands]), timeout=timeout))
+
+
+def ends(commands, *args, **kw):
+    got = flows(play(commands, *args, **kw))
+    for f in got.values():
+        idle(f)
+    return got
+
+
+def test_the_shortest_start():
+    got = ends(PAIR + "start all for 1s; wait all; show flows")
+    client, server = got[0, 0], got[1, 0]
+    for f in client, server:
+        assert f["connections"]["opened"] == f["connections"]["established"] == f["connections"]["closed"] == 1000
+        assert f["transactions"]["done"] == 1000
+        assert f["http"]["2xx"] == 1000 and f["http"]["bad"] == 0
+        assert f["errors"].get("mismatched", 0) == 0
+    assert client["role"] == "client" and server["role"] == "server"
+    assert client["payload"]["tx_bytes"] == server["payload"]["rx_bytes"]
+    assert client["payload"]["rx_bytes"] == server["payload"]["tx_bytes"]
+    for what in "connect", "first_byte", "transaction", "since_due":
+        assert client["latency"][what]["count"] == 1000
+
+
+@pytest.mark.parametrize("count", [1, 7, 1001])
+def test_count_is_of_opens(count):
+    got = ends(PAIR + f"set 0 count {count}; set 0 cps 20k; start all; wait all; show flows")
+    assert got[0, 0]["connections"]["closed"] == got[1, 0]["connections"]["closed"] == count
+
+
+def test_each_client_has_its_own():
+    got = ends("set 0 flow client; stream add 0/1; set 0/1 flow client; set 0/1 flow.dport 81; set 0/0 count 100; set 0/1 count 50; set 0 cps 5k; "
+               "set 0/1 cps 5k; set 1 flow server; set 1 flow.sport 80..81; start all; wait all; show flows")
+    assert got[0, 0]["connections"]["closed"] == 100
+    assert got[0, 1]["connections"]["closed"] == 50
+    assert got[1, 0]["connections"]["closed"] == 150
+
+
+@pytest.mark.parametrize("app,more", [
+    ("bytes", "set 0-1 transactions 5; set 0-1 request 1..300; set 0-1 response 1000; "),
+    ("dialog 'send 100, recv 1000, x3'", ""),
+    ("http", "set 0 http.method POST; set 0 request 3000; set 1 response 20000; set 0-1 transactions 2; "),
+])
+@pytest.mark.parametrize("close", ["fin client", "fin server", "rst client", "keep"])
+def test_what_connections_do(app, more, close):
+    got = ends(PAIR + f"set 0-1 app {app}; set 0-1 close {close}; set 0-1 flow.verify on; {more}set 0 count 200; set 0 cps 2k; start all; "
+               + ("sleep 1s; stop 0; " if close == "keep" else "") + "wait all; show flows")
+    client, server = got[0, 0], got[1, 0]
+    assert client["transactions"]["done"] == client["transactions"]["started"] >= 200
+    assert client["transactions"]["failed"] == 0
+    assert server["transactions"]["done"] == client["transactions"]["done"]
+    for f in client, server:
+        assert f["connections"]["established"] == 200
+        assert f["errors"].get("mismatched", 0) == 0
+        assert f["connections"]["timed_out"] == f["connections"]["aborted"] == 0
+    assert client["payload"]["tx_bytes"] == server["payload"]["rx_bytes"]
+
+
+def test_udp():
+    got = ends(PAIR + "set 0-1 frame eth/ipv4/udp; set 0 count 500; set 0 cps 5k; start all; wait all; show flows")
+    assert got[0, 0]["transactions"]["done"] == 500
+    assert got[1, 0]["payload"]["rx_bytes"] == 500 * 64
+
+
+def test_vlans_and_ipv6():
+    got = ends(PAIR + "set 0-1 frame eth/vlan/ipv6/tcp; set 0-1 vlan.vid 7; set 0 ipv6.dst 2001:db8::1; set 1 ipv6.src 2001:db8::1; "
+               "set 0 flow.src 2001:db8::1:0..2001:db8::1:9; set 0 count 300; set 0 cps 3k; start all; wait all; show flows")
+    assert got[0, 0]["connections"]["closed"] == 300
+
+
+def test_many_queues():
+    args = ["-m", "1.0*2,2.1*2"]
+    got = ends(PAIR + "set 0 count 1001; set 0 cps 10k; start all; wait all; show flows; show stats", *args)
+    assert got[0, 0]["connections"]["closed"] == got[1, 0]["connections"]["closed"] == 1001
+
+
+def test_nobody_listens():
+    got = ends("set 0 flow client; set 0 count 100; set 0 flow.rto 20ms; set 0 flow.retries 1; set 0 cps 1k; set 1 flow server; set 1 flow.sport 81; "
+               "start all; wait all; show flows")
+    c = got[0, 0]["connections"]
+    assert c["established"] == 0
+    assert c["refused"] + c["connect_timeout"] + c["aborted_opening"] == 100
+
+
+def test_stop_and_again():
+    got = ends(PAIR + "set 0 cps 500; start all; sleep 300ms; stop all; wait all; clear all; set 0 count 20; start all; wait all; show flows")
+    assert got[0, 0]["connections"]["closed"] == 20
+    assert got[1, 0]["connections"]["closed"] == 20
+
+
+def test_clear_keeps_the_sums(live):
+    p = live([*lcores(2), "-b"])
+    p.send(PAIR + "set 0-1 app bytes; set 0-1 transactions forever; set 0-1 think 20ms; set 0 connections 50; start all")
+    deadline = time.monotonic() + 20
+    while flows([p.ask("show flows")])[0, 0]["connections"]["open"] < 50:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    p.send("clear all")
+    for _ in range(3):
+        for f in flows([p.ask("show flows")]).values():
+            assert f["connections"]["open"] == 50
+    p.send("stop all; wait all")
+    for f in flows([p.ask("show flows", timeout=20)]).values():
+        idle(f)
+        assert f["connections"]["established"] == f["connections"]["closed"] == 50
+
+
+def test_everything_changes_while_connections_live():
+    changes = ["set 1 response 500", "set 0 cps 3k", "set 0-1 flow.window 8k", "set 0 flow.mss 300", "set 0 http.path /a:3,/b", "set 0 flow.timewait 10ms",
+               "set 0 flow.src 192.168.0.1..192.168.0.9", "set 0 cps max", "set 0 connections 20", "set 0 cps 100..2000 over 100ms",
+               "set 0-1 flow.congestion newreno", "set 0-1 flow.verify on", "set 1 http.status 404", "set 0 cps 1k"]
+    got = ends(PAIR + "start all; " + "; sleep 30ms; ".join(changes) + "; sleep 200ms; stop all; wait all; show flows")
+    client, server = got[0, 0], got[1, 0]
+    assert client["http"]["4xx"] > 0 and client["http"]["2xx"] > 0
+    assert client["connections"]["closed"] == server["connections"]["closed"] == client["connections"]["opened"]
+    assert client["transactions"]["failed"] == 0
+
+
+def test_an_end_of_time_aborts():
+    got = ends(PAIR + "set 0-1 app bytes; set 0-1 think 10s; set 0-1 transactions 3; set 0-1 flow.drain 100ms; set 0 count 10; start all; sleep 300ms; stop 0; "
+               "wait all; show flows")
+    c = got[0, 0]["connections"]
+    assert c["established"] == 10 and c["closed"] + c["aborted"] == 10
+
+
+FAULTS = {
+    "loss": "set 0-1 wire.loss {share}",
+    "reorder": "set 0-1 wire.reorder {share}",
+    "duplicate": "set 0-1 wire.duplicate {share}",
+    "corrupt": "set 0-1 wire.corrupt {share}",
+    "delay": "set 0-1 wire.delay uniform 0ms 5ms",
+    "limit": "set 0-1 wire.limit 20Mbps queue 64",
+}
+
+
+@pytest.mark.parametrize("share", ["0.1%", "1%", "10%"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_of_the_wire(fault, share):
+    """Every transaction that can end does, sums close, nothing leaks."""
+    if fault in ("delay", "limit") and share != "1%":
+        pytest.skip("has no share")
+    got = ends(PAIR + FAULTS[fault].format(share=share) + "; set 0-1 app bytes; set 0-1 request 2000; set 0-1 response 20000; set 0-1 flow.verify on; "
+               "set 0-1 flow.drain 30s; set 0-1 flow.rto 20ms; set 0-1 flow.retries 12; set 0 count 300; set 0 cps 600; start all; wait all; show flows")
+    client, server = got[0, 0], got[1, 0]
+    assert client["connections"]["established"] == 300
+    assert client["connections"]["closed"] == 300
+    assert client["transactions"]["done"] == 300 and client["transactions"]["failed"] == 0
+    assert client["errors"].get("mismatched", 0) == server["errors"].get("mismatched", 0) == 0
+    assert client["payload"]["rx_bytes"] == 300 * 20000
+    assert server["payload"]["rx_bytes"] == 300 * 2000
+    if fault == "loss" and share == "10%":
+        assert client["segments"]["retransmitted"] + server["segments"]["retransmitted"] > 0
+    if fault == "corrupt" and share == "10%":
+        assert client["segments"]["bad_checksum"] + server["segments"]["bad_checksum"] > 0
+
+
+REFUSED = [
+    ("set 0 frame eth/ipv4/icmp", "set 0 frame eth/ipv4/tcp"),
+    ("set 0 frame eth/ipv4/udp/vxlan/eth/ipv4/tcp", "not in this version"),
+    ("set 0 connections 100; set 0 flow.sport 1000..1009", "need as many tuples"),
+    ("set 0 tcp.seq 1..5", "set 0 tcp.seq default"),
+    ("set 0 ipv4.id 7", "set 0 ipv4.id default"),
+    ("set 0 size 100", "set 0/0 size default"),
+    ("set 0 flow.src random", "flow.src"),
+    ("set 0 frame eth/vlan/ipv4/tcp; set 0 vlan.vid 1..10", "set 0 flow.src A..B"),
+    ("set 0 mtu 100; set 0 flow.mss 536", "set 0 flow.mss 60"),
+    ("set 0 mtu 68", "set 0 mtu 104"),
+    ("set 1 frame eth/vlan/ipv4/tcp; set 1 vlan.vid 1..3", "set 1 vlan.vid default"),
+    ("stream add 1/1; set 1/1 flow server", "another VLAN"),
+    ("set 0-1 frame eth/ipv4/udp; set 0 app http", "set 0 app bytes"),
+]
+
+
+@pytest.mark.parametrize("commands,says", REFUSED)
+def test_refusals_name_what_helps(commands, says):
+    r = run([*lcores(2), "-b", "-e", PAIR + commands + "; start all for 100ms"])
+    assert r.returncode == 2, r.stderr
+    assert says in r.stderr
+
+
+def test_maps_that_do_not_work():
+    r = run([*lcores(2), "-m", "1:2.0", "-m", "2:1.1", "-b", "-e", PAIR + "start all for 100ms"])
+    assert r.returncode == 2
+    assert '-m "2.0,1.1"' in r.stderr
+
+
+def test_streams_beside_flows():
+    r = play(PAIR + "stream add 0/1; set 0/1 frame eth/ipv4/udp; set 0/1 udp.dst 9; set 0/1 rate 1kpps; set 0/1 count 500; set 0/0 count 200; start all; wait all; "
+             "show flows; show streams; show stats")
+    got = flows(r)
+    idle(got[0, 0])
+    assert got[0, 0]["connections"]["closed"] == 200
+    streams = [d for d in r if d.get("show") == "streams"][-1]["streams"]
+    assert [s["tx"]["packets"] for s in streams if s["port"] == 0 and s["stream"] == 1] == [500]
+    sent = [d for d in r if d.get("show") == "stats"][-1]["ports"]
+    assert sent[0]["tx"]["packets"] == sent[1]["rx"]["packets"] and sent[1]["tx"]["packets"] == sent[0]["rx"]["packets"]

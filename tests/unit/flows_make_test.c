@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What settings of a stream come to as a flow: tuples, headers, workload, and what is refused. No
+ * devices. */
+#include "cmocka_names.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_int.h"
+#include "flows_ctl.h"
+#include "port_int.h"
+
+static const struct port_spec plain = {.prefix = "plain"};
+static struct ctl *c;
+
+static int begin(void **state)
+{
+	(void)state;
+	c = ctl_new();
+	struct ctl_port *cp = c->port[c->nports++] = ctl_port_new();
+	cp->p.spec = &plain;
+	cp->p.used = true;
+	frame_vals_parse(&cp->dflt, "eth.src", "02:00:00:00:00:01", NULL);
+	frame_vals_parse(&cp->dflt, "ipv4.src", "192.168.0.1", NULL);
+	frame_vals_parse(&cp->dflt, "ipv4.dst", "192.168.1.1", NULL);
+	ctl_reset(c, 0);
+	cp->p.applied = cp->cfg;
+	cp->restart = false;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	streams_free(c->port[0]);
+	frame_vals_free(&c->port[0]->dflt);
+	ctl_port_free(c->port[0]);
+	ctl_free(c);
+	return 0;
+}
+
+static struct flows_cfg *flow(enum flows_role role)
+{
+	struct flows_cfg *f = work_stream_cfg_own(ctl_stream_cfg(c, 0, 0), &work_flows);
+
+	f->role = role;
+	ctl_stream_frame_follow(ctl_stream_cfg(c, 0, 0));
+	return f;
+}
+
+static void frame(const char *stack)
+{
+	assert_int_equal(frame_stack_parse(stack, &ctl_stream_cfg(c, 0, 0)->frame.stack, NULL), 0);
+	ctl_stream_cfg(c, 0, 0)->frame_set = true;
+}
+
+static void value(const char *field, const char *text)
+{
+	assert_int_equal(frame_vals_parse(&ctl_stream_cfg(c, 0, 0)->frame.vals, field, text, NULL),
+			 0);
+}
+
+static struct flows_design *design(void)
+{
+	struct flows_design *d;
+	struct err e = {.text = ""};
+
+	if (flows_design_new(c, c->port[0], c->port[0]->stream[0], &d, &e) < 0)
+		fail_msg("%s", e.text);
+	return d;
+}
+
+static void refused(const char *word, const char *help)
+{
+	struct flows_design *d;
+	struct err e = {.text = ""};
+	int rc = flows_design_new(c, c->port[0], c->port[0]->stream[0], &d, &e);
+
+	if (rc != -EINVAL || strstr(e.text, word) == NULL || strstr(e.text, help) == NULL)
+		fail_msg("%d '%s'; wanted '%s' and '%s'", rc, e.text, word, help);
+	assert_null(d);
+}
+
+/* Tuple i of a design, as text. */
+static const char *tuple(const struct flows_design *d, uint64_t i)
+{
+	static char text[64];
+	const struct flow_tuples_conf conf = {.remote = &d->remote,
+					      .remote_port = &d->remote_port,
+					      .local = &d->local,
+					      .local_port = &d->local_port,
+					      .nest = {d->nest[0], d->nest[1], d->nest[2],
+						       d->nest[3]}};
+	struct flow_tuples *t;
+	struct flow_tuple x;
+
+	assert_int_equal(flow_tuples_new(&t, &conf, NULL), 0);
+	assert_true(flow_tuples_count(t) == d->ntuples);
+	flow_tuples_at(t, i, &x);
+	snprintf(text, sizeof(text), "%08x:%u-%08x:%u", x.local.v4, x.local_port, x.remote.v4,
+		 x.remote_port);
+	flow_tuples_free(t);
+	return text;
+}
+
+static void test_defaults(void **state)
+{
+	(void)state;
+	flow(FLOWS_CLIENT);
+	struct flows_design *d = design();
+	assert_true(d->client && !d->udp && !d->is6);
+	assert_true(d->ntuples == 64512 && d->most == 64512);
+	assert_string_equal(tuple(d, 0), "c0a80001:1024-c0a80101:80");
+	assert_string_equal(tuple(d, 64511), "c0a80001:65535-c0a80101:80");
+	assert_int_equal(d->npath, 1);
+	assert_int_equal(d->mss, 1460);
+	assert_int_equal(d->path[0].l3, 14);
+	assert_int_equal(d->path[0].l4, 34);
+	assert_ptr_equal(d->load.wl, &wl_http);
+	flows_design_free(d);
+	flow(FLOWS_SERVER);
+	d = design();
+	assert_false(d->client);
+	assert_int_equal(d->local_port.count, 1);
+	assert_int_equal(d->local_port.base, 80);
+	flows_design_free(d);
+}
+
+static void test_order(void **state)
+{
+	(void)state;
+	flow(FLOWS_CLIENT);
+	value("ipv4.dst", "10.0.0.0/31");
+	value("ipv4.src", "10.1.0.1..10.1.0.3 step 2 from 10.1.0.3");
+	value("tcp.dst", "80,81,80");
+	value("tcp.src", "7..6");
+	struct flows_design *d = design();
+	assert_true(d->ntuples == 2 * 2 * 2 * 2);
+	assert_true(d->start == 4); /* the second client */
+	assert_string_equal(tuple(d, 0), "0a010001:7-0a000000:80");
+	assert_string_equal(tuple(d, 1), "0a010001:7-0a000001:80");
+	assert_string_equal(tuple(d, 2), "0a010001:7-0a000000:81");
+	assert_string_equal(tuple(d, 4), "0a010003:7-0a000000:80");
+	assert_string_equal(tuple(d, 8), "0a010001:6-0a000000:80");
+	flows_design_free(d);
+}
+
+static void test_headers_step_with_clients(void **state)
+{
+	(void)state;
+	flow(FLOWS_CLIENT);
+	frame("eth/vlan/ipv4/tcp");
+	value("vlan.vid", "5..7");
+	refused("vlan.vid", "set 0 flow.src A..B");
+	value("ipv4.src", "10.0.0.1..10.0.0.9");
+	struct flows_design *d = design();
+	assert_int_equal(d->npath, 3);
+	assert_int_equal(d->nshapes, 3);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(get_be16(d->path[i].bytes + 14), 5 + i);
+	assert_int_equal(d->shape[0].l3, 18);
+	flows_design_free(d);
+	flow(FLOWS_SERVER);
+	refused("one value", "set 0 vlan.vid default");
+}
+
+/* What new connections are like is in the key, and how many there are is not. */
+static void test_key(void **state)
+{
+	(void)state;
+	struct flows_cfg *f = flow(FLOWS_SERVER);
+	struct flows_design *a = design(), *b;
+
+	f->cps = (struct rate){.kind = RATE_MAX};
+	f->connections = 5;
+	f->drain_ns = 1;
+	b = design();
+	assert_true(a->key == b->key);
+	flows_design_free(b);
+	strcpy(f->response, "200");
+	b = design();
+	assert_true(a->key != b->key && a->tuples_key == b->tuples_key);
+	flows_design_free(b);
+	value("tcp.src", "81");
+	b = design();
+	assert_true(a->tuples_key != b->tuples_key);
+	flows_design_free(b);
+	flows_design_free(a);
+}
+
+static void test_workloads(void **state)
+{
+	(void)state;
+	struct flows_cfg *f = flow(FLOWS_CLIENT);
+	struct flows_design *d;
+
+	frame("eth/ipv6/udp");
+	d = design();
+	assert_ptr_equal(d->load.wl, &wl_bytes);
+	assert_true(d->load.bytes.request.least == 64 && d->is6);
+	flows_design_free(d);
+	strcpy(f->request, "2000");
+	refused("2000 bytes", "set 0 request 1452");
+	f->app.kind = FLOWS_DIALOG;
+	strcpy(f->app.text, "send 1");
+	refused("a dialog runs on TCP", "eth/ipv6/tcp");
+	frame("eth/ipv4/tcp");
+	d = design();
+	assert_ptr_equal(d->load.wl, &wl_dialog);
+	flows_design_free(d);
+}
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	struct flows_cfg *f = flow(FLOWS_CLIENT);
+
+	frame("eth/ipv4/icmp");
+	refused("does not end in TCP or UDP", "set 0 frame eth/ipv4/tcp");
+	frame("eth/ipv4/gre/ipv4/tcp");
+	refused("not in this version", "set 0 frame eth/ipv4/tcp");
+	frame("eth/ipv4/tcp");
+	f->connections = 64513;
+	refused("64513 connections", "set 0 connections 64512");
+	f->connections = 0;
+	f->mss = 1461;
+	refused("1461 bytes", "set 0 flow.mss 1460");
+	f->mss = 0;
+	value("ipv4.dst", "random");
+	refused("flow.dst is random", "set 0 flow.dst ...");
+	value("ipv4.dst", "10.0.0.1");
+	value("tcp.flags", "S");
+	refused("tcp.flags", "set 0 tcp.flags default");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_defaults, begin, end),
+		cmocka_unit_test_setup_teardown(test_order, begin, end),
+		cmocka_unit_test_setup_teardown(test_headers_step_with_clients, begin, end),
+		cmocka_unit_test_setup_teardown(test_key, begin, end),
+		cmocka_unit_test_setup_teardown(test_workloads, begin, end),
+		cmocka_unit_test_setup_teardown(test_refusals, begin, end),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
