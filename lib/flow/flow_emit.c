@@ -128,38 +128,7 @@ void flow_send_rst(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 	emit_tcp(m, f, c, &e);
 }
 
-/* The way back of a frame: its own headers, with the addresses swapped. */
-static bool emit_swap(const struct flow_seg *g, struct flow_path *p)
-{
-	unsigned l4 = (unsigned)(g->l4 - g->in->data);
-	uint8_t *ip = p->bytes + g->in->l3;
-
-	if (l4 > FLOW_PREFIX_MAX || g->in->l3 < 14)
-		return false;
-	memset(p, 0, sizeof(*p));
-	memcpy(p->bytes, g->in->data, l4);
-	memcpy(p->bytes, g->in->data + 6, 6);
-	memcpy(p->bytes + 6, g->in->data, 6);
-	p->l3 = g->in->l3;
-	p->l4 = (uint16_t)l4;
-	p->is6 = g->is6;
-	if (g->is6) {
-		ip[7] = 64;
-		memcpy(ip + 8, seg_dst6(g), 16);
-		memcpy(ip + 24, seg_src6(g), 16);
-		return true;
-	}
-	ip[1] = 0; /* no congestion bits */
-	memset(ip + 2, 0, 4);
-	ip[6] = 0x40;
-	ip[7] = 0;
-	ip[8] = 64;
-	memset(ip + 10, 0, 10);
-	p->ip_sum = wl_sum(ip, l4 - p->l3);
-	return true;
-}
-
-void flow_answer_rst(struct flow_machine *m, const struct flow_seg *g)
+void flow_answer_rst(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g)
 {
 	struct flow_conn c = {.remote = g->remote, .local = g->local, .wscale = CONN_UNSCALED};
 	struct flow_path path;
@@ -168,17 +137,19 @@ void flow_answer_rst(struct flow_machine *m, const struct flow_seg *g)
 	uint8_t *p, *t;
 	uint16_t check;
 
-	if ((g->flags & TH_RST) != 0 || g->in->ident != 0 || !emit_swap(g, &path))
+	if ((g->flags & TH_RST) != 0 || !emit_room(m, FLOW_PLAIN, &e.room))
 		return;
-	if (!emit_room(m, FLOW_PLAIN, &e.room))
-		return;
+	flow_path_back(f, g, &path);
 	p = emit_begin(&e);
 	t = p + path.l4;
 	if (path.is6) {
+		flow_emit_fix(&path, p, path.l4 + 20);
 		put_be16(p + path.l3 + 4, (unsigned)(path.l4 - path.l3) - 40 + 20);
+		memcpy(p + path.l3 + 8, seg_dst6(g), 16);
+		memcpy(p + path.l3 + 24, seg_src6(g), 16);
 		sum = wl_sum(p + path.l3 + 8, 32);
 	} else {
-		sum = flow_fold(emit_ip(m, NULL, &c, &e, p, 20));
+		sum = flow_fold(emit_ip(m, f, &c, &e, p, 20));
 	}
 	memcpy(t, &g->ports, 4);
 	if ((g->flags & TH_ACK) != 0) {

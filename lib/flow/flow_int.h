@@ -467,7 +467,7 @@ bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_con
 		     uint32_t *rests);
 void flow_tuple_fetch(const struct flow_ver *f);
 struct flow_ver *flow_listener(const struct flow_machine *m, const struct flow_seg *g);
-bool flow_is_local(const struct flow_machine *m, const struct flow_seg *g);
+struct flow_ver *flow_local(struct flow_machine *m, const struct flow_seg *g);
 void flow_conn_tuple(const struct flow_machine *m, const struct flow_conn *c,
 		     struct flow_tuple *out);
 const struct flow_path *flow_client_path(const struct flow_ver *f, const struct flow_conn *c);
@@ -616,4 +616,5 @@ bool flow_udp_send(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 		   const struct wl_turn *t);
 void flow_state_timer(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
 uint16_t flow_path_learn(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g);
+void flow_path_back(const struct flow_ver *f, const struct flow_seg *g, struct flow_path *p);
 void flow_path_forget(struct flow_machine *m, uint16_t at);
