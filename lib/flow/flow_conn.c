@@ -370,6 +370,7 @@ void flow_path_back(const struct flow_ver *f, const struct flow_seg *g, struct f
 	*p = *f->path;
 	if (f->spec->reply != NULL) {
 		f->spec->reply(f->spec->reply_arg, g->in->data, l3, p->bytes);
+		flow_path_sums(p);
 	} else if (p->l3 >= 14 && l3 >= 14) {
 		memcpy(p->bytes, g->in->data + 6, 6);
 		memcpy(p->bytes + 6, g->in->data, 6);

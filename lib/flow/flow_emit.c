@@ -20,6 +20,23 @@ uint64_t flow_emit_ip6(const struct flow_machine *m, const struct flow_ver *f,
 	return wl_sum(ip + 8, 32);
 }
 
+/* What flow_emit_fix() continues: lengths of 0, and the checksums of such headers. */
+void flow_path_sums(struct flow_path *p)
+{
+	for (unsigned i = 0; i < p->nfix; i++) {
+		const struct flow_fix *x = &p->fix[i];
+		uint8_t *outer = p->bytes + x->at - 2;
+		uint16_t sum;
+
+		memset(p->bytes + x->at, 0, 2);
+		if (x->kind != FLOW_FIX_IP4)
+			continue;
+		memset(p->bytes + x->sum, 0, 2);
+		sum = (uint16_t)~flow_fold(wl_sum(outer, (outer[0] & 15u) * 4));
+		memcpy(p->bytes + x->sum, &sum, 2);
+	}
+}
+
 void flow_emit_fix(const struct flow_path *path, uint8_t *p, unsigned total)
 {
 	for (unsigned i = 0; i < path->nfix; i++) {

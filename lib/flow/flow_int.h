@@ -617,4 +617,5 @@ bool flow_udp_send(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 void flow_state_timer(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
 uint16_t flow_path_learn(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g);
 void flow_path_back(const struct flow_ver *f, const struct flow_seg *g, struct flow_path *p);
+void flow_path_sums(struct flow_path *p);
 void flow_path_forget(struct flow_machine *m, uint16_t at);

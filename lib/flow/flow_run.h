@@ -187,7 +187,8 @@ struct flow_spec {
 	const struct flow_path *path;
 	uint16_t npath;
 	/* Writes the prefix of answers: `came` is the prefix of a received frame (len bytes), `to`
-	 * has the template's. NULL: MAC addresses are swapped, all else stays the template's. */
+	 * has the template's. Lengths and checksums that `fix` names are the machine's. NULL: MAC
+	 * addresses are swapped, all else stays the template's. */
 	void (*reply)(const void *arg, const uint8_t *came, unsigned len, uint8_t *to);
 	const void *reply_arg;
 	/* Whether a tuple is this machine's to open (several workers). NULL: all are. */

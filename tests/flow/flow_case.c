@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs case files: flow_case FILE... [-n NAME] [-v] [-6] [-t] [-p]. README.md has the language. Returns how many
- * files have a case that failed. */
+/* Runs case files: flow_case FILE... [-n NAME] [-v] [-6] [-t] [-p]. README.md has the language.
+ * Returns 0 if all cases passed. */
 #include <stdarg.h>
 #include "flow_case.h"
 
