@@ -24,7 +24,7 @@ from readme_blocks import SHOWN_PROMPT, TOP, blocks, first_difference, is_shown,
 SHELL = "sh$ "
 STARTS = "$ ./dev run"
 LIMIT_S = 60
-NOTES = re.compile(r"^(?:wirerate: )?(?:tester limited: |remote socket: |warning: port 0: 'tcp.mss').*\n", re.M)
+NOTES = re.compile(r"^(?:wirerate: )?(?:tester limited: |remote socket: |warning: port 0: 'tcp.mss'|flow [\d/]+: \d+ conn).*\n", re.M)
 
 REPLY = re.compile(r"^port \d+: [\d.]+[kMG]?pps = .*(?:\n  .*)*\n?", re.M)  # what a rate comes to, told to persons alone
 
@@ -39,6 +39,7 @@ BLOCKS = {
     "build/app/wirerate -p if:eth1": "interface",
     "./dev run -p if:eth1": "interface",
     "set 0 udp.dst default": "commands",
+    "set 0 flow client": "commands",
     "stream add 0 3": "commands",
     "set 0 rate 1Mpps..10Mpps": "commands",
     "set 0 probe on": "commands",

@@ -15,5 +15,9 @@ static const struct verb_row verbs[] = {{405, &verb_show_connections}, {0}};
 
 static const struct part_row parts[] = {{205, &part_flows}, {205, &part_flow}, {0}};
 
-const struct face face_flows = {
-	.rows = rows, .shows = shows, .verbs = verbs, .parts = parts, .idle_row = flows_idle, .interval = flows_interval};
+const struct face face_flows = {.rows = rows,
+				.shows = shows,
+				.verbs = verbs,
+				.parts = parts,
+				.idle_row = flows_idle,
+				.interval = flows_interval};

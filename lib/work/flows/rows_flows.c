@@ -110,7 +110,7 @@ static bool check_tps(const struct setting *row, const struct set_obj *obj, stru
 	if (!cfg->tps.on || cfg->transactions != 1)
 		return true;
 	err_set(warn, EINVAL,
-		"%s: transactions are started on connections that are held open, and these have only one; `set <streams> transactions forever` holds them",
+		"%s: it needs connections that stay open, and these have one transaction; `set <streams> transactions forever` holds them",
 		row->name);
 	return false;
 }
@@ -221,7 +221,7 @@ const struct setting flows_rows[] = {
 	 .help = "most connections of a client that are open at once, where opening stops; auto: as many as it has tuples, but at most 1M"},
 	{ROW("tps", tps, WHY_RATE | WHY_WORK), .v = {&flows_vt_tps, .of = &per_second},
 	 .dflt = "off", .check = check_tps, .unit = "transactions/s",
-	 .help = "transactions that a client starts in a second on the connections that are open; off: each connection starts its next one by itself"},
+	 .help = "transactions that a client starts in a second on open connections; off: each connection starts its next one by itself"},
 	{ROW("transactions", transactions, WHY_WORK),
 	 .v = {&flows_vt_number, 1, UINT32_MAX, .choices = forever_word},
 	 .dflt = FLOWS_DFLT_TRANSACTIONS, .check = check_tps,
