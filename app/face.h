@@ -20,6 +20,9 @@ struct face {
 	bool (*idle_row)(const struct setting *row, const struct set_obj *obj);
 	/* Appends remarks that `show plan` prints beside its table. */
 	void (*plan_note)(const json_t *plan, struct sbuf *note);
+	/* Adds what a start of the port sends beside the frames of its schedule, for a person:
+	 * "0/0 opens 5k connections/s". More than one with commas between them. */
+	void (*loads)(const struct app *app, unsigned port, struct sbuf *out);
 	/* Returns the part of a snapshot that lines `interval` have, too, NULL: none now. */
 	const char *(*interval)(const struct app *app);
 	/* Is called once, when the program has its ports. A work reads here what it has kept from

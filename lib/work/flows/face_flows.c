@@ -20,4 +20,5 @@ const struct face face_flows = {.rows = rows,
 				.verbs = verbs,
 				.parts = parts,
 				.idle_row = flows_idle,
+				.loads = flows_loads,
 				.interval = flows_interval};
