@@ -80,3 +80,41 @@ void table_heads(const struct table *t, struct grid *g, int row, int col, enum r
 	for (unsigned i = 0; i < t->n; i++)
 		table_put(t, g, row, col, i, role, t->col[i].title);
 }
+
+#define SHEET_HEADS 1
+
+static void sheet_column(const struct sheet *t, const json_t *of, const struct page_in *in,
+			 struct grid *g, int col, int width, const struct page_out *out)
+{
+	struct sbuf name = {0};
+
+	page_port_name(of, in, width - 1, &name);
+	grid_right(g, 0, col, width, ROLE_STAT_LABEL, sbuf_str(&name));
+	sbuf_free(&name);
+	for (unsigned r = 0; r < out->rows; r++)
+		t->put(g, SHEET_HEADS + (int)r, col, width, out->top + r, of);
+}
+
+void sheet_draw(const struct sheet *t, const json_t *list, const struct page_in *in, struct grid *g,
+		struct page_out *out)
+{
+	int width = g->cols - t->label < t->width ? g->cols - t->label : t->width;
+	unsigned n = (unsigned)json_array_size(list),
+		 room = width > 0 ? (unsigned)((g->cols - t->label) / width) : 0,
+		 first = page_first(in, n);
+
+	if (n == 0) {
+		grid_left(g, 0, 0, g->cols, ROLE_STAT_LABEL, t->none);
+		return;
+	}
+	page_list(in, t->nlines, g->rows - SHEET_HEADS, out);
+	if (in->max_ports > 0 && room > in->max_ports)
+		room = in->max_ports;
+	for (unsigned r = 0; r < out->rows; r++)
+		grid_left(g, SHEET_HEADS + (int)r, 0, t->label, ROLE_STAT_LABEL,
+			  t->title(out->top + r));
+	for (unsigned i = 0; i < room && first + i < n; i++, out->shown++)
+		sheet_column(t, json_array_get(list, first + i), in, g, t->label + (int)i * width,
+			     width, out);
+	out->of = n;
+}

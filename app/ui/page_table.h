@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table on a page: this decides which of its columns have room and how wide they are, and puts
- * their cells. */
+/* Tables on a page: one decides which of its columns have room and how wide they are, and puts
+ * their cells; the other one has a column for each object of a list. */
 #pragma once
 #include "page.h"
 
@@ -28,3 +28,17 @@ void table_heads(const struct table *, struct grid *, int row, int col, enum rol
  * column that is flush right becomes a '~'. Nothing is put into a column that is left out. */
 void table_put(const struct table *, struct grid *, int row, int col, unsigned i, enum role,
 	       const char *text);
+
+/* A table whose lines are the same for each object of a list. Its head has the objects' ports. */
+struct sheet {
+	const char *none; /* what is said where the list is empty */
+	int label, width; /* columns of the grid for the titles of lines, and most for an object */
+	unsigned nlines;
+	const char *(*title)(unsigned line);
+	void (*put)(struct grid *, int row, int col, int width, unsigned line, const json_t *of);
+};
+
+/* Draws the sheet of the objects of an array, from in->first on as many as there is room for. The
+ * head stays while lines scroll. */
+void sheet_draw(const struct sheet *, const json_t *list, const struct page_in *, struct grid *,
+		struct page_out *);

@@ -44,22 +44,37 @@ static uint64_t clock_counter(void)
 	return clock_tsc();
 }
 
-/* Takes one reading. The clock is read between two readings of the cycle counter, so the cycle
- * count that belongs to it is known to half the distance of these two, or to half a step of the
- * counter if that is more. Preemption makes some of these brackets wide, so the narrowest of nine
- * is used. */
-static struct clock_reading clock_take(void)
+/* Reads a clock between two readings of the cycle counter: the cycle count that belongs to it is
+ * known to half the distance of these two. Preemption makes some of these brackets wide, so the
+ * narrowest of nine is used. */
+static struct clock_reading clock_bracket(clockid_t id)
 {
 	struct clock_reading best = {.width = UINT64_MAX};
-	uint64_t step = clock_cal_step(clock_counter);
 
 	for (int i = 0; i < 9; i++) {
-		uint64_t a = clock_tsc(), ns = clock_raw_ns(), b = clock_tsc();
+		uint64_t a = clock_tsc(), ns = ts_ns(id), b = clock_tsc();
 		if (b - a < best.width)
 			best = (struct clock_reading){.tsc = a + (b - a) / 2,
 						      .ns = ns,
 						      .width = b - a};
 	}
+	return best;
+}
+
+void clock_wall_at(uint64_t *tsc, uint64_t *ns)
+{
+	struct clock_reading r = clock_bracket(CLOCK_REALTIME);
+
+	*tsc = r.tsc;
+	*ns = r.ns;
+}
+
+/* Takes one reading for the calibration. It is exact to half a step of the counter at best. */
+static struct clock_reading clock_take(void)
+{
+	uint64_t step = clock_cal_step(clock_counter);
+	struct clock_reading best = clock_bracket(CLOCK_MONOTONIC_RAW);
+
 	if (best.width < step - 1)
 		best.width = step - 1;
 	return best;

@@ -2,8 +2,8 @@
 /* Time. The cycle counter (TSC) is calibrated against CLOCK_MONOTONIC_RAW from clock_init() on;
  * each further reading lengthens the span between the first reading and the last, and so makes
  * the frequency more exact. DPDK's own figure for the frequency is not used, because it can be
- * off by 1500 ppm. clock_tsc(), clock_raw_ns(), clock_wall_ns() and functions that are given hz
- * may be called on any thread, all others on the control thread only. */
+ * off by 1500 ppm. clock_tsc(), clock_raw_ns(), clock_wall_ns(), clock_wall_at() and functions
+ * that are given hz may be called on any thread, all others on the control thread only. */
 #pragma once
 #include "base.h"
 
@@ -56,6 +56,8 @@ double clock_moved_ppm(uint64_t since_ns);
 void clock_info(struct clock_info *out);
 uint64_t clock_raw_ns(void);  /* CLOCK_MONOTONIC_RAW */
 uint64_t clock_wall_ns(void); /* CLOCK_REALTIME */
+/* The wall clock at a cycle count, for those who turn counts into times of day. */
+void clock_wall_at(uint64_t *tsc, uint64_t *ns);
 /* Measures how long a caller has waited for other threads. The caller zeroes the struct before its
  * first look and calls clock_waited() at each look with the time of it; the function returns the
  * sum of all times between looks so far. Between two looks at most CLOCK_LOOK_MAX_NS are counted.

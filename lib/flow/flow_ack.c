@@ -119,10 +119,13 @@ static bool ack_odd(struct flow_machine *m, struct flow_ver *f, struct flow_conn
 /* The timer of a flight whose front has moved on (RFC 6298 5.2 and 5.3). */
 static inline void ack_timer(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
-	if (c->una == c->nxt)
+	if (c->una == c->nxt) {
 		conn_timer_stop(m, c);
-	else
+		if (FLOW_UNLIKELY(c->cwnd > f->iw))
+			c->stamp = m->now_tick & 0xffffff;
+	} else {
 		flow_flight_timer(m, f, c);
+	}
 }
 
 bool flow_ack_in(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,

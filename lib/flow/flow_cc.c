@@ -83,9 +83,12 @@ static void cc_avoid(const struct flow_machine *m, const struct flow_ver *f, str
 void flow_cc_acked(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		   struct flow_side *s, uint32_t bytes)
 {
-	/* RFC 3465 2.1, without its limit: acknowledgements come once per turn */
-	uint32_t segments = bytes <= c->mss ? 1 : (bytes + c->mss - 1) / c->mss, grown;
+	/* RFC 3465 2.1, without its limit: acknowledgements come once per turn. A segment counts
+	 * when all of it has been acknowledged; una has moved on by these bytes. */
+	uint32_t segments = ((c->una - bytes) % c->mss + bytes) / c->mss, grown;
 
+	if (segments == 0)
+		return;
 	if (s != NULL && c->cwnd >= s->ssthresh) {
 		cc_avoid(m, f, c, s, segments);
 		return;
@@ -94,6 +97,19 @@ void flow_cc_acked(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 	if (s != NULL && s->ssthresh != SIDE_NO_SSTHRESH && grown > s->ssthresh)
 		grown = s->ssthresh;
 	c->cwnd = (uint16_t)(grown > CC_MOST ? CC_MOST : grown);
+}
+
+/* RFC 5681 4.1: behind a pause the window is at most the initial one. Whether the pause was longer
+ * than a time-out, `stamp` says, in ticks since all was acknowledged. */
+void flow_cc_restart(const struct flow_machine *m, const struct flow_ver *f, struct flow_conn *c)
+{
+	struct flow_side *s = conn_side(m, c);
+
+	if (((m->now_tick - c->stamp) & 0xffffff) <= conn_rto_ticks(m, f, c))
+		return;
+	c->cwnd = f->iw;
+	if (s != NULL)
+		s->epoch = s->acked = 0;
 }
 
 /* A loss: the threshold follows what was on its way (RFC 5681 equation 4, RFC 9438 4.6), and so

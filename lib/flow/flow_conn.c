@@ -357,7 +357,27 @@ static uint32_t conn_path_take(struct flow_machine *m)
 	return 0;
 }
 
-/* The way back to whom a segment came from. 0: there are too many. */
+/* The way back to whom a segment came from. */
+void flow_path_back(const struct flow_ver *f, const struct flow_seg *g, struct flow_path *p)
+{
+	const struct flow_conn ours = {.local = g->local};
+	unsigned l3 = g->in->l3;
+
+	if (f->spec->role == FLOW_CLIENT) {
+		*p = f->spec->npath > 1 ? *flow_client_path(f, &ours) : *f->path;
+		return;
+	}
+	*p = *f->path;
+	if (f->spec->reply != NULL) {
+		f->spec->reply(f->spec->reply_arg, g->in->data, l3, p->bytes);
+		flow_path_sums(p);
+	} else if (p->l3 >= 14 && l3 >= 14) {
+		memcpy(p->bytes, g->in->data + 6, 6);
+		memcpy(p->bytes + 6, g->in->data, 6);
+	}
+}
+
+/* The same for a connection. 0: there are too many. */
 uint16_t flow_path_learn(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g)
 {
 	struct flow_learned *l = flow_pool_at(&m->path, m->path_last);
@@ -371,13 +391,7 @@ uint16_t flow_path_learn(struct flow_machine *m, struct flow_ver *f, const struc
 		l->refs++;
 		return (uint16_t)m->path_last;
 	}
-	p = *f->path;
-	if (f->spec->reply != NULL) {
-		f->spec->reply(f->spec->reply_arg, g->in->data, l3, p.bytes);
-	} else if (p.l3 >= 14 && l3 >= 14) {
-		memcpy(p.bytes, g->in->data + 6, 6);
-		memcpy(p.bytes + 6, g->in->data, 6);
-	}
+	flow_path_back(f, g, &p);
 	hash = conn_path_hash(&p);
 	for (at = m->path_hash[hash & 255]; at != 0; at = l->next) {
 		l = flow_pool_at(&m->path, at);

@@ -20,6 +20,23 @@ uint64_t flow_emit_ip6(const struct flow_machine *m, const struct flow_ver *f,
 	return wl_sum(ip + 8, 32);
 }
 
+/* What flow_emit_fix() continues: lengths of 0, and the checksums of such headers. */
+void flow_path_sums(struct flow_path *p)
+{
+	for (unsigned i = 0; i < p->nfix; i++) {
+		const struct flow_fix *x = &p->fix[i];
+		uint8_t *outer = p->bytes + x->at - 2;
+		uint16_t sum;
+
+		memset(p->bytes + x->at, 0, 2);
+		if (x->kind != FLOW_FIX_IP4)
+			continue;
+		memset(p->bytes + x->sum, 0, 2);
+		sum = (uint16_t)~flow_fold(wl_sum(outer, (outer[0] & 15u) * 4));
+		memcpy(p->bytes + x->sum, &sum, 2);
+	}
+}
+
 void flow_emit_fix(const struct flow_path *path, uint8_t *p, unsigned total)
 {
 	for (unsigned i = 0; i < path->nfix; i++) {
@@ -128,38 +145,7 @@ void flow_send_rst(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 	emit_tcp(m, f, c, &e);
 }
 
-/* The way back of a frame: its own headers, with the addresses swapped. */
-static bool emit_swap(const struct flow_seg *g, struct flow_path *p)
-{
-	unsigned l4 = (unsigned)(g->l4 - g->in->data);
-	uint8_t *ip = p->bytes + g->in->l3;
-
-	if (l4 > FLOW_PREFIX_MAX || g->in->l3 < 14)
-		return false;
-	memset(p, 0, sizeof(*p));
-	memcpy(p->bytes, g->in->data, l4);
-	memcpy(p->bytes, g->in->data + 6, 6);
-	memcpy(p->bytes + 6, g->in->data, 6);
-	p->l3 = g->in->l3;
-	p->l4 = (uint16_t)l4;
-	p->is6 = g->is6;
-	if (g->is6) {
-		ip[7] = 64;
-		memcpy(ip + 8, seg_dst6(g), 16);
-		memcpy(ip + 24, seg_src6(g), 16);
-		return true;
-	}
-	ip[1] = 0; /* no congestion bits */
-	memset(ip + 2, 0, 4);
-	ip[6] = 0x40;
-	ip[7] = 0;
-	ip[8] = 64;
-	memset(ip + 10, 0, 10);
-	p->ip_sum = wl_sum(ip, l4 - p->l3);
-	return true;
-}
-
-void flow_answer_rst(struct flow_machine *m, const struct flow_seg *g)
+void flow_answer_rst(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g)
 {
 	struct flow_conn c = {.remote = g->remote, .local = g->local, .wscale = CONN_UNSCALED};
 	struct flow_path path;
@@ -168,17 +154,19 @@ void flow_answer_rst(struct flow_machine *m, const struct flow_seg *g)
 	uint8_t *p, *t;
 	uint16_t check;
 
-	if ((g->flags & TH_RST) != 0 || g->in->ident != 0 || !emit_swap(g, &path))
+	if ((g->flags & TH_RST) != 0 || !emit_room(m, FLOW_PLAIN, &e.room))
 		return;
-	if (!emit_room(m, FLOW_PLAIN, &e.room))
-		return;
+	flow_path_back(f, g, &path);
 	p = emit_begin(&e);
 	t = p + path.l4;
 	if (path.is6) {
+		flow_emit_fix(&path, p, path.l4 + 20);
 		put_be16(p + path.l3 + 4, (unsigned)(path.l4 - path.l3) - 40 + 20);
+		memcpy(p + path.l3 + 8, seg_dst6(g), 16);
+		memcpy(p + path.l3 + 24, seg_src6(g), 16);
 		sum = wl_sum(p + path.l3 + 8, 32);
 	} else {
-		sum = flow_fold(emit_ip(m, NULL, &c, &e, p, 20));
+		sum = flow_fold(emit_ip(m, f, &c, &e, p, 20));
 	}
 	memcpy(t, &g->ports, 4);
 	if ((g->flags & TH_ACK) != 0) {

@@ -148,6 +148,6 @@ bool flow_send_syn(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 /* RST of a connection, and RST in answer to a segment of none (RFC 9293 3.10.7.1). */
 void flow_send_rst(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, uint32_t seq,
 		   bool with_ack);
-void flow_answer_rst(struct flow_machine *m, const struct flow_seg *g);
+void flow_answer_rst(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g);
 /* An ACK that the peer may have provoked: no more than some per second (RFC 5961 7). */
 void flow_challenge(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);

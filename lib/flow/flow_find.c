@@ -60,7 +60,7 @@ static bool find_same_rest(const struct flow_machine *m, const struct flow_conn 
 			   const struct flow_seg *g)
 {
 	return (!m->any6 || find_same6(m, c, g)) &&
-	       (!m->any_ident || conn_path(m, conn_live(m, c), c)->ident == g->in->ident);
+	       conn_path(m, conn_live(m, c), c)->ident == g->in->ident;
 }
 
 /* Whether a cell is the connection of a segment. */
@@ -76,7 +76,9 @@ bool flow_is_of(const struct flow_machine *m, uint32_t at, const struct flow_seg
 	if (FLOW_UNLIKELY(addresses != wanted || ports != g->ports || c->state == FLOW_FREE ||
 			  (c->state == FLOW_UDP) != g->udp))
 		return false;
-	return FLOW_LIKELY(!m->any6 && !m->any_ident) || find_same_rest(m, c, g);
+	/* who is given no IPv6 flow takes no frame of it */
+	return FLOW_LIKELY(!m->any6 && !m->any_ident && g->in->ident == 0) ||
+	       find_same_rest(m, c, g);
 }
 
 static uint32_t find_hashed(const struct flow_machine *m, const struct flow_seg *g)

@@ -74,7 +74,7 @@ void flow_icmp(struct flow_machine *m, enum flow_icmp what, uint32_t mtu, const 
 	struct flow_ver *f;
 	uint32_t at, seq;
 
-	if (!icmp_quote(quote, len, &g, &seq))
+	if (!icmp_quote(quote, len, &g, &seq) || (g.is6 && !m->any6))
 		return;
 	flow_now(m, now_ns);
 	if (g.is6) {

@@ -39,7 +39,8 @@ struct flow_conn {
 	uint32_t mem[WL_MEM_WORDS];
 	uint32_t deadline : 24, state : 8; /* deadline in ticks; enum flow_state */
 	uint32_t side : 20, filed : 12;
-	/* stamp in units of 1024 ns. wscale 15: windows are not scaled. */
+	/* stamp in units of 1024 ns; with nothing on its way in ticks: since when, if the window is
+	 * above the initial one. wscale 15: windows are not scaled. */
 	uint32_t stamp : 24, wscale : 4, retry : 4;
 	uint16_t wnd, cwnd;    /* the peer's window as it was in the header; segments */
 	uint16_t mss, content; /* content: place in the machine's table, which tells the flow too */
@@ -466,7 +467,7 @@ bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_con
 		     uint32_t *rests);
 void flow_tuple_fetch(const struct flow_ver *f);
 struct flow_ver *flow_listener(const struct flow_machine *m, const struct flow_seg *g);
-bool flow_is_local(const struct flow_machine *m, const struct flow_seg *g);
+struct flow_ver *flow_local(struct flow_machine *m, const struct flow_seg *g);
 void flow_conn_tuple(const struct flow_machine *m, const struct flow_conn *c,
 		     struct flow_tuple *out);
 const struct flow_path *flow_client_path(const struct flow_ver *f, const struct flow_conn *c);
@@ -567,6 +568,7 @@ void flow_flight_timer(struct flow_machine *m, struct flow_ver *f, struct flow_c
 #define RTO_MOST_TICKS (uint32_t)(60000000000 >> WHEEL_TICK_SHIFT)
 void flow_cc_acked(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		   struct flow_side *s, uint32_t bytes);
+void flow_cc_restart(const struct flow_machine *m, const struct flow_ver *f, struct flow_conn *c);
 void flow_cc_loss(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		  struct flow_side *s);
 void flow_rtt_sample(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, uint32_t us);
@@ -614,4 +616,6 @@ bool flow_udp_send(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 		   const struct wl_turn *t);
 void flow_state_timer(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
 uint16_t flow_path_learn(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g);
+void flow_path_back(const struct flow_ver *f, const struct flow_seg *g, struct flow_path *p);
+void flow_path_sums(struct flow_path *p);
 void flow_path_forget(struct flow_machine *m, uint16_t at);

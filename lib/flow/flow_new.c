@@ -399,17 +399,7 @@ int flow_path_init(struct flow_path *p, const uint8_t *bytes, unsigned l3, unsig
 	p->nfix = (uint8_t)nfix;
 	if (nfix > 0)
 		memcpy(p->fix, fix, nfix * sizeof(*fix));
-	for (unsigned i = 0; i < nfix; i++) {
-		uint8_t *outer = p->bytes + fix[i].at - 2;
-		uint16_t sum;
-
-		memset(p->bytes + fix[i].at, 0, 2);
-		if (fix[i].kind != FLOW_FIX_IP4)
-			continue;
-		memset(p->bytes + fix[i].sum, 0, 2);
-		sum = (uint16_t)~flow_fold(wl_sum(outer, (outer[0] & 15u) * 4));
-		memcpy(p->bytes + fix[i].sum, &sum, 2);
-	}
+	flow_path_sums(p);
 	p->is6 = ip[0] >> 4 == 6;
 	if (p->is6) {
 		memset(ip + 4, 0, 2);

@@ -41,9 +41,10 @@ static void open_options(struct flow_ver *f, struct flow_conn *c, const struct f
 			sack = true;
 		i += len;
 	}
-	if (mss > f->mss)
-		mss = f->mss;
-	c->mss = (uint16_t)(mss < 64 ? 64 : mss);
+	if (mss != 0) /* however small: no segment may be larger; but 0 is none */
+		c->mss = (uint16_t)(mss > f->mss ? f->mss : mss);
+	else if (c->mss > f->mss)
+		c->mss = f->mss;
 	if (sack && f->spec->sack)
 		c->flags |= CF_SACK;
 }

@@ -187,7 +187,8 @@ struct flow_spec {
 	const struct flow_path *path;
 	uint16_t npath;
 	/* Writes the prefix of answers: `came` is the prefix of a received frame (len bytes), `to`
-	 * has the template's. NULL: MAC addresses are swapped, all else stays the template's. */
+	 * has the template's. Lengths and checksums that `fix` names are the machine's. NULL: MAC
+	 * addresses are swapped, all else stays the template's. */
 	void (*reply)(const void *arg, const uint8_t *came, unsigned len, uint8_t *to);
 	const void *reply_arg;
 	/* Whether a tuple is this machine's to open (several workers). NULL: all are. */
@@ -200,13 +201,15 @@ struct flow_spec {
 	enum flow_congestion congestion;
 	uint16_t initial_window; /* segments; 0: 10 (RFC 6928) */
 	uint64_t rto_ns;         /* floor; 0: 200 ms */
-	uint64_t rto_first_ns;   /* before there is a measurement; 0: 1 s (RFC 6298 2.1) */
-	uint64_t delack_ns;      /* 0: 40 ms; at most 500 ms (RFC 5681 4.2) */
-	uint64_t timewait_ns;    /* 0: connections are forgotten at once */
-	uint64_t finwait_ns;     /* FIN-WAIT-2 of a connection nobody uses; 0: 60 s */
-	uint8_t retries;         /* of one segment, SYN included, at most 14 */
-	bool sack;               /* offered, and used if both did */
-	bool buffered;           /* connections have a pair of buffers: see flow_buffer */
+	/* Before there is a measurement; 0: five times the floor, and at most the 1 s of RFC 6298
+	 * 2.1. Whoever sets a floor for a fast link waits no second there for a lost SYN. */
+	uint64_t rto_first_ns;
+	uint64_t delack_ns;   /* 0: 40 ms; at most 500 ms (RFC 5681 4.2) */
+	uint64_t timewait_ns; /* 0: connections are forgotten at once */
+	uint64_t finwait_ns;  /* FIN-WAIT-2 of a connection nobody uses; 0: 60 s */
+	uint8_t retries;      /* of one segment, SYN included, at most 14 */
+	bool sack;            /* offered, and used if both did */
+	bool buffered;        /* connections have a pair of buffers: see flow_buffer */
 };
 
 /* ---- the calls of a turn ---- */

@@ -124,8 +124,12 @@ static inline int rx_ip(struct flow_machine *m, const struct flow_in *in, struct
 		}
 		return ip[9];
 	}
-	if (ip[0] >> 4 != 6 || in->len < in->l3 + 40u) {
+	if (ip[0] >> 4 != 6 || !m->any6) {
 		rx_not_ours(m);
+		return -1;
+	}
+	if (in->len < in->l3 + 40u) {
+		rx_malformed(m);
 		return -1;
 	}
 	*l4 = in->l4 != 0 ? in->l4 : in->l3 + 40u;

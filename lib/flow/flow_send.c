@@ -291,8 +291,10 @@ static bool send_much(struct flow_machine *m, struct flow_ver *f, struct flow_co
 	}
 	if ((c->flags & CF_FIN_SENT) != 0)
 		return true;
-	cwnd = f->spec->congestion == FLOW_NO_CONGESTION ? 0x7fffffff : (uint32_t)c->cwnd * c->mss;
 	alone = c->nxt == c->una;
+	if (alone && c->cwnd > f->iw)
+		flow_cc_restart(m, f, c);
+	cwnd = f->spec->congestion == FLOW_NO_CONGESTION ? 0x7fffffff : (uint32_t)c->cwnd * c->mss;
 	for (;;) {
 		uint32_t left = c->msg_end - c->nxt, n = 0;
 		struct place at = {0};
@@ -356,6 +358,8 @@ static inline bool send_small(struct flow_machine *m, struct flow_ver *f, struct
 	if (fin)
 		send_fin_sent(c);
 	if (flight == 0) {
+		if (FLOW_UNLIKELY(c->cwnd > f->iw))
+			flow_cc_restart(m, f, c);
 		if ((c->flags & CF_TIMED) == 0) {
 			c->flags |= CF_TIMED;
 			c->stamp = m->now_us & 0xffffff;

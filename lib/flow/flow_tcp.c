@@ -106,25 +106,51 @@ static inline bool tcp_receives(const struct flow_conn *c)
 	       c->state == FLOW_FIN_WAIT_2;
 }
 
+/* Offers what came early to the workload, in its pieces. Returns how many bytes from the first on
+ * it has taken. */
+static uint32_t tcp_ahead(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			  const struct flow_seg *g, uint32_t distance)
+{
+	const struct flow_piece *p = g->in->rest;
+	const uint8_t *data = g->data;
+	uint32_t have = g->piece, taken = 0;
+
+	for (;;) {
+		uint32_t n = have < g->len - taken ? have : g->len - taken;
+
+		if (n > 0 && (data == NULL || !flow_work_ahead(m, f, c, distance + taken, data, n)))
+			return taken;
+		taken += n;
+		if (taken == g->len || p == NULL)
+			return taken;
+		data = p->data;
+		have = p->len;
+		p = p->next;
+	}
+}
+
 /* A segment that came before others. It is told at once (RFC 5681 4.2). */
 static void tcp_early(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		      const struct flow_seg *g, uint32_t window)
 {
-	uint32_t distance = g->seq - c->rcv_nxt;
-	bool kept = false;
-	struct flow_side *s;
+	uint32_t distance = g->seq - c->rcv_nxt, kept;
+	struct flow_side *s = NULL;
+	bool all = false;
 
 	cell_add(&f->k->out_of_order, 1);
-	if (tcp_receives(c) && distance + g->len <= window && g->piece == g->len &&
-	    (g->len == 0 || flow_work_ahead(m, f, c, distance, g->data, g->len))) {
-		s = flow_side(m, c);
-		kept = s != NULL && (g->len == 0 || flow_early_add(m, s, g->seq, g->seq + g->len));
-		if (kept && (g->flags & TH_FIN) != 0) {
+	if (tcp_receives(c) && distance + g->len <= window) {
+		kept = tcp_ahead(m, f, c, g, distance);
+		all = kept == g->len;
+		if (kept > 0 || all)
+			s = flow_side(m, c);
+		if (s == NULL || (kept > 0 && !flow_early_add(m, s, g->seq, g->seq + kept)))
+			all = false;
+		if (all && (g->flags & TH_FIN) != 0) {
 			s->fin_early = true;
 			s->fin_seq = g->seq + g->len;
 		}
 	}
-	if (!kept)
+	if (!all)
 		cell_add(&f->k->not_kept, 1);
 	flow_send_ack(m, f, c);
 }
@@ -398,6 +424,7 @@ void flow_tcp_unknown(struct flow_machine *m, const struct flow_seg *g)
 		}
 	}
 	cell_add(&m->k.no_match, 1);
-	if (flow_is_local(m, g))
-		flow_answer_rst(m, g);
+	f = flow_local(m, g);
+	if (f != NULL)
+		flow_answer_rst(m, f, g);
 }

@@ -220,19 +220,25 @@ struct flow_ver *flow_listener(const struct flow_machine *m, const struct flow_s
 	return NULL;
 }
 
-/* Whether an address of ours is that of a segment: only then is it answered. */
-bool flow_is_local(const struct flow_machine *m, const struct flow_seg *g)
+/* A flow that has the local address of a segment, and its identity: only then is it answered. */
+struct flow_ver *flow_local(struct flow_machine *m, const struct flow_seg *g)
 {
-	uint32_t local = __builtin_bswap32(g->local);
+	const struct flow_conn ours = {.local = g->local};
 
-	for (unsigned i = 0; i < FLOW_VERSIONS; i++) {
-		const struct flow_spec *spec = m->live[i].spec;
+	for (unsigned i = 0; i < m->nlive; i++) {
+		struct flow_ver *f = &m->live[i];
+		const struct flow_spec *spec = f->spec;
+		const struct flow_path *path = f->path;
 
 		if (spec == NULL || spec->is6 != g->is6)
 			continue;
-		if (tuple_has(&spec->tuples->f[FLOW_LOCAL - 1], local) &&
-		    (!g->is6 || memcmp(spec->tuples->local6, seg_dst6(g), 12) == 0))
-			return true;
+		if (!tuple_has(&spec->tuples->f[FLOW_LOCAL - 1], __builtin_bswap32(g->local)) ||
+		    (g->is6 && memcmp(spec->tuples->local6, seg_dst6(g), 12) != 0))
+			continue;
+		if (spec->npath > 1)
+			path = flow_client_path(f, &ours);
+		if (path->ident == g->in->ident)
+			return f;
 	}
-	return false;
+	return NULL;
 }

@@ -87,8 +87,6 @@ static inline bool work_do(struct flow_machine *m, struct flow_ver *f, struct fl
 		bool taken = f->spec->udp ? flow_udp_send(m, f, c, t)
 					  : flow_message(m, f, c, t->content, t->send);
 
-		if (FLOW_UNLIKELY(t->tail != 0) && taken && !f->spec->udp)
-			taken = flow_message(m, f, c, t->tail_content, t->tail);
 		if (FLOW_UNLIKELY(!taken)) {
 			flow_send_rst(m, f, c, c->nxt, true);
 			flow_conn_end(m, c, WL_END_RESET_BY_US, false);

@@ -27,12 +27,12 @@ static inline bool neigh_ip_sends(const uint8_t ip[NEIGH_IP])
 
 	if (neigh_is_ip4(ip))
 		return ip[12] != 0 && ip[12] != 127 && ip[12] < 224;
-	return ip[0] != 0xff && memcmp(ip, zero, NEIGH_IP) != 0 && memcmp(ip, one, NEIGH_IP) != 0;
+	return ip[0] != 0xff && !neigh_same_ip(ip, zero) && !neigh_same_ip(ip, one);
 }
 
 static inline bool neigh_mac_sends(const uint8_t mac[6])
 {
 	static const uint8_t zero[6];
 
-	return (mac[0] & 1) == 0 && memcmp(mac, zero, 6) != 0;
+	return (mac[0] & 1) == 0 && !neigh_same_mac(mac, zero);
 }

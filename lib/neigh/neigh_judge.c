@@ -11,27 +11,50 @@ enum { OPT_SOURCE = 1, OPT_TARGET = 2 };
 enum { ND_SOLICITED = 0x40, ND_OVERRIDE = 0x20 };
 #define HOPS 64
 
+/* Adds a word to a sum of ones' complement: what overflows comes in again at the other end. */
+static inline uint64_t sum_word(uint64_t sum, uint64_t word)
+{
+	sum += word;
+	return sum + (sum < word);
+}
+
 /* Adds words of memory as they are: the sum of ones' complement is the same in both orders of
  * bytes, when its result is read in the same order (RFC 1071 section 2). */
 static uint64_t sum_add(uint64_t sum, const uint8_t *p, unsigned n)
 {
-	uint32_t word;
+	uint64_t eight;
+	uint32_t four;
+	uint16_t two;
 
-	for (; n >= 4; p += 4, n -= 4) {
-		memcpy(&word, p, 4);
-		sum += word;
+	for (; n >= 8; p += 8, n -= 8) {
+		memcpy(&eight, p, 8);
+		sum = sum_word(sum, eight);
 	}
-	word = 0;
-	memcpy(&word, p, n);
-	return sum + word;
+	if (n & 4) {
+		memcpy(&four, p, 4);
+		sum = sum_word(sum, four);
+		p += 4;
+	}
+	if (n & 2) {
+		memcpy(&two, p, 2);
+		sum = sum_word(sum, two);
+		p += 2;
+	}
+	if (n & 1) {
+		memcpy(&two, (const uint8_t[2]){*p, 0}, 2);
+		sum = sum_word(sum, two);
+	}
+	return sum;
 }
 
 uint16_t neigh_sum(const uint8_t *p, unsigned n, uint64_t first)
 {
 	uint64_t sum = sum_add(first, p, n);
 
-	while (sum >> 16 != 0)
-		sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & UINT32_MAX) + (sum >> 32); /* below 2^33 */
+	sum = (sum & 0xffff) + (sum >> 16);     /* below 2^18 */
+	sum = (sum & 0xffff) + (sum >> 16);     /* 0xffff + 2 at most */
+	sum = (sum & 0xffff) + (sum >> 16);
 	return (uint16_t)~sum;
 }
 
@@ -53,7 +76,7 @@ bool neigh_within(const uint8_t ip[NEIGH_IP], const uint8_t prefix[NEIGH_IP], un
 const struct neigh_own *neigh_own_find(const struct neigh_self *s, const uint8_t ip[NEIGH_IP])
 {
 	for (unsigned i = 0; i < s->nown; i++)
-		if (memcmp(s->own[i].ip, ip, NEIGH_IP) == 0)
+		if (neigh_same_ip(s->own[i].ip, ip))
 			return &s->own[i];
 	return NULL;
 }
@@ -102,7 +125,7 @@ bool neigh_wants(const struct neigh_self *s, const uint8_t *f, unsigned len)
 	if (at == 0)
 		return false;
 	bool group = (f[0] & 1) != 0;
-	if (!group && memcmp(f, s->mac, 6) != 0)
+	if (!group && !neigh_same_mac(f, s->mac))
 		return false;
 	if (neigh_unreach_wants(s, f, len))
 		return true;
@@ -151,7 +174,7 @@ static void judge_arp(const struct neigh_self *s, uint8_t *f, unsigned at, unsig
 		v->fate = NEIGH_MALFORMED;
 		return;
 	}
-	if (memcmp(arp + 8, s->mac, 6) == 0) {
+	if (neigh_same_mac(arp + 8, s->mac)) {
 		v->fate = NEIGH_ECHOED;
 		return;
 	}
@@ -337,7 +360,7 @@ static void judge_nd(const struct neigh_self *s, uint8_t *f, unsigned at, unsign
 		v->fate = NEIGH_MALFORMED;
 		return;
 	}
-	if (mac != NULL && memcmp(mac, s->mac, 6) == 0) {
+	if (mac != NULL && neigh_same_mac(mac, s->mac)) {
 		v->fate = NEIGH_ECHOED;
 		return;
 	}
@@ -465,27 +488,26 @@ static void judge_ip6(const struct neigh_self *s, uint8_t *f, unsigned at, unsig
 		judge_nd(s, f, at, n, room, v);
 }
 
-struct neigh_verdict neigh_judge(const struct neigh_self *s, uint8_t *f, unsigned len,
-				 unsigned room)
+void neigh_judge(const struct neigh_self *s, uint8_t *f, unsigned len, unsigned room,
+		 struct neigh_verdict *v)
 {
-	struct neigh_verdict v = {.fate = NEIGH_HEARD};
 	unsigned type = 0, at = neigh_payload(s, f, len, &type);
 
+	*v = (struct neigh_verdict){.fate = NEIGH_HEARD};
 	if (!neigh_mac_sends(f + 6))
-		v.fate = NEIGH_SENDER;
-	else if (memcmp(f + 6, s->mac, 6) == 0)
-		v.fate = NEIGH_ECHOED;
+		v->fate = NEIGH_SENDER;
+	else if (neigh_same_mac(f + 6, s->mac))
+		v->fate = NEIGH_ECHOED;
 	else if (neigh_unreach_wants(s, f, len))
-		neigh_unreach_judge(s, f, len, room, &v);
+		neigh_unreach_judge(s, f, len, room, v);
 	else if (type == TYPE_ARP)
-		judge_arp(s, f, at, len, room, &v);
+		judge_arp(s, f, at, len, room, v);
 	else if (type == TYPE_IP4)
-		judge_ping4(s, f, at, len, room, &v);
+		judge_ping4(s, f, at, len, room, v);
 	else if (f[at + 6] != PROTO_ICMP6)
-		v.fate = neigh_mld_judge(f + at, len - at, &v.heard);
+		v->fate = neigh_mld_judge(f + at, len - at, &v->heard);
 	else
-		judge_ip6(s, f, at, len, room, &v);
-	if (v.fate >= NEIGH_TRUNCATED && v.fate != NEIGH_NO_ROOM)
-		v.heard.said = NEIGH_NOTHING;
-	return v;
+		judge_ip6(s, f, at, len, room, v);
+	if (v->fate >= NEIGH_TRUNCATED && v->fate != NEIGH_NO_ROOM)
+		v->heard.said = NEIGH_NOTHING;
 }

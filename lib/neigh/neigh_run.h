@@ -4,7 +4,9 @@
  * are those of RFC 792 and RFC 4443. All functions are pure: they remember nothing, and look at
  * nothing but their arguments. They read no byte beyond a frame's end. */
 #pragma once
+#include <endian.h>
 #include <string.h>
+
 #include "base.h"
 
 #define NEIGH_OWN_MAX 33   /* addresses of a host, its link-local one included */
@@ -110,8 +112,8 @@ struct neigh_verdict {
 bool neigh_wants(const struct neigh_self *s, const uint8_t *f, unsigned len);
 /* Judges a frame that is wanted, and turns it into the answer. room >= len: the bytes that may be
  * written; 0: the frame must stay as it is, and no answer is made. */
-struct neigh_verdict neigh_judge(const struct neigh_self *s, uint8_t *f, unsigned len,
-				 unsigned room);
+void neigh_judge(const struct neigh_self *s, uint8_t *f, unsigned len, unsigned room,
+		 struct neigh_verdict *v);
 
 /* neigh_unreach.c: UDP for one of the host's addresses, which neigh_wants() claims too and
  * neigh_judge() answers, where the host says that nobody listens. Whether a frame is such a
@@ -127,22 +129,52 @@ void neigh_unreach_judge(const struct neigh_self *s, uint8_t *f, unsigned len, u
  * it will be full again. */
 bool neigh_rate_may(uint64_t *full, uint64_t now, uint64_t each, unsigned burst);
 
+/* Compare addresses by words: where compilers expect a branch to be taken seldom, they make a call
+ * of memcmp(). */
+static inline bool neigh_same_ip(const uint8_t a[NEIGH_IP], const uint8_t b[NEIGH_IP])
+{
+	uint64_t x[2], y[2];
+
+	memcpy(x, a, sizeof(x));
+	memcpy(y, b, sizeof(y));
+	return ((x[0] ^ y[0]) | (x[1] ^ y[1])) == 0;
+}
+static inline bool neigh_same_mac(const uint8_t a[6], const uint8_t b[6])
+{
+	uint32_t x, y;
+	uint16_t v, w;
+
+	memcpy(&x, a, 4);
+	memcpy(&y, b, 4);
+	memcpy(&v, a + 4, 2);
+	memcpy(&w, b + 4, 2);
+	return ((x ^ y) | (uint32_t)(v ^ w)) == 0;
+}
 /* The address among those of a host, NULL: it is none of them. */
 const struct neigh_own *neigh_own_find(const struct neigh_self *s, const uint8_t ip[NEIGH_IP]);
 /* Whether the first `bits` bits of both are the same. */
 bool neigh_within(const uint8_t ip[NEIGH_IP], const uint8_t prefix[NEIGH_IP], unsigned bits);
 static inline bool neigh_is_ip4(const uint8_t ip[NEIGH_IP])
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	uint64_t high;
+	uint32_t low;
 
-	return __builtin_memcmp(ip, mapped, sizeof(mapped)) == 0;
+	memcpy(&high, ip, 8);
+	memcpy(&low, ip + 8, 4);
+	return (high | (low ^ htobe32(0xffff))) == 0;
 }
-/* Writes an address of IPv4, whose bytes are in the order of the network, as it is written here. */
+/* Writes an address of IPv4, whose bytes are in the order of the network, as it is written here. It
+ * writes two words and no smaller pieces: a CPU that is to read a word which it has just written
+ * piece by piece waits until all of them have left its store buffer. */
 static inline void neigh_ip_from4(uint8_t ip[NEIGH_IP], const uint8_t ip4[4])
 {
-	memset(ip, 0, 10);
-	ip[10] = ip[11] = 0xff;
-	memcpy(ip + 12, ip4, 4);
+	uint32_t four;
+
+	memcpy(&four, ip4, sizeof(four));
+	uint64_t low = htobe64(0x0000ffff00000000ull | be32toh(four));
+
+	memset(ip, 0, 8);
+	memcpy(ip + 8, &low, sizeof(low));
 }
 /* Where the payload of a frame begins, and its type in *type. 0: it has not the host's tags. */
 unsigned neigh_payload(const struct neigh_self *s, const uint8_t *f, unsigned len, unsigned *type);

@@ -22,7 +22,7 @@ bool neigh_unreach_wants(const struct neigh_self *s, const uint8_t *f, unsigned 
 		return false;
 	at = neigh_payload(s, f, len, &type);
 	const uint8_t *ip = f + at;
-	if (at == 0 || memcmp(f, s->mac, 6) != 0)
+	if (at == 0 || !neigh_same_mac(f, s->mac))
 		return false;
 	if (type == TYPE_IP4) {
 		if (len - at < NEIGH_IP4 || ip[9] != PROTO_UDP)

@@ -39,32 +39,38 @@ static void add_where(const struct pcapio_reader *r, struct sbuf *out)
 		  r->src.packed ? " (unpacked)" : "");
 }
 
-int reader_damaged(struct pcapio_reader *r, const char *fmt, ...)
+/* Ends reading at the next byte, for the reason that fmt and ap make. advice: how people get what
+ * is behind it. */
+static int reader_ends(struct pcapio_reader *r, int code, const char *fmt, va_list ap,
+		       const char *advice)
 {
 	struct sbuf out = {0};
-	va_list ap;
 
 	add_where(r, &out);
-	va_start(ap, fmt);
 	sbuf_vaddf(&out, fmt, ap);
-	va_end(ap);
 	add_rest(r, &out);
-	sbuf_add(&out, ", for the rest find a copy that is not damaged");
-	return reader_fail(r, EBADMSG, &out);
+	sbuf_addf(&out, ", for the rest %s", advice);
+	return reader_fail(r, code, &out);
+}
+
+int reader_damaged(struct pcapio_reader *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	int rc = reader_ends(r, EBADMSG, fmt, ap, "find a copy that is not damaged");
+	va_end(ap);
+	return rc;
 }
 
 int reader_too_much(struct pcapio_reader *r, const char *fmt, ...)
 {
-	struct sbuf out = {0};
 	va_list ap;
 
-	add_where(r, &out);
 	va_start(ap, fmt);
-	sbuf_vaddf(&out, fmt, ap);
+	int rc = reader_ends(r, EFBIG, fmt, ap, "take `editcap` to make a file without that");
 	va_end(ap);
-	add_rest(r, &out);
-	sbuf_add(&out, ", for the rest take `editcap` to make a file without that");
-	return reader_fail(r, EFBIG, &out);
+	return rc;
 }
 
 int reader_short(struct pcapio_reader *r, const char *what)

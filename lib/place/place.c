@@ -286,14 +286,7 @@ int place_count(const char *const *maps, unsigned nmaps, unsigned nports, uint16
 	return read_maps(maps, nmaps, NULL, nports, NULL, nq, which, e);
 }
 
-/* What a worker is chosen for: one side of a port, or both if they share a worker. */
-struct unit {
-	unsigned port;
-	bool rx, tx;
-	int worker; /* index into place_in.lcore, -1: not chosen yet */
-};
-
-/* The worker on this node (-1: on any) that has the fewest units, if they are fewer than room; of
+/* The worker on this node (-1: on any) that has the fewest ports, if they are fewer than room; of
  * several the one with the lowest number. -1: there is none. */
 static int place_pick(const struct place_in *in, const unsigned *load, unsigned room, int node)
 {
@@ -308,23 +301,34 @@ static int place_pick(const struct place_in *in, const unsigned *load, unsigned 
 	return best;
 }
 
-/* Chooses a worker for each unit. Units of ports whose node is known come first and get workers
- * near it, so that no other unit takes those away. No worker gets more units than are needed to
- * place all. */
-static void place_choose(const struct place_in *in, struct unit *u, unsigned n)
+static bool port_has_queues(const struct place_port *p)
 {
-	unsigned *load = xcalloc(in->nlcores, sizeof(*load));
+	return p->max_rxq > 0 || p->max_txq > 0;
+}
+
+/* Chooses a worker for each port that has queues: worker[port] is an index into place_in.lcore.
+ * Ports whose node is known come first and get workers near it, so that no other port takes those
+ * away. No worker gets more ports than are needed to place all. */
+static void place_choose(const struct place_in *in, int *worker)
+{
+	unsigned *load = xcalloc(in->nlcores, sizeof(*load)), n = 0;
+
+	for (unsigned p = 0; p < in->nports; p++) {
+		worker[p] = -1;
+		n += port_has_queues(&in->port[p]);
+	}
+
 	unsigned room = (n + in->nlcores - 1) / in->nlcores;
 
 	for (int near = 1; near >= 0; near--) {
-		for (unsigned i = 0; i < n; i++) {
-			int node = in->port[u[i].port].node;
+		for (unsigned p = 0; p < in->nports; p++) {
+			int node = in->port[p].node;
 
-			if (u[i].worker >= 0 || (near && node < 0))
+			if (worker[p] >= 0 || !port_has_queues(&in->port[p]) || (near && node < 0))
 				continue;
-			u[i].worker = place_pick(in, load, room, near ? node : -1);
-			if (u[i].worker >= 0)
-				load[u[i].worker]++;
+			worker[p] = place_pick(in, load, room, near ? node : -1);
+			if (worker[p] >= 0)
+				load[worker[p]]++;
 		}
 	}
 	free(load);
@@ -332,7 +336,6 @@ static void place_choose(const struct place_in *in, struct unit *u, unsigned n)
 
 int place_auto(const struct place_in *in, struct placement *out, struct err *e)
 {
-	unsigned nsides = 0, n = 0;
 	struct dealer d;
 
 	*out = (struct placement){0};
@@ -342,33 +345,20 @@ int place_auto(const struct place_in *in, struct placement *out, struct err *e)
 			"there is no lcore besides control (lcore %u) to carry traffic: give EAL one more, for example "
 			"--lcores '%u,%u@0'",
 			in->control, in->control, in->control + 1);
-	for (unsigned p = 0; p < in->nports; p++)
-		nsides += (in->port[p].max_rxq > 0) + (in->port[p].max_txq > 0);
 
-	struct unit *u = xcalloc(nsides, sizeof(*u));
-	bool apart = in->nlcores >= nsides;
+	int *worker = xcalloc(in->nports, sizeof(*worker));
 
-	for (unsigned p = 0; p < in->nports; p++) {
-		bool rx = in->port[p].max_rxq > 0, tx = in->port[p].max_txq > 0;
-
-		if (apart && rx && tx) {
-			u[n++] = (struct unit){p, true, false, -1};
-			u[n++] = (struct unit){p, false, true, -1};
-		} else if (rx || tx) {
-			u[n++] = (struct unit){p, rx, tx, -1};
-		}
-	}
-	place_choose(in, u, n);
+	place_choose(in, worker);
 	dealer_init(&d, NULL, in, in->nports, e);
-	for (unsigned i = 0; i < n; i++) {
-		if (u[i].rx)
-			place_push(&d, u[i].port, 0, in->lcore[u[i].worker].lcore);
-		if (u[i].tx)
-			place_push(&d, u[i].port, 1, in->lcore[u[i].worker].lcore);
+	for (unsigned p = 0; p < in->nports; p++) {
+		if (in->port[p].max_rxq > 0)
+			place_push(&d, p, 0, in->lcore[worker[p]].lcore);
+		if (in->port[p].max_txq > 0)
+			place_push(&d, p, 1, in->lcore[worker[p]].lcore);
 	}
 	place_finish(&d, out);
 	dealer_free(&d);
-	free(u);
+	free(worker);
 	return 0;
 }
 

@@ -64,10 +64,10 @@ struct placement {
  * caller frees out with placement_free(). */
 int place_maps(const char *const *maps, unsigned nmaps, const struct place_in *in,
 	       struct placement *out, unsigned *which, struct err *e);
-/* Makes a placement without maps, with one queue for each side of each port. If there are enough
- * workers, each side has one of its own; if not, both sides of a port share a worker, and ports
- * share workers if they must. Workers near the port's NUMA node come first. -EINVAL if there is no
- * worker. The caller frees out with placement_free(). */
+/* Makes a placement without maps, with one queue for each side of each port. Rx and Tx of a port
+ * are always on one worker: whoever answers what comes has both then. Each port has a worker of its
+ * own while there are enough, and then ports share them. Workers near the port's NUMA node come
+ * first. -EINVAL if there is no worker. The caller frees out with placement_free(). */
 int place_auto(const struct place_in *in, struct placement *out, struct err *e);
 void placement_free(struct placement *);
 /* Counts the queues that maps ask of each port, nq[port][0] for Rx and [1] for Tx. It needs neither

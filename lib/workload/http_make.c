@@ -9,7 +9,7 @@
 #include "http_make.h"
 
 /* How the body of one message is framed in its head. */
-enum make_body { MAKE_NONE, MAKE_LENGTH, MAKE_CHUNK, MAKE_CLOSE };
+enum make_body { MAKE_NONE, MAKE_LENGTH, MAKE_CHUNKS, MAKE_CLOSE };
 
 struct make {
 	const struct wl_http_settings *s;
@@ -24,8 +24,7 @@ static const char *const make_names[2][MAKE_LISTS] = {
 	{"http.method", "http.path", "http.host", "request"},
 };
 static const char *const make_methods[] = {"GET", "HEAD", "POST", "PUT"};
-/* A chunk of more than this would need a message longer than what one connection remembers. */
-#define MAKE_CHUNK_MAX (1u << 28)
+#define MAKE_CHUNK 4096
 
 /* Adds a content, which takes the text. Returns its number. */
 static int make_content(struct make *k, struct sbuf *head, struct err *e)
@@ -49,8 +48,6 @@ static int make_fixed(struct make *k, struct err *e)
 	struct sbuf text = {0};
 	int rc = make_content(k, &text, e); /* filling alone */
 
-	sbuf_add(&text, "\r\n0\r\n\r\n");
-	rc = rc < 0 ? rc : make_content(k, &text, e);
 	sbuf_add(&text, "HTTP/1.1 100 Continue\r\n\r\n");
 	rc = rc < 0 ? rc : make_content(k, &text, e);
 	for (unsigned i = 0; i < ARRAY_SIZE(refused); i++) {
@@ -61,6 +58,14 @@ static int make_fixed(struct make *k, struct err *e)
 	return rc < 0 ? rc : 0;
 }
 
+/* A content is of a body in chunks. Returns the length of its message. */
+static int make_chunks(const struct make *k, struct wl_content *c, uint32_t body)
+{
+	uint32_t chunk = k->s->chunk != 0 ? k->s->chunk : MAKE_CHUNK;
+
+	return wl_content_init_chunked(c, c->head, c->head_len, k->s->fill, chunk, body);
+}
+
 /* The rest of a head, behind its first fields; then its message. */
 static int make_message(struct make *k, struct sbuf *head, enum make_body body, uint64_t size,
 			const char *connection, struct wl_http_message *m, struct err *e)
@@ -69,7 +74,7 @@ static int make_message(struct make *k, struct sbuf *head, enum make_body body, 
 
 	if (body == MAKE_LENGTH)
 		sbuf_addf(head, "Content-Length: %" PRIu64 "\r\n", size);
-	else if (body == MAKE_CHUNK)
+	else if (body == MAKE_CHUNKS)
 		sbuf_add(head, "Transfer-Encoding: chunked\r\n");
 	else if (body == MAKE_NONE)
 		size = 0;
@@ -78,14 +83,15 @@ static int make_message(struct make *k, struct sbuf *head, enum make_body body, 
 	sbuf_add(head, sbuf_str(&k->fields));
 	sbuf_add(head, "\r\n");
 	m->head = (uint32_t)head->len;
-	if (body == MAKE_CHUNK)
-		sbuf_addf(head, size == 0 ? "0\r\n\r\n" : "%" PRIx64 "\r\n", size);
-	m->chunk = body == MAKE_CHUNK && size != 0;
 	m->until_close = body == MAKE_CLOSE;
 	m->bytes = head->len + size;
 	rc = make_content(k, head, e);
+	if (rc < 0)
+		return rc;
 	m->content = (uint16_t)rc;
-	return rc < 0 ? rc : 0;
+	if (body == MAKE_CHUNKS)
+		m->bytes = (uint32_t)make_chunks(k, &k->h->content[rc], (uint32_t)size);
+	return 0;
 }
 
 static int make_response(struct make *k, const struct http_item *const c[MAKE_LISTS], unsigned form,
@@ -102,7 +108,7 @@ static int make_response(struct make *k, const struct http_item *const c[MAKE_LI
 	else if (k->s->until_close)
 		body = MAKE_CLOSE;
 	else if (k->s->chunked && !old) /* HTTP/1.0 has no chunks (RFC 9112 6.1) */
-		body = MAKE_CHUNK;
+		body = MAKE_CHUNKS;
 	last = last || body == MAKE_CLOSE;
 	m->class = (uint8_t)(status / 100 - 1);
 	sbuf_addf(&head, "HTTP/1.1 %u %s\r\nServer: wirerate\r\n", status, http_reason(status));
@@ -116,7 +122,7 @@ static int make_request(struct make *k, const struct http_item *const c[MAKE_LIS
 	const char *method = c[MAKE_KIND]->text;
 	const char *connection = NULL;
 	enum make_body body = method[0] != 'P' ? MAKE_NONE
-			      : k->s->chunked  ? MAKE_CHUNK
+			      : k->s->chunked  ? MAKE_CHUNKS
 					       : MAKE_LENGTH;
 	struct sbuf head = {0};
 
@@ -266,7 +272,7 @@ static int make_sizes(struct make *k, struct err *e)
 	const struct wl_http_settings *s = k->s;
 	const struct wl_vary usual = {.least = s->client ? 0 : 100, .most = s->client ? 0 : 100};
 	const struct wl_vary *v = s->size != NULL ? s->size : &usual;
-	uint64_t most = s->chunked ? MAKE_CHUNK_MAX : WL_SIZE_MAX, room, ranges = 0;
+	uint64_t most = s->chunked ? WL_CHUNKED_MAX : WL_SIZE_MAX, room, ranges = 0;
 
 	if (v->most > most)
 		return err_set(e, ERANGE, "%s: a body of %" PRIu64 " bytes%s; at most %" PRIu64,
@@ -323,6 +329,9 @@ static int make_check(const struct wl_http_settings *s, struct err *e)
 	if (s->transactions > UINT32_MAX)
 		return err_set(e, ERANGE, "http: at most %u transactions of a connection",
 			       UINT32_MAX);
+	if (s->chunked && s->chunk != 0 && (s->chunk < WL_CHUNK_MIN || s->chunk > WL_CHUNKED_MAX))
+		return err_set(e, ERANGE, "http: chunks of %u bytes; %u to %u are possible",
+			       s->chunk, WL_CHUNK_MIN, WL_CHUNKED_MAX);
 	if (s->chunked && s->until_close)
 		return err_set(e, EINVAL,
 			       "http: a body is either chunked or ends with the connection: "

@@ -158,7 +158,7 @@ static void content_fill_put(const struct wl_content *c, uint64_t at, uint8_t *t
 {
 	uint32_t from = (uint32_t)(at % WL_PATTERN), piece;
 
-	if (c->fill == WL_FILL_X) {
+	if ((c->fill & WL_FILL_PATTERN) == 0) {
 		memset(to, WL_X, n);
 		return;
 	}
@@ -168,6 +168,66 @@ static void content_fill_put(const struct wl_content *c, uint64_t at, uint8_t *t
 			piece = n;
 		/* the next piece begins where a period does */
 		memcpy(to, content_pattern + from, piece);
+	}
+}
+
+/* The size of a chunk as its line: returns how long that is. */
+static unsigned content_chunk_line(uint32_t size, uint8_t line[12])
+{
+	unsigned digits = size == 0 ? 1 : (35 - (unsigned)__builtin_clz(size)) / 4;
+
+	for (unsigned i = digits; i > 0; i--, size >>= 4)
+		line[i - 1] = (uint8_t) "0123456789abcdef"[size & 15];
+	line[digits] = '\r';
+	line[digits + 1] = '\n';
+	return digits + 2;
+}
+
+/* Where a chunk begins, in the filling and in the message. The last one, of size 0, ends both. */
+struct content_chunk {
+	uint64_t begin;
+	uint32_t done, size;
+};
+
+static struct content_chunk content_chunk_at(const struct wl_content *c, uint64_t at)
+{
+	uint8_t line[12];
+	uint64_t whole = content_chunk_line(c->chunk, line) + (uint64_t)c->chunk + 2;
+	uint64_t nr = at / whole, full = c->body / c->chunk;
+	struct content_chunk k;
+
+	if (nr > full)
+		nr = full;
+	k = (struct content_chunk){.begin = nr * whole, .done = (uint32_t)nr * c->chunk};
+	k.size = nr < full ? c->chunk : c->body - k.done;
+	whole = content_chunk_line(k.size, line) + (uint64_t)k.size + 2;
+	if (nr == full && k.size != 0 && at >= k.begin + whole)
+		k = (struct content_chunk){.begin = k.begin + whole, .done = c->body};
+	return k;
+}
+
+/* Bytes of filling in chunks, from place `at` of the chunked body on. */
+static void content_chunks_put(const struct wl_content *c, uint64_t at, uint8_t *to, uint32_t n)
+{
+	while (n > 0) {
+		struct content_chunk k = content_chunk_at(c, at);
+		uint8_t line[12];
+		uint32_t first = content_chunk_line(k.size, line), in = (uint32_t)(at - k.begin);
+		uint32_t piece;
+
+		if (in < first) {
+			piece = first - in < n ? first - in : n;
+			memcpy(to, line + in, piece);
+		} else if (in < first + k.size) {
+			piece = first + k.size - in < n ? first + k.size - in : n;
+			content_fill_put(c, k.done + (in - first), to, piece);
+		} else {
+			piece = 1; /* of the end of its line */
+			*to = in == first + k.size ? '\r' : '\n';
+		}
+		at += piece;
+		to += piece;
+		n -= piece;
 	}
 }
 
@@ -202,6 +262,10 @@ uint32_t wl_content_put(const struct wl_content *c, uint64_t offset, uint8_t *to
 			return sum;
 	}
 	at = offset + head - c->head_len;
+	if (__builtin_expect(c->fill >= WL_FILL_CHUNKED, 0)) {
+		content_chunks_put(c, at, to + head, n - head);
+		return content_join(sum, head, wl_sum(to + head, n - head));
+	}
 	content_fill_put(c, at, to + head, n - head);
 	return content_join(sum, head, content_fill_sum(c, at, n - head));
 }
@@ -246,4 +310,18 @@ int wl_content_init(struct wl_content *c, const void *head, uint32_t head_len, e
 	*c = (struct wl_content){.head = head, .head_len = head_len, .fill = (uint8_t)fill};
 	c->head_sum = head_len == 0 ? 0 : wl_sum(head, head_len);
 	return 0;
+}
+
+int wl_content_init_chunked(struct wl_content *c, const void *head, uint32_t head_len,
+			    enum wl_fill fill, uint32_t chunk, uint32_t body)
+{
+	int rc = wl_content_init(c, head, head_len, fill);
+
+	if (rc != 0)
+		return rc;
+	c->fill |= WL_FILL_CHUNKED;
+	c->chunk = chunk;
+	c->body = body;
+	/* the last one begins at the end of all others, and is `0` and two ends of lines */
+	return (int)(head_len + content_chunk_at(c, UINT32_MAX).begin + 5);
 }

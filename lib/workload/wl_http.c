@@ -58,10 +58,6 @@ static void http_ask(struct wl_turn *t, struct http_conn *c)
 		a += WL_HTTP_LAST;
 	wl_started(t);
 	wl_send(t, a->content, a->bytes);
-	if (a->chunk) {
-		t->tail_content = WL_HTTP_CHUNKS_END;
-		t->tail = t->flow->content[WL_HTTP_CHUNKS_END].head_len;
-	}
 	c->heads |= (uint16_t)(a->to_head << c->open);
 	if (ring != NULL)
 		ring->began[(ring->oldest + c->open) % WL_HTTP_PIPELINE] = wl_time(t);

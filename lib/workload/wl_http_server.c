@@ -37,10 +37,6 @@ static bool http_answer(struct wl_turn *t, const struct http_msg *m, uint32_t *c
 	a += (old ? WL_HTTP_PERSIST_10 : WL_HTTP_PERSIST) + last;
 	cell_add(&http_own(t)->k.status[a->class], 1);
 	wl_send(t, a->content, head ? a->head : a->bytes);
-	if (a->chunk && !head) {
-		t->tail_content = WL_HTTP_CHUNKS_END;
-		t->tail = t->flow->content[WL_HTTP_CHUNKS_END].head_len;
-	}
 	wl_done(t);
 	if (!last && (!a->until_close || head))
 		return false;

@@ -22,6 +22,12 @@ extern const struct vtype vt_wl_sizes, vt_wl_pauses;
  * more than WL_HEAD_MAX bytes. */
 #define WL_HEAD_MAX 65536
 int wl_content_init(struct wl_content *c, const void *head, uint32_t head_len, enum wl_fill fill);
+/* The same of a body in chunks of `chunk` bytes, at least WL_CHUNK_MIN. Returns the length of the
+ * message, which is below 2^29. */
+#define WL_CHUNK_MIN 16
+#define WL_CHUNKED_MAX (1u << 28) /* bytes of such a body */
+int wl_content_init_chunked(struct wl_content *c, const void *head, uint32_t head_len,
+			    enum wl_fill fill, uint32_t chunk, uint32_t body);
 
 /* Datagrams of both records begin with a number of so many bytes (wl_number.c): of the transaction,
  * or of the datagram, from 1 on. Their contents begin behind it. */
@@ -82,17 +88,15 @@ struct wl_http_message {
 	uint16_t content; /* which of the flow's contents */
 	uint8_t class;    /* of a response: 0 for 1xx to 4 for 5xx */
 	bool to_head;     /* a request with HEAD */
-	bool chunk;       /* a chunk is open behind its bytes: the end of chunks follows */
 	bool until_close; /* the end of its body is that of the connection */
 };
 /* How a message of a server is made, by who asks: messages are numbered choice * WL_HTTP_FORMS +
  * form. A client has the form WL_HTTP_LAST for a request behind which the server is to close. */
 enum { WL_HTTP_PERSIST, WL_HTTP_LAST, WL_HTTP_PERSIST_10, WL_HTTP_LAST_10, WL_HTTP_FORMS };
-/* The flow's first contents: filling alone, to compare bodies with; the end of chunks; 100; and the
- * answers to requests that are none. */
+/* The flow's first contents: filling alone, to compare bodies with; 100; and the answers to
+ * requests that are none. */
 enum {
 	WL_HTTP_BODY,
-	WL_HTTP_CHUNKS_END,
 	WL_HTTP_CONTINUE,
 	WL_HTTP_400,
 	WL_HTTP_414,
@@ -131,7 +135,8 @@ struct wl_http_settings {
 	 * sizes are sent, or fewer if all lists combine to too many messages: evenly spread, both
 	 * ends of the range among them. */
 	const struct wl_vary *size;
-	bool chunked;         /* bodies in a chunk */
+	bool chunked;         /* bodies in chunks, of at most WL_CHUNKED_MAX bytes */
+	uint32_t chunk;       /* bytes of each; 0: 4096 */
 	bool until_close;     /* server: bodies that end with the connection */
 	bool http10;          /* client: asks as HTTP/1.0 */
 	struct wl_vary think; /* ns */

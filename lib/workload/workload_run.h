@@ -20,6 +20,8 @@
 enum wl_fill {
 	WL_FILL_X,       /* the byte WL_X again and again: buffers can hold it beforehand */
 	WL_FILL_PATTERN, /* a byte that depends on its place, so that shifted bytes are found */
+	/* Added to one of them: it comes in chunks of HTTP. */
+	WL_FILL_CHUNKED = 2
 };
 #define WL_X 0x78 /* 'x' */
 /* The pattern repeats after so many bytes. It is a prime, so no usual size is a multiple of it. */
@@ -34,6 +36,9 @@ struct wl_content {
 	uint32_t head_len;
 	uint32_t head_sum; /* of the head, as wl_content_put() returns it */
 	uint8_t fill;      /* enum wl_fill */
+	/* WL_FILL_CHUNKED: `body` bytes of filling come in chunks of so many (RFC 9112 7.1), the
+	 * rest as the last of them, and then their end. */
+	uint32_t chunk, body;
 };
 
 /* The sums of these functions are those of 16 bit words in the machine's own order (RFC 1071),
@@ -41,9 +46,10 @@ struct wl_content {
 
 /* Writes n <= 2^17 bytes of a content from `offset` on, and returns their sum. */
 uint32_t wl_content_put(const struct wl_content *c, uint64_t offset, uint8_t *to, uint32_t n);
-/* Their sum alone: of filling it is arithmetic, no byte is read. */
+/* Their sum alone: of filling it is arithmetic, no byte is read. Not of contents in chunks. */
 uint32_t wl_content_sum(const struct wl_content *c, uint64_t offset, uint32_t n);
-/* Whether n bytes are those of the content from `offset` on. */
+/* Whether n bytes are those of the content from `offset` on. Not of contents in chunks: who
+ * receives one compares its chunks with filling. */
 bool wl_content_same(const struct wl_content *c, uint64_t offset, const uint8_t *data, uint32_t n);
 /* The sum of any n <= 2^17 bytes. */
 uint32_t wl_sum(const uint8_t *p, uint32_t n);
@@ -165,10 +171,6 @@ struct wl_turn {
 	uint64_t send;
 	uint16_t content; /* which of the flow's contents */
 	uint8_t close;    /* enum wl_close, carried out behind the message */
-	/* TCP: a second message of `tail` bytes, right behind the first; 0: none. For what ends
-	 * another way than it began, since nothing that comes can be answered in between. */
-	uint16_t tail_content;
-	uint32_t tail;
 	/* The connection waits for go(). The arm forgets this when it has called it. */
 	bool ready;
 	/* timer() is to be called in so many ns; this replaces the timer of before. 0: leave it as

@@ -7,7 +7,7 @@ see the same machine: the first kind says how fast the new build is, the second 
 
 A row's ratio is the median over the pairs of rounds, of the speed of the new build divided by that of the old one (speeds are
 those against the bare loop of the same process, which tells a slow machine from a slow row). Its own spread is the range in which
-98 % of such medians lie when a binary is compared with itself.
+98 % of such medians lie when a binary is compared with itself. Bare loops and rows that the bench calls references are shown alone.
 
 A measurement passes if the geometric mean of all rows is at least 0.99 and no row is below the low end of its own spread or 0.95,
 whichever is lower. The build passes if two measurements in succession do.
@@ -35,6 +35,11 @@ def rows_of(sample):
 def is_bare(row):
     """A bare loop runs nothing of ours: it is what the others are divided by."""
     return "base" not in row
+
+
+def is_judged(row):
+    """Neither a bare loop nor a row that the bench builds from our code only to compare others with: a program has neither."""
+    return not is_bare(row) and not row.get("reference", False)
 
 
 def speed(sample, name):
@@ -94,7 +99,9 @@ def judge(new, old):
         row = {"row": name, "new_cycles": round(statistics.median(s[name]["cycles"] for s in new), 2),
                "old_cycles": round(statistics.median(s[name]["cycles"] for s in old), 2),
                "ratio": round(statistics.median(different), 4), "low": round(min(different), 4), "high": round(max(different), 4),
-               "self_low": round(low, 4), "self_high": round(high, 4), "judged": not is_bare(samples[0][name])}
+               "self_low": round(low, 4), "self_high": round(high, 4), "judged": is_judged(new[0][name])}
+        if not row["judged"]:
+            row["why"] = "bare loop" if is_bare(new[0][name]) else "reference"
         if row["judged"]:
             row["floor"] = min(row["self_low"], ROW_FLOOR)
             row["ok"] = row["ratio"] >= row["floor"]
@@ -161,7 +168,7 @@ def print_measurement(number, m):
     for r in m["rows"]:
         ratio = f"{r['ratio']:.3f} ({r['low']:.3f}-{r['high']:.3f})"
         spread = f"{r['self_low']:.3f}-{r['self_high']:.3f}"
-        verdict = f"{r['floor']:.3f}  {'ok' if r['ok'] else 'slower'}" if r["judged"] else "-      bare loop"
+        verdict = f"{r['floor']:.3f}  {'ok' if r['ok'] else 'slower'}" if r["judged"] else f"-      {r['why']}"
         print(f"{r['row']:<20}{r['old_cycles']:>11.2f}{r['new_cycles']:>9.2f}  {ratio:<22}{spread:<15}{verdict}")
     judged = sum(r["judged"] for r in m["rows"])
     print(f"geometric mean of {judged} rows: {m['mean']:.4f}, at least {MEAN_FLOOR}: {'ok' if m['mean_ok'] else 'slower'}")

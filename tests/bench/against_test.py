@@ -136,6 +136,21 @@ def test_bare_loops_are_shown_and_not_judged():
     assert m["ok"] and row(m, "bare")["ratio"] == 0.5 and not row(m, "bare")["judged"]
 
 
+def test_references_are_shown_and_not_judged():
+    new, old = measurement(9, 0)
+    for s in new:
+        s["row4"]["reference"] = True  # row5 is divided by it
+        slow_down(s, "row4", 2)
+    m = against.judge(new, old)
+    assert m["ok"] and m["mean"] == 1 and row(m, "row5")["judged"]
+    assert row(m, "row4")["ratio"] == 0.5 and not row(m, "row4")["judged"] and row(m, "row4")["why"] == "reference"
+    assert row(m, "bare")["why"] == "bare loop" and "why" not in row(m, "row5")
+    # A row that is slower against its reference is found: it is divided by the bare loop behind that.
+    for s in new:
+        slow_down(s, "row5", 1.5)
+    assert not row(against.judge(new, old), "row5")["ok"]
+
+
 def test_a_row_is_divided_by_the_bare_loop_at_the_end_of_its_bases():
     s = {"bare": {"cycles": 8, "ratio": 1}, "a": {"cycles": 16, "ratio": 0.5, "base": "bare"}, "b": {"cycles": 20, "ratio": 0.8, "base": "a"}}
     assert [against.speed(s, name) for name in s] == [0.125, 0.5, 0.4]

@@ -43,6 +43,8 @@ struct variant {
 	struct dp_txq *txq, *beside; /* beside: a second share of the same queue, or NULL */
 	struct dp_rxq *rxq;
 	bool without_taps; /* off_turns() turns the worker */
+	/* It is built for the bench alone, so that others have something to be compared with. */
+	bool reference;
 	/* For bare loops. */
 	struct rte_mempool *pool;
 	const char *engine;

@@ -326,7 +326,8 @@ void add_probe_rows(void)
 	if (wanted("sink_waiting"))
 		row("sink_waiting", "bare_waiting", 1, UINT32_MAX, NULL, 0);
 	if (wanted("off_waiting")) { /* the cost of looking for taps */
-		row("no_taps", "bare_waiting", 1, UINT32_MAX, NULL, 0)->without_taps = true;
+		struct variant *without = row("no_taps", "bare_waiting", 1, UINT32_MAX, NULL, 0);
+		without->without_taps = without->reference = true;
 		row("off_waiting", "no_taps", 1, UINT32_MAX, NULL, 0);
 	}
 	prx_row("probes", "bare_waiting", 1, UINT32_MAX, false, false);

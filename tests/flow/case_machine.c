@@ -138,20 +138,27 @@ static void machine_refill(struct flow_case *c)
 
 static void machine_tuples(struct flow_case *c, struct err *e)
 {
-	const struct flow_values local = {.count = 1, .base = c->client ? 0x0a000001 : 0x0a000002},
-				 remote = {.count = 1, .base = 0x0a000002},
+	static const uint8_t prefix6[12] = {0xfd};
+	const uint32_t net = c->is6 ? 0 : 0x0a000000;
+	const struct flow_values local = {.count = 1, .base = net + (c->client ? 1 : 2)},
+				 remote = {.count = 1, .base = net + 2},
 				 ours = {.count = 1, .base = c->our_port},
 				 theirs = {.count = 1, .base = 80};
 	const struct flow_tuples_conf conf = {.local = &local,
 					      .local_port = &ours,
 					      .remote = c->client ? &remote : NULL,
-					      .remote_port = c->client ? &theirs : NULL};
-	uint8_t h[34] = {2, 0, 0,    0, 0, 2, 2, 0, 0,    0, 0,  1,
-			 8, 0, 0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6};
+					      .remote_port = c->client ? &theirs : NULL,
+					      .local_prefix6 = c->is6 ? prefix6 : NULL,
+					      .remote_prefix6 = c->is6 ? prefix6 : NULL};
+	static const struct flow_fix fix[2] = {
+		{.kind = FLOW_FIX_IP4, .at = 16, .from = 14, .sum = 24},
+		{.kind = FLOW_FIX_LENGTH, .at = 38, .from = 34}};
+	uint8_t h[FLOW_PREFIX_MAX] = {0};
+	unsigned l4 = seg_path(c, h);
 
-	h[23] = c->udp ? 17 : 6;
 	if (flow_tuples_new(&c->tuples, &conf, e) != 0 ||
-	    flow_path_init(&c->path, h, 14, 34, 0, NULL, 0, e) != 0)
+	    flow_path_init(&c->path, h, c->l3, l4, c->tunnel ? CASE_IDENT : 0, fix,
+			   c->tunnel ? 2 : 0, e) != 0)
 		case_fail(c, "the tuples are not possible");
 }
 
@@ -162,6 +169,7 @@ void machine_start(struct flow_case *c)
 					       .side_cells = 2048,
 					       .buffers = 32,
 					       .verify_sums = true,
+					       .is6 = c->is6,
 					       .secret = {1, 2},
 					       .now_ns = c->now_ns,
 					       .sink = &c->sink};
@@ -185,6 +193,7 @@ void machine_start(struct flow_case *c)
 	c->wl.verify = !c->udp || c->wl.wl != &wl_bytes;
 	c->spec.role = c->client ? FLOW_CLIENT : FLOW_SERVER;
 	c->spec.udp = c->udp;
+	c->spec.is6 = c->is6;
 	c->spec.wl = &c->wl;
 	c->spec.counts = &c->counts;
 	c->spec.tuples = c->tuples;
@@ -270,10 +279,38 @@ void machine_run(struct flow_case *c, uint64_t until_ns, bool frames)
 	}
 }
 
+/* Cuts a frame behind its headers, which are at most so long, into pieces of odd lengths. Each is a
+ * block of its own. */
+enum { PIECES = 6 };
+static void machine_cut(const struct flow_case *c, struct flow_in *in, struct flow_piece *p)
+{
+	static const uint32_t odd[PIECES] = {1, 7, 250, 3, 500, 2000};
+	uint32_t at = c->l3 + (c->is6 ? 40u : 60u) + 60 + 3;
+
+	if (!c->pieces || in->len <= at)
+		return;
+	in->rest = p;
+	for (unsigned i = 0; i < PIECES; i++) {
+		uint32_t left = in->len - at, n = left < odd[i] ? left : odd[i];
+		uint8_t *data = malloc(n);
+
+		if (data == NULL)
+			abort();
+		memcpy(data, in->data + at, n);
+		p[i] = (struct flow_piece){.data = data, .len = n};
+		at += n;
+		if (at == in->len)
+			break;
+		p[i].next = &p[i + 1];
+	}
+	in->len = c->l3 + (c->is6 ? 40u : 60u) + 60 + 3;
+}
+
 /* The frame is a block of its own, so that tools see who reads behind its end. */
 void machine_in(struct flow_case *c, const struct seg *s, bool hold)
 {
 	uint8_t room[CASE_ROOM], *f;
+	struct flow_piece pieces[64][PIECES];
 	struct flow_in in[64] = {0};
 	unsigned len = seg_build(c, s, room), n;
 
@@ -287,12 +324,20 @@ void machine_in(struct flow_case *c, const struct seg *s, bool hold)
 	if (hold)
 		return;
 	n = c->nheld;
-	for (unsigned i = 0; i < n; i++)
-		in[i] = (struct flow_in){.data = c->held[i], .len = c->held_len[i], .l3 = 14};
+	for (unsigned i = 0; i < n; i++) {
+		in[i] = (struct flow_in){.data = c->held[i],
+					 .len = c->held_len[i],
+					 .l3 = (uint16_t)c->l3,
+					 .ident = c->tunnel ? CASE_IDENT : 0};
+		machine_cut(c, &in[i], pieces[i]);
+	}
 	flow_rx(c->m, in, n, c->now_ns);
 	c->nheld = 0;
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
 		free(c->held[i]);
+		for (const struct flow_piece *p = in[i].rest; p != NULL; p = p->next)
+			free((void *)(uintptr_t)p->data);
+	}
 	flow_poll(c->m, c->now_ns);
 	machine_flush(c);
 }

@@ -3,7 +3,7 @@
  * the functions that are judged. */
 #include "flow_case.h"
 
-enum { AT_IP = 14, LEN_IP = 20, LEN_TCP = 20, LEN_UDP = 8 };
+enum { LEN_TCP = 20, LEN_UDP = 8 };
 
 static void seg_put32(uint8_t *p, uint32_t v)
 {
@@ -28,9 +28,65 @@ static uint32_t seg_add(uint32_t sum, const uint8_t *p, unsigned n)
 
 static uint32_t seg_l4_sum(const uint8_t *ip, const uint8_t *l4, unsigned n)
 {
-	const uint8_t rest[4] = {0, ip[9], (uint8_t)(n >> 8), (uint8_t)n};
+	bool is6 = ip[0] >> 4 == 6;
+	const uint8_t rest[4] = {0, ip[is6 ? 6 : 9], (uint8_t)(n >> 8), (uint8_t)n};
+	uint32_t sum = is6 ? seg_add(0, ip + 8, 32) : seg_add(0, ip + 12, 8);
 
-	return seg_add(seg_add(seg_add(0, ip + 12, 8), rest, 4), l4, n);
+	return seg_add(seg_add(sum, rest, 4), l4, n);
+}
+
+/* ---- the headers before TCP and UDP ---- */
+
+/* 10.0.0.1 and fd00::1 are the client. */
+void seg_addresses(const struct flow_case *c, bool client_first, uint8_t *ip)
+{
+	uint8_t last[2] = {client_first ? 1 : 2, client_first ? 2 : 1};
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (c->is6)
+			memcpy(ip + 8 + 16 * i, (uint8_t[16]){0xfd, [15] = last[i]}, 16);
+		else
+			memcpy(ip + 12 + 4 * i, (uint8_t[4]){10, 0, 0, last[i]}, 4);
+	}
+	if (c->is6) {
+		ip[0] = 0x60;
+		ip[6] = c->udp ? 17 : 6;
+	}
+}
+
+/* VXLAN (RFC 7348 5) without lengths and checksums, if the case is in a tunnel; then Ethernet. */
+static void seg_outer(const struct flow_case *c, bool from_us, uint8_t *h)
+{
+	static const uint8_t outer[CASE_TUNNEL] = {
+		[12] = 8, [14] = 0x45, [20] = 0x40, [22] = 64,   [23] = 17, [26] = 1,
+		[27] = 2, [28] = 3,    [29] = 4,    [30] = 1,    [31] = 2,  [32] = 3,
+		[33] = 5, [35] = 9,    [36] = 0x12, [37] = 0xb5, [42] = 8,  [48] = CASE_IDENT};
+	const uint8_t macs[12] = {2, 0, 0, 0, 0, from_us ? 2 : 1, 2, 0, 0, 0, 0, from_us ? 1 : 2};
+
+	if (c->tunnel) {
+		memcpy(h, outer, sizeof(outer));
+		memcpy(h, macs, sizeof(macs));
+	}
+	memcpy(h + c->l3 - 14, macs, sizeof(macs));
+	put_be16(h + c->l3 - 2, c->is6 ? 0x86dd : 0x800);
+}
+
+unsigned seg_path(const struct flow_case *c, uint8_t *h)
+{
+	uint8_t *ip = h + c->l3;
+
+	seg_outer(c, true, h);
+	if (c->is6) {
+		ip[0] = 0x60;
+		ip[6] = c->udp ? 17 : 6;
+		ip[7] = 64;
+		return c->l3 + 40;
+	}
+	ip[0] = 0x45;
+	ip[6] = 0x40;
+	ip[8] = 64;
+	ip[9] = c->udp ? 17 : 6;
+	return c->l3 + 20;
 }
 
 /* ---- text ---- */
@@ -142,34 +198,38 @@ static unsigned seg_build_udp(const struct flow_case *c, const struct seg *s, ui
 
 unsigned seg_build(struct flow_case *c, const struct seg *s, uint8_t *f)
 {
-	static const uint8_t macs[14] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0};
-	uint8_t *ip = f + AT_IP;
-	unsigned ip_len = LEN_IP + s->ip_options, total, n, sum;
+	uint8_t *ip = f + c->l3;
+	unsigned ip_len = (c->is6 ? 40 : 20) + s->ip_options, total, n, sum;
 	uint8_t *l4 = ip + ip_len;
 
-	memcpy(f, macs, 14);
-	memset(ip, 0, LEN_IP);
-	memset(ip + LEN_IP, 1, s->ip_options);
-	ip[0] = (uint8_t)(0x40 | ip_len / 4);
-	ip[1] = s->tos;
-	put_be16(ip + 6, s->fragment);
-	ip[8] = 64;
-	ip[9] = s->udp ? 17 : 6;
-	memcpy(ip + 12,
-	       c->client ? (uint8_t[]){10, 0, 0, 2, 10, 0, 0, 1}
-			 : (uint8_t[]){10, 0, 0, 1, 10, 0, 0, 2},
-	       8);
+	if (c->is6 && (s->ip_options != 0 || s->fragment != 0 || s->bad_ip_sum))
+		case_skip(c); /* an IPv6 header has none of them */
+	seg_outer(c, false, f);
+	memset(ip, 0, ip_len - s->ip_options);
+	memset(l4 - s->ip_options, 1, s->ip_options);
+	seg_addresses(c, !c->client, ip);
 	n = s->udp ? seg_build_udp(c, s, l4) : seg_build_tcp(c, s, l4);
 	total = ip_len + n;
-	put_be16(ip + 2, total);
-	sum = 0xffff ^ seg_add(0, ip, ip_len);
-	put_be16(ip + 10, s->bad_ip_sum ? sum ^ 0x101 : sum);
+	if (c->is6) {
+		put_be16(ip, 0x6000 | s->tos << 4);
+		put_be16(ip + 4, n);
+		ip[7] = 64;
+	} else {
+		ip[0] = (uint8_t)(0x40 | ip_len / 4);
+		ip[1] = s->tos;
+		put_be16(ip + 2, total);
+		put_be16(ip + 6, s->fragment);
+		ip[8] = 64;
+		ip[9] = s->udp ? 17 : 6;
+		sum = 0xffff ^ seg_add(0, ip, ip_len);
+		put_be16(ip + 10, s->bad_ip_sum ? sum ^ 0x101 : sum);
+	}
 	sum = 0xffff ^ seg_l4_sum(ip, l4, n);
 	if (s->udp && sum == 0)
 		sum = 0xffff;
 	put_be16(l4 + (s->udp ? 6 : 16), s->zero_sum ? 0 : s->bad_sum ? sum ^ 0x101 : sum);
-	memset(f + AT_IP + total, 0, s->ip_more);
-	return AT_IP + total + s->ip_more - (unsigned)s->cut;
+	memset(ip + total, 0, s->ip_more);
+	return c->l3 + total + s->ip_more - (unsigned)s->cut;
 }
 
 /* ---- frames of the machine ---- */
@@ -189,25 +249,48 @@ static void seg_read_payload(struct flow_case *c, const uint8_t *p, const struct
 	seg_need(c, wl_content_same(&c->content, first, p, s->len), "payload");
 }
 
+/* Verifies all that stands before TCP or UDP, and returns its length. */
+static unsigned seg_read_ip(struct flow_case *c, const uint8_t *f, unsigned len, struct seg *s)
+{
+	const uint8_t *ip = f + c->l3;
+	unsigned ip_len = c->is6 ? 40 : 20, protocol = c->udp ? 17 : 6;
+	uint8_t want[40] = {0};
+
+	seg_need(c, len >= c->l3 + ip_len + LEN_UDP, "length");
+	seg_need(c, get_be16(ip - 2) == (c->is6 ? 0x86dd : 0x800), "Ethernet type");
+	seg_need(c, f[5] == 2 && f[11] == 1, "MAC address");
+	if (c->tunnel) {
+		seg_need(c, get_be16(f + 16) == len - 14, "outer IP length");
+		seg_need(c, seg_add(0, f + 14, 20) == 0xffff, "outer IP checksum");
+		seg_need(c, get_be16(f + 38) == len - 34 && f[48] == CASE_IDENT, "outer header");
+	}
+	seg_addresses(c, c->client, want);
+	if (c->is6) {
+		seg_need(c, ip[0] >> 4 == 6 && get_be16(ip + 4) == len - c->l3 - 40, "IP length");
+		seg_need(c, memcmp(ip + 8, want + 8, 32) == 0, "IP address");
+		seg_need(c, ip[7] > 0 && ip[6] == protocol, "hop limit or protocol");
+		s->tos = (uint8_t)(get_be16(ip) >> 4);
+		return c->l3 + 40;
+	}
+	seg_need(c, ip[0] == 0x45 && get_be16(ip + 2) == len - c->l3, "IP length");
+	seg_need(c, seg_add(0, ip, 20) == 0xffff, "IP checksum");
+	seg_need(c, memcmp(ip + 12, want + 12, 8) == 0, "IP address");
+	seg_need(c, ip[8] > 0 && ip[9] == protocol, "TTL or protocol");
+	s->tos = ip[1];
+	return c->l3 + 20;
+}
+
 void seg_read(struct flow_case *c, const uint8_t *f, unsigned len, struct seg *s)
 {
-	const uint8_t *ip = f + AT_IP, *l4 = ip + LEN_IP;
-	unsigned n = len - AT_IP - LEN_IP, header;
+	const uint8_t *ip = f + c->l3, *l4;
+	unsigned n, header;
 	uint64_t number;
 
 	*s = (struct seg){.when_ns = c->now_ns};
-	seg_need(c, len >= AT_IP + LEN_IP + LEN_UDP && ip[0] == 0x45 && get_be16(f + 12) == 0x800,
-		 "header");
-	seg_need(c, f[5] == 2 && f[11] == 1, "MAC address");
-	seg_need(c, get_be16(ip + 2) == len - AT_IP, "IP length");
-	seg_need(c, seg_add(0, ip, LEN_IP) == 0xffff, "IP checksum");
-	seg_need(c,
-		 ip[12] == 10 && ip[16] == 10 && ip[15] == (c->client ? 1 : 2) &&
-			 ip[19] == (c->client ? 2 : 1),
-		 "IP address");
-	seg_need(c, ip[8] > 0 && ip[9] == (c->udp ? 17 : 6), "TTL or protocol");
+	n = seg_read_ip(c, f, len, s);
+	l4 = f + n;
+	n = len - n;
 	s->udp = c->udp;
-	s->tos = ip[1];
 	s->sport = (uint16_t)get_be16(l4);
 	s->dport = (uint16_t)get_be16(l4 + 2);
 	seg_need(c, seg_l4_sum(ip, l4, n) == 0xffff, "checksum");

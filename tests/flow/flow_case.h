@@ -81,7 +81,10 @@ struct flow_case {
 
 	/* the machine */
 	bool running, client, udp, loose;
-	bool known; /* the case shows a defect that is not mended yet, and is to fail */
+	/* how the cases are run: over IPv6, in a tunnel, frames that come in several pieces */
+	bool is6, tunnel, pieces;
+	unsigned l3; /* where the IP header begins that counts */
+	bool known;  /* the case shows a defect that is not mended yet, and is to fail */
 	struct flow_machine *m;
 	struct flow_tuples *tuples;
 	struct flow_path path;
@@ -121,12 +124,19 @@ struct flow_case {
 
 /* flow_case.c: ends the case as failed. */
 _Noreturn void case_fail(struct flow_case *c, const char *what, ...) WR_PRINTF(2, 3);
+/* Ends it as one that does not belong to how cases are run. */
+_Noreturn void case_skip(struct flow_case *c);
 void case_say(struct flow_case *c, const char *arrow, const char *text);
 
 /* case_seg.c */
+enum { CASE_TUNNEL = 50, CASE_IDENT = 7 }; /* bytes before the inner Ethernet header */
+/* The headers before TCP or UDP as a flow's path has them. Returns their length. */
+unsigned seg_path(const struct flow_case *c, uint8_t *h);
 void seg_print(const struct flow_case *c, const struct seg *s, bool from_us, char *to, size_t room);
 /* Builds the frame that the peer sends. Returns its length. */
 unsigned seg_build(struct flow_case *c, const struct seg *s, uint8_t *f);
+/* Addresses into an IP header, of our end as the sender or of the peer. */
+void seg_addresses(const struct flow_case *c, bool ours_first, uint8_t *ip);
 /* Reads and verifies a frame of the machine. */
 void seg_read(struct flow_case *c, const uint8_t *f, unsigned len, struct seg *s);
 /* Ends the case if what came is not what was expected. */

@@ -4,15 +4,14 @@
  * of fates close, memory is what was given, and when all is over no cell is in use. */
 #define WORLD_ROOM 640
 #include "../unit/flow_world.h"
+#include "../unit/wl_text.h"
 #include "input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MOST 24 /* connections at once */
 
-static struct wl_bytes_conf small = {.request = WL_FIXED(64),
-				     .response = WL_FIXED(900),
-				     .transactions = 3,
+static struct wl_bytes_conf small = {.transactions = 3,
 				     .close = WL_CLOSE_FIN,
 				     .timeout_ns = SECOND};
 static const struct wl_stream_conf flood = {.direction = WL_BOTH, .bytes = 3000, .datagram = 100};
@@ -30,36 +29,58 @@ static bool note(struct world *w, unsigned from, struct world_frame *f)
 	return w->nframe < WORLD_FRAMES / 2;
 }
 
+/* Headers that come in the first piece, and what of the payload; then pieces of odd lengths. */
+#define PIECES 3
+static struct flow_piece piece[256][PIECES];
+static void in_pieces(struct world *w, const struct world_frame *f, struct flow_in *in)
+{
+	struct flow_piece *p = piece[world_random(w) % 256];
+	uint32_t at = w->l3 + 100u + (uint32_t)(world_random(w) % 3), n;
+
+	if (f->len <= at)
+		return;
+	in->len = at;
+	in->rest = p;
+	for (unsigned i = 0; i < PIECES; i++) {
+		n = i + 1 < PIECES ? (uint32_t)(world_random(w) % (f->len - at + 1)) : f->len - at;
+		p[i] = (struct flow_piece){.data = world_random(w) % 8 == 0 ? NULL : f->data + at,
+					   .len = n,
+					   .next = i + 1 < PIECES ? &p[i + 1] : NULL};
+		at += n;
+	}
+}
+
+static uint16_t folded(uint64_t sum)
+{
+	while (sum >> 16 != 0)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)~sum;
+}
+
 /* What a fuzzer would take long to find. */
 static void mend(struct world_frame *f)
 {
 	uint8_t *ip = f->data + 14, *l4;
-	unsigned ip_len = (ip[0] & 15u) * 4, n;
-	uint8_t pseudo[12];
-	uint64_t sum;
+	bool is6 = ip[0] >> 4 == 6;
+	unsigned ip_len = is6 ? 40 : (ip[0] & 15u) * 4, n;
+	uint8_t rest[4] = {0, ip[is6 ? 6 : 9]};
 	uint16_t check;
 
-	put_be16(ip + 2, f->len - 14);
-	if (ip_len < 20 || 14 + ip_len + 20 > f->len || (ip[0] >> 4) != 4)
+	put_be16(ip + (is6 ? 4 : 2), f->len - 14 - (is6 ? 40 : 0));
+	if (ip_len < 20 || 14 + ip_len + 20 > f->len || (ip[0] >> 4 != 4 && !is6))
 		return;
-	put_be16(ip + 10, 0);
-	sum = wl_sum(ip, ip_len);
-	while (sum >> 16 != 0)
-		sum = (sum & 0xffff) + (sum >> 16);
-	check = (uint16_t)~sum;
-	memcpy(ip + 10, &check, 2);
+	if (!is6) {
+		put_be16(ip + 10, 0);
+		check = folded(wl_sum(ip, ip_len));
+		memcpy(ip + 10, &check, 2);
+	}
 	l4 = ip + ip_len;
 	n = f->len - 14 - ip_len;
-	memcpy(pseudo, ip + 12, 8);
-	pseudo[8] = 0;
-	pseudo[9] = ip[9];
-	put_be16(pseudo + 10, n);
-	put_be16(l4 + (ip[9] == 17 ? 6 : 16), 0);
-	sum = (uint64_t)wl_sum(pseudo, 12) + wl_sum(l4, n);
-	while (sum >> 16 != 0)
-		sum = (sum & 0xffff) + (sum >> 16);
-	check = (uint16_t)~sum;
-	memcpy(l4 + (ip[9] == 17 ? 6 : 16), &check, 2);
+	put_be16(rest + 2, n);
+	put_be16(l4 + (rest[1] == 17 ? 6 : 16), 0);
+	check = folded((uint64_t)wl_sum(is6 ? ip + 8 : ip + 12, is6 ? 32 : 8) + wl_sum(rest, 4) +
+		       wl_sum(l4, n));
+	memcpy(l4 + (rest[1] == 17 ? 6 : 16), &check, 2);
 }
 
 static void shift32(uint8_t *p, uint32_t by)
@@ -98,9 +119,10 @@ static void forge(struct world *w, struct input *in, unsigned to)
 {
 	unsigned what = byte(in), header, n;
 	struct world_frame f = seen[to][byte(in) % 8];
-	uint8_t *t = f.data + 34;
+	unsigned l4 = w->end[0].spec.is6 ? 54 : 34;
+	uint8_t *t = f.data + l4;
 
-	if (f.len < 54)
+	if (f.len < l4 + 20)
 		return;
 	f.to = (uint8_t)to;
 	f.when = w->now;
@@ -119,14 +141,14 @@ static void forge(struct world *w, struct input *in, unsigned to)
 	header = (t[12] >> 4) * 4u;
 	if ((what & 8) != 0) {
 		n = (unsigned)number(in, 2) % 500;
-		f.len = 34 + (header < 20 ? 20 : header) + n;
+		f.len = l4 + (header < 20 ? 20 : header) + n;
 	}
 	if ((what & 16) != 0)
 		f.data[byte(in) % f.len] ^= (uint8_t)byte(in);
 	if ((what & 32) != 0)
 		put_be16(t, 1024 + byte(in) % 4);
-	if (f.len < 34u + header)
-		f.len = 34 + header;
+	if (f.len < l4 + header)
+		f.len = l4 + header;
 	if ((what & 64) == 0)
 		mend(&f);
 	world_post(w, &f);
@@ -138,6 +160,8 @@ static void made_up(struct world *w, struct input *in, unsigned to)
 	static const uint8_t begin[] = {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0, 0x45};
 
 	memcpy(f.data, begin, sizeof(begin));
+	if (w->end[0].spec.is6)
+		f.data[14] = 0x60;
 	for (unsigned i = 15; i < f.len; i++)
 		f.data[i] = (uint8_t)byte(in);
 	world_post(w, &f);
@@ -146,16 +170,16 @@ static void made_up(struct world *w, struct input *in, unsigned to)
 static void error(struct world *w, struct input *in, unsigned to)
 {
 	const struct world_frame *f = &seen[!to][byte(in) % 8];
-	uint8_t quote[64] = {0};
-	unsigned n = byte(in) % 60, mtu;
+	uint8_t quote[80] = {0};
+	unsigned n = byte(in) % 80, mtu;
 
-	if (f->len >= 54)
-		memcpy(quote, f->data + 14, 40);
+	if (f->len >= 74)
+		memcpy(quote, f->data + 14, 60);
 	if (byte(in) % 4 == 0)
 		quote[byte(in) % 40] ^= (uint8_t)byte(in);
 	mtu = (unsigned)number(in, 2);
 	flow_icmp(w->end[to].m, byte(in) % 2 ? FLOW_ICMP_TOO_BIG : FLOW_ICMP_UNREACHABLE, mtu,
-		  quote, n, 0, w->now);
+		  quote, n, byte(in) % 16 == 0, w->now);
 }
 
 /* Something happens to a frame on its way. */
@@ -202,8 +226,9 @@ static void channel(struct world *w, struct input *in, unsigned at)
 	else
 		flow_forget(e->m, number_of[at], w->now);
 	if (what == 3 && at == 0) {
-		struct flow_tuple t = {.local.v4 = 0x0a000001,
-				       .remote.v4 = 0x0a000002,
+		struct flow_tuple t = {.is6 = e->spec.is6,
+				       .local = {.v4 = 0x0a000001, .v6 = {0xfd, [15] = 1}},
+				       .remote = {.v4 = 0x0a000002, .v6 = {0xfd, [15] = 2}},
 				       .local_port = (uint16_t)(1024 + n % 4),
 				       .remote_port = 80};
 		uint32_t opened = flow_open_one(e->m, e->version, &t, w->now);
@@ -287,8 +312,9 @@ static void over(struct world *w)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, data + size};
-	unsigned how = byte(&in);
+	unsigned how = byte(&in), also = byte(&in);
 	struct world_setup s = {.connections = MOST,
+				.is6 = (also & 1) != 0,
 				.ports = how & 8 ? 4 : 20,
 				.hashed = (how & 4) != 0,
 				.fill = how & 16 ? WL_FILL_X : WL_FILL_PATTERN};
@@ -299,14 +325,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s.udp = (how & 3) == 3;
 	memset(seen, 0, sizeof(seen));
 	nseen[0] = nseen[1] = number_of[0] = number_of[1] = 0;
+	small.request = small.response = (struct wl_vary)WL_FIXED(64);
+	if ((also & 4) != 0)
+		small.request = vary_of(&vt_wl_sizes, "8..500,50:2");
+	small.response = (also & 4) != 0 ? vary_of(&vt_wl_sizes, "9..560:3,20")
+					 : (struct wl_vary)WL_FIXED(900);
 	w = world_new(&s);
 	for (unsigned i = 0; i < 2; i++) {
-		w->end[i].spec.mss = 400;
+		w->end[i].spec.mss = i == 0 && (also & 8) != 0 ? 64 : 400;
+		w->end[i].spec.initial_window = (also & 16) != 0 ? 1 : 0;
 		w->end[i].spec.sack = (how & 32) != 0;
 		w->end[i].spec.congestion = (enum flow_congestion)((how >> 6) % 3);
 		w->end[i].spec.window = 5000;
 	}
 	w->fault = note;
+	w->shape = (also & 2) != 0 ? in_pieces : NULL;
 	world_adopt(w);
 	if (s.wl != &flow_buffer_wl)
 		flow_open(w->end[0].m, w->end[0].version, 2, w->now, 0, w->now);

@@ -138,7 +138,9 @@ static void one(struct neigh *host, struct neigh_pings **fates, struct input *in
 	ask(self, fates, f, len, now);
 	blame(self, f, len);
 	if (neigh_wants(self, f, len)) {
-		struct neigh_verdict v = neigh_judge(self, f, len, room);
+		struct neigh_verdict v;
+
+		neigh_judge(self, f, len, room, &v);
 		CHECK(v.fate < NEIGH_FATES && v.answer <= room);
 		CHECK((v.answer > 0) == (v.fate < NEIGH_ANSWERED));
 		neigh_hear(host, &v.heard, now);

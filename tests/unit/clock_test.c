@@ -56,6 +56,25 @@ static void test_refine(void **state)
 	assert_true(fabs(b.hz / a.hz - 1) * 1e6 <= a.uncertainty_ppm + b.uncertainty_ppm + 100);
 }
 
+/* The time of day at a cycle count lies between those before and after it, if nobody set the clock:
+ * then another try finds it. */
+static void test_wall(void **state)
+{
+	uint64_t before, after, tsc0, tsc1, tsc, ns;
+	unsigned tries = 0;
+
+	(void)state;
+	do {
+		before = clock_wall_ns();
+		tsc0 = clock_tsc();
+		clock_wall_at(&tsc, &ns);
+		tsc1 = clock_tsc();
+		after = clock_wall_ns();
+		assert_true(tsc >= tsc0 && tsc <= tsc1);
+		assert_true(++tries < 100);
+	} while (ns < before || ns > after);
+}
+
 static void test_conversions(void **state)
 {
 	static const uint64_t ns[] = {
@@ -110,9 +129,9 @@ static void test_waited(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frequency),   cmocka_unit_test(test_refine),
-		cmocka_unit_test(test_conversions), cmocka_unit_test(test_monotone),
-		cmocka_unit_test(test_waited),
+		cmocka_unit_test(test_frequency), cmocka_unit_test(test_refine),
+		cmocka_unit_test(test_wall),      cmocka_unit_test(test_conversions),
+		cmocka_unit_test(test_monotone),  cmocka_unit_test(test_waited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

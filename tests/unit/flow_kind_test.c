@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections of other kinds: UDP, streams, buffers, IPv6, tunnels; and ICMP errors. */
 #include "flow_world.h"
+#include <stdio.h>
 #include "wl_text.h"
 
 static unsigned open_n(struct world *w, unsigned n)
@@ -418,6 +419,51 @@ static void test_contents(void **state)
 	assert_false(wl_content_same(&c, 1460, all, 1460));
 }
 
+/* A body in chunks, as RFC 9112 7.1 has it, whole and in pieces. */
+static void test_chunks(void **state)
+{
+	static const uint32_t chunk[] = {16, 255, 256, 4096, 100000},
+			      body[] = {0, 1, 16, 512, 9000};
+	static uint8_t all[20000], piece[20000];
+	struct wl_content plain, c;
+
+	(void)state;
+	for (unsigned i = 0; i < 5 * 5 * 2; i++) {
+		uint32_t want = body[i / 5 % 5], size = chunk[i % 5], done = 0, at = 3;
+		enum wl_fill fill = i < 25 ? WL_FILL_X : WL_FILL_PATTERN;
+		int len = wl_content_init_chunked(&c, "abc", 3, fill, size, want);
+
+		wl_content_init(&plain, NULL, 0, fill);
+		assert_in_range(len, want + 8, sizeof(all));
+		wl_content_put(&c, 0, all, (uint32_t)len);
+		assert_memory_equal(all, "abc", 3);
+		do {
+			char line[16];
+			uint32_t n = want - done < size ? want - done : size;
+
+			snprintf(line, sizeof(line), "%x\r\n", n);
+			assert_memory_equal(all + at, line, strlen(line));
+			at += (uint32_t)strlen(line);
+			assert_true(wl_content_same(&plain, done, all + at, n));
+			assert_memory_equal(all + at + n, "\r\n", 2);
+			at += n + 2;
+			done += n;
+			if (n == 0)
+				done++; /* that was the last one */
+		} while (done <= want);
+		assert_int_equal(at, len);
+		for (uint32_t from = 0; from < (uint32_t)len; from += 37) {
+			uint32_t n = from * 104729u % 1461, sum;
+
+			if (n > (uint32_t)len - from)
+				n = (uint32_t)len - from;
+			sum = wl_content_put(&c, from, piece, n);
+			assert_memory_equal(piece, all + from, n);
+			assert_int_equal(sum % 0xffff, wl_sum(piece, n) % 0xffff);
+		}
+	}
+}
+
 /* The sum of the end around, compared with the simplest way to make it. */
 static void test_sums(void **state)
 {
@@ -443,9 +489,9 @@ int main(void)
 		cmocka_unit_test(test_datagrams), cmocka_unit_test(test_one_way),
 		cmocka_unit_test(test_streams),   cmocka_unit_test(test_buffers),
 		cmocka_unit_test(test_too_big),   cmocka_unit_test(test_unreachable),
-		cmocka_unit_test(test_contents),  cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_headers),   cmocka_unit_test(test_varied),
-		cmocka_unit_test(test_refused6),
+		cmocka_unit_test(test_contents),  cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_sums),      cmocka_unit_test(test_headers),
+		cmocka_unit_test(test_varied),    cmocka_unit_test(test_refused6),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

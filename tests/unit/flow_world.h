@@ -54,6 +54,8 @@ struct world {
 	/* Called for each frame that is sent; false: it is lost. It may change the frame. NULL: all
 	 * arrive as they are. */
 	bool (*fault)(struct world *w, unsigned from, struct world_frame *f);
+	/* Called for each frame that arrives: how a machine is to be given it. May be NULL. */
+	void (*shape)(struct world *w, const struct world_frame *f, struct flow_in *in);
 	uint64_t random;
 	bool tunnel;
 	void *arg;
@@ -150,6 +152,8 @@ static inline void world_deliver(struct world *w, unsigned to)
 						 .segments = f->segments,
 						 .verdict = f->partial ? FLOW_SUM_PARTIAL
 								       : FLOW_SUM_UNKNOWN};
+			if (w->shape != NULL)
+				w->shape(w, f, &in[n]);
 			mine[n++] = f;
 		} else {
 			w->frame[kept++] = f;

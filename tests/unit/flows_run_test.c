@@ -92,6 +92,9 @@ static void test_times(void **state)
 		assert_int_equal(of(1, 0)->transactions.done, syn.n);
 		assert_true(of(0, 0)->drain_tsc >= f->end_tsc);
 		world_stop(1);
+		world_rest(x.now + 10 * MS);
+		assert_int_equal(world_stage(1, 0), FLOWS_DONE);
+		assert_int_equal(of(1, 0)->due + of(1, 0)->done, 0); /* a server opens none */
 		world_free();
 	}
 }

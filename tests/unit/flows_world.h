@@ -345,17 +345,17 @@ static inline void world_flow(unsigned end, unsigned flow, uint32_t ports)
 					 .transactions = 1,
 					 .close = WL_CLOSE_FIN};
 	x.end[end].f[flow] = f;
-	x.end[end].flow[flow] =
-		(struct flows_flow){.state = &f->state,
-				    .start_tsc = x.now,
-				    .end_tsc = UINT64_MAX,
-				    .opens = UINT64_MAX,
-				    .most = 1000000,
-				    .drain_cycles = 4 * SECOND,
-				    .late_cycles = WORLD_LATE,
-				    .grace_cycles = WORLD_LATE,
-				    .cps = {.off = end == 1, .step = 1, .start_tsc = x.now},
-				    .tps = {.off = true, .step = 1, .start_tsc = x.now}};
+	x.end[end].flow[flow] = (struct flows_flow){
+		.state = &f->state,
+		.start_tsc = x.now,
+		.end_tsc = UINT64_MAX,
+		.opens = UINT64_MAX,
+		.most = 1000000,
+		.drain_cycles = 4 * SECOND,
+		.late_cycles = WORLD_LATE,
+		.grace_cycles = WORLD_LATE,
+		.cps = {.step = 1, .start_tsc = x.now, .period = pace_period((double)HZ, 1000)},
+		.tps = {.off = true, .step = 1, .start_tsc = x.now}};
 	x.end[end].end[flow] =
 		(struct flows_end){.from = local.base,
 				   .to = local.base,

@@ -128,6 +128,12 @@ static void test_server_framing(void **state)
 	      "3\r\nxxx\r\n0\r\n\r\n");
 	serve(&s, "HEAD / HTTP/1.1\r\nHost: h\r\n\r\n",
 	      "HTTP/1.1 200 OK\r\nServer: wirerate\r\nTransfer-Encoding: chunked\r\n\r\n");
+	s.size = sizes_of("35");
+	s.chunk = 16;
+	serve(&s, GET "\r\n",
+	      "HTTP/1.1 200 OK\r\nServer: wirerate\r\nTransfer-Encoding: chunked\r\n\r\n"
+	      "10\r\nxxxxxxxxxxxxxxxx\r\n10\r\nxxxxxxxxxxxxxxxx\r\n3\r\nxxx\r\n0\r\n\r\n");
+	s.size = three.size;
 	/* 6.1: a client of HTTP/1.0 knows no chunks */
 	serve(&s, "GET / HTTP/1.0\r\n\r\n", OK3 "Connection: close\r\n\r\nxxx");
 	s.size = sizes_of("0");
@@ -368,6 +374,7 @@ static void test_both(void **state)
 				   .path = "/,/x:3",
 				   .size = sizes_of(body ? "0,1,700:2" : "0"),
 				   .chunked = body && !http10 && i / 5 % 2 != 0,
+				   .chunk = i % 7 == 0 ? 16 : 251,
 				   .http10 = http10,
 				   .transactions = n,
 				   .close = WL_CLOSE_FIN,
@@ -376,6 +383,7 @@ static void test_both(void **state)
 			.server = {.size = sizes_of("0,5,1400"),
 				   .status = "200:5,404,204,503",
 				   .chunked = server == 1,
+				   .chunk = i % 3 == 0 ? 16 : 0,
 				   .until_close = server == 2,
 				   .close = WL_CLOSE_FIN,
 				   .fill = WL_FILL_PATTERN},
@@ -626,6 +634,7 @@ static void test_bad_settings(void **state)
 		{{.client = true, .host = "h", .pipeline = 13}, -ERANGE, -1},
 		{{.pipeline = 2}, -EINVAL, -1},
 		{{.chunked = true, .until_close = true}, -EINVAL, -1},
+		{{.chunked = true, .chunk = 15}, -ERANGE, -1},
 		{{.status = "200,100"}, -ERANGE, 4},
 		{{.status = "OK"}, -EINVAL, 0},
 		{{.header = "X"}, -EINVAL, 1},

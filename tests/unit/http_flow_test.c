@@ -125,6 +125,7 @@ static void test_loss(void **state)
 		struct wl_http_settings server = {.size = sizes_of("0,1..20000:3"),
 						  .status = "200:3,404",
 						  .chunked = (i & 8) != 0,
+						  .chunk = (i & 1) != 0 ? 1000 : 0,
 						  .close = WL_CLOSE_FIN,
 						  .fill = WL_FILL_PATTERN};
 		struct http_world h;

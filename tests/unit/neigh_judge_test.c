@@ -190,11 +190,30 @@ static void test_refused(void **state)
 	refused(f, len, NEIGH_FRAGMENT);
 	/* a buffer that others read too */
 	len = put_ping(f, false, 56);
-	assert_int_equal(neigh_judge(self_of(w.a), f, len, 0).fate, NEIGH_NO_ROOM);
+	struct neigh_verdict v;
+	neigh_judge(self_of(w.a), f, len, 0, &v);
+	assert_int_equal(v.fate, NEIGH_NO_ROOM);
 	/* not for us */
 	len = put_ping(f, false, 56);
 	f[5] = 9;
 	assert_false(neigh_wants(self_of(w.a), f, len));
+}
+
+/* Of any length, and however much is carried. UINT64_MAX is 0 in ones' complement. */
+static void test_sum(void **state)
+{
+	uint8_t p[200];
+
+	(void)state;
+	for (unsigned fill = 0; fill < 3; fill++)
+		for (unsigned n = 1; n <= sizeof(p); n++) {
+			for (unsigned i = 0; i < n; i++)
+				p[i] = fill == 0 ? 0xff : fill == 1 ? (uint8_t)(i * 37 + 1) : 0x80;
+			uint16_t sum = neigh_sum(p, n, 0), more = neigh_sum(p, n, UINT64_MAX);
+			assert_int_equal(get_be16((const uint8_t *)&sum), sum_slow(p, n, 0));
+			assert_int_equal(more, sum);
+		}
+	assert_int_equal(neigh_sum(p, 0, 0), 0xffff);
 }
 
 /* Damages frames that are all right, at random, and gives each in memory of its own, so that the
@@ -232,7 +251,9 @@ static void test_damaged(void **state)
 		uint8_t *own = malloc(room);
 		memcpy(own, f, len);
 		if (neigh_wants(self_of(w.a), own, len)) {
-			struct neigh_verdict v = neigh_judge(self_of(w.a), own, len, room);
+			struct neigh_verdict v;
+
+			neigh_judge(self_of(w.a), own, len, room, &v);
 			assert_true(v.answer <= room);
 			assert_int_equal(v.answer > 0, v.fate < NEIGH_ANSWERED);
 			if (v.fate >= NEIGH_TRUNCATED && v.fate != NEIGH_NO_ROOM)
@@ -258,7 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_pings),   TEST(test_solicited), TEST(test_proxy_and_silence),
 		TEST(test_vlan),    TEST(test_two_tags),  TEST(test_refused),
-		TEST(test_damaged),
+		TEST(test_damaged), TEST(test_sum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

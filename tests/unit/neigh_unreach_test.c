@@ -47,7 +47,9 @@ static unsigned put_udp(uint8_t *f, bool six, unsigned n)
 static enum neigh_fate fate_of(uint8_t *f, unsigned len)
 {
 	assert_true(neigh_wants(self_of(w.a), f, len));
-	struct neigh_verdict v = neigh_judge(self_of(w.a), f, len, ROOM);
+	struct neigh_verdict v;
+
+	neigh_judge(self_of(w.a), f, len, ROOM, &v);
 	assert_int_equal(v.heard.said, NEIGH_NOTHING);
 	assert_int_equal(v.answer > 0, v.fate == NEIGH_DID_UNREACHABLE);
 	return v.fate;
@@ -174,7 +176,9 @@ static void test_refused(void **state)
 		assert_int_equal(fate_of(f, len), NEIGH_MALFORMED);
 		/* no room for the error */
 		len = put_udp(f, six, 20);
-		struct neigh_verdict v = neigh_judge(self_of(w.a), f, len, len);
+		struct neigh_verdict v;
+
+		neigh_judge(self_of(w.a), f, len, len, &v);
 		assert_int_equal(v.fate, NEIGH_NO_ROOM);
 		/* from a group, and from ourselves */
 		len = put_udp(f, six, 20);

@@ -62,7 +62,9 @@ static inline unsigned give(struct neigh *to, uint8_t *f, unsigned len)
 {
 	if (!neigh_wants(self_of(to), f, len))
 		return 0;
-	struct neigh_verdict v = neigh_judge(self_of(to), f, len, ROOM);
+	struct neigh_verdict v;
+
+	neigh_judge(self_of(to), f, len, ROOM, &v);
 	w.fate[to == w.b][v.fate]++;
 	if (v.heard.said != NEIGH_NOTHING)
 		neigh_hear(to, &v.heard, w.now);

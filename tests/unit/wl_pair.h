@@ -134,12 +134,8 @@ static inline struct pair_turn pair_begin(struct pair *p, struct pair_end *e)
 }
 static inline bool pair_do_one(struct pair *p, struct pair_end *e, const struct wl_turn *t)
 {
-	if (t->send != 0 && !e->fin) {
+	if (t->send != 0 && !e->fin)
 		pair_message(e, t->content, t->send);
-		if (t->tail != 0)
-			pair_message(e, t->tail_content, t->tail);
-	}
-	PAIR_CHECK(t->send != 0 || t->tail == 0);
 	if (t->timer_ns != 0)
 		e->timer_ns = t->timer_ns == WL_NO_TIMER ? 0 : p->now_ns + t->timer_ns;
 	e->ready = e->ready || t->ready;

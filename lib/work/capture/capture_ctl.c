@@ -242,20 +242,10 @@ int capture_may_start(const struct ctl *c, const struct portset *ports, struct e
 	return 0;
 }
 
-/* The capture begins now. The wall clock at a cycle count: of some readings, the one that was taken
- * fastest. */
+/* The capture begins now. */
 static void capture_clock(struct capture *k)
 {
-	uint64_t narrowest = UINT64_MAX;
-
-	for (unsigned i = 0; i < 8; i++) {
-		uint64_t before = clock_tsc(), ns = clock_wall_ns(), after = clock_tsc();
-		if (after - before >= narrowest)
-			continue;
-		narrowest = after - before;
-		k->begin_tsc = before + narrowest / 2;
-		k->begin_ns = ns;
-	}
+	clock_wall_at(&k->begin_tsc, &k->begin_ns);
 	k->end_tsc = k->spec.for_ns > 0 ? k->begin_tsc + clock_cycles(k->spec.for_ns) : UINT64_MAX;
 	for (unsigned i = 0; i < k->nsources; i++) {
 		struct capture_source *s = k->source[i];

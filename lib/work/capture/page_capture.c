@@ -3,11 +3,7 @@
  * port. */
 #include <string.h>
 
-#include "page.h"
-
-#define LABEL 13
-#define WIDTH 22
-#define HEADS 1 /* row of names, which stays while the others scroll */
+#include "page_table.h"
 
 static const struct line {
 	const char *title, *key;
@@ -46,11 +42,17 @@ static void put_text(struct grid *g, int row, int col, int width, const struct l
 		   word);
 }
 
-static void put_line(struct grid *g, int row, int col, int width, const struct line *l,
-		     const json_t *port)
+static const char *line_title(unsigned line)
 {
+	return lines[line].title;
+}
+
+static void put_line(struct grid *g, int row, int col, int width, unsigned line, const json_t *port)
+{
+	const struct line *l = &lines[line];
 	const json_t *v = json_object_get(port, l->key);
 
+	width--; /* a blank between texts that are cut */
 	switch (l->as) {
 	case AS_TEXT:
 	case AS_TAIL:
@@ -71,35 +73,16 @@ static void put_line(struct grid *g, int row, int col, int width, const struct l
 
 static void capture_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
-	const json_t *list = json_object_get(in->snap, "captures");
-	int width = g->cols - LABEL < WIDTH ? g->cols - LABEL : WIDTH;
-	unsigned n = (unsigned)json_array_size(list),
-		 room = width > 0 ? (unsigned)((g->cols - LABEL) / width) : 0,
-		 first = page_first(in, n);
+	static const struct sheet sheet = {
+		.none = "nothing has been captured; `capture 0 FILE` begins, `capture stop` ends",
+		.label = 13,
+		.width = 22,
+		.nlines = ARRAY_SIZE(lines),
+		.title = line_title,
+		.put = put_line,
+	};
 
-	if (n == 0) {
-		grid_left(
-			g, 0, 0, g->cols, ROLE_STAT_LABEL,
-			"nothing has been captured; `capture 0 FILE` begins, `capture stop` ends");
-		return;
-	}
-	page_list(in, ARRAY_SIZE(lines), g->rows - HEADS, out);
-	if (in->max_ports > 0 && room > in->max_ports)
-		room = in->max_ports;
-	for (unsigned r = 0; r < out->rows; r++)
-		grid_left(g, HEADS + (int)r, 0, LABEL, ROLE_STAT_LABEL, lines[out->top + r].title);
-	for (unsigned i = 0; i < room && first + i < n; i++) {
-		const json_t *port = json_array_get(list, first + i);
-		int col = LABEL + (int)i * width;
-		struct sbuf name = {0};
-		page_port_name(port, in, width - 1, &name);
-		grid_right(g, 0, col, width, ROLE_STAT_LABEL, sbuf_str(&name));
-		sbuf_free(&name);
-		for (unsigned r = 0; r < out->rows; r++)
-			put_line(g, HEADS + (int)r, col, width - 1, &lines[out->top + r], port);
-		out->shown++;
-	}
-	out->of = n;
+	sheet_draw(&sheet, json_object_get(in->snap, "captures"), in, g, out);
 }
 
 const struct page page_capture = {

@@ -9,11 +9,7 @@
 static const struct flows_version *life_wanted(const struct flows_job *j,
 					       const struct flows_flow *f)
 {
-	bool idle = flows_on(f)->stage == FLOWS_IDLE;
-
-	if (f->version == NULL || (idle && f->version->spec[j->queue].role == FLOW_SERVER))
-		return NULL;
-	return f->version;
+	return flows_on(f)->stage != FLOWS_IDLE || flows_opens(j, f) ? f->version : NULL;
 }
 
 static struct flows_held *life_place(struct flows_own *o)
@@ -160,18 +156,19 @@ static void life_done(struct dp_worker *w, const struct flows_own *o, const stru
 }
 
 /* Whether the time of opens is over. What was due in it may still come for a while. */
-bool flows_run_is_over(const struct flows_own *o, const struct flows_flow *f)
+bool flows_run_is_over(const struct flows_own *o, const struct flows_job *j,
+		       const struct flows_flow *f)
 {
 	if (f->stop || f->abort)
 		return true;
 	if (o->now < f->end_tsc)
 		return false;
-	return o->now - f->end_tsc > f->grace_cycles || !flows_open_left(f);
+	return o->now - f->end_tsc > f->grace_cycles || !flows_open_left(j, f);
 }
 
-static void life_drain(struct flows_own *o, const struct flows_flow *f)
+static void life_drain(struct flows_own *o, const struct flows_job *j, const struct flows_flow *f)
 {
-	flows_open_end(f, RTE_MIN(o->now, f->end_tsc));
+	flows_open_end(j, f, RTE_MIN(o->now, f->end_tsc));
 	cell_set(&f->state->drain_tsc, o->now);
 	life_set_stage(f, FLOWS_DRAINING);
 	for (unsigned i = 0; i < o->nheld; i++)
@@ -219,17 +216,17 @@ void flows_run_stage(struct dp_worker *w, struct flows_own *o, const struct flow
 		bool all = f->tps.off && cell_get(&f->state->done) >= f->opens;
 
 		if (all && alive == 0) {
-			flows_open_end(f, RTE_MIN(o->now, f->end_tsc));
+			flows_open_end(j, f, RTE_MIN(o->now, f->end_tsc));
 			life_done(w, o, j, f);
 			return;
 		}
-		if (!flows_run_is_over(o, f)) {
+		if (!flows_run_is_over(o, j, f)) {
 			at = o->now < f->end_tsc ? f->end_tsc : f->end_tsc + f->grace_cycles + 1;
 			on->wake = RTE_MIN(on->wake, at);
 			on->blocked |= all;
 			return;
 		}
-		life_drain(o, f);
+		life_drain(o, j, f);
 		on->wake = DP_NEVER;
 	}
 	if (on->stage != FLOWS_DRAINING)

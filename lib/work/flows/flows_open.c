@@ -338,12 +338,14 @@ static bool open_left(const struct open_turn *t)
 	return open_is_paced(&d->pace) && t->left > 0 && d->next < t->f->end_tsc;
 }
 
-bool flows_open_left(const struct flows_flow *f)
+bool flows_open_left(const struct flows_job *j, const struct flows_flow *f)
 {
 	struct open_turn cps, tps;
 
-	open_set(NULL, f, false, &cps);
-	open_set(NULL, f, true, &tps);
+	if (!flows_opens(j, f))
+		return false;
+	open_set(j, f, false, &cps);
+	open_set(j, f, true, &tps);
 	return open_left(&cps) || open_left(&tps);
 }
 
@@ -374,12 +376,14 @@ static void open_rest(struct open_turn *t, uint64_t until)
 	cell_set(t->due, cell_get(t->done) + *t->given_up);
 }
 
-void flows_open_end(const struct flows_flow *f, uint64_t until)
+void flows_open_end(const struct flows_job *j, const struct flows_flow *f, uint64_t until)
 {
 	struct open_turn cps, tps;
 
-	open_set(NULL, f, false, &cps);
-	open_set(NULL, f, true, &tps);
+	if (!flows_opens(j, f))
+		return;
+	open_set(j, f, false, &cps);
+	open_set(j, f, true, &tps);
 	if (!f->tps.off) /* nobody wanted those that were not needed */
 		cps.left = 0;
 	open_rest(&cps, until);

@@ -113,6 +113,12 @@ static inline uint64_t flows_alive(const struct flows_flow *f)
 	return f->state->counts.opening + f->state->counts.open;
 }
 
+/* Whether a flow is a client's. */
+static inline bool flows_opens(const struct flows_job *j, const struct flows_flow *f)
+{
+	return f->version != NULL && f->version->spec[j->queue].role == FLOW_CLIENT;
+}
+
 /* ---- flows_sink.c ---- */
 
 /* The task begins, or ends: then the sink is empty, and what had not left has been given up. */
@@ -142,9 +148,9 @@ uint64_t flows_pace_follow(struct flows_due *d, const struct flows_pace *p, uint
 /* Opens and transactions that are due. They set f's wake and blocked. */
 void flows_open_due(struct flows_own *o, const struct flows_job *j, const struct flows_flow *f);
 /* Whether some that are due before the end of the run have not come. */
-bool flows_open_left(const struct flows_flow *f);
+bool flows_open_left(const struct flows_job *j, const struct flows_flow *f);
 /* No more of them will come: counts those that were due before `until`. */
-void flows_open_end(const struct flows_flow *f, uint64_t until);
+void flows_open_end(const struct flows_job *j, const struct flows_flow *f, uint64_t until);
 
 /* ---- flows_life.c: versions and runs ---- */
 
@@ -155,7 +161,8 @@ void flows_versions_gone(struct flows_own *o, const struct flows_job *j);
 /* A new plan: the flow may be in another run, with other paces. */
 void flows_run_follow(struct flows_own *o, const struct flows_flow *f);
 /* Whether the time of a running flow's opens and transactions is over. */
-bool flows_run_is_over(const struct flows_own *o, const struct flows_flow *f);
+bool flows_run_is_over(const struct flows_own *o, const struct flows_job *j,
+		       const struct flows_flow *f);
 /* Takes the run to its next stage if it is time, and sees to what is open. Sets wake. */
 void flows_run_stage(struct dp_worker *w, struct flows_own *o, const struct flows_job *j,
 		     const struct flows_flow *f);

@@ -20,8 +20,8 @@ static void run_visit(struct dp_worker *w, struct flows_own *o, const struct flo
 
 	on->wake = DP_NEVER;
 	on->blocked = false;
-	if (on->stage == FLOWS_RUNNING && on->held != NULL && on->held->spec.role == FLOW_CLIENT &&
-	    !flows_run_is_over(o, f))
+	if (on->stage == FLOWS_RUNNING && on->held != NULL && flows_opens(j, f) &&
+	    !flows_run_is_over(o, j, f))
 		flows_open_due(o, j, f);
 	flows_run_stage(w, o, j, f);
 }

@@ -455,6 +455,7 @@ static void host_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 	j->speaks = (int)worker == h->speaker;
 	j->first = h->first;
 	j->period = clock_cycles(SPEAK_NS);
+	j->hold = clock_cycles(HOST_HOLD_NS);
 	j->each = clock_cycles(1000000000ull / NEIGH_UNREACH_PER_S);
 	if (j->speaks)
 		j->nothers = other_workers(c, h, j->other);

@@ -39,19 +39,21 @@ static void host_heard_put(struct host_state *s, const struct neigh_heard *h, ui
 	host_ring_step(&s->heard_ring.put);
 }
 
-/* Judges a frame. true: the buffer holds an answer now. */
+/* Judges a frame that host_claims() has claimed. true: the buffer holds an answer now. */
 static bool host_judge_one(struct host_state *s, const struct host_job *j, struct rte_mbuf *m,
 			   uint64_t now)
 {
 	bool ours = rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m);
 	bool group = (rte_pktmbuf_mtod(m, const uint8_t *)[0] & 1) != 0; /* it is the answer soon */
 	unsigned room = ours ? m->data_len + (unsigned)rte_pktmbuf_tailroom(m) : 0;
-	const struct host_job_link *link = link_of(j, m); /* it has one, as it was claimed */
-	struct neigh_verdict v = {.fate = NEIGH_RATE};
+	const struct host_job_link *link = j->nlinks == 1 ? j->link : link_of(j, m);
+	struct neigh_verdict v;
 
 	if (!neigh_unreach_wants(&link->self, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len) ||
 	    neigh_rate_may(&s->errors_full, now, j->each, NEIGH_UNREACH_BURST))
-		v = neigh_judge(&link->self, rte_pktmbuf_mtod(m, uint8_t *), m->data_len, room);
+		neigh_judge(&link->self, rte_pktmbuf_mtod(m, uint8_t *), m->data_len, room, &v);
+	else
+		v = (struct neigh_verdict){.fate = NEIGH_RATE};
 	cell_add(&s->cnt.fate[v.fate], 1);
 	cell_add(&s->cnt.group, group);
 	host_heard_put(s, &v.heard, link->id);
@@ -95,46 +97,48 @@ unsigned host_offer(struct host_state *s, struct dp_txq *q, unsigned n, uint64_t
 	return sent;
 }
 
-/* Gives up answers for which there is no room. Where that is the device's fault, the caller counts
- * them in the queue's drops, too. */
+/* Gives up answers for which there is no room. */
 static void give_up(struct host_state *s, struct rte_mbuf **m, unsigned n)
 {
 	cell_add(&s->cnt.dropped, n);
 	rte_pktmbuf_free_bulk(m, n);
 }
 
-/* Copies answers into buffers of the Tx queue's own pool, and frees those that they were received
- * in: the device may keep what it sends for as long as it likes, and an Rx queue whose buffers are
- * all kept receives no more. Returns how many lie at the head of the share's array. */
-static unsigned host_copy(struct host_state *s, struct dp_txq *q, struct rte_mbuf **from,
-			  unsigned n)
+/* Makes a buffer that was taken, in which a sender of streams may have left its image, a frame of
+ * len bytes. false: it has no room for so many. */
+static inline bool host_put(struct rte_mbuf *m, const uint8_t *frame, uint16_t len)
 {
-	unsigned room = rte_pktmbuf_data_room_size(q->pool), fit = 0;
+	rte_pktmbuf_reset(m);
+	frame_touch(m);
+	if (unlikely(rte_pktmbuf_tailroom(m) < len))
+		return false;
+	m->data_len = len;
+	m->pkt_len = len;
+	memcpy(rte_pktmbuf_mtod(m, uint8_t *), frame, len);
+	return true;
+}
 
-	room -= RTE_MIN(room, (unsigned)RTE_PKTMBUF_HEADROOM);
-	for (unsigned i = 0; i < n; i++)
-		if (from[i]->data_len <= room)
-			from[fit++] = from[i];
-		else
-			give_up(s, &from[i], 1);
-	if (fit == 0)
-		return 0;
-	if (txq_take(q, q->m, fit) < 0) {
+/* Copies answers into buffers of the Tx queue's own pool: the device may keep what it sends for as
+ * long as it likes, and an Rx queue whose buffers are all kept receives no more. The buffers that
+ * they were received in stay the caller's. Returns how many there are in `to` now. */
+static unsigned host_copy(struct host_state *s, struct dp_txq *q, struct rte_mbuf *const *from,
+			  unsigned n, struct rte_mbuf **to)
+{
+	unsigned copied = 0;
+
+	if (txq_take(q, to, n) < 0) {
 		cell_add(&q->cnt.nombuf, 1);
-		give_up(s, from, fit);
+		cell_add(&s->cnt.dropped, n);
 		return 0;
 	}
-	for (unsigned i = 0; i < fit; i++) {
-		struct rte_mbuf *m = q->m[i];
-		rte_pktmbuf_reset(m);
-		m->data_len = from[i]->data_len;
-		m->pkt_len = from[i]->data_len;
-		memcpy(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_mtod(from[i], const uint8_t *),
-		       from[i]->data_len);
-		frame_touch(m);
+	for (unsigned i = 0; i < n; i++)
+		copied += host_put(to[copied], rte_pktmbuf_mtod(from[i], const uint8_t *),
+				   from[i]->data_len);
+	if (unlikely(copied < n)) {
+		cell_add(&s->cnt.dropped, n - copied);
+		txq_give(q, to + copied, n - copied);
 	}
-	rte_pktmbuf_free_bulk(from, fit);
-	return fit;
+	return copied;
 }
 
 /* Lets another worker send the answers. */
@@ -150,39 +154,87 @@ static void host_pass(struct host_state *s, struct rte_mbuf **m, unsigned n)
 	give_up(s, m + i, n - i);
 }
 
+/* Counts answers that are given up because the device is behind. */
+static void host_behind(struct host_state *s, struct dp_txq *q, unsigned n)
+{
+	cell_add(&q->cnt.dropped, n);
+	cell_add(&s->cnt.dropped, n);
+}
+
+/* Offers the answers that it holds. Returns how many were accepted. */
+static unsigned host_let_go(struct host_state *s, struct dp_txq *q, uint64_t now)
+{
+	unsigned n = s->nheld;
+
+	s->nheld = 0;
+	if (n == 0)
+		return 0;
+	if (txq_has_tail(q)) {
+		host_behind(s, q, n);
+		txq_give(q, s->held, n);
+		return 0;
+	}
+	memcpy(q->m, s->held, n * sizeof(s->held[0]));
+	return host_offer(s, q, n, now);
+}
+
+/* Answers, in buffers that stay the caller's. Where they come fast, a device's call for each would
+ * cost more than all the rest, and the sender of streams would find in each of its bursts a buffer
+ * that an answer had been in. */
+static void host_answer(struct host_state *s, const struct host_job *j,
+			struct rte_mbuf *const *answer, unsigned n, uint64_t now)
+{
+	struct dp_txq *q = j->q;
+	bool dense = now - s->answered < j->hold;
+
+	s->answered = now;
+	if (!dense || s->nheld + n > HOST_HELD)
+		host_let_go(s, q, now);
+	if (txq_has_tail(q)) {
+		host_behind(s, q, n);
+	} else if (!dense || n > HOST_HELD) {
+		n = host_copy(s, q, answer, n, q->m);
+		if (n > 0)
+			host_offer(s, q, n, now);
+	} else {
+		if (s->nheld == 0)
+			s->held_until = now + j->hold;
+		s->nheld += host_copy(s, q, answer, n, s->held + s->nheld);
+		if (s->nheld == HOST_HELD)
+			host_let_go(s, q, now);
+		else
+			s->base.next = RTE_MIN(s->base.next, s->held_until);
+	}
+	if (txq_has_tail(q))
+		s->base.next = DP_NOW;
+}
+
 static void host_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx,
 		    struct rte_mbuf **m, unsigned n, const struct dp_burst *b, uint64_t now)
 {
 	struct host_state *s = host_of(t);
 	const struct host_job *j = t->job;
-	struct rte_mbuf *answer[DP_BURST_MAX];
-	unsigned nanswers = 0;
+	struct rte_mbuf *answer[DP_BURST_MAX], *rest[DP_BURST_MAX], **done = m;
+	unsigned nanswers = 0, nrest = 0;
 
-	(void)w, (void)rx, (void)b;
-	for (unsigned i = 0; i < n; i++) {
+	(void)w, (void)rx;
+	for (unsigned i = 0; i < n; i++)
 		if (host_judge_one(s, j, m[i], now))
 			answer[nanswers++] = m[i];
 		else
-			rte_pktmbuf_free(m[i]);
-	}
-	if (nanswers == 0)
-		return;
-	if (j->q == NULL) {
+			rest[nrest++] = m[i];
+	if (nanswers > 0 && j->q != NULL) {
+		host_answer(s, j, answer, nanswers, now);
+	} else if (nanswers > 0) {
 		host_pass(s, answer, nanswers);
-	} else if (txq_has_tail(j->q)) { /* the device is behind */
-		cell_add(&j->q->cnt.dropped, nanswers);
-		give_up(s, answer, nanswers);
-	} else {
-		nanswers = host_copy(s, j->q, answer, nanswers);
-		if (nanswers > 0)
-			host_offer(s, j->q, nanswers, now);
-		if (txq_has_tail(j->q))
-			s->base.next = DP_NOW;
+		done = rest;
+		n = nrest;
 	}
+	if (n > 0)
+		dp_free_burst(done, n, b->plain);
 }
 
-/* Sends what control has given, in buffers in which the sender of streams may have left its
- * image. */
+/* Sends what control has given. */
 static unsigned send_own(struct host_state *s, struct dp_txq *q, uint32_t first, uint64_t now)
 {
 	/* What an earlier host of the port has left is not sent. */
@@ -197,12 +249,7 @@ static unsigned send_own(struct host_state *s, struct dp_txq *q, uint32_t first,
 	}
 	for (unsigned i = 0; i < n; i++) {
 		unsigned at = s->sent_ring.got % HOST_SENT;
-		struct rte_mbuf *m = q->m[i];
-		rte_pktmbuf_reset(m);
-		m->data_len = s->to_send[at].len;
-		m->pkt_len = s->to_send[at].len;
-		memcpy(rte_pktmbuf_mtod(m, uint8_t *), s->to_send[at].frame, s->to_send[at].len);
-		frame_touch(m);
+		host_put(q->m[i], s->to_send[at].frame, s->to_send[at].len);
 		host_ring_step(&s->sent_ring.got);
 	}
 	cell_add(&s->cnt.sent, n);
@@ -221,8 +268,11 @@ static unsigned send_passed(struct host_state *s, struct dp_txq *q, struct host_
 		answer[i] = p->m[p->ring.got % HOST_PASSED];
 		host_ring_step(&p->ring.got);
 	}
-	n = host_copy(s, q, answer, n);
-	return n > 0 ? host_offer(s, q, n, now) : 0;
+	if (n == 0)
+		return 0;
+	unsigned copied = host_copy(s, q, answer, n, q->m);
+	rte_pktmbuf_free_bulk(answer, n);
+	return copied > 0 ? host_offer(s, q, copied, now) : 0;
 }
 
 /* Gives up answers that were passed on when nobody sends them. Returns how many. */
@@ -235,19 +285,11 @@ static unsigned host_passed_drop(struct host_state *s, struct host_passed *p)
 	return n;
 }
 
-static unsigned host_poll(struct dp_worker *w, const struct dp_task *t, uint64_t now)
+/* Sends what control and others have given. Returns how many frames the device accepted. */
+static unsigned host_look(struct host_state *s, const struct host_job *j, uint64_t now)
 {
-	struct host_state *s = host_of(t);
-	const struct host_job *j = t->job;
 	unsigned moved = 0;
 
-	(void)w;
-	if (j->q != NULL && txq_has_tail(j->q))
-		moved += host_offer(s, j->q, 0, now);
-	if (!j->speaks) {
-		s->base.next = j->q != NULL && txq_has_tail(j->q) ? DP_NOW : DP_NEVER;
-		return moved;
-	}
 	if (!txq_has_tail(j->q))
 		moved += send_own(s, j->q, j->first, now);
 	for (unsigned i = 0; i < j->nothers; i++)
@@ -257,7 +299,28 @@ static unsigned host_poll(struct dp_worker *w, const struct dp_task *t, uint64_t
 			cell_add(&j->q->cnt.dropped, host_passed_drop(s, j->other[i]));
 	if (moved > 0 && j->nothers > 0)
 		s->busy_until = now + j->period;
-	s->base.next = txq_has_tail(j->q) || now < s->busy_until ? DP_NOW : now + j->period;
+	s->look_at = txq_has_tail(j->q) || now < s->busy_until ? DP_NOW : now + j->period;
+	return moved;
+}
+
+static unsigned host_poll(struct dp_worker *w, const struct dp_task *t, uint64_t now)
+{
+	struct host_state *s = host_of(t);
+	const struct host_job *j = t->job;
+	unsigned moved = 0;
+
+	(void)w;
+	if (j->q != NULL && txq_has_tail(j->q))
+		moved += host_offer(s, j->q, 0, now);
+	if (s->nheld > 0 && now >= s->held_until)
+		moved += host_let_go(s, j->q, now);
+	if (j->speaks && now >= s->look_at)
+		moved += host_look(s, j, now);
+	s->base.next = j->speaks ? s->look_at : DP_NEVER;
+	if (s->nheld > 0)
+		s->base.next = RTE_MIN(s->base.next, s->held_until);
+	if (j->q != NULL && txq_has_tail(j->q))
+		s->base.next = DP_NOW;
 	return moved;
 }
 
@@ -270,6 +333,7 @@ static void host_adopt(struct dp_worker *w, const struct dp_task *t, const void 
 		host_passed_drop(host_of(t), j->other[i]);
 	if (j->q != NULL)
 		j->q->cache = rte_mempool_default_cache(j->q->pool, rte_lcore_id());
+	host_of(t)->look_at = DP_NOW;
 	host_of(t)->base.next = DP_NOW;
 }
 
@@ -278,8 +342,11 @@ static void host_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now
 	struct host_state *s = host_of(t);
 	struct dp_txq *q = ((const struct host_job *)t->job)->q;
 
-	(void)w, (void)now;
-	if (q != NULL && txq_has_tail(q)) {
+	(void)w;
+	if (q == NULL)
+		return;
+	host_let_go(s, q, now);
+	if (txq_has_tail(q)) {
 		cell_add(&s->cnt.dropped, (uint64_t)(q->n - q->head));
 		txq_drop_tail(q);
 	}

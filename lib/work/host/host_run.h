@@ -9,6 +9,8 @@
 #define HOST_HEARD 256 /* what frames have said, until control has read it */
 #define HOST_SENT 64   /* frames of control until they are sent */
 #define HOST_PASSED 512
+#define HOST_HELD 16 /* answers that wait for more, so that the device gets them in one call */
+#define HOST_HOLD_NS 2000
 
 /* One writer and one reader, who each write one of the numbers. Elements lie at the number modulo
  * the size, which is a power of two. */
@@ -64,6 +66,11 @@ struct host_state {
 	struct cnt_sizes sizes; /* of the frames that the device accepted */
 	uint64_t errors_full;   /* of neigh_rate_may() */
 	uint64_t busy_until;    /* until then it looks in every turn for what others pass to it */
+	uint64_t look_at;       /* when it looks again for what control and others give */
+	uint64_t answered;      /* when it last had an answer */
+	uint64_t held_until;    /* when those that it holds are offered; nheld 0: no meaning */
+	unsigned nheld;
+	struct rte_mbuf *held[HOST_HELD]; /* of the share's pool */
 	struct host_ring heard_ring;
 	struct {
 		struct neigh_heard what;
@@ -88,6 +95,10 @@ struct host_job {
 	bool speaks;      /* it sends what control and others give */
 	uint32_t first;   /* number of control's first frame that is this host's, in sent_ring */
 	uint64_t period;  /* cycles from one look at what they give to the next */
+	/* Cycles within which one answer must follow another to be held, and for which it is held
+	 * at most: only where questions come so fast are answers offered together, and a single
+	 * ping is answered at once. */
+	uint64_t hold;
 	uint64_t each;    /* cycles in which one more ICMP error may be sent */
 	unsigned nothers; /* it sends what these workers have answered */
 	struct host_passed **other;

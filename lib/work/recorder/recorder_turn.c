@@ -57,22 +57,6 @@ static void name_streams(const struct ctl_port *cp, struct recorder_names *out)
 	out->nqueues = cp->p.ntxq;
 }
 
-/* Reads the wall clock at a cycle count: of some readings, the one that was taken fastest. */
-static void read_clocks(struct recorder_file *f)
-{
-	uint64_t narrowest = UINT64_MAX;
-
-	for (unsigned i = 0; i < 8; i++) {
-		uint64_t before = clock_tsc(), ns = clock_wall_ns(), after = clock_tsc();
-		if (after - before >= narrowest)
-			continue;
-		narrowest = after - before;
-		f->tsc_at = before + narrowest / 2;
-		f->ns_at = ns;
-	}
-	f->ns_of_cycle = 1e9 / clock_hz();
-}
-
 static struct recorder_file *make_file(const struct ctl *c, const struct recorder *r)
 {
 	struct recorder_file *f = recorder_file_new(r->nqueues, r->nports, c->nports);
@@ -89,7 +73,8 @@ static struct recorder_file *make_file(const struct ctl *c, const struct recorde
 		if (c->port[i]->p.used)
 			name_streams(c->port[i], &f->names[i]);
 	}
-	read_clocks(f);
+	clock_wall_at(&f->tsc_at, &f->ns_at);
+	f->ns_of_cycle = 1e9 / clock_hz();
 	return f;
 }
 

@@ -3,11 +3,7 @@
  * wire, named by the port that sends into it. */
 #include <string.h>
 
-#include "page.h"
-
-#define LABEL 13
-#define WIDTH 14
-#define HEADS 1 /* row of names, which stays while the others scroll */
+#include "page_table.h"
 
 static const struct line {
 	const char *title, *key;
@@ -32,9 +28,14 @@ static const struct line {
 	{"corrupted", "corrupted", false, true},
 };
 
-static void put_line(struct grid *g, int row, int col, int width, const struct line *l,
-		     const json_t *wire)
+static const char *line_title(unsigned line)
 {
+	return lines[line].title;
+}
+
+static void put_line(struct grid *g, int row, int col, int width, unsigned line, const json_t *wire)
+{
+	const struct line *l = &lines[line];
 	const json_t *v = json_object_get(wire, l->key);
 
 	if (l->text) {
@@ -49,35 +50,16 @@ static void put_line(struct grid *g, int row, int col, int width, const struct l
 
 static void wire_draw(const struct page_in *in, struct grid *g, struct page_out *out)
 {
-	const json_t *list = json_object_get(in->snap, "wires");
-	int width = g->cols - LABEL < WIDTH ? g->cols - LABEL : WIDTH;
-	unsigned n = (unsigned)json_array_size(list),
-		 room = width > 0 ? (unsigned)((g->cols - LABEL) / width) : 0,
-		 first = page_first(in, n);
+	static const struct sheet sheet = {
+		.none = "no port is a wire; `-p wire` makes two that are connected to each other",
+		.label = 13,
+		.width = 14,
+		.nlines = ARRAY_SIZE(lines),
+		.title = line_title,
+		.put = put_line,
+	};
 
-	if (n == 0) {
-		grid_left(
-			g, 0, 0, g->cols, ROLE_STAT_LABEL,
-			"no port is a wire; `-p wire` makes two that are connected to each other");
-		return;
-	}
-	page_list(in, ARRAY_SIZE(lines), g->rows - HEADS, out);
-	if (in->max_ports > 0 && room > in->max_ports)
-		room = in->max_ports;
-	for (unsigned r = 0; r < out->rows; r++)
-		grid_left(g, HEADS + (int)r, 0, LABEL, ROLE_STAT_LABEL, lines[out->top + r].title);
-	for (unsigned i = 0; i < room && first + i < n; i++) {
-		const json_t *wire = json_array_get(list, first + i);
-		int col = LABEL + (int)i * width;
-		struct sbuf name = {0};
-		page_port_name(wire, in, width - 1, &name);
-		grid_right(g, 0, col, width, ROLE_STAT_LABEL, sbuf_str(&name));
-		sbuf_free(&name);
-		for (unsigned r = 0; r < out->rows; r++)
-			put_line(g, HEADS + (int)r, col, width, &lines[out->top + r], wire);
-		out->shown++;
-	}
-	out->of = n;
+	sheet_draw(&sheet, json_object_get(in->snap, "wires"), in, g, out);
 }
 
 const struct page page_wire = {

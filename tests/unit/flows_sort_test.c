@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests which received frames the work flows claims, frame by frame, and what the machine is told of
+ * their checksums. */
+#include "flows_world.h"
+
+/* eth/ipv4/tcp from 10.0.0.2:80 to 10.0.0.1:2000, a SYN that nobody expects. */
+static const uint8_t plain[60] = {2,          0,          0,    0, 0, 1,  2,  0, 0, 0, 0,    2,
+				  8,          0,          0x45, 0, 0, 40, 0,  0, 0, 0, 64,   6,
+				  0,          0,          10,   0, 0, 2,  10, 0, 0, 1, 0,    80,
+				  2000 / 256, 2000 % 256, 0,    0, 0, 1,  0,  0, 0, 0, 0x50, 2};
+
+static struct rte_mempool *pool;
+static struct flows_shape shape[3];
+static struct flows_end ends[3];
+static struct flows_job job;
+
+static struct rte_mbuf *frame_of(const uint8_t *bytes, unsigned len)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+	assert_non_null(m);
+	memcpy(rte_pktmbuf_append(m, (uint16_t)len), bytes, len);
+	return m;
+}
+
+/* The shape by which a frame is claimed, or -1. */
+static int claimed(const uint8_t *bytes, unsigned len)
+{
+	static struct flows_own own;
+	static struct flows_state state = {.mem = &own};
+	const struct flows_claim claim = {.job = &job, .state = &state};
+	/* a neighbour that somebody else has claimed, and one that is none of ours */
+	static const uint8_t other[60] = {2};
+	struct rte_mbuf *m[3] = {frame_of(plain, 60), frame_of(bytes, len), frame_of(other, 60)};
+	uint8_t owner[3] = {5, 0, 0};
+	struct dp_burst b = dp_look(m, 3);
+
+	flows_claims(&claim, &b, m, 3, owner, 7);
+	assert_int_equal(owner[0], 5);
+	assert_int_equal(owner[2], 0);
+	assert_true(owner[1] == 0 || owner[1] == 7);
+	rte_pktmbuf_free_bulk(m, 3);
+	return owner[1] == 7 ? own.shape[0] : -1;
+}
+
+static int with(unsigned at, uint8_t value)
+{
+	uint8_t f[60];
+
+	memcpy(f, plain, 60);
+	f[at] = value;
+	return claimed(f, 60);
+}
+
+/* Shape 0: eth/ipv4. 1: eth/vlan/ipv4 with VLAN 7. 2: eth/ipv6. */
+static void set_up(void)
+{
+	static const uint8_t vlan_mask[24] =
+		{[12] = 0xff, [13] = 0xff, [14] = 0x0f, [15] = 0xff, [16] = 0xff, [17] = 0xff},
+			     vlan[24] = {[12] = 0x81, [15] = 7, [16] = 8};
+
+	if (pool == NULL)
+		pool = world_pool(1023);
+	world_shape(&shape[0]);
+	shape[1] = (struct flows_shape){.l3 = 18, .words = 3, .ident = 1};
+	memcpy(shape[1].mask, vlan_mask, 24);
+	memcpy(shape[1].value, vlan, 24);
+	world_shape(&shape[2]);
+	shape[2].is6 = true;
+	((uint8_t *)shape[2].value)[12] = 0x86;
+	((uint8_t *)shape[2].value)[13] = 0xdd;
+	ends[0] = (struct flows_end){.from = 0x0a000001,
+				     .to = 0x0a000003,
+				     .port_from = 1024,
+				     .port_to = 3000};
+	ends[1] = ends[0];
+	ends[1].shape = 1;
+	ends[1].udp = true;
+	ends[2] = (struct flows_end){.shape = 2,
+				     .prefix6 = {0xfd, 1},
+				     .from = 5,
+				     .to = 0xffffffff,
+				     .port_from = 80,
+				     .port_to = 80};
+	job = (struct flows_job){.nshapes = 3, .nends = 3, .shape = shape, .end = ends};
+}
+
+static void test_ip4(void **state)
+{
+	(void)state;
+	set_up();
+	assert_int_equal(claimed(plain, 60), 0);
+	assert_int_equal(with(33, 3), 0); /* addresses and ports from..to */
+	assert_int_equal(with(33, 4), -1);
+	assert_int_equal(with(33, 0), -1);
+	assert_int_equal(with(36, 3), -1);
+	assert_int_equal(with(36, 4), 0);
+	assert_int_equal(with(36, 12), -1);   /* 3280 */
+	assert_int_equal(with(23, 17), -1);   /* UDP is another end's */
+	assert_int_equal(with(23, 1), -1);    /* ICMP */
+	assert_int_equal(with(12, 9), -1);    /* another type */
+	assert_int_equal(with(0, 3), 0);      /* whoever it is addressed to */
+	assert_int_equal(with(20, 0x20), 0);  /* the first fragment: the machine counts it */
+	assert_int_equal(with(21, 1), -1);    /* a later one */
+	assert_int_equal(with(14, 0x44), -1); /* a header that is too short */
+	assert_int_equal(with(14, 0x65), -1); /* another version */
+	assert_int_equal(claimed(plain, 37), -1);
+	assert_int_equal(claimed(plain, 38), 0);
+}
+
+/* Options move the ports. */
+static void test_options(void **state)
+{
+	uint8_t f[80] = {0};
+
+	(void)state;
+	set_up();
+	memcpy(f, plain, 34);
+	memcpy(f + 34 + 8, plain + 34, 26);
+	f[14] = 0x47;
+	assert_int_equal(claimed(f, 80), 0);
+	assert_int_equal(claimed(f, 45), -1);
+	f[14] = 0x48;
+	assert_int_equal(claimed(f, 80), -1);
+}
+
+static void test_vlan(void **state)
+{
+	uint8_t f[64] = {0};
+
+	(void)state;
+	set_up();
+	memcpy(f, plain, 12);
+	memcpy(f + 12, "\x81\x00\xe0\x07", 4); /* its priority does not matter */
+	memcpy(f + 16, plain + 12, 46);
+	f[27] = 17;
+	assert_int_equal(claimed(f, 64), 1);
+	f[15] = 8;
+	assert_int_equal(claimed(f, 64), -1);
+	f[15] = 7;
+	f[27] = 6;
+	assert_int_equal(claimed(f, 64), -1); /* the end of TCP has no VLAN */
+}
+
+static void test_ip6(void **state)
+{
+	uint8_t f[78] = {0};
+
+	(void)state;
+	set_up();
+	memcpy(f, plain, 12);
+	f[12] = 0x86;
+	f[13] = 0xdd;
+	f[14] = 0x60;
+	f[20] = 6;
+	f[38] = 0xfd;
+	f[39] = 1;
+	f[53] = 5;
+	f[57] = 80;
+	assert_int_equal(claimed(f, 78), 2);
+	assert_int_equal(claimed(f, 58), 2);
+	assert_int_equal(claimed(f, 57), -1);
+	f[53] = 4;
+	assert_int_equal(claimed(f, 78), -1);
+	f[50] = 1;
+	assert_int_equal(claimed(f, 78), 2);
+	f[49] = 1; /* the prefix */
+	assert_int_equal(claimed(f, 78), -1);
+	f[49] = 0;
+	f[20] = 0; /* an extension header */
+	assert_int_equal(claimed(f, 78), -1);
+	f[20] = 6;
+	f[14] = 0x45;
+	assert_int_equal(claimed(f, 78), -1);
+}
+
+/* What the device says of sums that are wrong in the frame. */
+static void test_verdict(void **state)
+{
+	static const struct {
+		uint64_t flags;
+		unsigned bad, groups;
+	} row[] = {
+		{0, 1, 0},
+		{RTE_MBUF_F_RX_L4_CKSUM_GOOD | RTE_MBUF_F_RX_IP_CKSUM_GOOD, 0, 0},
+		{RTE_MBUF_F_RX_L4_CKSUM_GOOD, 1, 0}, /* of the IP header nobody knows */
+		{RTE_MBUF_F_RX_L4_CKSUM_GOOD | RTE_MBUF_F_RX_IP_CKSUM_BAD, 1, 0},
+		{RTE_MBUF_F_RX_L4_CKSUM_BAD | RTE_MBUF_F_RX_IP_CKSUM_GOOD, 1, 0},
+		{RTE_MBUF_F_RX_L4_CKSUM_NONE, 0, 0},
+		{RTE_MBUF_F_TX_TCP_CKSUM, 0, 1}, /* left to a device by a sender in here */
+	};
+
+	(void)state;
+	world_new(1, 1023, 1000);
+	world_plan(0);
+	for (unsigned i = 0; i < ARRAY_SIZE(row); i++) {
+		const struct flow_machine_counts *k = flow_machine_counts(x.end[0].machine);
+		uint64_t bad = k->bad_checksum, none = k->no_match, group;
+		struct rte_mbuf *m = rte_pktmbuf_alloc(x.end[0].q->pool);
+
+		memcpy(rte_pktmbuf_append(m, 60), plain, 60);
+		*rte_pktmbuf_mtod(m, uint8_t *) |= (uint8_t)row[i].groups;
+		m->ol_flags = row[i].flags;
+		group = x.end[0].state->claimed_group;
+		x.end[1].pipe.m[x.end[1].pipe.n++] = m;
+		world_turn();
+		assert_int_equal(x.end[0].claimed, i + 1);
+		assert_int_equal(x.end[0].state->claimed, i + 1);
+		assert_int_equal(x.end[0].state->claimed_group - group, row[i].groups);
+		assert_int_equal(k->bad_checksum - bad, row[i].bad);
+		assert_int_equal(k->no_match - none, !row[i].bad);
+	}
+	world_plan(1);
+	world_free();
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ip4),     cmocka_unit_test(test_options),
+		cmocka_unit_test(test_vlan),    cmocka_unit_test(test_ip6),
+		cmocka_unit_test(test_verdict),
+	};
+	int rc = eal_or_skip(argv[argc - 1]);
+
+	return rc != 0 ? rc : cmocka_run_group_tests(tests, NULL, NULL);
+}
