@@ -141,7 +141,8 @@ def test_clear_keeps_the_sums(live):
 
 def test_everything_changes_while_connections_live():
     changes = ["set 1 response 500", "set 0 cps 3k", "set 0-1 flow.window 8k", "set 0 flow.mss 300", "set 0 http.path /a:3,/b",
-               "set 0 flow.timewait 10ms", "set 0 flow.src 192.168.0.1..192.168.0.9", "set 0 cps max", "set 0 connections 20", "set 0 cps 100..2000 over 100ms",
+               "set 0 flow.timewait 10ms", "set 0 flow.src 192.168.0.1..192.168.0.9", "set 0 cps max", "set 0 connections 20",
+               "set 0 cps 100..2000 over 100ms",
                "set 0-1 flow.congestion newreno", "set 0-1 flow.verify on", "set 1 http.status 404", "set 0 cps 1k"]
     got = ends(PAIR + "start all; " + "; sleep 30ms; ".join(changes) + "; sleep 200ms; stop all; wait all; show flows")
     client, server = got[0, 0], got[1, 0]
