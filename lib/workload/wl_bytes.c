@@ -289,7 +289,8 @@ static bool bytes_busy(const struct wl_turn *t)
 
 static void bytes_drain(struct wl_turn *t)
 {
-	if (t->flow->client && !bytes_busy(t))
+	/* A server of UDP is never told that its client has ended. */
+	if ((t->flow->client || t->datagram) && !bytes_busy(t))
 		t->close = WL_CLOSE_FIN;
 }
 
