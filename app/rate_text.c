@@ -2,6 +2,7 @@
 /* Tells a person what a rate means in other units: what 10% of a port or a stream comes to in
  * frames and bits, and what the link carries. */
 #include "app.h"
+#include "face.h"
 #include "out.h"
 
 #include <string.h>
@@ -93,19 +94,36 @@ static void put_load(const struct ctl_load *l, struct sbuf *out)
 	}
 }
 
+/* Whether works carry all streams of the port, so that its rate is nobody's. */
+static bool no_frames(const struct ctl_load *l)
+{
+	return l->max_size == 0;
+}
+
 bool app_load_text(const struct app *app, unsigned port, struct sbuf *out)
 {
 	struct ctl_load l;
+	bool any;
 
 	if (ctl_load(app->ctl, port, &l, NULL) < 0)
 		return false;
-	put_load(&l, out);
-	if (too_much(&l)) {
+	any = !no_frames(&l);
+	if (any)
+		put_load(&l, out);
+	if (any && too_much(&l)) {
 		sbuf_add(out, ", more than ");
 		put_link(&l, out);
 		sbuf_add(out, " carries");
 	}
-	return true;
+	for (const struct face *const *f = faces; *f != NULL; f++) {
+		struct sbuf text = {0};
+		if ((*f)->loads != NULL)
+			(*f)->loads(app, port, &text);
+		if (text.len > 0)
+			sbuf_addf(out, "%s%s", out->len > 0 ? "; " : "", text.s);
+		sbuf_free(&text);
+	}
+	return out->len > 0;
 }
 
 /* Says what the time between frames stands for, where it does not hold between any two frames. */
@@ -149,8 +167,15 @@ bool app_rate_text(const struct app *app, unsigned port, int stream, struct sbuf
 
 	if (rc < 0)
 		return false;
+	if (no_frames(&l)) {
+		sbuf_add(out, "all streams of the port are flows, whose rate is `cps`");
+		return true;
+	}
 	if (!l.is_max && l.pps == 0) {
-		sbuf_add(out, "takes no turns: it is not enabled");
+		sbuf_addf(out, "takes no turns: %s",
+			  cfg != NULL && ctl_stream_carried(cfg)
+				  ? "it is a flow, whose rate is `cps`"
+				  : "it is not enabled");
 		return true;
 	}
 	put_load(&l, out);
@@ -177,7 +202,7 @@ static bool put_arrival(const struct app *app, unsigned port, struct sbuf *out)
 	const struct arrival *a = &ctl_port_cfg(app->ctl, port)->arrival;
 	struct ctl_load l;
 
-	if (ctl_load(app->ctl, port, &l, NULL) < 0)
+	if (ctl_load(app->ctl, port, &l, NULL) < 0 || no_frames(&l))
 		return false;
 	if (l.is_max) {
 		sbuf_add(out,

@@ -183,9 +183,12 @@ static void verb_help_put(const struct cmd *c, const struct verb *v, struct sbuf
 			put_choices(a, out);
 			continue;
 		}
+		struct sbuf allowed = {0};
 		sbuf_addf(out, "  %s: ", arg_name(a));
-		vspec_allowed(&spec, out);
-		sbuf_addc(out, '\n');
+		vspec_allowed(&spec, &allowed);
+		size_t col = strlen(arg_name(a)) + 4;
+		put_wrapped(sbuf_str(&allowed), col, col, out);
+		sbuf_free(&allowed);
 	}
 	put_aliases(v->alias, out);
 	if (v->flags & VERB_LATER)

@@ -30,3 +30,5 @@ extern const struct verb verb_show_connections;
 extern const struct snap_part part_flows, part_flow;
 /* The part of a snapshot for lines `interval`; NULL: no flow has run. */
 const char *flows_interval(const struct app *app);
+/* Adds what the flows of a port do when it starts, for a person. */
+void flows_loads(const struct app *app, unsigned port, struct sbuf *out);

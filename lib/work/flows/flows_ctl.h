@@ -29,10 +29,10 @@ struct flows_design {
 	struct flow_path *path;
 	uint16_t npath;
 	/* [nshapes]: the different encapsulations of its paths. Their idents are those of the port
-	 * when it has a place there. shape_of: which one each path has. */
+	 * when it has a place there. path_shape: which one each path has. */
 	struct flows_shape *shape;
 	unsigned nshapes;
-	uint8_t *shape_of;
+	uint8_t *path_shape;
 	struct flow_values remote, remote_port, local, local_port; /* with lists of their own */
 	uint8_t local6[12], remote6[12];
 	uint8_t nest[4];

@@ -222,8 +222,8 @@ void flows_rates(const struct ctl_port *cp, struct flows_one *f, const struct st
 {
 	const struct flows_cfg *cfg = flows_cfg_of(&s->cfg);
 
-	one_rate_set(cp, f, &f->cps, &cfg->cps, &s->cfg.arrival, false);
-	one_rate_set(cp, f, &f->tps, &cfg->tps.rate, &s->cfg.arrival, !cfg->tps.on);
+	one_rate_set(cp, f, &f->cps, &cfg->cps, &s->cfg.arrival, !f->client);
+	one_rate_set(cp, f, &f->tps, &cfg->tps.rate, &s->cfg.arrival, !f->client || !cfg->tps.on);
 }
 
 /* When opens end: behind exactly as many as lie in the time. Rounding on the clock must not add

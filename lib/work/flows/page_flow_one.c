@@ -173,7 +173,8 @@ static void flow_one_draw(const struct page_in *in, struct grid *g, struct page_
 	sbuf_free(&b);
 	flow_init(&f, g->cols);
 	flow_one_all(&f, flow, 0, in->ascii);
-	int spare = rows - f.row;
+	/* The drawing gets the rows that the numbers leave, or a third, and these are scrolled. */
+	int spare = rows - f.row > rows / 3 ? rows - f.row : rows / 3;
 	if (spare >= DIST_LEAST + 1) {
 		flow_free(&f);
 		flow_init(&f, g->cols);

@@ -122,6 +122,6 @@ const struct verb verb_show_connections = {
 	.progress = connections_progress,
 	.flags = VERB_LOOKS | VERB_NO_LOAD,
 	.help = "Some connections of a port as they are now: 20, or so many as N says.\n"
-		"Addresses and ports are those of the port's own end first. rtt is the smoothed round trip time, rto the time after which a\n"
-		"segment is sent again, cwnd the congestion window, unsent what the workload still has to send.",
+		"src and sport are the port's own end. rtt is the smoothed round trip time, rto the time after which a segment is\n"
+		"sent again, cwnd the congestion window, unsent what the workload still has to send.",
 };

@@ -6,6 +6,8 @@
 #include "flows_app.h"
 #include "flows_face.h"
 
+extern const struct work work_flows;
+
 #define FATE(key, title) \
 	{ \
 		"connections." key, title, OF_COUNT, .some = true \
@@ -116,4 +118,27 @@ int flows_show(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 		flows_errors_text(flow, r->out);
 	json_decref(doc);
 	return 0;
+}
+
+void flows_loads(const struct app *app, unsigned port, struct sbuf *out)
+{
+	static const struct vspec per_second = {.type = &vt_per_second};
+	unsigned n = ctl_nstreams(app->ctl, port);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct stream_cfg *cfg = ctl_stream_cfg(app->ctl, port, i);
+		const struct flows_cfg *f = cfg != NULL ? work_stream_cfg(cfg, &work_flows) : NULL;
+		if (f == NULL || !cfg->enabled || f->role == FLOWS_OFF)
+			continue;
+		sbuf_addf(out, "%s%u/%u ", out->len > 0 ? ", " : "", port, i);
+		if (f->role == FLOWS_SERVER) {
+			sbuf_add(out, "answers connections");
+		} else if (f->cps.kind == RATE_MAX) {
+			sbuf_add(out, "opens connections as fast as it can");
+		} else {
+			sbuf_add(out, "opens ");
+			vt_per_second.print(&per_second, &f->cps, out);
+			sbuf_add(out, " connections/s");
+		}
+	}
 }
