@@ -32,6 +32,9 @@ static bool tcp_fin_acked(struct flow_machine *m, struct flow_ver *f, struct flo
 		conn_timer(m, c, f->finwait_ticks);
 		return true;
 	case FLOW_CLOSING:
+		/* both came in one burst, and nobody may be left to acknowledge the peer's FIN */
+		if ((c->flags & CF_ACK) != 0)
+			flow_send_ack(m, f, c);
 		flow_conn_end(m, c, WL_END_CLOSED, true);
 		return false;
 	case FLOW_LAST_ACK:
