@@ -189,8 +189,7 @@ static void conn_open_udp(struct flow_machine *m, struct flow_ver *f, struct flo
 static void conn_open_tcp(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
 	c->state = FLOW_SYN_SENT;
-	c->flags |= CF_TIMED;
-	c->stamp = m->now_us & 0xffffff;
+	conn_set_stamp(c, m->now_us);
 	cell_add(&f->k->opening, 1);
 	flow_find_put(m, c, f->spec->tuples);
 	conn_timer(m, c, f->syn_ticks);
@@ -212,7 +211,7 @@ static bool conn_open_next(struct flow_machine *m, struct flow_ver *f, uint64_t 
 		return false;
 	}
 	flow_tuple_fetch(f);
-	memcpy(&ports, &c->local_port, 4);
+	ports = c->ports;
 	isn = flow_isn(m, c->remote, c->local, ports);
 	if (FLOW_UNLIKELY(rests != 0)) {
 		struct flow_conn *old = &m->conn[rests];
@@ -292,7 +291,7 @@ uint32_t flow_open_one(struct flow_machine *m, int version, const struct flow_tu
 	}
 	c->remote_port = __builtin_bswap16(t->remote_port);
 	c->local_port = __builtin_bswap16(t->local_port);
-	memcpy(&ports, &c->local_port, 4);
+	ports = c->ports;
 	if ((f->spec->tuples->slot != NULL &&
 	     flow_tuples_slot(f->spec->tuples, c->remote, c->local, ports) == NULL) ||
 	    flow_tuple_user(m, f, c) != 0 || flow_buffer_take(m, f, c) == 0) {
@@ -425,7 +424,7 @@ struct flow_conn *flow_conn_accept(struct flow_machine *m, struct flow_ver *f,
 	path = flow_path_learn(m, f, g);
 	c->remote = g->remote;
 	c->local = g->local;
-	memcpy(&c->local_port, &g->ports, 4);
+	c->ports = g->ports;
 	if (path == 0 || (f->spec->buffered && flow_buffer_take(m, f, c) == 0)) {
 		if (path != 0)
 			flow_path_forget(m, path);

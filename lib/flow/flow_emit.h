@@ -110,7 +110,7 @@ static inline void emit_tcp(struct flow_machine *m, struct flow_ver *f, struct f
 	uint16_t word, window = __builtin_bswap16(e->window), check;
 	bool offload = emit_offload(m);
 
-	memcpy(&ports, &c->local_port, 4);
+	ports = c->ports;
 	word = __builtin_bswap16((uint16_t)((20 + e->options) << 10 | e->flags));
 	memcpy(t, &ports, 4);
 	memcpy(t + 4, &seq, 4);

@@ -28,19 +28,29 @@ enum {
 	CONN_DUP = 13,
 };
 
-/* One connection: one cache line. Addresses and ports as they are in frames. */
+/* One connection: one cache line. Addresses and ports as they are in frames. What is written often
+ * is read in the same size: a load waits for a smaller store into a part of it until that has left
+ * the processor. So numbers of 24 bits are two members. */
 struct flow_conn {
 	uint32_t remote, local; /* of IPv6 the last 4 bytes */
-	uint16_t local_port, remote_port;
+	union {
+		struct {
+			uint16_t local_port, remote_port;
+		};
+		uint32_t ports;
+	};
 	uint32_t una, nxt; /* SND.UNA, SND.NXT; what is sent again does not move nxt */
 	uint32_t rcv_nxt;
 	/* The newest message: sequence numbers of its first byte, and behind its last one. */
 	uint32_t msg_seq, msg_end;
 	uint32_t mem[WL_MEM_WORDS];
-	uint32_t deadline : 24, state : 8; /* deadline in ticks; enum flow_state */
+	uint16_t deadline_low; /* ticks */
+	uint8_t deadline_high;
+	uint8_t state; /* enum flow_state */
 	uint32_t side : 20, filed : 12;
-	/* stamp in units of 1024 ns. wscale 15: windows are not scaled. */
-	uint32_t stamp : 24, wscale : 4, retry : 4;
+	uint16_t stamp_low; /* 1024 ns */
+	uint8_t stamp_high;
+	uint8_t wscale : 4, retry : 4; /* wscale 15: windows are not scaled */
 	uint16_t wnd, cwnd;    /* the peer's window as it was in the header; segments */
 	uint16_t mss, content; /* content: place in the machine's table, which tells the flow too */
 	uint16_t path, flags;
@@ -322,6 +332,22 @@ static inline bool seq_le(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) <= 0;
 }
+static inline uint32_t conn_deadline(const struct flow_conn *c)
+{
+	return (uint32_t)c->deadline_high << 16 | c->deadline_low;
+}
+static inline void conn_set_deadline(struct flow_conn *c, uint32_t ticks)
+{
+	c->deadline_low = (uint16_t)ticks;
+	c->deadline_high = (uint8_t)(ticks >> 16);
+}
+/* The segment that is sent at una is timed. */
+static inline void conn_set_stamp(struct flow_conn *c, uint32_t us)
+{
+	c->flags |= CF_TIMED;
+	c->stamp_low = (uint16_t)us;
+	c->stamp_high = (uint8_t)(us >> 16);
+}
 static inline unsigned conn_dup(const struct flow_conn *c)
 {
 	return c->flags >> CONN_DUP;
@@ -391,10 +417,10 @@ static inline void conn_timer(struct flow_machine *m, struct flow_conn *c, uint3
 		struct flow_side *s = flow_side(m, c);
 
 		if (s != NULL)
-			s->work_deadline = c->deadline;
+			s->work_deadline = conn_deadline(c);
 	}
 	/* a part of the present tick has passed already */
-	c->deadline = (m->now_tick + ticks + 1) & CONN_DEADLINE;
+	conn_set_deadline(c, m->now_tick + ticks + 1);
 	c->flags |= CF_TIMER;
 	c->flags &= (uint16_t)~CF_PROBE;
 	conn_visit_in(m, c, ticks + 1);
@@ -551,7 +577,7 @@ void flow_rtt_sample(struct flow_machine *m, struct flow_ver *f, struct flow_con
  * eighth sample is enough, and any that is far from it. */
 static inline void conn_rtt(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
-	uint32_t us = (m->now_us - c->stamp) & 0xffffff;
+	uint32_t us = (m->now_us - ((uint32_t)c->stamp_high << 16 | c->stamp_low)) & 0xffffff;
 
 	c->flags &= (uint16_t)~CF_TIMED;
 	if (c->side != 0 || (++f->rtt_skipped & 7) == 1 || us > f->srtt >> 8)

@@ -72,8 +72,7 @@ void flow_passive(struct flow_machine *m, struct flow_ver *f, const struct flow_
 	open_window(c, g);
 	cell_add(&f->k->opening, 1);
 	flow_find_put(m, c, f->spec->tuples);
-	c->flags |= CF_TIMED;
-	c->stamp = m->now_us & 0xffffff;
+	conn_set_stamp(c, m->now_us);
 	conn_timer(m, c, f->syn_ticks);
 	flow_send_syn(m, f, c);
 }

@@ -269,8 +269,7 @@ static bool send_much(struct flow_machine *m, struct flow_ver *f, struct flow_co
 		if (n != 0 ? !send_segment(m, f, c, &at, c->nxt, n, flags) : !send_fin(m, f, c))
 			break;
 		if (c->nxt == c->una && (c->flags & CF_TIMED) == 0) {
-			c->flags |= CF_TIMED;
-			c->stamp = m->now_us & 0xffffff;
+			conn_set_stamp(c, m->now_us);
 		} else if (FLOW_UNLIKELY(s != NULL && !s->rtt_on)) {
 			s->rtt_on = true;
 			s->rtt_seq = c->nxt + n;
@@ -313,8 +312,7 @@ static inline bool send_small(struct flow_machine *m, struct flow_ver *f, struct
 		send_fin_sent(c);
 	if (flight == 0) {
 		if ((c->flags & CF_TIMED) == 0) {
-			c->flags |= CF_TIMED;
-			c->stamp = m->now_us & 0xffffff;
+			conn_set_stamp(c, m->now_us);
 		}
 		conn_timer(m, c, conn_rto_ticks(m, f, c));
 	} else if ((c->flags & (CF_TIMER | CF_PROBE)) != CF_TIMER) {

@@ -49,6 +49,14 @@ static bool tuple_has(const struct flow_field *v, uint32_t value)
 	return false;
 }
 
+/* As they lie in a connection, made at once: it is read at once. */
+static inline uint32_t tuple_ports(const uint32_t value[4])
+{
+	uint32_t n = (uint16_t)value[FLOW_REMOTE_PORT - 1] | value[FLOW_LOCAL_PORT - 1] << 16;
+
+	return __builtin_bswap32(n);
+}
+
 /* Puts the values of a tuple into a connection, as they are in frames. */
 static void tuple_fill(const struct flow_tuples *t, const uint64_t ordinal[4], struct flow_conn *c)
 {
@@ -61,8 +69,7 @@ static void tuple_fill(const struct flow_tuples *t, const uint64_t ordinal[4], s
 	}
 	c->remote = __builtin_bswap32(value[FLOW_REMOTE - 1]);
 	c->local = __builtin_bswap32(value[FLOW_LOCAL - 1]);
-	c->remote_port = __builtin_bswap16((uint16_t)value[FLOW_REMOTE_PORT - 1]);
-	c->local_port = __builtin_bswap16((uint16_t)value[FLOW_LOCAL_PORT - 1]);
+	c->ports = tuple_ports(value);
 }
 
 static inline uint64_t tuple_field_count(const struct flow_field *v)
@@ -106,7 +113,7 @@ static bool tuple_mine(const struct flow_ver *f, const struct flow_conn *c)
 
 	if (f->spec->mine == NULL)
 		return true;
-	memcpy(&ports, &c->local_port, 4);
+	ports = c->ports;
 	flow_tuple_of(f->spec->tuples, c->remote, c->local, ports, &t);
 	return f->spec->mine(f->spec->mine_arg, &t);
 }
@@ -126,7 +133,7 @@ uint32_t flow_tuple_user(struct flow_machine *m, const struct flow_ver *f,
 			     .udp = f->spec->udp};
 	uint32_t *slot;
 
-	memcpy(&g.ports, &c->local_port, 4);
+	g.ports = c->ports;
 	if (m->nset == 1 && m->hashed == 0 && m->set[0] == t) {
 		slot = flow_tuples_slot(t, c->remote, c->local, g.ports);
 		return *slot;
@@ -178,8 +185,7 @@ bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_con
 		return false;
 	c->remote = resting.remote;
 	c->local = resting.local;
-	c->remote_port = resting.remote_port;
-	c->local_port = resting.local_port;
+	c->ports = resting.ports;
 	return true;
 }
 

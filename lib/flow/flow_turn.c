@@ -385,7 +385,7 @@ static void turn_info(const struct flow_machine *m, const struct flow_conn *c,
 	const struct flow_side *s = conn_side(m, c);
 	uint32_t ports;
 
-	memcpy(&ports, &c->local_port, 4);
+	ports = c->ports;
 	flow_tuple_of(f->spec->tuples, c->remote, c->local, ports, &out->tuple);
 	if (f->spec->is6 && f->spec->role == FLOW_SERVER)
 		memcpy(out->tuple.remote.v6, m->peer6[conn_index(m, c)], 16);
