@@ -5,6 +5,12 @@
 
 #define FLOW_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FLOW_UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* What is called for each segment. Jumps that are taken, calls and returns among them, are what
+ * limits the machine: one in two cycles, with as much code as this. So the usual segment has few of
+ * them: what it runs through is one piece, and the conditions say what is usual. */
+#define FLOW_INLINE inline __attribute__((always_inline))
+/* What is called now and then takes no registers from the others. */
+#define FLOW_ASIDE __attribute__((noinline, cold))
 
 /* Flags of the TCP header. */
 enum { TH_FIN = 1, TH_SYN = 2, TH_RST = 4, TH_PSH = 8, TH_ACK = 16 };
@@ -51,7 +57,7 @@ struct flow_conn {
 	uint16_t stamp_low; /* 1024 ns */
 	uint8_t stamp_high;
 	uint8_t wscale : 4, retry : 4; /* wscale 15: windows are not scaled */
-	uint16_t wnd, cwnd;    /* the peer's window as it was in the header; segments */
+	uint16_t wnd, cwnd;            /* the peer's window as it was in the header; segments */
 	uint16_t mss, content; /* content: place in the machine's table, which tells the flow too */
 	uint16_t path, flags;
 } WR_ALIGNED(64);
@@ -317,7 +323,7 @@ static inline uint32_t conn_index(const struct flow_machine *m, const struct flo
 }
 static inline struct flow_side *conn_side(const struct flow_machine *m, const struct flow_conn *c)
 {
-	return c->side == 0 ? NULL : flow_pool_at(&m->side, c->side);
+	return FLOW_LIKELY(c->side == 0) ? NULL : flow_pool_at(&m->side, c->side);
 }
 static inline struct flow_node *node_at(const struct flow_machine *m, uint32_t i)
 {
@@ -358,7 +364,9 @@ static inline void conn_set_dup(struct flow_conn *c, unsigned n)
 }
 static inline uint32_t conn_window(const struct flow_conn *c)
 {
-	return (uint32_t)c->wnd << (c->wscale == CONN_UNSCALED ? 0 : c->wscale);
+	unsigned scaled = ((c->wscale + 1u) >> 4) - 1; /* all bits, or none */
+
+	return (uint32_t)c->wnd << (c->wscale & scaled);
 }
 /* The bytes that may still be received beyond rcv_nxt. */
 uint32_t flow_buffer_offered(const struct flow_machine *m, const struct flow_conn *c);
@@ -369,7 +377,7 @@ static inline uint32_t conn_rcv_window(const struct flow_machine *m, const struc
 {
 	if (FLOW_UNLIKELY(f->spec->buffered))
 		return flow_buffer_offered(m, c);
-	return c->wscale == CONN_UNSCALED && f->window > 65535 ? 65535 : f->window;
+	return FLOW_UNLIKELY(c->wscale == CONN_UNSCALED && f->window > 65535) ? 65535 : f->window;
 }
 /* Folds a sum to 16 bits (RFC 1071). Added to itself turned by half, its upper half gets the carry
  * of the lower one. */
@@ -403,32 +411,29 @@ uint64_t flow_wheel_next(const struct flow_machine *m);
 uint32_t flow_chunk_take(struct flow_machine *m);
 void flow_chunk_give(struct flow_machine *m, uint32_t i);
 /* Sees to it that the wheel visits the cell in at most so many ticks. */
-static inline void conn_visit_in(struct flow_machine *m, struct flow_conn *c, uint32_t ticks)
+static FLOW_INLINE void conn_visit_in(struct flow_machine *m, struct flow_conn *c, uint32_t ticks)
 {
-	if ((c->flags & CF_FILED) != 0 &&
-	    ((c->filed - m->tick) & (WHEEL_SLOTS - 1)) <= m->now_tick - m->tick + ticks)
+	if (FLOW_LIKELY((c->flags & CF_FILED) != 0) &&
+	    FLOW_LIKELY(((c->filed - m->tick) & (WHEEL_SLOTS - 1)) <=
+			m->now_tick - m->tick + ticks))
 		return;
 	flow_file(m, c, ticks);
 }
+void flow_timer_aside(struct flow_machine *m, struct flow_conn *c);
 /* Starts the timer of the state. */
-static inline void conn_timer(struct flow_machine *m, struct flow_conn *c, uint32_t ticks)
+static FLOW_INLINE void conn_timer(struct flow_machine *m, struct flow_conn *c, uint32_t ticks)
 {
-	if (FLOW_UNLIKELY((c->flags & CF_WORK_TIMER) != 0 && (c->flags & CF_TIMER) == 0)) {
-		struct flow_side *s = flow_side(m, c);
-
-		if (s != NULL)
-			s->work_deadline = conn_deadline(c);
-	}
+	if (FLOW_UNLIKELY((c->flags & (CF_WORK_TIMER | CF_TIMER)) == CF_WORK_TIMER))
+		flow_timer_aside(m, c);
 	/* a part of the present tick has passed already */
 	conn_set_deadline(c, m->now_tick + ticks + 1);
-	c->flags |= CF_TIMER;
-	c->flags &= (uint16_t)~CF_PROBE;
+	c->flags = (uint16_t)((c->flags | CF_TIMER) & ~CF_PROBE);
 	conn_visit_in(m, c, ticks + 1);
 }
 void flow_timer_stop_both(struct flow_machine *m, struct flow_conn *c);
 static inline void conn_timer_stop(struct flow_machine *m, struct flow_conn *c)
 {
-	if (FLOW_UNLIKELY((c->flags & CF_WORK_TIMER) != 0 && (c->flags & CF_TIMER) != 0))
+	if (FLOW_UNLIKELY((c->flags & (CF_WORK_TIMER | CF_TIMER)) == (CF_WORK_TIMER | CF_TIMER)))
 		flow_timer_stop_both(m, c);
 	c->flags &= (uint16_t) ~(CF_TIMER | CF_PROBE);
 }
@@ -483,7 +488,7 @@ static inline const struct flow_path *conn_path(const struct flow_machine *m,
 
 		return &l->path;
 	}
-	return f->spec->npath == 1 ? f->path : flow_client_path(f, c);
+	return FLOW_LIKELY(f->spec->npath == 1) ? f->path : flow_client_path(f, c);
 }
 
 /* flow_conn.c: their lives. */
@@ -580,28 +585,17 @@ static inline void conn_rtt(struct flow_machine *m, struct flow_ver *f, struct f
 	uint32_t us = (m->now_us - ((uint32_t)c->stamp_high << 16 | c->stamp_low)) & 0xffffff;
 
 	c->flags &= (uint16_t)~CF_TIMED;
-	if (c->side != 0 || (++f->rtt_skipped & 7) == 1 || us > f->srtt >> 8)
+	if (FLOW_UNLIKELY(c->side != 0 || (++f->rtt_skipped & 7) == 1 || us > f->srtt >> 8))
 		flow_rtt_sample(m, f, c, us);
 }
-static inline uint32_t conn_rto_ticks(const struct flow_machine *m, const struct flow_ver *f,
-				      const struct flow_conn *c)
+uint32_t flow_own_rto_ticks(const struct flow_machine *m, const struct flow_ver *f,
+			    const struct flow_conn *c);
+static FLOW_INLINE uint32_t conn_rto_ticks(const struct flow_machine *m, const struct flow_ver *f,
+					   const struct flow_conn *c)
 {
-	uint32_t t = f->rto_ticks;
-
-	if (FLOW_UNLIKELY(c->side != 0)) {
-		const struct flow_side *s = conn_side(m, c);
-		uint64_t own = ((uint64_t)s->srtt + 4 * (uint64_t)s->rttvar) << 10;
-
-		if (s->srtt != 0) {
-			t = flow_ticks(own);
-			if (t < f->rto_floor_ticks)
-				t = f->rto_floor_ticks;
-		}
-	}
-	if (FLOW_LIKELY(c->retry == 0))
-		return t;
-	/* RFC 6298 2.5 allows a limit of at least 60 s */
-	return (uint64_t)t << c->retry > RTO_MOST_TICKS ? RTO_MOST_TICKS : t << c->retry;
+	if (FLOW_UNLIKELY(c->side != 0 || c->retry != 0))
+		return flow_own_rto_ticks(m, f, c);
+	return f->rto_ticks;
 }
 
 /* flow_tcp.c, flow_open.c, flow_udp.c: received segments. */

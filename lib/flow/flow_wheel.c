@@ -90,6 +90,15 @@ void flow_work_timer(struct flow_machine *m, struct flow_conn *c, uint64_t ns)
 	conn_visit_in(m, c, ticks);
 }
 
+/* The state's timer starts while the workload's runs, which gets another place. */
+void flow_timer_aside(struct flow_machine *m, struct flow_conn *c)
+{
+	struct flow_side *s = flow_side(m, c);
+
+	if (s != NULL)
+		s->work_deadline = conn_deadline(c);
+}
+
 /* The state's timer stops while the workload's runs: that one takes its place. */
 void flow_timer_stop_both(struct flow_machine *m, struct flow_conn *c)
 {
