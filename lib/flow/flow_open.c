@@ -4,26 +4,13 @@
 
 /* The options of a SYN: MSS (RFC 9293 3.7.1), window scale (RFC 7323 2), SACK permitted (RFC 2018
  * 2). Others are passed over, and so is what follows a length that cannot be. */
-static void open_options(struct flow_ver *f, struct flow_conn *c, const struct flow_seg *g)
+FLOW_ASIDE static unsigned open_any_options(struct flow_conn *c, const struct flow_seg *g,
+					    unsigned mss, bool *has_sack)
 {
 	const uint8_t *o = g->l4 + 20;
-	unsigned n = g->options, mss = c->mss, i = 0;
+	unsigned n = g->options, i = 0;
 	bool sack = false;
 
-	c->wscale = CONN_UNSCALED;
-	/* as most write them: one in each word, with no-operations in front */
-	for (; i + 4 <= n; i += 4) {
-		uint32_t word = get_be16(o + i) << 16 | get_be16(o + i + 2);
-
-		if (word >> 16 == 0x0204)
-			mss = word & 0xffff;
-		else if (word >> 8 == 0x010303)
-			c->wscale = (word & 255) > 14 ? 14 : word & 15;
-		else if (word == 0x01010402)
-			sack = true;
-		else
-			break;
-	}
 	while (i < n && o[i] != 0) {
 		unsigned len = i + 1 < n ? o[i + 1] : 0;
 
@@ -40,6 +27,30 @@ static void open_options(struct flow_ver *f, struct flow_conn *c, const struct f
 		else if (o[i] == 4 && len == 2)
 			sack = true;
 		i += len;
+	}
+	*has_sack = sack;
+	return mss;
+}
+
+static FLOW_INLINE void open_options(struct flow_ver *f, struct flow_conn *c,
+				     const struct flow_seg *g)
+{
+	unsigned mss = c->mss;
+	uint32_t word[3] = {0};
+	bool sack = true;
+
+	c->wscale = CONN_UNSCALED;
+	/* as many write them: all three, one in each word, with no-operations in front */
+	if (FLOW_LIKELY(g->options == sizeof(word)))
+		memcpy(word, g->l4 + 20, sizeof(word));
+	word[0] = __builtin_bswap32(word[0]);
+	word[1] = __builtin_bswap32(word[1]);
+	if (FLOW_LIKELY(word[0] >> 16 == 0x0204 && word[1] >> 8 == 0x010303 &&
+			word[2] == __builtin_bswap32(0x01010402))) {
+		mss = word[0] & 0xffff;
+		c->wscale = ((word[1] & 255) > 14 ? 14 : word[1]) & 15;
+	} else {
+		mss = open_any_options(c, g, mss, &sack);
 	}
 	if (mss > f->mss)
 		mss = f->mss;
