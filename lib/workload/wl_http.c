@@ -107,22 +107,38 @@ static void http_next(struct wl_turn *t, struct http_conn *c, bool persist)
 	}
 }
 
-static void http_opened(struct wl_turn *t)
+static void http_begin(struct wl_turn *t, struct http_conn *c)
 {
-	struct http_conn here, *c;
-
-	if (!t->flow->client)
-		return;
-	here = (struct http_conn){0};
-	http_msg_reset(t, &here.msg);
-	c = &here;
-	if (t->flow->draining)
+	if (__builtin_expect(t->flow->draining, 0))
 		http_end(t, c);
 	else if (t->flow->on_call)
 		t->ready = true;
 	else
 		http_ask(t, c);
-	http_store(t, c, &here);
+}
+
+static void http_opened(struct wl_turn *t)
+{
+	struct http_conn here;
+
+	if (!t->flow->client)
+		return;
+	if (__builtin_expect(!http_conf(t)->cell, 1)) {
+		struct http_conn c; /* without its msg, which nobody reads */
+
+		c.began = c.count = c.ring = 0;
+		c.open = 0;
+		c.heads = 0;
+		c.dead = c.filling = false;
+		http_begin(t, &c);
+		t->mem[0] = c.began;
+		t->mem[1] = http_word(&c);
+		return;
+	}
+	here = (struct http_conn){0};
+	http_msg_reset(t, &here.msg);
+	http_begin(t, &here);
+	http_store(t, &here, &here);
 }
 
 static void http_go(struct wl_turn *t)
@@ -310,9 +326,12 @@ static bool http_ahead(struct wl_turn *t, uint32_t distance, const uint8_t *data
 
 static void http_ended(struct wl_turn *t)
 {
-	struct http_conn here, *c = http_load(t, &here);
+	struct http_conn here, *c;
 
 	t->close = WL_CLOSE_FIN;
+	if (http_kind(t) == HTTP_KIND_WAITS && (t->mem[1] & HTTP_WORD_DEAD) != 0)
+		return;
+	c = http_load(t, &here);
 	if (c->dead)
 		return;
 	if (t->flow->client && c->open != 0 && http_cut(&c->msg))
@@ -341,9 +360,15 @@ static void http_drain(struct wl_turn *t)
 
 static void http_closed(struct wl_turn *t, enum wl_end why)
 {
-	struct http_conn here, *c = http_load(t, &here);
+	struct http_conn here, *c;
 
 	(void)why;
+	if (http_kind(t) == HTTP_KIND_WAITS) { /* what it has is in its words */
+		if ((t->mem[1] & HTTP_WORD_OPEN) != 0)
+			wl_failed(t, 1);
+		return;
+	}
+	c = http_load(t, &here);
 	if (c->open != 0)
 		wl_failed(t, c->open);
 	wl_free_cell(t, &c->ring);
