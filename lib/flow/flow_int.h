@@ -168,7 +168,7 @@ struct flow_ver {
 	uint16_t mss, iw;
 	uint16_t window_field[2]; /* unscaled, scaled */
 	uint8_t wscale;
-	bool retired, released;
+	bool retired, released, buffered;
 	uint32_t window;
 	uint32_t refs;   /* connections, TIME-WAIT included */
 	uint32_t in_use; /* those that count as opening or open */

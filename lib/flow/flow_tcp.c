@@ -363,12 +363,64 @@ static bool tcp_confirmed(struct flow_machine *m, struct flow_ver *f, struct flo
 	return flow_work_opened(m, f, c);
 }
 
+/* What is behind all else: the connection may send. */
+static FLOW_INLINE void tcp_send(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	if (FLOW_UNLIKELY(c->msg_end != c->nxt || (c->flags & (CF_FIN_ASKED | CF_MAY_SEND)) != 0 ||
+			  c->side != 0) &&
+	    ((c->flags & CF_FIN_SENT) == 0 || c->side != 0))
+		flow_push(m, f, c);
+}
+
+/* Whether a segment is the usual one of requests and responses: data that are next, for an open
+ * connection that has received nothing since it sent, and an acknowledgement of all of that. What
+ * must be 0 for this is looked at in one condition. */
+static FLOW_INLINE bool tcp_is_usual(const struct flow_ver *f, const struct flow_conn *c,
+				     const struct flow_seg *g)
+{
+	const uint32_t looked_at = (uint16_t) ~(CF_FILED | CF_SACK | CF_READY | CF_ACK_NOW);
+	uint32_t odd = (uint32_t)c->state ^ FLOW_ESTABLISHED;
+
+	odd |= c->side | c->retry;
+	odd |= (c->flags & looked_at) ^ (CF_TIMED | CF_TIMER);
+	odd |= (uint32_t)g->flags ^ TH_ACK;
+	odd |= g->seq ^ c->rcv_nxt;
+	odd |= g->ack ^ c->nxt;
+	odd |= g->len ^ g->piece;
+	odd |= (uint32_t)g->segments ^ 1;
+	odd |= g->options;
+	odd |= (uint32_t)g->bad | g->unverified | f->buffered;
+	return FLOW_LIKELY(odd == 0) && FLOW_LIKELY(g->len - 1 < f->mss) &&
+	       FLOW_LIKELY(g->len <= f->window && g->len <= 65535) &&
+	       FLOW_LIKELY(g->ack - c->una - 1 < (uint32_t)c->cwnd * c->mss / 2 - 1);
+}
+
+/* Does with it what the functions above do, of which it needs little. */
+static FLOW_INLINE void tcp_usual(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				  const struct flow_seg *g)
+{
+	cell_add(&f->k->rx, 1);
+	c->una = g->ack;
+	c->wnd = g->wnd;
+	c->rcv_nxt += g->len;
+	c->flags = (uint16_t)((c->flags & ~CF_TIMER) | CF_ACK);
+	conn_rtt(m, f, c);
+	if (FLOW_UNLIKELY(!tcp_deliver(m, f, c, g->data, g->len)))
+		return;
+	tcp_ack_soon(m, f, c, false);
+	tcp_send(m, f, c);
+}
+
 void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 {
 	struct flow_conn *c = &m->conn[at];
 	struct flow_ver *f = conn_live(m, c);
 	uint32_t window;
 
+	if (FLOW_LIKELY(tcp_is_usual(f, c, g))) {
+		tcp_usual(m, f, c, g);
+		return;
+	}
 	cell_add(&f->k->rx, g->segments);
 	if (FLOW_UNLIKELY(g->bad)) {
 		cell_add(&f->k->bad_checksum, 1);
@@ -410,10 +462,7 @@ void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 		flow_conn_end(m, c, WL_END_CLOSED, true);
 		return;
 	}
-	if (FLOW_UNLIKELY(c->msg_end != c->nxt || (c->flags & (CF_FIN_ASKED | CF_MAY_SEND)) != 0 ||
-			  c->side != 0) &&
-	    ((c->flags & CF_FIN_SENT) == 0 || c->side != 0))
-		flow_push(m, f, c);
+	tcp_send(m, f, c);
 }
 
 /* A segment of no connection. */
