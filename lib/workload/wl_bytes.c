@@ -20,7 +20,7 @@ static const struct wl_bytes_conf *bytes_conf(const struct wl_turn *t)
 
 static struct bytes_cell *bytes_cell(struct wl_turn *t)
 {
-	return bytes_conf(t)->transactions > 1 ? wl_cell(t, &t->mem[0]) : NULL;
+	return __builtin_expect(bytes_conf(t)->transactions > 1, 0) ? wl_cell(t, &t->mem[0]) : NULL;
 }
 
 static void bytes_start(struct wl_turn *t)
@@ -31,7 +31,7 @@ static void bytes_start(struct wl_turn *t)
 	wl_started(t);
 	wl_send(t, conf->request_content, conf->request);
 	*(cell != NULL ? &cell->began : &t->mem[0]) = wl_time(t);
-	if (t->datagram) {
+	if (__builtin_expect(t->datagram, 0)) {
 		t->mem[1] = (t->mem[1] + 1) | BYTES_OPEN;
 		t->stamp = t->mem[1] & ~BYTES_OPEN;
 		t->stamped = true;
@@ -55,11 +55,13 @@ static void bytes_next(struct wl_turn *t)
 	struct bytes_cell *cell = bytes_cell(t);
 
 	t->on_time = !t->flow->on_call;
-	if (conf->transactions == 1 || (cell != NULL && --cell->left == 0) || t->flow->draining)
+	if (__builtin_expect(conf->transactions == 1 || (cell != NULL && --cell->left == 0) ||
+				     t->flow->draining,
+			     0))
 		bytes_close(t);
-	else if (t->flow->on_call)
+	else if (__builtin_expect(t->flow->on_call, 0))
 		t->ready = true;
-	else if (conf->think_ns != 0)
+	else if (__builtin_expect(conf->think_ns != 0, 0))
 		t->timer_ns = conf->think_ns;
 	else
 		bytes_start(t);
@@ -100,7 +102,7 @@ static void bytes_done(struct wl_turn *t)
 static void bytes_check(struct wl_turn *t, uint16_t content, uint64_t at, const uint8_t *data,
 			uint32_t n)
 {
-	if (t->flow->verify && data != NULL &&
+	if (__builtin_expect(t->flow->verify, 0) && data != NULL &&
 	    !wl_content_same(&t->flow->content[content], at, data, n))
 		cell_add(&t->flow->counts->mismatched, n);
 }
@@ -110,20 +112,20 @@ static uint32_t bytes_response(struct wl_turn *t, const uint8_t *data, uint32_t 
 	const struct wl_bytes_conf *conf = bytes_conf(t);
 	struct bytes_cell *cell;
 
-	if (t->mem[1] == 0) { /* more than was asked for */
+	if (__builtin_expect(t->mem[1] == 0, 0)) { /* more than was asked for */
 		cell_add(&t->flow->counts->mismatched, n);
 		return n;
 	}
 	if (n > t->mem[1])
 		n = t->mem[1];
 	bytes_check(t, conf->response_content, conf->response - t->mem[1], data, n);
-	if (t->mem[1] == conf->response && t->flow->first.h != NULL) {
+	if (__builtin_expect(t->flow->first.h != NULL, 0) && t->mem[1] == conf->response) {
 		cell = bytes_cell(t);
 		wl_timing_add(&t->flow->first,
 			      wl_since_ns(t, cell != NULL ? cell->began : t->mem[0]));
 	}
 	t->mem[1] -= n;
-	if (t->mem[1] == 0)
+	if (__builtin_expect(t->mem[1] == 0, 1))
 		bytes_done(t);
 	return n;
 }
@@ -135,16 +137,16 @@ static uint32_t bytes_request(struct wl_turn *t, const uint8_t *data, uint32_t n
 	if (n > conf->request - t->mem[0])
 		n = conf->request - t->mem[0];
 	bytes_check(t, conf->request_content, t->mem[0], data, n);
-	if (t->mem[0] == 0)
+	if (__builtin_expect(t->mem[0] == 0, 1))
 		wl_started(t);
 	t->mem[0] += n;
-	if (t->mem[0] < conf->request)
+	if (__builtin_expect(t->mem[0] < conf->request, 0))
 		return n;
 	t->mem[0] = 0;
 	t->mem[1]++;
 	wl_done(t);
 	wl_send(t, conf->response_content, conf->response);
-	if (conf->server_closes && t->mem[1] == conf->transactions)
+	if (__builtin_expect(conf->server_closes, 0) && t->mem[1] == conf->transactions)
 		t->close = (uint8_t)conf->close;
 	return n;
 }
@@ -184,7 +186,7 @@ static void bytes_datagram(struct wl_turn *t, const uint8_t *data, uint32_t n)
 
 static uint32_t bytes_received(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
-	if (t->datagram)
+	if (__builtin_expect(t->datagram, 0))
 		bytes_datagram(t, data, n);
 	else if (t->flow->client)
 		n = bytes_response(t, data, n);
