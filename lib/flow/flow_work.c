@@ -94,7 +94,7 @@ static FLOW_INLINE bool work_do(struct flow_machine *m, struct flow_ver *f, stru
 			return false;
 		}
 	}
-	if (FLOW_UNLIKELY(t->on_time) && f->spec->role == FLOW_CLIENT)
+	if (t->on_time && f->spec->role == FLOW_CLIENT)
 		c->path = 0;
 	if (FLOW_UNLIKELY(t->timer_ns != 0))
 		flow_work_timer(m, c, t->timer_ns);
