@@ -9,6 +9,9 @@
  * limits the machine: one in two cycles, with as much code as this. So the usual segment has few of
  * them: what it runs through is one piece, and the conditions say what is usual. */
 #define FLOW_INLINE inline __attribute__((always_inline))
+#ifdef __clang__ /* the files are one for the compiler, so static functions are known to all */
+#pragma clang diagnostic ignored "-Wstatic-in-inline"
+#endif
 /* What is called now and then takes no registers from the others. */
 #define FLOW_ASIDE __attribute__((noinline, cold))
 

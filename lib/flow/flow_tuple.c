@@ -2,7 +2,7 @@
 /* Sets of tuples on workers: their slots, the next one to be opened, who listens. */
 #include "flow_int.h"
 
-static inline bool tuple_ordinal(const struct flow_field *v, uint32_t value, uint64_t *at)
+static inline unsigned tuple_ordinal(const struct flow_field *v, uint32_t value, uint64_t *at)
 {
 	uint32_t i = value - v->base;
 
