@@ -42,16 +42,18 @@ def ends(commands, *args, **kw):
 def test_the_shortest_start():
     got = ends(PAIR + "start all for 1s; wait all; show flows")
     client, server = got[0, 0], got[1, 0]
+    # what is established behind the end of the time begins no transaction
+    done = client["transactions"]["done"]
+    assert 900 <= done <= 1000
     for f in client, server:
         assert f["connections"]["opened"] == f["connections"]["established"] == f["connections"]["closed"] == 1000
-        assert f["transactions"]["done"] == 1000
-        assert f["http"]["2xx"] == 1000 and f["http"]["bad"] == 0
-        assert f["errors"].get("mismatched", 0) == 0
+        assert f["transactions"]["started"] == f["transactions"]["done"] == f["http"]["2xx"] == done
+        assert f["errors"] == {}
     assert client["role"] == "client" and server["role"] == "server"
     assert client["payload"]["tx_bytes"] == server["payload"]["rx_bytes"]
     assert client["payload"]["rx_bytes"] == server["payload"]["tx_bytes"]
     for what in "connect", "first_byte", "transaction", "since_due":
-        assert client["latency"][what]["count"] == 1000
+        assert client["latency"][what]["count"] == (1000 if what == "connect" else done)
 
 
 @pytest.mark.parametrize("count", [1, 7, 1001])
@@ -138,19 +140,54 @@ def test_clear_keeps_the_sums(live):
 
 
 def test_everything_changes_while_connections_live():
-    changes = ["set 1 response 500", "set 0 cps 3k", "set 0-1 flow.window 8k", "set 0 flow.mss 300", "set 0 http.path /a:3,/b", "set 0 flow.timewait 10ms",
-               "set 0 flow.src 192.168.0.1..192.168.0.9", "set 0 cps max", "set 0 connections 20", "set 0 cps 100..2000 over 100ms",
+    changes = ["set 1 response 500", "set 0 cps 3k", "set 0-1 flow.window 8k", "set 0 flow.mss 300", "set 0 http.path /a:3,/b",
+               "set 0 flow.timewait 10ms", "set 0 flow.src 192.168.0.1..192.168.0.9", "set 0 cps max", "set 0 connections 20", "set 0 cps 100..2000 over 100ms",
                "set 0-1 flow.congestion newreno", "set 0-1 flow.verify on", "set 1 http.status 404", "set 0 cps 1k"]
     got = ends(PAIR + "start all; " + "; sleep 30ms; ".join(changes) + "; sleep 200ms; stop all; wait all; show flows")
     client, server = got[0, 0], got[1, 0]
     assert client["http"]["4xx"] > 0 and client["http"]["2xx"] > 0
-    assert client["connections"]["closed"] == server["connections"]["closed"] == client["connections"]["opened"]
+    assert client["connections"]["closed"] == client["connections"]["opened"] == server["connections"]["opened"]
+    # a tuple that is used again before its time may meet the server's end of the last connection
+    assert server["connections"]["closed"] + server["connections"]["reset_by_peer"] == server["connections"]["opened"]
     assert client["transactions"]["failed"] == 0
 
 
+def test_versions_are_given_back(live):
+    p = live([*lcores(2), "-b"])
+    p.send(PAIR + "set 0 flow.timewait 0s; set 0-1 app bytes; start all")
+
+    def versions():
+        return {t["port"]: t["versions"] for w in p.ask("show plan")["workers"] for t in w["tasks"] if t["kind"] == "flows"}
+
+    for size in range(100, 130):
+        p.send(f"set 0-1 response {size}; sleep 5ms")
+    deadline = time.monotonic() + 20
+    while versions() != {0: 1, 1: 1}:
+        assert time.monotonic() < deadline, versions()
+        time.sleep(0.1)
+    p.send("stop all; wait all")
+    for f in flows([p.ask("show flows", timeout=20)]).values():
+        idle(f)
+        assert f["connections"]["closed"] == f["connections"]["opened"]
+
+
+def test_samples(live):
+    p = live([*lcores(2), "-b"])
+    p.send(PAIR + "set 0-1 app bytes; set 0-1 transactions forever; set 0-1 think 100ms; set 0 connections 30; set 0 cps max; start all")
+    deadline = time.monotonic() + 20
+    while flows([p.ask("show flows")])[0, 0]["connections"]["open"] < 30:
+        assert time.monotonic() < deadline
+    for n in 10, 256:
+        rows = p.ask(f"show connections 0 {n}")["connections"]
+        assert len(rows) == min(n, 30)
+        assert {r["state"] for r in rows} == {"ESTABLISHED"}
+        assert len({r["sport"] for r in rows}) == len(rows)
+        assert {(r["src"], r["dst"], r["dport"], r["stream"]) for r in rows} == {("192.168.0.1", "192.168.1.1", 80, 0)}
+
+
 def test_an_end_of_time_aborts():
-    got = ends(PAIR + "set 0-1 app bytes; set 0-1 think 10s; set 0-1 transactions 3; set 0-1 flow.drain 100ms; set 0 count 10; start all; sleep 300ms; stop 0; "
-               "wait all; show flows")
+    got = ends(PAIR + "set 0-1 app bytes; set 0-1 think 10s; set 0-1 transactions 3; set 0-1 flow.drain 100ms; set 0 count 10; start all; "
+               "sleep 300ms; stop 0; wait all; show flows")
     c = got[0, 0]["connections"]
     assert c["established"] == 10 and c["closed"] + c["aborted"] == 10
 
@@ -160,7 +197,7 @@ FAULTS = {
     "reorder": "set 0-1 wire.reorder {share}",
     "duplicate": "set 0-1 wire.duplicate {share}",
     "corrupt": "set 0-1 wire.corrupt {share}",
-    "delay": "set 0-1 wire.delay uniform 0ms 5ms",
+    "delay": "set 0-1 wire.delay 0ms..5ms",
     "limit": "set 0-1 wire.limit 20Mbps queue 64",
 }
 
@@ -171,8 +208,9 @@ def test_faults_of_the_wire(fault, share):
     """Every transaction that can end does, sums close, nothing leaks."""
     if fault in ("delay", "limit") and share != "1%":
         pytest.skip("has no share")
-    got = ends(PAIR + FAULTS[fault].format(share=share) + "; set 0-1 app bytes; set 0-1 request 2000; set 0-1 response 20000; set 0-1 flow.verify on; "
-               "set 0-1 flow.drain 30s; set 0-1 flow.rto 20ms; set 0-1 flow.retries 12; set 0 count 300; set 0 cps 600; start all; wait all; show flows")
+    got = ends(PAIR + FAULTS[fault].format(share=share) + "; set 0-1 app bytes; set 0-1 request 2000; set 0-1 response 20000; "
+               "set 0-1 flow.verify on; set 0-1 flow.drain 30s; set 0-1 flow.rto 20ms; set 0-1 flow.retries 12; set 0 count 300; set 0 cps 600; "
+               "start all; wait all; show flows")
     client, server = got[0, 0], got[1, 0]
     assert client["connections"]["established"] == 300
     assert client["connections"]["closed"] == 300
@@ -186,6 +224,23 @@ def test_faults_of_the_wire(fault, share):
         assert client["segments"]["bad_checksum"] + server["segments"]["bad_checksum"] > 0
 
 
+@pytest.mark.parametrize("flags", ["syn", "rst", "fin,ack", "ack"])
+def test_floods(flags):
+    """Segments out of nowhere leave nothing behind, and connections do not suffer."""
+    got = ends(PAIR + f"stream add 0/1; set 0/1 frame eth/ipv4/tcp; set 0/1 tcp.flags {flags}; set 0/1 tcp.dst 80; set 0/1 tcp.src random; "
+               "set 0/1 tcp.seq random; set 0/1 ipv4.src 10.0.0.0/8; set 0/1 rate 20kpps; set 0/1 count 10000; set 1 flow.retries 1; "
+               "set 1 flow.rto 20ms; set 1 flow.drain 1s; set 0/0 count 500; set 0 cps 1k; start all; wait all; show flows")
+    client, server = got[0, 0], got[1, 0]
+    assert client["connections"]["closed"] == client["transactions"]["done"] == 500
+    c = server["connections"]
+    if flags == "syn":
+        # the server ends behind its client, and the flood may go on for longer
+        assert 5000 < c["opened"] <= 10500
+        assert c["connect_timeout"] + c["aborted_opening"] == c["opened"] - 500 and c["closed"] == 500
+    else:
+        assert c["opened"] == c["established"] == c["closed"] == 500
+
+
 REFUSED = [
     ("set 0 frame eth/ipv4/icmp", "set 0 frame eth/ipv4/tcp"),
     ("set 0 frame eth/ipv4/udp/vxlan/eth/ipv4/tcp", "not in this version"),
@@ -195,7 +250,7 @@ REFUSED = [
     ("set 0 size 100", "set 0/0 size default"),
     ("set 0 flow.src random", "flow.src"),
     ("set 0 frame eth/vlan/ipv4/tcp; set 0 vlan.vid 1..10", "set 0 flow.src A..B"),
-    ("set 0 mtu 100; set 0 flow.mss 536", "set 0 flow.mss 60"),
+    ("set 0 mtu 500; set 0 flow.mss 536", "set 0 flow.mss 460"),
     ("set 0 mtu 68", "set 0 mtu 104"),
     ("set 1 frame eth/vlan/ipv4/tcp; set 1 vlan.vid 1..3", "set 1 vlan.vid default"),
     ("stream add 1/1; set 1/1 flow server", "another VLAN"),
@@ -210,6 +265,12 @@ def test_refusals_name_what_helps(commands, says):
     assert says in r.stderr
 
 
+def test_trials_are_of_frames():
+    r = run([*lcores(2), "-b", "-e", PAIR + "trial 0 rate 1kpps for 100ms"])
+    assert r.returncode == 2
+    assert "set 0 flow off" in r.stderr, r.stderr
+
+
 def test_maps_that_do_not_work():
     r = run([*lcores(2), "-m", "1:2.0", "-m", "2:1.1", "-b", "-e", PAIR + "start all for 100ms"])
     assert r.returncode == 2
@@ -217,8 +278,8 @@ def test_maps_that_do_not_work():
 
 
 def test_streams_beside_flows():
-    r = play(PAIR + "stream add 0/1; set 0/1 frame eth/ipv4/udp; set 0/1 udp.dst 9; set 0/1 rate 1kpps; set 0/1 count 500; set 0/0 count 200; start all; wait all; "
-             "show flows; show streams; show stats")
+    r = play(PAIR + "stream add 0/1; set 0/1 frame eth/ipv4/udp; set 0/1 udp.dst 9; set 0/1 rate 1kpps; set 0/1 count 500; "
+             "set 0/0 count 200; start all; wait all; show flows; show streams; show stats")
     got = flows(r)
     idle(got[0, 0])
     assert got[0, 0]["connections"]["closed"] == 200

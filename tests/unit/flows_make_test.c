@@ -217,7 +217,7 @@ static void test_refusals(void **state)
 
 	frame("eth/ipv4/icmp");
 	refused("does not end in TCP or UDP", "set 0 frame eth/ipv4/tcp");
-	frame("eth/ipv4/gre/ipv4/tcp");
+	frame("eth/ipv4/udp/vxlan/eth/ipv4/tcp");
 	refused("not in this version", "set 0 frame eth/ipv4/tcp");
 	frame("eth/ipv4/tcp");
 	f->connections = 64513;
@@ -229,8 +229,8 @@ static void test_refusals(void **state)
 	value("ipv4.dst", "random");
 	refused("flow.dst is random", "set 0 flow.dst ...");
 	value("ipv4.dst", "10.0.0.1");
-	value("tcp.flags", "S");
-	refused("tcp.flags", "set 0 tcp.flags default");
+	value("tcp.seq", "5");
+	refused("tcp.seq", "set 0 tcp.seq default");
 }
 
 int main(void)

@@ -29,10 +29,10 @@ struct flows_design {
 	struct flow_path *path;
 	uint16_t npath;
 	/* [nshapes]: the different encapsulations of its paths. Their idents are those of the port
-	 * when it has a place there. shape_of: which one each path has. */
+	 * when it has a place there. path_shape: which one each path has. */
 	struct flows_shape *shape;
 	unsigned nshapes;
-	uint8_t *shape_of;
+	uint8_t *path_shape;
 	struct flow_values remote, remote_port, local, local_port; /* with lists of their own */
 	uint8_t local6[12], remote6[12];
 	uint8_t nest[4];
@@ -136,6 +136,13 @@ struct flows_sum {
 enum { FLOWS_CONNECT, FLOWS_FIRST, FLOWS_WHOLE, FLOWS_DUE, FLOWS_HISTS };
 #define FLOWS_HIST ((struct hist_shape){.bits = 7, .top = 40})
 
+/* Counters of workloads. Those of http begin its own memory, whose rest follows: only the worker
+ * knows of it. */
+struct flows_own_counts {
+	struct wl_numbers numbers;
+	WR_ALIGNED(CACHE_LINE) struct wl_http_counts http;
+};
+
 /* A flow: it begins at its stream's first start, and lives as long as the port is open or a part of
  * it is in use. */
 struct flows_one {
@@ -146,15 +153,12 @@ struct flows_one {
 	bool client, gone; /* gone: the stream was deleted */
 	unsigned nqueues;
 	struct flows_state_of **state; /* [nqueues] */
-	struct flows_own_counts {
-		struct wl_http_counts http;
-		struct wl_numbers numbers;
-	} * *own;                   /* [nqueues] */
-	struct flows_ver *ver;      /* the newest; NULL: none since the machines were made */
-	struct flows_ver *next_ver; /* of a start that is not certain yet */
-	bool in_run;                /* of the port's run */
-	bool stopping;              /* no more opens, or nobody is answered any more */
-	uint64_t opens;             /* UINT64_MAX: no bound */
+	struct flows_own_counts **own; /* [nqueues] */
+	struct flows_ver *ver;         /* the newest; NULL: none since the machines were made */
+	struct flows_ver *next_ver;    /* of a start that is not certain yet */
+	bool in_run;                   /* of the port's run */
+	bool stopping;                 /* no more opens, or nobody is answered any more */
+	uint64_t opens;                /* UINT64_MAX: no bound */
 	uint64_t end_tsc, drain_ns;
 	struct flows_rate cps, tps;
 	uint64_t run; /* the last one that it was in */

@@ -205,7 +205,7 @@ static int engine_idents(struct flows_engine *x, struct flows_design *d, const s
 		x->nshapes = RTE_MAX(x->nshapes, k + 1);
 	}
 	for (unsigned i = 0; i < d->npath; i++)
-		d->path[i].ident = d->shape[d->shape_of[i]].ident;
+		d->path[i].ident = d->shape[d->path_shape[i]].ident;
 	return 0;
 }
 

@@ -167,6 +167,7 @@ static void fill_flow(const struct ctl_port *cp, const struct flows_one *f, unsi
 				   .stop = f->stopping,
 				   .drain_cycles = clock_cycles(f->drain_ns),
 				   .late_cycles = clock_cycles(CNT_LATE_NS),
+				   .grace_cycles = clock_cycles(cp->run.grace_ns),
 				   .cps = fill_pace(&f->cps, q, n, &shape[0]),
 				   .tps = fill_pace(&f->tps, q, n, &shape[1])};
 }
@@ -252,16 +253,19 @@ json_t *flows_task_json(const struct ctl *c, const struct dp_task *task, const v
 					 .side_cells = (uint32_t)cell_get(&k->side_used) + 1},
 				 all = {.connections = x->capacity, .is6 = x->is6};
 	uint64_t tuples = 0, slots = 0;
+	int versions = 0;
 
+	for (const struct flows_ver *v = x->ver; v != NULL; v = v->next)
+		versions++;
 	for (unsigned i = 0; i < j->nflows; i++) {
 		const struct flow_tuples *t = j->flow[i].version->spec[j->queue].tuples;
 		tuples += flow_tuples_count(t);
 		slots += flow_tuples_bytes(t);
 	}
-	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "kind",
-			 task->kind->name, "port", (int)cp->p.id, "rxq", (int)j->queue, "txq",
-			 (int)j->queue, "flows", (int)j->nflows, "connections",
-			 (json_int_t)cell_get(&k->cells_used), "connections_max",
+	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "kind",
+			 task->kind->name, "port", (int)cp->p.id, "rx_queue", (int)j->queue, "tx_queue",
+			 (int)j->queue, "flows", (int)j->nflows, "versions", versions,
+			 "connections", (json_int_t)cell_get(&k->cells_used), "connections_max",
 			 (json_int_t)x->capacity, "tuples", (json_int_t)tuples, "slots_bytes",
 			 (json_int_t)slots, "memory_bytes",
 			 (json_int_t)flow_machine_bytes(&used, false), "memory_max_bytes",

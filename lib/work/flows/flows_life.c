@@ -155,7 +155,7 @@ static void life_done(struct dp_worker *w, const struct flows_own *o, const stru
 	dp_event_post(w, DP_EV_RUN_DONE, j->q->port, j->queue, f->run);
 }
 
-/* Whether the time of opens is over. What is late by less than a user cares for may still come. */
+/* Whether the time of opens is over. What was due in it may still come for a while. */
 bool flows_run_is_over(const struct flows_own *o, const struct flows_job *j,
 		       const struct flows_flow *f)
 {
@@ -163,7 +163,7 @@ bool flows_run_is_over(const struct flows_own *o, const struct flows_job *j,
 		return true;
 	if (o->now < f->end_tsc)
 		return false;
-	return o->now - f->end_tsc > f->late_cycles || !flows_open_left(j, f);
+	return o->now - f->end_tsc > f->grace_cycles || !flows_open_left(j, f);
 }
 
 static void life_drain(struct flows_own *o, const struct flows_job *j, const struct flows_flow *f)
@@ -221,7 +221,7 @@ void flows_run_stage(struct dp_worker *w, struct flows_own *o, const struct flow
 			return;
 		}
 		if (!flows_run_is_over(o, j, f)) {
-			at = o->now < f->end_tsc ? f->end_tsc : f->end_tsc + f->late_cycles + 1;
+			at = o->now < f->end_tsc ? f->end_tsc : f->end_tsc + f->grace_cycles + 1;
 			on->wake = RTE_MIN(on->wake, at);
 			on->blocked |= all;
 			return;

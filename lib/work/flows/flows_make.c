@@ -265,7 +265,7 @@ static int make_each_path(struct make *k, const struct frame *f, const struct fr
 	int rc = 0;
 
 	d->path = xcalloc_lines(d->npath * sizeof(*d->path));
-	d->shape_of = xcalloc(d->npath, 1);
+	d->path_shape = xcalloc(d->npath, 1);
 	d->shape = xcalloc(FLOWS_SHAPES, sizeof(*d->shape));
 	for (unsigned i = 0; i < d->npath && rc >= 0; i++) {
 		frame_recipe_at(r, i, bytes);
@@ -275,7 +275,7 @@ static int make_each_path(struct make *k, const struct frame *f, const struct fr
 			break;
 		make_shape(k, f, bytes, &x);
 		rc = make_add_shape(k, &x, e);
-		d->shape_of[i] = (uint8_t)rc;
+		d->path_shape[i] = (uint8_t)rc;
 	}
 	free(bytes);
 	return rc < 0 ? rc : 0;
@@ -442,7 +442,7 @@ void flows_design_free(struct flows_design *d)
 	free((void *)(uintptr_t)d->local_port.list);
 	free(d->path);
 	free(d->shape);
-	free(d->shape_of);
+	free(d->path_shape);
 	flows_load_free(&d->load);
 	free(d);
 }

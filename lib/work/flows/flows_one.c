@@ -51,7 +51,7 @@ struct flows_one *flows_one_new(struct ctl *c, const struct ctl_port *cp, const 
 	for (unsigned q = 0; q < p->nqueues && all; q++) {
 		int node = c->worker[cp->tx_worker[q]].node;
 		f->state[q] = state_new(sizeof(**f->state), node);
-		f->own[q] = state_new(sizeof(**f->own), node);
+		f->own[q] = state_new(sizeof(**f->own) + wl_http.own_bytes, node);
 		all = f->state[q] != NULL && f->own[q] != NULL;
 		for (unsigned i = 0; i < FLOWS_HISTS && all; i++)
 			all = (*one_hists(f->state[q], i) = one_hist_new(node)) != NULL;
@@ -222,8 +222,8 @@ void flows_rates(const struct ctl_port *cp, struct flows_one *f, const struct st
 {
 	const struct flows_cfg *cfg = flows_cfg_of(&s->cfg);
 
-	one_rate_set(cp, f, &f->cps, &cfg->cps, &s->cfg.arrival, false);
-	one_rate_set(cp, f, &f->tps, &cfg->tps.rate, &s->cfg.arrival, !cfg->tps.on);
+	one_rate_set(cp, f, &f->cps, &cfg->cps, &s->cfg.arrival, !f->client);
+	one_rate_set(cp, f, &f->tps, &cfg->tps.rate, &s->cfg.arrival, !f->client || !cfg->tps.on);
 }
 
 /* When opens end: behind exactly as many as lie in the time. Rounding on the clock must not add

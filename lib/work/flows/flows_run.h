@@ -46,7 +46,7 @@ struct flows_flow {
 	 * and what is open lives on. A server listens in a run, until that ends. */
 	uint64_t run;
 	/* Opens and transactions that are due in between; UINT64_MAX: no end. Those that are late
-	 * may come up to late_cycles behind the end. */
+	 * may come up to grace_cycles behind the end. */
 	uint64_t start_tsc, end_tsc;
 	/* At most so many opens of this queue; UINT64_MAX: no bound. When they have come, the run
 	 * is over as soon as nothing is open any more; a flow with a tps goes on. */
@@ -56,6 +56,7 @@ struct flows_flow {
 	bool abort;            /* and do not wait for the end of the drain */
 	uint64_t drain_cycles; /* after the end; then what is open is reset */
 	uint64_t late_cycles;  /* opens and transactions that are later count as late */
+	uint64_t grace_cycles; /* at least late_cycles */
 	/* With a tps `most` connections are held: opens that come due while so many are open are
 	 * not needed, and count nowhere. */
 	struct flows_pace cps, tps;
