@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the work flows on workers where something is in the way: devices that take what they like,
- * lose frames, or write into buffers; a pool that is empty; frames in pieces; and many versions of a
- * flow at once. */
+ * lose frames, or write into buffers; a pool that is empty; frames in pieces; and many versions of
+ * a flow at once. */
 #include "flows_world.h"
 
 static struct flows_state_of *of(unsigned end, unsigned flow)
