@@ -18,6 +18,10 @@ struct face {
 	/* Returns true when a row of this face says nothing about this port or stream, so that
 	 * `show settings` leaves it out. */
 	bool (*idle_row)(const struct setting *row, const struct set_obj *obj);
+	/* The values that a field has in this stream if nobody has set it. false: the face does not
+	 * say so. nth: which of the headers of this protocol. */
+	bool (*field_default)(const struct stream_cfg *cfg, const struct proto *p, unsigned nth,
+			      const struct field *f, struct vary *out);
 	/* Appends remarks that `show plan` prints beside its table. */
 	void (*plan_note)(const json_t *plan, struct sbuf *note);
 	/* Adds what a start of the port sends beside the frames of its schedule, for a person:

@@ -137,6 +137,10 @@ static bool vary_get(const struct setting *row, const struct set_obj *obj, void 
 				memcpy(out->list, set->vary->list, out->v.n * sizeof(out->list[0]));
 		return true;
 	}
+	for (const struct face *const *f = faces; set == NULL && *f != NULL; f++)
+		if ((*f)->field_default != NULL &&
+		    (*f)->field_default(obj->cfg, a->proto, a->nth, a->field, &out->v))
+			return false;
 	if (set != NULL)
 		memcpy(v, set->v, sizeof(v));
 	else

@@ -2,6 +2,7 @@
 /* The work "flows" as the program sees it. */
 #include "face.h"
 #include "flows_app.h"
+#include "flows_face.h"
 
 static const struct set_chunk rows[] = {{790, flows_rows}, {791, .add = flows_tuple_rows}, {0}};
 
@@ -19,6 +20,7 @@ const struct face face_flows = {.rows = rows,
 				.shows = shows,
 				.verbs = verbs,
 				.parts = parts,
+				.field_default = flows_field_default,
 				.idle_row = flows_idle,
 				.loads = flows_loads,
 				.interval = flows_interval};

@@ -22,3 +22,8 @@ bool flows_answered(const struct ctl *c, unsigned port);
  * null if not measured,"rto_ns","unacked","unsent": null: without end,"peer_window","mss",
  * "retries","number"}]} */
 json_t *flows_connections_json(struct ctl *c, unsigned port);
+
+/* The values that a port of TCP or UDP has in connections of this stream if nobody has set it.
+ * false: what is sent is what all streams send. nth: which of the headers of this protocol. */
+bool flows_field_default(const struct stream_cfg *cfg, const struct proto *p, unsigned nth,
+			 const struct field *f, struct vary *out);

@@ -98,29 +98,52 @@ static int tuple_values(const struct tuple_of *t, const struct vary *v, uint8_t 
 	return 0;
 }
 
+/* The usual values of the ports of the innermost header of TCP or UDP. */
+static bool tuple_default(int role, const struct frame_stack *stack, const struct proto *p,
+			  unsigned nth, const struct field *f, struct vary *out)
+{
+	bool source = strcmp(f->name, "src") == 0, client = role == FLOWS_CLIENT;
+	const struct proto *inner = NULL;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < stack->n; i++) {
+		const struct proto *h = stack->hdr[i];
+		if (strcmp(h->name, "tcp") == 0 || strcmp(h->name, "udp") == 0)
+			inner = h;
+		n += h == p;
+	}
+	if (role == FLOWS_OFF || p != inner || nth != n ||
+	    (!source && (!client || strcmp(f->name, "dst") != 0)))
+		return false;
+	*out = (struct vary){.kind = VARY_FIXED, .div = 1, .bits = 16, .first = 80};
+	if (client && source)
+		*out = (struct vary){.kind = VARY_RANGE,
+				     .first = 1024,
+				     .lo = 1024,
+				     .hi = 65535,
+				     .step = 1,
+				     .div = 1,
+				     .bits = 16};
+	return true;
+}
+
+bool flows_field_default(const struct stream_cfg *cfg, const struct proto *p, unsigned nth,
+			 const struct field *f, struct vary *out)
+{
+	return tuple_default(flows_cfg_of(cfg)->role, &cfg->frame.stack, p, nth, f, out);
+}
+
 /* The value of a field: what is set, else what the flow has by itself, else what the port has. */
-static void tuple_vary(const struct tuple_of *t, const struct frame_spec *spec, bool client,
-		       struct vary *v)
+static void tuple_vary(const struct tuple_of *t, const struct frame_spec *spec, struct vary *v)
 {
 	const struct flows_field *f = t->of;
 	const struct frame_val *x = frame_vals_find(&spec->vals, f->proto, f->nth, f->field);
-	bool port = f->field->bits == 16;
-	bool source = strcmp(f->field->name, "src") == 0;
 	uint8_t bytes[VT_FIELD_BYTES];
 
 	*v = (struct vary){.kind = VARY_FIXED, .div = 1};
-	if (x == NULL && port) {
-		if (client && source)
-			*v = (struct vary){.kind = VARY_RANGE,
-					   .first = 1024,
-					   .lo = 1024,
-					   .hi = 65535,
-					   .step = 1,
-					   .div = 1};
-		else
-			v->first = 80;
+	if (x == NULL && tuple_default(flows_cfg_of(&t->s->cfg)->role, &spec->stack, f->proto,
+				       f->nth, f->field, v))
 		return;
-	}
 	if (x == NULL)
 		x = frame_vals_find(&t->s->cfg.dflt, f->proto, f->nth, f->field);
 	if (x == NULL)
@@ -202,7 +225,7 @@ int flows_design_tuples(struct flows_design *d, const struct ctl_port *cp, const
 			*to[i] = (struct flow_values){.count = 1, .step = 1};
 			continue;
 		}
-		tuple_vary(&t, spec, d->client, &v);
+		tuple_vary(&t, spec, &v);
 		rc = tuple_values(&t, &v, d->is6 ? prefix[i] : NULL, to[i], &first[i], e);
 	}
 	rc = rc < 0 ? rc : tuple_nest(d, &t, spec, of, e);
