@@ -11,8 +11,8 @@ static void ack_messages(struct flow_machine *m, const struct flow_conn *c, stru
 }
 
 /* RFC 8985 7.4.2: whether a tail probe has repaired a loss, which then counts as one. */
-static void ack_tail(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		     struct flow_side *s, const struct flow_seg *g, bool dsack)
+FLOW_ASIDE static void ack_tail(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				struct flow_side *s, const struct flow_seg *g, bool dsack)
 {
 	if (s->tail == 0 || seq_lt(g->ack, s->tail_seq))
 		return;
@@ -35,20 +35,21 @@ static void ack_recovered(struct flow_machine *m, struct flow_ver *f, struct flo
 	s->lost_all = false;
 }
 
-static void ack_rtt(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		    struct flow_side *s)
+static inline void ack_rtt(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			   struct flow_side *s)
 {
-	if ((c->flags & CF_TIMED) != 0)
+	if (FLOW_LIKELY((c->flags & CF_TIMED) != 0))
 		conn_rtt(m, f, c);
-	if (s != NULL && s->rtt_on && seq_le(s->rtt_seq, c->una)) {
+	if (FLOW_UNLIKELY(s != NULL) && s->rtt_on && seq_le(s->rtt_seq, c->una)) {
 		s->rtt_on = false;
 		flow_rtt_sample(m, f, c, m->now_us - s->rtt_then);
 	}
 }
 
 /* New data has been acknowledged by a connection with a side cell. */
-static void ack_advance_side(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-			     struct flow_side *s, uint32_t bytes, bool cwnd_full)
+FLOW_ASIDE static void ack_advance_side(struct flow_machine *m, struct flow_ver *f,
+					struct flow_conn *c, struct flow_side *s, uint32_t bytes,
+					bool cwnd_full)
 {
 	bool in_recovery = s->recovery;
 
@@ -68,8 +69,9 @@ static void ack_advance_side(struct flow_machine *m, struct flow_ver *f, struct 
 }
 
 /* An acknowledgement that tells nothing new. */
-static void ack_again(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		      const struct flow_seg *g, uint32_t flight)
+static __attribute__((noinline)) void ack_again(struct flow_machine *m, struct flow_ver *f,
+						struct flow_conn *c, const struct flow_seg *g,
+						uint32_t flight)
 {
 	uint16_t was = c->wnd;
 
@@ -94,8 +96,8 @@ static void ack_again(struct flow_machine *m, struct flow_ver *f, struct flow_co
 }
 
 /* What is acknowledged was never sent, or lies far back. Returns whether the segment counts. */
-static bool ack_odd(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		    const struct flow_seg *g)
+FLOW_ASIDE static bool ack_odd(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			       const struct flow_seg *g)
 {
 	/* a probe of a closed window was taken */
 	if (g->ack == c->nxt + 1 && c->una == c->nxt && c->msg_end != c->nxt &&
@@ -119,17 +121,17 @@ static bool ack_odd(struct flow_machine *m, struct flow_ver *f, struct flow_conn
 /* The timer of a flight whose front has moved on (RFC 6298 5.2 and 5.3). */
 static inline void ack_timer(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
-	if (c->una == c->nxt) {
+	if (FLOW_LIKELY(c->una == c->nxt)) {
 		conn_timer_stop(m, c);
 		if (FLOW_UNLIKELY(c->cwnd > f->iw))
-			c->stamp = m->now_tick & 0xffffff;
+			conn_stamp_at(c, m->now_tick);
 	} else {
 		flow_flight_timer(m, f, c);
 	}
 }
 
-bool flow_ack_in(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		 const struct flow_seg *g)
+FLOW_INLINE bool flow_ack_in(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			     const struct flow_seg *g)
 {
 	struct flow_side *s;
 	uint32_t bytes = g->ack - c->una, flight = c->nxt - c->una;
@@ -145,7 +147,7 @@ bool flow_ack_in(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c
 	s = conn_side(m, c);
 	if (FLOW_UNLIKELY(g->options != 0) && (c->flags & CF_SACK) != 0 && flight != 0)
 		s = flow_sack_options(m, f, c, g, &dsack);
-	if (bytes == 0) {
+	if (FLOW_UNLIKELY(bytes == 0)) {
 		ack_again(m, f, c, g, flight);
 	} else {
 		/* RFC 9293 3.10.7.4: a newer acknowledgement brings the newer window */
@@ -161,9 +163,9 @@ bool flow_ack_in(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c
 			ack_tail(m, f, c, s, g, dsack);
 			ack_advance_side(m, f, c, s, bytes, full);
 		} else {
-			if ((c->flags & CF_SACK) == 0)
+			if (FLOW_UNLIKELY((c->flags & CF_SACK) == 0))
 				conn_set_dup(c, 0);
-			if (full)
+			if (FLOW_UNLIKELY(full))
 				flow_cc_acked(m, f, c, NULL, bytes);
 		}
 		ack_timer(m, f, c);

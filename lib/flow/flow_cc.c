@@ -105,7 +105,7 @@ void flow_cc_restart(const struct flow_machine *m, const struct flow_ver *f, str
 {
 	struct flow_side *s = conn_side(m, c);
 
-	if (((m->now_tick - c->stamp) & 0xffffff) <= conn_rto_ticks(m, f, c))
+	if (conn_stamp_age(c, m->now_tick) <= conn_rto_ticks(m, f, c))
 		return;
 	c->cwnd = f->iw;
 	if (s != NULL)
@@ -154,6 +154,22 @@ static void cc_estimate(uint32_t *srtt, uint32_t *var, uint32_t r)
 	*srtt += (uint32_t)(((int64_t)r - *srtt) / 8);
 	if (*srtt == 0)
 		*srtt = 1;
+}
+
+/* The time-out of a connection that has a side cell, or has sent again. */
+uint32_t flow_own_rto_ticks(const struct flow_machine *m, const struct flow_ver *f,
+			    const struct flow_conn *c)
+{
+	const struct flow_side *s = conn_side(m, c);
+	uint32_t t = f->rto_ticks;
+
+	if (s != NULL && s->srtt != 0) {
+		t = flow_ticks(((uint64_t)s->srtt + 4 * (uint64_t)s->rttvar) << 10);
+		if (t < f->rto_floor_ticks)
+			t = f->rto_floor_ticks;
+	}
+	/* RFC 6298 2.5 allows a limit of at least 60 s */
+	return (uint64_t)t << c->retry > RTO_MOST_TICKS ? RTO_MOST_TICKS : t << c->retry;
 }
 
 /* A measured round trip, in units of 1024 ns. Connections share their flow's estimate (RFC 9040

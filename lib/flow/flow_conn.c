@@ -18,7 +18,7 @@ uint32_t flow_isn(const struct flow_machine *m, uint32_t remote, uint32_t local,
 
 /* Cells that rest are taken back when there are no others: the next one that a hand finds. */
 #define CONN_HAND 64
-static struct flow_conn *conn_reclaim(struct flow_machine *m)
+FLOW_ASIDE static struct flow_conn *conn_reclaim(struct flow_machine *m)
 {
 	for (unsigned i = 0; i < CONN_HAND && m->fresh > 1; i++) {
 		struct flow_conn *c;
@@ -46,9 +46,9 @@ struct flow_conn *flow_conn_take(struct flow_machine *m)
 	struct flow_conn *c;
 	uint16_t filed, flags;
 
-	if (m->nfree > 0) {
+	if (FLOW_LIKELY(m->nfree > 0)) {
 		c = &m->conn[m->free[--m->nfree]];
-		if (m->nfree > 8)
+		if (FLOW_LIKELY(m->nfree > 8))
 			__builtin_prefetch(&m->conn[m->free[m->nfree - 8]], 1);
 	} else if (m->fresh < m->nconn) {
 		c = &m->conn[m->fresh++];
@@ -77,7 +77,7 @@ void flow_conn_free(struct flow_machine *m, struct flow_conn *c)
 	struct flow_ver *f = conn_live(m, c);
 
 	flow_find_cut(m, c, f->spec->tuples);
-	if (c->side != 0)
+	if (FLOW_UNLIKELY(c->side != 0))
 		flow_side_drop(m, c);
 	if (f->spec->role == FLOW_SERVER)
 		flow_path_forget(m, c->path);
@@ -85,7 +85,7 @@ void flow_conn_free(struct flow_machine *m, struct flow_conn *c)
 	conn_give(m, c);
 }
 
-static cell_t *conn_fate(struct flow_counts *k, enum wl_end why)
+FLOW_ASIDE static cell_t *conn_fate(struct flow_counts *k, enum wl_end why)
 {
 	switch (why) {
 	case WL_END_REFUSED:
@@ -115,19 +115,19 @@ void flow_conn_end(struct flow_machine *m, struct flow_conn *c, enum wl_end why,
 	struct flow_ver *f = conn_live(m, c);
 	bool opening = c->state == FLOW_SYN_SENT || c->state == FLOW_SYN_RECEIVED;
 
-	if (c->state == FLOW_TIME_WAIT) { /* it has had its fate */
+	if (FLOW_UNLIKELY(c->state == FLOW_TIME_WAIT)) { /* it has had its fate */
 		flow_conn_free(m, c);
 		return;
 	}
 	flow_work_closed(m, f, c, why);
-	if ((c->flags & CF_READY) != 0) {
+	if (FLOW_UNLIKELY((c->flags & CF_READY) != 0)) {
 		c->flags &= (uint16_t)~CF_READY;
 		f->nready--;
 	}
 	conn_less(opening ? &f->k->opening : &f->k->open);
-	cell_add(conn_fate(f->k, why), 1);
+	cell_add(FLOW_LIKELY(why == WL_END_CLOSED) ? &f->k->closed : conn_fate(f->k, why), 1);
 	f->in_use--;
-	if (!rest || f->spec->timewait_ns == 0) {
+	if (FLOW_LIKELY(!rest) || f->spec->timewait_ns == 0) {
 		flow_conn_free(m, c);
 		return;
 	}
@@ -145,7 +145,7 @@ void flow_late_set(struct flow_conn *c, uint64_t ns)
 
 	if (ns >> 42 != 0)
 		ns = (1ull << 42) - 1;
-	if (ns >= 2048)
+	if (FLOW_UNLIKELY(ns >= 2048))
 		e = 53 - (unsigned)__builtin_clzll(ns);
 	c->path = (uint16_t)(e << 11 | (ns >> e & 0x7ff));
 }
@@ -174,7 +174,8 @@ static void conn_begin(struct flow_machine *m, struct flow_ver *f, struct flow_c
 		c->mem[0] = (uint32_t)(m->now_ns >> WL_TIME_SHIFT);
 }
 
-static void conn_open_udp(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+FLOW_ASIDE static void conn_open_udp(struct flow_machine *m, struct flow_ver *f,
+				     struct flow_conn *c)
 {
 	c->state = FLOW_UDP;
 	c->una = c->nxt = c->msg_seq = c->msg_end = 0;
@@ -189,8 +190,7 @@ static void conn_open_udp(struct flow_machine *m, struct flow_ver *f, struct flo
 static void conn_open_tcp(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
 	c->state = FLOW_SYN_SENT;
-	c->flags |= CF_TIMED;
-	c->stamp = m->now_us & 0xffffff;
+	conn_set_stamp(c, m->now_us);
 	cell_add(&f->k->opening, 1);
 	flow_find_put(m, c, f->spec->tuples);
 	conn_timer(m, c, f->syn_ticks);
@@ -206,13 +206,13 @@ static bool conn_open_next(struct flow_machine *m, struct flow_ver *f, uint64_t 
 		cell_add(&f->k->no_memory, 1);
 		return false;
 	}
-	if (!flow_tuple_next(m, f, c, &rests)) {
+	if (FLOW_UNLIKELY(!flow_tuple_next(m, f, c, &rests))) {
 		cell_add(&f->k->no_tuple, 1);
 		conn_give(m, c);
 		return false;
 	}
 	flow_tuple_fetch(f);
-	memcpy(&ports, &c->local_port, 4);
+	ports = c->ports;
 	isn = flow_isn(m, c->remote, c->local, ports);
 	if (FLOW_UNLIKELY(rests != 0)) {
 		struct flow_conn *old = &m->conn[rests];
@@ -224,7 +224,7 @@ static bool conn_open_next(struct flow_machine *m, struct flow_ver *f, uint64_t 
 	}
 	conn_begin(m, f, c, isn);
 	flow_late_set(c, late_ns);
-	if (f->spec->udp)
+	if (FLOW_UNLIKELY(f->spec->udp))
 		conn_open_udp(m, f, c);
 	else
 		conn_open_tcp(m, f, c);
@@ -292,7 +292,7 @@ uint32_t flow_open_one(struct flow_machine *m, int version, const struct flow_tu
 	}
 	c->remote_port = __builtin_bswap16(t->remote_port);
 	c->local_port = __builtin_bswap16(t->local_port);
-	memcpy(&ports, &c->local_port, 4);
+	ports = c->ports;
 	if ((f->spec->tuples->slot != NULL &&
 	     flow_tuples_slot(f->spec->tuples, c->remote, c->local, ports) == NULL) ||
 	    flow_tuple_user(m, f, c) != 0 || flow_buffer_take(m, f, c) == 0) {
@@ -439,7 +439,7 @@ struct flow_conn *flow_conn_accept(struct flow_machine *m, struct flow_ver *f,
 	path = flow_path_learn(m, f, g);
 	c->remote = g->remote;
 	c->local = g->local;
-	memcpy(&c->local_port, &g->ports, 4);
+	c->ports = g->ports;
 	if (path == 0 || (f->spec->buffered && flow_buffer_take(m, f, c) == 0)) {
 		if (path != 0)
 			flow_path_forget(m, path);

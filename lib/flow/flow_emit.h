@@ -18,7 +18,7 @@ struct emit {
 	uint16_t window;
 };
 
-static inline bool emit_room(struct flow_machine *m, unsigned kind, struct flow_room *r)
+static FLOW_INLINE bool emit_room(struct flow_machine *m, unsigned kind, struct flow_room *r)
 {
 	struct flow_sink *s = m->sink;
 
@@ -34,7 +34,7 @@ static inline bool emit_room(struct flow_machine *m, unsigned kind, struct flow_
 }
 
 /* Copies whole lines: a header with its TCP header is one line, or two. */
-static inline uint8_t *emit_begin(struct emit *e)
+static FLOW_INLINE uint8_t *emit_begin(struct emit *e)
 {
 	uint8_t *p = e->room.data;
 	const struct flow_path *path = e->path;
@@ -55,9 +55,9 @@ static inline bool emit_offload(const struct flow_machine *m)
 uint64_t flow_emit_ip6(const struct flow_machine *m, const struct flow_ver *f,
 		       const struct flow_conn *c, uint8_t *ip, unsigned l4_len, unsigned l3_len);
 void flow_emit_fix(const struct flow_path *path, uint8_t *p, unsigned total);
-static inline uint64_t emit_ip(struct flow_machine *m, const struct flow_ver *f,
-			       const struct flow_conn *c, const struct emit *e, uint8_t *p,
-			       unsigned l4_len)
+static FLOW_INLINE uint64_t emit_ip(struct flow_machine *m, const struct flow_ver *f,
+				    const struct flow_conn *c, const struct emit *e, uint8_t *p,
+				    unsigned l4_len)
 {
 	const struct flow_path *path = e->path;
 	uint8_t *ip = p + path->l3;
@@ -80,8 +80,8 @@ static inline uint64_t emit_ip(struct flow_machine *m, const struct flow_ver *f,
 	return addresses;
 }
 
-static inline void emit_put(struct flow_machine *m, const struct emit *e, unsigned l4_header,
-			    bool sum_wanted)
+static FLOW_INLINE void emit_put(struct flow_machine *m, const struct emit *e, unsigned l4_header,
+				 bool sum_wanted)
 {
 	struct flow_sink *s = m->sink;
 	unsigned headers = e->path->l4 + l4_header;
@@ -100,8 +100,8 @@ static inline void emit_put(struct flow_machine *m, const struct emit *e, unsign
 }
 
 /* Finishes a TCP segment, and puts it into the sink. Whoever sends has acknowledged. */
-static inline void emit_tcp(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-			    struct emit *e)
+static FLOW_INLINE void emit_tcp(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				 struct emit *e)
 {
 	uint8_t *p = e->room.data, *t = p + e->path->l4;
 	unsigned l4_len = 20 + e->options + e->payload;
@@ -110,7 +110,7 @@ static inline void emit_tcp(struct flow_machine *m, struct flow_ver *f, struct f
 	uint16_t word, window = __builtin_bswap16(e->window), check;
 	bool offload = emit_offload(m);
 
-	memcpy(&ports, &c->local_port, 4);
+	ports = c->ports;
 	word = __builtin_bswap16((uint16_t)((20 + e->options) << 10 | e->flags));
 	memcpy(t, &ports, 4);
 	memcpy(t + 4, &seq, 4);
@@ -131,8 +131,8 @@ static inline void emit_tcp(struct flow_machine *m, struct flow_ver *f, struct f
 	c->flags &= (uint16_t)~CF_ACK;
 }
 
-static inline uint16_t emit_window(const struct flow_machine *m, const struct flow_ver *f,
-				   const struct flow_conn *c)
+static FLOW_INLINE uint16_t emit_window(const struct flow_machine *m, const struct flow_ver *f,
+					const struct flow_conn *c)
 {
 	if (FLOW_UNLIKELY(f->spec->buffered)) {
 		uint32_t w = flow_buffer_offer(m, f, c);

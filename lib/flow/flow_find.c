@@ -72,7 +72,7 @@ bool flow_is_of(const struct flow_machine *m, uint32_t at, const struct flow_seg
 
 	memcpy(&addresses, &c->remote, 8);
 	memcpy(&wanted, &g->remote, 8);
-	memcpy(&ports, &c->local_port, 4);
+	ports = c->ports;
 	if (FLOW_UNLIKELY(addresses != wanted || ports != g->ports || c->state == FLOW_FREE ||
 			  (c->state == FLOW_UDP) != g->udp))
 		return false;
@@ -171,7 +171,7 @@ static uint32_t find_conn_hash(const struct flow_machine *m, const struct flow_c
 {
 	uint32_t ports, remote = c->remote;
 
-	memcpy(&ports, &c->local_port, 4);
+	ports = c->ports;
 	if (FLOW_UNLIKELY(m->any6))
 		remote = flow_fold6(m, c);
 	return flow_hash(m, remote, c->local, ports);
@@ -197,7 +197,7 @@ void flow_find_put(struct flow_machine *m, struct flow_conn *c, const struct flo
 	uint32_t ports;
 
 	if (t->slot != NULL) {
-		memcpy(&ports, &c->local_port, 4);
+		ports = c->ports;
 		*flow_tuples_slot(t, c->remote, c->local, ports) = conn_index(m, c);
 		return;
 	}
@@ -209,7 +209,7 @@ void flow_find_cut(struct flow_machine *m, struct flow_conn *c, const struct flo
 	uint32_t ports;
 
 	if (t->slot != NULL) {
-		memcpy(&ports, &c->local_port, 4);
+		ports = c->ports;
 		*flow_tuples_slot(t, c->remote, c->local, ports) = 0;
 		return;
 	}

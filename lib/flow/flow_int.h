@@ -5,6 +5,15 @@
 
 #define FLOW_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FLOW_UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* What is called for each segment. Jumps that are taken, calls and returns among them, are what
+ * limits the machine: one in two cycles, with as much code as this. So the usual segment has few of
+ * them: what it runs through is one piece, and the conditions say what is usual. */
+#define FLOW_INLINE inline __attribute__((always_inline))
+#ifdef __clang__ /* the files are one for the compiler, so static functions are known to all */
+#pragma clang diagnostic ignored "-Wstatic-in-inline"
+#endif
+/* What is called now and then takes no registers from the others. */
+#define FLOW_ASIDE __attribute__((noinline, cold))
 
 /* Flags of the TCP header. */
 enum { TH_FIN = 1, TH_SYN = 2, TH_RST = 4, TH_PSH = 8, TH_ACK = 16 };
@@ -28,21 +37,32 @@ enum {
 	CONN_DUP = 13,
 };
 
-/* One connection: one cache line. Addresses and ports as they are in frames. */
+/* One connection: one cache line. Addresses and ports as they are in frames. What is written often
+ * is read in the same size: a load waits for a smaller store into a part of it until that has left
+ * the processor. So numbers of 24 bits are two members. */
 struct flow_conn {
 	uint32_t remote, local; /* of IPv6 the last 4 bytes */
-	uint16_t local_port, remote_port;
+	union {
+		struct {
+			uint16_t local_port, remote_port;
+		};
+		uint32_t ports;
+	};
 	uint32_t una, nxt; /* SND.UNA, SND.NXT; what is sent again does not move nxt */
 	uint32_t rcv_nxt;
 	/* The newest message: sequence numbers of its first byte, and behind its last one. */
 	uint32_t msg_seq, msg_end;
 	uint32_t mem[WL_MEM_WORDS];
-	uint32_t deadline : 24, state : 8; /* deadline in ticks; enum flow_state */
+	uint16_t deadline_low; /* ticks */
+	uint8_t deadline_high;
+	uint8_t state; /* enum flow_state */
 	uint32_t side : 20, filed : 12;
-	/* stamp in units of 1024 ns; with nothing on its way in ticks: since when, if the window is
-	 * above the initial one. wscale 15: windows are not scaled. */
-	uint32_t stamp : 24, wscale : 4, retry : 4;
-	uint16_t wnd, cwnd;    /* the peer's window as it was in the header; segments */
+	/* In units of 1024 ns; with nothing on its way in ticks: since when, if the window is above
+	 * the initial one. */
+	uint16_t stamp_low;
+	uint8_t stamp_high;
+	uint8_t wscale : 4, retry : 4; /* wscale 15: windows are not scaled */
+	uint16_t wnd, cwnd;            /* the peer's window as it was in the header; segments */
 	uint16_t mss, content; /* content: place in the machine's table, which tells the flow too */
 	uint16_t path, flags;
 } WR_ALIGNED(64);
@@ -151,7 +171,7 @@ struct flow_ver {
 	uint16_t mss, iw;
 	uint16_t window_field[2]; /* unscaled, scaled */
 	uint8_t wscale;
-	bool retired, released;
+	bool retired, released, buffered;
 	uint32_t window;
 	uint32_t refs;   /* connections, TIME-WAIT included */
 	uint32_t in_use; /* those that count as opening or open */
@@ -312,7 +332,7 @@ static inline uint32_t conn_index(const struct flow_machine *m, const struct flo
 }
 static inline struct flow_side *conn_side(const struct flow_machine *m, const struct flow_conn *c)
 {
-	return c->side == 0 ? NULL : flow_pool_at(&m->side, c->side);
+	return FLOW_LIKELY(c->side == 0) ? NULL : flow_pool_at(&m->side, c->side);
 }
 static inline struct flow_node *node_at(const struct flow_machine *m, uint32_t i)
 {
@@ -327,6 +347,32 @@ static inline bool seq_le(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) <= 0;
 }
+static inline uint32_t conn_deadline(const struct flow_conn *c)
+{
+	return (uint32_t)c->deadline_high << 16 | c->deadline_low;
+}
+static inline void conn_set_deadline(struct flow_conn *c, uint32_t ticks)
+{
+	c->deadline_low = (uint16_t)ticks;
+	c->deadline_high = (uint8_t)(ticks >> 16);
+}
+/* A time of 24 bits. */
+static inline void conn_stamp_at(struct flow_conn *c, uint32_t t)
+{
+	c->stamp_low = (uint16_t)t;
+	c->stamp_high = (uint8_t)(t >> 16);
+}
+/* How long ago that was. */
+static inline uint32_t conn_stamp_age(const struct flow_conn *c, uint32_t now)
+{
+	return (now - ((uint32_t)c->stamp_high << 16 | c->stamp_low)) & 0xffffff;
+}
+/* The segment that is sent at una is timed. */
+static inline void conn_set_stamp(struct flow_conn *c, uint32_t us)
+{
+	c->flags |= CF_TIMED;
+	conn_stamp_at(c, us);
+}
 static inline unsigned conn_dup(const struct flow_conn *c)
 {
 	return c->flags >> CONN_DUP;
@@ -337,7 +383,9 @@ static inline void conn_set_dup(struct flow_conn *c, unsigned n)
 }
 static inline uint32_t conn_window(const struct flow_conn *c)
 {
-	return (uint32_t)c->wnd << (c->wscale == CONN_UNSCALED ? 0 : c->wscale);
+	unsigned scaled = ((c->wscale + 1u) >> 4) - 1; /* all bits, or none */
+
+	return (uint32_t)c->wnd << (c->wscale & scaled);
 }
 /* The peer's window, of a connection with its side cell or NULL. */
 static inline uint32_t conn_send_window(const struct flow_conn *c, const struct flow_side *s)
@@ -363,7 +411,7 @@ static inline uint32_t conn_rcv_window(const struct flow_machine *m, const struc
 {
 	if (FLOW_UNLIKELY(f->spec->buffered))
 		return flow_buffer_offered(m, c);
-	return c->wscale == CONN_UNSCALED && f->window > 65535 ? 65535 : f->window;
+	return FLOW_UNLIKELY(c->wscale == CONN_UNSCALED && f->window > 65535) ? 65535 : f->window;
 }
 /* Folds a sum to 16 bits (RFC 1071). Added to itself turned by half, its upper half gets the carry
  * of the lower one. */
@@ -397,32 +445,29 @@ uint64_t flow_wheel_next(const struct flow_machine *m);
 uint32_t flow_chunk_take(struct flow_machine *m);
 void flow_chunk_give(struct flow_machine *m, uint32_t i);
 /* Sees to it that the wheel visits the cell in at most so many ticks. */
-static inline void conn_visit_in(struct flow_machine *m, struct flow_conn *c, uint32_t ticks)
+static FLOW_INLINE void conn_visit_in(struct flow_machine *m, struct flow_conn *c, uint32_t ticks)
 {
-	if ((c->flags & CF_FILED) != 0 &&
-	    ((c->filed - m->tick) & (WHEEL_SLOTS - 1)) <= m->now_tick - m->tick + ticks)
+	if (FLOW_LIKELY((c->flags & CF_FILED) != 0) &&
+	    FLOW_LIKELY(((c->filed - m->tick) & (WHEEL_SLOTS - 1)) <=
+			m->now_tick - m->tick + ticks))
 		return;
 	flow_file(m, c, ticks);
 }
+void flow_timer_aside(struct flow_machine *m, struct flow_conn *c);
 /* Starts the timer of the state. */
-static inline void conn_timer(struct flow_machine *m, struct flow_conn *c, uint32_t ticks)
+static FLOW_INLINE void conn_timer(struct flow_machine *m, struct flow_conn *c, uint32_t ticks)
 {
-	if (FLOW_UNLIKELY((c->flags & CF_WORK_TIMER) != 0 && (c->flags & CF_TIMER) == 0)) {
-		struct flow_side *s = flow_side(m, c);
-
-		if (s != NULL)
-			s->work_deadline = c->deadline;
-	}
+	if (FLOW_UNLIKELY((c->flags & (CF_WORK_TIMER | CF_TIMER)) == CF_WORK_TIMER))
+		flow_timer_aside(m, c);
 	/* a part of the present tick has passed already */
-	c->deadline = (m->now_tick + ticks + 1) & CONN_DEADLINE;
-	c->flags |= CF_TIMER;
-	c->flags &= (uint16_t)~CF_PROBE;
+	conn_set_deadline(c, m->now_tick + ticks + 1);
+	c->flags = (uint16_t)((c->flags | CF_TIMER) & ~CF_PROBE);
 	conn_visit_in(m, c, ticks + 1);
 }
 void flow_timer_stop_both(struct flow_machine *m, struct flow_conn *c);
 static inline void conn_timer_stop(struct flow_machine *m, struct flow_conn *c)
 {
-	if (FLOW_UNLIKELY((c->flags & CF_WORK_TIMER) != 0 && (c->flags & CF_TIMER) != 0))
+	if (FLOW_UNLIKELY((c->flags & (CF_WORK_TIMER | CF_TIMER)) == (CF_WORK_TIMER | CF_TIMER)))
 		flow_timer_stop_both(m, c);
 	c->flags &= (uint16_t) ~(CF_TIMER | CF_PROBE);
 }
@@ -479,7 +524,7 @@ static inline const struct flow_path *conn_path(const struct flow_machine *m,
 
 		return &l->path;
 	}
-	return f->spec->npath == 1 ? f->path : flow_client_path(f, c);
+	return FLOW_LIKELY(f->spec->npath == 1) ? f->path : flow_client_path(f, c);
 }
 
 /* flow_conn.c: their lives. */
@@ -576,31 +621,20 @@ void flow_rtt_sample(struct flow_machine *m, struct flow_ver *f, struct flow_con
  * eighth sample is enough, and any that is far from it. */
 static inline void conn_rtt(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
-	uint32_t us = (m->now_us - c->stamp) & 0xffffff;
+	uint32_t us = conn_stamp_age(c, m->now_us);
 
 	c->flags &= (uint16_t)~CF_TIMED;
-	if (c->side != 0 || (++f->rtt_skipped & 7) == 1 || us > f->srtt >> 8)
+	if (FLOW_UNLIKELY(c->side != 0 || (++f->rtt_skipped & 7) == 1 || us > f->srtt >> 8))
 		flow_rtt_sample(m, f, c, us);
 }
-static inline uint32_t conn_rto_ticks(const struct flow_machine *m, const struct flow_ver *f,
-				      const struct flow_conn *c)
+uint32_t flow_own_rto_ticks(const struct flow_machine *m, const struct flow_ver *f,
+			    const struct flow_conn *c);
+static FLOW_INLINE uint32_t conn_rto_ticks(const struct flow_machine *m, const struct flow_ver *f,
+					   const struct flow_conn *c)
 {
-	uint32_t t = f->rto_ticks;
-
-	if (FLOW_UNLIKELY(c->side != 0)) {
-		const struct flow_side *s = conn_side(m, c);
-		uint64_t own = ((uint64_t)s->srtt + 4 * (uint64_t)s->rttvar) << 10;
-
-		if (s->srtt != 0) {
-			t = flow_ticks(own);
-			if (t < f->rto_floor_ticks)
-				t = f->rto_floor_ticks;
-		}
-	}
-	if (FLOW_LIKELY(c->retry == 0))
-		return t;
-	/* RFC 6298 2.5 allows a limit of at least 60 s */
-	return (uint64_t)t << c->retry > RTO_MOST_TICKS ? RTO_MOST_TICKS : t << c->retry;
+	if (FLOW_UNLIKELY(c->side != 0 || c->retry != 0))
+		return flow_own_rto_ticks(m, f, c);
+	return f->rto_ticks;
 }
 
 /* flow_tcp.c, flow_open.c, flow_udp.c: received segments. */

@@ -4,26 +4,13 @@
 
 /* The options of a SYN: MSS (RFC 9293 3.7.1), window scale (RFC 7323 2), SACK permitted (RFC 2018
  * 2). Others are passed over, and so is what follows a length that cannot be. */
-static void open_options(struct flow_ver *f, struct flow_conn *c, const struct flow_seg *g)
+FLOW_ASIDE static unsigned open_any_options(struct flow_conn *c, const struct flow_seg *g,
+					    unsigned mss, bool *has_sack)
 {
 	const uint8_t *o = g->l4 + 20;
-	unsigned n = g->options, mss = c->mss, i = 0;
+	unsigned n = g->options, i = 0;
 	bool sack = false;
 
-	c->wscale = CONN_UNSCALED;
-	/* as most write them: one in each word, with no-operations in front */
-	for (; i + 4 <= n; i += 4) {
-		uint32_t word = get_be16(o + i) << 16 | get_be16(o + i + 2);
-
-		if (word >> 16 == 0x0204)
-			mss = word & 0xffff;
-		else if (word >> 8 == 0x010303)
-			c->wscale = (word & 255) > 14 ? 14 : word & 15;
-		else if (word == 0x01010402)
-			sack = true;
-		else
-			break;
-	}
 	while (i < n && o[i] != 0) {
 		unsigned len = i + 1 < n ? o[i + 1] : 0;
 
@@ -41,10 +28,33 @@ static void open_options(struct flow_ver *f, struct flow_conn *c, const struct f
 			sack = true;
 		i += len;
 	}
-	if (mss != 0) /* however small: no segment may be larger; but 0 is none */
-		c->mss = (uint16_t)(mss > f->mss ? f->mss : mss);
-	else if (c->mss > f->mss)
-		c->mss = f->mss;
+	*has_sack = sack;
+	return mss;
+}
+
+static FLOW_INLINE void open_options(struct flow_ver *f, struct flow_conn *c,
+				     const struct flow_seg *g)
+{
+	unsigned mss = c->mss;
+	uint32_t word[3] = {0};
+	bool sack = true;
+
+	c->wscale = CONN_UNSCALED;
+	/* as many write them: all three, one in each word, with no-operations in front */
+	if (FLOW_LIKELY(g->options == sizeof(word)))
+		memcpy(word, g->l4 + 20, sizeof(word));
+	word[0] = __builtin_bswap32(word[0]);
+	word[1] = __builtin_bswap32(word[1]);
+	if (FLOW_LIKELY(word[0] >> 16 == 0x0204 && word[1] >> 8 == 0x010303 &&
+			word[2] == __builtin_bswap32(0x01010402))) {
+		mss = word[0] & 0xffff;
+		c->wscale = ((word[1] & 255) > 14 ? 14 : word[1]) & 15;
+	} else {
+		mss = open_any_options(c, g, mss, &sack);
+	}
+	if (FLOW_UNLIKELY(mss == 0))
+		mss = c->mss; /* an MSS of 0 is none; all others count, however small */
+	c->mss = (uint16_t)(mss > f->mss ? f->mss : mss);
 	if (sack && f->spec->sack)
 		c->flags |= CF_SACK;
 }
@@ -83,8 +93,7 @@ void flow_passive(struct flow_machine *m, struct flow_ver *f, const struct flow_
 	open_window(m, f, c, g);
 	cell_add(&f->k->opening, 1);
 	flow_find_put(m, c, f->spec->tuples);
-	c->flags |= CF_TIMED;
-	c->stamp = m->now_us & 0xffffff;
+	conn_set_stamp(c, m->now_us);
 	conn_timer(m, c, f->syn_ticks);
 	flow_send_syn(m, f, c);
 }

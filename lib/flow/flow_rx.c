@@ -6,13 +6,13 @@
 
 enum { LEN_IP4 = 20, IPPROTO_OF_TCP = 6, IPPROTO_OF_UDP = 17 };
 
-static inline bool rx_malformed(struct flow_machine *m)
+FLOW_ASIDE static bool rx_malformed(struct flow_machine *m)
 {
 	cell_add(&m->k.malformed, 1);
 	return false;
 }
 
-static inline bool rx_not_ours(struct flow_machine *m)
+FLOW_ASIDE static bool rx_not_ours(struct flow_machine *m)
 {
 	cell_add(&m->k.not_ours, 1);
 	return false;
@@ -59,7 +59,8 @@ static bool rx_sum(const struct flow_in *in, unsigned l4, uint32_t n, uint64_t *
 }
 
 /* Checks the sums of a frame whose device did not. */
-static void rx_verify(const struct flow_in *in, struct flow_seg *g, unsigned l4, uint32_t l4_len)
+static __attribute__((noinline)) void rx_verify(const struct flow_in *in, struct flow_seg *g,
+						unsigned l4, uint32_t l4_len)
 {
 	const uint8_t *ip = in->data + in->l3;
 	uint64_t sum = __builtin_bswap16((uint16_t)(g->udp ? IPPROTO_OF_UDP : IPPROTO_OF_TCP));
@@ -82,8 +83,9 @@ static void rx_verify(const struct flow_in *in, struct flow_seg *g, unsigned l4,
 		g->bad = flow_fold(sum) != 0xffff;
 }
 
-static inline void rx_verdict(const struct flow_machine *m, const struct flow_in *in,
-			      struct flow_seg *g, unsigned l4, uint32_t l4_len)
+static __attribute__((noinline)) void rx_verdict(const struct flow_machine *m,
+						 const struct flow_in *in, struct flow_seg *g,
+						 unsigned l4, uint32_t l4_len)
 {
 	switch (in->verdict) {
 	case FLOW_SUM_GOOD:
@@ -160,7 +162,8 @@ static inline bool rx_tcp(struct flow_machine *m, struct flow_seg *g, uint32_t l
 	return true;
 }
 
-static bool rx_parse_any(struct flow_machine *m, const struct flow_in *in, struct flow_seg *g)
+FLOW_ASIDE static bool rx_parse_any(struct flow_machine *m, const struct flow_in *in,
+				    struct flow_seg *g)
 {
 	unsigned l4 = 0;
 	uint32_t end = 0, l4_len, whole = in->rest == NULL ? in->len : rx_whole(in);
@@ -293,7 +296,7 @@ static inline bool rx_finish(struct flow_machine *m, const struct flow_in *in,
 }
 
 /* The early look was wrong, there was none, or something has happened in this burst. */
-static uint32_t rx_find(struct flow_machine *m, struct flow_seg *g)
+static __attribute__((noinline)) uint32_t rx_find(struct flow_machine *m, struct flow_seg *g)
 {
 	if (g->dense)
 		g->key = flow_hash(m, g->is6 ? flow_fold16(seg_src6(g)) : g->remote, g->local,
@@ -301,16 +304,39 @@ static uint32_t rx_find(struct flow_machine *m, struct flow_seg *g)
 	return flow_find(m, g);
 }
 
-static inline void rx_work(struct flow_machine *m, struct flow_seg *g, uint32_t at)
+/* A frame that is not the usual one. */
+FLOW_ASIDE static void rx_any(struct flow_machine *m, const struct flow_in *in, struct flow_seg *g)
 {
-	if (FLOW_UNLIKELY(at == 0 || !flow_is_of(m, at, g)))
-		at = rx_find(m, g);
+	uint32_t at;
+
+	if (!rx_parse_any(m, in, g))
+		return;
+	g->dense = true; /* no key yet */
+	at = rx_find(m, g);
 	if (g->udp)
 		flow_udp_in(m, at, g);
-	else if (FLOW_LIKELY(at != 0))
+	else if (at != 0)
 		flow_tcp_in(m, at, g);
 	else
 		flow_tcp_unknown(m, g);
+}
+
+static inline void rx_work(struct flow_machine *m, struct flow_seg *g, uint32_t at)
+{
+	const struct flow_conn *c = &m->conn[at];
+
+	/* as flow_is_of() has it, where neither IPv6 nor identities must be looked at */
+	if (FLOW_UNLIKELY(c->remote != g->remote || c->local != g->local || c->ports != g->ports ||
+			  c->state == FLOW_FREE || c->state == FLOW_UDP || at == 0 || m->any6 ||
+			  m->any_ident)) {
+		if (at == 0 || !flow_is_of(m, at, g))
+			at = rx_find(m, g);
+		if (at == 0) {
+			flow_tcp_unknown(m, g);
+			return;
+		}
+	}
+	flow_tcp_in(m, at, g);
 }
 
 static void rx_burst(struct flow_machine *m, const struct flow_in *in, unsigned n)
@@ -330,11 +356,10 @@ static void rx_burst(struct flow_machine *m, const struct flow_in *in, unsigned 
 	}
 	for (unsigned i = 0; i < n; i++) {
 		if (FLOW_LIKELY(early[i].l4_len != 0)) {
-			if (rx_finish(m, &in[i], &early[i], &g))
+			if (FLOW_LIKELY(rx_finish(m, &in[i], &early[i], &g)))
 				rx_work(m, &g, early[i].at);
-		} else if (rx_parse_any(m, &in[i], &g)) {
-			g.dense = true; /* no key yet */
-			rx_work(m, &g, 0);
+		} else {
+			rx_any(m, &in[i], &g);
 		}
 	}
 }

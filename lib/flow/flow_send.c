@@ -9,8 +9,8 @@ struct place {
 	uint32_t end;    /* of the message */
 };
 
-static void send_place_old(const struct flow_machine *m, const struct flow_conn *c, uint32_t seq,
-			   struct place *p)
+FLOW_ASIDE static void send_place_old(const struct flow_machine *m, const struct flow_conn *c,
+				      uint32_t seq, struct place *p)
 {
 	const struct flow_side *s = conn_side(m, c);
 	uint32_t i = s == NULL ? 0 : s->older;
@@ -45,8 +45,8 @@ static inline void send_place(const struct flow_machine *m, const struct flow_co
 	p->end = c->msg_end;
 }
 
-static uint32_t send_copy_buffer(const struct flow_machine *m, const struct flow_conn *c,
-				 uint32_t seq, uint8_t *to, uint32_t n)
+FLOW_ASIDE static uint32_t send_copy_buffer(const struct flow_machine *m, const struct flow_conn *c,
+					    uint32_t seq, uint8_t *to, uint32_t n)
 {
 	const struct flow_buffers *b = &m->buffers[c->mem[0] - 1];
 	uint32_t at = (b->tx_head + (seq - c->una)) % FLOW_BUFFER;
@@ -58,39 +58,46 @@ static uint32_t send_copy_buffer(const struct flow_machine *m, const struct flow
 }
 
 /* One segment, or a super-frame, of n bytes at seq. */
-static bool send_segment(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-			 const struct place *at, uint32_t seq, uint32_t n, uint8_t flags)
+static FLOW_INLINE bool send_here(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				  const struct place *at, uint32_t seq, uint32_t n, uint8_t flags)
 {
 	struct emit e = {.flags = flags | TH_ACK, .seq = seq, .ack = c->rcv_nxt, .payload = n};
-	bool filled = (m->sink->offload & FLOW_OFFLOAD_FILL) != 0 && n > 0 &&
+	bool filled = FLOW_UNLIKELY((m->sink->offload & FLOW_OFFLOAD_FILL) != 0) && n > 0 &&
 		      at->content->fill == WL_FILL_X && at->offset >= at->content->head_len &&
 		      !f->spec->buffered;
 	unsigned segments = 1;
 	uint8_t *p;
 
-	if (!emit_room(m, filled ? FLOW_FILLED : FLOW_PLAIN, &e.room)) {
+	if (FLOW_UNLIKELY(!emit_room(m, filled ? FLOW_FILLED : FLOW_PLAIN, &e.room))) {
 		flow_blocked(m, c);
 		return false;
 	}
 	e.path = conn_path(m, f, c);
 	e.window = emit_window(m, f, c);
 	p = emit_begin(&e) + e.path->l4 + 20;
-	if (filled) {
+	if (FLOW_UNLIKELY(filled)) {
 		e.fill = n;
 		/* a device that completes checksums needs none of the payload */
 		e.payload_sum = emit_offload(m) ? 0 : wl_content_sum(at->content, at->offset, n);
 	} else if (FLOW_UNLIKELY(f->spec->buffered)) {
 		e.payload_sum = send_copy_buffer(m, c, seq, p, n);
-	} else if (n != 0) {
+	} else if (FLOW_LIKELY(n != 0)) {
 		e.payload_sum = wl_content_put(at->content, at->offset, p, n);
 	}
-	if (n > c->mss) {
+	if (FLOW_UNLIKELY(n > c->mss)) {
 		e.segment = c->mss;
 		segments = (n + c->mss - 1) / c->mss;
 	}
 	cell_add(&f->k->tx, segments);
 	emit_tcp(m, f, c, &e);
 	return true;
+}
+
+static __attribute__((noinline)) bool send_segment(struct flow_machine *m, struct flow_ver *f,
+						   struct flow_conn *c, const struct place *at,
+						   uint32_t seq, uint32_t n, uint8_t flags)
+{
+	return send_here(m, f, c, at, seq, n, flags);
 }
 
 /* Sends again what fits into one segment of from..to. *next: what comes behind it. */
@@ -275,7 +282,8 @@ bool flow_window_override(struct flow_machine *m, struct flow_ver *f, struct flo
 	return true;
 }
 
-static bool send_much(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+static __attribute__((noinline)) bool send_much(struct flow_machine *m, struct flow_ver *f,
+						struct flow_conn *c)
 {
 	struct flow_side *s = conn_side(m, c);
 	uint32_t window = conn_send_window(c, s), cwnd, pipe;
@@ -315,8 +323,7 @@ static bool send_much(struct flow_machine *m, struct flow_ver *f, struct flow_co
 		if (n != 0 ? !send_segment(m, f, c, &at, c->nxt, n, flags) : !send_fin(m, f, c))
 			break;
 		if (c->nxt == c->una && (c->flags & CF_TIMED) == 0) {
-			c->flags |= CF_TIMED;
-			c->stamp = m->now_us & 0xffffff;
+			conn_set_stamp(c, m->now_us);
 		} else if (FLOW_UNLIKELY(s != NULL && !s->rtt_on)) {
 			s->rtt_on = true;
 			s->rtt_seq = c->nxt + n;
@@ -343,7 +350,7 @@ static bool send_much(struct flow_machine *m, struct flow_ver *f, struct flow_co
 }
 
 /* The usual case at once: all that there is to send fits into one segment, and may go. */
-static inline bool send_small(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+static FLOW_INLINE bool send_small(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
 	uint32_t flight = c->nxt - c->una, n = c->msg_end - c->nxt;
 	struct place at = {.content = m->content[c->content].content,
@@ -351,18 +358,18 @@ static inline bool send_small(struct flow_machine *m, struct flow_ver *f, struct
 			   .end = c->msg_end};
 	bool fin = (c->flags & CF_FIN_ASKED) != 0;
 
-	if (!send_segment(m, f, c, &at, c->nxt, n, (n != 0 ? TH_PSH : 0) | (fin ? TH_FIN : 0)))
+	if (FLOW_UNLIKELY(!send_here(m, f, c, &at, c->nxt, n,
+				     (n != 0 ? TH_PSH : 0) | (fin ? TH_FIN : 0))))
 		return false;
 	c->nxt += n;
 	cell_add(&f->k->tx_bytes, n);
 	if (fin)
 		send_fin_sent(c);
-	if (flight == 0) {
+	if (FLOW_LIKELY(flight == 0)) {
 		if (FLOW_UNLIKELY(c->cwnd > f->iw))
 			flow_cc_restart(m, f, c);
 		if ((c->flags & CF_TIMED) == 0) {
-			c->flags |= CF_TIMED;
-			c->stamp = m->now_us & 0xffffff;
+			conn_set_stamp(c, m->now_us);
 		}
 		conn_timer(m, c, conn_rto_ticks(m, f, c));
 	} else if ((c->flags & (CF_TIMER | CF_PROBE)) != CF_TIMER) {
@@ -371,15 +378,16 @@ static inline bool send_small(struct flow_machine *m, struct flow_ver *f, struct
 	return true;
 }
 
-bool flow_output(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+FLOW_INLINE bool flow_output(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
 	uint32_t left = c->msg_end - c->nxt, after = c->msg_end - c->una;
 
 	if (FLOW_LIKELY(c->side == 0)) {
-		if ((c->flags & CF_FIN_SENT) != 0 || (left == 0 && (c->flags & CF_FIN_ASKED) == 0))
+		if (FLOW_UNLIKELY((c->flags & CF_FIN_SENT) != 0 ||
+				  (left == 0 && (c->flags & CF_FIN_ASKED) == 0)))
 			return true;
-		if (left <= c->mss && after <= conn_window(c) &&
-		    after <= (uint32_t)c->cwnd * c->mss && seq_le(c->msg_seq, c->nxt))
+		if (FLOW_LIKELY(left <= c->mss && after <= conn_window(c) &&
+				after <= (uint32_t)c->cwnd * c->mss && seq_le(c->msg_seq, c->nxt)))
 			return send_small(m, f, c);
 	}
 	return send_much(m, f, c);
@@ -456,7 +464,7 @@ void flow_retry(struct flow_machine *m)
 }
 
 /* The newest message becomes an older one. */
-static bool send_keep_message(struct flow_machine *m, struct flow_conn *c)
+FLOW_ASIDE static bool send_keep_message(struct flow_machine *m, struct flow_conn *c)
 {
 	struct flow_side *s = flow_side(m, c);
 	struct flow_node *n;
@@ -475,49 +483,64 @@ static bool send_keep_message(struct flow_machine *m, struct flow_conn *c)
 	return true;
 }
 
-/* Appends a message of n bytes. false: there is no memory to remember the one before. */
-bool flow_message(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, uint16_t content,
-		  uint64_t n)
+/* Whether another message of that content is only more of the same. */
+static bool send_is_same(const struct flow_machine *m, const struct flow_conn *c, uint16_t at)
 {
-	uint16_t at = (uint16_t)(f->first + (content < f->ncontent ? content : 0));
 	const struct wl_content *was = m->content[c->content].content;
-	struct flow_side *s;
-	bool same = at == c->content && was->fill == WL_FILL_X && was->head_len == 0;
 
-	s = conn_side(m, c);
-	if ((c->flags & CF_FIN_ASKED) != 0 || (s != NULL && s->endless))
+	return at == c->content && was->fill == WL_FILL_X && was->head_len == 0;
+}
+
+/* Messages that are longer than msg_end can tell. */
+FLOW_ASIDE static bool send_long_message(struct flow_machine *m, struct flow_conn *c, uint64_t *n)
+{
+	struct flow_side *s = flow_side(m, c);
+
+	if (s == NULL)
+		return false;
+	if (*n == WL_ENDLESS) {
+		s->endless = true;
+		*n = 0;
+	} else if (*n > 1u << 29) {
+		s->more = *n - (1u << 29);
+		*n = 1u << 29;
+	}
+	return true;
+}
+
+/* Appends a message of n bytes. false: there is no memory to remember the one before. */
+FLOW_INLINE bool flow_message(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			      uint16_t content, uint64_t n)
+{
+	uint16_t at = (uint16_t)(f->first + (FLOW_LIKELY(content < f->ncontent) ? content : 0));
+	struct flow_side *s = conn_side(m, c);
+
+	if (FLOW_UNLIKELY((c->flags & CF_FIN_ASKED) != 0) || FLOW_UNLIKELY(s != NULL && s->endless))
 		return true; /* nothing comes behind these */
 	if (FLOW_UNLIKELY(s != NULL && s->more != 0)) {
-		if (!same)
+		if (!send_is_same(m, c, at))
 			return false;
 		s->more += n;
 		return true;
 	}
-	if (!same || c->una == c->msg_end) {
-		if (c->una != c->msg_end && c->msg_seq != c->msg_end &&
-		    seq_lt(c->una, c->msg_end) && !send_keep_message(m, c))
+	if (FLOW_LIKELY(c->una == c->msg_end) || !send_is_same(m, c, at)) {
+		if (FLOW_UNLIKELY(seq_lt(c->una, c->msg_end)) && c->msg_seq != c->msg_end &&
+		    !send_keep_message(m, c))
 			return false;
 		c->msg_seq = c->msg_end;
 		c->content = at;
 		s = conn_side(m, c);
-		if (s != NULL)
+		if (FLOW_UNLIKELY(s != NULL))
 			s->past_head = false;
 	}
 	if (FLOW_UNLIKELY(n > 1u << 20)) {
-		s = flow_side(m, c);
-		if (s == NULL)
+		if (!send_long_message(m, c, &n))
 			return false;
-		if (n == WL_ENDLESS) {
-			s->endless = true;
+		if (n == 0)
 			return true;
-		}
-		if (n > 1u << 29) {
-			s->more = n - (1u << 29);
-			n = 1u << 29;
-		}
 	}
 	c->msg_end += (uint32_t)n;
-	if (f->wl->wl->may_send != NULL)
+	if (FLOW_UNLIKELY(f->wl->wl->may_send != NULL))
 		c->flags |= CF_MAY_SEND;
 	return true;
 }

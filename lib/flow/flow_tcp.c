@@ -7,7 +7,7 @@
 static inline void tcp_ack_soon(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 				bool now)
 {
-	if ((c->flags & CF_ACK) == 0)
+	if (FLOW_LIKELY((c->flags & CF_ACK) == 0))
 		return;
 	if (!now) {
 		conn_visit_in(m, c, f->delack_ticks);
@@ -32,6 +32,9 @@ static bool tcp_fin_acked(struct flow_machine *m, struct flow_ver *f, struct flo
 		conn_timer(m, c, f->finwait_ticks);
 		return true;
 	case FLOW_CLOSING:
+		/* both came in one burst, and nobody may be left to acknowledge the peer's FIN */
+		if ((c->flags & CF_ACK) != 0)
+			flow_send_ack(m, f, c);
 		flow_conn_end(m, c, WL_END_CLOSED, true);
 		return false;
 	case FLOW_LAST_ACK:
@@ -63,16 +66,16 @@ static bool tcp_fin_in(struct flow_machine *m, struct flow_ver *f, struct flow_c
 	}
 }
 
-static bool tcp_deliver(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-			const uint8_t *data, uint32_t n)
+static FLOW_INLINE bool tcp_deliver(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				    const uint8_t *data, uint32_t n)
 {
 	cell_add(&f->k->rx_bytes, n);
 	return flow_work_received(m, f, c, data, n);
 }
 
 /* The payload of a segment from its byte `skip` on, n bytes, in its pieces. */
-static bool tcp_pieces(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		       const struct flow_seg *g, uint32_t skip, uint32_t n)
+FLOW_ASIDE static bool tcp_pieces(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				  const struct flow_seg *g, uint32_t skip, uint32_t n)
 {
 	const struct flow_piece *p = g->in->rest;
 	const uint8_t *data = g->data;
@@ -130,8 +133,8 @@ static uint32_t tcp_ahead(struct flow_machine *m, struct flow_ver *f, struct flo
 }
 
 /* A segment that came before others. It is told at once (RFC 5681 4.2). */
-static void tcp_early(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		      const struct flow_seg *g, uint32_t window)
+FLOW_ASIDE static void tcp_early(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				 const struct flow_seg *g, uint32_t window)
 {
 	uint32_t distance = g->seq - c->rcv_nxt, kept;
 	struct flow_side *s = NULL;
@@ -156,7 +159,8 @@ static void tcp_early(struct flow_machine *m, struct flow_ver *f, struct flow_co
 }
 
 /* What had come early is joined to what came now. false: the connection has gone. */
-static bool tcp_join(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, bool *fin)
+FLOW_ASIDE static bool tcp_join(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				bool *fin)
 {
 	struct flow_side *s = conn_side(m, c);
 	uint32_t n = flow_early_join(m, c, s);
@@ -169,8 +173,8 @@ static bool tcp_join(struct flow_machine *m, struct flow_ver *f, struct flow_con
 }
 
 /* Data and FIN of an acceptable segment. false: the connection has gone. */
-static bool tcp_data(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		     const struct flow_seg *g, uint32_t window)
+static FLOW_INLINE bool tcp_data(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				 const struct flow_seg *g, uint32_t window)
 {
 	uint32_t skip = c->rcv_nxt - g->seq, n;
 	bool fin = (g->flags & TH_FIN) != 0, now = (c->flags & CF_ACK) != 0;
@@ -193,12 +197,16 @@ static bool tcp_data(struct flow_machine *m, struct flow_ver *f, struct flow_con
 	}
 	c->rcv_nxt += n;
 	c->flags |= CF_ACK;
-	if (n > 0) {
+	if (FLOW_LIKELY(n > 0)) {
 		if (FLOW_UNLIKELY(c->state == FLOW_FIN_WAIT_2))
 			conn_timer(m, c, f->finwait_ticks);
 		now |= g->segments > 1 || n > f->mss;
-		if (!tcp_pieces(m, f, c, g, skip, n))
+		if (FLOW_LIKELY(skip == 0 && n == g->piece)) {
+			if (!tcp_deliver(m, f, c, g->data, n))
+				return false;
+		} else if (!tcp_pieces(m, f, c, g, skip, n)) {
 			return false;
+		}
 	}
 	if (FLOW_UNLIKELY(c->side != 0) &&
 	    (conn_side(m, c)->nearly != 0 || conn_side(m, c)->fin_early)) {
@@ -216,8 +224,8 @@ static bool tcp_data(struct flow_machine *m, struct flow_ver *f, struct flow_con
 }
 
 /* RST and SYN where they have no place (RFC 5961 3 and 4), and segments without ACK. */
-static void tcp_odd(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		    const struct flow_seg *g, uint32_t window)
+FLOW_ASIDE static void tcp_odd(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			       const struct flow_seg *g, uint32_t window)
 {
 	uint32_t ahead = g->seq - c->rcv_nxt;
 
@@ -257,8 +265,8 @@ static void tcp_odd(struct flow_machine *m, struct flow_ver *f, struct flow_conn
 }
 
 /* A segment that is not where the window is. Returns whether it may be looked at all the same. */
-static bool tcp_outside(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-			const struct flow_seg *g, uint32_t window)
+FLOW_ASIDE static bool tcp_outside(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				   const struct flow_seg *g, uint32_t window)
 {
 	uint32_t len = g->len + SEG_SYN_FIN(g);
 	int32_t ahead = (int32_t)(g->seq - c->rcv_nxt);
@@ -304,8 +312,8 @@ static bool tcp_outside(struct flow_machine *m, struct flow_ver *f, struct flow_
 	return false;
 }
 
-static void tcp_time_wait(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-			  const struct flow_seg *g)
+FLOW_ASIDE static void tcp_time_wait(struct flow_machine *m, struct flow_ver *f,
+				     struct flow_conn *c, const struct flow_seg *g)
 {
 	struct flow_ver *next;
 	uint32_t after = c->nxt + 65536;
@@ -355,12 +363,64 @@ static bool tcp_confirmed(struct flow_machine *m, struct flow_ver *f, struct flo
 	return flow_work_opened(m, f, c);
 }
 
+/* What is behind all else: the connection may send. */
+static FLOW_INLINE void tcp_send(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	if (FLOW_UNLIKELY(c->msg_end != c->nxt || (c->flags & (CF_FIN_ASKED | CF_MAY_SEND)) != 0 ||
+			  c->side != 0) &&
+	    ((c->flags & CF_FIN_SENT) == 0 || c->side != 0))
+		flow_push(m, f, c);
+}
+
+/* Whether a segment is the usual one of requests and responses: data that are next, for an open
+ * connection that has received nothing since it sent, and an acknowledgement of all of that. What
+ * must be 0 for this is looked at in one condition. */
+static FLOW_INLINE bool tcp_is_usual(const struct flow_ver *f, const struct flow_conn *c,
+				     const struct flow_seg *g)
+{
+	const uint32_t looked_at = (uint16_t) ~(CF_FILED | CF_SACK | CF_READY | CF_ACK_NOW);
+	uint32_t odd = (uint32_t)c->state ^ FLOW_ESTABLISHED;
+
+	odd |= c->side | c->retry;
+	odd |= (c->flags & looked_at) ^ (CF_TIMED | CF_TIMER);
+	odd |= (uint32_t)g->flags ^ TH_ACK;
+	odd |= g->seq ^ c->rcv_nxt;
+	odd |= g->ack ^ c->nxt;
+	odd |= g->len ^ g->piece;
+	odd |= (uint32_t)g->segments ^ 1;
+	odd |= g->options;
+	odd |= (uint32_t)g->bad | g->unverified | f->buffered;
+	return FLOW_LIKELY(odd == 0) && FLOW_LIKELY(g->len - 1 < f->mss) &&
+	       FLOW_LIKELY(g->len <= f->window && g->len <= 65535) &&
+	       FLOW_LIKELY(g->ack - c->una - 1 < (uint32_t)c->cwnd * c->mss / 2 - 1);
+}
+
+/* Does with it what the functions above do, of which it needs little. */
+static FLOW_INLINE void tcp_usual(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				  const struct flow_seg *g)
+{
+	cell_add(&f->k->rx, 1);
+	c->una = g->ack;
+	c->wnd = g->wnd;
+	c->rcv_nxt += g->len;
+	c->flags = (uint16_t)((c->flags & ~CF_TIMER) | CF_ACK);
+	conn_rtt(m, f, c);
+	if (FLOW_UNLIKELY(!tcp_deliver(m, f, c, g->data, g->len)))
+		return;
+	tcp_ack_soon(m, f, c, false);
+	tcp_send(m, f, c);
+}
+
 void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 {
 	struct flow_conn *c = &m->conn[at];
 	struct flow_ver *f = conn_live(m, c);
 	uint32_t window;
 
+	if (FLOW_LIKELY(tcp_is_usual(f, c, g))) {
+		tcp_usual(m, f, c, g);
+		return;
+	}
 	cell_add(&f->k->rx, g->segments);
 	if (FLOW_UNLIKELY(g->bad)) {
 		cell_add(&f->k->bad_checksum, 1);
@@ -386,14 +446,15 @@ void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 	if (FLOW_UNLIKELY(c->state == FLOW_SYN_RECEIVED)) {
 		if (!tcp_confirmed(m, f, c, g))
 			return;
-	} else if (!flow_ack_in(m, f, c, g)) {
+	} else if (FLOW_UNLIKELY(!flow_ack_in(m, f, c, g))) {
 		return;
 	}
 	if (FLOW_UNLIKELY((c->flags & CF_FIN_SENT) != 0) && c->una == c->nxt &&
 	    !tcp_fin_acked(m, f, c))
 		return;
-	if ((g->len != 0 || (g->flags & TH_FIN) != 0) && seq_le(c->rcv_nxt, g->seq + g->len) &&
-	    !tcp_data(m, f, c, g, window))
+	if (FLOW_LIKELY(g->len != 0 || (g->flags & TH_FIN) != 0) &&
+	    FLOW_LIKELY(seq_le(c->rcv_nxt, g->seq + g->len)) &&
+	    FLOW_UNLIKELY(!tcp_data(m, f, c, g, window)))
 		return;
 	/* after CLOSING was entered here, our FIN may have been acknowledged already */
 	if (FLOW_UNLIKELY(c->state == FLOW_CLOSING) && c->una == c->nxt) {
@@ -401,10 +462,7 @@ void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 		flow_conn_end(m, c, WL_END_CLOSED, true);
 		return;
 	}
-	if (((c->flags & CF_FIN_SENT) == 0 &&
-	     (c->msg_end != c->nxt || (c->flags & (CF_FIN_ASKED | CF_MAY_SEND)) != 0)) ||
-	    FLOW_UNLIKELY(c->side != 0))
-		flow_push(m, f, c);
+	tcp_send(m, f, c);
 }
 
 /* A segment of no connection. */

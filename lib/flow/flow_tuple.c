@@ -2,7 +2,7 @@
 /* Sets of tuples on workers: their slots, the next one to be opened, who listens. */
 #include "flow_int.h"
 
-static inline bool tuple_ordinal(const struct flow_field *v, uint32_t value, uint64_t *at)
+static inline unsigned tuple_ordinal(const struct flow_field *v, uint32_t value, uint64_t *at)
 {
 	uint32_t i = value - v->base;
 
@@ -17,36 +17,47 @@ uint32_t *flow_tuples_slot(const struct flow_tuples *t, uint32_t remote, uint32_
 	uint16_t port[2];
 	uint64_t at = 0;
 
-	if (t->slot == NULL)
+	if (FLOW_UNLIKELY(t->slot == NULL))
 		return NULL;
 	memcpy(port, &ports, 4);
-	if (!tuple_ordinal(&t->f[FLOW_REMOTE - 1], __builtin_bswap32(remote), &at) ||
-	    !tuple_ordinal(&t->f[FLOW_LOCAL - 1], __builtin_bswap32(local), &at) ||
-	    !tuple_ordinal(&t->f[FLOW_LOCAL_PORT - 1], __builtin_bswap16(port[0]), &at) ||
-	    !tuple_ordinal(&t->f[FLOW_REMOTE_PORT - 1], __builtin_bswap16(port[1]), &at))
-		return NULL;
-	return &t->slot[at];
+	if (FLOW_LIKELY(
+		    tuple_ordinal(&t->f[FLOW_REMOTE - 1], __builtin_bswap32(remote), &at) &
+		    tuple_ordinal(&t->f[FLOW_LOCAL - 1], __builtin_bswap32(local), &at) &
+		    tuple_ordinal(&t->f[FLOW_LOCAL_PORT - 1], __builtin_bswap16(port[0]), &at) &
+		    tuple_ordinal(&t->f[FLOW_REMOTE_PORT - 1], __builtin_bswap16(port[1]), &at)))
+		return &t->slot[at];
+	return NULL;
 }
 
 static inline uint32_t tuple_value(const struct flow_field *v, uint64_t ordinal)
 {
-	return v->list != NULL ? v->list[ordinal] : v->base + (uint32_t)ordinal * v->step;
+	return FLOW_UNLIKELY(v->list != NULL) ? v->list[ordinal]
+					      : v->base + (uint32_t)ordinal * v->step;
 }
 
 static bool tuple_has(const struct flow_field *v, uint32_t value)
 {
 	uint32_t i;
 
+	if (FLOW_LIKELY(v->list == NULL && v->step <= 1))
+		return value - v->base < v->count || v->count == 0;
 	if (v->list == NULL) {
 		i = value - v->base;
-		return v->step <= 1 ? v->count == 0 || i < v->count
-				    : i % v->step == 0 && i / v->step < v->count;
+		return i % v->step == 0 && (v->count == 0 || i / v->step < v->count);
 	}
 	for (i = 0; i < v->count; i++) {
 		if (v->list[i] == value)
 			return true;
 	}
 	return false;
+}
+
+/* As they lie in a connection, made at once: it is read at once. */
+static inline uint32_t tuple_ports(const uint32_t value[4])
+{
+	uint32_t n = (uint16_t)value[FLOW_REMOTE_PORT - 1] | value[FLOW_LOCAL_PORT - 1] << 16;
+
+	return __builtin_bswap32(n);
 }
 
 /* Puts the values of a tuple into a connection, as they are in frames. */
@@ -61,8 +72,7 @@ static void tuple_fill(const struct flow_tuples *t, const uint64_t ordinal[4], s
 	}
 	c->remote = __builtin_bswap32(value[FLOW_REMOTE - 1]);
 	c->local = __builtin_bswap32(value[FLOW_LOCAL - 1]);
-	c->remote_port = __builtin_bswap16((uint16_t)value[FLOW_REMOTE_PORT - 1]);
-	c->local_port = __builtin_bswap16((uint16_t)value[FLOW_LOCAL_PORT - 1]);
+	c->ports = tuple_ports(value);
 }
 
 static inline uint64_t tuple_field_count(const struct flow_field *v)
@@ -74,7 +84,7 @@ static inline uint64_t tuple_field_count(const struct flow_field *v)
 static inline void tuple_step(const struct flow_tuples *t, uint64_t cursor[4])
 {
 	for (unsigned i = 0; i < 4; i++) {
-		if (++cursor[i] < tuple_field_count(&t->f[t->order[i]]))
+		if (FLOW_LIKELY(++cursor[i] < tuple_field_count(&t->f[t->order[i]])))
 			return;
 		cursor[i] = 0;
 	}
@@ -104,16 +114,16 @@ static bool tuple_mine(const struct flow_ver *f, const struct flow_conn *c)
 	struct flow_tuple t;
 	uint32_t ports;
 
-	if (f->spec->mine == NULL)
+	if (FLOW_LIKELY(f->spec->mine == NULL))
 		return true;
-	memcpy(&ports, &c->local_port, 4);
+	ports = c->ports;
 	flow_tuple_of(f->spec->tuples, c->remote, c->local, ports, &t);
 	return f->spec->mine(f->spec->mine_arg, &t);
 }
 
-/* The connection that has a tuple of a client, 0: nobody. */
-uint32_t flow_tuple_user(struct flow_machine *m, const struct flow_ver *f,
-			 const struct flow_conn *c)
+/* The same where the set of its flow is not the only one. */
+FLOW_ASIDE static uint32_t tuple_find(struct flow_machine *m, const struct flow_ver *f,
+				      const struct flow_conn *c)
 {
 	const struct flow_tuples *t = f->spec->tuples;
 	const struct flow_path *path = f->spec->npath == 1 ? f->path : flow_client_path(f, c);
@@ -122,21 +132,27 @@ uint32_t flow_tuple_user(struct flow_machine *m, const struct flow_ver *f,
 	struct flow_seg g = {.in = &in,
 			     .remote = c->remote,
 			     .local = c->local,
+			     .ports = c->ports,
 			     .is6 = t->is6,
 			     .udp = f->spec->udp};
-	uint32_t *slot;
 
-	memcpy(&g.ports, &c->local_port, 4);
-	if (m->nset == 1 && m->hashed == 0 && m->set[0] == t) {
-		slot = flow_tuples_slot(t, c->remote, c->local, g.ports);
-		return *slot;
-	}
 	memcpy(ip6 + 8, t->remote6, 12);
 	memcpy(ip6 + 20, &c->remote, 4);
 	memcpy(ip6 + 24, t->local6, 12);
 	memcpy(ip6 + 36, &c->local, 4);
 	g.key = flow_hash(m, t->is6 ? flow_fold16(ip6 + 8) : g.remote, g.local, g.ports);
 	return flow_find(m, &g);
+}
+
+/* The connection that has a tuple of a client, 0: nobody. */
+uint32_t flow_tuple_user(struct flow_machine *m, const struct flow_ver *f,
+			 const struct flow_conn *c)
+{
+	const struct flow_tuples *t = f->spec->tuples;
+
+	if (FLOW_LIKELY(m->nset == 1 && m->hashed == 0 && m->set[0] == t))
+		return *flow_tuples_slot(t, c->remote, c->local, c->ports);
+	return tuple_find(m, f, c);
 }
 
 /* Tuples are passed over as often as this before an open counts as no_tuple. */
@@ -159,12 +175,12 @@ bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_con
 
 		tuple_fill(t, t->cursor, c);
 		tuple_step(t, t->cursor);
-		if (!tuple_mine(f, c)) {
+		if (FLOW_UNLIKELY(!tuple_mine(f, c))) {
 			others++;
 			continue;
 		}
 		user = flow_tuple_user(m, f, c);
-		if (user == 0) {
+		if (FLOW_LIKELY(user == 0)) {
 			*rests = 0;
 			return true;
 		}
@@ -178,8 +194,7 @@ bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_con
 		return false;
 	c->remote = resting.remote;
 	c->local = resting.local;
-	c->remote_port = resting.remote_port;
-	c->local_port = resting.local_port;
+	c->ports = resting.ports;
 	return true;
 }
 
@@ -208,12 +223,13 @@ struct flow_ver *flow_listener(const struct flow_machine *m, const struct flow_s
 		struct flow_ver *f = m->listen[i];
 		const struct flow_tuples *t = f->spec->tuples;
 
-		if (f->spec->udp != g->udp || t->is6 != g->is6 || f->path->ident != g->in->ident)
+		if (FLOW_UNLIKELY(f->spec->udp != g->udp || t->is6 != g->is6 ||
+				  f->path->ident != g->in->ident))
 			continue;
-		if (!tuple_has(&t->f[FLOW_LOCAL_PORT - 1], port[0]) ||
-		    !tuple_has(&t->f[FLOW_LOCAL - 1], local))
+		if (FLOW_UNLIKELY(!tuple_has(&t->f[FLOW_LOCAL_PORT - 1], port[0]) ||
+				  !tuple_has(&t->f[FLOW_LOCAL - 1], local)))
 			continue;
-		if (g->is6 && memcmp(t->local6, seg_dst6(g), 12) != 0)
+		if (FLOW_UNLIKELY(g->is6) && memcmp(t->local6, seg_dst6(g), 12) != 0)
 			continue;
 		return f;
 	}

@@ -92,6 +92,7 @@ int flow_adopt(struct flow_machine *m, const struct flow_spec *spec)
 			       .path = spec->path,
 			       .first = (uint16_t)first,
 			       .ncontent = spec->wl->ncontent,
+			       .buffered = spec->buffered,
 			       .number = (uint8_t)at};
 	turn_settings(f, spec);
 	for (unsigned i = 0; i < f->ncontent; i++)

@@ -13,7 +13,7 @@ static void udp_emit(struct flow_machine *m, struct flow_ver *f, struct flow_con
 	uint16_t length = __builtin_bswap16((uint16_t)l4_len), check;
 	uint32_t ports;
 
-	memcpy(&ports, &c->local_port, 4);
+	ports = c->ports;
 	memcpy(u, &ports, 4);
 	memcpy(u + 4, &length, 2);
 	sum += __builtin_bswap16(17) + length;

@@ -84,10 +84,19 @@ void flow_work_timer(struct flow_machine *m, struct flow_conn *c, uint64_t ns)
 	if (aside != NULL)
 		*aside = (m->now_tick + ticks) & CONN_DEADLINE;
 	else if ((c->flags & CF_TIMER) == 0)
-		c->deadline = (m->now_tick + ticks) & CONN_DEADLINE;
+		conn_set_deadline(c, m->now_tick + ticks);
 	/* else there is no memory for two: it goes off with the other one */
 	c->flags |= CF_WORK_TIMER;
 	conn_visit_in(m, c, ticks);
+}
+
+/* The state's timer starts while the workload's runs, which gets another place. */
+void flow_timer_aside(struct flow_machine *m, struct flow_conn *c)
+{
+	struct flow_side *s = flow_side(m, c);
+
+	if (s != NULL)
+		s->work_deadline = conn_deadline(c);
 }
 
 /* The state's timer stops while the workload's runs: that one takes its place. */
@@ -95,8 +104,8 @@ void flow_timer_stop_both(struct flow_machine *m, struct flow_conn *c)
 {
 	const struct flow_side *s = conn_side(m, c);
 
-	c->deadline = s != NULL ? s->work_deadline : (m->now_tick + 1) & CONN_DEADLINE;
-	conn_visit_in(m, c, wheel_left(m, c->deadline));
+	conn_set_deadline(c, s != NULL ? s->work_deadline : m->now_tick + 1);
+	conn_visit_in(m, c, wheel_left(m, conn_deadline(c)));
 }
 
 /* What a cell needs when the wheel comes to it; afterwards it is filed anew if a timer runs. */
@@ -117,20 +126,20 @@ static void wheel_visit(struct flow_machine *m, struct flow_conn *c)
 	if ((c->flags & CF_ACK) != 0)
 		flow_send_ack(m, f, c);
 	both = (c->flags & (CF_TIMER | CF_WORK_TIMER)) == (CF_TIMER | CF_WORK_TIMER);
-	work = both && c->side != 0 ? conn_side(m, c)->work_deadline : c->deadline;
+	work = both && c->side != 0 ? conn_side(m, c)->work_deadline : conn_deadline(c);
 	if ((c->flags & CF_WORK_TIMER) != 0 && wheel_left(m, work) == 0) {
 		c->flags &= (uint16_t)~CF_WORK_TIMER;
 		if (!flow_work_call(m, f, c, CALL_TIMER, 0))
 			return;
 	}
-	if ((c->flags & CF_TIMER) != 0 && wheel_left(m, c->deadline) == 0) {
+	if ((c->flags & CF_TIMER) != 0 && wheel_left(m, conn_deadline(c)) == 0) {
 		flow_state_timer(m, f, c);
 		if (c->state == FLOW_FREE)
 			return;
 	}
 	left = UINT32_MAX;
 	if ((c->flags & (CF_TIMER | CF_WORK_TIMER)) != 0)
-		left = wheel_left(m, c->deadline);
+		left = wheel_left(m, conn_deadline(c));
 	both = (c->flags & (CF_TIMER | CF_WORK_TIMER)) == (CF_TIMER | CF_WORK_TIMER);
 	if (both && c->side != 0) {
 		work = wheel_left(m, conn_side(m, c)->work_deadline);

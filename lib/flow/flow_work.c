@@ -41,8 +41,8 @@ static const struct wl_arm work_arm = {.cell = work_cell,
 				       .free_cell = work_free_cell,
 				       .identity = work_identity};
 
-static inline void work_begin(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-			      struct flow_work *w)
+static FLOW_INLINE void work_begin(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				   struct flow_work *w)
 {
 	*w = (struct flow_work){
 		.t = {.flow = f->wl,
@@ -53,12 +53,12 @@ static inline void work_begin(struct flow_machine *m, struct flow_ver *f, struct
 		.m = m,
 		.c = c,
 	};
-	w->t.peer_done = c->state == FLOW_CLOSE_WAIT || c->state == FLOW_LAST_ACK ||
-			 c->state == FLOW_CLOSING;
+	w->t.peer_done =
+		(1u << FLOW_CLOSE_WAIT | 1u << FLOW_LAST_ACK | 1u << FLOW_CLOSING) >> c->state & 1u;
 }
 
-static bool work_close(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		       unsigned how)
+static __attribute__((noinline)) bool work_close(struct flow_machine *m, struct flow_ver *f,
+						 struct flow_conn *c, unsigned how)
 {
 	if (how == WL_CLOSE_RST) {
 		if (!f->spec->udp)
@@ -80,12 +80,13 @@ static bool work_close(struct flow_machine *m, struct flow_ver *f, struct flow_c
 }
 
 /* Does what a function has asked for. false: the connection has gone. */
-static inline bool work_do(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-			   const struct wl_turn *t)
+static FLOW_INLINE bool work_do(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				const struct wl_turn *t)
 {
-	if (t->send != 0) {
-		bool taken = f->spec->udp ? flow_udp_send(m, f, c, t)
-					  : flow_message(m, f, c, t->content, t->send);
+	if (FLOW_LIKELY(t->send != 0)) {
+		bool taken = FLOW_UNLIKELY(f->spec->udp)
+				     ? flow_udp_send(m, f, c, t)
+				     : flow_message(m, f, c, t->content, t->send);
 
 		if (FLOW_UNLIKELY(!taken)) {
 			flow_send_rst(m, f, c, c->nxt, true);
@@ -93,17 +94,17 @@ static inline bool work_do(struct flow_machine *m, struct flow_ver *f, struct fl
 			return false;
 		}
 	}
-	if (FLOW_UNLIKELY(t->on_time) && f->spec->role == FLOW_CLIENT)
+	if (t->on_time && f->spec->role == FLOW_CLIENT)
 		c->path = 0;
 	if (FLOW_UNLIKELY(t->timer_ns != 0))
 		flow_work_timer(m, c, t->timer_ns);
 	if (FLOW_UNLIKELY(t->ready))
 		flow_ready_push(m, f, c);
-	return t->close == WL_CLOSE_NOT || work_close(m, f, c, t->close);
+	return FLOW_LIKELY(t->close == WL_CLOSE_NOT) || work_close(m, f, c, t->close);
 }
 
-static bool work_may_send(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-			  bool *more)
+FLOW_ASIDE static bool work_may_send(struct flow_machine *m, struct flow_ver *f,
+				     struct flow_conn *c, bool *more)
 {
 	struct flow_work w;
 
@@ -116,22 +117,34 @@ static bool work_may_send(struct flow_machine *m, struct flow_ver *f, struct flo
 
 /* One connection may fill the sink alone; after so many messages it is another's turn. */
 #define WORK_MESSAGES 64
-bool flow_push(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+static __attribute__((noinline)) bool work_more(struct flow_machine *m, struct flow_ver *f,
+						struct flow_conn *c)
 {
 	bool more = true;
 
-	for (unsigned i = 0; i < WORK_MESSAGES && more; i++) {
-		if (!f->spec->udp && !flow_output(m, f, c))
-			return true;
-		if (FLOW_LIKELY((c->flags & CF_MAY_SEND) == 0) ||
-		    (c->nxt != c->msg_end && !f->spec->udp) || (c->flags & CF_BLOCKED) != 0)
+	for (unsigned i = 0; i < WORK_MESSAGES; i++) {
+		if ((c->flags & CF_MAY_SEND) == 0 || (c->nxt != c->msg_end && !f->spec->udp) ||
+		    (c->flags & CF_BLOCKED) != 0)
 			return true;
 		if (!work_may_send(m, f, c, &more))
 			return false;
+		if (!more || (!f->spec->udp && !flow_output(m, f, c)))
+			return true;
 	}
-	if (more)
-		flow_blocked(m, c);
+	flow_blocked(m, c);
 	return true;
+}
+
+static FLOW_INLINE bool work_push(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	if (FLOW_LIKELY(!f->spec->udp) && FLOW_UNLIKELY(!flow_output(m, f, c)))
+		return true;
+	return FLOW_LIKELY((c->flags & CF_MAY_SEND) == 0) || work_more(m, f, c);
+}
+
+bool flow_push(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	return work_push(m, f, c);
 }
 
 bool flow_work_opened(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
@@ -147,12 +160,12 @@ bool flow_work_opened(struct flow_machine *m, struct flow_ver *f, struct flow_co
 	return work_do(m, f, c, &w.t) && flow_push(m, f, c);
 }
 
-bool flow_work_received(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-			const uint8_t *data, uint32_t n)
+FLOW_INLINE bool flow_work_received(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				    const uint8_t *data, uint32_t n)
 {
 	const struct workload *wl = f->wl->wl;
 
-	if (wl->received == NULL)
+	if (FLOW_UNLIKELY(wl->received == NULL))
 		return true;
 	do {
 		struct flow_work w;
@@ -162,17 +175,19 @@ bool flow_work_received(struct flow_machine *m, struct flow_ver *f, struct flow_
 		if (FLOW_UNLIKELY(f->wl->since_due.h != NULL) && f->spec->role == FLOW_CLIENT)
 			w.t.late_ns = flow_late_ns(c);
 		used = wl->received(&w.t, data, n);
-		if (used == 0 || used > n)
+		if (FLOW_UNLIKELY(used - 1 >= n))
 			used = n;
-		if (!work_do(m, f, c, &w.t))
+		if (FLOW_UNLIKELY(!work_do(m, f, c, &w.t)))
 			return false;
-		if ((w.t.send != 0 || w.t.close != WL_CLOSE_NOT) && !flow_push(m, f, c))
+		if (FLOW_LIKELY(w.t.send != 0 || w.t.close != WL_CLOSE_NOT) &&
+		    FLOW_UNLIKELY(!work_push(m, f, c)))
 			return false;
+		n -= used;
+		if (FLOW_LIKELY(n == 0))
+			return true;
 		if (data != NULL)
 			data += used;
-		n -= used;
-	} while (n > 0);
-	return true;
+	} while (true);
 }
 
 bool flow_work_datagram(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,

@@ -30,7 +30,9 @@ static inline bool bytes_counts(const struct wl_bytes_conf *conf, bool datagram)
 
 static struct bytes_cell *bytes_cell(struct wl_turn *t)
 {
-	return bytes_counts(bytes_conf(t), t->datagram) ? wl_cell(t, &t->mem[0]) : NULL;
+	return __builtin_expect(bytes_counts(bytes_conf(t), t->datagram), 0)
+		       ? wl_cell(t, &t->mem[0])
+		       : NULL;
 }
 
 /* The size of a message of transaction `number`, which counts from 0 over TCP, and over UDP as it
@@ -70,12 +72,11 @@ static void bytes_start(struct wl_turn *t)
 {
 	const struct wl_bytes_conf *conf = bytes_conf(t);
 	struct bytes_cell *cell = bytes_cell(t);
-
 	uint32_t number = cell != NULL ? cell->number : 0;
 
 	wl_started(t);
 	*(cell != NULL ? &cell->began : &t->mem[0]) = wl_time(t);
-	if (t->datagram) {
+	if (__builtin_expect(t->datagram, 0)) {
 		t->mem[1] = (t->mem[1] + 1) | BYTES_OPEN;
 		number = t->mem[1] & ~BYTES_OPEN;
 		t->stamp = number;
@@ -104,16 +105,18 @@ static void bytes_next(struct wl_turn *t)
 	t->on_time = !t->flow->on_call;
 	if (cell != NULL)
 		cell->number++;
-	if (conf->transactions == 1 || (cell != NULL && --cell->left == 0) || t->flow->draining) {
+	if (__builtin_expect(conf->transactions == 1 || (cell != NULL && --cell->left == 0) ||
+				     t->flow->draining,
+			     0)) {
 		bytes_close(t);
 		return;
 	}
-	if (t->flow->on_call) {
+	if (__builtin_expect(t->flow->on_call, 0)) {
 		t->ready = true;
 		return;
 	}
 	pause = wl_pause(t, &conf->think);
-	if (pause != 0)
+	if (__builtin_expect(pause != 0, 0))
 		t->timer_ns = pause;
 	else
 		bytes_start(t);
@@ -154,7 +157,7 @@ static void bytes_done(struct wl_turn *t)
 static void bytes_check(struct wl_turn *t, uint16_t content, uint64_t at, const uint8_t *data,
 			uint32_t n)
 {
-	if (t->flow->verify && data != NULL &&
+	if (__builtin_expect(t->flow->verify, 0) && data != NULL &&
 	    !wl_content_same(&t->flow->content[content], at, data, n))
 		cell_add(&t->flow->counts->mismatched, n);
 }
@@ -164,20 +167,20 @@ static uint32_t bytes_response(struct wl_turn *t, const uint8_t *data, uint32_t 
 	uint32_t size = bytes_expected(t);
 	struct bytes_cell *cell;
 
-	if (t->mem[1] == 0) { /* more than was asked for */
+	if (__builtin_expect(t->mem[1] == 0, 0)) { /* more than was asked for */
 		cell_add(&t->flow->counts->mismatched, n);
 		return n;
 	}
 	if (n > t->mem[1])
 		n = t->mem[1];
 	bytes_check(t, bytes_conf(t)->response_content, size - t->mem[1], data, n);
-	if (t->mem[1] == size && t->flow->first.h != NULL) {
+	if (__builtin_expect(t->flow->first.h != NULL, 0) && t->mem[1] == size) {
 		cell = bytes_cell(t);
 		wl_timing_add(&t->flow->first,
 			      wl_since_ns(t, cell != NULL ? cell->began : t->mem[0]));
 	}
 	t->mem[1] -= n;
-	if (t->mem[1] == 0)
+	if (__builtin_expect(t->mem[1] == 0, 1))
 		bytes_done(t);
 	return n;
 }
@@ -190,16 +193,16 @@ static uint32_t bytes_request(struct wl_turn *t, const uint8_t *data, uint32_t n
 	if (n > size - t->mem[0])
 		n = size - t->mem[0];
 	bytes_check(t, conf->request_content, t->mem[0], data, n);
-	if (t->mem[0] == 0)
+	if (__builtin_expect(t->mem[0] == 0, 1))
 		wl_started(t);
 	t->mem[0] += n;
-	if (t->mem[0] < size)
+	if (__builtin_expect(t->mem[0] < size, 0))
 		return n;
 	wl_send(t, conf->response_content, bytes_response_size(t, t->mem[1]));
 	t->mem[0] = 0;
 	t->mem[1]++;
 	wl_done(t);
-	if (conf->server_closes && t->mem[1] == conf->transactions)
+	if (__builtin_expect(conf->server_closes, 0) && t->mem[1] == conf->transactions)
 		t->close = (uint8_t)conf->close;
 	return n;
 }
@@ -239,7 +242,7 @@ static void bytes_datagram(struct wl_turn *t, const uint8_t *data, uint32_t n)
 
 static uint32_t bytes_received(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
-	if (t->datagram)
+	if (__builtin_expect(t->datagram, 0))
 		bytes_datagram(t, data, n);
 	else if (t->flow->client)
 		n = bytes_response(t, data, n);
@@ -289,7 +292,8 @@ static bool bytes_busy(const struct wl_turn *t)
 
 static void bytes_drain(struct wl_turn *t)
 {
-	if (t->flow->client && !bytes_busy(t))
+	/* A server of UDP is never told that its client has ended. */
+	if ((t->flow->client || t->datagram) && !bytes_busy(t))
 		t->close = WL_CLOSE_FIN;
 }
 

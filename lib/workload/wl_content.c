@@ -156,12 +156,13 @@ static uint32_t content_fill_sum(const struct wl_content *c, uint64_t at, uint32
 
 static void content_fill_put(const struct wl_content *c, uint64_t at, uint8_t *to, uint32_t n)
 {
-	uint32_t from = (uint32_t)(at % WL_PATTERN), piece;
+	uint32_t from, piece;
 
 	if ((c->fill & WL_FILL_PATTERN) == 0) {
 		memset(to, WL_X, n);
 		return;
 	}
+	from = (uint32_t)(at % WL_PATTERN);
 	for (; n > 0; to += piece, n -= piece, from = 0) {
 		piece = WL_PERIOD - from;
 		if (piece > n)
@@ -231,6 +232,20 @@ static void content_chunks_put(const struct wl_content *c, uint64_t at, uint8_t 
 	}
 }
 
+/* At most 16 bytes of WL_X. */
+static inline void content_few_x(uint8_t *to, uint32_t n)
+{
+	static const uint64_t x = WL_X * 0x0101010101010101ull;
+
+	if (n >= 8) {
+		memcpy(to, &x, 8);
+		memcpy(to + n - 8, &x, 8);
+		return;
+	}
+	for (; n > 0; n--)
+		*to++ = WL_X;
+}
+
 /* How many of n bytes from `offset` on are the head's. */
 static inline uint32_t content_of_head(const struct wl_content *c, uint64_t offset, uint32_t n)
 {
@@ -252,9 +267,14 @@ static inline uint32_t content_head_sum(const struct wl_content *c, uint64_t off
 
 uint32_t wl_content_put(const struct wl_content *c, uint64_t offset, uint8_t *to, uint32_t n)
 {
-	uint32_t head = content_of_head(c, offset, n), sum = 0;
+	uint32_t head, sum = 0;
 	uint64_t at;
 
+	if (c->head_len == 0 && c->fill == WL_FILL_X && n <= 16) {
+		content_few_x(to, n);
+		return content_fill_sum(c, 0, n);
+	}
+	head = content_of_head(c, offset, n);
 	if (head > 0) {
 		memcpy(to, c->head + offset, head);
 		sum = content_head_sum(c, offset, head);

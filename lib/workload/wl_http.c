@@ -36,18 +36,19 @@ _Static_assert(ARRAY_SIZE(((struct wl_http_counts *)0)->reason) == HTTP_NBAD - 1
 
 static struct http_ring *http_ring(struct wl_turn *t, struct http_conn *c)
 {
-	return http_conf(t)->pipeline > 1 ? wl_cell(t, &c->ring) : NULL;
+	return HTTP_RARE(http_conf(t)->pipeline > 1) ? wl_cell(t, &c->ring) : NULL;
 }
 
 static void http_ask(struct wl_turn *t, struct http_conn *c)
 {
 	const struct wl_http_conf *conf = http_conf(t);
 	uint64_t number = t->flow->counts->started;
-	unsigned choice = conf->npick == 1 ? 0 : conf->pick[(conf->seed + number) % conf->npick];
-	const struct wl_http_message *a = &conf->message[choice * WL_HTTP_FORMS];
+	const struct wl_http_message *a = conf->message;
 	struct http_ring *ring = http_ring(t, c);
 
-	if (conf->pipeline > 1 && ring == NULL) {
+	if (HTTP_RARE(conf->npick != 1))
+		a += conf->pick[(conf->seed + number) % conf->npick] * WL_HTTP_FORMS;
+	if (HTTP_RARE(conf->pipeline > 1) && ring == NULL) {
 		cell_add(&http_own(t)->k.no_cell, 1);
 		t->close = WL_CLOSE_RST;
 		c->dead = true;
@@ -59,12 +60,13 @@ static void http_ask(struct wl_turn *t, struct http_conn *c)
 	wl_started(t);
 	wl_send(t, a->content, a->bytes);
 	c->heads |= (uint16_t)(a->to_head << c->open);
-	if (ring != NULL)
+	if (HTTP_RARE(ring != NULL))
 		ring->began[(ring->oldest + c->open) % WL_HTTP_PIPELINE] = wl_time(t);
 	else
 		c->began = wl_time(t);
 	c->open++;
-	c->filling = conf->pipeline > 1 && !t->flow->on_call && c->open < conf->pipeline &&
+	c->filling = HTTP_RARE(conf->pipeline > 1) && !t->flow->on_call &&
+		     c->open < conf->pipeline &&
 		     (conf->transactions == 0 || c->count < conf->transactions);
 }
 
@@ -92,13 +94,15 @@ static void http_next(struct wl_turn *t, struct http_conn *c, bool persist)
 		http_end(t, c);
 		if (!conf->server_closes && t->close == WL_CLOSE_NOT)
 			t->close = WL_CLOSE_FIN;
-	} else if ((conf->transactions != 0 && c->count >= conf->transactions) ||
-		   t->flow->draining) {
+	} else if (HTTP_RARE((conf->transactions != 0 && c->count >= conf->transactions) ||
+			     t->flow->draining)) {
 		if (c->open == 0)
 			http_end(t, c);
-	} else if (t->flow->on_call) {
+	} else if (HTTP_RARE(t->flow->on_call)) {
 		t->ready = true;
-	} else if (c->open == 0 || conf->think.most == 0) {
+	} else if (HTTP_USUAL(conf->think.most == 0)) {
+		http_ask(t, c);
+	} else if (c->open == 0) {
 		pause = wl_pause(t, &conf->think);
 		if (pause != 0)
 			t->timer_ns = pause;
@@ -107,22 +111,38 @@ static void http_next(struct wl_turn *t, struct http_conn *c, bool persist)
 	}
 }
 
-static void http_opened(struct wl_turn *t)
+static void http_begin(struct wl_turn *t, struct http_conn *c)
 {
-	struct http_conn here, *c;
-
-	if (!t->flow->client)
-		return;
-	here = (struct http_conn){0};
-	http_msg_reset(t, &here.msg);
-	c = &here;
-	if (t->flow->draining)
+	if (__builtin_expect(t->flow->draining, 0))
 		http_end(t, c);
 	else if (t->flow->on_call)
 		t->ready = true;
 	else
 		http_ask(t, c);
-	http_store(t, c, &here);
+}
+
+static void http_opened(struct wl_turn *t)
+{
+	struct http_conn here;
+
+	if (!t->flow->client)
+		return;
+	if (__builtin_expect(!http_conf(t)->cell, 1)) {
+		struct http_conn c; /* without its msg, which nobody reads */
+
+		c.began = c.count = c.ring = 0;
+		c.open = 0;
+		c.heads = 0;
+		c.dead = c.filling = false;
+		http_begin(t, &c);
+		t->mem[0] = c.began;
+		t->mem[1] = http_word(&c);
+		return;
+	}
+	here = (struct http_conn){0};
+	http_msg_reset(t, &here.msg);
+	http_begin(t, &here);
+	http_store(t, &here, &here);
 }
 
 static void http_go(struct wl_turn *t)
@@ -176,12 +196,13 @@ static void http_bad_response(struct wl_turn *t, struct http_conn *c)
 static void http_done(struct wl_turn *t, struct http_conn *c, bool persist)
 {
 	struct http_ring *ring = http_ring(t, c);
-	uint64_t ns = wl_since_ns(t, ring != NULL ? ring->began[ring->oldest] : c->began);
+	uint64_t ns =
+		wl_since_ns(t, HTTP_RARE(ring != NULL) ? ring->began[ring->oldest] : c->began);
 
 	wl_done(t);
 	wl_timing_add(&t->flow->whole, ns);
 	wl_timing_add(&t->flow->since_due, ns + t->late_ns);
-	if (ring != NULL)
+	if (HTTP_RARE(ring != NULL))
 		ring->oldest = (uint8_t)((ring->oldest + 1) % WL_HTTP_PIPELINE);
 	c->open--;
 	c->heads >>= 1;
@@ -225,11 +246,12 @@ static uint32_t http_known_response(struct wl_turn *t, const uint8_t *data, uint
 	struct http_conn c; /* without its msg, which nobody reads */
 	uint32_t body;
 
-	if (known == NULL || known->msg.framing > HTTP_COUNTED ||
-	    known->msg.length > n - known->len || known->msg.status < 200 || http_conf(t)->cell)
+	if (HTTP_RARE(known == NULL) ||
+	    HTTP_RARE(known->msg.framing > HTTP_COUNTED || known->msg.length > n - known->len ||
+		      known->msg.status < 200 || http_conf(t)->cell))
 		return 0;
 	body = (uint32_t)known->msg.length;
-	if (t->flow->verify && body != 0 &&
+	if (HTTP_RARE(t->flow->verify) && body != 0 &&
 	    !wl_content_same(&t->flow->content[WL_HTTP_BODY], 0, data + known->len, body))
 		cell_add(&t->flow->counts->mismatched, body);
 	c.began = t->mem[0];
@@ -244,15 +266,15 @@ static uint32_t http_known_response(struct wl_turn *t, const uint8_t *data, uint
 	return known->len + body;
 }
 
-static uint32_t http_response(struct wl_turn *t, const uint8_t *data, uint32_t n)
+static inline uint32_t http_response(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
 	struct http_conn here, *c;
 	uint32_t used = 0, open;
 	bool head;
 
-	if (t->mem[1] == HTTP_WORD_OPEN && data != NULL) {
+	if (HTTP_USUAL(t->mem[1] == HTTP_WORD_OPEN && data != NULL)) {
 		used = http_known_response(t, data, n);
-		if (used != 0)
+		if (HTTP_USUAL(used != 0))
 			return used;
 	}
 	c = http_load(t, &here);
@@ -310,9 +332,12 @@ static bool http_ahead(struct wl_turn *t, uint32_t distance, const uint8_t *data
 
 static void http_ended(struct wl_turn *t)
 {
-	struct http_conn here, *c = http_load(t, &here);
+	struct http_conn here, *c;
 
 	t->close = WL_CLOSE_FIN;
+	if (http_kind(t) == HTTP_KIND_WAITS && (t->mem[1] & HTTP_WORD_DEAD) != 0)
+		return;
+	c = http_load(t, &here);
 	if (c->dead)
 		return;
 	if (t->flow->client && c->open != 0 && http_cut(&c->msg))
@@ -341,9 +366,15 @@ static void http_drain(struct wl_turn *t)
 
 static void http_closed(struct wl_turn *t, enum wl_end why)
 {
-	struct http_conn here, *c = http_load(t, &here);
+	struct http_conn here, *c;
 
 	(void)why;
+	if (http_kind(t) == HTTP_KIND_WAITS) { /* what it has is in its words */
+		if ((t->mem[1] & HTTP_WORD_OPEN) != 0)
+			wl_failed(t, 1);
+		return;
+	}
+	c = http_load(t, &here);
 	if (c->open != 0)
 		wl_failed(t, c->open);
 	wl_free_cell(t, &c->ring);

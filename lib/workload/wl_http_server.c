@@ -24,14 +24,15 @@ static void http_refuse(struct wl_turn *t, struct http_conn *c)
 }
 
 /* Answers a request that is complete. Returns whether the connection ends behind it. */
-static bool http_answer(struct wl_turn *t, const struct http_msg *m, uint32_t *count)
+static inline bool http_answer(struct wl_turn *t, const struct http_msg *m, uint32_t *count)
 {
 	const struct wl_http_conf *conf = http_conf(t);
 	uint64_t number = t->flow->counts->done;
-	unsigned choice = conf->npick == 1 ? 0 : conf->pick[(conf->seed + number) % conf->npick];
-	const struct wl_http_message *a = &conf->message[choice * WL_HTTP_FORMS];
+	const struct wl_http_message *a = conf->message;
 	bool old = (m->flags & HTTP_10) != 0, head = m->method == HTTP_HEAD, last;
 
+	if (HTTP_RARE(conf->npick != 1))
+		a += conf->pick[(conf->seed + number) % conf->npick] * WL_HTTP_FORMS;
 	last = (m->flags & HTTP_PERSIST) == 0 || t->flow->draining ||
 	       (conf->server_closes && conf->transactions != 0 && ++*count >= conf->transactions);
 	a += (old ? WL_HTTP_PERSIST_10 : WL_HTTP_PERSIST) + last;
@@ -62,7 +63,8 @@ static uint32_t http_known_request(struct wl_turn *t, const uint8_t *data, uint3
 	const struct http_memo *known = http_memo_find(t, data, n);
 	uint32_t count = 0;
 
-	if (known == NULL || known->msg.framing != HTTP_NO_BODY || http_conf(t)->cell)
+	if (HTTP_RARE(known == NULL) ||
+	    HTTP_RARE(known->msg.framing != HTTP_NO_BODY || http_conf(t)->cell))
 		return 0;
 	wl_started(t);
 	if (http_answer(t, &known->msg, &count))
@@ -76,9 +78,9 @@ uint32_t http_request(struct wl_turn *t, const uint8_t *data, uint32_t n)
 	uint32_t used = 0;
 	bool headless;
 
-	if (t->mem[1] == 0 && data != NULL) {
+	if (HTTP_USUAL(t->mem[1] == 0 && data != NULL)) {
 		used = http_known_request(t, data, n);
-		if (used != 0)
+		if (HTTP_USUAL(used != 0))
 			return used;
 	}
 	c = http_load(t, &here);

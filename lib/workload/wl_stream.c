@@ -127,8 +127,7 @@ static bool stream_ahead(struct wl_turn *t, uint32_t distance, const uint8_t *da
 
 static void stream_drain(struct wl_turn *t)
 {
-	if (!t->datagram || t->flow->client)
-		t->close = WL_CLOSE_FIN;
+	t->close = WL_CLOSE_FIN;
 }
 
 static void stream_closed(struct wl_turn *t, enum wl_end why)

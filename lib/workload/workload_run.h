@@ -103,7 +103,7 @@ struct wl_timing {
 };
 static inline void wl_timing_add(struct wl_timing *t, uint64_t ns)
 {
-	if (t->h == NULL)
+	if (__builtin_expect(t->h == NULL, 1))
 		return;
 	hist_add(t->h, ns, 1);
 	if (__builtin_expect(ns >> t->h->shape.top == 0, 1))

@@ -9,7 +9,6 @@
  * instruction set; --only PATTERN ("probes*") for some of our rows and the bare loops; --slower
  * PERCENT to report so much more time for our rows, which shows whether a comparison finds it. */
 #include <fnmatch.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,20 +28,6 @@
 static const char *isa;  /* NULL: the best there is */
 static const char *only; /* NULL: all rows */
 static double slower;    /* share of its time that is added to each of our rows */
-
-void die(const char *what)
-{
-	fprintf(stderr, "bench: %s: %s\n", what, rte_strerror(rte_errno));
-	exit(3);
-}
-
-void *zeroed(size_t n)
-{
-	void *p = aligned_alloc(CACHE_LINE, RTE_ALIGN_CEIL(n, CACHE_LINE));
-
-	memset(p, 0, n);
-	return p;
-}
 
 /* ---- a NIC in software ---- */
 
@@ -471,19 +456,6 @@ static void add_gen(const char *name, const struct row *row, const char *base, d
 		nvariants--;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *v)
-{
-	qsort(v, ROUNDS, sizeof(*v), by_value);
-	return v[ROUNDS / 2];
-}
-
 static void run_rounds(void)
 {
 	for (int r = -2; r < ROUNDS; r++) { /* two to warm up */
@@ -510,14 +482,9 @@ static void run_rounds(void)
 					variant[i].ratio[r] = variant[b].cyc[r] / variant[i].cyc[r];
 }
 
-/* Measures all variants. This runs on a thread of its own, as workers do: there the distance
- * between stack and thread-local data is fixed. On the main thread it differs from process to
- * process, and one process in seven ran 5 to 40 percent slower or faster for its whole life. */
-static void *measure(void *arg)
+/* Measures all variants. */
+static void measure(void)
 {
-	(void)arg;
-	if (rte_thread_register() < 0)
-		die("thread");
 	struct rte_mempool *mp = new_pool(), *rx1 = new_pool(), *rx2 = new_pool();
 	uint16_t null = null_dev("net_null0", "no-rx=1", mp);
 
@@ -566,16 +533,11 @@ static void *measure(void *arg)
 	add_gen("gen_sink_32", &rows[0], "bare_loop_32", 0, WITH_SINK);
 	srand((unsigned)clock_raw_ns());
 	run_rounds();
-	return NULL;
 }
 
 int main(int argc, char **argv)
 {
 	bool huge = false;
-	char *args[12] = {argv[0], "--no-pci", "--no-telemetry",        "--log-level",
-			  "3",     "-l",       argc > 1 ? argv[1] : "0"};
-	int nargs = 7;
-	pthread_t thread;
 
 	for (int i = 2; i < argc; i++) {
 		if (strcmp(argv[i], "--isa") == 0 && i + 1 < argc)
@@ -586,23 +548,12 @@ int main(int argc, char **argv)
 			slower = strtod(argv[++i], NULL) / 100;
 		huge |= strcmp(argv[i], "huge") == 0;
 	}
-	if (huge) {
-		args[nargs++] = "--in-memory";
-	} else {
-		args[nargs++] = "--no-shconf";
-		args[nargs++] = "--no-huge";
-		args[nargs++] = "-m";
-		args[nargs++] = "256";
-	}
-	clock_init();
-	if (rte_eal_init(nargs, args) < 0)
-		die("EAL");
-	if (pthread_create(&thread, NULL, measure, NULL) != 0 || pthread_join(thread, NULL) != 0)
-		die("thread");
+	start_eal(argv[0], argc > 1 ? argv[1] : "0", huge);
+	on_own_thread(measure);
 	printf("{\"dpdk\":\"%s\",\"hz\":%.0f", rte_version() + 5, clock_hz());
 	for (int i = 0; i < nvariants; i++) {
-		double ratio = variant[i].base != NULL ? median(variant[i].ratio) : 1,
-		       cyc = median(variant[i].cyc);
+		double ratio = variant[i].base != NULL ? median(variant[i].ratio, ROUNDS) : 1,
+		       cyc = median(variant[i].cyc, ROUNDS);
 		printf(",\"%s\":{\"cycles\":%.2f,\"mpps\":%.2f,\"ratio\":%.4f", variant[i].name,
 		       cyc, clock_hz() / cyc / 1e6, ratio);
 		if (variant[i].base != NULL)

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bench compares our code with bare loops. This header is private to it: memory, failure, rows
- * and variants. A row says what is sent; a variant is one line of the result, a row or a bare loop
- * with its device and buffers. */
+/* The bench compares our code with bare loops. This header is private to it: rows and variants. A
+ * row says what is sent; a variant is one line of the result, a row or a bare loop with its device
+ * and buffers. */
 #pragma once
+#include "bench_common.h"
 #include "count_run.h"
 #include "dp.h"
 #include "send_run.h"
-
-/* Prints what failed, with DPDK's error, and ends the process. */
-void die(const char *what) __attribute__((noreturn));
-/* Returns zeroed memory that shares no cache line with anything else. Most of it is never freed. */
-void *zeroed(size_t n);
 
 struct schedule;
 

@@ -3,10 +3,11 @@
 """Speed: bench.py BUILD [--runs N] [--only PART] [--json [FILE]] [--cpu N] [--no-huge] [--isa NAME]
        bench.py BUILD --against BUILD [--rows PATTERN] [the same options but --only]
 
-Runs BUILD/tests/bench/bench (hot path against bare loops, in one process), dpdk-testpmd (txonly, rxonly) and BUILD/app/wirerate in a
-terminal with and without its full screen (screen.py) and with a script (lua.py) in turn on one CPU, N times, and prints the
-medians over the processes. A target that is missed is named; it does not fail. Exit code 3: something could not run. As root,
-hugepages are switched on for the time of the measurement. With --against: against.py, which ends with 0 or 1.
+Runs BUILD/tests/bench/bench (hot path against bare loops, in one process), dpdk-testpmd (txonly, rxonly), BUILD/app/wirerate in a
+terminal with and without its full screen (screen.py) and with a script (lua.py), and BUILD/tests/bench/bench_flow (connections,
+flow.py) in turn on one CPU, N times, and prints the medians over the processes. A target that is missed is named; it does not
+fail. Exit code 3: something could not run. As root, hugepages are switched on for the time of the measurement. With --against:
+against.py, which ends with 0 or 1.
 """
 import argparse
 import datetime
@@ -21,6 +22,7 @@ import sys
 import time
 
 import against
+import flow
 import lua
 import screen
 from proc import CannotRun, run_ns, workers
@@ -217,6 +219,8 @@ def measure(args, huge):
             run["screen"] = screen.measure(args.program, args.cpu)
         if args.only in (None, "lua"):
             run["lua"] = lua.measure(args.program, args.cpu)
+        if args.only in (None, "flow"):
+            run["flow"] = flow.measure(args.build, args.cpu)
         runs.append(run)
     progress("")
     return runs
@@ -229,6 +233,8 @@ def evaluate(runs):
         rows += screen.evaluate([r["screen"] for r in runs], runs[0]["bench"]["hz"] if "bench" in runs[0] else None)
     if runs[0].get("lua"):
         rows += lua.evaluate([r["lua"] for r in runs])
+    if runs[0].get("flow"):
+        rows += flow.evaluate([r["flow"] for r in runs])
     return rows
 
 
@@ -279,13 +285,13 @@ def print_table(doc):
     known = [f"DPDK {doc['dpdk']}", doc["cpu"], f"TSC {doc['tsc_hz'] / 1e9:.3f} GHz"] if doc["dpdk"] else [doc["cpu"]]
     print(", ".join([*known, f"CPU {doc['lcore']}", doc["memory"]]))
     print(f"64-byte frames, net_null or net_ring, one worker; medians over {len(doc['runs'])} processes (lowest-highest)\n")
-    print(f"{'variant':<24}{'cycles/frame':>13}{'Mpps':>9}  {'ratio or amount':<22}{'to, of':<16}{'target':<16}engine")
+    print(f"{'variant':<26}{'cycles/frame':>13}{'Mpps':>9}  {'ratio or amount':<22}{'to, of':<16}{'target':<16}engine, what is done")
     for r in doc["results"]:
         cycles, mpps, value, of, target = columns(r)
-        print(f"{r['variant']:<24}{cycles:>13}{mpps:>9}  {value:<22}{of:<16}{target:<16}{r.get('engine', '')}".rstrip())
+        print(f"{r['variant']:<26}{cycles:>13}{mpps:>9}  {value:<22}{of:<16}{target:<16}{r.get('engine', '')}".rstrip())
     print()
     missed = [r for r in doc["results"] if not r.get("ok", True)]
-    parts = {"path": TARGETS, "screen": screen.targets(), "lua": lua.targets()}
+    parts = {"path": TARGETS, "screen": screen.targets(), "lua": lua.targets(), "flow": flow.targets()}
     wanted = [name for part, targets in parts.items() if doc["only"] in (None, part) for name in targets]
     absent = [name for name in wanted if all(r["variant"] != name for r in doc["results"])]
     for name in absent:
@@ -305,7 +311,8 @@ def arguments():
     p.add_argument("--runs", type=int, help="processes of each (default 7, at least 5; with --against 11, at least 11, an odd number)")
     p.add_argument("--cpu", type=int, default=cpus[-1], help="CPU to measure on (default: the last one)")
     p.add_argument("--json", nargs="?", const="-", metavar="FILE", help="one JSON document to FILE, or instead of the table to stdout")
-    p.add_argument("--only", choices=("path", "screen", "lua"), help="the hot path and testpmd alone, what the screen costs, or scripts")
+    p.add_argument("--only", choices=("path", "screen", "lua", "flow"),
+                   help="the hot path and testpmd alone, what the screen costs, scripts, or connections")
     p.add_argument("--isa", help="at most this instruction set: scalar, ssse3, avx2, avx512 or neon (default: the CPU's best)")
     p.add_argument("--no-huge", action="store_true", help="measure without hugepages")
     args = p.parse_args()
@@ -328,7 +335,7 @@ def arguments():
 
 def whole(args, runs):
     """What the JSON document says of a measurement of one build."""
-    path = runs[0].get("bench", {})
+    path = runs[0].get("bench", runs[0].get("flow", {}))
     return {"dpdk": path.get("dpdk"), "only": args.only, "tsc_hz": path.get("hz"), "results": evaluate(runs), "runs": runs}
 
 

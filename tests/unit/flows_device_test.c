@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the work flows on workers where something is in the way: devices that take what they like,
- * lose frames, or write into buffers; a pool that is empty; frames in pieces; and many versions of a
- * flow at once. */
+ * lose frames, or write into buffers; a pool that is empty; frames in pieces; and many versions of
+ * a flow at once. */
 #include "flows_world.h"
 
 static struct flows_state_of *of(unsigned end, unsigned flow)
@@ -64,7 +64,7 @@ static void devices(enum dp_edits edits, enum world_take take, unsigned loses, b
 	for (unsigned k = 0; k < 3; k++) {
 		const struct flow_counts *c = &of(0, k)->counts, *s = &of(1, k)->counts;
 
-		assert_true(c->opened > 300);
+		assert_in_range(c->opened, k == 0 ? 201 : 301, UINT32_MAX);
 		assert_int_equal(c->open + c->opening + s->open + s->opening, 0);
 		assert_int_equal(c->established,
 				 c->closed + c->timed_out + c->reset_by_peer + c->aborted);

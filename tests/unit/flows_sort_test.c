@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests which received frames the work flows claims, frame by frame, and what the machine is told of
- * their checksums. */
+/* Tests which received frames the work flows claims, frame by frame, and what the machine is told
+ * of their checksums. */
 #include "flows_world.h"
 
 /* eth/ipv4/tcp from 10.0.0.2:80 to 10.0.0.1:2000, a SYN that nobody expects. */

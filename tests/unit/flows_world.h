@@ -427,6 +427,18 @@ static inline void world_new(unsigned nflows, unsigned pool, uint32_t connection
 		world_end_new(i, nflows, pool, connections);
 }
 
+/* A plan is freed when the next one is in use; what it had is overwritten. */
+static inline void world_plan_free(const struct flows_job *job)
+{
+	struct flows_flow *flow = (void *)(uintptr_t)job->flow;
+
+	for (unsigned k = 0; k < WORLD_FLOWS; k++)
+		free((void *)(uintptr_t)flow[k].cps.shape);
+	memset(flow, 0xee, WORLD_FLOWS * sizeof(*flow));
+	free(flow);
+	free((void *)(uintptr_t)job);
+}
+
 /* Gives an end the plan that its job and flows say. */
 static inline void world_plan(unsigned i)
 {
@@ -452,13 +464,8 @@ static inline void world_plan(unsigned i)
 		e->state->base.next = DP_NEVER;
 	dp_kind_flows.adopt(&x.w, &e->task, e->in_plan ? old : NULL, x.now);
 	e->in_plan = true;
-	if (old == NULL)
-		return;
-	for (unsigned k = 0; k < WORLD_FLOWS; k++)
-		free((void *)(uintptr_t)old->flow[k].cps.shape);
-	memset((void *)(uintptr_t)old->flow, 0xee, sizeof(e->flow));
-	free((void *)(uintptr_t)old->flow);
-	free((void *)(uintptr_t)old);
+	if (old != NULL)
+		world_plan_free(old);
 }
 
 /* Each flow of both ends has a version and a run from now on; servers first. */
@@ -522,8 +529,7 @@ static inline void world_free(void)
 			free(f);
 		}
 		flow_machine_free(e->machine);
-		free((void *)(uintptr_t)((const struct flows_job *)e->task.job)->flow);
-		free((void *)(uintptr_t)e->task.job);
+		world_plan_free(e->task.job);
 		free(e->state->mem);
 		free(e->state);
 	}

@@ -267,12 +267,35 @@ static unsigned open_due(struct flows_own *o, const struct open_turn *t, unsigne
 	return done;
 }
 
+/* As fast as can be is as fast as peers answer: so many connections of a queue may wait for the
+ * first answer at once. More would fill the rings of the device and what is behind it, and what is
+ * lost there costs a time-out. Those that wait for longer than OPEN_SLOW_NS do not count: their
+ * answers are lost, or nobody answers. */
+#define OPEN_UNANSWERED 128
+#define OPEN_SLOW_NS 20000000
+static uint64_t open_may(struct flows_own *o, const struct flows_flow *f)
+{
+	const struct flows_state_of *s = f->state;
+	struct flows_on *on = flows_on(f);
+	uint64_t waiting = f->version->spec->udp ? s->transactions.open : s->counts.opening, recent;
+
+	if (o->now_ns - on->recent_ns >= OPEN_SLOW_NS) {
+		on->recent_ns = o->now_ns;
+		on->recent[0] = on->recent[1];
+		on->recent[1] = s->counts.opened;
+	}
+	recent = s->counts.opened - on->recent[0];
+	waiting = RTE_MIN(waiting, recent);
+	return waiting < OPEN_UNANSWERED ? OPEN_UNANSWERED - waiting : 0;
+}
+
 /* As many as can be. Where there was no tuple or no memory the last time, one tries whether there
  * is again: else each turn would count many such opens. */
 static uint64_t open_max(struct flows_own *o, struct open_turn *t, uint64_t room, uint64_t until)
 {
 	const struct flow_counts *k = &t->f->state->counts;
-	uint64_t none = k->no_tuple + k->no_memory, n = RTE_MIN(room, t->left), done;
+	uint64_t none = k->no_tuple + k->no_memory, may = t->tps ? UINT64_MAX : open_may(o, t->f),
+		 n = RTE_MIN(RTE_MIN(room, t->left), may), done;
 	unsigned most = t->d->scarce ? 1 : FLOWS_BATCH;
 
 	if (o->now < t->d->t0)
@@ -285,7 +308,12 @@ static uint64_t open_max(struct flows_own *o, struct open_turn *t, uint64_t room
 	t->d->scarce = k->no_tuple + k->no_memory != none;
 	/* No place for more, no tuple, no connection that is ready: these come when others go. */
 	t->blocked = done == n || t->d->scarce || (t->tps && done < FLOWS_BATCH);
-	return t->blocked ? t->d->from : DP_NOW;
+	if (!t->blocked)
+		return DP_NOW;
+	if (done < may)
+		return t->d->from;
+	/* or when those that wait are slow */
+	return RTE_MIN(t->d->from, o->now + flows_cycles(t->j, OPEN_SLOW_NS));
 }
 
 /* Begins what may begin in this turn. room: for how many of them there is a place. Returns when to

@@ -38,6 +38,9 @@ struct flows_on {
 	uint64_t wake;         /* when something is due next, DP_NOW: at once */
 	uint64_t given_up;     /* opens of the run that were due, and will not come any more */
 	uint64_t given_up_tps; /* and transactions */
+	/* Of a pace without limit: how many had been opened when two spans of time began, the newer
+	 * one at recent_ns. */
+	uint64_t recent[2], recent_ns;
 	struct flows_due cps, tps;
 };
 _Static_assert(sizeof(struct flows_on) <= sizeof(((struct flows_state_of *)0)->worker),

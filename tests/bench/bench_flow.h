@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bench of lib/flow: pairs of machines, a client and a server, that exchange frames over rings
+ * of DPDK on one worker. */
+#pragma once
+#include <rte_mempool.h>
+#include "bench_common.h"
+#include "flow.h"
+#include "workload.h"
+
+#define PAIR_BURST 64
+#define PAIR_OUT 1024
+
+enum pair_work {
+	PAIR_GET,    /* a GET and its response per connection; the server closes */
+	PAIR_HTTP,   /* GETs without end */
+	PAIR_BYTES,  /* a byte there and a byte back, without end */
+	PAIR_STREAM, /* bytes without end from the client to the server */
+};
+
+struct pair_conf {
+	enum pair_work work;
+	uint32_t live;   /* connections that are open while nothing is asked of them; 0: none */
+	uint32_t flight; /* connections that are opening, asking or closing at once */
+	bool sums;       /* the machines make and verify checksums; else it is a device's work */
+	bool timings;    /* three histograms per connection */
+	bool mixed;      /* the live ones are asked in another order than that of their memory */
+};
+
+/* One of the two. */
+struct pair_end {
+	struct flow_machine *m;
+	struct flow_sink sink;
+	struct flow_room room[FLOW_ROOMS][PAIR_BURST];
+	struct flow_out out[PAIR_OUT];
+	struct flow_in in[PAIR_BURST];
+	struct rte_mempool *pool[FLOW_ROOMS];
+	uint16_t dev;
+	int version;
+	struct flow_counts counts;
+	struct wl_counts transactions;
+	struct wl_flow wl;
+	struct wl_http *http;
+	struct wl_content content;
+	struct flow_tuples *tuples;
+	struct flow_path path;
+	struct flow_spec spec;
+} WR_ALIGNED(64);
+
+struct pair {
+	struct pair_end end[2]; /* client, server */
+	struct pair_conf conf;
+	/* The clock of both. It runs while the pair works; it stands still while others do, also
+	 * those who take the CPU away in the middle of a turn. */
+	uint64_t now_ns, then_tsc;
+	bool stopped; /* nothing is begun any more */
+	bool ending;
+};
+
+/* pools: of headers, and of buffers that hold WL_X everywhere. */
+struct pair *pair_new(const struct pair_conf *conf, struct rte_mempool *const pools[FLOW_ROOMS]);
+void pair_free(struct pair *p);
+/* From now on its clock runs. */
+void pair_begin(struct pair *p);
+void pair_turn(struct pair *p);
+/* The same for a worker that sleeps: its clock is given. */
+void pair_turn_at(struct pair *p, uint64_t now_ns);
+/* When it has to run next. */
+uint64_t pair_next_ns(const struct pair *p);
+uint64_t pair_events(const struct pair *p); /* frames received and sent, of both */
+/* Opens n connections, however many turns that takes. */
+void pair_open(struct pair *p, uint32_t n);
+/* Opens the live ones, and asks them until the first of them have gone. */
+void pair_settle(struct pair *p);
+/* Ends all connections, and the process if one did not end as it should, or if a sum does not
+ * close. */
+void pair_finish(struct pair *p, const char *name);
+
+/* Two devices, each of which receives what the other one sends. */
+void pair_devices(uint16_t dev[2], struct rte_mempool *mp);
