@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const words[] = {"udp", "tcp", "icmp", "icmpv6", NULL};
 static const char *const flags[] = {"fin", "syn", "", "psh", "ack", NULL};
-static const struct vspec specs[32] = {
+static const struct vspec specs[33] = {
 	{.type = &vt_bool},
 	{.type = &vt_uint},
 	{.type = &vt_uint, .min = 1, .max = 512},
