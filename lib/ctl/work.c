@@ -122,6 +122,14 @@ bool stream_scheduled(const struct stream *s)
 	return s != NULL && s->cfg.enabled && !ctl_stream_carried(&s->cfg);
 }
 
+bool stream_answers(const struct stream *s)
+{
+	EACH_WORK(w, answers)
+		if (w->answers(&s->cfg))
+			return true;
+	return false;
+}
+
 bool streams_carried(const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++)

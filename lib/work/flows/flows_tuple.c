@@ -133,6 +133,18 @@ bool flows_field_default(const struct stream_cfg *cfg, const struct proto *p, un
 	return tuple_default(flows_cfg_of(cfg)->role, &cfg->frame.stack, p, nth, f, out);
 }
 
+/* The address of the port's host, as the value of a field. */
+static bool tuple_own_address(const struct ctl_port *cp, bool six, uint8_t v[VT_FIELD_BYTES])
+{
+	EACH_WORK(w, address)
+		if (w->address(cp, six, v)) {
+			if (!six)
+				memset(v, 0, 12);
+			return true;
+		}
+	return false;
+}
+
 /* The value of a field: what is set, else what the flow has by itself, else what the port has. */
 static void tuple_vary(const struct tuple_of *t, const struct frame_spec *spec, struct vary *v)
 {
@@ -144,6 +156,11 @@ static void tuple_vary(const struct tuple_of *t, const struct frame_spec *spec, 
 	if (x == NULL && tuple_default(flows_cfg_of(&t->s->cfg)->role, &spec->stack, f->proto,
 				       f->nth, f->field, v))
 		return;
+	if (x == NULL && strcmp(f->field->name, "src") == 0 &&
+	    tuple_own_address(t->cp, f->field->bits == 128, bytes)) {
+		v->first = vary_load(bytes);
+		return;
+	}
 	if (x == NULL)
 		x = frame_vals_find(&t->s->cfg.dflt, f->proto, f->nth, f->field);
 	if (x == NULL)

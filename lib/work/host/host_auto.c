@@ -132,7 +132,7 @@ static int aims_of(struct ctl *c, const struct ctl_port *cp, struct host_auto *o
 	host_cfg_tags(work_cfg(&cp->cfg, &work_host), &k.own);
 	for (unsigned i = 0; i < cp->nstreams && rc >= 0; i++) {
 		const struct stream *s = stream_at(cp, i);
-		if (s == NULL || !s->cfg.enabled)
+		if (s == NULL || !s->cfg.enabled || stream_answers(s))
 			continue;
 		rc = host_route(c, cp, s, &way, e);
 		if (rc <= 0)
@@ -421,7 +421,7 @@ bool host_finds(const struct ctl_port *cp, const struct stream *s)
 {
 	const struct host_cfg *cfg = work_cfg(&cp->cfg, &work_host);
 
-	return cfg->ip.n > 0 && !port_deaf(&cp->p) && host_routable(s);
+	return cfg->ip.n > 0 && !port_deaf(&cp->p) && !stream_answers(s) && host_routable(s);
 }
 
 void host_reach(struct ctl *c, struct ctl_port *cp, struct sbuf *out)
