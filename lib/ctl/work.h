@@ -72,8 +72,8 @@ struct work {
 	/* true: the work finds those fields of the stream that can be found (struct field, found)
 	 * and that nobody has set. */
 	bool (*finds)(const struct ctl_port *cp, const struct stream *s);
-	/* The address of IPv6, or of IPv4 (mapped, RFC 4291 2.5.5.2), that the port has by itself on
-	 * its network. false: it has none. */
+	/* The address of IPv6, or of IPv4 (mapped, RFC 4291 2.5.5.2), that the port has by itself
+	 * on its network. false: it has none. */
 	bool (*address)(const struct ctl_port *cp, bool six, uint8_t ip[16]);
 	/* At a start, of frames to a MAC address that nobody has set: adds to a sentence what else
 	 * would help, beginning with a comma. */
