@@ -13,6 +13,10 @@ struct flow_machine_conf {
 	uint32_t buffers;   /* connections with buffers at once */
 	uint16_t paths;     /* paths that servers learn; 0: 1024 */
 	bool is6;           /* IPv6 servers: 16 bytes more per connection */
+	/* The sender may be a kernel on this machine, which leaves checksums to a device that there
+	 * is not: a checksum that is the sum of the pseudo header alone counts as unverified. Of
+	 * frames that were damaged on their way, one in 65536 looks so, too. */
+	bool kernel_peer;
 	bool verify_sums;   /* compute checksums of frames whose verdict is FLOW_SUM_UNKNOWN; else
 			    * they count as unverified */
 	uint64_t secret[2]; /* of sequence numbers and hashes (RFC 6528): random in real use */

@@ -162,6 +162,7 @@ int flow_machine_new(struct flow_machine **out, const struct flow_machine_conf *
 	}
 	m->sink = conf->sink;
 	m->verify_sums = conf->verify_sums;
+	m->kernel_peer = conf->kernel_peer;
 	m->secret[0] = conf->secret[0];
 	m->secret[1] = conf->secret[1];
 	flow_now(m, conf->now_ns);
