@@ -263,8 +263,8 @@ json_t *flows_task_json(const struct ctl *c, const struct dp_task *task, const v
 		slots += flow_tuples_bytes(t);
 	}
 	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "kind",
-			 task->kind->name, "port", (int)cp->p.id, "rx_queue", (int)j->queue, "tx_queue",
-			 (int)j->queue, "flows", (int)j->nflows, "versions", versions,
+			 task->kind->name, "port", (int)cp->p.id, "rx_queue", (int)j->queue,
+			 "tx_queue", (int)j->queue, "flows", (int)j->nflows, "versions", versions,
 			 "connections", (json_int_t)cell_get(&k->cells_used), "connections_max",
 			 (json_int_t)x->capacity, "tuples", (json_int_t)tuples, "slots_bytes",
 			 (json_int_t)slots, "memory_bytes",
