@@ -155,6 +155,35 @@ static void test_stuck(void **state)
 	world_free();
 }
 
+/* Far more opens are due than the server receives: it opens no more than can be answered, and each
+ * connection comes to its end soon. */
+static void test_slow_peer(void **state)
+{
+	uint64_t most = 0;
+
+	(void)state;
+	world_new(1, 2047, 50000);
+	x.end[0].pipe.room = 256;
+	x.end[0].pipe.burst = 8;
+	x.end[0].flow[0].cps.period = pace_period((double)HZ, 20000000);
+	x.end[0].flow[0].most = 50000;
+	world_start(1);
+	for (unsigned i = 0; i < 20; i++) {
+		world_run(x.now + MS);
+		most = RTE_MAX(most, of(0, 0)->counts.opening + of(0, 0)->counts.open);
+	}
+	/* a turn takes 1 us; four frames of each connection come to the server */
+	assert_true(of(0, 0)->counts.closed > 20000 * 8 / 4 * 3 / 4);
+	assert_true(most < 1000);
+	assert_in_range(of(0, 0)->due, 399000, 400000);
+	world_stop(0);
+	world_rest(x.now + 10 * SECOND);
+	assert_true(all_done(0));
+	assert_int_equal(of(0, 0)->counts.closed, of(0, 0)->counts.opened);
+	world_stop(1);
+	world_free();
+}
+
 /* Somebody else has nearly all buffers, and then all that are free: it goes on with those that come
  * back to it. */
 static void test_no_buffers(void **state)
@@ -422,11 +451,17 @@ static void test_samples(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_devices),   cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_stuck),     cmocka_unit_test(test_no_buffers),
-		cmocka_unit_test(test_versions),  cmocka_unit_test(test_versions_run_out),
-		cmocka_unit_test(test_flow_goes), cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_held),      cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_stuck),
+		cmocka_unit_test(test_slow_peer),
+		cmocka_unit_test(test_no_buffers),
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_versions_run_out),
+		cmocka_unit_test(test_flow_goes),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_samples),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 
