@@ -6,9 +6,10 @@
 
 struct flow_machine_conf {
 	uint32_t connections; /* most that live at once, TIME-WAIT included; at most 2^27 */
-	/* Cells for what only some need at a time: loss, pipelining, endless messages (side), and
-	 * cells of records. 0: an eighth of the connections and 4096. At most 2^20 - 1 of the
-	 * first. */
+	/* Cells for what only some need at a time: loss, small windows, endless messages (side; 0:
+	 * an eighth of the connections and 4096; at most 2^20 - 1), and cells of records (0: one
+	 * for each connection and 4096). A workload tells how many each connection has all its
+	 * life: workload.cells() of workload_run.h. */
 	uint32_t side_cells, record_cells;
 	uint32_t buffers;   /* connections with buffers at once */
 	uint16_t paths;     /* paths that servers learn; 0: 1024 */

@@ -99,7 +99,7 @@ static void http_next(struct wl_turn *t, struct http_conn *c, bool persist)
 			http_end(t, c);
 	} else if (WL_RARE(t->flow->on_call)) {
 		t->ready = true;
-	} else if (HTTP_USUAL(conf->think.most == 0)) {
+	} else if (WL_USUAL(conf->think.most == 0)) {
 		http_ask(t, c);
 	} else if (c->open == 0) {
 		pause = wl_pause(t, &conf->think);
