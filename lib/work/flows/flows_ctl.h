@@ -236,6 +236,8 @@ struct hist *flows_one_hist(const struct flows_one *f, unsigned which); /* since
 /* Sets the rates that the settings ask for. */
 void flows_rates(const struct ctl_port *cp, struct flows_one *f, const struct stream *s);
 void flows_rates_arm(const struct ctl_port *cp, struct flows_one *f);
+/* Whether a rate of the port's run is on its way to another one. */
+bool flows_ramps(const struct ctl_port *cp, const struct flows_rate *r);
 void flows_one_clear(struct flows_one *f);
 void flows_one_tick(struct flows_one *f, double seconds);
 

@@ -167,22 +167,13 @@ static json_t *json_pace(const struct flows_one *f)
 
 static const char *json_state(const struct ctl_port *cp, const struct flows_one *f)
 {
-	int64_t gone = (int64_t)(clock_tsc() - f->cps.start_tsc);
+	enum flows_stage stage = flows_one_stage(f, cp->run.id);
 
-	if (!f->in_run || !cp->run.active)
+	if (!f->in_run || !cp->run.active || stage == FLOWS_DONE)
 		return "idle";
-	switch (flows_one_stage(f, cp->run.id)) {
-	case FLOWS_DONE:
-		return "idle";
-	case FLOWS_DRAINING:
+	if (stage == FLOWS_DRAINING)
 		return "draining";
-	default:
-		break;
-	}
-	if (f->client && f->cps.set.over_ns != 0 && f->cps.set.step <= 0 && !cp->run.armed &&
-	    (gone < 0 || clock_ns((uint64_t)gone) < f->cps.set.over_ns))
-		return "ramping";
-	return "running";
+	return f->client && flows_ramps(cp, &f->cps) ? "ramping" : "running";
 }
 
 static json_t *json_flow(const struct ctl_port *cp, const struct flows_one *f, bool drawn)

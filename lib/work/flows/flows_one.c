@@ -247,3 +247,18 @@ void flows_rates_arm(const struct ctl_port *cp, struct flows_one *f)
 	else if (pace_due(&p, n) < f->end_tsc)
 		f->end_tsc = pace_due(&p, n);
 }
+
+bool flows_ramps(const struct ctl_port *cp, const struct flows_rate *r)
+{
+	int64_t gone = (int64_t)(clock_tsc() - r->start_tsc);
+	uint64_t whole = r->set.over_ns;
+
+	if (r->off || r->max || whole == 0 || !cp->run.active || cp->run.armed)
+		return false;
+	if (r->set.step > 0)
+		whole = (uint64_t)((double)whole *
+				   (r->set.to > r->set.value ? r->set.to - r->set.value
+							     : r->set.value - r->set.to) /
+				   r->set.step);
+	return gone < 0 || clock_ns((uint64_t)gone) < whole;
+}

@@ -385,21 +385,6 @@ static void start_arm(struct ctl *c, struct ctl_port *cp)
 
 /* ---- what has come of it ---- */
 
-static bool start_ramps(const struct ctl_port *cp, const struct flows_rate *r)
-{
-	int64_t gone = (int64_t)(clock_tsc() - r->start_tsc);
-	uint64_t whole = r->set.over_ns;
-
-	if (r->off || r->max || whole == 0 || !cp->run.active || cp->run.armed)
-		return false;
-	if (r->set.step > 0)
-		whole = (uint64_t)((double)whole *
-				   (r->set.to > r->set.value ? r->set.to - r->set.value
-							     : r->set.value - r->set.to) /
-				   r->set.step);
-	return gone < 0 || clock_ns((uint64_t)gone) < whole;
-}
-
 static enum run_stage start_stage(const struct ctl_port *cp, const struct flows_one *f)
 {
 	switch (flows_one_stage(f, cp->run.id)) {
@@ -411,7 +396,7 @@ static enum run_stage start_stage(const struct ctl_port *cp, const struct flows_
 	case FLOWS_RUNNING:
 		break;
 	}
-	return f->client && start_ramps(cp, &f->cps) ? RUN_STAGE_RAMP : RUN_STAGE_RUNNING;
+	return f->client && flows_ramps(cp, &f->cps) ? RUN_STAGE_RAMP : RUN_STAGE_RUNNING;
 }
 
 static void start_result(const struct ctl_port *cp, struct run_result *io)
