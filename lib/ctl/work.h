@@ -57,7 +57,8 @@ struct work {
 	/* true: by its settings the work carries this stream itself, so the stream is in no
 	 * schedule of frames. */
 	bool (*carries)(const struct stream_cfg *cfg);
-	/* true: of a stream that it carries, the work sends nothing but answers, to whoever asks. */
+	/* true: of a stream that it carries, the work sends nothing but answers, to whoever
+	 * asks. */
 	bool (*answers)(const struct stream_cfg *cfg);
 	/* The first address of this family that the port has by the work: 16 bytes, or 4 of them.
 	 * false: it has none. */

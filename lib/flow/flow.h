@@ -11,9 +11,9 @@ struct flow_machine_conf {
 	 * for each connection and 4096). A workload tells how many each connection has all its
 	 * life: workload.cells() of workload_run.h. */
 	uint32_t side_cells, record_cells;
-	uint32_t buffers;   /* connections with buffers at once */
-	uint16_t paths;     /* paths that servers learn; 0: 1024 */
-	bool is6;           /* IPv6 servers: 16 bytes more per connection */
+	uint32_t buffers; /* connections with buffers at once */
+	uint16_t paths;   /* paths that servers learn; 0: 1024 */
+	bool is6;         /* IPv6 servers: 16 bytes more per connection */
 	/* The sender may be a kernel on this machine, which leaves checksums to a device that there
 	 * is not: a checksum that is the sum of the pseudo header alone counts as unverified. Of
 	 * frames that were damaged on their way, one in 65536 looks so, too. */

@@ -143,8 +143,10 @@ static bool tuple_own(const struct tuple_of *t, struct vary *v)
 	    strcmp(t->of->field->name, "src") != 0 || !port_own_address(t->cp, is6, ip))
 		return false;
 	memcpy(bytes + VT_FIELD_BYTES - (is6 ? 16 : 4), ip, is6 ? 16 : 4);
-	*v = (struct vary){
-		.kind = VARY_FIXED, .div = 1, .bits = is6 ? 128 : 32, .first = vary_load(bytes)};
+	*v = (struct vary){.kind = VARY_FIXED,
+			   .div = 1,
+			   .bits = is6 ? 128 : 32,
+			   .first = vary_load(bytes)};
 	return true;
 }
 
