@@ -167,15 +167,14 @@ bool app_rate_text(const struct app *app, unsigned port, int stream, struct sbuf
 
 	if (rc < 0)
 		return false;
-	if (no_frames(&l)) {
-		sbuf_add(out, "all streams of the port are flows, whose rate is `cps`");
+	if (cfg != NULL ? ctl_stream_carried(cfg) : no_frames(&l)) {
+		sbuf_add(out, cfg != NULL
+				      ? "it is a flow, whose rate is `cps`"
+				      : "all streams of the port are flows, whose rate is `cps`");
 		return true;
 	}
 	if (!l.is_max && l.pps == 0) {
-		sbuf_addf(out, "takes no turns: %s",
-			  cfg != NULL && ctl_stream_carried(cfg)
-				  ? "it is a flow, whose rate is `cps`"
-				  : "it is not enabled");
+		sbuf_add(out, "takes no turns: it is not enabled");
 		return true;
 	}
 	put_load(&l, out);

@@ -130,6 +130,14 @@ bool stream_answers(const struct stream *s)
 	return false;
 }
 
+bool port_own_address(const struct ctl_port *cp, bool is6, uint8_t *ip)
+{
+	EACH_WORK(w, own_address)
+		if (w->own_address(cp, is6, ip))
+			return true;
+	return false;
+}
+
 bool streams_carried(const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++)

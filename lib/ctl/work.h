@@ -57,13 +57,15 @@ struct work {
 	/* true: by its settings the work carries this stream itself, so the stream is in no
 	 * schedule of frames. */
 	bool (*carries)(const struct stream_cfg *cfg);
+	/* true: of a stream that it carries, the work sends nothing but answers, to whoever
+	 * asks. */
+	bool (*answers)(const struct stream_cfg *cfg);
+	/* The first address of this family that the port has by the work: 16 bytes, or 4 of them.
+	 * false: it has none. */
+	bool (*own_address)(const struct ctl_port *cp, bool is6, uint8_t *ip);
 	/* The frame of a stream that the work carries, if nobody has set it. NULL: as of all
 	 * others. */
 	const char *carried_frame;
-
-	/* true: frames of a stream that the work carries go to whoever sent some, so that nobody
-	 * need find where they are to go. */
-	bool (*answers)(const struct stream_cfg *cfg);
 
 	/* Before a start: is all there that the work has to find for these ports, such as values of
 	 * fields that are `auto`? 1: it is. 0: not yet, and the caller asks again in each turn.
@@ -72,9 +74,6 @@ struct work {
 	/* true: the work finds those fields of the stream that can be found (struct field, found)
 	 * and that nobody has set. */
 	bool (*finds)(const struct ctl_port *cp, const struct stream *s);
-	/* The address of IPv6, or of IPv4 (mapped, RFC 4291 2.5.5.2), that the port has by itself
-	 * on its network. false: it has none. */
-	bool (*address)(const struct ctl_port *cp, bool six, uint8_t ip[16]);
 	/* At a start, of frames to a MAC address that nobody has set: adds to a sentence what else
 	 * would help, beginning with a comma. */
 	void (*reach)(struct ctl *c, struct ctl_port *cp, struct sbuf *out);
@@ -195,8 +194,10 @@ struct stream *stream_of_cell(const struct ctl_port *cp, uint32_t cell, unsigned
 struct stream *stream_first(const struct ctl_port *cp); /* lowest id; there always is one */
 /* Whether the stream exists, is enabled, and is sent frame by frame: no work carries it. */
 bool stream_scheduled(const struct stream *s);
-/* Whether a work carries it, and its frames go to whoever sent some. */
+/* Whether a work carries the stream and only answers: it goes nowhere by itself. */
 bool stream_answers(const struct stream *s);
+/* The port's own first address of a family; see struct work. */
+bool port_own_address(const struct ctl_port *cp, bool is6, uint8_t *ip);
 /* Whether a work carries some enabled stream of the port. */
 bool streams_carried(const struct ctl_port *cp);
 /* Takes the set of cells that have got a stream since the last call. */

@@ -49,6 +49,7 @@ static const struct vspec specs[32] = {
 	{.type = &vt_wl_sizes},
 	{.type = &vt_wl_sizes, .min = 8, .max = 1472},
 	{.type = &vt_wl_pauses},
+	{.type = &vt_per_second},
 };
 
 static void demand(bool holds, const char *what, const char *text)

@@ -17,6 +17,7 @@ static const struct vspec specs[] = {
 	{.type = &vt_uint},
 	{.type = &vt_rate},
 	{.type = &vt_rate_steady},
+	{.type = &vt_per_second},
 	{.type = &vt_duration},
 	{.type = &vt_seconds},
 	{.type = &vt_size, .min = 64, .max = 1518},

@@ -448,6 +448,53 @@ static uint64_t rnd(void)
 	return s ^= s << 17;
 }
 
+static void test_per_second(void **state)
+{
+	static const struct vspec s = {.type = &vt_per_second};
+	static const struct {
+		const char *text, *canonical; /* NULL: refused */
+		double value;
+	} rows[] = {
+		{"1k", "1k", 1e3},
+		{"50000", "50k", 5e4},
+		{"1.5M", "1.5M", 1.5e6},
+		{"0.5", "0.5", 0.5},
+		{"1G", "1G", 1e9},
+		{"2K", "2k", 2e3},
+		{"1k..3k over 30s", "1k..3k over 30s", 1e3},
+		{"3k .. 1k step 500 every 1s", "3k..1k step 500 every 1s", 3e3},
+		{"0", NULL, 0},
+		{"2G", NULL, 0},
+		{"1kpps", NULL, 0},
+		{"10%", NULL, 0},
+		{"1m", NULL, 0},
+		{"1k..2k", NULL, 0},
+		{"-1", NULL, 0},
+		{"", NULL, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct rate r = {0};
+		struct sbuf out = {0};
+		struct err e;
+		int rc = vt_per_second.parse(&s, rows[i].text, &r, &e);
+
+		if ((rc == 0) != (rows[i].canonical != NULL))
+			fail_msg("%s: %s", rows[i].text, rc == 0 ? "is taken" : e.text);
+		if (rc == 0) {
+			vt_per_second.print(&s, &r, &out);
+			assert_string_equal(out.s, rows[i].canonical);
+			assert_int_equal(r.kind, RATE_PPS);
+			assert_true(r.value == rows[i].value);
+		}
+		sbuf_free(&out);
+	}
+	struct rate max;
+	assert_int_equal(vt_per_second.parse(&s, "max", &max, NULL), 0);
+	assert_int_equal(max.kind, RATE_MAX);
+}
+
 /* Every number of a type prints to a text that gives it again. */
 static void test_round_trip_values(void **state)
 {
@@ -537,6 +584,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_per_second),
 		cmocka_unit_test(test_locale),
 		cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_sizes),

@@ -133,16 +133,21 @@ bool flows_field_default(const struct stream_cfg *cfg, const struct proto *p, un
 	return tuple_default(flows_cfg_of(cfg)->role, &cfg->frame.stack, p, nth, f, out);
 }
 
-/* The address of the port's host, as the value of a field. */
-static bool tuple_own_address(const struct ctl_port *cp, bool six, uint8_t v[VT_FIELD_BYTES])
+/* The source address of a port that is a host is the host's. */
+static bool tuple_own(const struct tuple_of *t, struct vary *v)
 {
-	EACH_WORK(w, address)
-		if (w->address(cp, six, v)) {
-			if (!six)
-				memset(v, 0, 12);
-			return true;
-		}
-	return false;
+	bool is6 = strcmp(t->of->proto->name, "ipv6") == 0;
+	uint8_t bytes[VT_FIELD_BYTES] = {0}, ip[16];
+
+	if ((!is6 && strcmp(t->of->proto->name, "ipv4") != 0) ||
+	    strcmp(t->of->field->name, "src") != 0 || !port_own_address(t->cp, is6, ip))
+		return false;
+	memcpy(bytes + VT_FIELD_BYTES - (is6 ? 16 : 4), ip, is6 ? 16 : 4);
+	*v = (struct vary){.kind = VARY_FIXED,
+			   .div = 1,
+			   .bits = is6 ? 128 : 32,
+			   .first = vary_load(bytes)};
+	return true;
 }
 
 /* The value of a field: what is set, else what the flow has by itself, else what the port has. */
@@ -156,11 +161,8 @@ static void tuple_vary(const struct tuple_of *t, const struct frame_spec *spec, 
 	if (x == NULL && tuple_default(flows_cfg_of(&t->s->cfg)->role, &spec->stack, f->proto,
 				       f->nth, f->field, v))
 		return;
-	if (x == NULL && strcmp(f->field->name, "src") == 0 &&
-	    tuple_own_address(t->cp, f->field->bits == 128, bytes)) {
-		v->first = vary_load(bytes);
+	if (x == NULL && tuple_own(t, v))
 		return;
-	}
 	if (x == NULL)
 		x = frame_vals_find(&t->s->cfg.dflt, f->proto, f->nth, f->field);
 	if (x == NULL)

@@ -120,9 +120,24 @@ int flows_show(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 	return 0;
 }
 
-void flows_loads(const struct app *app, unsigned port, struct sbuf *out)
+/* "1k connections/s", "transactions as fast as it can" */
+static void loads_rate(const struct rate *r, const char *of, struct sbuf *out)
 {
 	static const struct vspec per_second = {.type = &vt_per_second};
+
+	if (r->kind == RATE_MAX) {
+		sbuf_addf(out, "%s as fast as it can", of);
+		return;
+	}
+	if (r->over_ns != 0)
+		sbuf_addf(out, "%s, per second ", of);
+	vt_per_second.print(&per_second, r, out);
+	if (r->over_ns == 0)
+		sbuf_addf(out, " %s/s", of);
+}
+
+void flows_loads(const struct app *app, unsigned port, struct sbuf *out)
+{
 	unsigned n = ctl_nstreams(app->ctl, port);
 
 	for (unsigned i = 0; i < n; i++) {
@@ -133,12 +148,13 @@ void flows_loads(const struct app *app, unsigned port, struct sbuf *out)
 		sbuf_addf(out, "%s%u/%u ", out->len > 0 ? ", " : "", port, i);
 		if (f->role == FLOWS_SERVER) {
 			sbuf_add(out, "answers connections");
-		} else if (f->cps.kind == RATE_MAX) {
-			sbuf_add(out, "opens connections as fast as it can");
-		} else {
-			sbuf_add(out, "opens ");
-			vt_per_second.print(&per_second, &f->cps, out);
-			sbuf_add(out, " connections/s");
+			continue;
+		}
+		sbuf_add(out, "opens ");
+		loads_rate(&f->cps, "connections", out);
+		if (f->tps.on) {
+			sbuf_add(out, " and starts ");
+			loads_rate(&f->tps.rate, "transactions", out);
 		}
 	}
 }

@@ -417,6 +417,20 @@ int host_check(struct ctl *c, struct ctl_port *cp, struct err *e)
 			      cp->p.id, cp->p.id);
 }
 
+bool host_own_address(const struct ctl_port *cp, bool is6, uint8_t *ip)
+{
+	const struct host_cfg *cfg = work_cfg(&cp->cfg, &work_host);
+
+	for (unsigned i = 0; i < cfg->ip.n; i++) {
+		const uint8_t *own = cfg->ip.at[i].ip;
+		if (neigh_is_ip4(own) == is6 || (is6 && own[0] == 0xfe && (own[1] & 0xc0) == 0x80))
+			continue; /* of the other family, or of the link alone */
+		memcpy(ip, is6 ? own : own + 12, is6 ? 16 : 4);
+		return true;
+	}
+	return false;
+}
+
 bool host_finds(const struct ctl_port *cp, const struct stream *s)
 {
 	const struct host_cfg *cfg = work_cfg(&cp->cfg, &work_host);

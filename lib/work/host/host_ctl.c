@@ -23,19 +23,6 @@ static const struct host_cfg *host_cfg_of(const struct ctl_port *cp)
 	return work_cfg(&cp->cfg, &work_host);
 }
 
-/* The first one of the family that the settings have. */
-static bool host_address(const struct ctl_port *cp, bool six, uint8_t ip[NEIGH_IP])
-{
-	const struct host_cfg *cfg = host_cfg_of(cp);
-
-	for (unsigned i = 0; i < cfg->ip.n; i++)
-		if (neigh_is_ip4(cfg->ip.at[i].ip) != six) {
-			memcpy(ip, cfg->ip.at[i].ip, NEIGH_IP);
-			return true;
-		}
-	return false;
-}
-
 /* Is it a host, or to be one? */
 static bool host_on(const struct ctl_port *cp)
 {
@@ -544,7 +531,6 @@ const struct work work_host = {
 	.cfg_bytes = sizeof(struct host_cfg),
 	.cfg_init = host_cfg_init,
 	.port_open = host_port_open,
-	.address = host_address,
 	.port_close = host_port_close,
 	.ctl_close = host_ctl_close,
 	.let_go = host_let_go,
@@ -554,6 +540,7 @@ const struct work work_host = {
 	.prepares = WHY_FRAMES | WHY_ORDER | WHY_RUN,
 	.prepare = host_error_prepare,
 	.finds = host_finds,
+	.own_address = host_own_address,
 	.reach = host_reach,
 	.check = host_check,
 	.fill = host_fill,
