@@ -68,7 +68,7 @@ static void tell_addresses(struct ctl *c, struct ctl_port *cp, struct sbuf *out)
 		struct frame_spec spec = {0};
 		struct sizes sizes;
 		struct err e;
-		if (s == NULL || !s->cfg.enabled)
+		if (s == NULL || !s->cfg.enabled || stream_answers(s))
 			continue;
 		all++;
 		if (ctl_stream_spec(c, cp->p.id, i, &spec, &sizes, &e) == 0 &&

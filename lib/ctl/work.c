@@ -122,6 +122,22 @@ bool stream_scheduled(const struct stream *s)
 	return s != NULL && s->cfg.enabled && !ctl_stream_carried(&s->cfg);
 }
 
+bool stream_answers(const struct stream *s)
+{
+	EACH_WORK(w, answers)
+		if (w->answers(&s->cfg))
+			return true;
+	return false;
+}
+
+bool port_own_address(const struct ctl_port *cp, bool is6, uint8_t *ip)
+{
+	EACH_WORK(w, own_address)
+		if (w->own_address(cp, is6, ip))
+			return true;
+	return false;
+}
+
 bool streams_carried(const struct ctl_port *cp)
 {
 	for (unsigned i = 0; i < cp->nstreams; i++)

@@ -57,6 +57,12 @@ struct work {
 	/* true: by its settings the work carries this stream itself, so the stream is in no
 	 * schedule of frames. */
 	bool (*carries)(const struct stream_cfg *cfg);
+	/* true: of a stream that it carries, the work sends nothing but answers, to whoever
+	 * asks. */
+	bool (*answers)(const struct stream_cfg *cfg);
+	/* The first address of this family that the port has by the work: 16 bytes, or 4 of them.
+	 * false: it has none. */
+	bool (*own_address)(const struct ctl_port *cp, bool is6, uint8_t *ip);
 	/* The frame of a stream that the work carries, if nobody has set it. NULL: as of all
 	 * others. */
 	const char *carried_frame;
@@ -188,6 +194,10 @@ struct stream *stream_of_cell(const struct ctl_port *cp, uint32_t cell, unsigned
 struct stream *stream_first(const struct ctl_port *cp); /* lowest id; there always is one */
 /* Whether the stream exists, is enabled, and is sent frame by frame: no work carries it. */
 bool stream_scheduled(const struct stream *s);
+/* Whether a work carries the stream and only answers: it goes nowhere by itself. */
+bool stream_answers(const struct stream *s);
+/* The port's own first address of a family; see struct work. */
+bool port_own_address(const struct ctl_port *cp, bool is6, uint8_t *ip);
 /* Whether a work carries some enabled stream of the port. */
 bool streams_carried(const struct ctl_port *cp);
 /* Takes the set of cells that have got a stream since the last call. */

@@ -6,13 +6,18 @@
 
 struct flow_machine_conf {
 	uint32_t connections; /* most that live at once, TIME-WAIT included; at most 2^27 */
-	/* Cells for what only some need at a time: loss, pipelining, endless messages (side), and
-	 * cells of records. 0: an eighth of the connections and 4096. At most 2^20 - 1 of the
-	 * first. */
+	/* Cells for what only some need at a time: loss, small windows, endless messages (side; 0:
+	 * an eighth of the connections and 4096; at most 2^20 - 1), and cells of records (0: one
+	 * for each connection and 4096). A workload tells how many each connection has all its
+	 * life: workload.cells() of workload_run.h. */
 	uint32_t side_cells, record_cells;
-	uint32_t buffers;   /* connections with buffers at once */
-	uint16_t paths;     /* paths that servers learn; 0: 1024 */
-	bool is6;           /* IPv6 servers: 16 bytes more per connection */
+	uint32_t buffers; /* connections with buffers at once */
+	uint16_t paths;   /* paths that servers learn; 0: 1024 */
+	bool is6;         /* IPv6 servers: 16 bytes more per connection */
+	/* The sender may be a kernel on this machine, which leaves checksums to a device that there
+	 * is not: a checksum that is the sum of the pseudo header alone counts as unverified. Of
+	 * frames that were damaged on their way, one in 65536 looks so, too. */
+	bool kernel_peer;
 	bool verify_sums;   /* compute checksums of frames whose verdict is FLOW_SUM_UNKNOWN; else
 			    * they count as unverified */
 	uint64_t secret[2]; /* of sequence numbers and hashes (RFC 6528): random in real use */

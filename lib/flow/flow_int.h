@@ -257,7 +257,7 @@ struct flow_machine {
 	struct flow_bucket *bucket;
 	uint32_t bucket_mask;
 	uint32_t hashed; /* connections found by the hash */
-	bool any6, any_ident, verify_sums;
+	bool any6, any_ident, verify_sums, kernel_peer;
 	uint8_t (*peer6)[16];
 	uint64_t secret[2];
 	struct flow_ver *listen[FLOW_VERSIONS]; /* the newest first */

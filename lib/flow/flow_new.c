@@ -52,7 +52,7 @@ static void new_sizes(const struct flow_machine_conf *conf, struct new_sizes *n)
 	if (n->side > (1u << 20) - 1)
 		n->side = (1u << 20) - 1;
 	n->node = n->side * 4;
-	n->record = conf->record_cells != 0 ? conf->record_cells : side;
+	n->record = conf->record_cells != 0 ? conf->record_cells : conf->connections + 4096;
 	n->path = conf->paths != 0 ? conf->paths : 1024;
 	/* between three and six connections of eight in a line */
 	n->buckets = new_power(conf->connections / 6 + 16);
@@ -162,6 +162,7 @@ int flow_machine_new(struct flow_machine **out, const struct flow_machine_conf *
 	}
 	m->sink = conf->sink;
 	m->verify_sums = conf->verify_sums;
+	m->kernel_peer = conf->kernel_peer;
 	m->secret[0] = conf->secret[0];
 	m->secret[1] = conf->secret[1];
 	flow_now(m, conf->now_ns);

@@ -59,9 +59,11 @@ static bool rx_sum(const struct flow_in *in, unsigned l4, uint32_t n, uint64_t *
 }
 
 /* Checks the sums of a frame whose device did not. */
-static __attribute__((noinline)) void rx_verify(const struct flow_in *in, struct flow_seg *g,
+static __attribute__((noinline)) void rx_verify(const struct flow_machine *m,
+						const struct flow_in *in, struct flow_seg *g,
 						unsigned l4, uint32_t l4_len)
 {
+	uint16_t field, pseudo;
 	const uint8_t *ip = in->data + in->l3;
 	uint64_t sum = __builtin_bswap16((uint16_t)(g->udp ? IPPROTO_OF_UDP : IPPROTO_OF_TCP));
 
@@ -77,10 +79,14 @@ static __attribute__((noinline)) void rx_verify(const struct flow_in *in, struct
 	}
 	sum += g->is6 ? wl_sum(ip + 8, 32) : wl_sum(ip + 12, 8);
 	sum += __builtin_bswap16((uint16_t)l4_len) + __builtin_bswap16((uint16_t)(l4_len >> 16));
-	if (!rx_sum(in, l4, l4_len, &sum))
+	memcpy(&field, g->l4 + (g->udp ? 6 : 16), 2);
+	pseudo = flow_fold(sum);
+	if (!rx_sum(in, l4, l4_len, &sum)) {
 		g->unverified = true;
-	else
-		g->bad = flow_fold(sum) != 0xffff;
+	} else if (flow_fold(sum) != 0xffff) {
+		g->unverified = m->kernel_peer && field == pseudo;
+		g->bad = !g->unverified;
+	}
 }
 
 static __attribute__((noinline)) void rx_verdict(const struct flow_machine *m,
@@ -98,7 +104,7 @@ static __attribute__((noinline)) void rx_verdict(const struct flow_machine *m,
 		break;
 	default:
 		if (m->verify_sums)
-			rx_verify(in, g, l4, l4_len);
+			rx_verify(m, in, g, l4, l4_len);
 		else
 			g->unverified = true;
 	}

@@ -392,7 +392,8 @@ static FLOW_INLINE bool tcp_is_usual(const struct flow_ver *f, const struct flow
 	odd |= (uint32_t)g->bad | g->unverified | f->buffered;
 	return FLOW_LIKELY(odd == 0) && FLOW_LIKELY(g->len - 1 < f->mss) &&
 	       FLOW_LIKELY(g->len <= f->window && g->len <= 65535) &&
-	       FLOW_LIKELY(g->ack - c->una - 1 < (uint32_t)c->cwnd * c->mss / 2 - 1);
+	       FLOW_LIKELY(g->ack != c->una) &&
+	       FLOW_LIKELY(2 * (uint64_t)(g->ack - c->una) < (uint64_t)c->cwnd * c->mss);
 }
 
 /* Does with it what the functions above do, of which it needs little. */
@@ -405,6 +406,8 @@ static FLOW_INLINE void tcp_usual(struct flow_machine *m, struct flow_ver *f, st
 	c->rcv_nxt += g->len;
 	c->flags = (uint16_t)((c->flags & ~CF_TIMER) | CF_ACK);
 	conn_rtt(m, f, c);
+	if (FLOW_UNLIKELY(c->cwnd > f->iw))
+		conn_stamp_at(c, m->now_tick);
 	if (FLOW_UNLIKELY(!tcp_deliver(m, f, c, g->data, g->len)))
 		return;
 	tcp_ack_soon(m, f, c, false);

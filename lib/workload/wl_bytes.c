@@ -23,12 +23,12 @@ static const struct wl_bytes_conf *bytes_conf(const struct wl_turn *t)
 /* Whether clients count their transactions. Datagrams have their numbers with them. */
 static inline bool bytes_counts(const struct wl_bytes_conf *conf, bool datagram)
 {
-	return conf->transactions > 1 ||
-	       (conf->transactions == 0 && !datagram &&
-		(wl_varies(&conf->request) || wl_varies(&conf->response)));
+	return WL_RARE(conf->transactions > 1) ||
+	       WL_RARE((conf->request.n | conf->response.n) != 0 && conf->transactions == 0 &&
+		       !datagram);
 }
 
-static struct bytes_cell *bytes_cell(struct wl_turn *t)
+static inline struct bytes_cell *bytes_cell(struct wl_turn *t)
 {
 	return __builtin_expect(bytes_counts(bytes_conf(t), t->datagram), 0)
 		       ? wl_cell(t, &t->mem[0])
@@ -76,7 +76,7 @@ static void bytes_start(struct wl_turn *t)
 
 	wl_started(t);
 	*(cell != NULL ? &cell->began : &t->mem[0]) = wl_time(t);
-	if (__builtin_expect(t->datagram, 0)) {
+	if (WL_RARE(t->datagram)) {
 		t->mem[1] = (t->mem[1] + 1) | BYTES_OPEN;
 		number = t->mem[1] & ~BYTES_OPEN;
 		t->stamp = number;
@@ -103,20 +103,19 @@ static void bytes_next(struct wl_turn *t)
 	uint64_t pause;
 
 	t->on_time = !t->flow->on_call;
-	if (cell != NULL)
+	if (WL_RARE(cell != NULL))
 		cell->number++;
-	if (__builtin_expect(conf->transactions == 1 || (cell != NULL && --cell->left == 0) ||
-				     t->flow->draining,
-			     0)) {
+	if (WL_RARE(conf->transactions == 1 || (cell != NULL && --cell->left == 0) ||
+		    t->flow->draining)) {
 		bytes_close(t);
 		return;
 	}
-	if (__builtin_expect(t->flow->on_call, 0)) {
+	if (WL_RARE(t->flow->on_call)) {
 		t->ready = true;
 		return;
 	}
 	pause = wl_pause(t, &conf->think);
-	if (__builtin_expect(pause != 0, 0))
+	if (WL_RARE(pause != 0))
 		t->timer_ns = pause;
 	else
 		bytes_start(t);
@@ -157,7 +156,7 @@ static void bytes_done(struct wl_turn *t)
 static void bytes_check(struct wl_turn *t, uint16_t content, uint64_t at, const uint8_t *data,
 			uint32_t n)
 {
-	if (__builtin_expect(t->flow->verify, 0) && data != NULL &&
+	if (WL_RARE(t->flow->verify) && data != NULL &&
 	    !wl_content_same(&t->flow->content[content], at, data, n))
 		cell_add(&t->flow->counts->mismatched, n);
 }
@@ -167,20 +166,20 @@ static uint32_t bytes_response(struct wl_turn *t, const uint8_t *data, uint32_t 
 	uint32_t size = bytes_expected(t);
 	struct bytes_cell *cell;
 
-	if (__builtin_expect(t->mem[1] == 0, 0)) { /* more than was asked for */
+	if (WL_RARE(t->mem[1] == 0)) { /* more than was asked for */
 		cell_add(&t->flow->counts->mismatched, n);
 		return n;
 	}
 	if (n > t->mem[1])
 		n = t->mem[1];
 	bytes_check(t, bytes_conf(t)->response_content, size - t->mem[1], data, n);
-	if (__builtin_expect(t->flow->first.h != NULL, 0) && t->mem[1] == size) {
+	if (WL_RARE(t->flow->first.h != NULL) && t->mem[1] == size) {
 		cell = bytes_cell(t);
 		wl_timing_add(&t->flow->first,
 			      wl_since_ns(t, cell != NULL ? cell->began : t->mem[0]));
 	}
 	t->mem[1] -= n;
-	if (__builtin_expect(t->mem[1] == 0, 1))
+	if (WL_USUAL(t->mem[1] == 0))
 		bytes_done(t);
 	return n;
 }
@@ -193,16 +192,16 @@ static uint32_t bytes_request(struct wl_turn *t, const uint8_t *data, uint32_t n
 	if (n > size - t->mem[0])
 		n = size - t->mem[0];
 	bytes_check(t, conf->request_content, t->mem[0], data, n);
-	if (__builtin_expect(t->mem[0] == 0, 1))
+	if (WL_USUAL(t->mem[0] == 0))
 		wl_started(t);
 	t->mem[0] += n;
-	if (__builtin_expect(t->mem[0] < size, 0))
+	if (WL_RARE(t->mem[0] < size))
 		return n;
 	wl_send(t, conf->response_content, bytes_response_size(t, t->mem[1]));
 	t->mem[0] = 0;
 	t->mem[1]++;
 	wl_done(t);
-	if (__builtin_expect(conf->server_closes, 0) && t->mem[1] == conf->transactions)
+	if (WL_RARE(conf->server_closes) && t->mem[1] == conf->transactions)
 		t->close = (uint8_t)conf->close;
 	return n;
 }
@@ -242,7 +241,7 @@ static void bytes_datagram(struct wl_turn *t, const uint8_t *data, uint32_t n)
 
 static uint32_t bytes_received(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
-	if (__builtin_expect(t->datagram, 0))
+	if (WL_RARE(t->datagram))
 		bytes_datagram(t, data, n);
 	else if (t->flow->client)
 		n = bytes_response(t, data, n);

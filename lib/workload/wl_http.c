@@ -36,7 +36,7 @@ _Static_assert(ARRAY_SIZE(((struct wl_http_counts *)0)->reason) == HTTP_NBAD - 1
 
 static struct http_ring *http_ring(struct wl_turn *t, struct http_conn *c)
 {
-	return HTTP_RARE(http_conf(t)->pipeline > 1) ? wl_cell(t, &c->ring) : NULL;
+	return WL_RARE(http_conf(t)->pipeline > 1) ? wl_cell(t, &c->ring) : NULL;
 }
 
 static void http_ask(struct wl_turn *t, struct http_conn *c)
@@ -46,9 +46,9 @@ static void http_ask(struct wl_turn *t, struct http_conn *c)
 	const struct wl_http_message *a = conf->message;
 	struct http_ring *ring = http_ring(t, c);
 
-	if (HTTP_RARE(conf->npick != 1))
+	if (WL_RARE(conf->npick != 1))
 		a += conf->pick[(conf->seed + number) % conf->npick] * WL_HTTP_FORMS;
-	if (HTTP_RARE(conf->pipeline > 1) && ring == NULL) {
+	if (WL_RARE(conf->pipeline > 1) && ring == NULL) {
 		cell_add(&http_own(t)->k.no_cell, 1);
 		t->close = WL_CLOSE_RST;
 		c->dead = true;
@@ -60,13 +60,12 @@ static void http_ask(struct wl_turn *t, struct http_conn *c)
 	wl_started(t);
 	wl_send(t, a->content, a->bytes);
 	c->heads |= (uint16_t)(a->to_head << c->open);
-	if (HTTP_RARE(ring != NULL))
+	if (WL_RARE(ring != NULL))
 		ring->began[(ring->oldest + c->open) % WL_HTTP_PIPELINE] = wl_time(t);
 	else
 		c->began = wl_time(t);
 	c->open++;
-	c->filling = HTTP_RARE(conf->pipeline > 1) && !t->flow->on_call &&
-		     c->open < conf->pipeline &&
+	c->filling = WL_RARE(conf->pipeline > 1) && !t->flow->on_call && c->open < conf->pipeline &&
 		     (conf->transactions == 0 || c->count < conf->transactions);
 }
 
@@ -94,13 +93,13 @@ static void http_next(struct wl_turn *t, struct http_conn *c, bool persist)
 		http_end(t, c);
 		if (!conf->server_closes && t->close == WL_CLOSE_NOT)
 			t->close = WL_CLOSE_FIN;
-	} else if (HTTP_RARE((conf->transactions != 0 && c->count >= conf->transactions) ||
-			     t->flow->draining)) {
+	} else if (WL_RARE((conf->transactions != 0 && c->count >= conf->transactions) ||
+			   t->flow->draining)) {
 		if (c->open == 0)
 			http_end(t, c);
-	} else if (HTTP_RARE(t->flow->on_call)) {
+	} else if (WL_RARE(t->flow->on_call)) {
 		t->ready = true;
-	} else if (HTTP_USUAL(conf->think.most == 0)) {
+	} else if (WL_USUAL(conf->think.most == 0)) {
 		http_ask(t, c);
 	} else if (c->open == 0) {
 		pause = wl_pause(t, &conf->think);
@@ -196,13 +195,12 @@ static void http_bad_response(struct wl_turn *t, struct http_conn *c)
 static void http_done(struct wl_turn *t, struct http_conn *c, bool persist)
 {
 	struct http_ring *ring = http_ring(t, c);
-	uint64_t ns =
-		wl_since_ns(t, HTTP_RARE(ring != NULL) ? ring->began[ring->oldest] : c->began);
+	uint64_t ns = wl_since_ns(t, WL_RARE(ring != NULL) ? ring->began[ring->oldest] : c->began);
 
 	wl_done(t);
 	wl_timing_add(&t->flow->whole, ns);
 	wl_timing_add(&t->flow->since_due, ns + t->late_ns);
-	if (HTTP_RARE(ring != NULL))
+	if (WL_RARE(ring != NULL))
 		ring->oldest = (uint8_t)((ring->oldest + 1) % WL_HTTP_PIPELINE);
 	c->open--;
 	c->heads >>= 1;
@@ -246,12 +244,12 @@ static uint32_t http_known_response(struct wl_turn *t, const uint8_t *data, uint
 	struct http_conn c; /* without its msg, which nobody reads */
 	uint32_t body;
 
-	if (HTTP_RARE(known == NULL) ||
-	    HTTP_RARE(known->msg.framing > HTTP_COUNTED || known->msg.length > n - known->len ||
-		      known->msg.status < 200 || http_conf(t)->cell))
+	if (WL_RARE(known == NULL) ||
+	    WL_RARE(known->msg.framing > HTTP_COUNTED || known->msg.length > n - known->len ||
+		    known->msg.status < 200 || http_conf(t)->cell))
 		return 0;
 	body = (uint32_t)known->msg.length;
-	if (HTTP_RARE(t->flow->verify) && body != 0 &&
+	if (WL_RARE(t->flow->verify) && body != 0 &&
 	    !wl_content_same(&t->flow->content[WL_HTTP_BODY], 0, data + known->len, body))
 		cell_add(&t->flow->counts->mismatched, body);
 	c.began = t->mem[0];
@@ -272,9 +270,9 @@ static inline uint32_t http_response(struct wl_turn *t, const uint8_t *data, uin
 	uint32_t used = 0, open;
 	bool head;
 
-	if (HTTP_USUAL(t->mem[1] == HTTP_WORD_OPEN && data != NULL)) {
+	if (WL_USUAL(t->mem[1] == HTTP_WORD_OPEN && data != NULL)) {
 		used = http_known_response(t, data, n);
-		if (HTTP_USUAL(used != 0))
+		if (WL_USUAL(used != 0))
 			return used;
 	}
 	c = http_load(t, &here);

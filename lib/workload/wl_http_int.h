@@ -5,9 +5,6 @@
 #include "http_parse.h"
 #include "workload.h"
 
-#define HTTP_USUAL(x) __builtin_expect(!!(x), 1)
-#define HTTP_RARE(x) __builtin_expect(!!(x), 0)
-
 /* The state of a connection while a function runs. Between calls it is in a cell only if it has to
  * be: a connection that waits, or is in the middle of a body of known length, has it in its words
  * (wl_http_state.c). */

@@ -31,7 +31,7 @@ static inline bool http_answer(struct wl_turn *t, const struct http_msg *m, uint
 	const struct wl_http_message *a = conf->message;
 	bool old = (m->flags & HTTP_10) != 0, head = m->method == HTTP_HEAD, last;
 
-	if (HTTP_RARE(conf->npick != 1))
+	if (WL_RARE(conf->npick != 1))
 		a += conf->pick[(conf->seed + number) % conf->npick] * WL_HTTP_FORMS;
 	last = (m->flags & HTTP_PERSIST) == 0 || t->flow->draining ||
 	       (conf->server_closes && conf->transactions != 0 && ++*count >= conf->transactions);
@@ -63,8 +63,8 @@ static uint32_t http_known_request(struct wl_turn *t, const uint8_t *data, uint3
 	const struct http_memo *known = http_memo_find(t, data, n);
 	uint32_t count = 0;
 
-	if (HTTP_RARE(known == NULL) ||
-	    HTTP_RARE(known->msg.framing != HTTP_NO_BODY || http_conf(t)->cell))
+	if (WL_RARE(known == NULL) ||
+	    WL_RARE(known->msg.framing != HTTP_NO_BODY || http_conf(t)->cell))
 		return 0;
 	wl_started(t);
 	if (http_answer(t, &known->msg, &count))
@@ -78,9 +78,9 @@ uint32_t http_request(struct wl_turn *t, const uint8_t *data, uint32_t n)
 	uint32_t used = 0;
 	bool headless;
 
-	if (HTTP_USUAL(t->mem[1] == 0 && data != NULL)) {
+	if (WL_USUAL(t->mem[1] == 0 && data != NULL)) {
 		used = http_known_request(t, data, n);
-		if (HTTP_USUAL(used != 0))
+		if (WL_USUAL(used != 0))
 			return used;
 	}
 	c = http_load(t, &here);

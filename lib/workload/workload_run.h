@@ -14,6 +14,10 @@
 #include <string.h>
 #include "hist.h"
 
+/* What is usual is to stand in line: of jumps that are taken there can be few. */
+#define WL_USUAL(x) __builtin_expect(!!(x), 1)
+#define WL_RARE(x) __builtin_expect(!!(x), 0)
+
 /* ---- contents (wl_content.c) ---- */
 
 /* What follows the head of a message. */

@@ -21,7 +21,8 @@
 #include "bench_flow.h"
 #include "clock.h"
 
-/* Frames received and sent. It is short, because a busy machine takes the CPU away from long ones. */
+/* Frames received and sent. It is short, because a busy machine takes the CPU away from long
+ * ones. */
 #define SLICE 16384
 #define FRAME_LEN 60
 #define ROUNDS 101

@@ -102,6 +102,12 @@ def test_vlans_and_ipv6():
     assert got[0, 0]["connections"]["closed"] == 300
 
 
+def test_a_host_has_its_address():
+    got = ends("set 0 ip 10.1.0.1/24; set 1 ip 10.1.0.2/24; set 0 flow.dst 10.1.0.2; " + PAIR +
+               "set 0 count 50; start all; wait all; show flows")
+    assert got[0, 0]["connections"]["closed"] == got[1, 0]["connections"]["closed"] == 50
+
+
 def test_many_queues():
     args = ["-m", "1.0*2,2.1*2"]
     got = ends(PAIR + "set 0 count 1001; set 0 cps 10k; start all; wait all; show flows; show stats", *args)
@@ -155,13 +161,13 @@ def test_everything_changes_while_connections_live():
 
 def test_versions_are_given_back(live):
     p = live([*lcores(2), "-b"])
-    p.send(PAIR + "set 0 flow.timewait 0s; set 0-1 app bytes; start all")
+    p.send(PAIR + "set 0 flow.timewait 0s; start all")
 
     def versions():
         return {t["port"]: t["versions"] for w in p.ask("show plan")["workers"] for t in w["tasks"] if t["kind"] == "flows"}
 
     for size in range(100, 130):
-        p.send(f"set 0-1 response {size}; sleep 5ms")
+        p.send(f"set 1 response {size}; set 0 http.path /{size}; sleep 5ms")
     deadline = time.monotonic() + 20
     while versions() != {0: 1, 1: 1}:
         assert time.monotonic() < deadline, versions()

@@ -308,6 +308,34 @@ static void test_syn_flood(void **state)
 	world_free(w);
 }
 
+/* Each connection of many may have a cell of its workload at once. */
+static void test_cells_for_all(void **state)
+{
+	static const struct wl_bytes_conf counted = {.request = WL_FIXED(8),
+						     .response = WL_FIXED(8),
+						     .transactions = 2,
+						     .think = WL_FIXED(SECOND),
+						     .close = WL_CLOSE_FIN};
+	struct world *w = world_new(&(struct world_setup){
+		.wl = &wl_bytes, .conf = &counted, .connections = 12000, .ports = 12000});
+
+	(void)state;
+	world_adopt(w);
+	assert_int_equal(wl_bytes.cells(&w->end[0].wl, false), 1);
+	for (unsigned i = 0; i < 30; i++) {
+		assert_int_equal(open_n(w, 400), 400);
+		world_run(w, w->now + MS);
+	}
+	assert_int_equal(w->end[0].counts.open, 12000);
+	assert_int_equal(w->end[0].transactions.done, 12000);
+	assert_true(world_run(w, w->now + 100 * SECOND));
+	assert_int_equal(w->end[0].counts.closed, 12000);
+	assert_int_equal(w->end[0].counts.reset_by_us, 0);
+	assert_int_equal(w->end[0].transactions.done, 24000);
+	world_empty(w);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,7 +343,7 @@ int main(void)
 		cmocka_unit_test(test_on_call),          cmocka_unit_test(test_drain_and_abort),
 		cmocka_unit_test(test_versions),         cmocka_unit_test(test_back_pressure),
 		cmocka_unit_test(test_bounds),           cmocka_unit_test(test_idle_for_long),
-		cmocka_unit_test(test_syn_flood),
+		cmocka_unit_test(test_syn_flood),        cmocka_unit_test(test_cells_for_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

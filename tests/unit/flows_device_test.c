@@ -155,6 +155,36 @@ static void test_stuck(void **state)
 	world_free();
 }
 
+/* Far more opens are due than the server receives: it opens no more than can be answered, and each
+ * connection comes to its end soon. */
+static void test_slow_peer(void **state)
+{
+	uint64_t most = 0;
+
+	(void)state;
+	world_new(1, 2047, 50000);
+	x.end[0].pipe.room = 256;
+	x.end[0].pipe.burst = 8;
+	x.end[0].flow[0].cps.period = pace_period((double)HZ, 20000000);
+	x.end[0].flow[0].most = 50000;
+	world_start(1);
+	for (unsigned i = 0; i < 20; i++) {
+		world_run(x.now + MS);
+		most = RTE_MAX(most, of(0, 0)->counts.opening + of(0, 0)->counts.open);
+	}
+	/* a turn takes 1 us; four frames of each connection come to the server */
+	assert_true(of(0, 0)->counts.closed > 20000 * 8 / 4 * 3 / 4);
+	assert_true(most < 1000);
+	uint64_t due = (x.now - x.end[0].flow[0].start_tsc) * 20 / US;
+	assert_in_range(of(0, 0)->due, due - 5000, due); /* as of its last look */
+	world_stop(0);
+	world_rest(x.now + 10 * SECOND);
+	assert_true(all_done(0));
+	assert_int_equal(of(0, 0)->counts.closed, of(0, 0)->counts.opened);
+	world_stop(1);
+	world_free();
+}
+
 /* Somebody else has nearly all buffers, and then all that are free: it goes on with those that come
  * back to it. */
 static void test_no_buffers(void **state)
@@ -301,6 +331,104 @@ static void test_flow_goes(void **state)
 	world_free();
 }
 
+/* ---- anything ---- */
+
+static void change_pace(struct flows_flow *f)
+{
+	unsigned kind = any(8);
+
+	f->cps.epoch++;
+	f->cps.max = kind == 0;
+	f->cps.off = kind == 1;
+	f->cps.period = pace_period((double)HZ, 100 + any(30000));
+	f->cps.start_tsc = any(2) == 0 ? x.now + any(MS) : x.now - any(MS);
+}
+
+static void change_run(struct flows_flow *f)
+{
+	f->run++;
+	f->stop = f->abort = false;
+	f->start_tsc = f->cps.start_tsc = x.now + any(MS);
+	f->end_tsc = any(2) == 0 ? UINT64_MAX : f->start_tsc + any(20 * MS);
+	f->opens = any(3) == 0 ? any(300) : UINT64_MAX;
+	f->drain_cycles = any(10 * MS);
+}
+
+static void change_something(unsigned end)
+{
+	unsigned k = any(2);
+	struct flows_flow *f = &x.end[end].flow[k];
+
+	switch (any(12)) {
+	case 0:
+	case 1:
+		f->version = world_version(end, k);
+		break;
+	case 2:
+		change_pace(f);
+		break;
+	case 3:
+		f->stop = true;
+		break;
+	case 4:
+		f->abort = true;
+		break;
+	case 5:
+		x.end[end].job.nflows = (uint16_t)(1 + any(2));
+		break;
+	case 6:
+		set_devices(DP_EDITS_NOTHING, (enum world_take)any(3), any(3) == 0 ? 20 : 0, false);
+		break;
+	case 7:
+		dp_kind_flows.drop(&x.w, &x.end[end].task, x.now);
+		x.end[end].in_plan = false;
+		x.end[end].pipe.nrefused = 0;
+		world_run(x.now + any(MS));
+		break;
+	default:
+		change_run(f);
+	}
+	world_plan(end);
+}
+
+/* Plans, runs, paces and versions come and go in any order, while devices do what they like. Sums
+ * hold all the time, and nothing is left in the end. */
+static void test_anything(void **state)
+{
+	uint64_t closed = 0;
+
+	(void)state;
+	for (unsigned part = 0; part < 4; part++) {
+		world_new(2, 2047, 10000);
+		for (unsigned k = 0; k < 2; k++) {
+			x.end[0].flow[k].most = 1000;
+			x.end[0].f[k]->conf.transactions = 1 + k * 3;
+			x.end[1].f[k]->conf.transactions = 1 + k * 3;
+			x.end[0].f[k]->conf.think = (struct wl_vary)WL_FIXED(k * 1000000);
+		}
+		world_start(1);
+		for (unsigned i = 0; i < 300; i++) {
+			change_something(any(2));
+			world_run(x.now + any(MS));
+		}
+		set_devices(DP_EDITS_NOTHING, TAKE_ALL, 0, false);
+		for (unsigned i = 0; i < 2; i++) {
+			x.end[i].job.nflows = 2;
+			for (unsigned k = 0; k < 2; k++) {
+				change_run(&x.end[i].flow[k]);
+				x.end[i].flow[k].stop = x.end[i].flow[k].abort = true;
+			}
+			world_plan(i);
+		}
+		world_rest(x.now + SECOND);
+		assert_true(all_done(0) && all_done(1));
+		for (unsigned k = 0; k < 2; k++)
+			closed += of(0, k)->counts.closed;
+		world_free();
+	}
+	assert_true(closed > 100);
+}
+
 /* ---- many, and what is asked about them ---- */
 
 /* Connections that do nothing cost nothing: the worker may sleep. */
@@ -422,11 +550,18 @@ static void test_samples(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_devices),   cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_stuck),     cmocka_unit_test(test_no_buffers),
-		cmocka_unit_test(test_versions),  cmocka_unit_test(test_versions_run_out),
-		cmocka_unit_test(test_flow_goes), cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_held),      cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_stuck),
+		cmocka_unit_test(test_slow_peer),
+		cmocka_unit_test(test_no_buffers),
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_versions_run_out),
+		cmocka_unit_test(test_flow_goes),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_anything),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

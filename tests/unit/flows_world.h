@@ -29,6 +29,8 @@ struct world_pipe {
 	unsigned n;
 	enum world_take take;
 	unsigned loses; /* one in so many frames; 0: none */
+	unsigned room;  /* frames that may be on the way; 0: WORLD_PIPE */
+	unsigned burst; /* frames that are received in a turn; 0: 64 */
 	bool edits;     /* as DP_EDITS_ALL says */
 	bool cuts;      /* frames come in several segments */
 	struct rte_mempool *cut_pool;
@@ -146,7 +148,7 @@ static inline uint16_t world_tx(void *queue, struct rte_mbuf **m, uint16_t n)
 
 	assert_in_range(n, 1, DP_BURST_MAX);
 	p->calls++;
-	take = RTE_MIN(take, WORLD_PIPE - p->n);
+	take = RTE_MIN(take, (p->room != 0 ? p->room : WORLD_PIPE) - p->n);
 	if (p->nrefused > 0 && !p->edits) { /* the tail comes first, alone and in order */
 		assert_int_equal(n, p->nrefused);
 		assert_memory_equal(m, p->refused, n * sizeof(*m));
@@ -172,7 +174,7 @@ static inline void world_receive(struct world_end *e, struct world_pipe *from)
 {
 	struct rte_mbuf *m[64], *mine[64];
 	uint8_t owner[64] = {0};
-	unsigned n = RTE_MIN(from->n, ARRAY_SIZE(m)), have = 0;
+	unsigned n = RTE_MIN(from->n, from->burst != 0 ? from->burst : ARRAY_SIZE(m)), have = 0;
 
 	if (n == 0)
 		return;

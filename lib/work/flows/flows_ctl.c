@@ -28,6 +28,11 @@ static bool flows_carries(const struct stream_cfg *cfg)
 	return flows_cfg_of(cfg)->role != FLOWS_OFF;
 }
 
+static bool flows_answers(const struct stream_cfg *cfg)
+{
+	return flows_cfg_of(cfg)->role == FLOWS_SERVER;
+}
+
 /* ---- opening and closing ---- */
 
 /* A connection receives and sends on one worker: so each queue has to have both sides there. */
@@ -185,6 +190,7 @@ const struct work work_flows = {
 	.stream_cfg_bytes = sizeof(struct flows_cfg),
 	.stream_cfg_init = flows_cfg_init,
 	.carries = flows_carries,
+	.answers = flows_answers,
 	.carried_frame = "eth/ipv4/tcp",
 	.port_open = flows_port_open,
 	.port_close = flows_port_close,

@@ -48,7 +48,8 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 	struct flow_machine_conf conf = {
 		.connections = (uint32_t)RTE_MIN(RTE_MAX(cells, (uint64_t)ENGINE_LEAST), 1u << 27),
 		.is6 = is6,
-		.verify_sums = true};
+		.verify_sums = true,
+		.kernel_peer = cp->p.dev_mtu != 0};
 	int rc = 0;
 
 	*x = (struct flows_engine){.refs = 1,

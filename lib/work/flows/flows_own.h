@@ -129,6 +129,11 @@ void flows_sink_begin(struct flows_own *o, const struct flows_job *j);
 void flows_sink_end(struct flows_own *o);
 /* Offers what waits to the device, once in a turn. Returns how many frames it took. */
 unsigned flows_sink_send(struct flows_own *o);
+/* Whether what is to be sent is more than the device takes, or than there are buffers for. */
+static inline bool flows_sink_is_behind(const struct flows_own *o)
+{
+	return o->refused || o->nobuf || txq_has_tail(o->q);
+}
 /* Whether frames wait for the device. */
 static inline bool flows_sink_waits(const struct flows_own *o)
 {

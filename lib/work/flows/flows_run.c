@@ -21,8 +21,14 @@ static void run_visit(struct dp_worker *w, struct flows_own *o, const struct flo
 	on->wake = DP_NEVER;
 	on->blocked = false;
 	if (on->stage == FLOWS_RUNNING && on->held != NULL && flows_opens(j, f) &&
-	    !flows_run_is_over(o, j, f))
-		flows_open_due(o, j, f);
+	    !flows_run_is_over(o, j, f)) {
+		/* Where the device is slower than the opens, connections would only begin and none
+		 * would end. */
+		if (unlikely(flows_sink_is_behind(o)))
+			on->wake = DP_NOW;
+		else
+			flows_open_due(o, j, f);
+	}
 	flows_run_stage(w, o, j, f);
 }
 
@@ -100,12 +106,19 @@ static unsigned run_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 	struct flows_state *s = (struct flows_state *)t->state;
 	struct flows_own *o = flows_own(s);
 	const struct flows_job *j = t->job;
-	unsigned polled, moved;
+	bool behind = flows_sink_is_behind(o);
+	unsigned polled = 0, moved;
 
 	flows_now(o, j, now);
 	o->refused = o->nobuf = o->again = false;
+	/* As a rule transactions begin before the machine acknowledges what came, so that one frame
+	 * does both. What could not be sent before is sent before anything begins. */
+	if (unlikely(behind)) {
+		o->moved += flows_sink_send(o);
+		polled = flow_poll(j->machine, o->now_ns);
+	}
 	run_flows(w, o, j);
-	polled = flow_poll(j->machine, o->now_ns);
+	polled += flow_poll(j->machine, o->now_ns);
 	moved = o->moved + flows_sink_send(o);
 	o->moved = 0;
 	if (o->nretired > 0)

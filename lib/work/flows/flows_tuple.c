@@ -133,6 +133,23 @@ bool flows_field_default(const struct stream_cfg *cfg, const struct proto *p, un
 	return tuple_default(flows_cfg_of(cfg)->role, &cfg->frame.stack, p, nth, f, out);
 }
 
+/* The source address of a port that is a host is the host's. */
+static bool tuple_own(const struct tuple_of *t, struct vary *v)
+{
+	bool is6 = strcmp(t->of->proto->name, "ipv6") == 0;
+	uint8_t bytes[VT_FIELD_BYTES] = {0}, ip[16];
+
+	if ((!is6 && strcmp(t->of->proto->name, "ipv4") != 0) ||
+	    strcmp(t->of->field->name, "src") != 0 || !port_own_address(t->cp, is6, ip))
+		return false;
+	memcpy(bytes + VT_FIELD_BYTES - (is6 ? 16 : 4), ip, is6 ? 16 : 4);
+	*v = (struct vary){.kind = VARY_FIXED,
+			   .div = 1,
+			   .bits = is6 ? 128 : 32,
+			   .first = vary_load(bytes)};
+	return true;
+}
+
 /* The value of a field: what is set, else what the flow has by itself, else what the port has. */
 static void tuple_vary(const struct tuple_of *t, const struct frame_spec *spec, struct vary *v)
 {
@@ -143,6 +160,8 @@ static void tuple_vary(const struct tuple_of *t, const struct frame_spec *spec, 
 	*v = (struct vary){.kind = VARY_FIXED, .div = 1};
 	if (x == NULL && tuple_default(flows_cfg_of(&t->s->cfg)->role, &spec->stack, f->proto,
 				       f->nth, f->field, v))
+		return;
+	if (x == NULL && tuple_own(t, v))
 		return;
 	if (x == NULL)
 		x = frame_vals_find(&t->s->cfg.dflt, f->proto, f->nth, f->field);

@@ -132,7 +132,7 @@ static int aims_of(struct ctl *c, const struct ctl_port *cp, struct host_auto *o
 	host_cfg_tags(work_cfg(&cp->cfg, &work_host), &k.own);
 	for (unsigned i = 0; i < cp->nstreams && rc >= 0; i++) {
 		const struct stream *s = stream_at(cp, i);
-		if (s == NULL || !s->cfg.enabled)
+		if (s == NULL || !s->cfg.enabled || stream_answers(s))
 			continue;
 		rc = host_route(c, cp, s, &way, e);
 		if (rc <= 0)
@@ -417,11 +417,25 @@ int host_check(struct ctl *c, struct ctl_port *cp, struct err *e)
 			      cp->p.id, cp->p.id);
 }
 
+bool host_own_address(const struct ctl_port *cp, bool is6, uint8_t *ip)
+{
+	const struct host_cfg *cfg = work_cfg(&cp->cfg, &work_host);
+
+	for (unsigned i = 0; i < cfg->ip.n; i++) {
+		const uint8_t *own = cfg->ip.at[i].ip;
+		if (neigh_is_ip4(own) == is6 || (is6 && own[0] == 0xfe && (own[1] & 0xc0) == 0x80))
+			continue; /* of the other family, or of the link alone */
+		memcpy(ip, is6 ? own : own + 12, is6 ? 16 : 4);
+		return true;
+	}
+	return false;
+}
+
 bool host_finds(const struct ctl_port *cp, const struct stream *s)
 {
 	const struct host_cfg *cfg = work_cfg(&cp->cfg, &work_host);
 
-	return cfg->ip.n > 0 && !port_deaf(&cp->p) && host_routable(s);
+	return cfg->ip.n > 0 && !port_deaf(&cp->p) && !stream_answers(s) && host_routable(s);
 }
 
 void host_reach(struct ctl *c, struct ctl_port *cp, struct sbuf *out)

@@ -48,6 +48,7 @@ struct host_auto {
 int host_ready(struct ctl *c, const struct portset *ports, bool again, struct err *e);
 int host_check(struct ctl *c, struct ctl_port *cp, struct err *e);
 bool host_finds(const struct ctl_port *cp, const struct stream *s);
+bool host_own_address(const struct ctl_port *cp, bool is6, uint8_t *ip); /* struct work */
 void host_reach(struct ctl *c, struct ctl_port *cp, struct sbuf *out);
 
 /* In each turn of a port that is a host: follows neighbours that have moved, and streams that were

@@ -540,6 +540,7 @@ const struct work work_host = {
 	.prepares = WHY_FRAMES | WHY_ORDER | WHY_RUN,
 	.prepare = host_error_prepare,
 	.finds = host_finds,
+	.own_address = host_own_address,
 	.reach = host_reach,
 	.check = host_check,
 	.fill = host_fill,
