@@ -155,8 +155,8 @@ bool ctl_stream_finds(struct ctl *, unsigned port, unsigned stream);
  * send until they are stopped. It refuses ports that are sending already, ports without a Tx queue
  * and frames that cannot be built; e names the port and the smallest change that helps. */
 int ctl_start(struct ctl *, const struct portset *ports, uint64_t duration_ns, struct err *e);
-/* Asks these ports to stop, and does not wait for it. Ports that are not sending stay as they
- * are. */
+/* Asks these ports to stop, and does not wait for it. Ports that are not sending stay as they are.
+ * Of those that were asked before, works give up what they would still wait for. */
 void ctl_stop(struct ctl *, const struct portset *ports);
 /* Adds a line for each thing that will keep the port's frames from arriving although nothing
  * refuses to send them. A line names the port and what helps. Often there is none. */

@@ -21,6 +21,7 @@ struct run {
 	bool armed;  /* asked for, but run_arm() has not set start_tsc yet */
 	bool active; /* some queue has not reported the end yet */
 	bool stop;
+	bool hurry; /* it was stopped once more: what it would still wait for is given up */
 	uint64_t start_tsc, duration_ns;
 	/* How long after the end of its time a frame that was due may still leave. What has not
 	 * left by then is counted as unsent. */

@@ -251,6 +251,7 @@ void ctl_stop(struct ctl *c, const struct portset *ports)
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if (portset_has(ports, i) && cp->run.active) {
+			cp->run.hurry = cp->run.stop;
 			cp->run.stop = true;
 			cp->touched |= WHY_RUN;
 		}

@@ -132,7 +132,7 @@ static void bytes_opened(struct wl_turn *t)
 		cell->left = bytes_conf(t)->transactions;
 	else if (bytes_counts(bytes_conf(t), t->datagram))
 		t->close = WL_CLOSE_RST; /* no memory to count in */
-	else if (t->flow->draining)
+	else if (t->flow->draining && t->flow->on_call)
 		bytes_close(t);
 	if (t->close != WL_CLOSE_NOT)
 		return;

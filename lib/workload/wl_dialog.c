@@ -88,14 +88,15 @@ static void dialog_done(struct wl_turn *t, struct dialog_conn *c)
 	wl_timing_add(&t->flow->since_due, ns + t->late_ns);
 }
 
-/* Before a pass of a run. */
-static void dialog_boundary(struct wl_turn *t, struct dialog_conn *c, const struct wl_dialog_run *r)
+/* Before a pass of a run; opened: it is the first one of the connection. */
+static void dialog_boundary(struct wl_turn *t, struct dialog_conn *c, const struct wl_dialog_run *r,
+			    bool opened)
 {
 	c->state = DIALOG_STEP;
 	if (!t->flow->client)
 		return;
 	t->on_time = !t->flow->on_call;
-	if (t->flow->draining) {
+	if (t->flow->draining && (!opened || t->flow->on_call)) {
 		dialog_over(t, c);
 	} else if (t->flow->on_call && r->transaction) {
 		c->state = DIALOG_CALL;
@@ -130,7 +131,7 @@ static void dialog_advance(struct wl_turn *t, struct dialog_conn *c)
 		dialog_over(t, c);
 		return;
 	}
-	dialog_boundary(t, c, &conf->run[run]);
+	dialog_boundary(t, c, &conf->run[run], false);
 }
 
 /* Whether this pause is the server's. */
@@ -198,7 +199,7 @@ static void dialog_opened(struct wl_turn *t)
 		t->close = WL_CLOSE_RST;
 		return;
 	}
-	dialog_boundary(t, c, &dialog_conf(t)->run[0]);
+	dialog_boundary(t, c, &dialog_conf(t)->run[0], true);
 	dialog_go_on(t, c);
 }
 

@@ -112,12 +112,12 @@ static void http_next(struct wl_turn *t, struct http_conn *c, bool persist)
 
 static void http_begin(struct wl_turn *t, struct http_conn *c)
 {
-	if (__builtin_expect(t->flow->draining, 0))
-		http_end(t, c);
-	else if (t->flow->on_call)
-		t->ready = true;
-	else
+	if (!t->flow->on_call)
 		http_ask(t, c);
+	else if (t->flow->draining)
+		http_end(t, c);
+	else
+		t->ready = true;
 }
 
 static void http_opened(struct wl_turn *t)

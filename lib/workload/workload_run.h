@@ -137,7 +137,9 @@ struct wl_flow {
 	bool client;
 	bool verify;   /* compare what is received where the record knows what is to come */
 	bool on_call;  /* transactions are started by go() only, at times that others choose */
-	bool draining; /* no new transactions; connections that do nothing are to close */
+	/* No new transactions, but the first one of a connection that was opened before and is
+	 * established now, if others do not start it; connections that do nothing are to close. */
+	bool draining;
 };
 
 /* ---- one call of a record's function ---- */

@@ -165,6 +165,7 @@ static void fill_flow(const struct ctl_port *cp, const struct flows_one *f, unsi
 				   .opens = flows_dealt(f->opens, q, n),
 				   .most = flows_dealt(f->ver->design->most, q, n),
 				   .stop = f->stopping,
+				   .abort = f->stopping && cp->run.hurry,
 				   .drain_cycles = clock_cycles(f->drain_ns),
 				   .late_cycles = clock_cycles(CNT_LATE_NS),
 				   .grace_cycles = clock_cycles(cp->run.grace_ns),
