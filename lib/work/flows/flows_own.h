@@ -73,6 +73,7 @@ struct flows_own {
 	unsigned sweeps;    /* that the machine has been asked for, 0: it has ended all */
 	unsigned nretired;  /* of `held` */
 	uint32_t sample_at; /* how far the walk for samples is */
+	bool sample_rest;   /* it looks for connections in TIME-WAIT, and before for all others */
 	uint64_t sampled;   /* the request that it is for */
 	unsigned turn;      /* a number of the turn, by which flows take turns */
 	unsigned nheld;     /* places of `held` that have been used */

@@ -49,7 +49,22 @@ static void run_flows(struct dp_worker *w, struct flows_own *o, const struct flo
 
 /* Cells of the machine that are looked at in a turn. */
 #define RUN_WALK 1024
-/* Goes on with the walk. Returns whether it has come to an end, or has all that it wants. */
+/* Adds a connection if it is one of those that this walk looks for. */
+static void run_sample(const struct flows_own *o, struct flows_samples *s,
+		       const struct flow_info *info)
+{
+	if (info->state == FLOW_FREE || (info->state == FLOW_TIME_WAIT) != o->sample_rest)
+		return;
+	for (unsigned k = 0; k < o->nheld; k++)
+		if (o->held[k].version != NULL && o->held[k].number == info->version) {
+			s->sample[s->n++] =
+				(struct flows_sample){.info = *info, .flow = o->held[k].of};
+			return;
+		}
+}
+
+/* Goes on with the walk. Returns whether it has come to an end, or has all that it wants. A second
+ * walk looks for those that rest, which tell little. */
 static bool run_walk(struct flows_own *o, const struct flows_job *j)
 {
 	struct flows_samples *s = j->samples;
@@ -57,12 +72,14 @@ static bool run_walk(struct flows_own *o, const struct flows_job *j)
 	struct flow_info info;
 
 	while (s->n < s->want && o->sample_at - from < RUN_WALK) {
-		if (!flow_walk(j->machine, &o->sample_at, RUN_WALK, &info))
+		if (flow_walk(j->machine, &o->sample_at, RUN_WALK, &info)) {
+			run_sample(o, s, &info);
+			continue;
+		}
+		if (o->sample_rest)
 			return true;
-		for (unsigned k = 0; info.state != FLOW_FREE && k < o->nheld; k++)
-			if (o->held[k].version != NULL && o->held[k].number == info.version)
-				s->sample[s->n++] =
-					(struct flows_sample){.info = info, .flow = o->held[k].of};
+		o->sample_rest = true;
+		o->sample_at = from = 0;
 	}
 	return s->n >= s->want;
 }
@@ -77,6 +94,7 @@ static bool run_samples(struct flows_own *o, const struct flows_job *j)
 	if (o->sampled != s->asked) {
 		o->sampled = s->asked;
 		o->sample_at = 0;
+		o->sample_rest = false;
 		s->n = 0;
 		s->at_ns = o->now_ns;
 	}
