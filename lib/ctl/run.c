@@ -78,7 +78,7 @@ bool ctl_bounded(const struct ctl *c, unsigned port)
 	if (!cp->run.active || cp->run.stop || cp->run.duration_ns != 0)
 		return cp->run.active;
 	run_result(cp, &r);
-	return r.count != 0 || r.ends;
+	return !r.endless && (r.count != 0 || r.ends);
 }
 
 static int may_start(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask, struct err *e)
@@ -355,7 +355,7 @@ static void progress_of(const struct ctl_port *cp, struct ctl_progress *out)
 		out->sent += sent;
 		out->count += r.count;
 	}
-	out->bounded &= run->duration_ns != 0 || r.count != 0 || r.ends;
+	out->bounded &= run->duration_ns != 0 || (!r.endless && (r.count != 0 || r.ends));
 	out->share = RTE_MIN(out->share, share);
 	out->gone_ns = RTE_MAX(out->gone_ns, gone);
 	out->left_ns = RTE_MAX(out->left_ns, left);

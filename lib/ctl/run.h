@@ -40,6 +40,7 @@ struct run_result {
 	/* Cycle counts at which the device accepted the first and the last frame; 0: none yet. */
 	uint64_t first_tsc, last_tsc;
 	uint64_t count;    /* frames after which the run ends; 0: counts do not end it */
+	bool endless;      /* some of what it sends has no end, but for that of its time */
 	bool ends;         /* it ends by itself, though not by a count of frames or by time */
 	bool asked_max;    /* some frames are asked for as fast as possible */
 	bool rate_changed; /* during the run, so that asked_* do not hold for all of it */

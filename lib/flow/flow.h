@@ -35,8 +35,8 @@ uint64_t flow_machine_bytes(const struct flow_machine_conf *conf, bool all);
 
 /* A set of tuples. Values, lists included, are copied. A server has no remote and remote_port.
  * dense: a slot of 4 bytes for each tuple, if all fields are ranges and there are at most
- * FLOW_DENSE_MAX tuples; else they are found by a hash of live connections. prefix6: the first 12
- * bytes of both addresses of IPv6; NULL: IPv4. */
+ * FLOW_DENSE_MAX tuples; a machine knows FLOW_SETS such sets at a time. Other tuples are found by a
+ * hash of live connections. prefix6: the first 12 bytes of both addresses of IPv6; NULL: IPv4. */
 #define FLOW_DENSE_MAX (1u << 26)
 struct flow_tuples_conf {
 	const struct flow_values *remote, *remote_port, *local, *local_port;

@@ -232,7 +232,6 @@ struct flow_sweep {
 	bool abort;
 };
 
-#define FLOW_SETS 16
 #define FLOW_ACKS 4096
 #define FLOW_SWEEPS 16
 #define FLOW_BURST 64

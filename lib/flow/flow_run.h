@@ -144,6 +144,7 @@ enum flow_nest { FLOW_REMOTE = 1, FLOW_REMOTE_PORT, FLOW_LOCAL, FLOW_LOCAL_PORT 
  * `local` and `remote` are the last 4 bytes of the addresses. Made by flow_tuples_new(); versions
  * of a flow, and flows with the same tuples, share one, and with it what is in use. */
 struct flow_tuples;
+#define FLOW_SETS 16 /* sets with slots (flow.h, `dense`) that a machine knows at a time */
 
 /* The headers of a flow's frames up to the end of the innermost IP header: an opaque prefix, then
  * that header with its options or extension headers. Made by flow_path_init() (flow.h). */

@@ -190,6 +190,24 @@ def test_samples(live):
         assert {(r["src"], r["dst"], r["dport"], r["stream"]) for r in rows} == {("192.168.0.1", "192.168.1.1", 80, 0)}
 
 
+@pytest.mark.parametrize("what", [
+    "set 0-1 transactions forever; set 0 count 10",
+    "set 0 close keep; set 0 count 10",
+    "set 0 tps 1k; set 0-1 transactions 5; set 0 count 10",
+    "set 0/0 count 10; stream add 0/1; set 0/1 rate 1kpps",
+])
+def test_what_does_not_end_is_not_waited_for(what):
+    r = run([*lcores(2), "-b", "-e", PAIR + what + "; start all; wait all"], timeout=60)
+    assert r.returncode != 0 and "wait" in r.stderr, (r.stdout, r.stderr)
+
+
+def test_many_clients_of_different_ports():
+    got = ends("set 0 flow client; set 0/0 count 10; " + "; ".join(
+        f"stream add 0/{n} like 0/0; set 0/{n} flow.dport {80 + n}" for n in range(1, 20)) +
+        "; set 1 flow server; set 1 flow.sport 80..99; start all; wait all; show flows")
+    assert len(got) == 21 and all(f["connections"]["closed"] == 10 for f in got.values() if f["role"] == "client")
+
+
 def test_a_second_stop_does_not_wait(live):
     p = live([*lcores(2), "-b"])
     p.send(PAIR + "set 0-1 app dialog 'send 100, think 90s, recv 100'; set 0-1 flow.drain 90s; set 0 count 10; start all; sleep 300ms; stop all; stop all; "

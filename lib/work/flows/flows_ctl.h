@@ -26,6 +26,7 @@ struct flows_load {
  * and of nothing else. */
 struct flows_design {
 	bool client, udp, is6, verify, on_call;
+	bool endless; /* connections do not end by themselves */
 	struct flow_path *path;
 	uint16_t npath;
 	/* [nshapes]: the different encapsulations of its paths. Their idents are those of the port
@@ -229,6 +230,9 @@ void flows_reap(struct flows_port *p);
 struct flows_one *flows_one_of(struct flows_port *p, const struct stream *s);
 struct flows_one *flows_one_new(struct ctl *c, const struct ctl_port *cp, const struct stream *s);
 void flows_one_free(struct flows_one *f);
+/* A client that comes to an end by its count: all connections end by themselves, and none is opened
+ * or used for transactions that others start. */
+bool flows_one_ends(const struct flows_one *f);
 void flows_one_sum(const struct flows_one *f, struct flows_sum *sum);
 /* On how many queues its run has come so far; DONE if it is in none. */
 enum flows_stage flows_one_stage(const struct flows_one *f, uint64_t run);

@@ -149,6 +149,16 @@ static bool engine_mine(const void *arg, const struct flow_tuple *t)
 	return (h * 0x9e3779b97f4a7c15ull >> 32) * m->nqueues >> 32 == m->queue;
 }
 
+/* How many sets have slots; the machines know no more than some. The others are found by a hash. */
+static unsigned engine_dense(const struct flows_engine *x)
+{
+	unsigned n = 0;
+
+	for (const struct flows_set *s = x->set; s != NULL; s = s->next)
+		n += flow_tuples_bytes(s->tuples[0]) > 0;
+	return n;
+}
+
 static struct flows_set *engine_set(struct flows_engine *x, const struct flows_design *d,
 				    struct err *e)
 {
@@ -160,7 +170,8 @@ static struct flows_set *engine_set(struct flows_engine *x, const struct flows_d
 					      .remote_prefix6 = d->is6 ? d->remote6 : NULL,
 					      .nest = {d->nest[0], d->nest[1], d->nest[2],
 						       d->nest[3]},
-					      .dense = d->client && d->ntuples <= FLOW_DENSE_MAX,
+					      .dense = d->client && d->ntuples <= FLOW_DENSE_MAX &&
+						       engine_dense(x) < FLOW_SETS,
 					      .start = d->start};
 	struct flows_set *s;
 

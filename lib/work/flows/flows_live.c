@@ -30,7 +30,7 @@ void flows_clients(const struct ctl *c, const struct ctl_port *cp, struct flows_
 				continue;
 			out->on = true;
 			out->ending &= f->stopping || r->stop;
-			out->bounded &= r->stop || r->duration_ns != 0 || f->opens != UINT64_MAX;
+			out->bounded &= r->stop || r->duration_ns != 0 || flows_one_ends(f);
 		}
 	}
 }

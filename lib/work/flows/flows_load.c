@@ -232,6 +232,11 @@ int flows_design_load(struct flows_design *d, struct ctl *c, const struct ctl_po
 	     : kind == FLOWS_STREAM ? load_stream(&l, out, e)
 	     : kind == FLOWS_DIALOG ? load_dialog(&l, out, e)
 				    : load_http(&l, out, e);
+	if (rc == 0)
+		d->endless = l.cfg->close.keep ||
+			     (kind == FLOWS_STREAM
+				      ? ((const struct wl_stream_conf *)out->conf)->bytes == 0
+				      : kind != FLOWS_DIALOG && l.cfg->transactions == 0);
 	return rc;
 }
 

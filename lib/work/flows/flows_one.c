@@ -138,14 +138,23 @@ struct hist *flows_one_hist(const struct flows_one *f, unsigned which)
 	return h;
 }
 
-/* What is open and opening belongs to what comes: so the sums of fates stay whole. */
+bool flows_one_ends(const struct flows_one *f)
+{
+	return f->opens != UINT64_MAX && f->tps.off && !f->ver->design->endless;
+}
+
+/* What is open and opening belongs to what comes. The baseline is made of fates, since workers count
+ * while cells are read one behind the other: so the sums are whole when nothing goes on. */
 void flows_one_clear(struct flows_one *f)
 {
+	struct flow_counts *k = &f->base.flow;
+
 	one_sum_all(f, &f->base);
-	f->base.flow.opened -= f->base.flow.opening + f->base.flow.open;
-	f->base.flow.established -= f->base.flow.open;
-	f->base.flow.opening = f->base.flow.open = 0;
-	f->base.wl.started -= f->base.wl.open;
+	k->established = k->closed + k->reset_by_us + k->reset_by_peer + k->timed_out + k->aborted;
+	k->opened = k->established + k->refused + k->connect_timeout + k->unreachable +
+		    k->aborted_opening;
+	k->opening = k->open = 0;
+	f->base.wl.started = f->base.wl.done + f->base.wl.failed;
 	f->base.wl.open = 0;
 	for (unsigned i = 0; i < FLOWS_HISTS; i++) {
 		free(f->hist_base[i]);
@@ -197,7 +206,7 @@ static void one_rate_set(const struct ctl_port *cp, const struct flows_one *f, s
 	r->epoch = epoch;
 	r->off = off;
 	r->max = set->kind == RATE_MAX;
-	r->start_tsc = cp->run.armed ? 0 : clock_tsc();
+	r->start_tsc = cp->run.armed ? 0 : RTE_MAX(clock_tsc(), cp->run.start_tsc);
 	if (off || r->max)
 		return;
 	r->per_s = set->over_ns != 0 ? set->to : set->value;

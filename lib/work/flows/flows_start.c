@@ -159,11 +159,17 @@ static uint64_t start_most(const struct ctl *c)
 }
 
 /* Memory that all these connections would use, against what the system has. */
-static int start_memory(const struct ctl_port *cp, uint64_t most, struct err *e)
+static int start_memory(const struct ctl *c, const struct ctl_port *cp, uint64_t most,
+			struct err *e)
 {
 	struct flow_machine_conf conf = {.connections = (uint32_t)RTE_MIN(most, 1ull << 27),
 					 .is6 = false};
-	uint64_t have = eal_available_bytes(), need = flow_machine_bytes(&conf, false);
+	uint64_t have = eal_available_bytes(), need = flow_machine_bytes(&conf, false), ports = 0;
+
+	/* each port has machines for as many */
+	for (unsigned i = 0; i < c->nports; i++)
+		ports += start_has_flows(c->port[i]);
+	need *= ports;
 
 	if (most <= 1ull << 27 && need <= have)
 		return 0;
@@ -172,7 +178,7 @@ static int start_memory(const struct ctl_port *cp, uint64_t most, struct err *e)
 		       " MB, and there are %" PRIu64
 		       " MB: fewer, as by `set <streams> connections %" PRIu64 "`",
 		       cp->p.id, most, need >> 20, have >> 20,
-		       (uint64_t)((double)most * (double)have / (double)need / 2));
+		       (uint64_t)((double)most * (double)have / (double)need));
 }
 
 /* The machines of the port: those that it has, or larger ones. */
@@ -185,7 +191,7 @@ static struct flows_engine *start_engine(struct ctl *c, struct ctl_port *cp, boo
 	if (p->engine != NULL && p->engine->capacity >= most / p->nqueues &&
 	    (p->engine->is6 || !is6))
 		return p->engine;
-	if (start_memory(cp, most, e) < 0)
+	if (start_memory(c, cp, most, e) < 0)
 		return NULL;
 	p->next = flows_engine_new(c, cp, most, is6, e);
 	return p->next;
@@ -414,11 +420,12 @@ static void start_result(const struct ctl_port *cp, struct run_result *io)
 		io->stage = RTE_MIN(io->stage, stage);
 		io->ramps |= stage == RUN_STAGE_RAMP;
 		any = true;
-		ends &= f->client ? f->opens != UINT64_MAX : clients.any && clients.bounded;
+		ends &= f->client ? flows_one_ends(f) : clients.any && clients.bounded;
 	}
 	if (!any)
 		return;
 	io->ends = ends;
+	io->endless |= !ends;
 	start_sent(cp, &sent);
 	io->sent += grown(sent.packets, p->base_sent);
 	io->bytes += grown(sent.bytes, p->base_bytes);

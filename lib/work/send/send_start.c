@@ -230,6 +230,7 @@ static void send_result(const struct ctl_port *cp, struct run_result *io)
 	io->unsent += grown(now.unsent, sp->before.unsent);
 	io->dropped += grown(now.dropped, sp->before.dropped);
 	io->count += frames_at_end(cp);
+	io->endless |= !groups_all_counted(&sp->groups);
 	io->rate_changed |= sp->run.rate_changed || ((r->active || r->stop) && rates_vary(cp));
 	io->changed_ns = sp->run.changed_ns;
 	add_asked(cp, io);
