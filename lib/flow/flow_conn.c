@@ -31,6 +31,11 @@ FLOW_ASIDE static struct flow_conn *conn_reclaim(struct flow_machine *m)
 			flow_conn_free(m, c);
 			return &m->conn[m->free[--m->nfree]];
 		}
+		/* a server of UDP is never told that somebody has ended */
+		if (c->state == FLOW_UDP && conn_live(m, c)->spec->role == FLOW_SERVER) {
+			flow_conn_end(m, c, WL_END_CLOSED, false);
+			return &m->conn[m->free[--m->nfree]];
+		}
 		/* RFC 4987 3.4: a SYN that nobody has confirmed makes room */
 		if (c->state == FLOW_SYN_RECEIVED && c->retry > 0) {
 			flow_conn_end(m, c, WL_END_CONNECT_TIMEOUT, false);

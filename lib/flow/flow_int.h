@@ -230,6 +230,7 @@ struct flow_sweep {
 	const struct wl_flow *wl;
 	uint32_t at;
 	bool abort;
+	uint64_t room_ns; /* when the sink last had room */
 };
 
 #define FLOW_ACKS 4096

@@ -327,7 +327,7 @@ FLOW_ASIDE static void tcp_time_wait(struct flow_machine *m, struct flow_ver *f,
 	}
 	if ((g->flags & (TH_SYN | TH_ACK)) == TH_SYN) {
 		next = flow_listener(m, g);
-		if (next != NULL && seq_lt(c->rcv_nxt, g->seq)) {
+		if (next != NULL && !next->wl->draining && seq_lt(c->rcv_nxt, g->seq)) {
 			cell_add(&f->k->timewait_reused, 1);
 			flow_conn_free(m, c);
 			flow_passive(m, next, g, after, true);

@@ -136,6 +136,13 @@ FLOW_ASIDE static uint32_t tuple_find(struct flow_machine *m, const struct flow_
 			     .is6 = t->is6,
 			     .udp = f->spec->udp};
 
+	/* Flows that differ in protocol or encapsulation alone share their tuples. */
+	if (t->slot != NULL) {
+		uint32_t at = *flow_tuples_slot(t, c->remote, c->local, c->ports);
+
+		if (at != 0)
+			return at;
+	}
 	memcpy(ip6 + 8, t->remote6, 12);
 	memcpy(ip6 + 20, &c->remote, 4);
 	memcpy(ip6 + 24, t->local6, 12);

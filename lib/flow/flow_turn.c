@@ -95,6 +95,9 @@ int flow_adopt(struct flow_machine *m, const struct flow_spec *spec)
 			       .buffered = spec->buffered,
 			       .number = (uint8_t)at};
 	turn_settings(f, spec);
+	/* an interface may have got a larger MTU than our buffers were made for */
+	if (m->sink->room_bytes < spec->path->l4 + 20u + f->mss)
+		f->mss = (uint16_t)(m->sink->room_bytes - spec->path->l4 - 20u);
 	for (unsigned i = 0; i < f->ncontent; i++)
 		m->content[first + i] =
 			(struct flow_content_at){.content = &spec->wl->content[i], .live = f};
@@ -251,12 +254,16 @@ static void turn_add_sweep(struct flow_machine *m, const struct wl_flow *wl, boo
 		if (m->sweep[i].wl == wl) {
 			m->sweep[i] = (struct flow_sweep){.wl = wl,
 							  .at = 1,
-							  .abort = abort || m->sweep[i].abort};
+							  .abort = abort || m->sweep[i].abort,
+							  .room_ns = m->now_ns};
 			return;
 		}
 	}
 	if (m->nsweep < FLOW_SWEEPS)
-		m->sweep[m->nsweep++] = (struct flow_sweep){.wl = wl, .at = 1, .abort = abort};
+		m->sweep[m->nsweep++] = (struct flow_sweep){.wl = wl,
+							    .at = 1,
+							    .abort = abort,
+							    .room_ns = m->now_ns};
 }
 
 void flow_drain(struct flow_machine *m, const struct wl_flow *wl)
@@ -286,6 +293,7 @@ static void turn_abort(struct flow_machine *m, struct flow_ver *f, struct flow_c
 }
 
 #define TURN_SWEEP 256
+#define TURN_STUCK_NS 1000000000ull
 static unsigned turn_sweep(struct flow_machine *m)
 {
 	struct flow_sweep *s = &m->sweep[0];
@@ -302,10 +310,14 @@ static unsigned turn_sweep(struct flow_machine *m)
 		f = conn_live(m, c);
 		if (f->wl != s->wl)
 			continue;
-		/* a RST that finds no room would leave the peer to its timers */
-		if (m->sink->nout == m->sink->max_out || m->sink->nroom[FLOW_PLAIN] == 0) {
-			if (m->sink->more == NULL || !m->sink->more(m->sink, FLOW_PLAIN))
+		/* A RST that finds no room would leave the peer to its timers. An abort waits for a
+		 * device that takes nothing, but not for ever. */
+		if ((m->sink->nout == m->sink->max_out || m->sink->nroom[FLOW_PLAIN] == 0) &&
+		    (m->sink->more == NULL || !m->sink->more(m->sink, FLOW_PLAIN))) {
+			if (!s->abort || m->now_ns - s->room_ns < TURN_STUCK_NS)
 				return n;
+		} else {
+			s->room_ns = m->now_ns;
 		}
 		if (s->abort)
 			turn_abort(m, f, c);

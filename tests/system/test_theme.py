@@ -200,7 +200,7 @@ def test_groups_of_ports(tmp_path):
 
 
 def test_words_complete_with_their_help(tmp_path):
-    with Screen(tmp_path, cols=120) as t:
+    with Screen(tmp_path, cols=120, rows=40) as t:
         t.ready().type("theme log.err\t").line_is("theme log.error ")
         t.type("bright_re\t").line_is("theme log.error bright_red ")
         t.type("no\t").line_is("theme log.error bright_red none ")

@@ -208,8 +208,6 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 				.ns_mult = x->ns_mult,
 				.cycles_mult = x->cycles_mult,
 				.burst = (uint16_t)cp->cfg.burst};
-	x->refs++;
-	plan_keep(w, x, fill_release_engine);
 	if (p->request != NULL) {
 		j->samples = &p->request->queue[q];
 		p->request->refs++;
@@ -218,6 +216,9 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 	/* A run that is armed has no times yet. */
 	if (cp->run.active && !cp->run.armed)
 		fill_flows(cp, q, j, w);
+	/* behind its versions, which it frees */
+	x->refs++;
+	plan_keep(w, x, fill_release_engine);
 	fill_ends(p, j, w);
 	*claim = (struct flows_claim){.job = j, .state = x->queue[q].state};
 	unsigned task = plan_task(w,

@@ -341,6 +341,13 @@ static int make_most(const struct make *k, struct err *e)
 	uint64_t asked = k->cfg->connections;
 
 	d->most = asked != 0 ? asked : RTE_MIN(d->ntuples, (uint64_t)MAKE_MOST);
+	if (d->client && d->most < flows_of(k->cp)->nqueues && asked <= d->ntuples)
+		return err_set(
+			e, EINVAL,
+			"stream %u/%u: its %llu connections at once are fewer than the %u queues of port %u, each of which opens its own: "
+			"`set %s connections %u` or more, and as many tuples",
+			k->cp->p.id, k->s->cfg.id, (unsigned long long)d->most,
+			flows_of(k->cp)->nqueues, k->cp->p.id, k->where, flows_of(k->cp)->nqueues);
 	if (!d->client || asked <= d->ntuples)
 		return 0;
 	return err_set(

@@ -161,7 +161,7 @@ void flows_sink_begin(struct flows_own *o, const struct flows_job *j)
 	s->room[FLOW_PLAIN] = o->room;
 	s->out = o->out;
 	if (s->nout == 0)
-		s->max_out = RTE_MAX(RTE_MIN(j->burst, DP_BURST_MAX), 1u);
+		s->max_out = RTE_MAX(RTE_MIN((unsigned)j->burst, (unsigned)DP_BURST_MAX), 1u);
 	s->more = sink_more;
 	s->room_bytes = room - RTE_MIN(room, (unsigned)RTE_PKTMBUF_HEADROOM);
 	s->owner = o;
