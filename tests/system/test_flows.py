@@ -176,6 +176,12 @@ def test_versions_are_given_back(live):
         assert f["connections"]["closed"] == f["connections"]["opened"]
 
 
+def test_more_ends_than_fit_are_refused_in_a_run():
+    r = good([*lcores(2), "-b", "-e", "set 0 flow client; stream add 0/1-4; set 0/0-4 flow client; set 0/0-4 frame eth/vlan/ipv4/tcp; "
+              "set 0/0-4 flow.src 10.0.0.1..10.0.0.16; start 0; sleep 100ms; set 0/0-4 vlan.vid 1..16; sleep 100ms; stop 0; stop 0; wait 0"])
+    assert (r.stdout + r.stderr).count("the flow goes on as it was: port 0: its flows would have 65 ends") == 2
+
+
 def test_samples(live):
     p = live([*lcores(2), "-b"])
     p.send(PAIR + "set 0-1 app bytes; set 0-1 transactions forever; set 0-1 think 100ms; set 0 connections 30; set 0 cps max; start all")

@@ -105,7 +105,8 @@ static void fill_ends(const struct flows_port *p, struct flows_job *j, struct pl
 			continue;
 		/* each of the others has one for each of its shapes */
 		flows -= f->ver->design->nshapes;
-		n += fill_flow_ends(f->ver->design, FLOWS_ENDS - n - flows, end + n);
+		unsigned room = FLOWS_ENDS - n;
+		n += fill_flow_ends(f->ver->design, room > flows ? room - flows : 0, end + n);
 	}
 	memcpy(shape, p->engine->shape, sizeof(p->engine->shape));
 	j->end = end;
