@@ -182,6 +182,32 @@ def test_more_ends_than_fit_are_refused_in_a_run():
     assert (r.stdout + r.stderr).count("the flow goes on as it was: port 0: its flows would have 65 ends") == 2
 
 
+@pytest.mark.parametrize("change", ["set 0 flow.src 10.0.0.1", "set 0 flow.sport 5000..6000", "set 1 flow.sport 81"])
+def test_connections_keep_their_addresses(live, change):
+    p = live([*lcores(2), "-b"])
+
+    def client():
+        return flows([p.ask("show flows")])[0, 0]
+
+    p.send(PAIR + "set 0,1 app bytes; set 0,1 transactions forever; set 0,1 think 20ms; set 0,1 flow.rto 20ms; set 0,1 flow.retries 3; "
+           "set 0 connections 50; set 0 cps max; start all")
+    deadline = time.monotonic() + 20
+    while client()["connections"]["open"] < 50:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    p.send(change)
+    done = client()["transactions"]["done"]
+    while client()["transactions"]["done"] < done + 50 * 100:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    p.send("stop all; wait all")
+    got = flows([p.ask("show flows", timeout=20)])
+    for f in got.values():
+        idle(f)
+        assert f["connections"]["established"] == f["connections"]["closed"] == 50
+        assert f["transactions"]["failed"] == 0
+
+
 def test_samples(live):
     p = live([*lcores(2), "-b"])
     p.send(PAIR + "set 0-1 app bytes; set 0-1 transactions forever; set 0-1 think 100ms; set 0 connections 30; set 0 cps max; start all")
