@@ -208,6 +208,20 @@ def test_connections_keep_their_addresses(live, change):
         assert f["transactions"]["failed"] == 0
 
 
+def test_a_server_goes_on_with_ipv4_until_a_new_start():
+    r = good(as_json([*lcores(2), "-b", "-e", PAIR + "set 0 cps 500; start all; sleep 50ms; set 1 frame eth/ipv6/tcp; sleep 50ms; "
+                      "set 1 frame eth/ipv4/tcp; clear all; sleep 200ms; set 1 frame eth/ipv6/tcp; sleep 200ms; stop all; wait all; show flows; set 0 frame eth/ipv6/tcp; "
+                      "set 0 ipv6.dst 2001:db8::1; set 1 ipv6.src 2001:db8::1; clear all; set 0 count 20; start all; wait all; show flows"]))
+    assert "the flow goes on as it was: port 1 began without IPv6" in r.stderr
+    old, new = [{f["port"]: f for f in d["flows"]} for d in documents(r) if d.get("show") == "flows"]
+    for f in old.values():
+        idle(f)
+        assert f["connections"]["closed"] == f["connections"]["opened"] > 100
+    for f in new.values():
+        idle(f)
+        assert f["connections"]["closed"] == 20
+
+
 def test_samples(live):
     p = live([*lcores(2), "-b"])
     p.send(PAIR + "set 0-1 app bytes; set 0-1 transactions forever; set 0-1 think 100ms; set 0 connections 30; set 0 cps max; start all")
