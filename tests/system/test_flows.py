@@ -222,6 +222,18 @@ def test_a_server_goes_on_with_ipv4_until_a_new_start():
         assert f["connections"]["closed"] == 20
 
 
+def test_a_new_stream_counts_from_nothing():
+    got = ends("set 0 flow client; stream add 0/1; set 0/1 flow client; set 0/1 flow.dport 81; set 0/1 count 50; set 0/0 count 50; set 1 flow server; "
+               "set 1 flow.sport 80..81; start all; wait all; stream delete 0/1; stream add 0/1; set 0/1 flow client; show flows")
+    assert got[0, 0]["connections"]["closed"] == 50
+    assert (0, 1) not in got or got[0, 1]["connections"]["opened"] == 0
+    again = ends("set 0 flow client; stream add 0/1; set 0/1 flow client; set 0/1 flow.dport 81; set 0/1 count 50; set 0/0 count 50; set 1 flow server; "
+                 "set 1 flow.sport 80..81; start all; wait all; stream delete 0/1; stream add 0/1; set 0/1 flow client; set 0/1 flow.dport 81; "
+                 "set 0/1 count 20; start all; wait all; show flows")
+    assert again[0, 0]["connections"]["closed"] == 100
+    assert again[0, 1]["connections"]["closed"] == 20
+
+
 def test_samples(live):
     p = live([*lcores(2), "-b"])
     p.send(PAIR + "set 0-1 app bytes; set 0-1 transactions forever; set 0-1 think 100ms; set 0 connections 30; set 0 cps max; start all")

@@ -150,6 +150,7 @@ struct flows_one {
 	struct flows_one *next;
 	unsigned refs; /* of plans, and of versions */
 	uint32_t cell;
+	uint64_t serial; /* of its stream: a cell may be another's a moment later */
 	unsigned id;
 	bool client, gone; /* gone: the stream was deleted */
 	unsigned nqueues;

@@ -133,6 +133,8 @@ static bool live_follow(struct ctl *c, struct ctl_port *cp, struct flows_one *f)
 	uint64_t cps = f->cps.epoch, tps = f->tps.epoch;
 	bool changed;
 
+	if (s != NULL && s->serial != f->serial)
+		s = NULL;
 	f->gone = s == NULL;
 	if (s != NULL)
 		f->id = s->cfg.id;
