@@ -234,6 +234,12 @@ def test_a_new_stream_counts_from_nothing():
     assert again[0, 1]["connections"]["closed"] == 20
 
 
+def test_any_number_of_vlans_one_after_the_other():
+    starts = [f"set 0-1 vlan.vid {n}; start all; wait all" for n in range(1, 19)]
+    got = ends(PAIR + "set 0-1 frame eth/vlan/ipv4/tcp; set 0 count 5; " + "; ".join(starts) + "; show flows")
+    assert got[0, 0]["connections"]["closed"] == got[1, 0]["connections"]["closed"] == 18 * 5
+
+
 def test_samples(live):
     p = live([*lcores(2), "-b"])
     p.send(PAIR + "set 0-1 app bytes; set 0-1 transactions forever; set 0-1 think 100ms; set 0 connections 30; set 0 cps max; start all")

@@ -181,15 +181,15 @@ static int start_memory(const struct ctl *c, const struct ctl_port *cp, uint64_t
 		       (uint64_t)((double)most * (double)have / (double)need));
 }
 
-/* The machines of the port: those that it has, or larger ones. */
-static struct flows_engine *start_engine(struct ctl *c, struct ctl_port *cp, bool is6,
-					 struct err *e)
+/* The machines of the port: those that it has, or new ones that have room for more. */
+static struct flows_engine *start_engine(struct ctl *c, struct ctl_port *cp,
+					 struct flows_design *const *d, bool is6, struct err *e)
 {
 	struct flows_port *p = flows_of(cp);
 	uint64_t most = start_most(c);
 
 	if (p->engine != NULL && p->engine->capacity >= most / p->nqueues &&
-	    (p->engine->is6 || !is6))
+	    (p->engine->is6 || !is6) && flows_engine_fits(p->engine, d, cp->nstreams))
 		return p->engine;
 	if (start_memory(c, cp, most, e) < 0)
 		return NULL;
@@ -247,7 +247,7 @@ static int start_all(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 			"port %u: its flows have %u ends, by addresses and VLANs; at most %u: fewer flows",
 			cp->p.id, ends, FLOWS_ENDS);
 	if (rc == 0) {
-		x = start_engine(c, cp, is6, e);
+		x = start_engine(c, cp, d, is6, e);
 		rc = x != NULL ? 0 : -ENOMEM;
 	}
 	for (unsigned i = 0; i < cp->nstreams && rc == 0; i++) {
