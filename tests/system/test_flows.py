@@ -360,6 +360,24 @@ def test_refusals_name_what_helps(commands, says):
     assert says in r.stderr
 
 
+@pytest.mark.parametrize("first,second,same", [
+    ("10.15.255.255..10.0.0.0", "10.31.255.255..10.16.0.0", False),
+    ("10.15.255.255..10.0.0.0", "10.31.255.255..10.15.255.255", True),
+    ("0.0.0.0..255.255.255.255 step 2", "0.0.0.1..255.255.255.255 step 2", False),
+    ("0.0.0.0..255.255.255.255 step 2", "0.0.0.1..255.255.255.255 step 65537", True),
+    ("10.0.0.0..10.0.0.20 step 6", "10.0.0.2..10.0.0.20 step 4", True),
+    ("10.0.0.0..10.0.0.17 step 6", "10.0.0.2..10.0.0.17 step 8", False),
+    ("10.0.0.1,10.0.0.9", "10.0.0.3..10.0.0.8", False),
+    ("10.0.0.3..10.0.0.9 step 2", "10.0.0.1,10.0.0.9", True),
+    ("10.0.0.1,10.0.0.9", "10.0.0.2,10.0.0.8", False),
+    ("10.0.0.1,10.0.0.9", "10.0.0.9,10.0.0.8", True),
+])
+def test_servers_of_the_same_addresses(first, second, same):
+    r = run([*lcores(2), "-b", "-e", f"set 1 flow server; stream add 1/1; set 1/1 flow server; set 1/0 flow.src {first}; set 1/1 flow.src {second}; "
+             "start 1; stop 1; wait 1"], timeout=10)
+    assert (r.returncode == 2 and "are servers of the same addresses" in r.stderr) if same else r.returncode == 0, r.stderr
+
+
 def test_trials_are_of_frames():
     r = run([*lcores(2), "-b", "-e", PAIR + "trial 0 rate 1kpps for 100ms"])
     assert r.returncode == 2
