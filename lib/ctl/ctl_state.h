@@ -56,6 +56,7 @@ struct stream_icmp {
 struct stream {
 	struct stream_cfg cfg;
 	uint32_t cell;
+	uint64_t serial;  /* the stream's own on its port: no other one gets it, as it may its cell */
 	bool dirty;       /* settings changed since recipes were made */
 	uint64_t version; /* of the recipes; 0: never made */
 	/* What the recipes were made for: the largest frame and the room of a buffer, which follow
@@ -95,6 +96,7 @@ struct ctl_port {
 	int *tx_worker, *rx_worker;            /* of each queue: index into ctl.worker */
 	struct stream **stream;                /* by id; NULL: a hole */
 	unsigned nstreams, cap_streams, total; /* highest id + 1; room; without holes */
+	uint64_t stream_seq;                   /* the serial of the newest stream */
 	/* Sets of cells: of the streams, and of streams that were deleted while the port sends. */
 	uint64_t cell_used[CTL_CELLS / 64], cell_kept[CTL_CELLS / 64];
 	uint64_t cell_new[CTL_CELLS / 64]; /* got a stream since stream_cells_new() was called */

@@ -15,7 +15,8 @@ _Static_assert(CTL_CELLS - 1 == NO_STREAM, "it is the last of them, and counted 
 
 struct saved_stream {
 	struct stream_cfg cfg;
-	uint32_t cell; /* a stream that now has the id and another cell is a new one */
+	uint32_t cell;
+	uint64_t serial; /* a stream that now has the id and another serial is a new one */
 	struct stream_count base, prev;
 	double pps;
 };
@@ -99,6 +100,7 @@ static struct stream *stream_put(struct ctl_port *cp, unsigned id, uint32_t cell
 	s->cfg.id = id;
 	s->dirty = true;
 	s->cell = cell;
+	s->serial = ++cp->stream_seq;
 	make_place(cp, id);
 	cp->stream[id] = s;
 	cp->total++;
@@ -351,6 +353,7 @@ struct ctl_saved *ctl_save(struct ctl *c)
 				continue;
 			struct saved_stream *st = &to->stream[to->n++];
 			*st = (struct saved_stream){.cell = from->cell,
+						    .serial = from->serial,
 						    .base = from->base,
 						    .prev = from->prev,
 						    .pps = from->pps};
@@ -368,6 +371,7 @@ static void put_back(struct ctl_port *cp, const struct saved_stream *from, struc
 	cp->cell_used[from->cell / 64] |= 1ull << (from->cell % 64);
 	struct stream *s = stream_put(cp, from->cfg.id, from->cell, cfg);
 	cp->cell_new[s->cell / 64] &= ~(1ull << (s->cell % 64));
+	s->serial = from->serial;
 	s->base = from->base;
 	s->prev = from->prev;
 	s->pps = from->pps;
@@ -382,7 +386,7 @@ static void restore_streams(struct ctl_port *cp, const struct saved_port *from)
 			next++;
 		bool was = next < from->n && from->stream[next].cfg.id == i;
 		if (cp->stream[i] != NULL &&
-		    !(was && from->stream[next].cell == cp->stream[i]->cell))
+		    !(was && from->stream[next].serial == cp->stream[i]->serial))
 			stream_drop(cp, i);
 	}
 	for (unsigned n = 0; n < from->n; n++) {

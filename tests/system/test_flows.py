@@ -176,6 +176,70 @@ def test_versions_are_given_back(live):
         assert f["connections"]["closed"] == f["connections"]["opened"]
 
 
+def test_more_ends_than_fit_are_refused_in_a_run():
+    r = good([*lcores(2), "-b", "-e", "set 0 flow client; stream add 0/1-4; set 0/0-4 flow client; set 0/0-4 frame eth/vlan/ipv4/tcp; "
+              "set 0/0-4 flow.src 10.0.0.1..10.0.0.16; start 0; sleep 100ms; set 0/0-4 vlan.vid 1..16; sleep 100ms; stop 0; stop 0; wait 0"])
+    assert (r.stdout + r.stderr).count("the flow goes on as it was: port 0: its flows would have 65 ends") == 2
+
+
+@pytest.mark.parametrize("change", ["set 0 flow.src 10.0.0.1", "set 0 flow.sport 5000..6000", "set 1 flow.sport 81"])
+def test_connections_keep_their_addresses(live, change):
+    p = live([*lcores(2), "-b"])
+
+    def client():
+        return flows([p.ask("show flows")])[0, 0]
+
+    p.send(PAIR + "set 0,1 app bytes; set 0,1 transactions forever; set 0,1 think 20ms; set 0,1 flow.rto 20ms; set 0,1 flow.retries 3; "
+           "set 0 connections 50; set 0 cps max; start all")
+    deadline = time.monotonic() + 20
+    while client()["connections"]["open"] < 50:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    p.send(change)
+    done = client()["transactions"]["done"]
+    while client()["transactions"]["done"] < done + 50 * 100:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    p.send("stop all; wait all")
+    got = flows([p.ask("show flows", timeout=20)])
+    for f in got.values():
+        idle(f)
+        assert f["connections"]["established"] == f["connections"]["closed"] == 50
+        assert f["transactions"]["failed"] == 0
+
+
+def test_a_server_goes_on_with_ipv4_until_a_new_start():
+    r = good(as_json([*lcores(2), "-b", "-e", PAIR + "set 0 cps 500; start all; sleep 50ms; set 1 frame eth/ipv6/tcp; sleep 50ms; "
+                      "set 1 frame eth/ipv4/tcp; clear all; sleep 200ms; set 1 frame eth/ipv6/tcp; sleep 200ms; stop all; wait all; show flows; set 0 frame eth/ipv6/tcp; "
+                      "set 0 ipv6.dst 2001:db8::1; set 1 ipv6.src 2001:db8::1; clear all; set 0 count 20; start all; wait all; show flows"]))
+    assert "the flow goes on as it was: port 1 began without IPv6" in r.stderr
+    old, new = [{f["port"]: f for f in d["flows"]} for d in documents(r) if d.get("show") == "flows"]
+    for f in old.values():
+        idle(f)
+        assert f["connections"]["closed"] == f["connections"]["opened"] > 100
+    for f in new.values():
+        idle(f)
+        assert f["connections"]["closed"] == 20
+
+
+def test_a_new_stream_counts_from_nothing():
+    got = ends("set 0 flow client; stream add 0/1; set 0/1 flow client; set 0/1 flow.dport 81; set 0/1 count 50; set 0/0 count 50; set 1 flow server; "
+               "set 1 flow.sport 80..81; start all; wait all; stream delete 0/1; stream add 0/1; set 0/1 flow client; show flows")
+    assert got[0, 0]["connections"]["closed"] == 50
+    assert (0, 1) not in got or got[0, 1]["connections"]["opened"] == 0
+    again = ends("set 0 flow client; stream add 0/1; set 0/1 flow client; set 0/1 flow.dport 81; set 0/1 count 50; set 0/0 count 50; set 1 flow server; "
+                 "set 1 flow.sport 80..81; start all; wait all; stream delete 0/1; stream add 0/1; set 0/1 flow client; set 0/1 flow.dport 81; "
+                 "set 0/1 count 20; start all; wait all; show flows")
+    assert again[0, 0]["connections"]["closed"] == 100
+    assert again[0, 1]["connections"]["closed"] == 20
+
+
+def test_any_number_of_vlans_one_after_the_other():
+    starts = [f"set 0-1 vlan.vid {n}; start all; wait all" for n in range(1, 19)]
+    got = ends(PAIR + "set 0-1 frame eth/vlan/ipv4/tcp; set 0 count 5; " + "; ".join(starts) + "; show flows")
+    assert got[0, 0]["connections"]["closed"] == got[1, 0]["connections"]["closed"] == 18 * 5
+
+
 def test_samples(live):
     p = live([*lcores(2), "-b"])
     p.send(PAIR + "set 0-1 app bytes; set 0-1 transactions forever; set 0-1 think 100ms; set 0 connections 30; set 0 cps max; start all")
@@ -294,6 +358,24 @@ def test_refusals_name_what_helps(commands, says):
     r = run([*lcores(2), "-b", "-e", PAIR + commands + "; start all for 100ms"])
     assert r.returncode == 2, r.stderr
     assert says in r.stderr
+
+
+@pytest.mark.parametrize("first,second,same", [
+    ("10.15.255.255..10.0.0.0", "10.31.255.255..10.16.0.0", False),
+    ("10.15.255.255..10.0.0.0", "10.31.255.255..10.15.255.255", True),
+    ("0.0.0.0..255.255.255.255 step 2", "0.0.0.1..255.255.255.255 step 2", False),
+    ("0.0.0.0..255.255.255.255 step 2", "0.0.0.1..255.255.255.255 step 65537", True),
+    ("10.0.0.0..10.0.0.20 step 6", "10.0.0.2..10.0.0.20 step 4", True),
+    ("10.0.0.0..10.0.0.17 step 6", "10.0.0.2..10.0.0.17 step 8", False),
+    ("10.0.0.1,10.0.0.9", "10.0.0.3..10.0.0.8", False),
+    ("10.0.0.3..10.0.0.9 step 2", "10.0.0.1,10.0.0.9", True),
+    ("10.0.0.1,10.0.0.9", "10.0.0.2,10.0.0.8", False),
+    ("10.0.0.1,10.0.0.9", "10.0.0.9,10.0.0.8", True),
+])
+def test_servers_of_the_same_addresses(first, second, same):
+    r = run([*lcores(2), "-b", "-e", f"set 1 flow server; stream add 1/1; set 1/1 flow server; set 1/0 flow.src {first}; set 1/1 flow.src {second}; "
+             "start 1; stop 1; wait 1"], timeout=10)
+    assert (r.returncode == 2 and "are servers of the same addresses" in r.stderr) if same else r.returncode == 0, r.stderr
 
 
 def test_trials_are_of_frames():

@@ -145,6 +145,22 @@ static void test_order(void **state)
 	flows_design_free(d);
 }
 
+static void test_servers_have_no_order(void **state)
+{
+	(void)state;
+	flow(FLOWS_SERVER);
+	value("tcp.src", "9..2 step 3");
+	value("ipv4.src", "10.255.255.255..10.0.0.0");
+	struct flows_design *d = design();
+	assert_true(d->local_port.list == NULL && d->local.list == NULL);
+	assert_true(d->local_port.base == 3 && d->local_port.step == 3 && d->local_port.count == 3);
+	assert_true(d->local.base == 0x0a000000 && d->local.count == 1u << 24);
+	assert_true(d->start == 0);
+	flows_design_free(d);
+	value("tcp.src", "9..2 step 3 from 8");
+	refused("begins at a value that it does not come back to", "set 0 flow.sport");
+}
+
 static void test_headers_step_with_clients(void **state)
 {
 	(void)state;
@@ -238,6 +254,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_defaults, begin, end),
 		cmocka_unit_test_setup_teardown(test_order, begin, end),
+		cmocka_unit_test_setup_teardown(test_servers_have_no_order, begin, end),
 		cmocka_unit_test_setup_teardown(test_headers_step_with_clients, begin, end),
 		cmocka_unit_test_setup_teardown(test_key, begin, end),
 		cmocka_unit_test_setup_teardown(test_workloads, begin, end),

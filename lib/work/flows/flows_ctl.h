@@ -150,6 +150,7 @@ struct flows_one {
 	struct flows_one *next;
 	unsigned refs; /* of plans, and of versions */
 	uint32_t cell;
+	uint64_t serial; /* of its stream: a cell may be another's a moment later */
 	unsigned id;
 	bool client, gone; /* gone: the stream was deleted */
 	unsigned nqueues;
@@ -218,6 +219,9 @@ static inline uint64_t flows_dealt(uint64_t number, unsigned queue, unsigned n)
 
 struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, uint64_t most,
 				      bool is6, struct err *e);
+/* Whether the engine has room for the encapsulations of n designs, of which some may be NULL. It
+ * keeps all that it ever had. */
+bool flows_engine_fits(const struct flows_engine *x, struct flows_design *const *d, unsigned n);
 /* Gives back a reference; NULL is allowed. */
 void flows_engine_unref(struct flows_port *p, struct flows_engine *x);
 struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,

@@ -194,28 +194,57 @@ static struct flows_set *engine_set(struct flows_engine *x, const struct flows_d
 	return s;
 }
 
+/* Where a shape is among those of a port, at most FLOWS_SHAPES, which get it if they do not have
+ * it. FLOWS_SHAPES: there is no room. */
+static unsigned engine_place(struct flows_shape *in, unsigned *n, const struct flows_shape *s)
+{
+	struct flows_shape like;
+
+	for (unsigned k = 0; k < *n; k++) {
+		like = in[k];
+		like.ident = s->ident;
+		if (memcmp(&like, s, sizeof(like)) == 0)
+			return k;
+	}
+	if (*n == FLOWS_SHAPES)
+		return FLOWS_SHAPES;
+	in[*n] = *s;
+	in[*n].ident = (uint16_t)*n;
+	return (*n)++;
+}
+
+static bool engine_places(struct flows_shape *in, unsigned *n, const struct flows_design *d)
+{
+	for (unsigned i = 0; i < d->nshapes; i++)
+		if (engine_place(in, n, &d->shape[i]) == FLOWS_SHAPES)
+			return false;
+	return true;
+}
+
+bool flows_engine_fits(const struct flows_engine *x, struct flows_design *const *d, unsigned n)
+{
+	struct flows_shape shape[FLOWS_SHAPES];
+	unsigned used = x->nshapes;
+	bool fits = true;
+
+	memcpy(shape, x->shape, sizeof(shape));
+	for (unsigned i = 0; i < n && fits; i++)
+		fits = d[i] == NULL || engine_places(shape, &used, d[i]);
+	return fits;
+}
+
 /* Gives the encapsulations of a design their numbers on the port, and those to its paths. */
 static int engine_idents(struct flows_engine *x, struct flows_design *d, const struct flows_one *f,
 			 struct err *e)
 {
-	for (unsigned i = 0; i < d->nshapes; i++) {
-		struct flows_shape *s = &d->shape[i], like;
-		unsigned k;
-		for (k = 0; k < x->nshapes; k++) {
-			like = x->shape[k];
-			like.ident = s->ident;
-			if (memcmp(&like, s, sizeof(like)) == 0)
-				break;
-		}
-		if (k == FLOWS_SHAPES)
-			return err_set(
-				e, EINVAL,
-				"stream %u is a flow, and the flows of its port have had more than %u different VLANs or labels: fewer values",
-				f->id, FLOWS_SHAPES);
-		s->ident = (uint16_t)k;
-		x->shape[k] = *s;
-		x->nshapes = RTE_MAX(x->nshapes, k + 1);
-	}
+	if (!flows_engine_fits(x, &d, 1))
+		return err_set(
+			e, EINVAL,
+			"stream %u is a flow, and the flows of its port have had more than %u different VLANs or labels since it "
+			"was started: fewer values, or a new start",
+			f->id, FLOWS_SHAPES);
+	for (unsigned i = 0; i < d->nshapes; i++)
+		d->shape[i].ident = (uint16_t)engine_place(x->shape, &x->nshapes, &d->shape[i]);
 	for (unsigned i = 0; i < d->npath; i++)
 		d->path[i].ident = d->shape[d->path_shape[i]].ident;
 	return 0;

@@ -92,6 +92,33 @@ static unsigned fill_flow_ends(const struct flows_design *d, unsigned left, stru
 	return n;
 }
 
+/* Whether one of these ends has all that an end has. */
+static bool fill_has(const struct flows_end *end, unsigned n, const struct flows_end *e)
+{
+	for (; n > 0; n--, end++)
+		if (end->shape == e->shape && end->udp == e->udp && end->from <= e->from &&
+		    end->to >= e->to && end->port_from <= e->port_from &&
+		    end->port_to >= e->port_to &&
+		    memcmp(end->prefix6, e->prefix6, sizeof(e->prefix6)) == 0)
+			return true;
+	return false;
+}
+
+/* Connections of earlier versions still get their frames: adds the ends that these versions have
+ * and none of the n ends does, as far as there is room. Returns how many there are then. */
+static unsigned fill_older_ends(const struct flows_engine *x, struct flows_end *end, unsigned n)
+{
+	for (const struct flows_ver *v = x->ver; v != NULL; v = v->next) {
+		if (v->design == NULL || v->one->ver == NULL || v->one->ver == v)
+			continue;
+		unsigned more = fill_flow_ends(v->design, FLOWS_ENDS - n, end + n);
+		for (const struct flows_end *e = end + n; more > 0; more--, e++)
+			if (!fill_has(end, n, e))
+				end[n++] = *e;
+	}
+	return n;
+}
+
 static void fill_ends(const struct flows_port *p, struct flows_job *j, struct plan_writer *w)
 {
 	struct flows_end *end = plan_carve(w, FLOWS_ENDS * sizeof(*end));
@@ -105,8 +132,10 @@ static void fill_ends(const struct flows_port *p, struct flows_job *j, struct pl
 			continue;
 		/* each of the others has one for each of its shapes */
 		flows -= f->ver->design->nshapes;
-		n += fill_flow_ends(f->ver->design, FLOWS_ENDS - n - flows, end + n);
+		unsigned room = FLOWS_ENDS - n;
+		n += fill_flow_ends(f->ver->design, room > flows ? room - flows : 0, end + n);
 	}
+	n = fill_older_ends(p->engine, end, n);
 	memcpy(shape, p->engine->shape, sizeof(p->engine->shape));
 	j->end = end;
 	j->nends = (uint16_t)n;

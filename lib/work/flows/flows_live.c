@@ -76,6 +76,27 @@ static void live_say(struct ctl *c, const struct ctl_port *cp, struct flows_one 
 		ctl_note(c, cp->p.id, "the flow goes on as it was: %s", why);
 }
 
+/* Whether the port can go on with a new version of one of its flows. */
+static int live_may(const struct ctl_port *cp, const struct flows_one *f,
+		    const struct flows_design *d, struct err *e)
+{
+	unsigned ends = d->nshapes;
+
+	if (d->is6 && !d->client && !f->ver->engine->is6)
+		return err_set(
+			e, EINVAL,
+			"port %u began without IPv6, for which servers need memory: `stop %u` and a new start",
+			cp->p.id, cp->p.id);
+	for (const struct flows_one *o = flows_of(cp)->first; o != NULL; o = o->next)
+		ends += o != f && o->ver != NULL ? o->ver->design->nshapes : 0;
+	if (ends > FLOWS_ENDS)
+		return err_set(
+			e, EINVAL,
+			"port %u: its flows would have %u ends, by addresses and VLANs; at most %u: fewer values",
+			cp->p.id, ends, FLOWS_ENDS);
+	return 0;
+}
+
 /* Makes a version of the settings of now, if they are others. */
 static bool live_version(struct ctl *c, struct ctl_port *cp, struct flows_one *f,
 			 const struct stream *s)
@@ -92,7 +113,7 @@ static bool live_version(struct ctl *c, struct ctl_port *cp, struct flows_one *f
 	if (d->key == f->ver->design->key) {
 		changed = d->most != f->ver->design->most;
 		f->ver->design->most = d->most;
-	} else {
+	} else if (live_may(cp, f, d, &e) == 0) {
 		v = flows_ver_new(f->ver->engine, f, d, &e);
 	}
 	if (v == NULL) {
@@ -112,6 +133,8 @@ static bool live_follow(struct ctl *c, struct ctl_port *cp, struct flows_one *f)
 	uint64_t cps = f->cps.epoch, tps = f->tps.epoch;
 	bool changed;
 
+	if (s != NULL && s->serial != f->serial)
+		s = NULL;
 	f->gone = s == NULL;
 	if (s != NULL)
 		f->id = s->cfg.id;

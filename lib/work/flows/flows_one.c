@@ -12,7 +12,7 @@ struct flows_one *flows_one_of(struct flows_port *p, const struct stream *s)
 {
 	struct flows_one *f = p->first;
 
-	while (f != NULL && (f->gone || f->cell != s->cell))
+	while (f != NULL && (f->gone || f->cell != s->cell || f->serial != s->serial))
 		f = f->next;
 	return f;
 }
@@ -42,6 +42,7 @@ struct flows_one *flows_one_new(struct ctl *c, const struct ctl_port *cp, const 
 	bool all = true;
 
 	*f = (struct flows_one){.cell = s->cell,
+				.serial = s->serial,
 				.id = s->cfg.id,
 				.nqueues = p->nqueues,
 				.opens = UINT64_MAX,

@@ -94,24 +94,42 @@ static int start_opens(const struct ctl_port *cp, const struct stream *s, const 
 	return 0;
 }
 
-/* Two servers that the same connection would be for. */
+static uint64_t start_last(const struct flow_values *v)
+{
+	return v->base + ((v->count == 0 ? 1ull << 32 : v->count) - 1) * v->step;
+}
+
+/* Whether two ranges have a value in common. Values of the one with the larger step are tried: in
+ * 32 bits there are few of them, or the step of the other is small, and as soon as each rest by
+ * that was there they all come again. */
+static bool start_ranges_overlap(const struct flow_values *a, const struct flow_values *b)
+{
+	if (a->step < b->step)
+		return start_ranges_overlap(b, a);
+	uint64_t begin = RTE_MAX(a->base, b->base), end = RTE_MIN(start_last(a), start_last(b));
+	uint64_t v = a->base + (begin - a->base + a->step - 1) / a->step * a->step;
+
+	for (uint32_t i = 0; i < b->step && v <= end; i++, v += a->step)
+		if ((v - b->base) % b->step == 0)
+			return true;
+	return false;
+}
+
+/* Two servers that the same connection would be for. Lists are short: a range that goes down is
+ * kept as one for clients alone. */
 static bool start_values_overlap(const struct flow_values *a, const struct flow_values *b)
 {
-	uint64_t na = a->count == 0 ? 1ull << 32 : a->count;
-
-	for (uint64_t i = 0; i < na; i++) {
-		uint32_t v = a->list != NULL ? a->list[i] : a->base + (uint32_t)i * a->step;
-		uint64_t nb = b->count == 0 ? 1ull << 32 : b->count, at = (uint32_t)(v - b->base);
-		if (b->list == NULL && at % b->step == 0 && at / b->step < nb)
+	if (a->list == NULL && b->list == NULL)
+		return start_ranges_overlap(a, b);
+	if (a->list == NULL)
+		return start_values_overlap(b, a);
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct flow_values one = {.count = 1, .base = a->list[i], .step = 1};
+		if (b->list == NULL && start_ranges_overlap(&one, b))
 			return true;
-		for (uint64_t k = 0; b->list != NULL && k < nb; k++)
-			if (b->list[k] == v)
+		for (uint32_t k = 0; b->list != NULL && k < b->count; k++)
+			if (b->list[k] == a->list[i])
 				return true;
-		/* of ranges of step 1 the begins say all */
-		if (a->list == NULL && b->list == NULL && a->step == 1 && b->step == 1) {
-			uint64_t back = (uint32_t)(b->base - a->base);
-			return back < na;
-		}
 	}
 	return false;
 }
@@ -181,15 +199,15 @@ static int start_memory(const struct ctl *c, const struct ctl_port *cp, uint64_t
 		       (uint64_t)((double)most * (double)have / (double)need));
 }
 
-/* The machines of the port: those that it has, or larger ones. */
-static struct flows_engine *start_engine(struct ctl *c, struct ctl_port *cp, bool is6,
-					 struct err *e)
+/* The machines of the port: those that it has, or new ones that have room for more. */
+static struct flows_engine *start_engine(struct ctl *c, struct ctl_port *cp,
+					 struct flows_design *const *d, bool is6, struct err *e)
 {
 	struct flows_port *p = flows_of(cp);
 	uint64_t most = start_most(c);
 
 	if (p->engine != NULL && p->engine->capacity >= most / p->nqueues &&
-	    (p->engine->is6 || !is6))
+	    (p->engine->is6 || !is6) && flows_engine_fits(p->engine, d, cp->nstreams))
 		return p->engine;
 	if (start_memory(c, cp, most, e) < 0)
 		return NULL;
@@ -247,7 +265,7 @@ static int start_all(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 			"port %u: its flows have %u ends, by addresses and VLANs; at most %u: fewer flows",
 			cp->p.id, ends, FLOWS_ENDS);
 	if (rc == 0) {
-		x = start_engine(c, cp, is6, e);
+		x = start_engine(c, cp, d, is6, e);
 		rc = x != NULL ? 0 : -ENOMEM;
 	}
 	for (unsigned i = 0; i < cp->nstreams && rc == 0; i++) {

@@ -41,9 +41,12 @@ static void tuple_list(const struct vary *v, struct flow_values *out)
 static int tuple_range(const struct tuple_of *t, const struct vary *v, struct flow_values *out,
 		       uint64_t *first, struct err *e)
 {
-	vary_u n = (v->hi - v->lo) / v->step + 1;
+	bool client = flows_cfg_of(&t->s->cfg)->role == FLOWS_CLIENT;
+	vary_u n = (v->hi - v->lo) / v->step + 1,
+	       off = v->down ? v->hi - v->first : v->first - v->lo;
 
-	if (v->down) {
+	/* the order means something only to those who open */
+	if (v->down && client) {
 		if (n > TUPLE_LIST)
 			return tuple_refuse(t, e, "goes down over too many values; upwards it may");
 		uint32_t *list = xcalloc((size_t)n, sizeof(*list));
@@ -55,13 +58,13 @@ static int tuple_range(const struct tuple_of *t, const struct vary *v, struct fl
 					    .list = list};
 		return 0;
 	}
-	if ((v->first - v->lo) % v->step != 0)
+	if (off % v->step != 0)
 		return tuple_refuse(t, e, "begins at a value that it does not come back to");
 	/* all 2^32 values count as 0 */
 	*out = (struct flow_values){.count = (uint32_t)n,
-				    .base = (uint32_t)v->lo,
+				    .base = (uint32_t)(v->down ? v->hi - (n - 1) * v->step : v->lo),
 				    .step = (uint32_t)v->step};
-	*first = (uint64_t)((v->first - v->lo) / v->step);
+	*first = v->down ? 0 : (uint64_t)(off / v->step);
 	return 0;
 }
 
