@@ -200,7 +200,7 @@ def test_groups_of_ports(tmp_path):
 
 
 def test_words_complete_with_their_help(tmp_path):
-    with Screen(tmp_path, cols=120, rows=40) as t:
+    with Screen(tmp_path, cols=120) as t:
         t.ready().type("theme log.err\t").line_is("theme log.error ")
         t.type("bright_re\t").line_is("theme log.error bright_red ")
         t.type("no\t").line_is("theme log.error bright_red none ")
@@ -208,7 +208,7 @@ def test_words_complete_with_their_help(tmp_path):
         t.type("\x15page que\t").line_is("page queues ")
         t.type("\x15theme load li\t").line_is("theme load light ")
         t.type("\x15theme footer.\t").shows("names of keys in the footer")
-        t.type("\x15page ?").shows("Rates, counts and settings: a column")
+        t.type("\x15page s\t").shows("Streams of the selected port, what they send")
         t.type("\x15set pages.int\t").line_is("set pages.interval ")
         t.type("\x15\x04").left(0)
 
