@@ -56,7 +56,7 @@ struct stream_icmp {
 struct stream {
 	struct stream_cfg cfg;
 	uint32_t cell;
-	uint64_t serial;  /* the stream's own on its port: no other one gets it, as it may its cell */
+	uint64_t serial;  /* of the streams of its port: another one may get its cell, not this */
 	bool dirty;       /* settings changed since recipes were made */
 	uint64_t version; /* of the recipes; 0: never made */
 	/* What the recipes were made for: the largest frame and the room of a buffer, which follow

@@ -210,8 +210,9 @@ def test_connections_keep_their_addresses(live, change):
 
 def test_a_server_goes_on_with_ipv4_until_a_new_start():
     r = good(as_json([*lcores(2), "-b", "-e", PAIR + "set 0 cps 500; start all; sleep 50ms; set 1 frame eth/ipv6/tcp; sleep 50ms; "
-                      "set 1 frame eth/ipv4/tcp; clear all; sleep 200ms; set 1 frame eth/ipv6/tcp; sleep 200ms; stop all; wait all; show flows; set 0 frame eth/ipv6/tcp; "
-                      "set 0 ipv6.dst 2001:db8::1; set 1 ipv6.src 2001:db8::1; clear all; set 0 count 20; start all; wait all; show flows"]))
+                      "set 1 frame eth/ipv4/tcp; clear all; sleep 200ms; set 1 frame eth/ipv6/tcp; sleep 200ms; "
+                      "stop all; wait all; show flows; set 0 frame eth/ipv6/tcp; set 0 ipv6.dst 2001:db8::1; set 1 ipv6.src 2001:db8::1; "
+                      "clear all; set 0 count 20; start all; wait all; show flows"]))
     assert "the flow goes on as it was: port 1 began without IPv6" in r.stderr
     old, new = [{f["port"]: f for f in d["flows"]} for d in documents(r) if d.get("show") == "flows"]
     for f in old.values():
@@ -223,13 +224,12 @@ def test_a_server_goes_on_with_ipv4_until_a_new_start():
 
 
 def test_a_new_stream_counts_from_nothing():
-    got = ends("set 0 flow client; stream add 0/1; set 0/1 flow client; set 0/1 flow.dport 81; set 0/1 count 50; set 0/0 count 50; set 1 flow server; "
-               "set 1 flow.sport 80..81; start all; wait all; stream delete 0/1; stream add 0/1; set 0/1 flow client; show flows")
+    begin = (PAIR + "stream add 0/1; set 0/0-1 flow client; set 0/1 flow.dport 81; set 0/0-1 count 50; set 1 flow.sport 80..81; start all; wait all; "
+             "stream delete 0/1; stream add 0/1; set 0/1 flow client; ")
+    got = ends(begin + "show flows")
     assert got[0, 0]["connections"]["closed"] == 50
     assert (0, 1) not in got or got[0, 1]["connections"]["opened"] == 0
-    again = ends("set 0 flow client; stream add 0/1; set 0/1 flow client; set 0/1 flow.dport 81; set 0/1 count 50; set 0/0 count 50; set 1 flow server; "
-                 "set 1 flow.sport 80..81; start all; wait all; stream delete 0/1; stream add 0/1; set 0/1 flow client; set 0/1 flow.dport 81; "
-                 "set 0/1 count 20; start all; wait all; show flows")
+    again = ends(begin + "set 0/1 flow.dport 81; set 0/1 count 20; start all; wait all; show flows")
     assert again[0, 0]["connections"]["closed"] == 100
     assert again[0, 1]["connections"]["closed"] == 20
 
@@ -274,8 +274,8 @@ def test_many_clients_of_different_ports():
 
 def test_a_second_stop_does_not_wait(live):
     p = live([*lcores(2), "-b"])
-    p.send(PAIR + "set 0-1 app dialog 'send 100, think 90s, recv 100'; set 0-1 flow.drain 90s; set 0 count 10; start all; sleep 300ms; stop all; stop all; "
-           "wait all")
+    p.send(PAIR + "set 0-1 app dialog 'send 100, think 90s, recv 100'; set 0-1 flow.drain 90s; set 0 count 10; start all; sleep 300ms; "
+           "stop all; stop all; wait all")
     got = flows([p.ask("show flows", timeout=40)])
     for f in got.values():
         idle(f)

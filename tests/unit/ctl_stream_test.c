@@ -231,6 +231,7 @@ static void test_save_and_restore(void **state)
 	stream_cfg_copy(&old[1], ctl_stream_cfg(c, 0, 9));
 	stream_cfg_copy(&old[2], ctl_stream_cfg(c, 1, 0));
 	uint32_t cell = c->port[0]->stream[6]->cell;
+	uint64_t serial = c->port[0]->stream[9]->serial;
 	struct ctl_saved *saved = ctl_save(c);
 
 	assert_int_equal(frame_vals_parse(&ctl_stream_cfg(c, 0, 6)->frame.vals, "udp.dst", "1",
@@ -247,6 +248,11 @@ static void test_save_and_restore(void **state)
 	c->port[0]->touched = c->port[1]->touched = 0;
 	c->port[0]->stream[6]->dirty = false;
 	for (unsigned i = 0; i < 2; i++) { /* what was saved stays valid */
+		if (i == 1) {              /* another stream with the same id and cell */
+			assert_int_equal(ctl_stream_delete(c, 0, 9, NULL), 0);
+			assert_int_equal(ctl_stream_add(c, 0, 9, 1, -1, NULL), 9);
+			assert_int_not_equal(c->port[0]->stream[9]->serial, serial);
+		}
 		ctl_restore(c, saved);
 		ids(c, 0, "6 9");
 		ids(c, 1, "0");
@@ -260,6 +266,7 @@ static void test_save_and_restore(void **state)
 		assert_true(c->port[0]->touched && c->port[1]->touched &&
 			    c->port[0]->stream[6]->dirty);
 		assert_int_equal(c->port[0]->stream[6]->cell, cell);
+		assert_int_equal(c->port[0]->stream[9]->serial, serial);
 	}
 	ctl_saved_free(saved);
 	for (unsigned i = 0; i < 3; i++)
