@@ -135,8 +135,8 @@ struct wl_flow {
 	struct wl_timing whole;     /* from the request to the last byte of the response */
 	struct wl_timing since_due; /* from when the request was due to the last byte */
 	bool client;
-	bool verify;   /* compare what is received where the record knows what is to come */
-	bool on_call;  /* transactions are started by go() only, at times that others choose */
+	bool verify;  /* compare what is received where the record knows what is to come */
+	bool on_call; /* transactions are started by go() only, at times that others choose */
 	/* No new transactions, but the first one of a connection that was opened before and is
 	 * established now, if others do not start it; connections that do nothing are to close. */
 	bool draining;

@@ -144,8 +144,8 @@ bool flows_one_ends(const struct flows_one *f)
 	return f->opens != UINT64_MAX && f->tps.off && !f->ver->design->endless;
 }
 
-/* What is open and opening belongs to what comes. The baseline is made of fates, since workers count
- * while cells are read one behind the other: so the sums are whole when nothing goes on. */
+/* What is open and opening belongs to what comes. The baseline is made of fates, since workers
+ * count while cells are read one behind the other: so the sums are whole when nothing goes on. */
 void flows_one_clear(struct flows_one *f)
 {
 	struct flow_counts *k = &f->base.flow;
