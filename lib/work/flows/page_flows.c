@@ -78,11 +78,11 @@ static const struct {
 
 static json_int_t flows_errors(const json_t *flow)
 {
-	json_int_t sum = 0;
+	uint64_t sum = 0; /* a document may hold any numbers */
 
 	for (unsigned i = 0; i < ARRAY_SIZE(errors); i++)
-		sum += json_integer_value(out_get(flow, errors[i].path));
-	return sum;
+		sum += (uint64_t)json_integer_value(out_get(flow, errors[i].path));
+	return (json_int_t)sum;
 }
 
 static void put_flow(const struct table *t, struct grid *g, int row, const json_t *flow)
