@@ -163,6 +163,17 @@ static int item_parse(const struct app *app, const char *text, size_t len, struc
 	return snapshot_there(app, out, e);
 }
 
+void part_add_shown(struct app *app, json_t *doc, const char *to,
+		    json_t *(*show)(struct ctl *ctl, const struct portset *ports), const char *from)
+{
+	struct portset ports;
+
+	app_all_ports(app, &ports);
+	json_t *all = show(app->ctl, &ports);
+	json_object_set(doc, to, json_object_get(all, from));
+	json_decref(all);
+}
+
 unsigned part_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n)
 {
 	unsigned ids = ctl_nstreams(ctl, port), first = stream < ids ? stream : ids, after = 0,

@@ -33,6 +33,12 @@ struct snap_part {
  * (PART_WINDOW). Near the end of the streams the window is full instead. */
 unsigned part_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n);
 
+/* For parts that are the document of a `show` about all ports: adds its member `from` to doc under
+ * the name `to`. */
+void part_add_shown(struct app *app, json_t *doc, const char *to,
+		    json_t *(*show)(struct ctl *ctl, const struct portset *ports),
+		    const char *from);
+
 /* A part as a piece of the list of parts (app/pieces.h). */
 struct part_row {
 	int at;

@@ -6,15 +6,10 @@
 static int part_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
 		    json_t *doc, struct err *e)
 {
-	struct portset ports;
-
 	(void)snap;
 	(void)arg;
 	(void)e;
-	app_all_ports(app, &ports);
-	json_t *all = capture_json(app->ctl, &ports);
-	json_object_set(doc, "captures", json_object_get(all, "ports"));
-	json_decref(all);
+	part_add_shown(app, doc, "captures", capture_json, "ports");
 	return 0;
 }
 

@@ -7,6 +7,8 @@
 /* All flows of these ports, {"show":"flows","flows":[..]}, as docs/flows.md says; a new reference.
  * Totals are since the last clear, rates are those of the last full second. */
 json_t *flows_json(struct ctl *c, const struct portset *ports);
+/* Whether there is any of them. */
+bool flows_any(const struct ctl *c);
 /* One of them, in which each of "latency" also has "bins" (hist_bins_json()) and "percentiles_ns"
  * (hist_json()). NULL: the stream has never run as a flow. */
 json_t *flows_one_json(struct ctl *c, unsigned port, unsigned stream);

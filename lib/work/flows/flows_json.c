@@ -228,6 +228,15 @@ json_t *flows_one_json(struct ctl *c, unsigned port, unsigned stream)
 	return f != NULL ? json_flow(cp, f, true) : NULL;
 }
 
+bool flows_any(const struct ctl *c)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		for (unsigned k = 0; k < c->port[i]->nstreams; k++)
+			if (json_one(c->port[i], c->port[i]->stream[k]) != NULL)
+				return true;
+	return false;
+}
+
 /* In the order of streams. Those that were deleted are not told. */
 json_t *flows_json(struct ctl *c, const struct portset *ports)
 {

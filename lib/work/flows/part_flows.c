@@ -7,15 +7,10 @@
 static int flows_part_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
 			  json_t *doc, struct err *e)
 {
-	struct portset ports;
-
 	(void)snap;
 	(void)arg;
 	(void)e;
-	app_all_ports(app, &ports);
-	json_t *all = flows_json(app->ctl, &ports);
-	json_object_set(doc, "flows", json_object_get(all, "flows"));
-	json_decref(all);
+	part_add_shown(app, doc, "flows", flows_json, "flows");
 	return 0;
 }
 
@@ -35,11 +30,5 @@ const struct snap_part part_flow = {.name = "flow", .takes = PART_STREAM, .add =
 
 const char *flows_interval(const struct app *app)
 {
-	struct portset ports;
-
-	app_all_ports(app, &ports);
-	json_t *all = flows_json(app->ctl, &ports);
-	bool any = json_array_size(json_object_get(all, "flows")) > 0;
-	json_decref(all);
-	return any ? "flows" : NULL;
+	return flows_any(app->ctl) ? "flows" : NULL;
 }

@@ -7,15 +7,10 @@
 static int part_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
 		    json_t *doc, struct err *e)
 {
-	struct portset ports;
-
 	(void)snap;
 	(void)arg;
 	(void)e;
-	app_all_ports(app, &ports);
-	json_t *wires = wire_json(app->ctl, &ports);
-	json_object_set(doc, "wires", json_object_get(wires, "ports"));
-	json_decref(wires);
+	part_add_shown(app, doc, "wires", wire_json, "ports");
 	return 0;
 }
 
