@@ -20,10 +20,11 @@
 #define FAKE_QUEUES 8
 #define FAKE_HOLD 2048
 
-enum fake_take { TAKE_ALL, TAKE_NONE, TAKE_RANDOM };
+enum fake_take { TAKE_ALL, TAKE_NONE, TAKE_RANDOM, TAKE_ROOM };
 
 struct fake_q {
 	enum fake_take take;
+	unsigned room;    /* TAKE_ROOM: frames that it will still take */
 	bool keep;        /* no frame goes back to its pool until fake_release() */
 	bool drops;       /* frames that were refused need not come again */
 	bool scribble;    /* somebody writes into frames before they go back, and says so */
@@ -120,7 +121,10 @@ static inline void fake_accept(struct fake_q *f, struct rte_mbuf *m)
 static uint16_t fake_tx(void *queue, struct rte_mbuf **m, uint16_t n)
 {
 	struct fake_q *f = queue;
-	unsigned take = f->take == TAKE_ALL ? n : f->take == TAKE_NONE ? 0 : any(n + 1u);
+	unsigned take = f->take == TAKE_ALL    ? n
+			: f->take == TAKE_NONE ? 0
+			: f->take == TAKE_ROOM ? RTE_MIN(f->room, (unsigned)n)
+					       : any(n + 1u);
 
 	f->calls++;
 	assert_true(n > 0 && n <= DP_BURST_MAX);
@@ -134,6 +138,7 @@ static uint16_t fake_tx(void *queue, struct rte_mbuf **m, uint16_t n)
 		fake_accept(f, m[i]);
 	for (unsigned i = take; i < n && f->edit != NULL && f->edits_refused; i++)
 		m[i] = f->edit(m[i]);
+	f->room -= f->take == TAKE_ROOM ? take : 0;
 	f->nrefused = n - take;
 	memcpy(f->refused, m + take, f->nrefused * sizeof(*m));
 	return (uint16_t)take;

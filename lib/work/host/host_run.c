@@ -154,33 +154,43 @@ static void host_pass(struct host_state *s, struct rte_mbuf **m, unsigned n)
 	give_up(s, m + i, n - i);
 }
 
-/* Counts answers that are given up because the device is behind. */
-static void host_behind(struct host_state *s, struct dp_txq *q, unsigned n)
-{
-	cell_add(&q->cnt.dropped, n);
-	cell_add(&s->cnt.dropped, n);
-}
-
-/* Offers the answers that it holds. Returns how many were accepted. */
+/* Offers the answers that it holds, unless the device is behind: then they wait on. Returns how many
+ * were accepted. */
 static unsigned host_let_go(struct host_state *s, struct dp_txq *q, uint64_t now)
 {
 	unsigned n = s->nheld;
 
+	if (n == 0 || txq_has_tail(q))
+		return 0;
 	s->nheld = 0;
-	if (n == 0)
-		return 0;
-	if (txq_has_tail(q)) {
-		host_behind(s, q, n);
-		txq_give(q, s->held, n);
-		return 0;
-	}
 	memcpy(q->m, s->held, n * sizeof(s->held[0]));
 	return host_offer(s, q, n, now);
 }
 
+/* Holds answers, as many as there is room for. Others are given up: the device is far behind. */
+static void host_hold(struct host_state *s, const struct host_job *j,
+		      struct rte_mbuf *const *answer, unsigned n, uint64_t now)
+{
+	struct dp_txq *q = j->q;
+	unsigned fit = RTE_MIN(n, HOST_WAITING - s->nheld);
+
+	if (fit < n) {
+		cell_add(&q->cnt.dropped, n - fit);
+		cell_add(&s->cnt.dropped, n - fit);
+	}
+	if (s->nheld == 0)
+		s->held_until = now + j->hold;
+	s->nheld += host_copy(s, q, answer, fit, s->held + s->nheld);
+	if (s->nheld >= HOST_HELD)
+		host_let_go(s, q, now);
+	if (s->nheld > 0)
+		s->base.next = RTE_MIN(s->base.next, s->held_until);
+}
+
 /* Answers, in buffers that stay the caller's. Where they come fast, a device's call for each would
  * cost more than all the rest, and the sender of streams would find in each of its bursts a buffer
- * that an answer had been in. */
+ * that an answer had been in. Where the device is behind, which it is again and again while streams
+ * send all that the link carries, they wait until it has taken the ones before. */
 static void host_answer(struct host_state *s, const struct host_job *j,
 			struct rte_mbuf *const *answer, unsigned n, uint64_t now)
 {
@@ -190,20 +200,12 @@ static void host_answer(struct host_state *s, const struct host_job *j,
 	s->answered = now;
 	if (!dense || s->nheld + n > HOST_HELD)
 		host_let_go(s, q, now);
-	if (txq_has_tail(q)) {
-		host_behind(s, q, n);
-	} else if (!dense || n > HOST_HELD) {
+	if (txq_has_tail(q) || (dense && n <= HOST_HELD)) {
+		host_hold(s, j, answer, n, now);
+	} else {
 		n = host_copy(s, q, answer, n, q->m);
 		if (n > 0)
 			host_offer(s, q, n, now);
-	} else {
-		if (s->nheld == 0)
-			s->held_until = now + j->hold;
-		s->nheld += host_copy(s, q, answer, n, s->held + s->nheld);
-		if (s->nheld == HOST_HELD)
-			host_let_go(s, q, now);
-		else
-			s->base.next = RTE_MIN(s->base.next, s->held_until);
 	}
 	if (txq_has_tail(q))
 		s->base.next = DP_NOW;
@@ -312,7 +314,7 @@ static unsigned host_poll(struct dp_worker *w, const struct dp_task *t, uint64_t
 	(void)w;
 	if (j->q != NULL && txq_has_tail(j->q))
 		moved += host_offer(s, j->q, 0, now);
-	if (s->nheld > 0 && now >= s->held_until)
+	if (s->nheld >= HOST_HELD || (s->nheld > 0 && now >= s->held_until))
 		moved += host_let_go(s, j->q, now);
 	if (j->speaks && now >= s->look_at)
 		moved += host_look(s, j, now);
@@ -347,8 +349,11 @@ static void host_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now
 		return;
 	host_let_go(s, q, now);
 	if (txq_has_tail(q)) {
-		cell_add(&s->cnt.dropped, (uint64_t)(q->n - q->head));
+		cell_add(&s->cnt.dropped, (uint64_t)(q->n - q->head) + s->nheld);
+		cell_add(&q->cnt.dropped, s->nheld);
 		txq_drop_tail(q);
+		txq_give(q, s->held, s->nheld);
+		s->nheld = 0;
 	}
 }
 

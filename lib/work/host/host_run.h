@@ -9,7 +9,8 @@
 #define HOST_HEARD 256 /* what frames have said, until control has read it */
 #define HOST_SENT 64   /* frames of control until they are sent */
 #define HOST_PASSED 512
-#define HOST_HELD 16 /* answers that wait for more, so that the device gets them in one call */
+#define HOST_HELD 16    /* answers that wait for more, so that the device gets them in one call */
+#define HOST_WAITING 64 /* most answers that wait while the device is behind */
 #define HOST_HOLD_NS 2000
 
 /* One writer and one reader, who each write one of the numbers. Elements lie at the number modulo
@@ -70,7 +71,7 @@ struct host_state {
 	uint64_t answered;      /* when it last had an answer */
 	uint64_t held_until;    /* when those that it holds are offered; nheld 0: no meaning */
 	unsigned nheld;
-	struct rte_mbuf *held[HOST_HELD]; /* of the share's pool */
+	struct rte_mbuf *held[HOST_WAITING]; /* of the share's pool */
 	struct host_ring heard_ring;
 	struct {
 		struct neigh_heard what;
