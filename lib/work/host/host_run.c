@@ -154,8 +154,8 @@ static void host_pass(struct host_state *s, struct rte_mbuf **m, unsigned n)
 	give_up(s, m + i, n - i);
 }
 
-/* Offers the answers that it holds, unless the device is behind: then they wait on. Returns how many
- * were accepted. */
+/* Offers the answers that it holds, unless the device is behind: then they wait on. Returns how
+ * many were accepted. */
 static unsigned host_let_go(struct host_state *s, struct dp_txq *q, uint64_t now)
 {
 	unsigned n = s->nheld;
