@@ -375,6 +375,7 @@ unsigned flow_poll(struct flow_machine *m, uint64_t now_ns)
 		wl_timing_flush(&wl->first);
 		wl_timing_flush(&wl->whole);
 		wl_timing_flush(&wl->since_due);
+		wl_timing_flush(&wl->close);
 	}
 	return n + (unsigned)(m->k.timer_visits - visits) + (m->sink->nout - out);
 }

@@ -225,6 +225,7 @@ bool flow_work_call(struct flow_machine *m, struct flow_ver *f, struct flow_conn
 
 	work_begin(m, f, c, &w);
 	w.t.late_ns = late_ns;
+	w.t.closing = (c->flags & CF_FIN_ASKED) != 0;
 	switch (which) {
 	case CALL_ENDED:
 		fn = wl->ended;

@@ -88,8 +88,17 @@ static void bytes_start(struct wl_turn *t)
 	wl_send(t, conf->request_content, bytes_request_size(t, number));
 }
 
+/* Where the time is kept when the transaction began, or, when there are no more, the close. */
+static uint32_t *bytes_began(struct wl_turn *t)
+{
+	struct bytes_cell *cell = bytes_cell(t);
+
+	return cell != NULL ? &cell->began : &t->mem[0];
+}
+
 static void bytes_close(struct wl_turn *t)
 {
+	*bytes_began(t) = wl_time(t);
 	if (t->datagram || !bytes_conf(t)->server_closes)
 		t->close = (uint8_t)bytes_conf(t)->close;
 	t->timer_ns = WL_NO_TIMER;
@@ -292,15 +301,27 @@ static bool bytes_busy(const struct wl_turn *t)
 static void bytes_drain(struct wl_turn *t)
 {
 	/* A server of UDP is never told that its client has ended. */
-	if ((t->flow->client || t->datagram) && !bytes_busy(t))
+	if ((t->flow->client || t->datagram) && !bytes_busy(t)) {
 		t->close = WL_CLOSE_FIN;
+		if (t->flow->client && !t->closing)
+			*bytes_began(t) = wl_time(t);
+	}
+}
+
+static void bytes_ended(struct wl_turn *t)
+{
+	t->close = WL_CLOSE_FIN;
+	t->timer_ns = WL_NO_TIMER;
+	if (t->flow->client && !t->closing)
+		*bytes_began(t) = wl_time(t);
 }
 
 static void bytes_closed(struct wl_turn *t, enum wl_end why)
 {
-	(void)why;
 	if (bytes_busy(t))
 		wl_failed(t, 1);
+	if (WL_RARE(wl_times_close(t, why)))
+		wl_timing_add(&t->flow->close, wl_since_ns(t, *bytes_began(t)));
 	if (t->flow->client && bytes_counts(bytes_conf(t), t->datagram))
 		wl_free_cell(t, &t->mem[0]);
 }
@@ -321,6 +342,7 @@ const struct workload wl_bytes = {
 	.opened = bytes_opened,
 	.received = bytes_received,
 	.ahead = bytes_ahead,
+	.ended = bytes_ended,
 	.timer = bytes_timer,
 	.go = bytes_start,
 	.drain = bytes_drain,

@@ -58,6 +58,8 @@ static void dialog_store(struct wl_turn *t, const struct dialog_conn *c)
 static void dialog_over(struct wl_turn *t, struct dialog_conn *c)
 {
 	c->state = DIALOG_OVER;
+	if (!t->closing)
+		c->began = wl_time(t); /* of the close, from now on */
 	t->timer_ns = WL_NO_TIMER;
 	if (!t->flow->client)
 		return;
@@ -296,6 +298,8 @@ static void dialog_ended(struct wl_turn *t)
 	/* what was to be sent is: only what was to come will not */
 	if (c->state == DIALOG_SENDING && dialog_conf(t)->step[c->step].done)
 		dialog_done(t, c);
+	if (!t->closing)
+		c->began = wl_time(t);
 	c->state = DIALOG_OVER;
 	dialog_store(t, c);
 }
@@ -315,12 +319,13 @@ static void dialog_closed(struct wl_turn *t, enum wl_end why)
 {
 	struct dialog_conn here, *c;
 
-	(void)why;
 	if (dialog_conf(t)->cell && t->mem[0] == 0)
 		return;
 	c = dialog_load(t, &here);
 	if (c != NULL && c->open)
 		wl_failed(t, 1);
+	if (c != NULL && wl_times_close(t, why))
+		wl_timing_add(&t->flow->close, wl_since_ns(t, c->began));
 	if (dialog_conf(t)->cell)
 		wl_free_cell(t, &t->mem[0]);
 }

@@ -80,6 +80,7 @@ static void http_end(struct wl_turn *t, struct http_conn *c)
 		t->close = (uint8_t)conf->close;
 	if (t->flow->draining && t->close == WL_CLOSE_NOT)
 		t->close = WL_CLOSE_FIN;
+	c->began = wl_time(t); /* of the close, from now on */
 }
 
 /* What a client does behind a response, or when the connection is open. */
@@ -333,9 +334,14 @@ static void http_ended(struct wl_turn *t)
 	struct http_conn here, *c;
 
 	t->close = WL_CLOSE_FIN;
-	if (http_kind(t) == HTTP_KIND_WAITS && (t->mem[1] & HTTP_WORD_DEAD) != 0)
+	if (http_kind(t) == HTTP_KIND_WAITS && (t->mem[1] & HTTP_WORD_DEAD) != 0) {
+		if (!t->closing)
+			t->mem[0] = wl_time(t);
 		return;
+	}
 	c = http_load(t, &here);
+	if (!t->closing)
+		c->began = wl_time(t);
 	if (c->dead)
 		return;
 	if (t->flow->client && c->open != 0 && http_cut(&c->msg))
@@ -357,6 +363,8 @@ static void http_drain(struct wl_turn *t)
 	if (c->open != 0 || (!t->flow->client && (c->dead || c->msg.state != HTTP_STATE_FRESH)))
 		return;
 	c->dead = true;
+	if (!t->closing)
+		c->began = wl_time(t);
 	t->timer_ns = WL_NO_TIMER;
 	t->close = WL_CLOSE_FIN;
 	http_store(t, c, &here);
@@ -366,13 +374,16 @@ static void http_closed(struct wl_turn *t, enum wl_end why)
 {
 	struct http_conn here, *c;
 
-	(void)why;
 	if (http_kind(t) == HTTP_KIND_WAITS) { /* what it has is in its words */
 		if ((t->mem[1] & HTTP_WORD_OPEN) != 0)
 			wl_failed(t, 1);
+		if (WL_RARE(wl_times_close(t, why)))
+			wl_timing_add(&t->flow->close, wl_since_ns(t, t->mem[0]));
 		return;
 	}
 	c = http_load(t, &here);
+	if (wl_times_close(t, why))
+		wl_timing_add(&t->flow->close, wl_since_ns(t, c->began));
 	if (c->open != 0)
 		wl_failed(t, c->open);
 	wl_free_cell(t, &c->ring);

@@ -2,9 +2,9 @@
 /* Bytes one way or both, without end or so many; over UDP datagrams with numbers. */
 #include "workload.h"
 
-/* Memory over TCP: 64 bits, how many bytes came. Over UDP a sender's first word is the number of
- * the next datagram, and a receiver's two are what it has seen; who does both has a cell. A client
- * counts a transaction per connection, which is done when both ends have closed. */
+/* Memory over TCP: when this end closed, and how many bytes came. Over UDP a sender's first word is
+ * the number of the next datagram, and a receiver's two are what it has seen; who does both has a
+ * cell. A client counts a transaction per connection, which is done when both ends have closed. */
 struct stream_cell {
 	uint32_t next, seen[2];
 };
@@ -52,6 +52,13 @@ static void stream_datagram(struct wl_turn *t)
 		t->timer_ns = conf->gap_ns;
 }
 
+static void stream_close(struct wl_turn *t)
+{
+	t->close = WL_CLOSE_FIN;
+	if (!t->datagram && !t->closing)
+		t->mem[0] = wl_time(t);
+}
+
 static void stream_opened(struct wl_turn *t)
 {
 	const struct wl_stream_conf *conf = stream_conf(t);
@@ -71,9 +78,9 @@ static void stream_may_send(struct wl_turn *t)
 {
 	const struct wl_stream_conf *conf = stream_conf(t);
 
-	if (!t->datagram)
-		t->close = conf->bytes != 0 ? WL_CLOSE_FIN : WL_CLOSE_NOT;
-	else if (conf->gap_ns == 0 && stream_sends(t))
+	if (!t->datagram && conf->bytes != 0)
+		stream_close(t);
+	else if (t->datagram && conf->gap_ns == 0 && stream_sends(t))
 		stream_datagram(t);
 }
 
@@ -99,35 +106,26 @@ static void stream_number(struct wl_turn *t, const uint8_t *data, uint32_t n)
 	wl_number_seen(both ? cell->seen : t->mem, (uint32_t)number, t->flow->own);
 }
 
-static uint64_t stream_came(const struct wl_turn *t)
-{
-	return (uint64_t)t->mem[1] << 32 | t->mem[0];
-}
+/* Whole periods of the filling are left out now and then, so that 32 bits hold it. */
+#define STREAM_ROUND ((1u << 30) / WL_PERIOD * WL_PERIOD)
 
 static uint32_t stream_received(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
-	uint64_t came = stream_came(t);
-
 	if (t->datagram) {
 		stream_number(t, data, n);
 		return n;
 	}
-	stream_check(t, came, data, n);
-	came += n;
-	t->mem[0] = (uint32_t)came;
-	t->mem[1] = (uint32_t)(came >> 32);
+	stream_check(t, t->mem[1], data, n);
+	t->mem[1] += n;
+	if (t->mem[1] >= 2 * STREAM_ROUND)
+		t->mem[1] -= STREAM_ROUND;
 	return n;
 }
 
 static bool stream_ahead(struct wl_turn *t, uint32_t distance, const uint8_t *data, uint32_t n)
 {
-	stream_check(t, stream_came(t) + distance, data, n);
+	stream_check(t, (uint64_t)t->mem[1] + distance, data, n);
 	return true;
-}
-
-static void stream_drain(struct wl_turn *t)
-{
-	t->close = WL_CLOSE_FIN;
 }
 
 static void stream_closed(struct wl_turn *t, enum wl_end why)
@@ -136,6 +134,8 @@ static void stream_closed(struct wl_turn *t, enum wl_end why)
 		wl_free_cell(t, &t->mem[0]);
 	if (!t->flow->client || why < WL_END_CLOSED)
 		return;
+	if (wl_times_close(t, why))
+		wl_timing_add(&t->flow->close, wl_since_ns(t, t->mem[0]));
 	if (why == WL_END_CLOSED)
 		wl_done(t);
 	else
@@ -160,6 +160,7 @@ const struct workload wl_stream = {
 	.ahead = stream_ahead,
 	.may_send = stream_may_send,
 	.timer = stream_datagram,
-	.drain = stream_drain,
+	.ended = stream_close,
+	.drain = stream_close,
 	.closed = stream_closed,
 };

@@ -134,6 +134,7 @@ struct wl_flow {
 	struct wl_timing first;     /* from the request to the first byte of the response */
 	struct wl_timing whole;     /* from the request to the last byte of the response */
 	struct wl_timing since_due; /* from when the request was due to the last byte */
+	struct wl_timing close;     /* client, TCP: from its close to the end of both directions */
 	bool client;
 	bool verify;  /* compare what is received where the record knows what is to come */
 	bool on_call; /* transactions are started by go() only, at times that others choose */
@@ -170,6 +171,8 @@ struct wl_turn {
 	uint32_t length;
 	/* The peer has said that it sends nothing more. */
 	bool peer_done;
+	/* Of ended() and drain(): this end has asked for WL_CLOSE_FIN before. */
+	bool closing;
 	const struct wl_arm *arm;
 
 	/* A message of so many bytes, behind all messages before it; 0: none. WL_ENDLESS: bytes
@@ -277,6 +280,12 @@ static inline uint32_t wl_time(const struct wl_turn *t)
 static inline uint64_t wl_since_ns(const struct wl_turn *t, uint32_t then)
 {
 	return (uint64_t)(wl_time(t) - then) << WL_TIME_SHIFT;
+}
+
+/* Whether closed() is to add to `close`. */
+static inline bool wl_times_close(const struct wl_turn *t, enum wl_end why)
+{
+	return t->flow->close.h != NULL && t->flow->client && !t->datagram && why == WL_END_CLOSED;
 }
 
 /* The pause before the next transaction, in ns; another one each time if it varies. */

@@ -37,7 +37,8 @@ def flow(port, stream, role, n=0, state="running", wrong=0, **more):
             "rates": {"cps": n / 10, "tps": n / 10, "tx_bps": 32 * n, "rx_bps": 149 * n},
             "errors": {"rto": wrong, "fast_recovery": 2 * wrong} if wrong else {},
             "latency": {"connect": times(n if client else 0, 21_000), "first_byte": times(n if client else 0, 23_000),
-                        "transaction": times(n if client else 0, 24_000), "since_due": times(n if client else 0, 26_000)},
+                        "transaction": times(n if client else 0, 24_000), "since_due": times(n if client else 0, 26_000),
+                        "close": times(n if client else 0, 9_000)},
             "pace": {"connections": {"due": n, "done": n, "late": wrong, "late_max_ns": 1200 * wrong},
                      "transactions": {"due": 0, "done": 0, "late": 0, "late_max_ns": 0}}, **more}
 

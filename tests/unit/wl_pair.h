@@ -129,6 +129,7 @@ static inline struct pair_turn pair_begin(struct pair *p, struct pair_end *e)
 					.mem = e->mem,
 					.now_ns = p->now_ns,
 					.peer_done = e->peer_done,
+					.closing = e->fin,
 					.arm = &pair_arm},
 				  .e = e};
 }

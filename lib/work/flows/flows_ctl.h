@@ -134,7 +134,7 @@ struct flows_sum {
 	struct wl_http_counts http;
 	struct wl_numbers numbers;
 };
-enum { FLOWS_CONNECT, FLOWS_FIRST, FLOWS_WHOLE, FLOWS_DUE, FLOWS_HISTS };
+enum { FLOWS_CONNECT, FLOWS_FIRST, FLOWS_WHOLE, FLOWS_DUE, FLOWS_CLOSE, FLOWS_HISTS };
 #define FLOWS_HIST ((struct hist_shape){.bits = 7, .top = 40})
 
 /* Counters of workloads. Those of http begin its own memory, whose rest follows: only the worker

@@ -269,6 +269,7 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 				    .first = {.h = s->first_byte},
 				    .whole = {.h = s->whole},
 				    .since_due = {.h = s->since_due},
+				    .close = {.h = s->close},
 				    .client = d->client,
 				    .verify = d->verify,
 				    .on_call = d->on_call};

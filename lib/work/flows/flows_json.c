@@ -181,7 +181,8 @@ static json_t *json_flow(const struct ctl_port *cp, const struct flows_one *f, b
 	static const char *const names[FLOWS_HISTS] = {[FLOWS_CONNECT] = "connect",
 						       [FLOWS_FIRST] = "first_byte",
 						       [FLOWS_WHOLE] = "transaction",
-						       [FLOWS_DUE] = "since_due"};
+						       [FLOWS_DUE] = "since_due",
+						       [FLOWS_CLOSE] = "close"};
 	json_t *o = json_object(), *latency = json_object();
 	struct flows_sum k;
 

@@ -31,7 +31,8 @@ static struct hist **one_hists(struct flows_state_of *s, unsigned which)
 	struct hist **const at[FLOWS_HISTS] = {[FLOWS_CONNECT] = &s->connect,
 					       [FLOWS_FIRST] = &s->first_byte,
 					       [FLOWS_WHOLE] = &s->whole,
-					       [FLOWS_DUE] = &s->since_due};
+					       [FLOWS_DUE] = &s->since_due,
+					       [FLOWS_CLOSE] = &s->close};
 	return at[which];
 }
 

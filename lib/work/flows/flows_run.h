@@ -124,7 +124,7 @@ struct flows_state_of {
 	struct wl_counts transactions;
 	void *own; /* counters of the workload, of the largest workload's own_bytes */
 	/* Control's memory; NULL: not wanted. */
-	struct hist *connect, *first_byte, *whole, *since_due;
+	struct hist *connect, *first_byte, *whole, *since_due, *close;
 	/* The worker alone uses all that follows; see flows_own.h. */
 	WR_ALIGNED(CACHE_LINE) uint8_t worker[768];
 };

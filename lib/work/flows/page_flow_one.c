@@ -27,7 +27,8 @@ static const struct {
 } times[] = {{"connect", "latency.connect"},
 	     {"first byte", "latency.first_byte"},
 	     {"transaction", "latency.transaction"},
-	     {"since due", "latency.since_due"}};
+	     {"since due", "latency.since_due"},
+	     {"close", "latency.close"}};
 
 /* Parts of the document, each a list of counters. */
 static const struct {

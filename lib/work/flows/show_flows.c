@@ -67,6 +67,7 @@ static const struct out_col flow_cols[] = {
 	TIMES("first_byte", "first byte"),
 	TIMES("transaction", "transaction"),
 	TIMES("since_due", "since due"),
+	TIMES("close", "close"),
 };
 static const struct out_view flow_view = {.rows = "flows",
 					  .cols = flow_cols,
