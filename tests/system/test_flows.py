@@ -53,10 +53,10 @@ def test_the_shortest_start():
         assert client["latency"][what]["count"] == 1000
 
 
-@pytest.mark.parametrize("app", ["http", "bytes", "dialog 'send 10, recv 10'", "stream", "http; set 0-1 transactions 3", "bytes; set 0-1 transactions 3",
-                                 "http; set 0-1 close fin server", "bytes; set 0-1 close fin server"])
+@pytest.mark.parametrize("app", ["http", "bytes", "dialog 'send 10, recv 10'", "stream", "http; set 0-1 transactions 3",
+                                 "bytes; set 0-1 transactions 3", "http; set 0-1 close fin server", "bytes; set 0-1 close fin server"])
 def test_the_time_of_a_close(app):
-    """One way of the wire takes 10 ms, so a close takes 20 (less what a bin of the histogram is wide), whoever begins it, and never what went before it."""
+    """A way of the wire takes 10 ms, so a close takes 20 (less the width of a bin), whoever begins it, and never what went before it."""
     got = ends(PAIR + f"set wire delay 10ms; set 0-1 app {app}; set 0 count 20; start all for 200ms; wait all; show flows")
     client = got[0, 0]
     close = client["latency"]["close"]
