@@ -65,6 +65,18 @@ def test_the_time_of_a_close(app):
     assert got[1, 0]["latency"]["close"]["count"] == 0
 
 
+@pytest.mark.parametrize("most", [1, 4])
+def test_pipelining(most):
+    """So many requests are open at once on a connection, and each is answered, in order."""
+    looks = "sleep 20ms; show flows; " * 30
+    docs = play(PAIR + f"set wire delay 100ms; set 0 transactions 8; set 0 http.pipeline {most}; set 0 http.path /a:1,/b:3; set 0 count 1; "
+                f"start all; {looks} wait all; show flows")
+    got = flows(docs)
+    assert got[0, 0]["transactions"]["done"] == got[1, 0]["transactions"]["done"] == got[0, 0]["http"]["2xx"] == 8
+    assert got[0, 0]["connections"]["closed"] == 1 and got[0, 0]["http"]["bad"] == 0
+    assert max(f["transactions"]["open"] for d in docs if d.get("show") == "flows" for f in d["flows"] if f["role"] == "client") == most
+
+
 @pytest.mark.parametrize("count", [1, 7, 1001])
 def test_count_is_of_opens(count):
     got = ends(PAIR + f"set 0 count {count}; set 0 cps 20k; start all; wait all; show flows")

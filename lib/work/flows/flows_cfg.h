@@ -38,6 +38,7 @@ struct flows_tps_value {
 #define FLOWS_DFLT_RTO "200ms"
 #define FLOWS_DFLT_RETRIES "5"
 #define FLOWS_DFLT_SACK "on"
+#define FLOWS_DFLT_PIPELINE "1"
 
 #define FLOWS_HEADER_MAX 1024
 
@@ -64,5 +65,6 @@ struct flows_cfg {
 	char method[VT_TEXT_MAX], path[VT_TEXT_MAX], host[VT_TEXT_MAX], status[VT_TEXT_MAX];
 	char header[FLOWS_HEADER_MAX];
 	bool chunked;
+	uint64_t pipeline;
 };
 _Static_assert(sizeof(struct flows_cfg) <= 3584, "see STREAM_WORK_BYTES");

@@ -174,6 +174,7 @@ static int load_http(const struct load *l, struct flows_load *out, struct err *e
 				       .header = load_text(cfg->header),
 				       .status = load_text(cfg->status),
 				       .chunked = cfg->chunked,
+				       .pipeline = l->d->client ? (unsigned)cfg->pipeline : 1,
 				       .transactions = cfg->transactions,
 				       .close = load_close(cfg),
 				       .server_closes = cfg->close.server,
@@ -255,6 +256,7 @@ uint64_t flows_load_hash(uint64_t h, const struct flows_cfg *cfg)
 	h = fnv1a_number(fnv1a_number(h, cfg->app.kind), (uint64_t)cfg->direction);
 	h = fnv1a(h, &cfg->close, sizeof(cfg->close));
 	h = fnv1a_number(fnv1a_number(h, cfg->transactions), cfg->chunked);
+	h = fnv1a_number(h, cfg->pipeline);
 	for (unsigned i = 0; i < ARRAY_SIZE(text); i++)
 		h = fnv1a(h, text[i], strlen(text[i]) + 1);
 	return h;

@@ -275,5 +275,8 @@ const struct setting flows_rows[] = {
 	 .dflt = "200", .help = "of a server's responses: a status, or several with weights"},
 	{ROW("http.chunked", chunked, WHY_WORK), .v = {&vt_bool}, .dflt = "off",
 	 .help = "bodies are sent in chunks instead of behind their length"},
+	{ROW("http.pipeline", pipeline, WHY_WORK), .v = {&vt_uint, 1, WL_HTTP_PIPELINE},
+	 .dflt = FLOWS_DFLT_PIPELINE,
+	 .help = "most requests of a client that are open at once on a connection"},
 	{0},
 };
