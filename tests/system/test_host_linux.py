@@ -11,6 +11,7 @@ import pytest
 
 from harness import Veth, run
 from test_host import fates, host, settled
+from test_host_icmp import kernel
 
 OWN = "10.0.0.1/16,fd00::1/64"
 ADDRESSES = {"10.0.0.1", "fd00::1"}
@@ -90,15 +91,24 @@ def plain(namespaces):
     made.net.remove()
 
 
+def flood(link, p, *args):
+    """`ping -f` sees each of its answers, and Linux and the port count the same: all that was asked was answered."""
+    # Without a deadline ping leaves when its last answers take twice as long as the slowest before them, which on a busy machine they do.
+    # With one it asks again for each 10 ms in which nothing came.
+    before, ours = kernel(link), host(p)["answered"]["ping"]
+    told = link.tool("ping", "-n", "-q", "-f", "-w", "50", *args)
+    sent, back = map(int, re.search(r"(\d+) packets transmitted, (\d+) received", told.stdout).groups())
+    assert told.returncode == 0 and sent >= back == int(args[1]) and not re.search("duplicates|errors", told.stdout), told.stdout
+    counts = ("Icmp6OutEchos", "Icmp6InEchoReplies") if ":" in args[-1] else ("OutEchos", "InEchoReps")
+    until(lambda: [*(kernel(link)[c] - before[c] for c in counts), host(p)["answered"]["ping"] - ours] == [sent] * 3, f"{counts} {sent}", p)
+
+
 def test_its_tools_find_us(link, live, need):
     """ping -f, ping -6, arping, ndisc6 and tracepath say what they say of a Linux host."""
     need("ping", "arping", "ndisc6", "tracepath")
     p = link.host(live)
-    for command in ("ping -n -q -f -c 1000 -W 20 10.0.0.1", "ping -n -q -f -c 300 -s 1472 -M do -W 20 10.0.0.1",
-                    "ping -6 -n -q -f -c 1000 -W 20 fd00::1", "ping -6 -n -q -f -c 300 -s 1452 -W 20 fd00::1"):
-        told = link.tool(*command.split())
-        sent, back = map(int, re.search(r"(\d+) packets transmitted, (\d+) received", told.stdout).groups())
-        assert told.returncode == 0 and sent == back >= 300 and "duplicates" not in told.stdout and "errors" not in told.stdout, told.stdout
+    for args in ("-c 1000 10.0.0.1", "-c 300 -s 1472 -M do 10.0.0.1", "-c 1000 fd00::1", "-c 300 -s 1452 fd00::1"):
+        flood(link, p, *args.split())
     mac = link.neighbour("10.0.0.1")[0]
     assert mac == link.neighbour("fd00::1")[0] is not None
     told = link.tool("arping", "-c", "3", "-w", "30", "-I", link.dev, "10.0.0.1")
@@ -297,7 +307,9 @@ def test_two_programs_meet(namespaces, live):
         assert two.packets("wrc", "rx") == sent[0] and one.packets(one.a, "rx") == sent[1]
         assert all(p.stats()[0]["rx"]["packets"] > 2000 for p in ends)
         for p in ends:
-            assert host(p)["answered"]["ping"] == 1000 and host(p)["dropped"] == 0 and p.quit()[0] == 0
+            # A worker that stands still has no room for all of the other one's stream, and then for no question either: these are counted as missed.
+            unseen, missed = 1000 - host(p)["answered"]["ping"], p.stats()[0]["rx"]["missed"]
+            assert 0 <= unseen <= missed and host(p)["dropped"] == 0 and p.quit()[0] == 0
     finally:
         one.remove()
         two.remove()

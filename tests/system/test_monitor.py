@@ -187,8 +187,16 @@ def test_all_that_was_sent_is_shown_or_counted(live, tmp_path):
 
     until(lambda: tapped(documents(ask("show plan"))[-1]), "the monitor's taps")
     assert "is being monitored already" in ask("monitor 1 frames 1 for 1s", 2).stderr
-    ask("set 0 rate 20kpps; set 0 count 20000; start 0; wait 0")
-    lines, sums = ended(p)
+    lines = []
+    with subprocess.Popen([binary(), "attach", path, "--json", "-e", "set 0 rate 20kpps; set 0 count 20000; start 0; wait 0"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as sending:
+        while sending.poll() is None:  # a program whose lines nobody reads stands still, and what it sends would never end
+            while p.ready():
+                lines.append(document(p.line())["monitor"])
+            time.sleep(0.01)
+        assert sending.returncode == 0, sending.stderr.read()
+    last, sums = ended(p)
+    lines += last
     assert sums["shown"] + sums["not_shown"] == 40000 and len(lines) == sums["shown"] > 0
     assert {(d["port"], d["direction"]) for d in lines} <= {(0, "tx"), (1, "rx")}
     assert [d["wall_ns"] for d in lines] == sorted(d["wall_ns"] for d in lines)
