@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests and responses of so many bytes: rr and crr. Over TCP the server counts bytes; over UDP
- * each message is a datagram, which begins with the number of its transaction. */
+ * each message is a datagram, which begins with the stamp of its transaction: see WL_NUMBER. */
 #include "workload.h"
 
 /* Memory of a client: when its transaction began, and how many bytes of the response are still to
  * come; over UDP the number of the transaction, with BYTES_OPEN while it is open. If it counts its
- * transactions, for their end or for their sizes, the first word is a cell. A server: how many
- * bytes of the request came, and how many responses were sent; over UDP what numbers it has
- * seen. */
+ * transactions, for their end or for their sizes, or has more than one over UDP, the first word is
+ * a cell. A server: how many bytes of the request came, and how many responses were sent; over UDP
+ * what numbers it has seen. */
 #define BYTES_OPEN 0x80000000u
 struct bytes_cell {
 	uint64_t left; /* transactions */
 	uint32_t began;
 	uint32_t number; /* of the transaction, from 0 on */
+	uint32_t first;  /* when the first one began */
 };
 
 static const struct wl_bytes_conf *bytes_conf(const struct wl_turn *t)
@@ -20,12 +21,12 @@ static const struct wl_bytes_conf *bytes_conf(const struct wl_turn *t)
 	return t->flow->conf;
 }
 
-/* Whether clients count their transactions. Datagrams have their numbers with them. */
+/* Whether clients count their transactions. */
 static inline bool bytes_counts(const struct wl_bytes_conf *conf, bool datagram)
 {
 	return WL_RARE(conf->transactions > 1) ||
-	       WL_RARE((conf->request.n | conf->response.n) != 0 && conf->transactions == 0 &&
-		       !datagram);
+	       WL_RARE(conf->transactions == 0 &&
+		       (datagram || (conf->request.n | conf->response.n) != 0));
 }
 
 static inline struct bytes_cell *bytes_cell(struct wl_turn *t)
@@ -68,6 +69,14 @@ static inline uint32_t bytes_expected(struct wl_turn *t)
 	return bytes_varied(t, cell != NULL ? cell->number : 0, true);
 }
 
+/* UDP: the stamp of the client's transaction. */
+static uint64_t bytes_stamp(struct wl_turn *t)
+{
+	const struct bytes_cell *cell = bytes_cell(t);
+
+	return (uint64_t)(cell != NULL ? cell->first : t->mem[0]) << 32 | (t->mem[1] & ~BYTES_OPEN);
+}
+
 static void bytes_start(struct wl_turn *t)
 {
 	const struct wl_bytes_conf *conf = bytes_conf(t);
@@ -77,9 +86,11 @@ static void bytes_start(struct wl_turn *t)
 	wl_started(t);
 	*(cell != NULL ? &cell->began : &t->mem[0]) = wl_time(t);
 	if (WL_RARE(t->datagram)) {
+		if (cell != NULL && t->mem[1] == 0)
+			cell->first = cell->began;
 		t->mem[1] = (t->mem[1] + 1) | BYTES_OPEN;
-		number = t->mem[1] & ~BYTES_OPEN;
-		t->stamp = number;
+		t->stamp = bytes_stamp(t);
+		number = (uint32_t)t->stamp;
 		t->stamped = true;
 		t->timer_ns = conf->timeout_ns;
 	} else {
@@ -101,6 +112,9 @@ static void bytes_close(struct wl_turn *t)
 	*bytes_began(t) = wl_time(t);
 	if (t->datagram || !bytes_conf(t)->server_closes)
 		t->close = (uint8_t)bytes_conf(t)->close;
+	/* a server that is to close does so behind its last response, which need not have come */
+	if (t->flow->draining && t->close == WL_CLOSE_NOT)
+		t->close = WL_CLOSE_FIN;
 	t->timer_ns = WL_NO_TIMER;
 }
 
@@ -136,15 +150,17 @@ static void bytes_opened(struct wl_turn *t)
 
 	if (!t->flow->client)
 		return;
-	cell = bytes_cell(t);
-	if (cell != NULL) /* 0: it takes 2^64 to come round */
-		cell->left = bytes_conf(t)->transactions;
-	else if (bytes_counts(bytes_conf(t), t->datagram))
-		t->close = WL_CLOSE_RST; /* no memory to count in */
-	else if (t->flow->draining && t->flow->on_call)
+	if (t->flow->draining && t->flow->on_call) { /* nobody will call */
 		bytes_close(t);
-	if (t->close != WL_CLOSE_NOT)
 		return;
+	}
+	cell = bytes_cell(t);
+	if (cell != NULL) { /* 0: it takes 2^64 to come round */
+		cell->left = bytes_conf(t)->transactions;
+	} else if (bytes_counts(bytes_conf(t), t->datagram)) {
+		t->close = WL_CLOSE_RST; /* no memory to count in */
+		return;
+	}
 	if (t->flow->on_call)
 		t->ready = true;
 	else
@@ -219,32 +235,34 @@ static void bytes_datagram(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
 	const struct wl_bytes_conf *conf = bytes_conf(t);
 	struct wl_numbers *k = t->flow->own;
-	uint64_t number;
+	uint64_t stamp, ours;
 
 	if (n < WL_NUMBER) {
 		cell_add(&t->flow->counts->mismatched, n);
 		return;
 	}
-	memcpy(&number, data, WL_NUMBER);
+	memcpy(&stamp, data, WL_NUMBER);
 	bytes_check(t, t->flow->client ? conf->response_content : conf->request_content, WL_NUMBER,
 		    data + WL_NUMBER, n - WL_NUMBER);
 	if (!t->flow->client) {
-		wl_number_seen(t->mem, (uint32_t)number, k);
+		wl_number_seen(t->mem, stamp, k);
 		wl_started(t);
 		wl_done(t);
-		wl_send(t, conf->response_content, bytes_response_size(t, (uint32_t)number));
-		t->stamp = number;
+		wl_send(t, conf->response_content, bytes_response_size(t, (uint32_t)stamp));
+		t->stamp = stamp;
 		t->stamped = true;
-	} else if ((uint32_t)number == (t->mem[1] & ~BYTES_OPEN)) {
-		if ((t->mem[1] & BYTES_OPEN) == 0) {
-			cell_add(&k->duplicated, 1);
-			return;
-		}
+		return;
+	}
+	ours = bytes_stamp(t);
+	/* of another transaction, or of a connection that had this tuple before */
+	if ((uint32_t)stamp != (uint32_t)ours || (stamp >> 32 != 0 && stamp >> 32 != ours >> 32)) {
+		cell_add(&k->late, 1);
+	} else if ((t->mem[1] & BYTES_OPEN) == 0) {
+		cell_add(&k->duplicated, 1);
+	} else {
 		t->mem[1] &= ~BYTES_OPEN;
 		t->timer_ns = WL_NO_TIMER;
 		bytes_done(t);
-	} else {
-		cell_add(&k->late, 1);
 	}
 }
 

@@ -2,11 +2,16 @@
 /* Bytes one way or both, without end or so many; over UDP datagrams with numbers. */
 #include "workload.h"
 
-/* Memory over TCP: when this end closed, and how many bytes came. Over UDP a sender's first word is
- * the number of the next datagram, and a receiver's two are what it has seen; who does both has a
- * cell. A client counts a transaction per connection, which is done when both ends have closed. */
+/* Memory over TCP: when this end closed, and how many bytes came. Over UDP a sender's two words are
+ * those of struct stream_sent, and a receiver's what it has seen; who does both has a cell. A client
+ * counts a transaction per connection, which is done when both ends have closed. */
+struct stream_sent {
+	uint32_t datagrams; /* the number of the last one */
+	uint32_t began;     /* when the first one was sent: see WL_NUMBER */
+};
 struct stream_cell {
-	uint32_t next, seen[2];
+	struct stream_sent sent;
+	uint32_t seen[2];
 };
 
 static const struct wl_stream_conf *stream_conf(const struct wl_turn *t)
@@ -18,35 +23,53 @@ static bool stream_sends(const struct wl_turn *t)
 {
 	return (stream_conf(t)->direction & (t->flow->client ? WL_UP : WL_DOWN)) != 0;
 }
+static bool stream_receives(const struct wl_turn *t)
+{
+	return (stream_conf(t)->direction & (t->flow->client ? WL_DOWN : WL_UP)) != 0;
+}
 
 static struct stream_cell *stream_cell(struct wl_turn *t)
 {
 	return wl_cell(t, &t->mem[0]);
 }
 
-static uint32_t *stream_next(struct wl_turn *t)
+static struct stream_sent *stream_sent(struct wl_turn *t)
 {
 	struct stream_cell *cell;
 
 	if (stream_conf(t)->direction != WL_BOTH)
-		return &t->mem[0];
+		return (struct stream_sent *)t->mem;
 	cell = stream_cell(t);
-	return cell == NULL ? NULL : &cell->next;
+	return cell == NULL ? NULL : &cell->sent;
+}
+
+static void stream_end(struct wl_turn *t)
+{
+	t->close = t->flow->client ? WL_CLOSE_FIN : WL_CLOSE_NOT;
+	t->timer_ns = WL_NO_TIMER;
+}
+
+/* Whether a sender with so many datagrams has sent all that it is to send. */
+static bool stream_is_all(const struct wl_stream_conf *conf, uint32_t datagrams)
+{
+	return conf->bytes != 0 && (uint64_t)datagrams * conf->datagram >= conf->bytes;
 }
 
 static void stream_datagram(struct wl_turn *t)
 {
 	const struct wl_stream_conf *conf = stream_conf(t);
-	uint32_t *next = stream_next(t);
+	struct stream_sent *sent = stream_sent(t);
 
-	if (next == NULL || t->flow->draining ||
-	    (conf->bytes != 0 && (uint64_t)*next * conf->datagram >= conf->bytes)) {
-		t->close = t->flow->client ? WL_CLOSE_FIN : WL_CLOSE_NOT;
-		t->timer_ns = WL_NO_TIMER;
+	if (sent == NULL || t->flow->draining || stream_is_all(conf, sent->datagrams)) {
+		stream_end(t);
 		return;
 	}
 	wl_send(t, conf->content, conf->datagram);
-	t->stamp = ++*next;
+	if (sent->datagrams == UINT32_MAX) /* the numbers begin anew, as another connection's */
+		sent->datagrams = 0;
+	if (sent->datagrams == 0)
+		sent->began = wl_time(t);
+	t->stamp = (uint64_t)sent->began << 32 | ++sent->datagrams;
 	t->stamped = true;
 	if (conf->gap_ns != 0)
 		t->timer_ns = conf->gap_ns;
@@ -59,6 +82,20 @@ static void stream_close(struct wl_turn *t)
 		t->mem[0] = wl_time(t);
 }
 
+/* A server learns of a client by its first datagram: of one that sends nothing else, too. */
+static void stream_hello(struct wl_turn *t)
+{
+	const struct wl_stream_conf *conf = stream_conf(t);
+
+	if (t->flow->draining) {
+		stream_end(t);
+		return;
+	}
+	wl_send(t, conf->content, conf->datagram);
+	t->stamp = (uint64_t)wl_time(t) << 32 | 1;
+	t->stamped = true;
+}
+
 static void stream_opened(struct wl_turn *t)
 {
 	const struct wl_stream_conf *conf = stream_conf(t);
@@ -66,9 +103,10 @@ static void stream_opened(struct wl_turn *t)
 	if (t->flow->client)
 		wl_started(t);
 	if (t->datagram) {
-		/* a server learns of a client by its first datagram: that one always comes */
-		if (stream_sends(t) || t->flow->client)
+		if (stream_sends(t))
 			stream_datagram(t);
+		else if (t->flow->client)
+			stream_hello(t);
 	} else if (stream_sends(t)) {
 		wl_send(t, conf->content, conf->bytes != 0 ? conf->bytes : WL_ENDLESS);
 	}
@@ -95,15 +133,19 @@ static void stream_number(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
 	bool both = stream_conf(t)->direction == WL_BOTH;
 	struct stream_cell *cell = both ? stream_cell(t) : NULL;
-	uint64_t number;
+	uint64_t stamp;
 
 	if (n < WL_NUMBER || (both && cell == NULL)) {
 		cell_add(&t->flow->counts->mismatched, n);
 		return;
 	}
-	memcpy(&number, data, WL_NUMBER);
+	memcpy(&stamp, data, WL_NUMBER);
 	stream_check(t, WL_NUMBER, data + WL_NUMBER, n - WL_NUMBER);
-	wl_number_seen(both ? cell->seen : t->mem, (uint32_t)number, t->flow->own);
+	if (!stream_receives(t)) /* its words say what it has sent */
+		return;
+	wl_number_seen(both ? cell->seen : t->mem, stamp, t->flow->own);
+	if (!both && t->flow->client && stream_is_all(stream_conf(t), (uint32_t)stamp))
+		stream_end(t);
 }
 
 /* Whole periods of the filling are left out now and then, so that 32 bits hold it. */

@@ -29,8 +29,10 @@ int wl_content_init(struct wl_content *c, const void *head, uint32_t head_len, e
 int wl_content_init_chunked(struct wl_content *c, const void *head, uint32_t head_len,
 			    enum wl_fill fill, uint32_t chunk, uint32_t body);
 
-/* Datagrams of both records begin with a number of so many bytes (wl_number.c): of the transaction,
- * or of the datagram, from 1 on. Their contents begin behind it. */
+/* Datagrams of both records begin with a stamp of so many bytes (wl_number.c). Its lower half is
+ * the number of the transaction, or of the datagram, from 1 on. Its upper half is the wl_time()
+ * when the connection began, by which a receiver tells one from another that had its tuple before;
+ * 0: not told. Their contents begin behind it. */
 #define WL_NUMBER 8
 struct wl_numbers {
 	cell_t lost;       /* numbers that have not come, though higher ones have */
@@ -40,7 +42,7 @@ struct wl_numbers {
 };
 extern const struct counter wl_numbers_table[];
 /* seen: 0 at first. */
-void wl_number_seen(uint32_t seen[2], uint32_t number, struct wl_numbers *k);
+void wl_number_seen(uint32_t seen[2], uint64_t stamp, struct wl_numbers *k);
 
 /* Requests and responses of bytes, wl_bytes.c. Both ends have the same settings. Sizes that vary
  * are a function of the connection's identity (wl_identity()) and the number of the transaction,

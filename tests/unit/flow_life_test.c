@@ -119,6 +119,52 @@ static void test_on_call(void **state)
 	world_free(w);
 }
 
+/* Whoever is to close, and however: behind the end of a drain no connection of bytes is left. */
+static void test_drain_closes(void **state)
+{
+	static const struct {
+		enum wl_close close;
+		bool server_closes, on_call;
+		uint64_t transactions;
+	} cases[] = {
+		{WL_CLOSE_NOT, false, false, 0}, {WL_CLOSE_FIN, true, false, 0},
+		{WL_CLOSE_RST, true, false, 0},  {WL_CLOSE_NOT, false, true, 0},
+		{WL_CLOSE_FIN, false, true, 9},  {WL_CLOSE_FIN, true, true, 9},
+		{WL_CLOSE_NOT, false, true, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		struct wl_bytes_conf conf = forever;
+		struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &conf});
+		struct world_end *c = &w->end[0];
+
+		conf.close = cases[i / 2].close;
+		conf.server_closes = cases[i / 2].server_closes;
+		conf.transactions = cases[i / 2].transactions;
+		c->wl.on_call = cases[i / 2].on_call;
+		w->delay = MS;
+		world_adopt(w);
+		open_n(w, 10);
+		/* before, or in the middle of a transaction; or while they open */
+		if (i % 2 == 0) {
+			world_run(w, w->now + 50 * MS);
+			assert_int_equal(c->counts.open, 10);
+			if (c->wl.on_call)
+				flow_go(c->m, c->version, 5, w->now, 0, w->now);
+		}
+		c->wl.draining = true;
+		flow_drain(c->m, &c->wl);
+		world_run(w, w->now + SECOND);
+		assert_int_equal(c->counts.established, 10);
+		assert_int_equal(c->counts.closed, 10);
+		assert_int_equal(c->transactions.failed, 0);
+		assert_true(world_run(w, w->now + 100 * SECOND));
+		world_empty(w);
+		world_free(w);
+	}
+}
+
 /* A drain lets transactions end; an abort does not. */
 static void test_drain_and_abort(void **state)
 {
@@ -341,9 +387,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tuples_run_short), cmocka_unit_test(test_order_of_tuples),
 		cmocka_unit_test(test_on_call),          cmocka_unit_test(test_drain_and_abort),
-		cmocka_unit_test(test_versions),         cmocka_unit_test(test_back_pressure),
-		cmocka_unit_test(test_bounds),           cmocka_unit_test(test_idle_for_long),
-		cmocka_unit_test(test_syn_flood),        cmocka_unit_test(test_cells_for_all),
+		cmocka_unit_test(test_drain_closes),     cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_back_pressure),    cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_idle_for_long),    cmocka_unit_test(test_syn_flood),
+		cmocka_unit_test(test_cells_for_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
