@@ -172,7 +172,15 @@ struct flow_ver {
 	uint16_t window_field[2]; /* unscaled, scaled */
 	uint8_t wscale;
 	bool retired, released, buffered;
-	uint32_t window;
+	uint32_t window, window_most; /* that is offered, and up to where it may grow */
+	struct flow_watch {           /* flow_window.c */
+		uint32_t at;          /* the connection that is watched; 0: none */
+		uint32_t to;          /* up to where it receives a window */
+		uint32_t since;       /* 1024 ns, as all times here */
+		uint32_t fastest;     /* window of this size; UINT32_MAX: there was none */
+		uint32_t before;      /* and of half this size; 0: not known */
+		uint16_t n, slow;     /* how many since one was judged; that took long */
+	} watch;
 	uint32_t refs;   /* connections, TIME-WAIT included */
 	uint32_t in_use; /* those that count as opening or open */
 	/* Round trip times of all its connections that have none of their own (RFC 9040): ns. */
@@ -437,6 +445,12 @@ bool flow_early_add(struct flow_machine *m, struct flow_side *s, uint32_t from, 
 uint32_t flow_early_join(struct flow_machine *m, struct flow_conn *c, struct flow_side *s);
 unsigned flow_early_blocks(const struct flow_machine *m, struct flow_side *s, uint8_t *to,
 			   unsigned room);
+
+/* flow_window.c: what is offered. watch() is for segments with many bytes, of a flow whose window
+ * may grow yet. */
+void flow_window_begin(struct flow_ver *f, uint32_t window, uint32_t most);
+void flow_window_watch(const struct flow_machine *m, struct flow_ver *f, const struct flow_conn *c);
+#define WINDOW_WATCHED 512
 
 /* flow_wheel.c */
 void flow_file(struct flow_machine *m, struct flow_conn *c, uint32_t ticks);

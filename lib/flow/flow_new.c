@@ -433,7 +433,8 @@ int flow_check(const struct flow_spec *spec, struct err *e)
 			       spec->mss);
 	if (spec->retries > 14)
 		return err_set(e, EINVAL, "%u retries: at most 14", spec->retries);
-	if (spec->window > 1u << 30 || (!spec->udp && spec->window == 0))
+	if (spec->window > 1u << 30 || spec->window_most > 1u << 30 ||
+	    (!spec->udp && spec->window == 0))
 		return err_set(e, EINVAL, "a window of %u bytes: 1 to %u", spec->window, 1u << 30);
 	if (spec->delack_ns > 500000000)
 		return err_set(e, EINVAL, "acknowledgements are delayed by at most 500 ms");

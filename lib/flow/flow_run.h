@@ -196,9 +196,11 @@ struct flow_spec {
 	bool (*mine)(const void *arg, const struct flow_tuple *t);
 	const void *mine_arg;
 
-	uint32_t most;   /* open at once, a client's: opening stops there */
-	uint16_t mss;    /* of IPv4: MTU - 40; IPv6: MTU - 60 */
-	uint32_t window; /* bytes that may be received ahead, at most 2^30 */
+	uint32_t most; /* open at once, a client's: opening stops there */
+	uint16_t mss;  /* of IPv4: MTU - 40; IPv6: MTU - 60 */
+	/* Bytes that may be received ahead, at most 2^30. window_most above it: they grow up to
+	 * there as long as they are what limits a connection. */
+	uint32_t window, window_most;
 	enum flow_congestion congestion;
 	uint16_t initial_window; /* segments; 0: 10 (RFC 6928) */
 	uint64_t rto_ns;         /* floor; 0: 200 ms */

@@ -201,6 +201,8 @@ static FLOW_INLINE bool tcp_data(struct flow_machine *m, struct flow_ver *f, str
 		if (FLOW_UNLIKELY(c->state == FLOW_FIN_WAIT_2))
 			conn_timer(m, c, f->finwait_ticks);
 		now |= g->segments > 1 || n > f->mss;
+		if (FLOW_UNLIKELY(n >= WINDOW_WATCHED && f->window < f->window_most))
+			flow_window_watch(m, f, c);
 		if (FLOW_LIKELY(skip == 0 && n == g->piece)) {
 			if (!tcp_deliver(m, f, c, g->data, n))
 				return false;

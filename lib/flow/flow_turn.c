@@ -22,7 +22,7 @@ static void turn_settings(struct flow_ver *f, const struct flow_spec *spec)
 {
 	uint64_t rto = spec->rto_ns != 0 ? spec->rto_ns : 200000000;
 	uint64_t first = spec->rto_first_ns != 0 ? spec->rto_first_ns : 1000000000;
-	uint32_t window = spec->buffered ? FLOW_BUFFER : spec->window, w;
+	uint32_t window = spec->buffered ? FLOW_BUFFER : spec->window;
 
 	if (spec->rto_first_ns == 0 && first > 5 * rto)
 		first = 5 * rto;
@@ -33,12 +33,7 @@ static void turn_settings(struct flow_ver *f, const struct flow_spec *spec)
 	f->finwait_ticks = flow_ticks(spec->finwait_ns != 0 ? spec->finwait_ns : 60000000000);
 	f->mss = spec->mss;
 	f->iw = spec->initial_window != 0 ? spec->initial_window : 10;
-	for (f->wscale = 0; f->wscale < 14 && window >> f->wscale > 65535;)
-		f->wscale++;
-	w = window >> f->wscale;
-	f->window = w << f->wscale;
-	f->window_field[0] = (uint16_t)(window > 65535 ? 65535 : window);
-	f->window_field[1] = (uint16_t)w;
+	flow_window_begin(f, window, spec->buffered ? 0 : spec->window_most);
 }
 
 static bool turn_possible(const struct flow_machine *m, const struct flow_spec *spec)
@@ -46,7 +41,7 @@ static bool turn_possible(const struct flow_machine *m, const struct flow_spec *
 	return spec->wl != NULL && spec->counts != NULL && spec->tuples != NULL &&
 	       spec->wl->ncontent >= 1 && spec->wl->content != NULL && spec->npath >= 1 &&
 	       spec->mss >= 64 && spec->retries <= 14 && spec->window <= 1u << 30 &&
-	       spec->tuples->is6 == spec->is6 &&
+	       spec->window_most <= 1u << 30 && spec->tuples->is6 == spec->is6 &&
 	       spec->tuples->server == (spec->role == FLOW_SERVER) &&
 	       (!spec->buffered || m->nbuffers > 0) &&
 	       !(spec->is6 && spec->role == FLOW_SERVER && m->peer6 == NULL);

@@ -389,7 +389,8 @@ static void end_open(struct pair *p, unsigned i)
 				     .npath = 1,
 				     .most = most,
 				     .mss = 1460,
-				     .window = 262144,
+				     .window = 16384, /* what `flow.window auto` is */
+				     .window_most = 4u << 20,
 				     .retries = 5,
 				     .sack = true};
 	if (flow_check(&e->spec, &err) < 0 || flow_machine_new(&e->m, &machine, &err) < 0)

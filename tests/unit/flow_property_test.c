@@ -140,6 +140,7 @@ static void setting_spec(struct setting *s, struct flow_spec *spec)
 	spec->congestion = (enum flow_congestion)setting_draw(s, 3);
 	spec->mss = mss[setting_draw(s, 6)];
 	spec->window = 2000 + setting_draw(s, setting_draw(s, 2) == 0 ? 60000 : 1000000);
+	spec->window_most = setting_draw(s, 2) == 0 ? 4 * spec->window : 0;
 	spec->initial_window = (uint16_t)setting_draw(s, 11);
 	spec->rto_ns = (1 + setting_draw(s, 200)) * MS;
 	spec->delack_ns = 100000 + setting_draw(s, 40000000);

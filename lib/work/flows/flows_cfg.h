@@ -34,7 +34,6 @@ struct flows_tps_value {
 #define FLOWS_DFLT_TRANSACTIONS "1"
 #define FLOWS_DFLT_DRAIN "4s"
 #define FLOWS_DFLT_TIMEWAIT "1s"
-#define FLOWS_DFLT_WINDOW "262144"
 #define FLOWS_DFLT_RTO "200ms"
 #define FLOWS_DFLT_RETRIES "5"
 #define FLOWS_DFLT_SACK "on"
@@ -56,7 +55,7 @@ struct flows_cfg {
 	int direction; /* enum flows_direction, of `stream` */
 	struct flows_close_value close;
 	uint64_t drain_ns, timewait_ns;
-	uint64_t window; /* bytes */
+	uint64_t window; /* bytes; 0: auto */
 	uint64_t mss;    /* bytes; 0: by the mtu */
 	int congestion;  /* enum flows_congestion */
 	uint64_t rto_ns;

@@ -17,7 +17,6 @@ static void flows_cfg_init(void *cfg)
 	value_default(&vt_duration, FLOWS_DFLT_DRAIN, &f->drain_ns);
 	value_default(&vt_duration, FLOWS_DFLT_TIMEWAIT, &f->timewait_ns);
 	value_default(&vt_duration, FLOWS_DFLT_RTO, &f->rto_ns);
-	value_default(&vt_uint, FLOWS_DFLT_WINDOW, &f->window);
 	value_default(&vt_uint, FLOWS_DFLT_RETRIES, &f->retries);
 	value_default(&vt_uint, FLOWS_DFLT_PIPELINE, &f->pipeline);
 	value_default(&vt_uint, FLOWS_DFLT_TRANSACTIONS, &f->transactions);

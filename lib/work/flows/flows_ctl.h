@@ -40,7 +40,7 @@ struct flows_design {
 	uint64_t start, ntuples;
 	uint64_t most; /* open at once, all queues together */
 	uint16_t mss;
-	uint32_t window;
+	uint32_t window, window_most;
 	enum flow_congestion congestion;
 	uint64_t rto_ns, timewait_ns;
 	uint8_t retries;

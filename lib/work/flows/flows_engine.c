@@ -286,6 +286,7 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 					  .most = v->engine->capacity,
 					  .mss = d->mss,
 					  .window = d->window,
+					  .window_most = d->window_most,
 					  .congestion = d->congestion,
 					  .rto_ns = d->rto_ns,
 					  .timewait_ns = d->timewait_ns,

@@ -335,6 +335,20 @@ static int make_mss(const struct make *k, struct err *e)
 	return 0;
 }
 
+/* A window below some segments would wait for delayed acknowledgements. */
+#define MAKE_WINDOW 16384u
+#define MAKE_WINDOW_MOST (4u << 20)
+static void make_window(const struct make *k)
+{
+	struct flows_design *d = k->d;
+
+	d->window = d->window_most = (uint32_t)k->cfg->window;
+	if (k->cfg->window == 0) {
+		d->window = RTE_MAX(MAKE_WINDOW, 8u * d->mss);
+		d->window_most = MAKE_WINDOW_MOST;
+	}
+}
+
 static int make_most(const struct make *k, struct err *e)
 {
 	struct flows_design *d = k->d;
@@ -377,7 +391,8 @@ static void make_keys(const struct make *k)
 	d->tuples_key = h = fnv1a_number(h, d->start);
 	h = fnv1a(h, d->path, d->npath * sizeof(*d->path));
 	h = fnv1a_number(fnv1a_number(h, d->udp), d->mss);
-	h = fnv1a_number(fnv1a_number(h, d->window), d->congestion);
+	h = fnv1a_number(fnv1a_number(h, d->window), d->window_most);
+	h = fnv1a_number(h, d->congestion);
 	h = fnv1a_number(fnv1a_number(h, d->rto_ns), d->timewait_ns);
 	h = fnv1a_number(h, (uint64_t)d->retries << 3 | (uint64_t)d->sack << 2 |
 				    (uint64_t)d->on_call << 1 | d->verify);
@@ -398,6 +413,7 @@ static int make_all(struct make *k, const struct sizes *sizes, struct err *e)
 	rc = rc < 0 ? rc : flows_design_tuples(d, k->cp, k->s, &k->spec, k->of, e);
 	rc = rc < 0 ? rc : make_paths(k, e);
 	rc = rc < 0 ? rc : make_mss(k, e);
+	make_window(k);
 	rc = rc < 0 ? rc : make_most(k, e);
 	return rc < 0 ? rc : flows_design_load(d, k->c, k->cp, k->s, e);
 }
@@ -414,7 +430,6 @@ int flows_design_new(struct ctl *c, struct ctl_port *cp, const struct stream *s,
 	*d = (struct flows_design){.client = cfg->role == FLOWS_CLIENT,
 				   .verify = cfg->verify,
 				   .on_call = cfg->role == FLOWS_CLIENT && cfg->tps.on,
-				   .window = (uint32_t)cfg->window,
 				   .congestion = cfg->congestion == FLOWS_CUBIC ? FLOW_CUBIC
 						 : cfg->congestion == FLOWS_NEWRENO
 							 ? FLOW_NEWRENO
