@@ -26,7 +26,7 @@ struct plan_writer {
 	struct ctl *c;
 	unsigned worker;
 	struct ctl_plan *plan;
-	unsigned cap_tasks;
+	unsigned cap_tasks, cap_hear;
 	bool has_wheel;
 	unsigned wheel; /* number of the wheel's task, with has_wheel */
 };
@@ -109,6 +109,17 @@ void plan_tap(struct dp_duty *duty, const struct dp_tap *tap)
 {
 	assert(duty->ntaps < DP_MAX_TAPS);
 	duty->tap[duty->ntaps++] = *tap;
+}
+
+void plan_hear(struct plan_writer *p, const struct dp_hearer *h)
+{
+	struct dp_plan *plan = &p->plan->p;
+
+	if (plan->nhear == p->cap_hear) {
+		p->cap_hear = p->cap_hear > 0 ? 2 * p->cap_hear : 4;
+		plan->hear = xrealloc(plan->hear, p->cap_hear * sizeof(*plan->hear));
+	}
+	plan->hear[plan->nhear++] = *h;
 }
 
 /* Whether the worker receives from this queue. */
@@ -205,5 +216,6 @@ void plan_free(struct ctl *c, struct dp_plan *p)
 	free(plan->about);
 	free(plan->p.task);
 	free(plan->p.rx);
+	free(plan->p.hear);
 	free(plan);
 }

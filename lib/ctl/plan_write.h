@@ -34,6 +34,9 @@ void plan_sort(struct dp_duty *duty, dp_sort_fn *fn, const void *arg, unsigned t
 /* Lets a tap look at the frames of the queue. *tap is copied; its state must live as long as the
  * plan. */
 void plan_tap(struct dp_duty *duty, const struct dp_tap *tap);
+/* Lets a task of this worker hear of ICMP errors about frames of the port. h->arg must live as long
+ * as the plan. */
+void plan_hear(struct plan_writer *p, const struct dp_hearer *h);
 
 /* For plan.c and those who look at a plan. without_ports: the plan has no Rx queues. */
 struct plan_writer *plan_begin(struct ctl *c, unsigned worker, bool without_ports);

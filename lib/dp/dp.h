@@ -8,6 +8,7 @@
 #pragma once
 #include "count.h"
 #include "dp_clock.h"
+#include "dp_hear.h"
 #include "dpdk.h"
 #include "mbox.h"
 
@@ -215,9 +216,10 @@ struct dp_plan {
 	bool may_sleep; /* it may sleep after idle_cycles without frames */
 	uint64_t idle_cycles;
 	uint64_t stall_cycles; /* a turn that takes longer is a stall; 0: none is */
-	uint16_t ntasks, nrx;
+	uint16_t ntasks, nrx, nhear;
 	struct dp_task *task;
 	struct dp_duty *rx;
+	struct dp_hearer *hear;
 };
 
 /* A worker's cells, in one cache line. */

@@ -49,11 +49,17 @@ const struct counter flow_counts_table[] = {
 	SEGMENTS(beyond_window, "segments with more than we had offered to take"),
 	SEGMENTS(not_kept, "segments out of order that were dropped"),
 	CONNS(timewait_reused, "tuples used again before their rest was over"),
-	ROW(fragmented, "times", "times that a router asked for smaller segments"),
+	ROW(pmtu_lowered, "times", "times that segments became smaller for a router"),
 	SEGMENTS(syn_dropped, "opens of others without room for them"),
 	ROW(no_memory, "opens", "opens without a free cell"),
 	ROW(not_sent, "datagrams", "datagrams that the device had no room for"),
 	CONNS(no_side, "times that a connection found no memory for losses or messages"),
+	ROW(icmp_port, "errors", "ICMP errors: nobody listens on the port"),
+	ROW(icmp_host, "errors", "ICMP errors: host or network unreachable"),
+	ROW(icmp_prohibited, "errors", "ICMP errors: prohibited"),
+	ROW(icmp_other, "errors", "ICMP errors for other reasons, such as exceeded hops"),
+	ROW(icmp_too_big, "errors", "ICMP errors: too big for a link on the way"),
+	ROW(icmp_ignored, "errors", "ICMP errors about what is not on its way"),
 	{NULL},
 };
 

@@ -23,6 +23,8 @@ static bool icmp_quote(const uint8_t *q, unsigned len, struct flow_seg *g, uint3
 	if (len < 28)
 		return false;
 	if (q[0] >> 4 == 4) {
+		if ((q[6] & 0x1f) != 0 || q[7] != 0) /* ports stand in the first fragment */
+			return false;
 		l4 = (q[0] & 15u) * 4;
 		protocol = q[9];
 		memcpy(&g->local, q + 12, 4);
@@ -45,7 +47,8 @@ static bool icmp_quote(const uint8_t *q, unsigned len, struct flow_seg *g, uint3
 	return true;
 }
 
-static void icmp_too_big(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+/* Whether segments become smaller. */
+static bool icmp_too_big(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 			 uint32_t mtu)
 {
 	uint32_t headers = f->spec->is6 ? 60 : 40, mss;
@@ -57,14 +60,56 @@ static void icmp_too_big(struct flow_machine *m, struct flow_ver *f, struct flow
 	if (f->spec->is6 && mss < 1220)
 		mss = 1220;
 	if (mss >= c->mss)
-		return;
-	cell_add(&f->k->fragmented, 1);
+		return false;
+	cell_add(&f->k->pmtu_lowered, 1);
 	c->mss = (uint16_t)mss;
 	flow_loss_smaller(m, f, c);
+	return true;
 }
 
-void flow_icmp(struct flow_machine *m, enum flow_icmp what, uint32_t mtu, const uint8_t *quote,
-	       unsigned len, uint16_t ident, uint64_t now_ns)
+static cell_t *icmp_cell(struct flow_counts *k, enum flow_icmp what)
+{
+	switch (what) {
+	case FLOW_ICMP_TOO_BIG:
+		return &k->icmp_too_big;
+	case FLOW_ICMP_PORT:
+		return &k->icmp_port;
+	case FLOW_ICMP_HOST:
+		return &k->icmp_host;
+	case FLOW_ICMP_PROHIBITED:
+		return &k->icmp_prohibited;
+	case FLOW_ICMP_OTHER:
+	case FLOW_ICMP_EXCEEDED:
+		break;
+	}
+	return &k->icmp_other;
+}
+
+static void icmp_udp(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+		     enum flow_icmp what)
+{
+	cell_add(icmp_cell(f->k, what), 1);
+	if (what != FLOW_ICMP_TOO_BIG && what != FLOW_ICMP_EXCEEDED)
+		flow_conn_end(m, c, WL_END_RESET_BY_PEER, false);
+}
+
+static void icmp_tcp(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+		     enum flow_icmp what, uint32_t mtu, uint32_t seq)
+{
+	/* RFC 5927 4.1: only of what is on its way */
+	bool stale = seq - c->una >= c->nxt - c->una || c->state == FLOW_TIME_WAIT;
+
+	if (!stale && what == FLOW_ICMP_TOO_BIG) /* a SYN is small */
+		stale = c->state == FLOW_SYN_SENT || c->state == FLOW_SYN_RECEIVED ||
+			!icmp_too_big(m, f, c, mtu);
+	cell_add(stale ? &f->k->icmp_ignored : icmp_cell(f->k, what), 1);
+	if (!stale && what != FLOW_ICMP_TOO_BIG && what != FLOW_ICMP_EXCEEDED &&
+	    c->state == FLOW_SYN_SENT)
+		flow_conn_end(m, c, WL_END_UNREACHABLE, false);
+}
+
+int flow_icmp(struct flow_machine *m, enum flow_icmp what, uint32_t mtu, const uint8_t *quote,
+	      unsigned len, uint16_t ident, uint64_t now_ns)
 {
 	uint8_t ip6[40] = {
 		0}; /* a header of the peer's segments, of which only addresses are read */
@@ -75,7 +120,7 @@ void flow_icmp(struct flow_machine *m, enum flow_icmp what, uint32_t mtu, const 
 	uint32_t at, seq;
 
 	if (!icmp_quote(quote, len, &g, &seq) || (g.is6 && !m->any6))
-		return;
+		return -1;
 	flow_now(m, now_ns);
 	if (g.is6) {
 		memcpy(ip6 + 8, quote + 24, 16);
@@ -84,21 +129,12 @@ void flow_icmp(struct flow_machine *m, enum flow_icmp what, uint32_t mtu, const 
 	g.key = flow_hash(m, g.is6 ? flow_fold16(ip6 + 8) : g.remote, g.local, g.ports);
 	at = flow_find(m, &g);
 	if (at == 0)
-		return;
+		return -1;
 	c = &m->conn[at];
 	f = conn_live(m, c);
-	if (c->state == FLOW_UDP) {
-		if (what == FLOW_ICMP_UNREACHABLE)
-			flow_conn_end(m, c, WL_END_RESET_BY_PEER, false);
-		return;
-	}
-	/* RFC 5927 4.1: only of what is on its way */
-	if (seq - c->una >= c->nxt - c->una || c->state == FLOW_TIME_WAIT)
-		return;
-	if (what == FLOW_ICMP_TOO_BIG) {
-		if (c->state != FLOW_SYN_SENT && c->state != FLOW_SYN_RECEIVED)
-			icmp_too_big(m, f, c, mtu);
-	} else if (c->state == FLOW_SYN_SENT) {
-		flow_conn_end(m, c, WL_END_UNREACHABLE, false);
-	}
+	if (c->state == FLOW_UDP)
+		icmp_udp(m, f, c, what);
+	else
+		icmp_tcp(m, f, c, what, mtu, seq);
+	return f->number;
 }

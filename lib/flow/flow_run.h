@@ -262,14 +262,21 @@ void flow_abort(struct flow_machine *m, const struct wl_flow *wl);
 bool flow_sweeping(const struct flow_machine *m);
 
 /* An ICMP error that quotes a segment of ours; quote: the quoted IP header, len bytes of it and of
- * what follows. mtu: of the next hop (RFC 1191, RFC 8201), 0: not told. A segment that was never
- * sent is passed over (RFC 5927 4). */
+ * what follows. mtu: of the next hop (RFC 1191, RFC 8201), 0: not told. Each is counted once, by
+ * what it says, or as icmp_ignored: one about a segment that is not on its way (RFC 5927 4.1), or
+ * with a size that holds already. Returns the version whose connection it is about, -1: there is no
+ * such connection. */
 enum flow_icmp {
-	FLOW_ICMP_TOO_BIG,     /* the connection's segments become smaller */
-	FLOW_ICMP_UNREACHABLE, /* ends a connection that is opening, and one of UDP (RFC 5461) */
+	FLOW_ICMP_TOO_BIG, /* the connection's segments become smaller */
+	/* These end a connection that is opening, and one of UDP (RFC 5461). */
+	FLOW_ICMP_PORT,       /* nobody listens */
+	FLOW_ICMP_HOST,       /* there is no way to the host or its network */
+	FLOW_ICMP_PROHIBITED, /* a router does not let it pass */
+	FLOW_ICMP_OTHER,      /* unreachable for another reason */
+	FLOW_ICMP_EXCEEDED,   /* hops, or reassembly: ends nothing (RFC 1122 4.2.3.9) */
 };
-void flow_icmp(struct flow_machine *m, enum flow_icmp what, uint32_t mtu, const uint8_t *quote,
-	       unsigned len, uint16_t ident, uint64_t now_ns);
+int flow_icmp(struct flow_machine *m, enum flow_icmp what, uint32_t mtu, const uint8_t *quote,
+	      unsigned len, uint16_t ident, uint64_t now_ns);
 
 /* ---- buffered connections ---- */
 
@@ -328,11 +335,13 @@ struct flow_counts {
 	cell_t beyond_window;   /* segments outside of what we offered */
 	cell_t not_kept;        /* out of order, and dropped: no memory, or content wanted */
 	cell_t timewait_reused; /* tuples used again before their rest was over */
-	cell_t fragmented;      /* by the path: too big (ICMP), the MSS was lowered */
+	cell_t pmtu_lowered;    /* by the path: too big (ICMP), the MSS was lowered */
 	cell_t syn_dropped;     /* SYNs to a server without room for them */
 	cell_t no_memory;       /* opens without a cell */
 	cell_t not_sent;        /* datagrams that the sink had no room for */
 	cell_t no_side;         /* connections that needed more memory than there was */
+	/* ICMP errors, by what they say */
+	cell_t icmp_port, icmp_host, icmp_prohibited, icmp_other, icmp_too_big, icmp_ignored;
 };
 extern const struct counter flow_counts_table[];
 

@@ -212,7 +212,9 @@ enum neigh_fate neigh_error_judge(const struct neigh_self *s, const uint8_t *f, 
 	out->kind = six ? error_kind6(icmp[0], icmp[1]) : error_kind4(icmp[0], icmp[1]);
 	if (out->kind == NEIGH_ERROR_TOO_BIG)
 		out->mtu = (six ? (uint32_t)get_be16(icmp + 4) << 16 : 0) | get_be16(icmp + 6);
-	fate = judge_quoted(icmp + ICMP_HEAD, n - ICMP_HEAD, six, out);
+	out->quote = icmp + ICMP_HEAD;
+	out->quote_len = n - ICMP_HEAD;
+	fate = judge_quoted(out->quote, out->quote_len, six, out);
 	if (fate == NEIGH_HEARD && memcmp(out->quoted.src, to, NEIGH_IP) != 0)
 		return NEIGH_CLAIM;
 	return fate;

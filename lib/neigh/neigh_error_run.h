@@ -40,6 +40,9 @@ struct neigh_error {
 	uint8_t from[NEIGH_IP];           /* who says it */
 	uint32_t mtu;                     /* that a "too big" names */
 	union neigh_packet quoted, known; /* bits of quoted that the error tells */
+	/* The quoted packet as it stands in the frame, from its IP header on. */
+	const uint8_t *quote;
+	unsigned quote_len;
 };
 
 /* Whether a frame of len bytes, without FCS, is an ICMP error for an address of ours, or for one of

@@ -155,9 +155,24 @@ static void line_pump(struct flow_case *c, struct words *w)
 	}
 }
 
+static enum flow_icmp icmp_what(struct flow_case *c, const char *word)
+{
+	static const struct {
+		const char *name;
+		enum flow_icmp what;
+	} all[] = {{"too-big", FLOW_ICMP_TOO_BIG}, {"unreachable", FLOW_ICMP_HOST},
+		   {"port", FLOW_ICMP_PORT},       {"prohibited", FLOW_ICMP_PROHIBITED},
+		   {"other", FLOW_ICMP_OTHER},     {"exceeded", FLOW_ICMP_EXCEEDED}};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(all); i++)
+		if (strcmp(word, all[i].name) == 0)
+			return all[i].what;
+	case_fail(c, "there is no ICMP error '%s'", word);
+}
+
 static void line_icmp(struct flow_case *c, struct words *w)
 {
-	const char *what = words_need(c, w, "too-big or unreachable"), *word;
+	const char *what = words_need(c, w, "what ICMP says"), *word;
 	uint32_t mtu = 0, seq = c->our_isn;
 	uint16_t ident = c->tunnel ? CASE_IDENT : 0;
 	uint8_t quote[48] = {0x45, [8] = 64, [9] = c->udp ? 17 : 6};
@@ -186,8 +201,7 @@ static void line_icmp(struct flow_case *c, struct words *w)
 	put_be16(quote + l4 + 4, seq >> 16);
 	put_be16(quote + l4 + 6, seq & 0xffff);
 	case_say(c, "< ICMP", what);
-	flow_icmp(c->m, strcmp(what, "too-big") == 0 ? FLOW_ICMP_TOO_BIG : FLOW_ICMP_UNREACHABLE,
-		  mtu, quote, len, ident, c->now_ns);
+	flow_icmp(c->m, icmp_what(c, what), mtu, quote, len, ident, c->now_ns);
 	flow_poll(c->m, c->now_ns);
 	machine_flush(c);
 }

@@ -178,8 +178,8 @@ static void error(struct world *w, struct input *in, unsigned to)
 	if (byte(in) % 4 == 0)
 		quote[byte(in) % 40] ^= (uint8_t)byte(in);
 	mtu = (unsigned)number(in, 2);
-	flow_icmp(w->end[to].m, byte(in) % 2 ? FLOW_ICMP_TOO_BIG : FLOW_ICMP_UNREACHABLE, mtu,
-		  quote, n, byte(in) % 16 == 0, w->now);
+	flow_icmp(w->end[to].m, (enum flow_icmp)(byte(in) % (FLOW_ICMP_EXCEEDED + 1)), mtu, quote,
+		  n, byte(in) % 16 == 0, w->now);
 }
 
 /* Something happens to a frame on its way. */

@@ -118,6 +118,22 @@ def test_udp():
     assert got[1, 0]["payload"]["rx_bytes"] == 500 * 64
 
 
+HOSTS = "set 0 ip 10.1.0.1/24,fd00::1/64; set 1 ip 10.1.0.2/24,fd00::2/64; set 1 answer arp,nd,ping,unreachable; set 0 flow client; "
+
+
+@pytest.mark.parametrize("frame,to,args", [
+    ("eth/ipv4/udp", "10.1.0.2", []),
+    ("eth/ipv6/udp", "fd00::2", []),
+    # queue 0 hears what is said of both queues
+    ("eth/ipv4/udp", "10.1.0.2", ["-m", "1.0*2,2.1*2"]),
+])
+def test_icmp_ends_a_flow_of_udp(frame, to, args):
+    got = ends(HOSTS + f"set 0 frame {frame}; set 0 flow.dst {to}; set 0 count 6; set 0 cps 100; start 0; wait 0; show flows", *args)
+    c, t = got[0, 0]["connections"], got[0, 0]["transactions"]
+    assert c["established"] == c["reset_by_peer"] == t["started"] == t["failed"] == 6
+    assert got[0, 0]["errors"] == {"icmp_port": 6}
+
+
 def test_vlans_and_ipv6():
     got = ends(PAIR + "set 0-1 frame eth/vlan/ipv6/tcp; set 0-1 vlan.vid 7; set 0 ipv6.dst 2001:db8::1; set 1 ipv6.src 2001:db8::1; "
                "set 0 flow.src 2001:db8::1:0..2001:db8::1:9; set 0 count 300; set 0 cps 3k; start all; wait all; show flows")

@@ -382,8 +382,8 @@ static void test_too_big(void **state)
 	world_adopt(w);
 	open_n(w, 3);
 	assert_true(world_run(w, w->now + 100 * SECOND));
-	assert_int_equal(w->end[0].counts.fragmented, 3);
-	assert_int_equal(w->end[1].counts.fragmented, 3);
+	assert_int_equal(w->end[0].counts.pmtu_lowered, 3);
+	assert_int_equal(w->end[1].counts.pmtu_lowered, 3);
 	assert_int_equal(w->end[0].counts.rto + w->end[1].counts.rto, 0);
 	assert_int_equal(w->end[0].transactions.done, 3);
 	w->arg = w; /* a router that does not tell its MTU */
@@ -398,7 +398,7 @@ static void test_too_big(void **state)
 static bool no_route(struct world *w, unsigned from, struct world_frame *f)
 {
 	if (w->arg == NULL)
-		flow_icmp(w->end[from].m, FLOW_ICMP_UNREACHABLE, 0, f->data + 14, 28, 0, w->now);
+		flow_icmp(w->end[from].m, FLOW_ICMP_HOST, 0, f->data + 14, 28, 0, w->now);
 	return false;
 }
 

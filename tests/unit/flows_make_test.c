@@ -226,6 +226,31 @@ static void test_workloads(void **state)
 	flows_design_free(d);
 }
 
+/* Bit DF of the first path. */
+static bool has_df(void)
+{
+	struct flows_design *d = design();
+	bool df = (d->path[0].bytes[14 + 6] & 0x40) != 0;
+
+	flows_design_free(d);
+	return df;
+}
+
+static void test_df(void **state)
+{
+	(void)state;
+	flow(FLOWS_CLIENT);
+	assert_true(has_df()); /* the path's MTU is to be found out */
+	value("ipv4.flags", "0");
+	assert_false(has_df());
+	frame("eth/ipv4/udp");
+	assert_false(has_df());
+	value("ipv4.flags", "df");
+	assert_true(has_df());
+	value("ipv4.flags", "mf");
+	refused("ipv4.flags", "set 0 ipv4.flags default");
+}
+
 static void test_refusals(void **state)
 {
 	(void)state;
@@ -258,6 +283,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_headers_step_with_clients, begin, end),
 		cmocka_unit_test_setup_teardown(test_key, begin, end),
 		cmocka_unit_test_setup_teardown(test_workloads, begin, end),
+		cmocka_unit_test_setup_teardown(test_df, begin, end),
 		cmocka_unit_test_setup_teardown(test_refusals, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,7 +109,9 @@ struct flows_engine {
 		struct flows_state *state;
 		struct flow_machine *machine;
 	} * queue;
-	uint64_t base_tsc, ns_mult, cycles_mult;
+	struct flows_errors **errors; /* [nqueues]; NULL: there is one queue */
+	WR_ALIGNED(CACHE_LINE) uint64_t nerrors;
+	WR_ALIGNED(CACHE_LINE) uint64_t base_tsc, ns_mult, cycles_mult;
 	struct flows_shape shape[FLOWS_SHAPES];
 	unsigned nshapes;
 	struct flows_ver *ver; /* all that live */

@@ -29,6 +29,11 @@ static int engine_queue(struct ctl *c, const struct ctl_port *cp, struct flows_e
 	if (s == NULL)
 		return err_set(e, ENODEV, "no memory for the flows of port %u", cp->p.id);
 	x->queue[q].state = s;
+	if (x->errors != NULL) {
+		x->errors[q] = state_new(sizeof(*x->errors[q]), node);
+		if (x->errors[q] == NULL)
+			return err_set(e, ENODEV, "no memory for the flows of port %u", cp->p.id);
+	}
 	s->mem = state_new(flows_mem_size(), node);
 	if (s->mem == NULL)
 		return err_set(e, ENODEV, "no memory for the flows of port %u", cp->p.id);
@@ -42,7 +47,7 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 				      bool is6, struct err *e)
 {
 	unsigned n = flows_of(cp)->nqueues;
-	struct flows_engine *x = xcalloc(1, sizeof(*x));
+	struct flows_engine *x = xcalloc_lines(sizeof(*x));
 	/* those that are closing or resting need cells beside those that are open */
 	uint64_t cells = 2 * (most / n + 1) + ENGINE_SPARE;
 	struct flow_machine_conf conf = {
@@ -61,6 +66,8 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 				   .ns_mult = engine_mult(1e9, clock_hz()),
 				   .cycles_mult = engine_mult(clock_hz(), 1e9)};
 	x->queue = xcalloc(n, sizeof(*x->queue));
+	if (n > 1)
+		x->errors = xcalloc(n, sizeof(struct flows_errors *));
 	for (unsigned q = 0; q < n && rc == 0; q++)
 		rc = engine_queue(c, cp, x, q, &conf, e);
 	if (rc == 0)
@@ -118,6 +125,8 @@ void flows_engine_unref(struct flows_port *p, struct flows_engine *x)
 		engine_free_ver(v);
 	}
 	for (unsigned q = 0; q < x->nqueues; q++) {
+		if (x->errors != NULL)
+			rte_free(x->errors[q]);
 		flow_machine_free(x->queue[q].machine);
 		if (x->queue[q].state != NULL)
 			rte_free(x->queue[q].state->mem);
@@ -128,6 +137,7 @@ void flows_engine_unref(struct flows_port *p, struct flows_engine *x)
 		x->set = s->next;
 		engine_free_set(s, x->nqueues);
 	}
+	free(x->errors);
 	free(x->queue);
 	free(x);
 }

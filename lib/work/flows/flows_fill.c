@@ -236,7 +236,10 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 				.base_tsc = x->base_tsc,
 				.ns_mult = x->ns_mult,
 				.cycles_mult = x->cycles_mult,
-				.burst = (uint16_t)cp->cfg.burst};
+				.burst = (uint16_t)cp->cfg.burst,
+				.nqueues = (uint16_t)x->nqueues,
+				.errors = x->errors,
+				.nerrors = &x->nerrors};
 	if (p->request != NULL) {
 		j->samples = &p->request->queue[q];
 		p->request->refs++;
@@ -256,6 +259,9 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 						    .job = j},
 				  cp);
 	plan_sort(duty, flows_claims, claim, task);
+	plan_hear(w, &(struct dp_hearer){.port = cp->p.rxq[q]->port,
+					 .icmp = flows_heard,
+					 .arg = claim});
 }
 
 void flows_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)

@@ -8,6 +8,7 @@
 #include "flows_ctl.h"
 
 enum { MAKE_IP4 = 20, MAKE_IP6 = 40, MAKE_TCP = 20, MAKE_UDP = 8, MAKE_LEAST = 64 };
+enum { MAKE_DF = 2 }; /* of ipv4.flags */
 /* Clients step through their headers: so many different ones are possible. */
 #define MAKE_PATHS 65535
 #define MAKE_MOST 1000000
@@ -93,8 +94,8 @@ static bool make_is_of(const struct make *k, const struct frame_val *v)
 /* Fields of the innermost headers that a connection fills in itself. */
 static bool make_is_own(const struct make *k, const struct frame_val *v)
 {
-	static const char *const ip[] = {"version", "ihl",   "len",   "id",   "flags",
-					 "frag",    "proto", "cksum", "plen", "nh"};
+	static const char *const ip[] = {"version", "ihl",   "len",  "id", "frag",
+					 "proto",   "cksum", "plen", "nh"};
 	const struct frame_stack *st = &k->spec.stack;
 
 	if (v->proto == st->hdr[k->at + 1] && v->nth == frame_stack_nth(st, k->at + 1))
@@ -104,7 +105,8 @@ static bool make_is_own(const struct make *k, const struct frame_val *v)
 	for (unsigned i = 0; i < ARRAY_SIZE(ip); i++)
 		if (strcmp(v->field->name, ip[i]) == 0)
 			return true;
-	return false;
+	return strcmp(v->field->name, "flags") == 0 && make_is(v->proto, "ipv4") &&
+	       (v->vary != NULL || (v->v[VT_FIELD_BYTES - 1] & ~MAKE_DF) != 0);
 }
 
 /* Refuses values that no frame of a connection would have. */
@@ -255,6 +257,16 @@ static int make_npath(const struct make *k, const struct frame_recipe *r, struct
 	return (int)(period == 0 || period > clients ? clients : period);
 }
 
+/* TCP finds out how large its segments may be (RFC 1191 3), unless somebody has set the flags. */
+static bool make_sets_df(const struct make *k)
+{
+	const struct proto *ip = k->spec.stack.hdr[k->at];
+
+	return !k->d->is6 && !k->d->udp &&
+	       frame_vals_find(&k->spec.vals, ip, frame_stack_nth(&k->spec.stack, k->at),
+			       proto_field(ip, "flags")) == NULL;
+}
+
 /* Makes one path after the other of a frame whose tuple stands still. */
 static int make_each_path(struct make *k, const struct frame *f, const struct frame_recipe *r,
 			  struct err *e)
@@ -269,6 +281,8 @@ static int make_each_path(struct make *k, const struct frame *f, const struct fr
 	d->shape = xcalloc(FLOWS_SHAPES, sizeof(*d->shape));
 	for (unsigned i = 0; i < d->npath && rc >= 0; i++) {
 		frame_recipe_at(r, i, bytes);
+		if (make_sets_df(k))
+			bytes[f->off[k->at] + 6] |= MAKE_DF << 5;
 		rc = flow_path_init(&d->path[i], bytes, f->off[k->at], f->off[k->at + 1], 0, NULL,
 				    0, e);
 		if (rc < 0)

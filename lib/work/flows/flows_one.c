@@ -55,6 +55,8 @@ struct flows_one *flows_one_new(struct ctl *c, const struct ctl_port *cp, const 
 		f->state[q] = state_new(sizeof(**f->state), node);
 		f->own[q] = state_new(sizeof(**f->own) + wl_http.own_bytes, node);
 		all = f->state[q] != NULL && f->own[q] != NULL;
+		if (all)
+			f->state[q]->cell = s->cell;
 		for (unsigned i = 0; i < FLOWS_HISTS && all; i++)
 			all = (*one_hists(f->state[q], i) = one_hist_new(node)) != NULL;
 	}

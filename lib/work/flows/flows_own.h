@@ -9,6 +9,7 @@
 #define FLOWS_BATCH 64
 /* Rooms that are taken from the pool at a time. */
 #define FLOWS_ROOMS 64
+#define FLOWS_QUEUES 256 /* of a port, at most */
 
 /* A pace as it is followed. */
 struct flows_due {
@@ -75,8 +76,10 @@ struct flows_own {
 	uint32_t sample_at; /* how far the walk for samples is */
 	bool sample_rest;   /* it looks for connections in TIME-WAIT, and before for all others */
 	uint64_t sampled;   /* the request that it is for */
-	unsigned turn;      /* a number of the turn, by which flows take turns */
-	unsigned nheld;     /* places of `held` that have been used */
+	uint64_t told_seen; /* of job.nerrors */
+	uint64_t told_got[FLOWS_QUEUES]; /* of each queue's flows_errors.put */
+	unsigned turn;                   /* a number of the turn, by which flows take turns */
+	unsigned nheld;                  /* places of `held` that have been used */
 	struct flows_held held[FLOW_VERSIONS];
 	struct flow_room room[FLOWS_ROOMS];
 	struct flow_out out[DP_BURST_MAX];
@@ -117,6 +120,18 @@ static inline uint64_t flows_alive(const struct flows_flow *f)
 	return f->state->counts.opening + f->state->counts.open;
 }
 
+/* Whether the bytes before the innermost IP header are those of a shape. */
+static inline bool flows_is_like(const struct flows_shape *s, const uint8_t *frame)
+{
+	uint64_t differ = 0, word;
+
+	for (unsigned i = 0; i < s->words; i++) {
+		memcpy(&word, frame + 8 * i, 8);
+		differ |= (word ^ s->value[i]) & s->mask[i];
+	}
+	return differ == 0;
+}
+
 /* Whether a flow is a client's. */
 static inline bool flows_opens(const struct flows_job *j, const struct flows_flow *f)
 {
@@ -145,6 +160,13 @@ static inline bool flows_sink_waits(const struct flows_own *o)
 
 void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, struct rte_mbuf **m,
 	      unsigned n, const struct dp_burst *b, uint64_t now);
+
+/* ---- flows_heard.c ---- */
+
+/* ICMP errors that came to other queues of the port. */
+void flows_hear_others(struct flows_state *s, const struct flows_job *j);
+/* So long a worker may be away from them. */
+#define FLOWS_HEAR_NS 10000000
 
 /* ---- flows_open.c ---- */
 

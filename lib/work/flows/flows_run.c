@@ -109,6 +109,8 @@ static uint64_t run_next(const struct flows_own *o, const struct flows_job *j)
 {
 	uint64_t next = DP_NEVER, ns;
 
+	if (unlikely(j->errors != NULL))
+		next = o->now + flows_cycles(j, FLOWS_HEAR_NS);
 	for (unsigned i = 0; i < j->nflows; i++)
 		next = RTE_MIN(next, flows_on(&j->flow[i])->wake);
 	ns = flow_next_ns(j->machine);
@@ -129,6 +131,8 @@ static unsigned run_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 
 	flows_now(o, j, now);
 	o->refused = o->nobuf = o->again = false;
+	if (unlikely(j->errors != NULL))
+		flows_hear_others(s, j);
 	/* As a rule transactions begin before the machine acknowledges what came, so that one frame
 	 * does both. What could not be sent before is sent before anything begins. */
 	if (unlikely(behind)) {

@@ -86,6 +86,27 @@ struct flows_end {
 	uint16_t port_from, port_to;
 };
 
+/* An ICMP error about what one of the port's machines may have sent. */
+#define FLOWS_ERROR_WORDS 10
+#define FLOWS_ERRORS 32
+union flows_error {
+	struct {
+		uint8_t what; /* enum flow_icmp */
+		uint8_t len;
+		uint16_t ident;
+		uint32_t mtu;
+		uint8_t quote[68]; /* the longest IPv4 header, and 8 bytes */
+	};
+	uint64_t word[FLOWS_ERROR_WORDS];
+};
+/* The errors that came to a queue and are about no connection of its machine. Its worker writes,
+ * the others' workers read; of more than FLOWS_ERRORS the oldest are lost. */
+struct flows_errors {
+	WR_ALIGNED(CACHE_LINE)
+	cell_t put; /* how many there were; number n is at n % FLOWS_ERRORS */
+	uint64_t word[FLOWS_ERRORS][FLOWS_ERROR_WORDS];
+};
+
 struct flows_job {
 	struct dp_txq *q; /* the work's share */
 	struct flow_machine *machine;
@@ -99,6 +120,10 @@ struct flows_job {
 	const struct flows_shape *shape;
 	const struct flows_end *end;
 	uint16_t burst; /* of the port */
+	/* [nqueues]; NULL: there is one queue. nerrors: how many they all were told. */
+	uint16_t nqueues;
+	struct flows_errors **errors;
+	uint64_t *nerrors;
 	/* Whoever asks for samples posts a plan with them. NULL: nobody asks. */
 	struct flows_samples *samples;
 };
@@ -122,7 +147,8 @@ struct flows_state_of {
 	cell_t waits;               /* 1: a version waits for a number of the machine */
 	struct flow_counts counts;
 	struct wl_counts transactions;
-	void *own; /* counters of the workload, of the largest workload's own_bytes */
+	uint32_t cell; /* of the stream; constant */
+	void *own;     /* counters of the workload, of the largest workload's own_bytes */
 	/* Control's memory; NULL: not wanted. */
 	struct hist *connect, *first_byte, *whole, *since_due, *close;
 	/* The worker alone uses all that follows; see flows_own.h. */
@@ -170,5 +196,8 @@ extern const struct dp_kind dp_kind_flows;
 dp_sort_fn flows_claims; /* arg: struct flows_claim, in the plan's memory */
 struct flows_claim {
 	const struct flows_job *job;
-	const struct flows_state *state;
+	struct flows_state *state;
 };
+/* Of struct dp_hearer; arg: struct flows_claim. */
+int flows_heard(const void *arg, const struct rte_mbuf *m, const struct neigh_error *e,
+		uint64_t now);

@@ -6,18 +6,6 @@ enum { SORT_TCP = 6, SORT_UDP = 17, SORT_IP4 = 20, SORT_IP6 = 40 };
 
 /* ---- which are claimed ---- */
 
-/* Whether the bytes before the innermost IP header are those of a shape. */
-static inline bool sort_is_like(const struct flows_shape *s, const uint8_t *frame)
-{
-	uint64_t differ = 0, word;
-
-	for (unsigned i = 0; i < s->words; i++) {
-		memcpy(&word, frame + 8 * i, 8);
-		differ |= (word ^ s->value[i]) & s->mask[i];
-	}
-	return differ == 0;
-}
-
 /* To whom a frame is. */
 struct sort_to {
 	uint32_t address;
@@ -74,7 +62,7 @@ static inline unsigned sort_shape(const struct flows_job *j, const struct rte_mb
 		const struct flows_shape *s = &j->shape[i];
 		struct sort_to to = {0};
 
-		if (m->data_len >= s->l3 + 24u && sort_is_like(s, frame) &&
+		if (m->data_len >= s->l3 + 24u && flows_is_like(s, frame) &&
 		    sort_read(s, frame + s->l3, m->data_len - s->l3, &to) && sort_is_end(j, i, &to))
 			break;
 	}

@@ -37,6 +37,11 @@ static bool error_sent(const struct stream *s, struct neigh_sent *out)
 	error_varies(r, varies);
 	bool some = neigh_sent_read(r->bytes, varies, r->len, out);
 	free(varies);
+	/* A work that carries the stream may have ports of its own. */
+	if (!stream_scheduled(s))
+		memset(out->fixed.ports, 0, sizeof(out->fixed.ports));
+	if (stream_answers(s))
+		memset(out->fixed.dst, 0, sizeof(out->fixed.dst));
 	out->of = s->cell;
 	return some;
 }

@@ -55,6 +55,35 @@ static bool error_streams(struct host_error_state *s, const struct host_error_jo
 	return true;
 }
 
+/* Tells whoever wants to hear of errors about what the port has sent. Returns the cell of the
+ * stream that it is about, -1: nobody knows it. */
+static int error_told(const struct dp_worker *w, unsigned port, const struct rte_mbuf *m,
+		      const struct neigh_error *e, uint64_t now)
+{
+	int cell = -1;
+
+	for (unsigned i = 0; cell < 0 && w->plan != NULL && i < w->plan->nhear; i++) {
+		const struct dp_hearer *h = &w->plan->hear[i];
+
+		if (h->port == port)
+			cell = h->icmp(h->arg, m, e, now);
+	}
+	return cell;
+}
+
+/* Whether the error is about something that the port has sent. */
+static bool error_known(const struct dp_worker *w, struct host_error_state *s,
+			const struct host_error_job *j, unsigned port, const struct rte_mbuf *m,
+			const struct neigh_error *e, uint64_t now)
+{
+	int cell = error_told(w, port, m, e, now);
+
+	if (cell < 0)
+		return error_streams(s, j, e);
+	cell_add(&s->stream[cell].n[error_sort(e->kind)], 1);
+	return true;
+}
+
 static void host_error_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx,
 			  struct rte_mbuf **m, unsigned n, const struct dp_burst *b, uint64_t now)
 {
@@ -62,7 +91,7 @@ static void host_error_rx(struct dp_worker *w, const struct dp_task *t, struct d
 	const struct host_error_job *j = t->job;
 	struct neigh_error e;
 
-	(void)w, (void)rx, (void)b, (void)now;
+	(void)b;
 	for (unsigned i = 0; i < n; i++) {
 		enum neigh_fate fate =
 			neigh_error_judge(error_link(j, m[i]), /* it has one, as it was claimed */
@@ -70,7 +99,7 @@ static void host_error_rx(struct dp_worker *w, const struct dp_task *t, struct d
 					  &e);
 		if (fate >= NEIGH_TRUNCATED) {
 			cell_add(&j->host->cnt.fate[fate], 1);
-		} else if (fate == NEIGH_HEARD && error_streams(s, j, &e)) {
+		} else if (fate == NEIGH_HEARD && error_known(w, s, j, rx->port, m[i], &e, now)) {
 			cell_add(&s->kind[e.kind], 1);
 			cell_add(&j->host->cnt.errors, 1);
 		} else {
