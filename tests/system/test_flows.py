@@ -364,13 +364,13 @@ def test_floods(flags):
     """Segments out of nowhere leave nothing behind, and connections do not suffer."""
     got = ends(PAIR + f"stream add 0/1; set 0/1 frame eth/ipv4/tcp; set 0/1 tcp.flags {flags}; set 0/1 tcp.dst 80; set 0/1 tcp.src random; "
                "set 0/1 tcp.seq random; set 0/1 ipv4.src 10.0.0.0/8; set 0/1 rate 20kpps; set 0/1 count 10000; set 1 flow.retries 1; "
-               "set 1 flow.rto 200ms; set 1 flow.drain 1s; set 0/0 count 500; set 0 cps 1k; start all; wait all; show flows")
+               "set 1 flow.rto 200ms; set 1 flow.drain 1s; set 0/0 count 500; set 0 cps 250; start all; wait all; show flows")
     client, server = got[0, 0], got[1, 0]
     assert client["connections"]["closed"] == client["transactions"]["done"] == 500
     c = server["connections"]
     if flags == "syn":
         # the server ends behind its client, and the flood may go on for longer
-        assert 5000 < c["opened"] <= 10500
+        assert 2500 < c["opened"] <= 10500
         assert c["connect_timeout"] + c["aborted_opening"] == c["opened"] - 500 and c["closed"] == 500
     else:
         assert c["opened"] == c["established"] == c["closed"] == 500
