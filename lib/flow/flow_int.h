@@ -99,6 +99,7 @@ struct flow_side {
 	uint32_t rtt_seq, rtt_then; /* a segment that is timed ends at rtt_seq */
 	bool recovery;              /* fast recovery, up to `recover` */
 	bool endless;               /* the newest message has no end */
+	bool reset;                 /* behind it goes RST, not FIN */
 	bool past_head; /* msg_seq is where a period of its filling began, not its head */
 	bool rtt_on, reordered, lost_all; /* lost_all: after a time-out, until `recover` */
 	uint8_t reo_steps;  /* quarters of a round trip that reordering may take, less one */

@@ -316,7 +316,8 @@ static __attribute__((noinline)) bool send_much(struct flow_machine *m, struct f
 				break;
 			flags = n == at.end - c->nxt ? TH_PSH : 0;
 		}
-		if ((c->flags & CF_FIN_ASKED) != 0 && n == left && (s == NULL || s->more == 0))
+		if ((c->flags & CF_FIN_ASKED) != 0 && n == left &&
+		    (s == NULL || (s->more == 0 && !s->reset)))
 			flags |= TH_FIN;
 		else if (left == 0)
 			break;

@@ -57,10 +57,24 @@ static FLOW_INLINE void work_begin(struct flow_machine *m, struct flow_ver *f, s
 		(1u << FLOW_CLOSE_WAIT | 1u << FLOW_LAST_ACK | 1u << FLOW_CLOSING) >> c->state & 1u;
 }
 
+/* RST is to go behind a message of which a part is still to be sent. false: it cannot wait. */
+static bool work_reset_later(struct flow_machine *m, struct flow_conn *c)
+{
+	struct flow_side *s = c->msg_end == c->nxt ? NULL : flow_side(m, c);
+
+	if (s == NULL || s->endless)
+		return false;
+	s->reset = true;
+	c->flags |= CF_FIN_ASKED | CF_MAY_SEND; /* work_more() sees when all has been sent */
+	return true;
+}
+
 static __attribute__((noinline)) bool work_close(struct flow_machine *m, struct flow_ver *f,
-						 struct flow_conn *c, unsigned how)
+						 struct flow_conn *c, unsigned how, bool message)
 {
 	if (how == WL_CLOSE_RST) {
+		if (message && !f->spec->udp && work_reset_later(m, c))
+			return true;
 		if (!f->spec->udp)
 			flow_send_rst(m, f, c, c->nxt, true);
 		flow_conn_end(m, c, WL_END_RESET_BY_US, false);
@@ -70,9 +84,15 @@ static __attribute__((noinline)) bool work_close(struct flow_machine *m, struct 
 		flow_conn_end(m, c, WL_END_CLOSED, false);
 		return false;
 	}
-	if (FLOW_UNLIKELY(c->side != 0) && conn_side(m, c)->endless) {
-		conn_side(m, c)->endless = false;
-		c->msg_end = c->nxt;
+	if (FLOW_UNLIKELY(c->side != 0)) {
+		struct flow_side *s = conn_side(m, c);
+
+		if (s->reset)
+			return true;
+		if (s->endless) {
+			s->endless = false;
+			c->msg_end = c->nxt;
+		}
 	}
 	c->flags |= CF_FIN_ASKED;
 	c->flags &= (uint16_t)~CF_MAY_SEND;
@@ -100,7 +120,7 @@ static FLOW_INLINE bool work_do(struct flow_machine *m, struct flow_ver *f, stru
 		flow_work_timer(m, c, t->timer_ns);
 	if (FLOW_UNLIKELY(t->ready))
 		flow_ready_push(m, f, c);
-	return FLOW_LIKELY(t->close == WL_CLOSE_NOT) || work_close(m, f, c, t->close);
+	return FLOW_LIKELY(t->close == WL_CLOSE_NOT) || work_close(m, f, c, t->close, t->send != 0);
 }
 
 FLOW_ASIDE static bool work_may_send(struct flow_machine *m, struct flow_ver *f,
@@ -126,6 +146,8 @@ static __attribute__((noinline)) bool work_more(struct flow_machine *m, struct f
 		if ((c->flags & CF_MAY_SEND) == 0 || (c->nxt != c->msg_end && !f->spec->udp) ||
 		    (c->flags & CF_BLOCKED) != 0)
 			return true;
+		if (FLOW_UNLIKELY(c->side != 0) && conn_side(m, c)->reset)
+			return work_close(m, f, c, WL_CLOSE_RST, false);
 		if (!work_may_send(m, f, c, &more))
 			return false;
 		if (!more || (!f->spec->udp && !flow_output(m, f, c)))

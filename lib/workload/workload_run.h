@@ -154,7 +154,9 @@ struct wl_flow {
 enum wl_close {
 	WL_CLOSE_NOT,
 	WL_CLOSE_FIN, /* nothing will be sent behind what was asked for; it still receives */
-	WL_CLOSE_RST, /* at once; what is on the way is lost. Counted as reset_by_us */
+	/* When the message that was asked for with it has been sent; without one at once, and what
+	 * is on the way may be lost. Counted as reset_by_us. */
+	WL_CLOSE_RST,
 };
 
 /* What a function is given, and what it asks for: one message, a close, a timer. The arm has set

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct wl_bytes_conf small = {.transactions = 3,
 				     .close = WL_CLOSE_FIN,
 				     .timeout_ns = SECOND};
-static const struct wl_stream_conf flood = {.direction = WL_BOTH, .bytes = 3000, .datagram = 100};
+static struct wl_stream_conf flood = {.bytes = 3000, .datagram = 100};
 
 /* The last frames that each end was to receive. */
 static struct world_frame seen[2][8];
@@ -320,9 +320,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				.fill = how & 16 ? WL_FILL_X : WL_FILL_PATTERN};
 	struct world *w;
 
-	s.wl = (how & 3) == 0 ? &flow_buffer_wl : (how & 3) == 1 ? &wl_stream : &wl_bytes;
-	s.conf = (how & 3) == 1 ? (const void *)&flood : (const void *)&small;
 	s.udp = (how & 3) == 3;
+	s.wl = (how & 3) == 0                                    ? &flow_buffer_wl
+	       : (how & 3) == 1 || (s.udp && (also & 0xe0) != 0) ? &wl_stream
+								 : &wl_bytes;
+	s.conf = s.wl == &wl_stream ? (const void *)&flood : (const void *)&small;
+	flood.direction = (also & 0x60) == 0 ? WL_BOTH : (enum wl_direction)(also >> 5 & 3);
+	flood.gap_ns = (also & 0x80) != 0 ? MS : 0;
+	small.server_closes = (also & 0x20) != 0;
+	small.close = (also & 0x40) != 0 ? WL_CLOSE_RST : WL_CLOSE_FIN;
 	memset(seen, 0, sizeof(seen));
 	nseen[0] = nseen[1] = number_of[0] = number_of[1] = 0;
 	small.request = small.response = (struct wl_vary)WL_FIXED(64);

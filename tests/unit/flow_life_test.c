@@ -119,6 +119,36 @@ static void test_on_call(void **state)
 	world_free(w);
 }
 
+/* A server that resets each connection does so behind its response, however long that is. */
+static void test_server_resets(void **state)
+{
+	static const uint32_t sizes[] = {100, 1460, 100000, 5000000};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		const struct wl_bytes_conf conf = {.request = WL_FIXED(64),
+						   .response = {.least = sizes[i],
+								.most = sizes[i]},
+						   .transactions = 1,
+						   .server_closes = true,
+						   .close = WL_CLOSE_RST};
+		struct world *w = world_new(
+			&(struct world_setup){.wl = &wl_bytes, .conf = &conf, .verify = true});
+		struct world_end *c = &w->end[0], *s = &w->end[1];
+
+		world_adopt(w);
+		open_n(w, 3);
+		world_run(w, w->now + 20 * SECOND);
+		assert_int_equal(c->transactions.done, 3);
+		assert_int_equal(c->counts.rx_bytes, 3ull * sizes[i]);
+		assert_int_equal(c->counts.reset_by_peer, 3);
+		assert_int_equal(s->counts.reset_by_us, 3);
+		assert_true(world_run(w, w->now + 100 * SECOND));
+		world_empty(w);
+		world_free(w);
+	}
+}
+
 /* Whoever is to close, and however: behind the end of a drain no connection of bytes is left. */
 static void test_drain_closes(void **state)
 {
@@ -387,10 +417,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tuples_run_short), cmocka_unit_test(test_order_of_tuples),
 		cmocka_unit_test(test_on_call),          cmocka_unit_test(test_drain_and_abort),
-		cmocka_unit_test(test_drain_closes),     cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_back_pressure),    cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_idle_for_long),    cmocka_unit_test(test_syn_flood),
-		cmocka_unit_test(test_cells_for_all),
+		cmocka_unit_test(test_drain_closes),     cmocka_unit_test(test_server_resets),
+		cmocka_unit_test(test_versions),         cmocka_unit_test(test_back_pressure),
+		cmocka_unit_test(test_bounds),           cmocka_unit_test(test_idle_for_long),
+		cmocka_unit_test(test_syn_flood),        cmocka_unit_test(test_cells_for_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
