@@ -342,7 +342,8 @@ static __attribute__((noinline)) bool send_much(struct flow_machine *m, struct f
 	if (sent) {
 		if (alone || (c->flags & (CF_TIMER | CF_PROBE)) != CF_TIMER)
 			flow_flight_timer(m, f, c);
-	} else if (c->nxt == c->una && c->msg_end != c->nxt && (c->flags & CF_TIMER) == 0) {
+	} else if (c->nxt == c->una && c->msg_end != c->nxt &&
+		   (c->flags & (CF_TIMER | CF_BLOCKED)) == 0) {
 		/* the window is closed: RFC 9293 3.8.6.1 */
 		cell_add(&f->k->window_full, 1);
 		conn_timer(m, c, send_patience(m, f, c, window));

@@ -293,6 +293,7 @@ static void test_back_pressure(void **state)
 	}
 	assert_true(world_run(w, w->now + 1000 * SECOND));
 	assert_true(flow_machine_counts(w->end[1].m)->sink_full > 100);
+	assert_int_equal(w->end[0].counts.window_full + w->end[1].counts.window_full, 0);
 	assert_int_equal(w->end[0].counts.closed, 20);
 	assert_int_equal(w->end[0].transactions.done, 40);
 	assert_int_equal(w->end[0].transactions.mismatched, 0);
