@@ -350,6 +350,7 @@ static void http_ended(struct wl_turn *t)
 		cell_add(&http_own(t)->k.cut, 1);
 	c->dead = true;
 	c->filling = false;
+	http_msg_reset(t, &c->msg); /* what there is of it is not needed, nor a cell for it */
 	t->timer_ns = WL_NO_TIMER;
 	t->close = WL_CLOSE_FIN;
 	http_store(t, c, &here);
@@ -360,7 +361,7 @@ static void http_drain(struct wl_turn *t)
 	struct http_conn here, *c = http_load(t, &here);
 
 	/* one that is `dead` may wait for the server's close, or be kept: neither lasts longer */
-	if (c->open != 0 || (!t->flow->client && (c->dead || c->msg.state != HTTP_STATE_FRESH)))
+	if (c->open != 0 || (!t->flow->client && (c->dead || c->msg.state >= HTTP_STATE_BEGUN)))
 		return;
 	c->dead = true;
 	if (!t->closing)

@@ -39,7 +39,7 @@ static inline bool http_answer(struct wl_turn *t, const struct http_msg *m, uint
 	cell_add(&http_own(t)->k.status[a->class], 1);
 	wl_send(t, a->content, head ? a->head : a->bytes);
 	wl_done(t);
-	if (!last && (!a->until_close || head))
+	if (!last && !a->until_close) /* its answer to HEAD says close, too (RFC 9112 9.6) */
 		return false;
 	t->close = conf->server_closes && conf->close != WL_CLOSE_NOT ? (uint8_t)conf->close
 								      : WL_CLOSE_FIN;
