@@ -68,7 +68,7 @@ static int dialog_value(struct dialog_text *d, const struct vspec *spec, const c
 static int dialog_step(struct dialog_text *d)
 {
 	static const struct vspec bytes = {.type = &vt_uint, .min = 1, .max = DIALOG_BYTES_MAX};
-	static const struct vspec pause = {.type = &vt_duration, .min = 1, .max = 3600000000000ull};
+	static const struct vspec pause = {.type = &vt_duration, .min = 1, .max = WL_PAUSE_MAX_NS};
 	struct wl_dialog_conf *c = d->conf;
 	struct wl_dialog_step *s = &c->step[c->nstep];
 	char word[40];

@@ -16,7 +16,7 @@ const struct workload *wl_find(const char *name); /* NULL: there is none */
 struct vtype;
 extern const struct vtype vt_wl_sizes, vt_wl_pauses;
 #define WL_SIZE_MAX (1ull << 50)
-#define WL_PAUSE_MAX_NS 1800000000000ull
+#define WL_PAUSE_MAX_NS 1800000000000ull /* 24 bits of ticks of lib/flow are 36 minutes */
 
 /* Makes a content. head stays the caller's, who keeps it as long as the content. -E2BIG: it has
  * more than WL_HEAD_MAX bytes. */

@@ -62,6 +62,7 @@ static void test_wrong_texts(void **state)
 		{"send 536870913", -EINVAL, 5, "536870913"},
 		{"send 1, think 5", -EINVAL, 15, "the time of think"},
 		{"send 1, think 0s", -EINVAL, 14, "the time of think"},
+		{"send 1, think 1801s", -EINVAL, 14, "the time of think"},
 		{"send 1 recv 1", -EINVAL, 7, "a comma is missing"},
 		{"send 1,", -EINVAL, 7, "a step is missing"},
 		{"send 1,,recv 1", -EINVAL, 7, "a step is missing"},
