@@ -13,14 +13,15 @@ enum dialog_state {
 };
 struct dialog_conn {
 	uint64_t left; /* bytes of this step that are still to come */
-	uint32_t began;
+	uint64_t began_ns;
 	uint32_t pass, all; /* passes of this run, and of all runs, that are done */
 	uint8_t step, state;
 	bool open;  /* a transaction is */
 	bool first; /* its first byte came */
 };
 _Static_assert(sizeof(struct dialog_conn) <= WL_CELL, "the state fits into a cell");
-/* Without passes the state lies in the words: the time in the first, the rest in the second. */
+/* Without passes the state lies in the words: the time in the first, as that of wl_time(), the rest
+ * in the second. */
 #define DIALOG_LEFT_BITS 20
 
 static const struct wl_dialog_conf *dialog_conf(const struct wl_turn *t)
@@ -36,7 +37,7 @@ static struct dialog_conn *dialog_load(struct wl_turn *t, struct dialog_conn *he
 	if (dialog_conf(t)->cell)
 		return wl_cell(t, &t->mem[0]);
 	*here = (struct dialog_conn){
-		.began = t->mem[0],
+		.began_ns = t->now_ns - wl_since_ns(t, t->mem[0]),
 		.left = word & ((1u << DIALOG_LEFT_BITS) - 1),
 		.step = (uint8_t)(word >> DIALOG_LEFT_BITS & 0x7f),
 		.open = (word >> 27 & 1) != 0,
@@ -50,7 +51,7 @@ static void dialog_store(struct wl_turn *t, const struct dialog_conn *c)
 {
 	if (dialog_conf(t)->cell)
 		return;
-	t->mem[0] = c->began;
+	t->mem[0] = (uint32_t)(c->began_ns >> WL_TIME_SHIFT);
 	t->mem[1] = (uint32_t)c->left | (uint32_t)c->step << DIALOG_LEFT_BITS |
 		    (uint32_t)c->open << 27 | (uint32_t)c->first << 28 | (uint32_t)c->state << 29;
 }
@@ -74,13 +75,13 @@ static void dialog_begin(struct wl_turn *t, struct dialog_conn *c)
 		return;
 	c->open = true;
 	c->first = false;
-	c->began = wl_time(t);
+	c->began_ns = t->now_ns;
 	wl_started(t);
 }
 
 static void dialog_done(struct wl_turn *t, struct dialog_conn *c)
 {
-	uint64_t ns = wl_since_ns(t, c->began);
+	uint64_t ns = t->now_ns - c->began_ns;
 
 	c->open = false;
 	wl_done(t);
@@ -266,7 +267,7 @@ static uint32_t dialog_received(struct wl_turn *t, const uint8_t *data, uint32_t
 	dialog_check(t, dialog_conf(t)->step[c->step].n - c->left, data, take);
 	dialog_begin(t, c);
 	if (!c->first && t->flow->client)
-		wl_timing_add(&t->flow->first, wl_since_ns(t, c->began));
+		wl_timing_add(&t->flow->first, t->now_ns - c->began_ns);
 	c->first = true;
 	c->left -= take;
 	if (c->left == 0)

@@ -192,7 +192,7 @@ struct wl_dialog_conf {
 	struct wl_dialog_run run[WL_DIALOG_STEPS];
 	uint8_t nstep, nrun;
 	uint32_t times;      /* of all runs */
-	bool cell;           /* passes or sizes do not fit into a connection's words */
+	bool cell;           /* passes, sizes or times do not fit into a connection's words */
 	enum wl_close close; /* what the client does at the end */
 	uint16_t content;    /* of all messages */
 };

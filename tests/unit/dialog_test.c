@@ -237,6 +237,40 @@ static void test_strangers(void **state)
 	}
 }
 
+/* How long transactions take, pauses of minutes in them or not. */
+static void test_times(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} cases[] = {
+		{"send 1, think 5ms, recv 1", 5000000},
+		{"send 1, think 99s, recv 1, think 1s, close", 99000000000},
+		{"send 1, think 5m, recv 1", 300000000000},
+		{"(send 1, think 10m, recv 1, think 1m) x2", 600000000000},
+	};
+	struct wl_content content;
+
+	(void)state;
+	assert_int_equal(wl_content_init(&content, NULL, 0, WL_FILL_X), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct hist *h = hist_new((struct hist_shape){.bits = 7, .top = 40});
+		struct wl_dialog_conf c = {.close = WL_CLOSE_FIN};
+		struct pair p = {0};
+
+		assert_int_equal(wl_dialog_parse(cases[i].text, &c, NULL), 0);
+		dialog_ends(&p, &c, &content);
+		p.end[0].flow.whole.h = h;
+		pair_open(&p);
+		pair_run(&p);
+		assert_int_equal(p.end[0].why, WL_END_CLOSED);
+		/* in units of 64 ns, and of the buckets of the histogram */
+		assert_in_range(hist_max(h), cases[i].ns - 64, cases[i].ns + cases[i].ns / 64);
+		pair_free(&p);
+		free(h);
+	}
+}
+
 static void test_on_call(void **state)
 {
 	struct wl_content content;
@@ -268,6 +302,7 @@ int main(void)
 		cmocka_unit_test(test_print),      cmocka_unit_test(test_wrong_texts),
 		cmocka_unit_test(test_who_thinks), cmocka_unit_test(test_both_ends),
 		cmocka_unit_test(test_strangers),  cmocka_unit_test(test_on_call),
+		cmocka_unit_test(test_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
