@@ -305,19 +305,23 @@ static unsigned turn_sweep(struct flow_machine *m)
 		f = conn_live(m, c);
 		if (f->wl != s->wl)
 			continue;
+		/* A FIN that finds no room is sent later: a drain waits for nothing, least of all
+		 * for a sink that the connections it is to end are filling. */
+		if (!s->abort) {
+			if (c->state != FLOW_SYN_SENT && c->state != FLOW_SYN_RECEIVED)
+				flow_work_call(m, f, c, CALL_DRAIN, 0);
+			continue;
+		}
 		/* A RST that finds no room would leave the peer to its timers. An abort waits for a
 		 * device that takes nothing, but not for ever. */
 		if ((m->sink->nout == m->sink->max_out || m->sink->nroom[FLOW_PLAIN] == 0) &&
 		    (m->sink->more == NULL || !m->sink->more(m->sink, FLOW_PLAIN))) {
-			if (!s->abort || m->now_ns - s->room_ns < TURN_STUCK_NS)
+			if (m->now_ns - s->room_ns < TURN_STUCK_NS)
 				return n;
 		} else {
 			s->room_ns = m->now_ns;
 		}
-		if (s->abort)
-			turn_abort(m, f, c);
-		else if (c->state != FLOW_SYN_SENT && c->state != FLOW_SYN_RECEIVED)
-			flow_work_call(m, f, c, CALL_DRAIN, 0);
+		turn_abort(m, f, c);
 	}
 	if (s->at >= m->fresh)
 		*s = m->sweep[--m->nsweep];
@@ -350,14 +354,14 @@ unsigned flow_poll(struct flow_machine *m, uint64_t now_ns)
 	unsigned n = 0;
 
 	flow_now(m, now_ns);
+	/* before others fill the sink: RSTs need room */
+	if (FLOW_UNLIKELY(m->nsweep > 0))
+		n += turn_sweep(m);
 	if (m->nblocked > 0)
 		flow_retry(m);
 	n += turn_acks(m);
 	flow_wheel_turn(m);
-	n += turn_acks(m);
-	if (FLOW_UNLIKELY(m->nsweep > 0))
-		n += turn_sweep(m);
-	/* what the timers and the sweep have asked for */
+	/* what the timers have asked for */
 	n += turn_acks(m);
 	cell_set(&m->k.tx, m->sent);
 	cell_set(&m->k.cells_used, m->fresh - 1 - m->nfree);
