@@ -39,7 +39,8 @@ static bool sink_rooms(struct flows_own *o, unsigned kind)
 	unsigned n = sink_take(o, kind, m);
 
 	for (unsigned i = 0; i < n; i++) {
-		rte_pktmbuf_reset_headroom(m[i]);
+		if (m[i]->data_off != RTE_PKTMBUF_HEADROOM)
+			m[i]->data_off = RTE_PKTMBUF_HEADROOM;
 		if (kind == FLOW_FILLED && unlikely(m[i]->hash.usr != DP_MARK_FILLED))
 			sink_fill(m[i], s->room_bytes);
 		s->room[kind][i] = (struct flow_room){.data = rte_pktmbuf_mtod(m[i], uint8_t *),
@@ -62,15 +63,21 @@ static inline unsigned sink_pad(uint8_t *data, unsigned len)
 }
 
 /* A buffer in which something else may have been before. Its second line is as the pool has it. A
- * buffer of the kind FLOW_FILLED stays one. */
+ * buffer of the kind FLOW_FILLED stays one. What is right already is not written: so the line stays
+ * in the caches of both cores where a receiver is on another one, and has read it. */
 static inline void sink_finish(struct rte_mbuf *m, unsigned len, bool filled)
 {
+	uint32_t mark = filled ? DP_MARK_FILLED : 0;
+
+	if ((m->ol_flags | (m->data_len ^ len) | (m->pkt_len ^ len) | (m->nb_segs ^ 1u) |
+	     (m->hash.usr ^ mark) | m->packet_type) == 0)
+		return;
 	m->nb_segs = 1;
 	m->ol_flags = 0;
 	m->data_len = (uint16_t)len;
 	m->pkt_len = len;
-	if (!filled)
-		frame_touch(m);
+	frame_touch(m);
+	m->hash.usr = mark;
 }
 
 /* Counts frames of these sizes. The numbers of all classes are summed up in one register, 8 bits
