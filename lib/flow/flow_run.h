@@ -81,9 +81,9 @@ enum {
 	FLOW_PLAIN,  /* anything may be in it */
 	FLOW_FILLED, /* for frames whose payload is WL_X alone. The machine writes its headers and
 		      * no more. Either the buffer holds WL_X everywhere, or the device adds the
-		      * payload; that is why flow_out tells the two lengths apart. Headers overwrite
-		      * WL_X only up to the end of the longest TCP header, and restore it behind
-		      * shorter ones: a buffer may be used again for the same paths as it is. */
+		      * payload; that is why flow_out tells the two lengths apart. Headers are
+		      * followed by WL_X up to the end of the longest ones that there can be: a
+		      * buffer may be used again as it is. */
 	FLOW_ROOMS
 };
 
@@ -150,7 +150,7 @@ struct flow_tuples;
  * that header with its options or extension headers. Made by flow_path_init() (flow.h). */
 #define FLOW_PREFIX_MAX 128
 struct flow_path {
-	uint8_t bytes[FLOW_PREFIX_MAX + 64] WR_ALIGNED(64); /* the rest is 0 */
+	uint8_t bytes[FLOW_PREFIX_MAX + 64] WR_ALIGNED(64); /* the rest is WL_X */
 	uint16_t l3;                                        /* where the IP header begins */
 	uint16_t l4;    /* where it ends: at most FLOW_PREFIX_MAX */
 	uint16_t ident; /* frames of this identity belong to its connections */

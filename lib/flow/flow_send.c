@@ -57,6 +57,9 @@ FLOW_ASIDE static uint32_t send_copy_buffer(const struct flow_machine *m, const 
 	return wl_sum(to, n);
 }
 
+/* Fewer bytes are written faster than a buffer that holds them is found. */
+#define SEND_FILLED 256
+
 /* One segment, or a super-frame, of n bytes at seq. */
 static FLOW_INLINE bool send_here(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 				  const struct place *at, uint32_t seq, uint32_t n, uint8_t flags)
@@ -64,7 +67,7 @@ static FLOW_INLINE bool send_here(struct flow_machine *m, struct flow_ver *f, st
 	struct emit e = {.flags = flags | TH_ACK, .seq = seq, .ack = c->rcv_nxt, .payload = n};
 	bool filled = FLOW_UNLIKELY((m->sink->offload & FLOW_OFFLOAD_FILL) != 0) && n > 0 &&
 		      at->content->fill == WL_FILL_X && at->offset >= at->content->head_len &&
-		      !f->spec->buffered;
+		      !f->spec->buffered && n >= SEND_FILLED;
 	unsigned segments = 1;
 	uint8_t *p;
 
@@ -77,6 +80,9 @@ static FLOW_INLINE bool send_here(struct flow_machine *m, struct flow_ver *f, st
 	p = emit_begin(&e) + e.path->l4 + 20;
 	if (FLOW_UNLIKELY(filled)) {
 		e.fill = n;
+		/* the longer headers of another path may have been there */
+		if (FLOW_LIKELY(e.path->l4 <= 44))
+			memcpy(p - e.path->l4 - 20 + 64, e.path->bytes + 64, 128);
 		/* a device that completes checksums needs none of the payload */
 		e.payload_sum = emit_offload(m) ? 0 : wl_content_sum(at->content, at->offset, n);
 	} else if (FLOW_UNLIKELY(f->spec->buffered)) {

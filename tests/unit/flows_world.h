@@ -87,7 +87,18 @@ static inline unsigned any(unsigned below)
 
 /* ---- devices ---- */
 
-static inline void world_check(const struct rte_mbuf *m)
+/* A buffer that says that it holds WL_X does so behind the headers of its frame. */
+static inline void world_check_filled(const struct rte_mbuf *m)
+{
+	const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
+	unsigned room = m->buf_len - m->data_off;
+
+	assert_true(m->pkt_len > 54);
+	for (unsigned i = 54; i < room; i++)
+		assert_int_equal(data[i], WL_X);
+}
+
+static inline void world_check(const struct rte_mbuf *m, bool edits)
 {
 	assert_int_equal(rte_mbuf_refcnt_read(m), 1);
 	assert_int_equal(m->nb_segs, 1);
@@ -95,8 +106,13 @@ static inline void world_check(const struct rte_mbuf *m)
 	assert_int_equal(m->pkt_len, m->data_len);
 	assert_in_range(m->pkt_len, 60, 1514);
 	assert_int_equal(m->ol_flags, 0);
-	assert_int_equal(m->hash.usr, 0);
 	assert_int_equal(m->data_off, RTE_PKTMBUF_HEADROOM);
+	if (m->hash.usr == DP_MARK_FILLED)
+		world_check_filled(m);
+	else
+		assert_int_equal(m->hash.usr, 0);
+	/* long payload is filled before, where the device leaves buffers as they are */
+	assert_true((m->hash.usr == DP_MARK_FILLED) == (!edits && m->pkt_len >= 54 + 256));
 }
 
 /* Makes several segments of a frame, its headers in the first one. */
@@ -127,7 +143,7 @@ static inline struct rte_mbuf *world_cut(struct rte_mempool *pool, struct rte_mb
 
 static inline void world_accept(struct world_pipe *p, struct rte_mbuf *m)
 {
-	world_check(m);
+	world_check(m, p->edits);
 	if (p->seen != NULL)
 		p->seen(m);
 	p->frames++;

@@ -81,7 +81,7 @@ struct flows_own {
 	unsigned turn;                   /* a number of the turn, by which flows take turns */
 	unsigned nheld;                  /* places of `held` that have been used */
 	struct flows_held held[FLOW_VERSIONS];
-	struct flow_room room[FLOWS_ROOMS];
+	struct flow_room room[FLOW_ROOMS][FLOWS_ROOMS];
 	struct flow_out out[DP_BURST_MAX];
 	uint8_t shape[DP_BURST_MAX]; /* of the frames that the sort has claimed */
 };

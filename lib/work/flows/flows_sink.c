@@ -4,27 +4,50 @@
  * once the sink is full. */
 #include "flows_own.h"
 
-/* Takes rooms from the pool. If it does not have as many, one will do. */
-static bool sink_rooms(struct flows_own *o)
+/* Writes WL_X into a buffer, which then carries the mark of such buffers. */
+static __rte_noinline void sink_fill(struct rte_mbuf *m, unsigned room)
 {
-	struct rte_mbuf *m[FLOWS_ROOMS];
-	unsigned n = FLOWS_ROOMS;
+	memset(rte_pktmbuf_mtod(m, uint8_t *), WL_X, room);
+	frame_touch(m);
+	m->hash.usr = DP_MARK_FILLED;
+}
 
-	if (unlikely(txq_take(o->q, m, n) < 0)) {
-		n = 1;
-		if (o->nobuf || txq_take(o->q, m, n) < 0) {
-			cell_add(&o->q->cnt.nombuf, !o->nobuf);
-			o->nobuf = true;
-			return false;
-		}
+/* Takes buffers from the pool, and if that has fewer, one: from there, or from among the rooms of
+ * the other kind, which nobody may want for a long time. Returns how many, 0: there is none. */
+static unsigned sink_take(struct flows_own *o, unsigned kind, struct rte_mbuf *m[FLOWS_ROOMS])
+{
+	struct flow_sink *s = &o->sink;
+	unsigned other = kind == FLOW_PLAIN ? FLOW_FILLED : FLOW_PLAIN;
+
+	if (likely(txq_take(o->q, m, FLOWS_ROOMS) == 0))
+		return FLOWS_ROOMS;
+	if (s->nroom[other] > 0) {
+		m[0] = s->room[other][--s->nroom[other]].handle;
+		return 1;
 	}
+	if (!o->nobuf && txq_take(o->q, m, 1) == 0)
+		return 1;
+	cell_add(&o->q->cnt.nombuf, !o->nobuf);
+	o->nobuf = true;
+	return 0;
+}
+
+static bool sink_rooms(struct flows_own *o, unsigned kind)
+{
+	struct flow_sink *s = &o->sink;
+	struct rte_mbuf *m[FLOWS_ROOMS];
+	unsigned n = sink_take(o, kind, m);
+
 	for (unsigned i = 0; i < n; i++) {
-		rte_pktmbuf_reset_headroom(m[i]);
-		o->room[i] = (struct flow_room){.data = rte_pktmbuf_mtod(m[i], uint8_t *),
-						.handle = m[i]};
+		if (m[i]->data_off != RTE_PKTMBUF_HEADROOM)
+			m[i]->data_off = RTE_PKTMBUF_HEADROOM;
+		if (kind == FLOW_FILLED && unlikely(m[i]->hash.usr != DP_MARK_FILLED))
+			sink_fill(m[i], s->room_bytes);
+		s->room[kind][i] = (struct flow_room){.data = rte_pktmbuf_mtod(m[i], uint8_t *),
+						      .handle = m[i]};
 	}
-	o->sink.nroom[FLOW_PLAIN] = n;
-	return true;
+	s->nroom[kind] = n;
+	return n > 0;
 }
 
 /* Frames are at least as long as Ethernet wants them (IEEE 802.3): what is added is 0. */
@@ -39,14 +62,22 @@ static inline unsigned sink_pad(uint8_t *data, unsigned len)
 	return SINK_LEAST;
 }
 
-/* A buffer in which something else may have been before. Its second line is as the pool has it. */
-static inline void sink_finish(struct rte_mbuf *m, unsigned len)
+/* A buffer in which something else may have been before. Its second line is as the pool has it. A
+ * buffer of the kind FLOW_FILLED stays one. What is right already is not written: so the line stays
+ * in the caches of both cores where a receiver is on another one, and has read it. */
+static inline void sink_finish(struct rte_mbuf *m, unsigned len, bool filled)
 {
+	uint32_t mark = filled ? DP_MARK_FILLED : 0;
+
+	if ((m->ol_flags | (m->data_len ^ len) | (m->pkt_len ^ len) | (m->nb_segs ^ 1u) |
+	     (m->hash.usr ^ mark) | m->packet_type) == 0)
+		return;
 	m->nb_segs = 1;
 	m->ol_flags = 0;
 	m->data_len = (uint16_t)len;
 	m->pkt_len = len;
 	frame_touch(m);
+	m->hash.usr = mark;
 }
 
 /* Counts frames of these sizes. The numbers of all classes are summed up in one register, 8 bits
@@ -101,9 +132,11 @@ static unsigned sink_offer(struct flows_own *o)
 
 	for (unsigned i = 0; i < n; i++) {
 		struct rte_mbuf *m = s->out[i].handle;
-		unsigned len = sink_pad(rte_pktmbuf_mtod(m, uint8_t *), s->out[i].len);
+		unsigned fill = s->out[i].fill, len = s->out[i].len + fill;
 
-		sink_finish(m, len);
+		if (fill == 0)
+			len = sink_pad(rte_pktmbuf_mtod(m, uint8_t *), len);
+		sink_finish(m, len, fill != 0);
 		q->m[i] = m;
 		size[i] = (uint16_t)(len + RTE_ETHER_CRC_LEN);
 		bytes += size[i];
@@ -148,7 +181,7 @@ static bool sink_more(struct flow_sink *s, unsigned kind)
 		if (s->nout == s->max_out)
 			return false;
 	}
-	return s->nroom[kind] > 0 || sink_rooms(o);
+	return s->nroom[kind] > 0 || sink_rooms(o, kind);
 }
 
 void flows_sink_begin(struct flows_own *o, const struct flows_job *j)
@@ -158,7 +191,10 @@ void flows_sink_begin(struct flows_own *o, const struct flows_job *j)
 
 	o->q = j->q;
 	j->q->cache = rte_mempool_default_cache(j->q->pool, rte_lcore_id());
-	s->room[FLOW_PLAIN] = o->room;
+	for (unsigned k = 0; k < FLOW_ROOMS; k++)
+		s->room[k] = o->room[k];
+	/* a buffer in which a device may write would have to be filled each time */
+	s->offload = o->q->edits == DP_EDITS_ALL ? 0 : FLOW_OFFLOAD_FILL;
 	s->out = o->out;
 	if (s->nout == 0)
 		s->max_out = RTE_MAX(RTE_MIN((unsigned)j->burst, (unsigned)DP_BURST_MAX), 1u);
@@ -171,18 +207,19 @@ void flows_sink_end(struct flows_own *o)
 {
 	struct flow_sink *s = &o->sink;
 	struct rte_mbuf *m[DP_BURST_MAX];
-	unsigned n = s->nroom[FLOW_PLAIN];
 
 	if (txq_has_tail(o->q))
 		sink_drop_tail(o);
-	for (unsigned i = 0; i < n; i++)
-		m[i] = o->room[i].handle;
-	txq_give(o->q, m, n);
+	for (unsigned k = 0; k < FLOW_ROOMS; k++) {
+		for (unsigned i = 0; i < s->nroom[k]; i++)
+			m[i] = s->room[k][i].handle;
+		txq_give(o->q, m, s->nroom[k]);
+		s->nroom[k] = 0;
+	}
 	for (unsigned i = 0; i < s->nout; i++)
 		m[i] = s->out[i].handle;
 	txq_give(o->q, m, s->nout);
 	cell_add(&o->state->dropped, s->nout);
 	cell_add(&o->q->cnt.dropped, s->nout);
-	s->nroom[FLOW_PLAIN] = 0;
 	s->nout = 0;
 }
