@@ -11,6 +11,7 @@ struct flow_machine_conf {
 	 * for each connection and 4096). A workload tells how many each connection has all its
 	 * life: workload.cells() of workload_run.h. */
 	uint32_t side_cells, record_cells;
+	uint32_t touched; /* of so many connections the memory is there before they are opened */
 	uint32_t buffers; /* connections with buffers at once */
 	uint16_t paths;   /* paths that servers learn; 0: 1024 */
 	bool is6;         /* IPv6 servers: 16 bytes more per connection */
@@ -18,6 +19,8 @@ struct flow_machine_conf {
 	 * is not: a checksum that is the sum of the pseudo header alone counts as unverified. Of
 	 * frames that were damaged on their way, one in 65536 looks so, too. */
 	bool kernel_peer;
+	/* All segments go the general way, also those that have a shorter one: to compare both. */
+	bool general;
 	bool verify_sums;   /* compute checksums of frames whose verdict is FLOW_SUM_UNKNOWN; else
 			    * they count as unverified */
 	uint64_t secret[2]; /* of sequence numbers and hashes (RFC 6528): random in real use */
@@ -26,7 +29,7 @@ struct flow_machine_conf {
 };
 
 /* Makes a machine. -ENOMEM, -EINVAL with *e. Memory comes from the system at once, but its pages
- * are used only when connections are. */
+ * are used only when connections are, beside those of `touched`. */
 int flow_machine_new(struct flow_machine **out, const struct flow_machine_conf *conf,
 		     struct err *e);
 void flow_machine_free(struct flow_machine *m);

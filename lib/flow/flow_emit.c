@@ -66,8 +66,8 @@ const struct flow_path *flow_client_path(const struct flow_ver *f, const struct 
 	return &f->path[i % f->spec->npath];
 }
 
-static bool emit_bare(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		      struct emit *e)
+static FLOW_INLINE bool emit_bare(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				  struct emit *e)
 {
 	if (!emit_room(m, FLOW_PLAIN, &e->room))
 		return false;
@@ -99,12 +99,31 @@ bool flow_send_ack(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 	return true;
 }
 
+/* MSS, and window scale, or SACK permitted, or neither. Returns how many bytes. */
+FLOW_ASIDE static unsigned emit_some_options(const struct flow_ver *f, uint8_t *o, bool scaled,
+					     bool sack)
+{
+	unsigned n = 4;
+
+	memcpy(o, &f->syn_options[0], 4);
+	if (scaled) {
+		memcpy(o + n, &f->syn_options[1], 4);
+		n += 4;
+	}
+	if (sack) {
+		memcpy(o + n, &f->syn_options[2], 4);
+		n += 4;
+	}
+	return n;
+}
+
 /* SYN, and SYN with ACK if the connection has received one. The window of a SYN is not scaled
  * (RFC 7323 2.2). A server offers only what the client has offered. */
 bool flow_send_syn(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
 	bool answer = c->state == FLOW_SYN_RECEIVED;
 	struct emit e = {.flags = answer ? TH_SYN | TH_ACK : TH_SYN, .seq = c->una};
+	bool scaled, sack;
 	uint8_t *o;
 
 	if (!emit_bare(m, f, c, &e)) {
@@ -112,19 +131,16 @@ bool flow_send_syn(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 		return false;
 	}
 	o = e.room.data + e.path->l4 + 20;
-	o[0] = 2;
-	o[1] = 4;
-	put_be16(o + 2, f->mss);
-	e.options = 4;
-	if (!answer || c->wscale != CONN_UNSCALED) {
-		memcpy(o + 4, (uint8_t[4]){1, 3, 3, f->wscale}, 4);
-		e.options = 8;
+	scaled = !answer || c->wscale != CONN_UNSCALED;
+	sack = answer ? (c->flags & CF_SACK) != 0 : f->spec->sack;
+	if (FLOW_LIKELY(scaled && sack)) {
+		memcpy(o, f->syn_options, 12);
+		e.options = 12;
+		e.option_sum = f->syn_sum;
+	} else {
+		e.options = emit_some_options(f, o, scaled, sack);
+		e.option_sum = wl_sum(o, e.options);
 	}
-	if (answer ? (c->flags & CF_SACK) != 0 : f->spec->sack) {
-		memcpy(o + e.options, (uint8_t[4]){1, 1, 4, 2}, 4);
-		e.options += 4;
-	}
-	e.option_sum = emit_offload(m) ? 0 : wl_sum(o, e.options);
 	e.ack = answer ? c->rcv_nxt : 0;
 	e.window = f->spec->buffered ? FLOW_BUFFER : f->window_field[0];
 	cell_add(&f->k->tx, 1);

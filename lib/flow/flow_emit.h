@@ -61,41 +61,45 @@ static FLOW_INLINE uint64_t emit_ip(struct flow_machine *m, const struct flow_ve
 {
 	const struct flow_path *path = e->path;
 	uint8_t *ip = p + path->l3;
-	uint64_t addresses;
-	uint16_t length, id, sum;
+	uint64_t pair;
+	uint32_t addresses[2], word;
+	uint16_t sum;
 
-	if (FLOW_UNLIKELY(path->nfix != 0))
-		flow_emit_fix(path, p, path->l4 + l4_len);
-	if (FLOW_UNLIKELY(path->is6))
-		return flow_emit_ip6(m, f, c, ip, l4_len, (unsigned)(path->l4 - path->l3));
-	addresses = (uint64_t)c->local + c->remote;
-	length = __builtin_bswap16((uint16_t)(path->l4 - path->l3 + l4_len));
-	id = m->ip_id++;
-	sum = (uint16_t)~flow_fold(addresses + path->ip_sum + length + id);
-	memcpy(ip + 2, &length, 2);
-	memcpy(ip + 4, &id, 2);
+	if (FLOW_UNLIKELY(!path->plain)) {
+		if (path->nfix != 0)
+			flow_emit_fix(path, p, path->l4 + l4_len);
+		if (path->is6)
+			return flow_emit_ip6(m, f, c, ip, l4_len, (unsigned)(path->l4 - path->l3));
+	}
+	/* the length, and behind it the identification */
+	word = __builtin_bswap16((uint16_t)(path->l4 - path->l3 + l4_len)) | (uint32_t)m->ip_id++
+										     << 16;
+	addresses[0] = c->local;
+	addresses[1] = c->remote;
+	pair = addresses[0] | (uint64_t)addresses[1] << 32;
+	sum = (uint16_t)~flow_fold((uint64_t)addresses[0] + addresses[1] + path->ip_sum + word);
+	memcpy(ip + 2, &word, 4);
 	memcpy(ip + 10, &sum, 2);
-	memcpy(ip + 12, &c->local, 4);
-	memcpy(ip + 16, &c->remote, 4);
-	return addresses;
+	memcpy(ip + 12, &pair, 8);
+	return (uint64_t)addresses[0] + addresses[1];
 }
 
 static FLOW_INLINE void emit_put(struct flow_machine *m, const struct emit *e, unsigned l4_header,
 				 bool sum_wanted)
 {
+	const struct flow_path *path = e->path;
 	struct flow_sink *s = m->sink;
-	unsigned headers = e->path->l4 + l4_header;
+	struct flow_out *o = &s->out[s->nout++];
+	unsigned headers = path->l4 + l4_header;
 
-	s->out[s->nout++] = (struct flow_out){
-		.handle = e->room.handle,
-		.len = headers + e->payload - e->fill,
-		.fill = e->fill,
-		.l3 = e->path->l3,
-		.l4 = e->path->l4,
-		.payload = (uint16_t)headers,
-		.segment = e->segment,
-		.sum_wanted = sum_wanted,
-	};
+	o->handle = e->room.handle;
+	o->len = headers + e->payload - e->fill;
+	o->fill = e->fill;
+	o->l3 = path->l3;
+	o->l4 = path->l4;
+	o->payload = (uint16_t)headers;
+	o->segment = e->segment;
+	o->sum_wanted = sum_wanted;
 	m->sent++;
 }
 
@@ -106,27 +110,25 @@ static FLOW_INLINE void emit_tcp(struct flow_machine *m, struct flow_ver *f, str
 	uint8_t *p = e->room.data, *t = p + e->path->l4;
 	unsigned l4_len = 20 + e->options + e->payload;
 	uint64_t sum = emit_ip(m, f, c, e, p, l4_len);
-	uint32_t ports, seq = __builtin_bswap32(e->seq), ack = __builtin_bswap32(e->ack);
-	uint16_t word, window = __builtin_bswap16(e->window), check;
+	uint64_t numbers = __builtin_bswap64((uint64_t)e->seq << 32 | e->ack);
+	/* the header's length, flags, window */
+	uint32_t word =
+		__builtin_bswap32((20 + e->options) << 26 | (uint32_t)e->flags << 16 | e->window);
+	uint32_t ports = c->ports, check;
 	bool offload = emit_offload(m);
 
-	ports = c->ports;
-	word = __builtin_bswap16((uint16_t)((20 + e->options) << 10 | e->flags));
 	memcpy(t, &ports, 4);
-	memcpy(t + 4, &seq, 4);
-	memcpy(t + 8, &ack, 4);
-	memcpy(t + 12, &word, 2);
-	memcpy(t + 14, &window, 2);
+	memcpy(t + 4, &numbers, 8);
+	memcpy(t + 12, &word, 4);
 	sum += __builtin_bswap16((uint16_t)l4_len);
 	sum += __builtin_bswap16(6);
 	if (offload) {
-		check = (uint16_t)flow_fold(sum);
+		check = flow_fold(sum);
 	} else {
-		sum += (uint64_t)ports + seq + ack + word + window;
+		sum += (uint64_t)ports + (uint32_t)numbers + (numbers >> 32) + word;
 		check = (uint16_t)~flow_fold(sum + e->option_sum + e->payload_sum);
 	}
-	memcpy(t + 16, &check, 2);
-	memset(t + 18, 0, 2);
+	memcpy(t + 16, &check, 4); /* and an urgent pointer of 0 */
 	emit_put(m, e, 20 + e->options, offload);
 	c->flags &= (uint16_t)~CF_ACK;
 }

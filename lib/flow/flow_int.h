@@ -171,6 +171,8 @@ struct flow_ver {
 	uint16_t first, ncontent;     /* its places in the table of contents */
 	uint16_t mss, iw;
 	uint16_t window_field[2]; /* unscaled, scaled */
+	uint32_t syn_options[3];  /* MSS; window scale; SACK permitted: as they are in a SYN */
+	uint32_t syn_sum;
 	uint8_t wscale;
 	bool retired, released, buffered;
 	uint32_t window, window_most; /* that is offered, and up to where it may grow */
@@ -212,8 +214,15 @@ struct flow_tuples {
 	uint8_t local6[12], remote6[12];
 	uint32_t *slot; /* dense: the connection of each tuple */
 	size_t slot_bytes;
-	uint32_t users;     /* versions of the machine that use it */
-	uint64_t cursor[4]; /* the next tuple: ordinals of the fields in the order of nesting */
+	/* One remote end alone, as it is in frames: most clients' slots are found without their
+	 * other fields. */
+	bool one_remote;
+	uint16_t one_port;
+	uint32_t one_addr;
+	uint32_t users; /* versions of the machine that use it */
+	/* The next tuple: its number, ordinals of the fields in the order of nesting, values. */
+	uint64_t next, cursor[4];
+	uint32_t value[4];
 };
 
 /* A pair of buffers. Numbers of channels are its place, and a generation above bit 16. */
@@ -267,6 +276,7 @@ struct flow_machine {
 	uint32_t bucket_mask;
 	uint32_t hashed; /* connections found by the hash */
 	bool any6, any_ident, verify_sums, kernel_peer;
+	bool straight; /* usual segments take their own ways (flow_tcp.c) */
 	uint8_t (*peer6)[16];
 	uint64_t secret[2];
 	struct flow_ver *listen[FLOW_VERSIONS]; /* the newest first */
@@ -318,6 +328,19 @@ struct flow_seg {
 	uint8_t flags, segments;
 	bool is6, udp, bad, unverified;
 	bool dense; /* there is no key */
+};
+/* What the first step of receiving finds out of a frame that holds TCP over IPv4 as usual: without
+ * options of IP, in one piece, not a fragment. */
+struct flow_early {
+	const uint8_t *l4;
+	uint32_t remote, local, ports;
+	uint32_t l4_len; /* 0: not the usual frame, to be parsed in full */
+	union {
+		uint32_t *slot;
+		uint32_t key;
+	};
+	uint32_t at; /* in the second step: the connection, 0: not found yet */
+	bool dense;
 };
 #define SEG_SYN_FIN(g) ((uint32_t)(((g)->flags & TH_SYN) != 0) + (((g)->flags & TH_FIN) != 0))
 
@@ -523,6 +546,7 @@ void flow_tuple_of(const struct flow_tuples *t, uint32_t remote, uint32_t local,
 		   struct flow_tuple *out);
 uint32_t flow_tuple_user(struct flow_machine *m, const struct flow_ver *f,
 			 const struct flow_conn *c);
+void flow_tuples_begin(struct flow_tuples *t, uint64_t number);
 bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		     uint32_t *rests);
 void flow_tuple_fetch(const struct flow_ver *f);
@@ -653,6 +677,8 @@ static FLOW_INLINE uint32_t conn_rto_ticks(const struct flow_machine *m, const s
 }
 
 /* flow_tcp.c, flow_open.c, flow_udp.c: received segments. */
+bool flow_tcp_straight(struct flow_machine *m, const struct flow_in *in,
+		       const struct flow_early *e);
 void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g);
 void flow_tcp_unknown(struct flow_machine *m, const struct flow_seg *g);
 void flow_syn_sent_in(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,

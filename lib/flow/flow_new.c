@@ -96,6 +96,22 @@ static void new_pool_free(struct flow_pool *p)
 		munmap(p->mem, (size_t)p->n * p->size);
 }
 
+/* Pages that connections use one after the other are there from the start: a worker that opens
+ * millions would wait for the system to clear them. Older systems give them when they are used. */
+static void new_touch(struct flow_machine *m, uint32_t connections)
+{
+#ifdef MADV_POPULATE_WRITE
+	size_t n = connections, chunks = n / CHUNK_ENTRIES + 1;
+
+	if (n == 0)
+		return;
+	madvise(m->conn, n * sizeof(struct flow_conn), MADV_POPULATE_WRITE);
+	madvise(m->chunk, chunks * sizeof(struct flow_chunk), MADV_POPULATE_WRITE);
+#else
+	(void)m, (void)connections;
+#endif
+}
+
 static bool new_memory(struct flow_machine *m, const struct flow_machine_conf *conf,
 		       const struct new_sizes *n)
 {
@@ -121,6 +137,7 @@ static bool new_memory(struct flow_machine *m, const struct flow_machine_conf *c
 			return false;
 		m->mapped[i] = bytes[i];
 	}
+	new_touch(m, conf->touched);
 	m->content = new_area(FLOW_CONTENTS * sizeof(struct flow_content_at));
 	return m->content != NULL && new_pool(&m->side, n->side, sizeof(struct flow_side)) &&
 	       new_pool(&m->node, n->node, sizeof(struct flow_node)) &&
@@ -163,6 +180,7 @@ int flow_machine_new(struct flow_machine **out, const struct flow_machine_conf *
 	m->sink = conf->sink;
 	m->verify_sums = conf->verify_sums;
 	m->kernel_peer = conf->kernel_peer;
+	m->straight = !conf->general;
 	m->secret[0] = conf->secret[0];
 	m->secret[1] = conf->secret[1];
 	flow_now(m, conf->now_ns);
@@ -246,13 +264,14 @@ static int new_order(struct flow_tuples *t, const uint8_t nest[4], struct err *e
 	return 0;
 }
 
-static void new_start(struct flow_tuples *t, uint64_t start)
+static void new_one_remote(struct flow_tuples *t)
 {
-	for (unsigned i = 0; i < 4; i++) {
-		const struct flow_field *f = &t->f[t->order[i]];
+	const struct flow_field *addr = &t->f[FLOW_REMOTE - 1], *port = &t->f[FLOW_REMOTE_PORT - 1];
 
-		t->cursor[i] = start / f->stride % (f->count == 0 ? 1ull << 32 : f->count);
-	}
+	t->one_remote =
+		new_is_range(addr) && addr->count == 1 && new_is_range(port) && port->count == 1;
+	t->one_addr = __builtin_bswap32(addr->base);
+	t->one_port = __builtin_bswap16((uint16_t)port->base);
 }
 
 int flow_tuples_new(struct flow_tuples **out, const struct flow_tuples_conf *conf, struct err *e)
@@ -295,7 +314,8 @@ int flow_tuples_new(struct flow_tuples **out, const struct flow_tuples_conf *con
 		flow_tuples_free(t);
 		return rc;
 	}
-	new_start(t, conf->start);
+	new_one_remote(t);
+	flow_tuples_begin(t, conf->start);
 	*out = t;
 	return 0;
 }
@@ -402,6 +422,7 @@ int flow_path_init(struct flow_path *p, const uint8_t *bytes, unsigned l3, unsig
 		memcpy(p->fix, fix, nfix * sizeof(*fix));
 	flow_path_sums(p);
 	p->is6 = ip[0] >> 4 == 6;
+	p->plain = !p->is6 && nfix == 0;
 	if (p->is6) {
 		memset(ip + 4, 0, 2);
 		memset(ip + 8, 0, 32);

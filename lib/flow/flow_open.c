@@ -32,25 +32,27 @@ FLOW_ASIDE static unsigned open_any_options(struct flow_conn *c, const struct fl
 	return mss;
 }
 
+/* Bytes of options as they lie in memory. */
+#define OPEN_KIND(bytes) __builtin_bswap32(bytes)
 static FLOW_INLINE void open_options(struct flow_ver *f, struct flow_conn *c,
 				     const struct flow_seg *g)
 {
-	unsigned mss = c->mss;
+	unsigned mss;
 	uint32_t word[3] = {0};
 	bool sack = true;
 
-	c->wscale = CONN_UNSCALED;
 	/* as many write them: all three, one in each word, with no-operations in front */
 	if (FLOW_LIKELY(g->options == sizeof(word)))
 		memcpy(word, g->l4 + 20, sizeof(word));
-	word[0] = __builtin_bswap32(word[0]);
-	word[1] = __builtin_bswap32(word[1]);
-	if (FLOW_LIKELY(word[0] >> 16 == 0x0204 && word[1] >> 8 == 0x010303 &&
-			word[2] == __builtin_bswap32(0x01010402))) {
-		mss = word[0] & 0xffff;
-		c->wscale = ((word[1] & 255) > 14 ? 14 : word[1]) & 15;
+	if (FLOW_LIKELY(((word[0] & OPEN_KIND(0xffff0000)) == OPEN_KIND(0x02040000)) &
+			((word[1] & OPEN_KIND(0xffffff00)) == OPEN_KIND(0x01030300)) &
+			(word[2] == OPEN_KIND(0x01010402)))) {
+		mss = __builtin_bswap32(word[0]) & 0xffff;
+		word[1] = __builtin_bswap32(word[1]) & 255;
+		c->wscale = (word[1] > 14 ? 14 : word[1]) & 15;
 	} else {
-		mss = open_any_options(c, g, mss, &sack);
+		c->wscale = CONN_UNSCALED;
+		mss = open_any_options(c, g, c->mss, &sack);
 	}
 	if (FLOW_UNLIKELY(mss == 0))
 		mss = c->mss; /* an MSS of 0 is none; all others count, however small */

@@ -155,6 +155,7 @@ struct flow_path {
 	uint16_t l4;    /* where it ends: at most FLOW_PREFIX_MAX */
 	uint16_t ident; /* frames of this identity belong to its connections */
 	bool is6;
+	bool plain;      /* IPv4, and no lengths in headers outside of it */
 	uint32_t ip_sum; /* of an IPv4 header without length, identification, checksum, addresses */
 	/* Lengths and checksums in the prefix that depend on the frame's length. */
 	uint8_t nfix;

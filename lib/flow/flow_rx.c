@@ -210,22 +210,9 @@ FLOW_ASIDE static bool rx_parse_any(struct flow_machine *m, const struct flow_in
 	return true;
 }
 
-/* What the first step finds out of a frame. */
-struct rx_early {
-	const uint8_t *l4;
-	uint32_t remote, local, ports;
-	uint32_t l4_len; /* 0: not the usual frame, to be parsed in full */
-	union {
-		uint32_t *slot;
-		uint32_t key;
-	};
-	uint32_t at; /* in the second step: the connection, 0: not found yet */
-	bool dense;
-};
-
 /* The first step for the usual frame: TCP over IPv4 without options, in one piece, not a fragment.
  * false: it is another one. */
-static inline bool rx_usual(const struct flow_in *in, struct rx_early *e)
+static inline bool rx_usual(const struct flow_in *in, struct flow_early *e)
 {
 	const uint8_t *ip = in->data + in->l3;
 	uint64_t tuple;
@@ -250,7 +237,7 @@ static inline bool rx_usual(const struct flow_in *in, struct rx_early *e)
 }
 
 /* Where its connection is to be found. */
-static inline void rx_place(const struct flow_machine *m, struct rx_early *e)
+static inline void rx_place(const struct flow_machine *m, struct flow_early *e)
 {
 	if (m->nset != 0) {
 		e->slot = flow_tuples_slot(m->set[0], e->remote, e->local, e->ports);
@@ -265,7 +252,7 @@ static inline void rx_place(const struct flow_machine *m, struct rx_early *e)
 	flow_fetch_bucket(m, e->key);
 }
 
-static inline void rx_fetch(const struct flow_machine *m, struct rx_early *e)
+static inline void rx_fetch(const struct flow_machine *m, struct flow_early *e)
 {
 	e->at = e->dense ? *e->slot : flow_find_early(m, e->key);
 	__builtin_prefetch(&m->conn[e->at], 1);
@@ -273,7 +260,7 @@ static inline void rx_fetch(const struct flow_machine *m, struct rx_early *e)
 
 /* The last step: the rest of the headers, which are near by now. */
 static inline bool rx_finish(struct flow_machine *m, const struct flow_in *in,
-			     const struct rx_early *e, struct flow_seg *g)
+			     const struct flow_early *e, struct flow_seg *g)
 {
 	const uint8_t *t = e->l4;
 	uint32_t header = (t[12] >> 4) * 4u, word[2];
@@ -347,7 +334,7 @@ static inline void rx_work(struct flow_machine *m, struct flow_seg *g, uint32_t 
 
 static void rx_burst(struct flow_machine *m, const struct flow_in *in, unsigned n)
 {
-	struct rx_early early[FLOW_BURST];
+	struct flow_early early[FLOW_BURST];
 	struct flow_seg g;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -362,6 +349,9 @@ static void rx_burst(struct flow_machine *m, const struct flow_in *in, unsigned 
 	}
 	for (unsigned i = 0; i < n; i++) {
 		if (FLOW_LIKELY(early[i].l4_len != 0)) {
+			if (FLOW_LIKELY(m->straight) &&
+			    FLOW_LIKELY(flow_tcp_straight(m, &in[i], &early[i])))
+				continue;
 			if (FLOW_LIKELY(rx_finish(m, &in[i], &early[i], &g)))
 				rx_work(m, &g, early[i].at);
 		} else {

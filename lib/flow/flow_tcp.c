@@ -374,46 +374,235 @@ static FLOW_INLINE void tcp_send(struct flow_machine *m, struct flow_ver *f, str
 		flow_push(m, f, c);
 }
 
-/* Whether a segment is the usual one of requests and responses: data that are next, for an open
- * connection that has received nothing since it sent, and an acknowledgement of all of that. What
- * must be 0 for this is looked at in one condition. */
-static FLOW_INLINE bool tcp_is_usual(const struct flow_ver *f, const struct flow_conn *c,
-				     const struct flow_seg *g)
+/* ---- usual segments ---- */
+
+/* A connection's life is mostly of segments of a few kinds. Each has a way of its own here, in
+ * which is done what the functions above would do, and nothing is looked at that a condition at its
+ * beginning has settled. All other segments go the general way. */
+
+/* Data that are next, n bytes, and an acknowledgement of all that was sent, where there is nothing
+ * else: no loss, nothing to be acknowledged, no window that would open. */
+static FLOW_INLINE bool tcp_data_is_usual(const struct flow_ver *f, const struct flow_conn *c,
+					  uint32_t seq, uint32_t ack, uint32_t n)
 {
 	const uint32_t looked_at = (uint16_t) ~(CF_FILED | CF_SACK | CF_READY | CF_ACK_NOW);
+	uint32_t flags = c->flags & looked_at, flight = ack - c->una;
+
+	if (FLOW_UNLIKELY(((seq ^ c->rcv_nxt) | (ack ^ c->nxt)) != 0) ||
+	    FLOW_UNLIKELY(n - 1 >= f->mss || n > f->window))
+		return false;
+	if (FLOW_LIKELY(flags == (CF_TIMED | CF_TIMER)))
+		return FLOW_LIKELY(flight != 0) &&
+		       FLOW_LIKELY(2 * (uint64_t)flight < (uint64_t)c->cwnd * c->mss);
+	return flags == 0 && flight == 0 && c->msg_end == c->nxt;
+}
+
+static FLOW_INLINE void tcp_usual_data(struct flow_machine *m, struct flow_ver *f,
+				       struct flow_conn *c, uint32_t ack, uint16_t wnd,
+				       const uint8_t *data, uint32_t n, bool fin)
+{
+	cell_add(&f->k->rx, 1);
+	c->wnd = wnd;
+	c->rcv_nxt += n;
+	if (FLOW_LIKELY((c->flags & CF_TIMED) != 0)) {
+		c->una = ack;
+		c->flags = (uint16_t)((c->flags & ~CF_TIMER) | CF_ACK);
+		conn_rtt(m, f, c);
+		if (FLOW_UNLIKELY(c->cwnd > f->iw))
+			conn_stamp_at(c, m->now_tick);
+	} else {
+		c->flags |= CF_ACK;
+	}
+	if (FLOW_UNLIKELY(!tcp_deliver(m, f, c, data, n)))
+		return;
+	if (fin && !tcp_fin_in(m, f, c))
+		return;
+	tcp_ack_soon(m, f, c, fin);
+	tcp_send(m, f, c);
+}
+
+/* The acknowledgement that ends a passive open, alone or with the first data. */
+static FLOW_INLINE void tcp_usual_confirmed(struct flow_machine *m, struct flow_ver *f,
+					    struct flow_conn *c, const struct flow_seg *g)
+{
+	bool now;
+
+	cell_add(&f->k->rx, 1);
+	if (!tcp_confirmed(m, f, c, g))
+		return;
+	if (g->len != 0) {
+		now = (c->flags & CF_ACK) != 0;
+		c->rcv_nxt += g->len;
+		c->flags |= CF_ACK;
+		if (!tcp_deliver(m, f, c, g->data, g->len))
+			return;
+		tcp_ack_soon(m, f, c, now);
+	}
+	tcp_send(m, f, c);
+}
+
+/* The acknowledgement of our FIN: whether it is all that there is to it. */
+static FLOW_INLINE bool tcp_end_is_usual(const struct flow_conn *c, uint32_t seq, uint32_t ack)
+{
+	const uint32_t odd = CF_WORK_TIMER | CF_BLOCKED | CF_READY | CF_MAY_SEND | CF_PROBE;
+
+	return FLOW_LIKELY(((seq ^ c->rcv_nxt) | (ack ^ c->nxt)) == 0) &&
+	       FLOW_LIKELY((c->flags & (odd | CF_FILED | CF_FIN_SENT)) ==
+			   (CF_FILED | CF_FIN_SENT)) &&
+	       FLOW_LIKELY(ack != c->una) &&
+	       FLOW_LIKELY(2 * (uint64_t)(ack - c->una) < (uint64_t)c->cwnd * c->mss);
+}
+
+/* With the peer's FIN, or behind it: the connection ends. */
+static FLOW_INLINE void tcp_usual_end(struct flow_machine *m, struct flow_ver *f,
+				      struct flow_conn *c, uint32_t ack, uint16_t wnd, bool fin)
+{
+	cell_add(&f->k->rx, 1);
+	c->una = ack;
+	c->wnd = wnd;
+	if (FLOW_LIKELY((c->flags & CF_TIMED) != 0))
+		conn_rtt(m, f, c);
+	c->flags &= (uint16_t)~CF_TIMER;
+	if (fin) {
+		c->state = FLOW_FIN_WAIT_2;
+		c->rcv_nxt++;
+		c->flags |= CF_ACK;
+		flow_send_ack(m, f, c);
+	}
+	flow_conn_end(m, c, WL_END_CLOSED, fin);
+}
+
+/* Bytes 12 and 13 of a header of so many words, as usual_word() has them. */
+#define USUAL(words, flags) __builtin_bswap32((uint32_t)(words) << 28 | (uint32_t)(flags) << 16)
+#define USUAL_MASK USUAL(15, TH_FIN | TH_SYN | TH_RST | TH_ACK)
+
+/* A SYN: somebody may listen. */
+static FLOW_INLINE bool tcp_usual_syn(struct flow_machine *m, struct flow_seg *g)
+{
+	struct flow_ver *f;
+
+	if (FLOW_UNLIKELY(flow_find(m, g) != 0)) /* it came twice in this burst, for instance */
+		return false;
+	f = flow_listener(m, g);
+	if (FLOW_UNLIKELY(f == NULL || f->wl->draining))
+		return false;
+	flow_passive(m, f, g, 0, false);
+	return true;
+}
+
+/* Whether the sums of a frame that nobody has looked at are right. */
+static inline bool tcp_usual_sum(const struct flow_machine *m, const struct flow_in *in,
+				 const struct flow_early *e)
+{
+	uint64_t ip[2], sum;
+	uint32_t last;
+
+	if (in->verdict != FLOW_SUM_UNKNOWN || !m->verify_sums)
+		return false;
+	memcpy(ip, e->l4 - 20, 16);
+	memcpy(&last, e->l4 - 4, 4);
+	sum = (ip[0] & UINT32_MAX) + (ip[0] >> 32) + (ip[1] & UINT32_MAX) + (ip[1] >> 32) + last;
+	if (flow_fold(sum) != 0xffff)
+		return false;
+	sum = (uint64_t)e->remote + e->local + __builtin_bswap16((uint16_t)e->l4_len) +
+	      __builtin_bswap16(6);
+	return flow_fold(sum + wl_sum(e->l4, e->l4_len)) == 0xffff;
+}
+
+/* false: it is none of the usual segments, and nothing was done. */
+bool flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, const struct flow_early *e)
+{
+	struct flow_conn *c = &m->conn[e->at];
+	const uint8_t *t = e->l4;
+	uint32_t word, head, n;
+	struct flow_seg g;
+	struct flow_ver *f;
+	uint64_t numbers;
+
+	if (FLOW_UNLIKELY(in->segments > 1) ||
+	    (FLOW_UNLIKELY(in->verdict != FLOW_SUM_GOOD) && !tcp_usual_sum(m, in, e)))
+		return false;
+	memcpy(&numbers, t + 4, 8);
+	memcpy(&word, t + 12, 4);
+	numbers = __builtin_bswap64(numbers);
+	head = word & USUAL_MASK;
+	g.in = in;
+	g.l4 = t;
+	g.seq = (uint32_t)(numbers >> 32);
+	g.ack = (uint32_t)numbers;
+	g.wnd = (uint16_t)__builtin_bswap32(word);
+	g.flags = (uint8_t)(word >> 8) & (TH_FIN | TH_SYN | TH_RST | TH_ACK);
+	if (FLOW_UNLIKELY(e->at == 0)) {
+		if (head != USUAL(8, TH_SYN) || e->dense || e->l4_len != 32)
+			return false;
+		g.remote = e->remote;
+		g.local = e->local;
+		g.ports = e->ports;
+		g.key = e->key;
+		g.options = 12;
+		g.segments = 1;
+		g.is6 = g.udp = g.unverified = false;
+		return tcp_usual_syn(m, &g);
+	}
+	f = conn_live(m, c);
+	if (FLOW_UNLIKELY(c->remote != e->remote || c->local != e->local || c->ports != e->ports))
+		return false;
+	if (FLOW_UNLIKELY(c->side != 0 || c->retry != 0 || f->buffered || m->any6 || m->any_ident))
+		return false;
+	n = e->l4_len - 20;
+	switch (c->state) {
+	case FLOW_ESTABLISHED:
+		if (FLOW_UNLIKELY((head & ~USUAL(0, TH_FIN)) != USUAL(5, TH_ACK)) ||
+		    !tcp_data_is_usual(f, c, g.seq, g.ack, n))
+			return false;
+		tcp_usual_data(m, f, c, g.ack, g.wnd, t + 20, n, (g.flags & TH_FIN) != 0);
+		return true;
+	case FLOW_SYN_SENT:
+		if (FLOW_UNLIKELY(head != USUAL(8, TH_SYN | TH_ACK) || g.ack != c->nxt || n != 12))
+			return false;
+		cell_add(&f->k->rx, 1);
+		g.options = 12;
+		flow_syn_sent_in(m, f, c, &g);
+		return true;
+	case FLOW_SYN_RECEIVED:
+		if (FLOW_UNLIKELY(head != USUAL(5, TH_ACK) || g.seq != c->rcv_nxt ||
+				  g.ack != c->nxt || n > f->mss || n > f->window))
+			return false;
+		g.data = t + 20;
+		g.len = n;
+		tcp_usual_confirmed(m, f, c, &g);
+		return true;
+	case FLOW_FIN_WAIT_1:
+		if (FLOW_UNLIKELY(head != USUAL(5, TH_ACK | TH_FIN) || n != 0) ||
+		    !tcp_end_is_usual(c, g.seq, g.ack))
+			return false;
+		tcp_usual_end(m, f, c, g.ack, g.wnd, true);
+		return true;
+	case FLOW_LAST_ACK:
+		if (FLOW_UNLIKELY(head != USUAL(5, TH_ACK) || n != 0) ||
+		    !tcp_end_is_usual(c, g.seq, g.ack))
+			return false;
+		tcp_usual_end(m, f, c, g.ack, g.wnd, false);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The same for IPv6 and for headers that are found in full: of the usual segments those of requests
+ * and responses alone. */
+static inline bool tcp_is_usual(const struct flow_ver *f, const struct flow_conn *c,
+				const struct flow_seg *g)
+{
 	uint32_t odd = (uint32_t)c->state ^ FLOW_ESTABLISHED;
 
 	odd |= c->side | c->retry;
-	odd |= (c->flags & looked_at) ^ (CF_TIMED | CF_TIMER);
 	odd |= (uint32_t)g->flags ^ TH_ACK;
-	odd |= g->seq ^ c->rcv_nxt;
-	odd |= g->ack ^ c->nxt;
 	odd |= g->len ^ g->piece;
 	odd |= (uint32_t)g->segments ^ 1;
 	odd |= g->options;
 	odd |= (uint32_t)g->bad | g->unverified | f->buffered;
-	return FLOW_LIKELY(odd == 0) && FLOW_LIKELY(g->len - 1 < f->mss) &&
-	       FLOW_LIKELY(g->len <= f->window && g->len <= 65535) &&
-	       FLOW_LIKELY(g->ack != c->una) &&
-	       FLOW_LIKELY(2 * (uint64_t)(g->ack - c->una) < (uint64_t)c->cwnd * c->mss);
-}
-
-/* Does with it what the functions above do, of which it needs little. */
-static FLOW_INLINE void tcp_usual(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-				  const struct flow_seg *g)
-{
-	cell_add(&f->k->rx, 1);
-	c->una = g->ack;
-	c->wnd = g->wnd;
-	c->rcv_nxt += g->len;
-	c->flags = (uint16_t)((c->flags & ~CF_TIMER) | CF_ACK);
-	conn_rtt(m, f, c);
-	if (FLOW_UNLIKELY(c->cwnd > f->iw))
-		conn_stamp_at(c, m->now_tick);
-	if (FLOW_UNLIKELY(!tcp_deliver(m, f, c, g->data, g->len)))
-		return;
-	tcp_ack_soon(m, f, c, false);
-	tcp_send(m, f, c);
+	return odd == 0 && tcp_data_is_usual(f, c, g->seq, g->ack, g->len);
 }
 
 void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
@@ -422,8 +611,8 @@ void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 	struct flow_ver *f = conn_live(m, c);
 	uint32_t window;
 
-	if (FLOW_LIKELY(tcp_is_usual(f, c, g))) {
-		tcp_usual(m, f, c, g);
+	if (FLOW_LIKELY(m->straight) && FLOW_LIKELY(tcp_is_usual(f, c, g))) {
+		tcp_usual_data(m, f, c, g->ack, g->wnd, g->data, g->len, false);
 		return;
 	}
 	cell_add(&f->k->rx, g->segments);

@@ -20,6 +20,16 @@ uint32_t *flow_tuples_slot(const struct flow_tuples *t, uint32_t remote, uint32_
 	if (FLOW_UNLIKELY(t->slot == NULL))
 		return NULL;
 	memcpy(port, &ports, 4);
+	if (FLOW_LIKELY(t->one_remote)) {
+		if (FLOW_UNLIKELY((remote ^ t->one_addr) | (uint32_t)(port[1] ^ t->one_port)))
+			return NULL;
+		return FLOW_LIKELY(
+			       tuple_ordinal(&t->f[FLOW_LOCAL - 1], __builtin_bswap32(local), &at) &
+			       tuple_ordinal(&t->f[FLOW_LOCAL_PORT - 1], __builtin_bswap16(port[0]),
+					     &at))
+			       ? &t->slot[at]
+			       : NULL;
+	}
 	if (FLOW_LIKELY(
 		    tuple_ordinal(&t->f[FLOW_REMOTE - 1], __builtin_bswap32(remote), &at) &
 		    tuple_ordinal(&t->f[FLOW_LOCAL - 1], __builtin_bswap32(local), &at) &
@@ -60,33 +70,47 @@ static inline uint32_t tuple_ports(const uint32_t value[4])
 	return __builtin_bswap32(n);
 }
 
-/* Puts the values of a tuple into a connection, as they are in frames. */
-static void tuple_fill(const struct flow_tuples *t, const uint64_t ordinal[4], struct flow_conn *c)
-{
-	uint32_t value[4];
-
-	for (unsigned i = 0; i < 4; i++) {
-		unsigned which = t->order[i];
-
-		value[which] = tuple_value(&t->f[which], ordinal[i]);
-	}
-	c->remote = __builtin_bswap32(value[FLOW_REMOTE - 1]);
-	c->local = __builtin_bswap32(value[FLOW_LOCAL - 1]);
-	c->ports = tuple_ports(value);
-}
-
 static inline uint64_t tuple_field_count(const struct flow_field *v)
 {
 	return v->count == 0 ? 1ull << 32 : v->count;
 }
 
-/* Moves a cursor on by one tuple; the first field runs fastest. */
-static inline void tuple_step(const struct flow_tuples *t, uint64_t cursor[4])
+/* Puts the values of the next tuple into a connection, as they are in frames. */
+static inline void tuple_fill(const struct flow_tuples *t, struct flow_conn *c)
 {
+	c->remote = __builtin_bswap32(t->value[FLOW_REMOTE - 1]);
+	c->local = __builtin_bswap32(t->value[FLOW_LOCAL - 1]);
+	c->ports = tuple_ports(t->value);
+}
+
+/* Moves on by one tuple; the first field runs fastest. */
+static inline void tuple_step(struct flow_tuples *t)
+{
+	t->next = FLOW_LIKELY(t->next + 1 < t->count) ? t->next + 1 : 0;
 	for (unsigned i = 0; i < 4; i++) {
-		if (FLOW_LIKELY(++cursor[i] < tuple_field_count(&t->f[t->order[i]])))
+		const struct flow_field *v = &t->f[t->order[i]];
+		bool on;
+
+		if (FLOW_LIKELY(v->count == 1))
+			continue;
+		on = ++t->cursor[i] < tuple_field_count(v);
+		if (FLOW_UNLIKELY(!on))
+			t->cursor[i] = 0;
+		t->value[t->order[i]] = tuple_value(v, t->cursor[i]);
+		if (FLOW_LIKELY(on))
 			return;
-		cursor[i] = 0;
+	}
+}
+
+/* The tuple of this number is the next one. */
+void flow_tuples_begin(struct flow_tuples *t, uint64_t number)
+{
+	t->next = number % t->count;
+	for (unsigned i = 0; i < 4; i++) {
+		const struct flow_field *v = &t->f[t->order[i]];
+
+		t->cursor[i] = number / v->stride % tuple_field_count(v);
+		t->value[t->order[i]] = tuple_value(v, t->cursor[i]);
 	}
 }
 
@@ -180,13 +204,17 @@ bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_con
 	while (tries < TUPLE_TRIES && others < TUPLE_OTHERS) {
 		uint32_t user;
 
-		tuple_fill(t, t->cursor, c);
-		tuple_step(t, t->cursor);
+		uint64_t number = t->next;
+
+		tuple_fill(t, c);
+		tuple_step(t);
 		if (FLOW_UNLIKELY(!tuple_mine(f, c))) {
 			others++;
 			continue;
 		}
-		user = flow_tuple_user(m, f, c);
+		user = FLOW_LIKELY(m->nset == 1 && m->hashed == 0 && m->set[0] == t)
+			       ? t->slot[number]
+			       : tuple_find(m, f, c);
 		if (FLOW_LIKELY(user == 0)) {
 			*rests = 0;
 			return true;
@@ -209,13 +237,9 @@ bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_con
 void flow_tuple_fetch(const struct flow_ver *f)
 {
 	const struct flow_tuples *t = f->spec->tuples;
-	uint64_t at = 0;
 
-	if (t->slot == NULL)
-		return;
-	for (unsigned i = 0; i < 4; i++)
-		at += t->cursor[i] * t->f[t->order[i]].stride;
-	__builtin_prefetch(&t->slot[(at + 16) % t->count], 1);
+	if (t->slot != NULL && FLOW_LIKELY(t->next + 16 < t->count))
+		__builtin_prefetch(&t->slot[t->next + 16], 1);
 }
 
 /* Who listens on the local end of a segment; NULL: nobody. */

@@ -36,6 +36,15 @@ static void turn_settings(struct flow_ver *f, const struct flow_spec *spec)
 	flow_window_begin(f, window, spec->buffered ? 0 : spec->window_most);
 }
 
+/* Each in a word of its own, with no-operations in front. */
+static void turn_options(struct flow_ver *f)
+{
+	f->syn_options[0] = __builtin_bswap32(0x02040000u | f->mss);
+	f->syn_options[1] = __builtin_bswap32(0x01030300u | f->wscale);
+	f->syn_options[2] = __builtin_bswap32(0x01010402u);
+	f->syn_sum = wl_sum((const uint8_t *)f->syn_options, sizeof(f->syn_options));
+}
+
 static bool turn_possible(const struct flow_machine *m, const struct flow_spec *spec)
 {
 	return spec->wl != NULL && spec->counts != NULL && spec->tuples != NULL &&
@@ -93,6 +102,7 @@ int flow_adopt(struct flow_machine *m, const struct flow_spec *spec)
 	/* an interface may have got a larger MTU than our buffers were made for */
 	if (m->sink->room_bytes < spec->path->l4 + 20u + f->mss)
 		f->mss = (uint16_t)(m->sink->room_bytes - spec->path->l4 - 20u);
+	turn_options(f);
 	for (unsigned i = 0; i < f->ncontent; i++)
 		m->content[first + i] =
 			(struct flow_content_at){.content = &spec->wl->content[i], .live = f};

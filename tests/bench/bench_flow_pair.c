@@ -10,6 +10,7 @@
 #include "clock.h"
 
 #define RING 8192
+#define AHEAD 8 /* buffers whose headers are fetched before their turn */
 #define LEN_ETH 14
 #define LEN_IP4 20
 #define CLIENT_IP 0x0a000001
@@ -57,6 +58,8 @@ static void end_flush(struct pair_end *e)
 		for (uint32_t i = 0; i < some; i++) {
 			const struct flow_out *o = &e->out[done + i];
 
+			if (done + i + AHEAD < n)
+				rte_prefetch0(e->out[done + i + AHEAD].handle);
 			m[i] = o->handle;
 			m[i]->data_off = RTE_PKTMBUF_HEADROOM;
 			m[i]->data_len = (uint16_t)(o->len + o->fill);
@@ -102,6 +105,8 @@ static void end_receive(struct pair_end *e, uint64_t now_ns, bool all)
 		if (n == 0)
 			return;
 		for (uint16_t i = 0; i < n; i++) {
+			if (i + AHEAD < n)
+				rte_prefetch0(m[i + AHEAD]);
 			e->in[i].data = rte_pktmbuf_mtod(m[i], const uint8_t *);
 			e->in[i].len = m[i]->data_len;
 			rte_prefetch0(e->in[i].data);
@@ -371,6 +376,7 @@ static void end_open(struct pair *p, unsigned i)
 	bool client = i == 0;
 	uint32_t most = conf->live + conf->flight;
 	struct flow_machine_conf machine = {.connections = most + 4096,
+					    .touched = conf->live,
 					    .verify_sums = conf->sums,
 					    .secret = {0x243f6a8885a308d3 + i, 0x13198a2e03707344},
 					    .now_ns = p->now_ns,

@@ -170,6 +170,7 @@ void machine_start(struct flow_case *c)
 					       .buffers = 32,
 					       .verify_sums = true,
 					       .is6 = c->is6,
+					       .general = c->general,
 					       .secret = {1, 2},
 					       .now_ns = c->now_ns,
 					       .sink = &c->sink};

@@ -9,7 +9,7 @@
 
 static bool verbose;
 static struct {
-	bool is6, tunnel, pieces;
+	bool is6, tunnel, pieces, general;
 } how;
 static unsigned skipped;
 
@@ -563,6 +563,7 @@ static bool case_run(const char *file, char **lines, unsigned first, unsigned en
 	c->is6 = how.is6;
 	c->tunnel = how.tunnel;
 	c->pieces = how.pieces;
+	c->general = how.general;
 	c->l3 = how.tunnel ? CASE_TUNNEL + 14 : 14;
 	why = setjmp(c->out);
 	if (why == 0) {
@@ -662,6 +663,8 @@ int main(int argc, char **argv)
 			how.tunnel = true;
 		else if (strcmp(argv[i], "-p") == 0)
 			how.pieces = true;
+		else if (strcmp(argv[i], "-g") == 0)
+			how.general = true;
 		else if (strcmp(argv[i], "-n") == 0 && i + 1 < argc)
 			only = argv[++i];
 	}

@@ -81,8 +81,9 @@ struct flow_case {
 
 	/* the machine */
 	bool running, client, udp, loose;
-	/* how the cases are run: over IPv6, in a tunnel, frames that come in several pieces */
-	bool is6, tunnel, pieces;
+	/* how the cases are run: over IPv6, in a tunnel, frames that come in several pieces,
+	 * without the shorter ways of usual segments */
+	bool is6, tunnel, pieces, general;
 	unsigned l3; /* where the IP header begins that counts */
 	bool known;  /* the case shows a defect that is not mended yet, and is to fail */
 	struct flow_machine *m;

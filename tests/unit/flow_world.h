@@ -57,6 +57,7 @@ struct world {
 	/* Called for each frame that arrives: how a machine is to be given it. May be NULL. */
 	void (*shape)(struct world *w, const struct world_frame *f, struct flow_in *in);
 	uint64_t random;
+	uint64_t digest; /* of all frames that were sent, in their order */
 	bool tunnel;
 	void *arg;
 };
@@ -107,6 +108,19 @@ static inline void world_post(struct world *w, const struct world_frame *f)
 		w->most_frames = w->nframe;
 }
 
+static inline void world_digest(struct world *w, const struct world_frame *f)
+{
+	uint64_t d = w->digest ^ w->now, word;
+
+	for (uint32_t i = 0; i < f->len; i += 8) {
+		word = 0;
+		memcpy(&word, f->data + i, f->len - i < 8 ? f->len - i : 8);
+		d = (d ^ word) * 0x9e3779b97f4a7c15ull;
+		d ^= d >> 32;
+	}
+	w->digest = d + f->len;
+}
+
 /* What an end has put into its sink goes on its way. */
 static inline void world_flush(struct world *w, unsigned from)
 {
@@ -123,6 +137,7 @@ static inline void world_flush(struct world *w, unsigned from)
 		memcpy(f.data, o->handle, o->len);
 		memset(f.data + o->len, WL_X, o->fill);
 		f.len += o->fill;
+		world_digest(w, &f);
 		f.partial = o->sum_wanted;
 		f.segments = 1;
 		if (o->segment != 0) {
@@ -262,6 +277,7 @@ struct world_setup {
 	const struct workload *wl;
 	const void *conf;
 	bool udp, verify, hashed, is6, tunnel;
+	bool general;                /* no segment takes a shorter way */
 	uint32_t connections, ports; /* 0: 1000, and as many */
 	enum wl_fill fill;
 };
@@ -283,6 +299,7 @@ static inline void world_end(struct world *w, unsigned i, const struct world_set
 					 .secret = {i + 1, 77},
 					 .sink = &e->sink,
 					 .buffers = 4,
+					 .general = s->general,
 					 .is6 = s->is6,
 					 .now_ns = w->now};
 	struct err err;

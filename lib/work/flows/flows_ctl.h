@@ -219,8 +219,9 @@ static inline uint64_t flows_dealt(uint64_t number, unsigned queue, unsigned n)
 
 /* ---- flows_engine.c ---- */
 
+/* `sure` of the connections have been asked for: their memory is there from the start. */
 struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, uint64_t most,
-				      bool is6, struct err *e);
+				      uint64_t sure, bool is6, struct err *e);
 /* Whether the engine has room for the encapsulations of n designs, of which some may be NULL. It
  * keeps all that it ever had. */
 bool flows_engine_fits(const struct flows_engine *x, struct flows_design *const *d, unsigned n);

@@ -44,7 +44,7 @@ static int engine_queue(struct ctl *c, const struct ctl_port *cp, struct flows_e
 }
 
 struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, uint64_t most,
-				      bool is6, struct err *e)
+				      uint64_t sure, bool is6, struct err *e)
 {
 	unsigned n = flows_of(cp)->nqueues;
 	struct flows_engine *x = xcalloc_lines(sizeof(*x));
@@ -52,6 +52,7 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 	uint64_t cells = 2 * (most / n + 1) + ENGINE_SPARE;
 	struct flow_machine_conf conf = {
 		.connections = (uint32_t)RTE_MIN(RTE_MAX(cells, (uint64_t)ENGINE_LEAST), 1u << 27),
+		.touched = (uint32_t)RTE_MIN(sure / n, 1u << 27),
 		.is6 = is6,
 		.verify_sums = true,
 		.kernel_peer = cp->p.dev_mtu != 0};

@@ -161,8 +161,9 @@ static int start_others(const struct ctl_port *cp, const struct flows_one *f, st
 	return 0;
 }
 
-/* Most connections that all clients of all ports may have open at once: any server may get them. */
-static uint64_t start_most(const struct ctl *c)
+/* Most connections that all clients of all ports may have open at once: any server may get them.
+ * Clients for which nobody has set a number count as `unset`. */
+static uint64_t start_most(const struct ctl *c, uint64_t unset)
 {
 	uint64_t sum = 0;
 
@@ -171,7 +172,7 @@ static uint64_t start_most(const struct ctl *c)
 			const struct stream *s = c->port[i]->stream[k];
 			const struct flows_cfg *cfg = flows_is_on(s) ? flows_cfg_of(&s->cfg) : NULL;
 			if (cfg != NULL && cfg->role == FLOWS_CLIENT)
-				sum += cfg->connections != 0 ? cfg->connections : START_MOST;
+				sum += cfg->connections != 0 ? cfg->connections : unset;
 		}
 	return sum;
 }
@@ -204,14 +205,14 @@ static struct flows_engine *start_engine(struct ctl *c, struct ctl_port *cp,
 					 struct flows_design *const *d, bool is6, struct err *e)
 {
 	struct flows_port *p = flows_of(cp);
-	uint64_t most = start_most(c);
+	uint64_t most = start_most(c, START_MOST);
 
 	if (p->engine != NULL && p->engine->capacity >= most / p->nqueues &&
 	    (p->engine->is6 || !is6) && flows_engine_fits(p->engine, d, cp->nstreams))
 		return p->engine;
 	if (start_memory(c, cp, most, e) < 0)
 		return NULL;
-	p->next = flows_engine_new(c, cp, most, is6, e);
+	p->next = flows_engine_new(c, cp, most, start_most(c, 0), is6, e);
 	return p->next;
 }
 
