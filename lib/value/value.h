@@ -6,12 +6,23 @@
 #pragma once
 #include "base.h"
 
-enum rate_kind { RATE_MAX, RATE_PERCENT, RATE_PPS, RATE_L1_BPS, RATE_L2_BPS };
+/* CPS, TPS: connections and transactions per second. EACH: of what is meant, whatever that is.
+ * These three are in no setting: only vt_rate_load takes them. */
+enum rate_kind {
+	RATE_MAX,
+	RATE_PERCENT,
+	RATE_PPS,
+	RATE_L1_BPS,
+	RATE_L2_BPS,
+	RATE_CPS,
+	RATE_TPS,
+	RATE_EACH
+};
 
-/* The load to offer, as the user wrote it. value is percent, frames/s or bit/s, by kind, and 0 for
- * RATE_MAX. If over_ns is 0 the rate is constant, and `to` and step are 0. Else the rate begins at
- * value and ends at `to`, where it stays: it goes there in a straight line that takes over_ns or,
- * if step > 0, by one step after each over_ns. */
+/* The load to offer, as the user wrote it. value is percent or a number per second, by kind, and
+ * 0 for RATE_MAX. If over_ns is 0 the rate is constant, and `to` and step are 0. Else the rate
+ * begins at value and ends at `to`, where it stays: it goes there in a straight line that takes
+ * over_ns or, if step > 0, by one step after each over_ns. */
 struct rate {
 	enum rate_kind kind;
 	double value;
@@ -111,6 +122,9 @@ extern const struct vtype vt_uint;
 extern const struct vtype vt_rate;
 /* struct rate: only rates that do not change */
 extern const struct vtype vt_rate_steady;
+/* struct rate: the same, or connections or transactions per second: 10kcps, 5ktps, 10k/s. What is a
+ * number to programs is RATE_EACH. */
+extern const struct vtype vt_rate_load;
 /* struct rate: so many of something that is neither frames nor bits, such as connections. Its kind
  * is RATE_PPS or RATE_MAX. A type that adds words to this one has it as vspec.of. */
 extern const struct vtype vt_per_second;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The types for rates: percent, frames/s or bit/s, constant or changing with time. Also prints any
- * double with the fewest digits. */
+/* The types for rates: percent, frames/s, bit/s, connections/s, constant or changing with time.
+ * Also prints any double with the fewest digits. */
 #include "value_impl.h"
 
 #include <errno.h>
@@ -11,22 +11,23 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct rate_unit {
-	const char *name;
-	bool bits;
+/* What is printed, behind a scale. */
+static const struct {
+	char name[2];
 	unsigned exp;
-} rate_units[] = {
-	{"pps", false, 0},  {"kpps", false, 3}, {"Mpps", false, 6},
-	{"Gpps", false, 9}, {"bps", true, 0},   {"kbps", true, 3},
-	{"Mbps", true, 6},  {"Gbps", true, 9},  {"Tbps", true, 12},
+} rate_scales[] = {{"", 0}, {"k", 3}, {"M", 6}, {"G", 9}, {"T", 12}};
+static const char *const rate_words[] = {
+	[RATE_PPS] = "pps", [RATE_L1_BPS] = "bps", [RATE_L2_BPS] = "bps/l2",
+	[RATE_CPS] = "cps", [RATE_TPS] = "tps",    [RATE_EACH] = "/s",
 };
 /* All spellings that are read, each after k, M, G, T or nothing. */
 static const struct {
 	const char *name;
-	bool bits;
+	enum rate_kind kind;
 } rate_others[] = {
-	{"pps", false}, {"p/s", false}, {"bits/s", true}, {"bit/s", true},
-	{"bit", true},  {"bps", true},  {"b/s", true},
+	{"pps", RATE_PPS},    {"p/s", RATE_PPS},    {"bits/s", RATE_L1_BPS}, {"bit/s", RATE_L1_BPS},
+	{"bit", RATE_L1_BPS}, {"bps", RATE_L1_BPS}, {"b/s", RATE_L1_BPS},    {"cps", RATE_CPS},
+	{"tps", RATE_TPS},    {"/s", RATE_EACH},
 };
 /* Numbers per second of anything but frames: 50k, 1.5M. */
 static const struct unit each_names[] = {{"", 1},           {"k", 1000},       {"M", 1000000},
@@ -46,6 +47,9 @@ static const struct {
 	[RATE_PPS] = {1e-6, 1e12, "above 0 to 1000Gpps"},
 	[RATE_L1_BPS] = {1, 1e15, "1bps to 1000Tbps"},
 	[RATE_L2_BPS] = {1, 1e15, "1bps to 1000Tbps"},
+	[RATE_CPS] = {1e-6, 1e9, "above 0 to 1Gcps"},
+	[RATE_TPS] = {1e-6, 1e9, "above 0 to 1Gtps"},
+	[RATE_EACH] = {1e-6, 1e12, "above 0 to 1000G/s"},
 };
 
 /* Returns the double that is nearest to d * 10^exp. The text for strtod() has no decimal point, so
@@ -64,28 +68,49 @@ static double dec_double(const struct dec *d, int exp)
 	return strtod(text, NULL);
 }
 
-/* Returns the length of the unit at the start of text, and whether it counts bits, and its power of
- * ten; 0: there is no unit. Case is ignored, except that Bps and B/s would be bytes and are not
- * taken. */
-static size_t any_unit(const char *text, bool *bits, int *exp)
+static bool counts_bits(enum rate_kind kind)
 {
-	static const char scales[] = "kmgt";
-	const char *scale = text[0] != '\0' ? strchr(scales, text[0] | 32) : NULL;
-	size_t at = scale != NULL;
+	return kind == RATE_L1_BPS || kind == RATE_L2_BPS;
+}
 
+/* The type takes what it takes of frames and bits, and numbers of connections beside them. */
+static bool is_load(const struct vspec *s)
+{
+	return s->type == &vt_rate_load;
+}
+
+/* Returns the length of the unit at the start of text behind a scale of so many letters, and its
+ * kind; 0: there is no unit. Case is ignored, except that Bps and B/s would be bytes and are not
+ * taken. */
+static size_t unit_behind(const struct vspec *s, const char *text, size_t at, enum rate_kind *kind)
+{
 	for (size_t i = 0; i < ARRAY_SIZE(rate_others); i++) {
 		const char *name = rate_others[i].name;
 		size_t n = strlen(name);
-		if (strncasecmp(text + at, name, n) != 0 || (text[at] == 'B' && name[1] != 'i'))
+		if (strncasecmp(text + at, name, n) != 0 || (text[at] == 'B' && name[1] != 'i') ||
+		    (rate_others[i].kind >= RATE_CPS && !is_load(s)))
 			continue;
 		/* there is no Tpps: nobody sends so many frames */
-		if (scale != NULL && *scale == 't' && !rate_others[i].bits)
+		if (at > 0 && (text[0] | 32) == 't' && !counts_bits(rate_others[i].kind))
 			continue;
-		*bits = rate_others[i].bits;
-		*exp = scale != NULL ? 3 * (int)(scale - scales + 1) : 0;
+		*kind = rate_others[i].kind;
 		return at + n;
 	}
 	return 0;
+}
+
+/* The same with or without a scale, and its power of ten. */
+static size_t any_unit(const struct vspec *s, const char *text, enum rate_kind *kind, int *exp)
+{
+	static const char scales[] = "kmgt";
+	const char *scale = text[0] != '\0' ? strchr(scales, text[0] | 32) : NULL;
+	size_t n = unit_behind(s, text, 0, kind);
+
+	*exp = 0;
+	if (n > 0 || scale == NULL)
+		return n;
+	*exp = 3 * (int)(scale - scales + 1);
+	return unit_behind(s, text, 1, kind);
 }
 
 /* Says whether rates of this type count something else than frames and bits. */
@@ -122,11 +147,12 @@ static int rate_unit_parse(const struct vspec *s, const char *text, size_t at, s
 		return 0;
 	if (trailing_words(text, at) != 0)
 		return trailing_fail(s, text, at, e);
-	bool bits;
-	size_t n = any_unit(tail, &bits, exp);
+	enum rate_kind kind;
+	size_t n = any_unit(s, tail, &kind, exp);
 	if (n > 0) {
 		const char *layer = tail + n;
-		r->kind = bits ? RATE_L1_BPS : RATE_PPS;
+		bool bits = counts_bits(kind);
+		r->kind = kind;
 		if (layer[0] == '\0' || (bits && strcasecmp(layer, "/l1") == 0))
 			return 0;
 		if (bits && strcasecmp(layer, "/l2") == 0) {
@@ -138,8 +164,13 @@ static int rate_unit_parse(const struct vspec *s, const char *text, size_t at, s
 	}
 	if (tail[1] == '\0' && strchr("kMGmKg", tail[0]) != NULL) {
 		char c = (tail[0] | 32) == 'k' ? 'k' : (char)(tail[0] & ~32);
-		return vspec_fail(s, EINVAL, (int)at, e, text, "has no unit, %cpps or %cbps", c, c);
+		return is_load(s)
+			       ? vspec_fail(s, EINVAL, (int)at, e, text,
+					    "has no unit, %cpps, %cbps, %ccps or %ctps", c, c, c, c)
+			       : vspec_fail(s, EINVAL, (int)at, e, text,
+					    "has no unit, %cpps or %cbps", c, c);
 	}
+	*exp = 0;
 	return unit_fail(s, rate_names, text, at, e);
 }
 
@@ -362,17 +393,13 @@ static void value_print(const struct vspec *s, enum rate_kind kind, double value
 		sbuf_addc(out, '%');
 		return;
 	}
-	bool bits = kind != RATE_PPS;
-	const struct rate_unit *best = NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(rate_units); i++) {
-		const struct rate_unit *u = &rate_units[i];
-		if (u->bits == bits && (best == NULL || point > (int)u->exp))
-			best = u;
-	}
-	put_digits(digits, n, point - (int)best->exp, out);
-	sbuf_addn(out, best->name, strlen(best->name) - (is_each(s) ? strlen("pps") : 0));
-	if (kind == RATE_L2_BPS)
-		sbuf_add(out, "/l2");
+	size_t best = 0;
+	for (size_t i = 1; i < ARRAY_SIZE(rate_scales) - !counts_bits(kind); i++)
+		if (point > (int)rate_scales[i].exp)
+			best = i;
+	put_digits(digits, n, point - (int)rate_scales[best].exp, out);
+	sbuf_add(out, rate_scales[best].name);
+	sbuf_add(out, is_each(s) ? "" : rate_words[kind]);
 }
 
 static void rate_print(const struct vspec *s, const void *v, struct sbuf *out)
@@ -402,9 +429,8 @@ static enum vplain rate_plain(const struct vspec *s, const void *v, double *out)
 {
 	struct rate r;
 
-	(void)s;
 	memcpy(&r, v, sizeof(r));
-	if (r.kind != RATE_PPS || r.over_ns != 0)
+	if (r.kind != (is_load(s) ? RATE_EACH : RATE_PPS) || r.over_ns != 0)
 		return VPLAIN_TEXT;
 	*out = r.value;
 	return VPLAIN_NUMBER;
@@ -413,7 +439,7 @@ static enum vplain rate_plain(const struct vspec *s, const void *v, double *out)
 static void rate_number(const struct vspec *s, double n, struct sbuf *out)
 {
 	value_digits(n, out);
-	sbuf_add(out, is_each(s) ? "" : "pps");
+	sbuf_add(out, is_each(s) ? "" : rate_words[is_load(s) ? RATE_EACH : RATE_PPS]);
 }
 
 /* Offers the words that may follow A..B, for the last word of prefix. */
@@ -481,6 +507,15 @@ const struct vtype vt_rate_steady = {.name = "rate",
 				     .complete = steady_complete,
 				     .plain = rate_plain,
 				     .number = rate_number};
+
+const struct vtype vt_rate_load = {.name = "rate",
+				   .syntax = "10% | 1.5Mpps | 3Gbps[/l2] | 10kcps | 10ktps | max",
+				   .size = sizeof(struct rate),
+				   .parse = steady_parse,
+				   .print = rate_print,
+				   .complete = steady_complete,
+				   .plain = rate_plain,
+				   .number = rate_number};
 
 const struct vtype vt_rate = {.name = "rate",
 			      .syntax = RATE_SYNTAX,

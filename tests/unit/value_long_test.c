@@ -17,6 +17,7 @@ static const struct vspec specs[] = {
 	{.type = &vt_uint},
 	{.type = &vt_rate},
 	{.type = &vt_rate_steady},
+	{.type = &vt_rate_load},
 	{.type = &vt_per_second},
 	{.type = &vt_duration},
 	{.type = &vt_seconds},

@@ -139,6 +139,8 @@ static void test_rate(void **state)
 	not(&v_rate, "5Gbps/l3", -EINVAL, 5, "/l3");
 	not(&v_rate, "5Mpps/l2", -EINVAL, 5, "/l2");
 	not(&v_rate, "maximum", -EINVAL, 0, "is not a rate");
+	not(&v_rate, "10kcps", -EINVAL, 2, "ends in");
+	not(&v_rate, "10/s", -EINVAL, 2, "/s");
 	not(&v_rate, "2000Gpps", -ERANGE, 0, "1000Gpps");
 	not(&v_rate, "inf", -EINVAL, 0, "is not a rate");
 	is(&v_rate, "1Mpps..10Mpps over 30s", "1Mpps..10Mpps over 30s");
@@ -495,6 +497,52 @@ static void test_per_second(void **state)
 	assert_int_equal(max.kind, RATE_MAX);
 }
 
+/* The load of a trial: as a rate, or a number of connections or transactions. */
+static void test_rate_load(void **state)
+{
+	static const struct vspec s = {.type = &vt_rate_load};
+	static const struct {
+		const char *text, *canonical; /* NULL: refused */
+		enum rate_kind kind;
+		double value;
+	} rows[] = {
+		{"10", "10%", RATE_PERCENT, 10},
+		{"1.5Mpps", "1.5Mpps", RATE_PPS, 1.5e6},
+		{"3Gbps/l2", "3Gbps/l2", RATE_L2_BPS, 3e9},
+		{"2Tbps", "2Tbps", RATE_L1_BPS, 2e12},
+		{"max", "max", RATE_MAX, 0},
+		{"10kcps", "10kcps", RATE_CPS, 1e4},
+		{"1500CPS", "1.5kcps", RATE_CPS, 1500},
+		{"5tps", "5tps", RATE_TPS, 5},
+		{"5ktps", "5ktps", RATE_TPS, 5e3},
+		{"0.25Mtps", "250ktps", RATE_TPS, 2.5e5},
+		{"10k/s", "10k/s", RATE_EACH, 1e4},
+		{"12345/s", "12.345k/s", RATE_EACH, 12345},
+		{"2Gcps", NULL, 0, 0},
+		{"5Ttps", NULL, 0, 0},
+		{"10k", NULL, 0, 0},
+		{"10cps/l2", NULL, 0, 0},
+		{"1kcps..2kcps over 1s", NULL, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct rate r = {0};
+		struct sbuf out = {0};
+		struct err e;
+		int rc = vt_rate_load.parse(&s, rows[i].text, &r, &e);
+		if ((rc == 0) != (rows[i].canonical != NULL))
+			fail_msg("%s: %s", rows[i].text, rc == 0 ? "taken" : e.text);
+		if (rc != 0)
+			continue;
+		vt_rate_load.print(&s, &r, &out);
+		assert_string_equal(sbuf_str(&out), rows[i].canonical);
+		assert_int_equal(r.kind, rows[i].kind);
+		assert_true(r.value == rows[i].value);
+		sbuf_free(&out);
+	}
+}
+
 /* Every number of a type prints to a text that gives it again. */
 static void test_round_trip_values(void **state)
 {
@@ -584,6 +632,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_rate_load),
 		cmocka_unit_test(test_per_second),
 		cmocka_unit_test(test_locale),
 		cmocka_unit_test(test_durations),

@@ -197,7 +197,7 @@ static void fill_flow(const struct ctl_port *cp, const struct flows_one *f, unsi
 				   .abort = f->stopping && cp->run.hurry,
 				   .drain_cycles = clock_cycles(f->drain_ns),
 				   .late_cycles = clock_cycles(CNT_LATE_NS),
-				   .grace_cycles = clock_cycles(cp->run.grace_ns),
+				   .grace_cycles = clock_cycles(f->grace_ns),
 				   .cps = fill_pace(&f->cps, q, n, &shape[0]),
 				   .tps = fill_pace(&f->tps, q, n, &shape[1])};
 }

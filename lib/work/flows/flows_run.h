@@ -141,10 +141,12 @@ struct flows_state_of {
 	 * time by which one was late. */
 	cell_t due, done, late, late_max_ns;
 	cell_t due_tps, done_tps, late_tps, late_tps_max_ns;
-	cell_t first_tsc, last_tsc; /* first and last open of the run, 0: none yet */
-	cell_t drain_tsc;           /* when the drain began, 0: not yet */
-	cell_t done_tsc;            /* when the run was over, 0: not yet */
-	cell_t waits;               /* 1: a version waits for a number of the machine */
+	cell_t full; /* turns in which something was due and had no room beside `most` */
+	/* Of the first and the last open of the run, and of transactions, 0: none yet. */
+	cell_t first_tsc, last_tsc, first_tps_tsc, last_tps_tsc;
+	cell_t drain_tsc; /* when the drain began, 0: not yet */
+	cell_t done_tsc;  /* when the run was over, 0: not yet */
+	cell_t waits;     /* 1: a version waits for a number of the machine */
 	struct flow_counts counts;
 	struct wl_counts transactions;
 	uint32_t cell; /* of the stream; constant */
