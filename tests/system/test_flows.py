@@ -118,6 +118,26 @@ def test_udp():
     assert got[1, 0]["payload"]["rx_bytes"] == 500 * 64
 
 
+@pytest.mark.parametrize("transactions", ["1", "4"])
+def test_tuples_of_udp_come_round(transactions):
+    """The server still knows the connection that had the tuple before."""
+    got = ends(PAIR + f"set 0-1 frame eth/ipv4/udp; set 0-1 transactions {transactions}; set 0 flow.sport 1024..1033; set 0 count 200; set 0 cps 1k; "
+               "start all; wait all; show flows")
+    client, server = got[0, 0], got[1, 0]
+    assert client["transactions"]["done"] == server["transactions"]["done"] == 200 * int(transactions)
+    assert server["connections"]["opened"] == 10
+    assert client["errors"] == server["errors"] == {}
+
+
+@pytest.mark.parametrize("direction", ["up", "down", "both"])
+def test_datagrams_of_a_second_run_are_new(direction):
+    got = ends(PAIR + f"set 0-1 frame eth/ipv4/udp; set 0-1 app stream; set 0-1 direction {direction}; set 0 flow.sport 1024..1027; "
+               "start all for 200ms; wait all; start all for 200ms; wait all; show flows")
+    for f in got.values():
+        assert set(f["errors"]) <= {"late"}, f["errors"]
+    assert got[0, 0]["connections"]["opened"] > 4
+
+
 HOSTS = "set 0 ip 10.1.0.1/24,fd00::1/64; set 1 ip 10.1.0.2/24,fd00::2/64; set 1 answer arp,nd,ping,unreachable; set 0 flow client; "
 
 
