@@ -60,7 +60,7 @@ static void dialog_over(struct wl_turn *t, struct dialog_conn *c)
 {
 	c->state = DIALOG_OVER;
 	if (!t->closing)
-		c->began = wl_time(t); /* of the close, from now on */
+		c->began_ns = t->now_ns; /* of the close, from now on */
 	t->timer_ns = WL_NO_TIMER;
 	if (!t->flow->client)
 		return;
@@ -300,7 +300,7 @@ static void dialog_ended(struct wl_turn *t)
 	if (c->state == DIALOG_SENDING && dialog_conf(t)->step[c->step].done)
 		dialog_done(t, c);
 	if (!t->closing)
-		c->began = wl_time(t);
+		c->began_ns = t->now_ns;
 	c->state = DIALOG_OVER;
 	dialog_store(t, c);
 }
@@ -326,7 +326,7 @@ static void dialog_closed(struct wl_turn *t, enum wl_end why)
 	if (c != NULL && c->open)
 		wl_failed(t, 1);
 	if (c != NULL && wl_times_close(t, why))
-		wl_timing_add(&t->flow->close, wl_since_ns(t, c->began));
+		wl_timing_add(&t->flow->close, t->now_ns - c->began_ns);
 	if (dialog_conf(t)->cell)
 		wl_free_cell(t, &t->mem[0]);
 }

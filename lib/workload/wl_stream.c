@@ -108,7 +108,7 @@ static void stream_opened(struct wl_turn *t)
 		else if (t->flow->client)
 			stream_hello(t);
 	} else if (t->flow->draining && conf->bytes == 0) {
-		t->close = WL_CLOSE_FIN; /* what has no end would begin when all is to end */
+		stream_close(t); /* what has no end would begin when all is to end */
 	} else if (stream_sends(t)) {
 		wl_send(t, conf->content, conf->bytes != 0 ? conf->bytes : WL_ENDLESS);
 	}
