@@ -336,8 +336,8 @@ static __rte_always_inline uint16_t dp_tx_burst(const struct dp_txq *q, struct r
 #define DP_DST_ALL (DP_DST_KNOWN | DP_DST_GROUP | DP_DST_BROADCAST)
 _Static_assert((DP_DST_ALL & RTE_PTYPE_ALL_MASK) == 0, "bits of packet_type");
 
-/* The mark, in hash.usr, of a buffer that holds WL_X (workload_run.h) all over, but for headers that
- * whoever sends it next overwrites. Control and queues give other numbers to their images. */
+/* The mark, in hash.usr, of a buffer that holds WL_X (workload_run.h) all over, but for headers
+ * that whoever sends it next overwrites. Control and queues give other numbers to their images. */
 #define DP_MARK_FILLED UINT32_MAX
 
 /* To be called for a frame that was written to by a worker that did not build it. Takes the mark

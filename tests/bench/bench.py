@@ -5,9 +5,9 @@
 
 Runs BUILD/tests/bench/bench (hot path against bare loops, in one process), dpdk-testpmd (txonly, rxonly), BUILD/app/wirerate in a
 terminal with and without its full screen (screen.py) and with a script (lua.py), and BUILD/tests/bench/bench_flow (connections,
-flow.py) in turn on one CPU, N times, and prints the medians over the processes. A target that is missed is named; it does not
-fail. Exit code 3: something could not run. As root, hugepages are switched on for the time of the measurement. With --against:
-against.py, which ends with 0 or 1.
+flow.py; flow_two.py on two CPUs) in turn on one CPU, N times, and prints the medians over the processes. A target that is missed
+is named; it does not fail. Exit code 3: something could not run. As root, hugepages are switched on for the time of the
+measurement. With --against: against.py, which ends with 0 or 1.
 """
 import argparse
 import datetime
@@ -23,6 +23,7 @@ import time
 
 import against
 import flow
+import flow_two
 import lua
 import screen
 from proc import CannotRun, run_ns, workers
@@ -221,6 +222,7 @@ def measure(args, huge):
             run["lua"] = lua.measure(args.program, args.cpu)
         if args.only in (None, "flow"):
             run["flow"] = flow.measure(args.build, args.cpu)
+            run["flow_two"] = flow_two.measure(args.program, args.cpu)
         runs.append(run)
     progress("")
     return runs
@@ -235,6 +237,7 @@ def evaluate(runs):
         rows += lua.evaluate([r["lua"] for r in runs])
     if runs[0].get("flow"):
         rows += flow.evaluate([r["flow"] for r in runs])
+        rows += flow_two.evaluate([r["flow_two"] for r in runs])
     return rows
 
 
@@ -291,7 +294,7 @@ def print_table(doc):
         print(f"{r['variant']:<26}{cycles:>13}{mpps:>9}  {value:<22}{of:<16}{target:<16}{r.get('engine', '')}".rstrip())
     print()
     missed = [r for r in doc["results"] if not r.get("ok", True)]
-    parts = {"path": TARGETS, "screen": screen.targets(), "lua": lua.targets(), "flow": flow.targets()}
+    parts = {"path": TARGETS, "screen": screen.targets(), "lua": lua.targets(), "flow": [*flow.targets(), flow_two.ROW]}
     wanted = [name for part, targets in parts.items() if doc["only"] in (None, part) for name in targets]
     absent = [name for name in wanted if all(r["variant"] != name for r in doc["results"])]
     for name in absent:
