@@ -11,10 +11,11 @@ struct flow_machine_conf {
 	 * for each connection and 4096). A workload tells how many each connection has all its
 	 * life: workload.cells() of workload_run.h. */
 	uint32_t side_cells, record_cells;
-	uint32_t touched; /* of so many connections the memory is there before they are opened */
-	uint32_t buffers; /* connections with buffers at once */
-	uint16_t paths;   /* paths that servers learn; 0: 1024 */
-	bool is6;         /* IPv6 servers: 16 bytes more per connection */
+	uint32_t touched;  /* of so many connections the memory is there before they are opened */
+	bool touched_hash; /* they are a server's, and found by the hash: its memory, too */
+	uint32_t buffers;  /* connections with buffers at once */
+	uint16_t paths;    /* paths that servers learn; 0: 1024 */
+	bool is6;          /* IPv6 servers: 16 bytes more per connection */
 	/* The sender may be a kernel on this machine, which leaves checksums to a device that there
 	 * is not: a checksum that is the sum of the pseudo header alone counts as unverified. Of
 	 * frames that were damaged on their way, one in 65536 looks so, too. */
@@ -46,8 +47,8 @@ struct flow_tuples_conf {
 	const uint8_t *local_prefix6, *remote_prefix6;
 	/* The order of fields, the fastest first: see enum flow_nest; all 0: the usual one. */
 	uint8_t nest[4];
-	bool dense;
-	uint64_t start; /* the tuple that is opened first */
+	bool dense, touched; /* touched: the memory of its slots is there from the start */
+	uint64_t start;      /* the tuple that is opened first */
 };
 int flow_tuples_new(struct flow_tuples **out, const struct flow_tuples_conf *conf, struct err *e);
 /* After the last machine that used it. */

@@ -96,20 +96,28 @@ static void new_pool_free(struct flow_pool *p)
 		munmap(p->mem, (size_t)p->n * p->size);
 }
 
-/* Pages that connections use one after the other are there from the start: a worker that opens
- * millions would wait for the system to clear them. Older systems give them when they are used. */
-static void new_touch(struct flow_machine *m, uint32_t connections)
+/* Pages that connections use are there from the start: a worker that opens millions would wait for
+ * the system to clear them. Older systems give them when they are used. */
+static void new_touch_area(void *p, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
-	size_t n = connections, chunks = n / CHUNK_ENTRIES + 1;
+	if (bytes != 0)
+		madvise(p, bytes, MADV_POPULATE_WRITE);
+#else
+	(void)p, (void)bytes;
+#endif
+}
+
+static void new_touch(struct flow_machine *m, const struct flow_machine_conf *conf)
+{
+	size_t n = conf->touched;
 
 	if (n == 0)
 		return;
-	madvise(m->conn, n * sizeof(struct flow_conn), MADV_POPULATE_WRITE);
-	madvise(m->chunk, chunks * sizeof(struct flow_chunk), MADV_POPULATE_WRITE);
-#else
-	(void)m, (void)connections;
-#endif
+	new_touch_area(m->conn, n * sizeof(struct flow_conn));
+	new_touch_area(m->chunk, (n / CHUNK_ENTRIES + 1) * sizeof(struct flow_chunk));
+	if (conf->touched_hash)
+		new_touch_area(m->bucket, m->mapped[AREA_BUCKET]);
 }
 
 static bool new_memory(struct flow_machine *m, const struct flow_machine_conf *conf,
@@ -137,7 +145,7 @@ static bool new_memory(struct flow_machine *m, const struct flow_machine_conf *c
 			return false;
 		m->mapped[i] = bytes[i];
 	}
-	new_touch(m, conf->touched);
+	new_touch(m, conf);
 	m->content = new_area(FLOW_CONTENTS * sizeof(struct flow_content_at));
 	return m->content != NULL && new_pool(&m->side, n->side, sizeof(struct flow_side)) &&
 	       new_pool(&m->node, n->node, sizeof(struct flow_node)) &&
@@ -309,6 +317,8 @@ int flow_tuples_new(struct flow_tuples **out, const struct flow_tuples_conf *con
 		if (t->slot == NULL)
 			rc = err_set(e, ENOMEM, "no memory for the slots of %llu tuples",
 				     (unsigned long long)t->count);
+		else if (conf->touched)
+			new_touch_area(t->slot, t->slot_bytes);
 	}
 	if (rc < 0) {
 		flow_tuples_free(t);

@@ -279,7 +279,8 @@ static void end_tuples(struct pair_end *e, bool client, uint32_t connections)
 					.local_port = client ? &ports : &port,
 					.remote = client ? &server : NULL,
 					.remote_port = client ? &port : NULL,
-					.dense = true};
+					.dense = true,
+					.touched = client};
 	struct err err;
 
 	if (flow_tuples_new(&e->tuples, &conf, &err) < 0)
@@ -377,6 +378,7 @@ static void end_open(struct pair *p, unsigned i)
 	uint32_t most = conf->live + conf->flight;
 	struct flow_machine_conf machine = {.connections = most + 4096,
 					    .touched = conf->live,
+					    .touched_hash = !client,
 					    .verify_sums = conf->sums,
 					    .secret = {0x243f6a8885a308d3 + i, 0x13198a2e03707344},
 					    .now_ns = p->now_ns,

@@ -104,6 +104,7 @@ struct flows_engine {
 	unsigned refs; /* of the port, and of plans */
 	unsigned nqueues;
 	uint32_t capacity; /* connections of each machine */
+	uint64_t sure;     /* connections that were asked for */
 	bool is6;
 	struct flows_queue {
 		struct flows_state *state;
@@ -229,9 +230,10 @@ static inline uint64_t flows_dealt(uint64_t number, unsigned queue, unsigned n)
 
 /* ---- flows_engine.c ---- */
 
-/* `sure` of the connections have been asked for: their memory is there from the start. */
+/* `sure` of the connections have been asked for: their memory is there from the start, and of a port
+ * that `serves` that by which they are found. */
 struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, uint64_t most,
-				      uint64_t sure, bool is6, struct err *e);
+				      uint64_t sure, bool serves, bool is6, struct err *e);
 /* Whether the engine has room for the encapsulations of n designs, of which some may be NULL. It
  * keeps all that it ever had. */
 bool flows_engine_fits(const struct flows_engine *x, struct flows_design *const *d, unsigned n);

@@ -44,7 +44,7 @@ static int engine_queue(struct ctl *c, const struct ctl_port *cp, struct flows_e
 }
 
 struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, uint64_t most,
-				      uint64_t sure, bool is6, struct err *e)
+				      uint64_t sure, bool serves, bool is6, struct err *e)
 {
 	unsigned n = flows_of(cp)->nqueues;
 	struct flows_engine *x = xcalloc_lines(sizeof(*x));
@@ -52,6 +52,7 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 	uint64_t cells = 2 * (most / n + 1) + ENGINE_SPARE;
 	struct flow_machine_conf conf = {
 		.connections = (uint32_t)RTE_MIN(RTE_MAX(cells, (uint64_t)ENGINE_LEAST), 1u << 27),
+		.touched_hash = serves,
 		.touched = (uint32_t)RTE_MIN(sure / n, 1u << 27),
 		.is6 = is6,
 		.verify_sums = true,
@@ -62,6 +63,7 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 				   .of = flows_of(cp),
 				   .nqueues = n,
 				   .capacity = conf.connections,
+				   .sure = sure,
 				   .is6 = is6,
 				   .base_tsc = clock_tsc(),
 				   .ns_mult = engine_mult(1e9, clock_hz()),
@@ -183,6 +185,7 @@ static struct flows_set *engine_set(struct flows_engine *x, const struct flows_d
 						       d->nest[3]},
 					      .dense = d->client && d->ntuples <= FLOW_DENSE_MAX &&
 						       engine_dense(x) < FLOW_SETS,
+					      .touched = x->sure >= d->ntuples / 4,
 					      .start = d->start};
 	struct flows_set *s;
 

@@ -186,6 +186,15 @@ static uint64_t start_most(const struct ctl *c, uint64_t unset)
 	return sum;
 }
 
+static bool start_serves(const struct ctl_port *cp)
+{
+	for (unsigned k = 0; k < cp->nstreams; k++)
+		if (flows_is_on(cp->stream[k]) &&
+		    flows_cfg_of(&cp->stream[k]->cfg)->role == FLOWS_SERVER)
+			return true;
+	return false;
+}
+
 /* Memory that all these connections would use, against what the system has. */
 static int start_memory(const struct ctl *c, const struct ctl_port *cp, uint64_t most,
 			struct err *e)
@@ -221,7 +230,7 @@ static struct flows_engine *start_engine(struct ctl *c, struct ctl_port *cp,
 		return p->engine;
 	if (start_memory(c, cp, most, e) < 0)
 		return NULL;
-	p->next = flows_engine_new(c, cp, most, start_most(c, 0), is6, e);
+	p->next = flows_engine_new(c, cp, most, start_most(c, 0), start_serves(cp), is6, e);
 	return p->next;
 }
 
