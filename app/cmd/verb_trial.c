@@ -66,6 +66,56 @@ static const struct out_view view = {.rows = "rows",
 				     .ncols = ARRAY_SIZE(cols),
 				     .transpose = true};
 
+/* Of connections, and of transactions: lines of the other kind are left out. */
+static const struct out_col calls_cols[] = {
+	{"direction", "direction", OF_STR},
+	{"verdict", "verdict", OF_STR},
+	{"reasons", "reasons", OF_STR},
+	{"intended_cps", "intended connections/s", OF_PPS, .some = true},
+	{"offered_cps", "offered connections/s", OF_PPS, .some = true},
+	{"intended_tps", "intended transactions/s", OF_PPS, .some = true},
+	{"offered_tps", "offered transactions/s", OF_PPS, .some = true},
+	{"duration_ns", "duration", OF_NS},
+	{"intended_connections", "intended connections", OF_COUNT, .some = true},
+	{"intended_transactions", "intended transactions", OF_COUNT, .some = true},
+	{"unsent", "not begun", OF_COUNT, .some = true},
+	{"behind", "begun > 1 ms late", OF_COUNT, .some = true},
+	{"connections.opened", "opened", OF_COUNT},
+	{"connections.established", "established", OF_COUNT},
+	{"connections.closed", "closed", OF_COUNT},
+	{"connections.refused", "refused", OF_COUNT, .some = true},
+	{"connections.connect_timeout", "connect timeout", OF_COUNT, .some = true},
+	{"connections.unreachable", "unreachable", OF_COUNT, .some = true},
+	{"connections.aborted_opening", "aborted opening", OF_COUNT, .some = true},
+	{"connections.reset_by_us", "reset by us", OF_COUNT, .some = true},
+	{"connections.reset_by_peer", "reset by peer", OF_COUNT, .some = true},
+	{"connections.timed_out", "timed out", OF_COUNT, .some = true},
+	{"connections.aborted", "aborted", OF_COUNT, .some = true},
+	{"connections.no_tuple", "no tuple", OF_COUNT, .some = true},
+	{"transactions.started", "transactions", OF_COUNT},
+	{"transactions.done", "done", OF_COUNT},
+	{"transactions.failed", "failed", OF_COUNT, .some = true},
+	{"fates.succeeded", "succeeded", OF_COUNT},
+	{"fates.excess", "excess", OF_COUNT, .some = true},
+	{"loss", "loss", OF_STR},
+	{"segments.retransmitted", "retransmitted", OF_COUNT},
+	{"servers.segments.retransmitted", "retransmitted by servers", OF_COUNT},
+	{"latency.connect.p99_ns", "connect 99%", OF_NS},
+	{"latency.transaction.p50_ns", "transaction 50%", OF_NS},
+	{"latency.transaction.p99_ns", "transaction 99%", OF_NS},
+	{"latency.transaction.max_ns", "transaction max", OF_NS},
+};
+static const struct out_view calls_view = {.rows = "rows",
+					   .cols = calls_cols,
+					   .ncols = ARRAY_SIZE(calls_cols),
+					   .transpose = true};
+
+static bool of_frames(const json_t *trial)
+{
+	return strcmp(json_string_value(json_object_get(trial, "of")),
+		      trial_words(TRIAL_FRAMES)->noun) == 0;
+}
+
 static void put_ports(const json_t *list, struct sbuf *out)
 {
 	const json_t *p;
@@ -114,7 +164,7 @@ void trial_print(struct cmd_run *r, const json_t *trial)
 	if (json_array_size(list) > 1)
 		add_row(rows, json_copy((json_t *)trial), "all", trial);
 	json_object_set_new(doc, "rows", rows);
-	out_write((enum out_mode)r->out_mode, doc, &view, r->out);
+	out_write((enum out_mode)r->out_mode, doc, of_frames(trial) ? &view : &calls_view, r->out);
 	json_decref(doc);
 	if (r->out_mode != OUT_TEXT)
 		return;
@@ -237,7 +287,7 @@ static const struct arg_spec args_trial[] = {
 	{ARG_WORD, "to", ARG_OPT},
 	{ARG_TARGETS, "receivers", ARG_OPT},
 	{ARG_WORD, "rate"},
-	{ARG_VALUE, "RATE", 0, {&vt_rate_steady}},
+	{ARG_VALUE, "RATE", 0, {&vt_rate_load}},
 	{ARG_WORD, "for"},
 	{ARG_VALUE, "DURATION", 0, {&vt_seconds}},
 	{ARG_WORD, "max-loss", ARG_OPT},
@@ -257,6 +307,8 @@ const struct verb verb_trial = {
 		"The ports send what is set for them at RATE each, whatever their own rate and count are. What one sends is looked\n"
 		"for on its partner (0-1, 2-3; a port without partner receives on itself), or on the receivers that are named. Then\n"
 		"Tx is stopped, frames on their way are waited for, and the counters are read once.\n"
+		"Ports whose streams are flows open connections at RATE, or start transactions if `tps` is set: 10kcps, 10ktps.\n"
+		"Servers at the other end start with them. What has begun may finish within `flow.drain`.\n"
 		"The verdict is the first that applies: counters-disagree, link-changed, clock-suspect, preempted, tester-limited,\n"
 		"valid. Waits and limits are the settings trial.drain and so on; `set trial rfc2544` sets that standard's waits.\n"
 		"In batch the exit code is 0 (valid), 1 (valid, but the loss is more than max-loss), 4 (not valid). Ctrl-C ends it.\n"

@@ -147,6 +147,13 @@ const struct work_witness *work_witness(void)
 	return NULL;
 }
 
+const struct work_calls *work_calls(void)
+{
+	EACH_WORK(w, calls)
+		return w->calls;
+	return NULL;
+}
+
 static int arm_witness(struct ctl *c, const struct portset *ports, struct err *e)
 {
 	const struct work_witness *w = work_witness();

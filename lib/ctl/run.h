@@ -12,7 +12,9 @@ struct run_ask {
 	uint64_t count;          /* frames, used with own_count; 0: no bound */
 	bool own_count;          /* count replaces the port's setting */
 	const struct rate *rate; /* replaces the port's setting; NULL: the setting holds */
-	unsigned queues;         /* send on so many of the first Tx queues; 0: on all */
+	/* Of these ports only streams that answer start (stream_answers()); NULL: of none. */
+	const struct portset *answer;
+	unsigned queues; /* send on so many of the first Tx queues; 0: on all */
 	/* How long after the end of its time the run may still send frames that were due. All runs
 	 * have at least GRACE_NS for that. */
 	uint64_t grace_ns;

@@ -4,6 +4,7 @@
  * them. docs/adding-work.md leads through a small one. Below the record stand the functions that
  * works and trials may call; they read the state of control (ctl_state.h) and write none of it. */
 #pragma once
+#include "calls.h"
 #include "ctl.h"
 #include "ctl_state.h"
 #include "dp.h"
@@ -172,6 +173,8 @@ struct work {
 	const struct work_run *run;
 	/* NULL: the work cannot tell what became of each frame. */
 	const struct work_witness *witness;
+	/* NULL: the work makes no calls. */
+	const struct work_calls *calls;
 };
 
 extern const struct work *const works[]; /* ends with NULL; made of the list in lib/work */
@@ -281,6 +284,8 @@ const struct dp_watcher *ctl_faults_watcher(const struct ctl_port *cp, unsigned 
 bool ctl_faults_told(const struct ctl *c);
 /* The witness of the work that has one; NULL: none has. */
 const struct work_witness *work_witness(void);
+/* The calls of the work that makes some; NULL: none does. */
+const struct work_calls *work_calls(void);
 /* Whether tasks of works write into buffers that senders have filled. */
 bool works_write(const struct ctl *c);
 /* About how many frames of these senders works hold. While nobody sends, 0 is exact. */

@@ -240,7 +240,7 @@ static void read_worth(const struct capacity_run *r, const struct trial_result *
 	if (!res->senders_limited)
 		return;
 	out->worth = CAPACITY_DISTURBED;
-	snprintf(out->why, sizeof(out->why), "%s", res->why[TRIAL_LIMITED]);
+	snprintf(out->why, sizeof(out->why), "%.255s", res->why[TRIAL_LIMITED]);
 	for (unsigned i = 0; i < res->ntx; i++) {
 		const struct trial_load *l = &res->tx[i].load;
 		if (!l->max && l->counted &&

@@ -121,6 +121,12 @@ static int check_port(const struct capacity_run *r, unsigned port, bool tx, bool
 			e, EBUSY,
 			"port %u (%s) is sending, and capacity measures what it sends itself; stop %u first",
 			port, cp->p.name, port);
+	if (tx && streams_carried(cp))
+		return err_set(
+			e, EINVAL,
+			"port %u has flows, and capacity measures what carries frames; for connections, `trial %u rate max for 10s`, or "
+			"examples/lua/connections.lua for the highest rate without failures; `set %u flow off` lets the port send frames",
+			port, port, port);
 	if (tx && cp->cfg.arrival.kind != ARRIVAL_CONSTANT)
 		return err_set(
 			e, EINVAL,

@@ -42,7 +42,7 @@ static void make_flows(struct trial *t)
 	for (unsigned i = 0; i < t->c->nports; i++) {
 		if (!portset_has(&t->spec.tx, i))
 			continue;
-		r->tx[r->ntx++].port = i;
+		r->tx[r->ntx++] = (struct trial_tx){.port = i};
 		if (!portset_empty(&t->spec.rx))
 			continue;
 		struct trial_flow *f = &r->flow[r->nflows++];
@@ -55,69 +55,6 @@ static void make_flows(struct trial *t)
 	r->ports = t->spec.tx;
 	r->rate = t->spec.rate;
 	r->asked_ns = t->spec.duration_ns;
-}
-
-/* Could any frame of the stream have a group address as its destination? If in doubt, it could. */
-static bool sends_groups(struct ctl *c, const struct stream *s)
-{
-	const struct proto *eth = proto_find("eth");
-	const struct field *dst = eth != NULL ? proto_field(eth, "dst") : NULL;
-	const uint8_t top = 1; /* the bit of the first byte that marks a group address */
-	struct frame_spec spec = {0};
-	struct sizes sizes;
-	struct err e;
-	bool may = true;
-
-	if (dst != NULL && ctl_stream_spec(c, s->cfg.port, s->cfg.id, &spec, &sizes, &e) == 0 &&
-	    spec.stack.n > 0 && spec.stack.hdr[0] == eth) {
-		const struct frame_val *v = frame_vals_find(&spec.vals, eth, 1, dst);
-		if (v == NULL)
-			v = frame_vals_find(&s->cfg.dflt, eth, 1, dst);
-		if (v == NULL)
-			may = false; /* it is 00:00:00:00:00:00 */
-		else if (v->vary == NULL)
-			may = (v->v[VT_FIELD_BYTES - 6] & top) != 0;
-		else if (v->vary->kind == VARY_RANGE) /* its first byte changes, or has the bit */
-			may = v->vary->lo >> 40 != v->vary->hi >> 40 ||
-			      (v->vary->lo >> 40 & top) != 0;
-	}
-	frame_spec_free(&spec);
-	return may;
-}
-
-static bool sends_unicast(struct ctl *c, const struct portset *ports)
-{
-	for (unsigned i = 0; i < c->nports; i++)
-		for (unsigned s = 0; portset_has(ports, i) && s < c->port[i]->nstreams; s++) {
-			const struct stream *st = c->port[i]->stream[s];
-			if (st != NULL && st->cfg.enabled && sends_groups(c, st))
-				return false;
-		}
-	return true;
-}
-
-/* A trial measures one load from its first frame to its last, so no stream may have a rate or an
- * end of its own. */
-static int check_streams(const struct ctl_port *cp, struct err *e)
-{
-	for (unsigned i = 0; i < cp->nstreams; i++) {
-		const struct stream *s = cp->stream[i];
-		if (s == NULL || !s->cfg.enabled)
-			continue;
-		if (s->cfg.rate.set)
-			return err_set(
-				e, EINVAL,
-				"stream %u/%u has a rate of its own, and a trial sends all streams of a port at the rate of the "
-				"trial; `set %u/%u rate none`, or `set %u/%u enabled off`",
-				cp->p.id, i, cp->p.id, i, cp->p.id, i);
-		if (s->cfg.count != 0)
-			return err_set(
-				e, EINVAL,
-				"stream %u/%u ends after %" PRIu64
-				" frames, and a trial sends all the time; `set %u/%u count 0`",
-				cp->p.id, i, s->cfg.count, cp->p.id, i);
-	}
-	return 0;
 }
 
 static int check_ports(const struct trial *t, struct err *e)
@@ -139,14 +76,14 @@ static int check_ports(const struct trial *t, struct err *e)
 				"port %u (%s) has no Rx queue, so nobody would see what arrives there; name a receiver, `trial ... "
 				"to <ports>`, or give the port a receiving core with -m",
 				i, cp->p.name);
-		int rc = portset_has(&t->spec.tx, i) ? check_streams(cp, e) : 0;
+		int rc = portset_has(&t->spec.tx, i) ? t->of->check(cp, e) : 0;
 		if (rc < 0)
 			return rc;
 	}
 	return 0;
 }
 
-static int trial_check(const struct trial *t, struct err *e)
+static int trial_check(struct trial *t, struct err *e)
 {
 	const struct trial_cfg *cfg = &t->spec.cfg;
 
@@ -166,7 +103,8 @@ static int trial_check(const struct trial *t, struct err *e)
 		return err_set(
 			e, EINVAL,
 			"trial.drain-min is more than trial.drain-max; `set trial.drain-max` to that or more");
-	return check_ports(t, e);
+	int rc = trial_take(t, e);
+	return rc < 0 ? rc : check_ports(t, e);
 }
 
 /* Reads all numbers whose growth the result tells. The run is armed, and none of its frames has
@@ -198,58 +136,26 @@ static void take_base(struct trial *t)
 	t->begin_ns = clock_raw_ns();
 }
 
-/* From now on frames of the senders say which ones they are only where their streams ask for it. */
-static void not_told(struct trial *t)
-{
-	for (unsigned i = 0; t->witness != NULL && i < t->c->nports; i++)
-		if (portset_has(&t->spec.tx, i))
-			t->witness->ask(t->c, t->c->port[i], false, NULL);
-	t->told = false;
-}
-
-/* Starts the senders, so that their frames say which ones they are if the trial wants that. If the
- * start fails so, they are started without it. r.not_told gets the reason why some frames tell
- * nothing. */
-static int trial_run(struct trial *t, struct err *e)
-{
-	const struct run_ask ask = {.duration_ns = t->spec.duration_ns,
-				    .own_count = true,
-				    .rate = &t->spec.rate,
-				    .queues = t->spec.queues,
-				    .grace_ns = t->spec.cfg.overtime_ns};
-	struct err why = {.text = ""};
-
-	for (unsigned i = 0; t->spec.cfg.told && t->witness != NULL && i < t->c->nports; i++)
-		if (portset_has(&t->spec.tx, i))
-			t->told |= t->witness->ask(t->c, t->c->port[i], true, &why) == 0;
-	if (t->told && run_start(t->c, &t->spec.tx, &ask, &why) < 0)
-		not_told(t); /* the receivers may have no memory for the tables */
-	int rc = t->told ? 0 : run_start(t->c, &t->spec.tx, &ask, e);
-	snprintf(t->r.not_told, sizeof(t->r.not_told), "%s", why.text);
-	return rc;
-}
-
 /* Starts the senders of the trial itself, and takes the bases before their first frame. */
 static int trial_begin(struct trial *t, struct err *e)
 {
-	int rc = trial_run(t, e);
+	int rc = t->of->run(t, e);
 
 	if (rc < 0)
 		return rc;
-	for (unsigned i = 0; i < t->r.nflows; i++)
-		t->r.flow[i].counts.unicast = sends_unicast(t->c, &t->r.flow[i].from);
 	take_base(t);
-	if (t->told)
-		trial_told_base(t);
+	if (t->of->base != NULL)
+		t->of->base(t);
 	t->stage = TRIAL_SEND;
 	return 0;
 }
 
-/* Adds the receivers that can send. */
+/* Adds the receivers that can send frames. */
 static void ports_able(const struct trial *t, struct portset *out)
 {
 	for (unsigned i = 0; i < t->c->nports; i++)
-		if (portset_has(&t->rx, i) && t->c->port[i]->p.ntxq > 0)
+		if (portset_has(&t->rx, i) && t->c->port[i]->p.ntxq > 0 &&
+		    !streams_carried(t->c->port[i]))
 			portset_add(out, i);
 }
 
@@ -301,7 +207,7 @@ int trial_may_start(struct ctl *c, const struct trial_spec *spec, struct err *e)
 /* Begins as soon as all is found that the starts need. again: it was asked before. */
 static int trial_ready(struct trial *t, bool again, struct err *e)
 {
-	struct portset ports = t->spec.tx;
+	struct portset ports = t->runs;
 
 	if (t->spec.cfg.learn > 0)
 		ports_able(t, &ports);
@@ -340,7 +246,7 @@ bool trial_begun(const struct trial *t)
 	return t->stage >= TRIAL_SEND;
 }
 
-static bool any_sends(const struct trial *t, const struct portset *ports)
+bool trial_active(const struct trial *t, const struct portset *ports)
 {
 	for (unsigned i = 0; i < t->c->nports; i++)
 		if (portset_has(ports, i) && t->c->port[i]->run.active)
@@ -364,47 +270,6 @@ static int poll_learn(struct trial *t, uint64_t now, struct err *e)
 	return now >= t->until_ns ? trial_begin(t, e) : 0;
 }
 
-/* Stops the ports that have not sent everything overtime_ns after their time: a run that went on
- * would measure another load. */
-static void stop_late(struct trial *t)
-{
-	uint64_t tsc = clock_tsc(),
-		 most = clock_cycles(t->spec.duration_ns + t->spec.cfg.overtime_ns);
-	struct portset late = {0};
-
-	for (unsigned i = 0; i < t->c->nports; i++) {
-		const struct run *r = &t->c->port[i]->run;
-		if (portset_has(&t->spec.tx, i) && r->active && !r->armed && !r->stop &&
-		    (int64_t)(tsc - r->start_tsc) > (int64_t)most)
-			portset_add(&late, i);
-	}
-	if (!portset_empty(&late))
-		ctl_stop(t->c, &late);
-}
-
-/* Notes the turns of all workers, for all_looked(). */
-static void note_looks(struct trial *t)
-{
-	for (unsigned w = 0; w < t->c->nworkers; w++) {
-		t->cpu[w].barren = cell_get(&t->c->worker[w].w->cells.barren);
-		t->cpu[w].loops = cell_get(&t->c->worker[w].w->cells.loops);
-	}
-}
-
-/* Have all workers that receive looked at their queues since note_looks()? Only then does it mean
- * something that nothing has arrived. all_looked() in run.c says how this is known. */
-static bool all_looked(const struct trial *t)
-{
-	for (unsigned w = 0; w < t->c->nworkers; w++) {
-		const struct dp_worker_cells *d = &t->c->worker[w].w->cells;
-		if (worker_serves(t->c, w, &t->rx, NULL) &&
-		    cell_get(&d->barren) < t->cpu[w].barren + 2 &&
-		    cell_get(&d->loops) < t->cpu[w].loops + 2 * DP_PUBLISH_TURNS)
-			return false;
-	}
-	return true;
-}
-
 /* Sending is over: notes how long each worker has waited for a CPU since the base. */
 static void note_waits(struct trial *t)
 {
@@ -418,41 +283,14 @@ static void note_waits(struct trial *t)
 
 static void poll_send(struct trial *t, uint64_t now)
 {
-	if (any_sends(t, &t->spec.tx)) {
-		stop_late(t);
+	if (t->of->begins(t))
 		return;
-	}
 	note_waits(t);
 	t->r.span_ns = now - t->begin_ns;
-	t->sent_ns = t->moved_ns = now;
-	t->moved = trial_movement(t);
-	note_looks(t);
+	t->sent_ns = now;
+	if (t->of->sent != NULL)
+		t->of->sent(t);
 	t->stage = TRIAL_DRAIN;
-}
-
-/* Is the wait for frames on their way over? It is when every frame is accounted for, or when no
- * counter has moved for drain_ns, and the receivers have looked at their queues since then; but not
- * before drain_min_ns. After drain_max_ns it is over in any case. */
-static bool trial_drained(struct trial *t, uint64_t now)
-{
-	const struct trial_cfg *cfg = &t->spec.cfg;
-	uint64_t sum = trial_movement(t), waited = now - t->sent_ns;
-
-	if (t->arrived)
-		return all_looked(t) || waited >= cfg->drain_max_ns;
-	/* frames that the built-in wire holds back are still to come */
-	if (sum != t->moved || works_inside(t->c, &t->spec.tx) > 0) {
-		t->moved = sum;
-		t->moved_ns = now;
-		note_looks(t);
-	}
-	if (waited < cfg->drain_min_ns)
-		return false;
-	t->arrived = trial_arrived(t);
-	/* when the receivers have looked once more, the last latencies are in the histograms */
-	if (t->arrived)
-		note_looks(t);
-	return waited >= cfg->drain_max_ns || (now - t->moved_ns >= cfg->drain_ns && all_looked(t));
 }
 
 static void trial_finish(struct trial *t)
@@ -460,7 +298,8 @@ static void trial_finish(struct trial *t)
 	trial_read(t);
 	trial_judge(&t->r, &t->spec.cfg);
 	t->stage = TRIAL_DONE;
-	not_told(t);
+	if (t->of->end != NULL)
+		t->of->end(t);
 	ctl_unwatch(t->c);
 }
 
@@ -482,10 +321,9 @@ int trial_poll(struct trial *t, struct err *e)
 		poll_send(t, now);
 		break;
 	case TRIAL_DRAIN:
-		if (!trial_drained(t, now))
+		if (!t->of->drained(t, now))
 			break;
-		t->r.inside = works_inside(t->c, &t->spec.tx);
-		trial_mark_late(t);
+		t->of->settles(t);
 		t->stage = TRIAL_SETTLE;
 		t->until_ns = now + t->spec.cfg.settle_ns;
 		/* fall through */
@@ -509,13 +347,13 @@ static uint64_t gone_of(uint64_t all_ns, uint64_t until_ns, uint64_t now)
 
 void trial_progress(const struct trial *t, struct trial_progress *out)
 {
-	static const char *const doing[] = {"asking where frames go",
-					    "learning frames",
-					    "pause after learning frames",
-					    "sending",
-					    "frames on their way",
-					    "settling",
-					    "done"};
+	const char *doing[] = {"asking where frames go",
+			       "learning frames",
+			       "pause after learning frames",
+			       t->of->begins_text,
+			       t->of->ends_text,
+			       "settling",
+			       "done"};
 	const struct trial_cfg *cfg = &t->spec.cfg;
 	uint64_t now = clock_raw_ns(), send = t->spec.duration_ns,
 		 drain = RTE_MAX(cfg->drain_ns, cfg->drain_min_ns);
@@ -531,6 +369,8 @@ void trial_progress(const struct trial *t, struct trial_progress *out)
 		break;
 	case TRIAL_SEND:
 		gone = learn + RTE_MIN(now - t->begin_ns, send);
+		if (t->of->warms != NULL && t->of->warms(t, &gone))
+			doing[t->stage] = "opening connections for transactions";
 		break;
 	case TRIAL_DRAIN:
 		gone = learn + send + RTE_MIN(now - t->sent_ns, drain);
@@ -550,15 +390,24 @@ const struct trial_result *trial_result(const struct trial *t)
 	return t->stage == TRIAL_DONE ? &t->r : NULL;
 }
 
+static void free_calls(struct trial_calls *k)
+{
+	json_decref(k->made);
+	json_decref(k->answered);
+}
+
 void trial_free(struct trial *t)
 {
 	if (t == NULL)
 		return;
 	if (ctl_watched(t->c) == t) {
 		if (t->stage != TRIAL_READY) { /* before that it has started nothing */
-			ctl_stop(t->c, &t->spec.tx);
+			ctl_stop(t->c, &t->runs);
+			if (t->of->hurries) /* nobody waits for what is open */
+				ctl_stop(t->c, &t->runs);
 			ctl_stop(t->c, &t->teachers);
-			not_told(t);
+			if (t->of->end != NULL)
+				t->of->end(t);
 		}
 		ctl_unwatch(t->c);
 	}
@@ -566,6 +415,8 @@ void trial_free(struct trial *t)
 		free(t->r.latency[i]);
 		free(t->latency[i]);
 	}
+	for (unsigned i = 0; i < t->r.nflows; i++)
+		free_calls(&t->r.flow[i].calls);
 	free(t->r.tx);
 	free(t->r.flow);
 	free(t->r.worker);
@@ -573,6 +424,7 @@ void trial_free(struct trial *t)
 	free(t->cpu);
 	for (unsigned i = 0; i < t->r.nflows; i++)
 		free(t->told_base[i]);
+	free_calls(&t->r.calls);
 	free(t->told_base);
 	free(t);
 }

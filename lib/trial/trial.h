@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A trial sends at one rate for a given time, accounts for every frame, and says whether its
- * numbers may be trusted. Its steps are those of RFC 2544 23: send learning frames, wait, send,
+ * numbers may be trusted. Of ports whose streams are connections it is of these or of the
+ * transactions on them instead (enum trial_of): what is said of frames holds for them as well. Its
+ * steps are those of RFC 2544 23: send learning frames, wait, send,
  * wait until no more frames arrive (drain), wait once more (settle), and read all counters once.
  * Control thread only. No text that people write is parsed here. */
 #pragma once
+#include "calls.h"
 #include "ctl.h"
 #include "witness.h"
 
@@ -52,13 +55,24 @@ void trial_cfg_init(struct trial_cfg *); /* the defaults */
  * settle. */
 void trial_cfg_rfc2544(struct trial_cfg *);
 
+/* What is sent at the rate, and of what all numbers are. */
+enum trial_of { TRIAL_FRAMES, TRIAL_CONNECTIONS, TRIAL_TRANSACTIONS };
+/* Words about them, for people and as parts of keys. */
+struct trial_words {
+	const char *noun, *one, *per_s; /* "frames", "frame", "pps" */
+	const char *sent, *took;        /* "sent", "its device took" */
+};
+const struct trial_words *trial_words(enum trial_of of);
+
 /* What a trial is to do. */
 struct trial_spec {
 	struct portset tx; /* senders */
 	/* What any sender sends may arrive on any of these. Empty: the frames of each port arrive
 	 * at its partner (0-1, 2-3), or at the port itself if its partner is not used. */
 	struct portset rx;
-	struct rate rate; /* of each sender, whatever its own setting is */
+	/* Of each sender, whatever its own setting is. Its unit is that of what the trial is of, or
+	 * RATE_EACH. */
+	struct rate rate;
 	/* So many of the first Tx queues of each sender are used. 0: all. */
 	unsigned queues;
 	uint64_t duration_ns;
@@ -111,6 +125,9 @@ struct trial_fates {
 	 * counted. */
 	uint64_t excess;
 	uint64_t untold;
+	/* Of connections their transactions, of transactions their connections; and those that
+	 * failed. `lost` are all of the fates that have names (struct calls_counts). */
+	uint64_t within, within_failed;
 	bool told; /* frames said which ones they were; else counters alone tell */
 };
 
@@ -128,12 +145,23 @@ struct trial_load {
 	double offered_pps, offered_l1_bps, offered_l2_bps;
 	uint64_t duration_ns; /* from the first to the last frame */
 	uint64_t due_ns;      /* duration_ns as it should have been; 0: not known */
+	char why[160];        /* of what did not begin, as far as known; of one sender; "" */
 };
 
-/* One sender. */
+/* One sender: a port, or one stream of connections. */
 struct trial_tx {
 	unsigned port;
+	bool by_stream;
+	unsigned stream; /* of by_stream */
 	struct trial_load load;
+};
+
+/* What only a trial of connections or transactions has. */
+struct trial_calls {
+	struct calls_counts counts;
+	/* All that is known of those that were made, and of those that were answered; NULL:
+	 * nothing. */
+	json_t *made, *answered;
 };
 
 /* One direction: all senders to all receivers if the trial names receivers, else one sender to the
@@ -143,6 +171,7 @@ struct trial_flow {
 	struct trial_counts counts;
 	struct trial_fates fates;
 	struct trial_load load;
+	struct trial_calls calls;
 };
 
 /* One worker that serves a port of the trial. Its stalls are turns that took too long (dp.h). */
@@ -167,6 +196,7 @@ enum trial_verdict {
 const char *trial_verdict_name(enum trial_verdict);
 
 struct trial_result {
+	enum trial_of of;
 	struct portset ports; /* senders */
 	struct rate rate;
 	uint64_t asked_ns;         /* the time that was asked for */
@@ -177,8 +207,9 @@ struct trial_result {
 	struct trial_worker *worker;
 	struct trial_fates sum; /* of all flows */
 	struct trial_load load; /* of all senders */
-	uint64_t inside;        /* frames that the built-in wire held when the drain was over */
-	int link_changed;       /* a port whose link changed; -1: none */
+	struct trial_calls calls;
+	uint64_t inside;  /* frames that the built-in wire held when the drain was over */
+	int link_changed; /* a port whose link changed; -1: none */
 	double clock_moved_ppm, clock_uncertainty_ppm;
 	uint64_t span_ns; /* the time in which waited_ns of the workers was measured */
 	struct hist *latency[LATENCY_KINDS]; /* of all receivers; NULL: frames did not tell */
@@ -196,7 +227,7 @@ struct trial_result {
 	/* Whose fault TRIAL_LIMITED is, which may be both: a sender did not send what it was to
 	 * send; our own receivers lost frames. */
 	bool senders_limited, receivers_limited;
-	char why[TRIAL_NVERDICTS][256];
+	char why[TRIAL_NVERDICTS][384];
 };
 
 /* Works out what became of every frame from the counters of one direction. Pure. */
@@ -209,8 +240,9 @@ void trial_fates_add(struct trial_fates *to, const struct trial_fates *from);
 void trial_load_add(struct trial_load *to, const struct trial_load *from);
 /* Sets verdict and the members behind it from those before it and from the limits. Pure. */
 void trial_judge(struct trial_result *, const struct trial_cfg *);
-/* Share of the frames that went out which was not received in time. NAN: none went out, or the
- * fates of some are not known. */
+/* Share of the frames that went out which was not received in time. Of connections and transactions
+ * it is the larger one of the shares of both that failed. NAN: none went out, or the fates of some
+ * are not known. */
 double trial_loss(const struct trial_fates *);
 
 struct trial;
@@ -218,8 +250,9 @@ struct trial;
  * says why. Nothing is started. */
 int trial_may_start(struct ctl *, const struct trial_spec *, struct err *e);
 /* Begins a trial; only one can go on at a time. It refuses ports that are sending, ports that
- * cannot send or receive, streams with rates or counts of their own, and rates that change with
- * time: -errno, e says why, and nothing has started. *out is to be freed with trial_free(). */
+ * cannot send or receive, rates of something else than the ports would send, streams with rates
+ * or counts of their own, and rates that change with time: -errno, e says why, and nothing has
+ * started. *out is to be freed with trial_free(). */
 int trial_start(struct ctl *, const struct trial_spec *, struct trial **out, struct err *e);
 /* Takes the trial further; to be called in each turn of control. 1: the trial is over and there is
  * a result. 0: it goes on. -errno: it could not go on, and e says why; trial_free() then stops what

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/trial: a trial that goes on. trial.c leads it from stage to stage, and trial_read.c
- * reads its numbers. */
+/* Inside lib/trial: a trial that goes on. trial.c leads it from stage to stage, trial_read.c reads
+ * its numbers, and a struct trial_measure has what is different from one thing that is measured to
+ * the next. */
 #pragma once
 #include "trial.h"
 #include "work.h"
@@ -34,8 +35,39 @@ struct trial_cpu {
 	uint64_t barren, loops;
 };
 
+/* What a trial measures: frames (trial_frames.c), connections or transactions (trial_calls.c).
+ * Functions that are NULL have nothing to do. */
+struct trial_measure {
+	enum trial_of of;
+	const char *begins_text, *ends_text; /* for people: TRIAL_SEND, TRIAL_DRAIN */
+	bool hurries; /* a run that is stopped needs to be told so twice to end at once */
+	/* Can a sender be part of a trial, by the settings of its streams? */
+	int (*check)(const struct ctl_port *cp, struct err *e);
+	int (*run)(struct trial *t, struct err *e); /* starts the runs of the trial */
+	void (*base)(struct trial *t);              /* nothing of them has been sent yet */
+	/* Is called in each turn of TRIAL_SEND. false: nothing more begins. */
+	bool (*begins)(struct trial *t);
+	void (*sent)(struct trial *t); /* the first moment of TRIAL_DRAIN */
+	/* Is what had begun over? */
+	bool (*drained)(struct trial *t, uint64_t now);
+	void (*settles)(struct trial *t); /* it is: the first moment of TRIAL_SETTLE */
+	/* Sets *gone_ns to how much of the time of the trial is over. true: it has not begun, since
+	 * something else comes first. NULL: it begins at once. */
+	bool (*warms)(const struct trial *t, uint64_t *gone_ns);
+	/* Reads flows with their fates, their sum, and the loads of senders. */
+	void (*read)(struct trial *t);
+	void (*end)(struct trial *t); /* the trial is over, or is ended early */
+};
+extern const struct trial_measure trial_frames, trial_connections, trial_transactions;
+
 struct trial {
 	struct ctl *c;
+	const struct trial_measure *of; /* NULL: not known yet */
+	const struct work_calls *calls; /* NULL: nobody makes any */
+	unsigned first;                 /* the first sender */
+	struct rate run_rate;           /* spec.rate as runs are asked for it */
+	/* Ports whose runs are the trial's; and those of them that only answer. */
+	struct portset runs, answer;
 	struct trial_spec spec;
 	enum trial_stage stage;
 	/* Receivers; all ports of the trial; those that send learning frames. */
@@ -57,6 +89,10 @@ struct trial {
 	struct trial_result r;
 };
 
+/* Finds out what the trial is of, and what follows from that. */
+int trial_take(struct trial *t, struct err *e);
+/* Whether some of these ports still send. */
+bool trial_active(const struct trial *t, const struct portset *ports);
 /* Takes the bases of the witness. It is called after the start, which may have made the tables of
  * the receivers anew. */
 void trial_told_base(struct trial *t);
@@ -67,5 +103,15 @@ uint64_t trial_movement(struct trial *t);
 bool trial_arrived(struct trial *t);
 /* Notes what has arrived so far. Frames that arrive later are late. */
 void trial_mark_late(struct trial *t);
+/* Reads the counters of one direction, without what the frames told. All frames that have arrived
+ * so far are in `arrived`, and none in `arrived_late`. */
+void trial_read_count(struct trial *t, const struct trial_flow *f, struct trial_counts *out);
+/* Fills in how fast n were sent, of which l->offered went out, from the first to the last of
+ * them. */
+void trial_read_offered(const struct trial *t, struct trial_load *l, uint64_t n, uint64_t cycles);
+/* A time between two deadlines in ns. It uses the frequency of the clock by which the senders were
+ * paced, and not the one that has been measured since. */
+uint64_t trial_due_ns(const struct trial *t, uint64_t cycles);
+void trial_read_frames(struct trial *t);
 /* Reads all numbers of the trial into t->r. Only the verdict is left to trial_judge(). */
 void trial_read(struct trial *t);

@@ -4,6 +4,8 @@
  * {"trial": {
  *	"ports"            senders
  *	"rate"             as it was asked for; "asked_duration_ns": likewise
+ *	"of"               "frames", "connections" or "transactions"; this is of frames, and what is
+ *	                   different of the others stands below
  *	"verdict"
  *	"reasons"          [all verdicts that apply; the first is "verdict"; none: it is valid]
  *	"why"              [the same in words]
@@ -42,8 +44,26 @@
  *	"workers"          [{"lcore", "stalls", "stalled_ns", "longest_ns", "waited_ns",
  *	                   "waited_share"}]; the last two null: not known
  *	"limits"           the limits by which the trial was judged, and its waits
- * }} */
+ * }}
+ *
+ * Of connections and transactions all keys are the same from "ports" to "wall_ns" and from "inside"
+ * on. Between these:
+ *	"intended_connections", "intended_cps", "offered_connections", "offered_cps",
+ *	"duration_ns", "unsent", "behind"
+ *	                   as above; of transactions "intended_transactions", "intended_tps" and
+ *	                   so on
+ *	"loss_ratio"       the share that did not succeed, of connections or of transactions,
+ *	                   whichever is larger
+ *	"fates"            "opened" ("started" of transactions) is the sum of "succeeded" and of all
+ *	                   others by name, less "excess"
+ *	"connections", "transactions", "payload", "segments", "http", "errors", "latency"
+ *	                   as in `show flows`, of the clients in the trial
+ *	"servers"          the same of the servers that were started with them; null: there were
+ *	                   none
+ *	"directions"       [{"from", "to", and of that direction all keys from
+ *	                   "intended_connections" to "servers"}] */
 #include <math.h>
+#include <stdio.h>
 
 #include "hist_json.h"
 #include "trial.h"
@@ -53,13 +73,16 @@ static void trial_json_put(json_t *o, const char *key, uint64_t v)
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
-/* Puts a number that may have a fraction, null if it is not finite. Numbers below 10^9 are rounded
- * to a millionth, which is less than any clock can tell. */
+/* A number that may have a fraction, null if it is not finite. Numbers below 10^9 are rounded to a
+ * millionth, which is less than any clock can tell. */
+static json_t *real_or_null(double v)
+{
+	return isfinite(v) ? json_real(fabs(v) < 1e9 ? round(v * 1e6) / 1e6 : v) : json_null();
+}
+
 static void put_real(json_t *o, const char *key, double v)
 {
-	json_object_set_new(o, key,
-			    isfinite(v) ? json_real(fabs(v) < 1e9 ? round(v * 1e6) / 1e6 : v)
-					: json_null());
+	json_object_set_new(o, key, real_or_null(v));
 }
 
 static void put_if(json_t *o, const char *key, bool known, uint64_t v)
@@ -101,6 +124,56 @@ static json_t *fates_json(const struct trial_fates *f)
 	return o;
 }
 
+/* Puts a number whose key is a word before or behind the word of what the trial is of. */
+static void put_word(json_t *o, const char *before, const char *word, json_t *v)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "%s_%s", before, word);
+	json_object_set_new(o, key, v);
+}
+
+static json_t *calls_fates_json(enum trial_of of, const struct calls_counts *k,
+				const struct trial_fates *f)
+{
+	json_t *o = json_object();
+
+	trial_json_put(o, trial_words(of)->sent, k->begun);
+	trial_json_put(o, "succeeded", k->succeeded);
+	for (unsigned i = 0; i < k->nfailed; i++)
+		trial_json_put(o, k->failed[i].name, k->failed[i].n);
+	trial_json_put(o, "excess", f->excess);
+	return o;
+}
+
+/* What was intended and was not begun. */
+static uint64_t load_unsent(const struct trial_load *l, uint64_t sent)
+{
+	if (!l->counted)
+		return l->given_up;
+	return l->intended > sent ? l->intended - sent : 0;
+}
+
+static void put_calls(json_t *o, enum trial_of of, const struct trial_load *l,
+		      const struct trial_fates *f, const struct trial_calls *k)
+{
+	const struct trial_words *w = trial_words(of);
+
+	put_word(o, "intended", w->noun,
+		 l->counted ? json_integer((json_int_t)l->intended) : json_null());
+	put_word(o, "intended", w->per_s, real_or_null(l->max ? (double)NAN : l->intended_pps));
+	put_word(o, "offered", w->noun, json_integer((json_int_t)l->offered));
+	put_word(o, "offered", w->per_s, real_or_null(l->offered_pps));
+	trial_json_put(o, "duration_ns", l->duration_ns);
+	trial_json_put(o, "unsent", load_unsent(l, f->sent));
+	trial_json_put(o, "behind", l->behind);
+	put_real(o, "loss_ratio", trial_loss(f));
+	json_object_set_new(o, "fates", calls_fates_json(of, &k->counts, f));
+	if (k->made != NULL)
+		json_object_update(o, k->made);
+	json_object_set(o, "servers", k->answered != NULL ? k->answered : json_null());
+}
+
 static void put_load(json_t *o, const struct trial_load *l, const struct trial_fates *f)
 {
 	put_if(o, "intended_frames", l->counted, l->intended);
@@ -112,10 +185,7 @@ static void put_load(json_t *o, const struct trial_load *l, const struct trial_f
 	put_real(o, "offered_l1_bps", l->offered_l1_bps);
 	put_real(o, "offered_l2_bps", l->offered_l2_bps);
 	trial_json_put(o, "duration_ns", l->duration_ns);
-	trial_json_put(o, "unsent",
-		       l->counted && l->intended > f->sent ? l->intended - f->sent
-		       : l->counted                        ? 0
-							   : l->given_up);
+	trial_json_put(o, "unsent", load_unsent(l, f->sent));
 	trial_json_put(o, "behind", l->behind);
 	put_real(o, "loss_ratio", trial_loss(f));
 	json_object_set_new(o, "fates", fates_json(f));
@@ -130,7 +200,10 @@ static json_t *flows_json(const struct trial_result *r)
 		json_t *o = json_object();
 		json_object_set_new(o, "from", ports_json(&r->flow[i].from));
 		json_object_set_new(o, "to", ports_json(&r->flow[i].to));
-		put_load(o, &r->flow[i].load, &r->flow[i].fates);
+		if (r->of == TRIAL_FRAMES)
+			put_load(o, &r->flow[i].load, &r->flow[i].fates);
+		else
+			put_calls(o, r->of, &r->flow[i].load, &r->flow[i].fates, &r->flow[i].calls);
 		json_array_append_new(a, o);
 	}
 	return a;
@@ -172,7 +245,7 @@ static json_t *rate_json(const struct rate *r)
 {
 	struct sbuf text = {0};
 
-	vt_rate.print(&(struct vspec){&vt_rate}, r, &text);
+	vt_rate_load.print(&(struct vspec){&vt_rate_load}, r, &text);
 	json_t *v = json_string(sbuf_str(&text));
 	sbuf_free(&text);
 	return v;
@@ -200,6 +273,19 @@ static json_t *limits_json(const struct trial_cfg *c)
 	return o;
 }
 
+/* What is known of frames alone. */
+static void put_frames(json_t *o, const struct trial_result *r)
+{
+	json_object_set_new(o, "latency", latency_json(r));
+	json_object_set_new(o, "no_probes",
+			    r->not_told[0] != '\0' ? json_string(r->not_told) : json_null());
+	json_object_set_new(o, "inexact",
+			    r->inexact != NULL ? json_string(r->inexact) : json_null());
+	json_object_set_new(o, "verified",
+			    r->latency[LATENCY_SENT] != NULL ? json_boolean(r->verified)
+							     : json_null());
+}
+
 json_t *trial_json(const struct trial_result *r, const struct trial_cfg *cfg)
 {
 	json_t *o = json_object(), *reasons = json_array(), *why = json_array(),
@@ -217,19 +303,17 @@ json_t *trial_json(const struct trial_result *r, const struct trial_cfg *cfg)
 	json_object_set_new(o, "reasons", reasons);
 	json_object_set_new(o, "why", why);
 	json_object_set_new(o, "rate", rate_json(&r->rate));
+	json_object_set_new(o, "of", json_string(trial_words(r->of)->noun));
 	trial_json_put(o, "asked_duration_ns", r->asked_ns);
 	trial_json_put(o, "time_ns", r->time_ns);
 	trial_json_put(o, "wall_ns", r->wall_ns);
-	put_load(o, &r->load, &r->sum);
+	if (r->of == TRIAL_FRAMES)
+		put_load(o, &r->load, &r->sum);
+	else
+		put_calls(o, r->of, &r->load, &r->sum, &r->calls);
 	json_object_set_new(o, "directions", flows_json(r));
-	json_object_set_new(o, "latency", latency_json(r));
-	json_object_set_new(o, "no_probes",
-			    r->not_told[0] != '\0' ? json_string(r->not_told) : json_null());
-	json_object_set_new(o, "inexact",
-			    r->inexact != NULL ? json_string(r->inexact) : json_null());
-	json_object_set_new(o, "verified",
-			    r->latency[LATENCY_SENT] != NULL ? json_boolean(r->verified)
-							     : json_null());
+	if (r->of == TRIAL_FRAMES)
+		put_frames(o, r);
 	trial_json_put(o, "inside", r->inside);
 	put_real(clock, "moved_ppm", r->clock_moved_ppm);
 	put_real(clock, "uncertainty_ppm", r->clock_uncertainty_ppm);

@@ -45,6 +45,18 @@ const char *trial_verdict_name(enum trial_verdict v)
 	return names[v];
 }
 
+const struct trial_words *trial_words(enum trial_of of)
+{
+	static const struct trial_words words[] = {
+		[TRIAL_FRAMES] = {"frames", "frame", "pps", "sent", "its device took"},
+		[TRIAL_CONNECTIONS] = {"connections", "connection", "cps", "opened", "it opened"},
+		[TRIAL_TRANSACTIONS] = {"transactions", "transaction", "tps", "started",
+					"it started"},
+	};
+
+	return &words[of];
+}
+
 uint64_t trial_accounted(const struct trial_fates *f)
 {
 	return f->received + f->not_accepted + f->tx_errors + f->unconfirmed + f->rx_missed +
@@ -150,6 +162,8 @@ void trial_fates_add(struct trial_fates *to, const struct trial_fates *from)
 	to->others += from->others;
 	to->excess += from->excess;
 	to->untold += from->untold;
+	to->within += from->within;
+	to->within_failed += from->within_failed;
 	to->told = from->told && (first || to->told);
 }
 
@@ -176,8 +190,11 @@ double trial_loss(const struct trial_fates *f)
 {
 	uint64_t out = f->sent - f->not_accepted - f->tx_errors - f->unconfirmed;
 
-	return out > 0 && f->unknown == 0 ? 1 - fmin((double)f->received / (double)out, 1)
-					  : (double)NAN;
+	double within = f->within > 0 ? (double)f->within_failed / (double)f->within : 0;
+
+	return out > 0 && f->unknown == 0
+		       ? fmax(1 - fmin((double)f->received / (double)out, 1), within)
+		       : (double)NAN;
 }
 
 static void trial_judge_say(struct trial_result *r, enum trial_verdict v, const char *fmt, ...)
@@ -196,13 +213,15 @@ static void trial_judge_say(struct trial_result *r, enum trial_verdict v, const 
 
 static void judge_counters(struct trial_result *r, const struct trial_fates *f)
 {
+	const struct trial_words *w = trial_words(r->of);
+
 	if (f->excess > 0)
 		trial_judge_say(
 			r, TRIAL_COUNTERS,
-			"%" PRIu64 " frames more are accounted for than the %" PRIu64
-			" that were sent%s",
-			f->excess, f->sent,
-			f->told ? ""
+			"%" PRIu64 " %s more are accounted for than the %" PRIu64 " that were %s%s",
+			f->excess, w->noun, f->sent, w->sent,
+			f->told || r->of != TRIAL_FRAMES
+				? ""
 				: "; without probes duplicates and frames of others count as received");
 	else if (f->untold > 0)
 		trial_judge_say(r, TRIAL_COUNTERS,
@@ -210,9 +229,8 @@ static void judge_counters(struct trial_result *r, const struct trial_fates *f)
 				f->untold);
 	else if (trial_accounted(f) != f->sent)
 		trial_judge_say(r, TRIAL_COUNTERS,
-				"the fates of %" PRIu64 " frames are known, and %" PRIu64
-				" were sent",
-				trial_accounted(f), f->sent);
+				"the fates of %" PRIu64 " %s are known, and %" PRIu64 " were %s",
+				trial_accounted(f), w->noun, f->sent, w->sent);
 	else if (f->unknown > 0)
 		trial_judge_say(
 			r, TRIAL_COUNTERS,
@@ -252,11 +270,22 @@ static void judge_workers(struct trial_result *r, const struct trial_cfg *cfg)
 	}
 }
 
+static void sender_name(const struct trial_tx *tx, char out[32])
+{
+	if (tx->by_stream)
+		snprintf(out, 32, "flow %u/%u", tx->port, tx->stream);
+	else
+		snprintf(out, 32, "port %u", tx->port);
+}
+
 static void judge_load(struct trial_result *r, const struct trial_tx *tx,
 		       const struct trial_cfg *cfg)
 {
 	const struct trial_load *l = &tx->load;
+	const struct trial_words *w = trial_words(r->of);
+	char who[32];
 
+	sender_name(tx, who);
 	/* as fast as possible there is no rate to miss, but a device that stopped taking frames was
 	 * not loaded all the time */
 	if (l->max) {
@@ -264,10 +293,9 @@ static void judge_load(struct trial_result *r, const struct trial_tx *tx,
 		    r->asked_ns - l->duration_ns > cfg->max_stall_ns)
 			trial_judge_say(
 				r, TRIAL_LIMITED,
-				"port %u: its device took %" PRIu64
-				" frames within %.3f ms and none in the rest of the time; the "
-				"limit is %g ms",
-				tx->port, l->offered, (double)l->duration_ns / 1e6,
+				"%s: %s %" PRIu64
+				" %s within %.3f ms and none in the rest of the time; the limit is %g ms",
+				who, w->took, l->offered, w->noun, (double)l->duration_ns / 1e6,
 				(double)cfg->max_stall_ns / 1e6);
 		return;
 	}
@@ -275,14 +303,14 @@ static void judge_load(struct trial_result *r, const struct trial_tx *tx,
 		 few = all > l->offered ? all - l->offered : 0;
 	if ((double)few > (double)cfg->max_short / PPB * (double)all)
 		trial_judge_say(r, TRIAL_LIMITED,
-				"port %u sent %" PRIu64 " of %" PRIu64
-				" frames, %.3f%% too few; the limit is %g%%",
-				tx->port, l->offered, all, 100 * (double)few / (double)all,
-				(double)cfg->max_short / 1e7);
+				"%s %s %" PRIu64 " of %" PRIu64
+				" %s, %.3f%% too few; the limit is %g%%%s%s",
+				who, w->sent, l->offered, all, w->noun,
+				100 * (double)few / (double)all, (double)cfg->max_short / 1e7,
+				l->why[0] != '\0' ? "; " : "", l->why);
 	if (l->stopped && !l->counted)
-		trial_judge_say(r, TRIAL_LIMITED,
-				"port %u had not sent everything %g ms after its time", tx->port,
-				(double)cfg->overtime_ns / 1e6);
+		trial_judge_say(r, TRIAL_LIMITED, "%s had not sent everything %g ms after its time",
+				who, (double)cfg->overtime_ns / 1e6);
 	uint64_t due = l->due_ns;
 	/* random arrivals: all frames were due within the time that was asked for */
 	if (due == 0 && !l->counted && l->duration_ns > r->asked_ns)
@@ -293,14 +321,37 @@ static void judge_load(struct trial_result *r, const struct trial_tx *tx,
 	if (off > (double)cfg->resolution_ns && ppm > (double)cfg->max_rate_error / 1e3)
 		trial_judge_say(
 			r, TRIAL_LIMITED,
-			"port %u: the mean rate is off by %.1f ppm, %.3f ms between the first and the last frame; the limit is %g ppm",
-			tx->port, ppm, off / 1e6, (double)cfg->max_rate_error / 1e3);
+			"%s: the mean rate is off by %.1f ppm, %.3f ms between the first and the last %s; the limit is %g ppm",
+			who, ppm, off / 1e6, w->one, (double)cfg->max_rate_error / 1e3);
+}
+
+/* Whether our own receivers lost frames. Those that carry connections are sent again, and what was
+ * measured is our own loss. */
+static void judge_receivers(struct trial_result *r)
+{
+	uint64_t missed = r->sum.rx_missed, nombuf = r->sum.rx_nombuf;
+
+	for (unsigned i = 0; i < r->nflows; i++) {
+		const struct trial_counts *c = &r->flow[i].counts;
+		missed += r->of != TRIAL_FRAMES ? c->missed : 0;
+		if (c->nombuf == 0)
+			continue;
+		r->receivers_limited = true;
+		trial_judge_say(r, TRIAL_LIMITED,
+				"our own receivers were without a free buffer %" PRIu64 " times",
+				c->nombuf);
+	}
+	if (missed + nombuf == 0)
+		return;
+	r->receivers_limited = true;
+	trial_judge_say(r, TRIAL_LIMITED,
+			"%" PRIu64 " frames were lost in our own receivers (missed %" PRIu64
+			", no buffer %" PRIu64 ")",
+			missed + nombuf, missed, nombuf);
 }
 
 void trial_judge(struct trial_result *r, const struct trial_cfg *cfg)
 {
-	const struct trial_fates *sum = &r->sum;
-
 	for (unsigned v = 0; v < TRIAL_NVERDICTS; v++)
 		r->is[v] = false;
 	for (unsigned i = 0; i < r->nflows; i++)
@@ -319,20 +370,8 @@ void trial_judge(struct trial_result *r, const struct trial_cfg *cfg)
 	for (unsigned i = 0; i < r->ntx; i++)
 		judge_load(r, &r->tx[i], cfg);
 	r->senders_limited = r->is[TRIAL_LIMITED];
-	r->receivers_limited = sum->rx_missed + sum->rx_nombuf > 0;
-	for (unsigned i = 0; i < r->nflows; i++) {
-		if (r->flow[i].counts.nombuf == 0)
-			continue;
-		r->receivers_limited = true;
-		trial_judge_say(r, TRIAL_LIMITED,
-				"our own receivers were without a free buffer %" PRIu64 " times",
-				r->flow[i].counts.nombuf);
-	}
-	if (sum->rx_missed + sum->rx_nombuf > 0)
-		trial_judge_say(r, TRIAL_LIMITED,
-				"%" PRIu64 " frames were lost in our own receivers (missed %" PRIu64
-				", no buffer %" PRIu64 ")",
-				sum->rx_missed + sum->rx_nombuf, sum->rx_missed, sum->rx_nombuf);
+	r->receivers_limited = false;
+	judge_receivers(r);
 	r->verdict = TRIAL_VALID;
 	for (unsigned v = TRIAL_NVERDICTS; --v > 0;)
 		if (r->is[v])

@@ -6,9 +6,7 @@
 
 #include "trial_int.h"
 
-/* Reads the counters of one direction, without what the frames told. All frames that have arrived
- * so far are in `arrived`, and none in `arrived_late`. */
-static void trial_read_count(struct trial *t, const struct trial_flow *f, struct trial_counts *out)
+void trial_read_count(struct trial *t, const struct trial_flow *f, struct trial_counts *out)
 {
 	*out = (struct trial_counts){.unicast = f->counts.unicast};
 	for (unsigned i = 0; i < t->c->nports; i++) {
@@ -130,11 +128,19 @@ static void trial_read_bits(double pps, double size, double *l1, double *l2)
 	*l2 = pps * size * 8;
 }
 
-/* Returns the ns from the first to the last frame by their deadlines. It uses the frequency of the
- * clock by which the frames were paced, and not the one that has been measured since. */
-static uint64_t due_ns(const struct trial *t, const struct run_result *r)
+uint64_t trial_due_ns(const struct trial *t, uint64_t cycles)
 {
-	return (uint64_t)((long double)r->due_cycles * 1e9L / (long double)t->hz);
+	return (uint64_t)((long double)cycles * 1e9L / (long double)t->hz);
+}
+
+void trial_read_offered(const struct trial *t, struct trial_load *l, uint64_t n, uint64_t cycles)
+{
+	l->duration_ns = clock_ns(cycles);
+	if (n >= 2 && l->duration_ns > 0)
+		l->offered_pps = (double)(n - 1) * 1e9 / (double)l->duration_ns *
+				 ((double)l->offered / (double)n);
+	else
+		l->offered_pps = (double)l->offered * 1e9 / (double)t->spec.duration_ns;
 }
 
 static void read_load(struct trial *t, struct trial_tx *tx)
@@ -167,14 +173,9 @@ static void read_load(struct trial *t, struct trial_tx *tx)
 	}
 	if (r.first_tsc == 0 || r.last_tsc < r.first_tsc)
 		return;
-	l->duration_ns = clock_ns(r.last_tsc - r.first_tsc);
-	if (n >= 2 && l->duration_ns > 0)
-		l->offered_pps = (double)(n - 1) * 1e9 / (double)l->duration_ns *
-				 ((double)l->offered / (double)n);
-	else
-		l->offered_pps = (double)l->offered * 1e9 / (double)t->spec.duration_ns;
+	trial_read_offered(t, l, n, r.last_tsc - r.first_tsc);
 	trial_read_bits(l->offered_pps, size, &l->offered_l1_bps, &l->offered_l2_bps);
-	l->due_ns = due_ns(t, &r);
+	l->due_ns = trial_due_ns(t, r.due_cycles);
 }
 
 static void read_workers(struct trial *t)
@@ -222,6 +223,20 @@ static void read_latency(struct trial *t)
 	}
 }
 
+void trial_read_frames(struct trial *t)
+{
+	struct trial_result *r = &t->r;
+
+	r->inexact = NULL;
+	r->verified = t->told && t->witness->verified(t->c);
+	r->jitter_ns = (double)NAN;
+	for (unsigned i = 0; i < r->nflows; i++)
+		read_flow(t, i);
+	read_latency(t);
+	for (unsigned i = 0; i < r->ntx; i++)
+		read_load(t, &r->tx[i]);
+}
+
 void trial_read(struct trial *t)
 {
 	struct clock_info clock;
@@ -236,14 +251,9 @@ void trial_read(struct trial *t)
 	r->clock_moved_ppm = fabs(drift) > fabs(moved) ? drift : moved;
 	read_links(t);
 	read_workers(t);
-	r->inexact = NULL;
-	r->verified = t->told && t->witness->verified(t->c);
-	r->jitter_ns = (double)NAN;
-	for (unsigned i = 0; i < r->nflows; i++)
-		read_flow(t, i);
-	read_latency(t);
+	r->of = t->of->of;
+	t->of->read(t);
 	for (unsigned i = 0; i < r->ntx; i++) {
-		read_load(t, &r->tx[i]);
 		trial_load_add(&r->load, &r->tx[i].load);
 		for (unsigned k = 0; k < r->nflows; k++)
 			if (portset_has(&r->flow[k].from, r->tx[i].port))

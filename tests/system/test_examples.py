@@ -184,6 +184,17 @@ def test_throughput_of_a_tester_that_is_never_valid(tmp_path):
     assert answer[1] == "-" and answer[-3:] == ["4", "4", "nothing"]
 
 
+def test_connections(tmp_path):
+    """A device of 20,000 frames/s whose queue holds 4000: of those with four frames each it carries less than 6000 new ones in a second."""
+    limits = BUSY.replace("set 0 catchup keep; ", "") + "set trial.overtime 1h; set trial.resolution 1h; "
+    r = script(tmp_path, "connections", "resolution=2000", "'wire=20kpps queue 4000'", before=limits, code=(0, 4))
+    steps = rows(r.stdout, ["connections/s", "opened"])
+    assert [x[0] for x in steps[:2]] == ["20'000", "500"]
+    answer = re.search(r"^(exact|at least) (\d+) connections/s; (\d+) trials, \d+ not valid", r.stdout, re.M)
+    if answer[1] == "exact":
+        assert steps[0][4] == "fail" and 500 <= int(answer[2]) < 6000
+
+
 # ---- the sweep ----
 
 def test_sweep_finds_the_knee(tmp_path):

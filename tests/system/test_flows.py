@@ -418,12 +418,6 @@ def test_servers_of_the_same_addresses(first, second, same):
     assert (r.returncode == 2 and "are servers of the same addresses" in r.stderr) if same else r.returncode == 0, r.stderr
 
 
-def test_trials_are_of_frames():
-    r = run([*lcores(2), "-b", "-e", PAIR + "trial 0 rate 1kpps for 100ms"])
-    assert r.returncode == 2
-    assert "set 0 flow off" in r.stderr, r.stderr
-
-
 def test_maps_that_do_not_work():
     r = run([*lcores(2), "-m", "1:2.0", "-m", "2:1.1", "-b", "-e", PAIR + "start all for 100ms"])
     assert r.returncode == 2

@@ -92,6 +92,12 @@ static void flows_prepared(struct ctl *c)
 			flows_follow(c, c->port[i]);
 }
 
+static void flows_step(struct ctl *c)
+{
+	flows_follow_ends(c);
+	flows_hold_follow(c);
+}
+
 static bool flows_used(const struct flows_port *p)
 {
 	return p->engine != NULL;
@@ -197,7 +203,7 @@ const struct work work_flows = {
 	.prepared = flows_prepared,
 	.fill = flows_fill,
 	.writes = flows_writes,
-	.step = flows_follow_ends,
+	.step = flows_step,
 	.turn = flows_turn,
 	.next_ns = flows_next_ns,
 	.clear = flows_clear,
@@ -206,4 +212,5 @@ const struct work work_flows = {
 	.engine = flows_engine_name,
 	.task_json = flows_task_json,
 	.run = &flows_run,
+	.calls = &flows_calls,
 };

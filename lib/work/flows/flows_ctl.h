@@ -163,14 +163,23 @@ struct flows_one {
 	bool in_run;                   /* of the port's run */
 	bool stopping;                 /* no more opens, or nobody is answered any more */
 	uint64_t opens;                /* UINT64_MAX: no bound */
-	uint64_t end_tsc, drain_ns;
+	uint64_t end_tsc, drain_ns, grace_ns;
 	struct flows_rate cps, tps;
+	/* Of a run that has a rate of its own (flows_calls.c): what it is of, this flow's share of
+	 * it, and how connections were to end when it began. hold: transactions have not begun
+	 * yet, since connections are being opened for them. */
+	bool on_call, hold;
+	double share;
+	struct flows_close_value close;
 	uint64_t run; /* the last one that it was in */
 	char *said;   /* why the newest settings are not in use; NULL: they are */
 	/* at the last clear, at the last second */
 	struct flows_sum base, prev;
 	struct hist *hist_base[FLOWS_HISTS]; /* NULL: never cleared */
 	double cps_now, tps_now, tx_bps, rx_bps;
+	/* when such a run began */
+	struct flows_sum run_base;
+	struct hist *run_hist[FLOWS_HISTS];
 };
 
 struct flows_port {
@@ -198,6 +207,7 @@ struct flows_request {
 
 extern const struct work work_flows;
 extern const struct work_run flows_run;
+extern const struct work_calls flows_calls;
 
 static inline const struct flows_cfg *flows_cfg_of(const struct stream_cfg *cfg)
 {
@@ -249,6 +259,14 @@ void flows_rates_arm(const struct ctl_port *cp, struct flows_one *f);
 /* Whether a rate of the port's run is on its way to another one. */
 bool flows_ramps(const struct ctl_port *cp, const struct flows_rate *r);
 void flows_one_clear(struct flows_one *f);
+/* A run with a rate of its own begins, and what such a run has counted so far. Histograms that are
+ * NULL are made. */
+void flows_one_run_begin(struct flows_one *f);
+void flows_one_run_sum(const struct flows_one *f, struct flows_sum *sum);
+void flows_one_run_add(const struct flows_one *f, struct flows_sum *sum,
+		       struct hist *h[FLOWS_HISTS]);
+/* Transactions that were on hold begin at start_tsc. */
+void flows_unhold(const struct ctl_port *cp, struct flows_one *f, uint64_t start_tsc);
 void flows_one_tick(struct flows_one *f, double seconds);
 
 /* Lets go of the version. */
@@ -266,6 +284,18 @@ struct flows_clients {
 	bool any, on, ending, bounded;
 };
 void flows_clients(const struct ctl *c, const struct ctl_port *cp, struct flows_clients *out);
+
+/* ---- flows_calls.c ---- */
+
+/* The client's part of what all enabled clients of the port begin per second. */
+double flows_share(const struct ctl_port *cp, const struct flows_cfg *cfg);
+/* Transactions that hold begin as soon as their connections are there. */
+void flows_hold_follow(struct ctl *c);
+
+/* ---- flows_json.c ---- */
+
+/* Adds the counters, and the latencies of histograms. */
+void flows_numbers_json(json_t *o, const struct flows_sum *k, struct hist *const h[FLOWS_HISTS]);
 
 /* ---- flows_fill.c ---- */
 

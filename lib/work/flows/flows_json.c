@@ -68,7 +68,7 @@ static void json_rest(json_t *o, const struct counter *table, const void *k, con
 }
 
 /* All that happened beside the fates, by name. */
-static json_t *json_errors(const struct flows_one *f, const struct flows_sum *k)
+static json_t *json_errors(const struct flows_sum *k)
 {
 	static const char *const told[] = {"opened",
 					   "established",
@@ -106,20 +106,16 @@ static json_t *json_errors(const struct flows_one *f, const struct flows_sum *k)
 	json_rest(o, wl_numbers_table, &k->numbers, none);
 	if (k->wl.mismatched != 0)
 		json_object_set_new(o, "mismatched", json_count(k->wl.mismatched));
-	for (unsigned q = 0; q < f->nqueues; q++)
-		if (cell_get(&f->state[q]->waits) != 0)
-			json_object_set_new(o, "version_waits", json_count(1));
 	return o;
 }
 
 /* drawn: with what a drawing needs. */
-static json_t *json_times(const struct flows_one *f, unsigned which, bool drawn)
+static json_t *json_times(const struct hist *h, bool drawn)
 {
 	static const struct {
 		const char *name;
 		double percent;
 	} rank[] = {{"p50_ns", 50}, {"p90_ns", 90}, {"p99_ns", 99}, {"p999_ns", 99.9}};
-	struct hist *h = flows_one_hist(f, which);
 	uint64_t n = hist_count(h);
 	json_t *o = json_object();
 
@@ -137,7 +133,6 @@ static json_t *json_times(const struct flows_one *f, unsigned which, bool drawn)
 		json_object_set_new(o, "bins", hist_bins_json(h));
 		json_decref(all);
 	}
-	free(h);
 	return o;
 }
 
@@ -176,14 +171,49 @@ static const char *json_state(const struct ctl_port *cp, const struct flows_one 
 	return f->client && flows_ramps(cp, &f->cps) ? "ramping" : "running";
 }
 
-static json_t *json_flow(const struct ctl_port *cp, const struct flows_one *f, bool drawn)
+static void json_numbers(json_t *o, const struct flows_sum *k, struct hist *const h[FLOWS_HISTS],
+			 bool drawn)
 {
 	static const char *const names[FLOWS_HISTS] = {[FLOWS_CONNECT] = "connect",
 						       [FLOWS_FIRST] = "first_byte",
 						       [FLOWS_WHOLE] = "transaction",
 						       [FLOWS_DUE] = "since_due",
 						       [FLOWS_CLOSE] = "close"};
-	json_t *o = json_object(), *latency = json_object();
+	json_t *latency = json_object();
+
+	json_object_set_new(o, "connections", json_connections(&k->flow));
+	json_object_set_new(o, "transactions",
+			    json_pack("{s:o, s:o, s:o, s:o}", "started", json_count(k->wl.started),
+				      "done", json_count(k->wl.done), "failed",
+				      json_count(k->wl.failed), "open", json_count(k->wl.open)));
+	json_object_set_new(o, "payload",
+			    json_pack("{s:o, s:o}", "tx_bytes", json_count(k->flow.tx_bytes),
+				      "rx_bytes", json_count(k->flow.rx_bytes)));
+	json_object_set_new(o, "segments", json_segments(&k->flow));
+	json_object_set_new(o, "http", json_http(&k->http));
+	json_object_set_new(o, "errors", json_errors(k));
+	for (unsigned i = 0; i < FLOWS_HISTS; i++)
+		json_object_set_new(latency, names[i], json_times(h[i], drawn));
+	json_object_set_new(o, "latency", latency);
+}
+
+void flows_numbers_json(json_t *o, const struct flows_sum *k, struct hist *const h[FLOWS_HISTS])
+{
+	json_numbers(o, k, h, false);
+}
+
+static bool json_waits(const struct flows_one *f)
+{
+	for (unsigned q = 0; q < f->nqueues; q++)
+		if (cell_get(&f->state[q]->waits) != 0)
+			return true;
+	return false;
+}
+
+static json_t *json_flow(const struct ctl_port *cp, const struct flows_one *f, bool drawn)
+{
+	struct hist *h[FLOWS_HISTS];
+	json_t *o = json_object();
 	struct flows_sum k;
 
 	flows_one_sum(f, &k);
@@ -191,24 +221,17 @@ static json_t *json_flow(const struct ctl_port *cp, const struct flows_one *f, b
 	json_object_set_new(o, "stream", json_integer(f->id));
 	json_object_set_new(o, "role", json_string(f->client ? "client" : "server"));
 	json_object_set_new(o, "state", json_string(json_state(cp, f)));
-	json_object_set_new(o, "connections", json_connections(&k.flow));
-	json_object_set_new(o, "transactions",
-			    json_pack("{s:o, s:o, s:o, s:o}", "started", json_count(k.wl.started),
-				      "done", json_count(k.wl.done), "failed",
-				      json_count(k.wl.failed), "open", json_count(k.wl.open)));
-	json_object_set_new(o, "payload",
-			    json_pack("{s:o, s:o}", "tx_bytes", json_count(k.flow.tx_bytes),
-				      "rx_bytes", json_count(k.flow.rx_bytes)));
-	json_object_set_new(o, "segments", json_segments(&k.flow));
-	json_object_set_new(o, "http", json_http(&k.http));
+	for (unsigned i = 0; i < FLOWS_HISTS; i++)
+		h[i] = flows_one_hist(f, i);
+	json_numbers(o, &k, h, drawn);
+	for (unsigned i = 0; i < FLOWS_HISTS; i++)
+		free(h[i]);
+	if (json_waits(f))
+		json_object_set_new(json_object_get(o, "errors"), "version_waits", json_count(1));
 	json_object_set_new(o, "rates",
 			    json_pack("{s:o, s:o, s:o, s:o}", "cps", real_json(f->cps_now), "tps",
 				      real_json(f->tps_now), "tx_bps", real_json(f->tx_bps),
 				      "rx_bps", real_json(f->rx_bps)));
-	json_object_set_new(o, "errors", json_errors(f, &k));
-	for (unsigned i = 0; i < FLOWS_HISTS; i++)
-		json_object_set_new(latency, names[i], json_times(f, i, drawn));
-	json_object_set_new(o, "latency", latency);
 	json_object_set_new(o, "pace", json_pace(f));
 	return o;
 }

@@ -6,6 +6,7 @@
 
 #include "flows_ctl.h"
 
+#define ONE_FAR (1ull << 60) /* cycles behind which nothing comes */
 #define ONE_SEED 0x666c6f77u /* the default seeds of arrivals are made of this one */
 
 struct flows_one *flows_one_of(struct flows_port *p, const struct stream *s)
@@ -77,8 +78,10 @@ void flows_one_free(struct flows_one *f)
 		rte_free(f->state[q]);
 		rte_free(f->own[q]);
 	}
-	for (unsigned i = 0; i < FLOWS_HISTS; i++)
+	for (unsigned i = 0; i < FLOWS_HISTS; i++) {
 		free(f->hist_base[i]);
+		free(f->run_hist[i]);
+	}
 	free(f->state);
 	free(f->own);
 	free(f->said);
@@ -128,7 +131,9 @@ void flows_one_sum(const struct flows_one *f, struct flows_sum *sum)
 	one_add(sum, &f->base, sizeof(*sum), true);
 }
 
-struct hist *flows_one_hist(const struct flows_one *f, unsigned which)
+/* All that a histogram has, less what it had at a time. */
+static struct hist *one_hist_since(const struct flows_one *f, unsigned which,
+				   const struct hist *base)
 {
 	struct hist *h = hist_new(FLOWS_HIST);
 
@@ -137,9 +142,14 @@ struct hist *flows_one_hist(const struct flows_one *f, unsigned which)
 		hist_merge(h, one);
 		free(one);
 	}
-	if (f->hist_base[which] != NULL)
-		hist_subtract(h, f->hist_base[which]);
+	if (base != NULL)
+		hist_subtract(h, base);
 	return h;
+}
+
+struct hist *flows_one_hist(const struct flows_one *f, unsigned which)
+{
+	return one_hist_since(f, which, f->hist_base[which]);
 }
 
 bool flows_one_ends(const struct flows_one *f)
@@ -149,21 +159,56 @@ bool flows_one_ends(const struct flows_one *f)
 
 /* What is open and opening belongs to what comes. The baseline is made of fates, since workers
  * count while cells are read one behind the other: so the sums are whole when nothing goes on. */
-void flows_one_clear(struct flows_one *f)
+static void one_base(const struct flows_one *f, struct flows_sum *base)
 {
-	struct flow_counts *k = &f->base.flow;
+	struct flow_counts *k = &base->flow;
 
-	one_sum_all(f, &f->base);
+	one_sum_all(f, base);
 	k->established = k->closed + k->reset_by_us + k->reset_by_peer + k->timed_out + k->aborted;
 	k->opened = k->established + k->refused + k->connect_timeout + k->unreachable +
 		    k->aborted_opening;
 	k->opening = k->open = 0;
-	f->base.wl.started = f->base.wl.done + f->base.wl.failed;
-	f->base.wl.open = 0;
+	base->wl.started = base->wl.done + base->wl.failed;
+	base->wl.open = 0;
+}
+
+void flows_one_clear(struct flows_one *f)
+{
+	one_base(f, &f->base);
 	for (unsigned i = 0; i < FLOWS_HISTS; i++) {
 		free(f->hist_base[i]);
 		f->hist_base[i] = NULL;
 		f->hist_base[i] = flows_one_hist(f, i);
+	}
+}
+
+void flows_one_run_begin(struct flows_one *f)
+{
+	one_base(f, &f->run_base);
+	for (unsigned i = 0; i < FLOWS_HISTS; i++) {
+		free(f->run_hist[i]);
+		f->run_hist[i] = one_hist_since(f, i, NULL);
+	}
+}
+
+void flows_one_run_sum(const struct flows_one *f, struct flows_sum *sum)
+{
+	one_sum_all(f, sum);
+	one_add(sum, &f->run_base, sizeof(*sum), true);
+}
+
+void flows_one_run_add(const struct flows_one *f, struct flows_sum *sum,
+		       struct hist *h[FLOWS_HISTS])
+{
+	struct flows_sum k;
+
+	flows_one_run_sum(f, &k);
+	one_add(sum, &k, sizeof(k), false);
+	for (unsigned i = 0; i < FLOWS_HISTS; i++) {
+		struct hist *one = one_hist_since(f, i, f->run_hist[i]);
+		h[i] = h[i] != NULL ? h[i] : hist_new(FLOWS_HIST);
+		hist_merge(h[i], one);
+		free(one);
 	}
 }
 
@@ -211,6 +256,8 @@ static void one_rate_set(const struct ctl_port *cp, const struct flows_one *f, s
 	r->off = off;
 	r->max = set->kind == RATE_MAX;
 	r->start_tsc = cp->run.armed ? 0 : RTE_MAX(clock_tsc(), cp->run.start_tsc);
+	if (r == &f->tps && f->hold)
+		r->start_tsc = clock_tsc() + ONE_FAR;
 	if (off || r->max)
 		return;
 	r->per_s = set->over_ns != 0 ? set->to : set->value;
@@ -234,31 +281,53 @@ static void one_rate_set(const struct ctl_port *cp, const struct flows_one *f, s
 void flows_rates(const struct ctl_port *cp, struct flows_one *f, const struct stream *s)
 {
 	const struct flows_cfg *cfg = flows_cfg_of(&s->cfg);
+	struct rate cps = cfg->cps, tps = cfg->tps.rate;
+	bool on_call = cfg->tps.on;
 
-	one_rate_set(cp, f, &f->cps, &cfg->cps, &s->cfg.arrival, !f->client);
-	one_rate_set(cp, f, &f->tps, &cfg->tps.rate, &s->cfg.arrival, !f->client || !cfg->tps.on);
+	if (cp->run.has_rate && f->client) { /* it does not follow the settings */
+		struct rate *r = f->on_call ? &tps : &cps;
+		on_call = f->on_call;
+		*r = cp->run.rate;
+		if (r->kind != RATE_MAX)
+			r->value *= f->share;
+	}
+	one_rate_set(cp, f, &f->cps, &cps, &s->cfg.arrival, !f->client);
+	one_rate_set(cp, f, &f->tps, &tps, &s->cfg.arrival, !f->client || !on_call);
 }
 
-/* When opens end: behind exactly as many as lie in the time. Rounding on the clock must not add
- * one, or take one away. */
+/* When opens or transactions end: behind exactly as many as lie in the time. Rounding on the clock
+ * must not add one, or take one away. */
+static uint64_t one_end(const struct flows_rate *a, uint64_t start_tsc, uint64_t duration_ns)
+{
+	const struct pace p = {.period = a->period, .t0 = start_tsc};
+	uint64_t end = start_tsc + clock_cycles(duration_ns);
+
+	if (a->max || a->shaped || a->off)
+		return end;
+	uint64_t n = pace_frames(a->per_s, duration_ns);
+	if (n > 0 && pace_due(&p, n - 1) >= end)
+		return pace_due(&p, n - 1) + 1;
+	return RTE_MIN(pace_due(&p, n), end);
+}
+
 void flows_rates_arm(const struct ctl_port *cp, struct flows_one *f)
 {
 	const struct run *r = &cp->run;
-	const struct flows_rate *a = &f->cps;
-	const struct pace p = {.period = a->period, .t0 = r->start_tsc};
 
-	f->cps.start_tsc = f->tps.start_tsc = r->start_tsc;
+	f->cps.start_tsc = r->start_tsc;
+	f->tps.start_tsc = f->hold ? r->start_tsc + ONE_FAR : r->start_tsc;
 	f->end_tsc = UINT64_MAX;
-	if (r->duration_ns == 0)
-		return;
-	f->end_tsc = r->start_tsc + clock_cycles(r->duration_ns);
-	if (a->max || a->shaped || a->off)
-		return;
-	uint64_t n = pace_frames(a->per_s, r->duration_ns);
-	if (n > 0 && pace_due(&p, n - 1) >= f->end_tsc)
-		f->end_tsc = pace_due(&p, n - 1) + 1;
-	else if (pace_due(&p, n) < f->end_tsc)
-		f->end_tsc = pace_due(&p, n);
+	if (r->duration_ns != 0 && !f->hold)
+		f->end_tsc = one_end(&f->cps, r->start_tsc, r->duration_ns);
+}
+
+void flows_unhold(const struct ctl_port *cp, struct flows_one *f, uint64_t start_tsc)
+{
+	f->hold = false;
+	f->tps.epoch++;
+	f->tps.start_tsc = start_tsc;
+	if (cp->run.duration_ns != 0)
+		f->end_tsc = one_end(&f->tps, start_tsc, cp->run.duration_ns);
 }
 
 bool flows_ramps(const struct ctl_port *cp, const struct flows_rate *r)

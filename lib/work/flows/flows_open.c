@@ -113,7 +113,8 @@ uint64_t flows_pace_follow(struct flows_due *d, const struct flows_pace *p, uint
 		d->from = UINT64_MAX;
 		return 0;
 	}
-	d->ahead = (int64_t)(p->start_tsc - now) >= 0;
+	/* A pace that has never begun leaves nothing to go on from. */
+	d->ahead = (int64_t)(p->start_tsc - now) >= 0 || d->pace.held;
 	d->from = d->ahead ? p->start_tsc : now;
 	/* What is very late will not be sped up. Seldom is it more than a walk. */
 	late = open_before(d, UINT64_MAX, limit);
@@ -164,7 +165,7 @@ struct open_turn {
 	bool tps;
 	bool blocked;  /* only something other than time lets it go on */
 	uint64_t left; /* how many may still come in the run */
-	cell_t *due, *done, *late, *late_max_ns;
+	cell_t *due, *done, *late, *late_max_ns, *first_tsc, *last_tsc;
 	uint64_t *given_up;
 };
 
@@ -179,6 +180,8 @@ static void open_set(const struct flows_job *j, const struct flows_flow *f, bool
 					.done = &s->done_tps,
 					.late = &s->late_tps,
 					.late_max_ns = &s->late_tps_max_ns,
+					.first_tsc = &s->first_tps_tsc,
+					.last_tsc = &s->last_tps_tsc,
 					.given_up = &on->given_up_tps,
 					.d = &on->tps,
 					.newest = &f->tps,
@@ -188,6 +191,8 @@ static void open_set(const struct flows_job *j, const struct flows_flow *f, bool
 					.done = &s->done,
 					.late = &s->late,
 					.late_max_ns = &s->late_max_ns,
+					.first_tsc = &s->first_tsc,
+					.last_tsc = &s->last_tsc,
 					.given_up = &on->given_up,
 					.d = &on->cps,
 					.newest = &f->cps,
@@ -217,24 +222,24 @@ static unsigned open_new(struct flows_own *o, const struct open_turn *t, unsigne
 			 uint64_t due_ns, uint64_t each_ns)
 {
 	const struct flows_on *on = flows_on(t->f);
-	struct flows_state_of *s = t->f->state;
-	unsigned done;
 
 	if (on->held == NULL)
 		return 0;
-	done = flow_open(t->j->machine, on->held->number, n, due_ns, each_ns, o->now_ns);
-	if (done > 0) {
-		cell_set(&s->last_tsc, o->now);
-		if (unlikely(cell_get(&s->first_tsc) == 0))
-			cell_set(&s->first_tsc, o->now);
-	}
-	return done;
+	return flow_open(t->j->machine, on->held->number, n, due_ns, each_ns, o->now_ns);
 }
 
 static unsigned open_do(struct flows_own *o, const struct open_turn *t, unsigned n, uint64_t due_ns,
 			uint64_t each_ns)
 {
-	return t->tps ? open_go(o, t, n, due_ns, each_ns) : open_new(o, t, n, due_ns, each_ns);
+	unsigned done =
+		t->tps ? open_go(o, t, n, due_ns, each_ns) : open_new(o, t, n, due_ns, each_ns);
+
+	if (done > 0) {
+		cell_set(t->last_tsc, o->now);
+		if (unlikely(cell_get(t->first_tsc) == 0))
+			cell_set(t->first_tsc, o->now);
+	}
+	return done;
 }
 
 /* The next one has come: counts it if it is late, and goes on. */
@@ -342,6 +347,8 @@ static uint64_t open_turn(struct flows_own *o, struct open_turn *t, uint64_t roo
 	if (done == due)
 		return RTE_MIN(d->next, d->from);
 	t->blocked = done == room || (t->tps && done < n);
+	if (done == room)
+		cell_add(&t->f->state->full, 1);
 	return t->blocked ? DP_NEVER : DP_NOW;
 }
 

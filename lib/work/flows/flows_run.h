@@ -27,6 +27,9 @@ struct flows_version {
  * first + step, ... of the whole flow. */
 struct flows_pace {
 	bool off; /* none is */
+	/* It begins so late that another one comes before, which begins at its start_tsc even if
+	 * that has passed. */
+	bool held;
 	bool max; /* always as many as the flow may have */
 	/* Of a new number the count begins anew with the number 0, due at start_tsc. If that has
 	 * passed when the worker learns of it, it begins then, and what is left of the wait for the
@@ -141,10 +144,12 @@ struct flows_state_of {
 	 * time by which one was late. */
 	cell_t due, done, late, late_max_ns;
 	cell_t due_tps, done_tps, late_tps, late_tps_max_ns;
-	cell_t first_tsc, last_tsc; /* first and last open of the run, 0: none yet */
-	cell_t drain_tsc;           /* when the drain began, 0: not yet */
-	cell_t done_tsc;            /* when the run was over, 0: not yet */
-	cell_t waits;               /* 1: a version waits for a number of the machine */
+	cell_t full; /* turns in which something was due and had no room beside `most` */
+	/* Of the first and the last open of the run, and of transactions, 0: none yet. */
+	cell_t first_tsc, last_tsc, first_tps_tsc, last_tps_tsc;
+	cell_t drain_tsc; /* when the drain began, 0: not yet */
+	cell_t done_tsc;  /* when the run was over, 0: not yet */
+	cell_t waits;     /* 1: a version waits for a number of the machine */
 	struct flow_counts counts;
 	struct wl_counts transactions;
 	uint32_t cell; /* of the stream; constant */

@@ -67,6 +67,15 @@ static int start_ends(const struct ctl *c, const struct ctl_port *cp, struct err
 	return 0;
 }
 
+/* Whether the start is also for this stream. */
+static bool start_wants(const struct ctl_port *cp, const struct run_ask *ask,
+			const struct stream *s)
+{
+	bool answers = ask->answer != NULL && portset_has(ask->answer, cp->p.id);
+
+	return flows_is_on(s) && (!answers || stream_answers(s));
+}
+
 /* How many frames of this start the port's count bounds: opens, if a flow is all that it has. */
 static int start_opens(const struct ctl_port *cp, const struct stream *s, const struct run_ask *ask,
 		       uint64_t *out, struct err *e)
@@ -252,7 +261,7 @@ static int start_all(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 	int rc = 0;
 
 	for (unsigned i = 0; i < cp->nstreams && rc == 0; i++) {
-		if (!flows_is_on(cp->stream[i]))
+		if (!start_wants(cp, ask, cp->stream[i]))
 			continue;
 		rc = start_opens(cp, cp->stream[i], ask, &opens, e);
 		rc = rc < 0 ? rc : flows_design_new(c, cp, cp->stream[i], &d[i], e);
@@ -284,12 +293,6 @@ static int start_may(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 
 	if (!start_has_flows(cp))
 		return 0;
-	if (ask->rate != NULL)
-		return err_set(
-			e, ENOTSUP,
-			"port %u has flows, and trials of connections are not in this version: `start %u for 10s` and `show flows` measure them; "
-			"`set %u flow off` lets it send frames",
-			cp->p.id, cp->p.id, cp->p.id);
 	rc = start_queues(c, cp, e);
 	rc = rc < 0 ? rc : start_ends(c, cp, e);
 	if (rc < 0)
@@ -348,6 +351,16 @@ static void start_sent(const struct ctl_port *cp, struct cnt_tx *sum)
 	}
 }
 
+/* The run has a rate of its own. */
+static void start_begin_rate(const struct ctl_port *cp, struct flows_one *f,
+			     const struct flows_cfg *cfg, const struct run_ask *ask)
+{
+	f->share = flows_share(cp, cfg);
+	f->close = cfg->close;
+	f->grace_ns = RTE_MAX(ask->grace_ns, CNT_LATE_NS);
+	flows_one_run_begin(f);
+}
+
 static void start_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask)
 {
 	struct flows_port *p = flows_of(cp);
@@ -371,8 +384,13 @@ static void start_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask
 		f->stopping = false;
 		f->run = cp->run.id;
 		f->drain_ns = flows_cfg_of(&s->cfg)->drain_ns;
+		f->grace_ns = cp->run.grace_ns;
 		f->end_tsc = UINT64_MAX;
 		start_opens(cp, s, ask, &f->opens, NULL);
+		f->on_call = f->client && flows_cfg_of(&s->cfg)->tps.on;
+		f->hold = f->on_call && ask->rate != NULL;
+		if (ask->rate != NULL)
+			start_begin_rate(cp, f, flows_cfg_of(&s->cfg), ask);
 		flows_rates(cp, f, s);
 	}
 }
