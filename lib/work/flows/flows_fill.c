@@ -165,10 +165,11 @@ static void fill_release_request(struct ctl *c, void *obj)
 	flows_request_unref(obj);
 }
 
-static struct flows_pace fill_pace(const struct flows_rate *r, unsigned q, unsigned n,
+static struct flows_pace fill_pace(const struct flows_rate *r, bool held, unsigned q, unsigned n,
 				   struct pace_shape *shape)
 {
 	struct flows_pace p = {.off = r->off,
+			       .held = held,
 			       .max = r->max,
 			       .epoch = r->epoch,
 			       .start_tsc = r->start_tsc,
@@ -198,8 +199,8 @@ static void fill_flow(const struct ctl_port *cp, const struct flows_one *f, unsi
 				   .drain_cycles = clock_cycles(f->drain_ns),
 				   .late_cycles = clock_cycles(CNT_LATE_NS),
 				   .grace_cycles = clock_cycles(f->grace_ns),
-				   .cps = fill_pace(&f->cps, q, n, &shape[0]),
-				   .tps = fill_pace(&f->tps, q, n, &shape[1])};
+				   .cps = fill_pace(&f->cps, false, q, n, &shape[0]),
+				   .tps = fill_pace(&f->tps, f->hold, q, n, &shape[1])};
 }
 
 static void fill_flows(const struct ctl_port *cp, unsigned q, struct flows_job *j,

@@ -113,7 +113,8 @@ uint64_t flows_pace_follow(struct flows_due *d, const struct flows_pace *p, uint
 		d->from = UINT64_MAX;
 		return 0;
 	}
-	d->ahead = (int64_t)(p->start_tsc - now) >= 0;
+	/* A pace that has never begun leaves nothing to go on from. */
+	d->ahead = (int64_t)(p->start_tsc - now) >= 0 || d->pace.held;
 	d->from = d->ahead ? p->start_tsc : now;
 	/* What is very late will not be sped up. Seldom is it more than a walk. */
 	late = open_before(d, UINT64_MAX, limit);

@@ -20,7 +20,7 @@ struct flows_due {
 	uint64_t next; /* when that is due */
 	/* A pace of a newer epoch begins then; UINT64_MAX: there is none. */
 	uint64_t from;
-	bool ahead;        /* the worker has learned of it before it began */
+	bool ahead;        /* it begins at its time, and does not go on from the pace before */
 	bool scarce;       /* max: there was no tuple or no memory for the last one */
 	uint64_t late_max; /* of the run */
 	/* POISSON: the sums of the gaps before own number i, and before own number `seen`. All

@@ -27,6 +27,9 @@ struct flows_version {
  * first + step, ... of the whole flow. */
 struct flows_pace {
 	bool off; /* none is */
+	/* It begins so late that another one comes before, which begins at its start_tsc even if
+	 * that has passed. */
+	bool held;
 	bool max; /* always as many as the flow may have */
 	/* Of a new number the count begins anew with the number 0, due at start_tsc. If that has
 	 * passed when the worker learns of it, it begins then, and what is left of the wait for the
