@@ -390,6 +390,7 @@ struct flow_info {
 	uint16_t mss;
 	uint8_t retries;
 	uint32_t number;
+	uint64_t age_ns; /* since it was opened, to 262 us */
 };
 /* Goes through connections: *at is 0 at first; returns false at the end. By the machine's own
  * thread, which steps through `budget` cells at most and then returns with out->state FLOW_FREE. */

@@ -430,13 +430,18 @@ static void turn_info(const struct flow_machine *m, const struct flow_conn *c,
 				: (uint32_t)s->ssthresh * c->mss;
 	out->srtt_ns = s != NULL && s->srtt != 0 ? s->srtt << 10 : f->srtt;
 	out->rto_ns = (uint64_t)conn_rto_ticks(m, f, c) << WHEEL_TICK_SHIFT;
+	out->age_ns = (uint64_t)(m->now_tick - m->opened[conn_index(m, c)]) << WHEEL_TICK_SHIFT;
+	out->retries = c->retry;
+	out->mss = c->mss;
+	if (c->state == FLOW_UDP) { /* it has other things there */
+		out->unsent = c->msg_end;
+		return;
+	}
 	out->unacked = c->nxt - c->una;
 	out->unsent = s != NULL && s->endless         ? UINT32_MAX
 		      : (c->flags & CF_FIN_SENT) != 0 ? 0
 						      : c->msg_end - c->nxt;
 	out->peer_window = conn_send_window(c, s);
-	out->mss = c->mss;
-	out->retries = c->retry;
 }
 
 bool flow_walk(const struct flow_machine *m, uint32_t *at, unsigned budget, struct flow_info *out)
