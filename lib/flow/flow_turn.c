@@ -297,6 +297,20 @@ static void turn_abort(struct flow_machine *m, struct flow_ver *f, struct flow_c
 	flow_conn_end(m, c, opening ? WL_END_ABORTED_OPENING : WL_END_ABORTED, false);
 }
 
+void flow_lost(struct flow_machine *m, uint64_t now_ns)
+{
+	flow_now(m, now_ns);
+	for (uint32_t at = 1; at < m->fresh; at++) {
+		struct flow_conn *c = &m->conn[at];
+		bool opening = c->state == FLOW_SYN_SENT || c->state == FLOW_SYN_RECEIVED;
+
+		if (c->state != FLOW_FREE)
+			flow_conn_end(m, c, opening ? WL_END_ABORTED_OPENING : WL_END_ABORTED,
+				      false);
+	}
+	m->nsweep = 0;
+}
+
 #define TURN_SWEEP 256
 #define TURN_STUCK_NS 1000000000ull
 static unsigned turn_sweep(struct flow_machine *m)

@@ -343,6 +343,8 @@ static void start_take_engine(struct flows_port *p)
 		return;
 	for (struct flows_one *f = p->first; f != NULL; f = f->next)
 		flows_one_drop(f);
+	for (unsigned q = 0; q < old->nqueues; q++)
+		old->queue[q].state->over = true; /* workers learn of it with the next plan */
 	old->older = p->old;
 	p->old = old;
 	flows_engine_unref(p, old);
