@@ -174,6 +174,7 @@ static void conn_begin(struct flow_machine *m, struct flow_ver *f, struct flow_c
 	c->cwnd = f->iw;
 	f->refs++;
 	f->in_use++;
+	m->opened[conn_index(m, c)] = m->now_tick;
 	cell_add(&f->k->opened, 1);
 	if (f->spec->role == FLOW_CLIENT)
 		c->mem[0] = (uint32_t)(m->now_ns >> WL_TIME_SHIFT);

@@ -268,6 +268,7 @@ struct flow_machine {
 	/* cells */
 	uint32_t nconn, fresh, nfree;
 	uint32_t *free;
+	uint32_t *opened; /* the tick in which the connection of each cell was opened */
 	struct flow_pool side, node, record, path;
 	/* finding connections */
 	struct flow_tuples *set[FLOW_SETS]; /* those with slots */

@@ -10,6 +10,7 @@ enum {
 	AREA_MACHINE,
 	AREA_CONN,
 	AREA_FREE,
+	AREA_OPENED,
 	AREA_BUCKET,
 	AREA_CHUNK,
 	AREA_PEER6,
@@ -68,7 +69,7 @@ uint64_t flow_machine_bytes(const struct flow_machine_conf *conf, bool all)
 	uint64_t bytes;
 
 	new_sizes(conf, &n);
-	bytes = (uint64_t)n.conns * (sizeof(struct flow_conn) + sizeof(uint32_t));
+	bytes = (uint64_t)n.conns * (sizeof(struct flow_conn) + 2 * sizeof(uint32_t));
 	bytes += (uint64_t)n.buckets * sizeof(struct flow_bucket);
 	bytes += (uint64_t)n.conns * 8; /* entries in the wheel */
 	bytes += sizeof(struct flow_machine) + FLOW_CONTENTS * sizeof(struct flow_content_at);
@@ -126,15 +127,17 @@ static bool new_memory(struct flow_machine *m, const struct flow_machine_conf *c
 	size_t bytes[AREAS] = {
 		[AREA_CONN] = (size_t)n->conns * sizeof(struct flow_conn),
 		[AREA_FREE] = (size_t)n->conns * sizeof(uint32_t),
+		[AREA_OPENED] = (size_t)n->conns * sizeof(uint32_t),
 		[AREA_BUCKET] = (size_t)n->buckets * sizeof(struct flow_bucket),
 		[AREA_CHUNK] = (size_t)n->chunks * sizeof(struct flow_chunk),
 		[AREA_PEER6] = conf->is6 ? (size_t)n->conns * 16 : 0,
 		[AREA_BUFFER] = (size_t)n->buffers * sizeof(struct flow_buffers),
 	};
 	void **at[AREAS] = {
-		[AREA_CONN] = (void **)&m->conn,     [AREA_FREE] = (void **)&m->free,
-		[AREA_BUCKET] = (void **)&m->bucket, [AREA_CHUNK] = (void **)&m->chunk,
-		[AREA_PEER6] = (void **)&m->peer6,   [AREA_BUFFER] = (void **)&m->buffers,
+		[AREA_CONN] = (void **)&m->conn,      [AREA_FREE] = (void **)&m->free,
+		[AREA_OPENED] = (void **)&m->opened,  [AREA_BUCKET] = (void **)&m->bucket,
+		[AREA_CHUNK] = (void **)&m->chunk,    [AREA_PEER6] = (void **)&m->peer6,
+		[AREA_BUFFER] = (void **)&m->buffers,
 	};
 
 	for (unsigned i = AREA_CONN; i < AREAS; i++) {
@@ -205,6 +208,7 @@ void flow_machine_free(struct flow_machine *m)
 		return;
 	at[AREA_CONN] = m->conn;
 	at[AREA_FREE] = m->free;
+	at[AREA_OPENED] = m->opened;
 	at[AREA_BUCKET] = m->bucket;
 	at[AREA_CHUNK] = m->chunk;
 	at[AREA_PEER6] = m->peer6;

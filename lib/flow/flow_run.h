@@ -261,6 +261,9 @@ uint64_t flow_next_ns(const struct flow_machine *m);
 void flow_drain(struct flow_machine *m, const struct wl_flow *wl);
 void flow_abort(struct flow_machine *m, const struct wl_flow *wl);
 bool flow_sweeping(const struct flow_machine *m);
+/* The device has gone: all connections of the machine end at once as aborted, and nobody is told.
+ * It may take a while. */
+void flow_lost(struct flow_machine *m, uint64_t now_ns);
 
 /* An ICMP error that quotes a segment of ours; quote: the quoted IP header, len bytes of it and of
  * what follows. mtu: of the next hop (RFC 1191, RFC 8201), 0: not told. Each is counted once, by
@@ -390,6 +393,7 @@ struct flow_info {
 	uint16_t mss;
 	uint8_t retries;
 	uint32_t number;
+	uint64_t age_ns; /* since it was opened, to 262 us */
 };
 /* Goes through connections: *at is 0 at first; returns false at the end. By the machine's own
  * thread, which steps through `budget` cells at most and then returns with out->state FLOW_FREE. */

@@ -297,6 +297,20 @@ static void turn_abort(struct flow_machine *m, struct flow_ver *f, struct flow_c
 	flow_conn_end(m, c, opening ? WL_END_ABORTED_OPENING : WL_END_ABORTED, false);
 }
 
+void flow_lost(struct flow_machine *m, uint64_t now_ns)
+{
+	flow_now(m, now_ns);
+	for (uint32_t at = 1; at < m->fresh; at++) {
+		struct flow_conn *c = &m->conn[at];
+		bool opening = c->state == FLOW_SYN_SENT || c->state == FLOW_SYN_RECEIVED;
+
+		if (c->state != FLOW_FREE)
+			flow_conn_end(m, c, opening ? WL_END_ABORTED_OPENING : WL_END_ABORTED,
+				      false);
+	}
+	m->nsweep = 0;
+}
+
 #define TURN_SWEEP 256
 #define TURN_STUCK_NS 1000000000ull
 static unsigned turn_sweep(struct flow_machine *m)
@@ -430,13 +444,18 @@ static void turn_info(const struct flow_machine *m, const struct flow_conn *c,
 				: (uint32_t)s->ssthresh * c->mss;
 	out->srtt_ns = s != NULL && s->srtt != 0 ? s->srtt << 10 : f->srtt;
 	out->rto_ns = (uint64_t)conn_rto_ticks(m, f, c) << WHEEL_TICK_SHIFT;
+	out->age_ns = (uint64_t)(m->now_tick - m->opened[conn_index(m, c)]) << WHEEL_TICK_SHIFT;
+	out->retries = c->retry;
+	out->mss = c->mss;
+	if (c->state == FLOW_UDP) { /* it has other things there */
+		out->unsent = c->msg_end;
+		return;
+	}
 	out->unacked = c->nxt - c->una;
 	out->unsent = s != NULL && s->endless         ? UINT32_MAX
 		      : (c->flags & CF_FIN_SENT) != 0 ? 0
 						      : c->msg_end - c->nxt;
 	out->peer_window = conn_send_window(c, s);
-	out->mss = c->mss;
-	out->retries = c->retry;
 }
 
 bool flow_walk(const struct flow_machine *m, uint32_t *at, unsigned budget, struct flow_info *out)

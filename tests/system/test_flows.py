@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Streams whose frames are connections, both ends on the built-in wire: their fates are exact when nothing goes on, whatever the wire does."""
+import os
+import re
+import resource
 import time
 
 import pytest
@@ -310,8 +313,62 @@ def test_samples(live):
         rows = p.ask(f"show connections 0 {n}")["connections"]
         assert len(rows) == min(n, 30)
         assert {r["state"] for r in rows} == {"ESTABLISHED"}
+        assert all(0 <= r["age_ns"] < 30e9 for r in rows)
         assert len({r["sport"] for r in rows}) == len(rows)
         assert {(r["src"], r["dst"], r["dport"], r["stream"]) for r in rows} == {("192.168.0.1", "192.168.1.1", 80, 0)}
+    before = {r["number"]: r["age_ns"] for r in rows}
+    later = p.ask("sleep 500ms; show connections 0 256")["connections"]
+    assert all(r["age_ns"] - before[r["number"]] > 490e6 for r in later)
+
+
+def address_space(p, more):
+    """Lets a program have so many further bytes of addresses; None: no limit."""
+    with open(f"/proc/{p.proc.pid}/status", encoding="ascii") as status:
+        kb = next(int(line.split()[1]) for line in status if line.startswith("VmSize"))
+    limit = resource.RLIM_INFINITY if more is None else (kb << 10) + more
+    resource.prlimit(p.proc.pid, resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+
+
+def refusal(p, command):
+    before = p.errors()
+    p.send(command)
+    p.stats()
+    return p.errors()[len(before):]
+
+
+def test_a_start_without_memory_changes_nothing(live):
+    p = live([*lcores(2), "-b", "-k"])
+    p.send(PAIR + "set 0/0 count 20; start all; wait all")
+    before = p.ask("show flows", timeout=30)
+    p.send("set 0 connections 4M; set 0 flow.src 10.0.0.0/24")
+    address_space(p, 300 << 20)
+    said = refusal(p, "start all")
+    assert "no memory for" in said and "connections (" in said and "fewer" in said, said
+    now = p.ask("show flows")
+    for a, b in zip(before["flows"], now["flows"]):
+        assert b["state"] == "idle" and a["connections"] == b["connections"] and a["segments"] == b["segments"]
+    address_space(p, None)
+    p.send("start all; wait all")
+    for f in flows([p.ask("show flows", timeout=30)]).values():
+        idle(f)
+        assert f["connections"]["closed"] == 40
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: a mount of its own")
+def test_a_start_that_would_use_more_memory_than_there_is(live, tmp_path):
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal: 4000000 kB\nMemAvailable: 2000000 kB\n", encoding="ascii")
+    p = live([*lcores(2), "-b", "-k"], prefix=["unshare", "-m", "sh", "-c", 'mount --bind "$0" /proc/meminfo && exec "$@"', str(meminfo)])
+    said = refusal(p, PAIR + "set 0 flow.src 10.0.0.0/16; set 0 connections 20M; start all")
+    why = r"connections at once take \d+ MB, and there are 1953 MB: fewer, as by `set <streams> connections (\d+)`"
+    assert 1e6 < int(re.search("port 0: 20000000 " + why, said)[1]) < 20e6
+    assert "no flow has run" in refusal(p, "show flows")
+    # of all flows together: more than a machine can have
+    said = refusal(p, "set 0 flow.src 10.0.0.0/8; set 0 connections 134M; stream add 0/1 like 0/0; set 0/1 flow.dport 81; start all")
+    assert 1e6 < int(re.search("port 0: 268000000 " + why, said)[1]) < 20e6
+    p.send("stream delete 0/1")
+    p.send("set 0/0 count 20; set 0 connections 100k; start all; wait all")
+    assert flows([p.ask("show flows", timeout=30)])[0, 0]["connections"]["closed"] == 20
 
 
 @pytest.mark.parametrize("what", [

@@ -400,6 +400,55 @@ static void test_too_big(void **state)
 	world_free(w);
 }
 
+/* How old the connection of cell 1 of an end is. */
+static void assert_age(const struct world *w, unsigned end, uint64_t ns)
+{
+	struct flow_info info;
+	uint32_t at = 0;
+
+	assert_true(flow_walk(w->end[end].m, &at, 100, &info));
+	assert_int_not_equal(info.state, FLOW_FREE);
+	/* the machine knows the time of its last turn alone */
+	assert_in_range(info.age_ns + 101 * MS, ns, ns + 102 * MS);
+	if (info.state == FLOW_UDP) {
+		assert_int_equal(info.unacked, 0);
+		assert_int_equal(info.unsent, 0);
+	}
+}
+
+static void run_age(bool udp)
+{
+	static const struct wl_bytes_conf conf = {.request = WL_FIXED(64),
+						  .response = WL_FIXED(64),
+						  .think = WL_FIXED(100 * MS),
+						  .timeout_ns = SECOND};
+	struct world *w =
+		world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &conf, .udp = udp});
+	uint64_t opened;
+
+	world_adopt(w);
+	world_run(w, w->now + 70 * SECOND);
+	opened = w->now;
+	open_n(w, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		world_run(w, w->now + 30 * SECOND + 50 * MS);
+		for (unsigned end = 0; end < 2; end++)
+			assert_age(w, end, w->now - opened);
+	}
+	for (unsigned end = 0; end < 2; end++)
+		flow_abort(w->end[end].m, &w->end[end].wl);
+	world_run(w, w->now + 1000 * SECOND);
+	world_empty(w);
+	world_free(w);
+}
+
+static void test_age(void **state)
+{
+	(void)state;
+	run_age(false);
+	run_age(true);
+}
+
 static bool no_route(struct world *w, unsigned from, struct world_frame *f)
 {
 	if (w->arg == NULL)
@@ -643,9 +692,10 @@ int main(void)
 		cmocka_unit_test(test_late),         cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_streams),      cmocka_unit_test(test_buffers),
 		cmocka_unit_test(test_too_big),      cmocka_unit_test(test_unreachable),
-		cmocka_unit_test(test_contents),     cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_sums),         cmocka_unit_test(test_headers),
-		cmocka_unit_test(test_varied),       cmocka_unit_test(test_refused6),
+		cmocka_unit_test(test_age),          cmocka_unit_test(test_contents),
+		cmocka_unit_test(test_chunks),       cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_headers),      cmocka_unit_test(test_varied),
+		cmocka_unit_test(test_refused6),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

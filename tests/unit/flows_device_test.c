@@ -547,6 +547,42 @@ static void test_samples(void **state)
 	world_free();
 }
 
+/* The task of an end goes while connections live, as where a device has gone and the next start
+ * makes another machine: they have ended then. */
+static void test_gone(void **state)
+{
+	const struct flow_counts *k;
+
+	(void)state;
+	world_new(1, 2047, 100);
+	x.end[0].flow[0].opens = 30;
+	for (unsigned i = 0; i < 2; i++)
+		x.end[i].f[0]->conf.transactions = 0;
+	world_start(1);
+	k = &x.end[0].f[0]->state.counts;
+	while (k->open < 20)
+		world_turn();
+	x.end[1].pipe.loses = 1; /* no answer any more */
+	world_run(x.now + 20 * MS);
+	assert_int_equal(k->opened, 30);
+	assert_true(k->opening > 0 && k->open >= 20);
+	uint64_t open = k->open, opening = k->opening;
+	x.end[0].state->over = true;
+	dp_kind_flows.drop(&x.w, &x.end[0].task, x.now);
+	world_sums();
+	assert_int_equal(k->aborted, open);
+	assert_int_equal(k->aborted_opening, opening);
+	assert_int_equal(k->open + k->opening, 0);
+	assert_int_equal(x.end[0].f[0]->state.transactions.open, 0);
+	dp_kind_flows.adopt(&x.w, &x.end[0].task, NULL, x.now);
+	x.end[1].pipe.loses = 0;
+	world_run(x.now + 20 * MS);
+	assert_int_equal(world_stage(0, 0), FLOWS_DONE);
+	x.end[1].flow[0].abort = true;
+	world_stop(1);
+	world_free();
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -562,6 +598,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_anything),
+		cmocka_unit_test(test_gone),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

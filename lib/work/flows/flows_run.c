@@ -176,7 +176,18 @@ static void run_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 {
 	struct flows_own *o = flows_own((struct flows_state *)t->state);
 
-	(void)w, (void)now;
+	const struct flows_job *j = t->job;
+	bool alive = false;
+
+	(void)w;
+	for (unsigned i = 0; i < o->nheld; i++)
+		alive |= o->held[i].version != NULL &&
+			 o->held[i].of->counts.opening + o->held[i].of->counts.open > 0;
+	/* A run ends with nothing open, unless its device is gone: that ends them. */
+	if (alive && ((struct flows_state *)t->state)->over) {
+		flows_now(o, j, now);
+		flow_lost(j->machine, o->now_ns);
+	}
 	flows_sink_end(o);
 	for (unsigned i = 0; i < o->nheld; i++)
 		if (o->held[i].version != NULL && flows_on_of(o->held[i].of)->held == &o->held[i])

@@ -182,7 +182,10 @@ struct flows_state {
 	struct cnt_sizes sizes; /* of the frames that the device accepted */
 	cell_t claimed, claimed_group;
 	cell_t dropped; /* frames of flows that were made and given up */
-	void *mem;      /* flows_mem_size() bytes in whole cache lines, zeroed; control's memory */
+	/* Control's: the machine is not used any more, another one takes its place. What is open
+	 * when its task goes has ended then. */
+	bool over;
+	void *mem; /* flows_mem_size() bytes in whole cache lines, zeroed; control's memory */
 };
 size_t flows_mem_size(void);
 /* The sink of the machine that a state's task will have: for flow_machine_new(). */

@@ -102,6 +102,7 @@ static json_t *samples_one(const struct flows_port *p, unsigned queue, const str
 	json_object_set_new(o, "peer_window", json_integer(i->peer_window));
 	json_object_set_new(o, "mss", json_integer(i->mss));
 	json_object_set_new(o, "retries", json_integer(i->retries));
+	json_object_set_new(o, "age_ns", json_integer((json_int_t)i->age_ns));
 	json_object_set_new(o, "number", json_integer(i->number));
 	return o;
 }

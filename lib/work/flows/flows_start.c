@@ -8,6 +8,7 @@
 #include "flows_ctl.h"
 
 #define START_MOST 1000000
+#define START_LIMIT ((uint64_t)1 << 27) /* of a machine */
 
 /* ---- may they start? ---- */
 
@@ -199,7 +200,7 @@ static bool start_serves(const struct ctl_port *cp)
 static int start_memory(const struct ctl *c, const struct ctl_port *cp, uint64_t most,
 			struct err *e)
 {
-	struct flow_machine_conf conf = {.connections = (uint32_t)RTE_MIN(most, 1ull << 27),
+	struct flow_machine_conf conf = {.connections = (uint32_t)RTE_MIN(most, START_LIMIT),
 					 .is6 = false};
 	uint64_t have = eal_available_bytes(), need = flow_machine_bytes(&conf, false), ports = 0;
 
@@ -208,14 +209,21 @@ static int start_memory(const struct ctl *c, const struct ctl_port *cp, uint64_t
 		ports += start_has_flows(c->port[i]);
 	need *= ports;
 
-	if (most <= 1ull << 27 && need <= have)
+	if (most <= START_LIMIT && need <= have)
 		return 0;
+	if (need <= have)
+		return err_set(
+			e, EINVAL,
+			"port %u: %" PRIu64
+			" connections at once are more than a port can have: `set <streams> connections %" PRIu64
+			"`, or fewer",
+			cp->p.id, most, START_LIMIT);
 	return err_set(e, ENOMEM,
 		       "port %u: %" PRIu64 " connections at once take %" PRIu64
 		       " MB, and there are %" PRIu64
 		       " MB: fewer, as by `set <streams> connections %" PRIu64 "`",
 		       cp->p.id, most, need >> 20, have >> 20,
-		       (uint64_t)((double)most * (double)have / (double)need));
+		       (uint64_t)((double)conf.connections * (double)have / (double)need));
 }
 
 /* The machines of the port: those that it has, or new ones that have room for more. */
@@ -344,6 +352,8 @@ static void start_take_engine(struct flows_port *p)
 		return;
 	for (struct flows_one *f = p->first; f != NULL; f = f->next)
 		flows_one_drop(f);
+	for (unsigned q = 0; q < old->nqueues; q++)
+		old->queue[q].state->over = true; /* workers learn of it with the next plan */
 	old->older = p->old;
 	p->old = old;
 	flows_engine_unref(p, old);

@@ -18,6 +18,7 @@ static const struct out_col connection_cols[] = {
 	{"dst", "dst", OF_STR},
 	{"dport", "dport", OF_STR},
 	{"state", "state", OF_STR},
+	{"age_ns", "age", OF_NS},
 	{"rtt_ns", "rtt", OF_NS},
 	{"rto_ns", "rto", OF_NS},
 	{"cwnd", "cwnd", OF_COUNT},
