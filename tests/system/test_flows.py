@@ -3,6 +3,7 @@
 import os
 import re
 import resource
+import signal
 import time
 
 import pytest
@@ -319,6 +320,20 @@ def test_samples(live):
     before = {r["number"]: r["age_ns"] for r in rows}
     later = p.ask("sleep 500ms; show connections 0 256")["connections"]
     assert all(r["age_ns"] - before[r["number"]] > 490e6 for r in later)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_skips_the_drain(live, sig):
+    """Connections whose peer does not answer would be waited for until the end of the drain."""
+    p = live([*lcores(2), "-b"])
+    p.send(PAIR + "set 0-1 app bytes; set 0-1 transactions forever; set 0-1 think 5ms; set 0 connections 50; set 0 cps max; "
+           "set 0-1 flow.drain 10m; start all; sleep 300ms; set wire loss 100%; stop all")
+    deadline = time.monotonic() + 20
+    while p.ask("show flows")["flows"][0]["state"] != "draining":
+        assert time.monotonic() < deadline
+    p.send("wait all")
+    p.proc.send_signal(sig)
+    assert p.proc.wait(60) == -sig
 
 
 def address_space(p, more):
