@@ -3,8 +3,8 @@
 #include "workload.h"
 
 /* Memory over TCP: when this end closed, and how many bytes came. Over UDP a sender's two words are
- * those of struct stream_sent, and a receiver's what it has seen; who does both has a cell. A client
- * counts a transaction per connection, which is done when both ends have closed. */
+ * those of struct stream_sent, and a receiver's what it has seen; who does both has a cell. A
+ * client counts a transaction per connection, which is done when both ends have closed. */
 struct stream_sent {
 	uint32_t datagrams; /* the number of the last one */
 	uint32_t began;     /* when the first one was sent: see WL_NUMBER */

@@ -302,8 +302,8 @@ static void test_back_pressure(void **state)
 	world_free(w);
 }
 
-/* A drain does not wait for a sink that connections always fill: a device takes 3 frames in each us,
- * and their windows would allow them 40. */
+/* A drain does not wait for a sink that connections always fill: a device takes 3 frames in each
+ * us, and their windows would allow them 40. */
 static void test_drain_behind_a_full_sink(void **state)
 {
 	static const struct wl_stream_conf up = {.direction = WL_UP};

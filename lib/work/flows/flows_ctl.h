@@ -230,8 +230,8 @@ static inline uint64_t flows_dealt(uint64_t number, unsigned queue, unsigned n)
 
 /* ---- flows_engine.c ---- */
 
-/* `sure` of the connections have been asked for: their memory is there from the start, and of a port
- * that `serves` that by which they are found. */
+/* `sure` of the connections have been asked for: their memory is there from the start, and of a
+ * port that `serves` that by which they are found. */
 struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, uint64_t most,
 				      uint64_t sure, bool serves, bool is6, struct err *e);
 /* Whether the engine has room for the encapsulations of n designs, of which some may be NULL. It
