@@ -7,6 +7,7 @@
  * WIRERATE_FLOW_CONNECTIONS=1000000 runs as many instead of a few thousand, WIRERATE_SEED is the
  * seed, and WIRERATE_FLOW_WORLD one of its worlds. */
 #include "flow_world.h"
+#include "effort.h"
 #include "seed.h"
 #include "wl_text.h"
 
@@ -374,7 +375,7 @@ static void test_worlds(void **state)
 {
 	const char *text = getenv("WIRERATE_FLOW_CONNECTIONS");
 	const char *one = getenv("WIRERATE_FLOW_WORLD");
-	uint64_t n = text != NULL ? strtoull(text, NULL, 10) : 6000;
+	uint64_t n = text != NULL ? strtoull(text, NULL, 10) : effort(6000, 2000);
 
 	(void)state;
 	if (one != NULL) {
