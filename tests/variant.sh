@@ -10,7 +10,7 @@ case $name in
 asan)
 	compiler=clang
 	set -- --werror -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
-		"-Dc_args=-fsanitize=fuzzer-no-link -fno-sanitize-recover=all"
+		"-Dc_args=-fsanitize=fuzzer-no-link -fno-sanitize-recover=all -gline-tables-only"
 	;;
 tsan)
 	# What gcc's sanitizers put between the lines misleads its warnings; the plain code is judged in its own build.
@@ -41,4 +41,4 @@ run=
 # A thread sanitizer of 2022 cannot place its shadow where newer kernels put mappings at random.
 [ "$name" != tsan ] || ! setarch -R true 2>/dev/null || run="setarch -R"
 # shellcheck disable=SC2046,SC2086 # words
-exec $run meson test -C "$dir" --no-rebuild --print-errorlogs $(printf -- '--suite=%s ' $(echo "$suites" | tr , ' ')) --logbase "$name"
+exec $run meson test -C "$dir" --no-rebuild --num-processes 4 --print-errorlogs $(printf -- '--suite=%s ' $(echo "$suites" | tr , ' ')) --logbase "$name"
