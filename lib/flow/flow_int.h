@@ -342,6 +342,7 @@ struct flow_early {
 	};
 	uint32_t at; /* in the second step: the connection, 0: not found yet */
 	bool dense;
+	bool summed; /* its checksums have been computed, and are right */
 };
 #define SEG_SYN_FIN(g) ((uint32_t)(((g)->flags & TH_SYN) != 0) + (((g)->flags & TH_FIN) != 0))
 
@@ -678,8 +679,7 @@ static FLOW_INLINE uint32_t conn_rto_ticks(const struct flow_machine *m, const s
 }
 
 /* flow_tcp.c, flow_open.c, flow_udp.c: received segments. */
-bool flow_tcp_straight(struct flow_machine *m, const struct flow_in *in,
-		       const struct flow_early *e);
+bool flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, struct flow_early *e);
 void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g);
 void flow_tcp_unknown(struct flow_machine *m, const struct flow_seg *g);
 void flow_syn_sent_in(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,

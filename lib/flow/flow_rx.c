@@ -233,6 +233,7 @@ static inline bool rx_usual(const struct flow_in *in, struct flow_early *e)
 	e->ports = ports << 16 | ports >> 16; /* ours first, as in a connection */
 	e->l4 = ip + LEN_IP4;
 	e->l4_len = end - LEN_IP4;
+	e->summed = false;
 	return true;
 }
 
@@ -283,7 +284,7 @@ static inline bool rx_finish(struct flow_machine *m, const struct flow_in *in,
 	g->flags = t[13] & (TH_FIN | TH_SYN | TH_RST | TH_ACK);
 	g->segments = in->segments == 0 ? 1 : in->segments;
 	g->is6 = g->udp = g->bad = g->unverified = false;
-	if (FLOW_UNLIKELY(in->verdict != FLOW_SUM_GOOD))
+	if (FLOW_UNLIKELY(in->verdict != FLOW_SUM_GOOD && !e->summed))
 		rx_verdict(m, in, g, in->l3 + LEN_IP4, e->l4_len);
 	return true;
 }

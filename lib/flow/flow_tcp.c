@@ -492,7 +492,7 @@ static FLOW_INLINE bool tcp_usual_syn(struct flow_machine *m, struct flow_seg *g
 
 /* Whether the sums of a frame that nobody has looked at are right. */
 static inline bool tcp_usual_sum(const struct flow_machine *m, const struct flow_in *in,
-				 const struct flow_early *e)
+				 struct flow_early *e)
 {
 	uint64_t ip[2], sum;
 	uint32_t last;
@@ -506,11 +506,13 @@ static inline bool tcp_usual_sum(const struct flow_machine *m, const struct flow
 		return false;
 	sum = (uint64_t)e->remote + e->local + __builtin_bswap16((uint16_t)e->l4_len) +
 	      __builtin_bswap16(6);
-	return flow_fold(sum + wl_sum(e->l4, e->l4_len)) == 0xffff;
+	/* it need not be done again if the segment is none of the usual ones */
+	e->summed = flow_fold(sum + wl_sum(e->l4, e->l4_len)) == 0xffff;
+	return e->summed;
 }
 
 /* false: it is none of the usual segments, and nothing was done. */
-bool flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, const struct flow_early *e)
+bool flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, struct flow_early *e)
 {
 	struct flow_conn *c = &m->conn[e->at];
 	const uint8_t *t = e->l4;
