@@ -141,8 +141,10 @@ void ctl_stream_frame_follow(struct stream_cfg *);
 bool ctl_stream_frame_usual(const struct stream_cfg *); /* whether its frame is that default */
 /* The settings that a reset gives. Options of the command line, such as -P, are in them. */
 void ctl_port_defaults(const struct ctl *, struct port_cfg *out);
-/* Whether a work carries the stream by these settings, so that its frames are in no schedule. */
+/* Whether a work carries the stream by these settings, so that its frames are in no schedule, and
+ * the name of that work, which counts them, or NULL. */
 bool ctl_stream_carried(const struct stream_cfg *);
+const char *ctl_stream_carrier(const struct stream_cfg *);
 bool ctl_sending(const struct ctl *, unsigned port);
 
 /* Is all found that a start of these ports needs, such as where its frames go? 1: start them now.

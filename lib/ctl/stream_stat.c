@@ -202,7 +202,7 @@ static json_t *one_stream(const struct ctl_port *cp, const struct stream *s,
 {
 	const struct stream_cfg *cfg = &s->cfg;
 	struct stream_count now = count_of(sum, s);
-	const char *engine = engine_of(cp, s);
+	const char *engine = engine_of(cp, s), *carrier = ctl_stream_carrier(cfg);
 	json_t *o = json_pack("{s:i, s:i, s:b, s:o, s:o, s:I, s:o, s:I, s:o, s:{s:I, s:I}, s:f}",
 			      "port", (int)cp->p.id, "stream", (int)cfg->id, "enabled",
 			      (int)cfg->enabled, "frame", stack_text(&cfg->frame.stack), "size",
@@ -219,6 +219,7 @@ static json_t *one_stream(const struct ctl_port *cp, const struct stream *s,
 			    stream_scheduled(s) && !cfg->rate.set
 				    ? json_real((double)cfg->weight / weights)
 				    : json_null());
+	json_object_set_new(o, "carrier", carrier != NULL ? json_string(carrier) : json_null());
 	json_object_set_new(o, "engine", engine != NULL ? json_string(engine) : json_null());
 	return o;
 }

@@ -84,12 +84,17 @@ void *work_stream_cfg_own(struct stream_cfg *cfg, const struct work *of)
 	return cfg->work + stream_cfg_at(of);
 }
 
-bool ctl_stream_carried(const struct stream_cfg *cfg)
+const char *ctl_stream_carrier(const struct stream_cfg *cfg)
 {
 	EACH_WORK(w, carries)
 		if (w->carries(cfg))
-			return true;
-	return false;
+			return w->name;
+	return NULL;
+}
+
+bool ctl_stream_carried(const struct stream_cfg *cfg)
+{
+	return ctl_stream_carrier(cfg) != NULL;
 }
 
 static void usual_frame(const struct stream_cfg *cfg, struct frame_stack *out)

@@ -51,8 +51,10 @@ static const struct out_view view_csv = {.rows = "streams",
 int send_show_streams(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
 	json_t *doc = ctl_streams_json(app_of(r)->ctl, &sel->ports), *kept = json_array(), *s;
+	struct sbuf carried = {0};
 	bool probes = false;
 	size_t i;
+	int rc;
 
 	(void)e;
 	json_array_foreach(json_object_get(doc, "streams"), i, s) {
@@ -62,7 +64,15 @@ int send_show_streams(struct cmd_run *r, const struct show_sel *sel, struct err 
 			continue;
 		json_array_append(kept, s);
 		probes |= strcmp(json_string_value(json_object_get(s, "probe")), "off") != 0;
+		const char *carrier = json_string_value(json_object_get(s, "carrier"));
+		if (carrier != NULL)
+			sbuf_addf(&carried, "%d/%d: its frames are counted by `show %s`\n",
+				  (int)port, (int)id, carrier);
 	}
 	json_object_set_new(doc, "streams", kept);
-	return show_out(r, doc, r->out_mode != OUT_TEXT ? &view_csv : probes ? &view_probe : &view);
+	rc = show_out(r, doc, r->out_mode != OUT_TEXT ? &view_csv : probes ? &view_probe : &view);
+	if (r->out_mode == OUT_TEXT)
+		sbuf_add(r->out, sbuf_str(&carried));
+	sbuf_free(&carried);
+	return rc;
 }
