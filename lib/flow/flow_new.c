@@ -116,6 +116,7 @@ static void new_touch(struct flow_machine *m, const struct flow_machine_conf *co
 	if (n == 0)
 		return;
 	new_touch_area(m->conn, n * sizeof(struct flow_conn));
+	new_touch_area(m->opened, n * sizeof(*m->opened));
 	new_touch_area(m->chunk, (n / CHUNK_ENTRIES + 1) * sizeof(struct flow_chunk));
 	if (conf->touched_hash)
 		new_touch_area(m->bucket, m->mapped[AREA_BUCKET]);
