@@ -54,6 +54,7 @@ BLOCKS = {
     "\\ <queues>": "page queues",
     "$ ./dev run -p wire -b -e 'trial 0": "trial",
     "$ ./dev run -p wire -b -e 'set wire loss 0.1%; trial": "trial",
+    "$ ./dev run -p wire -b -e 'set 0 flow client; set 1 flow server; set wire loss 0.1%; trial": "trial",
     "$ ./dev run -p wire -b -e 'capacity 0": "trial",
     "ip link add": "pair",
     "./dev run -p wire -b --json -e": "json",

@@ -442,8 +442,8 @@ def test_every_result_of_a_run_validates():
 
 
 # Parts of the schema that name every key there is. Elsewhere it names what must be there: keys are only ever added.
-WHOLE = ("show_latency", "latency_port", "latency_stream", "probe_counts", "hist", "percentiles", "gap", "stamps", "history", "trial",
-         "trial_latency", "trial_limits", "fates")
+WHOLE = ("show_latency", "latency_port", "latency_stream", "probe_counts", "hist", "percentiles", "gap", "stamps", "history",
+         "trial_frames", "trial_latency", "trial_limits", "fates")
 
 
 def closed(node, whole):
