@@ -94,8 +94,9 @@ static inline void world_check_filled(const struct rte_mbuf *m)
 	unsigned room = m->buf_len - m->data_off;
 
 	assert_true(m->pkt_len > 54);
-	for (unsigned i = 54; i < room; i++)
-		assert_int_equal(data[i], WL_X);
+	assert_int_equal(data[54], WL_X);
+	/* each is as the one before it; cmocka would compare byte by byte, which is slow */
+	assert_true(memcmp(data + 55, data + 54, room - 55) == 0);
 }
 
 static inline void world_check(const struct rte_mbuf *m, bool edits)
