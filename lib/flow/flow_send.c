@@ -133,8 +133,10 @@ bool flow_send_again(struct flow_machine *m, struct flow_ver *f, struct flow_con
 	if (flags == TH_FIN)
 		cell_add(&f->k->fin_retransmitted, 1);
 	cell_add(&f->k->retransmitted, 1);
-	c->flags &=
-		(uint16_t)~CF_TIMED; /* RFC 6298 3: whose acknowledgement it will be is not known */
+	/* RFC 6298 3: whose acknowledgement it will be is not known */
+	c->flags &= (uint16_t)~CF_TIMED;
+	if (c->side != 0 && seq_lt(from, conn_side(m, c)->rtt_seq))
+		conn_side(m, c)->rtt_on = false;
 	*next = from + n + (flags == TH_FIN);
 	return true;
 }

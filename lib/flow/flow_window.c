@@ -18,6 +18,8 @@ static void window_set(struct flow_ver *f, uint32_t window)
 {
 	uint32_t w = window >> f->wscale;
 
+	if (w > 65535) /* 2^30 bytes: RFC 7323 2.3 has room for a little less */
+		w = 65535;
 	f->window = w << f->wscale;
 	f->window_field[0] = (uint16_t)(window > 65535 ? 65535 : window);
 	f->window_field[1] = (uint16_t)w;

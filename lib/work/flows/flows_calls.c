@@ -252,13 +252,16 @@ static void calls_load_of(const struct ctl_port *cp, const struct flows_one *f,
 	const struct pace even = {.period = r->period};
 	struct calls_cells n;
 	struct flows_sum k;
+	uint64_t unopened;
 
 	calls_cells(f, &n);
 	flows_one_run_sum(f, &k);
+	/* an open without a tuple or memory counts as done */
+	unopened = f->on_call || r->max ? 0 : k.flow.no_tuple + k.flow.no_memory;
 	*out = (struct calls_load){.stream = f->id,
 				   .max = r->max,
 				   .begun = f->on_call ? k.wl.started : k.flow.opened,
-				   .given_up = grown(n.due, n.done),
+				   .given_up = grown(n.due, n.done) + unopened,
 				   .late = n.late,
 				   .first_tsc = n.first,
 				   .last_tsc = n.last};
@@ -291,6 +294,8 @@ static void calls_fail(struct calls_counts *io, const char *name, uint64_t n)
 
 	while (i < io->nfailed && strcmp(io->failed[i].name, name) != 0)
 		i++;
+	if (i == CALLS_FATES)
+		return;
 	if (i == io->nfailed)
 		io->failed[io->nfailed++] = (struct calls_fate){.name = name};
 	io->failed[i].n += n;

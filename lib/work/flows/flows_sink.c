@@ -216,8 +216,11 @@ void flows_sink_end(struct flows_own *o)
 		txq_give(o->q, m, s->nroom[k]);
 		s->nroom[k] = 0;
 	}
-	for (unsigned i = 0; i < s->nout; i++)
+	for (unsigned i = 0; i < s->nout; i++) {
 		m[i] = s->out[i].handle;
+		if (s->out[i].fill == 0) /* the mark of what it held before is no longer true */
+			frame_touch(m[i]);
+	}
 	txq_give(o->q, m, s->nout);
 	cell_add(&o->state->dropped, s->nout);
 	cell_add(&o->q->cnt.dropped, s->nout);
