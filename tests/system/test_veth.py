@@ -325,7 +325,8 @@ def test_idle_on_a_kernel_port_is_quiet(veth, kind, live):
     time.sleep(3)
     last, took = harness.cpu_seconds(w.pid), time.monotonic() - begin
     shares = {tid: (last[tid] - first.get(tid, 0)) / took for tid in last}
-    assert max(shares.values()) < 0.05, shares
+    # A worker that asks the kernel each millisecond takes 3 to 6 % of a slow CPU; one that does not sleep takes all of it.
+    assert max(shares.values()) < 0.1, shares
 
 
 def test_tap(veth, live):
