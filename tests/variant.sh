@@ -41,5 +41,5 @@ run=
 # A thread sanitizer of 2022 cannot place its shadow where newer kernels put mappings at random.
 [ "$name" != tsan ] || ! setarch -R true 2>/dev/null || run="setarch -R"
 # shellcheck disable=SC2046,SC2086 # words
-exec $run meson test -C "$dir" --no-rebuild --num-processes 4 --print-errorlogs \
+exec $run meson test -C "$dir" --no-rebuild --timeout-multiplier 3 --num-processes 4 --print-errorlogs \
 	$(printf -- '--suite=%s ' $(echo "$suites" | tr , ' ')) --logbase "$name"

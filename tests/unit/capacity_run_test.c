@@ -2,6 +2,9 @@
 /* Measurements of capacity on real workers: a wire (ports 0 and 1) with four queues, and null (port
  * 2), whose device is slowed down by functions in the place of its own. */
 #include "ctl_live.h"
+
+#include <math.h>
+
 #include "capacity_run.h"
 
 /* A machine that runs tests may stand still at any time, and that is not what is tested. */
@@ -294,7 +297,8 @@ static void test_third_port(void **state)
 			struct capacity_run *r = measuring(&s);
 			const struct capacity_point *p = &measured(r)->point[0];
 			const struct capacity_side *own = &p->at.side[CAPACITY_OWN][CAPACITY_TX];
-			is = p->state;
+			/* nor, if it is short, a burst of it be timed */
+			is = isnan(own->cycles) ? CAPACITY_INVALID : p->state;
 			if (is != CAPACITY_INVALID) {
 				assert_int_equal(own->shared, third);
 				assert_true(own->cycles > 0);
