@@ -263,30 +263,21 @@ static void calls_read(struct trial *t)
 	calls_read_loads(t);
 }
 
+#define CALLS_COURSE \
+	.hurries = true, .check = calls_check, .run = calls_run, .begins = calls_begins, \
+	.drained = calls_drained, .settles = calls_settle, .warms = calls_warms, \
+	.read = calls_read
+
 const struct trial_measure trial_connections = {
 	.of = TRIAL_CONNECTIONS,
 	.begins_text = "opening connections",
 	.ends_text = "connections end",
-	.hurries = true,
-	.check = calls_check,
-	.run = calls_run,
-	.begins = calls_begins,
-	.drained = calls_drained,
-	.settles = calls_settle,
-	.warms = calls_warms,
-	.read = calls_read,
+	CALLS_COURSE,
 };
 
 const struct trial_measure trial_transactions = {
 	.of = TRIAL_TRANSACTIONS,
 	.begins_text = "starting transactions",
 	.ends_text = "transactions and connections end",
-	.hurries = true,
-	.check = calls_check,
-	.run = calls_run,
-	.begins = calls_begins,
-	.drained = calls_drained,
-	.settles = calls_settle,
-	.warms = calls_warms,
-	.read = calls_read,
+	CALLS_COURSE,
 };

@@ -77,6 +77,14 @@ static uint64_t bytes_stamp(struct wl_turn *t)
 	return (uint64_t)(cell != NULL ? cell->first : t->mem[0]) << 32 | (t->mem[1] & ~BYTES_OPEN);
 }
 
+/* Where the time is kept when the transaction began, or, when there are no more, the close. */
+static inline uint32_t *bytes_began(struct wl_turn *t)
+{
+	struct bytes_cell *cell = bytes_cell(t);
+
+	return cell != NULL ? &cell->began : &t->mem[0];
+}
+
 static void bytes_start(struct wl_turn *t)
 {
 	const struct wl_bytes_conf *conf = bytes_conf(t);
@@ -84,7 +92,7 @@ static void bytes_start(struct wl_turn *t)
 	uint32_t number = cell != NULL ? cell->number : 0;
 
 	wl_started(t);
-	*(cell != NULL ? &cell->began : &t->mem[0]) = wl_time(t);
+	*bytes_began(t) = wl_time(t);
 	if (WL_RARE(t->datagram)) {
 		if (cell != NULL && t->mem[1] == 0)
 			cell->first = cell->began;
@@ -97,14 +105,6 @@ static void bytes_start(struct wl_turn *t)
 		t->mem[1] = bytes_response_size(t, number);
 	}
 	wl_send(t, conf->request_content, bytes_request_size(t, number));
-}
-
-/* Where the time is kept when the transaction began, or, when there are no more, the close. */
-static uint32_t *bytes_began(struct wl_turn *t)
-{
-	struct bytes_cell *cell = bytes_cell(t);
-
-	return cell != NULL ? &cell->began : &t->mem[0];
 }
 
 static void bytes_close(struct wl_turn *t)
@@ -169,8 +169,7 @@ static void bytes_opened(struct wl_turn *t)
 
 static void bytes_done(struct wl_turn *t)
 {
-	struct bytes_cell *cell = bytes_cell(t);
-	uint64_t ns = wl_since_ns(t, cell != NULL ? cell->began : t->mem[0]);
+	uint64_t ns = wl_since_ns(t, *bytes_began(t));
 
 	wl_done(t);
 	wl_timing_add(&t->flow->whole, ns);
@@ -189,7 +188,6 @@ static void bytes_check(struct wl_turn *t, uint16_t content, uint64_t at, const 
 static uint32_t bytes_response(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
 	uint32_t size = bytes_expected(t);
-	struct bytes_cell *cell;
 
 	if (WL_RARE(t->mem[1] == 0)) { /* more than was asked for */
 		cell_add(&t->flow->counts->mismatched, n);
@@ -198,11 +196,8 @@ static uint32_t bytes_response(struct wl_turn *t, const uint8_t *data, uint32_t 
 	if (n > t->mem[1])
 		n = t->mem[1];
 	bytes_check(t, bytes_conf(t)->response_content, size - t->mem[1], data, n);
-	if (WL_RARE(t->flow->first.h != NULL) && t->mem[1] == size) {
-		cell = bytes_cell(t);
-		wl_timing_add(&t->flow->first,
-			      wl_since_ns(t, cell != NULL ? cell->began : t->mem[0]));
-	}
+	if (WL_RARE(t->flow->first.h != NULL) && t->mem[1] == size)
+		wl_timing_add(&t->flow->first, wl_since_ns(t, *bytes_began(t)));
 	t->mem[1] -= n;
 	if (WL_USUAL(t->mem[1] == 0))
 		bytes_done(t);
