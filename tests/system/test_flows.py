@@ -176,6 +176,52 @@ def test_many_queues():
     assert got[0, 0]["connections"]["closed"] == got[1, 0]["connections"]["closed"] == 1001
 
 
+def queues(n):
+    return [*lcores(n), "-m", f"1-{n}.0,1-{n}.1"]
+
+
+@pytest.mark.parametrize("workers,how", [
+    (4, ""),
+    (8, ""),
+    (4, "set 0 rss.fields ip,tcp"),
+    (4, "set 1 rss.fields ip,tcp"),
+    (8, "set 0,1 rss.fields ip,tcp; set 0 rss.symmetric key; set 1 rss.table 7,6,5*2,0-7"),
+    (4, "set 0 rss.fields ip; set 0 flow.src 10.3.0.0/20"),
+    (4, "set 0,1 frame eth/vlan/ipv6/tcp; set 0,1 rss.fields ip,tcp; set 0 ipv6.dst 2001:db8::1; set 1 ipv6.src 2001:db8::1"),
+    (4, "set 0,1 frame eth/ipv4/udp; set 0,1 rss.fields ip,udp"),
+    (4, "set 0,1 rss.fields ip,tcp; set wire loss 2%; set 0,1 flow.rto 5ms"),
+])
+def test_each_worker_gets_the_answers_to_its_own(workers, how):
+    n = 100 * workers + 3
+    docs = documents(good(as_json([*queues(workers), "-b", "-e", PAIR + how + f"; set 0 transactions 3; set 0 count {n}; set 0 cps 5k; "
+                                   "start all; wait all; show flows; show stats"]), timeout=120))
+    got = flows(docs)
+    for end in got.values():
+        idle(end)
+    client, server = got[0, 0], got[1, 0]
+    assert client["connections"]["closed"] == n and client["transactions"]["done"] == 3 * n
+    lossy = "loss" in how
+    if "udp" not in how:
+        assert server["connections"]["opened"] == n or lossy
+        assert "rst_sent" not in client["errors"] and "rst_sent" not in server["errors"]
+    assert lossy or client["segments"]["retransmitted"] == server["segments"]["retransmitted"] == 0
+    # the load is dealt: every queue has its part
+    for port in docs[-1]["ports"]:
+        sent = [q["tx"]["packets"] for q in port["queues"]]
+        assert len(sent) == workers and min(sent) > 0
+        assert port["port"] == 1 or max(sent) <= min(sent) * (1.5 if lossy else 1.1), sent
+
+
+def test_a_hash_that_leaves_a_queue_without_answers_is_refused():
+    r = run([*queues(4), "-b", "-e", PAIR + "set 0 rss.fields ip; start all for 100ms"])
+    assert r.returncode == 2 and "none of 4096 tuples" in r.stderr and "set 0 rss.fields ip,tcp,udp" in r.stderr
+
+
+def test_queues_that_nobody_can_tell_are_refused():
+    r = run([*lcores(2), "-p", "vdev:net_null0", "-m", "1-2.0", "-b", "-e", "set 0 flow client; start 0 for 100ms"])
+    assert r.returncode == 2 and "nobody can tell to which of them the answers" in r.stderr and "give it one queue" in r.stderr
+
+
 def test_nobody_listens():
     got = ends("set 0 flow client; set 0 count 100; set 0 flow.rto 20ms; set 0 flow.retries 1; set 0 cps 1k; set 1 flow server; set 1 flow.sport 81; "
                "start all; wait all; show flows")

@@ -91,9 +91,11 @@ struct flows_ver {
 	struct flows_one *one;
 	struct flows_design *design;
 	struct flows_set *set;
-	struct wl_flow *wl; /* [nqueues] */
+	struct wl_flow *wl;        /* [nqueues] */
+	struct flows_steer *steer; /* NULL: answers come to the queue that has asked */
 	struct flows_mine {
 		uint16_t queue, nqueues;
+		const struct flows_steer *steer;
 	} * mine; /* [nqueues] */
 };
 
@@ -239,10 +241,27 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 bool flows_engine_fits(const struct flows_engine *x, struct flows_design *const *d, unsigned n);
 /* Gives back a reference; NULL is allowed. */
 void flows_engine_unref(struct flows_port *p, struct flows_engine *x);
+/* Takes d and steer, which may be NULL; after a failure they are still the caller's. */
 struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
-				struct flows_design *d, struct err *e);
+				struct flows_design *d, struct flows_steer *steer, struct err *e);
 /* Frees versions, sets and flows that nobody uses any more. */
 void flows_reap(struct flows_port *p);
+
+/* ---- flows_steer.c ---- */
+
+/* To which of several queues the answers of a client's tuples come. *out is NULL where each queue
+ * has those of what it sends itself, and of servers; else free() it. -EINVAL with *e: nobody can
+ * tell, or a queue would have none. */
+int flows_steer_new(struct ctl *c, struct ctl_port *cp, const struct flows_design *d,
+		    struct flows_steer **out, struct err *e);
+/* The same by what is known of the device that steers: that of port `by`, which is `port` or the
+ * other end of its wire. */
+struct rss_to;
+int flows_steer_by(const struct flows_design *d, const struct rss_to *to, unsigned port,
+		   unsigned nqueues, unsigned by, struct flows_steer **out, struct err *e);
+bool flows_steer_same(const struct flows_steer *a, const struct flows_steer *b);
+/* A pure function; any thread. */
+unsigned flows_steer_queue(const struct flows_steer *s, const struct flow_tuple *t);
 
 /* ---- flows_one.c ---- */
 

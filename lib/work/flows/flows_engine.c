@@ -97,6 +97,7 @@ static void engine_free_ver(struct flows_ver *v)
 	free(v->v.gone);
 	free(v->wl);
 	free(v->mine);
+	free(v->steer);
 	free(v);
 }
 
@@ -152,6 +153,9 @@ void flows_engine_unref(struct flows_port *p, struct flows_engine *x)
 static bool engine_mine(const void *arg, const struct flow_tuple *t)
 {
 	const struct flows_mine *m = arg;
+
+	if (m->steer != NULL)
+		return flows_steer_queue(m->steer, t) == m->queue;
 	uint64_t h = fnv1a_number(FNV_BASIS, (uint64_t)t->local_port << 16 | t->remote_port);
 
 	if (t->is6)
@@ -271,7 +275,7 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 	struct flows_state_of *s = v->one->state[q];
 	struct flows_own_counts *own = v->one->own[q];
 
-	v->mine[q] = (struct flows_mine){(uint16_t)q, (uint16_t)v->engine->nqueues};
+	v->mine[q] = (struct flows_mine){(uint16_t)q, (uint16_t)v->engine->nqueues, v->steer};
 	v->wl[q] = (struct wl_flow){.wl = l->wl,
 				    .conf = l->conf,
 				    .content = l->content,
@@ -309,7 +313,7 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 }
 
 struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
-				struct flows_design *d, struct err *e)
+				struct flows_design *d, struct flows_steer *steer, struct err *e)
 {
 	struct flows_ver *v;
 	struct flows_set *set;
@@ -320,7 +324,8 @@ struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
 	if (set == NULL)
 		return NULL;
 	v = xcalloc(1, sizeof(*v));
-	*v = (struct flows_ver){.engine = x, .one = one, .design = d, .set = set, .next = x->ver};
+	*v = (struct flows_ver){
+		.engine = x, .one = one, .design = d, .steer = steer, .set = set, .next = x->ver};
 	v->v.refs = 1;
 	v->v.nqueues = (uint16_t)x->nqueues;
 	v->v.spec = xcalloc(x->nqueues, sizeof(*v->v.spec));
@@ -335,6 +340,7 @@ struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
 	for (unsigned q = 0; q < x->nqueues; q++)
 		if (flow_check(&v->v.spec[q], e) < 0) {
 			v->design = NULL; /* the caller's */
+			v->steer = NULL;
 			v->v.refs = 0;
 			return NULL; /* flows_reap() frees it */
 		}

@@ -102,6 +102,7 @@ static bool live_version(struct ctl *c, struct ctl_port *cp, struct flows_one *f
 			 const struct stream *s)
 {
 	struct flows_design *d;
+	struct flows_steer *steer = NULL;
 	struct flows_ver *v = NULL;
 	struct err e;
 	bool changed = false;
@@ -113,12 +114,13 @@ static bool live_version(struct ctl *c, struct ctl_port *cp, struct flows_one *f
 	if (d->key == f->ver->design->key) {
 		changed = d->most != f->ver->design->most;
 		f->ver->design->most = d->most;
-	} else if (live_may(cp, f, d, &e) == 0) {
-		v = flows_ver_new(f->ver->engine, f, d, &e);
+	} else if (live_may(cp, f, d, &e) == 0 && flows_steer_new(c, cp, d, &steer, &e) == 0) {
+		v = flows_ver_new(f->ver->engine, f, d, steer, &e);
 	}
 	if (v == NULL) {
 		live_say(c, cp, f, d->key == f->ver->design->key ? NULL : e.text);
 		flows_design_free(d);
+		free(steer);
 		return changed;
 	}
 	live_say(c, cp, f, NULL);

@@ -246,6 +246,7 @@ static int start_flow(struct ctl *c, struct ctl_port *cp, const struct stream *s
 		      struct flows_engine *x, struct flows_design *d, struct err *e)
 {
 	struct flows_one *f = flows_one_of(flows_of(cp), s);
+	struct flows_steer *steer = NULL;
 
 	if (f == NULL)
 		f = flows_one_new(c, cp, s);
@@ -254,15 +255,22 @@ static int start_flow(struct ctl *c, struct ctl_port *cp, const struct stream *s
 		return err_set(e, ENODEV, "no memory for the flow %u/%u", cp->p.id, s->cfg.id);
 	}
 	f->id = s->cfg.id;
-	if (f->ver != NULL && f->ver->engine == x && f->ver->design->key == d->key) {
+	if (flows_steer_new(c, cp, d, &steer, e) < 0) {
+		flows_design_free(d);
+		return -EINVAL;
+	}
+	if (f->ver != NULL && f->ver->engine == x && f->ver->design->key == d->key &&
+	    flows_steer_same(f->ver->steer, steer)) {
 		f->ver->design->most = d->most;
 		f->next_ver = f->ver;
 		f->next_ver->v.refs++;
 		flows_design_free(d);
+		free(steer);
 	} else {
-		f->next_ver = flows_ver_new(x, f, d, e);
+		f->next_ver = flows_ver_new(x, f, d, steer, e);
 		if (f->next_ver == NULL) {
 			flows_design_free(d);
+			free(steer);
 			return -EINVAL;
 		}
 	}
