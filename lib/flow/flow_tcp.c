@@ -413,6 +413,8 @@ static FLOW_INLINE void tcp_usual_data(struct flow_machine *m, struct flow_ver *
 	} else {
 		c->flags |= CF_ACK;
 	}
+	if (FLOW_UNLIKELY(n >= WINDOW_WATCHED && f->window < f->window_most))
+		flow_window_watch(m, f, c);
 	if (FLOW_UNLIKELY(!tcp_deliver(m, f, c, data, n)))
 		return;
 	if (fin && !tcp_fin_in(m, f, c))
@@ -434,6 +436,8 @@ static FLOW_INLINE void tcp_usual_confirmed(struct flow_machine *m, struct flow_
 		now = (c->flags & CF_ACK) != 0;
 		c->rcv_nxt += g->len;
 		c->flags |= CF_ACK;
+		if (FLOW_UNLIKELY(g->len >= WINDOW_WATCHED && f->window < f->window_most))
+			flow_window_watch(m, f, c);
 		if (!tcp_deliver(m, f, c, g->data, g->len))
 			return;
 		tcp_ack_soon(m, f, c, now);
