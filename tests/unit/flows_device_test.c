@@ -248,9 +248,9 @@ static void test_versions(void **state)
 		unsigned live = 0;
 
 		for (unsigned v = 0; v < f->nversions; v++) {
-			assert_int_equal(f->given[v], 1);
-			assert_in_range(f->gone[v], 0, 1);
-			live += f->gone[v] == 0;
+			assert_int_equal(f->handed[v].given, 1);
+			assert_in_range(f->handed[v].gone, 0, 1);
+			live += f->handed[v].gone == 0;
 		}
 		assert_in_range(live, 2, 60);
 	}
@@ -281,8 +281,8 @@ static void test_versions_run_out(void **state)
 		world_plan(0);
 	}
 	assert_int_equal(of(0, 0)->waits, 1);
-	assert_int_equal(c->given[FLOW_VERSIONS - 1], 1);
-	assert_int_equal(c->given[FLOW_VERSIONS], 0);
+	assert_int_equal(c->handed[FLOW_VERSIONS - 1].given, 1);
+	assert_int_equal(c->handed[FLOW_VERSIONS].given, 0);
 	uint64_t open = of(0, 0)->counts.open;
 	assert_true(open > 1400 && open == of(0, 0)->counts.opened);
 	assert_int_equal(of(0, 0)->due, of(0, 0)->done);
@@ -292,9 +292,9 @@ static void test_versions_run_out(void **state)
 	assert_true(all_done(0));
 	assert_int_equal(of(0, 0)->counts.closed, open);
 	assert_int_equal(of(0, 0)->waits, 0);
-	assert_int_equal(c->given[300], 1);
+	assert_int_equal(c->handed[300].given, 1);
 	for (unsigned v = FLOW_VERSIONS; v < 300; v++)
-		assert_int_equal(c->given[v], 0);
+		assert_int_equal(c->handed[v].given, 0);
 	world_stop(1);
 	world_free();
 }
@@ -318,7 +318,7 @@ static void test_flow_goes(void **state)
 	world_run(x.now + 100 * MS);
 	assert_int_equal(of(0, 1)->counts.opened, opened);
 	assert_int_equal(of(0, 1)->counts.closed, opened);
-	assert_int_equal(x.end[0].f[1]->gone[0], 1);
+	assert_int_equal(x.end[0].f[1]->handed[0].gone, 1);
 	x.end[0].job.nflows = 2;
 	x.end[0].flow[1].run++;
 	world_plan(0);

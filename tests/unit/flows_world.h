@@ -53,7 +53,7 @@ struct world_flow {
 	struct flows_version version[WORLD_VERSIONS];
 	struct flow_spec spec[WORLD_VERSIONS];
 	struct wl_flow wl[WORLD_VERSIONS];
-	cell_t given[WORLD_VERSIONS], gone[WORLD_VERSIONS];
+	struct flows_handed handed[WORLD_VERSIONS];
 };
 
 struct world_end {
@@ -329,8 +329,7 @@ static inline struct flows_version *world_version(unsigned end, unsigned flow)
 	f->version[i] = (struct flows_version){.refs = 1,
 					       .spec = &f->spec[i],
 					       .nqueues = 1,
-					       .given = &f->given[i],
-					       .gone = &f->gone[i]};
+					       .handed = &f->handed[i]};
 	return &f->version[i];
 }
 
@@ -542,7 +541,7 @@ static inline void world_free(void)
 			struct world_flow *f = e->f[k];
 
 			for (unsigned v = 0; v < f->nversions; v++)
-				assert_int_equal(f->given[v], f->gone[v]);
+				assert_int_equal(f->handed[v].given, f->handed[v].gone);
 			flow_tuples_free(f->tuples);
 			free(f->state.own);
 			free(f);

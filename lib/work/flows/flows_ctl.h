@@ -91,7 +91,9 @@ struct flows_ver {
 	struct flows_one *one;
 	struct flows_design *design;
 	struct flows_set *set;
-	struct wl_flow *wl;        /* [nqueues] */
+	struct flows_wl {
+		WR_ALIGNED(CACHE_LINE) struct wl_flow wl; /* its worker writes, too */
+	} * wl;                                           /* [nqueues] */
 	struct flows_steer *steer; /* NULL: answers come to the queue that has asked */
 	struct flows_mine {
 		uint16_t queue, nqueues;

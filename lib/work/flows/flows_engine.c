@@ -93,8 +93,7 @@ static void engine_free_ver(struct flows_ver *v)
 	v->one->refs--;
 	v->set->refs--;
 	free(v->v.spec);
-	free(v->v.given);
-	free(v->v.gone);
+	free(v->v.handed);
 	free(v->wl);
 	free(v->mine);
 	free(v->steer);
@@ -276,25 +275,25 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 	struct flows_own_counts *own = v->one->own[q];
 
 	v->mine[q] = (struct flows_mine){(uint16_t)q, (uint16_t)v->engine->nqueues, v->steer};
-	v->wl[q] = (struct wl_flow){.wl = l->wl,
-				    .conf = l->conf,
-				    .content = l->content,
-				    .ncontent = l->ncontent,
-				    .counts = &s->transactions,
-				    .own = l->http != NULL ? (void *)&own->http
-							   : (void *)&own->numbers,
-				    .connect = {.h = s->connect},
-				    .first = {.h = s->first_byte},
-				    .whole = {.h = s->whole},
-				    .since_due = {.h = s->since_due},
-				    .close = {.h = s->close},
-				    .client = d->client,
-				    .verify = d->verify,
-				    .on_call = d->on_call};
+	v->wl[q].wl = (struct wl_flow){.wl = l->wl,
+				       .conf = l->conf,
+				       .content = l->content,
+				       .ncontent = l->ncontent,
+				       .counts = &s->transactions,
+				       .own = l->http != NULL ? (void *)&own->http
+							      : (void *)&own->numbers,
+				       .connect = {.h = s->connect},
+				       .first = {.h = s->first_byte},
+				       .whole = {.h = s->whole},
+				       .since_due = {.h = s->since_due},
+				       .close = {.h = s->close},
+				       .client = d->client,
+				       .verify = d->verify,
+				       .on_call = d->on_call};
 	v->v.spec[q] = (struct flow_spec){.role = d->client ? FLOW_CLIENT : FLOW_SERVER,
 					  .udp = d->udp,
 					  .is6 = d->is6,
-					  .wl = &v->wl[q],
+					  .wl = &v->wl[q].wl,
 					  .counts = &s->counts,
 					  .tuples = v->set->tuples[q],
 					  .path = d->path,
@@ -329,8 +328,7 @@ struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
 	v->v.refs = 1;
 	v->v.nqueues = (uint16_t)x->nqueues;
 	v->v.spec = xcalloc(x->nqueues, sizeof(*v->v.spec));
-	v->v.given = xcalloc_lines(x->nqueues * sizeof(cell_t));
-	v->v.gone = xcalloc_lines(x->nqueues * sizeof(cell_t));
+	v->v.handed = xcalloc_lines(x->nqueues * sizeof(*v->v.handed));
 	v->wl = xcalloc_lines(x->nqueues * sizeof(*v->wl));
 	v->mine = xcalloc(x->nqueues, sizeof(*v->mine));
 	one->refs++;
@@ -352,7 +350,8 @@ static bool engine_ver_gone(const struct flows_ver *v)
 	bool gone = v->v.refs == 0;
 
 	for (unsigned q = 0; q < v->v.nqueues && gone; q++)
-		gone = __atomic_load_n(&v->v.gone[q], __ATOMIC_ACQUIRE) == cell_get(&v->v.given[q]);
+		gone = __atomic_load_n(&v->v.handed[q].gone, __ATOMIC_ACQUIRE) ==
+		       cell_get(&v->v.handed[q].given);
 	return gone;
 }
 

@@ -35,7 +35,7 @@ static struct flows_held *life_adopt(struct flows_own *o, const struct flows_job
 	if (number < 0)
 		return NULL;
 	*h = (struct flows_held){.version = v, .of = f->state, .spec = h->spec, .number = number};
-	cell_add(&v->given[j->queue], 1);
+	cell_add(&v->handed[j->queue].given, 1);
 	return h;
 }
 
@@ -92,7 +92,8 @@ void flows_versions_gone(struct flows_own *o, const struct flows_job *j)
 		h->version = NULL;
 		o->nretired--;
 		o->again |= o->waits;
-		__atomic_store_n(&v->gone[j->queue], v->gone[j->queue] + 1, __ATOMIC_RELEASE);
+		struct flows_handed *handed = &v->handed[j->queue];
+		__atomic_store_n(&handed->gone, handed->gone + 1, __ATOMIC_RELEASE);
 	}
 }
 

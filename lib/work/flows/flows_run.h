@@ -8,6 +8,12 @@
 
 /* ---- what a worker is told ---- */
 
+/* How often a queue's machine has adopted a version, and has let go of it since its last connection
+ * went. Its worker writes. */
+struct flows_handed {
+	WR_ALIGNED(CACHE_LINE) cell_t given, gone;
+};
+
 /* One version of a flow: what its connections are to be. Control makes it, and it is constant but
  * for the cells. Workers use it as long as a plan that they have not left has it, and as long as a
  * queue's `given` and `gone` differ. A queue may adopt it more than once: a server that has ended
@@ -18,9 +24,7 @@ struct flows_version {
 	 * flows_flow.most. spec.wl->draining is written by the queue's worker. */
 	struct flow_spec *spec;
 	uint16_t nqueues;
-	/* [queues]: how often the machine has adopted it, and has let go of it since its last
-	 * connection went. The queue's worker writes. */
-	cell_t *given, *gone;
+	struct flows_handed *handed; /* [queues] */
 };
 
 /* When opens or transactions of one flow are due on one queue: those with the numbers first,
@@ -169,7 +173,7 @@ struct flows_sample {
 	const struct flows_state_of *flow; /* whose it is */
 };
 struct flows_samples {
-	cell_t answered; /* the worker's */
+	WR_ALIGNED(CACHE_LINE) cell_t answered; /* the worker's */
 	uint64_t asked;
 	uint32_t want;  /* at most FLOWS_SAMPLES */
 	uint32_t n;     /* the worker's, as all that follows; valid when it has answered */

@@ -33,7 +33,7 @@ int flows_ask(struct ctl *c, unsigned port, unsigned n, struct err *e)
 	*r = (struct flows_request){.refs = 1,
 				    .nqueues = p->nqueues,
 				    .wanted = RTE_MIN(n, (unsigned)FLOWS_SAMPLES)};
-	r->queue = xcalloc(p->nqueues, sizeof(*r->queue));
+	r->queue = xcalloc_lines(p->nqueues * sizeof(*r->queue));
 	number++;
 	for (unsigned q = 0; q < p->nqueues; q++) {
 		r->queue[q].asked = number;
