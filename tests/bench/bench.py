@@ -4,10 +4,10 @@
        bench.py BUILD --against BUILD [--rows PATTERN] [the same options but --only]
 
 Runs BUILD/tests/bench/bench (hot path against bare loops, in one process), dpdk-testpmd (txonly, rxonly), BUILD/app/wirerate in a
-terminal with and without its full screen (screen.py) and with a script (lua.py), and BUILD/tests/bench/bench_flow (connections,
-flow.py; flow_two.py on two CPUs) in turn on one CPU, N times, and prints the medians over the processes. A target that is missed
-is named; it does not fail. Exit code 3: something could not run. As root, hugepages are switched on for the time of the
-measurement. With --against: against.py, which ends with 0 or 1.
+terminal with and without its full screen (screen.py) and with a script (lua.py), BUILD/tests/bench/bench_flow (connections,
+flow.py; flow_two.py on two CPUs), and the program with a peer of the kernel's (kernel.py, as root), in turn on one CPU, N times, and
+prints the medians over the processes. A target that is missed is named; it does not fail. Exit code 3: something could not run. As
+root, hugepages are switched on for the time of the measurement. With --against: against.py, which ends with 0 or 1.
 """
 import argparse
 import datetime
@@ -24,6 +24,7 @@ import time
 import against
 import flow
 import flow_two
+import kernel
 import lua
 import screen
 from proc import CannotRun, run_ns, workers
@@ -223,6 +224,8 @@ def measure(args, huge):
         if args.only in (None, "flow"):
             run["flow"] = flow.measure(args.build, args.cpu)
             run["flow_two"] = flow_two.measure(args.program, args.cpu)
+        if args.only in (None, "kernel"):
+            run["kernel"] = kernel.measure(args.program, args.cpu)
         runs.append(run)
     progress("")
     return runs
@@ -238,6 +241,8 @@ def evaluate(runs):
     if runs[0].get("flow"):
         rows += flow.evaluate([r["flow"] for r in runs])
         rows += flow_two.evaluate([r["flow_two"] for r in runs])
+    if runs[0].get("kernel"):
+        rows += kernel.evaluate([r["kernel"] for r in runs])
     return rows
 
 
@@ -294,7 +299,8 @@ def print_table(doc):
         print(f"{r['variant']:<26}{cycles:>13}{mpps:>9}  {value:<22}{of:<16}{target:<16}{r.get('engine', '')}".rstrip())
     print()
     missed = [r for r in doc["results"] if not r.get("ok", True)]
-    parts = {"path": TARGETS, "screen": screen.targets(), "lua": lua.targets(), "flow": [*flow.targets(), flow_two.ROW]}
+    parts = {"path": TARGETS, "screen": screen.targets(), "lua": lua.targets(), "flow": [*flow.targets(), flow_two.ROW],
+             "kernel": kernel.targets()}
     wanted = [name for part, targets in parts.items() if doc["only"] in (None, part) for name in targets]
     absent = [name for name in wanted if all(r["variant"] != name for r in doc["results"])]
     for name in absent:
@@ -314,8 +320,8 @@ def arguments():
     p.add_argument("--runs", type=int, help="processes of each (default 7, at least 5; with --against 11, at least 11, an odd number)")
     p.add_argument("--cpu", type=int, default=cpus[-1], help="CPU to measure on (default: the last one)")
     p.add_argument("--json", nargs="?", const="-", metavar="FILE", help="one JSON document to FILE, or instead of the table to stdout")
-    p.add_argument("--only", choices=("path", "screen", "lua", "flow"),
-                   help="the hot path and testpmd alone, what the screen costs, scripts, or connections")
+    p.add_argument("--only", choices=("path", "screen", "lua", "flow", "kernel"),
+                   help="the hot path and testpmd alone, what the screen costs, scripts, connections, or those to a peer of the kernel's")
     p.add_argument("--isa", help="at most this instruction set: scalar, ssse3, avx2, avx512 or neon (default: the CPU's best)")
     p.add_argument("--no-huge", action="store_true", help="measure without hugepages")
     args = p.parse_args()
