@@ -226,6 +226,8 @@ def our_send(net, program):
         p.say(f"set 0 flow server; set 0 flow.rto {RTO}; set 0 response {FILES['big']}; start 0")
         p.flow()
         net.address(net.own, "wrt", "10.10.0.2")
+        # neighbours are found by the first one
+        curl(net, "http://10.10.0.1/", net.cpus[0])
         return curl(net, "http://10.10.0.1/", net.cpus[0])
 
 
