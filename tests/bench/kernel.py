@@ -19,9 +19,9 @@ RTO = "5ms"
 TOOLS = ("ip", "ethtool", "nginx", "wrk", "curl", "nft", "taskset")
 FILES = {"small": 100, "page": 16384, "big": 1 << 30}
 NGINX = """
-daemon off; user root; worker_processes 1; pid {folder}/pid; error_log {folder}/errors;
+daemon off; user root; worker_processes 1; pid {folder}/{ns}.pid; error_log {folder}/errors;
 events {{ worker_connections 4096; }}
-http {{ access_log off; root {folder}/files; keepalive_requests 100000000; server {{ listen 10.9.0.2:80 backlog=4096; }} }}
+http {{ access_log off; root {folder}/files; keepalive_requests 100000000; server {{ listen 80 backlog=4096; }} }}
 """
 # row -> what both do, frames dropped of 10,000, target
 ROWS = {
@@ -33,8 +33,10 @@ ROWS = {
     "kernel_16k_1%": ("rr", "page", 100, 0.9),
     "kernel_bulk_0.1%": ("bulk", "big", 10, 0.9),
     "kernel_bulk_1%": ("bulk", "big", 100, 0.9),
+    "kernel_up_0.1%": ("up", "big", 10, 0.9),
+    "kernel_up_1%": ("up", "big", 100, 0.9),
 }
-UNITS = {"rr": ("k req/s", 1e3), "crr": ("k conn/s", 1e3), "bulk": ("Gbit/s", 1e9), "send": ("Gbit/s", 1e9)}
+UNITS = {"rr": ("k req/s", 1e3), "crr": ("k conn/s", 1e3), "bulk": ("Gbit/s", 1e9), "send": ("Gbit/s", 1e9), "up": ("Gbit/s", 1e9)}
 CLIENT = f"set 0 flow client; set 0 flow.dst 10.9.0.2; set 0 flow.rto {RTO}"
 
 
@@ -58,7 +60,7 @@ class Net:
         self.cpus = cpus
         self.own, self.peer = (f"wrbench-{os.getpid()}-{x}" for x in ("own", "peer"))
         self.folder = tempfile.mkdtemp()
-        self.nginx = None
+        self.nginx = self.own_nginx = None
 
     def __enter__(self):
         try:
@@ -78,9 +80,10 @@ class Net:
         return self
 
     def __exit__(self, *_):
-        if self.nginx is not None:
-            self.nginx.terminate()
-            self.nginx.wait()
+        for p in self.nginx, self.own_nginx:
+            if p is not None:
+                p.terminate()
+                p.wait()
         for ns in self.own, self.peer:
             subprocess.run(["ip", "netns", "del", ns], check=False, stderr=subprocess.DEVNULL)
         shutil.rmtree(self.folder)
@@ -106,16 +109,21 @@ class Net:
         for name, size in FILES.items():
             with open(os.path.join(files, name), "wb") as f:
                 f.truncate(size)
-        conf = os.path.join(self.folder, "nginx.conf")
+        self.nginx = self.serve_in(self.peer, self.cpus[0])
+        self.own_nginx = self.serve_in(self.own, self.cpus[1])
+
+    def serve_in(self, ns, cpu):
+        conf = os.path.join(self.folder, f"{ns}.conf")
         with open(conf, "w", encoding="ascii") as f:
-            f.write(NGINX.format(folder=self.folder))
-        self.nginx = subprocess.Popen([*self.prefix(self.peer), "taskset", "-c", str(self.cpus[0]), "nginx", "-p", self.folder, "-c", conf,
-                                       "-e", os.path.join(self.folder, "errors")], stderr=subprocess.DEVNULL)
+            f.write(NGINX.format(folder=self.folder, ns=ns))
+        p = subprocess.Popen([*self.prefix(ns), "taskset", "-c", str(cpu), "nginx", "-p", self.folder, "-c", conf, "-e",
+                              os.path.join(self.folder, "errors")], stderr=subprocess.DEVNULL)
         end = time.monotonic() + 10
-        while ":80 " not in self.do(self.peer, "ss", "-Hltn"):
-            if self.nginx.poll() is not None or time.monotonic() > end:
+        while ":80 " not in self.do(ns, "ss", "-Hltn"):
+            if p.poll() is not None or time.monotonic() > end:
                 raise CannotRun("nginx does not start")
             time.sleep(0.05)
+        return p
 
     def drop(self, of10000):
         self.do(self.peer, "nft", "flush", "ruleset")
@@ -149,8 +157,8 @@ def wrk(net, path, *options):
     return float(re.search(r"Requests/sec: +([\d.]+)", said)[1]), share
 
 
-def curl(net, url, cpu):
-    said, _, share = net.timed(lambda: net.do(net.own, "taskset", "-c", str(cpu), "curl", "-s", "-o", "/dev/null", "-m", str(SLICE_S), "-w",
+def curl(net, url, cpu, ns):
+    said, _, share = net.timed(lambda: net.do(ns, "taskset", "-c", str(cpu), "curl", "-s", "-o", "/dev/null", "-m", str(SLICE_S), "-w",
                                               "%{speed_download}", url))
     return 8 * float(said), share
 
@@ -162,7 +170,9 @@ def kernel_arm(net, what, path):
             return wrk(net, path)
         if what == "crr":
             return wrk(net, path, "-H", "Connection: close")
-        return curl(net, f"http://10.9.0.2/{path}", net.cpus[1])
+        if what == "up":
+            return curl(net, f"http://10.9.0.1/{path}", net.cpus[0], net.peer)
+        return curl(net, f"http://10.9.0.2/{path}", net.cpus[1], net.own)
     finally:
         net.do(net.own, "ip", "addr", "flush", "dev", "wra")
 
@@ -207,7 +217,9 @@ class Program:
 
 def our_arm(net, program, what, path):
     if what == "send":
-        return our_send(net, program)
+        return our_send(net, program, "tap:wrt", "10.10.0.1", net.own)
+    if what == "up":
+        return our_send(net, program, "packet:wra", "10.9.0.1", net.peer)
     with Program(net, program, "packet:wra", "10.9.0.1") as p:
         p.say(f"{CLIENT}; set 0 http.path /{path}")
         if what == "rr":
@@ -220,15 +232,16 @@ def our_arm(net, program, what, path):
         return p.per_second(lambda f: 8 * f["payload"]["rx_bytes"])
 
 
-def our_send(net, program):
-    """A client of the kernel's takes what we send over a tap."""
-    with Program(net, program, "tap:wrt", "10.10.0.1") as p:
+def our_send(net, program, spec, ip, ns):
+    """A client of the kernel's takes what we send."""
+    with Program(net, program, spec, ip) as p:
         p.say(f"set 0 flow server; set 0 flow.rto {RTO}; set 0 response {FILES['big']}; start 0")
         p.flow()
-        net.address(net.own, "wrt", "10.10.0.2")
+        if spec == "tap:wrt":
+            net.address(ns, "wrt", "10.10.0.2")
         # neighbours are found by the first one
-        curl(net, "http://10.10.0.1/", net.cpus[0])
-        return curl(net, "http://10.10.0.1/", net.cpus[0])
+        curl(net, f"http://{ip}/", net.cpus[0], ns)
+        return curl(net, f"http://{ip}/", net.cpus[0], ns)
 
 
 # ---- the part ----
