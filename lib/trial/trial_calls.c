@@ -25,6 +25,7 @@ static const struct trial_measure *measure_of(enum calls_of of)
 static int measure_take(struct trial *t, struct err *e)
 {
 	const struct work_calls *calls = work_calls();
+	const struct trial_measure *all = NULL;
 
 	for (unsigned i = 0; i < t->c->nports; i++) {
 		enum calls_of of = CALLS_NONE;
@@ -36,14 +37,15 @@ static int measure_take(struct trial *t, struct err *e)
 		if (rc < 0)
 			return rc;
 		const struct trial_measure *m = measure_of(of);
-		if (t->of != NULL && t->of != m)
+		if (all != NULL && all != m)
 			return err_set(
 				e, EINVAL,
 				"port %u would send %s and port %u not, and a trial is of one of them: a trial for each, one after the other",
 				i, trial_words(m->of)->noun, t->first);
-		t->of = m;
+		all = m;
 		t->first = RTE_MIN(t->first, i);
 	}
+	t->of = all;
 	return 0;
 }
 
@@ -113,6 +115,7 @@ int trial_take(struct trial *t, struct err *e)
 {
 	t->calls = work_calls();
 	t->runs = t->spec.tx;
+	t->answer = (struct portset){{0}};
 	t->first = UINT32_MAX;
 	int rc = measure_take(t, e);
 	if (rc == 0)

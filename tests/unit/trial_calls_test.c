@@ -134,10 +134,44 @@ static void test_own_losses(void **state)
 	memset(nombuf, 0, sizeof(nombuf));
 }
 
+/* What is set while the trial waits is what it is of, or it says that it cannot be. */
+static void test_settings_change(void **state)
+{
+	struct trial_spec s = spec_of(1, 1000, 50000000);
+
+	(void)state;
+	s.cfg.learn = 1;
+	s.cfg.learn_wait_ns = 50000000;
+	for (unsigned i = 0; i < 2; i++) {
+		fresh(0, 1);
+		fresh(1, 1);
+		struct trial *t = begun(&s);
+		flow(0, 0, FLOWS_CLIENT)->connections = 100;
+		flow(1, 0, FLOWS_SERVER);
+		fields(0, 0, "10.1.0.1", "10.9.0.1");
+		fields(1, 0, "10.9.0.1", NULL);
+		const char *why = outcome(t);
+		if (i == 0 && (strstr(why, "is of connections") == NULL || strstr(why, "1kpps") == NULL))
+			fail_msg("'%s'", why);
+		for (unsigned p = 0; i == 0 && p < 2; p++)
+			assert_false(ctl_sending(c, p));
+		if (i == 1) {
+			assert_string_equal(why, "");
+			assert_int_equal(trial_result(t)->of, TRIAL_CONNECTIONS);
+			assert_true(trial_result(t)->sum.sent > 0);
+			assert_int_equal(trial_result(t)->sum.received, trial_result(t)->sum.sent);
+		}
+		trial_free(t);
+		no_events();
+		s.rate.kind = RATE_MAX;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_losses),
+		cmocka_unit_test(test_settings_change),
 	};
 
 	if (!live_open("trial_calls_test"))
