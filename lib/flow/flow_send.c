@@ -453,16 +453,24 @@ void flow_retry_one(struct flow_machine *m, struct flow_conn *c)
 		flow_send_ack(m, f, c);
 }
 
+/* Whether there is no more room for those behind a connection that has been tried: the sink is
+ * full, or that one was stopped again, and buffers of neither kind are left. */
+static bool send_no_room(const struct flow_sink *s, bool stopped)
+{
+	return s->nout == s->max_out ||
+	       (stopped && s->nroom[FLOW_PLAIN] == 0 && s->nroom[FLOW_FILLED] == 0);
+}
+
 void flow_retry(struct flow_machine *m)
 {
-	uint32_t n = m->nblocked, i = 0;
-	const struct flow_sink *s = m->sink;
+	uint32_t n = m->nblocked, i = 0, stopped;
 
 	m->nblocked = 0;
 	/* a connection that is stopped again takes a place that has been looked at */
 	for (; i < n; i++) {
+		stopped = m->nblocked;
 		flow_retry_one(m, &m->conn[m->blocked[i]]);
-		if (s->nout == s->max_out || s->nroom[FLOW_PLAIN] == 0) {
+		if (send_no_room(m->sink, m->nblocked > stopped)) {
 			i++;
 			break;
 		}
