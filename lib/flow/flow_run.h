@@ -386,7 +386,7 @@ struct flow_info {
 	enum flow_state state;
 	int version;
 	uint32_t cwnd, ssthresh; /* bytes; ssthresh UINT32_MAX: none yet */
-	uint32_t srtt_ns;        /* 0: not measured */
+	uint64_t srtt_ns;        /* 0: not measured */
 	uint64_t rto_ns;
 	uint32_t unacked, unsent; /* bytes; unsent UINT32_MAX: without end */
 	uint32_t peer_window;

@@ -145,15 +145,16 @@ bool flow_send_again(struct flow_machine *m, struct flow_ver *f, struct flow_con
 void flow_flight_timer(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
 	const struct flow_side *s = conn_side(m, c);
-	uint32_t rto = conn_rto_ticks(m, f, c), probe, srtt = f->srtt;
+	uint32_t rto = conn_rto_ticks(m, f, c), probe;
+	uint64_t srtt = f->srtt;
 
 	if ((c->flags & CF_SACK) != 0 && c->nxt - c->una > c->mss && c->retry == 0 &&
 	    (s == NULL || (s->holes == 0 && !s->recovery && s->tail == 0))) {
 		if (s != NULL && s->srtt != 0)
-			srtt = s->srtt << 10;
+			srtt = (uint64_t)s->srtt << 10;
 		/* RFC 8985 7.2. Below a sixteenth of the floor it would only measure how punctual
 		 * the two ends are. */
-		probe = flow_ticks(2 * (uint64_t)srtt);
+		probe = flow_ticks(2 * srtt);
 		if (probe < f->rto_floor_ticks / 16)
 			probe = f->rto_floor_ticks / 16;
 		if (srtt != 0 && probe < rto) {

@@ -302,6 +302,37 @@ static void test_back_pressure(void **state)
 	world_free(w);
 }
 
+/* Round trips of 6 s are longer than 32 bits of ns can tell. They are known all the same, and
+ * nothing is sent again or asked for before its answer can have come. */
+static void test_round_trips_of_seconds(void **state)
+{
+	static const struct wl_bytes_conf conf = {.request = WL_FIXED(4000),
+						  .response = WL_FIXED(4000),
+						  .transactions = 8,
+						  .close = WL_CLOSE_FIN};
+	struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &conf});
+	struct flow_info info;
+	uint32_t at = 0;
+
+	(void)state;
+	w->delay = 3 * SECOND;
+	for (unsigned i = 0; i < 2; i++)
+		w->end[i].spec.rto_first_ns = 20 * SECOND;
+	world_adopt(w);
+	open_n(w, 1);
+	world_run(w, w->now + 40 * SECOND);
+	assert_true(flow_walk(w->end[0].m, &at, 10, &info) && info.number != 0);
+	assert_in_range(info.srtt_ns, 6 * SECOND - MS, 6 * SECOND + 100 * MS);
+	assert_true(world_run(w, w->now + 1000 * SECOND));
+	assert_int_equal(w->end[0].transactions.done, 8);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(w->end[i].counts.tail_probe, 0);
+		assert_int_equal(w->end[i].counts.retransmitted, 0);
+	}
+	world_empty(w);
+	world_free(w);
+}
+
 /* Connections that waited for a sink go on in one turn as far as it has buffers of the kind that
  * they need, though it has none of the other kind. */
 static void test_filled_buffers_alone(void **state)
@@ -497,6 +528,7 @@ int main(void)
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_back_pressure),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_round_trips_of_seconds),
 		cmocka_unit_test(test_filled_buffers_alone),
 		cmocka_unit_test(test_drain_behind_a_full_sink),
 		cmocka_unit_test(test_idle_for_long),
