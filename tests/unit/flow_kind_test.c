@@ -172,7 +172,8 @@ static void test_again(void **state)
 					    .bytes = 5000,
 					    .datagram = 100,
 					    .gap_ns = MS},
-				    up = {.direction = WL_UP, .bytes = 5000, .datagram = 100};
+				    up = {.direction = WL_UP, .bytes = 5000, .datagram = 100},
+				    down = {.direction = WL_DOWN, .bytes = 5000, .datagram = 100};
 
 	(void)state;
 	run_again(&wl_bytes, &bytes);
@@ -180,6 +181,45 @@ static void test_again(void **state)
 	run_again(&wl_bytes, &bytes);
 	run_again(&wl_stream, &both);
 	run_again(&wl_stream, &up);
+	run_again(&wl_stream, &down);
+}
+
+/* A client ends, and its server goes on, since nobody tells it. The next one with the tuple gets
+ * numbers of its own, and what was on its way to the one before is not counted as its. */
+static void run_on(enum wl_direction direction)
+{
+	const struct wl_stream_conf conf = {.direction = direction, .datagram = 100, .gap_ns = MS};
+	struct world *w = world_new(
+		&(struct world_setup){.wl = &wl_stream, .conf = &conf, .udp = true, .ports = 1});
+	struct world_end *c = &w->end[0], *s = &w->end[1];
+
+	w->delay = 3500000;
+	world_adopt(w);
+	for (unsigned i = 0; i < 5; i++) {
+		c->wl.draining = false;
+		assert_int_equal(open_n(w, 1), 1);
+		world_run(w, w->now + 100 * MS);
+		c->wl.draining = true;
+		flow_drain(c->m, &c->wl);
+		world_run(w, w->now + MS / 2);
+		assert_int_equal(c->counts.closed, i + 1);
+	}
+	assert_int_equal(s->counts.opened, 1);
+	assert_int_equal(c->numbers.lost + c->numbers.reordered + c->numbers.duplicated, 0);
+	assert_int_equal(s->numbers.lost + s->numbers.reordered + s->numbers.duplicated, 0);
+	assert_in_range(c->numbers.late, 4 * 6, 4 * 8); /* 7 ms of them */
+	s->wl.draining = true;
+	flow_drain(s->m, &s->wl);
+	assert_true(world_run(w, w->now + 1000 * SECOND));
+	world_empty(w);
+	world_free(w);
+}
+
+static void test_server_goes_on(void **state)
+{
+	(void)state;
+	run_on(WL_DOWN);
+	run_on(WL_BOTH);
 }
 
 /* An answer to the connection that had the tuple before is late. */
@@ -688,15 +728,15 @@ static void test_sums(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_datagrams),    cmocka_unit_test(test_one_way),
-		cmocka_unit_test(test_one_way_down), cmocka_unit_test(test_again),
-		cmocka_unit_test(test_late),         cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_streams),      cmocka_unit_test(test_buffers),
-		cmocka_unit_test(test_too_big),      cmocka_unit_test(test_unreachable),
-		cmocka_unit_test(test_age),          cmocka_unit_test(test_contents),
-		cmocka_unit_test(test_chunks),       cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_headers),      cmocka_unit_test(test_varied),
-		cmocka_unit_test(test_refused6),
+		cmocka_unit_test(test_datagrams),      cmocka_unit_test(test_one_way),
+		cmocka_unit_test(test_one_way_down),   cmocka_unit_test(test_again),
+		cmocka_unit_test(test_server_goes_on), cmocka_unit_test(test_late),
+		cmocka_unit_test(test_numbers),        cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_buffers),        cmocka_unit_test(test_too_big),
+		cmocka_unit_test(test_unreachable),    cmocka_unit_test(test_age),
+		cmocka_unit_test(test_contents),       cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_sums),           cmocka_unit_test(test_headers),
+		cmocka_unit_test(test_varied),         cmocka_unit_test(test_refused6),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
