@@ -151,6 +151,7 @@ const struct flow_spec *flow_released(struct flow_machine *m)
 			flow_chunk_give(m, f->ready_head);
 			f->ready_head = next;
 		}
+		flow_buffer_release(m, f);
 		if (m->path_of == f)
 			m->path_last = 0;
 		turn_leave_tuples(m, spec->tuples);

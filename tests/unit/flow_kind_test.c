@@ -403,6 +403,60 @@ static void test_buffers(void **state)
 	world_free(w);
 }
 
+/* Opens as many connections with buffers as there are, and resets them. */
+static void reset_all(struct world *w)
+{
+	struct world_end *c = &w->end[0];
+	uint32_t number[4];
+	struct flow_tuple tuple;
+	struct flow_channel ch;
+
+	for (unsigned i = 0; i < 4; i++) {
+		flow_tuples_at(c->tuples, i, &tuple);
+		number[i] = flow_open_one(c->m, c->version, &tuple, w->now);
+		assert_int_not_equal(number[i], 0);
+	}
+	world_run(w, w->now + MS);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_true(flow_channel(c->m, number[i], &ch) && ch.open);
+		flow_forget(c->m, number[i], w->now);
+	}
+	world_run(w, w->now + MS);
+}
+
+/* Nobody takes connections that have come and gone: others get their buffers, also those of another
+ * flow. */
+static void test_not_taken(void **state)
+{
+	struct world *w = world_new(&(struct world_setup){.wl = &flow_buffer_wl});
+	struct world_end *s = &w->end[1];
+	uint32_t number;
+
+	(void)state;
+	world_adopt(w);
+	for (unsigned i = 0; i < 3; i++)
+		reset_all(w);
+	assert_int_equal(s->counts.established, 12);
+	assert_int_equal(s->counts.syn_dropped, 0);
+	/* the last four wait */
+	for (unsigned i = 0; i < 4; i++) {
+		number = flow_accept(s->m, s->version);
+		assert_int_not_equal(number, 0);
+		flow_forget(s->m, number, w->now);
+	}
+	assert_int_equal(flow_accept(s->m, s->version), 0);
+	reset_all(w);
+	flow_retire(s->m, s->version);
+	assert_ptr_equal(flow_released(s->m), &s->spec);
+	s->version = flow_adopt(s->m, &s->spec);
+	assert_int_equal(flow_accept(s->m, s->version), 0);
+	reset_all(w);
+	assert_int_equal(s->counts.syn_dropped, 0);
+	assert_true(world_run(w, w->now + 100 * SECOND));
+	world_empty(w);
+	world_free(w);
+}
+
 /* ---- ICMP ---- */
 
 static bool small_link(struct world *w, unsigned from, struct world_frame *f)
@@ -728,15 +782,25 @@ static void test_sums(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_datagrams),      cmocka_unit_test(test_one_way),
-		cmocka_unit_test(test_one_way_down),   cmocka_unit_test(test_again),
-		cmocka_unit_test(test_server_goes_on), cmocka_unit_test(test_late),
-		cmocka_unit_test(test_numbers),        cmocka_unit_test(test_streams),
-		cmocka_unit_test(test_buffers),        cmocka_unit_test(test_too_big),
-		cmocka_unit_test(test_unreachable),    cmocka_unit_test(test_age),
-		cmocka_unit_test(test_contents),       cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_sums),           cmocka_unit_test(test_headers),
-		cmocka_unit_test(test_varied),         cmocka_unit_test(test_refused6),
+		cmocka_unit_test(test_datagrams),
+		cmocka_unit_test(test_one_way),
+		cmocka_unit_test(test_one_way_down),
+		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_server_goes_on),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_not_taken),
+		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_buffers),
+		cmocka_unit_test(test_too_big),
+		cmocka_unit_test(test_unreachable),
+		cmocka_unit_test(test_age),
+		cmocka_unit_test(test_contents),
+		cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_headers),
+		cmocka_unit_test(test_varied),
+		cmocka_unit_test(test_refused6),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
