@@ -167,11 +167,51 @@ static void test_settings_change(void **state)
 	}
 }
 
+/* Transactions wait for connections, but not for those of a port that does not run any more. */
+static void test_port_goes_while_others_wait(void **state)
+{
+	struct trial_spec s = spec_of(3, 100, 3600000000000ull);
+
+	(void)state;
+	both_ways();
+	fields(1, 0, "10.2.0.1", "10.8.0.1"); /* nobody answers */
+	for (unsigned p = 0; p < 2; p++) {
+		struct flows_cfg *f = flow(p, 0, FLOWS_CLIENT);
+		f->tps.on = true;
+		f->tps.rate = (struct rate){RATE_PPS, 5};
+		f->transactions = 0;
+		f->connections = 10;
+		f->drain_ns = 3600000000000ull;
+		flow(p, 1, FLOWS_SERVER)->transactions = 0;
+	}
+	struct trial *t = begun(&s);
+	struct err e = {.text = ""};
+	for (unsigned i = 0; i < 200 || flows_of(c->port[0])->first == NULL; i++) {
+		ctl_turn(c);
+		assert_int_equal(trial_poll(t, &e), 0);
+		pause_ms(1);
+	}
+	assert_true(flows_calls.begun_tsc(c->port[0]) == 0);
+	c->port[1]->p.started = false;
+	for (unsigned i = 0; i < 30000 && flows_calls.begun_tsc(c->port[0]) == 0; i++) {
+		ctl_turn(c);
+		assert_int_equal(trial_poll(t, &e), 0);
+		pause_ms(1);
+	}
+	assert_true(flows_calls.begun_tsc(c->port[0]) != 0);
+	c->port[1]->p.started = true;
+	trial_free(t);
+	settle(0);
+	settle(1);
+	no_events();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_losses),
 		cmocka_unit_test(test_settings_change),
+		cmocka_unit_test(test_port_goes_while_others_wait),
 	};
 
 	if (!live_open("trial_calls_test"))
