@@ -151,7 +151,8 @@ static void test_settings_change(void **state)
 		fields(0, 0, "10.1.0.1", "10.9.0.1");
 		fields(1, 0, "10.9.0.1", NULL);
 		const char *why = outcome(t);
-		if (i == 0 && (strstr(why, "is of connections") == NULL || strstr(why, "1kpps") == NULL))
+		if (i == 0 &&
+		    (strstr(why, "is of connections") == NULL || strstr(why, "1kpps") == NULL))
 			fail_msg("'%s'", why);
 		for (unsigned p = 0; i == 0 && p < 2; p++)
 			assert_false(ctl_sending(c, p));
