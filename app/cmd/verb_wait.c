@@ -130,10 +130,12 @@ static bool wait_progress(const struct cmd_run *r, struct cmd_progress *out)
 	return true;
 }
 
-/* The ports go on sending; only the command ends. */
+/* Ports that send go on. At the prompt somebody was tired of waiting: what has stopped and only
+ * waits for connections that are open waits no longer. A client may just have been lost. */
 static void wait_cancel(struct cmd_run *r)
 {
-	(void)r;
+	if (!r->batch && app_of(r)->guest == NULL)
+		ctl_hurry(app_of(r)->ctl, &wait_state(r)->ports);
 }
 
 static const struct arg_spec args_wait[] = {
@@ -154,5 +156,5 @@ const struct verb verb_wait = {
 		"They are taken as arrived when no Rx counter of any port has moved for 20 ms, at most 2 s after the last frame,\n"
 		"or 10 s while a worker gets no CPU.\n"
 		"If DURATION passes first, or a device takes no frame for 10 s, the exit code is 1. Ctrl-C ends the waiting, not the\n"
-		"sending.",
+		"sending; flows that have stopped, and wait for open connections, reset them at the prompt.",
 };

@@ -160,6 +160,9 @@ int ctl_start(struct ctl *, const struct portset *ports, uint64_t duration_ns, s
 /* Asks these ports to stop, and does not wait for it. Ports that are not sending stay as they are.
  * Of those that were asked before, works give up what they would still wait for. */
 void ctl_stop(struct ctl *, const struct portset *ports);
+/* Nobody wants to wait any more for those of these ports that have stopped: works give up what they
+ * would still wait for. Ports that send go on. */
+void ctl_hurry(struct ctl *, const struct portset *ports);
 /* Adds a line for each thing that will keep the port's frames from arriving although nothing
  * refuses to send them. A line names the port and what helps. Often there is none. */
 void ctl_reach_text(struct ctl *, unsigned port, struct sbuf *out);

@@ -265,6 +265,42 @@ void ctl_stop(struct ctl *c, const struct portset *ports)
 	}
 }
 
+/* Whether all that the port does is to answer. */
+static bool only_answers(const struct ctl_port *cp)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < cp->nstreams; i++) {
+		const struct stream *s = cp->stream[i];
+		if (s == NULL || !s->cfg.enabled)
+			continue;
+		if (!stream_answers(s))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+void ctl_hurry(struct ctl *c, const struct portset *ports)
+{
+	bool any = false;
+	struct run_result r;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct ctl_port *cp = c->port[i];
+		if (!portset_has(ports, i) || !cp->run.active || cp->run.armed)
+			continue;
+		run_result(cp, &r);
+		if (r.stage != RUN_STAGE_DRAINING)
+			continue;
+		cp->run.stop = cp->run.hurry = any = true;
+		cp->touched |= WHY_RUN;
+	}
+	for (unsigned i = 0; any && i < c->nports; i++)
+		if (portset_has(ports, i) && c->port[i]->run.active && only_answers(c->port[i]))
+			c->port[i]->run.hurry = true; /* when whom it answers has ended */
+}
+
 static bool all_done(const struct ctl_port *cp)
 {
 	EACH_WORK(w, run)

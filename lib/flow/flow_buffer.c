@@ -22,13 +22,48 @@ static struct flow_buffers *buffer_find(const struct flow_machine *m, uint32_t n
 	return &m->buffers[at];
 }
 
+static void buffer_give(struct flow_machine *m, struct flow_buffers *b)
+{
+	b->used = false;
+	b->next_free = m->buffers_free;
+	m->buffers_free = (uint32_t)(b - m->buffers) + 1;
+}
+
+/* Takes back those of a connection that ended before anybody asked for it. */
+static bool buffer_reclaim(struct flow_machine *m)
+{
+	for (unsigned i = 0; i < m->nlive; i++)
+		for (uint32_t *link = &m->live[i].accepted; *link != 0;
+		     link = &m->buffers[*link - 1].next_accept) {
+			struct flow_buffers *b = &m->buffers[*link - 1];
+
+			if (!b->gone)
+				continue;
+			*link = b->next_accept;
+			buffer_give(m, b);
+			return true;
+		}
+	return false;
+}
+
+void flow_buffer_release(struct flow_machine *m, struct flow_ver *f)
+{
+	while (f->accepted != 0) {
+		struct flow_buffers *b = &m->buffers[f->accepted - 1];
+
+		f->accepted = b->next_accept;
+		buffer_give(m, b);
+	}
+}
+
 uint32_t flow_buffer_take(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
 	struct flow_buffers *b;
 	uint32_t i = m->buffers_free;
 
-	if (i == 0)
+	if (i == 0 && !buffer_reclaim(m))
 		return 0;
+	i = m->buffers_free;
 	b = &m->buffers[i - 1];
 	m->buffers_free = b->next_free;
 	b->conn = conn_index(m, c);
@@ -79,13 +114,6 @@ void flow_buffer_acked(struct flow_machine *m, struct flow_conn *c, uint32_t n)
 	b->tx_len -= n;
 	if (seq_lt(c->msg_seq, c->una) && !seq_lt(c->msg_end, c->una))
 		c->msg_seq = c->una;
-}
-
-static void buffer_give(struct flow_machine *m, struct flow_buffers *b)
-{
-	b->used = false;
-	b->next_free = m->buffers_free;
-	m->buffers_free = (uint32_t)(b - m->buffers) + 1;
 }
 
 /* ---- the record ---- */

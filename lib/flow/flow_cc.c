@@ -173,15 +173,16 @@ uint32_t flow_own_rto_ticks(const struct flow_machine *m, const struct flow_ver 
 }
 
 /* A measured round trip, in units of 1024 ns. Connections share their flow's estimate (RFC 9040
- * 2.2), whose variance has the difference between peers in it too; one that is far from it, or has
- * a side cell anyway, gets its own. */
+ * 2.2), whose variance has the difference between peers in it too; one that is far from it, or too
+ * long for its 32 bits of ns, or has a side cell anyway, gets its own. */
 void flow_rtt_sample(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, uint32_t us)
 {
 	struct flow_side *s = conn_side(m, c);
-	uint32_t ns = us >= UINT32_MAX >> 10 ? UINT32_MAX & ~1023u : us << 10;
+	bool is_long = us >= UINT32_MAX >> 10;
+	uint32_t ns = is_long ? UINT32_MAX & ~1023u : us << 10;
 
-	if (FLOW_UNLIKELY(s == NULL && flow_ticks(ns) > f->rto_floor_ticks / 2 &&
-			  ns > 2 * f->srtt && f->srtt != 0))
+	if (FLOW_UNLIKELY(s == NULL && (is_long || (flow_ticks(ns) > f->rto_floor_ticks / 2 &&
+						    ns / 2 > f->srtt && f->srtt != 0))))
 		s = flow_side(m, c);
 	if (FLOW_UNLIKELY(s != NULL)) {
 		cc_estimate(&s->srtt, &s->rttvar, us);

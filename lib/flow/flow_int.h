@@ -589,6 +589,8 @@ uint32_t flow_isn(const struct flow_machine *m, uint32_t remote, uint32_t local,
 /* flow_buffer.c: mem[0] of a connection with buffers is their place + 1; while it is begun they are
  * noted in mem[1]. 0: there are none left. */
 uint32_t flow_buffer_take(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
+/* A version goes: those of its connections that nobody has taken are free. */
+void flow_buffer_release(struct flow_machine *m, struct flow_ver *f);
 uint32_t flow_buffer_number(const struct flow_machine *m, const struct flow_conn *c);
 void flow_buffer_acked(struct flow_machine *m, struct flow_conn *c, uint32_t n);
 

@@ -307,7 +307,8 @@ struct flow_channel {
 bool flow_channel(struct flow_machine *m, uint32_t number, struct flow_channel *out);
 /* Gives the number back; a connection that still lives is reset. */
 void flow_forget(struct flow_machine *m, uint32_t number, uint64_t now_ns);
-/* A server's next new connection: its number, or 0. */
+/* A server's next new connection: its number, or 0. The buffers of one that has ended before are
+ * for others when there are no more. */
 uint32_t flow_accept(struct flow_machine *m, int version);
 
 /* ---- what is counted ---- */
@@ -386,7 +387,7 @@ struct flow_info {
 	enum flow_state state;
 	int version;
 	uint32_t cwnd, ssthresh; /* bytes; ssthresh UINT32_MAX: none yet */
-	uint32_t srtt_ns;        /* 0: not measured */
+	uint64_t srtt_ns;        /* 0: not measured */
 	uint64_t rto_ns;
 	uint32_t unacked, unsent; /* bytes; unsent UINT32_MAX: without end */
 	uint32_t peer_window;

@@ -145,15 +145,16 @@ bool flow_send_again(struct flow_machine *m, struct flow_ver *f, struct flow_con
 void flow_flight_timer(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
 	const struct flow_side *s = conn_side(m, c);
-	uint32_t rto = conn_rto_ticks(m, f, c), probe, srtt = f->srtt;
+	uint32_t rto = conn_rto_ticks(m, f, c), probe;
+	uint64_t srtt = f->srtt;
 
 	if ((c->flags & CF_SACK) != 0 && c->nxt - c->una > c->mss && c->retry == 0 &&
 	    (s == NULL || (s->holes == 0 && !s->recovery && s->tail == 0))) {
 		if (s != NULL && s->srtt != 0)
-			srtt = s->srtt << 10;
+			srtt = (uint64_t)s->srtt << 10;
 		/* RFC 8985 7.2. Below a sixteenth of the floor it would only measure how punctual
 		 * the two ends are. */
-		probe = flow_ticks(2 * (uint64_t)srtt);
+		probe = flow_ticks(2 * srtt);
 		if (probe < f->rto_floor_ticks / 16)
 			probe = f->rto_floor_ticks / 16;
 		if (srtt != 0 && probe < rto) {
@@ -453,16 +454,24 @@ void flow_retry_one(struct flow_machine *m, struct flow_conn *c)
 		flow_send_ack(m, f, c);
 }
 
+/* Whether there is no more room for those behind a connection that has been tried: the sink is
+ * full, or that one was stopped again, and buffers of neither kind are left. */
+static bool send_no_room(const struct flow_sink *s, bool stopped)
+{
+	return s->nout == s->max_out ||
+	       (stopped && s->nroom[FLOW_PLAIN] == 0 && s->nroom[FLOW_FILLED] == 0);
+}
+
 void flow_retry(struct flow_machine *m)
 {
-	uint32_t n = m->nblocked, i = 0;
-	const struct flow_sink *s = m->sink;
+	uint32_t n = m->nblocked, i = 0, stopped;
 
 	m->nblocked = 0;
 	/* a connection that is stopped again takes a place that has been looked at */
 	for (; i < n; i++) {
+		stopped = m->nblocked;
 		flow_retry_one(m, &m->conn[m->blocked[i]]);
-		if (s->nout == s->max_out || s->nroom[FLOW_PLAIN] == 0) {
+		if (send_no_room(m->sink, m->nblocked > stopped)) {
 			i++;
 			break;
 		}

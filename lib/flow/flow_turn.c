@@ -151,6 +151,7 @@ const struct flow_spec *flow_released(struct flow_machine *m)
 			flow_chunk_give(m, f->ready_head);
 			f->ready_head = next;
 		}
+		flow_buffer_release(m, f);
 		if (m->path_of == f)
 			m->path_last = 0;
 		turn_leave_tuples(m, spec->tuples);
@@ -442,7 +443,7 @@ static void turn_info(const struct flow_machine *m, const struct flow_conn *c,
 	out->ssthresh = s == NULL || s->ssthresh == SIDE_NO_SSTHRESH
 				? UINT32_MAX
 				: (uint32_t)s->ssthresh * c->mss;
-	out->srtt_ns = s != NULL && s->srtt != 0 ? s->srtt << 10 : f->srtt;
+	out->srtt_ns = s != NULL && s->srtt != 0 ? (uint64_t)s->srtt << 10 : f->srtt;
 	out->rto_ns = (uint64_t)conn_rto_ticks(m, f, c) << WHEEL_TICK_SHIFT;
 	out->age_ns = (uint64_t)(m->now_tick - m->opened[conn_index(m, c)]) << WHEEL_TICK_SHIFT;
 	out->retries = c->retry;

@@ -57,6 +57,16 @@ static void make_flows(struct trial *t)
 	r->asked_ns = t->spec.duration_ns;
 }
 
+static int check_senders(const struct trial *t, struct err *e)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < t->c->nports && rc == 0; i++)
+		if (portset_has(&t->spec.tx, i))
+			rc = t->of->check(t->c->port[i], e);
+	return rc;
+}
+
 static int check_ports(const struct trial *t, struct err *e)
 {
 	const struct ctl *c = t->c;
@@ -76,11 +86,8 @@ static int check_ports(const struct trial *t, struct err *e)
 				"port %u (%s) has no Rx queue, so nobody would see what arrives there; name a receiver, `trial ... "
 				"to <ports>`, or give the port a receiving core with -m",
 				i, cp->p.name);
-		int rc = portset_has(&t->spec.tx, i) ? t->of->check(cp, e) : 0;
-		if (rc < 0)
-			return rc;
 	}
-	return 0;
+	return check_senders(t, e);
 }
 
 static int trial_check(struct trial *t, struct err *e)
@@ -136,11 +143,14 @@ static void take_base(struct trial *t)
 	t->begin_ns = clock_raw_ns();
 }
 
-/* Starts the senders of the trial itself, and takes the bases before their first frame. */
+/* Starts the senders of the trial itself, and takes the bases before their first frame. Settings
+ * may have changed while it waited. */
 static int trial_begin(struct trial *t, struct err *e)
 {
-	int rc = t->of->run(t, e);
+	int rc = trial_take(t, e);
 
+	rc = rc < 0 ? rc : check_senders(t, e);
+	rc = rc < 0 ? rc : t->of->run(t, e);
 	if (rc < 0)
 		return rc;
 	take_base(t);

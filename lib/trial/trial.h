@@ -162,6 +162,9 @@ struct trial_calls {
 	/* All that is known of those that were made, and of those that were answered; NULL:
 	 * nothing. */
 	json_t *made, *answered;
+	/* What came to all ports of the trial, and what they lost: of the whole trial only, since a
+	 * port may be an end of several directions. */
+	struct trial_counts own;
 };
 
 /* One direction: all senders to all receivers if the trial names receivers, else one sender to the

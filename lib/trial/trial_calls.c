@@ -25,6 +25,7 @@ static const struct trial_measure *measure_of(enum calls_of of)
 static int measure_take(struct trial *t, struct err *e)
 {
 	const struct work_calls *calls = work_calls();
+	const struct trial_measure *all = NULL;
 
 	for (unsigned i = 0; i < t->c->nports; i++) {
 		enum calls_of of = CALLS_NONE;
@@ -36,14 +37,15 @@ static int measure_take(struct trial *t, struct err *e)
 		if (rc < 0)
 			return rc;
 		const struct trial_measure *m = measure_of(of);
-		if (t->of != NULL && t->of != m)
+		if (all != NULL && all != m)
 			return err_set(
 				e, EINVAL,
 				"port %u would send %s and port %u not, and a trial is of one of them: a trial for each, one after the other",
 				i, trial_words(m->of)->noun, t->first);
-		t->of = m;
+		all = m;
 		t->first = RTE_MIN(t->first, i);
 	}
+	t->of = all;
 	return 0;
 }
 
@@ -113,6 +115,7 @@ int trial_take(struct trial *t, struct err *e)
 {
 	t->calls = work_calls();
 	t->runs = t->spec.tx;
+	t->answer = (struct portset){{0}};
 	t->first = UINT32_MAX;
 	int rc = measure_take(t, e);
 	if (rc == 0)
@@ -225,14 +228,13 @@ static void calls_fates(const struct calls_counts *k, struct trial_fates *f)
 	f->excess = grown(trial_accounted(f), f->sent);
 }
 
-/* What its own receivers lost came late or not at all, at either end. */
-static void calls_read_losses(struct trial *t, struct trial_flow *f)
+/* What our own receivers lost came late or not at all, at either end. A port may be an end of
+ * several directions, and its frames are lost once. */
+static void calls_read_losses(struct trial *t)
 {
-	struct trial_flow both = {.from = f->from, .to = f->to};
+	const struct trial_flow all = {.to = t->all};
 
-	for (unsigned i = 0; i < ARRAY_SIZE(both.to.w); i++)
-		both.to.w[i] |= f->from.w[i];
-	trial_read_count(t, &both, &f->counts);
+	trial_read_count(t, &all, &t->r.calls.own);
 }
 
 static void calls_read_ports(const struct trial *t, const struct portset *from,
@@ -252,11 +254,11 @@ static void calls_read(struct trial *t)
 		struct trial_flow *f = &r->flow[i];
 		calls_read_ports(t, &f->from, &f->calls.counts);
 		calls_fates(&f->calls.counts, &f->fates);
-		calls_read_losses(t, f);
 		trial_fates_add(&r->sum, &f->fates);
 		f->calls.made = t->calls->json(t->c, &f->from, false);
 		f->calls.answered = t->calls->json(t->c, &f->to, true);
 	}
+	calls_read_losses(t);
 	calls_read_ports(t, &r->ports, &r->calls.counts);
 	r->calls.made = t->calls->json(t->c, &r->ports, false);
 	r->calls.answered = t->calls->json(t->c, &t->rx, true);

@@ -89,7 +89,7 @@ struct trial {
 	struct trial_result r;
 };
 
-/* Finds out what the trial is of, and what follows from that. */
+/* Finds out what the trial is of, and what follows from that, by the settings as they are now. */
 int trial_take(struct trial *t, struct err *e);
 /* Whether some of these ports still send. */
 bool trial_active(const struct trial *t, const struct portset *ports);

@@ -325,22 +325,24 @@ static void judge_load(struct trial_result *r, const struct trial_tx *tx,
 			who, ppm, off / 1e6, w->one, (double)cfg->max_rate_error / 1e3);
 }
 
+static void judge_no_buffer(struct trial_result *r, uint64_t times)
+{
+	if (times == 0)
+		return;
+	r->receivers_limited = true;
+	trial_judge_say(r, TRIAL_LIMITED,
+			"our own receivers were without a free buffer %" PRIu64 " times", times);
+}
+
 /* Whether our own receivers lost frames. Those that carry connections are sent again, and what was
  * measured is our own loss. */
 static void judge_receivers(struct trial_result *r)
 {
-	uint64_t missed = r->sum.rx_missed, nombuf = r->sum.rx_nombuf;
+	uint64_t missed = r->sum.rx_missed + r->calls.own.missed, nombuf = r->sum.rx_nombuf;
 
-	for (unsigned i = 0; i < r->nflows; i++) {
-		const struct trial_counts *c = &r->flow[i].counts;
-		missed += r->of != TRIAL_FRAMES ? c->missed : 0;
-		if (c->nombuf == 0)
-			continue;
-		r->receivers_limited = true;
-		trial_judge_say(r, TRIAL_LIMITED,
-				"our own receivers were without a free buffer %" PRIu64 " times",
-				c->nombuf);
-	}
+	judge_no_buffer(r, r->calls.own.nombuf);
+	for (unsigned i = 0; i < r->nflows; i++)
+		judge_no_buffer(r, r->flow[i].counts.nombuf);
 	if (missed + nombuf == 0)
 		return;
 	r->receivers_limited = true;

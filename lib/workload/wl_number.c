@@ -10,7 +10,8 @@ const struct counter wl_numbers_table[] = {
 	NUMBER(lost, "datagrams that have not come, though later ones have"),
 	NUMBER(reordered, "datagrams that came behind one that was sent after them"),
 	NUMBER(duplicated, "datagrams that came again"),
-	NUMBER(late, "responses to transactions that had failed before"),
+	NUMBER(late,
+	       "responses to what had failed before, or to a connection that had the tuple before"),
 	{NULL},
 };
 

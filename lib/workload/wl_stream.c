@@ -7,7 +7,9 @@
  * client counts a transaction per connection, which is done when both ends have closed. */
 struct stream_sent {
 	uint32_t datagrams; /* the number of the last one */
-	uint32_t began;     /* when the first one was sent: see WL_NUMBER */
+	/* See WL_NUMBER. A client's is when its first one was sent, and a server says what its
+	 * client has said: so both tell a connection from one that had its tuple before. */
+	uint32_t began;
 };
 struct stream_cell {
 	struct stream_sent sent;
@@ -67,7 +69,7 @@ static void stream_datagram(struct wl_turn *t)
 	wl_send(t, conf->content, conf->datagram);
 	if (sent->datagrams == UINT32_MAX) /* the numbers begin anew, as another connection's */
 		sent->datagrams = 0;
-	if (sent->datagrams == 0)
+	if (sent->datagrams == 0 && t->flow->client)
 		sent->began = wl_time(t);
 	t->stamp = (uint64_t)sent->began << 32 | ++sent->datagrams;
 	t->stamped = true;
@@ -92,7 +94,8 @@ static void stream_hello(struct wl_turn *t)
 		return;
 	}
 	wl_send(t, conf->content, conf->datagram);
-	t->stamp = (uint64_t)wl_time(t) << 32 | 1;
+	t->mem[0] = wl_time(t);
+	t->stamp = (uint64_t)t->mem[0] << 32 | 1;
 	t->stamped = true;
 }
 
@@ -103,9 +106,11 @@ static void stream_opened(struct wl_turn *t)
 	if (t->flow->client)
 		wl_started(t);
 	if (t->datagram) {
+		if (!t->flow->client) /* the client's datagram comes in a moment */
+			return;
 		if (stream_sends(t))
 			stream_datagram(t);
-		else if (t->flow->client)
+		else
 			stream_hello(t);
 	} else if (t->flow->draining && conf->bytes == 0) {
 		stream_close(t); /* what has no end would begin when all is to end */
@@ -131,21 +136,54 @@ static void stream_check(struct wl_turn *t, uint64_t at, const uint8_t *data, ui
 		cell_add(&t->flow->counts->mismatched, n);
 }
 
+/* A datagram that began so shortly before others may have been overtaken by them: 17 s. */
+#define STREAM_OVERTAKEN (1u << 28)
+
+/* A server that sends begins with the first datagram of a connection: also of one that has the
+ * tuple of another, of whose end nobody has told it. */
+static void stream_asked(struct wl_turn *t, uint32_t began)
+{
+	struct stream_sent *sent = stream_sent(t);
+
+	if (sent == NULL ||
+	    (sent->datagrams != 0 && (began == 0 || sent->began - began < STREAM_OVERTAKEN)))
+		return;
+	*sent = (struct stream_sent){.began = began};
+	stream_datagram(t);
+}
+
+/* Whether what a client receives was for a connection that had its tuple before. One that sends
+ * nothing else knows by its hello, until something has come. */
+static bool stream_is_late(const struct wl_turn *t, const struct stream_cell *cell, uint32_t began)
+{
+	if (!t->flow->client || began == 0)
+		return false;
+	return cell != NULL ? began != cell->sent.began : t->mem[1] == 0 && began != t->mem[0];
+}
+
 static void stream_number(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
 	bool both = stream_conf(t)->direction == WL_BOTH;
 	struct stream_cell *cell = both ? stream_cell(t) : NULL;
-	uint64_t stamp;
+	struct wl_numbers *k = t->flow->own;
+	uint64_t stamp = 0;
 
+	if (n >= WL_NUMBER)
+		memcpy(&stamp, data, WL_NUMBER);
+	if (!t->flow->client && stream_sends(t))
+		stream_asked(t, (uint32_t)(stamp >> 32));
 	if (n < WL_NUMBER || (both && cell == NULL)) {
 		cell_add(&t->flow->counts->mismatched, n);
 		return;
 	}
-	memcpy(&stamp, data, WL_NUMBER);
 	stream_check(t, WL_NUMBER, data + WL_NUMBER, n - WL_NUMBER);
 	if (!stream_receives(t)) /* its words say what it has sent */
 		return;
-	wl_number_seen(both ? cell->seen : t->mem, stamp, t->flow->own);
+	if (stream_is_late(t, cell, (uint32_t)(stamp >> 32))) {
+		cell_add(&k->late, 1);
+		return;
+	}
+	wl_number_seen(both ? cell->seen : t->mem, stamp, k);
 	if (!both && t->flow->client && stream_is_all(stream_conf(t), (uint32_t)stamp))
 		stream_end(t);
 }

@@ -38,7 +38,7 @@ struct wl_numbers {
 	cell_t lost;       /* numbers that have not come, though higher ones have */
 	cell_t reordered;  /* datagrams that came behind one with a higher number */
 	cell_t duplicated; /* datagrams whose number had come before */
-	cell_t late;       /* responses to transactions that had failed */
+	cell_t late; /* responses to transactions that had failed, or to a connection before */
 };
 extern const struct counter wl_numbers_table[];
 /* seen: 0 at first. */

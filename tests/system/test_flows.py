@@ -8,7 +8,9 @@ import time
 
 import pytest
 
+import pty_term
 from harness import as_json, documents, good, lcores, run
+from screen_term import Screen
 
 PAIR = "set 0 flow client; set 1 flow server; "
 
@@ -380,6 +382,33 @@ def test_a_signal_skips_the_drain(live, sig):
     p.send("wait all")
     p.proc.send_signal(sig)
     assert p.proc.wait(60) == -sig
+
+
+@pytest.mark.parametrize("front", [pty_term.Term, Screen])
+@pytest.mark.parametrize("bound,loss", [(" for 300ms", "100%"), ("", "0")])
+def test_an_interrupt_at_the_prompt_skips_the_drain(tmp_path, front, bound, loss):
+    """Of what was waited for: ports that have ended reset what is open, and so do their servers, though they may not hear of it. Ports that
+    still send go on."""
+    screen = [] if front is Screen else ["--no-screen"]
+    state = ("lua 'for p = 0, 1 do local f = wr.show(\"flows\", p).flows[1]; "
+             "print((\"port %d %s %d\"):format(p, f.state, f.connections.open)) end'\r")
+    with front(tmp_path, *lcores(2), "-p", "wire", *screen, cols=140, rows=50) as t:
+        t.prompt().type(PAIR + "set 0-1 app dialog 'send 100, think 10m, recv 100'; set 0-1 flow.drain 10m\r")
+        t.prompt().type(f"set 0 connections 50; set 0 cps max; start all{bound}; sleep 500ms\r")
+        t.shows("answers connections").prompt()
+        if bound == "":
+            t.type("wait all\r")
+            time.sleep(0.3)
+            t.type("\x03").shows("cancelled").prompt().type(state).shows("port 0 running 50").shows("port 1 running 50")
+            t.prompt().type("clear; stop all\r")
+        t.prompt().type("lua 'while wr.show(\"flows\", 0).flows[1].state ~= \"draining\" do wr.sleep(0.01) end print(\"so it \" .. \"drains\")'\r")
+        t.shows("so it drains").prompt().type(f"set wire loss {loss}\r").prompt()
+        t.type("wait all\r")
+        time.sleep(0.3)
+        t.type("\x03").prompt().type("wait all\r")
+        t.prompt().type(state).shows("port 0 idle 0").shows("port 1 idle 0").prompt()
+        t.type("quit\r")
+        assert t.ends() == 0
 
 
 def address_space(p, more):

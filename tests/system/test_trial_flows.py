@@ -94,6 +94,15 @@ def test_transactions():
     assert t["connections"]["opened"] == t["connections"]["closed"] == 40
 
 
+@pytest.mark.parametrize("cps,n", [("max", 20000), ("1..2k over 6s", 3000)])
+def test_transactions_wait_for_all_connections(cps, n):
+    """As long as there are more of them: peers take 20 ms to answer, or the ramp has not come far when its highest rate would have opened all."""
+    t, _ = one(PAIR + f"set 0-1 transactions forever; set 0 tps 5; set 0 cps {cps}; set 0 connections {n}; set 0-1 flow.drain 2s; "
+               "set wire delay 20ms; " + ANYTHING + "trial 0 rate 1ktps for 100ms", code=(0,))
+    assert t["connections"]["established"] == t["connections"]["opened"] == n
+    assert t["fates"]["succeeded"] == t["fates"]["started"] == 100
+
+
 @pytest.mark.parametrize("close", ["fin client", "fin server", "rst client", "keep"])
 def test_ends_by_their_settings_are_no_failures(close):
     t, _ = one(PAIR + f"set 0-1 close {close}; set 0 flow.drain 3s; " + ANYTHING + "trial 0 rate 500cps for 200ms", code=(0,))

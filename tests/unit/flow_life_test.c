@@ -302,6 +302,78 @@ static void test_back_pressure(void **state)
 	world_free(w);
 }
 
+/* Round trips of 6 s are longer than 32 bits of ns can tell. They are known all the same, and
+ * nothing is sent again or asked for before its answer can have come. */
+static void test_round_trips_of_seconds(void **state)
+{
+	static const struct wl_bytes_conf conf = {.request = WL_FIXED(4000),
+						  .response = WL_FIXED(4000),
+						  .transactions = 8,
+						  .close = WL_CLOSE_FIN};
+	struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &conf});
+	struct flow_info info;
+	uint32_t at = 0;
+
+	(void)state;
+	w->delay = 3 * SECOND;
+	for (unsigned i = 0; i < 2; i++)
+		w->end[i].spec.rto_first_ns = 20 * SECOND;
+	world_adopt(w);
+	open_n(w, 1);
+	world_run(w, w->now + 40 * SECOND);
+	assert_true(flow_walk(w->end[0].m, &at, 10, &info) && info.number != 0);
+	assert_in_range(info.srtt_ns, 6 * SECOND - MS, 6 * SECOND + 100 * MS);
+	assert_true(world_run(w, w->now + 1000 * SECOND));
+	assert_int_equal(w->end[0].transactions.done, 8);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(w->end[i].counts.tail_probe, 0);
+		assert_int_equal(w->end[i].counts.retransmitted, 0);
+	}
+	world_empty(w);
+	world_free(w);
+}
+
+/* Connections that waited for a sink go on in one turn as far as it has buffers of the kind that
+ * they need, though it has none of the other kind. */
+static void test_filled_buffers_alone(void **state)
+{
+	static const struct wl_stream_conf up = {.direction = WL_UP};
+	struct world *w = world_new(&(struct world_setup){.wl = &wl_stream, .conf = &up});
+	struct world_end *c = &w->end[0];
+	bool seen[65536] = {false};
+	unsigned sent = 0;
+
+	(void)state;
+	c->sink.offload = FLOW_OFFLOAD_FILL;
+	w->end[1].spec.window = 8000; /* few segments of each, so that all find room */
+	world_adopt(w);
+	for (unsigned turn = 0; turn < 100; turn++) {
+		w->now += 10000;
+		if (turn < 20)
+			open_n(w, 1);
+		c->sink.max_out = turn < 60 ? WORLD_OUT : 0; /* then each stands at the sink */
+		world_turn(w);
+	}
+	assert_int_equal(c->counts.open, 20);
+	world_refill(c, WORLD_OUT);
+	c->sink.max_out = WORLD_OUT;
+	c->sink.nroom[FLOW_PLAIN] = 0;
+	flow_poll(c->m, w->now);
+	for (unsigned i = 0; i < c->sink.nout; i++) {
+		const uint8_t *port = (const uint8_t *)c->out[i].handle + c->out[i].l4;
+
+		assert_true(c->out[i].fill > 0);
+		sent += !seen[port[0] << 8 | port[1]];
+		seen[port[0] << 8 | port[1]] = true;
+	}
+	assert_int_equal(sent, 20);
+	c->wl.draining = true;
+	flow_drain(c->m, &c->wl);
+	assert_true(world_run(w, w->now + 100 * SECOND));
+	world_empty(w);
+	world_free(w);
+}
+
 /* A drain does not wait for a sink that connections always fill: a device takes 3 frames in each
  * us, and their windows would allow them 40. */
 static void test_drain_behind_a_full_sink(void **state)
@@ -456,6 +528,8 @@ int main(void)
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_back_pressure),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_round_trips_of_seconds),
+		cmocka_unit_test(test_filled_buffers_alone),
 		cmocka_unit_test(test_drain_behind_a_full_sink),
 		cmocka_unit_test(test_idle_for_long),
 		cmocka_unit_test(test_syn_flood),

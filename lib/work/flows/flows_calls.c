@@ -111,38 +111,38 @@ double flows_share(const struct ctl_port *cp, const struct flows_cfg *cfg)
 
 /* ---- connections that transactions need come first ---- */
 
-/* How many connections the flow has, and how many of them are still opening. */
-static uint64_t calls_open(const struct flows_one *f, uint64_t *opening)
+static uint64_t calls_open(const struct flows_one *f)
 {
 	uint64_t open = 0;
 
-	*opening = 0;
-	for (unsigned q = 0; q < f->nqueues; q++) {
+	for (unsigned q = 0; q < f->nqueues; q++)
 		open += cell_get(&f->state[q]->counts.open);
-		*opening += cell_get(&f->state[q]->counts.opening);
-	}
 	return open;
 }
 
-/* Whether the wait for its connections is over: all are there, or there was time enough for them
- * and for those that were lost to be tried again. */
-static bool calls_ready(const struct ctl_port *cp, const struct flows_one *f)
+/* Whether the wait for its connections is over: all are there, or for some time there have not been
+ * more: time enough for those that were lost to be tried again. */
+static bool calls_ready(const struct ctl_port *cp, struct flows_one *f)
 {
-	uint64_t opening, most = f->ver->design->most,
-			  most_ns = RTE_MAX(f->drain_ns, 1000000000ull);
-	int64_t gone = (int64_t)(clock_tsc() - cp->run.start_tsc);
+	uint64_t open = calls_open(f), now = clock_tsc(),
+		 most_ns = RTE_MAX(f->drain_ns, 1000000000ull);
 
-	if (f->stopping || calls_open(f, &opening) >= most)
+	if (f->stopping || open >= f->ver->design->most)
 		return true;
-	if (!f->cps.max)
-		most_ns += (uint64_t)((double)most / f->cps.per_s * 1e9);
-	return gone > 0 && clock_ns((uint64_t)gone) > most_ns;
+	if (f->hold_tsc == 0 || open > f->hold_open || flows_ramps(cp, &f->cps)) {
+		f->hold_open = RTE_MAX(f->hold_open, open);
+		f->hold_tsc = RTE_MAX(now, cp->run.start_tsc);
+		return false;
+	}
+	if (!f->cps.max) /* until the next one is due */
+		most_ns += (uint64_t)(1e9 / f->cps.per_s);
+	return (int64_t)(now - f->hold_tsc) > 0 && clock_ns(now - f->hold_tsc) > most_ns;
 }
 
 /* Control makes new plans within a turn, and workers that sleep wake within a millisecond. */
 #define CALLS_LEAD_NS 3000000ull
 
-/* All that hold begin at the same time. */
+/* All that hold begin at the same time. A port that does not run any more holds nobody up. */
 void flows_hold_follow(struct ctl *c)
 {
 	uint64_t start = clock_tsc() + clock_cycles(CALLS_LEAD_NS);
@@ -150,7 +150,7 @@ void flows_hold_follow(struct ctl *c)
 
 	for (unsigned i = 0; i < c->nports; i++)
 		for (struct flows_one *f = flows_of(c->port[i])->first; f != NULL; f = f->next) {
-			if (!f->in_run || !f->hold)
+			if (!f->in_run || !f->hold || !ctl_port_runs(c->port[i]))
 				continue;
 			if (c->port[i]->run.armed || !calls_ready(c->port[i], f))
 				return;

@@ -172,8 +172,10 @@ struct flows_one {
 	struct flows_rate cps, tps;
 	/* Of a run that has a rate of its own (flows_calls.c): what it is of, this flow's share of
 	 * it, and how connections were to end when it began. hold: transactions have not begun
-	 * yet, since connections are being opened for them. */
+	 * yet, since connections are being opened for them: the most that were open at once, and
+	 * since when there have been so many (0: not looked yet). */
 	bool on_call, hold;
+	uint64_t hold_open, hold_tsc;
 	double share;
 	struct flows_close_value close;
 	uint64_t run; /* the last one that it was in */

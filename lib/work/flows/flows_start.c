@@ -417,6 +417,7 @@ static void start_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask
 		start_opens(cp, s, ask, &f->opens, NULL);
 		f->on_call = f->client && flows_cfg_of(&s->cfg)->tps.on;
 		f->hold = f->on_call && ask->rate != NULL;
+		f->hold_open = f->hold_tsc = 0;
 		if (ask->rate != NULL)
 			start_begin_rate(cp, f, flows_cfg_of(&s->cfg), ask);
 		flows_rates(cp, f, s);
