@@ -5,16 +5,6 @@
 #endif
 #include "flow_int.h"
 
-/* Two multiplications mix all bits; the secret keeps others from choosing who collides. */
-uint32_t flow_hash(const struct flow_machine *m, uint32_t remote, uint32_t local, uint32_t ports)
-{
-	uint64_t a = ((uint64_t)remote << 32 | local) ^ m->secret[0];
-	uint64_t b = (a ^ a >> 29) * 0x9e3779b97f4a7c15ull;
-
-	b = (b ^ b >> 32 ^ ports ^ m->secret[1]) * 0xd6e8feb86659fd93ull;
-	return (uint32_t)(b >> 32);
-}
-
 /* Of a set of 8 tags, a bit pair for each that equals. */
 static inline unsigned find_tags(const struct flow_bucket *b, uint16_t tag)
 {

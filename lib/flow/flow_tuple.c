@@ -10,9 +10,8 @@ static inline unsigned tuple_ordinal(const struct flow_field *v, uint32_t value,
 	return i < v->count;
 }
 
-/* The slot of a tuple, NULL: it is none of the set, or the set has no slots. */
-uint32_t *flow_tuples_slot(const struct flow_tuples *t, uint32_t remote, uint32_t local,
-			   uint32_t ports)
+uint32_t *flow_tuples_slot_of_all(const struct flow_tuples *t, uint32_t remote, uint32_t local,
+				  uint32_t ports)
 {
 	uint16_t port[2];
 	uint64_t at = 0;
@@ -20,16 +19,6 @@ uint32_t *flow_tuples_slot(const struct flow_tuples *t, uint32_t remote, uint32_
 	if (FLOW_UNLIKELY(t->slot == NULL))
 		return NULL;
 	memcpy(port, &ports, 4);
-	if (FLOW_LIKELY(t->one_remote)) {
-		if (FLOW_UNLIKELY((remote ^ t->one_addr) | (uint32_t)(port[1] ^ t->one_port)))
-			return NULL;
-		return FLOW_LIKELY(
-			       tuple_ordinal(&t->f[FLOW_LOCAL - 1], __builtin_bswap32(local), &at) &
-			       tuple_ordinal(&t->f[FLOW_LOCAL_PORT - 1], __builtin_bswap16(port[0]),
-					     &at))
-			       ? &t->slot[at]
-			       : NULL;
-	}
 	if (FLOW_LIKELY(
 		    tuple_ordinal(&t->f[FLOW_REMOTE - 1], __builtin_bswap32(remote), &at) &
 		    tuple_ordinal(&t->f[FLOW_LOCAL - 1], __builtin_bswap32(local), &at) &

@@ -403,9 +403,9 @@ static unsigned http_cells(const struct wl_flow *f, bool udp)
 #define HTTP_RECORD \
 	.name = "http", .help = "HTTP/1.1: GET, HEAD, POST and PUT", .tcp = true, \
 	.counters = wl_http_table, .own_bytes = sizeof(struct http_own), .cells = http_cells, \
-	.opened = http_opened, .received = http_received, .ahead = http_ahead, \
-	.ended = http_ended, .timer = http_timer, .go = http_go, .drain = http_drain, \
-	.closed = http_closed
+	.opened = http_opened, .client_opens = true, .received = http_received, \
+	.ahead = http_ahead, .ended = http_ended, .timer = http_timer, .go = http_go, \
+	.drain = http_drain, .closed = http_closed
 
 const struct workload wl_http = {HTTP_RECORD};
 const struct workload wl_http_pipelined = {HTTP_RECORD, .may_send = http_may_send};
