@@ -209,6 +209,7 @@ struct flow_field {
 struct flow_tuples {
 	struct flow_field f[4]; /* enum flow_nest - 1 */
 	uint8_t order[4];       /* which of f is the fastest, ... */
+	uint8_t still;          /* so many of the fastest have one value alone */
 	uint64_t count;
 	bool server, is6;
 	uint8_t local6[12], remote6[12];
@@ -524,6 +525,8 @@ static inline uint32_t flow_ticks(uint64_t ns)
 
 /* flow_find.c: connections by tuple. */
 void flow_find_put(struct flow_machine *m, struct flow_conn *c, const struct flow_tuples *t);
+/* The same of a server's, whose key is known. */
+void flow_find_put_key(struct flow_machine *m, const struct flow_conn *c, uint32_t key);
 void flow_find_cut(struct flow_machine *m, struct flow_conn *c, const struct flow_tuples *t);
 /* Two multiplications mix all bits; the secret keeps others from choosing who collides. */
 static FLOW_INLINE uint32_t flow_hash(const struct flow_machine *m, uint32_t remote, uint32_t local,
@@ -537,6 +540,7 @@ static FLOW_INLINE uint32_t flow_hash(const struct flow_machine *m, uint32_t rem
 	return (uint32_t)(b >> 32);
 }
 uint32_t flow_find(struct flow_machine *m, const struct flow_seg *g);
+bool flow_find_is_new(const struct flow_machine *m, const struct flow_seg *g);
 uint32_t flow_find_early(const struct flow_machine *m, uint32_t key);
 void flow_fetch_bucket(const struct flow_machine *m, uint32_t key);
 bool flow_is_of(const struct flow_machine *m, uint32_t at, const struct flow_seg *g);
@@ -595,10 +599,10 @@ static inline const struct flow_path *conn_path(const struct flow_machine *m,
 }
 
 /* flow_conn.c: their lives. */
-struct flow_conn *flow_conn_take(struct flow_machine *m);
 void flow_conn_free(struct flow_machine *m, struct flow_conn *c);
 /* The connection ends with this fate; the cell is gone unless it is to rest (TIME-WAIT). */
 void flow_conn_end(struct flow_machine *m, struct flow_conn *c, enum wl_end why, bool rest);
+void flow_conn_closed(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, bool rest);
 void flow_established(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
 uint64_t flow_late_ns(const struct flow_conn *c);
 void flow_late_set(struct flow_conn *c, uint64_t ns);
@@ -610,7 +614,6 @@ static inline void flow_now(struct flow_machine *m, uint64_t now_ns)
 	m->now_us = (uint32_t)(now_ns >> 10);
 	m->now_tick = (uint32_t)(now_ns >> WHEEL_TICK_SHIFT);
 }
-uint32_t flow_isn(const struct flow_machine *m, uint32_t remote, uint32_t local, uint32_t ports);
 
 /* flow_buffer.c: mem[0] of a connection with buffers is their place + 1; while it is begun they are
  * noted in mem[1]. 0: there are none left. */
@@ -727,7 +730,5 @@ void flow_udp_retry(struct flow_machine *m, struct flow_ver *f, struct flow_conn
 bool flow_udp_send(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		   const struct wl_turn *t);
 void flow_state_timer(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
-uint16_t flow_path_learn(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g);
 void flow_path_back(const struct flow_ver *f, const struct flow_seg *g, struct flow_path *p);
 void flow_path_sums(struct flow_path *p);
-void flow_path_forget(struct flow_machine *m, uint16_t at);

@@ -274,6 +274,8 @@ static int new_order(struct flow_tuples *t, const uint8_t nest[4], struct err *e
 			stride = UINT64_MAX; /* more than can be counted, and than anybody opens */
 	}
 	t->count = stride;
+	while (t->still < 4 && t->f[t->order[t->still]].count == 1)
+		t->still++;
 	return 0;
 }
 

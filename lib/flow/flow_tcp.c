@@ -470,7 +470,7 @@ static FLOW_INLINE void tcp_usual_end(struct flow_machine *m, struct flow_ver *f
 		c->flags |= CF_ACK;
 		flow_send_ack(m, f, c);
 	}
-	flow_conn_end(m, c, WL_END_CLOSED, fin);
+	flow_conn_closed(m, f, c, fin);
 }
 
 /* Bytes 12 and 13 of a header of so many words, as usual_word() has them. */
@@ -489,6 +489,7 @@ static FLOW_INLINE void usual_syn_seg(const struct flow_in *in, const struct flo
 	g->key = e->key;
 	g->seq = seq;
 	g->wnd = wnd;
+	g->dense = false;
 	g->options = 12;
 	g->flags = TH_SYN;
 	g->segments = 1;
@@ -500,7 +501,7 @@ static FLOW_INLINE bool tcp_usual_syn(struct flow_machine *m, struct flow_seg *g
 {
 	struct flow_ver *f;
 
-	if (FLOW_UNLIKELY(flow_find(m, g) != 0)) /* it came twice in this burst, for instance */
+	if (FLOW_UNLIKELY(!flow_find_is_new(m, g))) /* it came twice in this burst, for instance */
 		return false;
 	f = flow_listener(m, g);
 	if (FLOW_UNLIKELY(f == NULL || f->wl->draining))

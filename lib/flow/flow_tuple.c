@@ -76,12 +76,10 @@ static inline void tuple_fill(const struct flow_tuples *t, struct flow_conn *c)
 static inline void tuple_step(struct flow_tuples *t)
 {
 	t->next = FLOW_LIKELY(t->next + 1 < t->count) ? t->next + 1 : 0;
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = t->still; i < 4; i++) {
 		const struct flow_field *v = &t->f[t->order[i]];
 		bool on;
 
-		if (FLOW_LIKELY(v->count == 1))
-			continue;
 		on = ++t->cursor[i] < tuple_field_count(v);
 		if (FLOW_UNLIKELY(!on))
 			t->cursor[i] = 0;

@@ -102,7 +102,6 @@ static struct flow_conn *udp_accept(struct flow_machine *m, const struct flow_se
 	c->una = c->nxt = c->msg_seq = c->msg_end = 0;
 	cell_add(&f->k->established, 1);
 	cell_add(&f->k->open, 1);
-	flow_find_put(m, c, f->spec->tuples);
 	return flow_work_opened(m, f, c) ? c : NULL;
 }
 

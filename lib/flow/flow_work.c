@@ -181,7 +181,8 @@ static FLOW_INLINE bool work_push(struct flow_machine *m, struct flow_ver *f, st
 	return FLOW_LIKELY((c->flags & CF_MAY_SEND) == 0) || work_more(m, f, c);
 }
 
-bool flow_push(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+__attribute__((noinline)) bool flow_push(struct flow_machine *m, struct flow_ver *f,
+					 struct flow_conn *c)
 {
 	return work_push(m, f, c);
 }
@@ -198,7 +199,7 @@ FLOW_INLINE bool flow_work_opened(struct flow_machine *m, struct flow_ver *f, st
 	if (client)
 		w.t.late_ns = flow_late_ns(c);
 	wl->opened(&w.t);
-	return work_do(m, f, c, &w.t) && work_push(m, f, c);
+	return work_do(m, f, c, &w.t) && flow_push(m, f, c);
 }
 
 FLOW_INLINE bool flow_work_received(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
@@ -268,7 +269,7 @@ FLOW_INLINE bool flow_work_ended(struct flow_machine *m, struct flow_ver *f, str
 		f->wl->wl->ended(&w.t);
 	else
 		w.t.close = WL_CLOSE_FIN;
-	return work_do(m, f, c, &w.t) && work_push(m, f, c);
+	return work_do(m, f, c, &w.t) && flow_push(m, f, c);
 }
 
 bool flow_work_call(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
@@ -299,8 +300,8 @@ bool flow_work_call(struct flow_machine *m, struct flow_ver *f, struct flow_conn
 	return work_do(m, f, c, &w.t) && flow_push(m, f, c);
 }
 
-void flow_work_closed(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		      enum wl_end why)
+FLOW_INLINE void flow_work_closed(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				  enum wl_end why)
 {
 	struct flow_work w;
 
