@@ -175,6 +175,10 @@ struct flow_ver {
 	uint32_t syn_sum;
 	uint8_t wscale;
 	bool retired, released, buffered;
+	/* It listens on this address and port alone, with TCP over IPv4; as they are in frames. */
+	bool one_local;
+	uint16_t one_port;
+	uint32_t one_addr;
 	uint32_t window, window_most; /* that is offered, and up to where it may grow */
 	struct flow_watch {           /* flow_window.c */
 		uint32_t at;          /* the connection that is watched; 0: none */

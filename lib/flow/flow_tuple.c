@@ -230,7 +230,7 @@ void flow_tuple_fetch(const struct flow_ver *f)
 }
 
 /* Who listens on the local end of a segment; NULL: nobody. */
-struct flow_ver *flow_listener(const struct flow_machine *m, const struct flow_seg *g)
+static struct flow_ver *tuple_listener(const struct flow_machine *m, const struct flow_seg *g)
 {
 	uint32_t local = __builtin_bswap32(g->local);
 	uint16_t port[2];
@@ -252,6 +252,18 @@ struct flow_ver *flow_listener(const struct flow_machine *m, const struct flow_s
 		return f;
 	}
 	return NULL;
+}
+
+FLOW_INLINE struct flow_ver *flow_listener(const struct flow_machine *m, const struct flow_seg *g)
+{
+	struct flow_ver *f = m->listen[0];
+
+	if (FLOW_LIKELY(m->nlisten != 0) && FLOW_LIKELY(f->one_local) &&
+	    FLOW_LIKELY(f->one_addr == g->local) &&
+	    FLOW_LIKELY(f->one_port == (uint16_t)g->ports) && FLOW_LIKELY(!g->udp && !g->is6) &&
+	    FLOW_LIKELY(f->path->ident == g->in->ident))
+		return f;
+	return tuple_listener(m, g);
 }
 
 /* A flow that has the local address of a segment, and its identity: only then is it answered. */

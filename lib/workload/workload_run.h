@@ -17,6 +17,8 @@
 /* What is usual is to stand in line: of jumps that are taken there can be few. */
 #define WL_USUAL(x) __builtin_expect(!!(x), 1)
 #define WL_RARE(x) __builtin_expect(!!(x), 0)
+#define WL_INLINE inline __attribute__((always_inline))
+#define WL_ASIDE __attribute__((noinline, cold))
 
 /* ---- contents (wl_content.c) ---- */
 
