@@ -340,6 +340,7 @@ static inline void rx_work(struct flow_machine *m, struct flow_seg *g, uint32_t 
 static void rx_burst(struct flow_machine *m, const struct flow_in *in, unsigned n)
 {
 	const struct flow_tuples *set = m->nset != 0 ? m->set[0] : NULL;
+	const bool straight = m->straight && !m->any6 && !m->any_ident;
 	struct flow_early early[FLOW_BURST];
 	struct flow_seg g;
 
@@ -354,7 +355,7 @@ static void rx_burst(struct flow_machine *m, const struct flow_in *in, unsigned 
 			rx_fetch(m, &early[i]);
 	}
 	for (unsigned i = 0;; i++) {
-		if (FLOW_LIKELY(m->straight))
+		if (FLOW_LIKELY(straight))
 			i = flow_tcp_straight(m, in, early, i, n);
 		if (i == n)
 			break;

@@ -540,7 +540,7 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 	uint32_t word, head, n, seq, ack;
 	struct flow_seg g;
 	struct flow_ver *f;
-	uint64_t numbers;
+	uint64_t numbers, ours, its;
 	uint16_t wnd;
 
 	if (FLOW_UNLIKELY(in->segments > 1) ||
@@ -560,9 +560,11 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 		return tcp_usual_syn(m, &g);
 	}
 	f = conn_live(m, c);
-	if (FLOW_UNLIKELY(c->remote != e->remote || c->local != e->local || c->ports != e->ports))
-		return false;
-	if (FLOW_UNLIKELY(c->side != 0 || c->retry != 0 || f->buffered || m->any6 || m->any_ident))
+	memcpy(&ours, &c->remote, 8);
+	memcpy(&its, &e->remote, 8);
+	if (FLOW_UNLIKELY(ours != its) || FLOW_UNLIKELY(c->ports != e->ports) ||
+	    FLOW_UNLIKELY(c->side != 0) || FLOW_UNLIKELY(c->retry != 0) ||
+	    FLOW_UNLIKELY(f->buffered))
 		return false;
 	n = e->l4_len - 20;
 	switch (c->state) {
@@ -604,8 +606,9 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 	}
 }
 
-/* Works on segments of a burst from number i on. Returns the first that is none of the usual ones,
- * with which nothing was done; n: there is none. */
+/* Works on segments of a burst from number i on, where all flows are of IPv4 and none has an
+ * identity. Returns the first that is none of the usual ones, with which nothing was done; n: there
+ * is none. */
 unsigned flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, struct flow_early *e,
 			   unsigned i, unsigned n)
 {
