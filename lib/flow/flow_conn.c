@@ -12,9 +12,11 @@ static inline void conn_less(cell_t *c)
  * still rests takes its SYN (RFC 9293 3.6.1); it takes 275 s to come round. */
 static FLOW_INLINE uint32_t conn_isn(const struct flow_machine *m, uint32_t key)
 {
-	/* the hash of the tuple, keyed once more, as it also tells who shares a bucket */
+	/* The hash of the tuple, keyed once more: a peer is not to learn from numbers that it is
+	 * told who shares a bucket with it. */
 	uint64_t mixed = (m->secret[0] ^ key) * 0x9e3779b97f4a7c15ull;
 
+	mixed = (mixed ^ mixed >> 32 ^ m->secret[1]) * 0xd6e8feb86659fd93ull;
 	return (uint32_t)(m->now_ns >> 6) + (uint32_t)(mixed >> 32);
 }
 

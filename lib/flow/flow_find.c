@@ -117,12 +117,11 @@ uint32_t flow_find(struct flow_machine *m, const struct flow_seg *g)
 	return m->hashed == 0 ? 0 : find_hashed(m, g);
 }
 
-/* Whether a segment that was not found a moment ago has no connection, where nobody has slots. */
+/* Whether it is seen at once that a segment has no connection. */
 FLOW_INLINE bool flow_find_is_new(const struct flow_machine *m, const struct flow_seg *g)
 {
 	const struct flow_bucket *b = &m->bucket[find_bucket(m, g->key)];
 
-	/* who shares the tag and the bucket is looked at by others */
 	return FLOW_LIKELY(m->nset == 0) && FLOW_LIKELY(find_tags(b, find_tag(g->key)) == 0) &&
 	       FLOW_LIKELY(b->spill == 0);
 }

@@ -501,7 +501,8 @@ static FLOW_INLINE bool tcp_usual_syn(struct flow_machine *m, struct flow_seg *g
 {
 	struct flow_ver *f;
 
-	if (FLOW_UNLIKELY(!flow_find_is_new(m, g))) /* it came twice in this burst, for instance */
+	/* it may have come twice in this burst */
+	if (FLOW_UNLIKELY(!flow_find_is_new(m, g)) && flow_find(m, g) != 0)
 		return false;
 	f = flow_listener(m, g);
 	if (FLOW_UNLIKELY(f == NULL || f->wl->draining))
