@@ -4,16 +4,20 @@
 
 static inline void conn_less(cell_t *c)
 {
-	cell_set(c, *c - 1);
+	cell_add(c, UINT64_MAX);
 }
 
 /* RFC 6528: a clock, and a keyed hash of the tuple. The clock steps each 64 ns, faster than the
  * RFC's, so that a tuple that is used again soon goes on behind what it has sent, and a peer that
  * still rests takes its SYN (RFC 9293 3.6.1); it takes 275 s to come round. */
-uint32_t flow_isn(const struct flow_machine *m, uint32_t remote, uint32_t local, uint32_t ports)
+static FLOW_INLINE uint32_t conn_isn(const struct flow_machine *m, uint32_t key)
 {
-	return (uint32_t)(m->now_ns >> 6) +
-	       flow_hash(m, remote ^ (uint32_t)(m->secret[1] >> 32), local, ports);
+	/* The hash of the tuple, keyed once more: a peer is not to learn from numbers that it is
+	 * told who shares a bucket with it. */
+	uint64_t mixed = (m->secret[0] ^ key) * 0x9e3779b97f4a7c15ull;
+
+	mixed = (mixed ^ mixed >> 32 ^ m->secret[1]) * 0xd6e8feb86659fd93ull;
+	return (uint32_t)(m->now_ns >> 6) + (uint32_t)(mixed >> 32);
 }
 
 /* Cells that rest are taken back when there are no others: the next one that a hand finds. */
@@ -46,7 +50,7 @@ FLOW_ASIDE static struct flow_conn *conn_reclaim(struct flow_machine *m)
 }
 
 /* A free cell, cleared but for its entry in the wheel. NULL: there is none. */
-struct flow_conn *flow_conn_take(struct flow_machine *m)
+static FLOW_INLINE struct flow_conn *conn_take(struct flow_machine *m)
 {
 	struct flow_conn *c;
 	uint16_t filed, flags;
@@ -70,7 +74,7 @@ struct flow_conn *flow_conn_take(struct flow_machine *m)
 	return c;
 }
 
-static void conn_give(struct flow_machine *m, struct flow_conn *c)
+static FLOW_INLINE void conn_give(struct flow_machine *m, struct flow_conn *c)
 {
 	c->state = FLOW_FREE;
 	c->flags &= CF_FILED;
@@ -80,17 +84,26 @@ static void conn_give(struct flow_machine *m, struct flow_conn *c)
 	m->free[m->nfree++] = conn_index(m, c);
 }
 
-void flow_conn_free(struct flow_machine *m, struct flow_conn *c)
+static inline void conn_path_forget(struct flow_machine *m, uint16_t at)
 {
-	struct flow_ver *f = conn_live(m, c);
+	if (at != 0)
+		((struct flow_learned *)flow_pool_at(&m->path, at))->refs--;
+}
 
+static FLOW_INLINE void conn_free(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
 	flow_find_cut(m, c, f->spec->tuples);
 	if (FLOW_UNLIKELY(c->side != 0))
 		flow_side_drop(m, c);
 	if (f->spec->role == FLOW_SERVER)
-		flow_path_forget(m, c->path);
+		conn_path_forget(m, c->path);
 	f->refs--;
 	conn_give(m, c);
+}
+
+void flow_conn_free(struct flow_machine *m, struct flow_conn *c)
+{
+	conn_free(m, conn_live(m, c), c);
 }
 
 FLOW_ASIDE static cell_t *conn_fate(struct flow_counts *k, enum wl_end why)
@@ -118,6 +131,22 @@ FLOW_ASIDE static cell_t *conn_fate(struct flow_counts *k, enum wl_end why)
 	return &k->aborted;
 }
 
+/* It has had its fate. */
+static FLOW_INLINE void conn_ended(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				   bool rest)
+{
+	f->in_use--;
+	if (FLOW_LIKELY(!rest) || f->spec->timewait_ns == 0) {
+		conn_free(m, f, c);
+		return;
+	}
+	if (c->side != 0)
+		flow_side_drop(m, c);
+	c->state = FLOW_TIME_WAIT;
+	c->flags &= (uint16_t) ~(CF_WORK_TIMER | CF_MAY_SEND | CF_PROBE);
+	conn_timer(m, c, flow_ticks(f->spec->timewait_ns));
+}
+
 void flow_conn_end(struct flow_machine *m, struct flow_conn *c, enum wl_end why, bool rest)
 {
 	struct flow_ver *f = conn_live(m, c);
@@ -134,16 +163,16 @@ void flow_conn_end(struct flow_machine *m, struct flow_conn *c, enum wl_end why,
 	}
 	conn_less(opening ? &f->k->opening : &f->k->open);
 	cell_add(FLOW_LIKELY(why == WL_END_CLOSED) ? &f->k->closed : conn_fate(f->k, why), 1);
-	f->in_use--;
-	if (FLOW_LIKELY(!rest) || f->spec->timewait_ns == 0) {
-		flow_conn_free(m, c);
-		return;
-	}
-	if (c->side != 0)
-		flow_side_drop(m, c);
-	c->state = FLOW_TIME_WAIT;
-	c->flags &= (uint16_t) ~(CF_WORK_TIMER | CF_MAY_SEND | CF_PROBE);
-	conn_timer(m, c, flow_ticks(f->spec->timewait_ns));
+	conn_ended(m, f, c, rest);
+}
+
+/* The same for one that was open, waits for no go(), and has closed. */
+void flow_conn_closed(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, bool rest)
+{
+	flow_work_closed(m, f, c, WL_END_CLOSED);
+	conn_less(&f->k->open);
+	cell_add(&f->k->closed, 1);
+	conn_ended(m, f, c, rest);
 }
 
 /* Lateness in 16 bits: 11 of it, times a power of two; to 1 / 2048 of itself. */
@@ -165,8 +194,8 @@ uint64_t flow_late_ns(const struct flow_conn *c)
 }
 
 /* A new cell becomes a connection of the flow, in any state. */
-static void conn_begin(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		       uint32_t isn)
+static FLOW_INLINE void conn_begin(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				   uint32_t isn)
 {
 	c->una = isn;
 	c->nxt = isn + 1;
@@ -196,7 +225,8 @@ FLOW_ASIDE static void conn_open_udp(struct flow_machine *m, struct flow_ver *f,
 	flow_work_opened(m, f, c);
 }
 
-static void conn_open_tcp(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+static FLOW_INLINE void conn_open_tcp(struct flow_machine *m, struct flow_ver *f,
+				      struct flow_conn *c)
 {
 	c->state = FLOW_SYN_SENT;
 	conn_set_stamp(c, m->now_us);
@@ -208,7 +238,7 @@ static void conn_open_tcp(struct flow_machine *m, struct flow_ver *f, struct flo
 
 static bool conn_open_next(struct flow_machine *m, struct flow_ver *f, uint64_t late_ns)
 {
-	struct flow_conn *c = flow_conn_take(m);
+	struct flow_conn *c = conn_take(m);
 	uint32_t rests, ports, isn;
 
 	if (c == NULL) {
@@ -222,7 +252,7 @@ static bool conn_open_next(struct flow_machine *m, struct flow_ver *f, uint64_t 
 	}
 	flow_tuple_fetch(f);
 	ports = c->ports;
-	isn = flow_isn(m, c->remote, c->local, ports);
+	isn = conn_isn(m, flow_hash(m, c->remote, c->local, ports));
 	if (FLOW_UNLIKELY(rests != 0)) {
 		struct flow_conn *old = &m->conn[rests];
 
@@ -290,7 +320,7 @@ uint32_t flow_open_one(struct flow_machine *m, int version, const struct flow_tu
 	if (f == NULL || f->spec->udp || !f->spec->buffered)
 		return 0;
 	flow_now(m, now_ns);
-	c = flow_conn_take(m);
+	c = conn_take(m);
 	if (c == NULL)
 		return 0;
 	c->remote = __builtin_bswap32(t->remote.v4);
@@ -308,13 +338,13 @@ uint32_t flow_open_one(struct flow_machine *m, int version, const struct flow_tu
 		conn_give(m, c);
 		return 0;
 	}
-	conn_begin(m, f, c, flow_isn(m, c->remote, c->local, ports));
+	conn_begin(m, f, c, conn_isn(m, flow_hash(m, c->remote, c->local, ports)));
 	c->mem[0] = c->mem[1];
 	conn_open_tcp(m, f, c);
 	return flow_buffer_number(m, c);
 }
 
-void flow_established(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+FLOW_INLINE void flow_established(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
 	c->state = FLOW_ESTABLISHED;
 	c->retry = 0;
@@ -322,7 +352,7 @@ void flow_established(struct flow_machine *m, struct flow_ver *f, struct flow_co
 	conn_less(&f->k->opening);
 	cell_add(&f->k->established, 1);
 	cell_add(&f->k->open, 1);
-	if (f->spec->role == FLOW_CLIENT && !f->spec->buffered) {
+	if (f->spec->role == FLOW_CLIENT && !f->buffered) {
 		uint32_t since = (uint32_t)(m->now_ns >> WL_TIME_SHIFT) - c->mem[0];
 
 		wl_timing_add(&f->wl->connect, (uint64_t)since << WL_TIME_SHIFT);
@@ -386,20 +416,15 @@ void flow_path_back(const struct flow_ver *f, const struct flow_seg *g, struct f
 	}
 }
 
-/* The same for a connection. 0: there are too many. */
-uint16_t flow_path_learn(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g)
+/* The same for a connection, another way than that of the one before. 0: there are too many. */
+FLOW_ASIDE static uint16_t conn_path_other(struct flow_machine *m, struct flow_ver *f,
+					   const struct flow_seg *g)
 {
-	struct flow_learned *l = flow_pool_at(&m->path, m->path_last);
+	struct flow_learned *l;
 	unsigned l3 = g->in->l3;
 	struct flow_path p;
 	uint32_t at, hash;
 
-	/* most come the same way as the one before */
-	if (m->path_last != 0 && m->path_of == f && l3 <= sizeof(m->path_came) &&
-	    m->path_len == l3 && memcmp(m->path_came, g->in->data, l3) == 0) {
-		l->refs++;
-		return (uint16_t)m->path_last;
-	}
 	flow_path_back(f, g, &p);
 	hash = conn_path_hash(&p);
 	for (at = m->path_hash[hash & 255]; at != 0; at = l->next) {
@@ -429,40 +454,72 @@ uint16_t flow_path_learn(struct flow_machine *m, struct flow_ver *f, const struc
 	return (uint16_t)at;
 }
 
-void flow_path_forget(struct flow_machine *m, uint16_t at)
+/* Whether the prefix of a segment is that of the one before. */
+static FLOW_INLINE bool conn_path_came(const struct flow_machine *m, const uint8_t *data,
+				       unsigned l3)
 {
-	if (at != 0)
-		((struct flow_learned *)flow_pool_at(&m->path, at))->refs--;
+	const uint8_t *came = m->path_came;
+	uint64_t a[2], b[2];
+
+	if (FLOW_UNLIKELY(m->path_len != l3))
+		return false;
+	if (FLOW_UNLIKELY(l3 < 8 || l3 > 16))
+		return memcmp(came, data, l3) == 0;
+	/* two words, which may overlap */
+	memcpy(&a[0], came, 8);
+	memcpy(&a[1], came + l3 - 8, 8);
+	memcpy(&b[0], data, 8);
+	memcpy(&b[1], data + l3 - 8, 8);
+	return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0;
 }
 
-/* A server's new connection, in state SYN-RECEIVED or UDP. NULL: there is no memory. */
-struct flow_conn *flow_conn_accept(struct flow_machine *m, struct flow_ver *f,
-				   const struct flow_seg *g, uint32_t isn_after, bool use_after)
+static FLOW_INLINE uint16_t conn_path_learn(struct flow_machine *m, struct flow_ver *f,
+					    const struct flow_seg *g)
 {
-	struct flow_conn *c = flow_conn_take(m);
-	uint32_t isn;
+	struct flow_learned *l;
+
+	if (FLOW_UNLIKELY(m->path_last == 0 || m->path_of != f) ||
+	    FLOW_UNLIKELY(!conn_path_came(m, g->in->data, g->in->l3)))
+		return conn_path_other(m, f, g);
+	l = flow_pool_at(&m->path, m->path_last);
+	l->refs++;
+	return (uint16_t)m->path_last;
+}
+
+/* A server's new connection, in state SYN-RECEIVED or UDP, which is found from now on. NULL: there
+ * is no memory. */
+FLOW_INLINE struct flow_conn *flow_conn_accept(struct flow_machine *m, struct flow_ver *f,
+					       const struct flow_seg *g, uint32_t isn_after,
+					       bool use_after)
+{
+	struct flow_conn *c = conn_take(m);
+	uint32_t isn, key = g->key;
 	uint16_t path;
 
-	if (c == NULL)
+	if (FLOW_UNLIKELY(c == NULL))
 		return NULL;
-	path = flow_path_learn(m, f, g);
+	path = conn_path_learn(m, f, g);
 	c->remote = g->remote;
 	c->local = g->local;
 	c->ports = g->ports;
-	if (path == 0 || (f->spec->buffered && flow_buffer_take(m, f, c) == 0)) {
-		if (path != 0)
-			flow_path_forget(m, path);
+	if (FLOW_UNLIKELY(path == 0) ||
+	    (FLOW_UNLIKELY(f->buffered) && flow_buffer_take(m, f, c) == 0)) {
+		conn_path_forget(m, path);
 		conn_give(m, c);
 		return NULL;
 	}
-	isn = flow_isn(m, c->remote, c->local, g->ports);
-	if (use_after && seq_lt(isn, isn_after))
+	if (FLOW_UNLIKELY(g->is6))
+		memcpy(m->peer6[conn_index(m, c)], seg_src6(g), 16);
+	if (FLOW_UNLIKELY(g->dense)) /* no key has been computed */
+		key = flow_hash(m, g->is6 ? flow_fold16(seg_src6(g)) : g->remote, g->local,
+				g->ports);
+	isn = conn_isn(m, key);
+	if (FLOW_UNLIKELY(use_after) && seq_lt(isn, isn_after))
 		isn = isn_after;
 	conn_begin(m, f, c, isn);
 	c->path = path;
-	if (f->spec->buffered)
+	if (FLOW_UNLIKELY(f->buffered))
 		c->mem[0] = c->mem[1];
-	if (g->is6)
-		memcpy(m->peer6[conn_index(m, c)], seg_src6(g), 16);
+	flow_find_put_key(m, c, key);
 	return c;
 }

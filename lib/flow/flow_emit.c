@@ -142,7 +142,7 @@ bool flow_send_syn(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 		e.option_sum = wl_sum(o, e.options);
 	}
 	e.ack = answer ? c->rcv_nxt : 0;
-	e.window = f->spec->buffered ? FLOW_BUFFER : f->window_field[0];
+	e.window = FLOW_UNLIKELY(f->buffered) ? FLOW_BUFFER : f->window_field[0];
 	cell_add(&f->k->tx, 1);
 	emit_tcp(m, f, c, &e);
 	return true;

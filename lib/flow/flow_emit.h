@@ -87,18 +87,13 @@ static FLOW_INLINE uint64_t emit_ip(struct flow_machine *m, const struct flow_ve
 static FLOW_INLINE void emit_put(struct flow_machine *m, const struct emit *e, unsigned l4_header,
 				 bool sum_wanted)
 {
-	const struct flow_path *path = e->path;
 	struct flow_sink *s = m->sink;
 	struct flow_out *o = &s->out[s->nout++];
-	unsigned headers = path->l4 + l4_header;
 
+	o->places = e->path->places + ((uint64_t)l4_header << 32 | (uint64_t)e->segment << 48);
 	o->handle = e->room.handle;
-	o->len = headers + e->payload - e->fill;
+	o->len = e->path->l4 + l4_header + e->payload - e->fill;
 	o->fill = e->fill;
-	o->l3 = path->l3;
-	o->l4 = path->l4;
-	o->payload = (uint16_t)headers;
-	o->segment = e->segment;
 	o->sum_wanted = sum_wanted;
 	m->sent++;
 }
@@ -136,7 +131,7 @@ static FLOW_INLINE void emit_tcp(struct flow_machine *m, struct flow_ver *f, str
 static FLOW_INLINE uint16_t emit_window(const struct flow_machine *m, const struct flow_ver *f,
 					const struct flow_conn *c)
 {
-	if (FLOW_UNLIKELY(f->spec->buffered)) {
+	if (FLOW_UNLIKELY(f->buffered)) {
 		uint32_t w = flow_buffer_offer(m, f, c);
 
 		return (uint16_t)(c->wscale == CONN_UNSCALED ? w : w >> f->wscale);

@@ -5,16 +5,6 @@
 #endif
 #include "flow_int.h"
 
-/* Two multiplications mix all bits; the secret keeps others from choosing who collides. */
-uint32_t flow_hash(const struct flow_machine *m, uint32_t remote, uint32_t local, uint32_t ports)
-{
-	uint64_t a = ((uint64_t)remote << 32 | local) ^ m->secret[0];
-	uint64_t b = (a ^ a >> 29) * 0x9e3779b97f4a7c15ull;
-
-	b = (b ^ b >> 32 ^ ports ^ m->secret[1]) * 0xd6e8feb86659fd93ull;
-	return (uint32_t)(b >> 32);
-}
-
 /* Of a set of 8 tags, a bit pair for each that equals. */
 static inline unsigned find_tags(const struct flow_bucket *b, uint16_t tag)
 {
@@ -81,7 +71,7 @@ bool flow_is_of(const struct flow_machine *m, uint32_t at, const struct flow_seg
 	       find_same_rest(m, c, g);
 }
 
-static uint32_t find_hashed(const struct flow_machine *m, const struct flow_seg *g)
+static FLOW_INLINE uint32_t find_hashed(const struct flow_machine *m, const struct flow_seg *g)
 {
 	uint32_t at = find_bucket(m, g->key);
 
@@ -103,7 +93,7 @@ static uint32_t find_hashed(const struct flow_machine *m, const struct flow_seg 
 }
 
 /* The cell that the segment's tag names first: probably its own. To fetch it early. */
-uint32_t flow_find_early(const struct flow_machine *m, uint32_t key)
+FLOW_INLINE uint32_t flow_find_early(const struct flow_machine *m, uint32_t key)
 {
 	const struct flow_bucket *b = &m->bucket[find_bucket(m, key)];
 	unsigned same = find_tags(b, find_tag(key));
@@ -111,7 +101,7 @@ uint32_t flow_find_early(const struct flow_machine *m, uint32_t key)
 	return same == 0 ? 0 : b->at[__builtin_ctz(same) / 2];
 }
 
-void flow_fetch_bucket(const struct flow_machine *m, uint32_t key)
+FLOW_INLINE void flow_fetch_bucket(const struct flow_machine *m, uint32_t key)
 {
 	__builtin_prefetch(&m->bucket[find_bucket(m, key)]);
 }
@@ -127,7 +117,16 @@ uint32_t flow_find(struct flow_machine *m, const struct flow_seg *g)
 	return m->hashed == 0 ? 0 : find_hashed(m, g);
 }
 
-static void find_put_hashed(struct flow_machine *m, uint32_t hash, uint32_t index)
+/* Whether it is seen at once that a segment has no connection. */
+FLOW_INLINE bool flow_find_is_new(const struct flow_machine *m, const struct flow_seg *g)
+{
+	const struct flow_bucket *b = &m->bucket[find_bucket(m, g->key)];
+
+	return FLOW_LIKELY(m->nset == 0) && FLOW_LIKELY(find_tags(b, find_tag(g->key)) == 0) &&
+	       FLOW_LIKELY(b->spill == 0);
+}
+
+static FLOW_INLINE void find_put_hashed(struct flow_machine *m, uint32_t hash, uint32_t index)
 {
 	uint32_t at = find_bucket(m, hash);
 
@@ -148,7 +147,7 @@ static void find_put_hashed(struct flow_machine *m, uint32_t hash, uint32_t inde
 	m->hashed++;
 }
 
-static void find_cut_hashed(struct flow_machine *m, uint32_t hash, uint32_t index)
+static FLOW_INLINE void find_cut_hashed(struct flow_machine *m, uint32_t hash, uint32_t index)
 {
 	uint32_t first = find_bucket(m, hash);
 
@@ -169,9 +168,8 @@ static void find_cut_hashed(struct flow_machine *m, uint32_t hash, uint32_t inde
 
 static uint32_t find_conn_hash(const struct flow_machine *m, const struct flow_conn *c)
 {
-	uint32_t ports, remote = c->remote;
+	uint32_t ports = c->ports, remote = c->remote;
 
-	ports = c->ports;
 	if (FLOW_UNLIKELY(m->any6))
 		remote = flow_fold6(m, c);
 	return flow_hash(m, remote, c->local, ports);
@@ -192,26 +190,25 @@ uint32_t flow_fold6(const struct flow_machine *m, const struct flow_conn *c)
 	return flow_fold16(a);
 }
 
-void flow_find_put(struct flow_machine *m, struct flow_conn *c, const struct flow_tuples *t)
+FLOW_INLINE void flow_find_put_key(struct flow_machine *m, const struct flow_conn *c, uint32_t key)
 {
-	uint32_t ports;
-
-	if (t->slot != NULL) {
-		ports = c->ports;
-		*flow_tuples_slot(t, c->remote, c->local, ports) = conn_index(m, c);
-		return;
-	}
-	find_put_hashed(m, find_conn_hash(m, c), conn_index(m, c));
+	find_put_hashed(m, key, conn_index(m, c));
 }
 
-void flow_find_cut(struct flow_machine *m, struct flow_conn *c, const struct flow_tuples *t)
+FLOW_INLINE void flow_find_put(struct flow_machine *m, struct flow_conn *c,
+			       const struct flow_tuples *t)
 {
-	uint32_t ports;
+	if (FLOW_LIKELY(t->slot != NULL))
+		*flow_tuples_slot(t, c->remote, c->local, c->ports) = conn_index(m, c);
+	else
+		flow_find_put_key(m, c, find_conn_hash(m, c));
+}
 
-	if (t->slot != NULL) {
-		ports = c->ports;
-		*flow_tuples_slot(t, c->remote, c->local, ports) = 0;
-		return;
-	}
-	find_cut_hashed(m, find_conn_hash(m, c), conn_index(m, c));
+FLOW_INLINE void flow_find_cut(struct flow_machine *m, struct flow_conn *c,
+			       const struct flow_tuples *t)
+{
+	if (t->slot != NULL)
+		*flow_tuples_slot(t, c->remote, c->local, c->ports) = 0;
+	else
+		find_cut_hashed(m, find_conn_hash(m, c), conn_index(m, c));
 }

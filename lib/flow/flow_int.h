@@ -175,6 +175,10 @@ struct flow_ver {
 	uint32_t syn_sum;
 	uint8_t wscale;
 	bool retired, released, buffered;
+	/* It listens on this address and port alone, with TCP over IPv4; as they are in frames. */
+	bool one_local;
+	uint16_t one_port;
+	uint32_t one_addr;
 	uint32_t window, window_most; /* that is offered, and up to where it may grow */
 	struct flow_watch {           /* flow_window.c */
 		uint32_t at;          /* the connection that is watched; 0: none */
@@ -209,13 +213,14 @@ struct flow_field {
 struct flow_tuples {
 	struct flow_field f[4]; /* enum flow_nest - 1 */
 	uint8_t order[4];       /* which of f is the fastest, ... */
+	uint8_t still;          /* so many of the fastest have one value alone */
 	uint64_t count;
 	bool server, is6;
 	uint8_t local6[12], remote6[12];
 	uint32_t *slot; /* dense: the connection of each tuple */
 	size_t slot_bytes;
-	/* One remote end alone, as it is in frames: most clients' slots are found without their
-	 * other fields. */
+	/* There are slots, and one remote end alone, as it is in frames: most clients' slots are
+	 * found without their other fields. */
 	bool one_remote;
 	uint16_t one_port;
 	uint32_t one_addr;
@@ -417,9 +422,9 @@ static inline void conn_set_dup(struct flow_conn *c, unsigned n)
 }
 static inline uint32_t conn_window(const struct flow_conn *c)
 {
-	unsigned scaled = ((c->wscale + 1u) >> 4) - 1; /* all bits, or none */
+	unsigned shift = c->wscale;
 
-	return (uint32_t)c->wnd << (c->wscale & scaled);
+	return (uint32_t)c->wnd << (shift == CONN_UNSCALED ? 0 : shift);
 }
 /* The peer's window, of a connection with its side cell or NULL. */
 static inline uint32_t conn_send_window(const struct flow_conn *c, const struct flow_side *s)
@@ -524,9 +529,22 @@ static inline uint32_t flow_ticks(uint64_t ns)
 
 /* flow_find.c: connections by tuple. */
 void flow_find_put(struct flow_machine *m, struct flow_conn *c, const struct flow_tuples *t);
+/* The same of a server's, whose key is known. */
+void flow_find_put_key(struct flow_machine *m, const struct flow_conn *c, uint32_t key);
 void flow_find_cut(struct flow_machine *m, struct flow_conn *c, const struct flow_tuples *t);
-uint32_t flow_hash(const struct flow_machine *m, uint32_t remote, uint32_t local, uint32_t ports);
+/* Two multiplications mix all bits; the secret keeps others from choosing who collides. */
+static FLOW_INLINE uint32_t flow_hash(const struct flow_machine *m, uint32_t remote, uint32_t local,
+				      uint32_t ports)
+{
+	/* both addresses are one word where they lie side by side */
+	uint64_t a = ((uint64_t)local << 32 | remote) ^ m->secret[0];
+	uint64_t b = (a ^ a >> 29) * 0x9e3779b97f4a7c15ull;
+
+	b = (b ^ b >> 32 ^ ports ^ m->secret[1]) * 0xd6e8feb86659fd93ull;
+	return (uint32_t)(b >> 32);
+}
 uint32_t flow_find(struct flow_machine *m, const struct flow_seg *g);
+bool flow_find_is_new(const struct flow_machine *m, const struct flow_seg *g);
 uint32_t flow_find_early(const struct flow_machine *m, uint32_t key);
 void flow_fetch_bucket(const struct flow_machine *m, uint32_t key);
 bool flow_is_of(const struct flow_machine *m, uint32_t at, const struct flow_seg *g);
@@ -542,8 +560,24 @@ static inline uint32_t flow_fold16(const uint8_t *a)
 uint32_t flow_fold6(const struct flow_machine *m, const struct flow_conn *c);
 
 /* flow_tuple.c */
-uint32_t *flow_tuples_slot(const struct flow_tuples *t, uint32_t remote, uint32_t local,
-			   uint32_t ports);
+/* The slot of a tuple, NULL: it is none of the set, or the set has no slots. */
+uint32_t *flow_tuples_slot_of_all(const struct flow_tuples *t, uint32_t remote, uint32_t local,
+				  uint32_t ports);
+static FLOW_INLINE uint32_t *flow_tuples_slot(const struct flow_tuples *t, uint32_t remote,
+					      uint32_t local, uint32_t ports)
+{
+	const struct flow_field *address = &t->f[FLOW_LOCAL - 1],
+				*port = &t->f[FLOW_LOCAL_PORT - 1];
+	uint32_t i = __builtin_bswap32(local) - address->base;
+	uint32_t k = (uint16_t)__builtin_bswap16((uint16_t)ports) - port->base;
+
+	if (FLOW_UNLIKELY(!t->one_remote))
+		return flow_tuples_slot_of_all(t, remote, local, ports);
+	if (FLOW_UNLIKELY(remote != t->one_addr) || FLOW_UNLIKELY(ports >> 16 != t->one_port) ||
+	    FLOW_UNLIKELY(i >= address->count) || FLOW_UNLIKELY(k >= port->count))
+		return NULL;
+	return &t->slot[i * address->stride + k * port->stride];
+}
 void flow_tuple_of(const struct flow_tuples *t, uint32_t remote, uint32_t local, uint32_t ports,
 		   struct flow_tuple *out);
 uint32_t flow_tuple_user(struct flow_machine *m, const struct flow_ver *f,
@@ -569,10 +603,10 @@ static inline const struct flow_path *conn_path(const struct flow_machine *m,
 }
 
 /* flow_conn.c: their lives. */
-struct flow_conn *flow_conn_take(struct flow_machine *m);
 void flow_conn_free(struct flow_machine *m, struct flow_conn *c);
 /* The connection ends with this fate; the cell is gone unless it is to rest (TIME-WAIT). */
 void flow_conn_end(struct flow_machine *m, struct flow_conn *c, enum wl_end why, bool rest);
+void flow_conn_closed(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, bool rest);
 void flow_established(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
 uint64_t flow_late_ns(const struct flow_conn *c);
 void flow_late_set(struct flow_conn *c, uint64_t ns);
@@ -584,7 +618,6 @@ static inline void flow_now(struct flow_machine *m, uint64_t now_ns)
 	m->now_us = (uint32_t)(now_ns >> 10);
 	m->now_tick = (uint32_t)(now_ns >> WHEEL_TICK_SHIFT);
 }
-uint32_t flow_isn(const struct flow_machine *m, uint32_t remote, uint32_t local, uint32_t ports);
 
 /* flow_buffer.c: mem[0] of a connection with buffers is their place + 1; while it is begun they are
  * noted in mem[1]. 0: there are none left. */
@@ -607,7 +640,8 @@ bool flow_work_datagram(struct flow_machine *m, struct flow_ver *f, struct flow_
 			const uint8_t *data, uint32_t n, uint32_t length);
 bool flow_work_ahead(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		     uint32_t distance, const uint8_t *data, uint32_t n);
-enum flow_call { CALL_ENDED, CALL_TIMER, CALL_GO, CALL_DRAIN };
+bool flow_work_ended(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
+enum flow_call { CALL_TIMER, CALL_GO, CALL_DRAIN };
 bool flow_work_call(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		    enum flow_call which, uint64_t late_ns);
 void flow_work_closed(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
@@ -623,7 +657,15 @@ bool flow_output(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c
 bool flow_send_again(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, uint32_t from,
 		     uint32_t to, uint32_t *next);
 bool flow_send_probe(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
-void flow_window_first(struct flow_machine *m, struct flow_conn *c);
+/* A peer that begins with a window below a segment may have no larger one. */
+void flow_window_small(struct flow_machine *m, struct flow_conn *c, uint32_t window);
+static FLOW_INLINE void flow_window_first(struct flow_machine *m, struct flow_conn *c)
+{
+	uint32_t window = conn_send_window(c, conn_side(m, c));
+
+	if (FLOW_UNLIKELY(window < c->mss) && window != 0)
+		flow_window_small(m, c, window);
+}
 bool flow_window_override(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
 void flow_blocked(struct flow_machine *m, struct flow_conn *c);
 void flow_retry_one(struct flow_machine *m, struct flow_conn *c);
@@ -681,7 +723,8 @@ static FLOW_INLINE uint32_t conn_rto_ticks(const struct flow_machine *m, const s
 }
 
 /* flow_tcp.c, flow_open.c, flow_udp.c: received segments. */
-bool flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, struct flow_early *e);
+unsigned flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, struct flow_early *e,
+			   unsigned i, unsigned n);
 void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g);
 void flow_tcp_unknown(struct flow_machine *m, const struct flow_seg *g);
 void flow_syn_sent_in(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
@@ -693,7 +736,5 @@ void flow_udp_retry(struct flow_machine *m, struct flow_ver *f, struct flow_conn
 bool flow_udp_send(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		   const struct wl_turn *t);
 void flow_state_timer(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
-uint16_t flow_path_learn(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g);
 void flow_path_back(const struct flow_ver *f, const struct flow_seg *g, struct flow_path *p);
 void flow_path_sums(struct flow_path *p);
-void flow_path_forget(struct flow_machine *m, uint16_t at);

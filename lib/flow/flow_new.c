@@ -274,6 +274,8 @@ static int new_order(struct flow_tuples *t, const uint8_t nest[4], struct err *e
 			stride = UINT64_MAX; /* more than can be counted, and than anybody opens */
 	}
 	t->count = stride;
+	while (t->still < 4 && t->f[t->order[t->still]].count == 1)
+		t->still++;
 	return 0;
 }
 
@@ -281,8 +283,7 @@ static void new_one_remote(struct flow_tuples *t)
 {
 	const struct flow_field *addr = &t->f[FLOW_REMOTE - 1], *port = &t->f[FLOW_REMOTE_PORT - 1];
 
-	t->one_remote =
-		new_is_range(addr) && addr->count == 1 && new_is_range(port) && port->count == 1;
+	t->one_remote = t->slot != NULL && addr->count == 1 && port->count == 1;
 	t->one_addr = __builtin_bswap32(addr->base);
 	t->one_port = __builtin_bswap16((uint16_t)port->base);
 }
@@ -431,6 +432,7 @@ int flow_path_init(struct flow_path *p, const uint8_t *bytes, unsigned l3, unsig
 	memcpy(p->bytes, bytes, l4);
 	p->l3 = (uint16_t)l3;
 	p->l4 = (uint16_t)l4;
+	p->places = ((struct flow_out){.l3 = p->l3, .l4 = p->l4, .payload = p->l4}).places;
 	p->ident = ident;
 	p->nfix = (uint8_t)nfix;
 	if (nfix > 0)

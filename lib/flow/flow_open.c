@@ -69,7 +69,7 @@ static void open_window(struct flow_machine *m, struct flow_ver *f, struct flow_
 	struct flow_side *s;
 
 	c->wnd = (uint16_t)(c->wscale == CONN_UNSCALED ? g->wnd : g->wnd >> c->wscale);
-	if (conn_window(c) != g->wnd && g->wnd < (uint32_t)f->iw * c->mss) {
+	if (FLOW_UNLIKELY(conn_window(c) != g->wnd) && g->wnd < (uint32_t)f->iw * c->mss) {
 		s = flow_side(m, c);
 		if (s != NULL)
 			s->syn_window = g->wnd;
@@ -94,7 +94,6 @@ void flow_passive(struct flow_machine *m, struct flow_ver *f, const struct flow_
 	open_options(f, c, g);
 	open_window(m, f, c, g);
 	cell_add(&f->k->opening, 1);
-	flow_find_put(m, c, f->spec->tuples);
 	conn_set_stamp(c, m->now_us);
 	conn_timer(m, c, f->syn_ticks);
 	flow_send_syn(m, f, c);

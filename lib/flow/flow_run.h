@@ -58,12 +58,19 @@ struct flow_in {
 
 /* A frame to be sent. */
 struct flow_out {
-	void *handle;             /* of the buffer, as it was in struct flow_room */
-	uint32_t len;             /* bytes at the buffer's data, without FCS */
-	uint32_t fill;            /* so many more bytes WL_X are to follow them: see FLOW_FILLED */
-	uint16_t l3, l4, payload; /* where the innermost IP header, TCP or UDP, and payload begin */
-	/* Not 0: TCP payload of more than one segment, to be cut into pieces of this size. */
-	uint16_t segment;
+	void *handle;  /* of the buffer, as it was in struct flow_room */
+	uint32_t len;  /* bytes at the buffer's data, without FCS */
+	uint32_t fill; /* so many more bytes WL_X are to follow them: see FLOW_FILLED */
+	union {
+		struct {
+			/* where the innermost IP header, TCP or UDP, and payload begin */
+			uint16_t l3, l4, payload;
+			/* Not 0: TCP payload of more than one segment, to be cut into pieces of
+			 * this size. */
+			uint16_t segment;
+		};
+		uint64_t places; /* all four at once */
+	};
 	/* The checksum of TCP or UDP is the sum of the pseudo header, not inverted, for a device to
 	 * finish; without FLOW_OFFLOAD_SUM in the sink never set. An IPv4 header's is always
 	 * complete, but for frames with `segment`, which the device completes for each piece. */
@@ -157,6 +164,7 @@ struct flow_path {
 	bool is6;
 	bool plain;      /* IPv4, and no lengths in headers outside of it */
 	uint32_t ip_sum; /* of an IPv4 header without length, identification, checksum, addresses */
+	uint64_t places; /* of struct flow_out, with a payload that begins at l4 */
 	/* Lengths and checksums in the prefix that depend on the frame's length. */
 	uint8_t nfix;
 	struct flow_fix {

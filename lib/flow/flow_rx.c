@@ -212,24 +212,26 @@ FLOW_ASIDE static bool rx_parse_any(struct flow_machine *m, const struct flow_in
 
 /* The first step for the usual frame: TCP over IPv4 without options, in one piece, not a fragment.
  * false: it is another one. */
-static inline bool rx_usual(const struct flow_in *in, struct flow_early *e)
+static FLOW_INLINE bool rx_usual(const struct flow_in *in, struct flow_early *e)
 {
+	/* version and length of the header; flags but "don't fragment", and the offset */
+	const uint64_t mask = 0xff | (uint64_t)0x3f << 48 | (uint64_t)0xff << 56;
 	const uint8_t *ip = in->data + in->l3;
-	uint64_t tuple;
-	uint32_t end, ports;
-	uint16_t fragment;
+	uint64_t first, addresses;
+	uint32_t ports, end;
 
-	if (FLOW_UNLIKELY(in->len < in->l3 + 40u || ip[0] != 0x45 || ip[9] != IPPROTO_OF_TCP ||
-			  in->rest != NULL || in->l4 != 0))
+	if (FLOW_UNLIKELY(in->len < in->l3 + 40u) || FLOW_UNLIKELY(in->rest != NULL) ||
+	    FLOW_UNLIKELY(in->l4 != 0))
 		return false;
-	memcpy(&fragment, ip + 6, 2);
-	end = get_be16(ip + 2);
-	if (FLOW_UNLIKELY((fragment & __builtin_bswap16(0x3fff)) != 0 || end < 40 ||
-			  in->l3 + end > in->len))
+	memcpy(&first, ip, 8);
+	if (FLOW_UNLIKELY((first & mask) != 0x45) || FLOW_UNLIKELY(ip[9] != IPPROTO_OF_TCP))
 		return false;
-	memcpy(&tuple, ip + 12, 8);
+	end = __builtin_bswap16((uint16_t)(first >> 16));
+	if (FLOW_UNLIKELY(end < 40) || FLOW_UNLIKELY(in->l3 + end > in->len))
+		return false;
+	memcpy(&addresses, ip + 12, 8);
 	memcpy(&ports, ip + 20, 4);
-	memcpy(&e->remote, &tuple, 8);
+	memcpy(&e->remote, &addresses, 8);
 	e->ports = ports << 16 | ports >> 16; /* ours first, as in a connection */
 	e->l4 = ip + LEN_IP4;
 	e->l4_len = end - LEN_IP4;
@@ -237,11 +239,13 @@ static inline bool rx_usual(const struct flow_in *in, struct flow_early *e)
 	return true;
 }
 
-/* Where its connection is to be found. */
-static inline void rx_place(const struct flow_machine *m, struct flow_early *e)
+/* Where its connection is to be found. set: the set with slots, or the first of them; NULL: there
+ * is none. */
+static FLOW_INLINE void rx_place(const struct flow_machine *m, const struct flow_tuples *set,
+				 struct flow_early *e)
 {
-	if (m->nset != 0) {
-		e->slot = flow_tuples_slot(m->set[0], e->remote, e->local, e->ports);
+	if (set != NULL) {
+		e->slot = flow_tuples_slot(set, e->remote, e->local, e->ports);
 		e->dense = e->slot != NULL;
 		if (FLOW_LIKELY(e->dense)) {
 			__builtin_prefetch(e->slot);
@@ -253,7 +257,7 @@ static inline void rx_place(const struct flow_machine *m, struct flow_early *e)
 	flow_fetch_bucket(m, e->key);
 }
 
-static inline void rx_fetch(const struct flow_machine *m, struct flow_early *e)
+static FLOW_INLINE void rx_fetch(const struct flow_machine *m, struct flow_early *e)
 {
 	e->at = e->dense ? *e->slot : flow_find_early(m, e->key);
 	__builtin_prefetch(&m->conn[e->at], 1);
@@ -335,12 +339,14 @@ static inline void rx_work(struct flow_machine *m, struct flow_seg *g, uint32_t 
 
 static void rx_burst(struct flow_machine *m, const struct flow_in *in, unsigned n)
 {
+	const struct flow_tuples *set = m->nset != 0 ? m->set[0] : NULL;
+	const bool straight = m->straight && !m->any6 && !m->any_ident;
 	struct flow_early early[FLOW_BURST];
 	struct flow_seg g;
 
 	for (unsigned i = 0; i < n; i++) {
 		if (FLOW_LIKELY(rx_usual(&in[i], &early[i])))
-			rx_place(m, &early[i]);
+			rx_place(m, set, &early[i]);
 		else
 			early[i].l4_len = 0;
 	}
@@ -348,16 +354,15 @@ static void rx_burst(struct flow_machine *m, const struct flow_in *in, unsigned 
 		if (FLOW_LIKELY(early[i].l4_len != 0))
 			rx_fetch(m, &early[i]);
 	}
-	for (unsigned i = 0; i < n; i++) {
-		if (FLOW_LIKELY(early[i].l4_len != 0)) {
-			if (FLOW_LIKELY(m->straight) &&
-			    FLOW_LIKELY(flow_tcp_straight(m, &in[i], &early[i])))
-				continue;
-			if (FLOW_LIKELY(rx_finish(m, &in[i], &early[i], &g)))
-				rx_work(m, &g, early[i].at);
-		} else {
+	for (unsigned i = 0;; i++) {
+		if (FLOW_LIKELY(straight))
+			i = flow_tcp_straight(m, in, early, i, n);
+		if (i == n)
+			break;
+		if (early[i].l4_len == 0)
 			rx_any(m, &in[i], &g);
-		}
+		else if (FLOW_LIKELY(rx_finish(m, &in[i], &early[i], &g)))
+			rx_work(m, &g, early[i].at);
 	}
 }
 

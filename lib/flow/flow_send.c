@@ -67,7 +67,7 @@ static FLOW_INLINE bool send_here(struct flow_machine *m, struct flow_ver *f, st
 	struct emit e = {.flags = flags | TH_ACK, .seq = seq, .ack = c->rcv_nxt, .payload = n};
 	bool filled = FLOW_UNLIKELY((m->sink->offload & FLOW_OFFLOAD_FILL) != 0) && n > 0 &&
 		      at->content->fill == WL_FILL_X && at->offset >= at->content->head_len &&
-		      !f->spec->buffered && n >= SEND_FILLED;
+		      !f->buffered && n >= SEND_FILLED;
 	unsigned segments = 1;
 	uint8_t *p;
 
@@ -85,7 +85,7 @@ static FLOW_INLINE bool send_here(struct flow_machine *m, struct flow_ver *f, st
 			memcpy(p - e.path->l4 - 20 + 64, e.path->bytes + 64, 128);
 		/* a device that completes checksums needs none of the payload */
 		e.payload_sum = emit_offload(m) ? 0 : wl_content_sum(at->content, at->offset, n);
-	} else if (FLOW_UNLIKELY(f->spec->buffered)) {
+	} else if (FLOW_UNLIKELY(f->buffered)) {
 		e.payload_sum = send_copy_buffer(m, c, seq, p, n);
 	} else if (FLOW_LIKELY(n != 0)) {
 		e.payload_sum = wl_content_put(at->content, at->offset, p, n);
@@ -249,15 +249,10 @@ static inline uint32_t send_allowed(const struct flow_conn *c, const struct flow
 	return n;
 }
 
-/* A peer that begins with a window below a segment may have no larger one. */
-void flow_window_first(struct flow_machine *m, struct flow_conn *c)
+FLOW_ASIDE void flow_window_small(struct flow_machine *m, struct flow_conn *c, uint32_t window)
 {
-	struct flow_side *s = conn_side(m, c);
-	uint32_t window = conn_send_window(c, s);
+	struct flow_side *s = flow_side(m, c);
 
-	if (FLOW_LIKELY(window >= c->mss) || window == 0)
-		return;
-	s = flow_side(m, c);
 	if (s != NULL && s->most_window < window)
 		s->most_window = window;
 }

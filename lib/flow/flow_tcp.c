@@ -53,7 +53,7 @@ static bool tcp_fin_in(struct flow_machine *m, struct flow_ver *f, struct flow_c
 	switch (c->state) {
 	case FLOW_ESTABLISHED:
 		c->state = FLOW_CLOSE_WAIT;
-		return flow_work_call(m, f, c, CALL_ENDED, 0);
+		return flow_work_ended(m, f, c);
 	case FLOW_FIN_WAIT_1:
 		c->state = FLOW_CLOSING;
 		return true;
@@ -346,20 +346,16 @@ FLOW_ASIDE static void tcp_time_wait(struct flow_machine *m, struct flow_ver *f,
 	}
 }
 
-/* The ACK that ends a passive open. false: it is none. */
-static bool tcp_confirmed(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-			  const struct flow_seg *g)
+/* The ACK that ends a passive open: it acknowledges our SYN. false: the connection has gone. */
+static FLOW_INLINE bool tcp_confirmed(struct flow_machine *m, struct flow_ver *f,
+				      struct flow_conn *c, uint32_t ack, uint16_t wnd)
 {
-	if (g->ack != c->nxt) {
-		flow_send_rst(m, f, c, g->ack, false);
-		return false;
-	}
 	if ((c->flags & CF_TIMED) != 0)
 		conn_rtt(m, f, c);
 	if (c->retry > 0)
 		c->cwnd = 1; /* RFC 5681 3.1: a SYN was lost */
-	c->una = g->ack;
-	conn_new_window(c, conn_side(m, c), g->wnd);
+	c->una = ack;
+	conn_new_window(c, conn_side(m, c), wnd);
 	flow_window_first(m, c);
 	flow_established(m, f, c);
 	return flow_work_opened(m, f, c);
@@ -425,20 +421,21 @@ static FLOW_INLINE void tcp_usual_data(struct flow_machine *m, struct flow_ver *
 
 /* The acknowledgement that ends a passive open, alone or with the first data. */
 static FLOW_INLINE void tcp_usual_confirmed(struct flow_machine *m, struct flow_ver *f,
-					    struct flow_conn *c, const struct flow_seg *g)
+					    struct flow_conn *c, uint32_t ack, uint16_t wnd,
+					    const uint8_t *data, uint32_t n)
 {
 	bool now;
 
 	cell_add(&f->k->rx, 1);
-	if (!tcp_confirmed(m, f, c, g))
+	if (!tcp_confirmed(m, f, c, ack, wnd))
 		return;
-	if (g->len != 0) {
+	if (n != 0) {
 		now = (c->flags & CF_ACK) != 0;
-		c->rcv_nxt += g->len;
+		c->rcv_nxt += n;
 		c->flags |= CF_ACK;
-		if (FLOW_UNLIKELY(g->len >= WINDOW_WATCHED && f->window < f->window_most))
+		if (FLOW_UNLIKELY(n >= WINDOW_WATCHED && f->window < f->window_most))
 			flow_window_watch(m, f, c);
-		if (!tcp_deliver(m, f, c, g->data, g->len))
+		if (!tcp_deliver(m, f, c, data, n))
 			return;
 		tcp_ack_soon(m, f, c, now);
 	}
@@ -473,19 +470,39 @@ static FLOW_INLINE void tcp_usual_end(struct flow_machine *m, struct flow_ver *f
 		c->flags |= CF_ACK;
 		flow_send_ack(m, f, c);
 	}
-	flow_conn_end(m, c, WL_END_CLOSED, fin);
+	flow_conn_closed(m, f, c, fin);
 }
 
 /* Bytes 12 and 13 of a header of so many words, as usual_word() has them. */
 #define USUAL(words, flags) __builtin_bswap32((uint32_t)(words) << 28 | (uint32_t)(flags) << 16)
 #define USUAL_MASK USUAL(15, TH_FIN | TH_SYN | TH_RST | TH_ACK)
 
+/* A SYN, with 12 bytes of options. */
+static FLOW_INLINE void usual_syn_seg(const struct flow_in *in, const struct flow_early *e,
+				      uint32_t seq, uint16_t wnd, struct flow_seg *g)
+{
+	g->in = in;
+	g->l4 = e->l4;
+	g->remote = e->remote;
+	g->local = e->local;
+	g->ports = e->ports;
+	g->key = e->key;
+	g->seq = seq;
+	g->wnd = wnd;
+	g->dense = false;
+	g->options = 12;
+	g->flags = TH_SYN;
+	g->segments = 1;
+	g->is6 = g->udp = g->unverified = false;
+}
+
 /* A SYN: somebody may listen. */
 static FLOW_INLINE bool tcp_usual_syn(struct flow_machine *m, struct flow_seg *g)
 {
 	struct flow_ver *f;
 
-	if (FLOW_UNLIKELY(flow_find(m, g) != 0)) /* it came twice in this burst, for instance */
+	/* it may have come twice in this burst */
+	if (FLOW_UNLIKELY(!flow_find_is_new(m, g)) && flow_find(m, g) != 0)
 		return false;
 	f = flow_listener(m, g);
 	if (FLOW_UNLIKELY(f == NULL || f->wl->draining))
@@ -515,15 +532,17 @@ static inline bool tcp_usual_sum(const struct flow_machine *m, const struct flow
 	return e->summed;
 }
 
-/* false: it is none of the usual segments, and nothing was done. */
-bool flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, struct flow_early *e)
+/* Does what a segment asks for. false: it is none of the usual ones, and nothing was done. */
+static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *in,
+				  struct flow_early *e)
 {
 	struct flow_conn *c = &m->conn[e->at];
 	const uint8_t *t = e->l4;
-	uint32_t word, head, n;
+	uint32_t word, head, n, seq, ack;
 	struct flow_seg g;
 	struct flow_ver *f;
-	uint64_t numbers;
+	uint64_t numbers, ours, its;
+	uint16_t wnd;
 
 	if (FLOW_UNLIKELY(in->segments > 1) ||
 	    (FLOW_UNLIKELY(in->verdict != FLOW_SUM_GOOD) && !tcp_usual_sum(m, in, e)))
@@ -532,67 +551,71 @@ bool flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, struct 
 	memcpy(&word, t + 12, 4);
 	numbers = __builtin_bswap64(numbers);
 	head = word & USUAL_MASK;
-	g.in = in;
-	g.l4 = t;
-	g.seq = (uint32_t)(numbers >> 32);
-	g.ack = (uint32_t)numbers;
-	g.wnd = (uint16_t)__builtin_bswap32(word);
-	g.flags = (uint8_t)(word >> 8) & (TH_FIN | TH_SYN | TH_RST | TH_ACK);
+	seq = (uint32_t)(numbers >> 32);
+	ack = (uint32_t)numbers;
+	wnd = (uint16_t)__builtin_bswap32(word);
 	if (FLOW_UNLIKELY(e->at == 0)) {
 		if (head != USUAL(8, TH_SYN) || e->dense || e->l4_len != 32)
 			return false;
-		g.remote = e->remote;
-		g.local = e->local;
-		g.ports = e->ports;
-		g.key = e->key;
-		g.options = 12;
-		g.segments = 1;
-		g.is6 = g.udp = g.unverified = false;
+		usual_syn_seg(in, e, seq, wnd, &g);
 		return tcp_usual_syn(m, &g);
 	}
 	f = conn_live(m, c);
-	if (FLOW_UNLIKELY(c->remote != e->remote || c->local != e->local || c->ports != e->ports))
-		return false;
-	if (FLOW_UNLIKELY(c->side != 0 || c->retry != 0 || f->buffered || m->any6 || m->any_ident))
+	memcpy(&ours, &c->remote, 8);
+	memcpy(&its, &e->remote, 8);
+	if (FLOW_UNLIKELY(ours != its) || FLOW_UNLIKELY(c->ports != e->ports) ||
+	    FLOW_UNLIKELY(c->side != 0) || FLOW_UNLIKELY(c->retry != 0) ||
+	    FLOW_UNLIKELY(f->buffered))
 		return false;
 	n = e->l4_len - 20;
 	switch (c->state) {
 	case FLOW_ESTABLISHED:
 		if (FLOW_UNLIKELY((head & ~USUAL(0, TH_FIN)) != USUAL(5, TH_ACK)) ||
-		    !tcp_data_is_usual(f, c, g.seq, g.ack, n))
+		    !tcp_data_is_usual(f, c, seq, ack, n))
 			return false;
-		tcp_usual_data(m, f, c, g.ack, g.wnd, t + 20, n, (g.flags & TH_FIN) != 0);
+		tcp_usual_data(m, f, c, ack, wnd, t + 20, n, (head & USUAL(0, TH_FIN)) != 0);
 		return true;
 	case FLOW_SYN_SENT:
-		if (FLOW_UNLIKELY(head != USUAL(8, TH_SYN | TH_ACK) || g.ack != c->nxt || n != 12))
+		if (FLOW_UNLIKELY(head != USUAL(8, TH_SYN | TH_ACK) || ack != c->nxt || n != 12))
 			return false;
 		cell_add(&f->k->rx, 1);
-		g.options = 12;
+		usual_syn_seg(in, e, seq, wnd, &g);
+		g.ack = ack;
+		g.flags = TH_SYN | TH_ACK;
 		flow_syn_sent_in(m, f, c, &g);
 		return true;
 	case FLOW_SYN_RECEIVED:
-		if (FLOW_UNLIKELY(head != USUAL(5, TH_ACK) || g.seq != c->rcv_nxt ||
-				  g.ack != c->nxt || n > f->mss || n > f->window))
+		if (FLOW_UNLIKELY(head != USUAL(5, TH_ACK) || seq != c->rcv_nxt || ack != c->nxt ||
+				  n > f->mss || n > f->window))
 			return false;
-		g.data = t + 20;
-		g.len = n;
-		tcp_usual_confirmed(m, f, c, &g);
+		tcp_usual_confirmed(m, f, c, ack, wnd, t + 20, n);
 		return true;
 	case FLOW_FIN_WAIT_1:
 		if (FLOW_UNLIKELY(head != USUAL(5, TH_ACK | TH_FIN) || n != 0) ||
-		    !tcp_end_is_usual(c, g.seq, g.ack))
+		    !tcp_end_is_usual(c, seq, ack))
 			return false;
-		tcp_usual_end(m, f, c, g.ack, g.wnd, true);
+		tcp_usual_end(m, f, c, ack, wnd, true);
 		return true;
 	case FLOW_LAST_ACK:
 		if (FLOW_UNLIKELY(head != USUAL(5, TH_ACK) || n != 0) ||
-		    !tcp_end_is_usual(c, g.seq, g.ack))
+		    !tcp_end_is_usual(c, seq, ack))
 			return false;
-		tcp_usual_end(m, f, c, g.ack, g.wnd, false);
+		tcp_usual_end(m, f, c, ack, wnd, false);
 		return true;
 	default:
 		return false;
 	}
+}
+
+/* Works on segments of a burst from number i on, where all flows are of IPv4 and none has an
+ * identity. Returns the first that is none of the usual ones, with which nothing was done; n: there
+ * is none. */
+unsigned flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, struct flow_early *e,
+			   unsigned i, unsigned n)
+{
+	while (i < n && FLOW_LIKELY(e[i].l4_len != 0) && FLOW_LIKELY(tcp_usual(m, &in[i], &e[i])))
+		i++;
+	return i;
 }
 
 /* The same for IPv6 and for headers that are found in full: of the usual segments those of requests
@@ -644,7 +667,11 @@ void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 	if (FLOW_UNLIKELY(g->seq != c->rcv_nxt || window == 0) && !tcp_outside(m, f, c, g, window))
 		return;
 	if (FLOW_UNLIKELY(c->state == FLOW_SYN_RECEIVED)) {
-		if (!tcp_confirmed(m, f, c, g))
+		if (g->ack != c->nxt) {
+			flow_send_rst(m, f, c, g->ack, false);
+			return;
+		}
+		if (!tcp_confirmed(m, f, c, g->ack, g->wnd))
 			return;
 	} else if (FLOW_UNLIKELY(!flow_ack_in(m, f, c, g))) {
 		return;

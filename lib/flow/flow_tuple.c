@@ -10,9 +10,8 @@ static inline unsigned tuple_ordinal(const struct flow_field *v, uint32_t value,
 	return i < v->count;
 }
 
-/* The slot of a tuple, NULL: it is none of the set, or the set has no slots. */
-uint32_t *flow_tuples_slot(const struct flow_tuples *t, uint32_t remote, uint32_t local,
-			   uint32_t ports)
+uint32_t *flow_tuples_slot_of_all(const struct flow_tuples *t, uint32_t remote, uint32_t local,
+				  uint32_t ports)
 {
 	uint16_t port[2];
 	uint64_t at = 0;
@@ -20,16 +19,6 @@ uint32_t *flow_tuples_slot(const struct flow_tuples *t, uint32_t remote, uint32_
 	if (FLOW_UNLIKELY(t->slot == NULL))
 		return NULL;
 	memcpy(port, &ports, 4);
-	if (FLOW_LIKELY(t->one_remote)) {
-		if (FLOW_UNLIKELY((remote ^ t->one_addr) | (uint32_t)(port[1] ^ t->one_port)))
-			return NULL;
-		return FLOW_LIKELY(
-			       tuple_ordinal(&t->f[FLOW_LOCAL - 1], __builtin_bswap32(local), &at) &
-			       tuple_ordinal(&t->f[FLOW_LOCAL_PORT - 1], __builtin_bswap16(port[0]),
-					     &at))
-			       ? &t->slot[at]
-			       : NULL;
-	}
 	if (FLOW_LIKELY(
 		    tuple_ordinal(&t->f[FLOW_REMOTE - 1], __builtin_bswap32(remote), &at) &
 		    tuple_ordinal(&t->f[FLOW_LOCAL - 1], __builtin_bswap32(local), &at) &
@@ -87,12 +76,10 @@ static inline void tuple_fill(const struct flow_tuples *t, struct flow_conn *c)
 static inline void tuple_step(struct flow_tuples *t)
 {
 	t->next = FLOW_LIKELY(t->next + 1 < t->count) ? t->next + 1 : 0;
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = t->still; i < 4; i++) {
 		const struct flow_field *v = &t->f[t->order[i]];
 		bool on;
 
-		if (FLOW_LIKELY(v->count == 1))
-			continue;
 		on = ++t->cursor[i] < tuple_field_count(v);
 		if (FLOW_UNLIKELY(!on))
 			t->cursor[i] = 0;
@@ -243,7 +230,7 @@ void flow_tuple_fetch(const struct flow_ver *f)
 }
 
 /* Who listens on the local end of a segment; NULL: nobody. */
-struct flow_ver *flow_listener(const struct flow_machine *m, const struct flow_seg *g)
+static struct flow_ver *tuple_listener(const struct flow_machine *m, const struct flow_seg *g)
 {
 	uint32_t local = __builtin_bswap32(g->local);
 	uint16_t port[2];
@@ -265,6 +252,18 @@ struct flow_ver *flow_listener(const struct flow_machine *m, const struct flow_s
 		return f;
 	}
 	return NULL;
+}
+
+FLOW_INLINE struct flow_ver *flow_listener(const struct flow_machine *m, const struct flow_seg *g)
+{
+	struct flow_ver *f = m->listen[0];
+
+	if (FLOW_LIKELY(m->nlisten != 0) && FLOW_LIKELY(f->one_local) &&
+	    FLOW_LIKELY(f->one_addr == g->local) &&
+	    FLOW_LIKELY(f->one_port == (uint16_t)g->ports) && FLOW_LIKELY(!g->udp && !g->is6) &&
+	    FLOW_LIKELY(f->path->ident == g->in->ident))
+		return f;
+	return tuple_listener(m, g);
 }
 
 /* A flow that has the local address of a segment, and its identity: only then is it answered. */

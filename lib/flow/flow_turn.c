@@ -36,6 +36,17 @@ static void turn_settings(struct flow_ver *f, const struct flow_spec *spec)
 	flow_window_begin(f, window, spec->buffered ? 0 : spec->window_most);
 }
 
+static void turn_one_local(struct flow_ver *f, const struct flow_spec *spec)
+{
+	const struct flow_field *addr = &spec->tuples->f[FLOW_LOCAL - 1];
+	const struct flow_field *port = &spec->tuples->f[FLOW_LOCAL_PORT - 1];
+
+	f->one_local = !spec->udp && !spec->is6 && addr->count == 1 && addr->list == NULL &&
+		       port->count == 1 && port->list == NULL;
+	f->one_addr = __builtin_bswap32(addr->base);
+	f->one_port = __builtin_bswap16((uint16_t)port->base);
+}
+
 /* Each in a word of its own, with no-operations in front. */
 static void turn_options(struct flow_ver *f)
 {
@@ -99,6 +110,7 @@ int flow_adopt(struct flow_machine *m, const struct flow_spec *spec)
 			       .buffered = spec->buffered,
 			       .number = (uint8_t)at};
 	turn_settings(f, spec);
+	turn_one_local(f, spec);
 	/* an interface may have got a larger MTU than our buffers were made for */
 	if (m->sink->room_bytes < spec->path->l4 + 20u + f->mss)
 		f->mss = (uint16_t)(m->sink->room_bytes - spec->path->l4 - 20u);

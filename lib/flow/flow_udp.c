@@ -72,7 +72,8 @@ bool flow_udp_send(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 	c->content = (uint16_t)(f->first + (t->content < f->ncontent ? t->content : 0));
 	c->msg_end = (uint32_t)(t->send > most ? most : t->send);
 	c->rcv_nxt = t->stamped;
-	memcpy(&c->una, &t->stamp, 8);
+	if (t->stamped)
+		memcpy(&c->una, &t->stamp, 8);
 	udp_try(m, f, c);
 	return true;
 }
@@ -101,7 +102,6 @@ static struct flow_conn *udp_accept(struct flow_machine *m, const struct flow_se
 	c->una = c->nxt = c->msg_seq = c->msg_end = 0;
 	cell_add(&f->k->established, 1);
 	cell_add(&f->k->open, 1);
-	flow_find_put(m, c, f->spec->tuples);
 	return flow_work_opened(m, f, c) ? c : NULL;
 }
 

@@ -74,10 +74,6 @@ void flow_work_timer(struct flow_machine *m, struct flow_conn *c, uint64_t ns)
 {
 	uint32_t ticks, *aside;
 
-	if (ns == WL_NO_TIMER) {
-		c->flags &= (uint16_t)~CF_WORK_TIMER;
-		return;
-	}
 	/* from now on, not from where the present tick began */
 	ticks = flow_ticks(ns + (m->now_ns & ((1u << WHEEL_TICK_SHIFT) - 1)));
 	aside = wheel_work_deadline(m, c);

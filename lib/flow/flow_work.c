@@ -44,17 +44,24 @@ static const struct wl_arm work_arm = {.cell = work_cell,
 static FLOW_INLINE void work_begin(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 				   struct flow_work *w)
 {
-	*w = (struct flow_work){
-		.t = {.flow = f->wl,
-		      .mem = c->mem,
-		      .now_ns = m->now_ns,
-		      .arm = &work_arm,
-		      .datagram = f->spec->udp},
-		.m = m,
-		.c = c,
-	};
-	w->t.peer_done =
-		(1u << FLOW_CLOSE_WAIT | 1u << FLOW_LAST_ACK | 1u << FLOW_CLOSING) >> c->state & 1u;
+	const uint32_t done = 1u << FLOW_CLOSE_WAIT | 1u << FLOW_LAST_ACK | 1u << FLOW_CLOSING;
+
+	/* one by one: of a whole struct all bytes would be written, and most of them twice */
+	w->t.flow = f->wl;
+	w->t.mem = c->mem;
+	w->t.arm = &work_arm;
+	w->t.now_ns = m->now_ns;
+	w->t.datagram = f->spec->udp;
+	w->t.peer_done = done >> c->state & 1u;
+	w->t.closing = false;
+	w->t.late_ns = 0;
+	w->t.send = 0;
+	w->t.timer_ns = 0;
+	w->t.content = 0;
+	w->t.close = WL_CLOSE_NOT;
+	w->t.ready = w->t.on_time = w->t.stamped = false;
+	w->m = m;
+	w->c = c;
 }
 
 /* RST is to go behind a message of which a part is still to be sent. false: it cannot wait. */
@@ -69,8 +76,8 @@ static bool work_reset_later(struct flow_machine *m, struct flow_conn *c)
 	return true;
 }
 
-static __attribute__((noinline)) bool work_close(struct flow_machine *m, struct flow_ver *f,
-						 struct flow_conn *c, unsigned how, bool message)
+FLOW_ASIDE static bool work_close_some(struct flow_machine *m, struct flow_ver *f,
+				       struct flow_conn *c, unsigned how, bool message)
 {
 	if (how == WL_CLOSE_RST) {
 		if (message && !f->spec->udp && work_reset_later(m, c))
@@ -84,7 +91,7 @@ static __attribute__((noinline)) bool work_close(struct flow_machine *m, struct 
 		flow_conn_end(m, c, WL_END_CLOSED, false);
 		return false;
 	}
-	if (FLOW_UNLIKELY(c->side != 0)) {
+	if (c->side != 0) {
 		struct flow_side *s = conn_side(m, c);
 
 		if (s->reset)
@@ -94,8 +101,16 @@ static __attribute__((noinline)) bool work_close(struct flow_machine *m, struct 
 			c->msg_end = c->nxt;
 		}
 	}
-	c->flags |= CF_FIN_ASKED;
-	c->flags &= (uint16_t)~CF_MAY_SEND;
+	c->flags = (uint16_t)((c->flags | CF_FIN_ASKED) & ~CF_MAY_SEND);
+	return true;
+}
+
+static FLOW_INLINE bool work_close(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				   const struct wl_turn *t)
+{
+	if (FLOW_UNLIKELY(t->close != WL_CLOSE_FIN || t->datagram || c->side != 0))
+		return work_close_some(m, f, c, t->close, t->send != 0);
+	c->flags = (uint16_t)((c->flags | CF_FIN_ASKED) & ~CF_MAY_SEND);
 	return true;
 }
 
@@ -104,7 +119,7 @@ static FLOW_INLINE bool work_do(struct flow_machine *m, struct flow_ver *f, stru
 				const struct wl_turn *t)
 {
 	if (FLOW_LIKELY(t->send != 0)) {
-		bool taken = FLOW_UNLIKELY(f->spec->udp)
+		bool taken = FLOW_UNLIKELY(t->datagram)
 				     ? flow_udp_send(m, f, c, t)
 				     : flow_message(m, f, c, t->content, t->send);
 
@@ -116,11 +131,13 @@ static FLOW_INLINE bool work_do(struct flow_machine *m, struct flow_ver *f, stru
 	}
 	if (t->on_time && f->spec->role == FLOW_CLIENT)
 		c->path = 0;
-	if (FLOW_UNLIKELY(t->timer_ns != 0))
+	if (FLOW_UNLIKELY(t->timer_ns == WL_NO_TIMER))
+		c->flags &= (uint16_t)~CF_WORK_TIMER;
+	else if (FLOW_UNLIKELY(t->timer_ns != 0))
 		flow_work_timer(m, c, t->timer_ns);
 	if (FLOW_UNLIKELY(t->ready))
 		flow_ready_push(m, f, c);
-	return FLOW_LIKELY(t->close == WL_CLOSE_NOT) || work_close(m, f, c, t->close, t->send != 0);
+	return FLOW_LIKELY(t->close == WL_CLOSE_NOT) || work_close(m, f, c, t);
 }
 
 FLOW_ASIDE static bool work_may_send(struct flow_machine *m, struct flow_ver *f,
@@ -147,7 +164,7 @@ static __attribute__((noinline)) bool work_more(struct flow_machine *m, struct f
 		    (c->flags & CF_BLOCKED) != 0)
 			return true;
 		if (FLOW_UNLIKELY(c->side != 0) && conn_side(m, c)->reset)
-			return work_close(m, f, c, WL_CLOSE_RST, false);
+			return work_close_some(m, f, c, WL_CLOSE_RST, false);
 		if (!work_may_send(m, f, c, &more))
 			return false;
 		if (!more || (!f->spec->udp && !flow_output(m, f, c)))
@@ -164,21 +181,24 @@ static FLOW_INLINE bool work_push(struct flow_machine *m, struct flow_ver *f, st
 	return FLOW_LIKELY((c->flags & CF_MAY_SEND) == 0) || work_more(m, f, c);
 }
 
-bool flow_push(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+__attribute__((noinline)) bool flow_push(struct flow_machine *m, struct flow_ver *f,
+					 struct flow_conn *c)
 {
 	return work_push(m, f, c);
 }
 
-bool flow_work_opened(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+FLOW_INLINE bool flow_work_opened(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
+	const struct workload *wl = f->wl->wl;
+	bool client = f->spec->role == FLOW_CLIENT;
 	struct flow_work w;
 
-	if (f->wl->wl->opened == NULL)
+	if (FLOW_UNLIKELY(wl->opened == NULL) || (wl->client_opens && !client))
 		return true;
 	work_begin(m, f, c, &w);
-	if (f->spec->role == FLOW_CLIENT)
+	if (client)
 		w.t.late_ns = flow_late_ns(c);
-	f->wl->wl->opened(&w.t);
+	wl->opened(&w.t);
 	return work_do(m, f, c, &w.t) && flow_push(m, f, c);
 }
 
@@ -238,6 +258,20 @@ bool flow_work_ahead(struct flow_machine *m, struct flow_ver *f, struct flow_con
 	return f->wl->wl->ahead(&w.t, distance, data, n);
 }
 
+/* The peer sends nothing more. */
+FLOW_INLINE bool flow_work_ended(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	struct flow_work w;
+
+	work_begin(m, f, c, &w);
+	w.t.closing = (c->flags & CF_FIN_ASKED) != 0;
+	if (FLOW_LIKELY(f->wl->wl->ended != NULL))
+		f->wl->wl->ended(&w.t);
+	else
+		w.t.close = WL_CLOSE_FIN;
+	return work_do(m, f, c, &w.t) && flow_push(m, f, c);
+}
+
 bool flow_work_call(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		    enum flow_call which, uint64_t late_ns)
 {
@@ -249,9 +283,6 @@ bool flow_work_call(struct flow_machine *m, struct flow_ver *f, struct flow_conn
 	w.t.late_ns = late_ns;
 	w.t.closing = (c->flags & CF_FIN_ASKED) != 0;
 	switch (which) {
-	case CALL_ENDED:
-		fn = wl->ended;
-		break;
 	case CALL_TIMER:
 		fn = wl->timer;
 		break;
@@ -264,13 +295,13 @@ bool flow_work_call(struct flow_machine *m, struct flow_ver *f, struct flow_conn
 	}
 	if (fn != NULL)
 		fn(&w.t);
-	else if (which == CALL_ENDED || which == CALL_DRAIN)
+	else if (which == CALL_DRAIN)
 		w.t.close = WL_CLOSE_FIN;
 	return work_do(m, f, c, &w.t) && flow_push(m, f, c);
 }
 
-void flow_work_closed(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-		      enum wl_end why)
+FLOW_INLINE void flow_work_closed(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				  enum wl_end why)
 {
 	struct flow_work w;
 

@@ -353,6 +353,7 @@ const struct workload wl_bytes = {
 	.own_bytes = sizeof(struct wl_numbers),
 	.cells = bytes_cells,
 	.opened = bytes_opened,
+	.client_opens = true,
 	.received = bytes_received,
 	.ahead = bytes_ahead,
 	.ended = bytes_ended,

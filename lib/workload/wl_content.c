@@ -268,16 +268,13 @@ static inline uint32_t content_head_sum(const struct wl_content *c, uint64_t off
 	return n == c->head_len ? c->head_sum : wl_sum(c->head + offset, n);
 }
 
-uint32_t wl_content_put(const struct wl_content *c, uint64_t offset, uint8_t *to, uint32_t n)
+/* Of any content, from anywhere on. */
+static __attribute__((noinline)) uint32_t content_put(const struct wl_content *c, uint64_t offset,
+						      uint8_t *to, uint32_t n)
 {
-	uint32_t head, sum = 0;
+	uint32_t head = content_of_head(c, offset, n), sum = 0;
 	uint64_t at;
 
-	if (c->head_len == 0 && c->fill == WL_FILL_X && n <= 16) {
-		content_few_x(to, n);
-		return content_fill_sum(c, 0, n);
-	}
-	head = content_of_head(c, offset, n);
 	if (head > 0) {
 		memcpy(to, c->head + offset, head);
 		sum = content_head_sum(c, offset, head);
@@ -291,6 +288,25 @@ uint32_t wl_content_put(const struct wl_content *c, uint64_t offset, uint8_t *to
 	}
 	content_fill_put(c, at, to + head, n - head);
 	return content_join(sum, head, content_fill_sum(c, at, n - head));
+}
+
+/* Most messages are short and written whole: a head, and a filling of one byte. */
+uint32_t wl_content_put(const struct wl_content *c, uint64_t offset, uint8_t *to, uint32_t n)
+{
+	uint32_t head = c->head_len;
+
+	if (WL_RARE(offset != 0 || n < head || c->fill != WL_FILL_X))
+		return content_put(c, offset, to, n);
+	if (head == 0 && n <= 16) {
+		content_few_x(to, n);
+		return content_fill_sum(c, 0, n);
+	}
+	if (head != 0)
+		memcpy(to, c->head, head);
+	if (head == n)
+		return c->head_sum;
+	memset(to + head, WL_X, n - head);
+	return content_join(c->head_sum, head, content_fill_sum(c, 0, n - head));
 }
 
 uint32_t wl_content_sum(const struct wl_content *c, uint64_t offset, uint32_t n)

@@ -39,16 +39,17 @@ static struct http_ring *http_ring(struct wl_turn *t, struct http_conn *c)
 	return WL_RARE(http_conf(t)->pipeline > 1) ? wl_cell(t, &c->ring) : NULL;
 }
 
-static void http_ask(struct wl_turn *t, struct http_conn *c)
+/* pipelined: whether there may be more than one request at a time. */
+static WL_INLINE void http_ask_as(struct wl_turn *t, struct http_conn *c, bool pipelined)
 {
 	const struct wl_http_conf *conf = http_conf(t);
 	uint64_t number = t->flow->counts->started;
 	const struct wl_http_message *a = conf->message;
-	struct http_ring *ring = http_ring(t, c);
+	struct http_ring *ring = pipelined ? http_ring(t, c) : NULL;
 
 	if (WL_RARE(conf->npick != 1))
 		a += conf->pick[(conf->seed + number) % conf->npick] * WL_HTTP_FORMS;
-	if (WL_RARE(conf->pipeline > 1) && ring == NULL) {
+	if (pipelined && WL_RARE(conf->pipeline > 1) && ring == NULL) {
 		cell_add(&http_own(t)->k.no_cell, 1);
 		t->close = WL_CLOSE_RST;
 		c->dead = true;
@@ -60,27 +61,52 @@ static void http_ask(struct wl_turn *t, struct http_conn *c)
 	wl_started(t);
 	wl_send(t, a->content, a->bytes);
 	c->heads |= (uint16_t)(a->to_head << c->open);
-	if (WL_RARE(ring != NULL))
+	if (pipelined && WL_RARE(ring != NULL))
 		ring->began[(ring->oldest + c->open) % WL_HTTP_PIPELINE] = wl_time(t);
 	else
 		c->began = wl_time(t);
 	c->open++;
-	c->filling = WL_RARE(conf->pipeline > 1) && !t->flow->on_call && c->open < conf->pipeline &&
+	c->filling = pipelined && WL_RARE(conf->pipeline > 1) && !t->flow->on_call &&
+		     c->open < conf->pipeline &&
 		     (conf->transactions == 0 || c->count < conf->transactions);
 }
 
-static void http_end(struct wl_turn *t, struct http_conn *c)
+static void http_ask(struct wl_turn *t, struct http_conn *c)
+{
+	http_ask_as(t, c, true);
+}
+
+/* The connection closes, or waits for the server to do so. */
+static WL_INLINE void http_close(struct wl_turn *t)
 {
 	const struct wl_http_conf *conf = http_conf(t);
 
-	c->dead = true;
-	c->filling = false;
 	t->timer_ns = WL_NO_TIMER;
 	if (!conf->server_closes || t->flow->draining || t->peer_done)
 		t->close = (uint8_t)conf->close;
 	if (t->flow->draining && t->close == WL_CLOSE_NOT)
 		t->close = WL_CLOSE_FIN;
+}
+
+/* The same behind a response after which there can be no other. */
+static WL_INLINE void http_close_last(struct wl_turn *t)
+{
+	http_close(t);
+	if (!http_conf(t)->server_closes && t->close == WL_CLOSE_NOT)
+		t->close = WL_CLOSE_FIN;
+}
+
+static void http_dies(const struct wl_turn *t, struct http_conn *c)
+{
+	c->dead = true;
+	c->filling = false;
 	c->began = wl_time(t); /* of the close, from now on */
+}
+
+static void http_end(struct wl_turn *t, struct http_conn *c)
+{
+	http_close(t);
+	http_dies(t, c);
 }
 
 /* What a client does behind a response, or when the connection is open. */
@@ -91,9 +117,8 @@ static void http_next(struct wl_turn *t, struct http_conn *c, bool persist)
 
 	t->on_time = !t->flow->on_call;
 	if (!persist) {
-		http_end(t, c);
-		if (!conf->server_closes && t->close == WL_CLOSE_NOT)
-			t->close = WL_CLOSE_FIN;
+		http_close_last(t);
+		http_dies(t, c);
 	} else if (WL_RARE((conf->transactions != 0 && c->count >= conf->transactions) ||
 			   t->flow->draining)) {
 		if (c->open == 0)
@@ -111,10 +136,10 @@ static void http_next(struct wl_turn *t, struct http_conn *c, bool persist)
 	}
 }
 
-static void http_begin(struct wl_turn *t, struct http_conn *c)
+static WL_INLINE void http_begin(struct wl_turn *t, struct http_conn *c, bool pipelined)
 {
-	if (!t->flow->on_call)
-		http_ask(t, c);
+	if (WL_USUAL(!t->flow->on_call))
+		http_ask_as(t, c, pipelined);
 	else if (t->flow->draining)
 		http_end(t, c);
 	else
@@ -134,14 +159,14 @@ static void http_opened(struct wl_turn *t)
 		c.open = 0;
 		c.heads = 0;
 		c.dead = c.filling = false;
-		http_begin(t, &c);
+		http_begin(t, &c, false);
 		t->mem[0] = c.began;
 		t->mem[1] = http_word(&c);
 		return;
 	}
 	here = (struct http_conn){0};
 	http_msg_reset(t, &here.msg);
-	http_begin(t, &here);
+	http_begin(t, &here, true);
 	http_store(t, &here, &here);
 }
 
@@ -193,14 +218,19 @@ static void http_bad_response(struct wl_turn *t, struct http_conn *c)
 	http_msg_reset(t, &c->msg);
 }
 
+static WL_INLINE void http_count_done(struct wl_turn *t, uint64_t ns)
+{
+	wl_done(t);
+	wl_timing_add(&t->flow->whole, ns);
+	wl_timing_add(&t->flow->since_due, ns + t->late_ns);
+}
+
 static void http_done(struct wl_turn *t, struct http_conn *c, bool persist)
 {
 	struct http_ring *ring = http_ring(t, c);
 	uint64_t ns = wl_since_ns(t, WL_RARE(ring != NULL) ? ring->began[ring->oldest] : c->began);
 
-	wl_done(t);
-	wl_timing_add(&t->flow->whole, ns);
-	wl_timing_add(&t->flow->since_due, ns + t->late_ns);
+	http_count_done(t, ns);
 	if (WL_RARE(ring != NULL))
 		ring->oldest = (uint8_t)((ring->oldest + 1) % WL_HTTP_PIPELINE);
 	c->open--;
@@ -237,13 +267,28 @@ static void http_status(struct wl_turn *t, struct http_conn *c)
 		http_no_body(&c->msg);
 }
 
+/* Behind such a response, on a connection that stays. */
+static void http_known_next(struct wl_turn *t)
+{
+	struct http_conn c; /* without its msg, which nobody reads */
+
+	c.began = t->mem[0];
+	c.count = 1;
+	c.open = 0;
+	c.ring = c.heads = 0;
+	c.dead = c.filling = false;
+	http_next(t, &c, true);
+	t->mem[0] = c.began;
+	t->mem[1] = http_word(&c);
+}
+
 /* The whole response is there, and its head is known: it is done with the words alone. Returns 0 if
  * it is another one. */
-static uint32_t http_known_response(struct wl_turn *t, const uint8_t *data, uint32_t n)
+static WL_INLINE uint32_t http_known_response(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
 	const struct http_memo *known = http_memo_find(t, data, n);
-	struct http_conn c; /* without its msg, which nobody reads */
 	uint32_t body;
+	uint64_t ns;
 
 	if (WL_RARE(known == NULL) ||
 	    WL_RARE(known->msg.framing > HTTP_COUNTED || known->msg.length > n - known->len ||
@@ -253,31 +298,27 @@ static uint32_t http_known_response(struct wl_turn *t, const uint8_t *data, uint
 	if (WL_RARE(t->flow->verify) && body != 0 &&
 	    !wl_content_same(&t->flow->content[WL_HTTP_BODY], 0, data + known->len, body))
 		cell_add(&t->flow->counts->mismatched, body);
-	c.began = t->mem[0];
-	c.count = c.open = 1;
-	c.ring = c.heads = 0;
-	c.dead = c.filling = false;
+	ns = wl_since_ns(t, t->mem[0]);
 	cell_add(&http_own(t)->k.status[known->class], 1);
-	wl_timing_add(&t->flow->first, wl_since_ns(t, c.began));
-	http_done(t, &c, (known->msg.flags & HTTP_PERSIST) != 0);
-	t->mem[0] = c.began;
-	t->mem[1] = http_word(&c);
+	wl_timing_add(&t->flow->first, ns);
+	http_count_done(t, ns);
+	if (WL_RARE((known->msg.flags & HTTP_PERSIST) != 0)) {
+		http_known_next(t);
+	} else {
+		t->on_time = !t->flow->on_call;
+		http_close_last(t);
+		t->mem[0] = wl_time(t);
+		t->mem[1] = HTTP_WORD_DEAD;
+	}
 	return known->len + body;
 }
 
-static inline uint32_t http_response(struct wl_turn *t, const uint8_t *data, uint32_t n)
+static WL_ASIDE uint32_t http_response(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
-	struct http_conn here, *c;
-	uint32_t used = 0, open;
+	struct http_conn here, *c = http_load(t, &here);
+	uint32_t used = 0, open = c->open;
 	bool head;
 
-	if (WL_USUAL(t->mem[1] == HTTP_WORD_OPEN && data != NULL)) {
-		used = http_known_response(t, data, n);
-		if (WL_USUAL(used != 0))
-			return used;
-	}
-	c = http_load(t, &here);
-	open = c->open;
 	if (c->dead)
 		return n;
 	if (open == 0) { /* nobody asked (RFC 9112 9.2) */
@@ -308,7 +349,16 @@ static inline uint32_t http_response(struct wl_turn *t, const uint8_t *data, uin
 
 static uint32_t http_received(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
-	return t->flow->client ? http_response(t, data, n) : http_request(t, data, n);
+	uint32_t used;
+
+	if (!t->flow->client)
+		return http_request(t, data, n);
+	if (WL_USUAL(t->mem[1] == HTTP_WORD_OPEN && data != NULL)) {
+		used = http_known_response(t, data, n);
+		if (WL_USUAL(used != 0))
+			return used;
+	}
+	return http_response(t, data, n);
 }
 
 /* Bytes of a body are only counted, so they may come in any order. */
@@ -403,9 +453,9 @@ static unsigned http_cells(const struct wl_flow *f, bool udp)
 #define HTTP_RECORD \
 	.name = "http", .help = "HTTP/1.1: GET, HEAD, POST and PUT", .tcp = true, \
 	.counters = wl_http_table, .own_bytes = sizeof(struct http_own), .cells = http_cells, \
-	.opened = http_opened, .received = http_received, .ahead = http_ahead, \
-	.ended = http_ended, .timer = http_timer, .go = http_go, .drain = http_drain, \
-	.closed = http_closed
+	.opened = http_opened, .client_opens = true, .received = http_received, \
+	.ahead = http_ahead, .ended = http_ended, .timer = http_timer, .go = http_go, \
+	.drain = http_drain, .closed = http_closed
 
 const struct workload wl_http = {HTTP_RECORD};
 const struct workload wl_http_pipelined = {HTTP_RECORD, .may_send = http_may_send};

@@ -87,8 +87,23 @@ static inline void http_msg_reset(struct wl_turn *t, struct http_msg *m)
 	*m = (struct http_msg){.flags = t->flow->client ? HTTP_RESPONSE : 0};
 }
 
+static inline bool http_memo_fits(const struct http_memo *e, const uint8_t *data, uint32_t n)
+{
+	return WL_USUAL(e->len - 1 < n) && memcmp(e->head, data, e->len) == 0;
+}
 /* A head that begins at data: what is known of it, or NULL: it must be read. */
-const struct http_memo *http_memo_find(struct wl_turn *t, const uint8_t *data, uint32_t n);
+const struct http_memo *http_memo_find_other(struct wl_turn *t, const uint8_t *data, uint32_t n);
+static inline const struct http_memo *http_memo_find(struct wl_turn *t, const uint8_t *data,
+						     uint32_t n)
+{
+	const struct http_own *own = http_own(t);
+	const struct http_memo *last = &own->memo[own->last];
+
+	/* the memory outlives settings: a head that was short enough then may be too long now */
+	if (WL_RARE(n < 32) || WL_RARE(http_conf(t)->head_limit < HTTP_MEMO_HEAD))
+		return NULL;
+	return WL_USUAL(http_memo_fits(last, data, n)) ? last : http_memo_find_other(t, data, n);
+}
 /* Reads n bytes of a message up to the end of its head or its next end, and returns how many. What
  * is bad is counted. */
 uint32_t http_take(struct wl_turn *t, struct http_msg *m, const uint8_t *data, uint32_t n);

@@ -58,7 +58,7 @@ static void http_continue(struct wl_turn *t, const struct http_msg *m)
 
 /* A request without a body whose head is known: nothing of it must be kept. Returns 0 if it is
  * another one. */
-static uint32_t http_known_request(struct wl_turn *t, const uint8_t *data, uint32_t n)
+static WL_INLINE uint32_t http_known_request(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
 	const struct http_memo *known = http_memo_find(t, data, n);
 	uint32_t count = 0;
@@ -72,18 +72,12 @@ static uint32_t http_known_request(struct wl_turn *t, const uint8_t *data, uint3
 	return known->len;
 }
 
-uint32_t http_request(struct wl_turn *t, const uint8_t *data, uint32_t n)
+static WL_ASIDE uint32_t http_read_request(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
-	struct http_conn here, *c;
+	struct http_conn here, *c = http_load(t, &here);
 	uint32_t used = 0;
 	bool headless;
 
-	if (WL_USUAL(t->mem[1] == 0 && data != NULL)) {
-		used = http_known_request(t, data, n);
-		if (WL_USUAL(used != 0))
-			return used;
-	}
-	c = http_load(t, &here);
 	if (c->dead)
 		return n;
 	while (used < n && t->send == 0) {
@@ -106,4 +100,16 @@ uint32_t http_request(struct wl_turn *t, const uint8_t *data, uint32_t n)
 	}
 	http_store(t, c, &here);
 	return used;
+}
+
+uint32_t http_request(struct wl_turn *t, const uint8_t *data, uint32_t n)
+{
+	uint32_t used;
+
+	if (WL_USUAL(t->mem[1] == 0 && data != NULL)) {
+		used = http_known_request(t, data, n);
+		if (WL_USUAL(used != 0))
+			return used;
+	}
+	return http_read_request(t, data, n);
 }

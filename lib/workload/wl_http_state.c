@@ -95,22 +95,11 @@ static unsigned http_memo_place(const uint8_t *data, uint32_t n)
 }
 _Static_assert(HTTP_MEMOS == 8, "as many as the hash tells apart");
 
-static inline bool http_memo_fits(const struct http_memo *e, const uint8_t *data, uint32_t n)
-{
-	return WL_USUAL(e->len - 1 < n) && memcmp(e->head, data, e->len) == 0;
-}
-
-const struct http_memo *http_memo_find(struct wl_turn *t, const uint8_t *data, uint32_t n)
+const struct http_memo *http_memo_find_other(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
 	struct http_own *own = http_own(t);
-	unsigned i;
+	unsigned i = http_memo_place(data, n);
 
-	/* the memory outlives settings: a head that was short enough then may be too long now */
-	if (WL_RARE(n < 32 || http_conf(t)->head_limit < HTTP_MEMO_HEAD))
-		return NULL;
-	if (WL_USUAL(http_memo_fits(&own->memo[own->last], data, n)))
-		return &own->memo[own->last];
-	i = http_memo_place(data, n);
 	if (!http_memo_fits(&own->memo[i], data, n))
 		return NULL;
 	own->last = i;

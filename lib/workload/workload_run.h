@@ -17,6 +17,8 @@
 /* What is usual is to stand in line: of jumps that are taken there can be few. */
 #define WL_USUAL(x) __builtin_expect(!!(x), 1)
 #define WL_RARE(x) __builtin_expect(!!(x), 0)
+#define WL_INLINE inline __attribute__((always_inline))
+#define WL_ASIDE __attribute__((noinline, cold))
 
 /* ---- contents (wl_content.c) ---- */
 
@@ -160,39 +162,40 @@ enum wl_close {
 };
 
 /* What a function is given, and what it asks for: one message, a close, a timer. The arm has set
- * the members of the second half to 0; it looks at them when the function returns. */
+ * the members of the second half to 0; it looks at them when the function returns. All that is 0
+ * for most calls lies side by side: an arm makes one of these for each call. */
 struct wl_turn {
 	struct wl_flow *flow;
 	uint32_t *mem; /* the WL_MEM_WORDS words of the connection */
+	const struct wl_arm *arm;
 	uint64_t now_ns;
-	/* How late the connection was opened, or go() called, behind its time. */
-	uint64_t late_ns;
 	/* Received data is one datagram, of so many bytes, and so is a message that is asked for.
-	 * Of a long one received() is given only the first bytes. */
-	bool datagram;
+	 * Of a long one received() is given only the first bytes. length: there only. */
 	uint32_t length;
+	bool datagram;
 	/* The peer has said that it sends nothing more. */
 	bool peer_done;
 	/* Of ended() and drain(): this end has asked for WL_CLOSE_FIN before. */
 	bool closing;
-	const struct wl_arm *arm;
+	/* How late the connection was opened, or go() called, behind its time. */
+	uint64_t late_ns;
 
 	/* A message of so many bytes, behind all messages before it; 0: none. WL_ENDLESS: bytes
 	 * without end, until the connection closes. A datagram must fit into one packet. */
 	uint64_t send;
+	/* timer() is to be called in so many ns; this replaces the timer of before. 0: leave it as
+	 * it is. WL_NO_TIMER: stop it. */
+	uint64_t timer_ns;
 	uint16_t content; /* which of the flow's contents */
 	uint8_t close;    /* enum wl_close, carried out behind the message */
 	/* The connection waits for go(). The arm forgets this when it has called it. */
 	bool ready;
-	/* timer() is to be called in so many ns; this replaces the timer of before. 0: leave it as
-	 * it is. WL_NO_TIMER: stop it. */
-	uint64_t timer_ns;
-	/* 8 bytes that a datagram is to begin with in place of those of its content, in the
-	 * machine's order; used if `stamped`. */
-	uint64_t stamp;
-	bool stamped;
 	/* From now on late_ns is to be 0: what follows is not behind a time that others chose. */
 	bool on_time;
+	/* A datagram is to begin with these 8 bytes in place of those of its content, in the
+	 * machine's order. Nobody sets `stamp` but together with `stamped`. */
+	bool stamped;
+	uint64_t stamp;
 };
 #define WL_ENDLESS UINT64_MAX
 #define WL_NO_TIMER UINT64_MAX
@@ -225,6 +228,8 @@ struct workload {
 	/* The connection is established (TCP), has its first datagram (UDP, server) or is to
 	 * send it (UDP, client). NULL: nothing. */
 	void (*opened)(struct wl_turn *t);
+	/* opened() does nothing at a server, and need not be called there. */
+	bool client_opens;
 	/* n bytes came, in order. data is NULL if nobody knows their values any more: only bytes
 	 * that ahead() has taken, or that the arm received as filling. Returns how many of them
 	 * belong to what it looks at; if these are fewer than n, it is called again with the rest

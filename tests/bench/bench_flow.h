@@ -9,6 +9,7 @@
 
 #define PAIR_BURST 64
 #define PAIR_OUT 1024
+#define PAIR_AHEAD 8 /* buffers whose headers are fetched before their turn */
 
 enum pair_work {
 	PAIR_GET,    /* a GET and its response per connection; the server closes */
@@ -31,7 +32,7 @@ struct pair_end {
 	struct flow_machine *m;
 	struct flow_sink sink;
 	struct flow_room room[FLOW_ROOMS][PAIR_BURST];
-	struct flow_out out[PAIR_OUT];
+	struct flow_out out[PAIR_OUT + PAIR_AHEAD];
 	struct flow_in in[PAIR_BURST];
 	struct rte_mempool *pool[FLOW_ROOMS];
 	uint16_t dev;

@@ -10,7 +10,6 @@
 #include "clock.h"
 
 #define RING 8192
-#define AHEAD 8 /* buffers whose headers are fetched before their turn */
 #define LEN_ETH 14
 #define LEN_IP4 20
 #define CLIENT_IP 0x0a000001
@@ -58,8 +57,8 @@ static void end_flush(struct pair_end *e)
 		for (uint32_t i = 0; i < some; i++) {
 			const struct flow_out *o = &e->out[done + i];
 
-			if (done + i + AHEAD < n)
-				rte_prefetch0(e->out[done + i + AHEAD].handle);
+			/* behind the last one are some that were sent before */
+			rte_prefetch0(o[PAIR_AHEAD].handle);
 			m[i] = o->handle;
 			m[i]->data_off = RTE_PKTMBUF_HEADROOM;
 			m[i]->data_len = (uint16_t)(o->len + o->fill);
@@ -105,8 +104,8 @@ static void end_receive(struct pair_end *e, uint64_t now_ns, bool all)
 		if (n == 0)
 			return;
 		for (uint16_t i = 0; i < n; i++) {
-			if (i + AHEAD < n)
-				rte_prefetch0(m[i + AHEAD]);
+			if (i + PAIR_AHEAD < n)
+				rte_prefetch0(m[i + PAIR_AHEAD]);
 			e->in[i].data = rte_pktmbuf_mtod(m[i], const uint8_t *);
 			e->in[i].len = m[i]->data_len;
 			rte_prefetch0(e->in[i].data);
