@@ -420,6 +420,73 @@ static void test_outer_refusals(void **state)
 	refused("132 bytes of headers", "at most 128");
 }
 
+/* A path's 4 bytes from there on, and those that a shape wants. */
+static uint32_t bytes_of(const void *p, unsigned at)
+{
+	return get_be16((const uint8_t *)p + at) << 16 | get_be16((const uint8_t *)p + at + 2);
+}
+
+/* Values are of frames to the server, and `reply.` ones of frames to the client, at both ends. */
+static void test_reply(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		flow(i == 0 ? FLOWS_CLIENT : FLOWS_SERVER);
+		frame("eth/ipv4/udp/gtpu/ipv4/gre/ipv4/tcp");
+		value("gtpu.teid", "5");
+		value("reply.gtpu.teid", "6");
+		value("reply.gre.key", "7"); /* only answers have one, so they are longer */
+		struct flows_design *d = design();
+		const struct flow_path *p = &d->path[0];
+		const struct flows_shape *x = &d->shape[0];
+		assert_int_equal(bytes_of(p->bytes, 46), i == 0 ? 5 : 6);
+		assert_int_equal(bytes_of(x->value, 46), i == 0 ? 6 : 5);
+		assert_int_equal(bytes_of(x->mask, 46), 0xffffffff);
+		assert_int_equal(p->l3, i == 0 ? 74 : 78);
+		assert_int_equal(x->l3, i == 0 ? 78 : 74);
+		if (i == 0)
+			assert_int_equal(bytes_of(x->value, 74), 7);
+		else
+			assert_int_equal(bytes_of(p->bytes, 74), 7);
+		flows_design_free(d);
+		frame_vals_free(&ctl_stream_cfg(c, 0, 0)->frame.vals);
+	}
+}
+
+static void test_reply_refusals(void **state)
+{
+	(void)state;
+	flow(FLOWS_CLIENT);
+	frame("eth/ipv4/udp/gtpu/ipv4/tcp");
+	value("reply.ipv4.src", "1.2.3.4");
+	refused("reply.ipv4.src", "set 0 reply.ipv4.src default");
+	frame_vals_free(&ctl_stream_cfg(c, 0, 0)->frame.vals);
+	value("reply.udp.len", "7");
+	refused("reply.udp.len", "set 0 reply.udp.len default");
+	frame_vals_free(&ctl_stream_cfg(c, 0, 0)->frame.vals);
+	value("reply.pppoe.sid", "7");
+	refused("reply.pppoe.sid is set, but the frame is", "reply.pppoe.sid default");
+}
+
+/* Each client has its own tunnel, both ways. */
+static void test_reply_varies(void **state)
+{
+	(void)state;
+	flow(FLOWS_CLIENT);
+	frame("eth/ipv4/udp/gtpu/ipv4/tcp");
+	value("ipv4[2].src", "10.0.0.1..10.0.0.6");
+	value("gtpu.teid", "1..2");
+	value("reply.gtpu.teid", "11..13");
+	struct flows_design *d = design();
+	assert_int_equal(d->npath, 6);
+	assert_int_equal(d->nshapes, 3);
+	for (unsigned i = 0; i < 6; i++) {
+		assert_int_equal(bytes_of(d->path[i].bytes, 46), 1 + i % 2);
+		assert_int_equal(bytes_of(d->shape[d->path_shape[i]].value, 46), 11 + i % 3);
+	}
+	flows_design_free(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -435,6 +502,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lengths, begin, end),
 		cmocka_unit_test_setup_teardown(test_extensions, begin, end),
 		cmocka_unit_test_setup_teardown(test_outer_refusals, begin, end),
+		cmocka_unit_test_setup_teardown(test_reply, begin, end),
+		cmocka_unit_test_setup_teardown(test_reply_refusals, begin, end),
+		cmocka_unit_test_setup_teardown(test_reply_varies, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,8 @@ void flows_outer_shape(const struct frame *f, const uint8_t *bytes, unsigned at,
 /* What answers like `sent` take over from frames like `came`. */
 void flows_outer_back(const struct frame *came, const struct frame *sent, unsigned at,
 		      struct flows_back *out);
+/* Puts the values of answers in the place of the others, or takes them away. */
+void flows_outer_turn(struct frame_vals *a, bool answers);
 /* How a stream is named in a command that names its setting: "0" or "0/3". */
 void flows_where(const struct ctl_port *cp, const struct stream *s, char out[24]);
 /* Fills in tuples and their number. ip, l4: of the innermost headers. */

@@ -113,9 +113,9 @@ static bool make_is_of(const struct make *k, const struct frame_val *v)
 static unsigned make_header(const struct make *k, const struct frame_val *v)
 {
 	const struct frame_stack *st = &k->spec.stack;
-	unsigned i = 0;
+	unsigned i = 0, nth = v->nth > FRAME_REPLY ? v->nth - FRAME_REPLY : v->nth;
 
-	while (i < st->n && (st->hdr[i] != v->proto || frame_stack_nth(st, i) != v->nth))
+	while (i < st->n && (st->hdr[i] != v->proto || frame_stack_nth(st, i) != nth))
 		i++;
 	return i;
 }
@@ -153,6 +153,10 @@ static bool make_is_own(const struct make *k, const struct frame_val *v)
 	if (i == k->spec.stack.n)
 		return false;
 	if (i == k->l4 || make_is_role(v))
+		return true;
+	/* answers exchange addresses */
+	if (v->nth > FRAME_REPLY && (v->field->kind == FIELD_MAC || v->field->kind == FIELD_IP4 ||
+				     v->field->kind == FIELD_IP6))
 		return true;
 	if (i < k->at)
 		return false;
@@ -252,13 +256,15 @@ static void make_varies(const struct make *k, struct sbuf *out)
 }
 
 /* How many different headers there are: as many as the longest period, or as there are clients. */
-static int make_npath(const struct make *k, const struct frame_recipe *r, struct err *e)
+static int make_npath(const struct make *k, const struct frame_recipe r[2], struct err *e)
 {
 	uint64_t period = 1, clients = k->d->local.count == 0 ? 1ull << 32 : k->d->local.count;
 	struct sbuf name = {0};
 
-	for (unsigned i = 0; i < r->nvars && period != 0; i++) {
-		uint64_t p = vary_period(&r->var[i].v);
+	for (unsigned i = 0; i < r[0].nvars + r[1].nvars && period != 0; i++) {
+		const struct frame_var *v =
+			i < r[0].nvars ? &r[0].var[i] : &r[1].var[i - r[0].nvars];
+		uint64_t p = vary_period(&v->v);
 		period = p == 0 ? 0 : lcm(period, p, UINT32_MAX);
 	}
 	if (period == 1)
@@ -289,8 +295,8 @@ static bool make_sets_df(const struct make *k)
 			       proto_field(ip, "flags")) == NULL;
 }
 
-/* Extension headers may have it that other addresses count (RFC 8200 8.1): those of the last hop, or
- * of home. */
+/* Extension headers may have it that other addresses count (RFC 8200 8.1): those of the last hop,
+ * or of home. */
 static bool make_is_final(const struct make *k, const struct frame *f)
 {
 	const struct proto *ip = k->spec.stack.hdr[k->at];
@@ -301,9 +307,16 @@ static bool make_is_final(const struct make *k, const struct frame *f)
 	       frame_sum_dst(f, k->l4) * 8 == (unsigned)dst;
 }
 
-static int make_outer(struct make *k, const struct frame *f, struct flow_fix fix[FLOW_FIXES],
-		      unsigned *n, struct err *e)
+/* Frames of one direction: what they are, and what changes in them. */
+struct make_way {
+	const struct frame *f;
+	const struct frame_recipe *r;
+};
+
+static int make_outer(struct make *k, const struct make_way *sent, const struct make_way *came,
+		      struct flow_fix fix[FLOW_FIXES], unsigned *n, struct err *e)
 {
+	const struct frame *f = sent->f;
 	struct err why;
 
 	if (flows_outer_fixes(f, k->at, fix, n, &why) < 0)
@@ -317,38 +330,53 @@ static int make_outer(struct make *k, const struct frame *f, struct flow_fix fix
 			"header: `set %s ipv6rt.segleft 0`, or leave it out",
 			k->cp->p.id, k->s->cfg.id, k->where);
 	if (!k->d->client && k->at > 1)
-		flows_outer_back(f, f, k->at, &k->d->back);
+		flows_outer_back(came->f, f, k->at, &k->d->back);
 	return 0;
 }
 
+/* One path, and by what the frames are known that come back on it. bytes: room for either. */
+static int make_path(struct make *k, unsigned i, const struct make_way *sent,
+		     const struct make_way *came, const struct flow_fix *fix, unsigned nfix,
+		     uint8_t *bytes, struct err *e)
+{
+	struct flows_design *d = k->d;
+	const struct frame *f = sent->f;
+	struct flows_shape x;
+	struct err why;
+	int rc;
+
+	frame_recipe_at(sent->r, i, bytes);
+	if (make_sets_df(k))
+		bytes[f->off[k->at] + 6] |= MAKE_DF << 5;
+	if (flow_path_init(&d->path[i], bytes, f->off[k->at], f->off[k->l4], 0, fix, nfix, &why) <
+	    0)
+		return err_set(e, EINVAL,
+			       "stream %u/%u is a flow, and it cannot have this frame: %s",
+			       k->cp->p.id, k->s->cfg.id, why.text);
+	frame_recipe_at(came->r, i, bytes);
+	flows_outer_shape(came->f, bytes, k->at, &x);
+	rc = make_add_shape(k, &x, e);
+	d->path_shape[i] = (uint8_t)rc;
+	return rc < 0 ? rc : 0;
+}
+
 /* Makes one path after the other of a frame whose tuple stands still. */
-static int make_each_path(struct make *k, const struct frame *f, const struct frame_recipe *r,
+static int make_each_path(struct make *k, const struct make_way *sent, const struct make_way *came,
 			  struct err *e)
 {
 	struct flows_design *d = k->d;
-	uint8_t *bytes = xcalloc(1, r->len);
+	uint8_t *bytes = xcalloc(1, RTE_MAX(sent->r->len, came->r->len));
 	struct flow_fix fix[FLOW_FIXES];
-	struct flows_shape x;
 	unsigned nfix;
-	int rc = make_outer(k, f, fix, &nfix, e);
+	int rc = make_outer(k, sent, came, fix, &nfix, e);
 
 	d->path = xcalloc_lines(d->npath * sizeof(*d->path));
 	d->path_shape = xcalloc(d->npath, 1);
 	d->shape = xcalloc(FLOWS_SHAPES, sizeof(*d->shape));
-	for (unsigned i = 0; i < d->npath && rc >= 0; i++) {
-		frame_recipe_at(r, i, bytes);
-		if (make_sets_df(k))
-			bytes[f->off[k->at] + 6] |= MAKE_DF << 5;
-		rc = flow_path_init(&d->path[i], bytes, f->off[k->at], f->off[k->l4], 0, fix, nfix,
-				    e);
-		if (rc < 0)
-			break;
-		flows_outer_shape(f, bytes, k->at, &x);
-		rc = make_add_shape(k, &x, e);
-		d->path_shape[i] = (uint8_t)rc;
-	}
+	for (unsigned i = 0; i < d->npath && rc == 0; i++)
+		rc = make_path(k, i, sent, came, fix, nfix, bytes, e);
 	free(bytes);
-	return rc < 0 ? rc : 0;
+	return rc;
 }
 
 static unsigned make_link(const struct make *k, const struct frame *f)
@@ -360,29 +388,52 @@ static unsigned make_link(const struct make *k, const struct frame *f)
 	return f->off[i];
 }
 
-static int make_paths(struct make *k, struct err *e)
+/* Frames of one direction. */
+static int make_way(struct make *k, bool answers, struct frame *f, struct frame_recipe *r,
+		    struct err *e)
 {
-	static struct frame f; /* large; control is one thread */
 	unsigned max =
 		(unsigned)ctl_mtu(k->cp) + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 4 * (k->at - 1);
-	struct frame_recipe r;
+	struct frame_spec spec;
 	struct err why;
-	int rc;
+
+	frame_spec_copy(&spec, &k->spec);
+	flows_outer_turn(&spec.vals, answers);
+	int rc = frame_compile(&spec, &k->s->cfg.dflt, max, r, &why);
+	if (rc == 0) {
+		rc = frame_build(&spec, &k->s->cfg.dflt, max, f, &why);
+		if (rc < 0)
+			frame_recipe_free(r);
+	}
+	frame_spec_free(&spec);
+	return rc < 0 ? err_set(e, -rc, "%s", why.text) : 0;
+}
+
+static int make_paths(struct make *k, struct err *e)
+{
+	static struct frame f[2]; /* large; control is one thread */
+	struct frame_recipe r[2];
+	const struct make_way way[2] = {{&f[0], &r[0]}, {&f[1], &r[1]}};
+	bool client = k->d->client;
 
 	for (unsigned i = 0; i < 4; i++)
 		frame_vals_unset(&k->spec.vals, k->of[i].proto, k->of[i].nth, k->of[i].field);
 	k->spec.nest.n = 0;
 	k->spec.size = 0;
-	rc = frame_compile(&k->spec, &k->s->cfg.dflt, max, &r, &why);
+	int rc = make_way(k, false, &f[0], &r[0], e);
+	if (rc < 0)
+		return rc;
+	rc = make_way(k, true, &f[1], &r[1], e);
 	if (rc == 0) {
-		rc = frame_build(&k->spec, &k->s->cfg.dflt, max, &f, &why);
-		k->link = rc == 0 ? make_link(k, &f) : 0;
-		int n = rc == 0 ? make_npath(k, &r, &why) : rc;
-		k->d->npath = (uint16_t)n;
-		rc = n < 0 ? n : make_each_path(k, &f, &r, &why);
-		frame_recipe_free(&r);
+		k->link = make_link(k, &f[0]);
+		rc = make_npath(k, r, e);
+		k->d->npath = (uint16_t)RTE_MAX(rc, 0);
+		if (rc >= 0)
+			rc = make_each_path(k, &way[!client], &way[client], e);
+		frame_recipe_free(&r[1]);
 	}
-	return rc < 0 ? err_set(e, -rc, "%s", why.text) : 0;
+	frame_recipe_free(&r[0]);
+	return rc;
 }
 
 /* ---- the rest ---- */

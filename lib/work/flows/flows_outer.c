@@ -192,6 +192,23 @@ void flows_outer_shape(const struct frame *f, const uint8_t *bytes, unsigned at,
 
 /* ---- what answers exchange ---- */
 
+void flows_outer_turn(struct frame_vals *a, bool answers)
+{
+	for (unsigned i = a->n; i-- > 0;) {
+		struct frame_val v = a->val[i];
+		unsigned nth = v.nth - (unsigned)FRAME_REPLY;
+		if (v.nth <= FRAME_REPLY)
+			continue;
+		if (answers && v.vary != NULL)
+			frame_vals_vary(a, v.proto, nth, v.field, v.vary);
+		else if (answers && v.bytes != NULL)
+			frame_vals_bytes(a, v.proto, nth, v.field, v.bytes);
+		else if (answers)
+			frame_vals_set(a, v.proto, nth, v.field, v.v);
+		frame_vals_unset(a, v.proto, v.nth, v.field);
+	}
+}
+
 static const char *outer_other(const struct field *x)
 {
 	if (x->kind != FIELD_MAC && x->kind != FIELD_IP4 && x->kind != FIELD_IP6)
