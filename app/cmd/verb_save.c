@@ -178,10 +178,7 @@ static const struct setting *find_field(struct saving *s, const struct frame_val
 {
 	struct sbuf name = {0};
 
-	sbuf_add(&name, v->proto->name);
-	if (nth > 1)
-		sbuf_addf(&name, "[%u]", nth);
-	sbuf_addf(&name, ".%s", v->field->name);
+	frame_field_name(v->proto, nth, v->field, &name);
 	const struct setting *row = cmd_setting_find(s->cmd, name.s, NULL);
 	sbuf_free(&name);
 	return row;

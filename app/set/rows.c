@@ -45,7 +45,7 @@ static bool has_header(const struct frame_stack *s, const struct frame_val *v)
 
 	for (unsigned i = 0; i < s->n; i++)
 		seen += s->hdr[i] == v->proto;
-	return seen >= v->nth;
+	return v->nth > FRAME_REPLY ? seen + FRAME_REPLY >= v->nth : seen >= v->nth;
 }
 
 static bool stream_ok(const struct set_obj *obj, struct err *warn)
@@ -65,7 +65,10 @@ bool set_check_whole(const struct set_obj *stream, struct err *warn)
 		struct sbuf name = {0};
 		if (has_header(&cfg->frame.stack, v))
 			continue;
-		sbuf_addf(&name, "%s[%u].%s", v->proto->name, v->nth, v->field->name);
+		if (v->nth > 1)
+			frame_field_name(v->proto, v->nth, v->field, &name);
+		else
+			sbuf_addf(&name, "%s[1].%s", v->proto->name, v->field->name);
 		const struct setting *row = set_row_named(name.s);
 		sbuf_free(&name);
 		if (row != NULL && row->check != NULL)

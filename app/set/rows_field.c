@@ -55,6 +55,8 @@ static const struct frame_val *val_of(const struct field_arg *a, const struct se
 /* Index of the nth header of protocol p in the stack, -1: it is not there. */
 static int header_at(const struct frame_stack *s, const struct proto *p, unsigned nth)
 {
+	if (nth > FRAME_REPLY)
+		nth -= FRAME_REPLY;
 	for (unsigned i = 0; i < s->n; i++)
 		if (s->hdr[i] == p && --nth == 0)
 			return (int)i;
@@ -80,8 +82,16 @@ static void field_in_force(const struct field_arg *a, const struct set_obj *obj,
 	const struct stream_cfg *c = obj->cfg;
 	unsigned h;
 	const struct frame *f = frame_of(a, obj, &h);
-	const struct frame_val *d = frame_vals_find(&c->dflt, a->proto, a->nth, a->field);
+	const struct frame_val *d = frame_vals_find(&c->dflt, a->proto, a->nth, a->field),
+			       *same = a->nth > FRAME_REPLY
+					       ? frame_vals_find(&spec_of(obj)->vals, a->proto,
+								 a->nth - FRAME_REPLY, a->field)
+					       : NULL;
 
+	if (same != NULL && same->bytes == NULL) {
+		memcpy(v, same->v, VT_FIELD_BYTES);
+		return;
+	}
 	if (f != NULL && frame_field_get(f, h, a->field, v))
 		return;
 	if (d != NULL)
@@ -360,7 +370,12 @@ static void row_init(struct field_row *r, const struct proto *p, unsigned nth,
 				  .help = f->help,
 				  .arg = &r->arg,
 				  .check = field_check};
-	if (f->kind == FIELD_IP4 || f->kind == FIELD_IP6) {
+	if (nth > FRAME_REPLY) {
+		sbuf_addf(&help, "of a flow, in the frames from its server to its client: %s",
+			  f->help);
+		r->row.help = help.s;
+	}
+	if (nth <= FRAME_REPLY && (f->kind == FIELD_IP4 || f->kind == FIELD_IP6)) {
 		const char *net = f->kind == FIELD_IP4 ? "10.0.0." : "2001:db8::",
 			   *all = f->kind == FIELD_IP4 ? "0" : "";
 		sbuf_addf(&help, "%s; %s%s/24 gives all addresses of the prefix, %s1/24 that one",
@@ -434,7 +449,7 @@ static const struct setting *nth_row(const struct proto *p, unsigned nth, const 
 	if (first == NULL || nth == 1)
 		return first != NULL ? &first->row : NULL;
 	if (first->more == NULL)
-		first->more = xcalloc(FRAME_MAX_HDRS - 1, sizeof(struct setting *));
+		first->more = xcalloc(FRAME_REPLY + FRAME_MAX_HDRS - 1, sizeof(struct setting *));
 	struct setting **known = &first->more[nth - 2];
 	if (*known == NULL) {
 		struct field_row *r = xcalloc(1, sizeof(*r));
@@ -456,7 +471,8 @@ const struct setting *set_row_named(const char *name)
 	const struct field *f;
 	unsigned nth;
 
-	if (strchr(name, '[') == NULL || frame_field_parse(name, &p, &nth, &f, NULL) != 0)
+	if ((strchr(name, '[') == NULL && strncmp(name, "reply.", 6) != 0) ||
+	    frame_field_parse(name, &p, &nth, &f, NULL) != 0)
 		return NULL;
 	return nth_row(p, nth, f);
 }

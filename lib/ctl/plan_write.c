@@ -105,6 +105,14 @@ void plan_sort(struct dp_duty *duty, dp_sort_fn *fn, const void *arg, unsigned t
 	duty->sort[duty->nsorts++] = (struct dp_sort){.fn = fn, .arg = arg, .task = (uint16_t)task};
 }
 
+void plan_sort_first(struct dp_duty *duty, dp_sort_fn *fn, const void *arg, unsigned task)
+{
+	plan_sort(duty, fn, arg, task);
+	struct dp_sort last = duty->sort[duty->nsorts - 1];
+	memmove(&duty->sort[1], &duty->sort[0], (duty->nsorts - 1u) * sizeof(last));
+	duty->sort[0] = last;
+}
+
 void plan_tap(struct dp_duty *duty, const struct dp_tap *tap)
 {
 	assert(duty->ntaps < DP_MAX_TAPS);

@@ -31,6 +31,8 @@ void plan_own(struct dp_duty *duty, unsigned task);
 /* Gives a task the frames that fn claims. The sorts of a queue claim in the order in which they
  * were added. arg must live as long as the plan. */
 void plan_sort(struct dp_duty *duty, dp_sort_fn *fn, const void *arg, unsigned task);
+/* The same before all that were added so far: who knows frames by more than others do. */
+void plan_sort_first(struct dp_duty *duty, dp_sort_fn *fn, const void *arg, unsigned task);
 /* Lets a tap look at the frames of the queue. *tap is copied; its state must live as long as the
  * plan. */
 void plan_tap(struct dp_duty *duty, const struct dp_tap *tap);

@@ -2,11 +2,15 @@
 /* Segments without payload, and what headers of IPv6 and of tunnels need. */
 #include "flow_emit.h"
 
-uint64_t flow_emit_ip6(const struct flow_machine *m, const struct flow_ver *f,
-		       const struct flow_conn *c, uint8_t *ip, unsigned l4_len, unsigned l3_len)
+enum { EMIT_TCP = 6, EMIT_UDP = 17 };
+
+static uint64_t emit_ip6(const struct flow_machine *m, const struct flow_ver *f,
+			 const struct flow_conn *c, const struct flow_path *path, uint8_t *p,
+			 unsigned l4_len)
 {
 	const struct flow_tuples *t = f->spec->tuples;
-	uint16_t length = __builtin_bswap16((uint16_t)(l3_len - 40 + l4_len));
+	uint8_t *ip = p + path->l3;
+	uint16_t length = __builtin_bswap16((uint16_t)(path->l4 - path->l3 - 40 + l4_len));
 
 	memcpy(ip + 4, &length, 2);
 	memcpy(ip + 8, t->local6, 12);
@@ -20,7 +24,22 @@ uint64_t flow_emit_ip6(const struct flow_machine *m, const struct flow_ver *f,
 	return wl_sum(ip + 8, 32);
 }
 
-/* What flow_emit_fix() continues: lengths of 0, and the checksums of such headers. */
+uint64_t flow_emit_other(struct flow_machine *m, const struct flow_ver *f,
+			 const struct flow_conn *c, const struct flow_path *path, uint8_t *p,
+			 unsigned l4_len)
+{
+	uint64_t sum =
+		path->is6 ? emit_ip6(m, f, c, path, p, l4_len) : emit_ip4(m, c, path, p, l4_len);
+
+	if (path->nfix != 0)
+		flow_emit_fix(path, p, l4_len,
+			      sum + __builtin_bswap16(f->spec->udp ? EMIT_UDP : EMIT_TCP) +
+				      __builtin_bswap16((uint16_t)l4_len));
+	return sum;
+}
+
+/* What flow_emit_fix() continues: lengths and checksums of 0, and the checksums of such IPv4
+ * headers. */
 void flow_path_sums(struct flow_path *p)
 {
 	for (unsigned i = 0; i < p->nfix; i++) {
@@ -37,12 +56,39 @@ void flow_path_sums(struct flow_path *p)
 	}
 }
 
-void flow_emit_fix(const struct flow_path *path, uint8_t *p, unsigned total)
+/* TCP or UDP and its payload are not read: with their pseudo header they add up to 0, whoever
+ * completes their checksum. */
+static void emit_outer_sum(const struct flow_path *path, const struct flow_fix *x, uint8_t *p,
+			   unsigned l4_len, uint64_t pseudo)
+{
+	uint64_t sum = (uint16_t)~flow_fold(pseudo);
+	uint16_t check;
+
+	memset(p + x->at, 0, 2);
+	sum += wl_sum(p + x->from, (uint32_t)path->l4 - x->from);
+	if (x->kind == FLOW_FIX_UDP) {
+		const uint8_t *ip = p + x->sum;
+
+		sum += ip[0] >> 4 == 4 ? wl_sum(ip + 12, 8) : wl_sum(ip + 8, 32);
+		sum += __builtin_bswap16(EMIT_UDP) +
+		       __builtin_bswap16((uint16_t)(path->l4 + l4_len - x->from));
+	}
+	check = (uint16_t)~flow_fold(sum);
+	if (check == 0 && x->kind == FLOW_FIX_UDP)
+		check = 0xffff; /* RFC 768: 0 would be none */
+	memcpy(p + x->at, &check, 2);
+}
+
+void flow_emit_fix(const struct flow_path *path, uint8_t *p, unsigned l4_len, uint64_t pseudo)
 {
 	for (unsigned i = 0; i < path->nfix; i++) {
 		const struct flow_fix *x = &path->fix[i];
-		uint16_t length = __builtin_bswap16((uint16_t)(total - x->from)), sum;
+		uint16_t length = __builtin_bswap16((uint16_t)(path->l4 + l4_len - x->from)), sum;
 
+		if (x->kind == FLOW_FIX_UDP || x->kind == FLOW_FIX_SUM) {
+			emit_outer_sum(path, x, p, l4_len, pseudo);
+			continue;
+		}
 		memcpy(p + x->at, &length, 2);
 		if (x->kind != FLOW_FIX_IP4)
 			continue;
@@ -176,13 +222,12 @@ void flow_answer_rst(struct flow_machine *m, struct flow_ver *f, const struct fl
 	p = emit_begin(&e);
 	t = p + path.l4;
 	if (path.is6) {
-		flow_emit_fix(&path, p, path.l4 + 20);
 		put_be16(p + path.l3 + 4, (unsigned)(path.l4 - path.l3) - 40 + 20);
 		memcpy(p + path.l3 + 8, seg_dst6(g), 16);
 		memcpy(p + path.l3 + 24, seg_src6(g), 16);
 		sum = wl_sum(p + path.l3 + 8, 32);
 	} else {
-		sum = flow_fold(emit_ip(m, f, &c, &e, p, 20));
+		sum = flow_fold(emit_ip4(m, &c, &path, p, 20));
 	}
 	memcpy(t, &g->ports, 4);
 	if ((g->flags & TH_ACK) != 0) {
@@ -194,7 +239,8 @@ void flow_answer_rst(struct flow_machine *m, struct flow_ver *f, const struct fl
 	}
 	memcpy(t + 4, word, 8);
 	memset(t + 14, 0, 6);
-	sum += __builtin_bswap16(20) + __builtin_bswap16(6);
+	sum += __builtin_bswap16(20) + __builtin_bswap16(EMIT_TCP);
+	flow_emit_fix(&path, p, 20, sum);
 	check = (uint16_t)(emit_offload(m) ? flow_fold(sum)
 					   : ~flow_fold((uint64_t)sum + wl_sum(t, 20)));
 	memcpy(t + 16, &check, 2);

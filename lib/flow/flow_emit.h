@@ -51,26 +51,15 @@ static inline bool emit_offload(const struct flow_machine *m)
 	return (m->sink->offload & FLOW_OFFLOAD_SUM) != 0;
 }
 
-/* Addresses and length into the IP header; returns the sum of the addresses. */
-uint64_t flow_emit_ip6(const struct flow_machine *m, const struct flow_ver *f,
-		       const struct flow_conn *c, uint8_t *ip, unsigned l4_len, unsigned l3_len);
-void flow_emit_fix(const struct flow_path *path, uint8_t *p, unsigned total);
-static FLOW_INLINE uint64_t emit_ip(struct flow_machine *m, const struct flow_ver *f,
-				    const struct flow_conn *c, const struct emit *e, uint8_t *p,
-				    unsigned l4_len)
+/* Addresses and length into an IPv4 header; returns the sum of the addresses. */
+static FLOW_INLINE uint64_t emit_ip4(struct flow_machine *m, const struct flow_conn *c,
+				     const struct flow_path *path, uint8_t *p, unsigned l4_len)
 {
-	const struct flow_path *path = e->path;
 	uint8_t *ip = p + path->l3;
 	uint64_t pair;
 	uint32_t addresses[2], word;
 	uint16_t sum;
 
-	if (FLOW_UNLIKELY(!path->plain)) {
-		if (path->nfix != 0)
-			flow_emit_fix(path, p, path->l4 + l4_len);
-		if (path->is6)
-			return flow_emit_ip6(m, f, c, ip, l4_len, (unsigned)(path->l4 - path->l3));
-	}
 	/* the length, and behind it the identification */
 	word = __builtin_bswap16((uint16_t)(path->l4 - path->l3 + l4_len)) | (uint32_t)m->ip_id++
 										     << 16;
@@ -82,6 +71,23 @@ static FLOW_INLINE uint64_t emit_ip(struct flow_machine *m, const struct flow_ve
 	memcpy(ip + 10, &sum, 2);
 	memcpy(ip + 12, &pair, 8);
 	return (uint64_t)addresses[0] + addresses[1];
+}
+
+/* The same for any IP header, and what headers outside of it need. */
+uint64_t flow_emit_other(struct flow_machine *m, const struct flow_ver *f,
+			 const struct flow_conn *c, const struct flow_path *path, uint8_t *p,
+			 unsigned l4_len);
+/* What headers outside of the innermost IP header need. pseudo: the sum of the pseudo header of the
+ * l4_len bytes behind that. */
+void flow_emit_fix(const struct flow_path *path, uint8_t *p, unsigned l4_len, uint64_t pseudo);
+
+static FLOW_INLINE uint64_t emit_ip(struct flow_machine *m, const struct flow_ver *f,
+				    const struct flow_conn *c, const struct emit *e, uint8_t *p,
+				    unsigned l4_len)
+{
+	if (FLOW_UNLIKELY(!e->path->plain))
+		return flow_emit_other(m, f, c, e->path, p, l4_len);
+	return emit_ip4(m, c, e->path, p, l4_len);
 }
 
 static FLOW_INLINE void emit_put(struct flow_machine *m, const struct emit *e, unsigned l4_header,

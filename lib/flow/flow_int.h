@@ -312,7 +312,7 @@ struct flow_machine {
 	uint32_t path_last;
 	const struct flow_ver *path_of;
 	uint16_t path_len;
-	uint8_t path_came[64];
+	uint8_t path_came[FLOW_PREFIX_MAX];
 	struct flow_buffers *buffers;
 	uint32_t nbuffers, buffers_free;
 	size_t mapped[8]; /* bytes of each area, for flow_machine_free() */

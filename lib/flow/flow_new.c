@@ -424,9 +424,14 @@ int flow_path_init(struct flow_path *p, const uint8_t *bytes, unsigned l3, unsig
 	if (l4 > FLOW_PREFIX_MAX || l4 < l3 + 20)
 		return err_set(e, EINVAL, "%u bytes of headers before TCP or UDP: at most %u", l4,
 			       FLOW_PREFIX_MAX);
-	if (nfix > ARRAY_SIZE(p->fix))
-		return err_set(e, EINVAL, "%u lengths in outer headers: at most %zu", nfix,
-			       ARRAY_SIZE(p->fix));
+	if (nfix > FLOW_FIXES)
+		return err_set(e, EINVAL, "%u lengths and checksums in outer headers: at most %u",
+			       nfix, FLOW_FIXES);
+	for (unsigned i = 0; i < nfix; i++)
+		if (fix[i].from > l4 ||
+		    (fix[i].kind >= FLOW_FIX_UDP && (l4 - fix[i].from) % 2 != 0))
+			return err_set(e, EINVAL,
+				       "an odd number of bytes in the checksum of an outer header");
 	memset(p, 0, sizeof(*p));
 	memset(p->bytes, WL_X, sizeof(p->bytes));
 	memcpy(p->bytes, bytes, l4);

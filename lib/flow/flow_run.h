@@ -156,27 +156,35 @@ struct flow_tuples;
 /* The headers of a flow's frames up to the end of the innermost IP header: an opaque prefix, then
  * that header with its options or extension headers. Made by flow_path_init() (flow.h). */
 #define FLOW_PREFIX_MAX 128
+#define FLOW_FIXES 8
 struct flow_path {
 	uint8_t bytes[FLOW_PREFIX_MAX + 64] WR_ALIGNED(64); /* the rest is WL_X */
 	uint16_t l3;                                        /* where the IP header begins */
 	uint16_t l4;    /* where it ends: at most FLOW_PREFIX_MAX */
 	uint16_t ident; /* frames of this identity belong to its connections */
 	bool is6;
-	bool plain;      /* IPv4, and no lengths in headers outside of it */
+	bool plain;      /* IPv4, and nothing to fix in headers outside of it */
 	uint32_t ip_sum; /* of an IPv4 header without length, identification, checksum, addresses */
 	uint64_t places; /* of struct flow_out, with a payload that begins at l4 */
-	/* Lengths and checksums in the prefix that depend on the frame's length. */
+	/* Lengths and checksums in the prefix that depend on the frame. Lengths come first, then
+	 * checksums, the inner ones before those that they count in. */
 	uint8_t nfix;
 	struct flow_fix {
 		uint8_t kind; /* enum flow_fix_kind */
 		uint8_t at;   /* where the 2 bytes are */
-		uint8_t from; /* the length counts the frame's bytes from here on */
-		uint8_t sum;  /* FLOW_FIX_IP4: where that header's checksum is */
-	} fix[6];
+		/* The length counts the frame's bytes from here on, and so does the checksum, an
+		 * even number of them up to the end of the innermost IP header. */
+		uint8_t from;
+		/* FLOW_FIX_IP4: where that header's checksum is. FLOW_FIX_UDP: where the IP header
+		 * is whose addresses count in the checksum. */
+		uint8_t sum;
+	} fix[FLOW_FIXES];
 };
 enum flow_fix_kind {
 	FLOW_FIX_LENGTH, /* a length of 16 bits (UDP, IPv6, GTP-U, PPPoE) */
 	FLOW_FIX_IP4,    /* the total length of an IPv4 header, and its checksum with it */
+	FLOW_FIX_UDP,    /* the checksum of UDP, with its pseudo header */
+	FLOW_FIX_SUM,    /* a checksum (RFC 1071) without one (GRE) */
 };
 
 enum flow_congestion { FLOW_CUBIC, FLOW_NEWRENO, FLOW_NO_CONGESTION };

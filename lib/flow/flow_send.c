@@ -196,7 +196,8 @@ static inline uint32_t send_most(const struct flow_machine *m, const struct flow
 {
 	uint32_t most;
 
-	if ((m->sink->offload & FLOW_OFFLOAD_SEGMENT) == 0)
+	/* outer headers would be those of the whole */
+	if ((m->sink->offload & FLOW_OFFLOAD_SEGMENT) == 0 || f->path->nfix != 0)
 		return c->mss;
 	most = m->sink->max_super;
 	if ((m->sink->offload & FLOW_OFFLOAD_FILL) == 0 || at->offset < at->content->head_len ||

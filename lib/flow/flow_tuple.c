@@ -266,7 +266,8 @@ FLOW_INLINE struct flow_ver *flow_listener(const struct flow_machine *m, const s
 	return tuple_listener(m, g);
 }
 
-/* A flow that has the local address of a segment, and its identity: only then is it answered. */
+/* A flow of its protocol that has the local address of a segment, and its identity: only then is it
+ * answered. */
 struct flow_ver *flow_local(struct flow_machine *m, const struct flow_seg *g)
 {
 	const struct flow_conn ours = {.local = g->local};
@@ -276,7 +277,7 @@ struct flow_ver *flow_local(struct flow_machine *m, const struct flow_seg *g)
 		const struct flow_spec *spec = f->spec;
 		const struct flow_path *path = f->path;
 
-		if (spec == NULL || spec->is6 != g->is6)
+		if (spec == NULL || spec->is6 != g->is6 || spec->udp != g->udp)
 			continue;
 		if (!tuple_has(&spec->tuples->f[FLOW_LOCAL - 1], __builtin_bswap32(g->local)) ||
 		    (g->is6 && memcmp(spec->tuples->local6, seg_dst6(g), 12) != 0))

@@ -18,7 +18,9 @@ struct frame_stack {
 };
 
 /* One header field that has a value. nth says to which header of its protocol it belongs: 1 is the
- * first in the stack. */
+ * first in the stack; FRAME_REPLY + 1 is the first one in the answers to such frames, where it is
+ * another value ("reply.gtpu.teid"). Whoever builds frames has no answers, and ignores those. */
+#define FRAME_REPLY 128
 struct frame_val {
 	const struct proto *proto;
 	const struct field *field;
@@ -191,6 +193,12 @@ struct frame {
  * field is 1 where its section is. Not for FIELD_BYTES. */
 bool frame_field_get(const struct frame *f, unsigned i, const struct field *field,
 		     uint8_t v[VT_FIELD_BYTES]);
+/* Where the same field is: its bit offset in the frame, -1: this frame has none. */
+int frame_field_at(const struct frame *f, unsigned i, const struct field *field);
+/* At which bytes of the frame the addresses are that count in the checksum of header i, if it has
+ * one: not those of its IP header where extension headers say so (RFC 8200 8.1). */
+unsigned frame_sum_dst(const struct frame *f, unsigned i);
+unsigned frame_sum_src(const struct frame *f, unsigned i);
 /* The bytes of a FIELD_BYTES field in the frame and their number *n, or NULL where the frame has no
  * such field. */
 const uint8_t *frame_field_bytes(const struct frame *f, unsigned i, const struct field *field,

@@ -146,7 +146,7 @@ static int compile_settle(struct compile *c, const struct frame_vals *dflt, stru
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0 && i < c->spec->vals.n; i++)
-		if (c->spec->vals.val[i].vary != NULL)
+		if (c->spec->vals.val[i].vary != NULL && c->spec->vals.val[i].nth <= FRAME_REPLY)
 			rc = settle_one(c, &c->spec->vals.val[i], vals, e);
 	for (unsigned i = 0; rc == 0 && dflt != NULL && i < dflt->n; i++)
 		if (dflt->val[i].vary != NULL && dflt_holds(c->spec, &dflt->val[i]))

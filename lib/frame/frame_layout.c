@@ -95,6 +95,13 @@ bool frame_field_get(const struct frame *f, unsigned i, const struct field *fiel
 	return true;
 }
 
+int frame_field_at(const struct frame *f, unsigned i, const struct field *field)
+{
+	if (i >= f->l.n || field->kind == FIELD_BYTES || !layout_has(&f->l, f->bytes, i, field))
+		return -1;
+	return layout_field(&f->l, i, field);
+}
+
 const uint8_t *frame_field_bytes(const struct frame *f, unsigned i, const struct field *field,
 				 unsigned *n)
 {

@@ -40,7 +40,9 @@ static int unknown_field(const struct proto *p, const char *name, int col, struc
 	return -EINVAL;
 }
 
-int frame_field_parse(const char *text, const struct proto **p, unsigned *nth,
+#define REPLY "reply."
+
+static int name_parse(const char *text, const struct proto **p, unsigned *nth,
 		      const struct field **f, struct err *e)
 {
 	size_t len = strcspn(text, ".[");
@@ -82,8 +84,25 @@ int frame_field_parse(const char *text, const struct proto **p, unsigned *nth,
 	return 0;
 }
 
+int frame_field_parse(const char *text, const struct proto **p, unsigned *nth,
+		      const struct field **f, struct err *e)
+{
+	size_t skip = strncmp(text, REPLY, strlen(REPLY)) == 0 ? strlen(REPLY) : 0;
+	int rc = name_parse(text + skip, p, nth, f, e);
+
+	if (rc < 0 && skip != 0 && e != NULL && e->col >= 0)
+		e->col += (int)skip;
+	if (rc == 0 && skip != 0)
+		*nth += FRAME_REPLY;
+	return rc;
+}
+
 void frame_field_name(const struct proto *p, unsigned nth, const struct field *f, struct sbuf *out)
 {
+	if (nth > FRAME_REPLY) {
+		sbuf_add(out, REPLY);
+		nth -= FRAME_REPLY;
+	}
 	sbuf_add(out, p->name);
 	if (nth > 1)
 		sbuf_addf(out, "[%u]", nth);

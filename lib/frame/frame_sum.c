@@ -87,6 +87,26 @@ bool layout_sum(const struct layout *l, const uint8_t *bytes, unsigned i, const 
 	return true;
 }
 
+static struct frame_sum sum_of_header(const struct frame *f, unsigned i)
+{
+	const struct field *sum = proto_role(f->l.h[i].proto, ROLE_SUM_L4);
+	struct frame_sum s = {0};
+
+	if (sum != NULL)
+		layout_sum(&f->l, f->bytes, i, sum, &s);
+	return s;
+}
+
+unsigned frame_sum_dst(const struct frame *f, unsigned i)
+{
+	return sum_of_header(f, i).dst;
+}
+
+unsigned frame_sum_src(const struct frame *f, unsigned i)
+{
+	return sum_of_header(f, i).src;
+}
+
 unsigned layout_sums(const struct layout *l, const uint8_t *bytes, struct frame_sum *out,
 		     unsigned max)
 {

@@ -100,6 +100,9 @@ struct field {
 	bool zero_is_none;
 	bool hex;   /* people read it in hexadecimal */
 	bool found; /* `auto`: its value may be left to be found when the port starts */
+	/* It tells networks or tunnels apart that have addresses of their own: frames that differ
+	 * in it are of different connections. */
+	bool ident;
 	const char *since;
 };
 #define PROTO_MAX_FIELDS 64
@@ -139,6 +142,7 @@ struct proto {
 	bool starts;             /* may be the first header of a stack */
 	bool has_pseudo;         /* pseudo headers take its src and dst (ipv4, ipv6) */
 	bool is_payload;         /* ends a stack and fills the rest of the frame */
+	bool quotes;             /* what follows is the beginning of an earlier packet */
 	bool closed;             /* carries nothing: padding of the link layer follows */
 	struct cond closed_when; /* it is closed only if this holds */
 };

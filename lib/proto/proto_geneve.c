@@ -27,7 +27,7 @@ static const struct field fields[] = {
 	{ .name = "type", .help = "protocol type, an EtherType; fills itself from the next header",
 	  .role = ROLE_NEXT, .bit = 16, .bits = 16, .hex = true, .since = "0.1" },
 	{ .name = "vni", .help = "network identifier",
-	  .bit = 32, .bits = 24, .since = "0.1" },
+	  .bit = 32, .bits = 24, .ident = true, .since = "0.1" },
 	{ .name = "res2", .help = "reserved",
 	  .bit = 56, .bits = 8, .since = "0.1" },
 	{ .name = "options", .help = "options as bytes, padded to 4",

@@ -38,7 +38,7 @@ static const struct field fields[] = {
 	{ .name = "offset", .help = "reserved, offset in RFC 1701",
 	  .section = &sections[P_CKSUM], .bit = 16, .bits = 16, .since = "0.1" },
 	{ .name = "key", .word = "gre key", .help = "key",
-	  .section = &sections[P_KEY], .bit = 0, .bits = 32, .since = "0.1" },
+	  .section = &sections[P_KEY], .bit = 0, .bits = 32, .ident = true, .since = "0.1" },
 	{ .name = "seq", .help = "sequence number",
 	  .section = &sections[P_SEQ], .bit = 0, .bits = 32, .since = "0.1" },
 	{ 0 },

@@ -34,7 +34,7 @@ static const struct field fields[] = {
 	{ .name = "len", .help = "length in bytes behind the first 8; fills itself",
 	  .role = ROLE_LEN, .bit = 16, .bits = 16, .len_from = 8, .since = "0.1" },
 	{ .name = "teid", .word = "teid", .help = "tunnel endpoint identifier",
-	  .bit = 32, .bits = 32, .since = "0.1" },
+	  .bit = 32, .bits = 32, .ident = true, .since = "0.1" },
 	{ .name = "seq", .help = "sequence number",
 	  .section = &sections[P_OPT], .bit = 0, .bits = 16, .since = "0.1" },
 	{ .name = "npdu", .help = "N-PDU number",

@@ -53,4 +53,5 @@ static const struct bind binds[] = {
 
 const struct proto proto_icmp = {
 	.name = "icmp", .help = "Internet Control Message Protocol", .len = LEN_ICMP, .fields = fields, .sections = sections, .binds = binds,
+	.quotes = true,
 };

@@ -98,4 +98,5 @@ const struct proto proto_icmpv6 = {
 	.name = "icmpv6", .help = "ICMPv6 with neighbour discovery", .len = LEN_ICMP, .fields = fields, .sections = sections, .binds = binds,
 	.pseudo_proto = IP_ICMP6,
 	.options = OPTIONS_ND, .pad = 8, .closed = true, .closed_when = COND("type", {130, 137}),
+	.quotes = true,
 };

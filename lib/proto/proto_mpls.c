@@ -9,7 +9,7 @@
  * bits (RFC 4928 3). */
 static const struct field fields[] = {
 	{ .name = "label", .help = "label",
-	  .bit = 0, .bits = 20, .dflt = "16", .since = "0.1" },
+	  .bit = 0, .bits = 20, .dflt = "16", .ident = true, .since = "0.1" },
 	{ .name = "tc", .help = "traffic class",
 	  .bit = 20, .bits = 3, .since = "0.1" },
 	{ .name = "bos", .help = "bottom of stack; fills itself: 0 in front of another mpls",

@@ -14,7 +14,7 @@ static const struct field fields[] = {
 	{ .name = "code", .help = "code, 0 = session data",
 	  .bit = 8, .bits = 8, .hex = true, .since = "0.1" },
 	{ .name = "sid", .help = "session id",
-	  .bit = 16, .bits = 16, .dflt = "1", .hex = true, .since = "0.1" },
+	  .bit = 16, .bits = 16, .dflt = "1", .hex = true, .ident = true, .since = "0.1" },
 	{ .name = "len", .help = "length in bytes, PPP protocol included; fills itself",
 	  .role = ROLE_LEN, .bit = 32, .bits = 16, .len_from = 6, .since = "0.1" },
 	{ .name = "proto", .help = "PPP protocol; fills itself from the next header",

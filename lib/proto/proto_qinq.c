@@ -12,7 +12,7 @@ static const struct field fields[] = {
 	{ .name = "dei", .help = "drop eligible indicator",
 	  .bit = 3, .bits = 1, .since = "0.1" },
 	{ .name = "vid", .help = "VLAN id",
-	  .bit = 4, .bits = 12, .dflt = "1", .since = "0.1" },
+	  .bit = 4, .bits = 12, .dflt = "1", .ident = true, .since = "0.1" },
 	{ .name = "type", .help = "EtherType, or the length in front of llc; fills itself from the next header",
 	  .role = ROLE_NEXT, .bit = 16, .bits = 16, .hex = true, .since = "0.1" },
 	{ 0 },

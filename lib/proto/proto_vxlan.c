@@ -12,7 +12,7 @@ static const struct field fields[] = {
 	{ .name = "gid", .help = "group policy id",
 	  .bit = 16, .bits = 16, .since = "0.1" },
 	{ .name = "vni", .word = "vni", .help = "network identifier",
-	  .bit = 32, .bits = 24, .since = "0.1" },
+	  .bit = 32, .bits = 24, .ident = true, .since = "0.1" },
 	{ .name = "res", .help = "reserved",
 	  .bit = 56, .bits = 8, .since = "0.1" },
 	{ 0 },

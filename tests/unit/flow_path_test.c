@@ -337,6 +337,25 @@ static uint16_t sum_of(const uint8_t *p, unsigned n)
 	return (uint16_t)((sum & 0xffff) + (sum >> 16));
 }
 
+static uint16_t sum_of_two(const uint8_t *a, unsigned na, const uint8_t *b, unsigned nb)
+{
+	uint32_t sum = sum_of(a, na) + sum_of(b, nb);
+
+	return (uint16_t)((sum & 0xffff) + (sum >> 16));
+}
+
+/* Whether the checksum of the outer UDP header is right: that of all that follows it. */
+static bool outer_right(const struct world_frame *f)
+{
+	uint8_t pseudo[12];
+
+	memcpy(pseudo, f->data + 26, 8);
+	put_be16(pseudo + 8, 17);
+	memcpy(pseudo + 10, f->data + 38, 2);
+	return get_be16(f->data + 40) != 0 &&
+	       sum_of_two(pseudo, 12, f->data + 34, f->len - 34) == 0xffff;
+}
+
 #define ENDPOINTS 3
 /* Client i is behind endpoint 1.2.3.(10 + i mod 3), whose MAC addresses end with that number. */
 static bool endpoint_right(struct world *w, unsigned from, struct world_frame *f)
@@ -352,13 +371,54 @@ static bool endpoint_right(struct world *w, unsigned from, struct world_frame *f
 	assert_int_equal(get_be16(f->data + 16), f->len - 14);
 	assert_int_equal(get_be16(f->data + 38), f->len - 34);
 	assert_int_equal(sum_of(f->data + 14, 20), 0xffff);
+	assert_true(outer_right(f));
 	return world_random(w) % 50 != 0;
+}
+
+static bool tunnel_right(struct world *w, unsigned from, struct world_frame *f)
+{
+	(void)w, (void)from;
+	assert_int_equal(get_be16(f->data + 16), f->len - 14);
+	assert_int_equal(get_be16(f->data + 38), f->len - 34);
+	assert_true(outer_right(f));
+	return true;
+}
+
+/* The sums of outer headers are right whatever is inside, odd lengths and retransmissions too. */
+static void test_outer_sums(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		const struct wl_bytes_conf odd = {.request = WL_FIXED(301),
+						  .response = WL_FIXED(i % 2 != 0 ? 999 : 4001),
+						  .transactions = 3,
+						  .timeout_ns = SECOND,
+						  .close = WL_CLOSE_FIN};
+		struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes,
+								  .conf = &odd,
+								  .verify = true,
+								  .tunnel = true,
+								  .udp = i % 2 != 0,
+								  .is6 = i / 2 != 0,
+								  .fill = WL_FILL_PATTERN});
+		struct world_end *c = &w->end[0];
+
+		w->fault = tunnel_right;
+		w->end[1].spec.finwait_ns = SECOND;
+		world_adopt(w);
+		assert_int_equal(open_n(w, 20), 20);
+		assert_true(world_run(w, w->now + 100 * SECOND));
+		assert_int_equal(c->counts.closed, 20);
+		assert_int_equal(c->transactions.done, 60);
+		world_empty(w);
+		world_free(w);
+	}
 }
 
 static void endpoint_path(struct flow_path *p, unsigned endpoint)
 {
 	uint8_t h[FLOW_PREFIX_MAX] = {0};
-	struct flow_fix fix[2];
+	struct flow_fix fix[3];
 	unsigned at = world_tunnel(h, fix);
 
 	h[11] = h[29] = (uint8_t)endpoint;
@@ -371,7 +431,7 @@ static void endpoint_path(struct flow_path *p, unsigned endpoint)
 	h[at + 20] = 0x40;
 	h[at + 22] = 64;
 	h[at + 23] = 6;
-	assert_int_equal(flow_path_init(p, h, at + 14, at + 34, 7, fix, 2, NULL), 0);
+	assert_int_equal(flow_path_init(p, h, at + 14, at + 34, 7, fix, 3, NULL), 0);
 }
 
 static void endpoint_shape(struct world *w, const struct world_frame *f, struct flow_in *in)
@@ -580,15 +640,11 @@ static void test_bytes_that_nobody_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_several_paths),
-		cmocka_unit_test(test_paths_of_a_list),
-		cmocka_unit_test(test_twins),
-		cmocka_unit_test(test_other_networks),
-		cmocka_unit_test(test_ways_back),
-		cmocka_unit_test(test_ways_run_out),
-		cmocka_unit_test(test_mine),
-		cmocka_unit_test(test_none_is_mine),
-		cmocka_unit_test(test_bytes_that_nobody_kept),
+		cmocka_unit_test(test_several_paths), cmocka_unit_test(test_paths_of_a_list),
+		cmocka_unit_test(test_twins),         cmocka_unit_test(test_other_networks),
+		cmocka_unit_test(test_outer_sums),    cmocka_unit_test(test_ways_back),
+		cmocka_unit_test(test_ways_run_out),  cmocka_unit_test(test_mine),
+		cmocka_unit_test(test_none_is_mine),  cmocka_unit_test(test_bytes_that_nobody_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -231,7 +231,7 @@ static const uint8_t world_prefix6[12] = {0xfd};
 
 /* VXLAN: what stands before the inner Ethernet header (RFC 7348 5), without lengths and sums. */
 #define WORLD_TUNNEL 50
-static inline unsigned world_tunnel(uint8_t *h, struct flow_fix fix[2])
+static inline unsigned world_tunnel(uint8_t *h, struct flow_fix fix[3])
 {
 	static const uint8_t outer[WORLD_TUNNEL] = {2,    9, 9,  9,  9,    2, 2,    9,    9, 9,
 						    9,    1, 8,  0,  0x45, 0, 0,    0,    0, 0,
@@ -242,6 +242,7 @@ static inline unsigned world_tunnel(uint8_t *h, struct flow_fix fix[2])
 	memcpy(h, outer, sizeof(outer));
 	fix[0] = (struct flow_fix){.kind = FLOW_FIX_IP4, .at = 16, .from = 14, .sum = 24};
 	fix[1] = (struct flow_fix){.kind = FLOW_FIX_LENGTH, .at = 38, .from = 34};
+	fix[2] = (struct flow_fix){.kind = FLOW_FIX_UDP, .at = 40, .from = 34, .sum = 14};
 	return WORLD_TUNNEL;
 }
 
@@ -249,7 +250,7 @@ static inline unsigned world_tunnel(uint8_t *h, struct flow_fix fix[2])
 static inline void world_path(struct world *w, struct world_end *e, bool client, bool tunnel)
 {
 	uint8_t h[FLOW_PREFIX_MAX] = {0};
-	struct flow_fix fix[2];
+	struct flow_fix fix[3];
 	unsigned at = tunnel ? world_tunnel(h, fix) : 0, ip = at + 14;
 
 	h[at] = h[at + 6] = 2;
@@ -269,7 +270,7 @@ static inline void world_path(struct world *w, struct world_end *e, bool client,
 	}
 	w->l3 = ip;
 	assert_int_equal(flow_path_init(&e->path, h, ip, ip + (e->spec.is6 ? 40 : 20), 0, fix,
-					tunnel ? 2 : 0, NULL),
+					tunnel ? 3 : 0, NULL),
 			 0);
 }
 

@@ -258,8 +258,10 @@ static void test_refusals(void **state)
 
 	frame("eth/ipv4/icmp");
 	refused("does not end in TCP or UDP", "set 0 frame eth/ipv4/tcp");
-	frame("eth/ipv4/udp/vxlan/eth/ipv4/tcp");
-	refused("not in this version", "set 0 frame eth/ipv4/tcp");
+	frame("eth/ipv4/icmp/ipv4/tcp");
+	refused("icmp carries no connections: it quotes a packet", "set 0 frame eth/ipv4/tcp");
+	frame("eth/ipv6/ah/tcp");
+	refused("the header ah", "set 0 frame eth/ipv6/tcp");
 	frame("eth/ipv4/tcp");
 	f->connections = 64513;
 	refused("64513 connections", "set 0 connections 64512");
@@ -274,6 +276,217 @@ static void test_refusals(void **state)
 	refused("tcp.seq", "set 0 tcp.seq default");
 }
 
+/* ---- headers outside of the innermost one ---- */
+
+static void fix_is(const struct flow_fix *x, enum flow_fix_kind kind, unsigned at, unsigned from,
+		   unsigned sum)
+{
+	assert_int_equal(x->kind, kind);
+	assert_int_equal(x->at, at);
+	assert_int_equal(x->from, from);
+	assert_int_equal(x->sum, sum);
+}
+
+/* Which bits of a shape count, of the 2 bytes there. */
+static unsigned mask_of(const struct flows_shape *x, unsigned at)
+{
+	return get_be16((const uint8_t *)x->mask + at);
+}
+
+static void test_vxlan(void **state)
+{
+	(void)state;
+	flow(FLOWS_SERVER);
+	frame("eth/ipv4/udp/vxlan/eth/ipv4/tcp");
+	value("vxlan.vni", "7");
+	struct flows_design *d = design();
+	const struct flow_path *p = &d->path[0];
+	const struct flows_shape *x = &d->shape[0];
+	assert_int_equal(p->l3, 64);
+	assert_int_equal(p->l4, 84);
+	assert_int_equal(d->mss, 1500 - 20 - 8 - 8 - 14 - 20 - 20);
+	assert_int_equal(p->nfix, 3);
+	fix_is(&p->fix[0], FLOW_FIX_IP4, 16, 14, 24);
+	fix_is(&p->fix[1], FLOW_FIX_LENGTH, 38, 34, 0);
+	fix_is(&p->fix[2], FLOW_FIX_UDP, 40, 34, 14);
+	assert_int_equal(d->nshapes, 1);
+	assert_true(x->tunnel);
+	assert_int_equal(x->words, 8);
+	assert_int_equal(mask_of(x, 12), 0xffff); /* the EtherType */
+	assert_int_equal(mask_of(x, 14), 0xff00); /* version and length, no TOS */
+	assert_int_equal(mask_of(x, 16), 0);
+	assert_int_equal(mask_of(x, 20), 0x3fff); /* no fragments */
+	assert_int_equal(mask_of(x, 22), 0x00ff); /* UDP, no TTL */
+	assert_int_equal(mask_of(x, 34), 0);
+	assert_int_equal(mask_of(x, 36), 0xffff); /* to port 4789 */
+	assert_int_equal(mask_of(x, 38), 0);
+	assert_int_equal(mask_of(x, 46), 0xffff); /* the VNI */
+	assert_int_equal(mask_of(x, 48), 0xff00);
+	assert_int_equal(mask_of(x, 62), 0xffff);
+	/* Ethernet, IP, Ethernet: both addresses each */
+	assert_int_equal(d->back.n, 6);
+	assert_int_equal(d->back.span[2].from, 26);
+	assert_int_equal(d->back.span[2].to, 30);
+	assert_int_equal(d->back.span[2].len, 4);
+	flows_design_free(d);
+	value("udp.cksum", "0");
+	d = design();
+	assert_int_equal(d->path[0].nfix, 2);
+	flows_design_free(d);
+	value("udp.cksum", "5");
+	refused("udp.cksum", "set 0 udp.cksum default");
+}
+
+/* What lengths there are, and in which order, follows from the table alone. */
+static void test_lengths(void **state)
+{
+	(void)state;
+	flow(FLOWS_CLIENT);
+	frame("eth/pppoe/ipv6/udp");
+	struct flows_design *d = design();
+	assert_int_equal(d->path[0].nfix, 1);
+	fix_is(&d->path[0].fix[0], FLOW_FIX_LENGTH, 18, 20, 0);
+	assert_int_equal(d->mss, 1500 - 8 - 40 - 8);
+	flows_design_free(d);
+	frame("eth/llc/snap/ipv4/tcp");
+	d = design();
+	assert_int_equal(d->path[0].nfix, 1);
+	fix_is(&d->path[0].fix[0], FLOW_FIX_LENGTH, 12, 14, 0);
+	assert_int_equal(mask_of(&d->shape[0], 12), 0);
+	flows_design_free(d);
+	frame("eth/ipv6/udp/gtpu/ipv4/gre/ipv4/tcp");
+	value("gre.c", "1");
+	d = design();
+	assert_int_equal(d->path[0].nfix, 6);
+	fix_is(&d->path[0].fix[0], FLOW_FIX_LENGTH, 18, 54, 0); /* ipv6 */
+	fix_is(&d->path[0].fix[1], FLOW_FIX_LENGTH, 58, 54, 0); /* udp */
+	fix_is(&d->path[0].fix[2], FLOW_FIX_LENGTH, 64, 70, 0); /* gtpu */
+	fix_is(&d->path[0].fix[3], FLOW_FIX_IP4, 72, 70, 80);   /* ipv4 */
+	fix_is(&d->path[0].fix[4], FLOW_FIX_SUM, 94, 90, 0);    /* gre, inside of udp */
+	fix_is(&d->path[0].fix[5], FLOW_FIX_UDP, 60, 54, 14);
+	flows_design_free(d);
+}
+
+static void no_value(const char *proto, const char *field)
+{
+	const struct proto *p = proto_find(proto);
+
+	assert_true(frame_vals_unset(&ctl_stream_cfg(c, 0, 0)->frame.vals, p, 1,
+				     proto_field(p, field)));
+}
+
+static void test_extensions(void **state)
+{
+	(void)state;
+	flow(FLOWS_CLIENT);
+	frame("eth/ipv6/ipv6hbh/ipv6dst/tcp");
+	struct flows_design *d = design();
+	assert_int_equal(d->path[0].l3, 14);
+	assert_int_equal(d->path[0].l4, 70);
+	assert_int_equal(d->path[0].nfix, 0);
+	assert_int_equal(d->mss, 1500 - 56 - 20);
+	assert_int_equal(d->shape[0].words, 2);
+	flows_design_free(d);
+	frame("eth/ipv6/ipv6rt/tcp");
+	d = design();
+	flows_design_free(d);
+	value("ipv6rt.segleft", "1");
+	refused("in an extension header", "set 0 ipv6rt.segleft 0");
+	no_value("ipv6rt", "segleft");
+	frame("eth/ipv6/ipv6frag/tcp");
+	value("ipv6frag.m", "1");
+	refused("ipv6frag.m", "set 0 ipv6frag.m default");
+}
+
+static void test_outer_refusals(void **state)
+{
+	(void)state;
+	flow(FLOWS_CLIENT);
+	frame("eth/ipv4/udp/geneve/eth/ipv4/tcp");
+	value("udp.len", "100");
+	refused("udp.len", "set 0 udp.len default");
+	value("udp.len", "0..5");
+	refused("udp.len", "set 0 udp.len default");
+	no_value("udp", "len");
+	frame("eth/ipv4/ipv4/tcp");
+	value("ipv4.frag", "5");
+	refused("ipv4.frag", "set 0 ipv4.frag default");
+	value("ipv4.frag", "0");
+	value("ipv4.id", "5"); /* of the outer one anybody may say it */
+	value("ipv4[2].id", "5");
+	refused("ipv4[2].id", "set 0 ipv4[2].id default");
+	frame_vals_free(&ctl_stream_cfg(c, 0, 0)->frame.vals);
+	frame("eth/ipv6/udp/vxlan/eth/ipv6/ipv6hbh/tcp");
+	refused("132 bytes of headers", "at most 128");
+}
+
+/* A path's 4 bytes from there on, and those that a shape wants. */
+static uint32_t bytes_of(const void *p, unsigned at)
+{
+	return get_be16((const uint8_t *)p + at) << 16 | get_be16((const uint8_t *)p + at + 2);
+}
+
+/* Values are of frames to the server, and `reply.` ones of frames to the client, at both ends. */
+static void test_reply(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		flow(i == 0 ? FLOWS_CLIENT : FLOWS_SERVER);
+		frame("eth/ipv4/udp/gtpu/ipv4/gre/ipv4/tcp");
+		value("gtpu.teid", "5");
+		value("reply.gtpu.teid", "6");
+		value("reply.gre.key", "7"); /* only answers have one, so they are longer */
+		struct flows_design *d = design();
+		const struct flow_path *p = &d->path[0];
+		const struct flows_shape *x = &d->shape[0];
+		assert_int_equal(bytes_of(p->bytes, 46), i == 0 ? 5 : 6);
+		assert_int_equal(bytes_of(x->value, 46), i == 0 ? 6 : 5);
+		assert_int_equal(bytes_of(x->mask, 46), 0xffffffff);
+		assert_int_equal(p->l3, i == 0 ? 74 : 78);
+		assert_int_equal(x->l3, i == 0 ? 78 : 74);
+		if (i == 0)
+			assert_int_equal(bytes_of(x->value, 74), 7);
+		else
+			assert_int_equal(bytes_of(p->bytes, 74), 7);
+		flows_design_free(d);
+		frame_vals_free(&ctl_stream_cfg(c, 0, 0)->frame.vals);
+	}
+}
+
+static void test_reply_refusals(void **state)
+{
+	(void)state;
+	flow(FLOWS_CLIENT);
+	frame("eth/ipv4/udp/gtpu/ipv4/tcp");
+	value("reply.ipv4.src", "1.2.3.4");
+	refused("reply.ipv4.src", "set 0 reply.ipv4.src default");
+	frame_vals_free(&ctl_stream_cfg(c, 0, 0)->frame.vals);
+	value("reply.udp.len", "7");
+	refused("reply.udp.len", "set 0 reply.udp.len default");
+	frame_vals_free(&ctl_stream_cfg(c, 0, 0)->frame.vals);
+	value("reply.pppoe.sid", "7");
+	refused("reply.pppoe.sid is set, but the frame is", "reply.pppoe.sid default");
+}
+
+/* Each client has its own tunnel, both ways. */
+static void test_reply_varies(void **state)
+{
+	(void)state;
+	flow(FLOWS_CLIENT);
+	frame("eth/ipv4/udp/gtpu/ipv4/tcp");
+	value("ipv4[2].src", "10.0.0.1..10.0.0.6");
+	value("gtpu.teid", "1..2");
+	value("reply.gtpu.teid", "11..13");
+	struct flows_design *d = design();
+	assert_int_equal(d->npath, 6);
+	assert_int_equal(d->nshapes, 3);
+	for (unsigned i = 0; i < 6; i++) {
+		assert_int_equal(bytes_of(d->path[i].bytes, 46), 1 + i % 2);
+		assert_int_equal(bytes_of(d->shape[d->path_shape[i]].value, 46), 11 + i % 3);
+	}
+	flows_design_free(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +498,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_workloads, begin, end),
 		cmocka_unit_test_setup_teardown(test_df, begin, end),
 		cmocka_unit_test_setup_teardown(test_refusals, begin, end),
+		cmocka_unit_test_setup_teardown(test_vxlan, begin, end),
+		cmocka_unit_test_setup_teardown(test_lengths, begin, end),
+		cmocka_unit_test_setup_teardown(test_extensions, begin, end),
+		cmocka_unit_test_setup_teardown(test_outer_refusals, begin, end),
+		cmocka_unit_test_setup_teardown(test_reply, begin, end),
+		cmocka_unit_test_setup_teardown(test_reply_refusals, begin, end),
+		cmocka_unit_test_setup_teardown(test_reply_varies, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,6 +174,55 @@ static void test_ip6(void **state)
 	assert_int_equal(claimed(f, 78), -1);
 }
 
+/* Extension headers of IPv6 move the ports; of fragments there is at most one. */
+static void test_extensions(void **state)
+{
+	uint8_t f[110] = {0};
+
+	(void)state;
+	set_up();
+	f[12] = 0x86;
+	f[13] = 0xdd;
+	f[14] = 0x60;
+	f[20] = 0; /* hop by hop, 8 bytes; destination options, 16; fragment; TCP */
+	f[38] = 0xfd;
+	f[39] = 1;
+	f[53] = 5;
+	f[54] = 60;
+	f[62] = 44;
+	f[63] = 1;
+	f[78] = 6;
+	f[89] = 80;
+	assert_int_equal(claimed(f, 110), 2);
+	assert_int_equal(claimed(f, 90), 2);
+	assert_int_equal(claimed(f, 89), -1);
+	f[81] = 1; /* more come */
+	assert_int_equal(claimed(f, 110), -1);
+	f[81] = 8; /* it is not the first */
+	assert_int_equal(claimed(f, 110), -1);
+	f[81] = 0;
+	f[63] = 255; /* beyond the frame */
+	assert_int_equal(claimed(f, 110), -1);
+	f[63] = 1;
+	f[78] = 59; /* nothing follows */
+	assert_int_equal(claimed(f, 110), -1);
+}
+
+static void test_way_back(void **state)
+{
+	static const struct flows_back back = {.n = 2, .span = {{6, 0, 6}, {26, 30, 4}}};
+	uint8_t to[60] = {0};
+
+	(void)state;
+	flows_way_back(&back, plain, 60, to);
+	assert_memory_equal(to, plain + 6, 6);
+	assert_memory_equal(to + 30, plain + 26, 4);
+	memset(to, 0, sizeof(to));
+	flows_way_back(&back, plain, 29, to); /* only what is there */
+	assert_memory_equal(to, plain + 6, 6);
+	assert_int_equal(get_be16(to + 30) + get_be16(to + 32), 0);
+}
+
 /* What the device says of sums that are wrong in the frame. */
 static void test_verdict(void **state)
 {
@@ -217,9 +266,10 @@ static void test_verdict(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ip4),     cmocka_unit_test(test_options),
-		cmocka_unit_test(test_vlan),    cmocka_unit_test(test_ip6),
-		cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_ip4),      cmocka_unit_test(test_options),
+		cmocka_unit_test(test_vlan),     cmocka_unit_test(test_ip6),
+		cmocka_unit_test(test_verdict),  cmocka_unit_test(test_extensions),
+		cmocka_unit_test(test_way_back),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

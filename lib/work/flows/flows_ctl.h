@@ -34,6 +34,7 @@ struct flows_design {
 	struct flows_shape *shape;
 	unsigned nshapes;
 	uint8_t *path_shape;
+	struct flows_back back; /* of a server's answers; none: MAC addresses alone */
 	struct flow_values remote, remote_port, local, local_port; /* with lists of their own */
 	uint8_t local6[12], remote6[12];
 	uint8_t nest[4];
@@ -59,6 +60,18 @@ struct flows_field {
 	const struct field *field;
 	uint8_t nth;
 };
+/* flows_outer.c: headers before header `at` of a frame that was built, which is the innermost IP
+ * header. What of them is different from frame to frame; -EINVAL with *e: flows cannot. */
+int flows_outer_fixes(const struct frame *f, unsigned at, struct flow_fix fix[FLOW_FIXES],
+		      unsigned *n, struct err *e);
+/* By what frames like these bytes, which are laid out as f, are known. */
+void flows_outer_shape(const struct frame *f, const uint8_t *bytes, unsigned at,
+		       struct flows_shape *out);
+/* What answers like `sent` take over from frames like `came`. */
+void flows_outer_back(const struct frame *came, const struct frame *sent, unsigned at,
+		      struct flows_back *out);
+/* Puts the values of answers in the place of the others, or takes them away. */
+void flows_outer_turn(struct frame_vals *a, bool answers);
 /* How a stream is named in a command that names its setting: "0" or "0/3". */
 void flows_where(const struct ctl_port *cp, const struct stream *s, char out[24]);
 /* Fills in tuples and their number. ip, l4: of the innermost headers. */

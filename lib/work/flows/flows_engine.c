@@ -257,7 +257,7 @@ static int engine_idents(struct flows_engine *x, struct flows_design *d, const s
 	if (!flows_engine_fits(x, &d, 1))
 		return err_set(
 			e, EINVAL,
-			"stream %u is a flow, and the flows of its port have had more than %u different VLANs or labels since it "
+			"stream %u is a flow, and the flows of its port have had more than %u different VLANs, labels or tunnels since it "
 			"was started: fewer values, or a new start",
 			f->id, FLOWS_SHAPES);
 	for (unsigned i = 0; i < d->nshapes; i++)
@@ -298,6 +298,8 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 					  .tuples = v->set->tuples[q],
 					  .path = d->path,
 					  .npath = d->npath,
+					  .reply = d->back.n > 0 ? flows_way_back : NULL,
+					  .reply_arg = &d->back,
 					  .mine = v->engine->nqueues > 1 ? engine_mine : NULL,
 					  .mine_arg = &v->mine[q],
 					  .most = v->engine->capacity,

@@ -259,7 +259,8 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 						    .state = &x->queue[q].state->base,
 						    .job = j},
 				  cp);
-	plan_sort(duty, flows_claims, claim, task);
+	/* a host would take all of UDP that comes to its addresses */
+	plan_sort_first(duty, flows_claims, claim, task);
 	plan_hear(w, &(struct dp_hearer){.port = cp->p.rxq[q]->port,
 					 .icmp = flows_heard,
 					 .arg = claim});

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "flows_ctl.h"
+#include "proto_run.h"
 
-enum { MAKE_IP4 = 20, MAKE_IP6 = 40, MAKE_TCP = 20, MAKE_UDP = 8, MAKE_LEAST = 64 };
+enum { MAKE_LEAST = 64 };
 enum { MAKE_DF = 2 }; /* of ipv4.flags */
 /* Clients step through their headers: so many different ones are possible. */
 #define MAKE_PATHS 65535
@@ -25,7 +26,8 @@ struct make {
 	const struct flows_cfg *cfg;
 	struct frame_spec spec;
 	struct flows_design *d;
-	unsigned at; /* the innermost IP header; TCP or UDP follows it */
+	unsigned at, l4; /* the innermost IP header; TCP or UDP */
+	unsigned link;   /* bytes of Ethernet and its tags, which are no part of the MTU */
 	struct flows_field of[4];
 	char where[24];
 };
@@ -35,51 +37,67 @@ static bool make_is(const struct proto *p, const char *name)
 	return strcmp(p->name, name) == 0;
 }
 
-/* Finds the innermost headers, and refuses stacks that are for later. */
+/* Why headers cannot be around, or behind, the innermost IP header; NULL: they can. */
+static const char *make_wrong(const struct make *k, const struct proto **wrong)
+{
+	const struct frame_stack *st = &k->spec.stack;
+
+	for (unsigned i = 0; i < k->at; i++) {
+		*wrong = st->hdr[i];
+		if (st->hdr[i]->quotes)
+			return "carries no connections: it quotes a packet";
+	}
+	for (unsigned i = k->at + 1; i < k->l4; i++) {
+		*wrong = st->hdr[i];
+		/* what may follow IPv4 too is none of IPv6's extension headers */
+		if (proto_bind(proto_find("ipv4"), st->hdr[i]) != NULL)
+			return "is made of each frame's contents, which flows do not do";
+	}
+	return NULL;
+}
+
+/* Finds the innermost headers, and refuses stacks that no connection can have. */
 static int make_stack(struct make *k, struct err *e)
 {
 	const struct frame_stack *st = &k->spec.stack;
 	struct sbuf text = {0};
-	const char *wrong = NULL;
+	const struct proto *wrong = NULL;
+	const char *why = NULL;
 
-	k->at = st->n >= 2 ? st->n - 2 : 0;
-	const struct proto *ip = st->hdr[k->at], *l4 = st->n > 0 ? st->hdr[st->n - 1] : ip;
+	k->l4 = st->n > 0 ? st->n - 1 : 0;
+	for (k->at = k->l4; k->at > 0 && !st->hdr[k->at]->has_pseudo;)
+		k->at--;
+	const struct proto *ip = st->hdr[k->at], *l4 = st->hdr[k->l4];
 	frame_stack_print(st, &text);
-	if (st->n < 3 || (!make_is(l4, "tcp") && !make_is(l4, "udp")) ||
-	    (!make_is(ip, "ipv4") && !make_is(ip, "ipv6"))) {
+	if (k->at == 0 || (!make_is(l4, "tcp") && !make_is(l4, "udp")))
 		err_set(e, EINVAL,
 			"stream %u/%u is a flow, and its frame %s does not end in TCP or UDP over IPv4 or IPv6: `set %s frame "
 			"eth/ipv4/tcp`",
 			k->cp->p.id, k->s->cfg.id, sbuf_str(&text), k->where);
-		sbuf_free(&text);
-		return -EINVAL;
-	}
-	for (unsigned i = 0; i < k->at && wrong == NULL; i++)
-		if (!make_is(st->hdr[i], i == 0 ? "eth" : "vlan") &&
-		    (i == 0 || (!make_is(st->hdr[i], "qinq") && !make_is(st->hdr[i], "mpls"))))
-			wrong = st->hdr[i]->name;
-	if (wrong != NULL)
+	else if ((why = make_wrong(k, &wrong)) != NULL)
 		err_set(e, EINVAL,
-			"stream %u/%u is a flow with %s in its frame %s, which is not in this version; vlan, qinq and mpls are: `set %s "
-			"frame eth/%s/%s`",
-			k->cp->p.id, k->s->cfg.id, wrong, sbuf_str(&text), k->where, ip->name,
-			l4->name);
+			"stream %u/%u is a flow, and in its frame %s the header %s %s: leave it out, as with `set %s frame eth/%s/%s`",
+			k->cp->p.id, k->s->cfg.id, sbuf_str(&text), wrong->name, why, k->where,
+			ip->name, l4->name);
 	sbuf_free(&text);
+	if (k->at == 0 || (!make_is(l4, "tcp") && !make_is(l4, "udp")) || why != NULL)
+		return -EINVAL;
 	k->d->udp = make_is(l4, "udp");
 	k->d->is6 = make_is(ip, "ipv6");
-	return wrong != NULL ? -EINVAL : 0;
+	return 0;
 }
 
 static void make_fields(struct make *k)
 {
-	const struct proto *ip = k->spec.stack.hdr[k->at], *l4 = k->spec.stack.hdr[k->at + 1];
+	const struct proto *ip = k->spec.stack.hdr[k->at], *l4 = k->spec.stack.hdr[k->l4];
 
 	k->of[FLOW_REMOTE - 1] = (struct flows_field){ip, proto_field(ip, "dst"), 0};
 	k->of[FLOW_REMOTE_PORT - 1] = (struct flows_field){l4, proto_field(l4, "dst"), 0};
 	k->of[FLOW_LOCAL - 1] = (struct flows_field){ip, proto_field(ip, "src"), 0};
 	k->of[FLOW_LOCAL_PORT - 1] = (struct flows_field){l4, proto_field(l4, "src"), 0};
 	for (unsigned i = 0; i < 4; i++)
-		k->of[i].nth = frame_stack_nth(&k->spec.stack, k->at + (k->of[i].proto == l4));
+		k->of[i].nth =
+			frame_stack_nth(&k->spec.stack, k->of[i].proto == l4 ? k->l4 : k->at);
 }
 
 static bool make_is_of(const struct make *k, const struct frame_val *v)
@@ -91,21 +109,60 @@ static bool make_is_of(const struct make *k, const struct frame_val *v)
 	return false;
 }
 
-/* Fields of the innermost headers that a connection fills in itself. */
+/* Where the header of a value is in the stack; its end: it is not there. */
+static unsigned make_header(const struct make *k, const struct frame_val *v)
+{
+	const struct frame_stack *st = &k->spec.stack;
+	unsigned i = 0, nth = v->nth > FRAME_REPLY ? v->nth - FRAME_REPLY : v->nth;
+
+	while (i < st->n && (st->hdr[i] != v->proto || frame_stack_nth(st, i) != nth))
+		i++;
+	return i;
+}
+
+/* Fields that are what each frame makes them, whatever their header. */
+static bool make_is_role(const struct frame_val *v)
+{
+	bool some = v->vary != NULL;
+
+	for (unsigned i = 0; i < sizeof(v->v); i++)
+		some |= v->v[i] != 0;
+	switch (v->field->role) {
+	case ROLE_VERSION:
+	case ROLE_HLEN:
+	case ROLE_LEN:
+	case ROLE_SUM_HDR:
+		return true;
+	case ROLE_SUM_L4: /* none is possible */
+		return some || !v->field->zero_is_none;
+	case ROLE_FRAG:
+		return some;
+	case ROLE_MORE:
+		return v->vary != NULL || (v->v[VT_FIELD_BYTES - 1] & 1) != 0;
+	default:
+		return false;
+	}
+}
+
+/* Fields that a connection fills in itself: all of TCP and UDP, and of others what depends on the
+ * frame. */
 static bool make_is_own(const struct make *k, const struct frame_val *v)
 {
-	static const char *const ip[] = {"version", "ihl",   "len",  "id", "frag",
-					 "proto",   "cksum", "plen", "nh"};
-	const struct frame_stack *st = &k->spec.stack;
+	unsigned i = make_header(k, v);
 
-	if (v->proto == st->hdr[k->at + 1] && v->nth == frame_stack_nth(st, k->at + 1))
-		return true;
-	if (v->proto != st->hdr[k->at] || v->nth != frame_stack_nth(st, k->at))
+	if (i == k->spec.stack.n)
 		return false;
-	for (unsigned i = 0; i < ARRAY_SIZE(ip); i++)
-		if (strcmp(v->field->name, ip[i]) == 0)
-			return true;
-	return strcmp(v->field->name, "flags") == 0 && make_is(v->proto, "ipv4") &&
+	if (i == k->l4 || make_is_role(v))
+		return true;
+	/* answers exchange addresses */
+	if (v->nth > FRAME_REPLY && (v->field->kind == FIELD_MAC || v->field->kind == FIELD_IP4 ||
+				     v->field->kind == FIELD_IP6))
+		return true;
+	if (i < k->at)
+		return false;
+	if (v->field->role == ROLE_NEXT || (i == k->at && strcmp(v->field->name, "id") == 0))
+		return true;
+	return i == k->at && strcmp(v->field->name, "flags") == 0 &&
 	       (v->vary != NULL || (v->v[VT_FIELD_BYTES - 1] & ~MAKE_DF) != 0);
 }
 
@@ -170,37 +227,6 @@ static int make_settings(const struct make *k, const struct sizes *sizes, struct
 
 /* ---- headers ---- */
 
-static void make_mask(struct flows_shape *x, const uint8_t *bytes, unsigned at, unsigned n,
-		      uint8_t first, uint8_t rest)
-{
-	uint8_t *mask = (uint8_t *)x->mask, *value = (uint8_t *)x->value;
-
-	for (unsigned i = 0; i < n; i++) {
-		mask[at + i] = i == 0 ? first : rest;
-		value[at + i] = bytes[at + i] & mask[at + i];
-	}
-}
-
-/* Which bytes before the IP header say that a frame is of this encapsulation. */
-static void make_shape(const struct make *k, const struct frame *f, const uint8_t *bytes,
-		       struct flows_shape *x)
-{
-	memset(x, 0, sizeof(*x));
-	x->l3 = f->off[k->at];
-	x->is6 = k->d->is6;
-	make_mask(x, bytes, 12, 2, 0xff, 0xff); /* the EtherType */
-	for (unsigned i = 1; i < k->at; i++) {
-		if (make_is(k->spec.stack.hdr[i], "mpls")) {
-			make_mask(x, bytes, f->off[i], 2, 0xff, 0xff);   /* the label */
-			make_mask(x, bytes, f->off[i] + 2u, 1, 0xf1, 0); /* and the bottom */
-		} else {
-			make_mask(x, bytes, f->off[i], 2, 0x0f, 0xff);      /* the VLAN's id */
-			make_mask(x, bytes, f->off[i] + 2u, 2, 0xff, 0xff); /* the EtherType */
-		}
-	}
-	x->words = (uint16_t)((x->l3 + 7) / 8);
-}
-
 static int make_add_shape(struct make *k, const struct flows_shape *x, struct err *e)
 {
 	struct flows_design *d = k->d;
@@ -211,7 +237,7 @@ static int make_add_shape(struct make *k, const struct flows_shape *x, struct er
 	if (d->nshapes == FLOWS_SHAPES)
 		return err_set(
 			e, EINVAL,
-			"stream %u/%u has more than %u different VLANs or labels: fewer values, or several ports",
+			"stream %u/%u has more than %u different VLANs, labels or tunnels: fewer values, or several ports",
 			k->cp->p.id, k->s->cfg.id, FLOWS_SHAPES);
 	d->shape[d->nshapes] = *x;
 	return (int)d->nshapes++;
@@ -230,13 +256,15 @@ static void make_varies(const struct make *k, struct sbuf *out)
 }
 
 /* How many different headers there are: as many as the longest period, or as there are clients. */
-static int make_npath(const struct make *k, const struct frame_recipe *r, struct err *e)
+static int make_npath(const struct make *k, const struct frame_recipe r[2], struct err *e)
 {
 	uint64_t period = 1, clients = k->d->local.count == 0 ? 1ull << 32 : k->d->local.count;
 	struct sbuf name = {0};
 
-	for (unsigned i = 0; i < r->nvars && period != 0; i++) {
-		uint64_t p = vary_period(&r->var[i].v);
+	for (unsigned i = 0; i < r[0].nvars + r[1].nvars && period != 0; i++) {
+		const struct frame_var *v =
+			i < r[0].nvars ? &r[0].var[i] : &r[1].var[i - r[0].nvars];
+		uint64_t p = vary_period(&v->v);
 		period = p == 0 ? 0 : lcm(period, p, UINT32_MAX);
 	}
 	if (period == 1)
@@ -267,56 +295,145 @@ static bool make_sets_df(const struct make *k)
 			       proto_field(ip, "flags")) == NULL;
 }
 
+/* Extension headers may have it that other addresses count (RFC 8200 8.1): those of the last hop,
+ * or of home. */
+static bool make_is_final(const struct make *k, const struct frame *f)
+{
+	const struct proto *ip = k->spec.stack.hdr[k->at];
+	int src = frame_field_at(f, k->at, proto_field(ip, "src")),
+	    dst = frame_field_at(f, k->at, proto_field(ip, "dst"));
+
+	return frame_sum_src(f, k->l4) * 8 == (unsigned)src &&
+	       frame_sum_dst(f, k->l4) * 8 == (unsigned)dst;
+}
+
+/* Frames of one direction: what they are, and what changes in them. */
+struct make_way {
+	const struct frame *f;
+	const struct frame_recipe *r;
+};
+
+static int make_outer(struct make *k, const struct make_way *sent, const struct make_way *came,
+		      struct flow_fix fix[FLOW_FIXES], unsigned *n, struct err *e)
+{
+	const struct frame *f = sent->f;
+	struct err why;
+
+	if (flows_outer_fixes(f, k->at, fix, n, &why) < 0)
+		return err_set(e, EINVAL,
+			       "stream %u/%u is a flow, and it cannot have this frame: %s",
+			       k->cp->p.id, k->s->cfg.id, why.text);
+	if (!make_is_final(k, f))
+		return err_set(
+			e, EINVAL,
+			"stream %u/%u is a flow, and the addresses of its connections are not those of its IP header, but in an extension "
+			"header: `set %s ipv6rt.segleft 0`, or leave it out",
+			k->cp->p.id, k->s->cfg.id, k->where);
+	if (!k->d->client && k->at > 1)
+		flows_outer_back(came->f, f, k->at, &k->d->back);
+	return 0;
+}
+
+/* One path, and by what the frames are known that come back on it. bytes: room for either. */
+static int make_path(struct make *k, unsigned i, const struct make_way *sent,
+		     const struct make_way *came, const struct flow_fix *fix, unsigned nfix,
+		     uint8_t *bytes, struct err *e)
+{
+	struct flows_design *d = k->d;
+	const struct frame *f = sent->f;
+	struct flows_shape x;
+	struct err why;
+	int rc;
+
+	frame_recipe_at(sent->r, i, bytes);
+	if (make_sets_df(k))
+		bytes[f->off[k->at] + 6] |= MAKE_DF << 5;
+	if (flow_path_init(&d->path[i], bytes, f->off[k->at], f->off[k->l4], 0, fix, nfix, &why) <
+	    0)
+		return err_set(e, EINVAL,
+			       "stream %u/%u is a flow, and it cannot have this frame: %s",
+			       k->cp->p.id, k->s->cfg.id, why.text);
+	frame_recipe_at(came->r, i, bytes);
+	flows_outer_shape(came->f, bytes, k->at, &x);
+	rc = make_add_shape(k, &x, e);
+	d->path_shape[i] = (uint8_t)rc;
+	return rc < 0 ? rc : 0;
+}
+
 /* Makes one path after the other of a frame whose tuple stands still. */
-static int make_each_path(struct make *k, const struct frame *f, const struct frame_recipe *r,
+static int make_each_path(struct make *k, const struct make_way *sent, const struct make_way *came,
 			  struct err *e)
 {
 	struct flows_design *d = k->d;
-	uint8_t *bytes = xcalloc(1, r->len);
-	struct flows_shape x;
-	int rc = 0;
+	uint8_t *bytes = xcalloc(1, RTE_MAX(sent->r->len, came->r->len));
+	struct flow_fix fix[FLOW_FIXES];
+	unsigned nfix;
+	int rc = make_outer(k, sent, came, fix, &nfix, e);
 
 	d->path = xcalloc_lines(d->npath * sizeof(*d->path));
 	d->path_shape = xcalloc(d->npath, 1);
 	d->shape = xcalloc(FLOWS_SHAPES, sizeof(*d->shape));
-	for (unsigned i = 0; i < d->npath && rc >= 0; i++) {
-		frame_recipe_at(r, i, bytes);
-		if (make_sets_df(k))
-			bytes[f->off[k->at] + 6] |= MAKE_DF << 5;
-		rc = flow_path_init(&d->path[i], bytes, f->off[k->at], f->off[k->at + 1], 0, NULL,
-				    0, e);
-		if (rc < 0)
-			break;
-		make_shape(k, f, bytes, &x);
-		rc = make_add_shape(k, &x, e);
-		d->path_shape[i] = (uint8_t)rc;
-	}
+	for (unsigned i = 0; i < d->npath && rc == 0; i++)
+		rc = make_path(k, i, sent, came, fix, nfix, bytes, e);
 	free(bytes);
-	return rc < 0 ? rc : 0;
+	return rc;
+}
+
+static unsigned make_link(const struct make *k, const struct frame *f)
+{
+	unsigned i = 0;
+
+	while (proto_bind(k->spec.stack.hdr[i], proto_find("vlan")) != NULL)
+		i++;
+	return f->off[i];
+}
+
+/* Frames of one direction. */
+static int make_way(struct make *k, bool answers, struct frame *f, struct frame_recipe *r,
+		    struct err *e)
+{
+	unsigned max =
+		(unsigned)ctl_mtu(k->cp) + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 4 * (k->at - 1);
+	struct frame_spec spec;
+	struct err why;
+
+	frame_spec_copy(&spec, &k->spec);
+	flows_outer_turn(&spec.vals, answers);
+	int rc = frame_compile(&spec, &k->s->cfg.dflt, max, r, &why);
+	if (rc == 0) {
+		rc = frame_build(&spec, &k->s->cfg.dflt, max, f, &why);
+		if (rc < 0)
+			frame_recipe_free(r);
+	}
+	frame_spec_free(&spec);
+	return rc < 0 ? err_set(e, -rc, "%s", why.text) : 0;
 }
 
 static int make_paths(struct make *k, struct err *e)
 {
-	static struct frame f; /* large; control is one thread */
-	unsigned max =
-		(unsigned)ctl_mtu(k->cp) + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 4 * (k->at - 1);
-	struct frame_recipe r;
-	struct err why;
-	int rc;
+	static struct frame f[2]; /* large; control is one thread */
+	struct frame_recipe r[2];
+	const struct make_way way[2] = {{&f[0], &r[0]}, {&f[1], &r[1]}};
+	bool client = k->d->client;
 
 	for (unsigned i = 0; i < 4; i++)
 		frame_vals_unset(&k->spec.vals, k->of[i].proto, k->of[i].nth, k->of[i].field);
 	k->spec.nest.n = 0;
 	k->spec.size = 0;
-	rc = frame_compile(&k->spec, &k->s->cfg.dflt, max, &r, &why);
+	int rc = make_way(k, false, &f[0], &r[0], e);
+	if (rc < 0)
+		return rc;
+	rc = make_way(k, true, &f[1], &r[1], e);
 	if (rc == 0) {
-		rc = frame_build(&k->spec, &k->s->cfg.dflt, max, &f, &why);
-		int n = rc == 0 ? make_npath(k, &r, &why) : rc;
-		k->d->npath = (uint16_t)n;
-		rc = n < 0 ? n : make_each_path(k, &f, &r, &why);
-		frame_recipe_free(&r);
+		k->link = make_link(k, &f[0]);
+		rc = make_npath(k, r, e);
+		k->d->npath = (uint16_t)RTE_MAX(rc, 0);
+		if (rc >= 0)
+			rc = make_each_path(k, &way[!client], &way[client], e);
+		frame_recipe_free(&r[1]);
 	}
-	return rc < 0 ? err_set(e, -rc, "%s", why.text) : 0;
+	frame_recipe_free(&r[0]);
+	return rc;
 }
 
 /* ---- the rest ---- */
@@ -324,13 +441,9 @@ static int make_paths(struct make *k, struct err *e)
 static int make_mss(const struct make *k, struct err *e)
 {
 	struct flows_design *d = k->d;
-	unsigned headers = (d->is6 ? MAKE_IP6 : MAKE_IP4) + (d->udp ? MAKE_UDP : MAKE_TCP);
-	uint64_t mtu = ctl_mtu(k->cp), labels = 0;
+	unsigned headers = d->path[0].l4 - k->link + (d->udp ? LEN_UDP : LEN_TCP);
+	uint64_t mtu = ctl_mtu(k->cp);
 
-	for (unsigned i = 1; i < k->at; i++)
-		labels += make_is(k->spec.stack.hdr[i], "mpls") ? 4 : 0;
-	headers +=
-		(unsigned)labels + d->path[0].l4 - d->path[0].l3 - (d->is6 ? MAKE_IP6 : MAKE_IP4);
 	if (mtu < headers + MAKE_LEAST)
 		return err_set(
 			e, EINVAL,

@@ -70,7 +70,7 @@ struct flows_flow {
 };
 
 /* Which frames are of flows: those whose first bytes are like these, and whose innermost header
- * says TCP or UDP to one of our ends. The innermost IP header has no extension headers. */
+ * says TCP or UDP to one of our ends. */
 #define FLOWS_SHAPE_WORDS 16 /* of 8 bytes: FLOW_PREFIX_MAX */
 #define FLOWS_SHAPES 16
 #define FLOWS_ENDS 64
@@ -79,10 +79,23 @@ struct flows_shape {
 	uint16_t words; /* of those below that matter */
 	uint16_t ident; /* what frames of this shape are told the machine as */
 	bool is6;
+	bool tunnel; /* other IP headers come before it */
 	/* Of the bytes before l3, as they are in memory; bits beyond are 0 in the mask, and so in
 	 * the value. */
 	uint64_t mask[FLOWS_SHAPE_WORDS], value[FLOWS_SHAPE_WORDS];
 };
+/* What a server's answers take over from the frame that opened a connection: addresses of outer
+ * headers, source and destination exchanged. */
+#define FLOWS_BACK 20
+struct flows_back {
+	unsigned n;
+	struct flows_span {
+		uint8_t from, to, len; /* bytes of the frame that came, and of the answer */
+	} span[FLOWS_BACK];
+};
+/* flow_spec.reply; arg: struct flows_back */
+void flows_way_back(const void *arg, const uint8_t *came, unsigned len, uint8_t *to);
+
 /* Local ends of a flow: addresses from..to (IPv6: the last 4 bytes, after prefix6), ports from..to,
  * all in the machine's order. */
 struct flows_end {

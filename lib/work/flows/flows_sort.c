@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Received frames: which of them are of flows, and what the machine is told about them. */
 #include "flows_own.h"
-
-enum { SORT_TCP = 6, SORT_UDP = 17, SORT_IP4 = 20, SORT_IP6 = 40 };
+#include "proto_run.h"
 
 /* ---- which are claimed ---- */
 
@@ -14,29 +13,63 @@ struct sort_to {
 	const uint8_t *prefix6;
 };
 
+/* Goes through the extension headers of an IPv6 packet of which len bytes are there (RFC 8200 4).
+ * Returns where TCP or UDP begins, with the protocol's number; 0: not in these bytes, or it is
+ * not the first fragment. */
+static __rte_noinline unsigned sort_extensions(const uint8_t *ip, unsigned len, unsigned *protocol)
+{
+	unsigned at = LEN_IP6, next = ip[6];
+
+	while (next != IP_TCP && next != IP_UDP) {
+		if (len < at + 8)
+			return 0;
+		if (next == IP_FRAG && (get_be16(ip + at + 2) & 0xfff9) != 0)
+			return 0;
+		if (next != IP_HOPOPT && next != IP_ROUTE && next != IP_DSTOPT && next != IP_FRAG)
+			return 0;
+		unsigned bytes = next == IP_FRAG ? 8 : (ip[at + 1] + 1u) * 8;
+		next = ip[at];
+		at += bytes;
+	}
+	*protocol = next;
+	return at;
+}
+
+/* Where TCP or UDP begins in an IPv6 packet. */
+static inline unsigned sort_l4_of6(const uint8_t *ip, unsigned len, unsigned *protocol)
+{
+	*protocol = ip[6];
+	if (likely(ip[6] == IP_TCP || ip[6] == IP_UDP))
+		return LEN_IP6;
+	return sort_extensions(ip, len, protocol);
+}
+
 /* false: it is neither TCP nor UDP, or not the first fragment. */
 static inline bool sort_read(const struct flows_shape *s, const uint8_t *ip, unsigned len,
 			     struct sort_to *to)
 {
-	unsigned header = SORT_IP6, protocol = ip[6];
+	unsigned header, protocol;
 
 	if (unlikely(s->is6)) {
-		if (ip[0] >> 4 != 6 || len < SORT_IP6 + 4)
+		if (ip[0] >> 4 != 6 || len < LEN_IP6 + 4)
+			return false;
+		header = sort_l4_of6(ip, len, &protocol);
+		if (header == 0 || len < header + 4)
 			return false;
 		to->prefix6 = ip + 24;
 		memcpy(&to->address, ip + 36, 4);
 	} else {
 		header = (ip[0] & 15u) * 4;
 		protocol = ip[9];
-		if (unlikely(ip[0] >> 4 != 4 || header < SORT_IP4 || len < header + 4 ||
+		if (unlikely(ip[0] >> 4 != 4 || header < LEN_IP4 || len < header + 4 ||
 			     (get_be16(ip + 6) & 0x1fff) != 0))
 			return false;
 		memcpy(&to->address, ip + 16, 4);
 	}
 	to->address = rte_be_to_cpu_32(to->address);
 	to->port = (uint16_t)get_be16(ip + header + 2);
-	to->udp = protocol == SORT_UDP;
-	return to->udp || protocol == SORT_TCP;
+	to->udp = protocol == IP_UDP;
+	return to->udp || protocol == IP_TCP;
 }
 
 static inline bool sort_is_end(const struct flows_job *j, unsigned shape, const struct sort_to *to)
@@ -93,22 +126,34 @@ void flows_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *co
 	}
 }
 
+void flows_way_back(const void *arg, const uint8_t *came, unsigned len, uint8_t *to)
+{
+	const struct flows_back *back = arg;
+
+	for (unsigned i = 0; i < back->n; i++)
+		if (back->span[i].from + back->span[i].len <= len)
+			memcpy(to + back->span[i].to, came + back->span[i].from, back->span[i].len);
+}
+
 /* ---- what the machine is told ---- */
 
 #define SORT_BURST 64
 #define SORT_PIECES 128
 
 /* What the device, or the sender in this process, says of the checksums. */
-static __rte_noinline enum flow_verdict sort_judge(uint64_t flags, bool is6)
+static __rte_noinline enum flow_verdict sort_judge(uint64_t flags, const struct flows_shape *s)
 {
 	uint64_t l4 = flags & RTE_MBUF_F_RX_L4_CKSUM_MASK, ip = flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
 
+	/* of a tunnel a device may have judged the outer headers alone */
+	if (s->tunnel && (flags & (RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_TCP_SEG)) == 0)
+		return FLOW_SUM_UNKNOWN;
 	if (ip == RTE_MBUF_F_RX_IP_CKSUM_BAD || l4 == RTE_MBUF_F_RX_L4_CKSUM_BAD)
 		return FLOW_SUM_BAD;
 	if ((flags & (RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_TCP_SEG)) != 0 ||
 	    l4 == RTE_MBUF_F_RX_L4_CKSUM_NONE)
 		return FLOW_SUM_PARTIAL;
-	if (l4 == RTE_MBUF_F_RX_L4_CKSUM_GOOD && (is6 || ip == RTE_MBUF_F_RX_IP_CKSUM_GOOD))
+	if (l4 == RTE_MBUF_F_RX_L4_CKSUM_GOOD && (s->is6 || ip == RTE_MBUF_F_RX_IP_CKSUM_GOOD))
 		return FLOW_SUM_GOOD;
 	return FLOW_SUM_UNKNOWN;
 }
@@ -145,6 +190,15 @@ static const struct flow_piece *sort_pieces(const struct rte_mbuf *m, struct flo
 	return first;
 }
 
+/* Behind extension headers TCP or UDP is not where the machine would look. */
+static __rte_noinline void sort_tell_l4(const uint8_t *ip, struct flow_in *in)
+{
+	unsigned protocol = 0, at = sort_extensions(ip, in->len - in->l3, &protocol);
+
+	in->l4 = (uint16_t)(at == 0 ? 0 : in->l3 + at);
+	in->l4_udp = protocol == IP_UDP;
+}
+
 static inline void sort_tell(const struct flows_shape *s, const struct rte_mbuf *m,
 			     struct flow_in *in)
 {
@@ -153,8 +207,11 @@ static inline void sort_tell(const struct flows_shape *s, const struct rte_mbuf 
 			       .l3 = s->l3,
 			       .ident = s->ident,
 			       .verdict = FLOW_SUM_UNKNOWN};
+	if (unlikely(s->is6) && unlikely(in->data[s->l3 + 6] != IP_TCP) &&
+	    in->data[s->l3 + 6] != IP_UDP)
+		sort_tell_l4(in->data + s->l3, in);
 	if (unlikely((m->ol_flags & SORT_FLAGS) != 0)) {
-		in->verdict = (uint8_t)sort_judge(m->ol_flags, s->is6);
+		in->verdict = (uint8_t)sort_judge(m->ol_flags, s);
 		if ((m->ol_flags & RTE_MBUF_F_RX_LRO) != 0 && m->tso_segsz != 0)
 			in->segments = (uint8_t)RTE_MIN(m->pkt_len / m->tso_segsz + 1, 255u);
 	}

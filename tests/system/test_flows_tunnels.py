@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flows through tunnels and behind IPv6 extension headers, both ends on the wire: their fates are exact, and tshark finds all frames right."""
+import shutil
+
+import pytest
+
+from harness import as_json, documents, good, lcores, run, tshark
+from test_flows import PAIR, ends, flows, idle, play as play_here
+
+needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
+
+STRICT = [x for p in ("ip", "tcp", "udp") for x in ("-o", f"{p}.check_checksum:TRUE")]
+# What is before the innermost IP header, and settings of both ends. tshark knows the lengths of all of them, and says what is wrong.
+STACKS = {
+    "vlan": ("eth/vlan", ""),
+    "mpls": ("eth/mpls/mpls", "set {all} mpls[2].label 77; "),
+    "pppoe": ("eth/pppoe", "set {all} pppoe.sid 17; "),
+    "ipip": ("eth/ipv4", ""),
+    "in6": ("eth/ipv6", ""),
+    "gre": ("eth/ipv4/gre", ""),
+    "gre-key": ("eth/ipv4/gre", "set {all} gre.key 99; "),
+    "gre-sum": ("eth/ipv4/gre", "set {all} gre.c 1; "),
+    "gre6-eth": ("eth/ipv6/gre/eth", ""),
+    "vxlan": ("eth/ipv4/udp/vxlan/eth", "set {all} vxlan.vni 7; "),
+    "vxlan-no-sum": ("eth/ipv4/udp/vxlan/eth", "set {all} vxlan.vni 7; set {all} udp.cksum 0; "),
+    "vxlan6": ("eth/ipv6/udp/vxlan/eth", "set {all} vxlan.vni 7; "),
+    "geneve": ("eth/ipv4/udp/geneve/eth", "set {all} geneve.vni 9; "),
+    "gtpu": ("eth/ipv4/udp/gtpu", "set {all} gtpu.teid 5; "),
+    "gtpu-pdu": ("eth/ipv6/udp/gtpu", "set {all} gtpu.teid 5; set {all} gtpu.qfi 9; "),
+    "nested": ("eth/vlan/ipv4/udp/gtpu/ipv4/gre", "set {all} gtpu.teid 5; "),
+    "llc": ("eth/llc/snap", ""),
+    "srv6": ("eth/ipv6/ipv6rt", ""),
+}
+# The streams of each port: IPv4 and IPv6, TCP and UDP beside each other.
+LENGTH = {"eth": 14, "vlan": 4, "mpls": 4, "pppoe": 8, "llc": 3, "snap": 5, "ipv4": 20, "ipv6": 40, "ipv6hbh": 8, "ipv6dst": 8, "ipv6rt": 24,
+          "gre": 8, "udp": 8, "vxlan": 8, "geneve": 8, "gtpu": 16, "tcp": 0}
+INNER = ["ipv4/tcp", "ipv4/udp", "ipv6/tcp", "ipv6/udp", "ipv6/ipv6hbh/ipv6dst/tcp", "ipv6/ipv6rt/udp"]
+OPENED, PER = 30, 3
+
+
+def play(tmp_path, stack, more, inner):
+    """Both ends in one run, and all frames that came."""
+    every = f"0-1/0-{len(inner) - 1}"
+    cmds = ["set 0-1 speed 1G", *[f"stream add {p}/{n}" for p in (0, 1) for n in range(1, len(inner))]]
+    cmds += [f"set {every} enabled on", f"set 0/0-{len(inner) - 1} flow client", f"set 1/0-{len(inner) - 1} flow server"]
+    for n, what in enumerate(inner):
+        cmds.append(f"set 0-1/{n} frame {stack}/{what}")
+        # networks of their own: the servers of two streams of one kind differ in their port
+        cmds += [f"set 0/{n} flow.dport {80 + n}", f"set 1/{n} flow.sport {80 + n}"]
+        if what.endswith("udp"):
+            cmds += [f"set 0-1/{n} request 8..700", f"set 0-1/{n} response 1000"]
+        else:
+            cmds.append(f"set 1/{n} response 4000")
+    cmds += [more.format(all=every)] if more else []
+    # nothing is sent again only because the machine is slow
+    cmds += [f"set {every} flow.rto 8s", f"set {every} flow.verify on", f"set {every} transactions {PER}", f"set 0/0-{len(inner) - 1} count {OPENED}",
+             f"set 0/0-{len(inner) - 1} cps 1k", "capture 1 x.pcapng both", "start all", "wait all", "capture stop", "show flows", "show capture"]
+    docs = documents(good(as_json([*lcores(2), "-b", "-e", "; ".join(cmds)]), cwd=tmp_path))
+    got = flows(docs)
+    for f in got.values():
+        idle(f)
+    return got, tmp_path / [d for d in docs if d.get("show") == "capture"][-1]["ports"][0]["file"]
+
+
+def exact(got, inner):
+    """All connections did all that they should. Returns how many frames there were, by TCP and UDP."""
+    frames = {"tcp": 0, "udp": 0}
+    for n, what in enumerate(inner):
+        client, server = got[0, n], got[1, n]
+        assert client["connections"]["opened"] == client["connections"]["closed"] == server["connections"]["established"] == OPENED, (what, client)
+        for f in client, server:
+            assert f["transactions"]["done"] == f["transactions"]["started"] == OPENED * PER, (what, f)
+            assert f["segments"]["bad_checksum"] == f["segments"]["unverified"] == f["errors"].get("mismatched", 0) == 0, (what, f)
+            frames[what.split("/")[-1]] += f["segments"]["tx"]  # nothing is lost: what one sent, the other got
+        assert client["payload"]["tx_bytes"] == server["payload"]["rx_bytes"] and client["payload"]["rx_bytes"] == server["payload"]["tx_bytes"]
+    return frames
+
+
+def judge(file, stack, frames, again):
+    """tshark sees as many frames of TCP and UDP inside as there were, and nothing wrong with any. again: some were sent twice."""
+    fields = ["frame.protocols", "_ws.malformed", "_ws.short", "ip.checksum.status", "tcp.checksum.status", "udp.checksum.status",
+              "tcp.analysis.flags", "_ws.expert.severity", "_ws.expert.message"]
+    rows = tshark(file, "frame", *fields, options=STRICT)
+    seen = {"tcp": 0, "udp": 0}
+    for row in rows:
+        protocols, malformed, short, *sums, analysis, severity, message = row + [""] * (len(fields) - len(row))
+        inside = [p for p in protocols.split(":") if p in seen]
+        seen[inside[-1]] += 1
+        assert not malformed and not short and (again or not analysis), row
+        assert all(s in ("1", "") or s == "3" and "cksum 0" in stack for text in sums for s in text.split(",")), row
+        # from warnings on
+        assert all(int(s) < 0x600000 for s in severity.split(",") if s), row
+    assert seen == frames
+
+
+@needs_tshark
+@pytest.mark.parametrize("outer", STACKS)
+def test_stacks(tmp_path, outer):
+    stack, more = STACKS[outer]
+    inner = [x for x in INNER if sum(LENGTH[h] for h in f"{stack}/{x}".split("/")[:-1]) <= 128]
+    got, file = play(tmp_path, stack, more, inner)
+    # on a machine that stops for long, a probe for lost segments may be early
+    judge(file, more, exact(got, inner), any(f["segments"]["retransmitted"] for f in got.values()))
+
+
+REPLY = [
+    ("eth/ipv4/udp/gtpu/ipv4/tcp", "gtpu.teid", 100, 200, "gtp.teid"),
+    ("eth/ipv4/gre/ipv6/tcp", "gre.key", 1, 2, "gre.key"),
+    ("eth/mpls/mpls/ipv4/udp", "mpls[2].label", 300, 400, "mpls.label"),
+    ("eth/ipv6/udp/vxlan/eth/ipv4/tcp", "vxlan.vni", 7, 8, "vxlan.vni"),
+    ("eth/vlan/ipv4/tcp", "vlan.vid", 3, 4, "vlan.id"),
+]
+
+
+@needs_tshark
+@pytest.mark.parametrize("frame,field,there,back,shown", REPLY)
+def test_answers_have_values_of_their_own(tmp_path, frame, field, there, back, shown):
+    cmds = (PAIR + f"set 0-1 frame {frame}; set 0-1 {field} {there}; set 0-1 reply.{field} {back}; set 0-1 flow.rto 8s; set 0 count 20; "
+            "capture 1 x.pcapng both; start all; wait all; capture stop; show flows; show settings 0/0")
+    docs = documents(good(as_json([*lcores(2), "-b", "-e", cmds]), cwd=tmp_path))
+    got = flows(docs)
+    for f in got.values():
+        idle(f)
+        assert f["transactions"]["done"] == f["connections"]["closed"] == 20 or f["role"] == "server"
+    rows = tshark(tmp_path / "x.pcapng", "frame", shown, "frame.packet_flags_direction", options=STRICT)
+    said = {"1": there, "2": back}  # what came to the server, and what it sent
+    assert len(rows) == got[1, 0]["segments"]["tx"] + got[1, 0]["segments"]["rx"]
+    for value, direction in rows:
+        assert int(value.split(",")[-1], 0) == said[str(int(direction, 0))], (value, direction)
+
+
+def test_answers_of_another_tunnel_are_not_ours():
+    got = flows(play_here(PAIR + "set 0-1 frame eth/ipv4/udp/gtpu/ipv4/tcp; set 0-1 gtpu.teid 5; set 1 reply.gtpu.teid 6; set 0 count 5; "
+                          "set 0-1 flow.retries 1; set 0-1 flow.rto 10ms; start all; wait all; show flows"))
+    assert got[0, 0]["connections"]["connect_timeout"] == 5 and got[0, 0]["segments"]["rx"] == 0
+    assert got[1, 0]["segments"]["rx"] > 0
+
+
+def test_values_of_answers_are_saved(tmp_path):
+    good([*lcores(2), "-b", "-e", "set 0 frame eth/ipv4/udp/gtpu/ipv4/tcp; set 0 reply.gtpu.teid 7..9; set 0 gtpu.teid 1; save x; load x; save y"],
+         cwd=tmp_path)
+    text = (tmp_path / "x").read_text()
+    assert "reply.gtpu.teid 7..9" in text and text == (tmp_path / "y").read_text()
+
+
+@pytest.mark.parametrize("commands,says", [
+    ("set 0-1 frame eth/ipv4/icmp/ipv4/tcp", "icmp carries no connections"),
+    ("set 0-1 frame eth/ipv6/ah/tcp", "the header ah"),
+    ("set 0-1 frame eth/ipv4/udp/gtpu/ipv4/tcp; set 0-1 gtpu.len 5", "set 0 gtpu.len default"),
+    ("set 0-1 frame eth/ipv4/udp/gtpu/ipv4/tcp; set 0-1 reply.ipv4.src 1.2.3.4", "set 0 reply.ipv4.src default"),
+    ("set 0-1 frame eth/ipv6/udp/vxlan/eth/ipv6/ipv6hbh/tcp", "132 bytes of headers before TCP or UDP: at most 128"),
+])
+def test_refusals_name_what_helps(commands, says):
+    r = run([*lcores(2), "-b", "-e", PAIR + commands + "; start all for 100ms"])
+    assert r.returncode == 2 and says in r.stderr, r.stderr
+
+
+@pytest.mark.parametrize("fault", ["loss 1%", "corrupt 1%"])
+def test_a_wire_that_errs(fault):
+    got = ends(PAIR + f"set 0-1 frame eth/ipv4/udp/vxlan/eth/ipv4/tcp; set 0-1 flow.verify on; set 0-1 transactions 5; set 1 response 3000; "
+               f"set wire {fault}; set 0-1 flow.rto 50ms; set 0-1 flow.retries 8; set 0 count 300; set 0 cps 2k; start all; wait all; show flows")
+    client = got[0, 0]
+    assert client["connections"]["established"] == 300 and client["transactions"]["done"] == 1500
+    assert client["errors"].get("mismatched", 0) == 0 and client["segments"]["retransmitted"] > 0
