@@ -257,6 +257,11 @@ bool port_kernel_has(const struct port *p, const uint8_t ip[16]);
 bool port_kernel_forwards(const struct port *p, bool six);
 bool port_no_restart(const struct port *p);     /* its device cannot be set up twice */
 void port_notes(struct port *p, json_t *array); /* adds sentences for `show ports` */
+/* The name of what drives an open port; NULL: nobody says. */
+const char *port_driver(const struct port *p);
+/* Adds what else the device counts, by its own names, since it was opened. A number that is known
+ * to be wrong is null. */
+void port_xstats(struct port *p, json_t *o);
 /* Of two ports of this process that are connected, the other one. NULL: the port is none of them,
  * or the other one is closed. */
 struct port *port_peer(const struct port *p);
