@@ -287,6 +287,12 @@ void port_notes(struct port *p, json_t *array)
 		p->spec->notes(p, array);
 }
 
+void port_undone(struct port *p, bool sums, bool super)
+{
+	if (p->started && p->spec->undone != NULL)
+		p->spec->undone(p, sums, super);
+}
+
 /* Whether a counter of bytes is 0 although frames were counted. Some virtual drivers do not count
  * bytes, and to say 0 would be wrong. */
 static bool not_counted(const struct rte_eth_stats *st, const char *name, uint64_t value)

@@ -31,6 +31,8 @@ struct port_spec {
 	const char *driver; /* its name for `show ports`, instead of the device's */
 	/* Replaces rte_eth_xstats_get(): adds numbers since open to an object. */
 	void (*xstats)(struct port *p, json_t *o);
+	/* port_undone(). It is called often. */
+	void (*undone)(struct port *p, bool sums, bool super);
 	/* Replaces rte_eth_link_get(). It is called in each tick and at other times. */
 	void (*link)(struct port *p, enum snap_link *link, uint64_t *speed_mbps);
 	/* It is called after *s was filled in with what DPDK says, and puts in what the spec knows

@@ -67,6 +67,16 @@ static void tap_started(struct port *p)
 	kport_started(p);
 }
 
+static void tap_undone(struct port *p, bool sums, bool super)
+{
+	struct tun *t = kport_tun(p);
+	int rc = tun_offload(t, sums, super);
+
+	if (rc != 0) /* a deleted one takes nothing: nor does anything come from it */
+		log_msg(LOG_LVL_DEBUG, "port %u (%s): offloads of the tap: %s", p->id, p->name,
+			strerror(-rc));
+}
+
 static void tap_drain(struct port *p)
 {
 	tun_stop(kport_tun(p));
@@ -144,6 +154,7 @@ const struct port_spec port_spec_tap = {
 	.link = kport_link,
 	.stats = tap_stats,
 	.xstats = tap_xstats,
+	.undone = tap_undone,
 	.set_mtu = kport_set_mtu,
 	.set_promisc = kport_set_promisc,
 	.join = kport_join,

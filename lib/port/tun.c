@@ -18,6 +18,9 @@
 
 #define REST_BYTES 66560u /* the longest frame that Linux makes by default, with its headers */
 #define MAX_PIECES 64     /* of a frame to be sent */
+/* Buffers that a burst takes at most, but for its last frame: super-frames have many each, and an
+ * Rx pool has at least so many more than these as one of them needs. */
+#define BURST_BUFFERS DP_BURST_MAX
 
 struct tun_queue {
 	int fd;
@@ -32,6 +35,7 @@ struct tun_queue {
 struct tun {
 	char name[IF_NAMESIZE];
 	unsigned n;
+	unsigned offload;     /* TUN_F_* that the kernel was told */
 	bool started, was_up; /* was_up: before it was started */
 	struct tun_queue q[];
 };
@@ -62,6 +66,17 @@ static bool queue_chain(struct tun_queue *q, struct rte_mbuf *m, uint32_t len)
 	return true;
 }
 
+/* Notes what the kernel has left undone in a frame. */
+static __rte_noinline void queue_undone(struct rte_mbuf *m, const struct virtio_net_hdr *h)
+{
+	if ((h->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) != 0)
+		m->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_NONE;
+	if (h->gso_type != VIRTIO_NET_HDR_GSO_NONE) {
+		m->ol_flags |= RTE_MBUF_F_RX_LRO;
+		m->tso_segsz = h->gso_size;
+	}
+}
+
 /* Reads one frame into the buffer that is ready. 1: it is there; 0: none waits; -1: it is lost. */
 static int read_one(struct tun_queue *q)
 {
@@ -80,6 +95,8 @@ static int read_one(struct tun_queue *q)
 	m->data_len = (uint16_t)RTE_MIN(len, room);
 	m->pkt_len = m->data_len;
 	q->ready = NULL;
+	if ((h.flags | h.gso_type) != 0)
+		queue_undone(m, &h);
 	/* A frame that fills all room may have been longer. */
 	if (unlikely(len > room) && (len >= room + REST_BYTES || !queue_chain(q, m, len - room))) {
 		rte_pktmbuf_free(m);
@@ -93,8 +110,9 @@ static uint16_t tun_rx(void *queue, struct rte_mbuf **m, uint16_t n)
 {
 	struct tun_queue *q = queue;
 	uint16_t got = 0;
+	unsigned buffers = 0;
 
-	while (got < n) {
+	while (got < n && buffers < BURST_BUFFERS) {
 		if (q->ready == NULL && (q->ready = rte_pktmbuf_alloc(q->pool)) == NULL) {
 			cell_add(&q->nombuf, 1);
 			break;
@@ -103,8 +121,10 @@ static uint16_t tun_rx(void *queue, struct rte_mbuf **m, uint16_t n)
 		int rc = read_one(q);
 		if (rc == 0)
 			break;
-		if (rc > 0)
-			m[got++] = into;
+		if (rc < 0)
+			continue;
+		buffers += into->nb_segs;
+		m[got++] = into;
 	}
 	return got;
 }
@@ -268,6 +288,18 @@ int tun_start(struct tun *t, struct rte_mempool *const *pool, unsigned nrxq)
 		t->started = true;
 	}
 	return rc;
+}
+
+int tun_offload(struct tun *t, bool sums, bool super)
+{
+	unsigned offload = (sums ? TUN_F_CSUM : 0) | (super ? TUN_F_TSO4 | TUN_F_TSO6 : 0);
+
+	if (offload == t->offload)
+		return 0;
+	if (ioctl(t->q[0].fd, TUNSETOFFLOAD, offload) != 0)
+		return -errno;
+	t->offload = offload;
+	return 0;
 }
 
 void tun_stop(struct tun *t)

@@ -15,6 +15,11 @@ struct tun *tun_open(const char *name, unsigned queues, const char *spec, struct
 /* Of all queues the first nrxq are to receive, each into its pool: the kernel gives frames to no
  * other one. Sets the interface up. 0 or -errno. */
 int tun_start(struct tun *t, struct rte_mempool *const *pool, unsigned nrxq);
+/* What the kernel may leave undone in frames that the port receives. sums: checksums of TCP and UDP
+ * are only begun (RTE_MBUF_F_RX_L4_CKSUM_NONE). super: several segments come as one frame of up to
+ * 64 KB (RTE_MBUF_F_RX_LRO, tso_segsz), for which sums must be on. Any time; frames that wait stay
+ * as they are. 0 or -errno. */
+int tun_offload(struct tun *t, bool sums, bool super);
 /* Gives buffers back that queues have put ready. No worker polls them. */
 void tun_stop(struct tun *t);
 /* Closes all queues. If nobody else holds the interface, it is gone. */

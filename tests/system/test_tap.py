@@ -2,6 +2,7 @@
 """Ports on a tap, judged by the kernel at its other end."""
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -137,3 +138,69 @@ def test_one_that_is_open(net, live):
     for ports in (["-p", f"tap:{TAP}"], ["-p", "tap:other", "-p", "tap:other"]):
         r = run(["-b", *ports, "-e", "show ports"], prefix=net.prefix)
         assert r.returncode == 3 and "name each interface once" in r.stderr, r.stderr
+
+
+# what the kernel leaves undone for flows
+
+CLIENT = """
+import http.client, sys
+for _ in range(3):
+    c = http.client.HTTPConnection("10.0.0.1", 80, timeout=60)
+    c.request("POST", "/", b"x" * 3000000)
+    r = c.getresponse()
+    body = r.read()
+    print(r.status, len(body), len(set(body)))
+    c.close()
+"""
+
+
+def offloads(net):
+    return [re.search(rf"^{what}: (on|off)", net.do("ethtool", "-k", TAP), re.M)[1] for what in ("tx-checksumming", "tcp-segmentation-offload")]
+
+
+def served(net, p, verify=False):
+    """Linux gives 9 MB to a server of ours and gets as much. The flow as it is then."""
+    p.send(f"set 0 flow server; set 0 response 3000000; set 0 flow.verify {'on' if verify else 'off'}; start 0")
+    until(lambda: p.ask("show flows")["flows"][0]["state"] == "running", "the server", p)
+    r = subprocess.run([*net.prefix, "python3", "-c", CLIENT], stdout=subprocess.PIPE, text=True, timeout=120, check=True)
+    until(lambda: p.ask("show flows")["flows"][0]["connections"]["open"] == 0, "the ends", p)
+    answers = [line.split() for line in r.stdout.splitlines()]
+    assert [a[:2] for a in answers] == [["200", "3000000"]] * 3 and all((a[2] == "1") != verify for a in answers), answers
+    return p.ask("show flows")["flows"][0]
+
+
+def test_super_frames_from_the_kernel(net, live, tmp_path):
+    """They are on while there are flows, and count as what they were made of; a capture has them as they came, whole."""
+    p = host(net, live)
+    assert offloads(net) == ["off", "off"]
+    p.send(f"capture 0 {tmp_path}/x.pcapng rx")
+    f = served(net, p)
+    assert offloads(net) == ["on", "on"]
+    port = p.stats()[0]
+    assert f["segments"]["bad_checksum"] == 0 and f["segments"]["unverified"] > 0 and f["payload"]["rx_bytes"] >= 9000000
+    assert f["segments"]["rx"] >= 9000000 / 1460 > port["rx"]["packets"]
+    assert port["rx"]["missed"] == port["rx"]["nombuf"] == port["rx"]["errors"] == 0
+    p.send("capture stop")
+    assert p.ask("show capture", 30)["ports"][0]["state"] == "done"
+    rows = tshark(tmp_path / "x.pcapng", "tcp.len > 0", "frame.len", "frame.cap_len", "tcp.len", "ip.len", "tcp.analysis.retransmission")
+    assert max(int(r[0]) for r in rows) > 1514 and all(r[0] == r[1] and int(r[0]) == int(r[3]) + 14 for r in rows)
+    assert sum(int(r[2]) for r in rows if not r[4]) >= 9000000
+    p.send("stop 0; wait 0")
+    until(lambda: offloads(net) == ["off", "off"], "the offloads", p)
+    assert p.quit()[0] == 0
+
+
+def test_segments_where_content_is_compared(net, live):
+    p = host(net, live)
+    f = served(net, p, verify=True)
+    assert offloads(net) == ["on", "off"] and f["segments"]["bad_checksum"] == 0
+    assert p.stats()[0]["rx"]["sizes"]["1523-"] == 0
+    assert p.quit()[0] == 0
+
+
+def test_a_ping_beside_flows(net, live):
+    """A host on the same port hears what it heard before."""
+    p = host(net, live)
+    served(net, p)
+    assert "3 received" in ping(net, "-c", "3", "-i", "0.2", "-s", "1400")
+    assert p.quit()[0] == 0
