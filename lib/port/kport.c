@@ -63,7 +63,9 @@ static void kport_ready(struct port *p, struct kport *kp, const char *spec)
 	/* a port `if:eth1` has that name whichever way it was opened */
 	snprintf(p->name, sizeof(p->name), "%s", spec);
 	kern_watch(&kp->k);
-	kp->tap = ksock_tap_open(kp->k.ifindex);
+	/* Through a tap comes all that the host sends, and the socket would see each frame. */
+	if (kp->how != HOW_TAP)
+		kp->tap = ksock_tap_open(kp->k.ifindex);
 }
 
 int kport_open_packet(const char *name, const char *spec, struct port *p, struct err *e)
@@ -436,7 +438,7 @@ int kport_set_promisc(struct port *p, bool on, struct err *e)
 {
 	struct kport *kp = p->priv;
 
-	if (on == kp->promisc)
+	if (on == kp->promisc || kp->how == HOW_TAP)
 		return 0;
 	/* Our socket holds the mode, so the mode ends with the process, however that ends. */
 	int rc = kp->tap < 0 ? -EBADF : ksock_promisc(kp->tap, kp->k.ifindex, on);
@@ -468,6 +470,8 @@ void kport_join(struct port *p, const uint8_t mac[6], bool on)
 	/* As with the promiscuous mode, the membership ends with our socket. */
 	int rc = kp->tap < 0 ? -EBADF : ksock_join(kp->tap, kp->k.ifindex, mac, on);
 
+	if (kp->how == HOW_TAP)
+		return;
 	if (rc != 0 && on)
 		log_msg(LOG_LVL_WARN, "port %u (%s) cannot join a group: %s", p->id, p->name,
 			strerror(-rc));

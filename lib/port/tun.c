@@ -133,11 +133,12 @@ static uint16_t tun_rx(void *queue, struct rte_mbuf **m, uint16_t n)
 static int write_one(const struct tun_queue *q, const struct rte_mbuf *m)
 {
 	struct virtio_net_hdr h = {0};
-	struct iovec iov[MAX_PIECES + 1] = {{&h, sizeof(h)}};
+	struct iovec iov[MAX_PIECES + 1]; /* not filled with zeros for each frame */
 	int n = 1;
 
 	if (m->nb_segs > MAX_PIECES)
 		return -EINVAL;
+	iov[0] = (struct iovec){&h, sizeof(h)};
 	for (; m != NULL; m = m->next)
 		iov[n++] = (struct iovec){rte_pktmbuf_mtod(m, void *), m->data_len};
 	return writev(q->fd, iov, n) < 0 ? -errno : 0;
