@@ -18,14 +18,13 @@ json_t *value_json(const struct vtype *type, const void *value)
 
 static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 {
-	struct rte_eth_dev_info info = {0};
 	uint8_t mac[VT_FIELD_BYTES] = {0};
 	json_t *notes = json_array(), *o;
 	struct sbuf pacing = {0};
 
 	(void)c;
-	if (cp->p.opened && rte_eth_dev_info_get(cp->p.dev, &info) != 0)
-		info.driver_name = NULL;
+	const char *driver = cp->p.opened ? port_driver(&cp->p) : NULL;
+
 	memcpy(mac + sizeof(mac) - RTE_ETHER_ADDR_LEN, cp->p.mac.addr_bytes, RTE_ETHER_ADDR_LEN);
 	if (!cp->p.used)
 		json_array_append_new(notes, json_string("not used: no map names it"));
@@ -51,11 +50,11 @@ static json_t *one_port(struct ctl *c, struct ctl_port *cp)
 	o = json_pack(
 		"{s:i, s:s, s:s, s:s, s:s, s:I, s:o, s:I, s:i, s:b, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s, s:s, s:b}",
 		"port", (int)cp->p.id, "name", cp->p.name, "spec", cp->p.spec_text, "driver",
-		info.driver_name ? info.driver_name : "-", "link", snap_link_name(cp->p.link),
-		"speed_mbps", (json_int_t)port_speed_mbps(&cp->p), "mac", value_json(&vt_mac, mac),
-		"mtu", (json_int_t)ctl_mtu(cp), "node", cp->p.node, "used", (int)cp->p.used,
-		"rx_queues", (int)cp->p.nrxq, "tx_queues", (int)cp->p.ntxq, "rxd", (int)cp->p.rxd,
-		"txd", (int)cp->p.txd, "mbufs",
+		driver != NULL ? driver : "-", "link", snap_link_name(cp->p.link), "speed_mbps",
+		(json_int_t)port_speed_mbps(&cp->p), "mac", value_json(&vt_mac, mac), "mtu",
+		(json_int_t)ctl_mtu(cp), "node", cp->p.node, "used", (int)cp->p.used, "rx_queues",
+		(int)cp->p.nrxq, "tx_queues", (int)cp->p.ntxq, "rxd", (int)cp->p.rxd, "txd",
+		(int)cp->p.txd, "mbufs",
 		(json_int_t)(cp->p.ntxq ? port_txq(&cp->p, 0)->pool_size : 0), "memory_bytes",
 		(json_int_t)cp->p.memory_bytes, "offloads", cp->p.offloads, "rss", cp->p.rss,
 		"flow_control", cp->p.fc, "promiscuous", (int)cp->p.applied.promiscuous);
@@ -136,41 +135,11 @@ json_t *ctl_plan_json(struct ctl *c)
 	return doc;
 }
 
-/* Whether a counter of bytes is 0 although frames were counted. Some virtual drivers do not count
- * bytes, and to say 0 would be wrong. */
-static bool not_counted(const struct rte_eth_stats *st, const char *name, uint64_t value)
-{
-	const char *end = strrchr(name, '_');
-
-	if (value != 0 || end == NULL || strcmp(end, "_bytes") != 0)
-		return false;
-	return (name[0] == 't' && st->opackets != 0 && st->obytes == 0) ||
-	       (name[0] == 'r' && st->ipackets != 0 && st->ibytes == 0);
-}
-
-static json_t *port_xstats(struct ctl_port *cp)
+static json_t *xstats_json(struct port *p)
 {
 	json_t *o = json_object();
-	struct rte_eth_stats st = {0};
-	int n = rte_eth_xstats_get_names(cp->p.dev, NULL, 0);
 
-	if (n <= 0)
-		return o;
-	struct rte_eth_xstat_name *name = xcalloc((size_t)n, sizeof(*name));
-	struct rte_eth_xstat *val = xcalloc((size_t)n, sizeof(*val));
-	if (rte_eth_stats_get(cp->p.dev, &st) != 0)
-		st = (struct rte_eth_stats){0};
-	if (rte_eth_xstats_get_names(cp->p.dev, name, (unsigned)n) == n &&
-	    rte_eth_xstats_get(cp->p.dev, val, (unsigned)n) == n)
-		for (int i = 0; i < n; i++)
-			if (val[i].id < (uint64_t)n)
-				json_object_set_new(
-					o, name[val[i].id].name,
-					not_counted(&st, name[val[i].id].name, val[i].value)
-						? json_null()
-						: json_integer((json_int_t)val[i].value));
-	free(name);
-	free(val);
+	port_xstats(p, o);
 	return o;
 }
 
@@ -182,6 +151,6 @@ json_t *ctl_xstats_json(struct ctl *c, const struct portset *ports)
 		if (portset_has(ports, i) && c->port[i]->p.used)
 			json_array_append_new(a, json_pack("{s:i, s:s, s:o}", "port", (int)i,
 							   "name", c->port[i]->p.name, "xstats",
-							   port_xstats(c->port[i])));
+							   xstats_json(&c->port[i]->p)));
 	return json_pack("{s:s, s:o}", "show", "xstats", "ports", a);
 }

@@ -14,6 +14,7 @@
 #include "ksock.h"
 #include "kxdp.h"
 #include "log.h"
+#include "tun.h"
 
 enum how { HOW_PACKET, HOW_XDP, HOW_TAP };
 
@@ -35,6 +36,7 @@ struct kport {
 	bool was_promisc, promisc;
 	uint32_t was_mtu; /* before the user set ours, 0: untouched */
 	int lock;         /* AF_XDP: lock file, -1: none */
+	struct tun *tun;  /* its queues, if it is a tap */
 };
 
 static struct kport *kport_new(const char *name, const char *spec, enum how how, struct err *e)
@@ -61,7 +63,9 @@ static void kport_ready(struct port *p, struct kport *kp, const char *spec)
 	/* a port `if:eth1` has that name whichever way it was opened */
 	snprintf(p->name, sizeof(p->name), "%s", spec);
 	kern_watch(&kp->k);
-	kp->tap = ksock_tap_open(kp->k.ifindex);
+	/* Through a tap comes all that the host sends, and the socket would see each frame. */
+	if (kp->how != HOW_TAP)
+		kp->tap = ksock_tap_open(kp->k.ifindex);
 }
 
 int kport_open_packet(const char *name, const char *spec, struct port *p, struct err *e)
@@ -158,25 +162,30 @@ int kport_open_xdp(const char *name, const char *spec, struct port *p, struct er
 
 int kport_open_tap(const char *name, const char *spec, struct port *p, struct err *e)
 {
-	char devname[RTE_ETH_NAME_MAX_LEN], args[64];
+	char devname[RTE_ETH_NAME_MAX_LEN];
+	struct tun *tun = tun_open(name, RTE_MAX(RTE_MAX(p->nrxq, p->ntxq), 1), spec, e);
+	struct kport *kp = tun != NULL ? kport_new(name, spec, HOW_TAP, e) : NULL;
 
-	port_dev_name(devname, sizeof(devname), "net_tap");
-	snprintf(args, sizeof(args), "iface=%s", name);
-	int rc = port_vdev_add(devname, args, &p->dev, spec, e);
-	if (rc != 0)
-		return rc;
-	struct kport *kp = kport_new(name, spec, HOW_TAP, e);
-	if (kp == NULL) {
-		port_vdev_remove(devname);
+	/* DPDK's device only has the shape: frames go by the functions of tun.h. */
+	port_dev_name(devname, sizeof(devname), "net_null");
+	if (kp == NULL || port_vdev_add(devname, "no-rx=1", &p->dev, spec, e) != 0) {
+		free(kp);
+		if (tun != NULL)
+			tun_close(tun);
 		return -ENODEV;
 	}
 	/* The frames that the host sends wait for our workers in this queue of the interface. */
 	kern_set_txqlen(name, RING_FRAMES);
-	/* The driver would use the interface's own MAC, but the host drops frames that seem to come
-	 * from itself. */
+	/* Not the interface's own MAC: the host drops frames that seem to come from itself. */
 	port_own_mac(p);
+	kp->tun = tun;
 	kport_ready(p, kp, spec);
 	return 0;
+}
+
+struct tun *kport_tun(const struct port *p)
+{
+	return ((const struct kport *)p->priv)->tun;
 }
 
 bool kport_is_xdp(const struct port *p)
@@ -193,7 +202,7 @@ static uint64_t kport_drain(const struct port *p)
 	for (uint16_t q = 0; q < p->nrxq; q++) {
 		/* The number of turns is bounded, since in a flood the ring never runs empty. */
 		for (unsigned turn = 0; turn < 4096 / ARRAY_SIZE(m); turn++) {
-			uint16_t n = rte_eth_rx_burst(p->dev, q, m, ARRAY_SIZE(m));
+			uint16_t n = dp_rx_burst(p->rxq[q], m, ARRAY_SIZE(m));
 			if (n == 0)
 				break;
 			rte_pktmbuf_free_bulk(m, n);
@@ -429,7 +438,7 @@ int kport_set_promisc(struct port *p, bool on, struct err *e)
 {
 	struct kport *kp = p->priv;
 
-	if (on == kp->promisc)
+	if (on == kp->promisc || kp->how == HOW_TAP)
 		return 0;
 	/* Our socket holds the mode, so the mode ends with the process, however that ends. */
 	int rc = kp->tap < 0 ? -EBADF : ksock_promisc(kp->tap, kp->k.ifindex, on);
@@ -461,6 +470,8 @@ void kport_join(struct port *p, const uint8_t mac[6], bool on)
 	/* As with the promiscuous mode, the membership ends with our socket. */
 	int rc = kp->tap < 0 ? -EBADF : ksock_join(kp->tap, kp->k.ifindex, mac, on);
 
+	if (kp->how == HOW_TAP)
+		return;
 	if (rc != 0 && on)
 		log_msg(LOG_LVL_WARN, "port %u (%s) cannot join a group: %s", p->id, p->name,
 			strerror(-rc));
@@ -573,14 +584,8 @@ void kport_notes(struct port *p, json_t *array)
 		notes_packet(p, kp, array);
 	else if (kp->how == HOW_XDP)
 		notes_xdp(p, kp, array);
-	else if (p->nrxq >= p->ntxq)
-		kport_note(array, "what this port sends, the host receives on %s", kp->k.name);
 	else
-		kport_note(
-			array,
-			"%s has %u queues and %u of them are received: what the host sends into the others waits and is lost; give the port as "
-			"many Rx cores as Tx cores",
-			kp->k.name, p->ntxq, p->nrxq);
+		kport_note(array, "what this port sends, the host receives on %s", kp->k.name);
 	if (kp->how != HOW_TAP)
 		kport_note(
 			array,

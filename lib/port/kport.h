@@ -30,6 +30,7 @@ int kport_check_xdp(const char *name, const char *spec, bool take, struct kern_i
 int kport_open_packet(const char *name, const char *spec, struct port *p, struct err *e);
 int kport_open_xdp(const char *name, const char *spec, struct port *p, struct err *e);
 int kport_open_tap(const char *name, const char *spec, struct port *p, struct err *e);
+struct tun *kport_tun(const struct port *p); /* the queues of a tap; else NULL */
 bool kport_is_xdp(const struct port *p);
 
 /* Members of struct port_spec, which KPORT_HOOKS puts into a spec; port_spec.h says what each

@@ -287,6 +287,65 @@ void port_notes(struct port *p, json_t *array)
 		p->spec->notes(p, array);
 }
 
+void port_undone(struct port *p, bool sums, bool super)
+{
+	if (p->started && p->spec->undone != NULL)
+		p->spec->undone(p, sums, super);
+}
+
+/* Whether a counter of bytes is 0 although frames were counted. Some virtual drivers do not count
+ * bytes, and to say 0 would be wrong. */
+static bool not_counted(const struct rte_eth_stats *st, const char *name, uint64_t value)
+{
+	const char *end = strrchr(name, '_');
+
+	if (value != 0 || end == NULL || strcmp(end, "_bytes") != 0)
+		return false;
+	return (name[0] == 't' && st->opackets != 0 && st->obytes == 0) ||
+	       (name[0] == 'r' && st->ipackets != 0 && st->ibytes == 0);
+}
+
+static void dev_xstats(const struct port *p, json_t *o)
+{
+	struct rte_eth_stats st = {0};
+	int n = rte_eth_xstats_get_names(p->dev, NULL, 0);
+
+	if (n <= 0)
+		return;
+	struct rte_eth_xstat_name *name = xcalloc((size_t)n, sizeof(*name));
+	struct rte_eth_xstat *val = xcalloc((size_t)n, sizeof(*val));
+	if (rte_eth_stats_get(p->dev, &st) != 0)
+		st = (struct rte_eth_stats){0};
+	if (rte_eth_xstats_get_names(p->dev, name, (unsigned)n) == n &&
+	    rte_eth_xstats_get(p->dev, val, (unsigned)n) == n)
+		for (int i = 0; i < n; i++)
+			if (val[i].id < (uint64_t)n)
+				json_object_set_new(
+					o, name[val[i].id].name,
+					not_counted(&st, name[val[i].id].name, val[i].value)
+						? json_null()
+						: json_integer((json_int_t)val[i].value));
+	free(name);
+	free(val);
+}
+
+void port_xstats(struct port *p, json_t *o)
+{
+	if (p->spec->xstats != NULL)
+		p->spec->xstats(p, o);
+	else
+		dev_xstats(p, o);
+}
+
+const char *port_driver(const struct port *p)
+{
+	struct rte_eth_dev_info info = {0};
+
+	if (p->spec->driver != NULL)
+		return p->spec->driver;
+	return rte_eth_dev_info_get(p->dev, &info) == 0 ? info.driver_name : NULL;
+}
+
 bool port_may_peer(const struct port *p)
 {
 	return p->spec->peer != NULL;

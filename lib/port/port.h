@@ -255,8 +255,17 @@ bool port_deaf(const struct port *p);
  * written as ::ffff:a.b.c.d), or forwards what comes there and is for others. */
 bool port_kernel_has(const struct port *p, const uint8_t ip[16]);
 bool port_kernel_forwards(const struct port *p, bool six);
-bool port_no_restart(const struct port *p);     /* its device cannot be set up twice */
+bool port_no_restart(const struct port *p); /* its device cannot be set up twice */
+/* Whoever receives from the port needs no complete checksums of TCP and UDP (sums), and takes
+ * several segments as one frame (super): a port of a kernel that spares work by that does so from
+ * now on, and tells it in ol_flags: RTE_MBUF_F_RX_L4_CKSUM_NONE, RTE_MBUF_F_RX_LRO. */
+void port_undone(struct port *p, bool sums, bool super);
 void port_notes(struct port *p, json_t *array); /* adds sentences for `show ports` */
+/* The name of what drives an open port; NULL: nobody says. */
+const char *port_driver(const struct port *p);
+/* Adds what else the device counts, by its own names, since it was opened. A number that is known
+ * to be wrong is null. */
+void port_xstats(struct port *p, json_t *o);
 /* Of two ports of this process that are connected, the other one. NULL: the port is none of them,
  * or the other one is closed. */
 struct port *port_peer(const struct port *p);

@@ -24,8 +24,15 @@ struct port_spec {
 
 	/* All members below may be NULL. Their ports are those that open() has filled in. */
 
-	/* It is called after rte_eth_dev_start(), before any worker polls the port. */
+	/* It is called after rte_eth_dev_start(), before any worker polls the port. A spec whose
+	 * queues are not those of an ethdev gives them their struct dp_io here, by port_io_rx() and
+	 * port_io_tx(); its device is then one that only has the shape (net_null). */
 	void (*started)(struct port *p);
+	const char *driver; /* its name for `show ports`, instead of the device's */
+	/* Replaces rte_eth_xstats_get(): adds numbers since open to an object. */
+	void (*xstats)(struct port *p, json_t *o);
+	/* port_undone(). It is called often. */
+	void (*undone)(struct port *p, bool sums, bool super);
 	/* Replaces rte_eth_link_get(). It is called in each tick and at other times. */
 	void (*link)(struct port *p, enum snap_link *link, uint64_t *speed_mbps);
 	/* It is called after *s was filled in with what DPDK says, and puts in what the spec knows
@@ -107,6 +114,10 @@ void port_dev_name(char *out, size_t size, const char *driver);
 /* Gives the port a MAC address that follows from its number, 02:77:72:00:00:<port>, for ports whose
  * devices have none. */
 void port_own_mac(struct port *p);
+
+/* Makes all shares of a Tx queue, or an Rx queue, move frames by these functions. */
+void port_io_tx(struct port *p, unsigned queue, const struct dp_io *io, void *io_q);
+void port_io_rx(struct port *p, unsigned queue, const struct dp_io *io, void *io_q);
 
 /* All specs, from the build's list of files. It ends with NULL. */
 extern const struct port_spec *const port_specs[];

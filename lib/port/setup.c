@@ -200,7 +200,8 @@ static void offload_words(struct port *p)
 static void rss_and_offloads(struct port *p, const struct rte_eth_dev_info *info,
 			     struct rte_eth_conf *conf)
 {
-	uint64_t hf = RSS_WANTED & info->flow_type_rss_offloads;
+	/* A spec with functions of its own for RSS has nothing to ask of its device. */
+	uint64_t hf = p->spec->rss != NULL ? 0 : RSS_WANTED & info->flow_type_rss_offloads;
 
 	snprintf(p->rss, sizeof(p->rss), "off (one Rx queue)");
 	if (p->nrxq > 1) {

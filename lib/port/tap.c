@@ -2,6 +2,8 @@
 /* `-p tap:NAME` makes a new interface of this host; if there is one with this name, it must be a
  * tap. The host receives there what the port sends, and the other way round. */
 #include "kport.h"
+#include "log.h"
+#include "tun.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,8 +37,8 @@ static int tap_parse(const char *arg, bool take, struct port_need *need, struct 
 			"port '%s': interface %s is there already and is no tap; choose another name, or use if:%s",
 			spec, arg, arg);
 	need->nports = 1;
-	need->max_rxq = need->max_txq = 16;
-	need->root = need->rx_pool = need->paired = true;
+	need->max_rxq = need->max_txq = TUN_QUEUES;
+	need->root = need->rx_pool = need->tx_frees_at_once = true;
 	need->min_data_room = 2048;
 	return 0;
 }
@@ -50,12 +52,118 @@ static int tap_open(const char *arg, struct port *const *p, unsigned n, struct e
 	return kport_open_tap(arg, spec, p[0], e);
 }
 
+static void tap_started(struct port *p)
+{
+	struct tun *t = kport_tun(p);
+	int rc = tun_start(t, p->rx_pool, p->nrxq);
+
+	if (rc != 0)
+		log_msg(LOG_LVL_WARN, "port %u (%s) cannot be set up: %s", p->id, p->name,
+			strerror(-rc));
+	for (unsigned q = 0; q < p->nrxq; q++)
+		port_io_rx(p, q, &tun_io, tun_queue(t, q));
+	for (unsigned q = 0; q < p->ntxq; q++)
+		port_io_tx(p, q, &tun_io, tun_queue(t, q));
+	kport_started(p);
+}
+
+static void tap_undone(struct port *p, bool sums, bool super)
+{
+	struct tun *t = kport_tun(p);
+	int rc = tun_offload(t, sums, super);
+
+	if (rc != 0) /* a deleted one takes nothing: nor does anything come from it */
+		log_msg(LOG_LVL_DEBUG, "port %u (%s): offloads of the tap: %s", p->id, p->name,
+			strerror(-rc));
+}
+
+static void tap_drain(struct port *p)
+{
+	tun_stop(kport_tun(p));
+}
+
+static void tap_stats(struct port *p, struct snap_port *s)
+{
+	struct tun_counts c = tun_counts(kport_tun(p));
+
+	kport_stats(p, s);
+	if (p->nrxq == 0) /* nobody is to receive anything */
+		s->rx_missed = 0;
+	s->rx_nombuf = c.nombuf;
+	s->rx_errors += c.cut;
+	s->tx_errors += c.rejected;
+}
+
+static void tap_xstats(struct port *p, json_t *o)
+{
+	struct tun_counts c = tun_counts(kport_tun(p));
+
+	json_object_set_new(o, "rx_no_buffer", json_integer((json_int_t)c.nombuf));
+	json_object_set_new(o, "rx_too_long", json_integer((json_int_t)c.cut));
+	json_object_set_new(o, "tx_rejected", json_integer((json_int_t)c.rejected));
+}
+
+static void tap_closed(struct port *p)
+{
+	struct tun *t = p->priv != NULL ? kport_tun(p) : NULL;
+
+	kport_closed(p);
+	/* As long as the device has not been stopped, a worker may still use its queues. */
+	if (t != NULL && !p->started)
+		tun_close(t);
+}
+
+/* The kernel chooses the queue of a frame: that in which its flow was last sent to it, else by a
+ * hash of its own. */
+static int tap_rss_caps(const struct port *p, struct rss_caps *out)
+{
+	(void)p;
+	*out = (struct rss_caps){0};
+	return 0;
+}
+
+static int tap_rss_get(const struct port *p, struct rss_setup *out)
+{
+	(void)p;
+	*out = (struct rss_setup){0};
+	return -ENOTSUP;
+}
+
+static int tap_rss_set(struct port *p, const struct rss_setup *to)
+{
+	(void)p, (void)to;
+	return -ENOTSUP;
+}
+
+static int tap_rss_hash(struct port *p, const struct rss_setup *to, bool key)
+{
+	(void)key;
+	return tap_rss_set(p, to);
+}
+
+static const struct rss_ops tap_rss = {tap_rss_caps, tap_rss_get, tap_rss_hash, tap_rss_set};
+
 const struct port_spec port_spec_tap = {
 	.prefix = "tap",
 	.syntax = "tap:NAME",
 	.help = "makes a network interface of this host; what the port sends, the host receives there",
+	.driver = "tap",
 	.parse = tap_parse,
 	.open = tap_open,
-	KPORT_HOOKS,
+	.started = tap_started,
+	.link = kport_link,
+	.stats = tap_stats,
+	.xstats = tap_xstats,
+	.undone = tap_undone,
+	.set_mtu = kport_set_mtu,
+	.set_promisc = kport_set_promisc,
+	.join = kport_join,
+	.carries = kport_carries,
+	.forwards = kport_forwards,
+	.drain = tap_drain,
+	.close = kport_close,
+	.closed = tap_closed,
+	.notes = kport_notes,
+	.rss = &tap_rss,
 	.virtual_speed = true,
 };

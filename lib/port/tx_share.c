@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "port_int.h"
+#include "txq.h"
 
 void *state_new(size_t size, int node)
 {
@@ -46,6 +47,18 @@ void tx_shares_dev(struct port *p)
 	for (unsigned queue = 0; queue < p->ntxq; queue++)
 		for (unsigned i = 0; i < p->tx[queue].n; i++)
 			p->tx[queue].share[i]->dev = p->dev;
+}
+
+void port_io_tx(struct port *p, unsigned queue, const struct dp_io *io, void *io_q)
+{
+	for (unsigned i = 0; i < p->tx[queue].n; i++)
+		txq_io(p->tx[queue].share[i], io, io_q);
+}
+
+void port_io_rx(struct port *p, unsigned queue, const struct dp_io *io, void *io_q)
+{
+	p->rxq[queue]->io = io;
+	p->rxq[queue]->io_q = io_q;
 }
 
 bool tx_foreign(const struct port *p)

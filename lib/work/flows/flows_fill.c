@@ -266,11 +266,27 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 					 .arg = claim});
 }
 
+/* Connections need no complete checksums from a kernel of this machine, and take super-frames,
+ * unless content is compared: that is judged segment by segment, as it would come from a network.
+ * Without a run, other frames are to come as they would from a network, too. */
+static void fill_undone(struct ctl_port *cp)
+{
+	const struct flows_port *p = flows_of(cp);
+	bool on = false, verify = false;
+
+	for (const struct flows_one *f = p->first; f != NULL; f = f->next)
+		on |= f->in_run;
+	for (const struct flows_ver *v = on ? p->engine->ver : NULL; v != NULL; v = v->next)
+		verify |= v->design->verify;
+	port_undone(&cp->p, on, on && !verify);
+}
+
 void flows_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 {
 	const struct flows_port *p = flows_of(cp);
 
 	(void)c;
+	fill_undone(cp);
 	for (unsigned q = 0; flows_has_tasks(cp) && q < p->nqueues; q++) {
 		struct dp_duty *duty = plan_duty(w, cp, q);
 		if (duty != NULL)

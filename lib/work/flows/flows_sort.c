@@ -199,6 +199,19 @@ static __rte_noinline void sort_tell_l4(const uint8_t *ip, struct flow_in *in)
 	in->l4_udp = protocol == IP_UDP;
 }
 
+/* On how many frames of a network a super-frame would have come: its payload by tso_segsz. */
+static __rte_noinline uint8_t sort_segments(const struct flows_shape *s, const struct rte_mbuf *m)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *) + s->l3;
+	unsigned l4 = s->l3 + (s->is6 ? SORT_IP6 : (ip[0] & 15u) * 4), headers = l4;
+
+	if (m->data_len >= l4 + 13)
+		headers += (rte_pktmbuf_mtod(m, const uint8_t *)[l4 + 12] >> 4) * 4u;
+	uint32_t payload = m->pkt_len - RTE_MIN(headers, m->pkt_len);
+	uint32_t n = (payload + m->tso_segsz - 1) / m->tso_segsz;
+	return (uint8_t)RTE_MAX(RTE_MIN(n, 255u), 1u);
+}
+
 static inline void sort_tell(const struct flows_shape *s, const struct rte_mbuf *m,
 			     struct flow_in *in)
 {
@@ -213,7 +226,7 @@ static inline void sort_tell(const struct flows_shape *s, const struct rte_mbuf 
 	if (unlikely((m->ol_flags & SORT_FLAGS) != 0)) {
 		in->verdict = (uint8_t)sort_judge(m->ol_flags, s);
 		if ((m->ol_flags & RTE_MBUF_F_RX_LRO) != 0 && m->tso_segsz != 0)
-			in->segments = (uint8_t)RTE_MIN(m->pkt_len / m->tso_segsz + 1, 255u);
+			in->segments = sort_segments(s, m);
 	}
 }
 
