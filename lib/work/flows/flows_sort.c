@@ -200,13 +200,16 @@ static __rte_noinline void sort_tell_l4(const uint8_t *ip, struct flow_in *in)
 }
 
 /* On how many frames of a network a super-frame would have come: its payload by tso_segsz. */
-static __rte_noinline uint8_t sort_segments(const struct flows_shape *s, const struct rte_mbuf *m)
+static __rte_noinline uint8_t sort_segments(const struct flow_in *in, const struct rte_mbuf *m)
 {
-	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *) + s->l3;
-	unsigned l4 = s->l3 + (s->is6 ? SORT_IP6 : (ip[0] & 15u) * 4), headers = l4;
+	const uint8_t *ip = in->data + in->l3;
+	unsigned l4 = in->l4, headers;
 
-	if (m->data_len >= l4 + 13)
-		headers += (rte_pktmbuf_mtod(m, const uint8_t *)[l4 + 12] >> 4) * 4u;
+	if (l4 == 0)
+		l4 = in->l3 + (ip[0] >> 4 == 6 ? LEN_IP6 : (ip[0] & 15u) * 4);
+	headers = l4;
+	if (in->len >= l4 + 13)
+		headers += (in->data[l4 + 12] >> 4) * 4u;
 	uint32_t payload = m->pkt_len - RTE_MIN(headers, m->pkt_len);
 	uint32_t n = (payload + m->tso_segsz - 1) / m->tso_segsz;
 	return (uint8_t)RTE_MAX(RTE_MIN(n, 255u), 1u);
@@ -226,7 +229,7 @@ static inline void sort_tell(const struct flows_shape *s, const struct rte_mbuf 
 	if (unlikely((m->ol_flags & SORT_FLAGS) != 0)) {
 		in->verdict = (uint8_t)sort_judge(m->ol_flags, s);
 		if ((m->ol_flags & RTE_MBUF_F_RX_LRO) != 0 && m->tso_segsz != 0)
-			in->segments = sort_segments(s, m);
+			in->segments = sort_segments(in, m);
 	}
 }
 
