@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The lives of connections: cells, fates, opens, and the paths that servers learn. */
 #include "flow_emit.h"
+#include "flow_find.h"
 
 static inline void conn_less(cell_t *c)
 {

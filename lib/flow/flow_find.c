@@ -3,7 +3,7 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
-#include "flow_int.h"
+#include "flow_find.h"
 
 /* Of a set of 8 tags, a bit pair for each that equals. */
 static inline unsigned find_tags(const struct flow_bucket *b, uint16_t tag)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What ICMP says of segments that we have sent (RFC 1122 4.2.3.9, RFC 5461, RFC 5927). */
 #include "flow_emit.h"
+#include "flow_find.h"
 
 /* The next smaller MTU that links have (RFC 1191 7), for routers that do not tell theirs. */
 static uint32_t icmp_plateau(uint32_t mtu)

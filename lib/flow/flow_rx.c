@@ -3,6 +3,7 @@
  * is there when it is needed: headers and the places where connections are found; connections;
  * work. */
 #include "flow_emit.h"
+#include "flow_find.h"
 
 enum { LEN_IP4 = 20, IPPROTO_OF_TCP = 6, IPPROTO_OF_UDP = 17 };
 

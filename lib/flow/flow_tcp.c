@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Received segments of synchronized connections (RFC 9293 3.10.7.4). */
 #include "flow_emit.h"
+#include "flow_find.h"
 
 /* The end of what was received: it is acknowledged at the end of the turn, or when the timer of
  * delayed acknowledgements is due, or by what is sent meanwhile (RFC 5681 4.2). */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections by their tuple (flow_find.c, flow_tuple.c): what is asked for each segment is here,
+ * inline. */
+#pragma once
+#include "flow_int.h"
+
+/* The slot of a tuple, NULL: it is none of the set, or the set has no slots. */
+uint32_t *flow_tuples_slot_of_all(const struct flow_tuples *t, uint32_t remote, uint32_t local,
+				  uint32_t ports);
+static FLOW_INLINE uint32_t *flow_tuples_slot(const struct flow_tuples *t, uint32_t remote,
+					      uint32_t local, uint32_t ports)
+{
+	const struct flow_field *address = &t->f[FLOW_LOCAL - 1],
+				*port = &t->f[FLOW_LOCAL_PORT - 1];
+	uint32_t i = __builtin_bswap32(local) - address->base;
+	uint32_t k = (uint16_t)__builtin_bswap16((uint16_t)ports) - port->base;
+
+	if (FLOW_UNLIKELY(!t->one_remote))
+		return flow_tuples_slot_of_all(t, remote, local, ports);
+	if (FLOW_UNLIKELY(remote != t->one_addr) || FLOW_UNLIKELY(ports >> 16 != t->one_port) ||
+	    FLOW_UNLIKELY(i >= address->count) || FLOW_UNLIKELY(k >= port->count))
+		return NULL;
+	return &t->slot[i * address->stride + k * port->stride];
+}
+
+void flow_find_put(struct flow_machine *m, struct flow_conn *c, const struct flow_tuples *t);
+/* The same of a server's, whose key is known. */
+void flow_find_put_key(struct flow_machine *m, const struct flow_conn *c, uint32_t key);
+void flow_find_cut(struct flow_machine *m, struct flow_conn *c, const struct flow_tuples *t);
+
+/* Two multiplications mix all bits; the secret keeps others from choosing who collides. */
+static FLOW_INLINE uint32_t flow_hash(const struct flow_machine *m, uint32_t remote, uint32_t local,
+				      uint32_t ports)
+{
+	/* both addresses are one word where they lie side by side */
+	uint64_t a = ((uint64_t)local << 32 | remote) ^ m->secret[0];
+	uint64_t b = (a ^ a >> 29) * 0x9e3779b97f4a7c15ull;
+
+	b = (b ^ b >> 32 ^ ports ^ m->secret[1]) * 0xd6e8feb86659fd93ull;
+	return (uint32_t)(b >> 32);
+}
+
+uint32_t flow_find(struct flow_machine *m, const struct flow_seg *g);
+bool flow_find_is_new(const struct flow_machine *m, const struct flow_seg *g);
+uint32_t flow_find_early(const struct flow_machine *m, uint32_t key);
+void flow_fetch_bucket(const struct flow_machine *m, uint32_t key);
+bool flow_is_of(const struct flow_machine *m, uint32_t at, const struct flow_seg *g);
+/* What stands for an IPv6 address in hashes. */
+static inline uint32_t flow_fold16(const uint8_t *a)
+{
+	uint64_t half[2];
+
+	memcpy(half, a, 16);
+	half[0] = (half[0] ^ half[1] * 0x9e3779b97f4a7c15ull) * 0xd6e8feb86659fd93ull;
+	return (uint32_t)(half[0] >> 32);
+}
+uint32_t flow_fold6(const struct flow_machine *m, const struct flow_conn *c);
