@@ -5,9 +5,9 @@
 
 Runs BUILD/tests/bench/bench (hot path against bare loops, in one process), dpdk-testpmd (txonly, rxonly), BUILD/app/wirerate in a
 terminal with and without its full screen (screen.py) and with a script (lua.py), BUILD/tests/bench/bench_flow (connections,
-flow.py; flow_two.py on two CPUs), and the program with a peer of the kernel's (kernel.py, as root), in turn on one CPU, N times, and
-prints the medians over the processes. A target that is missed is named; it does not fail. Exit code 3: something could not run. As
-root, hugepages are switched on for the time of the measurement. With --against: against.py, which ends with 0 or 1.
+flow.py; flow_two.py on two CPUs), the program with a peer of the kernel's (kernel.py, as root) and on a tap (tap.py), in turn on one
+CPU, N times, and prints the medians over the processes. A target that is missed is named; it does not fail. Exit code 3: something
+could not run. As root, hugepages are switched on for the time of the measurement. With --against: against.py, which ends with 0 or 1.
 """
 import argparse
 import datetime
@@ -27,6 +27,7 @@ import flow_two
 import kernel
 import lua
 import screen
+import tap
 from proc import CannotRun, run_ns, workers
 
 KNOB = "/proc/sys/vm/nr_hugepages"
@@ -226,6 +227,8 @@ def measure(args, huge):
             run["flow_two"] = flow_two.measure(args.program, args.cpu)
         if args.only in (None, "kernel"):
             run["kernel"] = kernel.measure(args.program, args.cpu)
+        if args.only in (None, "tap"):
+            run["tap"] = tap.measure(args.program, args.cpu)
         runs.append(run)
     progress("")
     return runs
@@ -243,6 +246,8 @@ def evaluate(runs):
         rows += flow_two.evaluate([r["flow_two"] for r in runs])
     if runs[0].get("kernel"):
         rows += kernel.evaluate([r["kernel"] for r in runs])
+    if runs[0].get("tap"):
+        rows += tap.evaluate([r["tap"] for r in runs])
     return rows
 
 
@@ -300,7 +305,7 @@ def print_table(doc):
     print()
     missed = [r for r in doc["results"] if not r.get("ok", True)]
     parts = {"path": TARGETS, "screen": screen.targets(), "lua": lua.targets(), "flow": [*flow.targets(), flow_two.ROW],
-             "kernel": kernel.targets()}
+             "kernel": kernel.targets(), "tap": [tap.ROW]}
     wanted = [name for part, targets in parts.items() if doc["only"] in (None, part) for name in targets]
     absent = [name for name in wanted if all(r["variant"] != name for r in doc["results"])]
     for name in absent:
@@ -320,8 +325,9 @@ def arguments():
     p.add_argument("--runs", type=int, help="processes of each (default 7, at least 5; with --against 11, at least 11, an odd number)")
     p.add_argument("--cpu", type=int, default=cpus[-1], help="CPU to measure on (default: the last one)")
     p.add_argument("--json", nargs="?", const="-", metavar="FILE", help="one JSON document to FILE, or instead of the table to stdout")
-    p.add_argument("--only", choices=("path", "screen", "lua", "flow", "kernel"),
-                   help="the hot path and testpmd alone, what the screen costs, scripts, connections, or those to a peer of the kernel's")
+    p.add_argument("--only", choices=("path", "screen", "lua", "flow", "kernel", "tap"),
+                   help="the hot path and testpmd alone, what the screen costs, scripts, connections, those to a peer of the kernel's, or "
+                        "streams on a tap")
     p.add_argument("--isa", help="at most this instruction set: scalar, ssse3, avx2, avx512 or neon (default: the CPU's best)")
     p.add_argument("--no-huge", action="store_true", help="measure without hugepages")
     args = p.parse_args()

@@ -23,8 +23,8 @@ SERVER_ALONE = "set 0 flow server; set 0 flow.timewait 0s; set 0 eth.dst 02:77:7
 
 
 class Program:
-    def __init__(self, program, lcores, *options):
-        self.proc = subprocess.Popen([program, "--lcores", lcores, "--no-huge", "-m", "512", "--no-shconf", "--", "--json", "-b", *options],
+    def __init__(self, program, lcores, *options, prefix=()):
+        self.proc = subprocess.Popen([*prefix, program, "--lcores", lcores, "--no-huge", "-m", "512", "--no-shconf", "--", "--json", "-b", *options],
                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def __enter__(self):
