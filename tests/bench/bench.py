@@ -6,8 +6,8 @@
 Runs BUILD/tests/bench/bench (hot path against bare loops, in one process), dpdk-testpmd (txonly, rxonly), BUILD/app/wirerate in a
 terminal with and without its full screen (screen.py) and with a script (lua.py), BUILD/tests/bench/bench_flow (connections,
 flow.py; flow_two.py on two CPUs), the program with a peer of the kernel's (kernel.py, as root) and on a tap (tap.py), in turn on one
-CPU, N times, and prints the medians over the processes. A target that is missed is named; it does not fail. Exit code 3: something could not run. As
-root, hugepages are switched on for the time of the measurement. With --against: against.py, which ends with 0 or 1.
+CPU, N times, and prints the medians over the processes. A target that is missed is named; it does not fail. Exit code 3: something
+could not run. As root, hugepages are switched on for the time of the measurement. With --against: against.py, which ends with 0 or 1.
 """
 import argparse
 import datetime
@@ -325,10 +325,9 @@ def arguments():
     p.add_argument("--runs", type=int, help="processes of each (default 7, at least 5; with --against 11, at least 11, an odd number)")
     p.add_argument("--cpu", type=int, default=cpus[-1], help="CPU to measure on (default: the last one)")
     p.add_argument("--json", nargs="?", const="-", metavar="FILE", help="one JSON document to FILE, or instead of the table to stdout")
-    p.add_argument("--only", choices=("path", "screen", "lua", "flow", "kernel"),
-                   help="the hot path and testpmd alone, what the screen costs, scripts, connections, or those to a peer of the kernel's")
-    p.add_argument("--only", choices=("path", "screen", "lua", "flow", "tap"),
-                   help="the hot path and testpmd alone, what the screen costs, scripts, or connections")
+    p.add_argument("--only", choices=("path", "screen", "lua", "flow", "kernel", "tap"),
+                   help="the hot path and testpmd alone, what the screen costs, scripts, connections, those to a peer of the kernel's, or "
+                        "streams on a tap")
     p.add_argument("--isa", help="at most this instruction set: scalar, ssse3, avx2, avx512 or neon (default: the CPU's best)")
     p.add_argument("--no-huge", action="store_true", help="measure without hugepages")
     args = p.parse_args()
