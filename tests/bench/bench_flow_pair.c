@@ -80,13 +80,15 @@ static bool end_more(struct flow_sink *s, unsigned kind)
 		end_flush(e);
 	if (s->nroom[kind] == 0) {
 		struct rte_mbuf *m[PAIR_BURST];
+		size_t at;
 
 		if (rte_mempool_get_bulk(e->pool[kind], (void **)m, PAIR_BURST) < 0)
 			die("flow: pool empty");
+		/* DPDK lays out all buffers of a pool alike */
+		at = (size_t)((uint8_t *)m[0]->buf_addr - (uint8_t *)m[0]) + RTE_PKTMBUF_HEADROOM;
 		for (unsigned i = 0; i < PAIR_BURST; i++)
-			s->room[kind][i] = (struct flow_room){.data = (uint8_t *)m[i]->buf_addr +
-								      RTE_PKTMBUF_HEADROOM,
-							      .handle = m[i]};
+			s->room[kind][i] =
+				(struct flow_room){.data = (uint8_t *)m[i] + at, .handle = m[i]};
 		s->nroom[kind] = PAIR_BURST;
 	}
 	return true;
@@ -96,7 +98,8 @@ static bool end_more(struct flow_sink *s, unsigned kind)
  * million. */
 static void end_receive(struct pair_end *e, uint64_t now_ns, bool all)
 {
-	struct rte_mbuf *m[PAIR_BURST];
+	/* behind the last one are some that came before */
+	struct rte_mbuf *m[PAIR_BURST + PAIR_AHEAD] = {NULL};
 	uint16_t n;
 
 	do {
@@ -104,8 +107,7 @@ static void end_receive(struct pair_end *e, uint64_t now_ns, bool all)
 		if (n == 0)
 			return;
 		for (uint16_t i = 0; i < n; i++) {
-			if (i + PAIR_AHEAD < n)
-				rte_prefetch0(m[i + PAIR_AHEAD]);
+			rte_prefetch0(m[i + PAIR_AHEAD]);
 			e->in[i].data = rte_pktmbuf_mtod(m[i], const uint8_t *);
 			e->in[i].len = m[i]->data_len;
 			rte_prefetch0(e->in[i].data);
