@@ -40,6 +40,7 @@ BLOCKS = {
     "./dev run -p if:eth1": "interface",
     "set 0 udp.dst default": "commands",
     "set 0 flow client": "commands",
+    "set 0,1 frame eth/ipv4/udp/vxlan": "commands",
     "stream add 0 3": "commands",
     "set 0 rate 1Mpps..10Mpps": "commands",
     "set 0 probe on": "commands",
