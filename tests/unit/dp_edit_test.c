@@ -2,6 +2,7 @@
 /* Tests kind gen on devices that edit what they are given to send. Whatever a driver does to a
  * buffer, frames that leave afterwards are right, in order and counted. Each frame is judged before
  * its driver touches it. */
+#include "effort.h"
 #include "dp_model.h"
 
 static struct rte_mempool *other_pool;
@@ -314,7 +315,7 @@ static void test_each_way(void **state)
 {
 	(void)state;
 	for (unsigned w = 0; w < ARRAY_SIZE(ways); w++)
-		for (unsigned round = 0; round < 4; round++) {
+		for (unsigned round = 0; round < effort(4, 1); round++) {
 			struct world *x = edited(1 + round % 2, DP_EDITS_ALL, ways[w].edit);
 			struct tphase *p = phase_new(x);
 			phase_add(p, 0, frames_of(x, 0, 90 + any(200), 7, round < 2 ? 7 : 60000));
@@ -330,7 +331,7 @@ static void test_shapes(void **state)
 {
 	(void)state;
 	for (unsigned w = 0; w < ARRAY_SIZE(ways) && ways[w].shape; w++)
-		for (unsigned round = 0; round < 4; round++) {
+		for (unsigned round = 0; round < effort(4, 1); round++) {
 			struct world *x = edited(1 + round % 2, DP_EDITS_SHAPE, ways[w].edit);
 			struct tphase *p = phase_new(x);
 			phase_add(p, 0, frames_of(x, 0, 90 + any(200), 7, round < 2 ? 7 : 60000));
@@ -347,7 +348,7 @@ static void test_shapes(void **state)
 static void test_many(void **state)
 {
 	(void)state;
-	for (unsigned round = 0; round < 24; round++) {
+	for (unsigned round = 0; round < effort(24, 6); round++) {
 		struct world *x = edited(1 + round % 3, DP_EDITS_ALL,
 					 round % 2 ? any_edit : ways[any(ARRAY_SIZE(ways))].edit);
 		uint64_t frames = 8000;
@@ -378,7 +379,7 @@ static void test_many(void **state)
 static void test_changes(void **state)
 {
 	(void)state;
-	for (unsigned round = 0; round < 8; round++) {
+	for (unsigned round = 0; round < effort(8, 2); round++) {
 		struct world *x =
 			edited(1 + round % 2, round % 4 == 3 ? DP_EDITS_SHAPE : DP_EDITS_ALL,
 			       round % 4 == 3 ? trim : any_edit);
@@ -430,7 +431,7 @@ static uint16_t prepare_and_move(void *queue, struct rte_mbuf **m, uint16_t n)
 static void test_prepare(void **state)
 {
 	(void)state;
-	for (unsigned round = 0; round < 16; round++) {
+	for (unsigned round = 0; round < effort(16, 4); round++) {
 		struct world *x = edited(1 + round % 2, DP_EDITS_ALL, any_edit);
 		struct tphase *p = streams(x, 0, 1 + round % 4, 1 + round % 2, round % 4 == 3);
 		bool rejects = round % 8 > 5;

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "effort.h"
 #include "dp_shape_model.h"
 
 #define END (T0 + 400000u)
@@ -82,7 +83,7 @@ static void judge_all(struct world *x, uint64_t due)
 static void test_slow(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < 3 * 2 * 2 * 2 * 3 * 3; i++) {
+	for (unsigned i = 0; i < 3 * 2 * 2 * 2 * 3 * 3; i += (unsigned)effort(1, 5)) {
 		unsigned nq = 1 + i % 3, slow = (unsigned[]){0, 4, 40}[i / 24 % 3], count = i / 72;
 		bool bytes = i / 6 % 2 != 0, more = i / 12 % 2 != 0;
 		struct world *x = timed(nq, i / 3 % 2 != 0 ? GEN_OVERSPEED : GEN_KEEP);
@@ -215,7 +216,7 @@ static void test_stood_still(void **state)
 static void test_catches_up(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < 24; i++) {
+	for (unsigned i = 0; i < 24; i += (unsigned)effort(1, 5)) {
 		struct world *x = timed(1 + i % 3, GEN_OVERSPEED);
 		bool bytes = i / 3 % 2 != 0, more = i / 6 % 2 != 0, probes = i / 12 != 0;
 		one_group(x, of_sizes(x, probes ? 5 : 1, bytes ? 3 : 1));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests kind gen where frames are not sent: every slot that was asked for is sent or counted,
  * exactly once. It uses a clock of its own. */
+#include "effort.h"
 #include "dp_grace.h"
 #include "dp_shape_model.h"
 
@@ -8,7 +9,8 @@
 static void test_dropped_lag(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < 2 * ARRAY_SIZE(patterns) * ARRAY_SIZE(patterns); i++) {
+	for (unsigned i = 0; i < 2 * ARRAY_SIZE(patterns) * ARRAY_SIZE(patterns);
+	     i += (unsigned)effort(1, 5)) {
 		unsigned a = i / 2 % ARRAY_SIZE(patterns), b = i / 2 / ARRAY_SIZE(patterns), n = 0;
 		static uint64_t due[3000];
 		struct world *x = world_new(1 + i % 2, 4095);
@@ -105,7 +107,7 @@ static void test_dropped_lag_walked(void **state)
 static void test_stuck(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < 18 * (ARRAY_SIZE(patterns) + 1); i++) {
+	for (unsigned i = 0; i < 18 * (ARRAY_SIZE(patterns) + 1); i += (unsigned)effort(1, 5)) {
 		unsigned policy = i % 3, more = i / 3 % 3;
 		/* the device takes nothing to the end; else for a while */
 		bool stuck = i / 9 % 2 != 0;
