@@ -375,7 +375,7 @@ static void test_worlds(void **state)
 {
 	const char *text = getenv("WIRERATE_FLOW_CONNECTIONS");
 	const char *one = getenv("WIRERATE_FLOW_WORLD");
-	uint64_t n = text != NULL ? strtoull(text, NULL, 10) : effort(6000, 2000);
+	uint64_t n = text != NULL ? strtoull(text, NULL, 10) : effort(6000, 1000);
 
 	(void)state;
 	if (one != NULL) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests what workers do for the work flows: connections are opened at their times, none is lost
  * whatever devices do, runs end as they are told to, and nothing is left. */
+#include "effort.h"
 #include "flows_world.h"
 
 static struct flows_state_of *of(unsigned end, unsigned flow)
@@ -171,9 +172,12 @@ static void test_arrivals(void **state)
 	};
 
 	(void)state;
-	for (unsigned i = 0; i < ARRAY_SIZE(kind); i++)
-		for (unsigned k = 0; k < ARRAY_SIZE(trend); k++)
-			arrivals(&kind[i], &trend[k], i % 2, 1 + i % 3);
+	for (unsigned n = 0; n < ARRAY_SIZE(kind) * ARRAY_SIZE(trend);
+	     n += (unsigned)effort(1, 5)) {
+		unsigned i = n / ARRAY_SIZE(trend), k = n % ARRAY_SIZE(trend);
+
+		arrivals(&kind[i], &trend[k], i % 2, 1 + i % 3);
+	}
 }
 
 /* ---- rates that change ---- */
@@ -228,7 +232,7 @@ static void test_change_often(void **state)
 	world_new(1, 2047, 10000);
 	pace_of(0, 100);
 	world_start(1);
-	for (unsigned i = 0; i < 1000; i++) {
+	for (unsigned i = 0; i < effort(1000, 200); i++) {
 		double per_s = 50 + any(200);
 		uint64_t at = x.now;
 
