@@ -165,10 +165,11 @@ def test_the_example_of_the_documents_runs(tmp_path):
         r = lua(tmp_path, text, "-e", ANYTHING, code=(0, 4))
         counts = [line.split() for line in r.stdout.splitlines()]
         assert counts == [["0", counts[0][1], "0"], ["1", "0", counts[0][1]]]
-        if r.returncode == 0:  # else the sender stood still, and may not have sent all
-            assert counts[0][1] == "745"
+        # else the sender stood still, in the trial or in the run before it, and may not have sent all
+        if r.returncode == 0 and counts[0][1] == "745":
             return
-    pytest.fail("no trial was valid")
+        assert int(counts[0][1]) < 745
+    pytest.fail("no run and trial went as they should")
 
 
 def test_errors_name_file_and_line_with_a_traceback(tmp_path):
