@@ -96,6 +96,10 @@ def link(request, namespaces):
     made.net.remove()
 
 
+# What differs between kinds of ports is below connections: one kind is enough for most of what programs ask.
+packet = pytest.mark.parametrize("link", ["packet"], indirect=True)
+
+
 @contextlib.contextmanager
 def process(link, *cmd):
     with subprocess.Popen([*link.prefix, *cmd], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as p:
@@ -163,6 +167,7 @@ def test_nginx_answers_all_and_its_log_says_the_same(link, live, tmp_path, need)
         sockets_end(link)
 
 
+@packet
 def test_haproxy_between_us_and_nginx(link, live, tmp_path, need):
     need("nginx", "haproxy")
     (tmp_path / "haproxy.cfg").write_text(HAPROXY)
@@ -200,6 +205,7 @@ def test_curl_gets_bodies_of_any_size(link, live, tmp_path, need):
     sockets_end(link)
 
 
+@packet
 def test_curl_sends_in_all_ways(link, live, tmp_path, need):
     need("curl")
     p = server(link, live, "set 0 response 77")
@@ -231,6 +237,7 @@ def test_requests_that_come_at_once_are_answered_in_order(link, live):
     assert b"Connection: close" in answers[3] and the_flow(p)["transactions"]["done"] == 4
 
 
+@packet
 def test_ab_and_wrk_find_no_failure(link, live, need):
     need("ab", "wrk")
     p = server(link, live, "set 0 response 1000")
@@ -248,6 +255,7 @@ def test_ab_and_wrk_find_no_failure(link, live, need):
     assert flow["segments"]["bad_checksum"] == 0 and flow["http"]["2xx"] == flow["transactions"]["done"]
 
 
+@packet
 def test_linux_has_a_sane_picture_of_a_connection(link, live):
     """A client of Linux's that asks for a long body and does not read it: nothing is lost, and it knows our MSS and our window scale."""
     p = server(link, live, "set 0 response 100000000", "set 0 flow.mss 1000")
@@ -266,6 +274,7 @@ def test_linux_has_a_sane_picture_of_a_connection(link, live):
     assert flow["connections"]["reset_by_peer"] == 1
 
 
+@packet
 def test_through_nat_both_ways(link, live, tmp_path, need):
     """Addresses and ports change on the way: what comes is what counts."""
     need("nft")

@@ -4,13 +4,18 @@
 #include <limits.h>
 #include <math.h>
 
+#include "effort.h"
 #include "prx_frames.h"
 #include "prx_merge.h"
 #include "prx_own.h"
 
 #define QUEUES 3
 #define FLOWS 5
-#define SENT 12000 /* frames of a flow */
+#ifdef EFFORT_PART
+#define SENT 4000 /* frames of a flow */
+#else
+#define SENT 12000
+#endif
 #define BLOCKS 16
 #define MAX_EVENTS (FLOWS * SENT * 2)
 
