@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Control with real workers, for tests. Ports 0 and 1 are a wire, and port 2 is null. */
 #pragma once
+#include <sched.h>
+
 #include "ctl_wait.h"
 
 static inline void start(unsigned port, uint64_t ns)
@@ -123,14 +125,44 @@ static inline void taken_up(void)
 }
 
 /* Opens control. Returns false if it cannot start here; then the test is skipped. */
+static inline bool live_open_with(const struct ctl_opts *o)
+{
+	struct err e = {.text = ""};
+
+	if (ctl_open(&c, o, &e) == 0)
+		return true;
+	fprintf(stderr, "skipped: %s\n", e.text);
+	return false;
+}
+
+/* The same with ports 0 to 2 as said above. */
 static inline bool live_open(const char *prog)
 {
 	static const char *const specs[] = {"wire", "null"};
 	struct ctl_opts o = {.prog = prog, .ports = specs, .nports = 2};
-	struct err e = {.text = ""};
 
-	if (ctl_open(&c, &o, &e) == 0)
-		return true;
-	fprintf(stderr, "skipped: %s\n", e.text);
-	return false;
+	return live_open_with(&o);
+}
+
+/* The same on the first and the last CPU of this process: `lcores` is the text of EAL's option, in
+ * which %d stands for each of the two in turn. */
+static inline bool live_open_on(struct ctl_opts o, const char *lcores)
+{
+	static char option[] = "--lcores", text[64];
+	char *args[] = {option, text};
+	int first = -1, last = 0;
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
+		return false;
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &cpus)) {
+			first = first < 0 ? i : first;
+			last = i;
+		}
+	snprintf(text, sizeof(text), lcores, first, last);
+	o.eal_args = args;
+	o.neal_args = 2;
+	return live_open_with(&o);
 }

@@ -155,37 +155,15 @@ int main(void)
 {
 	static const char *const specs[] = {"wire"};
 	static const char *const maps[] = {"1:2.0", "2:1.1"};
-	static char arg[2][32];
-	int first = -1, last = 0;
-	cpu_set_t cpus;
-	char *args[] = {arg[0], arg[1]};
-	const struct ctl_opts o = {.prog = "host_live_test",
-				   .ports = specs,
-				   .nports = 1,
-				   .maps = maps,
-				   .nmaps = 2,
-				   .eal_args = args,
-				   .neal_args = 2};
+	const struct ctl_opts o = {
+		.prog = "host_live_test", .ports = specs, .nports = 1, .maps = maps, .nmaps = 2};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rings),
 		cmocka_unit_test(test_it_ends_meanwhile),
 	};
-	struct err e = {.text = ""};
 
-	CPU_ZERO(&cpus);
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
+	if (!live_open_on(o, "(0-1)@%d,2@%d"))
 		return 77;
-	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &cpus)) {
-			first = first < 0 ? i : first;
-			last = i;
-		}
-	snprintf(arg[0], sizeof(arg[0]), "--lcores");
-	snprintf(arg[1], sizeof(arg[1]), "(0-1)@%d,2@%d", first, last);
-	if (ctl_open(&c, &o, &e) < 0) {
-		fprintf(stderr, "skipped: %s\n", e.text);
-		return 77;
-	}
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	ctl_close(c);
 	return failed;

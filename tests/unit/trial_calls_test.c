@@ -3,10 +3,9 @@
  * is looked at are counts and the course, never how fast the machine was. */
 #include "cmocka_names.h"
 
-#include "ctl_live.h"
 #include "flows_ctl.h"
 #include "port_spec.h"
-#include "trial.h"
+#include "trial_live.h"
 
 /* A trial that no stall of this machine makes another one. */
 static struct trial_spec spec_of(unsigned ports, double per_s, uint64_t ns)
@@ -20,16 +19,6 @@ static struct trial_spec spec_of(unsigned ports, double per_s, uint64_t ns)
 	s.cfg.overtime_ns = s.cfg.resolution_ns = s.cfg.max_stall_ns = 3600000000000ull;
 	s.cfg.max_wait = 1000000000;
 	return s;
-}
-
-static struct trial *begun(const struct trial_spec *s)
-{
-	struct trial *t = NULL;
-	struct err e = {.text = ""};
-
-	if (trial_start(c, s, &t, &e) != 0)
-		fail_msg("%s", e.text);
-	return t;
 }
 
 /* Takes the trial on until it is over; what it says if it cannot go on. */

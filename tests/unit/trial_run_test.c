@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests trials on real workers of a wire (ports 0 and 1) and of null (port 2). */
-#include "ctl_live.h"
 #include "probe_int.h"
-#include "trial.h"
+#include "trial_live.h"
 
 static struct trial_spec spec_of(unsigned port, double pps, uint64_t ns)
 {
@@ -10,16 +9,6 @@ static struct trial_spec spec_of(unsigned port, double pps, uint64_t ns)
 
 	trial_cfg_init(&s.cfg);
 	return s;
-}
-
-static struct trial *begun(const struct trial_spec *s)
-{
-	struct trial *t = NULL;
-	struct err e = {.text = ""};
-
-	if (trial_start(c, s, &t, &e) != 0)
-		fail_msg("%s", e.text);
-	return t;
 }
 
 static void ended(struct trial *t)

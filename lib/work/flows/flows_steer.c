@@ -42,7 +42,7 @@ static inline void steer_tuple(const struct flows_steer *s, const struct flow_tu
 	out->dport = s->sent ? t->remote_port : t->local_port;
 }
 
-/* The place of a byte of those that are hashed: addresses, and ports behind them. */
+/* The place of byte i of both addresses, the source's first; `address`: bytes of one. */
 static uint8_t *steer_byte(struct rss_tuple *t, unsigned i, unsigned address)
 {
 	if (i < address)
