@@ -32,7 +32,7 @@ static int start_queues(const struct ctl *c, const struct ctl_port *cp, struct e
 		return 0;
 	start_map(c, &map);
 	err_set(e, EINVAL,
-		"port %u has flows, whose connections receive and send on one worker, and its Rx and Tx queues are not the same workers': "
+		"port %u has flows, whose connections receive and send on one worker, and its Rx and Tx queues are those of different workers: "
 		"give each worker both sides, as -m \"%s\" does",
 		cp->p.id, sbuf_str(&map));
 	sbuf_free(&map);
