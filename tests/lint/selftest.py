@@ -23,6 +23,7 @@ BREACHES = [
     ("length", "lib/base/x.c", SPDX + "int x;\n" * 800, "at most 720"),
     ("names", "lib/base/x.c", SPDX + "static int run(void)\n{\n\treturn 0;\n}\n", "run() is a name of one word"),
     ("names", "tests/unit/cmd.h", SPDX, "lib/cmd/cmd.h has that name already"),
+    ("names", "0-2", "I EAL options\n", "0-2: does not belong at the top"),
     ("scripts", "tests/x.sh", "#!/bin/sh\n# SPDX\nif true\n", "x.sh"),
     ("scripts", "tests/x.py", "def x(:\n", "invalid syntax"),
     ("links", "README.md", "[a](docs/a.md)\n", "README.md:1: the link to 'docs/a.md' leads to nothing"),
