@@ -17,6 +17,7 @@ struct line {
 struct scroll {
 	struct line *line; /* a ring */
 	unsigned max, first, n;
+	size_t chars; /* of all lines */
 	unsigned long added;
 	unsigned back; /* rows between the view and the end */
 	bool read;     /* the view stands where the lines since `mark` begin */
@@ -151,16 +152,24 @@ wchar_t *scroll_wide(const char *text, size_t n, unsigned *len)
 	return xrealloc(out, (k + 1) * sizeof(*out));
 }
 
+static void drop_oldest(struct scroll *s)
+{
+	struct line *l = line_at(s, 0);
+
+	s->chars -= l->n;
+	free(l->text);
+	s->first = (s->first + 1) % s->max;
+	s->n--;
+}
+
 static void add_line(struct scroll *s, enum role role, const char *text, size_t n, bool shown)
 {
 	struct line l = {.role = (uint8_t)role, .shown = shown};
 
 	l.text = scroll_wide(text, n, &l.n);
-	if (s->n == s->max) {
-		free(line_at(s, 0)->text);
-		s->first = (s->first + 1) % s->max;
-		s->n--;
-	}
+	s->chars += l.n;
+	while (s->n == s->max || (s->n > 0 && s->chars > SCROLL_CHARS))
+		drop_oldest(s);
 	*line_at(s, s->n++) = l;
 	s->added++;
 	/* A view of older lines stays where it is. */

@@ -9,6 +9,9 @@
 #include "theme.h"
 
 struct scroll;
+/* Most characters of all lines together, but for the last line, which is always there: who asks for
+ * JSON once a second gets long lines. */
+#define SCROLL_CHARS (1u << 20)
 struct scroll *scroll_new(unsigned max_lines);
 void scroll_free(struct scroll *);
 /* Adds the lines of a text to the log. shown: the terminal shows them already. */

@@ -30,9 +30,8 @@ def need(condition, text):
 
 
 class Wirerate:
-    def __init__(self, program):
-        self.child = subprocess.Popen([program, "-p", "wire", "-b", "--json"], stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE)
+    def __init__(self, command):
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.rest = b""
 
     def tell(self, line):
@@ -158,7 +157,7 @@ def main(argv):
     minutes = float(argv[2]) if len(argv) > 2 else 10
     seed = int(argv[3]) if len(argv) > 3 else random.randrange(1 << 30)
     print(f"{minutes:g} minutes, seed {seed}", flush=True)
-    wr = Wirerate(argv[1])
+    wr = Wirerate([argv[1], "-p", "wire", "-b", "--json"])
     try:
         rounds = soak(wr, minutes * 60, random.Random(seed))
         rc = wr.end()

@@ -216,6 +216,28 @@ static void test_the_log_wraps_and_scrolls(void **state)
 	scroll_free(s);
 }
 
+/* Long lines leave the log before there are too many of them; one alone stays whole. */
+static void test_the_log_is_bounded(void **state)
+{
+	const unsigned cols = 50000, most = SCROLL_CHARS / cols;
+	struct scroll *s = scroll_new(1000);
+	char *line = test_malloc(2 * SCROLL_CHARS + 1);
+
+	(void)state;
+	memset(line, 'x', 2 * SCROLL_CHARS);
+	line[2 * SCROLL_CHARS] = '\0';
+	scroll_add(s, ROLE_LOG_TEXT, line, false);
+	assert_int_equal(scroll_rows(s, 0, 2 * (int)SCROLL_CHARS), 1);
+	line[cols] = '\0';
+	for (unsigned i = 0; i < 2 * most; i++)
+		scroll_add(s, ROLE_LOG_TEXT, line, false);
+	assert_int_equal(scroll_rows(s, 0, (int)cols), most);
+	scroll_add(s, ROLE_LOG_TEXT, "end", false);
+	assert_int_equal(scroll_rows(s, 0, (int)cols), most + 1);
+	test_free(line);
+	scroll_free(s);
+}
+
 /* No width and no text makes the log read or write outside of its memory, and a wide character
  * stays whole. */
 static void test_the_log_at_every_width(void **state)
@@ -460,6 +482,7 @@ int main(void)
 		cmocka_unit_test(test_a_terminal_without_paste),
 		cmocka_unit_test(test_the_log_wraps_and_scrolls),
 		cmocka_unit_test(test_the_log_keeps_words),
+		cmocka_unit_test(test_the_log_is_bounded),
 		cmocka_unit_test(test_the_log_at_every_width),
 		cmocka_unit_test(test_what_was_not_shown_is_replayed_once),
 		cmocka_unit_test(test_areas),
