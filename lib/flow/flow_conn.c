@@ -209,8 +209,6 @@ static FLOW_INLINE void conn_begin(struct flow_machine *m, struct flow_ver *f, s
 	f->in_use++;
 	m->opened[conn_index(m, c)] = m->now_tick;
 	cell_add(&f->k->opened, 1);
-	if (f->spec->role == FLOW_CLIENT)
-		c->mem[0] = (uint32_t)(m->now_ns >> WL_TIME_SHIFT);
 }
 
 FLOW_ASIDE static void conn_open_udp(struct flow_machine *m, struct flow_ver *f,
@@ -219,7 +217,6 @@ FLOW_ASIDE static void conn_open_udp(struct flow_machine *m, struct flow_ver *f,
 	c->state = FLOW_UDP;
 	c->una = c->nxt = c->msg_seq = c->msg_end = 0;
 	c->mss = f->mss;
-	c->mem[0] = 0;
 	cell_add(&f->k->established, 1);
 	cell_add(&f->k->open, 1);
 	flow_find_put(m, c, f->spec->tuples);
@@ -230,6 +227,10 @@ static FLOW_INLINE void conn_open_tcp(struct flow_machine *m, struct flow_ver *f
 				      struct flow_conn *c)
 {
 	c->state = FLOW_SYN_SENT;
+	if (FLOW_LIKELY(!f->buffered)) {
+		c->mem[0] = (uint32_t)m->now_ns;
+		c->mem[1] = (uint32_t)(m->now_ns >> 32);
+	}
 	conn_set_stamp(c, m->now_us);
 	cell_add(&f->k->opening, 1);
 	flow_find_put(m, c, f->spec->tuples);
@@ -354,10 +355,8 @@ FLOW_INLINE void flow_established(struct flow_machine *m, struct flow_ver *f, st
 	cell_add(&f->k->established, 1);
 	cell_add(&f->k->open, 1);
 	if (f->spec->role == FLOW_CLIENT && !f->buffered) {
-		uint32_t since = (uint32_t)(m->now_ns >> WL_TIME_SHIFT) - c->mem[0];
-
-		wl_timing_add(&f->wl->connect, (uint64_t)since << WL_TIME_SHIFT);
-		c->mem[0] = 0;
+		wl_timing_add(&f->wl->connect, m->now_ns - ((uint64_t)c->mem[1] << 32 | c->mem[0]));
+		c->mem[0] = c->mem[1] = 0;
 	}
 }
 

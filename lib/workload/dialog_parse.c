@@ -10,8 +10,6 @@
 	"(...) xN repeats some, xN at the end repeats all"
 /* What one connection can remember of messages that are not acknowledged yet. */
 #define DIALOG_BYTES_MAX (1u << 29)
-/* With longer pauses the time of a transaction does not fit into a word: see wl_time(). */
-#define DIALOG_WORD_NS 100000000000ull
 
 struct dialog_text {
 	const char *text;
@@ -233,26 +231,20 @@ static int dialog_finish(struct dialog_text *d)
 	struct wl_dialog_conf *c = d->conf;
 	bool any = false;
 
-	c->cell = c->times > 1;
 	for (unsigned i = 0; i < c->nrun; i++) {
 		struct wl_dialog_run *r = &c->run[i];
-		uint64_t pauses_ns = 0;
 		int last = -1;
 
 		for (int k = r->first; k < r->first + r->steps; k++) {
 			struct wl_dialog_step *s = &c->step[k];
 
 			s->run = (uint8_t)i;
-			if (s->kind == WL_DIALOG_THINK) {
+			if (s->kind == WL_DIALOG_THINK)
 				s->server = (uint8_t)dialog_thinks(c, (unsigned)k);
-				pauses_ns += s->n;
-			} else if (s->kind != WL_DIALOG_CLOSE) {
+			else if (s->kind != WL_DIALOG_CLOSE)
 				last = k;
-				c->cell = c->cell || s->n >> 20 != 0;
-			}
 		}
 		c->step[r->first + r->steps - 1].last = true;
-		c->cell = c->cell || r->times > 1 || pauses_ns > DIALOG_WORD_NS;
 		r->transaction = last >= 0;
 		any = any || last >= 0;
 		if (last >= 0)

@@ -4,14 +4,21 @@
 #include "workload.h"
 
 /* Memory of a client: when its transaction began, and how many bytes of the response are still to
- * come; over UDP the number of the transaction, with BYTES_OPEN while it is open. If it counts its
- * transactions, for their end or for their sizes, or has more than one over UDP, the first word is
- * a cell. A server: how many bytes of the request came, and how many responses were sent; over UDP
- * what numbers it has seen. */
+ * come; over UDP the number of the transaction, with BYTES_OPEN while it is open. These are the
+ * second word, and the time begins in the first one and goes on in BYTES_HIGH of the second. If a
+ * client counts its transactions, for their end or for their sizes, or has more than one over UDP,
+ * or its response is too long for the rest of the second word, then the first word is a cell, which
+ * has the time, too. A server: how many bytes of the request came, and how many responses were
+ * sent; over UDP what numbers it has seen. */
 #define BYTES_OPEN 0x80000000u
+#define BYTES_HIGH_SHIFT 16
+#define BYTES_HIGH (~BYTES_OPEN >> BYTES_HIGH_SHIFT << BYTES_HIGH_SHIFT)
+#define BYTES_TIME_BITS (32 + 31 - BYTES_HIGH_SHIFT)
+#define BYTES_MOST 0xffffu /* of a response, without a cell */
+_Static_assert(BYTES_TIME_BITS >= WL_TIME_LEAST, "no connection is ever as old");
 struct bytes_cell {
-	uint64_t left; /* transactions */
-	uint32_t began;
+	uint64_t left;   /* transactions */
+	uint64_t began;  /* as wl_time() says it */
 	uint32_t number; /* of the transaction, from 0 on */
 	uint32_t first;  /* when the first one began */
 };
@@ -21,17 +28,19 @@ static const struct wl_bytes_conf *bytes_conf(const struct wl_turn *t)
 	return t->flow->conf;
 }
 
-/* Whether clients count their transactions. */
-static inline bool bytes_counts(const struct wl_bytes_conf *conf, bool datagram)
+/* Whether clients have a cell. */
+static inline bool bytes_have_cell(const struct wl_bytes_conf *conf, bool datagram)
 {
 	return WL_RARE(conf->transactions > 1) ||
-	       WL_RARE(conf->transactions == 0 &&
-		       (datagram || (conf->request.n | conf->response.n) != 0));
+	       WL_RARE(datagram ? conf->transactions == 0
+				: conf->response.most > BYTES_MOST ||
+					  (conf->transactions == 0 &&
+					   (conf->request.n | conf->response.n) != 0));
 }
 
 static inline struct bytes_cell *bytes_cell(struct wl_turn *t)
 {
-	return __builtin_expect(bytes_counts(bytes_conf(t), t->datagram), 0)
+	return __builtin_expect(bytes_have_cell(bytes_conf(t), t->datagram), 0)
 		       ? wl_cell(t, &t->mem[0])
 		       : NULL;
 }
@@ -69,20 +78,42 @@ static inline uint32_t bytes_expected(struct wl_turn *t)
 	return bytes_varied(t, cell != NULL ? cell->number : 0, true);
 }
 
+/* What a client's second word says beside the time. */
+static inline uint32_t bytes_word(const struct wl_turn *t, const struct bytes_cell *cell)
+{
+	return WL_RARE(cell != NULL) ? t->mem[1] : t->mem[1] & ~BYTES_HIGH;
+}
+
 /* UDP: the stamp of the client's transaction. */
 static uint64_t bytes_stamp(struct wl_turn *t)
 {
 	const struct bytes_cell *cell = bytes_cell(t);
 
-	return (uint64_t)(cell != NULL ? cell->first : t->mem[0]) << 32 | (t->mem[1] & ~BYTES_OPEN);
+	return (uint64_t)(cell != NULL ? cell->first : t->mem[0]) << 32 |
+	       (bytes_word(t, cell) & ~BYTES_OPEN);
 }
 
-/* Where the time is kept when the transaction began, or, when there are no more, the close. */
-static inline uint32_t *bytes_began(struct wl_turn *t)
+/* The transaction begins, or, when there are no more, the close. */
+static inline void bytes_begins(struct wl_turn *t, struct bytes_cell *cell)
 {
-	struct bytes_cell *cell = bytes_cell(t);
+	uint64_t now = wl_time(t);
 
-	return cell != NULL ? &cell->began : &t->mem[0];
+	if (WL_RARE(cell != NULL)) {
+		cell->began = now;
+		return;
+	}
+	t->mem[0] = (uint32_t)now;
+	t->mem[1] = (t->mem[1] & ~BYTES_HIGH) |
+		    ((uint32_t)(now >> 32) << BYTES_HIGH_SHIFT & BYTES_HIGH);
+}
+static inline uint64_t bytes_since_ns(struct wl_turn *t)
+{
+	const struct bytes_cell *cell = bytes_cell(t);
+	uint64_t high = (t->mem[1] & BYTES_HIGH) >> BYTES_HIGH_SHIFT;
+
+	if (WL_RARE(cell != NULL))
+		return wl_since_ns(t, cell->began, WL_TIME_BITS);
+	return wl_since_ns(t, high << 32 | t->mem[0], BYTES_TIME_BITS);
 }
 
 static void bytes_start(struct wl_turn *t)
@@ -92,24 +123,24 @@ static void bytes_start(struct wl_turn *t)
 	uint32_t number = cell != NULL ? cell->number : 0;
 
 	wl_started(t);
-	*bytes_began(t) = wl_time(t);
+	bytes_begins(t, cell);
 	if (WL_RARE(t->datagram)) {
 		if (cell != NULL && t->mem[1] == 0)
-			cell->first = cell->began;
+			cell->first = (uint32_t)cell->began;
 		t->mem[1] = (t->mem[1] + 1) | BYTES_OPEN;
 		t->stamp = bytes_stamp(t);
 		number = (uint32_t)t->stamp;
 		t->stamped = true;
 		t->timer_ns = conf->timeout_ns;
 	} else {
-		t->mem[1] = bytes_response_size(t, number);
+		t->mem[1] += bytes_response_size(t, number); /* which was 0 */
 	}
 	wl_send(t, conf->request_content, bytes_request_size(t, number));
 }
 
 static void bytes_close(struct wl_turn *t)
 {
-	*bytes_began(t) = wl_time(t);
+	bytes_begins(t, bytes_cell(t));
 	if (t->datagram || !bytes_conf(t)->server_closes)
 		t->close = (uint8_t)bytes_conf(t)->close;
 	/* a server that is to close does so behind its last response, which need not have come */
@@ -157,7 +188,7 @@ static void bytes_opened(struct wl_turn *t)
 	cell = bytes_cell(t);
 	if (cell != NULL) { /* 0: it takes 2^64 to come round */
 		cell->left = bytes_conf(t)->transactions;
-	} else if (bytes_counts(bytes_conf(t), t->datagram)) {
+	} else if (bytes_have_cell(bytes_conf(t), t->datagram)) {
 		t->close = WL_CLOSE_RST; /* no memory to count in */
 		return;
 	}
@@ -169,7 +200,7 @@ static void bytes_opened(struct wl_turn *t)
 
 static void bytes_done(struct wl_turn *t)
 {
-	uint64_t ns = wl_since_ns(t, *bytes_began(t));
+	uint64_t ns = bytes_since_ns(t);
 
 	wl_done(t);
 	wl_timing_add(&t->flow->whole, ns);
@@ -187,19 +218,19 @@ static void bytes_check(struct wl_turn *t, uint16_t content, uint64_t at, const 
 
 static uint32_t bytes_response(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
-	uint32_t size = bytes_expected(t);
+	uint32_t size = bytes_expected(t), left = bytes_word(t, bytes_cell(t));
 
-	if (WL_RARE(t->mem[1] == 0)) { /* more than was asked for */
+	if (WL_RARE(left == 0)) { /* more than was asked for */
 		cell_add(&t->flow->counts->mismatched, n);
 		return n;
 	}
-	if (n > t->mem[1])
-		n = t->mem[1];
-	bytes_check(t, bytes_conf(t)->response_content, size - t->mem[1], data, n);
-	if (WL_RARE(t->flow->first.h != NULL) && t->mem[1] == size)
-		wl_timing_add(&t->flow->first, wl_since_ns(t, *bytes_began(t)));
+	if (n > left)
+		n = left;
+	bytes_check(t, bytes_conf(t)->response_content, size - left, data, n);
+	if (WL_RARE(t->flow->first.h != NULL) && left == size)
+		wl_timing_add(&t->flow->first, bytes_since_ns(t));
 	t->mem[1] -= n;
-	if (WL_USUAL(t->mem[1] == 0))
+	if (WL_USUAL(left == n))
 		bytes_done(t);
 	return n;
 }
@@ -284,7 +315,7 @@ static bool bytes_ahead(struct wl_turn *t, uint32_t distance, const uint8_t *dat
 	if (!t->flow->verify)
 		return true;
 	length = client ? bytes_expected(t) : bytes_request_size(t, t->mem[1]);
-	left = client ? t->mem[1] : length - t->mem[0];
+	left = client ? bytes_word(t, bytes_cell(t)) : length - t->mem[0];
 	if (n > left || distance > left - n)
 		return false;
 	bytes_check(t, content, length - left + distance, data, n);
@@ -304,11 +335,11 @@ static void bytes_timer(struct wl_turn *t)
 	}
 }
 
-static bool bytes_busy(const struct wl_turn *t)
+static bool bytes_busy(struct wl_turn *t)
 {
 	if (t->datagram)
 		return t->flow->client && (t->mem[1] & BYTES_OPEN) != 0;
-	return t->flow->client ? t->mem[1] != 0 : t->mem[0] != 0;
+	return t->flow->client ? bytes_word(t, bytes_cell(t)) != 0 : t->mem[0] != 0;
 }
 
 static void bytes_drain(struct wl_turn *t)
@@ -317,7 +348,7 @@ static void bytes_drain(struct wl_turn *t)
 	if ((t->flow->client || t->datagram) && !bytes_busy(t)) {
 		t->close = WL_CLOSE_FIN;
 		if (t->flow->client && !t->closing)
-			*bytes_began(t) = wl_time(t);
+			bytes_begins(t, bytes_cell(t));
 	}
 }
 
@@ -326,7 +357,7 @@ static void bytes_ended(struct wl_turn *t)
 	t->close = WL_CLOSE_FIN;
 	t->timer_ns = WL_NO_TIMER;
 	if (t->flow->client && !t->closing)
-		*bytes_began(t) = wl_time(t);
+		bytes_begins(t, bytes_cell(t));
 }
 
 static void bytes_closed(struct wl_turn *t, enum wl_end why)
@@ -334,14 +365,14 @@ static void bytes_closed(struct wl_turn *t, enum wl_end why)
 	if (bytes_busy(t))
 		wl_failed(t, 1);
 	if (WL_RARE(wl_times_close(t, why)))
-		wl_timing_add(&t->flow->close, wl_since_ns(t, *bytes_began(t)));
-	if (t->flow->client && bytes_counts(bytes_conf(t), t->datagram))
+		wl_timing_add(&t->flow->close, bytes_since_ns(t));
+	if (t->flow->client && bytes_have_cell(bytes_conf(t), t->datagram))
 		wl_free_cell(t, &t->mem[0]);
 }
 
 static unsigned bytes_cells(const struct wl_flow *f, bool udp)
 {
-	return f->client && bytes_counts(f->conf, udp);
+	return f->client && bytes_have_cell(f->conf, udp);
 }
 
 const struct workload wl_bytes = {

@@ -20,40 +20,16 @@ struct dialog_conn {
 	bool first; /* its first byte came */
 };
 _Static_assert(sizeof(struct dialog_conn) <= WL_CELL, "the state fits into a cell");
-/* Without passes the state lies in the words: the time in the first, as that of wl_time(), the rest
- * in the second. */
-#define DIALOG_LEFT_BITS 20
 
 static const struct wl_dialog_conf *dialog_conf(const struct wl_turn *t)
 {
 	return t->flow->conf;
 }
 
-/* NULL: there is no cell for it. */
-static struct dialog_conn *dialog_load(struct wl_turn *t, struct dialog_conn *here)
+/* The cell of the connection. NULL: there is none for it. */
+static struct dialog_conn *dialog_at(struct wl_turn *t)
 {
-	uint32_t word = t->mem[1];
-
-	if (dialog_conf(t)->cell)
-		return wl_cell(t, &t->mem[0]);
-	*here = (struct dialog_conn){
-		.began_ns = t->now_ns - wl_since_ns(t, t->mem[0]),
-		.left = word & ((1u << DIALOG_LEFT_BITS) - 1),
-		.step = (uint8_t)(word >> DIALOG_LEFT_BITS & 0x7f),
-		.open = (word >> 27 & 1) != 0,
-		.first = (word >> 28 & 1) != 0,
-		.state = (uint8_t)(word >> 29),
-	};
-	return here;
-}
-
-static void dialog_store(struct wl_turn *t, const struct dialog_conn *c)
-{
-	if (dialog_conf(t)->cell)
-		return;
-	t->mem[0] = (uint32_t)(c->began_ns >> WL_TIME_SHIFT);
-	t->mem[1] = (uint32_t)c->left | (uint32_t)c->step << DIALOG_LEFT_BITS |
-		    (uint32_t)c->open << 27 | (uint32_t)c->first << 28 | (uint32_t)c->state << 29;
+	return wl_cell(t, &t->mem[0]);
 }
 
 static void dialog_over(struct wl_turn *t, struct dialog_conn *c)
@@ -191,12 +167,11 @@ static void dialog_go_on(struct wl_turn *t, struct dialog_conn *c)
 {
 	while (c->state == DIALOG_STEP)
 		dialog_one(t, c);
-	dialog_store(t, c);
 }
 
 static void dialog_opened(struct wl_turn *t)
 {
-	struct dialog_conn here, *c = dialog_load(t, &here);
+	struct dialog_conn *c = dialog_at(t);
 
 	if (c == NULL) {
 		t->close = WL_CLOSE_RST;
@@ -208,7 +183,7 @@ static void dialog_opened(struct wl_turn *t)
 
 static void dialog_go(struct wl_turn *t)
 {
-	struct dialog_conn here, *c = dialog_load(t, &here);
+	struct dialog_conn *c = dialog_at(t);
 
 	if (c == NULL || c->state != DIALOG_CALL)
 		return;
@@ -218,7 +193,7 @@ static void dialog_go(struct wl_turn *t)
 
 static void dialog_may_send(struct wl_turn *t)
 {
-	struct dialog_conn here, *c = dialog_load(t, &here);
+	struct dialog_conn *c = dialog_at(t);
 
 	if (c == NULL || c->state != DIALOG_SENDING)
 		return;
@@ -228,7 +203,7 @@ static void dialog_may_send(struct wl_turn *t)
 
 static void dialog_timer(struct wl_turn *t)
 {
-	struct dialog_conn here, *c = dialog_load(t, &here);
+	struct dialog_conn *c = dialog_at(t);
 
 	if (c == NULL || c->state != DIALOG_THINKING)
 		return;
@@ -248,7 +223,7 @@ static void dialog_check(struct wl_turn *t, uint64_t at, const uint8_t *data, ui
 
 static uint32_t dialog_received(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
-	struct dialog_conn here, *c = dialog_load(t, &here);
+	struct dialog_conn *c = dialog_at(t);
 	uint32_t take;
 
 	if (c == NULL)
@@ -278,7 +253,7 @@ static uint32_t dialog_received(struct wl_turn *t, const uint8_t *data, uint32_t
 
 static bool dialog_ahead(struct wl_turn *t, uint32_t distance, const uint8_t *data, uint32_t n)
 {
-	struct dialog_conn here, *c = dialog_load(t, &here);
+	struct dialog_conn *c = dialog_at(t);
 
 	if (!t->flow->verify)
 		return true;
@@ -290,7 +265,7 @@ static bool dialog_ahead(struct wl_turn *t, uint32_t distance, const uint8_t *da
 
 static void dialog_ended(struct wl_turn *t)
 {
-	struct dialog_conn here, *c = dialog_load(t, &here);
+	struct dialog_conn *c = dialog_at(t);
 
 	t->close = WL_CLOSE_FIN;
 	t->timer_ns = WL_NO_TIMER;
@@ -302,39 +277,37 @@ static void dialog_ended(struct wl_turn *t)
 	if (!t->closing)
 		c->began_ns = t->now_ns;
 	c->state = DIALOG_OVER;
-	dialog_store(t, c);
 }
 
 static void dialog_drain(struct wl_turn *t)
 {
-	struct dialog_conn here, *c = dialog_load(t, &here);
+	struct dialog_conn *c = dialog_at(t);
 
 	if (c == NULL || c->open || !t->flow->client)
 		return;
 	dialog_over(t, c);
 	t->close = WL_CLOSE_FIN;
-	dialog_store(t, c);
 }
 
 static void dialog_closed(struct wl_turn *t, enum wl_end why)
 {
-	struct dialog_conn here, *c;
+	struct dialog_conn *c;
 
-	if (dialog_conf(t)->cell && t->mem[0] == 0)
+	if (t->mem[0] == 0)
 		return;
-	c = dialog_load(t, &here);
-	if (c != NULL && c->open)
+	c = dialog_at(t);
+	if (c->open)
 		wl_failed(t, 1);
-	if (c != NULL && wl_times_close(t, why))
+	if (wl_times_close(t, why))
 		wl_timing_add(&t->flow->close, t->now_ns - c->began_ns);
-	if (dialog_conf(t)->cell)
-		wl_free_cell(t, &t->mem[0]);
+	wl_free_cell(t, &t->mem[0]);
 }
 
 static unsigned dialog_cells(const struct wl_flow *f, bool udp)
 {
+	(void)f;
 	(void)udp;
-	return ((const struct wl_dialog_conf *)f->conf)->cell;
+	return 1;
 }
 
 const struct workload wl_dialog = {

@@ -34,9 +34,23 @@ _Static_assert(ARRAY_SIZE(((struct wl_http_counts *)0)->reason) == HTTP_NBAD - 1
 
 /* ---- requests ---- */
 
-static struct http_ring *http_ring(struct wl_turn *t, struct http_conn *c)
+/* Where it is kept when open request number i began, from the oldest one on; NULL: there is no
+ * memory for it. */
+static uint64_t *http_began(struct wl_turn *t, struct http_conn *c, unsigned i)
 {
-	return WL_RARE(http_conf(t)->pipeline > 1) ? wl_cell(t, &c->ring) : NULL;
+	unsigned most = http_conf(t)->pipeline;
+	struct http_ring *ring, *more;
+
+	if (WL_USUAL(most <= 1))
+		return &c->began;
+	ring = wl_cell(t, &c->ring);
+	if (ring == NULL)
+		return NULL;
+	i = (ring->oldest + i) % most;
+	if (i < HTTP_RING)
+		return &ring->began[i];
+	more = wl_cell(t, &ring->more);
+	return more == NULL ? NULL : &more->began[i - HTTP_RING];
 }
 
 /* pipelined: whether there may be more than one request at a time. */
@@ -45,11 +59,11 @@ static WL_INLINE void http_ask_as(struct wl_turn *t, struct http_conn *c, bool p
 	const struct wl_http_conf *conf = http_conf(t);
 	uint64_t number = t->flow->counts->started;
 	const struct wl_http_message *a = conf->message;
-	struct http_ring *ring = pipelined ? http_ring(t, c) : NULL;
+	uint64_t *began = pipelined ? http_began(t, c, c->open) : &c->began;
 
 	if (WL_RARE(conf->npick != 1))
 		a += conf->pick[(conf->seed + number) % conf->npick] * WL_HTTP_FORMS;
-	if (pipelined && WL_RARE(conf->pipeline > 1) && ring == NULL) {
+	if (pipelined && WL_RARE(began == NULL)) {
 		cell_add(&http_own(t)->k.no_cell, 1);
 		t->close = WL_CLOSE_RST;
 		c->dead = true;
@@ -61,10 +75,7 @@ static WL_INLINE void http_ask_as(struct wl_turn *t, struct http_conn *c, bool p
 	wl_started(t);
 	wl_send(t, a->content, a->bytes);
 	c->heads |= (uint16_t)(a->to_head << c->open);
-	if (pipelined && WL_RARE(ring != NULL))
-		ring->began[(ring->oldest + c->open) % WL_HTTP_PIPELINE] = wl_time(t);
-	else
-		c->began = wl_time(t);
+	*began = wl_time(t);
 	c->open++;
 	c->filling = pipelined && WL_RARE(conf->pipeline > 1) && !t->flow->on_call &&
 		     c->open < conf->pipeline &&
@@ -155,13 +166,13 @@ static void http_opened(struct wl_turn *t)
 	if (__builtin_expect(!http_conf(t)->cell, 1)) {
 		struct http_conn c; /* without its msg, which nobody reads */
 
-		c.began = c.count = c.ring = 0;
+		c.began = 0;
+		c.count = c.ring = 0;
 		c.open = 0;
 		c.heads = 0;
 		c.dead = c.filling = false;
 		http_begin(t, &c, false);
-		t->mem[0] = c.began;
-		t->mem[1] = http_word(&c);
+		wl_set_words(t, http_words(&c));
 		return;
 	}
 	here = (struct http_conn){0};
@@ -227,12 +238,13 @@ static WL_INLINE void http_count_done(struct wl_turn *t, uint64_t ns)
 
 static void http_done(struct wl_turn *t, struct http_conn *c, bool persist)
 {
-	struct http_ring *ring = http_ring(t, c);
-	uint64_t ns = wl_since_ns(t, WL_RARE(ring != NULL) ? ring->began[ring->oldest] : c->began);
+	struct http_ring *ring;
 
-	http_count_done(t, ns);
-	if (WL_RARE(ring != NULL))
-		ring->oldest = (uint8_t)((ring->oldest + 1) % WL_HTTP_PIPELINE);
+	http_count_done(t, wl_since_ns(t, *http_began(t, c, 0), WL_TIME_BITS));
+	if (WL_RARE(c->ring != 0)) {
+		ring = wl_cell(t, &c->ring);
+		ring->oldest = (uint8_t)((ring->oldest + 1) % http_conf(t)->pipeline);
+	}
 	c->open--;
 	c->heads >>= 1;
 	http_next(t, c, persist);
@@ -248,7 +260,6 @@ static void http_complete(struct wl_turn *t, struct http_conn *c)
 /* The head of a response is complete. */
 static void http_status(struct wl_turn *t, struct http_conn *c)
 {
-	struct http_ring *ring = http_ring(t, c);
 	struct http_own *own = http_own(t);
 
 	cell_add(&own->k.status[c->msg.status / 100 - 1], 1);
@@ -261,8 +272,7 @@ static void http_status(struct wl_turn *t, struct http_conn *c)
 		http_msg_reset(t, &c->msg);
 		return;
 	}
-	wl_timing_add(&t->flow->first,
-		      wl_since_ns(t, ring != NULL ? ring->began[ring->oldest] : c->began));
+	wl_timing_add(&t->flow->first, wl_since_ns(t, *http_began(t, c, 0), WL_TIME_BITS));
 	if ((c->heads & 1) != 0)
 		http_no_body(&c->msg);
 }
@@ -272,14 +282,13 @@ static void http_known_next(struct wl_turn *t)
 {
 	struct http_conn c; /* without its msg, which nobody reads */
 
-	c.began = t->mem[0];
+	c.began = http_words_began(t);
 	c.count = 1;
 	c.open = 0;
 	c.ring = c.heads = 0;
 	c.dead = c.filling = false;
 	http_next(t, &c, true);
-	t->mem[0] = c.began;
-	t->mem[1] = http_word(&c);
+	wl_set_words(t, http_words(&c));
 }
 
 /* The whole response is there, and its head is known: it is done with the words alone. Returns 0 if
@@ -298,7 +307,7 @@ static WL_INLINE uint32_t http_known_response(struct wl_turn *t, const uint8_t *
 	if (WL_RARE(t->flow->verify) && body != 0 &&
 	    !wl_content_same(&t->flow->content[WL_HTTP_BODY], 0, data + known->len, body))
 		cell_add(&t->flow->counts->mismatched, body);
-	ns = wl_since_ns(t, t->mem[0]);
+	ns = wl_since_ns(t, http_words_began(t), WL_TIME_BITS);
 	cell_add(&http_own(t)->k.status[known->class], 1);
 	wl_timing_add(&t->flow->first, ns);
 	http_count_done(t, ns);
@@ -307,8 +316,7 @@ static WL_INLINE uint32_t http_known_response(struct wl_turn *t, const uint8_t *
 	} else {
 		t->on_time = !t->flow->on_call;
 		http_close_last(t);
-		t->mem[0] = wl_time(t);
-		t->mem[1] = HTTP_WORD_DEAD;
+		wl_set_words(t, wl_time(t) << HTTP_WORD_BITS | HTTP_WORD_DEAD);
 	}
 	return known->len + body;
 }
@@ -353,7 +361,7 @@ static uint32_t http_received(struct wl_turn *t, const uint8_t *data, uint32_t n
 
 	if (!t->flow->client)
 		return http_request(t, data, n);
-	if (WL_USUAL(t->mem[1] == HTTP_WORD_OPEN && data != NULL)) {
+	if (WL_USUAL(http_word(t) == HTTP_WORD_OPEN && data != NULL)) {
 		used = http_known_response(t, data, n);
 		if (WL_USUAL(used != 0))
 			return used;
@@ -384,9 +392,9 @@ static void http_ended(struct wl_turn *t)
 	struct http_conn here, *c;
 
 	t->close = WL_CLOSE_FIN;
-	if (http_kind(t) == HTTP_KIND_WAITS && (t->mem[1] & HTTP_WORD_DEAD) != 0) {
+	if (http_kind(t) == HTTP_KIND_WAITS && (http_word(t) & HTTP_WORD_DEAD) != 0) {
 		if (!t->closing)
-			t->mem[0] = wl_time(t);
+			wl_set_words(t, wl_time(t) << HTTP_WORD_BITS | http_word(t));
 		return;
 	}
 	c = http_load(t, &here);
@@ -426,20 +434,21 @@ static void http_closed(struct wl_turn *t, enum wl_end why)
 	struct http_conn here, *c;
 
 	if (http_kind(t) == HTTP_KIND_WAITS) { /* what it has is in its words */
-		if ((t->mem[1] & HTTP_WORD_OPEN) != 0)
+		if ((http_word(t) & HTTP_WORD_OPEN) != 0)
 			wl_failed(t, 1);
 		if (WL_RARE(wl_times_close(t, why)))
-			wl_timing_add(&t->flow->close, wl_since_ns(t, t->mem[0]));
+			wl_timing_add(&t->flow->close,
+				      wl_since_ns(t, http_words_began(t), WL_TIME_BITS));
 		return;
 	}
 	c = http_load(t, &here);
 	if (wl_times_close(t, why))
-		wl_timing_add(&t->flow->close, wl_since_ns(t, c->began));
+		wl_timing_add(&t->flow->close, wl_since_ns(t, c->began, WL_TIME_BITS));
 	if (c->open != 0)
 		wl_failed(t, c->open);
-	wl_free_cell(t, &c->ring);
+	http_ring_free(t, c);
 	if (c != &here)
-		wl_free_cell(t, &t->mem[0]);
+		wl_free_cell(t, &t->mem[1]);
 }
 
 static unsigned http_cells(const struct wl_flow *f, bool udp)
@@ -447,7 +456,7 @@ static unsigned http_cells(const struct wl_flow *f, bool udp)
 	const struct wl_http_conf *conf = f->conf;
 
 	(void)udp;
-	return conf->cell + (conf->pipeline > 1);
+	return conf->cell + (conf->pipeline > 1) + (conf->pipeline > HTTP_RING);
 }
 
 #define HTTP_RECORD \

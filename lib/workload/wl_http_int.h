@@ -10,7 +10,7 @@
  * (wl_http_state.c). */
 struct http_conn {
 	struct http_msg msg; /* what comes */
-	uint32_t began;      /* client: when the transaction began */
+	uint64_t began;      /* client: when the transaction began, as wl_time() says it */
 	uint32_t count;      /* transactions begun (client) or answered (server) */
 	uint32_t ring;       /* pipelined: the cell of a struct http_ring */
 	uint16_t heads;      /* client: bit i: the open request i, from the oldest on, was HEAD */
@@ -20,11 +20,14 @@ struct http_conn {
 };
 _Static_assert(sizeof(struct http_conn) <= WL_CELL, "the state fits into a cell");
 
-/* When the open requests began. */
+/* When the open requests began. A second cell has the times that the first one has no room for. */
+#define HTTP_RING 6
 struct http_ring {
-	uint32_t began[WL_HTTP_PIPELINE];
+	uint64_t began[HTTP_RING];
+	uint32_t more; /* the second cell */
 	uint8_t oldest;
 };
+_Static_assert(WL_HTTP_PIPELINE <= 2 * HTTP_RING, "two cells have room for all times");
 _Static_assert(sizeof(struct http_ring) <= WL_CELL, "the times fit into a cell");
 
 /* A head that came whole, and what was read in it: a head of the same bytes is the same. Peers send
@@ -54,33 +57,50 @@ static inline struct http_own *http_own(const struct wl_turn *t)
 	return t->flow->own;
 }
 
-/* The words of a connection: in the first the time when the transaction began, or the number of the
- * cell; in the second one of these kinds, and what belongs to it. */
-#define HTTP_KIND_SHIFT 30
+/* The words of a connection are one of these kinds, in the lowest bits, and above them what belongs
+ * to it. The time when the transaction began is at the top. */
 enum {
-	HTTP_KIND_WAITS, /* for the first byte of a message: bits below */
-	HTTP_KIND_CELL,
+	HTTP_KIND_WAITS,     /* for the first byte of a message: flags, and all of the time */
+	HTTP_KIND_CELL,      /* the second word is the number of the cell */
 	HTTP_KIND_BODY,      /* in a body of so many bytes, behind which the connection may go on */
 	HTTP_KIND_LAST_BODY, /* the same, and it may not */
 };
-#define HTTP_WORD_OPEN 1u /* client: a request is open */
-#define HTTP_WORD_HEAD 2u /* it was HEAD */
-#define HTTP_WORD_DEAD 4u
-/* The second word of a connection that waits. */
-static inline uint32_t http_word(const struct http_conn *c)
+#define HTTP_KIND_BITS 2
+#define HTTP_WORD_OPEN 4u /* client: a request is open */
+#define HTTP_WORD_HEAD 8u /* it was HEAD */
+#define HTTP_WORD_DEAD 16u
+#define HTTP_WORD_BITS 6 /* below the time of a connection that waits */
+#define HTTP_WORD_MASK ((1u << HTTP_WORD_BITS) - 1)
+_Static_assert(HTTP_WORD_BITS + WL_TIME_BITS == 64, "all of a time has room");
+#define HTTP_BODY_BITS (64 - HTTP_KIND_BITS - WL_TIME_LEAST) /* of the body's length */
+
+/* The words of a connection that waits. */
+static inline uint64_t http_words(const struct http_conn *c)
 {
-	return (c->open != 0 ? HTTP_WORD_OPEN : 0) | (c->heads != 0 ? HTTP_WORD_HEAD : 0) |
-	       (c->dead ? HTTP_WORD_DEAD : 0);
+	return c->began << HTTP_WORD_BITS | (c->open != 0 ? HTTP_WORD_OPEN : 0) |
+	       (c->heads != 0 ? HTTP_WORD_HEAD : 0) | (c->dead ? HTTP_WORD_DEAD : 0);
+}
+/* When its transaction, or the close, began. */
+static inline uint64_t http_words_began(const struct wl_turn *t)
+{
+	return wl_words(t) >> HTTP_WORD_BITS;
+}
+/* Its flags; 0: a server that waits for a request, or another kind. */
+static inline uint32_t http_word(const struct wl_turn *t)
+{
+	return t->mem[0] & HTTP_WORD_MASK;
 }
 static inline unsigned http_kind(const struct wl_turn *t)
 {
-	return t->mem[1] >> HTTP_KIND_SHIFT;
+	return t->mem[0] & ((1u << HTTP_KIND_BITS) - 1);
 }
 
 /* Returns the state: `here`, filled from the words, or that in the cell. */
 struct http_conn *http_load(struct wl_turn *t, struct http_conn *here);
 /* Puts it back. Without a free cell the connection is reset. */
 void http_store(struct wl_turn *t, struct http_conn *c, struct http_conn *here);
+/* Gives back the cells of the times of requests. */
+void http_ring_free(struct wl_turn *t, struct http_conn *c);
 
 static inline void http_msg_reset(struct wl_turn *t, struct http_msg *m)
 {

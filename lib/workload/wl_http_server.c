@@ -68,7 +68,7 @@ static WL_INLINE uint32_t http_known_request(struct wl_turn *t, const uint8_t *d
 		return 0;
 	wl_started(t);
 	if (http_answer(t, &known->msg, &count))
-		t->mem[1] = HTTP_WORD_DEAD;
+		t->mem[0] = HTTP_WORD_DEAD;
 	return known->len;
 }
 
@@ -106,7 +106,7 @@ uint32_t http_request(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
 	uint32_t used;
 
-	if (WL_USUAL(t->mem[1] == 0 && data != NULL)) {
+	if (WL_USUAL(http_word(t) == 0 && data != NULL)) {
 		used = http_known_request(t, data, n);
 		if (WL_USUAL(used != 0))
 			return used;

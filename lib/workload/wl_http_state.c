@@ -3,34 +3,38 @@
  * that come. */
 #include "wl_http_int.h"
 
-#define BODY_BITS ((1u << HTTP_KIND_SHIFT) - 1)
+#define BODY_SHIFT (HTTP_BODY_BITS + HTTP_KIND_BITS) /* of the time, in the words of a body */
+#define BODY_MASK ((1u << HTTP_BODY_BITS) - 1)
 
 struct http_conn *http_load(struct wl_turn *t, struct http_conn *here)
 {
-	uint32_t word = t->mem[1];
+	uint64_t words = wl_words(t);
 	unsigned kind = http_kind(t);
 
 	if (kind == HTTP_KIND_CELL)
-		return wl_cell(t, &t->mem[0]);
-	*here = (struct http_conn){.began = t->mem[0], .count = t->flow->client};
+		return wl_cell(t, &t->mem[1]);
+	*here = (struct http_conn){.count = t->flow->client};
 	http_msg_reset(t, &here->msg);
 	if (kind == HTTP_KIND_WAITS) {
-		here->open = (word & HTTP_WORD_OPEN) != 0;
-		here->heads = (word & HTTP_WORD_HEAD) != 0;
-		here->dead = (word & HTTP_WORD_DEAD) != 0;
+		here->began = http_words_began(t);
+		here->open = (words & HTTP_WORD_OPEN) != 0;
+		here->heads = (words & HTTP_WORD_HEAD) != 0;
+		here->dead = (words & HTTP_WORD_DEAD) != 0;
 		return here;
 	}
+	here->began =
+		wl_time(t) - (wl_since_ns(t, words >> BODY_SHIFT, WL_TIME_LEAST) >> WL_TIME_SHIFT);
 	here->open = 1;
 	here->msg.state = HTTP_STATE_BODY;
 	here->msg.framing = HTTP_COUNTED;
-	here->msg.length = word & BODY_BITS;
+	here->msg.length = words >> HTTP_KIND_BITS & BODY_MASK;
 	if (kind == HTTP_KIND_BODY)
 		here->msg.flags |= HTTP_PERSIST;
 	return here;
 }
 
-/* The second word for this state; false: it does not fit. */
-static bool http_pack(const struct wl_turn *t, const struct http_conn *c, uint32_t *word)
+/* The words for this state; false: it does not fit. */
+static bool http_pack(const struct wl_turn *t, const struct http_conn *c, uint64_t *words)
 {
 	const struct http_msg *m = &c->msg;
 	uint32_t kind;
@@ -38,44 +42,51 @@ static bool http_pack(const struct wl_turn *t, const struct http_conn *c, uint32
 	if (http_conf(t)->cell)
 		return false;
 	if (m->state == HTTP_STATE_FRESH && m->bytes == 0) {
-		*word = http_word(c);
+		*words = http_words(c);
 		return true;
 	}
-	if (m->state != HTTP_STATE_BODY || m->framing != HTTP_COUNTED || m->length > BODY_BITS ||
+	if (m->state != HTTP_STATE_BODY || m->framing != HTTP_COUNTED || m->length > BODY_MASK ||
 	    t->flow->verify || c->dead || c->open == 0 ||
 	    (!t->flow->client && ((m->flags & HTTP_10) != 0 || m->method == HTTP_HEAD)))
 		return false;
 	kind = (m->flags & HTTP_PERSIST) != 0 ? HTTP_KIND_BODY : HTTP_KIND_LAST_BODY;
-	*word = (uint32_t)m->length | kind << HTTP_KIND_SHIFT;
+	*words = c->began << BODY_SHIFT | m->length << HTTP_KIND_BITS | kind;
 	return true;
+}
+
+void http_ring_free(struct wl_turn *t, struct http_conn *c)
+{
+	if (c->ring == 0)
+		return;
+	wl_free_cell(t, &((struct http_ring *)wl_cell(t, &c->ring))->more);
+	wl_free_cell(t, &c->ring);
 }
 
 void http_store(struct wl_turn *t, struct http_conn *c, struct http_conn *here)
 {
-	uint32_t word, began = c->began;
 	struct http_conn *cell;
+	uint64_t words;
 
-	if (http_pack(t, c, &word)) {
+	if (http_pack(t, c, &words)) {
 		if (c != here)
-			wl_free_cell(t, &t->mem[0]);
-		t->mem[0] = began;
-		t->mem[1] = word;
+			wl_free_cell(t, &t->mem[1]);
+		wl_set_words(t, words);
 		return;
 	}
 	if (c != here)
 		return;
-	t->mem[0] = 0;
-	cell = wl_cell(t, &t->mem[0]);
+	t->mem[1] = 0;
+	cell = wl_cell(t, &t->mem[1]);
 	if (cell == NULL) {
 		cell_add(&http_own(t)->k.no_cell, 1);
-		wl_free_cell(t, &c->ring);
-		t->mem[1] = HTTP_WORD_DEAD | (c->open != 0 ? HTTP_WORD_OPEN : 0);
+		http_ring_free(t, c);
+		t->mem[0] = HTTP_WORD_DEAD | (c->open != 0 ? HTTP_WORD_OPEN : 0);
 		t->send = 0;
 		t->close = WL_CLOSE_RST;
 		return;
 	}
 	*cell = *c;
-	t->mem[1] = (uint32_t)HTTP_KIND_CELL << HTTP_KIND_SHIFT;
+	t->mem[0] = HTTP_KIND_CELL;
 }
 
 /* ---- heads that came before ---- */

@@ -2,9 +2,10 @@
 /* Bytes one way or both, without end or so many; over UDP datagrams with numbers. */
 #include "workload.h"
 
-/* Memory over TCP: when this end closed, and how many bytes came. Over UDP a sender's two words are
- * those of struct stream_sent, and a receiver's what it has seen; who does both has a cell. A
- * client counts a transaction per connection, which is done when both ends have closed. */
+/* Memory over TCP: when this end closed, and below that how many bytes came. Over UDP the two words
+ * of a sender are those of struct stream_sent, and a receiver's what it has seen; who does both has
+ * a cell. A client counts a transaction per connection, which is done when both ends have closed.
+ */
 struct stream_sent {
 	uint32_t datagrams; /* the number of the last one */
 	/* See WL_NUMBER. A client's is when its first one was sent, and a server says what its
@@ -70,18 +71,26 @@ static void stream_datagram(struct wl_turn *t)
 	if (sent->datagrams == UINT32_MAX) /* the numbers begin anew, as another connection's */
 		sent->datagrams = 0;
 	if (sent->datagrams == 0 && t->flow->client)
-		sent->began = wl_time(t);
+		sent->began = (uint32_t)wl_time(t);
 	t->stamp = (uint64_t)sent->began << 32 | ++sent->datagrams;
 	t->stamped = true;
 	if (conf->gap_ns != 0)
 		t->timer_ns = conf->gap_ns;
 }
 
+/* Of the bytes that came whole periods of the filling are left out now and then, so that there is
+ * room for the time. */
+#define STREAM_BITS 18
+#define STREAM_MASK ((1u << STREAM_BITS) - 1)
+#define STREAM_ROUND ((STREAM_MASK / 2 + 1) / WL_PERIOD * WL_PERIOD)
+_Static_assert(STREAM_ROUND >= WL_HEAD_MAX, "what is left is behind the head");
+_Static_assert(64 - STREAM_BITS >= WL_TIME_LEAST, "no connection is ever as old");
+
 static void stream_close(struct wl_turn *t)
 {
 	t->close = WL_CLOSE_FIN;
 	if (!t->datagram && !t->closing)
-		t->mem[0] = wl_time(t);
+		wl_set_words(t, wl_time(t) << STREAM_BITS | (t->mem[0] & STREAM_MASK));
 }
 
 /* A server learns of a client by its first datagram: of one that sends nothing else, too. */
@@ -94,7 +103,7 @@ static void stream_hello(struct wl_turn *t)
 		return;
 	}
 	wl_send(t, conf->content, conf->datagram);
-	t->mem[0] = wl_time(t);
+	t->mem[0] = (uint32_t)wl_time(t);
 	t->stamp = (uint64_t)t->mem[0] << 32 | 1;
 	t->stamped = true;
 }
@@ -188,25 +197,25 @@ static void stream_number(struct wl_turn *t, const uint8_t *data, uint32_t n)
 		stream_end(t);
 }
 
-/* Whole periods of the filling are left out now and then, so that 32 bits hold it. */
-#define STREAM_ROUND ((1u << 30) / WL_PERIOD * WL_PERIOD)
-
 static uint32_t stream_received(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
+	uint32_t came, all = n;
+
 	if (t->datagram) {
 		stream_number(t, data, n);
 		return n;
 	}
-	stream_check(t, t->mem[1], data, n);
-	t->mem[1] += n;
-	if (t->mem[1] >= 2 * STREAM_ROUND)
-		t->mem[1] -= STREAM_ROUND;
-	return n;
+	came = t->mem[0] & STREAM_MASK;
+	stream_check(t, came, data, n);
+	if (WL_RARE(n >= 2 * STREAM_ROUND - came))
+		n -= (n + came - STREAM_ROUND) / STREAM_ROUND * STREAM_ROUND;
+	t->mem[0] += n;
+	return all;
 }
 
 static bool stream_ahead(struct wl_turn *t, uint32_t distance, const uint8_t *data, uint32_t n)
 {
-	stream_check(t, (uint64_t)t->mem[1] + distance, data, n);
+	stream_check(t, (uint64_t)(t->mem[0] & STREAM_MASK) + distance, data, n);
 	return true;
 }
 
@@ -217,7 +226,8 @@ static void stream_closed(struct wl_turn *t, enum wl_end why)
 	if (!t->flow->client || why < WL_END_CLOSED)
 		return;
 	if (wl_times_close(t, why))
-		wl_timing_add(&t->flow->close, wl_since_ns(t, t->mem[0]));
+		wl_timing_add(&t->flow->close,
+			      wl_since_ns(t, wl_words(t) >> STREAM_BITS, 64 - STREAM_BITS));
 	if (why == WL_END_CLOSED)
 		wl_done(t);
 	else

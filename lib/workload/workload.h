@@ -30,9 +30,9 @@ int wl_content_init_chunked(struct wl_content *c, const void *head, uint32_t hea
 			    enum wl_fill fill, uint32_t chunk, uint32_t body);
 
 /* Datagrams of both records begin with a stamp of so many bytes (wl_number.c). Its lower half is
- * the number of the transaction, or of the datagram, from 1 on. Its upper half is the wl_time()
- * when the connection began, by which a receiver tells one from another that had its tuple before;
- * 0: not told. Their contents begin behind it. */
+ * the number of the transaction, or of the datagram, from 1 on. Its upper half is the lower one of
+ * the wl_time() when the connection began, by which a receiver tells one from another that had its
+ * tuple before; 0: not told. Their contents begin behind it. */
 #define WL_NUMBER 8
 struct wl_numbers {
 	cell_t lost;       /* numbers that have not come, though higher ones have */
@@ -192,7 +192,6 @@ struct wl_dialog_conf {
 	struct wl_dialog_run run[WL_DIALOG_STEPS];
 	uint8_t nstep, nrun;
 	uint32_t times;      /* of all runs */
-	bool cell;           /* passes, sizes or times do not fit into a connection's words */
 	enum wl_close close; /* what the client does at the end */
 	uint16_t content;    /* of all messages */
 };

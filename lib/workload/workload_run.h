@@ -277,16 +277,30 @@ static inline void wl_free_cell(struct wl_turn *t, uint32_t *at)
 
 /* ---- helpers of records ---- */
 
-/* A time of 32 bits, in units of 64 ns. Differences are right up to 274 s: a record whose
- * transactions may take longer keeps 64 bits in a cell. */
-#define WL_TIME_SHIFT 6
-static inline uint32_t wl_time(const struct wl_turn *t)
+/* The words of a connection as one number. */
+static inline uint64_t wl_words(const struct wl_turn *t)
 {
-	return (uint32_t)(t->now_ns >> WL_TIME_SHIFT);
+	return (uint64_t)t->mem[1] << 32 | t->mem[0];
 }
-static inline uint64_t wl_since_ns(const struct wl_turn *t, uint32_t then)
+static inline void wl_set_words(const struct wl_turn *t, uint64_t words)
 {
-	return (uint64_t)(wl_time(t) - then) << WL_TIME_SHIFT;
+	t->mem[0] = (uint32_t)words;
+	t->mem[1] = (uint32_t)(words >> 32);
+}
+
+/* Times in units of 64 ns: 58 bits are all that there are of one. */
+#define WL_TIME_SHIFT 6
+#define WL_TIME_BITS (64 - WL_TIME_SHIFT)
+static inline uint64_t wl_time(const struct wl_turn *t)
+{
+	return t->now_ns >> WL_TIME_SHIFT;
+}
+/* How many ns ago that was. A record that keeps only the lowest `bits` of a time, because the rest
+ * of its words is needed for other things, keeps so many that no connection is ever as old. */
+#define WL_TIME_LEAST 46 /* 52 days */
+static inline uint64_t wl_since_ns(const struct wl_turn *t, uint64_t then, unsigned bits)
+{
+	return ((wl_time(t) - then) << (64 - bits)) >> (WL_TIME_BITS - bits);
 }
 
 /* Whether closed() is to add to `close`. */

@@ -516,6 +516,37 @@ static void test_cells_for_all(void **state)
 	world_free(w);
 }
 
+static bool lose_all(struct world *w, unsigned from, struct world_frame *f)
+{
+	(void)from;
+	(void)f;
+	return w->now > 1500 * SECOND;
+}
+
+/* A connection that opens late: its time is that from its first SYN. */
+static void test_connects_late(void **state)
+{
+	struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &once});
+	struct world_end *c = &w->end[0];
+	struct hist *h = hist_new((struct hist_shape){.bits = 7, .top = 50});
+
+	(void)state;
+	assert_non_null(h);
+	c->wl.connect.h = h;
+	c->spec.retries = 14;
+	w->fault = lose_all;
+	world_adopt(w);
+	assert_int_equal(open_n(w, 1), 1);
+	assert_true(world_run(w, w->now + 2000 * SECOND));
+	assert_int_equal(c->counts.closed, 1);
+	assert_int_equal(hist_count(h), 1);
+	/* behind the first five each SYN comes a minute later: behind 1 + 2 + ... + 32 s */
+	assert_in_range((uint64_t)hist_sum(h), 543 * SECOND, 544 * SECOND);
+	world_empty(w);
+	world_free(w);
+	free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -534,6 +565,7 @@ int main(void)
 		cmocka_unit_test(test_idle_for_long),
 		cmocka_unit_test(test_syn_flood),
 		cmocka_unit_test(test_cells_for_all),
+		cmocka_unit_test(test_connects_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,8 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 		.kernel_peer = cp->p.dev_mtu != 0};
 	int rc = 0;
 
+	/* no workload has more than three of each connection that is open */
+	conf.record_cells = conf.connections / 2 * 3;
 	*x = (struct flows_engine){.refs = 1,
 				   .of = flows_of(cp),
 				   .nqueues = n,
