@@ -6,6 +6,8 @@
 
 #include "ctl_live.h"
 #include "flows_ctl.h"
+#include "host_ctl.h"
+#include "host_face.h"
 
 #define WORKERS 4
 #define MOST 4096
@@ -139,6 +141,98 @@ static void test_no_line_is_written_by_two_workers(void **state)
 	assert_in_range(nmemory, WORKERS * 2 * 20, MOST);
 }
 
+static void host(unsigned port, uint8_t last)
+{
+	struct host_cfg *cfg = work_cfg(ctl_port_cfg(c, port), &work_host);
+
+	cfg->ip = (struct host_addrs){.n = 1, .at = {{{[10] = 255, 255, 10, 0, 0, last}, 96 + 24}}};
+	cfg->answer[sizeof(cfg->answer) - 1] |= NEIGH_ANSWER_UNREACHABLE;
+	ctl_touch(c, port, WHY_WORK);
+}
+
+static bool met(unsigned port)
+{
+	const struct neigh *n = host_of_port(c->port[port])->n;
+
+	return n != NULL && neigh_own_state(n, 0) == NEIGH_USED;
+}
+
+/* Streams of the same frames: a flow, and one that is none, so that errors about it are about no
+ * connection of the queue to which they come. */
+static void datagrams(unsigned port, unsigned id, bool of_flow)
+{
+	struct stream_cfg *s = stream(port, id);
+	struct flows_cfg *f = work_stream_cfg_own(s, &work_flows);
+	struct err e = {.text = ""};
+
+	if (of_flow)
+		f->role = FLOWS_CLIENT;
+	else
+		own_pps(port, id, 2000);
+	s->frame_set = true;
+	frame_spec_free(&s->frame);
+	s->frame = (struct frame_spec){0};
+	if (frame_stack_parse("eth/ipv4/udp", &s->frame.stack, &e) < 0 ||
+	    frame_vals_parse(&s->frame.vals, "eth.dst", "02:77:72:00:00:01", &e) < 0 ||
+	    frame_vals_parse(&s->frame.vals, "ipv4.src", "10.0.0.1", &e) < 0 ||
+	    frame_vals_parse(&s->frame.vals, "ipv4.dst", "10.0.0.2", &e) < 0)
+		fail_msg("%s", e.text);
+	ctl_touch_stream(c, port, (int)id, WHY_ALL);
+}
+
+/* How many errors queues of the port have told the others. */
+static uint64_t told(unsigned port)
+{
+	const struct flows_engine *x = flows_of(c->port[port])->engine;
+	uint64_t n = 0;
+
+	for (unsigned q = 0; q < x->nqueues; q++)
+		n += cell_get(&x->errors[q]->put);
+	return n;
+}
+
+/* What all workers of a port share is written by none of them, while queues tell each other of ICMP
+ * errors about their connections. */
+static void test_what_all_share_is_constant(void **state)
+{
+	const struct flows_engine *x;
+	struct flows_engine before;
+	struct portset one = only(0);
+	struct err e = {.text = ""};
+	uint64_t n;
+
+	(void)state;
+	fresh(0, 2);
+	fresh(1, 1);
+	host(0, 1);
+	host(1, 2);
+	for (unsigned i = 0; i < 60000 && !(met(0) && met(1)); i++) {
+		ctl_turn(c);
+		pause_ms(1);
+	}
+	datagrams(0, 0, true);
+	datagrams(0, 1, false);
+	ctl_turn(c);
+	if (ctl_start(c, &one, 0, &e) < 0)
+		fail_msg("%s", e.text);
+	for (unsigned i = 0; i < 30000 && (flows_of(c->port[0])->engine == NULL || told(0) == 0);
+	     i++) {
+		ctl_turn(c);
+		pause_ms(1);
+	}
+	taken_up();
+	x = flows_of(c->port[0])->engine;
+	memcpy(&before, x, sizeof(before));
+	n = told(0);
+	assert_true(n > 0);
+	for (unsigned i = 0; i < 30000 && told(0) < n + 10; i++) /* control does nothing */
+		pause_ms(1);
+	assert_true(told(0) >= n + 10);
+	assert_memory_equal(&before, x, sizeof(before));
+	ctl_stop(c, &one);
+	settle(0);
+}
+
 int main(void)
 {
 	static const char *const specs[] = {"wire"};
@@ -147,6 +241,7 @@ int main(void)
 		.prog = "flows_lines_test", .ports = specs, .nports = 1, .maps = maps, .nmaps = 2};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_line_is_written_by_two_workers),
+		cmocka_unit_test(test_what_all_share_is_constant),
 	};
 
 	if (!live_open_on(o, "(0-2)@%d,(3-4)@%d"))

@@ -128,7 +128,6 @@ struct flows_engine {
 		struct flow_machine *machine;
 	} * queue;
 	struct flows_errors **errors; /* [nqueues]; NULL: there is one queue */
-	WR_ALIGNED(CACHE_LINE) uint64_t nerrors;
 	WR_ALIGNED(CACHE_LINE) uint64_t base_tsc, ns_mult, cycles_mult;
 	struct flows_shape shape[FLOWS_SHAPES];
 	unsigned nshapes;

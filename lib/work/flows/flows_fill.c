@@ -239,8 +239,7 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 				.cycles_mult = x->cycles_mult,
 				.burst = (uint16_t)cp->cfg.burst,
 				.nqueues = (uint16_t)x->nqueues,
-				.errors = x->errors,
-				.nerrors = &x->nerrors};
+				.errors = x->errors};
 	if (p->request != NULL) {
 		j->samples = &p->request->queue[q];
 		p->request->refs++;

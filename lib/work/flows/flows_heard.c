@@ -56,7 +56,6 @@ static void heard_put(const struct flows_job *j, const union flows_error *e)
 	for (unsigned i = 0; i < FLOWS_ERROR_WORDS; i++)
 		__atomic_store_n(&at[i], e->word[i], __ATOMIC_RELAXED);
 	__atomic_store_n(&t->put, put + 1, __ATOMIC_RELEASE);
-	__atomic_fetch_add(j->nerrors, 1, __ATOMIC_RELEASE);
 }
 
 int flows_heard(const void *arg, const struct rte_mbuf *m, const struct neigh_error *e,
@@ -109,13 +108,9 @@ static void heard_from(struct flows_state *s, const struct flows_job *j, unsigne
 
 void flows_hear_others(struct flows_state *s, const struct flows_job *j)
 {
-	struct flows_own *o = flows_own(s);
-	uint64_t told = __atomic_load_n(j->nerrors, __ATOMIC_ACQUIRE);
+	const uint64_t *got = flows_own(s)->told_got;
 
-	if (told == o->told_seen)
-		return;
-	o->told_seen = told;
 	for (unsigned q = 0; q < j->nqueues; q++)
-		if (q != j->queue)
+		if (q != j->queue && unlikely(cell_get(&j->errors[q]->put) != got[q]))
 			heard_from(s, j, q);
 }

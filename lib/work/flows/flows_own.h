@@ -76,7 +76,6 @@ struct flows_own {
 	uint32_t sample_at; /* how far the walk for samples is */
 	bool sample_rest;   /* it looks for connections in TIME-WAIT, and before for all others */
 	uint64_t sampled;   /* the request that it is for */
-	uint64_t told_seen; /* of job.nerrors */
 	uint64_t told_got[FLOWS_QUEUES]; /* of each queue's flows_errors.put */
 	unsigned turn;                   /* a number of the turn, by which flows take turns */
 	unsigned nheld;                  /* places of `held` that have been used */

@@ -140,10 +140,8 @@ struct flows_job {
 	const struct flows_shape *shape;
 	const struct flows_end *end;
 	uint16_t burst; /* of the port */
-	/* [nqueues]; NULL: there is one queue. nerrors: how many they all were told. */
 	uint16_t nqueues;
-	struct flows_errors **errors;
-	uint64_t *nerrors;
+	struct flows_errors **errors; /* [nqueues]; NULL: there is one queue */
 	/* Whoever asks for samples posts a plan with them. NULL: nobody asks. */
 	struct flows_samples *samples;
 };
