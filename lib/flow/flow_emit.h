@@ -154,3 +154,24 @@ void flow_send_rst(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 void flow_answer_rst(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g);
 /* An ACK that the peer may have provoked: no more than some per second (RFC 5961 7). */
 void flow_challenge(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
+
+/* The end of what was received: it is acknowledged at the end of the turn, or when the timer of
+ * delayed acknowledgements is due, or by what is sent meanwhile (RFC 5681 4.2). */
+static inline void flow_ack_soon(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				 bool now)
+{
+	if (FLOW_LIKELY((c->flags & CF_ACK) == 0))
+		return;
+	if (!now) {
+		conn_visit_in(m, c, f->delack_ticks);
+		return;
+	}
+	if ((c->flags & CF_ACK_NOW) != 0)
+		return;
+	if (FLOW_UNLIKELY(m->nack == FLOW_ACKS)) {
+		flow_send_ack(m, f, c);
+		return;
+	}
+	c->flags |= CF_ACK_NOW;
+	m->ack[m->nack++] = conn_index(m, c);
+}

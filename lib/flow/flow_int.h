@@ -672,11 +672,20 @@ static FLOW_INLINE uint32_t conn_rto_ticks(const struct flow_machine *m, const s
 	return f->rto_ticks;
 }
 
+/* flow_odd.c: RST, SYN, and no ACK at all; before or behind the window: whether the segment may be
+ * looked at all the same; in TIME-WAIT; of no connection. */
+void flow_tcp_odd(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+		  const struct flow_seg *g, uint32_t window);
+bool flow_tcp_outside(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+		      const struct flow_seg *g, uint32_t window);
+void flow_tcp_time_wait(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+			const struct flow_seg *g);
+void flow_tcp_unknown(struct flow_machine *m, const struct flow_seg *g);
+
 /* flow_tcp.c, flow_open.c, flow_udp.c: received segments. */
 unsigned flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, struct flow_early *e,
 			   unsigned i, unsigned n);
 void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g);
-void flow_tcp_unknown(struct flow_machine *m, const struct flow_seg *g);
 void flow_syn_sent_in(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		      const struct flow_seg *g);
 void flow_passive(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g,

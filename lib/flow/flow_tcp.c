@@ -3,27 +3,6 @@
 #include "flow_emit.h"
 #include "flow_find.h"
 
-/* The end of what was received: it is acknowledged at the end of the turn, or when the timer of
- * delayed acknowledgements is due, or by what is sent meanwhile (RFC 5681 4.2). */
-static inline void tcp_ack_soon(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-				bool now)
-{
-	if (FLOW_LIKELY((c->flags & CF_ACK) == 0))
-		return;
-	if (!now) {
-		conn_visit_in(m, c, f->delack_ticks);
-		return;
-	}
-	if ((c->flags & CF_ACK_NOW) != 0)
-		return;
-	if (FLOW_UNLIKELY(m->nack == FLOW_ACKS)) {
-		flow_send_ack(m, f, c);
-		return;
-	}
-	c->flags |= CF_ACK_NOW;
-	m->ack[m->nack++] = conn_index(m, c);
-}
-
 /* Both ends have closed, or our FIN has arrived. false: the connection has gone. */
 static bool tcp_fin_acked(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
@@ -187,7 +166,7 @@ static FLOW_INLINE bool tcp_data(struct flow_machine *m, struct flow_ver *f, str
 	if (FLOW_UNLIKELY(!tcp_receives(c))) {
 		/* data behind a FIN: there can be none */
 		c->flags |= CF_ACK;
-		tcp_ack_soon(m, f, c, true);
+		flow_ack_soon(m, f, c, true);
 		return true;
 	}
 	n = g->len - skip;
@@ -222,129 +201,8 @@ static FLOW_INLINE bool tcp_data(struct flow_machine *m, struct flow_ver *f, str
 		if (!tcp_fin_in(m, f, c))
 			return false;
 	}
-	tcp_ack_soon(m, f, c, now);
+	flow_ack_soon(m, f, c, now);
 	return true;
-}
-
-/* RST and SYN where they have no place (RFC 5961 3 and 4), and segments without ACK. */
-FLOW_ASIDE static void tcp_odd(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-			       const struct flow_seg *g, uint32_t window)
-{
-	uint32_t ahead = g->seq - c->rcv_nxt;
-
-	if ((g->flags & TH_RST) != 0) {
-		if (ahead == 0) {
-			cell_add(&f->k->rst_received, 1);
-			flow_conn_end(m, c,
-				      c->state == FLOW_SYN_RECEIVED ? WL_END_REFUSED
-								    : WL_END_RESET_BY_PEER,
-				      false);
-		} else if (ahead < window) {
-			flow_challenge(m, f, c);
-		} else {
-			cell_add(&f->k->rst_ignored, 1);
-		}
-		return;
-	}
-	if ((g->flags & TH_SYN) == 0)
-		return; /* no ACK: dropped */
-	if (c->state == FLOW_SYN_RECEIVED && ahead == UINT32_MAX) {
-		if ((g->flags & TH_ACK) != 0 && g->ack == c->nxt) {
-			/* both have opened (RFC 9293 figure 8), and our SYN has arrived */
-			c->una = g->ack;
-			flow_established(m, f, c);
-			c->flags |= CF_ACK;
-			if (flow_work_opened(m, f, c))
-				tcp_ack_soon(m, f, c, true);
-			return;
-		}
-		cell_add(&f->k->retransmitted, 1);
-		cell_add(&f->k->syn_retransmitted, 1);
-		c->flags &= (uint16_t)~CF_TIMED;
-		flow_send_syn(m, f, c);
-		return;
-	}
-	flow_challenge(m, f, c);
-}
-
-/* A segment that is not where the window is. Returns whether it may be looked at all the same. */
-FLOW_ASIDE static bool tcp_outside(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-				   const struct flow_seg *g, uint32_t window)
-{
-	uint32_t len = g->len + SEG_SYN_FIN(g);
-	int32_t ahead = (int32_t)(g->seq - c->rcv_nxt);
-
-	if (ahead > 0) {
-		if ((uint32_t)ahead < window)
-			return true;
-		cell_add(&f->k->beyond_window, 1);
-		if (len > 0)
-			flow_send_ack(m, f, c);
-		else
-			flow_challenge(m, f, c);
-		return false;
-	}
-	if (len > 0) {
-		/* RFC 9293 3.10.7.4: with a window of 0 acknowledgements still count */
-		if (ahead + (int32_t)len > 0 && window > 0)
-			return true;
-		if (ahead + (int32_t)len > 0) {
-			cell_add(&f->k->beyond_window, 1);
-			if (flow_ack_in(m, f, c, g))
-				flow_send_ack(m, f, c);
-			return false;
-		}
-		cell_add(&f->k->duplicate, 1);
-		if ((c->flags & CF_SACK) != 0 && g->len > 0) {
-			struct flow_side *s = flow_side(m, c);
-
-			if (s != NULL) { /* RFC 2883 */
-				s->dsack = true;
-				s->dsack_from = g->seq;
-				s->dsack_to = g->seq + g->len;
-			}
-		}
-		flow_send_ack(m, f, c);
-		return false;
-	}
-	/* An acknowledgement that was overtaken by data counts if it is news. One that is none
-	 * may ask whether we live. */
-	if (ahead == 0 || seq_lt(c->una, g->ack))
-		return true;
-	flow_challenge(m, f, c);
-	return false;
-}
-
-FLOW_ASIDE static void tcp_time_wait(struct flow_machine *m, struct flow_ver *f,
-				     struct flow_conn *c, const struct flow_seg *g)
-{
-	struct flow_ver *next;
-	uint32_t after = c->nxt + 65536;
-
-	if ((g->flags & TH_RST) != 0) {
-		if (g->seq == c->rcv_nxt) {
-			cell_add(&f->k->rst_received, 1);
-			flow_conn_free(m, c);
-		}
-		return;
-	}
-	if ((g->flags & (TH_SYN | TH_ACK)) == TH_SYN) {
-		next = flow_listener(m, g);
-		if (next != NULL && !next->wl->draining && seq_lt(c->rcv_nxt, g->seq)) {
-			cell_add(&f->k->timewait_reused, 1);
-			flow_conn_free(m, c);
-			flow_passive(m, next, g, after, true);
-			return;
-		}
-		flow_challenge(m, f, c);
-		return;
-	}
-	if ((g->flags & TH_FIN) != 0)
-		conn_timer(m, c, flow_ticks(f->spec->timewait_ns));
-	if (g->len + SEG_SYN_FIN(g) > 0) {
-		cell_add(&f->k->duplicate, 1);
-		flow_send_ack(m, f, c);
-	}
 }
 
 /* The ACK that ends a passive open: it acknowledges our SYN. false: the connection has gone. */
@@ -416,7 +274,7 @@ static FLOW_INLINE void tcp_usual_data(struct flow_machine *m, struct flow_ver *
 		return;
 	if (fin && !tcp_fin_in(m, f, c))
 		return;
-	tcp_ack_soon(m, f, c, fin);
+	flow_ack_soon(m, f, c, fin);
 	tcp_send(m, f, c);
 }
 
@@ -438,7 +296,7 @@ static FLOW_INLINE void tcp_usual_confirmed(struct flow_machine *m, struct flow_
 			flow_window_watch(m, f, c);
 		if (!tcp_deliver(m, f, c, data, n))
 			return;
-		tcp_ack_soon(m, f, c, now);
+		flow_ack_soon(m, f, c, now);
 	}
 	tcp_send(m, f, c);
 }
@@ -657,15 +515,16 @@ void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 		return;
 	}
 	if (FLOW_UNLIKELY(c->state == FLOW_TIME_WAIT)) {
-		tcp_time_wait(m, f, c, g);
+		flow_tcp_time_wait(m, f, c, g);
 		return;
 	}
 	window = conn_rcv_window(m, f, c);
 	if (FLOW_UNLIKELY((g->flags & (TH_SYN | TH_RST | TH_ACK)) != TH_ACK)) {
-		tcp_odd(m, f, c, g, window);
+		flow_tcp_odd(m, f, c, g, window);
 		return;
 	}
-	if (FLOW_UNLIKELY(g->seq != c->rcv_nxt || window == 0) && !tcp_outside(m, f, c, g, window))
+	if (FLOW_UNLIKELY(g->seq != c->rcv_nxt || window == 0) &&
+	    !flow_tcp_outside(m, f, c, g, window))
 		return;
 	if (FLOW_UNLIKELY(c->state == FLOW_SYN_RECEIVED)) {
 		if (g->ack != c->nxt) {
@@ -691,26 +550,4 @@ void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 		return;
 	}
 	tcp_send(m, f, c);
-}
-
-/* A segment of no connection. */
-void flow_tcp_unknown(struct flow_machine *m, const struct flow_seg *g)
-{
-	struct flow_ver *f;
-
-	if (g->bad) {
-		cell_add(&m->k.bad_checksum, 1);
-		return;
-	}
-	if ((g->flags & (TH_SYN | TH_ACK | TH_RST | TH_FIN)) == TH_SYN) {
-		f = flow_listener(m, g);
-		if (f != NULL && !f->wl->draining) {
-			flow_passive(m, f, g, 0, false);
-			return;
-		}
-	}
-	cell_add(&m->k.no_match, 1);
-	f = flow_local(m, g);
-	if (f != NULL)
-		flow_answer_rst(m, f, g);
 }
