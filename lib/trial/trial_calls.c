@@ -154,8 +154,25 @@ static int calls_run(struct trial *t, struct err *e)
 			 e);
 }
 
+/* The run of a port whose device has gone has no task that could end it, and nothing of it will
+ * come: what was counted before is all of it. */
+static void stop_gone(struct trial *t)
+{
+	struct portset gone = {0};
+
+	for (unsigned i = 0; i < t->c->nports; i++) {
+		const struct ctl_port *cp = t->c->port[i];
+		if (portset_has(&t->runs, i) && cp->run.active && !cp->run.stop &&
+		    !ctl_port_runs(cp))
+			portset_add(&gone, i);
+	}
+	if (!portset_empty(&gone))
+		ctl_stop(t->c, &gone);
+}
+
 static bool calls_begins(struct trial *t)
 {
+	stop_gone(t);
 	for (unsigned i = 0; i < t->c->nports; i++)
 		if (portset_has(&t->spec.tx, i) && t->calls->begins(t->c->port[i]))
 			return true;
@@ -165,6 +182,7 @@ static bool calls_begins(struct trial *t)
 /* The runs know when the last one has ended, and have a limit for it. */
 static bool calls_drained(struct trial *t, uint64_t now)
 {
+	stop_gone(t);
 	return !trial_active(t, &t->runs) && now - t->sent_ns >= t->spec.cfg.drain_min_ns;
 }
 

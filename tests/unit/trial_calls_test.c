@@ -196,12 +196,63 @@ static void test_port_goes_while_others_wait(void **state)
 	no_events();
 }
 
+/* Takes a trial on until both ports have begun something, and then port `gone` out of all plans. */
+static void go_away(struct trial *t, unsigned gone)
+{
+	struct err e = {.text = ""};
+
+	for (unsigned i = 0; i < 30000 && (now(0).tx.packets < 8 || now(1).tx.packets < 8); i++) {
+		ctl_turn(c);
+		assert_int_equal(trial_poll(t, &e), 0);
+		pause_ms(1);
+	}
+	c->port[gone]->p.started = false;
+	ctl_touch(c, gone, WHY_ALL);
+}
+
+static void come_back(unsigned gone)
+{
+	c->port[gone]->p.started = true;
+	ctl_touch(c, gone, WHY_ALL);
+	taken_up();
+	settle(0);
+	settle(1);
+	no_events();
+}
+
+/* A device that goes leaves a run without a task: the trial ends all the same, and says of the port
+ * what one of frames does. */
+static void test_port_goes(void **state)
+{
+	(void)state;
+	for (unsigned flows = 0; flows < 2; flows++) {
+		struct trial_spec s = spec_of(3, 2000, 1000000000);
+
+		s.cfg.overtime_ns = 10000000;
+		if (flows > 0) {
+			both_ways();
+		} else {
+			fresh(0, 1);
+			fresh(1, 1);
+		}
+		struct trial *t = begun(&s);
+		go_away(t, 1);
+		assert_string_equal(outcome(t), "");
+		const struct trial_result *r = trial_result(t);
+		assert_true(r->is[TRIAL_LIMITED] && r->senders_limited);
+		assert_int_equal(r->sum.sent > 0, true);
+		trial_free(t);
+		come_back(1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_losses),
 		cmocka_unit_test(test_settings_change),
 		cmocka_unit_test(test_port_goes_while_others_wait),
+		cmocka_unit_test(test_port_goes),
 	};
 
 	if (!live_open("trial_calls_test"))
