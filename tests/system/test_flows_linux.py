@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from test_flows import idle, judge
-from test_host_linux import Link, until
+from test_host_linux import Link, need_tap, until
 
 SERVER = """
 import http.server
@@ -149,3 +149,34 @@ def test_segments_become_smaller_for_a_link_on_the_way(link, live):
     # each connection finds out for itself
     assert flow["errors"]["pmtu_lowered"] == 20 and flow["errors"]["icmp_too_big"] >= 20
     assert flow["errors"].get("rto", 0) == 0
+
+
+@pytest.mark.parametrize("kind", ["packet", "tap"])
+def test_what_a_deleted_device_left_open_ends(kind, namespaces, live):
+    """Also where a device of the same name is made meanwhile: no connection stays in the sums, and a start after that opens what it says."""
+    need_tap(kind)
+    made = Link(kind)
+    try:
+        p = made.host(live, "set 0 flow client", "set 0 ipv4.dst 10.0.0.2", "set 0 transactions forever", "set 0 think 20ms", "set 0 cps 100",
+                      "set 0/0 count 40", "set 0 flow.drain 500ms")
+        with subprocess.Popen([*made.prefix, sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True) as server:
+            try:
+                assert server.stdout.readline() == "listens\n"
+                p.send("start 0")
+                until(lambda: the_flow(p)["connections"]["open"] == 40, "40 connections", p)
+                made.do("ip", "link", "del", made.dev if kind == "tap" else made.net.a)
+                until(lambda: "its interface was deleted" in p.errors(), "the message", p)
+                if kind == "tap":
+                    made.do("ip", "tuntap", "add", made.dev, "mode", "tap")
+                    made.address()
+                p.send("stop 0; wait 0")
+                flow = until(lambda: (f := the_flow(p))["state"] == "idle" and f, "the end", p)
+            finally:
+                server.kill()
+        idle(flow)
+        c = flow["connections"]
+        assert c["opened"] == c["established"] == c["aborted"] + c["timed_out"] == 40
+        p.send("start 0 for 200ms; wait 0")
+        idle(until(lambda: (f := the_flow(p))["state"] == "idle" and f, "the end", p))
+    finally:
+        made.net.remove()
