@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
-#include <linux/virtio_net.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "count.h"
+#include "virtio_hdr.h"
 
 #define REST_BYTES 66560u /* the longest frame that Linux makes by default, with its headers */
 #define MAX_PIECES 64     /* of a frame to be sent */
@@ -66,17 +66,6 @@ static bool queue_chain(struct tun_queue *q, struct rte_mbuf *m, uint32_t len)
 	return true;
 }
 
-/* Notes what the kernel has left undone in a frame. */
-static __rte_noinline void queue_undone(struct rte_mbuf *m, const struct virtio_net_hdr *h)
-{
-	if ((h->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) != 0)
-		m->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_NONE;
-	if (h->gso_type != VIRTIO_NET_HDR_GSO_NONE) {
-		m->ol_flags |= RTE_MBUF_F_RX_LRO;
-		m->tso_segsz = h->gso_size;
-	}
-}
-
 /* Reads one frame into the buffer that is ready. 1: it is there; 0: none waits; -1: it is lost. */
 static int read_one(struct tun_queue *q)
 {
@@ -95,8 +84,7 @@ static int read_one(struct tun_queue *q)
 	m->data_len = (uint16_t)RTE_MIN(len, room);
 	m->pkt_len = m->data_len;
 	q->ready = NULL;
-	if ((h.flags | h.gso_type) != 0)
-		queue_undone(m, &h);
+	virtio_hdr_undone(m, &h);
 	/* A frame that fills all room may have been longer. */
 	if (unlikely(len > room) && (len >= room + REST_BYTES || !queue_chain(q, m, len - room))) {
 		rte_pktmbuf_free(m);
@@ -132,12 +120,13 @@ static uint16_t tun_rx(void *queue, struct rte_mbuf **m, uint16_t n)
 /* Writes one frame. 0 or -errno. */
 static int write_one(const struct tun_queue *q, const struct rte_mbuf *m)
 {
-	struct virtio_net_hdr h = {0};
+	struct virtio_net_hdr h;
 	struct iovec iov[MAX_PIECES + 1]; /* not filled with zeros for each frame */
 	int n = 1;
 
 	if (m->nb_segs > MAX_PIECES)
 		return -EINVAL;
+	virtio_hdr_of(&h, m);
 	iov[0] = (struct iovec){&h, sizeof(h)};
 	for (; m != NULL; m = m->next)
 		iov[n++] = (struct iovec){rte_pktmbuf_mtod(m, void *), m->data_len};
