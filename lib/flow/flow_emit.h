@@ -14,6 +14,7 @@ struct emit {
 	uint32_t option_sum, payload_sum;
 	uint32_t payload; /* bytes, those of the filling included */
 	uint32_t fill;    /* of these the last so many are not in the buffer */
+	uint32_t rest;    /* of a super-frame: where they are */
 	uint16_t segment;
 	uint16_t window;
 };
@@ -101,6 +102,7 @@ static FLOW_INLINE void emit_put(struct flow_machine *m, const struct emit *e, u
 	o->len = e->path->l4 + l4_header + e->payload - e->fill;
 	o->fill = e->fill;
 	o->sum_wanted = sum_wanted;
+	o->rest = e->rest;
 	m->sent++;
 }
 

@@ -416,6 +416,19 @@ bool flow_tuples_have(const struct flow_tuples *t, const struct flow_tuple *tupl
 
 /* The parts of headers that are written for each frame are 0 in the path, so that sums of the rest
  * can be continued. */
+/* What devices know to cut: tunnels, labels and options may be more than they do. */
+static bool path_cut(const struct flow_path *p)
+{
+	unsigned at = 12, type;
+
+	for (; at + 2 <= p->l3; at += 4) {
+		type = (unsigned)p->bytes[at] << 8 | p->bytes[at + 1];
+		if (type != 0x8100 && type != 0x88a8)
+			break;
+	}
+	return p->nfix == 0 && at + 2 == p->l3 && p->l4 - p->l3 == (p->is6 ? 40 : 20);
+}
+
 int flow_path_init(struct flow_path *p, const uint8_t *bytes, unsigned l3, unsigned l4,
 		   uint16_t ident, const struct flow_fix *fix, unsigned nfix, struct err *e)
 {
@@ -445,6 +458,7 @@ int flow_path_init(struct flow_path *p, const uint8_t *bytes, unsigned l3, unsig
 	flow_path_sums(p);
 	p->is6 = ip[0] >> 4 == 6;
 	p->plain = !p->is6 && nfix == 0;
+	p->cut = path_cut(p);
 	if (p->is6) {
 		memset(ip + 4, 0, 2);
 		memset(ip + 8, 0, 32);

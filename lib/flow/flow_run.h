@@ -58,9 +58,11 @@ struct flow_in {
 
 /* A frame to be sent. */
 struct flow_out {
-	void *handle;  /* of the buffer, as it was in struct flow_room */
-	uint32_t len;  /* bytes at the buffer's data, without FCS */
-	uint32_t fill; /* so many more bytes WL_X are to follow them: see FLOW_FILLED */
+	void *handle; /* of the buffer, as it was in struct flow_room */
+	uint32_t len; /* bytes at the buffer's data, without FCS */
+	/* So many more bytes are to follow them: WL_X, which the buffer holds (FLOW_FILLED), or of
+	 * frames with `segment` those at wl_rest[rest]. */
+	uint32_t fill;
 	union {
 		struct {
 			/* where the innermost IP header, TCP or UDP, and payload begin */
@@ -75,6 +77,7 @@ struct flow_out {
 	 * finish; without FLOW_OFFLOAD_SUM in the sink never set. An IPv4 header's is always
 	 * complete, but for frames with `segment`, which the device completes for each piece. */
 	bool sum_wanted;
+	uint32_t rest; /* only of frames with `segment` and `fill` */
 };
 
 /* A buffer that may be written: `room` bytes of the sink's kind from data on. */
@@ -86,19 +89,20 @@ struct flow_room {
 /* Kinds of buffers. */
 enum {
 	FLOW_PLAIN,  /* anything may be in it */
-	FLOW_FILLED, /* for frames whose payload is WL_X alone. The machine writes its headers and
-		      * no more. Either the buffer holds WL_X everywhere, or the device adds the
-		      * payload; that is why flow_out tells the two lengths apart. Headers are
-		      * followed by WL_X up to the end of the longest ones that there can be: a
-		      * buffer may be used again as it is. */
+	FLOW_FILLED, /* for segments whose payload is WL_X alone. The buffer holds WL_X everywhere,
+		      * and the machine writes its headers and no more; that is why flow_out tells
+		      * the two lengths apart. Headers are followed by WL_X up to the end of the
+		      * longest ones that there can be: a buffer may be used again as it is. */
 	FLOW_ROOMS
 };
 
 /* What a sink can do beyond plain frames. */
 enum {
-	FLOW_OFFLOAD_SUM = 1,     /* it completes checksums of TCP and UDP: flow_out.sum_wanted */
-	FLOW_OFFLOAD_SEGMENT = 2, /* it cuts super-frames: flow_out.segment */
-	FLOW_OFFLOAD_FILL = 4,    /* it has rooms of the kind FLOW_FILLED */
+	FLOW_OFFLOAD_SUM = 1, /* it completes checksums of TCP and UDP: flow_out.sum_wanted */
+	/* It cuts super-frames: flow_out.segment. It has all of their filling at hand, and adds it
+	 * itself: flow_out.rest. */
+	FLOW_OFFLOAD_SEGMENT = 2,
+	FLOW_OFFLOAD_FILL = 4, /* it has rooms of the kind FLOW_FILLED */
 };
 
 /* Where frames go. The owner fills it in before the first call and empties it behind each turn; the
@@ -163,7 +167,9 @@ struct flow_path {
 	uint16_t l4;    /* where it ends: at most FLOW_PREFIX_MAX */
 	uint16_t ident; /* frames of this identity belong to its connections */
 	bool is6;
-	bool plain;      /* IPv4, and nothing to fix in headers outside of it */
+	bool plain; /* IPv4, and nothing to fix in headers outside of it */
+	/* A device can cut a super-frame: Ethernet, VLAN tags, and an IP header without more. */
+	bool cut;
 	uint32_t ip_sum; /* of an IPv4 header without length, identification, checksum, addresses */
 	uint64_t places; /* of struct flow_out, with a payload that begins at l4 */
 	/* Lengths and checksums in the prefix that depend on the frame. Lengths come first, then

@@ -60,6 +60,38 @@ FLOW_ASIDE static uint32_t send_copy_buffer(const struct flow_machine *m, const 
 /* Fewer bytes are written faster than a buffer that holds them is found. */
 #define SEND_FILLED 256
 
+/* Whether the filling of a message can be sent without writing it. */
+static inline bool send_has_rest(const struct flow_ver *f, const struct place *at)
+{
+	return !f->buffered && (at->content->fill & WL_FILL_CHUNKED) == 0;
+}
+
+/* The payload of a super-frame: the head is written, what follows it is there already. Whoever cuts
+ * it completes its checksums. */
+FLOW_ASIDE static void send_super(struct flow_machine *m, const struct flow_ver *f,
+				  const struct flow_conn *c, const struct place *at, uint8_t *p,
+				  struct emit *e)
+{
+	uint32_t n = e->payload, head = 0;
+
+	e->segment = c->mss;
+	cell_add(&f->k->tx, (n - 1) / c->mss); /* and one more, as of any segment */
+	if (f->buffered) {
+		send_copy_buffer(m, c, e->seq, p, n);
+	} else if (!send_has_rest(f, at)) {
+		wl_content_put(at->content, at->offset, p, n);
+	} else {
+		if (at->offset < at->content->head_len)
+			head = (uint32_t)(at->content->head_len - at->offset);
+		if (head > n)
+			head = n;
+		wl_content_put(at->content, at->offset, p, head);
+		e->fill = n - head;
+		if (e->fill != 0)
+			e->rest = wl_content_rest(at->content, at->offset + head);
+	}
+}
+
 /* One segment, or a super-frame, of n bytes at seq. */
 static FLOW_INLINE bool send_here(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 				  const struct place *at, uint32_t seq, uint32_t n, uint8_t flags)
@@ -67,8 +99,7 @@ static FLOW_INLINE bool send_here(struct flow_machine *m, struct flow_ver *f, st
 	struct emit e = {.flags = flags | TH_ACK, .seq = seq, .ack = c->rcv_nxt, .payload = n};
 	bool filled = FLOW_UNLIKELY((m->sink->offload & FLOW_OFFLOAD_FILL) != 0) && n > 0 &&
 		      at->content->fill == WL_FILL_X && at->offset >= at->content->head_len &&
-		      !f->buffered && n >= SEND_FILLED;
-	unsigned segments = 1;
+		      !f->buffered && n >= SEND_FILLED && n <= c->mss;
 	uint8_t *p;
 
 	if (FLOW_UNLIKELY(!emit_room(m, filled ? FLOW_FILLED : FLOW_PLAIN, &e.room))) {
@@ -78,7 +109,9 @@ static FLOW_INLINE bool send_here(struct flow_machine *m, struct flow_ver *f, st
 	e.path = conn_path(m, f, c);
 	e.window = emit_window(m, f, c);
 	p = emit_begin(&e) + e.path->l4 + 20;
-	if (FLOW_UNLIKELY(filled)) {
+	if (FLOW_UNLIKELY(n > c->mss)) {
+		send_super(m, f, c, at, p, &e);
+	} else if (FLOW_UNLIKELY(filled)) {
 		e.fill = n;
 		/* the longer headers of another path may have been there */
 		if (FLOW_LIKELY(e.path->l4 <= 44))
@@ -90,11 +123,7 @@ static FLOW_INLINE bool send_here(struct flow_machine *m, struct flow_ver *f, st
 	} else if (FLOW_LIKELY(n != 0)) {
 		e.payload_sum = wl_content_put(at->content, at->offset, p, n);
 	}
-	if (FLOW_UNLIKELY(n > c->mss)) {
-		e.segment = c->mss;
-		segments = (n + c->mss - 1) / c->mss;
-	}
-	cell_add(&f->k->tx, segments);
+	cell_add(&f->k->tx, 1);
 	emit_tcp(m, f, c, &e);
 	return true;
 }
@@ -194,19 +223,13 @@ static void send_extend(struct flow_machine *m, struct flow_conn *c, struct flow
 static inline uint32_t send_most(const struct flow_machine *m, const struct flow_conn *c,
 				 const struct flow_ver *f, const struct place *at)
 {
-	uint32_t most;
+	uint32_t most, room = m->sink->room_bytes - f->path->l4 - 60;
 
-	/* outer headers would be those of the whole */
-	if ((m->sink->offload & FLOW_OFFLOAD_SEGMENT) == 0 || f->path->nfix != 0)
+	if ((m->sink->offload & FLOW_OFFLOAD_SEGMENT) == 0 || !f->path->cut)
 		return c->mss;
 	most = m->sink->max_super;
-	if ((m->sink->offload & FLOW_OFFLOAD_FILL) == 0 || at->offset < at->content->head_len ||
-	    at->content->fill != WL_FILL_X) {
-		uint32_t room = m->sink->room_bytes - f->path->l4 - 60;
-
-		if (most > room)
-			most = room;
-	}
+	if (most > room && (!send_has_rest(f, at) || at->content->head_len > at->offset + room))
+		most = room;
 	return most < c->mss ? c->mss : most / c->mss * c->mss;
 }
 

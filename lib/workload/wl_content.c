@@ -10,6 +10,8 @@
  * control with the first content, constant from then on. */
 static uint8_t content_pattern[WL_PERIOD];
 static uint32_t content_before[WL_PERIOD + 1];
+/* The one filling, then the other one from any place of a period on. The same holds of it. */
+uint8_t wl_rest[2 * WL_REST + WL_PERIOD];
 
 /* The word whose first byte in memory is b, and whose second is 0; and the other way round. */
 static inline uint32_t content_first(uint8_t b)
@@ -138,6 +140,9 @@ static void content_make_pattern(void)
 				  : content_second(content_pattern[i]);
 	}
 	content_before[WL_PERIOD] = sum;
+	memset(wl_rest, WL_X, WL_REST);
+	for (unsigned i = 0; i < WL_REST + WL_PERIOD; i++)
+		wl_rest[WL_REST + i] = content_pattern[i % WL_PERIOD];
 }
 
 /* The sum of n bytes of filling, the first of which is at place `at` of it. */
@@ -307,6 +312,13 @@ uint32_t wl_content_put(const struct wl_content *c, uint64_t offset, uint8_t *to
 		return c->head_sum;
 	memset(to + head, WL_X, n - head);
 	return content_join(c->head_sum, head, content_fill_sum(c, 0, n - head));
+}
+
+uint32_t wl_content_rest(const struct wl_content *c, uint64_t offset)
+{
+	if (c->fill == WL_FILL_X)
+		return 0;
+	return WL_REST + (uint32_t)((offset - c->head_len) % WL_PERIOD);
 }
 
 uint32_t wl_content_sum(const struct wl_content *c, uint64_t offset, uint32_t n)

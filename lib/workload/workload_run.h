@@ -57,6 +57,12 @@ uint32_t wl_content_sum(const struct wl_content *c, uint64_t offset, uint32_t n)
 /* Whether n bytes are those of the content from `offset` on. Not of contents in chunks: who
  * receives one compares its chunks with filling. */
 bool wl_content_same(const struct wl_content *c, uint64_t offset, const uint8_t *data, uint32_t n);
+/* Filling that is there already, for who sends bytes without copying them: from
+ * wl_rest[wl_content_rest(c, offset)] on there are WL_REST bytes as a content has them from
+ * `offset` on. Not before the end of its head, and not of contents in chunks. */
+#define WL_REST 65536
+extern uint8_t wl_rest[2 * WL_REST + WL_PERIOD];
+uint32_t wl_content_rest(const struct wl_content *c, uint64_t offset);
 /* The sum of any n <= 2^17 bytes. */
 uint32_t wl_sum(const uint8_t *p, uint32_t n);
 

@@ -47,17 +47,19 @@ static void test_long_message(void **state)
 }
 
 /* A device that completes checksums, cuts super-frames and adds filling, or does some of that. */
-static void test_super_frames(void **state)
+static void super_frames(enum wl_fill fill, uint32_t head)
 {
+	static uint8_t bytes[100000];
 	static const struct wl_bytes_conf conf = {.request = WL_FIXED(100000),
 						  .response = WL_FIXED(1000000),
 						  .transactions = 3,
 						  .close = WL_CLOSE_FIN};
 
-	(void)state;
+	for (unsigned i = 0; i < head; i++)
+		bytes[i] = (uint8_t)(i * 7 + i / 256);
 	for (unsigned offload = 0; offload < 8; offload++) {
-		struct world *w = world_new(
-			&(struct world_setup){.wl = &wl_bytes, .conf = &conf, .verify = true});
+		struct world *w = world_new(&(struct world_setup){
+			.wl = &wl_bytes, .conf = &conf, .verify = true, .fill = fill});
 		struct world_end *c = &w->end[0], *s = &w->end[1];
 
 		if (offload == FLOW_OFFLOAD_SEGMENT || offload == 6) {
@@ -67,7 +69,12 @@ static void test_super_frames(void **state)
 		for (unsigned i = 0; i < 2; i++) {
 			w->end[i].sink.offload = (uint8_t)offload;
 			w->end[i].sink.max_super = 64000;
+			w->end[i].sink.room_bytes = 2048;
 			w->end[i].spec.rto_ns = 5 * MS;
+			for (unsigned k = 0; k < 2; k++)
+				assert_int_equal(wl_content_init(&w->end[i].content[k], bytes, head,
+								 fill),
+						 0);
 		}
 		w->fault = lose_few;
 		world_adopt(w);
@@ -86,11 +93,50 @@ static void test_super_frames(void **state)
 	}
 }
 
+static void test_super_frames(void **state)
+{
+	(void)state;
+	super_frames(WL_FILL_X, 0);
+	super_frames(WL_FILL_PATTERN, 0);
+	super_frames(WL_FILL_PATTERN, 333);
+	super_frames(WL_FILL_X, 5000); /* a head that no buffer holds in one piece */
+}
+
+/* Such a device gets no super-frames of headers that it may not know. */
+static void test_what_is_not_cut(void **state)
+{
+	static const struct wl_bytes_conf conf = {.request = WL_FIXED(10000),
+						  .response = WL_FIXED(10000),
+						  .transactions = 1,
+						  .close = WL_CLOSE_FIN};
+
+	(void)state;
+	for (unsigned tunnel = 0; tunnel < 2; tunnel++) {
+		struct world *w = world_new(&(struct world_setup){
+			.wl = &wl_bytes, .conf = &conf, .verify = true, .tunnel = tunnel != 0});
+		struct world_end *c = &w->end[0];
+
+		for (unsigned i = 0; i < 2; i++) {
+			w->end[i].sink.offload = FLOW_OFFLOAD_SUM | FLOW_OFFLOAD_SEGMENT;
+			w->end[i].sink.max_super = 64000;
+		}
+		world_adopt(w);
+		assert_int_equal(flow_open(c->m, c->version, 1, w->now, 0, w->now), 1);
+		assert_true(world_run(w, w->now + 100 * SECOND));
+		assert_int_equal(c->transactions.done, 1);
+		assert_int_equal(c->transactions.mismatched, 0);
+		assert_int_equal(flow_machine_counts(c->m)->tx == c->counts.tx, tunnel != 0);
+		world_empty(w);
+		world_free(w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_message),
 		cmocka_unit_test(test_super_frames),
+		cmocka_unit_test(test_what_is_not_cut),
 	};
 
 	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* frames come and go */

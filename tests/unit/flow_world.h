@@ -135,7 +135,10 @@ static inline void world_flush(struct world *w, unsigned from)
 
 		assert_in_range(o->len + o->fill, 20, WORLD_ROOM);
 		memcpy(f.data, o->handle, o->len);
-		memset(f.data + o->len, WL_X, o->fill);
+		if (o->segment != 0)
+			memcpy(f.data + o->len, wl_rest + o->rest, o->fill);
+		else
+			memset(f.data + o->len, WL_X, o->fill);
 		f.len += o->fill;
 		world_digest(w, &f);
 		f.partial = o->sum_wanted;
