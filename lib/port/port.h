@@ -103,6 +103,9 @@ struct port {
 	unsigned rxd, txd;     /* descriptors in use */
 	uint64_t memory_bytes; /* of its pools */
 	uint64_t tx_offloads;  /* that the device was set up with */
+	/* RTE_ETH_TX_OFFLOAD_*: what the spec's own Tx functions (port_io_tx()) complete where a
+	 * work leaves it to them, as virtio_hdr.h says. Frames of streams never do. */
+	uint64_t io_offloads;
 	char rss[96], fc[64], offloads[256]; /* as `show ports` says them */
 
 	uint16_t nrxq, ntxq; /* queues in use */

@@ -186,12 +186,14 @@ static void offload_words(struct port *p)
 		{RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, "ipv4_cksum"},
 		{RTE_ETH_TX_OFFLOAD_UDP_CKSUM, "udp_cksum"},
 		{RTE_ETH_TX_OFFLOAD_TCP_CKSUM, "tcp_cksum"},
+		{RTE_ETH_TX_OFFLOAD_TCP_TSO, "tcp_tso"},
+		{RTE_ETH_TX_OFFLOAD_MULTI_SEGS, "multi_segs"},
 		{RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP, "send_on_timestamp"},
 	};
 	struct sbuf b = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (p->tx_offloads & words[i].bit)
+		if ((p->tx_offloads | p->io_offloads) & words[i].bit)
 			sbuf_addf(&b, "%s%s", b.len > 0 ? " " : "", words[i].word);
 	snprintf(p->offloads, sizeof(p->offloads), "%s", b.len > 0 ? b.s : "none");
 	sbuf_free(&b);

@@ -4,6 +4,7 @@
 #include "kport.h"
 #include "log.h"
 #include "tun.h"
+#include "virtio_hdr.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,6 +50,7 @@ static int tap_open(const char *arg, struct port *const *p, unsigned n, struct e
 
 	(void)n;
 	snprintf(spec, sizeof(spec), "tap:%s", arg);
+	p[0]->io_offloads = VIRTIO_TX_OFFLOADS;
 	return kport_open_tap(arg, spec, p[0], e);
 }
 

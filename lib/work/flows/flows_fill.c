@@ -224,6 +224,19 @@ static void fill_flows(const struct ctl_port *cp, unsigned q, struct flows_job *
 	}
 }
 
+/* What the device is to complete of frames of flows. Super-frames have filling in buffers behind
+ * the first one. */
+static uint8_t fill_offload(const struct ctl_port *cp)
+{
+	uint64_t sums = RTE_ETH_TX_OFFLOAD_TCP_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM,
+		 cut = RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_MULTI_SEGS,
+		 can = cp->cfg.no_offload ? 0 : cp->p.io_offloads;
+
+	if ((can & sums) != sums)
+		return 0;
+	return FLOW_OFFLOAD_SUM | ((can & cut) == cut ? FLOW_OFFLOAD_SEGMENT : 0);
+}
+
 static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, struct plan_writer *w)
 {
 	struct flows_port *p = flows_of(cp);
@@ -238,6 +251,7 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 				.ns_mult = x->ns_mult,
 				.cycles_mult = x->cycles_mult,
 				.burst = (uint16_t)cp->cfg.burst,
+				.offload = fill_offload(cp),
 				.nqueues = (uint16_t)x->nqueues,
 				.errors = x->errors};
 	if (p->request != NULL) {

@@ -82,6 +82,11 @@ struct flows_own {
 	struct flows_held held[FLOW_VERSIONS];
 	struct flow_room room[FLOW_ROOMS][FLOWS_ROOMS];
 	struct flow_out out[DP_BURST_MAX];
+	/* Buffers without bytes of their own, for the filling of super-frames: each frame in the
+	 * sink may want one, and each room of the kind FLOW_PLAIN. */
+	unsigned nrest;
+	struct rte_mbuf *rest[DP_BURST_MAX + FLOWS_ROOMS];
+	struct rte_mbuf_ext_shared_info rest_use;
 	uint8_t shape[DP_BURST_MAX]; /* of the frames that the sort has claimed */
 };
 

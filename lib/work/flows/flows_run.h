@@ -139,7 +139,8 @@ struct flows_job {
 	uint16_t nshapes, nends;
 	const struct flows_shape *shape;
 	const struct flows_end *end;
-	uint16_t burst; /* of the port */
+	uint16_t burst;  /* of the port */
+	uint8_t offload; /* FLOW_OFFLOAD_SUM and _SEGMENT: what the device can complete */
 	uint16_t nqueues;
 	struct flows_errors **errors; /* [nqueues]; NULL: there is one queue */
 	/* Whoever asks for samples posts a plan with them. NULL: nobody asks. */

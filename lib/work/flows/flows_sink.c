@@ -32,12 +32,31 @@ static unsigned sink_take(struct flows_own *o, unsigned kind, struct rte_mbuf *m
 	return 0;
 }
 
+/* Makes sure that all frames in the sink and n more ones can be super-frames. */
+static bool sink_rests(struct flows_own *o, unsigned n)
+{
+	unsigned want = n + o->sink.nout;
+
+	if (o->nrest < want) {
+		if (txq_take(o->q, o->rest + o->nrest, want - o->nrest) != 0)
+			return false;
+		o->nrest = want;
+	}
+	return true;
+}
+
 static bool sink_rooms(struct flows_own *o, unsigned kind)
 {
 	struct flow_sink *s = &o->sink;
 	struct rte_mbuf *m[FLOWS_ROOMS];
 	unsigned n = sink_take(o, kind, m);
 
+	if ((s->offload & FLOW_OFFLOAD_SEGMENT) != 0 && kind == FLOW_PLAIN) {
+		while (n > 0 && !sink_rests(o, n))
+			txq_give(o->q, &m[--n], 1);
+		cell_add(&o->q->cnt.nombuf, n == 0 && !o->nobuf);
+		o->nobuf |= n == 0;
+	}
 	for (unsigned i = 0; i < n; i++) {
 		if (m[i]->data_off != RTE_PKTMBUF_HEADROOM)
 			m[i]->data_off = RTE_PKTMBUF_HEADROOM;
@@ -78,6 +97,39 @@ static inline void sink_finish(struct rte_mbuf *m, unsigned len, bool filled)
 	m->pkt_len = len;
 	frame_touch(m);
 	m->hash.usr = mark;
+}
+
+/* The filling of a super-frame: memory that nobody writes, and that is never given back. */
+static void sink_add_rest(struct flows_own *o, struct rte_mbuf *m, const struct flow_out *out)
+{
+	struct rte_mbuf *rest = o->rest[--o->nrest];
+
+	rte_mbuf_ext_refcnt_update(&o->rest_use, 1);
+	rte_pktmbuf_attach_extbuf(rest, wl_rest + out->rest, 0, WL_REST - 1, &o->rest_use);
+	rest->data_off = 0;
+	rest->data_len = (uint16_t)out->fill;
+	m->next = rest;
+	m->nb_segs = 2;
+	m->pkt_len += out->fill;
+}
+
+/* A frame of which the device is to complete something. */
+static __rte_noinline void sink_finish_offload(struct flows_own *o, struct rte_mbuf *m,
+					       const struct flow_out *out)
+{
+	bool is6 = rte_pktmbuf_mtod(m, const uint8_t *)[out->l3] >> 4 == 6;
+	unsigned l4_len = out->payload - out->l4;
+
+	m->ol_flags = (is6 ? RTE_MBUF_F_TX_IPV6 : RTE_MBUF_F_TX_IPV4) |
+		      (l4_len == sizeof(struct rte_udp_hdr) ? RTE_MBUF_F_TX_UDP_CKSUM
+							    : RTE_MBUF_F_TX_TCP_CKSUM);
+	m->tx_offload = rte_mbuf_tx_offload(out->l3, (uint64_t)(out->l4 - out->l3), l4_len,
+					    out->segment, 0, 0, 0);
+	if (out->segment == 0)
+		return;
+	m->ol_flags |= RTE_MBUF_F_TX_TCP_SEG;
+	if (out->fill != 0)
+		sink_add_rest(o, m, out);
 }
 
 /* Counts frames of these sizes. The numbers of all classes are summed up in one register, 8 bits
@@ -132,11 +184,16 @@ static unsigned sink_offer(struct flows_own *o)
 
 	for (unsigned i = 0; i < n; i++) {
 		struct rte_mbuf *m = s->out[i].handle;
-		unsigned fill = s->out[i].fill, len = s->out[i].len + fill;
+		unsigned fill = likely(s->out[i].segment == 0) ? s->out[i].fill : 0;
+		unsigned len = s->out[i].len + fill;
 
-		if (fill == 0)
+		if (fill == 0 && likely(s->out[i].segment == 0))
 			len = sink_pad(rte_pktmbuf_mtod(m, uint8_t *), len);
 		sink_finish(m, len, fill != 0);
+		if (unlikely(s->out[i].sum_wanted)) {
+			sink_finish_offload(o, m, &s->out[i]);
+			len = m->pkt_len;
+		}
 		q->m[i] = m;
 		size[i] = (uint16_t)(len + RTE_ETHER_CRC_LEN);
 		bytes += size[i];
@@ -184,6 +241,15 @@ static bool sink_more(struct flow_sink *s, unsigned kind)
 	return s->nroom[kind] > 0 || sink_rooms(o, kind);
 }
 
+/* Payload of a super-frame: with all headers it fits into the 64 KB of an IP packet. */
+#define SINK_SUPER 65000
+
+/* Never: the count of users begins at 1. */
+static void sink_rest_unused(void *addr, void *arg)
+{
+	(void)addr, (void)arg;
+}
+
 void flows_sink_begin(struct flows_own *o, const struct flows_job *j)
 {
 	struct flow_sink *s = &o->sink;
@@ -194,7 +260,17 @@ void flows_sink_begin(struct flows_own *o, const struct flows_job *j)
 	for (unsigned k = 0; k < FLOW_ROOMS; k++)
 		s->room[k] = o->room[k];
 	/* a buffer in which a device may write would have to be filled each time */
-	s->offload = o->q->edits == DP_EDITS_ALL ? 0 : FLOW_OFFLOAD_FILL;
+	s->offload = o->q->edits == DP_EDITS_ALL ? 0 : FLOW_OFFLOAD_FILL | j->offload;
+	s->max_super = SINK_SUPER;
+	/* super-frames are chains, which go back buffer by buffer */
+	if ((j->offload & FLOW_OFFLOAD_SEGMENT) != 0 && !o->q->foreign) {
+		o->q->foreign = true;
+		rte_mbuf_ext_refcnt_set(&o->rest_use, 1);
+		o->rest_use.free_cb = sink_rest_unused;
+	}
+	/* rooms may be there that have been taken before without them */
+	if ((s->offload & FLOW_OFFLOAD_SEGMENT) != 0 && !sink_rests(o, s->nroom[FLOW_PLAIN]))
+		s->offload &= (uint8_t)~FLOW_OFFLOAD_SEGMENT;
 	s->out = o->out;
 	if (s->nout == 0)
 		s->max_out = RTE_MAX(RTE_MIN((unsigned)j->burst, (unsigned)DP_BURST_MAX), 1u);
@@ -218,10 +294,13 @@ void flows_sink_end(struct flows_own *o)
 	}
 	for (unsigned i = 0; i < s->nout; i++) {
 		m[i] = s->out[i].handle;
-		if (s->out[i].fill == 0) /* the mark of what it held before is no longer true */
+		/* the mark of what it held before is no longer true */
+		if (s->out[i].fill == 0 || s->out[i].segment != 0)
 			frame_touch(m[i]);
 	}
 	txq_give(o->q, m, s->nout);
+	txq_give(o->q, o->rest, o->nrest);
+	o->nrest = 0;
 	cell_add(&o->state->dropped, s->nout);
 	cell_add(&o->q->cnt.dropped, s->nout);
 	s->nout = 0;
