@@ -348,11 +348,13 @@ class Veth:
 class Tcpdump:
     """Capture on the kernel's end into a file."""
 
-    def __init__(self, veth, path):
+    def __init__(self, veth, path, both=False):
+        """both: what the kernel sends, too. Without, only what it receives: its own frames would be counted as received, and never captured."""
         self.path = path
         # A buffer that holds everything, so that the file is the whole truth: 32768 frames of 2048 bytes. On a tap the kernel may join frames, and
         # each would get 64 KiB.
-        self.proc = subprocess.Popen([*veth.prefix, "tcpdump", "-i", veth.b, "-Q", "in", "-n", "-U", "--immediate-mode", "-Z", "root", "-B", "65536",
+        way = "inout" if both else "in"
+        self.proc = subprocess.Popen([*veth.prefix, "tcpdump", "-i", veth.b, "-Q", way, "-n", "-U", "--immediate-mode", "-Z", "root", "-B", "65536",
                                       "-s", "2048", "-w", str(path)], stderr=subprocess.PIPE, text=True)
         line = self.proc.stderr.readline()
         while line and "listening on" not in line:

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import Veth, documents, good, lcores, run, tshark
+from harness import Tcpdump, Veth, documents, good, lcores, run, tshark
 from test_host_linux import until
 
 TAP = "wrtap0"
@@ -203,4 +203,95 @@ def test_a_ping_beside_flows(net, live):
     p = host(net, live)
     served(net, p)
     assert "3 received" in ping(net, "-c", "3", "-i", "0.2", "-s", "1400")
+    assert p.quit()[0] == 0
+
+
+# what flows leave undone for the kernel
+
+def fetched(net, p, path, *settings, six=False):
+    """Linux gets 3 MB of a server of ours, whose bytes are compared. What went to the kernel, as it saw it and as we did: rows of frame.len,
+    tcp.len and whether the checksum is right, of each frame with TCP, as we did; and the flow."""
+    address, mss = ("[fd00::1]", 1440) if six else ("10.0.0.1", 1460)
+    p.send("set 0 flow server; set 0 flow.verify on; set 0 response 3000000; " + "; ".join(settings) + f"; capture 0 {path}.own tx; start 0")
+    until(lambda: p.ask("show flows")["flows"][0]["state"] == "running", "the server", p)
+    dump = Tcpdump(net, f"{path}.kernel", both=True)
+    for _ in range(2):
+        r = subprocess.run([*net.prefix, "curl", "-s", "-g", "-m", "60", f"http://{address}/"], stdout=subprocess.PIPE, check=True)
+        assert len(r.stdout) == 3000000 and r.stdout[251:] == r.stdout[:-251] and len(set(r.stdout)) > 100
+    until(lambda: p.ask("show flows")["flows"][0]["connections"]["open"] == 0, "the ends", p)
+    flow = p.ask("show flows")["flows"][0]
+    p.send("stop 0; wait 0; capture stop")
+    assert p.ask("show capture", 30)["ports"][0]["state"] == "done"
+    dump.stop()
+    rows = [tshark(f"{path}.{who}", "tcp.srcport == 80", "frame.len", "tcp.len", "tcp.checksum.status") for who in ("kernel", "own")]
+    assert [r[:2] for r in rows[0]] == [r[:2] for r in rows[1]] and flow["payload"]["tx_bytes"] > 6000000
+    # each segment counts, whether it went alone or not
+    assert flow["segments"]["tx"] == sum(max(1, -(-int(r[1]) // mss)) for r in rows[0])
+    port = p.stats()[0]
+    assert confirmed(port) and port["tx"]["packets"] >= len(rows[0])
+    return rows[1], flow
+
+
+@pytest.mark.parametrize("six", [False, True])
+def test_super_frames_to_the_kernel(net, live, tmp_path, need, six):
+    need("curl")
+    p = live(["-p", f"tap:{TAP}", "--ip", "fd00::1/64" if six else "10.0.0.1/24"], prefix=net.prefix)
+    ports = p.ask("show ports")["ports"]
+    assert "tcp_tso" in ports[0]["offloads"]
+    net.do("sysctl", "-q", f"net.ipv6.conf.{TAP}.disable_ipv6={0 if six else 1}")
+    net.do("ip", "addr", "add", "fd00::2/64" if six else "10.0.0.2/24", "dev", TAP, *(["nodad"] if six else []))
+    rows, flow = fetched(net, p, f"{tmp_path}/x", *(["set 0 frame eth/ipv6/tcp"] if six else []), six=six)
+    assert max(int(r[0]) for r in rows) > 20000 and len(rows) < flow["segments"]["tx"] / 3
+    assert p.quit()[0] == 0
+
+
+def test_offload_off_sends_segments_with_their_checksums(net, live, tmp_path, need):
+    need("curl")
+    p = host(net, live)
+    rows, flow = fetched(net, p, f"{tmp_path}/x", "set 0 offload off")
+    assert all(int(r[0]) <= 1514 and r[2] == "1" for r in rows) and len(rows) == flow["segments"]["tx"]
+    assert p.quit()[0] == 0
+
+
+class Far:
+    """A namespace behind that of the tap, at the other end of its veth pair, which takes no super-frames."""
+
+    def __init__(self, net):
+        self.net, self.ns, self.b = net, f"{net.ns}-far", "wrb"
+        self.prefix = ["ip", "netns", "exec", self.ns]
+
+    def do(self, *cmd):
+        return subprocess.run([*self.prefix, *cmd], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def __enter__(self):
+        subprocess.run(["ip", "netns", "add", self.ns], check=True)
+        self.net.do("ip", "link", "set", self.b, "netns", self.ns)
+        self.net.do("ip", "addr", "add", "10.9.0.1/24", "dev", self.net.a)
+        self.net.do("sysctl", "-q", "net.ipv4.ip_forward=1")
+        self.do("ip", "link", "set", self.b, "up")
+        self.do("ip", "addr", "add", "10.9.0.2/24", "dev", self.b)
+        self.do("ip", "route", "add", "default", "via", "10.9.0.1")
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["ip", "netns", "del", self.ns], check=False)
+
+
+def test_what_nobody_takes_whole_is_cut_right(net, live, tmp_path, need):
+    """Super-frames that Linux forwards to an interface without offloads: the segments that it makes of them are those of our connection."""
+    need("curl")
+    p = live(["-p", f"tap:{TAP}", "--ip", "10.0.0.1/24,10.0.0.2"], prefix=net.prefix)
+    p.stats()
+    net.do("ip", "addr", "add", "10.0.0.2/24", "dev", TAP)
+    with Far(net) as far:
+        dump = Tcpdump(far, tmp_path / "x.pcap", both=True)
+        p.send("set 0 flow server; set 0 flow.verify on; set 0 response 1000000; start 0")
+        until(lambda: p.ask("show flows")["flows"][0]["state"] == "running", "the server", p)
+        r = subprocess.run([*far.prefix, "curl", "-s", "-m", "60", "http://10.0.0.1/"], stdout=subprocess.PIPE, check=True)
+        assert len(r.stdout) == 1000000 and r.stdout[251:] == r.stdout[:-251]
+        until(lambda: p.ask("show flows")["flows"][0]["connections"]["open"] == 0, "the ends", p)
+        dump.stop()
+        assert p.stats()[0]["tx"]["sizes"]["1523-"] > 0
+    rows = tshark(tmp_path / "x.pcap", "tcp.srcport == 80 && tcp.len > 0", "frame.len", "tcp.checksum.status", "ip.checksum.status")
+    assert len(rows) >= 1000000 / 1460 and all(int(r[0]) <= 1514 and r[1:] == ["1", "1"] for r in rows)
     assert p.quit()[0] == 0
