@@ -60,16 +60,17 @@ static void fields(unsigned port, unsigned id, const char *src, const char *dst)
 		assert_int_equal(frame_vals_parse(&cfg->frame.vals, "ipv4.dst", dst, NULL), 0);
 }
 
-/* A client on each port, and a server for the other one's. */
-static void both_ways(void)
+/* A client on each port, and a server for the other one's. They finish even where a worker stands
+ * still, unless drain_ns says otherwise. */
+static void both_ways(uint64_t drain_ns)
 {
 	static const char *const server[] = {"10.9.0.0", "10.9.0.1"};
 
 	for (unsigned p = 0; p < 2; p++) {
 		fresh(p, 2);
-		flow(p, 0, FLOWS_CLIENT);
+		flow(p, 0, FLOWS_CLIENT)->drain_ns = drain_ns;
 		fields(p, 0, p == 0 ? "10.1.0.1" : "10.2.0.1", server[!p]);
-		flow(p, 1, FLOWS_SERVER);
+		flow(p, 1, FLOWS_SERVER)->drain_ns = drain_ns;
 		fields(p, 1, server[p], NULL);
 	}
 }
@@ -110,7 +111,7 @@ static void test_own_losses(void **state)
 
 	(void)state;
 	losing.stats = losing_stats;
-	both_ways();
+	both_ways(3600000000000ull);
 	c->port[0]->p.spec = c->port[1]->p.spec = &losing;
 	missed[0] = 5;
 	missed[1] = 7;
@@ -126,7 +127,7 @@ static void test_own_losses(void **state)
 /* What is set while the trial waits is what it is of, or it says that it cannot be. */
 static void test_settings_change(void **state)
 {
-	struct trial_spec s = spec_of(1, 1000, 50000000);
+	struct trial_spec s = spec_of(1, 1000, 1000000000);
 
 	(void)state;
 	s.cfg.learn = 1;
@@ -163,7 +164,7 @@ static void test_port_goes_while_others_wait(void **state)
 	struct trial_spec s = spec_of(3, 100, 3600000000000ull);
 
 	(void)state;
-	both_ways();
+	both_ways(3600000000000ull);
 	fields(1, 0, "10.2.0.1", "10.8.0.1"); /* nobody answers */
 	for (unsigned p = 0; p < 2; p++) {
 		struct flows_cfg *f = flow(p, 0, FLOWS_CLIENT);
@@ -230,7 +231,7 @@ static void test_port_goes(void **state)
 
 		s.cfg.overtime_ns = 10000000;
 		if (flows > 0) {
-			both_ways();
+			both_ways(100000000);
 		} else {
 			fresh(0, 1);
 			fresh(1, 1);
