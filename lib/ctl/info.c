@@ -111,7 +111,7 @@ json_t *ctl_plan_json(struct ctl *c)
 		json_t *tasks = json_array();
 		for (unsigned t = 0; cw->posted != NULL && t < cw->posted->ntasks; t++)
 			add_task(c, cw->posted, t, tasks);
-		for (unsigned r = 0; cw->posted != NULL && r < cw->posted->nrx; r++) {
+		for (unsigned r = 0; cw->posted != NULL && r < plan_queues(cw->posted); r++) {
 			const struct dp_duty *s = &cw->posted->rx[r];
 			json_array_append_new(tasks,
 					      json_pack("{s:s, s:i, s:i, s:i, s:i}", "kind",

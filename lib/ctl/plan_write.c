@@ -20,6 +20,7 @@ struct ctl_plan {
 	const void **about; /* [p.ntasks]: what plan_about() returns */
 	struct kept *kept;
 	unsigned nkept, cap_kept;
+	unsigned nqueues; /* of p.rx: those of devices, which come first */
 };
 
 struct plan_writer {
@@ -93,6 +94,18 @@ struct dp_duty *plan_duty(struct plan_writer *p, const struct ctl_port *cp, unsi
 	return NULL;
 }
 
+void plan_source(struct plan_writer *p, struct dp_rxq *q, unsigned burst, unsigned task)
+{
+	struct dp_plan *plan = &p->plan->p;
+	struct dp_duty *rx = xcalloc_lines((plan->nrx + 1u) * sizeof(*rx));
+
+	memcpy(rx, plan->rx, plan->nrx * sizeof(*rx));
+	rx[plan->nrx++] =
+		(struct dp_duty){.q = q, .burst = (uint16_t)burst, .owner = (uint16_t)task};
+	free(plan->rx);
+	plan->rx = rx;
+}
+
 void plan_own(struct dp_duty *duty, unsigned task)
 {
 	assert(duty->owner == NO_OWNER);
@@ -155,6 +168,7 @@ static void plan_make_duties(struct plan_writer *p)
 							 .burst = (uint16_t)cp->cfg.rxburst,
 							 .owner = NO_OWNER};
 		}
+	p->plan->nqueues = plan->nrx;
 }
 
 struct plan_writer *plan_begin(struct ctl *c, unsigned worker, bool without_ports)
@@ -210,6 +224,11 @@ unsigned plan_worker(const struct plan_writer *p)
 const void *plan_about(const struct dp_plan *p, unsigned task)
 {
 	return ((const struct ctl_plan *)p)->about[task];
+}
+
+unsigned plan_queues(const struct dp_plan *p)
+{
+	return ((const struct ctl_plan *)p)->nqueues;
 }
 
 void plan_free(struct ctl *c, struct dp_plan *p)

@@ -25,6 +25,11 @@ void plan_wheel(struct plan_writer *p);
 /* The part of the plan that says what the worker does with an Rx queue of a port. plan_begin() has
  * made it. NULL: this worker does not serve the queue. */
 struct dp_duty *plan_duty(struct plan_writer *p, const struct ctl_port *cp, unsigned queue);
+/* Lets the worker receive from q as from its Rx queues, up to `burst` frames at a time, although it
+ * is none of a device: all that comes from there is the task's, nobody looks at it before, and it
+ * does not count as received. q has functions of its own (dp_io) and must live as long as the
+ * plan. Duties that plan_duty() has returned are not valid any more. */
+void plan_source(struct plan_writer *p, struct dp_rxq *q, unsigned burst, unsigned task);
 /* Makes a task the owner of the queue: it gets the frames that nobody claims. Each queue needs one
  * owner. */
 void plan_own(struct dp_duty *duty, unsigned task);
@@ -48,3 +53,4 @@ unsigned plan_worker(const struct plan_writer *p); /* whose plan it is: index in
 /* Releases all that the plan keeps, and frees it; NULL is allowed. */
 void plan_free(struct ctl *c, struct dp_plan *p);
 const void *plan_about(const struct dp_plan *p, unsigned task); /* as it was given to plan_task() */
+unsigned plan_queues(const struct dp_plan *p); /* of rx[]: how many are Rx queues of devices */

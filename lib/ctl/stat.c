@@ -385,7 +385,7 @@ static void snap_one_worker(const struct ctl *c, const struct ctl_worker *cw, st
 		.events_lost = cell_get(&d->events_lost),
 		.plan = cell_get(&d->acked),
 		.tasks = cw->posted != NULL ? cw->posted->ntasks : 0,
-		.rx_queues = cw->posted != NULL ? cw->posted->nrx : 0,
+		.rx_queues = cw->posted != NULL ? plan_queues(cw->posted) : 0,
 		.stall = {.count = cell_get(&st->count) - cw->base_stalls,
 			  .over_ns = c->stall_ns,
 			  .total_ns = clock_ns(cell_get(&st->cycles) - cw->base_stall_cycles),

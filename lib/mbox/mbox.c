@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include <rte_malloc.h>
+
 #define DOWN_SLOTS 64
 #define UP_SLOTS 1024
 
@@ -51,4 +53,33 @@ bool mbox_event(struct mbox *mb, const struct mbox_event *ev)
 bool mbox_event_next(struct mbox *mb, struct mbox_event *out)
 {
 	return rte_ring_sc_dequeue_elem(mb->up, out, sizeof(*out)) == 0;
+}
+
+struct rte_ring *mbox_pass_new(unsigned slots, int socket)
+{
+	ssize_t size = rte_ring_get_memsize(2 * slots);
+	struct rte_ring *r =
+		size < 0 ? NULL : rte_zmalloc_socket("pass", (size_t)size, 128, socket);
+
+	if (r == NULL ||
+	    rte_ring_init(r, "pass", slots, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ) != 0) {
+		rte_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void mbox_pass_free(struct rte_ring *r)
+{
+	rte_free(r);
+}
+
+unsigned mbox_pass_put(struct rte_ring *r, void *const *p, unsigned n)
+{
+	return rte_ring_sp_enqueue_burst(r, p, n, NULL);
+}
+
+unsigned mbox_pass_take(struct rte_ring *r, void **p, unsigned n)
+{
+	return rte_ring_sc_dequeue_burst(r, p, n, NULL);
 }

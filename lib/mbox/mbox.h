@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Message rings between control and one worker. `down` carries pointers to the worker, `up`
- * carries events of fixed size to control. Each has one producer, one consumer and no lock;
- * nobody waits. */
+/* Message rings between control and one worker, and from one worker to another. Each has one
+ * producer, one consumer and no lock; nobody waits. Of a mailbox `down` carries pointers to the
+ * worker, and `up` events of fixed size to control. */
 #pragma once
 #include "base.h"
 #include "dpdk.h"
@@ -37,3 +37,16 @@ bool mbox_event_next(struct mbox *, struct mbox_event *out);
 void *mbox_take(struct mbox *);
 /* Worker: posts a copy of *ev. false: the ring is full, and the caller counts the loss. */
 bool mbox_event(struct mbox *, const struct mbox_event *ev);
+
+/* ---- from one worker to another ---- */
+
+/* Control: makes a ring of pointers with room for `slots` of them, a power of two, on NUMA node
+ * `socket` (-1: any). What each end writes has cache lines of its own. NULL: no memory. The free
+ * function takes NULL, too, and leaves alone what is in the ring. */
+struct rte_ring *mbox_pass_new(unsigned slots, int socket);
+void mbox_pass_free(struct rte_ring *r);
+/* The worker that gives: puts n pointers into the ring, or as many of the first ones as there is
+ * room for. Returns how many. */
+unsigned mbox_pass_put(struct rte_ring *r, void *const *p, unsigned n);
+/* The worker that takes: up to n of the oldest pointers. Returns how many. */
+unsigned mbox_pass_take(struct rte_ring *r, void **p, unsigned n);

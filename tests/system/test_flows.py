@@ -11,6 +11,7 @@ import pytest
 import pty_term
 from harness import as_json, documents, good, lcores, run
 from screen_term import Screen
+from serving import until
 
 PAIR = "set 0 flow client; set 1 flow server; "
 
@@ -217,14 +218,44 @@ def test_each_worker_gets_the_answers_to_its_own(workers, how):
         assert port["port"] == 1 or max(sent) <= min(sent) * (1.5 if lossy else 1.1), sent
 
 
-def test_a_hash_that_leaves_a_queue_without_answers_is_refused():
-    r = run([*queues(4), "-b", "-e", PAIR + "set 0 rss.fields ip; start all for 100ms"])
-    assert r.returncode == 2 and "none of 4096 tuples" in r.stderr and "set 0 rss.fields ip,tcp,udp" in r.stderr
+def handed(doc, port=0):
+    """What the workers of a port have handed over to each other; it came to those whose it is."""
+    rows = [row for row in doc["handed_over"] if row["port"] == port]
+    total = {key: sum(row[key] for row in rows) for key in ("handed", "taken", "hand_full")}
+    assert total["handed"] == total["taken"] and total["hand_full"] == 0, rows
+    return total["handed"]
 
 
-def test_queues_that_nobody_can_tell_are_refused():
-    r = run([*lcores(2), "-p", "vdev:net_null0", "-m", "1-2.0", "-b", "-e", "set 0 flow client; start 0 for 100ms"])
-    assert r.returncode == 2 and "nobody can tell to which of them the answers" in r.stderr and "give it one queue" in r.stderr
+@pytest.mark.parametrize("workers", [2, 8])
+def test_where_a_queue_has_no_answers_workers_hand_over(workers):
+    """The port hashes addresses alone, of which there is one pair: one queue receives all, and its worker hands over what is not its own."""
+    r = run(as_json([*queues(workers), "-b", "-e", PAIR + "set 0,1 flow.rto 2s; set 0 rss.fields ip; set 0 transactions 3; set 0 count 2000; "
+                  "set 0 cps 5k; start all; wait all; show flows; show plan; show stats; clear all; show flows"]), timeout=120)
+    assert r.returncode == 0, r.stderr
+    flow, plan, stats, cleared = documents(r)
+    got = flows([flow])
+    for end in got.values():
+        idle(end)
+        assert end["connections"]["closed"] == 2000 and end["transactions"]["done"] == 6000
+    assert "none of 4096 tuples" in r.stderr and "set 0 rss.fields ip,tcp,udp" in r.stderr and "hand over" in r.stderr
+    # each queue has its part of the connections, and all but those of the queue that receives were handed over
+    n = handed(flow)
+    rx = got[0, 0]["segments"]["rx"]
+    assert rx * (workers - 1) / workers * 0.8 < n < rx, (n, rx)
+    assert [q["rx"]["packets"] > 0 for q in stats["ports"][0]["queues"]].count(True) == 1
+    assert all(q["tx"]["packets"] > 1000 / workers for q in stats["ports"][0]["queues"])
+    tasks = [t for w in plan["workers"] for t in w["tasks"] if t["kind"] == "flows"]
+    assert {t["port"]: (t["steering"], "why" in t) for t in tasks} == {0: ("handed over", True), 1: ("sender's queue", False)}
+    # no task more than there are without it: the rings are none of the device's queues
+    assert len([t for w in plan["workers"] for t in w["tasks"]]) == 4 * workers
+    assert handed(cleared) == 0 and len(cleared["handed_over"]) == workers
+
+
+def test_a_port_that_tells_nothing_of_its_queues_may_have_clients(live):
+    p = live([*lcores(2), "-p", "vdev:net_null0", "-m", "1-2.0", "-b"])
+    p.send("set 0 flow client; set 0 flow.dst 10.0.0.2; set 0 cps 100; start 0")
+    until(lambda: flows([p.ask("show flows")])[0, 0]["connections"]["opened"] > 10)
+    assert "hand over" in p.errors() and len(p.ask("show flows")["handed_over"]) == 2
 
 
 def test_nobody_listens():

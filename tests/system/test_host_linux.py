@@ -22,6 +22,7 @@ class Link:
 
     def __init__(self, kind):
         self.net = Veth()
+        self.options = []  # EAL's, and maps
         self.prefix, self.do = self.net.prefix, self.net.do
         self.spec, self.dev = ("tap:wrtap0", "wrtap0") if kind == "tap" else (f"{kind}:{self.net.a}", self.net.b)
         if kind != "tap":
@@ -36,7 +37,7 @@ class Link:
 
     def host(self, live, *settings):
         """A program whose port is a host with OWN, all of whose addresses are in use."""
-        p = live(["--no-screen", "-p", self.spec, "--ip", OWN], prefix=self.prefix)
+        p = live([*self.options, "--no-screen", "-p", self.spec, "--ip", OWN], prefix=self.prefix)
         if self.spec.startswith("tap:"):
             p.stats()
             self.address()

@@ -48,6 +48,28 @@ static void add_hist(const struct hist *h, unsigned worker)
 		add(h, hist_size(h->shape), worker, "histogram");
 }
 
+/* The rings between workers are what two of them touch by nature: those lines are left out by name
+ * here, where it is looked that each has what one end writes, or the frames. */
+static void add_hand(const struct flows_hand *h, unsigned worker)
+{
+	add(h, sizeof(*h), worker, "rings of a queue");
+	for (unsigned i = 0; i < h->n; i++) {
+		const struct rte_ring *r = h->from[i];
+		uintptr_t put, take, frames;
+
+		if (i == h->me)
+			continue;
+		put = (uintptr_t)&r->prod / CACHE_LINE;
+		take = (uintptr_t)&r->cons / CACHE_LINE;
+		frames = (uintptr_t)(r + 1);
+		assert_true(put != take && take != frames / CACHE_LINE &&
+			    put != frames / CACHE_LINE);
+		assert_true(((uintptr_t)&r->prod + sizeof(r->prod) - 1) / CACHE_LINE == put);
+		assert_true(((uintptr_t)&r->cons + sizeof(r->cons) - 1) / CACHE_LINE == take);
+		assert_int_equal(frames % CACHE_LINE, 0);
+	}
+}
+
 static void add_port(const struct ctl_port *cp)
 {
 	const struct flows_port *p = flows_of(cp);
@@ -60,6 +82,9 @@ static void add_port(const struct ctl_port *cp)
 		add(x->state, sizeof(*x->state), worker, "state");
 		add(x->state->mem, flows_mem_size(), worker, "memory of the task");
 		add(p->engine->errors[q], sizeof(struct flows_errors), worker, "errors");
+		if (p->engine->hand != NULL)
+			add_hand(p->engine->hand[q], worker);
+		add(&p->handed[q], sizeof(p->handed[q]), worker, "what was handed over");
 		add(p->share[q], sizeof(*p->share[q]), worker, "share of the Tx queue");
 		add_machine(x->machine, worker);
 		for (const struct flows_ver *v = p->engine->ver; v != NULL; v = v->next) {
@@ -103,18 +128,21 @@ static void flow(unsigned port, enum flows_role role)
 	ctl_stream_frame_follow(ctl_stream_cfg(c, port, 0));
 }
 
-static void test_no_line_is_written_by_two_workers(void **state)
+static void no_line_is_written_by_two_workers(bool hand)
 {
 	struct portset both = only(0);
 	bool seen[WORKERS + 1] = {false};
 	struct err e = {.text = ""};
 
-	(void)state;
+	nmemory = 0;
 	portset_add(&both, 1);
 	fresh(0, 1);
 	fresh(1, 1);
 	flow(0, FLOWS_CLIENT);
 	flow(1, FLOWS_SERVER);
+	/* by the addresses alone all answers come to one queue */
+	ctl_port_cfg(c, 0)->rss.fields = hand ? RSS_IP : 0;
+	ctl_touch(c, 0, WHY_ALL);
 	ctl_turn(c);
 	if (ctl_start(c, &both, 200000000, &e) < 0)
 		fail_msg("%s", e.text);
@@ -122,6 +150,7 @@ static void test_no_line_is_written_by_two_workers(void **state)
 		ctl_turn(c);
 		pause_ms(1);
 	}
+	assert_int_equal(flows_of(c->port[0])->engine->hand != NULL, hand);
 	add_port(c->port[0]);
 	add_port(c->port[1]);
 	ctl_stop(c, &both);
@@ -233,6 +262,18 @@ static void test_what_all_share_is_constant(void **state)
 	settle(0);
 }
 
+static void test_no_line_is_written_by_two_workers(void **state)
+{
+	(void)state;
+	no_line_is_written_by_two_workers(false);
+}
+
+static void test_nor_where_frames_are_handed_over(void **state)
+{
+	(void)state;
+	no_line_is_written_by_two_workers(true);
+}
+
 int main(void)
 {
 	static const char *const specs[] = {"wire"};
@@ -241,6 +282,7 @@ int main(void)
 		.prog = "flows_lines_test", .ports = specs, .nports = 1, .maps = maps, .nmaps = 2};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_line_is_written_by_two_workers),
+		cmocka_unit_test(test_nor_where_frames_are_handed_over),
 		cmocka_unit_test(test_what_all_share_is_constant),
 	};
 

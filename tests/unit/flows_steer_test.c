@@ -125,25 +125,25 @@ static void random_device(struct rss_to *to)
 static void test_the_queue_is_the_devices(void **state)
 {
 	static struct rss_to to;
-	unsigned steered = 0, refused = 0, seen[2][3] = {{0}};
+	unsigned steered = 0, handed = 0, seen[2][3] = {{0}};
 
 	(void)state;
 	any_state = (unsigned)test_seed();
 	for (unsigned n = 0; n < 400; n++) {
 		unsigned by = any(2), kind = any(8), addresses = 1 + any(300);
-		struct flows_steer *s;
-		struct err e = {.text = ""};
+		struct flows_steering how;
 
 		headers((kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
 		ranges(addresses, 1 + any(5000));
 		random_device(&to);
-		if (flows_steer_by(&design, &to, 0, QUEUES, by, &s, &e) < 0) {
-			assert_null(s);
-			assert_non_null(strstr(e.text, "port 0"));
-			refused++;
+		flows_steer_by(&design, &to, 0, QUEUES, by, &how);
+		if (how.hand) {
+			assert_null(how.steer);
+			assert_true(how.why[0] != '\0');
+			handed++;
 			continue;
 		}
-		assert_non_null(s);
+		assert_non_null(how.steer);
 		for (unsigned i = 0; i < TUPLES; i++) {
 			struct flow_tuple t;
 			struct rss_tuple r;
@@ -152,55 +152,54 @@ static void test_the_queue_is_the_devices(void **state)
 			random_tuple(&t);
 			rss_tuple_read(frame, frame_of(&t, by != 0, frame), &r, NULL);
 			assert_int_equal(r.version, path.is6 ? 6 : 4);
-			assert_int_equal(flows_steer_queue(s, &t), rss_queue(&to.setup, &r, NULL));
+			assert_int_equal(flows_steer_queue(how.steer, &t),
+					 rss_queue(&to.setup, &r, NULL));
 			seen[path.is6][rss_part(to.setup.hf, &r)]++;
 		}
 		steered++;
-		free(s);
+		free(how.steer);
 	}
 	/* both happen, and what is hashed by ports and by addresses alone */
-	printf("%u steered, %u refused\n", steered, refused);
-	assert_true(steered > 10 && refused > 10);
+	printf("%u steered, %u handed over\n", steered, handed);
+	assert_true(steered > 10 && handed > 10);
 	for (unsigned i = 0; i < 2; i++)
 		assert_true(seen[i][RSS_PART_L3] > 0 && seen[i][RSS_PART_L4] > 0);
 }
 
-static void refused(const struct rss_to *to, const char *word, const char *help)
+static void handed(const struct rss_to *to, const char *word)
 {
-	struct flows_steer *s;
-	struct err e = {.text = ""};
-	int rc = flows_steer_by(&design, to, 0, QUEUES, 0, &s, &e);
+	struct flows_steering how;
 
-	if (rc != -EINVAL || s != NULL || strstr(e.text, word) == NULL ||
-	    strstr(e.text, help) == NULL)
-		fail_msg("%d '%s'; wanted '%s' and '%s'", rc, e.text, word, help);
+	flows_steer_by(&design, to, 0, QUEUES, 0, &how);
+	if (!how.hand || how.steer != NULL || strstr(how.why, word) == NULL)
+		fail_msg("%d '%s'; wanted '%s'", how.hand, how.why, word);
 }
 
-static void test_what_nobody_can_tell_is_refused(void **state)
+static void test_what_nobody_can_tell_is_handed_over(void **state)
 {
 	static struct rss_to to;
-	struct flows_steer *s;
-	struct err e;
+	struct flows_steering how, other;
 
 	(void)state;
 	headers(false, false, false);
 	ranges(1, 60000);
 	to = (struct rss_to){.way = RSS_WAY_UNKNOWN, .why = "its key is a secret"};
-	refused(&to, "its key is a secret", "one queue");
+	handed(&to, "its key is a secret");
 	/* only one queue is in its table */
 	random_device(&to);
 	to.setup.hf = RTE_ETH_RSS_NONFRAG_IPV4_TCP;
 	for (unsigned i = 0; i < to.setup.entries; i++)
 		to.setup.table[i] = 1;
-	refused(&to, "come to queue 0", "rss.fields ip,tcp,udp");
+	handed(&to, "come to queue 0");
 	/* by addresses, of which there are two */
 	random_device(&to);
 	to.setup.hf = RTE_ETH_RSS_IPV4;
-	refused(&to, "none of 4096 tuples", "flow.sport");
+	handed(&to, "none of 4096 tuples");
+	handed(&to, "set 0 rss.fields ip,tcp,udp");
 	/* not hashed at all */
 	to.setup.hf = RTE_ETH_RSS_NONFRAG_IPV4_UDP;
 	to.ours = true;
-	refused(&to, "come to queue", "one queue");
+	handed(&to, "come to queue");
 	/* two tags: devices differ, but for our own wire */
 	random_device(&to);
 	to.setup.hf = RTE_ETH_RSS_NONFRAG_IPV4_TCP;
@@ -210,23 +209,54 @@ static void test_what_nobody_can_tell_is_refused(void **state)
 	memcpy(path.bytes + 12, (const uint8_t[]){0x88, 0xa8, 0, 1, 0x81, 0, 0, 2}, 8);
 	path.l3 += 8;
 	path.l4 += 8;
-	refused(&to, "nobody can tell", "one queue");
+	flows_steer_by(&design, &to, 0, QUEUES, 0, &other);
+	assert_true(other.hand && other.steer == NULL && other.why[0] != '\0');
 	to.ours = true;
-	assert_int_equal(flows_steer_by(&design, &to, 0, QUEUES, 0, &s, &e), 0);
-	assert_non_null(s);
-	assert_true(flows_steer_same(s, s) && !flows_steer_same(s, NULL));
-	free(s);
+	flows_steer_by(&design, &to, 0, QUEUES, 0, &how);
+	assert_true(!how.hand && how.steer != NULL);
+	assert_true(flows_steer_same(&how, &how) && !flows_steer_same(&how, &other));
+	free(how.steer);
 	/* who sends decides */
 	to.way = RSS_WAY_TXQ;
-	assert_int_equal(flows_steer_by(&design, &to, 0, QUEUES, 0, &s, &e), 0);
-	assert_null(s);
+	flows_steer_by(&design, &to, 0, QUEUES, 0, &how);
+	assert_true(!how.hand && how.steer == NULL);
+	assert_true(flows_steer_same(&how, &how) && !flows_steer_same(&how, &other));
+}
+
+/* Each queue has about as many tuples of those that are handed over as any other one. */
+static void test_owners_are_dealt(void **state)
+{
+	(void)state;
+	for (unsigned n = 2; n <= 64; n = n * 2 + n % 3) {
+		for (unsigned kind = 0; kind < 4; kind++) {
+			uint64_t seen[64] = {0};
+
+			for (unsigned i = 0; i < 64000; i++) {
+				/* ports, or addresses, one by one, or in steps */
+				struct flow_tuple t = {.is6 = kind == 3,
+						       .local.v4 = 0x0a000001 + (kind == 1 ? i : 0),
+						       .remote.v4 = 0x0a630001,
+						       .local_port = (uint16_t)(kind == 0 ? 1024 + i
+											  : 5000),
+						       .remote_port = 80};
+				if (kind == 2)
+					t.local_port = (uint16_t)(i * 256 + i / 256);
+				t.local.v6[15] = (uint8_t)i;
+				t.local.v6[14] = (uint8_t)(i >> 8);
+				seen[flows_owner(&t, n)]++;
+			}
+			for (unsigned q = 0; q < n; q++)
+				assert_in_range(seen[q], 64000 / n * 3 / 4, 64000 / n * 5 / 4);
+		}
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_queue_is_the_devices),
-		cmocka_unit_test(test_what_nobody_can_tell_is_refused),
+		cmocka_unit_test(test_what_nobody_can_tell_is_handed_over),
+		cmocka_unit_test(test_owners_are_dealt),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

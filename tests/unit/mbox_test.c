@@ -162,13 +162,94 @@ static void test_threads(void **state)
 	free(msg);
 }
 
+/* A ring from one worker to another: what fits, and what of a burst does not. */
+static void test_pass(void **state)
+{
+	struct rte_ring *r = mbox_pass_new(8, SOCKET_ID_ANY);
+	void *in[12], *out[12];
+
+	(void)state;
+	assert_non_null(r);
+	for (unsigned i = 0; i < 12; i++)
+		in[i] = &in[i];
+	assert_int_equal(mbox_pass_take(r, out, 12), 0);
+	for (unsigned round = 0; round < 20; round++) {
+		assert_int_equal(mbox_pass_put(r, in, 5), 5);
+		assert_int_equal(mbox_pass_put(r, in + 5, 7), 3); /* the first ones */
+		assert_int_equal(mbox_pass_put(r, in, 1), 0);
+		assert_int_equal(mbox_pass_take(r, out, 3), 3);
+		assert_memory_equal(out, in, 3 * sizeof(in[0]));
+		assert_int_equal(mbox_pass_take(r, out, 12), 5);
+		assert_memory_equal(out, in + 3, 5 * sizeof(in[0]));
+	}
+	mbox_pass_free(r);
+	mbox_pass_free(NULL);
+}
+
+static void *pass_worker(void *arg)
+{
+	struct rte_ring *r = arg;
+	void *got[64];
+
+	for (uint64_t want = 0, n = 0; want < MESSAGES;) {
+		n = mbox_pass_take(r, got, 1 + want % 64);
+		for (unsigned i = 0; i < n; i++) {
+			struct message *m = got[i];
+			uint64_t sum = 0;
+
+			if (m->seq != want++)
+				return arg;
+			for (unsigned k = 0; k < 4; k++)
+				sum += m->word[k];
+			if (m->sum != sum)
+				return arg;
+		}
+		if (n == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static void test_pass_threads(void **state)
+{
+	struct rte_ring *r = mbox_pass_new(256, SOCKET_ID_ANY);
+	struct message *msg = calloc(MESSAGES, sizeof(*msg));
+	void *burst[32], *failed;
+	pthread_t t;
+	uint64_t posted = 0;
+
+	(void)state;
+	assert_non_null(r);
+	assert_non_null(msg);
+	assert_int_equal(pthread_create(&t, NULL, pass_worker, r), 0);
+	while (posted < MESSAGES) {
+		unsigned n = (unsigned)(1 + posted % 32), put;
+
+		n = n < MESSAGES - posted ? n : (unsigned)(MESSAGES - posted);
+		for (unsigned i = 0; i < n; i++) {
+			struct message *m = burst[i] = &msg[posted + i];
+			m->seq = posted + i;
+			m->sum = 0;
+			for (unsigned k = 0; k < 4; k++)
+				m->sum += m->word[k] = (unsigned)m->seq * (k + 7);
+		}
+		put = mbox_pass_put(r, burst, n);
+		posted += put;
+		if (put == 0)
+			sched_yield();
+	}
+	pthread_join(t, &failed);
+	assert_null(failed);
+	mbox_pass_free(r);
+	free(msg);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_down),
-		cmocka_unit_test(test_up),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_down),  cmocka_unit_test(test_up),
+		cmocka_unit_test(test_names), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_pass),  cmocka_unit_test(test_pass_threads),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

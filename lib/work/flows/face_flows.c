@@ -16,6 +16,30 @@ static const struct verb_row verbs[] = {{405, &verb_show_connections}, {0}};
 
 static const struct part_row parts[] = {{205, &part_flows}, {205, &part_flow}, {0}};
 
+/* The lines of `show plan` that say why workers hand over to each other. */
+static void plan_note(const json_t *plan, struct sbuf *note)
+{
+	json_t *workers = json_object_get(plan, "workers"), *worker, *task;
+	json_int_t said = -1;
+	size_t i, k;
+
+	json_array_foreach(workers, i, worker) {
+		json_array_foreach(json_object_get(worker, "tasks"), k, task) {
+			const char *why = json_string_value(json_object_get(task, "why"));
+			json_int_t port = json_integer_value(json_object_get(task, "port"));
+			if (why == NULL || json_object_get(task, "steering") == NULL ||
+			    port <= said)
+				continue;
+			said = port;
+			sbuf_addf(
+				note,
+				"port %lld: its queues hand over to each other what is another's, since nobody can tell to which of "
+				"them answers come: %s\n",
+				(long long)port, why);
+		}
+	}
+}
+
 const struct face face_flows = {.rows = rows,
 				.shows = shows,
 				.verbs = verbs,
@@ -23,4 +47,5 @@ const struct face face_flows = {.rows = rows,
 				.field_default = flows_field_default,
 				.idle_row = flows_idle,
 				.loads = flows_loads,
+				.plan_note = plan_note,
 				.interval = flows_interval};

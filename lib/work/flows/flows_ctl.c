@@ -55,6 +55,8 @@ static int flows_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
 	p->nqueues = cp->p.ntxq;
 	p->share = xcalloc(p->nqueues, sizeof(*p->share));
 	p->sizes_before = xcalloc(p->nqueues, sizeof(*p->sizes_before));
+	p->handed = xcalloc_lines(p->nqueues * sizeof(*p->handed));
+	p->handed_base = xcalloc_lines(p->nqueues * sizeof(*p->handed_base));
 	for (unsigned q = 0; q < p->nqueues; q++) {
 		p->share[q] = tx_share(&cp->p, q, c->worker[cp->tx_worker[q]].node, false);
 		if (p->share[q] == NULL)
@@ -80,6 +82,8 @@ static void flows_port_close(struct ctl *c, struct ctl_port *cp)
 	}
 	free(p->share);
 	free(p->sizes_before);
+	free(p->handed);
+	free(p->handed_base);
 }
 
 /* ---- in each turn ---- */
@@ -146,12 +150,26 @@ static bool flows_writes(const struct ctl *c)
 
 /* ---- what is known ---- */
 
+struct flows_hand_counts flows_handed(const struct flows_port *p, unsigned queue)
+{
+	const struct flows_hand_counts *k = &p->handed[queue];
+
+	return (struct flows_hand_counts){.handed = cell_get(&k->handed),
+					  .full = cell_get(&k->full),
+					  .taken = cell_get(&k->taken)};
+}
+
 static void flows_clear(struct ctl *c, const struct portset *ports)
 {
-	for (unsigned i = 0; i < c->nports; i++)
-		for (struct flows_one *f = flows_of(c->port[i])->first;
-		     f != NULL && portset_has(ports, i); f = f->next)
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct flows_port *p = flows_of(c->port[i]);
+		if (!portset_has(ports, i))
+			continue;
+		for (struct flows_one *f = p->first; f != NULL; f = f->next)
 			flows_one_clear(f);
+		for (unsigned q = 0; q < p->nqueues; q++)
+			p->handed_base[q] = flows_handed(p, q);
+	}
 }
 
 static bool flows_sizes(const struct ctl_port *cp, unsigned queue, struct cnt_sizes *sum)

@@ -95,6 +95,16 @@ struct flows_set {
 	struct flow_tuples **tuples; /* [nqueues] */
 };
 
+/* To which of several queues the answers of a client's tuples come, and so whose they are.
+ * hand: nobody can tell, or a queue would have none: why says why, the worker of the queue that
+ * flows_owner() says has them, and those who receive them hand them over to it. Else steer says it,
+ * and NULL: each queue has those of what it sends itself. All zero for servers. */
+struct flows_steering {
+	struct flows_steer *steer;
+	bool hand;
+	char why[320];
+};
+
 struct flows_one;
 /* A version, and what it is made of. */
 struct flows_ver {
@@ -107,7 +117,7 @@ struct flows_ver {
 	struct flows_wl {
 		WR_ALIGNED(CACHE_LINE) struct wl_flow wl; /* its worker writes, too */
 	} * wl;                                           /* [nqueues] */
-	struct flows_steer *steer; /* NULL: answers come to the queue that has asked */
+	struct flows_steering how;
 	struct flows_mine {
 		uint16_t queue, nqueues;
 		const struct flows_steer *steer;
@@ -126,8 +136,10 @@ struct flows_engine {
 	struct flows_queue {
 		struct flows_state *state;
 		struct flow_machine *machine;
+		int node; /* of its worker */
 	} * queue;
 	struct flows_errors **errors; /* [nqueues]; NULL: there is one queue */
+	struct flows_hand **hand;     /* [nqueues]; NULL: no version hands over */
 	WR_ALIGNED(CACHE_LINE) uint64_t base_tsc, ns_mult, cycles_mult;
 	struct flows_shape shape[FLOWS_SHAPES];
 	unsigned nshapes;
@@ -208,9 +220,10 @@ struct flows_port {
 	/* Frames of each size that machines of before had sent, and what they had claimed. */
 	struct cnt_sizes *sizes_before;
 	struct cnt_claimed claimed_before;
-	struct flows_engine *engine; /* NULL: nothing was started yet */
-	struct flows_engine *next;   /* of a start that is not certain yet */
-	struct flows_engine *old;    /* not in use by the port any more, but maybe by plans */
+	struct flows_hand_counts *handed, *handed_base; /* [nqueues]; base: at the last clear */
+	struct flows_engine *engine;                    /* NULL: nothing was started yet */
+	struct flows_engine *next;                      /* of a start that is not certain yet */
+	struct flows_engine *old; /* not in use by the port any more, but maybe by plans */
 	struct flows_one *first;
 	uint64_t base_sent, base_bytes, base_dropped; /* of the shares when the run began */
 	uint64_t prev_ns;
@@ -246,6 +259,9 @@ static inline uint64_t flows_dealt(uint64_t number, unsigned queue, unsigned n)
 	return number == UINT64_MAX ? number : number / n + (queue < number % n);
 }
 
+/* flows_ctl.c: what a queue has handed over since the port was opened. */
+struct flows_hand_counts flows_handed(const struct flows_port *p, unsigned queue);
+
 /* ---- flows_engine.c ---- */
 
 /* `sure` of the connections have been asked for: their memory is there from the start, and of a
@@ -257,25 +273,24 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 bool flows_engine_fits(const struct flows_engine *x, struct flows_design *const *d, unsigned n);
 /* Gives back a reference; NULL is allowed. */
 void flows_engine_unref(struct flows_port *p, struct flows_engine *x);
-/* Takes d and steer, which may be NULL; after a failure they are still the caller's. */
+/* Takes d and what *how has; after a failure they are still the caller's. */
 struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
-				struct flows_design *d, struct flows_steer *steer, struct err *e);
+				struct flows_design *d, const struct flows_steering *how,
+				struct err *e);
 /* Frees versions, sets and flows that nobody uses any more. */
 void flows_reap(struct flows_port *p);
 
 /* ---- flows_steer.c ---- */
 
-/* To which of several queues the answers of a client's tuples come. *out is NULL where each queue
- * has those of what it sends itself, and of servers; else free() it. -EINVAL with *e: nobody can
- * tell, or a queue would have none. */
-int flows_steer_new(struct ctl *c, struct ctl_port *cp, const struct flows_design *d,
-		    struct flows_steer **out, struct err *e);
+/* free() out->steer. */
+void flows_steer_new(struct ctl *c, struct ctl_port *cp, const struct flows_design *d,
+		     struct flows_steering *out);
 /* The same by what is known of the device that steers: that of port `by`, which is `port` or the
  * other end of its wire. */
 struct rss_to;
-int flows_steer_by(const struct flows_design *d, const struct rss_to *to, unsigned port,
-		   unsigned nqueues, unsigned by, struct flows_steer **out, struct err *e);
-bool flows_steer_same(const struct flows_steer *a, const struct flows_steer *b);
+void flows_steer_by(const struct flows_design *d, const struct rss_to *to, unsigned port,
+		    unsigned nqueues, unsigned by, struct flows_steering *out);
+bool flows_steer_same(const struct flows_steering *a, const struct flows_steering *b);
 /* A pure function; any thread. */
 unsigned flows_steer_queue(const struct flows_steer *s, const struct flow_tuple *t);
 

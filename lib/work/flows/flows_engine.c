@@ -29,6 +29,7 @@ static int engine_queue(struct ctl *c, const struct ctl_port *cp, struct flows_e
 	if (s == NULL)
 		return err_set(e, ENODEV, "no memory for the flows of port %u", cp->p.id);
 	x->queue[q].state = s;
+	x->queue[q].node = node;
 	if (x->errors != NULL) {
 		x->errors[q] = state_new(sizeof(*x->errors[q]), node);
 		if (x->errors[q] == NULL)
@@ -81,6 +82,79 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 	return NULL;
 }
 
+/* Frames that a ring of some queue holds at most: those of all rings that lead to a queue are about
+ * as many as a kernel's ring has while a worker sleeps. */
+#define ENGINE_RING 4096
+#define ENGINE_RING_LEAST 256
+#define ENGINE_RINGS 32768
+
+/* With the rings that lead to it. */
+static void engine_free_hand(struct flows_hand *h)
+{
+	if (h == NULL)
+		return;
+	for (unsigned i = 0; i < h->n; i++) {
+		if (h->from[i] != NULL)
+			flows_hand_drain(h->from[i]);
+		mbox_pass_free(h->from[i]);
+	}
+	free(h->to);
+	free(h->from);
+	rte_free(h);
+}
+
+static int engine_queue_hand(struct flows_engine *x, unsigned q, unsigned slots)
+{
+	struct flows_port *p = x->of;
+	struct flows_state *s = x->queue[q].state;
+	struct flows_hand *h = x->hand[q] = state_new(sizeof(*h), x->queue[q].node);
+
+	if (h == NULL)
+		return -ENODEV;
+	*h = (struct flows_hand){.n = (uint16_t)x->nqueues,
+				 .me = (uint16_t)q,
+				 .to = xcalloc(x->nqueues, sizeof(struct rte_ring *)),
+				 .from = xcalloc(x->nqueues, sizeof(struct rte_ring *)),
+				 .counts = &p->handed[q],
+				 .state = s,
+				 .shape = x->shape,
+				 .in = {.io = &flows_hand_io, .io_q = h}};
+	for (unsigned i = 0; i < x->nqueues; i++) {
+		if (i == q)
+			continue;
+		h->from[i] = mbox_pass_new(slots, x->queue[q].node);
+		if (h->from[i] == NULL)
+			return -ENODEV;
+	}
+	return 0;
+}
+
+/* Rings from each queue to each other one. */
+static int engine_hand(struct flows_engine *x, struct err *e)
+{
+	unsigned slots = rte_align32prevpow2(ENGINE_RINGS / x->nqueues);
+	int rc = 0;
+
+	if (x->hand != NULL)
+		return 0;
+	slots = RTE_MAX(RTE_MIN(slots, (unsigned)ENGINE_RING), (unsigned)ENGINE_RING_LEAST);
+	x->hand = xcalloc(x->nqueues, sizeof(struct flows_hand *));
+	for (unsigned q = 0; q < x->nqueues && rc == 0; q++)
+		rc = engine_queue_hand(x, q, slots);
+	for (unsigned q = 0; q < x->nqueues && rc == 0; q++)
+		for (unsigned i = 0; i < x->nqueues; i++)
+			x->hand[q]->to[i] = x->hand[i]->from[q];
+	if (rc == 0)
+		return 0;
+	for (unsigned q = 0; q < x->nqueues; q++)
+		engine_free_hand(x->hand[q]);
+	free(x->hand);
+	x->hand = NULL;
+	return err_set(e, ENODEV,
+		       "no memory for the rings between the %u queues of a port: fewer queues",
+		       x->nqueues);
+}
+
 static void engine_free_set(struct flows_set *s, unsigned n)
 {
 	for (unsigned q = 0; q < n; q++)
@@ -98,7 +172,7 @@ static void engine_free_ver(struct flows_ver *v)
 	free(v->v.handed);
 	free(v->wl);
 	free(v->mine);
-	free(v->steer);
+	free(v->how.steer);
 	free(v);
 }
 
@@ -132,6 +206,8 @@ void flows_engine_unref(struct flows_port *p, struct flows_engine *x)
 	for (unsigned q = 0; q < x->nqueues; q++) {
 		if (x->errors != NULL)
 			rte_free(x->errors[q]);
+		if (x->hand != NULL)
+			engine_free_hand(x->hand[q]);
 		flow_machine_free(x->queue[q].machine);
 		if (x->queue[q].state != NULL)
 			rte_free(x->queue[q].state->mem);
@@ -143,6 +219,7 @@ void flows_engine_unref(struct flows_port *p, struct flows_engine *x)
 		engine_free_set(s, x->nqueues);
 	}
 	free(x->errors);
+	free(x->hand);
 	free(x->queue);
 	free(x);
 }
@@ -157,14 +234,7 @@ static bool engine_mine(const void *arg, const struct flow_tuple *t)
 
 	if (m->steer != NULL)
 		return flows_steer_queue(m->steer, t) == m->queue;
-	uint64_t h = fnv1a_number(FNV_BASIS, (uint64_t)t->local_port << 16 | t->remote_port);
-
-	if (t->is6)
-		h = fnv1a(fnv1a(h, t->local.v6, 16), t->remote.v6, 16);
-	else
-		h = fnv1a_number(fnv1a_number(h, t->local.v4), t->remote.v4);
-	h ^= h >> 32;
-	return (h * 0x9e3779b97f4a7c15ull >> 32) * m->nqueues >> 32 == m->queue;
+	return flows_owner(t, m->nqueues) == m->queue;
 }
 
 /* How many sets have slots; the machines know no more than some. The others are found by a hash. */
@@ -276,7 +346,7 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 	struct flows_state_of *s = v->one->state[q];
 	struct flows_own_counts *own = v->one->own[q];
 
-	v->mine[q] = (struct flows_mine){(uint16_t)q, (uint16_t)v->engine->nqueues, v->steer};
+	v->mine[q] = (struct flows_mine){(uint16_t)q, (uint16_t)v->engine->nqueues, v->how.steer};
 	v->wl[q].wl = (struct wl_flow){.wl = l->wl,
 				       .conf = l->conf,
 				       .content = l->content,
@@ -316,19 +386,20 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 }
 
 struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
-				struct flows_design *d, struct flows_steer *steer, struct err *e)
+				struct flows_design *d, const struct flows_steering *how,
+				struct err *e)
 {
 	struct flows_ver *v;
 	struct flows_set *set;
 
-	if (engine_idents(x, d, one, e) < 0)
+	if (engine_idents(x, d, one, e) < 0 || (how->hand && engine_hand(x, e) < 0))
 		return NULL;
 	set = engine_set(x, d, e);
 	if (set == NULL)
 		return NULL;
 	v = xcalloc(1, sizeof(*v));
 	*v = (struct flows_ver){
-		.engine = x, .one = one, .design = d, .steer = steer, .set = set, .next = x->ver};
+		.engine = x, .one = one, .design = d, .how = *how, .set = set, .next = x->ver};
 	v->v.refs = 1;
 	v->v.nqueues = (uint16_t)x->nqueues;
 	v->v.spec = xcalloc(x->nqueues, sizeof(*v->v.spec));
@@ -342,7 +413,7 @@ struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
 	for (unsigned q = 0; q < x->nqueues; q++)
 		if (flow_check(&v->v.spec[q], e) < 0) {
 			v->design = NULL; /* the caller's */
-			v->steer = NULL;
+			v->how.steer = NULL;
 			v->v.refs = 0;
 			return NULL; /* flows_reap() frees it */
 		}

@@ -67,8 +67,9 @@ static void fill_values(const struct flow_values *v, unsigned most, struct fill_
 }
 
 /* Adds the local ends of a flow. left: how many ends other flows leave room for. */
-static unsigned fill_flow_ends(const struct flows_design *d, unsigned left, struct flows_end *out)
+static unsigned fill_flow_ends(const struct flows_ver *v, unsigned left, struct flows_end *out)
 {
+	const struct flows_design *d = v->design;
 	struct fill_runs address, port;
 	unsigned n = 0, most = left;
 
@@ -83,6 +84,7 @@ static unsigned fill_flow_ends(const struct flows_design *d, unsigned left, stru
 				struct flows_end *e = &out[n++];
 				*e = (struct flows_end){.shape = (uint8_t)d->shape[s].ident,
 							.udp = d->udp,
+							.hand = v->how.hand,
 							.from = address.from[a],
 							.to = address.to[a],
 							.port_from = (uint16_t)port.from[p],
@@ -96,8 +98,8 @@ static unsigned fill_flow_ends(const struct flows_design *d, unsigned left, stru
 static bool fill_has(const struct flows_end *end, unsigned n, const struct flows_end *e)
 {
 	for (; n > 0; n--, end++)
-		if (end->shape == e->shape && end->udp == e->udp && end->from <= e->from &&
-		    end->to >= e->to && end->port_from <= e->port_from &&
+		if (end->shape == e->shape && end->udp == e->udp && end->hand == e->hand &&
+		    end->from <= e->from && end->to >= e->to && end->port_from <= e->port_from &&
 		    end->port_to >= e->port_to &&
 		    memcmp(end->prefix6, e->prefix6, sizeof(e->prefix6)) == 0)
 			return true;
@@ -111,7 +113,7 @@ static unsigned fill_older_ends(const struct flows_engine *x, struct flows_end *
 	for (const struct flows_ver *v = x->ver; v != NULL; v = v->next) {
 		if (v->design == NULL || v->one->ver == NULL || v->one->ver == v)
 			continue;
-		unsigned more = fill_flow_ends(v->design, FLOWS_ENDS - n, end + n);
+		unsigned more = fill_flow_ends(v, FLOWS_ENDS - n, end + n);
 		for (const struct flows_end *e = end + n; more > 0; more--, e++)
 			if (!fill_has(end, n, e))
 				end[n++] = *e;
@@ -122,24 +124,25 @@ static unsigned fill_older_ends(const struct flows_engine *x, struct flows_end *
 static void fill_ends(const struct flows_port *p, struct flows_job *j, struct plan_writer *w)
 {
 	struct flows_end *end = plan_carve(w, FLOWS_ENDS * sizeof(*end));
-	struct flows_shape *shape = plan_carve(w, FLOWS_SHAPES * sizeof(*shape));
 	unsigned flows = 0, n = 0;
 
 	for (const struct flows_one *f = p->first; f != NULL; f = f->next)
 		flows += f->ver != NULL ? f->ver->design->nshapes : 0;
-	for (const struct flows_one *f = p->first; f != NULL; f = f->next) {
-		if (f->ver == NULL)
-			continue;
-		/* each of the others has one for each of its shapes */
-		flows -= f->ver->design->nshapes;
-		unsigned room = FLOWS_ENDS - n;
-		n += fill_flow_ends(f->ver->design, room > flows ? room - flows : 0, end + n);
-	}
+	/* First those of frames that are handed over: all of one tuple's come to one worker then,
+	 * also where others have the same ends. */
+	for (unsigned hand = 2; hand-- > 0;)
+		for (const struct flows_one *f = p->first; f != NULL; f = f->next) {
+			if (f->ver == NULL || f->ver->how.hand != (hand != 0))
+				continue;
+			/* each of the others has one for each of its shapes */
+			flows -= f->ver->design->nshapes;
+			unsigned room = FLOWS_ENDS - n;
+			n += fill_flow_ends(f->ver, room > flows ? room - flows : 0, end + n);
+		}
 	n = fill_older_ends(p->engine, end, n);
-	memcpy(shape, p->engine->shape, sizeof(p->engine->shape));
 	j->end = end;
 	j->nends = (uint16_t)n;
-	j->shape = shape;
+	j->shape = p->engine->shape; /* those that are there do not change */
 	j->nshapes = (uint16_t)p->engine->nshapes;
 }
 
@@ -253,6 +256,7 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 				.burst = (uint16_t)cp->cfg.burst,
 				.offload = fill_offload(cp),
 				.nqueues = (uint16_t)x->nqueues,
+				.hand = x->hand != NULL ? x->hand[q] : NULL,
 				.errors = x->errors};
 	if (p->request != NULL) {
 		j->samples = &p->request->queue[q];
@@ -274,6 +278,8 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 				  cp);
 	/* a host would take all of UDP that comes to its addresses */
 	plan_sort_first(duty, flows_claims, claim, task);
+	if (j->hand != NULL)
+		plan_source(w, &j->hand->in, (unsigned)cp->cfg.rxburst, task);
 	plan_hear(w, &(struct dp_hearer){.port = cp->p.rxq[q]->port,
 					 .icmp = flows_heard,
 					 .arg = claim});
@@ -307,6 +313,25 @@ void flows_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *w)
 	}
 }
 
+/* Whose a connection is, and why; the reason of the first flow whose frames are handed over. */
+static void fill_steering_json(const struct flows_port *p, json_t *o)
+{
+	const char *by = "sender's queue";
+
+	for (const struct flows_one *f = p->first; f != NULL; f = f->next) {
+		if (f->ver == NULL)
+			continue;
+		if (f->ver->how.hand) {
+			json_object_set_new(o, "why", json_string(f->ver->how.why));
+			by = "handed over";
+			break;
+		}
+		if (f->ver->how.steer != NULL)
+			by = "hash of the device";
+	}
+	json_object_set_new(o, "steering", json_string(by));
+}
+
 json_t *flows_task_json(const struct ctl *c, const struct dp_task *task, const void *about)
 {
 	const struct ctl_port *cp = about;
@@ -330,12 +355,16 @@ json_t *flows_task_json(const struct ctl *c, const struct dp_task *task, const v
 		tuples += flow_tuples_count(t);
 		slots += flow_tuples_bytes(t);
 	}
-	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "kind",
-			 task->kind->name, "port", (int)cp->p.id, "rx_queue", (int)j->queue,
-			 "tx_queue", (int)j->queue, "flows", (int)j->nflows, "versions", versions,
-			 "connections", (json_int_t)cell_get(&k->cells_used), "connections_max",
-			 (json_int_t)x->capacity, "tuples", (json_int_t)tuples, "slots_bytes",
-			 (json_int_t)slots, "memory_bytes",
-			 (json_int_t)flow_machine_bytes(&used, false), "memory_max_bytes",
-			 (json_int_t)flow_machine_bytes(&all, true));
+	json_t *o =
+		json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "kind",
+			  task->kind->name, "port", (int)cp->p.id, "rx_queue", (int)j->queue,
+			  "tx_queue", (int)j->queue, "flows", (int)j->nflows, "versions", versions,
+			  "connections", (json_int_t)cell_get(&k->cells_used), "connections_max",
+			  (json_int_t)x->capacity, "tuples", (json_int_t)tuples, "slots_bytes",
+			  (json_int_t)slots, "memory_bytes",
+			  (json_int_t)flow_machine_bytes(&used, false), "memory_max_bytes",
+			  (json_int_t)flow_machine_bytes(&all, true));
+	if (x->nqueues > 1)
+		fill_steering_json(flows_of(cp), o);
+	return o;
 }

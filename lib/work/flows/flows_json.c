@@ -261,18 +261,38 @@ bool flows_any(const struct ctl *c)
 	return false;
 }
 
+/* Adds what the queues of a port have handed over to each other, if they ever did. */
+static void json_handed(const struct ctl *c, const struct ctl_port *cp, json_t *list)
+{
+	const struct flows_port *p = flows_of(cp);
+
+	for (unsigned q = 0; p->engine != NULL && p->engine->hand != NULL && q < p->nqueues; q++) {
+		struct flows_hand_counts k = flows_handed(p, q), *base = &p->handed_base[q];
+
+		json_array_append_new(list,
+				      json_pack("{s:i, s:i, s:i, s:o, s:o, s:o}", "port",
+						(int)cp->p.id, "queue", (int)q, "lcore",
+						(int)c->worker[cp->tx_worker[q]].lcore, "handed",
+						json_count(k.handed - base->handed), "taken",
+						json_count(k.taken - base->taken), "hand_full",
+						json_count(k.full - base->full)));
+	}
+}
+
 /* In the order of streams. Those that were deleted are not told. */
 json_t *flows_json(struct ctl *c, const struct portset *ports)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *handed = json_array();
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
+		if (portset_has(ports, i))
+			json_handed(c, cp, handed);
 		for (unsigned k = 0; portset_has(ports, i) && k < cp->nstreams; k++) {
 			const struct flows_one *f = json_one(cp, cp->stream[k]);
 			if (f != NULL)
 				json_array_append_new(list, json_flow(cp, f, false));
 		}
 	}
-	return json_pack("{s:s, s:o}", "show", "flows", "flows", list);
+	return json_pack("{s:s, s:o, s:o}", "show", "flows", "flows", list, "handed_over", handed);
 }

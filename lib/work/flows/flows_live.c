@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Flows in runs follow their settings: connections keep what they began with, new ones have what
  * the settings say now. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,12 +98,27 @@ static int live_may(const struct ctl_port *cp, const struct flows_one *f,
 	return 0;
 }
 
+/* Whose a connection is must not change while it lives. */
+static struct flows_ver *live_ver_new(const struct ctl_port *cp, struct flows_one *f,
+				      struct flows_design *d, const struct flows_steering *how,
+				      struct err *e)
+{
+	if (f->client && how->hand != f->ver->how.hand) {
+		err_set(e, EINVAL,
+			"port %u: with these headers answers would come to other queues than those of connections that are open: "
+			"`stop %u` and a new start",
+			cp->p.id, cp->p.id);
+		return NULL;
+	}
+	return flows_ver_new(f->ver->engine, f, d, how, e);
+}
+
 /* Makes a version of the settings of now, if they are others. */
 static bool live_version(struct ctl *c, struct ctl_port *cp, struct flows_one *f,
 			 const struct stream *s)
 {
 	struct flows_design *d;
-	struct flows_steer *steer = NULL;
+	struct flows_steering how = {0};
 	struct flows_ver *v = NULL;
 	struct err e;
 	bool changed = false;
@@ -114,13 +130,14 @@ static bool live_version(struct ctl *c, struct ctl_port *cp, struct flows_one *f
 	if (d->key == f->ver->design->key) {
 		changed = d->most != f->ver->design->most;
 		f->ver->design->most = d->most;
-	} else if (live_may(cp, f, d, &e) == 0 && flows_steer_new(c, cp, d, &steer, &e) == 0) {
-		v = flows_ver_new(f->ver->engine, f, d, steer, &e);
+	} else if (live_may(cp, f, d, &e) == 0) {
+		flows_steer_new(c, cp, d, &how);
+		v = live_ver_new(cp, f, d, &how, &e);
 	}
 	if (v == NULL) {
 		live_say(c, cp, f, d->key == f->ver->design->key ? NULL : e.text);
 		flows_design_free(d);
-		free(steer);
+		free(how.steer);
 		return changed;
 	}
 	live_say(c, cp, f, NULL);

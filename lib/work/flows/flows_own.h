@@ -87,8 +87,11 @@ struct flows_own {
 	unsigned nrest;
 	struct rte_mbuf *rest[DP_BURST_MAX + FLOWS_ROOMS];
 	struct rte_mbuf_ext_shared_info rest_use;
-	uint8_t shape[DP_BURST_MAX]; /* of the frames that the sort has claimed */
+	/* Of the frames that the sort has claimed, or that come from the rings; FLOWS_HAND beside
+	 * it: they may be another queue's. */
+	uint8_t shape[DP_BURST_MAX];
 };
+#define FLOWS_HAND 0x80
 
 static inline struct flows_own *flows_own(const struct flows_state *s)
 {
@@ -162,8 +165,22 @@ static inline bool flows_sink_waits(const struct flows_own *o)
 
 /* ---- flows_sort.c ---- */
 
+/* Where TCP or UDP begins in an IPv6 packet of which len bytes are there; 0: not in these bytes, or
+ * it is not the first fragment. */
+unsigned flows_l4_of6(const uint8_t *ip, unsigned len);
 void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, struct rte_mbuf **m,
 	      unsigned n, const struct dp_burst *b, uint64_t now);
+
+/* ---- flows_hand.c ---- */
+
+/* Hands those of n claimed frames over that are other queues'. Those that stay are the first ones
+ * of m and of o->shape then; returns how many. */
+unsigned flows_hand_over(struct flows_own *o, const struct flows_job *j, struct rte_mbuf **m,
+			 unsigned n);
+/* Gives n buffers back that another worker has received. */
+void flows_hand_free(struct rte_mbuf **m, unsigned n);
+/* The task ends: gives back what others have handed over. */
+void flows_hand_end(const struct flows_hand *h);
 
 /* ---- flows_heard.c ---- */
 

@@ -188,6 +188,8 @@ static void run_drop(struct dp_worker *w, const struct dp_task *t, uint64_t now)
 		flows_now(o, j, now);
 		flow_lost(j->machine, o->now_ns);
 	}
+	if (j->hand != NULL)
+		flows_hand_end(j->hand);
 	flows_sink_end(o);
 	for (unsigned i = 0; i < o->nheld; i++)
 		if (o->held[i].version != NULL && flows_on_of(o->held[i].of)->held == &o->held[i])

@@ -104,7 +104,58 @@ struct flows_end {
 	uint8_t prefix6[12];
 	uint32_t from, to;
 	uint16_t port_from, port_to;
+	bool hand; /* its frames may come to any queue, and are the owner's: flows_owner() */
 };
+
+/* ---- which worker has a connection, where devices do not say it ---- */
+
+static inline uint64_t flows_owner_mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 32;
+}
+
+/* The queue, of n, whose machine opens a tuple: a pure function, the same on all workers. */
+static inline unsigned flows_owner(const struct flow_tuple *t, unsigned n)
+{
+	uint64_t h = (uint64_t)t->local_port << 16 | t->remote_port, word[4];
+
+	if (t->is6) {
+		memcpy(word, t->local.v6, 16);
+		memcpy(word + 2, t->remote.v6, 16);
+		for (unsigned i = 0; i < 4; i++)
+			h = flows_owner_mix(h, word[i]);
+	} else {
+		h = flows_owner_mix(h, (uint64_t)t->local.v4 << 32 | t->remote.v4);
+	}
+	h = flows_owner_mix(h, h >> 17);
+	return (unsigned)((h & UINT32_MAX) * n >> 32);
+}
+
+/* What a queue has handed over to others and got from others; frames. Its worker writes. */
+struct flows_hand_counts {
+	WR_ALIGNED(CACHE_LINE)
+	cell_t handed; /* they have been put into the owner's ring */
+	cell_t full;   /* that ring had no room: they are lost */
+	cell_t taken;  /* from others */
+};
+
+/* The rings of one queue. Control makes them; its worker writes `next`. */
+struct flows_hand {
+	uint16_t n; /* queues of the port */
+	uint16_t me;
+	uint16_t next;          /* whose ring is looked at first */
+	struct rte_ring **to;   /* [n], but for the queue itself */
+	struct rte_ring **from; /* the same */
+	struct flows_hand_counts *counts;
+	struct flows_state *state;
+	const struct flows_shape *shape; /* the engine's, of which there are only more and more */
+	struct dp_rxq in;                /* by which the worker receives from the rings */
+};
+/* The functions of `in`, whose io_q is the struct flows_hand. */
+extern const struct dp_io flows_hand_io;
+/* Gives back what is in a ring, and returns how many frames that were. Whoever takes from it. */
+unsigned flows_hand_drain(struct rte_ring *r);
 
 /* An ICMP error about what one of the port's machines may have sent. */
 #define FLOWS_ERROR_WORDS 10
@@ -139,8 +190,9 @@ struct flows_job {
 	uint16_t nshapes, nends;
 	const struct flows_shape *shape;
 	const struct flows_end *end;
-	uint16_t burst;  /* of the port */
-	uint8_t offload; /* FLOW_OFFLOAD_SUM and _SEGMENT: what the device can complete */
+	uint16_t burst;          /* of the port */
+	uint8_t offload;         /* FLOW_OFFLOAD_SUM and _SEGMENT: what the device can complete */
+	struct flows_hand *hand; /* NULL: no frame is another worker's */
 	uint16_t nqueues;
 	struct flows_errors **errors; /* [nqueues]; NULL: there is one queue */
 	/* Whoever asks for samples posts a plan with them. NULL: nobody asks. */

@@ -44,6 +44,13 @@ static inline unsigned sort_l4_of6(const uint8_t *ip, unsigned len, unsigned *pr
 	return sort_extensions(ip, len, protocol);
 }
 
+unsigned flows_l4_of6(const uint8_t *ip, unsigned len)
+{
+	unsigned protocol;
+
+	return sort_l4_of6(ip, len, &protocol);
+}
+
 /* false: it is neither TCP nor UDP, or not the first fragment. */
 static inline bool sort_read(const struct flows_shape *s, const uint8_t *ip, unsigned len,
 			     struct sort_to *to)
@@ -72,7 +79,9 @@ static inline bool sort_read(const struct flows_shape *s, const uint8_t *ip, uns
 	return to->udp || protocol == IP_TCP;
 }
 
-static inline bool sort_is_end(const struct flows_job *j, unsigned shape, const struct sort_to *to)
+/* The end that a frame is for; NULL: none. */
+static inline const struct flows_end *sort_end(const struct flows_job *j, unsigned shape,
+					       const struct sort_to *to)
 {
 	for (unsigned i = 0; i < j->nends; i++) {
 		const struct flows_end *e = &j->end[i];
@@ -80,26 +89,30 @@ static inline bool sort_is_end(const struct flows_job *j, unsigned shape, const 
 		if (to->address >= e->from && to->address <= e->to && to->port >= e->port_from &&
 		    to->port <= e->port_to && e->shape == shape && e->udp == to->udp &&
 		    (!j->shape[shape].is6 || memcmp(to->prefix6, e->prefix6, 12) == 0))
-			return true;
+			return e;
 	}
-	return false;
+	return NULL;
 }
 
-/* The shape of a frame of flows, or nshapes. */
+#define SORT_NONE 0xff
+/* The shape of a frame of flows, perhaps with FLOWS_HAND; SORT_NONE: it is of none. */
 static inline unsigned sort_shape(const struct flows_job *j, const struct rte_mbuf *m)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-	unsigned i;
 
-	for (i = 0; i < j->nshapes; i++) {
+	for (unsigned i = 0; i < j->nshapes; i++) {
 		const struct flows_shape *s = &j->shape[i];
+		const struct flows_end *e;
 		struct sort_to to = {0};
 
-		if (m->data_len >= s->l3 + 24u && flows_is_like(s, frame) &&
-		    sort_read(s, frame + s->l3, m->data_len - s->l3, &to) && sort_is_end(j, i, &to))
-			break;
+		if (m->data_len < s->l3 + 24u || !flows_is_like(s, frame) ||
+		    !sort_read(s, frame + s->l3, m->data_len - s->l3, &to))
+			continue;
+		e = sort_end(j, i, &to);
+		if (e != NULL)
+			return e->hand ? i | FLOWS_HAND : i;
 	}
-	return i;
+	return SORT_NONE;
 }
 
 /* What is claimed comes to flows_rx() at once, in the same order: by then its shape is known. */
@@ -119,7 +132,7 @@ void flows_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *co
 		if (owner[i] != 0)
 			continue;
 		shape = sort_shape(claim->job, m[i]);
-		if (shape == claim->job->nshapes)
+		if (shape == SORT_NONE)
 			continue;
 		owner[i] = mine;
 		o->shape[claimed++] = (uint8_t)shape;
@@ -254,10 +267,16 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 	struct flow_in in[SORT_BURST];
 	struct flow_piece piece[SORT_PIECES + SORT_BURST];
 
-	(void)w, (void)rx;
+	bool handed = unlikely(j->hand != NULL) && rx == &j->hand->in;
+
+	(void)w;
 	flows_now(o, j, now);
-	cell_add(&s->claimed, n);
-	cell_add(&s->claimed_group, sort_groups(m, n, b));
+	if (likely(!handed)) {
+		cell_add(&s->claimed, n);
+		cell_add(&s->claimed_group, sort_groups(m, n, b));
+	}
+	if (unlikely(j->hand != NULL) && !handed)
+		n = flows_hand_over(o, j, m, n);
 	for (unsigned i = 0, some; i < n; i += some) {
 		unsigned pieces = 0;
 
@@ -269,6 +288,9 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 		}
 		flow_rx(j->machine, in, some, o->now_ns);
 	}
-	dp_free_burst(m, n, b->plain);
+	if (unlikely(handed))
+		flows_hand_free(m, n);
+	else if (likely(n > 0))
+		dp_free_burst(m, n, b->plain);
 	s->base.next = DP_NOW;
 }

@@ -246,7 +246,7 @@ static int start_flow(struct ctl *c, struct ctl_port *cp, const struct stream *s
 		      struct flows_engine *x, struct flows_design *d, struct err *e)
 {
 	struct flows_one *f = flows_one_of(flows_of(cp), s);
-	struct flows_steer *steer = NULL;
+	struct flows_steering how;
 
 	if (f == NULL)
 		f = flows_one_new(c, cp, s);
@@ -255,22 +255,19 @@ static int start_flow(struct ctl *c, struct ctl_port *cp, const struct stream *s
 		return err_set(e, ENODEV, "no memory for the flow %u/%u", cp->p.id, s->cfg.id);
 	}
 	f->id = s->cfg.id;
-	if (flows_steer_new(c, cp, d, &steer, e) < 0) {
-		flows_design_free(d);
-		return -EINVAL;
-	}
+	flows_steer_new(c, cp, d, &how);
 	if (f->ver != NULL && f->ver->engine == x && f->ver->design->key == d->key &&
-	    flows_steer_same(f->ver->steer, steer)) {
+	    flows_steer_same(&f->ver->how, &how)) {
 		f->ver->design->most = d->most;
 		f->next_ver = f->ver;
 		f->next_ver->v.refs++;
 		flows_design_free(d);
-		free(steer);
+		free(how.steer);
 	} else {
-		f->next_ver = flows_ver_new(x, f, d, steer, e);
+		f->next_ver = flows_ver_new(x, f, d, &how, e);
 		if (f->next_ver == NULL) {
 			flows_design_free(d);
-			free(steer);
+			free(how.steer);
 			return -EINVAL;
 		}
 	}
@@ -389,12 +386,25 @@ static void start_begin_rate(const struct ctl_port *cp, struct flows_one *f,
 	flows_one_run_begin(f);
 }
 
+/* Frames that go from worker to worker cost time: what the reason is, once in a start. */
+static void start_say_hand(struct ctl *c, const struct ctl_port *cp)
+{
+	for (const struct flows_one *f = flows_of(cp)->first; f != NULL; f = f->next)
+		if (f->in_run && f->ver->how.hand) {
+			ctl_note(
+				c, cp->p.id,
+				"port %u: its %u queues hand over to each other what is another's, since nobody can tell to which of them "
+				"answers come: %s",
+				cp->p.id, f->nqueues, f->ver->how.why);
+			return;
+		}
+}
+
 static void start_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask *ask)
 {
 	struct flows_port *p = flows_of(cp);
 	struct cnt_tx sent;
 
-	(void)c;
 	start_take_engine(p);
 	start_sent(cp, &sent);
 	p->base_sent = sent.packets;
@@ -422,6 +432,7 @@ static void start_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask
 			start_begin_rate(cp, f, flows_cfg_of(&s->cfg), ask);
 		flows_rates(cp, f, s);
 	}
+	start_say_hand(c, cp);
 }
 
 /* Whether clients start at the same time. Some of their ports have that time already, others get

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which queue owns a tuple: that to which its answers come. Where a port has several queues each
- * machine opens those tuples alone that are its own, so that no worker gets what is another's. */
-#include <errno.h>
+ * machine opens those tuples alone that are its own, so that no worker gets what is another's.
+ * Where nobody can tell the queue beforehand, workers hand over what is another's. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,9 +127,9 @@ static void steer_any(const struct flows_design *d, uint64_t seed, struct flow_t
 	memcpy(t->local.v6 + 12, &ip, 4);
 }
 
-/* Each queue needs tuples of its own. */
-static int steer_reaches(const struct flows_steer *s, const struct flows_design *d, unsigned port,
-			 unsigned nqueues, unsigned by, struct err *e)
+/* Each queue needs tuples of its own. false: *out says which one has none. */
+static bool steer_reaches(const struct flows_steer *s, const struct flows_design *d,
+			  unsigned nqueues, unsigned by, struct flows_steering *out)
 {
 	uint64_t seen[PORT_MAX_QUEUES] = {0};
 	struct flow_tuple t;
@@ -138,23 +139,15 @@ static int steer_reaches(const struct flows_steer *s, const struct flows_design 
 		seen[flows_steer_queue(s, &t) % PORT_MAX_QUEUES]++;
 	}
 	for (unsigned q = 0; q < nqueues; q++)
-		if (seen[q] == 0)
-			return err_set(
-				e, EINVAL,
-				"port %u: none of %u tuples that were looked at has its answers come to queue %u, of %u: more source ports or "
-				"addresses (`flow.sport`, `flow.src`), or a hash of ports, as `set %u rss.fields ip,tcp,udp` asks for; or one "
-				"queue for flows",
-				port, STEER_LOOK, q, nqueues, by);
-	return 0;
-}
-
-static int steer_unknown(unsigned port, unsigned nqueues, const char *why, struct err *e)
-{
-	return err_set(
-		e, EINVAL,
-		"port %u has %u queues, and nobody can tell to which of them the answers to its clients come (%s): give it one queue, as -m "
-		"\"N.%u\" does",
-		port, nqueues, why, port);
+		if (seen[q] == 0) {
+			snprintf(
+				out->why, sizeof(out->why),
+				"by its hash none of %u tuples has its answers come to queue %u; a hash of ports would deal them: "
+				"`set %u rss.fields ip,tcp,udp`",
+				STEER_LOOK, q, by);
+			return false;
+		}
+	return true;
 }
 
 /* The headers of a frame of the flow, as devices look at them. Returns NULL, or why its queue is
@@ -173,51 +166,48 @@ static const char *steer_read(const struct flows_design *d, const struct rss_to 
 	return rss_doubt(to, t);
 }
 
-int flows_steer_by(const struct flows_design *d, const struct rss_to *to, unsigned port,
-		   unsigned nqueues, unsigned by, struct flows_steer **out, struct err *e)
+void flows_steer_by(const struct flows_design *d, const struct rss_to *to, unsigned port,
+		    unsigned nqueues, unsigned by, struct flows_steering *out)
 {
+	const char *why = to->way == RSS_WAY_UNKNOWN ? to->why : NULL;
 	struct flows_steer *s;
-	const char *why;
-	int rc;
 
-	*out = NULL;
-	if (to->way == RSS_WAY_UNKNOWN)
-		return steer_unknown(port, nqueues, to->why, e);
-	if (to->way != RSS_WAY_HASH)
-		return 0;
+	*out = (struct flows_steering){.hand = why != NULL};
+	if (to->way != RSS_WAY_HASH && why == NULL)
+		return;
 	s = xcalloc(1, sizeof(*s));
 	s->sent = by != port;
 	s->setup = to->setup;
-	why = steer_read(d, to, &s->like);
+	if (why == NULL)
+		why = steer_read(d, to, &s->like);
 	if (why != NULL) {
-		rc = steer_unknown(port, nqueues, why, e);
+		out->hand = true;
+		snprintf(out->why, sizeof(out->why), "%s", why);
 	} else {
 		enum rss_part part = rss_part(to->setup.hf, &s->like);
 		s->ports = part == RSS_PART_L4;
 		s->plain = to->setup.function == RSS_FUNCTION_TOEPLITZ && part != RSS_PART_NONE;
 		if (s->plain)
 			steer_sums(s);
-		rc = steer_reaches(s, d, port, nqueues, by, e);
+		out->hand = !steer_reaches(s, d, nqueues, by, out);
 	}
-	if (rc == 0)
-		*out = s;
-	else
+	if (out->hand)
 		free(s);
-	return rc;
+	else
+		out->steer = s;
 }
 
-int flows_steer_new(struct ctl *c, struct ctl_port *cp, const struct flows_design *d,
-		    struct flows_steer **out, struct err *e)
+void flows_steer_new(struct ctl *c, struct ctl_port *cp, const struct flows_design *d,
+		     struct flows_steering *out)
 {
 	unsigned nqueues = flows_of(cp)->nqueues, by = cp->p.id;
 	struct ctl_port *other;
 	struct rss_to *to;
 	const char *how;
-	int rc;
 
-	*out = NULL;
+	*out = (struct flows_steering){0};
 	if (!d->client || nqueues < 2)
-		return 0;
+		return;
 	to = xcalloc(1, sizeof(*to));
 	rss_to_read(cp, to);
 	if (to->way == RSS_WAY_TXQ) {
@@ -228,14 +218,15 @@ int flows_steer_new(struct ctl *c, struct ctl_port *cp, const struct flows_desig
 			by = other->p.id;
 		}
 	}
-	rc = flows_steer_by(d, to, cp->p.id, nqueues, by, out, e);
+	flows_steer_by(d, to, cp->p.id, nqueues, by, out);
 	free(to);
-	return rc;
 }
 
-bool flows_steer_same(const struct flows_steer *a, const struct flows_steer *b)
+bool flows_steer_same(const struct flows_steering *a, const struct flows_steering *b)
 {
-	if (a == NULL || b == NULL)
-		return a == b;
-	return memcmp(a, b, sizeof(*a)) == 0;
+	if (a->hand != b->hand)
+		return false;
+	if (a->steer == NULL || b->steer == NULL)
+		return a->steer == b->steer;
+	return memcmp(a->steer, b->steer, sizeof(*a->steer)) == 0;
 }

@@ -74,6 +74,16 @@ static const struct out_view flow_view = {.rows = "flows",
 					  .ncols = ARRAY_SIZE(flow_cols),
 					  .transpose = true};
 
+/* What workers have handed over to each other, where they do. */
+static const struct out_col handed_cols[] = {
+	{"port", "port", OF_COUNT},        {"queue", "queue", OF_COUNT},
+	{"lcore", "lcore", OF_COUNT},      {"handed", "handed over", OF_COUNT},
+	{"taken", "taken over", OF_COUNT}, {"hand_full", "no room", OF_COUNT},
+};
+static const struct out_view handed_view = {.rows = "handed_over",
+					    .cols = handed_cols,
+					    .ncols = ARRAY_SIZE(handed_cols)};
+
 /* What else happened, in a line. */
 static void flows_errors_text(const json_t *flow, struct sbuf *out)
 {
@@ -117,6 +127,8 @@ int flows_show(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 	verb_out(r, OUT_TEXT, doc, &flow_view);
 	json_array_foreach(kept, i, flow)
 		flows_errors_text(flow, r->out);
+	if (json_array_size(json_object_get(doc, "handed_over")) > 0)
+		out_write(OUT_TEXT, doc, &handed_view, r->out);
 	json_decref(doc);
 	return 0;
 }
