@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flows of 65,536 client addresses, for all of which the port answers as a proxy, and flows in several VLANs beside each other, towards Linux."""
+import json
+import subprocess
+import sys
+
+import pytest
+
+from test_flows import idle
+from test_flows_linux import SERVER, the_flow
+from test_host_linux import Link, until
+
+# Sends datagrams back, and says from how many addresses they came.
+ECHO = """
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 23)
+s.bind(("10.0.0.2", 80))
+seen = set()
+print("listens", flush=True)
+while len(seen) < int(sys.argv[1]):
+    data, peer = s.recvfrom(2048)
+    seen.add(peer[0])
+    s.sendto(data, peer)
+print("all", flush=True)
+while True:
+    s.sendto(*s.recvfrom(2048))
+"""
+
+
+@pytest.fixture
+def link(namespaces):
+    made = Link("packet")
+    yield made
+    made.net.remove()
+
+
+def neighbours(p):
+    """Those that the port has learned, but for what Linux calls itself on the link."""
+    return [x["address"] for x in p.ask("show neighbours")["ports"][0]["neighbours"] if not x["address"].startswith("fe80")]
+
+
+@pytest.mark.parametrize("how,n", [("route", 65536), ("link", 400)])
+def test_as_many_clients_as_a_prefix_has(link, live, how, n):
+    """Linux finds the clients through a route, or asks for each of them as for a neighbour, of which its table has 1024. We need no entry for any."""
+    link.do("ip", "route", "add", "10.1.0.0/16", *(["via", "10.0.0.1"] if how == "route" else ["dev", link.dev]))
+    p = link.host(live, "set 0 frame eth/ipv4/udp", "set 0 flow client", "set 0 flow.dst 10.0.0.2", "set 0 flow.dport 80",
+                  "set 0 flow.src 10.1.0.0/16", "set 0 answer.for 10.1.0.0/16", "set 0 cps 20k" if how == "route" else "set 0 cps 200",
+                  "set 0 connections 1000", f"set 0/0 count {n}")
+    with subprocess.Popen([*link.prefix, sys.executable, "-c", ECHO, str(n)], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout.readline() == "listens\n"
+            p.send("start 0")
+            flow = until(lambda: (f := the_flow(p))["connections"]["opened"] == n and f["state"] == "idle" and f, "the run", p, 120)
+            assert flow["transactions"]["failed"] == 0, flow
+            assert server.stdout.readline() == "all\n"
+        finally:
+            server.kill()
+    idle(flow)
+    assert flow["connections"]["closed"] == flow["transactions"]["done"] == n, flow
+    assert neighbours(p) == ["10.0.0.2"]
+    answered = p.ask("show host")["ports"][0]["answered"]["arp"]
+    assert answered < 100 if how == "route" else answered >= n, answered
+
+
+VLANS = {"eth/vlan/ipv4/tcp": "set {s} vlan.vid {b}", "eth/qinq/vlan/ipv4/tcp": "set {s} qinq.vid {a}; set {s} vlan.vid {b}"}
+# Stream, frame, tags from outside.
+NETS = [(0, "eth/ipv4/tcp", []), (1, "eth/vlan/ipv4/tcp", [100]), (2, "eth/vlan/ipv4/tcp", [200]), (3, "eth/qinq/vlan/ipv4/tcp", [10, 100])]
+
+
+def subinterface(link, tags):
+    """Linux's end in these VLANs, with the same address as without."""
+    dev = link.dev
+    for i, tag in enumerate(tags):
+        name = f"{dev}.{tag}" if len(tags) == 1 else f"qq{i}"
+        made = link.tool("ip", "link", "add", name, "link", dev, "type", "vlan", "id", str(tag),
+                         *(["protocol", "802.1ad"] if len(tags) > 1 and i == 0 else []))
+        if made.returncode != 0:
+            pytest.skip(f"this kernel has no such VLANs: {made.stdout.strip()}")
+        link.do("ip", "link", "set", name, "up")
+        dev = name
+    return dev
+
+
+def test_next_hops_are_found_in_each_vlan(link, live):
+    """Clients in no VLAN, in two, and behind two tags, on one port at a time: each next hop is the one of its VLAN, and so are answers to Linux."""
+    link.do("ip", "addr", "flush", "dev", link.dev)
+    sets, macs = [], {}
+    for s, frame, tags in NETS:
+        dev = subinterface(link, tags)
+        macs[s] = f"02:00:00:00:77:{s:02x}"
+        if tags:
+            link.do("ip", "link", "set", dev, "address", macs[s])
+        else:
+            macs[s] = link.mac()
+        link.do("ip", "addr", "add", f"10.{s}.0.2/16", "dev", dev)
+        sets += [f"stream add 0/{s}"] if s > 0 else []
+        sets += [f"set 0/{s} frame {frame}", *VLANS.get(frame, "").format(s=f"0/{s}", a=tags[0] if tags else 0, b=tags[-1] if tags else 0).split("; "),
+                 f"set 0/{s} flow client", f"set 0/{s} flow.src 10.{s}.0.1", f"set 0/{s} flow.dst 10.{s}.0.2", f"set 0/{s} cps 100",
+                 f"set 0/{s} count 50"]
+    link.do("sysctl", "-q", "-w", "net.ipv4.conf.all.rp_filter=0")
+    addresses = ",".join(f"10.{s}.0.1/16" for s, _, _ in NETS)
+    p = live([*link.options, "--no-screen", "-p", link.spec, "--ip", addresses], prefix=link.prefix)
+    p.send("; ".join(x for x in sets if x))
+    with subprocess.Popen([*link.prefix, sys.executable, "-c", SERVER.replace("10.0.0.2", "")], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout.readline() == "listens\n"
+            p.send("start 0")
+            until(lambda: all(f["connections"]["opened"] == 50 and f["state"] == "idle" for f in p.ask("show flows")["flows"]), "the run", p, 60)
+        finally:
+            server.kill()
+    flows = p.ask("show flows")["flows"]
+    assert [f["stream"] for f in flows] == [s for s, _, _ in NETS]
+    for f in flows:
+        idle(f)
+        assert f["connections"]["closed"] == f["http"]["2xx"] == 50, f
+    known = {(x["address"], tuple(x["vlans"])): x["mac"] for x in p.ask("show neighbours")["ports"][0]["neighbours"]}
+    for s, _, tags in NETS:
+        assert known[f"10.{s}.0.2", tuple(tags)] == macs[s], known
+    # and Linux has found us in each of its networks
+    entries = {n["dst"]: n.get("lladdr") for n in json.loads(link.do("ip", "-j", "neigh", "show"))}
+    assert {entries[f"10.{s}.0.1"] for s, _, _ in NETS} == {entries["10.0.0.1"]} and entries["10.0.0.1"] is not None, entries
