@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from test_flows import idle
+from harness import lcores, run
+from test_flows import idle, play
 from test_flows_linux import SERVER, the_flow
 from test_host_linux import Link, until
 
@@ -68,6 +69,10 @@ VLANS = {"eth/vlan/ipv4/tcp": "set {s} vlan.vid {b}", "eth/qinq/vlan/ipv4/tcp": 
 NETS = [(0, "eth/ipv4/tcp", []), (1, "eth/vlan/ipv4/tcp", [100]), (2, "eth/vlan/ipv4/tcp", [200]), (3, "eth/qinq/vlan/ipv4/tcp", [10, 100])]
 
 
+def tagged(streams, frame, tags):
+    return VLANS[frame].format(s=streams, a=tags[0], b=tags[-1]) if tags else ""
+
+
 def subinterface(link, tags):
     """Linux's end in these VLANs, with the same address as without."""
     dev = link.dev
@@ -95,7 +100,7 @@ def test_next_hops_are_found_in_each_vlan(link, live):
             macs[s] = link.mac()
         link.do("ip", "addr", "add", f"10.{s}.0.2/16", "dev", dev)
         sets += [f"stream add 0/{s}"] if s > 0 else []
-        sets += [f"set 0/{s} frame {frame}", *VLANS.get(frame, "").format(s=f"0/{s}", a=tags[0] if tags else 0, b=tags[-1] if tags else 0).split("; "),
+        sets += [f"set 0/{s} frame {frame}", tagged(f"0/{s}", frame, tags),
                  f"set 0/{s} flow client", f"set 0/{s} flow.src 10.{s}.0.1", f"set 0/{s} flow.dst 10.{s}.0.2", f"set 0/{s} cps 100",
                  f"set 0/{s} count 50"]
     link.do("sysctl", "-q", "-w", "net.ipv4.conf.all.rp_filter=0")
@@ -120,3 +125,32 @@ def test_next_hops_are_found_in_each_vlan(link, live):
     # and Linux has found us in each of its networks
     entries = {n["dst"]: n.get("lladdr") for n in json.loads(link.do("ip", "-j", "neigh", "show"))}
     assert {entries[f"10.{s}.0.1"] for s, _, _ in NETS} == {entries["10.0.0.1"]} and entries["10.0.0.1"] is not None, entries
+
+
+def test_next_hops_and_servers_in_each_vlan():
+    """The same between two ports of ours: the servers' host answers in the VLANs of their flows, and a gateway is asked for in that of its clients."""
+    sets = []
+    for s, frame, tags in NETS:
+        to = "172.16.0.9" if s == 2 else f"10.{s}.0.2"  # behind the gateway
+        sets += [f"stream add 0/{s}; stream add 1/{s}"] if s > 0 else []
+        sets += [f"set 0-1/{s} frame {frame}", tagged(f"0-1/{s}", frame, tags),
+                 f"set 0/{s} flow client; set 0/{s} flow.src 10.{s}.0.1; set 0/{s} flow.dst {to}; set 0/{s} cps 100; set 0/{s} count 20",
+                 f"set 1/{s} flow server; set 1/{s} flow.src {to}"]
+    own = [",".join(f"10.{s}.0.{end}/16" for s, _, _ in NETS) for end in (1, 2)]
+    flow, known, hosts = play(f"set 0 ip {own[0]}; set 1 ip {own[1]}; set 0 gateway 10.2.0.2; " + "; ".join(x for x in sets if x) +
+                              "; start all; wait all; show flows; show neighbours; show host", "-p", "wire")
+    for f in flow["flows"]:
+        idle(f)
+        assert f["connections"]["closed"] == 20, f
+    assert len(flow["flows"]) == 2 * len(NETS)
+    found = {(x["address"], tuple(x["vlans"])) for x in known["ports"][0]["neighbours"] if x["state"] != "failed"}
+    assert found >= {(f"10.{s}.0.2", tuple(tags)) for s, _, tags in NETS}, found
+    links = [{tuple(x["vlans"]) for x in p["addresses"]} for p in hosts["ports"]]
+    assert links == [{tuple(tags) for _, _, tags in NETS}] * 2
+
+
+def test_servers_in_too_many_vlans():
+    adds = "; ".join(f"stream add 1/{i}; set 1/{i} frame eth/vlan/ipv4/tcp; set 1/{i} vlan.vid {i}; set 1/{i} flow server; "
+                     f"set 1/{i} flow.src 10.0.0.2" for i in range(1, 18))
+    r = run([*lcores(2), "-p", "wire", "-b", "-e", f"set 1 ip 10.0.0.2/24; set 1/0 enabled off; {adds}; start 1 for 10ms"])
+    assert r.returncode == 2 and "more than 16 VLANs beside host.vlan, and a host answers in so many" in r.stderr, r.stderr

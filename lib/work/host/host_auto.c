@@ -118,6 +118,27 @@ static int aim_add(struct collect *k, const struct stream *s, const struct host_
 	return 0;
 }
 
+/* Notes the VLANs of a stream that answers. */
+static int serve_add(struct ctl *c, struct collect *k, const struct stream *s, struct err *e)
+{
+	unsigned before = k->nlinks;
+	struct neigh_tags tags;
+	char name[32], where[24];
+
+	if (!host_serves(c, k->cp, s, &tags))
+		return 0;
+	host_stream_name(k->cp, s, name, where);
+	if (before == HOST_LINKS_MAX && link_add(k, s, &tags, NULL) < 0)
+		return err_set(
+			e, ERANGE,
+			"%s: the streams of port %u have more than %u VLANs beside host.vlan, and a host answers in so many",
+			name, k->cp->p.id, HOST_LINKS_MAX);
+	link_add(k, s, &tags, NULL);
+	if (k->nlinks > before)
+		k->a->serves[k->a->nserves++] = tags;
+	return 0;
+}
+
 /* Where the port's streams go by their settings of now. After a failure there is nothing to
  * free. */
 static int aims_of(struct ctl *c, const struct ctl_port *cp, struct host_auto *out, struct err *e)
@@ -132,8 +153,12 @@ static int aims_of(struct ctl *c, const struct ctl_port *cp, struct host_auto *o
 	host_cfg_tags(work_cfg(&cp->cfg, &work_host), &k.own);
 	for (unsigned i = 0; i < cp->nstreams && rc >= 0; i++) {
 		const struct stream *s = stream_at(cp, i);
-		if (s == NULL || !s->cfg.enabled || stream_answers(s))
+		if (s == NULL || !s->cfg.enabled)
 			continue;
+		if (stream_answers(s)) {
+			rc = serve_add(c, &k, s, e);
+			continue;
+		}
 		rc = host_route(c, cp, s, &way, e);
 		if (rc <= 0)
 			continue;
@@ -177,6 +202,8 @@ static void aims_take(struct ctl_port *cp, struct host_auto *fresh, uint64_t now
 	a->nhops = fresh->nhops;
 	a->naims = fresh->naims;
 	a->nto = fresh->nto;
+	a->nserves = fresh->nserves;
+	memcpy(a->serves, fresh->serves, sizeof(a->serves));
 	a->moves = 0;
 	if (host_of_port(cp)->n != NULL && !host_lags(cp))
 		host_links_follow(cp, now);

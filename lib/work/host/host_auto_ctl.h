@@ -11,6 +11,7 @@ struct portset;
 struct sbuf;
 struct stream;
 
+#define HOST_LINKS_MAX 16  /* of a port, beside that of host.vlan */
 #define HOST_HOPS_MAX 4096 /* of a port; NEIGH_MAX has room for others beside them */
 
 struct host_hop {
@@ -42,6 +43,9 @@ struct host_auto {
 	struct host_hop *hop;
 	struct host_aim *aim;
 	uint32_t *to; /* hops */
+	/* VLANs of streams that answer: the host answers there, too, for those who look for them */
+	struct neigh_tags serves[HOST_LINKS_MAX];
+	unsigned nserves;
 };
 
 /* Of struct work (work.h). */

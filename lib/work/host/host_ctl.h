@@ -10,7 +10,6 @@
 #include "neigh_trace.h"
 #include "work.h"
 
-#define HOST_LINKS_MAX 16 /* beside that of host.vlan */
 struct host_link {
 	struct neigh *n;
 	uint32_t id; /* never that of an earlier link of the port */

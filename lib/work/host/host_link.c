@@ -114,6 +114,8 @@ static bool link_needed(const struct host_port *h, const struct neigh_tags *tags
 
 	for (unsigned i = 0; i < h->found.nhops && !needed; i++)
 		needed = !h->found.hop[i].group && neigh_same_tags(&h->found.hop[i].tags, tags);
+	for (unsigned i = 0; i < h->found.nserves && !needed; i++)
+		needed = neigh_same_tags(&h->found.serves[i], tags);
 	return needed && !neigh_same_tags(machine_tags(h->n), tags);
 }
 
@@ -148,6 +150,8 @@ void host_links_follow(struct ctl_port *cp, uint64_t now)
 	for (unsigned i = 0; i < h->found.nhops; i++)
 		if (!h->found.hop[i].group)
 			link_make(cp, &h->found.hop[i].tags, now);
+	for (unsigned i = 0; i < h->found.nserves; i++)
+		link_make(cp, &h->found.serves[i], now);
 	if (h->ping_link != NULL)
 		link_make(cp, h->ping_link, now);
 }

@@ -383,3 +383,22 @@ int host_route(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
 		free(way->hop);
 	return rc;
 }
+
+bool host_serves(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
+		 struct neigh_tags *tags)
+{
+	struct route_ask a = {.cp = cp, .cfg = work_cfg(&cp->cfg, &work_host)};
+	unsigned ntags = 0;
+	struct frame_spec spec;
+	struct sizes sizes;
+	struct err other;
+	bool serves;
+
+	if (a.cfg->ip.n == 0 || host_l3(&s->cfg.frame.stack, &ntags) == NULL || ntags == 0)
+		return false;
+	host_stream_name(cp, s, a.name, a.where);
+	serves = ctl_stream_spec(c, cp->p.id, s->cfg.id, &spec, &sizes, &other) == 0 &&
+		 route_tags(&a, s, &spec, ntags, tags, &other) > 0 && tags->n > 0;
+	frame_spec_free(&spec);
+	return serves;
+}

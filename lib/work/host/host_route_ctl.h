@@ -16,6 +16,10 @@ struct host_way {
  * can be asked for it, and e says what to do. */
 int host_route(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
 	       struct host_way *way, struct err *e);
+/* Whether the host has to answer in the VLANs of a stream, which are *tags: those who look for it
+ * ask there. false also for streams without VLANs. */
+bool host_serves(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
+		 struct neigh_tags *tags);
 /* Whether the stream has an IP header that frames are sent by: behind Ethernet and VLAN tags. */
 bool host_routable(const struct stream *s);
 /* The IP header that host_routable() is about, behind so many tags. NULL: there is none; *ntags is
