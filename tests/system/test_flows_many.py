@@ -128,7 +128,7 @@ def test_next_hops_are_found_in_each_vlan(link, live):
 
 
 def test_next_hops_and_servers_in_each_vlan():
-    """The same between two ports of ours: the servers' host answers in the VLANs of their flows, and a gateway is asked for in that of its clients."""
+    """The same between two ports of ours: the servers' host answers in the VLANs of their flows, and a gateway is asked for in its clients'."""
     sets = []
     for s, frame, tags in NETS:
         to = "172.16.0.9" if s == 2 else f"10.{s}.0.2"  # behind the gateway
