@@ -97,7 +97,6 @@ static void test_super_frames(void **state)
 {
 	(void)state;
 	super_frames(WL_FILL_X, 0);
-	super_frames(WL_FILL_PATTERN, 0);
 	super_frames(WL_FILL_PATTERN, 333);
 	super_frames(WL_FILL_X, 5000); /* a head that no buffer holds in one piece */
 }
