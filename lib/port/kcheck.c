@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks before EAL starts whether an interface can be opened: the rights of this process, the
- * state of the interface, who uses it, and how much memory may be locked. */
+ * state of the interface, and who uses it. */
 #include "kport.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "kxdp.h"
@@ -44,27 +43,6 @@ static int check_up(const struct kern_if *k, const char *spec, struct err *e)
 		       k->name, k->name);
 }
 
-/* The driver locks its rings into memory: may this process lock so many bytes? */
-static int check_memlock(const char *spec, size_t bytes, struct err *e)
-{
-	struct rlimit r;
-
-	if (kern_cap(KERN_CAP_IPC_LOCK) || getrlimit(RLIMIT_MEMLOCK, &r) != 0 ||
-	    r.rlim_cur == RLIM_INFINITY)
-		return 0;
-	if (r.rlim_cur < bytes && r.rlim_max >= bytes) {
-		r.rlim_cur = r.rlim_max;
-		setrlimit(RLIMIT_MEMLOCK, &r);
-	}
-	if (r.rlim_cur >= bytes)
-		return 0;
-	return err_set(
-		e, ENODEV,
-		"port '%s': its rings lock %zu kB of memory per queue, the limit is %lu kB; run: ulimit -l unlimited "
-		"(as root), or give the program CAP_IPC_LOCK",
-		spec, bytes / 1024, (unsigned long)r.rlim_cur / 1024);
-}
-
 int kport_check_packet(const char *name, const char *spec, struct kern_if *k,
 		       struct port_need *need, struct err *e)
 {
@@ -75,8 +53,6 @@ int kport_check_packet(const char *name, const char *spec, struct kern_if *k,
 		rc = check_caps(spec, false, e);
 	if (rc == 0)
 		rc = check_up(k, spec, e);
-	if (rc == 0)
-		rc = check_memlock(spec, 2ul * RING_FRAMES * kport_frame_size(k->mtu), e);
 	if (rc != 0)
 		return rc;
 	/* An XDP program that a killed process of ours has left would take every frame before

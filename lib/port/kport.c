@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens and closes ports on an interface of the kernel, and reads or changes their link, counters,
  * MTU and promiscuous mode in the kernel instead of by the driver. */
-#include "kport.h"
+#include "kport_int.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,33 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kpacket.h"
 #include "ksock.h"
 #include "kxdp.h"
 #include "log.h"
+#include "port_int.h"
 #include "tun.h"
-
-enum how { HOW_PACKET, HOW_XDP, HOW_TAP };
-
-struct kport {
-	struct kern_if k;       /* as last read */
-	struct kern_stats base; /* counters when the port was ready to receive */
-	enum how how;
-	bool based;
-	int fds[KSOCK_MAX]; /* the driver's sockets, queue by queue */
-	unsigned nfds;
-	unsigned frame_size, blocks;    /* of the AF_PACKET rings */
-	uint64_t drops;                 /* frames that found no room in our rings, since base */
-	uint64_t drops_base[KSOCK_MAX]; /* AF_XDP: what the sockets had counted at base */
-	/* AF_PACKET: further frames that found no room, which the driver has counted and we have
-	 * not, since base; and the driver's count at base. See driver_missed(). */
-	uint64_t driver_drops, driver_base;
-	int tap;            /* from ksock_tap_open(); < 0: there is none */
-	uint64_t host_sent; /* frames that the host itself sent, since base */
-	bool was_promisc, promisc;
-	uint32_t was_mtu; /* before the user set ours, 0: untouched */
-	int lock;         /* AF_XDP: lock file, -1: none */
-	struct tun *tun;  /* its queues, if it is a tap */
-};
+#include "virtio_hdr.h"
 
 static struct kport *kport_new(const char *name, const char *spec, enum how how, struct err *e)
 {
@@ -68,19 +48,30 @@ static void kport_ready(struct port *p, struct kport *kp, const char *spec)
 		kp->tap = ksock_tap_open(kp->k.ifindex);
 }
 
+/* A device of DPDK that only has the shape, where frames go by functions of ours. */
+static int shape_add(uint16_t *dev, const char *spec, struct err *e)
+{
+	char devname[RTE_ETH_NAME_MAX_LEN];
+
+	port_dev_name(devname, sizeof(devname), "net_null");
+	return port_vdev_add(devname, "no-rx=1", dev, spec, e);
+}
+
 int kport_open_packet(const char *name, const char *spec, struct port *p, struct err *e)
 {
-	char devname[RTE_ETH_NAME_MAX_LEN], args[256];
 	int before[KSOCK_MAX];
 	struct kport *kp = kport_new(name, spec, HOW_PACKET, e);
 
 	if (kp == NULL)
 		return -ENODEV;
-	unsigned queues = RTE_MAX(RTE_MAX(p->nrxq, p->ntxq), 1);
-	unsigned frames = rte_align32pow2(RTE_MAX(RTE_MAX(p->rxd, p->txd), RING_FRAMES));
-	kp->frame_size = kport_frame_size(kp->k.mtu);
-	kp->blocks = frames / (BLOCK_SIZE / kp->frame_size);
-	/* The sockets of another port on the same interface could not be told from this one's. */
+	struct kpacket_want want = {
+		.ifindex = kp->k.ifindex,
+		.nrxq = p->nrxq,
+		.ntxq = p->ntxq,
+		.block_bytes = BLOCK_SIZE,
+		.frame_bytes = kport_frame_size(kp->k.mtu),
+		.frames = rte_align32pow2(RTE_MAX(p->rxd, RING_FRAMES)),
+	};
 	if (ksock_packet_fds(kp->k.ifindex, before, KSOCK_MAX) > 0) {
 		free(kp);
 		return err_set(
@@ -88,21 +79,15 @@ int kport_open_packet(const char *name, const char *spec, struct port *p, struct
 			"port '%s': %s is open as another port already; name each interface once",
 			spec, name);
 	}
-	port_dev_name(devname, sizeof(devname), "net_af_packet");
-	snprintf(args, sizeof(args),
-		 "iface=%s,qpairs=%u,blocksz=%u,framesz=%u,framecnt=%u,qdisc_bypass=1", name,
-		 queues, BLOCK_SIZE, kp->frame_size, frames);
-	int rc = port_vdev_add(devname, args, &p->dev, spec, e);
-	if (rc != 0) {
+	kp->packet = kpacket_open(&want, spec, e);
+	if (kp->packet == NULL || shape_add(&p->dev, spec, e) != 0) {
+		if (kp->packet != NULL)
+			kpacket_close(kp->packet);
 		free(kp);
-		return rc;
+		return -ENODEV;
 	}
-	kp->nfds = ksock_packet_fds(kp->k.ifindex, kp->fds, KSOCK_MAX);
-	for (unsigned i = 0; i < kp->nfds; i++) {
-		/* Until the port is started, nothing is to fill the rings. */
-		ksock_filter(kp->fds[i], false);
-		ksock_no_wait(kp->fds[i]);
-	}
+	memcpy(p->mac.addr_bytes, kp->k.mac, sizeof(kp->k.mac));
+	p->io_offloads = VIRTIO_TX_OFFLOADS;
 	kport_ready(p, kp, spec);
 	return 0;
 }
@@ -162,13 +147,10 @@ int kport_open_xdp(const char *name, const char *spec, struct port *p, struct er
 
 int kport_open_tap(const char *name, const char *spec, struct port *p, struct err *e)
 {
-	char devname[RTE_ETH_NAME_MAX_LEN];
 	struct tun *tun = tun_open(name, RTE_MAX(RTE_MAX(p->nrxq, p->ntxq), 1), spec, e);
 	struct kport *kp = tun != NULL ? kport_new(name, spec, HOW_TAP, e) : NULL;
 
-	/* DPDK's device only has the shape: frames go by the functions of tun.h. */
-	port_dev_name(devname, sizeof(devname), "net_null");
-	if (kp == NULL || port_vdev_add(devname, "no-rx=1", &p->dev, spec, e) != 0) {
+	if (kp == NULL || shape_add(&p->dev, spec, e) != 0) {
 		free(kp);
 		if (tun != NULL)
 			tun_close(tun);
@@ -183,9 +165,24 @@ int kport_open_tap(const char *name, const char *spec, struct port *p, struct er
 	return 0;
 }
 
+const char *kport_driver(const struct port *p)
+{
+	static const char *const name[] = {
+		[HOW_PACKET] = "af_packet", [HOW_XDP] = NULL, [HOW_TAP] = "tap"};
+
+	return name[((const struct kport *)p->priv)->how];
+}
+
 struct tun *kport_tun(const struct port *p)
 {
 	return ((const struct kport *)p->priv)->tun;
+}
+
+void kport_because(struct port *p, const char *why)
+{
+	struct kport *kp = p->priv;
+
+	snprintf(kp->why, sizeof(kp->why), "%s", why);
 }
 
 bool kport_is_xdp(const struct port *p)
@@ -212,45 +209,26 @@ static uint64_t kport_drain(const struct port *p)
 	return total;
 }
 
-/* Returns the driver's count of missed frames; `otherwise` if the driver does not tell it. A socket
- * of AF_PACKET sets its count of drops to 0 when somebody reads it. Since DPDK 25.11 the driver
- * reads it too, whenever its statistics are asked for. So each drop is counted either by the driver
- * or by us, and the sum of both counts is the number of all drops. */
-static uint64_t driver_missed(const struct port *p, uint64_t otherwise)
-{
-	struct rte_eth_stats st;
-
-	return rte_eth_stats_get(p->dev, &st) == 0 ? st.imissed : otherwise;
-}
-
 static void read_drops(const struct port *p, struct kport *kp)
 {
 	uint64_t v, sum = 0;
 
-	for (unsigned i = 0; i < kp->nfds; i++) {
-		if (kp->how == HOW_PACKET)
-			kp->drops += ksock_packet_drops(kp->fds[i]);
-		else if (i < p->nrxq && ksock_xdp_drops(kp->fds[i], &v))
+	if (kp->how == HOW_PACKET)
+		kp->drops += kpacket_drops(kp->packet);
+	for (unsigned i = 0; i < kp->nfds; i++)
+		if (i < p->nrxq && ksock_xdp_drops(kp->fds[i], &v))
 			sum += v - kp->drops_base[i];
-	}
 	if (kp->how == HOW_XDP && sum > kp->drops)
 		kp->drops = sum;
-	if (kp->how == HOW_PACKET)
-		kp->driver_drops =
-			driver_missed(p, kp->driver_base + kp->driver_drops) - kp->driver_base;
 }
 
-static void reset_drops(const struct port *p, struct kport *kp)
+static void reset_drops(struct kport *kp)
 {
-	for (unsigned i = 0; i < kp->nfds; i++) {
-		if (kp->how == HOW_PACKET)
-			ksock_packet_drops(kp->fds[i]);
-		else
-			ksock_xdp_drops(kp->fds[i], &kp->drops_base[i]);
-	}
-	kp->drops = kp->driver_drops = 0;
 	if (kp->how == HOW_PACKET)
-		kp->driver_base = driver_missed(p, kp->driver_base);
+		kpacket_drops(kp->packet);
+	for (unsigned i = 0; i < kp->nfds; i++)
+		ksock_xdp_drops(kp->fds[i], &kp->drops_base[i]);
+	kp->drops = 0;
 	if (kp->tap >= 0)
 		ksock_tap_sent(kp->tap);
 	kp->host_sent = 0;
@@ -263,7 +241,7 @@ static void take_base(struct port *p, struct kport *kp)
 {
 	for (unsigned i = 0; i < 100; i++) {
 		kport_drain(p);
-		reset_drops(p, kp);
+		reset_drops(kp);
 		kern_read(&kp->k);
 		if (kport_drain(p) == 0)
 			break;
@@ -303,10 +281,22 @@ static void forget_xdp_sockets(const struct kport *kp)
 				xdp_known[j--] = xdp_known[--xdp_nknown];
 }
 
+/* The queues of a port that is used by AF_PACKET get their pools and their worker's functions. */
+static void packet_started(struct port *p, struct kport *kp)
+{
+	kpacket_pools(kp->packet, p->rx_pool, (uint16_t)p->id);
+	for (unsigned q = 0; q < p->nrxq; q++)
+		port_io_rx(p, q, &kpacket_io, kpacket_rxq(kp->packet, q));
+	for (unsigned q = 0; q < p->ntxq; q++)
+		port_io_tx(p, q, &kpacket_io, kpacket_txq(kp->packet, q));
+}
+
 void kport_started(struct port *p)
 {
 	struct kport *kp = p->priv;
 
+	if (kp->how == HOW_PACKET)
+		packet_started(p, kp);
 	/* When a driver starts, it sets or clears the interface's promiscuous flag as it likes. */
 	kern_read(&kp->k);
 	if (kp->was_promisc && !(kp->k.flags & IFF_PROMISC) &&
@@ -321,14 +311,11 @@ void kport_started(struct port *p)
 		kern_read(&kp->k);
 		kxdp_record(kp->lock, &kp->k);
 	}
-	for (unsigned i = 0; kp->how == HOW_PACKET && i < kp->nfds; i++) {
-		/* A socket that nobody polls must not get any frames. On a port without Rx queues,
-		 * no frame is to count as missed. */
-		if (p->nrxq > 0 && i >= p->nrxq)
-			ksock_fill_rx(kp->fds[i], BLOCK_SIZE, kp->blocks, kp->frame_size);
-		ksock_filter(kp->fds[i], p->nrxq > 0);
-	}
+	if (kp->how == HOW_PACKET)
+		kpacket_receive(kp->packet);
 	take_base(p, kp);
+	if (kp->why[0] != '\0')
+		port_note(p, "port %u (%s): %s", p->id, p->name, kp->why);
 }
 
 void kport_link(struct port *p, enum snap_link *link, uint64_t *speed_mbps)
@@ -357,7 +344,7 @@ static void kport_count(const struct kport *kp, struct snap_port *s)
 	};
 	uint64_t sent = d.tx_packets - RTE_MIN(kp->host_sent, d.tx_packets);
 
-	s->rx_missed = kp->drops + kp->driver_drops;
+	s->rx_missed = kp->drops;
 	s->tx_errors = kp->k.st.tx_errors - kp->base.tx_errors;
 	s->rx_errors = kp->k.st.rx_errors - kp->base.rx_errors;
 	if (kp->how == HOW_TAP) {
@@ -388,6 +375,32 @@ static void kport_count(const struct kport *kp, struct snap_port *s)
 	s->nic.has_unconfirmed = true;
 }
 
+/* What the queues of a port that is used by AF_PACKET have counted themselves. */
+static void packet_stats(const struct kport *kp, struct snap_port *s)
+{
+	struct kpacket_counts c = kpacket_counts(kp->packet);
+
+	s->rx_nombuf = c.nombuf;
+	s->rx_missed += c.no_room;
+	s->rx_errors += c.cut;
+	s->tx_errors += c.rejected;
+}
+
+bool kport_xstats(struct port *p, json_t *o)
+{
+	const struct kport *kp = p->priv;
+
+	if (kp->how != HOW_PACKET)
+		return false;
+	struct kpacket_counts c = kpacket_counts(kp->packet);
+	json_object_set_new(o, "rx_no_buffer", json_integer((json_int_t)c.nombuf));
+	json_object_set_new(o, "rx_no_room", json_integer((json_int_t)c.no_room));
+	json_object_set_new(o, "rx_too_long", json_integer((json_int_t)c.cut));
+	json_object_set_new(o, "tx_rejected", json_integer((json_int_t)c.rejected));
+	json_object_set_new(o, "tx_lost", json_integer((json_int_t)c.lost));
+	return true;
+}
+
 void kport_stats(struct port *p, struct snap_port *s)
 {
 	struct kport *kp = p->priv;
@@ -398,7 +411,9 @@ void kport_stats(struct port *p, struct snap_port *s)
 		if (kp->tap >= 0)
 			kp->host_sent += ksock_tap_sent(kp->tap);
 		kport_count(kp, s);
-		if (s->nic.unconfirmed == 0 || kp->how == HOW_TAP || kp->k.gone)
+		if (kp->how == HOW_PACKET)
+			packet_stats(kp, s);
+		if (s->nic.unconfirmed == 0 || kp->how != HOW_XDP || kp->k.gone)
 			break;
 		/* Frames may still wait in a Tx ring: the driver makes the kernel send them only
 		 * when it sends more. */
@@ -413,12 +428,6 @@ int kport_set_mtu(struct port *p, uint16_t mtu, struct err *e)
 
 	if (mtu == kp->k.mtu)
 		return 0;
-	if (kp->how == HOW_PACKET && mtu + 14u + 8u + FRAME_HEAD > kp->frame_size)
-		return err_set(
-			e, EINVAL,
-			"port %u (%s): MTU %u does not fit into rings made for MTU %u; leave, run ip link set %s mtu %u, "
-			"start again",
-			p->id, p->name, mtu, kp->frame_size - 14 - 8 - FRAME_HEAD, kp->k.name, mtu);
 	if (kp->how == HOW_XDP && mtu > XDP_ROOM_MAX - 256 - 22)
 		return err_set(e, EINVAL,
 			       "port %u (%s): MTU %u is too large for AF_XDP; at most %u", p->id,
@@ -501,99 +510,10 @@ void kport_closed(struct port *p)
 		forget_xdp_sockets(kp);
 		kxdp_unlock(kp->lock, &kp->k);
 	}
+	/* As long as the device has not been stopped, a worker may still use its queues. */
+	if (kp->packet != NULL && !p->started)
+		kpacket_close(kp->packet);
 	kern_unwatch(&kp->k);
 	free(kp);
 	p->priv = NULL;
-}
-
-static void kport_note(json_t *array, const char *fmt, ...) WR_PRINTF(2, 3);
-static void kport_note(json_t *array, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	json_array_append_new(array, json_string(text));
-}
-
-static void notes_packet(const struct port *p, const struct kport *kp, json_t *array)
-{
-	const char *name = kp->k.name;
-
-	kport_note(array, "AF_PACKET puts IPv4 fragments together before we receive them");
-	if (kern_merges_frames(name))
-		kport_note(
-			array,
-			"GRO or LRO is on: merged frames arrive as one, cut to %u bytes; ethtool -K %s gro off lro off",
-			kp->frame_size - FRAME_HEAD, name);
-	else
-		kport_note(
-			array,
-			"frames that a local sender has not segmented (GSO) arrive as one, cut to %u bytes; at the sender: ethtool -K IF gso "
-			"off tso off",
-			kp->frame_size - FRAME_HEAD);
-	if (kp->k.xdp_prog != 0)
-		kport_note(
-			array,
-			"an XDP program (id %u) sees the frames first and may take them; ip link set dev %s xdp off",
-			kp->k.xdp_prog, name);
-	if (p->nrxq > 1)
-		kport_note(array, "a flow moves to another Rx queue while its own is full");
-}
-
-static void notes_xdp(const struct port *p, const struct kport *kp, json_t *array)
-{
-	const char *name = kp->k.name;
-	int channels = kern_channels(name);
-
-	kport_note(
-		array,
-		"every frame that arrives at %s is taken from the kernel while this port is open",
-		name);
-	if (channels > (int)p->nrxq && !kp->k.gone)
-		kport_note(
-			array,
-			"%s has %d channels and %u of them are received: frames in the others are not seen; ethtool -L %s combined %u",
-			name, channels, p->nrxq, name, p->nrxq ? p->nrxq : 1u);
-	if (kp->k.xdp_mode == XDP_ATTACHED_SKB)
-		kport_note(
-			array,
-			"XDP runs in generic mode here: slower, and after the kernel has made a socket buffer of each frame");
-	if (kp->k.kind[0] == '\0')
-		kport_note(array, "tags that the NIC strips are lost; ethtool -K %s rxvlan off",
-			   name);
-	if (kp->lock < 0)
-		kport_note(
-			array,
-			"no lock file could be made in /run/wirerate: after a kill, remove the program with ip link set dev %s xdp off",
-			name);
-}
-
-void kport_notes(struct port *p, json_t *array)
-{
-	const struct kport *kp = p->priv;
-
-	if (kp->k.gone)
-		kport_note(
-			array,
-			"interface %s was deleted; its last counters are shown; start the program again when it is back",
-			kp->k.name);
-	if (kp->how == HOW_PACKET)
-		notes_packet(p, kp, array);
-	else if (kp->how == HOW_XDP)
-		notes_xdp(p, kp, array);
-	else
-		kport_note(array, "what this port sends, the host receives on %s", kp->k.name);
-	if (kp->how != HOW_TAP)
-		kport_note(
-			array,
-			"frames above the interface's MTU (%u) are dropped by the kernel without a word and show as unconfirmed",
-			kp->k.mtu);
-	if (kp->how != HOW_TAP && kp->host_sent > 0)
-		kport_note(
-			array,
-			"this host has sent %lu frames of its own through %s; the kernel's Tx counter holds them too, unconfirmed does not",
-			(unsigned long)kp->host_sent, kp->k.name);
 }

@@ -9,7 +9,7 @@
 #define RING_FRAMES 4096u /* of a queue; enough that a sleeping worker loses no frames */
 #define BLOCK_SIZE 65536u /* of an AF_PACKET ring */
 #define FRAME_MAX 16384u
-#define FRAME_HEAD 32u     /* bytes of an AF_PACKET frame before the driver's data */
+#define FRAME_HEAD 80u     /* bytes of an AF_PACKET frame that the kernel writes before its data */
 #define XDP_ROOM_MAX 3072u /* of a buffer, behind the headroom: all of it must fit into a page */
 #define XDP_FILL 2048u     /* buffers that the AF_XDP driver gives to the kernel */
 
@@ -32,12 +32,17 @@ int kport_open_xdp(const char *name, const char *spec, struct port *p, struct er
 int kport_open_tap(const char *name, const char *spec, struct port *p, struct err *e);
 struct tun *kport_tun(const struct port *p); /* the queues of a tap; else NULL */
 bool kport_is_xdp(const struct port *p);
+/* A sentence for `show ports`: how the interface is used, and why so. */
+void kport_because(struct port *p, const char *why);
 
 /* Members of struct port_spec, which KPORT_HOOKS puts into a spec; port_spec.h says what each
  * does. */
 void kport_started(struct port *p);
 void kport_link(struct port *p, enum snap_link *link, uint64_t *speed_mbps);
 void kport_stats(struct port *p, struct snap_port *s);
+bool kport_xstats(struct port *p, json_t *o);
+const char *kport_driver(const struct port *p);
+extern const struct rss_ops kport_rss; /* krss.c: the kernel chooses the queue of a frame */
 int kport_set_mtu(struct port *p, uint16_t mtu, struct err *e);
 int kport_set_promisc(struct port *p, bool on, struct err *e);
 bool kport_carries(const struct port *p, const uint8_t ip[16]);
@@ -51,4 +56,5 @@ void kport_notes(struct port *p, json_t *array);
 	.started = kport_started, .link = kport_link, .stats = kport_stats, \
 	.set_mtu = kport_set_mtu, .set_promisc = kport_set_promisc, .join = kport_join, \
 	.carries = kport_carries, .forwards = kport_forwards, .close = kport_close, \
-	.closed = kport_closed, .notes = kport_notes
+	.closed = kport_closed, .notes = kport_notes, .driver = kport_driver, \
+	.xstats = kport_xstats

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds and uses the sockets behind AF_PACKET and AF_XDP ports, and opens our own socket beside
- * them. */
+/* Sockets of AF_PACKET and AF_XDP: those behind ports, and our own one beside them. */
 #include "ksock.h"
 
 #include <arpa/inet.h>
@@ -12,7 +11,6 @@
 #include <linux/if_xdp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -120,28 +118,26 @@ bool ksock_xdp_drops(int fd, uint64_t *drops)
 	return true;
 }
 
-int ksock_fill_rx(int fd, unsigned block_size, unsigned blocks, unsigned frame_size)
-{
-	size_t ring = (size_t)block_size * blocks;
-	/* The Rx ring lies before the Tx ring, and the kernel maps both of them or nothing. */
-	uint8_t *map = mmap(NULL, 2 * ring, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	if (map == MAP_FAILED)
-		return -errno;
-	for (size_t off = 0; off + frame_size <= ring; off += frame_size) {
-		struct tpacket2_hdr *h = (struct tpacket2_hdr *)(map + off);
-		__atomic_store_n(&h->tp_status, TP_STATUS_USER, __ATOMIC_RELEASE);
-	}
-	munmap(map, 2 * ring);
-	return 0;
-}
-
 void ksock_no_wait(int fd)
 {
 	int most = INT32_MAX / 2;
 
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &most, sizeof(most)) != 0)
 		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &most, sizeof(most));
+}
+
+void ksock_room(int fd, int bytes)
+{
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) != 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
+}
+
+#define OUR_MARK 0x77726174u
+void ksock_mark(int fd)
+{
+	uint32_t mark = OUR_MARK;
+
+	setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark));
 }
 
 void ksock_kick(int fd)
@@ -158,7 +154,9 @@ int ksock_tap_open(int ifindex)
 	 * copy. */
 	struct sock_filter code[] = {
 		LOAD_PKTTYPE,
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_MARK)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_MARK, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, 1),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};

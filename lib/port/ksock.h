@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds and uses the sockets behind AF_PACKET and AF_XDP ports. The drivers do not tell which ones
- * they are, so they are found among the process's descriptors. No DPDK. Control thread only. */
+/* What is common to sockets behind AF_PACKET and AF_XDP ports. The driver of AF_XDP does not tell
+ * which ones it has, so they are found among the process's descriptors. No DPDK. Control thread
+ * only, but for ksock_mark(). */
 #pragma once
 #include "base.h"
 
@@ -15,18 +16,18 @@ unsigned ksock_xdp_fds(int *fds, unsigned max);
 /* Lets the socket receive all frames that come from outside (`in`), or none. It never receives
  * frames that this host sends. 0 or -errno. */
 int ksock_filter(int fd, bool in);
-/* Returns how many frames have found the ring of an AF_PACKET socket full since anybody last read
- * this count: we or the driver. */
+/* Returns how many frames have found the ring of an AF_PACKET socket full since the last call. */
 uint64_t ksock_packet_drops(int fd);
 /* Fills in *drops: the frames that an AF_XDP socket has dropped since it was opened (no buffer,
  * ring full). false: the kernel does not tell it. */
 bool ksock_xdp_drops(int fd, uint64_t *drops);
-/* Makes the Rx ring of an AF_PACKET socket (version 2) look full for ever, so that its fan-out
- * group gives frames to the other sockets. 0 or -errno. */
-int ksock_fill_rx(int fd, unsigned block_size, unsigned blocks, unsigned frame_size);
-/* Gives the socket so much room that a sender never waits for it: the AF_PACKET driver would wait
- * without limit. */
+/* Gives the socket so much room that a sender never waits for it. */
 void ksock_no_wait(int fd);
+void ksock_room(int fd, int bytes); /* of received frames that wait in the socket, at most */
+/* From now on the frames that the socket sends are marked as ours: ksock_tap_sent() does not take
+ * them for frames of the host. It is for frames that do not bypass the queueing discipline; those
+ * that do are never counted. */
+void ksock_mark(int fd);
 /* Makes the kernel send what still waits in the Tx ring. */
 void ksock_kick(int fd);
 

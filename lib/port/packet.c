@@ -27,8 +27,9 @@ static int packet_open(const char *arg, struct port *const *p, unsigned n, struc
 const struct port_spec port_spec_packet = {
 	.prefix = "packet",
 	.syntax = "packet:NAME",
-	.help = "a Linux interface through AF_PACKET; the kernel goes on using it beside us",
+	.help = "a Linux interface through AF_PACKET, with super-frames; the kernel goes on using it beside us",
 	.parse = packet_parse,
 	.open = packet_open,
 	KPORT_HOOKS,
+	.rss = &kport_rss,
 };

@@ -331,18 +331,17 @@ static void dev_xstats(const struct port *p, json_t *o)
 
 void port_xstats(struct port *p, json_t *o)
 {
-	if (p->spec->xstats != NULL)
-		p->spec->xstats(p, o);
-	else
+	if (p->spec->xstats == NULL || !p->spec->xstats(p, o))
 		dev_xstats(p, o);
 }
 
 const char *port_driver(const struct port *p)
 {
 	struct rte_eth_dev_info info = {0};
+	const char *name = p->spec->driver != NULL ? p->spec->driver(p) : NULL;
 
-	if (p->spec->driver != NULL)
-		return p->spec->driver;
+	if (name != NULL)
+		return name;
 	return rte_eth_dev_info_get(p->dev, &info) == 0 ? info.driver_name : NULL;
 }
 

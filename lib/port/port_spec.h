@@ -28,9 +28,11 @@ struct port_spec {
 	 * queues are not those of an ethdev gives them their struct dp_io here, by port_io_rx() and
 	 * port_io_tx(); its device is then one that only has the shape (net_null). */
 	void (*started)(struct port *p);
-	const char *driver; /* its name for `show ports`, instead of the device's */
-	/* Replaces rte_eth_xstats_get(): adds numbers since open to an object. */
-	void (*xstats)(struct port *p, json_t *o);
+	/* Its name for `show ports`. NULL: the device's. */
+	const char *(*driver)(const struct port *p);
+	/* Replaces rte_eth_xstats_get(): adds numbers since open to an object. false: the device
+	 * knows them. */
+	bool (*xstats)(struct port *p, json_t *o);
 	/* port_undone(). It is called often. */
 	void (*undone)(struct port *p, bool sums, bool super);
 	/* Replaces rte_eth_link_get(). It is called in each tick and at other times. */

@@ -96,13 +96,14 @@ static void tap_stats(struct port *p, struct snap_port *s)
 	s->tx_errors += c.rejected;
 }
 
-static void tap_xstats(struct port *p, json_t *o)
+static bool tap_xstats(struct port *p, json_t *o)
 {
 	struct tun_counts c = tun_counts(kport_tun(p));
 
 	json_object_set_new(o, "rx_no_buffer", json_integer((json_int_t)c.nombuf));
 	json_object_set_new(o, "rx_too_long", json_integer((json_int_t)c.cut));
 	json_object_set_new(o, "tx_rejected", json_integer((json_int_t)c.rejected));
+	return true;
 }
 
 static void tap_closed(struct port *p)
@@ -115,41 +116,11 @@ static void tap_closed(struct port *p)
 		tun_close(t);
 }
 
-/* The kernel chooses the queue of a frame: that in which its flow was last sent to it, else by a
- * hash of its own. */
-static int tap_rss_caps(const struct port *p, struct rss_caps *out)
-{
-	(void)p;
-	*out = (struct rss_caps){0};
-	return 0;
-}
-
-static int tap_rss_get(const struct port *p, struct rss_setup *out)
-{
-	(void)p;
-	*out = (struct rss_setup){0};
-	return -ENOTSUP;
-}
-
-static int tap_rss_set(struct port *p, const struct rss_setup *to)
-{
-	(void)p, (void)to;
-	return -ENOTSUP;
-}
-
-static int tap_rss_hash(struct port *p, const struct rss_setup *to, bool key)
-{
-	(void)key;
-	return tap_rss_set(p, to);
-}
-
-static const struct rss_ops tap_rss = {tap_rss_caps, tap_rss_get, tap_rss_hash, tap_rss_set};
-
 const struct port_spec port_spec_tap = {
 	.prefix = "tap",
 	.syntax = "tap:NAME",
 	.help = "makes a network interface of this host; what the port sends, the host receives there",
-	.driver = "tap",
+	.driver = kport_driver,
 	.parse = tap_parse,
 	.open = tap_open,
 	.started = tap_started,
@@ -166,6 +137,6 @@ const struct port_spec port_spec_tap = {
 	.close = kport_close,
 	.closed = tap_closed,
 	.notes = kport_notes,
-	.rss = &tap_rss,
+	.rss = &kport_rss,
 	.virtual_speed = true,
 };

@@ -303,11 +303,12 @@ class Held:
 
 
 class Veth:
-    """A pair of interfaces in a namespace of its own: `a` is for the program, `b` is the kernel's end."""
+    """A pair of interfaces in a namespace of its own: `a` is for the program, `b` is the kernel's end. offloads: they leave checksums and segments
+    to each other, as they do by default."""
 
     serial = 0
 
-    def __init__(self):
+    def __init__(self, offloads=False):
         Veth.serial += 1
         self.ns = f"wirerate-{os.getpid()}-{Veth.serial}"
         self.a, self.b = "wra", "wrb"
@@ -317,7 +318,8 @@ class Veth:
             self.do("sysctl", "-q", "net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1")
             self.do("ip", "link", "add", "name", self.a, "type", "veth", "peer", "name", self.b)
             for end in (self.a, self.b):
-                self.do("ethtool", "-K", end, "gso", "off", "tso", "off", "gro", "off", "tx", "off")
+                if not offloads:
+                    self.do("ethtool", "-K", end, "gso", "off", "tso", "off", "gro", "off", "tx", "off")
                 self.do("ip", "link", "set", end, "up")
         except BaseException:
             self.remove()

@@ -21,7 +21,7 @@ class Link:
     """A link of which Linux has one end, `dev` with 10.0.0.2 and fd00::2, and a program the other one."""
 
     def __init__(self, kind):
-        self.net = Veth()
+        self.net = Veth(offloads=kind == "packet")
         self.options = []  # EAL's, and maps
         self.prefix, self.do = self.net.prefix, self.net.do
         self.spec, self.dev = ("tap:wrtap0", "wrtap0") if kind == "tap" else (f"{kind}:{self.net.a}", self.net.b)
