@@ -5,9 +5,10 @@
 
 Runs BUILD/tests/bench/bench (hot path against bare loops, in one process), dpdk-testpmd (txonly, rxonly), BUILD/app/wirerate in a
 terminal with and without its full screen (screen.py) and with a script (lua.py), BUILD/tests/bench/bench_flow (connections,
-flow.py; flow_two.py on two CPUs), the program with a peer of the kernel's (kernel.py, as root) and on a tap (tap.py), in turn on one
-CPU, N times, and prints the medians over the processes. A target that is missed is named; it does not fail. Exit code 3: something
-could not run. As root, hugepages are switched on for the time of the measurement. With --against: against.py, which ends with 0 or 1.
+flow.py; flow_two.py on two CPUs), the program with a peer of the kernel's (kernel.py, as root), and streams to and from the kernel
+(tap.py), in turn on one CPU, N times, and prints the medians over the processes. A target that is missed is named; it does not fail. Exit
+code 3: something could not run. As root, hugepages are switched on for the time of the measurement. With --against: against.py, which ends
+with 0 or 1.
 """
 import argparse
 import datetime
@@ -305,7 +306,7 @@ def print_table(doc):
     print()
     missed = [r for r in doc["results"] if not r.get("ok", True)]
     parts = {"path": TARGETS, "screen": screen.targets(), "lua": lua.targets(), "flow": [*flow.targets(), flow_two.ROW],
-             "kernel": kernel.targets(), "tap": [tap.ROW]}
+             "kernel": kernel.targets(), "tap": tap.targets()}
     wanted = [name for part, targets in parts.items() if doc["only"] in (None, part) for name in targets]
     absent = [name for name in wanted if all(r["variant"] != name for r in doc["results"])]
     for name in absent:
@@ -327,7 +328,7 @@ def arguments():
     p.add_argument("--json", nargs="?", const="-", metavar="FILE", help="one JSON document to FILE, or instead of the table to stdout")
     p.add_argument("--only", choices=("path", "screen", "lua", "flow", "kernel", "tap"),
                    help="the hot path and testpmd alone, what the screen costs, scripts, connections, those to a peer of the kernel's, or "
-                        "streams on a tap")
+                        "streams to and from the kernel")
     p.add_argument("--isa", help="at most this instruction set: scalar, ssse3, avx2, avx512 or neon (default: the CPU's best)")
     p.add_argument("--no-huge", action="store_true", help="measure without hugepages")
     args = p.parse_args()
