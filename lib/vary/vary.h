@@ -26,8 +26,11 @@ enum vary_kind { VARY_FIXED, VARY_RANGE, VARY_LIST, VARY_RANDOM, VARY_MASK };
  *         significant, above 32 bits of words 0 and 1, else word 0 */
 struct vary {
 	uint8_t kind;
-	uint8_t bits;    /* width of the field */
-	bool down;       /* RANGE */
+	uint8_t bits; /* width of the field */
+	bool down;    /* RANGE */
+	/* LIST: its values have weights. Each comes as often as it weighs, the n of one as evenly
+	 * as they can be, and the first of each come first, in the order that was written. */
+	bool weighted;
 	vary_u first;    /* FIXED, MASK; RANGE: the value at ordinal 0, lo <= first <= hi */
 	vary_u lo, hi;   /* RANGE, RANDOM; inclusive */
 	vary_u step;     /* RANGE: > 0 */
@@ -109,8 +112,11 @@ struct vary *vary_copy(const struct vary *v);
  *   V/LEN [step S] [from F]     all addresses of the prefix, ascending (IPv4, IPv6). If V has bits
  *                               beside the prefix (192.168.0.1/24) it is this one address, as
  *                               interfaces are given theirs
- *   A,B,C  or  list A,B,C       in that order. Flags need the word, because commas are their own:
- *                               the flags of one value are joined by '|'
+ *   A,B,C  or  list A,B,C       in that order. An item may be A..B or V/LEN, too. Flags need the
+ *                               word, because commas are their own: the flags of one value are
+ *                               joined by '|'
+ *   A:W,B:W                     a list in which values come as often as they weigh; what has no
+ *                               weight weighs 1. Of MACs and IPv6 the value is in brackets
  *   random [A..B] [repeat N] [seed S]
  *   V mask M [repeat N] [seed S]    V, with the bits of M random
  * A range or a list of one value is that value. Refused are ranges beyond the limits, a step of 0,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vt_vary: variations as text. First parsing, then printing. */
-#include "form.h"
-#include "vary.h"
+#include "vary_text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +14,7 @@
 #define FOUND_WORD "auto"
 #define RANDOM_WORDS (BIT(FORM_REPEAT) | BIT(FORM_SEED))
 
-static unsigned vary_text_width(const struct vspec *s)
+unsigned vary_text_width(const struct vspec *s)
 {
 	const struct vspec *of = s->of;
 
@@ -29,14 +28,20 @@ static vary_u top_of(unsigned bits)
 	return bits >= 128 ? ~(vary_u)0 : ((vary_u)1 << bits) - 1;
 }
 
-static bool is_ip(const struct vspec *s)
+bool vary_text_is_ip(const struct vspec *s)
 {
 	return s->of->type == &vt_ip4 || s->of->type == &vt_ip6;
 }
 
-static bool is_flags(const struct vspec *s)
+bool vary_text_is_flags(const struct vspec *s)
 {
 	return s->of->type == &vt_fflags;
+}
+
+/* Whether values have colons of their own, so that brackets tell them from a weight. */
+bool vary_text_has_colons(const struct vspec *s)
+{
+	return s->of->type == &vt_mac || s->of->type == &vt_ip6;
 }
 
 /* The limits of the field itself. */
@@ -59,13 +64,16 @@ static void allowed_put(const struct vspec *s, struct sbuf *out)
 	sbuf_addf(
 		out,
 		"; or A..B%s [step S] [from F] | %s | (random [A..B] | V mask M) [repeat N] [seed S]",
-		is_ip(s) ? " or A/LEN" : "", is_flags(s) ? "list A,B|C" : "A,B,C");
+		vary_text_is_ip(s) ? " or A/LEN" : "",
+		vary_text_is_flags(s)     ? "list A,B|C"
+		: vary_text_has_colons(s) ? "A,B,C | [A]:W,[B]:W"
+					  : "A,B,C | A:W,B:W");
 	if (s->found)
 		sbuf_add(out, " | " FOUND_WORD);
 }
 
-static int one_value(const struct vspec *s, const struct form *f, size_t at, size_t len,
-		     vary_u *out, struct err *e)
+int vary_text_one(const struct vspec *s, const struct form *f, size_t at, size_t len, vary_u *out,
+		  struct err *e)
 {
 	uint8_t v[VT_FIELD_BYTES];
 	int rc = form_value(f, s->of, at, len, v, e);
@@ -100,8 +108,8 @@ static int random_words(const struct form *f, struct vary *v, struct err *e)
 	return rc == 0 ? form_number(f, FORM_SEED, UINT64_MAX, &v->seed, e) : rc;
 }
 
-static int two_bounds(const struct vspec *s, const struct form *f, size_t dots, vary_u *a,
-		      vary_u *b, struct err *e)
+int vary_text_bounds(const struct vspec *s, const struct form *f, size_t dots, vary_u *a, vary_u *b,
+		     struct err *e)
 {
 	size_t left = dots, right = dots + 2, end = f->at + f->len;
 
@@ -112,8 +120,8 @@ static int two_bounds(const struct vspec *s, const struct form *f, size_t dots, 
 	if (left == f->at || right == end)
 		return vspec_fail(s, EINVAL, (int)(left == f->at ? left : right), e, f->text,
 				  "has no %s bound", left == f->at ? "first" : "last");
-	int rc = one_value(s, f, f->at, left - f->at, a, e);
-	return rc == 0 ? one_value(s, f, right, end - right, b, e) : rc;
+	int rc = vary_text_one(s, f, f->at, left - f->at, a, e);
+	return rc == 0 ? vary_text_one(s, f, right, end - right, b, e) : rc;
 }
 
 /* A range of one value is that value. */
@@ -137,7 +145,7 @@ static int range_words(const struct vspec *s, const struct form *f, struct vary 
 		return vspec_fail(s, ERANGE, (int)f->opt[FORM_STEP].at, e, f->text,
 				  "has a step of 0; give the value alone, or a step of 1");
 	if (rc == 0 && f->opt[FORM_FROM].len != 0)
-		rc = one_value(s, f, f->opt[FORM_FROM].at, f->opt[FORM_FROM].len, &v->first, e);
+		rc = vary_text_one(s, f, f->opt[FORM_FROM].at, f->opt[FORM_FROM].len, &v->first, e);
 	if (rc == 0 && (v->first < v->lo || v->first > v->hi))
 		return vspec_fail(s, ERANGE, (int)f->opt[FORM_FROM].at, e, f->text,
 				  "begins outside of its own range");
@@ -150,7 +158,7 @@ static int parse_range(const struct vspec *s, const struct form *f, size_t dots,
 		       struct err *e)
 {
 	vary_u a, b;
-	int rc = two_bounds(s, f, dots, &a, &b, e);
+	int rc = vary_text_bounds(s, f, dots, &a, &b, e);
 
 	if (rc != 0)
 		return rc;
@@ -174,7 +182,7 @@ static int parse_random(const struct vspec *s, const struct form *f, struct vary
 		return vspec_fail(s, EINVAL, (int)f->at, e, f->text,
 				  "has no range A..B after random");
 	if (f->len != 0) {
-		rc = two_bounds(s, f, dots, &a, &b, e);
+		rc = vary_text_bounds(s, f, dots, &a, &b, e);
 		if (rc != 0)
 			return rc;
 		v->lo = a < b ? a : b;
@@ -193,7 +201,7 @@ static int parse_mask(const struct vspec *s, const struct form *f, struct vary *
 
 	v->kind = VARY_MASK;
 	if (rc == 0)
-		rc = one_value(s, f, f->at, f->len, &v->first, e);
+		rc = vary_text_one(s, f, f->at, f->len, &v->first, e);
 	if (rc == 0)
 		rc = vary_text_amount(s, f, FORM_MASK, &v->mask, e);
 	if (rc == 0)
@@ -211,13 +219,13 @@ static int parse_mask(const struct vspec *s, const struct form *f, struct vary *
 
 /* Reads a prefix, which is all its addresses. With bits beside the prefix it is this one address,
  * written as interfaces are given theirs (Pktgen's habit), and *one becomes true. */
-static int parse_prefix(const struct vspec *s, const struct form *f, size_t slash, struct vary *v,
-			bool *one, struct err *e)
+int vary_text_prefix(const struct vspec *s, const struct form *f, size_t slash, struct vary *v,
+		     bool *one, struct err *e)
 {
 	const struct vspec length = {.type = &vt_uint, .max = vary_text_width(s)};
 	uint64_t n;
 	vary_u host;
-	int rc = one_value(s, f, f->at, slash - f->at, &v->first, e);
+	int rc = vary_text_one(s, f, f->at, slash - f->at, &v->first, e);
 
 	if (rc != 0)
 		return rc;
@@ -235,54 +243,6 @@ static int parse_prefix(const struct vspec *s, const struct form *f, size_t slas
 	v->lo = v->first;
 	v->hi = v->first | host;
 	return range_words(s, f, v, e);
-}
-
-/* Reads an item of a list. The flags of an item are joined by |, which their own type wants as a
- * comma. */
-static int list_item(const struct vspec *s, const struct form *f, size_t at, size_t len,
-		     vary_u *out, struct err *e)
-{
-	char buf[256];
-	struct form part = {.text = buf};
-
-	if (!is_flags(s) || len >= sizeof(buf))
-		return one_value(s, f, at, len, out, e);
-	for (size_t i = 0; i < len; i++)
-		buf[i] = f->text[at + i] == '|' ? ',' : f->text[at + i];
-	buf[len] = '\0';
-	int rc = one_value(s, &part, 0, len, out, e);
-	if (rc != 0 && e != NULL)
-		e->col += (int)at;
-	return rc;
-}
-
-static int parse_list(const struct vspec *s, const struct form *f, struct vary *v, vary_u **list,
-		      struct err *e)
-{
-	size_t at = f->at, item, len;
-	vary_u *all = xcalloc(VARY_LIST_MAX, sizeof(*all));
-	int rc = form_only(s, f, 0, "a list", e);
-
-	while (rc == 0 && form_item(f, &at, &item, &len)) {
-		if (len == 0)
-			rc = vspec_fail(s, EINVAL, (int)item, e, f->text,
-					"has an empty place in its list");
-		else if (v->n == VARY_LIST_MAX)
-			rc = vspec_fail(s, ERANGE, (int)item, e, f->text, "has more than %d values",
-					VARY_LIST_MAX);
-		else
-			rc = list_item(s, f, item, len, &all[v->n], e);
-		v->n += rc == 0;
-	}
-	v->first = all[0];
-	if (rc == 0 && v->n > 1) {
-		v->kind = VARY_LIST;
-		*list = all;
-		return 0;
-	}
-	v->n = 0;
-	free(all);
-	return rc;
 }
 
 /* The text that a wrong single value may have been meant as, or NULL. */
@@ -326,10 +286,10 @@ static int parse_single(const struct vspec *s, const struct form *f, struct vary
 	if (rc != 0)
 		return rc;
 	struct vspec wide = {.type = s->type, .of = &base};
-	rc = one_value(s, f, f->at, f->len, &v->first, e);
+	rc = vary_text_one(s, f, f->at, f->len, &v->first, e);
 	if (rc == 0 || rc == -ERANGE)
 		return rc;
-	rc = one_value(&wide, f, f->at, f->len, &v->first, e);
+	rc = vary_text_one(&wide, f, f->at, f->len, &v->first, e);
 	const char *hint = f->at == 0 ? vary_text_meant(s, f->text, buf, sizeof(buf)) : NULL;
 	if (hint != NULL)
 		return vspec_fail(s, EINVAL, 0, e, f->text, "is unknown, did you mean \"%s\"",
@@ -357,19 +317,19 @@ static int vary_parse(const struct vspec *s, const char *text, void *out, struct
 	if (rc != 0)
 		return rc;
 	size_t dots = form_dots(&f);
-	const char *slash = is_ip(s) ? memchr(text + f.at, '/', f.len) : NULL;
+	const char *slash = vary_text_is_ip(s) ? memchr(text + f.at, '/', f.len) : NULL;
 	if (f.random)
 		rc = parse_random(s, &f, &v, e);
 	else if (f.list)
-		rc = parse_list(s, &f, &v, &list, e);
+		rc = vary_text_list(s, &f, &v, &list, e);
 	else if (f.opt[FORM_MASK].len != 0)
 		rc = parse_mask(s, &f, &v, e);
+	else if (vary_text_is_list(s, &f))
+		rc = vary_text_list(s, &f, &v, &list, e);
 	else if (dots != SIZE_MAX)
 		rc = parse_range(s, &f, dots, &v, e);
-	else if (!is_flags(s) && memchr(text + f.at, ',', f.len) != NULL)
-		rc = parse_list(s, &f, &v, &list, e);
 	else if (slash != NULL)
-		rc = parse_prefix(s, &f, (size_t)(slash - text), &v, &one, e);
+		rc = vary_text_prefix(s, &f, (size_t)(slash - text), &v, &one, e);
 	else
 		rc = parse_single(s, &f, &v, e);
 	if (rc != 0)
@@ -388,7 +348,7 @@ static int vary_parse(const struct vspec *s, const char *text, void *out, struct
 
 /* print */
 
-static void put_one(const struct vspec *s, vary_u x, struct sbuf *out)
+void vary_text_put(const struct vspec *s, vary_u x, struct sbuf *out)
 {
 	uint8_t v[VT_FIELD_BYTES];
 
@@ -411,30 +371,20 @@ static void put_number(vary_u x, bool hex, struct sbuf *out)
 /* Appends a bound. For flags it is a number, because their names have commas between them. */
 static void put_bound(const struct vspec *s, vary_u x, struct sbuf *out)
 {
-	if (is_flags(s))
+	if (vary_text_is_flags(s))
 		put_number(x, true, out);
 	else
-		put_one(s, x, out);
+		vary_text_put(s, x, out);
 }
 
 /* Appends a step or a mask. A small step is easier to read as a number, a large one of addresses as
  * an address. */
 static void put_amount(const struct vspec *s, vary_u x, bool hex, struct sbuf *out)
 {
-	if (s->of->type == &vt_fuint || is_flags(s) || (!hex && x < 256))
+	if (s->of->type == &vt_fuint || vary_text_is_flags(s) || (!hex && x < 256))
 		put_number(x, hex, out);
 	else
-		put_one(s, x, out);
-}
-
-static void put_item(const struct vspec *s, vary_u x, struct sbuf *out)
-{
-	size_t at = out->len;
-
-	put_one(s, x, out);
-	for (; is_flags(s) && at < out->len; at++)
-		if (out->s[at] == ',')
-			out->s[at] = '|';
+		vary_text_put(s, x, out);
 }
 
 static void put_range(const struct vspec *s, const struct vary *v, struct sbuf *out)
@@ -443,10 +393,11 @@ static void put_range(const struct vspec *s, const struct vary *v, struct sbuf *
 	unsigned len = vary_text_width(s);
 
 	/* from four addresses on a prefix is easier to read than its bounds */
-	if (is_ip(s) && !v->down && span >= 3 && (span & (span + 1)) == 0 && (v->lo & span) == 0) {
+	if (vary_text_is_ip(s) && !v->down && span >= 3 && (span & (span + 1)) == 0 &&
+	    (v->lo & span) == 0) {
 		for (vary_u host = span; host != 0; host >>= 1)
 			len--;
-		put_one(s, v->lo, out);
+		vary_text_put(s, v->lo, out);
 		sbuf_addf(out, "/%u", len);
 	} else {
 		put_bound(s, base, out);
@@ -499,25 +450,19 @@ static void vary_print(const struct vspec *s, const void *val, struct sbuf *out)
 		put_range(s, v, out);
 		break;
 	case VARY_LIST:
-		if (is_flags(s))
-			sbuf_add(out, "list ");
-		for (uint32_t i = 0; i < v->n; i++) {
-			if (i > 0)
-				sbuf_addc(out, ',');
-			put_item(s, v->list[i], out);
-		}
+		vary_text_put_list(s, v, out);
 		break;
 	case VARY_RANDOM:
 		put_random(s, v, out);
 		break;
 	case VARY_MASK:
-		put_one(s, v->first, out);
+		vary_text_put(s, v->first, out);
 		sbuf_add(out, " mask ");
 		put_amount(s, v->mask, true, out);
 		put_random_words(v, out);
 		break;
 	default:
-		put_one(s, v->first, out);
+		vary_text_put(s, v->first, out);
 		break;
 	}
 }
@@ -530,8 +475,8 @@ static void vary_complete(const struct vspec *s, const char *prefix,
 	if (s->of->type->complete != NULL && strpbrk(prefix, " \t") == NULL)
 		s->of->type->complete(s->of, prefix, offer, arg);
 	/* an address with a length is a range */
-	unsigned single =
-		BIT(FORM_MASK) | (is_ip(s) && strchr(prefix, '/') != NULL ? RANGE_WORDS : 0);
+	unsigned single = BIT(FORM_MASK) |
+			  (vary_text_is_ip(s) && strchr(prefix, '/') != NULL ? RANGE_WORDS : 0);
 	form_complete(prefix, RANGE_WORDS, RANDOM_WORDS, single, offer, arg);
 }
 
@@ -554,7 +499,7 @@ static enum vplain vary_plain(const struct vspec *s, const void *val, double *ou
 
 const struct vtype vt_vary = {
 	.name = "variation",
-	.syntax = "V | A..B [step S] [from F] | A,B,C | random [A..B] | V mask M",
+	.syntax = "V | A..B [step S] [from F] | A,B,C | A:W,B:W | random [A..B] | V mask M",
 	.size = sizeof(struct vary_val),
 	.parse = vary_parse,
 	.print = vary_print,

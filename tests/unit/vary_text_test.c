@@ -184,6 +184,48 @@ static void test_lists(void **state)
 	not(&v_vid, "1,0", -ERANGE, 2, "1 to 4094");
 }
 
+/* Values that weigh differently: the first of each come first, and each comes as evenly as it can. */
+static void test_weights(void **state)
+{
+	char text[64];
+
+	(void)state;
+	gives(&v_u16, "80:1,81:2,82:5", 9, "80 81 82 82 82 81 82 82 80");
+	same(&v_u16, "80:1,81:2,82:5", "80:1,81:2,82:5");
+	same(&v_u16, "82:10, 80:2 ,81:4", "82:5,80:1,81:2");
+	same(&v_u16, "80,81:3", "80:1,81:3");
+	same(&v_u16, "80:1,81,80:2", "80:3,81:1");
+	same(&v_u16, "list 7:2,9", "7:2,9:1");
+	same(&v_u16, "80:5", "80");
+	same(&v_u16, "80:5,81:5", "80,81");
+	same(&v_u16, "1..5:2,9:1", "1..5:2,9:1");
+	same(&v_u16, "1..3:2,9", "1:2,2:2,3:2,9:1");
+	same(&v_u16, "9,1..5", "9,1..5");
+	same(&v_u16, "5..1,9", "5,4,3,2,1,9");
+	same(&v_u16, "1..5,6..9", "1,2,3,4,5,6,7,8,9");
+	same(&v_ip4, "10.0.0.1:7,10.0.0.8/30:1", "10.0.0.1:7,10.0.0.8..10.0.0.11:1");
+	same(&v_ip6, "[2001:db8::1]:2,[2001:db8::4..2001:db8::7]:3,2001:db8::9",
+	     "[2001:db8::1]:2,[2001:db8::4..2001:db8::7]:3,[2001:db8::9]:1");
+	same(&v_ip6, "[2001:db8::1]", "2001:db8::1");
+	same(&v_mac, "[02:00:00:00:00:01]:3,[02:00:00:00:00:02]:1",
+	     "[02:00:00:00:00:01]:3,[02:00:00:00:00:02]:1");
+	gives(&v_u16, "1:1000,2:24", 3, "1 2 1");
+	assert_int_equal(value.v.n, 128); /* by what they have in common */
+	assert_true(value.v.weighted);
+	same(&v_u16, "1:1000,2:23", "1:1000,2:23");
+	not(&v_u16, "1:1000,2:27", -ERANGE, 0, "add up to 1027, and at most 1024");
+	snprintf(text, sizeof(text), "1,1..%u", VARY_LIST_MAX);
+	not(&v_u16, text, -ERANGE, 2, "more than 1024");
+	not(&v_u16, "80:0,81", -ERANGE, 3, "a weight of 0: 1 to 65535");
+	not(&v_u16, "80:x,81", -ERANGE, 3, "a weight that is not 1 to 65535");
+	not(&v_u16, "80:,81", -ERANGE, 3, "a weight that is not 1 to 65535");
+	not(&v_u16, "80:1,81:70000", -ERANGE, 8, "a weight that is not 1 to 65535");
+	not(&v_u16, "80..:1,81", -EINVAL, 4, "no last bound");
+	not(&v_u16, "80:1,81 step 2", -EINVAL, 8, "does not belong to a list");
+	not(&v_ip6, "[2001:db8::1:2,2001:db8::2", -EINVAL, 0, "a bracket");
+	not(&v_ip6, "[2001:db8::1]2,2001:db8::2", -EINVAL, 0, "a bracket");
+}
+
 static void test_randoms(void **state)
 {
 	(void)state;
@@ -474,11 +516,17 @@ static void test_round_trip_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ranges),     cmocka_unit_test(test_prefixes),
-		cmocka_unit_test(test_lists),      cmocka_unit_test(test_randoms),
-		cmocka_unit_test(test_masks),      cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_complete),   cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_round_trip_values),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_prefixes),
+		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_randoms),
+		cmocka_unit_test(test_masks),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_complete),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_round_trip_values),
 	};
 
 	state_of_rnd = test_seed_not_0();
