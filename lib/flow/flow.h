@@ -48,7 +48,12 @@ struct flow_tuples_conf {
 	/* The order of fields, the fastest first: see enum flow_nest; all 0: the usual one. */
 	uint8_t nest[4];
 	bool dense, touched; /* touched: the memory of its slots is there from the start */
-	uint64_t start;      /* the tuple that is opened first */
+	uint64_t start;      /* the tuple that is opened first; with weights: the source */
+	/* With weights: of the turns that `queues` machines take, these are numbers queue, queue +
+	 * queues, ..., so that all together open the servers of one round after the other. With
+	 * several, each round begins one turn behind the one before: so each machine meets all
+	 * servers. 0 queues: there is one. */
+	uint32_t queue, queues;
 };
 int flow_tuples_new(struct flow_tuples **out, const struct flow_tuples_conf *conf, struct err *e);
 /* After the last machine that used it. */
@@ -59,6 +64,20 @@ void flow_tuples_at(const struct flow_tuples *t, uint64_t i, struct flow_tuple *
 uint64_t flow_tuples_bytes(const struct flow_tuples *t);
 /* Whether a tuple is in the set: of a server, whether its local end is. */
 bool flow_tuples_have(const struct flow_tuples *t, const struct flow_tuple *tuple);
+
+/* How many sources a round of servers with weights needs, and how many there are. Returns how many
+ * tuples that makes, 0: too few for a round. */
+uint64_t flow_weights_count(const struct flow_tuples_conf *conf, uint64_t *need, uint64_t *have);
+
+/* Makes an index of the servers of a flow: all addresses by all ports, in this order, at most
+ * FLOW_SERVERS_MAX; `remote`: they are those of a client. free() it. NULL: there are more. */
+struct flow_servers *flow_servers_new(const struct flow_values *address,
+				      const struct flow_values *port, bool remote);
+/* Their number, and address and port of number i, in the machine's order. */
+uint32_t flow_servers_count(const struct flow_servers *s);
+/* The number of one of them; their count: it is none. */
+uint32_t flow_servers_find(const struct flow_servers *s, uint32_t address, uint16_t port);
+void flow_servers_at(const struct flow_servers *s, uint32_t i, uint32_t *address, uint16_t *port);
 
 /* Makes a path of its first l4 bytes. Lengths, checksums and addresses of the IP header at l3 need
  * not be right, and neither what `fix` names. -EINVAL with *e: it is no IP header, or too long. */

@@ -104,6 +104,8 @@ FLOW_ASIDE static bool ack_odd(struct flow_machine *m, struct flow_ver *f, struc
 	    (c->flags & CF_TIMER) != 0) {
 		c->nxt++;
 		cell_add(&f->k->tx_bytes, 1);
+		if (f->by_server)
+			flow_server_sent(f, c, 1);
 		return true;
 	}
 	if (seq_lt(c->nxt, g->ack)) {

@@ -162,6 +162,8 @@ void flow_conn_end(struct flow_machine *m, struct flow_conn *c, enum wl_end why,
 		c->flags &= (uint16_t)~CF_READY;
 		f->nready--;
 	}
+	if (FLOW_UNLIKELY(f->by_server))
+		flow_server_ended(f, c, why);
 	conn_less(opening ? &f->k->opening : &f->k->open);
 	cell_add(FLOW_LIKELY(why == WL_END_CLOSED) ? &f->k->closed : conn_fate(f->k, why), 1);
 	conn_ended(m, f, c, rest);
@@ -171,6 +173,8 @@ void flow_conn_end(struct flow_machine *m, struct flow_conn *c, enum wl_end why,
 void flow_conn_closed(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, bool rest)
 {
 	flow_work_closed(m, f, c, WL_END_CLOSED);
+	if (FLOW_UNLIKELY(f->by_server))
+		flow_server_ended(f, c, WL_END_CLOSED);
 	conn_less(&f->k->open);
 	cell_add(&f->k->closed, 1);
 	conn_ended(m, f, c, rest);
@@ -219,6 +223,8 @@ FLOW_ASIDE static void conn_open_udp(struct flow_machine *m, struct flow_ver *f,
 	c->mss = f->mss;
 	cell_add(&f->k->established, 1);
 	cell_add(&f->k->open, 1);
+	if (f->by_server)
+		flow_server_established(f, c);
 	flow_find_put(m, c, f->spec->tuples);
 	flow_work_opened(m, f, c);
 }
@@ -264,6 +270,8 @@ static bool conn_open_next(struct flow_machine *m, struct flow_ver *f, uint64_t 
 		flow_conn_free(m, old);
 	}
 	conn_begin(m, f, c, isn);
+	if (FLOW_UNLIKELY(f->by_server))
+		flow_server_opened(f, c);
 	flow_late_set(c, late_ns);
 	if (FLOW_UNLIKELY(f->spec->udp))
 		conn_open_udp(m, f, c);
@@ -341,6 +349,8 @@ uint32_t flow_open_one(struct flow_machine *m, int version, const struct flow_tu
 		return 0;
 	}
 	conn_begin(m, f, c, conn_isn(m, flow_hash(m, c->remote, c->local, ports)));
+	if (f->by_server)
+		flow_server_opened(f, c);
 	c->mem[0] = c->mem[1];
 	conn_open_tcp(m, f, c);
 	return flow_buffer_number(m, c);
@@ -354,6 +364,8 @@ FLOW_INLINE void flow_established(struct flow_machine *m, struct flow_ver *f, st
 	conn_less(&f->k->opening);
 	cell_add(&f->k->established, 1);
 	cell_add(&f->k->open, 1);
+	if (FLOW_UNLIKELY(f->by_server))
+		flow_server_established(f, c);
 	if (f->spec->role == FLOW_CLIENT && !f->buffered) {
 		wl_timing_add(&f->wl->connect, m->now_ns - ((uint64_t)c->mem[1] << 32 | c->mem[0]));
 		c->mem[0] = c->mem[1] = 0;
@@ -518,8 +530,12 @@ FLOW_INLINE struct flow_conn *flow_conn_accept(struct flow_machine *m, struct fl
 		isn = isn_after;
 	conn_begin(m, f, c, isn);
 	c->path = path;
-	if (FLOW_UNLIKELY(f->buffered))
-		c->mem[0] = c->mem[1];
+	if (FLOW_UNLIKELY(f->aside)) {
+		if (f->buffered)
+			c->mem[0] = c->mem[1];
+		if (f->by_server)
+			flow_server_opened(f, c);
+	}
 	flow_find_put_key(m, c, key);
 	return c;
 }

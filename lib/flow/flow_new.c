@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include "flow.h"
 #include "flow_int.h"
+#include "flow_weights.h"
 
 enum {
 	AREA_MACHINE,
@@ -279,6 +280,23 @@ static int new_order(struct flow_tuples *t, const uint8_t nest[4], struct err *e
 	return 0;
 }
 
+/* Servers with weights take turns, and the sources of each follow one another. */
+static int new_weights(struct flow_tuples *t, const struct flow_tuples_conf *conf, struct err *e)
+{
+	uint64_t need, have, n;
+
+	if (conf->remote_port->turn == NULL || t->order[0] != FLOW_REMOTE - 1 ||
+	    t->order[1] != FLOW_REMOTE_PORT - 1)
+		return err_set(e, EINVAL, "servers with weights run fastest");
+	n = flow_weights_count(conf, &need, &have);
+	if (n == 0)
+		return err_set(e, EINVAL, "%llu sources, and a round of the servers needs %llu",
+			       (unsigned long long)have, (unsigned long long)need);
+	t->count = n;
+	t->weights = flow_weights_new(conf);
+	return 0;
+}
+
 static void new_one_remote(struct flow_tuples *t)
 {
 	const struct flow_field *addr = &t->f[FLOW_REMOTE - 1], *port = &t->f[FLOW_REMOTE_PORT - 1];
@@ -317,6 +335,9 @@ int flow_tuples_new(struct flow_tuples **out, const struct flow_tuples_conf *con
 	}
 	if (rc == 0)
 		rc = new_order(t, conf->nest, e);
+	if (rc == 0 && conf->remote != NULL && conf->remote->turn != NULL)
+		rc = new_weights(t, conf, e);
+	dense = dense && t->weights == NULL;
 	if (rc == 0 && dense && t->count <= FLOW_DENSE_MAX) {
 		t->slot_bytes = t->count * sizeof(*t->slot);
 		t->slot = new_area(t->slot_bytes);
@@ -331,7 +352,8 @@ int flow_tuples_new(struct flow_tuples **out, const struct flow_tuples_conf *con
 		return rc;
 	}
 	new_one_remote(t);
-	flow_tuples_begin(t, conf->start);
+	if (t->weights == NULL)
+		flow_tuples_begin(t, conf->start);
 	*out = t;
 	return 0;
 }
@@ -342,6 +364,7 @@ void flow_tuples_free(struct flow_tuples *t)
 		return;
 	for (unsigned i = 0; i < 4; i++)
 		free(t->f[i].list);
+	flow_weights_free(t->weights);
 	if (t->slot != NULL)
 		munmap(t->slot, t->slot_bytes);
 	free(t);
@@ -362,7 +385,9 @@ void flow_tuples_at(const struct flow_tuples *t, uint64_t i, struct flow_tuple *
 	uint32_t value[4], ports;
 	uint16_t port[2];
 
-	for (unsigned k = 0; k < 4; k++) {
+	if (t->weights != NULL)
+		flow_weights_at(t, i, value);
+	for (unsigned k = 0; k < 4 && t->weights == NULL; k++) {
 		const struct flow_field *f = &t->f[k];
 		uint64_t at = i / f->stride % (f->count == 0 ? 1ull << 32 : f->count);
 

@@ -144,6 +144,10 @@ struct flow_values {
 	uint32_t count;       /* at least 1; all 2^32 values of an address: 0 */
 	uint32_t base, step;  /* base, base + step, ... where list is NULL */
 	const uint32_t *list; /* in any order, each once */
+	/* Of servers that weigh differently, or stand beside such: a round of `turns` places among
+	 * the values, in which each comes as often as it weighs. NULL: all weigh the same. */
+	const uint16_t *turn;
+	uint32_t turns;
 };
 
 /* The fields of tuples, from our end. */
@@ -153,7 +157,13 @@ enum flow_nest { FLOW_REMOTE = 1, FLOW_REMOTE_PORT, FLOW_LOCAL, FLOW_LOCAL_PORT 
  * fastest, then the destination port, then the source address, then the source port; or those
  * that a server listens on (source address and port; destination unused). Of IPv6 the fields
  * `local` and `remote` are the last 4 bytes of the addresses. Made by flow_tuples_new(); versions
- * of a flow, and flows with the same tuples, share one, and with it what is in use. */
+ * of a flow, and flows with the same tuples, share one, and with it what is in use.
+ *
+ * Of a client whose destinations have weights, number i has the server of turn i mod `round` (the
+ * turns of addresses run fastest, then those of ports), and the next source of that server: each
+ * server goes through the sources (address, then port) by itself, so that no tuple comes twice in
+ * as many rounds as the server that weighs most has sources for. Which of them a machine opens:
+ * flow_tuples_conf.queue. */
 struct flow_tuples;
 #define FLOW_SETS 16 /* sets with slots (flow.h, `dense`) that a machine knows at a time */
 
@@ -193,6 +203,19 @@ enum flow_fix_kind {
 	FLOW_FIX_SUM,    /* a checksum (RFC 1071) without one (GRE) */
 };
 
+/* The servers of a flow, by which its connections are counted one by one: an index of addresses and
+ * ports (flow_servers_new() in flow.h), and cells of this worker, as many as there are servers and
+ * one more, for what is none of them. Sums over all are those of struct flow_counts. */
+#define FLOW_SERVERS_MAX 4096
+struct flow_servers;
+struct flow_server_counts {
+	cell_t opened, established, refused, connect_timeout, unreachable, aborted_opening;
+	cell_t closed, reset_by_us, reset_by_peer, timed_out, aborted;
+	cell_t done, failed; /* transactions */
+	cell_t tx_bytes, rx_bytes;
+	cell_t pad;
+};
+
 enum flow_congestion { FLOW_CUBIC, FLOW_NEWRENO, FLOW_NO_CONGESTION };
 
 /* One version of a flow on one worker: constant from flow_adopt() until flow_released() names it.
@@ -204,6 +227,9 @@ struct flow_spec {
 	 * one, if nothing in it differs. */
 	struct wl_flow *wl;
 	struct flow_counts *counts; /* zeroed at first, this worker's; versions share it */
+	/* NULL: connections are not counted by their servers; else wl->by_server is set, too. */
+	const struct flow_servers *servers;
+	struct flow_server_counts *server_counts;
 
 	struct flow_tuples *tuples;
 	/* Paths of a client: client i (by its place among the source addresses) has path

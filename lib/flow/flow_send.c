@@ -362,6 +362,8 @@ static __attribute__((noinline)) bool send_much(struct flow_machine *m, struct f
 		pipe += n;
 		sent = true;
 		cell_add(&f->k->tx_bytes, n);
+		if (FLOW_UNLIKELY(f->by_server))
+			flow_server_sent(f, c, n);
 		if ((flags & TH_FIN) != 0) {
 			send_fin_sent(c);
 			break;
@@ -393,6 +395,8 @@ static FLOW_INLINE bool send_small(struct flow_machine *m, struct flow_ver *f, s
 		return false;
 	c->nxt += n;
 	cell_add(&f->k->tx_bytes, n);
+	if (FLOW_UNLIKELY(f->by_server))
+		flow_server_sent(f, c, n);
 	if (fin)
 		send_fin_sent(c);
 	if (FLOW_LIKELY(flight == 0)) {

@@ -50,6 +50,8 @@ static FLOW_INLINE bool tcp_deliver(struct flow_machine *m, struct flow_ver *f, 
 				    const uint8_t *data, uint32_t n)
 {
 	cell_add(&f->k->rx_bytes, n);
+	if (FLOW_UNLIKELY(f->by_server))
+		flow_server_received(f, c, n);
 	return flow_work_received(m, f, c, data, n);
 }
 

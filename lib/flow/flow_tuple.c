@@ -28,12 +28,6 @@ uint32_t *flow_tuples_slot_of_all(const struct flow_tuples *t, uint32_t remote, 
 	return NULL;
 }
 
-static inline uint32_t tuple_value(const struct flow_field *v, uint64_t ordinal)
-{
-	return FLOW_UNLIKELY(v->list != NULL) ? v->list[ordinal]
-					      : v->base + (uint32_t)ordinal * v->step;
-}
-
 static bool tuple_has(const struct flow_field *v, uint32_t value)
 {
 	uint32_t i;
@@ -83,7 +77,7 @@ static inline void tuple_step(struct flow_tuples *t)
 		on = ++t->cursor[i] < tuple_field_count(v);
 		if (FLOW_UNLIKELY(!on))
 			t->cursor[i] = 0;
-		t->value[t->order[i]] = tuple_value(v, t->cursor[i]);
+		t->value[t->order[i]] = flow_field_value(v, t->cursor[i]);
 		if (FLOW_LIKELY(on))
 			return;
 	}
@@ -97,7 +91,7 @@ void flow_tuples_begin(struct flow_tuples *t, uint64_t number)
 		const struct flow_field *v = &t->f[t->order[i]];
 
 		t->cursor[i] = number / v->stride % tuple_field_count(v);
-		t->value[t->order[i]] = tuple_value(v, t->cursor[i]);
+		t->value[t->order[i]] = flow_field_value(v, t->cursor[i]);
 	}
 }
 
@@ -185,6 +179,7 @@ bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_con
 {
 	struct flow_tuples *t = f->spec->tuples;
 	struct flow_conn resting = {0};
+	uint32_t server = FLOW_UNLIKELY(t->weights != NULL) ? flow_weights_turn(t) : 0;
 	unsigned tries = 0, others = 0;
 
 	*rests = 0;
@@ -193,8 +188,13 @@ bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_con
 
 		uint64_t number = t->next;
 
-		tuple_fill(t, c);
-		tuple_step(t);
+		if (FLOW_UNLIKELY(t->weights != NULL)) {
+			flow_weights_next(t, server);
+			tuple_fill(t, c);
+		} else {
+			tuple_fill(t, c);
+			tuple_step(t);
+		}
 		if (FLOW_UNLIKELY(!tuple_mine(f, c))) {
 			others++;
 			continue;

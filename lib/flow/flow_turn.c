@@ -108,6 +108,8 @@ int flow_adopt(struct flow_machine *m, const struct flow_spec *spec)
 			       .first = (uint16_t)first,
 			       .ncontent = spec->wl->ncontent,
 			       .buffered = spec->buffered,
+			       .by_server = spec->servers != NULL,
+			       .aside = spec->buffered || spec->servers != NULL,
 			       .number = (uint8_t)at};
 	turn_settings(f, spec);
 	turn_one_local(f, spec);

@@ -51,6 +51,8 @@ static bool udp_try(struct flow_machine *m, struct flow_ver *f, struct flow_conn
 	udp_emit(m, f, c, &e);
 	cell_add(&f->k->tx, 1);
 	cell_add(&f->k->tx_bytes, e.payload);
+	if (f->by_server)
+		flow_server_sent(f, c, e.payload);
 	c->msg_end = 0;
 	if (f->wl->wl->may_send != NULL)
 		c->flags |= CF_MAY_SEND;
@@ -102,6 +104,8 @@ static struct flow_conn *udp_accept(struct flow_machine *m, const struct flow_se
 	c->una = c->nxt = c->msg_seq = c->msg_end = 0;
 	cell_add(&f->k->established, 1);
 	cell_add(&f->k->open, 1);
+	if (f->by_server)
+		flow_server_established(f, c);
 	return flow_work_opened(m, f, c) ? c : NULL;
 }
 
@@ -128,6 +132,8 @@ void flow_udp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 	if (g->unverified)
 		cell_add(&f->k->unverified, 1);
 	cell_add(&f->k->rx_bytes, g->len);
+	if (f->by_server)
+		flow_server_received(f, c, g->len);
 	if (f->spec->role == FLOW_SERVER)
 		conn_timer(m, c, f->finwait_ticks);
 	flow_work_datagram(m, f, c, g->data, g->piece, g->len);

@@ -37,9 +37,17 @@ static uint64_t work_identity(struct wl_turn *t)
 		      : wl_identity(&remote, &local, 4, our.remote_port, our.local_port);
 }
 
+static void work_over(struct wl_turn *t, uint64_t done, uint64_t failed)
+{
+	const struct flow_work *w = (struct flow_work *)t;
+
+	flow_server_transactions(conn_live(w->m, w->c), w->c, done, failed);
+}
+
 static const struct wl_arm work_arm = {.cell = work_cell,
 				       .free_cell = work_free_cell,
-				       .identity = work_identity};
+				       .identity = work_identity,
+				       .over = work_over};
 
 static FLOW_INLINE void work_begin(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 				   struct flow_work *w)

@@ -144,8 +144,9 @@ struct wl_flow {
 	struct wl_timing since_due; /* from when the request was due to the last byte */
 	struct wl_timing close;     /* client, TCP: from its close to the end of both directions */
 	bool client;
-	bool verify;  /* compare what is received where the record knows what is to come */
-	bool on_call; /* transactions are started by go() only, at times that others choose */
+	bool by_server; /* the arm is told which transactions are over: wl_arm.over */
+	bool verify;    /* compare what is received where the record knows what is to come */
+	bool on_call;   /* transactions are started by go() only, at times that others choose */
 	/* No new transactions, but the first one of a connection that was opened before and is
 	 * established now, if others do not start it; connections that do nothing are to close. */
 	bool draining;
@@ -271,6 +272,8 @@ struct wl_arm {
 	void (*free_cell)(struct wl_turn *t, uint32_t *at);
 	/* wl_identity() of the connection. */
 	uint64_t (*identity)(struct wl_turn *t);
+	/* So many transactions of the connection are over. Called with wl_flow.by_server alone. */
+	void (*over)(struct wl_turn *t, uint64_t done, uint64_t failed);
 };
 static inline void *wl_cell(struct wl_turn *t, uint32_t *at)
 {
@@ -328,13 +331,17 @@ static inline void wl_started(const struct wl_turn *t)
 	cell_add(&t->flow->counts->started, 1);
 	cell_add(&t->flow->counts->open, 1);
 }
-static inline void wl_done(const struct wl_turn *t)
+static inline void wl_done(struct wl_turn *t)
 {
+	if (WL_RARE(t->flow->by_server))
+		t->arm->over(t, 1, 0);
 	cell_add(&t->flow->counts->done, 1);
 	cell_set(&t->flow->counts->open, t->flow->counts->open - 1);
 }
-static inline void wl_failed(const struct wl_turn *t, uint64_t n)
+static inline void wl_failed(struct wl_turn *t, uint64_t n)
 {
+	if (WL_RARE(t->flow->by_server))
+		t->arm->over(t, 0, n);
 	cell_add(&t->flow->counts->failed, n);
 	cell_set(&t->flow->counts->open, t->flow->counts->open - n);
 }
