@@ -129,7 +129,7 @@ enum arg_flags {
 	 * not at all. In "[for DURATION]" both have ARG_OPT. */
 	ARG_OPT = 1,
 	/* With ARG_OPT: may be given only after the optional argument before it, as <ports> in
-	 * "[<what> [<ports>]]". */
+	 * "[<what> [<ports>]]". In a group it may be left out: "[by dst [<ports>]]". */
 	ARG_AFTER = 2,
 	/* ARG_TARGETS: the streams need not exist; the verb checks them itself */
 	ARG_NEW = 4,

@@ -477,7 +477,8 @@ static void complete_walk(struct completion *k, unsigned i, unsigned at, bool gr
 		complete_mixed(k, i, at, 0);
 		return;
 	}
-	bool opt = a[i].flags & ARG_OPT, needed = !opt || (grouped && a[i].kind != ARG_WORD);
+	bool opt = a[i].flags & ARG_OPT;
+	bool needed = !opt || (grouped && a[i].kind != ARG_WORD && !(a[i].flags & ARG_AFTER));
 	bool in_group = opt && (a[i].kind == ARG_WORD || grouped);
 	if (at == k->n) {
 		offer_arg(k, &a[i], at);

@@ -327,7 +327,7 @@ static bool match_from(struct matching *m, unsigned i, unsigned at, bool grouped
 		return match_mixed(m, i, at);
 	}
 	bool opt = a[i].flags & ARG_OPT;
-	bool needed = !opt || (grouped && a[i].kind != ARG_WORD);
+	bool needed = !opt || (grouped && a[i].kind != ARG_WORD && !(a[i].flags & ARG_AFTER));
 	if (at == m->l->n && needed)
 		return match_missing(m, at, &a[i]);
 	const struct target *before = m->targets;
