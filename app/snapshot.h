@@ -61,6 +61,7 @@
  *             "moves": whether inc is not 0 and the limits differ, "start", "min", "max", "inc"]}.
  *             tcp flags, type and proto have only a start, and none where they were not given
  * flows       "flows": the "flows" of `show flows --json`
+ * flows_by_dst  "flows_by_dst": the "servers" of `show flows by dst --json`
  * flow:P/S    "flow": the one of this stream, null if it has never run as a flow. Each of its
  *             "latency" also has "bins" and "percentiles_ns", as those of the part latency have
  * captures    "captures": the "ports" of `show capture --json`

@@ -112,6 +112,15 @@ def test_flows(tmp_path):
     assert all(int(x[1]) == 5 and int(x[2]) + int(x[3]) == 5 and int(x[3]) > 0 for x in shown[:10])
 
 
+def test_balance(tmp_path):
+    r = script(tmp_path, "balance")
+    assert [x[1:4] for x in rows(r.stdout, ["server", "port"])] == [["80", "1", "200"], ["80", "2", "400"], ["80", "5", "1'000"]]
+    assert "1600 connections, 0 failed; chi-square 0.00 of 2 degrees, p 1" in r.stdout
+    # what is dealt evenly is not by these weights
+    r = script(tmp_path, "balance", "vip=10.1.0.1..10.1.0.3", code=(1,))
+    assert "1600 connections, 0 failed; chi-square" in r.stdout and "p 1\n" not in r.stdout
+
+
 def test_queues(tmp_path):
     r = script(tmp_path, "queues", "duration=300ms", "rate=1Mpps", before="set 0 catchup keep; ",
                ports=[*harness.lcores(1), "-p", "wire", "-m", "1.0*4", "-m", "1.1*4"])

@@ -17,7 +17,7 @@ static struct memory {
 	unsigned worker;
 	const char *what;
 } memory[MOST];
-static unsigned nmemory;
+static unsigned nmemory, weighted;
 
 static void add(const void *at, size_t bytes, unsigned worker, const char *what)
 {
@@ -70,6 +70,14 @@ static void add_hand(const struct flows_hand *h, unsigned worker)
 	}
 }
 
+static void add_weights(const struct flow_weights *w, unsigned worker)
+{
+	add(w, sizeof(*w), worker, "turns");
+	add(w->next, (size_t)w->turn[0].values * w->turn[1].values * sizeof(*w->next), worker,
+	    "sources of servers");
+	weighted++;
+}
+
 static void add_port(const struct ctl_port *cp)
 {
 	const struct flows_port *p = flows_of(cp);
@@ -95,12 +103,18 @@ static void add_port(const struct ctl_port *cp)
 			add(s->tuples[q], sizeof(*s->tuples[q]), worker, "tuples");
 			if (s->tuples[q]->slot != NULL)
 				add(s->tuples[q]->slot, s->tuples[q]->slot_bytes, worker, "slots");
+			if (s->tuples[q]->weights != NULL)
+				add_weights(s->tuples[q]->weights, worker);
 		}
 		for (const struct flows_one *f = p->first; f != NULL; f = f->next) {
 			const struct flows_state_of *s = f->state[q];
 
 			add(s, sizeof(*s), worker, "counters of the flow");
 			add(f->own[q], sizeof(*f->own[q]), worker, "counters of the workload");
+			assert_non_null(f->tally);
+			for (const struct flows_tally *t = f->tally; t != NULL; t = t->next)
+				add(t->counts[q], (t->n + 1) * sizeof(*t->counts[q]), worker,
+				    "counters of servers");
 			add_hist(s->connect, worker);
 			add_hist(s->first_byte, worker);
 			add_hist(s->whole, worker);
@@ -124,8 +138,13 @@ static void flow(unsigned port, enum flows_role role)
 	f->role = role;
 	f->connections = 1000;
 	f->close.keep = 1;
+	f->by_dst = true;
 	f->cps = (struct rate){.kind = RATE_PPS, .value = 2000};
 	ctl_stream_frame_follow(ctl_stream_cfg(c, port, 0));
+	assert_int_equal(frame_vals_parse(&stream(port, 0)->frame.vals,
+					  role == FLOWS_CLIENT ? "ipv4.dst" : "ipv4.src",
+					  "10.1.0.1:1,10.1.0.2:3,10.1.0.9", NULL),
+			 0);
 }
 
 static void no_line_is_written_by_two_workers(bool hand)
@@ -134,7 +153,7 @@ static void no_line_is_written_by_two_workers(bool hand)
 	bool seen[WORKERS + 1] = {false};
 	struct err e = {.text = ""};
 
-	nmemory = 0;
+	nmemory = weighted = 0;
 	portset_add(&both, 1);
 	fresh(0, 1);
 	fresh(1, 1);
@@ -167,6 +186,7 @@ static void no_line_is_written_by_two_workers(bool hand)
 	}
 	for (unsigned i = 0; i < WORKERS; i++)
 		assert_true(seen[i] || seen[i + 1]);
+	assert_int_equal(weighted, WORKERS);
 	assert_in_range(nmemory, WORKERS * 2 * 20, MOST);
 }
 

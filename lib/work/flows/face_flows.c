@@ -6,15 +6,14 @@
 
 static const struct set_chunk rows[] = {{790, flows_rows}, {791, .add = flows_tuple_rows}, {0}};
 
-static const struct show_row shows[] = {
-	{205, "flows", "streams that are flows: connections, transactions and how long they took",
-	 flows_show, TAKES_STREAMS},
-	{0},
-};
+static const struct verb_row verbs[] = {{404, &verb_show_flows},
+					{405, &verb_show_connections},
+					{0}};
 
-static const struct verb_row verbs[] = {{405, &verb_show_connections}, {0}};
-
-static const struct part_row parts[] = {{205, &part_flows}, {205, &part_flow}, {0}};
+static const struct part_row parts[] = {{205, &part_flows},
+					{205, &part_flows_by_dst},
+					{205, &part_flow},
+					{0}};
 
 /* The lines of `show plan` that say why workers hand over to each other. */
 static void plan_note(const json_t *plan, struct sbuf *note)
@@ -41,7 +40,6 @@ static void plan_note(const json_t *plan, struct sbuf *note)
 }
 
 const struct face face_flows = {.rows = rows,
-				.shows = shows,
 				.verbs = verbs,
 				.parts = parts,
 				.field_default = flows_field_default,

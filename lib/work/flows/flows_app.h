@@ -25,10 +25,9 @@ void flows_tuple_rows(const struct setting ***rows, unsigned *n);
 /* Says whether a row is about flows and the stream is none. */
 bool flows_idle(const struct setting *row, const struct set_obj *obj);
 
-show_fn flows_show;
-extern const struct verb verb_show_connections;
-extern const struct snap_part part_flows, part_flow;
-/* The part of a snapshot for lines `interval`; NULL: no flow has run. */
+extern const struct verb verb_show_connections, verb_show_flows;
+extern const struct snap_part part_flows, part_flows_by_dst, part_flow;
+/* The parts of a snapshot for lines `interval`; NULL: no flow has run. */
 const char *flows_interval(const struct app *app);
 /* Adds what the flows of a port do when it starts, for a person. */
 void flows_loads(const struct app *app, unsigned port, struct sbuf *out);

@@ -60,7 +60,7 @@ struct flows_cfg {
 	int congestion;  /* enum flows_congestion */
 	uint64_t rto_ns;
 	uint64_t retries;
-	bool sack, verify;
+	bool sack, verify, by_dst;
 	char method[VT_TEXT_MAX], path[VT_TEXT_MAX], host[VT_TEXT_MAX], status[VT_TEXT_MAX];
 	char header[FLOWS_HEADER_MAX];
 	bool chunked;

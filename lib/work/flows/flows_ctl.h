@@ -25,7 +25,7 @@ struct flows_load {
 /* All that a version of a flow is made of: a function of the settings of its stream and its port,
  * and of nothing else. */
 struct flows_design {
-	bool client, udp, is6, verify, on_call;
+	bool client, udp, is6, verify, on_call, by_dst;
 	bool endless; /* connections do not end by themselves */
 	struct flow_path *path;
 	uint16_t npath;
@@ -78,6 +78,10 @@ void flows_where(const struct ctl_port *cp, const struct stream *s, char out[24]
 int flows_design_tuples(struct flows_design *d, const struct ctl_port *cp, const struct stream *s,
 			const struct frame_spec *spec, const struct flows_field of[4],
 			struct err *e);
+uint64_t flows_values_hash(uint64_t h, const struct flow_values *v); /* adds them to a hash */
+void flows_values_free(struct flow_values *v);                       /* its lists */
+/* Of servers with weights: how many sources so many connections at once need. */
+uint64_t flows_weights_need(const struct flows_design *d, uint64_t connections);
 /* flows_load.c: fills in d->load. */
 int flows_design_load(struct flows_design *d, struct ctl *c, const struct ctl_port *cp,
 		      const struct stream *s, struct err *e);
@@ -105,6 +109,22 @@ struct flows_steering {
 	char why[320];
 };
 
+/* Counters of the servers of a flow, one by one, for those of its versions that have the same ones.
+ * It lives as long as its flow, which has the newest first. */
+struct flows_tally {
+	struct flows_tally *next;
+	unsigned refs; /* of versions */
+	unsigned nqueues;
+	uint64_t key;
+	struct flow_servers *servers;
+	uint32_t n;
+	bool is6;
+	uint8_t prefix6[12];
+	uint32_t *weight;                   /* [n] */
+	struct flow_server_counts **counts; /* [nqueues]: of each n + 1 */
+	struct flow_server_counts *base;    /* [n + 1], at the last clear; NULL: there was none */
+};
+
 struct flows_one;
 /* A version, and what it is made of. */
 struct flows_ver {
@@ -114,6 +134,7 @@ struct flows_ver {
 	struct flows_one *one;
 	struct flows_design *design;
 	struct flows_set *set;
+	struct flows_tally *tally; /* NULL: it does not count by servers */
 	struct flows_wl {
 		WR_ALIGNED(CACHE_LINE) struct wl_flow wl; /* its worker writes, too */
 	} * wl;                                           /* [nqueues] */
@@ -187,11 +208,15 @@ struct flows_one {
 	unsigned nqueues;
 	struct flows_state_of **state; /* [nqueues] */
 	struct flows_own_counts **own; /* [nqueues] */
-	struct flows_ver *ver;         /* the newest; NULL: none since the machines were made */
-	struct flows_ver *next_ver;    /* of a start that is not certain yet */
-	bool in_run;                   /* of the port's run */
-	bool stopping;                 /* no more opens, or nobody is answered any more */
-	uint64_t opens;                /* UINT64_MAX: no bound */
+	int *node;                     /* [nqueues]: of their workers */
+	struct flows_tally *tally;
+	struct flow_server_counts
+		earlier;            /* of tallies that are kept no more, since the last clear */
+	struct flows_ver *ver;      /* the newest; NULL: none since the machines were made */
+	struct flows_ver *next_ver; /* of a start that is not certain yet */
+	bool in_run;                /* of the port's run */
+	bool stopping;              /* no more opens, or nobody is answered any more */
+	uint64_t opens;             /* UINT64_MAX: no bound */
 	uint64_t end_tsc, drain_ns, grace_ns;
 	struct flows_rate cps, tps;
 	/* Of a run that has a rate of its own (flows_calls.c): what it is of, this flow's share of
@@ -325,6 +350,21 @@ void flows_one_tick(struct flows_one *f, double seconds);
 /* Lets go of the version. */
 void flows_one_drop(struct flows_one *f);
 
+/* ---- flows_tally.c ---- */
+
+/* -EINVAL with *e: the flow has more servers than are counted one by one. */
+int flows_tally_check(const struct flows_design *d, const struct ctl_port *cp,
+		      const struct stream *s, struct err *e);
+/* That of the servers of a design, with a reference; NULL: there is no memory. */
+struct flows_tally *flows_tally_of(struct flows_one *f, const struct flows_design *d);
+void flows_tally_clear(struct flows_one *f);
+void flows_tally_free(struct flows_one *f);
+/* What server i has counted since the last clear, n: what is none of them. */
+void flows_tally_sum(const struct flows_tally *t, uint32_t i, struct flow_server_counts *out);
+void flows_tally_add(struct flow_server_counts *to, const struct flow_server_counts *from);
+/* Where the server i of `of` is in t; t->n: nowhere. */
+uint32_t flows_tally_find(const struct flows_tally *t, const struct flows_tally *of, uint32_t i);
+
 /* ---- flows_live.c ---- */
 
 /* Settings may have changed: flows in runs follow. */
@@ -362,3 +402,4 @@ json_t *flows_task_json(const struct ctl *c, const struct dp_task *task, const v
 /* ---- flows_samples.c ---- */
 
 void flows_request_unref(struct flows_request *r);
+json_t *flows_address_json(const struct flow_addr *a, bool is6);

@@ -168,6 +168,8 @@ static void engine_free_ver(struct flows_ver *v)
 	flows_design_free(v->design);
 	v->one->refs--;
 	v->set->refs--;
+	if (v->tally != NULL)
+		v->tally->refs--;
 	free(v->v.spec);
 	free(v->v.handed);
 	free(v->wl);
@@ -250,18 +252,18 @@ static unsigned engine_dense(const struct flows_engine *x)
 static struct flows_set *engine_set(struct flows_engine *x, const struct flows_design *d,
 				    struct err *e)
 {
-	const struct flow_tuples_conf conf = {.remote = d->client ? &d->remote : NULL,
-					      .remote_port = d->client ? &d->remote_port : NULL,
-					      .local = &d->local,
-					      .local_port = &d->local_port,
-					      .local_prefix6 = d->is6 ? d->local6 : NULL,
-					      .remote_prefix6 = d->is6 ? d->remote6 : NULL,
-					      .nest = {d->nest[0], d->nest[1], d->nest[2],
-						       d->nest[3]},
-					      .dense = d->client && d->ntuples <= FLOW_DENSE_MAX &&
-						       engine_dense(x) < FLOW_SETS,
-					      .touched = x->sure >= d->ntuples / 4,
-					      .start = d->start};
+	struct flow_tuples_conf conf = {.remote = d->client ? &d->remote : NULL,
+					.remote_port = d->client ? &d->remote_port : NULL,
+					.local = &d->local,
+					.local_port = &d->local_port,
+					.local_prefix6 = d->is6 ? d->local6 : NULL,
+					.remote_prefix6 = d->is6 ? d->remote6 : NULL,
+					.nest = {d->nest[0], d->nest[1], d->nest[2], d->nest[3]},
+					.dense = d->client && d->ntuples <= FLOW_DENSE_MAX &&
+						 engine_dense(x) < FLOW_SETS,
+					.touched = x->sure >= d->ntuples / 4,
+					.start = d->start,
+					.queues = x->nqueues};
 	struct flows_set *s;
 
 	for (s = x->set; s != NULL; s = s->next)
@@ -273,11 +275,13 @@ static struct flows_set *engine_set(struct flows_engine *x, const struct flows_d
 	s->key = d->tuples_key;
 	s->refs = 1;
 	s->tuples = xcalloc(x->nqueues, sizeof(struct flow_tuples *));
-	for (unsigned q = 0; q < x->nqueues; q++)
+	for (unsigned q = 0; q < x->nqueues; q++) {
+		conf.queue = q;
 		if (flow_tuples_new(&s->tuples[q], &conf, e) < 0) {
 			engine_free_set(s, x->nqueues);
 			return NULL;
 		}
+	}
 	s->next = x->set;
 	x->set = s;
 	return s;
@@ -360,29 +364,33 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 				       .since_due = {.h = s->since_due},
 				       .close = {.h = s->close},
 				       .client = d->client,
+				       .by_server = v->tally != NULL,
 				       .verify = d->verify,
 				       .on_call = d->on_call};
-	v->v.spec[q] = (struct flow_spec){.role = d->client ? FLOW_CLIENT : FLOW_SERVER,
-					  .udp = d->udp,
-					  .is6 = d->is6,
-					  .wl = &v->wl[q].wl,
-					  .counts = &s->counts,
-					  .tuples = v->set->tuples[q],
-					  .path = d->path,
-					  .npath = d->npath,
-					  .reply = d->back.n > 0 ? flows_way_back : NULL,
-					  .reply_arg = &d->back,
-					  .mine = v->engine->nqueues > 1 ? engine_mine : NULL,
-					  .mine_arg = &v->mine[q],
-					  .most = v->engine->capacity,
-					  .mss = d->mss,
-					  .window = d->window,
-					  .window_most = d->window_most,
-					  .congestion = d->congestion,
-					  .rto_ns = d->rto_ns,
-					  .timewait_ns = d->timewait_ns,
-					  .retries = d->retries,
-					  .sack = d->sack};
+	v->v.spec[q] =
+		(struct flow_spec){.role = d->client ? FLOW_CLIENT : FLOW_SERVER,
+				   .udp = d->udp,
+				   .is6 = d->is6,
+				   .wl = &v->wl[q].wl,
+				   .counts = &s->counts,
+				   .servers = v->tally != NULL ? v->tally->servers : NULL,
+				   .server_counts = v->tally != NULL ? v->tally->counts[q] : NULL,
+				   .tuples = v->set->tuples[q],
+				   .path = d->path,
+				   .npath = d->npath,
+				   .reply = d->back.n > 0 ? flows_way_back : NULL,
+				   .reply_arg = &d->back,
+				   .mine = v->engine->nqueues > 1 ? engine_mine : NULL,
+				   .mine_arg = &v->mine[q],
+				   .most = v->engine->capacity,
+				   .mss = d->mss,
+				   .window = d->window,
+				   .window_most = d->window_most,
+				   .congestion = d->congestion,
+				   .rto_ns = d->rto_ns,
+				   .timewait_ns = d->timewait_ns,
+				   .retries = d->retries,
+				   .sack = d->sack};
 }
 
 struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
@@ -391,15 +399,31 @@ struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
 {
 	struct flows_ver *v;
 	struct flows_set *set;
+	struct flows_tally *tally = NULL;
 
 	if (engine_idents(x, d, one, e) < 0 || (how->hand && engine_hand(x, e) < 0))
 		return NULL;
 	set = engine_set(x, d, e);
 	if (set == NULL)
 		return NULL;
+	if (d->by_dst) {
+		tally = flows_tally_of(one, d);
+		if (tally == NULL) {
+			set->refs--; /* flows_reap() frees it */
+			err_set(e, ENODEV, "no memory for the counters of %u servers",
+				d->client ? d->remote.count * d->remote_port.count
+					  : d->local.count * d->local_port.count);
+			return NULL;
+		}
+	}
 	v = xcalloc(1, sizeof(*v));
-	*v = (struct flows_ver){
-		.engine = x, .one = one, .design = d, .how = *how, .set = set, .next = x->ver};
+	*v = (struct flows_ver){.engine = x,
+				.one = one,
+				.design = d,
+				.how = *how,
+				.set = set,
+				.next = x->ver,
+				.tally = tally};
 	v->v.refs = 1;
 	v->v.nqueues = (uint16_t)x->nqueues;
 	v->v.spec = xcalloc(x->nqueues, sizeof(*v->v.spec));

@@ -7,8 +7,12 @@
 /* All flows of these ports, {"show":"flows","flows":[..]}, as docs/flows.md says; a new reference.
  * Totals are since the last clear, rates are those of the last full second. */
 json_t *flows_json(struct ctl *c, const struct portset *ports);
-/* Whether there is any of them. */
+/* The same by their servers, {"show":"flows_by_dst","flows":[..],"servers":[..]}, as docs/flows.md
+ * says. */
+json_t *flows_by_dst_json(struct ctl *c, const struct portset *ports);
+/* Whether there is any of them, and any that counts by servers. */
 bool flows_any(const struct ctl *c);
+bool flows_any_by_dst(const struct ctl *c);
 /* One of them, in which each of "latency" also has "bins" (hist_bins_json()) and "percentiles_ns"
  * (hist_json()). NULL: the stream has never run as a flow. */
 json_t *flows_one_json(struct ctl *c, unsigned port, unsigned stream);

@@ -252,13 +252,26 @@ json_t *flows_one_json(struct ctl *c, unsigned port, unsigned stream)
 	return f != NULL ? json_flow(cp, f, true) : NULL;
 }
 
-bool flows_any(const struct ctl *c)
+/* The first flow that has run, or the first that counts by servers. */
+static bool json_any(const struct ctl *c, bool by_dst)
 {
 	for (unsigned i = 0; i < c->nports; i++)
-		for (unsigned k = 0; k < c->port[i]->nstreams; k++)
-			if (json_one(c->port[i], c->port[i]->stream[k]) != NULL)
+		for (unsigned k = 0; k < c->port[i]->nstreams; k++) {
+			const struct flows_one *f = json_one(c->port[i], c->port[i]->stream[k]);
+			if (f != NULL && (!by_dst || f->tally != NULL))
 				return true;
+		}
 	return false;
+}
+
+bool flows_any(const struct ctl *c)
+{
+	return json_any(c, false);
+}
+
+bool flows_any_by_dst(const struct ctl *c)
+{
+	return json_any(c, true);
 }
 
 /* Adds what the queues of a port have handed over to each other, if they ever did. */

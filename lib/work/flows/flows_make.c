@@ -491,6 +491,15 @@ static int make_most(const struct make *k, struct err *e)
 			flows_of(k->cp)->nqueues, k->cp->p.id, k->where, flows_of(k->cp)->nqueues);
 	if (!d->client || asked <= d->ntuples)
 		return 0;
+	if (d->remote.turn != NULL)
+		return err_set(
+			e, EINVAL,
+			"stream %u/%u: %llu connections at once by the weights of its servers need %llu source addresses and ports, and what "
+			"it has makes %llu connections: more, as by `set %s flow.src A..B`, or `set %s connections %llu`",
+			k->cp->p.id, k->s->cfg.id, (unsigned long long)asked,
+			(unsigned long long)flows_weights_need(d, asked),
+			(unsigned long long)d->ntuples, k->where, k->where,
+			(unsigned long long)d->ntuples);
 	return err_set(
 		e, EINVAL,
 		"stream %u/%u: %llu connections at once need as many tuples, and its addresses and ports make %llu: more of them, as by `set "
@@ -499,21 +508,13 @@ static int make_most(const struct make *k, struct err *e)
 		(unsigned long long)d->ntuples, k->where, k->where, (unsigned long long)d->ntuples);
 }
 
-static uint64_t make_hash_values(uint64_t h, const struct flow_values *v)
-{
-	h = fnv1a_number(h, v->count);
-	h = fnv1a_number(h, v->base);
-	h = fnv1a_number(h, v->step);
-	return v->list != NULL ? fnv1a(h, v->list, v->count * sizeof(*v->list)) : h;
-}
-
 static void make_keys(const struct make *k)
 {
 	struct flows_design *d = k->d;
 	uint64_t h = fnv1a_number(FNV_BASIS, (uint64_t)d->client << 1 | d->is6);
 
-	h = make_hash_values(make_hash_values(h, &d->remote), &d->remote_port);
-	h = make_hash_values(make_hash_values(h, &d->local), &d->local_port);
+	h = flows_values_hash(flows_values_hash(h, &d->remote), &d->remote_port);
+	h = flows_values_hash(flows_values_hash(h, &d->local), &d->local_port);
 	h = fnv1a(fnv1a(fnv1a(h, d->local6, 12), d->remote6, 12), d->nest, sizeof(d->nest));
 	d->tuples_key = h = fnv1a_number(h, d->start);
 	h = fnv1a(h, d->path, d->npath * sizeof(*d->path));
@@ -521,8 +522,8 @@ static void make_keys(const struct make *k)
 	h = fnv1a_number(fnv1a_number(h, d->window), d->window_most);
 	h = fnv1a_number(h, d->congestion);
 	h = fnv1a_number(fnv1a_number(h, d->rto_ns), d->timewait_ns);
-	h = fnv1a_number(h, (uint64_t)d->retries << 3 | (uint64_t)d->sack << 2 |
-				    (uint64_t)d->on_call << 1 | d->verify);
+	h = fnv1a_number(h, (uint64_t)d->by_dst << 11 | (uint64_t)d->retries << 3 |
+				    (uint64_t)d->sack << 2 | (uint64_t)d->on_call << 1 | d->verify);
 	h = fnv1a_number(h, d->load.fill.fill);
 	d->key = flows_load_hash(h, k->cfg);
 }
@@ -538,6 +539,7 @@ static int make_all(struct make *k, const struct sizes *sizes, struct err *e)
 	rc = make_settings(k, sizes, e);
 	rc = rc < 0 ? rc : make_values(k, e);
 	rc = rc < 0 ? rc : flows_design_tuples(d, k->cp, k->s, &k->spec, k->of, e);
+	rc = rc < 0 ? rc : flows_tally_check(d, k->cp, k->s, e);
 	rc = rc < 0 ? rc : make_paths(k, e);
 	rc = rc < 0 ? rc : make_mss(k, e);
 	make_window(k);
@@ -556,6 +558,7 @@ int flows_design_new(struct ctl *c, struct ctl_port *cp, const struct stream *s,
 	*out = NULL;
 	*d = (struct flows_design){.client = cfg->role == FLOWS_CLIENT,
 				   .verify = cfg->verify,
+				   .by_dst = cfg->by_dst,
 				   .on_call = cfg->role == FLOWS_CLIENT && cfg->tps.on,
 				   .congestion = cfg->congestion == FLOWS_CUBIC ? FLOW_CUBIC
 						 : cfg->congestion == FLOWS_NEWRENO
@@ -585,10 +588,10 @@ void flows_design_free(struct flows_design *d)
 {
 	if (d == NULL)
 		return;
-	free((void *)(uintptr_t)d->remote.list);
-	free((void *)(uintptr_t)d->remote_port.list);
-	free((void *)(uintptr_t)d->local.list);
-	free((void *)(uintptr_t)d->local_port.list);
+	flows_values_free(&d->remote);
+	flows_values_free(&d->remote_port);
+	flows_values_free(&d->local);
+	flows_values_free(&d->local_port);
 	free(d->path);
 	free(d->shape);
 	free(d->path_shape);

@@ -51,8 +51,10 @@ struct flows_one *flows_one_new(struct ctl *c, const struct ctl_port *cp, const 
 				.end_tsc = UINT64_MAX};
 	f->state = xcalloc(p->nqueues, sizeof(*f->state));
 	f->own = xcalloc(p->nqueues, sizeof(*f->own));
+	f->node = xcalloc(p->nqueues, sizeof(*f->node));
 	for (unsigned q = 0; q < p->nqueues && all; q++) {
 		int node = c->worker[cp->tx_worker[q]].node;
+		f->node[q] = node;
 		f->state[q] = state_new(sizeof(**f->state), node);
 		f->own[q] = state_new(sizeof(**f->own) + wl_http.own_bytes, node);
 		all = f->state[q] != NULL && f->own[q] != NULL;
@@ -82,8 +84,10 @@ void flows_one_free(struct flows_one *f)
 		free(f->hist_base[i]);
 		free(f->run_hist[i]);
 	}
+	flows_tally_free(f);
 	free(f->state);
 	free(f->own);
+	free(f->node);
 	free(f->said);
 	free(f);
 }
@@ -175,6 +179,7 @@ static void one_base(const struct flows_one *f, struct flows_sum *base)
 void flows_one_clear(struct flows_one *f)
 {
 	one_base(f, &f->base);
+	flows_tally_clear(f);
 	for (unsigned i = 0; i < FLOWS_HISTS; i++) {
 		free(f->hist_base[i]);
 		f->hist_base[i] = NULL;

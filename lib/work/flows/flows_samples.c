@@ -55,7 +55,7 @@ bool flows_answered(const struct ctl *c, unsigned port)
 	return true;
 }
 
-static json_t *samples_address(const struct flow_addr *a, bool is6)
+json_t *flows_address_json(const struct flow_addr *a, bool is6)
 {
 	const struct vtype *t = is6 ? &vt_ip6 : &vt_ip4;
 	uint8_t v[VT_FIELD_BYTES] = {0};
@@ -89,9 +89,9 @@ static json_t *samples_one(const struct flows_port *p, unsigned queue, const str
 	json_object_set_new(o, "queue", json_integer(queue));
 	json_object_set_new(o, "state", json_string(flow_state_name(i->state)));
 	json_object_set_new(o, "protocol", json_string(i->state == FLOW_UDP ? "udp" : "tcp"));
-	json_object_set_new(o, "src", samples_address(&i->tuple.local, i->tuple.is6));
+	json_object_set_new(o, "src", flows_address_json(&i->tuple.local, i->tuple.is6));
 	json_object_set_new(o, "sport", json_integer(i->tuple.local_port));
-	json_object_set_new(o, "dst", samples_address(&i->tuple.remote, i->tuple.is6));
+	json_object_set_new(o, "dst", flows_address_json(&i->tuple.remote, i->tuple.is6));
 	json_object_set_new(o, "dport", json_integer(i->tuple.remote_port));
 	json_object_set_new(o, "cwnd", json_integer(i->cwnd));
 	json_object_set_new(o, "ssthresh", samples_unless(i->ssthresh, UINT32_MAX));

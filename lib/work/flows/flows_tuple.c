@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tuples of a flow, of the values of four fields. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,18 @@ static int tuple_refuse(const struct tuple_of *t, struct err *e, const char *why
 		       t->word, why, t->where, t->word);
 }
 
+/* In a list with weights each value stands as often as it weighs. */
+static void tuple_turns(const struct vary *v, struct flow_values *io)
+{
+	uint16_t *turn = xcalloc(v->n, sizeof(*turn));
+
+	for (uint32_t i = 0; i < v->n; i++)
+		while (io->list[turn[i]] != (uint32_t)v->list[i])
+			turn[i]++;
+	io->turn = turn;
+	io->turns = v->n;
+}
+
 /* Values in their order, each once. */
 static void tuple_list(const struct vary *v, struct flow_values *out)
 {
@@ -36,6 +49,8 @@ static void tuple_list(const struct vary *v, struct flow_values *out)
 			list[n++] = x;
 	}
 	*out = (struct flow_values){.count = n, .base = list[0], .step = 1, .list = list};
+	if (v->weighted)
+		tuple_turns(v, out);
 }
 
 static int tuple_range(const struct tuple_of *t, const struct vary *v, struct flow_values *out,
@@ -207,6 +222,100 @@ static int tuple_nest(struct flows_design *d, const struct tuple_of *t,
 	return 0;
 }
 
+/* ---- weights ---- */
+
+static struct flow_tuples_conf tuple_conf(const struct flows_design *d)
+{
+	return (struct flow_tuples_conf){.remote = &d->remote,
+					 .remote_port = &d->remote_port,
+					 .local = &d->local,
+					 .local_port = &d->local_port};
+}
+
+uint64_t flows_weights_need(const struct flows_design *d, uint64_t connections)
+{
+	const struct flow_tuples_conf conf = tuple_conf(d);
+	uint64_t need, have, round = (uint64_t)d->remote.turns * d->remote_port.turns;
+
+	flow_weights_count(&conf, &need, &have);
+	return (connections + round - 1) / round * need;
+}
+
+/* A field without weights has its turns in its own order. */
+static void tuple_each_turn(struct flow_values *io, uint64_t first)
+{
+	uint16_t *turn;
+
+	if (io->turn != NULL)
+		return;
+	turn = xcalloc(io->count, sizeof(*turn));
+	for (uint32_t i = 0; i < io->count; i++)
+		turn[i] = (uint16_t)((first + i) % io->count);
+	io->turn = turn;
+	io->turns = io->count;
+}
+
+/* What a client whose servers have weights needs. A server's are for what is expected alone. */
+static int tuple_weights(struct flows_design *d, struct tuple_of *t, const uint64_t first[4],
+			 struct err *e)
+{
+	const struct flow_tuples_conf conf = tuple_conf(d);
+	uint64_t need, have, n = (uint64_t)d->remote.count * d->remote_port.count;
+
+	t->word = d->local.turn != NULL ? "flow.src" : "flow.sport";
+	if (!d->client)
+		return 0;
+	if (d->local.turn != NULL || d->local_port.turn != NULL)
+		return tuple_refuse(
+			t, e,
+			"has weights, which are for a client's destinations, `flow.dst` and `flow.dport`");
+	if (d->remote.turn == NULL && d->remote_port.turn == NULL)
+		return 0;
+	t->word = d->remote.count >= d->remote_port.count || d->remote.count == 0 ? "flow.dst"
+										  : "flow.dport";
+	if (d->remote.count == 0 || n > FLOW_SERVERS_MAX)
+		return err_set(
+			e, EINVAL,
+			"stream %u/%u: its servers have weights, and addresses by ports make %" PRIu64
+			" of them; at most %u: fewer by `set %s %s ...`",
+			t->cp->p.id, t->s->cfg.id,
+			d->remote.count == 0 ? (uint64_t)d->remote_port.count << 32 : n,
+			FLOW_SERVERS_MAX, t->where, t->word);
+	if (d->nest[0] != FLOW_REMOTE || d->nest[1] != FLOW_REMOTE_PORT)
+		return err_set(
+			e, EINVAL,
+			"stream %u/%u: its servers have weights, and take turns before all else: `set %s nest default`",
+			t->cp->p.id, t->s->cfg.id, t->where);
+	tuple_each_turn(&d->remote, first[FLOW_REMOTE - 1]);
+	tuple_each_turn(&d->remote_port, first[FLOW_REMOTE_PORT - 1]);
+	if (flow_weights_count(&conf, &need, &have) > 0)
+		return 0;
+	return err_set(e, EINVAL,
+		       "stream %u/%u: a server that weighs %" PRIu64
+		       " needs as many source addresses and ports, and there are %" PRIu64
+		       ": `set %s flow.sport A..B` with %" PRIu64
+		       " ports or more, or smaller weights",
+		       t->cp->p.id, t->s->cfg.id, need, have, t->where,
+		       (need + (d->local.count == 0 ? 0 : d->local.count - 1)) /
+			       RTE_MAX(d->local.count, 1u));
+}
+
+/* Of servers with weights: the first source, and as many tuples as there are in whole rounds. */
+static void tuple_count_weights(struct flows_design *d, const uint64_t first[4])
+{
+	const struct flow_values *v[4] = {&d->remote, &d->remote_port, &d->local, &d->local_port};
+	const struct flow_tuples_conf conf = tuple_conf(d);
+	uint64_t need, have, n = 1;
+
+	d->ntuples = flow_weights_count(&conf, &need, &have);
+	d->start = 0;
+	for (unsigned i = 2; i < 4; i++) {
+		unsigned k = d->nest[i] - 1u;
+		d->start += first[k] * n;
+		n *= v[k]->count == 0 ? 1ull << 32 : v[k]->count;
+	}
+}
+
 /* Which tuple is the first, by the place of each field's first value; and how many there are. */
 static void tuple_count(struct flows_design *d, const uint64_t first[4])
 {
@@ -251,7 +360,27 @@ int flows_design_tuples(struct flows_design *d, const struct ctl_port *cp, const
 		rc = tuple_values(&t, &v, d->is6 ? prefix[i] : NULL, to[i], &first[i], e);
 	}
 	rc = rc < 0 ? rc : tuple_nest(d, &t, spec, of, e);
-	if (rc == 0)
+	rc = rc < 0 ? rc : tuple_weights(d, &t, first, e);
+	if (rc == 0 && d->client && d->remote.turn != NULL)
+		tuple_count_weights(d, first);
+	else if (rc == 0)
 		tuple_count(d, first);
 	return rc;
+}
+
+uint64_t flows_values_hash(uint64_t h, const struct flow_values *v)
+{
+	h = fnv1a_number(h, v->count);
+	h = fnv1a_number(h, v->base);
+	h = fnv1a_number(h, v->step);
+	h = fnv1a_number(h, v->turns);
+	if (v->turn != NULL)
+		h = fnv1a(h, v->turn, v->turns * sizeof(*v->turn));
+	return v->list != NULL ? fnv1a(h, v->list, v->count * sizeof(*v->list)) : h;
+}
+
+void flows_values_free(struct flow_values *v)
+{
+	free((void *)(uintptr_t)v->list);
+	free((void *)(uintptr_t)v->turn);
 }

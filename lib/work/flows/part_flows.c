@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of snapshots about flows: "flows", all of them as in `show flows`, and "flow:P/S", one
- * with its distributions. */
+/* The parts of snapshots about flows: "flows", all of them as in `show flows`; "flows_by_dst", their
+ * servers as in `show flows by dst`; and "flow:P/S", one with its distributions. */
 #include "flows_app.h"
 #include "flows_face.h"
 
@@ -11,6 +11,16 @@ static int flows_part_add(struct app *app, const struct snap *snap, const struct
 	(void)arg;
 	(void)e;
 	part_add_shown(app, doc, "flows", flows_json, "flows");
+	return 0;
+}
+
+static int flows_by_dst_part_add(struct app *app, const struct snap *snap,
+				 const struct part_arg *arg, json_t *doc, struct err *e)
+{
+	(void)snap;
+	(void)arg;
+	(void)e;
+	part_add_shown(app, doc, "flows_by_dst", flows_by_dst_json, "servers");
 	return 0;
 }
 
@@ -26,9 +36,14 @@ static int flow_part_add(struct app *app, const struct snap *snap, const struct 
 }
 
 const struct snap_part part_flows = {.name = "flows", .takes = PART_ALONE, .add = flows_part_add};
+const struct snap_part part_flows_by_dst = {.name = "flows_by_dst",
+					    .takes = PART_ALONE,
+					    .add = flows_by_dst_part_add};
 const struct snap_part part_flow = {.name = "flow", .takes = PART_STREAM, .add = flow_part_add};
 
 const char *flows_interval(const struct app *app)
 {
+	if (flows_any_by_dst(app->ctl))
+		return "flows,flows_by_dst";
 	return flows_any(app->ctl) ? "flows" : NULL;
 }

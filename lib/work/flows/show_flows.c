@@ -104,34 +104,237 @@ static void flows_errors_text(const json_t *flow, struct sbuf *out)
 	sbuf_add(out, any ? "\n" : "");
 }
 
-int flows_show(struct cmd_run *r, const struct show_sel *sel, struct err *e)
+static int flows_none(struct err *e)
 {
-	json_t *doc = flows_json(app_of(r)->ctl, &sel->ports), *kept = json_array(), *flow;
+	return err_set(
+		e, EINVAL,
+		"no flow has run on these ports; `set 0 flow client; set 1 flow server; start all` opens connections");
+}
+
+static int flows_print(struct cmd_run *r, json_t *doc, struct err *e)
+{
+	const json_t *flows = json_object_get(doc, "flows"), *flow;
 	size_t i;
 
-	json_array_foreach(json_object_get(doc, "flows"), i, flow) {
-		json_int_t port = json_integer_value(json_object_get(flow, "port")),
-			   id = json_integer_value(json_object_get(flow, "stream"));
-		if (!sel->given || show_names(sel->target, (uint64_t)port, (uint64_t)id))
-			json_array_append(kept, flow);
-	}
-	json_object_set_new(doc, "flows", kept);
-	if (json_array_size(kept) == 0) {
+	if (json_array_size(flows) == 0) {
 		json_decref(doc);
-		return err_set(
-			e, EINVAL,
-			"no flow has run on these ports; `set 0 flow client; set 1 flow server; start all` opens connections");
+		return flows_none(e);
 	}
 	if (r->out_mode != OUT_TEXT)
 		return show_out(r, doc, &flow_view);
 	verb_out(r, OUT_TEXT, doc, &flow_view);
-	json_array_foreach(kept, i, flow)
+	json_array_foreach(flows, i, flow)
 		flows_errors_text(flow, r->out);
 	if (json_array_size(json_object_get(doc, "handed_over")) > 0)
 		out_write(OUT_TEXT, doc, &handed_view, r->out);
 	json_decref(doc);
 	return 0;
 }
+
+/* ---- by their servers ---- */
+
+static const struct out_col server_cols[] = {
+	{"port", "port", OF_COUNT},
+	{"stream", "stream", OF_COUNT},
+	{"address", "server", OF_STR},
+	{"server_port", "its port", OF_STR},
+	{"weight", "weight", OF_COUNT},
+	{"opened", "opened", OF_COUNT},
+	{"share", "share", OF_PERCENT},
+	{"expected", "expected", OF_PERCENT},
+	{"established", "established", OF_COUNT},
+	{"closed", "closed", OF_COUNT},
+	{"open", "open", OF_COUNT},
+	{"done", "done", OF_COUNT},
+	{"tx_bytes", "payload tx bytes", OF_COUNT},
+	{"rx_bytes", "payload rx bytes", OF_COUNT},
+	/* the text has these below, where they are not 0 */
+	{"opening", "opening", OF_COUNT},
+	{"refused", "refused", OF_COUNT},
+	{"connect_timeout", "connect timeout", OF_COUNT},
+	{"unreachable", "unreachable", OF_COUNT},
+	{"aborted_opening", "aborted opening", OF_COUNT},
+	{"reset_by_us", "reset by us", OF_COUNT},
+	{"reset_by_peer", "reset by peer", OF_COUNT},
+	{"timed_out", "timed out", OF_COUNT},
+	{"aborted", "aborted", OF_COUNT},
+	{"failed", "transactions failed", OF_COUNT},
+};
+#define SERVER_COLS 14
+static const struct out_view server_text = {.rows = "servers",
+					    .cols = server_cols,
+					    .ncols = SERVER_COLS};
+static const struct out_view server_view = {.rows = "servers",
+					    .cols = server_cols,
+					    .ncols = ARRAY_SIZE(server_cols)};
+
+static unsigned flows_number(const json_t *o, const char *key)
+{
+	return (unsigned)json_integer_value(json_object_get(o, key));
+}
+
+/* What else became of the connections of servers, a line for each that has any of it. */
+#define SERVER_LINES 32
+static void flows_fates_text(const json_t *servers, struct sbuf *out)
+{
+	unsigned lines = 0;
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(servers, i, one) {
+		bool any = false;
+		for (unsigned k = SERVER_COLS; k < ARRAY_SIZE(server_cols); k++) {
+			const json_t *n = json_object_get(one, server_cols[k].key);
+			if (json_integer_value(n) == 0)
+				continue;
+			if (!any && ++lines > SERVER_LINES)
+				break;
+			if (!any)
+				sbuf_addf(out, "%u/%u %s %u: ", flows_number(one, "port"),
+					  flows_number(one, "stream"),
+					  json_string_value(json_object_get(one, "address")),
+					  flows_number(one, "server_port"));
+			sbuf_addf(out, "%s%s ", any ? ", " : "", server_cols[k].title);
+			out_cell(n, OF_COUNT, out);
+			any = true;
+		}
+		sbuf_add(out, any ? "\n" : "");
+	}
+	if (lines > SERVER_LINES)
+		sbuf_addf(out, "and %u more servers, which --json and --csv tell\n",
+			  lines - SERVER_LINES);
+}
+
+/* What is said of a flow below the table. */
+static void flows_by_dst_text(const json_t *flow, struct sbuf *out)
+{
+	const json_t *chi = json_object_get(flow, "chi_square"),
+		     *chance = json_object_get(flow, "probability"),
+		     *others = json_object_get(flow, "others");
+	unsigned port = flows_number(flow, "port"), id = flows_number(flow, "stream");
+
+	if (!json_is_true(json_object_get(flow, "by_dst"))) {
+		sbuf_addf(
+			out,
+			"%u/%u: its connections are not counted by server: `set %u/%u flow.by_dst on`",
+			port, id, port, id);
+		sbuf_add(out,
+			 flows_number(flow, "servers") > 0 ? " (since it was turned off)\n" : "\n");
+	}
+	if (json_is_number(chi)) {
+		sbuf_addf(out, "%u/%u: ", port, id);
+		out_cell(json_object_get(flow, "opened"), OF_COUNT, out);
+		sbuf_addf(out, " opened on %u servers; chi-square %.2f of %u degrees",
+			  flows_number(flow, "degrees") + 1, json_number_value(chi),
+			  flows_number(flow, "degrees"));
+		if (json_is_number(chance))
+			sbuf_addf(out, ", p %.3g\n", json_number_value(chance));
+		else
+			sbuf_add(out, "; too few for p\n");
+	}
+	if (json_is_object(others)) {
+		sbuf_addf(out, "%u/%u: others, of servers that it had before: ", port, id);
+		out_cell(json_object_get(others, "opened"), OF_COUNT, out);
+		sbuf_add(out, " opened\n");
+	}
+}
+
+static int flows_by_dst_print(struct cmd_run *r, json_t *doc, struct err *e)
+{
+	const json_t *flows = json_object_get(doc, "flows"), *flow;
+	size_t i;
+
+	if (json_array_size(flows) == 0) {
+		json_decref(doc);
+		return flows_none(e);
+	}
+	if (r->out_mode != OUT_TEXT)
+		return show_out(r, doc, &server_view);
+	if (json_array_size(json_object_get(doc, "servers")) > 0)
+		verb_out(r, OUT_TEXT, doc, &server_text);
+	else
+		cmd_result(r, doc);
+	flows_fates_text(json_object_get(doc, "servers"), r->out);
+	json_array_foreach(flows, i, flow)
+		flows_by_dst_text(flow, r->out);
+	json_decref(doc);
+	return 0;
+}
+
+/* ---- the verb ---- */
+
+/* Leaves those that were not named out. */
+static void flows_keep(json_t *doc, const char *key, const struct target *named)
+{
+	json_t *kept = json_array(), *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, key), i, one)
+		if (show_names(named, flows_number(one, "port"), flows_number(one, "stream")))
+			json_array_append(kept, one);
+	json_object_set_new(doc, key, kept);
+}
+
+enum { FLOWS_PORTS, FLOWS_BY, FLOWS_BY_WHAT, FLOWS_BY_PORTS };
+
+static int flows_run_show(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	struct app *app = app_of(r);
+	const struct arg_val *named =
+		&args[args[FLOWS_BY_PORTS].given ? FLOWS_BY_PORTS : FLOWS_PORTS];
+	bool by = args[FLOWS_BY].given;
+	struct portset ports;
+	int rc = 0;
+
+	if (args[FLOWS_PORTS].given && args[FLOWS_BY_PORTS].given)
+		return err_at(e, EINVAL, args[FLOWS_BY_PORTS].col,
+			      "ports stand here twice; leave one of both out");
+	if (named->given)
+		rc = app_ports(app, &named->target, true, &ports, e);
+	else
+		app_all_ports(app, &ports);
+	if (rc < 0) {
+		e->col = named->col;
+		return rc;
+	}
+	json_t *doc = by ? flows_by_dst_json(app->ctl, &ports) : flows_json(app->ctl, &ports);
+	if (named->given) {
+		flows_keep(doc, "flows", &named->target);
+		if (by)
+			flows_keep(doc, "servers", &named->target);
+	}
+	rc = by ? flows_by_dst_print(r, doc, e) : flows_print(r, doc, e);
+	if (rc < 0 && named->given)
+		e->col = named->col;
+	return rc;
+}
+
+static const char *const by_words[] = {"dst", NULL};
+static const char *const by_about[] = {
+	"by server: a client's destinations, a server's own addresses", NULL};
+static const struct arg_spec args_flows[] = {
+	[FLOWS_PORTS] = {ARG_TARGETS, "ports", ARG_OPT},
+	[FLOWS_BY] = {ARG_WORD, "by", ARG_OPT},
+	[FLOWS_BY_WHAT] = {ARG_CHOICE,
+			   "what",
+			   ARG_OPT,
+			   {.type = &vt_enum, .choices = by_words},
+			   .about = by_about},
+	[FLOWS_BY_PORTS] = {ARG_TARGETS, "ports", ARG_OPT | ARG_AFTER},
+	{ARG_END},
+};
+
+const struct verb verb_show_flows = {
+	.name = "show flows",
+	.args = args_flows,
+	.run = flows_run_show,
+	.flags = VERB_LOOKS | VERB_NO_LOAD,
+	.help = "Streams that are flows: connections, transactions and how long they took.\n"
+		"by dst: what each server got, where `set <streams> flow.by_dst on` was there before: of a client the destinations that it\n"
+		"opens to, of a server its own addresses and ports, where what a balancer made of it is seen. share is that of all opened\n"
+		"connections, expected the one by the weights that are set; p is the probability that dealing by these weights at random\n"
+		"comes out as far from them, or further.",
+};
 
 /* "1k connections/s", "transactions as fast as it can" */
 static void loads_rate(const struct rate *r, const char *of, struct sbuf *out)
