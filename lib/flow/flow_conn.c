@@ -169,12 +169,11 @@ void flow_conn_end(struct flow_machine *m, struct flow_conn *c, enum wl_end why,
 	conn_ended(m, f, c, rest);
 }
 
-/* The same for one that was open, waits for no go(), and has closed. */
+/* The same for one that was open, waits for no go(), is not counted by its server, and has
+ * closed. */
 void flow_conn_closed(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, bool rest)
 {
 	flow_work_closed(m, f, c, WL_END_CLOSED);
-	if (FLOW_UNLIKELY(f->by_server))
-		flow_server_ended(f, c, WL_END_CLOSED);
 	conn_less(&f->k->open);
 	cell_add(&f->k->closed, 1);
 	conn_ended(m, f, c, rest);
@@ -356,6 +355,15 @@ uint32_t flow_open_one(struct flow_machine *m, int version, const struct flow_tu
 	return flow_buffer_number(m, c);
 }
 
+/* Of a client. Returns true if its time is not measured. */
+FLOW_ASIDE static bool conn_established_aside(const struct flow_ver *f, const struct flow_conn *c)
+{
+	if (f->by_server)
+		flow_server_established(f, c);
+	return f->buffered;
+}
+
+/* A server's that is counted by its address and port has been counted so before. */
 FLOW_INLINE void flow_established(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
 	c->state = FLOW_ESTABLISHED;
@@ -364,9 +372,9 @@ FLOW_INLINE void flow_established(struct flow_machine *m, struct flow_ver *f, st
 	conn_less(&f->k->opening);
 	cell_add(&f->k->established, 1);
 	cell_add(&f->k->open, 1);
-	if (FLOW_UNLIKELY(f->by_server))
-		flow_server_established(f, c);
-	if (f->spec->role == FLOW_CLIENT && !f->buffered) {
+	if (f->spec->role == FLOW_CLIENT) {
+		if (FLOW_UNLIKELY(f->aside) && conn_established_aside(f, c))
+			return;
 		wl_timing_add(&f->wl->connect, m->now_ns - ((uint64_t)c->mem[1] << 32 | c->mem[0]));
 		c->mem[0] = c->mem[1] = 0;
 	}

@@ -176,7 +176,7 @@ struct flow_ver {
 	uint8_t wscale;
 	bool retired, released, buffered;
 	bool by_server; /* connections are counted by their servers */
-	bool aside;     /* something of a new connection is not as usual: one of these two */
+	bool aside;     /* one of these two: its segments are none of the usual ones */
 	/* It listens on this address and port alone, with TCP over IPv4; as they are in frames. */
 	bool one_local;
 	uint16_t one_port;

@@ -29,6 +29,8 @@ FLOW_ASIDE void flow_tcp_odd(struct flow_machine *m, struct flow_ver *f, struct 
 		if ((g->flags & TH_ACK) != 0 && g->ack == c->nxt) {
 			/* both have opened (RFC 9293 figure 8), and our SYN has arrived */
 			c->una = g->ack;
+			if (f->by_server && f->spec->role == FLOW_SERVER)
+				flow_server_established(f, c);
 			flow_established(m, f, c);
 			c->flags |= CF_ACK;
 			if (flow_work_opened(m, f, c))

@@ -50,9 +50,23 @@ static FLOW_INLINE bool tcp_deliver(struct flow_machine *m, struct flow_ver *f, 
 				    const uint8_t *data, uint32_t n)
 {
 	cell_add(&f->k->rx_bytes, n);
+	return flow_work_received(m, f, c, data, n);
+}
+
+/* The same where connections may be counted by their servers, which are no usual segments. */
+static FLOW_INLINE bool tcp_take(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
+				 const uint8_t *data, uint32_t n)
+{
 	if (FLOW_UNLIKELY(f->by_server))
 		flow_server_received(f, c, n);
-	return flow_work_received(m, f, c, data, n);
+	return tcp_deliver(m, f, c, data, n);
+}
+
+/* flow_established() does it for clients. */
+static inline void tcp_server_established(const struct flow_ver *f, const struct flow_conn *c)
+{
+	if (FLOW_UNLIKELY(f->by_server) && f->spec->role == FLOW_SERVER)
+		flow_server_established(f, c);
 }
 
 /* The payload of a segment from its byte `skip` on, n bytes, in its pieces. */
@@ -68,7 +82,7 @@ FLOW_ASIDE static bool tcp_pieces(struct flow_machine *m, struct flow_ver *f, st
 
 		if (skip < have) {
 			take = have - skip < n ? have - skip : n;
-			if (!tcp_deliver(m, f, c, data == NULL ? NULL : data + skip, take))
+			if (!tcp_take(m, f, c, data == NULL ? NULL : data + skip, take))
 				return false;
 			n -= take;
 			skip = 0;
@@ -78,7 +92,7 @@ FLOW_ASIDE static bool tcp_pieces(struct flow_machine *m, struct flow_ver *f, st
 		if (n == 0)
 			return true;
 		if (p == NULL) /* the frame was longer than what was kept of it */
-			return tcp_deliver(m, f, c, NULL, n);
+			return tcp_take(m, f, c, NULL, n);
 		data = p->data;
 		have = p->len;
 		p = p->next;
@@ -151,7 +165,7 @@ FLOW_ASIDE static bool tcp_join(struct flow_machine *m, struct flow_ver *f, stru
 		s->fin_early = false;
 		*fin = true;
 	}
-	return n == 0 || tcp_deliver(m, f, c, NULL, n);
+	return n == 0 || tcp_take(m, f, c, NULL, n);
 }
 
 /* Data and FIN of an acceptable segment. false: the connection has gone. */
@@ -186,7 +200,7 @@ static FLOW_INLINE bool tcp_data(struct flow_machine *m, struct flow_ver *f, str
 		if (FLOW_UNLIKELY(n >= WINDOW_WATCHED && f->window < f->window_most))
 			flow_window_watch(m, f, c);
 		if (FLOW_LIKELY(skip == 0 && n == g->piece)) {
-			if (!tcp_deliver(m, f, c, g->data, n))
+			if (!tcp_take(m, f, c, g->data, n))
 				return false;
 		} else if (!tcp_pieces(m, f, c, g, skip, n)) {
 			return false;
@@ -425,8 +439,7 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 	memcpy(&ours, &c->remote, 8);
 	memcpy(&its, &e->remote, 8);
 	if (FLOW_UNLIKELY(ours != its) || FLOW_UNLIKELY(c->ports != e->ports) ||
-	    FLOW_UNLIKELY(c->side != 0) || FLOW_UNLIKELY(c->retry != 0) ||
-	    FLOW_UNLIKELY(f->buffered))
+	    FLOW_UNLIKELY(c->side != 0) || FLOW_UNLIKELY(c->retry != 0) || FLOW_UNLIKELY(f->aside))
 		return false;
 	n = e->l4_len - 20;
 	switch (c->state) {
@@ -491,7 +504,7 @@ static inline bool tcp_is_usual(const struct flow_ver *f, const struct flow_conn
 	odd |= g->len ^ g->piece;
 	odd |= (uint32_t)g->segments ^ 1;
 	odd |= g->options;
-	odd |= (uint32_t)g->bad | g->unverified | f->buffered;
+	odd |= (uint32_t)g->bad | g->unverified | f->aside;
 	return odd == 0 && tcp_data_is_usual(f, c, g->seq, g->ack, g->len);
 }
 
@@ -533,6 +546,7 @@ void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 			flow_send_rst(m, f, c, g->ack, false);
 			return;
 		}
+		tcp_server_established(f, c);
 		if (!tcp_confirmed(m, f, c, g->ack, g->wnd))
 			return;
 	} else if (FLOW_UNLIKELY(!flow_ack_in(m, f, c, g))) {

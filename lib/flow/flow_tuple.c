@@ -172,31 +172,78 @@ uint32_t flow_tuple_user(struct flow_machine *m, const struct flow_ver *f,
 /* Those of other workers do not count, but there may be none of ours. */
 #define TUPLE_OTHERS 4096
 
+/* A tuple that is tried: the one that rests is kept for when there is no other. */
+struct tuple_try {
+	unsigned tries, others;
+	uint32_t rests;
+	struct flow_conn resting;
+};
+
+/* The tuple of *c has a user: it may rest. */
+static inline void tuple_used(const struct flow_machine *m, const struct flow_conn *c,
+			      uint32_t user, struct tuple_try *a)
+{
+	if (a->rests == 0 && m->conn[user].state == FLOW_TIME_WAIT) {
+		a->rests = user;
+		a->resting = *c;
+	}
+	a->tries++;
+}
+
+static inline bool tuple_rested(struct flow_conn *c, const struct tuple_try *a, uint32_t *rests)
+{
+	*rests = a->rests;
+	if (a->rests == 0)
+		return false;
+	c->remote = a->resting.remote;
+	c->local = a->resting.local;
+	c->ports = a->resting.ports;
+	return true;
+}
+
+/* Of servers with weights: it is one's turn, whose sources are tried. */
+FLOW_ASIDE static bool tuple_weighted(struct flow_machine *m, struct flow_ver *f,
+				      struct flow_conn *c, uint32_t *rests)
+{
+	struct flow_tuples *t = f->spec->tuples;
+	uint32_t server = flow_weights_turn(t), user;
+	struct tuple_try a = {0};
+
+	while (a.tries < TUPLE_TRIES && a.others < TUPLE_OTHERS) {
+		flow_weights_next(t, server);
+		tuple_fill(t, c);
+		if (!tuple_mine(f, c)) {
+			a.others++;
+			continue;
+		}
+		user = tuple_find(m, f, c);
+		if (user == 0) {
+			*rests = 0;
+			return true;
+		}
+		tuple_used(m, c, user, &a);
+	}
+	return tuple_rested(c, &a, rests);
+}
+
 /* The next tuple of a client into *c, whose other members stay. A tuple that rests (TIME-WAIT) is
  * taken only if no other is found: *rests is then its connection. false: none is free. */
 bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		     uint32_t *rests)
 {
 	struct flow_tuples *t = f->spec->tuples;
-	struct flow_conn resting = {0};
-	uint32_t server = FLOW_UNLIKELY(t->weights != NULL) ? flow_weights_turn(t) : 0;
-	unsigned tries = 0, others = 0;
+	struct tuple_try a = {0};
 
-	*rests = 0;
-	while (tries < TUPLE_TRIES && others < TUPLE_OTHERS) {
+	if (FLOW_UNLIKELY(t->weights != NULL))
+		return tuple_weighted(m, f, c, rests);
+	while (a.tries < TUPLE_TRIES && a.others < TUPLE_OTHERS) {
+		uint64_t number = t->next;
 		uint32_t user;
 
-		uint64_t number = t->next;
-
-		if (FLOW_UNLIKELY(t->weights != NULL)) {
-			flow_weights_next(t, server);
-			tuple_fill(t, c);
-		} else {
-			tuple_fill(t, c);
-			tuple_step(t);
-		}
+		tuple_fill(t, c);
+		tuple_step(t);
 		if (FLOW_UNLIKELY(!tuple_mine(f, c))) {
-			others++;
+			a.others++;
 			continue;
 		}
 		user = FLOW_LIKELY(m->nset == 1 && m->hashed == 0 && m->set[0] == t)
@@ -206,18 +253,9 @@ bool flow_tuple_next(struct flow_machine *m, struct flow_ver *f, struct flow_con
 			*rests = 0;
 			return true;
 		}
-		if (*rests == 0 && m->conn[user].state == FLOW_TIME_WAIT) {
-			*rests = user;
-			resting = *c;
-		}
-		tries++;
+		tuple_used(m, c, user, &a);
 	}
-	if (*rests == 0)
-		return false;
-	c->remote = resting.remote;
-	c->local = resting.local;
-	c->ports = resting.ports;
-	return true;
+	return tuple_rested(c, &a, rests);
 }
 
 /* To fetch the slots of tuples that are opened soon. */
