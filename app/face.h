@@ -27,7 +27,7 @@ struct face {
 	/* Adds what a start of the port sends beside the frames of its schedule, for a person:
 	 * "0/0 opens 5k connections/s". More than one with commas between them. */
 	void (*loads)(const struct app *app, unsigned port, struct sbuf *out);
-	/* Returns the part or parts of a snapshot that lines `interval` have, too, NULL: none now. */
+	/* Returns the parts of a snapshot that lines `interval` have, too, NULL: none now. */
 	const char *(*interval)(const struct app *app);
 	/* Is called once, when the program has its ports. A work reads here what it has kept from
 	 * earlier runs of the program. */

@@ -2,6 +2,7 @@
 /* Acknowledgements that came: what they free, what they allow, and what they tell of losses
  * (RFC 9293 3.10.7.4, RFC 5681, RFC 6298). */
 #include "flow_emit.h"
+#include "flow_servers.h"
 
 /* Messages of which all has arrived. */
 static void ack_messages(struct flow_machine *m, const struct flow_conn *c, struct flow_side *s)

@@ -2,6 +2,7 @@
 /* The lives of connections: cells, fates, opens, and the paths that servers learn. */
 #include "flow_emit.h"
 #include "flow_find.h"
+#include "flow_servers.h"
 
 static inline void conn_less(cell_t *c)
 {

@@ -2,6 +2,7 @@
 /* Segments that have no place where their connection is: RST and SYN on an open one, what lies
  * outside of the window, what comes in TIME-WAIT, and segments of no connection at all. */
 #include "flow_emit.h"
+#include "flow_servers.h"
 
 /* RST and SYN where they have no place (RFC 5961 3 and 4), and segments without ACK. */
 FLOW_ASIDE void flow_tcp_odd(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
@@ -29,8 +30,7 @@ FLOW_ASIDE void flow_tcp_odd(struct flow_machine *m, struct flow_ver *f, struct 
 		if ((g->flags & TH_ACK) != 0 && g->ack == c->nxt) {
 			/* both have opened (RFC 9293 figure 8), and our SYN has arrived */
 			c->una = g->ack;
-			if (f->by_server && f->spec->role == FLOW_SERVER)
-				flow_server_established(f, c);
+			conn_server_established(f, c);
 			flow_established(m, f, c);
 			c->flags |= CF_ACK;
 			if (flow_work_opened(m, f, c))

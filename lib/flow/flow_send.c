@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Data: which bytes go next, and segments of them (RFC 9293 3.8.6, RFC 5681 3). */
 #include "flow_emit.h"
+#include "flow_servers.h"
 
 /* What lies at a sequence number. */
 struct place {

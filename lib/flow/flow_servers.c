@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flows with many servers: whose turn it is where they have weights, and what is counted of each. */
-#include "flow_int.h"
+/* Flows with many servers: whose turn it is where they have weights, and what is counted of
+ * each. */
+#include "flow_servers.h"
 
 /* ---- turns ---- */
 

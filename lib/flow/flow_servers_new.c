@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Control's half of flows with many servers: turns by weight, and the index of servers. */
 #include <stdlib.h>
-#include "flow_int.h"
 #include "flow_weights.h"
 
 static uint64_t weights_values(const struct flow_values *v)

@@ -2,6 +2,7 @@
 /* Received segments of synchronized connections (RFC 9293 3.10.7.4). */
 #include "flow_emit.h"
 #include "flow_find.h"
+#include "flow_servers.h"
 
 /* Both ends have closed, or our FIN has arrived. false: the connection has gone. */
 static bool tcp_fin_acked(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
@@ -53,22 +54,6 @@ static FLOW_INLINE bool tcp_deliver(struct flow_machine *m, struct flow_ver *f, 
 	return flow_work_received(m, f, c, data, n);
 }
 
-/* The same where connections may be counted by their servers, which are no usual segments. */
-static FLOW_INLINE bool tcp_take(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-				 const uint8_t *data, uint32_t n)
-{
-	if (FLOW_UNLIKELY(f->by_server))
-		flow_server_received(f, c, n);
-	return tcp_deliver(m, f, c, data, n);
-}
-
-/* flow_established() does it for clients. */
-static inline void tcp_server_established(const struct flow_ver *f, const struct flow_conn *c)
-{
-	if (FLOW_UNLIKELY(f->by_server) && f->spec->role == FLOW_SERVER)
-		flow_server_established(f, c);
-}
-
 /* The payload of a segment from its byte `skip` on, n bytes, in its pieces. */
 FLOW_ASIDE static bool tcp_pieces(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 				  const struct flow_seg *g, uint32_t skip, uint32_t n)
@@ -82,7 +67,8 @@ FLOW_ASIDE static bool tcp_pieces(struct flow_machine *m, struct flow_ver *f, st
 
 		if (skip < have) {
 			take = have - skip < n ? have - skip : n;
-			if (!tcp_take(m, f, c, data == NULL ? NULL : data + skip, take))
+			conn_server_received(f, c, take);
+			if (!tcp_deliver(m, f, c, data == NULL ? NULL : data + skip, take))
 				return false;
 			n -= take;
 			skip = 0;
@@ -92,7 +78,8 @@ FLOW_ASIDE static bool tcp_pieces(struct flow_machine *m, struct flow_ver *f, st
 		if (n == 0)
 			return true;
 		if (p == NULL) /* the frame was longer than what was kept of it */
-			return tcp_take(m, f, c, NULL, n);
+			conn_server_received(f, c, n);
+		return tcp_deliver(m, f, c, NULL, n);
 		data = p->data;
 		have = p->len;
 		p = p->next;
@@ -165,7 +152,8 @@ FLOW_ASIDE static bool tcp_join(struct flow_machine *m, struct flow_ver *f, stru
 		s->fin_early = false;
 		*fin = true;
 	}
-	return n == 0 || tcp_take(m, f, c, NULL, n);
+	conn_server_received(f, c, n);
+	return n == 0 || tcp_deliver(m, f, c, NULL, n);
 }
 
 /* Data and FIN of an acceptable segment. false: the connection has gone. */
@@ -200,7 +188,8 @@ static FLOW_INLINE bool tcp_data(struct flow_machine *m, struct flow_ver *f, str
 		if (FLOW_UNLIKELY(n >= WINDOW_WATCHED && f->window < f->window_most))
 			flow_window_watch(m, f, c);
 		if (FLOW_LIKELY(skip == 0 && n == g->piece)) {
-			if (!tcp_take(m, f, c, g->data, n))
+			conn_server_received(f, c, n);
+			if (!tcp_deliver(m, f, c, g->data, n))
 				return false;
 		} else if (!tcp_pieces(m, f, c, g, skip, n)) {
 			return false;
@@ -546,7 +535,7 @@ void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 			flow_send_rst(m, f, c, g->ack, false);
 			return;
 		}
-		tcp_server_established(f, c);
+		conn_server_established(f, c);
 		if (!tcp_confirmed(m, f, c, g->ack, g->wnd))
 			return;
 	} else if (FLOW_UNLIKELY(!flow_ack_in(m, f, c, g))) {

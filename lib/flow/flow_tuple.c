@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sets of tuples on workers: their slots, the next one to be opened, who listens. */
 #include "flow_find.h"
+#include "flow_servers.h"
 
 static inline unsigned tuple_ordinal(const struct flow_field *v, uint32_t value, uint64_t *at)
 {

@@ -3,6 +3,7 @@
  * that its workload asks for, a server's from the first datagram until none has come for a
  * while. */
 #include "flow_emit.h"
+#include "flow_servers.h"
 
 static void udp_emit(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		     struct emit *e)

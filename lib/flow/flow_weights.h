@@ -2,7 +2,7 @@
 /* Inside of control's half of lib/flow: sets of tuples whose servers have weights. */
 #pragma once
 #include "flow.h"
-#include "flow_int.h"
+#include "flow_servers.h"
 
 /* conf has turns for both destinations, and sources for a round. */
 struct flow_weights *flow_weights_new(const struct flow_tuples_conf *conf);

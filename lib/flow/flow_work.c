@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls of workloads: what a function of the record is given, and what becomes of its wishes. */
 #include "flow_emit.h"
+#include "flow_servers.h"
 
 static void *work_cell(struct wl_turn *t, uint32_t *at)
 {

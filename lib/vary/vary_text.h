@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside lib/vary: what the files share that make variations of texts, and texts of variations. s is
- * the spec of a vt_vary, whose `of` describes one value. */
+/* Inside lib/vary: what the files share that make variations of texts, and texts of variations. s
+ * is the spec of a vt_vary, whose `of` describes one value. */
 #pragma once
 #include "form.h"
 #include "vary.h"

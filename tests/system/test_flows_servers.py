@@ -102,7 +102,8 @@ def test_fates_of_each():
 
 def test_loss_and_clear():
     """Retransmissions are counted once, and `clear` takes what is open into what comes."""
-    docs = play(BY + f"set wire loss 2%; set 0,1 flow.rto 5ms; set 0 flow.dst {THREE}; set 1 flow.src {THREE}; set 0 transactions 3; set 0 think 5ms; "
+    docs = play(BY + f"set wire loss 2%; set 0,1 flow.rto 5ms; set 0 flow.dst {THREE}; set 1 flow.src {THREE}; "
+                "set 0 transactions 3; set 0 think 5ms; "
                 "start all; sleep 100ms; clear all; sleep 100ms; stop all; wait all; show flows; show flows by dst")
     for port in 0, 1:
         idle(flows(docs)[port, 0])
@@ -113,7 +114,8 @@ def test_loss_and_clear():
 def test_servers_change_while_it_runs(live):
     """Connections keep their server, and what servers of before have counted stays: of some changes one by one, then as `others`."""
     p = live([*lcores(2), "--no-screen", "-p", "wire"])
-    p.send(BY + "set 0 cps 2k; set 0 flow.timewait 0s; set 1 flow.src 10.1.0.0/16; set 1 flow.by_dst off; set 0 flow.dst 10.1.0.1,10.1.1.1; start all")
+    p.send(BY + "set 0 cps 2k; set 0 flow.timewait 0s; set 1 flow.src 10.1.0.0/16; "
+           "set 1 flow.by_dst off; set 0 flow.dst 10.1.0.1,10.1.1.1; start all")
     seen = 0
     for i in range(2, 33):
         until(lambda n=seen: flows([p.ask("show flows")])[0, 0]["connections"]["closed"] > n + 20, "connections", p)
@@ -135,7 +137,8 @@ def test_saved_and_read_by_lua(tmp_path):
     good([*lcores(2), "-b", "-e", f"set 0 flow client; set 0 flow.dst {THREE}; set 0 flow.dport 80:1,81:2; set 0 flow.by_dst on; save {name}"])
     assert "set 0/0 ipv4.dst 10.1.0.1:1,10.1.0.2:2,10.1.0.3:5\n" in name.read_text() and "set 0/0 tcp.dst 80:1,81:2\n" in name.read_text()
     r = good([*lcores(2), "-b", "-e", f"load {name}; set 1 flow server; set 1 flow.src 10.1.0.1..10.1.0.3; set 1 flow.sport 80..81; set 0 count 24; "
-              "start all; wait all; lua 'for _, s in ipairs(wr.show(\"flows\", \"by\", \"dst\", 0).servers) do print(s.address, s.server_port, s.opened) end'"])
+              "start all; wait all; "
+              "lua 'for _, s in ipairs(wr.show(\"flows\", \"by\", \"dst\", 0).servers) do print(s.address, s.server_port, s.opened) end'"])
     assert [line.split() for line in r.stdout.splitlines()[-6:]] == [["10.1.0.1", "80", "1"], ["10.1.0.1", "81", "2"], ["10.1.0.2", "80", "2"],
                                                                       ["10.1.0.2", "81", "4"], ["10.1.0.3", "80", "5"], ["10.1.0.3", "81", "10"]]
 
@@ -143,7 +146,8 @@ def test_saved_and_read_by_lua(tmp_path):
 REFUSED = [
     ("set 0 flow.dst 10.1.0.1:0,10.1.0.2:1", "a weight of 0: 1 to 65535, or leave the value out"),
     ("set 0 flow.dst 10.1.0.1:1000,10.1.0.2:999", "weights that add up to 1999, and at most 1024 are possible"),
-    ("set 0 flow.by_dst on; set 0 flow.dst 10.1.0.0/16; start all", "make 65536 servers, and at most 4096 are counted one by one: `set 0 flow.by_dst off`"),
+    ("set 0 flow.by_dst on; set 0 flow.dst 10.1.0.0/16; start all",
+     "make 65536 servers, and at most 4096 are counted one by one: `set 0 flow.by_dst off`"),
     ("set 1 flow.by_dst on; set 1 flow.src 10.1.0.0/16; start all", "or fewer by `set 1 flow.src ...`"),
     ("set 0 flow.dst 10.1.0.1:1,10.1.0.2:2; set 0 flow.dport 1..4096; start all", "8192 of them; at most 4096: fewer by `set 0 flow.dport ...`"),
     ("set 0 flow.dst 10.1.0.1:1,10.1.0.2:50; set 0 flow.sport 2000..2039; start all",
@@ -152,14 +156,16 @@ REFUSED = [
      "100 connections at once by the weights of its servers need 75 source addresses and ports, and what it has makes 52 connections"),
     ("set 0 flow.src 10.0.0.1:1,10.0.0.2:2; start all", "flow.src has weights, which are for a client's destinations"),
     ("set 0 flow.dst 10.1.0.1:1,10.1.0.2:2; set 0 nest tcp.src,ipv4.dst; start all", "`set 0 nest default`"),
-    ("set 1 flow.src 10.1.0.1..10.1.0.3; stream add 1; set 1/1 flow server; set 1/1 flow.src 10.1.0.3:2,10.1.0.9; start all", "are servers of the same addresses and ports"),
+    ("set 1 flow.src 10.1.0.1..10.1.0.3; stream add 1; set 1/1 flow server; set 1/1 flow.src 10.1.0.3:2,10.1.0.9; start all",
+     "are servers of the same addresses and ports"),
 ]
 
 
 @pytest.mark.parametrize("commands, said", REFUSED, ids=range(len(REFUSED)))
 def test_refused(commands, said):
     """With the smallest change that helps; and what was set before still runs."""
-    r = run([*lcores(2), "--json", "-b", "-k", "-e", PAIR + commands + "; set 0,1 flow.dst default; set 0,1 flow.src default; set 0 flow.sport default; "
+    r = run([*lcores(2), "--json", "-b", "-k", "-e", PAIR + commands + "; set 0,1 flow.dst default; set 0,1 flow.src default; "
+             "set 0 flow.sport default; "
              "set 0 flow.dport default; set 0,1 flow.by_dst off; set 0 connections default; set 0 nest default; stream delete 1/1; set 0 count 20; "
              "start all; wait all; show flows"], timeout=60)
     assert r.returncode == 2 and said in r.stderr, r.stderr
@@ -212,7 +218,8 @@ def test_through_a_balancer(namespaces, live, tmp_path, need):
         client, _ = sums(docs)
         assert opened(client) == {("10.0.0.2", 80): 400}
         servers, said = sums(docs, 1)
-        kernel = {c["counter"]["name"]: c["counter"]["packets"] for c in json.loads(do("nft", "-j", "list", "counters"))["nftables"] if "counter" in c}
+        told = json.loads(do("nft", "-j", "list", "counters"))["nftables"]
+        kernel = {c["counter"]["name"]: c["counter"]["packets"] for c in told if "counter" in c}
         assert opened(servers) == {("10.1.0.1", 80): kernel["one"], ("10.1.0.2", 80): kernel["two"], ("10.1.0.3", 80): kernel["three"]}
         assert sum(kernel.values()) == 400 and abs(kernel["three"] - 250) < 5 and said["probability"] > 0.5
         assert all(s["closed"] == s["opened"] == s["done"] for s in servers.values())
@@ -222,9 +229,11 @@ def test_through_a_balancer(namespaces, live, tmp_path, need):
 
 def test_a_line_each_second_and_csv():
     """`--json-stream` has the servers of flows that count them; CSV has a row for each."""
-    r = good([*lcores(2), "--json-stream", "-e", BY + f"set 0 flow.dst {THREE}; set 1 flow.src {THREE}; set 0 cps 1k; start all for 2500ms; wait all"])
+    r = good([*lcores(2), "--json-stream", "-e", BY + f"set 0 flow.dst {THREE}; set 1 flow.src {THREE}; set 0 cps 1k; "
+              "start all for 2500ms; wait all"])
     lines = [d for d in documents(r) if d.get("event") == "interval" and "flows_by_dst" in d["stats"]]
     assert lines and len(lines[-1]["stats"]["flows_by_dst"]) == 6
-    r = good([*lcores(2), "--csv", "-b", "-e", BY + f"set 0 flow.dst {THREE}; set 1 flow.src {THREE}; set 0 count 8; start all; wait all; show flows by dst"])
+    r = good([*lcores(2), "--csv", "-b", "-e", BY + f"set 0 flow.dst {THREE}; set 1 flow.src {THREE}; set 0 count 8; "
+              "start all; wait all; show flows by dst"])
     rows = r.stdout.splitlines()
     assert rows[-7].startswith("port,stream,address,server_port,weight,opened,share,expected,") and rows[-4].startswith("0,0,10.1.0.3,80,5,5,0.625")

@@ -7,7 +7,7 @@
 
 #include "flow.h"
 /* before the one that has a variable `c` for all */
-#include "flow_int.h"
+#include "flow_servers.h"
 
 #include "cmocka_names.h"
 

@@ -2,7 +2,7 @@
 /* Flows of four workers, both ends of a wire: no cache line has memory that two of them write. What
  * a worker writes is listed here by its addresses, while connections are open. */
 /* before the one that has a variable `c` for all */
-#include "flow_int.h"
+#include "flow_servers.h"
 
 #include "ctl_live.h"
 #include "flows_ctl.h"

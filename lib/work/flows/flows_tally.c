@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is counted of each server of a flow. Workers write cells of their own; a flow that gets other
- * servers while connections live has cells for both. */
+/* What is counted of each server of a flow. Workers write cells of their own; a flow that gets
+ * other servers while connections live has cells for both. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 
 /* ---- chi-square ---- */
 
-/* The probability that chi-square with so many degrees of freedom is x or more: the upper incomplete
- * gamma function of half of both, by its series below the mean, else by its continued fraction
+/* The probability that chi-square with so many degrees of freedom is x or more: the upper
+ * incomplete gamma function of half of both, by its series below the mean, else by its continued fraction
  * (Abramowitz and Stegun 6.5.29, 6.5.31 in the form of Lentz). */
 static double tally_chance(double degrees, double x)
 {
@@ -198,8 +198,8 @@ static json_t *tally_server_json(const struct ctl_port *cp, const struct flows_o
 	return o;
 }
 
-/* Chi-square is that of the servers that there are now. With fewer than five connections expected of
- * one its distribution is not known well enough to tell a probability. */
+/* Chi-square is that of the servers that there are now. With fewer than five connections expected
+ * of one its distribution is not known well enough to tell a probability. */
 #define TALLY_EXPECTED 5
 static void tally_distribution(json_t *o, const struct flows_one *f, const struct tally_rows *all)
 {

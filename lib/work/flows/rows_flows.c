@@ -265,7 +265,7 @@ const struct setting flows_rows[] = {
 	{ROW("flow.verify", verify, WHY_WORK), .v = {&vt_bool}, .dflt = "off",
 	 .help = "whether received payload is compared with what was to come"},
 	{ROW("flow.by_dst", by_dst, WHY_WORK), .v = {&vt_bool}, .dflt = "off",
-	 .help = "whether connections are counted by their server, too, as `show flows by dst` tells: address and port of a client's destination, of a server its own"},
+	 .help = "whether connections are counted by server, too: a client's destinations, a server's own addresses; see `show flows by dst`"},
 	{ROW("http.method", method, WHY_WORK), .v = {&flows_vt_method, .choices = method_words},
 	 .dflt = "GET", .help = "of a client's requests: a method, or several with weights"},
 	{ROW("http.path", path, WHY_WORK), .v = {&flows_vt_path, .choices = path_words},
