@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tuples of a client whose servers have weights: no tuple comes twice, each round has each server as
- * often as it weighs, and so have the opens of several machines together. */
+/* Tuples of a client whose servers have weights: no tuple comes twice, each round has each server
+ * as often as it weighs, and so have the opens of several machines together. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

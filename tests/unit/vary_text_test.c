@@ -184,7 +184,7 @@ static void test_lists(void **state)
 	not(&v_vid, "1,0", -ERANGE, 2, "1 to 4094");
 }
 
-/* Values that weigh differently: the first of each come first, and each comes as evenly as it can. */
+/* Values that weigh differently: the first of each come first, each as evenly as it can. */
 static void test_weights(void **state)
 {
 	char text[64];

@@ -11,8 +11,8 @@
 /* ---- chi-square ---- */
 
 /* The probability that chi-square with so many degrees of freedom is x or more: the upper
- * incomplete gamma function of half of both, by its series below the mean, else by its continued fraction
- * (Abramowitz and Stegun 6.5.29, 6.5.31 in the form of Lentz). */
+ * incomplete gamma function of half of both, by its series below the mean, else by its continued
+ * fraction (Abramowitz and Stegun 6.5.29, 6.5.31 in the form of Lentz). */
 static double tally_chance(double degrees, double x)
 {
 	double a = degrees / 2, y = x / 2, scale, sum, term, b, c, d, h;
