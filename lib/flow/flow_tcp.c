@@ -77,9 +77,10 @@ FLOW_ASIDE static bool tcp_pieces(struct flow_machine *m, struct flow_ver *f, st
 		}
 		if (n == 0)
 			return true;
-		if (p == NULL) /* the frame was longer than what was kept of it */
+		if (p == NULL) { /* the frame was longer than what was kept of it */
 			conn_server_received(f, c, n);
-		return tcp_deliver(m, f, c, NULL, n);
+			return tcp_deliver(m, f, c, NULL, n);
+		}
 		data = p->data;
 		have = p->len;
 		p = p->next;
