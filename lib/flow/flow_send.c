@@ -67,18 +67,23 @@ static inline bool send_has_rest(const struct flow_ver *f, const struct place *a
 	return !f->buffered && (at->content->fill & WL_FILL_CHUNKED) == 0;
 }
 
-/* The payload of a super-frame: the head is written, what follows it is there already. Whoever cuts
- * it completes its checksums. */
-FLOW_ASIDE static void send_super(struct flow_machine *m, const struct flow_ver *f,
-				  const struct flow_conn *c, const struct place *at, uint8_t *p,
-				  struct emit *e)
-{
-	uint32_t n = e->payload, head = 0;
+/* What of a super-frame's payload is not written: so many bytes, the last ones, and where they are. */
+struct send_rest {
+	uint32_t fill, rest;
+};
 
-	e->segment = c->mss;
+/* The payload of a super-frame, n bytes at p: the head is written, what follows it is there
+ * already. Whoever cuts it completes its checksums. */
+FLOW_ASIDE static struct send_rest send_super(struct flow_machine *m, const struct flow_ver *f,
+					      const struct flow_conn *c, const struct place *at,
+					      uint8_t *p, uint32_t seq, uint32_t n)
+{
+	struct send_rest r = {0};
+	uint32_t head = 0;
+
 	cell_add(&f->k->tx, (n - 1) / c->mss); /* and one more, as of any segment */
 	if (f->buffered) {
-		send_copy_buffer(m, c, e->seq, p, n);
+		send_copy_buffer(m, c, seq, p, n);
 	} else if (!send_has_rest(f, at)) {
 		wl_content_put(at->content, at->offset, p, n);
 	} else {
@@ -87,10 +92,11 @@ FLOW_ASIDE static void send_super(struct flow_machine *m, const struct flow_ver 
 		if (head > n)
 			head = n;
 		wl_content_put(at->content, at->offset, p, head);
-		e->fill = n - head;
-		if (e->fill != 0)
-			e->rest = wl_content_rest(at->content, at->offset + head);
+		r.fill = n - head;
+		if (r.fill != 0)
+			r.rest = wl_content_rest(at->content, at->offset + head);
 	}
+	return r;
 }
 
 /* One segment, or a super-frame, of n bytes at seq. */
@@ -111,7 +117,10 @@ static FLOW_INLINE bool send_here(struct flow_machine *m, struct flow_ver *f, st
 	e.window = emit_window(m, f, c);
 	p = emit_begin(&e) + e.path->l4 + 20;
 	if (FLOW_UNLIKELY(n > c->mss)) {
-		send_super(m, f, c, at, p, &e);
+		struct send_rest r = send_super(m, f, c, at, p, seq, n);
+		e.segment = c->mss;
+		e.fill = r.fill;
+		e.rest = r.rest;
 	} else if (FLOW_UNLIKELY(filled)) {
 		e.fill = n;
 		/* the longer headers of another path may have been there */
