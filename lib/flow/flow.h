@@ -14,7 +14,7 @@ struct flow_machine_conf {
 	uint32_t touched;  /* of so many connections the memory is there before they are opened */
 	bool touched_hash; /* they are a server's, and found by the hash: its memory, too */
 	uint32_t buffers;  /* connections with buffers at once */
-	uint16_t paths;    /* paths that servers learn; 0: 1024 */
+	uint16_t paths;    /* paths that servers learn, to different clients; 0: 1024 */
 	bool is6;          /* IPv6 servers: 16 bytes more per connection */
 	/* The sender may be a kernel on this machine, which leaves checksums to a device that there
 	 * is not: a checksum that is the sum of the pseudo header alone counts as unverified. Of

@@ -383,15 +383,49 @@ FLOW_INLINE void flow_established(struct flow_machine *m, struct flow_ver *f, st
 
 /* ---- paths of servers ---- */
 
-static uint32_t conn_path_hash(const struct flow_path *p)
+/* The first bytes of a run of `len`. */
+static FLOW_INLINE uint64_t conn_span(const uint8_t *at, unsigned len)
 {
-	return (uint32_t)(fnv1a(fnv1a_number(FNV_BASIS, p->ident), p->bytes, p->l4) >> 16);
+	uint64_t v;
+
+	memcpy(&v, at, 8);
+	return v << (64 - 8 * len);
+}
+
+/* Whether a path that was learned is that of the segment's sender. */
+static FLOW_INLINE bool conn_path_is(const struct flow_learned *l, const struct flow_ver *f,
+				     const struct flow_seg *g)
+{
+	uint64_t differ = (l->serial ^ f->serial) | (uint32_t)(l->path.ident ^ g->in->ident);
+
+	if (FLOW_UNLIKELY(g->in->l3 < f->back_len))
+		return false;
+	for (unsigned i = 0; i < f->back.n; i++) {
+		const struct flow_span *s = &f->back.span[i];
+
+		differ |= conn_span(g->in->data + s->from, s->len) ^
+			  conn_span(l->path.bytes + s->to, s->len);
+	}
+	return differ == 0;
+}
+
+static uint32_t conn_path_hash(const struct flow_ver *f, const struct flow_seg *g)
+{
+	uint64_t h = (uint64_t)f->serial << 16 | g->in->ident;
+
+	for (unsigned i = 0; i < f->back.n && g->in->l3 >= f->back_len; i++) {
+		const struct flow_span *s = &f->back.span[i];
+
+		h = (h ^ conn_span(g->in->data + s->from, s->len)) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 32;
+	}
+	return (uint32_t)(h * 0xd6e8feb86659fd93ull >> 32) % FLOW_PATH_LISTS;
 }
 
 static void conn_path_unlink(struct flow_machine *m, uint32_t at)
 {
 	struct flow_learned *l = flow_pool_at(&m->path, at);
-	uint32_t *link = &m->path_hash[l->hash & 255];
+	uint32_t *link = &m->path_list[l->hash];
 
 	while (*link != at)
 		link = &((struct flow_learned *)flow_pool_at(&m->path, *link))->next;
@@ -405,14 +439,13 @@ static uint32_t conn_path_take(struct flow_machine *m)
 
 	if (at != 0)
 		return at;
-	for (at = 1; at < m->path.n; at++) {
-		struct flow_learned *l = flow_pool_at(&m->path, at);
-
-		if (l->refs == 0) {
-			conn_path_unlink(m, at);
-			m->path_last = 0;
-			return at;
-		}
+	for (uint32_t i = 1; i < m->path.n; i++) {
+		m->path_hand = m->path_hand + 1 < m->path.n ? m->path_hand + 1 : 1;
+		if (((struct flow_learned *)flow_pool_at(&m->path, m->path_hand))->refs != 0)
+			continue;
+		conn_path_unlink(m, m->path_hand);
+		m->path_last = 0;
+		return m->path_hand;
 	}
 	return 0;
 }
@@ -420,21 +453,23 @@ static uint32_t conn_path_take(struct flow_machine *m)
 /* The way back to whom a segment came from. */
 void flow_path_back(const struct flow_ver *f, const struct flow_seg *g, struct flow_path *p)
 {
-	const struct flow_conn ours = {.local = g->local};
-	unsigned l3 = g->in->l3;
+	const struct flow_conn ours = {.local = g->local, .ports = g->ports};
+	const struct flow_path *path;
 
 	if (f->spec->role == FLOW_CLIENT) {
 		*p = f->spec->npath > 1 ? *flow_client_path(f, &ours) : *f->path;
 		return;
 	}
-	*p = *f->path;
-	if (f->spec->reply != NULL) {
-		f->spec->reply(f->spec->reply_arg, g->in->data, l3, p->bytes);
-		flow_path_sums(p);
-	} else if (p->l3 >= 14 && l3 >= 14) {
-		memcpy(p->bytes, g->in->data + 6, 6);
-		memcpy(p->bytes + 6, g->in->data, 6);
+	path = flow_server_path(f, g->in->ident);
+	*p = path != NULL ? *path : *f->path;
+	if (g->in->l3 < f->back_len)
+		return;
+	for (unsigned i = 0; i < f->back.n; i++) {
+		const struct flow_span *s = &f->back.span[i];
+
+		memcpy(p->bytes + s->to, g->in->data + s->from, s->len);
 	}
+	flow_path_sums(p);
 }
 
 /* The same for a connection, another way than that of the one before. 0: there are too many. */
@@ -442,16 +477,11 @@ FLOW_ASIDE static uint16_t conn_path_other(struct flow_machine *m, struct flow_v
 					   const struct flow_seg *g)
 {
 	struct flow_learned *l;
-	unsigned l3 = g->in->l3;
-	struct flow_path p;
-	uint32_t at, hash;
+	uint32_t at, hash = conn_path_hash(f, g);
 
-	flow_path_back(f, g, &p);
-	hash = conn_path_hash(&p);
-	for (at = m->path_hash[hash & 255]; at != 0; at = l->next) {
+	for (at = m->path_list[hash]; at != 0; at = l->next) {
 		l = flow_pool_at(&m->path, at);
-		if (l->hash == hash && l->path.ident == p.ident && l->path.l4 == p.l4 &&
-		    memcmp(l->path.bytes, p.bytes, p.l4) == 0)
+		if (conn_path_is(l, f, g))
 			break;
 	}
 	if (at == 0) {
@@ -459,50 +489,46 @@ FLOW_ASIDE static uint16_t conn_path_other(struct flow_machine *m, struct flow_v
 		if (at == 0)
 			return 0;
 		l = flow_pool_at(&m->path, at);
-		*l = (struct flow_learned){.path = p,
-					   .hash = hash,
-					   .next = m->path_hash[hash & 255]};
-		m->path_hash[hash & 255] = at;
+		flow_path_back(f, g, &l->path);
+		l->serial = f->serial;
+		l->hash = hash;
+		l->refs = 0;
+		l->next = m->path_list[hash];
+		m->path_list[hash] = at;
 		cell_set(&m->k.paths_used, m->path.used);
 	}
 	l->refs++;
-	if (l3 <= sizeof(m->path_came)) {
-		m->path_last = at;
-		m->path_of = f;
-		m->path_len = (uint16_t)l3;
-		memcpy(m->path_came, g->in->data, l3);
+	m->path_last = at;
+	m->path_serial = f->serial;
+	m->path_len = g->in->l3 >= 8 && g->in->l3 <= 16 ? g->in->l3 : 0;
+	if (m->path_len != 0) {
+		memcpy(&m->path_came[0], g->in->data, 8);
+		memcpy(&m->path_came[1], g->in->data + m->path_len - 8, 8);
 	}
 	return (uint16_t)at;
 }
 
-/* Whether the prefix of a segment is that of the one before. */
-static FLOW_INLINE bool conn_path_came(const struct flow_machine *m, const uint8_t *data,
-				       unsigned l3)
+/* Whether the prefix of a segment is that of the one before, byte for byte. */
+static FLOW_INLINE bool conn_path_came(const struct flow_machine *m, const struct flow_ver *f,
+				       const struct flow_in *in)
 {
-	const uint8_t *came = m->path_came;
-	uint64_t a[2], b[2];
+	uint64_t word[2];
 
-	if (FLOW_UNLIKELY(m->path_len != l3))
+	if (FLOW_UNLIKELY(m->path_len != in->l3) || FLOW_UNLIKELY(m->path_serial != f->serial))
 		return false;
-	if (FLOW_UNLIKELY(l3 < 8 || l3 > 16))
-		return memcmp(came, data, l3) == 0;
-	/* two words, which may overlap */
-	memcpy(&a[0], came, 8);
-	memcpy(&a[1], came + l3 - 8, 8);
-	memcpy(&b[0], data, 8);
-	memcpy(&b[1], data + l3 - 8, 8);
-	return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0;
+	memcpy(&word[0], in->data, 8);
+	memcpy(&word[1], in->data + in->l3 - 8, 8);
+	return ((word[0] ^ m->path_came[0]) | (word[1] ^ m->path_came[1])) == 0;
 }
 
 static FLOW_INLINE uint16_t conn_path_learn(struct flow_machine *m, struct flow_ver *f,
 					    const struct flow_seg *g)
 {
-	struct flow_learned *l;
+	struct flow_learned *l = flow_pool_at(&m->path, m->path_last);
 
-	if (FLOW_UNLIKELY(m->path_last == 0 || m->path_of != f) ||
-	    FLOW_UNLIKELY(!conn_path_came(m, g->in->data, g->in->l3)))
+	if (FLOW_UNLIKELY(m->path_last == 0) ||
+	    (FLOW_UNLIKELY(!conn_path_came(m, f, g->in)) && !conn_path_is(l, f, g)))
 		return conn_path_other(m, f, g);
-	l = flow_pool_at(&m->path, m->path_last);
 	l->refs++;
 	return (uint16_t)m->path_last;
 }

@@ -11,91 +11,144 @@ static uint64_t emit_ip6(const struct flow_machine *m, const struct flow_ver *f,
 	const struct flow_tuples *t = f->spec->tuples;
 	uint8_t *ip = p + path->l3;
 	uint16_t length = __builtin_bswap16((uint16_t)(path->l4 - path->l3 - 40 + l4_len));
+	uint64_t word[4], sum = 0; /* of both addresses */
 
 	memcpy(ip + 4, &length, 2);
-	memcpy(ip + 8, t->local6, 12);
-	memcpy(ip + 20, &c->local, 4);
+	memcpy(&word[0], t->local6, 8);
+	memcpy(&word[1], t->local6 + 8, 4);
+	memcpy((uint8_t *)&word[1] + 4, &c->local, 4);
 	if (f->spec->role == FLOW_SERVER) {
-		memcpy(ip + 24, m->peer6[conn_index(m, c)], 16);
+		memcpy(&word[2], m->peer6[conn_index(m, c)], 16);
 	} else {
-		memcpy(ip + 24, t->remote6, 12);
-		memcpy(ip + 36, &c->remote, 4);
+		memcpy(&word[2], t->remote6, 8);
+		memcpy(&word[3], t->remote6 + 8, 4);
+		memcpy((uint8_t *)&word[3] + 4, &c->remote, 4);
 	}
-	return wl_sum(ip + 8, 32);
+	memcpy(ip + 8, word, 32);
+	for (unsigned i = 0; i < 4; i++)
+		sum += (word[i] & UINT32_MAX) + (word[i] >> 32);
+	return sum;
 }
 
 uint64_t flow_emit_other(struct flow_machine *m, const struct flow_ver *f,
 			 const struct flow_conn *c, const struct flow_path *path, uint8_t *p,
 			 unsigned l4_len)
 {
-	uint64_t sum =
-		path->is6 ? emit_ip6(m, f, c, path, p, l4_len) : emit_ip4(m, c, path, p, l4_len);
+	uint64_t protocol = __builtin_bswap16(f->spec->udp ? EMIT_UDP : EMIT_TCP), sum;
 
+	if (path->is6) {
+		sum = emit_ip6(m, f, c, path, p, l4_len);
+		if (path->nfix != 0)
+			flow_emit_fix(path, p, l4_len, protocol);
+		return sum;
+	}
+	sum = emit_ip4(m, c, path, p, l4_len);
 	if (path->nfix != 0)
 		flow_emit_fix(path, p, l4_len,
-			      sum + __builtin_bswap16(f->spec->udp ? EMIT_UDP : EMIT_TCP) +
-				      __builtin_bswap16((uint16_t)l4_len));
+			      sum + protocol + __builtin_bswap16((uint16_t)l4_len));
 	return sum;
+}
+
+/* Sums of 16 bits, of numbers (not of bytes): -1 is 65534. */
+static uint16_t emit_minus(uint32_t a, uint32_t b)
+{
+	return (uint16_t)((a + 65535 - b % 65535) % 65535);
+}
+
+/* What the checksum x is continued from. All behind the innermost IP header adds up to what its
+ * pseudo header lacks, and all behind the start of an inner checksum `in` (NULL: there is none) to
+ * what that one's lacks. An IPv4 header with its checksum adds up to nothing. */
+static void emit_path_sum(struct flow_path *p, struct flow_fix *x, const struct flow_fix *in)
+{
+	unsigned end = in != NULL ? in->from : p->is6 ? p->l4 : p->l3;
+	uint64_t base = wl_sum(p->bytes + x->from, end - x->from);
+	uint32_t add = 0, times = 0;
+
+	for (const struct flow_fix *o = p->fix;
+	     o->kind == FLOW_FIX_LENGTH || o->kind == FLOW_FIX_IP4; o++)
+		if (o->kind == FLOW_FIX_LENGTH && o->at >= x->from && o->at < end) {
+			add += o->add;
+			times++;
+		}
+	if (in == NULL && p->is6) { /* its length, less that of its pseudo header */
+		add += (unsigned)(p->l4 - p->l3) - 40;
+	} else if (in != NULL && in->kind == FLOW_FIX_UDP) {
+		const uint8_t *ip = p->bytes + in->sum;
+		uint64_t pseudo = ip[0] >> 4 == 4 ? wl_sum(ip + 12, 8) : wl_sum(ip + 8, 32);
+
+		base += (uint16_t)~flow_fold(pseudo + __builtin_bswap16(EMIT_UDP));
+		add = emit_minus(add, (uint32_t)p->l4 - in->from);
+		times = emit_minus(times, 1);
+	}
+	if (x->kind == FLOW_FIX_UDP) {
+		const uint8_t *ip = p->bytes + x->sum;
+
+		base += ip[0] >> 4 == 4 ? wl_sum(ip + 12, 8) : wl_sum(ip + 8, 32);
+		base += __builtin_bswap16(EMIT_UDP);
+		add += (uint32_t)p->l4 - x->from;
+		times++;
+	}
+	x->base = (uint16_t)flow_fold(base);
+	x->add = (uint16_t)(add % 65535);
+	x->times = (uint16_t)(times % 65535);
 }
 
 /* What flow_emit_fix() continues: lengths and checksums of 0, and the checksums of such IPv4
  * headers. */
 void flow_path_sums(struct flow_path *p)
 {
+	const struct flow_fix *in = NULL;
+
+	for (unsigned i = 0; i < p->nfix; i++)
+		memset(p->bytes + p->fix[i].at, 0, 2);
 	for (unsigned i = 0; i < p->nfix; i++) {
-		const struct flow_fix *x = &p->fix[i];
+		struct flow_fix *x = &p->fix[i];
 		uint8_t *outer = p->bytes + x->at - 2;
 		uint16_t sum;
 
-		memset(p->bytes + x->at, 0, 2);
+		x->add = (uint16_t)(p->l4 - x->from);
 		if (x->kind != FLOW_FIX_IP4)
 			continue;
 		memset(p->bytes + x->sum, 0, 2);
-		sum = (uint16_t)~flow_fold(wl_sum(outer, (outer[0] & 15u) * 4));
+		x->base = (uint16_t)flow_fold(wl_sum(outer, (outer[0] & 15u) * 4));
+		sum = (uint16_t)~x->base;
 		memcpy(p->bytes + x->sum, &sum, 2);
+	}
+	for (unsigned i = 0; i < p->nfix; i++) {
+		struct flow_fix *x = &p->fix[i];
+
+		if (x->kind == FLOW_FIX_LENGTH || x->kind == FLOW_FIX_IP4)
+			continue;
+		emit_path_sum(p, x, in);
+		in = x;
 	}
 }
 
 /* TCP or UDP and its payload are not read: with their pseudo header they add up to 0, whoever
  * completes their checksum. */
-static void emit_outer_sum(const struct flow_path *path, const struct flow_fix *x, uint8_t *p,
-			   unsigned l4_len, uint64_t pseudo)
-{
-	uint64_t sum = (uint16_t)~flow_fold(pseudo);
-	uint16_t check;
-
-	memset(p + x->at, 0, 2);
-	sum += wl_sum(p + x->from, (uint32_t)path->l4 - x->from);
-	if (x->kind == FLOW_FIX_UDP) {
-		const uint8_t *ip = p + x->sum;
-
-		sum += ip[0] >> 4 == 4 ? wl_sum(ip + 12, 8) : wl_sum(ip + 8, 32);
-		sum += __builtin_bswap16(EMIT_UDP) +
-		       __builtin_bswap16((uint16_t)(path->l4 + l4_len - x->from));
-	}
-	check = (uint16_t)~flow_fold(sum);
-	if (check == 0 && x->kind == FLOW_FIX_UDP)
-		check = 0xffff; /* RFC 768: 0 would be none */
-	memcpy(p + x->at, &check, 2);
-}
-
 void flow_emit_fix(const struct flow_path *path, uint8_t *p, unsigned l4_len, uint64_t pseudo)
 {
-	for (unsigned i = 0; i < path->nfix; i++) {
-		const struct flow_fix *x = &path->fix[i];
-		uint16_t length = __builtin_bswap16((uint16_t)(path->l4 + l4_len - x->from)), sum;
+	const struct flow_fix *x = path->fix, *end = x + path->nfix;
+	uint32_t rest = (uint16_t)~flow_fold(pseudo);
 
-		if (x->kind == FLOW_FIX_UDP || x->kind == FLOW_FIX_SUM) {
-			emit_outer_sum(path, x, p, l4_len, pseudo);
-			continue;
-		}
+	for (; x != end && (x->kind == FLOW_FIX_LENGTH || x->kind == FLOW_FIX_IP4); x++) {
+		uint16_t length = __builtin_bswap16((uint16_t)(l4_len + x->add)), sum;
+
 		memcpy(p + x->at, &length, 2);
-		if (x->kind != FLOW_FIX_IP4)
+		if (x->kind == FLOW_FIX_LENGTH)
 			continue;
-		/* the template has the checksum of a header whose length is 0 */
-		memcpy(&sum, path->bytes + x->sum, 2);
-		sum = (uint16_t)~flow_fold((uint64_t)(uint16_t)~sum + length);
+		sum = (uint16_t)~flow_fold((uint64_t)x->base + length);
 		memcpy(p + x->sum, &sum, 2);
+	}
+	for (; x != end; x++) {
+		uint32_t lengths = flow_fold((uint64_t)x->times * l4_len + x->add);
+		uint16_t check = (uint16_t)~flow_fold((uint64_t)x->base +
+						      __builtin_bswap16((uint16_t)lengths) + rest);
+
+		if (check == 0 && x->kind == FLOW_FIX_UDP)
+			check = 0xffff; /* RFC 768: 0 would be none */
+		memcpy(p + x->at, &check, 2);
+		rest = 0;
 	}
 }
 
@@ -104,6 +157,10 @@ const struct flow_path *flow_client_path(const struct flow_ver *f, const struct 
 	const struct flow_field *v = &f->spec->tuples->f[FLOW_LOCAL - 1];
 	uint32_t value = __builtin_bswap32(c->local), i = 0;
 
+	if (v->count == 1) { /* all of one client: by their ports */
+		v = &f->spec->tuples->f[FLOW_LOCAL_PORT - 1];
+		value = __builtin_bswap16(c->local_port);
+	}
 	if (v->list == NULL)
 		i = (value - v->base) / v->step;
 	else
@@ -240,7 +297,7 @@ void flow_answer_rst(struct flow_machine *m, struct flow_ver *f, const struct fl
 	memcpy(t + 4, word, 8);
 	memset(t + 14, 0, 6);
 	sum += __builtin_bswap16(20) + __builtin_bswap16(EMIT_TCP);
-	flow_emit_fix(&path, p, 20, sum);
+	flow_emit_fix(&path, p, 20, path.is6 ? __builtin_bswap16(EMIT_TCP) : sum);
 	check = (uint16_t)(emit_offload(m) ? flow_fold(sum)
 					   : ~flow_fold((uint64_t)sum + wl_sum(t, 20)));
 	memcpy(t + 16, &check, 2);

@@ -79,7 +79,7 @@ uint64_t flow_emit_other(struct flow_machine *m, const struct flow_ver *f,
 			 const struct flow_conn *c, const struct flow_path *path, uint8_t *p,
 			 unsigned l4_len);
 /* What headers outside of the innermost IP header need. pseudo: the sum of the pseudo header of the
- * l4_len bytes behind that. */
+ * l4_len bytes behind that; of IPv6 its protocol alone. */
 void flow_emit_fix(const struct flow_path *path, uint8_t *p, unsigned l4_len, uint64_t pseudo);
 
 static FLOW_INLINE uint64_t emit_ip(struct flow_machine *m, const struct flow_ver *f,

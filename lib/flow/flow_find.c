@@ -30,29 +30,6 @@ static inline uint32_t find_bucket(const struct flow_machine *m, uint32_t hash)
 	return hash >> 8 & m->bucket_mask;
 }
 
-static bool find_same6(const struct flow_machine *m, const struct flow_conn *c,
-		       const struct flow_seg *g)
-{
-	const struct flow_ver *f = conn_live(m, c);
-	const struct flow_tuples *t = f->spec->tuples;
-
-	if (f->spec->is6 != g->is6)
-		return false;
-	if (!g->is6)
-		return true;
-	if (f->spec->role == FLOW_SERVER)
-		return memcmp(m->peer6[conn_index(m, c)], seg_src6(g), 16) == 0 &&
-		       memcmp(t->local6, seg_dst6(g), 12) == 0;
-	return memcmp(t->remote6, seg_src6(g), 12) == 0 && memcmp(t->local6, seg_dst6(g), 12) == 0;
-}
-
-static bool find_same_rest(const struct flow_machine *m, const struct flow_conn *c,
-			   const struct flow_seg *g)
-{
-	return (!m->any6 || find_same6(m, c, g)) &&
-	       conn_path(m, conn_live(m, c), c)->ident == g->in->ident;
-}
-
 /* Whether a cell is the connection of a segment. */
 bool flow_is_of(const struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 {
@@ -68,7 +45,7 @@ bool flow_is_of(const struct flow_machine *m, uint32_t at, const struct flow_seg
 		return false;
 	/* who is given no IPv6 flow takes no frame of it */
 	return FLOW_LIKELY(!m->any6 && !m->any_ident && g->in->ident == 0) ||
-	       find_same_rest(m, c, g);
+	       flow_is_rest(m, conn_live(m, c), c, g->in, g->is6);
 }
 
 static FLOW_INLINE uint32_t find_hashed(const struct flow_machine *m, const struct flow_seg *g)

@@ -45,6 +45,37 @@ bool flow_find_is_new(const struct flow_machine *m, const struct flow_seg *g);
 uint32_t flow_find_early(const struct flow_machine *m, uint32_t key);
 void flow_fetch_bucket(const struct flow_machine *m, uint32_t key);
 bool flow_is_of(const struct flow_machine *m, uint32_t at, const struct flow_seg *g);
+
+/* The first 12 bytes of an address of IPv6; the others have been compared. */
+static FLOW_INLINE bool find_prefix6(const uint8_t *a, const uint8_t *b)
+{
+	uint64_t x, y;
+	uint32_t v, w;
+
+	memcpy(&x, a, 8);
+	memcpy(&y, b, 8);
+	memcpy(&v, a + 8, 4);
+	memcpy(&w, b + 8, 4);
+	return ((x ^ y) | (v ^ w)) == 0;
+}
+/* Whether a connection whose ports and addresses are those of a frame, of which 4 bytes each were
+ * compared, is also of its IP version, and of its network. */
+static FLOW_INLINE bool flow_is_rest(const struct flow_machine *m, const struct flow_ver *f,
+				     const struct flow_conn *c, const struct flow_in *in, bool is6)
+{
+	const struct flow_tuples *t = f->spec->tuples;
+	const uint8_t *ip = in->data + in->l3;
+
+	if (f->spec->is6 != is6)
+		return false;
+	if (is6 &&
+	    (!find_prefix6(f->spec->role == FLOW_SERVER ? m->peer6[conn_index(m, c)] : t->remote6,
+			   ip + 8) ||
+	     !find_prefix6(t->local6, ip + 24)))
+		return false;
+	return FLOW_LIKELY(!m->any_ident && in->ident == 0) ||
+	       conn_path(m, f, c)->ident == in->ident;
+}
 /* What stands for an IPv6 address in hashes. */
 static inline uint32_t flow_fold16(const uint8_t *a)
 {

@@ -177,10 +177,13 @@ struct flow_ver {
 	bool retired, released, buffered;
 	bool by_server; /* connections are counted by their servers */
 	bool aside;     /* one of these two: its segments are none of the usual ones */
-	/* It listens on this address and port alone, with TCP over IPv4; as they are in frames. */
+	/* It listens on this address and port alone, with TCP; as they are in frames. */
 	bool one_local;
 	uint16_t one_port;
 	uint32_t one_addr;
+	struct flow_back back; /* a server's */
+	uint8_t back_len;      /* up to where that reads of frames that came */
+	uint32_t serial;
 	uint32_t window, window_most; /* that is offered, and up to where it may grow */
 	struct flow_watch {           /* flow_window.c */
 		uint32_t at;          /* the connection that is watched; 0: none */
@@ -249,8 +252,10 @@ struct flow_buffers {
 
 struct flow_learned {
 	struct flow_path path;
+	uint32_t serial;           /* of the version that it was learned for */
 	uint32_t hash, refs, next; /* next: in the list of its hash, or of free ones */
 };
+#define FLOW_PATH_LISTS 16384
 
 struct flow_sweep {
 	const struct wl_flow *wl;
@@ -310,12 +315,12 @@ struct flow_machine {
 	bool in_poll;
 	uint32_t reclaim_hand;
 	uint64_t challenge_until; /* the bucket of RFC 5961 7: when it will be full again */
-	uint32_t path_hash[256];
-	/* the path that was learned last, and the prefix it came from */
-	uint32_t path_last;
-	const struct flow_ver *path_of;
-	uint16_t path_len;
-	uint8_t path_came[FLOW_PREFIX_MAX];
+	uint32_t path_list[FLOW_PATH_LISTS]; /* of those that were learned, by their hash */
+	uint32_t path_last;                  /* the one that was learned last; 0: none */
+	uint32_t path_serial;                /* of its version */
+	uint32_t path_len;           /* of the prefix it came from, 8 to 16; 0: it has not */
+	uint64_t path_came[2];       /* that prefix: two words, which may overlap */
+	uint32_t path_hand, serials; /* to look for one that nobody uses; of versions */
 	struct flow_buffers *buffers;
 	uint32_t nbuffers, buffers_free;
 	size_t mapped[8]; /* bytes of each area, for flow_machine_free() */
@@ -338,8 +343,8 @@ struct flow_seg {
 	bool is6, udp, bad, unverified;
 	bool dense; /* there is no key */
 };
-/* What the first step of receiving finds out of a frame that holds TCP over IPv4 as usual: without
- * options of IP, in one piece, not a fragment. */
+/* What the first step of receiving finds out of a frame that holds TCP over IP as usual: without
+ * options or extension headers of IP, in one piece, not a fragment. */
 struct flow_early {
 	const uint8_t *l4;
 	uint32_t remote, local, ports;
@@ -352,6 +357,10 @@ struct flow_early {
 	bool dense;
 	bool summed; /* its checksums have been computed, and are right */
 };
+static inline bool early_is6(const struct flow_early *e, const struct flow_in *in)
+{
+	return e->l4 != in->data + in->l3 + 20;
+}
 #define SEG_SYN_FIN(g) ((uint32_t)(((g)->flags & TH_SYN) != 0) + (((g)->flags & TH_FIN) != 0))
 
 /* Of IPv6: the addresses, in its header. */
@@ -554,6 +563,17 @@ static inline const struct flow_path *conn_path(const struct flow_machine *m,
 	}
 	return FLOW_LIKELY(f->spec->npath == 1) ? f->path : flow_client_path(f, c);
 }
+/* The template for answers to frames of an identity; NULL: they are none of the server's. */
+static inline const struct flow_path *flow_server_path(const struct flow_ver *f, uint16_t ident)
+{
+	const struct flow_spec *spec = f->spec;
+
+	if (FLOW_LIKELY(spec->npath == 1))
+		return FLOW_LIKELY(f->path->ident == ident) ? f->path : NULL;
+	if (ident >= spec->nidents || spec->path_of[ident] == 0)
+		return NULL;
+	return &f->path[spec->path_of[ident] - 1];
+}
 
 /* flow_conn.c: their lives. */
 void flow_conn_free(struct flow_machine *m, struct flow_conn *c);
@@ -685,7 +705,8 @@ void flow_tcp_time_wait(struct flow_machine *m, struct flow_ver *f, struct flow_
 			const struct flow_seg *g);
 void flow_tcp_unknown(struct flow_machine *m, const struct flow_seg *g);
 
-/* flow_tcp.c, flow_open.c, flow_udp.c: received segments. */
+/* flow_rx.c, flow_tcp.c, flow_open.c, flow_udp.c: received segments. */
+bool flow_usual_sum(const struct flow_machine *m, const struct flow_in *in, struct flow_early *e);
 unsigned flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, struct flow_early *e,
 			   unsigned i, unsigned n);
 void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g);

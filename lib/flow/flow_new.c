@@ -480,19 +480,20 @@ int flow_path_init(struct flow_path *p, const uint8_t *bytes, unsigned l3, unsig
 	p->nfix = (uint8_t)nfix;
 	if (nfix > 0)
 		memcpy(p->fix, fix, nfix * sizeof(*fix));
-	flow_path_sums(p);
 	p->is6 = ip[0] >> 4 == 6;
 	p->plain = !p->is6 && nfix == 0;
 	p->cut = path_cut(p);
 	if (p->is6) {
 		memset(ip + 4, 0, 2);
 		memset(ip + 8, 0, 32);
+		flow_path_sums(p);
 		return l4 >= l3 + 40 ? 0 : err_set(e, EINVAL, "an IPv6 header has 40 bytes");
 	}
 	if (ip[0] >> 4 != 4 || (ip[0] & 15u) * 4 != l4 - l3)
 		return err_set(e, EINVAL, "the innermost header is neither IPv4 nor IPv6");
 	memset(ip + 2, 0, 4);
 	memset(ip + 10, 0, 10);
+	flow_path_sums(p);
 	p->ip_sum = wl_sum(ip, l4 - l3);
 	return 0;
 }

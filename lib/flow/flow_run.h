@@ -194,7 +194,19 @@ struct flow_path {
 		/* FLOW_FIX_IP4: where that header's checksum is. FLOW_FIX_UDP: where the IP header
 		 * is whose addresses count in the checksum. */
 		uint8_t sum;
+		/* Found out by flow_path_init(). The length is that of TCP or UDP and `add`; of a
+		 * checksum `times` that. base: the sum of all that is always the same. */
+		uint16_t add, times, base;
 	} fix[FLOW_FIXES];
+};
+/* What answers take over from the frame that opened a connection: runs of bytes before its
+ * innermost IP header. */
+#define FLOW_BACK 24
+struct flow_back {
+	unsigned n;
+	struct flow_span {
+		uint8_t from, to, len; /* bytes of the frame that came, and of the answer; 1 to 8 */
+	} span[FLOW_BACK];
 };
 enum flow_fix_kind {
 	FLOW_FIX_LENGTH, /* a length of 16 bits (UDP, IPv6, GTP-U, PPPoE) */
@@ -232,15 +244,18 @@ struct flow_spec {
 	struct flow_server_counts *server_counts;
 
 	struct flow_tuples *tuples;
-	/* Paths of a client: client i (by its place among the source addresses) has path
-	 * i mod npath. A server has one, a template: answers have its bytes, changed by reply(). */
+	/* Paths of a client: client i (by its place among the source addresses; if there is one, by
+	 * its place among the source ports) has path i mod npath. Those of a server are templates
+	 * of answers, one for each identity of its clients' frames. */
 	const struct flow_path *path;
 	uint16_t npath;
-	/* Writes the prefix of answers: `came` is the prefix of a received frame (len bytes), `to`
-	 * has the template's. Lengths and checksums that `fix` names are the machine's. NULL: MAC
-	 * addresses are swapped, all else stays the template's. */
-	void (*reply)(const void *arg, const uint8_t *came, unsigned len, uint8_t *to);
-	const void *reply_arg;
+	/* Of a server with several: path_of[ident] - 1 is the path of those who come with it. 0, or
+	 * nidents and above: they are none of its clients. */
+	const uint16_t *path_of;
+	uint32_t nidents;
+	/* What answers take over; NULL: MAC addresses, which are swapped. Lengths and checksums
+	 * that `fix` names are the machine's. */
+	const struct flow_back *back;
 	/* Whether a tuple is this machine's to open (several workers). NULL: all are. */
 	bool (*mine)(const void *arg, const struct flow_tuple *t);
 	const void *mine_arg;

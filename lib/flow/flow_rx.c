@@ -5,7 +5,7 @@
 #include "flow_emit.h"
 #include "flow_find.h"
 
-enum { LEN_IP4 = 20, IPPROTO_OF_TCP = 6, IPPROTO_OF_UDP = 17 };
+enum { LEN_IP4 = 20, LEN_IP6 = 40, IPPROTO_OF_TCP = 6, IPPROTO_OF_UDP = 17 };
 
 FLOW_ASIDE static bool rx_malformed(struct flow_machine *m)
 {
@@ -240,10 +240,58 @@ static FLOW_INLINE bool rx_usual(const struct flow_in *in, struct flow_early *e)
 	return true;
 }
 
+/* The same over IPv6, without extension headers. */
+static bool rx_usual6(const struct flow_in *in, struct flow_early *e)
+{
+	const uint8_t *ip = in->data + in->l3;
+	uint32_t ports, end;
+
+	if (FLOW_UNLIKELY(in->len < in->l3 + 60u) || FLOW_UNLIKELY(in->rest != NULL) ||
+	    FLOW_UNLIKELY(in->l4 != 0) || FLOW_UNLIKELY(ip[0] >> 4 != 6) ||
+	    FLOW_UNLIKELY(ip[6] != IPPROTO_OF_TCP))
+		return false;
+	end = get_be16(ip + 4);
+	if (FLOW_UNLIKELY(end < 20) || FLOW_UNLIKELY(in->l3 + LEN_IP6 + end > in->len))
+		return false;
+	memcpy(&e->remote, ip + 20, 4);
+	memcpy(&e->local, ip + 36, 4);
+	memcpy(&ports, ip + 40, 4);
+	e->ports = ports << 16 | ports >> 16;
+	e->l4 = ip + LEN_IP6;
+	e->l4_len = end;
+	e->summed = false;
+	return true;
+}
+
+/* Whether the sums of a frame that nobody has looked at are right. */
+bool flow_usual_sum(const struct flow_machine *m, const struct flow_in *in, struct flow_early *e)
+{
+	uint64_t ip[2], sum;
+	uint32_t last;
+
+	if (in->verdict != FLOW_SUM_UNKNOWN || !m->verify_sums)
+		return false;
+	if (FLOW_UNLIKELY(early_is6(e, in))) {
+		sum = wl_sum(e->l4 - 32, 32);
+	} else {
+		memcpy(ip, e->l4 - 20, 16);
+		memcpy(&last, e->l4 - 4, 4);
+		sum = (ip[0] & UINT32_MAX) + (ip[0] >> 32) + (ip[1] & UINT32_MAX) + (ip[1] >> 32) +
+		      last;
+		if (flow_fold(sum) != 0xffff)
+			return false;
+		sum = (uint64_t)e->remote + e->local;
+	}
+	sum += __builtin_bswap16((uint16_t)e->l4_len) + __builtin_bswap16(6);
+	/* it need not be done again if the segment is none of the usual ones */
+	e->summed = flow_fold(sum + wl_sum(e->l4, e->l4_len)) == 0xffff;
+	return e->summed;
+}
+
 /* Where its connection is to be found. set: the set with slots, or the first of them; NULL: there
  * is none. */
 static FLOW_INLINE void rx_place(const struct flow_machine *m, const struct flow_tuples *set,
-				 struct flow_early *e)
+				 struct flow_early *e, bool is6)
 {
 	if (set != NULL) {
 		e->slot = flow_tuples_slot(set, e->remote, e->local, e->ports);
@@ -254,7 +302,8 @@ static FLOW_INLINE void rx_place(const struct flow_machine *m, const struct flow
 		}
 	}
 	e->dense = false;
-	e->key = flow_hash(m, e->remote, e->local, e->ports);
+	e->key = flow_hash(m, is6 ? flow_fold16(e->l4 - LEN_IP6 + 8) : e->remote, e->local,
+			   e->ports);
 	flow_fetch_bucket(m, e->key);
 }
 
@@ -288,9 +337,10 @@ static inline bool rx_finish(struct flow_machine *m, const struct flow_in *in,
 	g->wnd = (uint16_t)get_be16(t + 14);
 	g->flags = t[13] & (TH_FIN | TH_SYN | TH_RST | TH_ACK);
 	g->segments = in->segments == 0 ? 1 : in->segments;
-	g->is6 = g->udp = g->bad = g->unverified = false;
+	g->is6 = early_is6(e, in);
+	g->udp = g->bad = g->unverified = false;
 	if (FLOW_UNLIKELY(in->verdict != FLOW_SUM_GOOD && !e->summed))
-		rx_verdict(m, in, g, in->l3 + LEN_IP4, e->l4_len);
+		rx_verdict(m, in, g, (unsigned)(t - in->data), e->l4_len);
 	return true;
 }
 
@@ -341,13 +391,15 @@ static inline void rx_work(struct flow_machine *m, struct flow_seg *g, uint32_t 
 static void rx_burst(struct flow_machine *m, const struct flow_in *in, unsigned n)
 {
 	const struct flow_tuples *set = m->nset != 0 ? m->set[0] : NULL;
-	const bool straight = m->straight && !m->any6 && !m->any_ident;
+	const bool straight = m->straight, any6 = m->any6;
 	struct flow_early early[FLOW_BURST];
 	struct flow_seg g;
 
 	for (unsigned i = 0; i < n; i++) {
 		if (FLOW_LIKELY(rx_usual(&in[i], &early[i])))
-			rx_place(m, set, &early[i]);
+			rx_place(m, set, &early[i], false);
+		else if (any6 && rx_usual6(&in[i], &early[i]))
+			rx_place(m, set, &early[i], true);
 		else
 			early[i].l4_len = 0;
 	}

@@ -344,7 +344,7 @@ static FLOW_INLINE void tcp_usual_end(struct flow_machine *m, struct flow_ver *f
 
 /* A SYN, with 12 bytes of options. */
 static FLOW_INLINE void usual_syn_seg(const struct flow_in *in, const struct flow_early *e,
-				      uint32_t seq, uint16_t wnd, struct flow_seg *g)
+				      uint32_t seq, uint16_t wnd, bool is6, struct flow_seg *g)
 {
 	g->in = in;
 	g->l4 = e->l4;
@@ -358,7 +358,8 @@ static FLOW_INLINE void usual_syn_seg(const struct flow_in *in, const struct flo
 	g->options = 12;
 	g->flags = TH_SYN;
 	g->segments = 1;
-	g->is6 = g->udp = g->unverified = false;
+	g->is6 = is6;
+	g->udp = g->unverified = false;
 }
 
 /* A SYN: somebody may listen. */
@@ -376,30 +377,10 @@ static FLOW_INLINE bool tcp_usual_syn(struct flow_machine *m, struct flow_seg *g
 	return true;
 }
 
-/* Whether the sums of a frame that nobody has looked at are right. */
-static inline bool tcp_usual_sum(const struct flow_machine *m, const struct flow_in *in,
-				 struct flow_early *e)
-{
-	uint64_t ip[2], sum;
-	uint32_t last;
-
-	if (in->verdict != FLOW_SUM_UNKNOWN || !m->verify_sums)
-		return false;
-	memcpy(ip, e->l4 - 20, 16);
-	memcpy(&last, e->l4 - 4, 4);
-	sum = (ip[0] & UINT32_MAX) + (ip[0] >> 32) + (ip[1] & UINT32_MAX) + (ip[1] >> 32) + last;
-	if (flow_fold(sum) != 0xffff)
-		return false;
-	sum = (uint64_t)e->remote + e->local + __builtin_bswap16((uint16_t)e->l4_len) +
-	      __builtin_bswap16(6);
-	/* it need not be done again if the segment is none of the usual ones */
-	e->summed = flow_fold(sum + wl_sum(e->l4, e->l4_len)) == 0xffff;
-	return e->summed;
-}
-
-/* Does what a segment asks for. false: it is none of the usual ones, and nothing was done. */
+/* Does what a segment asks for. false: it is none of the usual ones, and nothing was done. odd: the
+ * machine has flows of IPv6, or with identities. */
 static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *in,
-				  struct flow_early *e)
+				  struct flow_early *e, const bool odd)
 {
 	struct flow_conn *c = &m->conn[e->at];
 	const uint8_t *t = e->l4;
@@ -410,7 +391,7 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 	uint16_t wnd;
 
 	if (FLOW_UNLIKELY(in->segments > 1) ||
-	    (FLOW_UNLIKELY(in->verdict != FLOW_SUM_GOOD) && !tcp_usual_sum(m, in, e)))
+	    (FLOW_UNLIKELY(in->verdict != FLOW_SUM_GOOD) && !flow_usual_sum(m, in, e)))
 		return false;
 	memcpy(&numbers, t + 4, 8);
 	memcpy(&word, t + 12, 4);
@@ -422,14 +403,15 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 	if (FLOW_UNLIKELY(e->at == 0)) {
 		if (head != USUAL(8, TH_SYN) || e->dense || e->l4_len != 32)
 			return false;
-		usual_syn_seg(in, e, seq, wnd, &g);
+		usual_syn_seg(in, e, seq, wnd, odd && early_is6(e, in), &g);
 		return tcp_usual_syn(m, &g);
 	}
 	f = conn_live(m, c);
 	memcpy(&ours, &c->remote, 8);
 	memcpy(&its, &e->remote, 8);
 	if (FLOW_UNLIKELY(ours != its) || FLOW_UNLIKELY(c->ports != e->ports) ||
-	    FLOW_UNLIKELY(c->side != 0) || FLOW_UNLIKELY(c->retry != 0) || FLOW_UNLIKELY(f->aside))
+	    FLOW_UNLIKELY(c->side != 0) || FLOW_UNLIKELY(c->retry != 0) ||
+	    FLOW_UNLIKELY(f->aside) || (odd && !flow_is_rest(m, f, c, in, early_is6(e, in))))
 		return false;
 	n = e->l4_len - 20;
 	switch (c->state) {
@@ -443,7 +425,7 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 		if (FLOW_UNLIKELY(head != USUAL(8, TH_SYN | TH_ACK) || ack != c->nxt || n != 12))
 			return false;
 		cell_add(&f->k->rx, 1);
-		usual_syn_seg(in, e, seq, wnd, &g);
+		usual_syn_seg(in, e, seq, wnd, odd && early_is6(e, in), &g);
 		g.ack = ack;
 		g.flags = TH_SYN | TH_ACK;
 		flow_syn_sent_in(m, f, c, &g);
@@ -471,19 +453,24 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 	}
 }
 
-/* Works on segments of a burst from number i on, where all flows are of IPv4 and none has an
- * identity. Returns the first that is none of the usual ones, with which nothing was done; n: there
- * is none. */
+/* Works on segments of a burst from number i on. Returns the first that is none of the usual ones,
+ * with which nothing was done; n: there is none. */
 unsigned flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, struct flow_early *e,
 			   unsigned i, unsigned n)
 {
-	while (i < n && FLOW_LIKELY(e[i].l4_len != 0) && FLOW_LIKELY(tcp_usual(m, &in[i], &e[i])))
+	if (FLOW_UNLIKELY(m->any6 || m->any_ident)) {
+		while (i < n && e[i].l4_len != 0 && tcp_usual(m, &in[i], &e[i], true))
+			i++;
+		return i;
+	}
+	while (i < n && FLOW_LIKELY(e[i].l4_len != 0) &&
+	       FLOW_LIKELY(tcp_usual(m, &in[i], &e[i], false)))
 		i++;
 	return i;
 }
 
-/* The same for IPv6 and for headers that are found in full: of the usual segments those of requests
- * and responses alone. */
+/* The same for headers that are found in full: of the usual segments those of requests and
+ * responses alone. */
 static inline bool tcp_is_usual(const struct flow_ver *f, const struct flow_conn *c,
 				const struct flow_seg *g)
 {

@@ -281,7 +281,7 @@ static struct flow_ver *tuple_listener(const struct flow_machine *m, const struc
 		const struct flow_tuples *t = f->spec->tuples;
 
 		if (FLOW_UNLIKELY(f->spec->udp != g->udp || t->is6 != g->is6 ||
-				  f->path->ident != g->in->ident))
+				  flow_server_path(f, g->in->ident) == NULL))
 			continue;
 		if (FLOW_UNLIKELY(!tuple_has(&t->f[FLOW_LOCAL_PORT - 1], port[0]) ||
 				  !tuple_has(&t->f[FLOW_LOCAL - 1], local)))
@@ -299,8 +299,10 @@ FLOW_INLINE struct flow_ver *flow_listener(const struct flow_machine *m, const s
 
 	if (FLOW_LIKELY(m->nlisten != 0) && FLOW_LIKELY(f->one_local) &&
 	    FLOW_LIKELY(f->one_addr == g->local) &&
-	    FLOW_LIKELY(f->one_port == (uint16_t)g->ports) && FLOW_LIKELY(!g->udp && !g->is6) &&
-	    FLOW_LIKELY(f->path->ident == g->in->ident))
+	    FLOW_LIKELY(f->one_port == (uint16_t)g->ports) && FLOW_LIKELY(!g->udp) &&
+	    FLOW_LIKELY(f->spec->is6 == g->is6) &&
+	    (FLOW_LIKELY(!g->is6) || find_prefix6(f->spec->tuples->local6, seg_dst6(g))) &&
+	    FLOW_LIKELY(flow_server_path(f, g->in->ident) != NULL))
 		return f;
 	return tuple_listener(m, g);
 }
@@ -309,21 +311,23 @@ FLOW_INLINE struct flow_ver *flow_listener(const struct flow_machine *m, const s
  * answered. */
 struct flow_ver *flow_local(struct flow_machine *m, const struct flow_seg *g)
 {
-	const struct flow_conn ours = {.local = g->local};
+	const struct flow_conn ours = {.local = g->local, .ports = g->ports};
 
 	for (unsigned i = 0; i < m->nlive; i++) {
 		struct flow_ver *f = &m->live[i];
 		const struct flow_spec *spec = f->spec;
-		const struct flow_path *path = f->path;
+		const struct flow_path *path;
 
 		if (spec == NULL || spec->is6 != g->is6 || spec->udp != g->udp)
 			continue;
 		if (!tuple_has(&spec->tuples->f[FLOW_LOCAL - 1], __builtin_bswap32(g->local)) ||
 		    (g->is6 && memcmp(spec->tuples->local6, seg_dst6(g), 12) != 0))
 			continue;
-		if (spec->npath > 1)
+		if (spec->role == FLOW_SERVER)
+			path = flow_server_path(f, g->in->ident);
+		else
 			path = flow_client_path(f, &ours);
-		if (path->ident == g->in->ident)
+		if (path != NULL && path->ident == g->in->ident)
 			return f;
 	}
 	return NULL;

@@ -41,8 +41,8 @@ static void turn_one_local(struct flow_ver *f, const struct flow_spec *spec)
 	const struct flow_field *addr = &spec->tuples->f[FLOW_LOCAL - 1];
 	const struct flow_field *port = &spec->tuples->f[FLOW_LOCAL_PORT - 1];
 
-	f->one_local = !spec->udp && !spec->is6 && addr->count == 1 && addr->list == NULL &&
-		       port->count == 1 && port->list == NULL;
+	f->one_local = !spec->udp && addr->count == 1 && addr->list == NULL && port->count == 1 &&
+		       port->list == NULL;
 	f->one_addr = __builtin_bswap32(addr->base);
 	f->one_port = __builtin_bswap16((uint16_t)port->base);
 }
@@ -54,6 +54,24 @@ static void turn_options(struct flow_ver *f)
 	f->syn_options[1] = __builtin_bswap32(0x01030300u | f->wscale);
 	f->syn_options[2] = __builtin_bswap32(0x01010402u);
 	f->syn_sum = wl_sum((const uint8_t *)f->syn_options, sizeof(f->syn_options));
+}
+
+/* What answers of a server take over. */
+static void turn_back(struct flow_ver *f, const struct flow_spec *spec)
+{
+	static const struct flow_back macs = {2, {{6, 0, 6}, {0, 6, 6}}};
+
+	if (spec->role != FLOW_SERVER)
+		return;
+	if (spec->back != NULL)
+		f->back = *spec->back;
+	else if (spec->path->l3 >= 14)
+		f->back = macs;
+	for (unsigned i = 0; i < f->back.n; i++) {
+		unsigned end = f->back.span[i].from + f->back.span[i].len;
+
+		f->back_len = (uint8_t)(end > f->back_len ? end : f->back_len);
+	}
 }
 
 static bool turn_possible(const struct flow_machine *m, const struct flow_spec *spec)
@@ -113,6 +131,8 @@ int flow_adopt(struct flow_machine *m, const struct flow_spec *spec)
 			       .number = (uint8_t)at};
 	turn_settings(f, spec);
 	turn_one_local(f, spec);
+	turn_back(f, spec);
+	f->serial = ++m->serials;
 	/* an interface may have got a larger MTU than our buffers were made for */
 	if (m->sink->room_bytes < spec->path->l4 + 20u + f->mss)
 		f->mss = (uint16_t)(m->sink->room_bytes - spec->path->l4 - 20u);
@@ -121,8 +141,8 @@ int flow_adopt(struct flow_machine *m, const struct flow_spec *spec)
 		m->content[first + i] =
 			(struct flow_content_at){.content = &spec->wl->content[i], .live = f};
 	m->any6 |= spec->is6;
-	for (unsigned i = 0; i < spec->npath; i++)
-		m->any_ident |= spec->path[i].ident != 0;
+	for (unsigned i = 0; i < spec->npath && !m->any_ident; i++)
+		m->any_ident = spec->path[i].ident != 0;
 	if (spec->role == FLOW_SERVER) {
 		memmove(m->listen + 1, m->listen, m->nlisten * sizeof(m->listen[0]));
 		m->listen[0] = f;
@@ -166,8 +186,6 @@ const struct flow_spec *flow_released(struct flow_machine *m)
 			f->ready_head = next;
 		}
 		flow_buffer_release(m, f);
-		if (m->path_of == f)
-			m->path_last = 0;
 		turn_leave_tuples(m, spec->tuples);
 		f->spec = NULL;
 		return spec;

@@ -316,18 +316,13 @@ static void test_other_networks(void **state)
 /* ---- answers ---- */
 
 /* Outer addresses of a tunnel: the way back is to who sent. */
-static const int way_back_arg;
-static void way_back(const void *arg, const uint8_t *came, unsigned len, uint8_t *to)
-{
-	assert_ptr_equal(arg, &way_back_arg);
-	assert_int_equal(len, WORLD_TUNNEL + 14);
-	memcpy(to, came + 6, 6);
-	memcpy(to + 6, came, 6);
-	memcpy(to + 26, came + 30, 4);
-	memcpy(to + 30, came + 26, 4);
-	memcpy(to + WORLD_TUNNEL, came + WORLD_TUNNEL + 6, 6);
-	memcpy(to + WORLD_TUNNEL + 6, came + WORLD_TUNNEL, 6);
-}
+static const struct flow_back way_back = {6,
+					  {{6, 0, 6},
+					   {0, 6, 6},
+					   {30, 26, 4},
+					   {26, 30, 4},
+					   {WORLD_TUNNEL + 6, WORLD_TUNNEL, 6},
+					   {WORLD_TUNNEL, WORLD_TUNNEL + 6, 6}}};
 
 static uint16_t sum_of(const uint8_t *p, unsigned n)
 {
@@ -465,8 +460,7 @@ static struct world *endpoint_world(struct flow_path path[ENDPOINTS],
 	c->spec.npath = ENDPOINTS;
 	c->version = flow_adopt(c->m, &c->spec);
 	endpoint_path(&s->path, 0);
-	s->spec.reply = way_back;
-	s->spec.reply_arg = &way_back_arg;
+	s->spec.back = &way_back;
 	s->version = flow_adopt(s->m, &s->spec);
 	assert_true(c->version >= 0 && s->version >= 0);
 	w->shape = endpoint_shape;

@@ -11,7 +11,9 @@ static const uint8_t plain[60] = {2,          0,          0,    0, 0, 1,  2,  0,
 
 static struct rte_mempool *pool;
 static struct flows_shape shape[3];
+static struct flows_idents idents;
 static struct flows_end ends[3];
+static const uint64_t ends_of[] = {1, 2, 4};
 static struct flows_job job;
 
 static struct rte_mbuf *frame_of(const uint8_t *bytes, unsigned len)
@@ -55,14 +57,16 @@ static int with(unsigned at, uint8_t value)
 /* Shape 0: eth/ipv4. 1: eth/vlan/ipv4 with VLAN 7. 2: eth/ipv6. */
 static void set_up(void)
 {
-	static const uint8_t vlan_mask[24] =
-		{[12] = 0xff, [13] = 0xff, [14] = 0x0f, [15] = 0xff, [16] = 0xff, [17] = 0xff},
-			     vlan[24] = {[12] = 0x81, [15] = 7, [16] = 8};
+	static const uint8_t vlan_mask[24] = {[12] = 0xff, [13] = 0xff, [16] = 0xff, [17] = 0xff},
+			     vlan[24] = {[12] = 0x81, [16] = 8};
+	static const uint8_t vid_mask[8] = {[6] = 0x0f, [7] = 0xff}, vid[8] = {[7] = 7};
+	uint64_t value;
 
 	if (pool == NULL)
 		pool = world_pool(1023);
 	world_shape(&shape[0]);
-	shape[1] = (struct flows_shape){.l3 = 18, .words = 3, .ident = 1};
+	shape[1] = (struct flows_shape){.l3 = 18, .words = 3, .nids = 1, .id_at = {1}};
+	memcpy(shape[1].id, vid_mask, 8);
 	memcpy(shape[1].mask, vlan_mask, 24);
 	memcpy(shape[1].value, vlan, 24);
 	world_shape(&shape[2]);
@@ -74,15 +78,21 @@ static void set_up(void)
 				     .port_from = 1024,
 				     .port_to = 3000};
 	ends[1] = ends[0];
-	ends[1].shape = 1;
 	ends[1].udp = true;
-	ends[2] = (struct flows_end){.shape = 2,
-				     .prefix6 = {0xfd, 1},
-				     .from = 5,
-				     .to = 0xffffffff,
-				     .port_from = 80,
-				     .port_to = 80};
-	job = (struct flows_job){.nshapes = 3, .nends = 3, .shape = shape, .end = ends};
+	ends[2] = (struct flows_end){
+		.prefix6 = {0xfd, 1}, .from = 5, .to = 0xffffffff, .port_from = 80, .port_to = 80};
+	memcpy(&value, vid, 8);
+	memset(&idents, 0, sizeof(idents));
+	world_ident(&idents, 0, NULL, 0);
+	world_ident(&idents, 1, &value, 1);
+	world_ident(&idents, 2, NULL, 0);
+	job = (struct flows_job){.nshapes = 3,
+				 .nends = 3,
+				 .nidents = 3,
+				 .shape = shape,
+				 .idents = &idents,
+				 .ends = ends_of,
+				 .end = ends};
 }
 
 static void test_ip4(void **state)
@@ -208,19 +218,128 @@ static void test_extensions(void **state)
 	assert_int_equal(claimed(f, 110), -1);
 }
 
-static void test_way_back(void **state)
+/* A network that a worker's plan does not have yet is none of its. */
+static void test_network_of_later(void **state)
 {
-	static const struct flows_back back = {.n = 2, .span = {{6, 0, 6}, {26, 30, 4}}};
-	uint8_t to[60] = {0};
+	uint8_t f[64] = {0};
 
 	(void)state;
-	flows_way_back(&back, plain, 60, to);
-	assert_memory_equal(to, plain + 6, 6);
-	assert_memory_equal(to + 30, plain + 26, 4);
-	memset(to, 0, sizeof(to));
-	flows_way_back(&back, plain, 29, to); /* only what is there */
-	assert_memory_equal(to, plain + 6, 6);
-	assert_int_equal(get_be16(to + 30) + get_be16(to + 32), 0);
+	set_up();
+	memcpy(f, plain, 12);
+	memcpy(f + 12, "\x81\x00\x00\x07", 4);
+	memcpy(f + 16, plain + 12, 46);
+	f[27] = 17;
+	assert_int_equal(claimed(f, 64), 1);
+	job.nidents = 1;
+	assert_int_equal(claimed(f, 64), -1);
+	assert_int_equal(claimed(plain, 60), 0);
+}
+
+/* ---- checksums of outer headers ---- */
+
+/* eth/ipv4/udp/vxlan/eth/ipv4, and behind it UDP with 21 bytes. */
+#define OUTER_LEN 113
+static void outer_sum(uint8_t *f, unsigned at, unsigned from, unsigned len, uint32_t pseudo)
+{
+	uint32_t sum = pseudo;
+
+	put_be16(f + at, 0);
+	for (unsigned i = 0; i < len; i++)
+		sum += i % 2 == 0 ? (uint32_t)f[from + i] << 8 : f[from + i];
+	sum = (sum & 0xffff) + (sum >> 16);
+	put_be16(f + at, (uint16_t) ~((sum & 0xffff) + (sum >> 16)));
+}
+
+static uint32_t outer_pseudo(const uint8_t *ip, unsigned len)
+{
+	return get_be16(ip + 12) + get_be16(ip + 14) + get_be16(ip + 16) + get_be16(ip + 18) + 17 +
+	       len;
+}
+
+static void outer_frame(uint8_t f[OUTER_LEN], bool inner_sum)
+{
+	static const uint8_t headers[92] = {
+		2,         [12] = 8, [14] = 0x45, [17] = 99,   [22] = 64, 17,        [26] = 192,
+		0,         2,        1,           192,         0,         2,         2,
+		0xc0,      1,        0x12,        0xb5,        0,         79,        [42] = 8,
+		[48] = 7,  [50] = 2, [62] = 8,    [64] = 0x45, [67] = 49, [72] = 64, 17,
+		[76] = 10, 0,        0,           2,           10,        0,         0,
+		1,         0,        80,          7,           208,       0,         29};
+
+	memcpy(f, headers, 92);
+	for (unsigned i = 92; i < OUTER_LEN; i++)
+		f[i] = (uint8_t)(i * 37);
+	outer_sum(f, 74, 64, 20, 0);
+	outer_sum(f, 90, 84, 29, outer_pseudo(f + 64, 29));
+	if (!inner_sum)
+		put_be16(f + 90, 0);
+	outer_sum(f, 24, 14, 20, 0);
+	outer_sum(f, 40, 34, 79, outer_pseudo(f + 14, 79));
+}
+
+static enum flow_verdict outer_judged(const uint8_t *f, unsigned len, bool kernel_peer)
+{
+	static const struct flows_shape s = {.l3 = 64,
+					     .tunnel = true,
+					     .nchecks = 2,
+					     .check = {{FLOW_FIX_IP4, 24, 14, 14},
+						       {FLOW_FIX_UDP, 40, 34, 14}}};
+
+	return flows_outer_judge(&s, &(struct flow_in){.data = f, .len = len, .l3 = 64},
+				 kernel_peer);
+}
+
+/* Each bit that counts in a checksum of an outer header is missed there. What lies behind the inner
+ * addresses, other than lengths, is for the inner checksum, if there is one. */
+static void test_outer_bits(void **state)
+{
+	uint8_t f[OUTER_LEN];
+
+	(void)state;
+	for (unsigned sum = 0; sum < 2; sum++) {
+		outer_frame(f, sum != 0);
+		assert_int_equal(outer_judged(f, OUTER_LEN, false), FLOW_SUM_GOOD);
+		for (unsigned bit = 14 * 8; bit < OUTER_LEN * 8; bit++) {
+			unsigned at = bit / 8;
+			bool version = at == 14 || at == 64, inner = sum != 0 && at >= 64;
+
+			if (version || inner) /* the shape tells them, or the machine */
+				continue;
+			f[at] ^= (uint8_t)(1 << bit % 8);
+			assert_int_equal(outer_judged(f, OUTER_LEN, false), FLOW_SUM_BAD);
+			f[at] ^= (uint8_t)(1 << bit % 8);
+		}
+	}
+}
+
+static void test_outer_others(void **state)
+{
+	uint8_t f[OUTER_LEN + 5] = {0};
+	uint32_t pseudo;
+
+	(void)state;
+	outer_frame(f, true);
+	/* bytes behind the packet, as a short frame has them, are none of its */
+	assert_int_equal(outer_judged(f, OUTER_LEN + 5, false), FLOW_SUM_GOOD);
+	/* the sender made none */
+	put_be16(f + 40, 0);
+	assert_int_equal(outer_judged(f, OUTER_LEN, false), FLOW_SUM_GOOD);
+	/* a kernel has left it to a device */
+	pseudo = outer_pseudo(f + 14, 79);
+	pseudo = (pseudo & 0xffff) + (pseudo >> 16);
+	put_be16(f + 40, (pseudo & 0xffff) + (pseudo >> 16));
+	assert_int_equal(outer_judged(f, OUTER_LEN, true), FLOW_SUM_PARTIAL);
+	assert_int_equal(outer_judged(f, OUTER_LEN, false), FLOW_SUM_BAD);
+	/* the bytes between the packet and the end of the outer one count */
+	outer_frame(f, true);
+	put_be16(f + 16, 104);
+	put_be16(f + 38, 84);
+	outer_sum(f, 24, 14, 20, 0);
+	outer_sum(f, 40, 34, 84, outer_pseudo(f + 14, 84));
+	assert_int_equal(outer_judged(f, OUTER_LEN + 5, false), FLOW_SUM_GOOD);
+	f[OUTER_LEN + 2] ^= 8;
+	assert_int_equal(outer_judged(f, OUTER_LEN + 5, false), FLOW_SUM_BAD);
+	assert_int_equal(outer_judged(f, OUTER_LEN, false), FLOW_SUM_BAD); /* they are not there */
 }
 
 /* What the device says of sums that are wrong in the frame. */
@@ -266,10 +385,15 @@ static void test_verdict(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ip4),      cmocka_unit_test(test_options),
-		cmocka_unit_test(test_vlan),     cmocka_unit_test(test_ip6),
-		cmocka_unit_test(test_verdict),  cmocka_unit_test(test_extensions),
-		cmocka_unit_test(test_way_back),
+		cmocka_unit_test(test_ip4),
+		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_vlan),
+		cmocka_unit_test(test_ip6),
+		cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_extensions),
+		cmocka_unit_test(test_network_of_later),
+		cmocka_unit_test(test_outer_bits),
+		cmocka_unit_test(test_outer_others),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

@@ -63,6 +63,8 @@ struct world_end {
 	struct flows_job job;
 	struct flows_flow flow[WORLD_FLOWS];
 	struct flows_shape shape;
+	struct flows_idents *idents;
+	uint64_t ends;
 	struct flows_end end[WORLD_FLOWS];
 	struct flows_claim claim;
 	struct dp_task task;
@@ -391,6 +393,19 @@ static inline void world_shape(struct flows_shape *s)
 	memcpy(s->value, value, 16);
 }
 
+/* One more network. */
+static inline void world_ident(struct flows_idents *t, unsigned shape, const uint64_t *value,
+			       unsigned nids)
+{
+	uint32_t at = flows_key_slot(shape, value, nids);
+
+	assert_int_equal(t->slot[at], 0);
+	t->key[t->n].shape = shape;
+	if (nids != 0)
+		memcpy(t->key[t->n].value, value, nids * sizeof(*value));
+	t->slot[at] = (uint16_t)++t->n;
+}
+
 static inline void world_end_new(unsigned i, unsigned nflows, unsigned pool, uint32_t connections)
 {
 	struct world_end *e = &x.end[i];
@@ -411,6 +426,9 @@ static inline void world_end_new(unsigned i, unsigned nflows, unsigned pool, uin
 	for (unsigned k = 0; k < nflows; k++)
 		world_flow(i, k, connections < 60000 ? 60000 : 64000);
 	world_shape(&e->shape);
+	e->idents = xcalloc(1, sizeof(*e->idents));
+	world_ident(e->idents, 0, NULL, 0);
+	e->ends = (1ull << nflows) - 1;
 	e->job = (struct flows_job){.q = e->q,
 				    .machine = e->machine,
 				    .base_tsc = x.now,
@@ -421,6 +439,9 @@ static inline void world_end_new(unsigned i, unsigned nflows, unsigned pool, uin
 				    .nshapes = 1,
 				    .nends = (uint16_t)nflows,
 				    .shape = &e->shape,
+				    .idents = e->idents,
+				    .nidents = 1,
+				    .ends = &e->ends,
 				    .end = e->end,
 				    .burst = 64};
 	e->claim = (struct flows_claim){.job = &e->job, .state = e->state};
@@ -550,6 +571,7 @@ static inline void world_free(void)
 		world_plan_free(e->task.job);
 		free(e->state->mem);
 		free(e->state);
+		free(e->idents);
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		struct dp_txq *q = x.end[i].q;

@@ -7,6 +7,9 @@
 #include "work.h"
 #include "workload.h"
 
+/* Different outer headers of a flow, and different ways back that a server learns. */
+#define FLOWS_PATHS 65535
+
 /* ---- what settings come to ---- */
 
 /* The workload of a flow, and the contents of its messages. */
@@ -29,12 +32,17 @@ struct flows_design {
 	bool endless; /* connections do not end by themselves */
 	struct flow_path *path;
 	uint16_t npath;
-	/* [nshapes]: the different encapsulations of its paths. Their idents are those of the port
-	 * when it has a place there. path_shape: which one each path has. */
-	struct flows_shape *shape;
+	/* The different layouts of the frames that come back on its paths, and the networks and
+	 * tunnels of these; path_ident: which one each path has. */
+	struct flows_shape *shape; /* [nshapes] */
 	unsigned nshapes;
-	uint8_t *path_shape;
-	struct flows_back back; /* of a server's answers; none: MAC addresses alone */
+	struct flows_idents *idents;
+	uint16_t *path_ident;
+	/* On the port, when it has a place there: each one's number; and of a server with several
+	 * paths which of them each number has, and 1. */
+	uint16_t *ident, *path_of;
+	uint32_t nidents;      /* of path_of */
+	struct flow_back back; /* of a server's answers; none: MAC addresses alone */
 	struct flow_values remote, remote_port, local, local_port; /* with lists of their own */
 	uint8_t local6[12], remote6[12];
 	uint8_t nest[4];
@@ -64,12 +72,13 @@ struct flows_field {
  * header. What of them is different from frame to frame; -EINVAL with *e: flows cannot. */
 int flows_outer_fixes(const struct frame *f, unsigned at, struct flow_fix fix[FLOW_FIXES],
 		      unsigned *n, struct err *e);
-/* By what frames like these bytes, which are laid out as f, are known. */
+/* By what frames like these bytes, which are laid out as f, are known. value: of the shape's bits
+ * that tell networks apart. */
 void flows_outer_shape(const struct frame *f, const uint8_t *bytes, unsigned at,
-		       struct flows_shape *out);
+		       struct flows_shape *out, uint64_t value[FLOWS_SHAPE_WORDS]);
 /* What answers like `sent` take over from frames like `came`. */
 void flows_outer_back(const struct frame *came, const struct frame *sent, unsigned at,
-		      struct flows_back *out);
+		      struct flow_back *out);
 /* Puts the values of answers in the place of the others, or takes them away. */
 void flows_outer_turn(struct frame_vals *a, bool answers);
 /* How a stream is named in a command that names its setting: "0" or "0/3". */
@@ -164,6 +173,7 @@ struct flows_engine {
 	WR_ALIGNED(CACHE_LINE) uint64_t base_tsc, ns_mult, cycles_mult;
 	struct flows_shape shape[FLOWS_SHAPES];
 	unsigned nshapes;
+	struct flows_idents *idents;
 	struct flows_ver *ver; /* all that live */
 	struct flows_set *set;
 };
@@ -293,9 +303,6 @@ struct flows_hand_counts flows_handed(const struct flows_port *p, unsigned queue
  * port that `serves` that by which they are found. */
 struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, uint64_t most,
 				      uint64_t sure, bool serves, bool is6, struct err *e);
-/* Whether the engine has room for the encapsulations of n designs, of which some may be NULL. It
- * keeps all that it ever had. */
-bool flows_engine_fits(const struct flows_engine *x, struct flows_design *const *d, unsigned n);
 /* Gives back a reference; NULL is allowed. */
 void flows_engine_unref(struct flows_port *p, struct flows_engine *x);
 /* Takes d and what *how has; after a failure they are still the caller's. */
@@ -304,6 +311,19 @@ struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
 				struct err *e);
 /* Frees versions, sets and flows that nobody uses any more. */
 void flows_reap(struct flows_port *p);
+
+/* ---- flows_idents.c ---- */
+
+/* The place of a key, which gets one if it has none. FLOWS_IDENTS: there is no room. */
+unsigned flows_idents_add(struct flows_idents *t, unsigned shape, const uint64_t *value,
+			  unsigned nids);
+/* Whether the engine has room for the networks of n designs, of which some may be NULL. It keeps
+ * all that it ever had. */
+bool flows_engine_fits(const struct flows_engine *x, struct flows_design *const *d, unsigned n);
+/* Gives the networks of a design, and with them its paths, their numbers. -EINVAL with *e: there is
+ * no room. */
+int flows_engine_idents(struct flows_engine *x, struct flows_design *d, const struct flows_one *f,
+			struct err *e);
 
 /* ---- flows_steer.c ---- */
 

@@ -56,6 +56,7 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 		.touched_hash = serves,
 		.touched = (uint32_t)RTE_MIN(sure / n, 1u << 27),
 		.is6 = is6,
+		.paths = FLOWS_PATHS,
 		.verify_sums = true,
 		.kernel_peer = cp->p.dev_mtu != 0};
 	int rc = 0;
@@ -71,6 +72,7 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 				   .base_tsc = clock_tsc(),
 				   .ns_mult = engine_mult(1e9, clock_hz()),
 				   .cycles_mult = engine_mult(clock_hz(), 1e9)};
+	x->idents = xcalloc(1, sizeof(*x->idents));
 	x->queue = xcalloc(n, sizeof(*x->queue));
 	if (n > 1)
 		x->errors = xcalloc(n, sizeof(struct flows_errors *));
@@ -222,6 +224,7 @@ void flows_engine_unref(struct flows_port *p, struct flows_engine *x)
 	}
 	free(x->errors);
 	free(x->hand);
+	free(x->idents);
 	free(x->queue);
 	free(x);
 }
@@ -287,62 +290,6 @@ static struct flows_set *engine_set(struct flows_engine *x, const struct flows_d
 	return s;
 }
 
-/* Where a shape is among those of a port, at most FLOWS_SHAPES, which get it if they do not have
- * it. FLOWS_SHAPES: there is no room. */
-static unsigned engine_place(struct flows_shape *in, unsigned *n, const struct flows_shape *s)
-{
-	struct flows_shape like;
-
-	for (unsigned k = 0; k < *n; k++) {
-		like = in[k];
-		like.ident = s->ident;
-		if (memcmp(&like, s, sizeof(like)) == 0)
-			return k;
-	}
-	if (*n == FLOWS_SHAPES)
-		return FLOWS_SHAPES;
-	in[*n] = *s;
-	in[*n].ident = (uint16_t)*n;
-	return (*n)++;
-}
-
-static bool engine_places(struct flows_shape *in, unsigned *n, const struct flows_design *d)
-{
-	for (unsigned i = 0; i < d->nshapes; i++)
-		if (engine_place(in, n, &d->shape[i]) == FLOWS_SHAPES)
-			return false;
-	return true;
-}
-
-bool flows_engine_fits(const struct flows_engine *x, struct flows_design *const *d, unsigned n)
-{
-	struct flows_shape shape[FLOWS_SHAPES];
-	unsigned used = x->nshapes;
-	bool fits = true;
-
-	memcpy(shape, x->shape, sizeof(shape));
-	for (unsigned i = 0; i < n && fits; i++)
-		fits = d[i] == NULL || engine_places(shape, &used, d[i]);
-	return fits;
-}
-
-/* Gives the encapsulations of a design their numbers on the port, and those to its paths. */
-static int engine_idents(struct flows_engine *x, struct flows_design *d, const struct flows_one *f,
-			 struct err *e)
-{
-	if (!flows_engine_fits(x, &d, 1))
-		return err_set(
-			e, EINVAL,
-			"stream %u is a flow, and the flows of its port have had more than %u different VLANs, labels or tunnels since it "
-			"was started: fewer values, or a new start",
-			f->id, FLOWS_SHAPES);
-	for (unsigned i = 0; i < d->nshapes; i++)
-		d->shape[i].ident = (uint16_t)engine_place(x->shape, &x->nshapes, &d->shape[i]);
-	for (unsigned i = 0; i < d->npath; i++)
-		d->path[i].ident = d->shape[d->path_shape[i]].ident;
-	return 0;
-}
-
 static void engine_spec(struct flows_ver *v, unsigned q)
 {
 	const struct flows_design *d = v->design;
@@ -378,8 +325,9 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 				   .tuples = v->set->tuples[q],
 				   .path = d->path,
 				   .npath = d->npath,
-				   .reply = d->back.n > 0 ? flows_way_back : NULL,
-				   .reply_arg = &d->back,
+				   .path_of = d->path_of,
+				   .nidents = d->nidents,
+				   .back = d->back.n > 0 ? &d->back : NULL,
 				   .mine = v->engine->nqueues > 1 ? engine_mine : NULL,
 				   .mine_arg = &v->mine[q],
 				   .most = v->engine->capacity,
@@ -401,7 +349,7 @@ struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,
 	struct flows_set *set;
 	struct flows_tally *tally = NULL;
 
-	if (engine_idents(x, d, one, e) < 0 || (how->hand && engine_hand(x, e) < 0))
+	if (flows_engine_idents(x, d, one, e) < 0 || (how->hand && engine_hand(x, e) < 0))
 		return NULL;
 	set = engine_set(x, d, e);
 	if (set == NULL)

@@ -77,73 +77,99 @@ static unsigned fill_flow_ends(const struct flows_ver *v, unsigned left, struct 
 		fill_values(&d->local, most, &address);
 		fill_values(&d->local_port, most, &port);
 		most /= 2;
-	} while (address.n * port.n * d->nshapes > left && most > 0);
-	for (unsigned s = 0; s < d->nshapes; s++)
-		for (unsigned a = 0; a < address.n; a++)
-			for (unsigned p = 0; p < port.n && n < left; p++) {
-				struct flows_end *e = &out[n++];
-				*e = (struct flows_end){.shape = (uint8_t)d->shape[s].ident,
-							.udp = d->udp,
-							.hand = v->how.hand,
-							.from = address.from[a],
-							.to = address.to[a],
-							.port_from = (uint16_t)port.from[p],
-							.port_to = (uint16_t)port.to[p]};
-				memcpy(e->prefix6, d->local6, sizeof(e->prefix6));
-			}
+	} while (address.n * port.n > left && most > 0);
+	for (unsigned a = 0; a < address.n; a++)
+		for (unsigned p = 0; p < port.n && n < left; p++) {
+			struct flows_end *e = &out[n++];
+			*e = (struct flows_end){.udp = d->udp,
+						.hand = v->how.hand,
+						.from = address.from[a],
+						.to = address.to[a],
+						.port_from = (uint16_t)port.from[p],
+						.port_to = (uint16_t)port.to[p]};
+			memcpy(e->prefix6, d->local6, sizeof(e->prefix6));
+		}
 	return n;
 }
 
-/* Whether one of these ends has all that an end has. */
-static bool fill_has(const struct flows_end *end, unsigned n, const struct flows_end *e)
+/* Which of these ends has all that an end has; n: none. */
+static unsigned fill_has(const struct flows_end *end, unsigned n, const struct flows_end *e)
 {
-	for (; n > 0; n--, end++)
-		if (end->shape == e->shape && end->udp == e->udp && end->hand == e->hand &&
-		    end->from <= e->from && end->to >= e->to && end->port_from <= e->port_from &&
-		    end->port_to >= e->port_to &&
-		    memcmp(end->prefix6, e->prefix6, sizeof(e->prefix6)) == 0)
-			return true;
-	return false;
+	unsigned i = 0;
+
+	while (i < n && !(end[i].udp == e->udp && end[i].hand == e->hand &&
+			  end[i].from <= e->from && end[i].to >= e->to &&
+			  end[i].port_from <= e->port_from && end[i].port_to >= e->port_to &&
+			  memcmp(end[i].prefix6, e->prefix6, sizeof(e->prefix6)) == 0))
+		i++;
+	return i;
+}
+
+/* Ends as they are put together; ends: by numbers of networks. */
+struct fill_ends {
+	struct flows_end *end;
+	unsigned n;
+	uint64_t *ends;
+};
+
+/* Frames of a design's networks may be to ends of its own, of which there are `more` behind those
+ * that are there. One that another design has too is that one's. */
+static void fill_add_ends(struct fill_ends *to, const struct flows_design *d, unsigned more)
+{
+	const struct flows_end *e = to->end + to->n;
+	uint64_t bits = 0;
+
+	for (; more > 0; more--, e++) {
+		unsigned at = fill_has(to->end, to->n, e);
+		if (at == to->n)
+			to->end[to->n++] = *e;
+		bits |= 1ull << at;
+	}
+	for (uint32_t i = 0; i < d->idents->n; i++)
+		to->ends[d->ident[i]] |= bits;
 }
 
 /* Connections of earlier versions still get their frames: adds the ends that these versions have
- * and none of the n ends does, as far as there is room. Returns how many there are then. */
-static unsigned fill_older_ends(const struct flows_engine *x, struct flows_end *end, unsigned n)
+ * and none of the others does, as far as there is room. */
+static void fill_older_ends(const struct flows_engine *x, struct fill_ends *to)
 {
 	for (const struct flows_ver *v = x->ver; v != NULL; v = v->next) {
 		if (v->design == NULL || v->one->ver == NULL || v->one->ver == v)
 			continue;
-		unsigned more = fill_flow_ends(v, FLOWS_ENDS - n, end + n);
-		for (const struct flows_end *e = end + n; more > 0; more--, e++)
-			if (!fill_has(end, n, e))
-				end[n++] = *e;
+		fill_add_ends(to, v->design,
+			      fill_flow_ends(v, FLOWS_ENDS - to->n, to->end + to->n));
 	}
-	return n;
 }
 
 static void fill_ends(const struct flows_port *p, struct flows_job *j, struct plan_writer *w)
 {
-	struct flows_end *end = plan_carve(w, FLOWS_ENDS * sizeof(*end));
-	unsigned flows = 0, n = 0;
+	const struct flows_engine *x = p->engine;
+	struct fill_ends to = {.end = plan_carve(w, FLOWS_ENDS * sizeof(*to.end)),
+			       .ends = plan_carve(w, x->idents->n * sizeof(*to.ends))};
+	unsigned flows = 0;
 
 	for (const struct flows_one *f = p->first; f != NULL; f = f->next)
-		flows += f->ver != NULL ? f->ver->design->nshapes : 0;
+		flows += f->ver != NULL;
 	/* First those of frames that are handed over: all of one tuple's come to one worker then,
 	 * also where others have the same ends. */
 	for (unsigned hand = 2; hand-- > 0;)
 		for (const struct flows_one *f = p->first; f != NULL; f = f->next) {
 			if (f->ver == NULL || f->ver->how.hand != (hand != 0))
 				continue;
-			/* each of the others has one for each of its shapes */
-			flows -= f->ver->design->nshapes;
-			unsigned room = FLOWS_ENDS - n;
-			n += fill_flow_ends(f->ver, room > flows ? room - flows : 0, end + n);
+			flows--; /* each of the others has one */
+			unsigned room = FLOWS_ENDS - to.n;
+			fill_add_ends(&to, f->ver->design,
+				      fill_flow_ends(f->ver, room > flows ? room - flows : 0,
+						     to.end + to.n));
 		}
-	n = fill_older_ends(p->engine, end, n);
-	j->end = end;
-	j->nends = (uint16_t)n;
-	j->shape = p->engine->shape; /* those that are there do not change */
-	j->nshapes = (uint16_t)p->engine->nshapes;
+	fill_older_ends(x, &to);
+	j->end = to.end;
+	j->nends = (uint16_t)to.n;
+	j->ends = to.ends;
+	j->shape = x->shape; /* those that are there do not change */
+	j->nshapes = (uint16_t)x->nshapes;
+	j->idents = x->idents;
+	j->nidents = x->idents->n;
 }
 
 /* ---- flows ---- */
@@ -255,6 +281,7 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 				.cycles_mult = x->cycles_mult,
 				.burst = (uint16_t)cp->cfg.burst,
 				.offload = fill_offload(cp),
+				.kernel_peer = cp->p.dev_mtu != 0,
 				.nqueues = (uint16_t)x->nqueues,
 				.hand = x->hand != NULL ? x->hand[q] : NULL,
 				.errors = x->errors};
@@ -344,7 +371,9 @@ json_t *flows_task_json(const struct ctl *c, const struct dp_task *task, const v
 	const struct flow_machine_counts *k = flow_machine_counts(j->machine);
 	struct flow_machine_conf used = {.connections = (uint32_t)cell_get(&k->cells_used) + 1,
 					 .side_cells = (uint32_t)cell_get(&k->side_used) + 1},
-				 all = {.connections = x->capacity, .is6 = x->is6};
+				 all = {.connections = x->capacity,
+					.is6 = x->is6,
+					.paths = FLOWS_PATHS};
 	uint64_t tuples = 0, slots = 0;
 	int versions = 0;
 

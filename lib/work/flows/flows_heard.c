@@ -71,11 +71,15 @@ int flows_heard(const void *arg, const struct rte_mbuf *m, const struct neigh_er
 	memcpy(x.quote, e->quote, x.len);
 	flows_now(flows_own(s), j, now);
 	for (unsigned i = 0; i < j->nshapes; i++) {
+		unsigned ident;
 		int cell;
 
 		if (m->data_len < j->shape[i].l3 || !flows_is_like(&j->shape[i], frame))
 			continue;
-		x.ident = j->shape[i].ident;
+		ident = flows_ident_of(j, i, frame);
+		if (ident == FLOWS_IDENTS)
+			continue;
+		x.ident = (uint16_t)ident;
 		cell = heard_tell(s, j, &x);
 		if (cell >= 0)
 			return cell;

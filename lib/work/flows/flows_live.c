@@ -81,20 +81,11 @@ static void live_say(struct ctl *c, const struct ctl_port *cp, struct flows_one 
 static int live_may(const struct ctl_port *cp, const struct flows_one *f,
 		    const struct flows_design *d, struct err *e)
 {
-	unsigned ends = d->nshapes;
-
 	if (d->is6 && !d->client && !f->ver->engine->is6)
 		return err_set(
 			e, EINVAL,
 			"port %u began without IPv6, for which servers need memory: `stop %u` and a new start",
 			cp->p.id, cp->p.id);
-	for (const struct flows_one *o = flows_of(cp)->first; o != NULL; o = o->next)
-		ends += o != f && o->ver != NULL ? o->ver->design->nshapes : 0;
-	if (ends > FLOWS_ENDS)
-		return err_set(
-			e, EINVAL,
-			"port %u: its flows would have %u ends, by addresses and VLANs; at most %u: fewer values",
-			cp->p.id, ends, FLOWS_ENDS);
 	return 0;
 }
 

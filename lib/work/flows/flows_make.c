@@ -10,8 +10,6 @@
 
 enum { MAKE_LEAST = 64 };
 enum { MAKE_DF = 2 }; /* of ipv4.flags */
-/* Clients step through their headers: so many different ones are possible. */
-#define MAKE_PATHS 65535
 #define MAKE_MOST 1000000
 
 void flows_where(const struct ctl_port *cp, const struct stream *s, char out[24])
@@ -174,7 +172,7 @@ static int make_values(struct make *k, struct err *e)
 	for (unsigned i = 0; i < a->n; i++) {
 		const struct frame_val *v = &a->val[i];
 		struct sbuf name = {0};
-		bool varies = v->vary != NULL, own;
+		bool own;
 		if (make_is_of(k, v))
 			continue;
 		own = make_is_own(k, v);
@@ -184,14 +182,8 @@ static int make_values(struct make *k, struct err *e)
 				"stream %u/%u is a flow, whose connections fill in %s themselves: `set %s %s default`",
 				k->cp->p.id, k->s->cfg.id, sbuf_str(&name), k->where,
 				sbuf_str(&name));
-		else if (varies && !k->d->client)
-			err_set(e, EINVAL,
-				"stream %u/%u is a server, and its %s varies: a server has one value; `set %s %s default`, and a "
-				"stream for each",
-				k->cp->p.id, k->s->cfg.id, sbuf_str(&name), k->where,
-				sbuf_str(&name));
 		sbuf_free(&name);
-		if (own || (varies && !k->d->client))
+		if (own)
 			return -EINVAL;
 	}
 	return 0;
@@ -237,29 +229,39 @@ static int make_add_shape(struct make *k, const struct flows_shape *x, struct er
 	if (d->nshapes == FLOWS_SHAPES)
 		return err_set(
 			e, EINVAL,
-			"stream %u/%u has more than %u different VLANs, labels or tunnels: fewer values, or several ports",
+			"stream %u/%u has more than %u different layouts of headers: fewer values, or several streams",
 			k->cp->p.id, k->s->cfg.id, FLOWS_SHAPES);
 	d->shape[d->nshapes] = *x;
 	return (int)d->nshapes++;
 }
 
-/* The name of some field that varies and is none of the tuple's. */
+/* The name of some field that varies and is none of the tuple's; if there is one, of one that does
+ * not tell networks apart. */
 static void make_varies(const struct make *k, struct sbuf *out)
 {
+	const struct frame_val *found = NULL;
+
 	for (unsigned i = 0; i < k->spec.vals.n; i++) {
 		const struct frame_val *v = &k->spec.vals.val[i];
-		if (v->vary != NULL && !make_is_of(k, v)) {
-			frame_field_name(v->proto, v->nth, v->field, out);
-			return;
-		}
+		if (v->vary != NULL && !make_is_of(k, v) && (found == NULL || found->field->ident))
+			found = v;
 	}
+	if (found != NULL)
+		frame_field_name(found->proto, found->nth, found->field, out);
 }
 
-/* How many different headers there are: as many as the longest period, or as there are clients. */
+/* How many different headers there are: as many as the longest period, or as there are clients; of
+ * one client, as it has ports. */
 static int make_npath(const struct make *k, const struct frame_recipe r[2], struct err *e)
 {
 	uint64_t period = 1, clients = k->d->local.count == 0 ? 1ull << 32 : k->d->local.count;
 	struct sbuf name = {0};
+	bool many;
+
+	if (clients == 1)
+		clients = k->d->local_port.count;
+	if (!k->d->client)
+		clients = UINT64_MAX;
 
 	for (unsigned i = 0; i < r[0].nvars + r[1].nvars && period != 0; i++) {
 		const struct frame_var *v =
@@ -270,17 +272,22 @@ static int make_npath(const struct make *k, const struct frame_recipe r[2], stru
 	if (period == 1)
 		return 1;
 	make_varies(k, &name);
+	many = (period == 0 || period > FLOWS_PATHS) && clients > FLOWS_PATHS;
 	if (clients == 1)
 		err_set(e, EINVAL,
-			"stream %u/%u: its %s varies from client to client, but a source address is a client, and there is one: "
+			"stream %u/%u: its %s varies from client to client, and there is one source address, with one port: "
 			"`set %s flow.src A..B`",
 			k->cp->p.id, k->s->cfg.id, sbuf_str(&name), k->where);
-	else if ((period == 0 || period > MAKE_PATHS) && clients > MAKE_PATHS)
+	else if (many && k->d->client)
 		err_set(e, EINVAL,
 			"stream %u/%u: its %s gives more than %u different headers: at most so many source addresses, or values",
-			k->cp->p.id, k->s->cfg.id, sbuf_str(&name), MAKE_PATHS);
+			k->cp->p.id, k->s->cfg.id, sbuf_str(&name), FLOWS_PATHS);
+	else if (many)
+		err_set(e, EINVAL,
+			"stream %u/%u is a server, and its %s gives more than %u different headers: fewer values, one after the other",
+			k->cp->p.id, k->s->cfg.id, sbuf_str(&name), FLOWS_PATHS);
 	sbuf_free(&name);
-	if (clients == 1 || ((period == 0 || period > MAKE_PATHS) && clients > MAKE_PATHS))
+	if (clients == 1 || many)
 		return -EINVAL;
 	return (int)(period == 0 || period > clients ? clients : period);
 }
@@ -334,6 +341,20 @@ static int make_outer(struct make *k, const struct make_way *sent, const struct 
 	return 0;
 }
 
+/* Two paths of a server for the same clients. */
+static int make_twice(const struct make *k, struct err *e)
+{
+	struct sbuf name = {0};
+
+	make_varies(k, &name);
+	err_set(e, EINVAL,
+		"stream %u/%u is a server, and its %s varies, but not with a VLAN id, label, key, VNI or TEID that would tell which one "
+		"an answer has: `set %s %s default`",
+		k->cp->p.id, k->s->cfg.id, sbuf_str(&name), k->where, sbuf_str(&name));
+	sbuf_free(&name);
+	return -EINVAL;
+}
+
 /* One path, and by what the frames are known that come back on it. bytes: room for either. */
 static int make_path(struct make *k, unsigned i, const struct make_way *sent,
 		     const struct make_way *came, const struct flow_fix *fix, unsigned nfix,
@@ -341,8 +362,10 @@ static int make_path(struct make *k, unsigned i, const struct make_way *sent,
 {
 	struct flows_design *d = k->d;
 	const struct frame *f = sent->f;
+	uint64_t value[FLOWS_SHAPE_WORDS];
 	struct flows_shape x;
 	struct err why;
+	uint32_t before = d->idents->n;
 	int rc;
 
 	frame_recipe_at(sent->r, i, bytes);
@@ -354,10 +377,12 @@ static int make_path(struct make *k, unsigned i, const struct make_way *sent,
 			       "stream %u/%u is a flow, and it cannot have this frame: %s",
 			       k->cp->p.id, k->s->cfg.id, why.text);
 	frame_recipe_at(came->r, i, bytes);
-	flows_outer_shape(came->f, bytes, k->at, &x);
+	flows_outer_shape(came->f, bytes, k->at, &x, value);
 	rc = make_add_shape(k, &x, e);
-	d->path_shape[i] = (uint8_t)rc;
-	return rc < 0 ? rc : 0;
+	if (rc < 0)
+		return rc;
+	d->path_ident[i] = (uint16_t)flows_idents_add(d->idents, (unsigned)rc, value, x.nids);
+	return d->client || d->idents->n > before ? 0 : make_twice(k, e);
 }
 
 /* Makes one path after the other of a frame whose tuple stands still. */
@@ -371,7 +396,8 @@ static int make_each_path(struct make *k, const struct make_way *sent, const str
 	int rc = make_outer(k, sent, came, fix, &nfix, e);
 
 	d->path = xcalloc_lines(d->npath * sizeof(*d->path));
-	d->path_shape = xcalloc(d->npath, 1);
+	d->path_ident = xcalloc(d->npath, sizeof(*d->path_ident));
+	d->idents = xcalloc(1, sizeof(*d->idents));
 	d->shape = xcalloc(FLOWS_SHAPES, sizeof(*d->shape));
 	for (unsigned i = 0; i < d->npath && rc == 0; i++)
 		rc = make_path(k, i, sent, came, fix, nfix, bytes, e);
@@ -518,6 +544,8 @@ static void make_keys(const struct make *k)
 	h = fnv1a(fnv1a(fnv1a(h, d->local6, 12), d->remote6, 12), d->nest, sizeof(d->nest));
 	d->tuples_key = h = fnv1a_number(h, d->start);
 	h = fnv1a(h, d->path, d->npath * sizeof(*d->path));
+	h = fnv1a(h, d->shape, d->nshapes * sizeof(*d->shape));
+	h = fnv1a(h, d->idents->key, d->idents->n * sizeof(*d->idents->key));
 	h = fnv1a_number(fnv1a_number(h, d->udp), d->mss);
 	h = fnv1a_number(fnv1a_number(h, d->window), d->window_most);
 	h = fnv1a_number(h, d->congestion);
@@ -594,7 +622,10 @@ void flows_design_free(struct flows_design *d)
 	flows_values_free(&d->local_port);
 	free(d->path);
 	free(d->shape);
-	free(d->path_shape);
+	free(d->idents);
+	free(d->path_ident);
+	free(d->ident);
+	free(d->path_of);
 	flows_load_free(&d->load);
 	free(d);
 }

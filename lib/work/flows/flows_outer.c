@@ -138,9 +138,8 @@ int flows_outer_fixes(const struct frame *f, unsigned at, struct flow_fix fix[FL
 
 /* ---- what tells an encapsulation ---- */
 
-/* Whether frames that differ in a field are of different encapsulations, or are laid out in another
- * way. */
-static bool outer_tells(const struct frame *f, unsigned i, const struct field *x)
+/* Whether frames that differ in a field are laid out in another way. */
+static bool outer_lays_out(const struct frame *f, unsigned i, const struct field *x)
 {
 	const struct bind *b;
 	const struct field *names = outer_names(f, i, &b);
@@ -158,14 +157,48 @@ static bool outer_tells(const struct frame *f, unsigned i, const struct field *x
 	case ROLE_MORE:
 		return true;
 	default:
-		return x->ident;
+		return false;
 	}
 }
 
-void flows_outer_shape(const struct frame *f, const uint8_t *bytes, unsigned at,
-		       struct flows_shape *out)
+/* The bits of a field that is read. */
+static void outer_mark(const struct frame *f, unsigned i, const struct field *x, uint8_t *mask)
 {
-	uint8_t *mask = (uint8_t *)out->mask, *value = (uint8_t *)out->value;
+	int bit = frame_field_at(f, i, x);
+	unsigned bits = x->bits;
+
+	if (x->role == ROLE_MORE) { /* its lowest bit */
+		bit += x->bits - 1;
+		bits = 1;
+	}
+	for (; bits > 0; bit++, bits--)
+		mask[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
+}
+
+/* A checksum of an outer header that is verified in frames that come. */
+static void outer_check(const struct frame *f, unsigned i, const struct field *x,
+			struct flows_shape *out)
+{
+	const struct proto *p = f->l.h[i].proto;
+	int bit = frame_field_at(f, i, x);
+
+	if (bit < 0 || out->nchecks == FLOW_FIXES ||
+	    (x->role != ROLE_SUM_HDR && x->role != ROLE_SUM_L4) ||
+	    (p->pseudo_proto != 0 && p->pseudo_proto != IP_UDP))
+		return;
+	out->check[out->nchecks++] =
+		(struct flows_check){.kind = x->role == ROLE_SUM_HDR ? FLOW_FIX_IP4
+					     : p->pseudo_proto != 0  ? FLOW_FIX_UDP
+								     : FLOW_FIX_SUM,
+				     .at = (uint8_t)(bit / 8),
+				     .from = (uint8_t)f->off[i],
+				     .ip = (uint8_t)outer_pseudo(f, i)};
+}
+
+void flows_outer_shape(const struct frame *f, const uint8_t *bytes, unsigned at,
+		       struct flows_shape *out, uint64_t value[FLOWS_SHAPE_WORDS])
+{
+	uint64_t id[FLOWS_SHAPE_WORDS] = {0}, word;
 
 	memset(out, 0, sizeof(*out));
 	out->l3 = f->off[at];
@@ -173,21 +206,25 @@ void flows_outer_shape(const struct frame *f, const uint8_t *bytes, unsigned at,
 	for (unsigned i = 0; i < at; i++) {
 		out->tunnel |= f->l.h[i].proto->has_pseudo;
 		for (const struct field *x = f->l.h[i].proto->fields; x->name != NULL; x++) {
-			int bit = frame_field_at(f, i, x);
-			unsigned bits = x->bits;
-			if (bit < 0 || !outer_tells(f, i, x))
+			if (frame_field_at(f, i, x) < 0)
 				continue;
-			if (x->role == ROLE_MORE) { /* its lowest bit */
-				bit += x->bits - 1;
-				bits = 1;
-			}
-			for (; bits > 0; bit++, bits--)
-				mask[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
+			outer_check(f, i, x, out);
+			if (outer_lays_out(f, i, x))
+				outer_mark(f, i, x, (uint8_t *)out->mask);
+			else if (x->ident)
+				outer_mark(f, i, x, (uint8_t *)id);
 		}
 	}
-	for (unsigned i = 0; i < out->l3; i++)
-		value[i] = bytes[i] & mask[i];
 	out->words = (uint16_t)((out->l3 + 7) / 8);
+	for (unsigned i = 0; i < out->words; i++) {
+		memcpy(&word, bytes + 8 * i, 8);
+		out->value[i] = word & out->mask[i];
+		if (id[i] == 0)
+			continue;
+		out->id_at[out->nids] = (uint8_t)i;
+		out->id[out->nids] = id[i];
+		value[out->nids++] = word & id[i];
+	}
 }
 
 /* ---- what answers exchange ---- */
@@ -217,19 +254,24 @@ static const char *outer_other(const struct field *x)
 }
 
 void flows_outer_back(const struct frame *came, const struct frame *sent, unsigned at,
-		      struct flows_back *out)
+		      struct flow_back *out)
 {
 	out->n = 0;
 	for (unsigned i = 0; i < at; i++) {
 		const struct proto *p = came->l.h[i].proto;
 		for (const struct field *x = p->fields; x->name != NULL; x++) {
 			const char *other = outer_other(x);
-			if (other == NULL || out->n == FLOWS_BACK)
+			if (other == NULL)
 				continue;
-			out->span[out->n++] = (struct flows_span){
-				.from = (uint8_t)(frame_field_at(came, i, x) / 8),
-				.to = (uint8_t)(frame_field_at(sent, i, proto_field(p, other)) / 8),
-				.len = (uint8_t)(x->bits / 8)};
+			unsigned from = (unsigned)frame_field_at(came, i, x) / 8, len = x->bits / 8;
+			unsigned to = (unsigned)frame_field_at(sent, i, proto_field(p, other)) / 8;
+			for (unsigned done = 0, some; done < len && out->n < FLOW_BACK;
+			     done += some) {
+				some = RTE_MIN(len - done, 8u);
+				out->span[out->n++] =
+					(struct flow_span){(uint8_t)(from + done),
+							   (uint8_t)(to + done), (uint8_t)some};
+			}
 		}
 	}
 }

@@ -139,11 +139,35 @@ static inline bool flows_is_like(const struct flows_shape *s, const uint8_t *fra
 	return differ == 0;
 }
 
+/* The number of the network of a frame that is like a shape; FLOWS_IDENTS: it is none of ours. */
+static inline unsigned flows_ident_of(const struct flows_job *j, unsigned shape,
+				      const uint8_t *frame)
+{
+	const struct flows_shape *s = &j->shape[shape];
+	uint64_t value[FLOWS_SHAPE_WORDS];
+	unsigned ident;
+
+	for (unsigned i = 0; i < s->nids; i++) {
+		memcpy(&value[i], frame + 8 * s->id_at[i], 8);
+		value[i] &= s->id[i];
+	}
+	ident = flows_ident(j->idents, shape, value, s->nids);
+	return ident < j->nidents ? ident : FLOWS_IDENTS;
+}
+
 /* Whether a flow is a client's. */
 static inline bool flows_opens(const struct flows_job *j, const struct flows_flow *f)
 {
 	return f->version != NULL && f->version->spec[j->queue].role == FLOW_CLIENT;
 }
+
+/* ---- flows_sums.c ---- */
+
+/* What the checksums of outer headers come to: GOOD, BAD, or PARTIAL. The innermost packet of TCP
+ * or UDP has been found, and its IP header is there. kernel_peer: one of UDP that is the sum of
+ * its pseudo header alone is PARTIAL. */
+enum flow_verdict flows_outer_judge(const struct flows_shape *s, const struct flow_in *in,
+				    bool kernel_peer);
 
 /* ---- flows_sink.c ---- */
 

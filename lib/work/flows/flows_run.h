@@ -77,29 +77,61 @@ struct flows_flow {
 struct flows_shape {
 	uint16_t l3;    /* where the innermost IP header begins */
 	uint16_t words; /* of those below that matter */
-	uint16_t ident; /* what frames of this shape are told the machine as */
+	uint16_t nids;  /* words with bits that tell networks apart */
 	bool is6;
 	bool tunnel; /* other IP headers come before it */
 	/* Of the bytes before l3, as they are in memory; bits beyond are 0 in the mask, and so in
 	 * the value. */
 	uint64_t mask[FLOWS_SHAPE_WORDS], value[FLOWS_SHAPE_WORDS];
+	/* Which bits of these bytes tell networks and tunnels apart: VLAN ids, VNIs, ... */
+	uint64_t id[FLOWS_SHAPE_WORDS];
+	uint8_t id_at[FLOWS_SHAPE_WORDS]; /* number of the word */
+	/* The checksums in these bytes. */
+	uint8_t nchecks;
+	struct flows_check {
+		uint8_t kind;         /* FLOW_FIX_IP4, _UDP, _SUM */
+		uint8_t at, from, ip; /* where it is, its header, and the IP header before that */
+	} check[FLOW_FIXES];
 };
-/* What a server's answers take over from the frame that opened a connection: addresses of outer
- * headers, source and destination exchanged. */
-#define FLOWS_BACK 20
-struct flows_back {
-	unsigned n;
-	struct flows_span {
-		uint8_t from, to, len; /* bytes of the frame that came, and of the answer */
-	} span[FLOWS_BACK];
+/* The networks and tunnels of a port. What a machine is told of a frame's is its place in `key`. It
+ * grows while workers read it: control alone writes, a slot behind its key. */
+#define FLOWS_IDENTS 65535
+#define FLOWS_SLOTS (1u << 17)
+struct flows_idents {
+	uint32_t n;
+	uint16_t slot[FLOWS_SLOTS]; /* by the hash of keys: a place and 1; 0: free */
+	struct flows_key {
+		uint64_t shape;
+		uint64_t value[FLOWS_SHAPE_WORDS]; /* of the shape's nids words */
+	} key[FLOWS_IDENTS];
 };
-/* flow_spec.reply; arg: struct flows_back */
-void flows_way_back(const void *arg, const uint8_t *came, unsigned len, uint8_t *to);
+static inline uint32_t flows_key_slot(unsigned shape, const uint64_t *value, unsigned n)
+{
+	uint64_t h = shape;
 
+	for (unsigned i = 0; i < n; i++) {
+		h = (h ^ value[i]) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 32;
+	}
+	return (uint32_t)h & (FLOWS_SLOTS - 1);
+}
+/* The place of a key; FLOWS_IDENTS: it has none. */
+static inline unsigned flows_ident(const struct flows_idents *t, unsigned shape,
+				   const uint64_t *value, unsigned n)
+{
+	for (uint32_t at = flows_key_slot(shape, value, n);; at = (at + 1) & (FLOWS_SLOTS - 1)) {
+		unsigned place = __atomic_load_n(&t->slot[at], __ATOMIC_ACQUIRE);
+
+		if (place == 0)
+			return FLOWS_IDENTS;
+		if (t->key[place - 1].shape == shape &&
+		    memcmp(t->key[place - 1].value, value, n * sizeof(*value)) == 0)
+			return place - 1;
+	}
+}
 /* Local ends of a flow: addresses from..to (IPv6: the last 4 bytes, after prefix6), ports from..to,
  * all in the machine's order. */
 struct flows_end {
-	uint8_t shape;
 	bool udp;
 	uint8_t prefix6[12];
 	uint32_t from, to;
@@ -188,11 +220,15 @@ struct flows_job {
 	uint16_t nflows;
 	const struct flows_flow *flow;
 	uint16_t nshapes, nends;
+	uint32_t nidents; /* of `idents` so many count */
 	const struct flows_shape *shape;
+	const struct flows_idents *idents;
+	const uint64_t *ends; /* [nidents]: to which ends frames of each may be, a bit for each */
 	const struct flows_end *end;
 	uint16_t burst;          /* of the port */
 	uint8_t offload;         /* FLOW_OFFLOAD_SUM and _SEGMENT: what the device can complete */
 	struct flows_hand *hand; /* NULL: no frame is another worker's */
+	bool kernel_peer;        /* of struct flow_machine_conf */
 	uint16_t nqueues;
 	struct flows_errors **errors; /* [nqueues]; NULL: there is one queue */
 	/* Whoever asks for samples posts a plan with them. NULL: nobody asks. */

@@ -81,13 +81,13 @@ static inline bool sort_read(const struct flows_shape *s, const uint8_t *ip, uns
 
 /* The end that a frame is for; NULL: none. */
 static inline const struct flows_end *sort_end(const struct flows_job *j, unsigned shape,
-					       const struct sort_to *to)
+					       unsigned ident, const struct sort_to *to)
 {
-	for (unsigned i = 0; i < j->nends; i++) {
-		const struct flows_end *e = &j->end[i];
+	for (uint64_t ends = j->ends[ident]; ends != 0; ends &= ends - 1) {
+		const struct flows_end *e = &j->end[__builtin_ctzll(ends)];
 
 		if (to->address >= e->from && to->address <= e->to && to->port >= e->port_from &&
-		    to->port <= e->port_to && e->shape == shape && e->udp == to->udp &&
+		    to->port <= e->port_to && e->udp == to->udp &&
 		    (!j->shape[shape].is6 || memcmp(to->prefix6, e->prefix6, 12) == 0))
 			return e;
 	}
@@ -103,12 +103,14 @@ static inline unsigned sort_shape(const struct flows_job *j, const struct rte_mb
 	for (unsigned i = 0; i < j->nshapes; i++) {
 		const struct flows_shape *s = &j->shape[i];
 		const struct flows_end *e;
+		unsigned ident;
 		struct sort_to to = {0};
 
 		if (m->data_len < s->l3 + 24u || !flows_is_like(s, frame) ||
 		    !sort_read(s, frame + s->l3, m->data_len - s->l3, &to))
 			continue;
-		e = sort_end(j, i, &to);
+		ident = flows_ident_of(j, i, frame);
+		e = ident != FLOWS_IDENTS ? sort_end(j, i, ident, &to) : NULL;
 		if (e != NULL)
 			return e->hand ? i | FLOWS_HAND : i;
 	}
@@ -137,15 +139,6 @@ void flows_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *co
 		owner[i] = mine;
 		o->shape[claimed++] = (uint8_t)shape;
 	}
-}
-
-void flows_way_back(const void *arg, const uint8_t *came, unsigned len, uint8_t *to)
-{
-	const struct flows_back *back = arg;
-
-	for (unsigned i = 0; i < back->n; i++)
-		if (back->span[i].from + back->span[i].len <= len)
-			memcpy(to + back->span[i].to, came + back->span[i].from, back->span[i].len);
 }
 
 /* ---- what the machine is told ---- */
@@ -228,13 +221,13 @@ static __rte_noinline uint8_t sort_segments(const struct flow_in *in, const stru
 	return (uint8_t)RTE_MAX(RTE_MIN(n, 255u), 1u);
 }
 
-static inline void sort_tell(const struct flows_shape *s, const struct rte_mbuf *m,
+static inline void sort_tell(const struct flows_shape *s, uint16_t ident, const struct rte_mbuf *m,
 			     struct flow_in *in)
 {
 	*in = (struct flow_in){.data = rte_pktmbuf_mtod(m, const uint8_t *),
 			       .len = m->data_len,
 			       .l3 = s->l3,
-			       .ident = s->ident,
+			       .ident = ident,
 			       .verdict = FLOW_SUM_UNKNOWN};
 	if (unlikely(s->is6) && unlikely(in->data[s->l3 + 6] != IP_TCP) &&
 	    in->data[s->l3 + 6] != IP_UDP)
@@ -244,6 +237,24 @@ static inline void sort_tell(const struct flows_shape *s, const struct rte_mbuf 
 		if ((m->ol_flags & RTE_MBUF_F_RX_LRO) != 0 && m->tso_segsz != 0)
 			in->segments = sort_segments(in, m);
 	}
+}
+
+/* The network of a frame that was claimed, maybe by another worker, whose plan may be a newer one:
+ * then it is of no connection here. */
+static inline uint16_t sort_ident(const struct flows_job *j, unsigned shape,
+				  const struct rte_mbuf *m)
+{
+	return (uint16_t)flows_ident_of(j, shape, rte_pktmbuf_mtod(m, const uint8_t *));
+}
+
+/* What headers outside of the innermost one say of a frame. */
+static __rte_noinline void sort_outer(const struct flows_job *j, const struct flows_shape *s,
+				      struct flow_in *in)
+{
+	enum flow_verdict v = flows_outer_judge(s, in, j->kernel_peer);
+
+	if (v == FLOW_SUM_BAD || (v == FLOW_SUM_PARTIAL && in->verdict != FLOW_SUM_BAD))
+		in->verdict = (uint8_t)v;
 }
 
 /* How many of claimed frames came to group addresses. */
@@ -282,9 +293,14 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 
 		some = RTE_MIN(n - i, SORT_BURST);
 		for (unsigned k = 0; k < some; k++) {
-			sort_tell(&j->shape[o->shape[i + k]], m[i + k], &in[k]);
+			const struct flows_shape *shape = &j->shape[o->shape[i + k]];
+
+			sort_tell(shape, sort_ident(j, o->shape[i + k], m[i + k]), m[i + k],
+				  &in[k]);
 			if (unlikely(m[i + k]->nb_segs > 1))
 				in[k].rest = sort_pieces(m[i + k], piece, &pieces);
+			if (unlikely(shape->nchecks != 0))
+				sort_outer(j, shape, &in[k]);
 		}
 		flow_rx(j->machine, in, some, o->now_ns);
 	}

@@ -146,15 +146,18 @@ static bool start_values_overlap(const struct flow_values *a, const struct flow_
 
 static bool start_overlap(const struct flows_design *a, const struct flows_design *b)
 {
-	bool shape = false;
+	static uint64_t networks[FLOWS_IDENTS / 64 + 1]; /* control is one thread */
+	bool same = false;
 
 	if (a->client || b->client || a->udp != b->udp || a->is6 != b->is6 ||
 	    memcmp(a->local6, b->local6, sizeof(a->local6)) != 0)
 		return false;
-	for (unsigned i = 0; i < a->nshapes; i++)
-		for (unsigned k = 0; k < b->nshapes; k++)
-			shape |= a->shape[i].ident == b->shape[k].ident;
-	return shape && start_values_overlap(&a->local_port, &b->local_port) &&
+	memset(networks, 0, sizeof(networks));
+	for (uint32_t i = 0; i < a->idents->n; i++)
+		networks[a->ident[i] / 64] |= 1ull << a->ident[i] % 64;
+	for (uint32_t i = 0; i < b->idents->n; i++)
+		same |= (networks[b->ident[i] / 64] >> b->ident[i] % 64 & 1) != 0;
+	return same && start_values_overlap(&a->local_port, &b->local_port) &&
 	       start_values_overlap(&a->local, &b->local);
 }
 
@@ -278,7 +281,7 @@ static int start_all(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 		     struct flows_design **d, struct err *e)
 {
 	struct flows_engine *x = NULL;
-	unsigned ends = 0;
+	unsigned flows = 0;
 	bool is6 = false;
 	uint64_t opens;
 	int rc = 0;
@@ -289,13 +292,11 @@ static int start_all(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 		rc = start_opens(cp, cp->stream[i], ask, &opens, e);
 		rc = rc < 0 ? rc : flows_design_new(c, cp, cp->stream[i], &d[i], e);
 		is6 |= rc == 0 && d[i]->is6;
-		ends += rc == 0 ? d[i]->nshapes : 0;
+		flows += rc == 0;
 	}
-	if (rc == 0 && ends > FLOWS_ENDS)
-		rc = err_set(
-			e, EINVAL,
-			"port %u: its flows have %u ends, by addresses and VLANs; at most %u: fewer flows",
-			cp->p.id, ends, FLOWS_ENDS);
+	if (rc == 0 && flows > FLOWS_ENDS)
+		rc = err_set(e, EINVAL, "port %u has %u flows; at most %u: fewer, or another port",
+			     cp->p.id, flows, FLOWS_ENDS);
 	if (rc == 0) {
 		x = start_engine(c, cp, d, is6, e);
 		rc = x != NULL ? 0 : -ENOMEM;
