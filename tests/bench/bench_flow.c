@@ -56,6 +56,12 @@ static struct flow_row rows[] = {
 	{.name = "flow_cps_sums",
 	 .touched = "written, read, summed",
 	 .conf = {.work = PAIR_GET, .flight = FLIGHT, .sums = true}},
+	{.name = "flow_cps_vxlan",
+	 .touched = "written, read",
+	 .conf = {.work = PAIR_GET, .flight = FLIGHT, .frame = PAIR_VXLAN}},
+	{.name = "flow_cps_ip6",
+	 .touched = "written, read",
+	 .conf = {.work = PAIR_GET, .flight = FLIGHT, .frame = PAIR_IP6}},
 	{.name = "flow_1000_live",
 	 .touched = "written, read",
 	 .conf = {.work = PAIR_GET, .flight = FLIGHT, .live = 1000, .mixed = true}},
@@ -196,10 +202,11 @@ static void run_rounds(double *bare)
 
 /* ---- what is measured once ---- */
 
-static struct {
+struct opened {
 	double cycles, times, bytes; /* of a connection and end */
 	uint32_t n;
-} opened;
+};
+static struct opened opened, opened6; /* over IPv4 and IPv6 */
 static double idle_share;
 
 /* The time that this thread has had on a CPU: what takes long is measured by it. */
@@ -224,9 +231,12 @@ static uint64_t resident(void)
 
 /* Opens very many on new machines, whose pages the system gives meanwhile. A bare slice after each
  * step is what it is divided by. */
-static void measure_open(void)
+static void measure_open(enum pair_frame frame, const char *name, struct opened *o)
 {
-	const struct pair_conf conf = {.work = PAIR_GET, .flight = FLIGHT, .live = many};
+	const struct pair_conf conf = {.work = PAIR_GET,
+				       .frame = frame,
+				       .flight = FLIGHT,
+				       .live = many};
 	uint64_t before = resident();
 	struct pair *p = pair_new(&conf, pools);
 	double bare[STEPS], cycles = 0;
@@ -240,11 +250,11 @@ static void measure_open(void)
 		bare_slice();
 		bare[i] = bare_slice();
 	}
-	opened.n = many / STEPS * STEPS;
-	opened.cycles = cycles / (2.0 * opened.n);
-	opened.times = opened.cycles / median(bare, STEPS);
-	opened.bytes = (double)(resident() - before) / (2.0 * opened.n);
-	pair_finish(p, "flow_open");
+	o->n = many / STEPS * STEPS;
+	o->cycles = cycles / (2.0 * o->n);
+	o->times = o->cycles / median(bare, STEPS);
+	o->bytes = (double)(resident() - before) / (2.0 * o->n);
+	pair_finish(p, name);
 	pair_free(p);
 }
 
@@ -303,7 +313,9 @@ static void measure(void)
 	rte_mempool_obj_iter(pools[FLOW_FILLED], fill_x, NULL);
 	bare_open();
 	if (wanted("flow_open"))
-		measure_open();
+		measure_open(PAIR_IP4, "flow_open", &opened);
+	if (wanted("flow_open_ip6"))
+		measure_open(PAIR_IP6, "flow_open_ip6", &opened6);
 	if (wanted("flow_idle"))
 		measure_idle();
 	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -322,6 +334,13 @@ static void measure(void)
 			pair_finish(rows[i].p, rows[i].name);
 }
 
+static void print_opened(const char *name, const struct opened *o)
+{
+	if (o->n != 0)
+		printf(",\"%s\":{\"cycles\":%.1f,\"times\":%.2f,\"bytes\":%.1f,\"live\":%u}", name,
+		       o->cycles, o->times, o->bytes, o->n);
+}
+
 static void print(void)
 {
 	printf("{\"dpdk\":\"%s\",\"hz\":%.0f", rte_version() + 5, clock_hz());
@@ -336,9 +355,8 @@ static void print(void)
 		       r->name, median(r->cycles, ROUNDS), median(r->times, ROUNDS),
 		       median(r->each, ROUNDS), median(r->bits, ROUNDS), r->conf.live, r->touched);
 	}
-	if (opened.n != 0)
-		printf(",\"flow_open\":{\"cycles\":%.1f,\"times\":%.2f,\"bytes\":%.1f,\"live\":%u}",
-		       opened.cycles, opened.times, opened.bytes, opened.n);
+	print_opened("flow_open", &opened);
+	print_opened("flow_open_ip6", &opened6);
 	if (wanted("flow_idle"))
 		printf(",\"flow_idle\":{\"share\":%.4f,\"live\":%u}", idle_share, IDLE);
 	printf("}\n");

@@ -18,8 +18,16 @@ enum pair_work {
 	PAIR_STREAM, /* bytes without end from the client to the server */
 };
 
+/* The headers of its frames. */
+enum pair_frame {
+	PAIR_IP4,   /* Ethernet, IPv4 */
+	PAIR_IP6,   /* Ethernet, IPv6 */
+	PAIR_VXLAN, /* the first in VXLAN over IPv4, with a checksum of the outer UDP */
+};
+
 struct pair_conf {
 	enum pair_work work;
+	enum pair_frame frame;
 	uint32_t live;   /* connections that are open while nothing is asked of them; 0: none */
 	uint32_t flight; /* connections that are opening, asking or closing at once */
 	bool sums;       /* the machines make and verify checksums; else it is a device's work */

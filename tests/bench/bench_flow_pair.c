@@ -12,6 +12,10 @@
 #define RING 8192
 #define LEN_ETH 14
 #define LEN_IP4 20
+#define LEN_IP6 40
+#define LEN_UDP 8
+#define LEN_VXLAN 8
+#define LEN_OUTER (LEN_ETH + LEN_IP4 + LEN_UDP + LEN_VXLAN)
 #define CLIENT_IP 0x0a000001
 #define SERVER_IP 0x0aff0001
 #define PORTS 64512
@@ -258,33 +262,73 @@ void pair_settle(struct pair *p)
 
 /* ---- beginning and end ---- */
 
-static void end_path(struct pair_end *e, bool client)
-{
-	uint8_t h[LEN_ETH + LEN_IP4] = {
-		2, [6] = 2, [12] = 8, [14] = 0x45, [20] = 0x40, [22] = 64, [23] = 6};
-	struct err err;
+static const uint8_t prefix6[12] = {0xfd, [1] = 0, [2] = 1};
 
+static unsigned end_l3(const struct pair_conf *conf)
+{
+	return conf->frame == PAIR_VXLAN ? LEN_OUTER + LEN_ETH : LEN_ETH;
+}
+
+/* Writes an Ethernet header and one of IPv4. */
+static void end_headers(uint8_t *h, bool client, uint8_t protocol)
+{
+	memcpy(h,
+	       (const uint8_t[LEN_ETH + LEN_IP4]){
+		       2, [6] = 2, [12] = 8, [14] = 0x45, [20] = 0x40, [22] = 64, [23] = protocol},
+	       LEN_ETH + LEN_IP4);
 	h[5] = client ? 2 : 1;
 	h[11] = client ? 1 : 2;
-	if (flow_path_init(&e->path, h, LEN_ETH, sizeof(h), 0, NULL, 0, &err) < 0)
+}
+
+/* The lengths of the outer headers, and the checksum of the outer UDP. */
+static const struct flow_fix vxlan_fix[] = {
+	{FLOW_FIX_IP4, LEN_ETH + 2, LEN_ETH, LEN_ETH + 10},
+	{FLOW_FIX_LENGTH, LEN_ETH + LEN_IP4 + 4, LEN_ETH + LEN_IP4, 0},
+	{FLOW_FIX_UDP, LEN_ETH + LEN_IP4 + 6, LEN_ETH + LEN_IP4, LEN_ETH},
+};
+
+static void end_path(struct pair_end *e, const struct pair_conf *conf, bool client)
+{
+	uint8_t h[FLOW_PREFIX_MAX] = {0};
+	unsigned l3 = end_l3(conf), l4 = l3 + (conf->frame == PAIR_IP6 ? LEN_IP6 : LEN_IP4);
+	unsigned nfix = conf->frame == PAIR_VXLAN ? ARRAY_SIZE(vxlan_fix) : 0;
+	struct err err;
+
+	end_headers(h + l3 - LEN_ETH, client, 6);
+	if (conf->frame == PAIR_IP6) {
+		memcpy(h + 12, (const uint8_t[]){0x86, 0xdd}, 2);
+		memcpy(h + l3, (const uint8_t[LEN_IP6]){0x60, [6] = 6, [7] = 64}, LEN_IP6);
+	} else if (conf->frame == PAIR_VXLAN) {
+		end_headers(h, client, 17);
+		memcpy(h + LEN_ETH + 12, (const uint8_t[]){192, 0, 2, client ? 1 : 2}, 4);
+		memcpy(h + LEN_ETH + 16, (const uint8_t[]){192, 0, 2, client ? 2 : 1}, 4);
+		memcpy(h + LEN_ETH + LEN_IP4, (const uint8_t[]){0xc0, 0, 0x12, 0xb5}, 4);
+		memcpy(h + LEN_OUTER - LEN_VXLAN, (const uint8_t[LEN_VXLAN]){8, [6] = 7},
+		       LEN_VXLAN);
+	}
+	if (flow_path_init(&e->path, h, l3, l4, 0, vxlan_fix, nfix, &err) < 0)
 		die(err.text);
 }
 
-static void end_tuples(struct pair_end *e, bool client, uint32_t connections)
+static void end_tuples(struct pair_end *e, const struct pair_conf *conf, bool client,
+		       uint32_t connections)
 {
+	const uint8_t *prefix = conf->frame == PAIR_IP6 ? prefix6 : NULL;
 	struct flow_values server = {.count = 1, .base = SERVER_IP},
 			   port = {.count = 1, .base = 80};
 	struct flow_values clients = {.count = 2 * connections / PORTS + 1, .base = CLIENT_IP};
 	struct flow_values ports = {.count = PORTS, .base = 1024};
-	struct flow_tuples_conf conf = {.local = client ? &clients : &server,
-					.local_port = client ? &ports : &port,
-					.remote = client ? &server : NULL,
-					.remote_port = client ? &port : NULL,
-					.dense = true,
-					.touched = client};
+	struct flow_tuples_conf tuples = {.local = client ? &clients : &server,
+					  .local_port = client ? &ports : &port,
+					  .remote = client ? &server : NULL,
+					  .remote_port = client ? &port : NULL,
+					  .local_prefix6 = prefix,
+					  .remote_prefix6 = prefix,
+					  .dense = true,
+					  .touched = client};
 	struct err err;
 
-	if (flow_tuples_new(&e->tuples, &conf, &err) < 0)
+	if (flow_tuples_new(&e->tuples, &tuples, &err) < 0)
 		die(err.text);
 }
 
@@ -367,7 +411,7 @@ static void end_sink(struct pair_end *e, const struct pair_conf *conf)
 		e->sink.offload |= FLOW_OFFLOAD_FILL;
 	for (unsigned i = 0; i < PAIR_BURST; i++)
 		e->in[i] =
-			(struct flow_in){.l3 = LEN_ETH,
+			(struct flow_in){.l3 = (uint16_t)end_l3(conf),
 					 .verdict = conf->sums ? FLOW_SUM_UNKNOWN : FLOW_SUM_GOOD};
 }
 
@@ -381,13 +425,14 @@ static void end_open(struct pair *p, unsigned i)
 					    .touched = conf->live,
 					    .touched_hash = !client,
 					    .verify_sums = conf->sums,
+					    .is6 = conf->frame == PAIR_IP6,
 					    .secret = {0x243f6a8885a308d3 + i, 0x13198a2e03707344},
 					    .now_ns = p->now_ns,
 					    .sink = &e->sink};
 	struct err err;
 
-	end_path(e, client);
-	end_tuples(e, client, most + 4096);
+	end_path(e, conf, client);
+	end_tuples(e, conf, client, most + 4096);
 	end_workload(e, conf, client);
 	end_sink(e, conf);
 	e->spec = (struct flow_spec){.role = client ? FLOW_CLIENT : FLOW_SERVER,
@@ -396,8 +441,9 @@ static void end_open(struct pair *p, unsigned i)
 				     .tuples = e->tuples,
 				     .path = &e->path,
 				     .npath = 1,
+				     .is6 = conf->frame == PAIR_IP6,
 				     .most = most,
-				     .mss = 1460,
+				     .mss = (uint16_t)(1514 - e->path.l4 - 20),
 				     .window = 16384, /* what `flow.window auto` is */
 				     .window_most = 4u << 20,
 				     .retries = 5,

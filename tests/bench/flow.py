@@ -9,7 +9,9 @@ from proc import CannotRun
 
 # row -> most cycles for each frame received or sent, as multiples of the bare loop's
 TIMES = {"flow_cps": 6.5, "flow_cps_sums": 7.5, "flow_many_live": 11.5, "flow_tps": 7.5, "flow_http": 8.5}
-OPEN_TIMES, OPEN_BYTES = 40, 112
+OPEN_TIMES, OPEN_BYTES, OPEN_BYTES_IP6 = 40, 112, 144
+# connections through a tunnel and over IPv6, to those of the plain row in the same run
+OTHER_FRAMES, OTHER_TIMES = ("flow_cps_vxlan", "flow_cps_ip6"), 1.3
 MANY_RATE = 0.62
 BULK_BITS = 30
 TIMED_PERCENT = 5
@@ -29,7 +31,8 @@ def measure(build, cpu):
 
 
 def targets():
-    return [*TIMES, "flow_many_live / 1000", "flow_open", "flow_open memory", "flow_bulk", "flow_cps_timed / flow_cps", "flow_idle"]
+    return [*TIMES, "flow_many_live / 1000", "flow_open", "flow_open memory", "flow_bulk", "flow_cps_timed / flow_cps", "flow_idle",
+            *[f"{name} / flow_cps" for name in OTHER_FRAMES], "flow_open_ip6 memory"]
 
 
 def said(row):
@@ -70,8 +73,11 @@ def evaluate(runs):
     least("flow_many_live / 1000", [r["flow_1000_live"]["each"] / r["flow_many_live"]["each"] for r in runs], "flow_1000_live", MANY_RATE)
     amount("flow_cps_timed / flow_cps", [100 * (r["flow_cps_timed"]["times"] / r["flow_cps"]["times"] - 1) for r in runs], "% more",
            TIMED_PERCENT, 1)
+    for name in OTHER_FRAMES:
+        amount(f"{name} / flow_cps", [r[name]["times"] / r["flow_cps"]["times"] for r in runs], "times", OTHER_TIMES)
     opened = {"cycles": cycles("flow_open"), "engine": said(first["flow_open"]) + " at the end"}
     amount("flow_open", [r["flow_open"]["times"] for r in runs], "bare", OPEN_TIMES, 1, opened)
     amount("flow_open memory", [r["flow_open"]["bytes"] for r in runs], "bytes", OPEN_BYTES, 1)
+    amount("flow_open_ip6 memory", [r["flow_open_ip6"]["bytes"] for r in runs], "bytes", OPEN_BYTES_IP6, 1)
     amount("flow_idle", [100 * r["flow_idle"]["share"] for r in runs], "% of a core", IDLE_PERCENT, 2, {"engine": said(first["flow_idle"])})
     return rows
