@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Private to the files of this folder. */
+#pragma once
+#include "dperf.h"
+
+/* Where errors go. Behind DPERF_WRONG_MOST of them nothing more is told. */
+struct dperf_wrong {
+	const char *name;
+	struct sbuf *out;
+	unsigned n;
+};
+void dperf_fail(struct dperf_wrong *w, unsigned line, unsigned col, const char *fmt, ...)
+	WR_PRINTF(4, 5);
+
+/* Reads the text of v as that argument says. False: it is none. */
+bool dperf_value(const struct dperf_arg *a, struct dperf_value *v);
+/* Looks at the file as a whole. */
+void dperf_check(const struct dperf_conf *c, struct dperf_wrong *w);
+
+/* One port of one file, while it is said in commands. */
+struct dperf_say {
+	const struct dperf_conf *c, *peer; /* peer: the file of the other role; NULL: none */
+	struct sbuf *out;
+	struct dperf_wrong *wrong;
+	unsigned i, port; /* which line of the file; which port of the program */
+	unsigned queues;
+};
+/* Appends `set PORT ...` and the end of the line. */
+void dperf_set(const struct dperf_say *s, const char *fmt, ...) WR_PRINTF(2, 3);
+/* Each appends the settings that its name says. */
+void dperf_say_host(const struct dperf_say *s);
+void dperf_say_frame(const struct dperf_say *s);
+void dperf_say_tuples(const struct dperf_say *s);
+void dperf_say_payload(const struct dperf_say *s);
+void dperf_say_load(const struct dperf_say *s);
+/* What a client sends without waiting for answers: a stream of frames. */
+void dperf_say_flood(const struct dperf_say *s);
+/* The share of a number for all CPUs that the CPUs of this port have. */
+uint64_t dperf_share(const struct dperf_say *s, uint64_t all);
+/* A rate that begins with the slow start, whose first steps pass during the wait. */
+void dperf_ramp(const struct dperf_say *s, double rate, const char *unit, struct sbuf *out);
+/* All addresses of a line as a value of a field. */
+void dperf_range(const struct dperf_line *l, struct sbuf *out);
+/* The names of the fields that make a tuple: addresses of IP, ports of what follows. */
+struct dperf_fields {
+	const char *ip, *l4;
+};
+struct dperf_fields dperf_fields(const struct dperf_conf *c);
+/* Seconds of the wait and of the slow start of a client. */
+uint64_t dperf_wait(const struct dperf_conf *c);
+uint64_t dperf_slow_start(const struct dperf_conf *c);
