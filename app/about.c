@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "dperf/dperf.h"
 #include "out.h"
 #include "schema.h"
 #include "script.h"
@@ -35,6 +36,8 @@ void about_text(enum args_what what, struct cmd *cmd, struct sbuf *out)
 		script_annotations(cmd, out);
 	} else if (what == ARGS_LUA_MANUAL) {
 		script_manual(cmd, out);
+	} else if (what == ARGS_DPERF_MANUAL) {
+		dperf_manual(out);
 	} else if (what == ARGS_DUMP) {
 		json_t *doc = cmd_dump(cmd);
 		out_write(OUT_JSON, doc, NULL, out);

@@ -34,7 +34,7 @@ struct opt {
 
 static opt_fn take_port, take_map, take_file, take_text, take_ip, take_flag, take_out, take_color,
 	take_number, take_string, take_what, take_later, take_socket, take_listen, take_allow,
-	take_limit;
+	take_limit, take_dperf;
 
 #define AT(member) offsetof(struct args, member)
 
@@ -60,6 +60,13 @@ static const struct opt opts[] = {
 	 "first line) goes on after a refused line"},
 	{'e', "execute", "CMDS", take_text, 0, 0,
 	 "run commands, separated by ; or newlines; repeatable"},
+	{0, "dperf", "FILE", take_dperf, 0, 0,
+	 "run a configuration file of dperf, of a client or a server; twice for both. Its ports are the\n"
+	 "program's, unless -p names others. -e and -f run before it starts"},
+	{0, "dperf-dump", NULL, take_what, 0, ARGS_DPERF_DUMP,
+	 "print what the files of --dperf come to, as a command file"},
+	{0, "dperf-manual", NULL, take_what, 0, ARGS_DPERF_MANUAL,
+	 "print the directives of dperf and what becomes of them (Markdown)"},
 	{0, "ip", "A/LEN[,GATEWAY]", take_ip, 0, 0,
 	 "the first port has this address: `set 0 ip A/LEN; set 0 gateway GATEWAY`; in order with -e"},
 	{'b', "batch", NULL, take_flag, AT(batch), 0,
@@ -450,6 +457,14 @@ static int take_port(struct args *a, const struct opt *o, const char *value, str
 	return 0;
 }
 
+static int take_dperf(struct args *a, const struct opt *o, const char *value, struct err *e)
+{
+	(void)o;
+	(void)e;
+	add_word(&a->dperf, &a->ndperf, value);
+	return 0;
+}
+
 static int take_map(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
 	(void)o;
@@ -561,7 +576,8 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 			e, EINVAL,
 			"--csv and --json-stream exclude each other: one of them wants standard output");
 	a->batch = a->batch || a->stream;
-	return args_serve(a, e);
+	rc = args_dperf(a, e);
+	return rc != 0 ? rc : args_serve(a, e);
 }
 
 void args_exec(const struct args *a, struct sess *s)
@@ -583,6 +599,10 @@ void args_free(struct args *a)
 	free(a->port);
 	free(a->map);
 	free(a->doctor);
+	free(a->dperf);
+	free(a->dperf_text);
+	free(a->dperf_map);
+	free(a->text);
 	free(a->command);
 	*a = (struct args){0};
 }

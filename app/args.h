@@ -13,7 +13,9 @@ enum args_what {
 	ARGS_LUA,
 	ARGS_LUA_MANUAL,
 	ARGS_MAN,
-	ARGS_DOCTOR
+	ARGS_DOCTOR,
+	ARGS_DPERF_DUMP,
+	ARGS_DPERF_MANUAL
 };
 enum args_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -48,6 +50,10 @@ struct args {
 	unsigned nitems;
 	const char **doctor; /* the words behind `doctor` (ARGS_DOCTOR) */
 	unsigned ndoctor;
+	const char **dperf; /* files of dperf, in the order in which they were given */
+	unsigned ndperf;
+	/* what options of these files point into, and what is printed (ARGS_DPERF_DUMP) */
+	char *dperf_text, *dperf_map, *text;
 	char *command; /* the words after the options as one command, NULL: none */
 	char **eal;    /* the arguments before "--", which are for EAL */
 	unsigned neal;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private to args.c and args_serve.c. The functions return 0, or -EINVAL with *e. */
+/* Private to args.c, args_serve.c and args_dperf.c. The functions return 0, or -EINVAL with *e. */
 #pragma once
 #include "args.h"
 
@@ -10,5 +10,8 @@ int args_attach(struct args *a, char **rest, int nrest, struct err *e);
 int args_serve(struct args *a, struct err *e);
 /* The same for `doctor`, which opens no port. */
 int args_doctor(const struct args *a, struct err *e);
+/* Says the files of --dperf in commands: settings before the items that are there, the run behind
+ * them; ports and the map only where no option names ports. Or in a->text, to be printed. */
+int args_dperf(struct args *a, struct err *e);
 /* Reads a whole text file. The caller frees *text, also after an error. */
 int args_read_file(const char *path, char **text, struct err *e);

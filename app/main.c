@@ -141,15 +141,19 @@ static int open_files(struct prog *p)
 }
 
 /* Prints a text that needs no port and no EAL (about.h). Returns an exit code. */
-static int print_about(enum args_what what)
+static int print_about(const struct args *a)
 {
+	enum args_what what = a->what;
 	struct app app = {0};
 	struct sbuf out = {0};
 	bool tables = what == ARGS_DUMP || what == ARGS_MAN || what == ARGS_LUA ||
 		      what == ARGS_LUA_MANUAL;
 	struct cmd *cmd = tables ? open_tables(&app) : NULL;
 
-	about_text(what, cmd, &out);
+	if (what == ARGS_DPERF_DUMP)
+		sbuf_add(&out, a->text);
+	else
+		about_text(what, cmd, &out);
 	int rc = write_out(sbuf_str(&out));
 	cmd_free(cmd);
 	sbuf_free(&out);
@@ -582,8 +586,7 @@ int main(int argc, char **argv)
 		return usage_error(&e);
 	}
 	if (p.args.what != ARGS_RUN) {
-		code = p.args.what == ARGS_DOCTOR ? diagnose_run(&p.args)
-						  : print_about(p.args.what);
+		code = p.args.what == ARGS_DOCTOR ? diagnose_run(&p.args) : print_about(&p.args);
 		args_free(&p.args);
 		return code;
 	}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files of dperf as a whole in commands of this program. */
+#include <stdio.h>
+#include <string.h>
+
+#include "dperf_int.h"
+
+/* Directives that no command stands for: dperf_directives says why. */
+static const enum dperf_id dump_noted[] = {DPERF_QUIET,      DPERF_CLEAR_SCREEN, DPERF_LOG_LEVEL,
+					   DPERF_SOCKET_MEM, DPERF_SIMD512,      DPERF_CLIENT_HOP,
+					   DPERF_KNI,        DPERF_RSS,          DPERF_FLOW_ISOLATE,
+					   DPERF_LAUNCH_NUM, DPERF_TX_BURST,     DPERF_DISABLE_ACK,
+					   DPERF_TCP_RST,    DPERF_SEND_WINDOW,  DPERF_PACKET_SIZE};
+
+static void dump_notes(const struct dperf_conf *c, struct sbuf *out)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(dump_noted); i++)
+		if (dperf_has(c, dump_noted[i]))
+			sbuf_addf(out, "# %s: %s\n", dperf_directives[dump_noted[i]].name,
+				  dperf_directives[dump_noted[i]].about);
+	if (dperf_has(c, DPERF_PAYLOAD_RANDOM) && !(dperf_has(c, DPERF_FLOOD) && !c->server))
+		sbuf_addf(out, "# payload_random: %s\n",
+			  dperf_directives[DPERF_PAYLOAD_RANDOM].about);
+	if (c->server)
+		sbuf_addf(out, "# client: %s\n", dperf_directives[DPERF_CLIENT].about);
+	if (dperf_has(c, DPERF_NEIGH_IGNORE))
+		sbuf_addf(out, "# neigh_ignore: %s\n", dperf_directives[DPERF_NEIGH_IGNORE].about);
+	if (c->server && dperf_has(c, DPERF_FLOOD))
+		sbuf_add(out, "# flood: of a server it means nothing, in dperf either\n");
+	if (c->server && dperf_has(c, DPERF_KEEPALIVE))
+		sbuf_add(out,
+			 "# keepalive: connections stay open until their clients close them\n");
+}
+
+/* What no command can do at all. */
+static void dump_refused(const struct dperf_conf *c, struct dperf_wrong *w)
+{
+	const struct dperf_line *l = dperf_find(c, DPERF_PAYLOAD_FILE, 0);
+	bool flood = dperf_has(c, DPERF_FLOOD) && !c->server;
+
+	if (l != NULL && !(flood && c->udp))
+		dperf_fail(w, l->line, l->col,
+			   "payload_file: connections cannot send a file, only a flood of UDP can; "
+			   "'payload_size' gives them so many bytes");
+	l = dperf_find(c, DPERF_TCP_RST, 0);
+	if (l != NULL && l->v[0].n == 0)
+		dperf_fail(
+			w, l->line, l->v[0].col,
+			"tcp_rst: 0 cannot be: segments of unknown connections are always answered "
+			"with RST here; take the line away");
+}
+
+static void dump_spec(const struct dperf_line *p, struct sbuf *out)
+{
+	if (p->v[0].n == 0)
+		sbuf_addf(out, "pci:%s", p->v[0].text);
+	sbuf_addc(out, '\n');
+}
+
+/* The workers of a port. CPU 0 is control's, so where a file has it all CPUs are one further. */
+static void dump_map(const struct dperf_conf *c, unsigned i, unsigned port, unsigned queues,
+		     struct sbuf *out)
+{
+	unsigned shift = 0;
+
+	for (unsigned k = 0; k < c->cpus; k++)
+		if (dperf_cpu(c, k) == 0)
+			shift = 1;
+	sbuf_add(out, out->len > 0 ? "," : "");
+	for (unsigned k = 0; k < queues; k++)
+		sbuf_addf(out, "%s%u", k > 0 ? "/" : "[", dperf_cpu(c, i * queues + k) + shift);
+	sbuf_addf(out, "].%u", port);
+}
+
+static void dump_port(const struct dperf_say *s)
+{
+	const struct dperf_line *p = dperf_find(s->c, DPERF_PORT, s->i);
+
+	sbuf_addf(s->out, "\n# port %u: %s\n", s->port, p->v[0].text);
+	if (p->v[0].n == 1)
+		sbuf_add(s->out, "# port: a bond is no kind of port here; give one by -p\n");
+	dperf_say_host(s);
+	dperf_say_frame(s);
+	dperf_say_tuples(s);
+	if (!s->c->server && dperf_has(s->c, DPERF_FLOOD)) {
+		dperf_say_flood(s);
+		return;
+	}
+	dperf_set(s, "flow %s", s->c->server ? "server" : "client");
+	dperf_say_payload(s);
+	dperf_say_load(s);
+}
+
+static void dump_file(const struct dperf_conf *c, const struct dperf_conf *peer,
+		      struct dperf_plan *p, struct sbuf *wrong)
+{
+	struct dperf_wrong w = {.name = c->name, .out = wrong};
+	unsigned queues = c->cpus / c->ports;
+
+	sbuf_addf(&p->settings, "\n# %s: a %s\n", c->name, c->server ? "server" : "client");
+	dump_refused(c, &w);
+	dump_notes(c, &p->settings);
+	for (unsigned i = 0; i < c->ports; i++) {
+		const struct dperf_say s = {.c = c,
+					    .peer = peer,
+					    .out = &p->settings,
+					    .wrong = &w,
+					    .i = i,
+					    .port = p->ports + i,
+					    .queues = queues};
+		dump_port(&s);
+		dump_spec(dperf_find(c, DPERF_PORT, i), &p->spec);
+		dump_map(c, i, s.port, queues, &p->map);
+	}
+	p->ports += c->ports;
+	p->daemon = p->daemon || dperf_has(c, DPERF_DAEMON);
+}
+
+static void dump_ports(unsigned first, unsigned n, struct sbuf *out)
+{
+	sbuf_addf(out, "%u", first);
+	if (n > 1)
+		sbuf_addf(out, "-%u", first + n - 1);
+}
+
+static uint64_t dump_seconds(const struct dperf_conf *c)
+{
+	return dperf_number(c, DPERF_DURATION, 60 * DPERF_NS) / DPERF_NS;
+}
+
+/* dperf begins with the slow start at once, and opens nothing during the wait; then comes the
+ * measured time. What is open then has 4 s to finish, which is `flow.drain`. */
+static void dump_run(const struct dperf_conf *client, unsigned client_at,
+		     const struct dperf_conf *server, unsigned server_at, struct dperf_plan *p)
+{
+	struct sbuf c = {0}, s = {0};
+	bool flood = client != NULL && dperf_has(client, DPERF_FLOOD);
+
+	if (server != NULL) {
+		dump_ports(server_at, server->ports, &s);
+		if (client == NULL)
+			sbuf_addf(&p->run, "start %s for %llus\n", s.s,
+				  (unsigned long long)dump_seconds(server));
+		else
+			sbuf_addf(&p->run,
+				  "# duration of the server: it ends with its clients\nstart %s\n",
+				  s.s);
+	}
+	if (client != NULL) {
+		uint64_t wait = dperf_wait(client), slow = dperf_slow_start(client);
+		uint64_t run = (slow > wait ? slow - wait : 0) + dump_seconds(client);
+		dump_ports(client_at, client->ports, &c);
+		sbuf_addf(&p->run, "sleep %llus\nstart %s for %llus\nwait %s\n",
+			  (unsigned long long)wait, c.s, (unsigned long long)run, c.s);
+	}
+	if (server != NULL)
+		sbuf_addf(&p->run, "%s%s%swait %s\n", client != NULL ? "stop " : "",
+			  client != NULL ? s.s : "", client != NULL ? "\n" : "", s.s);
+	sbuf_addf(&p->run, "%s", flood ? "show streams\nshow stats\n" : "show flows\n");
+	sbuf_free(&c);
+	sbuf_free(&s);
+}
+
+bool dperf_translate(const struct dperf_conf *client, const struct dperf_conf *server,
+		     enum dperf_mode first, struct dperf_plan *out, struct sbuf *wrong)
+{
+	size_t before = wrong->len;
+	const struct dperf_conf *one = first == DPERF_OF_SERVER ? server : client;
+	const struct dperf_conf *other = first == DPERF_OF_SERVER ? client : server;
+	const struct dperf_conf *order[2] = {one, other};
+	unsigned at[2] = {0, one != NULL ? one->ports : 0};
+	bool many = false;
+
+	*out = (struct dperf_plan){0};
+	for (unsigned i = 0; i < 2; i++) {
+		const struct dperf_conf *c = order[i];
+		/* a flood has no other end */
+		const struct dperf_conf *peer = order[1 - i];
+		if (client != NULL && dperf_has(client, DPERF_FLOOD))
+			peer = NULL;
+		if (c == NULL)
+			continue;
+		if (peer != NULL && c->udp != peer->udp) {
+			const struct dperf_line *l = dperf_find(c, DPERF_PROTOCOL, 0);
+			struct dperf_wrong w = {.name = c->name, .out = wrong};
+			if (l != NULL && c->udp)
+				dperf_fail(
+					&w, l->line, l->col,
+					"protocol: this file has UDP and %s has TCP; both ends must agree",
+					peer->name);
+		}
+		dump_file(c, peer, out, wrong);
+		many = many || c->cpus > c->ports;
+	}
+	if (!many)
+		sbuf_reset(&out->map);
+	dump_run(client, first == DPERF_OF_SERVER ? at[1] : at[0], server,
+		 first == DPERF_OF_SERVER ? at[0] : at[1], out);
+	return wrong->len == before;
+}
+
+void dperf_plan_free(struct dperf_plan *p)
+{
+	sbuf_free(&p->settings);
+	sbuf_free(&p->run);
+	sbuf_free(&p->map);
+	sbuf_free(&p->spec);
+}
+
+void dperf_dump(const struct dperf_plan *p, struct sbuf *out)
+{
+	sbuf_add(out,
+		 "# Made from files of dperf. To run it, with this text in a file:\n# wirerate");
+	for (const char *at = sbuf_str(&p->spec); *at != '\0'; at += strcspn(at, "\n") + 1) {
+		int n = (int)strcspn(at, "\n");
+		sbuf_addf(out, " -p %.*s", n > 0 ? n : 8, n > 0 ? at : "vdev:???");
+	}
+	if (p->map.len > 0)
+		sbuf_addf(out, " -m '%s'", p->map.s);
+	sbuf_addf(out, "%s -b -f FILE\n", p->daemon ? " --daemon" : "");
+	sbuf_add(out, sbuf_str(&p->settings));
+	sbuf_add(out, "\n# the run\n");
+	sbuf_add(out, sbuf_str(&p->run));
+}

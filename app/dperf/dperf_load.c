@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One port of a file in commands: what connections do, how many there are, and floods. */
+#include <stdio.h>
+#include <string.h>
+
+#include "dperf_int.h"
+
+#define WAIT_SECONDS 3
+#define SLOW_START_SECONDS 30
+#define CPS_DEFAULT 1000
+#define RETRIES 3
+/* What settings of requests take at most: docs/flows.md. */
+#define PATH_MOST 240
+#define HEADER_MOST 1015
+#define UDP_LEAST 8
+#define SMALL_BODY 14 /* of dperf's response without a size */
+
+uint64_t dperf_wait(const struct dperf_conf *c)
+{
+	return dperf_number(c, DPERF_WAIT, WAIT_SECONDS);
+}
+
+uint64_t dperf_slow_start(const struct dperf_conf *c)
+{
+	return dperf_number(c, DPERF_SLOW_START, SLOW_START_SECONDS);
+}
+
+/* A number without an exponent, which commands do not know. */
+static void load_number(double n, const char *unit, struct sbuf *out)
+{
+	sbuf_addf(out, n < 1e9 ? "%.9g%s" : "%.0f%s", n, unit);
+}
+
+uint64_t dperf_share(const struct dperf_say *s, uint64_t all)
+{
+	uint64_t each = all / s->c->cpus;
+
+	/* fewer than CPUs: so many CPUs have one each, as in dperf */
+	if (each == 0) {
+		uint64_t before = (uint64_t)s->i * s->queues;
+		uint64_t rest = all > before ? all - before : 0;
+		return rest < s->queues ? rest : s->queues;
+	}
+	return each * s->queues + (s->i == 0 ? all % s->c->cpus : 0);
+}
+
+void dperf_ramp(const struct dperf_say *s, double rate, const char *unit, struct sbuf *out)
+{
+	uint64_t wait = dperf_wait(s->c), slow = dperf_slow_start(s->c);
+
+	if (wait + 1 >= slow) {
+		load_number(rate, unit, out);
+		return;
+	}
+	double step = rate / (double)slow;
+	load_number(step * (double)(wait + 1), unit, out);
+	sbuf_add(out, "..");
+	load_number(rate, unit, out);
+	sbuf_add(out, " step ");
+	load_number(step, unit, out);
+	sbuf_add(out, " every 1s");
+}
+
+static bool load_http_size(uint64_t n)
+{
+	return n == 0 || n >= DPERF_HTTP_LEAST;
+}
+
+/* Nothing is kept alive, and the client does not reset: then the server closes. */
+static bool load_closes(const struct dperf_say *s)
+{
+	return !dperf_has(s->c, DPERF_KEEPALIVE) && !dperf_has(s->c, DPERF_FAST_CLOSE) &&
+	       (s->peer == NULL || !dperf_has(s->peer, DPERF_KEEPALIVE));
+}
+
+/* The same of a server, by its client's file if there is one. */
+static bool load_server_closes(const struct dperf_say *s)
+{
+	const struct dperf_say client = {.c = s->peer, .peer = s->c};
+
+	return s->peer == NULL ? !dperf_has(s->c, DPERF_KEEPALIVE) : load_closes(&client);
+}
+
+/* The sizes of a file: of a server with several all of them, in equal parts. */
+static void load_sizes(const struct dperf_conf *c, uint64_t (*size)(uint64_t), struct sbuf *out)
+{
+	const struct dperf_line *l = dperf_find(c, DPERF_PAYLOAD_SIZE, 0);
+	unsigned n = l != NULL ? l->n : 1;
+
+	for (unsigned i = 0; i < n; i++)
+		sbuf_addf(out, "%s%llu%s", i > 0 ? "," : "",
+			  (unsigned long long)size(l != NULL ? l->v[i].n : 0), n > 1 ? ":1" : "");
+}
+
+/* The body of a response of n bytes in all: 55 bytes of its head, and the digits of its length. */
+static uint64_t load_body(uint64_t n)
+{
+	uint64_t body = n;
+
+	if (n == 0)
+		return SMALL_BODY;
+	for (unsigned digits = 1; digits <= 10; digits++) {
+		char text[24];
+		body = n - 55 - digits;
+		if (snprintf(text, sizeof(text), "%llu", (unsigned long long)body) <= (int)digits)
+			break;
+	}
+	return body;
+}
+
+/* The same where the head says that the server closes. */
+static uint64_t load_last_body(uint64_t n)
+{
+	return n == 0 ? SMALL_BODY : load_body(n - strlen("Connection: close\r\n"));
+}
+
+static uint64_t load_datagram(uint64_t n)
+{
+	return n < UDP_LEAST ? UDP_LEAST : n;
+}
+
+static uint64_t load_bytes(uint64_t n)
+{
+	return n > 0 ? n : DPERF_HTTP_LEAST;
+}
+
+static void load_fill(const struct dperf_say *s, uint64_t path, uint64_t header)
+{
+	struct sbuf b = {0};
+
+	for (uint64_t i = 0; i < path; i++)
+		sbuf_addc(&b, 'a');
+	if (path > 0)
+		dperf_set(s, "http.path /%s", sbuf_str(&b));
+	sbuf_reset(&b);
+	for (uint64_t i = 0; i < header; i++)
+		sbuf_addc(&b, 'a');
+	if (header > 0)
+		dperf_set(s, "http.header \"X-Fill: %s\"", sbuf_str(&b));
+	sbuf_free(&b);
+}
+
+/* A request of n bytes. One without a size is as it is. */
+static void load_request(const struct dperf_say *s, uint64_t n, const char *host, bool closes)
+{
+	bool post = dperf_number(s->c, DPERF_HTTP_METHOD, 0) == 1;
+	const struct dperf_line *path = dperf_find(s->c, DPERF_HTTP_PATH, 0);
+	uint64_t head =
+		strlen("GET / HTTP/1.1\r\nHost: \r\nUser-Agent: wirerate\r\nAccept: */*\r\n\r\n") +
+		strlen(host) + (closes ? strlen("Connection: close\r\n") : 0);
+
+	if (!post && n > head + PATH_MOST + strlen("X-Fill: \r\n") + HEADER_MOST) {
+		sbuf_addf(
+			s->out,
+			"# payload_size: a GET cannot be of %llu bytes here, so the request is a POST of "
+			"that size\n",
+			(unsigned long long)n);
+		post = true;
+	}
+	if (path != NULL)
+		dperf_set(s, "http.path %s", path->v[0].text);
+	if (post) {
+		uint64_t body = n > head + 1 + strlen("Content-Length: 1000\r\n")
+					? n - head - 1 - strlen("Content-Length: \r\n")
+					: 1;
+		for (uint64_t at = body; at > 0; at /= 10)
+			body--;
+		dperf_set(s, "http.method POST");
+		dperf_set(s, "request %llu", (unsigned long long)body);
+		return;
+	}
+	if (n <= head)
+		return;
+	uint64_t fill = n - head, in_path = fill < PATH_MOST ? fill : PATH_MOST;
+	uint64_t rest = fill - in_path, least = strlen("X-Fill: \r\n") + 1;
+	if (rest > 0 && rest < least) {
+		in_path -= least - rest;
+		rest = least;
+	}
+	load_fill(s, in_path, rest > 0 ? rest - least + 1 : 0);
+}
+
+static void load_raw(const struct dperf_say *s)
+{
+	const struct dperf_conf *client = s->c->server ? s->peer : s->c;
+	const struct dperf_conf *server = s->c->server ? s->c : s->peer;
+	uint64_t (*size)(uint64_t) = s->c->udp ? load_datagram : load_bytes;
+	const struct dperf_line *l = dperf_find(s->c, DPERF_PAYLOAD_SIZE, 0);
+	struct sbuf request = {0}, response = {0};
+
+	client = client != NULL ? client : s->c;
+	server = server != NULL ? server : s->c;
+	load_sizes(client, size, &request);
+	load_sizes(server, size, &response);
+	if (s->peer == NULL && s->i == 0)
+		sbuf_addf(
+			s->out,
+			"# payload_size: both ends must have the same sizes; the %s is taken to have those "
+			"of this file\n",
+			s->c->server ? "client" : "server");
+	if (s->c->udp && s->i == 0 && dperf_number(s->c, DPERF_PAYLOAD_SIZE, 0) < UDP_LEAST)
+		sbuf_addf(s->out, "# payload_size: a datagram of a flow has %d bytes at least\n",
+			  UDP_LEAST);
+	if (l != NULL && l->n > 1 && s->i == 0)
+		dperf_fail(
+			s->wrong, l->line, l->v[1].col,
+			"payload_size: several sizes below %d, or over UDP, cannot be: both ends of a "
+			"connection must know what is to come; give one",
+			DPERF_HTTP_LEAST);
+	dperf_set(s, "app bytes");
+	dperf_set(s, "request %s", request.s);
+	dperf_set(s, "response %s", response.s);
+	sbuf_free(&request);
+	sbuf_free(&response);
+}
+
+void dperf_say_payload(const struct dperf_say *s)
+{
+	uint64_t n = dperf_number(s->c, DPERF_PAYLOAD_SIZE, 0);
+	bool http =
+		!s->c->udp && load_http_size(n) &&
+		(s->peer == NULL || load_http_size(dperf_number(s->peer, DPERF_PAYLOAD_SIZE, 0)));
+	const struct dperf_line *host = dperf_find(s->c, DPERF_HTTP_HOST, 0);
+	struct sbuf response = {0};
+
+	if (!http) {
+		load_raw(s);
+		return;
+	}
+	dperf_set(s, "app http");
+	if (s->c->server) {
+		load_sizes(s->c, load_server_closes(s) ? load_last_body : load_body, &response);
+		dperf_set(s, "response %s", response.s);
+		sbuf_free(&response);
+		return;
+	}
+	const char *name = host != NULL ? host->v[0].text : "dperf";
+	dperf_set(s, "http.host %s", name);
+	load_request(s, n, name, load_closes(s));
+}
+
+/* Who closes: the server where nothing is to be kept alive, as a server of dperf does. A client of
+ * raw bytes cannot ask a stranger for that, and closes by itself. */
+static void load_close(const struct dperf_say *s)
+{
+	bool asks = s->peer != NULL || load_http_size(dperf_number(s->c, DPERF_PAYLOAD_SIZE, 0));
+
+	if (s->c->udp)
+		return;
+	if (dperf_has(s->c, DPERF_FAST_CLOSE))
+		dperf_set(s, "close rst client");
+	else if (s->c->server ? load_server_closes(s) : load_closes(s) && asks)
+		dperf_set(s, "close fin server");
+	else
+		dperf_set(s, "close fin client");
+}
+
+static void load_keepalive(const struct dperf_say *s, const struct dperf_line *keep)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	uint64_t requests = keep->n > 1 ? keep->v[1].n : 0;
+
+	if (requests > 0)
+		dperf_set(s, "transactions %llu", (unsigned long long)requests);
+	else
+		dperf_set(s, "transactions forever");
+	uint64_t n = keep->v[0].n;
+	unsigned unit = 0;
+	while (unit < 3 && n % 1000 == 0 && n > 0) {
+		n /= 1000;
+		unit++;
+	}
+	dperf_set(s, "think %llu%s", (unsigned long long)n, units[unit]);
+}
+
+/* The share of this port, which is never nothing: a port without connections is no client. */
+static uint64_t load_least(const struct dperf_say *s, enum dperf_id id, uint64_t otherwise)
+{
+	uint64_t n = dperf_share(s, dperf_number(s->c, id, otherwise));
+
+	if (n > 0)
+		return n;
+	sbuf_addf(s->out, "# %s: there are more ports than that; each has 1 at least\n",
+		  dperf_directives[id].name);
+	return 1;
+}
+
+void dperf_say_load(const struct dperf_say *s)
+{
+	const struct dperf_line *keep = dperf_find(s->c, DPERF_KEEPALIVE, 0);
+	const struct dperf_line *pipeline = dperf_find(s->c, DPERF_PIPELINE, 0);
+	const struct dperf_line *rto = dperf_find(s->c, DPERF_RETRANSMIT_TIMEOUT, 0);
+	const struct dperf_line *mss = dperf_find(s->c, DPERF_MSS, 0);
+
+	load_close(s);
+	if (mss != NULL && !s->c->udp)
+		dperf_set(s, "flow.mss %s", mss->v[0].text);
+	if (rto != NULL) {
+		dperf_set(s, "flow.rto %ss", rto->v[0].text);
+		dperf_set(s, "flow.retries %d", RETRIES);
+	}
+	if (s->c->server)
+		return;
+	if (pipeline != NULL && pipeline->v[0].n > 1 && s->i == 0)
+		dperf_fail(
+			s->wrong, pipeline->line, pipeline->col,
+			"pipeline without flood cannot be: a connection over UDP has one request open "
+			"here; raise cc by as much instead");
+	struct sbuf ramp = {0};
+	dperf_ramp(s, (double)load_least(s, DPERF_CPS, CPS_DEFAULT), "", &ramp);
+	dperf_set(s, "cps %s", ramp.s);
+	sbuf_free(&ramp);
+	if (dperf_has(s->c, DPERF_CC))
+		dperf_set(s, "connections %llu", (unsigned long long)load_least(s, DPERF_CC, 0));
+	if (keep != NULL)
+		load_keepalive(s, keep);
+}
+
+/* Frames per second of a flood: each connection that dperf has open sends `pipeline` of them at
+ * each interval; without keepalive each sends one, and that is all. */
+static double load_flood_rate(const struct dperf_say *s)
+{
+	const struct dperf_line *keep = dperf_find(s->c, DPERF_KEEPALIVE, 0);
+	double cps = (double)load_least(s, DPERF_CPS, CPS_DEFAULT);
+	double cc = dperf_has(s->c, DPERF_CC) ? (double)load_least(s, DPERF_CC, 0) : 0;
+	double each = (double)dperf_number(s->c, DPERF_PIPELINE, 1);
+
+	each = each < 1 ? 1 : each;
+	if (keep == NULL)
+		return cps;
+	double requests = keep->n > 1 ? (double)keep->v[1].n : 0;
+	if (cc == 0 && requests > 0)
+		return cps * requests * each;
+	if (cc == 0)
+		cc = cps * (double)(dperf_number(s->c, DPERF_DURATION, 60 * DPERF_NS) / DPERF_NS);
+	return cc * each * 1e9 / (double)keep->v[0].n;
+}
+
+static void load_destinations(const struct dperf_say *s)
+{
+	const struct dperf_line *l;
+	struct sbuf b = {0};
+
+	if (!dperf_has(s->c, DPERF_CHANGE_DIP))
+		return;
+	if (dperf_find(s->c, DPERF_CHANGE_DIP, 1) != NULL)
+		sbuf_add(&b, "list ");
+	for (unsigned i = 0; (l = dperf_find(s->c, DPERF_CHANGE_DIP, i)) != NULL; i++) {
+		bool one = dperf_find(s->c, DPERF_CHANGE_DIP, 1) == NULL;
+		for (uint64_t k = 0; k < l->v[2].n; k += one && l->v[2].n > 1 ? l->v[2].n - 1 : 1) {
+			struct dperf_addr a = dperf_add(&l->v[0].addr, k * l->v[1].n);
+			sbuf_add(&b, k == 0 ? (i > 0 ? "," : "") : one ? ".." : ",");
+			dperf_print_addr(&a, &b);
+		}
+		if (one && l->v[2].n > 1 && l->v[1].n > 1)
+			sbuf_addf(&b, " step %s", l->v[1].text);
+	}
+	dperf_set(s, "%s.dst %s", dperf_fields(s->c).ip, b.s);
+	sbuf_free(&b);
+}
+
+void dperf_say_flood(const struct dperf_say *s)
+{
+	const struct dperf_fields f = dperf_fields(s->c);
+	const struct dperf_line *file = dperf_find(s->c, DPERF_PAYLOAD_FILE, 0);
+	unsigned head = 14 + (s->c->six ? 40 : 20) + (s->c->udp ? 8 : 24) +
+			(dperf_has(s->c, DPERF_VXLAN) ? 50 : 0) +
+			(dperf_has(s->c, DPERF_VLAN) ? 4 : 0);
+	uint64_t payload = s->c->udp ? dperf_number(s->c, DPERF_PAYLOAD_SIZE, 0) : 0;
+	struct sbuf rate = {0};
+
+	if (!s->c->udp) {
+		dperf_set(s, "%s.flags syn", f.l4);
+		dperf_set(s, "%s.seq random", f.l4);
+		dperf_set(s, "%s.mss %llu", f.l4,
+			  (unsigned long long)dperf_number(s->c, DPERF_MSS,
+							   s->c->six ? 1440 : 1460));
+	}
+	load_destinations(s);
+	uint64_t size = head + payload + 4;
+	dperf_set(s, "size %llu", (unsigned long long)(size < 64 ? 64 : size));
+	if (file != NULL && s->c->udp) {
+		dperf_set(s, "pattern file");
+		dperf_set(s, "pattern.file \"%s\"", file->v[0].text);
+	} else if (dperf_has(s->c, DPERF_PAYLOAD_RANDOM)) {
+		dperf_set(s, "pattern random");
+	}
+	if (dperf_has(s->c, DPERF_CC) && s->i == 0)
+		sbuf_add(
+			s->out,
+			"# cc: it makes the rate; frames go over all tuples, and wait for nothing\n");
+	dperf_ramp(s, load_flood_rate(s), "pps", &rate);
+	dperf_set(s, "rate %s", rate.s);
+	sbuf_free(&rate);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One port of a file in commands: the host, the headers, and the tuples of its connections. */
+#include <stdio.h>
+#include <string.h>
+
+#include "dperf_int.h"
+
+#define ANSWER_MOST 16 /* prefixes of answer.for */
+#define VXLAN_PORT 4789
+
+void dperf_set(const struct dperf_say *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	sbuf_addf(s->out, "set %u ", s->port);
+	va_start(ap, fmt);
+	sbuf_vaddf(s->out, fmt, ap);
+	va_end(ap);
+	sbuf_addc(s->out, '\n');
+}
+
+static unsigned say_bits(const struct dperf_addr *a)
+{
+	return a->six ? 128 : 32;
+}
+
+static bool say_bit(const struct dperf_addr *a, unsigned i)
+{
+	return a->b[i / 8] >> (7 - i % 8) & 1;
+}
+
+/* All bits behind the first n have this value. */
+static bool say_rest_is(const struct dperf_addr *a, unsigned n, bool value)
+{
+	for (unsigned i = n; i < say_bits(a); i++)
+		if (say_bit(a, i) != value)
+			return false;
+	return true;
+}
+
+/* The longest prefix that has both addresses, and neither of them as its first or last one. dperf
+ * sends all to the gateway, so the fewer addresses are on the link the better. */
+static unsigned say_prefix(const struct dperf_addr *a, const struct dperf_addr *b)
+{
+	unsigned n = 0;
+
+	while (n < say_bits(a) && say_bit(a, n) == say_bit(b, n))
+		n++;
+	while (n > 1 && (say_rest_is(a, n, false) || say_rest_is(a, n, true) ||
+			 say_rest_is(b, n, false) || say_rest_is(b, n, true)))
+		n--;
+	return n > 0 ? n : 1;
+}
+
+/* Appends the prefixes that are n addresses from a on. Returns how many. */
+static unsigned say_prefixes(const struct dperf_addr *a, unsigned n, struct sbuf *out)
+{
+	unsigned count = 0, bits = say_bits(a), last = a->six ? 15 : 3;
+	struct dperf_addr at = *a;
+
+	while (n > 0) {
+		unsigned size = 1, len = bits;
+		while (at.b[last] % (2 * size) == 0 && 2 * size <= n && size < 128) {
+			size *= 2;
+			len--;
+		}
+		sbuf_add(out, out->len > 0 ? "," : "");
+		dperf_print_addr(&at, out);
+		sbuf_addf(out, "/%u", len);
+		at = dperf_add(&at, size);
+		n -= size;
+		count++;
+	}
+	return count;
+}
+
+/* The port answers for the addresses of its flows, or below VXLAN for those of the tunnel. */
+static void say_answers(const struct dperf_say *s)
+{
+	const struct dperf_line *l =
+		dperf_find(s->c, s->c->server ? DPERF_SERVER : DPERF_CLIENT, s->i);
+	const struct dperf_line *x = dperf_find(s->c, DPERF_VXLAN, s->i);
+	struct sbuf list = {0};
+	unsigned n;
+
+	if (x != NULL) {
+		n = say_prefixes(&x->v[3].addr, (unsigned)x->v[4].n, &list);
+	} else {
+		n = say_prefixes(&l->v[0].addr, (unsigned)l->v[1].n, &list);
+		for (unsigned i = 2; i < l->n; i++)
+			n += say_prefixes(&l->v[i].addr, 1, &list);
+	}
+	if (n > ANSWER_MOST) {
+		struct dperf_addr net = l->v[0].addr;
+		net.b[net.six ? 15 : 3] = 0;
+		sbuf_reset(&list);
+		dperf_print_addr(&net, &list);
+		sbuf_addf(&list, "/%u", say_bits(&net) - 8);
+		sbuf_addf(s->out,
+			  "# client: it answers for all of %s, because the addresses come to %u "
+			  "prefixes and %d are possible\n",
+			  list.s, n, ANSWER_MOST);
+	}
+	dperf_set(s, "answer.for %s", list.s);
+	sbuf_free(&list);
+}
+
+void dperf_say_host(const struct dperf_say *s)
+{
+	const struct dperf_line *p = dperf_find(s->c, DPERF_PORT, s->i);
+	const struct dperf_line *vlan = dperf_find(s->c, DPERF_VLAN, 0);
+
+	if (dperf_has(s->c, DPERF_JUMBO))
+		dperf_set(s, "mtu %llu", (unsigned long long)dperf_number(s->c, DPERF_JUMBO, 9710));
+	dperf_set(s, "ip %s/%u", p->v[1].text, say_prefix(&p->v[1].addr, &p->v[2].addr));
+	dperf_set(s, "gateway %s", p->v[2].text);
+	if (vlan != NULL)
+		dperf_set(s, "host.vlan %s", vlan->v[0].text);
+	if (p->n > 3)
+		dperf_set(s, "host.neighbours %s=%s", p->v[2].text, p->v[3].text);
+	if (!dperf_has(s->c, DPERF_NEIGH_IGNORE))
+		say_answers(s);
+}
+
+void dperf_range(const struct dperf_line *l, struct sbuf *out)
+{
+	struct dperf_addr a;
+
+	if (l->n > 2)
+		sbuf_add(out, "list ");
+	if (l->n <= 2 && l->v[1].n > 1) {
+		dperf_print_addr(&l->v[0].addr, out);
+		sbuf_add(out, "..");
+		dperf_address(l, dperf_addresses(l) - 1, &a);
+		dperf_print_addr(&a, out);
+		return;
+	}
+	for (unsigned i = 0; i < dperf_addresses(l); i++) {
+		sbuf_add(out, i > 0 ? "," : "");
+		dperf_address(l, i, &a);
+		dperf_print_addr(&a, out);
+	}
+}
+
+struct dperf_fields dperf_fields(const struct dperf_conf *c)
+{
+	bool tunnel = dperf_has(c, DPERF_VXLAN);
+
+	return (struct dperf_fields){.ip = c->six   ? "ipv6"
+					   : tunnel ? "ipv4[2]"
+						    : "ipv4",
+				     .l4 = !c->udp  ? "tcp"
+					   : tunnel ? "udp[2]"
+						    : "udp"};
+}
+
+/* The headers of a tunnel: local and remote ends as they are seen from here. */
+static void say_tunnel(const struct dperf_say *s, const struct dperf_line *x)
+{
+	static const struct {
+		const char *field;
+		unsigned at;
+	} ends[] = {{"ipv4.src", 3}, {"ipv4.dst", 5}};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(ends); i++) {
+		const struct dperf_value *v = &x->v[ends[i].at];
+		struct dperf_addr last = dperf_add(&v->addr, v[1].n - 1);
+		struct sbuf b = {0};
+		dperf_print_addr(&v->addr, &b);
+		if (v[1].n > 1) {
+			sbuf_add(&b, "..");
+			dperf_print_addr(&last, &b);
+		}
+		/* a server answers to whoever asks */
+		if (i == 0 || !s->c->server)
+			dperf_set(s, "%s %s", ends[i].field, b.s);
+		sbuf_free(&b);
+	}
+	dperf_set(s, "udp.dst %d", VXLAN_PORT);
+	dperf_set(s, "vxlan.vni %s", x->v[0].text);
+	dperf_set(s, "eth[2].src %s", x->v[1].text);
+	dperf_set(s, "eth[2].dst %s", x->v[2].text);
+}
+
+void dperf_say_frame(const struct dperf_say *s)
+{
+	const struct dperf_line *p = dperf_find(s->c, DPERF_PORT, s->i);
+	const struct dperf_line *x = dperf_find(s->c, DPERF_VXLAN, s->i);
+	const struct dperf_line *vlan = dperf_find(s->c, DPERF_VLAN, 0);
+	uint64_t tos = dperf_number(s->c, DPERF_TOS, 0);
+
+	dperf_set(s, "frame eth%s%s/%s/%s", vlan != NULL ? "/vlan" : "",
+		  x != NULL ? "/ipv4/udp/vxlan/eth" : "", s->c->six ? "ipv6" : "ipv4",
+		  s->c->udp ? "udp" : "tcp");
+	if (vlan != NULL)
+		dperf_set(s, "vlan.vid %s", vlan->v[0].text);
+	if (p->n > 3)
+		dperf_set(s, "eth.dst %s", p->v[3].text);
+	if (x != NULL)
+		say_tunnel(s, x);
+	if (tos != 0)
+		dperf_set(s, "%s.%s 0x%02llx", dperf_fields(s->c).ip, s->c->six ? "tc" : "tos",
+			  (unsigned long long)tos);
+}
+
+static void say_ports(uint64_t first, uint64_t last, struct sbuf *out)
+{
+	sbuf_addf(out, "%llu", (unsigned long long)first);
+	if (last > first)
+		sbuf_addf(out, "..%llu", (unsigned long long)last);
+}
+
+/* The order of dperf: from one connection to the next the server's address runs fastest, then its
+ * port, then the client's port, then its address. Only what varies can be in a nest. */
+static void say_nest(const struct dperf_say *s, bool dst, bool dport, bool sport, bool src)
+{
+	const struct dperf_fields f = dperf_fields(s->c);
+	const struct {
+		bool varies;
+		const char *header, *field;
+	} order[] = {{dst, f.ip, "dst"},
+		     {dport, f.l4, "dst"},
+		     {sport, f.l4, "src"},
+		     {src, f.ip, "src"}};
+	struct sbuf b = {0};
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(order); i++)
+		if (order[i].varies)
+			sbuf_addf(&b, "%s%s.%s", n++ > 0 ? "," : "", order[i].header,
+				  order[i].field);
+	if (n > 1 && (!dperf_has(s->c, DPERF_CLIENT_HOP) || dperf_has(s->c, DPERF_FLOOD)))
+		dperf_set(s, "nest %s", b.s);
+	sbuf_free(&b);
+}
+
+void dperf_say_tuples(const struct dperf_say *s)
+{
+	const struct dperf_line *client = dperf_find(s->c, DPERF_CLIENT, s->i);
+	const struct dperf_line *server = dperf_find(s->c, DPERF_SERVER, s->i);
+	const struct dperf_line *listen = dperf_find(s->c, DPERF_LISTEN, 0);
+	const struct dperf_line *range = dperf_find(s->c, DPERF_CLIENT_PORT_RANGE, 0);
+	const struct dperf_fields f = dperf_fields(s->c);
+	struct sbuf from = {0}, to = {0}, ports = {0}, own = {0};
+
+	range = range != NULL ? range : dperf_find(s->c, DPERF_LPORT_RANGE, 0);
+	uint64_t first = range != NULL ? range->v[0].n : 1;
+	uint64_t last = range != NULL && range->n > 1 ? range->v[1].n : 65535;
+	uint64_t port = listen != NULL ? listen->v[0].n : 80,
+		 n = listen != NULL ? listen->v[1].n : 1;
+	dperf_range(server, &to);
+	say_ports(port, port + n - 1, &ports);
+	if (s->c->server) {
+		dperf_set(s, "%s.src %s", f.ip, to.s);
+		dperf_set(s, "%s.src %s", f.l4, ports.s);
+	} else {
+		dperf_range(client, &from);
+		say_ports(first, last, &own);
+		dperf_set(s, "%s.src %s", f.ip, from.s);
+		if (!dperf_has(s->c, DPERF_CHANGE_DIP))
+			dperf_set(s, "%s.dst %s", f.ip, to.s);
+		dperf_set(s, "%s.src %s", f.l4, own.s);
+		dperf_set(s, "%s.dst %s", f.l4, ports.s);
+		say_nest(s, server->v[1].n > 1 && !dperf_has(s->c, DPERF_CHANGE_DIP), n > 1,
+			 last > first, dperf_addresses(client) > 1);
+	}
+	sbuf_free(&from);
+	sbuf_free(&to);
+	sbuf_free(&ports);
+	sbuf_free(&own);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files of dperf as commands: which they are, and what cannot be. That the program takes the
+ * commands, and what they do, is in tests/system/test_dperf.py. */
+#include "cmocka_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dperf.h"
+
+#define ENDS "client 10.0.0.2 100\nserver 10.0.1.1 1\n"
+#define CLIENT "cpu 1\nport 0000:3b:00.0 10.0.0.1 10.0.0.254\n" ENDS
+#define SERVER "mode server\ncpu 1\nport 0000:3b:00.1 10.0.1.2 10.0.1.254\n" ENDS
+#define STEADY "slow_start 0\n"
+
+static struct dperf_plan plan;
+static struct sbuf wrong;
+
+static struct dperf_conf *read_text(const char *name, const char *text)
+{
+	struct sbuf why = {0};
+
+	if (text == NULL)
+		return NULL;
+	struct dperf_conf *c = dperf_read(name, text, strlen(text), &why);
+	if (c == NULL)
+		fail_msg("%s", sbuf_str(&why));
+	return c;
+}
+
+static bool translate(const char *client, const char *server, enum dperf_mode first)
+{
+	struct dperf_conf *c = read_text("c.conf", client), *s = read_text("s.conf", server);
+
+	dperf_plan_free(&plan);
+	sbuf_reset(&wrong);
+	bool ok = dperf_translate(c, s, first, &plan, &wrong);
+	dperf_free(c);
+	dperf_free(s);
+	assert_int_equal(ok, wrong.len == 0);
+	return ok;
+}
+
+static bool line_in(const struct sbuf *b, const char *line)
+{
+	size_t n = strlen(line);
+
+	for (const char *at = sbuf_str(b); (at = strstr(at, line)) != NULL; at++)
+		if ((at == b->s || at[-1] == '\n') && (at[n] == '\n' || at[n] == '\0'))
+			return true;
+	return false;
+}
+
+/* The last file that was translated has these lines among its settings, and not those with `!`. */
+static void says(const char *const *line)
+{
+	for (; *line != NULL; line++) {
+		bool no = **line == '!';
+		if (line_in(&plan.settings, *line + no) == no)
+			fail_msg("'%s' in:\n%s", *line, sbuf_str(&plan.settings));
+	}
+}
+#define SAYS(...) says((const char *const[]){__VA_ARGS__, NULL})
+
+static void client(const char *text)
+{
+	if (!translate(text, NULL, DPERF_OF_CLIENT))
+		fail_msg("%s", sbuf_str(&wrong));
+}
+
+static void server(const char *text)
+{
+	if (!translate(NULL, text, DPERF_OF_SERVER))
+		fail_msg("%s", sbuf_str(&wrong));
+}
+
+static void refused(const char *text, const char *place, const char *part)
+{
+	assert_false(translate(text, NULL, DPERF_OF_CLIENT));
+	if (strncmp(wrong.s, place, strlen(place)) != 0 || strstr(wrong.s, part) == NULL)
+		fail_msg("neither %s nor %s in %s", place, part, wrong.s);
+}
+
+static void test_load(void **state)
+{
+	(void)state;
+	client(CLIENT STEADY "cps 1k\n");
+	SAYS("set 0 flow client", "set 0 cps 1000", "set 0 app http", "set 0 http.host dperf",
+	     "set 0 close fin server", "!set 0 transactions forever");
+	client(CLIENT "cps 600\nslow_start 60\nwait 3\n");
+	SAYS("set 0 cps 40..600 step 10 every 1s");
+	client(CLIENT "cps 1k\n");
+	SAYS("set 0 cps 133.333333..1000 step 33.3333333 every 1s");
+	client(CLIENT "cps 600\nslow_start 10\nwait 9\n");
+	SAYS("set 0 cps 600");
+	client(CLIENT STEADY "cc 5k\nkeepalive 60s\n");
+	SAYS("set 0 cps 1000", "set 0 connections 5000", "set 0 transactions forever",
+	     "set 0 think 60s", "set 0 close fin client");
+	client(CLIENT STEADY "cc 5k\nkeepalive 10us 7\n");
+	SAYS("set 0 transactions 7", "set 0 think 10us");
+	client(CLIENT STEADY "cps 1\nkeepalive 0us\nretransmit_timeout 3\nfast_close\nmss 1000\n");
+	SAYS("set 0 think 0ns", "set 0 flow.rto 3s", "set 0 flow.retries 3",
+	     "set 0 close rst client", "set 0 flow.mss 1000");
+}
+
+/* Two ports of two CPUs: of 1003 connections a second the first CPU has three more. */
+static void test_shares(void **state)
+{
+	const char *two =
+		"cpu 1-4\nrss\nport 0000:3b:00.0 10.0.0.1 10.0.0.254\n"
+		"port 0000:3b:00.1 10.0.5.1 10.0.5.254\nclient 10.0.0.2 1\nclient 10.0.5.2 1\n"
+		"server 10.0.1.1 1\nserver 10.0.6.1 1\nslow_start 0\n";
+	struct sbuf b = {0};
+
+	(void)state;
+	sbuf_addf(&b, "%scps 1003\ncc 401\nkeepalive 1s\n", two);
+	client(b.s);
+	SAYS("set 0 cps 503", "set 1 cps 500", "set 0 connections 201", "set 1 connections 200");
+	assert_string_equal(plan.map.s, "[1/2].0,[3/4].1");
+	assert_string_equal(plan.spec.s, "pci:0000:3b:00.0\npci:0000:3b:00.1\n");
+	assert_true(line_in(&plan.run, "start 0-1 for 60s"));
+	assert_int_equal(plan.ports, 2);
+	sbuf_reset(&b);
+	sbuf_addf(&b, "%scps 1\n", two);
+	client(b.s);
+	SAYS("set 0 cps 1", "set 1 cps 1",
+	     "# cps: there are more ports than that; each has 1 at least");
+	/* the CPU of control moves all of them on */
+	client("cpu 0 1\nrss\nport 0000:3b:00.0 10.0.0.1 10.0.0.254\n" ENDS "cps 1\n");
+	assert_string_equal(plan.map.s, "[1/2].0");
+	client(CLIENT "cps 1\n");
+	assert_int_equal(plan.map.len, 0);
+	sbuf_free(&b);
+}
+
+static void test_tuples(void **state)
+{
+	(void)state;
+	client("cpu 1\nport 0000:3b:00.0 10.0.0.1 10.0.0.254\nclient 10.0.0.2 3 10.0.9.9\nserver 10.0.1.1 2\n"
+	       "listen 80 3\nclient_port_range 1024 2000\ncps 1\n");
+	SAYS("set 0 ipv4.src list 10.0.0.2,10.0.0.3,10.0.0.4,10.0.9.9",
+	     "set 0 ipv4.dst 10.0.1.1..10.0.1.2", "set 0 tcp.src 1024..2000",
+	     "set 0 tcp.dst 80..82", "set 0 nest ipv4.dst,tcp.dst,tcp.src,ipv4.src",
+	     "set 0 answer.for 10.0.0.2/31,10.0.0.4/32,10.0.9.9/32");
+	client(CLIENT "client_hop\ncps 1\n");
+	SAYS("!set 0 nest tcp.src,ipv4.src");
+	assert_non_null(strstr(plan.settings.s, "\n# client_hop: "));
+	client("cpu 1\nport 0000:3b:00.0 fd00::1 fd00::fe\nclient fd00::2 2\nserver fd00:1::1 1\nprotocol udp\ncps 1\ntos 0xb8\n");
+	SAYS("set 0 frame eth/ipv6/udp", "set 0 ipv6.src fd00::2..fd00::3", "set 0 ipv6.tc 0xb8",
+	     "set 0 udp.dst 80", "set 0 ip fd00::1/120", "set 0 gateway fd00::fe");
+	server(SERVER "listen 80 2\nkeepalive 1s\n");
+	SAYS("set 0 flow server", "set 0 ipv4.src 10.0.1.1", "set 0 tcp.src 80..81",
+	     "set 0 close fin client", "set 0 answer.for 10.0.1.1/32", "set 0 response 14");
+	assert_string_equal(plan.run.s, "start 0 for 60s\nwait 0\nshow flows\n");
+}
+
+/* The prefix holds the gateway, and neither of the two is its first or last address. */
+static void test_host(void **state)
+{
+	static const char *const is[][2] = {{"10.0.0.1 10.0.0.2", "/30"},
+					    {"10.0.0.1 10.0.0.3", "/29"},
+					    {"10.0.0.4 10.0.0.5", "/29"},
+					    {"10.0.0.1 10.0.0.254", "/24"},
+					    {"10.0.0.1 10.0.1.1", "/23"},
+					    {"10.0.0.127 10.0.0.126", "/24"},
+					    {"1.0.0.1 200.0.0.1", "/1"}};
+	struct sbuf b = {0}, line = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(is); i++) {
+		sbuf_reset(&b);
+		sbuf_reset(&line);
+		sbuf_addf(
+			&b,
+			"cpu 1\nport 0000:3b:00.0 %s\nclient 10.7.0.2 1\nserver 10.8.1.1 1\ncps 1\n",
+			is[i][0]);
+		client(b.s);
+		sbuf_addf(&line, "set 0 ip %.*s%s", (int)strcspn(is[i][0], " "), is[i][0],
+			  is[i][1]);
+		SAYS(line.s);
+	}
+	client("cpu 1\nport 0000:3b:00.0 10.0.0.1 10.0.0.254 02:00:00:00:00:fe\n" ENDS
+	       "cps 1\nvlan 7\njumbo\nneigh_ignore\n");
+	SAYS("set 0 mtu 9710", "set 0 host.vlan 7", "set 0 vlan.vid 7",
+	     "set 0 frame eth/vlan/ipv4/tcp", "set 0 host.neighbours 10.0.0.254=02:00:00:00:00:fe",
+	     "set 0 eth.dst 02:00:00:00:00:fe");
+	assert_null(strstr(plan.settings.s, "answer.for 1"));
+	client(CLIENT "cps 1\nvxlan 7 02:00:00:00:00:01 02:00:00:00:00:02 10.8.0.1 1 10.9.0.1 1\n");
+	SAYS("set 0 frame eth/ipv4/udp/vxlan/eth/ipv4/tcp", "set 0 ipv4.src 10.8.0.1",
+	     "set 0 ipv4.dst 10.9.0.1", "set 0 vxlan.vni 7", "set 0 eth[2].src 02:00:00:00:00:01",
+	     "set 0 eth[2].dst 02:00:00:00:00:02", "set 0 ipv4[2].src 10.0.0.2..10.0.0.101",
+	     "set 0 answer.for 10.8.0.1/32");
+	sbuf_free(&b);
+	sbuf_free(&line);
+}
+
+static size_t value_length(const char *setting)
+{
+	const char *at = strstr(sbuf_str(&plan.settings), setting);
+
+	return at == NULL ? 0 : strcspn(at + strlen(setting), "\"\n");
+}
+
+/* A request has as many bytes as the file says, whatever makes them up. */
+static void test_sizes(void **state)
+{
+	const size_t head =
+		strlen("GET / HTTP/1.1\r\nHost: dperf\r\nUser-Agent: wirerate\r\nAccept: */*\r\n"
+		       "Connection: close\r\n\r\n");
+	struct sbuf b = {0};
+
+	(void)state;
+	assert_int_equal(head, DPERF_HTTP_LEAST);
+	for (size_t n = 85; n <= 1350; n++) {
+		sbuf_reset(&b);
+		sbuf_addf(&b, CLIENT "cps 1\npayload_size %zu\n", n);
+		client(b.s);
+		size_t path = value_length("http.path /"), field = value_length("\"X-Fill: ");
+		assert_int_equal(head + path + (field > 0 ? field + strlen("X-Fill: \r\n") : 0), n);
+		assert_true(path <= 240 && field <= 1015);
+	}
+	for (size_t n = 1351; n <= 1460; n++) {
+		sbuf_reset(&b);
+		sbuf_addf(&b, CLIENT "cps 1\npayload_size %zu\n", n);
+		client(b.s);
+		unsigned long body =
+			strtoul(strstr(plan.settings.s, "set 0 request ") + 14, NULL, 10);
+		assert_int_equal(head + 1 + strlen("Content-Length: \r\n") + (body > 999 ? 4 : 3) +
+					 body,
+				 n);
+		SAYS("set 0 http.method POST");
+	}
+	server(SERVER "payload_size 1m\n");
+	SAYS("set 0 response 999920"); /* 55, 6 digits and 19 of a head */
+	server(SERVER "payload_size 1m\nkeepalive 1s\n");
+	SAYS("set 0 response 999939");
+	server("mode server\ncpu 1-2\nrss\nport 0000:3b:00.1 10.0.1.2 10.0.1.254\n" ENDS
+	       "keepalive 1s\npayload_size 200 1000\n");
+	SAYS("set 0 response 142:1,942:1");
+	sbuf_free(&b);
+}
+
+/* Below 85 bytes both ends must know what comes. Where both files are there, they do. */
+static void test_raw(void **state)
+{
+	(void)state;
+	client(CLIENT "cps 1\npayload_size 84\n");
+	SAYS("set 0 app bytes", "set 0 request 84", "set 0 response 84", "set 0 close fin client");
+	assert_non_null(
+		strstr(plan.settings.s, "# payload_size: both ends must have the same sizes"));
+	assert_true(translate(CLIENT "cps 1\npayload_size 1\n", SERVER "payload_size 1400\n",
+			      DPERF_OF_CLIENT));
+	SAYS("set 0 app bytes", "set 0 request 1", "set 0 response 1400", "set 1 app bytes",
+	     "set 1 request 1", "set 1 response 1400", "set 0 close fin server",
+	     "set 1 close fin server");
+	client(CLIENT "cps 1\nprotocol udp\npayload_size 1\n");
+	SAYS("set 0 frame eth/ipv4/udp", "set 0 request 8", "set 0 response 8",
+	     "!set 0 close fin client");
+}
+
+static void test_flood(void **state)
+{
+	(void)state;
+	client(CLIENT STEADY
+	       "flood\nprotocol udp\ncc 30\nkeepalive 10us\npipeline 2\npayload_size 64\npayload_random\n");
+	SAYS("set 0 rate 6000000pps", "set 0 size 110", "set 0 pattern random",
+	     "set 0 frame eth/ipv4/udp", "!set 0 flow client");
+	assert_true(line_in(&plan.run, "show streams"));
+	client(CLIENT STEADY "flood\ncps 100\nchange_dip 10.9.0.1 2 100\n");
+	SAYS("set 0 rate 100pps", "set 0 tcp.flags syn", "set 0 tcp.mss 1460",
+	     "set 0 ipv4.dst 10.9.0.1..10.9.0.199 step 2", "!set 0 ipv4.dst 10.0.1.1");
+	client(CLIENT STEADY "flood\ncps 100\nchange_dip 10.9.0.1 1 2\nchange_dip 10.10.0.1 1 1\n");
+	SAYS("set 0 ipv4.dst list 10.9.0.1,10.9.0.2,10.10.0.1");
+	client(CLIENT STEADY "flood\nprotocol udp\ncps 100\npayload_file /a\n");
+	SAYS("set 0 pattern file", "set 0 pattern.file \"/a\"");
+}
+
+static void test_both(void **state)
+{
+	(void)state;
+	assert_true(translate(CLIENT "cps 1\nwait 2\nslow_start 10\nduration 5\n", SERVER,
+			      DPERF_OF_SERVER));
+	SAYS("set 0 flow server", "set 1 flow client");
+	assert_string_equal(
+		plan.run.s,
+		"# duration of the server: it ends with its clients\nstart 0\nsleep 2s\n"
+		"start 1 for 13s\nwait 1\nstop 0\nwait 0\nshow flows\n");
+	assert_string_equal(plan.spec.s, "pci:0000:3b:00.1\npci:0000:3b:00.0\n");
+	assert_false(translate(CLIENT "cps 1\n", SERVER "protocol udp\n", DPERF_OF_CLIENT));
+	assert_non_null(
+		strstr(wrong.s, "s.conf:6:1: protocol: this file has UDP and c.conf has TCP"));
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	refused("pipeline 2\nprotocol udp\nkeepalive 0us\n" CLIENT "cc 1\n",
+		"c.conf:1:1: ", "pipeline without flood");
+	refused("payload_file /a\n" CLIENT "cps 1\n",
+		"c.conf:1:1: ", "connections cannot send a file");
+	refused("tcp_rst 0\n" CLIENT "cps 1\n", "c.conf:1:9: ", "0 cannot be");
+	assert_false(translate(
+		NULL,
+		"mode server\ncpu 1-2\nrss\npayload_size 1 2\nport 0000:3b:00.1 10.0.1.2 10.0.1.254\n" ENDS,
+		DPERF_OF_SERVER));
+	assert_non_null(strstr(wrong.s, "s.conf:4:16: payload_size: several sizes"));
+	client("port bond4:2(0000:3b:00.0) 10.0.0.1 10.0.0.254\ncpu 1\n" ENDS "cps 1\n");
+	assert_string_equal(plan.spec.s, "\n");
+	assert_non_null(strstr(plan.settings.s, "# port: a bond is no kind of port here"));
+}
+
+/* No directive goes by in silence: what has no command has a comment. */
+static void test_notes(void **state)
+{
+	static const char *const noted[] = {
+		"quiet",     "clear_screen",  "log_level debug", "socket_mem 0,1", "simd512",
+		"kni",       "rss",           "launch_num 4",    "tx_burst 8",     "disable_ack",
+		"tcp_rst 1", "send_window 4", "packet_size 9",   "payload_random", "neigh_ignore",
+		"client_hop"};
+	struct sbuf b = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(noted); i++) {
+		sbuf_reset(&b);
+		sbuf_addf(&b, "%s\n" CLIENT "cps 1\n", noted[i]);
+		client(b.s);
+		sbuf_reset(&b);
+		sbuf_addf(&b, "\n# %.*s: ", (int)strcspn(noted[i], " "), noted[i]);
+		assert_non_null(strstr(plan.settings.s, b.s));
+	}
+	client("daemon\n" CLIENT "cps 1\n");
+	assert_true(plan.daemon);
+	sbuf_reset(&b);
+	dperf_dump(&plan, &b);
+	assert_non_null(strstr(b.s, "\n# wirerate -p pci:0000:3b:00.0 --daemon -b -f FILE\n"));
+	assert_non_null(strstr(b.s, "\n# the run\nsleep 3s\nstart 0 for 87s\n"));
+	sbuf_free(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_load),    cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_tuples),  cmocka_unit_test(test_host),
+		cmocka_unit_test(test_sizes),   cmocka_unit_test(test_raw),
+		cmocka_unit_test(test_flood),   cmocka_unit_test(test_both),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_notes),
+	};
+
+	int rc = cmocka_run_group_tests(tests, NULL, NULL);
+	dperf_plan_free(&plan);
+	sbuf_free(&wrong);
+	return rc;
+}
