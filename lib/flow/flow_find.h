@@ -28,6 +28,11 @@ void flow_find_put(struct flow_machine *m, struct flow_conn *c, const struct flo
 void flow_find_put_key(struct flow_machine *m, const struct flow_conn *c, uint32_t key);
 void flow_find_cut(struct flow_machine *m, struct flow_conn *c, const struct flow_tuples *t);
 
+static inline bool early_is6(const struct flow_early *e, const struct flow_in *in)
+{
+	return e->l4 != in->data + in->l3 + 20;
+}
+
 /* Two multiplications mix all bits; the secret keeps others from choosing who collides. */
 static FLOW_INLINE uint32_t flow_hash(const struct flow_machine *m, uint32_t remote, uint32_t local,
 				      uint32_t ports)

@@ -357,10 +357,6 @@ struct flow_early {
 	bool dense;
 	bool summed; /* its checksums have been computed, and are right */
 };
-static inline bool early_is6(const struct flow_early *e, const struct flow_in *in)
-{
-	return e->l4 != in->data + in->l3 + 20;
-}
 #define SEG_SYN_FIN(g) ((uint32_t)(((g)->flags & TH_SYN) != 0) + (((g)->flags & TH_FIN) != 0))
 
 /* Of IPv6: the addresses, in its header. */

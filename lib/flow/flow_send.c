@@ -67,7 +67,8 @@ static inline bool send_has_rest(const struct flow_ver *f, const struct place *a
 	return !f->buffered && (at->content->fill & WL_FILL_CHUNKED) == 0;
 }
 
-/* What of a super-frame's payload is not written: so many bytes, the last ones, and where they are. */
+/* What of a super-frame's payload is not written: so many bytes, its last ones, and where they
+ * are. */
 struct send_rest {
 	uint32_t fill, rest;
 };

@@ -62,6 +62,7 @@ BLOCKS = {
     "./dev run --daemon": "daemon",
     "$ ./dev run -p wire --socket &": "socket",
     "import wirerate": "python",
+    "mode        client": "dperf",
 }
 
 
@@ -479,6 +480,16 @@ def test_socket(block, place):
                     check(shown[i + 1], answer(t.text(), number))
         t.type("\x04").type("stty echo\r").until(lambda: t.last() == SHELL, "the shell's prompt again")
         t.type("fg\r").prompt().type("quit\r").until(lambda: t.last() == SHELL, "the shell's prompt again")
+
+
+@of_kind("dperf")
+def test_dperf_file(block, place):
+    """What is shown of its commands below is what they are."""
+    keep_files(block, place)
+    shell = [b for b in blocks() if b.path == block.path and b.first.startswith("$ ./dev run --dperf")]
+    assert len(shell) == 1 and block.kept in shell[0].first
+    command, *shown = shell[0].lines
+    check("\n".join(shown), batch(place, command.removeprefix("$ ")))
 
 
 @of_kind("python")
