@@ -59,20 +59,22 @@ def test_one_client_spreads_by_its_ports():
 
 def test_networks_that_the_server_has_not():
     """Of 20 VNIs it has 15: who comes from another one finds nobody, and nothing is counted for him there."""
-    got = ends(VXLAN + "set 0 vxlan.vni 1..20; set 1 vxlan.vni 6..20; set 0 flow.src 10.0.0.1..10.0.0.20; set 0 flow.retries 0; "
-                       "set 0-1 flow.rto 300ms; set 0 count 200; start all; wait all; show flows")
+    got = ends(VXLAN + "set 0 vxlan.vni 1..20; set 1 vxlan.vni 6..20; set 0 flow.src 10.0.0.1..10.0.0.20; set 0 flow.retries 1; "
+                       "set 0-1 flow.rto 2s; set 0 flow.drain 60s; set 0 count 40; start all; wait all; show flows")
     client, server = got[0, 0]["connections"], got[1, 0]["connections"]
-    assert client["connect_timeout"] == 50 and client["established"] == server["opened"] == 150
+    assert client["connect_timeout"] == 10 and client["established"] == server["opened"] == 30
 
 
 def test_settings_change_networks_while_connections_live():
-    """What lives keeps its network, what is new has the new ones."""
+    """What lives keeps its network, what is new has the new ones. A SYN that is on its way meanwhile may meet nobody."""
     got = ends(VXLAN + "set 0-1 vxlan.vni 7; set 0-1 app bytes; set 0-1 transactions 30; set 0-1 think 50ms; set 0 cps 200; "
-                       "set 0 flow.src 10.0.0.1..10.0.0.9; set 0-1 flow.drain 30s; set 0 count 400; start all; sleep 700ms; "
-                       "set 0-1 vxlan.vni 7..9; sleep 700ms; set 0-1 vxlan.vni 20..30; wait all; show flows")
+                       "set 0 flow.src 10.0.0.1..10.0.0.9; set 0-1 flow.drain 30s; set 0 count 400; "
+                       "start all; sleep 700ms; set 0-1 vxlan.vni 7..9; sleep 700ms; "
+                       "set 0-1 vxlan.vni 20..30; wait all; show flows")
     client, server = got[0, 0], got[1, 0]
-    assert client["connections"]["opened"] == client["connections"]["closed"] == server["connections"]["closed"] == 400
-    assert client["transactions"]["done"] == 400 * 30
+    assert client["connections"]["opened"] == 400
+    assert client["connections"]["established"] == client["connections"]["closed"] == server["connections"]["closed"] > 0
+    assert client["transactions"]["done"] == server["transactions"]["done"] == client["connections"]["closed"] * 30
 
 
 REFUSED = [
@@ -99,30 +101,32 @@ def test_seventeen_stacks_of_headers():
     assert sum(f["connections"]["opened"] for f in got.values()) == 16 * 5
 
 
-@pytest.mark.parametrize("frame,at", [("eth/ipv4/udp/vxlan/eth/ipv4/tcp", 22), ("eth/ipv4/udp/vxlan/eth/ipv6/tcp", 34),
-                                      ("eth/ipv6/udp/gtpu/ipv4/udp", 55), ("eth/ipv4/udp/vxlan/eth/ipv4/tcp", 50),
-                                      ("eth/ipv4/ipv4/tcp", 22), ("eth/ipv6/udp/vxlan/eth/ipv4/tcp", 21)])
+DAMAGE = [("eth/ipv4/udp/vxlan/eth/ipv4/tcp", 22), ("eth/ipv4/udp/vxlan/eth/ipv6/tcp", 34), ("eth/ipv6/udp/gtpu/ipv4/udp", 55),
+          ("eth/ipv4/udp/vxlan/eth/ipv4/tcp", 50), ("eth/ipv4/ipv4/tcp", 22), ("eth/ipv6/udp/vxlan/eth/ipv4/tcp", 21)]
+
+
+@pytest.mark.parametrize("frame,at", DAMAGE)
 def test_damage_to_outer_headers_is_a_bad_checksum(frame, at):
     """A bit is wrong in every 20th frame, where only a checksum of an outer header has it: in its TTL, a port, reserved bits or an address.
-    Byte 21 is the hop limit of IPv6, which has none."""
+    Byte 21 is the hop limit of IPv6, which has none. What is damaged before there is a connection, or behind its end, is no flow's."""
     docs = play(PAIR + f"set 0-1 frame {frame}; set 0-1 app bytes; set 0-1 flow.rto 50ms; set 0-1 flow.retries 12; set 0 count 50; set 0 cps 2k; "
-                       f"set 0 transactions forever; set 0 think 1ms; start all; sleep 1s; set wire corrupt every 20 at {at}; sleep 500ms; "
-                       "set wire corrupt 0; sleep 200ms; stop all; wait all; show flows; show wire")
+                       f"set 0-1 transactions 40; set 0-1 flow.drain 60s; set wire corrupt every 20 at {at}; start all; "
+                       "wait all; show flows; show wire")
     got = flows(docs)
     for f in got.values():
         idle(f)
     bad = sum(f["segments"]["bad_checksum"] for f in got.values())
     wire = [d for d in docs if d.get("show") == "wire"][-1]
     damaged = sum(p["corrupted"] for p in wire["ports"])
-    assert damaged > 5
-    assert bad == (0 if at == 21 else damaged)
+    assert damaged >= 100
+    assert bad == 0 if at == 21 else damaged * 0.7 < bad <= damaged
 
 
 def test_both_versions_in_tunnels_of_different_kinds():
     """IPv4 in VXLAN and IPv6 in GRE, and one of each without a tunnel, beside each other on a port."""
     stacks = ["eth/ipv4/udp/vxlan/eth/ipv4/tcp", "eth/ipv6/gre/ipv6/tcp", "eth/ipv4/tcp", "eth/ipv6/udp"]
-    cmds = "".join(f"stream add {p}/{n}; " for p in (0, 1) for n in (1, 2, 3)) + "set 0-1/0-3 enabled on; "
-    cmds += "set 0/0-3 flow client; set 1/0-3 flow server; "
+    cmds = "".join(f"stream add {p}/{n}; " for p in (0, 1) for n in (1, 2, 3))
+    cmds += "set 0-1/0-3 enabled on; set 0/0-3 flow client; set 1/0-3 flow server; "
     cmds += "".join(f"set 0-1/{n} frame {s}; " for n, s in enumerate(stacks))
     got = ends(cmds + "set 0-1/0-3 flow.rto 8s; set 0/0-3 count 100; start all; wait all; show flows")
     for n in range(4):
