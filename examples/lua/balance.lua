@@ -3,6 +3,7 @@
 -- one port, have counted what each of them got.
 --
 --   wirerate -p wire -b -f balance.lua
+-- On real ports: give the balancer's address, and what its servers are.
 --   wirerate -p if:eth1 -p if:eth2 -b -e 'script balance.lua vip=10.0.0.100 servers=10.1.0.1:1,10.1.0.2:2,10.1.0.3:5 count=10000'
 --
 -- The exit code is 1 if connections failed, or if dealing by the weights of `servers` at random comes out as far from them in less than one of
