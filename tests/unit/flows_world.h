@@ -300,6 +300,8 @@ static inline struct rte_mempool *world_pool(unsigned n)
 	return p;
 }
 
+static const struct workload *world_record = &wl_bytes; /* what connections of flows do */
+
 /* A new version of a flow, which is like the one before it. */
 static inline struct flows_version *world_version(unsigned end, unsigned flow)
 {
@@ -307,7 +309,7 @@ static inline struct flows_version *world_version(unsigned end, unsigned flow)
 	unsigned i = f->nversions++;
 
 	assert_in_range(i, 0, WORLD_VERSIONS - 1);
-	f->wl[i] = (struct wl_flow){.wl = &wl_bytes,
+	f->wl[i] = (struct wl_flow){.wl = world_record,
 				    .conf = &f->conf,
 				    .content = f->content,
 				    .ncontent = 2,

@@ -169,7 +169,8 @@ static __rte_noinline enum flow_verdict sort_judge(uint64_t flags, const struct 
 	 RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_RX_LRO)
 
 /* What lies in further segments. When SORT_PIECES are used, the rest of a frame is bytes that
- * nobody kept: for that each frame of a burst has one more place. */
+ * nobody kept: for that each frame of a burst has one more place. It is so of a frame that has more
+ * than SORT_PIECES by itself. */
 static const struct flow_piece *sort_pieces(const struct rte_mbuf *m, struct flow_piece *piece,
 					    unsigned *used)
 {
@@ -289,12 +290,15 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 	if (unlikely(j->hand != NULL) && !handed)
 		n = flows_hand_over(o, j, m, n);
 	for (unsigned i = 0, some; i < n; i += some) {
-		unsigned pieces = 0;
+		unsigned pieces = 0, most = RTE_MIN(n - i, SORT_BURST);
 
-		some = RTE_MIN(n - i, SORT_BURST);
-		for (unsigned k = 0; k < some; k++) {
+		for (some = 0; some < most; some++) {
+			const unsigned k = some;
 			const struct flows_shape *shape = &j->shape[o->shape[i + k]];
 
+			/* The next round has room for all of a super-frame. */
+			if (unlikely(pieces + m[i + k]->nb_segs > SORT_PIECES) && k > 0)
+				break;
 			sort_tell(shape, sort_ident(j, o->shape[i + k], m[i + k]), m[i + k],
 				  &in[k]);
 			if (unlikely(m[i + k]->nb_segs > 1))
