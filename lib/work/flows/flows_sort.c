@@ -293,18 +293,17 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 		unsigned pieces = 0, most = RTE_MIN(n - i, SORT_BURST);
 
 		for (some = 0; some < most; some++) {
-			const unsigned k = some;
-			const struct flows_shape *shape = &j->shape[o->shape[i + k]];
+			const struct flows_shape *shape = &j->shape[o->shape[i + some]];
 
 			/* The next round has room for all of a super-frame. */
-			if (unlikely(pieces + m[i + k]->nb_segs > SORT_PIECES) && k > 0)
+			if (unlikely(pieces + m[i + some]->nb_segs > SORT_PIECES) && some > 0)
 				break;
-			sort_tell(shape, sort_ident(j, o->shape[i + k], m[i + k]), m[i + k],
-				  &in[k]);
-			if (unlikely(m[i + k]->nb_segs > 1))
-				in[k].rest = sort_pieces(m[i + k], piece, &pieces);
+			sort_tell(shape, sort_ident(j, o->shape[i + some], m[i + some]),
+				  m[i + some], &in[some]);
+			if (unlikely(m[i + some]->nb_segs > 1))
+				in[some].rest = sort_pieces(m[i + some], piece, &pieces);
 			if (unlikely(shape->nchecks != 0))
-				sort_outer(j, shape, &in[k]);
+				sort_outer(j, shape, &in[some]);
 		}
 		flow_rx(j->machine, in, some, o->now_ns);
 	}
