@@ -67,6 +67,32 @@ class Wirerate:
         return self.child.wait(ANSWER_S)
 
 
+class Steady:
+    """Memory and descriptors of a program after each of its rounds: from one round on, when what is allocated once has been, they may
+    not grow by more than so many kB, and by no descriptor."""
+
+    def __init__(self, wr, settled, growth_kb):
+        self.wr, self.settled, self.growth_kb = wr, settled, growth_kb
+        self.first = None
+
+    def check(self, rounds):
+        rss, fds = self.wr.size()
+        if rounds == self.settled:
+            self.first = rss, fds
+        if self.first:
+            need(rss <= self.first[0] + self.growth_kb, f"memory grows: {self.first[0]} kB after round {self.settled}, {rss} kB now")
+            need(fds <= self.first[1], f"descriptors grow: {self.first[1]} after round {self.settled}, {fds} now")
+        return f"{rss} kB, {fds} descriptors"
+
+
+def asked_for(argv):
+    """Minutes and seed of PROGRAM [MINUTES [SEED]]."""
+    minutes = float(argv[2]) if len(argv) > 2 else 10
+    seed = int(argv[3]) if len(argv) > 3 else random.randrange(1 << 30)
+    print(f"{minutes:g} minutes, seed {seed}", flush=True)
+    return minutes, seed
+
+
 def check_sums(ports):
     """Nothing is sending. Frames and bytes of both directions, and of the queues."""
     for here, there in ((0, 1), (1, 0)):
@@ -129,20 +155,13 @@ def counted_round(wr, rnd):
 
 def soak(wr, seconds, rnd):
     began = time.monotonic()
-    rounds, settled = 0, None
+    rounds, steady = 0, Steady(wr, 4, RSS_GROWTH_KB)
     wr.tell("set all frame eth/ipv4/udp")
     while time.monotonic() - began < seconds or rounds < 2:
         ports = (changing_round, counted_round)[rounds % 2](wr, rnd)
         rounds += 1
-        rss, fds = wr.size()
         print(f"{time.monotonic() - began:6.0f} s  round {rounds}: "
-              f"{ports[0]['tx']['packets']} and {ports[1]['tx']['packets']} frames closed, {rss} kB, {fds} descriptors",
-              flush=True)
-        if rounds == 4:
-            settled = rss, fds
-        if settled:
-            need(rss <= settled[0] + RSS_GROWTH_KB, f"memory grows: {settled[0]} kB after round 4, {rss} kB now")
-            need(fds <= settled[1], f"descriptors grow: {settled[1]} after round 4, {fds} now")
+              f"{ports[0]['tx']['packets']} and {ports[1]['tx']['packets']} frames closed, {steady.check(rounds)}", flush=True)
         if rounds % 4 == 0:
             wr.tell("clear all")
             for number, port in wr.stats().items():
@@ -154,9 +173,7 @@ def main(argv):
     if len(argv) < 2:
         print(__doc__, file=sys.stderr)
         return 2
-    minutes = float(argv[2]) if len(argv) > 2 else 10
-    seed = int(argv[3]) if len(argv) > 3 else random.randrange(1 << 30)
-    print(f"{minutes:g} minutes, seed {seed}", flush=True)
+    minutes, seed = asked_for(argv)
     wr = Wirerate([argv[1], "-p", "wire", "-b", "--json"])
     try:
         rounds = soak(wr, minutes * 60, random.Random(seed))

@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 
-from soak import Broken, Wirerate, need
+from soak import Broken, Steady, Wirerate, asked_for, need
 
 ROUND_S = 20
 CHANGE_S = 0.5
@@ -183,20 +183,14 @@ def play_round(peer, rnd):
 
 def soak(peer, seconds, rnd, totals):
     began = time.monotonic()
-    rounds, settled = 0, None
+    rounds, steady = 0, Steady(peer.wr, SETTLED, RSS_GROWTH_KB)
     while time.monotonic() - began < seconds or rounds < 2:
         client = play_round(peer, rnd)
         rounds += 1
-        rss, fds = peer.wr.size()
         totals["connections"] += client["connections"]["opened"]
         totals["transactions"] += client["transactions"]["done"]
         print(f"{time.monotonic() - began:6.0f} s  {peer.name}, round {rounds}: {client['connections']['opened']} connections, "
-              f"{client['transactions']['done']} transactions, {client['transactions']['failed']} failed, {rss} kB, {fds} descriptors", flush=True)
-        if rounds == SETTLED:
-            settled = rss, fds
-        if settled:
-            need(rss <= settled[0] + RSS_GROWTH_KB, f"memory grows: {settled[0]} kB after round {SETTLED}, {rss} kB now")
-            need(fds <= settled[1], f"descriptors grow: {settled[1]} after round {SETTLED}, {fds} now")
+              f"{client['transactions']['done']} transactions, {client['transactions']['failed']} failed, {steady.check(rounds)}", flush=True)
     need(peer.wr.end() == 0, "the program's exit code at the end is not 0")
 
 
@@ -221,9 +215,7 @@ def main(argv):
     if len(argv) < 2:
         print(__doc__, file=sys.stderr)
         return 2
-    minutes = float(argv[2]) if len(argv) > 2 else 10
-    seed = int(argv[3]) if len(argv) > 3 else random.randrange(1 << 30)
-    print(f"{minutes:g} minutes, seed {seed}", flush=True)
+    minutes, seed = asked_for(argv)
     kinds = [Wire]
     if os.geteuid() == 0 and shutil.which("nginx"):
         kinds.append(Nginx)
