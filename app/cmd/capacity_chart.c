@@ -2,6 +2,7 @@
 /* The chart of what `capacity` measured: a bar of bits/s on the wire for each point, in text and as
  * SVG. A hollow bar stands for "at least", and a point without a number has none. */
 #include "capacity_doc.h"
+#include "svg.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -86,37 +87,14 @@ void capacity_chart(const json_t *doc, struct sbuf *out)
 #define SVG_ROW 26
 #define SVG_TOP 54
 
-static void svg_escaped(const char *text, struct sbuf *out)
-{
-	for (; *text != '\0'; text++)
-		if (*text == '&')
-			sbuf_add(out, "&amp;");
-		else if (*text == '<')
-			sbuf_add(out, "&lt;");
-		else if ((unsigned char)*text < ' ')
-			sbuf_addc(out, ' '); /* no character of XML */
-		else
-			sbuf_addc(out, *text);
-}
-
-static void svg_text(int x, int y, const char *anchor, const char *text, struct sbuf *out)
-{
-	sbuf_addf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\" xml:space=\"preserve\">", x, y,
-		  anchor);
-	svg_escaped(text, out);
-	sbuf_add(out, "</text>\n");
-}
-
-/* Colours that people with any kind of colour vision can tell apart (Okabe and Ito). */
 static const char *svg_colour(const json_t *p)
 {
-	static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73"};
 	const char *d = json_string_value(json_object_get(p, "direction"));
 
 	for (unsigned i = 0; i < CAPACITY_DIRECTIONS; i++)
 		if (strcmp(d, capacity_direction_name((enum capacity_direction)i)) == 0)
-			return colours[i];
-	return colours[0];
+			return svg_colours[i];
+	return svg_colours[0];
 }
 
 void capacity_svg(const json_t *doc, struct sbuf *out)
@@ -128,12 +106,7 @@ void capacity_svg(const json_t *doc, struct sbuf *out)
 	char text[256];
 	size_t i;
 
-	sbuf_addf(
-		out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-		"font-family=\"sans-serif\" font-size=\"13\">\n"
-		"<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n",
-		SVG_WIDE, high, SVG_WIDE, high, SVG_WIDE, high);
+	svg_open(SVG_WIDE, high, out);
 	snprintf(text, sizeof(text), "What port %lld (%s) carries, in bits/s on the wire",
 		 (long long)json_integer_value(out_get(doc, "capacity.port")),
 		 json_string_value(out_get(doc, "capacity.name")));
@@ -154,6 +127,6 @@ void capacity_svg(const json_t *doc, struct sbuf *out)
 		point_value(p, &value);
 		svg_text(SVG_LEFT + (int)wide + 8, y + 13, "start", sbuf_str(&value), out);
 	}
-	sbuf_add(out, "</svg>\n");
+	svg_close(out);
 	sbuf_free(&value);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables and trees in the three modes. */
-#include "out.h"
+#include "out_grid.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -8,16 +8,7 @@
 
 #define COL_GAP "  "
 
-/* A view applied to a tree: the text of each cell. */
-struct grid {
-	const struct out_view *view;
-	unsigned ncols;
-	size_t nrows;
-	char **cell; /* nrows x ncols; we own the strings */
-	bool csv;
-};
-
-static const struct out_col *grid_col(const struct grid *g, unsigned c)
+const struct out_col *out_grid_col(const struct out_grid *g, unsigned c)
 {
 	return c < g->view->ncols ? &g->view->cols[c] : &g->view->sub_cols[c - g->view->ncols];
 }
@@ -88,11 +79,11 @@ static void out_shorten(const json_t *v, int w, struct sbuf *b)
 	}
 }
 
-static void grid_row(struct grid *g, const json_t *row, const json_t *sub)
+static void grid_row(struct out_grid *g, const json_t *row, const json_t *sub)
 {
 	g->cell = xrealloc(g->cell, (g->nrows + 1) * g->ncols * sizeof(*g->cell));
 	for (unsigned c = 0; c < g->ncols; c++) {
-		const struct out_col *col = grid_col(g, c);
+		const struct out_col *col = out_grid_col(g, c);
 		const json_t *v = out_get(c < g->view->ncols ? row : sub, col->key);
 		struct sbuf b = {0};
 
@@ -115,11 +106,12 @@ static void grid_row(struct grid *g, const json_t *row, const json_t *sub)
 	g->nrows++;
 }
 
-static void grid_fill(struct grid *g, const json_t *doc)
+void out_grid_make(struct out_grid *g, const json_t *doc, const struct out_view *view, bool csv)
 {
 	const json_t *row, *sub;
 	size_t i, j;
 
+	*g = (struct out_grid){.view = view, .csv = csv};
 	g->ncols = g->view->ncols + (g->view->sub != NULL ? g->view->nsub_cols : 0);
 	json_array_foreach(out_get(doc, g->view->rows), i, row) {
 		if (g->view->sub == NULL) {
@@ -131,7 +123,7 @@ static void grid_fill(struct grid *g, const json_t *doc)
 	}
 }
 
-static void grid_free(struct grid *g)
+void out_grid_free(struct out_grid *g)
 {
 	for (size_t i = 0; i < g->nrows * g->ncols; i++)
 		free(g->cell[i]);
@@ -167,19 +159,19 @@ static void end_line(struct sbuf *out)
 	sbuf_addc(out, '\n');
 }
 
-static void text_table(const struct grid *g, struct sbuf *out)
+static void text_table(const struct out_grid *g, struct sbuf *out)
 {
 	int *w = xcalloc(g->ncols, sizeof(*w));
 
 	for (unsigned c = 0; c < g->ncols; c++) {
-		w[c] = out_width(grid_col(g, c)->title);
+		w[c] = out_width(out_grid_col(g, c)->title);
 		for (size_t r = 0; r < g->nrows; r++)
 			if (out_width(g->cell[r * g->ncols + c]) > w[c])
 				w[c] = out_width(g->cell[r * g->ncols + c]);
 	}
 	for (size_t r = 0; r <= g->nrows; r++) {
 		for (unsigned c = 0; c < g->ncols; c++) {
-			const struct out_col *col = grid_col(g, c);
+			const struct out_col *col = out_grid_col(g, c);
 			if (c > 0)
 				sbuf_add(out, COL_GAP);
 			out_pad(r == 0 ? col->title : g->cell[(r - 1) * g->ncols + c], w[c],
@@ -190,8 +182,7 @@ static void text_table(const struct grid *g, struct sbuf *out)
 	free(w);
 }
 
-/* True if a cell of column c is something else than 0 or missing. */
-static bool says_something(const struct grid *g, unsigned c)
+bool out_grid_says(const struct out_grid *g, unsigned c)
 {
 	for (size_t r = 0; r < g->nrows; r++) {
 		const char *cell = g->cell[r * g->ncols + c];
@@ -201,21 +192,21 @@ static bool says_something(const struct grid *g, unsigned c)
 	return false;
 }
 
-static void text_transposed(const struct grid *g, struct sbuf *out)
+static void text_transposed(const struct out_grid *g, struct sbuf *out)
 {
 	int *w = xcalloc(g->nrows, sizeof(*w)), label = 0;
 
 	for (unsigned c = 0; c < g->ncols; c++) {
-		if (out_width(grid_col(g, c)->title) > label)
-			label = out_width(grid_col(g, c)->title);
+		if (out_width(out_grid_col(g, c)->title) > label)
+			label = out_width(out_grid_col(g, c)->title);
 		for (size_t r = 0; r < g->nrows; r++)
 			if (out_width(g->cell[r * g->ncols + c]) > w[r])
 				w[r] = out_width(g->cell[r * g->ncols + c]);
 	}
 	for (unsigned c = 0; c < g->ncols; c++) {
-		if (grid_col(g, c)->some && !says_something(g, c))
+		if (out_grid_col(g, c)->some && !out_grid_says(g, c))
 			continue;
-		out_pad(grid_col(g, c)->title, label, false, out);
+		out_pad(out_grid_col(g, c)->title, label, false, out);
 		for (size_t r = 0; r < g->nrows; r++) {
 			sbuf_add(out, COL_GAP);
 			out_pad(g->cell[r * g->ncols + c], w[r], true, out);
@@ -225,13 +216,14 @@ static void text_transposed(const struct grid *g, struct sbuf *out)
 	free(w);
 }
 
-static void csv_table(const struct grid *g, struct sbuf *out)
+static void csv_table(const struct out_grid *g, struct sbuf *out)
 {
 	for (size_t r = 0; r <= g->nrows; r++) {
 		for (unsigned c = 0; c < g->ncols; c++) {
 			if (c > 0)
 				sbuf_addc(out, ',');
-			csv_quote(r == 0 ? grid_col(g, c)->key : g->cell[(r - 1) * g->ncols + c],
+			csv_quote(r == 0 ? out_grid_col(g, c)->key
+					 : g->cell[(r - 1) * g->ncols + c],
 				  out);
 		}
 		sbuf_addc(out, '\n');
@@ -290,13 +282,13 @@ void out_write(enum out_mode mode, const json_t *doc, const struct out_view *vie
 		out_flat(doc, "", mode, out);
 		return;
 	}
-	struct grid g = {.view = view, .csv = mode == OUT_CSV};
-	grid_fill(&g, doc);
+	struct out_grid g;
+	out_grid_make(&g, doc, view, mode == OUT_CSV);
 	if (mode == OUT_CSV)
 		csv_table(&g, out);
 	else if (view->transpose)
 		text_transposed(&g, out);
 	else
 		text_table(&g, out);
-	grid_free(&g);
+	out_grid_free(&g);
 }
