@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Flows of 65,536 client addresses, for all of which the port answers as a proxy, and flows in several VLANs beside each other, towards Linux."""
+"""Flows of 65,536 client addresses, for all of which the port answers as a proxy, and flows in several VLANs beside each other."""
 import json
 import subprocess
 import sys
@@ -147,6 +147,37 @@ def test_next_hops_and_servers_in_each_vlan():
     assert found >= {(f"10.{s}.0.2", tuple(tags)) for s, _, tags in NETS}, found
     links = [{tuple(x["vlans"]) for x in p["addresses"]} for p in hosts["ports"]]
     assert links == [{tuple(tags) for _, _, tags in NETS}] * 2
+
+
+# Frame, what varies, the hosts' addresses, and the client's, for which its host answers.
+OWN_VLANS = [("eth/vlan/ipv4/tcp", "set 0-1 vlan.vid 100..103", "10.0.0.{}/24", "10.0.0.16/30"),
+             ("eth/vlan/vlan/ipv6/tcp", "set 0-1 vlan.vid 7; set 0-1 vlan[2].vid list 20,30,40,50", "fd00::{}/64", "fd00::10/126"),
+             ("eth/qinq/vlan/ipv4/tcp", "set 0-1 qinq.vid 10..11; set 0-1 vlan.vid 100..103", "10.0.0.{}/24", "10.0.0.16/30")]
+
+
+@pytest.mark.parametrize("frame,varies,own,clients", OWN_VLANS)
+def test_a_flow_whose_own_vlan_varies(frame, varies, own, clients):
+    """Each of four clients has a VLAN of its own; in all of them its next hop is asked for, and the one server's host answers."""
+    server = own.format(2).split("/", maxsplit=1)[0]
+    flow, known, hosts = play(f"set 0 ip {own.format(1)}; set 1 ip {own.format(2)}; set 0-1 frame {frame}; {varies}; set 0 flow client; "
+                              f"set 0 flow.src {clients}; set 0 answer.for {clients}; set 0 flow.dst {server}; set 0/0 count 40; set 1 flow server; "
+                              f"set 1 flow.src {server}; start all; wait all; show flows; show neighbours; show host", "-p", "wire")
+    for f in flow["flows"]:
+        idle(f)
+        assert f["connections"]["closed"] == 40, f
+    tags = {tuple(x["vlans"]) for x in known["ports"][0]["neighbours"] if x["address"] == server and x["mac"] == "02:77:72:00:00:01"}
+    assert len(tags) == 4 and {len(t) for t in tags} == {frame.count("vlan") + frame.count("qinq")}, tags
+    assert [{tuple(x["vlans"]) for x in p["addresses"] if x["vlans"]} for p in hosts["ports"]] == [tags] * 2
+
+
+def test_servers_on_the_link_with_addresses_of_their_own():
+    """Connections have MAC addresses by their source: where destinations have different ones the start says so, and where they have one it is taken."""
+    two = "set 0 ip 10.0.0.1/24; set 0 flow client; set 0 flow.dst 10.0.0.2..10.0.0.3; set 1 flow server; set 1 flow.src 10.0.0.2..10.0.0.3; " \
+          "set 0/0 count 20; set 0 host.neighbours 10.0.0.2=02:77:72:00:00:01,10.0.0.3={}; start all; wait all; show flows"
+    r = run([*lcores(1), "-p", "wire", "-b", "-e", two.format("02:00:00:00:00:03")])
+    assert r.returncode == 2 and "its destinations have different MAC addresses on the link" in r.stderr, r.stderr
+    flow, = play(two.format("02:77:72:00:00:01"), "-p", "wire")
+    assert [f["connections"]["closed"] for f in flow["flows"]] == [20, 20], flow
 
 
 def test_servers_in_too_many_vlans():

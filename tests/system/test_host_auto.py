@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where streams of a host go, judged by a kernel at the other end of a veth: eth.dst auto, and hosts beside the kernel's own."""
 import subprocess
+import sys
 import time
 
 import pytest
@@ -173,10 +174,55 @@ def test_too_many_vlans():
     assert done.returncode == 2 and "stream 0/17: the streams of port 0 have more than 16 VLANs beside host.vlan" in done.stderr
 
 
-def test_a_vlan_that_changes():
-    done = run(["-p", "wire", "-b", "-e", "set 0 ip 10.0.0.1/24; set 0 frame eth/vlan/ipv4/udp; set 0 ipv4.dst 10.0.0.2; "
-                "set 0 vlan.vid 1..5; start 0"])
-    assert done.returncode == 2 and "the VLAN of its frames changes from frame to frame" in done.stderr
+# Answers for 10.0.0.10 and above in each VLAN, with a MAC address of VLAN and address, and says of each datagram where it went. The kernel
+# takes the tag off, and says what it was.
+IN_EACH_VLAN = """
+import socket, struct, sys
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+s.bind((sys.argv[1], 0))
+s.setsockopt(263, 8, 1)
+print("listens", flush=True)
+while True:
+    f, aux, _, _ = s.recvmsg(2048, 256)
+    tci = next(struct.unpack("IIIHHHH", d[:20]) for level, kind, d in aux if (level, kind) == (263, 8))
+    vid, inside = tci[5] & 4095, f[14:]
+    if f[12:14] == b"\\x08\\x06" and inside[7] == 1 and inside[27] >= 10:
+        mac = bytes([2, 0, 0, 0, vid, inside[27]])
+        s.send(inside[8:14] + mac + struct.pack(">HHH", 0x8100, vid, 0x806) + inside[:7] + b"\\2" + mac + inside[24:28] + inside[8:18])
+    elif f[12:14] == b"\\x08\\x00" and inside[22:24] == b"\\x1e\\x61":
+        print(vid, inside[19], *f[4:6], flush=True)
+"""
+# What varies; of frame i its VLAN, and the last bytes of its destination and of its next hop.
+SIDE_BY_SIDE = [("set 0 vlan.vid 1..5; set 0 ipv4.dst 10.0.0.10", lambda i: (1 + i % 5, 10, 10)),
+                ("set 0 udp.src 1..3; set 0 nest udp.src,vlan.vid", lambda i: (1 + i // 3 % 5, 10, 10)),
+                ("set 0 nest none; set 0 vlan.vid 1..4; set 0 ipv4.dst 10.0.0.10..10.0.0.12", lambda i: (1 + i % 4, 10 + i % 3, 10 + i % 3)),
+                ("set 0 vlan.vid list 3,1; set 0 ipv4.dst 192.0.2.0/24; set 0 gateway 10.0.0.11", lambda i: ((3, 1)[i % 2], i, 11))]
+
+
+def test_a_vlan_that_changes(veth, live):
+    """Each frame goes to the neighbour of its own VLAN, where the same address is another one in each."""
+    p = live(["--no-screen", "-p", f"packet:{veth.a}", "--ip", "10.0.0.1/24"], prefix=veth.prefix)
+    p.send("set 0 frame eth/vlan/ipv4/udp; set 0 udp.dst 7777; set 0 count 40; set 0 rate 1kpps")
+    with subprocess.Popen([*veth.prefix, sys.executable, "-c", IN_EACH_VLAN, veth.b], stdout=subprocess.PIPE, text=True) as there:
+        try:
+            assert there.stdout.readline() == "listens\n"
+            for varies, frame in SIDE_BY_SIDE:
+                p.send(f"{varies}; start 0; wait 0")
+                seen = [tuple(map(int, there.stdout.readline().split())) for _ in range(40)]
+                assert seen == [(vid, to, vid, hop) for vid, to, hop in map(frame, range(40))], varies
+        finally:
+            there.kill()
+    assert p.quit()[0] == 0
+
+
+@pytest.mark.parametrize("varies, why", [
+    ("set 0 vlan.vid random 1..5", "differ from frame to frame without end"),
+    ("set 0 vlan.vid 1..17", "more than 16 VLANs beside host.vlan"),
+    ("set 0 vlan.vid 1..4; set 0 ipv4.dst 10.0.0.2..10.0.0.5; set 0 nest vlan.vid,ipv4.dst", "do not step together"),
+    ("set 0 vlan.type random", "what follows its VLAN tags changes")])
+def test_a_vlan_that_changes_too_much(varies, why):
+    done = run(["-p", "wire", "-b", "-e", f"set 0 ip 10.0.0.1/24; set 0 frame eth/vlan/ipv4/udp; set 0 ipv4.dst 10.0.0.2; {varies}; start 0"])
+    assert done.returncode == 2 and why in done.stderr and "set 0 eth.dst MAC" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("ip, field, own", [("10.0.0.9", "ipv4.dst", "10.0.0.1/24"), ("fd00::9", "ipv6.dst", "fd00::1/64")])

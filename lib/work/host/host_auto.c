@@ -121,22 +121,25 @@ static int aim_add(struct collect *k, const struct stream *s, const struct host_
 /* Notes the VLANs of a stream that answers. */
 static int serve_add(struct ctl *c, struct collect *k, const struct stream *s, struct err *e)
 {
-	unsigned before = k->nlinks;
-	struct neigh_tags tags;
+	struct neigh_tags *tags;
+	unsigned n = host_serves(c, k->cp, s, &tags);
 	char name[32], where[24];
+	int rc = 0;
 
-	if (!host_serves(c, k->cp, s, &tags))
+	for (unsigned i = 0; i < n && rc == 0; i++) {
+		unsigned before = k->nlinks;
+		rc = link_add(k, s, &tags[i], NULL);
+		if (k->nlinks > before)
+			k->a->serves[k->a->nserves++] = tags[i];
+	}
+	free(tags);
+	if (rc == 0)
 		return 0;
 	host_stream_name(k->cp, s, name, where);
-	if (before == HOST_LINKS_MAX && link_add(k, s, &tags, NULL) < 0)
-		return err_set(
-			e, ERANGE,
-			"%s: the streams of port %u have more than %u VLANs beside host.vlan, and a host answers in so many",
-			name, k->cp->p.id, HOST_LINKS_MAX);
-	link_add(k, s, &tags, NULL);
-	if (k->nlinks > before)
-		k->a->serves[k->a->nserves++] = tags;
-	return 0;
+	return err_set(
+		e, ERANGE,
+		"%s: the streams of port %u have more than %u VLANs beside host.vlan, and a host answers in so many",
+		name, k->cp->p.id, HOST_LINKS_MAX);
 }
 
 /* Where the port's streams go by their settings of now. After a failure there is nothing to

@@ -22,11 +22,11 @@ struct host_hop {
 	bool sought;            /* it has been asked for, for this run */
 };
 
-/* Where a stream goes: to one next hop, or to one for each value of its destination. */
+/* Where a stream goes: to one next hop, or to one for each value of its destination or VLAN ids. */
 struct host_aim {
 	uint32_t cell, id;
 	uint32_t first, n;      /* of host_auto.to */
-	struct frame_lead lead; /* n > 1: the destination */
+	struct frame_lead lead; /* n > 1: the field that varies */
 	uint64_t div;           /* frames that each of its values holds for */
 };
 

@@ -213,15 +213,24 @@ static int route_one(const struct route_ask *a, vary_u to, struct host_hop *hop,
 	return meets_link(a, to, to) ? 1 : route_away(a, to, hop, e);
 }
 
+/* A variation value by value. Returns how many come until they begin again; 0: there is no end. */
+static uint64_t route_values(const struct vary *v, struct vary *each)
+{
+	bool random = v->kind == VARY_RANDOM || v->kind == VARY_MASK;
+
+	*each = *v;
+	each->div = 1;
+	return random && v->seed == 0 ? 0 : vary_period(each);
+}
+
 /* One next hop for each value, in their order. */
 static int route_each(const struct route_ask *a, const struct vary *v, vary_u base,
 		      struct host_way *way, struct err *e)
 {
-	struct vary each = *v;
-	bool random = v->kind == VARY_RANDOM || v->kind == VARY_MASK, same = true;
+	struct vary each;
+	uint64_t n = route_values(v, &each);
+	bool same = true;
 
-	each.div = 1;
-	uint64_t n = random && v->seed == 0 ? 0 : vary_period(&each);
 	if (n == 0 || n > HOST_HOPS_MAX)
 		return too_many_hops(a, e);
 	way->hop = xrealloc(way->hop, n * sizeof(*way->hop));
@@ -282,35 +291,163 @@ void host_frame_tags(const uint8_t *f, unsigned n, struct neigh_tags *tags)
 		tags->n = 0; /* it says a priority, and no VLAN (IEEE 802.1Q 9.6) */
 }
 
-/* The VLAN tags of the stream's frames, as they stand there. */
+/* The VLAN tags of a stream's frames, of which some ids may vary, side by side. */
+struct route_tags {
+	uint8_t bytes[NEIGH_ETH + NEIGH_TAGS_MAX * NEIGH_TAG];
+	unsigned ntags, nvars, period;
+	struct {
+		const struct frame_val *val;
+		struct vary each; /* its values one by one */
+		unsigned at;      /* which of the tags */
+	} var[NEIGH_TAGS_MAX];
+};
+
+/* The tags of the i-th frame, not counting frames that have the same values as the one before. */
+static void tags_at(const struct route_tags *t, unsigned i, struct neigh_tags *out)
+{
+	uint8_t bytes[sizeof(t->bytes)];
+
+	memcpy(bytes, t->bytes, sizeof(bytes));
+	for (unsigned k = 0; k < t->nvars; k++)
+		put_be16(bytes + NEIGH_ETH + t->var[k].at * NEIGH_TAG,
+			 (unsigned)vary_at(&t->var[k].each, i) & 0xfff);
+	host_frame_tags(bytes, t->ntags, out);
+}
+
+/* The digit of the nested fields that a field is in, counted from 1; 0: it steps with each frame. */
+static unsigned nest_digit(const struct frame_nest *nest, const struct frame_val *v)
+{
+	unsigned digit = 0;
+
+	for (unsigned i = 0; i < nest->n; i++) {
+		digit += i == 0 || !nest->at[i].same_digit;
+		if (nest->at[i].proto == v->proto && nest->at[i].nth == v->nth &&
+		    nest->at[i].field == v->field)
+			return digit;
+	}
+	return 0;
+}
+
+/* Whether two fields step together. */
+static bool same_step(const struct frame_spec *spec, const struct frame_val *a,
+		      const struct frame_val *b)
+{
+	return nest_digit(&spec->nest, a) == nest_digit(&spec->nest, b) &&
+	       RTE_MAX(a->vary->div, 1u) == RTE_MAX(b->vary->div, 1u);
+}
+
+static int tags_apart(const struct route_ask *a, struct err *e)
+{
+	return err_set(
+		e, EINVAL,
+		"%s: its VLAN ids, and its destinations on the link, do not step together, and eth.dst auto finds a next hop for each pair "
+		"of those that do; `set %s nest none` makes them, `set %s eth.dst MAC` says the address",
+		a->name, a->where, a->where);
+}
+
+static int tags_without_end(const struct route_ask *a, struct err *e)
+{
+	return err_set(
+		e, EINVAL,
+		"%s: the VLANs of its frames differ from frame to frame without end, or come again after more than %d frames, and "
+		"eth.dst auto finds a next hop for each of at most so many; a range or a list of fewer, `repeat N seed S` behind random, "
+		"or `set %s eth.dst MAC`",
+		a->name, HOST_HOPS_MAX, a->where);
+}
+
+/* Notes an id that varies. */
+static int tags_vary(const struct route_ask *a, const struct frame_spec *spec,
+		     const struct frame_val *v, unsigned at, struct route_tags *t, struct err *e)
+{
+	uint64_t n = route_values(v->vary, &t->var[t->nvars].each);
+
+	t->period = (unsigned)lcm(t->period, n, HOST_HOPS_MAX);
+	if (t->period == 0)
+		return tags_without_end(a, e);
+	t->var[t->nvars].val = v;
+	t->var[t->nvars++].at = at;
+	/* what goes beside an id that is nested names its header, the first of its protocol */
+	if (!same_step(spec, v, t->var[0].val) || (v->nth > 1 && nest_digit(&spec->nest, v) > 0))
+		return tags_apart(a, e);
+	return 0;
+}
+
+/* Notes the fields of tags that vary. */
+static int tags_find(const struct route_ask *a, const struct frame_spec *spec, unsigned ntags,
+		     struct route_tags *t, struct err *e)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < ntags && rc == 0; i++) {
+		const struct proto *p = spec->stack.hdr[i + 1];
+		unsigned nth = frame_stack_nth(&spec->stack, i + 1);
+		const struct frame_val *vid =
+			frame_vals_find(&spec->vals, p, nth, proto_field(p, "vid"));
+		const struct frame_val *type =
+			frame_vals_find(&spec->vals, p, nth, proto_field(p, "type"));
+
+		if (type != NULL && type->vary != NULL)
+			return err_set(
+				e, EINVAL,
+				"%s: what follows its VLAN tags changes from frame to frame, and so where they go; `set %s eth.dst "
+				"MAC` says the address",
+				a->name, a->where);
+		if (vid != NULL && vid->vary != NULL)
+			rc = tags_vary(a, spec, vid, i, t, e);
+	}
+	return rc;
+}
+
+/* 0: others refuse the stream. */
 static int route_tags(const struct route_ask *a, const struct stream *s,
-		      const struct frame_spec *spec, unsigned ntags, struct neigh_tags *tags,
+		      const struct frame_spec *spec, unsigned ntags, struct route_tags *t,
 		      struct err *e)
 {
 	static struct frame frame; /* large, and control is one thread */
 	struct err other;
 
-	*tags = (struct neigh_tags){0};
-	for (unsigned i = 0; i < spec->vals.n; i++) {
-		const struct frame_val *v = &spec->vals.val[i];
-		if (v->vary != NULL && v->nth <= ntags &&
-		    (v->proto == proto_find("vlan") || v->proto == proto_find("qinq")) &&
-		    (strcmp(v->field->name, "vid") == 0 || strcmp(v->field->name, "type") == 0))
-			return err_set(
-				e, EINVAL,
-				"%s: the VLAN of its frames changes from frame to frame, and a host asks for next hops in one VLAN "
-				"for each stream; further streams have VLANs of their own, `set %s eth.dst MAC` says the address",
-				a->name, a->where);
-	}
+	*t = (struct route_tags){.ntags = ntags, .period = 1};
 	if (ntags > NEIGH_TAGS_MAX)
 		return err_set(
 			e, EINVAL,
 			"%s: its frames have %u VLAN tags, and a host asks for next hops through at most %d; `set %s eth.dst MAC` "
 			"says the address",
 			a->name, ntags, NEIGH_TAGS_MAX, a->where);
+	int rc = tags_find(a, spec, ntags, t, e);
+	if (rc < 0)
+		return rc;
 	if (frame_build(spec, &s->cfg.dflt, FRAME_MAX_LEN, &frame, &other) < 0)
 		return 0; /* the start tells why */
-	host_frame_tags(frame.bytes, ntags, tags);
+	memcpy(t->bytes, frame.bytes, sizeof(t->bytes));
+	return 1;
+}
+
+/* Puts the next hops of a stream into its VLANs: where one of both varies, each goes beside it, and
+ * where both do, there is one for each pair that frames have. */
+static int way_tag(const struct route_ask *a, const struct frame_spec *spec,
+		   const struct frame_val *to, const struct route_tags *t, struct host_way *way,
+		   struct err *e)
+{
+	struct host_hop *ip = way->hop;
+	unsigned nips = way->n;
+
+	if (t->nvars > 0 && nips > 1 && !same_step(spec, to, t->var[0].val))
+		return tags_apart(a, e);
+	way->n = (unsigned)lcm(nips, t->period, HOST_HOPS_MAX);
+	if (way->n == 0)
+		return tags_without_end(a, e);
+	way->hop = xcalloc(way->n, sizeof(*way->hop));
+	for (unsigned i = 0; i < way->n; i++) {
+		way->hop[i] = ip[i % nips];
+		tags_at(t, i, &way->hop[i].tags);
+	}
+	free(ip);
+	if (t->nvars > 0 && nips == 1) {
+		const struct frame_val *v = t->var[0].val;
+		way->lead = v->nth == 1 ? (struct frame_lead){v->proto, v->field}
+					: (struct frame_lead){NULL, NULL};
+		way->div = RTE_MAX(v->vary->div, 1u);
+	}
 	return 1;
 }
 
@@ -346,7 +483,7 @@ static int route_spec(struct route_ask *a, const struct stream *s, const struct 
 			"%s: eth.dst is auto, and port %u has no address from which it could ask; `set %u ip A/LEN` gives it one, "
 			"`set %s eth.dst MAC` says where frames go",
 			a->name, a->cp->p.id, a->cp->p.id, a->where);
-	struct neigh_tags tags;
+	struct route_tags tags;
 	int rc = route_tags(a, s, spec, ntags, &tags, e);
 	if (rc <= 0)
 		return rc;
@@ -359,9 +496,7 @@ static int route_spec(struct route_ask *a, const struct stream *s, const struct 
 	a->six = l3 == proto_find("ipv6");
 	rc = route_value(a, to != NULL ? to->v : raw, to != NULL ? to->vary : NULL, way, e);
 	way->lead = (struct frame_lead){l3, dst};
-	for (unsigned i = 0; i < way->n && rc > 0; i++)
-		way->hop[i].tags = tags;
-	return rc;
+	return rc > 0 ? way_tag(a, spec, to, &tags, way, e) : rc;
 }
 
 int host_route(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
@@ -384,21 +519,28 @@ int host_route(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
 	return rc;
 }
 
-bool host_serves(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
-		 struct neigh_tags *tags)
+unsigned host_serves(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
+		     struct neigh_tags **tags)
 {
 	struct route_ask a = {.cp = cp, .cfg = work_cfg(&cp->cfg, &work_host)};
-	unsigned ntags = 0;
+	unsigned ntags = 0, n = 0;
 	struct frame_spec spec;
+	struct route_tags t;
 	struct sizes sizes;
 	struct err other;
-	bool serves;
 
+	*tags = NULL;
 	if (a.cfg->ip.n == 0 || host_l3(&s->cfg.frame.stack, &ntags) == NULL || ntags == 0)
-		return false;
+		return 0;
 	host_stream_name(cp, s, a.name, a.where);
-	serves = ctl_stream_spec(c, cp->p.id, s->cfg.id, &spec, &sizes, &other) == 0 &&
-		 route_tags(&a, s, &spec, ntags, tags, &other) > 0 && tags->n > 0;
+	if (ctl_stream_spec(c, cp->p.id, s->cfg.id, &spec, &sizes, &other) == 0 &&
+	    route_tags(&a, s, &spec, ntags, &t, &other) > 0) {
+		*tags = xcalloc(t.period, sizeof(**tags));
+		for (unsigned i = 0; i < t.period; i++) {
+			tags_at(&t, i, *tags + n);
+			n += (*tags)[n].n > 0;
+		}
+	}
 	frame_spec_free(&spec);
-	return serves;
+	return n;
 }
