@@ -387,10 +387,11 @@ static int rx_open(struct kpacket_rx *q, const struct kpacket_want *w, int *grou
 		rc = packet_bind(q->fd, w->ifindex, ETH_P_ALL);
 	if (rc != 0 || w->nrxq == 1)
 		return rc;
-	/* The kernel chooses a number for the group that nobody else has. */
-	int how = PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_ROLLOVER;
-	rc = packet_set(q->fd, PACKET_FANOUT,
-			*group >= 0 ? *group : (how | PACKET_FANOUT_FLAG_UNIQUEID) << 16);
+	/* The kernel chooses a number for the group that nobody else has. Frames that have no room
+	 * in their queue are missed: others would take them for those of a new connection, and out
+	 * of order. */
+	int how = PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_UNIQUEID;
+	rc = packet_set(q->fd, PACKET_FANOUT, *group >= 0 ? *group : how << 16);
 	if (rc == 0 && *group < 0 && getsockopt(q->fd, SOL_PACKET, PACKET_FANOUT, group, &len) != 0)
 		rc = -errno;
 	return rc;

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Flows on several queues of interfaces of the kernel, which alone chooses to which of them an answer comes: each reaches its connection."""
+import signal
+import subprocess
+import sys
+
 import pytest
 
 from harness import lcores
@@ -54,3 +58,48 @@ def test_a_server_on_four_queues(link, live, need):
     assert p.ask("show flows")["handed_over"] == []
     sent = [q["tx"]["packets"] for q in p.ask("show stats")["ports"][0]["queues"]]
     assert sum(s > 100 for s in sent) >= 3, sent
+
+
+# Sends datagrams of one client to a server, the first ones until one is answered, and as many as it is told when a line comes.
+FLOOD = """
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(0.2)
+s.connect(("10.0.0.1", 80))
+for _ in range(100):
+    try:
+        s.send(bytes(64))
+        s.recv(2048)
+        break
+    except OSError:
+        pass
+print("answered", flush=True)
+for _ in range(int(sys.stdin.readline())):
+    s.send(bytes(64))
+print("sent", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("link", ["packet"], indirect=True)
+def test_a_queue_without_room_leaves_its_frames_to_no_other_one(link, live):
+    """What comes while the queue of a connection has no room is missed. A server on another queue would take it for that of a new client."""
+    n = 20000
+    p = link.host(live, "set 0 frame eth/ipv4/udp", "set 0 flow server", "set 0 flow.sport 80", "start 0")
+    with subprocess.Popen([*link.prefix, sys.executable, "-c", FLOOD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
+        try:
+            assert client.stdout.readline() == "answered\n"
+            p.proc.send_signal(signal.SIGSTOP)  # no worker receives
+            try:
+                print(n, file=client.stdin, flush=True)
+                assert client.stdout.readline() == "sent\n"
+            finally:
+                p.proc.send_signal(signal.SIGCONT)
+            port = until(lambda: (x := p.stats()[0])["rx"]["packets"] + x["rx"]["missed"] > n and x, "the flood", p)
+            came = [q["rx"]["packets"] > 1000 for q in port["queues"]]
+            assert port["rx"]["missed"] > 0 and came.count(True) == 1, port
+            assert the_flow(p)["connections"]["opened"] == 1, the_flow(p)
+        finally:
+            client.kill()
+    p.send("stop 0; wait 0")
+    assert p.quit()[0] == 0
