@@ -104,31 +104,10 @@ static void flows_errors_text(const json_t *flow, struct sbuf *out)
 	sbuf_add(out, any ? "\n" : "");
 }
 
-static int flows_none(struct err *e)
+static void flows_handed_text(const json_t *doc, struct sbuf *out)
 {
-	return err_set(
-		e, EINVAL,
-		"no flow has run on these ports; `set 0 flow client; set 1 flow server; start all` opens connections");
-}
-
-static int flows_print(struct cmd_run *r, json_t *doc, struct err *e)
-{
-	const json_t *flows = json_object_get(doc, "flows"), *flow;
-	size_t i;
-
-	if (json_array_size(flows) == 0) {
-		json_decref(doc);
-		return flows_none(e);
-	}
-	if (r->out_mode != OUT_TEXT)
-		return show_out(r, doc, &flow_view);
-	verb_out(r, OUT_TEXT, doc, &flow_view);
-	json_array_foreach(flows, i, flow)
-		flows_errors_text(flow, r->out);
 	if (json_array_size(json_object_get(doc, "handed_over")) > 0)
-		out_write(OUT_TEXT, doc, &handed_view, r->out);
-	json_decref(doc);
-	return 0;
+		out_write(OUT_TEXT, doc, &handed_view, out);
 }
 
 /* ---- by their servers ---- */
@@ -175,10 +154,10 @@ static unsigned flows_number(const json_t *o, const char *key)
 
 /* What else became of the connections of servers, a line for each that has any of it. */
 #define SERVER_LINES 32
-static void flows_fates_text(const json_t *servers, struct sbuf *out)
+static void flows_fates_text(const json_t *doc, struct sbuf *out)
 {
+	const json_t *servers = json_object_get(doc, "servers"), *one;
 	unsigned lines = 0;
-	const json_t *one;
 	size_t i;
 
 	json_array_foreach(servers, i, one) {
@@ -239,29 +218,54 @@ static void flows_by_dst_text(const json_t *flow, struct sbuf *out)
 	}
 }
 
-static int flows_by_dst_print(struct cmd_run *r, json_t *doc, struct err *e)
+/* ---- the verb ---- */
+
+/* A document about flows: of the text, what stands in its table, above and below the lines of each
+ * flow. */
+struct flows_shown {
+	json_t *(*doc)(struct ctl *c, const struct portset *ports);
+	const struct out_view *view, *text;
+	void (*above)(const json_t *doc, struct sbuf *out); /* NULL: nothing */
+	void (*flow)(const json_t *flow, struct sbuf *out);
+	void (*below)(const json_t *doc, struct sbuf *out); /* NULL: nothing */
+};
+static const struct flows_shown shown_plain = {.doc = flows_json,
+					       .view = &flow_view,
+					       .text = &flow_view,
+					       .flow = flows_errors_text,
+					       .below = flows_handed_text};
+static const struct flows_shown shown_by_dst = {.doc = flows_by_dst_json,
+						.view = &server_view,
+						.text = &server_text,
+						.above = flows_fates_text,
+						.flow = flows_by_dst_text};
+
+static int flows_print(struct cmd_run *r, const struct flows_shown *how, json_t *doc, struct err *e)
 {
 	const json_t *flows = json_object_get(doc, "flows"), *flow;
 	size_t i;
 
 	if (json_array_size(flows) == 0) {
 		json_decref(doc);
-		return flows_none(e);
+		return err_set(
+			e, EINVAL,
+			"no flow has run on these ports; `set 0 flow client; set 1 flow server; start all` opens connections");
 	}
 	if (r->out_mode != OUT_TEXT)
-		return show_out(r, doc, &server_view);
-	if (json_array_size(json_object_get(doc, "servers")) > 0)
-		verb_out(r, OUT_TEXT, doc, &server_text);
+		return show_out(r, doc, how->view);
+	if (json_array_size(json_object_get(doc, how->text->rows)) > 0)
+		verb_out(r, OUT_TEXT, doc, how->text);
 	else
 		cmd_result(r, doc);
-	flows_fates_text(json_object_get(doc, "servers"), r->out);
+	if (how->above != NULL)
+		how->above(doc, r->out);
 	json_array_foreach(flows, i, flow)
-		flows_by_dst_text(flow, r->out);
+		how->flow(flow, r->out);
+	if (how->below != NULL)
+		how->below(doc, r->out);
 	json_decref(doc);
 	return 0;
 }
-
-/* ---- the verb ---- */
 
 /* Leaves those that were not named out. */
 static void flows_keep(json_t *doc, const char *key, const struct target *named)
@@ -282,7 +286,7 @@ static int flows_run_show(struct cmd_run *r, const struct arg_val *args, struct 
 	struct app *app = app_of(r);
 	const struct arg_val *named =
 		&args[args[FLOWS_BY_PORTS].given ? FLOWS_BY_PORTS : FLOWS_PORTS];
-	bool by = args[FLOWS_BY].given;
+	const struct flows_shown *how = args[FLOWS_BY].given ? &shown_by_dst : &shown_plain;
 	struct portset ports;
 	int rc = 0;
 
@@ -297,13 +301,12 @@ static int flows_run_show(struct cmd_run *r, const struct arg_val *args, struct 
 		e->col = named->col;
 		return rc;
 	}
-	json_t *doc = by ? flows_by_dst_json(app->ctl, &ports) : flows_json(app->ctl, &ports);
+	json_t *doc = how->doc(app->ctl, &ports);
 	if (named->given) {
 		flows_keep(doc, "flows", &named->target);
-		if (by)
-			flows_keep(doc, "servers", &named->target);
+		flows_keep(doc, how->text->rows, &named->target);
 	}
-	rc = by ? flows_by_dst_print(r, doc, e) : flows_print(r, doc, e);
+	rc = flows_print(r, how, doc, e);
 	if (rc < 0 && named->given)
 		e->col = named->col;
 	return rc;
