@@ -407,6 +407,8 @@ void flows_hold_follow(struct ctl *c);
 
 /* ---- flows_json.c ---- */
 
+/* What became of the connections of a server, as it is told of those of a flow. */
+json_t *flows_server_fates_json(const struct flow_server_counts *of);
 /* Adds the counters, and the latencies of histograms. */
 void flows_numbers_json(json_t *o, const struct flows_sum *k, struct hist *const h[FLOWS_HISTS]);
 

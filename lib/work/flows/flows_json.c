@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Flows as a document. */
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,29 +13,60 @@ static json_t *json_count(uint64_t n)
 	return json_integer((json_int_t)n);
 }
 
-static json_t *json_connections(const struct flow_counts *k)
-{
-	const struct {
-		const char *name;
-		uint64_t n;
-	} row[] = {{"opened", k->opened},
-		   {"established", k->established},
-		   {"refused", k->refused},
-		   {"connect_timeout", k->connect_timeout},
-		   {"unreachable", k->unreachable},
-		   {"no_tuple", k->no_tuple},
-		   {"aborted_opening", k->aborted_opening},
-		   {"opening", k->opening},
-		   {"closed", k->closed},
-		   {"reset_by_us", k->reset_by_us},
-		   {"reset_by_peer", k->reset_by_peer},
-		   {"timed_out", k->timed_out},
-		   {"aborted", k->aborted},
-		   {"open", k->open}};
-	json_t *o = json_object();
+/* What became of connections, in the order of documents, and where the records of a flow and of a
+ * server count it. */
+#define FATE(name) \
+	{ \
+#name, offsetof(struct flow_counts, name), \
+			offsetof(struct flow_server_counts, name) \
+	}
+#define FATE_OF_FLOW(name) \
+	{ \
+#name, offsetof(struct flow_counts, name), FATE_NONE \
+	}
+#define FATE_NONE SIZE_MAX
+static const struct {
+	const char *name;
+	size_t of_flow, of_server;
+} fates[] = {
+	FATE(opened),      FATE(established),      FATE(refused),         FATE(connect_timeout),
+	FATE(unreachable), FATE_OF_FLOW(no_tuple), FATE(aborted_opening), FATE_OF_FLOW(opening),
+	FATE(closed),      FATE(reset_by_us),      FATE(reset_by_peer),   FATE(timed_out),
+	FATE(aborted),     FATE_OF_FLOW(open),
+};
 
-	for (unsigned i = 0; i < ARRAY_SIZE(row); i++)
-		json_object_set_new(o, row[i].name, json_count(row[i].n));
+static json_t *json_fates(const struct flow_counts *k)
+{
+	json_t *o = json_object();
+	uint64_t n;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(fates); i++) {
+		memcpy(&n, (const uint8_t *)k + fates[i].of_flow, sizeof(n));
+		json_object_set_new(o, fates[i].name, json_count(n));
+	}
+	return o;
+}
+
+/* Cells are read one after the other while workers count. */
+static uint64_t fate_left(uint64_t all, uint64_t gone)
+{
+	return all > gone ? all - gone : 0;
+}
+
+json_t *flows_server_fates_json(const struct flow_server_counts *of)
+{
+	struct flow_counts k = {0};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(fates); i++)
+		if (fates[i].of_server != FATE_NONE)
+			memcpy((uint8_t *)&k + fates[i].of_flow,
+			       (const uint8_t *)of + fates[i].of_server, sizeof(uint64_t));
+	k.opening = fate_left(k.opened, k.established + k.refused + k.connect_timeout +
+						k.unreachable + k.aborted_opening);
+	k.open = fate_left(k.established,
+			   k.closed + k.reset_by_us + k.reset_by_peer + k.timed_out + k.aborted);
+	json_t *o = json_fates(&k);
+	json_object_del(o, "no_tuple"); /* such an open has no server */
 	return o;
 }
 
@@ -54,6 +87,14 @@ static json_t *json_http(const struct wl_http_counts *k)
 			 json_count(k->bad));
 }
 
+static bool json_is_fate(const char *name)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(fates); i++)
+		if (strcmp(fates[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 /* Adds the counters of a table that are not 0 and have no place of their own. */
 static void json_rest(json_t *o, const struct counter *table, const void *k, const char *const *but)
 {
@@ -62,7 +103,7 @@ static void json_rest(json_t *o, const struct counter *table, const void *k, con
 		unsigned i = 0;
 		while (but[i] != NULL && strcmp(but[i], table->name) != 0)
 			i++;
-		if (n != 0 && but[i] == NULL)
+		if (n != 0 && but[i] == NULL && !json_is_fate(table->name))
 			json_object_set_new(o, table->name, json_count(n));
 	}
 }
@@ -70,29 +111,15 @@ static void json_rest(json_t *o, const struct counter *table, const void *k, con
 /* All that happened beside the fates, by name. */
 static json_t *json_errors(const struct flows_sum *k)
 {
-	static const char *const told[] = {"opened",
-					   "established",
-					   "refused",
-					   "connect_timeout",
-					   "unreachable",
-					   "no_tuple",
-					   "aborted_opening",
-					   "opening",
-					   "closed",
-					   "reset_by_us",
-					   "reset_by_peer",
-					   "timed_out",
-					   "aborted",
-					   "open",
-					   "tx_bytes",
+	static const char *const told[] = {"tx_bytes",
 					   "rx_bytes",
 					   "tx",
 					   "rx",
-					   "retransmitted",
 					   "duplicate",
 					   "out_of_order",
-					   "bad_checksum",
+					   "retransmitted",
 					   "unverified",
+					   "bad_checksum",
 					   "ack_sent",
 					   NULL};
 	static const char *const http[] = {"status_1xx", "status_2xx", "status_3xx", "status_4xx",
@@ -181,7 +208,7 @@ static void json_numbers(json_t *o, const struct flows_sum *k, struct hist *cons
 						       [FLOWS_CLOSE] = "close"};
 	json_t *latency = json_object();
 
-	json_object_set_new(o, "connections", json_connections(&k->flow));
+	json_object_set_new(o, "connections", json_fates(&k->flow));
 	json_object_set_new(o, "transactions",
 			    json_pack("{s:o, s:o, s:o, s:o}", "started", json_count(k->wl.started),
 				      "done", json_count(k->wl.done), "failed",

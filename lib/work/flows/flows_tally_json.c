@@ -125,39 +125,16 @@ static json_t *tally_count(uint64_t n)
 	return json_integer((json_int_t)n);
 }
 
-/* Cells are read one after the other while workers count. */
-static uint64_t tally_less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 static void tally_counts_json(json_t *o, const struct flow_server_counts *k)
 {
-	uint64_t never = k->refused + k->connect_timeout + k->unreachable + k->aborted_opening,
-		 over = k->closed + k->reset_by_us + k->reset_by_peer + k->timed_out + k->aborted;
-	const struct {
-		const char *name;
-		uint64_t n;
-	} row[] = {{"opened", k->opened},
-		   {"established", k->established},
-		   {"refused", k->refused},
-		   {"connect_timeout", k->connect_timeout},
-		   {"unreachable", k->unreachable},
-		   {"aborted_opening", k->aborted_opening},
-		   {"opening", tally_less(k->opened, k->established + never)},
-		   {"closed", k->closed},
-		   {"reset_by_us", k->reset_by_us},
-		   {"reset_by_peer", k->reset_by_peer},
-		   {"timed_out", k->timed_out},
-		   {"aborted", k->aborted},
-		   {"open", tally_less(k->established, over)},
-		   {"done", k->done},
-		   {"failed", k->failed},
-		   {"tx_bytes", k->tx_bytes},
-		   {"rx_bytes", k->rx_bytes}};
+	json_t *fates = flows_server_fates_json(k);
 
-	for (unsigned i = 0; i < ARRAY_SIZE(row); i++)
-		json_object_set_new(o, row[i].name, tally_count(row[i].n));
+	json_object_update(o, fates);
+	json_decref(fates);
+	json_object_set_new(o, "done", tally_count(k->done));
+	json_object_set_new(o, "failed", tally_count(k->failed));
+	json_object_set_new(o, "tx_bytes", tally_count(k->tx_bytes));
+	json_object_set_new(o, "rx_bytes", tally_count(k->rx_bytes));
 }
 
 static json_t *tally_address(const struct flows_tally *t, uint32_t i, uint16_t *port)
