@@ -83,12 +83,33 @@ def flow_server():
     return one_of(flow(1, 0, "server", 1_000_000))
 
 
+def by_dst(n, probability):
+    """Each server has a little less than the one before, and its weight is one of three."""
+    opened = [1_000_000 // (i + 1) for i in range(n)]
+    servers = [{"port": 0, "stream": 0, "role": "client", "address": f"10.1.0.{i + 1}" if i % 2 == 0 else f"2001:db8::{i + 1}", "server_port": 80,
+                "weight": i % 3 + 1 if i < n - 1 else None, "share": opened[i] / sum(opened), "expected": 1 / n if i < n - 1 else None,
+                "opened": opened[i], "established": opened[i], "closed": opened[i] - 3, "open": 3, "done": opened[i]} for i in range(n)]
+    about = {"port": 0, "stream": 0, "role": "client", "by_dst": True, "servers": n, "opened": sum(opened), "chi_square": 325.017,
+             "degrees": n - 1, "probability": probability, "others": None}
+    return {"flows": [about], "servers": servers[:64]}
+
+
+def flow_balanced():
+    return one_of(flow(0, 0, "client", 1_000_000, by_dst=by_dst(3, 2.67e-71)))
+
+
+def flow_many_servers():
+    return one_of(flow(0, 0, "client", 1_000_000, by_dst=by_dst(4096, None)))
+
+
 def flow_none():
     return one_of(None)
 
 
 def flow_strange():
-    return one_of({"role": 5, "connections": {"opened": "x"}, "latency": [1], "errors": "e", "pace": {"connections": 7}})
+    return one_of({"role": 5, "connections": {"opened": "x"}, "latency": [1], "errors": "e", "pace": {"connections": 7},
+                   "by_dst": {"flows": [3], "servers": [None, {"address": 5, "share": "x", "opened": []}]}})
 
 
-SNAPS = {f.__name__: f for f in (flows, flows_many, flows_none, flows_strange, flow_client, flow_server, flow_none, flow_strange)}
+SNAPS = {f.__name__: f for f in (flows, flows_many, flows_none, flows_strange, flow_client, flow_server, flow_balanced, flow_many_servers, flow_none,
+                                 flow_strange)}

@@ -275,8 +275,11 @@ json_t *flows_one_json(struct ctl *c, unsigned port, unsigned stream)
 {
 	struct ctl_port *cp = c->port[port];
 	const struct flows_one *f = json_one(cp, stream_at(cp, stream));
+	json_t *o = f != NULL ? json_flow(cp, f, true) : NULL;
 
-	return f != NULL ? json_flow(cp, f, true) : NULL;
+	if (o != NULL)
+		json_object_set_new(o, "by_dst", flows_one_by_dst_json(cp, f));
+	return o;
 }
 
 /* The first flow that has run, or the first that counts by servers. */

@@ -199,14 +199,15 @@ static void tally_distribution(json_t *o, const struct flows_one *f, const struc
 							    : json_null());
 }
 
+/* Adds its servers, at most so many, to a list. */
 static json_t *tally_flow_json(const struct ctl_port *cp, const struct flows_one *f,
-			       json_t *servers)
+			       json_t *servers, uint32_t most)
 {
 	json_t *o = json_object(), *others = json_null();
 	struct tally_rows all;
 
 	tally_rows(f, &all);
-	for (uint32_t i = 0; i < all.n; i++)
+	for (uint32_t i = 0; i < RTE_MIN(all.n, most); i++)
 		json_array_append_new(servers, tally_server_json(cp, f, &all, i));
 	json_object_set_new(o, "port", json_integer(cp->p.id));
 	json_object_set_new(o, "stream", json_integer(f->id));
@@ -224,6 +225,18 @@ static json_t *tally_flow_json(const struct ctl_port *cp, const struct flows_one
 	return o;
 }
 
+json_t *flows_one_by_dst_json(const struct ctl_port *cp, const struct flows_one *f)
+{
+	json_t *servers = json_array();
+
+	if (f->tally == NULL) {
+		json_decref(servers);
+		return json_null();
+	}
+	return json_pack("{s:[o], s:o}", "flows",
+			 tally_flow_json(cp, f, servers, FLOWS_SERVERS_SHOWN), "servers", servers);
+}
+
 json_t *flows_by_dst_json(struct ctl *c, const struct portset *ports)
 {
 	json_t *flows = json_array(), *servers = json_array();
@@ -235,7 +248,8 @@ json_t *flows_by_dst_json(struct ctl *c, const struct portset *ports)
 			const struct flows_one *f =
 				s != NULL ? flows_one_of(flows_of(cp), s) : NULL;
 			if (f != NULL && f->run != 0)
-				json_array_append_new(flows, tally_flow_json(cp, f, servers));
+				json_array_append_new(flows,
+						      tally_flow_json(cp, f, servers, UINT32_MAX));
 		}
 	}
 	return json_pack("{s:s, s:o, s:o}", "show", "flows_by_dst", "flows", flows, "servers",

@@ -83,6 +83,119 @@ static void flow_one_times(struct flow *f, const json_t *flow)
 	}
 }
 
+/* ---- by its servers ---- */
+
+enum {
+	S_SERVER,
+	S_WEIGHT,
+	S_OPENED,
+	S_SHARE,
+	S_EXPECTED,
+	S_ESTABLISHED,
+	S_CLOSED,
+	S_OPEN,
+	S_DONE,
+	S_COLS
+};
+static const struct table_col server_cols[S_COLS] = {
+	[S_SERVER] = {"server", 18, 28, 0, false},
+	[S_WEIGHT] = {"weight", 6, 6, 4, true},
+	[S_OPENED] = {"opened", 7, 13, 1, true},
+	[S_SHARE] = {"share", 7, 7, 1, true},
+	[S_EXPECTED] = {"expected", 8, 8, 2, true},
+	[S_ESTABLISHED] = {"established", 11, 13, 5, true},
+	[S_CLOSED] = {"closed", 7, 13, 6, true},
+	[S_OPEN] = {"open", 7, 9, 3, true},
+	[S_DONE] = {"transactions", 12, 13, 4, true},
+};
+static const struct {
+	const char *key;
+	enum out_fmt fmt;
+} server_keys[S_COLS] = {
+	[S_WEIGHT] = {"weight", OF_COUNT},
+	[S_OPENED] = {"opened", OF_COUNT},
+	[S_SHARE] = {"share", OF_PERCENT},
+	[S_EXPECTED] = {"expected", OF_PERCENT},
+	[S_ESTABLISHED] = {"established", OF_COUNT},
+	[S_CLOSED] = {"closed", OF_COUNT},
+	[S_OPEN] = {"open", OF_COUNT},
+	[S_DONE] = {"done", OF_COUNT},
+};
+
+static void flow_one_server(struct flow *f, const struct table *t, const json_t *server)
+{
+	struct sbuf b = {0};
+
+	flow_room(f, 1);
+	sbuf_addf(&b, "%s %d", page_str(server, "address", "-"),
+		  page_int(server, "server_port", 0));
+	table_put(t, &f->g, f->row, 0, S_SERVER, ROLE_DYN_LABEL, sbuf_str(&b));
+	for (unsigned k = S_WEIGHT; k < S_COLS; k++) {
+		const json_t *v = json_object_get(server, server_keys[k].key);
+
+		if (t->at[k] < 0)
+			continue;
+		if (server_keys[k].fmt == OF_COUNT) {
+			page_put_count(&f->g, f->row, t->at[k], t->width[k], ROLE_PORT_TOTALS, v);
+			continue;
+		}
+		sbuf_reset(&b);
+		out_cell(v, server_keys[k].fmt, &b);
+		table_put(t, &f->g, f->row, 0, k, ROLE_DYN_VALUES, sbuf_str(&b));
+	}
+	f->row++;
+	sbuf_free(&b);
+}
+
+/* How far the shares are from the weights. */
+static void flow_one_chance(struct flow *f, const json_t *about)
+{
+	static const struct {
+		const char *title, *key;
+		enum out_fmt fmt;
+	} row[] = {{"chi-square", "chi_square", OF_REAL},
+		   {"degrees", "degrees", OF_COUNT},
+		   {"p", "probability", OF_REAL}};
+	struct pairs p = {0};
+	struct sbuf b = {0};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(row); i++) {
+		sbuf_reset(&b);
+		out_cell(json_object_get(about, row[i].key), row[i].fmt, &b);
+		pairs_add(&p, row[i].title, sbuf_str(&b), PAIR_FIXED);
+	}
+	flow_pairs(f, 0, f->g.cols, &p);
+	pairs_free(&p);
+	sbuf_free(&b);
+}
+
+/* Of a flow that counts by its servers. At most so many of them: the numbers below are to be seen,
+ * too. */
+static void flow_one_servers(struct flow *f, const json_t *flow, int most)
+{
+	const json_t *about = json_array_get(out_get(flow, "by_dst.flows"), 0),
+		     *servers = out_get(flow, "by_dst.servers");
+	struct table t = {.col = server_cols, .n = S_COLS};
+	int n = page_int(about, "servers", 0), shown = (int)json_array_size(servers);
+	struct sbuf b = {0};
+
+	if (shown == 0)
+		return;
+	shown = shown < most ? shown : most;
+	table_fit(&t, f->g.cols);
+	flow_room(f, 1);
+	table_heads(&t, &f->g, f->row++, 0, ROLE_STAT_LABEL);
+	for (int i = 0; i < shown; i++)
+		flow_one_server(f, &t, json_array_get(servers, (size_t)i));
+	if (n > shown) {
+		sbuf_addf(&b, "and %d more: `show flows by dst %d/%d`", n - shown,
+			  page_int(flow, "port", 0), page_int(flow, "stream", 0));
+		flow_text(f, 0, f->g.cols, ROLE_STAT_LABEL, sbuf_str(&b));
+	}
+	flow_one_chance(f, about);
+	sbuf_free(&b);
+}
+
 static void flow_one_counters(struct flow *f, const json_t *flow)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(parts); i++) {
@@ -135,8 +248,8 @@ static unsigned flow_one_drawn(const json_t *flow)
 	return page_num(flow, "latency.transaction.count", 0) > 0 ? 2 : 0;
 }
 
-/* rows: of the drawing, 0: none. */
-static void flow_one_all(struct flow *f, const json_t *flow, int rows, bool ascii)
+/* rows: of the drawing, 0: none. servers: at most so many. */
+static void flow_one_all(struct flow *f, const json_t *flow, int rows, int servers, bool ascii)
 {
 	flow_one_rates(f, flow);
 	if (rows >= DIST_LEAST) {
@@ -150,6 +263,7 @@ static void flow_one_all(struct flow *f, const json_t *flow, int rows, bool asci
 		sbuf_free(&title);
 	}
 	flow_one_times(f, flow);
+	flow_one_servers(f, flow, servers);
 	flow_one_counters(f, flow);
 }
 
@@ -158,7 +272,7 @@ static void flow_one_draw(const struct page_in *in, struct grid *g, struct page_
 	const json_t *flow = json_object_get(in->snap, "flow");
 	struct sbuf b = {0};
 	struct flow f;
-	int rows = g->rows - 1;
+	int rows = g->rows - 1, servers = rows / 3 > 4 ? rows / 3 : 4;
 
 	if (!json_is_object(flow)) {
 		sbuf_addf(&b, "stream %u/%u is no flow: `set %u/%u flow client` makes it one",
@@ -173,13 +287,13 @@ static void flow_one_draw(const struct page_in *in, struct grid *g, struct page_
 	grid_left(g, 0, 2, g->cols - 2, ROLE_SEP_TEXT, sbuf_str(&b));
 	sbuf_free(&b);
 	flow_init(&f, g->cols);
-	flow_one_all(&f, flow, 0, in->ascii);
+	flow_one_all(&f, flow, 0, servers, in->ascii);
 	/* The drawing gets the rows that the numbers leave, or a third, and these are scrolled. */
 	int spare = rows - f.row > rows / 3 ? rows - f.row : rows / 3;
 	if (spare >= DIST_LEAST + 1) {
 		flow_free(&f);
 		flow_init(&f, g->cols);
-		flow_one_all(&f, flow, spare < DIST_MOST ? spare : DIST_MOST, in->ascii);
+		flow_one_all(&f, flow, spare < DIST_MOST ? spare : DIST_MOST, servers, in->ascii);
 	}
 	if (rows > 0)
 		flow_show(&f, g, 1, rows, 0, in->top, out);
