@@ -2,6 +2,7 @@
 /* The bench of lib/flow: pairs of machines, a client and a server, that exchange frames over rings
  * of DPDK on one worker. */
 #pragma once
+#include <rte_mbuf.h>
 #include <rte_mempool.h>
 #include "bench_common.h"
 #include "flow.h"
@@ -28,11 +29,14 @@ enum pair_frame {
 struct pair_conf {
 	enum pair_work work;
 	enum pair_frame frame;
-	uint32_t live;   /* connections that are open while nothing is asked of them; 0: none */
-	uint32_t flight; /* connections that are opening, asking or closing at once */
-	bool sums;       /* the machines make and verify checksums; else it is a device's work */
-	bool timings;    /* three histograms per connection */
-	bool mixed;      /* the live ones are asked in another order than that of their memory */
+	uint32_t live;    /* connections that are open while nothing is asked of them; 0: none */
+	uint32_t flight;  /* connections that are opening, asking or closing at once */
+	bool sums;        /* the machines make and verify checksums; else it is a device's work */
+	bool timings;     /* three histograms per connection */
+	bool mixed;       /* the live ones are asked in another order than that of their memory */
+	unsigned servers; /* addresses that connections go to in turn; 0: one */
+	bool by_dst;      /* connections are counted by them at both ends */
+	bool handed;      /* all that the client's end receives is handed over to its worker */
 };
 
 /* One of the two. */
@@ -51,6 +55,9 @@ struct pair_end {
 	struct wl_http *http;
 	struct wl_content content;
 	struct flow_tuples *tuples;
+	struct flow_servers *servers;
+	struct flow_server_counts *server_counts;
+	struct pair_hand *hand; /* NULL: frames are not handed over */
 	struct flow_path path;
 	struct flow_spec spec;
 } WR_ALIGNED(64);
@@ -83,6 +90,16 @@ void pair_settle(struct pair *p);
 /* Ends all connections, and the process if one did not end as it should, or if a sum does not
  * close. */
 void pair_finish(struct pair *p, const char *name);
+
+/* Hand-over, bench_flow_hand.c. l3: where the IP header of frames is. */
+struct pair_hand *pair_hand_new(unsigned l3);
+/* Hands n frames over, and takes as many as come, at most `most`: flows_hand_free() frees them. */
+unsigned pair_hand_over(struct pair_hand *h, struct rte_mbuf **m, unsigned n, unsigned most);
+/* Of struct flow_spec: whether a tuple is that worker's. */
+bool pair_hand_mine(const void *arg, const struct flow_tuple *t);
+/* Frees it. All that was handed over has been taken, or the process ends; returns how many frames
+ * those were. */
+uint64_t pair_hand_end(struct pair_hand *h);
 
 /* Two devices, each of which receives what the other one sends. */
 void pair_devices(uint16_t dev[2], struct rte_mempool *mp);

@@ -8,6 +8,7 @@
 
 #include "bench_flow.h"
 #include "clock.h"
+#include "flows_own.h"
 
 #define RING 8192
 #define LEN_ETH 14
@@ -108,6 +109,8 @@ static void end_receive(struct pair_end *e, uint64_t now_ns, bool all)
 
 	do {
 		n = rte_eth_rx_burst(e->dev, 0, m, PAIR_BURST);
+		if (e->hand != NULL)
+			n = (uint16_t)pair_hand_over(e->hand, m, n, PAIR_BURST);
 		if (n == 0)
 			return;
 		for (uint16_t i = 0; i < n; i++) {
@@ -117,7 +120,10 @@ static void end_receive(struct pair_end *e, uint64_t now_ns, bool all)
 			rte_prefetch0(e->in[i].data);
 		}
 		flow_rx(e->m, e->in, n, now_ns);
-		rte_pktmbuf_free_bulk(m, n);
+		if (e->hand != NULL)
+			flows_hand_free(m, n);
+		else
+			rte_pktmbuf_free_bulk(m, n);
 	} while (all);
 }
 
@@ -310,14 +316,21 @@ static void end_path(struct pair_end *e, const struct pair_conf *conf, bool clie
 		die(err.text);
 }
 
+static unsigned end_servers(const struct pair_conf *conf)
+{
+	return conf->servers != 0 ? conf->servers : 1;
+}
+
 static void end_tuples(struct pair_end *e, const struct pair_conf *conf, bool client,
 		       uint32_t connections)
 {
 	const uint8_t *prefix = conf->frame == PAIR_IP6 ? prefix6 : NULL;
-	struct flow_values server = {.count = 1, .base = SERVER_IP},
+	unsigned servers = end_servers(conf);
+	struct flow_values server = {.count = servers, .base = SERVER_IP, .step = 1},
 			   port = {.count = 1, .base = 80};
 	struct flow_values clients = {.count = 2 * connections / PORTS + 1, .base = CLIENT_IP};
-	struct flow_values ports = {.count = PORTS, .base = 1024};
+	/* as many tuples in any case */
+	struct flow_values ports = {.count = PORTS / servers, .base = 1024};
 	struct flow_tuples_conf tuples = {.local = client ? &clients : &server,
 					  .local_port = client ? &ports : &port,
 					  .remote = client ? &server : NULL,
@@ -330,6 +343,14 @@ static void end_tuples(struct pair_end *e, const struct pair_conf *conf, bool cl
 
 	if (flow_tuples_new(&e->tuples, &tuples, &err) < 0)
 		die(err.text);
+	if (!conf->by_dst)
+		return;
+	e->servers = flow_servers_new(&server, &port, client);
+	/* one more is for what is none of them */
+	e->server_counts = aligned_alloc(64, (servers + 1) * sizeof(*e->server_counts));
+	if (e->servers == NULL || e->server_counts == NULL)
+		die("flow: no memory for servers");
+	memset(e->server_counts, 0, (servers + 1) * sizeof(*e->server_counts));
 }
 
 static struct wl_http *end_http(const struct pair_conf *conf, bool client)
@@ -372,6 +393,7 @@ static void end_workload(struct pair_end *e, const struct pair_conf *conf, bool 
 	*f = (struct wl_flow){.counts = &e->transactions,
 			      .client = client,
 			      .on_call = conf->live != 0,
+			      .by_server = conf->by_dst,
 			      .content = &e->content,
 			      .ncontent = 1,
 			      .connect.h = end_hist(client && conf->timings),
@@ -435,10 +457,15 @@ static void end_open(struct pair *p, unsigned i)
 	end_tuples(e, conf, client, most + 4096);
 	end_workload(e, conf, client);
 	end_sink(e, conf);
+	if (client && conf->handed)
+		e->hand = pair_hand_new(end_l3(conf));
 	e->spec = (struct flow_spec){.role = client ? FLOW_CLIENT : FLOW_SERVER,
 				     .wl = &e->wl,
 				     .counts = &e->counts,
+				     .servers = e->servers,
+				     .server_counts = e->server_counts,
 				     .tuples = e->tuples,
+				     .mine = client && conf->handed ? pair_hand_mine : NULL,
 				     .path = &e->path,
 				     .npath = 1,
 				     .is6 = conf->frame == PAIR_IP6,
@@ -477,6 +504,8 @@ void pair_free(struct pair *p)
 		flow_machine_free(p->end[i].m);
 		flow_tuples_free(p->end[i].tuples);
 		wl_http_free(p->end[i].http);
+		free(p->end[i].servers);
+		free(p->end[i].server_counts);
 	}
 	free(p);
 }
@@ -524,6 +553,23 @@ static void end_check(const struct pair_end *e, const char *row, const char *end
 		die("flow: nothing was opened");
 }
 
+/* Each connection is one of a server's, as many of one as of another. */
+static void end_check_servers(const struct pair_end *e, unsigned servers, const char *row,
+			      const char *end)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < servers; i++) {
+		const struct flow_server_counts *k = &e->server_counts[i];
+
+		must_be(row, end, "closed by a server", k->closed, k->opened);
+		if (k->opened + 1 < e->counts.opened / servers)
+			die("flow: servers do not take turns");
+		all += k->opened;
+	}
+	must_be(row, end, "opened by servers", all, e->counts.opened);
+}
+
 void pair_finish(struct pair *p, const char *name)
 {
 	struct pair_end *c = &p->end[0], *s = &p->end[1];
@@ -542,4 +588,13 @@ void pair_finish(struct pair *p, const char *name)
 	must_be(name, "client", "bytes received", c->counts.rx_bytes, s->counts.tx_bytes);
 	end_check(c, name, "client", flow_machine_counts(s->m)->tx);
 	end_check(s, name, "server", flow_machine_counts(c->m)->tx);
+	if (p->conf.by_dst) {
+		end_check_servers(c, end_servers(&p->conf), name, "client");
+		end_check_servers(s, end_servers(&p->conf), name, "server");
+	}
+	if (c->hand != NULL) {
+		must_be(name, "client", "frames handed over", pair_hand_end(c->hand),
+			flow_machine_counts(c->m)->rx);
+		c->hand = NULL;
+	}
 }

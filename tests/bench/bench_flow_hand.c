@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a frame costs that another worker receives than the one that has its connection. There are
+ * two queues, and each frame comes to queue 0 and is queue 1's, whose worker opens its own tuples
+ * alone. One thread is both workers in turn: it hands a burst over as the one, and takes it from
+ * the ring as the other. On two CPUs the lines of the ring go from cache to cache besides. */
+#include <stdlib.h>
+
+#include "bench_flow.h"
+#include "flows_own.h"
+#include "mbox.h"
+
+#define SLOTS 4096
+
+struct pair_hand {
+	struct flows_hand hand[2];
+	struct flows_hand_counts counts[2];
+	struct rte_ring *ring; /* from queue 0 to queue 1 */
+	struct rte_ring *to[2], *from[2];
+	struct flows_state state[2];
+	struct flows_shape shape;
+	struct flows_job job; /* of queue 0 */
+};
+
+bool pair_hand_mine(const void *arg, const struct flow_tuple *t)
+{
+	(void)arg;
+	return flows_owner(t, 2) == 1;
+}
+
+struct pair_hand *pair_hand_new(unsigned l3)
+{
+	struct pair_hand *h = zeroed(sizeof(*h));
+
+	h->shape.l3 = (uint16_t)l3;
+	h->ring = mbox_pass_new(SLOTS, SOCKET_ID_ANY);
+	if (h->ring == NULL)
+		die("flow: no ring");
+	h->to[1] = h->from[0] = h->ring;
+	for (unsigned q = 0; q < 2; q++) {
+		h->hand[q] = (struct flows_hand){.n = 2,
+						 .me = (uint16_t)q,
+						 .to = h->to,
+						 .from = h->from,
+						 .counts = &h->counts[q],
+						 .state = &h->state[q]};
+		h->state[q].mem = zeroed(flows_mem_size());
+	}
+	h->job = (struct flows_job){.shape = &h->shape, .nshapes = 1, .hand = &h->hand[0]};
+	return h;
+}
+
+unsigned pair_hand_over(struct pair_hand *h, struct rte_mbuf **m, unsigned n, unsigned most)
+{
+	struct flows_own *o = flows_own(&h->state[0]);
+
+	for (unsigned i = 0; i < n; i++)
+		o->shape[i] = FLOWS_HAND;
+	if (n > 0 && flows_hand_over(o, &h->job, m, n) != 0)
+		die("flow: a frame that is not handed over");
+	return flows_hand_io.rx(&h->hand[1], m, (uint16_t)most);
+}
+
+uint64_t pair_hand_end(struct pair_hand *h)
+{
+	uint64_t taken = cell_get(&h->counts[1].taken);
+
+	if (cell_get(&h->counts[0].handed) != taken || cell_get(&h->counts[0].full) != 0)
+		die("flow: frames were lost that were handed over");
+	mbox_pass_free(h->ring);
+	for (unsigned q = 0; q < 2; q++)
+		free(h->state[q].mem);
+	free(h);
+	return taken;
+}
