@@ -133,6 +133,19 @@ static void leave_screen(void)
 		read_on = write_lines(text, (size_t)n);
 }
 
+/* At Ctrl-C a terminal drops what was written to it and has not been read, unless its modes say
+ * otherwise. The sequences that leave the screen must not be dropped, so until they are written
+ * Ctrl-C only sends its signal. */
+static void keep_output_at_interrupts(void)
+{
+	struct termios now;
+
+	if (tcgetattr(STDIN_FILENO, &now) != 0)
+		return;
+	now.c_lflag |= NOFLSH;
+	tcsetattr(STDIN_FILENO, TCSANOW, &now);
+}
+
 void tty_restore(void)
 {
 	sigset_t ttou, old;
@@ -146,6 +159,7 @@ void tty_restore(void)
 	pthread_sigmask(SIG_BLOCK, &ttou, &old);
 	if (on_screen) {
 		on_screen = 0;
+		keep_output_at_interrupts();
 		leave_screen();
 	}
 	tcsetattr(STDIN_FILENO, TCSANOW, &found);
