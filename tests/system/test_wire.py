@@ -58,15 +58,18 @@ def check(ports, count, ntx, nrx):
 @pytest.mark.parametrize("rate,rounds,one_cpu", [("max", 2, False), ("max", 2, True), ("10%", 1, False), ("1Mpps", 1, False)],
                          ids=["max-spread", "max-one-cpu", "10%", "1Mpps"])
 def test_a_million(shape, one_cpu, rate, rounds):
+    """Of all, where nothing but CPUs sets the pace. Where a rate does, or one worker takes what several send, a fifth goes round all rings
+    more than a hundred times."""
     ntx, nrx, _, _ = SHAPES[shape]
+    count = MILLION if rate == "max" and ntx == nrx else MILLION // 5
     once = "clear all; start 0; wait 0; show stats"
-    cmds = f"set 0 rate {rate}; set 0 count {MILLION}; " + "; ".join([once] * rounds)
+    cmds = f"set 0 rate {rate}; set 0 count {count}; " + "; ".join([once] * rounds)
     args = args_of(shape, one_cpu)
     r = good([*as_json(args), "-e", cmds], timeout=300)
     docs = documents(r)
     assert len(docs) == rounds
     for doc in docs:
-        check(ports_of(doc), MILLION, ntx, nrx)
+        check(ports_of(doc), count, ntx, nrx)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 31, 33, 1_000_003])
