@@ -96,29 +96,39 @@ static void frame_put(struct rte_mbuf *m, uint32_t off, const uint8_t *from, uin
 	}
 }
 
-/* The kernel has taken the outer VLAN tag out of the frame: puts it where it was. */
-static void frame_tag(struct rte_mbuf *m, const struct tpacket2_hdr *h)
+/* The kernel has taken the outer VLAN tag out of a frame: `bytes` of it are to be put back behind
+ * the first `before` ones. Both are 0 if there was none. */
+struct rx_tag {
+	uint32_t before, bytes;
+};
+
+static inline struct rx_tag rx_tag(const struct tpacket2_hdr *h, uint32_t status)
+{
+	if (likely((status & TP_STATUS_VLAN_VALID) == 0) || h->tp_len < ADDRESSES)
+		return (struct rx_tag){0};
+	return (struct rx_tag){.before = ADDRESSES, .bytes = TAG_BYTES};
+}
+
+static void frame_tag(struct rte_mbuf *m, const struct tpacket2_hdr *h, struct rx_tag t)
 {
 	uint16_t tpid =
 		(h->tp_status & TP_STATUS_VLAN_TPID_VALID) != 0 ? h->tp_vlan_tpid : ETH_P_8021Q;
 	uint16_t tag[2] = {htons(tpid), htons(h->tp_vlan_tci)};
 
-	memcpy(rte_pktmbuf_mtod_offset(m, void *, ADDRESSES), tag, sizeof(tag));
+	memcpy(rte_pktmbuf_mtod_offset(m, void *, t.before), tag, sizeof(tag));
 }
 
 /* Takes a frame that was too long for the ring: all of it waits beside the ring. */
 static __rte_noinline bool rx_beside(struct kpacket_rx *q, const struct tpacket2_hdr *h,
-				     struct rte_mbuf *m, uint32_t tag)
+				     struct rte_mbuf *m, struct rx_tag t)
 {
 	struct virtio_net_hdr v;
 	struct iovec iov[MAX_PIECES + 2];
-	uint32_t skip = tag != 0 ? ADDRESSES : 0;
+	uint32_t skip = t.before + t.bytes;
 	int n = 0;
 
 	iov[n++] = (struct iovec){&v, sizeof(v)};
-	if (skip != 0)
-		iov[n++] = (struct iovec){rte_pktmbuf_mtod(m, void *), skip};
-	skip += tag;
+	iov[n++] = (struct iovec){rte_pktmbuf_mtod(m, void *), t.before};
 	for (struct rte_mbuf *s = m; s != NULL && n < MAX_PIECES + 2; s = s->next, skip = 0)
 		iov[n++] = (struct iovec){rte_pktmbuf_mtod_offset(s, void *, skip),
 					  s->data_len - skip};
@@ -134,8 +144,8 @@ static struct rte_mbuf *rx_one(struct kpacket_rx *q, const struct tpacket2_hdr *
 {
 	const uint8_t *from = (const uint8_t *)h + h->tp_mac;
 	bool beside = (status & TP_STATUS_COPY) != 0;
-	uint32_t tag =
-		(status & TP_STATUS_VLAN_VALID) != 0 && h->tp_len >= ADDRESSES ? TAG_BYTES : 0;
+	struct rx_tag t = rx_tag(h, status);
+
 	if (unlikely(h->tp_len > LONGEST || (h->tp_snaplen < h->tp_len && !beside))) {
 		uint8_t none;
 		if (beside && read(q->fd, &none, 1) < 0)
@@ -143,7 +153,7 @@ static struct rte_mbuf *rx_one(struct kpacket_rx *q, const struct tpacket2_hdr *
 		cell_add(h->tp_len > LONGEST ? &q->cut : &q->no_room, 1);
 		return NULL;
 	}
-	struct rte_mbuf *m = frame_new(q->pool, h->tp_len + tag);
+	struct rte_mbuf *m = frame_new(q->pool, h->tp_len + t.bytes);
 	*later = m == NULL;
 	if (m == NULL) {
 		cell_add(&q->nombuf, 1);
@@ -151,7 +161,7 @@ static struct rte_mbuf *rx_one(struct kpacket_rx *q, const struct tpacket2_hdr *
 	}
 	m->port = q->port;
 	if (unlikely(beside)) {
-		if (!rx_beside(q, h, m, tag)) {
+		if (!rx_beside(q, h, m, t)) {
 			cell_add(&q->no_room, 1);
 			rte_pktmbuf_free(m);
 			return NULL;
@@ -160,15 +170,11 @@ static struct rte_mbuf *rx_one(struct kpacket_rx *q, const struct tpacket2_hdr *
 		struct virtio_net_hdr v;
 		memcpy(&v, from - sizeof(v), sizeof(v));
 		virtio_hdr_undone(m, &v);
-		if (likely(tag == 0)) {
-			frame_put(m, 0, from, h->tp_len);
-		} else {
-			frame_put(m, 0, from, ADDRESSES);
-			frame_put(m, ADDRESSES + tag, from + ADDRESSES, h->tp_len - ADDRESSES);
-		}
+		frame_put(m, 0, from, t.before);
+		frame_put(m, t.before + t.bytes, from + t.before, h->tp_len - t.before);
 	}
-	if (unlikely(tag != 0))
-		frame_tag(m, h);
+	if (unlikely(t.bytes != 0))
+		frame_tag(m, h, t);
 	return m;
 }
 
