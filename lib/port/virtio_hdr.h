@@ -35,15 +35,16 @@ static inline void virtio_hdr_of(struct virtio_net_hdr *h, const struct rte_mbuf
 }
 
 /* Notes in a received frame what the kernel has left undone: a checksum of TCP or UDP that is only
- * begun (RTE_MBUF_F_RX_L4_CKSUM_NONE), several segments in one frame (RTE_MBUF_F_RX_LRO,
- * tso_segsz). */
+ * begun (RTE_MBUF_F_RX_L4_CKSUM_NONE), several segments of TCP or datagrams of UDP in one frame
+ * (RTE_MBUF_F_RX_LRO, tso_segsz). One datagram that is still to be made fragments of is one. */
 static inline void virtio_hdr_undone(struct rte_mbuf *m, const struct virtio_net_hdr *h)
 {
 	if (likely((h->flags | h->gso_type) == 0))
 		return;
 	if ((h->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) != 0)
 		m->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_NONE;
-	if (h->gso_type != VIRTIO_NET_HDR_GSO_NONE) {
+	if (h->gso_type != VIRTIO_NET_HDR_GSO_NONE &&
+	    (h->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) != VIRTIO_NET_HDR_GSO_UDP) {
 		m->ol_flags |= RTE_MBUF_F_RX_LRO;
 		m->tso_segsz = h->gso_size;
 	}

@@ -169,6 +169,13 @@ static inline bool flows_opens(const struct flows_job *j, const struct flows_flo
 enum flow_verdict flows_outer_judge(const struct flows_shape *s, const struct flow_in *in,
 				    bool kernel_peer);
 
+/* ---- flows_datagrams.c ---- */
+
+/* Gives the machine the datagrams of a super-frame of UDP. in: what it would be told of the frame
+ * as a whole, all of whose pieces are there. */
+void flows_datagrams(struct flow_machine *machine, const struct flow_in *in,
+		     const struct rte_mbuf *m, uint64_t now_ns);
+
 /* ---- flows_sink.c ---- */
 
 /* The task begins, or ends: then the sink is empty, and what had not left has been given up. */

@@ -206,7 +206,17 @@ static __rte_noinline void sort_tell_l4(const uint8_t *ip, struct flow_in *in)
 	in->l4_udp = protocol == IP_UDP;
 }
 
-/* On how many frames of a network a super-frame would have come: its payload by tso_segsz. */
+static bool sort_is_udp(const struct flow_in *in)
+{
+	const uint8_t *ip = in->data + in->l3;
+
+	if (in->l4 != 0)
+		return in->l4_udp;
+	return (ip[0] >> 4 == 6 ? ip[6] : ip[9]) == IP_UDP;
+}
+
+/* On how many frames of a network a super-frame of TCP would have come: its payload by
+ * tso_segsz. */
 static __rte_noinline uint8_t sort_segments(const struct flow_in *in, const struct rte_mbuf *m)
 {
 	const uint8_t *ip = in->data + in->l3;
@@ -222,7 +232,8 @@ static __rte_noinline uint8_t sort_segments(const struct flow_in *in, const stru
 	return (uint8_t)RTE_MAX(RTE_MIN(n, 255u), 1u);
 }
 
-static inline void sort_tell(const struct flows_shape *s, uint16_t ident, const struct rte_mbuf *m,
+/* true: it is a super-frame of UDP, which flows_datagrams() takes. */
+static inline bool sort_tell(const struct flows_shape *s, uint16_t ident, const struct rte_mbuf *m,
 			     struct flow_in *in)
 {
 	*in = (struct flow_in){.data = rte_pktmbuf_mtod(m, const uint8_t *),
@@ -235,9 +246,13 @@ static inline void sort_tell(const struct flows_shape *s, uint16_t ident, const 
 		sort_tell_l4(in->data + s->l3, in);
 	if (unlikely((m->ol_flags & SORT_FLAGS) != 0)) {
 		in->verdict = (uint8_t)sort_judge(m->ol_flags, s);
-		if ((m->ol_flags & RTE_MBUF_F_RX_LRO) != 0 && m->tso_segsz != 0)
+		if ((m->ol_flags & RTE_MBUF_F_RX_LRO) != 0 && m->tso_segsz != 0) {
+			if (sort_is_udp(in))
+				return true;
 			in->segments = sort_segments(in, m);
+		}
 	}
+	return false;
 }
 
 /* The network of a frame that was claimed, maybe by another worker, whose plan may be a newer one:
@@ -291,21 +306,27 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 		n = flows_hand_over(o, j, m, n);
 	for (unsigned i = 0, some; i < n; i += some) {
 		unsigned pieces = 0, most = RTE_MIN(n - i, SORT_BURST);
+		const struct rte_mbuf *many =
+			NULL; /* the last one, if it is of several datagrams */
 
-		for (some = 0; some < most; some++) {
+		for (some = 0; some < most && likely(many == NULL); some++) {
 			const struct flows_shape *shape = &j->shape[o->shape[i + some]];
 
 			/* The next round has room for all of a super-frame. */
 			if (unlikely(pieces + m[i + some]->nb_segs > SORT_PIECES) && some > 0)
 				break;
-			sort_tell(shape, sort_ident(j, o->shape[i + some], m[i + some]),
-				  m[i + some], &in[some]);
+			if (unlikely(sort_tell(shape,
+					       sort_ident(j, o->shape[i + some], m[i + some]),
+					       m[i + some], &in[some])))
+				many = m[i + some];
 			if (unlikely(m[i + some]->nb_segs > 1))
 				in[some].rest = sort_pieces(m[i + some], piece, &pieces);
 			if (unlikely(shape->nchecks != 0))
 				sort_outer(j, shape, &in[some]);
 		}
-		flow_rx(j->machine, in, some, o->now_ns);
+		flow_rx(j->machine, in, likely(many == NULL) ? some : some - 1, o->now_ns);
+		if (unlikely(many != NULL))
+			flows_datagrams(j->machine, &in[some - 1], many, o->now_ns);
 	}
 	if (unlikely(handed))
 		flows_hand_free(m, n);
