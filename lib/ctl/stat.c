@@ -255,8 +255,10 @@ void link_look(struct ctl *c, struct ctl_port *cp)
 	if (cp->p.link_mbps != was_mbps)
 		ctl_touch(c, cp->p.id, WHY_LINK); /* a rate in percent follows the speed */
 	if (cp->p.link != was && cp->p.link == LINK_GONE)
-		ctl_note_link(c, cp->p.id, "port %u (%s): its interface was deleted", cp->p.id,
-			      cp->p.name);
+		ctl_note_link(
+			c, cp->p.id,
+			"port %u (%s): its interface was deleted, or moved to another network namespace",
+			cp->p.id, cp->p.name);
 	else if (cp->p.link != was)
 		ctl_note_link(c, cp->p.id, "port %u (%s): link %s", cp->p.id, cp->p.name,
 			      snap_link_name(cp->p.link));

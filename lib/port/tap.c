@@ -18,11 +18,13 @@ static int tap_parse(const char *arg, bool take, struct port_need *need, struct 
 
 	(void)take;
 	snprintf(spec, sizeof(spec), "tap:%s", arg);
-	if (*arg == '\0' || strlen(arg) >= IF_NAMESIZE || strpbrk(arg, ",/: \t") != NULL)
+	/* of a name with %d the kernel would make another one */
+	if (*arg == '\0' || strlen(arg) >= IF_NAMESIZE || strpbrk(arg, ",/:% \t") != NULL ||
+	    strcmp(arg, ".") == 0 || strcmp(arg, "..") == 0)
 		return err_set(
 			e, EINVAL,
 			"port '%s': tap: wants the name of the interface to make, at most %d characters without comma, "
-			"slash, colon or space: tap:wr0",
+			"slash, colon, percent sign or space: tap:wr0",
 			spec, IF_NAMESIZE - 1);
 	if (!kern_cap(KERN_CAP_NET_ADMIN))
 		return err_set(

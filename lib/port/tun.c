@@ -199,6 +199,11 @@ static void open_failed(const char *name, unsigned queue, const char *spec, int 
 		err_set(e, ENODEV,
 			"port '%s': %s was made for one queue; give the port one worker, or remove it: ip link delete %s",
 			spec, name, name);
+	else if (rc == -EINVAL && queue == 0 && if_nametoindex(name) != 0)
+		err_set(e, ENODEV,
+			"port '%s': interface %s is there already and is a tun, which has no Ethernet; choose another name, or remove it: "
+			"ip link delete %s",
+			spec, name, name);
 	else
 		err_set(e, ENODEV, "port '%s': cannot open queue %u of %s: %s", spec, queue, name,
 			strerror(-rc));

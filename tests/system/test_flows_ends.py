@@ -108,12 +108,21 @@ def test_peers_that_never_close_are_given_up(link, live):
     assert flow["connections"]["aborted"] == flow["transactions"]["failed"] == N, flow
 
 
-def test_an_interface_that_goes(link, live):
+@pytest.mark.parametrize("moved", [False, True], ids=["deleted", "moved"])
+def test_an_interface_that_goes(link, live, moved):
+    """One that is moved to another network namespace is as one that was deleted."""
+    far = f"{link.net.ns}-far"
     with holds(link):
         p = client(link, live, "set 0 flow.rto 20ms", "set 0 flow.retries 2", "set 0 flow.drain 300ms", "set 0 transactions forever")
         p.send("start 0")
         until(lambda: the_flow(p)["connections"]["open"] == N, "all are open", p)
-        link.do("ip", "link", "del", link.net.a)
+        if moved:
+            subprocess.run(["ip", "netns", "add", far], check=True)
+            link.do("ip", "link", "set", link.net.a, "netns", far)
+            subprocess.run(["ip", "netns", "del", far], check=True)
+        else:
+            link.do("ip", "link", "del", link.net.a)
+        until(lambda: "its interface was deleted, or moved to another network namespace" in p.errors(), "the message", p)
         p.send("stop 0")
         flow = ended(p)
     c = flow["connections"]

@@ -133,6 +133,16 @@ def test_one_that_was_made_for_one_queue(net):
     assert r.returncode == 3 and "was made for one queue" in r.stderr and "ip link delete" in r.stderr
 
 
+def test_names_of_which_there_is_no_tap(net):
+    """A tun has no Ethernet; and of some names the kernel would make another one, or none."""
+    net.do("ip", "tuntap", "add", "dev", "wrtun0", "mode", "tun")
+    for name, rc, why in (("wrtun0", 3, "is a tun, which has no Ethernet"), (net.a, 3, "is no tap"), (".", 2, "the name of the interface to make"),
+                          ("wr%d", 2, "percent sign"), ("x" * 16, 2, "at most 15 characters")):
+        before = net.do("ip", "-br", "link")
+        r = run(["-b", "-p", f"tap:{name}", "-e", "show ports"], prefix=net.prefix)
+        assert r.returncode == rc and why in r.stderr and net.do("ip", "-br", "link") == before, r.stderr
+
+
 def test_one_that_is_open(net, live):
     host(net, live)
     for ports in (["-p", f"tap:{TAP}"], ["-p", "tap:other", "-p", "tap:other"]):
