@@ -205,13 +205,22 @@ static struct trial *trial_new(struct ctl *c, const struct trial_spec *spec)
 	return t;
 }
 
-int trial_may_start(struct ctl *c, const struct trial_spec *spec, struct err *e)
+int trial_would_be(struct ctl *c, const struct trial_spec *spec, enum trial_of *of, struct err *e)
 {
 	struct trial *t = trial_new(c, spec);
 	int rc = trial_check(t, e);
 
+	if (rc == 0)
+		*of = t->of->of;
 	trial_free(t);
 	return rc;
+}
+
+int trial_may_start(struct ctl *c, const struct trial_spec *spec, struct err *e)
+{
+	enum trial_of of;
+
+	return trial_would_be(c, spec, &of, e);
 }
 
 /* Begins as soon as all is found that the starts need. again: it was asked before. */

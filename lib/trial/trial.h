@@ -252,6 +252,8 @@ struct trial;
 /* Would trial_start() refuse this trial for what ports and streams are set to? 0, or -errno and e
  * says why. Nothing is started. */
 int trial_may_start(struct ctl *, const struct trial_spec *, struct err *e);
+/* What such a trial would be of, as ports and streams are set now. Likewise. */
+int trial_would_be(struct ctl *, const struct trial_spec *, enum trial_of *of, struct err *e);
 /* Begins a trial; only one can go on at a time. It refuses ports that are sending, ports that
  * cannot send or receive, rates of something else than the ports would send, streams with rates
  * or counts of their own, and rates that change with time: -errno, e says why, and nothing has

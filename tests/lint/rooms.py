@@ -25,7 +25,7 @@ import tree
 # What each room shows; and, of lib/ctl, what programs see of it. Works and trials see work.h, which includes what it needs.
 SHOWN = {"lib/cfg": {"cfg.h"}, "lib/place": {"place.h"}, "lib/port": {"port.h"},
          "lib/ctl": {"ctl.h", "work.h", "calls.h", "witness.h", "filter_load.h", "rss_to.h", "writer.h"},
-         "lib/trial": {"trial.h", "capacity_run.h"}}
+         "lib/trial": {"trial.h", "capacity_run.h", "knee.h", "knee_run.h"}}
 TO_PROGRAMS = {"lib/port": set(), "lib/ctl": {"ctl.h"}}
 # The states that the compiler watches: the header and the structs in it that are states.
 STATES = {"lib/port": ("port.h", ["port", "port_stamps", "port_txq"]),

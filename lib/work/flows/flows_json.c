@@ -142,7 +142,11 @@ static json_t *json_times(const struct hist *h, bool drawn)
 	static const struct {
 		const char *name;
 		double percent;
-	} rank[] = {{"p50_ns", 50}, {"p90_ns", 90}, {"p99_ns", 99}, {"p999_ns", 99.9}};
+	} rank[] = {{"p50_ns", 50},
+		    {"p90_ns", 90},
+		    {"p99_ns", 99},
+		    {"p999_ns", 99.9},
+		    {"p9999_ns", 99.99}};
 	uint64_t n = hist_count(h);
 	json_t *o = json_object();
 
