@@ -109,8 +109,8 @@ void ctl_reach_text(struct ctl *c, unsigned port, struct sbuf *out)
 	if (cp->p.link == LINK_GONE)
 		sbuf_addf(
 			out,
-			"port %u (%s): its interface was deleted, or moved to another network namespace: what it sends arrives nowhere; start the program again when it is "
-			"back\n",
+			"port %u (%s): its interface was deleted, or moved to another network namespace: "
+			"what it sends arrives nowhere; start the program again when it is back\n",
 			port, cp->p.name);
 	tell_addresses(c, cp, out);
 }
