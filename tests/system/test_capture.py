@@ -162,7 +162,8 @@ def test_rules_between_words(words, says, tmp_path):
 
 def test_overload_adds_up(tmp_path):
     """Far more than the memory of one megabyte holds: what is not in the file is counted."""
-    (a, b), text = captured(tmp_path, "set 0,1 capture.memory 1; set 0 size 1518; set 0 rate max; set 0 count 50000; capture 0,1 x.pcapng", "start 0; wait")
+    (a, b), text = captured(tmp_path, "set 0,1 capture.memory 1; set 0 size 1518; set 0 rate max; set 0 count 50000; capture 0,1 x.pcapng",
+                            "start 0; wait")
     f = judged(tmp_path / "x.pcapng")
     assert len(f.frames) == a["frames"] + b["frames"] and a["accepted"] > 0
     assert a["seen"] == a["accepted"] and f.stats[0]["dropped"] == a["no_block"]

@@ -171,7 +171,7 @@ def test_a_flow_whose_own_vlan_varies(frame, varies, own, clients):
 
 
 def test_servers_on_the_link_with_addresses_of_their_own():
-    """Connections have MAC addresses by their source: where destinations have different ones the start says so, and where they have one it is taken."""
+    """Connections have MAC addresses by their source: where destinations have different ones the start says so; one is taken."""
     two = "set 0 ip 10.0.0.1/24; set 0 flow client; set 0 flow.dst 10.0.0.2..10.0.0.3; set 1 flow server; set 1 flow.src 10.0.0.2..10.0.0.3; " \
           "set 0/0 count 20; set 0 host.neighbours 10.0.0.2=02:77:72:00:00:01,10.0.0.3={}; start all; wait all; show flows"
     r = run([*lcores(1), "-p", "wire", "-b", "-e", two.format("02:00:00:00:00:03")])

@@ -407,8 +407,8 @@ void flows_hold_follow(struct ctl *c);
 
 /* ---- flows_json.c ---- */
 
-/* Of a flow that counts by its servers, what `show flows by dst` tells of it, but for servers beyond
- * so many; null of others. */
+/* Of a flow that counts by its servers, what `show flows by dst` tells of it, but for servers
+ * beyond so many; null of others. */
 #define FLOWS_SERVERS_SHOWN 64
 json_t *flows_one_by_dst_json(const struct ctl_port *cp, const struct flows_one *f);
 /* What became of the connections of a server, as it is told of those of a flow. */

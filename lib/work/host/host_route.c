@@ -314,7 +314,8 @@ static void tags_at(const struct route_tags *t, unsigned i, struct neigh_tags *o
 	host_frame_tags(bytes, t->ntags, out);
 }
 
-/* The digit of the nested fields that a field is in, counted from 1; 0: it steps with each frame. */
+/* The digit of the nested fields that a field is in, counted from 1; 0: it steps with each
+ * frame. */
 static unsigned nest_digit(const struct frame_nest *nest, const struct frame_val *v)
 {
 	unsigned digit = 0;
