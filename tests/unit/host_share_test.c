@@ -2,12 +2,13 @@
 /* A host that answers on a queue which streams keep full, on a device that has room for so many
  * frames in each turn of the worker: each answer goes out, and costs the streams one frame. */
 #include "dp_model.h"
+#include "effort.h"
 #include "host_run.h"
 #include "txq.h"
 
 #define HOLD 1000
 #define TURN (HOLD / 4)
-#define TURNS 1000
+#define TURNS ((unsigned)effort(1000, 250))
 #define LEN 60
 
 static struct {
