@@ -4,6 +4,7 @@
  * same frame made in the plain way. */
 #include "dp_grace.h"
 #include "dp_model.h"
+#include "effort.h"
 
 /* Makes a schedule of n streams from id on, which take turns at random. If sizes is 0 all frames
  * have 64 bytes, else a stream has up to so many more sizes. */
@@ -38,7 +39,7 @@ static void check_shares(const struct world *x, const struct tphase *p, uint64_t
 static void test_schedules(void **state)
 {
 	(void)state;
-	for (unsigned round = 0; round < 40; round++) {
+	for (unsigned round = 0; round < 40; round += (unsigned)effort(1, 7)) {
 		struct world *x = world_new(1 + round % 4, 700);
 		struct tphase *p = some_phase(x, any(4), 1 + any(8), round % 3, round % 5 == 0);
 
@@ -109,7 +110,7 @@ static struct tgroup *phased(struct world *x, unsigned sizes)
 static void test_phases(void **state)
 {
 	(void)state;
-	for (unsigned round = 0; round < 40; round++) {
+	for (unsigned round = 0; round < 40; round += (unsigned)effort(1, 5)) {
 		struct world *x = world_new(1 + round % 4, 1500);
 		struct tgroup *g = phased(x, round % 2);
 
@@ -173,7 +174,7 @@ static uint64_t sent_of(const struct world *x, const struct tgroup *g)
 static void test_group_deadlines(void **state)
 {
 	(void)state;
-	for (unsigned round = 0; round < 24; round++) {
+	for (unsigned round = 0; round < 24; round += (unsigned)effort(1, 5)) {
 		struct world *x = world_new(1 + round % 3, 2047);
 		unsigned streams = round % 6;
 
