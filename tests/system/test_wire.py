@@ -59,7 +59,7 @@ def check(ports, count, ntx, nrx):
                          ids=["max-spread", "max-one-cpu", "10%", "1Mpps"])
 def test_a_million(shape, one_cpu, rate, rounds):
     """Of all, where nothing but CPUs sets the pace. Where a rate does, or one worker takes what several send, a fifth goes round all rings
-    more than a hundred times."""
+    many times."""
     ntx, nrx, _, _ = SHAPES[shape]
     count = MILLION if rate == "max" and ntx == nrx else MILLION // 5
     once = "clear all; start 0; wait 0; show stats"
