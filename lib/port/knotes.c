@@ -73,11 +73,10 @@ void kport_notes(struct port *p, json_t *array)
 	const struct kport *kp = p->priv;
 
 	if (kp->k.gone)
-		kport_note(
-			array,
-			"interface %s was deleted, or moved to another network namespace; "
-			"its last counters are shown; start the program again when it is back",
-			kp->k.name);
+		kport_note(array,
+			   "interface %s was deleted, or moved to another network namespace; "
+			   "its last counters are shown; start the program again when it is back",
+			   kp->k.name);
 	if (kp->why[0] != '\0')
 		kport_note(array, "%s", kp->why);
 	if (kp->how == HOW_PACKET)
