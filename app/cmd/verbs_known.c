@@ -69,7 +69,6 @@ const struct cmd_known cmd_known_words[] = {
 	 "`set <ports> flow client` and `set <ports> flow server` make streams whose frames are connections, `show flows` tells what became of them"},
 	{"iperf,iperf3,neper,netperf,tcp_rr,tcp_stream,tcp_crr,udp_rr", LATER("that")},
 	{"https,tls,http2,quic", LATER("traffic with encryption")},
-	{"lb,stacks,acquire,release,portattr,service,prom,tunables,profile,validate",
-	 LATER("that")},
+	{"stacks,acquire,release,portattr,service,prom,tunables,profile,validate", LATER("that")},
 	{NULL, NULL},
 };

@@ -61,6 +61,16 @@ void rate_search_feed(struct rate_search *s, enum rate_told told, double left, d
 	s->over |= s->trials >= RATE_SEARCH_MOST || s->mute >= RATE_SEARCH_MUTE;
 }
 
+void rate_search_climb(struct rate_search *s)
+{
+	if (!(s->low > 0) || !isinf(s->high) || s->trials >= RATE_SEARCH_MOST ||
+	    s->mute >= RATE_SEARCH_MUTE)
+		return;
+	s->next = s->low * RATE_SEARCH_CLIMB;
+	s->from = s->next;
+	s->over = false;
+}
+
 bool rate_search_none(const struct rate_search *s)
 {
 	return s->over && s->low <= 0 && s->high_by == RATE_FAILED &&

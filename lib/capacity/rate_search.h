@@ -40,6 +40,11 @@ void rate_search_begin(struct rate_search *);
 /* What came of the trial at `next`: the rate at which frames left, and the one at which they
  * passed, which is a good rate to try; 0: not known. */
 void rate_search_feed(struct rate_search *, enum rate_told, double left, double passed);
+/* As fast as possible was only as fast as answers came, so higher rates are asked for, each by
+ * RATE_SEARCH_CLIMB above the one before, until one does not pass; then it goes on by bisection. To
+ * be called after each feed; does nothing where a rate has not passed, or trials have run out. */
+#define RATE_SEARCH_CLIMB 1.25
+void rate_search_climb(struct rate_search *);
 /* Between the highest rate that passed and the lowest that did not is no more than the
  * resolution. */
 bool rate_search_narrow(const struct rate_search *);

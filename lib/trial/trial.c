@@ -135,6 +135,7 @@ static void take_base(struct trial *t)
 		struct trial_cpu *b = &t->cpu[w];
 		b->stalls = cell_get(&c->worker[w].w->stalls.count);
 		b->stall_cycles = cell_get(&c->worker[w].w->stalls.cycles);
+		b->busy_cycles = cell_get(&c->worker[w].w->cells.busy_tsc);
 		b->waited_known = worker_waited(&c->worker[w], &b->waited_ns);
 		worker_mark(&c->worker[w], DP_MARK_TRIAL);
 	}
@@ -289,7 +290,8 @@ static int poll_learn(struct trial *t, uint64_t now, struct err *e)
 	return now >= t->until_ns ? trial_begin(t, e) : 0;
 }
 
-/* Sending is over: notes how long each worker has waited for a CPU since the base. */
+/* Sending is over: notes how long each worker has waited for a CPU since the base, and how long it
+ * has had work. */
 static void note_waits(struct trial *t)
 {
 	for (unsigned w = 0; w < t->c->nworkers; w++) {
@@ -297,6 +299,7 @@ static void note_waits(struct trial *t)
 		struct trial_cpu *b = &t->cpu[w];
 		b->waited_known &= worker_waited(&t->c->worker[w], &ns);
 		b->waited_ns = ns - b->waited_ns;
+		b->busy_cycles = cell_get(&t->c->worker[w].w->cells.busy_tsc) - b->busy_cycles;
 	}
 }
 

@@ -183,6 +183,7 @@ struct trial_worker {
 	uint64_t stalls, stalled_ns, longest_ns;
 	bool waited_known;
 	uint64_t waited_ns; /* ready to run, and without a CPU */
+	double busy;        /* share of the time of sending in which it had work, 0 to 1 */
 };
 
 /* Where several verdicts apply, the trial gets the first of them in this order. TRIAL_VALID: none

@@ -30,6 +30,8 @@ struct trial_cpu {
 	 * is over, it is replaced by how long the worker waited while the ports sent. */
 	uint64_t stalls, stall_cycles, waited_ns;
 	bool waited_known;
+	/* Likewise: cycles with work, at the first frame, and in the time in which ports sent. */
+	uint64_t busy_cycles;
 	/* The worker's numbers of turns (dp.h) when a counter last moved, or when all frames had
 	 * arrived. See note_looks(). */
 	uint64_t barren, loops;

@@ -42,7 +42,8 @@
  *	                   the drain was over; they are late or lost
  *	"clock"            {"moved_ppm", "uncertainty_ppm"}
  *	"workers"          [{"lcore", "stalls", "stalled_ns", "longest_ns", "waited_ns",
- *	                   "waited_share"}]; the last two null: not known
+ *	                   "waited_share", "busy_share"}]; waited null: not known. Busy: of the time
+ *	                   of sending
  *	"limits"           the limits by which the trial was judged, and its waits
  * }}
  *
@@ -225,6 +226,7 @@ static json_t *workers_json(const struct trial_result *r)
 			 w->waited_known && r->span_ns > 0
 				 ? fmin((double)w->waited_ns / (double)r->span_ns, 1)
 				 : (double)NAN);
+		put_real(o, "busy_share", w->busy);
 		json_array_append_new(a, o);
 	}
 	return a;

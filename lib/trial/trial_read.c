@@ -195,6 +195,10 @@ static void read_workers(struct trial *t)
 			.longest_ns = clock_ns(dp_stall_longest(s, DP_MARK_TRIAL)),
 			.waited_known = t->cpu[w].waited_known,
 			.waited_ns = t->cpu[w].waited_ns,
+			.busy = r->span_ns > 0 ? fmin((double)clock_ns(t->cpu[w].busy_cycles) /
+							      (double)r->span_ns,
+						      1)
+					       : 0,
 		};
 	}
 }

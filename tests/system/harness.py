@@ -78,7 +78,7 @@ def as_json(args):
 
 
 # By which the schema tells documents apart; what has none of them is a value of Lua.
-KINDS = {"event", "ok", "wirerate", "show", "trial", "run", "calibrations", "capacity", "knee", "ping", "arping", "traceroute", "monitor",
+KINDS = {"event", "ok", "wirerate", "show", "trial", "run", "calibrations", "capacity", "lb", "knee", "ping", "arping", "traceroute", "monitor",
          "monitored", "made", "commands", "out", "note"}
 
 

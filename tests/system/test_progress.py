@@ -30,6 +30,7 @@ LONG = [
     ("start 0; wait 0 100s", rf"sending for {SPAN}, without an end; waits 1 min 40 s at most", False),
     ("trial 0 rate 1kpps for 100s", rf"trial, sending, {SPAN} of 1 min 40 s", False),
     ("capacity 0 sizes 64 direction send for 90s", "capacity, point 1 of 1: send, 64 bytes, queues 1, trial 1", False),
+    ("lb 0 to 1 figures cps for 8s repeat 1", "lb, figure 1 of 1: CPS, search 1 of 1, trial 1", False),
     ("sleep 100s; help; help", rf"sleep {SPAN} of 1 min 40 s; then 2 more commands", False),
     ("delay 100000", rf"delay {SPAN} of 1 min 40 s", False),
     ("script SCRIPT", rf"64 bytes, second of nine: sleep {SPAN} of 1 min 40 s", False),

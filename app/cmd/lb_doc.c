@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What has come of lb, as a document, a table and sentences. */
+#include <math.h>
+#include <string.h>
+
+#include "lb_run.h"
+
+static const struct out_col figure_cols[] = {
+	{"title", "figure", OF_STR},
+	{"unit", "of", OF_STR},
+	{"state", "carries", OF_STR},
+	{"median", "median", OF_PPS},
+	{"least", "least", OF_PPS},
+	{"most", "most", OF_PPS},
+	{"searches", "searches", OF_COUNT},
+	{"half.p50_ns", "half: 50%", OF_NS},
+	{"half.p99_ns", "half: 99%", OF_NS},
+	{"full.p50_ns", "full: 50%", OF_NS},
+	{"full.p99_ns", "full: 99%", OF_NS},
+	{"full.client_cpu", "client CPU", OF_PERCENT},
+	{"full.server_cpu", "server CPU", OF_PERCENT},
+	{"full.device_cpu", "device CPU", OF_PERCENT},
+	{"full.softirq_cpu", "softirq", OF_PERCENT},
+};
+const struct out_view lb_view = {.rows = "lb.figures",
+				 .cols = figure_cols,
+				 .ncols = ARRAY_SIZE(figure_cols)};
+
+static const struct out_col trial_key[] = {{"title", "figure", OF_STR}};
+static const struct out_col trial_cols[] = {
+	{"what", "trial", OF_STR},
+	{"asked", "asked", OF_PPS},
+	{"carried", "carried", OF_PPS},
+	{"pps", "frames/s", OF_PPS},
+	{"loss_ratio", "loss", OF_PERCENT},
+	{"told", "told", OF_STR},
+	{"p50_ns", "50%", OF_NS},
+	{"p99_ns", "99%", OF_NS},
+	{"max_ns", "max", OF_NS},
+	{"client_cpu", "client CPU", OF_PERCENT},
+	{"server_cpu", "server CPU", OF_PERCENT},
+	{"device_cpu", "device CPU", OF_PERCENT},
+	{"softirq_cpu", "softirq", OF_PERCENT},
+};
+const struct out_view lb_trials_view = {.rows = "lb.figures",
+					.cols = trial_key,
+					.ncols = ARRAY_SIZE(trial_key),
+					.sub = "trials",
+					.sub_cols = trial_cols,
+					.nsub_cols = ARRAY_SIZE(trial_cols)};
+
+/* A number, rounded to a millionth; null if it is not known. */
+static json_t *lb_real(double v)
+{
+	return isfinite(v) ? json_real(fabs(v) < 1e9 ? round(v * 1e6) / 1e6 : v) : json_null();
+}
+
+static json_t *lb_text(const char *text)
+{
+	return text[0] != '\0' ? out_json_text(text) : json_null();
+}
+
+/* The value of a rate of trials in the unit of the figure. */
+static double value_of_rate(const struct lb_ask *ask, enum lb_figure f, double rate)
+{
+	if (!lb_about[f].bits)
+		return rate * lb_about[f].per;
+	return capacity_l1_bps(rate, f == LB_BPS ? ask->size : LB_ELEPHANT_SIZE);
+}
+
+static json_t *trial_row(const struct lb_ask *ask, enum lb_figure f, const struct lb_trial *t)
+{
+	static const char *const what[] = {
+		[LB_SEARCH] = "search", [LB_HALF] = "half", [LB_FULL] = "full"};
+	static const char *const told[] = {[RATE_PASSED] = "passed",
+					   [RATE_FAILED] = "failed",
+					   [RATE_SHORT] = "tester short",
+					   [RATE_UNTOLD] = "not valid"};
+	json_t *o = json_pack("{s:s, s:i}", "what", what[t->what], "repeat", (int)t->repeat + 1);
+
+	json_object_set_new(o, "told", json_string(told[t->told]));
+	json_object_set_new(o, "asked", lb_real(value_of_rate(ask, f, t->asked)));
+	json_object_set_new(o, "carried", lb_real(value_of_rate(ask, f, t->carried)));
+	json_object_set_new(o, "loss_ratio", lb_real(t->loss));
+	json_object_set_new(o, "pps", lb_real(t->pps));
+	json_object_set_new(o, "l1_bps", lb_real(t->l1_bps));
+	json_object_set_new(o, "p50_ns", lb_real(t->p50_ns));
+	json_object_set_new(o, "p99_ns", lb_real(t->p99_ns));
+	json_object_set_new(o, "max_ns", lb_real(t->max_ns));
+	json_object_set_new(o, "client_cpu", lb_real(t->client_cpu));
+	json_object_set_new(o, "server_cpu", lb_real(t->server_cpu));
+	json_object_set_new(o, "device_cpu", lb_real(t->cpu.device));
+	json_object_set_new(o, "softirq_cpu", lb_real(t->cpu.softirq));
+	json_object_set_new(o, "why", lb_text(t->why));
+	return o;
+}
+
+static const char *state_of(const struct lb_point *p)
+{
+	return p->skipped                  ? "n/a"
+	       : p->state == CAPACITY_OPEN ? "not measured"
+					   : capacity_state_name(p->state);
+}
+
+static json_t *point_row(const struct lb_ask *ask, const struct lb_point *p)
+{
+	const struct lb_about *f = &lb_about[p->figure];
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "figure", f->name, "title", f->title, "unit",
+			      f->unit, "state", state_of(p)),
+	       *values = json_array(), *trials = json_array(), *half = NULL, *full = NULL;
+	bool known = p->median > 0;
+
+	for (unsigned i = 0; i < p->nvalues; i++)
+		json_array_append_new(values, lb_real(value_of_rate(ask, p->figure, p->value[i])));
+	for (unsigned i = 0; i < p->ntrials; i++) {
+		json_t *row = trial_row(ask, p->figure, &p->trial[i]);
+		/* a load that the tester did not make has no latency at it */
+		bool loaded = p->trial[i].told == RATE_PASSED || p->trial[i].told == RATE_FAILED;
+		if (loaded && p->trial[i].what == LB_HALF)
+			half = row;
+		if (loaded && p->trial[i].what == LB_FULL)
+			full = row;
+		json_array_append_new(trials, row);
+	}
+	json_object_set_new(o, "median",
+			    lb_real(known ? value_of_rate(ask, p->figure, p->median)
+					  : (double)NAN));
+	json_object_set_new(o, "least",
+			    lb_real(known ? value_of_rate(ask, p->figure, p->least) : (double)NAN));
+	json_object_set_new(o, "most",
+			    lb_real(known ? value_of_rate(ask, p->figure, p->most) : (double)NAN));
+	json_object_set_new(o, "searches", json_integer(p->nvalues));
+	json_object_set_new(o, "values", values);
+	json_object_set(o, "half", half != NULL ? half : json_null());
+	json_object_set(o, "full", full != NULL ? full : json_null());
+	json_object_set_new(o, "why", lb_text(p->why));
+	json_object_set_new(o, "note", lb_text(p->note));
+	json_object_set_new(o, "trials", trials);
+	return o;
+}
+
+static json_t *ports_list(const struct portset *s)
+{
+	json_t *a = json_array();
+
+	for (unsigned p = 0; p < PORTSET_MAX; p++)
+		if (portset_has(s, p))
+			json_array_append_new(a, json_integer(p));
+	return a;
+}
+
+json_t *lb_json(const struct lb_run *b, bool ended)
+{
+	const struct lb_ask *ask = &b->ask;
+	json_t *o = json_object(), *figures = json_array();
+
+	json_object_set_new(o, "client", json_integer(ask->port));
+	json_object_set_new(o, "servers", ports_list(&ask->servers));
+	json_object_set_new(o, "tcp", json_boolean(ask->tcp));
+	json_object_set_new(o, "duration_ns", json_integer((json_int_t)ask->duration_ns));
+	json_object_set_new(o, "timeout_ns", json_integer((json_int_t)ask->timeout_ns));
+	json_object_set_new(o, "repeats", json_integer(ask->repeats));
+	json_object_set_new(o, "max_loss", lb_real(ask->max_loss));
+	json_object_set_new(o, "tuples", lb_real((double)b->tuples));
+	json_object_set_new(o, "ended", json_boolean(ended));
+	for (unsigned i = 0; i < b->npoints; i++)
+		json_array_append_new(figures, point_row(ask, &b->point[i]));
+	json_object_set_new(o, "figures", figures);
+	return json_pack("{s:o}", "lb", o);
+}
+
+void lb_words(const json_t *doc, struct sbuf *out)
+{
+	const json_t *p;
+	size_t i;
+
+	json_array_foreach(out_get(doc, "lb.figures"), i, p) {
+		const char *why = json_string_value(json_object_get(p, "why")),
+			   *note = json_string_value(json_object_get(p, "note"));
+		if (why != NULL)
+			sbuf_addf(out, "%s: %s\n", json_string_value(json_object_get(p, "title")),
+				  why);
+		if (note != NULL)
+			sbuf_addf(out, "%s: %s\n", json_string_value(json_object_get(p, "title")),
+				  note);
+	}
+	if (json_is_true(out_get(doc, "lb.ended")))
+		sbuf_add(out, "ended early: this is what had been found\n");
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the streams of both sides do for a figure, as commands: whatever the user has set of
+ * headers, addresses and hosts stays, and only what the figure is about is set beside it. */
+#include "lb.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "set/set.h"
+
+#define DFLT_SPORT "1024..65535"
+#define DFLT_DPORT "80"
+#define REQUEST 18 /* the payload of the smallest frame of UDP */
+
+const struct lb_about lb_about[LB_FIGURES] = {
+	[LB_PPS] = {"pps", "one-way pps", "frames/s", .frames = true, .udp = true, .per = 1},
+	[LB_BPS] = {"bps", "bps", "bit/s", .frames = true, .udp = true, .bits = true, .per = 1},
+	[LB_ELEPHANT_PPS] = {"elephant-pps", "elephant flow, pps", "frames/s", .frames = true,
+			     .udp = true, .per = 1},
+	[LB_ELEPHANT_BPS] = {"elephant-bps", "elephant flow, bps", "bit/s", .frames = true,
+			     .udp = true, .bits = true, .per = 1},
+	/* a request and its response */
+	[LB_TWO_WAY] = {"two-way", "two-way pps", "frames/s", .udp = true, .climbs = true,
+			.per = 2},
+	[LB_CPS] = {"cps", "CPS", "connections/s", .climbs = true, .per = 1},
+	[LB_CC] = {"cc", "CC", "connections", .per = 1},
+};
+
+/* ---- what the user has set ---- */
+
+/* The value of a setting of stream 0, if somebody has set it. */
+static void setting_text(const struct app *app, unsigned port, const char *name, struct sbuf *out)
+{
+	const struct setting *row = cmd_setting_find(app->cmd, name, NULL);
+	struct set_obj obj;
+
+	sbuf_reset(out);
+	if (row == NULL || !cmd_object(app->cmd, row->scope, port, 0, &obj))
+		return;
+	if (row->resolve != NULL)
+		row = row->resolve(row, &obj, NULL);
+	if (row == NULL || row->v.type == NULL)
+		return;
+	if (!cmd_value_text(row, &obj, out))
+		sbuf_reset(out);
+}
+
+/* The stack with another innermost header: of "eth/ipv4/tcp", "eth/ipv4/udp". */
+static int stack_read(const struct app *app, unsigned port, struct lb_side *out, struct err *e)
+{
+	const struct setting *row = cmd_setting_find(app->cmd, "frame", NULL);
+	struct sbuf text = {0};
+	struct set_obj obj;
+
+	if (row == NULL || !cmd_object(app->cmd, row->scope, port, 0, &obj))
+		return err_set(e, EINVAL, "port %u has no stream 0; `reset %u` makes one", port,
+			       port);
+	cmd_value_text(row, &obj, &text);
+	const char *all = sbuf_str(&text), *last = strrchr(all, '/');
+	bool fits = last != NULL && (strcmp(last, "/tcp") == 0 || strcmp(last, "/udp") == 0);
+	for (unsigned i = 0; fits && i < 2; i++)
+		sbuf_addf(&out->stack[i], "%.*s/%s", (int)(last - all), all,
+			  i == 0 ? "udp" : "tcp");
+	int rc =
+		fits ? 0
+		     : err_set(e, EINVAL,
+			       "the frame of stream %u/0 is %s, and connections need tcp or udp at its end: `set %u frame eth/ipv4/tcp`",
+			       port, all, port);
+	sbuf_free(&text);
+	return rc;
+}
+
+int lb_side_read(struct app *app, unsigned port, bool client, struct lb_side *out, struct err *e)
+{
+	*out = (struct lb_side){.port = port};
+	for (unsigned i = 0; i < ctl_nstreams(app->ctl, port); i++) {
+		const struct stream_cfg *s = ctl_stream_cfg(app->ctl, port, i);
+		if (s != NULL && s->enabled && i > 0)
+			return err_set(
+				e, EINVAL,
+				"lb uses stream 0 of a port alone, and stream %u/%u is enabled, too: `set %u/%u enabled off`",
+				port, i, port, i);
+	}
+	int rc = stack_read(app, port, out, e);
+	if (rc < 0)
+		return rc;
+	setting_text(app, port, "flow.src", &out->src);
+	setting_text(app, port, "flow.sport", &out->sport);
+	if (client) {
+		setting_text(app, port, "flow.dst", &out->dst);
+		setting_text(app, port, "flow.dport", &out->dport);
+	}
+	if (out->sport.len == 0)
+		sbuf_add(&out->sport, client ? DFLT_SPORT : DFLT_DPORT);
+	if (client && out->dport.len == 0)
+		sbuf_add(&out->dport, DFLT_DPORT);
+	return 0;
+}
+
+void lb_side_free(struct lb_side *s)
+{
+	sbuf_free(&s->stack[0]);
+	sbuf_free(&s->stack[1]);
+	sbuf_free(&s->src);
+	sbuf_free(&s->dst);
+	sbuf_free(&s->sport);
+	sbuf_free(&s->dport);
+}
+
+/* ---- how many there are ---- */
+
+#define LIST "list "
+
+void lb_first_value(const char *text, struct sbuf *out)
+{
+	if (strncmp(text, LIST, strlen(LIST)) == 0)
+		text += strlen(LIST);
+	const char *two = strstr(text, "..");
+	size_t n = strcspn(text, ", /");
+	bool bracket = *text == '[';
+
+	if (two != NULL && (size_t)(two - text) < n)
+		n = (size_t)(two - text);
+	if (bracket) { /* [2001:db8::1]:2 has a weight */
+		const char *end = strchr(text, ']');
+		text++;
+		n = end != NULL ? (size_t)(end - text) : 0;
+	} else if (memchr(text, '.', n) != NULL || memchr(text, ':', n) != NULL) {
+		/* a weight stands behind the only colon of an IPv4 address or a port */
+		const char *colon = memchr(text, ':', n);
+		if (colon != NULL && strchr(colon + 1, ':') == NULL)
+			n = (size_t)(colon - text);
+	}
+	sbuf_addf(out, "%.*s", (int)n, text);
+}
+
+/* A port, an IPv4 address, or the lower 32 bits of an IPv6 one. */
+static bool value_of(const char *text, size_t n, uint64_t *out, unsigned *bits)
+{
+	char one[64], *end;
+	uint8_t b[16];
+
+	if (n == 0 || n >= sizeof(one))
+		return false;
+	memcpy(one, text, n);
+	one[n] = '\0';
+	if (inet_pton(AF_INET, one, b) == 1) {
+		*out = (uint64_t)b[0] << 24 | (uint64_t)b[1] << 16 | (uint64_t)b[2] << 8 | b[3];
+		*bits = 32;
+		return true;
+	}
+	if (inet_pton(AF_INET6, one, b) == 1) {
+		*out = (uint64_t)b[12] << 24 | (uint64_t)b[13] << 16 | (uint64_t)b[14] << 8 | b[15];
+		*bits = 128;
+		return true;
+	}
+	*out = strtoull(one, &end, 10);
+	*bits = 16;
+	return *end == '\0';
+}
+
+/* How many values one item of a list has; 1 where that is not plain to see, as of masks. */
+static uint64_t item_count(const char *text, size_t n)
+{
+	const char *two = memmem(text, n, "..", 2), *slash = memchr(text, '/', n);
+	uint64_t a, b, step = 1;
+	unsigned bits;
+
+	if (slash != NULL && value_of(text, (size_t)(slash - text), &a, &bits)) {
+		unsigned len = (unsigned)strtoul(slash + 1, NULL, 10);
+		return len >= bits ? 1 : bits - len >= 32 ? 1ull << 32 : 1ull << (bits - len);
+	}
+	if (two == NULL || !value_of(text, (size_t)(two - text), &a, &bits))
+		return 1;
+	const char *to = two + 2;
+	size_t rest = n - (size_t)(to - text), word = strcspn(to, ", :");
+	if (memmem(to, rest, "step ", 5) != NULL)
+		step = strtoull(strstr(to, "step ") + 5, NULL, 10);
+	if (!value_of(to, word < rest ? word : rest, &b, &bits))
+		return 1;
+	uint64_t span = b > a ? b - a : a - b;
+	return span / (step > 0 ? step : 1) + 1;
+}
+
+static uint64_t values_count(const char *text)
+{
+	uint64_t sum = 0;
+
+	if (*text == '\0')
+		return 1;
+	if (strncmp(text, "random", 6) == 0)
+		return UINT32_MAX;
+	if (strncmp(text, LIST, strlen(LIST)) == 0)
+		text += strlen(LIST);
+	for (;;) {
+		size_t n = strcspn(text, ",");
+		sum += item_count(text, n);
+		if (text[n] == '\0')
+			return sum;
+		text += n + 1;
+	}
+}
+
+uint64_t lb_tuples(const struct lb_side *c)
+{
+	const struct sbuf *const of[] = {&c->src, &c->dst, &c->sport, &c->dport};
+	uint64_t n = 1;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(of); i++)
+		if (__builtin_mul_overflow(n, values_count(sbuf_str(of[i])), &n))
+			return UINT64_MAX;
+	return n;
+}
+
+/* ---- commands ---- */
+
+static void put_field(unsigned port, const char *name, const struct sbuf *text, bool one,
+		      struct sbuf *out)
+{
+	if (text->len == 0)
+		return;
+	sbuf_addf(out, "set %u flow.%s ", port, name);
+	if (one)
+		lb_first_value(text->s, out);
+	else
+		sbuf_add(out, text->s);
+	sbuf_addc(out, '\n');
+}
+
+static void plan_frames(const struct lb_side *s, const struct lb_load *l, struct sbuf *out)
+{
+	if (l->size > 0)
+		sbuf_addf(out, "set %u size %u\n", s->port, l->size);
+	else
+		sbuf_addf(out, "set %u size auto\n", s->port);
+}
+
+static void plan_calls(const struct lb_side *s, bool client, const struct lb_load *l,
+		       struct sbuf *out)
+{
+	unsigned p = s->port;
+	bool holds = l->tps > 0;
+
+	sbuf_addf(out, "set %u size default\n", p);
+	sbuf_addf(out, "set %u app bytes\nset %u request %d\nset %u response %d\n", p, p, REQUEST,
+		  p, REQUEST);
+	if (!client)
+		return;
+	if (l->connections > 0)
+		sbuf_addf(out, "set %u connections %" PRIu64 "\n", p, l->connections);
+	else
+		sbuf_addf(out, "set %u connections default\n", p);
+	sbuf_addf(out, "set %u think 0s\nset %u close fin client\nset %u cps %.0f\n", p, p, p,
+		  ceil(fmax(l->cps, 1)));
+	if (holds)
+		sbuf_addf(out, "set %u transactions forever\nset %u tps %.0f\n", p, p,
+			  ceil(fmax(l->tps, 1)));
+	else
+		sbuf_addf(out, "set %u transactions 1\nset %u tps off\n", p, p);
+	if (l->timeout_ns > 0)
+		sbuf_addf(out, "set %u flow.timewait %" PRIu64 "ms\n", p,
+			  l->timeout_ns / 1000000 + 1);
+}
+
+void lb_plan(const struct lb_side *s, bool client, const struct lb_load *l, struct sbuf *out)
+{
+	const struct lb_about *f = &lb_about[l->figure];
+	bool one = l->figure == LB_ELEPHANT_PPS || l->figure == LB_ELEPHANT_BPS;
+	unsigned p = s->port;
+
+	sbuf_addf(out, "set %u flow %s\n", p, f->frames ? "off" : client ? "client" : "server");
+	/* ports are fields of the header that may be replaced */
+	sbuf_addf(out, "set %u flow.sport default\nset %u flow.dport default\nset %u frame %s\n", p,
+		  p, p, sbuf_str(&s->stack[l->tcp]));
+	put_field(p, "src", &s->src, client && one, out);
+	put_field(p, "sport", &s->sport, client && one, out);
+	if (client) {
+		put_field(p, "dst", &s->dst, one, out);
+		put_field(p, "dport", &s->dport, one, out);
+		sbuf_addf(
+			out,
+			"set %u count 0\nset %u/0 count 0\nset %u/0 rate none\nset %u arrival constant\n"
+			"set %u/0 enabled on\n",
+			p, p, p, p, p);
+	}
+	if (!f->frames)
+		plan_calls(s, client, l, out);
+	else if (client)
+		plan_frames(s, l, out);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a trial of a figure tells, and what the trials of a figure come to. */
+#include "lb_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUSY 0.95 /* of a worker that can do no more */
+
+/* ---- in words ---- */
+
+/* Adds the members of an object that are numbers above 0: "refused 12, timed out 3". */
+static void say_numbers(const json_t *o, const char *const *but, struct sbuf *out)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)(uintptr_t)o, key, v) {
+		bool left = false;
+		for (unsigned i = 0; but != NULL && but[i] != NULL; i++)
+			left |= strcmp(key, but[i]) == 0;
+		if (left || !json_is_integer(v) || json_integer_value(v) <= 0)
+			continue;
+		sbuf_addf(out, "%s", out->len > 0 ? ", " : "");
+		for (const char *c = key; *c != '\0'; c++)
+			sbuf_addc(out, *c == '_' ? ' ' : *c);
+		sbuf_addf(out, " %" JSON_INTEGER_FORMAT, json_integer_value(v));
+	}
+}
+
+static long long number_at(const json_t *doc, const char *path)
+{
+	return json_integer_value(out_get(doc, path));
+}
+
+/* What became of what did not come through, as far as anybody counted. */
+static void say_failed(const struct trial_result *res, const json_t *doc, struct sbuf *out)
+{
+	static const char *const good[] = {"sent",      "received", "opened", "started",
+					   "succeeded", "others",   NULL};
+	static const char *const usual[] = {"ack_sent", "dup_ack", "rst_sent", NULL};
+	const struct trial_words *w = trial_words(res->of);
+	struct sbuf fates = {0}, more = {0};
+
+	say_numbers(out_get(doc, "trial.fates"), good, &fates);
+	sbuf_addf(out, "of %" PRIu64 " %s %" PRIu64 " did not come through", res->sum.sent, w->noun,
+		  res->sum.sent - res->sum.received);
+	if (fates.len > 0)
+		sbuf_addf(out, " (%s)", fates.s);
+	if (res->of == TRIAL_FRAMES) {
+		sbuf_free(&fates);
+		return;
+	}
+	if (res->sum.within_failed > 0)
+		sbuf_addf(out, ", and %" PRIu64 " of %" PRIu64 " %s", res->sum.within_failed,
+			  res->sum.within,
+			  trial_words(res->of == TRIAL_CONNECTIONS ? TRIAL_TRANSACTIONS
+								   : TRIAL_CONNECTIONS)
+				  ->noun);
+	say_numbers(out_get(doc, "trial.errors"), usual, &more);
+	if (number_at(doc, "trial.segments.bad_checksum") > 0)
+		sbuf_addf(out, "; %lld answers had wrong checksums",
+			  number_at(doc, "trial.segments.bad_checksum"));
+	if (number_at(doc, "trial.servers.segments.bad_checksum") > 0)
+		sbuf_addf(out, "; %lld segments had wrong checksums at the servers",
+			  number_at(doc, "trial.servers.segments.bad_checksum"));
+	if (more.len > 0)
+		sbuf_addf(out, "; clients: %s", more.s);
+	sbuf_addf(out, "; the servers saw %lld connections",
+		  number_at(doc, "trial.servers.connections.opened"));
+	if (res->calls.own.arrived == 0)
+		sbuf_add(out, ", and no frame came to any port");
+	sbuf_free(&fates);
+	sbuf_free(&more);
+}
+
+/* ---- a trial ---- */
+
+static enum rate_told told_by(const struct lb_run *b, const struct trial_result *res,
+			      const json_t *doc, struct lb_trial *t)
+{
+	static const enum trial_verdict bad[] = {TRIAL_COUNTERS, TRIAL_LINK, TRIAL_CLOCK,
+						 TRIAL_PREEMPTED};
+	struct sbuf text = {0};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++)
+		if (res->is[bad[i]]) {
+			snprintf(t->why, sizeof(t->why), "%s", res->why[bad[i]]);
+			return RATE_UNTOLD;
+		}
+	if (res->sum.sent == 0) {
+		snprintf(t->why, sizeof(t->why), "nothing was sent%s%s",
+			 res->why[TRIAL_LIMITED][0] != '\0' ? ": " : "", res->why[TRIAL_LIMITED]);
+		return RATE_UNTOLD;
+	}
+	snprintf(t->why, sizeof(t->why), "%s",
+		 res->is[TRIAL_LIMITED] ? res->why[TRIAL_LIMITED] : "");
+	if (res->receivers_limited) /* what was lost there is no fault of the device */
+		return RATE_SHORT;
+	if (!(t->loss <= b->ask.max_loss)) {
+		say_failed(res, doc, &text);
+		snprintf(t->why, sizeof(t->why), "%s", sbuf_str(&text));
+		sbuf_free(&text);
+		return isnan(t->loss) ? RATE_UNTOLD : RATE_FAILED;
+	}
+	return !res->senders_limited ? RATE_PASSED : isinf(t->asked) ? RATE_UNTOLD : RATE_SHORT;
+}
+
+static double ns_at(const json_t *o, const char *path)
+{
+	const json_t *v = o != NULL ? out_get(o, path) : NULL;
+
+	return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+static void read_latency(const struct lb_run *b, const json_t *doc, struct lb_trial *t)
+{
+	enum lb_figure f = b->point[b->now].figure;
+	const json_t *frames = out_get(doc, "trial.latency.actual"),
+		     *calls = out_get(doc, f == LB_CPS ? "trial.latency.connect"
+						       : "trial.latency.transaction");
+	bool of_frames = lb_about[f].frames;
+
+	t->p50_ns = of_frames ? ns_at(frames, "percentiles_ns.p50") : ns_at(calls, "p50_ns");
+	t->p99_ns = of_frames ? ns_at(frames, "percentiles_ns.p99") : ns_at(calls, "p99_ns");
+	t->max_ns = ns_at(of_frames ? frames : calls, "max_ns");
+}
+
+/* The busiest worker that serves one of the ports. */
+static double busy_of(const struct lb_run *b, const struct trial_result *res,
+		      const struct portset *ports)
+{
+	const struct placement *pl = ctl_placement(b->app->ctl);
+	double most = (double)NAN;
+
+	for (unsigned i = 0; i < res->nworkers; i++)
+		for (unsigned q = 0; q < pl->n; q++)
+			if (pl->q[q].lcore == res->worker[i].lcore &&
+			    portset_has(ports, pl->q[q].port))
+				most = fmax(most, res->worker[i].busy);
+	return most;
+}
+
+void lb_read(const struct lb_run *b, const struct trial_result *res, struct lb_trial *t,
+	     double *passed)
+{
+	enum lb_figure f = b->point[b->now].figure;
+	json_t *doc = trial_json(res, &b->ask.cfg);
+	double came = res->sum.sent > 0 ? (double)res->sum.received / (double)res->sum.sent : 0;
+	struct lb_cpu_mark now;
+
+	*t = (struct lb_trial){.what = b->what,
+			       .repeat = b->what == LB_SEARCH ? b->repeat : 0,
+			       .asked = b->x};
+	t->loss = trial_loss(&res->sum);
+	t->carried = res->load.offered_pps;
+	t->pps = f == LB_CPS ? (double)NAN : t->carried * lb_about[LB_PPS].per;
+	if (f == LB_TWO_WAY || f == LB_CC)
+		t->pps = t->carried * lb_about[LB_TWO_WAY].per;
+	t->l1_bps = lb_about[f].frames ? res->load.offered_l1_bps : (double)NAN;
+	*passed = t->carried * came;
+	if (f == LB_CC) {
+		t->carried = (double)res->sum.within;
+		*passed = (double)(res->sum.within - res->sum.within_failed);
+	}
+	t->told = told_by(b, res, doc, t);
+	if (f == LB_CC && t->told == RATE_PASSED && !isinf(t->asked) &&
+	    t->carried < floor(t->asked))
+		t->told = RATE_SHORT;
+	if (f == LB_CPS && t->told == RATE_PASSED && t->carried > lb_cps_most(b)) {
+		t->told = RATE_SHORT;
+		snprintf(
+			t->why, sizeof(t->why),
+			"of %" PRIu64
+			" tuples some were used again before the device's timeout; more of `flow.src` allow more than %.0f connections/s",
+			b->tuples, lb_cps_most(b));
+	}
+	read_latency(b, doc, t);
+	t->client_cpu = busy_of(b, res, &b->ask.client);
+	t->server_cpu = busy_of(b, res, &b->ask.servers);
+	lb_cpu_mark(&b->ask.device, &now);
+	lb_cpu_since(&b->mark, &now, res->span_ns, &t->cpu);
+	json_decref(doc);
+}
+
+/* ---- a search, and a figure ---- */
+
+/* The last trial of the search that came to this. */
+static const struct lb_trial *trial_of(const struct lb_run *b, const struct lb_point *p,
+				       enum rate_told told)
+{
+	for (unsigned i = p->ntrials; i > 0; i--) {
+		const struct lb_trial *t = &p->trial[i - 1];
+		if (t->what == LB_SEARCH && t->repeat == b->repeat && t->told == told)
+			return t;
+	}
+	return NULL;
+}
+
+static void say_fastest(const struct lb_run *b, const struct lb_point *p, struct sbuf *out)
+{
+	const struct lb_trial *t = trial_of(b, p, RATE_PASSED);
+	double busy = t != NULL ? fmax(t->client_cpu, t->server_cpu) : 0;
+
+	if (p->figure == LB_CC)
+		sbuf_addf(out,
+			  "tester: all connections that it can open were held; it has %" PRIu64
+			  " tuples, and was to open no more than %" PRIu64,
+			  b->tuples, b->ask.held_most);
+	else if (busy >= BUSY)
+		sbuf_addf(out, "tester: its worker was busy for %.0f%% of the time", 100 * busy);
+	else if (lb_about[p->figure].frames)
+		sbuf_add(out, "tester: its port took no more frames");
+	else
+		sbuf_add(out,
+			 "nothing failed as fast as the answers came; the tester waits for them");
+}
+
+static void say_limit(const struct lb_run *b, struct lb_point *p, enum capacity_state found)
+{
+	const struct rate_search *s = &b->search;
+	const struct lb_trial *t = trial_of(b, p, isinf(s->high) ? RATE_UNTOLD : s->high_by);
+	const char *why = t != NULL ? t->why : "";
+	struct sbuf text = {0};
+
+	if (s->low > 0 && isinf(s->high))
+		say_fastest(b, p, &text);
+	else if (found == CAPACITY_INVALID && s->high_by != RATE_FAILED)
+		sbuf_addf(&text, "no trial was valid: %s", why);
+	else if (s->high_by == RATE_FAILED)
+		sbuf_addf(&text, "device: %s", why);
+	else if (s->high_by == RATE_SHORT)
+		sbuf_addf(&text, "tester: %s", why);
+	else
+		sbuf_addf(&text, "trials above were not valid: %s", why);
+	snprintf(p->why, sizeof(p->why), "%s", sbuf_str(&text));
+	sbuf_free(&text);
+}
+
+void lb_search_over(const struct lb_run *b, struct lb_point *p)
+{
+	const struct rate_search *s = &b->search;
+	enum capacity_state found;
+
+	if (s->low > 0)
+		found = rate_search_narrow(s) && s->high_by == RATE_FAILED ? CAPACITY_EXACT
+									   : CAPACITY_LEAST;
+	else
+		found = rate_search_none(s) ? CAPACITY_NONE : CAPACITY_INVALID;
+	say_limit(b, p, found);
+	if (s->low <= 0) {
+		if (p->nvalues == 0)
+			p->state = found;
+		return;
+	}
+	p->found[p->nvalues] = found;
+	p->value[p->nvalues++] = s->low;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void lb_point_over(const struct lb_run *b, struct lb_point *p)
+{
+	double v[LB_REPEATS];
+	unsigned n = p->nvalues;
+
+	if (n == 0)
+		return;
+	memcpy(v, p->value, n * sizeof(*v));
+	qsort(v, n, sizeof(*v), by_value);
+	p->least = v[0];
+	p->most = v[n - 1];
+	p->median = n % 2 > 0 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+	p->state = CAPACITY_EXACT;
+	for (unsigned i = 0; i < n; i++)
+		if (p->found[i] != CAPACITY_EXACT)
+			p->state = CAPACITY_LEAST;
+	p->device = p->state == CAPACITY_EXACT;
+	if (n < b->ask.repeats)
+		snprintf(p->note, sizeof(p->note), "%u of %u searches told a number", n,
+			 b->ask.repeats);
+	else if (p->figure == LB_CPS && b->ask.timeout_ns == 0 &&
+		 p->most * (double)b->ask.duration_ns / 1e9 > (double)b->tuples)
+		snprintf(
+			p->note, sizeof(p->note),
+			"tuples were used again within a trial, of which there are %" PRIu64
+			": to a device that still knew them they were no new connections; device-timeout forbids it",
+			b->tuples);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The course of a measurement: figure after figure, searches, then half and full load. The streams
+ * are set by commands (lb_plan.c), and all settings are put back when it ends. */
+#include "lb_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPENS_UNKNOWN \
+	20000.0 /* connections/s, where nobody has found how many packets it carries */
+#define OPENS_MOST 500000.0
+#define AROUND_NS CAPACITY_NS_AROUND
+
+/* ---- loads ---- */
+
+/* Packets/s that are no load for the device, for what comes before a measurement. */
+static double easy_pps(const struct lb_run *b)
+{
+	for (unsigned i = 0; i < b->now; i++)
+		if (b->point[i].figure == LB_TWO_WAY && b->point[i].median > 0)
+			return fmin(b->point[i].median / 2, OPENS_MOST);
+	return OPENS_UNKNOWN;
+}
+
+static double held_most(const struct lb_run *b)
+{
+	return fmin((double)b->tuples, (double)b->ask.held_most);
+}
+
+double lb_cps_most(const struct lb_run *b)
+{
+	uint64_t ns =
+		b->ask.timeout_ns < b->ask.duration_ns ? b->ask.timeout_ns : b->ask.duration_ns;
+
+	return b->ask.timeout_ns > 0 ? (double)b->tuples / ((double)ns / 1e9) : (double)INFINITY;
+}
+
+static uint64_t lb_longer(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* What is asked for at rate x (INFINITY: as fast as possible) of the figure that is measured. */
+static void load_of(const struct lb_run *b, double x, struct lb_load *l, struct trial_spec *spec)
+{
+	enum lb_figure f = b->point[b->now].figure;
+	uint64_t d = b->ask.duration_ns;
+	double opens = easy_pps(b), rate = x;
+
+	*l = (struct lb_load){.figure = f,
+			      .tcp = f == LB_CPS || b->ask.tcp,
+			      .timeout_ns = b->ask.timeout_ns};
+	switch (f) {
+	case LB_BPS:
+		l->size = b->ask.size;
+		break;
+	case LB_ELEPHANT_BPS:
+		l->size = LB_ELEPHANT_SIZE;
+		break;
+	case LB_TWO_WAY:
+		l->connections = (uint64_t)fmin(LB_CONNECTIONS, (double)b->tuples);
+		l->cps = opens;
+		l->tps = isinf(x) ? 1 : x;
+		break;
+	case LB_CPS:
+		l->cps = isinf(x) ? 1 : x;
+		break;
+	case LB_CC:
+		l->connections = (uint64_t)(isinf(x) ? held_most(b) : x);
+		l->cps = opens;
+		/* each is asked twice, or once in a longer trial */
+		l->tps = rate = fmin(2 * (double)l->connections / ((double)d / 1e9), opens);
+		d = lb_longer(d, (uint64_t)(1.5e9 * (double)l->connections / rate));
+		break;
+	default:
+		break;
+	}
+	*spec = (struct trial_spec){.tx = b->ask.client,
+				    .rx = b->ask.servers,
+				    .duration_ns = d,
+				    .cfg = b->ask.cfg};
+	spec->rate = (struct rate){.kind = isinf(rate) ? RATE_MAX : RATE_EACH,
+				   .value = isinf(rate) ? 0 : rate};
+	spec->cfg.learn = 0;
+}
+
+/* ---- settings ---- */
+
+/* Runs lines of `set`. What they print and warn of is dropped. */
+static int run_lines(struct cmd_run *r, const char *text, struct err *e)
+{
+	struct cmd_run *one = xcalloc(1, sizeof(*one));
+	struct sbuf line = {0}, out = {0}, note = {0};
+	int rc = 0;
+
+	one->host = r->host;
+	one->out = &out;
+	one->note = &note;
+	one->batch = true;
+	cmd_hold_checks(r->cmd, true);
+	while (rc == 0 && cmd_next(&text, &line)) {
+		struct err why = {.col = -1};
+		rc = line.len > 0 ? cmd_exec(r->cmd, one, sbuf_str(&line), &why) : 0;
+		if (rc < 0)
+			err_set(e, -rc, "`%s`: %.400s", sbuf_str(&line), why.text);
+	}
+	cmd_hold_checks(r->cmd, false);
+	json_decref(one->results);
+	sbuf_free(&line);
+	sbuf_free(&out);
+	sbuf_free(&note);
+	free(one);
+	return rc;
+}
+
+static int set_streams(struct cmd_run *r, const struct lb_run *b, const struct lb_load *l,
+		       struct err *e)
+{
+	struct sbuf lines = {0};
+
+	lb_plan(&b->client, true, l, &lines);
+	for (unsigned i = 0; i < b->nservers; i++)
+		lb_plan(&b->server[i], false, l, &lines);
+	int rc = run_lines(r, sbuf_str(&lines), e);
+	sbuf_free(&lines);
+	return rc;
+}
+
+/* ---- the course ---- */
+
+static int begin_trial(struct cmd_run *r, struct lb_run *b, struct err *e)
+{
+	struct lb_load l;
+	struct trial_spec spec;
+
+	load_of(b, b->x, &l, &spec);
+	int rc = set_streams(r, b, &l, e);
+	if (rc == 0)
+		rc = trial_start(b->app->ctl, &spec, &b->trial, e);
+	b->waits = false;
+	b->begun = false;
+	b->asked_ns = spec.duration_ns;
+	b->began_ns = clock_raw_ns();
+	b->ntrials += rc == 0;
+	return rc;
+}
+
+/* Whether the device may still know tuples of an earlier trial. */
+static bool device_knows(const struct lb_run *b)
+{
+	return !lb_about[b->point[b->now].figure].frames && b->ask.timeout_ns > 0 &&
+	       b->ended_ns > 0 && clock_raw_ns() - b->ended_ns < b->ask.timeout_ns;
+}
+
+static void begin_search(struct lb_run *b)
+{
+	rate_search_begin(&b->search);
+	b->what = LB_SEARCH;
+	b->x = b->search.next;
+}
+
+/* On to the next figure that can be measured. 1: there is none. */
+static int next_point(struct lb_run *b)
+{
+	b->repeat = 0;
+	b->again = 0;
+	begin_search(b);
+	while (b->now < b->npoints && b->point[b->now].skipped)
+		b->now++;
+	return b->now == b->npoints;
+}
+
+/* Begins the next trial, or a wait before it. A figure that cannot be tried is left with the
+ * reason, unless nothing has been measured yet. 1: all is measured. */
+static int go_on(struct cmd_run *r, struct lb_run *b, struct err *e)
+{
+	while (b->now < b->npoints) {
+		struct err why = {.col = -1};
+		b->waits = device_knows(b);
+		if (b->waits)
+			return 0;
+		int rc = begin_trial(r, b, &why);
+		if (rc == 0)
+			return 0;
+		struct lb_point *p = &b->point[b->now];
+		if (b->ntrials == 0) {
+			*e = why;
+			return rc;
+		}
+		if (p->nvalues == 0) {
+			p->state = CAPACITY_INVALID;
+			snprintf(p->why, sizeof(p->why), "%.600s", why.text);
+		} else {
+			lb_point_over(b, p);
+		}
+		b->now++;
+		if (next_point(b) > 0)
+			break;
+	}
+	return 1;
+}
+
+/* A trial of half or full load is made again where it told nothing. */
+static void load_told(struct lb_run *b, const struct lb_trial *t)
+{
+	struct lb_point *p = &b->point[b->now];
+
+	if ((t->told == RATE_UNTOLD || t->told == RATE_SHORT) && b->again++ < RATE_SEARCH_AGAIN)
+		return;
+	b->again = 0;
+	if (b->what == LB_HALF) {
+		b->what = LB_FULL;
+		b->x = p->median;
+		return;
+	}
+	if (t->told == RATE_FAILED && p->note[0] == '\0')
+		snprintf(p->note, sizeof(p->note), "when it was asked for once more: %.280s",
+			 t->why);
+	b->now++;
+	next_point(b);
+}
+
+static void search_told(struct lb_run *b, const struct lb_trial *t, double passed)
+{
+	struct lb_point *p = &b->point[b->now];
+	bool deaf = b->search.low <= 0 && t->told == RATE_FAILED && !(passed > 0);
+
+	rate_search_feed(&b->search, t->told, t->carried, passed);
+	if (lb_about[p->figure].climbs && t->told == RATE_PASSED)
+		rate_search_climb(&b->search);
+	b->x = b->search.next;
+	if (deaf) {
+		p->state = CAPACITY_INVALID;
+		snprintf(p->why, sizeof(p->why), "nothing came through: %.600s", t->why);
+		b->now++;
+		next_point(b);
+		return;
+	}
+	if (!b->search.over)
+		return;
+	lb_search_over(b, p);
+	if (++b->repeat < b->ask.repeats && p->nvalues == b->repeat) {
+		begin_search(b);
+		return;
+	}
+	lb_point_over(b, p);
+	if (p->median > 0) {
+		b->what = LB_HALF;
+		b->x = p->median / 2;
+		return;
+	}
+	b->now++;
+	next_point(b);
+}
+
+static void trial_over(struct lb_run *b)
+{
+	struct lb_point *p = &b->point[b->now];
+	double passed = 0;
+
+	p->trial = xrealloc(p->trial, (p->ntrials + 1) * sizeof(*p->trial));
+	struct lb_trial *t = &p->trial[p->ntrials++];
+	lb_read(b, trial_result(b->trial), t, &passed);
+	trial_free(b->trial);
+	b->trial = NULL;
+	b->ended_ns = clock_raw_ns();
+	b->gone_ns += b->ended_ns - b->began_ns;
+	if (b->what == LB_SEARCH)
+		search_told(b, t, passed);
+	else
+		load_told(b, t);
+}
+
+int lb_run_poll(struct cmd_run *r, struct lb_run *b, struct err *e)
+{
+	if (b->waits)
+		return device_knows(b) ? 0 : go_on(r, b, e);
+	int rc = trial_poll(b->trial, e);
+	if (rc < 0)
+		return rc;
+	if (!b->begun && trial_begun(b->trial)) {
+		b->begun = true;
+		b->begun_ns = clock_raw_ns();
+		lb_cpu_mark(&b->ask.device, &b->mark);
+	}
+	if (rc == 0)
+		return 0;
+	trial_over(b);
+	return go_on(r, b, e);
+}
+
+/* ---- begin and end ---- */
+
+static int read_sides(struct lb_run *b, struct err *e)
+{
+	int rc = lb_side_read(b->app, b->ask.port, true, &b->client, e);
+
+	for (unsigned i = 0; rc == 0 && i < ctl_nports(b->app->ctl); i++) {
+		if (!portset_has(&b->ask.servers, i))
+			continue;
+		b->server = xrealloc(b->server, (b->nservers + 1) * sizeof(*b->server));
+		rc = lb_side_read(b->app, i, false, &b->server[b->nservers++], e);
+	}
+	b->tuples = lb_tuples(&b->client);
+	return rc;
+}
+
+static int check_tuples(const struct lb_run *b, struct err *e)
+{
+	double most = lb_cps_most(b) * (double)b->ask.duration_ns / 1e9;
+
+	if (!b->ask.figure[LB_CPS] || most >= 100)
+		return 0;
+	return err_set(
+		e, EINVAL,
+		"port %u has %" PRIu64
+		" tuples, of which a trial may open %.0f if the device must not meet one again within its timeout; 100 are needed: "
+		"`set %u flow.sport 1024..65535`, more of `flow.src`, or a shorter device-timeout",
+		b->ask.port, b->tuples, most, b->ask.port);
+}
+
+int lb_run_start(struct cmd_run *r, const struct lb_ask *ask, struct lb_run **out, struct err *e)
+{
+	struct lb_run *b = xcalloc(1, sizeof(*b));
+	int rc;
+
+	b->app = app_of(r);
+	b->ask = *ask;
+	for (unsigned f = 0; f < LB_FIGURES; f++) {
+		if (!ask->figure[f])
+			continue;
+		struct lb_point *p = &b->point[b->npoints++];
+		p->figure = (enum lb_figure)f;
+		p->skipped = ask->tcp && lb_about[f].udp;
+		if (p->skipped)
+			snprintf(p->why, sizeof(p->why),
+				 "it is of UDP, and the device carries TCP");
+	}
+	rc = read_sides(b, e);
+	if (rc == 0)
+		rc = check_tuples(b, e);
+	if (rc == 0) {
+		b->saved = ctl_save(b->app->ctl);
+		rc = next_point(b) > 0
+			     ? err_set(e, EINVAL,
+				       "none of these figures can be measured with TCP alone; cps and cc can")
+			     : go_on(r, b, e);
+	}
+	if (rc < 0) {
+		lb_run_free(r, b);
+		return rc;
+	}
+	*out = b;
+	return 0;
+}
+
+void lb_run_end(struct lb_run *b)
+{
+	struct lb_point *p = &b->point[b->now];
+
+	if (b->now == b->npoints)
+		return;
+	if (b->what == LB_SEARCH && b->search.low > 0 && !b->search.over) {
+		p->found[p->nvalues] = CAPACITY_LEAST;
+		p->value[p->nvalues++] = b->search.low;
+		snprintf(p->why, sizeof(p->why), "its search was ended");
+	}
+	lb_point_over(b, p);
+}
+
+const struct lb_ask *lb_run_ask(const struct lb_run *b)
+{
+	return &b->ask;
+}
+
+const struct lb_point *lb_run_points(const struct lb_run *b, unsigned *n)
+{
+	*n = b->npoints;
+	return b->point;
+}
+
+unsigned lb_run_most(const struct lb_ask *ask)
+{
+	unsigned n = 0;
+
+	for (unsigned f = 0; f < LB_FIGURES; f++)
+		n += ask->figure[f] && !(ask->tcp && lb_about[f].udp);
+	return n * (ask->repeats * RATE_SEARCH_MOST + 2 * (RATE_SEARCH_AGAIN + 1));
+}
+
+/* How many trials are likely from now on: what a search takes, if all are like this one. */
+static unsigned trials_left(const struct lb_run *b)
+{
+	struct rate_search whole;
+	unsigned left = 0;
+
+	rate_search_begin(&whole);
+	for (unsigned i = b->now + 1; i < b->npoints; i++)
+		left += b->point[i].skipped ? 0 : b->ask.repeats * rate_search_rest(&whole) + 2;
+	if (b->what != LB_SEARCH)
+		return left + 1 + (b->what == LB_HALF);
+	return left + 2 + rate_search_rest(&b->search) +
+	       (b->ask.repeats - b->repeat - 1) * rate_search_rest(&whole);
+}
+
+void lb_run_tells(const struct lb_run *b, struct cmd_progress *out)
+{
+	static const char *const words[] = {
+		[LB_SEARCH] = "search", [LB_HALF] = "half load", [LB_FULL] = "full load"};
+	uint64_t each =
+		b->ntrials > 1 ? b->gone_ns / (b->ntrials - 1) : b->ask.duration_ns + AROUND_NS;
+	const char *title = b->now < b->npoints ? lb_about[b->point[b->now].figure].title : "done";
+
+	cmd_progress_time(out, b->gone_ns, b->gone_ns + trials_left(b) * each);
+	if (b->waits)
+		snprintf(out->text, sizeof(out->text),
+			 "lb, figure %u of %u: %s, waiting until the device has forgotten",
+			 b->now + 1, b->npoints, title);
+	else
+		snprintf(out->text, sizeof(out->text),
+			 "lb, figure %u of %u: %s, %s %u of %u, trial %u", b->now + 1, b->npoints,
+			 title, words[b->what], b->what == LB_SEARCH ? b->repeat + 1 : 1,
+			 b->what == LB_SEARCH ? b->ask.repeats : 1, b->ntrials);
+}
+
+void lb_run_free(struct cmd_run *r, struct lb_run *b)
+{
+	if (b == NULL)
+		return;
+	trial_free(b->trial);
+	if (b->saved != NULL)
+		ctl_restore(app_of(r)->ctl, b->saved);
+	ctl_saved_free(b->saved);
+	for (unsigned i = 0; i < b->npoints; i++)
+		free(b->point[i].trial);
+	lb_side_free(&b->client);
+	for (unsigned i = 0; i < b->nservers; i++)
+		lb_side_free(&b->server[i]);
+	free(b->server);
+	free(b);
+}

@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The figures of a device that this machine plays itself: clients and servers in one network namespace, the device in another, a veth pair to
+# each side. Both namespaces are removed at the end, by Ctrl-C and `kill` as well; what a kill -9 left goes when it is run the next time.
+#
+#   lb.sh forward [words of lb]    the kernel forwards
+#   lb.sh nft [words of lb]        nftables: DNAT to four servers in turn
+#   lb.sh haproxy [words of lb]    haproxy in TCP mode; it carries no UDP
+#
+# With words, such as `quick` or `figures cps,cc html page.html`, they stand behind `lb 0 to 1`. It needs root. WIRERATE is the program, and
+# SETTINGS are commands that come before it: SETTINGS='set trial.max-wait 20%'.
+set -u
+kind=${1:-}
+wirerate=${WIRERATE:-wirerate}
+case $kind in
+forward | nft | haproxy) shift ;;
+*)
+	echo "usage: $0 forward|nft|haproxy [words of lb]" >&2
+	exit 2
+	;;
+esac
+for need in ip sysctl "$wirerate" $([ "$kind" = forward ] || echo "$kind"); do
+	command -v "$need" >/dev/null || { echo "$0: needs $need, which is not installed" >&2; exit 3; }
+done
+[ "$(id -u)" = 0 ] || { echo "$0: needs root, for network namespaces" >&2; exit 3; }
+
+prefix=wrlb-
+for old in $(ip netns list | sed -n "s/^\($prefix[0-9]*-[a-z]*\).*/\1/p"); do
+	owner=${old#"$prefix"}
+	kill -0 "${owner%-*}" 2>/dev/null || ip netns del "$old"
+done
+tester=$prefix$$-tester
+device=$prefix$$-device
+dir=$(mktemp -d) || exit 3
+pid=
+proxy=
+
+clean() {
+	trap '' INT TERM HUP
+	if [ -n "$pid" ] && kill -INT "$pid" 2>/dev/null; then wait "$pid"; fi
+	if [ -n "$proxy" ] && kill "$proxy" 2>/dev/null; then wait "$proxy" 2>/dev/null; fi
+	ip netns del "$tester" 2>/dev/null
+	ip netns del "$device" 2>/dev/null
+	rm -rf "$dir"
+}
+trap 'clean; exit 130' INT
+trap 'clean; exit 143' TERM
+trap 'clean; exit 129' HUP
+trap clean EXIT
+fail() {
+	echo "$0: $1" >&2
+	exit 3
+}
+in_device() {
+	ip netns exec "$device" "$@" || fail "$* failed"
+}
+
+ip netns add "$tester" && ip netns add "$device" || fail "no network namespace could be made"
+for side in c s; do
+	ip link add "wr$side" netns "$tester" type veth peer name "dev$side" netns "$device" || fail "no veth pair could be made"
+	ip -n "$tester" link set "wr$side" up
+	ip -n "$device" link set "dev$side" up
+	# a frame that waits to be merged with others is none that is forwarded
+	ip netns exec "$device" sysctl -qw "net.ipv6.conf.dev$side.disable_ipv6=1"
+	ip netns exec "$tester" sysctl -qw "net.ipv6.conf.wr$side.disable_ipv6=1"
+done
+ip -n "$device" link set lo up
+ip -n "$device" address add 10.0.0.1/24 dev devc
+ip -n "$device" address add 10.1.0.1/24 dev devs
+ip -n "$device" route add 10.2.0.0/16 via 10.0.0.2 # the clients
+in_device sysctl -qw net.ipv4.ip_forward=1
+
+servers=10.1.0.2..10.1.0.5
+vip=10.9.0.1
+udp=
+cpu=
+case $kind in
+forward)
+	vip=10.1.0.2
+	servers=$vip
+	;;
+nft)
+	ip netns exec "$device" nft -f - <<-END || fail "nft failed"
+		table ip lb {
+			chain in {
+				type nat hook prerouting priority dstnat;
+				ip daddr $vip dnat to numgen inc mod 4 map { 0 : 10.1.0.2, 1 : 10.1.0.3, 2 : 10.1.0.4, 3 : 10.1.0.5 }
+			}
+		}
+	END
+	# what it knows of a connection must not outlive the trial by much
+	for what in udp_timeout=1 udp_timeout_stream=2 tcp_timeout_time_wait=1 tcp_timeout_close=1 tcp_timeout_last_ack=1; do
+		in_device sysctl -qw "net.netfilter.nf_conntrack_$what"
+	done
+	echo "nft: the table of connections has room for $(sysctl -n net.netfilter.nf_conntrack_max): no more can be held" >&2
+	set -- "$@" device-timeout 3s
+	;;
+haproxy)
+	ip -n "$device" address add "$vip/32" dev lo
+	# each connection to a server needs a port here
+	in_device sysctl -qw net.ipv4.ip_local_port_range="1024 65535" net.ipv4.tcp_tw_reuse=1
+	ulimit -n 200000 2>/dev/null || ulimit -n "$(ulimit -Hn)"
+	cat >"$dir/conf" <<-END
+		global
+			maxconn $(($(ulimit -n) / 2 - 100))
+		defaults
+			mode tcp
+			timeout connect 5s
+			timeout client 60s
+			timeout server 60s
+		listen lb
+			bind $vip:80
+			balance roundrobin
+			server s1 10.1.0.2:80
+			server s2 10.1.0.3:80
+			server s3 10.1.0.4:80
+			server s4 10.1.0.5:80
+	END
+	ip netns exec "$device" haproxy -db -f "$dir/conf" >"$dir/log" 2>&1 &
+	proxy=$!
+	sleep 1
+	kill -0 "$proxy" 2>/dev/null || fail "haproxy did not start: $(cat "$dir/log")"
+	udp=tcp
+	cpu="device-cpu netns:$device"
+	;;
+esac
+
+cat >"$dir/commands" <<END
+set 0 ip 10.0.0.2/24
+set 0 gateway 10.0.0.1
+set 1 ip 10.1.0.2/24,10.1.0.3/24,10.1.0.4/24,10.1.0.5/24
+set 1 gateway 10.1.0.1
+set 0 flow client
+set 0 flow.src 10.2.0.1..10.2.0.16
+set 0 flow.dst $vip
+set 1 flow server
+set 1 flow.src $servers
+${SETTINGS:-}
+sleep 1500ms
+lb 0 to 1 $udp $cpu $*
+END
+ip netns exec "$tester" "$wirerate" -p packet:wrc -p packet:wrs -b -f "$dir/commands" </dev/null &
+pid=$!
+wait "$pid"
+code=$?
+pid=
+exit $code
