@@ -24,6 +24,9 @@ struct face {
 			      const struct field *f, struct vary *out);
 	/* Appends remarks that `show plan` prints beside its table. */
 	void (*plan_note)(const json_t *plan, struct sbuf *note);
+	/* A further table of `show plan`, where the document has its rows. Each of them has a
+	 * `kind`: in CSV they are further rows, as tasks are. */
+	const struct out_view *plan_view;
 	/* Adds what a start of the port sends beside the frames of its schedule, for a person:
 	 * "0/0 opens 5k connections/s". More than one with commas between them. */
 	void (*loads)(const struct app *app, unsigned port, struct sbuf *out);

@@ -128,10 +128,13 @@ static int host_may_set(void *arg, const struct setting *row, unsigned port, str
 		       row->name, port, port);
 }
 
-static const struct setting *host_row(void *arg, const char *name)
+static const struct setting *host_row(void *arg, const char *name, struct err *e)
 {
 	(void)arg;
-	return set_row_named(name);
+	const struct setting *row = set_row_named(name);
+	if (row == NULL && e != NULL)
+		set_row_wrong(name, e);
+	return row;
 }
 
 /* A completion of Lua, which offers names, becomes one that offers the whole chunk with the name at

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* show ports, xstats, map, plan, clock: print what control knows of devices, workers and clock. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "face.h"
 #include "show.h"
 
@@ -118,20 +121,80 @@ static const struct out_view plan_port_view = {.rows = "ports",
 					       .cols = plan_port_cols,
 					       .ncols = ARRAY_SIZE(plan_port_cols)};
 
+/* The table of a face, where the document has rows for it. */
+static const struct out_view *plan_table(const struct face *f, const json_t *doc)
+{
+	return f->plan_view != NULL && json_array_size(out_get(doc, f->plan_view->rows)) > 0
+		       ? f->plan_view
+		       : NULL;
+}
+
+static bool plan_has(const struct out_col *cols, unsigned n, const char *key)
+{
+	unsigned i = 0;
+
+	while (i < n && strcmp(cols[i].key, key) != 0)
+		i++;
+	return i < n;
+}
+
+/* CSV is one table: rows of faces stand behind those of workers, with what these do not have in
+ * columns of their own. */
+static void plan_csv(const json_t *plan, struct sbuf *out)
+{
+	struct out_col *cols = xcalloc(ARRAY_SIZE(plan_task_cols), sizeof(*cols));
+	unsigned n = ARRAY_SIZE(plan_task_cols);
+	json_t *doc = json_copy((json_t *)(uintptr_t)plan),
+	       *workers = json_copy(json_object_get(plan, "workers"));
+	struct out_view view = plan_view;
+
+	json_object_set_new(doc, "workers", workers);
+	memcpy(cols, plan_task_cols, sizeof(plan_task_cols));
+	for (const struct face *const *f = faces; *f != NULL; f++) {
+		const struct out_view *v = (*f)->plan_view;
+		if (v == NULL)
+			continue;
+		cols = xrealloc(cols, (n + v->ncols) * sizeof(*cols));
+		for (unsigned i = 0; i < v->ncols; i++)
+			if (!plan_has(cols, n, v->cols[i].key))
+				cols[n++] = v->cols[i];
+		if (plan_table(*f, plan) != NULL)
+			json_array_append_new(workers,
+					      json_pack("{s:O}", "tasks", out_get(plan, v->rows)));
+	}
+	view.sub_cols = cols;
+	view.nsub_cols = n;
+	out_write(OUT_CSV, doc, &view, out);
+	json_decref(doc);
+	free(cols);
+}
+
+static void plan_text(const json_t *doc, struct cmd_run *r)
+{
+	for (const struct face *const *f = faces; *f != NULL; f++)
+		if ((*f)->plan_note != NULL)
+			(*f)->plan_note(doc, r->note);
+	out_write(OUT_TEXT, doc, &plan_view, r->out);
+	if (json_array_size(json_object_get(doc, "ports")) > 0)
+		out_write(OUT_TEXT, doc, &plan_port_view, r->out);
+	for (const struct face *const *f = faces; *f != NULL; f++)
+		if (plan_table(*f, doc) != NULL)
+			out_write(OUT_TEXT, doc, plan_table(*f, doc), r->out);
+}
+
 int show_plan(struct cmd_run *r, const struct show_sel *sel, struct err *e)
 {
 	(void)sel;
 	(void)e;
 	json_t *doc = ctl_plan_json(app_of(r)->ctl);
-	for (const struct face *const *f = faces; *f != NULL && r->out_mode == OUT_TEXT; f++)
-		if ((*f)->plan_note != NULL)
-			(*f)->plan_note(doc, r->note);
-	json_incref(doc);
-	int rc = show_out(r, doc, &plan_view);
-	if (r->out_mode == OUT_TEXT && json_array_size(json_object_get(doc, "ports")) > 0)
-		out_write(OUT_TEXT, doc, &plan_port_view, r->out);
+	if (r->out_mode == OUT_JSON)
+		return show_out(r, doc, &plan_view);
+	if (r->out_mode == OUT_CSV)
+		plan_csv(doc, r->out);
+	else
+		plan_text(doc, r);
 	json_decref(doc);
-	return rc;
+	return 0;
 }
 
 int show_clock(struct cmd_run *r, const struct show_sel *sel, struct err *e)

@@ -477,6 +477,16 @@ const struct setting *set_row_named(const char *name)
 	return nth_row(p, nth, f);
 }
 
+void set_row_wrong(const char *name, struct err *e)
+{
+	const struct proto *p;
+	const struct field *f;
+	unsigned nth;
+
+	if (strncmp(name, "reply.", 6) == 0)
+		frame_field_parse(name, &p, &nth, &f, e);
+}
+
 void set_rows_for(const struct frame_stack *s)
 {
 	for (unsigned h = 0; h < s->n; h++) {

@@ -31,6 +31,9 @@ const struct setting *const *set_rows(unsigned *n);
 /* Finds the row of a field in a second or further header ("vlan[2].vid"), and makes it at the first
  * call. NULL: the name has no number in brackets, or there is no such field. */
 const struct setting *set_row_named(const char *name);
+/* Says in *e what is wrong with a name that is of no row but begins as those of fields in answers
+ * do ("reply."); *e stays as it is for other names. */
+void set_row_wrong(const char *name, struct err *e);
 /* Makes the rows of second and further headers of a kind that this frame has. */
 void set_rows_for(const struct frame_stack *stack);
 /* Checks a stream as it is now, for a caller that has held back the checks of its rows

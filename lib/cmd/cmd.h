@@ -267,8 +267,9 @@ struct cmd_host {
 	/* Called after a value was written. */
 	void (*changed)(void *arg, const struct setting *, unsigned port, unsigned id);
 	/* Finds a row that the table does not list, by its exact name ("ipv4[3].src"). NULL: there
-	 * is none. The row is valid as long as the rows of the table. */
-	const struct setting *(*row)(void *arg, const char *name);
+	 * is none, and *e (e may be NULL) says what is wrong with the name if it would be one of
+	 * these; else *e stays as it is. The row is valid as long as the rows of the table. */
+	const struct setting *(*row)(void *arg, const char *name, struct err *e);
 	/* Completes an ARG_REST of verb v that does not follow a setting. text is the word at the
 	 * cursor; a word that is offered replaces it. */
 	void (*complete)(void *arg, const struct verb *v, const char *text,

@@ -243,25 +243,40 @@ static bool row_fits(const struct completion *k, const struct setting *s)
 	return setting_fits(s, complete_in(k), -1, NULL) == 0 && !(s->flags & SET_LATER);
 }
 
+/* The name that a row beside the table would have for one of the table, by what has been typed: the
+ * text and `lead` bytes of it that no name of the table has. false: none. */
+static bool more_name(const char *text, size_t lead, const char *listed, struct sbuf *out)
+{
+	const char *name = text + lead, *open = strchr(name, '['),
+		   *dot = open != NULL ? strstr(open, "].") : NULL;
+	size_t head = open != NULL ? (size_t)(open - name) : 0;
+
+	if (open == NULL ? lead == 0
+			 : dot == NULL || strncmp(listed, name, head) != 0 || listed[head] != '.')
+		return false;
+	sbuf_reset(out);
+	sbuf_addn(out, text, dot != NULL ? (size_t)(dot + 1 - text) : lead);
+	sbuf_add(out, listed + head);
+	return word_prefix(out->s, text);
+}
+
 /* Offers rows that the table does not list: after "vlan[2]." these are the fields of a further
- * header of that kind. The table has the fields of the first one. */
+ * header of that kind, and after "reply." those of answers. The table has the fields of the first
+ * one. */
 static void offer_more_rows(struct completion *k)
 {
 	const struct cmd_host *h = &k->c->host;
-	const char *open = strchr(k->prefix, '['), *dot = open != NULL ? strstr(open, "].") : NULL;
-	size_t head = dot != NULL ? (size_t)(open - k->prefix) : 0;
+	size_t lead = strcspn(k->prefix, ".[");
 	struct sbuf name = {0};
 
-	for (unsigned i = 0; dot != NULL && h->row != NULL && i < k->c->nsettings; i++) {
-		const struct setting *s = k->c->settings[i];
-		if (strncmp(s->name, k->prefix, head) != 0 || s->name[head] != '.' ||
-		    !row_fits(k, s))
+	lead = k->prefix[lead] == '.' ? lead + 1 : 0;
+	for (unsigned i = 0; h->row != NULL && i < k->c->nsettings; i++) {
+		const struct setting *s = k->c->settings[i], *row = NULL;
+		if (!row_fits(k, s))
 			continue;
-		sbuf_reset(&name);
-		sbuf_addn(&name, k->prefix, (size_t)(dot + 1 - k->prefix));
-		sbuf_add(&name, s->name + head);
-		const struct setting *row =
-			word_prefix(name.s, k->prefix) ? h->row(h->arg, name.s) : NULL;
+		if (more_name(k->prefix, 0, s->name, &name) ||
+		    more_name(k->prefix, lead, s->name, &name))
+			row = h->row(h->arg, name.s, NULL);
 		if (row != NULL)
 			complete_give(k, name.s, row->help);
 	}

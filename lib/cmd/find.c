@@ -213,10 +213,17 @@ static char *setting_nearest(const struct cmd *c, const struct cmd_word *w, unsi
 static void setting_unknown(const struct cmd *c, const struct cmd_word *w, unsigned n,
 			    struct err *e)
 {
+	struct err why = {.col = -1};
 	struct sbuf begun = {0};
 
 	if (e == NULL)
 		return;
+	if (c->host.row != NULL && c->host.row(c->host.arg, w[0].text, &why) == NULL &&
+	    why.text[0] != '\0') {
+		err_at(e, EINVAL, w[0].col + (why.col > 0 ? why.col : 0),
+		       "no setting \"%.40s\": %s", w[0].text, why.text);
+		return;
+	}
 	if (w[0].text[0] != '\0')
 		names_begun(c, w[0].text, &begun);
 	if (begun.len > 0) {
@@ -271,7 +278,7 @@ const struct setting *setting_match(const struct cmd *c, struct find_in in,
 
 	if (s == NULL && c->host.row != NULL) {
 		*used = 1;
-		s = c->host.row(c->host.arg, w[0].text);
+		s = c->host.row(c->host.arg, w[0].text, NULL);
 	}
 	if (s != NULL)
 		return s;
@@ -386,7 +393,7 @@ const struct setting *cmd_setting_for(const struct cmd *c, const struct target *
 		s = match_exact(c, in, l.w, l.n, &used);
 	if (s == NULL && l.n == 1 && c->host.row != NULL) {
 		used = 1;
-		s = c->host.row(c->host.arg, l.w[0].text);
+		s = c->host.row(c->host.arg, l.w[0].text, NULL);
 	}
 	if (l.n == 0)
 		err_set(e, EINVAL, "a setting's name is wanted; \"help\" lists all");

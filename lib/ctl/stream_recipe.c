@@ -280,9 +280,17 @@ static int stray_reply(const struct ctl_port *cp, const struct stream *s, const 
 	stream_name(cp, s, name, sizeof(name));
 	frame_field_name(v->proto, v->nth, v->field, &field);
 	frame_stack_print(&s->cfg.frame.stack, &stack);
-	err_set(e, EINVAL,
-		"%s: %s is set, but the frame is %s: `set %u/%u %s default` takes the value back",
-		name, sbuf_str(&field), sbuf_str(&stack), cp->p.id, s->cfg.id, sbuf_str(&field));
+	if (!ctl_stream_carried(&s->cfg))
+		err_set(e, EINVAL,
+			"%s: %s is set, but its frames have no answers: `set %u/%u %s default` takes the value back, `set %u/%u flow client` makes "
+			"connections of them",
+			name, sbuf_str(&field), cp->p.id, s->cfg.id, sbuf_str(&field), cp->p.id,
+			s->cfg.id);
+	else
+		err_set(e, EINVAL,
+			"%s: %s is set, but the frame is %s: `set %u/%u %s default` takes the value back",
+			name, sbuf_str(&field), sbuf_str(&stack), cp->p.id, s->cfg.id,
+			sbuf_str(&field));
 	sbuf_free(&field);
 	sbuf_free(&stack);
 	return -EINVAL;
@@ -302,9 +310,10 @@ int stream_stray(const struct ctl_port *cp, const struct stream *s, struct err *
 		struct sbuf stack = {0};
 		for (unsigned h = 0; h < f->stack.n; h++)
 			seen += f->stack.hdr[h] == v->proto;
-		if (v->nth > FRAME_REPLY && seen + FRAME_REPLY >= v->nth)
+		bool reply = v->nth > FRAME_REPLY, there = seen + (unsigned)FRAME_REPLY >= v->nth;
+		if (reply && there && ctl_stream_carried(&s->cfg))
 			continue; /* a flow judges it */
-		if (v->nth > FRAME_REPLY && !frame_val_waits(v))
+		if (reply && (there || !frame_val_waits(v)))
 			return stray_reply(cp, s, v, e);
 		if (v->nth > 1)
 			snprintf(nth, sizeof(nth), "[%u]", v->nth);

@@ -162,7 +162,7 @@ static int add_fields(struct compile *c, const struct frame_vals *vals, struct e
 	for (unsigned i = 0; rc == 0 && i < vals->n; i++) {
 		const struct frame_val *val = &vals->val[i];
 		uint32_t bit;
-		if (val->vary == NULL)
+		if (val->vary == NULL || val->nth > FRAME_REPLY)
 			continue;
 		field_name(val->proto, val->nth, val->field, &name);
 		if (!compile_field_bit(&c->frame, val, &bit)) {

@@ -22,9 +22,10 @@ static struct port_cfg port[2];
 static struct stream_cfg stream[2];
 static struct cmd *cmd;
 
-static const struct setting *more(void *arg, const char *name)
+static const struct setting *more(void *arg, const char *name, struct err *e)
 {
 	(void)arg;
+	(void)e;
 	return set_row_named(name);
 }
 
@@ -284,6 +285,11 @@ static void test_completion(void **state)
 	completes("set 0 vlan[3].v", "vlan[3].vid ");
 	completes("set 0 vlan[3].p", "vlan[3].pcp ");
 	completes("set 0 vlan[99].v", "");
+	completes("set 0 reply.gtpu.t", "reply.gtpu.type reply.gtpu.teid ");
+	completes("set 0 reply.mpls[2].l", "reply.mpls[2].label ");
+	completes("set 0 reply.rat", ""); /* settings that are no fields have no answers */
+	completes("set 0 reply.flow.s", "");
+	completes("set 0 reply.gtpu.teid 1..5 ", "step from ");
 	completes("set 0 udp.dst 1..5 ", "step from ");
 	completes("set 0 udp.dst r", "random ");
 	completes("set 0 udp.dst random r", "repeat ");

@@ -121,6 +121,16 @@ def test_balance(tmp_path):
     assert "1600 connections, 0 failed; chi-square" in r.stdout and "p 1\n" not in r.stdout
 
 
+def test_tunnels(tmp_path):
+    r = script(tmp_path, "tunnels")
+    for end in "0/0 client", "1/0 server":
+        assert f"{end}: eth/ipv4/udp/gtpu/ipv4/tcp, 1000 tunnels, up gtpu.teid 1..1000, down gtpu.teid 5001..6000\n" in r.stdout
+    assert "2000 opened, 2000 closed, 0 failed\n" in r.stdout and r.stderr == ""
+    # a server without tunnels finds no connection in them
+    r = script(tmp_path, "tunnels", "plain=yes", "count=5", before="set 0 flow.retries 0; ", code=(1,))
+    assert "5 opened, 0 closed, 5 failed\n" in r.stdout
+
+
 def test_queues(tmp_path):
     r = script(tmp_path, "queues", "duration=300ms", "rate=1Mpps", before="set 0 catchup keep; ",
                ports=[*harness.lcores(1), "-p", "wire", "-m", "1.0*4", "-m", "1.1*4"])

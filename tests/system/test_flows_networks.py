@@ -131,3 +131,20 @@ def test_both_versions_in_tunnels_of_different_kinds():
     got = ends(cmds + "set 0-1/0-3 flow.rto 8s; set 0/0-3 count 100; start all; wait all; show flows")
     for n in range(4):
         assert got[0, n]["connections"]["closed"] == got[1, n]["connections"]["established"] == 100
+
+
+def test_fragments_belong_to_no_connection():
+    """Pieces of packets that would be to the server, of outer and of inner ones and without a tunnel, first and later ones, come beside its
+    connections in the same network: nothing of them reaches it, and each is a frame that the port received."""
+    pieces = ["ipv4.flags mf", "ipv4.frag 100", "ipv4[2].flags mf", "ipv4[2].frag 100"]
+    cmds = VXLAN + "set 0-1 vxlan.vni 7; stream add 1/1; set 1/1 enabled on; set 1/1 flow server; set 1/1 frame eth/ipv6/tcp; "
+    for n, piece in enumerate(pieces + ["ipv4.flags mf", "ipv4.frag 100", "ipv6frag.m 1", "ipv6frag.offset 100"], 1):
+        frame = "eth/ipv4/udp/vxlan/eth/ipv4/tcp; set 0/{n} vxlan.vni 7" if n <= 4 else "eth/ipv4/tcp" if n <= 6 else "eth/ipv6/ipv6frag/tcp"
+        cmds += f"stream add 0/{n}; set 0/{n} enabled on; set 0/{n} frame {frame.format(n=n)}; set 0/{n} {piece}; "
+        cmds += f"set 0/{n} tcp.dst 80; set 0/{n} count 10; "
+    docs = play(cmds + "set 0 rate 1kpps; set 0 catchup keep; set 0/0 count 50; start all; wait all; show flows; show stats")
+    got = flows(docs)
+    all_closed({k: f for k, f in got.items() if k[1] == 0}, 50)
+    assert got[1, 0]["segments"]["rx"] == got[0, 0]["segments"]["tx"] and got[1, 1]["segments"]["rx"] == 0
+    ports = [d for d in docs if d.get("show") == "stats"][-1]["ports"]
+    assert ports[1]["rx"]["packets"] == got[0, 0]["segments"]["tx"] + 80

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Flows through tunnels and behind IPv6 extension headers, both ends on the wire: their fates are exact, and tshark finds all frames right."""
+import csv
 import shutil
 
 import pytest
@@ -137,10 +138,42 @@ def test_answers_of_another_tunnel_are_not_ours():
 
 
 def test_values_of_answers_are_saved(tmp_path):
-    good([*lcores(2), "-b", "-e", "set 0 frame eth/ipv4/udp/gtpu/ipv4/tcp; set 0 reply.gtpu.teid 7..9; set 0 gtpu.teid 1; save x; load x; save y"],
-         cwd=tmp_path)
+    """Of a second header, of several streams, and of a header that the frame does not have now; and a flow that was loaded runs by them."""
+    mpls = "set 0-1/1 frame eth/mpls/mpls/ipv4/udp; set 0-1/1 reply.mpls[2].label 7,8; set 0-1/1 mpls[2].label 5,6; set 0 reply.pppoe.sid 3; "
+    gtpu = "set 0-1 frame eth/ipv4/udp/gtpu/ipv4/tcp; set 0-1 reply.gtpu.teid 7..9; set 0-1 gtpu.teid 1..3; set 0/0-1 flow.src 10.0.0.1..10.0.0.6; "
+    cmds = ("stream add 0/1; stream add 1/1; set 0-1/0-1 enabled on; set 0/0-1 flow client; set 1/0-1 flow server; set 0/0-1 count 6; " + gtpu +
+            mpls + "save x; reset all; load x; save y; set 0 reply.pppoe.sid default; start all; wait all; show flows; show plan")
+    docs = documents(good(as_json([*lcores(2), "-b", "-e", cmds]), cwd=tmp_path))
     text = (tmp_path / "x").read_text()
-    assert "reply.gtpu.teid 7..9" in text and text == (tmp_path / "y").read_text()
+    for line in ("0/0 reply.pppoe.sid 0x0003", "1/0 reply.gtpu.teid 7..9", "1/1 reply.mpls[2].label 7,8"):
+        assert f"set {line}\n" in text, text
+    assert text == (tmp_path / "y").read_text()
+    got = flows(docs)
+    assert [f["connections"]["closed"] for f in got.values()] == [6] * 4
+    plan = [d for d in docs if d.get("show") == "plan"][-1]["flows"]
+    assert {(f["port"], f["stream"]): (f["paths"], f["networks"], f["varies"], f["replies"]) for f in plan} == {
+        (p, s): [(3, 3, ["gtpu.teid 1..3"], ["gtpu.teid 7..9"]), (2, 2, ["mpls[2].label 5,6"], ["mpls[2].label 7,8"])][s]
+        for p in (0, 1) for s in (0, 1)}
+
+
+def test_the_plan_says_what_headers_there_are(tmp_path):
+    """As text, JSON and CSV; as it is now, when settings have changed it."""
+    cmds = (PAIR + "set 0-1 frame eth/ipv6/udp/vxlan/eth/ipv4/tcp; set 0-1 vxlan.vni 1..100; set 0 udp.src 49152..49161; set 0 flow.src 10.0.0.0/24; "
+            "set 0 count 10; show plan; start all; wait all; show plan; set 0-1 frame eth/vlan/ipv4/tcp; set 0 udp.src default; "
+            "set 0-1 vxlan.vni default; set 0-1 vlan.vid 4; start all; wait all; show plan")
+    none, one, two = [d for d in play_here(cmds) if d.get("show") == "plan"]
+    assert "flows" not in none
+    rows = [{"kind": "flow", "port": 0, "stream": 0, "role": "client", "stack": "eth/ipv6/udp/vxlan/eth/ipv4/tcp", "outer_bytes": 84, "mss": 1390,
+             "paths": 100, "networks": 100, "varies": ["udp.src 49152..49161", "vxlan.vni 1..100"], "replies": []}]
+    rows.append(rows[0] | {"port": 1, "role": "server", "varies": ["vxlan.vni 1..100"]})
+    assert one["flows"] == rows
+    for f, role in zip(two["flows"], ("client", "server")):
+        assert f == {"kind": "flow", "port": f["port"], "stream": 0, "role": role, "stack": "eth/vlan/ipv4/tcp", "outer_bytes": 18, "mss": 1460,
+                     "paths": 1, "networks": 1, "varies": [], "replies": []}
+    text = good([*lcores(2), "--csv", "-b", "-e", cmds.split("; set 0-1 frame eth/vlan")[0].replace("show plan", "", 1)]).stdout
+    table = [r for r in csv.DictReader(text.splitlines()) if r["kind"] == "flow"]
+    assert [[r[k] for k in ("port", "stream", "role", "stack", "paths", "varies", "replies", "lcore")] for r in table] == [
+        [str(f["port"]), "0", f["role"], f["stack"], "100", ", ".join(f["varies"]), "", ""] for f in rows]
 
 
 @pytest.mark.parametrize("commands,says", [

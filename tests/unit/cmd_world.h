@@ -418,13 +418,14 @@ static void h_changed(void *arg, const struct setting *s, unsigned port, unsigne
 }
 
 /* Makes rows that no table lists: "ipv4[N].ttl" with N from 3 to 9. */
-static const struct setting *h_row(void *arg, const char *name)
+static const struct setting *h_row(void *arg, const char *name, struct err *e)
 {
 	static struct setting made[10];
 	static char names[10][32];
 	unsigned n;
 
 	(void)arg;
+	(void)e;
 	if (sscanf(name, "ipv4[%u]", &n) != 1 || n < 3 || n > 9)
 		return NULL;
 	snprintf(names[n], sizeof(names[n]), "ipv4[%u].ttl", n);

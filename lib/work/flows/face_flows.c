@@ -39,6 +39,23 @@ static void plan_note(const json_t *plan, struct sbuf *note)
 	}
 }
 
+/* The headers of flows in `show plan`. */
+static const struct out_col plan_cols[] = {
+	{"port", "port", OF_COUNT},
+	{"stream", "stream", OF_COUNT},
+	{"role", "role", OF_STR},
+	{"stack", "stack", OF_STR, .width = 48},
+	{"outer_bytes", "outer", OF_COUNT},
+	{"mss", "mss", OF_COUNT},
+	{"paths", "paths", OF_COUNT},
+	{"networks", "networks", OF_COUNT},
+	{"varies", "varies", OF_STR, .width = 60},
+	{"replies", "replies", OF_STR, .width = 60},
+};
+static const struct out_view plan_view = {.rows = "flows",
+					  .cols = plan_cols,
+					  .ncols = ARRAY_SIZE(plan_cols)};
+
 const struct face face_flows = {.rows = rows,
 				.verbs = verbs,
 				.parts = parts,
@@ -46,4 +63,5 @@ const struct face face_flows = {.rows = rows,
 				.idle_row = flows_idle,
 				.loads = flows_loads,
 				.plan_note = plan_note,
+				.plan_view = &plan_view,
 				.interval = flows_interval};

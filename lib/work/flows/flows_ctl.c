@@ -229,6 +229,7 @@ const struct work work_flows = {
 	.claimed = flows_claimed,
 	.engine = flows_engine_name,
 	.task_json = flows_task_json,
+	.plan_json = flows_plan_json,
 	.run = &flows_run,
 	.calls = &flows_calls,
 };

@@ -55,7 +55,8 @@ struct flows_design {
 	uint8_t retries;
 	bool sack;
 	struct flows_load load;
-	uint64_t key, tuples_key; /* hashes of all of this, and of the tuples alone */
+	json_t *about;            /* of its headers, for people: flows_about() */
+	uint64_t key, tuples_key; /* hashes of all but that, and of the tuples alone */
 };
 /* -EINVAL with *e: no flow can be made of the stream, and what would help. */
 int flows_design_new(struct ctl *c, struct ctl_port *cp, const struct stream *s,
@@ -404,6 +405,14 @@ void flows_clients(const struct ctl *c, const struct ctl_port *cp, struct flows_
 double flows_share(const struct ctl_port *cp, const struct flows_cfg *cfg);
 /* Transactions that hold begin as soon as their connections are there. */
 void flows_hold_follow(struct ctl *c);
+
+/* ---- flows_about.c ---- */
+
+/* The stack, what varies in it and what is another value in answers. spec: without the values that
+ * tuples have. */
+json_t *flows_about(const struct frame_spec *spec);
+/* Adds the headers of all flows that have been started. */
+void flows_plan_json(const struct ctl *c, json_t *doc);
 
 /* ---- flows_json.c ---- */
 

@@ -601,6 +601,7 @@ int flows_design_new(struct ctl *c, struct ctl_port *cp, const struct stream *s,
 	if (rc == 0) {
 		rc = ctl_stream_spec(c, cp->p.id, s->cfg.id, &k.spec, &sizes, e);
 		rc = rc < 0 ? rc : make_all(&k, &sizes, e);
+		d->about = rc < 0 ? NULL : flows_about(&k.spec);
 		frame_spec_free(&k.spec);
 	}
 	if (rc < 0) {
@@ -627,5 +628,6 @@ void flows_design_free(struct flows_design *d)
 	free(d->ident);
 	free(d->path_of);
 	flows_load_free(&d->load);
+	json_decref(d->about);
 	free(d);
 }
