@@ -42,7 +42,8 @@ struct app {
 	/* Earlier readings, from which the part "xstats" of snapshots computes rates; NULL: nobody
 	 * has asked for that part. */
 	struct xstats_memory *xstats;
-	struct view view; /* what the user looks at, also without a screen */
+	struct dperf_memory *dperf; /* the part "dperf" of snapshots; NULL: nobody has asked */
+	struct view view;           /* what the user looks at, also without a screen */
 	struct tester tester;
 	json_t *trial; /* the result of the last trial, NULL: none has run */
 	/* event.c: who listens, how many calls of app_tell() go on, and for each port the run whose

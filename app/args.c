@@ -602,6 +602,7 @@ void args_free(struct args *a)
 	free(a->dperf);
 	free(a->dperf_text);
 	free(a->dperf_map);
+	free(a->dperf_stop);
 	free(a->text);
 	free(a->command);
 	*a = (struct args){0};

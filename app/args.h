@@ -54,8 +54,11 @@ struct args {
 	unsigned ndperf;
 	/* what options of these files point into, and what is printed (ARGS_DPERF_DUMP) */
 	char *dperf_text, *dperf_map, *text;
-	char *command; /* the words after the options as one command, NULL: none */
-	char **eal;    /* the arguments before "--", which are for EAL */
+	/* What dperf prints is printed: a block each second, if not quiet, and the totals. */
+	bool dperf_prints, dperf_quiet, dperf_clear;
+	char *dperf_stop; /* commands that end their run before its time; NULL: there is none */
+	char *command;    /* the words after the options as one command, NULL: none */
+	char **eal;       /* the arguments before "--", which are for EAL */
 	unsigned neal;
 };
 

@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dperf/dperf.h"
+#include "out.h"
 
 /* What was given: at most one file of each role. */
 struct given {
@@ -96,6 +98,31 @@ static int given_ports(struct args *a, const struct dperf_plan *p, struct err *e
 	return 0;
 }
 
+/* The settings come before the items of other options, and the run behind them. With a prompt the
+ * screen shows the page, and with --json or --csv the last document has its numbers. */
+static void given_items(struct args *a, const struct dperf_plan *p)
+{
+	bool prompt = a->command == NULL && !a->batch && !a->daemon && !a->serve && !p->daemon &&
+		      isatty(STDIN_FILENO);
+	struct sbuf first = {0}, last = {0};
+
+	a->dperf_prints = !prompt && a->out_mode == OUT_TEXT && !a->stream;
+	a->dperf_quiet = p->quiet;
+	a->dperf_clear = p->clear_screen;
+	a->dperf_stop = xstrdup(sbuf_str(&p->stop));
+	sbuf_addf(&first, "%s%s", sbuf_str(&p->settings), prompt ? "page dperf\n" : "");
+	sbuf_addf(&last, "%s%s%s", sbuf_str(&p->run), a->dperf_prints ? "" : sbuf_str(&p->show),
+		  p->daemon && !a->daemon && !a->serve ? "shutdown\n" : "");
+	a->daemon = a->daemon || (p->daemon && !a->serve);
+	a->item = xrealloc(a->item, (a->nitems + 2) * sizeof(*a->item));
+	memmove(a->item + 1, a->item, a->nitems * sizeof(*a->item));
+	a->item[0] = given_item("--dperf:1", sbuf_str(&first));
+	a->item[a->nitems + 1] = given_item("--dperf run:1", sbuf_str(&last));
+	a->nitems += 2;
+	sbuf_free(&first);
+	sbuf_free(&last);
+}
+
 static int given_use(struct args *a, const struct dperf_plan *p, struct err *e)
 {
 	if (a->what == ARGS_DPERF_DUMP) {
@@ -109,12 +136,7 @@ static int given_use(struct args *a, const struct dperf_plan *p, struct err *e)
 		if (rc != 0)
 			return rc;
 	}
-	a->daemon = a->daemon || (p->daemon && !a->serve);
-	a->item = xrealloc(a->item, (a->nitems + 2) * sizeof(*a->item));
-	memmove(a->item + 1, a->item, a->nitems * sizeof(*a->item));
-	a->item[0] = given_item("--dperf:1", sbuf_str(&p->settings));
-	a->item[a->nitems + 1] = given_item("--dperf run:1", sbuf_str(&p->run));
-	a->nitems += 2;
+	given_items(a, p);
 	return 0;
 }
 

@@ -15,12 +15,13 @@
 #include "batch.h"
 #include "begin.h"
 #include "diagnose.h"
-#include "diagnose.h"
+#include "dperf_print.h"
 #include "event.h"
 #include "face.h"
 #include "file.h"
 #include "log.h"
 #include "out.h"
+#include "part/part_dperf.h"
 #include "report.h"
 #include "serve.h"
 #include "sess.h"
@@ -50,8 +51,10 @@ struct prog {
 	struct console *console;
 	struct app_listener *log;
 	struct report *report;
-	struct spool *spool;   /* of --json-stream, NULL: none */
-	struct daemon *daemon; /* NULL: in the foreground */
+	struct spool *spool;       /* of --json-stream, NULL: none */
+	struct daemon *daemon;     /* NULL: in the foreground */
+	struct dperf_print *dperf; /* NULL: it does not print what dperf does */
+	bool dperf_ends;           /* the first interrupt has come, which ends its run */
 	struct notify *notify;
 	struct rpc *rpc; /* NULL: no remote socket */
 	bool interactive;
@@ -295,10 +298,53 @@ static void on_interrupt(void *arg, int signo)
 {
 	struct prog *p = arg;
 
-	if (p->interactive)
+	if (p->interactive) {
 		console_interrupt(p->console);
-	else
+	} else if (p->dperf != NULL && !p->app.serves && !p->dperf_ends) {
+		/* as in dperf: the run ends, what is open has its time, the totals are printed */
+		p->dperf_ends = true;
+		sess_cancel(p->sess);
+		sess_exec(p->sess, p->args.dperf_stop, "--dperf stop:1");
+	} else {
 		on_end(p, signo);
+	}
+}
+
+/* A block of numbers as dperf prints it; of a daemon into its log. */
+static void print_dperf(void *arg, const char *text)
+{
+	struct prog *p = arg;
+
+	if (p->daemon == NULL)
+		print_result(p, text);
+	else
+		serve_log_text(text);
+}
+
+/* Erases the terminal, if standard output is one. */
+static void clear_dperf(void *arg)
+{
+	struct tty_caps caps;
+
+	(void)arg;
+	if (!isatty(STDOUT_FILENO))
+		return;
+	tty_caps(&caps, STDOUT_FILENO);
+	(void)write_out(caps.clear);
+	tty_caps_free(&caps);
+}
+
+static void open_dperf(struct prog *p)
+{
+	const struct dperf_print_opts opts = {.quiet = p->args.dperf_quiet,
+					      .clear = p->args.dperf_clear ? clear_dperf : NULL,
+					      .print = print_dperf,
+					      .arg = p};
+
+	if (p->args.dperf_prints)
+		p->dperf = dperf_print_new(&p->app, &opts);
+	else if (p->args.ndperf > 0)
+		dperf_watch(&p->app);
 }
 
 static void on_terminal(void *arg, int signo)
@@ -442,6 +488,7 @@ static void open_session(struct prog *p)
 					.arg = p};
 	p->spool = p->args.stream ? spool_open(p->app.loop, STDOUT_FILENO) : NULL;
 	p->report = report_new(&p->app, &rep);
+	open_dperf(p);
 	loop_signal(p->app.loop, SIGINT, on_interrupt, p);
 	loop_signal(p->app.loop, SIGTERM, on_end, p);
 	loop_signal(p->app.loop, SIGHUP, on_hangup, p);
@@ -549,16 +596,19 @@ static int close_session(struct prog *p)
 	/* Without a signal so far, a SIGINT while the last line waits is the first one. */
 	if (p->signo != 0 || p->interactive)
 		arm_second_interrupt();
+	dperf_print_end(p->dperf);
 	code = end_report(p, code);
 	arm_second_interrupt();
 	report_free(p->report);
 	p->report = NULL;
+	dperf_print_free(p->dperf);
 	log_listen(NULL, NULL);
 	app_unlisten(p->log);
 	rpc_close(p->rpc);
 	notify_close(p->notify);
 	sess_free(p->sess);
 	snapshot_forget(&p->app);
+	dperf_forget(&p->app);
 	cmd_free(p->app.cmd);
 	console_free(p->console);
 	spool_close(p->spool);

@@ -57,6 +57,11 @@ static void log_lines(enum log_level level, const char *text)
 	}
 }
 
+void serve_log_text(const char *text)
+{
+	log_lines(LOG_LVL_INFO, text);
+}
+
 void serve_log_session(const struct sess_event *ev)
 {
 	if (ev->kind == SESS_ERROR)

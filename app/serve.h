@@ -25,6 +25,8 @@ struct serve_opts {
  * of it. */
 int serve_run(struct app *, struct sess *, const struct serve_opts *);
 /* A daemon has no standard streams. serve_log_session() writes to the log what a session would
- * print there, and serve_syslog() passes a message of the log to syslog. */
+ * print there, serve_log_text() each line of a text, and serve_syslog() passes a message of the log
+ * to syslog. */
+void serve_log_text(const char *text);
 void serve_log_session(const struct sess_event *);
 void serve_syslog(const struct log_entry *);

@@ -62,6 +62,10 @@
  *             tcp flags, type and proto have only a start, and none where they were not given
  * flows       "flows": the "flows" of `show flows --json`
  * flows_by_dst  "flows_by_dst": the "servers" of `show flows by dst --json`
+ * flow_counts "flow_counts": the counters of all flows by the names that they have in tables
+ *             (flows_counts_json() in lib/work/flows/flows_face.h)
+ * hosts       "hosts": the "ports" of `show host --json`
+ * dperf       "dperf": what dperf prints of its clients and servers, as app/part/part_dperf.c says
  * flow:P/S    "flow": the one of this stream, null if it has never run as a flow. Each of its
  *             "latency" also has "bins" and "percentiles_ns", as those of the part latency have
  * captures    "captures": the "ports" of `show capture --json`

@@ -167,11 +167,13 @@ void dperf_allowed(const struct dperf_arg *a, struct sbuf *out);
 /* What files come to. Each text is one of commands, with comments that say what has no command. */
 struct dperf_plan {
 	struct sbuf settings; /* of all ports and flows; it can be loaded */
-	struct sbuf run;      /* starts them, waits for them and shows what became of them */
+	struct sbuf run;      /* starts them and waits for them */
+	struct sbuf stop;     /* ends them before their time, servers behind their clients */
+	struct sbuf show;     /* shows what became of them */
 	struct sbuf map;      /* for -m; empty: the choice of the program does */
 	struct sbuf spec; /* a line for each port: what -p would be; empty: no kind of port does */
 	unsigned ports;
-	bool daemon;
+	bool daemon, quiet, clear_screen; /* one of the files says so */
 };
 /* Says the file of a client, of a server or of both (the other is NULL) in commands. The ports of
  * the one that `first` names come first. False: something in them cannot be done here, and *wrong

@@ -114,6 +114,8 @@ static void dump_file(const struct dperf_conf *c, const struct dperf_conf *peer,
 	}
 	p->ports += c->ports;
 	p->daemon = p->daemon || dperf_has(c, DPERF_DAEMON);
+	p->quiet = p->quiet || dperf_has(c, DPERF_QUIET);
+	p->clear_screen = p->clear_screen || dperf_has(c, DPERF_CLEAR_SCREEN);
 }
 
 static void dump_ports(unsigned first, unsigned n, struct sbuf *out)
@@ -156,7 +158,12 @@ static void dump_run(const struct dperf_conf *client, unsigned client_at,
 	if (server != NULL)
 		sbuf_addf(&p->run, "%s%s%swait %s\n", client != NULL ? "stop " : "",
 			  client != NULL ? s.s : "", client != NULL ? "\n" : "", s.s);
-	sbuf_addf(&p->run, "%s", flood ? "show streams\nshow stats\n" : "show flows\n");
+	if (client != NULL)
+		sbuf_addf(&p->stop, "stop %s\nwait %s\n", c.s, c.s);
+	if (server != NULL)
+		sbuf_addf(&p->stop, "stop %s\nwait %s\n", s.s, s.s);
+	sbuf_addf(&p->show, "%sshow page dperf\n",
+		  flood ? "show streams\nshow stats\n" : "show flows\n");
 	sbuf_free(&c);
 	sbuf_free(&s);
 }
@@ -203,6 +210,8 @@ void dperf_plan_free(struct dperf_plan *p)
 {
 	sbuf_free(&p->settings);
 	sbuf_free(&p->run);
+	sbuf_free(&p->stop);
+	sbuf_free(&p->show);
 	sbuf_free(&p->map);
 	sbuf_free(&p->spec);
 }
@@ -221,4 +230,5 @@ void dperf_dump(const struct dperf_plan *p, struct sbuf *out)
 	sbuf_add(out, sbuf_str(&p->settings));
 	sbuf_add(out, "\n# the run\n");
 	sbuf_add(out, sbuf_str(&p->run));
+	sbuf_add(out, sbuf_str(&p->show));
 }

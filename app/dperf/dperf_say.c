@@ -171,8 +171,9 @@ static void say_tunnel(const struct dperf_say *s, const struct dperf_line *x)
 			sbuf_add(&b, "..");
 			dperf_print_addr(&last, &b);
 		}
-		/* a server answers to whoever asks */
-		if (i == 0 || !s->c->server)
+		/* A server answers to whoever asks, and from the end that was asked: it says its
+		 * own only if it has one. */
+		if (!s->c->server || (i == 0 && v[1].n == 1))
 			dperf_set(s, "%s %s", ends[i].field, b.s);
 		sbuf_free(&b);
 	}

@@ -26,9 +26,12 @@ static const char *const words_method[] = {"GET", "POST", NULL};
 const struct dperf_directive dperf_directives[DPERF_IDS] = {
 	[DPERF_MODE] = {"mode", .arg = {WORD("ROLE", words_mode)},
 			.about = "`flow client` or `flow server`; client without it"},
-	[DPERF_DAEMON] = {"daemon", .about = "the option `--daemon`"},
-	[DPERF_QUIET] = {"quiet", .about = "in batch nothing is printed each second"},
-	[DPERF_CLEAR_SCREEN] = {"clear_screen", .about = "the screen is drawn in place"},
+	[DPERF_DAEMON] = {"daemon",
+			  .about = "the option `--daemon`; the program ends behind the run"},
+	[DPERF_QUIET] = {"quiet", .about = "no block each second, the totals alone"},
+	[DPERF_CLEAR_SCREEN] =
+		{"clear_screen",
+		 .about = "each block takes the place of the one before, on a terminal"},
 	[DPERF_LOG_LEVEL] = {"log_level", .arg = {WORD("LEVEL", words_level)},
 			     .about = "DPDK's own option `--log-level`, before `--`"},
 	[DPERF_CPU] = {"cpu",

@@ -265,6 +265,7 @@ bool tty_caps(struct tty_caps *t, int fd)
 		t->cr = tty_cap("cr");
 		t->up = tty_cap("cuu1");
 		t->clear_down = tty_cap("ed");
+		t->clear = tty_cap("clear");
 		t->bold = tty_cap("bold");
 		t->normal = tty_cap("sgr0");
 		const char *fg = tigetstr((char *)"setaf");
@@ -284,7 +285,8 @@ bool tty_caps(struct tty_caps *t, int fd)
 	}
 	if (!ok) {
 		tty_caps_free(t); /* can_screen is false then */
-		char **all[] = {&t->cr, &t->up, &t->clear_down, &t->bold, &t->red, &t->normal};
+		char **all[] = {&t->cr,   &t->up,  &t->clear_down, &t->clear,
+				&t->bold, &t->red, &t->normal};
 		for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 			*all[i] = xstrdup("");
 	}

@@ -40,6 +40,7 @@ void tty_die_at_once(int signo);
 /* Strings of the terminal type, "" where it has none. They are freed by tty_caps_free(). */
 struct tty_caps {
 	char *cr, *up, *clear_down; /* start of line, one row up, erase to the end of the screen */
+	char *clear;                /* home, and erase all of it */
 	char *bold, *red, *normal;
 	char **keys; /* sequences of F1 to F63, Insert, Page Up, Page Down and Shift-Tab */
 	unsigned nkeys;

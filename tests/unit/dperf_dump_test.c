@@ -151,7 +151,7 @@ static void test_tuples(void **state)
 	server(SERVER "listen 80 2\nkeepalive 1s\n");
 	SAYS("set 0 flow server", "set 0 ipv4.src 10.0.1.1", "set 0 tcp.src 80..81",
 	     "set 0 close fin client", "set 0 answer.for 10.0.1.1/32", "set 0 response 14");
-	assert_string_equal(plan.run.s, "start 0 for 60s\nwait 0\nshow flows\n");
+	assert_string_equal(plan.run.s, "start 0 for 60s\nwait 0\n");
 }
 
 /* The prefix holds the gateway, and neither of the two is its first or last address. */
@@ -265,7 +265,7 @@ static void test_flood(void **state)
 	       "flood\nprotocol udp\ncc 30\nkeepalive 10us\npipeline 2\npayload_size 64\npayload_random\n");
 	SAYS("set 0 rate 6000000pps", "set 0 size 110", "set 0 pattern random",
 	     "set 0 frame eth/ipv4/udp", "!set 0 flow client");
-	assert_true(line_in(&plan.run, "show streams"));
+	assert_true(line_in(&plan.show, "show streams"));
 	client(CLIENT STEADY "flood\ncps 100\nchange_dip 10.9.0.1 2 100\n");
 	SAYS("set 0 rate 100pps", "set 0 tcp.flags syn", "set 0 tcp.mss 1460",
 	     "set 0 ipv4.dst 10.9.0.1..10.9.0.199 step 2", "!set 0 ipv4.dst 10.0.1.1");
@@ -284,7 +284,9 @@ static void test_both(void **state)
 	assert_string_equal(
 		plan.run.s,
 		"# duration of the server: it ends with its clients\nstart 0\nsleep 2s\n"
-		"start 1 for 13s\nwait 1\nstop 0\nwait 0\nshow flows\n");
+		"start 1 for 13s\nwait 1\nstop 0\nwait 0\n");
+	assert_string_equal(plan.stop.s, "stop 1\nwait 1\nstop 0\nwait 0\n");
+	assert_string_equal(plan.show.s, "show flows\nshow page dperf\n");
 	assert_string_equal(plan.spec.s, "pci:0000:3b:00.1\npci:0000:3b:00.0\n");
 	assert_false(translate(CLIENT "cps 1\n", SERVER "protocol udp\n", DPERF_OF_CLIENT));
 	assert_non_null(

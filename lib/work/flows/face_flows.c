@@ -12,6 +12,7 @@ static const struct verb_row verbs[] = {{404, &verb_show_flows},
 
 static const struct part_row parts[] = {{205, &part_flows},
 					{205, &part_flows_by_dst},
+					{205, &part_flow_counts},
 					{205, &part_flow},
 					{0}};
 

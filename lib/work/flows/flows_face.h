@@ -13,6 +13,13 @@ json_t *flows_by_dst_json(struct ctl *c, const struct portset *ports);
 /* Whether there is any of them, and any that counts by servers. */
 bool flows_any(const struct ctl *c);
 bool flows_any_by_dst(const struct ctl *c);
+/* An array with the counters of each flow by the names that they have in tables, those of flows
+ * whose streams were deleted, too: {"port","stream","role","protocol": "tcp", "udp" or null,"http": whether
+ * it has that workload,"method": null if it is not known,"connections": of flow_counts_table,
+ * "transactions":{"started","done","failed","mismatched"},"responses":{"2xx","other"},"numbers": of
+ * wl_numbers_table,"first_trip": {"count","sum_ns"} of a client with one transaction on each
+ * connection: from the SYN to its answer, over UDP from the request to the response; else null}. */
+json_t *flows_counts_json(struct ctl *c);
 /* One of them, in which each of "latency" also has "bins" (hist_bins_json()) and "percentiles_ns"
  * (hist_json()). NULL: the stream has never run as a flow. */
 json_t *flows_one_json(struct ctl *c, unsigned port, unsigned stream);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The work "host" as the program sees it: its settings, verbs and words of `show`. */
+/* The work "host" as the program sees it: its settings, verbs, words of `show`, and the part
+ * "hosts" of snapshots: the "ports" of `show host`. */
 #include "face.h"
 #include "host_app.h"
+#include "host_face.h"
 
 static const struct set_chunk rows[] = {{610, host_rows}, {0}};
 
@@ -17,4 +19,20 @@ static const struct verb_row verbs[] = {
 	{233, &verb_arping}, {234, &verb_traceroute},       {0},
 };
 
-const struct face face_host = {.rows = rows, .shows = shows, .verbs = verbs, .idle_row = host_idle};
+static int hosts_part_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
+			  json_t *doc, struct err *e)
+{
+	(void)snap;
+	(void)arg;
+	(void)e;
+	part_add_shown(app, doc, "hosts", host_json, "ports");
+	return 0;
+}
+
+static const struct snap_part host_part = {.name = "hosts",
+					   .takes = PART_ALONE,
+					   .add = hosts_part_add};
+static const struct part_row parts[] = {{206, &host_part}, {0}};
+
+const struct face face_host = {
+	.rows = rows, .shows = shows, .verbs = verbs, .parts = parts, .idle_row = host_idle};

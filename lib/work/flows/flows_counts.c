@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The counters of flows by their own names, for those who say them in other words. */
+#include <stdlib.h>
+
+#include "flows_ctl.h"
+
+static json_t *counts_number(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+static json_t *counts_table(const struct counter *table, const void *k)
+{
+	json_t *o = json_object();
+
+	for (; table->name != NULL; table++)
+		json_object_set_new(o, table->name,
+				    counts_number(*(const uint64_t *)((const uint8_t *)k +
+								      table->offset)));
+	return o;
+}
+
+/* One of the flow's histograms: how many values, and their sum. */
+static json_t *counts_timing(const struct flows_one *f, unsigned which)
+{
+	struct hist *h = flows_one_hist(f, which);
+	json_t *o = json_pack("{s:o, s:o}", "count", counts_number(hist_count(h)), "sum_ns",
+			      counts_number((uint64_t)hist_sum(h)));
+
+	free(h);
+	return o;
+}
+
+static json_t *counts_of(const struct ctl_port *cp, const struct flows_one *f)
+{
+	const struct flows_design *d = f->ver != NULL ? f->ver->design : NULL;
+	const struct stream *s = f->gone ? NULL : stream_at(cp, f->id);
+	const struct flows_cfg *cfg = s != NULL ? flows_cfg_of(&s->cfg) : NULL;
+	bool single = cfg != NULL && f->client && cfg->transactions == 1;
+	struct flows_sum k;
+	json_t *o = json_object();
+
+	flows_one_sum(f, &k);
+	json_object_set_new(o, "port", json_integer(cp->p.id));
+	json_object_set_new(o, "stream", json_integer(f->id));
+	json_object_set_new(o, "role", json_string(f->client ? "client" : "server"));
+	json_object_set_new(o, "protocol",
+			    d != NULL ? json_string(d->udp ? "udp" : "tcp") : json_null());
+	json_object_set_new(o, "http", json_boolean(d != NULL && d->load.http != NULL));
+	json_object_set_new(o, "method",
+			    cfg != NULL ? json_string(*cfg->method != '\0' ? cfg->method : "GET")
+					: json_null());
+	json_object_set_new(o, "connections", counts_table(flow_counts_table, &k.flow));
+	json_object_set_new(o, "transactions",
+			    json_pack("{s:o, s:o, s:o, s:o}", "started",
+				      counts_number(k.wl.started), "done", counts_number(k.wl.done),
+				      "failed", counts_number(k.wl.failed), "mismatched",
+				      counts_number(k.wl.mismatched)));
+	json_object_set_new(o, "responses",
+			    json_pack("{s:o, s:o}", "2xx", counts_number(k.http.status[1]), "other",
+				      counts_number(k.http.status[0] + k.http.status[2] +
+						    k.http.status[3] + k.http.status[4] +
+						    k.http.bad)));
+	json_object_set_new(o, "numbers", counts_table(wl_numbers_table, &k.numbers));
+	json_object_set_new(o, "first_trip",
+			    single && d != NULL
+				    ? counts_timing(f, d->udp ? FLOWS_WHOLE : FLOWS_CONNECT)
+				    : json_null());
+	return o;
+}
+
+json_t *flows_counts_json(struct ctl *c)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < c->nports; i++)
+		for (const struct flows_one *f = flows_of(c->port[i])->first; f != NULL;
+		     f = f->next)
+			if (f->run != 0)
+				json_array_append_new(list, counts_of(c->port[i], f));
+	return list;
+}
