@@ -52,8 +52,8 @@ static void dump_refused(const struct dperf_conf *c, struct dperf_wrong *w)
 
 static void dump_spec(const struct dperf_line *p, struct sbuf *out)
 {
-	if (p->v[0].n == 0)
-		sbuf_addf(out, "pci:%s", p->v[0].text);
+	if (p->v[0].n != 1)
+		sbuf_addf(out, "%s:%s", p->v[0].n == 0 ? "pci" : "vdev", p->v[0].text);
 	sbuf_addc(out, '\n');
 }
 

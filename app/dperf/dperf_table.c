@@ -194,7 +194,8 @@ void dperf_allowed(const struct dperf_arg *a, struct sbuf *out)
 		sbuf_add(out, "a MAC address such as 02:00:00:00:00:01");
 		break;
 	case DPERF_T_DEVICE:
-		sbuf_add(out, "a PCI address such as 0000:3b:00.0, or a bond of up to four, "
+		sbuf_add(out, "a PCI address such as 0000:3b:00.0, a virtual device of 12 "
+			      "characters such as net_memif000, or a bond of up to four, "
 			      "bond4:2(0000:3b:00.0,0000:3b:00.1)");
 		break;
 	case DPERF_T_CPUS:

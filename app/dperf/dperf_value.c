@@ -172,6 +172,13 @@ static bool value_is_pci(const char *t, size_t n)
 	return true;
 }
 
+/* net_memif000: dperf looks at the length alone, so virtual devices of DPDK can be in its files. */
+static bool value_is_virtual(const char *t, size_t n)
+{
+	return n == PCI_CHARS && strncmp(t, "net_", 4) == 0 &&
+	       strspn(t, "abcdefghijklmnopqrstuvwxyz_0123456789") >= n;
+}
+
 bool dperf_pci(const char *device, unsigned i, char out[16])
 {
 	const char *at = strchr(device, '(');
@@ -180,7 +187,7 @@ bool dperf_pci(const char *device, unsigned i, char out[16])
 	at = at != NULL ? at + 1 : device;
 	for (;; at += n + 1) {
 		n = strcspn(at, ",)");
-		if (!value_is_pci(at, n))
+		if (!value_is_pci(at, n) && !value_is_virtual(at, n))
 			return false;
 		if (i-- == 0)
 			break;
@@ -192,7 +199,8 @@ bool dperf_pci(const char *device, unsigned i, char out[16])
 	return true;
 }
 
-/* bondM:P(pci,...), M from 0 to 6, P from 0 to 3 */
+/* What stands in n of the value: 0 is a PCI address, 1 a bond, 2 a virtual device. A bond is
+ * bondM:P(pci,...), M from 0 to 6, P from 0 to 3. */
 static bool value_device(struct dperf_value *v)
 {
 	const char *t = v->text;
@@ -200,6 +208,10 @@ static bool value_device(struct dperf_value *v)
 
 	if (value_is_pci(t, n))
 		return true;
+	if (value_is_virtual(t, n)) {
+		v->n = 2;
+		return true;
+	}
 	if (strncmp(t, "bond", 4) != 0 || n < 9 + PCI_CHARS || t[4] < '0' || t[4] > '6' ||
 	    t[5] != ':' || t[6] < '0' || t[6] > '3' || t[7] != '(' || t[n - 1] != ')')
 		return false;

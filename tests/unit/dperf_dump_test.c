@@ -306,6 +306,8 @@ static void test_refused(void **state)
 		"mode server\ncpu 1-2\nrss\npayload_size 1 2\nport 0000:3b:00.1 10.0.1.2 10.0.1.254\n" ENDS,
 		DPERF_OF_SERVER));
 	assert_non_null(strstr(wrong.s, "s.conf:4:16: payload_size: several sizes"));
+	client("port net_memif000 10.0.0.1 10.0.0.254\ncpu 1\n" ENDS "cps 1\n");
+	assert_string_equal(plan.spec.s, "vdev:net_memif000\n");
 	client("port bond4:2(0000:3b:00.0) 10.0.0.1 10.0.0.254\ncpu 1\n" ENDS "cps 1\n");
 	assert_string_equal(plan.spec.s, "\n");
 	assert_non_null(strstr(plan.settings.s, "# port: a bond is no kind of port here"));

@@ -341,6 +341,8 @@ static void test_devices(void **state)
 	assert_true(dperf_pci("bond4:2(0000:3b:00.0,0000:3b:00.1)", 1, pci));
 	assert_string_equal(pci, "0000:3b:00.1");
 	assert_false(dperf_pci("bond4:2(0000:3b:00.0,0000:3b:00.1)", 2, pci));
+	assert_true(dperf_pci("net_memif000", 0, pci));
+	assert_string_equal(pci, "net_memif000");
 	static const char *const bad[] = {
 		"bond7:0(0000:3b:00.0)",
 		"bond0:4(0000:3b:00.0)",
@@ -348,6 +350,9 @@ static void test_devices(void **state)
 		"bond0:0(0000:3b:00.0,)",
 		"bond0:0(0000:3b:00.0",
 		"0000:3b:00:0",
+		"net_memif0",
+		"net_memif,00",
+		"eth_memif000",
 		"bond0:0(0000:3b:00.0,0000:3b:00.1,0000:3b:00.2,0000:3b:00.3,0000:3b:00.4)"};
 	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct sbuf b = {0};
