@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""dperf itself at the other end of a memif, in both roles, with what one configuration file of dperf says on both sides. DPERF=its program."""
+import os
+import subprocess
+import time
+
+import pytest
+
+import harness
+from dperf_peer import DEVICE, MEMORY_MB, Dperf, program
+
+pytestmark = pytest.mark.skipif(program() is None, reason="needs dperf: DPERF=path/to/dperf (docs/dperf.md)")
+
+# by family: each end's address, the client's pool and the server's
+NET4 = ("10.50.0.1", "10.50.1.1", "10.50.0.11 2", "10.50.1.11 1")
+NET6 = ("2001:db8::1", "2001:db8::2", "2001:db8::a:1 2", "2001:db8::b:1 1")
+WRONG = ("dropTx", "otherRx", "badRx", "synRt", "finRt", "ackRt", "pushRt", "udpRt", "tcpDrop", "udpDrop", "ackDup", "skCon", "skErr", "httpErr",
+         "ierrors", "oerrors", "imissed")
+SECONDS = 2
+CLIENTS = ("cps", "cc", "flood", "client_hop", "fast_close")
+
+
+def conf(role, shape, six):
+    """A file of that role. A line of a shape that is of one role alone begins with its name and a semicolon."""
+    own, peer, clients, servers = NET6 if six else NET4
+    if role == "server":
+        own, peer = peer, own
+    lines = [f"mode {role}", f"port {DEVICE} {own} {peer}", f"client {clients}", f"server {servers}"]
+    for line in shape:
+        whose, _, rest = line.rpartition(";")
+        if whose in ("", role) and (role == "client" or rest.split()[0] not in CLIENTS):
+            lines.append(rest)
+    given = {line.split()[0] for line in lines}
+    more = ["wait 1", "slow_start 1", f"duration {SECONDS}s"] if role == "client" else ["duration 1h"]
+    lines += [line for line in [*more, "cpu 0", "listen 80 1", "retransmit_timeout 10"] if line.split()[0] not in given]
+    return "\n".join(lines) + "\n"
+
+
+class Ours:
+    """The program with the commands that it makes of a file of dperf."""
+
+    def __init__(self, live, folder, text, queues):
+        file = folder / "ours.conf"
+        file.write_text(text)
+        dump = subprocess.run([harness.binary(), "-p", "wire", "--dperf", str(file), "--dperf-dump"], capture_output=True, text=True, check=False)
+        assert dump.returncode == 0, dump.stderr
+        settings, self.run = dump.stdout.split("\n# the run\n")
+        self.socket = f"socket={folder}/memif,socket-abstract=no"
+        self.live = live([*harness.lcores(queues), "-b", "-p", f"memif:role=server,{self.socket}", "-m",
+                          f"[{'/'.join(str(n + 1) for n in range(queues))}].0"])
+        for line in settings.splitlines():
+            self.live.send(line)
+        self.live.stats()
+        assert os.path.exists(folder / "memif")
+
+    def linked(self):
+        end = time.monotonic() + 30
+        while self.live.ask("show ports")["ports"][0]["link"] != "up":
+            assert time.monotonic() < end, "the memif has no link"
+            time.sleep(0.1)
+
+    def told(self):
+        """The flow or the streams, and the port."""
+        docs = {}
+        for what in ("flows", "stats", "host"):
+            docs[what] = self.live.ask(f"show {what}")
+        return docs["flows"]["flows"][0], docs["stats"]["ports"][0], docs["host"]
+
+
+def dperf_client(live, tmp_path, shape, six, queues):
+    """dperf asks us: what both tell in the end."""
+    ours = Ours(live, tmp_path, conf("server", shape, six), queues)
+    with Dperf(str(tmp_path), conf("client", shape, six), f"role=client,{ours.socket}", MEMORY_MB * queues) as dperf:
+        ours.live.send("start 0")
+        totals = dperf.totals()
+    ours.live.send("stop 0; wait 0")
+    return ours.told(), totals
+
+
+def dperf_server(live, tmp_path, shape, six, queues):
+    """We ask dperf."""
+    ours = Ours(live, tmp_path, conf("client", shape, six), queues)
+    with Dperf(str(tmp_path), conf("server", shape, six), f"role=client,{ours.socket}", MEMORY_MB * queues) as dperf:
+        ours.linked()
+        dperf.ready()
+        for line in ours.run.splitlines()[1:]:
+            if line.startswith(("start", "wait")):
+                ours.live.send(line)
+        told = ours.told()
+        dperf.stop()
+        totals = dperf.totals()
+    return told, totals
+
+
+def no_trouble(flow, port, host, totals, fine):
+    """Nothing went wrong at either end, beside what is fine, and each frame is known for what it was."""
+    assert {name: totals[name] for name in WRONG if totals.get(name, 0) != 0 and name not in fine} == {}
+    assert {name: n for name, n in flow["errors"].items() if n != 0 and name not in fine} == {}
+    segments = flow["segments"]
+    assert [segments[what] for what in ("retransmitted", "duplicate", "out_of_order", "bad_checksum")] == [0, 0, 0, 0]
+    assert [port[side][what] for side in ("tx", "rx") for what in ("errors", "nombuf")] == [0, 0, 0, 0]
+    # it counts a question for a neighbour of IPv6 twice
+    assert totals["pktRx"] - totals["tcpRx"] - totals["udpRx"] - totals["arpRx"] in (totals["icmpRx"], totals["icmpTx"])
+    h = host["ports"][0]
+    assert port["tx"]["packets"] - segments["tx"] == h["sent"] + h["answered"]["arp"] + h["answered"]["nd"] - h["dropped"]
+
+
+def same_tcp(flow, totals):
+    """Both ends have counted the same connections, segments and transactions. Returns what else may have been counted."""
+    c, t, e = flow["connections"], flow["transactions"], flow["errors"]
+    assert (flow["segments"]["tx"], flow["segments"]["rx"]) == (totals["tcpRx"], totals["tcpTx"] + e.get("timewait_reused", 0))
+    assert c["opened"] == totals["skOpen"] == totals["skClose"] == c["closed"] + c["reset_by_us"] + c["reset_by_peer"] + c["aborted"]
+    get, done = ("httpGet", "http2XX") if "httpGet" in totals else ("tcpReq", "tcpRsp")
+    assert t["started"] == t["done"] == totals[get] == totals[done]
+    # When a run ends, clients close by themselves: where that is between a response and the FIN in the same segment, dperf drops the client's FIN,
+    # which acknowledges the response alone, and what follows it, and sends its own again long after.
+    assert totals["tcpDrop"] == 2 * c["aborted"]
+    resets = c["reset_by_us"] + c["aborted"] if flow["role"] == "client" else c["reset_by_peer"]
+    assert resets == totals["rstRx" if flow["role"] == "client" else "rstTx"] == e.get("rst_sent", 0) + e.get("rst_received", 0)
+    return ("tcpDrop", "rst_sent", "rst_received", "timewait_reused")
+
+
+def same_udp(flow, totals, size):
+    """The same of datagrams. dperf's do not begin with the number of a transaction, so that ours are not known to be answered."""
+    assert (flow["segments"]["tx"], flow["segments"]["rx"]) == (totals["udpRx"], totals["udpTx"])
+    assert flow["payload"] == {"tx_bytes": size * totals["udpRx"], "rx_bytes": size * totals["udpTx"]}
+    assert flow["role"] == "client" or flow["connections"]["opened"] == totals["skOpen"]
+    return ("reordered", "late", "skCon")
+
+
+SHAPES = {
+    "short": ["cps 1k"],
+    "http": ["cps 1k", "protocol http"],
+    "keepalive": ["cps 1k", "cc 20", "client;keepalive 100ms", "server;keepalive 10s"],
+    "keepalive_0": ["cps 1k", "cc 4", "protocol http", "client;keepalive 0us", "server;keepalive 10s"],
+    "requests": ["cps 100", "client;keepalive 10ms 5", "server;keepalive 10s"],
+    "fast_close": ["cps 500", "client;fast_close", "server;keepalive 10s"],
+    "small": ["cps 500", "payload_size 1"],
+    "large_request": ["cps 200", "payload_size 1400"],
+    "large_response": ["cps 100", "protocol http", "server;payload_size 20000"],
+    "mss": ["cps 100", "protocol http", "server;payload_size 20000", "mss 500"],
+    "listen": ["cps 500", "listen 8000 7", "client_port_range 2000 3000"],
+    "tos": ["cps 500", "tos 0x28"],
+    "udp": ["cps 500", "protocol udp", "payload_size 64"],
+    "udp_keepalive": ["cps 500", "cc 10", "protocol udp", "payload_size 1000", "client;keepalive 500ms", "server;keepalive 10s"],
+    "vlan": ["cps 500", "vlan 7"],
+    "vlan_udp": ["cps 500", "vlan 4094", "protocol udp", "payload_size 64"],
+    "vxlan": ["cps 500", "client;vxlan 7 02:00:00:00:00:01 02:00:00:00:00:02 10.50.0.5 1 10.50.1.5 1",
+              "server;vxlan 7 02:00:00:00:00:02 02:00:00:00:00:01 10.50.1.5 1 10.50.0.5 1"],
+    "rss": ["cps 500", "cpu 0-1", "rss"],
+    "ip6": ["cps 500"],
+    "ip6_udp": ["cps 500", "protocol udp", "payload_size 64"],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("role", [dperf_client, dperf_server], ids=["dperf_client", "dperf_server"])
+def test_shape(live, tmp_path, role, shape):
+    what = SHAPES[shape]
+    told, totals = role(live, tmp_path, what, shape.startswith("ip6"), 2 if "rss" in what else 1)
+    print(told[0], totals)
+    assert told[0]["connections"]["opened"] == told[0]["connections"]["established"] > 0 == told[0]["connections"]["open"]
+    if "protocol udp" in what:
+        fine = same_udp(told[0], totals, int(what[-1].split()[1]) if what[-1].startswith("payload") else 1000)
+    else:
+        fine = same_tcp(told[0], totals)
+    no_trouble(*told, totals, fine)
