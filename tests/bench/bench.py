@@ -23,6 +23,7 @@ import sys
 import time
 
 import against
+import dperf
 import flow
 import flow_two
 import kernel
@@ -230,6 +231,8 @@ def measure(args, huge):
             run["kernel"] = kernel.measure(args.program, args.cpu)
         if args.only in (None, "tap"):
             run["tap"] = tap.measure(args.program, args.cpu)
+        if args.only == "dperf":
+            run["dperf"] = dperf.measure(args.program, args.cpu, [r["dperf"] for r in runs])
         runs.append(run)
     progress("")
     return runs
@@ -249,6 +252,8 @@ def evaluate(runs):
         rows += kernel.evaluate([r["kernel"] for r in runs if "kernel" in r])
     if runs[0].get("tap"):
         rows += tap.evaluate([r["tap"] for r in runs])
+    if runs[0].get("dperf"):
+        rows += dperf.evaluate([r["dperf"] for r in runs])
     return rows
 
 
@@ -308,6 +313,7 @@ def print_table(doc):
     parts = {"path": TARGETS, "screen": screen.targets(), "lua": lua.targets(), "flow": [*flow.targets(), flow_two.ROW],
              "kernel": kernel.targets(), "tap": tap.targets()}
     wanted = [name for part, targets in parts.items() if doc["only"] in (None, part) for name in targets]
+    wanted += dperf.targets() if doc["only"] == "dperf" else []
     absent = [name for name in wanted if all(r["variant"] != name for r in doc["results"])]
     for name in absent:
         print(f"not measured: {name}")
@@ -326,13 +332,15 @@ def arguments():
     p.add_argument("--runs", type=int, help="processes of each (default 7, at least 5; with --against 11, at least 11, an odd number)")
     p.add_argument("--cpu", type=int, default=cpus[-1], help="CPU to measure on (default: the last one)")
     p.add_argument("--json", nargs="?", const="-", metavar="FILE", help="one JSON document to FILE, or instead of the table to stdout")
-    p.add_argument("--only", choices=("path", "screen", "lua", "flow", "kernel", "tap"),
-                   help="the hot path and testpmd alone, what the screen costs, scripts, connections, those to a peer of the kernel's, or "
-                        "streams to and from the kernel")
+    p.add_argument("--only", choices=("path", "screen", "lua", "flow", "kernel", "tap", "dperf"),
+                   help="the hot path and testpmd alone, what the screen costs, scripts, connections, those to a peer of the kernel's, "
+                        "streams to and from the kernel, or dperf (DPERF=its program) beside the program, which nothing but this option asks for")
     p.add_argument("--isa", help="at most this instruction set: scalar, ssse3, avx2, avx512 or neon (default: the CPU's best)")
     p.add_argument("--no-huge", action="store_true", help="measure without hugepages")
     args = p.parse_args()
     least, default = (against.LEAST_ROUNDS, against.LEAST_ROUNDS) if args.against else (5, 7)
+    if args.only == "dperf":
+        least = default = dperf.ROUNDS
     args.runs = default if args.runs is None else args.runs
     if args.runs < least:
         p.error(f"--runs {args.runs}: at least {least} processes, since one in ten has an unlucky memory layout")

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""dperf itself against the program: two processes of each over memif, on the same two CPUs, by the same files of dperf. DPERF names its program.
+
+Transactions: as many a second as CONNECTIONS connections make that ask again as soon as they are answered. Connections: dperf's slow start is a
+ramp of steps of one second, and so is what the program makes of it. The rate without loss is that of the highest step below the first one in which,
+at either end, anything was lost, dropped or given up, or sent again (two seconds later, which is when dperf does that), or which did not open what
+was due. The first ramp of each arm is a wide one, and the next is twice as wide where nothing was lost; the others end a little above what was found.
+Both use pages of 4 KB, and make checksums in software. dperf has no TIME_WAIT, so there is none in the program's arm.
+"""
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from flow_two import Program
+from proc import CannotRun
+
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from dperf_peer import DEVICE, Dperf, program as dperf_program
+
+ROUNDS = 3
+CONNECTIONS = 256
+TPS_SECONDS = 3
+STEPS = 14
+TOP = {"dperf": 2800000, "ours": 4200000}  # of the first ramp
+ABOVE = 1.15  # the others', of what was found
+REACHED = 0.98  # of what was due
+ROWS = {"tps": ("tps / dperf", 1.1, "M trans/s"), "cps": ("cps / dperf", 1.5, "M conn/s")}
+# what dperf counts where something is wrong
+LOST = ("dropTx", "badRx", "tcpDrop", "skErr", "httpErr", "rstRx", "rstTx", "imissed", "ierrors", "oerrors")
+AGAIN = ("synRt", "finRt", "ackRt", "pushRt", "ackDup")
+RTO = 2  # blocks by which what it sends again is behind what was lost
+
+
+def targets():
+    return [name for name, _, _ in ROWS.values()]
+
+
+def conf(role, cpu, clients, lines):
+    own, peer = ("10.50.0.1", "10.50.1.1") if role == "client" else ("10.50.1.1", "10.50.0.1")
+    return "\n".join([f"mode {role}", f"cpu {cpu}", f"port {DEVICE} {own} {peer}", f"client 10.50.0.11 {clients}", "server 10.50.1.11 1",
+                      "listen 80 1", *lines]) + "\n"
+
+
+def files(what, top, cpus):
+    """Both ends' files."""
+    if what == "tps":
+        client = ["cps 10k", f"cc {CONNECTIONS}", "keepalive 0us", "wait 1", "slow_start 1", "duration 1h"]
+        return conf("client", cpus[0], 2, client), conf("server", cpus[1], 2, ["keepalive 10s", "duration 1h"])
+    clients = top * RTO // 65535 + 1  # it wants so many tuples
+    client = [f"cps {top}", "wait 1", f"slow_start {STEPS}", "duration 1h"]
+    return conf("client", cpus[0], clients, client), conf("server", cpus[1], clients, ["duration 1h"])
+
+
+def memory_mb(text):
+    clients = int(text.split("client 10.50.0.11 ")[1].split()[0])
+    return 1024 + clients * 65535 * 80 * 5 // 4 // 2**20
+
+
+def wrong(block, names):
+    return sum(block.get(name, 0) for name in names)
+
+
+def best(steps, step):
+    """The rate of the highest step before something was lost. Steps: what was opened in each second, what was lost, and what was sent again because it
+    had been lost then; the first one is the wait's."""
+    reached = 0
+    for i, (opened, lost, again) in enumerate(steps[1:], 2):
+        if lost or again or opened < REACHED * step * i:
+            break
+        reached = opened
+    return reached
+
+
+# ---- dperf's arm ----
+
+def dperf_arm(what, top, cpus, folder):
+    client, server = files(what, top, cpus)
+    memif = f"socket={folder}/memif,socket-abstract=no"
+    try:
+        with Dperf(folder, server, f"role=server,{memif}", memory_mb(server)) as s:
+            end = time.monotonic() + 20
+            while not os.path.exists(f"{folder}/memif"):
+                if time.monotonic() > end or s.proc.poll() is not None:
+                    raise CannotRun("dperf's server does not begin")
+                time.sleep(0.05)
+            with Dperf(folder, client, f"role=client,{memif}", memory_mb(client)) as c:
+                if what == "tps":
+                    c.second(), c.second(), c.second()
+                    return statistics.median(c.second()["http2XX"] for _ in range(TPS_SECONDS))
+                s.second()
+                blocks = [(c.second(), s.second()) for _ in range(STEPS + RTO)]
+    except AssertionError as e:
+        raise CannotRun(str(e)) from e
+    steps = [(b["skOpen"], wrong(b, LOST) + wrong(o, LOST), sum(wrong(x, AGAIN) for x in blocks[i + RTO]))
+             for i, (b, o) in enumerate(blocks[:STEPS])]
+    return best(steps, top / STEPS)
+
+
+# ---- ours ----
+
+def commands(program, text, folder):
+    """What the program makes of a file: its settings and its run."""
+    name = os.path.join(folder, "ours.conf")
+    with open(name, "w", encoding="ascii") as f:
+        f.write(text)
+    r = subprocess.run([program, "-p", "wire", "--dperf", name, "--dperf-dump"], capture_output=True, text=True, check=False)
+    if r.returncode != 0:
+        raise CannotRun(r.stderr.strip())
+    return [part.splitlines() for part in r.stdout.split("\n# the run\n")]
+
+
+def troubles(flow):
+    c, s, t = flow["connections"], flow["segments"], flow["transactions"]
+    lost = sum(c[x] for x in ("refused", "connect_timeout", "unreachable", "no_tuple", "reset_by_us", "reset_by_peer", "timed_out")) + t["failed"]
+    return lost + s["duplicate"] + s["out_of_order"] + s["bad_checksum"], s["retransmitted"]
+
+
+class End:
+    def __init__(self, program, text, folder, memif, cpus):
+        settings, self.run = commands(program, text, folder)
+        self.p = Program(program, f"0@({cpus[0]},{cpus[1]}),1@{cpus[0]}", "-p", f"memif:{memif}", "-m", "1.0")
+        for line in [*settings, "set 0 flow.timewait 0s"]:
+            self.p.say(line)
+
+    def __enter__(self):
+        self.p.ask("ports")
+        return self
+
+    def __exit__(self, *exc):
+        self.p.__exit__(*exc)
+
+    def flow(self):
+        return self.p.ask("flows")["flows"][0]
+
+
+def our_arm(program, what, top, cpus, folder):
+    client, server = files(what, top, cpus)
+    memif = f"socket={folder}/memif,socket-abstract=no"
+    with End(program, server, folder, f"role=server,{memif}", cpus[::-1]) as s, End(program, client, folder, f"role=client,{memif}", cpus) as c:
+        end = time.monotonic() + 10
+        while not (c.p.link() and s.p.link()):
+            if time.monotonic() > end:
+                raise CannotRun("the memif of the program has no link")
+            time.sleep(0.1)
+        s.p.say("start 0")
+        s.flow()
+        c.p.say(next(line for line in c.run if line.startswith("start")))
+        c.flow()
+        if what == "tps":
+            time.sleep(2)
+            before, began = c.flow()["transactions"]["done"], time.monotonic()
+            time.sleep(TPS_SECONDS)
+            return (c.flow()["transactions"]["done"] - before) / (time.monotonic() - began)
+        return best(ramp(c, s), top / STEPS)
+
+
+def ramp(client, server):
+    """Seconds of the run of which the first step is over: its wait."""
+    steps, before, began = [(0, 0, 0)], client.flow()["connections"]["opened"], time.monotonic()
+    bad = 0, 0
+    for i in range(1, STEPS):
+        time.sleep(max(0, began + i - time.monotonic()))
+        flow, other = client.flow(), server.flow()
+        now = [sum(x) for x in zip(troubles(flow), troubles(other))]
+        opened = flow["connections"]["opened"]
+        steps.append((opened - before, now[0] - bad[0], now[1] - bad[1]))
+        before, bad = opened, now
+    return steps
+
+
+# ---- the part ----
+
+def measure(program, cpu, before):
+    """One slice of each arm of each row, or why there is none. before: the slices so far."""
+    other = next((c for c in sorted(os.sched_getaffinity(0)) if c != cpu), None)
+    if dperf_program() is None:
+        raise CannotRun("DPERF=path/to/dperf is not set to a program (docs/dperf.md says how to build it)")
+    if other is None:
+        raise CannotRun("two CPUs are needed")
+    run = {}
+    for what in ROWS:
+        for arm in "dperf", "ours":
+            top = next_top(arm, [b["cps"][arm] for b in before], [b["tops"][arm] for b in before])
+            with tempfile.TemporaryDirectory() as folder:
+                if arm == "dperf":
+                    rate = dperf_arm(what, top, (cpu, other), folder)
+                else:
+                    rate = our_arm(program, what, top, (cpu, other), folder)
+            run.setdefault(what, {})[arm] = rate
+            run.setdefault("tops", {})[arm] = top
+    return run
+
+
+def next_top(arm, found, tops):
+    """Where the next ramp ends."""
+    if not found:
+        return TOP[arm]
+    if found[-1] == 0:
+        return tops[-1] // 4
+    if found[-1] >= REACHED * tops[-1]:
+        return 2 * tops[-1]
+    return int(ABOVE * found[-1]) // STEPS * STEPS
+
+
+def evaluate(runs):
+    """Rows of the table. What a ramp had no room to find is left out, where another one had it."""
+    rows = []
+    for what, (name, target, unit) in ROWS.items():
+        for arm in "dperf", "ours":
+            rates = [r[what][arm] / 1e6 for r in runs]
+            rows.append({"variant": f"{what}_{arm}", "amount": round(statistics.median(rates), 3), "unit": unit, "digits": 3,
+                         "low": round(min(rates), 3), "high": round(max(rates), 3)})
+        ratios = [r[what]["ours"] / r[what]["dperf"] for r in runs if r[what]["dperf"] > 0]
+        if ratios:
+            value = statistics.median(ratios)
+            rows.append({"variant": name, "ratio": round(value, 4), "to": f"{what}_dperf", "low": round(min(ratios), 4),
+                         "high": round(max(ratios), 4), "target": target, "ok": value >= target})
+    return rows
