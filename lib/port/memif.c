@@ -55,6 +55,9 @@ static int memif_open(const char *arg, struct port *const *p, unsigned n, struct
 		return rc;
 	snprintf(p[0]->name, sizeof(p[0]->name), "memif%s", devname + strlen("net_memif"));
 	port_own_mac(p[0]);
+	/* The other end may be this program, too, whose first port has the same number. */
+	p[0]->mac.addr_bytes[4] =
+		strstr(arg, "role=client") != NULL || strstr(arg, "role=slave") != NULL;
 	return 0;
 }
 
