@@ -64,8 +64,8 @@ def wrong(block, names):
 
 
 def best(steps, step):
-    """The rate of the highest step before something was lost. Steps: what was opened in each second, what was lost, and what was sent again because it
-    had been lost then; the first one is the wait's."""
+    """The rate of the highest step before something was lost. Steps: what was opened in each second, what was lost, and what was sent again because
+    it had been lost then; the first one is the wait's."""
     reached = 0
     for i, (opened, lost, again) in enumerate(steps[1:], 2):
         if lost or again or opened < REACHED * step * i:
