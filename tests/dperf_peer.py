@@ -70,7 +70,6 @@ class Dperf:
         """What it tells at its end, which comes by itself when its time is over."""
         self.until("Total Numbers:")
         totals = numbers(self.until("ierrors "))
-        # it reads the rest to be able to end
         self.text += self.proc.stdout.read()
         if self.proc.wait() != 0:
             raise AssertionError(f"dperf ended with {self.proc.returncode}:\n{self.text[-3000:]}")
