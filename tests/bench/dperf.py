@@ -18,7 +18,7 @@ from flow_two import Program
 from proc import CannotRun
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from dperf_peer import DEVICE, Dperf, program as dperf_program
+from dperf_peer import DEVICE, MEMORY_MB, Dperf, program as dperf_program
 
 ROUNDS = 3
 CONNECTIONS = 256
@@ -56,7 +56,7 @@ def files(what, top, cpus):
 
 def memory_mb(text):
     clients = int(text.split("client 10.50.0.11 ")[1].split()[0])
-    return 1024 + clients * 65535 * 80 * 5 // 4 // 2**20
+    return MEMORY_MB + clients * 65535 * 80 * 5 // 4 // 2**20
 
 
 def wrong(block, names):
