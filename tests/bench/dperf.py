@@ -3,7 +3,7 @@
 
 Transactions: as many a second as CONNECTIONS connections make that ask again as soon as they are answered. Connections: dperf's slow start is a
 ramp of steps of one second, and so is what the program makes of it. The rate without loss is that of the highest step below the first one in which,
-at either end, anything was lost, dropped or given up, or sent again (two seconds later, which is when dperf does that), or which did not open what
+at either end, anything was lost, dropped or given up, or sent again (two seconds later by dperf, which waits so long), or which did not open what
 was due. The first ramp of each arm is a wide one, and the next is twice as wide where nothing was lost; the others end a little above what was found.
 Both use pages of 4 KB, and make checksums in software. dperf has no TIME_WAIT, so there is none in the program's arm.
 """
@@ -31,7 +31,7 @@ ROWS = {"tps": ("tps / dperf", 1.1, "M trans/s"), "cps": ("cps / dperf", 1.5, "M
 # what dperf counts where something is wrong
 LOST = ("dropTx", "badRx", "tcpDrop", "skErr", "httpErr", "rstRx", "rstTx", "imissed", "ierrors", "oerrors")
 AGAIN = ("synRt", "finRt", "ackRt", "pushRt", "ackDup")
-RTO = 2  # blocks by which what it sends again is behind what was lost
+RTO = 2  # seconds; of dperf, by which what it sends again is behind what was lost. The program probes earlier than that
 
 
 def targets():
@@ -41,7 +41,7 @@ def targets():
 def conf(role, cpu, clients, lines):
     own, peer = ("10.50.0.1", "10.50.1.1") if role == "client" else ("10.50.1.1", "10.50.0.1")
     return "\n".join([f"mode {role}", f"cpu {cpu}", f"port {DEVICE} {own} {peer}", f"client 10.50.0.11 {clients}", "server 10.50.1.11 1",
-                      "listen 80 1", *lines]) + "\n"
+                      "listen 80 1", f"retransmit_timeout {RTO}", *lines]) + "\n"
 
 
 def files(what, top, cpus):
