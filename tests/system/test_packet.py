@@ -92,12 +92,20 @@ def test_frames_longer_than_the_ring_has_room_for(net, live, tmp_path):
         net.do("ip", "link", "set", end, "mtu", "9000")
     net.do("ip", "neigh", "replace", "10.0.0.9", "lladdr", "02:00:00:00:00:09", "dev", net.b)
     p.send(f"capture 0 {tmp_path}/x.pcapng rx")
-    p.stats()
-    subprocess.run([*net.prefix, "ping", "-c", "3", "-i", "0.2", "-W", "1", "-s", "8000", "10.0.0.9"], stdout=subprocess.PIPE)
+
+    def ping(times, size):
+        subprocess.run([*net.prefix, "ping", "-c", times, "-i", "0.2", "-W", "0.3", "-s", size, "10.0.0.9"], stdout=subprocess.PIPE)
+
+    def captures():
+        """A worker that sleeps takes the command when it wakes."""
+        ping("1", "8")
+        return p.ask("show capture")["ports"][0]["seen"] > 0
+    until(captures, "a frame in the capture", p)
+    ping("3", "8000")
     until(lambda: p.stats()[0]["rx"]["sizes"]["1523-"] >= 3 and counted(net, p), "frames", p)
     p.send("capture stop")
     assert p.ask("show capture", 30)["ports"][0]["state"] == "done"
-    assert tshark(tmp_path / "x.pcapng", "ip.dst == 10.0.0.9", "frame.len", "icmp.checksum.status") == [["8042", "1"]] * 3
+    assert tshark(tmp_path / "x.pcapng", "ip.dst == 10.0.0.9 && frame.len > 100", "frame.len", "icmp.checksum.status") == [["8042", "1"]] * 3
     assert p.quit()[0] == 0
 
 
