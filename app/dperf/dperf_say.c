@@ -38,16 +38,48 @@ static bool say_rest_is(const struct dperf_addr *a, unsigned n, bool value)
 	return true;
 }
 
-/* The longest prefix that has both addresses, and neither of them as its first or last one. dperf
- * sends all to the gateway, so the fewer addresses are on the link the better. */
-static unsigned say_prefix(const struct dperf_addr *a, const struct dperf_addr *b)
+/* How many bits two addresses have in common. */
+static unsigned say_common(const struct dperf_addr *a, const struct dperf_addr *b)
 {
 	unsigned n = 0;
 
 	while (n < say_bits(a) && say_bit(a, n) == say_bit(b, n))
 		n++;
-	while (n > 1 && (say_rest_is(a, n, false) || say_rest_is(a, n, true) ||
-			 say_rest_is(b, n, false) || say_rest_is(b, n, true)))
+	return n;
+}
+
+/* Whether an address is the first or the last one of the prefix of `in` that has n bits. */
+static bool say_is_edge(const struct dperf_addr *a, const struct dperf_addr *in, unsigned n)
+{
+	return a->six == in->six && say_common(a, in) >= n &&
+	       (say_rest_is(a, n, false) || say_rest_is(a, n, true));
+}
+
+/* Whether one of those that a client sends to is: nobody but a broadcast has its last one. */
+static bool say_sends_to_edge(const struct dperf_say *s, const struct dperf_addr *in, unsigned n)
+{
+	const struct dperf_line *l = dperf_find(s->c, DPERF_SERVER, s->i);
+	const struct dperf_line *x = dperf_find(s->c, DPERF_VXLAN, s->i);
+	const struct dperf_value *to = x != NULL ? &x->v[5] : &l->v[0];
+
+	for (uint64_t i = 0; !s->c->server && i < to[1].n; i++) {
+		struct dperf_addr a = dperf_add(&to->addr, i);
+		if (say_is_edge(&a, in, n))
+			return true;
+	}
+	return false;
+}
+
+/* The longest prefix that has both addresses of a port and its gateway, and neither of them, nor
+ * what the port sends to, as its first or last one. dperf sends all to the gateway, so the fewer
+ * addresses are on the link the better. */
+static unsigned say_prefix(const struct dperf_say *s, const struct dperf_addr *a,
+			   const struct dperf_addr *b)
+{
+	unsigned n = say_common(a, b);
+
+	while (n > 1 &&
+	       (say_is_edge(a, a, n) || say_is_edge(b, a, n) || say_sends_to_edge(s, a, n)))
 		n--;
 	return n > 0 ? n : 1;
 }
@@ -112,7 +144,7 @@ void dperf_say_host(const struct dperf_say *s)
 
 	if (dperf_has(s->c, DPERF_JUMBO))
 		dperf_set(s, "mtu %llu", (unsigned long long)dperf_number(s->c, DPERF_JUMBO, 9710));
-	dperf_set(s, "ip %s/%u", p->v[1].text, say_prefix(&p->v[1].addr, &p->v[2].addr));
+	dperf_set(s, "ip %s/%u", p->v[1].text, say_prefix(s, &p->v[1].addr, &p->v[2].addr));
 	dperf_set(s, "gateway %s", p->v[2].text);
 	if (vlan != NULL)
 		dperf_set(s, "host.vlan %s", vlan->v[0].text);

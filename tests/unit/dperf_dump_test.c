@@ -179,6 +179,9 @@ static void test_host(void **state)
 			  is[i][1]);
 		SAYS(line.s);
 	}
+	/* nobody that is sent to has them either: 10.0.0.7 is the last one of a /29 */
+	client("cpu 1\nport 0000:3b:00.0 10.0.0.1 10.0.0.4\nclient 10.7.0.2 1\nserver 10.0.0.5 4\nrss\ncps 1\n");
+	SAYS("set 0 ip 10.0.0.1/28");
 	client("cpu 1\nport 0000:3b:00.0 10.0.0.1 10.0.0.254 02:00:00:00:00:fe\n" ENDS
 	       "cps 1\nvlan 7\njumbo\nneigh_ignore\n");
 	SAYS("set 0 mtu 9710", "set 0 host.vlan 7", "set 0 vlan.vid 7",
