@@ -298,6 +298,7 @@ void tty_caps_free(struct tty_caps *t)
 	free(t->cr);
 	free(t->up);
 	free(t->clear_down);
+	free(t->clear);
 	free(t->bold);
 	free(t->red);
 	free(t->normal);

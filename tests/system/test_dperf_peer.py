@@ -9,7 +9,8 @@ import pytest
 import harness
 from dperf_peer import DEVICE, MEMORY_MB, Dperf, program
 
-pytestmark = pytest.mark.skipif(program() is None, reason="needs dperf: DPERF=path/to/dperf (docs/dperf.md)")
+if program() is None:
+    pytest.skip("needs dperf: DPERF=path/to/dperf (docs/dperf.md)", allow_module_level=True)
 
 # by family: each end's address, the client's pool and the server's
 NET4 = ("10.50.0.1", "10.50.1.1", "10.50.0.11 2", "10.50.1.11 1")
