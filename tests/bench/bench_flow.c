@@ -321,6 +321,10 @@ static void measure(void)
 	pools[FLOW_PLAIN] = flow_pool("plain");
 	pools[FLOW_FILLED] = flow_pool("filled");
 	rte_mempool_obj_iter(pools[FLOW_FILLED], fill_x, NULL);
+	/* what is handed over comes back in another order, which would cost the other rows, too */
+	struct rte_mempool *handed = wanted("flow_cps_handed") ? flow_pool("handed") : NULL;
+	struct rte_mempool *const handed_pools[FLOW_ROOMS] = {
+		[FLOW_PLAIN] = handed, [FLOW_FILLED] = pools[FLOW_FILLED]};
 	bare_open();
 	if (wanted("flow_open"))
 		measure_open(PAIR_IP4, "flow_open", &opened);
@@ -333,7 +337,7 @@ static void measure(void)
 			continue;
 		if (rows[i].conf.live == MANY)
 			rows[i].conf.live = many;
-		rows[i].p = pair_new(&rows[i].conf, pools);
+		rows[i].p = pair_new(&rows[i].conf, rows[i].conf.handed ? handed_pools : pools);
 		pair_settle(rows[i].p);
 	}
 	srand((unsigned)clock_raw_ns());

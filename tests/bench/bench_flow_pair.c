@@ -506,6 +506,9 @@ void pair_free(struct pair *p)
 		wl_http_free(p->end[i].http);
 		free(p->end[i].servers);
 		free(p->end[i].server_counts);
+		/* DPDK has room for 32 ports */
+		if (rte_eth_dev_stop(p->end[i].dev) != 0 || rte_eth_dev_close(p->end[i].dev) != 0)
+			die("flow: a port between the ends does not close");
 	}
 	free(p);
 }
