@@ -197,23 +197,18 @@ const char *examine_root(void)
 	return root != NULL ? root : "";
 }
 
-static json_t *text_or_null(const char *text)
-{
-	return text[0] != '\0' ? out_json_text(text) : json_null();
-}
-
 json_t *examine_json(const struct doctor_report *r)
 {
 	json_t *doc = json_object(), *list = json_array();
 
 	for (unsigned i = 0; i < r->n; i++) {
 		const struct doctor_finding *f = &r->finding[i];
-		json_array_append_new(list,
-				      json_pack("{s:s,s:s,s:o,s:o,s:o,s:o}", "id", f->id,
-						"severity", doctor_severity_name(f->severity),
-						"subject", text_or_null(f->subject), "what",
-						out_json_text(f->what), "why", text_or_null(f->why),
-						"mend", text_or_null(f->mend)));
+		json_array_append_new(list, json_pack("{s:s,s:s,s:o,s:o,s:o,s:o}", "id", f->id,
+						      "severity", doctor_severity_name(f->severity),
+						      "subject", out_json_text_or_null(f->subject),
+						      "what", out_json_text(f->what), "why",
+						      out_json_text_or_null(f->why), "mend",
+						      out_json_text_or_null(f->mend)));
 	}
 	json_object_set_new(doc, "show", json_string("doctor"));
 	json_object_set_new(doc, "errors", json_integer(r->count[DOCTOR_ERROR]));

@@ -43,11 +43,6 @@ static json_t *real_or_null(bool known, double v)
 	return known && isfinite(v) ? json_real(v < 1e9 ? round(v * 1e6) / 1e6 : v) : json_null();
 }
 
-static json_t *text_or_null(const char *text)
-{
-	return text[0] != '\0' ? out_json_text(text) : json_null();
-}
-
 static json_t *worker_or_null(int lcore)
 {
 	return lcore >= 0 ? json_integer(lcore) : json_null();
@@ -99,11 +94,11 @@ static json_t *point_json(const struct capacity *k, const struct capacity_point 
 			    p->state == CAPACITY_INVALID
 				    ? json_null()
 				    : json_string(capacity_limit_name(p->limit)));
-	json_object_set_new(o, "why", text_or_null(p->why));
+	json_object_set_new(o, "why", out_json_text_or_null(p->why));
 	json_object_set_new(o, "cycles_tx", real_or_null(tx, own[CAPACITY_TX].cycles));
 	json_object_set_new(o, "cycles_rx", real_or_null(rx, own[CAPACITY_RX].cycles));
 	json_object_set_new(o, "cores", p->cores > 0 ? json_integer(p->cores) : json_null());
-	json_object_set_new(o, "need", text_or_null(p->need));
+	json_object_set_new(o, "need", out_json_text_or_null(p->need));
 	json_object_set_new(o, "trials", json_integer(p->search.trials));
 	json_object_set_new(o, "not_valid", json_integer(p->search.untold));
 	json_object_set_new(o, "each_queue", known ? queues_json(p, tx, rx) : json_array());

@@ -10,29 +10,9 @@
 
 /* ---- the document ---- */
 
-static json_t *real_or_null(double v)
-{
-	return isfinite(v) ? json_real(fabs(v) < 1e9 ? round(v * 1e6) / 1e6 : v) : json_null();
-}
-
 static json_t *ns_or_null(double v)
 {
 	return isfinite(v) ? json_integer((json_int_t)v) : json_null();
-}
-
-static json_t *text_or_null(const char *text)
-{
-	return text[0] != '\0' ? out_json_text(text) : json_null();
-}
-
-static json_t *rate_json(const struct rate *r)
-{
-	struct sbuf text = {0};
-
-	vt_rate_load.print(&(struct vspec){&vt_rate_load}, r, &text);
-	json_t *v = json_string(sbuf_str(&text));
-	sbuf_free(&text);
-	return v;
 }
 
 static json_t *times_json(const struct knee_times *t)
@@ -54,14 +34,14 @@ static json_t *load_json(const struct knee_load *l, enum trial_of of)
 	const struct knee_reading *r = &l->at;
 	json_t *o = json_object(), *latency = json_object();
 
-	json_object_set_new(o, "load", real_or_null(l->share));
-	json_object_set_new(o, "rate", rate_json(&l->rate));
+	json_object_set_new(o, "load", trial_json_real(l->share));
+	json_object_set_new(o, "rate", trial_json_rate(&l->rate));
 	json_object_set_new(o, "valid", json_boolean(r->valid));
 	json_object_set_new(o, "verdict", json_string(r->verdict));
-	json_object_set_new(o, "why", text_or_null(r->why));
-	json_object_set_new(o, "intended_per_s", real_or_null(r->intended));
-	json_object_set_new(o, "offered_per_s", real_or_null(r->offered));
-	json_object_set_new(o, "loss_ratio", real_or_null(r->loss));
+	json_object_set_new(o, "why", out_json_text_or_null(r->why));
+	json_object_set_new(o, "intended_per_s", trial_json_real(r->intended));
+	json_object_set_new(o, "offered_per_s", trial_json_real(r->offered));
+	json_object_set_new(o, "loss_ratio", trial_json_real(r->loss));
 	json_object_set_new(o, "trials", json_integer(l->trials));
 	for (unsigned t = 0; t < KNEE_TIMES; t++)
 		if (knee_time_of(of, (enum knee_time)t))
@@ -83,15 +63,15 @@ static json_t *place_json(const struct knee *k, enum trial_of of)
 		if (knee_time_decides(of, (enum knee_time)t))
 			json_array_append_new(by, json_string(knee_time_key((enum knee_time)t)));
 	json_object_set_new(o, "state", json_string(knee_found_name(at.found)));
-	json_object_set_new(o, "load", real_or_null(known ? k->load[at.at].share : (double)NAN));
+	json_object_set_new(o, "load", trial_json_real(known ? k->load[at.at].share : (double)NAN));
 	json_object_set_new(o, "intended_per_s",
-			    real_or_null(known ? k->load[at.at].at.intended : (double)NAN));
+			    trial_json_real(known ? k->load[at.at].at.intended : (double)NAN));
 	json_object_set_new(o, "lowest_load",
-			    real_or_null(known ? k->load[at.base].share : (double)NAN));
+			    trial_json_real(known ? k->load[at.base].share : (double)NAN));
 	json_object_set_new(o, "worse_load",
-			    real_or_null(at.found == KNEE_FOUND ? k->load[at.above].share
-								: (double)NAN));
-	json_object_set_new(o, "why", text_or_null(at.why));
+			    trial_json_real(at.found == KNEE_FOUND ? k->load[at.above].share
+								   : (double)NAN));
+	json_object_set_new(o, "why", out_json_text_or_null(at.why));
 	json_object_set_new(o, "by", by);
 	json_object_set_new(o, "factor", json_real(KNEE_FACTOR));
 	return o;
@@ -109,11 +89,11 @@ static json_t *limit_json(const struct knee *k)
 		limit = (struct rate){.kind = RATE_EACH, .value = k->search.low};
 	}
 	json_object_set_new(o, "state", json_string(knee_limit_name(k->limit_by)));
-	json_object_set_new(o, "rate", known ? rate_json(&limit) : json_null());
+	json_object_set_new(o, "rate", known ? trial_json_rate(&limit) : json_null());
 	json_object_set_new(o, "per_s",
-			    real_or_null(known && limit.kind == RATE_EACH ? limit.value
-									  : (double)NAN));
-	json_object_set_new(o, "why", text_or_null(k->why));
+			    trial_json_real(known && limit.kind == RATE_EACH ? limit.value
+									     : (double)NAN));
+	json_object_set_new(o, "why", out_json_text_or_null(k->why));
 	json_object_set_new(o, "trials", json_integer(k->search.trials));
 	json_object_set_new(o, "not_valid", json_integer(k->search.untold));
 	return o;

@@ -50,16 +50,6 @@ const struct out_view lb_trials_view = {.rows = "lb.figures",
 					.nsub_cols = ARRAY_SIZE(trial_cols)};
 
 /* A number, rounded to a millionth; null if it is not known. */
-static json_t *lb_real(double v)
-{
-	return isfinite(v) ? json_real(fabs(v) < 1e9 ? round(v * 1e6) / 1e6 : v) : json_null();
-}
-
-static json_t *lb_text(const char *text)
-{
-	return text[0] != '\0' ? out_json_text(text) : json_null();
-}
-
 /* The value of a rate of trials in the unit of the figure. */
 static double value_of_rate(const struct lb_ask *ask, enum lb_figure f, double rate)
 {
@@ -79,19 +69,19 @@ static json_t *trial_row(const struct lb_ask *ask, enum lb_figure f, const struc
 	json_t *o = json_pack("{s:s, s:i}", "what", what[t->what], "repeat", (int)t->repeat + 1);
 
 	json_object_set_new(o, "told", json_string(told[t->told]));
-	json_object_set_new(o, "asked", lb_real(value_of_rate(ask, f, t->asked)));
-	json_object_set_new(o, "carried", lb_real(value_of_rate(ask, f, t->carried)));
-	json_object_set_new(o, "loss_ratio", lb_real(t->loss));
-	json_object_set_new(o, "pps", lb_real(t->pps));
-	json_object_set_new(o, "l1_bps", lb_real(t->l1_bps));
-	json_object_set_new(o, "p50_ns", lb_real(t->p50_ns));
-	json_object_set_new(o, "p99_ns", lb_real(t->p99_ns));
-	json_object_set_new(o, "max_ns", lb_real(t->max_ns));
-	json_object_set_new(o, "client_cpu", lb_real(t->client_cpu));
-	json_object_set_new(o, "server_cpu", lb_real(t->server_cpu));
-	json_object_set_new(o, "device_cpu", lb_real(t->cpu.device));
-	json_object_set_new(o, "softirq_cpu", lb_real(t->cpu.softirq));
-	json_object_set_new(o, "why", lb_text(t->why));
+	json_object_set_new(o, "asked", trial_json_real(value_of_rate(ask, f, t->asked)));
+	json_object_set_new(o, "carried", trial_json_real(value_of_rate(ask, f, t->carried)));
+	json_object_set_new(o, "loss_ratio", trial_json_real(t->loss));
+	json_object_set_new(o, "pps", trial_json_real(t->pps));
+	json_object_set_new(o, "l1_bps", trial_json_real(t->l1_bps));
+	json_object_set_new(o, "p50_ns", trial_json_real(t->p50_ns));
+	json_object_set_new(o, "p99_ns", trial_json_real(t->p99_ns));
+	json_object_set_new(o, "max_ns", trial_json_real(t->max_ns));
+	json_object_set_new(o, "client_cpu", trial_json_real(t->client_cpu));
+	json_object_set_new(o, "server_cpu", trial_json_real(t->server_cpu));
+	json_object_set_new(o, "device_cpu", trial_json_real(t->cpu.device));
+	json_object_set_new(o, "softirq_cpu", trial_json_real(t->cpu.softirq));
+	json_object_set_new(o, "why", out_json_text_or_null(t->why));
 	return o;
 }
 
@@ -111,7 +101,8 @@ static json_t *point_row(const struct lb_ask *ask, const struct lb_point *p)
 	bool known = p->median > 0;
 
 	for (unsigned i = 0; i < p->nvalues; i++)
-		json_array_append_new(values, lb_real(value_of_rate(ask, p->figure, p->value[i])));
+		json_array_append_new(values,
+				      trial_json_real(value_of_rate(ask, p->figure, p->value[i])));
 	for (unsigned i = 0; i < p->ntrials; i++) {
 		json_t *row = trial_row(ask, p->figure, &p->trial[i]);
 		/* a load that the tester did not make has no latency at it */
@@ -123,18 +114,20 @@ static json_t *point_row(const struct lb_ask *ask, const struct lb_point *p)
 		json_array_append_new(trials, row);
 	}
 	json_object_set_new(o, "median",
-			    lb_real(known ? value_of_rate(ask, p->figure, p->median)
-					  : (double)NAN));
+			    trial_json_real(known ? value_of_rate(ask, p->figure, p->median)
+						  : (double)NAN));
 	json_object_set_new(o, "least",
-			    lb_real(known ? value_of_rate(ask, p->figure, p->least) : (double)NAN));
+			    trial_json_real(known ? value_of_rate(ask, p->figure, p->least)
+						  : (double)NAN));
 	json_object_set_new(o, "most",
-			    lb_real(known ? value_of_rate(ask, p->figure, p->most) : (double)NAN));
+			    trial_json_real(known ? value_of_rate(ask, p->figure, p->most)
+						  : (double)NAN));
 	json_object_set_new(o, "searches", json_integer(p->nvalues));
 	json_object_set_new(o, "values", values);
 	json_object_set(o, "half", half != NULL ? half : json_null());
 	json_object_set(o, "full", full != NULL ? full : json_null());
-	json_object_set_new(o, "why", lb_text(p->why));
-	json_object_set_new(o, "note", lb_text(p->note));
+	json_object_set_new(o, "why", out_json_text_or_null(p->why));
+	json_object_set_new(o, "note", out_json_text_or_null(p->note));
 	json_object_set_new(o, "trials", trials);
 	return o;
 }
@@ -160,8 +153,8 @@ json_t *lb_json(const struct lb_run *b, bool ended)
 	json_object_set_new(o, "duration_ns", json_integer((json_int_t)ask->duration_ns));
 	json_object_set_new(o, "timeout_ns", json_integer((json_int_t)ask->timeout_ns));
 	json_object_set_new(o, "repeats", json_integer(ask->repeats));
-	json_object_set_new(o, "max_loss", lb_real(ask->max_loss));
-	json_object_set_new(o, "tuples", lb_real((double)b->tuples));
+	json_object_set_new(o, "max_loss", trial_json_real(ask->max_loss));
+	json_object_set_new(o, "tuples", trial_json_real((double)b->tuples));
 	json_object_set_new(o, "ended", json_boolean(ended));
 	for (unsigned i = 0; i < b->npoints; i++)
 		json_array_append_new(figures, point_row(ask, &b->point[i]));

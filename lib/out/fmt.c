@@ -279,6 +279,11 @@ json_t *out_json_text(const char *text)
 	return json_text(text, strlen(text));
 }
 
+json_t *out_json_text_or_null(const char *text)
+{
+	return text[0] != '\0' ? out_json_text(text) : json_null();
+}
+
 static int add_part(const char *part, size_t n, void *arg)
 {
 	sbuf_addn(arg, part, n);

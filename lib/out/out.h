@@ -66,6 +66,8 @@ void out_cell(const json_t *v, enum out_fmt fmt, struct sbuf *out);
 /* A JSON string of any bytes. If they are not UTF-8, all that are not ASCII become '?'
  * (json_string() would give NULL). New reference. */
 json_t *out_json_text(const char *text);
+/* The same; null of "". New reference. */
+json_t *out_json_text_or_null(const char *text);
 /* Bytes of memory that the parts of a document take in jansson, rounded up. A number or a text
  * counts apart from the place that it takes in a list. */
 enum {

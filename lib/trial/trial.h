@@ -282,3 +282,7 @@ void trial_free(struct trial *);
 /* The result as {"trial":{"ports","verdict","reasons","why",...}}, see trial_json.c. New
  * reference. */
 json_t *trial_json(const struct trial_result *, const struct trial_cfg *);
+/* Numbers of documents about trials: to a millionth, null if it is not finite; a rate as it would
+ * be set. New references. */
+json_t *trial_json_real(double v);
+json_t *trial_json_rate(const struct rate *r);

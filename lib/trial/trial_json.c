@@ -76,14 +76,14 @@ static void trial_json_put(json_t *o, const char *key, uint64_t v)
 
 /* A number that may have a fraction, null if it is not finite. Numbers below 10^9 are rounded to a
  * millionth, which is less than any clock can tell. */
-static json_t *real_or_null(double v)
+json_t *trial_json_real(double v)
 {
 	return isfinite(v) ? json_real(fabs(v) < 1e9 ? round(v * 1e6) / 1e6 : v) : json_null();
 }
 
 static void put_real(json_t *o, const char *key, double v)
 {
-	json_object_set_new(o, key, real_or_null(v));
+	json_object_set_new(o, key, trial_json_real(v));
 }
 
 static void put_if(json_t *o, const char *key, bool known, uint64_t v)
@@ -162,9 +162,9 @@ static void put_calls(json_t *o, enum trial_of of, const struct trial_load *l,
 
 	put_word(o, "intended", w->noun,
 		 l->counted ? json_integer((json_int_t)l->intended) : json_null());
-	put_word(o, "intended", w->per_s, real_or_null(l->max ? (double)NAN : l->intended_pps));
+	put_word(o, "intended", w->per_s, trial_json_real(l->max ? (double)NAN : l->intended_pps));
 	put_word(o, "offered", w->noun, json_integer((json_int_t)l->offered));
-	put_word(o, "offered", w->per_s, real_or_null(l->offered_pps));
+	put_word(o, "offered", w->per_s, trial_json_real(l->offered_pps));
 	trial_json_put(o, "duration_ns", l->duration_ns);
 	trial_json_put(o, "unsent", load_unsent(l, f->sent));
 	trial_json_put(o, "behind", l->behind);
@@ -243,7 +243,7 @@ static json_t *latency_json(const struct trial_result *r)
 	return o;
 }
 
-static json_t *rate_json(const struct rate *r)
+json_t *trial_json_rate(const struct rate *r)
 {
 	struct sbuf text = {0};
 
@@ -258,7 +258,7 @@ static json_t *limits_json(const struct trial_cfg *c)
 	json_t *o = json_object();
 
 	trial_json_put(o, "learn", c->learn);
-	json_object_set_new(o, "learn_rate", rate_json(&c->learn_rate));
+	json_object_set_new(o, "learn_rate", trial_json_rate(&c->learn_rate));
 	trial_json_put(o, "learn_wait_ns", c->learn_wait_ns);
 	trial_json_put(o, "drain_ns", c->drain_ns);
 	trial_json_put(o, "drain_min_ns", c->drain_min_ns);
@@ -304,7 +304,7 @@ json_t *trial_json(const struct trial_result *r, const struct trial_cfg *cfg)
 	json_object_set_new(o, "verdict", json_string(trial_verdict_name(r->verdict)));
 	json_object_set_new(o, "reasons", reasons);
 	json_object_set_new(o, "why", why);
-	json_object_set_new(o, "rate", rate_json(&r->rate));
+	json_object_set_new(o, "rate", trial_json_rate(&r->rate));
 	json_object_set_new(o, "of", json_string(trial_words(r->of)->noun));
 	trial_json_put(o, "asked_duration_ns", r->asked_ns);
 	trial_json_put(o, "time_ns", r->time_ns);
