@@ -101,14 +101,11 @@ static json_t *limit_json(const struct knee *k)
 
 json_t *knee_json(const struct knee *k, const struct knee_about *about)
 {
-	json_t *o = json_object(), *ports = json_array(), *loads = json_array();
+	json_t *o = json_object(), *loads = json_array();
 
-	for (unsigned p = 0; p < PORTSET_MAX; p++)
-		if (portset_has(about->ports, p))
-			json_array_append_new(ports, json_integer(p));
 	for (unsigned i = 0; i < knee_measured(k); i++)
 		json_array_append_new(loads, load_json(&k->load[i], about->of));
-	json_object_set_new(o, "ports", ports);
+	json_object_set_new(o, "ports", ctl_portset_json(about->ports));
 	json_object_set_new(o, "of", json_string(trial_words(about->of)->noun));
 	json_object_set_new(o, "unit", json_string(trial_words(about->of)->per_s));
 	json_object_set_new(o, "duration_ns", json_integer((json_int_t)about->duration_ns));

@@ -132,23 +132,13 @@ static json_t *point_row(const struct lb_ask *ask, const struct lb_point *p)
 	return o;
 }
 
-static json_t *ports_list(const struct portset *s)
-{
-	json_t *a = json_array();
-
-	for (unsigned p = 0; p < PORTSET_MAX; p++)
-		if (portset_has(s, p))
-			json_array_append_new(a, json_integer(p));
-	return a;
-}
-
 json_t *lb_json(const struct lb_run *b, bool ended)
 {
 	const struct lb_ask *ask = &b->ask;
 	json_t *o = json_object(), *figures = json_array();
 
 	json_object_set_new(o, "client", json_integer(ask->port));
-	json_object_set_new(o, "servers", ports_list(&ask->servers));
+	json_object_set_new(o, "servers", ctl_portset_json(&ask->servers));
 	json_object_set_new(o, "tcp", json_boolean(ask->tcp));
 	json_object_set_new(o, "duration_ns", json_integer((json_int_t)ask->duration_ns));
 	json_object_set_new(o, "timeout_ns", json_integer((json_int_t)ask->timeout_ns));

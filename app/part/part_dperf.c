@@ -407,15 +407,10 @@ static json_t *side_cpus(const json_t *doc, const struct portset *ports)
 static json_t *block_json(const json_t *doc, unsigned role, const struct side *s,
 			  const struct dperf_memory *m)
 {
-	json_t *ports = json_array();
-
-	for (unsigned p = 0; p < PORTSET_MAX; p++)
-		if (portset_has(&s->ports, p))
-			json_array_append_new(ports, json_integer(p));
 	const char *protocol = s->tcp ? "tcp" : s->udp ? "udp" : NULL;
 	const char *app = s->http ? "http" : s->tcp && !s->flood ? "raw" : NULL;
 	return json_pack("{s:s, s:o, s:o, s:o, s:b, s:I, s:o, s:o, s:o}", "role", side_names[role],
-			 "ports", ports, "protocol",
+			 "ports", ctl_portset_json(&s->ports), "protocol",
 			 protocol != NULL ? json_string(protocol) : json_null(), "app",
 			 app != NULL ? json_string(app) : json_null(), "single", s->single,
 			 "seconds", (json_int_t)(s->ran_ns / SNAP_INTERVAL_NS), "cpuUsage",

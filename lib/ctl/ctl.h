@@ -194,6 +194,9 @@ void ctl_clear(struct ctl *, const struct portset *ports);
  * snap_free() and free(). */
 struct snap *ctl_snapshot(struct ctl *);
 
+/* The numbers of ports as a JSON list. New reference. */
+json_t *ctl_portset_json(const struct portset *ports);
+
 /* Facts for `show`, as JSON trees (new references). */
 const char *ctl_dpdk_version(void); /* "DPDK 22.11.11" */
 /* {"show":"ports","ports":[{"port","name","spec","driver","pci","link","speed_mbps","mac","mtu",

@@ -74,6 +74,16 @@ const char *ctl_dpdk_version(void)
 	return rte_version();
 }
 
+json_t *ctl_portset_json(const struct portset *ports)
+{
+	json_t *list = json_array();
+
+	for (unsigned p = 0; p < PORTSET_MAX; p++)
+		if (portset_has(ports, p))
+			json_array_append_new(list, json_integer(p));
+	return list;
+}
+
 json_t *ctl_ports_json(struct ctl *c)
 {
 	json_t *a = json_array();

@@ -85,16 +85,6 @@ static void monitor_end_text(const struct monitoring *x, const struct monitor_co
 	sbuf_addc(note, '\n');
 }
 
-static json_t *monitor_ports_json(const struct portset *ports)
-{
-	json_t *list = json_array();
-
-	for (unsigned p = 0; p < PORTSET_MAX; p++)
-		if (portset_has(ports, p))
-			json_array_append_new(list, json_integer(p));
-	return list;
-}
-
 /* Tells what was shown and what was not. Where the wanted number of frames ended it, what came
  * behind the last one does not count. */
 static void monitor_end(struct cmd_run *r)
@@ -109,7 +99,7 @@ static void monitor_end(struct cmd_run *r)
 	}
 	json_t *doc =
 		json_pack("{s{so,sI,sI,sI}}", "monitored", "ports",
-			  monitor_ports_json(&x->spec.ports), "shown", (json_int_t)n.shown,
+			  ctl_portset_json(&x->spec.ports), "shown", (json_int_t)n.shown,
 			  "not_shown", (json_int_t)n.not_shown, "not_taken", (json_int_t)n.full);
 	cmd_result(r, doc);
 	if (r->out_mode == OUT_JSON)
