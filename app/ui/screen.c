@@ -3,6 +3,7 @@
 #include "screen_in.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
@@ -108,6 +109,25 @@ static void set_env(const char *name, const char *value)
 		unsetenv(name);
 }
 
+static void on_tstp(int signo)
+{
+	(void)signo;
+}
+
+/* Where curses finds the default action of SIGTSTP it takes the signal over, and ignores it while
+ * it draws. A Ctrl-Z that is pending then is lost. It leaves a program's own handler alone, and
+ * looks for one only when it opens its first terminal. */
+static SCREEN *open_without_tstp(struct fullscreen *s)
+{
+	struct sigaction sa = {.sa_handler = on_tstp}, old;
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(SIGTSTP, &sa, &old);
+	SCREEN *scr = newterm(NULL, outlet_file(s->out), stdin);
+	sigaction(SIGTSTP, &old, NULL);
+	return scr;
+}
+
 /* Lets curses open the terminal. It begins with a scrolling region of all rows, and cannot ask the
  * outlet's file how many there are. So the environment tells it, and is put back afterwards. */
 static SCREEN *new_term(struct fullscreen *s)
@@ -122,7 +142,7 @@ static SCREEN *new_term(struct fullscreen *s)
 		snprintf(text, sizeof(text), "%d", size[i]);
 		set_env(names[i], text);
 	}
-	SCREEN *scr = newterm(NULL, outlet_file(s->out), stdin);
+	SCREEN *scr = open_without_tstp(s);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		set_env(names[i], had[i]);
 		free(had[i]);

@@ -86,9 +86,17 @@ def test_an_interrupt_drops_the_line_and_does_not_end(tmp_path):
         t.prompt().type("\x04").left(0)
 
 
+def signal_is_caught(pid, signo):
+    with open(f"/proc/{pid}/status") as f:
+        caught = next(line for line in f if line.startswith("SigCgt"))
+    return bool(int(caught.split()[1], 16) >> (signo - 1) & 1)
+
+
 def test_ctrl_z_and_fg(tmp_path):
     with JobScreen(tmp_path) as t:
         t.ready().cmd(LONG).type("help").line_is("help")
+        # curses would ignore it while it draws, and one that waits then would be lost
+        assert not signal_is_caught(t.pid, signal.SIGTSTP)
         for keys in ("\x1a", None):
             if keys:
                 t.type(keys)
