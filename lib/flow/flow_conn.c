@@ -453,7 +453,7 @@ static uint32_t conn_path_take(struct flow_machine *m)
 /* The way back to whom a segment came from. */
 void flow_path_back(const struct flow_ver *f, const struct flow_seg *g, struct flow_path *p)
 {
-	const struct flow_conn ours = {.local = g->local, .ports = g->ports};
+	const struct flow_conn ours = {.remote = g->remote, .local = g->local, .ports = g->ports};
 	const struct flow_path *path;
 
 	if (f->spec->role == FLOW_CLIENT) {

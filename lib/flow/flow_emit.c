@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Segments without payload, and what headers of IPv6 and of tunnels need. */
 #include "flow_emit.h"
+#include "flow_servers.h"
 
 enum { EMIT_TCP = 6, EMIT_UDP = 17 };
 
@@ -154,11 +155,12 @@ void flow_emit_fix(const struct flow_path *path, uint8_t *p, unsigned l4_len, ui
 
 const struct flow_path *flow_client_path(const struct flow_ver *f, const struct flow_conn *c)
 {
-	const struct flow_field *v = &f->spec->tuples->f[FLOW_LOCAL - 1];
-	uint32_t value = __builtin_bswap32(c->local), i = 0;
+	const struct flow_spec *spec = f->spec;
+	const struct flow_field *v = &spec->tuples->f[FLOW_LOCAL - 1];
+	uint32_t value = __builtin_bswap32(c->local), i = 0, to;
 
 	if (v->count == 1) { /* all of one client: by their ports */
-		v = &f->spec->tuples->f[FLOW_LOCAL_PORT - 1];
+		v = &spec->tuples->f[FLOW_LOCAL_PORT - 1];
 		value = __builtin_bswap16(c->local_port);
 	}
 	if (v->list == NULL)
@@ -166,7 +168,11 @@ const struct flow_path *flow_client_path(const struct flow_ver *f, const struct 
 	else
 		while (i + 1 < v->count && v->list[i] != value)
 			i++;
-	return &f->path[i % f->spec->npath];
+	if (spec->to == NULL)
+		return &f->path[i % spec->npath];
+	to = flow_server_place(spec->to, (uint64_t)c->remote << 16);
+	i = i % (spec->npath / spec->nto) * spec->nto;
+	return &f->path[to < spec->to->n ? i + spec->to_path[to] : i];
 }
 
 static FLOW_INLINE bool emit_bare(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,

@@ -511,6 +511,9 @@ int flow_check(const struct flow_spec *spec, struct err *e)
 			       spec->udp ? "UDP" : "TCP");
 	if (spec->wl->ncontent > 4096)
 		return err_set(e, EINVAL, "%u contents: at most 4096", spec->wl->ncontent);
+	if (spec->to != NULL && (spec->nto == 0 || spec->npath % spec->nto != 0))
+		return err_set(e, EINVAL, "%u paths are not %u for each client", spec->npath,
+			       spec->nto);
 	if (spec->mss < 64)
 		return err_set(e, EINVAL, "segments of %u bytes: at least 64; a larger MTU",
 			       spec->mss);

@@ -253,6 +253,12 @@ struct flow_spec {
 	 * nidents and above: they are none of its clients. */
 	const uint16_t *path_of;
 	uint32_t nidents;
+	/* Of a client whose destinations are not all reached by the same headers: of npath / nto
+	 * clients each has nto paths, one behind the other, and takes number to_path[place of the
+	 * destination in `to`, with port 0]. NULL: a client has one path. */
+	const struct flow_servers *to;
+	const uint16_t *to_path;
+	uint16_t nto;
 	/* What answers take over; NULL: MAC addresses, which are swapped. Lengths and checksums
 	 * that `fix` names are the machine's. */
 	const struct flow_back *back;

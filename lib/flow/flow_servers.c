@@ -53,12 +53,8 @@ FLOW_ASIDE static struct flow_server_counts *server_of(const struct flow_ver *f,
 	uint32_t ports = c->ports;
 	uint64_t key = s->remote ? (uint64_t)c->remote << 16 | ports >> 16
 				 : (uint64_t)c->local << 16 | (uint16_t)ports;
-	uint32_t at = flow_server_hash(key) & s->mask;
 
-	for (; s->slot[at] != 0; at = (at + 1) & s->mask)
-		if (s->key[s->slot[at] - 1] == key)
-			return &f->spec->server_counts[s->slot[at] - 1];
-	return &f->spec->server_counts[s->n];
+	return &f->spec->server_counts[flow_server_place(s, key)];
 }
 
 FLOW_ASIDE void flow_server_opened(const struct flow_ver *f, const struct flow_conn *c)

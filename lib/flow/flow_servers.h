@@ -35,6 +35,17 @@ static inline uint32_t flow_server_hash(uint64_t key)
 	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40);
 }
 
+/* The place of a key; how many there are: it is none of them. */
+static inline uint32_t flow_server_place(const struct flow_servers *s, uint64_t key)
+{
+	uint32_t at = flow_server_hash(key) & s->mask;
+
+	for (; s->slot[at] != 0; at = (at + 1) & s->mask)
+		if (s->key[s->slot[at] - 1] == key)
+			return s->slot[at] - 1u;
+	return s->n;
+}
+
 /* flow_servers.c: the next turn of a client whose servers have weights, and its server; the next
  * source of that server, into t->value. And what is counted by servers. */
 uint32_t flow_weights_turn(struct flow_tuples *t);

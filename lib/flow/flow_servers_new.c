@@ -129,13 +129,8 @@ uint32_t flow_servers_count(const struct flow_servers *s)
 
 uint32_t flow_servers_find(const struct flow_servers *s, uint32_t address, uint16_t port)
 {
-	uint64_t key = (uint64_t)__builtin_bswap32(address) << 16 | __builtin_bswap16(port);
-	uint32_t at = flow_server_hash(key) & s->mask;
-
-	for (; s->slot[at] != 0; at = (at + 1) & s->mask)
-		if (s->key[s->slot[at] - 1] == key)
-			return s->slot[at] - 1u;
-	return s->n;
+	return flow_server_place(s, (uint64_t)__builtin_bswap32(address) << 16 |
+					    __builtin_bswap16(port));
 }
 
 void flow_servers_at(const struct flow_servers *s, uint32_t i, uint32_t *address, uint16_t *port)

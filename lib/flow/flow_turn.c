@@ -78,6 +78,7 @@ static bool turn_possible(const struct flow_machine *m, const struct flow_spec *
 {
 	return spec->wl != NULL && spec->counts != NULL && spec->tuples != NULL &&
 	       spec->wl->ncontent >= 1 && spec->wl->content != NULL && spec->npath >= 1 &&
+	       (spec->to == NULL || (spec->nto > 0 && spec->npath % spec->nto == 0)) &&
 	       spec->mss >= 64 && spec->retries <= 14 && spec->window <= 1u << 30 &&
 	       spec->window_most <= 1u << 30 && spec->tuples->is6 == spec->is6 &&
 	       spec->tuples->server == (spec->role == FLOW_SERVER) &&
