@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Flows of 65,536 client addresses, for all of which the port answers as a proxy, and flows in several VLANs beside each other."""
+import contextlib
 import json
+import os
 import subprocess
 import sys
 
@@ -170,14 +172,42 @@ def test_a_flow_whose_own_vlan_varies(frame, varies, own, clients):
     assert [{tuple(x["vlans"]) for x in p["addresses"] if x["vlans"]} for p in hosts["ports"]] == [tags] * 2
 
 
-def test_servers_on_the_link_with_addresses_of_their_own():
-    """Connections have MAC addresses by their source: where destinations have different ones the start says so; one is taken."""
-    two = "set 0 ip 10.0.0.1/24; set 0 flow client; set 0 flow.dst 10.0.0.2..10.0.0.3; set 1 flow server; set 1 flow.src 10.0.0.2..10.0.0.3; " \
-          "set 0/0 count 20; set 0 host.neighbours 10.0.0.2=02:77:72:00:00:01,10.0.0.3={}; start all; wait all; show flows"
-    r = run([*lcores(1), "-p", "wire", "-b", "-e", two.format("02:00:00:00:00:03")])
-    assert r.returncode == 2 and "its destinations have different MAC addresses on the link" in r.stderr, r.stderr
-    flow, = play(two.format("02:77:72:00:00:01"), "-p", "wire")
-    assert [f["connections"]["closed"] for f in flow["flows"]] == [20, 20], flow
+def test_servers_on_the_link_with_addresses_of_their_own(namespaces, live):
+    """Two Linux servers on a bridge, each with a MAC address of its own: connections of one flow go to both."""
+    bridge = f"wrbr{os.getpid()}"
+    servers = [f"{bridge}{x}" for x in "ab"]
+
+    def tool(*cmd, ns=bridge):
+        subprocess.run(["ip", "netns", "exec", ns, *cmd], check=True, timeout=20)
+
+    with contextlib.ExitStack() as undo:
+        for ns in (bridge, *servers):
+            subprocess.run(["ip", "netns", "add", ns], check=True, timeout=20)
+            undo.callback(subprocess.run, ["ip", "netns", "del", ns], check=True, timeout=20)
+        tool("ip", "link", "add", "name", "lan", "type", "bridge")
+        tool("ip", "link", "add", "ours", "type", "veth", "peer", "name", "at")
+        for dev in ("lan", "ours", "at"):
+            tool("ip", "link", "set", dev, "up")
+        tool("ip", "link", "set", "at", "master", "lan")
+        for i, ns in enumerate(servers):
+            tool("ip", "link", "add", f"to{i}", "type", "veth", "peer", "name", "near", "netns", ns)
+            tool("ip", "link", "set", f"to{i}", "master", "lan", "up")
+            tool("ip", "addr", "add", f"10.0.0.{2 + i}/16", "dev", "near", ns=ns)
+            tool("ip", "link", "set", "near", "up", ns=ns)
+            script = SERVER.replace("10.0.0.2", f"10.0.0.{2 + i}")
+            command = ["ip", "netns", "exec", ns, sys.executable, "-c", script]
+            served = undo.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+            undo.callback(served.kill)
+            assert served.stdout.readline() == "listens\n"
+        p = live(["--no-screen", "-p", "packet:ours", "--ip", "10.0.0.1/16"], prefix=["ip", "netns", "exec", bridge])
+        p.send("set 0 flow client; set 0 flow.by_dst on; set 0 flow.src 10.0.1.0..10.0.1.6; set 0 answer.for 10.0.1.0/29; set 0 cps 200; "
+               "set 0/0 count 80; set 0 flow.dst 10.0.0.2..10.0.0.3; start 0")
+        flow = until(lambda: (f := the_flow(p))["connections"]["opened"] == 80 and f["state"] == "idle" and f, "the run", p, 60)
+        idle(flow)
+        assert flow["connections"]["closed"] == flow["http"]["2xx"] == 80, flow
+        assert [(s["address"], s["closed"]) for s in p.ask("show flows by dst")["servers"]] == [("10.0.0.2", 40), ("10.0.0.3", 40)]
+        macs = {x["address"]: x["mac"] for x in p.ask("show neighbours")["ports"][0]["neighbours"]}
+        assert macs["10.0.0.2"] != macs["10.0.0.3"], macs
 
 
 def test_servers_in_too_many_vlans():

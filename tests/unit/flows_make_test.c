@@ -525,6 +525,113 @@ static void test_reply_varies(void **state)
 	flows_design_free(d);
 }
 
+/* What was found for destinations on the link: a list of MAC addresses beside them. */
+static void found(unsigned n, const vary_u *mac)
+{
+	const struct proto *ip = proto_find("ipv4"), *eth = proto_find("eth");
+	const struct vary each = {.kind = VARY_LIST, .bits = 48, .div = 1, .n = n, .list = mac};
+	const struct frame_lead lead = {ip, proto_field(ip, "dst")};
+
+	frame_vals_beside(&ctl_stream_cfg(c, 0, 0)->dflt, eth, 1, proto_field(eth, "dst"), &each,
+			  lead);
+}
+
+static const struct flow_path *path_of(const struct flows_design *d, unsigned client,
+				       uint32_t destination)
+{
+	return &d->path[client * d->nto + d->to_path[flow_servers_find(d->to, destination, 0)]];
+}
+
+static void test_hops(void **state)
+{
+	static const vary_u mac[6] = {0xa, 0xb, 0xa, 0xc, 0xb, 0xa};
+
+	(void)state;
+	flow(FLOWS_CLIENT);
+	value("ipv4.dst", "10.0.0.9,10.0.0.2,10.0.0.4,10.0.0.7");
+	found(4, mac);
+	struct flows_design *d = design();
+	assert_true(d->npath == 3 && d->nto == 3); /* two have one address */
+	assert_int_equal(path_of(d, 0, 0x0a000009)->bytes[5], 0xa);
+	assert_int_equal(path_of(d, 0, 0x0a000002)->bytes[5], 0xb);
+	assert_int_equal(path_of(d, 0, 0x0a000004)->bytes[5], 0xa);
+	assert_int_equal(path_of(d, 0, 0x0a000007)->bytes[5], 0xc);
+	uint64_t key = d->key;
+	flows_design_free(d);
+	/* the same addresses, dealt otherwise */
+	found(4, (const vary_u[4]){0xa, 0xb, 0xc, 0xa});
+	d = design();
+	assert_true(d->npath == 3 && d->key != key);
+	flows_design_free(d);
+	/* weights: values stand in the list more than once, and those of a range from where it
+	 * begins */
+	value("ipv4.dst", "10.0.0.9:2,10.0.0.2:1");
+	found(3, mac);
+	d = design();
+	assert_int_equal(d->nto, 2);
+	flows_design_free(d);
+	value("ipv4.dst", "10.0.0.4..10.0.0.2");
+	found(3, (const vary_u[3]){1, 2, 3});
+	d = design();
+	assert_int_equal(path_of(d, 0, 0x0a000004)->bytes[5], 1);
+	assert_int_equal(path_of(d, 0, 0x0a000002)->bytes[5], 3);
+	flows_design_free(d);
+	/* a server's answers go back where its clients are */
+	flow(FLOWS_SERVER);
+	value("ipv4.dst", "10.0.0.1");
+	frame_vals_free(&ctl_stream_cfg(c, 0, 0)->dflt);
+	d = design();
+	assert_null(d->to);
+	flows_design_free(d);
+}
+
+/* Each destination has an address in each VLAN. */
+static void test_hops_in_vlans(void **state)
+{
+	static const vary_u mac[6] = {1, 2, 3, 4, 5, 6};
+
+	(void)state;
+	flow(FLOWS_CLIENT);
+	frame("eth/vlan/ipv4/tcp");
+	value("vlan.vid", "5..6");
+	value("ipv4.src", "10.0.1.1..10.0.1.4");
+	value("ipv4.dst", "10.0.0.1..10.0.0.3");
+	found(6, mac);
+	struct flows_design *d = design();
+	assert_int_equal(d->npath, 6);
+	for (unsigned i = 0; i < 6; i++) { /* side by side: number i */
+		const struct flow_path *p = path_of(d, i % 2, 0x0a000001 + i % 3);
+		assert_int_equal(p->bytes[5], mac[i]);
+		assert_int_equal(get_be16(p->bytes + 14), 5 + i % 2);
+	}
+	flows_design_free(d);
+	value("ipv4.dst", "10.0.0.1..10.0.0.2");
+	refused("is a flow with 2 destinations, which have different MAC addresses on the link, in each of 2 VLANs",
+		"set 0 eth.dst MAC");
+}
+
+/* Addresses that were found for settings before hold until the next ones are. */
+static void test_hops_of_before(void **state)
+{
+	static const vary_u mac[2] = {1, 2};
+
+	(void)state;
+	flow(FLOWS_CLIENT);
+	found(2, mac);
+	value("ipv4.dst", "10.0.0.1..10.0.0.5");
+	struct flows_design *d = design();
+	assert_int_equal(path_of(d, 0, 0x0a000005)->bytes[5], 1);
+	flows_design_free(d);
+	value("ipv4.dst", "10.0.0.1");
+	d = design();
+	assert_int_equal(d->npath, 1);
+	flows_design_free(d);
+	value("ipv4.dst", "10.0.0.0/16");
+	d = design();
+	assert_true(d->npath == 1 && d->to == NULL && d->path[0].bytes[5] == 1);
+	flows_design_free(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -543,6 +650,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_reply, begin, end),
 		cmocka_unit_test_setup_teardown(test_reply_refusals, begin, end),
 		cmocka_unit_test_setup_teardown(test_reply_varies, begin, end),
+		cmocka_unit_test_setup_teardown(test_hops, begin, end),
+		cmocka_unit_test_setup_teardown(test_hops_in_vlans, begin, end),
+		cmocka_unit_test_setup_teardown(test_hops_of_before, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

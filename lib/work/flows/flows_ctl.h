@@ -43,6 +43,13 @@ struct flows_design {
 	uint16_t *ident, *path_of;
 	uint32_t nidents;      /* of path_of */
 	struct flow_back back; /* of a server's answers; none: MAC addresses alone */
+	/* Of a client whose destinations have different MAC addresses: the kinds of destinations,
+	 * which each client has paths to; to_mac: of each kind one for each of neach VLANs, by
+	 * which clients differ. to NULL: there is one. */
+	struct flow_servers *to;
+	uint16_t *to_path, nto;
+	uint64_t *to_mac;
+	unsigned neach;
 	struct flow_values remote, remote_port, local, local_port; /* with lists of their own */
 	uint8_t local6[12], remote6[12];
 	uint8_t nest[4];
@@ -88,6 +95,12 @@ void flows_where(const struct ctl_port *cp, const struct stream *s, char out[24]
 int flows_design_tuples(struct flows_design *d, const struct ctl_port *cp, const struct stream *s,
 			const struct frame_spec *spec, const struct flows_field of[4],
 			struct err *e);
+/* flows_hops.c: fills in d->to and its like, and takes their MAC addresses out of the spec. remote:
+ * the field of destinations. -EINVAL with *e: not all of them are known. */
+int flows_design_hops(struct flows_design *d, const struct ctl_port *cp, const struct stream *s,
+		      struct frame_spec *spec, const struct flows_field *remote, struct err *e);
+/* Puts the MAC address of a client's next hop to a kind of destinations into a frame. */
+void flows_hops_at(const struct flows_design *d, unsigned client, unsigned kind, uint8_t *frame);
 uint64_t flows_values_hash(uint64_t h, const struct flow_values *v); /* adds them to a hash */
 void flows_values_free(struct flow_values *v);                       /* its lists */
 /* Of servers with weights: how many sources so many connections at once need. */

@@ -292,6 +292,21 @@ static int make_npath(const struct make *k, const struct frame_recipe r[2], stru
 	return (int)(period == 0 || period > clients ? clients : period);
 }
 
+/* The same with a client's different next hops. */
+static int make_nways(const struct make *k, unsigned nclients, struct err *e)
+{
+	unsigned n = nclients * RTE_MAX(k->d->nto, 1u);
+
+	k->d->npath = (uint16_t)n;
+	return n <= FLOWS_PATHS
+		       ? 0
+		       : err_set(e, EINVAL,
+				 "stream %u/%u: %u different headers of its clients, each with %u MAC addresses of its "
+				 "destinations on the link, are more than %u: fewer values, several streams, or `set %s eth.dst MAC`",
+				 k->cp->p.id, k->s->cfg.id, nclients, k->d->nto, FLOWS_PATHS,
+				 k->where);
+}
+
 /* TCP finds out how large its segments may be (RFC 1191 3), unless somebody has set the flags. */
 static bool make_sets_df(const struct make *k)
 {
@@ -366,9 +381,11 @@ static int make_path(struct make *k, unsigned i, const struct make_way *sent,
 	struct flows_shape x;
 	struct err why;
 	uint32_t before = d->idents->n;
+	unsigned client = i / RTE_MAX(d->nto, 1u), kind = i % RTE_MAX(d->nto, 1u);
 	int rc;
 
-	frame_recipe_at(sent->r, i, bytes);
+	frame_recipe_at(sent->r, client, bytes);
+	flows_hops_at(d, client, kind, bytes);
 	if (make_sets_df(k))
 		bytes[f->off[k->at] + 6] |= MAKE_DF << 5;
 	if (flow_path_init(&d->path[i], bytes, f->off[k->at], f->off[k->l4], 0, fix, nfix, &why) <
@@ -376,7 +393,7 @@ static int make_path(struct make *k, unsigned i, const struct make_way *sent,
 		return err_set(e, EINVAL,
 			       "stream %u/%u is a flow, and it cannot have this frame: %s",
 			       k->cp->p.id, k->s->cfg.id, why.text);
-	frame_recipe_at(came->r, i, bytes);
+	frame_recipe_at(came->r, client, bytes);
 	flows_outer_shape(came->f, bytes, k->at, &x, value);
 	rc = make_add_shape(k, &x, e);
 	if (rc < 0)
@@ -453,7 +470,7 @@ static int make_paths(struct make *k, struct err *e)
 	if (rc == 0) {
 		k->link = make_link(k, &f[0]);
 		rc = make_npath(k, r, e);
-		k->d->npath = (uint16_t)RTE_MAX(rc, 0);
+		rc = rc < 0 ? rc : make_nways(k, (unsigned)rc, e);
 		if (rc >= 0)
 			rc = make_each_path(k, &way[!client], &way[client], e);
 		frame_recipe_free(&r[1]);
@@ -544,6 +561,7 @@ static void make_keys(const struct make *k)
 	h = fnv1a(fnv1a(fnv1a(h, d->local6, 12), d->remote6, 12), d->nest, sizeof(d->nest));
 	d->tuples_key = h = fnv1a_number(h, d->start);
 	h = fnv1a(h, d->path, d->npath * sizeof(*d->path));
+	h = d->to == NULL ? h : fnv1a(h, d->to_path, d->remote.count * sizeof(*d->to_path));
 	h = fnv1a(h, d->shape, d->nshapes * sizeof(*d->shape));
 	h = fnv1a(h, d->idents->key, d->idents->n * sizeof(*d->idents->key));
 	h = fnv1a_number(fnv1a_number(h, d->udp), d->mss);
@@ -567,6 +585,7 @@ static int make_all(struct make *k, const struct sizes *sizes, struct err *e)
 	rc = make_settings(k, sizes, e);
 	rc = rc < 0 ? rc : make_values(k, e);
 	rc = rc < 0 ? rc : flows_design_tuples(d, k->cp, k->s, &k->spec, k->of, e);
+	rc = rc < 0 ? rc : flows_design_hops(d, k->cp, k->s, &k->spec, &k->of[FLOW_REMOTE - 1], e);
 	rc = rc < 0 ? rc : flows_tally_check(d, k->cp, k->s, e);
 	rc = rc < 0 ? rc : make_paths(k, e);
 	rc = rc < 0 ? rc : make_mss(k, e);
@@ -621,6 +640,9 @@ void flows_design_free(struct flows_design *d)
 	flows_values_free(&d->remote_port);
 	flows_values_free(&d->local);
 	flows_values_free(&d->local_port);
+	free(d->to);
+	free(d->to_path);
+	free(d->to_mac);
 	free(d->path);
 	free(d->shape);
 	free(d->idents);

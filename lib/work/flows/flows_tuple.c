@@ -333,26 +333,6 @@ static void tuple_count(struct flows_design *d, const uint64_t first[4])
 	d->ntuples = n;
 }
 
-/* A MAC address for each destination, as stream_found() gives them, which no path can have: those
- * of a connection follow from its source. */
-static int tuple_apart(const struct tuple_of *t, const struct frame_spec *spec,
-		       const struct flows_field *remote, struct err *e)
-{
-	const struct proto *eth = proto_find("eth");
-	const struct field *dst = proto_field(eth, "dst");
-	const struct frame_val *v = frame_vals_find(&spec->vals, eth, 1, dst);
-
-	if (v == NULL)
-		v = frame_vals_find(&t->s->cfg.dflt, eth, 1, dst);
-	if (v == NULL || v->vary == NULL || v->lead.field != remote->field || remote->nth != 1)
-		return 0;
-	return err_set(
-		e, EINVAL,
-		"stream %u/%u is a flow, and its destinations have different MAC addresses on the link, while its connections have theirs "
-		"by source: a stream for each of them, a gateway, or `set %s eth.dst MAC`",
-		t->cp->p.id, t->s->cfg.id, t->where);
-}
-
 int flows_design_tuples(struct flows_design *d, const struct ctl_port *cp, const struct stream *s,
 			const struct frame_spec *spec, const struct flows_field of[4],
 			struct err *e)
@@ -379,7 +359,6 @@ int flows_design_tuples(struct flows_design *d, const struct ctl_port *cp, const
 		tuple_vary(&t, spec, &v);
 		rc = tuple_values(&t, &v, d->is6 ? prefix[i] : NULL, to[i], &first[i], e);
 	}
-	rc = rc < 0 ? rc : tuple_apart(&t, spec, &of[FLOW_REMOTE - 1], e);
 	rc = rc < 0 ? rc : tuple_nest(d, &t, spec, of, e);
 	rc = rc < 0 ? rc : tuple_weights(d, &t, first, e);
 	if (rc == 0 && d->client && d->remote.turn != NULL)
