@@ -180,7 +180,8 @@ static void load_now(struct cmd_run *r, const struct snap_port *p, struct load *
 	const bool whole = p->run.duration_ns >= 2 * NS_PER_S;
 	struct ctl_load asked = {0};
 
-	l->asked_known = ctl_load(app_of(r)->ctl, p->port, &asked, NULL) == 0 && !asked.is_max;
+	l->asked_known = ctl_load(app_of(r)->ctl, p->port, &asked, NULL) == 0 && !asked.is_max &&
+			 !p->run.unasked;
 	l->asked_pps = asked.pps;
 	l->asked_l1_bps = asked.l1_bps;
 	if (p->run.ramps) {
@@ -207,7 +208,7 @@ static void load_ran(const struct snap_port *p, struct load *l)
 		bits = 8 * ((double)p->run.bytes / (double)p->run.sent + APP_WIRE_EXTRA);
 	l->asked_pps = p->run.asked_pps;
 	l->asked_l1_bps = l->asked_pps * bits;
-	l->asked_known = !p->run.asked_max && !p->run.rate_changed;
+	l->asked_known = !p->run.asked_max && !p->run.unasked && !p->run.rate_changed;
 	l->offered_pps = p->run.mean_pps;
 	l->offered_l1_bps = seconds > 0 ? (double)p->run.sent * bits / seconds : 0;
 	l->differs = true;

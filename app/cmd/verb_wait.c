@@ -30,8 +30,8 @@ static void tell_limited(const struct snap_port *p, struct sbuf *note)
 
 	if (p->run.unsent > 0) /* control has already said how this run ended */
 		return;
-	if (p->state != RUN_IDLE || p->run.asked_max || p->run.rate_changed || p->run.sent == 0 ||
-	    asked <= 0)
+	if (p->state != RUN_IDLE || p->run.asked_max || p->run.unasked || p->run.rate_changed ||
+	    p->run.sent == 0 || asked <= 0)
 		return;
 	double due = (double)p->run.sent * 1e9 / asked;
 	if (took < due * 1.001 || took < due + 1e6)

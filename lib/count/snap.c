@@ -139,8 +139,9 @@ static json_t *run_json(const struct snap_port *p)
 	snap_put(o, "duration_ns", p->run.duration_ns);
 	snap_put(o, "steady_ns", p->run.steady_ns);
 	/* "As fast as possible" asks for no number. */
-	put_rate(o, "asked_pps", p->run.asked_max ? (double)NAN : p->run.asked_pps);
-	put_rate(o, "asked_l1_bps", p->run.asked_max ? (double)NAN : p->run.asked_l1_bps);
+	bool known = !p->run.asked_max && !p->run.unasked;
+	put_rate(o, "asked_pps", known ? p->run.asked_pps : (double)NAN);
+	put_rate(o, "asked_l1_bps", known ? p->run.asked_l1_bps : (double)NAN);
 	json_object_set_new(o, "asked_max", json_boolean(p->run.asked_max));
 	json_object_set_new(o, "rate_changed", json_boolean(p->run.rate_changed));
 	put_rate(o, "mean_pps", p->run.mean_pps);

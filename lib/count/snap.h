@@ -90,6 +90,7 @@ struct snap_port {
 		double asked_pps, mean_pps; /* asked_pps 0: as fast as possible */
 		double asked_l1_bps, mean_l1_bps;
 		bool asked_max; /* as fast as possible is asked for */
+		bool unasked;   /* frames of connections, too: nobody asked for a rate of them */
 		/* A rate is moving to another one; asked_* are what is asked at this moment. */
 		bool ramps;
 		/* The rate changed while the port was sending: asked_* do not hold for the whole
@@ -159,7 +160,8 @@ void snap_free(struct snap *);
  * are there beside the counters:
  *	ports[]           "port", "name", "link", "speed_mbps", "used"
  *	ports[].run       "state", "sent", "bytes", "duration_ns", "steady_ns", "asked_pps" and
- *	                  "asked_l1_bps" (null: as fast as possible), "asked_max", "rate_changed",
+ *	                  "asked_l1_bps" (null: as fast as possible, or nobody asked for a
+ *	                  rate of all frames), "asked_max", "rate_changed",
  *	                  "mean_pps", "mean_l1_bps", "unsent"
  *	ports[].tx, .rx   "errors", "pps", "l1_bps", "sizes": {"0-63", "64", ..} as in
  *	                  cnt_sizes_table; rx has "missed" and "nombuf" too

@@ -47,6 +47,7 @@ struct run_result {
 	bool asked_max;    /* some frames are asked for as fast as possible */
 	bool rate_changed; /* during the run, so that asked_* do not hold for all of it */
 	bool ramps;        /* a rate is on its way: asked_* are those of this moment */
+	bool unasked;      /* some frames follow from others that come in: asked_* are not all */
 	double asked_pps, asked_l1_bps;
 	/* When rates or frames last changed, in ns of CLOCK_MONOTONIC_RAW; 0: not since the
 	 * start. */

@@ -296,6 +296,7 @@ static void snap_run(const struct ctl_port *cp, struct snap_port *s)
 	s->run.asked_pps = r.asked_pps;
 	s->run.asked_l1_bps = r.asked_l1_bps;
 	s->run.asked_max = r.asked_max;
+	s->run.unasked = r.unasked;
 	s->run.rate_changed = r.rate_changed;
 	s->run.ramps = r.ramps;
 	s->run.mean_pps = r.mean_pps;

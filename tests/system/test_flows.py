@@ -60,6 +60,16 @@ def test_the_shortest_start():
         assert client["latency"][what]["count"] == 1000
 
 
+def test_no_rate_of_frames_was_asked():
+    """The frames of connections follow from what comes in, so nothing is compared with the rate of the port's other streams."""
+    docs = play(PAIR + "start all for 100ms; wait all; show rates; show stats")
+    for what, rows in ("rates", "ports"), ("stats", "ports"):
+        for row in [d for d in docs if d.get("show") == what][-1][rows]:
+            row = row.get("run", row)
+            assert row["asked_pps"] is None and row.get("sent", 1) > 0
+    assert not any("tester limited" in str(d) for d in docs)
+
+
 @pytest.mark.parametrize("app", ["http", "bytes", "dialog 'send 10, recv 10, think 1s, send 10, recv 10'", "stream", "http; set 0-1 transactions 2",
                                  "bytes; set 0-1 transactions 2", "http; set 0-1 close fin server", "bytes; set 0-1 close fin server"])
 def test_the_time_of_a_close(app):

@@ -496,7 +496,7 @@ static void start_result(const struct ctl_port *cp, struct run_result *io)
 		enum run_stage stage = start_stage(cp, f);
 		io->stage = RTE_MIN(io->stage, stage);
 		io->ramps |= stage == RUN_STAGE_RAMP;
-		any = true;
+		any = io->unasked = true;
 		ends &= f->client ? flows_one_ends(f) : clients.any && clients.bounded;
 	}
 	if (!any)
