@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "filter_wire.h"
 
 #define HELPER "wirerate-filter"
@@ -23,8 +23,6 @@
 #define SHOWN_MOST 160      /* bytes of an expression that an error repeats */
 #define EXIT_NOT_STARTED 127
 #define ANSWER_MOST (sizeof(struct filter_head) + FILTER_INSNS_MOST * sizeof(struct filter_insn))
-
-extern char **environ;
 
 struct filter_job {
 	pid_t pid; /* 0: it has ended */
@@ -105,41 +103,6 @@ static int filter_find(char *path, size_t size, struct err *e)
 		HELPER, path);
 }
 
-/* Starts it with the answer's pipe as its output. A job of its own for the terminal, so that ^C
- * does not end it. */
-static int filter_spawn(const char *path, char *const argv[], int pipe_end, pid_t *pid)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, dfl;
-
-	if (posix_spawn_file_actions_init(&files) != 0)
-		return ENOMEM;
-	if (posix_spawnattr_init(&attr) != 0) {
-		posix_spawn_file_actions_destroy(&files);
-		return ENOMEM;
-	}
-	sigemptyset(&none);
-	sigfillset(&dfl);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &dfl);
-	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						POSIX_SPAWN_SETPGROUP);
-	/* What the loader has to say, of a library that is not there, comes the same way. */
-	int rc = posix_spawn_file_actions_adddup2(&files, pipe_end, STDOUT_FILENO);
-	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-	if (rc == 0)
-		rc = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
-						      0);
-	if (rc == 0)
-		rc = posix_spawn(pid, path, &files, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&files);
-	return rc;
-}
-
 static int filter_allowed(const char *expr, unsigned snaplen, struct err *e)
 {
 	size_t n = strlen(expr);
@@ -175,8 +138,15 @@ int filter_start(const char *expr, unsigned snaplen, int linktype, struct filter
 	snprintf(snap, sizeof(snap), "%u", snaplen);
 	snprintf(link, sizeof(link), "%d", linktype);
 	struct filter_job *j = xcalloc(1, sizeof(*j));
-	rc = filter_spawn(path, (char *[]){HELPER, FILTER_WIRE, snap, link, (char *)expr, NULL},
-			  end[1], &j->pid);
+	/* What the loader has to say, of a library that is not there, comes the same way. */
+	rc = child_start(&(struct child_ask){.path = path,
+					     .argv = (char *[]){HELPER, FILTER_WIRE, snap, link,
+								(char *)expr, NULL},
+					     .out = end[1],
+					     .err = end[1],
+					     .no_input = true,
+					     .group = true},
+			 &j->pid);
 	close(end[1]);
 	if (rc != 0) {
 		close(end[0]);
@@ -206,13 +176,8 @@ uint64_t filter_deadline_ns(const struct filter_job *j)
  * -1. */
 static int filter_reap(struct filter_job *j)
 {
-	int status = -1;
+	int status = j->pid > 0 ? child_wait(j->pid) : -1;
 
-	while (j->pid > 0 && waitpid(j->pid, &status, 0) < 0)
-		if (errno != EINTR) {
-			status = -1;
-			break;
-		}
 	j->pid = 0;
 	return status;
 }
