@@ -5,41 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chance.h"
 #include "flows_ctl.h"
 #include "hist_json.h"
-
-/* ---- chi-square ---- */
-
-/* The probability that chi-square with so many degrees of freedom is x or more: the upper
- * incomplete gamma function of half of both, by its series below the mean, else by its continued
- * fraction (Abramowitz and Stegun 6.5.29, 6.5.31 in the form of Lentz). */
-static double tally_chance(double degrees, double x)
-{
-	double a = degrees / 2, y = x / 2, scale, sum, term, b, c, d, h;
-
-	if (x <= 0)
-		return 1;
-	scale = exp(a * log(y) - y - lgamma(a));
-	if (y < a + 1) {
-		sum = term = 1 / a;
-		for (double n = a + 1; term > sum * 1e-12; n++)
-			sum += term *= y / n;
-		return fmax(0, 1 - sum * scale);
-	}
-	b = y + 1 - a;
-	c = 1e300;
-	h = d = 1 / b;
-	for (double i = 1; i < 10000; i++) {
-		double an = -i * (i - a);
-		b += 2;
-		d = 1 / (an * d + b);
-		c = b + an / c;
-		h *= d * c;
-		if (fabs(d * c - 1) < 1e-12)
-			break;
-	}
-	return fmin(1, scale * h);
-}
 
 /* ---- rows ---- */
 
@@ -195,8 +163,9 @@ static void tally_distribution(json_t *o, const struct flows_one *f, const struc
 	json_object_set_new(o, "chi_square", told ? real_json(chi) : json_null());
 	json_object_set_new(o, "degrees", json_integer(n > 0 ? n - 1 : 0));
 	json_object_set_new(o, "probability",
-			    told && least >= TALLY_EXPECTED ? real_json(tally_chance(n - 1, chi))
-							    : json_null());
+			    told && least >= TALLY_EXPECTED
+				    ? real_json(chance_chi_square(n - 1, chi))
+				    : json_null());
 }
 
 /* Adds its servers, at most so many, to a list. */
