@@ -42,6 +42,14 @@ struct calls_load {
 	char why[160]; /* what kept those that did not begin, as far as known; "" */
 };
 
+/* Frames that came to a port and belong to no call, since it was set up for its calls. */
+struct calls_strays {
+	uint64_t no_match;     /* of no call, and nobody waits for them */
+	uint64_t bad_checksum; /* wrong sums, so that nobody knows whose they are */
+	uint64_t malformed;    /* lengths that contradict the frame */
+	char from[64];         /* where the last one of no_match came from, as far as known; "" */
+};
+
 /* The functions of a work that makes calls. A run makes them at a rate of its own if its start asks
  * for one (run_ask.rate): the rate is that of the port, which its streams share as their own rates
  * are. Where streams need time before they can begin at the rate, the time of the run begins behind
@@ -60,6 +68,7 @@ struct work_calls {
 	bool (*load)(const struct ctl_port *cp, unsigned i, struct calls_load *out);
 	/* Adds the port's calls. */
 	void (*counts)(const struct ctl_port *cp, struct calls_counts *io);
+	void (*strays)(const struct ctl_port *cp, struct calls_strays *out);
 	/* All that is known of the calls that these ports made, or, with `answered`, of those that
 	 * they answered. New reference; NULL: there were none. */
 	json_t *(*json)(struct ctl *c, const struct portset *ports, bool answered);

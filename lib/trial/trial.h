@@ -165,6 +165,8 @@ struct trial_calls {
 	/* What came to all ports of the trial, and what they lost: of the whole trial only, since a
 	 * port may be an end of several directions. */
 	struct trial_counts own;
+	/* Frames that came to the senders, and to the receivers, and belong to no call. */
+	struct calls_strays strays, strays_answered;
 };
 
 /* One direction: all senders to all receivers if the trial names receivers, else one sender to the
@@ -267,6 +269,10 @@ int trial_poll(struct trial *, struct err *e);
 /* Whether its own frames are being sent, or were: before that it teaches devices where the
  * receivers are, or waits until frames of earlier runs have arrived. */
 bool trial_begun(const struct trial *t);
+/* What has become of its calls so far; nothing of frames. */
+void trial_calls_now(const struct trial *t, struct calls_counts *out);
+/* How many connections its senders have opened so far; 0 of frames. */
+uint64_t trial_opened(const struct trial *t);
 /* How far the trial has come: what it does now, and how much of its time has passed. all_ns is an
  * estimate, since nobody knows how long frames will be on their way. */
 struct trial_progress {

@@ -154,6 +154,13 @@ static int calls_run(struct trial *t, struct err *e)
 			 e);
 }
 
+static void calls_base(struct trial *t)
+{
+	for (unsigned i = 0; i < t->c->nports; i++)
+		if (portset_has(&t->all, i))
+			t->calls->strays(t->c->port[i], &t->base[i].strays);
+}
+
 /* The run of a port whose device has gone has no task that could end it, and nothing of it will
  * come: what was counted before is all of it. */
 static void stop_gone(struct trial *t)
@@ -264,6 +271,39 @@ static void calls_read_ports(const struct trial *t, const struct portset *from,
 			t->calls->counts(t->c->port[i], out);
 }
 
+/* Frames of no call at these ports since the begin of the trial. */
+static void calls_read_strays(const struct trial *t, const struct portset *of,
+			      struct calls_strays *out)
+{
+	for (unsigned i = 0; i < t->c->nports; i++) {
+		const struct calls_strays *was = &t->base[i].strays;
+		struct calls_strays is;
+		if (!portset_has(of, i))
+			continue;
+		t->calls->strays(t->c->port[i], &is);
+		out->no_match += grown(is.no_match, was->no_match);
+		out->bad_checksum += grown(is.bad_checksum, was->bad_checksum);
+		out->malformed += grown(is.malformed, was->malformed);
+		if (is.no_match > was->no_match && is.from[0] != '\0')
+			memcpy(out->from, is.from, sizeof(out->from));
+	}
+}
+
+void trial_calls_now(const struct trial *t, struct calls_counts *out)
+{
+	*out = (struct calls_counts){0};
+	if (trial_begun(t) && t->of->of != TRIAL_FRAMES)
+		calls_read_ports(t, &t->spec.tx, out);
+}
+
+uint64_t trial_opened(const struct trial *t)
+{
+	struct calls_counts k;
+
+	trial_calls_now(t, &k);
+	return t->of->of == TRIAL_TRANSACTIONS ? k.within : k.begun;
+}
+
 static void calls_read(struct trial *t)
 {
 	struct trial_result *r = &t->r;
@@ -275,18 +315,22 @@ static void calls_read(struct trial *t)
 		trial_fates_add(&r->sum, &f->fates);
 		f->calls.made = t->calls->json(t->c, &f->from, false);
 		f->calls.answered = t->calls->json(t->c, &f->to, true);
+		calls_read_strays(t, &f->from, &f->calls.strays);
+		calls_read_strays(t, &f->to, &f->calls.strays_answered);
 	}
 	calls_read_losses(t);
 	calls_read_ports(t, &r->ports, &r->calls.counts);
 	r->calls.made = t->calls->json(t->c, &r->ports, false);
 	r->calls.answered = t->calls->json(t->c, &t->rx, true);
+	calls_read_strays(t, &r->ports, &r->calls.strays);
+	calls_read_strays(t, &t->rx, &r->calls.strays_answered);
 	calls_read_loads(t);
 }
 
 #define CALLS_COURSE \
-	.hurries = true, .check = calls_check, .run = calls_run, .begins = calls_begins, \
-	.drained = calls_drained, .settles = calls_settle, .warms = calls_warms, \
-	.read = calls_read
+	.hurries = true, .check = calls_check, .run = calls_run, .base = calls_base, \
+	.begins = calls_begins, .drained = calls_drained, .settles = calls_settle, \
+	.warms = calls_warms, .read = calls_read
 
 const struct trial_measure trial_connections = {
 	.of = TRIAL_CONNECTIONS,

@@ -22,6 +22,7 @@ struct trial_base {
 	struct snap_port dev; /* stat_streams() */
 	uint64_t claimed;
 	uint64_t link_seq, carrier_changes;
+	struct calls_strays strays; /* of a trial of calls */
 };
 
 /* The numbers of a worker before the first frame of the trial. */

@@ -59,6 +59,8 @@
  *	                   others by name, less "excess"
  *	"connections", "transactions", "payload", "segments", "http", "errors", "latency"
  *	                   as in `show flows`, of the clients in the trial
+ *	"strays", "servers_strays"  frames that came to the senders, and to the receivers, and
+ *	                   belong to none of them
  *	"servers"          the same of the servers that were started with them; null: there were
  *	                   none
  *	"directions"       [{"from", "to", and of that direction all keys from
@@ -155,6 +157,17 @@ static uint64_t load_unsent(const struct trial_load *l, uint64_t sent)
 	return l->intended > sent ? l->intended - sent : 0;
 }
 
+static json_t *strays_json(const struct calls_strays *k)
+{
+	json_t *o = json_object();
+
+	trial_json_put(o, "no_match", k->no_match);
+	trial_json_put(o, "bad_checksum", k->bad_checksum);
+	trial_json_put(o, "malformed", k->malformed);
+	json_object_set_new(o, "from", k->from[0] != '\0' ? json_string(k->from) : json_null());
+	return o;
+}
+
 static void put_calls(json_t *o, enum trial_of of, const struct trial_load *l,
 		      const struct trial_fates *f, const struct trial_calls *k)
 {
@@ -172,6 +185,8 @@ static void put_calls(json_t *o, enum trial_of of, const struct trial_load *l,
 	json_object_set_new(o, "fates", calls_fates_json(of, &k->counts, f));
 	if (k->made != NULL)
 		json_object_update(o, k->made);
+	json_object_set_new(o, "strays", strays_json(&k->strays));
+	json_object_set_new(o, "servers_strays", strays_json(&k->strays_answered));
 	json_object_set(o, "servers", k->answered != NULL ? k->answered : json_null());
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs at a rate of their own, as trials ask for them: what they begin, how they kept to the rate,
  * and what became of it. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -344,6 +345,31 @@ static void calls_counts(const struct ctl_port *cp, struct calls_counts *io)
 	}
 }
 
+static void calls_strays(const struct ctl_port *cp, struct calls_strays *out)
+{
+	const struct flows_engine *x = flows_of(cp)->engine;
+
+	*out = (struct calls_strays){.from = ""};
+	for (unsigned q = 0; x != NULL && q < x->nqueues; q++) {
+		const struct flow_machine_counts *k = flow_machine_counts(x->queue[q].machine);
+		const struct flows_state *s = x->queue[q].state;
+		uint64_t port = s != NULL ? cell_get(&s->stray_port) : 0;
+		char name[INET6_ADDRSTRLEN];
+		out->no_match += cell_get(&k->no_match);
+		out->bad_checksum += cell_get(&k->bad_checksum);
+		out->malformed += cell_get(&k->malformed);
+		if ((port & FLOWS_STRAY_KNOWN) == 0)
+			continue;
+		bool is6 = (port & FLOWS_STRAY_6) != 0;
+		uint64_t address[2] = {cell_get(&s->stray[0]), cell_get(&s->stray[1])};
+		uint32_t v4 = (uint32_t)address[1];
+		inet_ntop(is6 ? AF_INET6 : AF_INET, is6 ? (void *)address : (void *)&v4, name,
+			  sizeof(name));
+		snprintf(out->from, sizeof(out->from), is6 ? "[%s]:%u" : "%s:%u", name,
+			 (unsigned)(port & UINT16_MAX));
+	}
+}
+
 static json_t *calls_json(struct ctl *c, const struct portset *ports, bool answered)
 {
 	struct hist *h[FLOWS_HISTS] = {NULL};
@@ -371,5 +397,6 @@ const struct work_calls flows_calls = {
 	.begun_tsc = calls_begun_tsc,
 	.load = calls_load,
 	.counts = calls_counts,
+	.strays = calls_strays,
 	.json = calls_json,
 };

@@ -281,11 +281,18 @@ struct flows_samples {
 	struct flows_sample sample[FLOWS_SAMPLES];
 };
 
+#define FLOWS_STRAY_6 (1u << 16)
+#define FLOWS_STRAY_KNOWN (1u << 17)
+
 struct flows_state {
 	struct dp_state base;
 	struct cnt_sizes sizes; /* of the frames that the device accepted */
 	cell_t claimed, claimed_group;
 	cell_t dropped; /* frames of flows that were made and given up */
+	/* The last frame of no connection of which that is sure: the address that it came from, of
+	 * IPv4 in the last 32 bits, and its port; bit 16 of the port: it is IPv6, bit 17: there was
+	 * one. Read when nothing goes on. */
+	cell_t stray[2], stray_port;
 	/* Control's: the machine is not used any more, another one takes its place. What is open
 	 * when its task goes has ended then. */
 	bool over;

@@ -285,6 +285,29 @@ static unsigned sort_groups(struct rte_mbuf *const *m, unsigned n, const struct 
 	return groups;
 }
 
+/* All frames of a burst were of no connection: notes where the last one came from. */
+static __rte_noinline void sort_stray(struct flows_state *s, const struct flow_in *in)
+{
+	const uint8_t *ip = in->data + in->l3;
+	bool is6 = ip[0] >> 4 == 6;
+	unsigned l4 = is6 ? 40 : (ip[0] & 15u) * 4;
+	uint64_t address[2] = {0};
+	uint32_t v4;
+
+	if (in->len < in->l3 + l4 + 2u)
+		return;
+	if (is6) {
+		memcpy(address, ip + 8, sizeof(address));
+	} else {
+		memcpy(&v4, ip + 12, sizeof(v4));
+		address[1] = v4;
+	}
+	cell_set(&s->stray[0], address[0]);
+	cell_set(&s->stray[1], address[1]);
+	cell_set(&s->stray_port, (uint64_t)(ip[l4] << 8 | ip[l4 + 1]) | (is6 ? FLOWS_STRAY_6 : 0) |
+					 FLOWS_STRAY_KNOWN);
+}
+
 void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, struct rte_mbuf **m,
 	      unsigned n, const struct dp_burst *b, uint64_t now)
 {
@@ -294,6 +317,7 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 	struct flow_in in[SORT_BURST];
 	struct flow_piece piece[SORT_PIECES + SORT_BURST];
 
+	const cell_t *no_match = &flow_machine_counts(j->machine)->no_match;
 	bool handed = unlikely(j->hand != NULL) && rx == &j->hand->in;
 
 	(void)w;
@@ -324,7 +348,11 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 			if (unlikely(shape->nchecks != 0))
 				sort_outer(j, shape, &in[some]);
 		}
-		flow_rx(j->machine, in, likely(many == NULL) ? some : some - 1, o->now_ns);
+		unsigned given = likely(many == NULL) ? some : some - 1;
+		uint64_t strays = cell_get(no_match);
+		flow_rx(j->machine, in, given, o->now_ns);
+		if (unlikely(cell_get(no_match) != strays) && cell_get(no_match) - strays == given)
+			sort_stray(s, &in[given - 1]);
 		if (unlikely(many != NULL))
 			flows_datagrams(j->machine, &in[some - 1], many, o->now_ns);
 	}
