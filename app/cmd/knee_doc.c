@@ -42,6 +42,8 @@ static json_t *load_json(const struct knee_load *l, enum trial_of of)
 	json_object_set_new(o, "intended_per_s", trial_json_real(r->intended));
 	json_object_set_new(o, "offered_per_s", trial_json_real(r->offered));
 	json_object_set_new(o, "loss_ratio", trial_json_real(r->loss));
+	if (of != TRIAL_FRAMES)
+		json_object_set_new(o, "resent_ratio", trial_json_real(r->resent));
 	json_object_set_new(o, "trials", json_integer(l->trials));
 	for (unsigned t = 0; t < KNEE_TIMES; t++)
 		if (knee_time_of(of, (enum knee_time)t))
@@ -110,6 +112,8 @@ json_t *knee_json(const struct knee *k, const struct knee_about *about)
 	json_object_set_new(o, "unit", json_string(trial_words(about->of)->per_s));
 	json_object_set_new(o, "duration_ns", json_integer((json_int_t)about->duration_ns));
 	json_object_set_new(o, "max_loss", json_real(k->ask.max_loss));
+	json_object_set_new(o, "max_resent",
+			    k->ask.by_resent ? json_real(k->ask.max_resent) : json_null());
 	json_object_set_new(o, "complete", json_boolean(about->complete));
 	json_object_set_new(o, "limit", limit_json(k));
 	json_object_set_new(o, "knee", place_json(k, about->of));
@@ -137,26 +141,19 @@ json_t *knee_json(const struct knee *k, const struct knee_about *about)
 		"trials", "trials", OF_COUNT \
 	}
 
-#define TABLE(time) \
-	static const struct out_col cols_##time[] = {RATE_COLS, \
-						     {"loss", "loss", OF_STR}, \
-						     TIME_COLS("latency." #time "."), \
-						     END_COLS}; \
-	static const struct out_view view_##time = {.rows = "knee.loads", \
-						    .cols = cols_##time, \
-						    .ncols = ARRAY_SIZE(cols_##time)}
-
-TABLE(since_due);
-TABLE(since_sent);
-TABLE(connect);
-TABLE(first_byte);
-TABLE(transaction);
-TABLE(close);
-
-static const struct out_view *const views[KNEE_TIMES] = {
-	[KNEE_DUE] = &view_since_due,     [KNEE_SENT] = &view_since_sent,
-	[KNEE_CONNECT] = &view_connect,   [KNEE_FIRST] = &view_first_byte,
-	[KNEE_WHOLE] = &view_transaction, [KNEE_CLOSE] = &view_close,
+/* Of one of the times, which doc_for_table() puts where these columns are. */
+static const struct out_col frames_time_cols[] = {RATE_COLS,
+						  {"loss", "loss", OF_STR},
+						  TIME_COLS("time."),
+						  END_COLS};
+static const struct out_col calls_time_cols[] = {RATE_COLS,
+						 {"loss", "loss", OF_STR},
+						 {"resent", "sent again", OF_STR},
+						 TIME_COLS("time."),
+						 END_COLS};
+static const struct out_view time_views[2] = {
+	{.rows = "knee.loads", .cols = frames_time_cols, .ncols = ARRAY_SIZE(frames_time_cols)},
+	{.rows = "knee.loads", .cols = calls_time_cols, .ncols = ARRAY_SIZE(calls_time_cols)},
 };
 
 static const struct out_col frames_cols[] = {
@@ -171,6 +168,7 @@ static const struct out_col frames_cols[] = {
 static const struct out_col calls_cols[] = {
 	RATE_COLS,
 	{"loss_ratio", "loss", OF_PERCENT},
+	{"resent_ratio", "sent again", OF_PERCENT},
 	{"rate", "rate", OF_STR},
 	END_COLS,
 	{"why", "why", OF_STR},
@@ -187,12 +185,15 @@ static const struct out_view calls_view = {.rows = "knee.loads",
 					   .cols = calls_cols,
 					   .ncols = ARRAY_SIZE(calls_cols)};
 
-const struct out_view *knee_csv(const json_t *doc)
+static bool of_calls(const json_t *doc)
 {
 	return strcmp(json_string_value(out_get(doc, "knee.of")),
-		      trial_words(TRIAL_FRAMES)->noun) == 0
-		       ? &frames_view
-		       : &calls_view;
+		      trial_words(TRIAL_FRAMES)->noun) != 0;
+}
+
+const struct out_view *knee_csv(const json_t *doc)
+{
+	return of_calls(doc) ? &calls_view : &frames_view;
 }
 
 /* ---- sentences ---- */
@@ -290,20 +291,28 @@ static void all_words(const json_t *doc, void (*put)(const char *text, struct sb
 	sbuf_free(&b);
 }
 
-/* A copy with what tables have beside it: the share that was lost, as exactly as it is known. New
- * reference. */
-static json_t *doc_for_tables(const json_t *doc)
+/* A share as text, as exactly as it is known. */
+static void put_ratio(json_t *load, const char *from, const char *to)
+{
+	const json_t *ratio = json_object_get(load, from);
+	char text[32];
+
+	if (!json_is_number(ratio))
+		return;
+	snprintf(text, sizeof(text), "%.4g%%", 100 * json_number_value(ratio));
+	json_object_set_new(load, to, json_string(text));
+}
+
+/* A copy for the table of a time: with its numbers, and with shares as texts. New reference. */
+static json_t *doc_for_table(const json_t *doc, const char *time)
 {
 	json_t *copy = json_deep_copy(doc), *l;
 	size_t i;
 
 	json_array_foreach(out_get(copy, "knee.loads"), i, l) {
-		const json_t *loss = json_object_get(l, "loss_ratio");
-		char text[32];
-		if (!json_is_number(loss))
-			continue;
-		snprintf(text, sizeof(text), "%.4g%%", 100 * json_number_value(loss));
-		json_object_set_new(l, "loss", json_string(text));
+		put_ratio(l, "loss_ratio", "loss");
+		put_ratio(l, "resent_ratio", "resent");
+		json_object_set(l, "time", json_object_get(json_object_get(l, "latency"), time));
 	}
 	return copy;
 }
@@ -315,7 +324,6 @@ static void put_line(const char *text, struct sbuf *out)
 
 void knee_text(const json_t *doc, struct sbuf *out)
 {
-	json_t *tables = doc_for_tables(doc);
 	bool any = false;
 
 	for (unsigned t = 0; t < KNEE_TIMES; t++) {
@@ -325,10 +333,11 @@ void knee_text(const json_t *doc, struct sbuf *out)
 		if (json_array_size(out_get(doc, "knee.loads")) == 0)
 			break;
 		sbuf_addf(out, "%s%s\n", any ? "\n" : "", knee_time_name((enum knee_time)t));
-		out_write(OUT_TEXT, tables, views[t], out);
+		json_t *table = doc_for_table(doc, key);
+		out_write(OUT_TEXT, table, &time_views[of_calls(doc)], out);
+		json_decref(table);
 		any = true;
 	}
-	json_decref(tables);
 	if (knee_has(doc, knee_time_key(KNEE_DUE))) {
 		sbuf_addc(out, '\n');
 		knee_chart(doc, knee_time_key(KNEE_DUE), out);
@@ -341,7 +350,7 @@ void knee_text(const json_t *doc, struct sbuf *out)
 void knee_html(const json_t *doc, struct sbuf *out)
 {
 	struct sbuf title = {0};
-	json_t *ports = out_get(doc, "knee.ports"), *p, *tables = doc_for_tables(doc);
+	json_t *ports = out_get(doc, "knee.ports"), *p;
 	size_t i;
 
 	sbuf_addf(&title, "Latency under load of %s, port", text_at(doc, "knee.of"));
@@ -357,9 +366,10 @@ void knee_html(const json_t *doc, struct sbuf *out)
 			continue;
 		html_heading(knee_time_name((enum knee_time)t), out);
 		knee_svg(doc, key, out);
-		html_table(tables, views[t], out);
+		json_t *table = doc_for_table(doc, key);
+		html_table(table, &time_views[of_calls(doc)], out);
+		json_decref(table);
 	}
-	json_decref(tables);
 	if (loads_not_valid(doc) > 0)
 		html_paragraph("Loads whose verdict is not \"valid\" say nothing about the device: "
 			       "their marks are hollow.",

@@ -4,6 +4,7 @@
 #include "capacity_run.h"
 #include "examine.h"
 #include "file.h"
+#include "measuring.h"
 #include "verbs.h"
 
 #include <errno.h>
@@ -91,28 +92,15 @@ enum {
 	A_END = 13
 };
 
-#define DFLT_NS 1000000000ull
-#define MOST_NS (24 * 3600 * 1000000000ull)
-
-struct measuring {
-	struct capacity_run *run;
+struct filling {
+	struct measuring base; /* must be first: its run is a struct capacity_run */
 	uint64_t duration_ns;
-	char *svg; /* file; NULL: none is written */
 };
-_Static_assert(sizeof(struct measuring) <= VERB_STATE_BYTES, "state of a verb");
+_Static_assert(sizeof(struct filling) <= VERB_STATE_BYTES, "state of a verb");
 
-static struct measuring *measuring_of(struct cmd_run *r)
+static struct filling *filling_of(struct cmd_run *r)
 {
-	return (struct measuring *)r->state;
-}
-
-static void capacity_end(struct cmd_run *r)
-{
-	struct measuring *m = measuring_of(r);
-
-	capacity_run_free(m->run);
-	free(m->svg);
-	*m = (struct measuring){0};
+	return (struct filling *)r->state;
 }
 
 static bool several_queues(const json_t *doc)
@@ -126,8 +114,35 @@ static bool several_queues(const json_t *doc)
 	return false;
 }
 
-static void capacity_print(struct cmd_run *r, json_t *doc)
+static int capacity_go_on(struct cmd_run *r, void *run, struct err *e)
 {
+	(void)r;
+	return capacity_run_poll(run, e);
+}
+
+static bool capacity_any(const void *run)
+{
+	return capacity_run_result(run)->now > 0;
+}
+
+/* The points that are measured. */
+static json_t *capacity_doc(struct cmd_run *r, void *run, bool complete)
+{
+	struct capacity over = *capacity_run_result(run);
+
+	(void)complete;
+	over.npoints = over.now;
+	return capacity_json(&over, ctl_port_name(app_of(r)->ctl, over.ask.port[CAPACITY_OWN].port),
+			     filling_of(r)->duration_ns);
+}
+
+static void capacity_print(struct cmd_run *r, void *run, json_t *doc)
+{
+	const struct capacity *k = capacity_run_result(run);
+
+	for (unsigned i = 0; i < k->now; i++)
+		if (k->point[i].state == CAPACITY_INVALID)
+			r->exit_code = EXIT_NOT_VALID;
 	verb_out(r, r->out_mode, doc, &capacity_view);
 	if (r->out_mode != OUT_TEXT)
 		return;
@@ -141,48 +156,30 @@ static void capacity_print(struct cmd_run *r, json_t *doc)
 	capacity_words(doc, r->out);
 }
 
-/* Prints the points that are measured, writes the file, and sets the exit code. */
-static int capacity_done(struct cmd_run *r, struct err *e)
+static void capacity_free_run(struct cmd_run *r, void *run)
 {
-	struct measuring *m = measuring_of(r);
-	const struct capacity *all = capacity_run_result(m->run);
-	struct capacity over = *all, *k = &over;
-	struct app *app = app_of(r);
-
-	over.npoints = all->now;
-	json_t *doc = capacity_json(k, ctl_port_name(app->ctl, k->ask.port[CAPACITY_OWN].port),
-				    m->duration_ns);
-	int rc = 0;
-
-	for (unsigned i = 0; i < k->npoints; i++)
-		if (k->point[i].state == CAPACITY_INVALID)
-			r->exit_code = EXIT_NOT_VALID;
-	capacity_print(r, doc);
-	if (m->svg != NULL) {
-		struct sbuf svg = {0};
-		capacity_svg(doc, &svg);
-		rc = file_create(m->svg, sbuf_str(&svg), svg.len, e);
-		sbuf_free(&svg);
-	}
-	json_decref(doc);
-	return rc;
+	(void)r;
+	capacity_run_free(run);
 }
+
+static const struct measuring_kind capacity_measuring = {
+	.name = "capacity",
+	.poll = capacity_go_on,
+	.any = capacity_any,
+	.doc = capacity_doc,
+	.print = capacity_print,
+	.page = capacity_svg,
+	.free = capacity_free_run,
+};
 
 static int capacity_poll(struct cmd_run *r, struct err *e)
 {
-	int rc = capacity_run_poll(measuring_of(r)->run, e);
+	return measuring_poll(r, &capacity_measuring, e);
+}
 
-	if (rc == 0)
-		return VERB_PENDING;
-	if (rc > 0) {
-		rc = capacity_done(r, e);
-	} else if (capacity_run_result(measuring_of(r)->run)->now > 0) {
-		/* what is measured has taken its time and is not thrown away */
-		struct err file = {.text = ""};
-		capacity_done(r, &file);
-	}
-	capacity_end(r);
-	return rc;
+static void capacity_cancel(struct cmd_run *r)
+{
+	measuring_drop(r, &capacity_measuring);
 }
 
 static bool capacity_tells(const struct cmd_run *r, struct cmd_progress *out)
@@ -216,21 +213,17 @@ static void take_numbers(const struct arg_val *a, const char *dflt, const struct
 		to[*n] = list.v[*n];
 }
 
-/* Says how long it will take, before it begins. */
 static void capacity_announce(struct cmd_run *r)
 {
-	const struct measuring *m = measuring_of(r);
-	const struct capacity *k = capacity_run_result(m->run);
-	struct sbuf likely = {0}, most = {0};
+	const struct filling *m = filling_of(r);
+	const struct capacity *k = capacity_run_result(m->base.run);
 	uint64_t gone, all, each = m->duration_ns + CAPACITY_NS_AROUND;
+	char what[64];
 
-	capacity_run_progress(m->run, &gone, &all);
-	cmd_progress_span(all, &likely);
-	cmd_progress_span(each * k->npoints * RATE_SEARCH_MOST, &most);
-	sbuf_addf(r->note, "capacity: %u point%s, likely %s, at most about %s; Ctrl-C ends it\n",
-		  k->npoints, k->npoints == 1 ? "" : "s", sbuf_str(&likely), sbuf_str(&most));
-	sbuf_free(&likely);
-	sbuf_free(&most);
+	capacity_run_progress(m->base.run, &gone, &all);
+	snprintf(what, sizeof(what), "%u point%s", k->npoints, k->npoints == 1 ? "" : "s");
+	measuring_announce(r, &capacity_measuring, what, all, each * k->npoints * RATE_SEARCH_MOST,
+			   "; Ctrl-C ends it");
 }
 
 static double slot_bps(struct app *app, unsigned port)
@@ -285,9 +278,10 @@ static int capacity_port(struct cmd_run *r, const struct arg_val *a, unsigned *p
 
 static int capacity_verb(struct cmd_run *r, const struct arg_val *args, struct err *e)
 {
-	struct measuring *m = measuring_of(r);
+	struct capacity_run *run;
 	struct app *app = app_of(r);
-	struct capacity_run_spec spec = {.cfg = app->tester.trial, .duration_ns = DFLT_NS};
+	struct capacity_run_spec spec = {.cfg = app->tester.trial,
+					 .duration_ns = MEASURING_DFLT_NS};
 	int rc = capacity_port(r, &args[A_PORT], &spec.port, e);
 
 	if (rc < 0)
@@ -298,24 +292,17 @@ static int capacity_verb(struct cmd_run *r, const struct arg_val *args, struct e
 	spec.ask.max_loss = (double)(args[A_LOSS].given ? args[A_LOSS].v.u : 0) / 1e9;
 	if (args[A_DIRECTION].given)
 		spec.ask.direction[args[A_DIRECTION].choice] = true;
-	if (args[A_FOR].given)
-		spec.duration_ns = args[A_FOR].v.u;
-	if (spec.duration_ns == 0)
-		return err_at(
-			e, EINVAL, args[A_FOR].col,
-			"a trial of no time sends nothing; allowed are durations above 0, like 10s or 1.5ms");
-	if (spec.duration_ns > MOST_NS)
-		return err_at(
-			e, ERANGE, args[A_FOR].col,
-			"each trial would take more than a day; allowed are durations above 0 up to 24h, like 10s or 1.5ms");
+	rc = measuring_time(&args[A_FOR], &spec.duration_ns, e);
+	if (rc < 0)
+		return rc;
 	if (args[A_SVG].given && (rc = file_creatable(args[A_SVG].text, e)) < 0)
 		return rc;
 	spec.ask.port[CAPACITY_OWN].pcie_bps = slot_bps(app, spec.port);
-	rc = capacity_run_start(app->ctl, &spec, &m->run, e);
+	rc = capacity_run_start(app->ctl, &spec, &run, e);
 	if (rc < 0)
 		return rc;
-	m->duration_ns = spec.duration_ns;
-	m->svg = args[A_SVG].given ? xstrdup(args[A_SVG].text) : NULL;
+	filling_of(r)->duration_ns = spec.duration_ns;
+	measuring_begin(r, run, &args[A_SVG]);
 	capacity_announce(r);
 	return VERB_PENDING;
 }
@@ -326,7 +313,7 @@ const struct verb verb_capacity = {
 	.run = capacity_verb,
 	.flags = VERB_NO_LOAD,
 	.poll = capacity_poll,
-	.cancel = capacity_end,
+	.cancel = capacity_cancel,
 	.progress = capacity_tells,
 	.help = "Measure what a port and each of its queues carries, and name what holds it back.\n"
 		"For each direction, each of SIZES (64,512,1518) and so many of the first Tx queues as QUEUES says (1, 2, 4, up to\n"

@@ -4,11 +4,11 @@
 #include "file.h"
 #include "knee_doc.h"
 #include "knee_run.h"
+#include "measuring.h"
 #include "verbs.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { EXIT_FAILED = 1, EXIT_NOT_VALID = 4 };
@@ -22,16 +22,13 @@ enum {
 	A_LOSS = 10,
 	A_FOR = 12,
 	A_HTML = 14,
+	A_RESENT = 16,
 };
 
-#define DFLT_NS 1000000000ull
-#define MOST_NS (24 * 3600 * 1000000000ull)
-
 struct kneeing {
-	struct knee_run *run;
+	struct measuring base; /* must be first: its run is a struct knee_run */
 	struct portset ports;
 	uint64_t duration_ns;
-	char *html; /* file; NULL: none is written */
 };
 _Static_assert(sizeof(struct kneeing) <= VERB_STATE_BYTES, "state of a verb");
 
@@ -40,29 +37,33 @@ static struct kneeing *kneeing_of(struct cmd_run *r)
 	return (struct kneeing *)r->state;
 }
 
-static void knee_end(struct cmd_run *r)
+static int knee_go_on(struct cmd_run *r, void *run, struct err *e)
 {
-	struct kneeing *m = kneeing_of(r);
-
-	knee_run_free(m->run);
-	free(m->html);
-	*m = (struct kneeing){0};
+	(void)r;
+	return knee_run_poll(run, e);
 }
 
-static json_t *knee_doc(struct cmd_run *r, bool complete)
+static bool knee_any(const void *run)
 {
-	struct kneeing *m = kneeing_of(r);
-	const struct knee_about about = {.of = knee_run_of(m->run),
+	const struct knee *k = knee_run_result(run);
+
+	return k->search.trials > 0 || knee_measured(k) > 0;
+}
+
+static json_t *knee_doc(struct cmd_run *r, void *run, bool complete)
+{
+	const struct kneeing *m = kneeing_of(r);
+	const struct knee_about about = {.of = knee_run_of(run),
 					 .ports = &m->ports,
 					 .duration_ns = m->duration_ns,
 					 .complete = complete};
 
-	return knee_json(knee_run_result(m->run), &about);
+	return knee_json(knee_run_result(run), &about);
 }
 
-static void knee_exit_code(struct cmd_run *r)
+static void knee_print(struct cmd_run *r, void *run, json_t *doc)
 {
-	const struct knee *k = knee_run_result(kneeing_of(r)->run);
+	const struct knee *k = knee_run_result(run);
 
 	if (k->limit_by == KNEE_NOTHING)
 		r->exit_code = EXIT_FAILED;
@@ -71,71 +72,47 @@ static void knee_exit_code(struct cmd_run *r)
 	for (unsigned i = 0; i < knee_measured(k); i++)
 		if (!k->load[i].at.valid)
 			r->exit_code = EXIT_NOT_VALID;
-}
-
-/* Prints what is measured, writes the file, and sets the exit code. */
-static int knee_done(struct cmd_run *r, bool complete, struct err *e)
-{
-	struct kneeing *m = kneeing_of(r);
-	json_t *doc = knee_doc(r, complete);
-	int rc = 0;
-
-	knee_exit_code(r);
 	if (r->out_mode == OUT_TEXT) {
 		cmd_result(r, doc);
 		knee_text(doc, r->out);
 	} else {
 		verb_out(r, r->out_mode, doc, knee_csv(doc));
 	}
-	if (m->html != NULL) {
-		struct sbuf page = {0};
-		knee_html(doc, &page);
-		rc = file_create(m->html, sbuf_str(&page), page.len, e);
-		sbuf_free(&page);
-	}
-	json_decref(doc);
-	return rc;
 }
 
-/* Whether anything was found that is worth to be told. */
-static bool knee_any(const struct knee *k)
+static void knee_free(struct cmd_run *r, void *run)
 {
-	return k->search.trials > 0 || knee_measured(k) > 0;
+	(void)r;
+	knee_run_free(run);
 }
+
+static const struct measuring_kind knee_measuring = {
+	.name = "knee",
+	.poll = knee_go_on,
+	.any = knee_any,
+	.doc = knee_doc,
+	.print = knee_print,
+	.page = knee_html,
+	.free = knee_free,
+};
 
 static int knee_poll(struct cmd_run *r, struct err *e)
 {
-	struct err file = {.text = ""};
-	int rc = knee_run_poll(kneeing_of(r)->run, e);
-
-	if (rc == 0)
-		return VERB_PENDING;
-	if (rc > 0)
-		rc = knee_done(r, true, e);
-	else if (knee_any(knee_run_result(kneeing_of(r)->run)))
-		knee_done(r, false, &file); /* it has taken its time and is not thrown away */
-	knee_end(r);
-	return rc;
+	return measuring_poll(r, &knee_measuring, e);
 }
 
-/* What is found so far is told. */
 static void knee_cancel(struct cmd_run *r)
 {
-	const struct knee *k = knee_run_result(kneeing_of(r)->run);
-	struct err e = {.text = ""};
-
-	if (knee_any(k) && knee_done(r, false, &e) < 0)
-		sbuf_addf(r->note, "%s\n", e.text);
-	knee_end(r);
+	measuring_cancel(r, &knee_measuring);
 }
 
 static bool knee_tells(const struct cmd_run *r, struct cmd_progress *out)
 {
 	const struct kneeing *m = (const struct kneeing *)r->state;
-	const struct knee *k = knee_run_result(m->run);
+	const struct knee *k = knee_run_result(m->base.run);
 	uint64_t gone, all;
 
-	knee_run_progress(m->run, &gone, &all);
+	knee_run_progress(m->base.run, &gone, &all);
 	cmd_progress_time(out, gone, all);
 	if (k->limit_by == KNEE_SEARCHING)
 		snprintf(out->text, sizeof(out->text), "knee, the limit is searched, trial %u",
@@ -146,27 +123,21 @@ static bool knee_tells(const struct cmd_run *r, struct cmd_progress *out)
 	return true;
 }
 
-/* Says how long it will take, before it begins. */
 static void knee_announce(struct cmd_run *r)
 {
 	const struct kneeing *m = kneeing_of(r);
-	const struct knee *k = knee_run_result(m->run);
-	struct sbuf likely = {0}, most = {0};
-	uint64_t gone, all, each = m->duration_ns + KNEE_NS_AROUND;
-	unsigned trials = k->ask.nloads * (1 + KNEE_AGAIN) +
-			  (k->limit_by == KNEE_SEARCHING ? RATE_SEARCH_MOST : 0);
+	const struct knee *k = knee_run_result(m->base.run);
+	bool searches = k->limit_by == KNEE_SEARCHING;
+	unsigned trials = k->ask.nloads * (1 + KNEE_AGAIN) + (searches ? RATE_SEARCH_MOST : 0);
+	uint64_t gone, all;
+	char what[64];
 
-	knee_run_progress(m->run, &gone, &all);
-	cmd_progress_span(all, &likely);
-	cmd_progress_span(each * trials, &most);
-	sbuf_addf(r->note,
-		  "knee: %u loads%s, likely %s, at most about %s; Ctrl-C ends it with those that "
-		  "are measured\n",
-		  k->ask.nloads,
-		  k->limit_by == KNEE_SEARCHING ? " behind the search of the limit" : "",
-		  sbuf_str(&likely), sbuf_str(&most));
-	sbuf_free(&likely);
-	sbuf_free(&most);
+	knee_run_progress(m->base.run, &gone, &all);
+	snprintf(what, sizeof(what), "%u loads%s", k->ask.nloads,
+		 searches ? " behind the search of the limit" : "");
+	measuring_announce(r, &knee_measuring, what, all,
+			   (m->duration_ns + KNEE_NS_AROUND) * trials,
+			   "; Ctrl-C ends it with those that are measured");
 }
 
 /* Each trial is told as one of `trial` is. */
@@ -200,6 +171,8 @@ static const struct arg_spec args_knee[] = {
 	{ARG_VALUE, "DURATION", ARG_OPT, {&vt_seconds}},
 	{ARG_WORD, "html", ARG_OPT | ARG_MIXED},
 	{ARG_FILE, "FILE", ARG_OPT},
+	{ARG_WORD, "resent", ARG_OPT | ARG_MIXED},
+	{ARG_VALUE, "SHARE", ARG_OPT, {&vt_share}},
 	{ARG_END},
 };
 
@@ -217,20 +190,6 @@ static int take_max(const struct arg_val *a, struct rate *out, struct err *e)
 		return err_at(e, EINVAL, a->col,
 			      "the limit is one rate, and this one changes with time; allowed are "
 			      "rates like 10kpps, 10kcps, 10ktps and 50%%");
-	return 0;
-}
-
-static int take_time(const struct arg_val *a, uint64_t *out, struct err *e)
-{
-	*out = a->given ? a->v.u : DFLT_NS;
-	if (*out == 0)
-		return err_at(e, EINVAL, a->col,
-			      "a trial of no time sends nothing; allowed are durations above 0, "
-			      "like 10s or 1.5ms");
-	if (*out > MOST_NS)
-		return err_at(e, ERANGE, a->col,
-			      "each trial would take more than a day; allowed are durations above "
-			      "0 up to 24h, like 10s or 1.5ms");
 	return 0;
 }
 
@@ -269,6 +228,7 @@ static int knee_verb(struct cmd_run *r, const struct arg_val *args, struct err *
 	struct kneeing *m = kneeing_of(r);
 	struct app *app = app_of(r);
 	struct knee_run_spec spec = {.trial.cfg = app->tester.trial,
+				     .trial.duration_ns = MEASURING_DFLT_NS,
 				     .ask.nloads = KNEE_DFLT_LOADS,
 				     .told = knee_told,
 				     .arg = app};
@@ -279,7 +239,7 @@ static int knee_verb(struct cmd_run *r, const struct arg_val *args, struct err *
 	if (rc == 0)
 		rc = take_max(&args[A_MAX], &spec.ask.max, e);
 	if (rc == 0)
-		rc = take_time(&args[A_FOR], &spec.trial.duration_ns, e);
+		rc = measuring_time(&args[A_FOR], &spec.trial.duration_ns, e);
 	if (rc == 0)
 		rc = check_unit(app->ctl, &spec.trial, &args[A_OF], e);
 	if (rc == 0 && args[A_HTML].given)
@@ -289,12 +249,15 @@ static int knee_verb(struct cmd_run *r, const struct arg_val *args, struct err *
 	if (args[A_LOADS].given)
 		spec.ask.nloads = (unsigned)args[A_LOADS].v.u;
 	spec.ask.max_loss = (double)(args[A_LOSS].given ? args[A_LOSS].v.u : 0) / 1e9;
-	rc = knee_run_start(app->ctl, &spec, &m->run, e);
+	spec.ask.by_resent = args[A_RESENT].given;
+	spec.ask.max_resent = (double)(args[A_RESENT].given ? args[A_RESENT].v.u : 0) / 1e9;
+	struct knee_run *run;
+	rc = knee_run_start(app->ctl, &spec, &run, e);
 	if (rc < 0)
 		return rc;
 	m->ports = spec.trial.tx;
 	m->duration_ns = spec.trial.duration_ns;
-	m->html = args[A_HTML].given ? xstrdup(args[A_HTML].text) : NULL;
+	measuring_begin(r, run, &args[A_HTML]);
 	app_tell_reach(app, &spec.trial.tx, r->note);
 	knee_announce(r);
 	return VERB_PENDING;
@@ -313,7 +276,8 @@ const struct verb verb_knee = {
 		"a trial is made at each of 1/N, 2/N, ... of it, of DURATION (1s), with 50% to 99.99% of the times since frames,\n"
 		"connections or transactions were due. A trial that is not valid is repeated twice, and else its load is marked.\n"
 		"Ports and receivers are as for `trial`. UNIT says what must be meant: pps of streams, cps of flows, tps of flows\n"
-		"with `tps`. The knee is the highest load before the first one at which 99% is more than twice that of the lowest.\n"
+		"with `tps`. resent: no more than SHARE of TCP's segments may be sent again, else connections are lost when they fail.\n"
+		"The knee is the highest load before the first one at which 99% is more than twice that of the lowest.\n"
 		"FILE gets a page with charts; a file that is there already is refused. Ctrl-C ends it with what is measured.\n"
 		"Exit code 1: no rate passes; 4: the limit or some loads have no valid trial.",
 };

@@ -89,10 +89,25 @@ static struct rate rate_each(double per_s)
 	return (struct rate){.kind = RATE_EACH, .value = per_s};
 }
 
+/* Whether more is lost, or sent again, than may be. */
+static bool lost_too_much(const struct knee *k, const struct knee_reading *r)
+{
+	return r->loss > k->ask.max_loss || (k->ask.by_resent && r->resent > k->ask.max_resent);
+}
+
+/* What of it, in words. */
+static void say_lost(const struct knee *k, const struct knee_reading *r, char *out, size_t size)
+{
+	if (r->loss > k->ask.max_loss)
+		snprintf(out, size, "%.6g%% is lost", 100 * r->loss);
+	else
+		snprintf(out, size, "%.6g%% of segments are sent again", 100 * r->resent);
+}
+
 static enum rate_told told_by(const struct knee *k, const struct knee_reading *r)
 {
 	/* what is lost is lost, even if the sender did not send all that it was to */
-	if ((r->valid || r->is_short) && r->loss > k->ask.max_loss)
+	if ((r->valid || r->is_short) && lost_too_much(k, r))
 		return RATE_FAILED;
 	if (r->is_short)
 		return RATE_SHORT;
@@ -119,9 +134,12 @@ static void feed_search(struct knee *k, const struct knee_reading *r)
 	bool first = isinf(k->search.next);
 	double passed = r->passed;
 
+	char lost[64];
+
+	say_lost(k, r, lost, sizeof(lost));
 	if (what == RATE_FAILED)
-		snprintf(k->why, sizeof(k->why), "%.6g%% is lost of %.0f each second",
-			 100 * r->loss, first ? r->each : k->search.next);
+		snprintf(k->why, sizeof(k->why), "%s at %.0f each second", lost,
+			 first ? r->each : k->search.next);
 	else if (what != RATE_PASSED)
 		snprintf(k->why, sizeof(k->why), "%s",
 			 r->why[0] != '\0' ? r->why : "nothing was sent");
@@ -197,11 +215,11 @@ static bool load_tells(const struct knee *k, enum trial_of of, unsigned i, const
 			continue;
 		bool has = isfinite(r->time[t].ns[KNEE_P99]);
 		if (base != NULL && !has && isfinite(k->load[*base].at.time[t].ns[KNEE_P99]) &&
-		    !(r->loss > k->ask.max_loss))
+		    !lost_too_much(k, r))
 			return false;
 		any |= has;
 	}
-	return any || (base != NULL && r->loss > k->ask.max_loss);
+	return any || (base != NULL && lost_too_much(k, r));
 }
 
 /* Whether the load is beyond the knee; *out says why. */
@@ -210,8 +228,8 @@ static bool load_beyond(const struct knee *k, unsigned base, unsigned i, enum tr
 {
 	const struct knee_reading *r = &k->load[i].at, *b = &k->load[base].at;
 
-	if (r->loss > k->ask.max_loss) {
-		snprintf(out->why, sizeof(out->why), "%.6g%% is lost", 100 * r->loss);
+	if (lost_too_much(k, r)) {
+		say_lost(k, r, out->why, sizeof(out->why));
 		return true;
 	}
 	for (unsigned t = 0; t < KNEE_TIMES; t++) {
@@ -231,7 +249,7 @@ void knee_find(const struct knee *k, enum trial_of of, struct knee_place *out)
 	unsigned n = knee_measured(k), i = 0;
 
 	*out = (struct knee_place){.found = KNEE_UNKNOWN};
-	while (i < n && !(load_tells(k, of, i, NULL) && !(k->load[i].at.loss > k->ask.max_loss)))
+	while (i < n && !(load_tells(k, of, i, NULL) && !lost_too_much(k, &k->load[i].at)))
 		i++;
 	if (i == n) {
 		snprintf(out->why, sizeof(out->why),

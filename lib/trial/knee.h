@@ -55,6 +55,7 @@ struct knee_reading {
 	double each;              /* each second, of the slowest sender */
 	double passed;            /* of `each`, what came through; 0: not known */
 	double loss;              /* share; NAN: not known */
+	double resent;            /* of segments of TCP, the share that was sent again; NAN: none */
 	struct knee_times time[KNEE_TIMES];
 };
 
@@ -75,6 +76,10 @@ struct knee_ask {
 	struct rate max; /* RATE_MAX: it is searched */
 	unsigned nloads; /* 1 to KNEE_MOST_LOADS */
 	double max_loss; /* share */
+	/* Whether sending again is a limit, too: TCP mends what is lost, so that connections fail
+	 * long after it has begun. */
+	bool by_resent;
+	double max_resent; /* share */
 };
 
 struct knee {

@@ -110,6 +110,22 @@ static bool only_short(const struct trial_result *r)
 	return r->load.counted && r->load.offered < r->load.intended;
 }
 
+/* Of what both ends have sent. What was sent again because its answer was lost counts, too. */
+static double knee_resent(const struct trial_result *r)
+{
+	const json_t *const ends[] = {r->calls.made, r->calls.answered};
+	double sent = 0, again = 0;
+
+	for (unsigned i = 0; i < RTE_DIM(ends); i++) {
+		const json_t *s = json_object_get(ends[i], "segments");
+		if (s == NULL)
+			continue;
+		sent += json_number_value(json_object_get(s, "tx"));
+		again += json_number_value(json_object_get(s, "retransmitted"));
+	}
+	return sent > 0 ? again / sent : (double)NAN;
+}
+
 static void knee_read(const struct trial_result *r, struct knee_reading *out)
 {
 	*out = (struct knee_reading){
@@ -119,6 +135,7 @@ static void knee_read(const struct trial_result *r, struct knee_reading *out)
 		.offered = r->load.offered_pps,
 		.each = knee_slowest(r),
 		.loss = trial_loss(&r->sum),
+		.resent = knee_resent(r),
 	};
 	snprintf(out->verdict, sizeof(out->verdict), "%s", trial_verdict_name(r->verdict));
 	if (!out->valid)
@@ -154,6 +171,10 @@ int knee_run_start(struct ctl *c, const struct knee_run_spec *spec, struct knee_
 	knee_begin(&r->k, &spec->ask);
 	first.rate = spec->ask.max;
 	int rc = trial_would_be(c, &first, &r->of, e);
+	if (rc == 0 && spec->ask.by_resent && r->of == TRIAL_FRAMES)
+		rc = err_set(
+			e, EINVAL,
+			"`resent` is of flows, and these ports send frames, which nobody sends again; `loss SHARE` says how many may be lost");
 	if (rc == 0)
 		rc = knee_next_trial(r, e);
 	if (rc < 0) {

@@ -18,6 +18,7 @@ struct made {
 	double disturbed_from, disturbed_to; /* trials at these rates are not valid */
 	unsigned disturb;                    /* so many trials more are not valid */
 	double loses_below;                  /* a share of 0.1 is lost at lower rates */
+	double resends_from; /* of segments a share of 0.1 is sent again; 0: never */
 };
 
 static struct made fine(void)
@@ -52,6 +53,7 @@ static void try_at(struct made *m, struct rate rate, struct knee_reading *r)
 	r->loss = 1 - r->passed / sent;
 	if (sent < m->loses_below)
 		r->loss = 0.1;
+	r->resent = m->resends_from > 0 && sent >= m->resends_from ? 0.1 : 0;
 	if (rate.kind != RATE_MAX && sent < want) {
 		r->valid = false;
 		r->is_short = true;
@@ -157,6 +159,38 @@ static void test_allowed_loss(void **state)
 	ask.max_loss = 0.5;
 	measure(&m, &ask);
 	assert_true(k.limit.value > 1.9 * m.carries && k.limit.value <= 2 * m.carries);
+}
+
+/* TCP mends what is lost: nothing fails, and from a rate on segments are sent again. */
+static void test_sent_again(void **state)
+{
+	struct knee_ask ask = searched;
+	struct made m = fine();
+	struct knee_place at;
+
+	(void)state;
+	m.carries = 1e9;
+	m.resends_from = 200000;
+	m.bend = INFINITY;
+	measure(&m, &ask);
+	assert_true(k.limit.value > 0.9 * m.sends);
+	ask.by_resent = true;
+	measure(&m, &ask);
+	assert_int_equal(k.limit_by, KNEE_EXACT);
+	assert_true(k.limit.value <= 200000 && k.limit.value > 0.96 * 200000);
+	knee_find(&k, TRIAL_CONNECTIONS, &at);
+	assert_int_equal(at.found, KNEE_BEYOND);
+	/* a share of 0.1 is sent again from there on */
+	ask.max_resent = 0.1;
+	measure(&m, &ask);
+	assert_true(k.limit.value > 0.9 * m.sends);
+	ask.max_resent = 0.09;
+	ask.max = (struct rate){.kind = RATE_CPS, .value = 400000};
+	ask.nloads = 4;
+	measure(&m, &ask);
+	knee_find(&k, TRIAL_CONNECTIONS, &at);
+	assert_true(at.found == KNEE_FOUND && at.at == 0 && at.above == 1);
+	assert_string_equal(at.why, "10% of segments are sent again");
 }
 
 /* A load gets three trials; the one that counts is the last. */
@@ -283,11 +317,11 @@ static void test_connect_decides(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_limit),           cmocka_unit_test(test_tester_is_the_limit),
-		cmocka_unit_test(test_given),           cmocka_unit_test(test_no_limit),
-		cmocka_unit_test(test_allowed_loss),    cmocka_unit_test(test_not_valid),
-		cmocka_unit_test(test_samples),         cmocka_unit_test(test_beyond),
-		cmocka_unit_test(test_connect_decides),
+		cmocka_unit_test(test_limit),        cmocka_unit_test(test_tester_is_the_limit),
+		cmocka_unit_test(test_given),        cmocka_unit_test(test_no_limit),
+		cmocka_unit_test(test_allowed_loss), cmocka_unit_test(test_sent_again),
+		cmocka_unit_test(test_not_valid),    cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_beyond),       cmocka_unit_test(test_connect_decides),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
