@@ -7,6 +7,8 @@
 #include "app.h"
 #include "capacity.h"
 #include "lb_cpu.h"
+#include "lb_device.h"
+#include "lb_tuples.h"
 #include "out.h"
 #include "trial.h"
 
@@ -37,19 +39,14 @@ extern const struct lb_about lb_about[LB_FIGURES];
 
 #define LB_REPEATS 16
 #define LB_ELEPHANT_SIZE 1518
-#define LB_CONNECTIONS 2000 /* held for the two-way figure */
-
-/* Whose addresses these are, as texts of the settings that the user has made. Text "": not set. */
-struct lb_side {
-	unsigned port;
-	struct sbuf stack[2]; /* with udp, with tcp */
-	struct sbuf src, dst, sport, dport;
-};
+#define LB_LOOK_NS 10000000000ull /* about what a look at the servers takes */
+#define LB_CONNECTIONS 2000       /* held for the two-way figure */
 
 struct lb_ask {
 	struct portset client, servers; /* one port; others */
 	unsigned port;                  /* that of the clients */
 	bool figure[LB_FIGURES];
+	bool look;              /* at what the device makes of its servers */
 	bool tcp;               /* the device carries TCP alone */
 	uint64_t duration_ns;   /* of each trial */
 	uint64_t timeout_ns;    /* the device may know a tuple for so long; 0: nobody cares */
@@ -57,6 +54,7 @@ struct lb_ask {
 	unsigned repeats, size; /* size: of the frames of LB_BPS */
 	double max_loss;
 	struct lb_cpu_of device;
+	const char *device_cps; /* command that tells what the device has counted; NULL: none */
 	struct trial_cfg cfg;
 };
 
@@ -70,20 +68,21 @@ struct lb_load {
 	uint64_t connections; /* 0: as many as there are tuples */
 	double cps, tps;
 	uint64_t timeout_ns;
+	uint64_t from; /* the first source port; 0: that of the settings */
 };
 /* Reads what the settings say of stream 0 of a port. -EINVAL and *e: lb cannot measure with it. */
 int lb_side_read(struct app *app, unsigned port, bool client, struct lb_side *out, struct err *e);
-void lb_side_free(struct lb_side *s);
 /* The commands that make the streams of this side do it, a line each. */
 void lb_plan(const struct lb_side *s, bool client, const struct lb_load *l, struct sbuf *out);
-/* How many tuples a client has by these settings; those it can have are counted. */
-uint64_t lb_tuples(const struct lb_side *client);
-/* The first of the values of a field, as text: "10.0.0.1" of "10.0.0.1..10.0.0.9". */
-void lb_first_value(const char *text, struct sbuf *out);
-
 /* ---- lb_run.c ---- */
 
 enum lb_what { LB_SEARCH, LB_HALF, LB_FULL };
+
+/* Connections so far: since the begin of the trial. */
+struct lb_count {
+	uint64_t ns; /* since the begin */
+	uint64_t opened, device;
+};
 
 /* What a trial has come to. Numbers that are not known are NAN. */
 struct lb_trial {
@@ -96,6 +95,11 @@ struct lb_trial {
 	double p50_ns, p99_ns, max_ns;
 	double client_cpu, server_cpu; /* busy share of the busiest worker */
 	struct lb_cpu cpu;
+	/* What the device has counted beside what was opened: at the begin, each second, and at the
+	 * end. None: nobody reads it. */
+	unsigned ncounts;
+	struct lb_count *count;
+	double opened; /* connections; NAN: it was of frames */
 	char why[512]; /* what went wrong, or why it tells nothing; "" */
 };
 
@@ -125,6 +129,8 @@ void lb_run_end(struct lb_run *b);
 const struct lb_ask *lb_run_ask(const struct lb_run *b);
 /* Figures in the order in which they are measured; *n of them. */
 const struct lb_point *lb_run_points(const struct lb_run *b, unsigned *n);
+/* Whether anything is known of the servers. */
+bool lb_run_looked(const struct lb_run *b);
 void lb_run_tells(const struct lb_run *b, struct cmd_progress *out);
 /* How many trials there may be at most. */
 unsigned lb_run_most(const struct lb_ask *ask);
@@ -135,9 +141,15 @@ void lb_run_free(struct cmd_run *r, struct lb_run *b);
 
 /* {"lb": ...}, app/schema.json. `ended`: early. New reference. */
 json_t *lb_json(const struct lb_run *b, bool ended);
-extern const struct out_view lb_view, lb_trials_view;
+const struct out_view *lb_view(const json_t *doc), *lb_trials_view(const json_t *doc);
 /* What held each figure back, in sentences. */
 void lb_words(const json_t *doc, struct sbuf *out);
+
+/* ---- lb_servers_doc.c ---- */
+
+extern const struct out_view lb_servers_view, lb_clients_view;
+/* Distribution, stickiness, a server that dies: a sentence each. */
+void lb_servers_words(const json_t *doc, struct sbuf *out);
 
 /* ---- lb_page.c ---- */
 

@@ -21,10 +21,18 @@ static const struct out_col figure_cols[] = {
 	{"full.server_cpu", "server CPU", OF_PERCENT},
 	{"full.device_cpu", "device CPU", OF_PERCENT},
 	{"full.softirq_cpu", "softirq", OF_PERCENT},
+	{"full.opened", "opened", OF_COUNT},
+	{"full.device_opened", "device opened", OF_COUNT},
+	{"full.device_cps", "device CPS", OF_PPS},
 };
-const struct out_view lb_view = {.rows = "lb.figures",
-				 .cols = figure_cols,
-				 .ncols = ARRAY_SIZE(figure_cols)};
+/* The last columns of both tables are for who reads what the device counts. */
+#define COUNT_COLS 3
+#define FIGURE_VIEW(less) \
+	{ \
+		.rows = "lb.figures", .cols = figure_cols, \
+		.ncols = ARRAY_SIZE(figure_cols) - (less) \
+	}
+static const struct out_view figure_views[2] = {FIGURE_VIEW(COUNT_COLS), FIGURE_VIEW(0)};
 
 static const struct out_col trial_key[] = {{"title", "figure", OF_STR}};
 static const struct out_col trial_cols[] = {
@@ -41,21 +49,72 @@ static const struct out_col trial_cols[] = {
 	{"server_cpu", "server CPU", OF_PERCENT},
 	{"device_cpu", "device CPU", OF_PERCENT},
 	{"softirq_cpu", "softirq", OF_PERCENT},
+	{"opened", "opened", OF_COUNT},
+	{"device_opened", "device opened", OF_COUNT},
+	{"device_cps", "device CPS", OF_PPS},
 };
-const struct out_view lb_trials_view = {.rows = "lb.figures",
-					.cols = trial_key,
-					.ncols = ARRAY_SIZE(trial_key),
-					.sub = "trials",
-					.sub_cols = trial_cols,
-					.nsub_cols = ARRAY_SIZE(trial_cols)};
+#define TRIAL_VIEW(less) \
+	{ \
+		.rows = "lb.figures", .cols = trial_key, .ncols = ARRAY_SIZE(trial_key), \
+		.sub = "trials", .sub_cols = trial_cols, \
+		.nsub_cols = ARRAY_SIZE(trial_cols) - (less) \
+	}
+static const struct out_view trial_views[2] = {TRIAL_VIEW(COUNT_COLS), TRIAL_VIEW(0)};
 
-/* A number, rounded to a millionth; null if it is not known. */
+const struct out_view *lb_view(const json_t *doc)
+{
+	return &figure_views[json_is_string(out_get(doc, "lb.device_cps"))];
+}
+
+const struct out_view *lb_trials_view(const json_t *doc)
+{
+	return &trial_views[json_is_string(out_get(doc, "lb.device_cps"))];
+}
+
 /* The value of a rate of trials in the unit of the figure. */
 static double value_of_rate(const struct lb_ask *ask, enum lb_figure f, double rate)
 {
 	if (!lb_about[f].bits)
 		return rate * lb_about[f].per;
 	return capacity_l1_bps(rate, f == LB_BPS ? ask->size : LB_ELEPHANT_SIZE);
+}
+
+/* What grew from one count to the next, each second. */
+static double count_rate(uint64_t from, uint64_t to, uint64_t ns)
+{
+	return to >= from && ns > 0 ? (double)(to - from) / ((double)ns / 1e9) : (double)NAN;
+}
+
+/* The device's count beside ours. The begin of the trial is the first one, and not in the list. */
+static json_t *counts_json(const struct lb_trial *t)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 1; i < t->ncounts; i++) {
+		const struct lb_count *a = &t->count[i - 1], *b = &t->count[i];
+		json_t *o = json_object();
+		json_object_set_new(o, "ns", json_integer((json_int_t)b->ns));
+		json_object_set_new(o, "opened", json_integer((json_int_t)b->opened));
+		json_object_set_new(o, "device",
+				    b->device >= t->count[0].device
+					    ? json_integer(
+						      (json_int_t)(b->device - t->count[0].device))
+					    : json_null());
+		json_object_set_new(o, "opened_per_s",
+				    trial_json_real(
+					    count_rate(a->opened, b->opened, b->ns - a->ns)));
+		json_object_set_new(o, "device_per_s",
+				    trial_json_real(
+					    count_rate(a->device, b->device, b->ns - a->ns)));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+/* A number of connections, which may be unknown. */
+static json_t *counted_json(double n)
+{
+	return isfinite(n) ? json_integer((json_int_t)n) : json_null();
 }
 
 static json_t *trial_row(const struct lb_ask *ask, enum lb_figure f, const struct lb_trial *t)
@@ -81,6 +140,15 @@ static json_t *trial_row(const struct lb_ask *ask, enum lb_figure f, const struc
 	json_object_set_new(o, "server_cpu", trial_json_real(t->server_cpu));
 	json_object_set_new(o, "device_cpu", trial_json_real(t->cpu.device));
 	json_object_set_new(o, "softirq_cpu", trial_json_real(t->cpu.softirq));
+	double device = lb_counts_device(t);
+	json_object_set_new(o, "opened", counted_json(t->opened));
+	json_object_set_new(o, "device_opened", counted_json(device));
+	/* of the same connections in the same time */
+	json_object_set_new(o, "device_cps",
+			    trial_json_real(f == LB_CPS && t->opened > 0
+						    ? t->carried * device / t->opened
+						    : (double)NAN));
+	json_object_set_new(o, "counts", counts_json(t));
 	json_object_set_new(o, "why", out_json_text_or_null(t->why));
 	return o;
 }
@@ -145,10 +213,13 @@ json_t *lb_json(const struct lb_run *b, bool ended)
 	json_object_set_new(o, "repeats", json_integer(ask->repeats));
 	json_object_set_new(o, "max_loss", trial_json_real(ask->max_loss));
 	json_object_set_new(o, "tuples", trial_json_real((double)b->tuples));
+	json_object_set_new(o, "device_cps",
+			    out_json_text_or_null(ask->device_cps != NULL ? ask->device_cps : ""));
 	json_object_set_new(o, "ended", json_boolean(ended));
 	for (unsigned i = 0; i < b->npoints; i++)
 		json_array_append_new(figures, point_row(ask, &b->point[i]));
 	json_object_set_new(o, "figures", figures);
+	json_object_set(o, "real_servers", b->look.doc != NULL ? b->look.doc : json_null());
 	return json_pack("{s:o}", "lb", o);
 }
 
@@ -167,6 +238,7 @@ void lb_words(const json_t *doc, struct sbuf *out)
 			sbuf_addf(out, "%s: %s\n", json_string_value(json_object_get(p, "title")),
 				  note);
 	}
+	lb_servers_words(doc, out);
 	if (json_is_true(out_get(doc, "lb.ended")))
 		sbuf_add(out, "ended early: this is what had been found\n");
 }

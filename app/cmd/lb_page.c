@@ -149,6 +149,184 @@ static void times_chart(const json_t *doc, struct sbuf *out)
 	sbuf_free(&label);
 }
 
+/* ---- what the device has counted ---- */
+
+static const struct out_col count_cols[] = {
+	{"title", "figure", OF_STR},
+	{"what", "trial", OF_STR},
+	{"ns", "after", OF_NS},
+	{"opened", "opened", OF_COUNT},
+	{"device", "device opened", OF_COUNT},
+	{"opened_per_s", "opened/s", OF_PPS},
+	{"device_per_s", "device/s", OF_PPS},
+};
+static const struct out_view counts_view = {.rows = "counts",
+					    .cols = count_cols,
+					    .ncols = ARRAY_SIZE(count_cols)};
+
+/* Both counts at half and full load, a row for each time at which they were read. New reference. */
+static json_t *counts_rows(const json_t *doc)
+{
+	const json_t *f, *c;
+	json_t *rows = json_array();
+	size_t i, k;
+
+	json_array_foreach(out_get(doc, "lb.figures"), i, f)
+		for (unsigned t = 0; t < 2; t++) {
+			const json_t *trial = out_get(f, t == 0 ? "half" : "full");
+			json_array_foreach(json_object_get(trial, "counts"), k, c) {
+				json_t *row = json_copy((json_t *)(uintptr_t)c);
+				json_object_set(row, "title", json_object_get(f, "title"));
+				json_object_set(row, "what", json_object_get(trial, "what"));
+				json_array_append_new(rows, row);
+			}
+		}
+	return json_pack("{s:o}", "counts", rows);
+}
+
+/* Two bars for each: what was opened and what the device has counted since the one before. */
+static void counts_chart(const json_t *rows, struct sbuf *out)
+{
+	struct sbuf label = {0}, value = {0};
+	const json_t *c;
+	double most = 0;
+	size_t i;
+	int row = 0;
+
+	json_array_foreach(rows, i, c)
+		most = fmax(most,
+			    fmax(page_number(c, "opened_per_s"), page_number(c, "device_per_s")));
+	svg_open(WIDE, 2 * TOP + (int)json_array_size(rows) * 2 * ROW, out);
+	json_array_foreach(rows, i, c)
+		for (unsigned d = 0; d < 2; d++) {
+			double v = page_number(c, d == 0 ? "opened_per_s" : "device_per_s");
+			sbuf_reset(&value);
+			sbuf_reset(&label);
+			if (isfinite(v))
+				out_si(v, &value);
+			else
+				sbuf_add(&value, "not known");
+			sbuf_add(&value, d == 0 ? " opened/s" : " by the device");
+			if (d == 0) {
+				sbuf_addf(&label, "%s, %s load, ", page_text(c, "title"),
+					  page_text(c, "what"));
+				out_duration((uint64_t)page_number(c, "ns"), &label);
+			}
+			page_bar(row++, v / most, svg_colours[d], d > 0, sbuf_str(&label),
+				 sbuf_str(&value), out);
+		}
+	svg_close(out);
+	sbuf_free(&label);
+	sbuf_free(&value);
+}
+
+static void page_counts(const json_t *doc, struct sbuf *out)
+{
+	json_t *all = counts_rows(doc);
+	const json_t *rows = json_object_get(all, "counts");
+
+	if (json_array_size(rows) > 0) {
+		html_heading("What the device has counted", out);
+		html_paragraph("Connections that were opened, and beside them (hollow) those that "
+			       "the device has counted.",
+			       out);
+		counts_chart(rows, out);
+		html_table(all, &counts_view, out);
+	}
+	json_decref(all);
+}
+
+/* ---- servers ---- */
+
+/* A bar for each: what it got of all, and hollow what was expected. */
+static void spread_chart(const json_t *servers, struct sbuf *out)
+{
+	struct sbuf value = {0};
+	const json_t *s;
+	double most = 0;
+	size_t i;
+	int row = 0;
+
+	json_array_foreach(servers, i, s)
+		most = fmax(most, fmax(page_number(s, "share"), page_number(s, "expected")));
+	svg_open(WIDE, 2 * TOP + (int)json_array_size(servers) * 2 * ROW, out);
+	json_array_foreach(servers, i, s)
+		for (unsigned x = 0; x < 2; x++) {
+			double v = page_number(s, x == 0 ? "share" : "expected");
+			sbuf_reset(&value);
+			out_share_digits(v, 4, &value);
+			sbuf_add(&value, x == 0 ? "" : " expected");
+			page_bar(row++, v / most, svg_colours[0], x > 0,
+				 x == 0 ? page_text(s, "address") : "", sbuf_str(&value), out);
+		}
+	svg_close(out);
+	sbuf_free(&value);
+}
+
+/* Over time: how many connections failed, and how many the server got, from sample to sample. */
+static void death_chart(const json_t *death, struct sbuf *out)
+{
+	enum { TALL = 240, BOTTOM = 30 };
+	const json_t *samples = json_object_get(death, "samples"), *s, *was = NULL;
+	static const char *const keys[] = {"server_opened", "failed"};
+	double most = 1, end = 1;
+	size_t i;
+
+	json_array_foreach(samples, i, s) {
+		for (unsigned k = 0; was != NULL && k < ARRAY_SIZE(keys); k++)
+			most = fmax(most, page_number(s, keys[k]) - page_number(was, keys[k]));
+		end = fmax(end, page_number(s, "ns"));
+		was = s;
+	}
+	svg_open(WIDE, TALL + TOP + BOTTOM, out);
+	for (unsigned d = 0; d < 2; d++) {
+		double x = LEFT + (WIDE - LEFT - TOP) *
+					  page_number(death, d == 0 ? "died_ns" : "returned_ns") /
+					  end;
+		sbuf_addf(
+			out,
+			"<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#888888\"/>\n",
+			x, TOP, x, TOP + TALL);
+		svg_text((int)x, TOP + TALL + 18, "middle", d == 0 ? "it dies" : "it returns", out);
+	}
+	for (unsigned k = 0; k < ARRAY_SIZE(keys); k++) {
+		sbuf_addf(out, "<polyline fill=\"none\" stroke=\"%s\"%s points=\"", svg_colours[k],
+			  k > 0 ? " stroke-dasharray=\"4 3\"" : "");
+		was = NULL;
+		json_array_foreach(samples, i, s) {
+			double n = was != NULL ? page_number(s, keys[k]) - page_number(was, keys[k])
+					       : 0;
+			sbuf_addf(out, "%s%.1f,%.1f", i > 0 ? " " : "",
+				  LEFT + (WIDE - LEFT - TOP) * page_number(s, "ns") / end,
+				  TOP + TALL * (1 - n / most));
+			was = s;
+		}
+		sbuf_add(out, "\"/>\n");
+		svg_text(LEFT - 8, TOP + 14 + (int)k * 18, "end",
+			 k == 0 ? "it got (line)" : "failed (dashes)", out);
+	}
+	svg_close(out);
+}
+
+static void page_servers(const json_t *doc, struct sbuf *out)
+{
+	const json_t *servers = out_get(doc, lb_servers_view.rows),
+		     *death = out_get(doc, "lb.real_servers.death");
+
+	if (json_array_size(servers) == 0)
+		return;
+	html_heading("Servers", out);
+	spread_chart(servers, out);
+	html_table(doc, &lb_servers_view, out);
+	if (json_array_size(out_get(doc, lb_clients_view.rows)) > 0)
+		html_table(doc, &lb_clients_view, out);
+	if (!json_is_object(death))
+		return;
+	html_paragraph("A server that dies: its connections, and those that failed, every 50 ms.",
+		       out);
+	death_chart(death, out);
+}
+
 /* ---- the page ---- */
 
 static void words_of(const json_t *doc, struct sbuf *out)
@@ -180,15 +358,17 @@ void lb_page(const json_t *doc, struct sbuf *out)
 		  page_number(lb, "repeats"), 100 * page_number(lb, "max_loss"),
 		  page_number(lb, "tuples"));
 	html_paragraph(sbuf_str(&about), out);
-	html_table(doc, &lb_view, out);
+	html_table(doc, lb_view(doc), out);
 	words_of(doc, out);
 	html_heading("What each search has found", out);
 	html_paragraph("A hollow bar stands for \"at least\".", out);
 	values_chart(doc, out);
 	html_heading("Latencies", out);
 	times_chart(doc, out);
+	page_counts(doc, out);
+	page_servers(doc, out);
 	html_heading("All trials", out);
-	html_table(doc, &lb_trials_view, out);
+	html_table(doc, lb_trials_view(doc), out);
 	html_close(out);
 	sbuf_free(&about);
 }

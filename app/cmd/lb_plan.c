@@ -3,11 +3,9 @@
  * headers, addresses and hosts stays, and only what the figure is about is set beside it. */
 #include "lb.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "set/set.h"
@@ -98,122 +96,11 @@ int lb_side_read(struct app *app, unsigned port, bool client, struct lb_side *ou
 		sbuf_add(&out->sport, client ? DFLT_SPORT : DFLT_DPORT);
 	if (client && out->dport.len == 0)
 		sbuf_add(&out->dport, DFLT_DPORT);
+	struct sbuf nest = {0};
+	setting_text(app, port, "nest", &nest);
+	out->nested = nest.len > 0 && strcmp(nest.s, "none") != 0;
+	sbuf_free(&nest);
 	return 0;
-}
-
-void lb_side_free(struct lb_side *s)
-{
-	sbuf_free(&s->stack[0]);
-	sbuf_free(&s->stack[1]);
-	sbuf_free(&s->src);
-	sbuf_free(&s->dst);
-	sbuf_free(&s->sport);
-	sbuf_free(&s->dport);
-}
-
-/* ---- how many there are ---- */
-
-#define LIST "list "
-
-void lb_first_value(const char *text, struct sbuf *out)
-{
-	if (strncmp(text, LIST, strlen(LIST)) == 0)
-		text += strlen(LIST);
-	const char *two = strstr(text, "..");
-	size_t n = strcspn(text, ", /");
-	bool bracket = *text == '[';
-
-	if (two != NULL && (size_t)(two - text) < n)
-		n = (size_t)(two - text);
-	if (bracket) { /* [2001:db8::1]:2 has a weight */
-		const char *end = strchr(text, ']');
-		text++;
-		n = end != NULL ? (size_t)(end - text) : 0;
-	} else if (memchr(text, '.', n) != NULL || memchr(text, ':', n) != NULL) {
-		/* a weight stands behind the only colon of an IPv4 address or a port */
-		const char *colon = memchr(text, ':', n);
-		if (colon != NULL && strchr(colon + 1, ':') == NULL)
-			n = (size_t)(colon - text);
-	}
-	sbuf_addf(out, "%.*s", (int)n, text);
-}
-
-/* A port, an IPv4 address, or the lower 32 bits of an IPv6 one. */
-static bool value_of(const char *text, size_t n, uint64_t *out, unsigned *bits)
-{
-	char one[64], *end;
-	uint8_t b[16];
-
-	if (n == 0 || n >= sizeof(one))
-		return false;
-	memcpy(one, text, n);
-	one[n] = '\0';
-	if (inet_pton(AF_INET, one, b) == 1) {
-		*out = (uint64_t)b[0] << 24 | (uint64_t)b[1] << 16 | (uint64_t)b[2] << 8 | b[3];
-		*bits = 32;
-		return true;
-	}
-	if (inet_pton(AF_INET6, one, b) == 1) {
-		*out = (uint64_t)b[12] << 24 | (uint64_t)b[13] << 16 | (uint64_t)b[14] << 8 | b[15];
-		*bits = 128;
-		return true;
-	}
-	*out = strtoull(one, &end, 10);
-	*bits = 16;
-	return *end == '\0';
-}
-
-/* How many values one item of a list has; 1 where that is not plain to see, as of masks. */
-static uint64_t item_count(const char *text, size_t n)
-{
-	const char *two = memmem(text, n, "..", 2), *slash = memchr(text, '/', n);
-	uint64_t a, b, step = 1;
-	unsigned bits;
-
-	if (slash != NULL && value_of(text, (size_t)(slash - text), &a, &bits)) {
-		unsigned len = (unsigned)strtoul(slash + 1, NULL, 10);
-		return len >= bits ? 1 : bits - len >= 32 ? 1ull << 32 : 1ull << (bits - len);
-	}
-	if (two == NULL || !value_of(text, (size_t)(two - text), &a, &bits))
-		return 1;
-	const char *to = two + 2;
-	size_t rest = n - (size_t)(to - text), word = strcspn(to, ", :");
-	if (memmem(to, rest, "step ", 5) != NULL)
-		step = strtoull(strstr(to, "step ") + 5, NULL, 10);
-	if (!value_of(to, word < rest ? word : rest, &b, &bits))
-		return 1;
-	uint64_t span = b > a ? b - a : a - b;
-	return span / (step > 0 ? step : 1) + 1;
-}
-
-static uint64_t values_count(const char *text)
-{
-	uint64_t sum = 0;
-
-	if (*text == '\0')
-		return 1;
-	if (strncmp(text, "random", 6) == 0)
-		return UINT32_MAX;
-	if (strncmp(text, LIST, strlen(LIST)) == 0)
-		text += strlen(LIST);
-	for (;;) {
-		size_t n = strcspn(text, ",");
-		sum += item_count(text, n);
-		if (text[n] == '\0')
-			return sum;
-		text += n + 1;
-	}
-}
-
-uint64_t lb_tuples(const struct lb_side *c)
-{
-	const struct sbuf *const of[] = {&c->src, &c->dst, &c->sport, &c->dport};
-	uint64_t n = 1;
-
-	for (unsigned i = 0; i < ARRAY_SIZE(of); i++)
-		if (__builtin_mul_overflow(n, values_count(sbuf_str(of[i])), &n))
-			return UINT64_MAX;
-	return n;
 }
 
 /* ---- commands ---- */
@@ -278,6 +165,9 @@ void lb_plan(const struct lb_side *s, bool client, const struct lb_load *l, stru
 		  p, p, sbuf_str(&s->stack[l->tcp]));
 	put_field(p, "src", &s->src, client && one, out);
 	put_field(p, "sport", &s->sport, client && one, out);
+	if (client && l->from > 0)
+		sbuf_addf(out, "set %u flow.sport %s from %" PRIu64 "\n", p, sbuf_str(&s->sport),
+			  l->from);
 	if (client) {
 		put_field(p, "dst", &s->dst, one, out);
 		put_field(p, "dport", &s->dport, one, out);

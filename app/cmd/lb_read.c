@@ -35,8 +35,59 @@ static long long number_at(const json_t *doc, const char *path)
 	return json_integer_value(out_get(doc, path));
 }
 
+/* Whether somebody was asked at this address, "10.0.0.1:80" or "[2001:db8::1]:80". */
+static bool was_asked(const struct lb_run *b, const char *from)
+{
+	size_t skip = *from == '[', n = strlen(from) - strlen(strrchr(from, ':')) - 2 * skip;
+	struct sbuf to = {0};
+	bool asked = false;
+
+	for (unsigned i = 0; !asked && lb_nth_value(sbuf_str(&b->client.dst), i, &to); i++) {
+		asked = to.len == n && memcmp(from + skip, to.s, n) == 0;
+		sbuf_reset(&to);
+	}
+	sbuf_free(&to);
+	return asked;
+}
+
+/* What is wrong with the device, if that can be seen: nothing is guessed. */
+static void say_cause(const struct lb_run *b, const json_t *doc, struct sbuf *out)
+{
+	const char *from = json_string_value(out_get(doc, "trial.strays.from"));
+	long long bad = number_at(doc, "trial.segments.bad_checksum") +
+			number_at(doc, "trial.strays.bad_checksum"),
+		  bad_there = number_at(doc, "trial.servers.segments.bad_checksum") +
+			      number_at(doc, "trial.servers_strays.bad_checksum"),
+		  strays = number_at(doc, "trial.strays.no_match"),
+		  lost_there = number_at(doc, "trial.servers_strays.no_match");
+
+	if (bad > 0)
+		sbuf_addf(out, "wrong checksums of %lld frames that came to the clients; ", bad);
+	if (bad_there > 0)
+		sbuf_addf(out, "wrong checksums of %lld frames that came to the servers; ",
+			  bad_there);
+	if (strays > 0 && from != NULL && !was_asked(b, from))
+		sbuf_addf(
+			out,
+			"answers from elsewhere: %lld frames of no connection came to the clients, "
+			"such as from %s, which nobody had asked; ",
+			strays, from);
+	else if (strays > 0)
+		sbuf_addf(out, "%lld frames of no connection came to the clients; ", strays);
+	if (lost_there > 0)
+		sbuf_addf(out,
+			  "%lld frames came to the servers for addresses or ports that are none of "
+			  "theirs; ",
+			  lost_there);
+	if (number_at(doc, "trial.segments.rx") == 0 && bad == 0 && strays == 0)
+		sbuf_add(out, "no answer: no frame came to the clients; ");
+	if (number_at(doc, "trial.servers.segments.rx") == 0 && bad_there == 0 && lost_there == 0)
+		sbuf_add(out, "no frame came to the servers; ");
+}
+
 /* What became of what did not come through, as far as anybody counted. */
-static void say_failed(const struct trial_result *res, const json_t *doc, struct sbuf *out)
+static void say_failed(const struct lb_run *b, const struct trial_result *res, const json_t *doc,
+		       struct sbuf *out)
 {
 	static const char *const good[] = {"sent",      "received", "opened", "started",
 					   "succeeded", "others",   NULL};
@@ -44,15 +95,16 @@ static void say_failed(const struct trial_result *res, const json_t *doc, struct
 	const struct trial_words *w = trial_words(res->of);
 	struct sbuf fates = {0}, more = {0};
 
+	if (res->of != TRIAL_FRAMES)
+		say_cause(b, doc, out);
 	say_numbers(out_get(doc, "trial.fates"), good, &fates);
 	sbuf_addf(out, "of %" PRIu64 " %s %" PRIu64 " did not come through", res->sum.sent, w->noun,
 		  res->sum.sent - res->sum.received);
 	if (fates.len > 0)
 		sbuf_addf(out, " (%s)", fates.s);
-	if (res->of == TRIAL_FRAMES) {
-		sbuf_free(&fates);
+	sbuf_free(&fates);
+	if (res->of == TRIAL_FRAMES)
 		return;
-	}
 	if (res->sum.within_failed > 0)
 		sbuf_addf(out, ", and %" PRIu64 " of %" PRIu64 " %s", res->sum.within_failed,
 			  res->sum.within,
@@ -60,19 +112,10 @@ static void say_failed(const struct trial_result *res, const json_t *doc, struct
 								   : TRIAL_CONNECTIONS)
 				  ->noun);
 	say_numbers(out_get(doc, "trial.errors"), usual, &more);
-	if (number_at(doc, "trial.segments.bad_checksum") > 0)
-		sbuf_addf(out, "; %lld answers had wrong checksums",
-			  number_at(doc, "trial.segments.bad_checksum"));
-	if (number_at(doc, "trial.servers.segments.bad_checksum") > 0)
-		sbuf_addf(out, "; %lld segments had wrong checksums at the servers",
-			  number_at(doc, "trial.servers.segments.bad_checksum"));
 	if (more.len > 0)
 		sbuf_addf(out, "; clients: %s", more.s);
 	sbuf_addf(out, "; the servers saw %lld connections",
 		  number_at(doc, "trial.servers.connections.opened"));
-	if (res->calls.own.arrived == 0)
-		sbuf_add(out, ", and no frame came to any port");
-	sbuf_free(&fates);
 	sbuf_free(&more);
 }
 
@@ -100,7 +143,7 @@ static enum rate_told told_by(const struct lb_run *b, const struct trial_result 
 	if (res->receivers_limited) /* what was lost there is no fault of the device */
 		return RATE_SHORT;
 	if (!(t->loss <= b->ask.max_loss)) {
-		say_failed(res, doc, &text);
+		say_failed(b, res, doc, &text);
 		snprintf(t->why, sizeof(t->why), "%s", sbuf_str(&text));
 		sbuf_free(&text);
 		return isnan(t->loss) ? RATE_UNTOLD : RATE_FAILED;
@@ -149,7 +192,6 @@ void lb_read(const struct lb_run *b, const struct trial_result *res, struct lb_t
 	enum lb_figure f = b->point[b->now].figure;
 	json_t *doc = trial_json(res, &b->ask.cfg);
 	double came = res->sum.sent > 0 ? (double)res->sum.received / (double)res->sum.sent : 0;
-	struct lb_cpu_mark now;
 
 	*t = (struct lb_trial){.what = b->what,
 			       .repeat = b->what == LB_SEARCH ? b->repeat : 0,
@@ -169,19 +211,20 @@ void lb_read(const struct lb_run *b, const struct trial_result *res, struct lb_t
 	if (f == LB_CC && t->told == RATE_PASSED && !isinf(t->asked) &&
 	    t->carried < floor(t->asked))
 		t->told = RATE_SHORT;
-	if (f == LB_CPS && t->told == RATE_PASSED && t->carried > lb_cps_most(b)) {
+	t->opened = lb_about[f].frames ? (double)NAN : (double)trial_opened(b->trial);
+	if (b->ask.timeout_ns > 0 && t->told == RATE_PASSED &&
+	    t->opened > lb_ring_room(&b->ring[b->tcp])) {
 		t->told = RATE_SHORT;
 		snprintf(
 			t->why, sizeof(t->why),
-			"of %" PRIu64
-			" tuples some were used again before the device's timeout; more of `flow.src` allow more than %.0f connections/s",
-			b->tuples, lb_cps_most(b));
+			"%.0f connections were opened, and the device did not know %.0f of the %" PRIu64
+			" tuples: more of `flow.src` allow more than %.0f connections/s",
+			t->opened, lb_ring_room(&b->ring[b->tcp]), b->tuples, lb_cps_most(b));
 	}
 	read_latency(b, doc, t);
 	t->client_cpu = busy_of(b, res, &b->ask.client);
 	t->server_cpu = busy_of(b, res, &b->ask.servers);
-	lb_cpu_mark(&b->ask.device, &now);
-	lb_cpu_since(&b->mark, &now, res->span_ns, &t->cpu);
+	lb_cpu_since(&b->mark, &b->mark_end, res->span_ns, &t->cpu);
 	json_decref(doc);
 }
 

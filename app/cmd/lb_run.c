@@ -13,6 +13,7 @@
 	20000.0 /* connections/s, where nobody has found how many packets it carries */
 #define OPENS_MOST 500000.0
 #define AROUND_NS CAPACITY_NS_AROUND
+#define COUNTS_LEAST 0.99 /* of what was opened, else it is said what the device has counted */
 
 /* ---- loads ---- */
 
@@ -52,7 +53,8 @@ static void load_of(const struct lb_run *b, double x, struct lb_load *l, struct 
 
 	*l = (struct lb_load){.figure = f,
 			      .tcp = f == LB_CPS || b->ask.tcp,
-			      .timeout_ns = b->ask.timeout_ns};
+			      .timeout_ns = b->ask.timeout_ns,
+			      .from = b->from};
 	switch (f) {
 	case LB_BPS:
 		l->size = b->ask.size;
@@ -89,8 +91,7 @@ static void load_of(const struct lb_run *b, double x, struct lb_load *l, struct 
 
 /* ---- settings ---- */
 
-/* Runs lines of `set`. What they print and warn of is dropped. */
-static int run_lines(struct cmd_run *r, const char *text, struct err *e)
+int lb_lines(struct cmd_run *r, const char *text, json_t **results, struct err *e)
 {
 	struct cmd_run *one = xcalloc(1, sizeof(*one));
 	struct sbuf line = {0}, out = {0}, note = {0};
@@ -108,6 +109,8 @@ static int run_lines(struct cmd_run *r, const char *text, struct err *e)
 			err_set(e, -rc, "`%s`: %.400s", sbuf_str(&line), why.text);
 	}
 	cmd_hold_checks(r->cmd, false);
+	if (results != NULL)
+		*results = json_incref(one->results);
 	json_decref(one->results);
 	sbuf_free(&line);
 	sbuf_free(&out);
@@ -116,20 +119,56 @@ static int run_lines(struct cmd_run *r, const char *text, struct err *e)
 	return rc;
 }
 
-static int set_streams(struct cmd_run *r, const struct lb_run *b, const struct lb_load *l,
-		       struct err *e)
+int lb_set_streams(struct cmd_run *r, const struct lb_run *b, const struct lb_load *l,
+		   struct err *e)
 {
 	struct sbuf lines = {0};
 
 	lb_plan(&b->client, true, l, &lines);
 	for (unsigned i = 0; i < b->nservers; i++)
 		lb_plan(&b->server[i], false, l, &lines);
-	int rc = run_lines(r, sbuf_str(&lines), e);
+	int rc = lb_lines(r, sbuf_str(&lines), NULL, e);
 	sbuf_free(&lines);
 	return rc;
 }
 
 /* ---- the course ---- */
+
+static bool of_frames(const struct lb_run *b)
+{
+	return lb_about[b->point[b->now].figure].frames;
+}
+
+/* Chooses tuples for the next trial that the device does not know. false: it knows too many. */
+static bool take_tuples(struct lb_run *b)
+{
+	struct lb_load l;
+	struct trial_spec spec;
+	uint64_t now = clock_raw_ns();
+
+	b->from = 0;
+	load_of(b, b->x, &l, &spec);
+	struct lb_ring *ring = &b->ring[l.tcp];
+	b->tcp = l.tcp;
+	double need = l.connections > 0 ? (double)l.connections
+		      : isinf(b->x)     ? (double)INFINITY
+					: l.cps * (double)spec.duration_ns / 1e9;
+	if (!of_frames(b) && !lb_ring_take(ring, need, now, b->ask.timeout_ns, &b->from))
+		return false;
+	if (!ring->turns)
+		b->from = 0;
+	return true;
+}
+
+/* `opened`: that many of its tuples have been used. */
+static void give_tuples(struct lb_run *b, double opened)
+{
+	if (of_frames(b))
+		lb_ring_all(&b->ring[b->tcp], clock_raw_ns());
+	else
+		lb_ring_took(&b->ring[b->tcp], opened, clock_raw_ns());
+	b->taken = false;
+}
 
 static int begin_trial(struct cmd_run *r, struct lb_run *b, struct err *e)
 {
@@ -137,22 +176,18 @@ static int begin_trial(struct cmd_run *r, struct lb_run *b, struct err *e)
 	struct trial_spec spec;
 
 	load_of(b, b->x, &l, &spec);
-	int rc = set_streams(r, b, &l, e);
+	int rc = lb_set_streams(r, b, &l, e);
 	if (rc == 0)
 		rc = trial_start(b->app->ctl, &spec, &b->trial, e);
-	b->waits = false;
+	b->stage = LB_TRIES;
 	b->begun = false;
+	b->counted = false;
 	b->asked_ns = spec.duration_ns;
 	b->began_ns = clock_raw_ns();
 	b->ntrials += rc == 0;
+	if (rc < 0)
+		give_tuples(b, 0);
 	return rc;
-}
-
-/* Whether the device may still know tuples of an earlier trial. */
-static bool device_knows(const struct lb_run *b)
-{
-	return !lb_about[b->point[b->now].figure].frames && b->ask.timeout_ns > 0 &&
-	       b->ended_ns > 0 && clock_raw_ns() - b->ended_ns < b->ask.timeout_ns;
 }
 
 static void begin_search(struct lb_run *b)
@@ -179,9 +214,15 @@ static int go_on(struct cmd_run *r, struct lb_run *b, struct err *e)
 {
 	while (b->now < b->npoints) {
 		struct err why = {.col = -1};
-		b->waits = device_knows(b);
-		if (b->waits)
+		b->taken = b->taken || take_tuples(b);
+		if (!b->taken) {
+			b->stage = LB_TUPLES;
 			return 0;
+		}
+		if (b->reader != NULL && !of_frames(b) && !b->counted) {
+			b->stage = LB_BEFORE;
+			return lb_counts_begin(b, e);
+		}
 		int rc = begin_trial(r, b, &why);
 		if (rc == 0)
 			return 0;
@@ -200,7 +241,7 @@ static int go_on(struct cmd_run *r, struct lb_run *b, struct err *e)
 		if (next_point(b) > 0)
 			break;
 	}
-	return 1;
+	return b->ask.look && b->look.doc == NULL ? lb_look_start(r, b) : 1;
 }
 
 /* A trial of half or full load is made again where it told nothing. */
@@ -216,6 +257,12 @@ static void load_told(struct lb_run *b, const struct lb_trial *t)
 		b->x = p->median;
 		return;
 	}
+	double device = lb_counts_device(t), opened = t->opened;
+	if (device < COUNTS_LEAST * opened && p->note[0] == '\0')
+		snprintf(
+			p->note, sizeof(p->note),
+			"at full load the device has counted %.0f of %.0f connections that were opened: what it still knows is no new one",
+			device, opened);
 	if (t->told == RATE_FAILED && p->note[0] == '\0')
 		snprintf(p->note, sizeof(p->note), "when it was asked for once more: %.280s",
 			 t->why);
@@ -264,9 +311,13 @@ static void trial_over(struct lb_run *b)
 	p->trial = xrealloc(p->trial, (p->ntrials + 1) * sizeof(*p->trial));
 	struct lb_trial *t = &p->trial[p->ntrials++];
 	lb_read(b, trial_result(b->trial), t, &passed);
+	t->count = b->count;
+	t->ncounts = b->ncounts;
+	b->count = NULL;
+	b->ncounts = 0;
+	give_tuples(b, (double)trial_opened(b->trial));
 	trial_free(b->trial);
 	b->trial = NULL;
-	b->ended_ns = clock_raw_ns();
 	b->gone_ns += b->ended_ns - b->began_ns;
 	if (b->what == LB_SEARCH)
 		search_told(b, t, passed);
@@ -274,11 +325,11 @@ static void trial_over(struct lb_run *b)
 		load_told(b, t);
 }
 
-int lb_run_poll(struct cmd_run *r, struct lb_run *b, struct err *e)
+/* 1: it is over. */
+static int trial_goes_on(struct lb_run *b, struct err *e)
 {
-	if (b->waits)
-		return device_knows(b) ? 0 : go_on(r, b, e);
 	int rc = trial_poll(b->trial, e);
+
 	if (rc < 0)
 		return rc;
 	if (!b->begun && trial_begun(b->trial)) {
@@ -286,9 +337,41 @@ int lb_run_poll(struct cmd_run *r, struct lb_run *b, struct err *e)
 		b->begun_ns = clock_raw_ns();
 		lb_cpu_mark(&b->ask.device, &b->mark);
 	}
+	bool counts = b->ncounts > 0;
 	if (rc == 0)
-		return 0;
-	trial_over(b);
+		return counts && b->begun ? lb_counts_each(b, e) : 0;
+	lb_cpu_mark(&b->ask.device, &b->mark_end);
+	b->ended_ns = clock_raw_ns();
+	if (!counts)
+		return 1;
+	b->stage = LB_AFTER;
+	return 0;
+}
+
+int lb_run_poll(struct cmd_run *r, struct lb_run *b, struct err *e)
+{
+	int rc = 1;
+
+	if (b->look.goes_on)
+		return lb_look_poll(r, b);
+	switch (b->stage) {
+	case LB_TUPLES:
+		break;
+	case LB_BEFORE:
+		rc = lb_counts_before(b, e);
+		b->counted = rc > 0;
+		break;
+	case LB_TRIES:
+		rc = trial_goes_on(b, e);
+		break;
+	case LB_AFTER:
+		rc = lb_counts_after(b, e);
+		break;
+	}
+	if (rc <= 0)
+		return rc;
+	if (b->stage == LB_TRIES || b->stage == LB_AFTER)
+		trial_over(b);
 	return go_on(r, b, e);
 }
 
@@ -305,6 +388,8 @@ static int read_sides(struct lb_run *b, struct err *e)
 		rc = lb_side_read(b->app, i, false, &b->server[b->nservers++], e);
 	}
 	b->tuples = lb_tuples(&b->client);
+	for (unsigned i = 0; i < ARRAY_SIZE(b->ring); i++)
+		lb_ring_begin(&b->ring[i], &b->client);
 	return rc;
 }
 
@@ -329,6 +414,10 @@ int lb_run_start(struct cmd_run *r, const struct lb_ask *ask, struct lb_run **ou
 
 	b->app = app_of(r);
 	b->ask = *ask;
+	if (ask->device_cps != NULL) {
+		b->reader = lb_device_new(ask->device_cps);
+		b->ask.device_cps = lb_device_command(b->reader);
+	}
 	for (unsigned f = 0; f < LB_FIGURES; f++) {
 		if (!ask->figure[f])
 			continue;
@@ -344,7 +433,7 @@ int lb_run_start(struct cmd_run *r, const struct lb_ask *ask, struct lb_run **ou
 		rc = check_tuples(b, e);
 	if (rc == 0) {
 		b->saved = ctl_save(b->app->ctl);
-		rc = next_point(b) > 0
+		rc = next_point(b) > 0 && !ask->look
 			     ? err_set(e, EINVAL,
 				       "none of these figures can be measured with TCP alone; cps and cc can")
 			     : go_on(r, b, e);
@@ -382,6 +471,11 @@ const struct lb_point *lb_run_points(const struct lb_run *b, unsigned *n)
 	return b->point;
 }
 
+bool lb_run_looked(const struct lb_run *b)
+{
+	return b->look.doc != NULL;
+}
+
 unsigned lb_run_most(const struct lb_ask *ask)
 {
 	unsigned n = 0;
@@ -414,8 +508,13 @@ void lb_run_tells(const struct lb_run *b, struct cmd_progress *out)
 		b->ntrials > 1 ? b->gone_ns / (b->ntrials - 1) : b->ask.duration_ns + AROUND_NS;
 	const char *title = b->now < b->npoints ? lb_about[b->point[b->now].figure].title : "done";
 
+	if (b->look.goes_on) {
+		lb_look_tells(b, out->text, sizeof(out->text));
+		cmd_progress_time(out, b->gone_ns, b->gone_ns + LB_LOOK_NS);
+		return;
+	}
 	cmd_progress_time(out, b->gone_ns, b->gone_ns + trials_left(b) * each);
-	if (b->waits)
+	if (b->stage == LB_TUPLES)
 		snprintf(out->text, sizeof(out->text),
 			 "lb, figure %u of %u: %s, waiting until the device has forgotten",
 			 b->now + 1, b->npoints, title);
@@ -434,8 +533,14 @@ void lb_run_free(struct cmd_run *r, struct lb_run *b)
 	if (b->saved != NULL)
 		ctl_restore(app_of(r)->ctl, b->saved);
 	ctl_saved_free(b->saved);
-	for (unsigned i = 0; i < b->npoints; i++)
+	lb_device_free(b->reader);
+	lb_look_free(&b->look);
+	free(b->count);
+	for (unsigned i = 0; i < b->npoints; i++) {
+		for (unsigned k = 0; k < b->point[i].ntrials; k++)
+			free(b->point[i].trial[k].count);
 		free(b->point[i].trial);
+	}
 	lb_side_free(&b->client);
 	for (unsigned i = 0; i < b->nservers; i++)
 		lb_side_free(&b->server[i]);

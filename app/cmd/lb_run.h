@@ -5,12 +5,36 @@
 #include "clock.h"
 #include "lb.h"
 
+/* What is waited for. */
+enum lb_stage {
+	LB_TUPLES, /* until the device has forgotten those of the next trial */
+	LB_BEFORE, /* what the device has counted before the trial */
+	LB_TRIES,  /* the trial */
+	LB_AFTER,  /* what the device has counted behind it */
+};
+
+/* What is looked at of the servers behind the device. */
+enum lb_look_what { LB_LOOK_SPREAD, LB_LOOK_STICKY, LB_LOOK_DEATH };
+struct lb_look {
+	json_t *doc; /* what it has come to; NULL: it has not begun */
+	bool goes_on;
+	enum lb_look_what what;
+	unsigned at;        /* the client of STICKY */
+	struct sbuf client; /* its address */
+	double nclients;    /* addresses of clients */
+	json_t *before;     /* what the servers had counted before this trial */
+	/* of DEATH */
+	json_t *victim, *samples;
+	uint64_t died_ns, returned_ns; /* since the begin; 0: not yet */
+};
+
 struct lb_run {
 	struct app *app;
 	struct lb_ask ask;
 	struct lb_side client, *server;
 	unsigned nservers;
 	uint64_t tuples;
+	struct lb_ring ring[2];  /* of UDP, of TCP */
 	struct ctl_saved *saved; /* the settings as they were */
 	unsigned npoints, now;
 	struct lb_point point[LB_FIGURES];
@@ -20,11 +44,51 @@ struct lb_run {
 	unsigned repeat, again;
 	double x;
 	struct trial *trial;
-	bool begun, waits; /* waits: for the device to forget tuples */
-	struct lb_cpu_mark mark;
+	enum lb_stage stage;
+	bool begun;
+	bool taken, counted;      /* its tuples are chosen; the device's first count is there */
+	bool tcp;                 /* what it is of; of connections */
+	uint64_t from;            /* its first source port */
+	struct lb_device *reader; /* NULL: nobody reads what the device counts */
+	bool asked_last;          /* reader: for what is behind the trial */
+	unsigned ncounts;
+	struct lb_count *count; /* of this trial; then it is that of its struct lb_trial */
+	struct lb_cpu_mark mark, mark_end;
 	uint64_t asked_ns, began_ns, begun_ns, ended_ns, gone_ns;
 	unsigned ntrials;
+	struct lb_look look;
 };
+
+/* ---- lb_run.c ---- */
+
+/* Runs commands, a line each. What they print and warn of is dropped; *results, which may be NULL,
+ * gets their documents as an array. */
+int lb_lines(struct cmd_run *r, const char *text, json_t **results, struct err *e);
+/* Sets the streams of both sides for a load. */
+int lb_set_streams(struct cmd_run *r, const struct lb_run *b, const struct lb_load *l,
+		   struct err *e);
+
+/* ---- lb_servers.c: what the device makes of its servers ---- */
+
+/* Both return 1 when it is over, and 0 as long as it goes on. What is wrong is in the document. */
+int lb_look_start(struct cmd_run *r, struct lb_run *b);
+int lb_look_poll(struct cmd_run *r, struct lb_run *b);
+/* What it does now, for people. */
+void lb_look_tells(const struct lb_run *b, char *out, size_t size);
+void lb_look_free(struct lb_look *k);
+
+/* ---- lb_counts.c: what the device counts, beside ours ---- */
+
+/* Asks for the count before a trial. 0 or -errno with *e, as of all of these. */
+int lb_counts_begin(struct lb_run *b, struct err *e);
+/* 1: the count before the trial is there. 0: not yet. */
+int lb_counts_before(struct lb_run *b, struct err *e);
+/* In each turn of the trial: asks each second. */
+int lb_counts_each(struct lb_run *b, struct err *e);
+/* 1: the count behind the trial is there. 0: not yet. */
+int lb_counts_after(struct lb_run *b, struct err *e);
+/* How many connections the device has counted in a trial. NAN: it is not known. */
+double lb_counts_device(const struct lb_trial *t);
 
 /* The most opens per second that meet no tuple a second time; INFINITY: any may. */
 double lb_cps_most(const struct lb_run *b);

@@ -2,27 +2,35 @@
 /* lb: the figures of a load balancer between a client port and server ports. */
 #include "file.h"
 #include "lb.h"
+#include "measuring.h"
 #include "verbs.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { EXIT_NOT_VALID = 4 };
 
 #define S_NS 1000000000ull
-#define MOST_NS (24 * 3600 * S_NS)
 #define HELD_MOST 100000000
 #define HELD_DFLT 1000000
 #define HELD_QUICK 50000
 
 /* ---- a list of figures ---- */
 
-/* A word of the list; "elephant" means both of its figures. */
-static bool figure_named(const char *text, size_t n, enum lb_figure f)
+/* The bit behind those of the figures: what the device makes of its servers. */
+#define LOOK LB_FIGURES
+#define WORDS (LB_FIGURES + 1u)
+
+static const char *word_name(unsigned f)
 {
-	const char *name = lb_about[f].name;
+	return f == LOOK ? "servers" : lb_about[f].name;
+}
+
+/* A word of the list; "elephant" means both of its figures. */
+static bool figure_named(const char *text, size_t n, unsigned f)
+{
+	const char *name = word_name(f);
 
 	return (strlen(name) == n && strncmp(text, name, n) == 0) ||
 	       (strncmp(name, "elephant-", 9) == 0 && n == 8 && strncmp(text, name, 8) == 0);
@@ -31,7 +39,7 @@ static bool figure_named(const char *text, size_t n, enum lb_figure f)
 static void figures_allowed(const struct vspec *s, struct sbuf *out)
 {
 	(void)s;
-	sbuf_add(out, "pps, bps, elephant, two-way, cps and cc, joined by commas, or all");
+	sbuf_add(out, "pps, bps, elephant, two-way, cps, cc and servers, joined by commas, or all");
 }
 
 static int figures_parse(const struct vspec *s, const char *text, void *out, struct err *e)
@@ -41,9 +49,8 @@ static int figures_parse(const struct vspec *s, const char *text, void *out, str
 	for (const char *p = text;; p++) {
 		size_t n = strcspn(p, ",");
 		uint64_t got = 0;
-		for (unsigned f = 0; f < LB_FIGURES; f++)
-			if (figure_named(p, n, (enum lb_figure)f) ||
-			    (n == 3 && memcmp(p, "all", 3) == 0))
+		for (unsigned f = 0; f < WORDS; f++)
+			if (figure_named(p, n, f) || (n == 3 && memcmp(p, "all", 3) == 0))
 				got |= 1ull << f;
 		if (got == 0)
 			return vspec_fail(s, EINVAL, (int)(p - text) + 1, e, text,
@@ -64,9 +71,9 @@ static void figures_print(const struct vspec *s, const void *v, struct sbuf *out
 
 	(void)s;
 	memcpy(&bits, v, sizeof(bits));
-	for (unsigned f = 0; f < LB_FIGURES; f++)
+	for (unsigned f = 0; f < WORDS; f++)
 		if (bits >> f & 1) {
-			sbuf_addf(out, "%s%s", any ? "," : "", lb_about[f].name);
+			sbuf_addf(out, "%s%s", any ? "," : "", word_name(f));
 			any = true;
 		}
 }
@@ -94,6 +101,7 @@ enum {
 	A_DEVICE = 16,
 	A_HTML = 18,
 	A_MOST = 20,
+	A_COUNTS = 22,
 	A_QUICK,
 	A_TCP,
 };
@@ -120,126 +128,112 @@ static const struct arg_spec args_lb[] = {
 	{ARG_FILE, "FILE", ARG_OPT},
 	{ARG_WORD, "connections", ARG_OPT | ARG_MIXED},
 	{ARG_VALUE, "MOST", ARG_OPT, {.type = &vt_uint, .min = 1, .max = HELD_MOST}},
+	{ARG_WORD, "device-cps", ARG_OPT | ARG_MIXED},
+	{ARG_VALUE, "CMD", ARG_OPT | ARG_RUNS, {&vt_text, .min = 1, .max = 1000}},
 	{ARG_WORD, "quick", ARG_OPT | ARG_MIXED},
 	{ARG_WORD, "tcp", ARG_OPT | ARG_MIXED},
 	{ARG_END},
 };
 
-struct lb_state {
-	struct lb_run *run;
-	char *html; /* file; NULL: none is written */
-};
-_Static_assert(sizeof(struct lb_state) <= VERB_STATE_BYTES, "state of a verb");
-
-static struct lb_state *lb_state_of(struct cmd_run *r)
+static struct lb_run *lb_run_of(const struct cmd_run *r)
 {
-	return (struct lb_state *)r->state;
+	return ((const struct measuring *)r->state)->run;
 }
 
-static void lb_forget(struct cmd_run *r)
+static int lb_go_on(struct cmd_run *r, void *run, struct err *e)
 {
-	struct lb_state *s = lb_state_of(r);
-
-	lb_run_free(r, s->run);
-	free(s->html);
-	*s = (struct lb_state){0};
+	return lb_run_poll(r, run, e);
 }
 
-/* Prints what is measured, writes the page and sets the exit code. */
-static int lb_print(struct cmd_run *r, bool ended, struct err *e)
-{
-	struct lb_state *s = lb_state_of(r);
-	unsigned n;
-	const struct lb_point *p = lb_run_points(s->run, &n);
-	if (ended)
-		lb_run_end(s->run);
-	json_t *doc = lb_json(s->run, ended);
-	int rc = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		if (!p[i].skipped && p[i].median <= 0 && p[i].state != CAPACITY_NONE)
-			r->exit_code = EXIT_NOT_VALID;
-	verb_out(r, r->out_mode, doc, &lb_view);
-	if (r->out_mode == OUT_TEXT) {
-		sbuf_addc(r->out, '\n');
-		lb_words(doc, r->out);
-	}
-	if (s->html != NULL) {
-		struct sbuf page = {0};
-		lb_page(doc, &page);
-		rc = file_create(s->html, sbuf_str(&page), page.len, e);
-		sbuf_free(&page);
-	}
-	json_decref(doc);
-	return rc;
-}
-
-static bool lb_any(struct cmd_run *r)
+static bool lb_any(const void *run)
 {
 	unsigned n;
-	const struct lb_point *p = lb_run_points(lb_state_of(r)->run, &n);
+	const struct lb_point *p = lb_run_points(run, &n);
 
 	for (unsigned i = 0; i < n; i++)
 		if (p[i].ntrials > 0)
 			return true;
-	return false;
+	return lb_run_looked(run);
 }
+
+static json_t *lb_doc(struct cmd_run *r, void *run, bool complete)
+{
+	(void)r;
+	if (!complete)
+		lb_run_end(run);
+	return lb_json(run, !complete);
+}
+
+static void lb_print(struct cmd_run *r, void *run, json_t *doc)
+{
+	unsigned n;
+	const struct lb_point *p = lb_run_points(run, &n);
+
+	for (unsigned i = 0; i < n; i++)
+		if (!p[i].skipped && p[i].median <= 0 && p[i].state != CAPACITY_NONE)
+			r->exit_code = EXIT_NOT_VALID;
+	if (n > 0 || r->out_mode != OUT_TEXT)
+		verb_out(r, r->out_mode, doc, lb_view(doc));
+	else
+		cmd_result(r, doc);
+	if (r->out_mode != OUT_TEXT)
+		return;
+	if (json_array_size(out_get(doc, lb_servers_view.rows)) > 0) {
+		if (n > 0)
+			sbuf_addc(r->out, '\n');
+		out_write(OUT_TEXT, doc, &lb_servers_view, r->out);
+	}
+	sbuf_addc(r->out, '\n');
+	lb_words(doc, r->out);
+}
+
+static void lb_free(struct cmd_run *r, void *run)
+{
+	lb_run_free(r, run);
+}
+
+static const struct measuring_kind lb_measuring = {
+	.name = "lb",
+	.poll = lb_go_on,
+	.any = lb_any,
+	.doc = lb_doc,
+	.print = lb_print,
+	.page = lb_page,
+	.free = lb_free,
+};
 
 static int lb_poll(struct cmd_run *r, struct err *e)
 {
-	struct lb_state *s = lb_state_of(r);
-	int rc = lb_run_poll(r, s->run, e);
-
-	if (rc == 0)
-		return VERB_PENDING;
-	if (rc > 0) {
-		rc = lb_print(r, false, e);
-	} else if (lb_any(r)) {
-		/* what is measured has taken its time and is not thrown away */
-		struct err file = {.text = ""};
-		lb_print(r, true, &file);
-	}
-	lb_forget(r);
-	return rc;
+	return measuring_poll(r, &lb_measuring, e);
 }
 
-/* Somebody has ended it: what is found is told all the same. */
 static void lb_cancel(struct cmd_run *r)
 {
-	struct err file = {.text = ""};
-
-	if (lb_any(r) && lb_print(r, true, &file) < 0)
-		sbuf_addf(r->note, "lb: %s\n", file.text);
-	lb_forget(r);
+	measuring_cancel(r, &lb_measuring);
 }
 
 static bool lb_tells(const struct cmd_run *r, struct cmd_progress *out)
 {
-	const struct lb_state *s = (const struct lb_state *)r->state;
-
-	lb_run_tells(s->run, out);
+	lb_run_tells(lb_run_of(r), out);
 	return true;
 }
 
-/* Says how long it will take, before it begins. */
 static void lb_announce(struct cmd_run *r)
 {
-	const struct lb_ask *ask = lb_run_ask(lb_state_of(r)->run);
-	struct sbuf most = {0}, likely = {0};
+	const struct lb_ask *ask = lb_run_ask(lb_run_of(r));
 	struct cmd_progress p = {.text = ""};
-	unsigned n, trials = lb_run_most(ask);
+	unsigned n;
+	char what[64];
 
-	lb_run_points(lb_state_of(r)->run, &n);
-	lb_run_tells(lb_state_of(r)->run, &p);
-	cmd_progress_span(p.left_ns, &likely);
-	cmd_progress_span((ask->duration_ns + ask->timeout_ns + CAPACITY_NS_AROUND) * trials,
-			  &most);
-	sbuf_addf(
-		r->note,
-		"lb: %u figure%s, likely %s, at most about %s and what connections take to open; Ctrl-C ends it, and tells what is found\n",
-		n, n == 1 ? "" : "s", sbuf_str(&likely), sbuf_str(&most));
-	sbuf_free(&most);
-	sbuf_free(&likely);
+	lb_run_points(lb_run_of(r), &n);
+	lb_run_tells(lb_run_of(r), &p);
+	snprintf(what, sizeof(what), "%u figure%s%s", n, n == 1 ? "" : "s",
+		 ask->look ? " and the servers" : "");
+	measuring_announce(
+		r, &lb_measuring, what, p.left_ns,
+		(ask->duration_ns + ask->timeout_ns + CAPACITY_NS_AROUND) * lb_run_most(ask) +
+			(ask->look ? LB_LOOK_NS : 0),
+		" and what connections take to open; Ctrl-C ends it, and tells what is found");
 }
 
 static int lb_ports(struct cmd_run *r, const struct arg_val *args, struct lb_ask *ask,
@@ -267,14 +261,14 @@ static int lb_ports(struct cmd_run *r, const struct arg_val *args, struct lb_ask
 	return rc;
 }
 
-static int lb_time(const struct arg_val *a, const char *what, uint64_t *to, struct err *e)
+static int lb_timeout(const struct arg_val *a, uint64_t *to, struct err *e)
 {
 	if (!a->given)
 		return 0;
-	if (a->v.u == 0 || a->v.u > MOST_NS)
-		return err_at(e, ERANGE, a->col,
-			      "%s: allowed are durations above 0 up to 24h, like 10s or 200ms",
-			      what);
+	if (a->v.u == 0 || a->v.u > MEASURING_MOST_NS)
+		return err_at(
+			e, ERANGE, a->col,
+			"device-timeout: allowed are durations above 0 up to 24h, like 60s; without the word nobody cares");
 	*to = a->v.u;
 	return 0;
 }
@@ -291,9 +285,8 @@ static int lb_verb(struct cmd_run *r, const struct arg_val *args, struct err *e)
 	uint64_t figures = args[A_FIGURES].given ? args[A_FIGURES].v.u : UINT64_MAX;
 	int rc = lb_ports(r, args, &ask, e);
 
-	rc = rc < 0 ? rc
-		    : lb_time(&args[A_FOR], "a trial of no time, or of days", &ask.duration_ns, e);
-	rc = rc < 0 ? rc : lb_time(&args[A_TIMEOUT], "device-timeout", &ask.timeout_ns, e);
+	rc = rc < 0 ? rc : measuring_time(&args[A_FOR], &ask.duration_ns, e);
+	rc = rc < 0 ? rc : lb_timeout(&args[A_TIMEOUT], &ask.timeout_ns, e);
 	if (rc == 0 && args[A_DEVICE].given) {
 		rc = lb_cpu_parse(args[A_DEVICE].text, &ask.device, e);
 		if (rc < 0)
@@ -305,15 +298,18 @@ static int lb_verb(struct cmd_run *r, const struct arg_val *args, struct err *e)
 		return rc;
 	for (unsigned f = 0; f < LB_FIGURES; f++)
 		ask.figure[f] = figures >> f & 1;
+	ask.look = figures >> LOOK & 1;
 	ask.tcp = args[A_TCP].given;
+	ask.device_cps = args[A_COUNTS].given ? args[A_COUNTS].text : NULL;
 	ask.repeats = args[A_REPEAT].given ? (unsigned)args[A_REPEAT].v.u : ask.repeats;
 	ask.size = args[A_SIZE].given ? (unsigned)args[A_SIZE].v.u : ask.size;
 	ask.held_most = args[A_MOST].given ? args[A_MOST].v.u : ask.held_most;
 	ask.max_loss = (double)(args[A_LOSS].given ? args[A_LOSS].v.u : 0) / 1e9;
-	rc = lb_run_start(r, &ask, &lb_state_of(r)->run, e);
+	struct lb_run *run;
+	rc = lb_run_start(r, &ask, &run, e);
 	if (rc < 0)
 		return rc;
-	lb_state_of(r)->html = args[A_HTML].given ? xstrdup(args[A_HTML].text) : NULL;
+	measuring_begin(r, run, &args[A_HTML]);
 	lb_announce(r);
 	return VERB_PENDING;
 }
@@ -334,7 +330,8 @@ const struct verb verb_lb = {
 		"may carry more. Addresses are those of the ports' flows: `set 0 flow.dst VIP`, `set 1 flow.src SERVERS`.\n"
 		"tcp: the device carries no UDP. cc tries up to MOST (1M) connections. quick: one search, trials of 200 ms, up to\n"
 		"50k connections. device-timeout: the device may know a connection for TIME, and meets no tuple again within it.\n"
-		"device-cpu: pid:N or netns:NAME, where it runs on this machine. FILE gets a page with charts; a file that is\n"
+		"device-cps: CMD is run each second by a shell, and prints how many connections the device has counted so far, one\n"
+		"number. device-cpu: pid:N or netns:NAME, where it runs on this machine. FILE gets a page with charts; a file that is\n"
 		"there already is refused. All settings are as before when it ends, also by Ctrl-C, which tells what is found.\n"
 		"Exit code 4: a figure has no valid number.",
 };

@@ -48,10 +48,14 @@ static int run_guarded(struct cmd_run *r, const struct arg_val *args, struct err
 		return guard_refuse(e, 0, "scripts of files are", "lua");
 	if ((v->flags & VERB_ENDS) && !(g->allow & RPC_ALLOW_QUIT))
 		return guard_refuse(e, 0, "commands that end the program are", "quit");
-	for (unsigned i = 0;
-	     v->args != NULL && v->args[i].kind != ARG_END && !(g->allow & RPC_ALLOW_FILES); i++)
-		if (args[i].given && is_file(&v->args[i]))
+	for (unsigned i = 0; v->args != NULL && v->args[i].kind != ARG_END; i++) {
+		if (!args[i].given)
+			continue;
+		if (is_file(&v->args[i]) && !(g->allow & RPC_ALLOW_FILES))
 			return guard_refuse(e, args[i].col, "names of files are", "files");
+		if ((v->args[i].flags & ARG_RUNS) && !(g->allow & RPC_ALLOW_LUA))
+			return guard_refuse(e, args[i].col, "commands of the shell are", "lua");
+	}
 	return v->run(r, args, e);
 }
 

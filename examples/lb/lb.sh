@@ -7,8 +7,13 @@
 #   lb.sh nft [words of lb]        nftables: DNAT to four servers in turn
 #   lb.sh haproxy [words of lb]    haproxy in TCP mode; it carries no UDP
 #
-# With words, such as `quick` or `figures cps,cc html page.html`, they stand behind `lb 0 to 1`. It needs root. WIRERATE is the program, and
-# SETTINGS are commands that come before it: SETTINGS='set trial.max-wait 20%'.
+# With words, such as `quick` or `figures cps,cc html page.html`, they stand behind `lb 0 to 1`. It needs root. From the environment:
+#
+#   WIRERATE    the program
+#   OPTIONS     further options of it: OPTIONS=--json
+#   SETTINGS    commands of it that come before `lb`: SETTINGS='set trial.max-wait 20%'
+#   DEVICE      what a shell does in the device's namespace before, where devc and devs are the interfaces towards clients and servers:
+#               DEVICE='tc qdisc add dev devs root tbf rate 50mbit burst 20k limit 100k'
 set -u
 kind=${1:-}
 wirerate=${WIRERATE:-wirerate}
@@ -19,7 +24,7 @@ forward | nft | haproxy) shift ;;
 	exit 2
 	;;
 esac
-for need in ip sysctl "$wirerate" $([ "$kind" = forward ] || echo "$kind"); do
+for need in ip sysctl ethtool "$wirerate" $([ "$kind" = forward ] || echo "$kind"); do
 	command -v "$need" >/dev/null || { echo "$0: needs $need, which is not installed" >&2; exit 3; }
 done
 [ "$(id -u)" = 0 ] || { echo "$0: needs root, for network namespaces" >&2; exit 3; }
@@ -60,6 +65,9 @@ for side in c s; do
 	ip link add "wr$side" netns "$tester" type veth peer name "dev$side" netns "$device" || fail "no veth pair could be made"
 	ip -n "$tester" link set "wr$side" up
 	ip -n "$device" link set "dev$side" up
+	# else checksums are left for the next device, and nobody sees one that is wrong
+	ip netns exec "$tester" ethtool -K "wr$side" tx off rx off >/dev/null || fail "ethtool failed"
+	in_device ethtool -K "dev$side" tx off rx off >/dev/null
 	# a frame that waits to be merged with others is none that is forwarded
 	ip netns exec "$device" sysctl -qw "net.ipv6.conf.dev$side.disable_ipv6=1"
 	ip netns exec "$tester" sysctl -qw "net.ipv6.conf.wr$side.disable_ipv6=1"
@@ -74,6 +82,16 @@ servers=10.1.0.2..10.1.0.5
 vip=10.9.0.1
 udp=
 cpu=
+count=
+# how many connections the device has counted, as it says itself
+counts() {
+	{
+		echo '#!/bin/sh'
+		printf '%s\n' "ip netns exec $device $1"
+	} >"$dir/count"
+	chmod +x "$dir/count"
+	count="device-cps $dir/count"
+}
 case $kind in
 forward)
 	vip=10.1.0.2
@@ -82,9 +100,12 @@ forward)
 nft)
 	ip netns exec "$device" nft -f - <<-END || fail "nft failed"
 		table ip lb {
+			counter opened { }
 			chain in {
 				type nat hook prerouting priority dstnat;
-				ip daddr $vip dnat to numgen inc mod 4 map { 0 : 10.1.0.2, 1 : 10.1.0.3, 2 : 10.1.0.4, 3 : 10.1.0.5 }
+				ip daddr $vip counter name opened dnat to numgen inc mod 4 map {
+					0 : 10.1.0.2, 1 : 10.1.0.3, 2 : 10.1.0.4, 3 : 10.1.0.5
+				}
 			}
 		}
 	END
@@ -94,6 +115,8 @@ nft)
 	done
 	echo "nft: the table of connections has room for $(sysctl -n net.netfilter.nf_conntrack_max): no more can be held" >&2
 	set -- "$@" device-timeout 3s
+	# a chain of NAT sees the first packet of each connection
+	counts "nft list counter ip lb opened | sed -n 's/.*packets \([0-9]*\).*/\1/p'"
 	;;
 haproxy)
 	ip -n "$device" address add "$vip/32" dev lo
@@ -105,7 +128,9 @@ haproxy)
 			maxconn $(($(ulimit -n) / 2 - 100))
 		defaults
 			mode tcp
-			timeout connect 5s
+			timeout connect 1s
+			retries 2
+			option redispatch 1
 			timeout client 60s
 			timeout server 60s
 		listen lb
@@ -118,12 +143,22 @@ haproxy)
 	END
 	ip netns exec "$device" haproxy -db -f "$dir/conf" >"$dir/log" 2>&1 &
 	proxy=$!
-	sleep 1
-	kill -0 "$proxy" 2>/dev/null || fail "haproxy did not start: $(cat "$dir/log")"
+	# until it listens
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.2
+		kill -0 "$proxy" 2>/dev/null || fail "haproxy did not start: $(cat "$dir/log")"
+		! ip netns exec "$device" grep -q ':0050 00000000:0000 0A' /proc/net/tcp || break
+	done
 	udp=tcp
 	cpu="device-cpu netns:$device"
+	# connections that its kernel has taken
+	counts "awk '/^Tcp: [0-9]/ { print \$7 }' /proc/net/snmp"
 	;;
 esac
+
+if [ -n "${DEVICE:-}" ]; then
+	in_device sh -c "$DEVICE"
+fi
 
 cat >"$dir/commands" <<END
 set 0 ip 10.0.0.2/24
@@ -136,10 +171,11 @@ set 0 flow.dst $vip
 set 1 flow server
 set 1 flow.src $servers
 ${SETTINGS:-}
-sleep 1500ms
-lb 0 to 1 $udp $cpu $*
+sleep 300ms
+lb 0 to 1 $udp $cpu $count $*
 END
-ip netns exec "$tester" "$wirerate" -p packet:wrc -p packet:wrs -b -f "$dir/commands" </dev/null &
+# shellcheck disable=SC2086 # options are words
+ip netns exec "$tester" "$wirerate" ${OPTIONS:-} -p packet:wrc -p packet:wrs -b -f "$dir/commands" </dev/null &
 pid=$!
 wait "$pid"
 code=$?

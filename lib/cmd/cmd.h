@@ -142,6 +142,7 @@ enum arg_flags {
 	ARG_MIXED = 128,
 	ARG_NO_LOAD = 32, /* ARG_WORD: such lines are not allowed in a file read by `load` */
 	ARG_PATH = 16,    /* it may name a file, as an ARG_FILE does */
+	ARG_RUNS = 256,   /* a command of the shell, which is run */
 };
 struct arg_spec {
 	enum arg_kind kind;
@@ -167,7 +168,7 @@ struct arg_val {
 		uint8_t raw[64];
 	} v;
 };
-#define CMD_MAX_ARGS 24
+#define CMD_MAX_ARGS 32
 
 #define CMD_LATER "not in this version"
 

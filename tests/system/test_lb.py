@@ -2,9 +2,14 @@
 """`lb` as its users run it. How fast anything is, is the machine's affair: verdicts have wide limits here, and the tests are about what is measured,
 what is told of it, and that all is as it was afterwards."""
 import json
+import os
+import shutil
 import signal
 import subprocess
+from pathlib import Path
 import xml.etree.ElementTree as tree
+
+import pytest
 
 import harness
 
@@ -73,3 +78,131 @@ def test_who_ends_it_is_told_what_is_found():
     assert p.returncode == -signal.SIGINT
     for line in out.splitlines():  # none if it ended before the first trial did
         assert json.loads(line)["lb"]["figures"][0]["figure"] == "pps"
+
+
+def test_the_device_counts_beside_us(tmp_path):
+    """Each time the command is run it says 1,000 more."""
+    page, command = tmp_path / "page.html", tmp_path / "count"
+    command.write_text(f"#!/bin/sh\nn=$(cat {tmp_path}/n 2>/dev/null || echo 5000)\necho $((n + 1000)) | tee {tmp_path}/n\n")
+    command.chmod(0o755)
+    r = harness.run(["-p", "wire", "-b", "--json",
+                     "-e", f"{WIDE}; {USER}; lb 0 to 1 quick for 20ms figures pps,cps device-cps {command} html {page}"])
+    assert r.returncode in (0, 4), r.stderr
+    measured = harness.documents(r)[0]
+    assert measured["lb"]["device_cps"] == str(command)
+    of = figures(measured)
+    assert all(t["counts"] == [] and t["device_opened"] is None and t["opened"] is None for t in of["pps"]["trials"])
+    for t in of["cps"]["trials"]:
+        assert [c["device"] for c in t["counts"]] == [1000 * (i + 1) for i in range(len(t["counts"]))] and t["counts"], t
+        assert t["device_opened"] == 1000 * len(t["counts"]) and t["counts"][-1]["opened"] == t["opened"], t
+        if t["opened"]:
+            assert t["device_cps"] == pytest.approx(t["carried"] * t["device_opened"] / t["opened"])
+    if of["cps"]["full"]:
+        assert "What the device has counted" in page.read_text()
+        if of["cps"]["full"]["device_opened"] < 0.98 * of["cps"]["full"]["opened"]:
+            assert "the device has counted" in of["cps"]["note"]
+
+
+@pytest.mark.parametrize("command, why", [("echo abc", 'has printed "abc", and one number is needed'), ("echo so >&2; exit 3", "exit code 3: so")])
+def test_a_command_that_counts_nothing_ends_it(command, why):
+    r = harness.run(["-p", "wire", "-b", "-e", f"{USER}; lb 0 to 1 quick for 20ms figures cps device-cps '{command}'"])
+    assert r.returncode == 2 and why in r.stderr and "figure" not in r.stdout, (r.stdout, r.stderr)
+
+
+def test_servers_that_are_dealt_to_and_one_that_dies(tmp_path):
+    """Each client asks all servers in turn: that is what a device would have to deal."""
+    page = tmp_path / "page.html"
+    r = harness.run(["-p", "wire", "-b", "--json",
+                     "-e", f"{WIDE}; {USER}; set 0 flow.src 10.0.0.1..10.0.0.2; set 0 flow.dst 10.0.1.1..10.0.1.3; "
+                     "set 1 flow.src 10.0.1.1..10.0.1.3; show settings all; "
+                     f"lb 0 to 1 quick for 60ms figures servers html {page}; show settings all"])
+    assert r.returncode == 0, r.stderr
+    before, measured, after = harness.documents(r)
+    assert before == after
+    of = measured["lb"]["real_servers"]
+    spread, death = of["distribution"], of["death"]
+    assert of["why"] is None and [s["address"] for s in spread["servers"]] == ["10.0.1.1", "10.0.1.2", "10.0.1.3"]
+    assert sum(s["opened"] for s in spread["servers"]) == spread["opened"] > 30
+    assert spread["chi_square"] < 1 and spread["degrees"] == 2 and spread["probability"] > 0.6
+    assert [(c["address"], c["servers"]) for c in of["stickiness"]["clients"]] == [("10.0.0.1", 3), ("10.0.0.2", 3)]
+    assert all(c["opened"] > 0 for c in of["stickiness"]["clients"])
+    assert death["address"] == "10.0.1.3" and death["failed"] == sum(death["failed_as"].values()) > 0
+    assert death["samples"][-1]["opened"] == death["opened"] and death["samples"][-1]["failed"] == death["failed"]
+    # every third connection is the dead server's, while it is dead; all of them are told as failed
+    seen = death["samples"][-1]["servers_opened"]
+    assert seen + death["failed"] == death["opened"] and death["failing_to_ns"] >= death["failing_from_ns"] > 0
+    times = [s["ns"] for s in death["samples"]]
+    if max(b - a for a, b in zip(times, times[1:])) > 150e6:
+        pytest.skip("the machine stood still")
+    assert death["back_after_ns"] is not None and death["share_after"] == pytest.approx(1 / 3, abs=0.1)
+    text = page.read_text()
+    assert "it dies" in text and "10.0.1.2" in text
+
+
+# ---- devices that this machine plays ----
+
+SCRIPT = Path(__file__).resolve().parents[2] / "examples/lb/lb.sh"
+
+
+def device(kind, words, more="", drain="100ms"):
+    """lb.sh with its words: its document, and what it said beside that."""
+    if os.geteuid() != 0 or not all(shutil.which(need) for need in ("ip", "tc", "nft")):
+        pytest.skip("needs root, ip, tc and nft")
+    env = dict(os.environ, WIRERATE=harness.binary(), OPTIONS="--json", SETTINGS=f"{WIDE}; set 0 flow.drain {drain}", DEVICE=more)
+    with subprocess.Popen([str(SCRIPT), kind, *words.split()], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
+        with harness.bounded(p):
+            out, err = p.communicate()
+    assert p.returncode in (0, 4), err
+    assert f"wrlb-{p.pid}-" not in subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
+    return json.loads(out)["lb"], err
+
+
+def test_a_device_that_limits_is_known_exactly():
+    """A policer in the device, far below what the tester sends."""
+    lb, _ = device("forward", "quick for 100ms figures pps", "tc qdisc add dev devs root tbf rate 5mbit burst 5k limit 5k")
+    pps = lb["figures"][0]
+    if pps["state"] == "not valid":
+        pytest.skip(pps["why"])
+    assert pps["state"] == "exact" and pps["why"].startswith("device: "), pps
+    failed = [t for t in pps["trials"] if t["told"] == "failed"]
+    assert failed and all(t["loss_ratio"] > 0 for t in failed), pps
+    assert pps["median"] < min(t["carried"] for t in failed if t["what"] == "search"), pps
+
+
+@pytest.mark.parametrize("rule, name", [
+    ("ip saddr 10.1.0.2 ip saddr set 10.1.0.9", "answers from elsewhere: "),
+    ("ip saddr 10.1.0.2 tcp checksum set 1", "wrong checksums of "),
+    ("ip daddr 10.1.0.2 tcp checksum set 1", "that came to the servers"),
+    ("ip saddr 10.1.0.2 drop", "no answer: "),
+])
+def test_what_is_wrong_with_a_device_has_a_name(rule, name):
+    lb, _ = device("forward", "quick for 100ms figures cps",
+                   "nft add table ip odd; nft 'add chain ip odd out { type filter hook postrouting priority 300; }'; "
+                   f"nft 'add rule ip odd out {rule}'")
+    cps = lb["figures"][0]
+    assert cps["state"] == "not valid", cps
+    if cps["trials"][-1]["told"] == "failed":
+        assert name in cps["why"] and ("10.1.0.9:80" in cps["why"]) == ("elsewhere" in name), cps
+
+
+def test_nftables_deals_in_turn_and_counts_what_we_opened():
+    """Tuples are those that it does not know any more, so each connection is a new one for it."""
+    lb, said = device("nft", "quick for 50ms figures cps,servers")
+    assert "has room for" in said
+    trials = [t for t in lb["figures"][0]["trials"] if t["told"] == "passed"]
+    assert all(t["device_opened"] == t["opened"] > 0 for t in trials), trials
+    of = lb["real_servers"]
+    assert of["why"] is None and of["distribution"]["chi_square"] < 1 and len(of["distribution"]["servers"]) == 4
+    assert len(of["stickiness"]["clients"]) == 8 and all(c["servers"] == 4 for c in of["stickiness"]["clients"])
+    assert of["death"]["failed"] > 0 and of["death"]["back_after_ns"] is not None
+
+
+def test_haproxy_carries_no_udp_and_asks_another_server():
+    if not shutil.which("haproxy"):
+        pytest.skip("needs haproxy")
+    lb, _ = device("haproxy", "quick for 50ms figures pps,cps,servers")
+    pps, cps = lb["figures"]
+    assert pps["state"] == "n/a" and cps["trials"]
+    assert all(t["device_opened"] == t["opened"] and t["device_cpu"] is not None for t in cps["trials"] if t["told"] == "passed"), cps
+    of = lb["real_servers"]
+    assert of["why"] is None and of["distribution"]["chi_square"] < 1 and of["death"]["back_after_ns"] is not None

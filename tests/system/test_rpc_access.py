@@ -425,12 +425,14 @@ def test_no_way_out_of_the_sandbox(serve, tmp_path, how):
 
 
 def test_files_of_lua(serve, tmp_path):
-    """The user's own scripts on the Unix socket, as at the prompt; not over TCP, unless it is allowed."""
+    """The user's own scripts on the Unix socket, as at the prompt; not over TCP, unless it is allowed; the same goes for commands of the shell."""
     script = tmp_path / "s.lua"
     script.write_text(f"local f = assert(io.open('{tmp_path}/new', 'w')) f:write('x') f:close() return 5")
     server = serve(tcp=True, ports="null")
     with wirerate.connect(server.address, token=TOKEN, timeout=30) as wr:
         assert "--rpc-allow lua" in refused(wr, f"script {script}", "EACCES").text
+        assert not (tmp_path / "new").exists()
+        assert "--rpc-allow lua" in refused(wr, f"lb 0 to 1 device-cps 'touch {tmp_path}/new'", "EACCES").text
         assert not (tmp_path / "new").exists()
     with wirerate.connect(server.path, timeout=30) as wr:
         wr.cmd(f"script {script}")

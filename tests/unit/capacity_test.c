@@ -594,6 +594,43 @@ static void test_search_ends(void **state)
 	}
 }
 
+/* As fast as possible is only as fast as answers come: higher rates are asked for until one fails,
+ * and the answer is then found between the last two. */
+static void test_search_climbs(void **state)
+{
+	const double limit = 300e3;
+	struct rate_search s;
+
+	(void)state;
+	rate_search_begin(&s);
+	for (double rate, last = 0; !s.over; last = rate) {
+		rate = isinf(s.next) ? 100e3 : s.next;
+		enum rate_told told = rate <= limit ? RATE_PASSED : RATE_FAILED;
+		assert_true(!isinf(s.high) || rate > last);
+		rate_search_feed(&s, told, rate, fmin(rate, limit));
+		if (told == RATE_PASSED)
+			rate_search_climb(&s);
+	}
+	assert_true(rate_search_narrow(&s) && s.high_by == RATE_FAILED);
+	assert_true(s.low <= limit && s.high > limit && s.trials < RATE_SEARCH_MOST);
+	/* what has failed is climbed over no more, and what never passed is no place to begin */
+	double next = s.next;
+	rate_search_climb(&s);
+	assert_true(s.over && s.next == next);
+	rate_search_begin(&s);
+	rate_search_feed(&s, RATE_FAILED, 100e3, 0);
+	next = s.next;
+	rate_search_climb(&s);
+	assert_true(s.next == next && next < 100e3);
+	/* nothing ever fails: it ends with its trials */
+	rate_search_begin(&s);
+	while (!s.over) {
+		rate_search_feed(&s, RATE_PASSED, isinf(s.next) ? 1 : s.next, 0);
+		rate_search_climb(&s);
+	}
+	assert_true(isinf(s.high) && s.trials == RATE_SEARCH_MOST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -606,6 +643,7 @@ int main(void)
 		cmocka_unit_test(test_disturbed_once), cmocka_unit_test(test_deaf),
 		cmocka_unit_test(test_loss),           cmocka_unit_test(test_search_ends),
 		cmocka_unit_test(test_search_none),    cmocka_unit_test(test_not_none),
+		cmocka_unit_test(test_search_climbs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a device makes of the servers behind it, seen at the servers: how it deals connections to
+ * them, whether it deals those of one client to one server, and what becomes of connections when a
+ * server stops answering and when it is there again. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "chance.h"
+#include "lb_run.h"
+
+#define CPS_UNKNOWN 1000.0 /* connections/s, where nobody has found how many it carries */
+#define CPS_MOST 20000.0
+#define CLIENTS_MOST 8u       /* that are looked at one by one */
+#define CLIENT_CONNECTIONS 20 /* of each, for each server */
+#define CLIENT_MOST 400
+#define CLIENT_NS 200000000ull /* for so long, at most */
+#define PHASE_NS 300000000ull  /* of a life and a death, at least */
+#define SAMPLE_NS 50000000ull
+#define SERVERS_MOST 512 /* whose addresses fit into a list */
+#define NO_SERVER "192.0.2.1"
+#define NO_SERVER6 "2001:db8::dead"
+
+/* ---- what the servers have counted ---- */
+
+/* `show flows by dst` of the servers. New reference; NULL with *e. */
+static json_t *servers_now(struct cmd_run *r, const struct lb_run *b, struct err *e)
+{
+	json_t *all = json_array();
+
+	for (unsigned i = 0; i < b->nservers; i++) {
+		struct sbuf line = {0};
+		json_t *results = NULL, *doc;
+		const json_t *s;
+		size_t k;
+		sbuf_addf(&line, "show flows by dst %u", b->server[i].port);
+		int rc = lb_lines(r, sbuf_str(&line), &results, e);
+		sbuf_free(&line);
+		doc = json_array_get(results, 0);
+		json_array_foreach(json_object_get(doc, "servers"), k, s)
+			json_array_append(all, (json_t *)(uintptr_t)s);
+		json_decref(results);
+		if (rc < 0) {
+			json_decref(all);
+			return NULL;
+		}
+	}
+	return all;
+}
+
+static double server_number(const json_t *s, const char *key)
+{
+	const json_t *v = json_object_get(s, key);
+
+	return json_is_number(v) ? json_number_value(v) : 0;
+}
+
+static bool same_server(const json_t *a, const json_t *b)
+{
+	return json_equal(json_object_get(a, "port"), json_object_get(b, "port")) &&
+	       json_equal(json_object_get(a, "address"), json_object_get(b, "address")) &&
+	       json_equal(json_object_get(a, "server_port"), json_object_get(b, "server_port"));
+}
+
+/* How many connections this server got since `before`, which may be NULL. */
+static double opened_since(const json_t *before, const json_t *s)
+{
+	const json_t *was;
+	size_t i;
+
+	json_array_foreach(before, i, was)
+		if (same_server(was, s))
+			return server_number(s, "opened") - server_number(was, "opened");
+	return server_number(s, "opened");
+}
+
+static double all_since(const json_t *before, const json_t *now)
+{
+	const json_t *s;
+	size_t i;
+	double sum = 0;
+
+	json_array_foreach(now, i, s)
+		sum += opened_since(before, s);
+	return sum;
+}
+
+/* ---- distribution ---- */
+
+#define EXPECTED_LEAST 5 /* of each server: with fewer chi-square has no known distribution */
+
+static void spread_read(struct lb_run *b, const json_t *now)
+{
+	struct lb_look *k = &b->look;
+	json_t *o = json_object(), *rows = json_array();
+	const json_t *s;
+	double sum = all_since(k->before, now), weights = 0, chi = 0, least = (double)INFINITY;
+	size_t i, n = json_array_size(now);
+
+	json_array_foreach(now, i, s)
+		weights += server_number(s, "weight");
+	json_array_foreach(now, i, s) {
+		double got = opened_since(k->before, s),
+		       part = weights > 0 ? server_number(s, "weight") / weights : 0,
+		       expected = part * sum;
+		json_t *row = json_object();
+		least = fmin(least, expected);
+		chi += expected > 0 ? (got - expected) * (got - expected) / expected : 0;
+		json_object_set(row, "port", json_object_get(s, "port"));
+		json_object_set(row, "address", json_object_get(s, "address"));
+		json_object_set(row, "server_port", json_object_get(s, "server_port"));
+		json_object_set(row, "weight", json_object_get(s, "weight"));
+		json_object_set_new(row, "opened", json_integer((json_int_t)got));
+		json_object_set_new(row, "share",
+				    trial_json_real(sum > 0 ? got / sum : (double)NAN));
+		json_object_set_new(row, "expected", trial_json_real(part));
+		json_array_append_new(rows, row);
+	}
+	bool told = n > 1 && sum > 0;
+	json_object_set_new(o, "opened", json_integer((json_int_t)sum));
+	json_object_set_new(o, "chi_square", trial_json_real(told ? chi : (double)NAN));
+	json_object_set_new(o, "degrees", json_integer(n > 0 ? (json_int_t)n - 1 : 0));
+	json_object_set_new(o, "probability",
+			    trial_json_real(told && least >= EXPECTED_LEAST
+						    ? chance_chi_square((double)n - 1, chi)
+						    : (double)NAN));
+	json_object_set_new(o, "servers", rows);
+	json_object_set_new(k->doc, "distribution", o);
+}
+
+/* ---- stickiness ---- */
+
+static void sticky_read(struct lb_run *b, const json_t *now)
+{
+	struct lb_look *k = &b->look;
+	json_t *o = json_object_get(k->doc, "stickiness"), *row = json_object();
+	const json_t *s;
+	size_t i;
+	json_int_t met = 0;
+
+	if (o == NULL) {
+		o = json_pack("{s:[]}", "clients");
+		json_object_set_new(k->doc, "stickiness", o);
+	}
+	json_array_foreach(now, i, s)
+		met += opened_since(k->before, s) > 0;
+	json_object_set_new(row, "address", json_string(sbuf_str(&k->client)));
+	json_object_set_new(row, "opened", json_integer((json_int_t)all_since(k->before, now)));
+	json_object_set_new(row, "servers", json_integer(met));
+	json_array_append_new(json_object_get(o, "clients"), row);
+}
+
+/* ---- a server that dies ---- */
+
+/* The servers of a port but one, as a list with their weights; of an only one an address that is
+ * nobody's instead. */
+static void servers_without(const json_t *servers, const json_t *victim, struct sbuf *out)
+{
+	const json_t *s;
+	size_t i;
+	bool six = strchr(json_string_value(json_object_get(victim, "address")), ':') != NULL;
+
+	json_array_foreach(servers, i, s) {
+		const char *address = json_string_value(json_object_get(s, "address"));
+		if (!json_equal(json_object_get(s, "port"), json_object_get(victim, "port")) ||
+		    same_server(s, victim))
+			continue;
+		sbuf_addf(out, "%s%s%s%s:%.0f", out->len > 0 ? "," : "", six ? "[" : "", address,
+			  six ? "]" : "", server_number(s, "weight"));
+	}
+	if (out->len == 0)
+		sbuf_add(out, six ? NO_SERVER6 : NO_SERVER);
+}
+
+/* Lets the server be dead, or live again. */
+static int death_set(struct cmd_run *r, struct lb_run *b, bool dead, struct err *e)
+{
+	const json_t *victim = b->look.victim;
+	struct sbuf line = {0}, list = {0};
+	unsigned port = (unsigned)server_number(victim, "port");
+
+	if (dead)
+		servers_without(b->look.before, victim, &list);
+	for (unsigned i = 0; !dead && i < b->nservers; i++)
+		if (b->server[i].port == port)
+			sbuf_add(&list, sbuf_str(&b->server[i].src));
+	sbuf_addf(&line, "set %u flow.src %s", port, sbuf_str(&list));
+	int rc = lb_lines(r, sbuf_str(&line), NULL, e);
+	sbuf_free(&line);
+	sbuf_free(&list);
+	return rc;
+}
+
+static int death_sample(struct cmd_run *r, struct lb_run *b, struct err *e)
+{
+	struct lb_look *k = &b->look;
+	struct calls_counts c;
+	json_t *now = servers_now(r, b, e), *row = json_object();
+	const json_t *s;
+	double victim = 0;
+	uint64_t failed = 0;
+	size_t i;
+
+	if (now == NULL) {
+		json_decref(row);
+		return -EINVAL;
+	}
+	trial_calls_now(b->trial, &c);
+	for (unsigned f = 0; f < c.nfailed; f++)
+		failed += c.failed[f].n;
+	json_array_foreach(now, i, s)
+		if (same_server(s, k->victim))
+			victim = opened_since(k->before, s);
+	json_object_set_new(row, "ns", json_integer((json_int_t)(clock_raw_ns() - b->begun_ns)));
+	json_object_set_new(row, "opened", json_integer((json_int_t)c.begun));
+	json_object_set_new(row, "failed", json_integer((json_int_t)failed));
+	json_object_set_new(row, "server_opened", json_integer((json_int_t)victim));
+	json_object_set_new(row, "servers_opened",
+			    json_integer((json_int_t)all_since(k->before, now)));
+	json_array_append_new(k->samples, row);
+	json_decref(now);
+	return 0;
+}
+
+/* The share of the server of all that came to the servers between two times. */
+static double share_between(const json_t *samples, double from, double to)
+{
+	const json_t *s, *first = NULL, *last = NULL;
+	size_t i;
+
+	json_array_foreach(samples, i, s) {
+		double ns = server_number(s, "ns");
+		if (ns < from || ns > to)
+			continue;
+		first = first != NULL ? first : s;
+		last = s;
+	}
+	double all = server_number(last, "servers_opened") - server_number(first, "servers_opened");
+	return all > 0 ? (server_number(last, "server_opened") -
+			  server_number(first, "server_opened")) /
+				 all
+		       : (double)NAN;
+}
+
+/* When connections began and ceased to fail, and when the server got some again. */
+static void death_times(json_t *o, const json_t *samples, double died, double back)
+{
+	double from = (double)NAN, to = (double)NAN, again = (double)NAN;
+	const json_t *s, *was = NULL;
+	size_t i;
+
+	json_array_foreach(samples, i, s) {
+		double ns = server_number(s, "ns");
+		if (was != NULL && ns > died &&
+		    server_number(s, "failed") > server_number(was, "failed")) {
+			from = isnan(from) ? ns - died : from;
+			to = ns - died;
+		}
+		if (was != NULL && ns > back && isnan(again) &&
+		    server_number(s, "server_opened") > server_number(was, "server_opened"))
+			again = ns - back;
+		was = s;
+	}
+	json_object_set_new(o, "failing_from_ns", trial_json_real(from));
+	json_object_set_new(o, "failing_to_ns", trial_json_real(to));
+	json_object_set_new(o, "back_after_ns", trial_json_real(again));
+	json_object_set_new(o, "share_before", trial_json_real(share_between(samples, 0, died)));
+	json_object_set_new(o, "share_dead", trial_json_real(share_between(samples, died, back)));
+	json_object_set_new(o, "share_after",
+			    trial_json_real(share_between(samples,
+							  isnan(again) ? back : back + again,
+							  (double)UINT64_MAX)));
+}
+
+static void death_read(struct lb_run *b)
+{
+	struct lb_look *k = &b->look;
+	const struct trial_result *res = trial_result(b->trial);
+	json_t *o = json_object(), *failed = json_object();
+	struct calls_counts c;
+
+	trial_calls_now(b->trial, &c);
+	for (unsigned f = 0; f < c.nfailed; f++)
+		if (c.failed[f].n > 0)
+			json_object_set_new(failed, c.failed[f].name,
+					    json_integer((json_int_t)c.failed[f].n));
+	json_object_set(o, "address", json_object_get(k->victim, "address"));
+	json_object_set(o, "server_port", json_object_get(k->victim, "server_port"));
+	json_object_set_new(o, "opened", json_integer((json_int_t)c.begun));
+	json_object_set_new(o, "failed", json_integer((json_int_t)(c.begun - c.succeeded)));
+	json_object_set_new(o, "failed_as", failed);
+	json_object_set_new(o, "died_ns", json_integer((json_int_t)k->died_ns));
+	json_object_set_new(o, "returned_ns", json_integer((json_int_t)k->returned_ns));
+	death_times(o, k->samples, (double)k->died_ns, (double)k->returned_ns);
+	json_object_set_new(o, "verdict", json_string(trial_verdict_name(res->verdict)));
+	json_object_set(o, "samples", k->samples);
+	json_object_set_new(k->doc, "death", o);
+}
+
+/* ---- the course ---- */
+
+/* Connections per second that are no load for the device. */
+static double look_cps(const struct lb_run *b)
+{
+	for (unsigned i = 0; i < b->npoints; i++)
+		if (b->point[i].figure == LB_CPS && b->point[i].median > 0)
+			return fmin(b->point[i].median / 2, CPS_MOST);
+	return CPS_UNKNOWN;
+}
+
+static uint64_t look_duration(const struct lb_run *b)
+{
+	uint64_t d = b->ask.duration_ns;
+
+	if (b->look.what == LB_LOOK_DEATH)
+		return 3 * (d > PHASE_NS ? d : PHASE_NS);
+	return b->look.what == LB_LOOK_STICKY && d > CLIENT_NS ? CLIENT_NS : d;
+}
+
+static double look_rate(const struct lb_run *b)
+{
+	if (b->look.what != LB_LOOK_STICKY)
+		return look_cps(b);
+	double n = fmin((double)CLIENT_CONNECTIONS * (double)json_array_size(b->look.before),
+			CLIENT_MOST);
+	return n / ((double)look_duration(b) / 1e9);
+}
+
+static int look_begin(struct cmd_run *r, struct lb_run *b, struct err *e)
+{
+	struct lb_look *k = &b->look;
+	uint64_t d = look_duration(b);
+	double cps = ceil(look_rate(b));
+	struct lb_load l = {.figure = LB_CPS,
+			    .tcp = true,
+			    .cps = cps,
+			    .timeout_ns = b->ask.timeout_ns};
+	struct trial_spec spec = {.tx = b->ask.client,
+				  .rx = b->ask.servers,
+				  .duration_ns = d,
+				  .rate = {.kind = RATE_EACH, .value = cps},
+				  .cfg = b->ask.cfg};
+	struct sbuf more = {0};
+
+	/* of one client the device may know all */
+	if (!lb_ring_take(&b->ring[1], cps * (double)d / 1e9 * b->look.nclients, clock_raw_ns(),
+			  b->ask.timeout_ns, &l.from))
+		return 0;
+	if (!b->ring[1].turns)
+		l.from = 0;
+	spec.cfg.learn = 0;
+	for (unsigned i = 0; i < b->nservers; i++)
+		sbuf_addf(&more, "set %u flow.by_dst on\n", b->server[i].port);
+	if (k->what == LB_LOOK_STICKY)
+		sbuf_addf(&more, "set %u flow.src %s\n", b->ask.port, sbuf_str(&k->client));
+	if (k->what == LB_LOOK_DEATH)
+		sbuf_addf(&more, "set %u flow.retries 0\nset %u flow.drain 4s\n", b->ask.port,
+			  b->ask.port);
+	int rc = lb_set_streams(r, b, &l, e);
+	rc = rc < 0 ? rc : lb_lines(r, sbuf_str(&more), NULL, e);
+	sbuf_free(&more);
+	rc = rc < 0 ? rc : trial_start(b->app->ctl, &spec, &b->trial, e);
+	b->begun = false;
+	return rc;
+}
+
+/* The next thing to be looked at. true: there is one. */
+static bool look_next(struct lb_run *b)
+{
+	struct lb_look *k = &b->look;
+
+	if (k->what == LB_LOOK_SPREAD)
+		k->what = LB_LOOK_STICKY;
+	else if (k->what == LB_LOOK_STICKY)
+		k->at++;
+	else
+		return false;
+	sbuf_reset(&k->client);
+	if (k->at < CLIENTS_MOST && lb_nth_value(sbuf_str(&b->client.src), k->at, &k->client))
+		return true;
+	k->what = LB_LOOK_DEATH;
+	k->samples = json_array();
+	k->victim = json_incref(json_array_get(k->before, json_array_size(k->before) - 1));
+	return true;
+}
+
+/* It goes no further, and the document says why. */
+static int look_fail(struct lb_run *b, const char *why)
+{
+	trial_free(b->trial);
+	b->trial = NULL;
+	b->look.goes_on = false;
+	json_object_set_new(b->look.doc, "why", json_string(why));
+	return 1;
+}
+
+int lb_look_start(struct cmd_run *r, struct lb_run *b)
+{
+	struct err e = {.text = ""};
+	struct lb_look *k = &b->look;
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < b->nservers; i++)
+		n += lb_values(sbuf_str(&b->server[i].src));
+	k->doc = json_pack("{s:n}", "why");
+	if (n < 2 || n > SERVERS_MOST) {
+		char why[128];
+		snprintf(why, sizeof(why),
+			 "`flow.src` of the server ports has %" PRIu64
+			 " servers, and it takes 2 to %u",
+			 n, SERVERS_MOST);
+		return look_fail(b, why);
+	}
+	k->nclients = (double)lb_values(sbuf_str(&b->client.src));
+	k->goes_on = true;
+	return look_begin(r, b, &e) < 0 ? look_fail(b, e.text) : 0;
+}
+
+/* In each turn of the trial in which a server dies. */
+static int death_goes_on(struct cmd_run *r, struct lb_run *b, struct err *e)
+{
+	struct lb_look *k = &b->look;
+	uint64_t gone = clock_raw_ns() - b->begun_ns, phase = look_duration(b) / 3;
+	int rc = 0;
+
+	if (gone >= json_array_size(k->samples) * SAMPLE_NS)
+		rc = death_sample(r, b, e);
+	if (rc == 0 && k->died_ns == 0 && gone >= phase) {
+		rc = death_set(r, b, true, e);
+		k->died_ns = clock_raw_ns() - b->begun_ns;
+	} else if (rc == 0 && k->died_ns != 0 && k->returned_ns == 0 && gone >= 2 * phase) {
+		rc = death_set(r, b, false, e);
+		k->returned_ns = clock_raw_ns() - b->begun_ns;
+	}
+	return rc;
+}
+
+static int look_over(struct cmd_run *r, struct lb_run *b, struct err *e)
+{
+	struct lb_look *k = &b->look;
+	json_t *now = k->what == LB_LOOK_DEATH ? NULL : servers_now(r, b, e);
+	int rc = 0;
+
+	if (k->what == LB_LOOK_DEATH) {
+		rc = death_sample(r, b, e);
+		if (rc == 0)
+			death_read(b);
+	} else if (now == NULL) {
+		rc = -EINVAL;
+	} else if (k->what == LB_LOOK_SPREAD) {
+		spread_read(b, now);
+	} else {
+		sticky_read(b, now);
+	}
+	if (now != NULL) {
+		json_decref(k->before);
+		k->before = now;
+	}
+	lb_ring_took(&b->ring[1], (double)trial_opened(b->trial) * k->nclients, clock_raw_ns());
+	trial_free(b->trial);
+	b->trial = NULL;
+	return rc;
+}
+
+static int look_goes_on(struct cmd_run *r, struct lb_run *b, struct err *e)
+{
+	struct lb_look *k = &b->look;
+
+	if (b->trial == NULL)
+		return look_begin(r, b, e);
+	int rc = trial_poll(b->trial, e);
+	if (rc < 0)
+		return rc;
+	if (!b->begun && trial_begun(b->trial)) {
+		b->begun = true;
+		b->begun_ns = clock_raw_ns();
+	}
+	if (rc == 0)
+		return b->begun && k->what == LB_LOOK_DEATH ? death_goes_on(r, b, e) : 0;
+	rc = look_over(r, b, e);
+	if (rc < 0)
+		return rc;
+	k->goes_on = look_next(b);
+	return k->goes_on ? look_begin(r, b, e) : 1;
+}
+
+int lb_look_poll(struct cmd_run *r, struct lb_run *b)
+{
+	struct err e = {.text = ""};
+	int rc = look_goes_on(r, b, &e);
+
+	return rc < 0 ? look_fail(b, e.text) : rc;
+}
+
+void lb_look_tells(const struct lb_run *b, char *out, size_t size)
+{
+	static const char *const words[] = {[LB_LOOK_SPREAD] = "distribution",
+					    [LB_LOOK_STICKY] = "stickiness",
+					    [LB_LOOK_DEATH] = "a server that dies"};
+
+	snprintf(out, size, "lb, servers: %s", words[b->look.what]);
+}
+
+void lb_look_free(struct lb_look *k)
+{
+	json_decref(k->doc);
+	json_decref(k->before);
+	json_decref(k->victim);
+	json_decref(k->samples);
+	sbuf_free(&k->client);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a device makes of its servers, in tables and sentences. */
+#include <math.h>
+#include <string.h>
+
+#include "lb.h"
+
+static const struct out_col server_cols[] = {
+	{"port", "port", OF_COUNT},
+	{"address", "server", OF_STR},
+	{"server_port", "its port", OF_COUNT},
+	{"weight", "weight", OF_COUNT},
+	{"opened", "opened", OF_COUNT},
+	{"share", "share", OF_PERCENT},
+	{"expected", "expected", OF_PERCENT},
+};
+const struct out_view lb_servers_view = {.rows = "lb.real_servers.distribution.servers",
+					 .cols = server_cols,
+					 .ncols = ARRAY_SIZE(server_cols)};
+
+static const struct out_col client_cols[] = {
+	{"address", "client", OF_STR},
+	{"opened", "opened", OF_COUNT},
+	{"servers", "servers that it met", OF_COUNT},
+};
+const struct out_view lb_clients_view = {.rows = "lb.real_servers.stickiness.clients",
+					 .cols = client_cols,
+					 .ncols = ARRAY_SIZE(client_cols)};
+
+static double looked_number(const json_t *o, const char *path)
+{
+	const json_t *v = o != NULL ? out_get(o, path) : NULL;
+
+	return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+static void spread_words(const json_t *o, struct sbuf *out)
+{
+	double chi = looked_number(o, "chi_square"), p = looked_number(o, "probability");
+
+	sbuf_addf(out, "distribution: %.0f connections on %zu servers", looked_number(o, "opened"),
+		  json_array_size(json_object_get(o, "servers")));
+	if (isfinite(chi))
+		sbuf_addf(out, "; chi-square %.2f of %.0f degrees", chi,
+			  looked_number(o, "degrees"));
+	if (isfinite(p))
+		sbuf_addf(out, ", p %.3g", p);
+	sbuf_addc(out, '\n');
+}
+
+static void sticky_words(const json_t *o, struct sbuf *out)
+{
+	const json_t *clients = json_object_get(o, "clients"), *c;
+	size_t i, one = 0;
+	double most = 0;
+
+	json_array_foreach(clients, i, c) {
+		one += looked_number(c, "servers") <= 1;
+		most = fmax(most, looked_number(c, "servers"));
+	}
+	sbuf_addf(out, "stickiness: of %zu clients %zu met one server each",
+		  json_array_size(clients), one);
+	if (one < json_array_size(clients))
+		sbuf_addf(out, ", the others up to %.0f", most);
+	sbuf_addc(out, '\n');
+}
+
+static void add_span(double ns, struct sbuf *out)
+{
+	out_ns_digits(ns, 3, out);
+}
+
+static void add_share(const char *before, double share, const char *after, struct sbuf *out)
+{
+	if (!isfinite(share))
+		return;
+	sbuf_add(out, before);
+	out_share_digits(share, 3, out);
+	sbuf_add(out, after);
+}
+
+static void death_words(const json_t *o, struct sbuf *out)
+{
+	double from = looked_number(o, "failing_from_ns"), to = looked_number(o, "failing_to_ns"),
+	       back = looked_number(o, "back_after_ns");
+	const char *key, *verdict = json_string_value(json_object_get(o, "verdict"));
+	json_t *n;
+
+	sbuf_addf(out, "a server that dies: %s did not answer for ",
+		  json_string_value(json_object_get(o, "address")));
+	add_span(looked_number(o, "returned_ns") - looked_number(o, "died_ns"), out);
+	sbuf_addf(out, "; %.0f of %.0f connections failed", looked_number(o, "failed"),
+		  looked_number(o, "opened"));
+	json_object_foreach((json_t *)(uintptr_t)json_object_get(o, "failed_as"), key, n) {
+		sbuf_add(out, ", ");
+		for (const char *c = key; *c != '\0'; c++)
+			sbuf_addc(out, *c == '_' ? ' ' : *c);
+		sbuf_addf(out, " %" JSON_INTEGER_FORMAT, json_integer_value(n));
+	}
+	if (isfinite(from)) {
+		sbuf_add(out, ", from ");
+		add_span(from, out);
+		sbuf_add(out, " to ");
+		add_span(to, out);
+		sbuf_add(out, " behind its death");
+	}
+	add_share("; it had ", looked_number(o, "share_before"), " of all before", out);
+	if (isfinite(back)) {
+		sbuf_add(out, ", got the first one ");
+		add_span(back, out);
+		sbuf_add(out, " behind its return");
+		add_share(", and ", looked_number(o, "share_after"), " from then on", out);
+	} else {
+		sbuf_add(out, ", and got none behind its return");
+	}
+	if (strcmp(verdict, trial_verdict_name(TRIAL_VALID)) != 0 &&
+	    strcmp(verdict, trial_verdict_name(TRIAL_LIMITED)) != 0)
+		sbuf_addf(out, "; the tester was disturbed (%s)", verdict);
+	sbuf_addc(out, '\n');
+}
+
+void lb_servers_words(const json_t *doc, struct sbuf *out)
+{
+	const json_t *all = out_get(doc, "lb.real_servers");
+	const json_t *spread = json_object_get(all, "distribution"),
+		     *sticky = json_object_get(all, "stickiness"),
+		     *death = json_object_get(all, "death");
+	const char *why = json_string_value(json_object_get(all, "why"));
+
+	if (json_is_object(spread))
+		spread_words(spread, out);
+	if (json_is_object(sticky))
+		sticky_words(sticky, out);
+	if (json_is_object(death))
+		death_words(death, out);
+	if (why != NULL)
+		sbuf_addf(out, "servers: %s\n", why);
+}

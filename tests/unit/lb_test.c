@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the pure parts of lb: how many tuples settings come to, which ones a trial gets, and what
+ * number a command has printed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cmd/lb_device.h"
+#include "cmd/lb_tuples.h"
+
+#define S 1000000000ull
+
+static struct lb_side side(const char *src, const char *sport, const char *dst, const char *dport)
+{
+	struct lb_side s = {0};
+
+	sbuf_add(&s.src, src);
+	sbuf_add(&s.sport, sport);
+	sbuf_add(&s.dst, dst);
+	sbuf_add(&s.dport, dport);
+	return s;
+}
+
+static void test_how_many(void **state)
+{
+	static const struct {
+		const char *src, *sport, *dst, *dport;
+		uint64_t n;
+	} of[] = {
+		{"10.0.0.1", "1024..65535", "10.9.0.1", "80", 64512},
+		{"10.0.0.1..10.0.0.16", "1024..65535", "10.9.0.1", "80", 16ull * 64512},
+		{"10.0.0.0/24", "5", "10.9.0.1", "80", 256},
+		{"2001:db8::1..2001:db8::4", "5", "2001:db8:9::1", "80", 4},
+		{"10.0.0.1", "1..9 step 2", "list 10.9.0.1,10.9.0.7..10.9.0.9", "80,8080",
+		 5ull * 4 * 2},
+		{"10.0.0.1", "9..1", "10.9.0.1:2,10.9.0.2:1", "80:2,81:1", 9ull * 2 * 2},
+		{"", "1..4", "", "80", 4},
+		{"0.0.0.0/0", "1024..65535", "0.0.0.0/0", "1024..65535", UINT64_MAX},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(of); i++) {
+		struct lb_side s = side(of[i].src, of[i].sport, of[i].dst, of[i].dport);
+		assert_int_equal(lb_tuples(&s), of[i].n);
+		lb_side_free(&s);
+	}
+}
+
+static void nth_is(const char *text, unsigned i, const char *want)
+{
+	struct sbuf got = {0};
+
+	assert_int_equal(lb_nth_value(text, i, &got), want != NULL);
+	assert_string_equal(sbuf_str(&got), want != NULL ? want : "");
+	sbuf_free(&got);
+}
+
+static void test_values(void **state)
+{
+	(void)state;
+	nth_is("10.0.0.254..10.0.1.3", 0, "10.0.0.254");
+	nth_is("10.0.0.254..10.0.1.3", 3, "10.0.1.1");
+	nth_is("10.0.0.254..10.0.1.3", 6, NULL);
+	nth_is("list 10.0.0.9:3,10.0.0.1..10.0.0.2,10.0.0.7", 0, "10.0.0.9");
+	nth_is("list 10.0.0.9:3,10.0.0.1..10.0.0.2,10.0.0.7", 2, "10.0.0.2");
+	nth_is("list 10.0.0.9:3,10.0.0.1..10.0.0.2,10.0.0.7", 3, "10.0.0.7");
+	nth_is("2001:db8::fffe..2001:db8::1:3", 2, "2001:db8::1:0");
+	nth_is("[2001:db8::1]:2,2001:db8::7", 0, "2001:db8::1");
+	nth_is("[2001:db8::1]:2,2001:db8::7", 1, "2001:db8::7");
+	nth_is("10.0.0.1..10.0.0.9 step 2", 0, "10.0.0.1");
+	nth_is("10.0.0.1..10.0.0.9 step 2", 1, NULL);
+	nth_is("", 0, NULL);
+}
+
+/* Each trial goes on behind the last one, and nobody gets what was used within the timeout. */
+static void test_turns(void **state)
+{
+	struct lb_side s = side("10.0.0.1..10.0.0.2", "1000..1999", "10.9.0.1", "80");
+	struct lb_ring r;
+	uint64_t from;
+
+	(void)state;
+	lb_ring_begin(&r, &s);
+	assert_true(r.turns && r.n == 1000 && r.per == 2);
+	assert_true(lb_ring_take(&r, 800, 10 * S, 60 * S, &from) && from == 1000);
+	uint64_t first = r.given;
+	assert_true(first * r.per >= 800 && first < 1000 && lb_ring_room(&r) >= 800);
+	lb_ring_took(&r, 800, 12 * S);
+	/* the next one begins behind those, and the third finds too few until the first are free */
+	assert_true(lb_ring_take(&r, 400, 13 * S, 60 * S, &from) && from == 1000 + first);
+	lb_ring_took(&r, 400, 20 * S);
+	assert_false(lb_ring_take(&r, 800, 71 * S, 60 * S, &from));
+	assert_true(lb_ring_take(&r, 800, 72 * S, 60 * S, &from));
+	assert_true(from > 1000 + first);
+	/* as it is in use, nothing of it is free, however late it is */
+	assert_false(lb_ring_take(&r, 1200, 10000 * S, 60 * S, &from));
+	lb_ring_took(&r, 800, 10000 * S);
+	assert_true(lb_ring_take(&r, 1e9, 10060 * S, 60 * S, &from) && lb_ring_room(&r) == 2000);
+	/* of all that were taken few were used: the others are for the next one at once */
+	lb_ring_took(&r, 2, 10061 * S);
+	assert_true(lb_ring_take(&r, 1500, 10061 * S, 60 * S, &from));
+	lb_ring_took(&r, 1500, 10062 * S);
+	/* somebody else has used all */
+	lb_ring_all(&r, 20000 * S);
+	assert_false(lb_ring_take(&r, 1, 20059 * S, 60 * S, &from));
+	assert_true(lb_ring_take(&r, 1, 20060 * S, 60 * S, &from));
+	lb_side_free(&s);
+}
+
+/* Places of any two takes that overlap in time, or lie within the timeout, are different. */
+static void test_never_twice(void **state)
+{
+	struct lb_side s = side("10.0.0.1", "5000..5099", "10.9.0.1", "80");
+	uint64_t last[100] = {0}, now = 1000 * S, from;
+	struct lb_ring r;
+	uint32_t x = 7;
+	unsigned took = 0;
+
+	(void)state;
+	lb_ring_begin(&r, &s);
+	for (unsigned i = 0; i < 100000; i++) {
+		x = x * 1664525 + 1013904223;
+		now += (x >> 8) % 3 * (S / 100);
+		if (!lb_ring_take(&r, x >> 28, now, S, &from))
+			continue;
+		took++;
+		unsigned used = 1 + (x >> 20 & 7);
+		if (used > r.given)
+			used = (unsigned)r.given;
+		for (uint64_t k = 0; k < used; k++) {
+			uint64_t place = (from - 5000 + k) % 100;
+			assert_true(last[place] == 0 || now - last[place] >= S);
+			last[place] = now + S / 100;
+		}
+		now += S / 100;
+		lb_ring_took(&r, used, now);
+	}
+	assert_true(took > 1000);
+	lb_side_free(&s);
+}
+
+/* What has no one order of source ports has no turns: all tuples are one place. */
+static void test_no_turns(void **state)
+{
+	static const struct {
+		const char *sport, *dst;
+		bool nested;
+	} of[] = {
+		{"1000..1999 step 2", "10.9.0.1", false},
+		{"1000,2000", "10.9.0.1", false},
+		{"random 1000..1999", "10.9.0.1", false},
+		{"1000", "10.9.0.1", false},
+		{"1000..1999", "10.9.0.1", true},
+		{"1000..1999", "10.9.0.1:2,10.9.0.2", false},
+		{"1000..1999", "[2001:db8::1]:3", false},
+	};
+	uint64_t from;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(of); i++) {
+		struct lb_side s = side("10.0.0.1", of[i].sport, of[i].dst, "80");
+		struct lb_ring r;
+		s.nested = of[i].nested;
+		lb_ring_begin(&r, &s);
+		assert_false(r.turns);
+		assert_true(lb_ring_take(&r, 1, S, 5 * S, &from));
+		lb_ring_took(&r, 1, 2 * S);
+		assert_false(lb_ring_take(&r, 1, 6 * S, 5 * S, &from));
+		assert_true(lb_ring_take(&r, 1, 7 * S, 5 * S, &from));
+		lb_side_free(&s);
+	}
+	struct lb_side s = side("2001:db8::1", "1000..1999", "2001:db8::9", "80");
+	struct lb_ring r;
+	lb_ring_begin(&r, &s);
+	assert_true(r.turns);
+	lb_side_free(&s);
+}
+
+static void test_number(void **state)
+{
+	static const char *const bad[] = {"",      "\n",  "-1",
+					  "12 13", "12x", "0x12",
+					  "1e3",   "1.5", "99999999999999999999"};
+	uint64_t n;
+
+	(void)state;
+	assert_true(lb_device_number(" 12345\n", &n) && n == 12345);
+	assert_true(lb_device_number("18446744073709551615", &n) && n == UINT64_MAX);
+	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_false(lb_device_number(bad[i], &n));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_how_many), cmocka_unit_test(test_values),
+		cmocka_unit_test(test_turns),    cmocka_unit_test(test_never_twice),
+		cmocka_unit_test(test_no_turns), cmocka_unit_test(test_number),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
