@@ -1,92 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "page_as_dperf.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define NUMBER(name, sort) [DPERF_##name] = {#name, DPERF_##sort}
-const struct dperf_number dperf_numbers[DPERF_NNUMBERS] = {
-	NUMBER(pktRx, COUNT),   NUMBER(pktTx, COUNT),   NUMBER(bitsRx, COUNT),
-	NUMBER(bitsTx, COUNT),  NUMBER(dropTx, WRONG),  NUMBER(tcpRx, COUNT),
-	NUMBER(tcpTx, COUNT),   NUMBER(udpRx, COUNT),   NUMBER(udpTx, COUNT),
-	NUMBER(arpRx, COUNT),   NUMBER(arpTx, COUNT),   NUMBER(icmpRx, COUNT),
-	NUMBER(icmpTx, COUNT),  NUMBER(tosRx, COUNT),   NUMBER(otherRx, COUNT),
-	NUMBER(badRx, WRONG),   NUMBER(synRx, COUNT),   NUMBER(synTx, COUNT),
-	NUMBER(finRx, COUNT),   NUMBER(finTx, COUNT),   NUMBER(rstRx, WRONG),
-	NUMBER(rstTx, WRONG),   NUMBER(synRt, WRONG),   NUMBER(finRt, WRONG),
-	NUMBER(ackRt, WRONG),   NUMBER(pushRt, WRONG),  NUMBER(tcpDrop, WRONG),
-	NUMBER(udpDrop, WRONG), NUMBER(ackDup, WRONG),  NUMBER(udpRt, WRONG),
-	NUMBER(skOpen, COUNT),  NUMBER(skClose, COUNT), NUMBER(skCon, NOW),
-	NUMBER(skErr, WRONG),   NUMBER(httpGet, COUNT), NUMBER(httpPost, COUNT),
-	NUMBER(http2XX, COUNT), NUMBER(httpErr, WRONG), NUMBER(tcpReq, COUNT),
-	NUMBER(tcpRsp, COUNT),  NUMBER(ierrors, EVER),  NUMBER(oerrors, EVER),
-	NUMBER(imissed, EVER),
-};
+#define NUMBER(name, sort) {#name, DPERF_##sort},
+const struct dperf_number dperf_numbers[DPERF_NNUMBERS] = {DPERF_NUMBERS(NUMBER)};
 
-#define WIDE 18
-#define NARROW 10
+/* The places of each line: how wide a name is, and how wide a number. */
+static const struct {
+	int label, number;
+} block_columns[DPERF_PLACES] = {{8, 18}, {9, 18}, {9, 18}, {8, 18}, {8, 10}, {6, 10}};
+
+/* What is no counter, behind all that are; only the last one of a line can be it. */
+#define RTT DPERF_NNUMBERS
 
 /* Which blocks have a line. */
 enum block_of { ALL, OF_TCP, OF_UDP, OF_HTTP, OF_RAW };
 static const struct block_row {
 	enum block_of of;
-	struct dperf_place place[DPERF_PLACES];
+	unsigned n;
+	uint8_t number[DPERF_PLACES];
 } block_rows[] = {
-	{ALL,
-	 {{"pktRx   ", "pktRx", WIDE},
-	  {"pktTx    ", "pktTx", WIDE},
-	  {"bitsRx   ", "bitsRx", WIDE},
-	  {"bitsTx  ", "bitsTx", WIDE},
-	  {"dropTx  ", "dropTx", WIDE}}},
-	{ALL,
-	 {{"tcpRx   ", "tcpRx", WIDE},
-	  {"tcpTx    ", "tcpTx", WIDE},
-	  {"udpRx    ", "udpRx", WIDE},
-	  {"udpTx   ", "udpTx", WIDE}}},
-	{ALL,
-	 {{"arpRx   ", "arpRx", WIDE},
-	  {"arpTx    ", "arpTx", WIDE},
-	  {"icmpRx   ", "icmpRx", WIDE},
-	  {"icmpTx  ", "icmpTx", WIDE}}},
-	{ALL,
-	 {{"tosRx   ", "tosRx", WIDE},
-	  {"otherRx  ", "otherRx", WIDE},
-	  {"badRx    ", "badRx", WIDE}}},
-	{OF_TCP,
-	 {{"synRx   ", "synRx", WIDE},
-	  {"synTx    ", "synTx", WIDE},
-	  {"finRx    ", "finRx", WIDE},
-	  {"finTx   ", "finTx", WIDE},
-	  {"rstRx   ", "rstRx", NARROW},
-	  {"rstTx ", "rstTx", NARROW}}},
-	{OF_TCP,
-	 {{"synRt   ", "synRt", WIDE},
-	  {"finRt    ", "finRt", WIDE},
-	  {"ackRt    ", "ackRt", WIDE},
-	  {"pushRt  ", "pushRt", WIDE}}},
-	{OF_TCP,
-	 {{"tcpDrop ", "tcpDrop", WIDE},
-	  {"udpDrop  ", "udpDrop", WIDE},
-	  {"ackDup   ", "ackDup", WIDE}}},
-	{OF_UDP,
-	 {{"udpRt   ", "udpRt", WIDE},
-	  {"udpDrop  ", "udpDrop", WIDE},
-	  {"tcpDrop  ", "tcpDrop", WIDE}}},
-	{ALL,
-	 {{"skOpen  ", "skOpen", WIDE},
-	  {"skClose  ", "skClose", WIDE},
-	  {"skCon    ", "skCon", WIDE},
-	  {"skErr   ", "skErr", WIDE},
-	  {"rtt(us) ", "rtt_us", NARROW}}},
-	{OF_HTTP,
-	 {{"httpGet ", "httpGet", WIDE},
-	  {"httpPost ", "httpPost", WIDE},
-	  {"http2XX  ", "http2XX", WIDE},
-	  {"httpErr ", "httpErr", WIDE}}},
-	{OF_RAW, {{"tcpReq  ", "tcpReq", WIDE}, {"tcpRsp   ", "tcpRsp", WIDE}}},
-	{ALL,
-	 {{"ierrors ", "ierrors", WIDE},
-	  {"oerrors  ", "oerrors", WIDE},
-	  {"imissed  ", "imissed", WIDE}}},
+	{ALL, 5, {DPERF_pktRx, DPERF_pktTx, DPERF_bitsRx, DPERF_bitsTx, DPERF_dropTx}},
+	{ALL, 4, {DPERF_tcpRx, DPERF_tcpTx, DPERF_udpRx, DPERF_udpTx}},
+	{ALL, 4, {DPERF_arpRx, DPERF_arpTx, DPERF_icmpRx, DPERF_icmpTx}},
+	{ALL, 3, {DPERF_tosRx, DPERF_otherRx, DPERF_badRx}},
+	{OF_TCP, 6, {DPERF_synRx, DPERF_synTx, DPERF_finRx, DPERF_finTx, DPERF_rstRx, DPERF_rstTx}},
+	{OF_TCP, 4, {DPERF_synRt, DPERF_finRt, DPERF_ackRt, DPERF_pushRt}},
+	{OF_TCP, 3, {DPERF_tcpDrop, DPERF_udpDrop, DPERF_ackDup}},
+	{OF_UDP, 3, {DPERF_udpRt, DPERF_udpDrop, DPERF_tcpDrop}},
+	{ALL, 5, {DPERF_skOpen, DPERF_skClose, DPERF_skCon, DPERF_skErr, RTT}},
+	{OF_HTTP, 4, {DPERF_httpGet, DPERF_httpPost, DPERF_http2XX, DPERF_httpErr}},
+	{OF_RAW, 2, {DPERF_tcpReq, DPERF_tcpRsp}},
+	{ALL, 3, {DPERF_ierrors, DPERF_oerrors, DPERF_imissed}},
 };
 
 static bool block_is(const json_t *block, const char *key, const char *word)
@@ -96,10 +43,19 @@ static bool block_is(const json_t *block, const char *key, const char *word)
 	return text != NULL && strcmp(text, word) == 0;
 }
 
-int dperf_block_line(const json_t *block, unsigned i, const struct dperf_place **out)
+static void block_place(unsigned number, unsigned column, struct dperf_place *out)
+{
+	const char *name = number == RTT ? "rtt(us)" : dperf_numbers[number].name;
+
+	snprintf(out->label, sizeof(out->label), "%-*s", block_columns[column].label, name);
+	out->key = number == RTT ? "rtt_us" : name;
+	out->width = block_columns[column].number;
+}
+
+int dperf_block_line(const json_t *block, unsigned i, struct dperf_place out[DPERF_PLACES])
 {
 	bool udp = block_is(block, "protocol", "udp"), http = block_is(block, "app", "http");
-	unsigned n = 0;
+	bool single = json_is_true(json_object_get(block, "single"));
 
 	if (i >= ARRAY_SIZE(block_rows))
 		return -1;
@@ -107,12 +63,9 @@ int dperf_block_line(const json_t *block, unsigned i, const struct dperf_place *
 	if ((r->of == OF_UDP && !udp) || (r->of > OF_UDP && udp) || (r->of == OF_TCP && udp) ||
 	    (r->of == OF_HTTP && !http) || (r->of == OF_RAW && http))
 		return 0;
-	while (n < DPERF_PLACES && r->place[n].key != NULL)
-		n++;
-	if (strcmp(r->place[n - 1].key, "rtt_us") == 0 &&
-	    !json_is_true(json_object_get(block, "single")))
-		n--;
-	*out = r->place;
+	unsigned n = r->number[r->n - 1] == RTT && !single ? r->n - 1 : r->n;
+	for (unsigned k = 0; k < n; k++)
+		block_place(r->number[k], k, &out[k]);
 	return (int)n;
 }
 
@@ -177,12 +130,12 @@ void dperf_block_errors(const json_t *block, bool total, struct sbuf *out)
 
 static void block_lines(const json_t *block, bool total, struct sbuf *out)
 {
-	const struct dperf_place *p = NULL;
+	struct dperf_place p[DPERF_PLACES];
 	struct sbuf v = {0};
 	bool wrong;
 	int n;
 
-	for (unsigned i = 0; (n = dperf_block_line(block, i, &p)) >= 0; i++) {
+	for (unsigned i = 0; (n = dperf_block_line(block, i, p)) >= 0; i++) {
 		for (int k = 0; k < n; k++) {
 			sbuf_reset(&v);
 			dperf_block_number(block, total, p[k].key, &v, &wrong);

@@ -5,56 +5,57 @@
 #include <jansson.h>
 #include "base.h"
 
-/* All of its numbers. */
-enum {
-	DPERF_pktRx,
-	DPERF_pktTx,
-	DPERF_bitsRx,
-	DPERF_bitsTx,
-	DPERF_dropTx,
-	DPERF_tcpRx,
-	DPERF_tcpTx,
-	DPERF_udpRx,
-	DPERF_udpTx,
-	DPERF_arpRx,
-	DPERF_arpTx,
-	DPERF_icmpRx,
-	DPERF_icmpTx,
-	DPERF_tosRx,
-	DPERF_otherRx,
-	DPERF_badRx,
-	DPERF_synRx,
-	DPERF_synTx,
-	DPERF_finRx,
-	DPERF_finTx,
-	DPERF_rstRx,
-	DPERF_rstTx,
-	DPERF_synRt,
-	DPERF_finRt,
-	DPERF_ackRt,
-	DPERF_pushRt,
-	DPERF_tcpDrop,
-	DPERF_udpDrop,
-	DPERF_ackDup,
-	DPERF_udpRt,
-	DPERF_skOpen,
-	DPERF_skClose,
-	DPERF_skCon,
-	DPERF_skErr,
-	DPERF_httpGet,
-	DPERF_httpPost,
-	DPERF_http2XX,
-	DPERF_httpErr,
-	DPERF_tcpReq,
-	DPERF_tcpRsp,
-	DPERF_ierrors,
-	DPERF_oerrors,
-	DPERF_imissed,
-	DPERF_NNUMBERS
-};
-/* COUNT: counted up; WRONG: likewise, and not 0 is a warning; NOW: of this moment; EVER: since the
- * last clear, although others are of a second. */
+/* All of its numbers by their names, each with its sort. COUNT: counted up; WRONG: likewise, and not
+ * 0 is a warning; NOW: of this moment; EVER: since the last clear, although others are of a second. */
+#define DPERF_NUMBERS(X) \
+	X(pktRx, COUNT) \
+	X(pktTx, COUNT) \
+	X(bitsRx, COUNT) \
+	X(bitsTx, COUNT) \
+	X(dropTx, WRONG) \
+	X(tcpRx, COUNT) \
+	X(tcpTx, COUNT) \
+	X(udpRx, COUNT) \
+	X(udpTx, COUNT) \
+	X(arpRx, COUNT) \
+	X(arpTx, COUNT) \
+	X(icmpRx, COUNT) \
+	X(icmpTx, COUNT) \
+	X(tosRx, COUNT) \
+	X(otherRx, COUNT) \
+	X(badRx, WRONG) \
+	X(synRx, COUNT) \
+	X(synTx, COUNT) \
+	X(finRx, COUNT) \
+	X(finTx, COUNT) \
+	X(rstRx, WRONG) \
+	X(rstTx, WRONG) \
+	X(synRt, WRONG) \
+	X(finRt, WRONG) \
+	X(ackRt, WRONG) \
+	X(pushRt, WRONG) \
+	X(tcpDrop, WRONG) \
+	X(udpDrop, WRONG) \
+	X(ackDup, WRONG) \
+	X(udpRt, WRONG) \
+	X(skOpen, COUNT) \
+	X(skClose, COUNT) \
+	X(skCon, NOW) \
+	X(skErr, WRONG) \
+	X(httpGet, COUNT) \
+	X(httpPost, COUNT) \
+	X(http2XX, COUNT) \
+	X(httpErr, WRONG) \
+	X(tcpReq, COUNT) \
+	X(tcpRsp, COUNT) \
+	X(ierrors, EVER) \
+	X(oerrors, EVER) \
+	X(imissed, EVER)
+
 enum dperf_sort { DPERF_COUNT, DPERF_WRONG, DPERF_NOW, DPERF_EVER };
+#define DPERF_ID(name, sort) DPERF_##name,
+enum { DPERF_NUMBERS(DPERF_ID) DPERF_NNUMBERS };
+#undef DPERF_ID
 extern const struct dperf_number {
 	const char *name;
 	enum dperf_sort sort;
@@ -64,12 +65,12 @@ extern const struct dperf_number {
 struct dperf_place {
 	char label[12];
 	const char *key;
-	uint8_t width; /* of the number in dperf's lines */
+	int width; /* of the number in dperf's lines */
 };
 #define DPERF_PLACES 6
-/* The places of line i of a block (from 0), as they are for its protocol; the first without a key
- * ends them. Returns how many, -1: there are no more lines, 0: the block has no such line. */
-int dperf_block_line(const json_t *block, unsigned i, const struct dperf_place **out);
+/* The places of line i of a block (from 0), as they are for its protocol. Returns how many, -1:
+ * there are no more lines, 0: the block has no such line. */
+int dperf_block_line(const json_t *block, unsigned i, struct dperf_place out[DPERF_PLACES]);
 /* Appends one of its numbers with commas, "-": it is not known. *wrong: it asks for attention. */
 void dperf_block_number(const json_t *block, bool total, const char *key, struct sbuf *out,
 			bool *wrong);

@@ -39,11 +39,11 @@ static void dperf_put_line(struct flow *f, const json_t *block, bool total,
 
 static void dperf_put_block(struct flow *f, const json_t *block, bool total)
 {
-	const struct dperf_place *p = NULL;
+	struct dperf_place p[DPERF_PLACES];
 	struct sbuf errors = {0};
 	int n;
 
-	for (unsigned i = 0; (n = dperf_block_line(block, i, &p)) >= 0; i++)
+	for (unsigned i = 0; (n = dperf_block_line(block, i, p)) >= 0; i++)
 		if (n > 0)
 			dperf_put_line(f, block, total, p, n);
 	dperf_block_errors(block, total, &errors);
