@@ -12,7 +12,7 @@
 
 /* Drivers in software. Keepers free a buffer or hand it on as it is. Copiers send a copy of it. */
 static const char *const keepers[] = {"net_null", "net_ring"};
-static const char *const copiers[] = {"net_pcap", "net_af_packet", "net_af_xdp"};
+static const char *const copiers[] = {"net_pcap", "net_af_packet", "net_af_xdp", "net_memif"};
 
 /* Drivers of hardware, where the device reads the frame from our buffer. If checksums are left to
  * the device, the driver writes what that needs into the headers. Some drivers pad frames that are

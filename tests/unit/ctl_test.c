@@ -187,6 +187,7 @@ static void test_edits(void **state)
 		{"net_af_packet", RTE_ETH_TX_OFFLOAD_VLAN_INSERT, DP_EDITS_SHAPE},
 		{"net_af_packet", RTE_ETH_TX_OFFLOAD_UDP_CKSUM, DP_EDITS_ALL},
 		{"net_af_xdp", 0, DP_EDITS_SHAPE},
+		{"net_memif", 0, DP_EDITS_SHAPE},
 		{"net_ice", 0, DP_EDITS_SHAPE},
 		{"mlx5_pci", RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM,
 		 DP_EDITS_SHAPE},
