@@ -122,20 +122,31 @@ static void never_mind(struct ctl *c)
 				w->run->never_mind(c, c->port[p]);
 }
 
+/* Whether one of these ports is of the same -p. Frames of one of them wait in the device of another,
+ * so none can be set up anew while one sends. */
+static bool shares_spec(const struct ctl *c, const struct ctl_port *cp, const struct portset *ports)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (portset_has(ports, i) && c->port[i]->p.first == cp->p.first)
+			return true;
+	return false;
+}
+
 /* A port that only receives never starts itself, so if its settings ask for other time stamps, its
- * device is set up anew when any port starts. If that fails, the port goes on as it is. */
-static void restart_receivers(struct ctl *c, const struct portset *ports)
+ * device is set up anew when any port starts; and before one of the same -p starts all that waits
+ * for it, since it cannot be done later. If that fails, the port goes on as it is. */
+static void restart_others(struct ctl *c, const struct portset *ports)
 {
 	struct err e;
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if (portset_has(ports, i) || !cp->p.used || !ctl_port_runs(cp) || !cp->restart ||
-		    !stamps_pending(&cp->p))
+		    !(stamps_pending(&cp->p) || shares_spec(c, cp, ports)))
 			continue;
 		if (ctl_apply(c, i, &e) < 0)
 			log_msg(LOG_LVL_WARN,
-				"port %u (%s) receives with the time stamps that it had: %s", i,
+				"port %u (%s) receives with the settings that it had: %s", i,
 				cp->p.name, e.text);
 	}
 }
@@ -174,7 +185,7 @@ int run_start(struct ctl *c, const struct portset *ports, const struct run_ask *
 {
 	int rc = 0;
 
-	restart_receivers(c, ports);
+	restart_others(c, ports);
 	for (unsigned i = 0; i < c->nports && rc == 0; i++)
 		if (portset_has(ports, i))
 			rc = may_start(c, c->port[i], ask, e);
