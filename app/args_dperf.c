@@ -136,6 +136,8 @@ static int given_use(struct args *a, const struct dperf_plan *p, struct err *e)
 		if (rc != 0)
 			return rc;
 	}
+	if (a->mtu == 0)
+		a->mtu = p->mtu;
 	given_items(a, p);
 	return 0;
 }

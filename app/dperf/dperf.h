@@ -173,6 +173,7 @@ struct dperf_plan {
 	struct sbuf map;      /* for -m; empty: the choice of the program does */
 	struct sbuf spec; /* a line for each port: what -p would be; empty: no kind of port does */
 	unsigned ports;
+	unsigned mtu; /* for --mtu, since buffers are made at the start; 0: no file has jumbo */
 	bool daemon, quiet, clear_screen; /* one of the files says so */
 };
 /* Says the file of a client, of a server or of both (the other is NULL) in commands. The ports of

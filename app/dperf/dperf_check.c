@@ -409,9 +409,7 @@ static void check_change_dip(const struct check *k)
 /* The bytes that a frame has behind Ethernet, IP and what follows it. */
 static unsigned check_room(const struct check *k, bool udp)
 {
-	const struct dperf_line *j = check_line(k, DPERF_JUMBO);
-	unsigned most =
-		j == NULL ? FRAME_MOST : (unsigned)dperf_number(k->c, DPERF_JUMBO, 9710) + 14;
+	unsigned jumbo = dperf_jumbo(k->c), most = jumbo == 0 ? FRAME_MOST : jumbo + 14;
 
 	return most - 14 - (k->c->six ? 40 : 20) - (udp ? 8 : 20);
 }

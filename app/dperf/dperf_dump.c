@@ -113,6 +113,7 @@ static void dump_file(const struct dperf_conf *c, const struct dperf_conf *peer,
 		dump_map(c, i, s.port, queues, &p->map);
 	}
 	p->ports += c->ports;
+	p->mtu = dperf_jumbo(c) > p->mtu ? dperf_jumbo(c) : p->mtu;
 	p->daemon = p->daemon || dperf_has(c, DPERF_DAEMON);
 	p->quiet = p->quiet || dperf_has(c, DPERF_QUIET);
 	p->clear_screen = p->clear_screen || dperf_has(c, DPERF_CLEAR_SCREEN);
@@ -226,6 +227,8 @@ void dperf_dump(const struct dperf_plan *p, struct sbuf *out)
 	}
 	if (p->map.len > 0)
 		sbuf_addf(out, " -m '%s'", p->map.s);
+	if (p->mtu > 0)
+		sbuf_addf(out, " --mtu %u", p->mtu);
 	sbuf_addf(out, "%s -b -f FILE\n", p->daemon ? " --daemon" : "");
 	sbuf_add(out, sbuf_str(&p->settings));
 	sbuf_add(out, "\n# the run\n");

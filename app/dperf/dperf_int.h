@@ -46,6 +46,8 @@ struct dperf_fields {
 	const char *ip, *l4;
 };
 struct dperf_fields dperf_fields(const struct dperf_conf *c);
+/* What a line `jumbo` says, 0: there is none. */
+unsigned dperf_jumbo(const struct dperf_conf *c);
 /* Seconds of the wait and of the slow start of a client. */
 uint64_t dperf_wait(const struct dperf_conf *c);
 uint64_t dperf_slow_start(const struct dperf_conf *c);

@@ -7,6 +7,8 @@
 
 #define ANSWER_MOST 16 /* prefixes of answer.for */
 #define VXLAN_PORT 4789
+#define JUMBO_MTU 9710
+#define PLAIN_MTU 1500
 
 void dperf_set(const struct dperf_say *s, const char *fmt, ...)
 {
@@ -137,13 +139,20 @@ static void say_answers(const struct dperf_say *s)
 	sbuf_free(&list);
 }
 
+unsigned dperf_jumbo(const struct dperf_conf *c)
+{
+	return dperf_has(c, DPERF_JUMBO) ? (unsigned)dperf_number(c, DPERF_JUMBO, JUMBO_MTU) : 0;
+}
+
 void dperf_say_host(const struct dperf_say *s)
 {
 	const struct dperf_line *p = dperf_find(s->c, DPERF_PORT, s->i);
 	const struct dperf_line *vlan = dperf_find(s->c, DPERF_VLAN, 0);
 
 	if (dperf_has(s->c, DPERF_JUMBO))
-		dperf_set(s, "mtu %llu", (unsigned long long)dperf_number(s->c, DPERF_JUMBO, 9710));
+		dperf_set(s, "mtu %u", dperf_jumbo(s->c));
+	else if (s->peer != NULL && dperf_has(s->peer, DPERF_JUMBO))
+		dperf_set(s, "mtu %d", PLAIN_MTU);
 	dperf_set(s, "ip %s/%u", p->v[1].text, say_prefix(s, &p->v[1].addr, &p->v[2].addr));
 	dperf_set(s, "gateway %s", p->v[2].text);
 	if (vlan != NULL)

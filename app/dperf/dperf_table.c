@@ -94,7 +94,7 @@ const struct dperf_directive dperf_directives[DPERF_IDS] = {
 		 .about = "the port itself is a host and answers ARP and pings; there is no interface"},
 	[DPERF_TOS] = {"tos", .arg = {ARG("TOS", HEX, 0, 255)}, .about = "`ipv4.tos`, `ipv6.tc`"},
 	[DPERF_JUMBO] = {"jumbo", .arg = {OPT("MTU", NUMBER, 9000, 9710)},
-			 .about = "`mtu`; 9710 without a number"},
+			 .about = "`mtu`, and the option `--mtu`; 9710 without a number"},
 	[DPERF_NEIGH_IGNORE] =
 		{"neigh_ignore",
 		 .about = "no `answer.for`: nobody is told who has the addresses of flows"},

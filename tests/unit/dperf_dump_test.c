@@ -188,6 +188,11 @@ static void test_host(void **state)
 	     "set 0 frame eth/vlan/ipv4/tcp", "set 0 host.neighbours 10.0.0.254=02:00:00:00:00:fe",
 	     "set 0 eth.dst 02:00:00:00:00:fe");
 	assert_null(strstr(plan.settings.s, "answer.for 1"));
+	assert_int_equal(plan.mtu, 9710);
+	/* memory is there for the larger of two, and each end has its own */
+	assert_true(translate(CLIENT "cps 1\n", SERVER "jumbo 9000\n", DPERF_OF_CLIENT));
+	SAYS("set 0 mtu 1500", "set 1 mtu 9000");
+	assert_int_equal(plan.mtu, 9000);
 	client(CLIENT "cps 1\nvxlan 7 02:00:00:00:00:01 02:00:00:00:00:02 10.8.0.1 1 10.9.0.1 1\n");
 	SAYS("set 0 frame eth/ipv4/udp/vxlan/eth/ipv4/tcp", "set 0 ipv4.src 10.8.0.1",
 	     "set 0 ipv4.dst 10.9.0.1", "set 0 vxlan.vni 7", "set 0 eth[2].src 02:00:00:00:00:01",
