@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernel arm: both ends in one process, over loopback. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sock.h"
+#include "workload.h"
+
+struct world {
+	struct wl_content content;
+	struct wl_bytes_conf bytes;
+	struct wl_stream_conf stream;
+	struct sock_spec client, server;
+	struct sock_arm *arm, *peer;
+	struct sock_addr at;
+};
+
+static void world_init(struct world *w, const struct workload *wl, const void *conf)
+{
+	struct err e;
+
+	*w = (struct world){.bytes = {.request = WL_FIXED(100),
+				      .response = WL_FIXED(3000),
+				      .timeout_ns = 1000000000},
+			    .stream = {.direction = WL_UP}};
+	assert_int_equal(wl_content_init(&w->content, NULL, 0, WL_FILL_PATTERN), 0);
+	w->client.flow = (struct wl_flow){.wl = wl,
+					  .conf = conf,
+					  .content = &w->content,
+					  .ncontent = 1,
+					  .verify = true,
+					  .client = true};
+	w->server = w->client;
+	w->server.flow.client = false;
+	w->server.keep = true;
+	assert_int_equal(sock_resolve("127.0.0.1", 0, AF_INET, &w->at, 1, &e), 1);
+}
+
+static void world_open(struct world *w, unsigned threads, unsigned lines, uint64_t budget)
+{
+	struct sock_conf conf = {.threads = threads, .gather = true, .budget = budget};
+	bool udp = w->client.tune.udp;
+	struct err e;
+	socklen_t n = sizeof(w->at.sa);
+	int fd;
+
+	w->arm = sock_new(&conf);
+	conf.gather = false;
+	w->peer = sock_new(&conf);
+	fd = udp ? sock_bind(&w->at, &w->server.tune, &e)
+		 : sock_listen(&w->at, &w->server.tune, &e);
+	assert_true(fd >= 0);
+	getsockname(fd, &w->at.sa.any, &n);
+	sock_serve(w->peer, 0, &w->server, fd);
+	for (unsigned i = 0; i < lines; i++)
+		sock_add(w->arm, i % threads, &w->client, &w->at, NULL);
+	assert_int_equal(sock_start(w->peer, &e), 0);
+	assert_int_equal(sock_start(w->arm, &e), 0);
+}
+
+static unsigned world_wait(struct world *w, unsigned events)
+{
+	struct pollfd p = {.fd = sock_event_fd(w->arm), .events = POLLIN};
+	unsigned seen = 0;
+
+	while ((seen & events) == 0) {
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		seen |= sock_events(w->arm);
+	}
+	return seen;
+}
+
+static void world_close(struct world *w)
+{
+	sock_free(w->arm);
+	sock_free(w->peer);
+}
+
+struct sum {
+	uint64_t done, tx, rx, opened, mismatched, lines;
+};
+
+static void add_up(void *arg, struct sock_line *l)
+{
+	struct sum *s = arg;
+
+	s->done += l->counts.done;
+	s->mismatched += l->counts.mismatched;
+	s->tx += l->n.tx_bytes;
+	s->rx += l->n.rx_bytes;
+	s->opened += l->n.opened;
+	s->lines++;
+}
+
+static struct sum sum_of(struct sock_arm *a)
+{
+	struct sum s = {0};
+
+	sock_each(a, add_up, &s);
+	return s;
+}
+
+/* Requests and responses by a budget: exactly so many, with the right bytes. */
+static void budget_of(bool udp)
+{
+	struct world w;
+	struct sum s;
+
+	world_init(&w, &wl_bytes, NULL);
+	w.client.flow.conf = w.server.flow.conf = &w.bytes;
+	w.client.flow.on_call = true;
+	w.client.tune.udp = w.server.tune.udp = udp;
+	world_open(&w, 2, 5, 1000);
+	world_wait(&w, SOCK_CONNECTED);
+	assert_int_equal(sum_of(w.arm).done, 0); /* they begin together */
+	sock_go(w.arm);
+	world_wait(&w, SOCK_SPENT);
+	sock_stop(w.arm);
+	sock_stop(w.peer);
+	s = sum_of(w.arm);
+	assert_int_equal(s.done, 1000);
+	assert_int_equal(s.tx, 1000 * 100);
+	assert_int_equal(s.rx, 1000 * 3000);
+	assert_int_equal(s.opened, 5);
+	assert_int_equal(s.mismatched, 0);
+	s = sum_of(w.peer);
+	assert_int_equal(s.done, 1000);
+	assert_int_equal(s.rx, 1000 * 100);
+	assert_int_equal(s.lines, 5);
+	assert_int_equal(s.mismatched, 0);
+	world_close(&w);
+}
+
+static void test_budget_tcp(void **state)
+{
+	(void)state;
+	budget_of(false);
+}
+
+static void test_budget_udp(void **state)
+{
+	(void)state;
+	budget_of(true);
+}
+
+/* A connection for each transaction, reset by the client. */
+static void test_again(void **state)
+{
+	struct world w;
+	struct sum s;
+
+	(void)state;
+	world_init(&w, &wl_bytes, NULL);
+	w.bytes.transactions = 1;
+	w.bytes.close = WL_CLOSE_RST;
+	w.client.flow.conf = w.server.flow.conf = &w.bytes;
+	w.client.flow.on_call = w.client.again = true;
+	world_open(&w, 1, 3, 300);
+	world_wait(&w, SOCK_CONNECTED);
+	sock_go(w.arm);
+	world_wait(&w, SOCK_SPENT);
+	sock_stop(w.arm);
+	s = sum_of(w.arm);
+	assert_int_equal(s.done, 300);
+	assert_in_range(s.opened, 300, 306);
+	assert_int_equal(s.mismatched, 0);
+	world_close(&w);
+}
+
+/* Bytes both ways, so many: each end gets all of them, and the connection closes by itself. */
+static void test_stream(void **state)
+{
+	struct world w;
+	struct sum s;
+
+	(void)state;
+	world_init(&w, &wl_stream, NULL);
+	w.stream.direction = WL_BOTH;
+	w.stream.bytes = 10000000;
+	w.client.flow.conf = w.server.flow.conf = &w.stream;
+	w.client.preamble = "";
+	world_open(&w, 1, 1, 0);
+	world_wait(&w, SOCK_CONNECTED);
+	sock_go(w.arm);
+	world_wait(&w, SOCK_ENDED);
+	s = sum_of(w.arm);
+	assert_int_equal(s.tx, 10000000);
+	assert_int_equal(s.rx, 10000000);
+	assert_int_equal(s.mismatched, 0);
+	assert_int_equal(s.done, 1);
+	s = sum_of(w.peer);
+	assert_int_equal(s.rx, 10000000);
+	assert_int_equal(s.mismatched, 0);
+	world_close(&w);
+}
+
+/* Nobody listens: told once, with the address, and nothing hangs. */
+static void test_refused(void **state)
+{
+	struct sock_conf conf = {.threads = 1, .gather = true};
+	struct world w;
+	struct err e;
+	socklen_t n = sizeof(w.at.sa);
+	int fd;
+
+	(void)state;
+	world_init(&w, &wl_stream, NULL);
+	w.client.flow.conf = &w.stream;
+	fd = sock_listen(&w.at, &w.server.tune, &e);
+	getsockname(fd, &w.at.sa.any, &n);
+	assert_int_equal(sock_listen(&w.at, &w.server.tune, &e), -EADDRINUSE);
+	assert_non_null(strstr(e.text, "127.0.0.1"));
+	close(fd);
+	w.arm = sock_new(&conf);
+	sock_add(w.arm, 0, &w.client, &w.at, NULL);
+	assert_int_equal(sock_start(w.arm, &e), 0);
+	world_wait(&w, SOCK_FAILED);
+	assert_true(sock_error(w.arm, &e));
+	assert_non_null(strstr(e.text, "cannot connect to 127.0.0.1:"));
+	w.peer = NULL;
+	world_close(&w);
+}
+
+static void adopted_world(struct world *w, int pair[2])
+{
+	struct sock_conf conf = {.threads = 1};
+	struct err e;
+	socklen_t n = sizeof(w->at.sa);
+	int fd = sock_listen(&w->at, &w->server.tune, &e);
+
+	getsockname(fd, &w->at.sa.any, &n);
+	pair[0] = sock_connect(&w->at, NULL, &w->client.tune, &e);
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	pair[1] = accept(fd, NULL, NULL);
+	close(fd);
+	w->arm = sock_new(&conf);
+	w->peer = NULL;
+	assert_int_equal(sock_start(w->arm, &e), 0);
+}
+
+/* A connection that control has read from already. */
+static void test_adopt(void **state)
+{
+	struct world w;
+	uint8_t bytes[3000];
+	int pair[2];
+
+	(void)state;
+	world_init(&w, &wl_bytes, NULL);
+	w.server.flow.conf = &w.bytes;
+	adopted_world(&w, pair);
+	wl_content_put(&w.content, 0, bytes, 100);
+	sock_adopt(w.arm, 0, &w.server, pair[0], bytes, 40);
+	assert_int_equal(send(pair[1], bytes + 40, 60, 0), 60);
+	assert_int_equal(recv(pair[1], bytes, 3000, MSG_WAITALL), 3000);
+	assert_true(wl_content_same(&w.content, 0, bytes, 3000));
+	assert_int_equal(sum_of(w.arm).mismatched, 0);
+	close(pair[1]);
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_budget_tcp), cmocka_unit_test(test_budget_udp),
+		cmocka_unit_test(test_again),      cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_refused),    cmocka_unit_test(test_adopt),
+	};
+	return cmocka_run_group_tests_name("sock", tests, NULL, NULL);
+}
