@@ -563,6 +563,8 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 	}
 	if (optind < argc)
 		a->command = args_join(argv + optind, argc - optind);
+	a->word = argv + optind;
+	a->nwords = optind < argc ? (unsigned)(argc - optind) : 0;
 	if (a->attach)
 		return args_attach(a, argv + optind, argc - optind, e);
 	if (a->what == ARGS_DOCTOR)
@@ -576,6 +578,8 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 			e, EINVAL,
 			"--csv and --json-stream exclude each other: one of them wants standard output");
 	a->batch = a->batch || a->stream;
+	if (args_iperf3(a))
+		return 0;
 	rc = args_dperf(a, e);
 	return rc != 0 ? rc : args_serve(a, e);
 }

@@ -15,7 +15,8 @@ enum args_what {
 	ARGS_MAN,
 	ARGS_DOCTOR,
 	ARGS_DPERF_DUMP,
-	ARGS_DPERF_MANUAL
+	ARGS_DPERF_MANUAL,
+	ARGS_IPERF3
 };
 enum args_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -58,7 +59,9 @@ struct args {
 	bool dperf_prints, dperf_quiet, dperf_clear;
 	char *dperf_stop; /* commands that end their run before its time; NULL: there is none */
 	char *command;    /* the words after the options as one command, NULL: none */
-	char **eal;       /* the arguments before "--", which are for EAL */
+	char **word;      /* the same as they were given */
+	unsigned nwords;
+	char **eal; /* the arguments before "--", which are for EAL */
 	unsigned neal;
 };
 

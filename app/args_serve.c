@@ -4,6 +4,7 @@
 #include "args_int.h"
 
 #include <errno.h>
+#include <string.h>
 #include <stdlib.h>
 
 #include "cmd.h"
@@ -116,4 +117,14 @@ int args_doctor(const struct args *a, struct err *e)
 				"`wirerate doctor` opens no port and runs no commands; leave %s out, or give `doctor` at the prompt",
 				runs[i].name);
 	return 0;
+}
+
+bool args_iperf3(struct args *a)
+{
+	if (a->nwords == 0 || strcmp(a->word[0], "iperf3") != 0 || a->nports > 0 || a->nitems > 0 ||
+	    a->neal > 0 || a->ndperf > 0 || a->daemon || a->serve || a->stream ||
+	    a->report != NULL || a->rpc.socket != NULL || a->rpc.listen != NULL)
+		return false;
+	a->what = ARGS_IPERF3;
+	return true;
 }

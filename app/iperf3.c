@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "iperf3.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "begin.h"
+#include "iperf.h"
+#include "out.h"
+#include "visible.h"
+
+enum { EXIT_USAGE = 2, EXIT_LACKING = 3, EXIT_PEER = 5 };
+
+struct here {
+	struct loop *loop;
+	struct iperf *test;
+	bool as_name;
+	int signo, out_err;
+};
+
+bool iperf3_is_name(const char *argv0)
+{
+	const char *slash = strrchr(argv0, '/');
+
+	return strcmp(slash != NULL ? slash + 1 : argv0, "iperf3") == 0;
+}
+
+static void say_error(const struct here *h, const char *text)
+{
+	visible_print(stderr, h->as_name ? "iperf3: error - %s\n" : "wirerate: %s\n", text);
+}
+
+/* What is printed comes with its newline, errors as well. */
+static void on_print(void *arg, bool error, const char *text)
+{
+	struct here *h = arg;
+
+	if (error) {
+		struct sbuf b = {0};
+		sbuf_addn(&b, text, strcspn(text, "\n"));
+		say_error(h, sbuf_str(&b));
+		sbuf_free(&b);
+	} else if (fputs(text, stdout) < 0 || fflush(stdout) != 0) {
+		h->out_err = errno;
+		loop_stop(h->loop);
+	}
+}
+
+static void on_signal(void *arg, int signo)
+{
+	struct here *h = arg;
+
+	h->signo = signo;
+	iperf_interrupt(h->test);
+}
+
+static void on_turn(void *arg)
+{
+	struct here *h = arg;
+	enum iperf_end end;
+
+	if (h->test != NULL && iperf_over(h->test, &end))
+		loop_stop(h->loop);
+}
+
+/* iperf3 has one exit code for all that goes wrong. */
+static int exit_code(const struct here *h, enum iperf_end end)
+{
+	if (end == IPERF_FINE)
+		return 0;
+	if (h->as_name)
+		return 1;
+	return end == IPERF_LACKS ? EXIT_LACKING : end == IPERF_PEER ? EXIT_PEER : 0;
+}
+
+static int run_test(struct here *h, const struct iperf_opts *o)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+	enum iperf_end end;
+	struct err e;
+
+	h->test = iperf_start(h->loop, o, on_print, h, &end, &e);
+	if (h->test == NULL) {
+		say_error(h, e.text);
+		return exit_code(h, end);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		loop_signal(h->loop, ends[i], on_signal, h);
+	loop_each_turn(h->loop, on_turn, h);
+	while (!loop_stopped(h->loop))
+		loop_turn(h->loop, UINT64_MAX);
+	if (!iperf_over(h->test, &end))
+		iperf_interrupt(h->test);
+	if (end != IPERF_FINE && (h->signo == 0 || h->as_name) && !o->json)
+		say_error(h, iperf_why(h->test));
+	iperf_free(h->test);
+	if (h->out_err != 0) {
+		visible_print(stderr, "wirerate: cannot write results to standard output: %s\n",
+			      strerror(h->out_err));
+		return EXIT_LACKING;
+	}
+	return exit_code(h, end);
+}
+
+static int print_text(bool help)
+{
+	struct sbuf b = {0};
+
+	if (help)
+		iperf_opts_help(&b);
+	else
+		sbuf_add(&b, "iperf 3.21 (wirerate)\n");
+	int bad = fputs(sbuf_str(&b), stdout) < 0 || fflush(stdout) != 0;
+	sbuf_free(&b);
+	return bad ? EXIT_LACKING : 0;
+}
+
+int iperf3_run(const struct args *a, char *const *word, unsigned n, bool as_name, int *signo)
+{
+	struct here h = {.as_name = as_name};
+	struct iperf_opts o;
+	struct err e;
+	int code = iperf_opts_read(&o, word, n, &e) < 0 ? EXIT_USAGE : 0;
+
+	if (code == 0 && a != NULL && a->out_mode == OUT_CSV)
+		code = EXIT_USAGE,
+		err_set(&e, EINVAL, "iperf3 has no CSV; --json and -J print its document");
+	if (code == EXIT_USAGE) {
+		say_error(&h, e.text);
+		if (as_name)
+			code = 1;
+	} else if (o.help || o.version) {
+		code = print_text(o.help);
+	} else {
+		o.wrapped = a != NULL && a->out_mode == OUT_JSON;
+		o.json |= o.wrapped;
+		h.loop = begin_loop(false, false);
+		code = h.loop == NULL ? EXIT_LACKING : run_test(&h, &o);
+		loop_free(h.loop);
+	}
+	iperf_opts_free(&o);
+	*signo = as_name ? 0 : h.signo;
+	return code;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* iperf3 in both roles, on the kernel's sockets: what it is asked to do, and a test or a server
+ * that runs on control's loop. */
+#pragma once
+#include "iperf_proto.h"
+#include "loop.h"
+
+/* ---- options (iperf_opts.c) ---- */
+
+struct iperf_opts {
+	bool server, client, help, version;
+	char *host, *bind, *device, *logfile; /* NULL: not given */
+	unsigned port, cport;
+	int family; /* AF_UNSPEC, AF_INET, AF_INET6 */
+	struct iperf_params p;
+	bool blksize_given;
+	double interval_s; /* 0: none */
+	bool json, json_stream, verbose, one_off;
+	bool wrapped;     /* of --json: the document is one line, a member "iperf3" */
+	bool stack_given; /* --stack kernel */
+	char format;      /* of -f, 0: adaptive */
+	uint32_t connect_ms, rcv_ms, idle_s; /* 0: no limit */
+};
+/* Reads the words behind `iperf3`. 0, or -EINVAL, -ERANGE, -ENOTSUP with *e. Call
+ * iperf_opts_free() in any case. */
+int iperf_opts_read(struct iperf_opts *, char *const *word, unsigned n, struct err *e);
+void iperf_opts_free(struct iperf_opts *);
+void iperf_opts_help(struct sbuf *out);
+
+/* ---- running (iperf_run.c) ---- */
+
+/* What has become of it. */
+enum iperf_end {
+	IPERF_FINE,
+	IPERF_LACKS, /* this machine cannot do it: a port in use, a right that is missing */
+	IPERF_PEER,  /* the other end did something wrong, or is not there */
+	IPERF_INTERRUPTED
+};
+struct iperf;
+/* Prints results (error: false), and errors as one line with a newline at its end. */
+typedef void iperf_print_fn(void *arg, bool error, const char *text);
+/* Begins. The options are copied. Nothing is printed before it has returned. It may take the time
+ * that the name service takes. NULL with *e and *end. */
+struct iperf *iperf_start(struct loop *, const struct iperf_opts *, iperf_print_fn *, void *arg,
+			  enum iperf_end *end, struct err *e);
+/* Whether it is over; *end is what has become of it. */
+bool iperf_over(const struct iperf *, enum iperf_end *end);
+/* Why, if that is not IPERF_FINE: one line. "" otherwise. */
+const char *iperf_why(const struct iperf *);
+/* The user ends it: the peer is told, and what was measured is printed. It is over then. */
+void iperf_interrupt(struct iperf *);
+void iperf_free(struct iperf *); /* NULL is allowed */
+/* How far a client's test has come: seconds gone and of all; false: it does not run, or has no
+ * length. */
+bool iperf_gone(const struct iperf *, double *gone_s, double *all_s);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside of lib/iperf: a test of either role, its streams, and what is printed of it. Files:
+ * iperf_run.c what both roles share, iperf_client.c, iperf_server.c, iperf_data.c and iperf_udp.c
+ * the bytes, iperf_text.c and iperf_json.c what is printed. */
+#pragma once
+#include <stdio.h>
+#include "chan.h"
+#include "iperf.h"
+#include "sock.h"
+
+#define IPERF_ALL (2 * IPERF_STREAMS_MOST)
+#define IPERF_ADDRESSES 16
+
+/* What is known of a stream at one moment, since the test began. */
+struct iperf_now {
+	uint64_t bytes, packets;
+	int64_t lost;
+	uint64_t unordered;
+	double jitter_s;
+	uint32_t retransmits, cwnd, snd_wnd, rtt_us, rttvar_us, pmtu, reorder;
+};
+
+/* One stream of one direction. */
+struct iperf_stream {
+	int id, fd; /* fd: -1 when data has it */
+	int socket; /* its number in what is printed */
+	bool sends; /* this end does */
+	struct sock_addr own, peer;
+	struct iperf_now base, last, now; /* when what is counted began; at the last line; now */
+	double base_s, last_s;            /* of the test's clock */
+	uint32_t max_cwnd, max_wnd, max_rtt, min_rtt;
+	uint64_t sum_rtt;
+	unsigned nrtt;
+	int64_t omitted_lost;
+	uint64_t omitted_packets;
+	/* of the peer: its results */
+	struct iperf_result there;
+	bool heard;
+};
+
+/* What is printed of an interval of a stream, or of several. */
+struct iperf_part {
+	double start_s, end_s;
+	uint64_t bytes, packets, unordered;
+	int64_t lost, retransmits; /* -1: not known */
+	double jitter_s;
+	bool sends, omitted;
+	const struct iperf_stream *s; /* NULL: a sum */
+};
+
+struct iperf_data;
+
+struct iperf {
+	struct loop *loop;
+	struct iperf_opts o;
+	struct iperf_params p; /* a server's are the client's */
+	iperf_print_fn *print;
+	void *arg;
+	FILE *log;
+
+	bool over, interrupted;
+	enum iperf_end end;
+	/* the control connection */
+	struct chan *chan;
+	struct iperf_ctl ctl;
+	struct sock_addr ctl_own, ctl_peer;
+	uint32_t ctl_mss;
+	/* the test */
+	struct iperf_stream stream[IPERF_ALL];
+	unsigned n, want; /* that are there; of all */
+	struct iperf_data *data;
+	bool running, omitting, header;
+	uint64_t begin_ns, end_ns; /* of what is counted */
+	uint64_t line_ns;          /* the last line */
+	uint64_t moved_ns;         /* 0; else what came last came then, and no time counts behind it */
+	struct rusage usage, usage_end;
+	uint64_t usage_ns, usage_end_ns;
+	struct iperf_results there;
+	bool has_there;
+	char congestion[16];
+	int line_timer, omit_timer, end_timer, wait_timer;
+	/* what is printed */
+	json_t *start, *intervals, *finish, *connected;
+	struct sbuf output; /* text of the test, for --get-server-output */
+	struct err why;
+	/* a client, which connects its streams one after the other */
+	struct sock_addr addr[IPERF_ADDRESSES], from; /* from: len 0: the kernel chooses */
+	unsigned naddr, next_addr, hellos;
+	bool connected_once;
+	int connecting_fd, hello_timer, retry_timer;
+	char silence[160]; /* what is wrong when the wait_timer ends */
+	uint64_t came;     /* bytes at the last look of --rcv-timeout */
+	/* a server */
+	struct iperf_server *server;
+};
+
+/* ---- iperf_run.c ---- */
+double iperf_since(const struct iperf *, uint64_t ns); /* seconds since begin_ns */
+void iperf_out(struct iperf *, const char *text);      /* a piece of output */
+void iperf_fail(struct iperf *, enum iperf_end, const char *fmt, ...) WR_PRINTF(3, 4);
+void iperf_begin(struct iperf *); /* clocks and bytes */
+void iperf_stop(struct iperf *);  /* bytes end, the last line */
+void iperf_results_make(struct iperf *, struct iperf_results *);
+void iperf_results_take(struct iperf *);
+void iperf_flush(struct iperf *);    /* what the machine has to say */
+void iperf_test_end(struct iperf *); /* gives back what belongs to one test */
+void iperf_timer_end(struct iperf *, int *timer);
+struct iperf_stream *iperf_stream_add(struct iperf *, int fd, bool sends);
+void iperf_tune(const struct iperf *, struct sock_tune *);
+void iperf_cpu(const struct iperf *, double cpu[3]);
+void iperf_json_new(struct iperf *);
+void iperf_host(const struct sock_addr *, char *out, size_t n); /* without the port */
+
+/* ---- iperf_client.c, iperf_server.c ---- */
+int iperf_client_start(struct iperf *, enum iperf_end *, struct err *);
+void iperf_client_end(struct iperf *);
+int iperf_server_start(struct iperf *, enum iperf_end *, struct err *);
+void iperf_server_free(struct iperf *);
+/* The test is over, well or not: a server goes on or ends. */
+void iperf_server_next(struct iperf *);
+bool iperf_server_restart(struct iperf *, enum iperf_end *, struct err *);
+
+/* ---- iperf_data.c ---- */
+/* Begins to move bytes of all streams, whose descriptors become its. NULL with *e. */
+struct iperf_data *iperf_data_start(struct iperf *, struct err *e);
+/* Fills `now` of each stream. */
+void iperf_data_look(struct iperf *);
+void iperf_data_stop(struct iperf_data *); /* nothing moves any more; looking is allowed */
+void iperf_data_free(struct iperf_data *); /* closes all; NULL is allowed */
+/* Whether all that -n or -k asked for was sent. */
+bool iperf_data_spent(struct iperf *);
+
+/* ---- iperf_text.c, iperf_json.c ---- */
+void iperf_text_connected(struct iperf *);
+void iperf_text_parts(struct iperf *, const struct iperf_part *, unsigned n);
+void iperf_text_end(struct iperf *);
+void iperf_json_connected(struct iperf *, const struct iperf_stream *);
+void iperf_json_start(struct iperf *);
+void iperf_json_parts(struct iperf *, const struct iperf_part *, unsigned n);
+void iperf_json_end(struct iperf *);
+/* Prints the document (not of json_stream), with an error if there is one. */
+void iperf_json_print(struct iperf *);
+json_t *iperf_json_document(struct iperf *);
+/* The sum of parts of one direction. */
+struct iperf_part iperf_sum(const struct iperf_part *, unsigned n, bool sends);
+/* The parts of a whole test: as this end and as the peer has seen it. */
+struct iperf_part iperf_total(const struct iperf *, const struct iperf_stream *, bool sender);
