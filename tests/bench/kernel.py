@@ -2,12 +2,12 @@
 """Connections to a peer of the kernel's, by the program and by a client of the kernel's, in turn, on the same CPUs: a server of the kernel's answers
 on the first one, and who asks has the second one. Both ends are in network namespaces that this file makes and removes. All sockets use CUBIC with
 5 ms as the least time before a segment is sent again, and so does the program: the kernel's own defaults are others, and cannot be changed in a
-namespace. All leave checksums and segments to each other, as interfaces do by default. Behind a dropper (nftables, both directions) both arms lose
-the same share of frames, among them super-frames.
+namespace. All leave checksums and segments to each other, as interfaces do by default, but for the row over AF_XDP. Behind a dropper (nftables, both
+directions) both arms lose the same share of frames, among them super-frames.
 
-Single bytes go to kpeer.c, which is light, so that who asks is the limit; files come from nginx. Beside each row stands the share of its CPU that the
-process at the other end had, in both arms, and of the one that is measured, where it is the kernel's. Where the other end's is near 1, it is the
-limit. The kernel accounts what it does for frames that arrive to whoever is on the CPU.
+Single bytes go to kpeer.c, which is light, so that who asks is the limit; it also takes what is sent in bulk where nothing is lost. Files come from
+nginx. Beside each row stands the share of its CPU that the process at the other end had, in both arms, and of the one that is measured, where it is
+the kernel's. Where the other end's is near 1, it is the limit. The kernel accounts what it does for frames that arrive to whoever is on the CPU.
 
 The last row is a time: of 56 bytes there and back, 100 times a second, by a client of ours to a process of the kernel's, over a tap; beside `ping -U`
 to our host over the same tap, which also counts that the kernel wakes one process."""
@@ -26,7 +26,7 @@ RUNS = 5  # of this part at most: it takes half a minute each time
 SLICE_S = 0.6
 WARM_S = 0.3
 RTO = "5ms"
-TOOLS = ("ip", "nginx", "wrk", "curl", "nft", "taskset", "ping")
+TOOLS = ("ip", "nginx", "wrk", "curl", "nft", "taskset", "ping", "ethtool")
 FILES = {"page": 16384, "big": 1 << 30}
 NGINX = """
 daemon off; user root; worker_processes 1; pid {folder}/{ns}.pid; error_log {folder}/errors;
@@ -36,6 +36,7 @@ http {{ access_log off; root {folder}/files; keepalive_requests 100000000; serve
 # row -> what both do, frames dropped of 10,000, target
 ROWS = {
     "kernel_rr": ("rr", None, 0, 1.2),
+    "kernel_rr_xdp": ("rr_xdp", None, 0, 1.2),
     "kernel_crr": ("crr", None, 0, 2.0),
     "kernel_sends": ("bulk", "big", 0, 0.9),
     "kernel_we_send": ("send", "big", 0, 3.0),
@@ -47,8 +48,8 @@ ROWS = {
     "kernel_up_1%": ("up", "big", 100, 0.9),
 }
 IDLE, IDLE_TIMES, IDLE_US = "kernel_idle_rtt", 60, 20
-UNITS = {"rr": ("k req/s", 1e3), "get": ("k req/s", 1e3), "crr": ("k conn/s", 1e3), "bulk": ("Gbit/s", 1e9), "send": ("Gbit/s", 1e9),
-         "up": ("Gbit/s", 1e9)}
+UNITS = {"rr": ("k req/s", 1e3), "rr_xdp": ("k req/s", 1e3), "get": ("k req/s", 1e3), "crr": ("k conn/s", 1e3), "bulk": ("Gbit/s", 1e9),
+         "send": ("Gbit/s", 1e9), "up": ("Gbit/s", 1e9)}
 CLIENT = f"set 0 flow client; set 0 flow.dst 10.9.0.2; set 0 flow.rto {RTO}"
 
 
@@ -220,17 +221,29 @@ def fetched(net, ns, cpu, sender, url):
     return 8 * float(said), own, peer
 
 
+def taken(net, ns, cpu, sender, ip, path):
+    """The same, with a client that copies nothing: its CPU would be the limit."""
+    (said, peer), _, own = net.timed(lambda: net.run(ns, cpu, net.kpeer, "get", ip, f"/{path}", f"{1000 * SLICE_S:.0f}"), sender)
+    return rate_of(said), own, peer
+
+
+def rate_of(said):
+    """Bit/s that `kpeer get` had."""
+    done, ms, _ = map(int, said.split())
+    return 8000 * done / ms
+
+
 def kernel_arm(net, what, path):
     net.address(net.own, "wra", "10.9.0.1")
     try:
-        if what in ("rr", "crr"):
-            return kpeer(net, what)
+        if what in ("rr", "rr_xdp", "crr"):
+            return kpeer(net, what.removesuffix("_xdp"))
         if what == "get":
             return wrk(net, path)
         if what == "up":
             return fetched(net, net.peer, net.cpus[0], net.own_nginx, f"http://10.9.0.1/{path}")
         if what == "send":
-            return fetched(net, net.own, net.cpus[1], net.nginx, f"http://10.9.0.2/{path}")
+            return taken(net, net.own, net.cpus[1], net.nginx, "10.9.0.2", path)
         return asked(net, net.nginx, lambda said: 8 * float(said), *CURL, f"http://10.9.0.2/{path}")
     finally:
         net.do(net.own, "ip", "addr", "flush", "dev", "wra")
@@ -277,6 +290,24 @@ class Program:
                 raise CannotRun(f"nothing comes of the program's connections: {self.flow()['connections']}")
             time.sleep(0.02)
 
+    def answers(self):
+        """Its host has found that nobody else has its address (RFC 5227), which takes a second in which it answers nobody."""
+        end = time.monotonic() + 10
+        while any(a["state"] != "used" for a in self.ask("host")["ports"][0]["addresses"]):
+            if time.monotonic() > end:
+                raise CannotRun("the program's host does not get its address")
+            time.sleep(0.02)
+
+    def rr(self, server):
+        self.say("set 0 app bytes; set 0 request 1; set 0 response 1; set 0 flow.dport 7; set 0 connections 50; set 0 transactions forever; "
+                 "set 0 cps 1k")
+        return self.per_second(server, lambda f: f["transactions"]["done"])
+
+    def quit(self):
+        """Ends it in good order: a program of AF_XDP's would stay on the interface."""
+        self.say("quit")
+        self.proc.wait(10)
+
     def per_second(self, server, number):
         """By how much a number of the flow grows, and the peer's share of its CPU."""
         self.say("start 0")
@@ -289,15 +320,15 @@ class Program:
 
 def our_arm(net, program, what, path):
     if what == "send":
-        return our_send(net, program, "tap:wrt", "10.10.0.1", net.own)
+        return our_send(net, program, "tap:wrt", "10.10.0.1", net.own, True)
     if what == "up":
-        return our_send(net, program, "packet:wra", "10.9.0.1", net.peer)
+        return our_send(net, program, "packet:wra", "10.9.0.1", net.peer, False)
+    if what == "rr_xdp":
+        return our_rr_xdp(net, program)
     with Program(net, program, "packet:wra", "10.9.0.1") as p:
         p.say(CLIENT)
         if what == "rr":
-            p.say("set 0 app bytes; set 0 request 1; set 0 response 1; set 0 flow.dport 7; set 0 connections 50; set 0 transactions forever; "
-                  "set 0 cps 1k")
-            return p.per_second(net.light, lambda f: f["transactions"]["done"])
+            return p.rr(net.light)
         if what == "crr":
             p.say("set 0 app bytes; set 0 request 1; set 0 response 1; set 0 flow.dport 8; set 0 connections 50; set 0 close fin server; "
                   "set 0 cps max")
@@ -310,17 +341,34 @@ def our_arm(net, program, what, path):
         return p.per_second(net.nginx, lambda f: 8 * f["payload"]["rx_bytes"])
 
 
-def our_send(net, program, spec, ip, ns):
-    """A client of the kernel's takes what we send."""
+def our_rr_xdp(net, program):
+    """AF_XDP knows no checksum that is only begun: the peer completes all of its own."""
+    net.do(net.peer, "ethtool", "-K", "wrb", "tx", "off")
+    try:
+        with Program(net, program, "xdp:wra", "10.9.0.1") as p:
+            p.say(CLIENT)
+            reached = p.rr(net.light)
+            p.quit()
+        return reached
+    finally:
+        net.do(net.peer, "ethtool", "-K", "wrb", "tx", "on")
+
+
+def our_send(net, program, spec, ip, ns, light):
+    """A client of the kernel's takes what we send; light: one that copies nothing."""
     with Program(net, program, spec, ip) as p:
         p.say(f"set 0 flow server; set 0 flow.rto {RTO}; set 0 response {FILES['big']}; start 0")
         p.flow()
         if spec == "tap:wrt":
             net.address(ns, "wrt", "10.10.0.2")
+        p.answers()
         # neighbours are found by the first one
         net.run(ns, net.cpus[0], "curl", "-s", "-o", "/dev/null", "-m", str(WARM_S), f"http://{ip}/")
+        if light:
+            said, peer = net.run(ns, net.cpus[0], net.kpeer, "get", ip, "/", f"{1000 * SLICE_S:.0f}")
+            return rate_of(said), peer
         said, peer = net.run(ns, net.cpus[0], *CURL, f"http://{ip}/")
-    return 8 * float(said), peer
+        return 8 * float(said), peer
 
 
 def idle_times(net, program):

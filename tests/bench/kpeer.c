@@ -6,8 +6,10 @@
  *                            UDP port 7 gives each datagram back
  *   kpeer rr ADDRESS N MS    N connections to port 7, on each one byte at a time there and back
  *   kpeer crr ADDRESS N MS   N at a time to port 8: open, one byte there and back, and the end
+ *   kpeer get ADDRESS PATH MS   asks port 80 for PATH by HTTP, again and again on one connection
  *
- * A client prints how many it has done in MS ms, and how many failed. */
+ * A client prints how many it has done in MS ms, and how many failed; `get` counts bytes, and has
+ * the kernel throw them away without copying them (MSG_TRUNC). */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -234,12 +236,73 @@ static int ask_all(bool closes, const char *address, int n, int ms)
 	return 0;
 }
 
+/* ---- what comes in bulk ---- */
+
+#define TAKE (1u << 20)
+
+/* Reads the head of an answer. Returns what its body lacks. */
+static uint64_t get_head(int fd)
+{
+	char data[4096], *end = NULL, *length;
+	ssize_t n = 0, got;
+
+	while (end == NULL) {
+		got = recv(fd, data + n, sizeof(data) - 1 - (size_t)n, 0);
+		if (got <= 0)
+			die("recv");
+		n += got;
+		data[n] = '\0';
+		end = strstr(data, "\r\n\r\n");
+	}
+	length = strcasestr(data, "\r\ncontent-length:");
+	if (strncmp(data, "HTTP/1.1 200", 12) != 0 || length == NULL || length > end) {
+		fprintf(stderr, "kpeer: no 200 with a Content-Length: %.80s\n", data);
+		exit(1);
+	}
+	return strtoull(length + 17, NULL, 10) - (uint64_t)(data + n - (end + 4));
+}
+
+static int get(const char *address, const char *path, int ms)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(80)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	uint64_t start = now_ms(), warm = 0, began = 0, now, done = 0, left = 0;
+
+	if (inet_pton(AF_INET, address, &to.sin_addr) != 1 || ms < 10) {
+		fprintf(stderr, "kpeer: an IPv4 address, a path, at least 10 ms\n");
+		return 2;
+	}
+	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) != 0)
+		die("connect");
+	while ((now = now_ms()) < start + (uint64_t)ms + (uint64_t)ms / 5) {
+		if (began == 0 && now >= start + (uint64_t)ms / 5) {
+			began = now;
+			warm = done;
+		}
+		if (left == 0) {
+			if (dprintf(fd, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, address) < 0)
+				die("send");
+			left = get_head(fd);
+		}
+		ssize_t n = recv(fd, NULL, left < TAKE ? left : TAKE, MSG_TRUNC);
+		if (n <= 0)
+			die("recv");
+		left -= (uint64_t)n;
+		done += (uint64_t)n;
+	}
+	printf("%lu %lu 0\n", (unsigned long)(done - warm), (unsigned long)(now - began));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "serve") == 0)
 		serve();
 	if (argc == 5 && (strcmp(argv[1], "rr") == 0 || strcmp(argv[1], "crr") == 0))
 		return ask_all(argv[1][0] == 'c', argv[2], atoi(argv[3]), atoi(argv[4]));
-	fprintf(stderr, "usage: kpeer serve | kpeer rr|crr ADDRESS CONNECTIONS MS\n");
+	if (argc == 5 && strcmp(argv[1], "get") == 0)
+		return get(argv[2], argv[3], atoi(argv[4]));
+	fprintf(stderr, "usage: kpeer serve | kpeer rr|crr ADDRESS CONNECTIONS MS | "
+			"kpeer get ADDRESS PATH MS\n");
 	return 2;
 }
