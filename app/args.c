@@ -515,7 +515,8 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 	char shorts[2 * ARRAY_SIZE(opts) + 3];
 	int c, rc;
 
-	*a = (struct args){.out_mode = OUT_TEXT};
+	*a = (struct args){.out_mode = OUT_TEXT, .argv = xcalloc((size_t)argc + 1, sizeof(*argv))};
+	memcpy(a->argv, argv, (size_t)argc * sizeof(*argv));
 	rpc_limits_init(&a->rpc.limits);
 	make_getopt(shorts, longs);
 	int skip = split_eal(a, argc, argv);
@@ -609,6 +610,7 @@ void args_free(struct args *a)
 	free(a->dperf_stop);
 	free(a->text);
 	free(a->command);
+	free(a->argv);
 	*a = (struct args){0};
 }
 

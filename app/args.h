@@ -63,6 +63,7 @@ struct args {
 	unsigned nwords;
 	char **eal; /* the arguments before "--", which are for EAL */
 	unsigned neal;
+	char **argv; /* all of them, in the order in which they came */
 };
 
 /* Returns 0, or -EINVAL with *e, which ends the program with exit code 2. Option values in *a point

@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ui/tty.h"
+#include "userfile.h"
 #include "visible.h"
 #include "watchdog.h"
 
@@ -61,4 +63,37 @@ struct loop *begin_loop(bool interactive, bool serves)
 		      rc == -EAGAIN ? "start a thread" : "make an event loop", strerror(-rc), hint);
 	loop_free(l);
 	return NULL;
+}
+
+/* Tells the program that it was started anew. */
+#define AGAIN "WIRERATE_SMALL_PAGES"
+
+void begin_again(char *const *argv)
+{
+	sigset_t none, was;
+
+	if (setenv(AGAIN, "1", 1) != 0)
+		return;
+	fflush(NULL);
+	/* the loop has blocked some, and the new program would never get them */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, &was);
+	execv("/proc/self/exe", argv);
+	int code = errno;
+	sigprocmask(SIG_SETMASK, &was, NULL);
+	unsetenv(AGAIN);
+	errno = code;
+}
+
+bool begin_can_again(void)
+{
+	return !userfile_pipe_read();
+}
+
+bool begin_is_again(void)
+{
+	bool again = getenv(AGAIN) != NULL;
+
+	unsetenv(AGAIN); /* it is no business of what we start */
+	return again;
 }

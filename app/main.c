@@ -48,6 +48,7 @@ enum { EXIT_USAGE = 2, EXIT_LACKING = 3 };
 struct prog {
 	struct args args;
 	struct app app;
+	bool small_pages; /* the same program has found in this process that hugepages do not do */
 	struct sess *sess;
 	struct console *console;
 	struct app_listener *log;
@@ -430,6 +431,7 @@ static int open_control(struct prog *p)
 		.neal_args = a->neal,
 		.promiscuous = a->promiscuous,
 		.take = a->take,
+		.small_pages = p->small_pages,
 		.mbufs = a->mbufs,
 		.txd = a->txd,
 		.rxd = a->rxd,
@@ -441,6 +443,11 @@ static int open_control(struct prog *p)
 	watchdog_come_along();
 	if (rc == 0)
 		return 0;
+	if (rc == -EAGAIN && begin_can_again()) {
+		if (a->daemon)
+			return BEGIN_AGAIN; /* for the parent */
+		begin_again(a->argv);
+	}
 	visible_print(stderr, "wirerate: %s\n", e.text);
 	if (rc == -EINVAL || rc == -ENOTSUP)
 		return EXIT_USAGE;
@@ -617,15 +624,36 @@ static int close_session(struct prog *p)
 	return code == 0 ? rc : code;
 }
 
+/* Forks if the program is to be a daemon. Returns whether this process goes on; else it is to exit
+ * with *code. */
+static bool in_background(struct prog *p, int *code)
+{
+	struct err e;
+	int rc = p->args.daemon ? daemon_fork(&p->daemon, code, &e) : 0;
+
+	if (rc == 0)
+		return true;
+	if (rc > 0 && *code == BEGIN_AGAIN) {
+		begin_again(p->args.argv);
+		rc = err_set(&e, errno, "cannot start the program anew: %m");
+	}
+	if (rc < 0) {
+		visible_print(stderr, "wirerate: %s\n", e.text);
+		*code = EXIT_LACKING;
+	}
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	struct prog p = {0};
 	struct err e;
-	int code, fork_rc;
+	int code;
 
 	view_init(&p.app.view);
 	tester_init(&p.app.tester);
 	begin_std_fds();
+	p.small_pages = begin_is_again();
 	tty_save();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
@@ -656,11 +684,7 @@ int main(int argc, char **argv)
 		args_free(&p.args);
 		return code;
 	}
-	if (p.args.daemon && (fork_rc = daemon_fork(&p.daemon, &code, &e)) != 0) {
-		if (fork_rc < 0) {
-			visible_print(stderr, "wirerate: %s\n", e.text);
-			code = EXIT_LACKING;
-		}
+	if (!in_background(&p, &code)) {
 		args_free(&p.args);
 		return code;
 	}

@@ -145,6 +145,13 @@ static int userfile_judge(const char *path, const struct userfile_kind *k, const
 	return 0;
 }
 
+static bool pipe_read;
+
+bool userfile_pipe_read(void)
+{
+	return pipe_read;
+}
+
 int userfile_read(const char *path, const struct userfile_kind *k, struct sbuf *out, struct err *e)
 {
 	const char *why;
@@ -155,10 +162,12 @@ int userfile_read(const char *path, const struct userfile_kind *k, struct sbuf *
 	if (fd < 0)
 		return err_set(e, EINVAL, "cannot read %s'%.400s': %s",
 			       k->what != NULL ? k->what : "", path, why);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size > k->most_bytes) {
+	bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	if (regular && (uint64_t)st.st_size > k->most_bytes) {
 		close(fd);
 		return too_large(path, k, e);
 	}
+	pipe_read |= !regular;
 	int code = read_on(fd, k->most_bytes, out);
 	close(fd);
 	if (code != 0)

@@ -37,3 +37,5 @@ struct userfile_kind {
  * -EFBIG: it is too large. Then *out is as before. */
 int userfile_read(const char *path, const struct userfile_kind *kind, struct sbuf *out,
 		  struct err *e);
+/* Whether a pipe has been read so far: it cannot be read again. */
+bool userfile_pipe_read(void);

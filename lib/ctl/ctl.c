@@ -112,6 +112,7 @@ static struct eal_ask eal_ask_of(const struct ctl *c, struct port *list[CTL_MAX_
 				.log = c->opts.log,
 				.arg = c->opts.eal_args,
 				.nargs = c->opts.neal_args,
+				.small_pages = c->opts.small_pages,
 				.port = list,
 				.nports = c->nports,
 				.nq = nq};
@@ -293,6 +294,8 @@ int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e)
 	EACH_WORK(w, ctl_open)
 		w->ctl_open(c);
 	int rc = open_all(c, e);
+	if (rc == -ENODEV && eal_pages_lost())
+		rc = -EAGAIN;
 	eal_memory_taken();
 	if (rc < 0) {
 		ctl_close(c);

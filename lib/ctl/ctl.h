@@ -26,6 +26,7 @@ struct ctl_opts {
 	unsigned neal_args;
 	bool promiscuous; /* -P */
 	bool take;        /* --take: xdp: with an address, too */
+	bool small_pages; /* no hugepages, unless the EAL options say so: see ctl_open() */
 	/* start values that memory depends on; 0: default */
 	uint64_t mbufs, txd, rxd, mtu;
 };
@@ -33,7 +34,9 @@ struct ctl_opts {
 /* Opens the devices and starts the workers. Devices of EAL's options come behind those of
  * opts->ports; without either one wire is opened. Failures are of two classes, and e says why:
  * -EINVAL for a mistake in the options (exit status 2), -ENODEV where the environment lacks
- * something (exit status 3). After a failure *out is not set. */
+ * something (exit status 3). A third one, -EAGAIN, comes only without small_pages: hugepages that
+ * were free could not be used. EAL cannot be started twice in a process; a new process with
+ * small_pages does without them. After a failure *out is not set. */
 int ctl_open(struct ctl **out, const struct ctl_opts *opts, struct err *e);
 /* Stops all ports, workers and devices, removes what we attached to kernel interfaces, and frees
  * control; NULL is allowed. Its wait for workers is bounded (workers_stop()). If a worker does not

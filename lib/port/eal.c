@@ -254,6 +254,22 @@ void eal_memory_taken(void)
 	pages_lock = -1;
 }
 
+/* A number that Linux tells of one size of hugepages; 0: it does not. */
+static uint64_t hugepages_number(const char *size, const char *which)
+{
+	unsigned long n = 0;
+	char path[300];
+
+	snprintf(path, sizeof(path), "/sys/kernel/mm/hugepages/%s/%s", size, which);
+	FILE *f = fopen(path, "re");
+	if (f == NULL)
+		return 0;
+	if (fscanf(f, "%lu", &n) != 1)
+		n = 0;
+	fclose(f);
+	return n;
+}
+
 /* How many hugepages of one size hold so many bytes; 0: of no size are there enough. */
 static uint64_t find_hugepages(uint64_t bytes)
 {
@@ -262,25 +278,48 @@ static uint64_t find_hugepages(uint64_t bytes)
 	uint64_t found = 0;
 
 	while (d != NULL && found == 0 && (de = readdir(d)) != NULL) {
-		unsigned long kb, n = 0;
-		char path[300];
-		FILE *f;
+		unsigned long kb;
 
-		if (sscanf(de->d_name, "hugepages-%lukB", &kb) != 1)
-			continue;
-		snprintf(path, sizeof(path), "/sys/kernel/mm/hugepages/%s/free_hugepages",
-			 de->d_name);
-		f = fopen(path, "r");
-		if (f == NULL)
-			continue;
-		if (fscanf(f, "%lu", &n) == 1 && (uint64_t)n * kb * 1024 >= bytes &&
+		if (sscanf(de->d_name, "hugepages-%lukB", &kb) == 1 &&
+		    hugepages_number(de->d_name, "free_hugepages") * kb * 1024 >= bytes &&
 		    can_map(bytes, kb))
 			found = (bytes + kb * 1024 - 1) / (kb * 1024);
-		fclose(f);
 	}
 	if (d != NULL)
 		closedir(d);
 	return found;
+}
+
+bool eal_pages_lost(void)
+{
+	return pages_lock >= 0 && find_hugepages(1) == 0;
+}
+
+/* Says that small pages are used, where somebody has set hugepages up. */
+static void tell_small_pages(const struct eal_ask *ask, uint64_t bytes)
+{
+	DIR *d = opendir("/sys/kernel/mm/hugepages");
+	struct dirent *de;
+	uint64_t all = 0, left = 0;
+
+	while (d != NULL && (de = readdir(d)) != NULL) {
+		unsigned long kb;
+
+		if (sscanf(de->d_name, "hugepages-%lukB", &kb) != 1)
+			continue;
+		all += hugepages_number(de->d_name, "nr_hugepages") * kb;
+		left += hugepages_number(de->d_name, "free_hugepages") * kb;
+	}
+	if (d != NULL)
+		closedir(d);
+	if (ask->small_pages)
+		log_msg(LOG_LVL_WARN,
+			"DPDK's EAL could not use the hugepages that were free, so small pages are used");
+	else if (all != 0)
+		log_msg(LOG_LVL_WARN,
+			"the ports need %" PRIu64 " MB in hugepages of one size, and %" PRIu64
+			" MB of %" PRIu64 " MB are free, so small pages are used",
+			(bytes >> 20) + 1, left >> 10, all >> 10);
 }
 
 /* The same, and holds the lock if there are enough, until eal_memory_taken(). */
@@ -426,13 +465,14 @@ static int build_args(const struct eal_ask *ask, struct args *a, uint64_t *memor
 	*memory = memory_need(ask, true);
 	if (has_option(ask, memory_options))
 		return 0;
-	pages = hugepages_for((uint64_t)((double)*memory * MEM_MARGIN));
+	pages = ask->small_pages ? 0 : hugepages_for((uint64_t)((double)*memory * MEM_MARGIN));
 	if (pages > 0)
 		arg_add(a, "--in-memory");
 	for (unsigned i = 0; i < ask->nports; i++)
 		queues += ask->nq[i][0] > ask->nq[i][1] ? ask->nq[i][0] : ask->nq[i][1];
 	if ((rc = eal_room(ask, queues, pages, e)) < 0 || pages > 0)
 		return rc;
+	tell_small_pages(ask, (uint64_t)((double)*memory * MEM_MARGIN));
 	*memory = memory_need(ask, false);
 	/* Linux would give out more memory than there is, and kill a process when it is used. */
 	if (*memory > eal_available_bytes())
@@ -561,6 +601,8 @@ int eal_start(const struct eal_ask *ask, uint64_t *memory, struct err *e)
 		rc = not_started(ask, why, sbuf_str(&shown), e);
 	else
 		rc = 0;
+	if (rc < 0 && pages_lock >= 0 && why != EINVAL) /* that is about options */
+		rc = -EAGAIN;
 	running = rc == 0;
 	if (running)
 		note_found();

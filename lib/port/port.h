@@ -149,6 +149,7 @@ struct eal_ask {
 	const char *less, *log; /* see struct ctl_opts */
 	char *const *arg;       /* the user's EAL options */
 	unsigned nargs;
+	bool small_pages; /* see struct ctl_opts */
 	struct port *const *port;
 	unsigned nports;
 	/* Queues of each port, [0] Rx and [1] Tx, before devices are known. */
@@ -158,8 +159,12 @@ struct eal_ask {
  * together. pages: hugepages that EAL will use. 0, or -ENODEV with *e. */
 int eal_room(const struct eal_ask *ask, unsigned queues, uint64_t pages, struct err *e);
 /* Starts EAL, once in a process. The specs are parsed already, since the ports' `need` decides how
- * much memory is asked for; *memory becomes the bytes that the ports need, as it was computed. */
+ * much memory is asked for; *memory becomes the bytes that the ports need, as it was computed.
+ * -EAGAIN: not on the hugepages that were free. */
 int eal_start(const struct eal_ask *ask, uint64_t *memory, struct err *e);
+/* Whether EAL was to use hugepages, and none is left before the ports have their buffers: somebody
+ * else has taken them. */
+bool eal_pages_lost(void);
 /* The ports have their buffers: another instance of the program may count hugepages now. */
 void eal_memory_taken(void);
 void eal_stop(void);

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The program as a process: options, exit codes, output forms, places where it must run, signals, silence."""
+import contextlib
 import csv
 import io
 import json
+import mmap
 import os
 import pathlib
 import re
@@ -335,8 +337,9 @@ def hugepages_free():
         return next(int(line.split()[1]) for line in f if line.startswith("HugePages_Free"))
 
 
-@pytest.mark.alone("the hugepages of the machine")
-def test_hugepages(live):
+@contextlib.contextmanager
+def hugepages(n):
+    """So many of 2 MB, all of them free."""
     knob = "/proc/sys/vm/nr_hugepages"
     if not os.access(knob, os.W_OK):
         pytest.skip(f"needs write access to {knob}")
@@ -344,10 +347,19 @@ def test_hugepages(live):
         before = f.read()
     try:
         with open(knob, "w") as f:
-            f.write("128")
+            f.write(str(n))
         free = hugepages_free()
-        if free < 128:
-            pytest.skip(f"the kernel gave {free} hugepages of 128")
+        if free < n:
+            pytest.skip(f"the kernel gave {free} hugepages of {n}")
+        yield free
+    finally:
+        with open(knob, "w") as f:
+            f.write(before)
+
+
+@pytest.mark.alone("the hugepages of the machine")
+def test_hugepages(live):
+    with hugepages(128) as free:
         w = live([])
         w.stats()
         assert hugepages_free() < free, "hugepages are there and not used"
@@ -356,9 +368,36 @@ def test_hugepages(live):
         assert w.quit()[0] == 0
         until(lambda: hugepages_free() == free, "hugepages are still taken after the end")
         thousand()
-    finally:
-        with open(knob, "w") as f:
-            f.write(before)
+
+
+@pytest.mark.alone("the hugepages of the machine")
+def test_hugepages_of_others(need, tmp_path):
+    need("prlimit")
+    ask = ["-b", "-e", "show ports"]
+    with hugepages(64) as free:
+        # others have all but three
+        with mmap.mmap(-1, (free - 3) << 21, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x40000 | 0x8000):  # HUGETLB, POPULATE
+            assert hugepages_free() == 3
+            r = harness.run(ask)
+            assert r.returncode == 0 and re.fullmatch(r"wirerate: the ports need \d+ MB in hugepages of one size, and 6 MB of \d+ MB are free, "
+                                                      r"so small pages are used\n", r.stderr), r.stderr
+        # They are free, and EAL cannot use them: it wants the addresses of all that there may ever be. The program starts anew.
+        few = ["prlimit", "--core=0:0", f"--as={2 << 30}"]
+        again = "wirerate: DPDK's EAL could not use the hugepages that were free, so small pages are used\n"
+        for how in (ask, ["-b"]):
+            r = harness.run(how, stdin="show ports\n", prefix=few)
+            assert (r.returncode, r.stderr) == (0, again) and "wire0" in r.stdout, (r.returncode, r.stderr)
+        with open(tmp_path / "errors", "w") as errors:
+            r = subprocess.run([*few, harness.binary(), "--daemon", f"--socket={tmp_path}/s"], stderr=errors, timeout=60, check=False)
+        said = (tmp_path / "errors").read_text()
+        assert r.returncode == 0 and said.startswith(again), said
+        assert harness.run(["attach", f"{tmp_path}/s", "-e", "shutdown"]).returncode == 0
+        # unless hugepages were asked for
+        r = harness.run(["--in-memory", "--", *ask], prefix=few)
+        assert r.returncode == 3 and "EAL did not start" in r.stderr and "small pages" not in r.stderr, r.stderr
+        # What a pipe has told cannot be read again.
+        r = harness.run(["-b", "-f", "/dev/stdin"], stdin="show plan\n", prefix=few)
+        assert r.returncode == 3 and "EAL did not start" in r.stderr, r.stderr
 
 
 def test_eal_options_of_the_user():
