@@ -64,6 +64,12 @@ static bool same_server(const json_t *a, const json_t *b)
 	       json_equal(json_object_get(a, "server_port"), json_object_get(b, "server_port"));
 }
 
+/* Whether it is one by the settings of now; others are kept from settings before. */
+static bool server_is_set(const json_t *s)
+{
+	return json_is_integer(json_object_get(s, "weight"));
+}
+
 /* How many connections this server got since `before`, which may be NULL. */
 static double opened_since(const json_t *before, const json_t *s)
 {
@@ -97,11 +103,13 @@ static void spread_read(struct lb_run *b, const json_t *now)
 	json_t *o = json_object(), *rows = json_array();
 	const json_t *s;
 	double sum = all_since(k->before, now), weights = 0, chi = 0, least = (double)INFINITY;
-	size_t i, n = json_array_size(now);
+	size_t i;
 
 	json_array_foreach(now, i, s)
 		weights += server_number(s, "weight");
 	json_array_foreach(now, i, s) {
+		if (!server_is_set(s))
+			continue;
 		double got = opened_since(k->before, s),
 		       part = weights > 0 ? server_number(s, "weight") / weights : 0,
 		       expected = part * sum;
@@ -118,6 +126,7 @@ static void spread_read(struct lb_run *b, const json_t *now)
 		json_object_set_new(row, "expected", trial_json_real(part));
 		json_array_append_new(rows, row);
 	}
+	size_t n = json_array_size(rows);
 	bool told = n > 1 && sum > 0;
 	json_object_set_new(o, "opened", json_integer((json_int_t)sum));
 	json_object_set_new(o, "chi_square", trial_json_real(told ? chi : (double)NAN));
@@ -165,7 +174,7 @@ static void servers_without(const json_t *servers, const json_t *victim, struct 
 	json_array_foreach(servers, i, s) {
 		const char *address = json_string_value(json_object_get(s, "address"));
 		if (!json_equal(json_object_get(s, "port"), json_object_get(victim, "port")) ||
-		    same_server(s, victim))
+		    same_server(s, victim) || !server_is_set(s))
 			continue;
 		sbuf_addf(out, "%s%s%s%s:%.0f", out->len > 0 ? "," : "", six ? "[" : "", address,
 			  six ? "]" : "", server_number(s, "weight"));
@@ -361,6 +370,12 @@ static int look_begin(struct cmd_run *r, struct lb_run *b, struct err *e)
 	int rc = lb_set_streams(r, b, &l, e);
 	rc = rc < 0 ? rc : lb_lines(r, sbuf_str(&more), NULL, e);
 	sbuf_free(&more);
+	if (rc == 0 && k->before == NULL) {
+		struct err none = {
+			.text = ""}; /* servers that have never run have counted nothing */
+		k->before = servers_now(r, b, &none);
+		k->before = k->before != NULL ? k->before : json_array();
+	}
 	rc = rc < 0 ? rc : trial_start(b->app->ctl, &spec, &b->trial, e);
 	b->begun = false;
 	return rc;
@@ -370,6 +385,8 @@ static int look_begin(struct cmd_run *r, struct lb_run *b, struct err *e)
 static bool look_next(struct lb_run *b)
 {
 	struct lb_look *k = &b->look;
+	const json_t *s, *last = NULL;
+	size_t i;
 
 	if (k->what == LB_LOOK_SPREAD)
 		k->what = LB_LOOK_STICKY;
@@ -382,8 +399,11 @@ static bool look_next(struct lb_run *b)
 		return true;
 	k->what = LB_LOOK_DEATH;
 	k->samples = json_array();
-	k->victim = json_incref(json_array_get(k->before, json_array_size(k->before) - 1));
-	return true;
+	json_array_foreach(k->before, i, s)
+		if (server_is_set(s))
+			last = s;
+	k->victim = json_incref((json_t *)(uintptr_t)last);
+	return last != NULL;
 }
 
 /* It goes no further, and the document says why. */
