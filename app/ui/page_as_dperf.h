@@ -5,8 +5,9 @@
 #include <jansson.h>
 #include "base.h"
 
-/* All of its numbers by their names, each with its sort. COUNT: counted up; WRONG: likewise, and not
- * 0 is a warning; NOW: of this moment; EVER: since the last clear, although others are of a second. */
+/* All of its numbers by their names, each with its sort. COUNT: counted up; WRONG: likewise, and
+ * not 0 is a warning; NOW: of this moment; EVER: since the last clear, although others are of a
+ * second. */
 #define DPERF_NUMBERS(X) \
 	X(pktRx, COUNT) \
 	X(pktTx, COUNT) \

@@ -122,8 +122,8 @@ static void never_mind(struct ctl *c)
 				w->run->never_mind(c, c->port[p]);
 }
 
-/* Whether one of these ports is of the same -p. Frames of one of them wait in the device of another,
- * so none can be set up anew while one sends. */
+/* Whether one of these ports is of the same -p. Frames of one of them wait in the device of
+ * another, so none can be set up anew while one sends. */
 static bool shares_spec(const struct ctl *c, const struct ctl_port *cp, const struct portset *ports)
 {
 	for (unsigned i = 0; i < c->nports; i++)

@@ -90,9 +90,10 @@ WORDS = {
     "wait": (["wait 2", "slow_start 10", "duration 1"], [], lambda s: s.says("sleep 2s", "start 0 for 9s")),
     "slow_start": (["slow_start 10"], [], lambda s: s.says("set 0 cps 200..1000 step 100 every 1s")),
     "port": (["port 0000:00:10.0 10.50.0.1 10.50.1.1 02:00:00:00:00:fe"], [],
-             lambda s: "-p pci:0000:00:10.0 -p pci:0000:00:10.1 " in s.dump[1] and only((f.dst for f in s.frames[0] if TCP in f), ["02:00:00:00:00:fe"])),
-    "client": (["client 10.50.0.11 2 10.50.0.99"], [], lambda s: only((ip.src for ip, _ in s.syns()), ["10.50.0.11", "10.50.0.12", "10.50.0.99"])
-               or s.says("set 0 ipv4.src list 10.50.0.11,10.50.0.12,10.50.0.99")),
+             lambda s: "-p pci:0000:00:10.0 -p pci:0000:00:10.1 " in s.dump[1]
+             and only((f.dst for f in s.frames[0] if TCP in f), ["02:00:00:00:00:fe"])),
+    "client": (["client 10.50.0.11 2 10.50.0.99", "client_hop", "server 10.50.1.11 1"], [],
+               lambda s: only((ip.src for ip, _ in s.syns()), ["10.50.0.11", "10.50.0.12", "10.50.0.99"])),
     "server": (["server 10.50.1.20 3"], ["server 10.50.1.20 3"], lambda s: only((ip.dst for ip, _ in s.syns()), [f"10.50.1.2{i}" for i in range(3)])
                and only((ip.src for ip in s.of(IP, 1)), [f"10.50.1.2{i}" for i in range(3)])),
     "listen": (["listen 8000 4"], ["listen 8000 4"], lambda s: only((t.dport for _, t in s.syns()), range(8000, 8004)) and s.opened() == OPENED),
@@ -108,7 +109,8 @@ WORDS = {
     "kni": (["kni dp0"], [], noted("kni")),
     "tos": (["tos 0x28"], [], lambda s: only((ip.tos for ip in s.of(IP)), [0x28]) and only((ip.tos for ip in s.of(IP, 1)), [0])),
     "jumbo": (["jumbo 9000", "payload_size 8000", "protocol udp"], ["jumbo 9000", "payload_size 8000", "protocol udp"],
-              lambda s: only((len(u.payload) for u in s.of(UDP) + s.of(UDP, 1)), [8000]) and s.says("set 0 mtu 9000") and " --mtu 9000 " in s.dump[1]),
+              lambda s: only((len(u.payload) for u in s.of(UDP) + s.of(UDP, 1)), [8000])
+              and s.says("set 0 mtu 9000") and " --mtu 9000 " in s.dump[1]),
     "neigh_ignore": (["port 0000:00:10.0 10.50.0.1 10.50.1.1 02:00:00:00:00:fe"], ["neigh_ignore"],
                      lambda s: s.says("set 0 answer.for ...") and not s.says("set 1 answer.for ...") and s.opened() == OPENED),
     "rss": (["rss"], [], noted("rss")),
@@ -116,7 +118,8 @@ WORDS = {
                      lambda s: s.says("# flow_isolate: ...") and s.opened() == OPENED),
     "cps": (["cps 2.5k"], [], lambda s: s.says("set 0 cps 2500") and s.opened() == OPENED),
     "cc": (["cc 5", "keepalive 60s"], ["keepalive 10s"], lambda s: s.says("set 0 connections 5") and s.opened() == 5 == s.blocks["server"]["skOpen"]),
-    "keepalive": (["keepalive 1ms 3"], ["keepalive 10s"], lambda s: s.flows["client"]["transactions"]["done"] == 3 * OPENED == s.blocks["server"]["httpGet"]),
+    "keepalive": (["keepalive 1ms 3"], ["keepalive 10s"],
+                  lambda s: s.flows["client"]["transactions"]["done"] == 3 * OPENED == s.blocks["server"]["httpGet"]),
     "pipeline": ([*FLOOD, "cc 3", "keepalive 1ms", "pipeline 2"], [], lambda s: s.says("set 0 rate 6000pps") and s.sent == OPENED),
     "flood": (["flood"], [], lambda s: len(s.syns()) == OPENED == s.sent),
     "launch_num": (["launch_num 4"], [], noted("launch_num")),

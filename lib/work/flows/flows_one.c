@@ -159,8 +159,7 @@ struct hist *flows_one_hist(const struct flows_one *f, unsigned which)
 bool flows_one_ends(const struct flows_one *f)
 {
 	/* Without a version it is a flow no more: of its run only the numbers are left. */
-	return f->opens != UINT64_MAX && f->tps.off &&
-	       (f->ver == NULL || !f->ver->design->endless);
+	return f->opens != UINT64_MAX && f->tps.off && (f->ver == NULL || !f->ver->design->endless);
 }
 
 /* What is open and opening belongs to what comes. The baseline is made of fates, since workers
