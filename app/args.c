@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "alone.h"
 #include "cmd.h"
 #include "file.h"
 #include "out.h"
@@ -509,6 +510,15 @@ static int split_eal(struct args *a, int argc, char **argv)
 	return 0;
 }
 
+/* Whether the command needs neither ports nor a session. */
+static bool args_is_alone(const struct args *a, const char *word)
+{
+	return a->what == ARGS_RUN && !a->attach && !a->daemon && !a->serve && !a->stream &&
+	       a->nports == 0 && a->neal == 0 && a->nitems == 0 && a->ndperf == 0 &&
+	       a->report == NULL && a->rpc.socket == NULL && a->rpc.listen == NULL &&
+	       alone_verb(word) != NULL;
+}
+
 int args_parse(struct args *a, int argc, char **argv, struct err *e)
 {
 	struct option longs[ARRAY_SIZE(opts) + 1];
@@ -561,6 +571,12 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 		const struct opt *o = opt_by_id(c);
 		if (o != NULL && (rc = o->take(a, o, optarg, e)) != 0)
 			return rc;
+	}
+	if (optind < argc && args_is_alone(a, argv[optind])) {
+		a->what = ARGS_ALONE;
+		a->alone = argv + optind;
+		a->nalone = argc - optind;
+		return 0;
 	}
 	if (optind < argc)
 		a->command = args_join(argv + optind, argc - optind);

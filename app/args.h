@@ -14,6 +14,7 @@ enum args_what {
 	ARGS_LUA_MANUAL,
 	ARGS_MAN,
 	ARGS_DOCTOR,
+	ARGS_ALONE,
 	ARGS_DPERF_DUMP,
 	ARGS_DPERF_MANUAL,
 	ARGS_IPERF3
@@ -51,6 +52,8 @@ struct args {
 	unsigned nitems;
 	const char **doctor; /* the words behind `doctor` (ARGS_DOCTOR) */
 	unsigned ndoctor;
+	char **alone; /* the words of a verb that needs no port (ARGS_ALONE) */
+	int nalone;
 	const char **dperf; /* files of dperf, in the order in which they were given */
 	unsigned ndperf;
 	/* what options of these files point into, and what is printed (ARGS_DPERF_DUMP) */

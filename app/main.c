@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "about.h"
+#include "alone.h"
 #include "app.h"
 #include "args.h"
 #include "attach.h"
@@ -659,6 +660,10 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (iperf3_is_name(argv[0]))
 		return iperf3_run(NULL, argv + 1, (unsigned)argc - 1, true, &p.signo);
+	const char *link;
+	const struct alone *alone = argc > 0 ? alone_link(argv[0], &link) : NULL;
+	if (alone != NULL)
+		return alone->run(link, argc, argv, OUT_TEXT);
 	code = args_parse(&p.args, argc, argv, &e);
 	if (code == 0 && p.args.daemon)
 		daemon_close_fds();
@@ -671,6 +676,12 @@ int main(int argc, char **argv)
 		args_free(&p.args);
 		if (p.signo != 0)
 			tty_die(p.signo);
+		return code;
+	}
+	if (p.args.what == ARGS_ALONE) {
+		code = alone_verb(p.args.alone[0])
+			       ->run(NULL, p.args.nalone, p.args.alone, p.args.out_mode);
+		args_free(&p.args);
 		return code;
 	}
 	if (p.args.what != ARGS_RUN) {

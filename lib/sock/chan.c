@@ -192,6 +192,11 @@ size_t chan_waiting(const struct chan *c)
 	return c->out.len - c->out_at;
 }
 
+size_t chan_unread(const struct chan *c)
+{
+	return c->in.len;
+}
+
 void chan_half_close(struct chan *c)
 {
 	c->half_close = true;

@@ -31,6 +31,7 @@ struct chan *chan_take(struct loop *, int fd, const struct chan_ops *, void *arg
  * -EPIPE. */
 int chan_put(struct chan *, const void *, size_t n);
 size_t chan_waiting(const struct chan *); /* bytes not yet taken by the kernel */
+size_t chan_unread(const struct chan *);  /* bytes that `in` has not taken */
 void chan_half_close(struct chan *);      /* behind all that was put */
 int chan_fd(const struct chan *);
 /* The ends of the connection, of one that is connected. */

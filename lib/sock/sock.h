@@ -120,9 +120,10 @@ struct sock_line {
 	struct sock_counts n;
 	const struct sock_spec *spec;
 	struct sock_thread *thread;
-	void *user;      /* the caller's */
-	unsigned number; /* on its thread, from 0 on */
-	int fd;          /* the thread's; -1: no connection. See sock_line_info() */
+	void *user;        /* the caller's */
+	unsigned number;   /* on its thread, from 0 on */
+	int fd;            /* the thread's; -1: no connection. See sock_line_info() */
+	uint64_t first_ns; /* when its first bytes came; 0: none have */
 	struct sock_addr to, from;
 	/* The rest is the arm's (sock_int.h). */
 };
@@ -161,7 +162,8 @@ void sock_adopt(struct sock_arm *, unsigned thread, const struct sock_spec *, in
 /* 0, or -errno with *e: a thread cannot be made. */
 int sock_start(struct sock_arm *, struct err *e);
 void sock_go(struct sock_arm *);
-/* Threads end, their last ticks are over when it returns; connections stay as they are. */
+/* Threads end, their last ticks are over when it returns; connections stay as they are.
+ * NULL is allowed. */
 void sock_stop(struct sock_arm *);
 /* Stops, closes all, gives back everything. NULL is allowed. */
 void sock_free(struct sock_arm *);

@@ -179,6 +179,8 @@ void sock_go(struct sock_arm *a)
 
 void sock_stop(struct sock_arm *a)
 {
+	if (a == NULL)
+		return;
 	__atomic_store_n(&a->stop, true, __ATOMIC_RELEASE);
 	for (unsigned i = 0; i < a->conf.threads; i++)
 		if (a->thread[i].running)

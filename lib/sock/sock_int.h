@@ -8,6 +8,7 @@
 
 #define SOCK_QUEUE 4       /* messages of a line that are not sent yet */
 #define SOCK_TURN_SENDS 32 /* most sends and receives of a line before it is others' turn */
+#define SOCK_OPENING 64    /* most connections of a thread that open at once at the start */
 #define SOCK_PEERS 65536   /* most peers of a thread's datagram server */
 #define SOCK_BUFFER 65536  /* bytes, where spec.buffer is 0 */
 
@@ -40,6 +41,7 @@ struct sock_one {
 	uint8_t head, queued;
 	uint8_t state; /* enum sock_state */
 	bool active, can_read, can_write;
+	bool more;      /* it has had its turn, and could go on */
 	bool may_end;   /* the kernel said that there is an end behind the data */
 	bool peer_done; /* the peer sends nothing more, and the record knows it */
 	bool our_done;  /* so do we */
@@ -92,6 +94,8 @@ struct sock_order {
 struct sock_thread {
 	struct sock_arm *arm;
 	unsigned number, nlines;
+	unsigned opening;          /* lines that connect */
+	struct sock_one *unopened; /* the first that has not begun to; NULL: there is none */
 	pthread_t id;
 	bool running;
 	int epoll, wake;
@@ -156,7 +160,9 @@ void sock_close(struct sock_one *, enum wl_end why);
 enum wl_end sock_why(int error);
 
 /* sock_move.c */
-void sock_move(struct sock_one *); /* as much as can be, in this turn */
+/* As much as can be, in this turn. SOCK_GONE: the line is no more. */
+enum sock_moved { SOCK_WAITS_ON, SOCK_MORE, SOCK_GONE };
+enum sock_moved sock_move(struct sock_one *);
 void sock_send(struct sock_one *);
 void sock_errors(struct sock_one *); /* takes what lies in the queue of errors (zerocopy) */
 

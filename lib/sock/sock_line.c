@@ -278,6 +278,7 @@ void sock_open_line(struct sock_one *o)
 	o->connect_ns = sock_now_ns();
 	fd = sock_connect(&o->l.to, &o->l.from, &o->l.spec->tune, &e);
 	o->state = SOCK_CONNECTING;
+	o->l.thread->opening++;
 	if (fd < 0) {
 		sock_fail(o->l.thread->arm, &e);
 		sock_close(o, WL_END_UNREACHABLE);
@@ -328,6 +329,7 @@ bool sock_settled(struct sock_one *o)
 	if (!was_connecting)
 		line_renew(o);
 	o->state = SOCK_OPEN;
+	o->l.thread->opening -= was_connecting;
 	cell_add(&o->l.n.opened, 1);
 	o->can_read = o->can_write = true;
 	if (was_connecting)
@@ -442,6 +444,7 @@ void sock_close(struct sock_one *o, enum wl_end why)
 
 	if (o->state == SOCK_CLOSED)
 		return;
+	t->opening -= o->state == SOCK_CONNECTING;
 	o->state = SOCK_CLOSED;
 	line_close_fd(o, why);
 	if (o->server != NULL)

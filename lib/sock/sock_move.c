@@ -172,7 +172,7 @@ void sock_send(struct sock_one *o)
 				return;
 		}
 		if (n++ == SOCK_TURN_SENDS) {
-			sock_activate(o); /* others first */
+			o->more = true; /* others first */
 			return;
 		}
 		if (!send_once(o))
@@ -283,6 +283,8 @@ static bool receive_once(struct sock_one *o)
 		sock_peer_done(o);
 		return false;
 	}
+	if (WL_RARE(o->l.first_ns == 0))
+		o->l.first_ns = sock_now_ns();
 	cell_add(&o->l.n.rx_bytes, n);
 	cell_add(&o->l.n.rx_calls, 1);
 	/* a read that did not fill the buffer has emptied the socket, if no end stands behind it */
@@ -294,34 +296,50 @@ static bool receive_once(struct sock_one *o)
 	return o->can_read && took == n && !o->broken;
 }
 
-void sock_move(struct sock_one *o)
+/* A closed line of a server goes, one that opens again does so. */
+static enum sock_moved move_closed(struct sock_one *o)
 {
-	struct sock_thread *t = o->l.thread;
-
 	if (o->state == SOCK_NEW) {
 		sock_open_line(o);
-		return;
+		return SOCK_WAITS_ON;
 	}
-	if (o->state == SOCK_CLOSED) {
-		if (o->l.flow.client || o->l.spec->keep)
-			return;
-		if (o->l.spec->closes != NULL)
-			o->l.spec->closes(&o->l, o->l.spec->arg);
-		sock_unlink(t, o);
-		sock_one_free(o);
-		return;
-	}
+	if (o->l.flow.client || o->l.spec->keep)
+		return SOCK_WAITS_ON;
+	if (o->l.spec->closes != NULL)
+		o->l.spec->closes(&o->l, o->l.spec->arg);
+	sock_unlink(o->l.thread, o);
+	sock_one_free(o);
+	return SOCK_GONE;
+}
+
+/* Whether a message with an end waits, and may go. */
+static bool move_has_message(const struct sock_one *o)
+{
+	return o->queued > 0 && o->can_write && !o->broken && o->queue[o->head].left != WL_ENDLESS;
+}
+
+enum sock_moved sock_move(struct sock_one *o)
+{
+	if (o->state == SOCK_NEW || o->state == SOCK_CLOSED)
+		return move_closed(o);
 	if (o->state != SOCK_OPEN || !o->begun)
-		return;
+		return SOCK_WAITS_ON;
+	o->more = false;
 	sock_send(o);
 	for (unsigned i = 0; o->server == NULL && !o->broken && in_rest(o) && o->can_read; i++) {
 		if (i == SOCK_TURN_SENDS) {
-			sock_activate(o);
+			o->more = true;
 			break;
 		}
 		if (o->queued == SOCK_QUEUE || !receive_once(o))
 			break;
-		sock_send(o);
+		/* answers at once; what has no end waits for its turn */
+		if (move_has_message(o))
+			sock_send(o);
 	}
+	if (move_has_message(o))
+		sock_send(o);
 	sock_close_if_over(o);
+	return o->more || o->state == SOCK_NEW || o->state == SOCK_CLOSED ? SOCK_MORE
+									  : SOCK_WAITS_ON;
 }

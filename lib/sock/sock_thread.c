@@ -127,6 +127,8 @@ void sock_unlink(struct sock_thread *t, struct sock_one *o)
 		o->next->prev = o->prev;
 	else
 		t->last = o->prev;
+	if (t->unopened == o)
+		t->unopened = o->next;
 	pthread_mutex_unlock(&t->lock);
 }
 
@@ -259,8 +261,13 @@ static void thread_active(struct sock_thread *t)
 	t->active_end = &t->active;
 	for (; o != NULL; o = next) {
 		next = o->active_next;
+		/* what it asks for in its turn is done in its turn */
+		enum sock_moved moved = sock_move(o);
+		if (moved == SOCK_GONE)
+			continue;
 		o->active = false;
-		sock_move(o);
+		if (moved == SOCK_MORE)
+			sock_activate(o);
 	}
 }
 
@@ -304,6 +311,18 @@ static void thread_tick(struct sock_thread *t)
 	t->tick_at += ((t->now - t->tick_at) / c->tick_ns + 1) * c->tick_ns;
 }
 
+/* A listener takes only so many at once, and what it does not take is tried again a second
+ * later. */
+static void thread_open(struct sock_thread *t)
+{
+	while (t->unopened != NULL && t->opening < SOCK_OPENING) {
+		struct sock_one *o = t->unopened;
+		t->unopened = o->next;
+		if (o->state == SOCK_NEW && o->l.flow.client && o->l.fd < 0)
+			sock_open_line(o);
+	}
+}
+
 void *sock_thread_main(void *arg)
 {
 	struct sock_thread *t = arg;
@@ -313,11 +332,8 @@ void *sock_thread_main(void *arg)
 	struct timespec used;
 
 	t->now = sock_now_ns();
-	for (struct sock_one *o = t->first, *next; o != NULL; o = next) {
-		next = o->next;
-		if (o->state == SOCK_NEW)
-			sock_open_line(o);
-	}
+	t->unopened = t->first;
+	thread_open(t);
 	thread_go(t);
 	while (!__atomic_load_n(&t->arm->stop, __ATOMIC_ACQUIRE)) {
 		int got = thread_poll(t, ev, (int)n);
@@ -326,6 +342,7 @@ void *sock_thread_main(void *arg)
 			thread_event(t, &ev[i]);
 		thread_due(t);
 		thread_active(t);
+		thread_open(t);
 		thread_rested(t);
 		thread_tick(t);
 	}

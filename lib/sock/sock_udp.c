@@ -64,6 +64,8 @@ void sock_udp_in(struct sock_server *s)
 		struct sock_one *o = n < 0 ? NULL : peer_of(s, &from);
 		if (o == NULL || o->state != SOCK_OPEN) /* an ICMP error, or too many peers */
 			continue;
+		if (o->l.first_ns == 0)
+			o->l.first_ns = s->thread->now;
 		cell_add(&o->l.n.rx_bytes, (uint64_t)n);
 		cell_add(&o->l.n.rx_calls, 1);
 		sock_give(o, data, (uint32_t)n);

@@ -78,8 +78,8 @@ def as_json(args):
 
 
 # By which the schema tells documents apart; what has none of them is a value of Lua.
-KINDS = {"event", "ok", "wirerate", "show", "trial", "run", "calibrations", "capacity", "iperf3", "lb", "knee", "ping", "arping", "traceroute",
-         "monitor", "monitored", "made", "commands", "out", "note"}
+KINDS = {"event", "ok", "wirerate", "show", "trial", "run", "calibrations", "capacity", "iperf3", "lb", "knee", "neper", "ping", "arping",
+         "traceroute", "monitor", "monitored", "made", "commands", "out", "note"}
 
 
 @functools.lru_cache(maxsize=None)

@@ -37,6 +37,9 @@ CANNOT_RUN = {
     "./dev run     # builds": "it builds; what it runs then is every other block, and ./dev test runs this one",
     "make LDFLAGS=": "it builds dperf, of which nothing is here",
     "export DPERF=": "it needs dperf; test_dperf_peer.py is what it runs",
+    "$ ./dev run neper tcp_rr -c -H 10.0.0.2": "it needs a server; test_neper.py has both ends",
+    "ln -s \"$(command -v wirerate)\"": "it needs a server; test_neper.py runs a link",
+    "git clone https://github.com/google/neper": "it builds neper, of which nothing is here",
 }
 BLOCKS = {
     "set 0 count 1000000": "paste",

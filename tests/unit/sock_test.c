@@ -66,14 +66,14 @@ static void world_open(struct world *w, unsigned threads, unsigned lines, uint64
 	assert_int_equal(sock_start(w->arm, &e), 0);
 }
 
-static unsigned world_wait(struct world *w, unsigned events)
+static unsigned arm_wait(struct sock_arm *arm, unsigned events)
 {
-	struct pollfd p = {.fd = sock_event_fd(w->arm), .events = POLLIN};
+	struct pollfd p = {.fd = sock_event_fd(arm), .events = POLLIN};
 	unsigned seen = 0;
 
 	while ((seen & events) == 0) {
 		assert_int_equal(poll(&p, 1, 10000), 1);
-		seen |= sock_events(w->arm);
+		seen |= sock_events(arm);
 	}
 	return seen;
 }
@@ -119,10 +119,10 @@ static void budget_of(bool udp)
 	w.client.flow.on_call = true;
 	w.client.tune.udp = w.server.tune.udp = udp;
 	world_open(&w, 2, 5, 1000);
-	world_wait(&w, SOCK_CONNECTED);
+	arm_wait(w.arm, SOCK_CONNECTED);
 	assert_int_equal(sum_of(w.arm).done, 0); /* they begin together */
 	sock_go(w.arm);
-	world_wait(&w, SOCK_SPENT);
+	arm_wait(w.arm, SOCK_SPENT);
 	sock_stop(w.arm);
 	sock_stop(w.peer);
 	s = sum_of(w.arm);
@@ -164,9 +164,9 @@ static void test_again(void **state)
 	w.client.flow.conf = w.server.flow.conf = &w.bytes;
 	w.client.flow.on_call = w.client.again = true;
 	world_open(&w, 1, 3, 300);
-	world_wait(&w, SOCK_CONNECTED);
+	arm_wait(w.arm, SOCK_CONNECTED);
 	sock_go(w.arm);
-	world_wait(&w, SOCK_SPENT);
+	arm_wait(w.arm, SOCK_SPENT);
 	sock_stop(w.arm);
 	s = sum_of(w.arm);
 	assert_int_equal(s.done, 300);
@@ -188,14 +188,15 @@ static void test_stream(void **state)
 	w.client.flow.conf = w.server.flow.conf = &w.stream;
 	w.client.preamble = "";
 	world_open(&w, 1, 1, 0);
-	world_wait(&w, SOCK_CONNECTED);
+	arm_wait(w.arm, SOCK_CONNECTED);
 	sock_go(w.arm);
-	world_wait(&w, SOCK_ENDED);
+	arm_wait(w.arm, SOCK_ENDED);
 	s = sum_of(w.arm);
 	assert_int_equal(s.tx, 10000000);
 	assert_int_equal(s.rx, 10000000);
 	assert_int_equal(s.mismatched, 0);
 	assert_int_equal(s.done, 1);
+	arm_wait(w.peer, SOCK_ENDED);
 	s = sum_of(w.peer);
 	assert_int_equal(s.rx, 10000000);
 	assert_int_equal(s.mismatched, 0);
@@ -222,7 +223,7 @@ static void test_refused(void **state)
 	w.arm = sock_new(&conf);
 	sock_add(w.arm, 0, &w.client, &w.at, NULL);
 	assert_int_equal(sock_start(w.arm, &e), 0);
-	world_wait(&w, SOCK_FAILED);
+	arm_wait(w.arm, SOCK_FAILED);
 	assert_true(sock_error(w.arm, &e));
 	assert_non_null(strstr(e.text, "cannot connect to 127.0.0.1:"));
 	w.peer = NULL;

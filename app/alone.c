@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "alone.h"
+
+#include <string.h>
+
+static const struct alone *const alones[] = {&alone_neper};
+
+const struct alone *alone_verb(const char *verb)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(alones); i++)
+		if (strcmp(alones[i]->verb, verb) == 0)
+			return alones[i];
+	return NULL;
+}
+
+const struct alone *alone_link(const char *path, const char **link)
+{
+	const char *slash = strrchr(path, '/');
+
+	*link = slash != NULL ? slash + 1 : path;
+	for (size_t i = 0; i < ARRAY_SIZE(alones); i++)
+		for (const char *const *l = alones[i]->links; *l != NULL; l++)
+			if (strcmp(*l, *link) == 0)
+				return alones[i];
+	return NULL;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Verbs that need no port: as the command of a line without ports they run without DPDK, and under
+ * the name of a link they behave as the program that has this name. */
+#pragma once
+#include "base.h"
+
+struct alone {
+	const char *verb;
+	/* The names of links, which end with NULL. */
+	const char *const *links;
+	/* link: the name by which the program was called, NULL: it is the verb of our own command
+	 * line. argv[0] is that word, out_mode is enum out_mode. Returns the exit code. */
+	int (*run)(const char *link, int argc, char **argv, int out_mode);
+};
+/* By a verb, or by the path by which the program was called, in which *link becomes the name. NULL:
+ * there is none. */
+const struct alone *alone_verb(const char *verb);
+const struct alone *alone_link(const char *path, const char **link);
+
+/* neper_alone.c */
+extern const struct alone alone_neper;

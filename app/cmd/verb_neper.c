@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* neper: its workloads, from within a session. */
+#include "neper_print.h"
+#include "verbs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_NOT_VALID = 4, EXIT_PEER = 5 };
+
+struct nepering {
+	char *text;   /* the words of the command, which opts point into */
+	char **words; /* text cut into words */
+	struct neper_opts *opts;
+	struct neper *run;
+	struct neper_print print;
+};
+_Static_assert(sizeof(struct nepering) <= VERB_STATE_BYTES, "state of a verb");
+
+static struct nepering *nepering_of(struct cmd_run *r)
+{
+	return (struct nepering *)r->state;
+}
+
+static void neper_end(struct cmd_run *r)
+{
+	struct nepering *m = nepering_of(r);
+
+	neper_free(m->run);
+	json_decref(m->print.doc);
+	free(m->opts);
+	free(m->words);
+	free(m->text);
+	*m = (struct nepering){0};
+}
+
+static void neper_text(void *arg, const char *text)
+{
+	struct cmd_run *r = arg;
+
+	sbuf_add(r->out, text);
+}
+
+static void neper_note(void *arg, const char *text)
+{
+	struct cmd_run *r = arg;
+
+	sbuf_add(r->note, text);
+}
+
+static int neper_poll(struct cmd_run *r, struct err *e)
+{
+	struct nepering *m = nepering_of(r);
+	struct err why;
+	enum neper_end end = neper_state(m->run, &why);
+
+	(void)e;
+	if (end == NEPER_RUNNING)
+		return VERB_PENDING;
+	neper_print_end(&m->print);
+	cmd_result(r, m->print.doc);
+	if (end != NEPER_GOOD) {
+		sbuf_addf(r->note, "%s\n", why.text);
+		r->exit_code = end == NEPER_PEER ? EXIT_PEER : EXIT_NOT_VALID;
+	}
+	neper_end(r);
+	return VERB_DONE;
+}
+
+/* Whether the ports have addresses: then whoever says nothing means our own TCP. */
+static bool neper_port_has_ip(struct cmd_run *r)
+{
+	const struct setting *s = cmd_setting_find(r->cmd, "ip", &(struct err){.col = -1});
+	struct portset all;
+	bool has = false;
+
+	app_all_ports(app_of(r), &all);
+	for (unsigned p = 0; s != NULL && p < PORTSET_MAX; p++) {
+		struct sbuf text = {0};
+		if (portset_has(&all, p))
+			has = has || cmd_setting_text(r->cmd, s, p, 0, &text);
+		sbuf_free(&text);
+	}
+	return has;
+}
+
+static int neper_split(struct nepering *m, const char *text)
+{
+	char *save = NULL;
+	int n = 0;
+
+	m->text = xstrdup(text);
+	m->words = xcalloc(strlen(text) / 2 + 2, sizeof(*m->words));
+	for (char *w = strtok_r(m->text, " ", &save); w != NULL; w = strtok_r(NULL, " ", &save))
+		m->words[n++] = w;
+	return n;
+}
+
+static int neper_parse(struct cmd_run *r, const char *text, struct err *e)
+{
+	struct nepering *m = nepering_of(r);
+	int n = neper_split(m, text), rc;
+	const struct neper_kind *kind = neper_kind_find(m->words[0]);
+
+	if (kind == NULL)
+		return neper_kind_unknown(m->words[0], e);
+	m->opts = xcalloc(1, sizeof(*m->opts));
+	rc = neper_opts_parse(kind, n, m->words, m->opts, e);
+	if (rc != 0)
+		return rc;
+	if (*m->opts->stack == '\0' && neper_port_has_ip(r))
+		return err_set(
+			e, ENOTSUP,
+			"neper on a port with an address: not in this version; --stack kernel "
+			"uses the kernel's sockets");
+	return 0;
+}
+
+static int neper_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
+{
+	struct nepering *m = nepering_of(r);
+	struct neper_out out;
+	int rc = neper_parse(r, args[0].text, e);
+
+	if (rc == 0 && (m->opts->help || m->opts->version)) {
+		if (m->opts->help)
+			neper_opts_help(m->opts->kind, r->out);
+		else
+			sbuf_add(r->out, "1.1.0\n");
+		neper_end(r);
+		return VERB_DONE;
+	}
+	if (rc == 0) {
+		m->print = (struct neper_print){.mode = r->out_mode,
+						.text = neper_text,
+						.note = neper_note,
+						.arg = r};
+		neper_print_init(&m->print, m->opts->kind, &out);
+		m->run = neper_begin(app_of(r)->loop, m->opts, &out, e);
+		if (m->run != NULL)
+			return VERB_PENDING;
+		/* the words were right: what fails is the network */
+		sbuf_reset(r->out);
+		sbuf_addf(r->note, "%s\n", e->text);
+		r->exit_code = EXIT_PEER;
+	}
+	neper_end(r);
+	return rc != 0 ? rc : VERB_DONE;
+}
+
+static void neper_cancel(struct cmd_run *r)
+{
+	neper_end(r);
+}
+
+static const struct arg_spec args_neper[] = {{ARG_REST, "WORKLOAD OPTIONS", ARG_PATH}, {ARG_END}};
+
+const struct verb verb_neper = {
+	.name = "neper",
+	.args = args_neper,
+	.run = neper_run,
+	.poll = neper_poll,
+	.cancel = neper_cancel,
+	.flags = VERB_NO_LOAD,
+	.help = "Run a workload of neper: tcp_rr, tcp_crr, tcp_stream, udp_rr, udp_stream.\n"
+		"Options are neper's: `neper tcp_rr` is a server, `neper tcp_rr -c -H HOST` a client\n"
+		"of it, and `neper tcp_rr --help` lists them. Without a port it needs neither DPDK nor\n"
+		"rights: `wirerate neper tcp_rr`. Exit code 5: the peer failed. See docs/neper.md.",
+};

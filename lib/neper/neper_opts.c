@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* neper's options: one table, from which parsing, the echo and the help follow. */
+#include "neper.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const struct neper_kind neper_kind[NEPER_KINDS] = {
+	[NEPER_TCP_RR] = {"tcp_rr", "neper tcp_rr 201703241250", .tcp = true, .rr = true},
+	[NEPER_TCP_CRR] = {"tcp_crr", "", .tcp = true, .rr = true},
+	[NEPER_TCP_STREAM] = {"tcp_stream", "neper tcp_stream 201703241300", .tcp = true,
+			      .stream = true},
+	[NEPER_UDP_RR] = {"udp_rr", "neper udp_rr 201703241230", .rr = true},
+	[NEPER_UDP_STREAM] = {"udp_stream", "neper udp_stream 201703241240", .stream = true},
+};
+
+const struct neper_kind *neper_kind_find(const char *name)
+{
+	for (unsigned i = 0; i < NEPER_KINDS; i++)
+		if (strcmp(neper_kind[i].name, name) == 0)
+			return &neper_kind[i];
+	return NULL;
+}
+
+int neper_kind_unknown(const char *name, struct err *e)
+{
+	if (*name == '\0')
+		return err_set(
+			e, EINVAL,
+			"a workload is missing: tcp_rr, tcp_crr, tcp_stream, udp_rr, udp_stream");
+	if (strncmp(name, "psp_", 4) == 0)
+		return err_set(e, ENOTSUP,
+			       "%s: not in this version; the workloads over PSP are not built",
+			       name);
+	return err_set(
+		e, EINVAL,
+		"unknown workload '%s'; allowed: tcp_rr, tcp_crr, tcp_stream, udp_rr, udp_stream",
+		name);
+}
+
+/* Which workloads a row is for. */
+#define T_RR (1u << NEPER_TCP_RR)
+#define T_CRR (1u << NEPER_TCP_CRR)
+#define T_ST (1u << NEPER_TCP_STREAM)
+#define U_RR (1u << NEPER_UDP_RR)
+#define U_ST (1u << NEPER_UDP_STREAM)
+#define ALL (T_RR | T_CRR | T_ST | U_RR | U_ST)
+#define ALL_RR (T_RR | T_CRR | U_RR)
+#define ALL_ST (T_ST | U_ST)
+#define ALL_TCP (T_RR | T_CRR | T_ST)
+
+enum opt_type {
+	OPT_FLAG,
+	OPT_INT,
+	OPT_TEXT,
+	OPT_FILE, /* with a name of its own where none is given */
+	OPT_TIME, /* ns, or with a unit */
+	OPT_SECONDS,
+	OPT_RATE,
+	OPT_PERCENTILES,
+	OPT_OURS /* a flag or a number that is not echoed */
+};
+struct opt_row {
+	const char *name;
+	char letter;
+	uint8_t kinds, type;
+	size_t at;
+	int64_t dflt, min, max;
+	const char *text, *help; /* text: of files */
+};
+#define AT(member) offsetof(struct neper_opts, member)
+#define MANY INT32_MAX
+#define PORT 65535
+
+static const struct opt_row rows[] = {
+	{"noburst", 0, T_RR, OPT_TIME, AT(noburst), 0, 0, MANY, "",
+	 "one transaction each so often over all flows: ns, or with us, ms, s"},
+	{"mark", 0, T_ST, OPT_INT, AT(mark), 0, 0, MANY, "", "SO_MARK"},
+	{"no_cork", 0, T_ST, OPT_FLAG, AT(no_cork), 0, 0, 1, "", "send without MSG_MORE"},
+	{"reuseaddr", 0, T_RR, OPT_FLAG, AT(reuseaddr), 0, 0, 1, "", "SO_REUSEADDR"},
+	{"async_connect", 0, T_RR | T_ST, OPT_FLAG, AT(async_connect), 0, 0, 1, "",
+	 "accepted: connections always open side by side"},
+	{"async_connect", 0, T_CRR, OPT_FLAG, AT(async_connect), 1, 0, 1, "",
+	 "accepted: connections always open side by side"},
+	{"enable_tcp_maerts", 'M', T_ST, OPT_FLAG, AT(enable_tcp_maerts), 0, 0, 1, "",
+	 "the server writes and the client reads; at both ends"},
+	{"split_bidir", 0, T_ST, OPT_FLAG, AT(split_bidir), 0, 0, 1, "", "see docs/neper.md"},
+	{"enable_write", 'w', T_ST, OPT_FLAG, AT(enable_write), 0, 0, 1, "", "this end writes"},
+	{"enable_read", 'r', T_ST, OPT_FLAG, AT(enable_read), 0, 0, 1, "", "this end reads"},
+	{"rx_zerocopy", 'z', T_ST, OPT_FLAG, AT(rx_zerocopy), 0, 0, 1, "",
+	 "map what is received (TCP_ZEROCOPY_RECEIVE)"},
+	{"skip_rx_copy", 0, T_ST, OPT_FLAG, AT(skip_rx_copy), 0, 0, 1, "",
+	 "receive with MSG_TRUNC"},
+	{"delay", 'D', T_RR | U_RR, OPT_TIME, AT(delay), 0, 0, INT64_MAX, "",
+	 "from one transaction of a flow to the next: ns, or with us, ms, s"},
+	{"mark", 'M', ALL_RR | U_ST, OPT_INT, AT(mark), 0, 0, MANY, "", "SO_MARK"},
+	{"logrtt_entries_per_flow", 0, ALL_RR, OPT_INT, AT(logrtt_entries_per_flow), 10000, 1,
+	 100000000, "", "most lines of --log-rtt per flow"},
+	{"log_rtt", 0, ALL_RR, OPT_FILE, AT(log_rtt), 0, 0, 0, "rtt_samples.txt",
+	 "write the time of each transaction to a file"},
+	{"buffer_size", 'B', ALL_RR, OPT_INT, AT(buffer_size), 65536, 1, MANY, "",
+	 "most bytes of one send or receive"},
+	{"buffer_size", 'B', T_ST, OPT_INT, AT(buffer_size), 16384, 1, MANY, "",
+	 "most bytes of one send or receive"},
+	{"buffer_size", 'B', U_ST, OPT_INT, AT(buffer_size), 1400, 1, 65507, "",
+	 "bytes of a datagram"},
+	{"delay", 'D', ALL_ST, OPT_TIME, AT(delay), 0, 0, INT64_MAX, "",
+	 "from one send of a flow to the next: ns, or with us, ms, s"},
+	{"throughput_opt", 0, ALL_ST, OPT_TEXT, AT(throughput_opt), 0, 0, 0, "Mb",
+	 "unit of the throughput"},
+	{"zerocopy", 'Z', ALL_ST, OPT_FLAG, AT(zerocopy), 0, 0, 1, "", "send with MSG_ZEROCOPY"},
+	{"reuseaddr", 'R', ALL_ST, OPT_FLAG, AT(reuseaddr), 0, 0, 1, "", "SO_REUSEADDR"},
+	{"edge_trigger", 'E', ALL_ST, OPT_FLAG, AT(edge_trigger), 0, 0, 1, "",
+	 "accepted: sockets are always watched so"},
+	{"test_length", 'l', ALL_RR, OPT_INT, AT(test_length), 10, -MANY, MANY, "",
+	 "seconds; below 0: so many transactions"},
+	{"test_length", 'l', ALL_ST, OPT_INT, AT(test_length), 10, 1, MANY, "", "seconds"},
+	{"percentiles", 'p', ALL_RR, OPT_PERCENTILES, 0, 0, 0, 0, "",
+	 "of latencies, 0 to 100, with commas; 999 is 99.9"},
+	{"response_size", 'R', T_RR | T_CRR, OPT_INT, AT(response_size), 1, 1, MANY, "",
+	 "bytes from the server"},
+	{"response_size", 'R', U_RR, OPT_INT, AT(response_size), 1, 1, MANY, "",
+	 "bytes from the server"},
+	{"request_size", 'Q', ALL_RR, OPT_INT, AT(request_size), 1, 1, MANY, "",
+	 "bytes from the client"},
+	{"congestion_control", 0, ALL_TCP, OPT_TEXT, AT(congestion_control), 0, 0, 0, "",
+	 "TCP_CONGESTION"},
+	{"no_delay", 0, ALL_TCP, OPT_FLAG, AT(no_delay), 0, 0, 1, "", "TCP_NODELAY"},
+	{"tcp_tx_delay", 't', ALL_TCP, OPT_INT, AT(tcp_tx_delay), 0, 0, MANY, "",
+	 "TCP_TX_DELAY, us"},
+	{"tcp_fastopen", 'X', ALL_TCP, OPT_FLAG, AT(tcp_fastopen), 0, 0, 1, "",
+	 "TCP_FASTOPEN_CONNECT"},
+	{"num_ports", 0, ALL_TCP, OPT_INT, AT(num_ports), 1, 1, PORT, "",
+	 "the flows' ports: --port and those behind it"},
+	{"wait_start", 0, ALL, OPT_INT, AT(wait_start), 0, 0, MANY, "",
+	 "seconds before the client begins"},
+	{"iostat_ms", 0, ALL, OPT_INT, AT(iostat_ms), 0, 0, MANY, "",
+	 "the client prints its rates each so many ms"},
+	{"time_wait", 0, ALL, OPT_FLAG, AT(time_wait), 0, 0, 1, "",
+	 "the client closes in the ordinary way, not by a reset"},
+	{"all_samples", 'A', ALL, OPT_FILE, AT(all_samples), 0, 0, 0, "samples.csv",
+	 "write the samples of each flow to a file"},
+	{"port", 'P', ALL, OPT_INT, AT(port), 12867, 1, PORT, "", "first port of data"},
+	{"control_port", 'C', ALL, OPT_INT, AT(control_port), 12866, 1, PORT, "",
+	 "port of the control connection"},
+	{"host", 'H', ALL, OPT_TEXT, AT(host), 0, 0, 0, "",
+	 "the server; of a server: the address to bind to"},
+	{"local_hosts", 'L', ALL, OPT_TEXT, AT(local_hosts), 0, 0, 0, "",
+	 "the client's addresses, with commas, in turn"},
+	{"max_pacing_rate", 'm', ALL, OPT_RATE, AT(max_pacing_rate), 0, 0, 0, "",
+	 "SO_MAX_PACING_RATE: bytes/s, or with a unit such as Mb or MiB"},
+	{"interval", 'I', ALL, OPT_SECONDS, AT(interval), 1, 0, 0, "", "seconds between samples"},
+	{"freebind", 0, ALL, OPT_FLAG, AT(freebind), 0, 0, 1, "", "IP_FREEBIND"},
+	{"nonblocking", 0, ALL, OPT_FLAG, AT(nonblocking), 0, 0, 1, "",
+	 "accepted: the control connection never blocks"},
+	{"nolog", 0, ALL, OPT_FLAG, AT(nolog), 0, 0, 1, "", "accepted: there is no log file"},
+	{"logtostderr", 0, ALL, OPT_FLAG, AT(logtostderr), 0, 0, 1, "",
+	 "accepted: messages go there anyway"},
+	{"pin_cpu", 'U', ALL, OPT_FLAG, AT(pin_cpu), 0, 0, 1, "", "thread i runs on CPU i"},
+	{"dry_run", 'n', ALL, OPT_FLAG, AT(dry_run), 0, 0, 1, "", "print the options and end"},
+	{"debug", 'd', ALL, OPT_FLAG, AT(debug), 0, 0, 1, "", "SO_DEBUG"},
+	{"client", 'c', ALL, OPT_FLAG, AT(client), 0, 0, 1, "", "be the client"},
+	{"ipv6", '6', ALL, OPT_FLAG, AT(ipv6), 0, 0, 1, "", "IPv6 alone"},
+	{"ipv4", '4', ALL, OPT_FLAG, AT(ipv4), 0, 0, 1, "", "IPv4 alone"},
+	{"stime_use_proc", 'S', ALL, OPT_FLAG, AT(stime_use_proc), 0, 0, 1, "",
+	 "system time is that of the machine (/proc/stat)"},
+	{"source_port", 0, ALL, OPT_INT, AT(source_port), -1, -1, PORT, "",
+	 "flow i sends from this port + i"},
+	{"suicide_length", 's', ALL, OPT_INT, AT(suicide_length), 0, 0, MANY, "",
+	 "give up after so many seconds"},
+	{"listen_backlog", 0, ALL, OPT_INT, AT(listen_backlog), 128, 1, MANY, "", "of listeners"},
+	{"num_clients", 0, ALL, OPT_INT, AT(num_clients), 1, 1, 1000, "",
+	 "how many clients the server waits for"},
+	{"num_threads", 'T', ALL, OPT_INT, AT(num_threads), 1, 1, NEPER_MOST_THREADS, "",
+	 "threads"},
+	{"num_flows", 'F', ALL, OPT_INT, AT(num_flows), 1, 1, NEPER_MOST_FLOWS, "", "flows"},
+	{"maxevents", 0, ALL, OPT_INT, AT(maxevents), 1000, 1, 1000000, "",
+	 "most events of one epoll_wait()"},
+	{"magic", 0, ALL, OPT_INT, AT(magic), 42, 0, UINT32_MAX, "",
+	 "a number that both ends share"},
+	{"as_neper", 0, ALL, OPT_OURS, AT(as_neper), 0, 0, 1, NULL,
+	 "print what neper would have said, too, where it is another number"},
+	{"connect_retries", 0, ALL, OPT_OURS, AT(connect_retries), 30, 0, MANY, "",
+	 "how often the client tries again to reach the server, each second"},
+	{"stack", 0, ALL, OPT_OURS, AT(stack), 0, 0, 0, "", "kernel: the kernel's sockets"},
+	{"help", 'h', ALL, OPT_OURS, AT(help), 0, 0, 1, NULL, "print this"},
+	{"version", 'v', ALL, OPT_OURS, AT(version), 0, 0, 1, NULL, "print the version"},
+};
+
+static unsigned kind_bit(const struct neper_kind *k)
+{
+	return 1u << (k - neper_kind);
+}
+
+static void *row_at(const struct opt_row *r, struct neper_opts *o)
+{
+	return (char *)o + r->at;
+}
+
+static bool row_takes_value(const struct opt_row *r)
+{
+	return r->type != OPT_FLAG && !(r->type == OPT_OURS && r->text == NULL);
+}
+
+static void row_long(const struct opt_row *r, char *out, size_t n)
+{
+	snprintf(out, n, "%s", r->name);
+	for (char *c = out; *c != '\0'; c++)
+		*c = *c == '_' ? '-' : *c;
+}
+
+/* ---- values ---- */
+
+static int take_int(const struct opt_row *r, const char *v, int64_t *out, struct err *e)
+{
+	char *end, name[48];
+	long long n;
+
+	errno = 0;
+	n = strtoll(v, &end, 10);
+	if (end != v && *end == '\0' && errno == 0 && n >= r->min && n <= r->max) {
+		*out = n;
+		return 0;
+	}
+	row_long(r, name, sizeof(name));
+	return err_set(e, EINVAL, "--%s: '%s'; allowed: a whole number from %lld to %lld", name, v,
+		       (long long)r->min, (long long)r->max);
+}
+
+static int take_time(const struct opt_row *r, const char *v, int64_t *out, struct err *e)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"", 1}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	char *end, name[48];
+	double n = strtod(v, &end);
+
+	for (unsigned i = 0; end != v && i < ARRAY_SIZE(units); i++)
+		if (strcmp(end, units[i].unit) == 0 && n >= 0 && n * units[i].ns < 9e18) {
+			*out = (int64_t)llround(n * units[i].ns);
+			return 0;
+		}
+	row_long(r, name, sizeof(name));
+	return err_set(e, EINVAL, "--%s: '%s'; allowed: a number, of ns, or with ns, us, ms or s",
+		       name, v);
+}
+
+/* Bytes per second of a number with its unit: bits decimal, bytes of K, M, G alone and with i
+ * binary. */
+static const struct rate_unit {
+	const char *unit;
+	double bytes;
+} rate_units[] = {
+	{"b", 1 / 8.0},  {"k", 1e3 / 8},   {"m", 1e6 / 8},
+	{"g", 1e9 / 8},  {"", 1},          {"B", 1},
+	{"K", 1024},     {"M", 1048576},   {"G", 1073741824},
+	{"Kb", 1e3 / 8}, {"Mb", 1e6 / 8},  {"Gb", 1e9 / 8},
+	{"KB", 1e3},     {"MB", 1e6},      {"GB", 1e9},
+	{"Kib", 128},    {"Mib", 131072},  {"Gib", 134217728},
+	{"KiB", 1024},   {"MiB", 1048576}, {"GiB", 1073741824},
+};
+
+static int take_rate(const char *v, struct neper_opts *o, struct err *e)
+{
+	char *end;
+	double n = strtod(v, &end);
+	const struct rate_unit *unit = NULL;
+
+	for (unsigned i = 0; end != v && i < ARRAY_SIZE(rate_units); i++)
+		if (strcmp(end, rate_units[i].unit) == 0)
+			unit = &rate_units[i];
+	if (unit == NULL || !(n >= 0) || n * unit->bytes >= 1e18)
+		return err_set(
+			e, EINVAL,
+			"--max-pacing-rate: '%s'; allowed: a number of bytes/s, or with one of "
+			"b k m g Kb Mb Gb Kib Mib Gib (bits) B K M G KB MB GB KiB MiB GiB (bytes)",
+			v);
+	o->max_pacing_rate = (uint64_t)(n * unit->bytes);
+	/* neper takes K, M and G for binary bytes whatever stands behind them */
+	double as = strchr("KMG", *end) == NULL || *end == '\0' ? unit->bytes
+		    : *end == 'K'                               ? 1024
+		    : *end == 'M'                               ? 1048576
+								: 1073741824;
+	o->as_neper_pacing_rate = (uint64_t)(n * as);
+	return 0;
+}
+
+static int percentile_order(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int take_percentiles(const char *v, struct neper_opts *o, struct err *e)
+{
+	unsigned n = 0, kept = 0;
+
+	for (const char *at = v; *at != '\0'; at += *at == ',') {
+		char *end;
+		double p = strtod(at, &end);
+		if (p == 999 || p == 9999)
+			p = p == 999 ? 99.9 : 99.99;
+		if (end == at || (*end != ',' && *end != '\0') || !(p >= 0 && p <= 100) ||
+		    n == NEPER_PERCENTILES)
+			return err_set(
+				e, EINVAL,
+				"--percentiles: '%s'; allowed: at most %d numbers from 0 to 100 "
+				"with commas, 999 for 99.9 and 9999 for 99.99",
+				v, NEPER_PERCENTILES);
+		o->percentile[n++] = p;
+		at = end;
+	}
+	qsort(o->percentile, n, sizeof(double), percentile_order);
+	for (unsigned i = 0; i < n; i++)
+		if (i == 0 || o->percentile[i] != o->percentile[kept - 1])
+			o->percentile[kept++] = o->percentile[i];
+	o->npercentiles = kept;
+	return 0;
+}
+
+static int take_value(const struct opt_row *r, const char *v, struct neper_opts *o, struct err *e)
+{
+	char *end;
+
+	switch (r->type) {
+	case OPT_FLAG:
+		*(int64_t *)row_at(r, o) = 1;
+		return 0;
+	case OPT_INT:
+		return take_int(r, v, row_at(r, o), e);
+	case OPT_TIME:
+		return take_time(r, v, row_at(r, o), e);
+	case OPT_RATE:
+		return take_rate(v, o, e);
+	case OPT_PERCENTILES:
+		return take_percentiles(v, o, e);
+	case OPT_SECONDS:
+		o->interval = strtod(v, &end);
+		if (end != v && *end == '\0' && o->interval >= 0.001 && o->interval <= 86400)
+			return 0;
+		return err_set(e, EINVAL, "--interval: '%s'; allowed: seconds from 0.001 to 86400",
+			       v);
+	case OPT_OURS:
+		if (r->text == NULL)
+			*(int64_t *)row_at(r, o) = 1;
+		else if (r->max > 0)
+			return take_int(r, v, row_at(r, o), e);
+		else
+			o->stack = v;
+		return 0;
+	default:
+		*(const char **)row_at(r, o) = v != NULL ? v : r->text;
+		return 0;
+	}
+}
+
+static void set_defaults(const struct neper_kind *k, struct neper_opts *o)
+{
+	*o = (struct neper_opts){.kind = k, .interval = 1};
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct opt_row *r = &rows[i];
+		if ((r->kinds & kind_bit(k)) == 0)
+			continue;
+		if (r->type == OPT_TEXT)
+			*(const char **)row_at(r, o) = r->text;
+		else if (r->type == OPT_FILE || (r->type == OPT_OURS && r->at == AT(stack)))
+			*(const char **)row_at(r, o) = "";
+		else if (r->type == OPT_INT || r->type == OPT_FLAG || r->type == OPT_TIME ||
+			 r->type == OPT_OURS)
+			*(int64_t *)row_at(r, o) = r->dflt;
+	}
+}
+
+/* ---- rules between options ---- */
+
+static int check_stream(struct neper_opts *o, struct err *e)
+{
+	if (o->split_bidir)
+		return err_set(
+			e, ENOTSUP,
+			"--split-bidir: not in this version; neper's own server stops behind one "
+			"buffer with it. -r -w at both ends sends both ways");
+	if (!neper_unit_known(o->throughput_opt))
+		return err_set(
+			e, EINVAL,
+			"--throughput-opt: '%s'; allowed: b k m g B K M G Kb Mb Gb KB MB GB Kib "
+			"Mib Gib KiB MiB GiB auto-b auto-ib auto-B auto-iB",
+			o->throughput_opt);
+	if (o->rx_zerocopy && o->skip_rx_copy)
+		return err_set(e, EINVAL, "--rx-zerocopy and --skip-rx-copy exclude each other");
+	if (!o->kind->tcp)
+		return 0;
+	if (o->enable_tcp_maerts) {
+		o->enable_read = o->client;
+		o->enable_write = !o->client;
+	} else if (o->client) {
+		o->enable_write = 1;
+	} else {
+		o->enable_read = 1;
+	}
+	return 0;
+}
+
+static int check_client(const struct neper_opts *o, struct err *e)
+{
+	if (*o->host == '\0')
+		return err_set(e, EINVAL, "the client needs a server; give it with -H HOST");
+	if (o->num_flows < o->num_threads)
+		return err_set(e, EINVAL, "%lld flows are fewer than %lld threads; give -F %lld",
+			       (long long)o->num_flows, (long long)o->num_threads,
+			       (long long)o->num_threads);
+	if (o->source_port >= 0 && *o->local_hosts != '\0')
+		return err_set(e, EINVAL, "--source-port and --local-hosts exclude each other");
+	if (o->source_port >= 0 && o->source_port + o->num_flows - 1 > PORT)
+		return err_set(e, EINVAL, "--source-port %lld and %lld flows pass port 65535",
+			       (long long)o->source_port, (long long)o->num_flows);
+	return 0;
+}
+
+static int check_rules(struct neper_opts *o, struct err *e)
+{
+	int rc = 0;
+
+	if (o->noburst && o->delay)
+		return err_set(e, EINVAL, "--noburst and --delay exclude each other");
+	if (o->nolog && o->logtostderr)
+		return err_set(e, EINVAL, "--nolog and --logtostderr exclude each other");
+	if (o->port + o->num_ports - 1 > PORT)
+		return err_set(e, EINVAL, "--port %lld and %lld ports pass port 65535",
+			       (long long)o->port, (long long)o->num_ports);
+	if (o->test_length == 0)
+		return err_set(e, EINVAL,
+			       "--test-length: '0'; allowed: seconds from 1 on, or below 0 "
+			       "a number of transactions");
+	if (*o->stack != '\0' && strcmp(o->stack, "kernel") != 0)
+		return strcmp(o->stack, "port") == 0
+			       ? err_set(e, ENOTSUP,
+					 "--stack port: not in this version; without it, or with --stack "
+					 "kernel, the kernel's sockets are used")
+			       : err_set(e, EINVAL, "--stack: '%s'; allowed: kernel", o->stack);
+	if (o->kind->stream)
+		rc = check_stream(o, e);
+	if (rc == 0 && o->client)
+		rc = check_client(o, e);
+	return rc;
+}
+
+/* ---- the command line ---- */
+
+#define LONG_ONLY 256
+
+static int parse_refuse(int c, char *word, const struct option *longs, struct err *e)
+{
+	const char *names[ARRAY_SIZE(rows)];
+	unsigned n = 0;
+
+	if (c == ':')
+		return err_set(e, EINVAL, "option %s needs a value", word);
+	if (optopt != 0 && optopt < LONG_ONLY)
+		return err_set(e, EINVAL, "unknown option -%c; --help lists the options", optopt);
+	if (optopt >= LONG_ONLY)
+		return err_set(e, EINVAL, "option %s takes no value", word);
+	for (; longs[n].name != NULL; n++)
+		names[n] = longs[n].name;
+	if (strncmp(word, "--", 2) == 0)
+		word += 2;
+	const char *near = str_nearest(word, names, n);
+	return err_set(e, EINVAL, "unknown option --%s%s%s; --help lists the options", word,
+		       near != NULL ? "; did you mean --" : "", near != NULL ? near : "");
+}
+
+int neper_opts_parse(const struct neper_kind *k, int argc, char **argv, struct neper_opts *o,
+		     struct err *e)
+{
+	char names[ARRAY_SIZE(rows)][48], shorts[4 * ARRAY_SIZE(rows)] = ":";
+	struct option longs[ARRAY_SIZE(rows) + 1] = {{0}};
+	unsigned n = 0, at = 1;
+	int c, rc = 0;
+
+	set_defaults(k, o);
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct opt_row *r = &rows[i];
+		bool file = r->type == OPT_FILE, value = row_takes_value(r);
+		if ((r->kinds & kind_bit(k)) == 0)
+			continue;
+		row_long(r, names[n], sizeof(names[n]));
+		longs[n] = (struct option){names[n],
+					   file    ? optional_argument
+					   : value ? required_argument
+						   : no_argument,
+					   NULL, LONG_ONLY + (int)i};
+		n++;
+		if (r->letter == 0)
+			continue;
+		shorts[at++] = r->letter;
+		for (unsigned colons = file ? 2 : value; colons > 0; colons--)
+			shorts[at++] = ':';
+	}
+	opterr = 0;
+	optind = 0;
+	while (rc == 0 && (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const struct opt_row *r = NULL;
+		for (unsigned i = 0; i < ARRAY_SIZE(rows); i++)
+			if ((rows[i].kinds & kind_bit(k)) != 0 &&
+			    (c == LONG_ONLY + (int)i || (c < LONG_ONLY && c == rows[i].letter)))
+				r = &rows[i];
+		if (c == '?' || c == ':' || r == NULL)
+			return parse_refuse(c, argv[optind - 1], longs, e);
+		rc = take_value(r, optarg, o, e);
+	}
+	if (rc == 0 && optind < argc)
+		rc = err_set(e, EINVAL, "'%s' is no option; --help lists the options",
+			     argv[optind]);
+	return rc != 0 || o->help || o->version ? rc : check_rules(o, e);
+}
+
+void neper_opts_help(const struct neper_kind *k, struct sbuf *out)
+{
+	sbuf_addf(out, "usage: %s [options]; without -c: the server\n", k->name);
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct opt_row *r = &rows[i];
+		char name[48], letter[8] = "    ";
+		if ((r->kinds & kind_bit(k)) == 0)
+			continue;
+		row_long(r, name, sizeof(name));
+		if (r->letter != 0)
+			snprintf(letter, sizeof(letter), "-%c, ", r->letter);
+		sbuf_addf(out, "  %s--%-24s %s\n", letter, name, r->help);
+	}
+}
+
+void neper_opts_echo(const struct neper_opts *o, neper_emit_fn *emit, void *arg)
+{
+	struct neper_opts *plain = (struct neper_opts *)(uintptr_t)o;
+	char text[32 * NEPER_PERCENTILES];
+	int at = 0;
+
+	emit(arg, "VERSION", "1.1.0", false);
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct opt_row *r = &rows[i];
+		if ((r->kinds & kind_bit(o->kind)) == 0 || r->type == OPT_OURS)
+			continue;
+		text[0] = '\0';
+		if (r->type == OPT_PERCENTILES)
+			for (unsigned p = 0; p < o->npercentiles; p++)
+				at += snprintf(text + at, sizeof(text) - (size_t)at, "%g,",
+					       o->percentile[p]);
+		else if (r->type == OPT_SECONDS)
+			snprintf(text, sizeof(text), "%f", o->interval);
+		else if (r->type == OPT_RATE)
+			snprintf(text, sizeof(text), "%llu",
+				 (unsigned long long)o->max_pacing_rate);
+		else if (r->type != OPT_TEXT && r->type != OPT_FILE)
+			snprintf(text, sizeof(text), "%lld",
+				 (long long)*(int64_t *)row_at(r, plain));
+		bool textual = r->type == OPT_TEXT || r->type == OPT_FILE;
+		emit(arg, r->name, textual ? *(const char **)row_at(r, plain) : text,
+		     !textual && r->type != OPT_PERCENTILES);
+	}
+	snprintf(text, sizeof(text), "%lld", llabs((long long)o->test_length));
+	emit(arg, o->test_length < 0 ? "total_transactions" : "total_run_time", text, true);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "neper_wl.h"
+
+/* The cell of a connection. */
+struct rr_cell {
+	uint64_t began;
+	uint64_t left;   /* bytes that are still to come */
+	uint64_t unsent; /* UDP: bytes behind the datagram that is being sent */
+	bool open;
+};
+
+static const struct neper_wl_conf *rr_conf(const struct wl_turn *t)
+{
+	return t->flow->conf;
+}
+
+static struct rr_cell *rr_cell(struct wl_turn *t)
+{
+	return wl_cell(t, &t->mem[0]);
+}
+
+static void epoch_add(struct neper_epoch *e, uint64_t ns)
+{
+	if (e->n == 0 || ns < e->min)
+		e->min = ns;
+	if (ns > e->max)
+		e->max = ns;
+	e->n++;
+	e->sum += ns;
+	e->squares += (double)ns * (double)ns;
+}
+
+static void rr_told(struct wl_turn *t, const struct rr_cell *cell)
+{
+	struct neper_times *k = t->flow->own;
+	uint64_t ns = t->now_ns - cell->began;
+
+	epoch_add(&k->all, ns);
+	epoch_add(&k->now, ns);
+	if (k->hist != NULL)
+		hist_add(k->hist, ns / NEPER_TICK, 1);
+	if (k->nlog < k->log_most)
+		k->log[k->nlog++] = (struct neper_rtt){cell->began, ns};
+	k->last_ns = t->now_ns;
+}
+
+/* Sends so many bytes; of datagrams the first one, the others follow in rr_may_send(). */
+static void rr_send(struct wl_turn *t, struct rr_cell *cell, uint64_t bytes)
+{
+	uint32_t piece = rr_conf(t)->piece;
+	uint64_t n = t->datagram && bytes > piece ? piece : bytes;
+
+	cell->unsent = bytes - n;
+	wl_send(t, 0, n);
+}
+
+static void rr_may_send(struct wl_turn *t)
+{
+	struct rr_cell *cell = rr_cell(t);
+
+	if (cell != NULL && cell->unsent > 0)
+		rr_send(t, cell, cell->unsent);
+}
+
+static void rr_go(struct wl_turn *t)
+{
+	const struct neper_wl_conf *conf = rr_conf(t);
+	const struct neper_times *k = t->flow->own;
+	struct rr_cell *cell = rr_cell(t);
+
+	wl_started(t);
+	cell->open = true;
+	cell->began = conf->again && k->last_ns != 0 ? k->last_ns : t->now_ns;
+	cell->left = conf->response;
+	rr_send(t, cell, conf->request);
+	if (t->datagram)
+		t->timer_ns = conf->timeout_ns;
+}
+
+static void rr_next(struct wl_turn *t)
+{
+	if (rr_conf(t)->again)
+		t->close = rr_conf(t)->no_close ? WL_CLOSE_FIN : WL_CLOSE_RST;
+	else if (t->flow->on_call)
+		t->ready = true;
+	else
+		rr_go(t);
+}
+
+static void rr_opened(struct wl_turn *t)
+{
+	struct rr_cell *cell = rr_cell(t);
+
+	if (cell == NULL) {
+		t->close = WL_CLOSE_RST; /* no memory to count in */
+		return;
+	}
+	if (!t->flow->client)
+		cell->left = rr_conf(t)->request;
+	else if (t->flow->on_call)
+		t->ready = true;
+	else
+		rr_go(t);
+}
+
+static void rr_answered(struct wl_turn *t, struct rr_cell *cell, uint64_t n)
+{
+	struct neper_times *k = t->flow->own;
+	uint64_t most = cell->open ? cell->left : 0;
+
+	if (n > most) {
+		/* a datagram that was lost may come later than its time */
+		if (cell->open || !t->datagram)
+			cell_add(&k->excess, n - most);
+		n = most;
+	}
+	cell->left -= n;
+	if (!cell->open || cell->left > 0)
+		return;
+	cell->open = false;
+	if (t->datagram)
+		t->timer_ns = WL_NO_TIMER;
+	wl_done(t);
+	rr_told(t, cell);
+	rr_next(t);
+}
+
+static uint32_t rr_asked(struct wl_turn *t, struct rr_cell *cell, uint32_t n)
+{
+	uint32_t all = n;
+
+	if (!cell->open) {
+		cell->open = true;
+		wl_started(t);
+	}
+	if (n > cell->left)
+		n = (uint32_t)cell->left;
+	cell->left -= n;
+	if (cell->left > 0)
+		return n;
+	cell->open = false;
+	cell->left = rr_conf(t)->request;
+	rr_send(t, cell, rr_conf(t)->response);
+	wl_done(t);
+	return t->datagram ? all : n;
+}
+
+static uint32_t rr_received(struct wl_turn *t, const uint8_t *data, uint32_t n)
+{
+	struct rr_cell *cell = rr_cell(t);
+
+	(void)data;
+	if (cell == NULL)
+		return n;
+	if (!t->flow->client)
+		return rr_asked(t, cell, n);
+	rr_answered(t, cell, n);
+	return n;
+}
+
+static void rr_timer(struct wl_turn *t)
+{
+	struct rr_cell *cell = rr_cell(t);
+
+	if (cell == NULL || !cell->open)
+		return;
+	cell->open = false;
+	cell_add(&((struct neper_times *)t->flow->own)->lost, 1);
+	wl_failed(t, 1);
+	rr_next(t);
+}
+
+static void rr_closed(struct wl_turn *t, enum wl_end why)
+{
+	struct rr_cell *cell = rr_cell(t);
+
+	(void)why;
+	if (cell != NULL && cell->open)
+		wl_failed(t, 1);
+	wl_free_cell(t, &t->mem[0]);
+}
+
+static unsigned rr_cells(const struct wl_flow *f, bool udp)
+{
+	(void)f;
+	(void)udp;
+	return 1;
+}
+
+const struct workload neper_rr = {
+	.name = "neper_rr",
+	.help = "neper's requests and responses",
+	.tcp = true,
+	.udp = true,
+	.own_bytes = sizeof(struct neper_times),
+	.cells = rr_cells,
+	.opened = rr_opened,
+	.received = rr_received,
+	.may_send = rr_may_send,
+	.timer = rr_timer,
+	.go = rr_go,
+	.closed = rr_closed,
+};
+
+/* ---- datagrams one way ---- */
+
+static void datagram_send(struct wl_turn *t)
+{
+	if (t->flow->client)
+		wl_send(t, 0, rr_conf(t)->request);
+}
+
+static uint32_t datagram_received(struct wl_turn *t, const uint8_t *data, uint32_t n)
+{
+	(void)t;
+	(void)data;
+	return n;
+}
+
+const struct workload neper_datagrams = {
+	.name = "neper_datagrams",
+	.help = "neper's datagrams, one way",
+	.udp = true,
+	.own_bytes = sizeof(struct neper_times),
+	.client_opens = true,
+	.opened = datagram_send,
+	.received = datagram_received,
+	.may_send = datagram_send,
+};

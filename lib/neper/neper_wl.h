@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The records of neper's workloads that those of lib/workload do not fit: datagrams of `bytes` and
+ * `stream` begin with 8 bytes of their own, at least, and neper's are of any size and have none;
+ * and each transaction is to be told in ns, for the exact minimum, maximum and deviation, and for
+ * --log-rtt. tcp_stream is the record `stream`. */
+#pragma once
+#include "workload_run.h"
+
+struct neper_epoch {
+	uint64_t n, min, max, sum; /* ns */
+	double squares;
+};
+struct neper_times {
+	struct neper_epoch all, now; /* since the beginning; since the last sample */
+	struct hist *hist;           /* in units of NEPER_TICK ns; NULL: not wanted */
+	uint64_t last_ns;            /* when the last transaction was over */
+	struct neper_rtt {
+		uint64_t at, ns;
+	} * log;
+	uint64_t nlog, log_most;
+	cell_t excess; /* bytes that nobody had asked for */
+	cell_t lost;   /* requests over UDP without an answer */
+};
+#define NEPER_TICK 10
+#define NEPER_SHAPE ((struct hist_shape){.bits = 6, .top = 40})
+
+struct neper_wl_conf {
+	uint64_t request, response; /* bytes */
+	uint32_t piece;             /* UDP: most bytes of a datagram */
+	bool again;                 /* a connection for each transaction, timed from the last one */
+	bool no_close;              /* and it is not reset behind it */
+	uint64_t timeout_ns;        /* UDP: a request without an answer is lost */
+};
+/* flow.own is a struct neper_times of a line. */
+extern const struct workload neper_rr, neper_datagrams;
