@@ -79,6 +79,11 @@ unsigned mbox_pass_put(struct rte_ring *r, void *const *p, unsigned n)
 	return rte_ring_sp_enqueue_burst(r, p, n, NULL);
 }
 
+unsigned mbox_pass_count(const struct rte_ring *r)
+{
+	return (__atomic_load_n(&r->prod.tail, __ATOMIC_ACQUIRE) - r->cons.tail) & r->mask;
+}
+
 unsigned mbox_pass_take(struct rte_ring *r, void **p, unsigned n)
 {
 	return rte_ring_sc_dequeue_burst(r, p, n, NULL);

@@ -48,5 +48,8 @@ void mbox_pass_free(struct rte_ring *r);
 /* The worker that gives: puts n pointers into the ring, or as many of the first ones as there is
  * room for. Returns how many. */
 unsigned mbox_pass_put(struct rte_ring *r, void *const *p, unsigned n);
+/* The worker that takes: how many there are at least. What it reads of the other one behind this is
+ * as it was when the last of them was put, or newer. */
+unsigned mbox_pass_count(const struct rte_ring *r);
 /* The worker that takes: up to n of the oldest pointers. Returns how many. */
 unsigned mbox_pass_take(struct rte_ring *r, void **p, unsigned n);

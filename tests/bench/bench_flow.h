@@ -93,8 +93,9 @@ void pair_finish(struct pair *p, const char *name);
 
 /* Hand-over, bench_flow_hand.c. l3: where the IP header of frames is. */
 struct pair_hand *pair_hand_new(unsigned l3);
-/* Hands n frames over, and takes as many as come, at most `most`: flows_hand_free() frees them. */
+/* Hands n frames over, and takes as many as come, at most `most`: pair_hand_free() frees them. */
 unsigned pair_hand_over(struct pair_hand *h, struct rte_mbuf **m, unsigned n, unsigned most);
+void pair_hand_free(struct pair_hand *h, struct rte_mbuf **m, unsigned n);
 /* Of struct flow_spec: whether a tuple is that worker's. */
 bool pair_hand_mine(const void *arg, const struct flow_tuple *t);
 /* Frees it. All that was handed over has been taken, or the process ends; returns how many frames

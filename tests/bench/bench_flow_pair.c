@@ -121,7 +121,7 @@ static void end_receive(struct pair_end *e, uint64_t now_ns, bool all)
 		}
 		flow_rx(e->m, e->in, n, now_ns);
 		if (e->hand != NULL)
-			flows_hand_free(m, n);
+			pair_hand_free(e->hand, m, n);
 		else
 			rte_pktmbuf_free_bulk(m, n);
 	} while (all);

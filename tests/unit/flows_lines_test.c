@@ -50,11 +50,10 @@ static void add_hist(const struct hist *h, unsigned worker)
 
 /* The rings between workers are what two of them touch by nature: those lines are left out by name
  * here, where it is looked that each has what one end writes, or the frames. */
-static void add_hand(const struct flows_hand *h, unsigned worker)
+static void add_rings(const struct flows_hand *h, struct rte_ring *const *ring)
 {
-	add(h, sizeof(*h), worker, "rings of a queue");
 	for (unsigned i = 0; i < h->n; i++) {
-		const struct rte_ring *r = h->from[i];
+		const struct rte_ring *r = ring[i];
 		uintptr_t put, take, frames;
 
 		if (i == h->me)
@@ -68,6 +67,13 @@ static void add_hand(const struct flows_hand *h, unsigned worker)
 		assert_true(((uintptr_t)&r->cons + sizeof(r->cons) - 1) / CACHE_LINE == take);
 		assert_int_equal(frames % CACHE_LINE, 0);
 	}
+}
+
+static void add_hand(const struct flows_hand *h, unsigned worker)
+{
+	add(h, sizeof(*h), worker, "rings of a queue");
+	add_rings(h, h->from);
+	add_rings(h, h->home);
 }
 
 static void add_weights(const struct flow_weights *w, unsigned worker)

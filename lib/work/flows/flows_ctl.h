@@ -274,6 +274,7 @@ struct flows_port {
 	struct flows_engine *next;                      /* of a start that is not certain yet */
 	struct flows_engine *old; /* not in use by the port any more, but maybe by plans */
 	struct flows_one *first;
+	uint64_t listens; /* how often another version of a flow has come into use */
 	uint64_t base_sent, base_bytes, base_dropped; /* of the shares when the run began */
 	uint64_t prev_ns;
 	struct flows_request *request; /* the newest; NULL: nobody has asked */

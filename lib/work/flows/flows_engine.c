@@ -99,9 +99,14 @@ static void engine_free_hand(struct flows_hand *h)
 		if (h->from[i] != NULL)
 			flows_hand_drain(h->from[i]);
 		mbox_pass_free(h->from[i]);
+		if (h->home[i] != NULL)
+			flows_hand_drain(h->home[i]);
+		mbox_pass_free(h->home[i]);
 	}
 	free(h->to);
 	free(h->from);
+	free(h->back);
+	free(h->home);
 	rte_free(h);
 }
 
@@ -117,6 +122,9 @@ static int engine_queue_hand(struct flows_engine *x, unsigned q, unsigned slots)
 				 .me = (uint16_t)q,
 				 .to = xcalloc(x->nqueues, sizeof(struct rte_ring *)),
 				 .from = xcalloc(x->nqueues, sizeof(struct rte_ring *)),
+				 .back = xcalloc(x->nqueues, sizeof(struct rte_ring *)),
+				 .home = xcalloc(x->nqueues, sizeof(struct rte_ring *)),
+				 .all = p->handed,
 				 .counts = &p->handed[q],
 				 .state = s,
 				 .shape = x->shape,
@@ -125,7 +133,8 @@ static int engine_queue_hand(struct flows_engine *x, unsigned q, unsigned slots)
 		if (i == q)
 			continue;
 		h->from[i] = mbox_pass_new(slots, x->queue[q].node);
-		if (h->from[i] == NULL)
+		h->home[i] = mbox_pass_new(slots, x->queue[q].node);
+		if (h->from[i] == NULL || h->home[i] == NULL)
 			return -ENODEV;
 	}
 	return 0;
@@ -146,6 +155,9 @@ static int engine_hand(struct flows_engine *x, struct err *e)
 	for (unsigned q = 0; q < x->nqueues && rc == 0; q++)
 		for (unsigned i = 0; i < x->nqueues; i++)
 			x->hand[q]->to[i] = x->hand[i]->from[q];
+	for (unsigned q = 0; q < x->nqueues && rc == 0; q++)
+		for (unsigned i = 0; i < x->nqueues; i++)
+			x->hand[q]->back[i] = x->hand[i]->home[q];
 	if (rc == 0)
 		return 0;
 	for (unsigned q = 0; q < x->nqueues; q++)

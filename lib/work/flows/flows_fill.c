@@ -284,6 +284,8 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 				.kernel_peer = cp->p.dev_mtu != 0,
 				.nqueues = (uint16_t)x->nqueues,
 				.hand = x->hand != NULL ? x->hand[q] : NULL,
+				/* an armed run comes into use when it begins */
+				.heard = 2 * p->listens + (cp->run.active && !cp->run.armed),
 				.errors = x->errors};
 	if (p->request != NULL) {
 		j->samples = &p->request->queue[q];

@@ -96,6 +96,38 @@ unsigned flows_hand_over(struct flows_own *o, const struct flows_job *j, struct 
 
 /* ---- whoever takes them ---- */
 
+/* Buffers that come home go where those go whose frames stay here: so this worker receives into
+ * them again while they are in its caches, and not after all others of the pool. */
+static void hand_home(const struct flows_hand *h)
+{
+	struct rte_mbuf *m[DP_BURST_MAX];
+	unsigned n;
+
+	for (unsigned i = 0; i < h->n; i++) {
+		if (i == h->me)
+			continue;
+		n = mbox_pass_take(h->home[i], (void **)m, DP_BURST_MAX);
+		if (n > 0)
+			rte_pktmbuf_free_bulk(m, n);
+	}
+}
+
+/* Takes frames of another queue, and notes whose they are. Those that it has given by a newer job
+ * may be of a flow that is not known here yet: they wait. */
+static unsigned hand_take(struct flows_hand *h, unsigned from, void **frame, uint8_t *whose,
+			  unsigned n)
+{
+	unsigned there = mbox_pass_count(h->from[from]);
+
+	/* read behind the count: what has been counted was given before any newer job */
+	if (there == 0 ||
+	    __atomic_load_n(&h->all[from].heard, __ATOMIC_ACQUIRE) > cell_get(&h->counts->heard))
+		return 0;
+	n = mbox_pass_take(h->from[from], frame, RTE_MIN(n, there));
+	memset(whose, (int)from, n);
+	return n;
+}
+
 /* dp_io.rx: from the rings of all others. Another one is the first each time. */
 static uint16_t hand_rx(void *queue, struct rte_mbuf **m, uint16_t n)
 {
@@ -104,11 +136,12 @@ static uint16_t hand_rx(void *queue, struct rte_mbuf **m, uint16_t n)
 	void *frame[DP_BURST_MAX];
 	unsigned have = 0;
 
+	hand_home(h);
 	for (unsigned i = 0; i < h->n && have < n; i++) {
 		unsigned from = h->next + i < h->n ? h->next + i : h->next + i - h->n;
 
 		if (from != h->me)
-			have += mbox_pass_take(h->from[from], frame + have, n - have);
+			have += hand_take(h, from, frame + have, o->whose + have, n - have);
 	}
 	if (have == 0)
 		return 0;
@@ -123,9 +156,10 @@ static uint16_t hand_rx(void *queue, struct rte_mbuf **m, uint16_t n)
 
 const struct dp_io flows_hand_io = {.rx = hand_rx};
 
-/* They go back to their pool and not into this worker's cache of it: nobody would take them from
- * there, and the queue that receives from that pool would have so many fewer. */
-void flows_hand_free(struct rte_mbuf **m, unsigned n)
+/* Where nobody takes them back they go to their pool, and not into this worker's cache of it:
+ * nobody would take them from there, and the queue that receives from that pool would have so many
+ * fewer. */
+static void hand_free(struct rte_mbuf **m, unsigned n)
 {
 	struct rte_mbuf *back[DP_BURST_MAX];
 	unsigned have = 0;
@@ -146,6 +180,18 @@ void flows_hand_free(struct rte_mbuf **m, unsigned n)
 		rte_mempool_generic_put(back[0]->pool, (void **)back, have, NULL);
 }
 
+void flows_hand_free(const struct flows_hand *h, const struct flows_own *o, struct rte_mbuf **m,
+		     unsigned n)
+{
+	for (unsigned i = 0, some, put; i < n; i += some) {
+		for (some = 1; i + some < n && o->whose[i + some] == o->whose[i];)
+			some++;
+		put = mbox_pass_put(h->back[o->whose[i]], (void **)m + i, some);
+		if (unlikely(put < some))
+			hand_free(m + i + put, some - put);
+	}
+}
+
 unsigned flows_hand_drain(struct rte_ring *r)
 {
 	void *frame;
@@ -154,14 +200,22 @@ unsigned flows_hand_drain(struct rte_ring *r)
 
 	for (; mbox_pass_take(r, &frame, 1) == 1; n++) {
 		m = (void *)((uintptr_t)frame & ~HAND_SHAPE);
-		flows_hand_free(&m, 1);
+		hand_free(&m, 1);
 	}
 	return n;
+}
+
+void flows_hand_begin(const struct flows_job *j)
+{
+	/* before any frame that it gives */
+	__atomic_store_n(&j->hand->counts->heard, j->heard, __ATOMIC_RELEASE);
 }
 
 void flows_hand_end(const struct flows_hand *h)
 {
 	for (unsigned i = 0; i < h->n; i++)
-		if (i != h->me)
+		if (i != h->me) {
 			cell_add(&h->counts->taken, flows_hand_drain(h->from[i]));
+			flows_hand_drain(h->home[i]);
+		}
 }

@@ -134,6 +134,7 @@ static bool live_version(struct ctl *c, struct ctl_port *cp, struct flows_one *f
 	live_say(c, cp, f, NULL);
 	flows_one_drop(f);
 	f->ver = v;
+	flows_of(cp)->listens++;
 	return true;
 }
 

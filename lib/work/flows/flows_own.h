@@ -90,7 +90,9 @@ struct flows_own {
 	/* Of the frames that the sort has claimed, or that come from the rings; FLOWS_HAND beside
 	 * it: they may be another queue's. */
 	uint8_t shape[DP_BURST_MAX];
+	uint8_t whose[DP_BURST_MAX]; /* of frames from the rings: the queue that received them */
 };
+_Static_assert(FLOWS_QUEUES <= 256, "queues in a byte");
 #define FLOWS_HAND 0x80
 
 static inline struct flows_own *flows_own(const struct flows_state *s)
@@ -208,8 +210,11 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
  * of m and of o->shape then; returns how many. */
 unsigned flows_hand_over(struct flows_own *o, const struct flows_job *j, struct rte_mbuf **m,
 			 unsigned n);
-/* Gives n buffers back that another worker has received. */
-void flows_hand_free(struct rte_mbuf **m, unsigned n);
+/* Gives the buffers of n frames that came from the rings at once back to who has received them. */
+void flows_hand_free(const struct flows_hand *h, const struct flows_own *o, struct rte_mbuf **m,
+		     unsigned n);
+/* A plan begins: what is given from now on is by its job. */
+void flows_hand_begin(const struct flows_job *j);
 /* The task ends: gives back what others have handed over. */
 void flows_hand_end(const struct flows_hand *h);
 

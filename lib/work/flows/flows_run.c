@@ -164,6 +164,8 @@ static void run_adopt(struct dp_worker *w, const struct dp_task *t, const void *
 	(void)w, (void)old;
 	o->state = s;
 	flows_now(o, j, now);
+	if (j->hand != NULL)
+		flows_hand_begin(j);
 	flows_sink_begin(o, j);
 	for (unsigned i = 0; i < j->nflows; i++)
 		flows_run_follow(o, &j->flow[i]);

@@ -170,6 +170,7 @@ struct flows_hand_counts {
 	cell_t handed; /* they have been put into the owner's ring */
 	cell_t full;   /* that ring had no room: they are lost */
 	cell_t taken;  /* from others */
+	cell_t heard;  /* flows_job.heard of the job that it has adopted */
 };
 
 /* The rings of one queue. Control makes them; its worker writes `next`. */
@@ -179,7 +180,11 @@ struct flows_hand {
 	uint16_t next;          /* whose ring is looked at first */
 	struct rte_ring **to;   /* [n], but for the queue itself */
 	struct rte_ring **from; /* the same */
+	/* The same for buffers: those of frames from others, which go back to who received into
+	 * them, and those of frames for others, which come home. */
+	struct rte_ring **back, **home;
 	struct flows_hand_counts *counts;
+	const struct flows_hand_counts *all; /* [n] */
 	struct flows_state *state;
 	const struct flows_shape *shape; /* the engine's, of which there are only more and more */
 	struct dp_rxq in;                /* by which the worker receives from the rings */
@@ -228,7 +233,10 @@ struct flows_job {
 	uint16_t burst;          /* of the port */
 	uint8_t offload;         /* FLOW_OFFLOAD_SUM and _SEGMENT: what the device can complete */
 	struct flows_hand *hand; /* NULL: no frame is another worker's */
-	bool kernel_peer;        /* of struct flow_machine_conf */
+	/* Grows with what the port's queues listen to: frames that another queue has handed over
+	 * by a job with more of it wait until this queue has that job, too. */
+	uint64_t heard;
+	bool kernel_peer; /* of struct flow_machine_conf */
 	uint16_t nqueues;
 	struct flows_errors **errors; /* [nqueues]; NULL: there is one queue */
 	/* Whoever asks for samples posts a plan with them. NULL: nobody asks. */

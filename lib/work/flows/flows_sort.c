@@ -357,7 +357,7 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 			flows_datagrams(j->machine, &in[some - 1], many, o->now_ns);
 	}
 	if (unlikely(handed))
-		flows_hand_free(m, n);
+		flows_hand_free(j->hand, o, m, n);
 	else if (likely(n > 0))
 		dp_free_burst(m, n, b->plain);
 	s->base.next = DP_NOW;

@@ -407,6 +407,7 @@ static void start_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask
 	struct cnt_tx sent;
 
 	start_take_engine(p);
+	p->listens++;
 	start_sent(cp, &sent);
 	p->base_sent = sent.packets;
 	p->base_bytes = sent.bytes;
