@@ -195,3 +195,14 @@ def test_a_wire_that_errs(fault):
     client = got[0, 0]
     assert client["connections"]["established"] == 300 and client["transactions"]["done"] == 1500
     assert client["errors"].get("mismatched", 0) == 0 and client["segments"]["retransmitted"] > 0
+
+
+@pytest.mark.parametrize("stack,nth", [("eth", ""), ("eth/ipv4/udp/vxlan/eth", "[2]")])
+def test_frames_of_no_connection_have_names(stack, nth):
+    """A stream to a server sends pieces, then what nobody expects, and then that damaged; each is counted by what it is, until a clear."""
+    *_, doc, cleared = play_here(
+        f"set 0,1 frame {stack}/ipv4/tcp; set 1 flow server; set 1 flow.src 10.0.0.2; set 0 ipv4{nth}.dst 10.0.0.2; set 0 tcp.dst 80; set 0 count 5; "
+        f"start 1; set 0 ipv4{nth}.frag 10; start 0; wait 0; set 0 ipv4{nth}.frag 0; set 0 ipv4{nth}.flags mf; start 0; wait 0; "
+        f"set 0 ipv4{nth}.flags none; start 0; wait 0; set 0 tcp.cksum 1; start 0; wait 0; sleep 100ms; show flows; clear all; show flows")
+    assert doc["strays"] == [{"port": 1, "fragments": 10, "malformed": 0, "bad_checksum": 5, "no_match": 5, "rst_sent": 5}], doc["strays"]
+    assert cleared["strays"] == []

@@ -25,12 +25,13 @@ static struct rte_mbuf *frame_of(const uint8_t *bytes, unsigned len)
 	return m;
 }
 
+static struct flows_own own;
+static struct flows_state mine = {.mem = &own};
+
 /* The shape by which a frame is claimed, or -1. */
 static int claimed(const uint8_t *bytes, unsigned len)
 {
-	static struct flows_own own;
-	static struct flows_state state = {.mem = &own};
-	const struct flows_claim claim = {.job = &job, .state = &state};
+	const struct flows_claim claim = {.job = &job, .state = &mine};
 	/* a neighbour that somebody else has claimed, and one that is none of ours */
 	static const uint8_t other[60] = {2};
 	struct rte_mbuf *m[3] = {frame_of(plain, 60), frame_of(bytes, len), frame_of(other, 60)};
@@ -218,6 +219,59 @@ static void test_extensions(void **state)
 	assert_int_equal(claimed(f, 110), -1);
 }
 
+/* Whether a frame is counted as a piece of what is ours, which nobody claims. */
+static bool is_piece(const uint8_t *bytes, unsigned len)
+{
+	uint64_t before = mine.pieces;
+
+	assert_int_equal(claimed(bytes, len), -1);
+	return mine.pieces - before == 1;
+}
+
+/* Pieces behind the first one are counted by their addresses, which is all that they have. */
+static void test_pieces(void **state)
+{
+	uint8_t f[110] = {0};
+
+	(void)state;
+	set_up();
+	memcpy(f, plain, 60);
+	f[21] = 1;
+	assert_true(is_piece(f, 60));
+	f[20] = 0x20;
+	assert_true(is_piece(f, 60));
+	f[23] = 1; /* of any protocol */
+	assert_true(is_piece(f, 60));
+	f[33] = 4; /* to somebody else */
+	assert_false(is_piece(f, 60));
+	f[33] = 1;
+	f[13] = 1; /* none of IP */
+	assert_false(is_piece(f, 60));
+	memset(f, 0, sizeof(f));
+	f[12] = 0x86;
+	f[13] = 0xdd;
+	f[14] = 0x60;
+	f[20] = 0; /* hop by hop, 8 bytes; fragment */
+	f[38] = 0xfd;
+	f[39] = 1;
+	f[53] = 5;
+	f[54] = 44;
+	f[62] = 6;
+	f[65] = 8;
+	assert_true(is_piece(f, 110));
+	assert_false(is_piece(f, 62)); /* its header is not there */
+	f[65] = 1;                     /* the first one has ports, but is not all there is */
+	assert_true(is_piece(f, 110));
+	f[39] = 2;
+	assert_false(is_piece(f, 110));
+	f[39] = 1;
+	f[54] = 59;
+	assert_false(is_piece(f, 110));
+	f[55] = 255; /* beyond the frame */
+	f[54] = 0;
+	assert_false(is_piece(f, 110));
+}
+
 /* A network that a worker's plan does not have yet is none of its. */
 static void test_network_of_later(void **state)
 {
@@ -385,15 +439,11 @@ static void test_verdict(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ip4),
-		cmocka_unit_test(test_options),
-		cmocka_unit_test(test_vlan),
-		cmocka_unit_test(test_ip6),
-		cmocka_unit_test(test_verdict),
-		cmocka_unit_test(test_extensions),
-		cmocka_unit_test(test_network_of_later),
-		cmocka_unit_test(test_outer_bits),
-		cmocka_unit_test(test_outer_others),
+		cmocka_unit_test(test_ip4),        cmocka_unit_test(test_options),
+		cmocka_unit_test(test_vlan),       cmocka_unit_test(test_ip6),
+		cmocka_unit_test(test_verdict),    cmocka_unit_test(test_extensions),
+		cmocka_unit_test(test_pieces),     cmocka_unit_test(test_network_of_later),
+		cmocka_unit_test(test_outer_bits), cmocka_unit_test(test_outer_others),
 	};
 	int rc = eal_or_skip(argv[argc - 1]);
 

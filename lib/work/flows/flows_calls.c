@@ -348,16 +348,16 @@ static void calls_counts(const struct ctl_port *cp, struct calls_counts *io)
 static void calls_strays(const struct ctl_port *cp, struct calls_strays *out)
 {
 	const struct flows_engine *x = flows_of(cp)->engine;
+	struct flows_strays k = flows_strays(flows_of(cp));
 
-	*out = (struct calls_strays){.from = ""};
+	*out = (struct calls_strays){.no_match = k.no_match,
+				     .bad_checksum = k.bad_checksum,
+				     .malformed = k.malformed,
+				     .from = ""};
 	for (unsigned q = 0; x != NULL && q < x->nqueues; q++) {
-		const struct flow_machine_counts *k = flow_machine_counts(x->queue[q].machine);
 		const struct flows_state *s = x->queue[q].state;
 		uint64_t port = s != NULL ? cell_get(&s->stray_port) : 0;
 		char name[INET6_ADDRSTRLEN];
-		out->no_match += cell_get(&k->no_match);
-		out->bad_checksum += cell_get(&k->bad_checksum);
-		out->malformed += cell_get(&k->malformed);
 		if ((port & FLOWS_STRAY_KNOWN) == 0)
 			continue;
 		bool is6 = (port & FLOWS_STRAY_6) != 0;

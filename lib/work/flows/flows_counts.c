@@ -1,8 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counters of flows by their own names, for those who say them in other words. */
+/* Frames that belong to no connection; and the counters of flows by their own names, for those who
+ * say them in other words. */
 #include <stdlib.h>
 
 #include "flows_ctl.h"
+
+void flows_strays_add(const struct flows_engine *x, struct flows_strays *sum)
+{
+	for (unsigned q = 0; q < x->nqueues; q++) {
+		const struct flow_machine_counts *k = flow_machine_counts(x->queue[q].machine);
+
+		/* what is sorted out for flows is TCP or UDP of a version that they have: of what
+		 * is not theirs that leaves first fragments */
+		sum->fragments += cell_get(&k->not_ours) + cell_get(&x->queue[q].state->pieces);
+		sum->malformed += cell_get(&k->malformed);
+		sum->bad_checksum += cell_get(&k->bad_checksum);
+		sum->no_match += cell_get(&k->no_match);
+		sum->rst_sent += cell_get(&k->rst_sent);
+	}
+}
+
+struct flows_strays flows_strays(const struct flows_port *p)
+{
+	struct flows_strays sum = p->strays_before;
+
+	if (p->engine != NULL)
+		flows_strays_add(p->engine, &sum);
+	for (const struct flows_engine *x = p->old; x != NULL; x = x->older)
+		flows_strays_add(x, &sum);
+	return sum;
+}
 
 static json_t *counts_number(uint64_t n)
 {

@@ -169,6 +169,7 @@ static void flows_clear(struct ctl *c, const struct portset *ports)
 			flows_one_clear(f);
 		for (unsigned q = 0; q < p->nqueues; q++)
 			p->handed_base[q] = flows_handed(p, q);
+		p->strays_base = flows_strays(p);
 	}
 }
 

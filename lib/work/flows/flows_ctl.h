@@ -262,6 +262,11 @@ struct flows_one {
 	struct hist *run_hist[FLOWS_HISTS];
 };
 
+/* Frames for flows that belong to none of their connections, and what came of them. */
+struct flows_strays {
+	uint64_t fragments, malformed, bad_checksum, no_match, rst_sent;
+};
+
 struct flows_port {
 	struct ctl *c;
 	unsigned nqueues; /* whose Rx and Tx are one worker's; 0: flows are not possible */
@@ -269,6 +274,7 @@ struct flows_port {
 	/* Frames of each size that machines of before had sent, and what they had claimed. */
 	struct cnt_sizes *sizes_before;
 	struct cnt_claimed claimed_before;
+	struct flows_strays strays_before, strays_base; /* base: at the last clear */
 	struct flows_hand_counts *handed, *handed_base; /* [nqueues]; base: at the last clear */
 	struct flows_engine *engine;                    /* NULL: nothing was started yet */
 	struct flows_engine *next;                      /* of a start that is not certain yet */
@@ -311,6 +317,10 @@ static inline uint64_t flows_dealt(uint64_t number, unsigned queue, unsigned n)
 
 /* flows_ctl.c: what a queue has handed over since the port was opened. */
 struct flows_hand_counts flows_handed(const struct flows_port *p, unsigned queue);
+
+/* flows_counts.c: adds what the machines of an engine have of them; of all of a port. */
+void flows_strays_add(const struct flows_engine *x, struct flows_strays *sum);
+struct flows_strays flows_strays(const struct flows_port *p);
 
 /* ---- flows_engine.c ---- */
 

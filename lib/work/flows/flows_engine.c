@@ -195,6 +195,7 @@ static void engine_free_ver(struct flows_ver *v)
 /* The counters of its tasks go on in those of the port. */
 static void engine_keep_counts(struct flows_port *p, const struct flows_engine *x)
 {
+	flows_strays_add(x, &p->strays_before);
 	for (unsigned q = 0; q < x->nqueues; q++) {
 		const struct flows_state *s = x->queue[q].state;
 		for (unsigned i = 0; s != NULL && i < CNT_NSIZES; i++)

@@ -326,20 +326,42 @@ static void json_handed(const struct ctl *c, const struct ctl_port *cp, json_t *
 	}
 }
 
+/* Adds what has come to a port for its flows and was of none of their connections, if anything
+ * has. */
+static void json_strays(const struct ctl_port *cp, json_t *list)
+{
+	const struct flows_port *p = flows_of(cp);
+	struct flows_strays k = flows_strays(p), base = p->strays_base;
+
+	if (memcmp(&k, &base, sizeof(k)) == 0)
+		return;
+	json_array_append_new(list,
+			      json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "port", (int)cp->p.id,
+					"fragments", json_count(k.fragments - base.fragments),
+					"malformed", json_count(k.malformed - base.malformed),
+					"bad_checksum",
+					json_count(k.bad_checksum - base.bad_checksum), "no_match",
+					json_count(k.no_match - base.no_match), "rst_sent",
+					json_count(k.rst_sent - base.rst_sent)));
+}
+
 /* In the order of streams. Those that were deleted are not told. */
 json_t *flows_json(struct ctl *c, const struct portset *ports)
 {
-	json_t *list = json_array(), *handed = json_array();
+	json_t *list = json_array(), *handed = json_array(), *strays = json_array();
 
 	for (unsigned i = 0; i < c->nports; i++) {
 		struct ctl_port *cp = c->port[i];
 		if (portset_has(ports, i))
 			json_handed(c, cp, handed);
+		if (portset_has(ports, i))
+			json_strays(cp, strays);
 		for (unsigned k = 0; portset_has(ports, i) && k < cp->nstreams; k++) {
 			const struct flows_one *f = json_one(cp, cp->stream[k]);
 			if (f != NULL)
 				json_array_append_new(list, json_flow(cp, f, false));
 		}
 	}
-	return json_pack("{s:s, s:o, s:o}", "show", "flows", "flows", list, "handed_over", handed);
+	return json_pack("{s:s, s:o, s:o, s:o}", "show", "flows", "flows", list, "handed_over",
+			 handed, "strays", strays);
 }

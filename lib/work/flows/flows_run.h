@@ -301,6 +301,9 @@ struct flows_state {
 	 * IPv4 in the last 32 bits, and its port; bit 16 of the port: it is IPv6, bit 17: there was
 	 * one. Read when nothing goes on. */
 	cell_t stray[2], stray_port;
+	/* Pieces of packets to one of our ends that are not the first: they have no ports, and are
+	 * left to others. */
+	cell_t pieces;
 	/* Control's: the machine is not used any more, another one takes its place. What is open
 	 * when its task goes has ended then. */
 	bool over;

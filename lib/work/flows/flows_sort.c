@@ -94,6 +94,58 @@ static inline const struct flows_end *sort_end(const struct flows_job *j, unsign
 	return NULL;
 }
 
+/* Whether a packet is a piece of one, and not the first: *address, *prefix6: whose it is. */
+static bool sort_is_piece(const struct flows_shape *s, const uint8_t *ip, unsigned len,
+			  struct sort_to *to)
+{
+	unsigned at = LEN_IP6, next = ip[6];
+
+	if (!s->is6) {
+		memcpy(&to->address, ip + 16, 4);
+		return ip[0] >> 4 == 4 && (get_be16(ip + 6) & 0x1fff) != 0;
+	}
+	if (ip[0] >> 4 != 6)
+		return false;
+	while (next == IP_HOPOPT || next == IP_ROUTE || next == IP_DSTOPT) {
+		if (len < at + 8)
+			return false;
+		next = ip[at];
+		at += (ip[at + 1] + 1u) * 8;
+	}
+	if (next != IP_FRAG || len < at + 8)
+		return false;
+	to->prefix6 = ip + 24;
+	memcpy(&to->address, ip + 36, 4);
+	return (get_be16(ip + at + 2) & 0xfff9) != 0;
+}
+
+/* Whether a frame that no flow can take is a piece of a packet to one of our ends. */
+static __rte_noinline bool sort_piece(const struct flows_job *j, const struct rte_mbuf *m)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	for (unsigned i = 0; i < j->nshapes; i++) {
+		const struct flows_shape *s = &j->shape[i];
+		struct sort_to to = {0};
+		unsigned ident;
+
+		if (m->data_len < s->l3 + (s->is6 ? LEN_IP6 + 8u : 24u) ||
+		    !flows_is_like(s, frame) ||
+		    !sort_is_piece(s, frame + s->l3, m->data_len - s->l3, &to))
+			continue;
+		ident = flows_ident_of(j, i, frame);
+		to.address = rte_be_to_cpu_32(to.address);
+		for (uint64_t ends = ident != FLOWS_IDENTS ? j->ends[ident] : 0; ends != 0;
+		     ends &= ends - 1) {
+			const struct flows_end *e = &j->end[__builtin_ctzll(ends)];
+			if (to.address >= e->from && to.address <= e->to &&
+			    (!s->is6 || memcmp(to.prefix6, e->prefix6, 12) == 0))
+				return true;
+		}
+	}
+	return false;
+}
+
 #define SORT_NONE 0xff
 /* The shape of a frame of flows, perhaps with FLOWS_HAND; SORT_NONE: it is of none. */
 static inline unsigned sort_shape(const struct flows_job *j, const struct rte_mbuf *m)
@@ -134,8 +186,10 @@ void flows_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *co
 		if (owner[i] != 0)
 			continue;
 		shape = sort_shape(claim->job, m[i]);
-		if (shape == SORT_NONE)
+		if (shape == SORT_NONE) {
+			cell_add(&claim->state->pieces, sort_piece(claim->job, m[i]));
 			continue;
+		}
 		owner[i] = mine;
 		o->shape[claimed++] = (uint8_t)shape;
 	}

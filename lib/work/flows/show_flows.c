@@ -2,6 +2,7 @@
 /* show flows: what became of connections and transactions, and how fast they were. Control makes
  * the document (flows_json()). */
 #include <errno.h>
+#include <string.h>
 
 #include "flows_app.h"
 #include "flows_face.h"
@@ -104,8 +105,31 @@ static void flows_errors_text(const json_t *flow, struct sbuf *out)
 	sbuf_add(out, any ? "\n" : "");
 }
 
-static void flows_handed_text(const json_t *doc, struct sbuf *out)
+/* Frames of no connection, a line for each port that had some. */
+static void flows_strays_text(json_t *stray, struct sbuf *out)
 {
+	const char *name, *between = "";
+	json_t *n;
+
+	sbuf_addf(out, "port %d, frames of no connection: ",
+		  (int)json_integer_value(json_object_get(stray, "port")));
+	json_object_foreach(stray, name, n) {
+		if (strcmp(name, "port") == 0 || json_integer_value(n) == 0)
+			continue;
+		sbuf_addf(out, "%s%s ", between, name);
+		out_cell(n, OF_COUNT, out);
+		between = ", ";
+	}
+	sbuf_add(out, "\n");
+}
+
+static void flows_below_text(const json_t *doc, struct sbuf *out)
+{
+	json_t *stray;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "strays"), i, stray)
+		flows_strays_text(stray, out);
 	if (json_array_size(json_object_get(doc, "handed_over")) > 0)
 		out_write(OUT_TEXT, doc, &handed_view, out);
 }
@@ -233,7 +257,7 @@ static const struct flows_shown shown_plain = {.doc = flows_json,
 					       .view = &flow_view,
 					       .text = &flow_view,
 					       .flow = flows_errors_text,
-					       .below = flows_handed_text};
+					       .below = flows_below_text};
 static const struct flows_shown shown_by_dst = {.doc = flows_by_dst_json,
 						.view = &server_view,
 						.text = &server_text,
