@@ -10,7 +10,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "alone.h"
 #include "cmd.h"
 #include "file.h"
 #include "out.h"
@@ -510,15 +509,6 @@ static int split_eal(struct args *a, int argc, char **argv)
 	return 0;
 }
 
-/* Whether the command needs neither ports nor a session. */
-static bool args_is_alone(const struct args *a, const char *word)
-{
-	return a->what == ARGS_RUN && !a->attach && !a->daemon && !a->serve && !a->stream &&
-	       a->nports == 0 && a->neal == 0 && a->nitems == 0 && a->ndperf == 0 &&
-	       a->report == NULL && a->rpc.socket == NULL && a->rpc.listen == NULL &&
-	       alone_verb(word) != NULL;
-}
-
 int args_parse(struct args *a, int argc, char **argv, struct err *e)
 {
 	struct option longs[ARRAY_SIZE(opts) + 1];
@@ -580,8 +570,6 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 	}
 	if (optind < argc)
 		a->command = args_join(argv + optind, argc - optind);
-	a->word = argv + optind;
-	a->nwords = optind < argc ? (unsigned)(argc - optind) : 0;
 	if (a->attach)
 		return args_attach(a, argv + optind, argc - optind, e);
 	if (a->what == ARGS_DOCTOR)
@@ -595,8 +583,6 @@ int args_parse(struct args *a, int argc, char **argv, struct err *e)
 			e, EINVAL,
 			"--csv and --json-stream exclude each other: one of them wants standard output");
 	a->batch = a->batch || a->stream;
-	if (args_iperf3(a))
-		return 0;
 	rc = args_dperf(a, e);
 	return rc != 0 ? rc : args_serve(a, e);
 }

@@ -16,8 +16,7 @@ enum args_what {
 	ARGS_DOCTOR,
 	ARGS_ALONE,
 	ARGS_DPERF_DUMP,
-	ARGS_DPERF_MANUAL,
-	ARGS_IPERF3
+	ARGS_DPERF_MANUAL
 };
 enum args_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -62,9 +61,7 @@ struct args {
 	bool dperf_prints, dperf_quiet, dperf_clear;
 	char *dperf_stop; /* commands that end their run before its time; NULL: there is none */
 	char *command;    /* the words after the options as one command, NULL: none */
-	char **word;      /* the same as they were given */
-	unsigned nwords;
-	char **eal; /* the arguments before "--", which are for EAL */
+	char **eal;       /* the arguments before "--", which are for EAL */
 	unsigned neal;
 	char **argv; /* all of them, in the order in which they came */
 };

@@ -10,8 +10,8 @@ int args_attach(struct args *a, char **rest, int nrest, struct err *e);
 int args_serve(struct args *a, struct err *e);
 /* The same for `doctor`, which opens no port. */
 int args_doctor(const struct args *a, struct err *e);
-/* Whether the command is `iperf3` and nothing needs ports: then it is ARGS_IPERF3. */
-bool args_iperf3(struct args *a);
+/* Whether the command, which begins with this word, needs neither ports nor a session. */
+bool args_is_alone(const struct args *a, const char *word);
 /* Says the files of --dperf in commands: settings before the items that are there, the run behind
  * them; ports and the map only where no option names ports. Or in a->text, to be printed. */
 int args_dperf(struct args *a, struct err *e);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <stdlib.h>
 
+#include "alone.h"
 #include "cmd.h"
 
 /* The program that serves cannot read the client's files, so the text of each script is sent in
@@ -119,12 +120,10 @@ int args_doctor(const struct args *a, struct err *e)
 	return 0;
 }
 
-bool args_iperf3(struct args *a)
+bool args_is_alone(const struct args *a, const char *word)
 {
-	if (a->nwords == 0 || strcmp(a->word[0], "iperf3") != 0 || a->nports > 0 || a->nitems > 0 ||
-	    a->neal > 0 || a->ndperf > 0 || a->daemon || a->serve || a->stream ||
-	    a->report != NULL || a->rpc.socket != NULL || a->rpc.listen != NULL)
-		return false;
-	a->what = ARGS_IPERF3;
-	return true;
+	return a->what == ARGS_RUN && !a->attach && !a->daemon && !a->serve && !a->stream &&
+	       a->nports == 0 && a->neal == 0 && a->nitems == 0 && a->ndperf == 0 &&
+	       a->report == NULL && a->rpc.socket == NULL && a->rpc.listen == NULL &&
+	       alone_verb(word) != NULL;
 }

@@ -20,7 +20,6 @@
 #include "event.h"
 #include "face.h"
 #include "file.h"
-#include "iperf3.h"
 #include "log.h"
 #include "out.h"
 #include "part/part_dperf.h"
@@ -658,8 +657,6 @@ int main(int argc, char **argv)
 	tty_save();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	if (iperf3_is_name(argv[0]))
-		return iperf3_run(NULL, argv + 1, (unsigned)argc - 1, true, &p.signo);
 	const char *link;
 	const struct alone *alone = argc > 0 ? alone_link(argv[0], &link) : NULL;
 	if (alone != NULL)
@@ -670,13 +667,6 @@ int main(int argc, char **argv)
 	if (code != 0 || log_open(p.args.log_file, &e) != 0) {
 		args_free(&p.args);
 		return usage_error(&e);
-	}
-	if (p.args.what == ARGS_IPERF3) {
-		code = iperf3_run(&p.args, p.args.word + 1, p.args.nwords - 1, false, &p.signo);
-		args_free(&p.args);
-		if (p.signo != 0)
-			tty_die(p.signo);
-		return code;
 	}
 	if (p.args.what == ARGS_ALONE) {
 		code = alone_verb(p.args.alone[0])

@@ -72,7 +72,7 @@ struct iperf {
 	bool running, omitting, header;
 	uint64_t begin_ns, end_ns; /* of what is counted */
 	uint64_t line_ns;          /* the last line */
-	uint64_t moved_ns;         /* 0; else what came last came then, and no time counts behind it */
+	uint64_t moved_ns; /* 0; else what came last came then, and no time counts behind it */
 	struct rusage usage, usage_end;
 	uint64_t usage_ns, usage_end_ns;
 	struct iperf_results there;

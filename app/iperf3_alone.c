@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "iperf3.h"
-
+/* `wirerate iperf3 OPTIONS` without a port: on the kernel's sockets, without DPDK. And the program
+ * under the name iperf3, with whose messages and exit codes. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "alone.h"
 #include "begin.h"
 #include "iperf.h"
 #include "out.h"
+#include "ui/tty.h"
 #include "visible.h"
 
 enum { EXIT_USAGE = 2, EXIT_LACKING = 3, EXIT_PEER = 5 };
@@ -19,13 +21,6 @@ struct here {
 	bool as_name;
 	int signo, out_err;
 };
-
-bool iperf3_is_name(const char *argv0)
-{
-	const char *slash = strrchr(argv0, '/');
-
-	return strcmp(slash != NULL ? slash + 1 : argv0, "iperf3") == 0;
-}
 
 static void say_error(const struct here *h, const char *text)
 {
@@ -117,30 +112,34 @@ static int print_text(bool help)
 	return bad ? EXIT_LACKING : 0;
 }
 
-int iperf3_run(const struct args *a, char *const *word, unsigned n, bool as_name, int *signo)
+static int iperf3_run(const char *link, int argc, char **argv, int out_mode)
 {
-	struct here h = {.as_name = as_name};
+	struct here h = {.as_name = link != NULL};
 	struct iperf_opts o;
 	struct err e;
-	int code = iperf_opts_read(&o, word, n, &e) < 0 ? EXIT_USAGE : 0;
+	int code = iperf_opts_read(&o, argv + 1, (unsigned)argc - 1, &e) < 0 ? EXIT_USAGE : 0;
 
-	if (code == 0 && a != NULL && a->out_mode == OUT_CSV)
+	if (code == 0 && out_mode == OUT_CSV)
 		code = EXIT_USAGE,
 		err_set(&e, EINVAL, "iperf3 has no CSV; --json and -J print its document");
 	if (code == EXIT_USAGE) {
 		say_error(&h, e.text);
-		if (as_name)
+		if (h.as_name)
 			code = 1;
 	} else if (o.help || o.version) {
 		code = print_text(o.help);
 	} else {
-		o.wrapped = a != NULL && a->out_mode == OUT_JSON;
+		o.wrapped = out_mode == OUT_JSON;
 		o.json |= o.wrapped;
 		h.loop = begin_loop(false, false);
 		code = h.loop == NULL ? EXIT_LACKING : run_test(&h, &o);
 		loop_free(h.loop);
 	}
 	iperf_opts_free(&o);
-	*signo = as_name ? 0 : h.signo;
+	if (!h.as_name && h.signo != 0)
+		tty_die(h.signo);
 	return code;
 }
+
+static const char *const links[] = {"iperf3", NULL};
+const struct alone alone_iperf3 = {"iperf3", links, iperf3_run};
