@@ -70,7 +70,6 @@ const struct cmd_known cmd_known_words[] = {
 	{"netperf", LATER("that")},
 	{"tcp_rr,tcp_stream,tcp_crr,udp_rr,udp_stream",
 	 "`neper tcp_rr` is the server of this workload, `neper tcp_rr -c -H HOST` its client"},
-	{"iperf", "`iperf3 -c HOST` and `iperf3 -s` are the two ends of iperf3"},
 	{"https,tls,http2,quic", LATER("traffic with encryption")},
 	{"stacks,acquire,release,portattr,service,prom,tunables,profile,validate", LATER("that")},
 	{NULL, NULL},

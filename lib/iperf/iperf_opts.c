@@ -184,6 +184,17 @@ static int opt_range(const struct opt *row, const char *value, struct err *e)
 	return rc;
 }
 
+static int opt_needs(const struct opt *row, struct err *e)
+{
+	struct sbuf name = {0};
+
+	opt_name(row, &name);
+	int rc = err_set(e, EINVAL, "option %s of iperf3 needs a value: %s", sbuf_str(&name),
+			 row->arg);
+	sbuf_free(&name);
+	return rc;
+}
+
 /* ---- values ---- */
 
 /* A number with a unit of `base`: false: it is none. *rest is what stands behind. */
@@ -542,8 +553,7 @@ static int read_words(struct iperf_opts *o, int argc, char **argv, struct err *e
 		if (row == NULL)
 			return opt_unknown(argv[optind - 1], optopt, e);
 		if (c == ':')
-			return opt_fail(row, EINVAL, "", row->arg != NULL ? "needs a value" : "",
-					e);
+			return opt_needs(row, e);
 		if ((rc = row->take(o, row, optarg, e)) != 0)
 			return rc;
 		first[row->role] = first[row->role] == NULL ? row : first[row->role];
