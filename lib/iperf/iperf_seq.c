@@ -46,8 +46,8 @@ bool iperf_seq_seen(struct iperf_seq *s, const uint8_t *p, size_t n, bool wide, 
 		return false;
 	number = wide ? (uint64_t)get_be32(p + 8) << 32 | get_be32(p + 12) : get_be32(p + 8);
 	if (number > s->packets) {
-		/* a number without end would make the count of lost ones negative */
-		if (number - s->packets - 1 <= INT64_MAX / 2)
+		/* numbers without end would make the count of lost ones negative */
+		if (number - s->packets - 1 <= INT64_MAX / 2 && s->lost <= INT64_MAX / 2)
 			s->lost += (int64_t)(number - s->packets - 1);
 		s->packets = number;
 	} else {
