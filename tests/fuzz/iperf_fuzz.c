@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes on a control connection of iperf3, in pieces of any size. The first byte says whose end
- * it is, each piece begins with its length. A machine takes what it is given, fails at most once and
- * says why, and never holds more than its limits. */
+ * it is, each piece begins with its length. A machine takes what it is given, fails at most once
+ * and says why, and never holds more than its limits. */
 #include <stdlib.h>
 #include <string.h>
 

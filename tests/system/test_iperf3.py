@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""iperf3 as its users run it, on loopback: both roles of ours, a small peer of the tests, and iperf3 itself where it is installed. How fast anything is
-is not looked at."""
+"""iperf3 as its users run it, on loopback: both roles of ours, a small peer of the tests, and iperf3 itself where it is installed. How fast anything
+is is not looked at."""
 import contextlib
 import json
 import os
@@ -143,7 +143,7 @@ def test_a_line_each(tmp_path):
 def test_in_a_session():
     """The verb beside ports; its document is one of the session's."""
     with Serving([binary(), "iperf3"]) as s:
-        r = run(["-p", "wire", "-b", "--json", "-e", f"start 0 for 1ms; iperf3 -c 127.0.0.1 -p {s.port} -n 1M; iperf3 -c 127.0.0.1 -p {s.port} -n 2M"])
+        r = run(["-p", "wire", "-b", "--json", "-e", f"iperf3 -c 127.0.0.1 -p {s.port} -n 1M; iperf3 -c 127.0.0.1 -p {s.port} -n 2M"])
         docs = [document(line) for line in r.stdout.splitlines()]
         assert r.returncode == 0, r.stderr
         assert [d["iperf3"]["end"]["sum_sent"]["bytes"] for d in docs if "iperf3" in d] == [1 << 20, 2 << 20]
@@ -358,7 +358,8 @@ def test_interrupted():
 # ---- iperf3 itself ----
 
 @pytest.mark.skipif(REAL is None, reason="iperf3 is not installed")
-@pytest.mark.parametrize("args", [["-n", "2M", "-P", "4"], ["-n", "2M", "-R"], ["-t", "1", "--bidir", "-b", "20M"], ["-u", "-n", "200K", "-b", "50M", "-l", "1000"],
+@pytest.mark.parametrize("args", [["-n", "2M", "-P", "4"], ["-n", "2M", "-R"], ["-t", "1", "--bidir", "-b", "20M"],
+                                  ["-u", "-n", "200K", "-b", "50M", "-l", "1000"],
                                   ["-u", "-t", "1", "-R", "-b", "5M", "-l", "1000"]], ids=" ".join)
 def test_with_iperf3(args):
     ask, _ = both(*args, server=[REAL])
