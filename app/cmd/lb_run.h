@@ -20,6 +20,7 @@ struct lb_look {
 	bool goes_on;
 	enum lb_look_what what;
 	unsigned at;        /* the client of STICKY */
+	unsigned again;     /* how often this trial was repeated, since it told nothing */
 	struct sbuf client; /* its address */
 	double nclients;    /* addresses of clients */
 	json_t *before;     /* what the servers had counted before this trial */

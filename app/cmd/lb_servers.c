@@ -283,13 +283,14 @@ static void death_times(json_t *o, const json_t *samples, double died, double ba
 							  (double)UINT64_MAX)));
 }
 
-static void death_read(struct lb_run *b)
+static void death_read(struct lb_run *b, const json_t *now)
 {
 	struct lb_look *k = &b->look;
 	const struct trial_result *res = trial_result(b->trial);
 	json_t *o = json_object(), *failed = json_object();
 	struct calls_counts c;
 
+	(void)now;
 	trial_calls_now(b->trial, &c);
 	for (unsigned f = 0; f < c.nfailed; f++)
 		if (c.failed[f].n > 0)
@@ -450,38 +451,62 @@ static int death_goes_on(struct cmd_run *r, struct lb_run *b, struct err *e)
 	if (rc == 0 && k->died_ns == 0 && gone >= phase) {
 		rc = death_set(r, b, true, e);
 		k->died_ns = clock_raw_ns() - b->begun_ns;
-	} else if (rc == 0 && k->died_ns != 0 && k->returned_ns == 0 && gone >= 2 * phase) {
+	} else if (rc == 0 && k->died_ns != 0 && k->returned_ns == 0 &&
+		   gone - k->died_ns >= phase) {
 		rc = death_set(r, b, false, e);
 		k->returned_ns = clock_raw_ns() - b->begun_ns;
 	}
 	return rc;
 }
 
+/* Whether the trial has told anything: the tester may have had no CPU for it. */
+static bool look_told(const struct lb_run *b, const json_t *now)
+{
+	const struct lb_look *k = &b->look;
+
+	if (k->what == LB_LOOK_DEATH)
+		return k->returned_ns != 0 && trial_opened(b->trial) > 0;
+	return all_since(k->before, now) > 0;
+}
+
+static void look_read(struct lb_run *b, const json_t *now)
+{
+	static void (*const read[])(struct lb_run *, const json_t *) = {
+		[LB_LOOK_SPREAD] = spread_read,
+		[LB_LOOK_STICKY] = sticky_read,
+		[LB_LOOK_DEATH] = death_read,
+	};
+
+	read[b->look.what](b, now);
+}
+
+/* 1: it has told something, or will not. 0: it is to be made once more. */
 static int look_over(struct cmd_run *r, struct lb_run *b, struct err *e)
 {
 	struct lb_look *k = &b->look;
-	json_t *now = k->what == LB_LOOK_DEATH ? NULL : servers_now(r, b, e);
-	int rc = 0;
+	int rc = k->what == LB_LOOK_DEATH ? death_sample(r, b, e) : 0;
+	json_t *now = rc < 0 ? NULL : servers_now(r, b, e);
 
-	if (k->what == LB_LOOK_DEATH) {
-		rc = death_sample(r, b, e);
-		if (rc == 0)
-			death_read(b);
-	} else if (now == NULL) {
-		rc = -EINVAL;
-	} else if (k->what == LB_LOOK_SPREAD) {
-		spread_read(b, now);
-	} else {
-		sticky_read(b, now);
-	}
-	if (now != NULL) {
-		json_decref(k->before);
-		k->before = now;
-	}
+	if (now == NULL)
+		return -EINVAL;
+	bool told = look_told(b, now), once_more = !told && k->again++ < RATE_SEARCH_AGAIN;
+	if (told)
+		look_read(b, now);
+	else if (!once_more)
+		json_object_set_new(k->doc, "why",
+				    json_string("the tester had no time for all of this"));
+	json_decref(k->before);
+	k->before = now;
 	lb_ring_took(&b->ring[1], (double)trial_opened(b->trial) * k->nclients, clock_raw_ns());
 	trial_free(b->trial);
 	b->trial = NULL;
-	return rc;
+	if (once_more) {
+		k->died_ns = k->returned_ns = 0;
+		json_array_clear(k->samples);
+		return 0;
+	}
+	k->again = 0;
+	return 1;
 }
 
 static int look_goes_on(struct cmd_run *r, struct lb_run *b, struct err *e)
@@ -502,7 +527,7 @@ static int look_goes_on(struct cmd_run *r, struct lb_run *b, struct err *e)
 	rc = look_over(r, b, e);
 	if (rc < 0)
 		return rc;
-	k->goes_on = look_next(b);
+	k->goes_on = rc == 0 || look_next(b);
 	return k->goes_on ? look_begin(r, b, e) : 1;
 }
 

@@ -48,19 +48,22 @@ static void spread_words(const json_t *o, struct sbuf *out)
 	sbuf_addc(out, '\n');
 }
 
+/* A client with one connection has met one server in any case. */
 static void sticky_words(const json_t *o, struct sbuf *out)
 {
 	const json_t *clients = json_object_get(o, "clients"), *c;
-	size_t i, one = 0;
+	size_t i, n = 0, one = 0;
 	double most = 0;
 
 	json_array_foreach(clients, i, c) {
+		if (looked_number(c, "opened") < 2)
+			continue;
+		n++;
 		one += looked_number(c, "servers") <= 1;
 		most = fmax(most, looked_number(c, "servers"));
 	}
-	sbuf_addf(out, "stickiness: of %zu clients %zu met one server each",
-		  json_array_size(clients), one);
-	if (one < json_array_size(clients))
+	sbuf_addf(out, "stickiness: of %zu clients %zu met one server each", n, one);
+	if (one < n)
 		sbuf_addf(out, ", the others up to %.0f", most);
 	sbuf_addc(out, '\n');
 }
