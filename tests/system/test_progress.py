@@ -31,7 +31,7 @@ LONG = [
     ("trial 0 rate 1kpps for 100s", rf"trial, sending, {SPAN} of 1 min 40 s", False),
     ("capacity 0 sizes 64 direction send for 90s", "capacity, point 1 of 1: send, 64 bytes, queues 1, trial 1", False),
     ("lb 0 to 1 figures cps for 8s repeat 1", "lb, figure 1 of 1: CPS, search 1 of 1, trial 1", False),
-    ("set 0 flow client; set 1 flow server; knee 0 max 1kcps loads 2 for 80s", "knee, load 1 of 2", False),
+    ("set 0 flow client; set 1 flow server; knee 0 max 1kcps loads 2 for 40s", "knee, load 1 of 2", False),
     ("sleep 100s; help; help", rf"sleep {SPAN} of 1 min 40 s; then 2 more commands", False),
     ("delay 100000", rf"delay {SPAN} of 1 min 40 s", False),
     ("script SCRIPT", rf"64 bytes, second of nine: sleep {SPAN} of 1 min 40 s", False),
