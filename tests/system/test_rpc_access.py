@@ -432,7 +432,7 @@ def test_files_of_lua(serve, tmp_path):
     with wirerate.connect(server.address, token=TOKEN, timeout=30) as wr:
         assert "--rpc-allow lua" in refused(wr, f"script {script}", "EACCES").text
         assert not (tmp_path / "new").exists()
-        assert "--rpc-allow lua" in refused(wr, f"lb 0 to 1 device-cps 'touch {tmp_path}/new'", "EACCES").text
+        assert "--rpc-allow lua" in refused(wr, f"lb 0 to 0 device-cps 'touch {tmp_path}/new'", "EACCES").text
         assert not (tmp_path / "new").exists()
     with wirerate.connect(server.path, timeout=30) as wr:
         wr.cmd(f"script {script}")
