@@ -24,6 +24,8 @@ CLIENTS = ("cps", "cc", "flood", "client_hop", "fast_close")
 def conf(role, shape, six):
     """A file of that role. A line of a shape that is of one role alone begins with its name and a semicolon."""
     own, peer, clients, servers = NET6 if six else NET4
+    if set(TUNNEL) <= set(shape):
+        own, peer = NET4[:2]
     if role == "server":
         own, peer = peer, own
     lines = [f"mode {role}", f"port {DEVICE} {own} {peer}", f"client {clients}", f"server {servers}"]
@@ -130,6 +132,8 @@ def same_udp(flow, totals, size):
     return ("reordered", "late", "skCon")
 
 
+TUNNEL = ("client;vxlan 7 02:00:00:00:00:01 02:00:00:00:00:02 10.50.0.5 1 10.50.1.5 1",
+          "server;vxlan 7 02:00:00:00:00:02 02:00:00:00:00:01 10.50.1.5 1 10.50.0.5 1")
 SHAPES = {
     "short": ["cps 1k"],
     "http": ["cps 1k", "protocol http"],
@@ -147,10 +151,11 @@ SHAPES = {
     "udp_keepalive": ["cps 500", "cc 10", "protocol udp", "payload_size 1000", "client;keepalive 500ms", "server;keepalive 10s"],
     "vlan": ["cps 500", "vlan 7"],
     "vlan_udp": ["cps 500", "vlan 4094", "protocol udp", "payload_size 64"],
-    "vxlan": ["cps 500", "client;vxlan 7 02:00:00:00:00:01 02:00:00:00:00:02 10.50.0.5 1 10.50.1.5 1",
-              "server;vxlan 7 02:00:00:00:00:02 02:00:00:00:00:01 10.50.1.5 1 10.50.0.5 1"],
+    "vxlan": ["cps 500", *TUNNEL],
     "rss": ["cps 500", "cpu 0-1", "rss"],
+    "vxlan_udp": ["cps 500", "protocol udp", *TUNNEL, "payload_size 64"],
     "ip6": ["cps 500"],
+    "ip6_vxlan": ["cps 500", *TUNNEL],
     "ip6_udp": ["cps 500", "protocol udp", "payload_size 64"],
 }
 
@@ -167,3 +172,22 @@ def test_shape(live, tmp_path, role, shape):
     else:
         fine = same_tcp(told[0], totals)
     no_trouble(*told, totals, fine)
+
+
+def test_refused(live, tmp_path):
+    """Nobody listens on the port that is asked for: a RST for each SYN, at once."""
+    (flow, _, _), totals = dperf_server(live, tmp_path, ["cps 500", "client;listen 81 1", "server;listen 80 1"], False, 1)
+    n = flow["connections"]["opened"]
+    assert flow["connections"]["refused"] == flow["segments"]["tx"] == flow["segments"]["rx"] == flow["errors"]["rst_received"] == n > 0
+    assert totals["tcpRx"] == n and totals["skOpen"] == 0
+
+
+@pytest.mark.parametrize("shape, tx, rx", [(["cps 500", "flood", "protocol udp", "payload_size 64"], "udpTx", "udpRx"),
+                                           (["cps 500", "flood"], "synTx", "synRx")], ids=["udp", "syn"])
+def test_flood(live, tmp_path, shape, tx, rx):
+    """What dperf sends without waiting for answers is received whole, and answered: SYNs open connections that come to nothing."""
+    (flow, _, _), totals = dperf_client(live, tmp_path, shape, False, 1)
+    print(flow, totals)
+    assert flow["connections"]["opened"] == totals[tx] == flow["segments"]["rx"] > 0
+    assert flow["connections"]["established"] == (totals[tx] if tx == "udpTx" else 0)
+    assert totals["pktRx"] - totals["arpRx"] == totals[rx] >= totals[tx]
