@@ -128,7 +128,7 @@ const struct dperf_directive dperf_directives[DPERF_IDS] = {
 			       .about =
 				       "acknowledgements ride on the next request if that is soon"},
 	[DPERF_TCP_RST] = {"tcp_rst", .arg = {ARG("SWITCH", NUMBER, 0, 1)},
-			   .about = "1 is always so; 0 is refused"},
+			   .about = "1 is so on the addresses and ports of flows; 0 is refused"},
 	[DPERF_PROTOCOL] = {"protocol", .arg = {WORD("PROTOCOL", words_protocol)},
 			    .about = "the last header of `frame`, and `app`"},
 	[DPERF_PAYLOAD_SIZE] =
