@@ -339,6 +339,9 @@ _Static_assert((DP_DST_ALL & RTE_PTYPE_ALL_MASK) == 0, "bits of packet_type");
 /* The mark, in hash.usr, of a buffer that holds WL_X (workload_run.h) all over, but for headers
  * that whoever sends it next overwrites. Control and queues give other numbers to their images. */
 #define DP_MARK_FILLED UINT32_MAX
+/* The mark of an attached buffer all of whose bytes are the same one. A driver that copies may read
+ * its first bytes again and again, which stay in the nearest cache. */
+#define DP_MARK_SAME (UINT32_MAX - 1)
 
 /* To be called for a frame that was written to by a worker that did not build it. Takes the mark
  * away, so that the buffer is filled anew before its owner sends it again. */

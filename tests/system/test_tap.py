@@ -255,6 +255,18 @@ def test_super_frames_to_the_kernel(net, live, tmp_path, need, six):
     assert p.quit()[0] == 0
 
 
+def test_super_frames_of_one_byte(net, live, need):
+    """Their filling is read from the same few bytes again and again."""
+    need("curl")
+    p = host(net, live)
+    p.send("set 0 flow server; set 0 response 3000001; start 0")
+    until(lambda: p.ask("show flows")["flows"][0]["state"] == "running", "the server", p)
+    r = subprocess.run([*net.prefix, "curl", "-s", "-m", "60", "http://10.0.0.1/"], stdout=subprocess.PIPE, check=True)
+    assert len(r.stdout) == 3000001 and len(set(r.stdout)) == 1
+    assert p.stats()[0]["tx"]["sizes"]["1523-"] > 20
+    assert p.quit()[0] == 0
+
+
 def test_offload_off_sends_segments_with_their_checksums(net, live, tmp_path, need):
     need("curl")
     p = host(net, live)

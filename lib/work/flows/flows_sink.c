@@ -108,6 +108,7 @@ static void sink_add_rest(struct flows_own *o, struct rte_mbuf *m, const struct 
 	rte_pktmbuf_attach_extbuf(rest, wl_rest + out->rest, 0, WL_REST - 1, &o->rest_use);
 	rest->data_off = 0;
 	rest->data_len = (uint16_t)out->fill;
+	rest->hash.usr = out->rest == 0 ? DP_MARK_SAME : 0; /* the pattern lies behind WL_X */
 	m->next = rest;
 	m->nb_segs = 2;
 	m->pkt_len += out->fill;
