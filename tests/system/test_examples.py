@@ -245,7 +245,7 @@ def test_sweep_finds_the_knee(tmp_path):
 
 
 def test_sweep_marks_what_stays_without_a_valid_trial(tmp_path):
-    r = script(tmp_path, "sweep", "step=50", "duration=20ms", "again=1", "svg=", before="set trial.max-clock 0; ", code=(4,))
+    r = script(tmp_path, "sweep", "step=50", "duration=100ms", "again=1", "svg=", before="set trial.max-clock 0; ", code=(4,))
     assert [x[-2:] for x in rows(r.stdout, ["load", "offered"])] == [["clock-suspect", "x2"]] * 2
     assert "loss-free up to: none; frames lost from: none; 2 points, 2 not valid" in r.stdout
     assert os.listdir(tmp_path) == []

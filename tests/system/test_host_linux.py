@@ -210,9 +210,9 @@ def test_an_address_that_linux_tries(plain, live, need):
     assert set(settled(p).values()) == {"used"} and p.quit()[0] == 0
 
 
-FLOODS = {"arp-spoofed": ("unasked", 4000), "na-spoofed": ("unasked", 4000), "na-unsolicited": ("heard", 4000),
-          "arp-questions": ("answered.arp", 4000), "ns-questions": ("answered.nd", 4000), "na-claims": ("claims", 2000),
-          "na-bad-hops": ("refused.hop_limit", 2000)}
+FLOODS = {"arp-spoofed": ("unasked", 2000), "na-spoofed": ("unasked", 2000), "na-unsolicited": ("heard", 2000),
+          "arp-questions": ("answered.arp", 2000), "ns-questions": ("answered.nd", 2000), "na-claims": ("claims", 1000),
+          "na-bad-hops": ("refused.hop_limit", 1000)}
 
 
 @pytest.mark.parametrize("flood", FLOODS)

@@ -332,8 +332,8 @@ static void test_wrong_results(void **state)
 		"7",
 		"{\"cpu_util_total\":1,\"cpu_util_user\":1,\"cpu_util_system\":1}",
 		"{\"cpu_util_total\":1,\"cpu_util_user\":1,\"cpu_util_system\":1,\"sender_has_retransmits\":1}",
-		"{\"cpu_util_total\":1,\"cpu_util_user\":1,\"cpu_util_system\":1,\"sender_has_retransmits\":1,"
-		"\"streams\":[{\"id\":1}]}",
+		("{\"cpu_util_total\":1,\"cpu_util_user\":1,\"cpu_util_system\":1,\"sender_has_retransmits\":1,"
+		 "\"streams\":[{\"id\":1}]}"),
 	};
 	struct iperf_results r;
 	struct err e;

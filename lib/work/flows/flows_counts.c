@@ -8,6 +8,8 @@
 void flows_strays_add(const struct flows_engine *x, struct flows_strays *sum)
 {
 	for (unsigned q = 0; q < x->nqueues; q++) {
+		if (x->queue[q].machine == NULL || x->queue[q].state == NULL)
+			continue; /* there was no memory for it */
 		const struct flow_machine_counts *k = flow_machine_counts(x->queue[q].machine);
 
 		/* what is sorted out for flows is TCP or UDP of a version that they have: of what
