@@ -12,7 +12,7 @@
 
 #include "iperf.h"
 
-#define WORDS 24
+#define WORDS 40
 
 /* Reads a line of words with one blank between them. */
 static int read_line(const char *line, struct iperf_opts *o, struct err *e)
@@ -23,8 +23,10 @@ static int read_line(const char *line, struct iperf_opts *o, struct err *e)
 
 	assert_true(strlen(line) < sizeof(text));
 	strcpy(text, line);
-	for (char *p = strtok(text, " "); p != NULL; p = strtok(NULL, " "))
+	for (char *p = strtok(text, " "); p != NULL; p = strtok(NULL, " ")) {
+		assert_in_range(n, 0, WORDS - 1);
 		word[n++] = p;
+	}
 	return iperf_opts_read(o, word, n, e);
 }
 
