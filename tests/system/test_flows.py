@@ -445,7 +445,9 @@ def test_an_interrupt_at_the_prompt_skips_the_drain(tmp_path, front, bound, loss
         t.prompt().type(f"set 0 connections 50; set 0 cps max; start all{bound}; sleep 500ms\r")
         t.shows("answers connections").prompt()
         if bound == "":
-            t.type("wait all\r")
+            t.type("lua 'for p = 0, 1 do while wr.show(\"flows\", p).flows[1].connections.open < 50 do wr.sleep(0.01) end end "
+                   "print(\"all \" .. \"open\")'\r")
+            t.shows("all open").prompt().type("wait all\r")
             time.sleep(0.3)
             t.type("\x03").shows("cancelled").prompt().type(state).shows("port 0 running 50").shows("port 1 running 50")
             t.prompt().type("clear; stop all\r")
