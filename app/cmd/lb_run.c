@@ -17,13 +17,19 @@
 
 /* ---- loads ---- */
 
+double lb_easy(const struct lb_run *b, unsigned n, enum lb_figure figure, double most,
+	       double unknown)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (b->point[i].figure == figure && b->point[i].median > 0)
+			return fmin(b->point[i].median / 2, most);
+	return unknown;
+}
+
 /* Packets/s that are no load for the device, for what comes before a measurement. */
 static double easy_pps(const struct lb_run *b)
 {
-	for (unsigned i = 0; i < b->now; i++)
-		if (b->point[i].figure == LB_TWO_WAY && b->point[i].median > 0)
-			return fmin(b->point[i].median / 2, OPENS_MOST);
-	return OPENS_UNKNOWN;
+	return lb_easy(b, b->now, LB_TWO_WAY, OPENS_MOST, OPENS_UNKNOWN);
 }
 
 static double held_most(const struct lb_run *b)

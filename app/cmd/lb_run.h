@@ -91,6 +91,10 @@ int lb_counts_after(struct lb_run *b, struct err *e);
 /* How many connections the device has counted in a trial. NAN: it is not known. */
 double lb_counts_device(const struct lb_trial *t);
 
+/* A rate that is no load for the device: half of what the first n points have found for a figure,
+ * at most `most`; `unknown`: they have found none. */
+double lb_easy(const struct lb_run *b, unsigned n, enum lb_figure figure, double most,
+	       double unknown);
 /* The most opens per second that meet no tuple a second time; INFINITY: any may. */
 double lb_cps_most(const struct lb_run *b);
 /* What a trial has told; *passed: the rate at which calls or frames came through. */

@@ -314,10 +314,7 @@ static void death_read(struct lb_run *b, const json_t *now)
 /* Connections per second that are no load for the device. */
 static double look_cps(const struct lb_run *b)
 {
-	for (unsigned i = 0; i < b->npoints; i++)
-		if (b->point[i].figure == LB_CPS && b->point[i].median > 0)
-			return fmin(b->point[i].median / 2, CPS_MOST);
-	return CPS_UNKNOWN;
+	return lb_easy(b, b->npoints, LB_CPS, CPS_MOST, CPS_UNKNOWN);
 }
 
 static uint64_t look_duration(const struct lb_run *b)

@@ -34,30 +34,13 @@ static void client_done(struct iperf *t)
 
 /* ---- waiting ---- */
 
-static void on_silence(void *arg)
-{
-	struct iperf *t = arg;
-
-	t->wait_timer = -1;
-	iperf_fail(t, IPERF_PEER, "%s", t->silence);
-}
-
-/* From now on it fails with this text if nothing happens for so long. */
-static void wait_for(struct iperf *t, uint64_t ns, const char *text)
-{
-	iperf_timer_end(t, &t->wait_timer);
-	snprintf(t->silence, sizeof(t->silence), "%s", text);
-	if (ns > 0)
-		t->wait_timer = loop_timer(t->loop, ns, 0, on_silence, t);
-}
-
 static void wait_server(struct iperf *t, uint64_t ns, const char *what)
 {
 	struct sbuf b = {0};
 
 	sbuf_addf(&b, "the server %s port %u has %s for %llu ms", t->o.host, t->o.port, what,
 		  (unsigned long long)(ns / MS));
-	wait_for(t, ns, sbuf_str(&b));
+	iperf_wait(t, ns, sbuf_str(&b));
 	sbuf_free(&b);
 }
 

@@ -105,6 +105,8 @@ void iperf_results_take(struct iperf *);
 void iperf_flush(struct iperf *);    /* what the machine has to say */
 void iperf_test_end(struct iperf *); /* gives back what belongs to one test */
 void iperf_timer_end(struct iperf *, int *timer);
+/* From now on it fails with this text if nothing happens for so long; 0: for ever. */
+void iperf_wait(struct iperf *, uint64_t ns, const char *text);
 struct iperf_stream *iperf_stream_add(struct iperf *, int fd, bool sends);
 void iperf_tune(const struct iperf *, struct sock_tune *);
 void iperf_cpu(const struct iperf *, double cpu[3]);

@@ -53,6 +53,22 @@ void iperf_timer_end(struct iperf *t, int *timer)
 	*timer = -1;
 }
 
+static void on_silence(void *arg)
+{
+	struct iperf *t = arg;
+
+	t->wait_timer = -1;
+	iperf_fail(t, IPERF_PEER, "%s", t->silence);
+}
+
+void iperf_wait(struct iperf *t, uint64_t ns, const char *text)
+{
+	iperf_timer_end(t, &t->wait_timer);
+	snprintf(t->silence, sizeof(t->silence), "%s", text);
+	if (ns > 0)
+		t->wait_timer = loop_timer(t->loop, ns, 0, on_silence, t);
+}
+
 /* ---- streams ---- */
 
 struct iperf_stream *iperf_stream_add(struct iperf *t, int fd, bool sends)

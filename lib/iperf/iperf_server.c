@@ -214,21 +214,6 @@ void iperf_server_next(struct iperf *t)
 		t->server->next_timer = loop_timer(t->loop, 0, 0, on_next, t);
 }
 
-static void server_silence(void *arg)
-{
-	struct iperf *t = arg;
-
-	t->wait_timer = -1;
-	iperf_fail(t, IPERF_PEER, "%s", t->silence);
-}
-
-static void server_wait(struct iperf *t, uint64_t ns, const char *text)
-{
-	iperf_timer_end(t, &t->wait_timer);
-	snprintf(t->silence, sizeof(t->silence), "%s", text);
-	t->wait_timer = loop_timer(t->loop, ns, 0, server_silence, t);
-}
-
 /* ---- data connections ---- */
 
 static bool stream_sends(const struct iperf *t, unsigned nth)
@@ -404,7 +389,7 @@ static void server_params(struct iperf *t)
 	listener_tune(t);
 	t->want = t->p.parallel * (t->p.bidir ? 2 : 1);
 	t->server->connecting = true;
-	server_wait(t, CREATE_NS, "the client has not made all data connections within 30 s");
+	iperf_wait(t, CREATE_NS, "the client has not made all data connections within 30 s");
 	iperf_ctl_streams(&t->ctl);
 }
 
@@ -415,7 +400,7 @@ static void server_exchange(struct iperf *t)
 	 * connection before that */
 	iperf_data_free(t->data);
 	t->data = NULL;
-	server_wait(t, CREATE_NS, "the client has given no results within 30 s");
+	iperf_wait(t, CREATE_NS, "the client has given no results within 30 s");
 	iperf_ctl_exchange(&t->ctl);
 	iperf_flush(t);
 }
@@ -488,7 +473,7 @@ static void server_results(struct iperf *t)
 		own.output_text = xstrdup(sbuf_str(&t->output));
 	iperf_ctl_results(&t->ctl, iperf_results_text(&own));
 	iperf_results_free(&own);
-	server_wait(t, BYE_NS, "the client has not said that it is done within 5 s");
+	iperf_wait(t, BYE_NS, "the client has not said that it is done within 5 s");
 }
 
 static void server_done(struct iperf *t)
@@ -570,7 +555,7 @@ static void server_control(struct iperf *t, int fd, const uint8_t *cookie)
 		t->p.get_output = false;
 	}
 	sbuf_free(&b);
-	server_wait(t, CREATE_NS, "the client has not said what the test is within 30 s");
+	iperf_wait(t, CREATE_NS, "the client has not said what the test is within 30 s");
 	iperf_ctl_in(&t->ctl, cookie, IPERF_COOKIE, &ev);
 	server_event(t, ev);
 	iperf_flush(t);
