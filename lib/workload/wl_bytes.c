@@ -348,7 +348,7 @@ static void bytes_drain(struct wl_turn *t)
 	if ((t->flow->client || t->datagram) && !bytes_busy(t)) {
 		t->close = WL_CLOSE_FIN;
 		if (t->flow->client && !t->closing)
-			bytes_begins(t, bytes_cell(t));
+			bytes_close(t);
 	}
 }
 

@@ -286,7 +286,8 @@ static void dialog_drain(struct wl_turn *t)
 	if (c == NULL || c->open || !t->flow->client)
 		return;
 	dialog_over(t, c);
-	t->close = WL_CLOSE_FIN;
+	if (t->closing)
+		t->close = WL_CLOSE_FIN;
 }
 
 static void dialog_closed(struct wl_turn *t, enum wl_end why)

@@ -416,6 +416,7 @@ static void http_ended(struct wl_turn *t)
 
 static void http_drain(struct wl_turn *t)
 {
+	const struct wl_http_conf *conf = http_conf(t);
 	struct http_conn here, *c = http_load(t, &here);
 
 	/* one that is `dead` may wait for the server's close, or be kept: neither lasts longer */
@@ -426,6 +427,8 @@ static void http_drain(struct wl_turn *t)
 		c->began = wl_time(t);
 	t->timer_ns = WL_NO_TIMER;
 	t->close = WL_CLOSE_FIN;
+	if (t->flow->client && !t->closing && !conf->server_closes && conf->close == WL_CLOSE_RST)
+		t->close = WL_CLOSE_RST;
 	http_store(t, c, &here);
 }
 

@@ -149,7 +149,8 @@ static void test_server_resets(void **state)
 	}
 }
 
-/* Whoever is to close, and however: behind the end of a drain no connection of bytes is left. */
+/* Whoever is to close, and however, does so at the end of a run too: behind a drain no connection of
+ * bytes is left. */
 static void test_drain_closes(void **state)
 {
 	static const struct {
@@ -160,7 +161,8 @@ static void test_drain_closes(void **state)
 		{WL_CLOSE_NOT, false, false, 0}, {WL_CLOSE_FIN, true, false, 0},
 		{WL_CLOSE_RST, true, false, 0},  {WL_CLOSE_NOT, false, true, 0},
 		{WL_CLOSE_FIN, false, true, 9},  {WL_CLOSE_FIN, true, true, 9},
-		{WL_CLOSE_NOT, false, true, 1},
+		{WL_CLOSE_NOT, false, true, 1},  {WL_CLOSE_RST, false, false, 0},
+		{WL_CLOSE_RST, false, true, 9},
 	};
 
 	(void)state;
@@ -168,6 +170,7 @@ static void test_drain_closes(void **state)
 		struct wl_bytes_conf conf = forever;
 		struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &conf});
 		struct world_end *c = &w->end[0];
+		bool rst = cases[i / 2].close == WL_CLOSE_RST && !cases[i / 2].server_closes;
 
 		conf.close = cases[i / 2].close;
 		conf.server_closes = cases[i / 2].server_closes;
@@ -187,7 +190,8 @@ static void test_drain_closes(void **state)
 		flow_drain(c->m, &c->wl);
 		world_run(w, w->now + SECOND);
 		assert_int_equal(c->counts.established, 10);
-		assert_int_equal(c->counts.closed, 10);
+		assert_int_equal(c->counts.closed, rst ? 0 : 10);
+		assert_int_equal(c->counts.reset_by_us, rst ? 10 : 0);
 		assert_int_equal(c->transactions.failed, 0);
 		assert_true(world_run(w, w->now + 100 * SECOND));
 		world_empty(w);

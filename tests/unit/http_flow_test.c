@@ -156,25 +156,30 @@ static void test_until_close(void **state)
 	http_end(&h);
 }
 
-/* The end of a run: idle connections close, and busy ones finish. */
+/* The end of a run: idle connections close in the way that was set, and busy ones finish. */
 static void test_drain(void **state)
 {
+	static const enum wl_close close[] = {WL_CLOSE_FIN, WL_CLOSE_RST, WL_CLOSE_NOT};
 	struct wl_http_settings client = get;
 	struct http_world h;
 
 	(void)state;
 	client.transactions = 0;
 	client.think = (struct wl_vary)WL_FIXED(10 * MS);
-	http_begin(&h, &client, &hundred, false);
-	http_open(&h, 20);
-	assert_false(world_run(h.w, h.w->now + 55 * MS));
-	h.w->end[0].wl.draining = true;
-	flow_drain(h.w->end[0].m, &h.w->end[0].wl);
-	assert_true(world_run(h.w, h.w->now + 10 * SECOND));
-	assert_int_equal(h.w->end[0].counts.closed, 20);
-	assert_int_equal(h.w->end[0].transactions.failed, 0);
-	assert_in_range(h.w->end[0].transactions.done, 80, 140);
-	http_end(&h);
+	for (unsigned i = 0; i < ARRAY_SIZE(close); i++) {
+		client.close = close[i];
+		http_begin(&h, &client, &hundred, false);
+		http_open(&h, 20);
+		assert_false(world_run(h.w, h.w->now + 55 * MS));
+		h.w->end[0].wl.draining = true;
+		flow_drain(h.w->end[0].m, &h.w->end[0].wl);
+		assert_true(world_run(h.w, h.w->now + 10 * SECOND));
+		assert_int_equal(h.w->end[0].counts.closed, i == 1 ? 0 : 20);
+		assert_int_equal(h.w->end[0].counts.reset_by_us, i == 1 ? 20 : 0);
+		assert_int_equal(h.w->end[0].transactions.failed, 0);
+		assert_in_range(h.w->end[0].transactions.done, 80, 140);
+		http_end(&h);
+	}
 }
 
 /* ---- dialogs ---- */
@@ -202,6 +207,32 @@ static void dialog_runs(const char *text, unsigned connections, unsigned transac
 	world_free(w);
 }
 
+static void test_dialog_drain(void **state)
+{
+	static const enum wl_close close[] = {WL_CLOSE_FIN, WL_CLOSE_RST, WL_CLOSE_NOT};
+	struct err e;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(close); i++) {
+		struct wl_dialog_conf conf = {.close = close[i]};
+		struct world *w;
+
+		assert_int_equal(wl_dialog_parse("send 9, recv 9, think 9ms, x99", &conf, &e), 0);
+		w = world_new(&(struct world_setup){.wl = &wl_dialog, .conf = &conf});
+		world_adopt(w);
+		flow_open(w->end[0].m, w->end[0].version, 20, w->now, 0, w->now);
+		assert_false(world_run(w, w->now + 55 * MS));
+		w->end[0].wl.draining = true;
+		flow_drain(w->end[0].m, &w->end[0].wl);
+		assert_true(world_run(w, w->now + 10 * SECOND));
+		assert_int_equal(w->end[0].counts.closed, i == 1 ? 0 : 20);
+		assert_int_equal(w->end[0].counts.reset_by_us, i == 1 ? 20 : 0);
+		assert_int_equal(w->end[0].transactions.failed, 0);
+		world_empty(w);
+		world_free(w);
+	}
+}
+
 static void test_dialogs(void **state)
 {
 	(void)state;
@@ -218,9 +249,9 @@ static void test_dialogs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_get),         cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_until_close), cmocka_unit_test(test_drain),
-		cmocka_unit_test(test_dialogs),
+		cmocka_unit_test(test_get),          cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_until_close),  cmocka_unit_test(test_drain),
+		cmocka_unit_test(test_dialog_drain), cmocka_unit_test(test_dialogs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
