@@ -263,28 +263,42 @@ static bool rx_usual6(const struct flow_in *in, struct flow_early *e)
 	return true;
 }
 
-/* Whether the sums of a frame that nobody has looked at are right. */
+/* a + b, the carry added at the other end (RFC 1071 2 (A)). */
+static inline uint64_t rx_add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? sum + 1 : sum;
+}
+
+/* Whether the sums of a frame that nobody has looked at are right. Headers are summed here, in the
+ * words that they have: most segments are nothing else. */
 bool flow_usual_sum(const struct flow_machine *m, const struct flow_in *in, struct flow_early *e)
 {
-	uint64_t ip[2], sum;
+	const uint8_t *t = e->l4;
+	uint64_t ip[2], tcp[2], sum;
 	uint32_t last;
 
 	if (in->verdict != FLOW_SUM_UNKNOWN || !m->verify_sums)
 		return false;
 	if (FLOW_UNLIKELY(early_is6(e, in))) {
-		sum = wl_sum(e->l4 - 32, 32);
+		sum = wl_sum(t - 32, 32);
 	} else {
-		memcpy(ip, e->l4 - 20, 16);
-		memcpy(&last, e->l4 - 4, 4);
-		sum = (ip[0] & UINT32_MAX) + (ip[0] >> 32) + (ip[1] & UINT32_MAX) + (ip[1] >> 32) +
-		      last;
-		if (flow_fold(sum) != 0xffff)
+		memcpy(ip, t - 20, 16);
+		memcpy(&last, t - 4, 4);
+		if (flow_fold(rx_add(rx_add(ip[0], ip[1]), last)) != 0xffff)
 			return false;
-		sum = (uint64_t)e->remote + e->local;
+		memcpy(&sum, t - 8, 8); /* the addresses */
 	}
-	sum += __builtin_bswap16((uint16_t)e->l4_len) + __builtin_bswap16(6);
+	memcpy(tcp, t, 16);
+	memcpy(&last, t + 16, 4);
+	sum = rx_add(rx_add(sum, tcp[0]), tcp[1]);
+	sum = rx_add(sum, (uint64_t)last + __builtin_bswap16((uint16_t)e->l4_len) +
+				  __builtin_bswap16(IPPROTO_OF_TCP));
+	if (e->l4_len > 20)
+		sum = rx_add(sum, wl_sum(t + 20, e->l4_len - 20));
 	/* it need not be done again if the segment is none of the usual ones */
-	e->summed = flow_fold(sum + wl_sum(e->l4, e->l4_len)) == 0xffff;
+	e->summed = flow_fold(sum) == 0xffff;
 	return e->summed;
 }
 
