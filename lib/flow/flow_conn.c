@@ -133,12 +133,13 @@ FLOW_ASIDE static cell_t *conn_fate(struct flow_counts *k, enum wl_end why)
 	return &k->aborted;
 }
 
-/* It has had its fate. */
+/* It has had its fate. Without a time to rest it rests nevertheless for as long as its last ACK
+ * waits for room in the sink. */
 static FLOW_INLINE void conn_ended(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 				   bool rest)
 {
 	f->in_use--;
-	if (FLOW_LIKELY(!rest) || f->spec->timewait_ns == 0) {
+	if (FLOW_LIKELY(!rest) || (f->spec->timewait_ns == 0 && (c->flags & CF_BLOCKED) == 0)) {
 		conn_free(m, f, c);
 		return;
 	}

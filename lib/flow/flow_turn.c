@@ -271,7 +271,10 @@ void flow_state_timer(struct flow_machine *m, struct flow_ver *f, struct flow_co
 		turn_syn_timer(m, f, c);
 		return;
 	case FLOW_TIME_WAIT:
-		flow_conn_free(m, c);
+		if ((c->flags & CF_BLOCKED) != 0 && f->spec->timewait_ns == 0)
+			conn_timer(m, c, 1);
+		else
+			flow_conn_free(m, c);
 		return;
 	case FLOW_FIN_WAIT_2:
 		flow_send_rst(m, f, c, c->nxt, true);

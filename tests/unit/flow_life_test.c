@@ -306,6 +306,43 @@ static void test_back_pressure(void **state)
 	world_free(w);
 }
 
+/* Who closes first owes the last ACK, also where it need not rest afterwards and there is no room
+ * for the ACK at once: nobody has to send his FIN again, and it is not answered by a reset. */
+static void test_last_ack_waits_for_room(void **state)
+{
+	static const struct wl_bytes_conf short_one = {.request = WL_FIXED(100),
+						       .response = WL_FIXED(100),
+						       .transactions = 1,
+						       .close = WL_CLOSE_FIN};
+	struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &short_one});
+	struct world_end *c = &w->end[0], *s = &w->end[1];
+	uint32_t full;
+
+	(void)state;
+	c->spec.timewait_ns = 0;
+	world_adopt(w);
+	assert_int_equal(open_n(w, 20), 20);
+	while (s->counts.opened < 20 || s->transactions.done < 20) {
+		w->now += 10000;
+		world_turn(w);
+	}
+	full = flow_machine_counts(c->m)->sink_full;
+	for (unsigned turn = 0; turn < 400; turn++) {
+		/* for a while nothing at all */
+		c->sink.max_out = turn < 200 ? 0 : 1;
+		w->now += 100000;
+		world_turn(w);
+	}
+	assert_true(flow_machine_counts(c->m)->sink_full > full);
+	assert_true(world_run(w, w->now + 100 * SECOND));
+	assert_int_equal(c->counts.closed, 20);
+	assert_int_equal(s->counts.closed, 20);
+	assert_int_equal(s->counts.retransmitted + s->counts.reset_by_peer, 0);
+	assert_int_equal(flow_machine_counts(c->m)->rst_sent, 0);
+	world_empty(w);
+	world_free(w);
+}
+
 /* Round trips of 6 s are longer than 32 bits of ns can tell. They are known all the same, and
  * nothing is sent again or asked for before its answer can have come. */
 static void test_round_trips_of_seconds(void **state)
@@ -562,6 +599,7 @@ int main(void)
 		cmocka_unit_test(test_server_resets),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_back_pressure),
+		cmocka_unit_test(test_last_ack_waits_for_room),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_round_trips_of_seconds),
 		cmocka_unit_test(test_filled_buffers_alone),
