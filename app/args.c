@@ -12,6 +12,7 @@
 
 #include "cmd.h"
 #include "file.h"
+#include "opts.h"
 #include "out.h"
 #include "set/set.h"
 #include "userfile.h"
@@ -21,10 +22,7 @@ struct opt;
 typedef int opt_fn(struct args *a, const struct opt *o, const char *value, struct err *e);
 
 struct opt {
-	char letter; /* 0: none */
-	const char *name;
-	/* the name of its value; "[" first: the value may be left out; NULL: takes none */
-	const char *arg;
+	struct opt_word w;
 	opt_fn *take;  /* what is done with the value */
 	size_t offset; /* in struct args, of the member that `take` sets, if it sets just one */
 	/* what an option without a value stands for: enum args_what or enum out_mode */
@@ -39,7 +37,7 @@ static opt_fn take_port, take_map, take_file, take_text, take_ip, take_flag, tak
 #define AT(member) offsetof(struct args, member)
 
 static const struct opt opts[] = {
-	{'p', "port", "SPEC", take_port, 0, 0,
+	{OPT_WORD('p', "port", "SPEC"), take_port, 0, 0,
 	 "add a port; repeatable. Behind them come devices of EAL options; without either: wire\n"
 	 "wire            two ports cross-connected inside the process\n"
 	 "null            takes frames, gives none\n"
@@ -51,88 +49,90 @@ static const struct opt opts[] = {
 	 "pcap:rx=F,tx=F  capture files\n"
 	 "memif:ARGS      shared memory to another process\n"
 	 "vdev:ARGS       any DPDK virtual device"},
-	{'m', "map", "MAP", take_map, 0, 0,
+	{OPT_WORD('m', "map", "MAP"), take_map, 0, 0,
 	 "core map, \"1.0, 2-3:4.1\": cores that receive : send . port; repeatable.\n"
 	 "None: chosen automatically"},
-	{'f', "file", "FILE", take_file, 0, 0,
+	{OPT_WORD('f', "file", "FILE"), take_file, 0, 0,
 	 "run a command file, or a Lua script when it ends in .lua; repeatable, in order with -e. "
 	 "One of Pktgen's (NAME.pkt, or `# pktgen` as its "
 	 "first line) goes on after a refused line"},
-	{'e', "execute", "CMDS", take_text, 0, 0,
+	{OPT_WORD('e', "execute", "CMDS"), take_text, 0, 0,
 	 "run commands, separated by ; or newlines; repeatable"},
-	{0, "dperf", "FILE", take_dperf, 0, 0,
+	{OPT_WORD(0, "dperf", "FILE"), take_dperf, 0, 0,
 	 "run a configuration file of dperf, of a client or a server; twice for both. Its ports are the\n"
 	 "program's, unless -p names others. -e and -f run before it starts"},
-	{0, "dperf-dump", NULL, take_what, 0, ARGS_DPERF_DUMP,
+	{OPT_WORD(0, "dperf-dump", NULL), take_what, 0, ARGS_DPERF_DUMP,
 	 "print what the files of --dperf come to, as a command file"},
-	{0, "dperf-manual", NULL, take_what, 0, ARGS_DPERF_MANUAL,
+	{OPT_WORD(0, "dperf-manual", NULL), take_what, 0, ARGS_DPERF_MANUAL,
 	 "print the directives of dperf and what becomes of them (Markdown)"},
-	{0, "ip", "A/LEN[,GATEWAY]", take_ip, 0, 0,
+	{OPT_WORD(0, "ip", "A/LEN[,GATEWAY]"), take_ip, 0, 0,
 	 "the first port has this address: `set 0 ip A/LEN; set 0 gateway GATEWAY`; in order with -e"},
-	{'b', "batch", NULL, take_flag, AT(batch), 0,
+	{OPT_WORD('b', "batch", NULL), take_flag, AT(batch), 0,
 	 "no prompt; end when files, -e and piped input are done"},
-	{'k', "keep-going", NULL, take_flag, AT(keep_going), 0,
+	{OPT_WORD('k', "keep-going", NULL), take_flag, AT(keep_going), 0,
 	 "in batch: go on after a refused command, exit code 2 at the end"},
-	{0, "daemon", NULL, take_flag, AT(daemon), 0,
+	{OPT_WORD(0, "daemon", NULL), take_flag, AT(daemon), 0,
 	 "go on in the background for clients (`wirerate attach`); returns when the ports are up and\n"
 	 "-f and -e have begun without an error. The log goes to -l FILE, else to syslog"},
-	{0, "serve", NULL, take_flag, AT(serve), 0,
+	{OPT_WORD(0, "serve", NULL), take_flag, AT(serve), 0,
 	 "the same in the foreground, for systemd (Type=notify) and containers; ends by SIGTERM"},
-	{0, "pid-file", "FILE", take_string, AT(pid_file), 0,
+	{OPT_WORD(0, "pid-file", "FILE"), take_string, AT(pid_file), 0,
 	 "with --daemon and --serve: write the process's number there"},
-	{0, "no-screen", NULL, take_flag, AT(no_screen), 0,
+	{OPT_WORD(0, "no-screen", NULL), take_flag, AT(no_screen), 0,
 	 "begin with the prompt alone; `screen on` opens the full screen"},
-	{0, "json", NULL, take_out, 0, OUT_JSON, "every result as one JSON document on one line"},
-	{0, "csv", NULL, take_out, 0, OUT_CSV, "every result as CSV"},
-	{0, "json-stream", NULL, take_flag, AT(stream), 0,
+	{OPT_WORD(0, "json", NULL), take_out, 0, OUT_JSON,
+	 "every result as one JSON document on one line"},
+	{OPT_WORD(0, "csv", NULL), take_out, 0, OUT_CSV, "every result as CSV"},
+	{OPT_WORD(0, "json-stream", NULL), take_flag, AT(stream), 0,
 	 "lines of JSON while it runs: start, interval, trial, result, end ...; implies --batch"},
-	{0, "report", "FILE", take_string, AT(report), 0,
+	{OPT_WORD(0, "report", "FILE"), take_string, AT(report), 0,
 	 "write the whole run as one JSON document at its end"},
-	{0, "color", "WHEN", take_color, 0, 0, "colours: auto (default), always, never"},
-	{'P', "promiscuous", NULL, take_flag, AT(promiscuous), 0, "ports start promiscuous"},
-	{0, "take", NULL, take_flag, AT(take), 0, "let xdp: take an interface that has an address"},
-	{0, "mbufs", "N", take_number, AT(mbufs), 0, "buffers per pool at start"},
-	{0, "txd", "N", take_number, AT(txd), 0, "Tx descriptors per queue at start"},
-	{0, "rxd", "N", take_number, AT(rxd), 0, "Rx descriptors per queue at start"},
-	{0, "mtu", "BYTES", take_number, AT(mtu), 0, "MTU at start; buffers are sized for it"},
-	{'l', "log", "FILE", take_string, AT(log_file), 0, "append the log to a file"},
-	{'T', "theme", "NAME", take_string, AT(theme), 0,
+	{OPT_WORD(0, "color", "WHEN"), take_color, 0, 0, "colours: auto (default), always, never"},
+	{OPT_WORD('P', "promiscuous", NULL), take_flag, AT(promiscuous), 0,
+	 "ports start promiscuous"},
+	{OPT_WORD(0, "take", NULL), take_flag, AT(take), 0,
+	 "let xdp: take an interface that has an address"},
+	{OPT_WORD(0, "mbufs", "N"), take_number, AT(mbufs), 0, "buffers per pool at start"},
+	{OPT_WORD(0, "txd", "N"), take_number, AT(txd), 0, "Tx descriptors per queue at start"},
+	{OPT_WORD(0, "rxd", "N"), take_number, AT(rxd), 0, "Rx descriptors per queue at start"},
+	{OPT_WORD(0, "mtu", "BYTES"), take_number, AT(mtu), 0,
+	 "MTU at start; buffers are sized for it"},
+	{OPT_WORD('l', "log", "FILE"), take_string, AT(log_file), 0, "append the log to a file"},
+	{OPT_WORD('T', "theme", "NAME"), take_string, AT(theme), 0,
 	 "colours of the screen: dark, light, high-contrast, colourblind, mono, or a file"},
-	{'s', "replay", "P:FILE", take_later, 0, 0, "replay file of a port (not in this version)"},
-	{0, "lua-jit", NULL, take_flag, AT(lua_jit), 0,
+	{OPT_WORD('s', "replay", "P:FILE"), take_later, 0, 0,
+	 "replay file of a port (not in this version)"},
+	{OPT_WORD(0, "lua-jit", NULL), take_flag, AT(lua_jit), 0,
 	 "compile scripts: loops are faster, and nothing interrupts them but a\nsecond Ctrl-C, which ends the program"},
-	{0, "socket", "[=NAME]", take_socket, 0, 0,
+	{OPT_WORD(0, "socket", "[=NAME]"), take_socket, 0, 0,
 	 "remote control over a Unix socket of this user, $XDG_RUNTIME_DIR/wirerate/NAME.sock,\n"
 	 "/run/wirerate for root; a NAME with a slash is a path. Without one: wirerate"},
-	{'G', "listen", NULL, take_listen, 0, 0,
+	{OPT_WORD('G', "listen", NULL), take_listen, 0, 0,
 	 "remote control over TCP at 127.0.0.1:22022, with a token"},
-	{'g', "listen-on", "ADDR", take_listen, 0, 0,
+	{OPT_WORD('g', "listen-on", "ADDR"), take_listen, 0, 0,
 	 "the same at HOST:PORT, HOST or :PORT; without encryption: beyond this machine\n"
 	 "only in networks that you trust, else through ssh -L"},
-	{0, "token-file", "FILE", take_string, AT(rpc.token_file), 0,
+	{OPT_WORD(0, "token-file", "FILE"), take_string, AT(rpc.token_file), 0,
 	 "the token of clients over TCP, mode 0600; made when it is not there.\n"
 	 "Default: the file `token` beside the Unix socket; `attach` has none"},
-	{0, "rpc-allow", "LIST", take_allow, 0, 0,
+	{OPT_WORD(0, "rpc-allow", "LIST"), take_allow, 0, 0,
 	 "what is refused over TCP and to Lua from clients: files (commands that name one), quit,\n"
 	 "lua (without sandbox), all"},
-	{0, "rpc-limit", "LIST", take_limit, 0, 0,
+	{OPT_WORD(0, "rpc-limit", "LIST"), take_limit, 0, 0,
 	 "limits of remote clients, NAME=VALUE,...: clients=128 line=1M queue=256 rate=5000\n"
 	 "out=16M lua-time=60s lua-memory=64M"},
-	{0, "dump-commands", NULL, take_what, 0, ARGS_DUMP,
+	{OPT_WORD(0, "dump-commands", NULL), take_what, 0, ARGS_DUMP,
 	 "print the tables of settings and commands as JSON"},
-	{0, "dump-lua", NULL, take_what, 0, ARGS_LUA,
+	{OPT_WORD(0, "dump-lua", NULL), take_what, 0, ARGS_LUA,
 	 "print annotations of the Lua module for LuaLS"},
-	{0, "dump-lua-manual", NULL, take_what, 0, ARGS_LUA_MANUAL,
+	{OPT_WORD(0, "dump-lua-manual", NULL), take_what, 0, ARGS_LUA_MANUAL,
 	 "print the manual of the Lua module (Markdown)"},
-	{0, "dump-schema", NULL, take_what, 0, ARGS_SCHEMA,
+	{OPT_WORD(0, "dump-schema", NULL), take_what, 0, ARGS_SCHEMA,
 	 "print the JSON Schema of all that is printed as JSON"},
-	{0, "man", NULL, take_what, 0, ARGS_MAN, "print the manual page (roff)"},
-	{'h', "help", NULL, take_what, 0, ARGS_HELP, "print this help"},
-	{'V', "version", NULL, take_what, 0, ARGS_VERSION, "print the version"},
+	{OPT_WORD(0, "man", NULL), take_what, 0, ARGS_MAN, "print the manual page (roff)"},
+	{OPT_WORD('h', "help", NULL), take_what, 0, ARGS_HELP, "print this help"},
+	{OPT_WORD('V', "version", NULL), take_what, 0, ARGS_VERSION, "print the version"},
 };
-
-/* getopt returns this plus the index of the row for an option that has no letter */
-#define LONG_ONLY 256
 
 static const char usage[] =
 	"usage: wirerate [EAL options --] [options] [command ...]\n"
@@ -145,78 +145,15 @@ static const char exit_codes[] =
 	"exit codes: 0 done, 1 a criterion failed, 2 usage or a command was refused, 3 the\n"
 	"environment lacks something, 4 the measurement is not valid, 5 a peer failed\n";
 
-static int opt_id(const struct opt *o)
+/* "-p, --port: " and why it cannot be so. */
+static int opt_fail(const struct opt *o, const char *why, struct err *e)
 {
-	return o->letter != 0 ? o->letter : LONG_ONLY + (int)(o - opts);
-}
+	struct sbuf name = {0};
 
-static const struct opt *opt_by_id(int id)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(opts); i++)
-		if (opt_id(&opts[i]) == id)
-			return &opts[i];
-	return NULL;
-}
-
-static void opt_name(const struct opt *o, char *buf, size_t n)
-{
-	if (o->letter != 0)
-		snprintf(buf, n, "-%c, --%s", o->letter, o->name);
-	else
-		snprintf(buf, n, "--%s", o->name);
-}
-
-/* Makes getopt's two descriptions of the options. "+" makes it stop at the first word that is no
- * option, where the command begins; ":" makes it return ':' for a missing value and '?' for an
- * unknown option. */
-static void make_getopt(char *shorts, struct option *longs)
-{
-	*shorts++ = '+';
-	*shorts++ = ':';
-	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
-		const struct opt *o = &opts[i];
-		int how = o->arg == NULL     ? no_argument
-			  : o->arg[0] == '[' ? optional_argument
-					     : required_argument;
-		longs[i] = (struct option){o->name, how, NULL, opt_id(o)};
-		if (o->letter == 0)
-			continue;
-		*shorts++ = o->letter;
-		if (o->arg != NULL)
-			*shorts++ = ':';
-	}
-	*shorts = '\0';
-	longs[ARRAY_SIZE(opts)] = (struct option){0};
-}
-
-static int unknown_option(const char *word, int letter, struct err *e)
-{
-	const struct opt *o = letter != 0 ? opt_by_id(letter) : NULL;
-	const char *names[ARRAY_SIZE(opts)];
-	char name[48];
-
-	if (o != NULL) {
-		opt_name(o, name, sizeof(name));
-		return err_set(e, EINVAL, "option %s takes no value: '%s'", name, word);
-	}
-	if (letter != 0)
-		return err_set(
-			e, EINVAL,
-			"unknown option -%c; EAL options stand before \"--\"; wirerate --help lists the options",
-			letter);
-	for (size_t i = 0; i < ARRAY_SIZE(opts); i++)
-		names[i] = opts[i].name;
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
-	const char *near = str_nearest(name, names, ARRAY_SIZE(names));
-	if (near != NULL)
-		return err_set(
-			e, EINVAL,
-			"unknown option --%s; did you mean --%s? wirerate --help lists the options",
-			name, near);
-	return err_set(
-		e, EINVAL,
-		"unknown option --%s; EAL options stand before \"--\"; wirerate --help lists the options",
-		name);
+	opt_print(&o->w, &name);
+	err_set(e, EINVAL, "option %s: %s", sbuf_str(&name), why);
+	sbuf_free(&name);
+	return -EINVAL;
 }
 
 static int take_number(struct args *a, const struct opt *o, const char *value, struct err *e)
@@ -224,19 +161,17 @@ static int take_number(struct args *a, const struct opt *o, const char *value, s
 	const struct setting *const *rows, *row = NULL;
 	struct err why;
 	unsigned n;
-	char name[48];
 
 	/* The type of the setting that has the same name parses the value. */
 	rows = set_rows(&n);
 	for (unsigned i = 0; row == NULL && i < n; i++)
-		if (strcmp(rows[i]->name, o->name) == 0)
+		if (strcmp(rows[i]->name, o->w.name) == 0)
 			row = rows[i];
 	int rc = row != NULL ? row->v.type->parse(&row->v, value, (char *)a + o->offset, &why)
 			     : -EINVAL;
 	if (rc == 0)
 		return 0;
-	opt_name(o, name, sizeof(name));
-	return err_set(e, EINVAL, "option %s: %s", name, why.text);
+	return opt_fail(o, why.text, e);
 }
 
 static int take_flag(struct args *a, const struct opt *o, const char *value, struct err *e)
@@ -266,12 +201,9 @@ static int take_out(struct args *a, const struct opt *o, const char *value, stru
 
 static int take_later(struct args *a, const struct opt *o, const char *value, struct err *e)
 {
-	char name[48];
-
 	(void)a;
 	(void)value;
-	opt_name(o, name, sizeof(name));
-	return err_set(e, EINVAL, "option %s: not in this version", name);
+	return opt_fail(o, "not in this version", e);
 }
 
 static int take_color(struct args *a, const struct opt *o, const char *value, struct err *e)
@@ -509,59 +441,65 @@ static int split_eal(struct args *a, int argc, char **argv)
 	return 0;
 }
 
+/* Options may stand behind `attach` and the name to attach to, and behind `doctor` and its devices.
+ * Whether argv[optind] is one of these words, which is taken then. */
+static bool take_word(struct args *a, int argc, char **argv)
+{
+	if (optind >= argc)
+		return false;
+	if (!a->attach && strcmp(argv[optind], "attach") == 0)
+		a->attach = true;
+	else if (a->attach && a->attach_to == NULL)
+		a->attach_to = argv[optind];
+	else if (!a->attach && a->what == ARGS_RUN && strcmp(argv[optind], "doctor") == 0)
+		a->what = ARGS_DOCTOR;
+	else if (a->what == ARGS_DOCTOR)
+		add_word(&a->doctor, &a->ndoctor, argv[optind]);
+	else
+		return false;
+	optind++;
+	return true;
+}
+
+static int read_options(struct args *a, int argc, char **argv, struct err *e)
+{
+	static const struct opt_table table = {.row = opts,
+					       .row_bytes = sizeof(*opts),
+					       .n = ARRAY_SIZE(opts),
+					       .whose = "",
+					       .hint = "EAL options stand before \"--\"; ",
+					       .list = "wirerate --help lists the options",
+					       .in_order = true};
+	struct opts *reading = opts_begin(&table);
+	const void *row;
+	const char *value;
+	int rc;
+
+	do {
+		while ((rc = opts_next(reading, argc, argv, &row, &value, e)) == 1) {
+			const struct opt *o = row;
+			rc = o->take(a, o, value, e);
+			if (rc != 0)
+				break;
+		}
+	} while (rc == 0 && take_word(a, argc, argv));
+	opts_end(reading);
+	return rc;
+}
+
 int args_parse(struct args *a, int argc, char **argv, struct err *e)
 {
-	struct option longs[ARRAY_SIZE(opts) + 1];
-	char shorts[2 * ARRAY_SIZE(opts) + 3];
-	int c, rc;
+	int rc;
 
 	*a = (struct args){.out_mode = OUT_TEXT, .argv = xcalloc((size_t)argc + 1, sizeof(*argv))};
 	memcpy(a->argv, argv, (size_t)argc * sizeof(*argv));
 	rpc_limits_init(&a->rpc.limits);
-	make_getopt(shorts, longs);
 	int skip = split_eal(a, argc, argv);
 	argc -= skip;
 	argv += skip; /* argv[0] is now the program's name or "--", which getopt ignores */
-	opterr = 0;
-	optind = 0;
-	for (;;) {
-		c = getopt_long(argc, argv, shorts, longs, NULL);
-		/* options may stand behind `attach` too, and behind the name to attach to */
-		if (c == -1 && optind < argc && strcmp(argv[optind], "attach") == 0 && !a->attach) {
-			a->attach = true;
-			optind++;
-			continue;
-		}
-		if (c == -1 && optind < argc && a->attach && a->attach_to == NULL) {
-			a->attach_to = argv[optind++];
-			continue;
-		}
-		if (c == -1 && optind < argc && strcmp(argv[optind], "doctor") == 0 && !a->attach &&
-		    a->what == ARGS_RUN) {
-			a->what = ARGS_DOCTOR;
-			optind++;
-			continue;
-		}
-		if (c == -1 && optind < argc && a->what == ARGS_DOCTOR) {
-			add_word(&a->doctor, &a->ndoctor, argv[optind++]);
-			continue;
-		}
-		if (c == -1)
-			break;
-		if (c == '?')
-			return unknown_option(argv[optind - 1], optopt, e);
-		if (c == ':') {
-			const struct opt *o = opt_by_id(optopt);
-			char name[48] = "";
-			if (o != NULL)
-				opt_name(o, name, sizeof(name));
-			return err_set(e, EINVAL, "option %s needs a value: %s", name,
-				       o != NULL ? o->arg : "");
-		}
-		const struct opt *o = opt_by_id(c);
-		if (o != NULL && (rc = o->take(a, o, optarg, e)) != 0)
-			return rc;
-	}
+	rc = read_options(a, argc, argv, e);
+	if (rc != 0)
+		return rc;
 	if (optind < argc && args_is_alone(a, argv[optind])) {
 		a->what = ARGS_ALONE;
 		a->alone = argv + optind;
@@ -616,17 +554,6 @@ void args_free(struct args *a)
 	*a = (struct args){0};
 }
 
-static void opt_head(const struct opt *o, struct sbuf *b)
-{
-	if (o->letter != 0)
-		sbuf_addf(b, "-%c, ", o->letter);
-	else
-		sbuf_add(b, "    ");
-	sbuf_addf(b, "--%s", o->name);
-	if (o->arg != NULL)
-		sbuf_addf(b, "%s%s", o->arg[0] == '[' ? "" : " ", o->arg);
-}
-
 void args_help(struct sbuf *out)
 {
 	struct sbuf head = {0};
@@ -634,14 +561,10 @@ void args_help(struct sbuf *out)
 	sbuf_add(out, usage);
 	sbuf_addc(out, '\n');
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
-		const char *p = opts[i].help;
 		sbuf_reset(&head);
-		opt_head(&opts[i], &head);
-		sbuf_addf(out, "  %-24s ", sbuf_str(&head));
-		for (size_t n; *p != '\0'; p += n + (p[n] == '\n')) {
-			n = strcspn(p, "\n");
-			sbuf_addf(out, "%*s%.*s\n", p == opts[i].help ? 0 : 27, "", (int)n, p);
-		}
+		sbuf_add(&head, "  ");
+		opt_print_head(&opts[i].w, &head);
+		opt_print_help(sbuf_str(&head), opts[i].help, 27, out);
 	}
 	sbuf_free(&head);
 	sbuf_add(
@@ -684,7 +607,7 @@ void args_man(struct sbuf *out)
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
 		const char *p = opts[i].help;
 		sbuf_reset(&head);
-		opt_head(&opts[i], &head);
+		opt_print_head(&opts[i].w, &head);
 		const char *h = sbuf_str(&head);
 		h += strspn(h, " ");
 		sbuf_add(out, ".TP\n.B ");

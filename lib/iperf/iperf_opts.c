@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of iperf3: one table, from which words are read and --help is made. */
 #include "iperf.h"
+#include "opts.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -22,8 +23,7 @@ static take_fn take_flag, take_text, take_whole, take_bytes, take_seconds, take_
 enum { BOTH, CLIENT, SERVER };
 
 struct opt {
-	int letter; /* 0: none */
-	const char *name, *arg;
+	struct opt_word w;
 	take_fn *take;
 	size_t at; /* the member */
 	double least, most;
@@ -32,115 +32,113 @@ struct opt {
 };
 
 static const struct opt opts[] = {
-	{'c', "client", "HOST[%DEV]", take_client, 0, 0, 0, BOTH, "be a client of this server"},
-	{'s', "server", NULL, take_flag, AT(server), 0, 0, BOTH, "be a server"},
-	{'p', "port", "PORT", take_whole, AT(port), 1, 65535, BOTH, "of the server (5201)"},
-	{'i', "interval", "SECONDS", take_seconds, AT(interval_s), 0.1, 60, BOTH,
+	{OPT_WORD('c', "client", "HOST[%DEV]"), take_client, 0, 0, 0, BOTH,
+	 "be a client of this server"},
+	{OPT_WORD('s', "server", NULL), take_flag, AT(server), 0, 0, BOTH, "be a server"},
+	{OPT_WORD('p', "port", "PORT"), take_whole, AT(port), 1, 65535, BOTH,
+	 "of the server (5201)"},
+	{OPT_WORD('i', "interval", "SECONDS"), take_seconds, AT(interval_s), 0.1, 60, BOTH,
 	 "between two lines (1); 0: none"},
-	{'f', "format", "k|m|g|t|K|M|G|T", take_format, 0, 0, 0, BOTH,
+	{OPT_WORD('f', "format", "k|m|g|t|K|M|G|T"), take_format, 0, 0, 0, BOTH,
 	 "unit of rates: bits (small letters) or bytes"},
-	{'B', "bind", "ADDR[%DEV]", take_text, AT(bind), 0, 0, BOTH, "use this address of ours"},
-	{0, "bind-dev", "DEV", take_text, AT(device), 0, 0, BOTH, "use this interface"},
-	{'4', "version4", NULL, take_family, 0, AF_INET, 0, BOTH, "IPv4 alone"},
-	{'6', "version6", NULL, take_family, 0, AF_INET6, 0, BOTH, "IPv6 alone"},
-	{'V', "verbose", NULL, take_flag, AT(verbose), 0, 0, BOTH, "say more"},
-	{'J', "json", NULL, take_flag, AT(json), 0, 0, BOTH, "one JSON document at the end"},
-	{0, "json-stream", NULL, take_flag, AT(json_stream), 0, 0, BOTH,
+	{OPT_WORD('B', "bind", "ADDR[%DEV]"), take_text, AT(bind), 0, 0, BOTH,
+	 "use this address of ours"},
+	{OPT_WORD(0, "bind-dev", "DEV"), take_text, AT(device), 0, 0, BOTH, "use this interface"},
+	{OPT_WORD('4', "version4", NULL), take_family, 0, AF_INET, 0, BOTH, "IPv4 alone"},
+	{OPT_WORD('6', "version6", NULL), take_family, 0, AF_INET6, 0, BOTH, "IPv6 alone"},
+	{OPT_WORD('V', "verbose", NULL), take_flag, AT(verbose), 0, 0, BOTH, "say more"},
+	{OPT_WORD('J', "json", NULL), take_flag, AT(json), 0, 0, BOTH,
+	 "one JSON document at the end"},
+	{OPT_WORD(0, "json-stream", NULL), take_flag, AT(json_stream), 0, 0, BOTH,
 	 "a line of JSON for each event"},
-	{0, "logfile", "FILE", take_text, AT(logfile), 0, 0, BOTH, "append the output to FILE"},
-	{0, "forceflush", NULL, take_nothing, 0, 0, 0, BOTH, "accepted: output never waits"},
-	{0, "rcv-timeout", "MS", take_whole, AT(rcv_ms), 100, 86400000, BOTH,
+	{OPT_WORD(0, "logfile", "FILE"), take_text, AT(logfile), 0, 0, BOTH,
+	 "append the output to FILE"},
+	{OPT_WORD(0, "forceflush", NULL), take_nothing, 0, 0, 0, BOTH,
+	 "accepted: output never waits"},
+	{OPT_WORD(0, "rcv-timeout", "MS"), take_whole, AT(rcv_ms), 100, 86400000, BOTH,
 	 "give up when no data came for so long (120000)"},
-	{'1', "one-off", NULL, take_flag, AT(one_off), 0, 0, SERVER, "end after one test"},
-	{0, "idle-timeout", "SECONDS", take_whole, AT(idle_s), 1, 86400, SERVER,
+	{OPT_WORD('1', "one-off", NULL), take_flag, AT(one_off), 0, 0, SERVER,
+	 "end after one test"},
+	{OPT_WORD(0, "idle-timeout", "SECONDS"), take_whole, AT(idle_s), 1, 86400, SERVER,
 	 "a server that nobody asks for so long begins anew; with -1 it ends"},
-	{'u', "udp", NULL, take_flag, AT(p.udp), 0, 0, CLIENT, "UDP"},
-	{'b', "bitrate", "RATE[/N]", take_rate, AT(p.rate), 0, 1e15, CLIENT,
+	{OPT_WORD('u', "udp", NULL), take_flag, AT(p.udp), 0, 0, CLIENT, "UDP"},
+	{OPT_WORD('b', "bitrate", "RATE[/N]"), take_rate, AT(p.rate), 0, 1e15, CLIENT,
 	 "of each stream, bit/s, K M G T are 1000 ...; N datagrams at once; 0: without\n"
 	 "limit (TCP: 0, UDP: 1M)"},
-	{0, "bandwidth", "RATE[/N]", take_rate, AT(p.rate), 0, 1e15, CLIENT, NULL},
-	{0, "fq-rate", "RATE", take_rate, AT(p.fq_rate), 0, 1e15, CLIENT,
+	{OPT_WORD(0, "bandwidth", "RATE[/N]"), take_rate, AT(p.rate), 0, 1e15, CLIENT, NULL},
+	{OPT_WORD(0, "fq-rate", "RATE"), take_rate, AT(p.fq_rate), 0, 1e15, CLIENT,
 	 "let the kernel pace, bit/s"},
-	{'t', "time", "SECONDS", take_whole, AT(p.time_s), 0, IPERF_TIME_MOST, CLIENT,
+	{OPT_WORD('t', "time", "SECONDS"), take_whole, AT(p.time_s), 0, IPERF_TIME_MOST, CLIENT,
 	 "how long (10); 0: until it is interrupted"},
-	{'n', "bytes", "BYTES", take_bytes, AT(p.bytes), 1, 0x1p62, CLIENT,
+	{OPT_WORD('n', "bytes", "BYTES"), take_bytes, AT(p.bytes), 1, 0x1p62, CLIENT,
 	 "send so many in place of -t; K M G T are 1024 ..."},
-	{'k', "blockcount", "N", take_bytes, AT(p.blocks), 1, 0x1p52, CLIENT,
+	{OPT_WORD('k', "blockcount", "N"), take_bytes, AT(p.blocks), 1, 0x1p52, CLIENT,
 	 "send so many blocks in place of -t"},
-	{'l', "length", "BYTES", take_bytes, AT(p.blksize), 1, IPERF_BLOCK_MOST, CLIENT,
+	{OPT_WORD('l', "length", "BYTES"), take_bytes, AT(p.blksize), 1, IPERF_BLOCK_MOST, CLIENT,
 	 "of a block or a datagram (TCP: 128K, UDP: what fits)"},
-	{0, "cport", "PORT", take_whole, AT(cport), 1, 65535, CLIENT, "of the first stream here"},
-	{'P', "parallel", "N", take_whole, AT(p.parallel), 1, IPERF_STREAMS_MOST, CLIENT,
+	{OPT_WORD(0, "cport", "PORT"), take_whole, AT(cport), 1, 65535, CLIENT,
+	 "of the first stream here"},
+	{OPT_WORD('P', "parallel", "N"), take_whole, AT(p.parallel), 1, IPERF_STREAMS_MOST, CLIENT,
 	 "streams (1)"},
-	{'R', "reverse", NULL, take_flag, AT(p.reverse), 0, 0, CLIENT, "the server sends"},
-	{0, "bidir", NULL, take_flag, AT(p.bidir), 0, 0, CLIENT, "both send"},
-	{'w', "window", "BYTES", take_bytes, AT(p.window), 1, IPERF_WINDOW_MOST, CLIENT,
+	{OPT_WORD('R', "reverse", NULL), take_flag, AT(p.reverse), 0, 0, CLIENT,
+	 "the server sends"},
+	{OPT_WORD(0, "bidir", NULL), take_flag, AT(p.bidir), 0, 0, CLIENT, "both send"},
+	{OPT_WORD('w', "window", "BYTES"), take_bytes, AT(p.window), 1, IPERF_WINDOW_MOST, CLIENT,
 	 "socket buffers of both ends"},
-	{'C', "congestion", "NAME", take_fixed, AT(p.congestion),
+	{OPT_WORD('C', "congestion", "NAME"), take_fixed, AT(p.congestion),
 	 sizeof(((struct iperf_params *)0)->congestion), 0, CLIENT,
 	 "congestion control of both ends"},
-	{'M', "set-mss", "BYTES", take_whole, AT(p.mss), 1, IPERF_MSS_MOST, CLIENT, "MSS"},
-	{'N', "no-delay", NULL, take_flag, AT(p.nodelay), 0, 0, CLIENT,
+	{OPT_WORD('M', "set-mss", "BYTES"), take_whole, AT(p.mss), 1, IPERF_MSS_MOST, CLIENT,
+	 "MSS"},
+	{OPT_WORD('N', "no-delay", NULL), take_flag, AT(p.nodelay), 0, 0, CLIENT,
 	 "without Nagle's algorithm"},
-	{'S', "tos", "N", take_tos, AT(p.tos), 0, 255, CLIENT, "type of service; 0x and 0 as in C"},
-	{'L', "flowlabel", "N", take_tos, AT(p.flowlabel), 0, 0xfffff, CLIENT, "of IPv6"},
-	{'Z', "zerocopy", NULL, take_flag, AT(p.zerocopy), 0, 0, CLIENT,
+	{OPT_WORD('S', "tos", "N"), take_tos, AT(p.tos), 0, 255, CLIENT,
+	 "type of service; 0x and 0 as in C"},
+	{OPT_WORD('L', "flowlabel", "N"), take_tos, AT(p.flowlabel), 0, 0xfffff, CLIENT, "of IPv6"},
+	{OPT_WORD('Z', "zerocopy", NULL), take_flag, AT(p.zerocopy), 0, 0, CLIENT,
 	 "accepted: blocks lie ready and are not read from anywhere"},
-	{'O', "omit", "SECONDS", take_whole, AT(p.omit_s), 0, IPERF_OMIT_MOST, CLIENT,
+	{OPT_WORD('O', "omit", "SECONDS"), take_whole, AT(p.omit_s), 0, IPERF_OMIT_MOST, CLIENT,
 	 "leave out the first so many"},
-	{'T', "title", "TEXT", take_fixed, AT(p.title), sizeof(((struct iperf_params *)0)->title),
-	 0, CLIENT, "before each line"},
-	{0, "extra-data", "TEXT", take_fixed, AT(p.extra),
+	{OPT_WORD('T', "title", "TEXT"), take_fixed, AT(p.title),
+	 sizeof(((struct iperf_params *)0)->title), 0, CLIENT, "before each line"},
+	{OPT_WORD(0, "extra-data", "TEXT"), take_fixed, AT(p.extra),
 	 sizeof(((struct iperf_params *)0)->extra), 0, CLIENT, "into the JSON of both ends"},
-	{0, "get-server-output", NULL, take_flag, AT(p.get_output), 0, 0, CLIENT,
+	{OPT_WORD(0, "get-server-output", NULL), take_flag, AT(p.get_output), 0, 0, CLIENT,
 	 "print what the server prints, too"},
-	{0, "udp-counters-64bit", NULL, take_flag, AT(p.udp64), 0, 0, CLIENT,
+	{OPT_WORD(0, "udp-counters-64bit", NULL), take_flag, AT(p.udp64), 0, 0, CLIENT,
 	 "numbers of 64 bits in datagrams"},
-	{0, "repeating-payload", NULL, take_flag, AT(p.repeating), 0, 0, CLIENT,
+	{OPT_WORD(0, "repeating-payload", NULL), take_flag, AT(p.repeating), 0, 0, CLIENT,
 	 "accepted: what is sent repeats anyway"},
-	{0, "dont-fragment", NULL, take_flag, AT(p.dont_fragment), 0, 0, CLIENT,
+	{OPT_WORD(0, "dont-fragment", NULL), take_flag, AT(p.dont_fragment), 0, 0, CLIENT,
 	 "IPv4: never in fragments"},
-	{0, "connect-timeout", "MS", take_whole, AT(connect_ms), 1, 86400000, CLIENT,
+	{OPT_WORD(0, "connect-timeout", "MS"), take_whole, AT(connect_ms), 1, 86400000, CLIENT,
 	 "for the control connection"},
-	{0, "stack", "kernel", take_stack, 0, 0, 0, BOTH, "which TCP; it is not iperf3's"},
-	{'h', "help", NULL, take_flag, AT(help), 0, 0, BOTH, "print this"},
-	{'v', "version", NULL, take_flag, AT(version), 0, 0, BOTH, "print the version"},
-	{'D', "daemon", NULL, take_later, 0, 0, 0, SERVER, NULL},
-	{'I', "pidfile", "FILE", take_later, 0, 0, 0, BOTH, NULL},
-	{'F', "file", "FILE", take_later, 0, 0, 0, BOTH, NULL},
-	{'A', "affinity", "N[,M]", take_later, 0, 0, 0, BOTH, NULL},
-	{'X', "xbind", "NAME", take_later, 0, 0, 0, CLIENT, NULL},
-	{'m', "mptcp", NULL, take_later, 0, 0, 0, CLIENT, NULL},
-	{0, "sctp", NULL, take_later, 0, 0, 0, CLIENT, NULL},
-	{0, "nstreams", "N", take_later, 0, 0, 0, CLIENT, NULL},
-	{0, "dscp", "N", take_later, 0, 0, 0, CLIENT, NULL},
-	{0, "pacing-timer", "US", take_later, 0, 0, 0, CLIENT, NULL},
-	{0, "snd-timeout", "MS", take_later, 0, 0, 0, BOTH, NULL},
-	{0, "timestamps", "[FORMAT]", take_later, 0, 0, 0, BOTH, NULL},
-	{0, "server-bitrate-limit", "RATE", take_later, 0, 0, 0, SERVER, NULL},
-	{0, "server-max-duration", "S", take_later, 0, 0, 0, SERVER, NULL},
-	{0, "skip-rx-copy", NULL, take_later, 0, 0, 0, CLIENT, NULL},
-	{0, "gsro", NULL, take_later, 0, 0, 0, CLIENT, NULL},
-	{0, "json-stream-full-output", NULL, take_later, 0, 0, 0, BOTH, NULL},
-	{0, "username", "NAME", take_later, 0, 0, 0, CLIENT, NULL},
-	{0, "rsa-public-key-path", "FILE", take_later, 0, 0, 0, CLIENT, NULL},
-	{0, "rsa-private-key-path", "FILE", take_later, 0, 0, 0, SERVER, NULL},
-	{0, "authorized-users-path", "FILE", take_later, 0, 0, 0, SERVER, NULL},
+	{OPT_WORD(0, "stack", "kernel"), take_stack, 0, 0, 0, BOTH,
+	 "which TCP; it is not iperf3's"},
+	{OPT_WORD('h', "help", NULL), take_flag, AT(help), 0, 0, BOTH, "print this"},
+	{OPT_WORD('v', "version", NULL), take_flag, AT(version), 0, 0, BOTH, "print the version"},
+	{OPT_WORD('D', "daemon", NULL), take_later, 0, 0, 0, SERVER, NULL},
+	{OPT_WORD('I', "pidfile", "FILE"), take_later, 0, 0, 0, BOTH, NULL},
+	{OPT_WORD('F', "file", "FILE"), take_later, 0, 0, 0, BOTH, NULL},
+	{OPT_WORD('A', "affinity", "N[,M]"), take_later, 0, 0, 0, BOTH, NULL},
+	{OPT_WORD('X', "xbind", "NAME"), take_later, 0, 0, 0, CLIENT, NULL},
+	{OPT_WORD('m', "mptcp", NULL), take_later, 0, 0, 0, CLIENT, NULL},
+	{OPT_WORD(0, "sctp", NULL), take_later, 0, 0, 0, CLIENT, NULL},
+	{OPT_WORD(0, "nstreams", "N"), take_later, 0, 0, 0, CLIENT, NULL},
+	{OPT_WORD(0, "dscp", "N"), take_later, 0, 0, 0, CLIENT, NULL},
+	{OPT_WORD(0, "pacing-timer", "US"), take_later, 0, 0, 0, CLIENT, NULL},
+	{OPT_WORD(0, "snd-timeout", "MS"), take_later, 0, 0, 0, BOTH, NULL},
+	{OPT_WORD(0, "timestamps", "[FORMAT]"), take_later, 0, 0, 0, BOTH, NULL},
+	{OPT_WORD(0, "server-bitrate-limit", "RATE"), take_later, 0, 0, 0, SERVER, NULL},
+	{OPT_WORD(0, "server-max-duration", "S"), take_later, 0, 0, 0, SERVER, NULL},
+	{OPT_WORD(0, "skip-rx-copy", NULL), take_later, 0, 0, 0, CLIENT, NULL},
+	{OPT_WORD(0, "gsro", NULL), take_later, 0, 0, 0, CLIENT, NULL},
+	{OPT_WORD(0, "json-stream-full-output", NULL), take_later, 0, 0, 0, BOTH, NULL},
+	{OPT_WORD(0, "username", "NAME"), take_later, 0, 0, 0, CLIENT, NULL},
+	{OPT_WORD(0, "rsa-public-key-path", "FILE"), take_later, 0, 0, 0, CLIENT, NULL},
+	{OPT_WORD(0, "rsa-private-key-path", "FILE"), take_later, 0, 0, 0, SERVER, NULL},
+	{OPT_WORD(0, "authorized-users-path", "FILE"), take_later, 0, 0, 0, SERVER, NULL},
 };
-
-#define LONG_ONLY 256
-
-static int opt_id(const struct opt *o)
-{
-	return o->letter != 0 ? o->letter : LONG_ONLY + (int)(o - opts);
-}
-
-static void opt_name(const struct opt *o, struct sbuf *out)
-{
-	if (o->letter != 0)
-		sbuf_addf(out, "-%c, ", o->letter);
-	sbuf_addf(out, "--%s", o->name);
-}
 
 static void *opt_member(struct iperf_opts *o, const struct opt *row)
 {
@@ -153,7 +151,7 @@ static int opt_fail(const struct opt *row, int code, const char *value, const ch
 {
 	struct sbuf name = {0};
 
-	opt_name(row, &name);
+	opt_print(&row->w, &name);
 	int rc = err_set(e, code, "option %s: '%s' %s", sbuf_str(&name), value, text);
 	sbuf_free(&name);
 	return rc;
@@ -181,17 +179,6 @@ static int opt_range(const struct opt *row, const char *value, struct err *e)
 	put_number(row->most, &text);
 	int rc = opt_fail(row, ERANGE, value, sbuf_str(&text), e);
 	sbuf_free(&text);
-	return rc;
-}
-
-static int opt_needs(const struct opt *row, struct err *e)
-{
-	struct sbuf name = {0};
-
-	opt_name(row, &name);
-	int rc = err_set(e, EINVAL, "option %s of iperf3 needs a value: %s", sbuf_str(&name),
-			 row->arg);
-	sbuf_free(&name);
 	return rc;
 }
 
@@ -409,60 +396,13 @@ static int take_later(struct iperf_opts *o, const struct opt *row, const char *v
 	struct sbuf name = {0};
 
 	(void)o, (void)value;
-	opt_name(row, &name);
+	opt_print(&row->w, &name);
 	int rc = err_set(e, ENOTSUP, "option %s of iperf3: not in this version", sbuf_str(&name));
 	sbuf_free(&name);
 	return rc;
 }
 
 /* ---- words ---- */
-
-static void make_getopt(char *shorts, struct option *longs)
-{
-	*shorts++ = ':';
-	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
-		const struct opt *o = &opts[i];
-		int how = o->arg == NULL     ? no_argument
-			  : o->arg[0] == '[' ? optional_argument
-					     : required_argument;
-		longs[i] = (struct option){o->name, how, NULL, opt_id(o)};
-		if (o->letter == 0)
-			continue;
-		*shorts++ = (char)o->letter;
-		if (o->arg != NULL)
-			*shorts++ = ':';
-	}
-	*shorts = '\0';
-	longs[ARRAY_SIZE(opts)] = (struct option){0};
-}
-
-static const struct opt *opt_by_id(int id)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(opts); i++)
-		if (opt_id(&opts[i]) == id)
-			return &opts[i];
-	return NULL;
-}
-
-static int opt_unknown(const char *word, int letter, struct err *e)
-{
-	const char *names[ARRAY_SIZE(opts)];
-	char name[48];
-
-	if (letter != 0 && opt_by_id(letter) != NULL)
-		return err_set(e, EINVAL, "option %s of iperf3 takes no value", word);
-	if (letter != 0)
-		return err_set(e, EINVAL, "iperf3 has no option -%c; iperf3 --help lists them",
-			       letter);
-	for (size_t i = 0; i < ARRAY_SIZE(opts); i++)
-		names[i] = opts[i].name;
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
-	const char *near = str_nearest(name, names, ARRAY_SIZE(names));
-	return near != NULL ? err_set(e, EINVAL, "iperf3 has no option --%s; did you mean --%s?",
-				      name, near)
-			    : err_set(e, EINVAL,
-				      "iperf3 has no option --%s; iperf3 --help lists them", name);
-}
 
 /* %DEV behind an address names an interface; of a link-local address it stays, too. */
 static void split_device(struct iperf_opts *o, char *host)
@@ -490,7 +430,7 @@ static int check_role(const struct iperf_opts *o, const struct opt *first[3], st
 			       "iperf3 is a client (-c HOST) or a server (-s); give one of them");
 	if (wrong == NULL)
 		return 0;
-	opt_name(wrong, &name);
+	opt_print(&wrong->w, &name);
 	int rc = err_set(e, EINVAL, "option %s is one of %s", sbuf_str(&name),
 			 o->server ? "clients (-c): the client says what the test is"
 				   : "servers (-s)");
@@ -539,29 +479,31 @@ static void fill_in(struct iperf_opts *o, bool rate)
 
 static int read_words(struct iperf_opts *o, int argc, char **argv, struct err *e)
 {
-	struct option longs[ARRAY_SIZE(opts) + 1];
-	char shorts[2 * ARRAY_SIZE(opts) + 2];
+	static const struct opt_table table = {.row = opts,
+					       .row_bytes = sizeof(*opts),
+					       .n = ARRAY_SIZE(opts),
+					       .whose = " of iperf3",
+					       .hint = "",
+					       .list = "iperf3 --help lists them"};
+	struct opts *reading = opts_begin(&table);
 	const struct opt *first[3] = {NULL, NULL, NULL};
 	bool time = false, rate = false;
-	int c, rc;
+	const void *at;
+	const char *value;
+	int rc;
 
-	make_getopt(shorts, longs);
-	opterr = 0;
-	optind = 0;
-	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		const struct opt *row = c == '?' ? NULL : opt_by_id(c == ':' ? optopt : c);
-		if (row == NULL)
-			return opt_unknown(argv[optind - 1], optopt, e);
-		if (c == ':')
-			return opt_needs(row, e);
-		if ((rc = row->take(o, row, optarg, e)) != 0)
-			return rc;
+	while ((rc = opts_next(reading, argc, argv, &at, &value, e)) == 1) {
+		const struct opt *row = at;
+		rc = row->take(o, row, value, e);
+		if (rc != 0)
+			break;
 		first[row->role] = first[row->role] == NULL ? row : first[row->role];
-		time |= row->at == AT(p.time_s) && row->take == take_whole && row->letter == 't';
+		time |= row->at == AT(p.time_s) && row->w.letter == 't';
 		rate |= row->at == AT(p.rate) && row->take == take_rate;
 	}
-	if (o->help || o->version)
-		return 0;
+	opts_end(reading);
+	if (rc != 0 || o->help || o->version)
+		return rc;
 	if (optind < argc)
 		return err_set(e, EINVAL, "'%s' is no option of iperf3; iperf3 --help lists them",
 			       argv[optind]);
@@ -608,21 +550,12 @@ void iperf_opts_help(struct sbuf *out)
 	for (int role = BOTH; role <= SERVER; role++) {
 		sbuf_addf(out, "\n%s:\n", heads[role]);
 		for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
-			const char *p = opts[i].help;
-			if (opts[i].role != role || p == NULL)
+			if (opts[i].role != role || opts[i].help == NULL)
 				continue;
 			sbuf_reset(&name);
-			if (opts[i].letter == 0)
-				sbuf_add(&name, "    ");
-			opt_name(&opts[i], &name);
-			if (opts[i].arg != NULL)
-				sbuf_addf(&name, " %s", opts[i].arg);
-			sbuf_addf(out, "  %-30s ", sbuf_str(&name));
-			for (size_t k; *p != '\0'; p += k + (p[k] == '\n')) {
-				k = strcspn(p, "\n");
-				sbuf_addf(out, "%*s%.*s\n", p == opts[i].help ? 0 : 33, "", (int)k,
-					  p);
-			}
+			sbuf_add(&name, "  ");
+			opt_print_head(&opts[i].w, &name);
+			opt_print_help(sbuf_str(&name), opts[i].help, 33, out);
 		}
 	}
 	sbuf_free(&name);

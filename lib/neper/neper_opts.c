@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* neper's options: one table, from which parsing, the echo and the help follow. */
 #include "neper.h"
+#include "opts.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -67,8 +67,7 @@ enum opt_type {
 	OPT_OURS /* a flag or a number that is not echoed */
 };
 struct opt_row {
-	const char *name;
-	char letter;
+	struct opt_word w;
 	uint8_t kinds, type;
 	size_t at;
 	int64_t dflt, min, max;
@@ -79,118 +78,136 @@ struct opt_row {
 #define PORT 65535
 
 static const struct opt_row rows[] = {
-	{"noburst", 0, T_RR, OPT_TIME, AT(noburst), 0, 0, MANY, "",
+	{OPT_WORD(0, "noburst", "TIME"), T_RR, OPT_TIME, AT(noburst), 0, 0, MANY, "",
 	 "one transaction each so often over all flows: ns, or with us, ms, s"},
-	{"mark", 0, T_ST, OPT_INT, AT(mark), 0, 0, MANY, "", "SO_MARK"},
-	{"no_cork", 0, T_ST, OPT_FLAG, AT(no_cork), 0, 0, 1, "", "send without MSG_MORE"},
-	{"reuseaddr", 0, T_RR, OPT_FLAG, AT(reuseaddr), 0, 0, 1, "", "SO_REUSEADDR"},
-	{"async_connect", 0, T_RR | T_ST, OPT_FLAG, AT(async_connect), 0, 0, 1, "",
+	{OPT_WORD(0, "mark", "N"), T_ST, OPT_INT, AT(mark), 0, 0, MANY, "", "SO_MARK"},
+	{OPT_WORD(0, "no_cork", NULL), T_ST, OPT_FLAG, AT(no_cork), 0, 0, 1, "",
+	 "send without MSG_MORE"},
+	{OPT_WORD(0, "reuseaddr", NULL), T_RR, OPT_FLAG, AT(reuseaddr), 0, 0, 1, "",
+	 "SO_REUSEADDR"},
+	{OPT_WORD(0, "async_connect", NULL), T_RR | T_ST, OPT_FLAG, AT(async_connect), 0, 0, 1, "",
 	 "accepted: connections always open side by side"},
-	{"async_connect", 0, T_CRR, OPT_FLAG, AT(async_connect), 1, 0, 1, "",
+	{OPT_WORD(0, "async_connect", NULL), T_CRR, OPT_FLAG, AT(async_connect), 1, 0, 1, "",
 	 "accepted: connections always open side by side"},
-	{"enable_tcp_maerts", 'M', T_ST, OPT_FLAG, AT(enable_tcp_maerts), 0, 0, 1, "",
-	 "the server writes and the client reads; at both ends"},
-	{"split_bidir", 0, T_ST, OPT_FLAG, AT(split_bidir), 0, 0, 1, "", "see docs/neper.md"},
-	{"enable_write", 'w', T_ST, OPT_FLAG, AT(enable_write), 0, 0, 1, "", "this end writes"},
-	{"enable_read", 'r', T_ST, OPT_FLAG, AT(enable_read), 0, 0, 1, "", "this end reads"},
-	{"rx_zerocopy", 'z', T_ST, OPT_FLAG, AT(rx_zerocopy), 0, 0, 1, "",
+	{OPT_WORD('M', "enable_tcp_maerts", NULL), T_ST, OPT_FLAG, AT(enable_tcp_maerts), 0, 0, 1,
+	 "", "the server writes and the client reads; at both ends"},
+	{OPT_WORD(0, "split_bidir", NULL), T_ST, OPT_FLAG, AT(split_bidir), 0, 0, 1, "",
+	 "see docs/neper.md"},
+	{OPT_WORD('w', "enable_write", NULL), T_ST, OPT_FLAG, AT(enable_write), 0, 0, 1, "",
+	 "this end writes"},
+	{OPT_WORD('r', "enable_read", NULL), T_ST, OPT_FLAG, AT(enable_read), 0, 0, 1, "",
+	 "this end reads"},
+	{OPT_WORD('z', "rx_zerocopy", NULL), T_ST, OPT_FLAG, AT(rx_zerocopy), 0, 0, 1, "",
 	 "map what is received (TCP_ZEROCOPY_RECEIVE)"},
-	{"skip_rx_copy", 0, T_ST, OPT_FLAG, AT(skip_rx_copy), 0, 0, 1, "",
+	{OPT_WORD(0, "skip_rx_copy", NULL), T_ST, OPT_FLAG, AT(skip_rx_copy), 0, 0, 1, "",
 	 "receive with MSG_TRUNC"},
-	{"delay", 'D', T_RR | U_RR, OPT_TIME, AT(delay), 0, 0, INT64_MAX, "",
+	{OPT_WORD('D', "delay", "TIME"), T_RR | U_RR, OPT_TIME, AT(delay), 0, 0, INT64_MAX, "",
 	 "from one transaction of a flow to the next: ns, or with us, ms, s"},
-	{"mark", 'M', ALL_RR | U_ST, OPT_INT, AT(mark), 0, 0, MANY, "", "SO_MARK"},
-	{"logrtt_entries_per_flow", 0, ALL_RR, OPT_INT, AT(logrtt_entries_per_flow), 10000, 1,
-	 100000000, "", "most lines of --log-rtt per flow"},
-	{"log_rtt", 0, ALL_RR, OPT_FILE, AT(log_rtt), 0, 0, 0, "rtt_samples.txt",
-	 "write the time of each transaction to a file"},
-	{"buffer_size", 'B', ALL_RR, OPT_INT, AT(buffer_size), 65536, 1, MANY, "",
+	{OPT_WORD('M', "mark", "N"), ALL_RR | U_ST, OPT_INT, AT(mark), 0, 0, MANY, "", "SO_MARK"},
+	{OPT_WORD(0, "logrtt_entries_per_flow", "N"), ALL_RR, OPT_INT, AT(logrtt_entries_per_flow),
+	 10000, 1, 100000000, "", "most lines of --log-rtt per flow"},
+	{OPT_WORD(0, "log_rtt", "[=FILE]"), ALL_RR, OPT_FILE, AT(log_rtt), 0, 0, 0,
+	 "rtt_samples.txt", "write the time of each transaction to a file"},
+	{OPT_WORD('B', "buffer_size", "N"), ALL_RR, OPT_INT, AT(buffer_size), 65536, 1, MANY, "",
 	 "most bytes of one send or receive"},
-	{"buffer_size", 'B', T_ST, OPT_INT, AT(buffer_size), 16384, 1, MANY, "",
+	{OPT_WORD('B', "buffer_size", "N"), T_ST, OPT_INT, AT(buffer_size), 16384, 1, MANY, "",
 	 "most bytes of one send or receive"},
-	{"buffer_size", 'B', U_ST, OPT_INT, AT(buffer_size), 1400, 1, 65507, "",
+	{OPT_WORD('B', "buffer_size", "N"), U_ST, OPT_INT, AT(buffer_size), 1400, 1, 65507, "",
 	 "bytes of a datagram"},
-	{"delay", 'D', ALL_ST, OPT_TIME, AT(delay), 0, 0, INT64_MAX, "",
+	{OPT_WORD('D', "delay", "TIME"), ALL_ST, OPT_TIME, AT(delay), 0, 0, INT64_MAX, "",
 	 "from one send of a flow to the next: ns, or with us, ms, s"},
-	{"throughput_opt", 0, ALL_ST, OPT_TEXT, AT(throughput_opt), 0, 0, 0, "Mb",
+	{OPT_WORD(0, "throughput_opt", "TEXT"), ALL_ST, OPT_TEXT, AT(throughput_opt), 0, 0, 0, "Mb",
 	 "unit of the throughput"},
-	{"zerocopy", 'Z', ALL_ST, OPT_FLAG, AT(zerocopy), 0, 0, 1, "", "send with MSG_ZEROCOPY"},
-	{"reuseaddr", 'R', ALL_ST, OPT_FLAG, AT(reuseaddr), 0, 0, 1, "", "SO_REUSEADDR"},
-	{"edge_trigger", 'E', ALL_ST, OPT_FLAG, AT(edge_trigger), 0, 0, 1, "",
+	{OPT_WORD('Z', "zerocopy", NULL), ALL_ST, OPT_FLAG, AT(zerocopy), 0, 0, 1, "",
+	 "send with MSG_ZEROCOPY"},
+	{OPT_WORD('R', "reuseaddr", NULL), ALL_ST, OPT_FLAG, AT(reuseaddr), 0, 0, 1, "",
+	 "SO_REUSEADDR"},
+	{OPT_WORD('E', "edge_trigger", NULL), ALL_ST, OPT_FLAG, AT(edge_trigger), 0, 0, 1, "",
 	 "accepted: sockets are always watched so"},
-	{"test_length", 'l', ALL_RR, OPT_INT, AT(test_length), 10, -MANY, MANY, "",
+	{OPT_WORD('l', "test_length", "N"), ALL_RR, OPT_INT, AT(test_length), 10, -MANY, MANY, "",
 	 "seconds; below 0: so many transactions"},
-	{"test_length", 'l', ALL_ST, OPT_INT, AT(test_length), 10, 1, MANY, "", "seconds"},
-	{"percentiles", 'p', ALL_RR, OPT_PERCENTILES, 0, 0, 0, 0, "",
+	{OPT_WORD('l', "test_length", "N"), ALL_ST, OPT_INT, AT(test_length), 10, 1, MANY, "",
+	 "seconds"},
+	{OPT_WORD('p', "percentiles", "LIST"), ALL_RR, OPT_PERCENTILES, 0, 0, 0, 0, "",
 	 "of latencies, 0 to 100, with commas; 999 is 99.9"},
-	{"response_size", 'R', T_RR | T_CRR, OPT_INT, AT(response_size), 1, 1, MANY, "",
+	{OPT_WORD('R', "response_size", "N"), T_RR | T_CRR, OPT_INT, AT(response_size), 1, 1, MANY,
+	 "", "bytes from the server"},
+	{OPT_WORD('R', "response_size", "N"), U_RR, OPT_INT, AT(response_size), 1, 1, MANY, "",
 	 "bytes from the server"},
-	{"response_size", 'R', U_RR, OPT_INT, AT(response_size), 1, 1, MANY, "",
-	 "bytes from the server"},
-	{"request_size", 'Q', ALL_RR, OPT_INT, AT(request_size), 1, 1, MANY, "",
+	{OPT_WORD('Q', "request_size", "N"), ALL_RR, OPT_INT, AT(request_size), 1, 1, MANY, "",
 	 "bytes from the client"},
-	{"congestion_control", 0, ALL_TCP, OPT_TEXT, AT(congestion_control), 0, 0, 0, "",
-	 "TCP_CONGESTION"},
-	{"no_delay", 0, ALL_TCP, OPT_FLAG, AT(no_delay), 0, 0, 1, "", "TCP_NODELAY"},
-	{"tcp_tx_delay", 't', ALL_TCP, OPT_INT, AT(tcp_tx_delay), 0, 0, MANY, "",
+	{OPT_WORD(0, "congestion_control", "TEXT"), ALL_TCP, OPT_TEXT, AT(congestion_control), 0, 0,
+	 0, "", "TCP_CONGESTION"},
+	{OPT_WORD(0, "no_delay", NULL), ALL_TCP, OPT_FLAG, AT(no_delay), 0, 0, 1, "",
+	 "TCP_NODELAY"},
+	{OPT_WORD('t', "tcp_tx_delay", "N"), ALL_TCP, OPT_INT, AT(tcp_tx_delay), 0, 0, MANY, "",
 	 "TCP_TX_DELAY, us"},
-	{"tcp_fastopen", 'X', ALL_TCP, OPT_FLAG, AT(tcp_fastopen), 0, 0, 1, "",
+	{OPT_WORD('X', "tcp_fastopen", NULL), ALL_TCP, OPT_FLAG, AT(tcp_fastopen), 0, 0, 1, "",
 	 "TCP_FASTOPEN_CONNECT"},
-	{"num_ports", 0, ALL_TCP, OPT_INT, AT(num_ports), 1, 1, PORT, "",
+	{OPT_WORD(0, "num_ports", "N"), ALL_TCP, OPT_INT, AT(num_ports), 1, 1, PORT, "",
 	 "the flows' ports: --port and those behind it"},
-	{"wait_start", 0, ALL, OPT_INT, AT(wait_start), 0, 0, MANY, "",
+	{OPT_WORD(0, "wait_start", "N"), ALL, OPT_INT, AT(wait_start), 0, 0, MANY, "",
 	 "seconds before the client begins"},
-	{"iostat_ms", 0, ALL, OPT_INT, AT(iostat_ms), 0, 0, MANY, "",
+	{OPT_WORD(0, "iostat_ms", "N"), ALL, OPT_INT, AT(iostat_ms), 0, 0, MANY, "",
 	 "the client prints its rates each so many ms"},
-	{"time_wait", 0, ALL, OPT_FLAG, AT(time_wait), 0, 0, 1, "",
+	{OPT_WORD(0, "time_wait", NULL), ALL, OPT_FLAG, AT(time_wait), 0, 0, 1, "",
 	 "the client closes in the ordinary way, not by a reset"},
-	{"all_samples", 'A', ALL, OPT_FILE, AT(all_samples), 0, 0, 0, "samples.csv",
-	 "write the samples of each flow to a file"},
-	{"port", 'P', ALL, OPT_INT, AT(port), 12867, 1, PORT, "", "first port of data"},
-	{"control_port", 'C', ALL, OPT_INT, AT(control_port), 12866, 1, PORT, "",
+	{OPT_WORD('A', "all_samples", "[=FILE]"), ALL, OPT_FILE, AT(all_samples), 0, 0, 0,
+	 "samples.csv", "write the samples of each flow to a file"},
+	{OPT_WORD('P', "port", "N"), ALL, OPT_INT, AT(port), 12867, 1, PORT, "",
+	 "first port of data"},
+	{OPT_WORD('C', "control_port", "N"), ALL, OPT_INT, AT(control_port), 12866, 1, PORT, "",
 	 "port of the control connection"},
-	{"host", 'H', ALL, OPT_TEXT, AT(host), 0, 0, 0, "",
+	{OPT_WORD('H', "host", "TEXT"), ALL, OPT_TEXT, AT(host), 0, 0, 0, "",
 	 "the server; of a server: the address to bind to"},
-	{"local_hosts", 'L', ALL, OPT_TEXT, AT(local_hosts), 0, 0, 0, "",
+	{OPT_WORD('L', "local_hosts", "TEXT"), ALL, OPT_TEXT, AT(local_hosts), 0, 0, 0, "",
 	 "the client's addresses, with commas, in turn"},
-	{"max_pacing_rate", 'm', ALL, OPT_RATE, AT(max_pacing_rate), 0, 0, 0, "",
+	{OPT_WORD('m', "max_pacing_rate", "RATE"), ALL, OPT_RATE, AT(max_pacing_rate), 0, 0, 0, "",
 	 "SO_MAX_PACING_RATE: bytes/s, or with a unit such as Mb or MiB"},
-	{"interval", 'I', ALL, OPT_SECONDS, AT(interval), 1, 0, 0, "", "seconds between samples"},
-	{"freebind", 0, ALL, OPT_FLAG, AT(freebind), 0, 0, 1, "", "IP_FREEBIND"},
-	{"nonblocking", 0, ALL, OPT_FLAG, AT(nonblocking), 0, 0, 1, "",
+	{OPT_WORD('I', "interval", "SECONDS"), ALL, OPT_SECONDS, AT(interval), 1, 0, 0, "",
+	 "seconds between samples"},
+	{OPT_WORD(0, "freebind", NULL), ALL, OPT_FLAG, AT(freebind), 0, 0, 1, "", "IP_FREEBIND"},
+	{OPT_WORD(0, "nonblocking", NULL), ALL, OPT_FLAG, AT(nonblocking), 0, 0, 1, "",
 	 "accepted: the control connection never blocks"},
-	{"nolog", 0, ALL, OPT_FLAG, AT(nolog), 0, 0, 1, "", "accepted: there is no log file"},
-	{"logtostderr", 0, ALL, OPT_FLAG, AT(logtostderr), 0, 0, 1, "",
+	{OPT_WORD(0, "nolog", NULL), ALL, OPT_FLAG, AT(nolog), 0, 0, 1, "",
+	 "accepted: there is no log file"},
+	{OPT_WORD(0, "logtostderr", NULL), ALL, OPT_FLAG, AT(logtostderr), 0, 0, 1, "",
 	 "accepted: messages go there anyway"},
-	{"pin_cpu", 'U', ALL, OPT_FLAG, AT(pin_cpu), 0, 0, 1, "", "thread i runs on CPU i"},
-	{"dry_run", 'n', ALL, OPT_FLAG, AT(dry_run), 0, 0, 1, "", "print the options and end"},
-	{"debug", 'd', ALL, OPT_FLAG, AT(debug), 0, 0, 1, "", "SO_DEBUG"},
-	{"client", 'c', ALL, OPT_FLAG, AT(client), 0, 0, 1, "", "be the client"},
-	{"ipv6", '6', ALL, OPT_FLAG, AT(ipv6), 0, 0, 1, "", "IPv6 alone"},
-	{"ipv4", '4', ALL, OPT_FLAG, AT(ipv4), 0, 0, 1, "", "IPv4 alone"},
-	{"stime_use_proc", 'S', ALL, OPT_FLAG, AT(stime_use_proc), 0, 0, 1, "",
+	{OPT_WORD('U', "pin_cpu", NULL), ALL, OPT_FLAG, AT(pin_cpu), 0, 0, 1, "",
+	 "thread i runs on CPU i"},
+	{OPT_WORD('n', "dry_run", NULL), ALL, OPT_FLAG, AT(dry_run), 0, 0, 1, "",
+	 "print the options and end"},
+	{OPT_WORD('d', "debug", NULL), ALL, OPT_FLAG, AT(debug), 0, 0, 1, "", "SO_DEBUG"},
+	{OPT_WORD('c', "client", NULL), ALL, OPT_FLAG, AT(client), 0, 0, 1, "", "be the client"},
+	{OPT_WORD('6', "ipv6", NULL), ALL, OPT_FLAG, AT(ipv6), 0, 0, 1, "", "IPv6 alone"},
+	{OPT_WORD('4', "ipv4", NULL), ALL, OPT_FLAG, AT(ipv4), 0, 0, 1, "", "IPv4 alone"},
+	{OPT_WORD('S', "stime_use_proc", NULL), ALL, OPT_FLAG, AT(stime_use_proc), 0, 0, 1, "",
 	 "system time is that of the machine (/proc/stat)"},
-	{"source_port", 0, ALL, OPT_INT, AT(source_port), -1, -1, PORT, "",
+	{OPT_WORD(0, "source_port", "N"), ALL, OPT_INT, AT(source_port), -1, -1, PORT, "",
 	 "flow i sends from this port + i"},
-	{"suicide_length", 's', ALL, OPT_INT, AT(suicide_length), 0, 0, MANY, "",
+	{OPT_WORD('s', "suicide_length", "N"), ALL, OPT_INT, AT(suicide_length), 0, 0, MANY, "",
 	 "give up after so many seconds"},
-	{"listen_backlog", 0, ALL, OPT_INT, AT(listen_backlog), 128, 1, MANY, "", "of listeners"},
-	{"num_clients", 0, ALL, OPT_INT, AT(num_clients), 1, 1, 1000, "",
+	{OPT_WORD(0, "listen_backlog", "N"), ALL, OPT_INT, AT(listen_backlog), 128, 1, MANY, "",
+	 "of listeners"},
+	{OPT_WORD(0, "num_clients", "N"), ALL, OPT_INT, AT(num_clients), 1, 1, 1000, "",
 	 "how many clients the server waits for"},
-	{"num_threads", 'T', ALL, OPT_INT, AT(num_threads), 1, 1, NEPER_MOST_THREADS, "",
-	 "threads"},
-	{"num_flows", 'F', ALL, OPT_INT, AT(num_flows), 1, 1, NEPER_MOST_FLOWS, "", "flows"},
-	{"maxevents", 0, ALL, OPT_INT, AT(maxevents), 1000, 1, 1000000, "",
+	{OPT_WORD('T', "num_threads", "N"), ALL, OPT_INT, AT(num_threads), 1, 1, NEPER_MOST_THREADS,
+	 "", "threads"},
+	{OPT_WORD('F', "num_flows", "N"), ALL, OPT_INT, AT(num_flows), 1, 1, NEPER_MOST_FLOWS, "",
+	 "flows"},
+	{OPT_WORD(0, "maxevents", "N"), ALL, OPT_INT, AT(maxevents), 1000, 1, 1000000, "",
 	 "most events of one epoll_wait()"},
-	{"magic", 0, ALL, OPT_INT, AT(magic), 42, 0, UINT32_MAX, "",
+	{OPT_WORD(0, "magic", "N"), ALL, OPT_INT, AT(magic), 42, 0, UINT32_MAX, "",
 	 "a number that both ends share"},
-	{"as_neper", 0, ALL, OPT_OURS, AT(as_neper), 0, 0, 1, NULL,
+	{OPT_WORD(0, "as_neper", NULL), ALL, OPT_OURS, AT(as_neper), 0, 0, 1, NULL,
 	 "print what neper would have said, too, where it is another number"},
-	{"connect_retries", 0, ALL, OPT_OURS, AT(connect_retries), 30, 0, MANY, "",
+	{OPT_WORD(0, "connect_retries", "N"), ALL, OPT_OURS, AT(connect_retries), 30, 0, MANY, "",
 	 "how often the client tries again to reach the server, each second"},
-	{"stack", 0, ALL, OPT_OURS, AT(stack), 0, 0, 0, "", "kernel: the kernel's sockets"},
-	{"help", 'h', ALL, OPT_OURS, AT(help), 0, 0, 1, NULL, "print this"},
-	{"version", 'v', ALL, OPT_OURS, AT(version), 0, 0, 1, NULL, "print the version"},
+	{OPT_WORD(0, "stack", "STACK"), ALL, OPT_OURS, AT(stack), 0, 0, 0, "",
+	 "kernel: the kernel's sockets"},
+	{OPT_WORD('h', "help", NULL), ALL, OPT_OURS, AT(help), 0, 0, 1, NULL, "print this"},
+	{OPT_WORD('v', "version", NULL), ALL, OPT_OURS, AT(version), 0, 0, 1, NULL,
+	 "print the version"},
 };
 
 static unsigned kind_bit(const struct neper_kind *k)
@@ -203,23 +220,22 @@ static void *row_at(const struct opt_row *r, struct neper_opts *o)
 	return (char *)o + r->at;
 }
 
-static bool row_takes_value(const struct opt_row *r)
-{
-	return r->type != OPT_FLAG && !(r->type == OPT_OURS && r->text == NULL);
-}
-
-static void row_long(const struct opt_row *r, char *out, size_t n)
-{
-	snprintf(out, n, "%s", r->name);
-	for (char *c = out; *c != '\0'; c++)
-		*c = *c == '_' ? '-' : *c;
-}
-
 /* ---- values ---- */
+
+/* "--num-flows: 'many'; allowed: ..." */
+static int row_fail(const struct opt_row *r, const char *v, const char *allowed, struct err *e)
+{
+	struct sbuf name = {0};
+
+	opt_print_long(&r->w, &name);
+	err_set(e, EINVAL, "%s: '%s'; allowed: %s", sbuf_str(&name), v, allowed);
+	sbuf_free(&name);
+	return -EINVAL;
+}
 
 static int take_int(const struct opt_row *r, const char *v, int64_t *out, struct err *e)
 {
-	char *end, name[48];
+	char *end, allowed[80];
 	long long n;
 
 	errno = 0;
@@ -228,9 +244,9 @@ static int take_int(const struct opt_row *r, const char *v, int64_t *out, struct
 		*out = n;
 		return 0;
 	}
-	row_long(r, name, sizeof(name));
-	return err_set(e, EINVAL, "--%s: '%s'; allowed: a whole number from %lld to %lld", name, v,
-		       (long long)r->min, (long long)r->max);
+	snprintf(allowed, sizeof(allowed), "a whole number from %lld to %lld", (long long)r->min,
+		 (long long)r->max);
+	return row_fail(r, v, allowed, e);
 }
 
 static int take_time(const struct opt_row *r, const char *v, int64_t *out, struct err *e)
@@ -239,7 +255,7 @@ static int take_time(const struct opt_row *r, const char *v, int64_t *out, struc
 		const char *unit;
 		double ns;
 	} units[] = {{"", 1}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-	char *end, name[48];
+	char *end;
 	double n = strtod(v, &end);
 
 	for (unsigned i = 0; end != v && i < ARRAY_SIZE(units); i++)
@@ -247,9 +263,7 @@ static int take_time(const struct opt_row *r, const char *v, int64_t *out, struc
 			*out = (int64_t)llround(n * units[i].ns);
 			return 0;
 		}
-	row_long(r, name, sizeof(name));
-	return err_set(e, EINVAL, "--%s: '%s'; allowed: a number, of ns, or with ns, us, ms or s",
-		       name, v);
+	return row_fail(r, v, "a number, of ns, or with ns, us, ms or s", e);
 }
 
 /* Bytes per second of a number with its unit: bits decimal, bytes of K, M, G alone and with i
@@ -455,67 +469,34 @@ static int check_rules(struct neper_opts *o, struct err *e)
 
 /* ---- the command line ---- */
 
-#define LONG_ONLY 256
-
-static int parse_refuse(int c, char *word, const struct option *longs, struct err *e)
+static bool row_is_of(const void *row, const void *kind)
 {
-	const char *names[ARRAY_SIZE(rows)];
-	unsigned n = 0;
-
-	if (c == ':')
-		return err_set(e, EINVAL, "option %s needs a value", word);
-	if (optopt != 0 && optopt < LONG_ONLY)
-		return err_set(e, EINVAL, "unknown option -%c; --help lists the options", optopt);
-	if (optopt >= LONG_ONLY)
-		return err_set(e, EINVAL, "option %s takes no value", word);
-	for (; longs[n].name != NULL; n++)
-		names[n] = longs[n].name;
-	if (strncmp(word, "--", 2) == 0)
-		word += 2;
-	const char *near = str_nearest(word, names, n);
-	return err_set(e, EINVAL, "unknown option --%s%s%s; --help lists the options", word,
-		       near != NULL ? "; did you mean --" : "", near != NULL ? near : "");
+	return (((const struct opt_row *)row)->kinds & kind_bit(kind)) != 0;
 }
 
 int neper_opts_parse(const struct neper_kind *k, int argc, char **argv, struct neper_opts *o,
 		     struct err *e)
 {
-	char names[ARRAY_SIZE(rows)][48], shorts[4 * ARRAY_SIZE(rows)] = ":";
-	struct option longs[ARRAY_SIZE(rows) + 1] = {{0}};
-	unsigned n = 0, at = 1;
-	int c, rc = 0;
+	const struct opt_table table = {.row = rows,
+					.row_bytes = sizeof(*rows),
+					.n = ARRAY_SIZE(rows),
+					.whose = "",
+					.hint = "",
+					.list = "--help lists the options",
+					.has = row_is_of,
+					.arg = k};
+	struct opts *reading = opts_begin(&table);
+	const void *row;
+	const char *value;
+	int rc;
 
 	set_defaults(k, o);
-	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct opt_row *r = &rows[i];
-		bool file = r->type == OPT_FILE, value = row_takes_value(r);
-		if ((r->kinds & kind_bit(k)) == 0)
-			continue;
-		row_long(r, names[n], sizeof(names[n]));
-		longs[n] = (struct option){names[n],
-					   file    ? optional_argument
-					   : value ? required_argument
-						   : no_argument,
-					   NULL, LONG_ONLY + (int)i};
-		n++;
-		if (r->letter == 0)
-			continue;
-		shorts[at++] = r->letter;
-		for (unsigned colons = file ? 2 : value; colons > 0; colons--)
-			shorts[at++] = ':';
+	while ((rc = opts_next(reading, argc, argv, &row, &value, e)) == 1) {
+		rc = take_value(row, value, o, e);
+		if (rc != 0)
+			break;
 	}
-	opterr = 0;
-	optind = 0;
-	while (rc == 0 && (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		const struct opt_row *r = NULL;
-		for (unsigned i = 0; i < ARRAY_SIZE(rows); i++)
-			if ((rows[i].kinds & kind_bit(k)) != 0 &&
-			    (c == LONG_ONLY + (int)i || (c < LONG_ONLY && c == rows[i].letter)))
-				r = &rows[i];
-		if (c == '?' || c == ':' || r == NULL)
-			return parse_refuse(c, argv[optind - 1], longs, e);
-		rc = take_value(r, optarg, o, e);
-	}
+	opts_end(reading);
 	if (rc == 0 && optind < argc)
 		rc = err_set(e, EINVAL, "'%s' is no option; --help lists the options",
 			     argv[optind]);
@@ -524,17 +505,18 @@ int neper_opts_parse(const struct neper_kind *k, int argc, char **argv, struct n
 
 void neper_opts_help(const struct neper_kind *k, struct sbuf *out)
 {
+	struct sbuf head = {0};
+
 	sbuf_addf(out, "usage: %s [options]; without -c: the server\n", k->name);
 	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct opt_row *r = &rows[i];
-		char name[48], letter[8] = "    ";
-		if ((r->kinds & kind_bit(k)) == 0)
+		if (!row_is_of(&rows[i], k))
 			continue;
-		row_long(r, name, sizeof(name));
-		if (r->letter != 0)
-			snprintf(letter, sizeof(letter), "-%c, ", r->letter);
-		sbuf_addf(out, "  %s--%-24s %s\n", letter, name, r->help);
+		sbuf_reset(&head);
+		sbuf_add(&head, "  ");
+		opt_print_head(&rows[i].w, &head);
+		opt_print_help(sbuf_str(&head), rows[i].help, 37, out);
 	}
+	sbuf_free(&head);
 }
 
 void neper_opts_echo(const struct neper_opts *o, neper_emit_fn *emit, void *arg)
@@ -562,7 +544,7 @@ void neper_opts_echo(const struct neper_opts *o, neper_emit_fn *emit, void *arg)
 			snprintf(text, sizeof(text), "%lld",
 				 (long long)*(int64_t *)row_at(r, plain));
 		bool textual = r->type == OPT_TEXT || r->type == OPT_FILE;
-		emit(arg, r->name, textual ? *(const char **)row_at(r, plain) : text,
+		emit(arg, r->w.name, textual ? *(const char **)row_at(r, plain) : text,
 		     !textual && r->type != OPT_PERCENTILES);
 	}
 	snprintf(text, sizeof(text), "%lld", llabs((long long)o->test_length));

@@ -4,10 +4,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base.h"
+#include "opts.h"
 
 static void test_multiples(void **state)
 {
@@ -41,11 +44,88 @@ static void test_order(void **state)
 	assert_int_equal(get_be16(b), 0xffff);
 }
 
+struct opts_row {
+	struct opt_word w;
+	bool hidden;
+};
+
+static bool opts_shown(const void *row, const void *arg)
+{
+	return arg == NULL || !((const struct opts_row *)row)->hidden;
+}
+
+/* The words of a command line as options, "name=value" each, and the error. */
+static void opts_say(const struct opt_table *t, const char *line, struct sbuf *out)
+{
+	char *copy = xstrdup(line), *argv[16] = {copy}, *save = NULL;
+	struct opts *o = opts_begin(t);
+	const void *row;
+	const char *value;
+	struct err e;
+	int argc = 1, rc;
+
+	for (char *w = strtok_r(copy, " ", &save); w != NULL; w = strtok_r(NULL, " ", &save))
+		argv[argc++] = w;
+	sbuf_reset(out);
+	while ((rc = opts_next(o, argc, argv, &row, &value, &e)) == 1)
+		sbuf_addf(out, "%s=%s ", ((const struct opts_row *)row)->w.name,
+			  value != NULL ? value : "-");
+	sbuf_add(out, rc < 0 ? e.text : "");
+	opts_end(o);
+	free(copy);
+}
+
+static void test_options(void **state)
+{
+	static const struct opts_row rows[] = {
+		{OPT_WORD('n', "num_flows", "N"), false},
+		{OPT_WORD('f', "file", "[=FILE]"), false},
+		{OPT_WORD(0, "dry_run", NULL), false},
+		{OPT_WORD('x', "secret", NULL), true},
+	};
+	struct opt_table t = {.row = rows,
+			      .row_bytes = sizeof(*rows),
+			      .n = ARRAY_SIZE(rows),
+			      .whose = " of it",
+			      .hint = "a hint; ",
+			      .list = "a list",
+			      .has = opts_shown};
+	static const struct {
+		const char *line, *says;
+	} cases[] = {
+		{"-n3 --dry-run --num-flows 4", "num_flows=3 dry_run=- num_flows=4 "},
+		{"-f -fa --file --file=b", "file=- file=a file=- file=b "},
+		{"-x --secret", "secret=- secret=- "},
+		{"--dry", "dry_run=- "}, /* any beginning that only one has */
+		{"-n", "option -n, --num-flows of it needs a value: N"},
+		{"--dry-run=1", "option --dry-run of it takes no value: '--dry-run=1'"},
+		{"-q", "unknown option -q of it; a hint; a list"},
+		{"--num-flow_=1",
+		 "unknown option --num-flow_ of it; did you mean --num-flows? a list"},
+		{"--zzzzzz", "unknown option --zzzzzz of it; a hint; a list"},
+	};
+	struct sbuf out = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		opts_say(&t, cases[i].line, &out);
+		assert_string_equal(sbuf_str(&out), cases[i].says);
+	}
+	t.arg = &t; /* not all rows */
+	opts_say(&t, "-x", &out);
+	assert_string_equal(sbuf_str(&out), "unknown option -x of it; a hint; a list");
+	sbuf_reset(&out);
+	opt_print_head(&rows[2].w, &out);
+	assert_string_equal(out.s, "    --dry-run");
+	sbuf_free(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_multiples),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,7 +119,7 @@ static void test_wrong(void **state)
 		{"-c h --stack up", -EINVAL, "allowed is kernel"},
 		{"-c h --sctp", -ENOTSUP, "option --sctp of iperf3: not in this version"},
 		{"-c h --paralel 2", -EINVAL, "did you mean --parallel?"},
-		{"-c h -y", -EINVAL, "no option -y"},
+		{"-c h -y", -EINVAL, "unknown option -y of iperf3"},
 		{"-c h --udp=1", -EINVAL, "takes no value"},
 		{"-c h -t", -EINVAL, "needs a value"},
 		{"-c h more", -EINVAL, "'more' is no option"},
