@@ -61,6 +61,13 @@ static int memif_open(const char *arg, struct port *const *p, unsigned n, struct
 	return 0;
 }
 
+/* The driver knows no mtu: a frame that is longer than a buffer of the ring takes several. */
+static int memif_set_mtu(struct port *p, uint16_t mtu, struct err *e)
+{
+	(void)p, (void)mtu, (void)e;
+	return 0;
+}
+
 static void memif_notes(struct port *p, json_t *array)
 {
 	struct rte_eth_link link = {0};
@@ -78,6 +85,7 @@ const struct port_spec port_spec_memif = {
 	.help = "shared-memory link to another program, for example VPP",
 	.parse = memif_parse,
 	.open = memif_open,
+	.set_mtu = memif_set_mtu,
 	.notes = memif_notes,
 	.virtual_speed = true,
 };
