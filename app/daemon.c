@@ -118,13 +118,15 @@ static int open_locked(const char *path, struct err *e)
 		const char *why;
 		int fd = userfile_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0644, &why);
 		if (fd < 0)
-			return err_set(e, -fd, "option --pid-file: cannot write '%.400s': %s", path,
-				       why);
+			return err_set(e, -fd,
+				       "file of the process's number: cannot write '%.400s': %s",
+				       path, why);
 		if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
 			close(fd);
-			return err_set(e, EBUSY,
-				       "option --pid-file: '%.400s' belongs to a program that runs",
-				       path);
+			return err_set(
+				e, EBUSY,
+				"file of the process's number: '%.400s' belongs to a program that runs",
+				path);
 		}
 		if (fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_ino == b.st_ino &&
 		    a.st_dev == b.st_dev)
@@ -141,7 +143,8 @@ static int check_replaceable(int fd, const char *path, struct err *e)
 	ssize_t n = pread(fd, text, sizeof(text), 0), digits = 0;
 
 	if (n < 0)
-		return err_set(e, errno, "option --pid-file: cannot read '%.400s': %m", path);
+		return err_set(e, errno, "file of the process's number: cannot read '%.400s': %m",
+			       path);
 	while (digits < n && text[digits] >= '0' && text[digits] <= '9')
 		digits++;
 	if (n == 0 || (digits > 0 && (digits == n || (digits + 1 == n && text[digits] == '\n')) &&
@@ -149,7 +152,7 @@ static int check_replaceable(int fd, const char *path, struct err *e)
 		return 0;
 	return err_set(
 		e, EEXIST,
-		"option --pid-file: '%.400s' holds something else than the number of a process, and is left as it is; "
+		"file of the process's number: '%.400s' holds something else than the number of a process, and is left as it is; "
 		"give another name, or remove it",
 		path);
 }
@@ -162,7 +165,8 @@ int pid_file_make(const char *path, struct err *e)
 		return fd;
 	rc = check_replaceable(fd, path, e);
 	if (rc == 0 && (ftruncate(fd, 0) != 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0))
-		rc = err_set(e, errno, "option --pid-file: cannot write '%.400s': %m", path);
+		rc = err_set(e, errno, "file of the process's number: cannot write '%.400s': %m",
+			     path);
 	if (rc == 0)
 		return fd;
 	close(fd);

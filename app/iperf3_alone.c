@@ -8,6 +8,7 @@
 
 #include "alone.h"
 #include "begin.h"
+#include "daemon.h"
 #include "iperf.h"
 #include "out.h"
 #include "ui/tty.h"
@@ -20,6 +21,7 @@ struct here {
 	struct iperf *test;
 	bool as_name;
 	int signo, out_err;
+	struct daemon *daemon; /* of -D, in the background */
 };
 
 static void say_error(const struct here *h, const char *text)
@@ -84,6 +86,8 @@ static int run_test(struct here *h, const struct iperf_opts *o)
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		loop_signal(h->loop, ends[i], on_signal, h);
 	loop_each_turn(h->loop, on_turn, h);
+	if (!daemon_ready(h->daemon)) /* who started it has gone */
+		loop_stop(h->loop);
 	while (!loop_stopped(h->loop))
 		loop_turn(h->loop, UINT64_MAX);
 	if (!iperf_over(h->test, &end))
@@ -97,6 +101,34 @@ static int run_test(struct here *h, const struct iperf_opts *o)
 		return EXIT_LACKING;
 	}
 	return exit_code(h, end);
+}
+
+/* With -I, and in the background with -D. */
+static int run_process(struct here *h, const struct iperf_opts *o)
+{
+	struct err e;
+	int code = EXIT_LACKING, pid_file = -1;
+
+	if (o->daemon) {
+		daemon_close_fds();
+		int rc = daemon_fork(&h->daemon, &code, &e);
+		if (rc > 0)
+			return code;
+		if (rc < 0) {
+			say_error(h, e.text);
+			return h->as_name ? 1 : EXIT_LACKING;
+		}
+	}
+	if (o->pid_file != NULL && (pid_file = pid_file_make(o->pid_file, &e)) < 0) {
+		say_error(h, e.text);
+		return h->as_name ? 1 : EXIT_LACKING;
+	}
+	h->loop = begin_loop(false, o->daemon);
+	code = h->loop == NULL ? EXIT_LACKING : run_test(h, o);
+	loop_free(h->loop);
+	pid_file_remove(pid_file, o->pid_file);
+	daemon_free(h->daemon);
+	return code;
 }
 
 static int print_text(bool help)
@@ -131,9 +163,7 @@ static int iperf3_run(const char *link, int argc, char **argv, int out_mode)
 	} else {
 		o.wrapped = out_mode == OUT_JSON;
 		o.json |= o.wrapped;
-		h.loop = begin_loop(false, false);
-		code = h.loop == NULL ? EXIT_LACKING : run_test(&h, &o);
-		loop_free(h.loop);
+		code = run_process(&h, &o);
 	}
 	iperf_opts_free(&o);
 	if (!h.as_name && h.signo != 0)

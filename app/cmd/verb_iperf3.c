@@ -79,6 +79,11 @@ static int iperf3_begin(struct cmd_run *r, struct iperf_opts *o, struct err *e)
 	struct running *i = running_of(r);
 	enum iperf_end end;
 
+	if (o->daemon || o->pid_file != NULL)
+		return err_set(
+			e, EINVAL,
+			"-D and -I are about a process of its own, and this is one of a session: "
+			"`wirerate iperf3 -s -D` is such a process");
 	if (r->out_mode == OUT_CSV)
 		return err_set(e, EINVAL, "iperf3 has no CSV; --json and -J print its document");
 	o->wrapped = i->documents = r->out_mode == OUT_JSON;

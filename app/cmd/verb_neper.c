@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_NOT_VALID = 4, EXIT_PEER = 5 };
+enum { EXIT_NOT_VALID = 4, EXIT_PEER = 5, WORDS_MOST = 256 };
 
 struct nepering {
 	char *text;   /* the words of the command, which opts point into */
@@ -85,22 +85,30 @@ static bool neper_port_has_ip(struct cmd_run *r)
 	return has;
 }
 
-static int neper_split(struct nepering *m, const char *text)
-{
-	char *save = NULL;
-	int n = 0;
-
-	m->text = xstrdup(text);
-	m->words = xcalloc(strlen(text) / 2 + 2, sizeof(*m->words));
-	for (char *w = strtok_r(m->text, " ", &save); w != NULL; w = strtok_r(NULL, " ", &save))
-		m->words[n++] = w;
-	return n;
-}
-
-static int neper_parse(struct cmd_run *r, const char *text, struct err *e)
+/* The words of the command, quoted ones whole, without the verb. */
+static int neper_split(struct cmd_run *r, struct err *e)
 {
 	struct nepering *m = nepering_of(r);
-	int n = neper_split(m, text), rc;
+	size_t most = strlen(r->line) + 1;
+	struct cmd_word *word = xcalloc(WORDS_MOST, sizeof(*word));
+	int n;
+
+	m->text = xcalloc(1, most);
+	m->words = xcalloc(WORDS_MOST + 1, sizeof(*m->words));
+	n = cmd_split(r->line, word, WORDS_MOST, m->text, most, e);
+	for (int i = 1; i < n; i++)
+		m->words[i - 1] = (char *)(uintptr_t)word[i].text;
+	free(word);
+	return n < 0 ? n : n - 1;
+}
+
+static int neper_parse(struct cmd_run *r, struct err *e)
+{
+	struct nepering *m = nepering_of(r);
+	int n = neper_split(r, e), rc;
+
+	if (n < 0)
+		return n;
 	const struct neper_kind *kind = neper_kind_find(m->words[0]);
 
 	if (kind == NULL)
@@ -121,7 +129,8 @@ static int neper_run(struct cmd_run *r, const struct arg_val *args, struct err *
 {
 	struct nepering *m = nepering_of(r);
 	struct neper_out out;
-	int rc = neper_parse(r, args[0].text, e);
+	(void)args;
+	int rc = neper_parse(r, e);
 
 	if (rc == 0 && (m->opts->help || m->opts->version)) {
 		if (m->opts->help)

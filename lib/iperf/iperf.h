@@ -9,7 +9,9 @@
 
 struct iperf_opts {
 	bool server, client, help, version;
-	char *host, *bind, *device, *logfile; /* NULL: not given */
+	char *host, *bind, *device, *logfile, *pid_file; /* NULL: not given */
+	bool daemon;  /* with pid_file: for whoever owns the process */
+	uint32_t cpu; /* on which bytes move, + 1; 0: any */
 	unsigned port, cport;
 	int family; /* AF_UNSPEC, AF_INET, AF_INET6 */
 	struct iperf_params p;
@@ -39,8 +41,8 @@ enum iperf_end {
 struct iperf;
 /* Prints results (error: false), and errors as one line with a newline at its end. */
 typedef void iperf_print_fn(void *arg, bool error, const char *text);
-/* Begins. The options are copied. Nothing is printed before it has returned. It may take the time
- * that the name service takes. NULL with *e and *end. */
+/* Begins. The options are copied. Nothing is printed before it has returned. A client asks
+ * for names beside it. NULL with *e and *end. */
 struct iperf *iperf_start(struct loop *, const struct iperf_opts *, iperf_print_fn *, void *arg,
 			  enum iperf_end *end, struct err *e);
 /* Whether it is over; *end is what has become of it. */

@@ -355,22 +355,57 @@ static void client_try(struct iperf *t)
 		iperf_fail(t, IPERF_PEER, "%s", e.text);
 }
 
-static int bind_address(struct iperf *t, int family, struct err *e)
+/* All addresses are known. */
+static void client_go(struct iperf *t)
 {
-	if (t->o.bind == NULL)
-		return 0;
-	int n = sock_resolve(t->o.bind, 0, family, &t->from, 1, e);
+	client_try(t);
+	if (!t->over && t->o.connect_ms > 0)
+		wait_server(t, t->o.connect_ms * MS, "not answered (--connect-timeout)");
+}
 
-	if (n < 0)
-		return n;
-	return 0;
+static void client_answered(void *arg, const struct sock_answer *a, const struct err *e)
+{
+	struct iperf *t = arg;
+	const struct sock_answer *host = a;
+
+	t->ask = NULL;
+	if (a == NULL) {
+		iperf_fail(t, IPERF_PEER, "%s", e->text);
+		return;
+	}
+	if (t->o.bind != NULL) {
+		t->from = a->addr[0];
+		host++;
+	}
+	t->naddr = host->n;
+	memcpy(t->addr, host->addr, host->n * sizeof(*t->addr));
+	client_go(t);
+}
+
+static int client_ask(struct iperf *t, struct err *e)
+{
+	struct sock_question q[2];
+	unsigned n = 0;
+
+	if (t->o.bind != NULL)
+		q[n++] =
+			(struct sock_question){.host = t->o.bind, .most = 1, .family = t->o.family};
+	q[n++] = (struct sock_question){.host = t->o.host,
+					.port = t->o.port,
+					.most = IPERF_ADDRESSES,
+					.family = t->o.family,
+					.as_first = true};
+	t->ask = sock_ask(t->loop, q, n, client_answered, t, e);
+	return t->ask == NULL ? -EAGAIN : 0;
 }
 
 int iperf_client_start(struct iperf *t, enum iperf_end *end, struct err *e)
 {
 	t->p = t->o.p;
 	snprintf(t->p.version, sizeof(t->p.version), "3.21");
-	if (bind_address(t, t->o.family, e) < 0)
+	if (sock_is_name(t->o.bind) || sock_is_name(t->o.host))
+		return client_ask(t, e);
+	if (t->o.bind != NULL && sock_resolve(t->o.bind, 0, t->o.family, &t->from, 1, e) < 0)
 		return -EINVAL;
 	int family = t->from.len > 0 ? t->from.sa.any.sa_family : t->o.family;
 	int n = sock_resolve(t->o.host, t->o.port, family, t->addr, IPERF_ADDRESSES, e);
@@ -379,12 +414,10 @@ int iperf_client_start(struct iperf *t, enum iperf_end *end, struct err *e)
 	if (n < 0)
 		return n;
 	t->naddr = (unsigned)n;
-	client_try(t);
+	client_go(t);
 	if (t->over) {
 		*e = t->why;
 		return -EIO;
 	}
-	if (t->o.connect_ms > 0)
-		wait_server(t, t->o.connect_ms * MS, "not answered (--connect-timeout)");
 	return 0;
 }

@@ -417,6 +417,7 @@ static const struct {
 	{IPERF_E_RECV_PARAMS, "it could not read what test was asked for"},
 	{119, "the client has terminated"},
 	{121, "it is busy with another test"},
+	{IPERF_E_AFFINITY, "it may not use the CPU that -A asks for"},
 	{IPERF_E_CONGESTION, "it does not have this congestion control (-C)"},
 	{142, "it wants a user name and a password, which are not in this version"},
 	{144, "it has heard nothing for too long"},

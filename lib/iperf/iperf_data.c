@@ -4,6 +4,7 @@
 #include "iperf_udp.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,6 +125,7 @@ static void tcp_spec(struct iperf_data *d, bool sends)
 					 .content = &d->content,
 					 .ncontent = 1},
 				.buffer = p->blksize,
+				.skip_receive = p->skip_copy,
 				.keep = true,
 				.opens = tcp_opens,
 				.arg = d};
@@ -192,15 +194,47 @@ static int udp_start(struct iperf_data *d, struct err *e)
 	return 0;
 }
 
+bool iperf_cpu_there(uint32_t cpu, struct err *e)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0 && !CPU_ISSET(cpu - 1, &set)) {
+		err_set(e, EINVAL,
+			"option -A, --affinity: this process may not use CPU %u; `taskset -pc $$` "
+			"lists those that it may",
+			cpu - 1);
+		return false;
+	}
+	return true;
+}
+
+/* Threads have the CPU of whoever makes them. Returns whether `before` is to be set again. */
+static bool data_pin(const struct iperf *t, cpu_set_t *before)
+{
+	uint32_t cpu = t->o.server && t->p.cpu != 0 ? t->p.cpu : t->o.cpu;
+	cpu_set_t one;
+
+	if (cpu == 0 || sched_getaffinity(0, sizeof(*before), before) != 0)
+		return false;
+	CPU_ZERO(&one);
+	CPU_SET(cpu - 1, &one);
+	return sched_setaffinity(0, sizeof(one), &one) == 0;
+}
+
 struct iperf_data *iperf_data_start(struct iperf *t, struct err *e)
 {
 	struct iperf_data *d = xcalloc(1, sizeof(*d));
 	const struct iperf_params *p = &t->p;
+	cpu_set_t before;
 
 	d->t = t;
 	d->left = (int64_t)(p->blocks != 0 ? p->blocks * p->blksize : p->bytes);
 	d->limited = d->left > 0;
-	if ((p->udp ? udp_start(d, e) : tcp_start(d, e)) == 0)
+	bool pinned = data_pin(t, &before);
+	int rc = p->udp ? udp_start(d, e) : tcp_start(d, e);
+	if (pinned)
+		(void)sched_setaffinity(0, sizeof(before), &before);
+	if (rc == 0)
 		return d;
 	iperf_data_free(d);
 	return NULL;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include "chan.h"
 #include "iperf.h"
-#include "sock.h"
+#include "sock_ask.h"
 
 #define IPERF_ALL (2 * IPERF_STREAMS_MOST)
 #define IPERF_ADDRESSES 16
@@ -86,6 +86,7 @@ struct iperf {
 	/* a client, which connects its streams one after the other */
 	struct sock_addr addr[IPERF_ADDRESSES], from; /* from: len 0: the kernel chooses */
 	unsigned naddr, next_addr, hellos;
+	struct sock_ask *ask; /* for the names of hosts; NULL: they are known */
 	bool connected_once;
 	int connecting_fd, hello_timer, retry_timer;
 	char silence[160]; /* what is wrong when the wait_timer ends */
@@ -129,6 +130,8 @@ struct iperf_data *iperf_data_start(struct iperf *, struct err *e);
 void iperf_data_look(struct iperf *);
 void iperf_data_stop(struct iperf_data *); /* nothing moves any more; looking is allowed */
 void iperf_data_free(struct iperf_data *); /* closes all; NULL is allowed */
+/* Whether this process may use the CPU, a number + 1. */
+bool iperf_cpu_there(uint32_t cpu, struct err *e);
 /* Whether all that -n or -k asked for was sent. */
 bool iperf_data_spent(struct iperf *);
 

@@ -17,7 +17,8 @@
 struct opt;
 typedef int take_fn(struct iperf_opts *o, const struct opt *row, const char *value, struct err *e);
 static take_fn take_flag, take_text, take_whole, take_bytes, take_seconds, take_rate, take_client,
-	take_family, take_tos, take_format, take_stack, take_fixed, take_later, take_nothing;
+	take_family, take_tos, take_dscp, take_affinity, take_format, take_stack, take_fixed,
+	take_later, take_nothing;
 
 /* Which role an option is for. */
 enum { BOTH, CLIENT, SERVER };
@@ -57,6 +58,12 @@ static const struct opt opts[] = {
 	 "accepted: output never waits"},
 	{OPT_WORD(0, "rcv-timeout", "MS"), take_whole, AT(rcv_ms), 100, 86400000, BOTH,
 	 "give up when no data came for so long (120000)"},
+	{OPT_WORD('A', "affinity", "N[,M]"), take_affinity, 0, 0, 0, BOTH,
+	 "bytes move on CPU N; of a client: the server's on CPU M"},
+	{OPT_WORD('I', "pidfile", "FILE"), take_text, AT(pid_file), 0, 0, BOTH,
+	 "write the number of the process to FILE"},
+	{OPT_WORD('D', "daemon", NULL), take_flag, AT(daemon), 0, 0, SERVER,
+	 "serve in the background; results go to --logfile"},
 	{OPT_WORD('1', "one-off", NULL), take_flag, AT(one_off), 0, 0, SERVER,
 	 "end after one test"},
 	{OPT_WORD(0, "idle-timeout", "SECONDS"), take_whole, AT(idle_s), 1, 86400, SERVER,
@@ -94,6 +101,8 @@ static const struct opt opts[] = {
 	 "without Nagle's algorithm"},
 	{OPT_WORD('S', "tos", "N"), take_tos, AT(p.tos), 0, 255, CLIENT,
 	 "type of service; 0x and 0 as in C"},
+	{OPT_WORD(0, "dscp", "N|NAME"), take_dscp, AT(p.tos), 0, 63, CLIENT,
+	 "the same as a code point: 0 to 63, 0x and 0 as in C, or cs0 to cs7, af11 to af43, ef"},
 	{OPT_WORD('L', "flowlabel", "N"), take_tos, AT(p.flowlabel), 0, 0xfffff, CLIENT, "of IPv6"},
 	{OPT_WORD('Z', "zerocopy", NULL), take_flag, AT(p.zerocopy), 0, 0, CLIENT,
 	 "accepted: blocks lie ready and are not read from anywhere"},
@@ -107,6 +116,10 @@ static const struct opt opts[] = {
 	 "print what the server prints, too"},
 	{OPT_WORD(0, "udp-counters-64bit", NULL), take_flag, AT(p.udp64), 0, 0, CLIENT,
 	 "numbers of 64 bits in datagrams"},
+	{OPT_WORD(0, "skip-rx-copy", NULL), take_flag, AT(p.skip_copy), 0, 0, CLIENT,
+	 "who receives throws it away without a copy (TCP)"},
+	{OPT_WORD(0, "pacing-timer", "US"), take_bytes, AT(p.pacing_us), 0, 1e9, CLIENT,
+	 "accepted, and told to the server: -b paces without a timer of its own"},
 	{OPT_WORD(0, "repeating-payload", NULL), take_flag, AT(p.repeating), 0, 0, CLIENT,
 	 "accepted: what is sent repeats anyway"},
 	{OPT_WORD(0, "dont-fragment", NULL), take_flag, AT(p.dont_fragment), 0, 0, CLIENT,
@@ -117,21 +130,17 @@ static const struct opt opts[] = {
 	 "which TCP; it is not iperf3's"},
 	{OPT_WORD('h', "help", NULL), take_flag, AT(help), 0, 0, BOTH, "print this"},
 	{OPT_WORD('v', "version", NULL), take_flag, AT(version), 0, 0, BOTH, "print the version"},
-	{OPT_WORD('D', "daemon", NULL), take_later, 0, 0, 0, SERVER, NULL},
-	{OPT_WORD('I', "pidfile", "FILE"), take_later, 0, 0, 0, BOTH, NULL},
-	{OPT_WORD('F', "file", "FILE"), take_later, 0, 0, 0, BOTH, NULL},
-	{OPT_WORD('A', "affinity", "N[,M]"), take_later, 0, 0, 0, BOTH, NULL},
-	{OPT_WORD('X', "xbind", "NAME"), take_later, 0, 0, 0, CLIENT, NULL},
+	{OPT_WORD('F', "file", "FILE"), take_later, 0, 0, 0, BOTH,
+	 "what is sent lies ready. -n with the size of the file sends as many bytes"},
+	{OPT_WORD('X', "xbind", "NAME"), take_later, 0, 0, 0, CLIENT,
+	 "it is about SCTP, as --nstreams and --sctp are"},
 	{OPT_WORD('m', "mptcp", NULL), take_later, 0, 0, 0, CLIENT, NULL},
 	{OPT_WORD(0, "sctp", NULL), take_later, 0, 0, 0, CLIENT, NULL},
 	{OPT_WORD(0, "nstreams", "N"), take_later, 0, 0, 0, CLIENT, NULL},
-	{OPT_WORD(0, "dscp", "N"), take_later, 0, 0, 0, CLIENT, NULL},
-	{OPT_WORD(0, "pacing-timer", "US"), take_later, 0, 0, 0, CLIENT, NULL},
 	{OPT_WORD(0, "snd-timeout", "MS"), take_later, 0, 0, 0, BOTH, NULL},
 	{OPT_WORD(0, "timestamps", "[FORMAT]"), take_later, 0, 0, 0, BOTH, NULL},
 	{OPT_WORD(0, "server-bitrate-limit", "RATE"), take_later, 0, 0, 0, SERVER, NULL},
 	{OPT_WORD(0, "server-max-duration", "S"), take_later, 0, 0, 0, SERVER, NULL},
-	{OPT_WORD(0, "skip-rx-copy", NULL), take_later, 0, 0, 0, CLIENT, NULL},
 	{OPT_WORD(0, "gsro", NULL), take_later, 0, 0, 0, CLIENT, NULL},
 	{OPT_WORD(0, "json-stream-full-output", NULL), take_later, 0, 0, 0, BOTH, NULL},
 	{OPT_WORD(0, "username", "NAME"), take_later, 0, 0, 0, CLIENT, NULL},
@@ -263,7 +272,8 @@ static int take_client(struct iperf_opts *o, const struct opt *row, const char *
 static void put_whole(struct iperf_opts *o, const struct opt *row, double v)
 {
 	bool wide = row->at == AT(p.time_s) || row->at == AT(p.bytes) || row->at == AT(p.blocks) ||
-		    row->at == AT(p.rate) || row->at == AT(p.fq_rate) || row->at == AT(p.omit_s);
+		    row->at == AT(p.rate) || row->at == AT(p.pacing_us) ||
+		    row->at == AT(p.fq_rate) || row->at == AT(p.omit_s);
 
 	if (wide)
 		*(uint64_t *)opt_member(o, row) = (uint64_t)v;
@@ -369,6 +379,63 @@ static int take_tos(struct iperf_opts *o, const struct opt *row, const char *val
 	return 0;
 }
 
+/* The names of code points: RFC 2474, 2597, 3246. */
+static bool dscp_named(const char *name, uint32_t *out)
+{
+	unsigned a = (unsigned)(name[0] != '\0' && name[1] != '\0' ? name[2] - '0' : 10);
+
+	if (strcasecmp(name, "ef") == 0)
+		*out = 46;
+	else if (strncasecmp(name, "cs", 2) == 0 && a <= 7 && name[3] == '\0')
+		*out = a * 8;
+	else if (strncasecmp(name, "af", 2) == 0 && a >= 1 && a <= 4 && name[3] >= '1' &&
+		 name[3] <= '3' && name[4] == '\0')
+		*out = a * 8 + (unsigned)(name[3] - '0') * 2;
+	else
+		return false;
+	return true;
+}
+
+static int take_dscp(struct iperf_opts *o, const struct opt *row, const char *value, struct err *e)
+{
+	if (!dscp_named(value, &o->p.tos) && take_tos(o, row, value, e) != 0)
+		return -EINVAL;
+	o->p.tos <<= 2;
+	return 0;
+}
+
+/* A number of a CPU, + 1; 0: it is none. */
+static uint32_t cpu_read(const char *text, const char **rest)
+{
+	char *end;
+	unsigned long v;
+
+	*rest = text;
+	if (!isdigit((unsigned char)text[0]))
+		return 0;
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	*rest = end;
+	return errno != 0 || v > IPERF_CPU_MOST ? 0 : (uint32_t)v + 1;
+}
+
+/* N, or N,M, or ,M */
+static int take_affinity(struct iperf_opts *o, const struct opt *row, const char *value,
+			 struct err *e)
+{
+	const char *at = value;
+
+	if (*at != ',')
+		o->cpu = cpu_read(at, &at);
+	if (*at == ',')
+		o->p.cpu = cpu_read(at + 1, &at);
+	if (*at != '\0' || (o->cpu == 0 && value[0] != ',') ||
+	    (o->p.cpu == 0 && strchr(value, ',') != NULL))
+		return opt_fail(row, EINVAL, value,
+				"is no CPU, or two with a comma; allowed are 0 to 1023", e);
+	return 0;
+}
+
 static int take_format(struct iperf_opts *o, const struct opt *row, const char *value,
 		       struct err *e)
 {
@@ -397,7 +464,9 @@ static int take_later(struct iperf_opts *o, const struct opt *row, const char *v
 
 	(void)o, (void)value;
 	opt_print(&row->w, &name);
-	int rc = err_set(e, ENOTSUP, "option %s of iperf3: not in this version", sbuf_str(&name));
+	int rc =
+		err_set(e, ENOTSUP, "option %s of iperf3: not in this version%s%s", sbuf_str(&name),
+			row->help != NULL ? "; " : "", row->help != NULL ? row->help : "");
 	sbuf_free(&name);
 	return rc;
 }
@@ -422,6 +491,9 @@ static int check_role(const struct iperf_opts *o, const struct opt *first[3], st
 	const struct opt *wrong = first[o->server ? CLIENT : SERVER];
 	struct sbuf name = {0};
 
+	if (o->server && o->p.cpu != 0)
+		return err_set(e, EINVAL,
+			       "option -A, --affinity: a server has one CPU; N,M is for clients");
 	if (o->server && o->client)
 		return err_set(e, EINVAL,
 			       "-s and -c exclude each other: a server, or a client of one");
@@ -472,7 +544,8 @@ static void fill_in(struct iperf_opts *o, bool rate)
 		p->rate = 1 << 20;
 	if (p->bytes != 0 || p->blocks != 0)
 		p->time_s = 0;
-	p->pacing_us = 1000;
+	if (p->pacing_us == 0)
+		p->pacing_us = 1000;
 	split_device(o, o->host);
 	split_device(o, o->bind);
 }
@@ -538,7 +611,8 @@ void iperf_opts_free(struct iperf_opts *o)
 	free(o->bind);
 	free(o->device);
 	free(o->logfile);
-	o->host = o->bind = o->device = o->logfile = NULL;
+	free(o->pid_file);
+	o->host = o->bind = o->device = o->logfile = o->pid_file = NULL;
 }
 
 void iperf_opts_help(struct sbuf *out)
@@ -550,7 +624,7 @@ void iperf_opts_help(struct sbuf *out)
 	for (int role = BOTH; role <= SERVER; role++) {
 		sbuf_addf(out, "\n%s:\n", heads[role]);
 		for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
-			if (opts[i].role != role || opts[i].help == NULL)
+			if (opts[i].role != role || opts[i].take == take_later)
 				continue;
 			sbuf_reset(&name);
 			sbuf_add(&name, "  ");

@@ -56,6 +56,10 @@ char *iperf_params_text(const struct iperf_params *p)
 		put_some(o, "get_server_output", 1);
 	if (p->udp64)
 		put_some(o, "udp_counters_64bit", 1);
+	if (p->cpu != 0)
+		json_object_set_new(o, "server_affinity", json_integer(p->cpu - 1));
+	if (p->skip_copy)
+		put_some(o, "skip_rx_copy", 1);
 	if (p->repeating)
 		put_some(o, "repeating_payload", 1);
 	if (p->zerocopy)
@@ -163,6 +167,9 @@ static void params_numbers(struct reader *r, struct iperf_params *p)
 	p->pacing_us = get_number(r, "pacing_timer", 1000, any, IPERF_E_UNIMPLEMENTED);
 	p->burst = (uint32_t)get_number(r, "burst", 0, IPERF_BURST_MOST, IPERF_E_UNIMPLEMENTED);
 	p->tos = (uint32_t)get_number(r, "TOS", 0, 255, IPERF_E_UNIMPLEMENTED);
+	if (json_is_number(json_object_get(r->o, "server_affinity")))
+		p->cpu = 1 + (uint32_t)get_number(r, "server_affinity", 0, IPERF_CPU_MOST,
+						  IPERF_E_AFFINITY);
 	p->flowlabel = (uint32_t)get_number(r, "flowlabel", 0, 0xfffff, IPERF_E_UNIMPLEMENTED);
 }
 
@@ -187,6 +194,7 @@ int iperf_params_read(const char *text, size_t n, struct iperf_params *p, int *c
 	p->get_output = is_set(o, "get_server_output");
 	p->udp64 = is_set(o, "udp_counters_64bit");
 	p->repeating = is_set(o, "repeating_payload");
+	p->skip_copy = is_set(o, "skip_rx_copy");
 	p->zerocopy = is_set(o, "zerocopy");
 	p->dont_fragment = is_set(o, "dont_fragment");
 	get_text(o, "congestion", p->congestion, sizeof(p->congestion));

@@ -18,6 +18,7 @@
 #define IPERF_MSS_MOST 9216
 #define IPERF_WINDOW_MOST (512u << 20)
 #define IPERF_BURST_MOST 1000
+#define IPERF_CPU_MOST 1023
 
 /* ---- parameters (iperf_params.c) ---- */
 
@@ -29,6 +30,8 @@ struct iperf_params {
 	uint64_t rate, fq_rate; /* bit/s of each stream; 0: without limit */
 	uint32_t parallel, blksize, burst, mss, window, tos, flowlabel;
 	uint64_t pacing_us;
+	uint32_t cpu;   /* on which the server's bytes move, + 1; 0: any */
+	bool skip_copy; /* receivers throw away what comes, without a copy */
 	char congestion[16], title[256], extra[1024];
 	char version[32]; /* of the client */
 };
@@ -95,6 +98,7 @@ enum {
 	IPERF_E_UDP_BLOCK = 20,
 	IPERF_E_DURATION = 5,
 	IPERF_E_RECV_PARAMS = 114,
+	IPERF_E_AFFINITY = 132,
 	IPERF_E_CONGESTION = 134,
 	IPERF_E_STREAM_LISTEN = 202,
 	IPERF_E_STREAM_ACCEPT = 204

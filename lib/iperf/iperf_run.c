@@ -461,6 +461,8 @@ void iperf_test_end(struct iperf *t)
 	iperf_timer_end(t, &t->wait_timer);
 	iperf_timer_end(t, &t->hello_timer);
 	iperf_timer_end(t, &t->retry_timer);
+	sock_ask_end(t->ask);
+	t->ask = NULL;
 	iperf_data_free(t->data);
 	t->data = NULL;
 	if (t->connecting_fd >= 0) {
@@ -557,11 +559,13 @@ struct iperf *iperf_start(struct loop *loop, const struct iperf_opts *o, iperf_p
 	t->o.bind = o->bind != NULL ? xstrdup(o->bind) : NULL;
 	t->o.device = o->device != NULL ? xstrdup(o->device) : NULL;
 	t->o.logfile = o->logfile != NULL ? xstrdup(o->logfile) : NULL;
+	t->o.pid_file = NULL;
 	t->connecting_fd = -1;
 	t->line_timer = t->omit_timer = t->end_timer = t->wait_timer = -1;
 	t->hello_timer = t->retry_timer = -1;
 	iperf_json_new(t);
-	if (o->logfile != NULL && logfile_open(t, e) < 0) {
+	if ((o->cpu != 0 && !iperf_cpu_there(o->cpu, e)) ||
+	    (o->logfile != NULL && logfile_open(t, e) < 0)) {
 		iperf_free(t);
 		return NULL;
 	}

@@ -382,6 +382,11 @@ static void server_params(struct iperf *t)
 		sbuf_free(&b);
 		return;
 	}
+	if (t->p.cpu != 0 && !iperf_cpu_there(t->p.cpu, &e)) {
+		server_refuse(t, IPERF_E_AFFINITY, EINVAL,
+			      "the client asks for a CPU that this process may not use (-A)");
+		return;
+	}
 	if (t->p.udp && !udp_open(t, &e)) {
 		server_refuse(t, IPERF_E_STREAM_LISTEN, EADDRINUSE, e.text);
 		return;

@@ -98,6 +98,22 @@ static FILE *file_begin(const char *name, struct err *e)
 	return NULL;
 }
 
+/* A file that is not there is made and removed again. */
+static int file_check(const char *name, struct err *e)
+{
+	bool there = access(name, F_OK) == 0;
+	const char *why = NULL;
+	int fd = userfile_open(name, O_WRONLY | O_CREAT, 0666, &why);
+
+	if (fd < 0)
+		return err_set(e, -fd, "'%s' cannot be written: %s", name,
+			       why != NULL ? why : strerror(-fd));
+	close(fd);
+	if (!there)
+		unlink(name);
+	return 0;
+}
+
 static int write_csv(struct neper *n, const struct neper_tick *tick, uint32_t nt, struct err *e)
 {
 	FILE *f = file_begin(n->opts->all_samples, e);
@@ -165,4 +181,14 @@ int neper_files(struct neper *n, const struct neper_tick *tick, uint32_t nt, str
 	if (rc == 0 && n->opts->kind->rr && n->opts->client && *n->opts->log_rtt != '\0')
 		rc = write_rtt(n, e);
 	return rc;
+}
+
+int neper_files_check(const struct neper *n, struct err *e)
+{
+	const struct neper_opts *o = n->opts;
+	int rc = *o->all_samples != '\0' ? file_check(o->all_samples, e) : 0;
+
+	return rc == 0 && o->kind->rr && o->client && *o->log_rtt != '\0'
+		       ? file_check(o->log_rtt, e)
+		       : rc;
 }

@@ -6,6 +6,7 @@
 #include "chan.h"
 #include "neper.h"
 #include "neper_wl.h"
+#include "sock_ask.h"
 #include "workload.h"
 
 /* One line of samples.csv. */
@@ -55,6 +56,7 @@ struct neper {
 	/* control */
 	struct sock_addr addr[8], local[NEPER_HOSTS];
 	unsigned naddrs, addr_at, nlocal;
+	struct sock_ask *ask; /* for the names of a client, NULL: they are known */
 	int64_t retries;
 	struct neper_peer *peers; /* of the server; of the client it is one */
 	struct chan_listener *listener;
@@ -119,5 +121,7 @@ uint64_t neper_excess(struct neper *);
 double neper_seconds(const struct timeval *);
 double neper_deviation(const struct neper_epoch *); /* ns */
 
+/* Whether files that the run is to write can be written, before it begins. */
+int neper_files_check(const struct neper *, struct err *e);
 /* neper_files.c, for the end that measures. The ticks are those of all threads. */
 int neper_files(struct neper *, const struct neper_tick *, uint32_t nticks, struct err *e);

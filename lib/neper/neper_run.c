@@ -218,43 +218,86 @@ static int run_family(const struct neper_opts *o)
 	return o->ipv4 ? AF_INET : AF_INET6;
 }
 
-static int run_locals(struct neper *n, struct err *e)
-{
-	char *copy = xstrdup(n->opts->local_hosts), *save = NULL;
-	int rc = 0;
+/* What is asked for: the server, and the addresses of --local-hosts. */
+struct client_names {
+	struct sock_question q[1 + NEPER_HOSTS];
+	unsigned n;
+	bool names; /* of some the name service has to be asked */
+	char *text;
+};
 
-	for (char *w = strtok_r(copy, ",", &save); w != NULL && rc >= 0;
+static int client_names(const struct neper *n, struct client_names *c, struct err *e)
+{
+	const struct neper_opts *o = n->opts;
+	int family = run_family(o), rc = 0;
+	char *save = NULL;
+
+	*c = (struct client_names){.n = 1, .text = xstrdup(o->local_hosts)};
+	c->q[0] = (struct sock_question){.host = o->host,
+					 .port = (unsigned)o->control_port,
+					 .most = ARRAY_SIZE(n->addr),
+					 .family = family};
+	for (char *w = strtok_r(c->text, ",", &save); w != NULL && rc == 0;
 	     w = strtok_r(NULL, ",", &save)) {
-		if (n->nlocal == NEPER_HOSTS)
+		if (c->n > NEPER_HOSTS)
 			rc = err_set(e, EINVAL, "--local-hosts: at most %d addresses", NEPER_HOSTS);
 		else
-			rc = sock_resolve(w, 0, run_family(n->opts), &n->local[n->nlocal], 1, e);
-		n->nlocal += rc > 0;
+			c->q[c->n++] =
+				(struct sock_question){.host = w, .most = 1, .family = family};
 	}
-	free(copy);
-	if (rc >= 0 && n->nlocal > (unsigned)n->opts->num_flows)
+	for (unsigned i = 0; i < c->n; i++)
+		c->names |= sock_is_name(c->q[i].host);
+	if (rc == 0 && c->n - 1 > (unsigned)o->num_flows)
 		rc = err_set(e, EINVAL, "%lld flows are fewer than %u addresses of --local-hosts",
-			     (long long)n->opts->num_flows, n->nlocal);
-	return rc < 0 ? rc : 0;
+			     (long long)o->num_flows, c->n - 1);
+	return rc;
 }
 
-static int begin_client(struct neper *n, struct err *e)
+static void client_known(struct neper *n)
 {
-	int rc = sock_resolve(n->opts->host, (unsigned)n->opts->control_port, run_family(n->opts),
-			      n->addr, ARRAY_SIZE(n->addr), e);
-
-	if (rc < 0)
-		return rc;
-	n->naddrs = (unsigned)rc;
-	rc = run_locals(n, e);
-	if (rc != 0)
-		return rc;
-	n->retries = n->opts->connect_retries;
 	n->peers = xcalloc(1, sizeof(*n->peers));
 	n->peers->run = n;
 	n->peers->timer = -1;
 	n->timer = loop_timer(n->loop, 0, 0, neper_peer_connect, n);
-	return 0;
+}
+
+static void client_answered(void *arg, const struct sock_answer *a, const struct err *e)
+{
+	struct neper *n = arg;
+
+	n->ask = NULL;
+	if (a == NULL) {
+		neper_fail(n, e);
+		return;
+	}
+	n->naddrs = a[0].n;
+	memcpy(n->addr, a[0].addr, a[0].n * sizeof(*n->addr));
+	for (unsigned i = 0; i < n->nlocal; i++)
+		n->local[i] = a[1 + i].addr[0];
+	client_known(n);
+}
+
+static int begin_client(struct neper *n, struct err *e)
+{
+	struct client_names c;
+	int rc = client_names(n, &c, e);
+
+	n->retries = n->opts->connect_retries;
+	n->nlocal = c.n - 1;
+	if (rc == 0 && c.names) {
+		n->ask = sock_ask(n->loop, c.q, c.n, client_answered, n, e);
+		rc = n->ask == NULL ? -EAGAIN : 0;
+	} else if (rc == 0) {
+		rc = sock_resolve(c.q[0].host, c.q[0].port, c.q[0].family, n->addr, c.q[0].most, e);
+		n->naddrs = rc > 0 ? (unsigned)rc : 0;
+		for (unsigned i = 0; i < n->nlocal && rc > 0; i++)
+			rc = sock_resolve(c.q[1 + i].host, 0, c.q[1 + i].family, &n->local[i], 1,
+					  e);
+		if (rc > 0)
+			client_known(n);
+	}
+	free(c.text);
+	return rc < 0 ? rc : 0;
 }
 
 /* Both families by one socket, where no address was given and the machine has IPv6. */
@@ -351,7 +394,9 @@ struct neper *neper_begin(struct loop *loop, const struct neper_opts *o,
 		return n;
 	}
 	run_cpus(n);
-	rc = o->client ? begin_client(n, e) : begin_server(n, e);
+	rc = neper_files_check(n, e);
+	if (rc == 0)
+		rc = o->client ? begin_client(n, e) : begin_server(n, e);
 	if (rc != 0) {
 		neper_free(n);
 		return NULL;
@@ -384,6 +429,7 @@ void neper_free(struct neper *n)
 	neper_timer_stop(n, &n->timer);
 	neper_timer_stop(n, &n->suicide);
 	neper_timer_stop(n, &n->iostat);
+	sock_ask_end(n->ask);
 	chan_listener_free(n->listener);
 	for (struct neper_peer *p = n->peers, *next; p != NULL; p = next) {
 		next = p->next;

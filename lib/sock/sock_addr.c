@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sock.h"
+#include "sock_ask.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -35,6 +35,19 @@ int sock_resolve(const char *host, unsigned port, int family, struct sock_addr *
 	return err_set(e, EHOSTUNREACH, "there is no %saddress of '%s': %s", kind,
 		       host == NULL ? "this machine" : host,
 		       rc == 0 ? "the name has none" : gai_strerror(rc));
+}
+
+bool sock_is_name(const char *host)
+{
+	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST};
+	struct addrinfo *list;
+
+	if (host == NULL || host[0] == '\0')
+		return false;
+	if (getaddrinfo(host, NULL, &hints, &list) != 0)
+		return true;
+	freeaddrinfo(list);
+	return false;
 }
 
 void sock_addr_print(const struct sock_addr *a, struct sbuf *out)

@@ -340,6 +340,34 @@ def test_what_this_machine_lacks(tmp_path):
     assert r.returncode == 2 and "allowed are 1 to 128" in r.stderr
 
 
+def test_in_the_background(tmp_path):
+    """-D is back when the server listens; -I names its process, whose bytes -A puts on one CPU."""
+    port, pid = free_port(), tmp_path / "pid"
+    r = ours("-s", "-p", str(port), "-D", "-I", pid, "--logfile", tmp_path / "log")
+    assert (r.returncode, r.stdout, r.stderr) == (0, "", "")
+    number = int(pid.read_text())
+    try:
+        cpu = sorted(os.sched_getaffinity(0))
+        assert ours("-c", "127.0.0.1", "-p", str(port), "-n", "1M", "-A", f"{cpu[0]},{cpu[-1]}").returncode == 0
+        r = ours("-c", "127.0.0.1", "-p", str(port), "-A", ",1023")
+        assert r.returncode == 5 and "CPU" in r.stderr and r.stderr.count("\n") == 1
+        r = ours("-c", "127.0.0.1", "-p", str(port), "-A", "1023")
+        assert r.returncode == 3 and "may not use CPU 1023" in r.stderr
+        r = ours("-s", "-p", str(port), "-D", "-I", pid)
+        assert r.returncode == 3 and "belongs to a program that runs" in r.stderr
+        r = ours("-s", "-p", str(port), "-D")
+        assert r.returncode == 3 and "Address already in use" in r.stderr
+    finally:
+        os.kill(number, signal.SIGTERM)
+    for _ in range(200):
+        if not pid.exists():
+            break
+        time.sleep(0.05)
+    assert not pid.exists() and "1.00 MBytes" in (tmp_path / "log").read_text()
+    r = run(["-p", "wire", "-b", "-e", "iperf3 -s -D"])
+    assert r.returncode == 2 and "process of its own" in r.stderr
+
+
 def test_interrupted():
     with Serving([binary(), "iperf3"], "-1") as s:
         c = subprocess.Popen([binary(), "iperf3", "-c", "127.0.0.1", "-p", str(s.port), "-i", "0.1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,

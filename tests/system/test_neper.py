@@ -4,6 +4,7 @@ folder of its programs. And peers that do what they should not."""
 import contextlib
 import csv
 import os
+import signal
 import socket
 import subprocess
 import threading
@@ -292,6 +293,39 @@ def test_nobody_there():
         assert rc == 5 and f"127.0.0.1:{port}: Address already in use" in err and len(err.splitlines()) == 1
     rc, _, err = ended(start(["tcp_rr", "-H", "127.0.0.1", "-C", str(control), "-P", str(port), "-s", "1"]))
     assert rc == 4 and "--suicide-length" in err
+
+
+def test_files_before_the_run(tmp_path):
+    """What cannot be written is told before anything is sent, and what could be leaves nothing; names may have blanks."""
+    control, _ = free_ports()
+    for more in (["-A/no-such-dir/x"], ["--log-rtt=/no-such-dir/x"]):
+        rc, _, err = ended(start(["tcp_rr", "-c", "-H", "127.0.0.1", "-C", str(control), *more]))
+        assert rc == 5 and "'/no-such-dir/x' cannot be written" in err and len(err.splitlines()) == 1
+    rc, _, err = ended(start(["tcp_rr", "-c", "-H", "127.0.0.1", "-C", str(control), "--connect-retries", "0", "-Aa b"], cwd=tmp_path))
+    assert rc == 5 and "Connection refused" in err and not os.listdir(tmp_path)
+    r = harness.run(["-p", "null", "-b", "-e", "neper tcp_rr -n '--log-rtt=/tmp/a b'"])
+    assert r.returncode == 0 and values(r.stdout)["log_rtt"] == "/tmp/a b"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a mount namespace needs root")
+@pytest.mark.parametrize("words", [["neper", "tcp_rr", "-c", "-H"], ["iperf3", "-c"]], ids=lambda words: words[0])
+def test_slow_name_server(words, tmp_path):
+    """A name server that is asked and never answers holds nobody: an interrupt ends the program while it is still being asked."""
+    conf = tmp_path / "resolv.conf"
+    conf.write_text("nameserver 127.0.0.9\noptions timeout:30 attempts:5\n")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as mute:
+        try:
+            mute.bind(("127.0.0.9", 53))
+        except OSError as e:
+            pytest.skip(f"127.0.0.9:53: {e}")
+        mute.settimeout(30)
+        inside = ["unshare", "-m", "sh", "-c", f'mount --bind "{conf}" /etc/resolv.conf && exec "$@"', "sh"]
+        p = subprocess.Popen([*inside, harness.binary(), *words, "a-name.example"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+        mute.recvfrom(512)
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=25)
+    assert p.returncode == -signal.SIGINT
 
 
 @pytest.mark.skipif(real("tcp_rr") is None, reason="NEPER does not name a folder with neper's programs")

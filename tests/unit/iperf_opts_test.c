@@ -88,6 +88,39 @@ static void test_values(void **state)
 	iperf_opts_free(&o);
 }
 
+static void test_machine(void **state)
+{
+	static const struct {
+		const char *line;
+		uint32_t cpu, there, tos;
+	} good[] = {
+		{"-c h", 0, 0, 0},
+		{"-c h -A 0", 1, 0, 0},
+		{"-c h -A 3,0", 4, 1, 0},
+		{"-c h -A ,1023", 0, 1024, 0},
+		{"-c h --dscp 10", 0, 0, 40},
+		{"-c h --dscp 0x2e", 0, 0, 184},
+		{"-c h --dscp EF", 0, 0, 184},
+		{"-c h --dscp cs7", 0, 0, 224},
+		{"-c h --dscp af41", 0, 0, 136},
+	};
+	struct iperf_opts o;
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		assert_int_equal(read_line(good[i].line, &o, &e), 0);
+		assert_int_equal(o.cpu, good[i].cpu);
+		assert_int_equal(o.p.cpu, good[i].there);
+		assert_int_equal(o.p.tos, good[i].tos);
+		iperf_opts_free(&o);
+	}
+	assert_int_equal(read_line("-s -D -I f", &o, &e), 0);
+	assert_true(o.daemon);
+	assert_string_equal(o.pid_file, "f");
+	iperf_opts_free(&o);
+}
+
 static void test_wrong(void **state)
 {
 	static const struct {
@@ -118,6 +151,15 @@ static void test_wrong(void **state)
 		{"-c h --stack port", -ENOTSUP, "not in this version"},
 		{"-c h --stack up", -EINVAL, "allowed is kernel"},
 		{"-c h --sctp", -ENOTSUP, "option --sctp of iperf3: not in this version"},
+		{"-c h -A 1024", -EINVAL, "allowed are 0 to 1023"},
+		{"-c h -A 1,", -EINVAL, "is no CPU"},
+		{"-c h -A ,", -EINVAL, "is no CPU"},
+		{"-s -A 0,1", -EINVAL, "a server has one CPU"},
+		{"-c h -D", -EINVAL, "option -D, --daemon is one of servers"},
+		{"-c h --dscp 64", -EINVAL, "allowed are 0 to 63"},
+		{"-c h --dscp af14", -EINVAL, "is not a number"},
+		{"-c h -F f", -ENOTSUP, "-n with the size of the file"},
+		{"-c h -X n", -ENOTSUP, "it is about SCTP"},
 		{"-c h --paralel 2", -EINVAL, "did you mean --parallel?"},
 		{"-c h -y", -EINVAL, "unknown option -y of iperf3"},
 		{"-c h --udp=1", -EINVAL, "takes no value"},
@@ -156,9 +198,8 @@ static void test_help(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),
+		cmocka_unit_test(test_machine),  cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_help),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
