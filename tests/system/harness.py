@@ -423,6 +423,15 @@ def cpu_seconds(pid):
     return out
 
 
+def cpu_shares(pids, settle=1, seconds=3):
+    """What share of a CPU each thread of these programs takes, of all of them in the same time; they are given time to come to rest before."""
+    time.sleep(settle)
+    begin, first = time.monotonic(), [cpu_seconds(pid) for pid in pids]
+    time.sleep(seconds)
+    took = time.monotonic() - begin
+    return [{tid: (now - before.get(tid, 0)) / took for tid, now in cpu_seconds(pid).items()} for pid, before in zip(pids, first)]
+
+
 def send_paced(ifname, frames, pps):
     """Small bursts by sendmmsg on an AF_PACKET socket, each at its time."""
 
