@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -119,7 +120,11 @@ def test_documents_beside_the_stream_are_those_of_json_alone():
     alone = good([*WIRE, "--json", *args]).stdout
     both = good([*WIRE, "--json", "--json-stream", *args])
     lines = documents(both)
-    assert [x for x in both.stdout.splitlines() if not x.startswith('{"event"')] == alone.splitlines()
+
+    def without_memory(text):
+        """A pool of buffers takes some bytes more or less in each run, by where its memory lies."""
+        return [re.sub(r'"memory_bytes":\d+', '"memory_bytes":0', x) for x in text if not x.startswith('{"event"')]
+    assert without_memory(both.stdout.splitlines()) == without_memory(alone.splitlines())
     docs = [x for x in lines if "event" not in x]
     assert [d for x in only([x for x in lines if "event" in x], "result") for d in x["results"]] == docs
     assert len(docs) == 4
