@@ -65,14 +65,18 @@ struct loop *begin_loop(bool interactive, bool serves)
 	return NULL;
 }
 
-/* Tells the program that it was started anew. */
+/* Tells the program that it was started anew, and behind a 1 where what pipes have said is. */
 #define AGAIN "WIRERATE_SMALL_PAGES"
 
 void begin_again(char *const *argv)
 {
+	struct sbuf said = {0};
 	sigset_t none, was;
 
-	if (setenv(AGAIN, "1", 1) != 0)
+	sbuf_add(&said, "1");
+	bool ready = userfile_pipes_pass(&said) && setenv(AGAIN, said.s, 1) == 0;
+	sbuf_free(&said);
+	if (!ready)
 		return;
 	fflush(NULL);
 	/* the loop has blocked some, and the new program would never get them */
@@ -85,15 +89,14 @@ void begin_again(char *const *argv)
 	errno = code;
 }
 
-bool begin_can_again(void)
-{
-	return !userfile_pipe_read();
-}
-
 bool begin_is_again(void)
 {
-	bool again = getenv(AGAIN) != NULL;
+	const char *again = getenv(AGAIN);
 
+	if (again == NULL)
+		return false;
+	if (*again != '\0')
+		userfile_pipes_take(again + 1);
 	unsetenv(AGAIN); /* it is no business of what we start */
-	return again;
+	return true;
 }

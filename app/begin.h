@@ -14,9 +14,7 @@ void begin_std_fds(void);
 /* Makes the loop, and starts the watchdog: a thread that takes signals while the loop stands still
  * (watchdog.h). The caller frees the loop. NULL: that failed, and standard error says why. */
 struct loop *begin_loop(bool interactive, bool serves);
-/* Starts the program anew in this process, for begin_is_again() to say so. argv: of main(). Returns
- * only if that cannot be done, with errno. */
+/* Starts the program anew in this process, for begin_is_again() to say so; it finds what pipes with
+ * commands have said. argv: of main(). Returns only if that cannot be done, with errno. */
 void begin_again(char *const *argv);
 bool begin_is_again(void);
-/* Whether it would do the same again: a pipe with commands cannot be read twice. */
-bool begin_can_again(void);

@@ -33,6 +33,7 @@
 #include "ui/console.h"
 #include "ui/theme_file.h"
 #include "ui/tty.h"
+#include "userfile.h"
 #include "visible.h"
 #include "watchdog.h"
 
@@ -441,9 +442,11 @@ static int open_control(struct prog *p)
 	int rc = ctl_open(&p->app.ctl, &opts, &e);
 
 	watchdog_come_along();
-	if (rc == 0)
+	if (rc == 0) {
+		userfile_pipes_forget();
 		return 0;
-	if (rc == -EAGAIN && begin_can_again()) {
+	}
+	if (rc == -EAGAIN) {
 		if (a->daemon)
 			return BEGIN_AGAIN; /* for the parent */
 		begin_again(a->argv);

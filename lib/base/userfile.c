@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,13 +83,76 @@ int userfile_open_sink(const char *path, mode_t mode, bool *pipe, const char **w
 	return userfile_no(EINVAL, "it was exchanged while it was opened", why);
 }
 
-/* Opens a pipe too, and waits until somebody writes to it, as a person expects. */
-static int open_pipe_too(const char *path, const char **why)
+/* ---- pipes: what they have told cannot be read from them again ---- */
+
+#define PIPES 16 /* that are kept for a new start of the program */
+static struct {
+	struct sbuf said[PIPES]; /* by those that have been read so far, in that order */
+	unsigned nsaid;
+	bool lost;       /* one was read, and there was no place for it */
+	int from[PIPES]; /* what is read instead of the next ones */
+	unsigned nfrom, next;
+} pipes;
+
+static void pipes_keep(const char *text, size_t len)
+{
+	if (pipes.nsaid == PIPES) {
+		pipes.lost = true;
+		return;
+	}
+	sbuf_addn(&pipes.said[pipes.nsaid++], text, len);
+}
+
+bool userfile_pipes_pass(struct sbuf *fds)
+{
+	for (unsigned i = 0; i < pipes.nsaid; i++) {
+		const struct sbuf *b = &pipes.said[i];
+		int fd = memfd_create("pipe", 0);
+		size_t done = 0;
+
+		while (fd >= 0 && done < b->len) {
+			ssize_t n = write(fd, b->s + done, b->len - done);
+			if (n < 0 && errno != EINTR)
+				return false;
+			done += n > 0 ? (size_t)n : 0;
+		}
+		if (fd < 0 || lseek(fd, 0, SEEK_SET) != 0)
+			return false;
+		sbuf_addf(fds, " %d", fd);
+	}
+	return !pipes.lost;
+}
+
+void userfile_pipes_take(const char *fds)
+{
+	char *end;
+
+	for (; pipes.nfrom < PIPES; fds = end) {
+		long fd = strtol(fds, &end, 10);
+		if (end == fds || fd <= STDERR_FILENO || fd > INT_MAX)
+			return;
+		pipes.from[pipes.nfrom++] = (int)fd;
+	}
+}
+
+void userfile_pipes_forget(void)
+{
+	for (unsigned i = 0; i < pipes.nsaid; i++)
+		sbuf_free(&pipes.said[i]);
+	pipes.nsaid = 0;
+}
+
+/* Opens a pipe too, and waits until somebody writes to it, as a person expects. *pipe: it is
+ * one. */
+static int open_pipe_too(const char *path, bool *pipe, const char **why)
 {
 	struct stat st;
 
-	if (stat(path, &st) != 0 || !S_ISFIFO(st.st_mode))
+	*pipe = stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+	if (!*pipe)
 		return userfile_open(path, O_RDONLY, 0, why);
+	if (pipes.next < pipes.nfrom)
+		return pipes.from[pipes.next++];
 	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	return fd >= 0 ? fd : userfile_no(errno, NULL, why);
 }
@@ -145,29 +210,22 @@ static int userfile_judge(const char *path, const struct userfile_kind *k, const
 	return 0;
 }
 
-static bool pipe_read;
-
-bool userfile_pipe_read(void)
-{
-	return pipe_read;
-}
-
 int userfile_read(const char *path, const struct userfile_kind *k, struct sbuf *out, struct err *e)
 {
 	const char *why;
 	size_t start = out->len;
 	struct stat st;
-	int rc, fd = k->pipe ? open_pipe_too(path, &why) : userfile_open(path, O_RDONLY, 0, &why);
+	bool pipe = false;
+	int rc, fd = k->pipe ? open_pipe_too(path, &pipe, &why)
+			     : userfile_open(path, O_RDONLY, 0, &why);
 
 	if (fd < 0)
 		return err_set(e, EINVAL, "cannot read %s'%.400s': %s",
 			       k->what != NULL ? k->what : "", path, why);
-	bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-	if (regular && (uint64_t)st.st_size > k->most_bytes) {
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size > k->most_bytes) {
 		close(fd);
 		return too_large(path, k, e);
 	}
-	pipe_read |= !regular;
 	int code = read_on(fd, k->most_bytes, out);
 	close(fd);
 	if (code != 0)
@@ -175,6 +233,8 @@ int userfile_read(const char *path, const struct userfile_kind *k, struct sbuf *
 			     k->what != NULL ? k->what : "", path, strerror(code));
 	else
 		rc = userfile_judge(path, k, sbuf_str(out) + start, out->len - start, e);
+	if (rc == 0 && pipe)
+		pipes_keep(sbuf_str(out) + start, out->len - start);
 	if (rc != 0 && out->s != NULL) {
 		out->len = start;
 		out->s[start] = '\0';

@@ -37,5 +37,12 @@ struct userfile_kind {
  * -EFBIG: it is too large. Then *out is as before. */
 int userfile_read(const char *path, const struct userfile_kind *kind, struct sbuf *out,
 		  struct err *e);
-/* Whether a pipe has been read so far: it cannot be read again. */
-bool userfile_pipe_read(void);
+/* For a program that starts itself anew and reads its files again (app/begin.h), of which pipes
+ * would have nothing more to say. What has been read from pipes so far is put into files without
+ * names that stay open over exec(), and their descriptors are appended to *fds, " 5 6". false: that
+ * cannot be done. */
+bool userfile_pipes_pass(struct sbuf *fds);
+/* The same descriptors in the new program: the next pipes are not read, but these. */
+void userfile_pipes_take(const char *fds);
+/* There will be no new start. */
+void userfile_pipes_forget(void);

@@ -395,9 +395,15 @@ def test_hugepages_of_others(need, tmp_path):
         # unless hugepages were asked for
         r = harness.run(["--in-memory", "--", *ask], prefix=few)
         assert r.returncode == 3 and "EAL did not start" in r.stderr and "small pages" not in r.stderr, r.stderr
-        # What a pipe has told cannot be read again.
-        r = harness.run(["-b", "-f", "/dev/stdin"], stdin="show plan\n", prefix=few)
-        assert r.returncode == 3 and "EAL did not start" in r.stderr, r.stderr
+        # What pipes have told is told again, whatever they are; and nothing else is read twice.
+        os.mkfifo(tmp_path / "fifo")
+        with subprocess.Popen(["sh", "-c", f"echo 'show plan' > {tmp_path}/fifo"]) as writer:
+            r = harness.run(["-b", "-f", "/dev/stdin", "-f", tmp_path / "fifo", "--json"], stdin="show settings\n" * 9, prefix=few)
+        assert (r.returncode, r.stderr, writer.returncode) == (0, again, 0), r
+        assert [d["show"] for d in documents(r)] == ["settings"] * 9 + ["plan"]
+        r = subprocess.run(["bash", "-c", 'exec "$@" -f <(printf "set 0 count 7\n") -e "show settings"', "-", *few, harness.binary(), "-b", "--json"],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        assert (r.returncode, r.stderr) == (0, again) and '"count": 7' in json.dumps(documents(r)), r
 
 
 def test_eal_options_of_the_user():
