@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const struct alone *const alones[] = {&alone_neper, &alone_iperf3};
+static const struct alone *const alones[] = {&alone_neper, &alone_iperf3, &alone_stacks};
 
 const struct alone *alone_verb(const char *verb)
 {

@@ -17,5 +17,5 @@ struct alone {
 const struct alone *alone_verb(const char *verb);
 const struct alone *alone_link(const char *path, const char **link);
 
-/* neper_alone.c, iperf3_alone.c */
-extern const struct alone alone_neper, alone_iperf3;
+/* neper_alone.c, iperf3_alone.c, stacks_alone.c */
+extern const struct alone alone_neper, alone_iperf3, alone_stacks;

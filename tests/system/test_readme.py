@@ -38,8 +38,10 @@ CANNOT_RUN = {
     "./dev run     # builds": "it builds; what it runs then is every other block, and ./dev test runs this one",
     "make LDFLAGS=": "it builds dperf, of which nothing is here",
     "export DPERF=": "it needs dperf; test_dperf_peer.py is what it runs",
+    "$ ./dev run stacks --runs 5": "it needs root and half a minute; test_stacks.py runs it",
     "$ ./dev run neper tcp_rr -c -H 10.0.0.2": "it needs a server; test_neper.py has both ends",
     "ln -s \"$(command -v wirerate)\"": "it needs a server; test_neper.py runs a link",
+    "wirerate stacks --peer 192.0.2.7": "it needs another machine; test_stacks.py asks this one",
     "git clone https://github.com/google/neper": "it builds neper, of which nothing is here",
 }
 BLOCKS = {

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One workload on two stacks, in namespaces without names: what comes of each arm, what is told, and that nothing is left."""
+import os
+import signal
+import socket
+import subprocess
+import time
+
+import harness
+import pytest
+
+SHORT = ["--runs", "1", "--duration", "100ms", "--warm-up", "100ms"]
+ARMS = ["kernel to kernel", "port to kernel", "port to port"]
+
+
+def run(*words, options=("--json",), **kw):
+    return subprocess.run([harness.binary(), *options, "stacks", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=120, **kw)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return [int(c) for c in f.read().split()]
+
+
+def gone(pid):
+    return not os.path.exists(f"/proc/{pid}") or open(f"/proc/{pid}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[0] == "Z"
+
+
+def test_arms(namespaces, tmp_path):
+    page, drawing = tmp_path / "page.html", tmp_path / "drawing.svg"
+    r = run(*SHORT, "--verify", "--html", str(page), "--svg", str(drawing), "tcp_rr", "tcp_stream")
+    assert r.returncode == 0, r.stderr
+    doc = harness.document(r.stdout)["stacks"]
+    assert doc["complete"] and (doc["congestion"], doc["rto_floor_ns"]) == ("cubic", 5_000_000)
+    assert [(o["workload"], o["arm"]) for o in doc["runs"]] == [(w, a) for w in ("tcp_rr", "tcp_stream") for a in ARMS]
+    for o in doc["runs"]:
+        assert o["value"] > 0 and o["receiver_bps"] > 0 and o["mismatched_bytes"] == 0
+    assert all(o["payload_compared"] and o["payload_touched"] for o in doc["results"])
+    assert "<svg" in page.read_text() and drawing.read_text().rstrip().endswith("</svg>")
+    again = run(*SHORT, "--html", str(page), "tcp_rr")
+    assert again.returncode == 2 and str(page) in again.stderr
+
+
+@pytest.mark.parametrize("workload", ["tcp_crr", "udp_rr", "udp_stream"])
+def test_other_workloads(workload, namespaces):
+    r = run(*SHORT, "--arms", "kernel-kernel,port-port", "--loopback", workload, options=("--csv",))
+    assert r.returncode == 0, r.stderr
+    rows = [line.split(",") for line in r.stdout.splitlines()]
+    value = rows[0].index("value")
+    assert [row[1] for row in rows[1:]] == [ARMS[0], ARMS[2]] and all(float(row[value]) > 0 for row in rows[1:])
+
+
+@pytest.mark.parametrize("signo,phase", [(signal.SIGINT, 0), (signal.SIGINT, 2), (signal.SIGKILL, 2)])
+def test_nothing_is_left(signo, phase, namespaces):
+    """Whenever it ends: no process, and so no namespace, since these have no other holder."""
+    before = subprocess.run(["ip", "netns", "list"], stdout=subprocess.PIPE, text=True).stdout
+    p = subprocess.Popen([harness.binary(), "stacks", "--arms", "kernel-kernel", "tcp_rr"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 60
+        while len(children(p.pid)) < phase:
+            assert p.poll() is None and time.monotonic() < deadline
+            time.sleep(0.01)
+        ends = children(p.pid)
+        p.send_signal(signo)
+        p.communicate(timeout=60)
+    finally:
+        p.kill()
+    assert p.returncode == -signo
+    while not all(gone(c) for c in ends):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert subprocess.run(["ip", "netns", "list"], stdout=subprocess.PIPE, text=True).stdout == before
+
+
+def test_needs_root():
+    if os.geteuid() != 0:
+        r = run("tcp_rr")
+    else:
+        r = run("tcp_rr", user=65534, group=65534, extra_groups=[])
+    assert r.returncode == 3 and "root" in r.stderr and len(r.stderr.splitlines()) == 1
+
+
+def test_another_machine():
+    """`stacks serve` and who asks it, without a port: sockets here and there."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    server = subprocess.Popen([harness.binary(), "stacks", "serve", "--port", str(port)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+    try:
+        assert f"port {port}" in server.stderr.readline()
+        with socket.create_connection(("127.0.0.1", port)) as s, s.makefile("rw") as f:
+            for line, answer in (("totals", "nothing was begun"), ("[]", "neither"), ("{}", "no order"),
+                                 ('{"client":true,"workload":"tcp_rr","down":false,"verify":false,"host":"127.0.0.1","port":9,"flows":1,"mss":0,"cpu":-1}',
+                                  "only serves")):
+                f.write(line + "\n")
+                f.flush()
+                assert answer in f.readline()
+        r = run(*SHORT, "--port", str(port), "--peer", "127.0.0.1", "tcp_rr")
+        assert r.returncode == 0, r.stderr
+        assert harness.document(r.stdout)["stacks"]["runs"][0]["transactions"] > 0
+    finally:
+        server.kill()
+        server.communicate()
+    r = run("--port", str(port), "--peer", "127.0.0.1", "tcp_rr")
+    assert r.returncode == 5 and "stacks serve" in r.stderr.splitlines()[-1]
