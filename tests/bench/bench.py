@@ -4,11 +4,11 @@
        bench.py BUILD --against BUILD [--rows PATTERN] [the same options but --only]
 
 Runs BUILD/tests/bench/bench (hot path against bare loops, in one process), dpdk-testpmd (txonly, rxonly), BUILD/app/wirerate in a
-terminal with and without its full screen (screen.py) and with a script (lua.py), BUILD/tests/bench/bench_flow (connections,
-flow.py; flow_two.py on two CPUs), the program with a peer of the kernel's (kernel.py, as root), and streams to and from the kernel
-(tap.py), in turn on one CPU, N times, and prints the medians over the processes. A target that is missed is named; it does not fail. Exit
-code 3: something could not run. As root, hugepages are switched on for the time of the measurement. With --against: against.py, which ends
-with 0 or 1.
+terminal with and without its full screen (screen.py) and with a script (lua.py), BUILD/tests/bench/bench_flow (connections, flow.py;
+flow_two.py on two CPUs), the program with a peer of the kernel's (kernel.py, as root), workloads on two stacks (stacks.py, as root), and
+streams to and from the kernel (tap.py), in turn on one CPU, N times, and prints the medians over the processes. A target that is missed
+is named; it does not fail. Exit code 3: something could not run. As root, hugepages are switched on for the time of the measurement. With
+--against: against.py, which ends with 0 or 1.
 """
 import argparse
 import datetime
@@ -29,6 +29,7 @@ import flow_two
 import kernel
 import lua
 import screen
+import stacks
 import tap
 from proc import CannotRun, run_ns, workers
 
@@ -229,6 +230,8 @@ def measure(args, huge):
             run["flow_two"] = flow_two.measure(args.program, args.cpu)
         if args.only in (None, "kernel") and i < kernel.RUNS:
             run["kernel"] = kernel.measure(args.program, args.cpu)
+        if args.only in (None, "stacks") and i < stacks.RUNS:
+            run["stacks"] = stacks.measure(args.program, args.cpu)
         if args.only in (None, "tap"):
             run["tap"] = tap.measure(args.program, args.cpu)
         if args.only == "dperf":
@@ -250,6 +253,8 @@ def evaluate(runs):
         rows += flow_two.evaluate([r["flow_two"] for r in runs])
     if runs[0].get("kernel"):
         rows += kernel.evaluate([r["kernel"] for r in runs if "kernel" in r])
+    if runs[0].get("stacks"):
+        rows += stacks.evaluate([r["stacks"] for r in runs if "stacks" in r])
     if runs[0].get("tap"):
         rows += tap.evaluate([r["tap"] for r in runs])
     if runs[0].get("dperf"):
@@ -311,7 +316,7 @@ def print_table(doc):
     print()
     missed = [r for r in doc["results"] if not r.get("ok", True)]
     parts = {"path": TARGETS, "screen": screen.targets(), "lua": lua.targets(), "flow": [*flow.targets(), flow_two.ROW],
-             "kernel": kernel.targets(), "tap": tap.targets()}
+             "kernel": kernel.targets(), "stacks": stacks.targets(), "tap": tap.targets()}
     wanted = [name for part, targets in parts.items() if doc["only"] in (None, part) for name in targets]
     wanted += dperf.targets() if doc["only"] == "dperf" else []
     absent = [name for name in wanted if all(r["variant"] != name for r in doc["results"])]
@@ -332,9 +337,9 @@ def arguments():
     p.add_argument("--runs", type=int, help="processes of each (default 7, at least 5; with --against 11, at least 11, an odd number)")
     p.add_argument("--cpu", type=int, default=cpus[-1], help="CPU to measure on (default: the last one)")
     p.add_argument("--json", nargs="?", const="-", metavar="FILE", help="one JSON document to FILE, or instead of the table to stdout")
-    p.add_argument("--only", choices=("path", "screen", "lua", "flow", "kernel", "tap", "dperf"),
+    p.add_argument("--only", choices=("path", "screen", "lua", "flow", "kernel", "stacks", "tap", "dperf"),
                    help="the hot path and testpmd alone, what the screen costs, scripts, connections, those to a peer of the kernel's, "
-                        "streams to and from the kernel, or dperf (DPERF=its program) beside the program, which nothing but this option asks for")
+                        "workloads on two stacks and beside neper and iperf3, streams to and from the kernel, or dperf (DPERF=its program) beside the program, which nothing but this option asks for")
     p.add_argument("--isa", help="at most this instruction set: scalar, ssse3, avx2, avx512 or neon (default: the CPU's best)")
     p.add_argument("--no-huge", action="store_true", help="measure without hugepages")
     args = p.parse_args()

@@ -37,6 +37,7 @@ struct pair_conf {
 	unsigned servers; /* addresses that connections go to in turn; 0: one */
 	bool by_dst;      /* connections are counted by them at both ends */
 	bool handed;      /* all that the client's end receives is handed over to its worker */
+	bool through;     /* the record is reached by way of one more: bench_flow_record.c */
 };
 
 /* One of the two. */
@@ -101,6 +102,9 @@ bool pair_hand_mine(const void *arg, const struct flow_tuple *t);
 /* Frees it. All that was handed over has been taken, or the process ends; returns how many frames
  * those were. */
 uint64_t pair_hand_end(struct pair_hand *h);
+
+/* The same record, each function of which calls that of another one. */
+const struct workload *pair_through(const struct workload *wl);
 
 /* Two devices, each of which receives what the other one sends. */
 void pair_devices(uint16_t dev[2], struct rte_mempool *mp);

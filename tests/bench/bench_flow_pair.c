@@ -416,6 +416,8 @@ static void end_workload(struct pair_end *e, const struct pair_conf *conf, bool 
 		f->content = e->http->content;
 		f->ncontent = e->http->ncontent;
 	}
+	if (conf->through)
+		f->wl = pair_through(f->wl);
 	f->own = zeroed(f->wl->own_bytes);
 }
 

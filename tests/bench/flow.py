@@ -14,6 +14,8 @@ OPEN_TIMES, OPEN_BYTES, OPEN_BYTES_IP6 = 40, 112, 144
 # rows and what they are compared with in the same run: connections to 16 servers, the same counted by server, and frames that another
 # worker receives; one thread is both workers there, so that row is what both pay together, without the cache misses between two CPUs
 MORE = {"flow_cps_servers": "flow_cps", "flow_cps_by_dst": "flow_cps_servers", "flow_cps_handed": "flow_cps"}
+# rows in which each call of a record is two calls: what one costs
+RECORD, RECORD_PERCENT = {"flow_cps_record": "flow_cps", "flow_tps_record": "flow_tps"}, 5
 OTHER_FRAMES, OTHER_TIMES = ("flow_cps_vxlan", "flow_cps_ip6"), 1.3
 MANY_RATE = 0.62
 BULK_BITS = 30
@@ -35,7 +37,7 @@ def measure(build, cpu):
 
 def targets():
     return [*TIMES, "flow_many_live / 1000", "flow_open", "flow_open memory", "flow_bulk", "flow_cps_timed / flow_cps", "flow_idle",
-            *[f"{name} / {to}" for name, to in MORE.items()], *[f"{name} / flow_cps" for name in OTHER_FRAMES], "flow_open_ip6 memory"]
+            *[f"{name} / {to}" for name, to in (MORE | RECORD).items()], *[f"{name} / flow_cps" for name in OTHER_FRAMES], "flow_open_ip6 memory"]
 
 
 def said(row):
@@ -78,6 +80,8 @@ def evaluate(runs):
            TIMED_PERCENT, 1)
     for name, to in MORE.items():
         amount(f"{name} / {to}", [100 * (r[name]["times"] / r[to]["times"] - 1) for r in runs], "% more", None, 1)
+    for name, to in RECORD.items():
+        amount(f"{name} / {to}", [100 * (r[name]["times"] / r[to]["times"] - 1) for r in runs], "% more", RECORD_PERCENT, 1)
     for name in OTHER_FRAMES:
         amount(f"{name} / flow_cps", [r[name]["times"] / r["flow_cps"]["times"] for r in runs], "times", OTHER_TIMES)
     opened = {"cycles": cycles("flow_open"), "engine": said(first["flow_open"]) + " at the end"}
