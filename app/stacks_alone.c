@@ -24,12 +24,12 @@ static void on_signal(int signo)
 	stacks_interrupt();
 }
 
-static void note(const char *text)
+static void alone_note(const char *text)
 {
 	visible_print(stderr, "%s", text);
 }
 
-static int fail(const struct err *e, int code)
+static int alone_fail(const struct err *e, int code)
 {
 	visible_print(stderr, "wirerate: %s\n", e->text);
 	return code;
@@ -49,7 +49,7 @@ static int put_file(const char *path, void (*make)(const json_t *, struct sbuf *
 	return rc;
 }
 
-static int tell(const struct stacks_opts *o, const json_t *doc, int out_mode, int code)
+static int alone_tell(const struct stacks_opts *o, const json_t *doc, int out_mode, int code)
 {
 	struct sbuf text = {0};
 	struct err e;
@@ -59,15 +59,15 @@ static int tell(const struct stacks_opts *o, const json_t *doc, int out_mode, in
 	sbuf_free(&text);
 	if (bad) {
 		err_set(&e, errno, "cannot write results to standard output: %s", strerror(errno));
-		return fail(&e, EXIT_LACKING);
+		return alone_fail(&e, EXIT_LACKING);
 	}
 	if (put_file(o->html, stacks_html, doc, &e) < 0 ||
 	    put_file(o->svg, stacks_svg, doc, &e) < 0)
-		return fail(&e, EXIT_LACKING);
+		return alone_fail(&e, EXIT_LACKING);
 	return code;
 }
 
-static int measure(const struct stacks_opts *o, int out_mode)
+static int alone_measure(const struct stacks_opts *o, int out_mode)
 {
 	struct sigaction act = {.sa_handler = on_signal};
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
@@ -77,14 +77,14 @@ static int measure(const struct stacks_opts *o, int out_mode)
 
 	if ((o->html != NULL && file_creatable(o->html, &e) < 0) ||
 	    (o->svg != NULL && file_creatable(o->svg, &e) < 0))
-		return fail(&e, EXIT_USAGE);
+		return alone_fail(&e, EXIT_USAGE);
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		sigaction(ends[i], &act, NULL);
-	doc = stacks_run(o, note, &code, &e);
+	doc = stacks_run(o, alone_note, &code, &e);
 	if (doc != NULL)
-		code = tell(o, doc, out_mode, code);
+		code = alone_tell(o, doc, out_mode, code);
 	else if (signalled == 0)
-		code = fail(&e, code);
+		code = alone_fail(&e, code);
 	json_decref(doc);
 	if (signalled != 0)
 		tty_die(signalled);
@@ -99,7 +99,7 @@ static int stacks_alone(const char *link, int argc, char **argv, int out_mode)
 
 	(void)link;
 	if (stacks_words(argc - 1, argv + 1, &o, &e) != 0)
-		return fail(&e, EXIT_USAGE);
+		return alone_fail(&e, EXIT_USAGE);
 	if (o.help) {
 		stacks_usage(&text);
 		fputs(sbuf_str(&text), stdout);
@@ -107,9 +107,10 @@ static int stacks_alone(const char *link, int argc, char **argv, int out_mode)
 		return 0;
 	}
 	if (!o.serve)
-		return measure(&o, out_mode);
-	if (o.listens ? stacks_serve(STDIN_FILENO, STDOUT_FILENO) : stacks_listen(&o, note, &e))
-		return fail(&e, EXIT_LACKING);
+		return alone_measure(&o, out_mode);
+	if (o.listens ? stacks_serve(STDIN_FILENO, STDOUT_FILENO)
+		      : stacks_listen(&o, alone_note, &e))
+		return alone_fail(&e, EXIT_LACKING);
 	return 0;
 }
 

@@ -168,8 +168,9 @@ static int stacks_verb(struct cmd_run *r, const struct arg_val *args, struct err
 		rc = stacks_words(n - 1, list + 3, &o, e);
 	}
 	if (rc == 0 && o.serve)
-		rc = err_set(e, EINVAL, "stacks serve serves until it is ended; run it from a "
-					"shell: wirerate stacks serve");
+		rc = err_set(e, EINVAL,
+			     "stacks serve serves until it is ended; run it from a "
+			     "shell: wirerate stacks serve");
 	else if (rc == 0 && o.help)
 		stacks_usage(r->out);
 	else if (rc == 0)

@@ -211,8 +211,9 @@ int stacks_end_remote(struct stacks_end *x, const char *host, unsigned port,
 	else
 		getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &n);
 	if (code != 0)
-		return err_set(e, code, "%s does not answer on port %u: %s; run `stacks serve` there",
-			       host, port, strerror(code));
+		return err_set(e, code,
+			       "%s does not answer on port %u: %s; run `stacks serve` there", host,
+			       port, strerror(code));
 	x->from = dup(fd);
 	return end_order(x, o, e);
 }
@@ -220,9 +221,9 @@ int stacks_end_remote(struct stacks_end *x, const char *host, unsigned port,
 int stacks_end_port(struct stacks_end *x, const struct stacks_program *p, struct err *e)
 {
 	char lcores[48], mtu[16];
-	const char *argv[28] = {NULL,       "--lcores", lcores,       "--no-huge", "-m",   "512",
-				"--no-pci", "--",       "--json",     "-b",        "-p",   p->spec,
-				"-m",       p->map,     "--mtu",      mtu,         NULL};
+	const char *argv[28] = {NULL,       "--lcores", lcores,   "--no-huge", "-m", "512",
+				"--no-pci", "--",       "--json", "-b",        "-p", p->spec,
+				"-m",       p->map,     "--mtu",  mtu,         NULL};
 	char own[28][64], *words[28] = {NULL};
 	unsigned n = 16;
 
@@ -375,7 +376,7 @@ void stacks_end_close(struct stacks_end *x)
 		close(x->to);
 	if (x->from >= 0)
 		close(x->from);
-	/* with the end of its input it ends: a program of AF_XDP's must not stay on the interface */
+	/* with its input it ends: a program of AF_XDP's must not stay on the interface */
 	for (int i = 0; x->pid > 0 && i < END_QUIT_MS / 10; i++) {
 		if (waitpid(x->pid, NULL, WNOHANG) != 0)
 			x->pid = 0;

@@ -29,11 +29,10 @@ static bool start_here(const struct stacks_start *s, pid_t parent)
 		return false;
 	/* the terminal's Ctrl-C is for who started it, who asks it for its numbers first */
 	setpgid(0, 0);
-	if (s->ns >= 0 &&
-	    (setns(s->ns, CLONE_NEWNET) != 0 || unshare(CLONE_NEWNS) != 0 ||
-	     mount("", "/", "none", MS_SLAVE | MS_REC, NULL) != 0 ||
-	     (umount2("/sys", MNT_DETACH) != 0 && errno != EINVAL) ||
-	     mount("wirerate", "/sys", "sysfs", 0, NULL) != 0))
+	if (s->ns >= 0 && (setns(s->ns, CLONE_NEWNET) != 0 || unshare(CLONE_NEWNS) != 0 ||
+			   mount("", "/", "none", MS_SLAVE | MS_REC, NULL) != 0 ||
+			   (umount2("/sys", MNT_DETACH) != 0 && errno != EINVAL) ||
+			   mount("wirerate", "/sys", "sysfs", 0, NULL) != 0))
 		return false;
 	CPU_ZERO(&set);
 	if (s->cpu >= 0) {
@@ -72,7 +71,8 @@ static int net_ip(int ns, const char *commands, struct err *e)
 {
 	char *argv[] = {"ip", "-batch", "-", NULL};
 	int in = memfd_create("ip", MFD_CLOEXEC), out = memfd_create("ip", MFD_CLOEXEC);
-	struct stacks_start s = {.ns = ns, .cpu = -1, .argv = argv, .in = in, .out = out, .err = out};
+	struct stacks_start s = {
+		.ns = ns, .cpu = -1, .argv = argv, .in = in, .out = out, .err = out};
 	int status = -1, rc = 0;
 	char said[256] = "";
 	pid_t pid;

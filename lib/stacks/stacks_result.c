@@ -66,8 +66,7 @@ static bool result_touched(enum stacks_arm arm, bool verify)
 /* ---- a run ---- */
 
 /* By how much a number has grown; NAN: nobody knows. */
-#define GROWN(end, member) \
-	(last->end.known ? last->end.member - first->end.member : (double)NAN)
+#define GROWN(end, member) (last->end.known ? last->end.member - first->end.member : (double)NAN)
 
 static double known_or(double v, double other)
 {
@@ -169,7 +168,7 @@ static void result_compare(const double *v, unsigned n, const double *base, unsi
 	json_object_set_new(o, "ratio", real_or_null(median_of(v, n) / median_of(base, nbase)));
 	json_object_set_new(o, "p", json_real(p));
 	json_object_set_new(o, "different",
-			    json_string(few		  ? "too few runs"
+			    json_string(few               ? "too few runs"
 					: p < SIGNIFICANT ? "yes"
 							  : "no"));
 }

@@ -95,7 +95,7 @@ static void role_spec(struct stacks_role *r)
 	stacks_bytes(o->kind, &r->bytes);
 	r->stream = (struct wl_stream_conf){.direction = o->down ? WL_DOWN : WL_UP,
 					    .datagram = o->kind->bytes,
-				    .gap_ns = o->kind->gap_us * 1000ull};
+					    .gap_ns = o->kind->gap_us * 1000ull};
 	s->flow = (struct wl_flow){.content = &r->content,
 				   .ncontent = 1,
 				   .client = o->client,

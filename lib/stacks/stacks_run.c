@@ -150,18 +150,17 @@ static int begin_port_client(struct stacks *s, struct err *e)
 		host = s->tap ? STACKS_TAP_PEER_IP : STACKS_PEER_IP;
 	else if (s->arm == STACKS_PP)
 		host = o->port_peer;
-	const struct stacks_program p = {
-		.ns = spec     ? -1
-		      : s->tap ? s->net.peer
-			       : s->net.own,
-		.cpu = o->cpu,
-		.spec = s->device,
-		.ip = spec     ? o->ip
-		      : s->tap ? STACKS_TAP_OWN_IP "/24"
-			       : STACKS_OWN_IP "/24",
-		.map = "1.0",
-		.mtu = o->mtu,
-		.nports = 1};
+	const struct stacks_program p = {.ns = spec     ? -1
+					       : s->tap ? s->net.peer
+							: s->net.own,
+					 .cpu = o->cpu,
+					 .spec = s->device,
+					 .ip = spec     ? o->ip
+					       : s->tap ? STACKS_TAP_OWN_IP "/24"
+							: STACKS_OWN_IP "/24",
+					 .map = "1.0",
+					 .mtu = o->mtu,
+					 .nports = 1};
 	rc = stacks_end_port(&s->asks, &p, e);
 	rc = rc == 0 && s->tap ? begin_tap(s, e) : rc;
 	run_flow_settings(s, "0", &text);

@@ -17,8 +17,7 @@ const struct stacks_kind stacks_kinds[STACKS_KINDS] = {
 	{.name = "tcp_stream", .stream = true, .flows = 1},
 	/* the records number their datagrams in the first 8 bytes */
 	{.name = "udp_rr", .udp = true, .flows = 50, .bytes = 8},
-	{.name = "udp_stream", .udp = true, .stream = true, .flows = 1, .bytes = 1400,
-	 .gap_us = 1},
+	{.name = "udp_stream", .udp = true, .stream = true, .flows = 1, .bytes = 1400, .gap_us = 1},
 };
 
 const struct stacks_kind *stacks_kind_find(const char *name)
@@ -175,15 +174,15 @@ static const struct words_option options[] = {
 	 .read = read_device},
 	{"--loopback", NULL, "kernel to kernel over the loopback interface, not over a veth pair",
 	 .flag = AT(loopback)},
-	{"--cpus", "PEER,OWN", "CPUs of the two ends, by default the first two",
-	 .read = read_cpus},
+	{"--cpus", "PEER,OWN", "CPUs of the two ends, by default the first two", .read = read_cpus},
 	{"--peer", "HOST", "the other end is a machine that runs `stacks serve`", .text = AT(peer)},
 	{"--port-spec", "SPEC", "with --peer: the port of this machine, such as if:eth1",
 	 .text = AT(spec)},
 	{"--ip", "A/LEN[,GATEWAY]", "with --port-spec: the address of the port", .text = AT(ip)},
 	{"--port-peer", "ADDRESS",
 	 "with --port-spec: a flow's server on a port of the other machine", .text = AT(port_peer)},
-	{"--port", "N", "where `stacks serve` listens, by default 5300; workloads have the one above",
+	{"--port", "N",
+	 "where `stacks serve` listens, by default 5300; workloads have the one above",
 	 .read = read_port},
 	{"--html", "FILE", "a page with tables and drawings; a file that is there is refused",
 	 .text = AT(html)},
@@ -218,8 +217,7 @@ static const struct words_option *words_find(const char *name, struct err *e)
 	}
 	near = str_nearest(name, names, ARRAY_SIZE(options));
 	err_set(e, EINVAL, "stacks has no option %.64s%s%s; stacks --help lists them", name,
-		near != NULL ? "; did you mean " : "",
-		near != NULL ? near : "");
+		near != NULL ? "; did you mean " : "", near != NULL ? near : "");
 	return NULL;
 }
 
@@ -252,8 +250,7 @@ static int words_check(const struct stacks_opts *o, struct err *e)
 			       "a workload is missing; allowed are tcp_rr, tcp_crr, tcp_stream, "
 			       "udp_rr and udp_stream");
 	if (o->peer == NULL && (o->spec != NULL || o->port_peer != NULL))
-		return err_set(e, EINVAL,
-			       "%s is for two machines: give --peer HOST with it",
+		return err_set(e, EINVAL, "%s is for two machines: give --peer HOST with it",
 			       o->spec != NULL ? "--port-spec" : "--port-peer");
 	if ((o->spec != NULL) != (o->ip != NULL))
 		return err_set(e, EINVAL, "--port-spec and --ip go together");

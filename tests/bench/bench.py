@@ -339,7 +339,8 @@ def arguments():
     p.add_argument("--json", nargs="?", const="-", metavar="FILE", help="one JSON document to FILE, or instead of the table to stdout")
     p.add_argument("--only", choices=("path", "screen", "lua", "flow", "kernel", "stacks", "tap", "dperf"),
                    help="the hot path and testpmd alone, what the screen costs, scripts, connections, those to a peer of the kernel's, "
-                        "workloads on two stacks and beside neper and iperf3, streams to and from the kernel, or dperf (DPERF=its program) beside the program, which nothing but this option asks for")
+                        "workloads on two stacks and beside neper and iperf3, streams to and from the kernel, or dperf (DPERF=its program) "
+                        "beside the program, which nothing but this option asks for")
     p.add_argument("--isa", help="at most this instruction set: scalar, ssse3, avx2, avx512 or neon (default: the CPU's best)")
     p.add_argument("--no-huge", action="store_true", help="measure without hugepages")
     args = p.parse_args()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The same workload on two stacks, and the kernel's arm beside the programs that people know it from.
 
-`stacks` itself measures the arms in turn, in network namespaces of its own: who answers has the first CPU, who asks the second one, and both ports of a
-`wire` the second one alone. CUBIC and 5 ms at least before a segment is sent again, in all arms. The rows with `wire` are against the kernel over
+`stacks` itself measures the arms in turn, in network namespaces of its own: who answers has the first CPU, who asks the second one, and both ports of
+a `wire` the second one alone. CUBIC and 5 ms at least before a segment is sent again, in all arms. The rows with `wire` are against the kernel over
 loopback. neper's programs (NEPER=the folder that has them) and iperf3 run over loopback in turn with the program's own of these names, both ends of
 each by one of the two."""
 import json
@@ -38,7 +38,8 @@ def targets():
 
 def run_stacks(program, cpus, options, rows):
     words = [*options, *dict.fromkeys(w for w, _, _ in rows.values())]
-    r = subprocess.run([program, "--json", "stacks", "--runs", "1", "--duration", "600ms", "--warm-up", "300ms", "--cpus", f"{cpus[0]},{cpus[1]}", *words],
+    times = ("--runs", "1", "--duration", "1s", "--warm-up", "300ms")
+    r = subprocess.run([program, "--json", "stacks", *times, "--cpus", f"{cpus[0]},{cpus[1]}", *words],
                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if r.returncode != 0:
         raise CannotRun(r.stderr.strip().rsplit("\n", 1)[-1])
@@ -63,7 +64,8 @@ def free_port():
 
 def pair(cpus, server, client, port):
     """What the client prints; both end by themselves."""
-    with subprocess.Popen(["taskset", "-c", str(cpus[0]), *server], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as s:
+    none = subprocess.DEVNULL
+    with subprocess.Popen(["taskset", "-c", str(cpus[0]), *server], stdin=none, stdout=none, stderr=none) as s:
         try:
             end = time.monotonic() + 10
             while not listens(port):

@@ -34,7 +34,8 @@ static void test_words(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(words("udp_rr --runs 7 --duration 1.5s tcp_stream --down --cpus 3,1", &o, &e),
+	assert_int_equal(words("udp_rr --runs 7 --duration 1.5s tcp_stream --down --cpus 3,1", &o,
+			       &e),
 			 0);
 	assert_int_equal(o.kinds, 2);
 	assert_string_equal(o.kind[0]->name, "udp_rr");
@@ -125,11 +126,15 @@ static void test_chance(void **state)
 
 static void add(struct stacks_results *r, enum stacks_arm arm, unsigned run, double done)
 {
-	struct stacks_reading first = {.asks = {.known = true, .at_ns = 1e9, .done = 100, .resent = 1}},
+	struct stacks_reading first = {.asks = {.known = true,
+						.at_ns = 1e9,
+						.done = 100,
+						.resent = 1}},
 			      last = first;
 
 	first.serves.known = true;
-	last.serves = (struct stacks_sample){.known = true, .rx = 2e6, .cpu_ns = 1e9, .cycles = 1e9};
+	last.serves =
+		(struct stacks_sample){.known = true, .rx = 2e6, .cpu_ns = 1e9, .cycles = 1e9};
 	last.asks.at_ns += 2e9;
 	last.asks.done += done;
 	last.asks.tx = 2e6;
@@ -141,8 +146,7 @@ static void add(struct stacks_results *r, enum stacks_arm arm, unsigned run, dou
 
 static double at(const json_t *doc, const char *list, unsigned i, const char *key)
 {
-	return json_number_value(
-		json_object_get(json_array_get(out_get(doc, list), i), key));
+	return json_number_value(json_object_get(json_array_get(out_get(doc, list), i), key));
 }
 
 /* Two arms of five runs each, of 2 s. */
@@ -187,7 +191,8 @@ static void test_results(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_orders),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),
+					   cmocka_unit_test(test_orders),
 					   cmocka_unit_test(test_chance),
 					   cmocka_unit_test(test_results)};
 
