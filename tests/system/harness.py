@@ -78,7 +78,7 @@ def as_json(args):
 
 
 # By which the schema tells documents apart; what has none of them is a value of Lua.
-KINDS = {"event", "ok", "wirerate", "show", "trial", "run", "calibrations", "capacity", "iperf3", "lb", "knee", "neper", "ping", "arping",
+KINDS = {"event", "ok", "wirerate", "show", "trial", "run", "calibrations", "capacity", "iperf3", "lb", "knee", "neper", "stacks", "ping", "arping",
          "traceroute", "monitor", "monitored", "made", "commands", "out", "note"}
 
 
