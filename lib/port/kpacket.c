@@ -15,6 +15,7 @@
 
 #include "count.h"
 #include "ksock.h"
+#include "pieces.h"
 #include "virtio_hdr.h"
 
 #define LONGEST 66560u /* frame that Linux makes by default, with its headers */
@@ -213,9 +214,9 @@ static const struct virtio_net_hdr complete;
 static unsigned tx_pieces(const struct rte_mbuf *m, struct virtio_net_hdr *h, struct iovec *iov,
 			  unsigned n)
 {
-	unsigned k = 1;
+	unsigned k = n > 1 ? pieces_of(m, iov + 1, n - 1) : 0;
 
-	if (m->nb_segs + 1u > n)
+	if (k == 0)
 		return 0;
 	if (likely((m->ol_flags & (RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_TCP_SEG)) == 0)) {
 		iov[0] = (struct iovec){(void *)(uintptr_t)&complete, sizeof(complete)};
@@ -223,9 +224,7 @@ static unsigned tx_pieces(const struct rte_mbuf *m, struct virtio_net_hdr *h, st
 		virtio_hdr_of(h, m);
 		iov[0] = (struct iovec){h, sizeof(*h)};
 	}
-	for (; m != NULL; m = m->next)
-		iov[k++] = (struct iovec){rte_pktmbuf_mtod(m, void *), m->data_len};
-	return k;
+	return k + 1;
 }
 
 /* Gives the kernel up to n frames. Returns how many it has taken, or -errno of the first one. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "count.h"
+#include "pieces.h"
 #include "virtio_hdr.h"
 
 #define REST_BYTES 66560u /* the longest frame that Linux makes by default, with its headers */
@@ -117,41 +118,19 @@ static uint16_t tun_rx(void *queue, struct rte_mbuf **m, uint16_t n)
 	return got;
 }
 
-/* Adds the bytes of a buffer that are all the same, from few of them: most of what a super-frame
- * costs is the copy into the kernel. Returns how many pieces they are, at most SAME_PIECES. */
-#define SAME_BYTES 8192u /* a quarter of the nearest cache of usual CPUs */
-#define SAME_PIECES (UINT16_MAX / SAME_BYTES + 1)
-static int put_same(struct iovec *iov, const struct rte_mbuf *m)
-{
-	uint32_t left = m->data_len;
-	int n = 0;
-
-	for (; left > 0; left -= (uint32_t)iov[n++].iov_len)
-		iov[n] = (struct iovec){rte_pktmbuf_mtod(m, void *), RTE_MIN(left, SAME_BYTES)};
-	return n;
-}
-
 /* Writes one frame. 0 or -errno. */
 static int write_one(const struct tun_queue *q, const struct rte_mbuf *m)
 {
 	struct virtio_net_hdr h;
 	/* not filled with zeros for each frame */
 	struct iovec iov[1 + MAX_PIECES + SAME_PIECES];
-	int n = 1;
+	unsigned n = pieces_of(m, iov + 1, ARRAY_SIZE(iov) - 1);
 
-	if (m->nb_segs > MAX_PIECES)
+	if (n == 0)
 		return -EINVAL;
 	virtio_hdr_of(&h, m);
 	iov[0] = (struct iovec){&h, sizeof(h)};
-	for (; m != NULL; m = m->next) {
-		/* such filling is memory of its own, and comes last */
-		if (m->data_len > SAME_BYTES && RTE_MBUF_HAS_EXTBUF(m) &&
-		    m->hash.usr == DP_MARK_SAME && m->next == NULL)
-			n += put_same(iov + n, m);
-		else
-			iov[n++] = (struct iovec){rte_pktmbuf_mtod(m, void *), m->data_len};
-	}
-	return writev(q->fd, iov, n) < 0 ? -errno : 0;
+	return writev(q->fd, iov, (int)n + 1) < 0 ? -errno : 0;
 }
 
 static uint16_t tun_tx(void *queue, struct rte_mbuf **m, uint16_t n)
