@@ -241,6 +241,33 @@ def ends_by(p, signo):
         p.wait()
 
 
+class Ending:
+    """Programs by name. One after the other begins and gets a signal, and they spend side by side the two seconds after which a program asks nobody
+    any more. What still runs in the end is ended, with what it has started itself."""
+
+    def __init__(self):
+        self.programs = {}
+
+    def start(self, name, args, begun, signo, **kw):
+        p = self.programs[name] = subprocess.Popen([harness.binary(), *args], stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=hears,
+                                                   **kw)
+        until(begun, f"{name}: begun")
+        p.send_signal(signo)
+
+    def all_by(self, signo):
+        assert {name: p.wait(LIMIT) for name, p in self.programs.items()} == {name: -signo for name in self.programs}
+
+
+@pytest.fixture
+def ending():
+    made = Ending()
+    yield made
+    for p in made.programs.values():
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(p.pid, signal.SIGKILL)
+        p.wait()
+
+
 HELD_BY_A_PIPE = {
     "io.open to read": "lua 'MARK io.open(\"X\")'",
     "io.open to write": "lua 'MARK io.open(\"X\", \"w\")'",
@@ -251,17 +278,14 @@ HELD_BY_A_PIPE = {
 
 
 @pytest.mark.parametrize("signo", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("what", HELD_BY_A_PIPE)
-def test_a_signal_ends_a_script_that_waits_for_a_pipe(tmp_path, what, signo):
-    os.mkfifo(tmp_path / "fifo")
-    text = HELD_BY_A_PIPE[what].replace("MARK", f'io.open("{tmp_path}/mark", "w"):close()').replace("X", str(tmp_path / "fifo"))
-    p = subprocess.Popen([harness.binary(), *NULL, "-e", text], stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=hears)
-    try:
-        until((tmp_path / "mark").exists, "begun")
-        ends_by(p, signo)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(p.pid, signal.SIGKILL)  # what the script has started
+def test_a_signal_ends_a_script_that_waits_for_a_pipe(tmp_path, ending, signo):
+    for i, (what, text) in enumerate(HELD_BY_A_PIPE.items()):
+        fifo = tmp_path / f"fifo{i}"  # of its own: who reads would be let go by who writes
+        os.mkfifo(fifo)
+        mark = tmp_path / f"mark{i}"
+        text = text.replace("MARK", f'io.open("{mark}", "w"):close()').replace("X", str(fifo))
+        ending.start(what, [*NULL, "-e", text], mark.exists, signo)
+    ending.all_by(signo)
 
 
 @pytest.mark.parametrize("screen", [False, True])
@@ -295,31 +319,32 @@ def test_a_signal_ends_a_program_whose_reader_takes_nothing(tmp_path, how, signo
         os.close(r)
 
 
-@pytest.fixture
-def mute(tmp_path):
-    folder = tmp_path / "mute"
-    folder.mkdir()
+def mute_folder(folder):
     try:
-        made = MuteFs(folder)
+        return MuteFs(folder)
     except OSError as e:
         pytest.skip(f"cannot make a file system: {e}")
+
+
+@pytest.fixture
+def mute(tmp_path):
+    (tmp_path / "mute").mkdir()
+    made = mute_folder(tmp_path / "mute")
     yield made
     made.close()
 
 
-@pytest.mark.parametrize("what", [*(w for w in READS if w != "-f lua"), "-f", "io.read", "save", "theme save", "latency save", "--report",
-                                  "--pid-file"])
-def test_a_signal_ends_a_program_that_waits_for_a_file_server(tmp_path, mute, what):
+def test_a_signal_ends_a_program_that_waits_for_a_file_server(tmp_path, ending):
     """In the middle of every verb and option that reads or writes a file."""
     more = {"-f": [*NULL, "-f", "X"], "io.read": [*NULL, "-e", "lua 'io.open(\"X\"):read()'"]}
-    args = named({**READS, **WRITES, **more}[what], mute.path(), tmp_path)
-    p = subprocess.Popen([harness.binary(), *args], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        until(mute.held.is_set, "held")
-        ends_by(p, signal.SIGTERM)
-    finally:
-        p.kill()
-        p.wait()
+    written = ("save", "theme save", "latency save", "--report", "--pid-file")
+    held = {**{what: args for what, args in READS.items() if what != "-f lua"}, **more, **{what: WRITES[what] for what in written}}
+    with contextlib.ExitStack() as servers:
+        for i, (what, args) in enumerate(held.items()):
+            (tmp_path / f"mute{i}").mkdir()
+            mute = servers.enter_context(contextlib.closing(mute_folder(tmp_path / f"mute{i}")))
+            ending.start(what, named(args, mute.path(), tmp_path), mute.held.is_set, signal.SIGTERM, stderr=subprocess.DEVNULL)
+        ending.all_by(signal.SIGTERM)
 
 
 @pytest.mark.alone("within 3 s")
