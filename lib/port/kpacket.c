@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "count.h"
+#include "iov_pieces.h"
 #include "ksock.h"
-#include "pieces.h"
 #include "virtio_hdr.h"
 
 #define LONGEST 66560u /* frame that Linux makes by default, with its headers */

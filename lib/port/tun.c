@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "count.h"
-#include "pieces.h"
+#include "iov_pieces.h"
 #include "virtio_hdr.h"
 
 #define REST_BYTES 66560u /* the longest frame that Linux makes by default, with its headers */

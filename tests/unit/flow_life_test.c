@@ -149,8 +149,8 @@ static void test_server_resets(void **state)
 	}
 }
 
-/* Whoever is to close, and however, does so at the end of a run too: behind a drain no connection of
- * bytes is left. */
+/* Whoever is to close, and however, does so at the end of a run too: behind a drain no connection
+ * of bytes is left. */
 static void test_drain_closes(void **state)
 {
 	static const struct {
