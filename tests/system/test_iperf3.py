@@ -84,7 +84,9 @@ def test_bytes_arrive():
     c, s = both("-n", "3M", "-P", "3", "-l", "10000")
     assert c["end"]["sum_sent"]["bytes"] == c["end"]["sum_received"]["bytes"] == s["end"]["sum_received"]["bytes"] == 3 << 20
     assert [x["sender"]["socket"] for x in c["end"]["streams"]] == [x["socket"] for x in c["start"]["connected"]]
-    assert len(c["end"]["streams"]) == 3 and all(x["sender"]["retransmits"] >= 0 and x["sender"]["max_snd_cwnd"] > 0 for x in c["end"]["streams"])
+    senders = [x["sender"] for x in c["end"]["streams"]]
+    # the others may have sent all of it before the thread of one has begun
+    assert len(senders) == 3 and all(x["retransmits"] >= 0 and (x["max_snd_cwnd"] > 0 or x["bytes"] == 0) for x in senders)
     assert sum(i["sum"]["bytes"] for i in c["intervals"]) == 3 << 20
     assert c["start"]["cookie"] == s["start"]["cookie"] and re.fullmatch("[a-z2-7]{36}", c["start"]["cookie"])
     c, s = both("-k", "64", "-R")
