@@ -71,6 +71,6 @@ const struct cmd_known cmd_known_words[] = {
 	{"tcp_rr,tcp_stream,tcp_crr,udp_rr,udp_stream",
 	 "`neper tcp_rr` is the server of this workload, `neper tcp_rr -c -H HOST` its client"},
 	{"https,tls,http2,quic", LATER("traffic with encryption")},
-	{"stacks,acquire,release,portattr,service,prom,tunables,profile,validate", LATER("that")},
+	{"acquire,release,portattr,service,prom,tunables,profile,validate", LATER("that")},
 	{NULL, NULL},
 };

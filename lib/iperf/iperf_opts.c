@@ -624,7 +624,8 @@ void iperf_opts_help(struct sbuf *out)
 	for (int role = BOTH; role <= SERVER; role++) {
 		sbuf_addf(out, "\n%s:\n", heads[role]);
 		for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
-			if (opts[i].role != role || opts[i].take == take_later)
+			if (opts[i].role != role || opts[i].help == NULL ||
+			    opts[i].take == take_later)
 				continue;
 			sbuf_reset(&name);
 			sbuf_add(&name, "  ");
