@@ -19,7 +19,7 @@
 #include "out.h"
 #include "stacks.h"
 
-#define END_ANSWER_MS 30000
+#define END_ANSWER_MS 60000
 #define END_QUIT_MS 3000
 
 static volatile sig_atomic_t interrupted;

@@ -171,13 +171,20 @@ static int net_link(struct stacks_net *n, unsigned mtu, struct err *e)
 	int rc;
 
 	sbuf_addf(&own,
-		  "link set lo up\nlink add " STACKS_VETH " mtu %u type veth peer name wrb mtu %u "
-		  "netns /proc/%d/fd/%d\nlink set " STACKS_VETH " up\n",
+		  "link set lo up\nlink add " STACKS_VETH " address " STACKS_OWN_MAC
+		  " mtu %u type veth peer name wrb address " STACKS_PEER_MAC
+		  " mtu %u netns /proc/%d/fd/%d\nlink set " STACKS_VETH " up\n",
 		  mtu, mtu, getpid(), n->peer);
 	sbuf_add(&peer, "link set lo up\nlink set wrb up\n");
 	rc = net_ip(n->own, sbuf_str(&own), e);
 	rc = rc < 0 ? rc : net_ip(n->peer, sbuf_str(&peer), e);
 	rc = rc < 0 ? rc : stacks_net_address(n->peer, "wrb", STACKS_PEER_IP, e);
+	/* nobody has to be asked for addresses that are known */
+	rc = rc < 0 ? rc
+		    : net_ip(n->peer,
+			     "neigh replace " STACKS_OWN_IP " lladdr " STACKS_OWN_MAC
+			     " dev wrb nud permanent\n",
+			     e);
 	sbuf_free(&own);
 	sbuf_free(&peer);
 	return rc;

@@ -10,7 +10,9 @@
 #define STACKS_TAP_OWN_IP "10.10.0.1"
 #define STACKS_TAP_PEER_IP "10.10.0.2"
 #define STACKS_VETH "wra" /* in `own` */
-#define STACKS_TAP "wrt"  /* in `peer`, where a port with a tap makes it */
+#define STACKS_OWN_MAC "02:77:72:01:00:01"
+#define STACKS_PEER_MAC "02:77:72:01:00:02"
+#define STACKS_TAP "wrt" /* in `peer`, where a port with a tap makes it */
 
 struct stacks_net {
 	int own, peer; /* descriptors; -1: none */

@@ -12,6 +12,8 @@
 #include "stacks_result.h"
 
 enum { EXIT_LACKING = 3, EXIT_PEER = 5 };
+#define MOVES_NS 30000000000ull
+#define TRIES 3 /* to begin a run */
 
 struct stacks {
 	const struct stacks_opts *o;
@@ -166,6 +168,8 @@ static int begin_port_client(struct stacks *s, struct err *e)
 	run_flow_settings(s, "0", &text);
 	sbuf_add(&text, "; ");
 	run_flow_client(s, host, &text);
+	if (!spec && !s->tap)
+		sbuf_add(&text, "; set 0 eth.dst " STACKS_PEER_MAC);
 	sbuf_add(&text, "; start 0");
 	if (rc == 0)
 		stacks_end_say(&s->asks, sbuf_str(&text));
@@ -247,7 +251,7 @@ static bool run_moves(const struct stacks *s, const struct stacks_reading *r)
 static int run_until_it_moves(struct stacks *s, struct err *e)
 {
 	struct stacks_reading r = {0};
-	uint64_t end = sock_now_ns() + 10000000000ull;
+	uint64_t end = sock_now_ns() + MOVES_NS;
 	int rc = 0;
 
 	while (rc == 0 && !run_moves(s, &r)) {
@@ -255,7 +259,7 @@ static int run_until_it_moves(struct stacks *s, struct err *e)
 		rc = rc < 0 ? rc : run_sample(s, &r, e);
 		if (rc == 0 && sock_now_ns() > end)
 			return err_set(e, ETIMEDOUT,
-				       "%s, %s: nothing comes of the connections for 10 s",
+				       "%s, %s: nothing comes of the connections for 30 s",
 				       s->kind->name, stacks_arm_name[s->arm]);
 	}
 	return rc < 0 ? rc : stacks_wait_ns(s->o->warm_ns, e);
@@ -279,14 +283,22 @@ static int run_measure(struct stacks *s, struct stacks_reading *first, struct st
 static int run_once(struct stacks *s, struct stacks_results *out, unsigned run, struct err *e)
 {
 	struct stacks_reading first = {0}, last = {0};
-	int rc = run_begin(s, e);
+	int rc = -1;
 
-	rc = rc < 0 ? rc : run_until_it_moves(s, e);
+	/* on a machine that is busy with other things somebody may not have answered in time */
+	for (unsigned i = 0; i < TRIES && rc < 0 && !stacks_interrupted(); i++) {
+		if (i > 0)
+			run_end(s);
+		rc = run_begin(s, e);
+		rc = rc < 0 ? rc : run_until_it_moves(s, e);
+		if (s->o->peer != NULL)
+			break;
+	}
 	rc = rc < 0 ? rc : run_measure(s, &first, &last, e);
 	run_end(s);
 	if (rc == 0)
 		stacks_result_add(out, s->kind, s->arm, run, s->device, &first, &last);
-	return rc;
+	return stacks_interrupted() && rc < 0 ? -EINTR : rc;
 }
 
 /* Arms in turn, so that what changes on the machine meanwhile meets all of them. */
@@ -324,7 +336,7 @@ static void run_announce(const struct stacks_opts *o, void (*note)(const char *t
 json_t *stacks_run(const struct stacks_opts *o, void (*note)(const char *text), int *code,
 		   struct err *e)
 {
-	struct stacks s = {.o = o, .net = {-1, -1}};
+	struct stacks s = {.o = o, .net = {-1, -1}, .asks = STACKS_NO_END, .serves = STACKS_NO_END};
 	struct stacks_results *results;
 	json_t *doc = NULL;
 	int rc = 0;
