@@ -44,10 +44,16 @@ def run_stacks(program, cpus, options, rows):
     if r.returncode != 0:
         raise CannotRun(r.stderr.strip().rsplit("\n", 1)[-1])
     found = {(o["workload"], o["arm"]): o for o in json.loads(r.stdout)["stacks"]["results"]}
-    return {name: {"theirs": found[w, KERNEL]["median"], "ours": found[w, arm]["median"], "unit": found[w, arm]["unit"],
-                   "said": f"over {found[w, arm]['device']} and {found[w, KERNEL]['device']}; cycles per {found[w, arm]['per']} "
-                           f"{found[w, arm]['cycles_per']:.3g} and {found[w, KERNEL]['cycles_per']:.3g}; payload touched: "
-                           f"{'yes' if found[w, arm]['payload_touched'] else 'no'}"} for name, (w, arm, _) in rows.items()}
+    return {name: compared(found[w, KERNEL], found[w, arm]) for name, (w, arm, _) in rows.items()}
+
+
+def compared(theirs, ours):
+    if not theirs["median"]:
+        raise CannotRun(f"{theirs['workload']}, {theirs['arm']}: nothing was done in the time of a run")
+    cycles = " and ".join("-" if o["cycles_per"] is None else f"{o['cycles_per']:.3g}" for o in (ours, theirs))
+    return {"theirs": theirs["median"], "ours": ours["median"], "unit": ours["unit"],
+            "said": f"over {ours['device']} and {theirs['device']}; cycles per {ours['per']} {cycles}; "
+                    f"payload touched: {'yes' if ours['payload_touched'] else 'no'}"}
 
 
 def listens(port):
