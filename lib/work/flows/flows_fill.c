@@ -141,6 +141,15 @@ static void fill_older_ends(const struct flows_engine *x, struct fill_ends *to)
 	}
 }
 
+static void fill_order(struct flows_job *j)
+{
+	for (unsigned i = 0, k; i < j->nshapes; i++) {
+		for (k = i; k > 0 && j->shape[j->order[k - 1]].l3 < j->shape[i].l3; k--)
+			j->order[k] = j->order[k - 1];
+		j->order[k] = (uint8_t)i;
+	}
+}
+
 static void fill_ends(const struct flows_port *p, struct flows_job *j, struct plan_writer *w)
 {
 	const struct flows_engine *x = p->engine;
@@ -168,6 +177,7 @@ static void fill_ends(const struct flows_port *p, struct flows_job *j, struct pl
 	j->ends = to.ends;
 	j->shape = x->shape; /* those that are there do not change */
 	j->nshapes = (uint16_t)x->nshapes;
+	fill_order(j);
 	j->idents = x->idents;
 	j->nidents = x->idents->n;
 }

@@ -227,6 +227,9 @@ struct flows_job {
 	uint16_t nshapes, nends;
 	uint32_t nidents; /* of `idents` so many count */
 	const struct flows_shape *shape;
+	/* The shapes, those with the longest headers first: what is in a tunnel may be, to a flow
+	 * without it, a datagram to one of its ports. */
+	uint8_t order[FLOWS_SHAPES];
 	const struct flows_idents *idents;
 	const uint64_t *ends; /* [nidents]: to which ends frames of each may be, a bit for each */
 	const struct flows_end *end;

@@ -152,10 +152,10 @@ static inline unsigned sort_shape(const struct flows_job *j, const struct rte_mb
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 
-	for (unsigned i = 0; i < j->nshapes; i++) {
+	for (unsigned k = 0; k < j->nshapes; k++) {
+		unsigned i = j->order[k], ident;
 		const struct flows_shape *s = &j->shape[i];
 		const struct flows_end *e;
-		unsigned ident;
 		struct sort_to to = {0};
 
 		if (m->data_len < s->l3 + 24u || !flows_is_like(s, frame) ||
