@@ -38,6 +38,7 @@ static struct device {
 	uint64_t hf;
 	int get_rc; /* what it answers when asked what it works by */
 	enum deal deal;
+	enum rte_eth_hash_function function;
 	struct rte_ring *queue[QUEUES];
 } device[DEVICES];
 static unsigned device_any;
@@ -76,7 +77,7 @@ int rte_eth_dev_rss_hash_conf_get(uint16_t port_id, struct rte_eth_rss_conf *con
 	conf->rss_key_len = KEY;
 	if (conf->rss_key != NULL)
 		memcpy(conf->rss_key, d->key, KEY);
-	dpdk_rss_hash_by(conf, RTE_ETH_HASH_FUNCTION_TOEPLITZ);
+	dpdk_rss_hash_by(conf, d->function);
 	return 0;
 }
 
@@ -100,11 +101,41 @@ static uint32_t bitwise(const uint8_t *key, const uint8_t *in, unsigned n)
 	return hash;
 }
 
+static void swap(uint8_t *a, uint8_t *b, unsigned n)
+{
+	uint8_t was[16];
+
+	memcpy(was, a, n);
+	memcpy(a, b, n);
+	memcpy(b, was, n);
+}
+
+/* Two addresses, and perhaps two ports. */
+static uint32_t hash_of(const struct device *d, const uint8_t *at, unsigned address, bool ports)
+{
+	uint8_t in[36];
+	unsigned n = 2 * address + (ports ? 4 : 0);
+	uint32_t sum = 0;
+
+	memcpy(in, at, n);
+	if (d->function == RTE_ETH_HASH_FUNCTION_SIMPLE_XOR) {
+		for (unsigned i = 0; i < n; i++)
+			sum ^= (uint32_t)in[i] << 8 * (i % 4);
+		return sum;
+	}
+	if (d->function == DPDK_RSS_SORT) {
+		if (memcmp(in, in + address, address) > 0)
+			swap(in, in + address, address);
+		if (ports && memcmp(in + n - 4, in + n - 2, 2) > 0)
+			swap(in + n - 4, in + n - 2, 2);
+	}
+	return bitwise(d->key, in, n);
+}
+
 /* By the outermost headers, as most devices do it. */
 static unsigned queue_of(struct device *d, const uint8_t *frame)
 {
 	bool six = frame[12] == 0x86, udp = frame[14 + (six ? 6 : 9)] == 17;
-	unsigned n = six ? 32 : 8;
 	uint64_t any = six ? RTE_ETH_RSS_IPV6 : RTE_ETH_RSS_IPV4,
 		 ports = six   ? udp ? RTE_ETH_RSS_NONFRAG_IPV6_UDP : RTE_ETH_RSS_NONFRAG_IPV6_TCP
 			 : udp ? RTE_ETH_RSS_NONFRAG_IPV4_UDP
@@ -115,8 +146,9 @@ static unsigned queue_of(struct device *d, const uint8_t *frame)
 		       d->nqueues;
 	if ((d->hf & (ports | any)) == 0)
 		return 0;
-	n += (d->hf & ports) != 0 ? 4 : 0;
-	return d->table[bitwise(d->key, frame + 14 + (six ? 8 : 12), n) % d->entries];
+	return d->table[hash_of(d, frame + 14 + (six ? 8 : 12), six ? 16 : 4,
+				(d->hf & ports) != 0) %
+			d->entries];
 }
 
 static uint16_t nic_tx(void *q, struct rte_mbuf **m, uint16_t n)
@@ -173,7 +205,9 @@ static const struct way {
 	enum deal deal;    /* of the client's device */
 	const char *frame; /* NULL: eth/ipv4/tcp */
 	const char *src;   /* of the client's addresses; NULL: one */
-	const char *why;   /* a word of the reason for handing over; NULL: nothing is */
+	bool left_out;     /* its table has not the last queue */
+	enum rte_eth_hash_function function;
+	const char *why; /* a word of the reason for handing over; NULL: nothing is */
 } ways[] = {
 	{"addresses and ports", RTE_ETH_RSS_NONFRAG_IPV4_TCP, .entries = 128},
 	{"addresses and ports of IPv6", RTE_ETH_RSS_NONFRAG_IPV6_TCP, .entries = 128,
@@ -183,6 +217,18 @@ static const struct way {
 	{"another odd table", RTE_ETH_RSS_NONFRAG_IPV4_TCP, .entries = 9},
 	{"addresses, of which there are many", RTE_ETH_RSS_IPV4, .entries = 512,
 	 .src = "10.1.0.0/16"},
+	{"addresses of IPv6, of which there are many", RTE_ETH_RSS_IPV6, .entries = 128,
+	 .frame = "eth/ipv6/tcp", .src = "fd00:1::/112"},
+	{"a table without a queue", RTE_ETH_RSS_NONFRAG_IPV4_TCP, .entries = 128, .left_out = true,
+	 .why = "none of 4096 tuples"},
+	{"a function that nobody tells", RTE_ETH_RSS_NONFRAG_IPV4_TCP, .entries = 128,
+	 .secret = true, .function = RTE_ETH_HASH_FUNCTION_SIMPLE_XOR,
+	 .why = "does not tell its key"},
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0) /* before, none can tell its function */
+	{"a function that cannot be computed", RTE_ETH_RSS_NONFRAG_IPV4_TCP, .entries = 128,
+	 .function = RTE_ETH_HASH_FUNCTION_SIMPLE_XOR, .why = "another one than Toeplitz"},
+	{"sorted", RTE_ETH_RSS_NONFRAG_IPV4_TCP, .entries = 128, .function = DPDK_RSS_SORT},
+#endif
 	{"addresses, of which there is one", RTE_ETH_RSS_IPV4, .entries = 128,
 	 .why = "none of 4096 tuples"},
 	{"no hash", 0, .entries = 128, .why = "none of 4096 tuples"},
@@ -205,11 +251,14 @@ static void set_device(unsigned port, const struct way *way, bool client)
 	d->get_rc = way->secret ? -ENOTSUP : 0;
 	d->deal = client ? way->deal : DEAL_HASH;
 	d->entries = way->entries;
+	d->function = way->function;
 	for (unsigned i = 0; i < KEY; i++)
 		d->key[i] =
 			way->key == KEY_SYMMETRIC ? (i % 2 == 0 ? 0x6d : 0x5a) : (uint8_t)next32();
 	for (unsigned i = 0; i < d->entries; i++)
 		d->table[i] = (uint16_t)(i < d->nqueues ? i : next32() % d->nqueues);
+	for (unsigned i = 0; way->left_out && client && i < d->entries; i++)
+		d->table[i] = (uint16_t)(i % (d->nqueues - 1));
 }
 
 static void set_value(unsigned port, const char *field, const char *text)
@@ -246,7 +295,7 @@ static void set_flow(unsigned port, const struct way *way, uint64_t n)
 	if (port % 2 != 0)
 		return;
 	if (way->src != NULL)
-		set_value(port, "ipv4.src", way->src);
+		set_value(port, strchr(way->src, ':') != NULL ? "ipv6.src" : "ipv4.src", way->src);
 	f->cps = (struct rate){.kind = RATE_MAX};
 	f->connections = 64;
 	s->count = n;
