@@ -221,11 +221,11 @@ int stacks_end_remote(struct stacks_end *x, const char *host, unsigned port,
 int stacks_end_port(struct stacks_end *x, const struct stacks_program *p, struct err *e)
 {
 	char lcores[48], mtu[16];
-	const char *argv[28] = {NULL,       "--lcores", lcores,   "--no-huge", "-m", "512",
-				"--no-pci", "--",       "--json", "-b",        "-p", p->spec,
-				"-m",       p->map,     "--mtu",  mtu,         NULL};
+	const char *argv[28] = {NULL,       "--lcores",    lcores, "--no-huge", "-m", "512",
+				"--no-pci", "--no-shconf", "--",   "--json",    "-b", "-p",
+				p->spec,    "-m",          p->map, "--mtu",     mtu,  NULL};
 	char own[28][64], *words[28] = {NULL};
-	unsigned n = 16;
+	unsigned n = 17;
 
 	snprintf(lcores, sizeof(lcores), "0@%d,1@%d", p->cpu[0], p->cpu[1]);
 	snprintf(mtu, sizeof(mtu), "%u", p->mtu);
