@@ -209,7 +209,7 @@ def test_frames_of_no_connection_have_names(stack, nth):
 
 
 def test_a_tunnel_beside_datagrams():
-    """What comes through VXLAN is also a datagram to port 4789 of its outer address, which is one of those of a client of UDP: it is what is inside."""
+    """What comes through VXLAN is also a datagram to port 4789 of its outer address, one of those of a client of UDP: it is what is inside."""
     got = ends("stream add 0/1; stream add 1/1; set 0-1/1 enabled on; set 0-1/0 frame eth/ipv4/udp; set 0-1/1 frame eth/ipv4/udp/vxlan/eth/ipv4/tcp; "
                "set 0/0-1 flow client; set 1/0-1 flow server; set 0/0-1 ipv4.src 10.1.0.1; set 0/0-1 ipv4.dst 10.2.0.1; set 1/0-1 ipv4.src 10.2.0.1; "
                "set 1/0-1 ipv4.dst 10.1.0.1; set 0-1/0-1 flow.rto 8s; set 0/0-1 count 20; set 0/0-1 cps 200; start all; wait all; show flows")
