@@ -160,24 +160,31 @@ static int end_process(struct stacks_end *x, int ns, int cpu, char **argv, struc
 	return rc < 0 ? rc : pid < 0 ? (int)pid : 0;
 }
 
+/* Says a line to an end of sockets, and reads its answer: *doc, the caller's, or NULL if none
+ * comes. Returns 0, or an error: also the one that the answer tells. */
+static int end_ask(struct stacks_end *x, const char *line, json_t **doc, struct err *e)
+{
+	const char *why;
+
+	stacks_end_say(x, line);
+	*doc = end_line(x, e);
+	if (*doc == NULL)
+		return interrupted ? -EINTR : -EPIPE;
+	why = json_string_value(json_object_get(*doc, "error"));
+	return why == NULL ? 0 : err_set(e, EHOSTUNREACH, "%s", why);
+}
+
 /* Gives an order, and waits until it is carried out. */
 static int end_order(struct stacks_end *x, const struct stacks_order *o, struct err *e)
 {
 	json_t *doc = stacks_order_json(o);
 	struct sbuf text = {0};
-	const char *why;
-	int rc = 0;
+	int rc;
 
 	out_json(doc, 0, &text);
 	json_decref(doc);
-	stacks_end_say(x, sbuf_str(&text));
+	rc = end_ask(x, sbuf_str(&text), &doc, e);
 	sbuf_free(&text);
-	doc = end_line(x, e);
-	if (doc == NULL)
-		return interrupted ? -EINTR : -EPIPE;
-	why = json_string_value(json_object_get(doc, "error"));
-	if (why != NULL)
-		rc = err_set(e, EHOSTUNREACH, "%s", why);
 	json_decref(doc);
 	return rc;
 }
@@ -323,18 +330,13 @@ int stacks_end_sample(struct stacks_end *x, struct stacks_sample *first,
 		      struct stacks_sample *second, struct err *e)
 {
 	json_t *doc;
-	const char *why;
-	int rc = 0;
+	int rc;
 
 	if (x->port)
 		return sample_port(x, first, second, e);
-	stacks_end_say(x, "totals");
-	doc = end_line(x, e);
+	rc = end_ask(x, "totals", &doc, e);
 	if (doc == NULL)
-		return interrupted ? -EINTR : -EPIPE;
-	why = json_string_value(json_object_get(doc, "error"));
-	if (why != NULL)
-		rc = err_set(e, EHOSTUNREACH, "%s", why);
+		return rc;
 	*first = (struct stacks_sample){.known = true,
 					.at_ns = (double)sock_now_ns(),
 					.tx = number_at(doc, "tx_bytes"),
