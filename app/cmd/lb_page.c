@@ -11,8 +11,6 @@
 
 #define WIDE 860
 #define LEFT 230
-#define BAR 400
-#define ROW 24
 #define TOP 20
 
 static double page_number(const json_t *o, const char *key)
@@ -29,30 +27,15 @@ static const char *page_text(const json_t *o, const char *key)
 	return s != NULL ? s : "";
 }
 
-static void page_bar(int row, double share, const char *colour, bool hollow, const char *label,
-		     const char *value, struct sbuf *out)
-{
-	int y = TOP + row * ROW, wide = isfinite(share) ? (int)lround(fmax(share, 0) * BAR) : 0;
-
-	svg_text(LEFT - 8, y + 13, "end", label, out);
-	if (wide > 0)
-		sbuf_addf(
-			out,
-			"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" stroke=\"%s\" fill=\"%s\"/>\n",
-			LEFT, y, wide, ROW - 8, colour, hollow ? "#ffffff" : colour);
-	svg_text(LEFT + wide + 8, y + 13, "start", value, out);
-}
-
 /* ---- what searches have found ---- */
 
-static int value_rows(const json_t *figures)
+static size_t value_rows(const json_t *figures)
 {
 	const json_t *p;
-	size_t i;
-	int rows = 0;
+	size_t i, rows = 0;
 
 	json_array_foreach(figures, i, p)
-		rows += (int)json_array_size(json_object_get(p, "values"));
+		rows += json_array_size(json_object_get(p, "values"));
 	return rows;
 }
 
@@ -61,10 +44,9 @@ static void values_chart(const json_t *doc, struct sbuf *out)
 {
 	const json_t *figures = out_get(doc, "lb.figures"), *p, *v;
 	struct sbuf value = {0};
-	size_t i, k;
-	int row = 0;
+	size_t i, k, row = 0;
 
-	svg_open(WIDE, 2 * TOP + value_rows(figures) * ROW, out);
+	svg_bars_open(value_rows(figures), out);
 	json_array_foreach(figures, i, p) {
 		const char *state = page_text(p, "state");
 		bool least = strcmp(state, capacity_state_name(CAPACITY_LEAST)) == 0;
@@ -73,9 +55,14 @@ static void values_chart(const json_t *doc, struct sbuf *out)
 			sbuf_add(&value, least ? "at least " : "");
 			out_si(json_number_value(v), &value);
 			sbuf_addf(&value, " %s", page_text(p, "unit"));
-			page_bar(row++, json_number_value(v) / page_number(p, "most"),
-				 svg_colours[i % SVG_COLOURS], least,
-				 k == 0 ? page_text(p, "title") : "", sbuf_str(&value), out);
+			svg_bar(row++,
+				&(struct svg_bar){.label = k == 0 ? page_text(p, "title") : "",
+						  .value = sbuf_str(&value),
+						  .colour = svg_colours[i % SVG_COLOURS],
+						  .share = json_number_value(v) /
+							   page_number(p, "most"),
+						  .hollow = least},
+				out);
 		}
 	}
 	svg_close(out);
@@ -94,11 +81,10 @@ static const struct {
 };
 
 /* The decades of the scale: from the one below the least time to that above the largest. */
-static int time_rows(const json_t *figures, double *low, double *high)
+static size_t time_rows(const json_t *figures, double *low, double *high)
 {
 	const json_t *p;
-	size_t i;
-	int rows = 0;
+	size_t i, rows = 0;
 
 	*low = (double)INFINITY;
 	*high = 0;
@@ -121,8 +107,7 @@ static void times_chart(const json_t *doc, struct sbuf *out)
 	const json_t *figures = out_get(doc, "lb.figures"), *p;
 	struct sbuf value = {0}, label = {0};
 	double low, high;
-	size_t i;
-	int row = 0, rows = time_rows(figures, &low, &high);
+	size_t i, row = 0, rows = time_rows(figures, &low, &high);
 
 	if (rows == 0) {
 		html_paragraph("No latencies are known.", out);
@@ -130,7 +115,7 @@ static void times_chart(const json_t *doc, struct sbuf *out)
 	}
 	html_paragraph("The scale is logarithmic: each time the same length is ten times as long.",
 		       out);
-	svg_open(WIDE, 2 * TOP + rows * ROW, out);
+	svg_bars_open(rows, out);
 	json_array_foreach(figures, i, p)
 		for (unsigned t = 0; t < ARRAY_SIZE(times); t++) {
 			double ns = page_number(p, times[t].key);
@@ -140,9 +125,13 @@ static void times_chart(const json_t *doc, struct sbuf *out)
 			out_ns_digits(ns, 4, &value);
 			sbuf_reset(&label);
 			sbuf_addf(&label, "%s, %s", page_text(p, "title"), times[t].label);
-			page_bar(row++, (log10(ns) - low) / (high - low),
-				 svg_colours[i % SVG_COLOURS], strcmp(times[t].load, "half") == 0,
-				 sbuf_str(&label), sbuf_str(&value), out);
+			svg_bar(row++,
+				&(struct svg_bar){.label = sbuf_str(&label),
+						  .value = sbuf_str(&value),
+						  .colour = svg_colours[i % SVG_COLOURS],
+						  .share = (log10(ns) - low) / (high - low),
+						  .hollow = strcmp(times[t].load, "half") == 0},
+				out);
 		}
 	svg_close(out);
 	sbuf_free(&value);
@@ -190,13 +179,12 @@ static void counts_chart(const json_t *rows, struct sbuf *out)
 	struct sbuf label = {0}, value = {0};
 	const json_t *c;
 	double most = 0;
-	size_t i;
-	int row = 0;
+	size_t i, row = 0;
 
 	json_array_foreach(rows, i, c)
 		most = fmax(most,
 			    fmax(page_number(c, "opened_per_s"), page_number(c, "device_per_s")));
-	svg_open(WIDE, 2 * TOP + (int)json_array_size(rows) * 2 * ROW, out);
+	svg_bars_open(2 * json_array_size(rows), out);
 	json_array_foreach(rows, i, c)
 		for (unsigned d = 0; d < 2; d++) {
 			double v = page_number(c, d == 0 ? "opened_per_s" : "device_per_s");
@@ -212,8 +200,13 @@ static void counts_chart(const json_t *rows, struct sbuf *out)
 					  page_text(c, "what"));
 				out_duration((uint64_t)page_number(c, "ns"), &label);
 			}
-			page_bar(row++, v / most, svg_colours[d], d > 0, sbuf_str(&label),
-				 sbuf_str(&value), out);
+			svg_bar(row++,
+				&(struct svg_bar){.label = sbuf_str(&label),
+						  .value = sbuf_str(&value),
+						  .colour = svg_colours[d],
+						  .share = v / most,
+						  .hollow = d > 0},
+				out);
 		}
 	svg_close(out);
 	sbuf_free(&label);
@@ -244,20 +237,24 @@ static void spread_chart(const json_t *servers, struct sbuf *out)
 	struct sbuf value = {0};
 	const json_t *s;
 	double most = 0;
-	size_t i;
-	int row = 0;
+	size_t i, row = 0;
 
 	json_array_foreach(servers, i, s)
 		most = fmax(most, fmax(page_number(s, "share"), page_number(s, "expected")));
-	svg_open(WIDE, 2 * TOP + (int)json_array_size(servers) * 2 * ROW, out);
+	svg_bars_open(2 * json_array_size(servers), out);
 	json_array_foreach(servers, i, s)
 		for (unsigned x = 0; x < 2; x++) {
 			double v = page_number(s, x == 0 ? "share" : "expected");
 			sbuf_reset(&value);
 			out_share_digits(v, 4, &value);
 			sbuf_add(&value, x == 0 ? "" : " expected");
-			page_bar(row++, v / most, svg_colours[0], x > 0,
-				 x == 0 ? page_text(s, "address") : "", sbuf_str(&value), out);
+			svg_bar(row++,
+				&(struct svg_bar){.label = x == 0 ? page_text(s, "address") : "",
+						  .value = sbuf_str(&value),
+						  .colour = svg_colours[0],
+						  .share = v / most,
+						  .hollow = x > 0},
+				out);
 		}
 	svg_close(out);
 	sbuf_free(&value);

@@ -122,12 +122,6 @@ void stacks_print(enum out_mode mode, const json_t *doc, struct sbuf *out)
 
 /* ---- the drawing ---- */
 
-#define WIDE 860
-#define LEFT 230
-#define BAR 400
-#define ROW 24
-#define TOP 20
-
 static double real_at(const json_t *o, const char *key)
 {
 	return json_number_value(json_object_get(o, key));
@@ -147,25 +141,24 @@ static double most_of(const json_t *results, const char *workload)
 }
 
 /* A bar to the median, and a line over the interval. */
-static void draw_bar(int row, const json_t *o, double most, const char *colour, struct sbuf *out)
+static void draw_bar(size_t row, const json_t *o, double most, const char *colour, struct sbuf *out)
 {
-	double scale = most > 0 ? BAR / most : 0;
-	int y = TOP + row * ROW, high = (int)lround(real_at(o, "high") * scale);
-	struct sbuf label = {0};
+	double scale = most > 0 ? 1 / most : 0;
+	struct svg_bar bar = {.colour = colour,
+			      .share = real_at(o, "median") * scale,
+			      .interval = true,
+			      .low = real_at(o, "low") * scale,
+			      .high = real_at(o, "high") * scale};
+	struct sbuf label = {0}, value = {0};
 
 	sbuf_addf(&label, "%s, %s", text_at(o, "workload"), text_at(o, "arm"));
-	svg_text(LEFT - 8, y + 13, "end", sbuf_str(&label), out);
-	sbuf_reset(&label);
-	sbuf_addf(out, "<rect x=\"%d\" y=\"%d\" width=\"%ld\" height=\"%d\" fill=\"%s\"/>\n", LEFT,
-		  y, lround(real_at(o, "median") * scale), ROW - 8, colour);
-	sbuf_addf(out,
-		  "<path d=\"M%ld %dH%dM%ld %dv8M%d %dv8\" stroke=\"#000000\" fill=\"none\"/>\n",
-		  LEFT + lround(real_at(o, "low") * scale), y + 8, LEFT + high,
-		  LEFT + lround(real_at(o, "low") * scale), y + 4, LEFT + high, y + 4);
-	out_si(real_at(o, "median"), &label);
-	sbuf_addf(&label, " %s", text_at(o, "unit"));
-	svg_text(LEFT + high + 8, y + 13, "start", sbuf_str(&label), out);
+	out_si(real_at(o, "median"), &value);
+	sbuf_addf(&value, " %s", text_at(o, "unit"));
+	bar.label = sbuf_str(&label);
+	bar.value = sbuf_str(&value);
+	svg_bar(row, &bar, out);
 	sbuf_free(&label);
+	sbuf_free(&value);
 }
 
 void stacks_svg(const json_t *doc, struct sbuf *out)
@@ -175,13 +168,12 @@ void stacks_svg(const json_t *doc, struct sbuf *out)
 	int colour = -1;
 	size_t i;
 
-	svg_open(WIDE, 2 * TOP + (int)json_array_size(results) * ROW, out);
+	svg_bars_open(json_array_size(results), out);
 	json_array_foreach(results, i, o) {
 		if (strcmp(workload, text_at(o, "workload")) != 0)
 			colour++;
 		workload = text_at(o, "workload");
-		draw_bar((int)i, o, most_of(results, workload), svg_colours[colour % SVG_COLOURS],
-			 out);
+		draw_bar(i, o, most_of(results, workload), svg_colours[colour % SVG_COLOURS], out);
 	}
 	svg_close(out);
 }

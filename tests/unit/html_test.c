@@ -120,6 +120,37 @@ static void test_nothing_to_draw(void **state)
 	}
 }
 
+/* Lengths are shares of the longest bar, 400 pixels from 230 on; a value stands behind all of its
+ * row, and what is no number has no bar. */
+static void test_bars(void **state)
+{
+	struct svg_bar bar = {.label = "<a>", .value = "7", .colour = "#123456", .share = 0.5};
+
+	(void)state;
+	sbuf_reset(&b);
+	svg_bars_open(2, &b);
+	svg_bar(0, &bar, &b);
+	assert_int_equal(times_of("<rect x=\"230\" y=\"20\" width=\"200\""), 1);
+	assert_int_equal(times_of("fill=\"#123456\""), 1);
+	assert_int_equal(times_of("<text x=\"438\""), 1);
+	assert_int_equal(times_of("&lt;a>"), 1);
+	bar.hollow = bar.interval = true;
+	bar.low = 0.25;
+	bar.high = 0.75;
+	svg_bar(1, &bar, &b);
+	svg_close(&b);
+	assert_int_equal(times_of("fill=\"#123456\""), 1);
+	assert_int_equal(times_of("<path d=\"M330 52H530M330 48v8M530 48v8\""), 1);
+	assert_int_equal(times_of("<text x=\"538\""), 1);
+	assert_int_equal(times_of("height=\"88\""), 2); /* the drawing, and its ground */
+	sbuf_reset(&b);
+	bar.interval = false;
+	bar.share = (double)NAN;
+	svg_bar(0, &bar, &b);
+	assert_int_equal(times_of("<rect"), 0);
+	assert_int_equal(times_of("<text x=\"238\""), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +158,7 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_curves),
 		cmocka_unit_test(test_nothing_to_draw),
+		cmocka_unit_test(test_bars),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 
