@@ -63,8 +63,10 @@ static void *ask_main(void *arg)
 static void ask_answered(void *arg, short revents)
 {
 	struct sock_ask *k = arg;
+	uint64_t one;
 
 	(void)revents;
+	(void)!read(k->wake, &one, sizeof(one)); /* what the thread wrote before is seen now */
 	loop_fd(k->loop, k->wake, 0, NULL, NULL);
 	k->fn(k->arg, k->rc < 0 ? NULL : k->a, &k->err);
 	ask_leave(k);
