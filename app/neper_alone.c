@@ -20,6 +20,7 @@ struct neper_alone {
 	const char *name; /* in front of messages */
 	bool link, failed;
 	struct loop *loop;
+	struct arm *arm;
 	struct neper *run;
 	int signo;
 };
@@ -86,7 +87,8 @@ static int alone_go(struct neper_alone *a, const struct neper_opts *o, int mode)
 	if (a->loop == NULL)
 		return a->link ? EXIT_FATAL : EXIT_LACKING;
 	neper_print_init(&print, o->kind, &out);
-	a->run = neper_begin(a->loop, o, &out, &e);
+	a->arm = arm_kernel(a->loop);
+	a->run = neper_begin(a->loop, a->arm, o, &out, &e);
 	if (a->run == NULL) {
 		code = alone_error(a, &e, EXIT_PEER);
 	} else {
@@ -98,6 +100,7 @@ static int alone_go(struct neper_alone *a, const struct neper_opts *o, int mode)
 		code = alone_end(a, &print);
 	}
 	neper_free(a->run);
+	arm_kernel_free(a->arm);
 	json_decref(print.doc);
 	loop_free(a->loop);
 	if (a->failed && code == 0)

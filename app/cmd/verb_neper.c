@@ -13,6 +13,7 @@ struct nepering {
 	char *text;   /* the words of the command, which opts point into */
 	char **words; /* text cut into words */
 	struct neper_opts *opts;
+	struct arm *arm;
 	struct neper *run;
 	struct neper_print print;
 };
@@ -28,6 +29,7 @@ static void neper_end(struct cmd_run *r)
 	struct nepering *m = nepering_of(r);
 
 	neper_free(m->run);
+	arm_kernel_free(m->arm);
 	json_decref(m->print.doc);
 	free(m->opts);
 	free(m->words);
@@ -146,7 +148,8 @@ static int neper_run(struct cmd_run *r, const struct arg_val *args, struct err *
 						.note = neper_note,
 						.arg = r};
 		neper_print_init(&m->print, m->opts->kind, &out);
-		m->run = neper_begin(app_of(r)->loop, m->opts, &out, e);
+		m->arm = arm_kernel(app_of(r)->loop);
+		m->run = neper_begin(app_of(r)->loop, m->arm, m->opts, &out, e);
 		if (m->run != NULL)
 			return VERB_PENDING;
 		/* the words were right: what fails is the network */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neper's five workloads over TCP and UDP, as client and as server, on the kernel arm, with its
+/* neper's five workloads over TCP and UDP, as client and as server, on either arm, with its
  * options, its control connection and its output. docs/neper.md says what differs. */
 #pragma once
-#include "loop.h"
+#include "arm.h"
 #include "neper_wire.h"
-#include "sock.h"
 
 enum neper_which {
 	NEPER_TCP_RR,
@@ -70,9 +69,10 @@ struct neper_out {
 };
 
 struct neper;
-/* Begins a run on the loop. NULL with *e. opts and what they point to live as long as the run. */
-struct neper *neper_begin(struct loop *, const struct neper_opts *, const struct neper_out *,
-			  struct err *e);
+/* Begins a run on the loop. NULL with *e. The arm, and opts and what they point to, live as long as
+ * the run. */
+struct neper *neper_begin(struct loop *, struct arm *, const struct neper_opts *,
+			  const struct neper_out *, struct err *e);
 /* How it ends. NEPER_RUNNING: not yet. */
 enum neper_end {
 	NEPER_RUNNING,

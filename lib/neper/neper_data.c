@@ -56,7 +56,12 @@ static void data_rr(struct neper *n, struct wl_flow *f)
 				       .timeout_ns = LOST_NS};
 	f->wl = &neper_rr;
 	f->conf = &n->wl;
-	f->on_call = o->client && (o->test_length < 0 || o->delay > 0 || o->noburst > 0);
+	if (n->arm->ops->together) {
+		n->wl.chain = true;
+		n->wl.budget = o->client && o->test_length < 0 ? (uint64_t)-o->test_length : 0;
+		f->on_call = o->client && !n->wl.again;
+	}
+	f->on_call |= o->client && (o->test_length < 0 || o->delay > 0 || o->noburst > 0);
 	n->spec.every_ns = (uint64_t)o->delay;
 	n->spec.slot_ns = (uint64_t)o->noburst;
 	n->spec.again = n->spec.leave = n->wl.again && o->client;
@@ -95,7 +100,7 @@ static bool data_opens(struct sock_line *l, void *arg)
 {
 	struct neper *n = arg;
 	const struct neper_opts *o = n->opts;
-	struct neper_thread *t = &n->thread[sock_thread_number(l->thread)];
+	struct neper_thread *t = &n->thread[l->thread != NULL ? sock_thread_number(l->thread) : 0];
 	struct neper_times *k = l->flow.own;
 
 	if (t->first_ns == 0)
@@ -113,10 +118,10 @@ static bool data_opens(struct sock_line *l, void *arg)
 
 static void data_closes(struct sock_line *l, void *arg)
 {
-	struct neper *n = arg;
 	struct neper_times *k = l->flow.own;
 
-	if (!n->opts->kind->rr)
+	(void)arg;
+	if (l->flow.wl != &neper_rr)
 		return;
 	free(k->hist);
 	free(k->log);
@@ -145,7 +150,7 @@ static int data_cpus(struct neper *n, struct err *e)
 	return 0;
 }
 
-static int data_arm(struct neper *n, struct err *e)
+int neper_data_new(struct neper *n, struct err *e)
 {
 	const struct neper_opts *o = n->opts;
 	uint32_t most = (uint32_t)(o->buffer_size < 65536 ? o->buffer_size : 65536);
@@ -165,19 +170,23 @@ static int data_arm(struct neper *n, struct err *e)
 		data_rr(n, &n->spec.flow);
 	else
 		data_stream(n, &n->spec.flow);
-	const struct sock_conf conf = {.threads = (unsigned)o->num_threads,
-				       .cpu = n->cpu,
-				       .epoll_events = (unsigned)o->maxevents,
-				       .gather = o->client,
-				       .budget = o->test_length < 0 && o->client
-							 ? (uint64_t)-o->test_length
-							 : 0,
-				       .tick = neper_tick_fn,
-				       .tick_ns = n->tick_ns,
-				       .arg = n};
-	n->thread = xcalloc(conf.threads, sizeof(*n->thread));
-	n->arm = sock_new(&conf);
-	return 0;
+	const struct arm_conf conf = {
+		.sock = {.threads = (unsigned)o->num_threads,
+			 .cpu = n->cpu,
+			 .epoll_events = (unsigned)o->maxevents,
+			 .gather = o->client,
+			 .budget = o->test_length < 0 && o->client ? (uint64_t)-o->test_length : 0,
+			 .tick_ns = n->tick_ns,
+			 .arg = n},
+		.tick = neper_tick_fn,
+		.spec = &n->spec,
+		.flows = (unsigned)o->num_flows,
+		.port = (unsigned)o->port,
+		.ports = o->kind->tcp ? (unsigned)o->num_ports : 1,
+		.source_port = o->source_port > 0 ? (unsigned)o->source_port : 0};
+	n->thread = xcalloc(conf.sock.threads, sizeof(*n->thread));
+	n->data = n->arm->ops->data(n->arm, &conf, e);
+	return n->data != NULL ? 0 : -EIO;
 }
 
 int neper_data_client(struct neper *n, struct err *e)
@@ -185,12 +194,11 @@ int neper_data_client(struct neper *n, struct err *e)
 	const struct neper_opts *o = n->opts;
 	unsigned threads = (unsigned)o->num_threads, flows = (unsigned)o->num_flows, flow = 0;
 	unsigned ports = o->kind->tcp ? (unsigned)o->num_ports : 1;
-	int rc = data_arm(n, e);
+	int rc = 0;
 
-	if (rc != 0)
-		return rc;
-	for (unsigned t = 0; t < threads; t++)
-		for (unsigned i = 0; i < flows / threads + (t < flows % threads); i++, flow++) {
+	for (unsigned t = 0; rc == 0 && t < threads; t++)
+		for (unsigned i = 0; rc == 0 && i < flows / threads + (t < flows % threads);
+		     i++, flow++) {
 			struct sock_addr to = n->addr[n->addr_at], from = {.len = 0};
 			sock_addr_set_port(&to, (unsigned)o->port + flow % ports);
 			if (n->nlocal > 0)
@@ -200,29 +208,24 @@ int neper_data_client(struct neper *n, struct err *e)
 				from.sa.any.sa_family = to.sa.any.sa_family;
 				sock_addr_set_port(&from, (unsigned)o->source_port + flow);
 			}
-			sock_add(n->arm, t, &n->spec, &to, &from);
+			rc = n->arm->ops->add(n->data, t, &to, &from, e);
 		}
-	return sock_start(n->arm, e);
+	return rc != 0 ? rc : n->arm->ops->start(n->data, e);
 }
 
 int neper_data_server(struct neper *n, struct err *e)
 {
 	const struct neper_opts *o = n->opts;
 	int64_t ports = o->kind->tcp ? o->num_ports : 1;
-	int rc = data_arm(n, e), fd;
+	int rc = 0;
 
 	for (int64_t i = 0; rc == 0 && i < ports; i++)
 		for (unsigned t = 0; rc == 0 && t < (unsigned)o->num_threads; t++) {
 			struct sock_addr at = n->addr[0];
 			sock_addr_set_port(&at, (unsigned)(o->port + i));
-			fd = o->kind->tcp ? sock_listen(&at, &n->spec.tune, e)
-					  : sock_bind(&at, &n->spec.tune, e);
-			if (fd >= 0)
-				sock_serve(n->arm, t, &n->spec, fd);
-			else
-				rc = fd;
+			rc = n->arm->ops->serve(n->data, t, &at, e);
 		}
-	return rc != 0 ? rc : sock_start(n->arm, e);
+	return rc != 0 ? rc : n->arm->ops->start(n->data, e);
 }
 
 static void data_add_done(void *arg, struct sock_line *l)
@@ -234,7 +237,7 @@ uint64_t neper_data_done(struct neper *n)
 {
 	uint64_t done = 0;
 
-	sock_each(n->arm, data_add_done, &done);
+	n->arm->ops->each(n->data, data_add_done, &done);
 	return done;
 }
 
@@ -259,7 +262,7 @@ void neper_data_iostat(struct neper *n)
 	double s = (double)(now - n->io.at_ns) / 1e9;
 	char text[256];
 
-	sock_each(n->arm, data_add_io, &io);
+	n->arm->ops->each(n->data, data_add_io, &io);
 	snprintf(
 		text, sizeof(text),
 		"t=%.3f      TX: %6llu ops, %10llu bytes, %8.1f Mbps; RX: %6llu ops, %10llu bytes, "

@@ -168,7 +168,7 @@ static int write_rtt(struct neper *n, struct err *e)
 		return -EIO;
 	fprintf(r.f, r.csv ? "%15s,%10s,%10s,%12s\n" : "%15s %10s %10s %12s\n", "timestamp",
 		"thread_id", "flow_id", "rtt");
-	sock_each(n->arm, write_rtt_line, &r);
+	n->arm->ops->each(n->data, write_rtt_line, &r);
 	return file_end(r.f, name, e);
 }
 

@@ -3,7 +3,6 @@
  * control connections, neper_data.c its connections of
  * data, neper_report.c samples and results, neper_files.c files. */
 #pragma once
-#include "chan.h"
 #include "neper.h"
 #include "neper_wl.h"
 #include "sock_ask.h"
@@ -47,8 +46,10 @@ struct neper {
 	struct neper_wl_conf wl;
 	struct wl_stream_conf stream;
 	struct sock_spec spec;
-	struct sock_arm *arm;
+	struct arm *arm;
+	struct arm_data *data;
 	struct neper_thread *thread;
+	int64_t threads; /* of `thread`, when the options have gone */
 	int *cpu;
 	uint64_t tick_ns, begin_ns, end_ns;
 	struct neper_moment before, after;
@@ -59,7 +60,7 @@ struct neper {
 	struct sock_ask *ask; /* for the names of a client, NULL: they are known */
 	int64_t retries;
 	struct neper_peer *peers; /* of the server; of the client it is one */
-	struct chan_listener *listener;
+	struct arm_listener *listener;
 	unsigned greeted, over;
 	uint64_t remote_rate;
 	int timer, suicide, iostat;
@@ -94,17 +95,20 @@ void neper_timer_stop(struct neper *, int *timer);
 void neper_timer_set(struct neper *, int *timer, uint64_t ns, loop_fn *fn, void *arg);
 /* The threads have stopped: prints what was measured. false: the run has failed by it. */
 bool neper_tell(struct neper *, uint64_t *rate);
+void neper_ended(struct neper *);       /* sets begin_ns and end_ns */
 bool neper_tell_excess(struct neper *); /* true: there was some, and the run has failed */
 loop_fn neper_unanswered;               /* the server has not answered in time */
 loop_fn neper_client_data;              /* the client's connections of data begin */
 
 /* neper_peer.c */
 loop_fn neper_peer_connect; /* the client's control connection, to the address that is next */
-chan_accept_fn neper_peer_accept;
+arm_accept_fn neper_peer_accept;
 void neper_peer_gone(struct neper_peer *);
 void neper_say(struct neper_peer *, enum neper_type type, uint64_t rate);
 
 /* neper_data.c */
+/* Makes the run of data; nothing is connected yet, and nobody listens. */
+int neper_data_new(struct neper *, struct err *e);
 int neper_data_client(struct neper *, struct err *e);
 int neper_data_server(struct neper *, struct err *e);
 uint64_t neper_data_done(struct neper *); /* transactions of all flows */
@@ -112,7 +116,7 @@ void neper_data_iostat(struct neper *);
 
 /* neper_report.c */
 void neper_moment_now(const struct neper *, struct neper_moment *);
-void neper_tick_fn(void *neper, struct sock_thread *, uint64_t now_ns, bool last);
+arm_tick_fn neper_tick_fn;
 /* Prints everything but the last two keys; returns this end's rate. -errno with *e: a file cannot
  * be written; all else was printed. */
 int neper_report(struct neper *, uint64_t *rate, struct err *e);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define GREET_NS (10 * SECOND) /* a client has so long for its HELLO */
 #define PEERS_MOST 64          /* connections that have not sent their HELLO */
@@ -105,10 +104,10 @@ static void server_finish(struct neper *n)
 		return;
 	n->reported = true;
 	neper_moment_now(n, &n->after);
-	sock_stop(n->arm);
-	n->end_ns = sock_now_ns();
+	n->arm->ops->stop(n->data);
+	neper_ended(n);
 	n->begin_ns = n->end_ns;
-	sock_each(n->arm, server_first, n);
+	n->arm->ops->each(n->data, server_first, n);
 	if (!neper_tell(n, &rate))
 		return;
 	neper_report_end(n, rate);
@@ -141,7 +140,7 @@ static void server_heard(struct neper_peer *p, const struct neper_message *m)
 	n->greeted++;
 	neper_say(p, NEPER_ACK, 0);
 	if (n->greeted == (unsigned)n->opts->num_clients) {
-		chan_listener_free(n->listener);
+		n->arm->ops->unlisten(n->arm, n->listener);
 		n->listener = NULL;
 	}
 }
@@ -271,8 +270,9 @@ void neper_peer_connect(void *arg)
 
 	n->timer = -1;
 	neper_talk_init(&p->talk, true, n->opts->kind->secret, (uint32_t)n->opts->magic);
-	p->chan = chan_connect(n->loop, &n->addr[n->addr_at], n->nlocal > 0 ? &n->local[0] : NULL,
-			       &tune, &peer_ops, p, &e);
+	p->chan =
+		n->arm->ops->connect(n->arm, &n->addr[n->addr_at],
+				     n->nlocal > 0 ? &n->local[0] : NULL, &tune, &peer_ops, p, &e);
 	if (p->chan == NULL)
 		neper_fail(n, &e);
 }
@@ -285,7 +285,7 @@ static void server_impatient(void *arg)
 	server_refuses(p, "it has sent no whole HELLO for 10 s");
 }
 
-void neper_peer_accept(void *arg, int fd, const struct sock_addr *from)
+void neper_peer_accept(void *arg, arm_offer offer, const struct sock_addr *from)
 {
 	struct neper *n = arg;
 	struct neper_peer *p;
@@ -294,7 +294,7 @@ void neper_peer_accept(void *arg, int fd, const struct sock_addr *from)
 	for (p = n->peers; p != NULL; p = p->next)
 		waiting += p->chan != NULL && !p->greeted;
 	if (waiting >= PEERS_MOST) {
-		close(fd);
+		n->arm->ops->refuse(n->arm, offer);
 		return;
 	}
 	p = xcalloc(1, sizeof(*p));
@@ -304,5 +304,5 @@ void neper_peer_accept(void *arg, int fd, const struct sock_addr *from)
 	sock_addr_print(from, &p->name);
 	neper_talk_init(&p->talk, false, n->opts->kind->secret, (uint32_t)n->opts->magic);
 	p->timer = loop_timer(n->loop, GREET_NS, 0, server_impatient, p);
-	p->chan = chan_take(n->loop, fd, &peer_ops, p);
+	p->chan = n->arm->ops->take(n->arm, offer, &peer_ops, p);
 }

@@ -4,9 +4,7 @@
 
 #include <errno.h>
 #include <float.h>
-#include <ifaddrs.h>
 #include <math.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,15 +56,15 @@ static void sample_line(struct neper *n, struct neper_thread *t, struct sock_lin
 	sample_percentiles(n, l, s);
 }
 
-void neper_tick_fn(void *arg, struct sock_thread *thread, uint64_t now, bool last)
+void neper_tick_fn(void *arg, const struct arm_thread *thread, uint64_t now, bool last)
 {
 	struct neper *n = arg;
-	struct neper_thread *t = &n->thread[sock_thread_number(thread)];
+	struct neper_thread *t = &n->thread[thread->number];
 	struct neper_tick tick = {.at_ns = now};
 
 	if (t->first_ns == 0)
 		return;
-	for (struct sock_line *l = NULL; (l = sock_line_next(thread, l)) != NULL;) {
+	for (struct sock_line *l = NULL; (l = thread->next(thread->of, l)) != NULL;) {
 		tick.count += line_count(n, l);
 		tick.flows++;
 		if (*n->opts->all_samples != '\0')
@@ -115,7 +113,7 @@ struct report_sums {
 	struct neper_epoch all;
 	struct hist *hist;
 	uint64_t count, logged, lost, mapped, lines, excess, retransmits;
-	const struct sock_line *some;
+	bool some; /* of which the arm knows that */
 	const struct neper *n;
 };
 
@@ -127,10 +125,10 @@ static void sum_line(void *arg, struct sock_line *l)
 
 	s->lines++;
 	s->count += line_count(s->n, l);
-	s->mapped += sock_line_mapped(l);
-	if (sock_line_info(l, &info)) {
+	s->mapped += s->n->arm->ops->mapped(s->n->data, l);
+	if (s->n->arm->ops->info(s->n->data, l, &info)) {
 		s->retransmits += info.retransmits;
-		s->some = l;
+		s->some = true;
 	}
 	if (!s->n->opts->kind->rr)
 		return;
@@ -358,7 +356,7 @@ static void report_sums(struct neper *n, struct report_sums *s)
 	*s = (struct report_sums){.n = n};
 	if (n->opts->npercentiles > 0)
 		s->hist = hist_new(NEPER_SHAPE);
-	sock_each(n->arm, sum_line, s);
+	n->arm->ops->each(n->data, sum_line, s);
 }
 
 static uint64_t report_samples(const struct neper *n)
@@ -426,59 +424,15 @@ uint64_t neper_excess(struct neper *n)
 {
 	struct report_sums s = {.n = n};
 
-	sock_each(n->arm, sum_line, &s);
+	n->arm->ops->each(n->data, sum_line, &s);
 	return s.excess;
-}
-
-/* The interface that has the address by which a line goes out. */
-static void report_device(struct neper *n, const struct sock_line *l)
-{
-	struct sock_addr own = {.len = sizeof(own.sa)};
-	struct ifaddrs *list;
-
-	if (getsockname(l->fd, &own.sa.any, &own.len) != 0 || getifaddrs(&list) != 0)
-		return;
-	sock_addr_set_port(&own, 0);
-	for (const struct ifaddrs *i = list; i != NULL; i = i->ifa_next) {
-		struct sock_addr a = {.len = own.len};
-		if (i->ifa_addr == NULL || i->ifa_addr->sa_family != own.sa.any.sa_family)
-			continue;
-		memcpy(&a.sa, i->ifa_addr, own.len);
-		if (sock_addr_same(&a, &own)) {
-			report_text(n, "device", i->ifa_name);
-			break;
-		}
-	}
-	freeifaddrs(list);
-}
-
-/* The least time after which the kernel sends again, unless the route says another one. */
-static void report_rto(struct neper *n)
-{
-	FILE *f = fopen("/proc/sys/net/ipv4/tcp_rto_min_us", "re");
-	long us = 200000;
-
-	if (f != NULL) {
-		if (fscanf(f, "%ld", &us) != 1)
-			us = 200000;
-		fclose(f);
-	}
-	report_emit(n, "rto_floor", "%.6f", (double)us / 1e6);
 }
 
 static void report_stack(struct neper *n, const struct report_sums *s)
 {
-	char name[32] = "";
-	socklen_t len = sizeof(name);
-
-	report_text(n, "stack", "kernel");
-	if (s->some == NULL)
-		return;
-	report_device(n, s->some);
-	if (getsockopt(s->some->fd, IPPROTO_TCP, TCP_CONGESTION, name, &len) == 0)
-		report_text(n, "congestion", name);
-	report_rto(n);
-	report_emit(n, "retransmits", "%llu", (unsigned long long)s->retransmits);
+	n->arm->ops->say(n->data, n->out.emit, n->out.arg);
+	if (s->some)
+		report_emit(n, "retransmits", "%llu", (unsigned long long)s->retransmits);
 }
 
 void neper_report_end(struct neper *n, uint64_t rate)
@@ -487,7 +441,7 @@ void neper_report_end(struct neper *n, uint64_t rate)
 	struct report_sums s = {.n = n};
 	uint32_t nt = report_ticks(n, &tick);
 
-	sock_each(n->arm, sum_line, &s);
+	n->arm->ops->each(n->data, sum_line, &s);
 	report_emit(n, "local_throughput", "%llu", (unsigned long long)rate);
 	report_emit(n, "remote_throughput", "%llu", (unsigned long long)n->remote_rate);
 	if (report_measures(n))

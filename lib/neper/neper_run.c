@@ -19,7 +19,7 @@ void neper_end_run(struct neper *n, enum neper_end how)
 {
 	if (n->end == NEPER_RUNNING)
 		n->end = how;
-	sock_stop(n->arm);
+	n->arm->ops->stop(n->data);
 }
 
 void neper_fail(struct neper *n, const struct err *e)
@@ -79,6 +79,16 @@ bool neper_tell_excess(struct neper *n)
 	return true;
 }
 
+/* Lines have stopped. An arm may know better than we when they began, and when that was. */
+void neper_ended(struct neper *n)
+{
+	uint64_t began = n->arm->ops->began_ns(n->data), ended = n->arm->ops->ended_ns(n->data);
+
+	if (began != 0)
+		n->begin_ns = began;
+	n->end_ns = ended != 0 ? ended : sock_now_ns();
+}
+
 /* ---- the client's run ---- */
 
 void neper_unanswered(void *arg)
@@ -98,8 +108,8 @@ static void client_finish(struct neper *n)
 	if (!n->running || n->end != NEPER_RUNNING)
 		return;
 	n->running = false;
-	sock_stop(n->arm);
-	n->end_ns = sock_now_ns();
+	n->arm->ops->stop(n->data);
+	neper_ended(n);
 	neper_moment_now(n, &n->after);
 	neper_timer_stop(n, &n->iostat);
 	if (n->opts->iostat_ms > 0)
@@ -152,7 +162,7 @@ static void client_go(struct neper *n)
 
 	neper_moment_now(n, &n->before);
 	n->begin_ns = n->io.at_ns = n->stalled_at = sock_now_ns();
-	sock_go(n->arm);
+	n->arm->ops->go(n->data);
 	n->running = true;
 	if (o->test_length > 0)
 		neper_timer_set(n, &n->timer, (uint64_t)o->test_length * SECOND, client_time, n);
@@ -163,15 +173,10 @@ static void client_go(struct neper *n)
 				       (uint64_t)o->iostat_ms * 1000000, client_iostat, n);
 }
 
-static void count_open(void *arg, struct sock_line *l)
-{
-	*(unsigned *)arg += l->fd >= 0;
-}
-
 static void run_event(void *arg, short revents)
 {
 	struct neper *n = arg;
-	unsigned events = sock_events(n->arm), open = 0;
+	unsigned events = n->arm->ops->events(n->data);
 	struct err e;
 
 	(void)revents;
@@ -179,7 +184,7 @@ static void run_event(void *arg, short revents)
 		return;
 	if ((events & SOCK_ACCEPTED) && n->before.used.ru_maxrss == 0)
 		neper_moment_now(n, &n->before);
-	if ((events & SOCK_FAILED) && sock_error(n->arm, &e)) {
+	if ((events & SOCK_FAILED) && n->arm->ops->error(n->data, &e)) {
 		neper_fail(n, &e);
 		return;
 	}
@@ -189,12 +194,9 @@ static void run_event(void *arg, short revents)
 		client_go(n);
 	if (events & SOCK_SPENT)
 		client_finish(n);
-	if ((events & SOCK_ENDED) && n->running) {
-		sock_each(n->arm, count_open, &open);
-		if (open == 0)
-			neper_failed(n, "the server has closed all connections of data before the "
-					"run was over");
-	}
+	if ((events & SOCK_ENDED) && n->running && n->arm->ops->alive(n->data) == 0)
+		neper_failed(n, "the server has closed all connections of data before the run was "
+				"over");
 }
 
 void neper_client_data(void *arg)
@@ -205,8 +207,6 @@ void neper_client_data(void *arg)
 	n->timer = -1;
 	if (neper_data_client(n, &e) != 0)
 		neper_fail(n, &e);
-	else
-		loop_fd(n->loop, sock_event_fd(n->arm), POLLIN, run_event, n);
 }
 
 /* ---- begin and end ---- */
@@ -253,17 +253,27 @@ static int client_names(const struct neper *n, struct client_names *c, struct er
 	return rc;
 }
 
-static void client_known(struct neper *n)
+/* The addresses are known. */
+static int client_known(struct neper *n, struct err *e)
 {
+	int rc = n->arm->ops->reach(n->arm, n->addr, n->naddrs, e);
+
+	n->naddrs = rc > 0 ? (unsigned)rc : 0;
+	rc = rc < 0 ? rc : neper_data_new(n, e);
+	if (rc < 0)
+		return rc;
+	n->arm->ops->watch(n->data, run_event, n);
 	n->peers = xcalloc(1, sizeof(*n->peers));
 	n->peers->run = n;
 	n->peers->timer = -1;
 	n->timer = loop_timer(n->loop, 0, 0, neper_peer_connect, n);
+	return 0;
 }
 
 static void client_answered(void *arg, const struct sock_answer *a, const struct err *e)
 {
 	struct neper *n = arg;
+	struct err why;
 
 	n->ask = NULL;
 	if (a == NULL) {
@@ -274,7 +284,8 @@ static void client_answered(void *arg, const struct sock_answer *a, const struct
 	memcpy(n->addr, a[0].addr, a[0].n * sizeof(*n->addr));
 	for (unsigned i = 0; i < n->nlocal; i++)
 		n->local[i] = a[1 + i].addr[0];
-	client_known(n);
+	if (client_known(n, &why) < 0)
+		neper_fail(n, &why);
 }
 
 static int begin_client(struct neper *n, struct err *e)
@@ -294,26 +305,17 @@ static int begin_client(struct neper *n, struct err *e)
 			rc = sock_resolve(c.q[1 + i].host, 0, c.q[1 + i].family, &n->local[i], 1,
 					  e);
 		if (rc > 0)
-			client_known(n);
+			rc = client_known(n, e);
 	}
 	free(c.text);
 	return rc < 0 ? rc : 0;
 }
 
-/* Both families by one socket, where no address was given and the machine has IPv6. */
 static int server_address(struct neper *n, struct err *e)
 {
 	const struct neper_opts *o = n->opts;
-	int family = run_family(o), rc;
-
-	if (*o->host == '\0' && family == AF_UNSPEC) {
-		int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		family = fd >= 0 ? AF_INET6 : AF_INET;
-		if (fd >= 0)
-			close(fd);
-	}
-	rc = sock_resolve(o->host, (unsigned)o->control_port, family, n->addr, 1, e);
-	return rc < 0 ? rc : 0;
+	return n->arm->ops->server_at(n->arm, o->host, (unsigned)o->control_port, run_family(o),
+				      &n->addr[0], e);
 }
 
 static int begin_server(struct neper *n, struct err *e)
@@ -324,12 +326,14 @@ static int begin_server(struct neper *n, struct err *e)
 	int rc = server_address(n, e);
 
 	tune.v6_only = n->opts->ipv6 && !n->opts->ipv4;
+	rc = rc != 0 ? rc : neper_data_new(n, e);
 	if (rc == 0) {
-		n->listener = chan_listen(n->loop, &n->addr[0], &tune, neper_peer_accept, n, e);
+		n->listener =
+			n->arm->ops->listen(n->arm, &n->addr[0], &tune, neper_peer_accept, n, e);
 		rc = n->listener == NULL ? -EADDRINUSE : neper_data_server(n, e);
 	}
 	if (rc == 0)
-		loop_fd(n->loop, sock_event_fd(n->arm), POLLIN, run_event, n);
+		n->arm->ops->watch(n->data, run_event, n);
 	return rc;
 }
 
@@ -377,13 +381,14 @@ static void run_cpus(struct neper *n)
 	sbuf_free(&text);
 }
 
-struct neper *neper_begin(struct loop *loop, const struct neper_opts *o,
+struct neper *neper_begin(struct loop *loop, struct arm *arm, const struct neper_opts *o,
 			  const struct neper_out *out, struct err *e)
 {
 	struct neper *n = xcalloc(1, sizeof(*n));
 	int rc;
 
 	n->loop = loop;
+	n->arm = arm;
 	n->opts = o;
 	n->out = *out;
 	n->timer = n->suicide = n->iostat = -1;
@@ -422,6 +427,19 @@ void neper_interrupt(struct neper *n)
 		neper_failed(n, "interrupted");
 }
 
+static void run_memory_free(void *arg)
+{
+	struct neper *n = arg;
+
+	for (int64_t i = 0; n->thread != NULL && i < n->threads; i++) {
+		free(n->thread[i].tick);
+		free(n->thread[i].sample);
+	}
+	free(n->thread);
+	free(n->cpu);
+	free(n);
+}
+
 void neper_free(struct neper *n)
 {
 	if (n == NULL)
@@ -430,21 +448,16 @@ void neper_free(struct neper *n)
 	neper_timer_stop(n, &n->suicide);
 	neper_timer_stop(n, &n->iostat);
 	sock_ask_end(n->ask);
-	chan_listener_free(n->listener);
+	n->arm->ops->unlisten(n->arm, n->listener);
 	for (struct neper_peer *p = n->peers, *next; p != NULL; p = next) {
 		next = p->next;
 		neper_peer_gone(p);
 		sbuf_free(&p->name);
 		free(p);
 	}
-	if (n->arm != NULL)
-		loop_fd(n->loop, sock_event_fd(n->arm), 0, NULL, NULL);
-	sock_free(n->arm);
-	for (int64_t i = 0; n->thread != NULL && i < n->opts->num_threads; i++) {
-		free(n->thread[i].tick);
-		free(n->thread[i].sample);
-	}
-	free(n->thread);
-	free(n->cpu);
-	free(n);
+	if (n->data != NULL)
+		n->arm->ops->watch(n->data, NULL, NULL);
+	n->threads = n->opts->num_threads;
+	n->arm->ops->free(n->data);
+	n->arm->ops->later(n->arm, run_memory_free, n);
 }

@@ -62,15 +62,43 @@ static void rr_may_send(struct wl_turn *t)
 		rr_send(t, cell, cell->unsent);
 }
 
+/* How long this connection took to open, where others count in the same memory. */
+static uint64_t rr_opening(struct wl_turn *t)
+{
+	struct neper_times *k = t->flow->own;
+	uint64_t sum = t->flow->connect.sum, ns;
+
+	if (k->turn_ns != t->now_ns || k->turn_sum > sum)
+		k->turn_sum = 0;
+	ns = sum - k->turn_sum;
+	k->turn_ns = t->now_ns;
+	k->turn_sum = sum;
+	return ns;
+}
+
+/* Each connection of a line is timed from the end of the one before it; of many that are counted
+ * together, from its own begin. */
+static uint64_t rr_began(struct wl_turn *t)
+{
+	const struct neper_times *k = t->flow->own;
+
+	if (!rr_conf(t)->again)
+		return t->now_ns;
+	if (t->flow->connect.h != NULL)
+		return t->now_ns - rr_opening(t);
+	return k->last_ns != 0 ? k->last_ns : t->now_ns;
+}
+
 static void rr_go(struct wl_turn *t)
 {
 	const struct neper_wl_conf *conf = rr_conf(t);
-	const struct neper_times *k = t->flow->own;
 	struct rr_cell *cell = rr_cell(t);
 
+	if (t->flow->draining || (conf->budget != 0 && t->flow->counts->started >= conf->budget))
+		return;
 	wl_started(t);
 	cell->open = true;
-	cell->began = conf->again && k->last_ns != 0 ? k->last_ns : t->now_ns;
+	cell->began = rr_began(t);
 	cell->left = conf->response;
 	rr_send(t, cell, conf->request);
 	if (t->datagram)
@@ -81,7 +109,7 @@ static void rr_next(struct wl_turn *t)
 {
 	if (rr_conf(t)->again)
 		t->close = rr_conf(t)->no_close ? WL_CLOSE_FIN : WL_CLOSE_RST;
-	else if (t->flow->on_call)
+	else if (t->flow->on_call && !rr_conf(t)->chain)
 		t->ready = true;
 	else
 		rr_go(t);
@@ -150,7 +178,7 @@ static uint32_t rr_received(struct wl_turn *t, const uint8_t *data, uint32_t n)
 	struct rr_cell *cell = rr_cell(t);
 
 	(void)data;
-	if (cell == NULL)
+	if (cell == NULL || t->flow->draining)
 		return n;
 	if (!t->flow->client)
 		return rr_asked(t, cell, n);
@@ -162,7 +190,7 @@ static void rr_timer(struct wl_turn *t)
 {
 	struct rr_cell *cell = rr_cell(t);
 
-	if (cell == NULL || !cell->open)
+	if (cell == NULL || !cell->open || t->flow->draining)
 		return;
 	cell->open = false;
 	cell_add(&((struct neper_times *)t->flow->own)->lost, 1);
@@ -178,6 +206,12 @@ static void rr_closed(struct wl_turn *t, enum wl_end why)
 	if (cell != NULL && cell->open)
 		wl_failed(t, 1);
 	wl_free_cell(t, &t->mem[0]);
+}
+
+/* The end of a run: what is open is reset a moment later. */
+static void rr_drain(struct wl_turn *t)
+{
+	(void)t;
 }
 
 static unsigned rr_cells(const struct wl_flow *f, bool udp)
@@ -199,6 +233,7 @@ const struct workload neper_rr = {
 	.may_send = rr_may_send,
 	.timer = rr_timer,
 	.go = rr_go,
+	.drain = rr_drain,
 	.closed = rr_closed,
 };
 
@@ -206,7 +241,7 @@ const struct workload neper_rr = {
 
 static void datagram_send(struct wl_turn *t)
 {
-	if (t->flow->client)
+	if (t->flow->client && !t->flow->draining)
 		wl_send(t, 0, rr_conf(t)->request);
 }
 

@@ -18,6 +18,9 @@ struct neper_times {
 		uint64_t at, ns;
 	} * log;
 	uint64_t nlog, log_most;
+	/* Of connections that are counted together, to see in `flow.connect` how long this one
+	 * took: the turn, and what others of it had added. */
+	uint64_t turn_ns, turn_sum;
 	cell_t excess; /* bytes that nobody had asked for */
 	cell_t lost;   /* requests over UDP without an answer */
 };
@@ -29,6 +32,8 @@ struct neper_wl_conf {
 	uint32_t piece;             /* UDP: most bytes of a datagram */
 	bool again;                 /* a connection for each transaction, timed from the last one */
 	bool no_close;              /* and it is not reset behind it */
+	bool chain;                 /* go() begins the first transaction alone */
+	uint64_t budget;            /* of all connections together; 0: without end */
 	uint64_t timeout_ns;        /* UDP: a request without an answer is lost */
 };
 /* flow.own is a struct neper_times of a line. */

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-struct chan {
+struct chan_sock {
+	struct chan base;
 	struct loop *loop;
 	const struct chan_ops *ops;
 	void *arg;
@@ -19,8 +20,9 @@ struct chan {
 };
 
 static loop_fd_fn chan_event;
+static const struct chan_kind chan_sock_kind;
 
-static void chan_watch(struct chan *c)
+static void chan_watch(struct chan_sock *c)
 {
 	short events = 0;
 
@@ -31,7 +33,7 @@ static void chan_watch(struct chan *c)
 	loop_fd(c->loop, c->fd, events, chan_event, c);
 }
 
-static void chan_end(struct chan *c, int code)
+static void chan_end(struct chan_sock *c, int code)
 {
 	if (c->ended)
 		return;
@@ -43,7 +45,7 @@ static void chan_end(struct chan *c, int code)
 	c->ops->ended(c->arg, code);
 }
 
-static void chan_flush(struct chan *c)
+static void chan_flush(struct chan_sock *c)
 {
 	while (c->out_at < c->out.len) {
 		ssize_t n = send(c->fd, c->out.s + c->out_at, c->out.len - c->out_at, MSG_NOSIGNAL);
@@ -64,7 +66,7 @@ static void chan_flush(struct chan *c)
 	}
 }
 
-static void chan_give(struct chan *c)
+static void chan_give(struct chan_sock *c)
 {
 	size_t took;
 
@@ -79,7 +81,7 @@ static void chan_give(struct chan *c)
 		chan_end(c, ENOBUFS);
 }
 
-static void chan_read(struct chan *c)
+static void chan_read(struct chan_sock *c)
 {
 	char buffer[16384];
 	ssize_t n = recv(c->fd, buffer, sizeof(buffer), 0);
@@ -94,7 +96,7 @@ static void chan_read(struct chan *c)
 	}
 }
 
-static void chan_connected(struct chan *c)
+static void chan_connected(struct chan_sock *c)
 {
 	int code = 0;
 	socklen_t n = sizeof(code);
@@ -109,7 +111,7 @@ static void chan_connected(struct chan *c)
 	c->ops->opened(c->arg);
 }
 
-static void chan_give_back(struct chan *c)
+static void chan_give_back(struct chan_sock *c)
 {
 	loop_fd(c->loop, c->fd, 0, NULL, NULL);
 	close(c->fd);
@@ -120,7 +122,7 @@ static void chan_give_back(struct chan *c)
 
 static void chan_event(void *arg, short revents)
 {
-	struct chan *c = arg;
+	struct chan_sock *c = arg;
 	bool had = c->out_at < c->out.len;
 
 	c->busy = true;
@@ -141,11 +143,12 @@ static void chan_event(void *arg, short revents)
 		chan_watch(c);
 }
 
-static struct chan *chan_new(struct loop *loop, int fd, const struct chan_ops *ops, void *arg)
+static struct chan_sock *chan_new(struct loop *loop, int fd, const struct chan_ops *ops, void *arg)
 {
-	struct chan *c = xcalloc(1, sizeof(*c));
+	struct chan_sock *c = xcalloc(1, sizeof(*c));
 
-	*c = (struct chan){.loop = loop, .ops = ops, .arg = arg, .fd = fd};
+	*c = (struct chan_sock){
+		.base = {&chan_sock_kind}, .loop = loop, .ops = ops, .arg = arg, .fd = fd};
 	return c;
 }
 
@@ -154,27 +157,29 @@ struct chan *chan_connect(struct loop *loop, const struct sock_addr *to,
 			  const struct chan_ops *ops, void *arg, struct err *e)
 {
 	int fd = sock_connect(to, from, tune, e);
-	struct chan *c;
+	struct chan_sock *c;
 
 	if (fd < 0)
 		return NULL;
 	c = chan_new(loop, fd, ops, arg);
 	c->connecting = true;
 	chan_watch(c);
-	return c;
+	return &c->base;
 }
 
 struct chan *chan_take(struct loop *loop, int fd, const struct chan_ops *ops, void *arg)
 {
-	struct chan *c = chan_new(loop, fd, ops, arg);
+	struct chan_sock *c = chan_new(loop, fd, ops, arg);
 
 	loop_tcp(fd);
 	chan_watch(c);
-	return c;
+	return &c->base;
 }
 
-int chan_put(struct chan *c, const void *data, size_t n)
+static int sock_chan_put(struct chan *chan, const void *data, size_t n)
 {
+	struct chan_sock *c = (struct chan_sock *)chan;
+
 	if (c->half_close || (c->ended && c->connecting))
 		return -EPIPE;
 	if (c->out.len - c->out_at + n > CHAN_OUT_MOST)
@@ -187,18 +192,22 @@ int chan_put(struct chan *c, const void *data, size_t n)
 	return 0;
 }
 
-size_t chan_waiting(const struct chan *c)
+static size_t sock_chan_waiting(const struct chan *chan)
 {
+	const struct chan_sock *c = (const struct chan_sock *)chan;
+
 	return c->out.len - c->out_at;
 }
 
-size_t chan_unread(const struct chan *c)
+static size_t sock_chan_unread(const struct chan *chan)
 {
-	return c->in.len;
+	return ((const struct chan_sock *)chan)->in.len;
 }
 
-void chan_half_close(struct chan *c)
+static void sock_chan_half_close(struct chan *chan)
 {
+	struct chan_sock *c = (struct chan_sock *)chan;
+
 	c->half_close = true;
 	if (!c->connecting)
 		chan_flush(c);
@@ -206,27 +215,69 @@ void chan_half_close(struct chan *c)
 		chan_watch(c);
 }
 
-int chan_fd(const struct chan *c)
+int chan_fd(const struct chan *chan)
 {
-	return c->fd;
+	return ((const struct chan_sock *)chan)->fd;
+}
+
+static void sock_chan_ends(const struct chan *c, struct sock_addr *own, struct sock_addr *peer)
+{
+	own->len = peer->len = sizeof(own->sa);
+	if (getsockname(chan_fd(c), &own->sa.any, &own->len) != 0)
+		own->len = 0;
+	if (getpeername(chan_fd(c), &peer->sa.any, &peer->len) != 0)
+		peer->len = 0;
+}
+
+static void sock_chan_free(struct chan *chan)
+{
+	struct chan_sock *c = (struct chan_sock *)chan;
+
+	c->freed = true;
+	if (!c->busy)
+		chan_give_back(c);
+}
+
+static const struct chan_kind chan_sock_kind = {
+	.put = sock_chan_put,
+	.waiting = sock_chan_waiting,
+	.unread = sock_chan_unread,
+	.half_close = sock_chan_half_close,
+	.ends = sock_chan_ends,
+	.free = sock_chan_free,
+};
+
+/* ---- any ---- */
+
+int chan_put(struct chan *c, const void *data, size_t n)
+{
+	return c->kind->put(c, data, n);
+}
+
+size_t chan_waiting(const struct chan *c)
+{
+	return c->kind->waiting(c);
+}
+
+size_t chan_unread(const struct chan *c)
+{
+	return c->kind->unread(c);
+}
+
+void chan_half_close(struct chan *c)
+{
+	c->kind->half_close(c);
 }
 
 void chan_ends(const struct chan *c, struct sock_addr *own, struct sock_addr *peer)
 {
-	own->len = peer->len = sizeof(own->sa);
-	if (getsockname(c->fd, &own->sa.any, &own->len) != 0)
-		own->len = 0;
-	if (getpeername(c->fd, &peer->sa.any, &peer->len) != 0)
-		peer->len = 0;
+	c->kind->ends(c, own, peer);
 }
 
 void chan_free(struct chan *c)
 {
-	if (c == NULL)
-		return;
-	c->freed = true;
-	if (!c->busy)
-		chan_give_back(c);
+	if (c != NULL)
+		c->kind->free(c);
 }
 
 /* ---- listeners ---- */

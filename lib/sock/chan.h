@@ -16,6 +16,19 @@ struct chan_ops {
 	 * (errno). Called once; the channel stays until chan_free(), and may still send after 0. */
 	void (*ended)(void *arg, int error);
 };
+/* What a channel is made of. Those of the kernel's sockets are made here; arm.h has others. Whoever
+ * makes one begins it with this struct. */
+struct chan_kind {
+	int (*put)(struct chan *, const void *, size_t n);
+	size_t (*waiting)(const struct chan *);
+	size_t (*unread)(const struct chan *);
+	void (*half_close)(struct chan *);
+	void (*ends)(const struct chan *, struct sock_addr *own, struct sock_addr *peer);
+	void (*free)(struct chan *);
+};
+struct chan {
+	const struct chan_kind *kind;
+};
 /* What a peer may let lie in our memory: chan_put() fails above it. And the most that `in` may
  * leave untaken: the channel ends with ENOBUFS. */
 #define CHAN_OUT_MOST (16u << 20)
@@ -33,7 +46,7 @@ int chan_put(struct chan *, const void *, size_t n);
 size_t chan_waiting(const struct chan *); /* bytes not yet taken by the kernel */
 size_t chan_unread(const struct chan *);  /* bytes that `in` has not taken */
 void chan_half_close(struct chan *);      /* behind all that was put */
-int chan_fd(const struct chan *);
+int chan_fd(const struct chan *);         /* of those of sockets */
 /* The ends of the connection, of one that is connected. */
 void chan_ends(const struct chan *, struct sock_addr *own, struct sock_addr *peer);
 /* May be called from within its functions. NULL is allowed. */
