@@ -94,20 +94,20 @@ def test_the_way(path, live, tmp_path, need):
     need("tcpdump", "tshark")
     dump = Tcpdump(path.veth, tmp_path / "sent.pcap")
     p = path.program(live)
-    sent = 0
+    sent = {}
     for to, way in WAYS.items():
         for line, probes, size in ((to, 3, 128), (f"{to} probes 5 size 1518 every 1ms", 5, 1518)):
             found = trace(p, line)
             assert found["reached"] and found["end"] == 3 and found["via"] == way[0] and (found["size"], found["probes"]) == (size, probes)
             assert [said(hop) for hop in found["hops"]] == [*map(on_the_way, way), {(to, None, 0)}]
             assert all(len(hop["probes"]) == probes for hop in found["hops"])
-            sent += found["sent"]
+            sent.setdefault(to, []).append(found["sent"])
     short = trace(p, "10.2.0.2 hops 2")
     assert not short["reached"] and short["end"] is None and [said(hop) for hop in short["hops"]] == [*map(on_the_way, WAYS["10.2.0.2"])]
     assert trace(p, "10.0.0.2")["end"] == 1
     assert p.quit()[0] == 1  # one has not reached its end
     until = time.monotonic() + 30
-    while dump.counts()[0] < sent:  # frames that it leaves out are in the other numbers
+    while dump.counts()[0] < sum(map(sum, sent.values())):  # frames that it leaves out are in the other numbers
         assert time.monotonic() < until, dump.counts()
         time.sleep(0.1)
     dump.proc.send_signal(signal.SIGINT)
@@ -117,7 +117,8 @@ def test_the_way(path, live, tmp_path, need):
         show = f"{ip}.dst == {to} && {icmp}.type == {8 if ip == 'ip' else 128}"
         rows = tshark(tmp_path / "sent.pcap", show, f"{icmp}.{'ident' if ip == 'ip' else 'echo.identifier'}", limit, number)
         first = [(int(hops), int(n, 0)) for ident, hops, n in rows if ident == rows[0][0]]
-        assert first == [(1 + i // 3, i) for i in range(len(first))] and 9 <= len(first) <= 3 * 9
+        # that is more than 9 hops of them where answers took so long that they had been given up
+        assert first == [(1 + i // 3, i) for i in range(sent[to][0])] and len(first) >= 9
         right = f"{icmp}.checksum.status == 1" + (" && ip.checksum.status == 1" if ip == "ip" else "")
         assert len(tshark(tmp_path / "sent.pcap", f"{show} && {right}")) == len(rows)
 

@@ -252,10 +252,9 @@ WRONG = {
 def test_wrong_servers(name, tmp_path):
     script, why = WRONG[name]
     s = peer.Server(script)
-    args = ["-c", "127.0.0.1", "-p", str(s.port), "-n", "10K" if "stops" not in name else "64M", "--rcv-timeout", "300"]
-    if name == "stops":
-        args[4:6] = ["-t", "1"]
-    r = ours(*args)
+    # what is to happen before the end of the test happens before more is sent than a machine sends
+    much = {"vanishes": ["-n", "100T"], "stops": ["-t", "1", "--rcv-timeout", "300"]}
+    r = ours("-c", "127.0.0.1", "-p", str(s.port), *much.get(name, ["-n", "10K"]))
     s.end()
     assert r.returncode == 5 and r.stderr.count("\n") == 1 and why in r.stderr, (r.returncode, r.stderr)
     if name == "busy":
