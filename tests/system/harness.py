@@ -28,6 +28,47 @@ from seed import random_seed
 ONE_SECOND = 1.5
 
 
+class Stopwatch:
+    """Seconds for what is promised within a time, less those in which a CPU of the machine stood still. A thread on each of them sleeps for a
+    moment again and again: what it oversleeps by much is such a time."""
+    PAUSE, MUCH = 0.02, 0.05
+
+    def __init__(self):
+        self.still, self.over = [], threading.Event()
+        self.asleep = {cpu: None for cpu in sorted(os.sched_getaffinity(0))[:8]}
+        self.threads = [threading.Thread(target=self.watch, args=(cpu,), daemon=True) for cpu in self.asleep]
+
+    def watch(self, cpu):
+        os.sched_setaffinity(0, {cpu})  # of this thread
+        while not self.over.is_set():
+            begin = self.asleep[cpu] = time.monotonic()
+            time.sleep(self.PAUSE)
+            if time.monotonic() - begin > self.PAUSE + self.MUCH:
+                self.still.append((begin + self.PAUSE, time.monotonic()))
+
+    def __enter__(self):
+        for t in self.threads:
+            t.start()
+        while None in self.asleep.values():
+            time.sleep(self.PAUSE)
+        self.begin = time.monotonic()
+        return self
+
+    def seconds(self):
+        now = time.monotonic()
+        spans = [*self.still, *((at + self.PAUSE, now) for at in self.asleep.values() if now - at > self.PAUSE + self.MUCH)]
+        took, until = now - self.begin, self.begin
+        for begin, end in sorted(spans):  # each moment once, however many CPUs stood still in it
+            took -= max(0, end - max(begin, until))
+            until = max(until, end)
+        return took
+
+    def __exit__(self, *exc):
+        self.over.set()
+        for t in self.threads:
+            t.join()
+
+
 def binary():
     path = os.environ.get("WIRERATE", "")
     if not os.access(path, os.X_OK):
@@ -85,7 +126,7 @@ KINDS = {"event", "ok", "wirerate", "show", "trial", "run", "calibrations", "cap
 @functools.lru_cache(maxsize=None)
 def schema():
     """The published schema, as the program prints it."""
-    text = subprocess.run([binary(), "--dump-schema"], stdout=subprocess.PIPE, text=True, timeout=20, check=True).stdout
+    text = subprocess.run([binary(), "--dump-schema"], stdout=subprocess.PIPE, text=True, timeout=60, check=True).stdout
     doc = json.loads(text)
     jsonschema.Draft202012Validator.check_schema(doc)
     return jsonschema.Draft202012Validator(doc)
@@ -202,29 +243,29 @@ class Live:
             self.proc.stdin.write(line.encode() + b"\n")
             self.proc.stdin.flush()
         except BrokenPipeError:
-            raise AssertionError(f"the program ended with {self.proc.wait(5)} before `{line}`\n{self.errors()}") from None
+            raise AssertionError(f"the program ended with {self.proc.wait(60)} before `{line}`\n{self.errors()}") from None
 
     def ready(self):
         """Something has been written that line() did not return."""
         return b"\n" in self.buf or bool(select.select([self.proc.stdout], [], [], 0)[0])
 
-    def line(self, timeout=10.0):
+    def line(self, timeout=60.0):
         until = time.monotonic() + timeout
         while b"\n" not in self.buf:
             left = until - time.monotonic()
             ready = select.select([self.proc.stdout], [], [], max(left, 0))[0]
             assert ready, f"no answer in {timeout} s\n{self.errors()}"
             more = os.read(self.proc.stdout.fileno(), 65536)
-            assert more, f"the program ended with {self.proc.wait(5)}\n{self.errors()}"
+            assert more, f"the program ended with {self.proc.wait(60)}\n{self.errors()}"
             self.buf += more
         text, self.buf = self.buf.split(b"\n", 1)
         return text.decode()
 
-    def ask(self, line, timeout=10.0):
+    def ask(self, line, timeout=60.0):
         self.send(line)
         return document(self.line(timeout))
 
-    def stats(self, timeout=10.0):
+    def stats(self, timeout=60.0):
         return ports_of(self.ask("show stats", timeout))
 
     def until(self, what, timeout, pause=0.05):
@@ -238,7 +279,7 @@ class Live:
             assert took < timeout, f"not seen in {timeout} s: {ports}\n{self.errors()}"
             time.sleep(pause)
 
-    def more(self, frames, port=0, timeout=20.0):
+    def more(self, frames, port=0, timeout=60.0):
         """Until a port has sent so many more frames than when all earlier lines were executed, or its run is over; the statistics. The first answer
         says that they were, the second that workers have been told since."""
         self.stats()
@@ -249,7 +290,7 @@ class Live:
 
         return self.until(sent, timeout, 0.005)[0]
 
-    def quit(self, timeout=10.0):
+    def quit(self, timeout=60.0):
         """Exit code and seconds."""
         begin = time.monotonic()
         self.send("quit")
@@ -289,7 +330,7 @@ class Held:
         os.waitpid(self.tid, WALL)
         return self
 
-    def ends(self, timeout=20.0):
+    def ends(self, timeout=60.0):
         """With its process, which is not over before we have noticed. As what it ended: of control, that is the process's exit code, which nobody
         else is told any more."""
         until = time.monotonic() + timeout
@@ -368,20 +409,20 @@ class Tcpdump:
         found = None
         while not found:
             line = self.proc.stderr.readline()
-            assert line, f"tcpdump ended with {self.proc.wait(5)}"
+            assert line, f"tcpdump ended with {self.proc.wait(60)}"
             found = re.search(r"(\d+) packets? captured, (\d+) packets? received by filter, (\d+) packets? dropped by kernel", line)
         return [int(n) for n in found.groups()]
 
     def stop(self):
         """An interrupt drops what is still in its buffer, so all that was received must have been captured."""
         last, now = None, self.counts()
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while last != now or now[0] != now[1]:
             assert time.monotonic() < until, f"captured, received, dropped: {now}"
             time.sleep(0.1)
             last, now = now, self.counts()
         self.proc.send_signal(signal.SIGINT)
-        _, text = self.proc.communicate(timeout=10)
+        _, text = self.proc.communicate(timeout=60)
         assert "\n0 packets dropped by kernel" in "\n" + text, text
 
 

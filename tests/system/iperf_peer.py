@@ -43,7 +43,7 @@ class Server(threading.Thread):
         super().__init__(daemon=True)
         self.script, self.error = script, None
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.listener.settimeout(20)
+        self.listener.settimeout(60)
         self.port = self.listener.getsockname()[1]
         self.data = []
         self.start()
@@ -51,7 +51,7 @@ class Server(threading.Thread):
     def run(self):
         try:
             self.control, _ = self.listener.accept()
-            self.control.settimeout(20)
+            self.control.settimeout(60)
             self.cookie = exactly(self.control, 37)
             self.script(self)
         except Exception as e:  # told to the test, which runs on another thread
@@ -72,7 +72,7 @@ class Server(threading.Thread):
     def connect(self, n=1):
         for _ in range(n):
             s, _ = self.listener.accept()
-            s.settimeout(20)
+            s.settimeout(60)
             assert exactly(s, 37) == self.cookie
             self.data.append(s)
 
@@ -84,6 +84,6 @@ class Server(threading.Thread):
 
 
 def client(port, cookie=COOKIE):
-    s = socket.create_connection(("127.0.0.1", port), timeout=20)
+    s = socket.create_connection(("127.0.0.1", port), timeout=60)
     s.sendall(cookie)
     return s

@@ -49,7 +49,7 @@ def free_ports(n=2):
 class Client:
     """The control connection of a client."""
     def __init__(self, port, workload="tcp_rr", secret=None, **about):
-        self.s = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.s = socket.create_connection(("127.0.0.1", port), timeout=60)
         self.s.sendall(message(HELLO, SECRETS[workload] if secret is None else secret, threads=1, flows=1, length=1, **about))
 
     def ack(self):
@@ -64,7 +64,7 @@ class Client:
 def transactions(port, n, udp=False):
     """n requests and responses of a byte; how many bytes came."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM if udp else socket.SOCK_STREAM) as s:
-        s.settimeout(20)
+        s.settimeout(60)
         s.connect(("127.0.0.1", port))
         came = 0
         for _ in range(n):

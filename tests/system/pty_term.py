@@ -21,7 +21,7 @@ from wcwidth import wcwidth
 
 BIN = os.environ.get("WIRERATE")
 PROMPT = "wirerate> "
-LIMIT = 20.0
+LIMIT = 60.0
 BRACKETED_PASTE, ALTERNATE, CURSOR = 2004 << 5, 1049 << 5, 25 << 5  # as pyte keeps private modes
 SIZE = struct.Struct("HHHH")
 

@@ -40,7 +40,7 @@ class Server:
         with open(self.err.name) as f:
             return f.read()
 
-    def wait_for(self, pattern, timeout=30):
+    def wait_for(self, pattern, timeout=60):
         until = time.monotonic() + timeout
         while True:
             found = re.search(pattern, self.errors())
@@ -64,7 +64,7 @@ class Server:
         c.close()
         return fds
 
-    def settled_fds(self, most, timeout=20):
+    def settled_fds(self, most, timeout=60):
         until = time.monotonic() + timeout
         while self.fds() > most and time.monotonic() < until:
             time.sleep(0.05)
@@ -85,10 +85,10 @@ class Raw:
     def __init__(self, where, greet=True):
         if ":" in where and "/" not in where:
             host, port = where.rsplit(":", 1)
-            self.s = socket.create_connection((host, int(port)), 20)
+            self.s = socket.create_connection((host, int(port)), 60)
         else:
             self.s = socket.socket(socket.AF_UNIX)
-            self.s.settimeout(20)
+            self.s.settimeout(60)
             self.s.connect(where)
         self.buf = b""
         self.greeting = self.line() if greet else None

@@ -122,7 +122,7 @@ class Nginx:
         (self.folder / "conf").write_text(NGINX.format(folder=self.folder))
         self.nginx = subprocess.Popen(["ip", "netns", "exec", self.peer, "nginx", "-p", str(self.folder), "-c", str(self.folder / "conf")],
                                       stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while ":80 " not in self.do(self.peer, "ss", "-Hltn"):
             need(self.nginx.poll() is None and time.monotonic() < end, "nginx does not start")
             time.sleep(0.05)

@@ -35,7 +35,7 @@ def change(p, *lines, frames=400):
         p.more(frames)
 
 
-def ended(p, timeout=20):
+def ended(p, timeout=60):
     """Frames of each stream, as the program counted them."""
     p.until(lambda ports: ports[0]["run"]["state"] == "idle", timeout)
     return tx(p)

@@ -174,7 +174,7 @@ def test_readiness_is_told_when_clients_are_heard(abstract, tmp_path):
             p.send_signal(signal.SIGTERM)
             while not seen[-1].startswith("STOPPING=1\n"):
                 seen.append(sock.recv(4096).decode())
-            assert p.wait(20) == -signal.SIGTERM
+            assert p.wait(60) == -signal.SIGTERM
             assert not os.path.exists(path)
             assert p.stdout.read() == "true\n", "what it starts does not speak for it"
         finally:

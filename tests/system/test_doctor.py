@@ -123,7 +123,7 @@ def test_lcores_that_share_a_cpu_are_told(on):
 
 def test_tab_completes_devices(serve, tmp_path):
     unpack("laptop.machine", str(tmp_path / "laptop"))
-    with wirerate.connect(serve(ports="null", env={**os.environ, "WIRERATE_SYSROOT": str(tmp_path / "laptop")}).path, timeout=20) as wr:
+    with wirerate.connect(serve(ports="null", env={**os.environ, "WIRERATE_SYSROOT": str(tmp_path / "laptop")}).path, timeout=60) as wr:
         assert wr.complete("doctor 0000:00:1f") == {"0000:00:1f.6": "e1000e, interface enp0s31f6"}
         assert wr.complete("doctor 0000:00:1f.6 enp") == {"enp0s31f6": "an interface"}
 

@@ -63,7 +63,7 @@ class Ours:
         assert os.path.exists(folder / "memif")
 
     def linked(self):
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while self.live.ask("show ports")["ports"][0]["link"] != "up":
             assert time.monotonic() < end, "the memif has no link"
             time.sleep(0.1)

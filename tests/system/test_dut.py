@@ -56,7 +56,7 @@ def both(args, cmds, timeout=120):
 
 def wire_until(live, what):
     """What the device at port 0 says, as soon as it is this."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not what(w := wires(live.ask("show wire"))[0]):
         assert time.monotonic() < until, w
         time.sleep(0.01)

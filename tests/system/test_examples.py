@@ -258,7 +258,7 @@ def test_sweep_draws_what_the_terminal_has(tmp_path, locale):
     assert r.stdout.isascii() == (locale == "C")
 
 
-def half_way(proc, wanted, timeout=30):
+def half_way(proc, wanted, timeout=60):
     """Until some lines of the table are there."""
     got = b""
     until = time.monotonic() + timeout
@@ -277,7 +277,7 @@ def test_a_sweep_that_is_killed_leaves_no_traffic(veth, tmp_path, number):
     try:
         half_way(proc, 3)
         proc.send_signal(number)
-        assert proc.wait(10) == -number
+        assert proc.wait(60) == -number
     finally:
         proc.kill()
         proc.wait()

@@ -285,7 +285,7 @@ def test_stop_and_again():
 def test_clear_keeps_the_sums(live):
     p = live([*lcores(2), "-b"])
     p.send(PAIR + "set 0-1 app bytes; set 0-1 transactions forever; set 0-1 think 20ms; set 0 connections 50; start all")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while flows([p.ask("show flows")])[0, 0]["connections"]["open"] < 50:
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -294,7 +294,7 @@ def test_clear_keeps_the_sums(live):
         for f in flows([p.ask("show flows")]).values():
             assert f["connections"]["open"] == 50
     p.send("stop all; wait all")
-    for f in flows([p.ask("show flows", timeout=20)]).values():
+    for f in flows([p.ask("show flows", timeout=60)]).values():
         idle(f)
         assert f["connections"]["established"] == f["connections"]["closed"] == 50
 
@@ -322,12 +322,12 @@ def test_versions_are_given_back(live):
 
     for size in range(100, 130):
         p.send(f"set 1 response {size}; set 0 http.path /{size}; sleep 5ms")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while versions() != {0: 1, 1: 1}:
         assert time.monotonic() < deadline, versions()
         time.sleep(0.1)
     p.send("stop all; wait all")
-    for f in flows([p.ask("show flows", timeout=20)]).values():
+    for f in flows([p.ask("show flows", timeout=60)]).values():
         idle(f)
         assert f["connections"]["closed"] == f["connections"]["opened"]
 
@@ -351,7 +351,7 @@ def test_connections_keep_their_addresses(live, change):
 
     p.send(PAIR + "set 0,1 app bytes; set 0,1 transactions forever; set 0,1 think 20ms; set 0,1 flow.rto 20ms; set 0,1 flow.retries 3; "
            "set 0 connections 50; set 0 cps max; start all")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while client()["connections"]["open"] < 50:
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -361,7 +361,7 @@ def test_connections_keep_their_addresses(live, change):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     p.send("stop all; wait all")
-    got = flows([p.ask("show flows", timeout=20)])
+    got = flows([p.ask("show flows", timeout=60)])
     for f in got.values():
         idle(f)
         assert f["connections"]["established"] == f["connections"]["closed"] == 50
@@ -403,7 +403,7 @@ def test_any_number_of_vlans_one_after_the_other():
 def test_samples(live):
     p = live([*lcores(2), "-b"])
     p.send(PAIR + "set 0-1 app bytes; set 0-1 transactions forever; set 0-1 think 100ms; set 0 connections 30; set 0 cps max; start all")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while flows([p.ask("show flows")])[0, 0]["connections"]["open"] < 30:
         assert time.monotonic() < deadline
     for n in 10, 256:
@@ -424,7 +424,7 @@ def test_a_signal_skips_the_drain(live, sig):
     p = live([*lcores(2), "-b"])
     p.send(PAIR + "set 0-1 app bytes; set 0-1 transactions forever; set 0-1 think 5ms; set 0 connections 50; set 0 cps max; "
            "set 0-1 flow.drain 10m; start all; sleep 300ms; set wire loss 100%; stop all")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while p.ask("show flows")["flows"][0]["state"] != "draining":
         assert time.monotonic() < deadline
     p.send("wait all")
@@ -479,7 +479,7 @@ def refusal(p, command):
 def test_a_start_without_memory_changes_nothing(live):
     p = live([*lcores(2), "-b", "-k"])
     p.send(PAIR + "set 0/0 count 20; start all; wait all")
-    before = p.ask("show flows", timeout=30)
+    before = p.ask("show flows", timeout=60)
     p.send("set 0 connections 4M; set 0 flow.src 10.0.0.0/24")
     address_space(p, 300 << 20)
     said = refusal(p, "start all")
@@ -489,7 +489,7 @@ def test_a_start_without_memory_changes_nothing(live):
         assert b["state"] == "idle" and a["connections"] == b["connections"] and a["segments"] == b["segments"]
     address_space(p, None)
     p.send("start all; wait all")
-    for f in flows([p.ask("show flows", timeout=30)]).values():
+    for f in flows([p.ask("show flows", timeout=60)]).values():
         idle(f)
         assert f["connections"]["closed"] == 40
 
@@ -508,7 +508,7 @@ def test_a_start_that_would_use_more_memory_than_there_is(live, tmp_path):
     assert 1e6 < int(re.search("port 0: 268000000 " + why, said)[1]) < 20e6
     p.send("stream delete 0/1")
     p.send("set 0/0 count 20; set 0 connections 100k; start all; wait all")
-    assert flows([p.ask("show flows", timeout=30)])[0, 0]["connections"]["closed"] == 20
+    assert flows([p.ask("show flows", timeout=60)])[0, 0]["connections"]["closed"] == 20
 
 
 @pytest.mark.parametrize("what", [
@@ -533,7 +533,7 @@ def test_a_second_stop_does_not_wait(live):
     p = live([*lcores(2), "-b"])
     p.send(PAIR + "set 0-1 app dialog 'send 100, think 90s, recv 100'; set 0-1 flow.drain 90s; set 0 count 10; start all; sleep 300ms; "
            "stop all; stop all; wait all")
-    got = flows([p.ask("show flows", timeout=40)])
+    got = flows([p.ask("show flows", timeout=60)])
     for f in got.values():
         idle(f)
     assert got[0, 0]["connections"]["aborted"] == got[0, 0]["transactions"]["failed"] == 10
@@ -629,7 +629,7 @@ def test_refusals_name_what_helps(commands, says):
 ])
 def test_servers_of_the_same_addresses(first, second, same):
     r = run([*lcores(2), "-b", "-e", f"set 1 flow server; stream add 1/1; set 1/1 flow server; set 1/0 flow.src {first}; set 1/1 flow.src {second}; "
-             "start 1; stop 1; wait 1"], timeout=10)
+             "start 1; stop 1; wait 1"], timeout=60)
     assert (r.returncode == 2 and "are servers of the same addresses" in r.stderr) if same else r.returncode == 0, r.stderr
 
 

@@ -41,7 +41,7 @@ threading.Thread(target=Server(("::", 80), Answer).serve_forever, daemon=True).s
 print("listens", flush=True)
 def connected(address):
     for n in range(100):  # a worker begins to listen when it comes to it
-        c = http.client.HTTPConnection(address, 80, timeout=10)
+        c = http.client.HTTPConnection(address, 80, timeout=60)
         try:
             c.connect()
             return c
@@ -142,7 +142,7 @@ def test_linux_inside(linux, live, name):
     try:
         p.send("start 0")
         until(lambda: (f := p.ask("show flows")["flows"]) and f[0]["connections"]["closed"] == f[2]["connections"]["closed"] == CONNECTIONS,
-              "the ends of ours", timeout=20)
+              "the ends of ours", timeout=60)
         p.send("wait 0; set 0/0,0/2 enabled off; set 0/1 enabled on; start 0")
         until(lambda: p.ask("show flows")["flows"][1]["state"] == "running", "the server")
         assert peer.says(ours) == "all is well"

@@ -27,7 +27,7 @@ server.serve_forever()
 CLIENT = """
 import http.client
 for n in range(20):
-    c = http.client.HTTPConnection("10.0.0.1", 80, timeout=20)
+    c = http.client.HTTPConnection("10.0.0.1", 80, timeout=60)
     for path, method in (("/a", "GET"), ("/b", "GET"), ("/a", "HEAD"), ("/c", "POST")):
         c.request(method, path, body=b"q" * 5000 if method == "POST" else None)
         r = c.getresponse()

@@ -178,12 +178,12 @@ def test_servers_on_the_link_with_addresses_of_their_own(namespaces, live):
     servers = [f"{bridge}{x}" for x in "ab"]
 
     def tool(*cmd, ns=bridge):
-        subprocess.run(["ip", "netns", "exec", ns, *cmd], check=True, timeout=20)
+        subprocess.run(["ip", "netns", "exec", ns, *cmd], check=True, timeout=60)
 
     with contextlib.ExitStack() as undo:
         for ns in (bridge, *servers):
-            subprocess.run(["ip", "netns", "add", ns], check=True, timeout=20)
-            undo.callback(subprocess.run, ["ip", "netns", "del", ns], check=True, timeout=20)
+            subprocess.run(["ip", "netns", "add", ns], check=True, timeout=60)
+            undo.callback(subprocess.run, ["ip", "netns", "del", ns], check=True, timeout=60)
         tool("ip", "link", "add", "name", "lan", "type", "bridge")
         tool("ip", "link", "add", "ours", "type", "veth", "peer", "name", "at")
         for dev in ("lan", "ours", "at"):

@@ -46,7 +46,7 @@ FORMS = (b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 
 ASK = """
 import socket, sys
-s = socket.create_connection(("10.0.0.1", 80), timeout=20)
+s = socket.create_connection(("10.0.0.1", 80), timeout=60)
 s.sendall(bytes.fromhex(sys.argv[1]))
 while got := s.recv(65536):
     sys.stdout.buffer.write(got)
@@ -107,11 +107,11 @@ def process(link, *cmd):
             yield p
         finally:
             p.terminate()
-            p.communicate(timeout=20)
+            p.communicate(timeout=60)
 
 
 def listens(link, port, what):
-    until(lambda: f":{port} " in link.do("ss", "-Hltn"), f"{what} listens", timeout=20)
+    until(lambda: f":{port} " in link.do("ss", "-Hltn"), f"{what} listens", timeout=60)
 
 
 @contextlib.contextmanager

@@ -120,7 +120,7 @@ def test_servers_change_while_it_runs(live):
         seen = flows([p.ask("show flows")])[0, 0]["connections"]["closed"]
         p.send(f"set 0 flow.dst 10.1.0.1,10.1.1.{i}")
     p.send("stop all; wait all")
-    docs = [p.ask("show flows", timeout=20), p.ask("show flows by dst")]
+    docs = [p.ask("show flows", timeout=60), p.ask("show flows by dst")]
     servers, said = sums(docs)
     assert said["others"]["opened"] > 0 and said["others"]["open"] == 0
     assert servers["10.1.0.1", 80]["weight"] == servers["10.1.1.32", 80]["weight"] == 1

@@ -32,7 +32,7 @@ s.serve_forever()
 CLIENT = """
 import http.client, sys
 for n in range(10):
-    c = http.client.HTTPConnection(sys.argv[1], 80, timeout=30)
+    c = http.client.HTTPConnection(sys.argv[1], 80, timeout=60)
     for k in range(3):
         c.request("GET", "/")
         r = c.getresponse()
@@ -54,7 +54,7 @@ ASK = """
 import socket, struct, sys
 for n in range(10):
     s = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
-    s.settimeout(30)
+    s.settimeout(60)
     s.connect((sys.argv[1], 80))
     for k in range(3):
         s.send(struct.pack("!Q", k) + bytes(92))

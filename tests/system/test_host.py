@@ -14,7 +14,7 @@ PING = """
 import os, socket, struct, sys
 six, to, size, count = sys.argv[1] == "6", sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 s = socket.socket(socket.AF_INET6 if six else socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMPV6 if six else socket.IPPROTO_ICMP)
-s.settimeout(3)
+s.settimeout(60)
 s.connect((to, 0))
 def checksum(b):
     v = sum(struct.unpack(f">{len(b) // 2}H", b))
@@ -40,7 +40,7 @@ print(back)
 def ping(veth, to, size, count=3):
     """How many of these echo requests of the kernel's end came back as they were."""
     done = subprocess.run([*veth.prefix, sys.executable, "-c", PING, "6" if ":" in to else "4", to, str(size), str(count)], stdout=subprocess.PIPE,
-                          text=True, timeout=30, check=True)
+                          text=True, timeout=60, check=True)
     return int(done.stdout)
 
 
@@ -57,7 +57,7 @@ def states(program):
     return {own["address"]: own["state"] for own in host(program)["addresses"]}
 
 
-def settled(program, timeout=20):
+def settled(program, timeout=60):
     """The states of the addresses, when none is tried any more."""
     until = time.monotonic() + timeout
     while "tentative" in (now := states(program)).values():
@@ -68,7 +68,7 @@ def settled(program, timeout=20):
 
 def neighbours(program, state, n):
     """The neighbours by address, as soon as so many are in this state."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while True:
         now = {x["address"]: x for x in program.ask("show neighbours")["ports"][0]["neighbours"]}
         if sum(x["state"] == state for x in now.values()) >= n:
@@ -148,11 +148,10 @@ def test_answers_leave_by_another_worker():
     assert ports_of(now)[0]["rx"]["packets"] == ports_of(now)[1]["tx"]["packets"] == 2000 - dropped + told["ports"][0]["sent"]
 
 
-@pytest.mark.alone("it counts what a trial sends in its time")
 def test_a_trial_counts_its_own_frames():
     """A host that is probed and pinged meanwhile loses and adds nothing."""
-    sets = ["set 0 ip 10.0.0.1/24", "set 1 ip 10.0.0.2/24", "set 1 gateway 10.0.0.9", "set 0 gateway 10.0.0.8",
-            "set 0 eth.dst 02:77:72:00:00:01", "sleep 1500ms", "clear all",
+    sets = ["set trial.overtime 1h", "set 0 ip 10.0.0.1/24", "set 1 ip 10.0.0.2/24", "set 1 gateway 10.0.0.9", "set 0 gateway 10.0.0.8",
+            "set 0 catchup keep", "set 0 eth.dst 02:77:72:00:00:01", "sleep 1500ms", "clear all",
             "trial 0 rate 1kpps for 2500ms max-loss 0", "show host"]
     done = run(["-p", "wire", "--json", "-k", "-e", COUNTERS_ALONE + "; ".join(sets)])
     trial, told = [d for d in documents(done) if "trial" in d][0]["trial"], documents(done)[-1]
@@ -251,7 +250,7 @@ def test_a_ping_ends_with_its_sum(live):
     p.send("set 1 ip 10.0.0.2/24; set 0 ip 10.0.0.1/24")
     assert fates(p.ask("ping 0 10.0.0.2 count 1", 30)["ping"])
     p.send("ping 0 10.0.0.2 count 100000 every 1ms")
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while time.monotonic() < until and not p.ready():
         time.sleep(0.3)
         p.proc.send_signal(2)
@@ -265,7 +264,7 @@ def test_ping4_ends_with_the_sum_of_each_port(live):
     p.send("set 1 ip 10.0.0.2/24; set 0 ip 10.0.0.1/24; set 0 dst ip 10.0.0.2; set 1 dst ip 10.0.0.1; disable 1 icmp")
     assert fates(p.ask("ping 1 10.0.0.1 count 1", 30)["ping"])
     p.send("ping4 0-1")
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while time.monotonic() < until and not p.ready():
         time.sleep(0.3)
         p.proc.send_signal(2)

@@ -62,7 +62,7 @@ class Link:
         subprocess.run([*self.prefix, sys.executable, __file__, self.dev, kind, str(n)], check=True, timeout=120)
 
 
-def until(what, text, program=None, timeout=30):
+def until(what, text, program=None, timeout=60):
     """The first that is true of what() says."""
     end = time.monotonic() + timeout
     while not (got := what()):

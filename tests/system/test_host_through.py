@@ -106,7 +106,7 @@ def test_behind_a_tunnel(far, live, tmp_path, frame, source, own, to):
     check = [f"-o{p}.check_checksum:TRUE" for p in ("ip", "udp")]
     asked = "(icmp.type == 8 || icmpv6.type == 128)"
     good = "(icmp.checksum.status == 1 || icmpv6.checksum.status == 1) && !(ip.checksum.status == 0) && !(udp.checksum.status == 0)"
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while len(tshark(tmp_path / "t.pcap", asked, options=check)) < 20:
         assert time.monotonic() < until
         time.sleep(0.2)

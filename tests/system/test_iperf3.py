@@ -56,7 +56,7 @@ class Serving:
         self.proc.wait()
 
     def end(self):
-        out, err = self.proc.communicate(timeout=20)
+        out, err = self.proc.communicate(timeout=60)
         return self.proc.returncode, out, err
 
     def files(self):
@@ -64,7 +64,7 @@ class Serving:
 
 
 def ours(*args):
-    return run(["iperf3", *args], timeout=40)
+    return run(["iperf3", *args], timeout=60)
 
 
 def both(*args, server=None, client=None):
@@ -72,7 +72,7 @@ def both(*args, server=None, client=None):
     with Serving(server or [binary(), "iperf3"], "-1", "-J") as s:
         command = client or [binary(), "iperf3"]
         c = subprocess.run([*command, "-c", "127.0.0.1", "-p", str(s.port), "-J", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE, text=True, timeout=40)
+                           stderr=subprocess.PIPE, text=True, timeout=60)
         code, out, err = s.end()
     assert c.returncode == 0, c.stdout + c.stderr
     assert code == 0, out + err
@@ -123,7 +123,7 @@ def test_text(tmp_path):
     log = tmp_path / "log"
     with Serving([binary(), "iperf3"], "-1") as s, linked(tmp_path) as name:
         c = subprocess.run([name, "-c", "127.0.0.1", "-p", str(s.port), "-n", "1M", "-T", "t", "-f", "m", "--get-server-output", "--logfile", log],
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=30, check=True)
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=True)
         code, out, _ = s.end()
     text = log.read_text()
     assert code == 0 and c.stdout == ""
@@ -260,7 +260,7 @@ def test_wrong_servers(name, tmp_path):
     if name == "busy":
         s = peer.Server(script)
         with linked(tmp_path) as link:
-            r = subprocess.run([link, "-c", "127.0.0.1", "-p", str(s.port)], stderr=subprocess.PIPE, text=True, timeout=20)
+            r = subprocess.run([link, "-c", "127.0.0.1", "-p", str(s.port)], stderr=subprocess.PIPE, text=True, timeout=60)
         s.end()
         assert r.returncode == 1 and r.stderr.startswith("iperf3: error - the server is busy")
 
@@ -327,7 +327,7 @@ def test_what_this_machine_lacks(tmp_path):
         r = ours("-s", "-B", "127.0.0.1", "-p", port)
         assert r.returncode == 3 and r.stderr.count("\n") == 1 and "Address already in use" in r.stderr
         with linked(tmp_path) as name:
-            r = subprocess.run([name, "-s", "-B", "127.0.0.1", "-p", port], stderr=subprocess.PIPE, text=True, timeout=20)
+            r = subprocess.run([name, "-s", "-B", "127.0.0.1", "-p", port], stderr=subprocess.PIPE, text=True, timeout=60)
         assert r.returncode == 1 and r.stderr.startswith("iperf3: error - ")
     r = ours("-c", "127.0.0.1", "-p", port)
     assert r.returncode == 5 and "Connection refused" in r.stderr
@@ -378,7 +378,7 @@ def test_interrupted():
             seen = c.stdout.readline()
             assert seen != ""
         c.send_signal(signal.SIGINT)
-        out, _ = c.communicate(timeout=20)
+        out, _ = c.communicate(timeout=60)
         code, _, err = s.end()
     assert c.returncode == -signal.SIGINT and re.search(r"\d sender\n|sender$", out, re.M)
     assert code == 5 and "the client has terminated while the test ran" in err

@@ -298,7 +298,7 @@ def test_a_signal_ends_a_script_and_the_program(tmp_path, sig, loop):
                          stderr=subprocess.PIPE)
     assert p.stdout.readline() == b"sends\n"
     p.send_signal(sig)
-    p.communicate(timeout=30)
+    p.communicate(timeout=60)
     assert p.returncode == -sig
 
 

@@ -14,7 +14,7 @@ def begin(live, role, folder, commands, *options):
 
 
 def linked(*ends):
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while {p.ask("show ports")["ports"][0]["link"] for p in ends} != {"up"}:
         assert time.monotonic() < end, "no link"
         time.sleep(0.02)

@@ -202,7 +202,7 @@ class FakeServer(threading.Thread):
         for s in (self.control, self.data):
             s.bind(("127.0.0.1", 0))
             s.listen(16)
-            s.settimeout(30)
+            s.settimeout(60)
         self.start()
 
     def run(self):
@@ -318,7 +318,7 @@ def test_slow_name_server(words, tmp_path):
             mute.bind(("127.0.0.9", 53))
         except OSError as e:
             pytest.skip(f"127.0.0.9:53: {e}")
-        mute.settimeout(30)
+        mute.settimeout(60)
         inside = ["unshare", "-m", "sh", "-c", f'mount --bind "{conf}" /etc/resolv.conf && exec "$@"', "sh"]
         p = subprocess.Popen([*inside, harness.binary(), *words, "a-name.example"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True)

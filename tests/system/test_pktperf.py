@@ -44,7 +44,7 @@ def test_totals(ends):
     p = begin(*harness.lcores(2), "-p", "wire", "-m", "1.0*2", "-m", "2.1*2", "-r", "20kpps", "-T", "100ms")
     rates = read_until(p.stdout.fileno(), "Rate Statistics.*Rate Statistics")
     p.send_signal(ends)
-    out, err = p.communicate(timeout=30)
+    out, err = p.communicate(timeout=60)
     text = rates + out.decode()
     assert p.returncode == 0 and err == b"" and "\x1b" not in text, (err, text)
     totals = text[text.index("Port    : Totals of "):]
@@ -60,7 +60,7 @@ def test_dropped():
     p = begin("-p", "wire", "-m", "1:1.0*2", "-r", "100kpps", "-T", "100ms")
     text = read_until(p.stdout.fileno(), r"TxFull[^\n]* [1-9][\d']*\|\n")
     p.send_signal(signal.SIGINT)
-    out, err = p.communicate(timeout=30)
+    out, err = p.communicate(timeout=60)
     totals = (text + out.decode()).partition("Totals of ")[2]
     assert p.returncode == 0 and b"port 1 (wire) is not used" in err
     assert row(totals, "TxFull")[-1] > 0 and row(totals, "TxDrop")[-1] > 0 and row(totals, "RxQs")[-1] == 0, totals
@@ -74,7 +74,7 @@ def test_terminal_and_receive_only():
     text = read_until(ours, "Rate Statistics.*Rate Statistics")
     p.send_signal(signal.SIGINT)
     text += read_until(ours, r"Totals.*TxTime[^\n]*\n")
-    assert p.wait(30) == 0
+    assert p.wait(60) == 0
     os.close(ours)
     p.stderr.close()
     assert text.startswith(CLEAR) and text.count(CLEAR) == text.count("Rate Statistics"), text
@@ -89,7 +89,7 @@ def test_ports_beside_devices_of_eal():
     p = begin(*eal, "-p", "wire", "-m", "1.0", "-m", "2.1", "-m", ":3.2*2", "-r", "20kpps", "-T", "100ms")
     rates = read_until(p.stdout.fileno(), "Rate Statistics.*Rate Statistics")
     p.send_signal(signal.SIGINT)
-    out, err = p.communicate(timeout=30)
+    out, err = p.communicate(timeout=60)
     text = rates + out.decode()
     assert p.returncode == 0 and err == b"", (err, text)
     ports = re.split(r"^ [012] {6}: ", text[text.index("Totals of "):], flags=re.M)[1:]
@@ -103,12 +103,12 @@ def test_reader_goes():
     read_until(p.stdout.fileno(), "Rate Statistics")
     p.stdout.close()
     err = p.stderr.read()
-    assert (p.wait(30), err) == (0, b"")
+    assert (p.wait(60), err) == (0, b"")
     p.stderr.close()
     with open("/dev/full", "w", encoding="ascii") as full:
         p = begin("-p", "null", "-m", "1.0", "-r", "1", "-T", "100ms", stdout=full)
         err = p.stderr.read()
-    assert p.wait(30) == 3 and b"No space left" in err, err
+    assert p.wait(60) == 3 and b"No space left" in err, err
     p.stderr.close()
 
 
@@ -121,7 +121,7 @@ def test_reader_goes():
     (3, "try without EAL options of your own\n", [*harness.lcores(1)[:-1], "--no-pci", "--vdev", "net_nosuch0", "--", "-m", "1.0"])])
 def test_refusals(code, says, args):
     """What is advised are options that pktperf has."""
-    r = subprocess.run([PKTPERF, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
+    r = subprocess.run([PKTPERF, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
     assert r.returncode == code and says in r.stderr and r.stdout == "" and r.stderr.startswith("pktperf: "), r.stderr
     assert not re.search("-l FILE|--(mbufs|txd|rxd|mtu)", r.stderr), r.stderr
 
@@ -136,6 +136,6 @@ def test_a_signal_ends_it_although_nobody_reads():
         time.sleep(0.02)
     os.close(here)
     p.send_signal(signal.SIGINT)
-    err = p.communicate(timeout=30)[1]
+    err = p.communicate(timeout=60)[1]
     os.close(there)
     assert p.returncode == 3 and b"standard output takes no more" in err, (p.returncode, err)

@@ -76,7 +76,7 @@ USAGE = {
 
 @pytest.mark.parametrize("what", USAGE)
 def test_usage_is_refused_with_2(run, what):
-    r = run(USAGE[what], timeout=20)
+    r = run(USAGE[what], timeout=60)
     assert r.returncode == 2, r.stderr
     assert r.stderr.strip() != ""
     assert r.stdout == ""
@@ -500,10 +500,10 @@ def test_signals_end_the_program(live, sig, doing, waiting):
         w.until(lambda ports: ports[0]["run"]["state"] == "sending", 10)
     if waiting:
         w.ask(waiting)
-    begin = time.monotonic()
-    w.proc.send_signal(sig)
-    assert w.proc.wait(10) == -sig
-    assert time.monotonic() - begin < ONE_SECOND
+    with harness.Stopwatch() as watch:
+        w.proc.send_signal(sig)
+        assert w.proc.wait(60) == -sig
+        assert watch.seconds() < ONE_SECOND
 
 
 @pytest.mark.alone("a worker has no CPU for a second and a half")
@@ -514,7 +514,7 @@ def test_the_end_waits_for_a_worker_without_cpu(live):
     with harness.Held(w.pid):
         w.send("quit")
         time.sleep(1.5)
-    assert w.proc.wait(20) == 0
+    assert w.proc.wait(60) == 0
     assert "does not answer" not in w.errors()
 
 
@@ -568,7 +568,7 @@ def test_end_of_input_while_a_port_sends_without_bound(live):
     w.send("start 0")
     w.stats()
     w.proc.stdin.close()
-    assert w.proc.wait(20) == 0
+    assert w.proc.wait(60) == 0
 
 
 def test_prompt(tmp_path):

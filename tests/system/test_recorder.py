@@ -256,7 +256,7 @@ def test_a_folder_that_vanishes(tmp_path, live):
     assert recorder_of([p.ask("show recorder")])["state"] == "recording"
     folder.rmdir()
     p.send(ALL + "set 0 count 2000; set 0 wire loss every 500; start 0; wait 0; recorder 0,1 off")
-    r = recorder_of([p.ask("show recorder", timeout=30)])
+    r = recorder_of([p.ask("show recorder", timeout=60)])
     closes(r)
     assert r["state"] == "off" and r["failed"] > 0 and r["files"] == r["in_files"] == 0 and r["unwritten"]["failed"] > 0
     assert r["why"] == "No such file or directory" and files(tmp_path) == []

@@ -21,7 +21,7 @@ import wirerate
 # ---- requests and answers ----
 
 def test_what_a_client_asks_for(serve):
-    with wirerate.connect(serve().path, timeout=20) as wr:
+    with wirerate.connect(serve().path, timeout=60) as wr:
         assert wr.greeting["wirerate"] and wr.greeting["protocol"] == 1 and wr.greeting["auth"] is False
         assert wr.cmd("set 0 count 100; set 0 rate 1%") is None and "pps" in wr.notes
         assert wr.cmd("start 0; wait 0; show stats")["ports"][0]["tx"]["packets"] == 100
@@ -44,7 +44,7 @@ def test_what_a_client_asks_for(serve):
 
 
 def test_exit_codes_come_with_the_answer(serve):
-    with wirerate.connect(serve(ports="null").path, timeout=20) as wr:
+    with wirerate.connect(serve(ports="null").path, timeout=60) as wr:
         wr.cmd(ANYTHING)
         t = wr.trial(0, "1kpps", "20ms", max_loss="1%")
         # 4 where the machine did not let it send in time
@@ -216,7 +216,7 @@ def test_very_many_commands_hold_nobody(shared):
 
 def test_events(serve):
     server = serve()
-    with wirerate.connect(server.path, timeout=20) as wr, wirerate.connect(server.path, timeout=20) as other:
+    with wirerate.connect(server.path, timeout=60) as wr, wirerate.connect(server.path, timeout=60) as other:
         events = wr.events("start", "end", "interval")
         other.cmd("set 0 rate 1%; start 0 for 100ms; wait 0")
         seen = []
@@ -237,7 +237,7 @@ def test_events(serve):
 
 def test_pages_of_a_client_are_its_own(serve):
     server = serve()
-    with wirerate.connect(server.path, timeout=20) as a, wirerate.connect(server.path, timeout=20) as b:
+    with wirerate.connect(server.path, timeout=60) as a, wirerate.connect(server.path, timeout=60) as b:
         a.cmd("page cpu; port 1; theme off; set pages.interval 5s")
         current = lambda wr: [p["name"] for p in wr.cmd("page")["pages"] if p["current"]]
         assert current(a) == ["cpu"] and current(b) == ["main"]
@@ -251,7 +251,7 @@ def test_half_a_line_is_not_run_and_what_was_asked_for_is_done(serve):
     server = serve(ports="null")
     line = b'{"id":1,"cmd":"set 0 count 77"}\n'
     before = server.fds_alone()
-    with wirerate.connect(server.path, timeout=20) as wr:
+    with wirerate.connect(server.path, timeout=60) as wr:
         count = lambda: re.search(r"count +(\d+)", wr.text("show settings 0") + "count 0").group(1)
         for how in ("close", "half", "reset"):
             for n in range(len(line) + 1):
@@ -276,7 +276,7 @@ def test_who_is_gone_ends_what_it_ran(serve):
     before = server.fds_alone()
     c = Raw(server.path)
     c.send('{"id":1,"cmd":"start 0; sleep 300s"}')
-    with wirerate.connect(server.path, timeout=20) as wr:
+    with wirerate.connect(server.path, timeout=60) as wr:
         until(lambda: wr.stats()["ports"][0]["run"]["state"] == "sending", "start")
         c.close()
         assert server.settled_fds(before + 1) == before + 1
@@ -363,7 +363,7 @@ def test_who_does_not_read_is_slowed_then_misses_events_then_goes(serve):
     slow.s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     slow.send('{"id":0,"subscribe":["start","end"]}')
     assert slow.line()["ok"]
-    with wirerate.connect(server.path, timeout=30) as wr:
+    with wirerate.connect(server.path, timeout=60) as wr:
         runs = 0
         for _ in range(5000):
             with contextlib.suppress(wirerate.Refused):  # a worker that has no CPU goes on for a while
@@ -440,7 +440,7 @@ def test_no_file_descriptors_left(serve):
     more = []
     for _ in range(4):
         c = Raw(server.path, greet=False)
-        c.s.settimeout(20)
+        c.s.settimeout(60)
         more.append(c)
     assert more[0].line()["protocol"] == 1
     server.wait_for("cannot let a client in")

@@ -215,7 +215,7 @@ SEGMENTED = """
 import socket, struct
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
-s.settimeout(20)
+s.settimeout(60)
 s.connect(("10.0.0.1", 80))
 sent = [struct.pack("!Q", n) + b"q" * 1000 for n in range(2000)]
 back = []

@@ -91,7 +91,7 @@ def test_frames_of_the_kernel_are_all_counted(veth, kind, live, idle):
             port = w.until(lambda ports, want=i * part: ports[0]["rx"]["packets"] + ports[0]["rx"]["missed"] >= want, 20)[0][0]
             assert port["rx"]["missed"] == 0, f"of part {i}"
         p.stdin.close()
-        assert p.wait(20) == 0
+        assert p.wait(60) == 0
     assert port["rx"]["packets"] == parts * part
     assert veth.sender(n, 100_000).wait(60) == 0
     arrived = veth.packets(veth.a, "rx") - before
@@ -149,17 +149,18 @@ def test_trouble_while_sending(veth, kind, live, trouble, rate):
         veth.do("ip", "link", "set", veth.b, "down")
     else:
         veth.do("ip", "link", "del", veth.a)
-    _, took = w.until(lambda p: p[0]["link"] == ("deleted" if trouble == "deleted" else "down"), 20)
-    assert took < ONE_SECOND
+    with harness.Stopwatch() as watch:
+        w.until(lambda p: p[0]["link"] == ("deleted" if trouble == "deleted" else "down"), 60)
+        assert watch.seconds() < ONE_SECOND
     w.send("stop 0; wait 0")
     port = w.stats(20)[0]
     assert port["run"]["state"] == "idle"
     assert port["tx"]["packets"] == confirmed(port) + unconfirmed(port)
     if trouble != "deleted":
         assert confirmed(port) == veth.packets(veth.a, "tx")
-    code, took = w.quit()
-    assert code == 0
-    assert took < ONE_SECOND
+    with harness.Stopwatch() as watch:
+        assert w.quit()[0] == 0
+        assert watch.seconds() < ONE_SECOND
 
 
 def test_a_deleted_interface_is_called_deleted(veth, kind, live):
@@ -222,9 +223,9 @@ def test_quit_at_once_after_trouble(veth, kind, live, trouble):
     w.send("set 0 rate max; start 0")
     w.until(lambda p: p[0]["tx"]["packets"] > 100, 20)
     veth.do("ip", "link", *(["set", veth.a, "down"] if trouble == "own link down" else ["del", veth.a]))
-    code, took = w.quit()
-    assert code == 0
-    assert took < ONE_SECOND
+    with harness.Stopwatch() as watch:
+        assert w.quit()[0] == 0
+        assert watch.seconds() < ONE_SECOND
 
 
 def test_trouble_of_one_port_is_its_own(veth, kind, live):
@@ -243,10 +244,10 @@ def test_signal_while_sending(veth, kind, live, sig):
     w = live(["-p", f"{kind}:{veth.a}"], prefix=veth.prefix)
     w.send("set 0 rate max; start 0")
     w.until(lambda p: p[0]["tx"]["packets"] > 0, 20)
-    begin = time.monotonic()
-    w.proc.send_signal(sig)
-    assert w.proc.wait(10) == -sig
-    assert time.monotonic() - begin < ONE_SECOND
+    with harness.Stopwatch() as watch:
+        w.proc.send_signal(sig)
+        assert w.proc.wait(60) == -sig
+        assert watch.seconds() < ONE_SECOND
     assert "xdp" not in veth.link(veth.a)
 
 
@@ -258,7 +259,7 @@ def test_the_xdp_program_goes_although_a_worker_stands_still(veth, live):
     with harness.Held(w.pid) as worker:
         w.proc.send_signal(signal.SIGTERM)
         worker.ends()
-    assert w.proc.wait(20) == -signal.SIGTERM
+    assert w.proc.wait(60) == -signal.SIGTERM
     assert "does not answer" in w.errors()
     assert "xdp" not in veth.link(veth.a)
 
