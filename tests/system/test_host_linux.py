@@ -113,7 +113,7 @@ def test_its_tools_find_us(link, live, need):
     mac = link.neighbour("10.0.0.1")[0]
     assert mac == link.neighbour("fd00::1")[0] is not None
     told = link.tool("arping", "-c", "3", "-w", "30", "-I", link.dev, "10.0.0.1")
-    assert told.returncode == 0 and f"[{mac.upper()}]" in told.stdout.upper() and "Received 3 response" in told.stdout, told.stdout
+    assert told.returncode == 0 and f"[{mac.upper()}]" in told.stdout.upper() and re.search(r"Received [123] response", told.stdout), told.stdout
     told = link.tool("arping", "-D", "-c", "1", "-w", "30", "-I", link.dev, "10.0.0.1")
     assert told.returncode == 1 and mac in told.stdout.lower(), told.stdout  # somebody has it
     told = link.tool("ndisc6", "-n", "-r", "20", "fd00::1", link.dev)
