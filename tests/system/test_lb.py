@@ -54,7 +54,7 @@ def test_a_device_that_loses_is_the_limit_and_one_that_answers_nothing_is_named(
     assert r.returncode == 4, r.stderr
     of = figures(harness.documents(r)[0])
     for f in of.values():
-        assert f["state"] == "not valid" and f["median"] is None and len(f["trials"]) <= 6, f
+        assert f["state"] == "not valid" and f["median"] is None and len(f["trials"]) <= 16, f  # some twice where the machine stood still
         if f["trials"][-1]["told"] == "failed":
             assert f["why"].startswith("nothing came through: "), f
     assert any(f["trials"][-1]["told"] == "failed" for f in of.values()), of

@@ -506,14 +506,14 @@ def test_signals_end_the_program(live, sig, doing, waiting):
         assert watch.seconds() < ONE_SECOND
 
 
-@pytest.mark.alone("a worker has no CPU for a second and a half")
+@pytest.mark.alone("a worker has no CPU for a second")
 def test_the_end_waits_for_a_worker_without_cpu(live):
     w = live(["-p", "wire"])
     w.send("start 0")
     w.until(lambda ports: ports[0]["run"]["sent"] > 0, 20)
     with harness.Held(w.pid):
         w.send("quit")
-        time.sleep(1.5)
+        time.sleep(1)
     assert w.proc.wait(60) == 0
     assert "does not answer" not in w.errors()
 
