@@ -8,6 +8,7 @@
 #include "part/part.h"
 #include "set/set.h"
 
+struct arm_port;
 struct face {
 	const struct set_chunk *rows;
 	const struct show_row *shows;
@@ -45,6 +46,8 @@ struct face {
 	/* A verb that is written `show frame <ports> rx`. It is in no table either, and gets
 	 * <ports>. */
 	const struct verb *received;
+	/* Makes protocols of other programs run on ports. */
+	const struct arm_port *arm;
 };
 
 /* The faces of all works that have one, in the order in which the build lists the works, and behind

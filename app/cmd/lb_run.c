@@ -97,34 +97,6 @@ static void load_of(const struct lb_run *b, double x, struct lb_load *l, struct 
 
 /* ---- settings ---- */
 
-int lb_lines(struct cmd_run *r, const char *text, json_t **results, struct err *e)
-{
-	struct cmd_run *one = xcalloc(1, sizeof(*one));
-	struct sbuf line = {0}, out = {0}, note = {0};
-	int rc = 0;
-
-	one->host = r->host;
-	one->out = &out;
-	one->note = &note;
-	one->batch = true;
-	cmd_hold_checks(r->cmd, true);
-	while (rc == 0 && cmd_next(&text, &line)) {
-		struct err why = {.col = -1};
-		rc = line.len > 0 ? cmd_exec(r->cmd, one, sbuf_str(&line), &why) : 0;
-		if (rc < 0)
-			err_set(e, -rc, "`%s`: %.400s", sbuf_str(&line), why.text);
-	}
-	cmd_hold_checks(r->cmd, false);
-	if (results != NULL)
-		*results = json_incref(one->results);
-	json_decref(one->results);
-	sbuf_free(&line);
-	sbuf_free(&out);
-	sbuf_free(&note);
-	free(one);
-	return rc;
-}
-
 int lb_set_streams(struct cmd_run *r, const struct lb_run *b, const struct lb_load *l,
 		   struct err *e)
 {
@@ -133,7 +105,7 @@ int lb_set_streams(struct cmd_run *r, const struct lb_run *b, const struct lb_lo
 	lb_plan(&b->client, true, l, &lines);
 	for (unsigned i = 0; i < b->nservers; i++)
 		lb_plan(&b->server[i], false, l, &lines);
-	int rc = lb_lines(r, sbuf_str(&lines), NULL, e);
+	int rc = verb_lines(r, sbuf_str(&lines), NULL, e);
 	sbuf_free(&lines);
 	return rc;
 }

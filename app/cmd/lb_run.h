@@ -4,6 +4,7 @@
 #pragma once
 #include "clock.h"
 #include "lb.h"
+#include "verb_lines.h"
 
 /* What is waited for. */
 enum lb_stage {
@@ -62,9 +63,6 @@ struct lb_run {
 
 /* ---- lb_run.c ---- */
 
-/* Runs commands, a line each. What they print and warn of is dropped; *results, which may be NULL,
- * gets their documents as an array. */
-int lb_lines(struct cmd_run *r, const char *text, json_t **results, struct err *e);
 /* Sets the streams of both sides for a load. */
 int lb_set_streams(struct cmd_run *r, const struct lb_run *b, const struct lb_load *l,
 		   struct err *e);

@@ -36,7 +36,7 @@ static json_t *servers_now(struct cmd_run *r, const struct lb_run *b, struct err
 		const json_t *s;
 		size_t k;
 		sbuf_addf(&line, "show flows by dst %u", b->server[i].port);
-		int rc = lb_lines(r, sbuf_str(&line), &results, e);
+		int rc = verb_lines(r, sbuf_str(&line), &results, e);
 		sbuf_free(&line);
 		doc = json_array_get(results, 0);
 		json_array_foreach(json_object_get(doc, "servers"), k, s)
@@ -196,7 +196,7 @@ static int death_set(struct cmd_run *r, struct lb_run *b, bool dead, struct err 
 		if (b->server[i].port == port)
 			sbuf_add(&list, sbuf_str(&b->server[i].src));
 	sbuf_addf(&line, "set %u flow.src %s", port, sbuf_str(&list));
-	int rc = lb_lines(r, sbuf_str(&line), NULL, e);
+	int rc = verb_lines(r, sbuf_str(&line), NULL, e);
 	sbuf_free(&line);
 	sbuf_free(&list);
 	return rc;
@@ -366,7 +366,7 @@ static int look_begin(struct cmd_run *r, struct lb_run *b, struct err *e)
 		sbuf_addf(&more, "set %u flow.retries 0\nset %u flow.drain 4s\n", b->ask.port,
 			  b->ask.port);
 	int rc = lb_set_streams(r, b, &l, e);
-	rc = rc < 0 ? rc : lb_lines(r, sbuf_str(&more), NULL, e);
+	rc = rc < 0 ? rc : verb_lines(r, sbuf_str(&more), NULL, e);
 	sbuf_free(&more);
 	if (rc == 0 && k->before == NULL) {
 		struct err none = {

@@ -65,4 +65,5 @@ const struct face face_flows = {.rows = rows,
 				.loads = flows_loads,
 				.plan_note = plan_note,
 				.plan_view = &plan_view,
-				.interval = flows_interval};
+				.interval = flows_interval,
+				.arm = &flows_arm_port};

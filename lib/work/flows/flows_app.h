@@ -25,6 +25,7 @@ void flows_tuple_rows(const struct setting ***rows, unsigned *n);
 /* Says whether a row is about flows and the stream is none. */
 bool flows_idle(const struct setting *row, const struct set_obj *obj);
 
+extern const struct arm_port flows_arm_port; /* flows_arm_port.c */
 extern const struct verb verb_show_connections, verb_show_flows;
 extern const struct snap_part part_flows, part_flows_by_dst, part_flow_counts, part_flow;
 /* The parts of a snapshot for lines `interval`; NULL: no flow has run. */

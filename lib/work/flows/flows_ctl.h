@@ -22,7 +22,10 @@ struct flows_load {
 	struct wl_bytes_conf bytes;
 	struct wl_stream_conf stream;
 	struct wl_dialog_conf dialog;
-	struct wl_http *http; /* NULL: it is none */
+	struct wl_http *http;  /* NULL: it is none */
+	struct flows_arm *arm; /* a reference; NULL: the flow is of no program's protocol */
+	void *own;             /* of an arm's */
+	bool buffered;
 };
 
 /* All that a version of a flow is made of: a function of the settings of its stream and its port,
@@ -177,6 +180,7 @@ struct flows_engine {
 	uint32_t capacity; /* connections of each machine */
 	uint64_t sure;     /* connections that were asked for */
 	bool is6;
+	bool buffers; /* there can be buffered connections */
 	struct flows_queue {
 		struct flows_state *state;
 		struct flow_machine *machine;
@@ -284,6 +288,7 @@ struct flows_port {
 	uint64_t base_sent, base_bytes, base_dropped; /* of the shares when the run began */
 	uint64_t prev_ns;
 	struct flows_request *request; /* the newest; NULL: nobody has asked */
+	struct flows_arm *arm;         /* NULL: no program's protocol runs on the port */
 };
 
 /* Samples that somebody has asked for. */
@@ -429,6 +434,15 @@ void flows_clients(const struct ctl *c, const struct ctl_port *cp, struct flows_
 double flows_share(const struct ctl_port *cp, const struct flows_cfg *cfg);
 /* Transactions that hold begin as soon as their connections are there. */
 void flows_hold_follow(struct ctl *c);
+
+/* ---- flows_arm_ctl.c ---- */
+
+/* The load of a stream that is an arm's. false: it is none's. */
+bool flows_arm_load(struct flows_design *d, const struct ctl_port *cp, const struct stream *s);
+void flows_arm_unref(struct flows_arm *a);
+uint64_t flows_arm_hash(uint64_t h, const struct flows_arm *a);
+/* For the plan of the port's queue, with a reference; NULL: there is none, or it has not begun. */
+struct flows_arm_job *flows_arm_job(const struct flows_port *p, struct plan_writer *w);
 
 /* ---- flows_about.c ---- */
 

@@ -61,6 +61,8 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 		.kernel_peer = cp->p.dev_mtu != 0};
 	int rc = 0;
 
+	if (flows_of(cp)->arm != NULL)
+		conf.buffers = FLOWS_CHANS;
 	/* no workload has more than three of each connection that is open */
 	conf.record_cells = conf.connections / 2 * 3;
 	*x = (struct flows_engine){.refs = 1,
@@ -69,6 +71,7 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 				   .capacity = conf.connections,
 				   .sure = sure,
 				   .is6 = is6,
+				   .buffers = conf.buffers > 0,
 				   .base_tsc = clock_tsc(),
 				   .ns_mult = engine_mult(1e9, clock_hz()),
 				   .cycles_mult = engine_mult(clock_hz(), 1e9)};
@@ -316,8 +319,9 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 				       .content = l->content,
 				       .ncontent = l->ncontent,
 				       .counts = &s->transactions,
-				       .own = l->http != NULL ? (void *)&own->http
-							      : (void *)&own->numbers,
+				       .own = l->arm != NULL    ? l->own
+					      : l->http != NULL ? (void *)&own->http
+								: (void *)&own->numbers,
 				       .connect = {.h = s->connect},
 				       .first = {.h = s->first_byte},
 				       .whole = {.h = s->whole},
@@ -354,7 +358,8 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 				   .rto_ns = d->rto_ns,
 				   .timewait_ns = d->timewait_ns,
 				   .retries = d->retries,
-				   .sack = d->sack};
+				   .sack = d->sack,
+				   .buffered = l->buffered};
 }
 
 struct flows_ver *flows_ver_new(struct flows_engine *x, struct flows_one *one,

@@ -3,6 +3,7 @@
 #pragma once
 #include "ctl.h"
 #include "flows_cfg.h"
+#include "workload_run.h"
 
 /* All flows of these ports, {"show":"flows","flows":[..]}, as docs/flows.md says; a new reference.
  * Totals are since the last clear, rates are those of the last full second. */
@@ -40,3 +41,57 @@ json_t *flows_connections_json(struct ctl *c, unsigned port);
  * false: what is sent is what all streams send. nth: which of the headers of this protocol. */
 bool flows_field_default(const struct stream_cfg *cfg, const struct proto *p, unsigned nth,
 			 const struct field *f, struct vary *out);
+
+/* ---- a program's protocol on a port (flows_arm_ctl.c) ---- */
+
+/* One stream of the port carries its connections of control, which have buffers, and another one
+ * its data. It is made before they start, and the streams' own settings say where to. The port has
+ * one queue, or -ENOTSUP with *e; -EBUSY: another one runs there. */
+struct flows_arm;
+struct flows_arm_ask {
+	unsigned port, chan_stream, data_stream;
+	bool client;
+	unsigned flows; /* a client's connections of data */
+	/* What the data does: wl, conf, content, ncontent, own, on_call. They live until `free` was
+	 * called, which is later than flows_arm_end(). */
+	const struct wl_flow *like;
+	void (*free)(void *arg);
+	void *arg;
+};
+struct flows_arm *flows_arm_new(struct ctl *c, const struct flows_arm_ask *ask, struct err *e);
+void flows_arm_end(struct flows_arm *a);
+
+/* Connections of control, by number. -ENOSPC: there are no more; of a client before its start
+ * -EAGAIN. */
+int flows_arm_connect(struct flows_arm *a);
+struct flows_arm_chan {
+	bool used;  /* also by one that was accepted, and that nobody knows yet */
+	bool open;  /* established */
+	bool ended; /* the peer sends nothing more, and all was read */
+	int error;  /* errno: why it has gone; 0: it has not, or both ends have closed */
+	bool gone;
+	uint64_t waiting; /* bytes that were put and the peer may not have */
+};
+void flows_arm_chan(struct flows_arm *a, unsigned chan, struct flows_arm_chan *out);
+unsigned flows_arm_chans(void);
+/* The other end of one that was accepted, 4 or 16 bytes; 0: it is not known. */
+unsigned flows_arm_peer(const struct flows_arm *a, unsigned chan, uint8_t ip[16], unsigned *port);
+size_t flows_arm_put(struct flows_arm *a, unsigned chan, const void *data, size_t n);
+size_t flows_arm_get(struct flows_arm *a, unsigned chan, void *data, size_t n);
+void flows_arm_close(struct flows_arm *a, unsigned chan); /* FIN behind what was put */
+void flows_arm_forget(struct flows_arm *a, unsigned chan);
+
+/* A client's connections of data open; all: and begin. */
+void flows_arm_go(struct flows_arm *a, bool all);
+void flows_arm_stop(struct flows_arm *a);
+struct flows_arm_look {
+	/* since go, until now or stop */
+	uint64_t done, tx_bytes, rx_bytes, tx, rx, retransmitted;
+	uint64_t established, open, failed, ended; /* since the start */
+	bool went, stopped;
+	uint64_t went_ago_ns, stopped_ago_ns, first_ago_ns; /* 0: it has not happened */
+	const char *why;                                    /* the connections that failed did */
+};
+void flows_arm_look(const struct flows_arm *a, struct flows_arm_look *out);
+/* The least time before a segment of the stream is sent again. */
+uint64_t flows_rto_ns(const struct stream_cfg *cfg);

@@ -217,6 +217,8 @@ int flows_design_load(struct flows_design *d, struct ctl *c, const struct ctl_po
 	unsigned kind = l.cfg->app.kind;
 	int rc;
 
+	if (flows_arm_load(d, cp, s))
+		return 0;
 	flows_where(cp, s, l.where);
 	if (kind == FLOWS_AUTO)
 		kind = d->udp ? FLOWS_BYTES : FLOWS_HTTP;
@@ -245,6 +247,7 @@ void flows_load_free(struct flows_load *l)
 {
 	if (l->http != NULL)
 		wl_http_free(l->http);
+	flows_arm_unref(l->arm);
 }
 
 uint64_t flows_load_hash(uint64_t h, const struct flows_cfg *cfg)

@@ -225,6 +225,14 @@ void flows_hear_others(struct flows_state *s, const struct flows_job *j);
 /* So long a worker may be away from them. */
 #define FLOWS_HEAR_NS 10000000
 
+/* ---- flows_arm.c: of jobs with an arm ---- */
+
+/* What control asks, and what it is told. */
+void flows_arm_turn(struct flows_own *o, const struct flows_job *j);
+uint64_t flows_arm_next(const struct flows_own *o, const struct flows_job *j);
+/* Whether a flow does not open yet, or not by itself. */
+bool flows_arm_holds(const struct flows_job *j, const struct flows_flow *f);
+
 /* ---- flows_open.c ---- */
 
 /* A run begins at start_tsc. */

@@ -26,6 +26,8 @@ static void run_visit(struct dp_worker *w, struct flows_own *o, const struct flo
 		 * would end. */
 		if (unlikely(flows_sink_is_behind(o)))
 			on->wake = DP_NOW;
+		else if (unlikely(j->arm != NULL) && flows_arm_holds(j, f))
+			on->wake = flows_arm_next(o, j);
 		else
 			flows_open_due(o, j, f);
 	}
@@ -111,6 +113,8 @@ static uint64_t run_next(const struct flows_own *o, const struct flows_job *j)
 
 	if (unlikely(j->errors != NULL))
 		next = o->now + flows_cycles(j, FLOWS_HEAR_NS);
+	if (unlikely(j->arm != NULL))
+		next = RTE_MIN(next, flows_arm_next(o, j));
 	for (unsigned i = 0; i < j->nflows; i++)
 		next = RTE_MIN(next, flows_on(&j->flow[i])->wake);
 	ns = flow_next_ns(j->machine);
@@ -139,6 +143,8 @@ static unsigned run_poll(struct dp_worker *w, const struct dp_task *t, uint64_t 
 		o->moved += flows_sink_send(o);
 		polled = flow_poll(j->machine, o->now_ns);
 	}
+	if (unlikely(j->arm != NULL))
+		flows_arm_turn(o, j);
 	run_flows(w, o, j);
 	polled += flow_poll(j->machine, o->now_ns);
 	moved = o->moved + flows_sink_send(o);

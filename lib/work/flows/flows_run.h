@@ -5,6 +5,7 @@
 #include "arrival.h"
 #include "dp.h"
 #include "flow_run.h"
+#include "flows_arm_run.h"
 
 /* ---- what a worker is told ---- */
 
@@ -244,6 +245,7 @@ struct flows_job {
 	struct flows_errors **errors; /* [nqueues]; NULL: there is one queue */
 	/* Whoever asks for samples posts a plan with them. NULL: nobody asks. */
 	struct flows_samples *samples;
+	struct flows_arm_job *arm; /* NULL: no program's protocol runs on the port */
 };
 
 /* ---- what a worker tells ---- */

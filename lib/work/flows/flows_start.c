@@ -236,8 +236,9 @@ static struct flows_engine *start_engine(struct ctl *c, struct ctl_port *cp,
 	struct flows_port *p = flows_of(cp);
 	uint64_t most = start_most(c, START_MOST);
 
-	if (p->engine != NULL && p->engine->capacity >= most / p->nqueues &&
-	    (p->engine->is6 || !is6) && flows_engine_fits(p->engine, d, cp->nstreams))
+	if (p->engine != NULL && (p->arm == NULL || p->engine->buffers) &&
+	    p->engine->capacity >= most / p->nqueues && (p->engine->is6 || !is6) &&
+	    flows_engine_fits(p->engine, d, cp->nstreams))
 		return p->engine;
 	if (start_memory(c, cp, most, e) < 0)
 		return NULL;

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Control's half of a program's protocol on a port: its part of versions and plans, and what goes
+ * through the memory that it shares with the worker (flows_arm_run.h). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flows_ctl.h"
+
+struct flows_arm {
+	unsigned refs; /* of the port, of designs, and of plans */
+	uint64_t serial;
+	struct flows_port *of;
+	struct flows_arm_ask ask;
+	struct wl_flow like;
+	struct flows_arm_job *job;
+	uint64_t next_tuple;
+};
+
+struct flows_arm *flows_arm_new(struct ctl *c, const struct flows_arm_ask *ask, struct err *e)
+{
+	struct ctl_port *cp = c->port[ask->port];
+	struct flows_port *p = flows_of(cp);
+	static uint64_t serial; /* control is one thread */
+	struct flows_arm *a;
+
+	if (p->nqueues != 1) {
+		err_set(e, ENOTSUP,
+			"port %u: its protocol runs on one worker, which receives and sends on one queue: give the port one, as -m "
+			"\"1.%u\" does",
+			ask->port, ask->port);
+		return NULL;
+	}
+	if (p->arm != NULL) {
+		err_set(e, EBUSY, "port %u: another protocol runs there already", ask->port);
+		return NULL;
+	}
+	a = xcalloc(1, sizeof(*a));
+	*a = (struct flows_arm){.refs = 1,
+				.serial = ++serial,
+				.of = p,
+				.ask = *ask,
+				.like = *ask->like,
+				.next_tuple = clock_tsc()};
+	a->job = state_new(sizeof(*a->job), c->worker[cp->tx_worker[0]].node);
+	if (a->job == NULL) {
+		free(a);
+		err_set(e, ENOMEM, "no memory for the connections of port %u", ask->port);
+		return NULL;
+	}
+	a->job->client = ask->client;
+	a->job->flows = ask->flows;
+	p->arm = a;
+	return a;
+}
+
+void flows_arm_unref(struct flows_arm *a)
+{
+	if (a == NULL || --a->refs > 0)
+		return;
+	rte_free(a->job);
+	a->ask.free(a->ask.arg);
+	free(a);
+}
+
+void flows_arm_end(struct flows_arm *a)
+{
+	if (a->of->arm == a)
+		a->of->arm = NULL;
+	flows_arm_unref(a);
+}
+
+/* ---- versions and plans ---- */
+
+bool flows_arm_load(struct flows_design *d, const struct ctl_port *cp, const struct stream *s)
+{
+	struct flows_arm *a = flows_of(cp)->arm;
+	struct flows_load *l = &d->load;
+
+	if (a == NULL || (s->cfg.id != a->ask.chan_stream && s->cfg.id != a->ask.data_stream))
+		return false;
+	d->endless = true;
+	l->arm = a;
+	a->refs++;
+	if (s->cfg.id == a->ask.chan_stream) {
+		wl_content_init(&l->fill, NULL, 0, WL_FILL_X);
+		l->content = &l->fill;
+		l->ncontent = 1;
+		l->wl = &flow_buffer_wl;
+		l->buffered = true;
+		return true;
+	}
+	l->wl = a->like.wl;
+	l->conf = a->like.conf;
+	l->content = a->like.content;
+	l->ncontent = a->like.ncontent;
+	l->own = a->like.own;
+	d->on_call = a->like.on_call;
+	return true;
+}
+
+uint64_t flows_arm_hash(uint64_t h, const struct flows_arm *a)
+{
+	return a != NULL ? fnv1a_number(h, a->serial) : h;
+}
+
+static struct flows_one *arm_flow(const struct flows_port *p, unsigned stream)
+{
+	struct flows_one *f = p->first;
+
+	while (f != NULL && (f->gone || f->id != stream || f->ver == NULL || !f->in_run ||
+			     f->ver->design->load.arm != p->arm))
+		f = f->next;
+	return f;
+}
+
+static void arm_release(struct ctl *c, void *obj)
+{
+	(void)c;
+	flows_arm_unref(obj);
+}
+
+struct flows_arm_job *flows_arm_job(const struct flows_port *p, struct plan_writer *w)
+{
+	struct flows_arm *a = p->arm;
+	const struct flows_one *chan, *data;
+
+	if (a == NULL)
+		return NULL;
+	chan = arm_flow(p, a->ask.chan_stream);
+	data = arm_flow(p, a->ask.data_stream);
+	if (chan == NULL || data == NULL)
+		return NULL;
+	a->job->chan_flow = chan->state[0];
+	a->job->data_flow = data->state[0];
+	a->refs++;
+	plan_keep(w, a, arm_release);
+	return a->job;
+}
+
+/* ---- connections of control ---- */
+
+static uint64_t arm_get(const cell_t *c)
+{
+	return __atomic_load_n(c, __ATOMIC_ACQUIRE);
+}
+
+static void arm_set(cell_t *c, uint64_t v)
+{
+	__atomic_store_n(c, v, __ATOMIC_RELEASE);
+}
+
+unsigned flows_arm_chans(void)
+{
+	return FLOWS_CHANS;
+}
+
+int flows_arm_connect(struct flows_arm *a)
+{
+	const struct flows_one *f = arm_flow(a->of, a->ask.chan_stream);
+	const struct flow_tuples *t = f != NULL ? f->ver->set->tuples[0] : NULL;
+
+	if (t == NULL)
+		return -EAGAIN;
+	for (unsigned i = 0; i < FLOWS_CHANS; i++) {
+		struct flows_chan *c = &a->job->chan[i];
+		if (arm_get(&c->state) != FLOWS_CHAN_FREE)
+			continue;
+		if (cell_get(&c->order) == FLOWS_ORDER_CONNECT)
+			continue;
+		cell_set(&c->tx_put, 0);
+		cell_set(&c->rx_got, 0);
+		/* another port each time, far from the one before */
+		flow_tuples_at(t, a->next_tuple % flow_tuples_count(t), &c->tuple);
+		a->next_tuple += 7919;
+		arm_set(&c->order, FLOWS_ORDER_CONNECT);
+		return (int)i;
+	}
+	return -ENOSPC;
+}
+
+static int arm_error(enum wl_end why)
+{
+	switch (why) {
+	case WL_END_REFUSED:
+		return ECONNREFUSED;
+	case WL_END_CONNECT_TIMEOUT:
+	case WL_END_TIMED_OUT:
+		return ETIMEDOUT;
+	case WL_END_UNREACHABLE:
+		return EHOSTUNREACH;
+	case WL_END_RESET_BY_PEER:
+		return ECONNRESET;
+	case WL_END_CLOSED:
+		return 0;
+	default:
+		return ECONNABORTED;
+	}
+}
+
+void flows_arm_chan(struct flows_arm *a, unsigned chan, struct flows_arm_chan *out)
+{
+	struct flows_chan *c = &a->job->chan[chan];
+	uint64_t state = arm_get(&c->state), order = cell_get(&c->order);
+
+	*out = (struct flows_arm_chan){.used = state != FLOWS_CHAN_FREE ||
+					       order == FLOWS_ORDER_CONNECT};
+	if (order == FLOWS_ORDER_FORGET && state == FLOWS_CHAN_FREE) {
+		cell_set(&c->tx_put, 0);
+		cell_set(&c->rx_got, 0);
+		arm_set(&c->order, FLOWS_ORDER_NONE);
+	}
+	if (state == FLOWS_CHAN_FREE || order == FLOWS_ORDER_FORGET)
+		return;
+	out->open = state == FLOWS_CHAN_OPEN;
+	out->gone = state == FLOWS_CHAN_GONE;
+	out->error = out->gone ? arm_error((enum wl_end)cell_get(&c->ended)) : 0;
+	out->waiting = cell_get(&c->tx_put) - arm_get(&c->tx_got) + cell_get(&c->unacked);
+	out->ended = (arm_get(&c->peer_done) != 0 || out->gone) &&
+		     arm_get(&c->rx_put) == cell_get(&c->rx_got);
+}
+
+unsigned flows_arm_peer(const struct flows_arm *a, unsigned chan, uint8_t ip[16], unsigned *port)
+{
+	const struct flow_tuple *t = &a->job->chan[chan].peer;
+
+	*port = t->remote_port;
+	if (t->remote_port == 0)
+		return 0;
+	if (t->is6) {
+		memcpy(ip, t->remote.v6, 16);
+		return 16;
+	}
+	for (unsigned i = 0; i < 4; i++)
+		ip[i] = (uint8_t)(t->remote.v4 >> (24 - 8 * i));
+	return 4;
+}
+
+size_t flows_arm_put(struct flows_arm *a, unsigned chan, const void *data, size_t n)
+{
+	struct flows_chan *c = &a->job->chan[chan];
+	uint64_t put = cell_get(&c->tx_put), room = FLOW_BUFFER - (put - arm_get(&c->tx_got));
+
+	n = RTE_MIN(n, room);
+	for (size_t i = 0; i < n; i++)
+		c->tx[(put + i) % FLOW_BUFFER] = ((const uint8_t *)data)[i];
+	arm_set(&c->tx_put, put + n);
+	return n;
+}
+
+size_t flows_arm_get(struct flows_arm *a, unsigned chan, void *data, size_t n)
+{
+	struct flows_chan *c = &a->job->chan[chan];
+	uint64_t got = cell_get(&c->rx_got), there = arm_get(&c->rx_put) - got;
+
+	n = RTE_MIN(n, there);
+	for (size_t i = 0; i < n; i++)
+		((uint8_t *)data)[i] = c->rx[(got + i) % FLOW_BUFFER];
+	arm_set(&c->rx_got, got + n);
+	return n;
+}
+
+void flows_arm_close(struct flows_arm *a, unsigned chan)
+{
+	arm_set(&a->job->chan[chan].order, FLOWS_ORDER_CLOSE);
+}
+
+void flows_arm_forget(struct flows_arm *a, unsigned chan)
+{
+	arm_set(&a->job->chan[chan].order, FLOWS_ORDER_FORGET);
+}
+
+/* ---- data ---- */
+
+void flows_arm_go(struct flows_arm *a, bool all)
+{
+	arm_set(&a->job->go, all ? FLOWS_GO_ALL : FLOWS_GO_OPEN);
+}
+
+void flows_arm_stop(struct flows_arm *a)
+{
+	arm_set(&a->job->stop, 1);
+}
+
+static uint64_t arm_ago_ns(const cell_t *tsc)
+{
+	uint64_t at = arm_get(tsc), now = clock_tsc();
+
+	return at == 0 ? 0 : now > at ? clock_ns(now - at) + 1 : 1;
+}
+
+static const char *arm_why(const struct flow_counts *k)
+{
+	if (k->refused > 0)
+		return "refused";
+	if (k->connect_timeout > 0)
+		return "no answer";
+	if (k->unreachable > 0)
+		return "unreachable";
+	if (k->no_tuple > 0)
+		return "no source port is left";
+	return k->no_memory > 0 ? "no memory" : "ended while they opened";
+}
+
+static void arm_between(struct flows_arm_look *out, const struct flow_counts *f,
+			const struct wl_counts *w, const struct flows_arm_at *from)
+{
+	out->done = w->done - from->wl.done;
+	out->tx_bytes = f->tx_bytes - from->flow.tx_bytes;
+	out->rx_bytes = f->rx_bytes - from->flow.rx_bytes;
+	out->tx = f->tx - from->flow.tx;
+	out->rx = f->rx - from->flow.rx;
+	out->retransmitted = f->retransmitted - from->flow.retransmitted;
+}
+
+void flows_arm_look(const struct flows_arm *a, struct flows_arm_look *out)
+{
+	const struct flows_arm_job *j = a->job;
+
+	*out = (struct flows_arm_look){.went = arm_get(&j->went.tsc) != 0,
+				       .stopped = arm_get(&j->stopped.tsc) != 0,
+				       .went_ago_ns = arm_ago_ns(&j->went.tsc),
+				       .stopped_ago_ns = arm_ago_ns(&j->stopped.tsc),
+				       .first_ago_ns = arm_ago_ns(&j->first_tsc)};
+	if (j->data_flow == NULL)
+		return;
+	struct flow_counts f = j->data_flow->counts;
+	struct wl_counts w = j->data_flow->transactions;
+	out->established = f.established;
+	out->open = f.open;
+	out->failed = f.refused + f.connect_timeout + f.unreachable + f.no_tuple + f.no_memory;
+	out->ended = f.closed + f.reset_by_peer + f.timed_out;
+	out->why = arm_why(&f);
+	if (out->stopped)
+		arm_between(out, &j->stopped.flow, &j->stopped.wl, &j->went);
+	else
+		arm_between(out, &f, &w, &j->went);
+}
+
+uint64_t flows_rto_ns(const struct stream_cfg *cfg)
+{
+	return flows_cfg_of(cfg)->rto_ns;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The arm `port` as its files share it. Control thread. */
+#pragma once
+#include "arm_port.h"
+#include "flows_app.h"
+#include "flows_face.h"
+
+enum port_stage {
+	PORT_NEW,
+	PORT_ASKED, /* it starts as soon as its next hop is known */
+	PORT_RUNS,
+	PORT_FAILED,
+	PORT_ENDS,
+};
+
+struct port_chan;
+struct port_arm {
+	struct arm base;
+	struct cmd_run *r;
+	struct ctl *ctl;
+	struct loop *loop;
+	struct arm_port_ask ask;
+	struct portset ports;
+	struct sock_addr own, to;
+	struct ctl_saved *saved;
+	unsigned chan_stream, data_stream;
+	enum port_stage stage;
+	bool again; /* the start has been asked for before */
+	struct err error;
+	struct flows_arm *arm;
+	int timer;
+	struct port_chan *chans;
+	arm_accept_fn *accept;
+	void *accept_arg;
+	struct arm_data *data;
+	void (*later)(void *arg);
+	void *later_arg;
+};
+
+static inline struct port_arm *port_of(struct arm *a)
+{
+	return (struct port_arm *)a;
+}
+
+/* ---- flows_arm_chans.c: connections of control ---- */
+
+struct chan *flows_chan_connect(struct arm *, const struct sock_addr *to,
+				const struct sock_addr *from, const struct sock_tune *,
+				const struct chan_ops *, void *arg, struct err *e);
+struct arm_listener *flows_chan_listen(struct arm *, const struct sock_addr *,
+				       const struct sock_tune *, arm_accept_fn *, void *arg,
+				       struct err *e);
+struct chan *flows_chan_take(struct arm *, arm_offer number, const struct chan_ops *, void *arg);
+void flows_chan_refuse(struct arm *, arm_offer number);
+void flows_chan_unlisten(struct arm *, struct arm_listener *);
+/* What has come goes to them, and what they have put goes out. */
+void flows_chans_turn(struct port_arm *);
+/* Offers those that have been accepted since. */
+void flows_chans_accept(struct port_arm *);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program's protocol on a port: one flow of buffered connections, whose bytes go to and from
+ * control, and one of data. This is the memory that control and the worker of the port's queue
+ * share; each cell has one writer. */
+#pragma once
+#include "flow_run.h"
+
+#define FLOWS_CHANS 64
+
+/* What control asks of a connection. */
+enum flows_order {
+	FLOWS_ORDER_NONE,
+	FLOWS_ORDER_CONNECT, /* of one that is FREE */
+	FLOWS_ORDER_CLOSE,   /* FIN behind all that was put */
+	FLOWS_ORDER_FORGET,  /* with a RST if it lives; it becomes FREE */
+};
+enum flows_chan_state { FLOWS_CHAN_FREE, FLOWS_CHAN_OPENING, FLOWS_CHAN_OPEN, FLOWS_CHAN_GONE };
+
+/* A connection: two rings of bytes, whose positions only grow. */
+struct flows_chan {
+	/* control's */
+	WR_ALIGNED(CACHE_LINE) cell_t order, tx_put, rx_got;
+	struct flow_tuple tuple; /* of CONNECT */
+	/* the worker's */
+	WR_ALIGNED(CACHE_LINE) cell_t state, tx_got, rx_put;
+	cell_t unacked;   /* bytes of those it got that the peer may not have yet */
+	cell_t peer_done; /* behind all that was read */
+	cell_t ended;     /* enum wl_end, of GONE */
+	uint32_t number;
+	bool fin;
+	struct flow_tuple peer; /* of one that was accepted, if it is known */
+	uint8_t tx[FLOW_BUFFER], rx[FLOW_BUFFER];
+};
+
+/* Counters at one time. */
+struct flows_arm_at {
+	cell_t tsc; /* 0: not yet */
+	struct flow_counts flow;
+	struct wl_counts wl;
+};
+
+enum flows_go {
+	FLOWS_GO_NOT,  /* a client opens nothing */
+	FLOWS_GO_OPEN, /* it opens */
+	FLOWS_GO_ALL,  /* and each connection that waits for it begins */
+};
+struct flows_arm_job {
+	/* constant */
+	struct flows_state_of *chan_flow, *data_flow;
+	bool client;
+	uint32_t flows; /* a client's connections of data */
+	/* control's */
+	WR_ALIGNED(CACHE_LINE) cell_t go; /* enum flows_go */
+	cell_t stop; /* 1: the workload drains from now on, and `stopped` is written */
+	/* the worker's */
+	WR_ALIGNED(CACHE_LINE) cell_t first_tsc; /* when data came first; 0: not yet */
+	struct flows_arm_at went, stopped;
+	uint64_t seen; /* of go, behind the counters of `went` */
+	uint32_t begun;
+	uint8_t scratch[FLOW_BUFFER];
+	struct flows_chan chan[FLOWS_CHANS];
+};
