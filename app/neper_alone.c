@@ -7,6 +7,7 @@
 #include "ui/tty.h"
 #include "visible.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +150,14 @@ static int neper_alone_run(const char *link, int argc, char **argv, int mode)
 		return alone_error(&a, &e, EXIT_USAGE);
 	if (opts.help || opts.version)
 		return alone_help(&opts);
+	if (strcmp(opts.stack, "port") == 0) {
+		err_set(&e, EINVAL,
+			"--stack port: there is no port; it runs on one that -p names, with an "
+			"address of its own by --ip: `wirerate -p if:eth1 --ip ADDRESS/LENGTH neper "
+			"%s`",
+			kind->name);
+		return alone_error(&a, &e, EXIT_USAGE);
+	}
 	return alone_go(&a, &opts, mode);
 }
 

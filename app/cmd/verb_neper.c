@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* neper: its workloads, from within a session. */
+#include "arm_port.h"
 #include "neper_print.h"
 #include "verbs.h"
 
@@ -16,6 +17,8 @@ struct nepering {
 	struct arm *arm;
 	struct neper *run;
 	struct neper_print print;
+	bool port;   /* the arm is that of a port */
+	bool ending; /* and its port ends */
 };
 _Static_assert(sizeof(struct nepering) <= VERB_STATE_BYTES, "state of a verb");
 
@@ -24,16 +27,30 @@ static struct nepering *nepering_of(struct cmd_run *r)
 	return (struct nepering *)r->state;
 }
 
+/* What ran is no more; the port of its arm may still end. */
+static void neper_gone(struct nepering *m)
+{
+	neper_free(m->run);
+	m->run = NULL;
+	json_decref(m->print.doc);
+	m->print.doc = NULL;
+	free(m->opts);
+	free(m->words);
+	free(m->text);
+	m->opts = NULL;
+	m->words = NULL;
+	m->text = NULL;
+}
+
 static void neper_end(struct cmd_run *r)
 {
 	struct nepering *m = nepering_of(r);
 
-	neper_free(m->run);
-	arm_kernel_free(m->arm);
-	json_decref(m->print.doc);
-	free(m->opts);
-	free(m->words);
-	free(m->text);
+	neper_gone(m);
+	if (m->arm != NULL && m->port)
+		arm_port()->drop(m->arm);
+	else
+		arm_kernel_free(m->arm);
 	*m = (struct nepering){0};
 }
 
@@ -55,9 +72,16 @@ static int neper_poll(struct cmd_run *r, struct err *e)
 {
 	struct nepering *m = nepering_of(r);
 	struct err why;
-	enum neper_end end = neper_state(m->run, &why);
+	enum neper_end end;
 
 	(void)e;
+	if (m->ending) {
+		if (!arm_port()->over(m->arm))
+			return VERB_PENDING;
+		*m = (struct nepering){0};
+		return VERB_DONE;
+	}
+	end = neper_state(m->run, &why);
 	if (end == NEPER_RUNNING)
 		return VERB_PENDING;
 	neper_print_end(&m->print);
@@ -66,25 +90,14 @@ static int neper_poll(struct cmd_run *r, struct err *e)
 		sbuf_addf(r->note, "%s\n", why.text);
 		r->exit_code = end == NEPER_PEER ? EXIT_PEER : EXIT_NOT_VALID;
 	}
+	if (m->port) {
+		neper_gone(m);
+		arm_port()->end(m->arm);
+		m->ending = true;
+		return VERB_PENDING;
+	}
 	neper_end(r);
 	return VERB_DONE;
-}
-
-/* Whether the ports have addresses: then whoever says nothing means our own TCP. */
-static bool neper_port_has_ip(struct cmd_run *r)
-{
-	const struct setting *s = cmd_setting_find(r->cmd, "ip", &(struct err){.col = -1});
-	struct portset all;
-	bool has = false;
-
-	app_all_ports(app_of(r), &all);
-	for (unsigned p = 0; s != NULL && p < PORTSET_MAX; p++) {
-		struct sbuf text = {0};
-		if (portset_has(&all, p))
-			has = has || cmd_setting_text(r->cmd, s, p, 0, &text);
-		sbuf_free(&text);
-	}
-	return has;
 }
 
 /* The words of the command, quoted ones whole, without the verb. */
@@ -104,6 +117,29 @@ static int neper_split(struct cmd_run *r, struct err *e)
 	return n < 0 ? n : n - 1;
 }
 
+/* Without --stack it is our own TCP as soon as a port has addresses. */
+static int neper_arm(struct cmd_run *r, struct nepering *m, struct err *e)
+{
+	struct arm_port_ask ask = {.control_port = (unsigned)m->opts->control_port};
+	bool has = arm_port_first(r, &ask.port);
+
+	m->port = *m->opts->stack == '\0' ? has : strcmp(m->opts->stack, "port") == 0;
+	if (!m->port) {
+		m->arm = arm_kernel(app_of(r)->loop);
+		return 0;
+	}
+	if (arm_port() == NULL || !has)
+		return err_set(e, EINVAL,
+			       "--stack port: no port has an address of its own: `set 0 ip "
+			       "ADDRESS/LENGTH`, or --ip");
+	if (ctl_sending(app_of(r)->ctl, ask.port))
+		return err_set(e, EBUSY, "port %u is sending; `stop %u` first", ask.port, ask.port);
+	if (neper_opts_port(m->opts, e) != 0)
+		return -ENOTSUP;
+	m->arm = arm_port()->make(r, &ask);
+	return 0;
+}
+
 static int neper_parse(struct cmd_run *r, struct err *e)
 {
 	struct nepering *m = nepering_of(r);
@@ -119,12 +155,9 @@ static int neper_parse(struct cmd_run *r, struct err *e)
 	rc = neper_opts_parse(kind, n, m->words, m->opts, e);
 	if (rc != 0)
 		return rc;
-	if (*m->opts->stack == '\0' && neper_port_has_ip(r))
-		return err_set(
-			e, ENOTSUP,
-			"neper on a port with an address: not in this version; --stack kernel "
-			"uses the kernel's sockets");
-	return 0;
+	if (m->opts->help || m->opts->version)
+		return 0;
+	return neper_arm(r, m, e);
 }
 
 static int neper_run(struct cmd_run *r, const struct arg_val *args, struct err *e)
@@ -148,7 +181,6 @@ static int neper_run(struct cmd_run *r, const struct arg_val *args, struct err *
 						.note = neper_note,
 						.arg = r};
 		neper_print_init(&m->print, m->opts->kind, &out);
-		m->arm = arm_kernel(app_of(r)->loop);
 		m->run = neper_begin(app_of(r)->loop, m->arm, m->opts, &out, e);
 		if (m->run != NULL)
 			return VERB_PENDING;

@@ -52,6 +52,8 @@ struct neper_opts {
 /* Reads the words behind the workload's name. -EINVAL or -ENOTSUP with *e. */
 int neper_opts_parse(const struct neper_kind *, int argc, char **argv, struct neper_opts *,
 		     struct err *e);
+/* Whether all of it can be on a port. -ENOTSUP with *e: what cannot, and why. */
+int neper_opts_port(const struct neper_opts *, struct err *e);
 void neper_opts_help(const struct neper_kind *, struct sbuf *out);
 
 bool neper_unit_known(const char *name); /* of --throughput-opt */

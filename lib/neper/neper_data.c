@@ -60,8 +60,9 @@ static void data_rr(struct neper *n, struct wl_flow *f)
 		n->wl.chain = true;
 		n->wl.budget = o->client && o->test_length < 0 ? (uint64_t)-o->test_length : 0;
 		f->on_call = o->client && !n->wl.again;
+	} else {
+		f->on_call = o->client && (o->test_length < 0 || o->delay > 0 || o->noburst > 0);
 	}
-	f->on_call |= o->client && (o->test_length < 0 || o->delay > 0 || o->noburst > 0);
 	n->spec.every_ns = (uint64_t)o->delay;
 	n->spec.slot_ns = (uint64_t)o->noburst;
 	n->spec.again = n->spec.leave = n->wl.again && o->client;

@@ -204,7 +204,7 @@ static const struct opt_row rows[] = {
 	{OPT_WORD(0, "connect_retries", "N"), ALL, OPT_OURS, AT(connect_retries), 30, 0, MANY, "",
 	 "how often the client tries again to reach the server, each second"},
 	{OPT_WORD(0, "stack", "STACK"), ALL, OPT_OURS, AT(stack), 0, 0, 0, "",
-	 "kernel: the kernel's sockets"},
+	 "kernel: the kernel's sockets; port: our own TCP and UDP on a port"},
 	{OPT_WORD('h', "help", NULL), ALL, OPT_OURS, AT(help), 0, 0, 1, NULL, "print this"},
 	{OPT_WORD('v', "version", NULL), ALL, OPT_OURS, AT(version), 0, 0, 1, NULL,
 	 "print the version"},
@@ -454,17 +454,66 @@ static int check_rules(struct neper_opts *o, struct err *e)
 		return err_set(e, EINVAL,
 			       "--test-length: '0'; allowed: seconds from 1 on, or below 0 "
 			       "a number of transactions");
-	if (*o->stack != '\0' && strcmp(o->stack, "kernel") != 0)
-		return strcmp(o->stack, "port") == 0
-			       ? err_set(e, ENOTSUP,
-					 "--stack port: not in this version; without it, or with --stack "
-					 "kernel, the kernel's sockets are used")
-			       : err_set(e, EINVAL, "--stack: '%s'; allowed: kernel", o->stack);
+	if (*o->stack != '\0' && strcmp(o->stack, "kernel") != 0 && strcmp(o->stack, "port") != 0)
+		return err_set(e, EINVAL, "--stack: '%s'; allowed: kernel, port", o->stack);
 	if (o->kind->stream)
 		rc = check_stream(o, e);
 	if (rc == 0 && o->client)
 		rc = check_client(o, e);
 	return rc;
+}
+
+/* What cannot be on a port: what only sockets have, and what is not built there. */
+static const struct port_refusal {
+	size_t at;
+	int64_t usual;
+	const char *name, *why;
+} port_refusals[] = {
+	{AT(num_threads), 1, "--num-threads",
+	 "all flows are on the worker of the port's queue, and -m says which one that is"},
+	{AT(pin_cpu), 0, "--pin-cpu", "-m says on which core the worker runs"},
+	{AT(mark), 0, "--mark", "only sockets have marks"},
+	{AT(tcp_tx_delay), 0, "--tcp-tx-delay", "only the kernel delays what sockets send"},
+	{AT(tcp_fastopen), 0, "--tcp-fastopen", "only sockets have it"},
+	{AT(freebind), 0, "--freebind", "only sockets have it; `set <port> ip` gives addresses"},
+	{AT(debug), 0, "--debug", "only sockets have it"},
+	{AT(zerocopy), 0, "--zerocopy", "only sockets copy what is sent"},
+	{AT(rx_zerocopy), 0, "--rx-zerocopy", "only sockets copy what is received"},
+	{AT(skip_rx_copy), 0, "--skip-rx-copy", "only sockets copy what is received"},
+	{AT(max_pacing_rate), 0, "--max-pacing-rate", "not in this version"},
+	{AT(delay), 0, "--delay", "not in this version"},
+	{AT(noburst), 0, "--noburst", "not in this version"},
+};
+
+int neper_opts_port(const struct neper_opts *o, struct err *e)
+{
+	const char *name = NULL, *why = "not in this version", *cc = o->congestion_control;
+
+	for (size_t i = 0; i < ARRAY_SIZE(port_refusals) && name == NULL; i++) {
+		const struct port_refusal *r = &port_refusals[i];
+		int64_t v;
+		memcpy(&v, (const char *)o + r->at, sizeof(v));
+		if (v == r->usual || (r->at == AT(num_threads) && v == 0))
+			continue;
+		name = r->name;
+		why = r->why;
+	}
+	if (name == NULL && o->time_wait && o->kind != &neper_kind[NEPER_TCP_CRR])
+		name = "--time-wait";
+	if (name == NULL && *o->local_hosts != '\0')
+		name = "--local-hosts";
+	bool log = o->kind->rr && *o->log_rtt != '\0';
+	if (name == NULL && (*o->all_samples != '\0' || log)) {
+		name = *o->all_samples != '\0' ? "--all-samples" : "--log-rtt";
+		why = "a port's flows are counted together, and not one by one";
+	}
+	if (name == NULL && o->kind->tcp && *cc != '\0' && strcmp(cc, "cubic") != 0 &&
+	    strcmp(cc, "reno") != 0 && strcmp(cc, "newreno") != 0)
+		return err_set(e, ENOTSUP,
+			       "--congestion-control: '%s'; on a port it is cubic, or reno", cc);
+	if (name == NULL)
+		return 0;
+	return err_set(e, ENOTSUP, "%s on a port: %s; --stack kernel has it", name, why);
 }
 
 /* ---- the command line ---- */

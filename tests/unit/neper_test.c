@@ -242,8 +242,7 @@ static void test_refused(void **state)
 		{"tcp_stream", "-z --skip-rx-copy", "exclude"},
 		{"tcp_stream", "--split-bidir", "not in this version"},
 		{"tcp_stream", "--throughput-opt Xb", "Xb"},
-		{"tcp_rr", "--stack port", "not in this version"},
-		{"tcp_rr", "--stack x", "allowed: kernel"},
+		{"tcp_rr", "--stack x", "allowed: kernel, port"},
 		{"tcp_rr", "--flows 3", "unknown option --flows"},
 		{"tcp_rr", "--num-flow=3 --port-x", "unknown option"},
 		{"tcp_rr", "-y", "unknown option -y"},
@@ -270,13 +269,55 @@ static void test_refused(void **state)
 	}
 }
 
+/* On a port: what only sockets have, and what is not built there, by name and reason. */
+static void test_refused_on_a_port(void **state)
+{
+	static const struct {
+		const char *kind, *line, *says;
+	} c[] = {
+		{"tcp_rr", "-c -H h -F 1000 -p 50 -l -5 --source-port 2000 --num-ports 3", NULL},
+		{"tcp_crr", "-c -H h --time-wait", NULL},
+		{"tcp_stream", "-r -w --congestion-control reno --no-delay --no-cork", NULL},
+		{"udp_stream", "-c -H h -B 1000 -I 0.1", NULL},
+		{"tcp_rr", "-T 2", "--num-threads on a port: all flows are on the worker"},
+		{"tcp_rr", "-U", "--pin-cpu on a port: -m says"},
+		{"tcp_rr", "-M 3", "--mark on a port: only sockets have marks"},
+		{"tcp_stream", "--mark 3", "--mark on a port"},
+		{"tcp_rr", "-t 5", "--tcp-tx-delay on a port: only the kernel"},
+		{"tcp_rr", "-X", "--tcp-fastopen on a port: only sockets"},
+		{"tcp_rr", "--freebind", "`set <port> ip` gives addresses"},
+		{"tcp_rr", "-d", "--debug on a port: only sockets"},
+		{"tcp_stream", "-Z", "--zerocopy on a port: only sockets copy what is sent"},
+		{"tcp_stream", "-z", "--rx-zerocopy on a port: only sockets copy"},
+		{"tcp_stream", "--skip-rx-copy", "--skip-rx-copy on a port: only sockets copy"},
+		{"tcp_rr", "-m 10m", "--max-pacing-rate on a port: not in this version"},
+		{"udp_rr", "-D 1ms", "--delay on a port: not in this version"},
+		{"tcp_rr", "--noburst 1ms", "--noburst on a port: not in this version"},
+		{"tcp_rr", "--time-wait", "--time-wait on a port: not in this version"},
+		{"tcp_rr", "-c -H h -L 10.0.0.1", "--local-hosts on a port: not in this version"},
+		{"tcp_rr", "-A", "--all-samples on a port: a port's flows are counted together"},
+		{"udp_rr", "--log-rtt", "--log-rtt on a port: a port's flows are counted together"},
+		{"tcp_rr", "--congestion-control bbr", "'bbr'; on a port it is cubic, or reno"},
+	};
+	struct neper_opts o;
+	struct err e;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(c); i++) {
+		assert_int_equal(parse(&o, &e, c[i].kind, c[i].line), 0);
+		int rc = neper_opts_port(&o, &e);
+		if (c[i].says == NULL ? rc != 0 : rc != -ENOTSUP || !strstr(e.text, c[i].says))
+			fail_msg("%s %s: %d %s", c[i].kind, c[i].line, rc, rc != 0 ? e.text : "");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages),       cmocka_unit_test(test_server),
 		cmocka_unit_test(test_server_refuses), cmocka_unit_test(test_client),
 		cmocka_unit_test(test_echo),           cmocka_unit_test(test_values),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused),        cmocka_unit_test(test_refused_on_a_port),
 	};
 	return cmocka_run_group_tests_name("neper", tests, NULL, NULL);
 }

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""neper's workloads on a port's own TCP and UDP, at the same workloads on the kernel's sockets at the other end of a link; against a real neper where
+NEPER names the folder of its programs. And peers that go away."""
+import os
+import signal
+import subprocess
+
+import harness
+import pytest
+from neper_peer import real
+from test_host_linux import Link, until
+
+RETRIES = ["--connect-retries", "20"]
+REAL = os.environ.get("NEPER")
+
+
+@pytest.fixture
+def link(namespaces):
+    made = Link("packet")
+    yield made
+    made.net.remove()
+
+
+@pytest.fixture
+def run(link):
+    """Starts a program in the namespace; what still runs at the end is ended."""
+    started = []
+
+    def start(*args):
+        p = subprocess.Popen([*link.prefix, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        started.append(p)
+        return p
+
+    yield start
+    for p in started:
+        p.kill()
+        p.communicate()
+
+
+def sockets(run, workload, *words):
+    """A real client tries again by itself."""
+    if real(workload) is None:
+        return run(harness.binary(), "neper", workload, *(RETRIES if "-c" in words else []), *words)
+    return run(real(workload), "--nolog", *words)
+
+
+def own(link, run, *words, spec=None, ip="10.0.0.1/24,fd00::1/64"):
+    return run(harness.binary(), "-b", "-p", spec or link.spec, "--ip", ip, "neper", *words)
+
+
+def here(link, ip="10.0.0.1"):
+    """The port answers as soon as its program runs; a client that came before would wait for a second."""
+    until(lambda: link.tool("ping", "-c", "1", "-W", "1", ip).returncode == 0, "the port")
+
+
+def values(proc):
+    out, err = proc.communicate(timeout=60)
+    assert proc.returncode == 0, (out, err)
+    return dict(line.split("=", 1) for line in out.splitlines() if "=" in line)
+
+
+def agree(mine, other):
+    assert mine["local_throughput"] == other["remote_throughput"] and other["local_throughput"] == mine["remote_throughput"]
+
+
+def told(proc):
+    """The one line of a run whose peer failed."""
+    out, err = proc.communicate(timeout=60)
+    assert proc.returncode == 5 and len(err.splitlines()) == 1, (proc.returncode, out, err)
+    return err
+
+
+@pytest.mark.parametrize("workload, flows", [("tcp_rr", 1), ("tcp_rr", 200), ("tcp_crr", 4), ("udp_rr", 4)])
+def test_client(link, run, workload, flows):
+    """A client that counts does exactly so many transactions, and says what carried them."""
+    server = sockets(run, workload)
+    mine = values(own(link, run, workload, "-c", *RETRIES, "-H", "10.0.0.2", "-l", "-400", "-F", str(flows), "-p", "50,100"))
+    agree(mine, values(server))
+    assert mine["num_transactions"] == "400" == mine["total_transactions"]
+    assert 0 < float(mine["latency_min"]) <= float(mine["latency_mean"]) <= float(mine["latency_max"])
+    assert 0 < float(mine["latency_p50"]) <= float(mine["latency_p100"])
+    assert mine["stack"] == "port" and mine["device"] == link.spec
+    if workload != "udp_rr":
+        assert mine["congestion"] == "cubic" and mine["rto_floor"] == "0.200000"
+
+
+@pytest.mark.parametrize("workload, options", [("tcp_stream", ["-M"]), ("tcp_stream", ["-r", "-w"]), ("udp_stream", []), ("tcp_crr", [])])
+def test_client_of_a_second(link, run, workload, options):
+    server = sockets(run, workload, *options)
+    mine = values(own(link, run, workload, "-c", *RETRIES, "-H", "fd00::2", "-l", "1", "-F", "2", *options))
+    other = values(server)
+    agree(mine, other)
+    assert int(mine["local_throughput"]) + int(other["local_throughput"]) > 0
+    if options == ["-r", "-w"]:
+        assert int(mine["local_throughput"]) > 0 and int(other["local_throughput"]) > 0
+
+
+@pytest.mark.parametrize("workload, words", [
+    ("tcp_rr", "-l -400 -F 4 -T 2"), ("tcp_crr", "-l -400 -F 4"), ("tcp_stream", "-l 1 -F 2"), ("udp_rr", "-l -400 -F 4"),
+    ("udp_stream", "-l 1"),
+])
+def test_server(link, run, workload, words):
+    """The port serves many threads of a client; its samples are taken while the client runs."""
+    server = own(link, run, workload)
+    here(link)
+    other = values(sockets(run, workload, "-c", "-H", "10.0.0.1", *words.split()))
+    mine = values(server)
+    agree(mine, other)
+    assert mine["stack"] == "port" and mine["invalid_secret_count"] == "0"
+    if workload.endswith("_stream"):
+        assert float(mine["throughput"]) > 0
+    elif workload != "tcp_crr" and not REAL:
+        assert mine["num_transactions"] == "400" == other["num_transactions"]
+
+
+def test_samples_of_a_server(link, run):
+    server = own(link, run, "tcp_rr", "-l", "1", "-I", "0.1")
+    here(link)
+    values(sockets(run, "tcp_rr", "-c", "-H", "10.0.0.1", "-l", "2"))
+    assert int(values(server)["num_samples"]) >= 3
+
+
+def test_both_ends(link, run):
+    """Our own TCP at both ends of a link."""
+    link.do("ip", "addr", "flush", "dev", link.dev)
+    server = own(link, run, "tcp_rr", spec=f"packet:{link.dev}", ip="10.0.0.3/24")
+    mine = values(own(link, run, "tcp_rr", "-c", *RETRIES, "-H", "10.0.0.3", "-l", "-400", "-F", "4"))
+    other = values(server)
+    agree(mine, other)
+    assert mine["num_transactions"] == "400" == other["num_transactions"] and other["stack"] == mine["stack"] == "port"
+
+
+def test_wrong_workload(link, run):
+    """A server keeps serving behind a client of another workload; a client is told in one line."""
+    server = own(link, run, "tcp_rr")
+    here(link)
+    wrong = run(harness.binary(), "neper", "udp_rr", "-c", *RETRIES, "-H", "10.0.0.1", "-l", "1")
+    assert "the control connection" in told(wrong)
+    agree(values(sockets(run, "tcp_rr", "-c", "-H", "10.0.0.1", "-l", "-50")), mine := values(server))
+    assert mine["invalid_secret_count"] == "1"
+
+
+def test_peers_that_are_not_there(link, run):
+    to = ["tcp_rr", "-c", "--connect-retries", "0", "-H"]
+    assert "10.0.0.2:12866: Connection refused; no server runs there" in told(own(link, run, *to, "10.0.0.2"))
+    assert "10.0.0.99, the next hop of stream 0/1, did not answer" in told(own(link, run, *to, "10.0.0.99"))
+    assert "10.9.0.9 is in no prefix of the addresses of port 0" in told(own(link, run, *to, "10.9.0.9"))
+    assert "10.0.0.2 is no address of port 0" in told(own(link, run, "tcp_rr", "-H", "10.0.0.2"))
+    assert "port 0 has no IPv6 address of its own" in told(own(link, run, *to, "fd00::2", ip="10.0.0.1/24"))
+
+
+def test_server_that_dies(link, run):
+    server = run(harness.binary(), "neper", "tcp_rr")
+    client = own(link, run, "tcp_rr", "-c", *RETRIES, "-H", "10.0.0.2", "-l", "60")
+    until(lambda: ":12867" in link.tool("ss", "-Htn", "state", "established").stdout, "data")
+    server.kill()
+    told(client)
+
+
+def test_client_that_dies(link, run):
+    """What a server of ours says of it."""
+    server = own(link, run, "tcp_rr")
+    here(link)
+    client = run(harness.binary(), "neper", "tcp_rr", "-c", *RETRIES, "-H", "10.0.0.1", "-l", "60")
+    until(lambda: ":12867" in link.tool("ss", "-Htn", "state", "established").stdout, "data")
+    client.send_signal(signal.SIGKILL)
+    assert "the client" in told(server)
+
+
+def test_nothing_stays(link, live):
+    """Streams and settings are as before, and the port can be used again."""
+    p = link.host(live, "set 0 frame eth/ipv4/udp", "set 0 rate 5%")
+    before = p.ask("show settings 0")
+    for _ in range(2):
+        p.send("neper tcp_rr -c -H 10.0.0.2 --connect-retries 0")
+        assert p.line(30)
+        assert p.ask("show settings 0") == before
+    assert p.errors().count("Connection refused") == 2
+
+
+def test_log_rtt_is_refused(link, run):
+    """Files of single flows are for sockets, where each flow has a memory of its own."""
+    p = own(link, run, "tcp_rr", "-c", "-H", "10.0.0.2", "--log-rtt")
+    assert "--log-rtt on a port" in p.communicate(timeout=60)[1] and p.returncode == 2
