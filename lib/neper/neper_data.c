@@ -154,7 +154,8 @@ static int data_cpus(struct neper *n, struct err *e)
 int neper_data_new(struct neper *n, struct err *e)
 {
 	const struct neper_opts *o = n->opts;
-	uint32_t most = (uint32_t)(o->buffer_size < 65536 ? o->buffer_size : 65536);
+	uint32_t most =
+		o->buffer_size < SOCK_BUFFER_MOST ? (uint32_t)o->buffer_size : SOCK_BUFFER_MOST;
 	int rc = data_cpus(n, e);
 
 	if (rc != 0)

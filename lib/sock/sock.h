@@ -82,13 +82,14 @@ struct sock_line;
 struct sock_thread;
 
 /* What lines of one kind are. Constant while threads run; what it points to is the caller's. */
+#define SOCK_BUFFER_MOST (1u << 20)
 struct sock_spec {
 	/* The pattern of the wl_flow of each line: wl, conf, content, ncontent, client, on_call,
 	 * verify. counts and own are made by the arm, for each line of its own. Histograms
 	 * are those of the pattern: `opens` gives lines such as they shall have, if any. */
 	struct wl_flow flow;
 	struct sock_tune tune;
-	uint32_t buffer;   /* most bytes of one send or receive; 0: 64 KB */
+	uint32_t buffer;   /* most bytes of one send or receive, up to SOCK_BUFFER_MOST; 0: 64 KB */
 	bool more;         /* endless messages are sent with MSG_MORE */
 	bool zerocopy;     /* MSG_ZEROCOPY */
 	bool map_receive;  /* TCP_ZEROCOPY_RECEIVE */

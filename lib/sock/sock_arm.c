@@ -85,6 +85,7 @@ struct sock_arm *sock_new(const struct sock_conf *c)
 		struct sock_thread *t = &a->thread[i];
 		t->arm = a;
 		t->number = i;
+		t->buffer = xcalloc(1, SOCK_BUFFER_MOST);
 		t->epoll = epoll_create1(EPOLL_CLOEXEC);
 		t->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 		t->orders_end = &t->orders;
@@ -222,6 +223,7 @@ static void thread_free(struct sock_thread *t)
 		free(t->cells[i]);
 	free(t->cells);
 	free(t->heap);
+	free(t->buffer);
 	close(t->epoll);
 	close(t->wake);
 	pthread_mutex_destroy(&t->lock);

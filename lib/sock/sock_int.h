@@ -113,7 +113,7 @@ struct sock_thread {
 	uint64_t rest_until; /* when listeners that could not accept begin again; 0: none rests */
 	uint64_t cpu_ns;     /* all that it has used, when it has ended */
 	bool gone;
-	uint8_t buffer[SOCK_BUFFER] WR_ALIGNED(CACHE_LINE);
+	uint8_t *buffer; /* SOCK_BUFFER_MOST bytes */
 };
 
 struct sock_arm {

@@ -8,42 +8,74 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 static uint32_t buffer_of(const struct sock_one *o)
 {
 	uint32_t n = o->l.spec->buffer;
 
-	return n == 0 || n > SOCK_BUFFER ? SOCK_BUFFER : n;
+	return n == 0 ? SOCK_BUFFER : n < SOCK_BUFFER_MOST ? n : SOCK_BUFFER_MOST;
 }
 
 /* ---- out ---- */
 
-/* The next bytes of a message, at most *n: filling lies there already, a head is put together. */
-static const uint8_t *message_bytes(struct sock_one *o, const struct sock_message *m, uint32_t *n)
+/* Bytes that are sent by one call. */
+struct out {
+	struct iovec piece[SOCK_BUFFER_MOST / WL_REST];
+	unsigned n;
+};
+
+/* The next bytes of a message, at most n. Returns how many. Filling lies there already, in pieces
+ * of WL_REST; a head is put together. */
+static uint32_t message_bytes(struct sock_one *o, const struct sock_message *m, uint32_t n,
+			      struct out *out)
 {
 	const struct wl_content *c = &o->l.flow.content[m->content];
 	uint8_t *buffer = o->l.thread->buffer;
 
-	if (m->left < *n)
-		*n = (uint32_t)m->left;
-	if (m->offset >= c->head_len && c->chunk == 0 && !m->stamped)
-		return wl_rest + wl_content_rest(c, m->offset);
-	wl_content_put(c, m->offset, buffer, *n);
+	if (m->left < n)
+		n = (uint32_t)m->left;
+	out->n = 0;
+	if (m->offset >= c->head_len && c->chunk == 0 && !m->stamped) {
+		for (uint32_t at = 0, piece; at < n; at += piece) {
+			piece = n - at < WL_REST ? n - at : WL_REST;
+			out->piece[out->n++] =
+				(struct iovec){wl_rest + wl_content_rest(c, m->offset + at), piece};
+		}
+		return n;
+	}
+	if (n > SOCK_BUFFER)
+		n = SOCK_BUFFER; /* what wl_content_put() takes, and one datagram has */
+	wl_content_put(c, m->offset, buffer, n);
 	if (m->stamped && m->offset == 0)
-		memcpy(buffer, &m->stamp, *n < sizeof(m->stamp) ? *n : sizeof(m->stamp));
-	return buffer;
+		memcpy(buffer, &m->stamp, n < sizeof(m->stamp) ? n : sizeof(m->stamp));
+	out->piece[out->n++] = (struct iovec){buffer, n};
+	return n;
 }
 
-static ssize_t out_bytes(struct sock_one *o, const void *data, size_t n, int flags)
+static ssize_t out_call(int fd, const struct out *out, const struct sock_addr *to, int flags)
+{
+	struct msghdr m = {.msg_iov = (struct iovec *)(uintptr_t)out->piece, .msg_iovlen = out->n};
+
+	if (to == NULL && out->n == 1) /* the shortest way, by which small messages go */
+		return send(fd, out->piece[0].iov_base, out->piece[0].iov_len, flags);
+	if (to != NULL) {
+		m.msg_name = (void *)(uintptr_t)&to->sa;
+		m.msg_namelen = to->len;
+	}
+	return sendmsg(fd, &m, flags);
+}
+
+static ssize_t out_bytes(struct sock_one *o, const struct out *out, int flags)
 {
 	ssize_t sent;
 
 	flags |= MSG_NOSIGNAL | MSG_DONTWAIT;
 	if (o->server != NULL)
-		return sendto(o->server->fd, data, n, flags, &o->l.to.sa.any, o->l.to.len);
-	sent = send(o->l.fd, data, n, flags);
+		return out_call(o->server->fd, out, &o->l.to, flags);
+	sent = out_call(o->l.fd, out, NULL, flags);
 	if (sent < 0 && errno == ENOBUFS && (flags & MSG_ZEROCOPY))
-		sent = send(o->l.fd, data, n, flags & ~MSG_ZEROCOPY);
+		sent = out_call(o->l.fd, out, NULL, flags & ~MSG_ZEROCOPY);
 	return sent;
 }
 
@@ -78,12 +110,16 @@ static bool out_failed(struct sock_one *o)
 static bool send_preamble(struct sock_one *o)
 {
 	const struct sock_spec *s = o->l.spec;
+	struct out out;
 	ssize_t n;
 
+	out.n = 1;
 	if (o->preamble_left == 0)
 		return true;
-	n = out_bytes(o, (const uint8_t *)s->preamble + s->preamble_len - o->preamble_left,
-		      o->preamble_left, 0);
+	out.piece[0].iov_base =
+		(uint8_t *)(uintptr_t)s->preamble + s->preamble_len - o->preamble_left;
+	out.piece[0].iov_len = o->preamble_left;
+	n = out_bytes(o, &out, 0);
 	if (n < 0)
 		return out_failed(o) && false;
 	o->preamble_left -= (uint32_t)n;
@@ -127,7 +163,7 @@ static bool send_once(struct sock_one *o)
 	uint32_t n = s->tune.udp ? SOCK_BUFFER : buffer_of(o);
 	bool endless = m->left == WL_ENDLESS, paced = (s->gap_ns | s->byte_fraction) != 0;
 	uint64_t now = paced ? sock_now_ns() : 0;
-	const uint8_t *data;
+	struct out out;
 	ssize_t sent;
 	int flags;
 
@@ -136,9 +172,9 @@ static bool send_once(struct sock_one *o)
 		return false;
 	}
 	if (m->left > 0) {
-		data = message_bytes(o, m, &n);
+		n = message_bytes(o, m, n, &out);
 		flags = (endless ? s->more : n < m->left) ? MSG_MORE : 0;
-		sent = out_bytes(o, data, n, flags | (s->zerocopy ? MSG_ZEROCOPY : 0));
+		sent = out_bytes(o, &out, flags | (s->zerocopy ? MSG_ZEROCOPY : 0));
 		if (sent < 0)
 			return out_failed(o);
 		cell_add(&o->l.n.tx_bytes, (uint64_t)sent);

@@ -152,6 +152,44 @@ static void test_budget_udp(void **state)
 }
 
 /* A connection for each transaction, reset by the client. */
+/* Calls of more than the filling that lies there in one piece: the right bytes all the same, behind
+ * a head, too. */
+static void test_large_calls(void **state)
+{
+	static const char head[] = "a head of its own";
+	static const uint32_t buffers[] = {WL_REST + 1, 3 * WL_REST, SOCK_BUFFER_MOST,
+					   SOCK_BUFFER_MOST + 1};
+	struct world w;
+	struct sum s;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(buffers); i++) {
+		world_init(&w, &wl_bytes, NULL);
+		w.bytes.request = (struct wl_vary)WL_FIXED(700001);
+		w.bytes.response = (struct wl_vary)WL_FIXED(2500003);
+		assert_int_equal(wl_content_init(&w.content, head, i % 2 * sizeof(head),
+						 WL_FILL_PATTERN),
+				 0);
+		w.client.flow.conf = w.server.flow.conf = &w.bytes;
+		w.client.flow.on_call = true;
+		w.client.buffer = w.server.buffer = buffers[i];
+		world_open(&w, 1, 2, 10);
+		arm_wait(w.arm, SOCK_CONNECTED);
+		sock_go(w.arm);
+		arm_wait(w.arm, SOCK_SPENT);
+		sock_stop(w.arm);
+		sock_stop(w.peer);
+		s = sum_of(w.arm);
+		assert_int_equal(s.done, 10);
+		assert_int_equal(s.rx, 10 * 2500003);
+		assert_int_equal(s.mismatched, 0);
+		s = sum_of(w.peer);
+		assert_int_equal(s.rx, 10 * 700001);
+		assert_int_equal(s.mismatched, 0);
+		world_close(&w);
+	}
+}
+
 static void test_again(void **state)
 {
 	struct world w;
@@ -272,9 +310,10 @@ static void test_adopt(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_budget_tcp), cmocka_unit_test(test_budget_udp),
-		cmocka_unit_test(test_again),      cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_refused),    cmocka_unit_test(test_adopt),
+		cmocka_unit_test(test_budget_tcp),  cmocka_unit_test(test_budget_udp),
+		cmocka_unit_test(test_large_calls), cmocka_unit_test(test_again),
+		cmocka_unit_test(test_stream),      cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_adopt),
 	};
 	return cmocka_run_group_tests_name("sock", tests, NULL, NULL);
 }
