@@ -202,7 +202,7 @@ static void side_flood(struct side *s, const json_t *port, const json_t *host, c
 	uint64_t n = side_at(port, "tx.packets"),
 		 others = side_at(host, "sent") + side_at(host, "answered.arp") +
 			  side_at(host, "answered.nd") + side_at(host, "answered.ping") +
-			  side_at(host, "answered.unreachable");
+			  side_at(host, "answered.unreachable") + side_at(host, "answered.reset");
 
 	s->flood = true;
 	n = n > others ? n - others : 0;

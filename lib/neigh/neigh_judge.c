@@ -127,7 +127,7 @@ bool neigh_wants(const struct neigh_self *s, const uint8_t *f, unsigned len)
 	bool group = (f[0] & 1) != 0;
 	if (!group && !neigh_same_mac(f, s->mac))
 		return false;
-	if (neigh_unreach_wants(s, f, len))
+	if (neigh_unreach_wants(s, f, len) || neigh_reset_wants(s, f, len))
 		return true;
 	switch (type) {
 	case TYPE_ARP:
@@ -500,6 +500,8 @@ void neigh_judge(const struct neigh_self *s, uint8_t *f, unsigned len, unsigned 
 		v->fate = NEIGH_ECHOED;
 	else if (neigh_unreach_wants(s, f, len))
 		neigh_unreach_judge(s, f, len, room, v);
+	else if (neigh_reset_wants(s, f, len))
+		neigh_reset_judge(s, f, len, room, v);
 	else if (type == TYPE_ARP)
 		judge_arp(s, f, at, len, room, v);
 	else if (type == TYPE_IP4)

@@ -19,7 +19,8 @@ enum neigh_answers {
 	NEIGH_ANSWER_ARP = 1,
 	NEIGH_ANSWER_ND = 2,
 	NEIGH_ANSWER_PING = 4,
-	NEIGH_ANSWER_UNREACHABLE = 8 /* UDP: nobody listens */
+	NEIGH_ANSWER_UNREACHABLE = 8, /* UDP: nobody listens */
+	NEIGH_ANSWER_RESET = 16       /* TCP: there is no such connection, and nobody listens */
 };
 
 /* The VLAN tags of a link's frames, the outer one first (IEEE 802.1Q 9.6). */
@@ -52,13 +53,14 @@ struct neigh_self {
 	} proxy[NEIGH_PROXY_MAX];
 };
 
-/* What became of a frame that a host has claimed. The first four were answered; those from
+/* What became of a frame that a host has claimed. The first five were answered; those from
  * NEIGH_TRUNCATED on were refused, and nothing was learned from them. */
 enum neigh_fate {
 	NEIGH_DID_ARP,         /* a request of ARP, answered */
 	NEIGH_DID_ND,          /* a neighbour solicitation, answered */
 	NEIGH_DID_PING,        /* an echo request, answered */
 	NEIGH_DID_UNREACHABLE, /* UDP, answered by an ICMP error */
+	NEIGH_DID_RESET,       /* TCP, answered by a RST */
 	NEIGH_HEARD,           /* it is no question to us, or `answer` says that we are silent */
 	NEIGH_CLAIM,           /* it is from somebody else who has or tries one of our addresses */
 	NEIGH_TRUNCATED, /* it ends before its headers do, or its lengths say more than there is */
@@ -73,7 +75,7 @@ enum neigh_fate {
 	NEIGH_RATE,    /* UDP, while errors were sent as fast as they may be */
 	NEIGH_FATES
 };
-#define NEIGH_ANSWERED 4 /* fates below this one */
+#define NEIGH_ANSWERED 5 /* fates below this one */
 
 /* What a frame says about a neighbour. */
 enum neigh_said {
@@ -108,7 +110,7 @@ struct neigh_verdict {
 /* Whether a frame of len bytes, without FCS, is one for neigh_judge(): ARP that came for all or for
  * us, neighbour discovery, what is said of groups (MLD), and echo requests for one of our
  * addresses. Frames that are damaged are taken as long as they can be told to be one of these. UDP:
- * see neigh_unreach_wants(). */
+ * see neigh_unreach_wants(), TCP: see neigh_reset_wants(). */
 bool neigh_wants(const struct neigh_self *s, const uint8_t *f, unsigned len);
 /* Judges a frame that is wanted, and turns it into the answer. room >= len: the bytes that may be
  * written; 0: the frame must stay as it is, and no answer is made. */
@@ -122,6 +124,14 @@ bool neigh_unreach_wants(const struct neigh_self *s, const uint8_t *f, unsigned 
 /* The judge of those alone. */
 void neigh_unreach_judge(const struct neigh_self *s, uint8_t *f, unsigned len, unsigned room,
 			 struct neigh_verdict *v);
+/* neigh_reset.c: TCP for one of the host's addresses, or for one that it answers for, which
+ * neigh_wants() claims and neigh_judge() answers by a RST where the host says so. A RST is none of
+ * it. So it is for whoever has taken the segments of connections before. */
+bool neigh_reset_wants(const struct neigh_self *s, const uint8_t *f, unsigned len);
+/* The judge of those alone. */
+void neigh_reset_judge(const struct neigh_self *s, uint8_t *f, unsigned len, unsigned room,
+		       struct neigh_verdict *v);
+
 #define NEIGH_UNREACH_PER_S 1000
 #define NEIGH_UNREACH_BURST 50
 /* Whether what is bounded, as errors are (RFC 4443 section 2.4 f), may happen now: a bucket that

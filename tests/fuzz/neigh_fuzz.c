@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gives arbitrary frames of ARP, neighbour discovery, MLD and ICMP to a host, lets time go by. It
- * must read and write nothing outside of them, and refuse or answer each. */
+/* Gives arbitrary frames of ARP, neighbour discovery, MLD, ICMP, UDP and TCP to a host, and lets
+ * time go by. It must read and write nothing outside of them, and refuse or answer each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct neigh_setup setup = {
 	.mac = {2, 0, 0, 0, 0, 1},
-	.answer = NEIGH_ANSWER_ARP | NEIGH_ANSWER_ND | NEIGH_ANSWER_PING | NEIGH_ANSWER_UNREACHABLE,
+	.answer = NEIGH_ANSWER_ARP | NEIGH_ANSWER_ND | NEIGH_ANSWER_PING |
+		  NEIGH_ANSWER_UNREACHABLE | NEIGH_ANSWER_RESET,
 	.nown = 2,
 	.own = {{{[10] = 255, 255, 10, 0, 0, 1}, 96 + 24}, {{0xfd, [15] = 1}, 64}},
 	.nproxy = 1,
@@ -25,6 +26,27 @@ static const struct neigh_setup setup = {
 	.wanted = {{[10] = 255, 255, 10, 0, 0, 2}},
 };
 
+/* The checksums of a frame that may be TCP over IPv4. */
+static void mend_tcp(uint8_t *f, unsigned len)
+{
+	unsigned head = (f[14] & 15u) * 4, n = (unsigned)f[16] << 8 | f[17];
+	uint8_t pseudo[12] = {[9] = 6};
+	uint16_t sum = 0;
+
+	if (head < 20 || n < head + 20 || n > len - 14)
+		return;
+	n -= head;
+	memcpy(f + 24, &sum, 2);
+	sum = neigh_sum(f + 14, head, 0);
+	memcpy(f + 24, &sum, 2);
+	memcpy(pseudo, f + 26, 8);
+	pseudo[10] = (uint8_t)(n >> 8);
+	pseudo[11] = (uint8_t)n;
+	memset(f + 14 + head + 16, 0, 2);
+	sum = neigh_sum(f + 14 + head, n, (uint16_t)~neigh_sum(pseudo, sizeof(pseudo), 0));
+	memcpy(f + 14 + head + 16, &sum, 2);
+}
+
 /* What a fuzzer would take long to find: the checksums of a frame that may be ICMP. */
 static void mend(uint8_t *f, unsigned len)
 {
@@ -32,7 +54,15 @@ static void mend(uint8_t *f, unsigned len)
 	unsigned n = len > 54 ? (unsigned)f[18] << 8 | f[19] : 0;
 	unsigned hbh = f[12] == 0x86 && len > 62 && f[20] == 0 ? NEIGH_HBH : 0;
 
-	if (n >= 8 && n <= len - 54 && f[12] == 0x86 && f[20] == 17) {
+	if (f[12] == 8 && f[13] == 0 && len >= 54 && f[23] == 6) {
+		mend_tcp(f, len);
+	} else if (n >= 20 && n <= len - 54 && f[12] == 0x86 && f[20] == 6) {
+		/* The first sum has ICMPv6 in the place of TCP. */
+		uint64_t first = neigh_sum_ip6(f + 14, n) - ((uint64_t)(58 - 6) << 24);
+		memcpy(f + 70, &sum, 2);
+		sum = neigh_sum(f + 54, n, first);
+		memcpy(f + 70, &sum, 2);
+	} else if (n >= 8 && n <= len - 54 && f[12] == 0x86 && f[20] == 17) {
 		/* The first sum has ICMPv6 in the place of UDP. */
 		uint64_t first = neigh_sum_ip6(f + 14, n) - ((uint64_t)(58 - 17) << 24);
 		f[58] = (uint8_t)(n >> 8);

@@ -336,6 +336,41 @@ def test_closed_ports_are_told_of_at_a_bounded_rate(plain, live):
     assert host(p)["answered"]["unreachable"] == 0 and p.quit()[0] == 0
 
 
+CONNECT = """import socket, sys
+to = sys.argv[1]
+s = socket.socket(socket.AF_INET6 if ":" in to else socket.AF_INET)
+s.settimeout(float(sys.argv[3]))
+try:
+    s.connect((to, int(sys.argv[2])))
+    print("connected")
+except OSError as e:
+    print(type(e).__name__)
+"""
+
+
+def test_tcp_of_no_connection_is_reset(link, live):
+    """As by a host on whose port nobody listens: Linux is refused at once, by RSTs whose numbers and checksums it takes; and it is not, as it is set
+    at first. A server of flows has its connections beside it."""
+    p = link.host(live, "set 0 answer arp,nd,ping,reset", "set 0 answer.for 10.7.0.0/16", "set 0 flow server")
+    link.do("ip", "route", "add", "10.7.0.0/16", "via", "10.0.0.1", "dev", link.dev)
+
+    def connect(to, port, seconds=30):
+        return link.tool(sys.executable, "-c", CONNECT, to, str(port), str(seconds)).stdout.strip()
+
+    asked = [("10.0.0.1", 81), ("fd00::1", 443), ("10.7.3.4", 80), ("10.0.0.1", 80)]
+    assert [connect(*to) for to in asked] == ["ConnectionRefusedError"] * len(asked)
+    # a SYN that the kernel sent again while the first one was on its way has its RST, too
+    assert host(p)["answered"]["reset"] >= len(asked) and host(p)["refused"]["checksum"] == 0
+    p.send("start 0")
+    until(lambda: connect("10.0.0.1", 80) == "connected", "the server", p)
+    assert connect("10.0.0.1", 81) == "ConnectionRefusedError"
+    assert p.ask("show flows")["flows"][0]["connections"]["opened"] == 1
+    p.send("stop 0; stop 0; set 0 answer default; clear 0")
+    until(lambda: host(p)["answered"]["reset"] == 0, "the setting", p)
+    assert connect("10.0.0.1", 81, 0.3) in ("timeout", "TimeoutError")
+    assert host(p)["answered"]["reset"] == 0 and p.quit()[0] == 0
+
+
 @pytest.mark.parametrize("dst, why", [("own", "ipv6.dst is the port's own address"), ("mapped", "an IPv4 address in the form of IPv6")])
 def test_a_destination_that_nobody_could_have(plain, dst, why):
     """It is refused at once and nobody is asked: the port's own link-local address, which nobody has set, and IPv4 in the form of IPv6."""

@@ -75,7 +75,7 @@ static bool check_ip(const struct setting *row, const struct set_obj *obj, struc
 	       (ctl == NULL || !host_forwarded(ctl, obj->port, &cfg->ip, warn));
 }
 
-static const char *const answer_words[] = {"arp", "nd", "ping", "unreachable", NULL};
+static const char *const answer_words[] = {"arp", "nd", "ping", "unreachable", "reset", NULL};
 
 #define AT(member) offsetof(struct host_cfg, member)
 #define ROW(rules) \
@@ -105,11 +105,11 @@ const struct setting host_rows[] = {
 	 .help = "the VLAN of the host's frames; 0: they have no tag. Streams have vlan.vid"},
 	{.name = "answer",
 	 ROW(host_store),
-	 .v = {&vt_fflags, .bits = 4, .choices = answer_words},
+	 .v = {&vt_fflags, .bits = 5, .choices = answer_words},
 	 .dflt = HOST_DFLT_ANSWER,
 	 .offset = AT(answer),
-	 .help = "what the host answers; unreachable: UDP for its addresses, by ICMP errors, at most 1000/s. Frames that it takes are in no\n"
-		 "trial's numbers"},
+	 .help = "what the host answers; unreachable: UDP for its addresses, by ICMP errors, at most 1000/s; reset: TCP of no connection, for its\n"
+		 "addresses and those of answer.for, by RST. Frames that it takes are in no trial's numbers"},
 	{.name = "answer.for",
 	 ROW(host_store),
 	 .v = {&host_vt_prefixes},

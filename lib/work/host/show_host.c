@@ -10,6 +10,7 @@ static const struct out_col host_cols[] = {
 	{"answered.nd", "nd", OF_COUNT},
 	{"answered.ping", "ping", OF_COUNT},
 	{"answered.unreachable", "unreachable", OF_COUNT},
+	{"answered.reset", "reset", OF_COUNT},
 	{"heard", "heard", OF_COUNT},
 	{"claims", "claims", OF_COUNT},
 	{"pongs", "pongs", OF_COUNT},
