@@ -161,6 +161,9 @@ void dperf_say_host(const struct dperf_say *s)
 		dperf_set(s, "host.neighbours %s=%s", p->v[2].text, p->v[3].text);
 	if (!dperf_has(s->c, DPERF_NEIGH_IGNORE))
 		say_answers(s);
+	/* dperf does so but inside VXLAN. What answers a flood is of its sockets there. */
+	if (!s->c->udp && !dperf_has(s->c, DPERF_FLOOD) && !dperf_has(s->c, DPERF_VXLAN))
+		dperf_set(s, "answer arp,nd,ping,reset");
 }
 
 void dperf_range(const struct dperf_line *l, struct sbuf *out)

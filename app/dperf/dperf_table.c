@@ -127,8 +127,9 @@ const struct dperf_directive dperf_directives[DPERF_IDS] = {
 	[DPERF_DISABLE_ACK] = {"disable_ack",
 			       .about =
 				       "acknowledgements ride on the next request if that is soon"},
-	[DPERF_TCP_RST] = {"tcp_rst", .arg = {ARG("SWITCH", NUMBER, 0, 1)},
-			   .about = "1 is so on the addresses and ports of flows; 0 is refused"},
+	[DPERF_TCP_RST] =
+		{"tcp_rst", .arg = {ARG("SWITCH", NUMBER, 0, 1)},
+		 .about = "1 is `answer reset`, but for floods and inside VXLAN; 0 is refused"},
 	[DPERF_PROTOCOL] = {"protocol", .arg = {WORD("PROTOCOL", words_protocol)},
 			    .about = "the last header of `frame`, and `app`"},
 	[DPERF_PAYLOAD_SIZE] =

@@ -48,6 +48,7 @@ class Ours:
         dump = subprocess.run([harness.binary(), "-p", "wire", "--dperf", str(file), "--dperf-dump"], capture_output=True, text=True, check=False)
         assert dump.returncode == 0, dump.stderr
         settings, self.run = dump.stdout.split("\n# the run\n")
+        self.flood = "\nset 0 flow " not in settings
         self.socket = f"socket={folder}/memif,socket-abstract=no"
         more = []
         if "\njumbo" in text:
@@ -69,11 +70,11 @@ class Ours:
             time.sleep(0.1)
 
     def told(self):
-        """The flow, the port, the host and how many reports it made."""
+        """The flow (of a flood there is none), the port, the host and how many reports it made."""
         docs = {}
-        for what in ("flows", "stats", "host", "capture"):
+        for what in ("stats", "host", "capture") if self.flood else ("flows", "stats", "host", "capture"):
             docs[what] = self.live.ask(f"show {what}")
-        return docs["flows"]["flows"][0], docs["stats"]["ports"][0], docs["host"], docs["capture"]["ports"][0]["accepted"]
+        return None if self.flood else docs["flows"]["flows"][0], docs["stats"]["ports"][0], docs["host"], docs["capture"]["ports"][0]["accepted"]
 
 
 def memory_mb(shape, queues):
@@ -119,7 +120,7 @@ def no_trouble(flow, port, host, reports, totals, fine):
     rest = totals["pktRx"] - sum(totals[name] for name in ("tcpRx", "udpRx", "arpRx", "otherRx"))
     assert rest <= totals["icmpRx"] <= 2 * rest
     h = host["ports"][0]
-    assert port["tx"]["packets"] - segments["tx"] == h["sent"] + h["answered"]["arp"] + h["answered"]["nd"] - h["dropped"]
+    assert port["tx"]["packets"] - segments["tx"] == h["sent"] + sum(h["answered"].values()) - h["dropped"]
 
 
 def same_tcp(flow, totals):
@@ -190,9 +191,21 @@ def test_shape(live, tmp_path, role, shape):
     no_trouble(*told, totals, fine)
 
 
+NOBODY = ["cps 500", "client;listen 81 1", "server;listen 80 1"]
+
+
+def test_refused_here(live, tmp_path):
+    """dperf asks for a port on which our server does not listen: the port's host resets each of its connections, and counts what dperf does."""
+    (flow, _, told, _), totals = dperf_client(live, tmp_path, NOBODY, False, 1)
+    print(told, totals)
+    assert totals["skOpen"] == totals["skClose"] == totals["rstRx"] == told["ports"][0]["answered"]["reset"] > 0
+    assert totals["synTx"] == totals["tcpTx"] == totals["tcpRx"] == totals["skOpen"] and totals["synRt"] == 0
+    assert flow["connections"]["opened"] == 0 == told["ports"][0]["refused"]["checksum"]
+
+
 def test_refused(live, tmp_path):
     """Nobody listens on the port that is asked for: a RST for each SYN, at once."""
-    (flow, *_), totals = dperf_server(live, tmp_path, ["cps 500", "client;listen 81 1", "server;listen 80 1"], False, 1)
+    (flow, *_), totals = dperf_server(live, tmp_path, NOBODY, False, 1)
     n = flow["connections"]["opened"]
     assert flow["connections"]["refused"] == flow["segments"]["tx"] == flow["segments"]["rx"] == flow["errors"]["rst_received"] == n > 0
     assert totals["tcpRx"] == n and totals["skOpen"] == 0
@@ -207,3 +220,34 @@ def test_flood(live, tmp_path, shape, tx, rx):
     assert flow["connections"]["opened"] == totals[tx] == flow["segments"]["rx"] > 0
     assert flow["connections"]["established"] == (totals[tx] if tx == "udpTx" else 0)
     assert totals["pktRx"] - totals["arpRx"] == totals[rx] >= totals[tx]
+
+
+# by shape: the file's lines, and what of dperf's counts is as many as the frames that we sent, beside those that it received
+FLOODS = {
+    "syn": (["cps 500", "flood"], ("synRx", "skOpen", "synTx", "tcpTx")),
+    "syn_ip6": (["cps 500", "flood"], ("synRx", "skOpen", "synTx", "tcpTx")),
+    "syn_vlan": (["cps 500", "flood", "vlan 7"], ("synRx", "skOpen", "synTx", "tcpTx")),
+    "syn_elsewhere": (["cps 500", "flood", "client;change_dip 10.50.2.1 1 50"], ("rstTx",)),
+    "udp": (["cps 500", "flood", "protocol udp", "payload_size 64"], ("udpTx",)),
+    "udp_ip6": (["cps 500", "flood", "protocol udp", "payload_size 64"], ("udpTx",)),
+    "udp_keepalive": (["cc 10", "flood", "protocol udp", "payload_size 900", "client;keepalive 10ms", "server;keepalive 10s"], ("udpTx",)),
+    "udp_vlan": (["cps 500", "flood", "protocol udp", "payload_size 64", "vlan 7"], ("udpTx",)),
+}
+
+
+@pytest.mark.parametrize("shape", FLOODS)
+def test_flood_of_ours(live, tmp_path, shape):
+    """What we send without waiting for answers is received whole by dperf, each frame is what its file says, and each of its answers comes
+    here, where nobody answers it."""
+    what, counts = FLOODS[shape]
+    (_, port, host, reports), totals = dperf_server(live, tmp_path, what, shape.endswith("ip6"), 1)
+    print(port, totals)
+    sent, h = port["run"]["sent"], host["ports"][0]
+    assert sent > 0
+    assert totals["udpRx" if "protocol udp" in what else "tcpRx"] == sent
+    assert {name: totals[name] for name in counts} == dict.fromkeys(counts, sent)
+    assert {name: totals[name] for name in WRONG if totals.get(name, 0) != 0 and name not in ("skCon", "synRt")} == {}
+    assert totals.get("rstRx", 0) == totals.get("finRx", 0) == 0 and totals["otherRx"] <= reports
+    assert port["tx"]["packets"] == sent + h["sent"] + sum(h["answered"].values()) - h["dropped"]
+    assert [port[side][what] for side in ("tx", "rx") for what in ("errors", "nombuf")] == [0, 0, 0, 0]
+    assert port["rx"]["packets"] >= sent

@@ -147,10 +147,12 @@ static void test_tuples(void **state)
 	assert_non_null(strstr(plan.settings.s, "\n# client_hop: "));
 	client("cpu 1\nport 0000:3b:00.0 fd00::1 fd00::fe\nclient fd00::2 2\nserver fd00:1::1 1\nprotocol udp\ncps 1\ntos 0xb8\n");
 	SAYS("set 0 frame eth/ipv6/udp", "set 0 ipv6.src fd00::2..fd00::3", "set 0 ipv6.tc 0xb8",
-	     "set 0 udp.dst 80", "set 0 ip fd00::1/120", "set 0 gateway fd00::fe");
+	     "set 0 udp.dst 80", "set 0 ip fd00::1/120", "set 0 gateway fd00::fe",
+	     "!set 0 answer arp,nd,ping,reset");
 	server(SERVER "listen 80 2\nkeepalive 1s\n");
 	SAYS("set 0 flow server", "set 0 ipv4.src 10.0.1.1", "set 0 tcp.src 80..81",
-	     "set 0 close fin client", "set 0 answer.for 10.0.1.1/32", "set 0 response 14");
+	     "set 0 close fin client", "set 0 answer.for 10.0.1.1/32",
+	     "set 0 answer arp,nd,ping,reset", "set 0 response 14");
 	assert_string_equal(plan.run.s, "start 0 for 60s\nwait 0\n");
 }
 
@@ -197,7 +199,7 @@ static void test_host(void **state)
 	SAYS("set 0 frame eth/ipv4/udp/vxlan/eth/ipv4/tcp", "set 0 ipv4.src 10.8.0.1",
 	     "set 0 ipv4.dst 10.9.0.1", "set 0 vxlan.vni 7", "set 0 eth[2].src 02:00:00:00:00:01",
 	     "set 0 eth[2].dst 02:00:00:00:00:02", "set 0 ipv4[2].src 10.0.0.2..10.0.0.101",
-	     "set 0 answer.for 10.8.0.1/32");
+	     "set 0 answer.for 10.8.0.1/32", "!set 0 answer arp,nd,ping,reset");
 	sbuf_free(&b);
 	sbuf_free(&line);
 }
@@ -276,7 +278,8 @@ static void test_flood(void **state)
 	assert_true(line_in(&plan.show, "show streams"));
 	client(CLIENT STEADY "flood\ncps 100\nchange_dip 10.9.0.1 2 100\n");
 	SAYS("set 0 rate 100pps", "set 0 tcp.flags syn", "set 0 tcp.mss 1460",
-	     "set 0 ipv4.dst 10.9.0.1..10.9.0.199 step 2", "!set 0 ipv4.dst 10.0.1.1");
+	     "!set 0 answer arp,nd,ping,reset", "set 0 ipv4.dst 10.9.0.1..10.9.0.199 step 2",
+	     "!set 0 ipv4.dst 10.0.1.1");
 	client(CLIENT STEADY "flood\ncps 100\nchange_dip 10.9.0.1 1 2\nchange_dip 10.10.0.1 1 1\n");
 	SAYS("set 0 ipv4.dst list 10.9.0.1,10.9.0.2,10.10.0.1");
 	client(CLIENT STEADY "flood\nprotocol udp\ncps 100\npayload_file /a\n");
