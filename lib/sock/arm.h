@@ -14,16 +14,22 @@ struct arm_thread {
 };
 typedef void arm_tick_fn(void *arg, const struct arm_thread *, uint64_t now_ns, bool last);
 
+#define ARM_EACH_MOST 62
 struct arm_conf {
 	struct sock_conf sock; /* without `tick`, whose place the next member takes */
 	arm_tick_fn *tick;     /* for each thread */
-	/* What all lines are. On a port the settings of sockets mean nothing, but for udp, rst and
+	/* What all lines are; of those that are adopted NULL. On a port the settings of sockets mean nothing, but for udp, rst and
 	 * congestion, and neither do those of single sends and receives. */
 	const struct sock_spec *spec;
 	/* On a port, a client's: how many connections there are, to `ports` ports behind each
 	 * other from `port` on, from source ports behind each other; of a server, where it
 	 * listens. */
 	unsigned flows, port, ports, source_port; /* source_port 0: any */
+	/* On a port, a client's [flows]: each connection is a line of its own, which is what its
+	 * spec says, has a source port behind that of the one before, and opens when that one has
+	 * said by its first transaction that it is ready. go() calls flow.on_call of each. NULL:
+	 * they are counted together. */
+	const struct sock_spec *each;
 };
 
 /* A connection that a listener has got: it is taken, or refused. */
@@ -58,12 +64,17 @@ struct arm_ops {
 	struct chan *(*take)(struct arm *, arm_offer, const struct chan_ops *, void *arg);
 	void (*refuse)(struct arm *, arm_offer);
 	void (*unlisten)(struct arm *, struct arm_listener *); /* NULL is allowed */
+	/* Bytes of a segment on the way to a server; 0: not known. chan: a connection to it; NULL:
+	 * there is none yet. */
+	unsigned (*mss)(struct arm *, const struct chan *chan);
 
 	/* ---- data: as in sock.h ---- */
 	struct arm_data *(*data)(struct arm *, const struct arm_conf *, struct err *e);
 	int (*add)(struct arm_data *, unsigned thread, const struct sock_addr *to,
 		   const struct sock_addr *from, struct err *e);
 	int (*serve)(struct arm_data *, unsigned thread, const struct sock_addr *, struct err *e);
+	/* Of the kernel's sockets alone, before start(): a connected one becomes a line. */
+	void (*adopt)(struct arm_data *, unsigned thread, const struct sock_spec *, int fd);
 	int (*start)(struct arm_data *, struct err *e);
 	void (*go)(struct arm_data *);
 	void (*stop)(struct arm_data *); /* NULL is allowed */
@@ -77,6 +88,9 @@ struct arm_ops {
 	void (*each)(struct arm_data *, void (*fn)(void *arg, struct sock_line *), void *arg);
 	bool (*info)(struct arm_data *, const struct sock_line *, struct sock_info *);
 	uint64_t (*mapped)(struct arm_data *, const struct sock_line *);
+	/* The ends of a line's connection. */
+	void (*ends)(struct arm_data *, const struct sock_line *, struct sock_addr *own,
+		     struct sock_addr *peer);
 	unsigned (*alive)(struct arm_data *); /* connections that are open */
 	/* When lines began by go() and ended by stop(), of sock_now_ns(); 0: they have not. */
 	uint64_t (*began_ns)(struct arm_data *);

@@ -76,6 +76,17 @@ static void kernel_unlisten(struct arm *a, struct arm_listener *l)
 	chan_listener_free((struct chan_listener *)l);
 }
 
+static unsigned kernel_mss(struct arm *a, const struct chan *chan)
+{
+	int mss = 0;
+	socklen_t n = sizeof(mss);
+
+	(void)a;
+	if (chan == NULL || getsockopt(chan_fd(chan), IPPROTO_TCP, TCP_MAXSEG, &mss, &n) != 0)
+		return 0;
+	return (unsigned)mss;
+}
+
 /* ---- data ---- */
 
 static struct sock_line *kernel_next(const void *of, const struct sock_line *before)
@@ -97,7 +108,9 @@ static struct arm_data *kernel_data(struct arm *a, const struct arm_conf *conf, 
 	struct sock_conf sock = conf->sock;
 
 	(void)e;
-	*d = (struct arm_data){.of = (struct kernel *)a, .conf = *conf, .spec = *conf->spec};
+	*d = (struct arm_data){.of = (struct kernel *)a, .conf = *conf};
+	if (conf->spec != NULL)
+		d->spec = *conf->spec;
 	sock.tick = conf->tick != NULL ? kernel_tick : NULL;
 	sock.arg = d;
 	d->arm = sock_new(&sock);
@@ -122,6 +135,11 @@ static int kernel_serve(struct arm_data *d, unsigned thread, const struct sock_a
 		return fd;
 	sock_serve(d->arm, thread, &d->spec, fd);
 	return 0;
+}
+
+static void kernel_adopt(struct arm_data *d, unsigned thread, const struct sock_spec *spec, int fd)
+{
+	sock_adopt(d->arm, thread, spec, fd, NULL, 0);
 }
 
 static int kernel_start(struct arm_data *d, struct err *e)
@@ -184,6 +202,13 @@ static uint64_t kernel_mapped(struct arm_data *d, const struct sock_line *l)
 {
 	(void)d;
 	return sock_line_mapped(l);
+}
+
+static void kernel_ends(struct arm_data *d, const struct sock_line *l, struct sock_addr *own,
+			struct sock_addr *peer)
+{
+	(void)d;
+	sock_ends(l->fd, own, peer);
 }
 
 static void kernel_count_open(void *arg, struct sock_line *l)
@@ -278,9 +303,11 @@ static const struct arm_ops kernel_ops = {
 	.take = kernel_take,
 	.refuse = kernel_refuse,
 	.unlisten = kernel_unlisten,
+	.mss = kernel_mss,
 	.data = kernel_data,
 	.add = kernel_add,
 	.serve = kernel_serve,
+	.adopt = kernel_adopt,
 	.start = kernel_start,
 	.go = kernel_go,
 	.stop = kernel_stop,
@@ -292,6 +319,7 @@ static const struct arm_ops kernel_ops = {
 	.each = kernel_each,
 	.info = kernel_info,
 	.mapped = kernel_mapped,
+	.ends = kernel_ends,
 	.alive = kernel_alive,
 	.began_ns = kernel_no_time,
 	.ended_ns = kernel_no_time,

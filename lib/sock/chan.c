@@ -222,11 +222,7 @@ int chan_fd(const struct chan *chan)
 
 static void sock_chan_ends(const struct chan *c, struct sock_addr *own, struct sock_addr *peer)
 {
-	own->len = peer->len = sizeof(own->sa);
-	if (getsockname(chan_fd(c), &own->sa.any, &own->len) != 0)
-		own->len = 0;
-	if (getpeername(chan_fd(c), &peer->sa.any, &peer->len) != 0)
-		peer->len = 0;
+	sock_ends(chan_fd(c), own, peer);
 }
 
 static void sock_chan_free(struct chan *chan)

@@ -31,6 +31,8 @@ void sock_addr_print(const struct sock_addr *, struct sbuf *out); /* 10.0.0.1:80
 unsigned sock_addr_port(const struct sock_addr *);
 void sock_addr_set_port(struct sock_addr *, unsigned port);
 bool sock_addr_same(const struct sock_addr *, const struct sock_addr *);
+/* Of a connected socket; len 0: not known. */
+void sock_ends(int fd, struct sock_addr *own, struct sock_addr *peer);
 
 /* ---- sockets (sock_open.c) ---- */
 

@@ -85,3 +85,12 @@ bool sock_addr_same(const struct sock_addr *a, const struct sock_addr *b)
 		       a->sa.v6.sin6_scope_id == b->sa.v6.sin6_scope_id;
 	return a->sa.v4.sin_addr.s_addr == b->sa.v4.sin_addr.s_addr;
 }
+
+void sock_ends(int fd, struct sock_addr *own, struct sock_addr *peer)
+{
+	own->len = peer->len = sizeof(own->sa);
+	if (getsockname(fd, &own->sa.any, &own->len) != 0)
+		own->len = 0;
+	if (getpeername(fd, &peer->sa.any, &peer->len) != 0)
+		peer->len = 0;
+}

@@ -162,11 +162,19 @@ static void arm_note(const struct flows_own *o, const struct flows_state_of *s,
 	arm_set(&at->tsc, o->now);
 }
 
+static bool arm_is_data(const struct flows_arm_job *a, const struct flows_state_of *s)
+{
+	for (unsigned i = 0; i < a->nlines; i++)
+		if (a->line[i].flow == s)
+			return true;
+	return s == a->data_flow;
+}
+
 /* From now on the workload begins nothing, and counts nothing. */
 static void arm_stop(struct flows_own *o, struct flows_arm_job *a)
 {
 	for (unsigned i = 0; i < o->nheld; i++)
-		if (o->held[i].version != NULL && o->held[i].of == a->data_flow)
+		if (o->held[i].version != NULL && arm_is_data(a, o->held[i].of))
 			o->held[i].spec.wl->draining = true;
 	arm_note(o, a->data_flow, &a->stopped);
 }
@@ -187,9 +195,13 @@ static void arm_data(struct flows_own *o, const struct flows_job *j)
 	if (go == FLOWS_GO_ALL && cell_get(&a->went.tsc) == 0)
 		arm_note(o, a->data_flow, &a->went);
 	a->seen = go;
+	if (go != FLOWS_GO_NOT && a->nlines > 0)
+		flows_lines_open(o, j);
 	if (go != FLOWS_GO_ALL)
 		return;
-	if (held != NULL && held->spec.wl->on_call && a->begun < a->flows)
+	if (a->nlines > 0)
+		flows_lines_go(o, j);
+	else if (held != NULL && held->spec.wl->on_call && a->begun < a->flows)
 		a->begun += flow_go(j->machine, held->number, a->flows - a->begun, o->now_ns, 0,
 				    o->now_ns);
 }
@@ -198,6 +210,8 @@ void flows_arm_turn(struct flows_own *o, const struct flows_job *j)
 {
 	arm_chans(o, j);
 	arm_data(o, j);
+	if (j->arm->nlines > 0)
+		flows_lines_look(o, j);
 }
 
 uint64_t flows_arm_next(const struct flows_own *o, const struct flows_job *j)
@@ -210,6 +224,7 @@ bool flows_arm_holds(const struct flows_job *j, const struct flows_flow *f)
 	const struct flows_arm_job *a = j->arm;
 
 	return a->client && (f->state == a->chan_flow ||
+			     (a->nlines > 0 && arm_is_data(a, f->state)) ||
 			     (f->state == a->data_flow &&
 			      (a->seen == FLOWS_GO_NOT || cell_get(&a->stopped.tsc) != 0)));
 }

@@ -12,7 +12,7 @@ struct flows_arm {
 	uint64_t serial;
 	struct flows_port *of;
 	struct flows_arm_ask ask;
-	struct wl_flow like;
+	struct wl_flow like[FLOWS_LINES];
 	struct flows_arm_job *job;
 	uint64_t next_tuple;
 };
@@ -35,13 +35,18 @@ struct flows_arm *flows_arm_new(struct ctl *c, const struct flows_arm_ask *ask, 
 		err_set(e, EBUSY, "port %u: another protocol runs there already", ask->port);
 		return NULL;
 	}
+	if (ask->nlines > FLOWS_LINES) {
+		err_set(e, EINVAL, "port %u: %u connections of data are more than %d", ask->port,
+			ask->nlines, FLOWS_LINES);
+		return NULL;
+	}
 	a = xcalloc(1, sizeof(*a));
 	*a = (struct flows_arm){.refs = 1,
 				.serial = ++serial,
 				.of = p,
 				.ask = *ask,
-				.like = *ask->like,
 				.next_tuple = clock_tsc()};
+	memcpy(a->like, ask->like, RTE_MAX(ask->nlines, 1u) * sizeof(*a->like));
 	a->job = state_new(sizeof(*a->job), c->worker[cp->tx_worker[0]].node);
 	if (a->job == NULL) {
 		free(a);
@@ -50,6 +55,7 @@ struct flows_arm *flows_arm_new(struct ctl *c, const struct flows_arm_ask *ask, 
 	}
 	a->job->client = ask->client;
 	a->job->flows = ask->flows;
+	a->job->nlines = ask->nlines;
 	p->arm = a;
 	return a;
 }
@@ -76,13 +82,19 @@ bool flows_arm_load(struct flows_design *d, const struct ctl_port *cp, const str
 {
 	struct flows_arm *a = flows_of(cp)->arm;
 	struct flows_load *l = &d->load;
+	const struct wl_flow *like;
+	bool chan, data;
 
-	if (a == NULL || (s->cfg.id != a->ask.chan_stream && s->cfg.id != a->ask.data_stream))
+	if (a == NULL)
+		return false;
+	chan = s->cfg.id == a->ask.chan_stream;
+	data = s->cfg.id - a->ask.data_stream < RTE_MAX(a->ask.nlines, 1u);
+	if (!chan && !data)
 		return false;
 	d->endless = true;
 	l->arm = a;
 	a->refs++;
-	if (s->cfg.id == a->ask.chan_stream) {
+	if (chan) {
 		wl_content_init(&l->fill, NULL, 0, WL_FILL_X);
 		l->content = &l->fill;
 		l->ncontent = 1;
@@ -90,12 +102,13 @@ bool flows_arm_load(struct flows_design *d, const struct ctl_port *cp, const str
 		l->buffered = true;
 		return true;
 	}
-	l->wl = a->like.wl;
-	l->conf = a->like.conf;
-	l->content = a->like.content;
-	l->ncontent = a->like.ncontent;
-	l->own = a->like.own;
-	d->on_call = a->like.on_call;
+	like = &a->like[s->cfg.id - a->ask.data_stream];
+	l->wl = like->wl;
+	l->conf = like->conf;
+	l->content = like->content;
+	l->ncontent = like->ncontent;
+	l->own = like->own;
+	d->on_call = like->on_call;
 	return true;
 }
 
@@ -131,6 +144,12 @@ struct flows_arm_job *flows_arm_job(const struct flows_port *p, struct plan_writ
 	data = arm_flow(p, a->ask.data_stream);
 	if (chan == NULL || data == NULL)
 		return NULL;
+	for (unsigned i = 0; i < a->ask.nlines; i++) {
+		const struct flows_one *line = arm_flow(p, a->ask.data_stream + i);
+		if (line == NULL)
+			return NULL;
+		a->job->line[i].flow = line->state[0];
+	}
 	a->job->chan_flow = chan->state[0];
 	a->job->data_flow = data->state[0];
 	a->refs++;
@@ -302,6 +321,11 @@ static const char *arm_why(const struct flow_counts *k)
 	return k->no_memory > 0 ? "no memory" : "ended while they opened";
 }
 
+static uint64_t arm_failed(const struct flow_counts *k)
+{
+	return k->refused + k->connect_timeout + k->unreachable + k->no_tuple + k->no_memory;
+}
+
 static void arm_between(struct flows_arm_look *out, const struct flow_counts *f,
 			const struct wl_counts *w, const struct flows_arm_at *from)
 {
@@ -328,7 +352,7 @@ void flows_arm_look(const struct flows_arm *a, struct flows_arm_look *out)
 	struct wl_counts w = j->data_flow->transactions;
 	out->established = f.established;
 	out->open = f.open;
-	out->failed = f.refused + f.connect_timeout + f.unreachable + f.no_tuple + f.no_memory;
+	out->failed = arm_failed(&f);
 	out->ended = f.closed + f.reset_by_peer + f.timed_out;
 	out->why = arm_why(&f);
 	if (out->stopped)
@@ -337,7 +361,36 @@ void flows_arm_look(const struct flows_arm *a, struct flows_arm_look *out)
 		arm_between(out, &f, &w, &j->went);
 }
 
+void flows_arm_line(const struct flows_arm *a, unsigned line, struct flows_arm_line *out)
+{
+	const struct flows_line *l = &a->job->line[line];
+
+	*out = (struct flows_arm_line){.why = ""};
+	if (l->flow == NULL)
+		return;
+	struct flow_counts f = l->flow->counts;
+	uint64_t ended = f.closed + f.reset_by_peer + f.reset_by_us + f.timed_out + f.aborted;
+	out->ready = cell_get(&l->flow->transactions.started) > 0;
+	out->failed = !out->ready && (arm_failed(&f) > 0 || ended > 0);
+	out->ended = out->ready && ended + f.unreachable > 0;
+	out->why = arm_why(&f);
+	out->tx_bytes = f.tx_bytes;
+	out->rx_bytes = f.rx_bytes;
+	out->tx = f.tx;
+	out->rx = f.rx;
+	out->retransmitted = f.retransmitted;
+	out->cwnd = (uint32_t)cell_get(&l->cwnd);
+	out->window = (uint32_t)cell_get(&l->window);
+	out->mss = (uint32_t)cell_get(&l->mss);
+	out->srtt_ns = cell_get(&l->srtt_ns);
+}
+
 uint64_t flows_rto_ns(const struct stream_cfg *cfg)
 {
 	return flows_cfg_of(cfg)->rto_ns;
+}
+
+uint64_t flows_mtu(const struct ctl *c, unsigned port)
+{
+	return ctl_mtu(c->port[port]);
 }

@@ -20,7 +20,9 @@ struct arm_data {
 	struct port_arm *of;
 	struct arm_conf conf;
 	struct sock_spec spec;
-	struct sock_line line;
+	struct sock_line line;   /* of all connections */
+	struct sock_line *lines; /* with arm_conf.each: the first of conf.flows; else NULL */
+	unsigned source;         /* and the port of the first */
 	loop_fd_fn *watch;
 	void *watch_arg;
 	unsigned events;
@@ -169,6 +171,57 @@ static void set_number(struct sbuf *lines, const struct port_arm *a, unsigned st
 	set_line(lines, a, stream, what, text);
 }
 
+static void set_congestion(struct sbuf *lines, const struct port_arm *a, unsigned stream,
+			   const struct sock_tune *tune)
+{
+	if (tune->congestion != NULL)
+		set_line(lines, a, stream, "flow.congestion",
+			 strcmp(tune->congestion, "reno") == 0 ? "newreno" : tune->congestion);
+}
+
+/* What sockets would be told. */
+static void set_tune(struct sbuf *lines, const struct port_arm *a, unsigned stream,
+		     const struct sock_tune *tune)
+{
+	bool is6 = a->to.sa.any.sa_family == AF_INET6;
+
+	set_congestion(lines, a, stream, tune);
+	if (tune->mss != 0)
+		set_number(lines, a, stream, "flow.mss", (uint64_t)tune->mss);
+	if (tune->recv_buf != 0)
+		set_number(lines, a, stream, "flow.window", (uint64_t)tune->recv_buf);
+	if (tune->tos != 0)
+		set_number(lines, a, stream, is6 ? "ipv6.tc" : "ipv4.tos", (uint64_t)tune->tos);
+	if (tune->flow_label != 0 && is6)
+		set_number(lines, a, stream, "ipv6.flow", (uint64_t)tune->flow_label);
+}
+
+/* Source ports: of the control connection some, and of each line one, all of this start alone. */
+#define EACH_CHANS 8
+#define EACH_FROM 20000
+#define EACH_PORTS 40000
+static void set_each(struct sbuf *lines, struct port_arm *a, const struct arm_conf *c)
+{
+	unsigned chan = EACH_FROM + (unsigned)(sock_now_ns() / 1000 % EACH_PORTS);
+	unsigned data = c->source_port != 0 ? c->source_port : chan + EACH_CHANS;
+
+	if (data < chan + EACH_CHANS && chan < data + c->flows)
+		chan = data >= EACH_FROM + EACH_CHANS ? data - EACH_CHANS : data + c->flows;
+	a->data->source = data;
+	set_number(lines, a, a->chan_stream, "connections", EACH_CHANS);
+	set_ports(lines, a, a->chan_stream, "flow.sport", chan, EACH_CHANS);
+	for (unsigned i = 0; i < c->flows; i++) {
+		const struct sock_tune *tune = &c->each[i].tune;
+		unsigned stream = a->data_stream + i;
+		set_flow(lines, a, stream, true, tune->udp);
+		set_ports(lines, a, stream, "flow.dport", c->port, 1);
+		set_ports(lines, a, stream, "flow.sport", data + i, 1);
+		set_number(lines, a, stream, "connections", 1);
+		set_number(lines, a, stream, "count", 1);
+		set_tune(lines, a, stream, tune);
+	}
+}
+
 static int set_streams(struct port_arm *a, const struct arm_conf *c, struct err *e)
 {
 	bool client = c->spec->flow.client, udp = c->spec->tune.udp;
@@ -178,6 +231,12 @@ static int set_streams(struct port_arm *a, const struct arm_conf *c, struct err 
 
 	set_flow(&lines, a, a->chan_stream, client, false);
 	set_ports(&lines, a, a->chan_stream, end, a->ask.control_port, 1);
+	if (c->each != NULL) {
+		set_each(&lines, a, c);
+		rc = verb_lines(a->r, sbuf_str(&lines), NULL, e);
+		sbuf_free(&lines);
+		return rc;
+	}
 	set_flow(&lines, a, a->data_stream, client, udp);
 	set_ports(&lines, a, a->data_stream, end, c->port, udp ? 1 : c->ports);
 	if (client) {
@@ -189,17 +248,14 @@ static int set_streams(struct port_arm *a, const struct arm_conf *c, struct err 
 			set_ports(&lines, a, a->data_stream, "flow.sport", c->source_port,
 				  c->flows);
 	}
-	if (c->spec->tune.congestion != NULL)
-		set_line(&lines, a, a->data_stream, "flow.congestion",
-			 strcmp(c->spec->tune.congestion, "reno") == 0 ? "newreno"
-								       : c->spec->tune.congestion);
+	set_congestion(&lines, a, a->data_stream, &c->spec->tune);
 	rc = verb_lines(a->r, sbuf_str(&lines), NULL, e);
 	sbuf_free(&lines);
 	return rc;
 }
 
 /* Streams of the port are kept, and none of them is sent meanwhile. */
-static int take_streams(struct port_arm *a, struct err *e)
+static int take_streams(struct port_arm *a, unsigned data, struct err *e)
 {
 	unsigned n = ctl_nstreams(a->ctl, a->ask.port);
 	int id;
@@ -213,7 +269,7 @@ static int take_streams(struct port_arm *a, struct err *e)
 		ctl_touch_stream(a->ctl, a->ask.port, (int)i, WHY_ALL);
 	}
 	ctl_port_cfg(a->ctl, a->ask.port)->count = 0;
-	id = ctl_stream_add(a->ctl, a->ask.port, -1, 2, -1, e);
+	id = ctl_stream_add(a->ctl, a->ask.port, -1, 1 + data, -1, e);
 	if (id < 0)
 		return id;
 	a->chan_stream = (unsigned)id;
@@ -229,17 +285,66 @@ static void give_streams(struct port_arm *a)
 	a->saved = NULL;
 }
 
+/* Bytes of IP and TCP. */
+static unsigned headers_of(const struct port_arm *a)
+{
+	return a->to.sa.any.sa_family == AF_INET6 ? 60 : 40;
+}
+
+static unsigned port_mss(struct arm *arm, const struct chan *chan)
+{
+	const struct port_arm *a = port_of(arm);
+	unsigned mtu = (unsigned)flows_mtu(a->ctl, a->ask.port);
+
+	(void)chan;
+	return mtu > headers_of(a) ? mtu - headers_of(a) : 0;
+}
+
 /* ---- data ---- */
+
+static void data_free(struct arm_data *d)
+{
+	for (unsigned i = 0; d->lines != NULL && i < d->conf.flows; i++)
+		free(d->lines[i].flow.own);
+	free(d->lines);
+	free(d->line.flow.own);
+	free(d);
+}
+
+static void *own_new(const struct wl_flow *f)
+{
+	uint32_t bytes = f->wl->own_bytes;
+
+	return xcalloc_lines(bytes > OWN_LEAST ? bytes : OWN_LEAST);
+}
+
+/* Returns what each of them does. */
+static struct wl_flow *lines_new(struct arm_data *d)
+{
+	const struct sock_spec *spec = d->conf.each;
+	struct wl_flow *like = xcalloc(d->conf.flows, sizeof(*like));
+
+	d->lines = xcalloc(d->conf.flows, sizeof(*d->lines));
+	for (unsigned i = 0; i < d->conf.flows; i++) {
+		struct sock_line *l = &d->lines[i];
+		*l = (struct sock_line){
+			.flow = spec[i].flow, .spec = &spec[i], .number = i, .fd = -1};
+		l->flow.own = own_new(&l->flow);
+		like[i] = l->flow;
+		if (spec[i].opens != NULL)
+			spec[i].opens(l, spec[i].arg);
+	}
+	return like;
+}
 
 static void port_memory_free(void *arg)
 {
 	struct port_arm *a = arg;
 	struct arm_data *d = a->data;
 
-	if (d->spec.closes != NULL)
+	if (d->spec.closes != NULL && d->lines == NULL)
 		d->spec.closes(&d->line, d->spec.arg);
-	free(d->line.flow.own);
-	free(d);
+	data_free(d);
 	if (a->later != NULL)
 		a->later(a->later_arg);
 	free(a);
@@ -250,30 +355,33 @@ static struct arm_data *port_data(struct arm *arm, const struct arm_conf *conf, 
 	struct port_arm *a = port_of(arm);
 	struct arm_data *d = xcalloc(1, sizeof(*d));
 	struct flows_arm_ask ask;
-	uint32_t bytes = conf->spec->flow.wl->own_bytes;
+	struct wl_flow *like = NULL;
 
 	*d = (struct arm_data){.of = a, .conf = *conf, .spec = *conf->spec};
 	d->line = (struct sock_line){.flow = conf->spec->flow, .spec = &d->spec, .fd = -1};
-	d->line.flow.own = xcalloc_lines(bytes > OWN_LEAST ? bytes : OWN_LEAST);
+	d->line.flow.own = own_new(&conf->spec->flow);
+	if (conf->each != NULL)
+		like = lines_new(d);
 	a->data = d;
 	ask = (struct flows_arm_ask){.port = a->ask.port,
 				     .client = conf->spec->flow.client,
 				     .flows = conf->flows,
-				     .like = &d->line.flow,
+				     .nlines = like != NULL ? conf->flows : 0,
+				     .like = like != NULL ? like : &d->line.flow,
 				     .free = port_memory_free,
 				     .arg = a};
-	if (take_streams(a, e) == 0 && set_streams(a, conf, e) == 0) {
+	if (take_streams(a, like != NULL ? conf->flows : 1, e) == 0 && set_streams(a, conf, e) == 0) {
 		ask.chan_stream = a->chan_stream;
 		ask.data_stream = a->data_stream;
 		a->arm = flows_arm_new(a->ctl, &ask, e);
 	}
+	free(like);
 	if (a->arm == NULL) {
-		free(d->line.flow.own);
-		free(d);
+		data_free(d);
 		a->data = NULL;
 		return NULL;
 	}
-	if (d->spec.opens != NULL)
+	if (d->spec.opens != NULL && d->lines == NULL)
 		d->spec.opens(&d->line, d->spec.arg);
 	return d;
 }
@@ -320,6 +428,33 @@ static const struct flows_arm_look *data_look(struct arm_data *d)
 	d->line.n.rx_calls = k.rx;
 	d->line.first_ns = k.first_ago_ns != 0 ? now - k.first_ago_ns : 0;
 	return &k;
+}
+
+static void line_look(struct arm_data *d, struct sock_line *l, struct flows_arm_line *k)
+{
+	flows_arm_line(d->of->arm, l->number, k);
+	l->n.tx_bytes = k->tx_bytes;
+	l->n.rx_bytes = k->rx_bytes;
+	l->n.tx_calls = k->tx;
+	l->n.rx_calls = k->rx;
+}
+
+/* How many lines are ready. *failed: one that cannot become so; NULL: there is none. */
+static unsigned lines_ready(struct arm_data *d, struct sock_line **failed, const char **why)
+{
+	struct flows_arm_line k;
+	unsigned n = 0;
+
+	*failed = NULL;
+	for (unsigned i = 0; i < d->conf.flows; i++) {
+		line_look(d, &d->lines[i], &k);
+		n += k.ready && !k.ended;
+		if (k.failed && *failed == NULL) {
+			*failed = &d->lines[i];
+			*why = k.why;
+		}
+	}
+	return n;
 }
 
 static struct sock_line *data_next(const void *of, const struct sock_line *before)
@@ -391,6 +526,15 @@ static bool port_error(struct arm_data *d, struct err *e)
 		*e = d->of->error;
 		return true;
 	}
+	if (d->lines != NULL) {
+		struct sock_line *failed;
+		const char *why;
+		lines_ready(d, &failed, &why);
+		if (failed != NULL)
+			err_set(e, ECONNREFUSED, "connection %u of data failed: %s",
+				failed->number + 1, why);
+		return failed != NULL;
+	}
 	if (k->failed == 0)
 		return false;
 	err_set(e, ECONNREFUSED, "%llu connections of data failed: %s",
@@ -400,14 +544,33 @@ static bool port_error(struct arm_data *d, struct err *e)
 
 static void port_each(struct arm_data *d, void (*fn)(void *arg, struct sock_line *), void *arg)
 {
+	struct flows_arm_line k;
+
+	for (unsigned i = 0; d->lines != NULL && i < d->conf.flows; i++) {
+		line_look(d, &d->lines[i], &k);
+		fn(arg, &d->lines[i]);
+	}
+	if (d->lines != NULL)
+		return;
 	data_look(d);
 	fn(arg, &d->line);
 }
 
 static bool port_info(struct arm_data *d, const struct sock_line *l, struct sock_info *out)
 {
-	(void)l;
-	*out = (struct sock_info){.retransmits = (uint32_t)data_look(d)->retransmitted};
+	struct flows_arm_line k;
+
+	if (d->lines == NULL) {
+		*out = (struct sock_info){.retransmits = (uint32_t)data_look(d)->retransmitted};
+		return !d->spec.tune.udp;
+	}
+	flows_arm_line(d->of->arm, l->number, &k);
+	*out = (struct sock_info){.retransmits = (uint32_t)k.retransmitted,
+				  .cwnd_bytes = k.cwnd,
+				  .snd_wnd = k.window,
+				  .rtt_us = (uint32_t)(k.srtt_ns / 1000),
+				  .mss = k.mss,
+				  .pmtu = k.mss != 0 ? k.mss + headers_of(d->of) : 0};
 	return !d->spec.tune.udp;
 }
 
@@ -417,8 +580,23 @@ static uint64_t port_mapped(struct arm_data *d, const struct sock_line *l)
 	return 0;
 }
 
+static void port_ends(struct arm_data *d, const struct sock_line *l, struct sock_addr *own,
+		      struct sock_addr *peer)
+{
+	*own = d->of->own;
+	*peer = d->of->to;
+	if (d->lines != NULL)
+		sock_addr_set_port(own, d->source + l->number);
+	sock_addr_set_port(peer, d->conf.port);
+}
+
 static unsigned port_alive(struct arm_data *d)
 {
+	struct sock_line *failed;
+	const char *why;
+
+	if (d->lines != NULL)
+		return lines_ready(d, &failed, &why);
 	return (unsigned)data_look(d)->open;
 }
 
@@ -453,16 +631,33 @@ static void port_say(struct arm_data *d, arm_say_fn *say, void *arg)
 	say(arg, "rto_floor", text, true);
 }
 
+static void lines_events(struct arm_data *d, unsigned *events, bool *failed)
+{
+	struct sock_line *bad;
+	const char *why;
+	unsigned ready = lines_ready(d, &bad, &why);
+
+	*failed |= bad != NULL && !d->stopped;
+	if (d->starts && ready == d->conf.flows && !d->connected)
+		*events |= SOCK_CONNECTED;
+}
+
 static void data_events(struct arm_data *d)
 {
 	const struct flows_arm_look *k = data_look(d);
+	bool failed = d->of->stage == PORT_FAILED ||
+		      (k->failed > 0 && !d->stopped && d->lines == NULL);
 	unsigned events = 0;
 
-	if (d->of->stage == PORT_FAILED || (k->failed > 0 && !d->stopped)) {
+	if (d->lines != NULL)
+		lines_events(d, &events, &failed);
+	if (failed) {
 		events |= d->tells_failed ? 0 : SOCK_FAILED;
 		d->tells_failed = true;
 	}
-	if (!d->spec.flow.client)
+	if (d->lines != NULL)
+		;
+	else if (!d->spec.flow.client)
 		events |= k->established > 0 && !d->connected ? SOCK_ACCEPTED : 0;
 	else if (d->starts && (d->spec.again || k->open >= d->conf.flows))
 		events |= d->connected ? 0 : SOCK_CONNECTED;
@@ -471,7 +666,7 @@ static void data_events(struct arm_data *d)
 		events |= SOCK_SPENT;
 		d->spent = true;
 	}
-	if (!d->spec.again && k->ended > d->ended)
+	if (!d->spec.again && k->ended > d->ended && d->lines == NULL)
 		events |= SOCK_ENDED;
 	d->ended = k->ended;
 	/* a server's time begins with what comes */
@@ -495,6 +690,7 @@ static const struct arm_ops port_ops = {
 	.take = flows_chan_take,
 	.refuse = flows_chan_refuse,
 	.unlisten = flows_chan_unlisten,
+	.mss = port_mss,
 	.data = port_data,
 	.add = port_add,
 	.serve = port_serve,
@@ -509,6 +705,7 @@ static const struct arm_ops port_ops = {
 	.each = port_each,
 	.info = port_info,
 	.mapped = port_mapped,
+	.ends = port_ends,
 	.alive = port_alive,
 	.began_ns = port_began_ns,
 	.ended_ns = port_ended_ns,

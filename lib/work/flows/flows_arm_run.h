@@ -6,6 +6,8 @@
 #include "flow_run.h"
 
 #define FLOWS_CHANS 64
+/* Flows of data that have one connection each: of a port's flows one is that of control. */
+#define FLOWS_LINES 62
 
 /* What control asks of a connection. */
 enum flows_order {
@@ -39,6 +41,14 @@ struct flows_arm_at {
 	struct wl_counts wl;
 };
 
+/* A flow of data with one connection. */
+struct flows_line {
+	struct flows_state_of *flow; /* constant */
+	/* the worker's: of its connection, as it was some ms ago */
+	WR_ALIGNED(CACHE_LINE) cell_t cwnd, srtt_ns, window, mss;
+	bool begun;
+};
+
 enum flows_go {
 	FLOWS_GO_NOT,  /* a client opens nothing */
 	FLOWS_GO_OPEN, /* it opens */
@@ -49,14 +59,19 @@ struct flows_arm_job {
 	struct flows_state_of *chan_flow, *data_flow;
 	bool client;
 	uint32_t flows; /* a client's connections of data */
+	/* 0: data_flow has them all. Else so many flows have one each, of which it is the first. */
+	uint32_t nlines;
 	/* control's */
 	WR_ALIGNED(CACHE_LINE) cell_t go; /* enum flows_go */
 	cell_t stop; /* 1: the workload drains from now on, and `stopped` is written */
 	/* the worker's */
 	WR_ALIGNED(CACHE_LINE) cell_t first_tsc; /* when data came first; 0: not yet */
 	struct flows_arm_at went, stopped;
-	uint64_t seen; /* of go, behind the counters of `went` */
-	uint32_t begun;
+	uint64_t seen;  /* of go, behind the counters of `went` */
+	uint32_t begun; /* connections that have begun; of lines, that were opened */
+	uint64_t walk_ns;
+	uint32_t walk_at;
+	struct flows_line line[FLOWS_LINES];
 	uint8_t scratch[FLOW_BUFFER];
 	struct flows_chan chan[FLOWS_CHANS];
 };

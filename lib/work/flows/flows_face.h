@@ -52,6 +52,9 @@ struct flows_arm_ask {
 	unsigned port, chan_stream, data_stream;
 	bool client;
 	unsigned flows; /* a client's connections of data */
+	/* 0, or so many streams from data_stream on have one connection of data each, a line, and
+	 * like is an array of what they do. -EINVAL: too many. */
+	unsigned nlines;
 	/* What the data does: wl, conf, content, ncontent, own, on_call. They live until `free` was
 	 * called, which is later than flows_arm_end(). */
 	const struct wl_flow *like;
@@ -93,5 +96,14 @@ struct flows_arm_look {
 	const char *why;                                    /* the connections that failed did */
 };
 void flows_arm_look(const struct flows_arm *a, struct flows_arm_look *out);
+struct flows_arm_line {
+	bool ready, failed, ended; /* before it was ready, and then */
+	uint64_t tx_bytes, rx_bytes, tx, rx, retransmitted;
+	uint32_t cwnd, window, mss; /* of some ms ago; 0: not known */
+	uint64_t srtt_ns;
+	const char *why; /* it failed */
+};
+void flows_arm_line(const struct flows_arm *a, unsigned line, struct flows_arm_line *out);
+uint64_t flows_mtu(const struct ctl *c, unsigned port); /* in force, or with the next start */
 /* The least time before a segment of the stream is sent again. */
 uint64_t flows_rto_ns(const struct stream_cfg *cfg);

@@ -233,6 +233,13 @@ uint64_t flows_arm_next(const struct flows_own *o, const struct flows_job *j);
 /* Whether a flow does not open yet, or not by itself. */
 bool flows_arm_holds(const struct flows_job *j, const struct flows_flow *f);
 
+/* ---- flows_lines.c: of an arm with lines ---- */
+
+/* Opens the next one if all before it are ready; begins those that are; looks at how they are. */
+void flows_lines_open(struct flows_own *o, const struct flows_job *j);
+void flows_lines_go(struct flows_own *o, const struct flows_job *j);
+void flows_lines_look(struct flows_own *o, const struct flows_job *j);
+
 /* ---- flows_open.c ---- */
 
 /* A run begins at start_tsc. */
