@@ -18,6 +18,7 @@ enum { EXIT_USAGE = 2, EXIT_LACKING = 3, EXIT_PEER = 5 };
 
 struct here {
 	struct loop *loop;
+	struct arm *arm;
 	struct iperf *test;
 	bool as_name;
 	int signo, out_err;
@@ -78,8 +79,10 @@ static int run_test(struct here *h, const struct iperf_opts *o)
 	enum iperf_end end;
 	struct err e;
 
-	h->test = iperf_start(h->loop, o, on_print, h, &end, &e);
+	h->arm = arm_kernel(h->loop);
+	h->test = iperf_start(h->loop, h->arm, o, on_print, h, &end, &e);
 	if (h->test == NULL) {
+		arm_kernel_free(h->arm);
 		say_error(h, e.text);
 		return exit_code(h, end);
 	}
@@ -95,6 +98,7 @@ static int run_test(struct here *h, const struct iperf_opts *o)
 	if (end != IPERF_FINE && (h->signo == 0 || h->as_name) && !o->json)
 		say_error(h, iperf_why(h->test));
 	iperf_free(h->test);
+	arm_kernel_free(h->arm);
 	if (h->out_err != 0) {
 		visible_print(stderr, "wirerate: cannot write results to standard output: %s\n",
 			      strerror(h->out_err));
@@ -151,6 +155,11 @@ static int iperf3_run(const char *link, int argc, char **argv, int out_mode)
 	struct err e;
 	int code = iperf_opts_read(&o, argv + 1, (unsigned)argc - 1, &e) < 0 ? EXIT_USAGE : 0;
 
+	if (code == 0 && o.stack == IPERF_STACK_PORT && !o.help && !o.version)
+		code = EXIT_USAGE,
+		err_set(&e, EINVAL,
+			"--stack port: there is no port: `wirerate -p if:eth1 --ip 10.0.0.1/24 iperf3 -c "
+			"HOST` has one");
 	if (code == 0 && out_mode == OUT_CSV)
 		code = EXIT_USAGE,
 		err_set(&e, EINVAL, "iperf3 has no CSV; --json and -J print its document");

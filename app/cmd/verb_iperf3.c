@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* iperf3: a test or a server beside what the ports do, on the kernel's sockets. */
+/* iperf3: a test or a server beside what the ports do, on the kernel's sockets; or a test on a port,
+ * by our own TCP and UDP. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arm_port.h"
 #include "iperf.h"
 #include "verbs.h"
 
@@ -12,6 +14,11 @@ enum { EXIT_LACKING = 3, EXIT_PEER = 5, WORDS_MOST = 128 };
 
 struct running {
 	struct iperf *test;
+	struct arm *arm;
+	bool port;   /* it is that of a port */
+	bool ending; /* which ends */
+	int rc;      /* what the verb says then */
+	struct err why;
 	struct cmd_run *run;
 	bool documents; /* of a session of JSON: what is printed is a result of the command */
 };
@@ -38,13 +45,31 @@ static void iperf3_end(struct cmd_run *r)
 	struct running *i = running_of(r);
 
 	iperf_free(i->test);
+	if (i->arm != NULL && i->port)
+		arm_port()->drop(i->arm);
+	else
+		arm_kernel_free(i->arm);
 	i->test = NULL;
+	i->arm = NULL;
 }
 
 static void iperf3_cancel(struct cmd_run *r)
 {
-	iperf_interrupt(running_of(r)->test);
+	if (running_of(r)->test != NULL)
+		iperf_interrupt(running_of(r)->test);
 	iperf3_end(r);
+}
+
+/* The test is no more, and the port of its arm still ends. */
+static int iperf3_port_ends(struct running *i, int rc, const struct err *e)
+{
+	i->rc = rc;
+	i->why = *e;
+	iperf_free(i->test);
+	i->test = NULL;
+	arm_port()->end(i->arm);
+	i->ending = true;
+	return VERB_PENDING;
 }
 
 static int iperf3_poll(struct cmd_run *r, struct err *e)
@@ -53,12 +78,21 @@ static int iperf3_poll(struct cmd_run *r, struct err *e)
 	enum iperf_end end;
 	int rc = 0;
 
+	if (i->ending) {
+		if (!arm_port()->over(i->arm))
+			return VERB_PENDING;
+		i->arm = NULL;
+		*e = i->why;
+		return i->rc;
+	}
 	if (!iperf_over(i->test, &end))
 		return VERB_PENDING;
 	if (end != IPERF_FINE) {
 		r->exit_code = end == IPERF_LACKS ? EXIT_LACKING : EXIT_PEER;
 		rc = err_set(e, EIO, "iperf3: %s", iperf_why(i->test));
 	}
+	if (i->port)
+		return iperf3_port_ends(i, rc, e);
 	iperf3_end(r);
 	return rc;
 }
@@ -67,11 +101,36 @@ static bool iperf3_tells(const struct cmd_run *r, struct cmd_progress *out)
 {
 	double gone, all;
 
-	if (!iperf_gone(running_of(r)->test, &gone, &all))
+	if (running_of(r)->test == NULL || !iperf_gone(running_of(r)->test, &gone, &all))
 		return false;
 	cmd_progress_time(out, (uint64_t)(gone * 1e9), (uint64_t)(all * 1e9));
 	snprintf(out->text, sizeof(out->text), "iperf3");
 	return true;
+}
+
+/* Without --stack it is our own TCP as soon as a port has addresses. */
+static int iperf3_arm(struct cmd_run *r, const struct iperf_opts *o, struct err *e)
+{
+	struct running *i = running_of(r);
+	struct arm_port_ask ask = {.control_port = o->port};
+	bool has = arm_port_first(r, &ask.port);
+
+	*i = (struct running){.port = o->stack == IPERF_STACK_ANY ? has
+								  : o->stack == IPERF_STACK_PORT};
+	if (!i->port) {
+		i->arm = arm_kernel(app_of(r)->loop);
+		return 0;
+	}
+	if (arm_port() == NULL || !has)
+		return err_set(e, EINVAL,
+			       "--stack port: no port has an address of its own: `set 0 ip "
+			       "ADDRESS/LENGTH`, or --ip");
+	if (ctl_sending(app_of(r)->ctl, ask.port))
+		return err_set(e, EBUSY, "port %u is sending; `stop %u` first", ask.port, ask.port);
+	if (iperf_opts_port(o, e) != 0)
+		return -ENOTSUP;
+	i->arm = arm_port()->make(r, &ask);
+	return 0;
 }
 
 static int iperf3_begin(struct cmd_run *r, struct iperf_opts *o, struct err *e)
@@ -86,29 +145,18 @@ static int iperf3_begin(struct cmd_run *r, struct iperf_opts *o, struct err *e)
 			"`wirerate iperf3 -s -D` is such a process");
 	if (r->out_mode == OUT_CSV)
 		return err_set(e, EINVAL, "iperf3 has no CSV; --json and -J print its document");
+	int rc = iperf3_arm(r, o, e);
+	if (rc < 0)
+		return rc;
 	o->wrapped = i->documents = r->out_mode == OUT_JSON;
 	o->json |= o->wrapped;
 	i->run = r;
-	i->test = iperf_start(app_of(r)->loop, o, on_print, i, &end, e);
+	i->test = iperf_start(app_of(r)->loop, i->arm, o, on_print, i, &end, e);
 	if (i->test != NULL)
 		return VERB_PENDING;
+	iperf3_end(r);
 	r->exit_code = end == IPERF_PEER ? EXIT_PEER : EXIT_LACKING;
 	return -EIO;
-}
-
-/* A first port with an address of its own would make it the port's TCP, which there is not yet. */
-static int iperf3_stack(const struct cmd_run *r, const struct iperf_opts *o, struct err *e)
-{
-	struct sbuf ip = {0};
-	struct err none;
-	const struct setting *row = cmd_setting_find(r->cmd, "ip", &none);
-	bool set = row != NULL && !o->stack_given && app_nports(app_of(r)) > 0 &&
-		   cmd_setting_text(r->cmd, row, 0, 0, &ip);
-
-	sbuf_free(&ip);
-	return set ? err_set(e, ENOTSUP,
-			     "port 0 has an address, and iperf3 on a port's own TCP is not in this version; --stack kernel uses the kernel's sockets")
-		   : 0;
 }
 
 static int iperf3_verb(struct cmd_run *r, const struct arg_val *args, struct err *e)
@@ -126,7 +174,7 @@ static int iperf3_verb(struct cmd_run *r, const struct arg_val *args, struct err
 		rc = iperf_opts_read(&o, list, (unsigned)n - 1, e);
 	if (rc == 0 && (o.help || o.version))
 		o.help ? iperf_opts_help(r->out) : sbuf_add(r->out, "iperf 3.21 (wirerate)\n");
-	else if (rc == 0 && (rc = iperf3_stack(r, &o, e)) == 0)
+	else if (rc == 0)
 		rc = iperf3_begin(r, &o, e);
 	iperf_opts_free(&o);
 	free(buf);
@@ -147,6 +195,7 @@ const struct verb verb_iperf3 = {
 	.cancel = iperf3_cancel,
 	.progress = iperf3_tells,
 	.help = "Be iperf3, a client (-c HOST) or a server (-s), with its options and its output.\n"
-		"It runs on the kernel's sockets: `wirerate iperf3 -c HOST` needs no port and no rights, and so does a link to the program\n"
-		"that is named iperf3. `iperf3 --help` lists the options. Exit code 5: the other end failed.",
+		"Without a port it runs on the kernel's sockets: `wirerate iperf3 -c HOST` needs no rights, and neither does a link to the\n"
+		"program that is named iperf3. A client on a port that has an address (`set <port> ip`, --ip) runs on our own TCP and UDP, which\n"
+		"--stack kernel is not. `iperf3 --help` lists the options. Exit code 5: the other end failed.",
 };

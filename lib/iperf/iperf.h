@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* iperf3 in both roles, on the kernel's sockets: what it is asked to do, and a test or a server
- * that runs on control's loop. */
+/* iperf3 in both roles, on an arm (arm.h): what it is asked to do, and a test or a server that runs
+ * on control's loop. */
 #pragma once
+#include "arm.h"
 #include "iperf_proto.h"
 #include "loop.h"
 
 /* ---- options (iperf_opts.c) ---- */
+
+enum iperf_stack { IPERF_STACK_ANY, IPERF_STACK_KERNEL, IPERF_STACK_PORT };
 
 struct iperf_opts {
 	bool server, client, help, version;
@@ -19,13 +22,15 @@ struct iperf_opts {
 	double interval_s; /* 0: none */
 	bool json, json_stream, verbose, one_off;
 	bool wrapped;     /* of --json: the document is one line, a member "iperf3" */
-	bool stack_given; /* --stack kernel */
+	uint8_t stack;    /* enum iperf_stack */
 	char format;      /* of -f, 0: adaptive */
 	uint32_t connect_ms, rcv_ms, idle_s; /* 0: no limit */
 };
 /* Reads the words behind `iperf3`. 0, or -EINVAL, -ERANGE, -ENOTSUP with *e. Call
  * iperf_opts_free() in any case. */
 int iperf_opts_read(struct iperf_opts *, char *const *word, unsigned n, struct err *e);
+/* Whether all of it can be on a port. -ENOTSUP with *e: what cannot, and why. */
+int iperf_opts_port(const struct iperf_opts *, struct err *e);
 void iperf_opts_free(struct iperf_opts *);
 void iperf_opts_help(struct sbuf *out);
 
@@ -41,10 +46,10 @@ enum iperf_end {
 struct iperf;
 /* Prints results (error: false), and errors as one line with a newline at its end. */
 typedef void iperf_print_fn(void *arg, bool error, const char *text);
-/* Begins. The options are copied. Nothing is printed before it has returned. A client asks
- * for names beside it. NULL with *e and *end. */
-struct iperf *iperf_start(struct loop *, const struct iperf_opts *, iperf_print_fn *, void *arg,
-			  enum iperf_end *end, struct err *e);
+/* Begins. The options are copied, and the arm outlives it. Nothing is printed before it has
+ * returned. A client asks for names beside it. NULL with *e and *end. */
+struct iperf *iperf_start(struct loop *, struct arm *, const struct iperf_opts *, iperf_print_fn *,
+			  void *arg, enum iperf_end *end, struct err *e);
 /* Whether it is over; *end is what has become of it. */
 bool iperf_over(const struct iperf *, enum iperf_end *end);
 /* Why, if that is not IPERF_FINE: one line. "" otherwise. */

@@ -15,9 +15,31 @@
 #define COUNT_NS MS          /* how often it looks whether -n or -k is reached */
 #define HELLO_NS (1000 * MS) /* between two greetings of a UDP stream */
 #define HELLOS 10
+#define LEAVE_NS (1000 * MS) /* so long a server may take to close at the end */
 
 /* What both say first on a UDP stream: numbers of little-endian hosts. */
 static const char udp_hello[4] = "9876", udp_answer[4] = "6789";
+
+static void client_leaves(void *arg)
+{
+	((struct iperf *)arg)->over = true;
+}
+
+/* On a port all that is open is reset when the test is no more: the server may first read what it
+ * was told, and close. */
+static void client_leave(struct iperf *t)
+{
+	t->end = IPERF_FINE;
+	if (t->port == NULL) {
+		t->over = true;
+		return;
+	}
+	iperf_flush(t);
+	chan_half_close(t->chan);
+	t->leaving = true;
+	iperf_timer_end(t, &t->wait_timer);
+	t->retry_timer = loop_timer(t->loop, LEAVE_NS, 0, client_leaves, t);
+}
 
 static void client_done(struct iperf *t)
 {
@@ -28,8 +50,7 @@ static void client_done(struct iperf *t)
 		iperf_text_end(t);
 		iperf_out(t, "\niperf Done.\n");
 	}
-	t->end = IPERF_FINE;
-	t->over = true;
+	client_leave(t);
 }
 
 /* ---- waiting ---- */
@@ -48,7 +69,7 @@ static void wait_server(struct iperf *t, uint64_t ns, const char *what)
 
 static void next_stream(struct iperf *t);
 
-static bool stream_sends(const struct iperf *t, unsigned nth)
+bool iperf_client_sends(const struct iperf *t, unsigned nth)
 {
 	return t->p.bidir ? nth < t->p.parallel : !t->p.reverse;
 }
@@ -69,7 +90,7 @@ static void stream_ready(struct iperf *t)
 	loop_fd(t->loop, fd, 0, NULL, NULL);
 	t->connecting_fd = -1;
 	iperf_timer_end(t, &t->hello_timer);
-	iperf_stream_add(t, fd, stream_sends(t, t->n));
+	iperf_stream_add(t, fd, iperf_client_sends(t, t->n));
 	next_stream(t);
 }
 
@@ -145,6 +166,8 @@ static void next_stream(struct iperf *t)
 
 static void create_streams(struct iperf *t)
 {
+	struct err e;
+
 	t->want = t->p.parallel * (t->p.bidir ? 2 : 1);
 	t->from = t->ctl_own;
 	if (t->o.bind == NULL && t->o.cport == 0)
@@ -157,7 +180,10 @@ static void create_streams(struct iperf *t)
 		iperf_out(t, sbuf_str(&b));
 		sbuf_free(&b);
 	}
-	next_stream(t);
+	if (t->port == NULL)
+		next_stream(t);
+	else if (iperf_port_open(t, &e) != 0)
+		iperf_fail(t, IPERF_LACKS, "%s", e.text);
 }
 
 /* ---- the test ---- */
@@ -234,6 +260,8 @@ static void client_event(struct iperf *t, enum iperf_event ev)
 		 * lost, or behind data */
 		if (t->p.udp && t->n + 1 == t->want && t->connecting_fd >= 0)
 			stream_ready(t);
+		if (t->port != NULL)
+			iperf_port_there(t);
 		if (t->n < t->want)
 			iperf_fail(t, IPERF_PEER,
 				   "the server begins the test with %u of %u data connections",
@@ -287,6 +315,7 @@ static void client_gone(void *arg, int error)
 {
 	struct iperf *t = arg;
 
+	t->over |= t->leaving;
 	if (t->over)
 		return;
 	if (!t->connected_once && t->next_addr < t->naddr) {
@@ -308,27 +337,32 @@ static void connected_text(struct iperf *t)
 	if (t->p.title[0] != '\0')
 		sbuf_addf(&b, "%s:  ", t->p.title);
 	sbuf_addf(&b, "Connecting to host %s, port %u\n", t->o.host, t->o.port);
+	if (t->port != NULL)
+		sbuf_addf(&b, "Stack port, device %s%s%s\n",
+			  json_string_value(json_object_get(t->carrier, "device")),
+			  t->p.udp ? "" : ", congestion ", t->p.udp ? "" : t->congestion);
 	iperf_out(t, sbuf_str(&b));
 	sbuf_free(&b);
+}
+
+static void client_mss(struct iperf *t, const struct chan *chan)
+{
+	unsigned mss = t->arm->ops->mss(t->arm, chan);
+
+	t->ctl_mss = mss;
+	if (t->p.blksize == 0) /* UDP: what fits into a packet */
+		t->p.blksize = mss >= IPERF_UDP_LEAST && mss <= IPERF_UDP_MOST ? mss : 1460;
 }
 
 static void client_opened(void *arg)
 {
 	struct iperf *t = arg;
-	char cookie[IPERF_COOKIE];
-	int mss = 0;
-	socklen_t n = sizeof(mss);
 
 	t->connected_once = true;
 	chan_ends(t->chan, &t->ctl_own, &t->ctl_peer);
-	if (getsockopt(chan_fd(t->chan), IPPROTO_TCP, TCP_MAXSEG, &mss, &n) == 0)
-		t->ctl_mss = (uint32_t)mss;
-	if (t->p.blksize == 0) /* UDP: what fits into a packet */
-		t->p.blksize =
-			mss >= IPERF_UDP_LEAST && mss <= IPERF_UDP_MOST ? (uint32_t)mss : 1460;
+	client_mss(t, t->chan);
 	connected_text(t);
-	iperf_cookie(cookie);
-	iperf_ctl_client(&t->ctl, cookie, iperf_params_text(&t->p));
+	iperf_ctl_client(&t->ctl, t->cookie, iperf_params_text(&t->p));
 	wait_server(t, ANSWER_NS, "said nothing on the control connection");
 	iperf_flush(t);
 }
@@ -347,17 +381,38 @@ static void client_try(struct iperf *t)
 
 	t->retry_timer = -1;
 	chan_free(t->chan);
-	t->chan = chan_connect(t->loop, &t->addr[t->next_addr++], t->from.len > 0 ? &t->from : NULL,
-			       &tune, &client_ops, t, &e);
+	t->chan = t->arm->ops->connect(t->arm, &t->addr[t->next_addr++],
+				       t->from.len > 0 ? &t->from : NULL, &tune, &client_ops, t,
+				       &e);
 	if (t->chan == NULL && t->next_addr < t->naddr)
 		client_try(t);
 	else if (t->chan == NULL)
 		iperf_fail(t, IPERF_PEER, "%s", e.text);
 }
 
-/* All addresses are known. */
+/* All addresses are known. On a port only those count that it can reach, and all that data is made
+ * of has to be there before the first connection. */
+static int client_reach(struct iperf *t, struct err *e)
+{
+	int n = t->arm->ops->reach(t->arm, t->addr, t->naddr, e);
+
+	if (n < 0)
+		return n;
+	t->naddr = (unsigned)n;
+	if (!t->arm->ops->together)
+		return 0;
+	client_mss(t, NULL);
+	return iperf_port_new(t, e);
+}
+
 static void client_go(struct iperf *t)
 {
+	struct err e;
+
+	if (client_reach(t, &e) < 0) {
+		iperf_fail(t, IPERF_LACKS, "%s", e.text);
+		return;
+	}
 	client_try(t);
 	if (!t->over && t->o.connect_ms > 0)
 		wait_server(t, t->o.connect_ms * MS, "not answered (--connect-timeout)");
@@ -403,6 +458,7 @@ int iperf_client_start(struct iperf *t, enum iperf_end *end, struct err *e)
 {
 	t->p = t->o.p;
 	snprintf(t->p.version, sizeof(t->p.version), "3.21");
+	iperf_cookie(t->cookie);
 	if (sock_is_name(t->o.bind) || sock_is_name(t->o.host))
 		return client_ask(t, e);
 	if (t->o.bind != NULL && sock_resolve(t->o.bind, 0, t->o.family, &t->from, 1, e) < 0)
@@ -416,6 +472,7 @@ int iperf_client_start(struct iperf *t, enum iperf_end *end, struct err *e)
 	t->naddr = (unsigned)n;
 	client_go(t);
 	if (t->over) {
+		*end = t->end;
 		*e = t->why;
 		return -EIO;
 	}

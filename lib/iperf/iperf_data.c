@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes of a test: of TCP by a record on the kernel's arm (sock.h), of UDP by threads of their
- * own. */
+/* The bytes of a test: of TCP by a record on an arm (arm.h), of UDP by threads of their own. */
 #include "iperf_udp.h"
+#include "iperf_wl.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "workload.h"
-
-struct tcp_conf {
-	bool sends;
-	uint32_t blksize, burst;
-	double ns_byte; /* of -b: what a byte takes; 0: as fast as it goes */
-	int64_t *left;  /* NULL: without end */
-};
-/* What a line with a rate knows. */
-struct tcp_paced {
-	uint64_t begin_ns, sent, blocks;
-};
 
 struct iperf_data {
 	struct iperf *t;
@@ -27,9 +15,9 @@ struct iperf_data {
 	int64_t left;
 	bool limited, stopped;
 	/* TCP */
-	struct sock_arm *arm;
+	struct arm_data *tcp;
 	struct wl_content content;
-	struct tcp_conf conf[2]; /* [sends] */
+	struct iperf_wl_conf conf[2]; /* [sends] */
 	struct sock_spec spec[2];
 	struct sock_line *line[IPERF_ALL];
 	int fd[IPERF_ALL];
@@ -38,63 +26,6 @@ struct iperf_data {
 	struct iperf_udp *udp[IPERF_ALL];
 	/* without a count that is reached: has anything come lately? */
 	uint64_t seen_bytes, seen_ns;
-};
-
-/* ---- the record ---- */
-
-/* Whether a block is due. What is late is made up for, so that the mean is the rate. */
-static bool tcp_due(struct wl_turn *turn, const struct tcp_conf *c)
-{
-	struct tcp_paced *p = turn->flow->own;
-	uint64_t due;
-
-	if (c->ns_byte == 0)
-		return true;
-	if (p->begin_ns == 0)
-		p->begin_ns = turn->now_ns;
-	due = p->begin_ns + (uint64_t)((double)p->sent * c->ns_byte);
-	if (turn->now_ns < due && p->blocks % c->burst == 0) {
-		turn->timer_ns = due - turn->now_ns;
-		return false;
-	}
-	p->sent += c->blksize;
-	p->blocks++;
-	return true;
-}
-
-/* Blocks, one behind the other, as long as there are some left. */
-static void tcp_block(struct wl_turn *turn)
-{
-	const struct tcp_conf *c = turn->flow->conf;
-	uint32_t n = c->sends && tcp_due(turn, c) ? iperf_take_left(c->left, c->blksize) : 0;
-
-	if (n > 0)
-		wl_send(turn, 0, n);
-}
-
-static uint32_t tcp_received(struct wl_turn *turn, const uint8_t *data, uint32_t n)
-{
-	(void)turn, (void)data;
-	return n;
-}
-
-/* The other end goes when the test is over, and control says when that is. */
-static void tcp_ended(struct wl_turn *turn)
-{
-	(void)turn;
-}
-
-static const struct workload wl_iperf = {
-	.name = "iperf3",
-	.help = "blocks one way",
-	.tcp = true,
-	.own_bytes = sizeof(struct tcp_paced),
-	.opened = tcp_block,
-	.received = tcp_received,
-	.may_send = tcp_block,
-	.timer = tcp_block,
-	.ended = tcp_ended,
-	.drain = tcp_ended,
 };
 
 /* ---- TCP ---- */
@@ -115,12 +46,12 @@ static void tcp_spec(struct iperf_data *d, bool sends)
 	const struct iperf_params *p = &d->t->p;
 	struct sock_spec *s = &d->spec[sends];
 
-	d->conf[sends] = (struct tcp_conf){.sends = sends,
+	d->conf[sends] = (struct iperf_wl_conf){.sends = sends,
 					   .blksize = p->blksize,
 					   .burst = p->burst != 0 ? p->burst : 1,
 					   .ns_byte = p->rate != 0 ? 8e9 / (double)p->rate : 0,
 					   .left = d->limited ? &d->left : NULL};
-	*s = (struct sock_spec){.flow = {.wl = &wl_iperf,
+	*s = (struct sock_spec){.flow = {.wl = &iperf_wl_blocks,
 					 .conf = &d->conf[sends],
 					 .content = &d->content,
 					 .ncontent = 1},
@@ -135,20 +66,32 @@ static int tcp_start(struct iperf_data *d, struct err *e)
 {
 	struct iperf *t = d->t;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	struct sock_conf conf = {.threads =
-					 cpus > 0 && (unsigned)cpus < t->n ? (unsigned)cpus : t->n};
+	unsigned threads = cpus > 0 && (unsigned)cpus < t->n ? (unsigned)cpus : t->n;
+	const struct arm_conf conf = {.sock = {.threads = threads}};
 
 	wl_content_init(&d->content, NULL, 0, WL_FILL_PATTERN);
 	tcp_spec(d, false);
 	tcp_spec(d, true);
-	d->arm = sock_new(&conf);
+	d->tcp = t->arm->ops->data(t->arm, &conf, e);
+	if (d->tcp == NULL)
+		return -EAGAIN;
 	for (unsigned i = 0; i < t->n; i++) {
 		d->fd[i] = t->stream[i].fd;
-		sock_adopt(d->arm, i % conf.threads, &d->spec[t->stream[i].sends], t->stream[i].fd,
-			   NULL, 0);
+		t->arm->ops->adopt(d->tcp, i % threads, &d->spec[t->stream[i].sends], d->fd[i]);
 		t->stream[i].fd = -1;
 	}
-	return sock_start(d->arm, e);
+	return t->arm->ops->start(d->tcp, e);
+}
+
+void iperf_data_info(struct iperf_now *now, const struct sock_info *info)
+{
+	now->retransmits = info->retransmits;
+	now->cwnd = info->cwnd_bytes;
+	now->snd_wnd = info->snd_wnd;
+	now->rtt_us = info->rtt_us;
+	now->rttvar_us = info->rttvar_us;
+	now->pmtu = info->pmtu;
+	now->reorder = info->reordering;
 }
 
 static void tcp_look(void *arg, struct sock_line *l)
@@ -161,15 +104,8 @@ static void tcp_look(void *arg, struct sock_line *l)
 		if (__atomic_load_n(&d->line[i], __ATOMIC_ACQUIRE) != l)
 			continue;
 		now->bytes = cell_get(d->t->stream[i].sends ? &l->n.tx_bytes : &l->n.rx_bytes);
-		if (!sock_line_info(l, &info))
-			continue;
-		now->retransmits = info.retransmits;
-		now->cwnd = info.cwnd_bytes;
-		now->snd_wnd = info.snd_wnd;
-		now->rtt_us = info.rtt_us;
-		now->rttvar_us = info.rttvar_us;
-		now->pmtu = info.pmtu;
-		now->reorder = info.reordering;
+		if (d->t->arm->ops->info(d->tcp, l, &info))
+			iperf_data_info(now, &info);
 	}
 }
 
@@ -230,6 +166,10 @@ struct iperf_data *iperf_data_start(struct iperf *t, struct err *e)
 	d->t = t;
 	d->left = (int64_t)(p->blocks != 0 ? p->blocks * p->blksize : p->bytes);
 	d->limited = d->left > 0;
+	if (t->port != NULL) {
+		iperf_port_go(t);
+		return d;
+	}
 	bool pinned = data_pin(t, &before);
 	int rc = p->udp ? udp_start(d, e) : tcp_start(d, e);
 	if (pinned)
@@ -244,8 +184,10 @@ void iperf_data_look(struct iperf *t)
 {
 	struct iperf_data *d = t->data;
 
-	if (d->arm != NULL)
-		sock_each(d->arm, tcp_look, d);
+	if (t->port != NULL)
+		iperf_port_look(t);
+	if (d->tcp != NULL)
+		t->arm->ops->each(d->tcp, tcp_look, d);
 	for (unsigned i = 0; i < t->n; i++)
 		if (d->udp[i] != NULL)
 			iperf_udp_look(d->udp[i], &t->stream[i].now);
@@ -257,8 +199,11 @@ void iperf_data_stop(struct iperf_data *d)
 		return;
 	d->stopped = true;
 	__atomic_store_n(&d->stop, true, __ATOMIC_RELEASE);
-	if (d->arm != NULL)
-		sock_stop(d->arm);
+	if (d->tcp != NULL) {
+		iperf_carrier(d->t, d->tcp);
+		d->t->arm->ops->stop(d->tcp);
+	}
+	iperf_port_stop(d->t);
 	for (unsigned i = 0; i < IPERF_ALL; i++)
 		if (d->udp[i] != NULL)
 			iperf_udp_join(d->udp[i]);
@@ -269,7 +214,8 @@ void iperf_data_free(struct iperf_data *d)
 	if (d == NULL)
 		return;
 	iperf_data_stop(d);
-	sock_free(d->arm);
+	if (d->tcp != NULL)
+		d->t->arm->ops->free(d->tcp);
 	for (unsigned i = 0; i < IPERF_ALL; i++)
 		iperf_udp_free(d->udp[i]);
 	free(d);
@@ -302,7 +248,9 @@ bool iperf_data_spent(struct iperf *t)
 	iperf_data_look(t);
 	if (p->reverse)
 		return all_came(d, wanted);
-	for (unsigned i = 0; i < t->n; i++)
+	if (t->port != NULL)
+		sent = iperf_port_handed(t);
+	for (unsigned i = 0; i < t->n && t->port == NULL; i++)
 		sent += t->stream[i].sends ? t->stream[i].now.bytes : 0;
 	return sent >= wanted;
 }

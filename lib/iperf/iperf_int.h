@@ -4,7 +4,7 @@
  * the bytes, iperf_text.c and iperf_json.c what is printed. */
 #pragma once
 #include <stdio.h>
-#include "chan.h"
+#include "arm.h"
 #include "iperf.h"
 #include "sock_ask.h"
 
@@ -49,9 +49,11 @@ struct iperf_part {
 };
 
 struct iperf_data;
+struct iperf_port;
 
 struct iperf {
 	struct loop *loop;
+	struct arm *arm;
 	struct iperf_opts o;
 	struct iperf_params p; /* a server's are the client's */
 	iperf_print_fn *print;
@@ -65,10 +67,12 @@ struct iperf {
 	struct iperf_ctl ctl;
 	struct sock_addr ctl_own, ctl_peer;
 	uint32_t ctl_mss;
+	char cookie[IPERF_COOKIE]; /* a client's */
 	/* the test */
 	struct iperf_stream stream[IPERF_ALL];
 	unsigned n, want; /* that are there; of all */
 	struct iperf_data *data;
+	struct iperf_port *port; /* NULL: this end opens sockets itself */
 	bool running, omitting, header;
 	uint64_t begin_ns, end_ns; /* of what is counted */
 	uint64_t line_ns;          /* the last line */
@@ -81,13 +85,14 @@ struct iperf {
 	int line_timer, omit_timer, end_timer, wait_timer;
 	/* what is printed */
 	json_t *start, *intervals, *finish, *connected;
+	json_t *carrier; /* what carries the connections, of arm_ops.say; NULL: not known */
 	struct sbuf output; /* text of the test, for --get-server-output */
 	struct err why;
 	/* a client, which connects its streams one after the other */
 	struct sock_addr addr[IPERF_ADDRESSES], from; /* from: len 0: the kernel chooses */
 	unsigned naddr, next_addr, hellos;
 	struct sock_ask *ask; /* for the names of hosts; NULL: they are known */
-	bool connected_once;
+	bool connected_once, leaving; /* leaving: it has said all, and its port is still there */
 	int connecting_fd, hello_timer, retry_timer;
 	char silence[160]; /* what is wrong when the wait_timer ends */
 	uint64_t came;     /* bytes at the last look of --rcv-timeout */
@@ -109,14 +114,18 @@ void iperf_timer_end(struct iperf *, int *timer);
 /* From now on it fails with this text if nothing happens for so long; 0: for ever. */
 void iperf_wait(struct iperf *, uint64_t ns, const char *text);
 struct iperf_stream *iperf_stream_add(struct iperf *, int fd, bool sends);
+struct iperf_stream *iperf_stream_new(struct iperf *, int socket, bool sends); /* without one */
 void iperf_tune(const struct iperf *, struct sock_tune *);
 void iperf_cpu(const struct iperf *, double cpu[3]);
 void iperf_json_new(struct iperf *);
+/* Notes what carries the data, and by which control of congestion. */
+void iperf_carrier(struct iperf *, struct arm_data *);
 void iperf_host(const struct sock_addr *, char *out, size_t n); /* without the port */
 
 /* ---- iperf_client.c, iperf_server.c ---- */
 int iperf_client_start(struct iperf *, enum iperf_end *, struct err *);
 void iperf_client_end(struct iperf *);
+bool iperf_client_sends(const struct iperf *, unsigned nth); /* whether the nth stream does */
 int iperf_server_start(struct iperf *, enum iperf_end *, struct err *);
 void iperf_server_free(struct iperf *);
 /* The test is over, well or not: a server goes on or ends. */
@@ -132,8 +141,21 @@ void iperf_data_stop(struct iperf_data *); /* nothing moves any more; looking is
 void iperf_data_free(struct iperf_data *); /* closes all; NULL is allowed */
 /* Whether this process may use the CPU, a number + 1. */
 bool iperf_cpu_there(uint32_t cpu, struct err *e);
+void iperf_data_info(struct iperf_now *, const struct sock_info *);
 /* Whether all that -n or -k asked for was sent. */
 bool iperf_data_spent(struct iperf *);
+
+/* ---- iperf_port.c: data of a client, on an arm that opens it itself ---- */
+/* Before the control connection opens. */
+int iperf_port_new(struct iperf *, struct err *e);
+int iperf_port_open(struct iperf *, struct err *e);
+/* Makes the streams, if all connections are there. */
+void iperf_port_there(struct iperf *);
+void iperf_port_go(struct iperf *);
+void iperf_port_look(struct iperf *);
+uint64_t iperf_port_handed(struct iperf *);
+void iperf_port_stop(struct iperf *); /* there may be none */
+void iperf_port_end(struct iperf *);  /* the same */
 
 /* ---- iperf_text.c, iperf_json.c ---- */
 void iperf_text_connected(struct iperf *);

@@ -207,9 +207,11 @@ static json_t *json_part(const struct iperf *t, const struct iperf_part *p)
 			put_int(o, "snd_cwnd", now->cwnd);
 			put_int(o, "snd_wnd", now->snd_wnd);
 			put_int(o, "rtt", now->rtt_us);
-			put_int(o, "rttvar", now->rttvar_us);
 			put_int(o, "pmtu", now->pmtu);
-			put_int(o, "reorder", now->reorder);
+			if (t->port == NULL) { /* our own TCP does not keep them */
+				put_int(o, "rttvar", now->rttvar_us);
+				put_int(o, "reorder", now->reorder);
+			}
 		}
 	}
 	put_bool(o, "omitted", p->omitted);
@@ -254,7 +256,8 @@ static json_t *json_tcp_half(const struct iperf *t, const struct iperf_stream *s
 
 	if (sender && (s->sends || !t->o.server)) {
 		put_int(o, "retransmits", p.retransmits);
-		put_int(o, "reorder", s->now.reorder);
+		if (t->port == NULL)
+			put_int(o, "reorder", s->now.reorder);
 		put_int(o, "max_snd_cwnd", s->max_cwnd);
 		put_int(o, "max_snd_wnd", s->max_wnd);
 		put_int(o, "max_rtt", s->max_rtt);
@@ -363,6 +366,8 @@ void iperf_json_end(struct iperf *t)
 	json_object_set_new(o, "cpu_utilization_percent", json_cpu(t));
 	if (!t->p.udp)
 		json_congestion(t, o);
+	if (t->carrier != NULL)
+		json_object_set(o, "carrier", t->carrier);
 	if (!t->o.json_stream || t->o.server)
 		return;
 	if (t->there.output_json != NULL)

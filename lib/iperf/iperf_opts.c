@@ -126,8 +126,8 @@ static const struct opt opts[] = {
 	 "IPv4: never in fragments"},
 	{OPT_WORD(0, "connect-timeout", "MS"), take_whole, AT(connect_ms), 1, 86400000, CLIENT,
 	 "for the control connection"},
-	{OPT_WORD(0, "stack", "kernel"), take_stack, 0, 0, 0, BOTH,
-	 "which TCP; it is not iperf3's"},
+	{OPT_WORD(0, "stack", "kernel|port"), take_stack, 0, 0, 0, BOTH,
+	 "the kernel's TCP, or our own on a port; it is not iperf3's"},
 	{OPT_WORD('h', "help", NULL), take_flag, AT(help), 0, 0, BOTH, "print this"},
 	{OPT_WORD('v', "version", NULL), take_flag, AT(version), 0, 0, BOTH, "print the version"},
 	{OPT_WORD('F', "file", "FILE"), take_later, 0, 0, 0, BOTH,
@@ -447,14 +447,9 @@ static int take_format(struct iperf_opts *o, const struct opt *row, const char *
 
 static int take_stack(struct iperf_opts *o, const struct opt *row, const char *value, struct err *e)
 {
-	if (strcmp(value, "port") == 0)
-		return opt_fail(
-			row, ENOTSUP, value,
-			"(our own TCP) is not in this version for iperf3; --stack kernel uses the kernel's sockets",
-			e);
-	if (strcmp(value, "kernel") != 0)
-		return opt_fail(row, EINVAL, value, "is no stack; allowed is kernel", e);
-	o->stack_given = true;
+	if (strcmp(value, "kernel") != 0 && strcmp(value, "port") != 0)
+		return opt_fail(row, EINVAL, value, "is no stack; allowed are kernel and port", e);
+	o->stack = value[0] == 'p' ? IPERF_STACK_PORT : IPERF_STACK_KERNEL;
 	return 0;
 }
 
@@ -584,6 +579,54 @@ static int read_words(struct iperf_opts *o, int argc, char **argv, struct err *e
 		return rc;
 	fill_in(o, rate);
 	return 0;
+}
+
+/* ---- on a port ---- */
+
+/* Each stream is a flow of the port. */
+static int port_streams(const struct iperf_params *p, struct err *e)
+{
+	unsigned n = p->parallel * (p->bidir ? 2 : 1);
+
+	if (n <= ARM_EACH_MOST)
+		return 0;
+	return err_set(e, ENOTSUP,
+		       "%u streams: on a port there are at most %d; --stack kernel has more", n,
+		       ARM_EACH_MOST);
+}
+
+static int port_congestion(const char *name, struct err *e)
+{
+	if (name[0] == '\0' || strcmp(name, "cubic") == 0 || strcmp(name, "reno") == 0 ||
+	    strcmp(name, "newreno") == 0)
+		return 0;
+	return err_set(e, ENOTSUP, "option -C, --congestion: '%s'; on a port it is cubic, or reno",
+		       name);
+}
+
+int iperf_opts_port(const struct iperf_opts *o, struct err *e)
+{
+	const struct iperf_params *p = &o->p;
+	const struct {
+		bool given;
+		const char *name, *why;
+	} no[] = {
+		{o->server, "-s, --server", "a server on a port is not in this version"},
+		{o->bind != NULL, "-B, --bind", "`set <port> ip` or --ip gives its address"},
+		{o->device != NULL, "--bind-dev", "the port is the device"},
+		{o->cpu != 0, "-A, --affinity N", "-m says on which core the port's worker runs"},
+		{p->fq_rate != 0, "--fq-rate", "only the kernel paces sockets; -b is for both"},
+		{p->skip_copy, "--skip-rx-copy", "only sockets copy what is received"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(no); i++)
+		if (no[i].given)
+			return err_set(e, ENOTSUP,
+				       "option %s on a port: %s; --stack kernel has it",
+				       no[i].name, no[i].why);
+	if (port_streams(p, e) != 0)
+		return -ENOTSUP;
+	return port_congestion(p->congestion, e);
 }
 
 int iperf_opts_read(struct iperf_opts *o, char *const *word, unsigned n, struct err *e)

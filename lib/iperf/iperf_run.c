@@ -71,17 +71,24 @@ void iperf_wait(struct iperf *t, uint64_t ns, const char *text)
 
 /* ---- streams ---- */
 
-struct iperf_stream *iperf_stream_add(struct iperf *t, int fd, bool sends)
+struct iperf_stream *iperf_stream_new(struct iperf *t, int socket, bool sends)
 {
 	struct iperf_stream *s = &t->stream[t->n];
 
 	memset(s, 0, sizeof(*s));
 	s->id = iperf_stream_id(t->n++);
-	s->fd = s->socket = fd;
+	s->fd = -1;
+	s->socket = socket;
 	s->sends = sends;
-	s->own.len = s->peer.len = sizeof(s->own.sa);
-	getsockname(fd, &s->own.sa.any, &s->own.len);
-	getpeername(fd, &s->peer.sa.any, &s->peer.len);
+	return s;
+}
+
+struct iperf_stream *iperf_stream_add(struct iperf *t, int fd, bool sends)
+{
+	struct iperf_stream *s = iperf_stream_new(t, fd, sends);
+
+	s->fd = fd;
+	sock_ends(fd, &s->own, &s->peer);
 	if (!t->p.udp && t->congestion[0] == '\0') {
 		socklen_t n = sizeof(t->congestion) - 1;
 		if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, t->congestion, &n) != 0)
@@ -89,6 +96,22 @@ struct iperf_stream *iperf_stream_add(struct iperf *t, int fd, bool sends)
 	}
 	iperf_json_connected(t, s);
 	return s;
+}
+
+static void carrier_said(void *arg, const char *key, const char *value, bool number)
+{
+	struct iperf *t = arg;
+
+	json_object_set_new(t->carrier, key, number ? json_real(atof(value)) : json_string(value));
+	if (strcmp(key, "congestion") == 0)
+		snprintf(t->congestion, sizeof(t->congestion), "%s", value);
+}
+
+void iperf_carrier(struct iperf *t, struct arm_data *data)
+{
+	json_decref(t->carrier);
+	t->carrier = json_object();
+	t->arm->ops->say(data, carrier_said, t);
 }
 
 void iperf_tune(const struct iperf *t, struct sock_tune *tune)
@@ -465,6 +488,7 @@ void iperf_test_end(struct iperf *t)
 	t->ask = NULL;
 	iperf_data_free(t->data);
 	t->data = NULL;
+	iperf_port_end(t);
 	if (t->connecting_fd >= 0) {
 		loop_fd(t->loop, t->connecting_fd, 0, NULL, NULL);
 		close(t->connecting_fd);
@@ -486,7 +510,8 @@ void iperf_test_end(struct iperf *t)
 	json_decref(t->intervals);
 	json_decref(t->finish);
 	json_decref(t->connected);
-	t->start = t->intervals = t->finish = t->connected = NULL;
+	json_decref(t->carrier);
+	t->start = t->intervals = t->finish = t->connected = t->carrier = NULL;
 }
 
 bool iperf_over(const struct iperf *t, enum iperf_end *end)
@@ -545,13 +570,14 @@ static int logfile_open(struct iperf *t, struct err *e)
 	return 0;
 }
 
-struct iperf *iperf_start(struct loop *loop, const struct iperf_opts *o, iperf_print_fn *print,
-			  void *arg, enum iperf_end *end, struct err *e)
+struct iperf *iperf_start(struct loop *loop, struct arm *arm, const struct iperf_opts *o,
+			  iperf_print_fn *print, void *arg, enum iperf_end *end, struct err *e)
 {
 	struct iperf *t = xcalloc(1, sizeof(*t));
 
 	*end = IPERF_LACKS;
 	t->loop = loop;
+	t->arm = arm;
 	t->print = print;
 	t->arg = arg;
 	t->o = *o;

@@ -549,7 +549,7 @@ static void server_control(struct iperf *t, int fd, const uint8_t *cookie)
 	t->server->busy = true;
 	iperf_timer_end(t, &t->server->idle_timer);
 	iperf_ctl_server(&t->ctl);
-	t->chan = chan_take(t->loop, fd, &server_ops, t);
+	t->chan = t->arm->ops->take(t->arm, fd, &server_ops, t);
 	chan_ends(t->chan, &t->ctl_own, &t->ctl_peer);
 	iperf_host(&t->ctl_peer, host, sizeof(host));
 	sbuf_addf(&b, "Accepted connection from %s, port %u\n", host, sock_addr_port(&t->ctl_peer));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iperf_udp.h"
+#include "iperf_wl.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -36,22 +37,6 @@ static uint64_t clock_us(clockid_t which)
 static bool udp_stopped(const struct iperf_udp *u)
 {
 	return __atomic_load_n(u->conf->stop, __ATOMIC_ACQUIRE);
-}
-
-uint32_t iperf_take_left(int64_t *left, uint32_t n)
-{
-	int64_t now;
-
-	if (left == NULL)
-		return n;
-	now = __atomic_load_n(left, __ATOMIC_RELAXED);
-	while (now > 0) {
-		uint32_t take = now < (int64_t)n ? (uint32_t)now : n;
-		if (__atomic_compare_exchange_n(left, &now, now - take, true, __ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED))
-			return take;
-	}
-	return 0;
 }
 
 /* ---- sending ---- */

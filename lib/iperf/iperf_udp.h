@@ -20,5 +20,3 @@ struct iperf_udp *iperf_udp_start(int fd, bool sends, const struct iperf_udp_con
 void iperf_udp_look(const struct iperf_udp *, struct iperf_now *);
 void iperf_udp_join(struct iperf_udp *); /* *conf->stop is set */
 void iperf_udp_free(struct iperf_udp *); /* joined; NULL is allowed */
-/* Takes up to n of what is left; 0: nothing is. */
-uint32_t iperf_take_left(int64_t *left, uint32_t n);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The records of iperf3's connections on a port, called as an arm would. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "iperf_wl.h"
+
+#define MS 1000000ull
+
+struct line {
+	struct iperf_wl_conf conf;
+	struct iperf_wl_line own;
+	struct wl_content content[IPERF_WL_CONTENTS];
+	uint8_t head[IPERF_UDP_HEAD64];
+	struct wl_counts counts;
+	struct wl_flow flow;
+	struct wl_turn turn;
+	uint32_t mem[WL_MEM_WORDS];
+};
+
+static void line_new(struct line *l, const struct workload *wl, const char *hello)
+{
+	l->own = (struct iperf_wl_line){0};
+	l->counts = (struct wl_counts){0};
+	l->conf.content = l->content;
+	l->conf.head = l->head;
+	l->conf.burst = 1;
+	iperf_wl_contents(l->content, hello, wl->udp ? 4 : IPERF_COOKIE, l->head);
+	l->flow = (struct wl_flow){.wl = wl,
+				   .conf = &l->conf,
+				   .content = l->content,
+				   .ncontent = IPERF_WL_CONTENTS,
+				   .counts = &l->counts,
+				   .own = &l->own,
+				   .client = true,
+				   .on_call = true};
+}
+
+static struct wl_turn *turn(struct line *l, uint64_t now_ns)
+{
+	l->turn = (struct wl_turn){.flow = &l->flow,
+				   .mem = l->mem,
+				   .now_ns = now_ns,
+				   .datagram = l->flow.wl->udp};
+	return &l->turn;
+}
+
+static void assert_sends(const struct line *l, unsigned content, uint64_t bytes)
+{
+	assert_int_equal(l->turn.send, bytes);
+	if (bytes != 0)
+		assert_int_equal(l->turn.content, content);
+}
+
+static void test_stream(void **state)
+{
+	static const char cookie[IPERF_COOKIE] = "abcdefghijklmnopqrstuvwxyz2345672345";
+	const struct workload *wl = &iperf_wl_stream;
+	int64_t left = 2500;
+	struct line a = {.conf = {.sends = true, .blksize = 1000, .left = &left}}, b = a;
+
+	(void)state;
+	line_new(&a, wl, cookie);
+	line_new(&b, wl, cookie);
+	wl->opened(turn(&b, 1));
+	wl->opened(turn(&a, 1));
+	assert_sends(&a, IPERF_WL_HELLO, IPERF_COOKIE);
+	assert_true(a.turn.ready && a.counts.started == 1);
+	assert_memory_equal(a.content[IPERF_WL_HELLO].head, cookie, IPERF_COOKIE);
+	wl->may_send(turn(&a, 2)); /* the cookie has gone, the test has not begun */
+	assert_sends(&a, 0, 0);
+	wl->go(turn(&a, 3));
+	assert_sends(&a, IPERF_WL_DATA, 1000);
+	wl->go(turn(&b, 3));
+	assert_sends(&b, IPERF_WL_DATA, 1000);
+	wl->may_send(turn(&a, 4)); /* what both together may send */
+	assert_sends(&a, IPERF_WL_DATA, 500);
+	wl->may_send(turn(&b, 4));
+	assert_sends(&b, 0, 0);
+	assert_int_equal(a.own.tx_bytes + b.own.tx_bytes, 2500);
+	assert_int_equal(wl->received(turn(&a, 5), NULL, 77), 77);
+	assert_int_equal(a.own.rx_bytes, 77);
+	wl->ended(turn(&a, 6));
+	assert_int_equal(a.turn.close, WL_CLOSE_FIN);
+	wl->closed(turn(&a, 7), WL_END_CLOSED);
+	wl->closed(turn(&b, 7), WL_END_RESET_BY_PEER);
+	assert_int_equal(a.counts.done, 1);
+	assert_int_equal(b.counts.failed, 1);
+	assert_int_equal(a.counts.open + b.counts.open, 0);
+}
+
+static void test_pace(void **state)
+{
+	const struct workload *wl = &iperf_wl_stream;
+	struct line l = {.conf = {.sends = true, .blksize = 1000, .ns_byte = 1000}};
+
+	(void)state;
+	line_new(&l, wl, "");
+	wl->opened(turn(&l, 1));
+	wl->go(turn(&l, 10 * MS));
+	assert_sends(&l, IPERF_WL_DATA, 1000);
+	wl->may_send(turn(&l, 10 * MS + 1));
+	assert_sends(&l, 0, 0);
+	assert_int_equal(l.turn.timer_ns, MS - 1);
+	/* what is late is made up for */
+	for (unsigned i = 0; i < 3; i++) {
+		wl->timer(turn(&l, 13 * MS));
+		assert_sends(&l, IPERF_WL_DATA, 1000);
+	}
+	wl->timer(turn(&l, 13 * MS));
+	assert_sends(&l, 0, 0);
+	l.flow.draining = true;
+	wl->timer(turn(&l, 100 * MS));
+	assert_sends(&l, 0, 0);
+}
+
+static void test_datagrams(void **state)
+{
+	const struct workload *wl = &iperf_wl_datagrams;
+	struct line l = {.conf = {.sends = true, .blksize = 100}};
+	uint8_t bytes[100] = "6789";
+
+	(void)state;
+	line_new(&l, wl, "9876");
+	wl->opened(turn(&l, MS));
+	assert_sends(&l, IPERF_WL_HELLO, 4);
+	assert_true(!l.turn.ready && l.turn.timer_ns == 1000 * MS);
+	wl->timer(turn(&l, 1001 * MS)); /* the answer was lost */
+	assert_sends(&l, IPERF_WL_HELLO, 4);
+	turn(&l, 1002 * MS)->length = 4;
+	wl->received(&l.turn, bytes, 4);
+	assert_true(l.turn.ready && l.turn.timer_ns == WL_NO_TIMER && l.own.packets == 0);
+	for (uint8_t i = 1; i < 4; i++) {
+		i == 1 ? wl->go(turn(&l, 2000 * MS)) : wl->may_send(turn(&l, 2000 * MS));
+		assert_sends(&l, IPERF_WL_DATA, 100);
+		wl_content_put(l.content, 0, bytes, sizeof(bytes));
+		assert_memory_equal(bytes + 8, ((uint8_t[]){0, 0, 0, i}), 4);
+		wl->timer(turn(&l, 2000 * MS)); /* one that has not gone keeps its number */
+		assert_sends(&l, 0, 0);
+	}
+	assert_int_equal(l.own.packets, 3);
+	assert_int_equal(l.own.tx_bytes, 300);
+}
+
+static void test_greetings_end(void **state)
+{
+	const struct workload *wl = &iperf_wl_datagrams;
+	struct line l = {.conf = {.sends = true, .blksize = 100}};
+	unsigned sent = 1;
+
+	(void)state;
+	line_new(&l, wl, "9876");
+	wl->opened(turn(&l, MS));
+	for (; sent < 100 && l.turn.close == WL_CLOSE_NOT; sent += l.turn.send != 0)
+		wl->timer(turn(&l, MS + sent * 1000 * MS));
+	assert_int_equal(sent, 10);
+	wl->closed(turn(&l, MS), WL_END_CLOSED);
+	assert_int_equal(l.counts.started, 0);
+}
+
+static void test_receives(void **state)
+{
+	const struct workload *wl = &iperf_wl_datagrams;
+	struct line l = {.conf = {.blksize = 100}};
+	uint8_t bytes[100] = {0};
+	static const uint64_t numbers[] = {1, 2, 5, 4};
+
+	(void)state;
+	line_new(&l, wl, "9876");
+	wl->opened(turn(&l, MS));
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		iperf_udp_put(bytes, 1000, numbers[i], false);
+		turn(&l, (2 + i) * MS)->length = 100;
+		wl->received(&l.turn, bytes, 16);
+		/* data says as much as the answer to a greeting, which may be lost */
+		assert_true(l.turn.ready == (i == 0));
+	}
+	assert_int_equal(l.own.rx_bytes, 400);
+	assert_int_equal(l.own.packets, 5);
+	assert_int_equal(l.own.lost, 1);
+	assert_int_equal(l.own.unordered, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stream),        cmocka_unit_test(test_pace),
+		cmocka_unit_test(test_datagrams),     cmocka_unit_test(test_greetings_end),
+		cmocka_unit_test(test_receives),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
