@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* iperf3: a test or a server beside what the ports do, on the kernel's sockets; or a test on a port,
- * by our own TCP and UDP. */
+/* iperf3: a test or a server beside what the ports do, on the kernel's sockets; or a test on a
+ * port, by our own TCP and UDP. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

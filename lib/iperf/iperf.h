@@ -21,9 +21,9 @@ struct iperf_opts {
 	bool blksize_given;
 	double interval_s; /* 0: none */
 	bool json, json_stream, verbose, one_off;
-	bool wrapped;     /* of --json: the document is one line, a member "iperf3" */
-	uint8_t stack;    /* enum iperf_stack */
-	char format;      /* of -f, 0: adaptive */
+	bool wrapped;  /* of --json: the document is one line, a member "iperf3" */
+	uint8_t stack; /* enum iperf_stack */
+	char format;   /* of -f, 0: adaptive */
 	uint32_t connect_ms, rcv_ms, idle_s; /* 0: no limit */
 };
 /* Reads the words behind `iperf3`. 0, or -EINVAL, -ERANGE, -ENOTSUP with *e. Call

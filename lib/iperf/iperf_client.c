@@ -381,9 +381,9 @@ static void client_try(struct iperf *t)
 
 	t->retry_timer = -1;
 	chan_free(t->chan);
-	t->chan = t->arm->ops->connect(t->arm, &t->addr[t->next_addr++],
-				       t->from.len > 0 ? &t->from : NULL, &tune, &client_ops, t,
-				       &e);
+	t->chan =
+		t->arm->ops->connect(t->arm, &t->addr[t->next_addr++],
+				     t->from.len > 0 ? &t->from : NULL, &tune, &client_ops, t, &e);
 	if (t->chan == NULL && t->next_addr < t->naddr)
 		client_try(t);
 	else if (t->chan == NULL)

@@ -47,10 +47,10 @@ static void tcp_spec(struct iperf_data *d, bool sends)
 	struct sock_spec *s = &d->spec[sends];
 
 	d->conf[sends] = (struct iperf_wl_conf){.sends = sends,
-					   .blksize = p->blksize,
-					   .burst = p->burst != 0 ? p->burst : 1,
-					   .ns_byte = p->rate != 0 ? 8e9 / (double)p->rate : 0,
-					   .left = d->limited ? &d->left : NULL};
+						.blksize = p->blksize,
+						.burst = p->burst != 0 ? p->burst : 1,
+						.ns_byte = p->rate != 0 ? 8e9 / (double)p->rate : 0,
+						.left = d->limited ? &d->left : NULL};
 	*s = (struct sock_spec){.flow = {.wl = &iperf_wl_blocks,
 					 .conf = &d->conf[sends],
 					 .content = &d->content,

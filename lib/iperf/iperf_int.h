@@ -85,13 +85,13 @@ struct iperf {
 	int line_timer, omit_timer, end_timer, wait_timer;
 	/* what is printed */
 	json_t *start, *intervals, *finish, *connected;
-	json_t *carrier; /* what carries the connections, of arm_ops.say; NULL: not known */
+	json_t *carrier;    /* what carries the connections, of arm_ops.say; NULL: not known */
 	struct sbuf output; /* text of the test, for --get-server-output */
 	struct err why;
 	/* a client, which connects its streams one after the other */
 	struct sock_addr addr[IPERF_ADDRESSES], from; /* from: len 0: the kernel chooses */
 	unsigned naddr, next_addr, hellos;
-	struct sock_ask *ask; /* for the names of hosts; NULL: they are known */
+	struct sock_ask *ask;         /* for the names of hosts; NULL: they are known */
 	bool connected_once, leaving; /* leaving: it has said all, and its port is still there */
 	int connecting_fd, hello_timer, retry_timer;
 	char silence[160]; /* what is wrong when the wait_timer ends */

@@ -621,8 +621,7 @@ int iperf_opts_port(const struct iperf_opts *o, struct err *e)
 
 	for (size_t i = 0; i < ARRAY_SIZE(no); i++)
 		if (no[i].given)
-			return err_set(e, ENOTSUP,
-				       "option %s on a port: %s; --stack kernel has it",
+			return err_set(e, ENOTSUP, "option %s on a port: %s; --stack kernel has it",
 				       no[i].name, no[i].why);
 	if (port_streams(p, e) != 0)
 		return -ENOTSUP;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client's connections of data on an arm that opens them itself (arm_conf.each): all that they are
- * is said before the control connection opens, as the arm's port starts with both. */
+/* A client's connections of data on an arm that opens them itself (arm_conf.each): all that they
+ * are is said before the control connection opens, as the arm's port starts with both. */
 #include "iperf_wl.h"
 
 #include <errno.h>
@@ -44,15 +44,15 @@ static void port_line(struct iperf_port *q, unsigned i)
 					    .head = q->head[i]};
 	iperf_wl_contents(q->content[i], p->udp ? "9876" : q->cookie, p->udp ? 4 : IPERF_COOKIE,
 			  q->head[i]);
-	q->spec[i] = (struct sock_spec){
-		.flow = {.wl = p->udp ? &iperf_wl_datagrams : &iperf_wl_stream,
-			 .conf = &q->conf[i],
-			 .content = q->content[i],
-			 .ncontent = IPERF_WL_CONTENTS,
-			 .client = true,
-			 .on_call = true},
-		.opens = port_opens,
-		.arg = q};
+	q->spec[i] =
+		(struct sock_spec){.flow = {.wl = p->udp ? &iperf_wl_datagrams : &iperf_wl_stream,
+					    .conf = &q->conf[i],
+					    .content = q->content[i],
+					    .ncontent = IPERF_WL_CONTENTS,
+					    .client = true,
+					    .on_call = true},
+				   .opens = port_opens,
+				   .arg = q};
 	iperf_tune(q->t, &q->spec[i].tune);
 }
 
@@ -87,10 +87,11 @@ int iperf_port_new(struct iperf *t, struct err *e)
 	*q = (struct iperf_port){.t = t, .arm = t->arm};
 	if (p->udp && p->blksize > t->ctl_mss + UDP_SPARES) {
 		free(q);
-		return err_set(e, EINVAL,
-			       "option -l, --length: datagrams of %u bytes do not fit into packets of the "
-			       "port, which are not sent in fragments; at most %u do",
-			       p->blksize, t->ctl_mss + UDP_SPARES);
+		return err_set(
+			e, EINVAL,
+			"option -l, --length: datagrams of %u bytes do not fit into packets of the "
+			"port, which are not sent in fragments; at most %u do",
+			p->blksize, t->ctl_mss + UDP_SPARES);
 	}
 	q->n = p->parallel * (p->bidir ? 2 : 1);
 	q->left = (int64_t)(p->blocks != 0 ? p->blocks * p->blksize : p->bytes);

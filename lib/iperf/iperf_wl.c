@@ -49,8 +49,8 @@ static bool block_due(struct wl_turn *t, struct iperf_pace *p)
 static void blocks_next(struct wl_turn *t)
 {
 	const struct iperf_wl_conf *c = t->flow->conf;
-	uint32_t n = c->sends && block_due(t, t->flow->own) ? iperf_take_left(c->left, c->blksize)
-							    : 0;
+	uint32_t n =
+		c->sends && block_due(t, t->flow->own) ? iperf_take_left(c->left, c->blksize) : 0;
 
 	if (n > 0)
 		wl_send(t, 0, n);
@@ -201,8 +201,8 @@ static void datagrams_opened(struct wl_turn *t)
 	struct timespec day;
 
 	clock_gettime(CLOCK_REALTIME, &day);
-	l->wall_us = (int64_t)day.tv_sec * 1000000 + day.tv_nsec / 1000 -
-		     (int64_t)(t->now_ns / 1000);
+	l->wall_us =
+		(int64_t)day.tv_sec * 1000000 + day.tv_nsec / 1000 - (int64_t)(t->now_ns / 1000);
 	datagrams_hello(t);
 }
 

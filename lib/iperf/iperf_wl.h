@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the connections of a test do, as records of lib/workload. On the kernel's sockets TCP is
  * iperf_wl_blocks, whose connections have said their cookie already, and UDP has threads of its own
- * (iperf_udp.h). On a port each connection is a line (arm_conf.each), which says who it is, is ready
- * by its first transaction, and begins by go(). */
+ * (iperf_udp.h). On a port each connection is a line (arm_conf.each), which says who it is, is
+ * ready by its first transaction, and begins by go(). */
 #pragma once
 #include "iperf_int.h"
 #include "workload.h"

@@ -18,8 +18,9 @@ typedef void arm_tick_fn(void *arg, const struct arm_thread *, uint64_t now_ns, 
 struct arm_conf {
 	struct sock_conf sock; /* without `tick`, whose place the next member takes */
 	arm_tick_fn *tick;     /* for each thread */
-	/* What all lines are; of those that are adopted NULL. On a port the settings of sockets mean nothing, but for udp, rst and
-	 * congestion, and neither do those of single sends and receives. */
+	/* What all lines are; of those that are adopted NULL. On a port the settings of sockets
+	 * mean nothing, but for udp, rst and congestion, and neither do those of single sends and
+	 * receives. */
 	const struct sock_spec *spec;
 	/* On a port, a client's: how many connections there are, to `ports` ports behind each
 	 * other from `port` on, from source ports behind each other; of a server, where it

@@ -147,8 +147,8 @@ def test_udp():
 @pytest.mark.parametrize("transactions", ["1", "4"])
 def test_tuples_of_udp_come_round(transactions):
     """The server still knows the connection that had the tuple before."""
-    got = ends(PAIR + PATIENT + f"set 0-1 frame eth/ipv4/udp; set 0-1 transactions {transactions}; set 0 flow.sport 1024..1033; set 0 count 200; set 0 cps 1k; "
-               "start all; wait all; show flows")
+    got = ends(PAIR + PATIENT + f"set 0-1 frame eth/ipv4/udp; set 0-1 transactions {transactions}; set 0 flow.sport 1024..1033; set 0 count 200; "
+               "set 0 cps 1k; start all; wait all; show flows")
     client, server = got[0, 0], got[1, 0]
     assert client["transactions"]["done"] == server["transactions"]["done"] == 200 * int(transactions)
     assert server["connections"]["opened"] == 10

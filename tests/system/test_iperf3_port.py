@@ -78,8 +78,8 @@ def listens(proc, prefix, port=5201):
 
 @contextlib.contextmanager
 def served(link, *options):
-    proc = subprocess.Popen([*link.prefix, REAL, "-s", "-1", "-J", *options], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True)
+    proc = subprocess.Popen([*link.prefix, REAL, "-s", "-1", "-J", *options], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
     try:
         listens(proc, link.prefix)
         yield proc

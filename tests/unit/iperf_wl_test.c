@@ -189,8 +189,8 @@ static void test_receives(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stream),        cmocka_unit_test(test_pace),
-		cmocka_unit_test(test_datagrams),     cmocka_unit_test(test_greetings_end),
+		cmocka_unit_test(test_stream),    cmocka_unit_test(test_pace),
+		cmocka_unit_test(test_datagrams), cmocka_unit_test(test_greetings_end),
 		cmocka_unit_test(test_receives),
 	};
 

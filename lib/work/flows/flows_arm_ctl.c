@@ -41,11 +41,8 @@ struct flows_arm *flows_arm_new(struct ctl *c, const struct flows_arm_ask *ask, 
 		return NULL;
 	}
 	a = xcalloc(1, sizeof(*a));
-	*a = (struct flows_arm){.refs = 1,
-				.serial = ++serial,
-				.of = p,
-				.ask = *ask,
-				.next_tuple = clock_tsc()};
+	*a = (struct flows_arm){
+		.refs = 1, .serial = ++serial, .of = p, .ask = *ask, .next_tuple = clock_tsc()};
 	memcpy(a->like, ask->like, RTE_MAX(ask->nlines, 1u) * sizeof(*a->like));
 	a->job = state_new(sizeof(*a->job), c->worker[cp->tx_worker[0]].node);
 	if (a->job == NULL) {

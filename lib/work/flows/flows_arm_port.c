@@ -125,165 +125,7 @@ static int port_reach(struct arm *arm, struct sock_addr *list, unsigned n, struc
 	return own_none(a, own_word(family), e);
 }
 
-/* ---- the streams ---- */
-
-static void set_line(struct sbuf *lines, const struct port_arm *a, unsigned stream,
-		     const char *what, const char *value)
-{
-	sbuf_addf(lines, "set %u/%u %s %s\n", a->ask.port, stream, what, value);
-}
-
-static void set_ports(struct sbuf *lines, const struct port_arm *a, unsigned stream,
-		      const char *what, unsigned from, unsigned n)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), n > 1 ? "%u..%u" : "%u", from, from + n - 1);
-	set_line(lines, a, stream, what, text);
-}
-
-static void set_flow(struct sbuf *lines, const struct port_arm *a, unsigned stream, bool client,
-		     bool udp)
-{
-	char text[INET6_ADDRSTRLEN] = "";
-	const struct sock_addr *at = client ? &a->to : &a->own;
-	bool is6 = at->sa.any.sa_family == AF_INET6;
-	const void *ip =
-		is6 ? (const void *)&at->sa.v6.sin6_addr : (const void *)&at->sa.v4.sin_addr;
-
-	inet_ntop(at->sa.any.sa_family, ip, text, sizeof(text));
-	set_line(lines, a, stream, "frame",
-		 is6   ? udp ? "eth/ipv6/udp" : "eth/ipv6/tcp"
-		 : udp ? "eth/ipv4/udp"
-		       : "eth/ipv4/tcp");
-	set_line(lines, a, stream, "flow", client ? "client" : "server");
-	set_line(lines, a, stream, client ? "flow.dst" : "flow.src", text);
-	if (client)
-		set_line(lines, a, stream, "cps", "max");
-}
-
-static void set_number(struct sbuf *lines, const struct port_arm *a, unsigned stream,
-		       const char *what, uint64_t value)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	set_line(lines, a, stream, what, text);
-}
-
-static void set_congestion(struct sbuf *lines, const struct port_arm *a, unsigned stream,
-			   const struct sock_tune *tune)
-{
-	if (tune->congestion != NULL)
-		set_line(lines, a, stream, "flow.congestion",
-			 strcmp(tune->congestion, "reno") == 0 ? "newreno" : tune->congestion);
-}
-
-/* What sockets would be told. */
-static void set_tune(struct sbuf *lines, const struct port_arm *a, unsigned stream,
-		     const struct sock_tune *tune)
-{
-	bool is6 = a->to.sa.any.sa_family == AF_INET6;
-
-	set_congestion(lines, a, stream, tune);
-	if (tune->mss != 0)
-		set_number(lines, a, stream, "flow.mss", (uint64_t)tune->mss);
-	if (tune->recv_buf != 0)
-		set_number(lines, a, stream, "flow.window", (uint64_t)tune->recv_buf);
-	if (tune->tos != 0)
-		set_number(lines, a, stream, is6 ? "ipv6.tc" : "ipv4.tos", (uint64_t)tune->tos);
-	if (tune->flow_label != 0 && is6)
-		set_number(lines, a, stream, "ipv6.flow", (uint64_t)tune->flow_label);
-}
-
-/* Source ports: of the control connection some, and of each line one, all of this start alone. */
-#define EACH_CHANS 8
-#define EACH_FROM 20000
-#define EACH_PORTS 40000
-static void set_each(struct sbuf *lines, struct port_arm *a, const struct arm_conf *c)
-{
-	unsigned chan = EACH_FROM + (unsigned)(sock_now_ns() / 1000 % EACH_PORTS);
-	unsigned data = c->source_port != 0 ? c->source_port : chan + EACH_CHANS;
-
-	if (data < chan + EACH_CHANS && chan < data + c->flows)
-		chan = data >= EACH_FROM + EACH_CHANS ? data - EACH_CHANS : data + c->flows;
-	a->data->source = data;
-	set_number(lines, a, a->chan_stream, "connections", EACH_CHANS);
-	set_ports(lines, a, a->chan_stream, "flow.sport", chan, EACH_CHANS);
-	for (unsigned i = 0; i < c->flows; i++) {
-		const struct sock_tune *tune = &c->each[i].tune;
-		unsigned stream = a->data_stream + i;
-		set_flow(lines, a, stream, true, tune->udp);
-		set_ports(lines, a, stream, "flow.dport", c->port, 1);
-		set_ports(lines, a, stream, "flow.sport", data + i, 1);
-		set_number(lines, a, stream, "connections", 1);
-		set_number(lines, a, stream, "count", 1);
-		set_tune(lines, a, stream, tune);
-	}
-}
-
-static int set_streams(struct port_arm *a, const struct arm_conf *c, struct err *e)
-{
-	bool client = c->spec->flow.client, udp = c->spec->tune.udp;
-	const char *end = client ? "flow.dport" : "flow.sport";
-	struct sbuf lines = {0};
-	int rc;
-
-	set_flow(&lines, a, a->chan_stream, client, false);
-	set_ports(&lines, a, a->chan_stream, end, a->ask.control_port, 1);
-	if (c->each != NULL) {
-		set_each(&lines, a, c);
-		rc = verb_lines(a->r, sbuf_str(&lines), NULL, e);
-		sbuf_free(&lines);
-		return rc;
-	}
-	set_flow(&lines, a, a->data_stream, client, udp);
-	set_ports(&lines, a, a->data_stream, end, c->port, udp ? 1 : c->ports);
-	if (client) {
-		set_number(&lines, a, a->chan_stream, "connections", 8);
-		set_number(&lines, a, a->data_stream, "connections", c->flows);
-		if (!c->spec->again)
-			set_number(&lines, a, a->data_stream, "count", c->flows);
-		if (c->source_port != 0)
-			set_ports(&lines, a, a->data_stream, "flow.sport", c->source_port,
-				  c->flows);
-	}
-	set_congestion(&lines, a, a->data_stream, &c->spec->tune);
-	rc = verb_lines(a->r, sbuf_str(&lines), NULL, e);
-	sbuf_free(&lines);
-	return rc;
-}
-
-/* Streams of the port are kept, and none of them is sent meanwhile. */
-static int take_streams(struct port_arm *a, unsigned data, struct err *e)
-{
-	unsigned n = ctl_nstreams(a->ctl, a->ask.port);
-	int id;
-
-	a->saved = ctl_save(a->ctl);
-	for (unsigned i = 0; i < n; i++) {
-		struct stream_cfg *s = ctl_stream_cfg(a->ctl, a->ask.port, i);
-		if (s == NULL)
-			continue;
-		s->enabled = false;
-		ctl_touch_stream(a->ctl, a->ask.port, (int)i, WHY_ALL);
-	}
-	ctl_port_cfg(a->ctl, a->ask.port)->count = 0;
-	id = ctl_stream_add(a->ctl, a->ask.port, -1, 1 + data, -1, e);
-	if (id < 0)
-		return id;
-	a->chan_stream = (unsigned)id;
-	a->data_stream = (unsigned)id + 1;
-	return 0;
-}
-
-static void give_streams(struct port_arm *a)
-{
-	if (a->saved != NULL)
-		ctl_restore(a->ctl, a->saved);
-	ctl_saved_free(a->saved);
-	a->saved = NULL;
-}
+/* ---- data ---- */
 
 /* Bytes of IP and TCP. */
 static unsigned headers_of(const struct port_arm *a)
@@ -299,8 +141,6 @@ static unsigned port_mss(struct arm *arm, const struct chan *chan)
 	(void)chan;
 	return mtu > headers_of(a) ? mtu - headers_of(a) : 0;
 }
-
-/* ---- data ---- */
 
 static void data_free(struct arm_data *d)
 {
@@ -327,8 +167,10 @@ static struct wl_flow *lines_new(struct arm_data *d)
 	d->lines = xcalloc(d->conf.flows, sizeof(*d->lines));
 	for (unsigned i = 0; i < d->conf.flows; i++) {
 		struct sock_line *l = &d->lines[i];
-		*l = (struct sock_line){
-			.flow = spec[i].flow, .spec = &spec[i], .number = i, .fd = -1};
+		*l = (struct sock_line){.flow = spec[i].flow,
+					.spec = &spec[i],
+					.number = i,
+					.fd = -1};
 		l->flow.own = own_new(&l->flow);
 		like[i] = l->flow;
 		if (spec[i].opens != NULL)
@@ -370,7 +212,8 @@ static struct arm_data *port_data(struct arm *arm, const struct arm_conf *conf, 
 				     .like = like != NULL ? like : &d->line.flow,
 				     .free = port_memory_free,
 				     .arg = a};
-	if (take_streams(a, like != NULL ? conf->flows : 1, e) == 0 && set_streams(a, conf, e) == 0) {
+	if (flows_arm_take_streams(a, like != NULL ? conf->flows : 1, e) == 0 &&
+	    flows_arm_set_streams(a, conf, &d->source, e) == 0) {
 		ask.chan_stream = a->chan_stream;
 		ask.data_stream = a->data_stream;
 		a->arm = flows_arm_new(a->ctl, &ask, e);
@@ -645,8 +488,8 @@ static void lines_events(struct arm_data *d, unsigned *events, bool *failed)
 static void data_events(struct arm_data *d)
 {
 	const struct flows_arm_look *k = data_look(d);
-	bool failed = d->of->stage == PORT_FAILED ||
-		      (k->failed > 0 && !d->stopped && d->lines == NULL);
+	bool failed =
+		d->of->stage == PORT_FAILED || (k->failed > 0 && !d->stopped && d->lines == NULL);
 	unsigned events = 0;
 
 	if (d->lines != NULL)
@@ -776,7 +619,7 @@ static void arm_flows_drop(struct arm *arm)
 	if (a->stage != PORT_ENDS)
 		arm_flows_end(arm);
 	loop_timer_del(a->loop, a->timer);
-	give_streams(a);
+	flows_arm_give_streams(a);
 	if (a->arm != NULL)
 		flows_arm_end(a->arm); /* which frees it, now or later */
 	else

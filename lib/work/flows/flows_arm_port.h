@@ -57,3 +57,14 @@ void flows_chan_unlisten(struct arm *, struct arm_listener *);
 void flows_chans_turn(struct port_arm *);
 /* Offers those that have been accepted since. */
 void flows_chans_accept(struct port_arm *);
+
+/* ---- flows_arm_streams.c: the streams that carry them ---- */
+
+/* Keeps the port's streams, none of which is sent meanwhile, and adds one of control and so many of
+ * data. */
+int flows_arm_take_streams(struct port_arm *, unsigned data, struct err *e);
+/* Their settings. *source: with arm_conf.each the source port of the first of data. */
+int flows_arm_set_streams(struct port_arm *, const struct arm_conf *, unsigned *source,
+			  struct err *e);
+/* The port has its streams of before. */
+void flows_arm_give_streams(struct port_arm *);

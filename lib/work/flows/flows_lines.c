@@ -2,7 +2,7 @@
 /* The worker's half of the lines of a protocol: flows of one connection each (flows_arm_run.h). */
 #include "flows_own.h"
 
-#define LINES_WALK 1024      /* cells of the machine that are looked at in a turn */
+#define LINES_WALK 1024       /* cells of the machine that are looked at in a turn */
 #define LINES_WALK_NS 5000000 /* from one walk to the next */
 
 static const struct flows_held *line_held(const struct flows_line *l)
@@ -41,7 +41,8 @@ void flows_lines_go(struct flows_own *o, const struct flows_job *j)
 		const struct flows_held *held = line_held(l);
 
 		if (!l->begun && held != NULL)
-			l->begun = flow_go(j->machine, held->number, 1, o->now_ns, 0, o->now_ns) > 0;
+			l->begun =
+				flow_go(j->machine, held->number, 1, o->now_ns, 0, o->now_ns) > 0;
 	}
 }
 
