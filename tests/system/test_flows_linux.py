@@ -19,6 +19,7 @@ class Answer(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b"y" * 3000)
     def log_message(self, *args):
         pass
+http.server.ThreadingHTTPServer.request_queue_size = 128
 server = http.server.ThreadingHTTPServer(("10.0.0.2", 80), Answer)
 print("listens", flush=True)
 server.serve_forever()
@@ -89,6 +90,7 @@ class Take(http.server.BaseHTTPRequestHandler):
         self.end_headers()
     def log_message(self, *args):
         pass
+http.server.ThreadingHTTPServer.request_queue_size = 128
 server = http.server.ThreadingHTTPServer(("10.9.0.5", 80), Take)
 print("listens", flush=True)
 server.serve_forever()
@@ -139,7 +141,7 @@ def test_segments_become_smaller_for_a_link_on_the_way(link, live):
             try:
                 assert server.stdout.readline() == "listens\n"
                 p = link.host(live, "set 0 gateway 10.0.0.2", "set 0 flow client", "set 0 ipv4.flags df", "set 0 http.method POST",
-                              "set 0 request 20000")
+                              "set 0 request 20000", "set 0 flow.rto 1m", "set 0 flow.drain 1m")
                 flow = some(p, "10.9.0.5", 20)
             finally:
                 server.kill()

@@ -13,11 +13,12 @@ from test_flows import idle, play
 from test_flows_linux import SERVER, the_flow
 from test_host_linux import Link, until
 
-# Sends datagrams back, and says from how many addresses they came.
+# Sends datagrams back, and says when they came from so many addresses. All that are on their way have room where it stands still: 33 is
+# SO_RCVBUFFORCE.
 ECHO = """
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 23)
+s.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)
 s.bind(("10.0.0.2", 80))
 seen = set()
 print("listens", flush=True)
@@ -48,7 +49,8 @@ def test_as_many_clients_as_a_prefix_has(link, live, how, n):
     """Linux finds the clients through a route, or asks for each of them as for a neighbour, of which its table has 1024. We need no entry for any."""
     link.do("ip", "route", "add", "10.1.0.0/16", *(["via", "10.0.0.1"] if how == "route" else ["dev", link.dev]))
     p = link.host(live, "set 0 frame eth/ipv4/udp", "set 0 flow client", "set 0 flow.dst 10.0.0.2", "set 0 flow.dport 80",
-                  "set 0 flow.src 10.1.0.0/16", "set 0 answer.for 10.1.0.0/16", "set 0 cps 20k" if how == "route" else "set 0 cps 200",
+                  "set 0 flow.src 10.1.0.0/16", "set 0 answer.for 10.1.0.0/16", "set 0 flow.rto 1m",
+                  "set 0 cps 20k" if how == "route" else "set 0 cps 200",
                   "set 0 connections 1000", f"set 0/0 count {n}")
     with subprocess.Popen([*link.prefix, sys.executable, "-c", ECHO, str(n)], stdout=subprocess.PIPE, text=True) as server:
         try:
