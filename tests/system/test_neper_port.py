@@ -53,10 +53,14 @@ def here(link, ip="10.0.0.1"):
     until(lambda: link.tool("ping", "-c", "1", "-W", "1", ip).returncode == 0, "the port")
 
 
+def pairs(out):
+    return dict(line.split("=", 1) for line in out.splitlines() if "=" in line)
+
+
 def values(proc):
     out, err = proc.communicate(timeout=60)
     assert proc.returncode == 0, (out, err)
-    return dict(line.split("=", 1) for line in out.splitlines() if "=" in line)
+    return pairs(out)
 
 
 def agree(mine, other):
@@ -64,10 +68,11 @@ def agree(mine, other):
 
 
 def told(proc):
-    """The one line of a run whose peer failed."""
+    """The one line of a run whose peer failed. A machine that stands still has one of its own at the end."""
     out, err = proc.communicate(timeout=60)
-    assert proc.returncode == 5 and len(err.splitlines()) == 1, (proc.returncode, out, err)
-    return err
+    lines = [line for line in err.splitlines() if "a worker does not answer" not in line]
+    assert proc.returncode == 5 and len(lines) == 1, (proc.returncode, out, err)
+    return lines[0]
 
 
 @pytest.mark.parametrize("workload, flows", [("tcp_rr", 1), ("tcp_rr", 200), ("tcp_crr", 4), ("udp_rr", 4)])
@@ -118,16 +123,6 @@ def test_samples_of_a_server(link, run):
     here(link)
     values(sockets(run, "tcp_rr", "-c", "-H", "10.0.0.1", "-l", "2"))
     assert int(values(server)["num_samples"]) >= 3
-
-
-def test_both_ends(link, run):
-    """Our own TCP at both ends of a link."""
-    link.do("ip", "addr", "flush", "dev", link.dev)
-    server = own(link, run, "tcp_rr", spec=f"packet:{link.dev}", ip="10.0.0.3/24")
-    mine = values(own(link, run, "tcp_rr", "-c", *RETRIES, "-H", "10.0.0.3", "-l", "-400", "-F", "4"))
-    other = values(server)
-    agree(mine, other)
-    assert mine["num_transactions"] == "400" == other["num_transactions"] and other["stack"] == mine["stack"] == "port"
 
 
 def test_wrong_workload(link, run):
