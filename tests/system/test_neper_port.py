@@ -125,6 +125,23 @@ def test_samples_of_a_server(link, run):
     assert int(values(server)["num_samples"]) >= 3
 
 
+def test_both_ends(link, run):
+    """Our own TCP at both ends of a link."""
+    link.do("ip", "addr", "flush", "dev", link.dev)
+    server = own(link, run, "tcp_rr", spec=f"packet:{link.dev}", ip="10.0.0.3/24")
+
+    def client():
+        """The other port may take a while to be there."""
+        p = own(link, run, "tcp_rr", "-c", *RETRIES, "-H", "10.0.0.3", "-l", "-400", "-F", "4")
+        out, err = p.communicate(timeout=60)
+        assert p.returncode == 0 or "10.0.0.3, the next hop of stream 0/1, did not answer" in err, (out, err)
+        return out if p.returncode == 0 else None
+
+    mine, other = pairs(until(client, "the other port")), values(server)
+    agree(mine, other)
+    assert mine["num_transactions"] == "400" == other["num_transactions"] and other["stack"] == mine["stack"] == "port"
+
+
 def test_wrong_workload(link, run):
     """A server keeps serving behind a client of another workload; a client is told in one line."""
     server = own(link, run, "tcp_rr")

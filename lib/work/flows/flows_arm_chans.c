@@ -7,6 +7,10 @@
 
 #include "flows_arm_port.h"
 
+/* So long one that its protocol has done with lives on, for what it put to be acknowledged, and for
+ * what came to be. */
+#define LINGER_NS 200000000ull
+
 struct port_chan {
 	struct chan base;
 	struct port_arm *of;
@@ -16,6 +20,7 @@ struct port_chan {
 	bool client, opened, ended, half_close, closed, unsent, busy, freed;
 	struct sbuf in, out;
 	size_t out_at;
+	uint64_t until; /* of one that was freed; 0: at once */
 	struct port_chan *next;
 };
 
@@ -74,13 +79,24 @@ static void port_chan_ends(const struct chan *chan, struct sock_addr *own, struc
 	*peer = a->to;
 }
 
+/* It ends by FIN behind what was put, as that of a socket does. */
+static void chan_let_go(struct port_chan *c)
+{
+	if (!c->opened || c->number < 0 || c->of->stage != PORT_RUNS) {
+		chan_give_back(c);
+		return;
+	}
+	c->half_close = true;
+	c->until = sock_now_ns() + LINGER_NS;
+}
+
 static void port_chan_free(struct chan *chan)
 {
 	struct port_chan *c = (struct port_chan *)chan;
 
 	c->freed = true;
 	if (!c->busy)
-		chan_give_back(c);
+		chan_let_go(c);
 }
 
 static const struct chan_kind port_chan_kind = {
@@ -132,7 +148,7 @@ static void chan_send(struct port_chan *c, const struct flows_arm_chan *k)
 	}
 	if (c->unsent && k->waiting == 0 && port_chan_waiting(&c->base) == 0) {
 		c->unsent = false;
-		if (c->ops->sent != NULL)
+		if (!c->freed && c->ops->sent != NULL)
 			c->ops->sent(c->arg);
 	}
 }
@@ -182,15 +198,46 @@ static void chan_turn(struct port_chan *c)
 		chan_end(c, k.error);
 }
 
+/* Of one that its protocol has done with. */
+static void chan_lingers(struct port_chan *c)
+{
+	struct flows_arm_chan k;
+	char bytes[4096];
+
+	flows_arm_chan(c->of->arm, (unsigned)c->number, &k);
+	if (!k.gone)
+		chan_send(c, &k);
+	while (flows_arm_get(c->of->arm, (unsigned)c->number, bytes, sizeof(bytes)) > 0)
+		;
+	if (k.gone || sock_now_ns() > c->until)
+		chan_give_back(c);
+}
+
 void flows_chans_turn(struct port_arm *a)
 {
 	struct port_chan *next;
 
 	for (struct port_chan *c = a->chans; c != NULL; c = next) {
+		if (c->until != 0) {
+			next = c->next;
+			chan_lingers(c);
+			continue;
+		}
 		c->busy = true;
 		if (a->stage == PORT_RUNS)
 			chan_turn(c);
 		c->busy = false;
+		next = c->next;
+		if (c->freed)
+			chan_let_go(c);
+	}
+}
+
+void flows_chans_free(struct port_arm *a)
+{
+	struct port_chan *next;
+
+	for (struct port_chan *c = a->chans; c != NULL; c = next) {
 		next = c->next;
 		if (c->freed)
 			chan_give_back(c);

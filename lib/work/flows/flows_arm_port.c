@@ -603,21 +603,31 @@ static struct arm *arm_flows_make(struct cmd_run *r, const struct arm_port_ask *
 	return &a->base;
 }
 
+static void port_stops(struct port_arm *a)
+{
+	a->stops = true;
+	ctl_stop(a->ctl, &a->ports);
+	ctl_hurry(a->ctl, &a->ports);
+}
+
+/* Connections of control may still have something to acknowledge. */
 static void arm_flows_end(struct arm *arm)
 {
 	struct port_arm *a = port_of(arm);
 
 	a->stage = PORT_ENDS;
-	ctl_stop(a->ctl, &a->ports);
-	ctl_hurry(a->ctl, &a->ports);
+	if (a->chans == NULL)
+		port_stops(a);
 }
 
 static void arm_flows_drop(struct arm *arm)
 {
 	struct port_arm *a = port_of(arm);
 
-	if (a->stage != PORT_ENDS)
-		arm_flows_end(arm);
+	a->stage = PORT_ENDS;
+	flows_chans_free(a);
+	if (!a->stops)
+		port_stops(a);
 	loop_timer_del(a->loop, a->timer);
 	flows_arm_give_streams(a);
 	if (a->arm != NULL)
@@ -628,7 +638,14 @@ static void arm_flows_drop(struct arm *arm)
 
 static bool arm_flows_over(struct arm *arm)
 {
-	if (ctl_sending(port_of(arm)->ctl, port_of(arm)->ask.port))
+	struct port_arm *a = port_of(arm);
+	bool sending = ctl_sending(a->ctl, a->ask.port);
+
+	if (sending && a->chans != NULL)
+		return false;
+	if (!a->stops)
+		port_stops(a);
+	if (sending)
 		return false;
 	arm_flows_drop(arm);
 	return true;

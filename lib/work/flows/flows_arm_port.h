@@ -26,6 +26,7 @@ struct port_arm {
 	unsigned chan_stream, data_stream;
 	enum port_stage stage;
 	bool again; /* the start has been asked for before */
+	bool stops;
 	struct err error;
 	struct flows_arm *arm;
 	int timer;
@@ -55,6 +56,8 @@ void flows_chan_refuse(struct arm *, arm_offer number);
 void flows_chan_unlisten(struct arm *, struct arm_listener *);
 /* What has come goes to them, and what they have put goes out. */
 void flows_chans_turn(struct port_arm *);
+/* Those that their protocol has done with are no more. */
+void flows_chans_free(struct port_arm *);
 /* Offers those that have been accepted since. */
 void flows_chans_accept(struct port_arm *);
 
