@@ -56,11 +56,14 @@ static const char *result_per(const struct stacks_kind *k)
 }
 
 /* Whether the CPU reads or writes each byte of payload at both ends: sockets and devices of the
- * kernel copy it, and between two ports it is filling that lies in the buffers already, unless it
- * is compared. */
-static bool result_touched(enum stacks_arm arm, bool verify)
+ * kernel copy it, unless it is thrown away where it comes; and between two ports it is filling that
+ * lies in the buffers already, unless it is compared. */
+static bool result_touched(const struct stacks_opts *o, const struct stacks_kind *k,
+			   enum stacks_arm arm)
 {
-	return arm != STACKS_PP || verify;
+	if (arm == STACKS_PP)
+		return o->verify;
+	return k->udp || !o->skip;
 }
 
 /* ---- a run ---- */
@@ -201,7 +204,7 @@ static json_t *result_json(const struct stacks_results *r, const struct stacks_k
 		      k->name, "arm", stacks_arm_name[arm], "device", device_of(r, k, arm), "runs",
 		      (json_int_t)n, "unit", result_unit(k), "median", median_of(v, n), "low",
 		      v[out], "high", v[n - 1 - out], "confidence", chance, "per", result_per(k),
-		      "payload_touched", result_touched(arm, r->o->verify), "payload_compared",
+		      "payload_touched", result_touched(r->o, k, arm), "payload_compared",
 		      r->o->verify, "congestion", k->udp ? "none" : STACKS_CONGESTION,
 		      "rto_floor_ns", (json_int_t)(k->udp ? 0 : STACKS_RTO_MS * 1000000));
 	json_object_set_new(o, "retransmits", real_or_null(median_at(r, k, arm, "retransmits")));

@@ -14,23 +14,23 @@
 
 json_t *stacks_order_json(const struct stacks_order *o)
 {
-	return json_pack("{s:b,s:s,s:b,s:b,s:s,s:i,s:i,s:i,s:i}", "client", o->client, "workload",
-			 o->kind->name, "down", o->down, "verify", o->verify, "host", o->host,
-			 "port", (int)o->port, "flows", (int)o->flows, "mss", (int)o->mss, "cpu",
-			 o->cpu);
+	return json_pack("{s:b,s:s,s:b,s:b,s:b,s:s,s:i,s:i,s:i,s:i}", "client", o->client,
+			 "workload", o->kind->name, "down", o->down, "verify", o->verify, "skip",
+			 o->skip, "host", o->host, "port", (int)o->port, "flows", (int)o->flows,
+			 "mss", (int)o->mss, "cpu", o->cpu);
 }
 
 int stacks_order_read(const json_t *doc, struct stacks_order *o, struct err *e)
 {
 	const char *workload, *host;
-	int client, down, verify, port, flows, mss;
+	int client, down, verify, skip, port, flows, mss;
 	json_error_t why;
 
 	*o = (struct stacks_order){.cpu = -1};
-	if (json_unpack_ex((json_t *)doc, &why, 0, "{s:b,s:s,s:b,s:b,s:s,s:i,s:i,s:i,s:i}",
+	if (json_unpack_ex((json_t *)doc, &why, 0, "{s:b,s:s,s:b,s:b,s:b,s:s,s:i,s:i,s:i,s:i}",
 			   "client", &client, "workload", &workload, "down", &down, "verify",
-			   &verify, "host", &host, "port", &port, "flows", &flows, "mss", &mss,
-			   "cpu", &o->cpu) != 0)
+			   &verify, "skip", &skip, "host", &host, "port", &port, "flows", &flows,
+			   "mss", &mss, "cpu", &o->cpu) != 0)
 		return err_set(e, EINVAL, "no order: %s", why.text);
 	o->kind = stacks_kind_find(workload);
 	if (o->kind == NULL || strlen(host) >= sizeof(o->host) || port < 1 || port > 65535 ||
@@ -39,6 +39,7 @@ int stacks_order_read(const json_t *doc, struct stacks_order *o, struct err *e)
 	o->client = client;
 	o->down = down;
 	o->verify = verify;
+	o->skip = skip;
 	o->port = (unsigned)port;
 	o->flows = (unsigned)flows;
 	o->mss = (unsigned)mss;
@@ -108,6 +109,7 @@ static void role_spec(struct stacks_role *r)
 				     .mss = o->kind->udp ? 0 : (int)o->mss,
 				     .backlog = 4096,
 				     .congestion = o->kind->udp ? NULL : STACKS_CONGESTION};
+	s->skip_receive = o->skip;
 	s->again = o->client && o->kind->closes;
 	s->closes = role_closes;
 	s->arg = r;

@@ -9,6 +9,7 @@
 struct stacks_order {
 	const struct stacks_kind *kind;
 	bool client, down, verify;
+	bool skip;     /* what comes by TCP is thrown away in the kernel */
 	char host[64]; /* of a client: whom it asks */
 	unsigned port, flows, mss;
 	int cpu; /* -1: any */

@@ -40,6 +40,7 @@ static struct stacks_order run_order(const struct stacks *s, bool client)
 				     .client = client,
 				     .down = o->down,
 				     .verify = o->verify,
+				     .skip = o->skip,
 				     .port = run_port(s),
 				     .flows = o->flows != 0 ? o->flows : s->kind->flows,
 				     .mss = o->mss,

@@ -166,6 +166,9 @@ static const struct words_option options[] = {
 	{"--down", NULL, "streams: the server sends, and who asked receives", .flag = AT(down)},
 	{"--verify", NULL, "payload that comes is compared, byte by byte, in all arms",
 	 .flag = AT(verify)},
+	{"--skip-rx-copy", NULL,
+	 "sockets count what comes by TCP and throw it away, in all arms: no copy, no --verify",
+	 .flag = AT(skip)},
 	{"--mss", "N", "most payload of a segment", .read = read_mss},
 	{"--mtu", "N", "of the interfaces and ports that are made here, by default 1500",
 	 .read = read_mtu},
@@ -249,6 +252,10 @@ static int words_check(const struct stacks_opts *o, struct err *e)
 		return err_set(e, EINVAL,
 			       "a workload is missing; allowed are tcp_rr, tcp_crr, tcp_stream, "
 			       "udp_rr and udp_stream");
+	if (o->skip && o->verify)
+		return err_set(e, EINVAL,
+			       "--skip-rx-copy leaves nothing to compare; leave it or "
+			       "--verify out");
 	if (o->peer == NULL && (o->spec != NULL || o->port_peer != NULL))
 		return err_set(e, EINVAL, "%s is for two machines: give --peer HOST with it",
 			       o->spec != NULL ? "--port-spec" : "--port-peer");

@@ -30,7 +30,7 @@ struct stacks_opts {
 	unsigned runs, flows, mss, mtu; /* flows, mss: 0: as usual */
 	uint64_t duration_ns, warm_ns;
 	bool arm[STACKS_ARMS];
-	bool down, verify, loopback;
+	bool down, verify, skip, loopback;
 	int cpu[2];                           /* of the peer, and of who asks */
 	const char *peer, *port_peer, *spec;  /* NULL: not given */
 	const char *ip, *device, *html, *svg; /* the same */

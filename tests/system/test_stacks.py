@@ -101,7 +101,7 @@ def test_another_machine():
         assert f"port {port}" in server.stderr.readline()
         with socket.create_connection(("127.0.0.1", port)) as s, s.makefile("rw") as f:
             for line, answer in (("totals", "nothing was begun"), ("[]", "neither"), ("{}", "no order"),
-                                 ('{"client":true,"workload":"tcp_rr","down":false,"verify":false,"host":"127.0.0.1","port":9,"flows":1,'
+                                 ('{"client":true,"workload":"tcp_rr","down":false,"verify":false,"skip":false,"host":"127.0.0.1","port":9,"flows":1,'
                                   '"mss":0,"cpu":-1}', "only serves")):
                 f.write(line + "\n")
                 f.flush()

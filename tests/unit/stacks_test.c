@@ -56,6 +56,9 @@ static void test_words(void **state)
 	assert_int_equal(words("", &o, &e), -EINVAL);
 	assert_int_equal(words("tcp_rr --runs 0", &o, &e), -EINVAL);
 	assert_int_equal(words("tcp_rr --mss 9001", &o, &e), -EINVAL);
+	assert_int_equal(words("tcp_stream --skip-rx-copy", &o, &e), 0);
+	assert_true(o.skip && !o.verify);
+	assert_int_equal(words("tcp_stream --skip-rx-copy --verify", &o, &e), -EINVAL);
 	assert_int_equal(words("tcp_rr --port-peer 1.2.3.4 --peer h", &o, &e), -EINVAL);
 }
 
@@ -64,6 +67,7 @@ static void test_orders(void **state)
 	struct stacks_order o = {.kind = stacks_kind_find("tcp_crr"),
 				 .client = true,
 				 .verify = true,
+				 .skip = true,
 				 .host = "10.9.0.2",
 				 .port = 5301,
 				 .flows = 50,
@@ -77,7 +81,7 @@ static void test_orders(void **state)
 	(void)state;
 	assert_int_equal(stacks_order_read(doc, &back, &e), 0);
 	assert_ptr_equal(back.kind, o.kind);
-	assert_true(back.client && back.verify && !back.down);
+	assert_true(back.client && back.verify && back.skip && !back.down);
 	assert_string_equal(back.host, o.host);
 	assert_int_equal(back.port, o.port);
 	assert_int_equal(back.flows, o.flows);
