@@ -47,6 +47,7 @@ struct calls_strays {
 	uint64_t no_match;     /* of no call, and nobody waits for them */
 	uint64_t bad_checksum; /* wrong sums, so that nobody knows whose they are */
 	uint64_t malformed;    /* lengths that contradict the frame */
+	uint64_t other_queue;  /* that a device dealt to another queue than it says */
 	char from[64];         /* where the last one of no_match came from, as far as known; "" */
 };
 

@@ -284,6 +284,7 @@ static void calls_read_strays(const struct trial *t, const struct portset *of,
 		out->no_match += grown(is.no_match, was->no_match);
 		out->bad_checksum += grown(is.bad_checksum, was->bad_checksum);
 		out->malformed += grown(is.malformed, was->malformed);
+		out->other_queue += grown(is.other_queue, was->other_queue);
 		if (is.no_match > was->no_match && is.from[0] != '\0')
 			memcpy(out->from, is.from, sizeof(out->from));
 	}

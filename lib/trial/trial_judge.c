@@ -343,6 +343,14 @@ static void judge_receivers(struct trial_result *r)
 	judge_no_buffer(r, r->calls.own.nombuf);
 	for (unsigned i = 0; i < r->nflows; i++)
 		judge_no_buffer(r, r->flow[i].counts.nombuf);
+	if (r->calls.strays.other_queue > 0) {
+		r->receivers_limited = true;
+		trial_judge_say(
+			r, TRIAL_LIMITED,
+			"the device said by which hash it deals frames to queues, and %" PRIu64
+			" came to others, whose workers do not have their connections; from the next start on they hand over",
+			r->calls.strays.other_queue);
+	}
 	if (missed + nombuf == 0)
 		return;
 	r->receivers_limited = true;

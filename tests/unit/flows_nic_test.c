@@ -329,9 +329,16 @@ static uint64_t claimed(unsigned port)
 	return sum.frames;
 }
 
+/* Frames that came to other queues than its device says. */
+static uint64_t otherwise(unsigned port)
+{
+	return flows_strays(flows_of(c->port[port])).other_queue;
+}
+
 struct before {
 	struct flows_hand_counts hand;
 	uint64_t claimed;
+	uint64_t otherwise; /* frames that were dealt in another way than the device says */
 };
 
 static void check(unsigned client, const struct way *way, uint64_t n, const struct before *before)
@@ -362,6 +369,7 @@ static void check(unsigned client, const struct way *way, uint64_t n, const stru
 	assert_in_range(us.flow.rx, came - again, came);
 	assert_in_range(us.flow.rx, them.flow.tx - again, them.flow.tx);
 	assert_in_range(them.flow.rx, us.flow.tx - again, us.flow.tx);
+	assert_int_equal(otherwise(client), before->otherwise);
 	assert_int_equal(k.full, 0);
 	assert_int_equal(k.handed, k.taken);
 	assert_int_equal(k.handed > 0, way->why != NULL);
@@ -392,6 +400,16 @@ static void come_to_an_end(unsigned client, const struct way *way)
 		 them.flow.rst_sent);
 }
 
+static void state_is(unsigned port, const char *state)
+{
+	struct portset one_port = only(port);
+	json_t *doc = flows_json(c, &one_port), *flow;
+
+	flow = json_array_get(json_object_get(doc, "flows"), 0);
+	assert_string_equal(json_string_value(json_object_get(flow, "state")), state);
+	json_decref(doc);
+}
+
 static void try_way(unsigned client, const struct way *way)
 {
 	struct portset both = only(client);
@@ -405,9 +423,10 @@ static void try_way(unsigned client, const struct way *way)
 	}
 	ctl_turn(c);
 	ctl_clear(c, &both);
-	const struct before before = {handed(client), claimed(client)};
+	const struct before before = {handed(client), claimed(client), otherwise(client)};
 	if (ctl_start(c, &both, 0, &e) < 0)
 		fail_msg("%s: %s", way->name, e.text);
+	state_is(client, "starting"); /* no worker can know of it yet */
 	ctl_turn(c);
 	const struct flows_steering *how = &one(client)->ver->how;
 	if (how->hand != (way->why != NULL) ||
@@ -423,6 +442,62 @@ static void test_every_frame_reaches_its_connection(void **state)
 	for (unsigned i = 0; i < ARRAY_SIZE(ways); i++)
 		for (unsigned pair = 0; pair < PAIRS; pair++)
 			try_way(2 * pair, &ways[i]);
+}
+
+/* A device says by which hash it deals frames, and deals them in another way. In the first run what
+ * came to other queues is counted as such, and every connection has its fate; from then on workers
+ * hand over, and nothing is lost. */
+static void test_a_device_that_lies(void **state)
+{
+	static const struct way found = {.name = "otherwise than it says",
+					 .hf = RTE_ETH_RSS_NONFRAG_IPV4_TCP,
+					 .entries = 128,
+					 .deal = DEAL_ANY,
+					 /* nothing rests of them at another queue */
+					 .src = "10.9.0.0/16",
+					 .why = "came to other queues"};
+
+	(void)state;
+	for (unsigned client = 0; client < 2 * PAIRS; client += 2) {
+		struct portset both = only(client);
+		struct flows_strays strays;
+		struct flows_sum us;
+		struct err e = {.text = ""};
+
+		portset_add(&both, client + 1);
+		for (unsigned i = 0; i < 2; i++) {
+			struct flows_cfg *f;
+			set_device(client + i, &found, i == 0);
+			set_flow(client + i, &found, 100);
+			f = work_stream_cfg_own(stream(client + i, 0), &work_flows);
+			f->rto_ns = 20000000;
+			f->retries = 2;
+			f->drain_ns = 500000000;
+		}
+		ctl_turn(c);
+		ctl_clear(c, &both);
+		assert_int_equal(otherwise(client), 0);
+		if (ctl_start(c, &both, 0, &e) < 0)
+			fail_msg("%s", e.text);
+		assert_false(one(client)->ver->how.hand);
+		for (unsigned i = 0; i < 30000 && otherwise(client) == 0; i++) {
+			ctl_turn(c);
+			pause_ms(1);
+		}
+		/* a client whose server was reset would wait for its response without an end */
+		ctl_stop(c, &both);
+		come_to_an_end(client, &found);
+		strays = flows_strays(flows_of(c->port[client]));
+		flows_one_sum(one(client), &us);
+		assert_in_range(strays.other_queue, 1, strays.no_match);
+		assert_int_equal(us.flow.opened,
+				 us.flow.established + us.flow.refused + us.flow.connect_timeout +
+					 us.flow.unreachable + us.flow.aborted_opening);
+		assert_int_equal(otherwise(client + 1), 0);
+		settle(client);
+		settle(client + 1);
+		try_way(client, &found);
+	}
 }
 
 /* Each buffer that the NIC has received into is back, whoever had it. */
@@ -442,6 +517,7 @@ int main(void)
 		.prog = "flows_nic_test", .ports = specs, .nports = 6, .maps = maps, .nmaps = 6};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_frame_reaches_its_connection),
+		cmocka_unit_test(test_a_device_that_lies),
 		cmocka_unit_test(test_no_buffer_is_left),
 	};
 

@@ -124,6 +124,32 @@ static void test_own_losses(void **state)
 	memset(nombuf, 0, sizeof(nombuf));
 }
 
+/* Frames that came to another queue than the device says have no connection there, which is no
+ * fault of who was measured. */
+static void test_dealt_otherwise(void **state)
+{
+	struct trial_spec s = spec_of(1, 1000, 100000000);
+	const struct trial_result *r;
+	struct ctl_event ev;
+	struct trial *t;
+	bool said = false;
+
+	(void)state;
+	both_ways(3600000000000ull);
+	t = begun(&s);
+	cell_add(&flows_of(c->port[0])->engine->queue[0].state->other_queue, 3);
+	assert_string_equal(outcome(t), "");
+	r = trial_result(t);
+	assert_int_equal(r->calls.strays.other_queue, 3);
+	assert_int_equal(r->calls.strays_answered.other_queue, 0);
+	assert_true(r->is[TRIAL_LIMITED] && r->receivers_limited && !r->senders_limited);
+	assert_non_null(strstr(r->why[TRIAL_LIMITED], "3 came to others"));
+	trial_free(t);
+	while (ctl_event_next(c, &ev))
+		said |= strstr(ev.text, "port 0: 3 frames came to other queues") != NULL;
+	assert_true(said);
+}
+
 /* What is set while the trial waits is what it is of, or it says that it cannot be. */
 static void test_settings_change(void **state)
 {
@@ -251,6 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_losses),
+		cmocka_unit_test(test_dealt_otherwise),
 		cmocka_unit_test(test_settings_change),
 		cmocka_unit_test(test_port_goes_while_others_wait),
 		cmocka_unit_test(test_port_goes),

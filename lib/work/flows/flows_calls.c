@@ -353,6 +353,7 @@ static void calls_strays(const struct ctl_port *cp, struct calls_strays *out)
 	*out = (struct calls_strays){.no_match = k.no_match,
 				     .bad_checksum = k.bad_checksum,
 				     .malformed = k.malformed,
+				     .other_queue = k.other_queue,
 				     .from = ""};
 	for (unsigned q = 0; x != NULL && q < x->nqueues; q++) {
 		const struct flows_state *s = x->queue[q].state;

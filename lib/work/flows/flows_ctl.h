@@ -269,6 +269,7 @@ struct flows_one {
 /* Frames for flows that belong to none of their connections, and what came of them. */
 struct flows_strays {
 	uint64_t fragments, malformed, bad_checksum, no_match, rst_sent;
+	uint64_t other_queue; /* of connections of other queues, by what the device says */
 };
 
 struct flows_port {
@@ -279,6 +280,9 @@ struct flows_port {
 	struct cnt_sizes *sizes_before;
 	struct cnt_claimed claimed_before;
 	struct flows_strays strays_before, strays_base; /* base: at the last clear */
+	/* Frames that the device has dealt in another way than it says, at the end of the last run:
+	 * nothing is chosen by its hash any more. */
+	uint64_t other_queue;
 	struct flows_hand_counts *handed, *handed_base; /* [nqueues]; base: at the last clear */
 	struct flows_engine *engine;                    /* NULL: nothing was started yet */
 	struct flows_engine *next;                      /* of a start that is not certain yet */

@@ -66,8 +66,10 @@ static void fill_values(const struct flow_values *v, unsigned most, struct fill_
 	free(all);
 }
 
-/* Adds the local ends of a flow. left: how many ends other flows leave room for. */
-static unsigned fill_flow_ends(const struct flows_ver *v, unsigned left, struct flows_end *out)
+/* Adds the local ends of a flow. steered: of struct flows_end; left: for how many of them other
+ * flows leave room. */
+static unsigned fill_flow_ends(const struct flows_ver *v, unsigned steered, unsigned left,
+			       struct flows_end *out)
 {
 	const struct flows_design *d = v->design;
 	struct fill_runs address, port;
@@ -83,6 +85,8 @@ static unsigned fill_flow_ends(const struct flows_ver *v, unsigned left, struct 
 			struct flows_end *e = &out[n++];
 			*e = (struct flows_end){.udp = d->udp,
 						.hand = v->how.hand,
+						.is6 = d->is6,
+						.steered = (uint8_t)steered,
 						.from = address.from[a],
 						.to = address.to[a],
 						.port_from = (uint16_t)port.from[p],
@@ -137,8 +141,20 @@ static void fill_older_ends(const struct flows_engine *x, struct fill_ends *to)
 		if (v->design == NULL || v->one->ver == NULL || v->one->ver == v)
 			continue;
 		fill_add_ends(to, v->design,
-			      fill_flow_ends(v, FLOWS_ENDS - to->n, to->end + to->n));
+			      fill_flow_ends(v, 0, FLOWS_ENDS - to->n, to->end + to->n));
 	}
+}
+
+/* Of struct flows_end. The job has no place for those that are in no run. */
+static unsigned fill_steered(const struct flows_port *p, const struct flows_one *f)
+{
+	unsigned at = 1;
+
+	if (!f->in_run || f->ver->how.steer == NULL)
+		return 0;
+	for (const struct flows_one *o = p->first; o != f; o = o->next)
+		at += o->in_run;
+	return at;
 }
 
 static void fill_order(struct flows_job *j)
@@ -168,7 +184,8 @@ static void fill_ends(const struct flows_port *p, struct flows_job *j, struct pl
 			flows--; /* each of the others has one */
 			unsigned room = FLOWS_ENDS - to.n;
 			fill_add_ends(&to, f->ver->design,
-				      fill_flow_ends(f->ver, room > flows ? room - flows : 0,
+				      fill_flow_ends(f->ver, fill_steered(p, f),
+						     room > flows ? room - flows : 0,
 						     to.end + to.n));
 		}
 	fill_older_ends(x, &to);

@@ -12,8 +12,7 @@
 #define HAND_SHAPE ((uintptr_t)(FLOWS_SHAPES - 1))
 _Static_assert(FLOWS_SHAPES <= RTE_CACHE_LINE_SIZE, "the bits that are 0");
 
-/* The 4-tuple of a claimed frame, from our end. false: its ports are not there. */
-static bool hand_tuple(const struct flows_shape *s, const struct rte_mbuf *m, struct flow_tuple *t)
+bool flows_tuple_of(const struct flows_shape *s, const struct rte_mbuf *m, struct flow_tuple *t)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *) + s->l3;
 	unsigned len = m->data_len - s->l3, l4;
@@ -38,7 +37,7 @@ static unsigned hand_owner(const struct flows_job *j, unsigned shape, const stru
 {
 	struct flow_tuple t;
 
-	if ((shape & FLOWS_HAND) == 0 || !hand_tuple(&j->shape[shape & HAND_SHAPE], m, &t))
+	if ((shape & FLOWS_HAND) == 0 || !flows_tuple_of(&j->shape[shape & HAND_SHAPE], m, &t))
 		return j->queue;
 	return flows_owner(&t, j->hand->n);
 }

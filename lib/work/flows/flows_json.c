@@ -191,12 +191,15 @@ static json_t *json_pace(const struct flows_one *f)
 			 json_count(late_tps), "late_max_ns", json_count(worst_tps));
 }
 
+/* Nobody answers before all of the flow's workers know of the run. */
 static const char *json_state(const struct ctl_port *cp, const struct flows_one *f)
 {
 	enum flows_stage stage = flows_one_stage(f, cp->run.id);
 
 	if (!f->in_run || !cp->run.active || stage == FLOWS_DONE)
 		return "idle";
+	if (stage == FLOWS_IDLE)
+		return "starting";
 	if (stage == FLOWS_DRAINING)
 		return "draining";
 	return f->client && flows_ramps(cp, &f->cps) ? "ramping" : "running";
@@ -336,13 +339,14 @@ static void json_strays(const struct ctl_port *cp, json_t *list)
 	if (memcmp(&k, &base, sizeof(k)) == 0)
 		return;
 	json_array_append_new(list,
-			      json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "port", (int)cp->p.id,
-					"fragments", json_count(k.fragments - base.fragments),
-					"malformed", json_count(k.malformed - base.malformed),
-					"bad_checksum",
+			      json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "port",
+					(int)cp->p.id, "fragments",
+					json_count(k.fragments - base.fragments), "malformed",
+					json_count(k.malformed - base.malformed), "bad_checksum",
 					json_count(k.bad_checksum - base.bad_checksum), "no_match",
 					json_count(k.no_match - base.no_match), "rst_sent",
-					json_count(k.rst_sent - base.rst_sent)));
+					json_count(k.rst_sent - base.rst_sent), "other_queue",
+					json_count(k.other_queue - base.other_queue)));
 }
 
 /* In the order of streams. Those that were deleted are not told. */

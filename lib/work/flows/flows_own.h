@@ -206,6 +206,8 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 
 /* ---- flows_hand.c ---- */
 
+/* The 4-tuple of a claimed frame, from our end. false: its ports are not there. */
+bool flows_tuple_of(const struct flows_shape *s, const struct rte_mbuf *m, struct flow_tuple *t);
 /* Hands those of n claimed frames over that are other queues'. Those that stay are the first ones
  * of m and of o->shape then; returns how many. */
 unsigned flows_hand_over(struct flows_own *o, const struct flows_job *j, struct rte_mbuf **m,

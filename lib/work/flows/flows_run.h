@@ -138,6 +138,10 @@ struct flows_end {
 	uint32_t from, to;
 	uint16_t port_from, port_to;
 	bool hand; /* its frames may come to any queue, and are the owner's: flows_owner() */
+	bool is6;
+	/* Place in the job, and 1, of the client whose tuples were chosen so that their answers
+	 * come to their owner's queue, by what the device says of its hash; 0: none. */
+	uint8_t steered;
 };
 
 /* ---- which worker has a connection, where devices do not say it ---- */
@@ -309,6 +313,9 @@ struct flows_state {
 	/* Pieces of packets to one of our ends that are not the first: they have no ports, and are
 	 * left to others. */
 	cell_t pieces;
+	/* Frames whose tuples are another queue's by what the device says of its hash: it deals
+	 * them in another way. They are looked for where frames are of no connection. */
+	cell_t other_queue;
 	/* Control's: the machine is not used any more, another one takes its place. What is open
 	 * when its task goes has ended then. */
 	bool over;

@@ -362,6 +362,32 @@ static __rte_noinline void sort_stray(struct flows_state *s, const struct flow_i
 					 FLOWS_STRAY_KNOWN);
 }
 
+/* Some frames were of no connection: counts those that a device has dealt in another way than it
+ * says. The machine of another queue seldom knows a tuple of theirs, so they are among these. */
+static __rte_noinline void sort_other_queue(struct flows_state *s, const struct flows_job *j,
+					    struct rte_mbuf *const *m, const uint8_t *shape,
+					    unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		const struct flows_shape *like = &j->shape[shape[i]];
+		unsigned ident = sort_ident(j, shape[i], m[i]);
+		const struct flow_spec *spec;
+		const struct flows_end *e;
+		struct sort_to to = {0};
+		struct flow_tuple t;
+
+		if (ident == FLOWS_IDENTS || !flows_tuple_of(like, m[i], &t) ||
+		    !sort_read(like, rte_pktmbuf_mtod(m[i], const uint8_t *) + like->l3,
+			       m[i]->data_len - like->l3, &to))
+			continue;
+		e = sort_end(j, shape[i], ident, &to);
+		if (e == NULL || e->steered == 0 || e->is6 != like->is6)
+			continue;
+		spec = &j->flow[e->steered - 1].version->spec[j->queue];
+		cell_add(&s->other_queue, !spec->mine(spec->mine_arg, &t));
+	}
+}
+
 void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, struct rte_mbuf **m,
 	      unsigned n, const struct dp_burst *b, uint64_t now)
 {
@@ -405,8 +431,11 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 		unsigned given = likely(many == NULL) ? some : some - 1;
 		uint64_t strays = cell_get(no_match);
 		flow_rx(j->machine, in, given, o->now_ns);
-		if (unlikely(cell_get(no_match) != strays) && cell_get(no_match) - strays == given)
-			sort_stray(s, &in[given - 1]);
+		if (unlikely(cell_get(no_match) != strays)) {
+			if (cell_get(no_match) - strays == given)
+				sort_stray(s, &in[given - 1]);
+			sort_other_queue(s, j, m + i, o->shape + i, given);
+		}
 		if (unlikely(many != NULL))
 			flows_datagrams(j->machine, &in[some - 1], many, o->now_ns);
 	}

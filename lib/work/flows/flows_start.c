@@ -543,6 +543,23 @@ static void start_say(struct ctl *c, const struct ctl_port *cp, const struct flo
 		 cp->p.id, f->id, due, done, due - done);
 }
 
+/* What a device says of its hash is believed until it deals otherwise. */
+static void start_say_dealt(struct ctl *c, const struct ctl_port *cp)
+{
+	struct flows_port *p = flows_of(cp);
+	uint64_t n = flows_strays(p).other_queue, more = n - p->other_queue;
+
+	p->other_queue = n;
+	if (more != 0)
+		ctl_note(
+			c, cp->p.id,
+			"port %u: %" PRIu64
+			" frames came to other queues than its device says that its hash deals them to, whose workers do not have their "
+			"connections: what became of these is no fault of the peer; from the next start on its queues hand over to each other "
+			"what is another's",
+			cp->p.id, more);
+}
+
 static void start_ended(struct ctl *c, struct ctl_port *cp, const struct run_result *r)
 {
 	bool any = false;
@@ -555,8 +572,10 @@ static void start_ended(struct ctl *c, struct ctl_port *cp, const struct run_res
 		f->in_run = false;
 		any = true;
 	}
-	if (any) /* nobody listens any more */
-		flows_replan(c, cp);
+	if (!any)
+		return;
+	start_say_dealt(c, cp);
+	flows_replan(c, cp); /* nobody listens any more */
 }
 
 const struct work_run flows_run = {

@@ -2,6 +2,7 @@
 /* Which queue owns a tuple: that to which its answers come. Where a port has several queues each
  * machine opens those tuples alone that are its own, so that no worker gets what is another's.
  * Where nobody can tell the queue beforehand, workers hand over what is another's. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,17 @@ void flows_steer_by(const struct flows_design *d, const struct rss_to *to, unsig
 		out->steer = s;
 }
 
+/* The device has dealt frames in another way than it says. */
+static void steer_not(const struct flows_port *p, unsigned by, struct flows_steering *out)
+{
+	free(out->steer);
+	*out = (struct flows_steering){.hand = true};
+	snprintf(out->why, sizeof(out->why),
+		 "%" PRIu64
+		 " frames came to other queues than those that port %u says its hash deals them to",
+		 p->other_queue, by);
+}
+
 void flows_steer_new(struct ctl *c, struct ctl_port *cp, const struct flows_design *d,
 		     struct flows_steering *out)
 {
@@ -220,6 +232,8 @@ void flows_steer_new(struct ctl *c, struct ctl_port *cp, const struct flows_desi
 	}
 	flows_steer_by(d, to, cp->p.id, nqueues, by, out);
 	free(to);
+	if (out->steer != NULL && flows_of(cp)->other_queue != 0)
+		steer_not(flows_of(cp), by, out);
 }
 
 bool flows_steer_same(const struct flows_steering *a, const struct flows_steering *b)
