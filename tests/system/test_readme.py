@@ -40,6 +40,8 @@ CANNOT_RUN = {
     "export DPERF=": "it needs dperf; test_dperf_peer.py is what it runs",
     "$ ./dev run stacks --runs 5": "it needs root and half a minute; test_stacks.py runs it",
     "$ ./dev run neper tcp_rr -c -H 10.0.0.2": "it needs a server; test_neper.py has both ends",
+    "$ ./dev run -p if:eth1 --ip 10.0.0.1/24,10.0.0.254 neper": "it needs a server; test_neper_port.py has both ends",
+    "wirerate -p if:eth1 --ip 10.0.0.1/24 iperf3": "it needs a server; test_iperf3_port.py has one",
     "ln -s \"$(command -v wirerate)\"": "it needs a server; test_neper.py runs a link",
     "wirerate stacks --peer 192.0.2.7": "it needs another machine; test_stacks.py asks this one",
     "git clone https://github.com/google/neper": "it builds neper, of which nothing is here",

@@ -494,7 +494,7 @@ def test_the_schema_names_every_key_of_latency_trials_and_histories():
     docs = [d for d in documents(r) if "made" not in d]
     assert len(docs) == 10, r.stderr
     latencies = [d for d in docs if d.get("show") == "latency"] + [docs[7]["latency"]]
-    assert latencies[3]["streams"][1]["latency"]["samples"] > 1000 and latencies[3]["ports"][1]["jitter"]["compared"] > 0
+    assert latencies[3]["streams"][1]["latency"]["samples"] > 0 and latencies[3]["ports"][1]["jitter"]["compared"] > 0
     assert docs[6]["ports"][0]["history"]["tx_pps"] and docs[8]["trial"]["latency"] and not docs[9]["trial"]["latency"]
     for doc in [*latencies, *docs[8:]]:
         wrong = next(check.iter_errors(doc), None)
