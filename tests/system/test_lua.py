@@ -161,14 +161,14 @@ def test_the_example_of_the_documents_runs(tmp_path):
     for old, new in (('"2s"', '"50ms"'), ('"1s"', '"100ms"'), ('"1Mpps"', '"10kpps"'), ('"10%"', '"0.1%"')):
         assert old in text
         text = text.replace(old, new)
-    for _ in range(8):
+    for _ in range(20):
         r = lua(tmp_path, text, "-e", ANYTHING, code=(0, 4))
         counts = [line.split() for line in r.stdout.splitlines()]
         assert counts == [["0", counts[0][1], "0"], ["1", "0", counts[0][1]]]
-        # else the sender stood still, in the trial or in the run before it, and may not have sent all
+        # else the sender stood still, in the trial or in the run before it, and may not have sent all; or nobody is sure that it has
         if r.returncode == 0 and counts[0][1] == "745":
             return
-        assert int(counts[0][1]) < 745
+        assert int(counts[0][1]) <= 745
     pytest.fail("no run and trial went as they should")
 
 
