@@ -185,7 +185,7 @@ COUNTERS_ALONE = ("set trial.max-stall 1h; set trial.max-wait 100%; set trial.ma
 # A run `for` a time ends at it: on a machine that stood still some of its frames are unsent, and one line says so.
 UNSENT = re.compile(r"^port \d+: (\d+) frames were due within \S+: (\d+) sent, (\d+) unsent.*\n", re.M)
 # A run that took longer than it was asked for says so in one line, which tells of the machine and not of the program.
-LATE = re.compile(r"^(?:tester limited: port |sent > 1 ms late ).*\n", re.M)
+LATE = re.compile(r"^(?:tester limited: port |sent > 1 ms late |(?:wirerate: )?a worker does not answer; ).*\n", re.M)
 
 
 def unsent(text):
