@@ -17,6 +17,7 @@ struct line {
 	struct iperf_wl_line own;
 	struct wl_content content[IPERF_WL_CONTENTS];
 	uint8_t head[IPERF_UDP_HEAD64];
+	char hello[IPERF_COOKIE]; /* with zeros behind it */
 	struct wl_counts counts;
 	struct wl_flow flow;
 	struct wl_turn turn;
@@ -30,7 +31,9 @@ static void line_new(struct line *l, const struct workload *wl, const char *hell
 	l->conf.content = l->content;
 	l->conf.head = l->head;
 	l->conf.burst = 1;
-	iperf_wl_contents(l->content, hello, wl->udp ? 4 : IPERF_COOKIE, l->head);
+	memset(l->hello, 0, sizeof(l->hello));
+	memcpy(l->hello, hello, strlen(hello));
+	iperf_wl_contents(l->content, l->hello, wl->udp ? 4 : IPERF_COOKIE, l->head);
 	l->flow = (struct wl_flow){.wl = wl,
 				   .conf = &l->conf,
 				   .content = l->content,
