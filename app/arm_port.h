@@ -23,5 +23,17 @@ struct arm_port {
 };
 /* NULL: no work makes one. */
 const struct arm_port *arm_port(void);
-/* Whether a port has addresses of its own, and the first one that has. */
-bool arm_port_first(struct cmd_run *r, unsigned *port);
+
+/* What the protocol of a verb runs on: the arm of a port, or that of the kernel's sockets. */
+enum arm_stack { ARM_ANY, ARM_KERNEL, ARM_PORT };
+struct arm_use {
+	struct arm *arm; /* NULL: none was made, or it is no more */
+	bool port;       /* it is that of a port */
+	unsigned number; /* of this one */
+};
+/* Which it is to be, and whether it can be: without a word (ARM_ANY) that of the first port which
+ * has addresses, if there is one. -EINVAL, -EBUSY with *e. */
+int arm_use_choose(struct cmd_run *r, enum arm_stack, struct arm_use *out, struct err *e);
+void arm_use_make(struct cmd_run *r, unsigned control_port, struct arm_use *);
+/* It is no more, at once. */
+void arm_use_drop(struct arm_use *);

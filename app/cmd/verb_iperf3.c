@@ -14,9 +14,8 @@ enum { EXIT_LACKING = 3, EXIT_PEER = 5, WORDS_MOST = 128 };
 
 struct running {
 	struct iperf *test;
-	struct arm *arm;
-	bool port;   /* it is that of a port */
-	bool ending; /* which ends */
+	struct arm_use use;
+	bool ending; /* and its port ends */
 	int rc;      /* what the verb says then */
 	struct err why;
 	struct cmd_run *run;
@@ -45,12 +44,8 @@ static void iperf3_end(struct cmd_run *r)
 	struct running *i = running_of(r);
 
 	iperf_free(i->test);
-	if (i->arm != NULL && i->port)
-		arm_port()->drop(i->arm);
-	else
-		arm_kernel_free(i->arm);
 	i->test = NULL;
-	i->arm = NULL;
+	arm_use_drop(&i->use);
 }
 
 static void iperf3_cancel(struct cmd_run *r)
@@ -67,7 +62,7 @@ static int iperf3_port_ends(struct running *i, int rc, const struct err *e)
 	i->why = *e;
 	iperf_free(i->test);
 	i->test = NULL;
-	arm_port()->end(i->arm);
+	arm_port()->end(i->use.arm);
 	i->ending = true;
 	return VERB_PENDING;
 }
@@ -79,9 +74,9 @@ static int iperf3_poll(struct cmd_run *r, struct err *e)
 	int rc = 0;
 
 	if (i->ending) {
-		if (!arm_port()->over(i->arm))
+		if (!arm_port()->over(i->use.arm))
 			return VERB_PENDING;
-		i->arm = NULL;
+		i->use.arm = NULL;
 		*e = i->why;
 		return i->rc;
 	}
@@ -91,7 +86,7 @@ static int iperf3_poll(struct cmd_run *r, struct err *e)
 		r->exit_code = end == IPERF_LACKS ? EXIT_LACKING : EXIT_PEER;
 		rc = err_set(e, EIO, "iperf3: %s", iperf_why(i->test));
 	}
-	if (i->port)
+	if (i->use.port)
 		return iperf3_port_ends(i, rc, e);
 	iperf3_end(r);
 	return rc;
@@ -108,29 +103,20 @@ static bool iperf3_tells(const struct cmd_run *r, struct cmd_progress *out)
 	return true;
 }
 
-/* Without --stack it is our own TCP as soon as a port has addresses. */
 static int iperf3_arm(struct cmd_run *r, const struct iperf_opts *o, struct err *e)
 {
+	static const enum arm_stack stacks[] = {[IPERF_STACK_ANY] = ARM_ANY,
+						[IPERF_STACK_KERNEL] = ARM_KERNEL,
+						[IPERF_STACK_PORT] = ARM_PORT};
 	struct running *i = running_of(r);
-	struct arm_port_ask ask = {.control_port = o->port};
-	bool has = arm_port_first(r, &ask.port);
 
-	*i = (struct running){.port = o->stack == IPERF_STACK_ANY ? has
-								  : o->stack == IPERF_STACK_PORT};
-	if (!i->port) {
-		i->arm = arm_kernel(app_of(r)->loop);
-		return 0;
-	}
-	if (arm_port() == NULL || !has)
-		return err_set(e, EINVAL,
-			       "--stack port: no port has an address of its own: `set 0 ip "
-			       "ADDRESS/LENGTH`, or --ip");
-	if (ctl_sending(app_of(r)->ctl, ask.port))
-		return err_set(e, EBUSY, "port %u is sending; `stop %u` first", ask.port, ask.port);
-	if (iperf_opts_port(o, e) != 0)
-		return -ENOTSUP;
-	i->arm = arm_port()->make(r, &ask);
-	return 0;
+	*i = (struct running){0};
+	int rc = arm_use_choose(r, stacks[o->stack], &i->use, e);
+	if (rc == 0 && i->use.port && iperf_opts_port(o, e) != 0)
+		rc = -ENOTSUP;
+	if (rc == 0)
+		arm_use_make(r, o->port, &i->use);
+	return rc;
 }
 
 static int iperf3_begin(struct cmd_run *r, struct iperf_opts *o, struct err *e)
@@ -151,7 +137,7 @@ static int iperf3_begin(struct cmd_run *r, struct iperf_opts *o, struct err *e)
 	o->wrapped = i->documents = r->out_mode == OUT_JSON;
 	o->json |= o->wrapped;
 	i->run = r;
-	i->test = iperf_start(app_of(r)->loop, i->arm, o, on_print, i, &end, e);
+	i->test = iperf_start(app_of(r)->loop, i->use.arm, o, on_print, i, &end, e);
 	if (i->test != NULL)
 		return VERB_PENDING;
 	iperf3_end(r);

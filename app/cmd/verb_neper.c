@@ -14,10 +14,9 @@ struct nepering {
 	char *text;   /* the words of the command, which opts point into */
 	char **words; /* text cut into words */
 	struct neper_opts *opts;
-	struct arm *arm;
+	struct arm_use use;
 	struct neper *run;
 	struct neper_print print;
-	bool port;   /* the arm is that of a port */
 	bool ending; /* and its port ends */
 };
 _Static_assert(sizeof(struct nepering) <= VERB_STATE_BYTES, "state of a verb");
@@ -47,10 +46,7 @@ static void neper_end(struct cmd_run *r)
 	struct nepering *m = nepering_of(r);
 
 	neper_gone(m);
-	if (m->arm != NULL && m->port)
-		arm_port()->drop(m->arm);
-	else
-		arm_kernel_free(m->arm);
+	arm_use_drop(&m->use);
 	*m = (struct nepering){0};
 }
 
@@ -76,7 +72,7 @@ static int neper_poll(struct cmd_run *r, struct err *e)
 
 	(void)e;
 	if (m->ending) {
-		if (!arm_port()->over(m->arm))
+		if (!arm_port()->over(m->use.arm))
 			return VERB_PENDING;
 		*m = (struct nepering){0};
 		return VERB_DONE;
@@ -90,9 +86,9 @@ static int neper_poll(struct cmd_run *r, struct err *e)
 		sbuf_addf(r->note, "%s\n", why.text);
 		r->exit_code = end == NEPER_PEER ? EXIT_PEER : EXIT_NOT_VALID;
 	}
-	if (m->port) {
+	if (m->use.port) {
 		neper_gone(m);
-		arm_port()->end(m->arm);
+		arm_port()->end(m->use.arm);
 		m->ending = true;
 		return VERB_PENDING;
 	}
@@ -117,27 +113,19 @@ static int neper_split(struct cmd_run *r, struct err *e)
 	return n < 0 ? n : n - 1;
 }
 
-/* Without --stack it is our own TCP as soon as a port has addresses. */
 static int neper_arm(struct cmd_run *r, struct nepering *m, struct err *e)
 {
-	struct arm_port_ask ask = {.control_port = (unsigned)m->opts->control_port};
-	bool has = arm_port_first(r, &ask.port);
+	const char *stack = m->opts->stack;
+	enum arm_stack which = *stack == '\0'               ? ARM_ANY
+			       : strcmp(stack, "port") == 0 ? ARM_PORT
+							    : ARM_KERNEL;
+	int rc = arm_use_choose(r, which, &m->use, e);
 
-	m->port = *m->opts->stack == '\0' ? has : strcmp(m->opts->stack, "port") == 0;
-	if (!m->port) {
-		m->arm = arm_kernel(app_of(r)->loop);
-		return 0;
-	}
-	if (arm_port() == NULL || !has)
-		return err_set(e, EINVAL,
-			       "--stack port: no port has an address of its own: `set 0 ip "
-			       "ADDRESS/LENGTH`, or --ip");
-	if (ctl_sending(app_of(r)->ctl, ask.port))
-		return err_set(e, EBUSY, "port %u is sending; `stop %u` first", ask.port, ask.port);
-	if (neper_opts_port(m->opts, e) != 0)
-		return -ENOTSUP;
-	m->arm = arm_port()->make(r, &ask);
-	return 0;
+	if (rc == 0 && m->use.port && neper_opts_port(m->opts, e) != 0)
+		rc = -ENOTSUP;
+	if (rc == 0)
+		arm_use_make(r, (unsigned)m->opts->control_port, &m->use);
+	return rc;
 }
 
 static int neper_parse(struct cmd_run *r, struct err *e)
@@ -181,7 +169,7 @@ static int neper_run(struct cmd_run *r, const struct arg_val *args, struct err *
 						.note = neper_note,
 						.arg = r};
 		neper_print_init(&m->print, m->opts->kind, &out);
-		m->run = neper_begin(app_of(r)->loop, m->arm, m->opts, &out, e);
+		m->run = neper_begin(app_of(r)->loop, m->use.arm, m->opts, &out, e);
 		if (m->run != NULL)
 			return VERB_PENDING;
 		/* the words were right: what fails is the network */
