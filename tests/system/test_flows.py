@@ -464,7 +464,7 @@ def test_an_interrupt_at_the_prompt_skips_the_drain(tmp_path, front, bound, loss
             t.type("\x03").shows("cancelled").prompt().type(state).shows("port 0 running 50").shows("port 1 running 50")
             t.prompt().type("clear; stop all\r")
         t.prompt().type("lua 'while wr.show(\"flows\", 0).flows[1].state ~= \"draining\" do wr.sleep(0.01) end print(\"so it \" .. \"drains\")'\r")
-        t.shows("so it drains").prompt().type(f"set wire loss {loss}\r").prompt()
+        t.shows("so it drains").prompt().type(f"set wire loss {loss}\r").shows(f"set wire loss {loss}").prompt()
         waits()
         t.type("\x03").prompt().type("wait all\r")
         t.prompt().type(state).shows("port 0 idle 0").shows("port 1 idle 0").prompt()
