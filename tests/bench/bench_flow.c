@@ -224,6 +224,7 @@ struct opened {
 };
 static struct opened opened, opened6; /* over IPv4 and IPv6 */
 static double idle_share;
+static struct stray_cycles strays;
 
 /* The time that this thread has had on a CPU: what takes long is measured by it. */
 static double cpu_cycles(void)
@@ -352,6 +353,8 @@ static void measure(void)
 	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].p != NULL)
 			pair_finish(rows[i].p, rows[i].name);
+	if (wanted("flow_stray"))
+		stray_measure(pools[FLOW_PLAIN], &strays);
 }
 
 static void print_opened(const char *name, const struct opened *o)
@@ -379,6 +382,9 @@ static void print(void)
 	print_opened("flow_open_ip6", &opened6);
 	if (wanted("flow_idle"))
 		printf(",\"flow_idle\":{\"share\":%.4f,\"live\":%u}", idle_share, IDLE);
+	if (wanted("flow_stray"))
+		printf(",\"flow_stray\":{\"taken\":%.2f,\"stray\":%.2f,\"other\":%.2f}",
+		       strays.taken, strays.stray, strays.other);
 	printf("}\n");
 }
 

@@ -106,5 +106,12 @@ uint64_t pair_hand_end(struct pair_hand *h);
 /* The same record, each function of which calls that of another one. */
 const struct workload *pair_through(const struct workload *wl);
 
+/* bench_flow_stray.c: cycles for a frame of a flow until it is known as one, for one with such
+ * headers that is none's, and for one of another type. */
+struct stray_cycles {
+	double taken, stray, other;
+};
+void stray_measure(struct rte_mempool *mp, struct stray_cycles *out);
+
 /* Two devices, each of which receives what the other one sends. */
 void pair_devices(uint16_t dev[2], struct rte_mempool *mp);

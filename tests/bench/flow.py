@@ -19,6 +19,8 @@ RECORD, RECORD_PERCENT = {"flow_cps_record": "flow_cps", "flow_tps_record": "flo
 OTHER_FRAMES, OTHER_TIMES = ("flow_cps_vxlan", "flow_cps_ip6"), 1.3
 MANY_RATE = 0.62
 BULK_BITS = 30
+# looking at a frame of no flow, to looking at one of a flow, until each is known as what it is
+STRAYS = {"flow_stray / taken": "stray", "flow_other_type / taken": "other"}
 TIMED_PERCENT = 5
 IDLE_PERCENT = 5
 
@@ -37,7 +39,8 @@ def measure(build, cpu):
 
 def targets():
     return [*TIMES, "flow_many_live / 1000", "flow_open", "flow_open memory", "flow_bulk", "flow_cps_timed / flow_cps", "flow_idle",
-            *[f"{name} / {to}" for name, to in (MORE | RECORD).items()], *[f"{name} / flow_cps" for name in OTHER_FRAMES], "flow_open_ip6 memory"]
+            *[f"{name} / {to}" for name, to in (MORE | RECORD).items()], *[f"{name} / flow_cps" for name in OTHER_FRAMES], "flow_open_ip6 memory",
+            *STRAYS]
 
 
 def said(row):
@@ -89,4 +92,9 @@ def evaluate(runs):
     amount("flow_open memory", [r["flow_open"]["bytes"] for r in runs], "bytes", OPEN_BYTES, 1)
     amount("flow_open_ip6 memory", [r["flow_open_ip6"]["bytes"] for r in runs], "bytes", OPEN_BYTES_IP6, 1)
     amount("flow_idle", [100 * r["flow_idle"]["share"] for r in runs], "% of a core", IDLE_PERCENT, 2, {"engine": said(first["flow_idle"])})
+    for name, kind in STRAYS.items():
+        cost = statistics.median(r["flow_stray"][kind] for r in runs)
+        taken = statistics.median(r["flow_stray"]["taken"] for r in runs)
+        amount(name, [r["flow_stray"][kind] / r["flow_stray"]["taken"] for r in runs], "times", None, more={
+            "cycles": round(cost, 2), "engine": f"{taken:.1f} cycles for a frame of a flow"})
     return rows
