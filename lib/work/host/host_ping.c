@@ -37,7 +37,7 @@ struct host_ping {
 	struct host_through through; /* of a stream */
 	bool asks_next;              /* for the MAC address of next; else it is known */
 	uint64_t grown;              /* requests that were sent in the turn before */
-	uint64_t turn_ns, stuck_ns;  /* when that was, and how long no request was sent */
+	uint64_t turn_ns, stuck_ns;  /* when that was, and how long none was sent that is due */
 	uint64_t count;              /* requests that may be sent; it changes in a traceroute */
 	uint64_t first_ns;           /* when control saw the first one; 0: it has not */
 	struct neigh_pings *fates;
@@ -479,7 +479,10 @@ static void ping_read(struct ctl *c, struct host_port *h, struct host_ping *p, u
 	free(n);
 	neigh_pings_turn(p->fates, tsc);
 	const struct neigh_pings_counts *k = neigh_pings_counts(p->fates);
-	p->stuck_ns = k->sent > p->grown ? 0 : p->stuck_ns + RTE_MIN(now - p->turn_ns, TURN_NS);
+	/* One that has nothing to send is not stuck: a traceroute waits before it asks further. */
+	p->stuck_ns = k->sent > p->grown || k->sent == p->count ?
+			      0 :
+			      p->stuck_ns + RTE_MIN(now - p->turn_ns, TURN_NS);
 	p->grown = k->sent;
 	if (ping_is_over(c, h, p, now))
 		p->phase = PING_OVER;
