@@ -160,6 +160,9 @@ void flow_conn_end(struct flow_machine *m, struct flow_conn *c, enum wl_end why,
 		return;
 	}
 	flow_work_closed(m, f, c, why);
+	/* its datagram still waits for the sink */
+	if (FLOW_UNLIKELY(c->state == FLOW_UDP) && c->msg_end != 0)
+		cell_add(&f->k->not_sent, 1);
 	if (FLOW_UNLIKELY((c->flags & CF_READY) != 0)) {
 		c->flags &= (uint16_t)~CF_READY;
 		f->nready--;

@@ -245,6 +245,77 @@ static void test_late(void **state)
 	world_free(w);
 }
 
+static void no_room(struct world_end *e)
+{
+	for (unsigned i = 0; i < FLOW_ROOMS; i++)
+		e->sink.nroom[i] = 0;
+}
+
+/* A device takes nothing: what waits for it when its connection ends, in whichever way, was not
+ * sent, and is counted so. */
+static void run_full(struct world *w, void (*end)(struct world *w, struct world_end *s))
+{
+	struct world_end *c = &w->end[0], *s = &w->end[1];
+
+	s->spec.finwait_ns = SECOND;
+	world_adopt(w);
+	assert_int_equal(open_n(w, 10), 10);
+	world_flush(w, 0);
+	w->now += w->delay;
+	no_room(s);
+	world_deliver(w, 1);
+	flow_poll(s->m, w->now);
+	assert_int_equal(s->counts.rx, 10);
+	assert_int_equal(s->transactions.done, 10);
+	assert_int_equal(s->counts.open, 10);
+	assert_int_equal(s->counts.not_sent, 0);
+	end(w, s);
+	assert_int_equal(s->counts.open, 0);
+	assert_int_equal(s->counts.tx, 0);
+	assert_int_equal(s->counts.not_sent, 10);
+	assert_true(world_run(w, w->now + 1000 * SECOND));
+	assert_int_equal(s->counts.tx, 0);
+	assert_int_equal(s->counts.not_sent, 10);
+	assert_int_equal(c->transactions.failed, 10);
+	world_empty(w);
+	world_free(w);
+}
+
+static void end_by_drain(struct world *w, struct world_end *s)
+{
+	s->wl.draining = true;
+	flow_drain(s->m, &s->wl);
+	flow_poll(s->m, w->now);
+}
+
+static void end_by_silence(struct world *w, struct world_end *s)
+{
+	for (unsigned i = 0; i < 30; i++)
+		flow_poll(s->m, w->now += 100 * MS);
+}
+
+static void end_by_loss(struct world *w, struct world_end *s)
+{
+	flow_lost(s->m, w->now);
+}
+
+static void test_full(void **state)
+{
+	static const struct wl_bytes_conf conf = {.request = WL_FIXED(64),
+						  .response = WL_FIXED(64),
+						  .transactions = 1,
+						  .timeout_ns = 10 * MS,
+						  .close = WL_CLOSE_FIN};
+	static void (*const end[])(struct world *, struct world_end *) = {
+		end_by_drain, end_by_silence, end_by_loss};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		run_full(world_new(&(struct world_setup){
+				 .wl = &wl_bytes, .conf = &conf, .udp = true}),
+			 end[i]);
+}
+
 static void test_numbers(void **state)
 {
 	const uint64_t began = 0xfffffff0ull << 32;
@@ -287,7 +358,7 @@ int main(void)
 		cmocka_unit_test(test_datagrams),      cmocka_unit_test(test_one_way),
 		cmocka_unit_test(test_one_way_down),   cmocka_unit_test(test_again),
 		cmocka_unit_test(test_server_goes_on), cmocka_unit_test(test_late),
-		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_full),	       cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
