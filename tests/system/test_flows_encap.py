@@ -19,7 +19,7 @@ UDP_PORTS = {"vxlan": 4789, "geneve": 6081, "gtpu": 2152}
 
 # HTTP on port 80 and datagrams back on port 81 for us, and at the word of the test a client of ours.
 PEER = """
-import http.client, http.server, socket, sys, threading, time
+import http.client, http.server, socket, sys, threading
 class Answer(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def do_GET(self):
@@ -39,18 +39,9 @@ s.bind(("::", 81))
 threading.Thread(target=echo, daemon=True).start()
 threading.Thread(target=Server(("::", 80), Answer).serve_forever, daemon=True).start()
 print("listens", flush=True)
-def connected(address):
-    for n in range(100):  # a worker begins to listen when it comes to it
-        c = http.client.HTTPConnection(address, 80, timeout=60)
-        try:
-            c.connect()
-            return c
-        except ConnectionRefusedError:
-            time.sleep(0.02)
-    raise OSError("nobody listens")
 def ask(address):
     for n in range(4):
-        c = connected(address)
+        c = http.client.HTTPConnection(address, 80, timeout=60)
         for k in range(2):
             c.request("GET", "/")
             r = c.getresponse()
@@ -156,8 +147,9 @@ def test_linux_inside(linux, live, name):
         judge(f)
         assert f["transactions"]["done"] == CONNECTIONS * PER and f["transactions"]["failed"] == 0, f
         assert f["connections"]["closed"] == CONNECTIONS and f["segments"]["bad_checksum"] == 0, f
-    # each frame once: what we sent came, and what came for connections is what was sent, beside a SYN that came before the server, and its RST
-    early = sum(s["no_match"] for s in shown["strays"])
-    assert early == sum(s["rst_sent"] for s in shown["strays"])
-    assert said["in"] == sum(f["segments"]["tx"] for f in flows) + early, (said, shown)
-    assert said["out"] == sum(f["segments"]["rx"] for f in flows) + early, (said, shown)
+    # each frame once: what we sent came, and what came is what was sent. Where the machine stood still Linux acknowledges twice that we have ended,
+    # and the second one is of no connection any more, and reset.
+    late = sum(s["no_match"] for s in shown["strays"])
+    assert late == sum(s["rst_sent"] for s in shown["strays"])
+    assert said["in"] == sum(f["segments"]["tx"] for f in flows) + late, (said, shown)
+    assert said["out"] == sum(f["segments"]["rx"] for f in flows) + late, (said, shown)
