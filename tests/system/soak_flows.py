@@ -172,7 +172,7 @@ def play_round(peer, rnd):
         wr.tell(peer.change())
         time.sleep(rnd.uniform(0, CHANGE_S))
         flows = wr.ask("show flows")["flows"]
-        need(flows[0]["state"] in ("running", "ramping"), f"the client is {flows[0]['state']} in the middle of a round")
+        need(flows[0]["state"] in ("starting", "running", "ramping"), f"the client is {flows[0]['state']} in the middle of a round")
     wr.tell("stop all; wait all")
     flows = wr.ask("show flows")["flows"]
     for flow in flows:
