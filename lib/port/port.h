@@ -319,6 +319,8 @@ int rss_now(const struct port *p, struct rss_setup *out, struct err *e);
 /* Of the frames that the Rx queue has counted since it was opened, how many came at most before the
  * device was told to work by what it works by now. */
 uint64_t rss_before(const struct port *p, unsigned queue);
+/* How often the port's RSS settings have been set, to what they were included. */
+unsigned rss_times_set(const struct port *p);
 /* Appends "ip tcp udp", the headers that are hashed, or `none`. */
 void rss_words_text(uint64_t hf, const char *none, struct sbuf *out);
 

@@ -13,6 +13,7 @@ struct port_rss {
 	struct rss_cfg asked; /* what it was asked for last */
 	bool own_known;       /* the device has said what it came with */
 	bool told;            /* it was ever told to work by something else */
+	unsigned set;         /* how often its settings have been set */
 	/* For each queue the frames that had come to it when the device was last told to work by
 	 * something else, those that waited there included. */
 	uint64_t before[PORT_MAX_QUEUES];
@@ -278,6 +279,11 @@ uint64_t rss_before(const struct port *p, unsigned queue)
 	return p->rss_state != NULL ? p->rss_state->before[queue] : 0;
 }
 
+unsigned rss_times_set(const struct port *p)
+{
+	return p->rss_state != NULL ? p->rss_state->set : 0;
+}
+
 /* The device did not do all that it was told: what it has taken of it is taken back, and a part
  * that it refused is as it was. Returns what is to be said of that. */
 static const char *rss_take_back(struct port *p, const struct rss_setup *told,
@@ -341,8 +347,10 @@ int rss_try(struct port *p, const struct rss_cfg *want, struct err *e)
 	    (p->rss_state == NULL || memcmp(&p->rss_state->asked, want, sizeof(*want)) == 0))
 		return 0;
 	int rc = rss_apply(p, want, e);
-	if (rc == 0)
+	if (rc == 0) {
 		p->rss_state->asked = *want;
+		p->rss_state->set++;
+	}
 	return rc;
 }
 
@@ -363,8 +371,10 @@ static void rss_ask(struct port *p)
 void rss_follow(struct port *p)
 {
 	if (p->rss_state != NULL && p->started &&
-	    memcmp(&p->rss_state->asked, &p->cfg->rss, sizeof(p->cfg->rss)) != 0)
+	    memcmp(&p->rss_state->asked, &p->cfg->rss, sizeof(p->cfg->rss)) != 0) {
+		p->rss_state->set++;
 		rss_ask(p);
+	}
 }
 
 int rss_now(const struct port *p, struct rss_setup *out, struct err *e)

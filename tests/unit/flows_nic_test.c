@@ -90,6 +90,25 @@ int rte_eth_dev_rss_reta_query(uint16_t port_id, struct rte_eth_rss_reta_entry64
 	return 0;
 }
 
+int rte_eth_dev_rss_hash_update(uint16_t port_id, struct rte_eth_rss_conf *conf)
+{
+	struct device *d = &device[port_id];
+
+	d->hf = conf->rss_hf;
+	if (conf->rss_key != NULL)
+		memcpy(d->key, conf->rss_key, KEY);
+	return 0;
+}
+
+int rte_eth_dev_rss_reta_update(uint16_t port_id, struct rte_eth_rss_reta_entry64 *conf,
+				uint16_t size)
+{
+	for (unsigned i = 0; i < size; i++)
+		if ((conf[i / 64].mask >> (i % 64) & 1) != 0)
+			device[port_id].table[i] = conf[i / 64].reta[i % 64];
+	return 0;
+}
+
 static uint32_t bitwise(const uint8_t *key, const uint8_t *in, unsigned n)
 {
 	uint32_t hash = 0;
@@ -534,9 +553,21 @@ static void test_every_frame_reaches_its_connection(void **state)
 			try_way(2 * pair, &ways[i]);
 }
 
+/* Its hash is set, and set back. */
+static void set_again(unsigned port)
+{
+	const struct rss_cfg want = {.fields = RSS_IP | RSS_TCP};
+	struct err e = {.text = ""};
+
+	if (ctl_rss(c, port, &want, &e) != 0)
+		fail_msg("%s", e.text);
+	rss_follow(&c->port[port]->p);
+}
+
 /* A device says by which hash it deals frames, and deals them in another way. In the first run what
  * came to other queues is counted as such, and every connection has its fate; from then on workers
- * hand over, and nothing is lost. */
+ * hand over, and nothing is lost. When its hash has been set it is believed again, and here deals
+ * as it says. */
 static void test_a_device_that_lies(void **state)
 {
 	static const struct way found = {.name = "otherwise than it says",
@@ -587,6 +618,8 @@ static void test_a_device_that_lies(void **state)
 		settle(client);
 		settle(client + 1);
 		try_way(client, &found);
+		set_again(client);
+		try_way(client, &ways[0]);
 	}
 }
 

@@ -280,9 +280,11 @@ struct flows_port {
 	struct cnt_sizes *sizes_before;
 	struct cnt_claimed claimed_before;
 	struct flows_strays strays_before, strays_base; /* base: at the last clear */
-	/* Frames that the device has dealt in another way than it says, at the end of the last run:
-	 * nothing is chosen by its hash any more. */
-	uint64_t other_queue;
+	/* Frames that the device has dealt in another way than it says, in runs that have ended:
+	 * nothing is chosen by its hash until that is set again. seen: those that have been noticed
+	 * so far; rss_set: how often it had been set. */
+	uint64_t other_queue, other_queue_seen;
+	unsigned rss_set;
 	struct flows_hand_counts *handed, *handed_base; /* [nqueues]; base: at the last clear */
 	struct flows_engine *engine;                    /* NULL: nothing was started yet */
 	struct flows_engine *next;                      /* of a start that is not certain yet */
@@ -361,6 +363,8 @@ int flows_engine_idents(struct flows_engine *x, struct flows_design *d, const st
 
 /* ---- flows_steer.c ---- */
 
+/* Before a start: a hash that has been set since the last one is believed again. */
+void flows_steer_begin(struct ctl_port *cp);
 /* free() out->steer. */
 void flows_steer_new(struct ctl *c, struct ctl_port *cp, const struct flows_design *d,
 		     struct flows_steering *out);

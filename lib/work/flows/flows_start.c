@@ -302,6 +302,7 @@ static int start_all(struct ctl *c, struct ctl_port *cp, const struct run_ask *a
 		x = start_engine(c, cp, d, is6, e);
 		rc = x != NULL ? 0 : -ENOMEM;
 	}
+	flows_steer_begin(cp);
 	for (unsigned i = 0; i < cp->nstreams && rc == 0; i++) {
 		if (d[i] == NULL)
 			continue;
@@ -547,16 +548,17 @@ static void start_say(struct ctl *c, const struct ctl_port *cp, const struct flo
 static void start_say_dealt(struct ctl *c, const struct ctl_port *cp)
 {
 	struct flows_port *p = flows_of(cp);
-	uint64_t n = flows_strays(p).other_queue, more = n - p->other_queue;
+	uint64_t n = flows_strays(p).other_queue, more = n - p->other_queue_seen;
 
-	p->other_queue = n;
+	p->other_queue += more;
+	p->other_queue_seen = n;
 	if (more != 0)
 		ctl_note(
 			c, cp->p.id,
 			"port %u: %" PRIu64
 			" frames came to other queues than its device says that its hash deals them to, whose workers do not have their "
 			"connections: what became of these is no fault of the peer; from the next start on its queues hand over to each other "
-			"what is another's",
+			"what is another's, until its rss settings are set again",
 			cp->p.id, more);
 }
 

@@ -198,6 +198,16 @@ void flows_steer_by(const struct flows_design *d, const struct rss_to *to, unsig
 		out->steer = s;
 }
 
+void flows_steer_begin(struct ctl_port *cp)
+{
+	struct flows_port *p = flows_of(cp);
+	unsigned set = rss_times_set(&cp->p);
+
+	if (set != p->rss_set)
+		p->other_queue = 0;
+	p->rss_set = set;
+}
+
 /* The device has dealt frames in another way than it says. */
 static void steer_not(const struct flows_port *p, unsigned by, struct flows_steering *out)
 {
@@ -205,7 +215,8 @@ static void steer_not(const struct flows_port *p, unsigned by, struct flows_stee
 	*out = (struct flows_steering){.hand = true};
 	snprintf(out->why, sizeof(out->why),
 		 "%" PRIu64
-		 " frames came to other queues than those that port %u says its hash deals them to",
+		 " frames came to other queues than those that port %u says its hash deals them to; once an rss setting of it is set "
+		 "again that is tried again",
 		 p->other_queue, by);
 }
 
