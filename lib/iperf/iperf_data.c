@@ -62,14 +62,25 @@ static void tcp_spec(struct iperf_data *d, bool sends)
 				.arg = d};
 }
 
+/* As many as have a CPU each: two on one do nothing but take turns. */
+static unsigned tcp_threads(const struct iperf *t)
+{
+	cpu_set_t set;
+	unsigned cpus = 1;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		cpus = (unsigned)CPU_COUNT(&set);
+	return cpus < t->n ? cpus : t->n;
+}
+
 static int tcp_start(struct iperf_data *d, struct err *e)
 {
 	struct iperf *t = d->t;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned threads = cpus > 0 && (unsigned)cpus < t->n ? (unsigned)cpus : t->n;
+	unsigned threads = tcp_threads(t);
 	const struct arm_conf conf = {.sock = {.threads = threads}};
 
-	wl_content_init(&d->content, NULL, 0, WL_FILL_PATTERN);
+	/* the filling that is the shortest in memory, and so stays in the nearest cache */
+	wl_content_init(&d->content, NULL, 0, WL_FILL_X);
 	tcp_spec(d, false);
 	tcp_spec(d, true);
 	d->tcp = t->arm->ops->data(t->arm, &conf, e);

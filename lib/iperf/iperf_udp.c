@@ -120,18 +120,54 @@ static void udp_tell(struct iperf_udp *u, ssize_t n)
 	cell_set(&u->jitter, jitter);
 }
 
-static void udp_receiver(struct iperf_udp *u)
+/* How a receiver waits. A sleep that ends within SPIN_NS would have been shorter than falling asleep
+ * and being woken, which over loopback the sender has to do: so the next time it looks again and
+ * again for as long. If that was in vain, as where both share a CPU, it does not for some waits,
+ * twice as many each time. */
+#define SPIN_NS 20000
+#define SPIN_REST_MOST 4096
+struct udp_spin {
+	uint64_t since_ns; /* nothing has come; 0: something has */
+	bool on;
+	unsigned vain, rest; /* waits without */
+};
+
+static void udp_wait(struct iperf_udp *u, struct udp_spin *s)
 {
 	struct pollfd p = {.fd = u->fd, .events = POLLIN};
+	uint64_t now = sock_now_ns();
+
+	if (s->since_ns == 0)
+		s->since_ns = now;
+	if (s->on && now - s->since_ns < SPIN_NS)
+		return;
+	if (s->on) {
+		s->vain = s->vain == 0 ? 1 : s->vain < SPIN_REST_MOST ? 2 * s->vain : s->vain;
+		s->rest = s->vain;
+	}
+	poll(&p, 1, NAP_MS);
+	s->since_ns = 0;
+	if (s->rest > 0)
+		s->rest--;
+	s->on = s->rest == 0 && sock_now_ns() - now < SPIN_NS;
+}
+
+static void udp_receiver(struct iperf_udp *u)
+{
+	struct udp_spin spin = {0};
 
 	while (!udp_stopped(u)) {
 		ssize_t n = recv(u->fd, u->buffer, IPERF_UDP_MOST, MSG_DONTWAIT);
 		if (n < 0) {
 			if (errno == EAGAIN)
-				poll(&p, 1, NAP_MS);
+				udp_wait(u, &spin);
 			else if (errno != EINTR)
 				usleep(1000);
 			continue;
+		}
+		if (spin.since_ns != 0) {
+			spin.since_ns = 0;
+			spin.vain /= 2;
 		}
 		if (iperf_seq_seen(&u->seq, u->buffer, (size_t)n, u->conf->wide,
 				   clock_us(CLOCK_REALTIME)))

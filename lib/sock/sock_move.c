@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
+#define MUCH 16384 /* bytes of one read: as a stream has, and not a request */
+
 static uint32_t buffer_of(const struct sock_one *o)
 {
 	uint32_t n = o->l.spec->buffer;
@@ -323,8 +325,9 @@ static bool receive_once(struct sock_one *o)
 		o->l.first_ns = sock_now_ns();
 	cell_add(&o->l.n.rx_bytes, n);
 	cell_add(&o->l.n.rx_calls, 1);
-	/* a read that did not fill the buffer has emptied the socket, if no end stands behind it */
-	if (n < want && !o->may_end && !s->map_receive && !s->tune.udp)
+	/* a read that did not fill the buffer has emptied the socket, if no end stands behind it;
+	 * where much comes, more has come while this was copied */
+	if (n < want && n < MUCH && !o->may_end && !s->map_receive && !s->tune.udp)
 		o->can_read = false;
 	took = sock_give(o, skip ? NULL : data, n);
 	if (took < n && !o->broken)
