@@ -128,11 +128,14 @@ static int begin_tap(struct stacks *s, struct err *e)
 	return stacks_net_address(s->net.peer, STACKS_TAP, STACKS_TAP_PEER_IP, e);
 }
 
-/* AF_XDP and its copies of frames suit transactions; a tap takes super-frames with checksums that
- * are left to do, which suits streams. */
+/* AF_XDP, which takes and gives many frames by one call, suits transactions of TCP. A tap takes
+ * super-frames with checksums that are left to do, which suits streams; and it costs the peer least
+ * per frame, which suits datagrams, of which nothing else costs much. */
 static const char *run_device(const struct stacks *s)
 {
-	return s->o->device != NULL ? s->o->device : s->kind->stream ? "tap" : "xdp";
+	bool tap = s->kind->stream || s->kind->udp;
+
+	return s->o->device != NULL ? s->o->device : tap ? "tap" : "xdp";
 }
 
 static int begin_port_client(struct stacks *s, struct err *e)

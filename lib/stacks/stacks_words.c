@@ -173,7 +173,7 @@ static const struct words_option options[] = {
 	{"--mtu", "N", "of the interfaces and ports that are made here, by default 1500",
 	 .read = read_mtu},
 	{"--device", "KIND",
-	 "how the port reaches the kernel: packet, xdp, if, tap; by default xdp, of streams tap",
+	 "how the port reaches the kernel: packet, xdp, if, tap; by default tap, of tcp_rr and tcp_crr xdp",
 	 .read = read_device},
 	{"--loopback", NULL, "kernel to kernel over the loopback interface, not over a veth pair",
 	 .flag = AT(loopback)},
