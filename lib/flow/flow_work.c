@@ -146,7 +146,10 @@ static FLOW_INLINE bool work_do(struct flow_machine *m, struct flow_ver *f, stru
 		flow_work_timer(m, c, t->timer_ns);
 	if (FLOW_UNLIKELY(t->ready))
 		flow_ready_push(m, f, c);
-	return FLOW_LIKELY(t->close == WL_CLOSE_NOT) || work_close(m, f, c, t);
+	/* as one expression GCC 12 takes what follows this call for code that never runs */
+	if (FLOW_LIKELY(t->close == WL_CLOSE_NOT))
+		return true;
+	return work_close(m, f, c, t);
 }
 
 FLOW_ASIDE static bool work_may_send(struct flow_machine *m, struct flow_ver *f,
