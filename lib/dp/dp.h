@@ -182,7 +182,8 @@ struct dp_task {
 
 /* A sort claims received frames for a task. Of the frames m[0..n) that the task wants, it sets
  * owner[i] = mine where owner[i] is 0, and leaves all other entries as they are. It is called once
- * per burst on the worker; b describes these frames. It reads frames and keeps none. */
+ * per burst on the worker, if those before it have left any frame; b describes these frames. It
+ * reads frames and keeps none. */
 typedef void dp_sort_fn(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m,
 			unsigned n, uint8_t *owner, uint8_t mine);
 

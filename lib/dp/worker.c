@@ -96,6 +96,16 @@ static __rte_always_inline void dp_give(struct dp_worker *w, const struct dp_tas
 
 #define FEW 64
 
+/* Whether the first one's owner has all n. */
+static inline bool all_of_one(const uint8_t *owner, unsigned n)
+{
+	uint8_t differ = 0;
+
+	for (unsigned i = 1; i < n; i++)
+		differ |= owner[i] ^ owner[0];
+	return differ == 0;
+}
+
 /* Lets sorts claim frames and gives each task its part of the burst, in the order of arrival. */
 static __rte_noinline void give_parts(struct dp_worker *w, const struct dp_plan *p,
 				      const struct dp_duty *s, struct rte_mbuf **m, unsigned n,
@@ -110,8 +120,13 @@ static __rte_noinline void give_parts(struct dp_worker *w, const struct dp_plan 
 	memset(owner, 0, FEW);
 	if (n > FEW)
 		memset(owner + FEW, 0, n - FEW);
-	for (unsigned k = 0; k < s->nsorts; k++)
+	for (unsigned k = 0; k < s->nsorts; k++) {
 		s->sort[k].fn(s->sort[k].arg, b, m, n, owner, (uint8_t)(k + 1));
+		if (owner[0] == k + 1 && likely(all_of_one(owner, n))) {
+			dp_give(w, &p->task[s->sort[k].task], s->q, m, n, b, now);
+			return;
+		}
+	}
 	for (unsigned k = 0; k <= s->nsorts; k++) {
 		unsigned have = 0;
 		for (unsigned i = 0; i < n; i++) {

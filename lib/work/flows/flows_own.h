@@ -90,7 +90,8 @@ struct flows_own {
 	/* Of the frames that the sort has claimed, or that come from the rings; FLOWS_HAND beside
 	 * it: they may be another queue's. */
 	uint8_t shape[DP_BURST_MAX];
-	uint8_t whose[DP_BURST_MAX]; /* of frames from the rings: the queue that received them */
+	uint16_t ident[DP_BURST_MAX]; /* of those that the sort has claimed: their networks */
+	uint8_t whose[DP_BURST_MAX];  /* of frames from the rings: the queue that received them */
 };
 _Static_assert(FLOWS_QUEUES <= 256, "queues in a byte");
 #define FLOWS_HAND 0x80

@@ -147,8 +147,9 @@ static __rte_noinline bool sort_piece(const struct flows_job *j, const struct rt
 }
 
 #define SORT_NONE 0xff
-/* The shape of a frame of flows, perhaps with FLOWS_HAND; SORT_NONE: it is of none. */
-static inline unsigned sort_shape(const struct flows_job *j, const struct rte_mbuf *m)
+/* The shape of a frame of flows, perhaps with FLOWS_HAND; SORT_NONE: it is of none. *of: its
+ * network. */
+static inline unsigned sort_shape(const struct flows_job *j, const struct rte_mbuf *m, uint16_t *of)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 
@@ -163,8 +164,10 @@ static inline unsigned sort_shape(const struct flows_job *j, const struct rte_mb
 			continue;
 		ident = flows_ident_of(j, i, frame);
 		e = ident != FLOWS_IDENTS ? sort_end(j, i, ident, &to) : NULL;
-		if (e != NULL)
-			return e->hand ? i | FLOWS_HAND : i;
+		if (e == NULL)
+			continue;
+		*of = (uint16_t)ident;
+		return e->hand ? i | FLOWS_HAND : i;
 	}
 	return SORT_NONE;
 }
@@ -185,7 +188,7 @@ void flows_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *co
 			rte_prefetch0(rte_pktmbuf_mtod(m[i + 4], const void *));
 		if (owner[i] != 0)
 			continue;
-		shape = sort_shape(claim->job, m[i]);
+		shape = sort_shape(claim->job, m[i], &o->ident[claimed]);
 		if (shape == SORT_NONE) {
 			cell_add(&claim->state->pieces, sort_piece(claim->job, m[i]));
 			continue;
@@ -419,9 +422,10 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 			/* The next round has room for all of a super-frame. */
 			if (unlikely(pieces + m[i + some]->nb_segs > SORT_PIECES) && some > 0)
 				break;
-			if (unlikely(sort_tell(shape,
-					       sort_ident(j, o->shape[i + some], m[i + some]),
-					       m[i + some], &in[some])))
+			uint16_t ident = likely(j->hand == NULL)
+						 ? o->ident[i + some]
+						 : sort_ident(j, o->shape[i + some], m[i + some]);
+			if (unlikely(sort_tell(shape, ident, m[i + some], &in[some])))
 				many = m[i + some];
 			if (unlikely(m[i + some]->nb_segs > 1))
 				in[some].rest = sort_pieces(m[i + some], piece, &pieces);
