@@ -271,6 +271,29 @@ static inline uint64_t rx_add(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? sum + 1 : sum;
 }
 
+/* The sum of n bytes that have 8 others before them: so the last ones are part of a word, too. */
+static FLOW_INLINE uint64_t rx_words(const uint8_t *p, uint32_t n)
+{
+	uint64_t a = 0, b = 0, w[2];
+
+	for (; n >= 16; n -= 16, p += 16) {
+		memcpy(w, p, 16);
+		a = rx_add(a, w[0]);
+		b = rx_add(b, w[1]);
+	}
+	if (n >= 8) {
+		memcpy(w, p, 8);
+		a = rx_add(a, w[0]);
+		n -= 8;
+		p += 8;
+	}
+	if (n != 0) {
+		memcpy(w, p + n - 8, 8);
+		b = rx_add(b, w[0] >> (64 - 8 * n));
+	}
+	return rx_add(a, b);
+}
+
 /* Whether the sums of a frame that nobody has looked at are right. Headers are summed here, in the
  * words that they have: most segments are nothing else. */
 bool flow_usual_sum(const struct flow_machine *m, const struct flow_in *in, struct flow_early *e)
@@ -296,7 +319,8 @@ bool flow_usual_sum(const struct flow_machine *m, const struct flow_in *in, stru
 	sum = rx_add(sum, (uint64_t)last + __builtin_bswap16((uint16_t)e->l4_len) +
 				  __builtin_bswap16(IPPROTO_OF_TCP));
 	if (e->l4_len > 20)
-		sum = rx_add(sum, wl_sum(t + 20, e->l4_len - 20));
+		sum = rx_add(sum, e->l4_len < 276 ? rx_words(t + 20, e->l4_len - 20)
+						  : wl_sum(t + 20, e->l4_len - 20));
 	/* it need not be done again if the segment is none of the usual ones */
 	e->summed = flow_fold(sum) == 0xffff;
 	return e->summed;
