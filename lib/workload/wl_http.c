@@ -277,17 +277,40 @@ static void http_status(struct wl_turn *t, struct http_conn *c)
 		http_no_body(&c->msg);
 }
 
-/* Behind such a response, on a connection that stays. */
-static void http_known_next(struct wl_turn *t)
+/* A connection without a cell behind a response: without its msg, which nobody reads. */
+static WL_INLINE void http_known_conn(const struct wl_turn *t, struct http_conn *c)
 {
-	struct http_conn c; /* without its msg, which nobody reads */
+	c->began = http_words_began(t);
+	c->count = 1;
+	c->open = 0;
+	c->ring = c->heads = 0;
+	c->dead = c->filling = false;
+}
 
-	c.began = http_words_began(t);
-	c.count = 1;
-	c.open = 0;
-	c.ring = c.heads = 0;
-	c.dead = c.filling = false;
+static __attribute__((noinline)) void http_known_next_other(struct wl_turn *t)
+{
+	struct http_conn c;
+
+	http_known_conn(t, &c);
 	http_next(t, &c, true);
+	wl_set_words(t, http_words(&c));
+}
+
+/* Behind such a response, on a connection that stays: as a rule it asks again at once, until the
+ * end. */
+static WL_INLINE void http_known_next(struct wl_turn *t)
+{
+	const struct wl_http_conf *conf = http_conf(t);
+	struct http_conn c;
+
+	if (WL_RARE(conf->transactions != 0) || WL_RARE(conf->think.most != 0) ||
+	    WL_RARE(t->flow->on_call) || WL_RARE(t->flow->draining)) {
+		http_known_next_other(t);
+		return;
+	}
+	t->on_time = true;
+	http_known_conn(t, &c);
+	http_ask_as(t, &c, false);
 	wl_set_words(t, http_words(&c));
 }
 
@@ -309,9 +332,14 @@ static WL_INLINE uint32_t http_known_response(struct wl_turn *t, const uint8_t *
 		cell_add(&t->flow->counts->mismatched, body);
 	ns = wl_since_ns(t, http_words_began(t), WL_TIME_BITS);
 	cell_add(&http_own(t)->k.status[known->class], 1);
-	wl_timing_add(&t->flow->first, ns);
-	http_count_done(t, ns);
-	if (WL_RARE((known->msg.flags & HTTP_PERSIST) != 0)) {
+	if (WL_USUAL(t->late_ns == 0)) {
+		wl_done(t);
+		wl_timing_add3(&t->flow->first, &t->flow->whole, &t->flow->since_due, ns);
+	} else {
+		wl_timing_add(&t->flow->first, ns);
+		http_count_done(t, ns);
+	}
+	if ((known->msg.flags & HTTP_PERSIST) != 0) {
 		http_known_next(t);
 	} else {
 		t->on_time = !t->flow->on_call;

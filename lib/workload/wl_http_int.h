@@ -32,6 +32,7 @@ _Static_assert(sizeof(struct http_ring) <= WL_CELL, "the times fit into a cell")
 
 /* A head that came whole, and what was read in it: a head of the same bytes is the same. Peers send
  * few different ones, so most heads are compared and not read. */
+#define HTTP_MEMO_LEAST 32
 #define HTTP_MEMO_HEAD 352
 #define HTTP_MEMOS 8
 struct http_memo {
@@ -107,9 +108,28 @@ static inline void http_msg_reset(struct wl_turn *t, struct http_msg *m)
 	*m = (struct http_msg){.flags = t->flow->client ? HTTP_RESPONSE : 0};
 }
 
+/* Whether two times n >= 16 bytes are the same. Most heads have about 60: that is less than a call
+ * costs, and all of them are looked at, since as a rule none differs. */
+static WL_INLINE bool http_same(const uint8_t *a, const uint8_t *b, uint32_t n)
+{
+	uint64_t x[2], y[2], differ;
+	uint32_t at = n - 16;
+
+	/* the last ones, which may be among those before them */
+	memcpy(x, a + at, 16);
+	memcpy(y, b + at, 16);
+	differ = (x[0] ^ y[0]) | (x[1] ^ y[1]);
+	for (uint32_t i = 0; i < at; i += 16) {
+		memcpy(x, a + i, 16);
+		memcpy(y, b + i, 16);
+		differ |= (x[0] ^ y[0]) | (x[1] ^ y[1]);
+	}
+	return differ == 0;
+}
 static inline bool http_memo_fits(const struct http_memo *e, const uint8_t *data, uint32_t n)
 {
-	return WL_USUAL(e->len - 1 < n) && memcmp(e->head, data, e->len) == 0;
+	return WL_USUAL(e->len - HTTP_MEMO_LEAST <= n - HTTP_MEMO_LEAST) &&
+	       http_same(e->head, data, e->len);
 }
 /* A head that begins at data: what is known of it, or NULL: it must be read. */
 const struct http_memo *http_memo_find_other(struct wl_turn *t, const uint8_t *data, uint32_t n);
@@ -120,7 +140,7 @@ static inline const struct http_memo *http_memo_find(struct wl_turn *t, const ui
 	const struct http_memo *last = &own->memo[own->last];
 
 	/* the memory outlives settings: a head that was short enough then may be too long now */
-	if (WL_RARE(n < 32) || WL_RARE(http_conf(t)->head_limit < HTTP_MEMO_HEAD))
+	if (WL_RARE(n < HTTP_MEMO_LEAST) || WL_RARE(http_conf(t)->head_limit < HTTP_MEMO_HEAD))
 		return NULL;
 	return WL_USUAL(http_memo_fits(last, data, n)) ? last : http_memo_find_other(t, data, n);
 }

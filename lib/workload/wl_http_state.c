@@ -122,7 +122,7 @@ static void http_memo_keep(struct http_own *own, const struct http_msg *m, const
 {
 	struct http_memo *e;
 
-	if (used < 32 || used > HTTP_MEMO_HEAD)
+	if (used < HTTP_MEMO_LEAST || used > HTTP_MEMO_HEAD)
 		return;
 	e = &own->memo[http_memo_place(data, n)];
 	e->msg = *m;

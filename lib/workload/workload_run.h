@@ -121,6 +121,30 @@ static inline void wl_timing_add(struct wl_timing *t, uint64_t ns)
 	if (__builtin_expect(ns >> t->h->shape.top == 0, 1))
 		t->sum += ns;
 }
+/* The same in three of them. As a rule all are there and have one shape, and then its bucket is
+ * looked for once. */
+static inline void wl_timing_add3(struct wl_timing *a, struct wl_timing *b, struct wl_timing *c,
+				  uint64_t ns)
+{
+	struct hist *x = a->h, *y = b->h, *z = c->h;
+	uint32_t i;
+
+	if (x == NULL || y == NULL || z == NULL || x->nbuckets != y->nbuckets ||
+	    x->nbuckets != z->nbuckets || x->shape.bits != y->shape.bits ||
+	    x->shape.bits != z->shape.bits || ns >> x->shape.top != 0) {
+		wl_timing_add(a, ns);
+		wl_timing_add(b, ns);
+		wl_timing_add(c, ns);
+		return;
+	}
+	i = hist_bucket(x->shape.bits, ns);
+	cell_add(&x->bucket[i], 1);
+	cell_add(&y->bucket[i], 1);
+	cell_add(&z->bucket[i], 1);
+	a->sum += ns;
+	b->sum += ns;
+	c->sum += ns;
+}
 static inline void wl_timing_flush(struct wl_timing *t)
 {
 	if (t->sum != 0) {
