@@ -349,8 +349,9 @@ static void kport_count(const struct kport *kp, struct snap_port *s)
 	s->rx_errors = kp->k.st.rx_errors - kp->base.rx_errors;
 	if (kp->how == HOW_TAP) {
 		/* What we send is what the kernel receives there, and the other way round. */
-		d = (struct kern_stats){.tx_packets = d.rx_packets,
-					.tx_bytes = d.rx_bytes,
+		struct tun_counts c = tun_counts(kp->tun);
+		d = (struct kern_stats){.tx_packets = d.rx_packets + c.joined,
+					.tx_bytes = d.rx_bytes + c.joined_bytes,
 					.rx_packets = d.tx_packets,
 					.rx_bytes = d.tx_bytes};
 		sent = d.tx_packets;

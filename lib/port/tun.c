@@ -11,14 +11,16 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "count.h"
 #include "iov_pieces.h"
+#include "tun_join.h"
 #include "virtio_hdr.h"
 
 #define REST_BYTES 66560u /* the longest frame that Linux makes by default, with its headers */
-#define MAX_PIECES 64     /* of a frame to be sent */
+#define MAX_PIECES 128    /* of a frame to be sent */
 /* Buffers that a burst takes at most, but for its last frame: super-frames have many each, and an
  * Rx pool has at least so many more than these as one of them needs. */
 #define BURST_BUFFERS DP_BURST_MAX
@@ -29,8 +31,9 @@ struct tun_queue {
 	struct rte_mempool *pool; /* NULL: it receives nothing */
 	struct rte_mbuf *ready;   /* for the next frame */
 	uint8_t *rest;            /* REST_BYTES: what does not fit into one buffer */
-	WR_ALIGNED(CACHE_LINE) cell_t nombuf, cut; /* the Rx worker's */
-	WR_ALIGNED(CACHE_LINE) cell_t rejected;    /* the Tx worker's */
+	bool join;                /* super-frames; the Tx worker's */
+	WR_ALIGNED(CACHE_LINE) cell_t nombuf, cut;                    /* the Rx worker's */
+	WR_ALIGNED(CACHE_LINE) cell_t rejected, joined, joined_bytes; /* the Tx worker's */
 } WR_ALIGNED(CACHE_LINE);
 
 struct tun {
@@ -133,17 +136,49 @@ static int write_one(const struct tun_queue *q, const struct rte_mbuf *m)
 	return writev(q->fd, iov, (int)n + 1) < 0 ? -errno : 0;
 }
 
+/* Writes k frames as one. 0 or -errno; -EINVAL: they are to be written one by one. */
+static int write_joined(struct tun_queue *q, struct rte_mbuf *const *m, unsigned k)
+{
+	struct virtio_net_hdr h;
+	uint8_t head[JOIN_HEAD];
+	struct iovec iov[2 + MAX_PIECES];
+	unsigned n = 2, len = join_heads(m, k, head);
+
+	virtio_hdr_of(&h, m[0]);
+	iov[0] = (struct iovec){&h, sizeof(h)};
+	iov[1] = (struct iovec){head, len};
+	for (unsigned i = 0; i < k; i++) {
+		unsigned more = pieces_of(m[i], iov + n, ARRAY_SIZE(iov) - n);
+		if (more == 0)
+			return -EINVAL;
+		iov[n].iov_base = (uint8_t *)iov[n].iov_base + len;
+		iov[n].iov_len -= len;
+		n += more;
+	}
+	if (writev(q->fd, iov, (int)n) < 0)
+		return -errno;
+	cell_add(&q->joined, k - 1);
+	cell_add(&q->joined_bytes, (uint64_t)(k - 1) * len);
+	return 0;
+}
+
 static uint16_t tun_tx(void *queue, struct rte_mbuf **m, uint16_t n)
 {
 	struct tun_queue *q = queue;
 	uint16_t sent = 0;
 
-	for (; sent < n; sent++) {
-		int rc = write_one(q, m[sent]);
+	while (sent < n) {
+		unsigned k = q->join ? join_count(m + sent, n - sent) : 1;
+		int rc = k > 1 ? write_joined(q, m + sent, k) : write_one(q, m[sent]);
+		if (rc == -EINVAL && k > 1) {
+			q->join = false;
+			continue;
+		}
 		if (rc == -EINVAL) /* of this frame alone: if it waited, so would all others */
 			cell_add(&q->rejected, 1);
 		else if (rc != 0)
 			break;
+		sent += (uint16_t)k;
 	}
 	rte_pktmbuf_free_bulk(m, sent);
 	return sent;
@@ -265,6 +300,16 @@ struct tun *tun_open(const char *name, unsigned queues, const char *spec, struct
 	return t;
 }
 
+/* Whether the kernel takes IPv4 of more than 64 KB: it does from 6.3 on. */
+static bool kernel_joins(void)
+{
+	unsigned major = 0, minor = 0;
+	struct utsname u;
+
+	return uname(&u) == 0 && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 3));
+}
+
 int tun_start(struct tun *t, struct rte_mempool *const *pool, unsigned nrxq)
 {
 	bool was;
@@ -276,6 +321,7 @@ int tun_start(struct tun *t, struct rte_mempool *const *pool, unsigned nrxq)
 		if (ioctl(t->q[i].fd, TUNSETQUEUE, &r) != 0 && errno != EINVAL)
 			return -errno;
 		t->q[i].pool = i < nrxq ? pool[i] : NULL;
+		t->q[i].join = kernel_joins();
 	}
 	int rc = set_up(t->name, true, &was);
 	if (rc == 0 && !t->started) {
@@ -328,6 +374,8 @@ struct tun_counts tun_counts(const struct tun *t)
 		c.nombuf += cell_get(&t->q[i].nombuf);
 		c.cut += cell_get(&t->q[i].cut);
 		c.rejected += cell_get(&t->q[i].rejected);
+		c.joined += cell_get(&t->q[i].joined);
+		c.joined_bytes += cell_get(&t->q[i].joined_bytes);
 	}
 	return c;
 }

@@ -35,5 +35,8 @@ struct tun_counts {
 	uint64_t nombuf;   /* looks for frames without a buffer to put one into */
 	uint64_t cut;      /* received frames that had no room, and were thrown away */
 	uint64_t rejected; /* frames that the kernel will never take: shorter than a header */
+	/* Frames that the kernel took together with the one before them, and does not count: how
+	 * many, and the bytes of headers that it did not get. */
+	uint64_t joined, joined_bytes;
 };
 struct tun_counts tun_counts(const struct tun *t);

@@ -234,11 +234,14 @@ def fetched(net, p, path, *settings, six=False):
     assert p.ask("show capture", 30)["ports"][0]["state"] == "done"
     dump.stop()
     rows = [tshark(f"{path}.{who}", "tcp.srcport == 80", "frame.len", "tcp.len", "tcp.checksum.status") for who in ("kernel", "own")]
-    assert [r[:2] for r in rows[0]] == [r[:2] for r in rows[1]] and flow["payload"]["tx_bytes"] > 6000000
+    if six:  # of IPv4 the kernel may have been given several as one
+        assert [r[:2] for r in rows[0]] == [r[:2] for r in rows[1]]
+    assert len({sum(int(r[1]) for r in part) for part in rows}) == 1 and len(rows[0]) <= len(rows[1])
+    assert flow["payload"]["tx_bytes"] > 6000000
     # each segment counts, whether it went alone or not
     assert flow["segments"]["tx"] == sum(max(1, -(-int(r[1]) // mss)) for r in rows[0])
     port = p.stats()[0]
-    assert confirmed(port) and port["tx"]["packets"] >= len(rows[0])
+    assert confirmed(port) and port["tx"]["packets"] >= len(rows[1])
     return rows[1], flow
 
 
@@ -264,6 +267,24 @@ def test_super_frames_of_one_byte(net, live, need):
     r = subprocess.run([*net.prefix, "curl", "-s", "-m", "60", "http://10.0.0.1/"], stdout=subprocess.PIPE, check=True)
     assert len(r.stdout) == 3000001 and len(set(r.stdout)) == 1
     assert p.stats()[0]["tx"]["sizes"]["1523-"] > 20
+    assert p.quit()[0] == 0
+
+
+def test_super_frames_that_are_one_to_the_kernel(net, live, need):
+    """Several at a time, where Linux takes more than 64 KB at once: its counter has fewer frames, ours and `nic` have each."""
+    need("curl")
+    if [int(n) for n in os.uname().release.split("-")[0].split(".")[:2]] < [6, 3]:
+        pytest.skip("needs Linux 6.3")
+    p = host(net, live)
+    p.send("set 0 flow server; set 0 flow.verify on; set 0 response 20000000; start 0")
+    until(lambda: p.ask("show flows")["flows"][0]["state"] == "running", "the server", p)
+    r = subprocess.run([*net.prefix, "curl", "-s", "-m", "60", "http://10.0.0.1/"], stdout=subprocess.PIPE, check=True)
+    assert len(r.stdout) == 20000000 and r.stdout[251:] == r.stdout[:-251] and len(set(r.stdout)) > 100
+    until(lambda: p.ask("show flows")["flows"][0]["connections"]["open"] == 0, "the ends", p)
+    until(lambda: confirmed(p.stats()[0]), "frames", p)
+    port = p.stats()[0]
+    assert net.link(TAP)["stats64"]["rx"]["packets"] < port["tx"]["packets"]
+    assert port["nic"]["tx"]["bytes"] == port["tx"]["bytes"]
     assert p.quit()[0] == 0
 
 
