@@ -120,10 +120,10 @@ static void udp_tell(struct iperf_udp *u, ssize_t n)
 	cell_set(&u->jitter, jitter);
 }
 
-/* How a receiver waits. A sleep that ends within SPIN_NS would have been shorter than falling asleep
- * and being woken, which over loopback the sender has to do: so the next time it looks again and
- * again for as long. If that was in vain, as where both share a CPU, it does not for some waits,
- * twice as many each time. */
+/* How a receiver waits. A sleep that ends within SPIN_NS was not worth falling asleep and being
+ * woken, which over loopback the sender has to do: so the next time it looks again and again for as
+ * long. If that was in vain, as where both share a CPU, it does not for some waits, twice as many
+ * each time. */
 #define SPIN_NS 20000
 #define SPIN_REST_MOST 4096
 struct udp_spin {
