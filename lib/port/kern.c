@@ -304,9 +304,11 @@ void kern_events(void)
 	}
 }
 
-/* What kern_in_use() searches: the interface, and the first user of it that was found. */
+/* What kern_in_use() searches: the interface, and the first user of it that was found. beyond_link:
+ * addresses that the kernel gives to every interface are none. */
 struct users {
 	const struct kern_if *k;
+	bool beyond_link;
 	char *why;
 	size_t size;
 	bool found;
@@ -319,7 +321,8 @@ static void user_addr(const struct nlmsghdr *h, void *arg)
 	int left = (int)IFA_PAYLOAD(h);
 	char text[INET6_ADDRSTRLEN] = "";
 
-	if (h->nlmsg_type != RTM_NEWADDR || (int)m->ifa_index != u->k->ifindex || u->found)
+	if (h->nlmsg_type != RTM_NEWADDR || (int)m->ifa_index != u->k->ifindex || u->found ||
+	    (u->beyond_link && m->ifa_scope == RT_SCOPE_LINK))
 		return;
 	for (const struct rtattr *a = IFA_RTA(m); RTA_OK(a, left); a = RTA_NEXT(a, left))
 		if (a->rta_type == IFA_LOCAL || (a->rta_type == IFA_ADDRESS && text[0] == '\0'))
@@ -328,12 +331,22 @@ static void user_addr(const struct nlmsghdr *h, void *arg)
 	u->found = true;
 }
 
+/* Writes an address into text. Returns whether it is a link-local one of IPv6. */
+static bool user_of_link(int family, const void *ip, char *text, size_t size)
+{
+	const uint8_t *b = ip;
+
+	inet_ntop(family, ip, text, (socklen_t)size);
+	return family == AF_INET6 && b[0] == 0xfe && (b[1] & 0xc0) == 0x80;
+}
+
 static void user_route(const struct nlmsghdr *h, void *arg)
 {
 	const struct rtmsg *m = NLMSG_DATA(h);
 	struct users *u = arg;
 	int left = (int)RTM_PAYLOAD(h), oif = 0;
 	char text[INET6_ADDRSTRLEN] = "default";
+	bool to_link = false;
 
 	if (h->nlmsg_type != RTM_NEWROUTE || m->rtm_type != RTN_UNICAST || u->found)
 		return;
@@ -341,9 +354,9 @@ static void user_route(const struct nlmsghdr *h, void *arg)
 		if (a->rta_type == RTA_OIF)
 			memcpy(&oif, RTA_DATA(a), sizeof(oif));
 		else if (a->rta_type == RTA_DST)
-			inet_ntop(m->rtm_family, RTA_DATA(a), text, sizeof(text));
+			to_link = user_of_link(m->rtm_family, RTA_DATA(a), text, sizeof(text));
 	}
-	if (oif != u->k->ifindex)
+	if (oif != u->k->ifindex || (u->beyond_link && to_link))
 		return;
 	snprintf(u->why, u->size, "the route %s/%u", text, m->rtm_dst_len);
 	u->found = true;
@@ -374,9 +387,8 @@ static void user_upper(const struct nlmsghdr *h, void *arg)
 	u->found = true;
 }
 
-bool kern_in_use(const struct kern_if *k, char *why, size_t size)
+static bool user_search(struct users *u)
 {
-	struct users u = {.k = k, .why = why, .size = size};
 	struct nl_req addr = {.h = {.nlmsg_len = NLMSG_LENGTH(sizeof(addr.addr)),
 				    .nlmsg_type = RTM_GETADDR,
 				    .nlmsg_flags = NLM_F_DUMP}};
@@ -384,24 +396,37 @@ bool kern_in_use(const struct kern_if *k, char *why, size_t size)
 				    .nlmsg_type = RTM_GETLINK,
 				    .nlmsg_flags = NLM_F_DUMP}};
 
-	nl_call(&addr, user_addr, &u);
-	for (int i = 0; i < 2 && !u.found; i++) {
+	nl_call(&addr, user_addr, u);
+	for (int i = 0; i < 2 && !u->found; i++) {
 		struct nl_req route = {.h = {.nlmsg_len = NLMSG_LENGTH(sizeof(route.route)),
 					     .nlmsg_type = RTM_GETROUTE,
 					     .nlmsg_flags = NLM_F_DUMP},
 				       .route = {.rtm_family =
 							 (unsigned char)(i ? AF_INET6 : AF_INET)}};
-		nl_call(&route, user_route, &u);
+		nl_call(&route, user_route, u);
 	}
-	if (!u.found && k->master != 0) {
+	if (!u->found && u->k->master != 0) {
 		char name[IF_NAMESIZE] = "?";
-		if_indextoname((unsigned)k->master, name);
-		snprintf(why, size, "the bridge or bond %s", name);
-		u.found = true;
+		if_indextoname((unsigned)u->k->master, name);
+		snprintf(u->why, u->size, "the bridge or bond %s", name);
+		u->found = true;
 	}
-	if (!u.found)
-		nl_call(&link, user_upper, &u);
-	return u.found;
+	if (!u->found)
+		nl_call(&link, user_upper, u);
+	return u->found;
+}
+
+bool kern_in_use(const struct kern_if *k, char *why, size_t size)
+{
+	return user_search(&(struct users){.k = k, .why = why, .size = size});
+}
+
+bool kern_in_use_beyond_link(const struct kern_if *k)
+{
+	char why[128];
+
+	return user_search(
+		&(struct users){.k = k, .beyond_link = true, .why = why, .size = sizeof(why)});
 }
 
 struct addr_sought {

@@ -53,6 +53,8 @@ void kern_events(void);
 /* Does the host use the interface? If so, why says by what: "the address 10.0.0.1", "the route
  * 10.0.0.0/8", "the bridge or bond br0", ... */
 bool kern_in_use(const struct kern_if *, char *why, size_t size);
+/* The same without the link-local addresses that the kernel gives to every interface. */
+bool kern_in_use_beyond_link(const struct kern_if *);
 
 /* Does the interface carry this address? IPv4 is written as ::ffff:a.b.c.d. */
 bool kern_has_addr(const struct kern_if *, const uint8_t ip[16]);

@@ -26,6 +26,11 @@ static void notes_packet(const struct port *p, const struct kport *kp, json_t *a
 		array,
 		"frames that the kernel has merged (GRO, LRO) or not yet cut (GSO) arrive as one, of up to 64 KB, and checksums of its own may "
 		"only be begun (PACKET_VNET_HDR)");
+	if (kp->own_mac)
+		kport_note(
+			array,
+			"it has a MAC of its own, so that the IP stack of this host, which does not use %s, throws away at once what comes for it",
+			name);
 	if (kpacket_queued(kp->packet))
 		kport_note(
 			array,

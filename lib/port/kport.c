@@ -57,6 +57,17 @@ static int shape_add(uint16_t *dev, const char *spec, struct err *e)
 	return port_vdev_add(devname, "no-rx=1", dev, spec, e);
 }
 
+/* The host's IP stack gets all that AF_PACKET does, looks for an address, finds that it is not its
+ * own, and throws it away, on the CPU that has received it. What is for another MAC it throws away
+ * at once. So a port on a veth that the host does not use has one of its own: a veth takes any. */
+static void packet_mac(struct port *p, struct kport *kp)
+{
+	memcpy(p->mac.addr_bytes, kp->k.mac, sizeof(kp->k.mac));
+	kp->own_mac = strcmp(kp->k.kind, "veth") == 0 && !kern_in_use_beyond_link(&kp->k);
+	if (kp->own_mac) /* a local one that the other end of the pair has not either */
+		p->mac.addr_bytes[0] = (p->mac.addr_bytes[0] | 2) ^ 4;
+}
+
 int kport_open_packet(const char *name, const char *spec, struct port *p, struct err *e)
 {
 	int before[KSOCK_MAX];
@@ -86,7 +97,7 @@ int kport_open_packet(const char *name, const char *spec, struct port *p, struct
 		free(kp);
 		return -ENODEV;
 	}
-	memcpy(p->mac.addr_bytes, kp->k.mac, sizeof(kp->k.mac));
+	packet_mac(p, kp);
 	p->io_offloads = VIRTIO_TX_OFFLOADS;
 	kport_ready(p, kp, spec);
 	return 0;
@@ -471,7 +482,8 @@ bool kport_forwards(const struct port *p, bool six)
 {
 	const struct kport *kp = p->priv;
 
-	return kp->how != HOW_TAP && kern_forwards(&kp->k, six);
+	/* it does not forward what is for another MAC */
+	return kp->how != HOW_TAP && !kp->own_mac && kern_forwards(&kp->k, six);
 }
 
 void kport_join(struct port *p, const uint8_t mac[6], bool on)

@@ -19,6 +19,7 @@ struct kport {
 	int tap;                        /* from ksock_tap_open(); < 0: there is none */
 	uint64_t host_sent;             /* frames that the host itself sent, since base */
 	bool was_promisc, promisc;
+	bool own_mac;           /* AF_PACKET: the port's MAC is not the interface's */
 	uint32_t was_mtu;       /* before the user set ours, 0: untouched */
 	int lock;               /* AF_XDP: lock file, -1: none */
 	struct tun *tun;        /* its queues, if it is a tap */

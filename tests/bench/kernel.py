@@ -5,8 +5,6 @@ on the first one, and who asks has the second one. Both ends are in network name
 namespace. All leave checksums and segments to each other, as interfaces do by default, but for the row over AF_XDP. Behind a dropper (nftables, both
 directions) both arms lose the same share of frames, among them super-frames.
 
-The row `alone` is that of requests over AF_PACKET, whose frames the host's own IP stack does not get.
-
 Single bytes go to kpeer.c, which is light, so that who asks is the limit; it also takes what is sent in bulk where nothing is lost. Files come from
 nginx. Beside each row stands the share of its CPU that the process at the other end had, in both arms, and of the one that is measured, where it is
 the kernel's. Where the other end's is near 1, it is the limit. The kernel accounts what it does for frames that arrive to whoever is on the CPU.
@@ -38,7 +36,6 @@ http {{ access_log off; root {folder}/files; keepalive_requests 100000000; serve
 # row -> what both do, frames dropped of 10,000, target
 ROWS = {
     "kernel_rr": ("rr", None, 0, 1.2),
-    "kernel_rr_alone": ("rr_alone", None, 0, 1.2),
     "kernel_rr_xdp": ("rr_xdp", None, 0, 1.2),
     "kernel_crr": ("crr", None, 0, 2.0),
     "kernel_sends": ("bulk", "big", 0, 0.9),
@@ -51,8 +48,8 @@ ROWS = {
     "kernel_up_1%": ("up", "big", 100, 0.9),
 }
 IDLE, IDLE_TIMES, IDLE_US = "kernel_idle_rtt", 60, 20
-UNITS = {"rr": ("k req/s", 1e3), "rr_alone": ("k req/s", 1e3), "rr_xdp": ("k req/s", 1e3), "get": ("k req/s", 1e3), "crr": ("k conn/s", 1e3),
-         "bulk": ("Gbit/s", 1e9), "send": ("Gbit/s", 1e9), "up": ("Gbit/s", 1e9)}
+UNITS = {"rr": ("k req/s", 1e3), "rr_xdp": ("k req/s", 1e3), "get": ("k req/s", 1e3), "crr": ("k conn/s", 1e3), "bulk": ("Gbit/s", 1e9),
+         "send": ("Gbit/s", 1e9), "up": ("Gbit/s", 1e9)}
 CLIENT = f"set 0 flow client; set 0 flow.dst 10.9.0.2; set 0 flow.rto {RTO}"
 
 
@@ -239,8 +236,8 @@ def rate_of(said):
 def kernel_arm(net, what, path):
     net.address(net.own, "wra", "10.9.0.1")
     try:
-        if what in ("rr", "rr_alone", "rr_xdp", "crr"):
-            return kpeer(net, what.split("_", maxsplit=1)[0])
+        if what in ("rr", "rr_xdp", "crr"):
+            return kpeer(net, what.removesuffix("_xdp"))
         if what == "get":
             return wrk(net, path)
         if what == "up":
@@ -328,8 +325,6 @@ def our_arm(net, program, what, path):
         return our_send(net, program, "packet:wra", "10.9.0.1", net.peer, False)
     if what == "rr_xdp":
         return our_rr_xdp(net, program)
-    if what == "rr_alone":
-        return our_rr_alone(net, program)
     with Program(net, program, "packet:wra", "10.9.0.1") as p:
         p.say(CLIENT)
         if what == "rr":
@@ -344,16 +339,6 @@ def our_arm(net, program, what, path):
             return p.per_second(net.nginx, lambda f: f["transactions"]["done"])
         p.say("set 0 connections 1; set 0 cps 100")
         return p.per_second(net.nginx, lambda f: 8 * f["payload"]["rx_bytes"])
-
-
-def our_rr_alone(net, program):
-    """What came to AF_PACKET goes on to the IP stack of its host, on the peer's CPU, unless a rule drops it there (docs/ports.md)."""
-    rule = "table netdev wr {\nchain in { type filter hook ingress device wra priority 0;\nip daddr 10.9.0.1 drop;\n}\n}\n"
-    net.do(net.own, "nft", "-f", "-", input=rule)
-    try:
-        return our_arm(net, program, "rr", None)
-    finally:
-        net.do(net.own, "nft", "flush", "ruleset")
 
 
 def our_rr_xdp(net, program):

@@ -372,6 +372,11 @@ class Veth:
     def link(self, end):
         return json.loads(self.do("ip", "-s", "-j", "link", "show", end))[0]
 
+    def port_mac(self, end):
+        """That of a port packet:END, while Linux does not use the interface."""
+        first, rest = self.link(end)["address"].split(":", 1)
+        return f"{(int(first, 16) | 2) ^ 4:02x}:{rest}"
+
     def packets(self, end, side):
         return self.link(end)["stats64"][side]["packets"]
 

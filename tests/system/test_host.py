@@ -90,7 +90,7 @@ def test_a_kernel_meets_it(peer, live):
     """It resolves us, we resolve it, pings of the MTU come back, at full load too."""
     p = live(["--no-screen", "-p", f"packet:{peer.a}", "--ip", "10.0.0.1/24,fd00::1/64,10.0.0.2"], prefix=peer.prefix)
     p.send("set 0 gateway 10.0.0.2,fd00::2")
-    mac = peer.link(peer.a)["address"]
+    mac = peer.port_mac(peer.a)
     own = settled(p)
     local = next(ip for ip in own if ip.startswith("fe80:"))
     assert own == {"10.0.0.1": "used", "fd00::1": "used", local: "used"}

@@ -28,7 +28,7 @@ def router(veth):
                 f"addr add 10.0.0.2/24 dev {veth.b}", f"-6 addr add fd00::2/64 dev {veth.b} nodad", "route add prohibit 10.7.0.0/16",
                 "route add unreachable 10.8.0.0/16"):
         veth.do("ip", *cmd.split())
-    mac = veth.link(veth.a)["address"]
+    mac = veth.port_mac(veth.a)
     for own in ("10.0.0.1", "fd00::1"):  # what waits for a neighbour may be given up, and was counted as sent
         veth.do("ip", "neigh", "replace", own, "lladdr", mac, "dev", veth.b, "nud", "permanent")
     return veth
@@ -134,7 +134,7 @@ def test_what_was_not_sent(router, live):
     p.send("set 0 ipv4.src 10.0.0.1; set 0 ipv4.dst 10.9.0.5; set 0 eth.dst 02:00:00:00:00:09; set 0 count 1; set 0 udp.src 1000; set 0 udp.dst 53")
     p.ask("ping 0 10.0.0.2 count 1", 30)
     p.send("clear all")
-    mac = router.link(router.a)["address"]
+    mac = router.port_mac(router.a)
     right = unreachable(mac, "10.0.0.1", "10.9.0.5", (1000, 53))
     others = [unreachable(mac, *q) for q in (("10.0.0.1", "10.9.0.5", (1000, 54)), ("10.0.0.1", "10.9.0.4", (1000, 53)),
                                              ("10.0.0.3", "10.9.0.5", (1000, 53)))]

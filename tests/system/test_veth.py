@@ -314,7 +314,20 @@ def test_kernel_facts_are_shown(veth, kind):
     veth.do("ip", "link", "set", veth.a, "mtu", "1400")
     doc = documents(good(["--json", "-p", f"{kind}:{veth.a}", "show", "ports"], prefix=veth.prefix))[0]
     assert doc["ports"][0]["mtu"] == 1400
-    assert doc["ports"][0]["mac"] == veth.link(veth.a)["address"]
+    assert doc["ports"][0]["mac"] == (veth.port_mac(veth.a) if kind == "packet" else veth.link(veth.a)["address"])
+
+
+def test_a_mac_of_its_own_unless_linux_uses_the_interface(veth):
+    def shown():
+        port = documents(good(["--json", "-p", f"packet:{veth.a}", "show", "ports"], prefix=veth.prefix))[0]["ports"][0]
+        return port["mac"], any("a MAC of its own" in note for note in port["notes"])
+
+    interface, own = veth.link(veth.a)["address"], veth.port_mac(veth.a)
+    veth.do("sysctl", "-q", f"net.ipv6.conf.{veth.a}.disable_ipv6=0")
+    veth.do("ip", "-6", "addr", "add", "fe80::77/64", "dev", veth.a, "nodad")
+    assert interface != own and shown() == (own, True)
+    veth.do("ip", "addr", "add", "10.9.0.1/24", "dev", veth.a)
+    assert shown() == (interface, False)
 
 
 @pytest.mark.alone("CPU time")
