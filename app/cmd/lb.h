@@ -39,7 +39,7 @@ extern const struct lb_about lb_about[LB_FIGURES];
 
 #define LB_REPEATS 16
 #define LB_ELEPHANT_SIZE 1518
-#define LB_LOOK_NS 10000000000ull /* about what a look at the servers takes */
+#define LB_LOOK_NS 16000000000ull /* about what a look at the servers takes */
 #define LB_CONNECTIONS 2000       /* held for the two-way figure */
 
 struct lb_ask {

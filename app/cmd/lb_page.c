@@ -260,17 +260,17 @@ static void spread_chart(const json_t *servers, struct sbuf *out)
 	sbuf_free(&value);
 }
 
-/* Over time: how many connections failed, and how many the server got, from sample to sample. */
-static void death_chart(const json_t *death, struct sbuf *out)
+/* Over time: how much more of two keys there was from sample to sample. */
+static void death_chart(const json_t *death, const char *const keys[2], const char *const label[2],
+			struct sbuf *out)
 {
 	enum { TALL = 240, BOTTOM = 30 };
 	const json_t *samples = json_object_get(death, "samples"), *s, *was = NULL;
-	static const char *const keys[] = {"server_opened", "failed"};
 	double most = 1, end = 1;
 	size_t i;
 
 	json_array_foreach(samples, i, s) {
-		for (unsigned k = 0; was != NULL && k < ARRAY_SIZE(keys); k++)
+		for (unsigned k = 0; was != NULL && k < 2; k++)
 			most = fmax(most, page_number(s, keys[k]) - page_number(was, keys[k]));
 		end = fmax(end, page_number(s, "ns"));
 		was = s;
@@ -286,7 +286,7 @@ static void death_chart(const json_t *death, struct sbuf *out)
 			x, TOP, x, TOP + TALL);
 		svg_text((int)x, TOP + TALL + 18, "middle", d == 0 ? "it dies" : "it returns", out);
 	}
-	for (unsigned k = 0; k < ARRAY_SIZE(keys); k++) {
+	for (unsigned k = 0; k < 2; k++) {
 		sbuf_addf(out, "<polyline fill=\"none\" stroke=\"%s\"%s points=\"", svg_colours[k],
 			  k > 0 ? " stroke-dasharray=\"4 3\"" : "");
 		was = NULL;
@@ -299,8 +299,7 @@ static void death_chart(const json_t *death, struct sbuf *out)
 			was = s;
 		}
 		sbuf_add(out, "\"/>\n");
-		svg_text(LEFT - 8, TOP + 14 + (int)k * 18, "end",
-			 k == 0 ? "it got (line)" : "failed (dashes)", out);
+		svg_text(LEFT - 8, TOP + 14 + (int)k * 18, "end", label[k], out);
 	}
 	svg_close(out);
 }
@@ -308,7 +307,8 @@ static void death_chart(const json_t *death, struct sbuf *out)
 static void page_servers(const json_t *doc, struct sbuf *out)
 {
 	const json_t *servers = out_get(doc, lb_servers_view.rows),
-		     *death = out_get(doc, "lb.real_servers.death");
+		     *death = out_get(doc, "lb.real_servers.death"),
+		     *open = out_get(doc, "lb.real_servers.death_open");
 
 	if (json_array_size(servers) == 0)
 		return;
@@ -317,11 +317,20 @@ static void page_servers(const json_t *doc, struct sbuf *out)
 	html_table(doc, &lb_servers_view, out);
 	if (json_array_size(out_get(doc, lb_clients_view.rows)) > 0)
 		html_table(doc, &lb_clients_view, out);
-	if (!json_is_object(death))
-		return;
-	html_paragraph("A server that dies: its connections, and those that failed, every 50 ms.",
-		       out);
-	death_chart(death, out);
+	if (json_is_object(death)) {
+		html_paragraph("A server that dies: its new connections, and those that failed, "
+			       "every 50 ms.",
+			       out);
+		death_chart(death, (const char *const[]){"server_opened", "failed"},
+			    (const char *const[]){"it got (line)", "failed (dashes)"}, out);
+	}
+	if (json_is_object(open)) {
+		html_paragraph("Connections that are open when it dies: their transactions, and "
+			       "connections that failed, every 50 ms.",
+			       out);
+		death_chart(open, (const char *const[]){"done", "failed"},
+			    (const char *const[]){"transactions (line)", "failed (dashes)"}, out);
+	}
 }
 
 /* ---- the page ---- */
@@ -343,6 +352,17 @@ static void words_of(const json_t *doc, struct sbuf *out)
 	sbuf_free(&line);
 }
 
+static void page_figures(const json_t *doc, struct sbuf *out)
+{
+	if (value_rows(out_get(doc, "lb.figures")) > 0) {
+		html_heading("What each search has found", out);
+		html_paragraph("A hollow bar stands for \"at least\".", out);
+		values_chart(doc, out);
+	}
+	html_heading("Latencies", out);
+	times_chart(doc, out);
+}
+
 void lb_page(const json_t *doc, struct sbuf *out)
 {
 	const json_t *lb = json_object_get(doc, "lb");
@@ -351,21 +371,23 @@ void lb_page(const json_t *doc, struct sbuf *out)
 	html_open("Figures of a load balancer", out);
 	sbuf_addf(&about, "Clients on port %.0f; trials of ", page_number(lb, "client"));
 	out_duration((uint64_t)page_number(lb, "duration_ns"), &about);
-	sbuf_addf(&about, "; %.0f searches each; allowed loss %.6g%%; %.0f tuples.",
-		  page_number(lb, "repeats"), 100 * page_number(lb, "max_loss"),
+	double repeats = page_number(lb, "repeats");
+	sbuf_addf(&about, "; %.0f search%s; allowed loss %.6g%%; %.0f tuples.", repeats,
+		  repeats == 1 ? "" : "es each", 100 * page_number(lb, "max_loss"),
 		  page_number(lb, "tuples"));
 	html_paragraph(sbuf_str(&about), out);
-	html_table(doc, lb_view(doc), out);
+	bool any = json_array_size(json_object_get(lb, "figures")) > 0;
+	if (any)
+		html_table(doc, lb_view(doc), out);
 	words_of(doc, out);
-	html_heading("What each search has found", out);
-	html_paragraph("A hollow bar stands for \"at least\".", out);
-	values_chart(doc, out);
-	html_heading("Latencies", out);
-	times_chart(doc, out);
+	if (any)
+		page_figures(doc, out);
 	page_counts(doc, out);
 	page_servers(doc, out);
-	html_heading("All trials", out);
-	html_table(doc, lb_trials_view(doc), out);
+	if (any) {
+		html_heading("All trials", out);
+		html_table(doc, lb_trials_view(doc), out);
+	}
 	html_close(out);
 	sbuf_free(&about);
 }

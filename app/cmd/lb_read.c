@@ -59,7 +59,8 @@ static void say_cause(const struct lb_run *b, const json_t *doc, struct sbuf *ou
 		  bad_there = number_at(doc, "trial.servers.segments.bad_checksum") +
 			      number_at(doc, "trial.servers_strays.bad_checksum"),
 		  strays = number_at(doc, "trial.strays.no_match"),
-		  lost_there = number_at(doc, "trial.servers_strays.no_match");
+		  lost_there = number_at(doc, "trial.servers_strays.no_match"),
+		  others_there = number_at(doc, "trial.servers_strays.others");
 
 	if (bad > 0)
 		sbuf_addf(out, "wrong checksums of %lld frames that came to the clients; ", bad);
@@ -75,14 +76,17 @@ static void say_cause(const struct lb_run *b, const json_t *doc, struct sbuf *ou
 	else if (strays > 0)
 		sbuf_addf(out, "%lld frames of no connection came to the clients; ", strays);
 	if (lost_there > 0)
-		sbuf_addf(out,
-			  "%lld frames came to the servers for addresses or ports that are none of "
-			  "theirs; ",
-			  lost_there);
+		sbuf_addf(out, "%lld frames of no connection came to the servers; ", lost_there);
 	if (number_at(doc, "trial.segments.rx") == 0 && bad == 0 && strays == 0)
 		sbuf_add(out, "no answer: no frame came to the clients; ");
-	if (number_at(doc, "trial.servers.segments.rx") == 0 && bad_there == 0 && lost_there == 0)
+	if (number_at(doc, "trial.servers.segments.rx") == 0 && bad_there == 0 && lost_there == 0 &&
+	    others_there == 0)
 		sbuf_add(out, "no frame came to the servers; ");
+	else if (number_at(doc, "trial.servers.segments.rx") == 0 && others_there > 0)
+		sbuf_addf(out,
+			  "%lld frames came to the servers, for addresses or ports that are none "
+			  "of theirs; ",
+			  others_there);
 }
 
 /* What became of what did not come through, as far as anybody counted. */

@@ -230,6 +230,9 @@ static void load_told(struct lb_run *b, const struct lb_trial *t)
 	if ((t->told == RATE_UNTOLD || t->told == RATE_SHORT) && b->again++ < RATE_SEARCH_AGAIN)
 		return;
 	b->again = 0;
+	if ((t->told == RATE_UNTOLD || t->told == RATE_SHORT) && p->note[0] == '\0')
+		snprintf(p->note, sizeof(p->note), "no latencies at %s load: %.260s",
+			 b->what == LB_HALF ? "half" : "full", t->why);
 	if (b->what == LB_HALF) {
 		b->what = LB_FULL;
 		b->x = p->median;

@@ -15,7 +15,13 @@ enum lb_stage {
 };
 
 /* What is looked at of the servers behind the device. */
-enum lb_look_what { LB_LOOK_SPREAD, LB_LOOK_STICKY, LB_LOOK_DEATH };
+enum lb_look_what {
+	LB_LOOK_SPREAD,
+	LB_LOOK_STICKY,
+	/* In trials of these a server dies. */
+	LB_LOOK_DEATH, /* new connections */
+	LB_LOOK_OPEN,  /* those that are open */
+};
 struct lb_look {
 	json_t *doc; /* what it has come to; NULL: it has not begun */
 	bool goes_on;
@@ -25,7 +31,7 @@ struct lb_look {
 	struct sbuf client; /* its address */
 	double nclients;    /* addresses of clients */
 	json_t *before;     /* what the servers had counted before this trial */
-	/* of DEATH */
+	/* of DEATH and OPEN */
 	json_t *victim, *samples;
 	uint64_t died_ns, returned_ns; /* since the begin; 0: not yet */
 };
@@ -75,6 +81,28 @@ int lb_look_poll(struct cmd_run *r, struct lb_run *b);
 /* What it does now, for people. */
 void lb_look_tells(const struct lb_run *b, char *out, size_t size);
 void lb_look_free(struct lb_look *k);
+
+/* What each server has counted, of all ports. New reference; NULL with *e. */
+json_t *lb_servers_now(struct cmd_run *r, const struct lb_run *b, struct err *e);
+/* A number of a server, a sample or the like; 0: there is none. */
+double lb_server_number(const json_t *s, const char *key);
+bool lb_server_same(const json_t *a, const json_t *b);
+/* Puts into o, from samples: when connections began and ceased to fail, since `died`; and when the
+ * server had more of `key` again, since `back`, which it returns, too. NAN: never. */
+double lb_death_times(json_t *o, const json_t *samples, const char *key, double died, double back);
+
+/* ---- lb_servers_open.c: a server that dies, and the connections that are open then ---- */
+
+/* How long it lasts. */
+uint64_t lb_open_ns(const struct lb_run *b);
+/* Transactions per second that are asked for. */
+double lb_open_tps(const struct lb_run *b);
+/* What the streams do; opens: connections per second. Returns how many tuples that may use. */
+double lb_open_load(const struct lb_run *b, double opens, struct lb_load *l);
+int lb_open_sample(struct cmd_run *r, struct lb_run *b, struct err *e);
+/* Whether any was open when it died. */
+bool lb_open_told(const struct lb_run *b);
+void lb_open_read(struct lb_run *b, const json_t *now);
 
 /* ---- lb_counts.c: what the device counts, beside ours ---- */
 

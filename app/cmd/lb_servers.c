@@ -20,13 +20,11 @@
 #define PHASE_NS 300000000ull  /* of a life and a death, at least */
 #define SAMPLE_NS 50000000ull
 #define SERVERS_MOST 512 /* whose addresses fit into a list */
-#define NO_SERVER "192.0.2.1"
-#define NO_SERVER6 "2001:db8::dead"
 
 /* ---- what the servers have counted ---- */
 
 /* `show flows by dst` of the servers. New reference; NULL with *e. */
-static json_t *servers_now(struct cmd_run *r, const struct lb_run *b, struct err *e)
+json_t *lb_servers_now(struct cmd_run *r, const struct lb_run *b, struct err *e)
 {
 	json_t *all = json_array();
 
@@ -50,14 +48,14 @@ static json_t *servers_now(struct cmd_run *r, const struct lb_run *b, struct err
 	return all;
 }
 
-static double server_number(const json_t *s, const char *key)
+double lb_server_number(const json_t *s, const char *key)
 {
 	const json_t *v = json_object_get(s, key);
 
 	return json_is_number(v) ? json_number_value(v) : 0;
 }
 
-static bool same_server(const json_t *a, const json_t *b)
+bool lb_server_same(const json_t *a, const json_t *b)
 {
 	return json_equal(json_object_get(a, "port"), json_object_get(b, "port")) &&
 	       json_equal(json_object_get(a, "address"), json_object_get(b, "address")) &&
@@ -77,9 +75,9 @@ static double opened_since(const json_t *before, const json_t *s)
 	size_t i;
 
 	json_array_foreach(before, i, was)
-		if (same_server(was, s))
-			return server_number(s, "opened") - server_number(was, "opened");
-	return server_number(s, "opened");
+		if (lb_server_same(was, s))
+			return lb_server_number(s, "opened") - lb_server_number(was, "opened");
+	return lb_server_number(s, "opened");
 }
 
 static double all_since(const json_t *before, const json_t *now)
@@ -106,12 +104,12 @@ static void spread_read(struct lb_run *b, const json_t *now)
 	size_t i;
 
 	json_array_foreach(now, i, s)
-		weights += server_number(s, "weight");
+		weights += lb_server_number(s, "weight");
 	json_array_foreach(now, i, s) {
 		if (!server_is_set(s))
 			continue;
 		double got = opened_since(k->before, s),
-		       part = weights > 0 ? server_number(s, "weight") / weights : 0,
+		       part = weights > 0 ? lb_server_number(s, "weight") / weights : 0,
 		       expected = part * sum;
 		json_t *row = json_object();
 		least = fmin(least, expected);
@@ -163,42 +161,16 @@ static void sticky_read(struct lb_run *b, const json_t *now)
 
 /* ---- a server that dies ---- */
 
-/* The servers of a port but one, as a list with their weights; of an only one an address that is
- * nobody's instead. */
-static void servers_without(const json_t *servers, const json_t *victim, struct sbuf *out)
-{
-	const json_t *s;
-	size_t i;
-	bool six = strchr(json_string_value(json_object_get(victim, "address")), ':') != NULL;
-
-	json_array_foreach(servers, i, s) {
-		const char *address = json_string_value(json_object_get(s, "address"));
-		if (!json_equal(json_object_get(s, "port"), json_object_get(victim, "port")) ||
-		    same_server(s, victim) || !server_is_set(s))
-			continue;
-		sbuf_addf(out, "%s%s%s%s:%.0f", out->len > 0 ? "," : "", six ? "[" : "", address,
-			  six ? "]" : "", server_number(s, "weight"));
-	}
-	if (out->len == 0)
-		sbuf_add(out, six ? NO_SERVER6 : NO_SERVER);
-}
-
 /* Lets the server be dead, or live again. */
 static int death_set(struct cmd_run *r, struct lb_run *b, bool dead, struct err *e)
 {
 	const json_t *victim = b->look.victim;
-	struct sbuf line = {0}, list = {0};
-	unsigned port = (unsigned)server_number(victim, "port");
+	struct sbuf line = {0};
 
-	if (dead)
-		servers_without(b->look.before, victim, &list);
-	for (unsigned i = 0; !dead && i < b->nservers; i++)
-		if (b->server[i].port == port)
-			sbuf_add(&list, sbuf_str(&b->server[i].src));
-	sbuf_addf(&line, "set %u flow.src %s", port, sbuf_str(&list));
+	sbuf_addf(&line, "set %.0f flow.dead %s", lb_server_number(victim, "port"),
+		  dead ? json_string_value(json_object_get(victim, "address")) : "default");
 	int rc = verb_lines(r, sbuf_str(&line), NULL, e);
 	sbuf_free(&line);
-	sbuf_free(&list);
 	return rc;
 }
 
@@ -206,7 +178,7 @@ static int death_sample(struct cmd_run *r, struct lb_run *b, struct err *e)
 {
 	struct lb_look *k = &b->look;
 	struct calls_counts c;
-	json_t *now = servers_now(r, b, e), *row = json_object();
+	json_t *now = lb_servers_now(r, b, e), *row = json_object();
 	const json_t *s;
 	double victim = 0;
 	uint64_t failed = 0;
@@ -220,7 +192,7 @@ static int death_sample(struct cmd_run *r, struct lb_run *b, struct err *e)
 	for (unsigned f = 0; f < c.nfailed; f++)
 		failed += c.failed[f].n;
 	json_array_foreach(now, i, s)
-		if (same_server(s, k->victim))
+		if (lb_server_same(s, k->victim))
 			victim = opened_since(k->before, s);
 	json_object_set_new(row, "ns", json_integer((json_int_t)(clock_raw_ns() - b->begun_ns)));
 	json_object_set_new(row, "opened", json_integer((json_int_t)c.begun));
@@ -233,6 +205,30 @@ static int death_sample(struct cmd_run *r, struct lb_run *b, struct err *e)
 	return 0;
 }
 
+double lb_death_times(json_t *o, const json_t *samples, const char *key, double died, double back)
+{
+	double from = (double)NAN, to = (double)NAN, again = (double)NAN;
+	const json_t *s, *was = NULL;
+	size_t i;
+
+	json_array_foreach(samples, i, s) {
+		double ns = lb_server_number(s, "ns");
+		if (was != NULL && ns > died &&
+		    lb_server_number(s, "failed") > lb_server_number(was, "failed")) {
+			from = isnan(from) ? ns - died : from;
+			to = ns - died;
+		}
+		if (was != NULL && ns > back && isnan(again) &&
+		    lb_server_number(s, key) > lb_server_number(was, key))
+			again = ns - back;
+		was = s;
+	}
+	json_object_set_new(o, "failing_from_ns", trial_json_real(from));
+	json_object_set_new(o, "failing_to_ns", trial_json_real(to));
+	json_object_set_new(o, "back_after_ns", trial_json_real(again));
+	return again;
+}
+
 /* The share of the server of all that came to the servers between two times. */
 static double share_between(const json_t *samples, double from, double to)
 {
@@ -240,41 +236,24 @@ static double share_between(const json_t *samples, double from, double to)
 	size_t i;
 
 	json_array_foreach(samples, i, s) {
-		double ns = server_number(s, "ns");
+		double ns = lb_server_number(s, "ns");
 		if (ns < from || ns > to)
 			continue;
 		first = first != NULL ? first : s;
 		last = s;
 	}
-	double all = server_number(last, "servers_opened") - server_number(first, "servers_opened");
-	return all > 0 ? (server_number(last, "server_opened") -
-			  server_number(first, "server_opened")) /
+	double all = lb_server_number(last, "servers_opened") -
+		     lb_server_number(first, "servers_opened");
+	return all > 0 ? (lb_server_number(last, "server_opened") -
+			  lb_server_number(first, "server_opened")) /
 				 all
 		       : (double)NAN;
 }
 
-/* When connections began and ceased to fail, and when the server got some again. */
 static void death_times(json_t *o, const json_t *samples, double died, double back)
 {
-	double from = (double)NAN, to = (double)NAN, again = (double)NAN;
-	const json_t *s, *was = NULL;
-	size_t i;
+	double again = lb_death_times(o, samples, "server_opened", died, back);
 
-	json_array_foreach(samples, i, s) {
-		double ns = server_number(s, "ns");
-		if (was != NULL && ns > died &&
-		    server_number(s, "failed") > server_number(was, "failed")) {
-			from = isnan(from) ? ns - died : from;
-			to = ns - died;
-		}
-		if (was != NULL && ns > back && isnan(again) &&
-		    server_number(s, "server_opened") > server_number(was, "server_opened"))
-			again = ns - back;
-		was = s;
-	}
-	json_object_set_new(o, "failing_from_ns", trial_json_real(from));
-	json_object_set_new(o, "failing_to_ns", trial_json_real(to));
-	json_object_set_new(o, "back_after_ns", trial_json_real(again));
 	json_object_set_new(o, "share_before", trial_json_real(share_between(samples, 0, died)));
 	json_object_set_new(o, "share_dead", trial_json_real(share_between(samples, died, back)));
 	json_object_set_new(o, "share_after",
@@ -323,11 +302,15 @@ static uint64_t look_duration(const struct lb_run *b)
 
 	if (b->look.what == LB_LOOK_DEATH)
 		return 3 * (d > PHASE_NS ? d : PHASE_NS);
+	if (b->look.what == LB_LOOK_OPEN)
+		return lb_open_ns(b);
 	return b->look.what == LB_LOOK_STICKY && d > CLIENT_NS ? CLIENT_NS : d;
 }
 
 static double look_rate(const struct lb_run *b)
 {
+	if (b->look.what == LB_LOOK_OPEN)
+		return lb_open_tps(b);
 	if (b->look.what != LB_LOOK_STICKY)
 		return look_cps(b);
 	double n = fmin((double)CLIENT_CONNECTIONS * (double)json_array_size(b->look.before),
@@ -339,11 +322,13 @@ static int look_begin(struct cmd_run *r, struct lb_run *b, struct err *e)
 {
 	struct lb_look *k = &b->look;
 	uint64_t d = look_duration(b);
-	double cps = ceil(look_rate(b));
+	double cps = ceil(look_rate(b)), need = cps * (double)d / 1e9 * k->nclients;
 	struct lb_load l = {.figure = LB_CPS,
 			    .tcp = true,
 			    .cps = cps,
 			    .timeout_ns = b->ask.timeout_ns};
+	if (k->what == LB_LOOK_OPEN)
+		need = lb_open_load(b, look_cps(b), &l);
 	struct trial_spec spec = {.tx = b->ask.client,
 				  .rx = b->ask.servers,
 				  .duration_ns = d,
@@ -352,8 +337,7 @@ static int look_begin(struct cmd_run *r, struct lb_run *b, struct err *e)
 	struct sbuf more = {0};
 
 	/* of one client the device may know all */
-	if (!lb_ring_take(&b->ring[1], cps * (double)d / 1e9 * b->look.nclients, clock_raw_ns(),
-			  b->ask.timeout_ns, &l.from))
+	if (!lb_ring_take(&b->ring[1], need, clock_raw_ns(), b->ask.timeout_ns, &l.from))
 		return 0;
 	if (!b->ring[1].turns)
 		l.from = 0;
@@ -362,7 +346,7 @@ static int look_begin(struct cmd_run *r, struct lb_run *b, struct err *e)
 		sbuf_addf(&more, "set %u flow.by_dst on\n", b->server[i].port);
 	if (k->what == LB_LOOK_STICKY)
 		sbuf_addf(&more, "set %u flow.src %s\n", b->ask.port, sbuf_str(&k->client));
-	if (k->what == LB_LOOK_DEATH)
+	if (k->what == LB_LOOK_DEATH || k->what == LB_LOOK_OPEN)
 		sbuf_addf(&more, "set %u flow.retries 0\nset %u flow.drain 4s\n", b->ask.port,
 			  b->ask.port);
 	int rc = lb_set_streams(r, b, &l, e);
@@ -371,12 +355,22 @@ static int look_begin(struct cmd_run *r, struct lb_run *b, struct err *e)
 	if (rc == 0 && k->before == NULL) {
 		struct err none = {
 			.text = ""}; /* servers that have never run have counted nothing */
-		k->before = servers_now(r, b, &none);
+		k->before = lb_servers_now(r, b, &none);
 		k->before = k->before != NULL ? k->before : json_array();
 	}
 	rc = rc < 0 ? rc : trial_start(b->app->ctl, &spec, &b->trial, e);
 	b->begun = false;
 	return rc;
+}
+
+/* Connections that are open when the server dies: the last thing. */
+static bool look_open(struct lb_look *k)
+{
+	k->what = LB_LOOK_OPEN;
+	k->died_ns = k->returned_ns = 0;
+	json_decref(k->samples);
+	k->samples = json_array();
+	return true;
 }
 
 /* The next thing to be looked at. true: there is one. */
@@ -386,6 +380,8 @@ static bool look_next(struct lb_run *b)
 	const json_t *s, *last = NULL;
 	size_t i;
 
+	if (k->what == LB_LOOK_DEATH)
+		return look_open(k);
 	if (k->what == LB_LOOK_SPREAD)
 		k->what = LB_LOOK_STICKY;
 	else if (k->what == LB_LOOK_STICKY)
@@ -426,8 +422,9 @@ int lb_look_start(struct cmd_run *r, struct lb_run *b)
 	if (n < 2 || n > SERVERS_MOST) {
 		char why[128];
 		snprintf(why, sizeof(why),
-			 "`flow.src` of the server ports has %" PRIu64
-			 " servers, and it takes 2 to %u",
+			 n < 2 ? "there is one, so nothing is dealt to several"
+			       : "`flow.src` of the server ports has %" PRIu64
+				 " of them, and at most %u are looked at",
 			 n, SERVERS_MOST);
 		return look_fail(b, why);
 	}
@@ -436,7 +433,12 @@ int lb_look_start(struct cmd_run *r, struct lb_run *b)
 	return look_begin(r, b, &e) < 0 ? look_fail(b, e.text) : 0;
 }
 
-/* In each turn of the trial in which a server dies. */
+static int look_sample(struct cmd_run *r, struct lb_run *b, struct err *e)
+{
+	return b->look.what == LB_LOOK_OPEN ? lb_open_sample(r, b, e) : death_sample(r, b, e);
+}
+
+/* In each turn of a trial in which a server dies. */
 static int death_goes_on(struct cmd_run *r, struct lb_run *b, struct err *e)
 {
 	struct lb_look *k = &b->look;
@@ -444,9 +446,10 @@ static int death_goes_on(struct cmd_run *r, struct lb_run *b, struct err *e)
 	int rc = 0;
 
 	if (gone >= json_array_size(k->samples) * SAMPLE_NS)
-		rc = death_sample(r, b, e);
+		rc = look_sample(r, b, e);
 	if (rc == 0 && k->died_ns == 0 && gone >= phase) {
-		rc = death_set(r, b, true, e);
+		rc = k->what == LB_LOOK_OPEN ? look_sample(r, b, e) : 0;
+		rc = rc < 0 ? rc : death_set(r, b, true, e);
 		k->died_ns = clock_raw_ns() - b->begun_ns;
 	} else if (rc == 0 && k->died_ns != 0 && k->returned_ns == 0 &&
 		   gone - k->died_ns >= phase) {
@@ -463,6 +466,8 @@ static bool look_told(const struct lb_run *b, const json_t *now)
 
 	if (k->what == LB_LOOK_DEATH)
 		return k->returned_ns != 0 && trial_opened(b->trial) > 0;
+	if (k->what == LB_LOOK_OPEN)
+		return k->returned_ns != 0 && lb_open_told(b);
 	return all_since(k->before, now) > 0;
 }
 
@@ -472,6 +477,7 @@ static void look_read(struct lb_run *b, const json_t *now)
 		[LB_LOOK_SPREAD] = spread_read,
 		[LB_LOOK_STICKY] = sticky_read,
 		[LB_LOOK_DEATH] = death_read,
+		[LB_LOOK_OPEN] = lb_open_read,
 	};
 
 	read[b->look.what](b, now);
@@ -482,7 +488,7 @@ static int look_over(struct cmd_run *r, struct lb_run *b, struct err *e)
 {
 	struct lb_look *k = &b->look;
 	int rc = k->what == LB_LOOK_DEATH ? death_sample(r, b, e) : 0;
-	json_t *now = rc < 0 ? NULL : servers_now(r, b, e);
+	json_t *now = rc < 0 ? NULL : lb_servers_now(r, b, e);
 
 	if (now == NULL)
 		return -EINVAL;
@@ -520,7 +526,7 @@ static int look_goes_on(struct cmd_run *r, struct lb_run *b, struct err *e)
 		b->begun_ns = clock_raw_ns();
 	}
 	if (rc == 0)
-		return b->begun && k->what == LB_LOOK_DEATH ? death_goes_on(r, b, e) : 0;
+		return b->begun && k->what >= LB_LOOK_DEATH ? death_goes_on(r, b, e) : 0;
 	rc = look_over(r, b, e);
 	if (rc < 0)
 		return rc;
@@ -540,7 +546,9 @@ void lb_look_tells(const struct lb_run *b, char *out, size_t size)
 {
 	static const char *const words[] = {[LB_LOOK_SPREAD] = "distribution",
 					    [LB_LOOK_STICKY] = "stickiness",
-					    [LB_LOOK_DEATH] = "a server that dies"};
+					    [LB_LOOK_DEATH] = "a server that dies",
+					    [LB_LOOK_OPEN] =
+						    "a server that dies, open connections"};
 
 	snprintf(out, size, "lb, servers: %s", words[b->look.what]);
 }

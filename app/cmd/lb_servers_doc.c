@@ -82,31 +82,56 @@ static void add_share(const char *before, double share, const char *after, struc
 	sbuf_add(out, after);
 }
 
+/* The members of an object: ", timed out 12, refused 3". */
+static void add_causes(const json_t *o, struct sbuf *out)
+{
+	const char *key;
+	json_t *n;
+
+	json_object_foreach((json_t *)(uintptr_t)o, key, n) {
+		sbuf_add(out, ", ");
+		for (const char *c = key; *c != '\0'; c++)
+			sbuf_addc(out, *c == '_' ? ' ' : *c);
+		sbuf_addf(out, " %" JSON_INTEGER_FORMAT, json_integer_value(n));
+	}
+}
+
+/* When they failed, if any did. */
+static void add_failing(const json_t *o, struct sbuf *out)
+{
+	double from = looked_number(o, "failing_from_ns"), to = looked_number(o, "failing_to_ns");
+
+	if (!isfinite(from))
+		return;
+	sbuf_add(out, ", from ");
+	add_span(from, out);
+	sbuf_add(out, " to ");
+	add_span(to, out);
+	sbuf_add(out, " behind its death");
+}
+
+/* Whether the tester was what may have failed. */
+static void add_disturbed(const json_t *o, struct sbuf *out)
+{
+	const char *verdict = json_string_value(json_object_get(o, "verdict"));
+
+	if (strcmp(verdict, trial_verdict_name(TRIAL_VALID)) != 0 &&
+	    strcmp(verdict, trial_verdict_name(TRIAL_LIMITED)) != 0)
+		sbuf_addf(out, "; the tester was disturbed (%s)", verdict);
+	sbuf_addc(out, '\n');
+}
+
 static void death_words(const json_t *o, struct sbuf *out)
 {
-	double from = looked_number(o, "failing_from_ns"), to = looked_number(o, "failing_to_ns"),
-	       back = looked_number(o, "back_after_ns");
-	const char *key, *verdict = json_string_value(json_object_get(o, "verdict"));
-	json_t *n;
+	double back = looked_number(o, "back_after_ns");
 
 	sbuf_addf(out, "a server that dies: %s did not answer for ",
 		  json_string_value(json_object_get(o, "address")));
 	add_span(looked_number(o, "returned_ns") - looked_number(o, "died_ns"), out);
 	sbuf_addf(out, "; %.0f of %.0f connections failed", looked_number(o, "failed"),
 		  looked_number(o, "opened"));
-	json_object_foreach((json_t *)(uintptr_t)json_object_get(o, "failed_as"), key, n) {
-		sbuf_add(out, ", ");
-		for (const char *c = key; *c != '\0'; c++)
-			sbuf_addc(out, *c == '_' ? ' ' : *c);
-		sbuf_addf(out, " %" JSON_INTEGER_FORMAT, json_integer_value(n));
-	}
-	if (isfinite(from)) {
-		sbuf_add(out, ", from ");
-		add_span(from, out);
-		sbuf_add(out, " to ");
-		add_span(to, out);
-		sbuf_add(out, " behind its death");
-	}
+	add_causes(json_object_get(o, "failed_as"), out);
+	add_failing(o, out);
 	add_share("; it had ", looked_number(o, "share_before"), " of all before", out);
 	if (isfinite(back)) {
 		sbuf_add(out, ", got the first one ");
@@ -116,10 +141,49 @@ static void death_words(const json_t *o, struct sbuf *out)
 	} else {
 		sbuf_add(out, ", and got none behind its return");
 	}
-	if (strcmp(verdict, trial_verdict_name(TRIAL_VALID)) != 0 &&
-	    strcmp(verdict, trial_verdict_name(TRIAL_LIMITED)) != 0)
-		sbuf_addf(out, "; the tester was disturbed (%s)", verdict);
-	sbuf_addc(out, '\n');
+	add_disturbed(o, out);
+}
+
+static void add_tps(const char *before, double tps, struct sbuf *out)
+{
+	sbuf_add(out, before);
+	if (isfinite(tps))
+		out_si(tps, out);
+	else
+		sbuf_add(out, "unknown");
+	sbuf_add(out, "/s");
+}
+
+static void open_words(const json_t *o, struct sbuf *out)
+{
+	double open = looked_number(o, "server_open"), back = looked_number(o, "back_after_ns"),
+	       opened = looked_number(o, "opened");
+
+	sbuf_addf(out,
+		  "connections that are open when it dies: %.0f, of which %s had %.0f and did not "
+		  "answer for ",
+		  looked_number(o, "open"), json_string_value(json_object_get(o, "address")), open);
+	add_span(looked_number(o, "returned_ns") - looked_number(o, "died_ns"), out);
+	sbuf_addf(out, "; %.0f failed", looked_number(o, "failed"));
+	add_causes(json_object_get(o, "failed_as"), out);
+	add_failing(o, out);
+	if (opened > 0) {
+		sbuf_addf(out, "; %.0f were tried anew", opened);
+		add_causes(json_object_get(o, "not_opened"), out);
+	}
+	add_tps("; transactions ", looked_number(o, "tps_before"), out);
+	add_tps(" before, ", looked_number(o, "tps_dead"), out);
+	add_tps(" meanwhile, ", looked_number(o, "tps_after"), out);
+	sbuf_add(out, " behind its return");
+	if (isfinite(back)) {
+		sbuf_add(out, ", and it answered again ");
+		add_span(back, out);
+		sbuf_add(out, " behind that");
+	} else {
+		sbuf_add(out, ", and it had none to answer again");
+	}
+	sbuf_addf(out, "; %.0f open at the end", looked_number(o, "open_at_end"));
+	add_disturbed(o, out);
 }
 
 void lb_servers_words(const json_t *doc, struct sbuf *out)
@@ -127,7 +191,8 @@ void lb_servers_words(const json_t *doc, struct sbuf *out)
 	const json_t *all = out_get(doc, "lb.real_servers");
 	const json_t *spread = json_object_get(all, "distribution"),
 		     *sticky = json_object_get(all, "stickiness"),
-		     *death = json_object_get(all, "death");
+		     *death = json_object_get(all, "death"),
+		     *open = json_object_get(all, "death_open");
 	const char *why = json_string_value(json_object_get(all, "why"));
 
 	if (json_is_object(spread))
@@ -136,6 +201,8 @@ void lb_servers_words(const json_t *doc, struct sbuf *out)
 		sticky_words(sticky, out);
 	if (json_is_object(death))
 		death_words(death, out);
+	if (json_is_object(open))
+		open_words(open, out);
 	if (why != NULL)
 		sbuf_addf(out, "servers: %s\n", why);
 }

@@ -48,7 +48,10 @@ struct calls_strays {
 	uint64_t bad_checksum; /* wrong sums, so that nobody knows whose they are */
 	uint64_t malformed;    /* lengths that contradict the frame */
 	uint64_t other_queue;  /* that a device dealt to another queue than it says */
-	char from[64];         /* where the last one of no_match came from, as far as known; "" */
+	/* To the port alone, and taken by nobody: for other addresses or ports, or neither TCP nor
+	 * UDP. Trials count them. */
+	uint64_t others;
+	char from[64]; /* where the last one of no_match came from, as far as known; "" */
 };
 
 /* The functions of a work that makes calls. A run makes them at a rate of its own if its start asks

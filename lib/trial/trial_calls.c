@@ -271,6 +271,19 @@ static void calls_read_ports(const struct trial *t, const struct portset *from,
 			t->calls->counts(t->c->port[i], out);
 }
 
+/* Frames to this port that no work has taken. */
+static uint64_t calls_others(const struct trial *t, unsigned port)
+{
+	const struct snap_port *had = &t->base[port].dev;
+	struct snap_port is = {0};
+	uint64_t claimed, came, group;
+
+	stat_streams(t->c, port, &is, &claimed);
+	came = grown(is.rx.packets, had->rx.packets);
+	group = grown(is.rx.broadcast + is.rx.multicast, had->rx.broadcast + had->rx.multicast);
+	return grown(came, group);
+}
+
 /* Frames of no call at these ports since the begin of the trial. */
 static void calls_read_strays(const struct trial *t, const struct portset *of,
 			      struct calls_strays *out)
@@ -281,6 +294,7 @@ static void calls_read_strays(const struct trial *t, const struct portset *of,
 		if (!portset_has(of, i))
 			continue;
 		t->calls->strays(t->c->port[i], &is);
+		out->others += calls_others(t, i);
 		out->no_match += grown(is.no_match, was->no_match);
 		out->bad_checksum += grown(is.bad_checksum, was->bad_checksum);
 		out->malformed += grown(is.malformed, was->malformed);

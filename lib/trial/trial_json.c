@@ -165,6 +165,7 @@ static json_t *strays_json(const struct calls_strays *k)
 	trial_json_put(o, "bad_checksum", k->bad_checksum);
 	trial_json_put(o, "malformed", k->malformed);
 	trial_json_put(o, "other_queue", k->other_queue);
+	trial_json_put(o, "others", k->others);
 	json_object_set_new(o, "from", k->from[0] != '\0' ? json_string(k->from) : json_null());
 	return o;
 }

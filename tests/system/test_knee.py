@@ -5,14 +5,13 @@ import csv
 import io
 import json
 import os
-import re
 import signal
 import subprocess
-import xml.etree.ElementTree as tree
 
 import pytest
 
 import harness
+from html_page import Page, number, says
 from serving import until
 
 WIDE = "set trial.max-wait 100%; set trial.max-stall 10s; set trial.max-clock 100%; set trial.max-rate-error 100%; set trial.max-short 100%"
@@ -41,12 +40,17 @@ def check(doc, loads):
     return k
 
 
-def page(path):
-    """The page without what XML does not have; it needs nothing from anywhere."""
-    text = path.read_text()
-    assert not re.search(r"(src|href)=|<script|@import|url\(", text)
-    assert set(re.findall(r"https?://[^\"]*", text)) == {"http://www.w3.org/2000/svg"}
-    return tree.fromstring(re.sub(r"<!DOCTYPE html>|<meta [^>]*>", "", text))
+def check_page(page, k):
+    """A drawing and a table of each time, whose numbers are the document's."""
+    times = list(k["loads"][0]["latency"])
+    assert page.svgs == len(page.tables) == len(times)
+    for n, time in enumerate(times):
+        rows = page.rows(n)
+        assert len(rows) == len(k["loads"])
+        for row, load in zip(rows, k["loads"]):
+            assert number(row["load"]) == pytest.approx(load["load"], abs=1e-3) and row["verdict"] == load["verdict"]
+            for column, rank in zip(("50%", "90%", "99%", "99.9%", "99.99%", "max"), [*RANKS, "max_ns"]):
+                assert says(row[column], load["latency"][time][rank]), (row, load["latency"][time])
 
 
 def test_frames(tmp_path):
@@ -66,10 +70,7 @@ def test_frames(tmp_path):
     assert k["limit"]["state"] in ("exact", "at least") and k["limit"]["per_s"] > 0 and k["limit"]["trials"] >= 2, k["limit"]
     assert [x["intended_per_s"] / k["limit"]["per_s"] for x in k["loads"]] == pytest.approx([1 / 2, 1], rel=1e-3)
     assert [s["value"] for s in settings["settings"] if s["name"] == "rate"][0] == "7kpps"
-    svg = "{http://www.w3.org/2000/svg}"
-    root = page(out)
-    assert len(root.findall(f".//{svg}svg")) == 2 == len(root.findall(".//table"))
-    assert {t.text for t in root.findall(f".//{svg}text")} >= {"50%", "90%", "99%", "max", "latency", "load [pps]"}
+    check_page(Page(out), k)
     r = harness.run(["-p", "wire", "-b", "-e", f"knee 0 for 1ms html {out}"])
     assert r.returncode == 2 and "is there already" in r.stderr and r.stdout == ""
 
@@ -113,5 +114,5 @@ def test_an_interrupt_keeps_what_is_measured(tmp_path):
     documents = [json.loads(line) for line in rest.splitlines()]
     k = [d for d in documents if "knee" in json.dumps(d)]
     assert k, documents
-    assert page(out).findall(".//table")
+    assert Page(out).tables
     until(lambda: out.exists(), "the page")
