@@ -235,3 +235,19 @@ def test_a_line_each_second_and_csv():
               "start all; wait all; show flows by dst"])
     rows = r.stdout.splitlines()
     assert rows[-7].startswith("port,stream,address,server_port,weight,opened,share,expected,") and rows[-4].startswith("0,0,10.1.0.3,80,5,5,0.625")
+
+
+def test_a_dead_server_answers_nothing_until_it_lives_again():
+    """Each connection to it sends one SYN, which vanishes and is counted; then there is a new run, and both servers are met."""
+    two = "10.1.0.1..10.1.0.2"
+    docs = play(BY + f"set 0 flow.dst {two}; set 1 flow.src {two}; set 1 flow.dead 10.1.0.2,fd00::1; set 0 flow.rto 10ms; set 0 flow.retries 0; "
+                "set 0 count 10; start all; wait all; show flows; show flows by dst; set 1 flow.dead none; set 0 flow.retries 5; "
+                "start all; wait all; show flows; show flows by dst")
+    dead, alive = [d for d in docs if d.get("show") == "flows"][-2:]
+    made = {(f["port"], f["stream"]): f["connections"] for f in dead["flows"]}[0, 0]
+    # others may have timed out where the machine stood still
+    assert made["opened"] == 10 == made["established"] + made["connect_timeout"] and made["connect_timeout"] >= 5
+    assert [(s["port"], s["dead"]) for s in dead["strays"] if s["dead"]] == [(1, 5)] == [(s["port"], s["dead"]) for s in alive["strays"] if s["dead"]]
+    first, last = [d for d in docs if d.get("show") == "flows_by_dst"][-2:]
+    met = [{s["address"]: s["opened"] for s in d["servers"] if s["port"] == 1} for d in (first, last)]
+    assert met[0]["10.1.0.2"] == 0 < met[1]["10.1.0.2"] <= 5, met

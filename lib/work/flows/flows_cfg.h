@@ -22,6 +22,14 @@ struct flows_close_value {
 	uint8_t server;    /* it is the server who closes */
 };
 
+/* Servers that answer nothing: `flow.dead`. IPv4 as ::ffff:A.B.C.D; what is behind n addresses is
+ * 0. */
+#define FLOWS_DEAD_MOST 8
+struct flows_dead_value {
+	uint32_t n;
+	uint8_t address[FLOWS_DEAD_MOST][16];
+};
+
 /* Transactions per second: `tps`. off: whoever may start one does so. */
 struct flows_tps_value {
 	bool on;
@@ -65,5 +73,6 @@ struct flows_cfg {
 	char header[FLOWS_HEADER_MAX];
 	bool chunked;
 	uint64_t pipeline;
+	struct flows_dead_value dead; /* of a server */
 };
 _Static_assert(sizeof(struct flows_cfg) <= 3584, "see STREAM_WORK_BYTES");

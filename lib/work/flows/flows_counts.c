@@ -20,6 +20,7 @@ void flows_strays_add(const struct flows_engine *x, struct flows_strays *sum)
 		sum->no_match += cell_get(&k->no_match);
 		sum->rst_sent += cell_get(&k->rst_sent);
 		sum->other_queue += cell_get(&x->queue[q].state->other_queue);
+		sum->dead += cell_get(&x->queue[q].state->dead);
 	}
 }
 

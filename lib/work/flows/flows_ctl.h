@@ -246,6 +246,7 @@ struct flows_one {
 	bool stopping;              /* no more opens, or nobody is answered any more */
 	uint64_t opens;             /* UINT64_MAX: no bound */
 	uint64_t end_tsc, drain_ns, grace_ns;
+	struct flows_dead_value dead; /* of a client: none */
 	struct flows_rate cps, tps;
 	/* Of a run that has a rate of its own (flows_calls.c): what it is of, this flow's share of
 	 * it, and how connections were to end when it began. hold: transactions have not begun
@@ -270,6 +271,7 @@ struct flows_one {
 struct flows_strays {
 	uint64_t fragments, malformed, bad_checksum, no_match, rst_sent;
 	uint64_t other_queue; /* of connections of other queues, by what the device says */
+	uint64_t dead;        /* to and from servers that are dead */
 };
 
 struct flows_port {

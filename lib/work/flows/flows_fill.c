@@ -259,6 +259,13 @@ static void fill_flow(const struct ctl_port *cp, const struct flows_one *f, unsi
 				   .tps = fill_pace(&f->tps, f->hold, q, n, &shape[1])};
 }
 
+/* Adds servers that are dead to those of other flows of the port, as far as there is room. */
+static void fill_dead(const struct flows_dead_value *of, struct flows_dead *out)
+{
+	for (unsigned i = 0; i < of->n && out->n < FLOWS_DEAD; i++)
+		memcpy(out->address[out->n++], of->address[i], sizeof(of->address[i]));
+}
+
 static void fill_flows(const struct ctl_port *cp, unsigned q, struct flows_job *j,
 		       struct plan_writer *w)
 {
@@ -273,6 +280,7 @@ static void fill_flows(const struct ctl_port *cp, unsigned q, struct flows_job *
 	for (struct flows_one *f = p->first; f != NULL; f = f->next) {
 		if (!f->in_run)
 			continue;
+		fill_dead(&f->dead, &j->dead);
 		fill_flow(cp, f, q, &shape[2 * j->nflows], &flow[j->nflows]);
 		j->nflows++;
 		f->ver->v.refs++;

@@ -162,6 +162,10 @@ static bool live_follow(struct ctl *c, struct ctl_port *cp, struct flows_one *f)
 	}
 	changed = f->drain_ns != cfg->drain_ns;
 	f->drain_ns = cfg->drain_ns;
+	if (!f->client && memcmp(&f->dead, &cfg->dead, sizeof(f->dead)) != 0) {
+		f->dead = cfg->dead;
+		changed = true;
+	}
 	flows_rates(cp, f, s);
 	changed |= live_version(c, cp, f, s);
 	return changed || f->cps.epoch != cps || f->tps.epoch != tps;

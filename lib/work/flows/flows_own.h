@@ -64,6 +64,7 @@ struct flows_own {
 	struct flow_sink sink;
 	struct flows_state *state;
 	struct dp_txq *q;
+	const struct flows_job *job; /* the one that it has adopted */
 	/* The time of the turn. It never goes back. */
 	uint64_t now, now_ns;
 	unsigned moved;     /* frames that left in this turn */
@@ -186,6 +187,11 @@ void flows_sink_begin(struct flows_own *o, const struct flows_job *j);
 void flows_sink_end(struct flows_own *o);
 /* Offers what waits to the device, once in a turn. Returns how many frames it took. */
 unsigned flows_sink_send(struct flows_own *o);
+/* flows_dead.c, where there are dead servers: drops claimed frames to them, and returns how many
+ * are left, in their order; drops frames of the sink from them. */
+unsigned flows_dead_rx(struct flows_own *o, const struct flows_job *j, struct rte_mbuf **m,
+		       unsigned n);
+void flows_dead_tx(struct flows_own *o);
 /* Whether what is to be sent is more than the device takes, or than there are buffers for. */
 static inline bool flows_sink_is_behind(const struct flows_own *o)
 {

@@ -229,6 +229,13 @@ struct flows_errors {
 	uint64_t word[FLOWS_ERRORS][FLOWS_ERROR_WORDS];
 };
 
+/* Servers whose frames vanish, both ways; IPv4 as ::ffff:A.B.C.D. */
+#define FLOWS_DEAD 8
+struct flows_dead {
+	uint32_t n;
+	uint8_t address[FLOWS_DEAD][16];
+};
+
 struct flows_job {
 	struct dp_txq *q; /* the work's share */
 	struct flow_machine *machine;
@@ -259,6 +266,7 @@ struct flows_job {
 	/* Whoever asks for samples posts a plan with them. NULL: nobody asks. */
 	struct flows_samples *samples;
 	struct flows_arm_job *arm; /* NULL: no program's protocol runs on the port */
+	struct flows_dead dead;
 };
 
 /* ---- what a worker tells ---- */
@@ -325,6 +333,7 @@ struct flows_state {
 	/* Frames whose tuples are another queue's by what the device says of its hash: it deals
 	 * them in another way. They are looked for where frames are of no connection. */
 	cell_t other_queue;
+	cell_t dead; /* frames to and from servers that are dead: they vanished */
 	/* Control's: the machine is not used any more, another one takes its place. What is open
 	 * when its task goes has ended then. */
 	bool over;

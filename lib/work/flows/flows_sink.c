@@ -180,9 +180,14 @@ static unsigned sink_offer(struct flows_own *o)
 	struct dp_txq *q = o->q;
 	struct flow_sink *s = &o->sink;
 	uint16_t size[DP_BURST_MAX];
-	unsigned n = s->nout, sent;
 	uint64_t bytes = 0;
 
+	if (unlikely(o->job->dead.n > 0)) {
+		flows_dead_tx(o);
+		if (s->nout == 0)
+			return 0;
+	}
+	unsigned n = s->nout, sent;
 	for (unsigned i = 0; i < n; i++) {
 		struct rte_mbuf *m = s->out[i].handle;
 		unsigned fill = likely(s->out[i].segment == 0) ? s->out[i].fill : 0;
@@ -257,6 +262,7 @@ void flows_sink_begin(struct flows_own *o, const struct flows_job *j)
 	unsigned room = rte_pktmbuf_data_room_size(j->q->pool);
 
 	o->q = j->q;
+	o->job = j;
 	j->q->cache = rte_mempool_default_cache(j->q->pool, rte_lcore_id());
 	for (unsigned k = 0; k < FLOW_ROOMS; k++)
 		s->room[k] = o->room[k];

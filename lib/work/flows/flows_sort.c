@@ -409,6 +409,8 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 		cell_add(&s->claimed, n);
 		cell_add(&s->claimed_group, sort_groups(m, n, b));
 	}
+	if (unlikely(j->dead.n > 0) && !handed)
+		n = flows_dead_rx(o, j, m, n);
 	if (unlikely(j->hand != NULL) && !handed)
 		n = flows_hand_over(o, j, m, n);
 	for (unsigned i = 0, some; i < n; i += some) {

@@ -266,6 +266,8 @@ const struct setting flows_rows[] = {
 	 .help = "whether received payload is compared with what was to come"},
 	{ROW("flow.by_dst", by_dst, WHY_WORK), .v = {&vt_bool}, .dflt = "off",
 	 .help = "whether connections are counted by server, too: a client's destinations, a server's own addresses; see `show flows by dst`"},
+	{ROW("flow.dead", dead, WHY_WORK), .v = {&flows_vt_dead}, .dflt = "none",
+	 .help = "servers that answer nothing, as machines without power: frames to these addresses of flow.src vanish, and so do those from them"},
 	{ROW("http.method", method, WHY_WORK), .v = {&flows_vt_method, .choices = method_words},
 	 .dflt = "GET", .help = "of a client's requests: a method, or several with weights"},
 	{ROW("http.path", path, WHY_WORK), .v = {&flows_vt_path, .choices = path_words},

@@ -3,6 +3,7 @@
  * so that an error names the place in the text. */
 #include "flows_app.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
@@ -459,3 +460,69 @@ const struct vtype flows_vt_status = {
 	TEXT("statuses", "200 to 599, or several with weights: 200:99,503:1", VT_TEXT_MAX)};
 const struct vtype flows_vt_header = {
 	TEXT("fields", "none, or NAME: VALUE, with \\n between fields", FLOWS_HEADER_MAX)};
+
+/* ---- servers that are dead ---- */
+
+static bool dead_address(const char *text, size_t n, uint8_t out[16])
+{
+	static const uint8_t mapped[16] = {[10] = 0xff, [11] = 0xff};
+	char one[INET6_ADDRSTRLEN];
+
+	if (n >= sizeof(one))
+		return false;
+	memcpy(one, text, n);
+	one[n] = '\0';
+	memcpy(out, mapped, sizeof(mapped));
+	return inet_pton(AF_INET, one, out + 12) == 1 || inet_pton(AF_INET6, one, out) == 1;
+}
+
+static int dead_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	struct flows_dead_value d;
+
+	memset(&d, 0, sizeof(d));
+	for (const char *p = text; strcmp(text, "none") != 0; p++) {
+		size_t n = strcspn(p, ",");
+		if (d.n == FLOWS_DEAD_MOST)
+			return vspec_fail(s, ERANGE, (int)(p - text), e, text,
+					  "has more than %d addresses", FLOWS_DEAD_MOST);
+		if (!dead_address(p, n, d.address[d.n]))
+			return vspec_fail(s, EINVAL, (int)(p - text), e, text,
+					  "has \"%.*s\", which is no address", (int)n, p);
+		d.n++;
+		p += n;
+		if (*p == '\0')
+			break;
+	}
+	memcpy(out, &d, sizeof(d));
+	return 0;
+}
+
+static void dead_print(const struct vspec *s, const void *v, struct sbuf *out)
+{
+	const struct flows_dead_value *d = v;
+	char text[INET6_ADDRSTRLEN];
+
+	(void)s;
+	for (unsigned i = 0; i < d->n; i++) {
+		const uint8_t *a = d->address[i];
+		bool four = a[10] == 0xff && a[11] == 0xff && memcmp(a, (uint8_t[10]){0}, 10) == 0;
+		inet_ntop(four ? AF_INET : AF_INET6, four ? a + 12 : a, text, sizeof(text));
+		sbuf_addf(out, "%s%s", i > 0 ? "," : "", text);
+	}
+	if (d->n == 0)
+		sbuf_add(out, "none");
+}
+
+static void dead_allowed(const struct vspec *s, struct sbuf *out)
+{
+	(void)s;
+	sbuf_addf(out, "none | ADDRESS[,ADDRESS...], at most %d", FLOWS_DEAD_MOST);
+}
+
+const struct vtype flows_vt_dead = {.name = "addresses",
+				    .syntax = "none | ADDRESS[,ADDRESS...]",
+				    .size = sizeof(struct flows_dead_value),
+				    .parse = dead_parse,
+				    .print = dead_print,
+				    .allowed = dead_allowed};
