@@ -94,6 +94,52 @@ static void mend(uint8_t *f, unsigned len)
 	}
 }
 
+/* What a fuzzer would take long to find: a segment of TCP to one of the host's addresses. Ports,
+ * numbers, flags, options and payload stay the fuzzer's. */
+static void make_tcp(uint8_t *f, unsigned len, unsigned how)
+{
+	static const uint8_t own6[16] = {0xfd, [15] = 1}, peer6[16] = {0xfd, [15] = 2};
+	unsigned ip = how & 2 ? 40 : 20 + (how >> 2 & 1) * 4, n = len - 14;
+
+	if (len < 14 + ip + 20)
+		return;
+	memcpy(f + 12, how & 2 ? "\x86\xdd" : "\x08\x00", 2);
+	if (how & 2) {
+		memcpy(f + 14, "\x60\0\0\0", 4);
+		f[18] = (uint8_t)((n - ip) >> 8);
+		f[19] = (uint8_t)(n - ip);
+		f[20] = 6;
+		memcpy(f + 22, peer6, 16);
+		memcpy(f + 38, own6, 16);
+	} else {
+		f[14] = (uint8_t)(0x40 | ip / 4);
+		f[16] = (uint8_t)(n >> 8);
+		f[17] = (uint8_t)n;
+		memset(f + 20, 0, 2);
+		f[23] = 6;
+		memcpy(f + 26, "\x0a\0\0\x02\x0a\0\0\x01", 8);
+		f[33] = how & 8 ? 129 : 1; /* answered for another one */
+	}
+	if (how & 16)
+		f[14 + ip + 12] = 0x50;
+}
+
+/* A reset has all checksums right, and does not answer another one. */
+static void check_reset(const uint8_t *was, const uint8_t *f, unsigned len)
+{
+	unsigned ip = f[12] == 0x86 ? 40 : 20;
+	unsigned at = 14 + (f[12] == 0x86 ? 40 : (was[14] & 15u) * 4);
+	uint8_t pseudo[40] = {0};
+
+	CHECK(len >= 14 + ip + 20 && (was[at + 13] & 4) == 0 && (f[14 + ip + 13] & 4) != 0);
+	memcpy(pseudo, f + (ip == 40 ? 22 : 26), ip == 40 ? 32 : 8);
+	pseudo[35] = 20;
+	pseudo[39] = 6;
+	CHECK(ip == 40 || neigh_sum(f + 14, 20, 0) == 0);
+	CHECK(neigh_sum(f + 14 + ip, 20, (uint16_t)~neigh_sum(pseudo, 40, 0)) == 0);
+	CHECK(memcmp(f + 14 + ip, was + at + 2, 2) == 0 && memcmp(f + 16 + ip, was + at, 2) == 0);
+}
+
 static uint64_t as_it_is(uint64_t ticks)
 {
 	return ticks;
@@ -161,18 +207,25 @@ static void one(struct neigh *host, struct neigh_pings **fates, struct input *in
 	f[6] = 2;
 	f[11] = 9;
 	memcpy(f + 12, type[how % 3], 2);
+	unsigned tcp = byte(in);
 	for (unsigned i = how & 64 ? 0 : 14; i < len; i++)
 		f[i] = (uint8_t)byte(in);
+	if (tcp & 1)
+		make_tcp(f, len, tcp);
 	if ((how & 128) == 0 && len > 14)
 		mend(f, len);
 	ask(self, fates, f, len, now);
 	blame(self, f, len);
 	if (neigh_wants(self, f, len)) {
 		struct neigh_verdict v;
+		uint8_t was[18 + 120];
 
+		memcpy(was, f, len);
 		neigh_judge(self, f, len, room, &v);
 		CHECK(v.fate < NEIGH_FATES && v.answer <= room);
 		CHECK((v.answer > 0) == (v.fate < NEIGH_ANSWERED));
+		if (v.fate == NEIGH_DID_RESET)
+			check_reset(was, f, v.answer);
 		neigh_hear(host, &v.heard, now);
 	}
 	free(f);
