@@ -53,6 +53,7 @@ struct neper {
 	int *cpu;
 	uint64_t tick_ns, begin_ns, end_ns;
 	struct neper_moment before, after;
+	double machine_stime; /* when it began; 0: not wanted */
 	unsigned invalid_secrets;
 	/* control */
 	struct sock_addr addr[8], local[NEPER_HOSTS];

@@ -104,7 +104,8 @@ double neper_seconds(const struct timeval *t)
 void neper_moment_now(const struct neper *n, struct neper_moment *m)
 {
 	getrusage(RUSAGE_SELF, &m->used);
-	m->stime = n->opts->stime_use_proc ? machine_stime() : neper_seconds(&m->used.ru_stime);
+	m->stime = n->opts->stime_use_proc ? machine_stime() - n->machine_stime
+					   : neper_seconds(&m->used.ru_stime);
 }
 
 /* ---- results ---- */
@@ -412,8 +413,8 @@ int neper_report(struct neper *n, uint64_t *rate, struct err *e)
 	}
 	if (n->opts->rx_zerocopy) {
 		report_emit(n, "bytes_mmaped", "%llu", (unsigned long long)s.mapped);
-		report_emit(n, "percent_mmaped", "%.2f",
-			    s.count == 0 ? 0.0 : 100.0 * (double)s.mapped / (double)s.count);
+		report_emit(n, "percent_mmaped", "%llu",
+			    s.count == 0 ? 0ull : (unsigned long long)(100 * s.mapped / s.count));
 	}
 	free(s.hist);
 	free(tick);

@@ -399,6 +399,11 @@ struct neper *neper_begin(struct loop *loop, struct arm *arm, const struct neper
 		return n;
 	}
 	run_cpus(n);
+	if (o->stime_use_proc) {
+		neper_moment_now(n, &n->before);
+		n->machine_stime = n->before.stime;
+		n->before = (struct neper_moment){0};
+	}
 	rc = neper_files_check(n, e);
 	if (rc == 0)
 		rc = o->client ? begin_client(n, e) : begin_server(n, e);
