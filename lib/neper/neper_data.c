@@ -43,6 +43,29 @@ static void data_tune(struct neper *n, struct sock_tune *t)
 		t->reuse_addr = true;
 }
 
+/* What the kernel does by SO_MAX_PACING_RATE, and sockets by their specs, is the record's on an arm
+ * that has neither: a ms of the rate is a piece. What comes late is made up for, so that a worker
+ * that had no CPU for a moment keeps the rate. */
+#define PIECE_LEAST 1400
+#define BURST_NS 50000000
+static void data_pace(const struct neper *n, struct neper_wl_conf *c)
+{
+	const struct neper_opts *o = n->opts;
+	uint64_t ms = o->max_pacing_rate / 1000, piece = c->piece;
+
+	c->every_ns = (uint64_t)(o->kind->rr ? o->delay : 0);
+	c->slot_ns = (uint64_t)o->noburst;
+	c->gap_ns = (uint64_t)(o->kind->rr ? 0 : o->delay);
+	c->burst_ns = BURST_NS;
+	if (o->max_pacing_rate == 0)
+		return;
+	c->byte_fraction = (uint64_t)(4294967296e9 / (double)o->max_pacing_rate);
+	if (o->kind->tcp && o->delay == 0 && ms < piece)
+		c->piece = (uint32_t)(ms > PIECE_LEAST      ? ms
+				      : piece < PIECE_LEAST ? piece
+							    : PIECE_LEAST);
+}
+
 static void data_rr(struct neper *n, struct wl_flow *f)
 {
 	const struct neper_opts *o = n->opts;
@@ -58,6 +81,7 @@ static void data_rr(struct neper *n, struct wl_flow *f)
 	f->conf = &n->wl;
 	if (n->arm->ops->together) {
 		n->wl.chain = true;
+		data_pace(n, &n->wl);
 		n->wl.budget = o->client && o->test_length < 0 ? (uint64_t)-o->test_length : 0;
 		f->on_call = o->client && !n->wl.again;
 	} else {
@@ -66,6 +90,16 @@ static void data_rr(struct neper *n, struct wl_flow *f)
 	n->spec.every_ns = (uint64_t)o->delay;
 	n->spec.slot_ns = (uint64_t)o->noburst;
 	n->spec.again = n->spec.leave = n->wl.again && o->client;
+}
+
+static void data_pieces(struct neper *n, struct wl_flow *f, bool sends)
+{
+	n->wl = (struct neper_wl_conf){.piece = (uint32_t)n->opts->buffer_size};
+	data_pace(n, &n->wl);
+	if (!sends)
+		n->wl.piece = 0;
+	f->wl = &neper_pieces;
+	f->conf = &n->wl;
 }
 
 static void data_stream(struct neper *n, struct wl_flow *f)
@@ -77,6 +111,11 @@ static void data_stream(struct neper *n, struct wl_flow *f)
 
 	s->gap_ns = (uint64_t)o->delay;
 	s->zerocopy = o->zerocopy;
+	if (!o->kind->tcp && n->arm->ops->together &&
+	    (o->delay | (int64_t)o->max_pacing_rate) != 0) {
+		data_pieces(n, f, o->client);
+		return;
+	}
 	if (!o->kind->tcp) {
 		n->wl = (struct neper_wl_conf){.request = (uint64_t)o->buffer_size};
 		f->wl = &neper_datagrams;
@@ -87,6 +126,10 @@ static void data_stream(struct neper *n, struct wl_flow *f)
 		s->burst_ns = 1000000;
 		return;
 	}
+	if (n->arm->ops->together && (o->delay | (int64_t)o->max_pacing_rate) != 0) {
+		data_pieces(n, f, o->client ? up : down);
+		return;
+	}
 	n->stream = (struct wl_stream_conf){
 		.direction = (enum wl_direction)((up ? WL_UP : 0) | (down ? WL_DOWN : 0))};
 	f->wl = &wl_stream;
@@ -94,6 +137,19 @@ static void data_stream(struct neper *n, struct wl_flow *f)
 	s->more = !o->no_cork;
 	s->skip_receive = o->skip_rx_copy;
 	s->map_receive = o->rx_zerocopy;
+}
+
+/* Flows that are counted together have numbers for the log, from 0 on, and a share of it each. */
+static void data_numbers(const struct neper_opts *o, struct neper_times *k)
+{
+	uint32_t flows = (uint32_t)o->num_flows;
+
+	k->flow_most = (uint32_t)o->logrtt_entries_per_flow;
+	k->log_most *= flows;
+	k->flow_log = xcalloc(flows, sizeof(*k->flow_log));
+	k->free = xcalloc(flows, sizeof(*k->free));
+	for (k->nfree = 0; k->nfree < flows; k->nfree++)
+		k->free[k->nfree] = flows - 1 - k->nfree;
 }
 
 /* On the thread: a line begins. */
@@ -112,6 +168,8 @@ static bool data_opens(struct sock_line *l, void *arg)
 		k->hist = hist_new(NEPER_SHAPE);
 	if (*o->log_rtt != '\0') {
 		k->log_most = (uint64_t)o->logrtt_entries_per_flow;
+		if (n->arm->ops->together)
+			data_numbers(o, k);
 		k->log = xcalloc(k->log_most, sizeof(*k->log));
 	}
 	return true;
@@ -126,6 +184,8 @@ static void data_closes(struct sock_line *l, void *arg)
 		return;
 	free(k->hist);
 	free(k->log);
+	free(k->flow_log);
+	free(k->free);
 	free(l->user); /* the histogram of the last sample */
 }
 
@@ -185,7 +245,9 @@ int neper_data_new(struct neper *n, struct err *e)
 		.flows = (unsigned)o->num_flows,
 		.port = (unsigned)o->port,
 		.ports = o->kind->tcp ? (unsigned)o->num_ports : 1,
-		.source_port = o->source_port > 0 ? (unsigned)o->source_port : 0};
+		.source_port = o->source_port > 0 ? (unsigned)o->source_port : 0,
+		.local = n->local,
+		.nlocal = n->nlocal};
 	n->thread = xcalloc(conf.sock.threads, sizeof(*n->thread));
 	n->data = n->arm->ops->data(n->arm, &conf, e);
 	return n->data != NULL ? 0 : -EIO;

@@ -145,15 +145,31 @@ struct rtt_file {
 	bool csv;
 };
 
+/* When the run began, on the clock of the log. A worker of a port has one of its own: there it is
+ * the begin of the first transaction. */
+static uint64_t rtt_zero(const struct rtt_file *r, const struct neper_times *k)
+{
+	uint64_t zero = UINT64_MAX;
+
+	if (!r->n->arm->ops->together)
+		return r->n->begin_ns;
+	for (uint64_t i = 0; i < k->nlog; i++)
+		zero = k->log[i].at < zero ? k->log[i].at : zero;
+	return zero;
+}
+
 static void write_rtt_line(void *arg, struct sock_line *l)
 {
 	const struct rtt_file *r = arg;
 	const struct neper_times *k = l->flow.own;
+	uint64_t zero = rtt_zero(r, k);
 
 	for (uint64_t i = 0; i < k->nlog; i++) {
-		double at = ((double)k->log[i].at - (double)r->n->begin_ns) / 1e9;
+		double at = ((double)k->log[i].at - (double)zero) / 1e9;
 		fprintf(r->f, r->csv ? "%15.9f,%10u,%10u,%12.9f\n" : "%15.9f %10u %10u %12.9f\n",
-			at, sock_thread_number(l->thread), l->number, (double)k->log[i].ns / 1e9);
+			at, l->thread != NULL ? sock_thread_number(l->thread) : 0,
+			k->flow_log != NULL ? k->log[i].flow : l->number,
+			(double)k->log[i].ns / 1e9);
 	}
 }
 

@@ -450,6 +450,11 @@ static int check_rules(struct neper_opts *o, struct err *e)
 	if (o->port + o->num_ports - 1 > PORT)
 		return err_set(e, EINVAL, "--port %lld and %lld ports pass port 65535",
 			       (long long)o->port, (long long)o->num_ports);
+	if (o->kind->tcp && o->control_port >= o->port && o->control_port < o->port + o->num_ports)
+		return err_set(e, EINVAL,
+			       "--control-port %lld is one of the ports of data, %lld to %lld",
+			       (long long)o->control_port, (long long)o->port,
+			       (long long)(o->port + o->num_ports - 1));
 	if (o->test_length == 0)
 		return err_set(e, EINVAL,
 			       "--test-length: '0'; allowed: seconds from 1 on, or below 0 "
@@ -469,8 +474,6 @@ static const struct port_refusal {
 	int64_t usual;
 	const char *name, *why;
 } port_refusals[] = {
-	{AT(num_threads), 1, "--num-threads",
-	 "all flows are on the worker of the port's queue, and -m says which one that is"},
 	{AT(pin_cpu), 0, "--pin-cpu", "-m says on which core the worker runs"},
 	{AT(mark), 0, "--mark", "only sockets have marks"},
 	{AT(tcp_tx_delay), 0, "--tcp-tx-delay", "only the kernel delays what sockets send"},
@@ -480,10 +483,10 @@ static const struct port_refusal {
 	{AT(zerocopy), 0, "--zerocopy", "only sockets copy what is sent"},
 	{AT(rx_zerocopy), 0, "--rx-zerocopy", "only sockets copy what is received"},
 	{AT(skip_rx_copy), 0, "--skip-rx-copy", "only sockets copy what is received"},
-	{AT(max_pacing_rate), 0, "--max-pacing-rate", "not in this version"},
-	{AT(delay), 0, "--delay", "not in this version"},
-	{AT(noburst), 0, "--noburst", "not in this version"},
 };
+
+/* Of --log-rtt on a port: 2.4 GB, of which the memory is what is written. */
+#define MOST_LOGGED 100000000
 
 int neper_opts_port(const struct neper_opts *o, struct err *e)
 {
@@ -493,20 +496,21 @@ int neper_opts_port(const struct neper_opts *o, struct err *e)
 		const struct port_refusal *r = &port_refusals[i];
 		int64_t v;
 		memcpy(&v, (const char *)o + r->at, sizeof(v));
-		if (v == r->usual || (r->at == AT(num_threads) && v == 0))
+		if (v == r->usual)
 			continue;
 		name = r->name;
 		why = r->why;
 	}
 	if (name == NULL && o->time_wait && o->kind != &neper_kind[NEPER_TCP_CRR])
 		name = "--time-wait";
-	if (name == NULL && *o->local_hosts != '\0')
-		name = "--local-hosts";
-	bool log = o->kind->rr && *o->log_rtt != '\0';
-	if (name == NULL && (*o->all_samples != '\0' || log)) {
-		name = *o->all_samples != '\0' ? "--all-samples" : "--log-rtt";
-		why = "a port's flows are counted together, and not one by one";
-	}
+	if (name == NULL && o->client && o->kind->rr && *o->log_rtt != '\0' &&
+	    o->logrtt_entries_per_flow * o->num_flows > MOST_LOGGED)
+		return err_set(
+			e, ENOTSUP,
+			"--log-rtt on a port: %lld lines of each of %lld flows are more than "
+			"%d; give fewer with --logrtt-entries-per-flow",
+			(long long)o->logrtt_entries_per_flow, (long long)o->num_flows,
+			MOST_LOGGED);
 	if (name == NULL && o->kind->tcp && *cc != '\0' && strcmp(cc, "cubic") != 0 &&
 	    strcmp(cc, "reno") != 0 && strcmp(cc, "newreno") != 0)
 		return err_set(e, ENOTSUP,

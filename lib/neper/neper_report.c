@@ -35,7 +35,30 @@ static void sample_percentiles(const struct neper *n, struct sock_line *l, struc
 	l->user = now;
 }
 
-static void sample_line(struct neper *n, struct neper_thread *t, struct sock_line *l, uint64_t now)
+/* What was added since the last sample. Of connections that are counted together a worker goes on
+ * to add meanwhile, in the other one of two places: what it has added in the first of them is read
+ * at the next sample, when it has long been away from there. */
+static void sample_epoch(const struct neper *n, const struct neper_thread *t, struct neper_times *k,
+			 struct neper_sample *s, bool last)
+{
+	uint64_t at = cell_get(&k->at), before = at ^ 1;
+
+	if (!n->arm->ops->together) {
+		s->epoch = k->now[0];
+		k->now[0] = (struct neper_epoch){0};
+		return;
+	}
+	if (t->nsamples > 1)
+		s[-1].epoch = k->now[before];
+	k->now[before] = (struct neper_epoch){0};
+	if (last)
+		s->epoch = k->now[at];
+	else
+		__atomic_store_n(&k->at, before, __ATOMIC_RELEASE);
+}
+
+static void sample_line(struct neper *n, struct neper_thread *t, struct sock_line *l, uint64_t now,
+			bool last)
 {
 	struct neper_sample *s;
 
@@ -47,12 +70,10 @@ static void sample_line(struct neper *n, struct neper_thread *t, struct sock_lin
 				   .tick = t->nticks,
 				   .at_ns = now,
 				   .count = line_count(n, l)};
-	getrusage(RUSAGE_THREAD, &s->used);
+	getrusage(n->arm->ops->together ? RUSAGE_SELF : RUSAGE_THREAD, &s->used);
 	if (!n->opts->kind->rr)
 		return;
-	struct neper_times *k = l->flow.own;
-	s->epoch = k->now;
-	k->now = (struct neper_epoch){0};
+	sample_epoch(n, t, l->flow.own, s, last);
 	sample_percentiles(n, l, s);
 }
 
@@ -68,7 +89,7 @@ void neper_tick_fn(void *arg, const struct arm_thread *thread, uint64_t now, boo
 		tick.count += line_count(n, l);
 		tick.flows++;
 		if (*n->opts->all_samples != '\0')
-			sample_line(n, t, l, now);
+			sample_line(n, t, l, now, last);
 	}
 	if (!last)
 		t->as_neper_count = tick.count;
@@ -432,6 +453,8 @@ uint64_t neper_excess(struct neper *n)
 static void report_stack(struct neper *n, const struct report_sums *s)
 {
 	n->arm->ops->say(n->data, n->out.emit, n->out.arg);
+	if (n->arm->ops->together)
+		report_emit(n, "workers", "1");
 	if (s->some)
 		report_emit(n, "retransmits", "%llu", (unsigned long long)s->retransmits);
 }

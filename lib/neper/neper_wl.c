@@ -4,10 +4,15 @@
 /* The cell of a connection. */
 struct rr_cell {
 	uint64_t began;
-	uint64_t left;   /* bytes that are still to come */
-	uint64_t unsent; /* UDP: bytes behind the datagram that is being sent */
+	uint64_t left;            /* bytes that are still to come */
+	uint64_t unsent;          /* bytes behind the piece that is being sent */
+	uint64_t due_ns, send_ns; /* of the last transaction; of the next piece. 0: none was */
+	uint32_t flow;
+	bool numbered; /* it has a number of its own: flow */
 	bool open;
+	bool waits; /* for the time of its next transaction */
 };
+_Static_assert(sizeof(struct rr_cell) <= WL_CELL, "a cell of the arm");
 
 static const struct neper_wl_conf *rr_conf(const struct wl_turn *t)
 {
@@ -36,22 +41,46 @@ static void rr_told(struct wl_turn *t, const struct rr_cell *cell)
 	uint64_t ns = t->now_ns - cell->began;
 
 	epoch_add(&k->all, ns);
-	epoch_add(&k->now, ns);
+	epoch_add(&k->now[__atomic_load_n(&k->at, __ATOMIC_ACQUIRE)], ns);
 	if (k->hist != NULL)
 		hist_add(k->hist, ns / NEPER_TICK, 1);
-	if (k->nlog < k->log_most)
-		k->log[k->nlog++] = (struct neper_rtt){cell->began, ns};
+	if (k->nlog < k->log_most &&
+	    (k->flow_log == NULL || k->flow_log[cell->flow]++ < k->flow_most))
+		k->log[k->nlog++] = (struct neper_rtt){cell->began, ns, cell->flow};
 	k->last_ns = t->now_ns;
 }
 
-/* Sends so many bytes; of datagrams the first one, the others follow in rr_may_send(). */
-static void rr_send(struct wl_turn *t, struct rr_cell *cell, uint64_t bytes)
+/* When n bytes that are sent now are followed by others: late ones are made up for, at most
+ * burst_ns. */
+static uint64_t pace_next(const struct neper_wl_conf *conf, uint64_t at_ns, uint64_t now_ns,
+			  uint64_t n)
 {
-	uint32_t piece = rr_conf(t)->piece;
-	uint64_t n = t->datagram && bytes > piece ? piece : bytes;
+	if (at_ns == 0)
+		at_ns = now_ns;
+	if (at_ns + conf->burst_ns < now_ns)
+		at_ns = now_ns - conf->burst_ns;
+	return at_ns + conf->gap_ns + (uint64_t)((unsigned __int128)n * conf->byte_fraction >> 32);
+}
 
-	cell->unsent = bytes - n;
+/* Sends what is unsent; of datagrams and paced bytes a piece, others follow in rr_may_send(). */
+static void rr_send(struct wl_turn *t, struct rr_cell *cell)
+{
+	const struct neper_wl_conf *conf = rr_conf(t);
+	bool paced = WL_RARE(conf->byte_fraction != 0);
+	uint64_t n = cell->unsent;
+
+	if (paced && cell->send_ns > t->now_ns) {
+		t->timer_ns = cell->send_ns - t->now_ns;
+		return;
+	}
+	if ((t->datagram || paced) && n > conf->piece)
+		n = conf->piece;
+	if (paced)
+		cell->send_ns = pace_next(conf, cell->send_ns, t->now_ns, n);
+	cell->unsent -= n;
 	wl_send(t, 0, n);
+	if (t->datagram && t->flow->client && cell->unsent == 0)
+		t->timer_ns = conf->timeout_ns;
 }
 
 static void rr_may_send(struct wl_turn *t)
@@ -59,7 +88,7 @@ static void rr_may_send(struct wl_turn *t)
 	struct rr_cell *cell = rr_cell(t);
 
 	if (cell != NULL && cell->unsent > 0)
-		rr_send(t, cell, cell->unsent);
+		rr_send(t, cell);
 }
 
 /* How long this connection took to open, where others count in the same memory. */
@@ -89,10 +118,9 @@ static uint64_t rr_began(struct wl_turn *t)
 	return k->last_ns != 0 ? k->last_ns : t->now_ns;
 }
 
-static void rr_go(struct wl_turn *t)
+static void rr_begin(struct wl_turn *t, struct rr_cell *cell)
 {
 	const struct neper_wl_conf *conf = rr_conf(t);
-	struct rr_cell *cell = rr_cell(t);
 
 	if (t->flow->draining || (conf->budget != 0 && t->flow->counts->started >= conf->budget))
 		return;
@@ -100,9 +128,44 @@ static void rr_go(struct wl_turn *t)
 	cell->open = true;
 	cell->began = rr_began(t);
 	cell->left = conf->response;
-	rr_send(t, cell, conf->request);
-	if (t->datagram)
-		t->timer_ns = conf->timeout_ns;
+	cell->unsent = conf->request;
+	rr_send(t, cell);
+}
+
+/* When the connection's next transaction is due: some time after its last one was, or at the next
+ * of the times that all of them share. */
+static uint64_t rr_due(struct wl_turn *t, struct rr_cell *cell)
+{
+	const struct neper_wl_conf *conf = rr_conf(t);
+	struct neper_times *k = t->flow->own;
+
+	if (conf->slot_ns == 0) {
+		cell->due_ns = cell->due_ns == 0 ? t->now_ns : cell->due_ns + conf->every_ns;
+		return cell->due_ns;
+	}
+	if (k->slot_ns == 0)
+		k->slot_ns = t->now_ns;
+	if (k->slot_ns + conf->burst_ns < t->now_ns)
+		k->slot_ns = t->now_ns - conf->burst_ns;
+	k->slot_ns += conf->slot_ns;
+	return k->slot_ns - conf->slot_ns;
+}
+
+static void rr_go(struct wl_turn *t)
+{
+	const struct neper_wl_conf *conf = rr_conf(t);
+	struct rr_cell *cell = rr_cell(t);
+	uint64_t due;
+
+	if (WL_RARE((conf->every_ns | conf->slot_ns) != 0)) {
+		due = rr_due(t, cell);
+		cell->waits = due > t->now_ns;
+		if (cell->waits) {
+			t->timer_ns = due - t->now_ns;
+			return;
+		}
+	}
+	rr_begin(t, cell);
 }
 
 static void rr_next(struct wl_turn *t)
@@ -117,11 +180,16 @@ static void rr_next(struct wl_turn *t)
 
 static void rr_opened(struct wl_turn *t)
 {
+	struct neper_times *k = t->flow->own;
 	struct rr_cell *cell = rr_cell(t);
 
 	if (cell == NULL) {
 		t->close = WL_CLOSE_RST; /* no memory to count in */
 		return;
+	}
+	if (k->nfree > 0) {
+		cell->flow = k->free[--k->nfree];
+		cell->numbered = true;
 	}
 	if (!t->flow->client)
 		cell->left = rr_conf(t)->request;
@@ -168,7 +236,8 @@ static uint32_t rr_asked(struct wl_turn *t, struct rr_cell *cell, uint32_t n)
 		return n;
 	cell->open = false;
 	cell->left = rr_conf(t)->request;
-	rr_send(t, cell, rr_conf(t)->response);
+	cell->unsent += rr_conf(t)->response;
+	rr_send(t, cell);
 	wl_done(t);
 	return t->datagram ? all : n;
 }
@@ -190,7 +259,18 @@ static void rr_timer(struct wl_turn *t)
 {
 	struct rr_cell *cell = rr_cell(t);
 
-	if (cell == NULL || !cell->open || t->flow->draining)
+	if (cell == NULL || t->flow->draining)
+		return;
+	if (cell->unsent > 0) {
+		rr_send(t, cell);
+		return;
+	}
+	if (cell->waits) {
+		cell->waits = false;
+		rr_begin(t, cell);
+		return;
+	}
+	if (!cell->open || !t->datagram)
 		return;
 	cell->open = false;
 	cell_add(&((struct neper_times *)t->flow->own)->lost, 1);
@@ -200,11 +280,14 @@ static void rr_timer(struct wl_turn *t)
 
 static void rr_closed(struct wl_turn *t, enum wl_end why)
 {
+	struct neper_times *k = t->flow->own;
 	struct rr_cell *cell = rr_cell(t);
 
 	(void)why;
 	if (cell != NULL && cell->open)
 		wl_failed(t, 1);
+	if (cell != NULL && cell->numbered)
+		k->free[k->nfree++] = cell->flow;
 	wl_free_cell(t, &t->mem[0]);
 }
 
@@ -261,4 +344,44 @@ const struct workload neper_datagrams = {
 	.opened = datagram_send,
 	.received = datagram_received,
 	.may_send = datagram_send,
+};
+
+/* ---- pieces at their times ---- */
+
+/* The words of a connection are the time of its next piece. */
+static void pieces_send(struct wl_turn *t)
+{
+	const struct neper_wl_conf *conf = rr_conf(t);
+	uint64_t at = wl_words(t);
+
+	if (conf->piece == 0 || t->flow->draining)
+		return;
+	if (at > t->now_ns) {
+		t->timer_ns = at - t->now_ns;
+		return;
+	}
+	wl_set_words(t, pace_next(conf, at, t->now_ns, conf->piece));
+	wl_send(t, 0, conf->piece);
+}
+
+static void pieces_opened(struct wl_turn *t)
+{
+	if (t->flow->client && t->flow->on_call)
+		t->ready = true;
+	else if (t->flow->client || !t->datagram)
+		pieces_send(t);
+}
+
+const struct workload neper_pieces = {
+	.name = "neper_pieces",
+	.help = "neper's streams at their times",
+	.tcp = true,
+	.udp = true,
+	.own_bytes = sizeof(struct neper_times),
+	.opened = pieces_opened,
+	.received = datagram_received,
+	.may_send = pieces_send,
+	.timer = pieces_send,
+	.go = pieces_send,
+	.drain = rr_drain,
 };

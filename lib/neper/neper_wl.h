@@ -11,13 +11,22 @@ struct neper_epoch {
 	double squares;
 };
 struct neper_times {
-	struct neper_epoch all, now; /* since the beginning; since the last sample */
-	struct hist *hist;           /* in units of NEPER_TICK ns; NULL: not wanted */
-	uint64_t last_ns;            /* when the last transaction was over */
+	/* Since the beginning; since the last sample, and if connections are counted together that
+	 * of the sample before, which control reads meanwhile: `at` says which one is added to. */
+	struct neper_epoch all, now[2];
+	cell_t at;
+	struct hist *hist; /* in units of NEPER_TICK ns; NULL: not wanted */
+	uint64_t last_ns;  /* when the last transaction was over */
 	struct neper_rtt {
 		uint64_t at, ns;
+		uint32_t flow; /* of those that are counted together */
 	} * log;
 	uint64_t nlog, log_most;
+	/* Of these, too: how many lines of the log each flow has, of flow_most; and the numbers
+	 * that no connection has. NULL: they have none. */
+	uint32_t *flow_log, *free;
+	uint32_t flow_most, nfree;
+	uint64_t slot_ns; /* when the next transaction of all is due; 0: none was */
 	/* Of connections that are counted together, to see in `flow.connect` how long this one
 	 * took: the turn, and what others of it had added. */
 	uint64_t turn_ns, turn_sum;
@@ -35,6 +44,12 @@ struct neper_wl_conf {
 	bool chain;                 /* go() begins the first transaction alone */
 	uint64_t budget;            /* of all connections together; 0: without end */
 	uint64_t timeout_ns;        /* UDP: a request without an answer is lost */
+	/* The rest is for arms that know no sock_spec, where the record itself keeps the times that
+	 * are there. piece: so many bytes are sent at a time over TCP, too. */
+	uint64_t every_ns, slot_ns, gap_ns, byte_fraction, burst_ns;
 };
 /* flow.own is a struct neper_times of a line. */
 extern const struct workload neper_rr, neper_datagrams;
+/* Messages of conf->piece bytes one way or both, without end, at the times of gap_ns and
+ * byte_fraction. piece 0: this end sends none. */
+extern const struct workload neper_pieces;

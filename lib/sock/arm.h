@@ -26,6 +26,10 @@ struct arm_conf {
 	 * other from `port` on, from source ports behind each other; of a server, where it
 	 * listens. */
 	unsigned flows, port, ports, source_port; /* source_port 0: any */
+	/* The same: the addresses that they connect from in turn, and the control connection from
+	 * the first of them. None: the port's. */
+	const struct sock_addr *local;
+	unsigned nlocal;
 	/* On a port, a client's [flows]: each connection is a line of its own, which is what its
 	 * spec says, has a source port behind that of the one before, and opens when that one has
 	 * said by its first transaction that it is ready. go() calls flow.on_call of each. NULL:

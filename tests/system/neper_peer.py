@@ -5,6 +5,8 @@ import contextlib
 import os
 import socket
 import struct
+import sys
+import threading
 
 SECRETS = {"tcp_rr": b"neper tcp_rr 201703241250", "tcp_crr": b"", "tcp_stream": b"neper tcp_stream 201703241300",
            "udp_rr": b"neper udp_rr 201703241230", "udp_stream": b"neper udp_stream 201703241240"}
@@ -77,3 +79,50 @@ def real(workload):
     """The path of a real neper's program, or None."""
     path = os.path.join(os.environ.get("NEPER", ""), workload)
     return path if os.environ.get("NEPER") and os.access(path, os.X_OK) else None
+
+
+def serve(host, mode):
+    """A server of one client with one flow, whose answers are of `mode` bytes; "deaf": it reads no data."""
+    with socket.create_server((host, 12866)) as control, socket.create_server((host, 12867)) as data:
+        c, _ = control.accept()
+        assert read_message(c)["type"] == HELLO
+        for byte in message(ACK, threads=1, flows=1, length=1):
+            c.sendall(bytes([byte]))
+        d, _ = data.accept()
+
+        def answer():
+            with contextlib.suppress(OSError):
+                while d.recv(1):
+                    d.sendall(bytes(int(mode)))
+
+        if mode != "deaf":
+            threading.Thread(target=answer, daemon=True).start()
+        assert read_message(c)["type"] == DONE
+        c.sendall(message(BYE, rate=77))
+        c.recv(1)
+
+
+def ask(host, n):
+    """A client of n transactions, while another one comes; both are told what the server makes of them."""
+    def hello():
+        s = socket.create_connection((host, 12866), timeout=60)
+        s.sendall(message(HELLO, SECRETS["tcp_rr"], threads=1, flows=1, length=1))
+        return s
+
+    with hello() as s:
+        assert read_message(s)["type"] == ACK
+        with contextlib.suppress(OSError), hello() as late:
+            assert read_message(late) is None
+        with socket.create_connection((host, 12867), timeout=60) as data:
+            for _ in range(n):
+                data.send(b"\0")
+                assert data.recv(100) == b"\0"
+            s.sendall(message(DONE, rate=77))
+            assert read_message(s)["type"] == BYE
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        serve(*sys.argv[2:])
+    else:
+        ask(sys.argv[2], int(sys.argv[3]))

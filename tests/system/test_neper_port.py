@@ -4,10 +4,11 @@ NEPER names the folder of its programs. And peers that go away."""
 import os
 import signal
 import subprocess
+import sys
 
 import harness
+import neper_peer
 import pytest
-from neper_peer import real
 from test_host_linux import Link, until
 
 RETRIES = ["--connect-retries", "20"]
@@ -39,9 +40,9 @@ def run(link):
 
 def sockets(run, workload, *words):
     """A real client tries again by itself."""
-    if real(workload) is None:
+    if neper_peer.real(workload) is None:
         return run(harness.binary(), "neper", workload, *(RETRIES if "-c" in words else []), *words)
-    return run(real(workload), "--nolog", *words)
+    return run(neper_peer.real(workload), "--nolog", *words)
 
 
 def own(link, run, *words, spec=None, ip="10.0.0.1/24,fd00::1/64"):
@@ -190,7 +191,104 @@ def test_nothing_stays(link, live):
     assert p.errors().count("Connection refused") == 2
 
 
-def test_log_rtt_is_refused(link, run):
-    """Files of single flows are for sockets, where each flow has a memory of its own."""
-    p = own(link, run, "tcp_rr", "-c", "-H", "10.0.0.2", "--log-rtt")
-    assert "--log-rtt on a port" in p.communicate(timeout=60)[1] and p.returncode == 2
+def test_files(link, run, tmp_path):
+    """Samples of all flows together, as those of one; the log has the flows one by one. Threads are what the other end is told."""
+    server = sockets(run, "tcp_rr", "-T", "2")
+    csv, log = tmp_path / "samples.csv", tmp_path / "rtt.csv"
+    mine = values(own(link, run, "tcp_rr", "-c", *RETRIES, "-H", "10.0.0.2", "-l", "-200", "-F", "4", "-T", "3", "-D", "1ms", f"-A{csv}", "-p", "50",
+                      f"--log-rtt={log}", "--logrtt-entries-per-flow", "10"))
+    agree(mine, values(server))
+    assert mine["num_transactions"] == "200" and mine["rtt_transactions_logged"] == "40" and mine["num_threads"] == "3" and mine["workers"] == "1"
+    rows = [line.split(",") for line in csv.read_text().splitlines()]
+    assert rows[0][:4] == ["tid", "flow_id", "time", "transactions"] and len(rows) - 1 == int(mine["num_samples"])
+    assert rows[-1][:2] == ["0", "0"] and rows[-1][3] == "200"
+    lines = [line.split(",") for line in log.read_text().splitlines()[1:]]
+    assert [[int(line[2]) for line in lines].count(flow) for flow in range(4)] == [10] * 4
+    assert all(0 <= float(at) < 60 and 0 < float(rtt) < 60 for at, _, _, rtt in lines)
+
+
+@pytest.mark.parametrize("workload, words, least", [
+    ("tcp_rr", "-F 2 -D 2ms", .098), ("tcp_rr", "-F 5 --noburst 1ms", .099), ("udp_rr", "-F 2 -D 2ms", .098),
+    ("tcp_rr", "-F 2 -m 1MB -Q 4000", .19)])
+def test_times(link, run, workload, words, least):
+    """A hundred transactions cannot be done sooner than they are due."""
+    server = sockets(run, workload, *(["-Q", "4000"] if "-Q" in words else []))
+    mine = values(own(link, run, workload, "-c", *RETRIES, "-H", "10.0.0.2", "-l", "-100", *words.split()))
+    agree(mine, values(server))
+    assert mine["num_transactions"] == "100" and float(mine["time_end"]) - float(mine["time_start"]) >= least
+
+
+@pytest.mark.parametrize("workload", ["tcp_stream", "udp_stream"])
+def test_pacing(link, run, workload):
+    """Two flows of 1 MB/s each; what a machine that stands still does to a rate is far from what flows without one have."""
+    server = sockets(run, workload)
+    mine = values(own(link, run, workload, "-c", *RETRIES, "-H", "10.0.0.2", "-l", "1", "-F", "2", "-m", "1MB"))
+    other = values(server)
+    agree(mine, other)
+    assert 0 < int(other["local_throughput"]) < 80000000
+
+
+def test_local_hosts(link, run):
+    ip = "10.0.0.1/24,10.0.0.5/24,10.0.0.6/24"
+    to = ["tcp_rr", "-c", *RETRIES, "-H", "10.0.0.2", "-F", "4", "-L"]
+    assert "address 2 to connect from is no IPv4 address of port 0" in told(own(link, run, *to, "10.0.0.5,10.0.0.7", ip=ip))
+    run(harness.binary(), "neper", "tcp_rr", "-H", "10.0.0.2")
+    own(link, run, *to, "10.0.0.6,10.0.0.5", "-l", "60", ip=ip)
+
+    def peers():
+        ends = [line.split()[2:4] for line in link.tool("ss", "-Htn", "state", "established").stdout.splitlines()]
+        data = sorted(peer.rsplit(":", 1)[0] for mine, peer in ends if mine.endswith(":12867"))
+        return data == ["10.0.0.5"] * 2 + ["10.0.0.6"] * 2 and any(mine.endswith(":12866") and peer.startswith("10.0.0.6:") for mine, peer in ends)
+
+    until(peers, "connections from both")
+
+
+def test_link_of_a_name(link, run, tmp_path, monkeypatch):
+    """Under the name of a workload -p is percentiles, and ports come by the environment or an option; exit codes are neper's."""
+    name = tmp_path / "tcp_rr"
+    name.symlink_to(harness.binary())
+    to = [name, "-c", "--connect-retries", "20", "-H", "10.0.0.2", "-l", "-100", "-p", "50"]
+    monkeypatch.setenv("WIRERATE_PORTS", f" {link.spec} ")
+    for words in (["--ip", "10.0.0.1/24"], [f"--port-spec={link.spec}"]):
+        server = sockets(run, "tcp_rr")
+        mine = values(run(*to, *words))
+        agree(mine, values(server))
+        assert mine["stack"] == "port" and float(mine["latency_p50"]) > 0
+        monkeypatch.setenv("WIRERATE_PORTS", "no:thing")
+        monkeypatch.setenv("WIRERATE_IP", "10.0.0.1/24")
+    for words, text in ((["-H", "10.9.9.9", f"--port-spec={link.spec}"], "10.9.9.9 is in no prefix"), ([], "no:thing")):
+        p = run(*to, "--connect-retries", "0", *words)
+        out, err = p.communicate(timeout=60)
+        assert p.returncode == 1 and text in err, (out, err)
+
+
+def test_peer_that_serves(link, run):
+    """A small server of our own, whose messages come in pieces; one that sends more than it was asked for; one that reads no data."""
+    for mode, words, code, text in (("1", ["tcp_rr", "-l", "-50"], 0, "num_transactions=50"),
+                                    ("2", ["tcp_rr", "-l", "-50"], 5, "that nobody had asked for"),
+                                    ("deaf", ["tcp_stream", "-l", "1"], 0, "remote_throughput=77")):
+        server = run(sys.executable, neper_peer.__file__, "serve", "10.0.0.2", mode)
+        client = own(link, run, words[0], "-c", *RETRIES, "-H", "10.0.0.2", *words[1:])
+        out, err = client.communicate(timeout=60)
+        assert client.returncode == code and text in out + err, (out, err)
+        assert server.wait(timeout=60) == 0, server.communicate()
+
+
+def test_peer_that_asks(link, run):
+    """A small client of our own, and one that comes when the server has its client already."""
+    server = own(link, run, "tcp_rr")
+    here(link)
+    client = run(sys.executable, neper_peer.__file__, "ask", "10.0.0.1", "50")
+    mine = values(server)
+    assert client.wait(timeout=60) == 0, client.communicate()
+    assert mine["num_transactions"] == "50" and mine["remote_throughput"] == "77"
+
+
+def test_port_in_use(link, live):
+    """A port that sends has no room for a protocol; what runs there goes on."""
+    p = link.host(live, "set 0 frame eth/ipv4/tcp", "set 0 flow server", "set 0 flow.sport 12866", "start 0")
+    p.send("neper tcp_rr")
+    until(lambda: "port 0 is sending; `stop 0` first" in p.errors(), "the refusal")
+    p.send("stop 0")
+    p.send("neper tcp_rr -c -H 10.0.0.2 --connect-retries 0")
+    until(lambda: "Connection refused" in p.errors(), "the next one")

@@ -192,9 +192,27 @@ static void port_memory_free(void *arg)
 	free(a);
 }
 
+/* Addresses to connect from are the port's own, of the family of the server's. */
+static int local_check(const struct port_arm *a, const struct arm_conf *c, struct err *e)
+{
+	struct sock_addr own;
+	int rc = 0;
+
+	for (unsigned i = 0; i < c->nlocal && rc == 0; i++)
+		if (!own_find(a, a->to.sa.any.sa_family, &c->local[i], &own))
+			rc = err_set(
+				e, EADDRNOTAVAIL,
+				"address %u to connect from is no %s address of port %u: `show "
+				"settings %u ip` shows those that it has",
+				i + 1, own_word(a->to.sa.any.sa_family), a->ask.port, a->ask.port);
+	return rc;
+}
+
 static struct arm_data *port_data(struct arm *arm, const struct arm_conf *conf, struct err *e)
 {
 	struct port_arm *a = port_of(arm);
+	if (local_check(a, conf, e) != 0)
+		return NULL;
 	struct arm_data *d = xcalloc(1, sizeof(*d));
 	struct flows_arm_ask ask;
 	struct wl_flow *like = NULL;

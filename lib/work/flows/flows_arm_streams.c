@@ -58,6 +58,28 @@ static void set_congestion(struct sbuf *lines, const struct port_arm *a, unsigne
 			 strcmp(tune->congestion, "reno") == 0 ? "newreno" : tune->congestion);
 }
 
+/* The addresses that a client connects from, where it is told. */
+static void set_local(struct sbuf *lines, const struct port_arm *a, const struct arm_conf *c)
+{
+	char ip[INET6_ADDRSTRLEN];
+	struct sbuf list = {0};
+
+	for (unsigned i = 0; i < c->nlocal; i++) {
+		const struct sock_addr *at = &c->local[i];
+		bool is6 = at->sa.any.sa_family == AF_INET6;
+		inet_ntop(at->sa.any.sa_family,
+			  is6 ? (const void *)&at->sa.v6.sin6_addr
+			      : (const void *)&at->sa.v4.sin_addr,
+			  ip, sizeof(ip));
+		sbuf_addf(&list, "%s%s", i == 0 ? (c->nlocal > 1 ? "list " : "") : ",", ip);
+		if (i == 0)
+			set_line(lines, a, a->chan_stream, "flow.src", ip);
+	}
+	if (c->nlocal > 0)
+		set_line(lines, a, a->data_stream, "flow.src", list.s);
+	sbuf_free(&list);
+}
+
 /* What sockets would be told. */
 static void set_tune(struct sbuf *lines, const struct port_arm *a, unsigned stream,
 		     const struct sock_tune *tune)
@@ -128,6 +150,7 @@ int flows_arm_set_streams(struct port_arm *a, const struct arm_conf *c, unsigned
 		if (c->source_port != 0)
 			set_ports(&lines, a, a->data_stream, "flow.sport", c->source_port,
 				  c->flows);
+		set_local(&lines, a, c);
 	}
 	set_congestion(&lines, a, a->data_stream, &c->spec->tune);
 	rc = verb_lines(a->r, sbuf_str(&lines), NULL, e);
