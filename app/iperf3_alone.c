@@ -135,13 +135,15 @@ static int run_process(struct here *h, const struct iperf_opts *o)
 	return code;
 }
 
-static int print_text(bool help)
+static int print_text(bool help, bool link)
 {
 	struct sbuf b = {0};
 
 	if (help)
 		iperf_opts_help(&b);
-	else
+	if (help && link)
+		alone_port_help(27, &b);
+	if (!help)
 		sbuf_add(&b, "iperf 3.21 (wirerate)\n");
 	int bad = fputs(sbuf_str(&b), stdout) < 0 || fflush(stdout) != 0;
 	sbuf_free(&b);
@@ -168,7 +170,7 @@ static int iperf3_run(const char *link, int argc, char **argv, int out_mode)
 		if (h.as_name)
 			code = 1;
 	} else if (o.help || o.version) {
-		code = print_text(o.help);
+		code = print_text(o.help, h.as_name);
 	} else {
 		o.wrapped = out_mode == OUT_JSON;
 		o.json |= o.wrapped;
@@ -180,5 +182,23 @@ static int iperf3_run(const char *link, int argc, char **argv, int out_mode)
 	return code;
 }
 
+static bool iperf3_on_port(const char *link, int argc, char **argv)
+{
+	struct iperf_opts o;
+	struct err e;
+	bool on = iperf_opts_read(&o, argv + 1, (unsigned)argc - 1, &e) >= 0 && !o.help &&
+		  !o.version && o.stack != IPERF_STACK_KERNEL;
+
+	(void)link;
+	iperf_opts_free(&o);
+	return on;
+}
+
+static int iperf3_code(int ours)
+{
+	return ours == 0 ? 0 : 1;
+}
+
 static const char *const links[] = {"iperf3", NULL};
-const struct alone alone_iperf3 = {"iperf3", links, iperf3_run};
+const struct alone alone_iperf3 = {"iperf3", links, iperf3_run, .on_port = iperf3_on_port,
+				   .code = iperf3_code};

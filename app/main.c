@@ -48,6 +48,7 @@ enum { EXIT_USAGE = 2, EXIT_LACKING = 3 };
 
 struct prog {
 	struct args args;
+	char *const *again; /* the words of a link; NULL: those of args */
 	struct app app;
 	bool small_pages; /* the same program has found in this process that hugepages do not do */
 	struct sess *sess;
@@ -449,7 +450,7 @@ static int open_control(struct prog *p)
 	if (rc == -EAGAIN) {
 		if (a->daemon)
 			return BEGIN_AGAIN; /* for the parent */
-		begin_again(a->argv);
+		begin_again(p->again != NULL ? p->again : p->args.argv);
 	}
 	visible_print(stderr, "wirerate: %s\n", e.text);
 	if (rc == -EINVAL || rc == -ENOTSUP)
@@ -549,9 +550,8 @@ static void run_session(struct prog *p)
 }
 
 /* Takes a SIGINT that came before the end and that the loop has not taken, so that it does not
- * count
- * as a second one, which ends the program at once. At the prompt it would only have dropped a line
- * and is ignored. In batch the program ends by this signal after the clean-up. */
+ * count as a second one, which ends the program at once. At the prompt it would only have dropped a
+ * line and is ignored. In batch the program ends by this signal after the clean-up. */
 static void take_late_interrupt(struct prog *p)
 {
 	const struct timespec now = {0};
@@ -637,7 +637,7 @@ static bool in_background(struct prog *p, int *code)
 	if (rc == 0)
 		return true;
 	if (rc > 0 && *code == BEGIN_AGAIN) {
-		begin_again(p->args.argv);
+		begin_again(p->again != NULL ? p->again : p->args.argv);
 		rc = err_set(&e, errno, "cannot start the program anew: %m");
 	}
 	if (rc < 0) {
@@ -647,11 +647,64 @@ static bool in_background(struct prog *p, int *code)
 	return false;
 }
 
+static int run_args(struct prog *p)
+{
+	const struct args *a = &p->args;
+	int code = 0;
+
+	if (a->what == ARGS_ALONE)
+		return alone_verb(a->alone[0])->run(NULL, a->nalone, a->alone, a->out_mode);
+	if (a->what != ARGS_RUN)
+		return a->what == ARGS_DOCTOR ? diagnose_run(a) : print_about(a);
+	p->app.view.screen = !a->no_screen;
+	p->interactive = a->command == NULL && !a->batch && isatty(STDIN_FILENO);
+	if ((code = open_files(p)) != 0 || !in_background(p, &code))
+		return code;
+	p->app.serves = a->daemon || a->serve;
+	p->notify = p->app.serves ? notify_open() : NULL;
+	p->app.loop = begin_loop(p->interactive, p->app.serves);
+	if (p->app.loop == NULL)
+		return EXIT_LACKING;
+	tty_on_fatal();
+	code = a->attach ? attach_run(&p->app, a, p->interactive, &p->signo) : open_control(p);
+	if (code == 0 && !a->attach) {
+		open_session(p);
+		p->batch_code = open_remote(p);
+		if (p->batch_code == 0)
+			run_session(p);
+		code = close_session(p);
+		ctl_close(p->app.ctl);
+		json_decref(p->app.trial);
+	}
+	daemon_free(p->daemon);
+	loop_free(p->app.loop);
+	log_open(NULL, NULL);
+	return code;
+}
+
+static int run_program(void *prog, int argc, char **argv)
+{
+	struct prog *p = prog;
+	struct err e;
+	int code = args_parse(&p->args, argc, argv, &e);
+
+	if (code == 0 && p->args.daemon)
+		daemon_close_fds();
+	if (code != 0 || log_open(p->args.log_file, &e) != 0)
+		code = usage_error(&e);
+	else
+		code = run_args(p);
+	args_free(&p->args);
+	if (p->signo != 0)
+		tty_die(p->signo);
+	return code;
+}
+
 int main(int argc, char **argv)
 {
 	struct prog p = {0};
-	struct err e;
-	int code;
+	const char *link;
+	const struct alone *alone = argc > 0 ? alone_link(argv[0], &link) : NULL;
 
 	view_init(&p.app.view);
 	tester_init(&p.app.tester);
@@ -660,60 +713,7 @@ int main(int argc, char **argv)
 	tty_save();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	const char *link;
-	const struct alone *alone = argc > 0 ? alone_link(argv[0], &link) : NULL;
-	if (alone != NULL)
-		return alone->run(link, argc, argv, OUT_TEXT);
-	code = args_parse(&p.args, argc, argv, &e);
-	if (code == 0 && p.args.daemon)
-		daemon_close_fds();
-	if (code != 0 || log_open(p.args.log_file, &e) != 0) {
-		args_free(&p.args);
-		return usage_error(&e);
-	}
-	if (p.args.what == ARGS_ALONE) {
-		code = alone_verb(p.args.alone[0])
-			       ->run(NULL, p.args.nalone, p.args.alone, p.args.out_mode);
-		args_free(&p.args);
-		return code;
-	}
-	if (p.args.what != ARGS_RUN) {
-		code = p.args.what == ARGS_DOCTOR ? diagnose_run(&p.args) : print_about(&p.args);
-		args_free(&p.args);
-		return code;
-	}
-	p.app.view.screen = !p.args.no_screen;
-	p.interactive = p.args.command == NULL && !p.args.batch && isatty(STDIN_FILENO);
-	if ((code = open_files(&p)) != 0) {
-		args_free(&p.args);
-		return code;
-	}
-	if (!in_background(&p, &code)) {
-		args_free(&p.args);
-		return code;
-	}
-	p.app.serves = p.args.daemon || p.args.serve;
-	p.notify = p.app.serves ? notify_open() : NULL;
-	p.app.loop = begin_loop(p.interactive, p.app.serves);
-	if (p.app.loop == NULL)
-		return EXIT_LACKING;
-	tty_on_fatal();
-	code = p.args.attach ? attach_run(&p.app, &p.args, p.interactive, &p.signo)
-			     : open_control(&p);
-	if (code == 0 && !p.args.attach) {
-		open_session(&p);
-		p.batch_code = open_remote(&p);
-		if (p.batch_code == 0)
-			run_session(&p);
-		code = close_session(&p);
-		ctl_close(p.app.ctl);
-		json_decref(p.app.trial);
-	}
-	daemon_free(p.daemon);
-	loop_free(p.app.loop);
-	log_open(NULL, NULL);
-	args_free(&p.args);
-	if (p.signo != 0)
-		tty_die(p.signo);
-	return code;
+	p.again = alone != NULL ? argv : NULL;
+	return alone != NULL ? alone_run(alone, link, argc, argv, run_program, &p)
+			     : run_program(&p, argc, argv);
 }

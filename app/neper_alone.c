@@ -111,13 +111,15 @@ static int alone_go(struct neper_alone *a, const struct neper_opts *o, int mode)
 	return code;
 }
 
-static int alone_help(const struct neper_opts *o)
+static int alone_help(const struct neper_opts *o, bool link)
 {
 	struct sbuf text = {0};
 
 	if (o->help)
 		neper_opts_help(o->kind, &text);
-	else
+	if (o->help && link)
+		alone_port_help(37, &text);
+	if (!o->help)
 		sbuf_add(&text, "1.1.0\n");
 	fputs(sbuf_str(&text), stdout);
 	sbuf_free(&text);
@@ -149,18 +151,37 @@ static int neper_alone_run(const char *link, int argc, char **argv, int mode)
 	if (neper_opts_parse(kind, argc, argv, &opts, &e) != 0)
 		return alone_error(&a, &e, EXIT_USAGE);
 	if (opts.help || opts.version)
-		return alone_help(&opts);
+		return alone_help(&opts, link != NULL);
 	if (strcmp(opts.stack, "port") == 0) {
 		err_set(&e, EINVAL,
-			"--stack port: there is no port; it runs on one that -p names, with an "
-			"address of its own by --ip: `wirerate -p if:eth1 --ip ADDRESS/LENGTH neper "
-			"%s`",
+			link != NULL
+				? "--stack port: there is no port; it runs on one that --port-spec "
+				  "names, with an address of its own by --ip: `%s --port-spec if:eth1 "
+				  "--ip ADDRESS/LENGTH`"
+				: "--stack port: there is no port; it runs on one that -p names, with "
+				  "an address of its own by --ip: `wirerate -p if:eth1 --ip "
+				  "ADDRESS/LENGTH neper %s`",
 			kind->name);
 		return alone_error(&a, &e, EXIT_USAGE);
 	}
 	return alone_go(&a, &opts, mode);
 }
 
+static bool neper_on_port(const char *link, int argc, char **argv)
+{
+	struct neper_opts o;
+	struct err e;
+
+	return neper_opts_parse(neper_kind_find(link), argc, argv, &o, &e) == 0 && !o.help &&
+	       !o.version && strcmp(o.stack, "kernel") != 0;
+}
+
+static int neper_code(int ours)
+{
+	return ours == 0 ? 0 : ours == EXIT_INVALID ? NEPER_EXIT_TIMEOUT : EXIT_FATAL;
+}
+
 static const char *const links[] = {"tcp_rr", "tcp_crr",    "tcp_stream",
 				    "udp_rr", "udp_stream", NULL};
-const struct alone alone_neper = {"neper", links, neper_alone_run};
+const struct alone alone_neper = {"neper", links, neper_alone_run, .on_port = neper_on_port,
+				  .code = neper_code};

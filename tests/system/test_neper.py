@@ -351,3 +351,29 @@ def test_real(workload, server, client):
 
 
 assert parse(message(DONE, rate=5))["rate"] == 5
+
+
+@pytest.mark.parametrize("words, env, told", [
+    (["--port-spec", "packet:x"], {}, "the port packet:x needs an address of its own: --ip ADDRESS/LENGTH or WIRERATE_IP"),
+    ([], {"WIRERATE_PORTS": "packet:y packet:z"}, "the port packet:y needs an address of its own"),
+    (["--ip", "10.0.0.1/24"], {}, "--ip 10.0.0.1/24: there is no port that has it; name one with --port-spec or WIRERATE_PORTS"),
+    (["--port-spec"], {}, "option --port-spec needs a value: SPEC"),
+    (["--stack", "port"], {}, "--stack port: there is no port; it runs on one that --port-spec names"),
+    (["-F", "0"], {"WIRERATE_PORTS": "packet:y", "WIRERATE_IP": "10.0.0.1/24"}, "--num-flows: '0'; allowed"),
+])
+def test_words_of_a_link(words, env, told, tmp_path):
+    """What is wrong is told before a port is opened, with neper's exit code."""
+    link = tmp_path / "tcp_rr"
+    link.symlink_to(harness.binary())
+    r = subprocess.run([link, *words], env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert r.returncode == 1 and r.stderr.startswith(f"tcp_rr: {told}"), r
+
+
+def test_sockets_of_a_link(tmp_path):
+    """The kernel's sockets stay where they are asked for, and help needs no port."""
+    link = tmp_path / "tcp_rr"
+    link.symlink_to(harness.binary())
+    env = {**os.environ, "WIRERATE_PORTS": "packet:none"}
+    for words, text in (["-h"], "--port-spec SPEC"), (["--stack", "kernel", "-n"], "num_flows=1"):
+        r = subprocess.run([link, *words], env=env, stdout=subprocess.PIPE, text=True, timeout=60)
+        assert r.returncode == 0 and text in r.stdout
