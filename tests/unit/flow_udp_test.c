@@ -306,13 +306,14 @@ static void test_full(void **state)
 						  .transactions = 1,
 						  .timeout_ns = 10 * MS,
 						  .close = WL_CLOSE_FIN};
-	static void (*const end[])(struct world *, struct world_end *) = {
-		end_by_drain, end_by_silence, end_by_loss};
+	static void (*const end[])(struct world *, struct world_end *) = {end_by_drain,
+									  end_by_silence,
+									  end_by_loss};
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++)
-		run_full(world_new(&(struct world_setup){
-				 .wl = &wl_bytes, .conf = &conf, .udp = true}),
+		run_full(world_new(&(
+				 struct world_setup){.wl = &wl_bytes, .conf = &conf, .udp = true}),
 			 end[i]);
 }
 
@@ -358,7 +359,7 @@ int main(void)
 		cmocka_unit_test(test_datagrams),      cmocka_unit_test(test_one_way),
 		cmocka_unit_test(test_one_way_down),   cmocka_unit_test(test_again),
 		cmocka_unit_test(test_server_goes_on), cmocka_unit_test(test_late),
-		cmocka_unit_test(test_full),	       cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_full),           cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

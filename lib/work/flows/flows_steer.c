@@ -213,11 +213,12 @@ static void steer_not(const struct flows_port *p, unsigned by, struct flows_stee
 {
 	free(out->steer);
 	*out = (struct flows_steering){.hand = true};
-	snprintf(out->why, sizeof(out->why),
-		 "%" PRIu64
-		 " frames came to other queues than those that port %u says its hash deals them to; once an rss setting of it is set "
-		 "again that is tried again",
-		 p->other_queue, by);
+	snprintf(
+		out->why, sizeof(out->why),
+		"%" PRIu64
+		" frames came to other queues than those that port %u says its hash deals them to; once an rss setting of it is set "
+		"again that is tried again",
+		p->other_queue, by);
 }
 
 void flows_steer_new(struct ctl *c, struct ctl_port *cp, const struct flows_design *d,
