@@ -480,9 +480,9 @@ static void ping_read(struct ctl *c, struct host_port *h, struct host_ping *p, u
 	neigh_pings_turn(p->fates, tsc);
 	const struct neigh_pings_counts *k = neigh_pings_counts(p->fates);
 	/* One that has nothing to send is not stuck: a traceroute waits before it asks further. */
-	p->stuck_ns = k->sent > p->grown || k->sent == p->count ?
-			      0 :
-			      p->stuck_ns + RTE_MIN(now - p->turn_ns, TURN_NS);
+	p->stuck_ns = k->sent > p->grown || k->sent == p->count
+			      ? 0
+			      : p->stuck_ns + RTE_MIN(now - p->turn_ns, TURN_NS);
 	p->grown = k->sent;
 	if (ping_is_over(c, h, p, now))
 		p->phase = PING_OVER;
