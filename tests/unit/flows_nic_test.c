@@ -6,9 +6,11 @@
 #include <dlfcn.h>
 #include <inttypes.h>
 
+#include "flows_ctl.h"
+
+/* It has a `c`, which arguments of the headers above may be called, too. */
 #include "ctl_live.h"
 #include "effort.h"
-#include "flows_ctl.h"
 #include "seed.h"
 
 #define PAIRS 3
