@@ -285,6 +285,16 @@ bool flow_channel(struct flow_machine *m, uint32_t number, struct flow_channel *
 	return true;
 }
 
+bool flow_channel_tuple(const struct flow_machine *m, uint32_t number, struct flow_tuple *out)
+{
+	const struct flow_buffers *b = buffer_find(m, number);
+
+	if (b == NULL || b->conn == 0)
+		return false;
+	flow_conn_tuple(m, &m->conn[b->conn], out);
+	return true;
+}
+
 void flow_forget(struct flow_machine *m, uint32_t number, uint64_t now_ns)
 {
 	struct flow_buffers *b = buffer_find(m, number);

@@ -108,6 +108,7 @@ struct flow_side {
 	uint32_t tail_seq;
 	bool reo;        /* the timer is for holes that may be the work of reordering */
 	bool resend_one; /* one segment, however full the window is */
+	uint32_t resent; /* segments that had been sent before */
 } WR_ALIGNED(64);
 #define SIDE_NO_SSTHRESH 0xffff
 

@@ -374,6 +374,8 @@ struct flow_channel {
 	enum wl_end ended; /* if it has gone */
 };
 bool flow_channel(struct flow_machine *m, uint32_t number, struct flow_channel *out);
+/* Its ends; false: it has gone, or there is no such number. */
+bool flow_channel_tuple(const struct flow_machine *m, uint32_t number, struct flow_tuple *out);
 /* Gives the number back; a connection that still lives is reset. */
 void flow_forget(struct flow_machine *m, uint32_t number, uint64_t now_ns);
 /* A server's next new connection: its number, or 0. The buffers of one that has ended before are
@@ -460,6 +462,7 @@ struct flow_info {
 	uint64_t rto_ns;
 	uint32_t unacked, unsent; /* bytes; unsent UINT32_MAX: without end */
 	uint32_t peer_window;
+	uint32_t resent; /* segments of data that had been sent before */
 	uint16_t mss;
 	uint8_t retries;
 	uint32_t number;

@@ -175,8 +175,13 @@ bool flow_send_again(struct flow_machine *m, struct flow_ver *f, struct flow_con
 	cell_add(&f->k->retransmitted, 1);
 	/* RFC 6298 3: whose acknowledgement it will be is not known */
 	c->flags &= (uint16_t)~CF_TIMED;
-	if (c->side != 0 && seq_lt(from, conn_side(m, c)->rtt_seq))
-		conn_side(m, c)->rtt_on = false;
+	if (c->side != 0) {
+		struct flow_side *s = conn_side(m, c);
+
+		s->resent++;
+		if (seq_lt(from, s->rtt_seq))
+			s->rtt_on = false;
+	}
 	*next = from + n + (flags == TH_FIN);
 	return true;
 }

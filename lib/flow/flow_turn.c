@@ -480,6 +480,7 @@ static void turn_info(const struct flow_machine *m, const struct flow_conn *c,
 				? UINT32_MAX
 				: (uint32_t)s->ssthresh * c->mss;
 	out->srtt_ns = s != NULL && s->srtt != 0 ? (uint64_t)s->srtt << 10 : f->srtt;
+	out->resent = s != NULL ? s->resent : 0;
 	out->rto_ns = (uint64_t)conn_rto_ticks(m, f, c) << WHEEL_TICK_SHIFT;
 	out->age_ns = (uint64_t)(m->now_tick - m->opened[conn_index(m, c)]) << WHEEL_TICK_SHIFT;
 	out->retries = c->retry;
