@@ -12,13 +12,13 @@ struct arm_port_ask {
 };
 struct arm_port {
 	/* From data() on the port is the arm's: its streams are kept, and come back when it is
-	 * over. r is used during calls of data() alone. NULL with *e. */
+	 * over. r is used during calls of data() and tune() alone. NULL with *e. */
 	struct arm *(*make)(struct cmd_run *r, const struct arm_port_ask *ask);
 	/* What ran on it has gone: it stops the port. Then over() is asked in each turn, until it
 	 * is true, and the arm is no more. */
 	void (*end)(struct arm *);
 	bool (*over)(struct arm *);
-	/* The same at once, also in the midst of it. */
+	/* The same, also in the midst of it, and nobody asks: it ends by itself soon. */
 	void (*drop)(struct arm *);
 };
 /* NULL: no work makes one. */
@@ -35,5 +35,5 @@ struct arm_use {
  * has addresses, if there is one. -EINVAL, -EBUSY with *e. */
 int arm_use_choose(struct cmd_run *r, enum arm_stack, struct arm_use *out, struct err *e);
 void arm_use_make(struct cmd_run *r, unsigned control_port, struct arm_use *);
-/* It is no more, at once. */
+/* Nobody uses it any more; that of a port ends by itself soon. */
 void arm_use_drop(struct arm_use *);

@@ -33,8 +33,17 @@ struct arm_conf {
 	/* On a port, a client's [flows]: each connection is a line of its own, which is what its
 	 * spec says, has a source port behind that of the one before, and opens when that one has
 	 * said by its first transaction that it is ready. go() calls flow.on_call of each. NULL:
-	 * they are counted together. */
+	 * they are counted together.
+	 * A server's: what those connections do that ops->let lets come, which are all those of
+	 * one of them, on `port`. Their record tells them apart. */
 	const struct sock_spec *each;
+};
+
+/* Connections of data to a server. All that comes to its port otherwise is of control. */
+enum arm_let {
+	ARM_LET_NONE, /* those that are there end */
+	ARM_LET_COME, /* to one of arm_conf.each, and those of before are no more */
+	ARM_LET_STAY, /* those that are there live on, and no more come */
 };
 
 /* A connection that a listener has got: it is taken, or refused. */
@@ -100,6 +109,16 @@ struct arm_ops {
 	/* When lines began by go() and ended by stop(), of sock_now_ns(); 0: they have not. */
 	uint64_t (*began_ns)(struct arm_data *);
 	uint64_t (*ended_ns)(struct arm_data *);
+	/* ---- of an arm that is `together`: a server's data (arm_conf.each) ---- */
+	/* What the next ones of `which` are to be: mss, recv_buf, tos, congestion; 0 and NULL: as
+	 * the port has them. */
+	int (*tune)(struct arm *, unsigned which, const struct sock_tune *, struct err *e);
+	/* let_done(): it is so, with what tune() has said. */
+	void (*let)(struct arm *, enum arm_let, unsigned which);
+	bool (*let_done)(struct arm *);
+	/* A connection that has come, by its wl_identity(); false: nobody knows it yet. */
+	bool (*peer)(struct arm *, uint64_t identity, struct sock_info *, struct sock_addr *own,
+		     struct sock_addr *peer);
 	/* Says what carries the connections: stack, device, congestion, rto_floor. */
 	void (*say)(struct arm_data *, arm_say_fn *, void *arg);
 };

@@ -2,8 +2,6 @@
 /* The worker's half of a program's protocol on a port (flows_arm_run.h). */
 #include "flows_own.h"
 
-/* How many connections are looked at for the other end of one that was accepted. */
-#define ARM_WALK 4096
 /* So long a worker may be away from what control asks. */
 #define ARM_LOOK_NS 500000
 
@@ -110,9 +108,6 @@ static void arm_connect(struct flows_own *o, const struct flows_job *j, struct f
 /* A server's connection. Without a place for it, it goes. */
 static void arm_accept(struct flows_own *o, const struct flows_job *j, uint32_t number)
 {
-	struct flow_info info;
-	uint32_t at = 0;
-
 	for (unsigned i = 0; i < FLOWS_CHANS; i++) {
 		struct flows_chan *c = &j->arm->chan[i];
 		if (cell_get(&c->state) != FLOWS_CHAN_FREE ||
@@ -120,11 +115,7 @@ static void arm_accept(struct flows_own *o, const struct flows_job *j, uint32_t 
 			continue;
 		c->number = number;
 		c->peer = (struct flow_tuple){0};
-		while (at < ARM_WALK && flow_walk(j->machine, &at, ARM_WALK, &info))
-			if (info.state != FLOW_FREE && info.number == number) {
-				c->peer = info.tuple;
-				break;
-			}
+		flow_channel_tuple(j->machine, number, &c->peer);
 		arm_set(&c->state, FLOWS_CHAN_OPEN);
 		return;
 	}
@@ -195,12 +186,12 @@ static void arm_data(struct flows_own *o, const struct flows_job *j)
 	if (go == FLOWS_GO_ALL && cell_get(&a->went.tsc) == 0)
 		arm_note(o, a->data_flow, &a->went);
 	a->seen = go;
-	if (go != FLOWS_GO_NOT && a->nlines > 0)
+	if (go != FLOWS_GO_NOT && a->nlines > 0 && a->client)
 		flows_lines_open(o, j);
 	if (go != FLOWS_GO_ALL)
 		return;
 	if (a->nlines > 0)
-		flows_lines_go(o, j);
+		a->client ? flows_lines_go(o, j) : flows_served_go(o, j);
 	else if (held != NULL && held->spec.wl->on_call && a->begun < a->flows)
 		a->begun += flow_go(j->machine, held->number, a->flows - a->begun, o->now_ns, 0,
 				    o->now_ns);
@@ -211,12 +202,20 @@ void flows_arm_turn(struct flows_own *o, const struct flows_job *j)
 	arm_chans(o, j);
 	arm_data(o, j);
 	if (j->arm->nlines > 0)
-		flows_lines_look(o, j);
+		j->arm->client ? flows_lines_look(o, j) : flows_served_turn(o, j);
 }
 
 uint64_t flows_arm_next(const struct flows_own *o, const struct flows_job *j)
 {
 	return o->now + flows_cycles(j, ARM_LOOK_NS);
+}
+
+bool flows_arm_withholds(const struct flows_job *j, const struct flows_flow *f)
+{
+	const struct flows_arm_job *a = j->arm;
+
+	return !a->client && a->nlines > 0 && arm_is_data(a, f->state) &&
+	       (a->listens == 0 || a->line[a->listens - 1].flow != f->state);
 }
 
 bool flows_arm_holds(const struct flows_job *j, const struct flows_flow *f)

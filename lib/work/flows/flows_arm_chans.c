@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections of control of the arm `port`: buffered connections of one stream. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 
 /* So long one that its protocol has done with lives on, for what it put to be acknowledged, and for
  * what came to be. */
-#define LINGER_NS 200000000ull
+#define LINGER_NS 2000000000ull
 
 struct port_chan {
 	struct chan base;
@@ -18,6 +17,7 @@ struct port_chan {
 	void *arg;
 	int number; /* -1: it has none yet */
 	bool client, opened, ended, half_close, closed, unsent, busy, freed;
+	struct sock_addr peer; /* of one that was accepted */
 	struct sbuf in, out;
 	size_t out_at;
 	uint64_t until; /* of one that was freed; 0: at once */
@@ -73,10 +73,15 @@ static void port_chan_half_close(struct chan *chan)
 
 static void port_chan_ends(const struct chan *chan, struct sock_addr *own, struct sock_addr *peer)
 {
-	const struct port_arm *a = ((const struct port_chan *)chan)->of;
+	const struct port_chan *c = (const struct port_chan *)chan;
+	const struct port_arm *a = c->of;
 
 	*own = a->own;
 	*peer = a->to;
+	if (c->client)
+		return;
+	sock_addr_set_port(own, a->ask.control_port);
+	*peer = c->peer;
 }
 
 /* It ends by FIN behind what was put, as that of a socket does. */
@@ -252,31 +257,26 @@ static bool chan_is_known(const struct port_arm *a, unsigned number)
 	return false;
 }
 
+static void chan_peer(const struct port_arm *a, unsigned number, struct sock_addr *out)
+{
+	uint8_t ip[16];
+	unsigned port, n = flows_arm_peer(a->arm, number, ip, &port);
+
+	flows_addr_make(out, ip, n, port);
+}
+
 void flows_chans_accept(struct port_arm *a)
 {
 	for (unsigned i = 0; i < flows_arm_chans(); i++) {
-		struct sock_addr peer = {.len = 0};
+		struct sock_addr peer;
 		struct flows_arm_chan k;
-		uint8_t ip[16];
-		unsigned port, n;
 		flows_arm_chan(a->arm, i, &k);
 		if (!(k.open || k.gone) || a->accept == NULL || chan_is_known(a, i)) {
 			if ((k.open || k.gone) && !chan_is_known(a, i))
 				flows_arm_forget(a->arm, i);
 			continue;
 		}
-		n = flows_arm_peer(a->arm, i, ip, &port);
-		if (n == 4) {
-			peer.len = sizeof(peer.sa.v4);
-			peer.sa.v4.sin_family = AF_INET;
-			memcpy(&peer.sa.v4.sin_addr, ip, 4);
-		} else if (n == 16) {
-			peer.len = sizeof(peer.sa.v6);
-			peer.sa.v6.sin6_family = AF_INET6;
-			memcpy(&peer.sa.v6.sin6_addr, ip, 16);
-		}
-		if (n != 0)
-			sock_addr_set_port(&peer, port);
+		chan_peer(a, i, &peer);
 		a->accept(a->accept_arg, (arm_offer)i, &peer);
 	}
 }
@@ -314,7 +314,10 @@ struct arm_listener *flows_chan_listen(struct arm *arm, const struct sock_addr *
 struct chan *flows_chan_take(struct arm *arm, arm_offer number, const struct chan_ops *ops,
 			     void *arg)
 {
-	return &port_chan_new(port_of(arm), number, ops, arg)->base;
+	struct port_chan *c = port_chan_new(port_of(arm), number, ops, arg);
+
+	chan_peer(c->of, (unsigned)number, &c->peer);
+	return &c->base;
 }
 
 void flows_chan_refuse(struct arm *arm, arm_offer number)

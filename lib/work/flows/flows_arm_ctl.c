@@ -15,6 +15,7 @@ struct flows_arm {
 	struct wl_flow like[FLOWS_LINES];
 	struct flows_arm_job *job;
 	uint64_t next_tuple;
+	uint64_t lets; /* how often connections were let come, stay, or end */
 };
 
 struct flows_arm *flows_arm_new(struct ctl *c, const struct flows_arm_ask *ask, struct err *e)
@@ -236,10 +237,8 @@ void flows_arm_chan(struct flows_arm *a, unsigned chan, struct flows_arm_chan *o
 		     arm_get(&c->rx_put) == cell_get(&c->rx_got);
 }
 
-unsigned flows_arm_peer(const struct flows_arm *a, unsigned chan, uint8_t ip[16], unsigned *port)
+static unsigned arm_peer(const struct flow_tuple *t, uint8_t ip[16], unsigned *port)
 {
-	const struct flow_tuple *t = &a->job->chan[chan].peer;
-
 	*port = t->remote_port;
 	if (t->remote_port == 0)
 		return 0;
@@ -250,6 +249,11 @@ unsigned flows_arm_peer(const struct flows_arm *a, unsigned chan, uint8_t ip[16]
 	for (unsigned i = 0; i < 4; i++)
 		ip[i] = (uint8_t)(t->remote.v4 >> (24 - 8 * i));
 	return 4;
+}
+
+unsigned flows_arm_peer(const struct flows_arm *a, unsigned chan, uint8_t ip[16], unsigned *port)
+{
+	return arm_peer(&a->job->chan[chan].peer, ip, port);
 }
 
 size_t flows_arm_put(struct flows_arm *a, unsigned chan, const void *data, size_t n)
@@ -291,6 +295,49 @@ void flows_arm_forget(struct flows_arm *a, unsigned chan)
 void flows_arm_go(struct flows_arm *a, bool all)
 {
 	arm_set(&a->job->go, all ? FLOWS_GO_ALL : FLOWS_GO_OPEN);
+}
+
+void flows_arm_let(struct flows_arm *a, enum flows_arm_let let, unsigned line)
+{
+	if (let == FLOWS_ARM_NONE)
+		arm_set(&a->job->go, FLOWS_GO_NOT);
+	arm_set(&a->job->let, FLOWS_LET((unsigned)let, line, ++a->lets));
+}
+
+/* Settings that have changed are in a version that the worker has when it was given it. */
+bool flows_arm_let_done(const struct flows_arm *a)
+{
+	uint64_t let = cell_get(&a->job->let);
+	const struct flows_one *f;
+
+	if (arm_get(&a->job->let_done) != let)
+		return false;
+	if (FLOWS_LET_OF(let) != FLOWS_LET_COME)
+		return true;
+	f = arm_flow(a->of, a->ask.data_stream + FLOWS_LET_WHICH(let));
+	return f != NULL && a->of->c->port[a->ask.port]->touched == 0 && arm_get(&f->ver->v.handed[0].given) > 0;
+}
+
+bool flows_arm_peer_look(const struct flows_arm *a, uint64_t identity,
+			 struct flows_arm_peer_look *out)
+{
+	for (unsigned i = 0; i < FLOWS_PEERS && identity != 0; i++) {
+		const struct flows_peer *p = &a->job->peer[(identity + i) % FLOWS_PEERS];
+		uint64_t is = arm_get(&p->identity);
+
+		if (is != identity && is != 0)
+			continue;
+		if (is == 0)
+			return false;
+		*out = (struct flows_arm_peer_look){.cwnd = (uint32_t)cell_get(&p->cwnd),
+						    .window = (uint32_t)cell_get(&p->window),
+						    .mss = (uint32_t)cell_get(&p->mss),
+						    .resent = (uint32_t)cell_get(&p->resent),
+						    .srtt_ns = cell_get(&p->srtt_ns)};
+		out->ip_len = arm_peer(&p->tuple, out->ip, &out->port);
+		return true;
+	}
+	return false;
 }
 
 void flows_arm_stop(struct flows_arm *a)

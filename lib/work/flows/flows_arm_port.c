@@ -127,19 +127,13 @@ static int port_reach(struct arm *arm, struct sock_addr *list, unsigned n, struc
 
 /* ---- data ---- */
 
-/* Bytes of IP and TCP. */
-static unsigned headers_of(const struct port_arm *a)
-{
-	return a->to.sa.any.sa_family == AF_INET6 ? 60 : 40;
-}
-
 static unsigned port_mss(struct arm *arm, const struct chan *chan)
 {
 	const struct port_arm *a = port_of(arm);
 	unsigned mtu = (unsigned)flows_mtu(a->ctl, a->ask.port);
 
 	(void)chan;
-	return mtu > headers_of(a) ? mtu - headers_of(a) : 0;
+	return mtu > port_headers(a) ? mtu - port_headers(a) : 0;
 }
 
 static void data_free(struct arm_data *d)
@@ -179,6 +173,13 @@ static struct wl_flow *lines_new(struct arm_data *d)
 	return like;
 }
 
+static void port_arm_free(struct port_arm *a)
+{
+	for (unsigned i = 0; i < FLOWS_SERVED; i++)
+		sbuf_free(&a->tuned[i]);
+	free(a);
+}
+
 static void port_memory_free(void *arg)
 {
 	struct port_arm *a = arg;
@@ -189,7 +190,7 @@ static void port_memory_free(void *arg)
 	data_free(d);
 	if (a->later != NULL)
 		a->later(a->later_arg);
-	free(a);
+	port_arm_free(a);
 }
 
 /* Addresses to connect from are the port's own, of the family of the server's. */
@@ -387,7 +388,7 @@ static bool port_error(struct arm_data *d, struct err *e)
 		*e = d->of->error;
 		return true;
 	}
-	if (d->lines != NULL) {
+	if (d->lines != NULL && d->spec.flow.client) {
 		struct sock_line *failed;
 		const char *why;
 		lines_ready(d, &failed, &why);
@@ -431,7 +432,7 @@ static bool port_info(struct arm_data *d, const struct sock_line *l, struct sock
 				  .snd_wnd = k.window,
 				  .rtt_us = (uint32_t)(k.srtt_ns / 1000),
 				  .mss = k.mss,
-				  .pmtu = k.mss != 0 ? k.mss + headers_of(d->of) : 0};
+				  .pmtu = k.mss != 0 ? k.mss + port_headers(d->of) : 0};
 	return !d->spec.tune.udp;
 }
 
@@ -510,7 +511,7 @@ static void data_events(struct arm_data *d)
 		d->of->stage == PORT_FAILED || (k->failed > 0 && !d->stopped && d->lines == NULL);
 	unsigned events = 0;
 
-	if (d->lines != NULL)
+	if (d->lines != NULL && d->spec.flow.client)
 		lines_events(d, &events, &failed);
 	if (failed) {
 		events |= d->tells_failed ? 0 : SOCK_FAILED;
@@ -570,10 +571,16 @@ static const struct arm_ops port_ops = {
 	.alive = port_alive,
 	.began_ns = port_began_ns,
 	.ended_ns = port_ended_ns,
+	.tune = flows_arm_retune,
+	.let = flows_served_let,
+	.let_done = flows_served_let_done,
+	.peer = flows_served_peer,
 	.say = port_say,
 };
 
 /* ---- the arm ---- */
+
+static bool dropped_turn(struct port_arm *a);
 
 static void port_starts(struct port_arm *a)
 {
@@ -605,6 +612,8 @@ static void port_turn(void *arg)
 	if (a->stage == PORT_RUNS)
 		flows_chans_accept(a);
 	flows_chans_turn(a);
+	if (dropped_turn(a))
+		return;
 	if (a->data != NULL && a->stage != PORT_NEW && a->stage != PORT_ENDS)
 		data_events(a->data);
 }
@@ -638,11 +647,8 @@ static void arm_flows_end(struct arm *arm)
 		port_stops(a);
 }
 
-static void arm_flows_drop(struct arm *arm)
+static void arm_is_over(struct port_arm *a)
 {
-	struct port_arm *a = port_of(arm);
-
-	a->stage = PORT_ENDS;
 	flows_chans_free(a);
 	if (!a->stops)
 		port_stops(a);
@@ -651,7 +657,7 @@ static void arm_flows_drop(struct arm *arm)
 	if (a->arm != NULL)
 		flows_arm_end(a->arm); /* which frees it, now or later */
 	else
-		free(a);
+		port_arm_free(a);
 }
 
 static bool arm_flows_over(struct arm *arm)
@@ -665,8 +671,38 @@ static bool arm_flows_over(struct arm *arm)
 		port_stops(a);
 	if (sending)
 		return false;
-	arm_flows_drop(arm);
+	arm_is_over(a);
 	return true;
+}
+
+/* Those that nobody asks any more: their own timers see to their ends. */
+static struct port_arm *dropped; /* control is one thread */
+
+static bool dropped_turn(struct port_arm *a)
+{
+	struct port_arm **at = &dropped;
+
+	while (*at != NULL && *at != a)
+		at = &(*at)->next_dropped;
+	if (*at == NULL)
+		return false;
+	*at = a->next_dropped;
+	if (arm_flows_over(&a->base))
+		return true;
+	a->next_dropped = dropped;
+	dropped = a;
+	return false;
+}
+
+/* What its connections of control have put still goes out, as a socket's would. */
+static void arm_flows_drop(struct arm *arm)
+{
+	struct port_arm *a = port_of(arm);
+
+	arm_flows_end(arm);
+	a->next_dropped = dropped;
+	dropped = a;
+	dropped_turn(a);
 }
 
 const struct arm_port flows_arm_port = {

@@ -13,6 +13,7 @@ enum port_stage {
 	PORT_ENDS,
 };
 
+#define FLOWS_SERVED 2 /* kinds of connections that a server lets come */
 struct port_chan;
 struct port_arm {
 	struct arm base;
@@ -36,12 +37,34 @@ struct port_arm {
 	struct arm_data *data;
 	void (*later)(void *arg);
 	void *later_arg;
+	struct port_arm *next_dropped;
+	struct sbuf tuned[FLOWS_SERVED]; /* lines of settings that hold */
 };
 
 static inline struct port_arm *port_of(struct arm *a)
 {
 	return (struct port_arm *)a;
 }
+
+/* The address of one end: where a client connects to, or a server listens. */
+static inline const struct sock_addr *port_at(const struct port_arm *a)
+{
+	return a->to.len > 0 ? &a->to : &a->own;
+}
+/* Bytes of IP and TCP. */
+static inline unsigned port_headers(const struct port_arm *a)
+{
+	return port_at(a)->sa.any.sa_family == AF_INET6 ? 60 : 40;
+}
+
+/* ---- flows_arm_served.c: connections of data to a server ---- */
+
+/* An address of 4 or 16 bytes; len 0 if n is neither. */
+void flows_addr_make(struct sock_addr *, const uint8_t *ip, unsigned n, unsigned port);
+void flows_served_let(struct arm *, enum arm_let, unsigned which);
+bool flows_served_let_done(struct arm *);
+bool flows_served_peer(struct arm *, uint64_t identity, struct sock_info *, struct sock_addr *own,
+		       struct sock_addr *peer);
 
 /* ---- flows_arm_chans.c: connections of control ---- */
 
@@ -69,5 +92,7 @@ int flows_arm_take_streams(struct port_arm *, unsigned data, struct err *e);
 /* Their settings. *source: with arm_conf.each the source port of the first of data. */
 int flows_arm_set_streams(struct port_arm *, const struct arm_conf *, unsigned *source,
 			  struct err *e);
+/* Those of one of a server's kinds of data change. */
+int flows_arm_retune(struct arm *, unsigned which, const struct sock_tune *, struct err *e);
 /* The port has its streams of before. */
 void flows_arm_give_streams(struct port_arm *);

@@ -54,16 +54,40 @@ enum flows_go {
 	FLOWS_GO_OPEN, /* it opens */
 	FLOWS_GO_ALL,  /* and each connection that waits for it begins */
 };
+
+/* A server whose connections of data come when control lets them: flows that nobody listens for
+ * until then, though they have the address and the port of the connections of control, which all
+ * others are for. */
+enum flows_let {
+	FLOWS_LET_NONE, /* those that are there end */
+	FLOWS_LET_COME, /* to one of the flows; those of before are no more then */
+	FLOWS_LET_STAY, /* those that are there live on, and no more come */
+};
+/* What control asks: flows_let, which flow, and a number that is another one each time. */
+#define FLOWS_LET(let, which, number) ((uint64_t)(number) << 16 | (uint64_t)(which) << 8 | (let))
+#define FLOWS_LET_OF(order) ((order) & 0xff)
+#define FLOWS_LET_WHICH(order) ((unsigned)((order) >> 8 & 0xff))
+
+/* A connection that has come to such a flow, as it was some ms ago. It keeps its place until others
+ * may come. */
+#define FLOWS_PEERS 512
+struct flows_peer {
+	cell_t identity; /* wl_identity(); 0: a free place */
+	cell_t cwnd, srtt_ns, window, mss, resent;
+	struct flow_tuple tuple; /* constant */
+};
 struct flows_arm_job {
 	/* constant */
 	struct flows_state_of *chan_flow, *data_flow;
 	bool client;
 	uint32_t flows; /* a client's connections of data */
-	/* 0: data_flow has them all. Else so many flows have one each, of which it is the first. */
+	/* 0: data_flow has them all. Else so many flows have one each, of which it is the first; a
+	 * server's have those that `let` lets come. */
 	uint32_t nlines;
 	/* control's */
 	WR_ALIGNED(CACHE_LINE) cell_t go; /* enum flows_go */
 	cell_t stop; /* 1: the workload drains from now on, and `stopped` is written */
+	cell_t let;  /* FLOWS_LET(); 0: nothing yet */
 	/* the worker's */
 	WR_ALIGNED(CACHE_LINE) cell_t first_tsc; /* when data came first; 0: not yet */
 	struct flows_arm_at went, stopped;
@@ -71,6 +95,10 @@ struct flows_arm_job {
 	uint32_t begun; /* connections that have begun; of lines, that were opened */
 	uint64_t walk_ns;
 	uint32_t walk_at;
+	cell_t let_done;  /* of `let`, when it is so */
+	uint32_t listens; /* of which flow the version listens, counted from 1; 0: of none */
+	uint64_t end_ns;  /* what is left of NONE is reset then; 0: nothing is */
+	struct flows_peer peer[FLOWS_PEERS];
 	struct flows_line line[FLOWS_LINES];
 	uint8_t scratch[FLOW_BUFFER];
 	struct flows_chan chan[FLOWS_CHANS];

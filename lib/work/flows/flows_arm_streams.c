@@ -84,7 +84,7 @@ static void set_local(struct sbuf *lines, const struct port_arm *a, const struct
 static void set_tune(struct sbuf *lines, const struct port_arm *a, unsigned stream,
 		     const struct sock_tune *tune)
 {
-	bool is6 = a->to.sa.any.sa_family == AF_INET6;
+	bool is6 = port_at(a)->sa.any.sa_family == AF_INET6;
 
 	set_congestion(lines, a, stream, tune);
 	if (tune->mss != 0)
@@ -95,6 +95,41 @@ static void set_tune(struct sbuf *lines, const struct port_arm *a, unsigned stre
 		set_number(lines, a, stream, is6 ? "ipv6.tc" : "ipv4.tos", (uint64_t)tune->tos);
 	if (tune->flow_label != 0 && is6)
 		set_number(lines, a, stream, "ipv6.flow", (uint64_t)tune->flow_label);
+}
+
+static void set_or_auto(struct sbuf *lines, const struct port_arm *a, unsigned stream,
+			const char *what, int value)
+{
+	if (value != 0)
+		set_number(lines, a, stream, what, (uint64_t)value);
+	else
+		set_line(lines, a, stream, what, "auto");
+}
+
+int flows_arm_retune(struct arm *arm, unsigned which, const struct sock_tune *tune, struct err *e)
+{
+	struct port_arm *a = port_of(arm);
+	unsigned stream = a->data_stream + which;
+	const struct sock_tune congestion = {
+		.congestion = tune->congestion != NULL ? tune->congestion : "cubic"};
+	struct sbuf lines = {0}, *before = &a->tuned[which];
+	int rc = 0;
+
+	if (!tune->udp) {
+		set_congestion(&lines, a, stream, &congestion);
+		set_or_auto(&lines, a, stream, "flow.mss", tune->mss);
+		set_or_auto(&lines, a, stream, "flow.window", tune->recv_buf);
+	}
+	set_number(&lines, a, stream,
+		   port_at(a)->sa.any.sa_family == AF_INET6 ? "ipv6.tc" : "ipv4.tos",
+		   (uint64_t)tune->tos);
+	if (strcmp(sbuf_str(&lines), sbuf_str(before)) != 0)
+		rc = verb_lines(a->r, sbuf_str(&lines), NULL, e);
+	sbuf_free(before);
+	*before = lines;
+	if (rc != 0)
+		sbuf_free(before);
+	return rc;
 }
 
 /* Source ports: of the control connection some, and of each line one, all of this start alone. */
@@ -110,6 +145,13 @@ static void set_each(struct sbuf *lines, const struct port_arm *a, const struct 
 	if (data < chan + EACH_CHANS && chan < data + c->flows)
 		chan = data >= EACH_FROM + EACH_CHANS ? data - EACH_CHANS : data + c->flows;
 	*source = data;
+	if (!c->spec->flow.client) {
+		for (unsigned i = 0; i < c->flows; i++) {
+			set_flow(lines, a, a->data_stream + i, false, c->each[i].tune.udp);
+			set_ports(lines, a, a->data_stream + i, "flow.sport", c->port, 1);
+		}
+		return;
+	}
 	set_number(lines, a, a->chan_stream, "connections", EACH_CHANS);
 	set_ports(lines, a, a->chan_stream, "flow.sport", chan, EACH_CHANS);
 	for (unsigned i = 0; i < c->flows; i++) {

@@ -11,6 +11,9 @@
 /* Memory is only taken from the system when connections are, so there may well be many. */
 #define ENGINE_LEAST (1u << 20)
 #define ENGINE_SPARE 4096
+/* A program's protocol ends its connections itself: one of UDP lives on that hears nothing, as its
+ * server may be the one that sends. */
+#define ENGINE_QUIET_NS (2 * 86400 * 1000000000ull)
 
 /* ---- machines ---- */
 
@@ -357,6 +360,7 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 				   .congestion = d->congestion,
 				   .rto_ns = d->rto_ns,
 				   .timewait_ns = d->timewait_ns,
+				   .finwait_ns = d->udp && l->arm != NULL ? ENGINE_QUIET_NS : 0,
 				   .retries = d->retries,
 				   .sack = d->sack,
 				   .buffered = l->buffered};

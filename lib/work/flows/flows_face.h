@@ -53,7 +53,8 @@ struct flows_arm_ask {
 	bool client;
 	unsigned flows; /* a client's connections of data */
 	/* 0, or so many streams from data_stream on have one connection of data each, a line, and
-	 * like is an array of what they do. -EINVAL: too many. */
+	 * like is an array of what they do. Of a server they have those that flows_arm_let() lets
+	 * come. -EINVAL: too many. */
 	unsigned nlines;
 	/* What the data does: wl, conf, content, ncontent, own, on_call. They live until `free` was
 	 * called, which is later than flows_arm_end(). */
@@ -104,6 +105,20 @@ struct flows_arm_line {
 	const char *why; /* it failed */
 };
 void flows_arm_line(const struct flows_arm *a, unsigned line, struct flows_arm_line *out);
+/* Connections may come to one of a server's lines alone, or to none, and those that are there stay
+ * or end. flows_arm_let_done(): it is so, with the settings that the line has now. */
+enum flows_arm_let { FLOWS_ARM_NONE, FLOWS_ARM_COME, FLOWS_ARM_STAY };
+void flows_arm_let(struct flows_arm *a, enum flows_arm_let let, unsigned line);
+bool flows_arm_let_done(const struct flows_arm *a);
+/* One that has come, by its wl_identity(); false: it was not seen yet. */
+struct flows_arm_peer_look {
+	uint32_t cwnd, window, mss, resent;
+	uint64_t srtt_ns;
+	uint8_t ip[16]; /* of the other end, 4 or 16 bytes */
+	unsigned ip_len, port;
+};
+bool flows_arm_peer_look(const struct flows_arm *a, uint64_t identity,
+			 struct flows_arm_peer_look *out);
 uint64_t flows_mtu(const struct ctl *c, unsigned port); /* in force, or with the next start */
 /* The least time before a segment of the stream is sent again. */
 uint64_t flows_rto_ns(const struct stream_cfg *cfg);

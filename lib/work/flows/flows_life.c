@@ -9,6 +9,8 @@
 static const struct flows_version *life_wanted(const struct flows_job *j,
 					       const struct flows_flow *f)
 {
+	if (unlikely(j->arm != NULL) && flows_arm_withholds(j, f))
+		return NULL;
 	return flows_on(f)->stage != FLOWS_IDLE || flows_opens(j, f) ? f->version : NULL;
 }
 

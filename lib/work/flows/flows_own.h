@@ -241,6 +241,8 @@ void flows_arm_turn(struct flows_own *o, const struct flows_job *j);
 uint64_t flows_arm_next(const struct flows_own *o, const struct flows_job *j);
 /* Whether a flow does not open yet, or not by itself. */
 bool flows_arm_holds(const struct flows_job *j, const struct flows_flow *f);
+/* Whether nobody is to listen for a server's flow now. */
+bool flows_arm_withholds(const struct flows_job *j, const struct flows_flow *f);
 
 /* ---- flows_lines.c: of an arm with lines ---- */
 
@@ -248,6 +250,13 @@ bool flows_arm_holds(const struct flows_job *j, const struct flows_flow *f);
 void flows_lines_open(struct flows_own *o, const struct flows_job *j);
 void flows_lines_go(struct flows_own *o, const struct flows_job *j);
 void flows_lines_look(struct flows_own *o, const struct flows_job *j);
+
+/* ---- flows_served.c: of an arm whose data comes to a server ---- */
+
+/* Lets connections come, or ends them, as control asks; looks at how they are. */
+void flows_served_turn(struct flows_own *o, const struct flows_job *j);
+/* Begins those that wait for it. */
+void flows_served_go(struct flows_own *o, const struct flows_job *j);
 
 /* ---- flows_open.c ---- */
 

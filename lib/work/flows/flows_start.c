@@ -161,10 +161,17 @@ static bool start_overlap(const struct flows_design *a, const struct flows_desig
 	       start_values_overlap(&a->local, &b->local);
 }
 
+/* Both are a program's protocol's, which lets connections come to one of its flows at a time. */
+static bool start_takes_turns(const struct flows_design *a, const struct flows_design *b)
+{
+	return a->load.arm != NULL && a->load.arm == b->load.arm;
+}
+
 static int start_others(const struct ctl_port *cp, const struct flows_one *f, struct err *e)
 {
 	for (const struct flows_one *o = flows_of(cp)->first; o != NULL; o = o->next)
 		if (o != f && o->next_ver != NULL &&
+		    !start_takes_turns(f->next_ver->design, o->next_ver->design) &&
 		    start_overlap(f->next_ver->design, o->next_ver->design))
 			return err_set(
 				e, EINVAL,
