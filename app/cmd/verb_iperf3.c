@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* iperf3: a test or a server beside what the ports do, on the kernel's sockets; or a test on a
- * port, by our own TCP and UDP. */
+/* iperf3: a test or a server beside what the ports do, on the kernel's sockets; or on a port, by
+ * our own TCP and UDP. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +182,6 @@ const struct verb verb_iperf3 = {
 	.progress = iperf3_tells,
 	.help = "Be iperf3, a client (-c HOST) or a server (-s), with its options and its output.\n"
 		"Without a port it runs on the kernel's sockets: `wirerate iperf3 -c HOST` needs no rights, and neither does a link to the\n"
-		"program that is named iperf3. A client on a port that has an address (`set <port> ip`, --ip) runs on our own TCP and UDP, which\n"
+		"program that is named iperf3. On a port that has an address (`set <port> ip`, --ip) both ends run on our own TCP and UDP, which\n"
 		"--stack kernel is not. `iperf3 --help` lists the options. Exit code 5: the other end failed.",
 };

@@ -177,8 +177,8 @@ struct iperf_data *iperf_data_start(struct iperf *t, struct err *e)
 	d->t = t;
 	d->left = (int64_t)(p->blocks != 0 ? p->blocks * p->blksize : p->bytes);
 	d->limited = d->left > 0;
-	if (t->port != NULL) {
-		iperf_port_go(t);
+	if (t->port != NULL || t->serving != NULL) {
+		t->port != NULL ? iperf_port_go(t) : iperf_serving_go(t);
 		return d;
 	}
 	bool pinned = data_pin(t, &before);
@@ -197,6 +197,8 @@ void iperf_data_look(struct iperf *t)
 
 	if (t->port != NULL)
 		iperf_port_look(t);
+	if (t->serving != NULL)
+		iperf_serving_look(t);
 	if (d->tcp != NULL)
 		t->arm->ops->each(d->tcp, tcp_look, d);
 	for (unsigned i = 0; i < t->n; i++)
@@ -215,6 +217,7 @@ void iperf_data_stop(struct iperf_data *d)
 		d->t->arm->ops->stop(d->tcp);
 	}
 	iperf_port_stop(d->t);
+	iperf_serving_stop(d->t);
 	for (unsigned i = 0; i < IPERF_ALL; i++)
 		if (d->udp[i] != NULL)
 			iperf_udp_join(d->udp[i]);
@@ -227,6 +230,7 @@ void iperf_data_free(struct iperf_data *d)
 	iperf_data_stop(d);
 	if (d->tcp != NULL)
 		d->t->arm->ops->free(d->tcp);
+	iperf_serving_shut(d->t);
 	for (unsigned i = 0; i < IPERF_ALL; i++)
 		iperf_udp_free(d->udp[i]);
 	free(d);

@@ -50,6 +50,7 @@ struct iperf_part {
 
 struct iperf_data;
 struct iperf_port;
+struct iperf_serving;
 
 struct iperf {
 	struct loop *loop;
@@ -98,6 +99,7 @@ struct iperf {
 	uint64_t came;     /* bytes at the last look of --rcv-timeout */
 	/* a server */
 	struct iperf_server *server;
+	struct iperf_serving *serving; /* NULL: it accepts sockets itself */
 };
 
 /* ---- iperf_run.c ---- */
@@ -130,7 +132,26 @@ int iperf_server_start(struct iperf *, enum iperf_end *, struct err *);
 void iperf_server_free(struct iperf *);
 /* The test is over, well or not: a server goes on or ends. */
 void iperf_server_next(struct iperf *);
-bool iperf_server_restart(struct iperf *, enum iperf_end *, struct err *);
+/* What is to become of somebody who has said this cookie. */
+enum iperf_who {
+	IPERF_WHO_WAITS,  /* a test is as good as over: iperf_server_who() is asked again */
+	IPERF_WHO_CLIENT, /* of a test: iperf_server_control(), when t->chan is its channel */
+	IPERF_WHO_STREAM, /* a data connection */
+	IPERF_WHO_LATE,   /* another client, which is told that the server is busy */
+	IPERF_WHO_ODD,    /* no iperf3 */
+};
+enum iperf_who iperf_server_who(const struct iperf *, const uint8_t *cookie);
+void iperf_server_control(struct iperf *, const uint8_t *cookie);
+size_t iperf_server_in(struct iperf *, const uint8_t *data, size_t n);
+void iperf_server_gone(struct iperf *, int error);
+/* It listens, and says so. */
+void iperf_server_ready(struct iperf *);
+/* All streams are there: the test runs. */
+void iperf_server_run(struct iperf *);
+bool iperf_server_sends(const struct iperf *, unsigned nth); /* whether the nth stream does */
+/* Ends the test with an error, which the client is told. */
+void iperf_server_refuse(struct iperf *, int code, int error, const char *text);
+#define IPERF_COOKIE_NS 10000000000ull /* who connects says who it is within this */
 
 /* ---- iperf_data.c ---- */
 /* Begins to move bytes of all streams, whose descriptors become its. NULL with *e. */
@@ -156,6 +177,22 @@ void iperf_port_look(struct iperf *);
 uint64_t iperf_port_handed(struct iperf *);
 void iperf_port_stop(struct iperf *); /* there may be none */
 void iperf_port_end(struct iperf *);  /* the same */
+
+/* ---- iperf_serving.c: a server on an arm that lets connections of data come ---- */
+int iperf_serving_start(struct iperf *, struct err *e);
+/* false: the client asks for something that this arm does not have, and was told so. */
+bool iperf_serving_can(struct iperf *);
+/* The client is asked to make its data connections as soon as they may come. */
+void iperf_serving_prepare(struct iperf *);
+void iperf_serving_go(struct iperf *);
+void iperf_serving_look(struct iperf *);
+void iperf_serving_stop(struct iperf *); /* nothing is sent or counted any more */
+/* The data connections end. The same, and the control connection is no more. There may be none. */
+void iperf_serving_shut(struct iperf *);
+void iperf_serving_over(struct iperf *);
+void iperf_serving_held(struct iperf *); /* those who wait are asked again */
+const char *iperf_serving_device(struct iperf *);
+void iperf_serving_free(struct iperf *); /* there may be none */
 
 /* ---- iperf_text.c, iperf_json.c ---- */
 void iperf_text_connected(struct iperf *);

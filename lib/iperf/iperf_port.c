@@ -143,14 +143,8 @@ void iperf_port_look(struct iperf *t)
 	struct sock_info info;
 
 	for (unsigned i = 0; i < t->n; i++) {
-		const struct iperf_wl_line *l = q->line[i]->flow.own;
 		struct iperf_now *now = &t->stream[i].now;
-		uint64_t jitter = cell_get(&l->jitter);
-		now->bytes = cell_get(q->conf[i].sends ? &l->tx_bytes : &l->rx_bytes);
-		now->packets = cell_get(&l->packets);
-		now->lost = (int64_t)cell_get(&l->lost);
-		now->unordered = cell_get(&l->unordered);
-		memcpy(&now->jitter_s, &jitter, sizeof(jitter));
+		iperf_line_look(q->line[i]->flow.own, q->conf[i].sends, now);
 		if (q->arm->ops->info(q->data, q->line[i], &info))
 			iperf_data_info(now, &info);
 	}

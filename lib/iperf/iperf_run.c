@@ -498,6 +498,7 @@ void iperf_test_end(struct iperf *t)
 		if (t->stream[i].fd >= 0)
 			close(t->stream[i].fd);
 	t->n = 0;
+	iperf_serving_over(t);
 	chan_free(t->chan);
 	t->chan = NULL;
 	iperf_ctl_free(&t->ctl);

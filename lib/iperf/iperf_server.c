@@ -11,7 +11,6 @@
 
 #define MS 1000000ull
 #define SECOND (1000 * MS)
-#define COOKIE_NS (10 * SECOND) /* who connects says who it is within this */
 #define CREATE_NS (30 * SECOND) /* all data connections are there within this */
 #define BYE_NS (5 * SECOND)     /* the client's last word comes within this */
 #define GRACE_NS (40 * SECOND)  /* a test may last so much longer than it is to */
@@ -52,8 +51,11 @@ static void server_banner(struct iperf *t)
 
 	if (t->o.json || t->o.json_stream)
 		return;
-	sbuf_addf(&b, "%sServer listening on %u (test #%u)\n%s", rule, t->o.port,
-		  t->server->tests + 1, rule);
+	sbuf_addf(&b, "%sServer listening on %u (test #%u)\n", rule, t->o.port,
+		  t->server->tests + 1);
+	if (t->serving != NULL)
+		sbuf_addf(&b, "Stack port, device %s\n", iperf_serving_device(t));
+	sbuf_add(&b, rule);
 	iperf_out(t, sbuf_str(&b));
 	sbuf_free(&b);
 }
@@ -102,6 +104,12 @@ static int server_listen(struct iperf *t, struct err *e)
 	}
 }
 
+void iperf_server_ready(struct iperf *t)
+{
+	server_banner(t);
+	server_idle(t);
+}
+
 int iperf_server_start(struct iperf *t, enum iperf_end *end, struct err *e)
 {
 	struct iperf_server *v = xcalloc(1, sizeof(*v));
@@ -112,11 +120,15 @@ int iperf_server_start(struct iperf *t, enum iperf_end *end, struct err *e)
 	v->next_timer = v->drain_timer = v->idle_timer = -1;
 	for (unsigned i = 0; i < PENDING; i++)
 		v->pending[i] = (struct pending){.t = t, .fd = -1, .timer = -1};
-	if (server_listen(t, e) < 0)
+	if (t->arm->ops->together) {
+		if (iperf_serving_start(t, e) < 0)
+			return -EADDRNOTAVAIL;
+	} else if (server_listen(t, e) < 0) {
 		return -EADDRINUSE;
-	loop_fd(t->loop, v->listen_fd, POLLIN, on_accept, t);
-	server_banner(t);
-	server_idle(t);
+	} else {
+		loop_fd(t->loop, v->listen_fd, POLLIN, on_accept, t);
+		iperf_server_ready(t);
+	}
 	return 0;
 }
 
@@ -148,6 +160,7 @@ void iperf_server_free(struct iperf *t)
 
 	if (v == NULL)
 		return;
+	iperf_serving_free(t);
 	for (unsigned i = 0; i < PENDING; i++)
 		pending_end(&v->pending[i], true);
 	udp_end(t);
@@ -174,6 +187,8 @@ static void take_held(struct iperf *t)
 		if (q->fd >= 0 && q->have == IPERF_COOKIE)
 			pending_said(q);
 	}
+	if (t->serving != NULL)
+		iperf_serving_held(t);
 }
 
 static void on_next(void *arg)
@@ -216,7 +231,7 @@ void iperf_server_next(struct iperf *t)
 
 /* ---- data connections ---- */
 
-static bool stream_sends(const struct iperf *t, unsigned nth)
+bool iperf_server_sends(const struct iperf *t, unsigned nth)
 {
 	return t->p.bidir ? nth >= t->p.parallel : t->p.reverse;
 }
@@ -245,7 +260,7 @@ static void on_too_long(void *arg)
 		   (unsigned long long)t->p.time_s);
 }
 
-static void server_run(struct iperf *t)
+void iperf_server_run(struct iperf *t)
 {
 	t->server->connecting = false;
 	iperf_timer_end(t, &t->wait_timer);
@@ -279,9 +294,9 @@ static void server_stream(struct iperf *t, int fd)
 		iperf_fail(t, IPERF_LACKS, "%s", e.text);
 		return;
 	}
-	iperf_stream_add(t, fd, stream_sends(t, t->n));
+	iperf_stream_add(t, fd, iperf_server_sends(t, t->n));
 	if (t->n == t->want)
-		server_run(t);
+		iperf_server_run(t);
 }
 
 /* ---- UDP streams ---- */
@@ -356,11 +371,39 @@ static bool congestion_there(const char *name)
 	return ok;
 }
 
-static void server_refuse(struct iperf *t, int code, int error, const char *text)
+void iperf_server_refuse(struct iperf *t, int code, int error, const char *text)
 {
 	iperf_ctl_refuse(&t->ctl, code, error);
 	iperf_flush(t);
 	iperf_fail(t, IPERF_PEER, "%s", text);
+}
+
+/* Whether sockets of this machine can be what the client asks for. */
+static bool server_can(struct iperf *t)
+{
+	struct err e;
+
+	if (!t->p.udp && t->p.congestion[0] != '\0' && !congestion_there(t->p.congestion)) {
+		struct sbuf b = {0};
+		sbuf_addf(
+			&b,
+			"the client asks for the congestion control '%s', which this kernel does not have",
+			t->p.congestion);
+		iperf_server_refuse(t, IPERF_E_CONGESTION, ENOENT, sbuf_str(&b));
+		sbuf_free(&b);
+		return false;
+	}
+	if (t->p.cpu != 0 && !iperf_cpu_there(t->p.cpu, &e)) {
+		iperf_server_refuse(t, IPERF_E_AFFINITY, EINVAL,
+			      "the client asks for a CPU that this process may not use (-A)");
+		return false;
+	}
+	if (t->p.udp && !udp_open(t, &e)) {
+		iperf_server_refuse(t, IPERF_E_STREAM_LISTEN, EADDRINUSE, e.text);
+		return false;
+	}
+	listener_tune(t);
+	return true;
 }
 
 static void server_params(struct iperf *t)
@@ -369,33 +412,18 @@ static void server_params(struct iperf *t)
 	int code;
 
 	if (iperf_params_read(t->ctl.json.s, t->ctl.json.len, &t->p, &code, &e) < 0) {
-		server_refuse(t, code, 0, e.text);
+		iperf_server_refuse(t, code, 0, e.text);
 		return;
 	}
-	if (!t->p.udp && t->p.congestion[0] != '\0' && !congestion_there(t->p.congestion)) {
-		struct sbuf b = {0};
-		sbuf_addf(
-			&b,
-			"the client asks for the congestion control '%s', which this kernel does not have",
-			t->p.congestion);
-		server_refuse(t, IPERF_E_CONGESTION, ENOENT, sbuf_str(&b));
-		sbuf_free(&b);
+	if (!(t->serving != NULL ? iperf_serving_can(t) : server_can(t)))
 		return;
-	}
-	if (t->p.cpu != 0 && !iperf_cpu_there(t->p.cpu, &e)) {
-		server_refuse(t, IPERF_E_AFFINITY, EINVAL,
-			      "the client asks for a CPU that this process may not use (-A)");
-		return;
-	}
-	if (t->p.udp && !udp_open(t, &e)) {
-		server_refuse(t, IPERF_E_STREAM_LISTEN, EADDRINUSE, e.text);
-		return;
-	}
-	listener_tune(t);
 	t->want = t->p.parallel * (t->p.bidir ? 2 : 1);
 	t->server->connecting = true;
 	iperf_wait(t, CREATE_NS, "the client has not made all data connections within 30 s");
-	iperf_ctl_streams(&t->ctl);
+	if (t->serving != NULL)
+		iperf_serving_prepare(t);
+	else
+		iperf_ctl_streams(&t->ctl);
 }
 
 static void server_exchange(struct iperf *t)
@@ -514,9 +542,8 @@ static void server_event(struct iperf *t, enum iperf_event ev)
 	}
 }
 
-static size_t server_in(void *arg, const uint8_t *data, size_t n)
+size_t iperf_server_in(struct iperf *t, const uint8_t *data, size_t n)
 {
-	struct iperf *t = arg;
 	enum iperf_event ev;
 	size_t took = iperf_ctl_in(&t->ctl, data, n, &ev);
 
@@ -527,20 +554,28 @@ static size_t server_in(void *arg, const uint8_t *data, size_t n)
 	return took;
 }
 
-static void server_gone(void *arg, int error)
+void iperf_server_gone(struct iperf *t, int error)
 {
-	struct iperf *t = arg;
-
 	if (t->server->next_timer < 0)
 		server_event(t, iperf_ctl_gone(&t->ctl, error));
 }
 
+static size_t control_in(void *arg, const uint8_t *data, size_t n)
+{
+	return iperf_server_in(arg, data, n);
+}
+
+static void control_gone(void *arg, int error)
+{
+	iperf_server_gone(arg, error);
+}
+
 static const struct chan_ops server_ops = {
-	.in = server_in,
-	.ended = server_gone,
+	.in = control_in,
+	.ended = control_gone,
 };
 
-static void server_control(struct iperf *t, int fd, const uint8_t *cookie)
+void iperf_server_control(struct iperf *t, const uint8_t *cookie)
 {
 	struct sbuf b = {0};
 	enum iperf_event ev;
@@ -549,7 +584,6 @@ static void server_control(struct iperf *t, int fd, const uint8_t *cookie)
 	t->server->busy = true;
 	iperf_timer_end(t, &t->server->idle_timer);
 	iperf_ctl_server(&t->ctl);
-	t->chan = t->arm->ops->take(t->arm, fd, &server_ops, t);
 	chan_ends(t->chan, &t->ctl_own, &t->ctl_peer);
 	iperf_host(&t->ctl_peer, host, sizeof(host));
 	sbuf_addf(&b, "Accepted connection from %s, port %u\n", host, sock_addr_port(&t->ctl_peer));
@@ -566,27 +600,43 @@ static void server_control(struct iperf *t, int fd, const uint8_t *cookie)
 	iperf_flush(t);
 }
 
+enum iperf_who iperf_server_who(const struct iperf *t, const uint8_t *cookie)
+{
+	const struct iperf_server *v = t->server;
+
+	if (v->busy && (v->next_timer >= 0 || iperf_ctl_gave(&t->ctl)))
+		return IPERF_WHO_WAITS;
+	if (!iperf_cookie_is(cookie))
+		return IPERF_WHO_ODD;
+	if (!v->busy && v->next_timer < 0)
+		return IPERF_WHO_CLIENT;
+	return v->connecting && !t->p.udp && t->n < t->want &&
+			       memcmp(cookie, t->ctl.cookie, IPERF_COOKIE) == 0
+		       ? IPERF_WHO_STREAM
+		       : IPERF_WHO_LATE;
+}
+
 /* Whoever has said its cookie: a client that comes, a data connection of the test, or somebody who
  * has to come again. */
 static void pending_said(struct pending *q)
 {
 	struct iperf *t = q->t;
-	struct iperf_server *v = t->server;
+	enum iperf_who who = iperf_server_who(t, q->cookie);
 	const int8_t denied = IPERF_ACCESS_DENIED;
 	int fd = q->fd;
 
-	if (v->busy && (v->next_timer >= 0 || iperf_ctl_gave(&t->ctl))) {
+	if (who == IPERF_WHO_WAITS) {
 		loop_fd(t->loop, fd, 0, NULL, NULL);
 		return;
 	}
 	pending_end(q, false);
-	if (!v->busy && v->next_timer < 0 && iperf_cookie_is(q->cookie)) {
-		server_control(t, fd, q->cookie);
-	} else if (v->connecting && !t->p.udp && t->n < t->want &&
-		   memcmp(q->cookie, t->ctl.cookie, IPERF_COOKIE) == 0) {
+	if (who == IPERF_WHO_CLIENT) {
+		t->chan = t->arm->ops->take(t->arm, fd, &server_ops, t);
+		iperf_server_control(t, q->cookie);
+	} else if (who == IPERF_WHO_STREAM) {
 		server_stream(t, fd);
 	} else {
-		if (iperf_cookie_is(q->cookie))
+		if (who == IPERF_WHO_LATE)
 			(void)!send(fd, &denied, 1, MSG_NOSIGNAL);
 		close(fd);
 	}
@@ -634,7 +684,7 @@ static void on_accept(void *arg, short revents)
 	}
 	q->fd = fd;
 	q->have = 0;
-	q->timer = loop_timer(t->loop, COOKIE_NS, 0, on_pending_late, q);
+	q->timer = loop_timer(t->loop, IPERF_COOKIE_NS, 0, on_pending_late, q);
 	loop_fd(t->loop, fd, POLLIN, on_pending, q);
 	on_pending(q, POLLIN);
 }

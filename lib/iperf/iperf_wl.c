@@ -24,9 +24,8 @@ uint32_t iperf_take_left(int64_t *left, uint32_t n)
 }
 
 /* Whether a block is due; else the timer says when. */
-static bool block_due(struct wl_turn *t, struct iperf_pace *p)
+static bool block_due(struct wl_turn *t, const struct iperf_wl_conf *c, struct iperf_pace *p)
 {
-	const struct iperf_wl_conf *c = t->flow->conf;
 	uint64_t due;
 
 	if (c->ns_byte == 0)
@@ -49,8 +48,9 @@ static bool block_due(struct wl_turn *t, struct iperf_pace *p)
 static void blocks_next(struct wl_turn *t)
 {
 	const struct iperf_wl_conf *c = t->flow->conf;
-	uint32_t n =
-		c->sends && block_due(t, t->flow->own) ? iperf_take_left(c->left, c->blksize) : 0;
+	uint32_t n = c->sends && block_due(t, c, t->flow->own)
+			     ? iperf_take_left(c->left, c->blksize)
+			     : 0;
 
 	if (n > 0)
 		wl_send(t, 0, n);
@@ -90,6 +90,17 @@ void iperf_wl_contents(struct wl_content *content, const char *hello, unsigned n
 	memset(head, 0, IPERF_UDP_HEAD64);
 }
 
+void iperf_line_look(const struct iperf_wl_line *l, bool sends, struct iperf_now *now)
+{
+	uint64_t jitter = cell_get(&l->jitter);
+
+	now->bytes = cell_get(sends ? &l->tx_bytes : &l->rx_bytes);
+	now->packets = cell_get(&l->packets);
+	now->lost = (int64_t)cell_get(&l->lost);
+	now->unordered = cell_get(&l->unordered);
+	memcpy(&now->jitter_s, &jitter, sizeof(jitter));
+}
+
 /* The transaction is the line's whole life: that it has started says that it is ready. */
 static void line_ready(struct wl_turn *t)
 {
@@ -118,19 +129,22 @@ static void line_close(struct wl_turn *t)
 	t->timer_ns = WL_NO_TIMER;
 }
 
-static void stream_next(struct wl_turn *t)
+void iperf_line_blocks(struct wl_turn *t, const struct iperf_wl_conf *c, struct iperf_wl_line *l)
 {
-	const struct iperf_wl_conf *c = t->flow->conf;
-	struct iperf_wl_line *l = t->flow->own;
 	uint32_t n;
 
-	if (!l->going || !c->sends || t->flow->draining || !block_due(t, &l->pace))
+	if (!l->going || !c->sends || t->flow->draining || !block_due(t, c, &l->pace))
 		return;
 	n = iperf_take_left(c->left, c->blksize);
 	if (n == 0)
 		return;
-	wl_send(t, IPERF_WL_DATA, n);
+	wl_send(t, c->number, n);
 	cell_add(&l->tx_bytes, n);
+}
+
+static void stream_next(struct wl_turn *t)
+{
+	iperf_line_blocks(t, t->flow->conf, t->flow->own);
 }
 
 static void stream_opened(struct wl_turn *t)
@@ -176,10 +190,8 @@ const struct workload iperf_wl_stream = {
 
 /* ---- datagrams ---- */
 
-static uint64_t wall_us(const struct wl_turn *t)
+static uint64_t wall_us(const struct wl_turn *t, const struct iperf_wl_line *l)
 {
-	const struct iperf_wl_line *l = t->flow->own;
-
 	return (uint64_t)((int64_t)(t->now_ns / 1000) + l->wall_us);
 }
 
@@ -195,34 +207,42 @@ static void datagrams_hello(struct wl_turn *t)
 	t->timer_ns = HELLO_NS;
 }
 
-static void datagrams_opened(struct wl_turn *t)
+void iperf_line_clock(struct wl_turn *t, struct iperf_wl_line *l)
 {
-	struct iperf_wl_line *l = t->flow->own;
 	struct timespec day;
 
 	clock_gettime(CLOCK_REALTIME, &day);
 	l->wall_us =
 		(int64_t)day.tv_sec * 1000000 + day.tv_nsec / 1000 - (int64_t)(t->now_ns / 1000);
+}
+
+static void datagrams_opened(struct wl_turn *t)
+{
+	iperf_line_clock(t, t->flow->own);
 	datagrams_hello(t);
 }
 
 /* The last one is as long as the others, as those of iperf3 are. */
-static void datagrams_next(struct wl_turn *t)
+void iperf_line_datagrams(struct wl_turn *t, const struct iperf_wl_conf *c,
+			  struct iperf_wl_line *l)
 {
-	const struct iperf_wl_conf *c = t->flow->conf;
-	struct iperf_wl_line *l = t->flow->own;
 	uint64_t number = l->packets + 1;
 
-	if (!l->going || !c->sends || l->waits || t->flow->draining || !block_due(t, &l->pace) ||
-	    iperf_take_left(c->left, c->blksize) == 0)
+	if (!l->going || !c->sends || l->waits || t->flow->draining ||
+	    !block_due(t, c, &l->pace) || iperf_take_left(c->left, c->blksize) == 0)
 		return;
-	iperf_udp_put(c->head, wall_us(t), number, c->wide);
+	iperf_udp_put(c->head, wall_us(t, l), number, c->wide);
 	wl_content_init(&c->content[IPERF_WL_DATA], c->head,
 			c->wide ? IPERF_UDP_HEAD64 : IPERF_UDP_HEAD, WL_FILL_X);
-	wl_send(t, IPERF_WL_DATA, c->blksize);
+	wl_send(t, c->number, c->blksize);
 	l->waits = true;
 	cell_set(&l->packets, number);
 	cell_add(&l->tx_bytes, c->blksize);
+}
+
+static void datagrams_next(struct wl_turn *t)
+{
+	iperf_line_datagrams(t, t->flow->conf, t->flow->own);
 }
 
 static void datagrams_may_send(struct wl_turn *t)
@@ -245,13 +265,12 @@ static void datagrams_go(struct wl_turn *t)
 	datagrams_next(t);
 }
 
-static void datagrams_count(struct wl_turn *t, const uint8_t *data, uint32_t n)
+void iperf_line_count(struct wl_turn *t, const struct iperf_wl_conf *c, struct iperf_wl_line *l,
+		      const uint8_t *data, uint32_t n)
 {
-	const struct iperf_wl_conf *c = t->flow->conf;
-	struct iperf_wl_line *l = t->flow->own;
 	uint64_t jitter;
 
-	if (c->sends || !iperf_seq_seen(&l->seq, data, n, c->wide, wall_us(t)))
+	if (c->sends || !iperf_seq_seen(&l->seq, data, n, c->wide, wall_us(t, l)))
 		return;
 	memcpy(&jitter, &l->seq.jitter_s, sizeof(jitter));
 	cell_add(&l->rx_bytes, t->length);
@@ -272,7 +291,7 @@ static uint32_t datagrams_received(struct wl_turn *t, const uint8_t *data, uint3
 		line_ready(t);
 	}
 	if (t->length != 4)
-		datagrams_count(t, data, n);
+		iperf_line_count(t, t->flow->conf, l, data, n);
 	return n;
 }
 

@@ -199,7 +199,8 @@ def test_refused():
             ("-c 10.0.0.2 -C bbr", "on a port it is cubic, or reno"),
             ("-c 10.0.0.2 -P 40 --bidir", "on a port there are at most 62"),
             ("-c 10.0.0.2 -u -l 1473", "at most 1472 do"),
-            ("-s", "a server on a port is not in this version"),
+            ("-s -A 0", "-m says on which core"),
+            ("-s -B 10.0.0.9", "10.0.0.9 is no address of port 0"),
             ("-c fd00::2", "no IPv6 address"),
     ]:
         r = run(["-p", "wire", "-b", "--ip", "10.0.0.1/24", "-e", f"iperf3 {words}"])
