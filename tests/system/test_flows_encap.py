@@ -145,11 +145,12 @@ def test_linux_inside(linux, live, name):
     flows = shown["flows"]
     for f in flows:
         judge(f)
-        assert f["transactions"]["done"] == CONNECTIONS * PER and f["transactions"]["failed"] == 0, f
+        assert f["transactions"]["done"] + f["transactions"]["failed"] == CONNECTIONS * PER, f
+        # nobody sends a datagram again: one is given up for lost where the machine stood still
+        assert f["transactions"]["done"] > 0 if f is flows[2] else f["transactions"]["failed"] == 0, f
         assert f["connections"]["closed"] == CONNECTIONS and f["segments"]["bad_checksum"] == 0, f
     # each frame once: what we sent came, and what came is what was sent. Where the machine stood still Linux acknowledges twice that we have ended,
-    # and the second one is of no connection any more, and reset.
-    late = sum(s["no_match"] for s in shown["strays"])
-    assert late == sum(s["rst_sent"] for s in shown["strays"])
-    assert said["in"] == sum(f["segments"]["tx"] for f in flows) + late, (said, shown)
+    # and the second one is of no connection any more, and reset; and so is a datagram that comes too late, which nobody resets.
+    late, resets = (sum(s[name] for s in shown["strays"]) for name in ("no_match", "rst_sent"))
+    assert said["in"] == sum(f["segments"]["tx"] for f in flows) + resets, (said, shown)
     assert said["out"] == sum(f["segments"]["rx"] for f in flows) + late, (said, shown)
