@@ -5,9 +5,8 @@
 
 #define FLOW_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FLOW_UNLIKELY(x) __builtin_expect(!!(x), 0)
-/* What is called for each segment. Jumps that are taken, calls and returns among them, are what
- * limits the machine: one in two cycles, with as much code as this. So the usual segment has few of
- * them: what it runs through is one piece, and the conditions say what is usual. */
+/* What is called for each segment. Jumps that are taken, calls and returns limit the machine (one in
+ * two cycles): the usual segment runs through one piece, and conditions say what is usual. */
 #define FLOW_INLINE inline __attribute__((always_inline))
 #ifdef __clang__ /* the files are one for the compiler, so static functions are known to all */
 #pragma clang diagnostic ignored "-Wstatic-in-inline"

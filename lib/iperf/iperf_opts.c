@@ -611,7 +611,8 @@ int iperf_opts_port(const struct iperf_opts *o, struct err *e)
 		bool given;
 		const char *name, *why;
 	} no[] = {
-		{o->bind != NULL && !o->server, "-B, --bind", "`set <port> ip` or --ip gives its address"},
+		{o->bind != NULL && !o->server, "-B, --bind",
+		 "`set <port> ip` or --ip gives its address"},
 		{o->device != NULL, "--bind-dev", "the port is the device"},
 		{o->cpu != 0, "-A, --affinity N", "-m says on which core the port's worker runs"},
 		{p->fq_rate != 0, "--fq-rate", "only the kernel paces sockets; -b is for both"},

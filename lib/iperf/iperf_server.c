@@ -395,7 +395,7 @@ static bool server_can(struct iperf *t)
 	}
 	if (t->p.cpu != 0 && !iperf_cpu_there(t->p.cpu, &e)) {
 		iperf_server_refuse(t, IPERF_E_AFFINITY, EINVAL,
-			      "the client asks for a CPU that this process may not use (-A)");
+				    "the client asks for a CPU that this process may not use (-A)");
 		return false;
 	}
 	if (t->p.udp && !udp_open(t, &e)) {

@@ -163,17 +163,22 @@ bool iperf_serving_can(struct iperf *t)
 	    strcmp(p->congestion, "reno") != 0) {
 		code = IPERF_E_CONGESTION;
 		error = ENOENT;
-		sbuf_addf(&b, "the client asks for the congestion control '%s'; on a port it is cubic, or reno",
-			  p->congestion);
+		sbuf_addf(
+			&b,
+			"the client asks for the congestion control '%s'; on a port it is cubic, or reno",
+			p->congestion);
 	} else if (p->cpu != 0) {
 		code = IPERF_E_AFFINITY;
 		error = EINVAL;
-		sbuf_add(&b, "the client asks for a CPU (-A); on a port -m says which one its worker has");
+		sbuf_add(
+			&b,
+			"the client asks for a CPU (-A); on a port -m says which one its worker has");
 	} else if (p->udp && p->blksize > t->ctl_mss + UDP_SPARES) {
 		code = IPERF_E_UDP_BLOCK;
-		sbuf_addf(&b,
-			  "the client asks for datagrams of %u bytes (-l), which do not fit into packets of the port; at most %u do",
-			  p->blksize, t->ctl_mss + UDP_SPARES);
+		sbuf_addf(
+			&b,
+			"the client asks for datagrams of %u bytes (-l), which do not fit into packets of the port; at most %u do",
+			p->blksize, t->ctl_mss + UDP_SPARES);
 	}
 	if (code != 0)
 		iperf_server_refuse(t, code, error, sbuf_str(&b));
@@ -199,16 +204,16 @@ static void serving_fill(struct iperf_serving *q)
 	s->want = t->want;
 	memcpy(s->cookie, t->ctl.cookie, IPERF_COOKIE);
 	for (unsigned i = 0; i < t->want; i++)
-		s->line[i] = (struct iperf_wl_conf){
-			.sends = iperf_server_sends(t, i),
-			.wide = p->udp64,
-			.blksize = p->blksize,
-			.burst = p->burst != 0 ? p->burst : 1,
-			.ns_byte = p->rate != 0 ? 8e9 / (double)p->rate : 0,
-			.left = q->left > 0 ? &q->left : NULL,
-			.content = &q->content[kind][1 + i],
-			.head = q->head[kind][i],
-			.number = (uint16_t)(1 + i)};
+		s->line[i] =
+			(struct iperf_wl_conf){.sends = iperf_server_sends(t, i),
+					       .wide = p->udp64,
+					       .blksize = p->blksize,
+					       .burst = p->burst != 0 ? p->burst : 1,
+					       .ns_byte = p->rate != 0 ? 8e9 / (double)p->rate : 0,
+					       .left = q->left > 0 ? &q->left : NULL,
+					       .content = &q->content[kind][1 + i],
+					       .head = q->head[kind][i],
+					       .number = (uint16_t)(1 + i)};
 	__atomic_store_n(&s->test, ++q->tests, __ATOMIC_RELEASE);
 }
 
@@ -254,8 +259,7 @@ static void serving_run(struct iperf_serving *q)
 	serving_let(q, ARM_LET_STAY);
 	serving_carrier(q);
 	for (unsigned i = 0; i < t->want; i++) {
-		struct iperf_stream *s =
-			iperf_stream_new(t, (int)i + 1, iperf_server_sends(t, i));
+		struct iperf_stream *s = iperf_stream_new(t, (int)i + 1, iperf_server_sends(t, i));
 		q->arm->ops->peer(q->arm, lines->line[i].identity, &info, &s->own, &s->peer);
 		iperf_json_connected(t, s);
 	}
@@ -387,15 +391,15 @@ static void serving_specs(struct iperf_serving *q)
 		bool udp = k == SERVING_UDP;
 
 		iperf_served_contents(q->content[k], udp, q->head[k]);
-		q->spec[k] = (struct sock_spec){
-			.flow = {.wl = udp ? &iperf_wl_served_datagrams : &iperf_wl_served,
-				 .conf = &q->served,
-				 .content = q->content[k],
-				 .ncontent = IPERF_SERVED_CONTENTS,
-				 .on_call = true},
-			.tune = {.udp = udp},
-			.opens = serving_opens,
-			.arg = q};
+		q->spec[k] = (struct sock_spec){.flow = {.wl = udp ? &iperf_wl_served_datagrams
+								   : &iperf_wl_served,
+							 .conf = &q->served,
+							 .content = q->content[k],
+							 .ncontent = IPERF_SERVED_CONTENTS,
+							 .on_call = true},
+						.tune = {.udp = udp},
+						.opens = serving_opens,
+						.arg = q};
 	}
 }
 
@@ -408,8 +412,10 @@ int iperf_serving_start(struct iperf *t, struct err *e)
 {
 	struct iperf_serving *q = xcalloc(1, sizeof(*q));
 	const struct sock_tune tune = {0};
-	const struct arm_conf conf = {
-		.spec = &q->spec[0], .each = q->spec, .flows = SERVING_KINDS, .port = t->o.port};
+	const struct arm_conf conf = {.spec = &q->spec[0],
+				      .each = q->spec,
+				      .flows = SERVING_KINDS,
+				      .port = t->o.port};
 
 	q->t = t;
 	q->arm = t->arm;

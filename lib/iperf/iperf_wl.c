@@ -223,13 +223,12 @@ static void datagrams_opened(struct wl_turn *t)
 }
 
 /* The last one is as long as the others, as those of iperf3 are. */
-void iperf_line_datagrams(struct wl_turn *t, const struct iperf_wl_conf *c,
-			  struct iperf_wl_line *l)
+void iperf_line_datagrams(struct wl_turn *t, const struct iperf_wl_conf *c, struct iperf_wl_line *l)
 {
 	uint64_t number = l->packets + 1;
 
-	if (!l->going || !c->sends || l->waits || t->flow->draining ||
-	    !block_due(t, c, &l->pace) || iperf_take_left(c->left, c->blksize) == 0)
+	if (!l->going || !c->sends || l->waits || t->flow->draining || !block_due(t, c, &l->pace) ||
+	    iperf_take_left(c->left, c->blksize) == 0)
 		return;
 	iperf_udp_put(c->head, wall_us(t, l), number, c->wide);
 	wl_content_init(&c->content[IPERF_WL_DATA], c->head,

@@ -75,7 +75,7 @@ void iperf_line_look(const struct iperf_wl_line *, bool sends, struct iperf_now 
 void iperf_line_blocks(struct wl_turn *, const struct iperf_wl_conf *, struct iperf_wl_line *);
 void iperf_line_datagrams(struct wl_turn *, const struct iperf_wl_conf *, struct iperf_wl_line *);
 void iperf_line_count(struct wl_turn *, const struct iperf_wl_conf *, struct iperf_wl_line *,
-		      const uint8_t *data, uint32_t n); /* a datagram that came */
+		      const uint8_t *data, uint32_t n);          /* a datagram that came */
 void iperf_line_clock(struct wl_turn *, struct iperf_wl_line *); /* the time of the day */
 
 /* Takes up to n of what is left; 0: nothing is. */

@@ -138,7 +138,8 @@ def test_with_iperf3():
     """Several tests on one server, of TCP and UDP, each way; its documents have the keys that those of a server on sockets have."""
     with linked() as link, serving(link, "-J") as proc:
         clients = [ask(link, *words.split()) for words in (
-            "-n 2M -P 4 -l 10000", "-k 20 -R -P 2", "-t 1 --bidir -P 2 -b 20M", "-u -t 1 -b 4M -l 1000 -P 2", "-u -R -t 1 -b 2M -l 500 --get-server-output")]
+            "-n 2M -P 4 -l 10000", "-k 20 -R -P 2", "-t 1 --bidir -P 2 -b 20M", "-u -t 1 -b 4M -l 1000 -P 2",
+            "-u -R -t 1 -b 2M -l 500 --get-server-output")]
         out, _ = interrupted(proc)
         servers = documents(out)[:5]
         link.do("ip", "link", "set", "lo", "up")

@@ -244,8 +244,7 @@ static uint32_t says(struct line *l, const void *bytes, uint32_t n, bool slowly)
 	for (uint32_t at = 0; at < n; at += slowly ? 1 : n) {
 		turn(l, 2 * MS)->length = n;
 		l->turn.arm = arm;
-		took += l->flow.wl->received(&l->turn, (const uint8_t *)bytes + at,
-					     slowly ? 1 : n);
+		took += l->flow.wl->received(&l->turn, (const uint8_t *)bytes + at, slowly ? 1 : n);
 	}
 	return took;
 }
@@ -359,9 +358,9 @@ static void test_who_greets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stream),    cmocka_unit_test(test_pace),
-		cmocka_unit_test(test_datagrams), cmocka_unit_test(test_greetings_end),
-		cmocka_unit_test(test_receives),  cmocka_unit_test(test_who_comes),
+		cmocka_unit_test(test_stream),     cmocka_unit_test(test_pace),
+		cmocka_unit_test(test_datagrams),  cmocka_unit_test(test_greetings_end),
+		cmocka_unit_test(test_receives),   cmocka_unit_test(test_who_comes),
 		cmocka_unit_test(test_who_greets),
 	};
 

@@ -315,7 +315,8 @@ bool flows_arm_let_done(const struct flows_arm *a)
 	if (FLOWS_LET_OF(let) != FLOWS_LET_COME)
 		return true;
 	f = arm_flow(a->of, a->ask.data_stream + FLOWS_LET_WHICH(let));
-	return f != NULL && a->of->c->port[a->ask.port]->touched == 0 && arm_get(&f->ver->v.handed[0].given) > 0;
+	return f != NULL && a->of->c->port[a->ask.port]->touched == 0 &&
+	       arm_get(&f->ver->v.handed[0].given) > 0;
 }
 
 bool flows_arm_peer_look(const struct flows_arm *a, uint64_t identity,

@@ -65,7 +65,7 @@ enum flows_let {
 };
 /* What control asks: flows_let, which flow, and a number that is another one each time. */
 #define FLOWS_LET(let, which, number) ((uint64_t)(number) << 16 | (uint64_t)(which) << 8 | (let))
-#define FLOWS_LET_OF(order) ((order) & 0xff)
+#define FLOWS_LET_OF(order) ((order)&0xff)
 #define FLOWS_LET_WHICH(order) ((unsigned)((order) >> 8 & 0xff))
 
 /* A connection that has come to such a flow, as it was some ms ago. It keeps its place until others
