@@ -5,8 +5,8 @@
 
 #define FLOW_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FLOW_UNLIKELY(x) __builtin_expect(!!(x), 0)
-/* What is called for each segment. Jumps that are taken, calls and returns limit the machine (one in
- * two cycles): the usual segment runs through one piece, and conditions say what is usual. */
+/* What is called for each segment. Jumps that are taken, calls and returns limit the machine (one
+ * in two cycles): the usual segment runs through one piece, and conditions say what is usual. */
 #define FLOW_INLINE inline __attribute__((always_inline))
 #ifdef __clang__ /* the files are one for the compiler, so static functions are known to all */
 #pragma clang diagnostic ignored "-Wstatic-in-inline"
