@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "flows_arm_port.h"
 
@@ -235,6 +236,17 @@ void flows_chans_turn(struct port_arm *a)
 		next = c->next;
 		if (c->freed)
 			chan_let_go(c);
+	}
+}
+
+void flows_chans_finish(struct port_arm *a, uint64_t most_ns)
+{
+	const struct timespec little = {.tv_nsec = 50000};
+	uint64_t until = sock_now_ns() + most_ns;
+
+	while (a->chans != NULL && sock_now_ns() < until) {
+		flows_chans_turn(a);
+		nanosleep(&little, NULL);
 	}
 }
 

@@ -694,12 +694,14 @@ static bool dropped_turn(struct port_arm *a)
 	return false;
 }
 
-/* What its connections of control have put still goes out, as a socket's would. */
+/* What its connections of control have put still goes out, as a socket's would: now, as the program
+ * may be about to end. */
 static void arm_flows_drop(struct arm *arm)
 {
 	struct port_arm *a = port_of(arm);
 
 	arm_flows_end(arm);
+	flows_chans_finish(a, STOP_NS);
 	a->next_dropped = dropped;
 	dropped = a;
 	dropped_turn(a);

@@ -79,6 +79,8 @@ void flows_chan_refuse(struct arm *, arm_offer number);
 void flows_chan_unlisten(struct arm *, struct arm_listener *);
 /* What has come goes to them, and what they have put goes out. */
 void flows_chans_turn(struct port_arm *);
+/* Waits, but not longer, until those that their protocol has done with have ended. */
+void flows_chans_finish(struct port_arm *, uint64_t most_ns);
 /* Those that their protocol has done with are no more. */
 void flows_chans_free(struct port_arm *);
 /* Offers those that have been accepted since. */
