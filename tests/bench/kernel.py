@@ -235,6 +235,7 @@ def rate_of(said):
 
 def kernel_arm(net, what, path):
     net.address(net.own, "wra", "10.9.0.1")
+    net.do(net.peer, "ip", "neigh", "flush", "dev", "wrb")  # a port packet: has had the address with another MAC
     try:
         if what in ("rr", "rr_xdp", "crr"):
             return kpeer(net, what.removesuffix("_xdp"))
