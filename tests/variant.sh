@@ -15,9 +15,10 @@ asan)
 		"-Dc_args=-fsanitize=fuzzer-no-link -fno-sanitize-recover=all -fno-sanitize=null,object-size,pointer-overflow -gline-tables-only"
 	;;
 tsan)
-	# What gcc's sanitizers put between the lines misleads its warnings; the plain code is judged in its own build.
+	# What gcc's sanitizers put between the lines misleads its warnings; the plain code is judged in its own build. Their reports need
+	# lines alone.
 	compiler=gcc
-	set -- -Db_sanitize=thread -Dc_args=-DRTE_USE_C11_MEM_MODEL
+	set -- -Db_sanitize=thread "-Dc_args=-DRTE_USE_C11_MEM_MODEL -g1"
 	;;
 *)
 	echo "variant.sh: no variant '$name'; there are asan and tsan" >&2
