@@ -304,11 +304,20 @@ static void death_chart(const json_t *death, const char *const keys[2], const ch
 	svg_close(out);
 }
 
+/* Of a trial in which a server died, if there was one: `key` beside what failed. */
+static void page_death(const json_t *death, const char *about, const char *key, const char *label,
+		       struct sbuf *out)
+{
+	if (!json_is_object(death))
+		return;
+	html_paragraph(about, out);
+	death_chart(death, (const char *const[]){key, "failed"},
+		    (const char *const[]){label, "failed (dashes)"}, out);
+}
+
 static void page_servers(const json_t *doc, struct sbuf *out)
 {
-	const json_t *servers = out_get(doc, lb_servers_view.rows),
-		     *death = out_get(doc, "lb.real_servers.death"),
-		     *open = out_get(doc, "lb.real_servers.death_open");
+	const json_t *servers = out_get(doc, lb_servers_view.rows);
 
 	if (json_array_size(servers) == 0)
 		return;
@@ -317,20 +326,13 @@ static void page_servers(const json_t *doc, struct sbuf *out)
 	html_table(doc, &lb_servers_view, out);
 	if (json_array_size(out_get(doc, lb_clients_view.rows)) > 0)
 		html_table(doc, &lb_clients_view, out);
-	if (json_is_object(death)) {
-		html_paragraph("A server that dies: its new connections, and those that failed, "
-			       "every 50 ms.",
-			       out);
-		death_chart(death, (const char *const[]){"server_opened", "failed"},
-			    (const char *const[]){"it got (line)", "failed (dashes)"}, out);
-	}
-	if (json_is_object(open)) {
-		html_paragraph("Connections that are open when it dies: their transactions, and "
-			       "connections that failed, every 50 ms.",
-			       out);
-		death_chart(open, (const char *const[]){"done", "failed"},
-			    (const char *const[]){"transactions (line)", "failed (dashes)"}, out);
-	}
+	page_death(out_get(doc, "lb.real_servers.death"),
+		   "A server that dies: its new connections, and those that failed, every 50 ms.",
+		   "server_opened", "it got (line)", out);
+	page_death(out_get(doc, "lb.real_servers.death_open"),
+		   "Connections that are open when it dies: their transactions, and connections "
+		   "that failed, every 50 ms.",
+		   "done", "transactions (line)", out);
 }
 
 /* ---- the page ---- */

@@ -43,6 +43,12 @@ static void data_tune(struct neper *n, struct sock_tune *t)
 		t->reuse_addr = true;
 }
 
+/* ns of a byte by the rate, in 2^-32. */
+static uint64_t data_byte_fraction(const struct neper_opts *o)
+{
+	return (uint64_t)(4294967296e9 / (double)o->max_pacing_rate);
+}
+
 /* What the kernel does by SO_MAX_PACING_RATE, and sockets by their specs, is the record's on an arm
  * that has neither: a ms of the rate is a piece. What comes late is made up for, so that a worker
  * that had no CPU for a moment keeps the rate. */
@@ -59,7 +65,7 @@ static void data_pace(const struct neper *n, struct neper_wl_conf *c)
 	c->burst_ns = BURST_NS;
 	if (o->max_pacing_rate == 0)
 		return;
-	c->byte_fraction = (uint64_t)(4294967296e9 / (double)o->max_pacing_rate);
+	c->byte_fraction = data_byte_fraction(o);
 	if (o->kind->tcp && o->delay == 0 && ms < piece)
 		c->piece = (uint32_t)(ms > PIECE_LEAST      ? ms
 				      : piece < PIECE_LEAST ? piece
@@ -111,9 +117,9 @@ static void data_stream(struct neper *n, struct wl_flow *f)
 
 	s->gap_ns = (uint64_t)o->delay;
 	s->zerocopy = o->zerocopy;
-	if (!o->kind->tcp && n->arm->ops->together &&
-	    (o->delay | (int64_t)o->max_pacing_rate) != 0) {
-		data_pieces(n, f, o->client);
+	if (n->arm->ops->together && (o->delay | (int64_t)o->max_pacing_rate) != 0) {
+		bool sends = o->client ? up : down;
+		data_pieces(n, f, o->kind->tcp ? sends : o->client);
 		return;
 	}
 	if (!o->kind->tcp) {
@@ -122,12 +128,8 @@ static void data_stream(struct neper *n, struct wl_flow *f)
 		f->conf = &n->wl;
 		/* the kernel paces datagrams only where the interface has the queue fq */
 		if (o->max_pacing_rate != 0)
-			s->byte_fraction = (uint64_t)(4294967296e9 / (double)o->max_pacing_rate);
+			s->byte_fraction = data_byte_fraction(o);
 		s->burst_ns = 1000000;
-		return;
-	}
-	if (n->arm->ops->together && (o->delay | (int64_t)o->max_pacing_rate) != 0) {
-		data_pieces(n, f, o->client ? up : down);
 		return;
 	}
 	n->stream = (struct wl_stream_conf){

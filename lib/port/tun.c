@@ -312,7 +312,7 @@ static bool kernel_joins(void)
 
 int tun_start(struct tun *t, struct rte_mempool *const *pool, unsigned nrxq)
 {
-	bool was;
+	bool was, joins = kernel_joins();
 
 	for (unsigned i = 0; i < t->n; i++) {
 		struct ifreq r = {.ifr_flags = i < nrxq ? IFF_ATTACH_QUEUE : IFF_DETACH_QUEUE};
@@ -321,7 +321,7 @@ int tun_start(struct tun *t, struct rte_mempool *const *pool, unsigned nrxq)
 		if (ioctl(t->q[i].fd, TUNSETQUEUE, &r) != 0 && errno != EINVAL)
 			return -errno;
 		t->q[i].pool = i < nrxq ? pool[i] : NULL;
-		t->q[i].join = kernel_joins();
+		t->q[i].join = joins;
 	}
 	int rc = set_up(t->name, true, &was);
 	if (rc == 0 && !t->started) {
