@@ -145,7 +145,7 @@ def test_a_trial_is_its_inner_table(tmp_path):
     # one that stands still at its begin or its end has another rate than was asked for
     r = lua(tmp_path, """
         local t, code
-        for _ = 1, 8 do
+        for _ = 1, 60 do
             t, code = wr.trial{ports = 0, rate = 1e4, duration = "100ms"}
             if code ~= 4 and t.fates.sent == 1000 then break end
         end
