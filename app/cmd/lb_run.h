@@ -102,7 +102,8 @@ double lb_open_load(const struct lb_run *b, double opens, struct lb_load *l);
 int lb_open_sample(struct cmd_run *r, struct lb_run *b, struct err *e);
 /* Whether any was open when it died. */
 bool lb_open_told(const struct lb_run *b);
-void lb_open_read(struct lb_run *b, const json_t *now);
+/* What it has told: an object of b->look.doc, which keeps it. */
+json_t *lb_open_read(struct lb_run *b, const json_t *now);
 
 /* ---- lb_counts.c: what the device counts, beside ours ---- */
 

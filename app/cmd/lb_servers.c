@@ -95,7 +95,7 @@ static double all_since(const json_t *before, const json_t *now)
 
 #define EXPECTED_LEAST 5 /* of each server: with fewer chi-square has no known distribution */
 
-static void spread_read(struct lb_run *b, const json_t *now)
+static json_t *spread_read(struct lb_run *b, const json_t *now)
 {
 	struct lb_look *k = &b->look;
 	json_t *o = json_object(), *rows = json_array();
@@ -135,11 +135,12 @@ static void spread_read(struct lb_run *b, const json_t *now)
 						    : (double)NAN));
 	json_object_set_new(o, "servers", rows);
 	json_object_set_new(k->doc, "distribution", o);
+	return o;
 }
 
 /* ---- stickiness ---- */
 
-static void sticky_read(struct lb_run *b, const json_t *now)
+static json_t *sticky_read(struct lb_run *b, const json_t *now)
 {
 	struct lb_look *k = &b->look;
 	json_t *o = json_object_get(k->doc, "stickiness"), *row = json_object();
@@ -157,6 +158,7 @@ static void sticky_read(struct lb_run *b, const json_t *now)
 	json_object_set_new(row, "opened", json_integer((json_int_t)all_since(k->before, now)));
 	json_object_set_new(row, "servers", json_integer(met));
 	json_array_append_new(json_object_get(o, "clients"), row);
+	return row;
 }
 
 /* ---- a server that dies ---- */
@@ -262,10 +264,9 @@ static void death_times(json_t *o, const json_t *samples, double died, double ba
 							  (double)UINT64_MAX)));
 }
 
-static void death_read(struct lb_run *b, const json_t *now)
+static json_t *death_read(struct lb_run *b, const json_t *now)
 {
 	struct lb_look *k = &b->look;
-	const struct trial_result *res = trial_result(b->trial);
 	json_t *o = json_object(), *failed = json_object();
 	struct calls_counts c;
 
@@ -283,9 +284,9 @@ static void death_read(struct lb_run *b, const json_t *now)
 	json_object_set_new(o, "died_ns", json_integer((json_int_t)k->died_ns));
 	json_object_set_new(o, "returned_ns", json_integer((json_int_t)k->returned_ns));
 	death_times(o, k->samples, (double)k->died_ns, (double)k->returned_ns);
-	json_object_set_new(o, "verdict", json_string(trial_verdict_name(res->verdict)));
 	json_object_set(o, "samples", k->samples);
 	json_object_set_new(k->doc, "death", o);
+	return o;
 }
 
 /* ---- the course ---- */
@@ -471,16 +472,18 @@ static bool look_told(const struct lb_run *b, const json_t *now)
 	return all_since(k->before, now) > 0;
 }
 
+/* What the trial has told, and whether the tester was disturbed meanwhile. */
 static void look_read(struct lb_run *b, const json_t *now)
 {
-	static void (*const read[])(struct lb_run *, const json_t *) = {
+	static json_t *(*const read[])(struct lb_run *, const json_t *) = {
 		[LB_LOOK_SPREAD] = spread_read,
 		[LB_LOOK_STICKY] = sticky_read,
 		[LB_LOOK_DEATH] = death_read,
 		[LB_LOOK_OPEN] = lb_open_read,
 	};
 
-	read[b->look.what](b, now);
+	json_object_set_new(read[b->look.what](b, now), "verdict",
+			    json_string(trial_verdict_name(trial_result(b->trial)->verdict)));
 }
 
 /* 1: it has told something, or will not. 0: it is to be made once more. */

@@ -22,6 +22,7 @@ static const struct out_col client_cols[] = {
 	{"address", "client", OF_STR},
 	{"opened", "opened", OF_COUNT},
 	{"servers", "servers that it met", OF_COUNT},
+	{"verdict", "verdict", OF_STR},
 };
 const struct out_view lb_clients_view = {.rows = "lb.real_servers.stickiness.clients",
 					 .cols = client_cols,
@@ -32,6 +33,26 @@ static double looked_number(const json_t *o, const char *path)
 	const json_t *v = o != NULL ? out_get(o, path) : NULL;
 
 	return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+/* A verdict by which the tester was what may have failed. */
+static const char *looked_disturbed(const json_t *o)
+{
+	const char *verdict = json_string_value(json_object_get(o, "verdict"));
+
+	return strcmp(verdict, trial_verdict_name(TRIAL_VALID)) == 0 ||
+			       strcmp(verdict, trial_verdict_name(TRIAL_LIMITED)) == 0
+		       ? NULL
+		       : verdict;
+}
+
+static void add_disturbed(const json_t *o, struct sbuf *out)
+{
+	const char *verdict = looked_disturbed(o);
+
+	if (verdict != NULL)
+		sbuf_addf(out, "; the tester was disturbed (%s)", verdict);
+	sbuf_addc(out, '\n');
 }
 
 static void spread_words(const json_t *o, struct sbuf *out)
@@ -45,14 +66,14 @@ static void spread_words(const json_t *o, struct sbuf *out)
 			  looked_number(o, "degrees"));
 	if (isfinite(p))
 		sbuf_addf(out, ", p %.3g", p);
-	sbuf_addc(out, '\n');
+	add_disturbed(o, out);
 }
 
 /* A client with one connection has met one server in any case. */
 static void sticky_words(const json_t *o, struct sbuf *out)
 {
 	const json_t *clients = json_object_get(o, "clients"), *c;
-	size_t i, n = 0, one = 0;
+	size_t i, n = 0, one = 0, disturbed = 0;
 	double most = 0;
 
 	json_array_foreach(clients, i, c) {
@@ -60,11 +81,14 @@ static void sticky_words(const json_t *o, struct sbuf *out)
 			continue;
 		n++;
 		one += looked_number(c, "servers") <= 1;
+		disturbed += looked_disturbed(c) != NULL;
 		most = fmax(most, looked_number(c, "servers"));
 	}
 	sbuf_addf(out, "stickiness: of %zu clients %zu met one server each", n, one);
 	if (one < n)
 		sbuf_addf(out, ", the others up to %.0f", most);
+	if (disturbed > 0)
+		sbuf_addf(out, "; the tester was disturbed at %zu of them", disturbed);
 	sbuf_addc(out, '\n');
 }
 
@@ -108,17 +132,6 @@ static void add_failing(const json_t *o, struct sbuf *out)
 	sbuf_add(out, " to ");
 	add_span(to, out);
 	sbuf_add(out, " behind its death");
-}
-
-/* Whether the tester was what may have failed. */
-static void add_disturbed(const json_t *o, struct sbuf *out)
-{
-	const char *verdict = json_string_value(json_object_get(o, "verdict"));
-
-	if (strcmp(verdict, trial_verdict_name(TRIAL_VALID)) != 0 &&
-	    strcmp(verdict, trial_verdict_name(TRIAL_LIMITED)) != 0)
-		sbuf_addf(out, "; the tester was disturbed (%s)", verdict);
-	sbuf_addc(out, '\n');
 }
 
 static void death_words(const json_t *o, struct sbuf *out)

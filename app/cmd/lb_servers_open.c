@@ -186,7 +186,7 @@ static json_t *samples_json(const json_t *samples)
 	return all;
 }
 
-void lb_open_read(struct lb_run *b, const json_t *now)
+json_t *lb_open_read(struct lb_run *b, const json_t *now)
 {
 	struct lb_look *k = &b->look;
 	double died = (double)k->died_ns, back = (double)k->returned_ns;
@@ -215,8 +215,7 @@ void lb_open_read(struct lb_run *b, const json_t *now)
 	json_object_set_new(o, "tps_before", open_rate_json(first, dies));
 	json_object_set_new(o, "tps_dead", open_rate_json(dies, returns));
 	json_object_set_new(o, "tps_after", open_rate_json(returns, last));
-	json_object_set_new(o, "verdict",
-			    json_string(trial_verdict_name(trial_result(b->trial)->verdict)));
 	json_object_set_new(o, "samples", samples_json(k->samples));
 	json_object_set_new(k->doc, "death_open", o);
+	return o;
 }

@@ -227,8 +227,11 @@ static void lb_announce(struct cmd_run *r)
 
 	lb_run_points(lb_run_of(r), &n);
 	lb_run_tells(lb_run_of(r), &p);
-	snprintf(what, sizeof(what), "%u figure%s%s", n, n == 1 ? "" : "s",
-		 ask->look ? " and the servers" : "");
+	if (n == 0)
+		snprintf(what, sizeof(what), "the servers");
+	else
+		snprintf(what, sizeof(what), "%u figure%s%s", n, n == 1 ? "" : "s",
+			 ask->look ? " and the servers" : "");
 	measuring_announce(
 		r, &lb_measuring, what, p.left_ns,
 		(ask->duration_ns + ask->timeout_ns + CAPACITY_NS_AROUND) * lb_run_most(ask) +

@@ -144,7 +144,7 @@ def test_servers_that_are_dealt_to_and_one_that_dies(tmp_path):
     if spread["opened"] >= 15:
         assert spread["chi_square"] < 1 and spread["probability"] > 0.6
     assert [(c["address"], c["servers"]) for c in of["stickiness"]["clients"]] == [("10.0.0.1", 3), ("10.0.0.2", 3)]
-    assert all(c["opened"] > 0 for c in of["stickiness"]["clients"])
+    assert all(c["opened"] > 0 and c["verdict"] for c in of["stickiness"]["clients"]) and spread["verdict"]
     assert death["address"] == "10.0.1.3" and death["failed"] == sum(death["failed_as"].values()) > 0
     assert death["samples"][-1]["opened"] == death["opened"] and death["samples"][-1]["failed"] == death["failed"]
     # every third connection is the dead server's, while it is dead; all of them are told as failed
