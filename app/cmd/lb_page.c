@@ -153,7 +153,8 @@ static const struct out_view counts_view = {.rows = "counts",
 					    .cols = count_cols,
 					    .ncols = ARRAY_SIZE(count_cols)};
 
-/* Both counts at half and full load, a row for each time at which they were read. New reference. */
+/* Both counts at half and full load, a row for each time at which they were read, of the figure
+ * that opens connections as long as a trial lasts: those of the others stay. New reference. */
 static json_t *counts_rows(const json_t *doc)
 {
 	const json_t *f, *c;
@@ -163,6 +164,8 @@ static json_t *counts_rows(const json_t *doc)
 	json_array_foreach(out_get(doc, "lb.figures"), i, f)
 		for (unsigned t = 0; t < 2; t++) {
 			const json_t *trial = out_get(f, t == 0 ? "half" : "full");
+			if (!json_is_number(json_object_get(trial, "device_cps")))
+				continue;
 			json_array_foreach(json_object_get(trial, "counts"), k, c) {
 				json_t *row = json_copy((json_t *)(uintptr_t)c);
 				json_object_set(row, "title", json_object_get(f, "title"));
