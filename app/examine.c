@@ -150,6 +150,7 @@ static void examine_program(struct doctor_self *self)
 	self->writer = xstrdup(frun_best_isa());
 	self->program = xstrdup(WR_VERSION);
 	self->dpdk = xstrdup(ctl_dpdk_version());
+	self->dpdk_static = ctl_dpdk_static();
 }
 
 int examine_before(const struct examine_line *line, struct doctor_self *self, struct err *e)

@@ -202,6 +202,7 @@ json_t *ctl_portset_json(const struct portset *ports);
 
 /* Facts for `show`, as JSON trees (new references). */
 const char *ctl_dpdk_version(void); /* "DPDK 22.11.11" */
+bool ctl_dpdk_static(void);         /* whether it is inside the program */
 /* {"show":"ports","ports":[{"port","name","spec","driver","pci","link","speed_mbps","mac","mtu",
  * "node","used","rx_queues","tx_queues","rxd","txd","mbufs","memory_bytes","offloads","rss",
  * "flow_control","promiscuous","pacing": who paces, and why nobody else does,"timestamps": who

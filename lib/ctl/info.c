@@ -74,6 +74,11 @@ const char *ctl_dpdk_version(void)
 	return rte_version();
 }
 
+bool ctl_dpdk_static(void)
+{
+	return linked_static();
+}
+
 json_t *ctl_portset_json(const struct portset *ports)
 {
 	json_t *list = json_array();

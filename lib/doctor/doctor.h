@@ -45,6 +45,7 @@ struct doctor_self {
 	char *kernel, *arch;  /* of uname(2): "6.1.0-18-amd64", "x86_64" */
 	char *writer;         /* the variant that writes frames on this CPU: "avx512", "neon" */
 	char *program, *dpdk; /* versions, "0.1.0" and "DPDK 22.11.11" */
+	bool dpdk_static;     /* DPDK is inside the program, and not in shared libraries */
 	bool clock_synced;    /* something keeps the system's clock on time: adjtimex(2) */
 	/* CPUs that this process may run on, ascending */
 	int *cpu;

@@ -441,6 +441,11 @@ static int build_args(const struct eal_ask *ask, struct args *a, uint64_t *memor
 		return err_set(
 			e, EINVAL,
 			"EAL's own help ends the process; its options are in DPDK's guide, ours in `wirerate --help`");
+	if (linked_static() && has_option(ask, (const char *const[]){"-d", NULL}))
+		return err_set(
+			e, EINVAL,
+			"EAL option -d: DPDK's drivers are inside this program, and it loads none; one that does is built with "
+			"`meson setup B -Ddpdk_link=shared`");
 	if (ask->nargs > MAX_ARGS - 16)
 		return err_set(e, EINVAL, "%u EAL options given; at most %d are taken", ask->nargs,
 			       MAX_ARGS - 16);

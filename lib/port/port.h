@@ -168,6 +168,8 @@ bool eal_pages_lost(void);
 /* The ports have their buffers: another instance of the program may count hugepages now. */
 void eal_memory_taken(void);
 void eal_stop(void);
+/* Whether DPDK is inside the program, and not in shared libraries. */
+bool linked_static(void);
 /* Writes to the log what EAL and drivers have said since the last call. */
 void eal_log_drain(void);
 /* The memory that Linux says is available; UINT64_MAX: it does not say. */

@@ -23,6 +23,10 @@ unsigned eal_rx_room(uint64_t mtu, const struct port_need *need);
 unsigned eal_tx_frames(const struct port_cfg *cfg, const struct port_need *need);
 unsigned eal_rx_frames(const struct port_cfg *cfg, const struct port_need *need);
 
+/* linked.c */
+/* Whether there is a driver for this name of a virtual device. -ENODEV: e says what helps. */
+int linked_driver(const char *devname, const char *spec, struct err *e);
+
 /* tx_share.c */
 /* The device was set up: all shares of this queue send from this pool from now on. */
 void tx_shares_pool(struct port *p, unsigned queue, struct rte_mempool *pool, enum dp_edits edits);

@@ -3,9 +3,7 @@
  * device and say what helps if that fails. */
 #include "port_int.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -126,59 +124,9 @@ void port_vdev_remove(const char *devname)
 	remove_dev("vdev", devname);
 }
 
-#ifdef RTE_EAL_PMD_PATH
-#define PMD_DIR RTE_EAL_PMD_PATH
-#else
-#define PMD_DIR ""
-#endif
-
-static bool any_file(const char *pattern)
-{
-	glob_t g;
-
-	if (glob(pattern, GLOB_NOSORT, NULL, &g) != 0)
-		return false;
-	globfree(&g);
-	return true;
-}
-
-/* Does the driver's library lie in the folder from which EAL loads drivers? If that folder has no
- * drivers, as with a static build, nobody knows, and the answer is true. package becomes the name
- * of Debian's package of the driver. */
-static bool driver_installed(const char *driver, char *package, size_t size)
-{
-	char pattern[256];
-	/* The folder is .../pmds-23.0, and the names of packages have the 23. */
-	const char *abi = strrchr(PMD_DIR, '-');
-	size_t n = strlen(driver);
-
-	snprintf(package, size, "librte-%s%s%.*s", driver,
-		 n > 0 && isdigit((unsigned char)driver[n - 1]) ? "-" : "",
-		 abi != NULL ? (int)strcspn(abi + 1, ".") : 0, abi != NULL ? abi + 1 : "");
-	for (char *c = package; *c != '\0'; c++)
-		if (*c == '_')
-			*c = '-';
-	snprintf(pattern, sizeof(pattern), "%s/librte_*.so*", PMD_DIR);
-	if (!any_file(pattern))
-		return true;
-	snprintf(pattern, sizeof(pattern), "%s/librte_%s.so*", PMD_DIR, driver);
-	return any_file(pattern);
-}
-
-/* Takes the driver's name from a device's name: net_af_packet from net_af_packet0. */
-static void driver_of(const char *devname, char *out, size_t size)
-{
-	snprintf(out, size, "%s", devname);
-	size_t n = strlen(out);
-	while (n > 0 && isdigit((unsigned char)out[n - 1]))
-		out[--n] = '\0';
-}
-
 int port_dev_add(const char *bus, const char *devname, const char *args, uint16_t *dev,
 		 const char *spec, struct err *e)
 {
-	char driver[64], package[96];
-
 	if (rte_eth_dev_get_port_by_name(devname, dev) == 0)
 		return err_set(
 			e, EINVAL,
@@ -194,13 +142,8 @@ int port_dev_add(const char *bus, const char *devname, const char *args, uint16_
 		return err_set(e, ENODEV, "port '%s': %s is there but is no network device", spec,
 			       devname);
 	}
-	driver_of(devname, driver, sizeof(driver));
-	if (strcmp(bus, "vdev") == 0 && !driver_installed(driver, package, sizeof(package)))
-		return err_set(
-			e, ENODEV,
-			"port '%s': DPDK has no driver '%s' here (looked in %s): check the name, or on Debian: "
-			"apt install %s",
-			spec, driver, PMD_DIR, package);
+	if (strcmp(bus, "vdev") == 0 && linked_driver(devname, spec, e) < 0)
+		return -ENODEV;
 	/* A driver may return -1 for any reason, so it must not be read as -EPERM. */
 	return err_set(e, ENODEV, "port '%s': DPDK could not open %s with '%s': %s%s", spec,
 		       devname, args, rc == -1 ? "the driver refused" : rte_strerror(-rc),
