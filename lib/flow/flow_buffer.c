@@ -168,6 +168,7 @@ static void buffer_closed(struct wl_turn *t, enum wl_end why)
 	struct flow_buffers *b = buffer_turn(t);
 	bool known = f->spec->role == FLOW_CLIENT || b->accepted;
 
+	flow_conn_tuple(w->m, w->c, &b->tuple);
 	b->conn = 0;
 	b->gone = true;
 	b->ended = (uint8_t)why;
@@ -289,9 +290,12 @@ bool flow_channel_tuple(const struct flow_machine *m, uint32_t number, struct fl
 {
 	const struct flow_buffers *b = buffer_find(m, number);
 
-	if (b == NULL || b->conn == 0)
+	if (b == NULL)
 		return false;
-	flow_conn_tuple(m, &m->conn[b->conn], out);
+	if (b->conn == 0)
+		*out = b->tuple;
+	else
+		flow_conn_tuple(m, &m->conn[b->conn], out);
 	return true;
 }
 

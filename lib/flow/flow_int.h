@@ -238,11 +238,11 @@ struct flow_tuples {
 
 /* A pair of buffers. Numbers of channels are its place, and a generation above bit 16. */
 struct flow_buffers {
-	uint32_t conn; /* 0: gone */
+	uint32_t conn;           /* 0: gone */
+	struct flow_tuple tuple; /* of one that has gone */
 	uint16_t generation;
-	uint8_t version;
+	uint8_t version, ended;
 	bool used, peer_done, accepted, gone;
-	uint8_t ended;
 	uint32_t next_free, next_accept;
 	uint32_t tx_head, tx_len; /* sequence of the oldest byte is the connection's una */
 	uint32_t rx_head, rx_len;

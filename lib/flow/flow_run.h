@@ -374,7 +374,7 @@ struct flow_channel {
 	enum wl_end ended; /* if it has gone */
 };
 bool flow_channel(struct flow_machine *m, uint32_t number, struct flow_channel *out);
-/* Its ends; false: it has gone, or there is no such number. */
+/* Its ends, also of one that has gone; false: there is no such number. */
 bool flow_channel_tuple(const struct flow_machine *m, uint32_t number, struct flow_tuple *out);
 /* Gives the number back; a connection that still lives is reset. */
 void flow_forget(struct flow_machine *m, uint32_t number, uint64_t now_ns);

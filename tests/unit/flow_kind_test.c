@@ -68,7 +68,7 @@ static void test_buffers(void **state)
 {
 	struct world *w = world_new(&(struct world_setup){.wl = &flow_buffer_wl});
 	struct world_end *c = &w->end[0], *s = &w->end[1];
-	struct flow_tuple tuple;
+	struct flow_tuple tuple, peer;
 	struct flow_channel ch;
 	uint8_t out[50000], in[50000];
 	uint32_t a, b, wrote = 0, took = 0;
@@ -117,11 +117,17 @@ static void test_buffers(void **state)
 	world_run(w, w->now + MS);
 	assert_true(flow_channel(c->m, a, &ch) && ch.gone);
 	assert_int_equal(ch.ended, WL_END_CLOSED);
+	/* whose it was is known as long as somebody may ask */
+	assert_true(flow_channel(s->m, b, &ch) && ch.gone);
+	assert_true(flow_channel_tuple(s->m, b, &peer));
+	assert_int_equal(peer.remote_port, tuple.local_port);
+	assert_int_equal(peer.remote.v4, tuple.local.v4);
 	assert_int_equal(flow_read(c->m, a, in, sizeof(in), w->now), 1000);
 	assert_memory_equal(out, in, 1000);
 	flow_forget(c->m, a, w->now);
 	flow_forget(s->m, b, w->now);
 	assert_false(flow_channel(c->m, a, &ch));
+	assert_false(flow_channel_tuple(s->m, b, &peer));
 	assert_true(world_run(w, w->now + 100 * SECOND));
 	world_empty(w);
 	world_free(w);
