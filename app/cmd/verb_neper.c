@@ -181,8 +181,15 @@ static int neper_run(struct cmd_run *r, const struct arg_val *args, struct err *
 	return rc != 0 ? rc : VERB_DONE;
 }
 
+/* What a client has measured until then is told. */
 static void neper_cancel(struct cmd_run *r)
 {
+	struct nepering *m = nepering_of(r);
+
+	if (m->run != NULL && neper_cut(m->run)) {
+		neper_print_end(&m->print);
+		cmd_result(r, m->print.doc);
+	}
 	neper_end(r);
 }
 

@@ -85,4 +85,7 @@ enum neper_end {
 enum neper_end neper_state(const struct neper *, struct err *e);
 /* As neper at SIGTERM and SIGINT: a client ends its run before its time, a server goes away. */
 void neper_interrupt(struct neper *);
+/* The same of a run that nobody goes on with, and that is to be freed: a client that runs prints
+ * its report, of the server's rate if it tells it within a moment, and true is returned. */
+bool neper_cut(struct neper *);
 void neper_free(struct neper *);

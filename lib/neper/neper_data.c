@@ -81,7 +81,7 @@ static void data_rr(struct neper *n, struct wl_flow *f)
 				       .response = (uint64_t)o->response_size,
 				       .piece = (uint32_t)piece,
 				       .again = data_is(n, NEPER_TCP_CRR),
-				       .no_close = o->time_wait,
+				       .no_close = o->time_wait || !o->client,
 				       .timeout_ns = LOST_NS};
 	f->wl = &neper_rr;
 	f->conf = &n->wl;
@@ -89,6 +89,7 @@ static void data_rr(struct neper *n, struct wl_flow *f)
 		n->wl.chain = true;
 		data_pace(n, &n->wl);
 		n->wl.budget = o->client && o->test_length < 0 ? (uint64_t)-o->test_length : 0;
+		n->wl.taken = &n->taken;
 		f->on_call = o->client && !n->wl.again;
 	} else {
 		f->on_call = o->client && (o->test_length < 0 || o->delay > 0 || o->noburst > 0);
@@ -100,7 +101,8 @@ static void data_rr(struct neper *n, struct wl_flow *f)
 
 static void data_pieces(struct neper *n, struct wl_flow *f, bool sends)
 {
-	n->wl = (struct neper_wl_conf){.piece = (uint32_t)n->opts->buffer_size};
+	n->wl = (struct neper_wl_conf){.piece = (uint32_t)n->opts->buffer_size,
+				       .no_close = n->opts->time_wait || !n->opts->client};
 	data_pace(n, &n->wl);
 	if (!sends)
 		n->wl.piece = 0;
@@ -141,11 +143,16 @@ static void data_stream(struct neper *n, struct wl_flow *f)
 	s->map_receive = o->rx_zerocopy;
 }
 
-/* Flows that are counted together have numbers for the log, from 0 on, and a share of it each. */
-static void data_numbers(const struct neper_opts *o, struct neper_times *k)
+unsigned neper_thread_of(const struct neper *n, const struct sock_line *l)
 {
-	uint32_t flows = (uint32_t)o->num_flows;
+	if (n->arm->ops->together)
+		return l->number;
+	return l->thread != NULL ? sock_thread_number(l->thread) : 0;
+}
 
+/* Flows that are counted together have numbers for the log, from 0 on, and a share of it each. */
+static void data_numbers(const struct neper_opts *o, uint32_t flows, struct neper_times *k)
+{
 	k->flow_most = (uint32_t)o->logrtt_entries_per_flow;
 	k->log_most *= flows;
 	k->flow_log = xcalloc(flows, sizeof(*k->flow_log));
@@ -159,19 +166,24 @@ static bool data_opens(struct sock_line *l, void *arg)
 {
 	struct neper *n = arg;
 	const struct neper_opts *o = n->opts;
-	struct neper_thread *t = &n->thread[l->thread != NULL ? sock_thread_number(l->thread) : 0];
+	unsigned thread = neper_thread_of(n, l);
+	int64_t flows = o->num_flows / n->threads + (thread < o->num_flows % n->threads);
+	struct neper_thread *t = &n->thread[thread];
 	struct neper_times *k = l->flow.own;
 
 	if (t->first_ns == 0)
 		t->first_ns = sock_now_ns();
 	if (!o->kind->rr || !o->client)
 		return true;
+	/* threads take the times that all of them share in turn */
+	k->slots = (uint32_t)(o->num_flows < n->threads ? o->num_flows : n->threads);
+	k->slot = thread;
 	if (o->npercentiles > 0)
 		k->hist = hist_new(NEPER_SHAPE);
 	if (*o->log_rtt != '\0') {
 		k->log_most = (uint64_t)o->logrtt_entries_per_flow;
 		if (n->arm->ops->together)
-			data_numbers(o, k);
+			data_numbers(o, (uint32_t)flows, k);
 		k->log = xcalloc(k->log_most, sizeof(*k->log));
 	}
 	return true;
@@ -206,8 +218,8 @@ static int data_cpus(struct neper *n, struct err *e)
 	for (int i = 0; i < CPU_SETSIZE; i++)
 		if (CPU_ISSET(i, &set))
 			allowed[cpus++] = i;
-	n->cpu = xcalloc((size_t)n->opts->num_threads, sizeof(*n->cpu));
-	for (int64_t i = 0; i < n->opts->num_threads; i++)
+	n->cpu = xcalloc((size_t)n->threads, sizeof(*n->cpu));
+	for (int64_t i = 0; i < n->threads; i++)
 		n->cpu[i] = allowed[i % cpus];
 	free(allowed);
 	return 0;
@@ -218,8 +230,10 @@ int neper_data_new(struct neper *n, struct err *e)
 	const struct neper_opts *o = n->opts;
 	uint32_t most =
 		o->buffer_size < SOCK_BUFFER_MOST ? (uint32_t)o->buffer_size : SOCK_BUFFER_MOST;
-	int rc = data_cpus(n, e);
+	int rc;
 
+	n->threads = n->arm->ops->together ? n->arm->ops->workers(n->arm) : o->num_threads;
+	rc = data_cpus(n, e);
 	if (rc != 0)
 		return rc;
 	wl_content_init(&n->content, NULL, 0, WL_FILL_X);
@@ -235,7 +249,7 @@ int neper_data_new(struct neper *n, struct err *e)
 	else
 		data_stream(n, &n->spec.flow);
 	const struct arm_conf conf = {
-		.sock = {.threads = (unsigned)o->num_threads,
+		.sock = {.threads = (unsigned)n->threads,
 			 .cpu = n->cpu,
 			 .epoll_events = (unsigned)o->maxevents,
 			 .gather = o->client,

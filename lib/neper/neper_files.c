@@ -122,11 +122,11 @@ static int write_csv(struct neper *n, const struct neper_tick *tick, uint32_t nt
 
 	if (f == NULL)
 		return -EIO;
-	for (int64_t i = 0; i < n->opts->num_threads; i++)
+	for (int64_t i = 0; i < n->threads; i++)
 		rows += n->thread[i].nsamples;
 	row = xcalloc(rows + 1, sizeof(*row));
 	rows = 0;
-	for (int64_t i = 0; i < n->opts->num_threads; i++)
+	for (int64_t i = 0; i < n->threads; i++)
 		for (uint32_t s = 0; s < n->thread[i].nsamples; s++)
 			row[rows++] = (struct csv_row){(unsigned)i, &n->thread[i].sample[s]};
 	qsort(row, rows, sizeof(*row), csv_order);
@@ -143,31 +143,29 @@ struct rtt_file {
 	FILE *f;
 	const struct neper *n;
 	bool csv;
+	/* When the run began, on the clock of the log. Workers of a port have one of their own:
+	 * there it is the begin of the first transaction. */
+	uint64_t zero;
 };
 
-/* When the run began, on the clock of the log. A worker of a port has one of its own: there it is
- * the begin of the first transaction. */
-static uint64_t rtt_zero(const struct rtt_file *r, const struct neper_times *k)
+static void rtt_zero(void *arg, struct sock_line *l)
 {
-	uint64_t zero = UINT64_MAX;
+	struct rtt_file *r = arg;
+	const struct neper_times *k = l->flow.own;
 
-	if (!r->n->arm->ops->together)
-		return r->n->begin_ns;
 	for (uint64_t i = 0; i < k->nlog; i++)
-		zero = k->log[i].at < zero ? k->log[i].at : zero;
-	return zero;
+		r->zero = k->log[i].at < r->zero ? k->log[i].at : r->zero;
 }
 
 static void write_rtt_line(void *arg, struct sock_line *l)
 {
 	const struct rtt_file *r = arg;
 	const struct neper_times *k = l->flow.own;
-	uint64_t zero = rtt_zero(r, k);
 
 	for (uint64_t i = 0; i < k->nlog; i++) {
-		double at = ((double)k->log[i].at - (double)zero) / 1e9;
+		double at = ((double)k->log[i].at - (double)r->zero) / 1e9;
 		fprintf(r->f, r->csv ? "%15.9f,%10u,%10u,%12.9f\n" : "%15.9f %10u %10u %12.9f\n",
-			at, l->thread != NULL ? sock_thread_number(l->thread) : 0,
+			at, neper_thread_of(r->n, l),
 			k->flow_log != NULL ? k->log[i].flow : l->number,
 			(double)k->log[i].ns / 1e9);
 	}
@@ -184,6 +182,9 @@ static int write_rtt(struct neper *n, struct err *e)
 		return -EIO;
 	fprintf(r.f, r.csv ? "%15s,%10s,%10s,%12s\n" : "%15s %10s %10s %12s\n", "timestamp",
 		"thread_id", "flow_id", "rtt");
+	r.zero = n->arm->ops->together ? UINT64_MAX : n->begin_ns;
+	if (n->arm->ops->together)
+		n->arm->ops->each(n->data, rtt_zero, &r);
 	n->arm->ops->each(n->data, write_rtt_line, &r);
 	return file_end(r.f, name, e);
 }

@@ -49,7 +49,8 @@ struct neper {
 	struct arm *arm;
 	struct arm_data *data;
 	struct neper_thread *thread;
-	int64_t threads; /* of `thread`, when the options have gone */
+	int64_t threads; /* of `thread`: what was asked for, or the workers of a port */
+	cell_t taken;    /* of a budget */
 	int *cpu;
 	uint64_t tick_ns, begin_ns, end_ns;
 	struct neper_moment before, after;
@@ -112,6 +113,7 @@ void neper_say(struct neper_peer *, enum neper_type type, uint64_t rate);
 int neper_data_new(struct neper *, struct err *e);
 int neper_data_client(struct neper *, struct err *e);
 int neper_data_server(struct neper *, struct err *e);
+unsigned neper_thread_of(const struct neper *, const struct sock_line *);
 uint64_t neper_data_done(struct neper *); /* transactions of all flows */
 void neper_data_iostat(struct neper *);
 

@@ -490,7 +490,7 @@ static const struct port_refusal {
 
 int neper_opts_port(const struct neper_opts *o, struct err *e)
 {
-	const char *name = NULL, *why = "not in this version", *cc = o->congestion_control;
+	const char *name = NULL, *why = NULL, *cc = o->congestion_control;
 
 	for (size_t i = 0; i < ARRAY_SIZE(port_refusals) && name == NULL; i++) {
 		const struct port_refusal *r = &port_refusals[i];
@@ -501,8 +501,6 @@ int neper_opts_port(const struct neper_opts *o, struct err *e)
 		name = r->name;
 		why = r->why;
 	}
-	if (name == NULL && o->time_wait && o->kind != &neper_kind[NEPER_TCP_CRR])
-		name = "--time-wait";
 	if (name == NULL && o->client && o->kind->rr && *o->log_rtt != '\0' &&
 	    o->logrtt_entries_per_flow * o->num_flows > MOST_LOGGED)
 		return err_set(

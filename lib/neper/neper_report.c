@@ -66,7 +66,7 @@ static void sample_line(struct neper *n, struct neper_thread *t, struct sock_lin
 		t->sample = xrealloc(t->sample,
 				     (t->nsamples == 0 ? 1 : 2 * t->nsamples) * sizeof(*t->sample));
 	s = &t->sample[t->nsamples++];
-	*s = (struct neper_sample){.flow = l->number,
+	*s = (struct neper_sample){.flow = n->arm->ops->together ? 0 : l->number,
 				   .tick = t->nticks,
 				   .at_ns = now,
 				   .count = line_count(n, l)};
@@ -248,12 +248,12 @@ static uint32_t report_ticks(const struct neper *n, struct neper_tick **out)
 {
 	uint32_t most = 0;
 
-	for (int64_t i = 0; i < n->opts->num_threads; i++)
+	for (int64_t i = 0; i < n->threads; i++)
 		if (n->thread[i].nticks > most)
 			most = n->thread[i].nticks;
 	*out = xcalloc(most + 1, sizeof(**out));
 	for (uint32_t k = 0; k < most; k++)
-		for (int64_t i = 0; i < n->opts->num_threads; i++) {
+		for (int64_t i = 0; i < n->threads; i++) {
 			const struct neper_thread *t = &n->thread[i];
 			/* counted from the end: at a server threads begin at different times */
 			if (t->nticks < most - k)
@@ -349,7 +349,7 @@ static void report_as_neper(struct neper *n, const struct neper_tick *tick, uint
 
 	if (!n->opts->as_neper)
 		return;
-	for (int64_t i = 0; i < n->opts->num_threads; i++)
+	for (int64_t i = 0; i < n->threads; i++)
 		count += n->thread[i].as_neper_count;
 	if (n->opts->kind->rr)
 		report_emit(n, "as_neper_num_transactions", "%llu", (unsigned long long)count);
@@ -385,7 +385,7 @@ static uint64_t report_samples(const struct neper *n)
 {
 	uint64_t samples = 0;
 
-	for (int64_t i = 0; i < n->opts->num_threads; i++)
+	for (int64_t i = 0; i < n->threads; i++)
 		for (uint32_t k = 0; k < n->thread[i].nticks; k++)
 			samples += n->thread[i].tick[k].flows;
 	return samples;
@@ -454,7 +454,7 @@ static void report_stack(struct neper *n, const struct report_sums *s)
 {
 	n->arm->ops->say(n->data, n->out.emit, n->out.arg);
 	if (n->arm->ops->together)
-		report_emit(n, "workers", "1");
+		report_emit(n, "workers", "%u", (unsigned)n->threads);
 	if (s->some)
 		report_emit(n, "retransmits", "%llu", (unsigned long long)s->retransmits);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define STALL_NS (10 * SECOND) /* without any transaction, of a run that counts them */
+#define LAST_NS (SECOND / 2)   /* so long a client that ends at once waits for its server */
 #define SAMPLES_LEAST 5
 #define SAMPLE_NS 200000000ull
 
@@ -432,6 +433,23 @@ void neper_interrupt(struct neper *n)
 		neper_failed(n, "interrupted");
 }
 
+static bool run_is_over(const void *arg)
+{
+	return ((const struct neper *)arg)->end != NEPER_RUNNING;
+}
+
+bool neper_cut(struct neper *n)
+{
+	if (!n->opts->client || !n->running)
+		return false;
+	client_finish(n);
+	if (n->arm->ops->wait != NULL)
+		n->arm->ops->wait(n->arm, run_is_over, n, LAST_NS);
+	if (n->end == NEPER_RUNNING)
+		neper_report_end(n, n->rate);
+	return true;
+}
+
 static void run_memory_free(void *arg)
 {
 	struct neper *n = arg;
@@ -462,7 +480,6 @@ void neper_free(struct neper *n)
 	}
 	if (n->data != NULL)
 		n->arm->ops->watch(n->data, NULL, NULL);
-	n->threads = n->opts->num_threads;
 	n->arm->ops->free(n->data);
 	n->arm->ops->later(n->arm, run_memory_free, n);
 }

@@ -122,7 +122,9 @@ static void rr_begin(struct wl_turn *t, struct rr_cell *cell)
 {
 	const struct neper_wl_conf *conf = rr_conf(t);
 
-	if (t->flow->draining || (conf->budget != 0 && t->flow->counts->started >= conf->budget))
+	if (t->flow->draining ||
+	    (conf->budget != 0 &&
+	     __atomic_fetch_add(conf->taken, 1, __ATOMIC_RELAXED) >= conf->budget))
 		return;
 	wl_started(t);
 	cell->open = true;
@@ -144,11 +146,11 @@ static uint64_t rr_due(struct wl_turn *t, struct rr_cell *cell)
 		return cell->due_ns;
 	}
 	if (k->slot_ns == 0)
-		k->slot_ns = t->now_ns;
+		k->slot_ns = t->now_ns + k->slot * conf->slot_ns;
 	if (k->slot_ns + conf->burst_ns < t->now_ns)
 		k->slot_ns = t->now_ns - conf->burst_ns;
-	k->slot_ns += conf->slot_ns;
-	return k->slot_ns - conf->slot_ns;
+	k->slot_ns += k->slots * conf->slot_ns;
+	return k->slot_ns - k->slots * conf->slot_ns;
 }
 
 static void rr_go(struct wl_turn *t)
@@ -291,10 +293,11 @@ static void rr_closed(struct wl_turn *t, enum wl_end why)
 	wl_free_cell(t, &t->mem[0]);
 }
 
-/* The end of a run: what is open is reset a moment later. */
+/* The end of a run: what is open is reset a moment later, unless it is to close. */
 static void rr_drain(struct wl_turn *t)
 {
-	(void)t;
+	if (!t->datagram && rr_conf(t)->no_close)
+		t->close = WL_CLOSE_FIN;
 }
 
 static unsigned rr_cells(const struct wl_flow *f, bool udp)

@@ -26,7 +26,10 @@ struct neper_times {
 	 * that no connection has. NULL: they have none. */
 	uint32_t *flow_log, *free;
 	uint32_t flow_most, nfree;
-	uint64_t slot_ns; /* when the next transaction of all is due; 0: none was */
+	/* When the next transaction of all is due; 0: none was. This is number `slot` of `slots`
+	 * that take them in turn. */
+	uint64_t slot_ns;
+	uint32_t slot, slots;
 	/* Of connections that are counted together, to see in `flow.connect` how long this one
 	 * took: the turn, and what others of it had added. */
 	uint64_t turn_ns, turn_sum;
@@ -40,9 +43,10 @@ struct neper_wl_conf {
 	uint64_t request, response; /* bytes */
 	uint32_t piece;             /* UDP: most bytes of a datagram */
 	bool again;                 /* a connection for each transaction, timed from the last one */
-	bool no_close;              /* and it is not reset behind it */
+	bool no_close;              /* it is not reset behind it, nor in the end, but closed */
 	bool chain;                 /* go() begins the first transaction alone */
 	uint64_t budget;            /* of all connections together; 0: without end */
+	cell_t *taken;              /* and what they have begun of it */
 	uint64_t timeout_ns;        /* UDP: a request without an answer is lost */
 	/* The rest is for arms that know no sock_spec, where the record itself keeps the times that
 	 * are there. piece: so many bytes are sent at a time over TCP, too. */

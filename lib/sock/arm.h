@@ -81,6 +81,14 @@ struct arm_ops {
 	/* Bytes of a segment on the way to a server; 0: not known. chan: a connection to it; NULL:
 	 * there is none yet. */
 	unsigned (*mss)(struct arm *, const struct chan *chan);
+	/* Of an arm that is `together`: how many workers there are. Each has a share of a client's
+	 * flows as that of a thread, and is one in what tick() and each() are told. */
+	unsigned (*workers)(const struct arm *);
+
+	/* Goes on with connections of control, but not longer than so, until it is over; for who is
+	 * to end and is called no more. NULL: it cannot. */
+	void (*wait)(struct arm *, bool (*over)(const void *arg), const void *arg,
+		     uint64_t most_ns);
 
 	/* ---- data: as in sock.h ---- */
 	struct arm_data *(*data)(struct arm *, const struct arm_conf *, struct err *e);

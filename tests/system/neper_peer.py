@@ -91,15 +91,21 @@ def serve(host, mode):
         d, _ = data.accept()
 
         def answer():
-            with contextlib.suppress(OSError):
+            try:
                 while d.recv(1):
                     d.sendall(bytes(int(mode)))
+                print("data was closed")
+            except OSError:
+                print("data was reset")
 
+        answers = threading.Thread(target=answer, daemon=True)
         if mode != "deaf":
-            threading.Thread(target=answer, daemon=True).start()
+            answers.start()
         assert read_message(c)["type"] == DONE
         c.sendall(message(BYE, rate=77))
         c.recv(1)
+        if mode == "1":
+            answers.join(60)
 
 
 def ask(host, n):
@@ -119,6 +125,7 @@ def ask(host, n):
                 assert len(data.recv(100)) == 1
             s.sendall(message(DONE, rate=77))
             assert read_message(s)["type"] == BYE
+            assert data.recv(1) == b""  # and not a reset
 
 
 if __name__ == "__main__":

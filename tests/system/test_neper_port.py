@@ -264,14 +264,16 @@ def test_link_of_a_name(link, run, tmp_path, monkeypatch):
 
 def test_peer_that_serves(link, run):
     """A small server of our own, whose messages come in pieces; one that sends more than it was asked for; one that reads no data."""
-    for mode, words, code, text in (("1", ["tcp_rr", "-l", "-50"], 0, "num_transactions=50"),
-                                    ("2", ["tcp_rr", "-l", "-50"], 5, "that nobody had asked for"),
-                                    ("deaf", ["tcp_stream", "-l", "1"], 0, "remote_throughput=77")):
+    for mode, words, code, text, data in (("1", ["tcp_rr", "-l", "-50"], 0, "num_transactions=50", "data was reset\n"),
+                                          ("1", ["tcp_rr", "-l", "-50", "--time-wait"], 0, "num_transactions=50", "data was closed\n"),
+                                          ("2", ["tcp_rr", "-l", "-50"], 5, "that nobody had asked for", None),
+                                          ("deaf", ["tcp_stream", "-l", "1"], 0, "remote_throughput=77", None)):
         server = run(sys.executable, neper_peer.__file__, "serve", "10.0.0.2", mode)
         client = own(link, run, words[0], "-c", *RETRIES, "-H", "10.0.0.2", *words[1:])
         out, err = client.communicate(timeout=60)
         assert client.returncode == code and text in out + err, (out, err)
-        assert server.wait(timeout=60) == 0, server.communicate()
+        said, err = server.communicate(timeout=60)
+        assert server.returncode == 0 and (data is None or said == data), (said, err)
 
 
 def test_peer_that_asks(link, run):
@@ -282,6 +284,34 @@ def test_peer_that_asks(link, run):
     mine = values(server)
     assert client.wait(timeout=60) == 0, client.communicate()
     assert mine["num_transactions"] == "50" and mine["remote_throughput"] == "77"
+
+
+def test_several_queues(link, run):
+    """Each queue's worker has its share of the flows; together they do exactly what was asked for."""
+    def queues(*words):
+        return run(harness.binary(), *harness.lcores(2), "-b", "-m", "1-2.0", "-p", link.spec, "--ip", "10.0.0.1/24", "neper", *words)
+
+    for workload, words in (("tcp_rr", "-F 5 -p 0,100 -l -300"), ("tcp_crr", "-F 1 -l -100"), ("udp_rr", "-F 4 -l -100")):
+        server = sockets(run, workload)
+        mine = values(queues(workload, "-c", *RETRIES, "-H", "10.0.0.2", *words.split()))
+        agree(mine, values(server))
+        assert mine["num_transactions"] == mine["total_transactions"] and mine["workers"] == "2" and float(mine["latency_min"]) > 0
+    server = queues("tcp_rr")
+    here(link)
+    agree(values(sockets(run, "tcp_rr", "-c", "-H", "10.0.0.1", "-l", "-300", "-F", "20")), mine := values(server))
+    assert int(mine["num_transactions"]) >= 300 and mine["workers"] == "2"
+    assert "flows cannot have just these source ports" in told(queues("tcp_rr", "-c", "-H", "10.0.0.2", "--source-port", "30000"))
+
+
+def test_interrupted(link, run):
+    """What a client has measured until then is told, at both ends."""
+    server = sockets(run, "tcp_rr")
+    client = own(link, run, "tcp_rr", "-c", *RETRIES, "-H", "10.0.0.2", "-l", "60")
+    until(lambda: ":12867" in link.tool("ss", "-Htn", "state", "established").stdout, "data")
+    client.send_signal(signal.SIGINT)
+    out, err = client.communicate(timeout=60)
+    assert client.returncode == -signal.SIGINT, (client.returncode, out, err)
+    assert pairs(out)["local_throughput"] == values(server)["remote_throughput"]
 
 
 def test_port_in_use(link, live):

@@ -277,6 +277,8 @@ static void test_refused_on_a_port(void **state)
 	} c[] = {
 		{"tcp_rr", "-c -H h -F 1000 -p 50 -l -5 --source-port 2000 --num-ports 3", NULL},
 		{"tcp_crr", "-c -H h --time-wait", NULL},
+		{"tcp_rr", "-c -H h --time-wait", NULL},
+		{"udp_stream", "--time-wait", NULL},
 		{"tcp_stream", "-r -w --congestion-control reno --no-delay --no-cork", NULL},
 		{"udp_stream", "-c -H h -B 1000 -I 0.1", NULL},
 		{"tcp_rr", "-c -H h -T 2 -F 2 -m 10m --noburst 1ms -L 10.0.0.1 -A --log-rtt", NULL},
@@ -291,7 +293,6 @@ static void test_refused_on_a_port(void **state)
 		{"tcp_stream", "-Z", "--zerocopy on a port: only sockets copy what is sent"},
 		{"tcp_stream", "-z", "--rx-zerocopy on a port: only sockets copy"},
 		{"tcp_stream", "--skip-rx-copy", "--skip-rx-copy on a port: only sockets copy"},
-		{"tcp_rr", "--time-wait", "--time-wait on a port: not in this version"},
 		{"tcp_rr", "-c -H h --log-rtt -F 11 --logrtt-entries-per-flow 10000000",
 		 "more than 100000000"},
 		{"tcp_rr", "--congestion-control bbr", "'bbr'; on a port it is cubic, or reno"},

@@ -225,5 +225,5 @@ bool flows_arm_holds(const struct flows_job *j, const struct flows_flow *f)
 	return a->client &&
 	       (f->state == a->chan_flow || (a->nlines > 0 && arm_is_data(a, f->state)) ||
 		(f->state == a->data_flow &&
-		 (a->seen == FLOWS_GO_NOT || cell_get(&a->stopped.tsc) != 0)));
+		 (a->flows == 0 || a->seen == FLOWS_GO_NOT || cell_get(&a->stopped.tsc) != 0)));
 }

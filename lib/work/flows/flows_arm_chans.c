@@ -239,15 +239,26 @@ void flows_chans_turn(struct port_arm *a)
 	}
 }
 
-void flows_chans_finish(struct port_arm *a, uint64_t most_ns)
+void flows_chans_wait(struct arm *arm, bool (*over)(const void *arg), const void *arg,
+		      uint64_t most_ns)
 {
 	const struct timespec little = {.tv_nsec = 50000};
 	uint64_t until = sock_now_ns() + most_ns;
 
-	while (a->chans != NULL && sock_now_ns() < until) {
-		flows_chans_turn(a);
+	while (!over(arg) && sock_now_ns() < until) {
+		flows_chans_turn(port_of(arm));
 		nanosleep(&little, NULL);
 	}
+}
+
+static bool chans_are_over(const void *arg)
+{
+	return ((const struct port_arm *)arg)->chans == NULL;
+}
+
+void flows_chans_finish(struct port_arm *a, uint64_t most_ns)
+{
+	flows_chans_wait(&a->base, chans_are_over, a, most_ns);
 }
 
 void flows_chans_free(struct port_arm *a)
@@ -279,7 +290,7 @@ static void chan_peer(const struct port_arm *a, unsigned number, struct sock_add
 
 void flows_chans_accept(struct port_arm *a)
 {
-	for (unsigned i = 0; i < flows_arm_chans(); i++) {
+	for (unsigned i = 0; i < flows_arm_chans(a->arm); i++) {
 		struct sock_addr peer;
 		struct flows_arm_chan k;
 		flows_arm_chan(a->arm, i, &k);

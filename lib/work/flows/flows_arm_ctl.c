@@ -13,10 +13,35 @@ struct flows_arm {
 	struct flows_port *of;
 	struct flows_arm_ask ask;
 	struct wl_flow like[FLOWS_LINES];
-	struct flows_arm_job *job;
+	unsigned nqueues;
+	struct flows_arm_job **job; /* [nqueues] */
 	uint64_t next_tuple;
 	uint64_t lets; /* how often connections were let come, stay, or end */
 };
+
+static void arm_free(struct flows_arm *a)
+{
+	for (unsigned q = 0; q < a->nqueues; q++)
+		rte_free(a->job[q]);
+	free(a->job);
+	free(a);
+}
+
+/* A job for the worker of each queue, which has its share of a client's connections. */
+static bool arm_jobs(struct flows_arm *a, const struct ctl *c, const struct ctl_port *cp)
+{
+	a->job = xcalloc(a->nqueues, sizeof(struct flows_arm_job *));
+	for (unsigned q = 0; q < a->nqueues; q++) {
+		struct flows_arm_job *j = state_new(sizeof(*j), c->worker[cp->tx_worker[q]].node);
+		if (j == NULL)
+			return false;
+		j->client = a->ask.client;
+		j->flows = (uint32_t)flows_dealt(a->ask.flows, q, a->nqueues);
+		j->nlines = a->ask.nlines;
+		a->job[q] = j;
+	}
+	return true;
+}
 
 struct flows_arm *flows_arm_new(struct ctl *c, const struct flows_arm_ask *ask, struct err *e)
 {
@@ -25,7 +50,7 @@ struct flows_arm *flows_arm_new(struct ctl *c, const struct flows_arm_ask *ask, 
 	static uint64_t serial; /* control is one thread */
 	struct flows_arm *a;
 
-	if (p->nqueues != 1) {
+	if (p->nqueues != 1 && ask->nlines > 0) {
 		err_set(e, ENOTSUP,
 			"port %u: its protocol runs on one worker, which receives and sends on one queue: give the port one, as -m "
 			"\"1.%u\" does",
@@ -42,18 +67,18 @@ struct flows_arm *flows_arm_new(struct ctl *c, const struct flows_arm_ask *ask, 
 		return NULL;
 	}
 	a = xcalloc(1, sizeof(*a));
-	*a = (struct flows_arm){
-		.refs = 1, .serial = ++serial, .of = p, .ask = *ask, .next_tuple = clock_tsc()};
+	*a = (struct flows_arm){.refs = 1,
+				.serial = ++serial,
+				.of = p,
+				.ask = *ask,
+				.nqueues = p->nqueues,
+				.next_tuple = clock_tsc()};
 	memcpy(a->like, ask->like, RTE_MAX(ask->nlines, 1u) * sizeof(*a->like));
-	a->job = state_new(sizeof(*a->job), c->worker[cp->tx_worker[0]].node);
-	if (a->job == NULL) {
-		free(a);
+	if (!arm_jobs(a, c, cp)) {
+		arm_free(a);
 		err_set(e, ENOMEM, "no memory for the connections of port %u", ask->port);
 		return NULL;
 	}
-	a->job->client = ask->client;
-	a->job->flows = ask->flows;
-	a->job->nlines = ask->nlines;
 	p->arm = a;
 	return a;
 }
@@ -62,9 +87,8 @@ void flows_arm_unref(struct flows_arm *a)
 {
 	if (a == NULL || --a->refs > 0)
 		return;
-	rte_free(a->job);
 	a->ask.free(a->ask.arg);
-	free(a);
+	arm_free(a);
 }
 
 void flows_arm_end(struct flows_arm *a)
@@ -106,6 +130,7 @@ bool flows_arm_load(struct flows_design *d, const struct ctl_port *cp, const str
 	l->content = like->content;
 	l->ncontent = like->ncontent;
 	l->own = like->own;
+	l->owns = a->ask.nlines == 0 ? a->ask.owns : NULL;
 	d->on_call = like->on_call;
 	return true;
 }
@@ -131,10 +156,11 @@ static void arm_release(struct ctl *c, void *obj)
 	flows_arm_unref(obj);
 }
 
-struct flows_arm_job *flows_arm_job(const struct flows_port *p, struct plan_writer *w)
+struct flows_arm_job *flows_arm_job(const struct flows_port *p, unsigned q, struct plan_writer *w)
 {
 	struct flows_arm *a = p->arm;
 	const struct flows_one *chan, *data;
+	struct flows_arm_job *j;
 
 	if (a == NULL)
 		return NULL;
@@ -142,17 +168,18 @@ struct flows_arm_job *flows_arm_job(const struct flows_port *p, struct plan_writ
 	data = arm_flow(p, a->ask.data_stream);
 	if (chan == NULL || data == NULL)
 		return NULL;
+	j = a->job[q];
 	for (unsigned i = 0; i < a->ask.nlines; i++) {
 		const struct flows_one *line = arm_flow(p, a->ask.data_stream + i);
 		if (line == NULL)
 			return NULL;
-		a->job->line[i].flow = line->state[0];
+		j->line[i].flow = line->state[q];
 	}
-	a->job->chan_flow = chan->state[0];
-	a->job->data_flow = data->state[0];
+	j->chan_flow = chan->state[q];
+	j->data_flow = data->state[q];
 	a->refs++;
 	plan_keep(w, a, arm_release);
-	return a->job;
+	return j;
 }
 
 /* ---- connections of control ---- */
@@ -167,31 +194,51 @@ static void arm_set(cell_t *c, uint64_t v)
 	__atomic_store_n(c, v, __ATOMIC_RELEASE);
 }
 
-unsigned flows_arm_chans(void)
+unsigned flows_arm_chans(const struct flows_arm *a)
 {
-	return FLOWS_CHANS;
+	return a->nqueues * FLOWS_CHANS;
+}
+
+static struct flows_chan *arm_chan(const struct flows_arm *a, unsigned chan)
+{
+	return &a->job[chan / FLOWS_CHANS]->chan[chan % FLOWS_CHANS];
+}
+
+/* Another port each time, far from the one before. Returns to which queue its answers come. */
+static unsigned arm_tuple(struct flows_arm *a, const struct flows_ver *v, struct flow_tuple *out)
+{
+	const struct flow_tuples *t = v->set->tuples[0];
+
+	flow_tuples_at(t, a->next_tuple % flow_tuples_count(t), out);
+	a->next_tuple += 7919;
+	for (unsigned q = 0; q < a->nqueues; q++) {
+		const struct flow_spec *s = &v->v.spec[q];
+		if (s->mine == NULL || s->mine(s->mine_arg, out))
+			return q;
+	}
+	return 0;
 }
 
 int flows_arm_connect(struct flows_arm *a)
 {
 	const struct flows_one *f = arm_flow(a->of, a->ask.chan_stream);
-	const struct flow_tuples *t = f != NULL ? f->ver->set->tuples[0] : NULL;
+	struct flow_tuple tuple;
+	unsigned q;
 
-	if (t == NULL)
+	if (f == NULL)
 		return -EAGAIN;
+	q = arm_tuple(a, f->ver, &tuple);
 	for (unsigned i = 0; i < FLOWS_CHANS; i++) {
-		struct flows_chan *c = &a->job->chan[i];
+		struct flows_chan *c = &a->job[q]->chan[i];
 		if (arm_get(&c->state) != FLOWS_CHAN_FREE)
 			continue;
 		if (cell_get(&c->order) == FLOWS_ORDER_CONNECT)
 			continue;
 		cell_set(&c->tx_put, 0);
 		cell_set(&c->rx_got, 0);
-		/* another port each time, far from the one before */
-		flow_tuples_at(t, a->next_tuple % flow_tuples_count(t), &c->tuple);
-		a->next_tuple += 7919;
+		c->tuple = tuple;
 		arm_set(&c->order, FLOWS_ORDER_CONNECT);
-		return (int)i;
+		return (int)(q * FLOWS_CHANS + i);
 	}
 	return -ENOSPC;
 }
@@ -217,7 +264,7 @@ static int arm_error(enum wl_end why)
 
 void flows_arm_chan(struct flows_arm *a, unsigned chan, struct flows_arm_chan *out)
 {
-	struct flows_chan *c = &a->job->chan[chan];
+	struct flows_chan *c = arm_chan(a, chan);
 	uint64_t state = arm_get(&c->state), order = cell_get(&c->order);
 
 	*out = (struct flows_arm_chan){.used = state != FLOWS_CHAN_FREE ||
@@ -253,12 +300,12 @@ static unsigned arm_peer(const struct flow_tuple *t, uint8_t ip[16], unsigned *p
 
 unsigned flows_arm_peer(const struct flows_arm *a, unsigned chan, uint8_t ip[16], unsigned *port)
 {
-	return arm_peer(&a->job->chan[chan].peer, ip, port);
+	return arm_peer(&arm_chan(a, chan)->peer, ip, port);
 }
 
 size_t flows_arm_put(struct flows_arm *a, unsigned chan, const void *data, size_t n)
 {
-	struct flows_chan *c = &a->job->chan[chan];
+	struct flows_chan *c = arm_chan(a, chan);
 	uint64_t put = cell_get(&c->tx_put), room = FLOW_BUFFER - (put - arm_get(&c->tx_got));
 
 	n = RTE_MIN(n, room);
@@ -270,7 +317,7 @@ size_t flows_arm_put(struct flows_arm *a, unsigned chan, const void *data, size_
 
 size_t flows_arm_get(struct flows_arm *a, unsigned chan, void *data, size_t n)
 {
-	struct flows_chan *c = &a->job->chan[chan];
+	struct flows_chan *c = arm_chan(a, chan);
 	uint64_t got = cell_get(&c->rx_got), there = arm_get(&c->rx_put) - got;
 
 	n = RTE_MIN(n, there);
@@ -282,35 +329,36 @@ size_t flows_arm_get(struct flows_arm *a, unsigned chan, void *data, size_t n)
 
 void flows_arm_close(struct flows_arm *a, unsigned chan)
 {
-	arm_set(&a->job->chan[chan].order, FLOWS_ORDER_CLOSE);
+	arm_set(&arm_chan(a, chan)->order, FLOWS_ORDER_CLOSE);
 }
 
 void flows_arm_forget(struct flows_arm *a, unsigned chan)
 {
-	arm_set(&a->job->chan[chan].order, FLOWS_ORDER_FORGET);
+	arm_set(&arm_chan(a, chan)->order, FLOWS_ORDER_FORGET);
 }
 
 /* ---- data ---- */
 
 void flows_arm_go(struct flows_arm *a, bool all)
 {
-	arm_set(&a->job->go, all ? FLOWS_GO_ALL : FLOWS_GO_OPEN);
+	for (unsigned q = 0; q < a->nqueues; q++)
+		arm_set(&a->job[q]->go, all ? FLOWS_GO_ALL : FLOWS_GO_OPEN);
 }
 
 void flows_arm_let(struct flows_arm *a, enum flows_arm_let let, unsigned line)
 {
 	if (let == FLOWS_ARM_NONE)
-		arm_set(&a->job->go, FLOWS_GO_NOT);
-	arm_set(&a->job->let, FLOWS_LET((unsigned)let, line, ++a->lets));
+		arm_set(&a->job[0]->go, FLOWS_GO_NOT);
+	arm_set(&a->job[0]->let, FLOWS_LET((unsigned)let, line, ++a->lets));
 }
 
 /* Settings that have changed are in a version that the worker has when it was given it. */
 bool flows_arm_let_done(const struct flows_arm *a)
 {
-	uint64_t let = cell_get(&a->job->let);
+	uint64_t let = cell_get(&a->job[0]->let);
 	const struct flows_one *f;
 
-	if (arm_get(&a->job->let_done) != let)
+	if (arm_get(&a->job[0]->let_done) != let)
 		return false;
 	if (FLOWS_LET_OF(let) != FLOWS_LET_COME)
 		return true;
@@ -323,7 +371,7 @@ bool flows_arm_peer_look(const struct flows_arm *a, uint64_t identity,
 			 struct flows_arm_peer_look *out)
 {
 	for (unsigned i = 0; i < FLOWS_PEERS && identity != 0; i++) {
-		const struct flows_peer *p = &a->job->peer[(identity + i) % FLOWS_PEERS];
+		const struct flows_peer *p = &a->job[0]->peer[(identity + i) % FLOWS_PEERS];
 		uint64_t is = arm_get(&p->identity);
 
 		if (is != identity && is != 0)
@@ -343,7 +391,8 @@ bool flows_arm_peer_look(const struct flows_arm *a, uint64_t identity,
 
 void flows_arm_stop(struct flows_arm *a)
 {
-	arm_set(&a->job->stop, 1);
+	for (unsigned q = 0; q < a->nqueues; q++)
+		arm_set(&a->job[q]->stop, 1);
 }
 
 static uint64_t arm_ago_ns(const cell_t *tsc)
@@ -382,9 +431,9 @@ static void arm_between(struct flows_arm_look *out, const struct flow_counts *f,
 	out->retransmitted = f->retransmitted - from->flow.retransmitted;
 }
 
-void flows_arm_look(const struct flows_arm *a, struct flows_arm_look *out)
+void flows_arm_look(const struct flows_arm *a, unsigned worker, struct flows_arm_look *out)
 {
-	const struct flows_arm_job *j = a->job;
+	const struct flows_arm_job *j = a->job[worker];
 
 	*out = (struct flows_arm_look){.went = arm_get(&j->went.tsc) != 0,
 				       .stopped = arm_get(&j->stopped.tsc) != 0,
@@ -408,7 +457,7 @@ void flows_arm_look(const struct flows_arm *a, struct flows_arm_look *out)
 
 void flows_arm_line(const struct flows_arm *a, unsigned line, struct flows_arm_line *out)
 {
-	const struct flows_line *l = &a->job->line[line];
+	const struct flows_line *l = &a->job[0]->line[line];
 
 	*out = (struct flows_arm_line){.why = ""};
 	if (l->flow == NULL)
@@ -433,6 +482,11 @@ void flows_arm_line(const struct flows_arm *a, unsigned line, struct flows_arm_l
 uint64_t flows_rto_ns(const struct stream_cfg *cfg)
 {
 	return flows_cfg_of(cfg)->rto_ns;
+}
+
+unsigned flows_queues(const struct ctl *c, unsigned port)
+{
+	return flows_of(c->port[port])->nqueues;
 }
 
 uint64_t flows_mtu(const struct ctl *c, unsigned port)

@@ -28,6 +28,8 @@ struct port_arm {
 	enum port_stage stage;
 	bool again; /* the start has been asked for before */
 	bool stops;
+	bool resets;       /* connections of data, which else close */
+	uint64_t reset_at; /* what has not closed by then is reset; 0: it was */
 	struct err error;
 	struct flows_arm *arm;
 	int timer;
@@ -57,6 +59,24 @@ static inline unsigned port_headers(const struct port_arm *a)
 	return port_at(a)->sa.any.sa_family == AF_INET6 ? 60 : 40;
 }
 
+/* ---- flows_arm_port.c ---- */
+
+void flows_arm_free(struct port_arm *);
+
+/* ---- flows_arm_data.c: connections of data ---- */
+
+extern const struct arm_ops flows_arm_ops;
+/* What has become of them, for who watches. */
+void flows_data_events(struct arm_data *);
+
+/* ---- flows_arm_own.c: the port's addresses ---- */
+
+int flows_own_server_at(struct arm *, const char *host, unsigned port, int family,
+			struct sock_addr *out, struct err *e);
+int flows_own_reach(struct arm *, struct sock_addr *list, unsigned n, struct err *e);
+/* Those to connect from are the port's own, of the family of the server's. */
+int flows_own_check(const struct port_arm *, const struct arm_conf *, struct err *e);
+
 /* ---- flows_arm_served.c: connections of data to a server ---- */
 
 /* An address of 4 or 16 bytes; len 0 if n is neither. */
@@ -79,6 +99,8 @@ void flows_chan_refuse(struct arm *, arm_offer number);
 void flows_chan_unlisten(struct arm *, struct arm_listener *);
 /* What has come goes to them, and what they have put goes out. */
 void flows_chans_turn(struct port_arm *);
+void flows_chans_wait(struct arm *, bool (*over)(const void *arg), const void *arg,
+		      uint64_t most_ns);
 /* Waits, but not longer, until those that their protocol has done with have ended. */
 void flows_chans_finish(struct port_arm *, uint64_t most_ns);
 /* Those that their protocol has done with are no more. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program's protocol on a port: one flow of buffered connections, whose bytes go to and from
- * control, and one of data. This is the memory that control and the worker of the port's queue
- * share; each cell has one writer. */
+ * control, and one of data. This is the memory that control and the worker of a queue share; each
+ * cell has one writer. */
 #pragma once
 #include "flow_run.h"
 
@@ -80,7 +80,7 @@ struct flows_arm_job {
 	/* constant */
 	struct flows_state_of *chan_flow, *data_flow;
 	bool client;
-	uint32_t flows; /* a client's connections of data */
+	uint32_t flows; /* the worker's share of a client's connections of data */
 	/* 0: data_flow has them all. Else so many flows have one each, of which it is the first; a
 	 * server's have those that `let` lets come. */
 	uint32_t nlines;

@@ -4,6 +4,7 @@
 #include "flows_arm_port.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 
 static void set_line(struct sbuf *lines, const struct port_arm *a, unsigned stream,
@@ -172,8 +173,17 @@ int flows_arm_set_streams(struct port_arm *a, const struct arm_conf *c, unsigned
 	bool client = c->spec->flow.client, udp = c->spec->tune.udp;
 	const char *end = client ? "flow.dport" : "flow.sport";
 	struct sbuf lines = {0};
+	/* each queue opens its own, and has to have room for one */
+	unsigned queues = flows_queues(a->ctl, a->ask.port);
 	int rc;
 
+	if (client && c->each == NULL && c->source_port != 0 && queues > 1)
+		return err_set(
+			e, ENOTSUP,
+			"port %u: which of its %u queues has a connection follows from its ports, "
+			"so that flows cannot have just these source ports; give the port one "
+			"queue, as -m \"1.%u\" does",
+			a->ask.port, queues, a->ask.port);
 	set_flow(&lines, a, a->chan_stream, client, false);
 	set_ports(&lines, a, a->chan_stream, end, a->ask.control_port, 1);
 	if (c->each != NULL) {
@@ -185,8 +195,9 @@ int flows_arm_set_streams(struct port_arm *a, const struct arm_conf *c, unsigned
 	set_flow(&lines, a, a->data_stream, client, udp);
 	set_ports(&lines, a, a->data_stream, end, c->port, udp ? 1 : c->ports);
 	if (client) {
-		set_number(&lines, a, a->chan_stream, "connections", 8);
-		set_number(&lines, a, a->data_stream, "connections", c->flows);
+		set_number(&lines, a, a->chan_stream, "connections", queues > 8 ? queues : 8);
+		set_number(&lines, a, a->data_stream, "connections",
+			   queues > c->flows ? queues : c->flows);
 		if (!c->spec->again)
 			set_number(&lines, a, a->data_stream, "count", c->flows);
 		if (c->source_port != 0)

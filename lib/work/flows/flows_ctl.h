@@ -25,6 +25,7 @@ struct flows_load {
 	struct wl_http *http;  /* NULL: it is none */
 	struct flows_arm *arm; /* a reference; NULL: the flow is of no program's protocol */
 	void *own;             /* of an arm's */
+	void *const *owns;     /* the same, of each queue; NULL: own */
 	bool buffered;
 };
 
@@ -452,7 +453,7 @@ bool flows_arm_load(struct flows_design *d, const struct ctl_port *cp, const str
 void flows_arm_unref(struct flows_arm *a);
 uint64_t flows_arm_hash(uint64_t h, const struct flows_arm *a);
 /* For the plan of the port's queue, with a reference; NULL: there is none, or it has not begun. */
-struct flows_arm_job *flows_arm_job(const struct flows_port *p, struct plan_writer *w);
+struct flows_arm_job *flows_arm_job(const struct flows_port *p, unsigned q, struct plan_writer *w);
 
 /* ---- flows_about.c ---- */
 

@@ -322,7 +322,8 @@ static void engine_spec(struct flows_ver *v, unsigned q)
 				       .content = l->content,
 				       .ncontent = l->ncontent,
 				       .counts = &s->transactions,
-				       .own = l->arm != NULL    ? l->own
+				       .own = l->owns != NULL   ? l->owns[q]
+					      : l->arm != NULL  ? l->own
 					      : l->http != NULL ? (void *)&own->http
 								: (void *)&own->numbers,
 				       .connect = {.h = s->connect},

@@ -45,8 +45,8 @@ bool flows_field_default(const struct stream_cfg *cfg, const struct proto *p, un
 /* ---- a program's protocol on a port (flows_arm_ctl.c) ---- */
 
 /* One stream of the port carries its connections of control, which have buffers, and another one
- * its data. It is made before they start, and the streams' own settings say where to. The port has
- * one queue, or -ENOTSUP with *e; -EBUSY: another one runs there. */
+ * its data. It is made before they start, and the streams' own settings say where to. With nlines
+ * the port has one queue, or -ENOTSUP with *e; -EBUSY: another one runs there. */
 struct flows_arm;
 struct flows_arm_ask {
 	unsigned port, chan_stream, data_stream;
@@ -59,6 +59,7 @@ struct flows_arm_ask {
 	/* What the data does: wl, conf, content, ncontent, own, on_call. They live until `free` was
 	 * called, which is later than flows_arm_end(). */
 	const struct wl_flow *like;
+	void *const *owns; /* without nlines: own of each queue's worker */
 	void (*free)(void *arg);
 	void *arg;
 };
@@ -77,7 +78,8 @@ struct flows_arm_chan {
 	uint64_t waiting; /* bytes that were put and the peer may not have */
 };
 void flows_arm_chan(struct flows_arm *a, unsigned chan, struct flows_arm_chan *out);
-unsigned flows_arm_chans(void);
+unsigned flows_arm_chans(const struct flows_arm *a);
+
 /* The other end of one that was accepted, 4 or 16 bytes; 0: it is not known. */
 unsigned flows_arm_peer(const struct flows_arm *a, unsigned chan, uint8_t ip[16], unsigned *port);
 size_t flows_arm_put(struct flows_arm *a, unsigned chan, const void *data, size_t n);
@@ -96,7 +98,8 @@ struct flows_arm_look {
 	uint64_t went_ago_ns, stopped_ago_ns, first_ago_ns; /* 0: it has not happened */
 	const char *why;                                    /* the connections that failed did */
 };
-void flows_arm_look(const struct flows_arm *a, struct flows_arm_look *out);
+/* Of one of its workers. */
+void flows_arm_look(const struct flows_arm *a, unsigned worker, struct flows_arm_look *out);
 struct flows_arm_line {
 	bool ready, failed, ended; /* before it was ready, and then */
 	uint64_t tx_bytes, rx_bytes, tx, rx, retransmitted;
@@ -119,6 +122,7 @@ struct flows_arm_peer_look {
 };
 bool flows_arm_peer_look(const struct flows_arm *a, uint64_t identity,
 			 struct flows_arm_peer_look *out);
+unsigned flows_queues(const struct ctl *c, unsigned port);
 uint64_t flows_mtu(const struct ctl *c, unsigned port); /* in force, or with the next start */
 /* The least time before a segment of the stream is sent again. */
 uint64_t flows_rto_ns(const struct stream_cfg *cfg);

@@ -330,7 +330,7 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 	/* A run that is armed has no times yet. */
 	if (cp->run.active && !cp->run.armed)
 		fill_flows(cp, q, j, w);
-	j->arm = flows_arm_job(p, w);
+	j->arm = flows_arm_job(p, q, w);
 	/* behind its versions, which it frees */
 	x->refs++;
 	plan_keep(w, x, fill_release_engine);

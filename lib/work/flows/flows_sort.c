@@ -404,7 +404,9 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 	bool handed = unlikely(j->hand != NULL) && rx == &j->hand->in;
 
 	(void)w;
-	flows_now(o, j, now);
+	/* A ring has no sort, so that the time may be that of the turn before, in which what is
+	 * answered here was sent. */
+	flows_now(o, j, handed ? rte_rdtsc() : now);
 	if (likely(!handed)) {
 		cell_add(&s->claimed, n);
 		cell_add(&s->claimed_group, sort_groups(m, n, b));
