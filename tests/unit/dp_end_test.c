@@ -216,7 +216,7 @@ static void test_stood_still(void **state)
 static void test_catches_up(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < 24; i += (unsigned)effort(1, 5)) {
+	for (unsigned i = 0; i < 24; i += (unsigned)effort(1, 11)) {
 		struct world *x = timed(1 + i % 3, GEN_OVERSPEED);
 		bool bytes = i / 3 % 2 != 0, more = i / 6 % 2 != 0, probes = i / 12 != 0;
 		one_group(x, of_sizes(x, probes ? 5 : 1, bytes ? 3 : 1));

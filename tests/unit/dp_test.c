@@ -517,7 +517,7 @@ static void test_hand_over(void **state)
 		/* The same group must not begin anew while the worker still uses it, so only one
 		 * plan at a time has it. */
 		while (__atomic_load_n(&x->w->cells.acked, __ATOMIC_ACQUIRE) + 4 < x->seq)
-			;
+			sched_yield();
 		post(x);
 		for (unsigned q = 0; q < 2; q++) { /* this is how control reads them */
 			(void)gen_run_state(x->gen[q], j->run);

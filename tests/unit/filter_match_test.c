@@ -11,13 +11,14 @@
 #include <unistd.h>
 
 #include "eal_skip.h"
+#include "effort.h"
 #include "filter_load.h"
 #include "filter_skip.h"
 #include "frame.h"
 #include "seed.h"
 
 #define FRAMES 1500
-#define PROGRAMS 4000
+#define PROGRAMS ((unsigned)effort(4000, 700))
 #define PIECES 4
 #define ROOM 4096 /* of a piece; what is behind it cannot be read */
 #define LONGEST 1518

@@ -25,9 +25,9 @@ static void run_stream(enum wl_direction direction, uint64_t bytes)
 		assert_true(world_run(w, w->now + 100 * SECOND));
 	} else {
 		/* a drain ends those that are open, and those that are being opened */
-		world_run(w, w->now + SECOND / effort(10, 50));
+		world_run(w, w->now + SECOND / effort(10, 100));
 		assert_true(c->counts.open == 2 && s->counts.open == 2);
-		assert_true(c->counts.tx_bytes + s->counts.tx_bytes > effort(10000000, 1000000));
+		assert_true(c->counts.tx_bytes + s->counts.tx_bytes > effort(10000000, 300000));
 		open_n(w, 3);
 		c->wl.draining = true;
 		flow_drain(c->m, &c->wl);
@@ -54,9 +54,9 @@ static void run_stream(enum wl_direction direction, uint64_t bytes)
 static void test_streams(void **state)
 {
 	(void)state;
-	run_stream(WL_UP, effort(5000000, 1000000));
-	run_stream(WL_DOWN, effort(5000000, 1000000));
-	run_stream(WL_BOTH, effort(5000000, 1000000));
+	run_stream(WL_UP, effort(5000000, 300000));
+	run_stream(WL_DOWN, effort(5000000, 300000));
+	run_stream(WL_BOTH, effort(5000000, 300000));
 	run_stream(WL_UP, 0);
 	run_stream(WL_DOWN, 0);
 	run_stream(WL_BOTH, 0);

@@ -525,7 +525,7 @@ static void try_way(unsigned client, const struct way *way)
 {
 	struct portset both = only(client);
 	struct err e = {.text = ""};
-	uint64_t n = effort(1000, 300);
+	uint64_t n = effort(1000, 100);
 
 	portset_add(&both, client + 1);
 	for (unsigned i = 0; i < 2; i++) {
