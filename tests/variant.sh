@@ -8,7 +8,7 @@ set -eu
 name=$1 dir=$2 suites=${3:-}
 case $name in
 asan)
-	compiler=clang
+	compiler=clang optimization=1
 	# Three checks of pointers cost a third of the time that the build takes, and what they find is an access that the address
 	# sanitizer finds, too.
 	set -- --werror -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
@@ -17,7 +17,8 @@ asan)
 tsan)
 	# What gcc's sanitizers put between the lines misleads its warnings; the plain code is judged in its own build. Their reports need
 	# lines alone.
-	compiler=gcc
+	# What its tests do takes seconds, and a build that optimizes takes a minute more.
+	compiler=gcc optimization=0
 	set -- -Db_sanitize=thread "-Dc_args=-DRTE_USE_C11_MEM_MODEL -g1"
 	;;
 *)
@@ -26,7 +27,7 @@ tsan)
 	;;
 esac
 if [ ! -f "$dir/build.ninja" ]; then
-	CC=$compiler meson setup "$dir" -Dtests=enabled -Doptimization=1 "$@" >"$dir.log" 2>&1 || {
+	CC=$compiler meson setup "$dir" -Dtests=enabled -Doptimization=$optimization "$@" >"$dir.log" 2>&1 || {
 		cat "$dir.log"
 		exit 1
 	}
@@ -38,7 +39,11 @@ case ${BUILD_ONLY:-all} in
 all) ;;
 *) target=$BUILD_ONLY ;;
 esac
-ninja -C "$dir" --quiet "$target"
+# What a linker has to say of the sanitizers' own libraries is of no use, unless it ends badly.
+ninja -C "$dir" --quiet "$target" >"$dir.log" 2>&1 || {
+	cat "$dir.log"
+	exit 1
+}
 [ -z "${BUILD_ONLY:-}" ] || exit 0
 run=
 # A thread sanitizer of 2022 cannot place its shadow where newer kernels put mappings at random.
