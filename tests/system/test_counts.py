@@ -85,7 +85,7 @@ WAITS = "port 0: a stream has a count, so who sends how often stays as it is unt
 def test_every_frame_of_a_count_once(what, live, tmp_path):
     """What is said of the order changes nothing of this run, and is said to be for the next one, once."""
     out = tmp_path / "out.pcap"
-    for _ in range(8):
+    for _ in range(30):
         p = live(["-p", f"pcap:tx={out}"])
         begin(p, [8000, 8100, 8203], "20kpps")
         for lines in {**FRAMES, **ORDER}[what]:

@@ -40,7 +40,7 @@ def pair(run, tmp_path):
         (tmp_path / "c.conf").write_text(CLIENT + client)
         (tmp_path / "s.conf").write_text(SERVER + server)
         files = [arg for name in ("c.conf", "s.conf")[::order] for arg in ("--dperf", str(tmp_path / name))]
-        for _ in range(5):
+        for _ in range(20):
             done = run(["-p", "wire", "-b", "--json", *files, "-e", "set all catchup keep"])
             assert done.returncode == 0, (done.stdout, done.stderr)
             *_, flows, page = map(json.loads, done.stdout.splitlines())

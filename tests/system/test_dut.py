@@ -260,7 +260,7 @@ def test_clear_while_frames_are_inside():
     live = Live([])
     try:
         live.send(f"{WAITS}set wire delay 200ms; set 0 rate 20kpps; start 0")
-        for _ in range(10):  # what was inside may be through when it comes to the clear
+        for _ in range(60):  # what was inside may be through when it comes to the clear
             live.send("lua inside(100); clear all")
             w = wires(live.ask("show wire"))[0]
             closes(w)

@@ -222,7 +222,7 @@ def test_sweep_finds_the_knee(tmp_path):
     """20 steps of a device that carries 62 %: within one step, whoever else uses the machine.
 
     Its queue of 5000 takes what a tester that is late by up to 50 ms sends too fast, and, of a trial of 600 ms, what is up to 5.6 % too much."""
-    for _ in range(3):
+    for _ in range(8):
         r = script(tmp_path, "sweep", "duration=600ms", "again=4", "'wire=62% queue 5000'", before=BUSY, code=(0, 4))
         table = rows(r.stdout, ["load", "offered"])
         assert [x[0] for x in table] == [f"{n}%" for n in range(5, 101, 5)]

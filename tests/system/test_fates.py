@@ -102,7 +102,7 @@ def test_cleared_while_they_are_on_their_way():
     """What was sent before and comes in after is said to be so, until the next clear."""
     script = (WAITS + UDP + "set 0 rate 100kpps; set wire delay 200ms; start 0; lua inside(1000); clear all; lua more(1000); stop 0; wait 0; "
               "show latency; clear all; set 0 count 1000; start 0; wait 0; show latency")
-    for _ in range(8):
+    for _ in range(30):
         docs = [d for d in documents(good([*as_json(args_of()), "-e", script])) if d.get("show") == "latency"]
         first, second = (next(p for p in d["ports"] if p["port"] == 1)["counts"] for d in docs)
         if first["received"] != first["sent"]:

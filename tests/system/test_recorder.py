@@ -156,7 +156,7 @@ def recorded(tmp_path, cmds, **kw):
 def test_each_of_a_thousand_faults_is_in_its_file(need, tmp_path):
     need("tshark")
     counts, told, wire = Counter(), None, None
-    for attempt in range(6):
+    for attempt in range(20):
         folder = tmp_path / str(attempt)
         folder.mkdir()
         docs = recorded(folder, "set 0 rate 200kpps; set 0 count 400000; set 0 wire loss every 61; set 0 wire duplicate every 67; "
