@@ -36,7 +36,8 @@ int neper_kind_unknown(const char *name, struct err *e)
 			"a workload is missing: tcp_rr, tcp_crr, tcp_stream, udp_rr, udp_stream");
 	if (strncmp(name, "psp_", 4) == 0)
 		return err_set(e, ENOTSUP,
-			       "%s: not in this version; the workloads over PSP are not built",
+			       "%s: not in this version; the workloads over PSP need a kernel and "
+			       "a device that have it",
 			       name);
 	return err_set(
 		e, EINVAL,
@@ -64,7 +65,8 @@ enum opt_type {
 	OPT_SECONDS,
 	OPT_RATE,
 	OPT_PERCENTILES,
-	OPT_OURS /* a flag or a number that is not echoed */
+	OPT_OURS,   /* a flag or a number that is not echoed */
+	OPT_REFUSED /* known, and refused: help says why */
 };
 struct opt_row {
 	struct opt_word w;
@@ -199,6 +201,8 @@ static const struct opt_row rows[] = {
 	 "most events of one epoll_wait()"},
 	{OPT_WORD(0, "magic", "N"), ALL, OPT_INT, AT(magic), 42, 0, UINT32_MAX, "",
 	 "a number that both ends share"},
+	{OPT_WORD('N', "pin_numa", NULL), ALL_TCP, OPT_REFUSED, 0, 0, 0, 0, NULL,
+	 "not in this version, as in a neper without libnuma; -U and numactl(8) place threads"},
 	{OPT_WORD(0, "as_neper", NULL), ALL, OPT_OURS, AT(as_neper), 0, 0, 1, NULL,
 	 "print what neper would have said, too, where it is another number"},
 	{OPT_WORD(0, "connect_retries", "N"), ALL, OPT_OURS, AT(connect_retries), 30, 0, MANY, "",
@@ -340,11 +344,23 @@ static int take_percentiles(const char *v, struct neper_opts *o, struct err *e)
 	return 0;
 }
 
+static int row_refused(const struct opt_row *r, struct err *e)
+{
+	struct sbuf name = {0};
+
+	opt_print_long(&r->w, &name);
+	err_set(e, ENOTSUP, "%s: %s", sbuf_str(&name), r->help);
+	sbuf_free(&name);
+	return -ENOTSUP;
+}
+
 static int take_value(const struct opt_row *r, const char *v, struct neper_opts *o, struct err *e)
 {
 	char *end;
 
 	switch (r->type) {
+	case OPT_REFUSED:
+		return row_refused(r, e);
 	case OPT_FLAG:
 		*(int64_t *)row_at(r, o) = 1;
 		return 0;
@@ -560,7 +576,7 @@ void neper_opts_help(const struct neper_kind *k, struct sbuf *out)
 
 	sbuf_addf(out, "usage: %s [options]; without -c: the server\n", k->name);
 	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (!row_is_of(&rows[i], k))
+		if (!row_is_of(&rows[i], k) || rows[i].type == OPT_REFUSED)
 			continue;
 		sbuf_reset(&head);
 		sbuf_add(&head, "  ");
@@ -579,7 +595,8 @@ void neper_opts_echo(const struct neper_opts *o, neper_emit_fn *emit, void *arg)
 	emit(arg, "VERSION", "1.1.0", false);
 	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct opt_row *r = &rows[i];
-		if ((r->kinds & kind_bit(o->kind)) == 0 || r->type == OPT_OURS)
+		if ((r->kinds & kind_bit(o->kind)) == 0 || r->type == OPT_OURS ||
+		    r->type == OPT_REFUSED)
 			continue;
 		text[0] = '\0';
 		if (r->type == OPT_PERCENTILES)

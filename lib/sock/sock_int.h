@@ -41,16 +41,17 @@ struct sock_one {
 	uint8_t head, queued;
 	uint8_t state; /* enum sock_state */
 	bool active, can_read, can_write;
-	bool more;      /* it has had its turn, and could go on */
-	bool may_end;   /* the kernel said that there is an end behind the data */
-	bool peer_done; /* the peer sends nothing more, and the record knows it */
-	bool our_done;  /* so do we */
-	bool closing;   /* the record has asked for WL_CLOSE_FIN */
-	bool begun;     /* opened() was called */
-	bool ready;     /* for go() */
-	bool called;    /* go() was, and its transaction is not over */
-	bool idle_told; /* may_send() was called, and nothing was sent since */
-	bool broken;    /* to be closed as soon as its record has returned */
+	bool more;            /* it has had its turn, and could go on */
+	bool may_end;         /* the kernel said that there is an end behind the data */
+	bool peer_done;       /* the peer sends nothing more, and the record knows it */
+	bool our_done;        /* so do we */
+	bool closing;         /* the record has asked for WL_CLOSE_FIN */
+	bool begun;           /* opened() was called */
+	bool ready;           /* for go() */
+	bool called;          /* go() was, and its transaction is not over */
+	uint64_t done_before; /* counts.done when it was */
+	bool idle_told;       /* may_send() was called, and nothing was sent since */
+	bool broken;          /* to be closed as soon as its record has returned */
 	uint8_t broken_why;
 	uint32_t preamble_left;
 	uint8_t *rest; /* received bytes that the record could not be given yet */

@@ -120,6 +120,19 @@ static void budget_done(struct sock_one *o)
 		sock_tell(a, SOCK_SPENT);
 }
 
+/* The same; but one that was lost is not done, and another one takes its place. */
+static void budget_ready(struct sock_one *o)
+{
+	struct sock_arm *a = o->l.thread->arm;
+
+	if (!o->called || a->conf.budget == 0 || cell_get(&o->l.counts.done) != o->done_before) {
+		budget_done(o);
+		return;
+	}
+	o->called = false;
+	__atomic_add_fetch(&a->budget_left, 1, __ATOMIC_ACQ_REL);
+}
+
 static bool budget_take(struct sock_arm *a)
 {
 	uint64_t left;
@@ -141,7 +154,7 @@ static void line_ready(struct sock_one *o)
 	struct sock_thread *t = o->l.thread;
 	uint64_t slots;
 
-	budget_done(o);
+	budget_ready(o);
 	o->ready = true;
 	if (spec->slot_ns != 0) {
 		/* thread i has the slots i, i + threads, ... */
@@ -374,6 +387,7 @@ void sock_go_line(struct sock_one *o)
 		return;
 	o->ready = false;
 	o->called = true;
+	o->done_before = cell_get(&o->l.counts.done);
 	o->late_ns = o->l.thread->now > o->due_ns ? o->l.thread->now - o->due_ns : 0;
 	sock_call(o, o->l.flow.wl->go);
 }

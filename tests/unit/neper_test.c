@@ -241,6 +241,8 @@ static void test_refused(void **state)
 		{"tcp_rr", "-D 1 --noburst 1", "exclude"},
 		{"tcp_stream", "-z --skip-rx-copy", "exclude"},
 		{"tcp_stream", "--split-bidir", "not in this version"},
+		{"tcp_rr", "-N", "--pin-numa: not in this version"},
+		{"udp_rr", "-N", "unknown option -N"},
 		{"tcp_stream", "--throughput-opt Xb", "Xb"},
 		{"tcp_rr", "--stack x", "allowed: kernel, port"},
 		{"tcp_rr", "--flows 3", "unknown option --flows"},
