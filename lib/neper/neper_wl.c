@@ -118,13 +118,26 @@ static uint64_t rr_began(struct wl_turn *t)
 	return k->last_ns != 0 ? k->last_ns : t->now_ns;
 }
 
+/* One of the budget, which workers share; false: it is spent. */
+static bool rr_takes(const struct neper_wl_conf *conf)
+{
+	uint64_t taken;
+
+	if (conf->budget == 0)
+		return true;
+	taken = cell_get(conf->taken);
+	while (taken < conf->budget)
+		if (__atomic_compare_exchange_n(conf->taken, &taken, taken + 1, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return true;
+	return false;
+}
+
 static void rr_begin(struct wl_turn *t, struct rr_cell *cell)
 {
 	const struct neper_wl_conf *conf = rr_conf(t);
 
-	if (t->flow->draining ||
-	    (conf->budget != 0 &&
-	     __atomic_fetch_add(conf->taken, 1, __ATOMIC_RELAXED) >= conf->budget))
+	if (t->flow->draining || !rr_takes(conf))
 		return;
 	wl_started(t);
 	cell->open = true;
@@ -277,6 +290,8 @@ static void rr_timer(struct wl_turn *t)
 	cell->open = false;
 	cell_add(&((struct neper_times *)t->flow->own)->lost, 1);
 	wl_failed(t, 1);
+	if (rr_conf(t)->budget != 0) /* another one takes its place */
+		__atomic_fetch_sub(rr_conf(t)->taken, 1, __ATOMIC_RELAXED);
 	rr_next(t);
 }
 

@@ -81,13 +81,34 @@ def real(workload):
     return path if os.environ.get("NEPER") and os.access(path, os.X_OK) else None
 
 
+def lossy(host):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.bind((host, 12867))
+        s.recv(100)
+        while True:
+            s.sendto(*s.recvfrom(100))
+
+
 def serve(host, mode):
-    """A server of one client with one flow, whose answers are of `mode` bytes; "deaf": it reads no data."""
+    """A server of one client with one flow, whose answers are of `mode` bytes; "deaf": it reads no data; "closed":
+    nobody listens for data; "lossy": of datagrams, of which the first one has no answer."""
     with socket.create_server((host, 12866)) as control, socket.create_server((host, 12867)) as data:
         c, _ = control.accept()
         assert read_message(c)["type"] == HELLO
+        if mode == "closed":
+            data.close()
+        if mode == "lossy":
+            threading.Thread(target=lossy, args=(host,), daemon=True).start()
         for byte in message(ACK, threads=1, flows=1, length=1):
             c.sendall(bytes([byte]))
+        if mode == "closed":
+            c.recv(1)
+            return
+        if mode == "lossy":
+            assert read_message(c)["type"] == DONE
+            c.sendall(message(BYE, rate=77))
+            c.recv(1)
+            return
         d, _ = data.accept()
 
         def answer():
@@ -104,6 +125,7 @@ def serve(host, mode):
         assert read_message(c)["type"] == DONE
         c.sendall(message(BYE, rate=77))
         c.recv(1)
+        c.close()
         if mode == "1":
             answers.join(60)
 

@@ -163,18 +163,33 @@ def test_text():
     assert "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd" in lines and lines[-1] == "iperf Done."
 
 
+@real
+def test_more_options(tmp_path):
+    log = tmp_path / "log"
+    with linked() as link, served(link) as proc:
+        c = ours(link, "-6", "-c", "fd00::2", "-n", "100K", "--connect-timeout", "20000", "--rcv-timeout", "20000", "-M", "800", "-L", "77",
+                 "--logfile", log)
+        out, err = proc.communicate(timeout=60)
+    assert c.returncode == 0 and c.stdout == "", c.stdout + c.stderr
+    assert log.read_text().startswith("Connecting to host fd00::2, port 5201\n") and log.read_text().endswith("\niperf Done.\n")
+    doc = json.loads(out)
+    assert proc.returncode == 0 and "error" not in doc and doc["start"]["accepted_connection"]["host"] == "fd00::1", out + err
+    assert doc["start"]["tcp_mss"] == 800, out
+
+
 @pytest.mark.parametrize("how,text", [
     ("busy", "the server is busy with another test"),
     ("odd", "has sent the state 99"),
     ("gone", "has closed the control connection while the test ran"),
     ("deaf", "of data failed: refused"),
+    ("silent", "no data has come from the server for 100 ms (--rcv-timeout)"),
 ])
 def test_odd_servers(how, text):
     with linked() as link:
         proc = subprocess.Popen([*link.prefix, sys.executable, "-c", ODD, how], stdout=subprocess.PIPE, text=True)
         try:
             assert proc.stdout.readline() == "listens\n"
-            c = ours(link, "-c", "10.0.0.2", "-t", "20")
+            c = ours(link, "-c", "10.0.0.2", "-t", "20", *(["-R", "--rcv-timeout", "100"] if how == "silent" else []))
         finally:
             proc.kill()
             proc.communicate()
@@ -187,8 +202,9 @@ def test_nobody():
         c = ours(link, "-c", "10.0.0.2")
         assert c.returncode == 5 and "no server listens there" in c.stderr and len(c.stderr.splitlines()) == 1, c.stderr
         for host in ("10.0.0.77", "192.0.2.1"):
-            c = ours(link, "-c", host)
-            assert c.returncode == 5 and len(c.stderr.splitlines()) == 1, c.stderr
+            c = ours(link, "-c", host, "--connect-timeout", "100")
+            assert c.returncode == 5 and ("(--connect-timeout) for 100 ms" in c.stderr or host == "192.0.2.1"), c.stderr
+            assert len(c.stderr.splitlines()) == 1, c.stderr
 
 
 def test_refused():

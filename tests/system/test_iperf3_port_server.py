@@ -12,6 +12,7 @@ import pytest
 
 import iperf_peer as peer
 from harness import binary
+from test_host_linux import until
 from test_iperf3_port import linked, listens
 
 REAL = shutil.which("iperf3")
@@ -186,6 +187,33 @@ def test_wrong_clients():
     for line, why in zip(err, ("2147483647 bytes", "no JSON object", "'bbr'; on a port it is cubic, or reno", "datagrams of 4000 bytes",
                                "has closed the control connection while the test ran")):
         assert why in line, err
+
+
+def test_nobody_comes():
+    with linked() as link, serving(link, "-1", "--idle-timeout", "1", wait=False) as proc:
+        out, err = proc.communicate(timeout=60)
+    assert proc.returncode == 5 and "iperf3: no client has come for 1 s (--idle-timeout)" in err, (out, err)
+
+
+@pytest.mark.skipif(REAL is None, reason="iperf3 is not installed")
+def test_ipv6_and_options():
+    """What a client asks for holds here; the document comes in pieces."""
+    with linked() as link:
+        proc = program(link, link.net.a, "10.0.0.1/24,fd00::1/64", "iperf3 -s -1 -6 --idle-timeout 60 --json-stream")
+        try:
+            words = "-6 -c fd00::1 -n 100K -w 64K -M 1000 -C reno -S 16"
+            until(lambda: link.tool(REAL, *words.split()).returncode == 0, "a test")
+            out, err = proc.communicate(timeout=60)
+        finally:
+            proc.kill()
+            proc.communicate()
+    events = [json.loads(line) for line in out.splitlines()]
+    assert proc.returncode == 0 and [x["event"] for x in events][::len(events) - 1] == ["start", "end"], (out, err)
+    assert {x["event"] for x in events[1:-1]} == {"interval"}
+    start, end = events[0]["data"], events[-1]["data"]
+    assert start["tcp_mss"] == 1000 and start["sock_bufsize"] == 65536 and start["test_start"]["tos"] == 16
+    assert start["accepted_connection"]["host"] == "fd00::2" == start["connected"][0]["remote_host"]
+    assert end["carrier"]["congestion"] == "reno" == end["receiver_tcp_congestion"] and end["sum_received"]["bytes"] > 0
 
 
 def test_port_to_port():

@@ -54,6 +54,11 @@ def here(link, ip="10.0.0.1"):
     until(lambda: link.tool("ping", "-c", "1", "-W", "1", ip).returncode == 0, "the port")
 
 
+def there(link):
+    """A server on sockets listens; a client that came before would wait for a second."""
+    until(lambda: link.tool("ss", "-Hltn", "sport = :12866").stdout, "the server")
+
+
 def pairs(out):
     return dict(line.split("=", 1) for line in out.splitlines() if "=" in line)
 
@@ -263,15 +268,20 @@ def test_link_of_a_name(link, run, tmp_path, monkeypatch):
 
 
 def test_peer_that_serves(link, run):
-    """A small server of our own, whose messages come in pieces; one that sends more than it was asked for; one that reads no data."""
+    """A small server of our own, whose messages come in pieces; one that sends more than it was asked for; one without
+    a port of data; one that reads no data. A client's connections are reset in the end, or close."""
     for mode, words, code, text, data in (("1", ["tcp_rr", "-l", "-50"], 0, "num_transactions=50", "data was reset\n"),
                                           ("1", ["tcp_rr", "-l", "-50", "--time-wait"], 0, "num_transactions=50", "data was closed\n"),
                                           ("2", ["tcp_rr", "-l", "-50"], 5, "that nobody had asked for", None),
+                                          ("closed", ["tcp_rr", "-l", "-50"], 5, "1 connections of data failed: refused", None),
+                                          ("lossy", ["udp_rr", "-l", "-5"], 0, "lost_requests=1\n", None),
                                           ("deaf", ["tcp_stream", "-l", "1"], 0, "remote_throughput=77", None)):
         server = run(sys.executable, neper_peer.__file__, "serve", "10.0.0.2", mode)
+        there(link)
         client = own(link, run, words[0], "-c", *RETRIES, "-H", "10.0.0.2", *words[1:])
         out, err = client.communicate(timeout=60)
         assert client.returncode == code and text in out + err, (out, err)
+        assert pairs(out).get("num_transactions") == pairs(out).get("total_transactions") or code != 0, out
         said, err = server.communicate(timeout=60)
         assert server.returncode == 0 and (data is None or said == data), (said, err)
 
@@ -293,6 +303,7 @@ def test_several_queues(link, run):
 
     for workload, words in (("tcp_rr", "-F 5 -p 0,100 -l -300"), ("tcp_crr", "-F 1 -l -100"), ("udp_rr", "-F 4 -l -100")):
         server = sockets(run, workload)
+        there(link)
         mine = values(queues(workload, "-c", *RETRIES, "-H", "10.0.0.2", *words.split()))
         agree(mine, values(server))
         assert mine["num_transactions"] == mine["total_transactions"] and mine["workers"] == "2" and float(mine["latency_min"]) > 0
