@@ -17,20 +17,33 @@ static inline bool pieces_same(const struct rte_mbuf *m)
 	       m->next == NULL;
 }
 
-/* The pieces of a frame. Returns how many they are; 0: more than n. */
-static inline unsigned pieces_of(const struct rte_mbuf *m, struct iovec *iov, unsigned n)
+/* Adds the pieces of a frame, but for its first `skip` bytes, which lie in its first buffer, behind
+ * k pieces that are there. Filling that goes on where the frame before ended continues its last
+ * piece. Returns how many there are then; 0: more than n. */
+static inline unsigned pieces_add(const struct rte_mbuf *m, uint32_t skip, struct iovec *iov,
+				  unsigned k, unsigned n)
 {
-	unsigned k = 0;
+	for (; m != NULL; m = m->next, skip = 0) {
+		uint8_t *at = rte_pktmbuf_mtod_offset(m, uint8_t *, skip);
+		uint32_t left = m->data_len - skip, most = left;
 
-	for (; m != NULL; m = m->next) {
-		uint32_t left = m->data_len, most = pieces_same(m) ? SAME_BYTES : left;
-
-		do {
+		if (pieces_same(m)) {
+			most = SAME_BYTES;
+			if (k > 0 && iov[k - 1].iov_base == at && iov[k - 1].iov_len < most)
+				left += (uint32_t)iov[--k].iov_len;
+		}
+		while (left > 0) {
 			if (unlikely(k == n))
 				return 0;
-			iov[k] = (struct iovec){rte_pktmbuf_mtod(m, void *), RTE_MIN(left, most)};
+			iov[k] = (struct iovec){at, RTE_MIN(left, most)};
 			left -= (uint32_t)iov[k++].iov_len;
-		} while (left > 0);
+		}
 	}
 	return k;
+}
+
+/* The pieces of a frame. Returns how many they are; 0: more than n, or it has no bytes. */
+static inline unsigned pieces_of(const struct rte_mbuf *m, struct iovec *iov, unsigned n)
+{
+	return pieces_add(m, 0, iov, 0, n);
 }

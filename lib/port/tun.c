@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -27,6 +29,7 @@
 
 struct tun_queue {
 	int fd;
+	int bulk;                 /* -1, or where joined frames go */
 	uint16_t port;            /* as received mbufs say it */
 	struct rte_mempool *pool; /* NULL: it receives nothing */
 	struct rte_mbuf *ready;   /* for the next frame */
@@ -137,7 +140,7 @@ static int write_one(const struct tun_queue *q, const struct rte_mbuf *m)
 }
 
 /* Writes k frames as one. 0 or -errno; -EINVAL: they are to be written one by one. */
-static int write_joined(struct tun_queue *q, struct rte_mbuf *const *m, unsigned k)
+static int write_joined(struct tun_queue *q, int fd, struct rte_mbuf *const *m, unsigned k)
 {
 	struct virtio_net_hdr h;
 	uint8_t head[JOIN_HEAD];
@@ -147,15 +150,11 @@ static int write_joined(struct tun_queue *q, struct rte_mbuf *const *m, unsigned
 	virtio_hdr_of(&h, m[0]);
 	iov[0] = (struct iovec){&h, sizeof(h)};
 	iov[1] = (struct iovec){head, len};
-	for (unsigned i = 0; i < k; i++) {
-		unsigned more = pieces_of(m[i], iov + n, ARRAY_SIZE(iov) - n);
-		if (more == 0)
-			return -EINVAL;
-		iov[n].iov_base = (uint8_t *)iov[n].iov_base + len;
-		iov[n].iov_len -= len;
-		n += more;
-	}
-	if (writev(q->fd, iov, (int)n) < 0)
+	for (unsigned i = 0; i < k && n > 0; i++)
+		n = pieces_add(m[i], len, iov, n, ARRAY_SIZE(iov));
+	if (n == 0)
+		return -EINVAL;
+	if (writev(fd, iov, (int)n) < 0)
 		return -errno;
 	cell_add(&q->joined, k - 1);
 	cell_add(&q->joined_bytes, (uint64_t)(k - 1) * len);
@@ -168,11 +167,20 @@ static uint16_t tun_tx(void *queue, struct rte_mbuf **m, uint16_t n)
 	uint16_t sent = 0;
 
 	while (sent < n) {
-		unsigned k = q->join ? join_count(m + sent, n - sent) : 1;
-		int rc = k > 1 ? write_joined(q, m + sent, k) : write_one(q, m[sent]);
+		int fd = __atomic_load_n(&q->bulk, __ATOMIC_RELAXED), rc = -EMSGSIZE;
+		unsigned k =
+			q->join ? join_count(m + sent, n - sent, fd >= 0 ? JOIN_BULK : JOIN_FRAMES)
+				: 1;
+		if (k > 1)
+			rc = write_joined(q, fd >= 0 ? fd : q->fd, m + sent, k);
 		if (rc == -EINVAL && k > 1) {
 			q->join = false;
 			continue;
+		}
+		/* the kernel may have no room for much at once that it has for less */
+		if (rc == -EMSGSIZE || rc == -ENOBUFS || rc == -ENOMEM) {
+			k = 1;
+			rc = write_one(q, m[sent]);
 		}
 		if (rc == -EINVAL) /* of this frame alone: if it waited, so would all others */
 			cell_add(&q->rejected, 1);
@@ -193,11 +201,11 @@ void *tun_queue(struct tun *t, unsigned queue)
 
 /* ---- opening and closing ---- */
 
-/* Opens a queue more of the interface. Its descriptor, or -errno. */
-static int queue_open(const char *name, bool many)
+/* Opens a queue more of the interface. more: IFF_MULTI_QUEUE, IFF_NAPI. Its descriptor, or -errno.
+ */
+static int queue_open(const char *name, int more)
 {
-	struct ifreq r = {.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_VNET_HDR |
-					       (many ? IFF_MULTI_QUEUE : 0))};
+	struct ifreq r = {.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | more)};
 	int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC), rc = 0,
 	    len = sizeof(struct virtio_net_hdr);
 
@@ -279,11 +287,11 @@ struct tun *tun_open(const char *name, unsigned queues, const char *spec, struct
 	snprintf(t->name, sizeof(t->name), "%s", name);
 	for (; t->n < queues; t->n++) {
 		struct tun_queue *q = &t->q[t->n];
-		int fd = queue_open(name, many);
+		int fd = queue_open(name, many ? IFF_MULTI_QUEUE : 0);
 		if (fd == -EINVAL && t->n == 0) {
 			/* It is there already, with one queue. */
 			many = false;
-			fd = queue_open(name, many);
+			fd = queue_open(name, 0);
 		}
 		if (fd >= 0 && t->n == 0 && there && tap_held(fd)) {
 			close(fd);
@@ -295,6 +303,7 @@ struct tun *tun_open(const char *name, unsigned queues, const char *spec, struct
 			return NULL;
 		}
 		q->fd = fd;
+		q->bulk = -1;
 		q->rest = xcalloc(1, REST_BYTES);
 	}
 	return t;
@@ -331,12 +340,66 @@ int tun_start(struct tun *t, struct rte_mempool *const *pool, unsigned nrxq)
 	return rc;
 }
 
+/* ---- super-frames ---- */
+
+/* Which queue the kernel gives its frames to: -1 is its own choice. 0 or -errno. */
+static int bulk_steer(const struct tun *t, int prog)
+{
+	return ioctl(t->q[0].fd, TUNSETSTEERINGEBPF, &prog) != 0 ? -errno : 0;
+}
+
+/* A program that chooses the first queue. Its descriptor, or -1. */
+static int bulk_prog(void)
+{
+	const struct bpf_insn code[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+					{.code = BPF_JMP | BPF_EXIT}};
+	union bpf_attr a = {.prog_type = BPF_PROG_TYPE_SOCKET_FILTER,
+			    .insns = (uintptr_t)code,
+			    .insn_cnt = ARRAY_SIZE(code),
+			    .license = (uintptr_t) "BSD"};
+
+	return (int)syscall(SYS_bpf, BPF_PROG_LOAD, &a, sizeof(a));
+}
+
+/* Opens the queue for joined frames of a port with one queue. The kernel receives them in a poll of
+ * its own (IFF_NAPI), which first takes back the buffers of frames that have been read on another
+ * CPU. Else they come back in some thirty frames, and the next ones are copied to where no near
+ * cache is; frames that are not large would pay more for the poll than it saves. It is never read:
+ * nothing is to come there. Where the kernel or our rights do not allow it, all stays as it is. */
+static void bulk_open(struct tun *t)
+{
+	struct tun_queue *q = &t->q[0];
+	int prog, fd;
+
+	if (t->n != 1 || !q->join || q->bulk >= 0 || (prog = bulk_prog()) < 0)
+		return;
+	if (bulk_steer(t, prog) == 0) {
+		fd = queue_open(t->name, IFF_MULTI_QUEUE | IFF_NAPI);
+		if (fd >= 0)
+			__atomic_store_n(&q->bulk, fd, __ATOMIC_RELAXED);
+		else
+			bulk_steer(t, -1);
+	}
+	close(prog);
+}
+
+static void bulk_close(struct tun *t)
+{
+	if (t->n != 1 || t->q[0].bulk < 0)
+		return;
+	close(t->q[0].bulk);
+	t->q[0].bulk = -1;
+	bulk_steer(t, -1); /* the interface may stay */
+}
+
 int tun_offload(struct tun *t, bool sums, bool super)
 {
 	unsigned offload = (sums ? TUN_F_CSUM : 0) | (super ? TUN_F_TSO4 | TUN_F_TSO6 : 0);
 
 	if (offload == t->offload)
 		return 0;
+	if (sums)             /* flows run */
+		bulk_open(t); /* which turns all of them off */
 	if (ioctl(t->q[0].fd, TUNSETOFFLOAD, offload) != 0)
 		return -errno;
 	t->offload = offload;
@@ -359,6 +422,7 @@ void tun_close(struct tun *t)
 	tun_stop(t);
 	if (t->started && !t->was_up) /* somebody may have made it to stay */
 		set_up(t->name, false, &was);
+	bulk_close(t);
 	for (unsigned i = 0; i < t->n; i++) {
 		close(t->q[i].fd);
 		free(t->q[i].rest);

@@ -10,6 +10,7 @@
 #include "dp.h"
 
 #define JOIN_FRAMES 4 /* 64 KB each */
+#define JOIN_BULK 8   /* where buffers come back at once: see bulk_open() of tun.c */
 #define JOIN_HEAD (RTE_ETHER_HDR_LEN + 60 + 60)
 
 static inline unsigned join_head(const struct rte_mbuf *m)
@@ -50,23 +51,33 @@ static inline bool join_next(const struct rte_mbuf *a, const struct rte_mbuf *b,
 	       memcmp(x + tcp + 18, y + tcp + 18, a->l4_len - 18) == 0;
 }
 
-/* How many of these n frames are to go as one: at least 1. */
-static inline unsigned join_count(struct rte_mbuf *const *m, unsigned n)
+/* Whether Linux finds room for a frame of so much payload: it takes up to 17 pieces of whole pages,
+ * 1, 2, 4 or 8 each (alloc_skb_with_frags() in net/core/skbuff.c). */
+static inline bool join_fits(uint32_t payload)
+{
+	uint32_t pages = (payload + 4095) / 4096;
+
+	return pages / 8 + (unsigned)__builtin_popcount(pages % 8) <= 17;
+}
+
+/* How many of these n frames are to go as one, at most `most`: at least 1. */
+static inline unsigned join_count(struct rte_mbuf *const *m, unsigned n, unsigned most)
 {
 	const struct rte_mbuf *a = m[0];
-	unsigned k = 1;
+	uint32_t seq, payload = 0;
+	unsigned k = 1, head;
 	rte_be32_t from;
-	uint32_t seq;
 
 	if (n == 1 || likely((a->ol_flags & RTE_MBUF_F_TX_TCP_SEG) == 0) || !join_first(a))
 		return 1;
+	head = join_head(a);
 	memcpy(&from, rte_pktmbuf_mtod(a, const uint8_t *) + a->l2_len + a->l3_len + 4,
 	       sizeof(from));
 	seq = rte_be_to_cpu_32(from);
 	do
-		seq += m[k - 1]->pkt_len - join_head(a);
-	while (join_next(a, m[k], seq) && ++k < RTE_MIN(n, (unsigned)JOIN_FRAMES) &&
-	       join_first(m[k - 1]));
+		payload += m[k - 1]->pkt_len - head;
+	while (join_next(a, m[k], seq + payload) && join_fits(payload + m[k]->pkt_len - head) &&
+	       ++k < RTE_MIN(n, most) && join_first(m[k - 1]));
 	return k;
 }
 

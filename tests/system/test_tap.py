@@ -285,6 +285,9 @@ def test_super_frames_that_are_one_to_the_kernel(net, live, need):
     port = p.stats()[0]
     assert net.link(TAP)["stats64"]["rx"]["packets"] < port["tx"]["packets"]
     assert port["nic"]["tx"]["bytes"] == port["tx"]["bytes"]
+    # they have a queue of their own, to which the kernel gives nothing
+    assert net.do("ls", f"/sys/class/net/{TAP}/queues").split() == ["rx-0", "rx-1", "tx-0", "tx-1"]
+    assert "3 received" in ping(net, "-c", "3", "-i", "0.2")
     assert p.quit()[0] == 0
 
 
