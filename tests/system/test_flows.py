@@ -77,8 +77,9 @@ def test_no_rate_of_frames_was_asked():
     assert not any("tester limited" in str(d) for d in docs)
 
 
-@pytest.mark.parametrize("app", ["http", "bytes", "dialog 'send 10, recv 10, think 1s, send 10, recv 10'", "stream; set 0-1 flow.window 16k", "http; set 0-1 transactions 2",
-                                 "bytes; set 0-1 transactions 2", "http; set 0-1 close fin server", "bytes; set 0-1 close fin server"])
+@pytest.mark.parametrize("app", ["http", "bytes", "dialog 'send 10, recv 10, think 1s, send 10, recv 10'", "stream; set 0-1 flow.window 16k",
+                                 "http; set 0-1 transactions 2", "bytes; set 0-1 transactions 2", "http; set 0-1 close fin server",
+                                 "bytes; set 0-1 close fin server"])
 def test_the_time_of_a_close(app):
     """A way of the wire takes 10 ms, so a close takes 20 (less the width of a bin), whoever begins it, and never the second before it. On a machine
     that stands still some of them take longer. A stream has a small window: of what it sends else in 10 ms the wire drops some, and who is patient
