@@ -85,7 +85,7 @@ def test_the_time_of_a_close(app):
     that stands still some of them take longer. A stream has a small window: of what it sends else in 10 ms the wire drops some, and who is patient
     sends that again after a minute."""
     got = ends(PAIR + PATIENT + f"set wire delay 10ms; set 0-1 app {app}; set 0 think 1s; set 0 count 20; set 0 cps 10; start all; "
-               "lua 'while wr.show(\"flows\", 0).flows[1].connections.established < 20 do wr.sleep(0.01) end'; stop all; wait all; show flows")
+               "lua 'while wr.show(\"flows\", 0).flows[1].connections.established < 20 do wr.sleep(0.05) end'; stop all; wait all; show flows")
     client = got[0, 0]
     close = client["latency"]["close"]
     assert client["connections"]["closed"] == close["count"] == 20

@@ -4,6 +4,7 @@
  * queues together send each stream exactly as often as its count said when the run began. */
 #include "dp_fake.h"
 #include "ctl_int.h"
+#include "effort.h"
 #include "port_spec.h"
 #include "send_groups.h"
 
@@ -441,7 +442,7 @@ static void test_random_changes(void **state)
 	unsigned whole = 0;
 
 	(void)state;
-	for (unsigned round = 0; round < 60; round++) {
+	for (unsigned round = 0; round < effort(60, 16); round++) {
 		struct bench *b = bench_new(1 + round % 4);
 
 		for (unsigned q = 0; q < b->nq; q++)
@@ -465,7 +466,7 @@ static void test_random_changes(void **state)
 		}
 		bench_free(b);
 	}
-	assert_true(whole > 20);
+	assert_true(whole > effort(20, 4));
 }
 
 /* Checks that every queue has frames to send, whatever control has said last. Returns how many

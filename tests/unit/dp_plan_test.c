@@ -39,7 +39,7 @@ static void check_shares(const struct world *x, const struct tphase *p, uint64_t
 static void test_schedules(void **state)
 {
 	(void)state;
-	for (unsigned round = 0; round < 40; round += (unsigned)effort(1, 7)) {
+	for (unsigned round = 0; round < 40; round += (unsigned)effort(1, 11)) {
 		struct world *x = world_new(1 + round % 4, 700);
 		struct tphase *p = some_phase(x, any(4), 1 + any(8), round % 3, round % 5 == 0);
 
@@ -174,7 +174,7 @@ static uint64_t sent_of(const struct world *x, const struct tgroup *g)
 static void test_group_deadlines(void **state)
 {
 	(void)state;
-	for (unsigned round = 0; round < 24; round += (unsigned)effort(1, 5)) {
+	for (unsigned round = 0; round < 24; round += (unsigned)effort(1, 7)) {
 		struct world *x = world_new(1 + round % 3, 2047);
 		unsigned streams = round % 6;
 
@@ -450,7 +450,7 @@ static void test_pace_over_changes(void **state)
 static void test_classes(void **state)
 {
 	(void)state;
-	for (unsigned round = 0; round < 8; round++) {
+	for (unsigned round = 0; round < 8; round += (unsigned)effort(1, 3)) {
 		struct world *x = world_new(2, 1500);
 		struct tphase *p = phase_new(x);
 

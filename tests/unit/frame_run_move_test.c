@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "effort.h"
 #include "frame_port.h"
 
 /* Returns the stream with that id; nstreams: there is none. */
@@ -80,7 +81,7 @@ static void changes(void **state)
 	unsigned longer = 0, shorter = 0;
 
 	(void)state;
-	for (unsigned round = 0; round < 200; round++) {
+	for (unsigned round = 0; round < effort(200, 50); round++) {
 		struct port *p[2] = {random_port(), NULL};
 		struct queue q;
 		unsigned number = (unsigned)pick(p[0]->nqueues);
@@ -114,7 +115,7 @@ static void changes(void **state)
 		close_queue(&q);
 		free_port(p[0]);
 	}
-	assert_true(longer > 10 && shorter > 10);
+	assert_true(longer > effort(10, 2) && shorter > effort(10, 2));
 }
 
 /* Sets the ordinals of the schedule that comes next. told gets what its frun is told they are,
@@ -141,7 +142,7 @@ static void shift(struct port *p, const struct port *old, const uint64_t *old_to
 static void phases(void **state)
 {
 	(void)state;
-	for (unsigned round = 0; round < 200; round++) {
+	for (unsigned round = 0; round < effort(200, 50); round++) {
 		struct port *p = random_port(), *old;
 		uint64_t told[MAX_STREAMS], next_told[MAX_STREAMS], now[MAX_STREAMS];
 		unsigned number = (unsigned)pick(p->nqueues);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "effort.h"
 #include "frame.h"
 #include "frame_run.h"
 
@@ -601,7 +602,7 @@ static void any_bytes_are_dissected_without_harm(void **state)
 
 	(void)state;
 	srand(s);
-	for (unsigned round = 0; round < 20000; round++) {
+	for (unsigned round = 0; round < effort(20000, 3000); round++) {
 		unsigned which = (unsigned)rand() % (unsigned)ARRAY_SIZE(built);
 		struct frame f;
 		struct sbuf out = {0};
