@@ -451,9 +451,17 @@ def test_an_interrupt_at_the_prompt_skips_the_drain(tmp_path, front, bound, loss
              "print((\"port %d %s %d\"):format(p, f.state, f.connections.open)) end'\r")
     runs = RUNNING if front is Screen else ""
     with front(tmp_path, *lcores(2), "-p", "wire", *screen, cols=140, rows=50) as t:
-        def waits():
-            """An interrupt that came before it began would be none of it."""
-            t.type("wait all\r").until(lambda: t.last() == runs, "the line is held")
+        def interrupted():
+            """`wait all`, and an interrupt. One that comes before it has begun is none of it, so it is sent until the prompt is back."""
+            t.type("wait all").line_is("wait all").type("\r").until(lambda: t.last() == runs, "the line is held")
+            end = time.monotonic() + pty_term.LIMIT
+            while t.last() != pty_term.PROMPT:
+                assert time.monotonic() < end, t.text()
+                t.type("\x03")
+                again = time.monotonic() + 1
+                while t.last() != pty_term.PROMPT and time.monotonic() < again:
+                    t.read(0.05)
+            return t
 
         t.prompt().type(PAIR + "set 0-1 app dialog 'send 100, think 10m, recv 100'; set 0-1 flow.drain 10m\r")
         t.prompt().type(f"set 0 connections 50; set 0 cps max; start all{bound}; sleep 500ms\r")
@@ -462,13 +470,11 @@ def test_an_interrupt_at_the_prompt_skips_the_drain(tmp_path, front, bound, loss
             t.type("lua 'for p = 0, 1 do while wr.show(\"flows\", p).flows[1].connections.open < 50 do wr.sleep(0.01) end end "
                    "print(\"all \" .. \"open\")'\r")
             t.shows("all open").prompt()
-            waits()
-            t.type("\x03").shows("cancelled").prompt().type(state).shows("port 0 running 50").shows("port 1 running 50")
+            interrupted().shows("cancelled").prompt().type(state).shows("port 0 running 50").shows("port 1 running 50")
             t.prompt().type("clear; stop all\r")
         t.prompt().type("lua 'while wr.show(\"flows\", 0).flows[1].state ~= \"draining\" do wr.sleep(0.01) end print(\"so it \" .. \"drains\")'\r")
         t.shows("so it drains").prompt().type(f"set wire loss {loss}\r").shows(f"set wire loss {loss}").prompt()
-        waits()
-        t.type("\x03").prompt().type("wait all\r")
+        interrupted().type("wait all\r")
         t.prompt().type(state).shows("port 0 idle 0").shows("port 1 idle 0").prompt()
         t.type("quit\r")
         assert t.ends() == 0

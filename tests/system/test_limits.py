@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 import harness
-from pty_term import Term
+from pty_term import BIN, Term
 
 NOBODY = 47123  # a user who runs nothing else, so that its count of threads is ours
 OF_DESCRIPTORS = re.compile(r"file descriptors, and \d+ are left of the \d+ that this process may have; `ulimit -n (\d+)`|Too many open files")
@@ -190,6 +190,8 @@ def test_memory(need):
 
     def run(mb):
         r = limited(["-p", "null", "-b", "-e", "show ports"], mb << 20, "as")
+        if r.returncode < 0 and mb << 20 < os.path.getsize(BIN):
+            return False  # the kernel had no room for the program itself, which may hold DPDK
         assert r.returncode == 0 or libraries_lack(r) or r.returncode == 3 and re.search("memory|ulimit -v", r.stderr), (mb, r.returncode, r.stderr)
         return r.returncode == 0
 
