@@ -19,9 +19,11 @@
 #include "count.h"
 #include "iov_pieces.h"
 #include "tun_join.h"
+#include "tun_way.h"
 #include "virtio_hdr.h"
 
 #define REST_BYTES 66560u /* the longest frame that Linux makes by default, with its headers */
+#define WAY_MS 10         /* a window of a way: some hundred joined frames */
 #define MAX_PIECES 128    /* of a frame to be sent */
 /* Buffers that a burst takes at most, but for its last frame: super-frames have many each, and an
  * Rx pool has at least so many more than these as one of them needs. */
@@ -29,12 +31,13 @@
 
 struct tun_queue {
 	int fd;
-	int bulk;                 /* -1, or where joined frames go */
+	int bulk;                 /* -1, or a second way for joined frames: see bulk_open() */
 	uint16_t port;            /* as received mbufs say it */
 	struct rte_mempool *pool; /* NULL: it receives nothing */
 	struct rte_mbuf *ready;   /* for the next frame */
 	uint8_t *rest;            /* REST_BYTES: what does not fit into one buffer */
-	bool join;                /* super-frames; the Tx worker's */
+	bool join;                /* super-frames; the Tx worker's, and so is way */
+	struct tun_way way;       /* of joined frames, where there are two */
 	WR_ALIGNED(CACHE_LINE) cell_t nombuf, cut;                    /* the Rx worker's */
 	WR_ALIGNED(CACHE_LINE) cell_t rejected, joined, joined_bytes; /* the Tx worker's */
 } WR_ALIGNED(CACHE_LINE);
@@ -161,18 +164,32 @@ static int write_joined(struct tun_queue *q, int fd, struct rte_mbuf *const *m, 
 	return 0;
 }
 
+/* The same by the better way; *k: how many can be one, and then how many went. */
+static int send_joined(struct tun_queue *q, struct rte_mbuf *const *m, unsigned *k)
+{
+	int fd = __atomic_load_n(&q->bulk, __ATOMIC_ACQUIRE), rc;
+
+	if (fd >= 0 && way_now(&q->way, rte_rdtsc())) {
+		rc = write_joined(q, fd, m, *k);
+	} else {
+		*k = RTE_MIN(*k, (unsigned)JOIN_FRAMES);
+		rc = write_joined(q, q->fd, m, *k);
+	}
+	for (unsigned i = 0; rc == 0 && fd >= 0 && i < *k; i++)
+		way_sent(&q->way, m[i]->pkt_len);
+	return rc;
+}
+
 static uint16_t tun_tx(void *queue, struct rte_mbuf **m, uint16_t n)
 {
 	struct tun_queue *q = queue;
 	uint16_t sent = 0;
 
 	while (sent < n) {
-		int fd = __atomic_load_n(&q->bulk, __ATOMIC_RELAXED), rc = -EMSGSIZE;
-		unsigned k =
-			q->join ? join_count(m + sent, n - sent, fd >= 0 ? JOIN_BULK : JOIN_FRAMES)
-				: 1;
+		int rc = -EMSGSIZE;
+		unsigned k = q->join ? join_count(m + sent, n - sent, JOIN_BULK) : 1;
 		if (k > 1)
-			rc = write_joined(q, fd >= 0 ? fd : q->fd, m + sent, k);
+			rc = send_joined(q, m + sent, &k);
 		if (rc == -EINVAL && k > 1) {
 			q->join = false;
 			continue;
@@ -361,11 +378,13 @@ static int bulk_prog(void)
 	return (int)syscall(SYS_bpf, BPF_PROG_LOAD, &a, sizeof(a));
 }
 
-/* Opens the queue for joined frames of a port with one queue. The kernel receives them in a poll of
- * its own (IFF_NAPI), which first takes back the buffers of frames that have been read on another
- * CPU. Else they come back in some thirty frames, and the next ones are copied to where no near
- * cache is; frames that are not large would pay more for the poll than it saves. It is never read:
- * nothing is to come there. Where the kernel or our rights do not allow it, all stays as it is. */
+/* Opens the second way of joined frames, of a port with one queue. The kernel receives them in a
+ * poll of its own (IFF_NAPI), which first takes back the buffers of frames that have been read on
+ * another CPU. Else they come back in some thirty frames, and the next ones are copied to where no
+ * near cache is. Half as much again goes by it to a receiver that throws away or passes on what
+ * comes, and a third less to one on another CPU that reads it, as that CPU's cache has the buffers
+ * then; frames that are not large would pay more for the poll than it saves. It is never read:
+ * nothing is to come there. Where the kernel or our rights do not allow it, there is one way. */
 static void bulk_open(struct tun *t)
 {
 	struct tun_queue *q = &t->q[0];
@@ -375,10 +394,12 @@ static void bulk_open(struct tun *t)
 		return;
 	if (bulk_steer(t, prog) == 0) {
 		fd = queue_open(t->name, IFF_MULTI_QUEUE | IFF_NAPI);
-		if (fd >= 0)
-			__atomic_store_n(&q->bulk, fd, __ATOMIC_RELAXED);
-		else
+		if (fd >= 0) {
+			way_init(&q->way, rte_get_tsc_hz() * WAY_MS / 1000);
+			__atomic_store_n(&q->bulk, fd, __ATOMIC_RELEASE);
+		} else {
 			bulk_steer(t, -1);
+		}
 	}
 	close(prog);
 }

@@ -10,7 +10,7 @@
 #include "dp.h"
 
 #define JOIN_FRAMES 4 /* 64 KB each */
-#define JOIN_BULK 8   /* where buffers come back at once: see bulk_open() of tun.c */
+#define JOIN_BULK 8   /* by the second way: see bulk_open() of tun.c */
 #define JOIN_HEAD (RTE_ETHER_HDR_LEN + 60 + 60)
 
 static inline unsigned join_head(const struct rte_mbuf *m)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests which super-frames go to a tap as one, their headers, and where their bytes lie. */
+/* Tests which super-frames go to a tap as one, their headers, where their bytes lie, and by which
+ * of two ways they go. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -9,6 +10,7 @@
 
 #include "iov_pieces.h"
 #include "tun_join.h"
+#include "tun_way.h"
 
 #define HEAD (14 + 20 + 32)
 #define MSS 1448u
@@ -158,13 +160,59 @@ static void test_pieces(void **state)
 	assert_int_equal(bytes_of(iov, n), 2 * WHOLE);
 }
 
+#define WINDOW 1000u
+
+/* So many windows of full sending, of which each way carries so much. Returns how many of them had
+ * the second way. */
+static unsigned windows(struct tun_way *w, uint64_t *now, unsigned n, unsigned first,
+			unsigned second)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < n; i++, *now += WINDOW) {
+		bool way = way_now(w, *now);
+		way_sent(w, way ? second : first);
+		count += way;
+	}
+	return count;
+}
+
+static void test_ways(void **state)
+{
+	uint64_t now = 5000;
+	struct tun_way w;
+
+	(void)state;
+	way_init(&w, WINDOW);
+	/* the slower one is tried, and left */
+	assert_int_equal(windows(&w, &now, WAY_FIRST, 100, 60), 0);
+	assert_int_equal(windows(&w, &now, 1, 100, 60), 1);
+	assert_int_equal(windows(&w, &now, WAY_EVERY, 100, 60), 0);
+	assert_int_equal(windows(&w, &now, 1, 100, 60), 1);
+	/* one that is no better, too */
+	assert_int_equal(windows(&w, &now, WAY_EVERY, 100, 110), 0);
+	assert_int_equal(windows(&w, &now, 1, 100, 110), 1);
+	/* a better one is kept, and left again when the receiver has changed */
+	assert_int_equal(windows(&w, &now, WAY_EVERY, 100, 140), 0);
+	assert_int_equal(windows(&w, &now, 1, 100, 140), 1);
+	assert_int_equal(windows(&w, &now, WAY_EVERY, 100, 140), WAY_EVERY);
+	assert_int_equal(windows(&w, &now, 1, 100, 140), 0);
+	assert_int_equal(windows(&w, &now, WAY_EVERY, 100, 60), WAY_EVERY);
+	assert_int_equal(windows(&w, &now, 1, 100, 60), 0);
+	assert_int_equal(windows(&w, &now, WAY_EVERY, 100, 60), 0);
+	/* a pause tells nothing of the way that had its trial in it */
+	assert_int_equal(windows(&w, &now, 1, 100, 140), 1);
+	now += 10 * WINDOW;
+	assert_int_equal(windows(&w, &now, 1, 100, 140), 1);
+	assert_int_equal(windows(&w, &now, 2 * WAY_EVERY, 100, 140), 2 * WAY_EVERY - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_how_many),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_headers),
-		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_how_many), cmocka_unit_test(test_room),
+		cmocka_unit_test(test_headers),  cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_ways),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
