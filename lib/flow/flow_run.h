@@ -29,7 +29,8 @@ enum flow_verdict {
 	FLOW_SUM_GOOD,
 	FLOW_SUM_BAD,
 	/* Nobody can tell: the sender of this machine left a part to a device (its field holds the
-	 * sum of the pseudo header alone), or bytes are missing. Counted as `unverified`. */
+	 * sum of the pseudo header alone), or bytes are missing; or nobody is to look. Counted as
+	 * `unverified`. */
 	FLOW_SUM_PARTIAL,
 };
 

@@ -262,7 +262,6 @@ static FLOW_INLINE void tcp_usual_data(struct flow_machine *m, struct flow_ver *
 				       struct flow_conn *c, uint32_t ack, uint16_t wnd,
 				       const uint8_t *data, uint32_t n, bool fin)
 {
-	cell_add(&f->k->rx, 1);
 	c->wnd = wnd;
 	c->rcv_nxt += n;
 	if (FLOW_LIKELY((c->flags & CF_TIMED) != 0)) {
@@ -291,7 +290,6 @@ static FLOW_INLINE void tcp_usual_confirmed(struct flow_machine *m, struct flow_
 {
 	bool now;
 
-	cell_add(&f->k->rx, 1);
 	if (!tcp_confirmed(m, f, c, ack, wnd))
 		return;
 	if (n != 0) {
@@ -323,7 +321,6 @@ static FLOW_INLINE bool tcp_end_is_usual(const struct flow_conn *c, uint32_t seq
 static FLOW_INLINE void tcp_usual_end(struct flow_machine *m, struct flow_ver *f,
 				      struct flow_conn *c, uint32_t ack, uint16_t wnd, bool fin)
 {
-	cell_add(&f->k->rx, 1);
 	c->una = ack;
 	c->wnd = wnd;
 	if (FLOW_LIKELY((c->flags & CF_TIMED) != 0))
@@ -377,10 +374,18 @@ static FLOW_INLINE bool tcp_usual_syn(struct flow_machine *m, struct flow_seg *g
 	return true;
 }
 
+/* Counts a segment that is one of the usual ones. partial: nobody can verify its checksum. */
+static FLOW_INLINE void tcp_count(struct flow_ver *f, const bool partial)
+{
+	cell_add(&f->k->rx, 1);
+	if (partial)
+		cell_add(&f->k->unverified, 1);
+}
+
 /* Does what a segment asks for. false: it is none of the usual ones, and nothing was done. odd: the
- * machine has flows of IPv6, or with identities. */
+ * machine has flows of IPv6, or with identities. partial: its verdict is FLOW_SUM_PARTIAL. */
 static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *in,
-				  struct flow_early *e, const bool odd)
+				  struct flow_early *e, const bool odd, const bool partial)
 {
 	struct flow_conn *c = &m->conn[e->at];
 	const uint8_t *t = e->l4;
@@ -391,7 +396,7 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 	uint16_t wnd;
 
 	if (FLOW_UNLIKELY(in->segments > 1) ||
-	    (FLOW_UNLIKELY(in->verdict != FLOW_SUM_GOOD) && !flow_usual_sum(m, in, e)))
+	    (!partial && FLOW_UNLIKELY(in->verdict != FLOW_SUM_GOOD) && !flow_usual_sum(m, in, e)))
 		return false;
 	memcpy(&numbers, t + 4, 8);
 	memcpy(&word, t + 12, 4);
@@ -404,6 +409,7 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 		if (head != USUAL(8, TH_SYN) || e->dense || e->l4_len != 32)
 			return false;
 		usual_syn_seg(in, e, seq, wnd, odd && early_is6(e, in), &g);
+		g.unverified = partial;
 		return tcp_usual_syn(m, &g);
 	}
 	f = conn_live(m, c);
@@ -419,12 +425,13 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 		if (FLOW_UNLIKELY((head & ~USUAL(0, TH_FIN)) != USUAL(5, TH_ACK)) ||
 		    !tcp_data_is_usual(f, c, seq, ack, n))
 			return false;
+		tcp_count(f, partial);
 		tcp_usual_data(m, f, c, ack, wnd, t + 20, n, (head & USUAL(0, TH_FIN)) != 0);
 		return true;
 	case FLOW_SYN_SENT:
 		if (FLOW_UNLIKELY(head != USUAL(8, TH_SYN | TH_ACK) || ack != c->nxt || n != 12))
 			return false;
-		cell_add(&f->k->rx, 1);
+		tcp_count(f, partial);
 		usual_syn_seg(in, e, seq, wnd, odd && early_is6(e, in), &g);
 		g.ack = ack;
 		g.flags = TH_SYN | TH_ACK;
@@ -434,18 +441,21 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 		if (FLOW_UNLIKELY(head != USUAL(5, TH_ACK) || seq != c->rcv_nxt || ack != c->nxt ||
 				  n > f->mss || n > f->window))
 			return false;
+		tcp_count(f, partial);
 		tcp_usual_confirmed(m, f, c, ack, wnd, t + 20, n);
 		return true;
 	case FLOW_FIN_WAIT_1:
 		if (FLOW_UNLIKELY(head != USUAL(5, TH_ACK | TH_FIN) || n != 0) ||
 		    !tcp_end_is_usual(c, seq, ack))
 			return false;
+		tcp_count(f, partial);
 		tcp_usual_end(m, f, c, ack, wnd, true);
 		return true;
 	case FLOW_LAST_ACK:
 		if (FLOW_UNLIKELY(head != USUAL(5, TH_ACK) || n != 0) ||
 		    !tcp_end_is_usual(c, seq, ack))
 			return false;
+		tcp_count(f, partial);
 		tcp_usual_end(m, f, c, ack, wnd, false);
 		return true;
 	default:
@@ -453,18 +463,35 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 	}
 }
 
+/* As flow_tcp_straight(), of segments whose checksums nobody can verify, or is to. */
+static __attribute__((noinline)) unsigned tcp_straight_partial(struct flow_machine *m,
+							       const struct flow_in *in,
+							       struct flow_early *e, unsigned i,
+							       unsigned n)
+{
+	bool odd = m->any6 || m->any_ident;
+
+	while (i < n && FLOW_LIKELY(e[i].l4_len != 0) &&
+	       FLOW_LIKELY(in[i].verdict == FLOW_SUM_PARTIAL) &&
+	       FLOW_LIKELY(tcp_usual(m, &in[i], &e[i], odd, true)))
+		i++;
+	return i;
+}
+
 /* Works on segments of a burst from number i on. Returns the first that is none of the usual ones,
  * with which nothing was done; n: there is none. */
 unsigned flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, struct flow_early *e,
 			   unsigned i, unsigned n)
 {
+	if (i < n && FLOW_UNLIKELY(in[i].verdict == FLOW_SUM_PARTIAL))
+		i = tcp_straight_partial(m, in, e, i, n);
 	if (FLOW_UNLIKELY(m->any6 || m->any_ident)) {
-		while (i < n && e[i].l4_len != 0 && tcp_usual(m, &in[i], &e[i], true))
+		while (i < n && e[i].l4_len != 0 && tcp_usual(m, &in[i], &e[i], true, false))
 			i++;
 		return i;
 	}
 	while (i < n && FLOW_LIKELY(e[i].l4_len != 0) &&
-	       FLOW_LIKELY(tcp_usual(m, &in[i], &e[i], false)))
+	       FLOW_LIKELY(tcp_usual(m, &in[i], &e[i], false, false)))
 		i++;
 	return i;
 }
@@ -492,6 +519,7 @@ void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 	uint32_t window;
 
 	if (FLOW_LIKELY(m->straight) && FLOW_LIKELY(tcp_is_usual(f, c, g))) {
+		tcp_count(f, false);
 		tcp_usual_data(m, f, c, g->ack, g->wnd, g->data, g->len, false);
 		return;
 	}

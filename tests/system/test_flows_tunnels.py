@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from harness import as_json, documents, good, lcores, run, tshark
+from serving import until
 from test_flows import PAIR, ends, flows, idle, play as play_here
 
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
@@ -200,16 +201,39 @@ def test_a_wire_that_errs(fault):
     assert client["errors"].get("mismatched", 0) == 0 and client["segments"]["retransmitted"] > 0
 
 
-@pytest.mark.parametrize("stack,nth", [("eth", ""), ("eth/ipv4/udp/vxlan/eth", "[2]")])
-def test_frames_of_no_connection_have_names(stack, nth):
-    """A stream to a server sends pieces, then what nobody expects, and then that damaged; each is counted by what it is, until a clear."""
+@pytest.mark.parametrize("stack,nth,sums", [("eth", "", "verify"), ("eth/ipv4/udp/vxlan/eth", "[2]", "verify"),
+                                            ("eth/ipv4/udp/vxlan/eth", "[2]", "trust")])
+def test_frames_of_no_connection_have_names(stack, nth, sums):
+    """A stream to a server sends pieces, then what nobody expects, and then that damaged, which nobody sees who trusts; each is counted by what it
+    is, until a clear."""
     *_, doc, cleared = play_here(
-        f"set 0,1 frame {stack}/ipv4/tcp; set 1 flow server; set 1 flow.src 10.0.0.2; set 0 ipv4{nth}.dst 10.0.0.2; set 0 tcp.dst 80; set 0 count 5; "
+        f"set 0,1 frame {stack}/ipv4/tcp; set 1 flow server; set 1 flow.sums {sums}; set 1 flow.src 10.0.0.2; set 0 ipv4{nth}.dst 10.0.0.2; "
+        "set 0 tcp.dst 80; set 0 count 5; "
         f"start 1; set 0 ipv4{nth}.frag 10; start 0; wait 0; set 0 ipv4{nth}.frag 0; set 0 ipv4{nth}.flags mf; start 0; wait 0; "
         f"set 0 ipv4{nth}.flags none; start 0; wait 0; set 0 tcp.cksum 1; start 0; wait 0; sleep 100ms; show flows; clear all; show flows")
-    named = {"fragments": 10, "malformed": 0, "bad_checksum": 5, "no_match": 5, "rst_sent": 5, "other_queue": 0, "dead": 0}
+    bad = 5 if sums == "verify" else 0
+    named = {"fragments": 10, "malformed": 0, "bad_checksum": bad, "no_match": 10 - bad, "rst_sent": 10 - bad, "other_queue": 0, "dead": 0}
     assert doc["strays"] == [{"port": 1, **named}], doc["strays"]
     assert cleared["strays"] == []
+
+
+def test_checksums_are_trusted_where_all_flows_of_a_port_say_so(live):
+    """A server's are; those of two clients are not until the second one says so, too, while both run."""
+    p = live([*lcores(2), "-b"])
+
+    def segments():
+        return {(f["port"], f["stream"]): f["segments"] for f in p.ask("show flows", timeout=60)["flows"]}
+
+    p.send(PAIR + "stream add 0/1; set 0/1 flow client; set 0/1 flow.dport 81; set 1 flow.sport 80..81; set 1 flow.sums trust; "
+           "set 0/0 flow.sums trust; set 0/0-1 connections 1; set 0/0-1 transactions forever; set 0/0-1 think 1ms; set 0/0-1 flow.rto 1m; start all")
+    until(lambda: all(s["rx"] > 9 for s in segments().values()), "segments of all flows")
+    first = segments()
+    assert first[0, 0]["unverified"] == first[0, 1]["unverified"] == 0 < first[1, 0]["unverified"], first
+    p.send("set 0/1 flow.sums trust")
+    until(lambda: all(s["unverified"] > 0 for s in segments().values()), "segments that nobody has verified")
+    p.send("stop all; wait all")
+    last = segments()
+    assert last[1, 0]["unverified"] == last[1, 0]["rx"] and last[0, 0]["unverified"] < last[0, 0]["rx"], last
 
 
 def test_a_tunnel_beside_datagrams():

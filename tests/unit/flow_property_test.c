@@ -17,7 +17,8 @@ static uint64_t seed;
 struct weather {
 	unsigned lose, twice, late, damage;
 	uint64_t late_ns;
-	bool dead; /* from now on nothing arrives */
+	bool dead;             /* from now on nothing arrives */
+	unsigned partial, nth; /* of one frame of so many nobody can verify the checksum; 0: none */
 };
 
 static bool weather_fault(struct world *w, unsigned from, struct world_frame *f)
@@ -103,6 +104,7 @@ static void setting_weather(struct setting *s, struct weather *x)
 	x->damage = per10000[setting_draw(s, 5)];
 	x->late_ns = 1000 + setting_draw(s, 2000000);
 	x->dead = false;
+	x->partial = x->nth = 0;
 }
 
 static void setting_make(struct setting *s, uint64_t nr, unsigned connections)
@@ -132,6 +134,9 @@ static void setting_make(struct setting *s, uint64_t nr, unsigned connections)
 	s->flood = (struct wl_stream_conf){.direction = (enum wl_direction)(1 + setting_draw(s, 3)),
 					   .bytes = setting_size(s, 60000)};
 	setting_weather(s, &s->weather);
+	/* what is damaged would be taken */
+	if (s->weather.damage == 0 && setting_draw(s, 2) == 0)
+		s->weather.partial = 1 + setting_draw(s, 3);
 }
 
 static void setting_spec(struct setting *s, struct flow_spec *spec)
@@ -149,6 +154,15 @@ static void setting_spec(struct setting *s, struct flow_spec *spec)
 	spec->retries = 14;
 	/* as long as any frame may be late, and as the peer may send again */
 	spec->timewait_ns = 3000 * SECOND;
+}
+
+static void weather_partial(struct world *w, const struct world_frame *f, struct flow_in *in)
+{
+	struct weather *x = w->arg;
+
+	(void)f;
+	if (x->partial > 0 && x->nth++ % x->partial == 0)
+		in->verdict = FLOW_SUM_PARTIAL;
 }
 
 static struct world *setting_world(struct setting *s, bool general)
@@ -169,6 +183,7 @@ static struct world *setting_world(struct setting *s, bool general)
 	w->delay = 1000 + setting_draw(s, setting_draw(s, 4) == 0 ? 5000000 : 100000);
 	w->arg = &s->weather;
 	w->fault = weather_fault;
+	w->shape = weather_partial;
 	for (unsigned i = 0; i < 2; i++)
 		setting_spec(s, &w->end[i].spec);
 	if (setting_draw(s, 3) == 0) /* tuples come again while others rest */
@@ -343,6 +358,14 @@ static void world_once(uint64_t nr, unsigned connections, bool general, struct l
 	world_live(w, &s);
 	world_sums(w);
 	left_keep(w, l);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct flow_counts *k = &w->end[i].counts;
+
+		if (s.weather.partial == 0)
+			assert_int_equal(k->unverified, 0);
+		else if (s.weather.partial == 1 && !s.udp)
+			assert_int_equal(k->unverified, k->rx);
+	}
 	assert_int_equal(w->end[0].counts.opened, s.connections);
 	assert_int_equal(w->end[0].counts.no_tuple + w->end[0].counts.no_memory, 0);
 	fate_bytes(w, &s);

@@ -397,28 +397,42 @@ static void test_outer_others(void **state)
 	assert_int_equal(outer_judged(f, OUTER_LEN, false), FLOW_SUM_BAD); /* they are not there */
 }
 
-/* What the device says of sums that are wrong in the frame. */
+/* What the device says of sums that are wrong in the frame, and what becomes of it where nobody
+ * looks at what the device has not judged. */
 static void test_verdict(void **state)
 {
 	static const struct {
 		uint64_t flags;
 		unsigned bad, groups;
+		bool trusted_bad;
 	} row[] = {
-		{0, 1, 0},
-		{RTE_MBUF_F_RX_L4_CKSUM_GOOD | RTE_MBUF_F_RX_IP_CKSUM_GOOD, 0, 0},
-		{RTE_MBUF_F_RX_L4_CKSUM_GOOD, 1, 0}, /* of the IP header nobody knows */
-		{RTE_MBUF_F_RX_L4_CKSUM_GOOD | RTE_MBUF_F_RX_IP_CKSUM_BAD, 1, 0},
-		{RTE_MBUF_F_RX_L4_CKSUM_BAD | RTE_MBUF_F_RX_IP_CKSUM_GOOD, 1, 0},
-		{RTE_MBUF_F_RX_L4_CKSUM_NONE, 0, 0},
-		{RTE_MBUF_F_TX_TCP_CKSUM, 0, 1}, /* left to a device by a sender in here */
+		{0, 1, 0, false},
+		{RTE_MBUF_F_RX_L4_CKSUM_GOOD | RTE_MBUF_F_RX_IP_CKSUM_GOOD, 0, 0, false},
+		/* of the IP header nobody knows */
+		{RTE_MBUF_F_RX_L4_CKSUM_GOOD, 1, 0, false},
+		{RTE_MBUF_F_RX_L4_CKSUM_GOOD | RTE_MBUF_F_RX_IP_CKSUM_BAD, 1, 0, true},
+		{RTE_MBUF_F_RX_L4_CKSUM_BAD | RTE_MBUF_F_RX_IP_CKSUM_GOOD, 1, 0, true},
+		{RTE_MBUF_F_RX_OUTER_IP_CKSUM_BAD, 1, 0, true},
+		{RTE_MBUF_F_RX_OUTER_L4_CKSUM_BAD, 1, 0, true},
+		{RTE_MBUF_F_RX_OUTER_L4_CKSUM_GOOD, 1, 0, false},
+		{RTE_MBUF_F_RX_L4_CKSUM_NONE, 0, 0, false},
+		/* left to a device by a sender in here */
+		{RTE_MBUF_F_TX_TCP_CKSUM, 0, 1, false},
 	};
 
 	(void)state;
 	world_new(1, 1023, 1000);
-	world_plan(0);
-	for (unsigned i = 0; i < ARRAY_SIZE(row); i++) {
+	for (unsigned n = 0; n < 2 * ARRAY_SIZE(row); n++) {
+		bool trust = n >= ARRAY_SIZE(row);
+		unsigned i = n % ARRAY_SIZE(row);
+
+		if (i == 0) {
+			x.end[0].job.trust = trust;
+			world_plan(0);
+		}
 		const struct flow_machine_counts *k = flow_machine_counts(x.end[0].machine);
 		uint64_t bad = k->bad_checksum, none = k->no_match, group;
+		unsigned wrong = trust ? row[i].trusted_bad : row[i].bad;
 		struct rte_mbuf *m = rte_pktmbuf_alloc(x.end[0].q->pool);
 
 		memcpy(rte_pktmbuf_append(m, 60), plain, 60);
@@ -427,11 +441,11 @@ static void test_verdict(void **state)
 		group = x.end[0].state->claimed_group;
 		x.end[1].pipe.m[x.end[1].pipe.n++] = m;
 		world_turn();
-		assert_int_equal(x.end[0].claimed, i + 1);
-		assert_int_equal(x.end[0].state->claimed, i + 1);
+		assert_int_equal(x.end[0].claimed, n + 1);
+		assert_int_equal(x.end[0].state->claimed, n + 1);
 		assert_int_equal(x.end[0].state->claimed_group - group, row[i].groups);
-		assert_int_equal(k->bad_checksum - bad, row[i].bad);
-		assert_int_equal(k->no_match - none, !row[i].bad);
+		assert_int_equal(k->bad_checksum - bad, wrong);
+		assert_int_equal(k->no_match - none, !wrong);
 	}
 	world_plan(1);
 	world_free();

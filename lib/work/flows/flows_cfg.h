@@ -9,6 +9,7 @@ enum flows_role { FLOWS_OFF, FLOWS_CLIENT, FLOWS_SERVER };
 enum flows_app { FLOWS_AUTO, FLOWS_HTTP, FLOWS_BYTES, FLOWS_STREAM, FLOWS_DIALOG };
 enum flows_direction { FLOWS_UP, FLOWS_DOWN, FLOWS_BOTH };
 enum flows_congestion { FLOWS_CUBIC, FLOWS_NEWRENO, FLOWS_NONE };
+enum flows_sums { FLOWS_SUMS_VERIFY, FLOWS_SUMS_TRUST };
 
 /* What connections do: `app`. text: of a dialog (wl_dialog_parse()). */
 struct flows_app_value {
@@ -69,6 +70,7 @@ struct flows_cfg {
 	uint64_t rto_ns;
 	uint64_t retries;
 	bool sack, verify, by_dst;
+	int sums; /* enum flows_sums, of checksums that no device has judged */
 	char method[VT_TEXT_MAX], path[VT_TEXT_MAX], host[VT_TEXT_MAX], status[VT_TEXT_MAX];
 	char header[FLOWS_HEADER_MAX];
 	bool chunked;

@@ -248,6 +248,7 @@ struct flows_one {
 	uint64_t opens;             /* UINT64_MAX: no bound */
 	uint64_t end_tsc, drain_ns, grace_ns;
 	struct flows_dead_value dead; /* of a client: none */
+	bool trusts;                  /* `flow.sums trust` */
 	struct flows_rate cps, tps;
 	/* Of a run that has a rate of its own (flows_calls.c): what it is of, this flow's share of
 	 * it, and how connections were to end when it began. hold: transactions have not begun

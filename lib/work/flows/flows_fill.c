@@ -281,6 +281,8 @@ static void fill_flows(const struct ctl_port *cp, unsigned q, struct flows_job *
 		if (!f->in_run)
 			continue;
 		fill_dead(&f->dead, &j->dead);
+		/* whose a frame is is not known yet where it is judged */
+		j->trust = f->trusts && (j->trust || j->nflows == 0);
 		fill_flow(cp, f, q, &shape[2 * j->nflows], &flow[j->nflows]);
 		j->nflows++;
 		f->ver->v.refs++;

@@ -166,6 +166,10 @@ static bool live_follow(struct ctl *c, struct ctl_port *cp, struct flows_one *f)
 		f->dead = cfg->dead;
 		changed = true;
 	}
+	if (f->trusts != (cfg->sums == FLOWS_SUMS_TRUST)) {
+		f->trusts = !f->trusts;
+		changed = true;
+	}
 	flows_rates(cp, f, s);
 	changed |= live_version(c, cp, f, s);
 	return changed || f->cps.epoch != cps || f->tps.epoch != tps;

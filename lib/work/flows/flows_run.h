@@ -261,6 +261,7 @@ struct flows_job {
 	 * by a job with more of it wait until this queue has that job, too. */
 	uint64_t heard;
 	bool kernel_peer; /* of struct flow_machine_conf */
+	bool trust;       /* checksums that the device has not judged are not looked at */
 	uint16_t nqueues;
 	struct flows_errors **errors; /* [nqueues]; NULL: there is one queue */
 	/* Whoever asks for samples posts a plan with them. NULL: nobody asks. */

@@ -221,9 +221,23 @@ static __rte_noinline enum flow_verdict sort_judge(uint64_t flags, const struct 
 	return FLOW_SUM_UNKNOWN;
 }
 
+/* The same where nobody looks at what the device has not judged: only what it says is wrong is. */
+static __rte_noinline enum flow_verdict sort_trust(uint64_t flags, const struct flows_shape *s)
+{
+	uint64_t outer = flags & RTE_MBUF_F_RX_OUTER_L4_CKSUM_MASK;
+
+	if ((flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_BAD ||
+	    (flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD ||
+	    (flags & RTE_MBUF_F_RX_OUTER_IP_CKSUM_BAD) != 0 ||
+	    outer == RTE_MBUF_F_RX_OUTER_L4_CKSUM_BAD)
+		return FLOW_SUM_BAD;
+	return sort_judge(flags, s) == FLOW_SUM_GOOD ? FLOW_SUM_GOOD : FLOW_SUM_PARTIAL;
+}
+
 #define SORT_FLAGS \
 	(RTE_MBUF_F_RX_L4_CKSUM_MASK | RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_TX_L4_MASK | \
-	 RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_RX_LRO)
+	 RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_RX_LRO | RTE_MBUF_F_RX_OUTER_IP_CKSUM_BAD | \
+	 RTE_MBUF_F_RX_OUTER_L4_CKSUM_MASK)
 
 /* What lies in further segments. When SORT_PIECES are used, the rest of a frame is bytes that
  * nobody kept: for that each frame of a burst has one more place. It is so of a frame that has more
@@ -290,19 +304,20 @@ static __rte_noinline uint8_t sort_segments(const struct flow_in *in, const stru
 }
 
 /* true: it is a super-frame of UDP, which flows_datagrams() takes. */
-static inline bool sort_tell(const struct flows_shape *s, uint16_t ident, const struct rte_mbuf *m,
-			     struct flow_in *in)
+static inline bool sort_tell(const struct flows_shape *s, bool trust, uint16_t ident,
+			     const struct rte_mbuf *m, struct flow_in *in)
 {
 	*in = (struct flow_in){.data = rte_pktmbuf_mtod(m, const uint8_t *),
 			       .len = m->data_len,
 			       .l3 = s->l3,
 			       .ident = ident,
-			       .verdict = FLOW_SUM_UNKNOWN};
+			       .verdict = trust ? FLOW_SUM_PARTIAL : FLOW_SUM_UNKNOWN};
 	if (unlikely(s->is6) && unlikely(in->data[s->l3 + 6] != IP_TCP) &&
 	    in->data[s->l3 + 6] != IP_UDP)
 		sort_tell_l4(in->data + s->l3, in);
 	if (unlikely((m->ol_flags & SORT_FLAGS) != 0)) {
-		in->verdict = (uint8_t)sort_judge(m->ol_flags, s);
+		in->verdict =
+			(uint8_t)(trust ? sort_trust(m->ol_flags, s) : sort_judge(m->ol_flags, s));
 		if ((m->ol_flags & RTE_MBUF_F_RX_LRO) != 0 && m->tso_segsz != 0) {
 			if (sort_is_udp(in))
 				return true;
@@ -429,11 +444,11 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 			uint16_t ident = likely(j->hand == NULL)
 						 ? o->ident[i + some]
 						 : sort_ident(j, o->shape[i + some], m[i + some]);
-			if (unlikely(sort_tell(shape, ident, m[i + some], &in[some])))
+			if (unlikely(sort_tell(shape, j->trust, ident, m[i + some], &in[some])))
 				many = m[i + some];
 			if (unlikely(m[i + some]->nb_segs > 1))
 				in[some].rest = sort_pieces(m[i + some], piece, &pieces);
-			if (unlikely(shape->nchecks != 0))
+			if (unlikely(shape->nchecks != 0) && !j->trust)
 				sort_outer(j, shape, &in[some]);
 		}
 		unsigned given = likely(many == NULL) ? some : some - 1;

@@ -434,6 +434,7 @@ static void start_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask
 		f->run = cp->run.id;
 		f->drain_ns = flows_cfg_of(&s->cfg)->drain_ns;
 		f->dead = f->client ? (struct flows_dead_value){0} : flows_cfg_of(&s->cfg)->dead;
+		f->trusts = flows_cfg_of(&s->cfg)->sums == FLOWS_SUMS_TRUST;
 		f->grace_ns = cp->run.grace_ns;
 		f->end_tsc = UINT64_MAX;
 		start_opens(cp, s, ask, &f->opens, NULL);

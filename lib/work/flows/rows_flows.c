@@ -184,6 +184,7 @@ void flows_tuple_rows(const struct setting ***rows, unsigned *n)
 
 static const char *const role_words[] = {"off", "client", "server", NULL};
 static const char *const direction_words[] = {"up", "down", "both", NULL};
+static const char *const sums_words[] = {"verify", "trust", NULL};
 static const char *const congestion_words[] = {"cubic", "newreno", "none", NULL};
 static const char *const auto_word[] = {"auto", NULL}, *const forever_word[] = {"forever", NULL};
 static const char *const think_words[] = {"0s", NULL};
@@ -264,6 +265,8 @@ const struct setting flows_rows[] = {
 	 .help = "whether selective acknowledgements are offered"},
 	{ROW("flow.verify", verify, WHY_WORK), .v = {&vt_bool}, .dflt = "off",
 	 .help = "whether received payload is compared with what was to come"},
+	{ROW("flow.sums", sums, WHY_WORK), .v = {&vt_enum, .choices = sums_words}, .dflt = "verify",
+	 .help = "received checksums that the device has not judged; trust: they count as unverified, if all flows of the port say so"},
 	{ROW("flow.by_dst", by_dst, WHY_WORK), .v = {&vt_bool}, .dflt = "off",
 	 .help = "whether connections are counted by server, too: a client's destinations, a server's own addresses; see `show flows by dst`"},
 	{ROW("flow.dead", dead, WHY_WORK), .v = {&flows_vt_dead}, .dflt = "none",
