@@ -356,19 +356,25 @@ class Term:
         if self.gone:
             return
         mark = b"\x1b]777;last\x07"
-        fd = os.open(f"/proc/self/fd/{self.slave}", os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
-        try:
-            done = os.write(fd, mark)
-        except BlockingIOError:
-            done = 0  # a terminal that is stopped, or full
-        finally:
-            os.close(fd)
         end = time.monotonic() + LIMIT
-        while done == len(mark) and mark not in self.raw:
+        while mark not in self.raw and self.write_behind(mark):
             assert time.monotonic() < end, "the terminal keeps what was written"
-            self.read(0.05)
+            # once more where it does not come: a Ctrl-C that the terminal works on only now takes away what it has not brought
+            again = time.monotonic() + 1
+            while mark not in self.raw and time.monotonic() < again:
+                self.read(0.05)
         self.raw = self.raw.replace(mark, b"")
         self.read_all()
+
+    def write_behind(self, mark):
+        """Behind all that was written. False: it has no room, as the terminal is stopped, or full."""
+        fd = os.open(f"/proc/self/fd/{self.slave}", os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            return os.write(fd, mark) == len(mark)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(fd)
 
     def modes_are_back(self):
         assert termios.tcgetattr(self.slave) == self.before

@@ -107,7 +107,7 @@ def test_8_no_segment_is_larger_than_the_peer_says(link, live, need):
 
 def test_12_frames_that_overtake_others_cost_no_timeout(live):
     client_end, server_end = on_wire(live, "set wire reorder every 50 by 3", "set 1 response 1000000", "set 0 cps 20", "set 0/0 count 10",
-                                     "set all flow.verify on")
+                                     "set all flow.verify on", "set all flow.rto 10s")  # which no machine stands still for
     assert client_end["transactions"]["done"] == 10 and client_end["segments"]["out_of_order"] > 0
     for flow in client_end, server_end:
         assert flow["errors"].get("rto", 0) == 0, flow
