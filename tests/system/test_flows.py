@@ -234,7 +234,7 @@ def test_each_worker_gets_the_answers_to_its_own(workers, how):
     for port in docs[-1]["ports"]:
         sent = [q["tx"]["packets"] for q in port["queues"]]
         assert len(sent) == workers and min(sent) > 0
-        assert port["port"] == 1 or max(sent) <= min(sent) * (1.5 if lossy else 1.25), sent
+        assert port["port"] == 1 or max(sent) <= min(sent) * (4 if lossy else 1.25), sent  # a worker that stands still is sent to again
 
 
 def handed(doc, port=0):
