@@ -153,6 +153,8 @@ def run(directory, name, command, ahead=None):
     output = log.read_text(errors="replace")
     passed, failed, skipped = count(directory, name, command, began, rc, output)
     (directory / (name + ".tally")).write_text(f"{passed} {failed} {skipped}\n")
+    for line in re.findall("^again: .*", output, re.M):
+        print(f"   {line}")
     if failed:
         lines = output.splitlines()
         if len(lines) > SHOWN_LINES:
