@@ -616,7 +616,6 @@ int iperf_opts_port(const struct iperf_opts *o, struct err *e)
 		{o->device != NULL, "--bind-dev", "the port is the device"},
 		{o->cpu != 0, "-A, --affinity N", "-m says on which core the port's worker runs"},
 		{p->fq_rate != 0, "--fq-rate", "only the kernel paces sockets; -b is for both"},
-		{p->skip_copy, "--skip-rx-copy", "only sockets copy what is received"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(no); i++)

@@ -22,6 +22,19 @@ static void set_ports(struct sbuf *lines, const struct port_arm *a, unsigned str
 	set_line(lines, a, stream, what, text);
 }
 
+/* Programs have no option for the least time before a segment is sent again: it is that of the
+ * port's first stream. */
+static void set_rto(struct sbuf *lines, const struct port_arm *a, unsigned stream)
+{
+	const struct stream_cfg *first = ctl_stream_cfg(a->ctl, a->ask.port, 0);
+	char text[32];
+
+	if (first == NULL)
+		return;
+	snprintf(text, sizeof(text), "%lluns", (unsigned long long)flows_rto_ns(first));
+	set_line(lines, a, stream, "flow.rto", text);
+}
+
 static void set_flow(struct sbuf *lines, const struct port_arm *a, unsigned stream, bool client,
 		     bool udp)
 {
@@ -40,6 +53,8 @@ static void set_flow(struct sbuf *lines, const struct port_arm *a, unsigned stre
 	set_line(lines, a, stream, client ? "flow.dst" : "flow.src", text);
 	if (client)
 		set_line(lines, a, stream, "cps", "max");
+	if (!udp)
+		set_rto(lines, a, stream);
 }
 
 static void set_number(struct sbuf *lines, const struct port_arm *a, unsigned stream,
