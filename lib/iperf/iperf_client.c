@@ -150,7 +150,8 @@ static void next_stream(struct iperf *t)
 	if (t->o.cport != 0)
 		sock_addr_set_port(&from, t->o.cport + t->n);
 	t->connecting_fd = sock_connect(&to, from.len > 0 ? &from : NULL, &tune, &e);
-	if (t->connecting_fd < 0) {
+	/* behind it, as a route may have another algorithm, which a socket has from connect() on */
+	if (t->connecting_fd < 0 || sock_tune_open(t->connecting_fd, &tune, &e) != 0) {
 		iperf_fail(t, IPERF_LACKS, "%s", e.text);
 		return;
 	}

@@ -186,7 +186,7 @@ def ready(sock):
 
 def test_what_a_client_says():
     s = peer.Server(whole)
-    r = ours("-c", "127.0.0.1", "-p", str(s.port), "-t", "1", "-P", "2", "-l", "64K", "-J", "-N", "-S", "8")
+    r = ours("-c", "127.0.0.1", "-p", str(s.port), "-t", "1", "-P", "2", "-l", "64K", "-J", "-N", "-S", "8", "-C", "reno")
     s.end()
     assert r.returncode == 0, r.stdout
     assert re.fullmatch(rb"[a-z2-7]{36}\0", s.cookie)
@@ -196,6 +196,7 @@ def test_what_a_client_says():
     end = json.loads(r.stdout)["end"]
     assert end["sum_received"]["bytes"] == 154 and end["sum_sent"]["bytes"] == sum(x["bytes"] for x in s.theirs["streams"])
     assert end["cpu_utilization_percent"]["remote_total"] == 1.5 and end["receiver_tcp_congestion"] == "cubic"
+    assert end["sender_tcp_congestion"] == "reno" == s.params["congestion"]
 
 
 def say(data):
