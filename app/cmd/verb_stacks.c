@@ -189,8 +189,9 @@ const struct verb verb_stacks = {
 	.poll = stacks_poll,
 	.cancel = stacks_cancel,
 	.help = "Run the same workload on the kernel's TCP and on a port's, in turn, and compare.\n"
-		"Workloads: tcp_rr, tcp_crr, tcp_stream, udp_rr, udp_stream; `stacks --help` lists "
-		"the options.\n"
+		"Workloads: tcp_rr, tcp_crr, tcp_stream, udp_rr, udp_stream, and iperf3 with its "
+		"options behind it;\n"
+		"`stacks --help` lists the options.\n"
 		"It makes network namespaces, which needs root and which are gone afterwards, or "
 		"with --peer HOST uses\n"
 		"another machine. Without a port: `wirerate stacks tcp_rr`. See docs/stacks.md.",

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The kernel's TCP and ours side by side, as tables here, and as a page, a CSV file and a JSON document in a new folder.
 #
-#   stacks.sh [words of stacks]    without words all five workloads, and streams in the other direction, too
+#   stacks.sh [words of stacks]    without words all workloads, and streams in the other direction, too
 #
 # It needs root, for network namespaces; `stacks.sh --peer HOST tcp_rr` needs none. From the environment:
 #
@@ -38,5 +38,7 @@ if [ $# -gt 0 ]; then
 else
 	measure up tcp_rr tcp_crr tcp_stream udp_rr udp_stream
 	measure down --down tcp_stream
+	measure iperf3 iperf3
+	measure iperf3-down iperf3 -R
 fi
 echo "$folder"

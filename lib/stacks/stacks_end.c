@@ -83,41 +83,77 @@ static int end_gone(const struct stacks_end *x, struct err *e)
 		       *said != '\0' ? ": " : "", said);
 }
 
+char *stacks_end_line(struct stacks_end *x)
+{
+	char *end = x->in.len > 0 ? memchr(x->in.s, '\n', x->in.len) : NULL, *line;
+
+	if (end == NULL)
+		return NULL;
+	*end = '\0';
+	line = xstrdup(x->in.s);
+	size_t n = (size_t)(end - x->in.s) + 1;
+	memmove(x->in.s, x->in.s + n, x->in.len - n);
+	x->in.len -= n;
+	return line;
+}
+
+/* Takes what is there. false: it says no more. */
+static bool end_read(struct stacks_end *x)
+{
+	char data[8192];
+	ssize_t got = read(x->from, data, sizeof(data));
+
+	if (got > 0)
+		sbuf_addn(&x->in, data, (size_t)got);
+	return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/* In pieces, as a signal may come before poll() begins. */
+#define WAIT_PIECE_MS 100
+
+int stacks_ends_wait(struct stacks_end *const *list, unsigned n, unsigned ms, struct err *e)
+{
+	struct pollfd p[2];
+	int ready = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		p[i] = (struct pollfd){.fd = list[i]->from, .events = POLLIN};
+	for (unsigned gone = 0; gone < ms && ready <= 0; gone += WAIT_PIECE_MS) {
+		if (interrupted)
+			return end_interrupted(e);
+		ready = poll(p, n, WAIT_PIECE_MS);
+	}
+	if (ready <= 0)
+		return -ETIMEDOUT;
+	for (unsigned i = 0; i < n; i++) {
+		if (p[i].revents == 0 || end_read(list[i]))
+			continue;
+		if (i == 0)
+			return end_gone(list[i], e);
+		close(list[i]->from);
+		list[i]->from = -1;
+	}
+	return 0;
+}
+
 /* The next line as JSON. New reference; NULL with *e. */
 static json_t *end_line(struct stacks_end *x, struct err *e)
 {
-	char data[8192];
+	char *line;
+	int rc = 0;
 
-	for (;;) {
-		char *end = memchr(sbuf_str(&x->in), '\n', x->in.len);
-		struct pollfd p = {.fd = x->from, .events = POLLIN};
-		if (end != NULL) {
-			size_t n = (size_t)(end - x->in.s);
-			json_t *doc = json_loadb(x->in.s, n, 0, NULL);
-			memmove(x->in.s, end + 1, x->in.len - n);
-			x->in.len -= n + 1;
-			if (doc == NULL)
-				err_set(e, EPROTO, "an end answers with what is no JSON");
-			return doc;
-		}
-		int ready = poll(&p, 1, END_ANSWER_MS);
-		if (interrupted) {
-			end_interrupted(e);
-			return NULL;
-		}
-		if (ready == 0) {
-			err_set(e, ETIMEDOUT, "no answer for %d s from %s", END_ANSWER_MS / 1000,
-				x->pid == 0 ? "the other machine" : "an end");
-			return NULL;
-		}
-		ssize_t got = ready < 0 ? -1 : read(x->from, data, sizeof(data));
-		if (got > 0)
-			sbuf_addn(&x->in, data, (size_t)got);
-		else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
-			end_gone(x, e);
-			return NULL;
-		}
-	}
+	while ((line = stacks_end_line(x)) == NULL && rc == 0)
+		rc = stacks_ends_wait(&x, 1, END_ANSWER_MS, e);
+	if (rc == -ETIMEDOUT)
+		err_set(e, ETIMEDOUT, "no answer for %d s from %s", END_ANSWER_MS / 1000,
+			x->pid == 0 ? "the other machine" : "an end");
+	if (line == NULL)
+		return NULL;
+	json_t *doc = json_loads(line, 0, NULL);
+	free(line);
+	if (doc == NULL)
+		err_set(e, EPROTO, "an end answers with what is no JSON");
+	return doc;
 }
 
 void stacks_end_say(struct stacks_end *x, const char *commands)
@@ -185,6 +221,7 @@ static int end_order(struct stacks_end *x, const struct stacks_order *o, struct 
 	json_decref(doc);
 	rc = end_ask(x, sbuf_str(&text), &doc, e);
 	sbuf_free(&text);
+	x->hz = json_number_value(json_object_get(doc, "hz"));
 	json_decref(doc);
 	return rc;
 }
@@ -225,11 +262,26 @@ int stacks_end_remote(struct stacks_end *x, const char *host, unsigned port,
 	return end_order(x, o, e);
 }
 
+int stacks_end_words(struct stacks_end *x, int ns, int cpu, const char *words, struct err *e)
+{
+	char *copy = xstrdup(words), *argv[64] = {NULL}, *save = NULL;
+	unsigned n = 1;
+
+	for (char *w = strtok_r(copy, " ", &save); w != NULL && n + 1 < ARRAY_SIZE(argv);
+	     w = strtok_r(NULL, " ", &save))
+		argv[n++] = w;
+	x->hz = clock_hz();
+	int rc = end_process(x, ns, cpu, argv, e);
+	free(copy);
+	return rc;
+}
+
 int stacks_end_port(struct stacks_end *x, const struct stacks_program *p, struct err *e)
 {
 	char lcores[48], mtu[16];
+	const char *json = p->events ? "--json-stream" : "--json";
 	const char *argv[28] = {NULL,       "--lcores",    lcores, "--no-huge", "-m", "512",
-				"--no-pci", "--no-shconf", "--",   "--json",    "-b", "-p",
+				"--no-pci", "--no-shconf", "--",   json,        "-b", "-p",
 				p->spec,    "-m",          p->map, "--mtu",     mtu,  NULL};
 	char own[28][64], *words[28] = {NULL};
 	unsigned n = 17;
@@ -245,6 +297,7 @@ int stacks_end_port(struct stacks_end *x, const struct stacks_program *p, struct
 		words[i] = own[i];
 	}
 	x->port = true;
+	x->hz = clock_hz();
 	x->nports = p->nports;
 	return end_process(x, p->ns, -1, words, e);
 }
@@ -376,8 +429,8 @@ void stacks_end_close(struct stacks_end *x)
 		stacks_end_say(x, "quit");
 	if (x->to >= 0)
 		close(x->to);
-	if (x->from >= 0)
-		close(x->from);
+	if (x->pid > 0 && x->term)
+		kill(x->pid, SIGTERM);
 	/* with its input it ends: a program of AF_XDP's must not stay on the interface */
 	for (int i = 0; x->pid > 0 && i < END_QUIT_MS / 10; i++) {
 		if (waitpid(x->pid, NULL, WNOHANG) != 0)
@@ -390,6 +443,8 @@ void stacks_end_close(struct stacks_end *x)
 		while (waitpid(x->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
+	if (x->from >= 0)
+		close(x->from);
 	if (x->said >= 0)
 		close(x->said);
 	sbuf_free(&x->in);

@@ -9,7 +9,9 @@ struct stacks_end {
 	pid_t pid;          /* 0: no process of ours */
 	int to, from, said; /* said: standard error; -1: none */
 	bool port;
+	bool term; /* it may be in the midst of something: SIGTERM ends it */
 	unsigned nports;
+	double hz;      /* cycles per second of its machine, of another one */
 	struct sbuf in; /* what came, and is no whole line yet */
 	double cycles;  /* of a port: that its workers were busy, as stacks_end_tick() saw */
 };
@@ -31,9 +33,18 @@ struct stacks_program {
 	const int *cpu; /* control's, and the worker's */
 	const char *spec, *ip, *map;
 	unsigned mtu, nports;
+	bool events; /* it tells in events what it does, one in each second at least */
 };
 int stacks_end_port(struct stacks_end *, const struct stacks_program *, struct err *e);
+/* This program with words that are separated by blanks, without a port. */
+int stacks_end_words(struct stacks_end *, int ns, int cpu, const char *words, struct err *e);
 void stacks_end_say(struct stacks_end *, const char *commands);
+
+/* Waits, but not longer, until one of them has printed something. 0, -ETIMEDOUT, -EINTR, or -EPIPE
+ * with *e: list[0] has ended. Others that have ended are waited for no more. */
+int stacks_ends_wait(struct stacks_end *const *list, unsigned n, unsigned ms, struct err *e);
+/* The next line that is there, without its newline, which the caller frees; NULL: there is none. */
+char *stacks_end_line(struct stacks_end *);
 
 /* The document of `show WHAT`. New reference; NULL with *e. */
 json_t *stacks_end_show(struct stacks_end *, const char *what, struct err *e);

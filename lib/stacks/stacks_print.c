@@ -25,7 +25,12 @@ static const struct out_col run_cols[] = {
 	{"cpu_s_per", "CPU s", OF_REAL},
 	{"cycles_per", "busy cycles", OF_PPS},
 	{"per", "per", OF_STR},
+	/* of datagrams, the last ones: what has none is told without these columns */
+	{"datagrams", "datagrams", OF_COUNT},
+	{"lost_share", "lost", OF_PERCENT},
+	{"jitter_ns", "jitter", OF_NS},
 };
+#define RUN_OF_DATAGRAMS 3
 static const struct out_view run_view = {.rows = "stacks.runs",
 					 .cols = run_cols,
 					 .ncols = ARRAY_SIZE(run_cols)};
@@ -46,7 +51,10 @@ static const struct out_col result_cols[] = {
 	{"cycles_per", "busy cycles", OF_PPS},
 	{"per", "per", OF_STR},
 	{"touched", "payload touched", OF_STR},
+	{"lost_share", "lost", OF_PERCENT},
+	{"jitter_ns", "jitter", OF_NS},
 };
+#define RESULT_OF_DATAGRAMS 2
 static const struct out_view result_view = {.rows = "stacks.results",
 					    .cols = result_cols,
 					    .ncols = ARRAY_SIZE(result_cols)};
@@ -63,6 +71,21 @@ static json_t *doc_for_table(const json_t *doc)
 							? "yes"
 							: "no"));
 	return copy;
+}
+
+/* The view for people, of the rows that are there. */
+static struct out_view view_of(const struct out_view *all, unsigned of_datagrams, const json_t *doc)
+{
+	struct out_view view = *all;
+	bool any = false;
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach(out_get(doc, all->rows), i, o)
+		any |= json_is_number(json_object_get(o, "lost_share"));
+	if (!any)
+		view.ncols -= of_datagrams;
+	return view;
 }
 
 /* ---- sentences ---- */
@@ -93,6 +116,11 @@ static void all_words(const json_t *doc, void (*put)(const char *text, struct sb
 		  100 * json_number_value(json_object_get(first, "confidence")),
 		  text_at(doc, "stacks.against"));
 	put(sbuf_str(&b), out);
+	if (*text_at(doc, "stacks.iperf3") != '\0') {
+		sbuf_reset(&b);
+		sbuf_addf(&b, "clients of iperf3 have %s", text_at(doc, "stacks.iperf3"));
+		put(sbuf_str(&b), out);
+	}
 	if (json_is_false(out_get(doc, "stacks.complete")))
 		put("ended early: not all runs were made", out);
 	sbuf_free(&b);
@@ -112,9 +140,11 @@ void stacks_print(enum out_mode mode, const json_t *doc, struct sbuf *out)
 		return;
 	}
 	table = doc_for_table(doc);
-	out_write(mode, table, &run_view, out);
+	const struct out_view runs = view_of(&run_view, RUN_OF_DATAGRAMS, doc);
+	const struct out_view results = view_of(&result_view, RESULT_OF_DATAGRAMS, doc);
+	out_write(mode, table, &runs, out);
 	sbuf_addc(out, '\n');
-	out_write(mode, table, &result_view, out);
+	out_write(mode, table, &results, out);
 	sbuf_addc(out, '\n');
 	all_words(doc, put_line, out);
 	json_decref(table);
@@ -180,6 +210,8 @@ void stacks_svg(const json_t *doc, struct sbuf *out)
 
 void stacks_html(const json_t *doc, struct sbuf *out)
 {
+	const struct out_view runs = view_of(&run_view, RUN_OF_DATAGRAMS, doc);
+	const struct out_view results = view_of(&result_view, RESULT_OF_DATAGRAMS, doc);
 	json_t *table = doc_for_table(doc);
 
 	html_open("The same workload on two stacks", out);
@@ -189,9 +221,9 @@ void stacks_html(const json_t *doc, struct sbuf *out)
 		       "one scale.",
 		       out);
 	html_heading("Results", out);
-	html_table(table, &result_view, out);
+	html_table(table, &results, out);
 	html_heading("Runs", out);
-	html_table(table, &run_view, out);
+	html_table(table, &runs, out);
 	html_close(out);
 	json_decref(table);
 }

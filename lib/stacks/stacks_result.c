@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "chance.h"
+#include "out.h"
 
 #define SIGNIFICANT 0.05
 #define CONFIDENCE 0.95
@@ -56,14 +57,14 @@ static const char *result_per(const struct stacks_kind *k)
 }
 
 /* Whether the CPU reads or writes each byte of payload at both ends: sockets and devices of the
- * kernel copy it, unless it is thrown away where it comes; and between two ports it is filling that
- * lies in the buffers already, unless it is compared. */
+ * kernel copy it, unless it is thrown away where it comes; and between two ports of a wire it is
+ * filling that lies in the buffers already, unless it is compared. A memif copies it. */
 static bool result_touched(const struct stacks_opts *o, const struct stacks_kind *k,
 			   enum stacks_arm arm)
 {
 	if (arm == STACKS_PP)
-		return o->verify;
-	return k->udp || !o->skip;
+		return o->verify || (k->iperf && o->spec == NULL);
+	return stacks_udp(o, k) || !o->skip;
 }
 
 /* ---- a run ---- */
@@ -76,41 +77,59 @@ static double known_or(double v, double other)
 	return isfinite(v) ? v : other;
 }
 
+void stacks_result_put(struct stacks_results *r, const struct stacks_kind *k, enum stacks_arm arm,
+		       unsigned run, const char *device, const struct stacks_found *f)
+{
+	double s = f->ns / 1e9, amount = k->stream ? f->moved / 1e9 : f->done / 1e6;
+	json_t *o = json_pack("{s:s,s:s,s:I,s:s,s:I,s:s}", "workload", k->name, "arm",
+			      stacks_arm_name[arm], "run", (json_int_t)run, "device", device,
+			      "interval_ns", (json_int_t)llround(f->ns), "unit", result_unit(k));
+
+	json_object_set_new(o, "value", real_or_null(k->stream ? 8 * f->moved / s : f->done / s));
+	json_object_set_new(o, "transfer_bytes", whole_or_null(f->moved));
+	json_object_set_new(o, "bandwidth_bps", whole_or_null(8 * f->moved / s));
+	json_object_set_new(o, "retransmits",
+			    stacks_udp(r->o, k) ? json_null() : whole_or_null(f->resent));
+	json_object_set_new(o, "sender_bps", whole_or_null(f->sent_bps));
+	json_object_set_new(o, "receiver_bps", whole_or_null(f->came_bps));
+	json_object_set_new(o, "transactions", whole_or_null(f->done));
+	json_object_set_new(o, "mismatched_bytes", whole_or_null(f->bad));
+	json_object_set_new(o, "cpu_s", real_or_null(f->cpu_ns / 1e9));
+	json_object_set_new(o, "cpu_s_per", real_or_null(f->cpu_ns / 1e9 / amount));
+	json_object_set_new(o, "busy_cycles", whole_or_null(f->cycles));
+	json_object_set_new(o, "cycles_per", real_or_null(f->cycles / amount));
+	json_object_set_new(o, "per", json_string(result_per(k)));
+	json_object_set_new(o, "datagrams", whole_or_null(f->datagrams));
+	json_object_set_new(o, "lost_share", real_or_null(f->lost / f->datagrams));
+	json_object_set_new(o, "jitter_ns", whole_or_null(f->jitter_ns));
+	json_array_append_new(r->runs, o);
+}
+
 void stacks_result_add(struct stacks_results *r, const struct stacks_kind *k, enum stacks_arm arm,
 		       unsigned run, const char *device, const struct stacks_reading *first,
 		       const struct stacks_reading *last)
 {
 	bool down = r->o->down && k->stream, wire = arm == STACKS_PP && r->o->spec == NULL;
-	double ns = last->asks.at_ns - first->asks.at_ns, s = ns / 1e9;
+	double ns = last->asks.at_ns - first->asks.at_ns, bits_ns = 8e9 / ns;
 	double sent = down ? GROWN(serves, tx) : GROWN(asks, tx);
 	double came = down ? GROWN(asks, rx) : GROWN(serves, rx);
-	double done = k->stream ? (double)NAN : GROWN(asks, done);
-	double moved = known_or(came, sent), amount = k->stream ? moved / 1e9 : done / 1e6;
-	/* both ports of a wire are one process */
-	double cpu = GROWN(asks, cpu_ns) + (wire ? 0 : GROWN(serves, cpu_ns));
-	double cycles = GROWN(asks, cycles) + (wire ? 0 : GROWN(serves, cycles));
 	double resent = GROWN(asks, resent) + known_or(GROWN(serves, resent), 0);
+	struct stacks_found f = {.ns = ns,
+				 .moved = known_or(came, sent),
+				 .sent_bps = sent * bits_ns,
+				 .came_bps = came * bits_ns,
+				 .done = k->stream ? (double)NAN : GROWN(asks, done),
+				 .bad = GROWN(asks, bad) + known_or(GROWN(serves, bad), 0),
+				 .datagrams = (double)NAN,
+				 .lost = (double)NAN,
+				 .jitter_ns = (double)NAN};
+
+	/* both ports of a wire are one process */
+	f.cpu_ns = GROWN(asks, cpu_ns) + (wire ? 0 : GROWN(serves, cpu_ns));
+	f.cycles = GROWN(asks, cycles) + (wire ? 0 : GROWN(serves, cycles));
 	/* both ends count those of one network namespace */
-	if (arm == STACKS_KK && r->o->loopback)
-		resent = GROWN(asks, resent);
-	json_t *o = json_pack("{s:s,s:s,s:I,s:s,s:I,s:s}", "workload", k->name, "arm",
-			      stacks_arm_name[arm], "run", (json_int_t)run, "device", device,
-			      "interval_ns", (json_int_t)llround(ns), "unit", result_unit(k));
-	json_object_set_new(o, "value", real_or_null(k->stream ? 8 * moved / s : done / s));
-	json_object_set_new(o, "transfer_bytes", whole_or_null(moved));
-	json_object_set_new(o, "bandwidth_bps", whole_or_null(8 * moved / s));
-	json_object_set_new(o, "retransmits", k->udp ? json_null() : whole_or_null(resent));
-	json_object_set_new(o, "sender_bps", whole_or_null(8 * sent / s));
-	json_object_set_new(o, "receiver_bps", whole_or_null(8 * came / s));
-	json_object_set_new(o, "transactions", whole_or_null(done));
-	json_object_set_new(o, "mismatched_bytes",
-			    whole_or_null(GROWN(asks, bad) + known_or(GROWN(serves, bad), 0)));
-	json_object_set_new(o, "cpu_s", real_or_null(cpu / 1e9));
-	json_object_set_new(o, "cpu_s_per", real_or_null(cpu / 1e9 / amount));
-	json_object_set_new(o, "busy_cycles", whole_or_null(cycles));
-	json_object_set_new(o, "cycles_per", real_or_null(cycles / amount));
-	json_object_set_new(o, "per", json_string(result_per(k)));
-	json_array_append_new(r->runs, o);
+	f.resent = arm == STACKS_KK && r->o->loopback ? GROWN(asks, resent) : resent;
+	stacks_result_put(r, k, arm, run, device, &f);
 }
 
 /* ---- what they say together ---- */
@@ -190,6 +209,11 @@ static const char *device_of(const struct stacks_results *r, const struct stacks
 	return "";
 }
 
+static const char *result_congestion(const struct stacks_opts *o, const struct stacks_kind *k)
+{
+	return k->iperf ? o->iperf.congestion : k->udp ? "none" : STACKS_CONGESTION;
+}
+
 static json_t *result_json(const struct stacks_results *r, const struct stacks_kind *k,
 			   enum stacks_arm arm, enum stacks_arm base)
 {
@@ -205,11 +229,13 @@ static json_t *result_json(const struct stacks_results *r, const struct stacks_k
 		      (json_int_t)n, "unit", result_unit(k), "median", median_of(v, n), "low",
 		      v[out], "high", v[n - 1 - out], "confidence", chance, "per", result_per(k),
 		      "payload_touched", result_touched(r->o, k, arm), "payload_compared",
-		      r->o->verify, "congestion", k->udp ? "none" : STACKS_CONGESTION,
-		      "rto_floor_ns", (json_int_t)(k->udp ? 0 : STACKS_RTO_MS * 1000000));
+		      r->o->verify, "congestion", result_congestion(r->o, k), "rto_floor_ns",
+		      (json_int_t)(stacks_udp(r->o, k) ? 0 : STACKS_RTO_MS * 1000000));
 	json_object_set_new(o, "retransmits", real_or_null(median_at(r, k, arm, "retransmits")));
 	json_object_set_new(o, "cpu_s_per", real_or_null(median_at(r, k, arm, "cpu_s_per")));
 	json_object_set_new(o, "cycles_per", real_or_null(median_at(r, k, arm, "cycles_per")));
+	json_object_set_new(o, "lost_share", real_or_null(median_at(r, k, arm, "lost_share")));
+	json_object_set_new(o, "jitter_ns", real_or_null(median_at(r, k, arm, "jitter_ns")));
 	if (arm != base && nb > 0)
 		result_compare(v, n, b, nb, o);
 	return o;
@@ -220,6 +246,8 @@ json_t *stacks_results_json(const struct stacks_results *r, bool complete)
 	const struct stacks_opts *o = r->o;
 	json_t *results = json_array(), *doc;
 	enum stacks_arm base = STACKS_KK;
+	const struct stacks_kind *last = o->kind[o->kinds - 1]; /* where iperf3 stands */
+	bool alone = o->kinds == 1 && last->iperf && !o->iperf.udp;
 
 	while (base < STACKS_PP && !o->arm[base])
 		base++;
@@ -233,7 +261,14 @@ json_t *stacks_results_json(const struct stacks_results *r, bool complete)
 			"where", o->peer != NULL ? "two machines" : "namespaces", "runs_of_each",
 			(json_int_t)o->runs, "duration_ns", (json_int_t)o->duration_ns, "cpus",
 			o->cpu[0], o->cpu[1], "against", stacks_arm_name[base], "congestion",
-			STACKS_CONGESTION, "rto_floor_ns", (json_int_t)(STACKS_RTO_MS * 1000000),
-			"down", o->down, "results", results, "runs", r->runs);
+			alone ? o->iperf.congestion : STACKS_CONGESTION, "rto_floor_ns",
+			(json_int_t)(STACKS_RTO_MS * 1000000), "down", o->down, "results", results,
+			"runs", r->runs);
+	if (last->iperf) {
+		struct sbuf words = {0};
+		stacks_iperf_options(o, &words);
+		json_object_set_new(doc, "iperf3", out_json_text(sbuf_str(&words)));
+		sbuf_free(&words);
+	}
 	return json_pack("{s:o}", "stacks", doc);
 }

@@ -7,31 +7,13 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "stacks.h"
-#include "stacks_end.h"
-#include "stacks_result.h"
+#include "stacks_run.h"
 
 enum { EXIT_LACKING = 3, EXIT_PEER = 5 };
 #define MOVES_NS 30000000000ull
 #define TRIES 3 /* to begin a run */
 
-struct stacks {
-	const struct stacks_opts *o;
-	struct stacks_net net;
-	struct stacks_end asks, serves;
-	/* of this run */
-	const struct stacks_kind *kind;
-	enum stacks_arm arm;
-	bool tap;
-	char device[64];
-};
-
 /* ---- what is said to the ends ---- */
-
-static unsigned run_port(const struct stacks *s)
-{
-	return s->o->port + 1;
-}
 
 static struct stacks_order run_order(const struct stacks *s, bool client)
 {
@@ -41,7 +23,7 @@ static struct stacks_order run_order(const struct stacks *s, bool client)
 				     .down = o->down,
 				     .verify = o->verify,
 				     .skip = o->skip,
-				     .port = run_port(s),
+				     .port = stacks_run_port(s->o),
 				     .flows = o->flows != 0 ? o->flows : s->kind->flows,
 				     .mss = o->mss,
 				     .cpu = o->cpu[client]};
@@ -87,7 +69,7 @@ static void run_flow_client(const struct stacks *s, const char *host, struct sbu
 	sbuf_addf(out,
 		  "set 0 flow client; set 0 flow.dst %s; set 0 flow.dport %u; set 0 connections "
 		  "%u; set 0 cps %s",
-		  host, run_port(s), flows, k->closes ? "max" : "1k");
+		  host, stacks_run_port(s->o), flows, k->closes ? "max" : "1k");
 }
 
 /* ---- beginning the ends ---- */
@@ -98,6 +80,9 @@ static int begin_kernel_server(struct stacks *s, struct err *e)
 
 	if (s->o->peer != NULL)
 		return stacks_end_remote(&s->serves, s->o->peer, s->o->port, &order, e);
+	if (s->kind->iperf)
+		return stacks_iperf_serve(&s->serves, s->net.peer, s->o->cpu[0],
+					  stacks_run_port(s->o), e);
 	return stacks_end_role(&s->serves, s->net.peer, &order, e);
 }
 
@@ -105,7 +90,7 @@ static int begin_kernel_client(struct stacks *s, struct err *e)
 {
 	const struct stacks_order order = run_order(s, true);
 	bool loopback = s->o->loopback;
-	int rc = 0;
+	int ns = loopback ? s->net.peer : s->net.own, rc = 0;
 
 	snprintf(s->device, sizeof(s->device), "%s",
 		 s->o->peer != NULL ? "sockets"
@@ -113,16 +98,18 @@ static int begin_kernel_client(struct stacks *s, struct err *e)
 				    : "veth");
 	if (s->o->peer == NULL && !loopback)
 		rc = stacks_net_address(s->net.own, STACKS_VETH, STACKS_OWN_IP, e);
-	return rc < 0 ? rc
-		      : stacks_end_role(&s->asks, loopback ? s->net.peer : s->net.own, &order, e);
+	if (rc == 0 && s->kind->iperf)
+		return stacks_iperf_ask(s, ns, order.host, e);
+	return rc < 0 ? rc : stacks_end_role(&s->asks, ns, &order, e);
 }
 
 /* A tap is there when the program has begun. */
 static int begin_tap(struct stacks *s, struct err *e)
 {
-	json_t *doc = stacks_end_show(&s->asks, "ports", e);
+	json_t *doc = s->kind->iperf ? NULL : stacks_end_show(&s->asks, "ports", e);
+	int rc = s->kind->iperf ? stacks_iperf_port_there(s, e) : 0;
 
-	if (doc == NULL)
+	if (rc < 0 || (doc == NULL && !s->kind->iperf))
 		return stacks_interrupted() ? -EINTR : -EPIPE;
 	json_decref(doc);
 	return stacks_net_address(s->net.peer, STACKS_TAP, STACKS_TAP_PEER_IP, e);
@@ -166,9 +153,16 @@ static int begin_port_client(struct stacks *s, struct err *e)
 							: STACKS_OWN_IP "/24",
 					 .map = "1.0",
 					 .mtu = o->mtu,
-					 .nports = 1};
+					 .nports = 1,
+					 .events = s->kind->iperf};
+	s->asks.term = s->kind->iperf;
 	rc = stacks_end_port(&s->asks, &p, e);
 	rc = rc == 0 && s->tap ? begin_tap(s, e) : rc;
+	if (s->kind->iperf) {
+		if (rc == 0)
+			stacks_iperf_ask_port(s, host);
+		return rc;
+	}
 	run_flow_settings(s, "0", &text);
 	sbuf_add(&text, "; ");
 	run_flow_client(s, host, &text);
@@ -198,7 +192,7 @@ static int begin_wire(struct stacks *s, struct err *e)
 	sbuf_addf(&text,
 		  "; set 1 flow server; set 1 flow.src %s; set 1 flow.sport %u; set 0 flow.src "
 		  "%s; ",
-		  STACKS_PEER_IP, run_port(s), STACKS_OWN_IP);
+		  STACKS_PEER_IP, stacks_run_port(s->o), STACKS_OWN_IP);
 	run_flow_client(s, STACKS_PEER_IP, &text);
 	sbuf_add(&text, "; start all");
 	if (rc == 0)
@@ -219,7 +213,7 @@ static int run_begin(struct stacks *s, struct err *e)
 	if (s->arm == STACKS_KK)
 		return begin_kernel_client(s, e);
 	if (s->arm == STACKS_PP && s->o->spec == NULL)
-		return begin_wire(s, e);
+		return s->kind->iperf ? stacks_iperf_memif(s, e) : begin_wire(s, e);
 	return begin_port_client(s, e);
 }
 
@@ -287,6 +281,8 @@ static int run_measure(struct stacks *s, struct stacks_reading *first, struct st
 static int run_once(struct stacks *s, struct stacks_results *out, unsigned run, struct err *e)
 {
 	struct stacks_reading first = {0}, last = {0};
+	struct stacks_found found;
+	bool iperf = s->kind->iperf;
 	int rc = -1;
 
 	/* on a machine that is busy with other things somebody may not have answered in time */
@@ -294,13 +290,16 @@ static int run_once(struct stacks *s, struct stacks_results *out, unsigned run, 
 		if (i > 0)
 			run_end(s);
 		rc = run_begin(s, e);
-		rc = rc < 0 ? rc : run_until_it_moves(s, e);
+		if (rc == 0)
+			rc = iperf ? stacks_iperf_measure(s, &found, e) : run_until_it_moves(s, e);
 		if (s->o->peer != NULL)
 			break;
 	}
-	rc = rc < 0 ? rc : run_measure(s, &first, &last, e);
+	rc = rc < 0 || iperf ? rc : run_measure(s, &first, &last, e);
 	run_end(s);
-	if (rc == 0)
+	if (rc == 0 && iperf)
+		stacks_result_put(out, s->kind, s->arm, run, s->device, &found);
+	else if (rc == 0)
 		stacks_result_add(out, s->kind, s->arm, run, s->device, &first, &last);
 	return stacks_interrupted() && rc < 0 ? -EINTR : rc;
 }
@@ -324,15 +323,19 @@ static int run_all(struct stacks *s, struct stacks_results *out, struct err *e)
 static void run_announce(const struct stacks_opts *o, void (*note)(const char *text))
 {
 	unsigned arms = 0;
+	double all = 0; /* seconds of a run of each workload */
 	struct sbuf text = {0};
 
 	for (unsigned a = 0; a < STACKS_ARMS; a++)
 		arms += o->arm[a];
-	double each = (double)(o->duration_ns + o->warm_ns) / 1e9 + 1;
+	for (unsigned k = 0; k < o->kinds; k++)
+		all += (double)o->duration_ns / 1e9 + (o->kind[k]->iperf
+							       ? (double)o->iperf.omit_s + 2
+							       : (double)o->warm_ns / 1e9 + 1);
 	sbuf_addf(&text,
 		  "stacks: %u runs of %u arms and %u workloads, about %.0f s; Ctrl-C tells what "
 		  "is there by then\n",
-		  o->runs, arms, o->kinds, ceil(each * o->runs * arms * o->kinds));
+		  o->runs, arms, o->kinds, ceil(all * o->runs * arms));
 	note(sbuf_str(&text));
 	sbuf_free(&text);
 }

@@ -9,13 +9,14 @@
 #include "clock.h"
 #include "out.h"
 #include "stacks.h"
-#include "stacks_role.h"
+#include "stacks_run.h"
 
 #define SERVE_LINE 4096
 #define SERVE_IDLE_MS 60000
 
 struct served {
 	struct stacks_role role;
+	struct stacks_end iperf; /* a server of iperf3, which is a process of its own */
 	bool has_role, remote;
 	int in, out;
 };
@@ -46,6 +47,19 @@ static void serve_stop(struct served *s)
 	if (s->has_role)
 		stacks_role_end(&s->role);
 	s->has_role = false;
+	stacks_end_close(&s->iperf);
+}
+
+static int serve_begin(struct served *s, const struct stacks_order *o, struct err *e)
+{
+	if (!o->kind->iperf) {
+		int rc = stacks_role_begin(&s->role, o, e);
+		s->has_role = rc == 0;
+		return rc;
+	}
+	if (o->client)
+		return err_set(e, ENOTSUP, "a client of iperf3 is no order");
+	return stacks_iperf_serve(&s->iperf, -1, o->cpu, o->port, e);
 }
 
 static void serve_order(struct served *s, const json_t *doc)
@@ -64,12 +78,11 @@ static void serve_order(struct served *s, const json_t *doc)
 		serve_error(s, &e);
 		return;
 	}
-	if (stacks_role_begin(&s->role, &o, &e) != 0) {
+	if (serve_begin(s, &o, &e) != 0) {
 		serve_error(s, &e);
 		return;
 	}
-	s->has_role = true;
-	serve_say(s, json_pack("{s:b}", "ready", 1));
+	serve_say(s, json_pack("{s:b,s:f}", "ready", 1, "hz", clock_hz()));
 }
 
 static void serve_line(struct served *s, const char *line, size_t n)
@@ -102,7 +115,8 @@ static void serve_all(struct served *s)
 
 	while (n < sizeof(data)) {
 		struct pollfd p = {.fd = s->in, .events = POLLIN};
-		if (poll(&p, 1, s->remote && !s->has_role ? SERVE_IDLE_MS : -1) == 0)
+		bool idle = !s->has_role && s->iperf.pid == 0;
+		if (poll(&p, 1, s->remote && idle ? SERVE_IDLE_MS : -1) == 0)
 			break;
 		ssize_t got = read(s->in, data + n, sizeof(data) - n);
 		if (got <= 0)
@@ -120,7 +134,7 @@ static void serve_all(struct served *s)
 
 int stacks_serve(int in, int out)
 {
-	struct served s = {.in = in, .out = out};
+	struct served s = {.in = in, .out = out, .iperf = STACKS_NO_END};
 
 	clock_init();
 	serve_all(&s);
@@ -152,7 +166,7 @@ int stacks_listen(const struct stacks_opts *o, void (*note)(const char *text), s
 		int one = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 		if (one < 0)
 			continue;
-		struct served s = {.in = one, .out = one, .remote = true};
+		struct served s = {.in = one, .out = one, .remote = true, .iperf = STACKS_NO_END};
 		serve_all(&s);
 		close(one);
 	}

@@ -18,7 +18,14 @@ const struct stacks_kind stacks_kinds[STACKS_KINDS] = {
 	/* the records number their datagrams in the first 8 bytes */
 	{.name = "udp_rr", .udp = true, .flows = 50, .bytes = 8},
 	{.name = "udp_stream", .udp = true, .stream = true, .flows = 1, .bytes = 1400, .gap_us = 1},
+	{.name = "iperf3", .iperf = true, .stream = true, .flows = 1},
 };
+#define KIND_NAMES "tcp_rr, tcp_crr, tcp_stream, udp_rr, udp_stream and iperf3"
+
+bool stacks_udp(const struct stacks_opts *o, const struct stacks_kind *k)
+{
+	return k->iperf ? o->iperf.udp : k->udp;
+}
 
 const struct stacks_kind *stacks_kind_find(const char *name)
 {
@@ -43,7 +50,7 @@ static int words_number(const char *what, const char *text, unsigned least, unsi
 	return 0;
 }
 
-static int words_time(const char *what, const char *text, uint64_t *out, struct err *e)
+static int words_time(const char *what, const char *text, bool none, uint64_t *out, struct err *e)
 {
 	static const struct {
 		const char *name;
@@ -53,13 +60,13 @@ static int words_time(const char *what, const char *text, uint64_t *out, struct 
 	double n = strtod(text, &end);
 
 	for (size_t i = 0; end != text && i < ARRAY_SIZE(units); i++)
-		if (strcmp(end, units[i].name) == 0 && n * units[i].ns >= 1e8 &&
-		    n * units[i].ns <= 3600e9) {
+		if (strcmp(end, units[i].name) == 0 && n * units[i].ns <= 3600e9 &&
+		    (n * units[i].ns >= 1e8 || (none && n == 0))) {
 			*out = (uint64_t)(n * units[i].ns);
 			return 0;
 		}
-	return err_set(e, EINVAL, "%s %.64s: allowed are durations from 100ms to 60min, like 10s",
-		       what, text);
+	return err_set(e, EINVAL, "%s %.64s: allowed are durations from 100ms to 60min, like 10s%s",
+		       what, text, none ? ", and 0" : "");
 }
 
 static int words_cpus(const char *text, int cpu[2], struct err *e)
@@ -112,11 +119,12 @@ static int read_runs(const char *v, struct stacks_opts *o, struct err *e)
 }
 static int read_duration(const char *v, struct stacks_opts *o, struct err *e)
 {
-	return words_time("--duration", v, &o->duration_ns, e);
+	return words_time("--duration", v, false, &o->duration_ns, e);
 }
 static int read_warm(const char *v, struct stacks_opts *o, struct err *e)
 {
-	return words_time("--warm-up", v, &o->warm_ns, e);
+	o->warm_given = true;
+	return words_time("--warm-up", v, true, &o->warm_ns, e);
 }
 static int read_flows(const char *v, struct stacks_opts *o, struct err *e)
 {
@@ -157,7 +165,7 @@ static int read_device(const char *v, struct stacks_opts *o, struct err *e)
 static const struct words_option options[] = {
 	{"--runs", "N", "runs of each arm, 1 to 25, by default 5", .read = read_runs},
 	{"--duration", "T", "of each run, by default 10s", .read = read_duration},
-	{"--warm-up", "T", "what goes before it and is not counted, by default 500ms",
+	{"--warm-up", "T", "what goes before it and is not counted, by default 500ms, of iperf3 1s",
 	 .read = read_warm},
 	{"--flows", "N", "connections at once; by default 50, and 1 of streams",
 	 .read = read_flows},
@@ -197,9 +205,11 @@ static const struct words_option options[] = {
 
 void stacks_usage(struct sbuf *out)
 {
-	sbuf_add(out, "usage: stacks [options] WORKLOAD ...\n"
-		      "       stacks serve [--port N]\n"
-		      "workloads: tcp_rr tcp_crr tcp_stream udp_rr udp_stream\n");
+	sbuf_add(out,
+		 "usage: stacks [options] WORKLOAD ...\n"
+		 "       stacks [options] [WORKLOAD ...] iperf3 [options of iperf3's clients]\n"
+		 "       stacks serve [--port N]\n"
+		 "workloads: tcp_rr tcp_crr tcp_stream udp_rr udp_stream iperf3\n");
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		struct sbuf name = {0};
 		sbuf_addf(&name, "%s%s%s", options[i].name, options[i].value != NULL ? " " : "",
@@ -209,15 +219,23 @@ void stacks_usage(struct sbuf *out)
 	}
 }
 
+static const struct words_option *words_known(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (strcmp(options[i].name, name) == 0)
+			return &options[i];
+	return NULL;
+}
+
 static const struct words_option *words_find(const char *name, struct err *e)
 {
 	const char *names[ARRAY_SIZE(options)], *near;
+	const struct words_option *known = words_known(name);
 
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+	if (known != NULL)
+		return known;
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		names[i] = options[i].name;
-		if (strcmp(options[i].name, name) == 0)
-			return &options[i];
-	}
 	near = str_nearest(name, names, ARRAY_SIZE(options));
 	err_set(e, EINVAL, "stacks has no option %.64s%s%s; stacks --help lists them", name,
 		near != NULL ? "; did you mean " : "", near != NULL ? near : "");
@@ -229,14 +247,31 @@ static int words_workload(const char *word, struct stacks_opts *o, struct err *e
 	const struct stacks_kind *k = stacks_kind_find(word);
 
 	if (k == NULL)
-		return err_set(e, EINVAL,
-			       "\"%.64s\" is no workload; allowed are tcp_rr, tcp_crr, tcp_stream, "
-			       "udp_rr and udp_stream",
+		return err_set(e, EINVAL, "\"%.64s\" is no workload; allowed are " KIND_NAMES,
 			       word);
 	for (unsigned i = 0; i < o->kinds; i++)
 		if (o->kind[i] == k)
 			return err_set(e, EINVAL, "%s is there twice", word);
 	o->kind[o->kinds++] = k;
+	return 0;
+}
+
+static bool words_iperf(const struct stacks_opts *o)
+{
+	return o->kinds > 0 && o->kind[o->kinds - 1]->iperf;
+}
+
+/* Behind iperf3 all words are its own, but for options of ours. */
+static int words_of_iperf(const char *word, struct stacks_opts *o, struct err *e)
+{
+	if (stacks_kind_find(word) != NULL)
+		return err_set(e, EINVAL,
+			       "%s stands behind iperf3, where its options are; other workloads "
+			       "stand before it",
+			       word);
+	if (o->iperf.n == STACKS_IPERF_WORDS)
+		return err_set(e, E2BIG, "more than %d words behind iperf3", STACKS_IPERF_WORDS);
+	o->iperf.word[o->iperf.n++] = word;
 	return 0;
 }
 
@@ -249,9 +284,7 @@ static int words_check(const struct stacks_opts *o, struct err *e)
 	if (o->help || o->serve)
 		return 0;
 	if (o->kinds == 0)
-		return err_set(e, EINVAL,
-			       "a workload is missing; allowed are tcp_rr, tcp_crr, tcp_stream, "
-			       "udp_rr and udp_stream");
+		return err_set(e, EINVAL, "a workload is missing; allowed are " KIND_NAMES);
 	if (o->skip && o->verify)
 		return err_set(e, EINVAL,
 			       "--skip-rx-copy leaves nothing to compare; leave it or "
@@ -310,6 +343,10 @@ int stacks_words(int argc, char *const *argv, struct stacks_opts *o, struct err 
 	words_cpus_usual(o->cpu);
 	for (int i = 0; rc == 0 && i < argc; i++) {
 		const struct words_option *w;
+		if (words_iperf(o) && words_known(argv[i]) == NULL) {
+			rc = words_of_iperf(argv[i], o, e);
+			continue;
+		}
 		if (argv[i][0] != '-') {
 			if (i == 0 && strcmp(argv[i], "serve") == 0)
 				o->serve = true;
@@ -334,5 +371,7 @@ int stacks_words(int argc, char *const *argv, struct stacks_opts *o, struct err 
 	}
 	rc = rc == 0 ? words_check(o, e) : rc;
 	words_arms_that_can(o);
+	if (rc == 0 && words_iperf(o) && !o->help)
+		rc = stacks_iperf_check(o, e);
 	return rc;
 }

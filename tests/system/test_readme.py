@@ -44,6 +44,7 @@ CANNOT_RUN = {
     "wirerate -p if:eth1 --ip 10.0.0.1/24,10.0.0.254 iperf3": "it needs a server; test_iperf3_port.py and its server's have both ends",
     "WIRERATE_PORTS=if:eth1": "it needs a server; test_neper.py has links on ports that are not there",
     "ln -s \"$(command -v wirerate)\"": "it needs a server; test_neper.py runs a link",
+    "wirerate stacks --duration 10s iperf3": "it needs root and minutes; test_stacks.py runs it",
     "wirerate stacks --peer 192.0.2.7": "it needs another machine; test_stacks.py asks this one",
     "git clone https://github.com/google/neper": "it builds neper, of which nothing is here",
 }

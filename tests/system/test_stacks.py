@@ -9,6 +9,7 @@ import time
 import harness
 import pytest
 
+WHOLE = ["--runs", "1", "--duration", "1s", "--warm-up", "0"]  # tests of iperf3 have whole seconds
 SHORT = ["--runs", "1", "--duration", "100ms", "--warm-up", "100ms"]
 ARMS = ["kernel to kernel", "port to kernel", "port to port"]
 
@@ -60,10 +61,22 @@ def test_other_workloads(workload, namespaces):
         assert [row[1] for row in rows[1:]] == [ARMS[0], ARMS[2]] and "value" in rows[0] and {len(row) for row in rows} == {len(rows[0])}
 
 
-@pytest.mark.parametrize("signo,phase", [(signal.SIGINT, 0), (signal.SIGINT, 2), (signal.SIGKILL, 2)])
-def test_nothing_is_left(signo, phase, namespaces):
+def test_iperf3(namespaces):
+    """Each end is iperf3 of its own stack, which says by what it was carried: all have one algorithm and one least RTO."""
+    doc = moved(lambda i: run(*WHOLE, "iperf3", "-P", "2", "-b", "20M", "-l", "10000"))
+    assert doc["iperf3"] == "-t 1 -O 0 -C cubic -P 2 -b 20M -l 10000" and doc["congestion"] == "cubic"
+    assert [(o["workload"], o["arm"], o["device"]) for o in doc["runs"]] == list(zip(["iperf3"] * 3, ARMS, ["veth", "tap:wrt", "memif"]))
+    for o in doc["runs"]:
+        assert o["transfer_bytes"] > 0 and o["sender_bps"] > 0 and o["retransmits"] >= 0 and o["cpu_s"] > 0 and o["lost_share"] is None, o
+    assert [o["payload_touched"] for o in doc["results"]] == [True] * 3
+
+
+@pytest.mark.parametrize("signo,phase,words", [
+    (signal.SIGINT, 0, "kernel-kernel tcp_rr"), (signal.SIGINT, 2, "kernel-kernel tcp_rr"), (signal.SIGKILL, 2, "kernel-kernel tcp_rr"),
+    (signal.SIGINT, 2, "port-port iperf3"), (signal.SIGKILL, 2, "kernel-kernel iperf3 -u")])
+def test_nothing_is_left(signo, phase, words, namespaces):
     """Whenever it ends: no process, and so no namespace, since these have no other holder."""
-    p = subprocess.Popen([harness.binary(), "stacks", "--arms", "kernel-kernel", "tcp_rr"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    p = subprocess.Popen([harness.binary(), "stacks", "--arms", *words.split()], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True,
                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # whoever runs the tests may ignore it
     try:
@@ -108,6 +121,9 @@ def test_another_machine():
                 assert answer in f.readline()
         doc = moved(lambda i: run(*SHORT, "--port", str(port), "--peer", "127.0.0.1", "tcp_rr"))
         assert doc["runs"][0]["transactions"] > 0
+        datagrams = moved(lambda i: run(*WHOLE, "--port", str(port), "--peer", "127.0.0.1", "iperf3", "-u", "-b", "1M", "-l", "1000"))["runs"][0]
+        assert datagrams["datagrams"] > 0 and datagrams["retransmits"] is None and 0 <= datagrams["lost_share"] <= 1, datagrams
+        assert datagrams["jitter_ns"] >= 0 and datagrams["busy_cycles"] > 0 and datagrams["device"] == "sockets"
     finally:
         server.kill()
         server.communicate()

@@ -62,6 +62,72 @@ static void test_words(void **state)
 	assert_int_equal(words("tcp_rr --port-peer 1.2.3.4 --peer h", &o, &e), -EINVAL);
 }
 
+/* What stands behind iperf3 is its own, but for options of ours. */
+static void test_iperf_words(void **state)
+{
+	static const struct {
+		const char *words, *why;
+	} bad[] = {
+		{"iperf3 tcp_rr", "stand before it"},
+		{"iperf3 --blob", "of iperf3"},
+		{"iperf3 -P 63", "63 streams: on a port"},
+		{"iperf3 -P 1 --bidir -R", "exclude each other"},
+		{"iperf3 -t 3", "--duration says"},
+		{"iperf3 -O 2", "--warm-up says"},
+		{"iperf3 -i 1", "one interval"},
+		{"iperf3 -n 1M", "-n, --bytes"},
+		{"iperf3 -k 10", "-k, --blockcount"},
+		{"iperf3 -c 10.0.0.1", "no -c, --client"},
+		{"iperf3 -s", "exclude each other"},
+		{"iperf3 -p 5201", "stacks --port"},
+		{"iperf3 -B 10.0.0.1", "no -B"},
+		{"iperf3 -4", "-4 and -6"},
+		{"iperf3 -A 1", "--cpus says it"},
+		{"iperf3 --stack kernel", "--arms says it"},
+		{"iperf3 -J", "no -J"},
+		{"iperf3 -T x", "-T, --extra-data"},
+		{"iperf3 --rcv-timeout 500", "tried again"},
+		{"iperf3 -C a;quit", "'a;quit'"},
+		{"iperf3 -C bbr", "on a port it is cubic"},
+		{"iperf3 --fq-rate 1G", "--fq-rate on a port"},
+		{"iperf3 -u -M 1000", "about TCP"},
+		{"--down iperf3", "-R behind iperf3"},
+		{"--flows 4 iperf3", "-P N behind iperf3"},
+		{"iperf3 --mss 1000", "-M N behind iperf3"},
+		{"--verify iperf3", "compares nothing"},
+		{"--duration 1500ms iperf3", "--duration: a test of iperf3 has whole"},
+		{"--warm-up 500ms iperf3", "--warm-up: a test of iperf3 has whole"},
+	};
+	struct stacks_opts o;
+	struct sbuf text = {0};
+	struct err e;
+
+	(void)state;
+	assert_int_equal(words("tcp_rr iperf3 -P 4 -R --runs 3 -w 1M --duration 3s -t 3", &o, &e),
+			 0);
+	assert_int_equal(o.kinds, 2);
+	assert_int_equal(o.runs, 3);
+	assert_int_equal(o.iperf.omit_s, 1);
+	assert_true(o.iperf.reverse && !o.iperf.udp && !stacks_udp(&o, o.kind[1]));
+	stacks_iperf_options(&o, &text);
+	assert_string_equal(text.s, "-t 3 -O 1 -C cubic -P 4 -R -w 1M -t 3");
+	sbuf_reset(&text);
+	assert_int_equal(words("iperf3 -C reno --warm-up 0 --skip-rx-copy", &o, &e), 0);
+	stacks_iperf_options(&o, &text);
+	assert_string_equal(text.s, "-t 10 -O 0 --skip-rx-copy -C reno");
+	assert_string_equal(o.iperf.congestion, "reno");
+	assert_int_equal(words("iperf3 -u -b 1G", &o, &e), 0);
+	assert_true(stacks_udp(&o, o.kind[0]));
+	assert_string_equal(o.iperf.congestion, "none");
+	/* only the kernel has it, and only its sockets are asked */
+	assert_int_equal(words("--arms kernel-kernel iperf3 -C bbr --fq-rate 1G", &o, &e), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		if (words(bad[i].words, &o, &e) == 0 || strstr(e.text, bad[i].why) == NULL)
+			fail_msg("%s: %s", bad[i].words, e.text);
+	}
+	sbuf_free(&text);
+}
+
 static void test_orders(void **state)
 {
 	struct stacks_order o = {.kind = stacks_kind_find("tcp_crr"),
@@ -186,8 +252,51 @@ static void test_results(void **state)
 	stacks_print(OUT_TEXT, doc, &text);
 	assert_non_null(strstr(text.s, "at least 5 ms"));
 	assert_non_null(strstr(text.s, "payload touched"));
+	assert_null(strstr(text.s, "jitter"));
 	stacks_html(doc, &text);
 	assert_non_null(strstr(text.s, "</svg>"));
+	sbuf_free(&text);
+	json_decref(doc);
+	stacks_results_free(r);
+}
+
+/* A run of datagrams by iperf3, and its columns. */
+static void test_datagrams(void **state)
+{
+	const struct stacks_found f = {.ns = 2e9,
+				       .moved = 2.5e8,
+				       .sent_bps = 2e9,
+				       .came_bps = 1e9,
+				       .done = NAN,
+				       .bad = NAN,
+				       .resent = NAN,
+				       .datagrams = 400,
+				       .lost = 100,
+				       .jitter_ns = 5000,
+				       .cpu_ns = 1e9,
+				       .cycles = NAN};
+	struct stacks_opts o;
+	struct sbuf text = {0};
+	struct err e;
+
+	(void)state;
+	assert_int_equal(words("--runs 1 iperf3 -u", &o, &e), 0);
+	struct stacks_results *r = stacks_results_new(&o);
+	stacks_result_put(r, o.kind[0], STACKS_PP, 1, "memif", &f);
+	json_t *doc = stacks_results_json(r, true);
+	const json_t *run = json_array_get(out_get(doc, "stacks.runs"), 0),
+		     *result = json_array_get(out_get(doc, "stacks.results"), 0);
+	assert_near(at(doc, "stacks.runs", 0, "value"), 1e9, 1e-3);
+	assert_near(at(doc, "stacks.runs", 0, "lost_share"), 0.25, 1e-9);
+	assert_near(at(doc, "stacks.runs", 0, "cpu_s_per"), 4, 1e-9);
+	assert_near(at(doc, "stacks.results", 0, "jitter_ns"), 5000, 1e-9);
+	assert_true(json_is_null(json_object_get(run, "retransmits")));
+	assert_true(json_is_null(json_object_get(run, "busy_cycles")));
+	assert_true(json_is_true(json_object_get(result, "payload_touched")));
+	assert_string_equal(json_string_value(json_object_get(result, "congestion")), "none");
+	stacks_print(OUT_TEXT, doc, &text);
+	assert_non_null(strstr(text.s, "jitter"));
+	assert_non_null(strstr(text.s, "clients of iperf3 have -t 10 -O 1 -u"));
 	sbuf_free(&text);
 	json_decref(doc);
 	stacks_results_free(r);
@@ -196,9 +305,11 @@ static void test_results(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),
+					   cmocka_unit_test(test_iperf_words),
 					   cmocka_unit_test(test_orders),
 					   cmocka_unit_test(test_chance),
-					   cmocka_unit_test(test_results)};
+					   cmocka_unit_test(test_results),
+					   cmocka_unit_test(test_datagrams)};
 
 	return cmocka_run_group_tests_name("stacks", tests, NULL, NULL);
 }
