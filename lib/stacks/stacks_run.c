@@ -340,16 +340,30 @@ static void run_announce(const struct stacks_opts *o, void (*note)(const char *t
 	sbuf_free(&text);
 }
 
+/* An end would not begin, and could not say why. That of another machine has its CPUs. */
+static int run_cpus(const struct stacks_opts *o, struct err *e)
+{
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (unsigned i = o->peer != NULL; i < 2; i++)
+		if (n > 0 && o->cpu[i] >= n)
+			return err_set(
+				e, EINVAL,
+				"--cpus %d,%d: there is no CPU %d; this machine has 0 to %ld",
+				o->cpu[0], o->cpu[1], o->cpu[i], n - 1);
+	return 0;
+}
+
 json_t *stacks_run(const struct stacks_opts *o, void (*note)(const char *text), int *code,
 		   struct err *e)
 {
 	struct stacks s = {.o = o, .net = {-1, -1}, .asks = STACKS_NO_END, .serves = STACKS_NO_END};
 	struct stacks_results *results;
 	json_t *doc = NULL;
-	int rc = 0;
+	int rc = run_cpus(o, e);
 
 	clock_init();
-	if (o->peer == NULL)
+	if (rc == 0 && o->peer == NULL)
 		rc = stacks_net_make(&s.net, o->mtu, e);
 	*code = rc < 0 ? EXIT_LACKING : 0;
 	if (rc < 0)

@@ -103,6 +103,11 @@ def test_needs_root():
     assert r.returncode == 3 and "root" in r.stderr and len(r.stderr.splitlines()) == 1
 
 
+def test_needs_its_cpus():
+    r = run("--cpus", "0,1023", "iperf3")
+    assert r.returncode == 3 and r.stderr.startswith("wirerate: --cpus 0,1023: there is no CPU 1023; "), r.stderr
+
+
 def test_another_machine():
     """`stacks serve` and who asks it, without a port: sockets here and there."""
     with socket.socket() as s:
