@@ -103,7 +103,10 @@ static void data_pieces(struct neper *n, struct wl_flow *f, bool sends)
 {
 	n->wl = (struct neper_wl_conf){.piece = (uint32_t)n->opts->buffer_size,
 				       .no_close = n->opts->time_wait || !n->opts->client};
-	data_pace(n, &n->wl);
+	if (n->opts->split_bidir)
+		n->wl.split = &n->split;
+	if (n->arm->ops->together)
+		data_pace(n, &n->wl);
 	if (!sends)
 		n->wl.piece = 0;
 	f->wl = &neper_pieces;
@@ -119,7 +122,11 @@ static void data_stream(struct neper *n, struct wl_flow *f)
 
 	s->gap_ns = (uint64_t)o->delay;
 	s->zerocopy = o->zerocopy;
-	if (n->arm->ops->together && (o->delay | (int64_t)o->max_pacing_rate) != 0) {
+	s->more = o->kind->tcp && !o->no_cork;
+	s->skip_receive = o->skip_rx_copy;
+	s->map_receive = o->rx_zerocopy;
+	if (o->split_bidir ||
+	    (n->arm->ops->together && (o->delay | (int64_t)o->max_pacing_rate) != 0)) {
 		bool sends = o->client ? up : down;
 		data_pieces(n, f, o->kind->tcp ? sends : o->client);
 		return;
@@ -138,9 +145,6 @@ static void data_stream(struct neper *n, struct wl_flow *f)
 		.direction = (enum wl_direction)((up ? WL_UP : 0) | (down ? WL_DOWN : 0))};
 	f->wl = &wl_stream;
 	f->conf = &n->stream;
-	s->more = !o->no_cork;
-	s->skip_receive = o->skip_rx_copy;
-	s->map_receive = o->rx_zerocopy;
 }
 
 unsigned neper_thread_of(const struct neper *n, const struct sock_line *l)

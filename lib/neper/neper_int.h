@@ -44,6 +44,7 @@ struct neper {
 	struct err err;
 	struct wl_content content;
 	struct neper_wl_conf wl;
+	struct neper_split split;
 	struct wl_stream_conf stream;
 	struct sock_spec spec;
 	struct arm *arm;

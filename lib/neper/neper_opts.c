@@ -94,7 +94,7 @@ static const struct opt_row rows[] = {
 	{OPT_WORD('M', "enable_tcp_maerts", NULL), T_ST, OPT_FLAG, AT(enable_tcp_maerts), 0, 0, 1,
 	 "", "the server writes and the client reads; at both ends"},
 	{OPT_WORD(0, "split_bidir", NULL), T_ST, OPT_FLAG, AT(split_bidir), 0, 0, 1, "",
-	 "see docs/neper.md"},
+	 "both ways, by two connections for each flow; at both ends"},
 	{OPT_WORD('w', "enable_write", NULL), T_ST, OPT_FLAG, AT(enable_write), 0, 0, 1, "",
 	 "this end writes"},
 	{OPT_WORD('r', "enable_read", NULL), T_ST, OPT_FLAG, AT(enable_read), 0, 0, 1, "",
@@ -413,11 +413,6 @@ static void set_defaults(const struct neper_kind *k, struct neper_opts *o)
 
 static int check_stream(struct neper_opts *o, struct err *e)
 {
-	if (o->split_bidir)
-		return err_set(
-			e, ENOTSUP,
-			"--split-bidir: not in this version; neper's own server stops behind one "
-			"buffer with it. -r -w at both ends sends both ways");
 	if (!neper_unit_known(o->throughput_opt))
 		return err_set(
 			e, EINVAL,
@@ -435,6 +430,15 @@ static int check_stream(struct neper_opts *o, struct err *e)
 		o->enable_write = 1;
 	} else {
 		o->enable_read = 1;
+	}
+	if (o->split_bidir) {
+		if (2 * o->num_flows > NEPER_MOST_FLOWS)
+			return err_set(e, EINVAL,
+				       "--split-bidir makes two connections of each flow: at most "
+				       "-F %d",
+				       NEPER_MOST_FLOWS / 2);
+		o->enable_read = o->enable_write = 1;
+		o->num_flows *= 2;
 	}
 	return 0;
 }

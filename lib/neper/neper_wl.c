@@ -366,13 +366,22 @@ const struct workload neper_datagrams = {
 
 /* ---- pieces at their times ---- */
 
-/* The words of a connection are the time of its next piece. */
+/* The words of a connection: bits of its own, and the time of its next piece, or since when it
+ * waits. */
+#define PIECES_MUTE (1ull << 63)  /* it has the other direction */
+#define PIECES_WAITS (1ull << 62) /* it is not known yet which one it has */
+#define PIECES_TIME (PIECES_WAITS - 1)
+/* Which connections its client sends on a server sees by what comes: so long behind the first
+ * bytes of any of them; and, if none come at all, so long behind its own begin. */
+#define SPLIT_NS 10000000u
+#define SPLIT_MOST_NS 1000000000u
+
 static void pieces_send(struct wl_turn *t)
 {
 	const struct neper_wl_conf *conf = rr_conf(t);
 	uint64_t at = wl_words(t);
 
-	if (conf->piece == 0 || t->flow->draining)
+	if (conf->piece == 0 || t->flow->draining || (at & (PIECES_MUTE | PIECES_WAITS)) != 0)
 		return;
 	if (at > t->now_ns) {
 		t->timer_ns = at - t->now_ns;
@@ -382,11 +391,64 @@ static void pieces_send(struct wl_turn *t)
 	wl_send(t, 0, conf->piece);
 }
 
+static void split_opened(struct wl_turn *t, struct neper_split *split)
+{
+	if (!t->flow->client) {
+		wl_set_words(t, PIECES_WAITS | (t->now_ns & PIECES_TIME));
+		t->timer_ns = SPLIT_NS;
+	} else if (__atomic_fetch_add(&split->opened, 1, __ATOMIC_RELAXED) % 2 == 0) {
+		wl_set_words(t, PIECES_MUTE);
+	}
+}
+
+static void split_received(struct wl_turn *t, struct neper_split *split)
+{
+	wl_set_words(t, PIECES_MUTE);
+	if (__atomic_load_n(&split->began_ns, __ATOMIC_RELAXED) == 0)
+		__atomic_store_n(&split->began_ns, t->now_ns, __ATOMIC_RELAXED);
+}
+
+static void split_waits(struct wl_turn *t, const struct neper_split *split)
+{
+	uint64_t began = __atomic_load_n(&split->began_ns, __ATOMIC_RELAXED);
+	uint64_t until =
+		began != 0 ? began + SPLIT_NS : (wl_words(t) & PIECES_TIME) + SPLIT_MOST_NS;
+
+	if (t->now_ns < until) {
+		t->timer_ns = SPLIT_NS;
+		return;
+	}
+	wl_set_words(t, 0);
+	pieces_send(t);
+}
+
 static void pieces_opened(struct wl_turn *t)
 {
+	struct neper_split *split = rr_conf(t)->split;
+
+	if (split != NULL)
+		split_opened(t, split);
 	if (t->flow->client && t->flow->on_call)
 		t->ready = true;
 	else if (t->flow->client || !t->datagram)
+		pieces_send(t);
+}
+
+static uint32_t pieces_received(struct wl_turn *t, const uint8_t *data, uint32_t n)
+{
+	struct neper_split *split = rr_conf(t)->split;
+
+	(void)data;
+	if (WL_RARE(split != NULL) && !t->flow->client && (wl_words(t) & PIECES_MUTE) == 0)
+		split_received(t, split);
+	return n;
+}
+
+static void pieces_timer(struct wl_turn *t)
+{
+	if ((wl_words(t) & (PIECES_MUTE | PIECES_WAITS)) == PIECES_WAITS)
+		split_waits(t, rr_conf(t)->split);
+	else
 		pieces_send(t);
 }
 
@@ -397,9 +459,9 @@ const struct workload neper_pieces = {
 	.udp = true,
 	.own_bytes = sizeof(struct neper_times),
 	.opened = pieces_opened,
-	.received = datagram_received,
+	.received = pieces_received,
 	.may_send = pieces_send,
-	.timer = pieces_send,
+	.timer = pieces_timer,
 	.go = pieces_send,
 	.drain = rr_drain,
 };

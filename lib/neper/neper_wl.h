@@ -51,9 +51,16 @@ struct neper_wl_conf {
 	/* The rest is for arms that know no sock_spec, where the record itself keeps the times that
 	 * are there. piece: so many bytes are sent at a time over TCP, too. */
 	uint64_t every_ns, slot_ns, gap_ns, byte_fraction, burst_ns;
+	struct neper_split *split; /* each connection has one direction; NULL: it has both */
+};
+/* What connections that have one direction each know of each other, on all threads. */
+struct neper_split {
+	uint64_t opened;   /* a client's */
+	uint64_t began_ns; /* when a server's first bytes came; 0: none have */
 };
 /* flow.own is a struct neper_times of a line. */
 extern const struct workload neper_rr, neper_datagrams;
 /* Messages of conf->piece bytes one way or both, without end, at the times of gap_ns and
- * byte_fraction. piece 0: this end sends none. */
+ * byte_fraction. piece 0: this end sends none. With conf->split a client sends on every other
+ * connection, and a server on those on which nothing comes. */
 extern const struct workload neper_pieces;

@@ -92,7 +92,7 @@ struct sock_spec {
 	struct wl_flow flow;
 	struct sock_tune tune;
 	uint32_t buffer;   /* most bytes of one send or receive, up to SOCK_BUFFER_MOST; 0: 64 KB */
-	bool more;         /* endless messages are sent with MSG_MORE */
+	bool more;         /* all is sent with MSG_MORE, as if it were a message without end */
 	bool zerocopy;     /* MSG_ZEROCOPY */
 	bool map_receive;  /* TCP_ZEROCOPY_RECEIVE */
 	bool skip_receive; /* MSG_TRUNC: what is received is counted and thrown away */

@@ -175,7 +175,7 @@ static bool send_once(struct sock_one *o)
 	}
 	if (m->left > 0) {
 		n = message_bytes(o, m, n, &out);
-		flags = (endless ? s->more : n < m->left) ? MSG_MORE : 0;
+		flags = s->more || (!endless && n < m->left) ? MSG_MORE : 0;
 		sent = out_bytes(o, &out, flags | (s->zerocopy ? MSG_ZEROCOPY : 0));
 		if (sent < 0)
 			return out_failed(o);

@@ -126,6 +126,24 @@ def test_both_ways_and_json():
     assert r.returncode == 2 and "--ip" in r.stderr
 
 
+def bytes_of_flows(path):
+    """What each flow had read at the end."""
+    return list({(r["tid"], r["flow_id"]): int(r["bytes_read"]) for r in csv.DictReader(open(path))}.values())
+
+
+@pytest.mark.parametrize("client", ["-F 2 -T 2", "-F 1 -m 10MB"])
+def test_split(client, tmp_path):
+    """Both ways by connections of one direction each: at the server nothing comes on half of them."""
+    server = ["--split-bidir", f"-A{tmp_path}/samples.csv"]
+    (rc_s, out_s, _), (rc_c, out_c, err) = pair("tcp_stream", server, ["--split-bidir", "-l", "1", *client.split()])
+    assert (rc_s, rc_c, err) == (0, 0, "")
+    flows = int(values(out_c)["num_flows"])
+    assert flows == 2 * int(client.split()[1])
+    assert int(values(out_c)["local_throughput"]) > 0 and int(values(out_s)["local_throughput"]) > 0
+    came = bytes_of_flows(tmp_path / "samples.csv")
+    assert len(came) == flows and came.count(0) == flows // 2
+
+
 def test_in_a_session():
     """As a verb it is one command among others, and leaves nothing behind."""
     control, port = free_ports()
@@ -332,7 +350,8 @@ def test_slow_name_server(words, tmp_path):
 @pytest.mark.parametrize("workload,server,client", [
     ("tcp_rr", "-T 4", "-F 50 -T 4"), ("tcp_rr", "", "-F 1000 -T 2"), ("tcp_rr", "", "-F 4 -l -1000"), ("tcp_crr", "", "-F 3"),
     ("tcp_crr", "-T 2", "-F 3 -T 2 -l -1000"), ("tcp_rr", "-Q 1000 -R 200000", "-F 4 -Q 1000 -R 200000"), ("tcp_stream", "", "-F 2"),
-    ("tcp_stream", "-M", "-M"), ("tcp_stream", "-r -w", "-r -w"), ("udp_rr", "", "-F 5"), ("udp_stream", "", "-F 2"),
+    ("tcp_stream", "-M", "-M"), ("tcp_stream", "-r -w", "-r -w"),
+    ("tcp_stream", "--split-bidir", "--split-bidir -F 2"), ("udp_rr", "", "-F 5"), ("udp_stream", "", "-F 2"),
 ])
 def test_real(workload, server, client):
     """A real neper at either end: both are content, and each knows the other's rate."""

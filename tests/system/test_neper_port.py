@@ -95,28 +95,34 @@ def test_client(link, run, workload, flows):
         assert mine["congestion"] == "cubic" and mine["rto_floor"] == "0.200000"
 
 
-@pytest.mark.parametrize("workload, options", [("tcp_stream", ["-M"]), ("tcp_stream", ["-r", "-w"]), ("udp_stream", []), ("tcp_crr", [])])
+@pytest.mark.parametrize("workload, options", [("tcp_stream", ["-M"]), ("tcp_stream", ["-r", "-w"]), ("tcp_stream", ["--split-bidir"]),
+                                               ("udp_stream", []), ("tcp_crr", [])])
 def test_client_of_a_second(link, run, workload, options):
-    server = sockets(run, workload, *options)
+    if options == ["--split-bidir"]:  # a real server sends one buffer, before the client's time begins
+        server = run(harness.binary(), "neper", workload, *options)
+    else:
+        server = sockets(run, workload, *options)
     mine = values(own(link, run, workload, "-c", *RETRIES, "-H", "fd00::2", "-l", "1", "-F", "2", *options))
     other = values(server)
     agree(mine, other)
     assert int(mine["local_throughput"]) + int(other["local_throughput"]) > 0
-    if options == ["-r", "-w"]:
+    if options in (["-r", "-w"], ["--split-bidir"]):
         assert int(mine["local_throughput"]) > 0 and int(other["local_throughput"]) > 0
 
 
 @pytest.mark.parametrize("workload, words", [
     ("tcp_rr", "-l -400 -F 4 -T 2"), ("tcp_crr", "-l -400 -F 4"), ("tcp_stream", "-l 1 -F 2"), ("udp_rr", "-l -400 -F 4"),
-    ("udp_stream", "-l 1"),
+    ("udp_stream", "-l 1"), ("tcp_stream", "-l 1 --split-bidir"),
 ])
 def test_server(link, run, workload, words):
     """The port serves many threads of a client; its samples are taken while the client runs."""
-    server = own(link, run, workload)
+    split = ["--split-bidir"] if "--split-bidir" in words else []
+    server = own(link, run, workload, *split)
     here(link)
     other = values(sockets(run, workload, "-c", "-H", "10.0.0.1", *words.split()))
     mine = values(server)
     agree(mine, other)
+    assert not split or float(other["throughput"]) > 0
     assert mine["stack"] == "port" and mine["invalid_secret_count"] == "0"
     if workload.endswith("_stream"):
         assert float(mine["throughput"]) > 0

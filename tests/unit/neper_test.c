@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "neper.h"
+#include "neper_wl.h"
 
 #define SECRET "neper tcp_rr 201703241250"
 
@@ -215,6 +216,9 @@ static void test_values(void **state)
 	assert_int_equal(o.enable_write, 0);
 	assert_int_equal(o.max_pacing_rate, 1250000);
 	assert_int_equal(o.as_neper_pacing_rate, 10485760);
+	assert_int_equal(parse(&o, &e, "tcp_stream", "--split-bidir -M -F 3"), 0);
+	assert_true(o.enable_read && o.enable_write);
+	assert_int_equal(o.num_flows, 6);
 	assert_int_equal(parse(&o, &e, "udp_stream", "-c -H h -M 3 -m 2.5m"), 0);
 	assert_int_equal(o.mark, 3);
 	assert_int_equal(o.max_pacing_rate, 312500);
@@ -240,7 +244,7 @@ static void test_refused(void **state)
 		{"tcp_rr", "-D 5min", "ns, us, ms or s"},
 		{"tcp_rr", "-D 1 --noburst 1", "exclude"},
 		{"tcp_stream", "-z --skip-rx-copy", "exclude"},
-		{"tcp_stream", "--split-bidir", "not in this version"},
+		{"tcp_stream", "--split-bidir -F 50001", "at most -F 50000"},
 		{"tcp_rr", "-N", "--pin-numa: not in this version"},
 		{"udp_rr", "-N", "unknown option -N"},
 		{"tcp_stream", "--throughput-opt Xb", "Xb"},
@@ -282,6 +286,7 @@ static void test_refused_on_a_port(void **state)
 		{"tcp_rr", "-c -H h --time-wait", NULL},
 		{"udp_stream", "--time-wait", NULL},
 		{"tcp_stream", "-r -w --congestion-control reno --no-delay --no-cork", NULL},
+		{"tcp_stream", "-c -H h --split-bidir -T 4 -F 2", NULL},
 		{"udp_stream", "-c -H h -B 1000 -I 0.1", NULL},
 		{"tcp_rr", "-c -H h -T 2 -F 2 -m 10m --noburst 1ms -L 10.0.0.1 -A --log-rtt", NULL},
 		{"udp_rr", "-c -H h -D 1ms", NULL},
@@ -311,6 +316,90 @@ static void test_refused_on_a_port(void **state)
 	}
 }
 
+/* Connections of --split-bidir: what a client sends on, and what a server does. */
+struct split_conn {
+	struct wl_flow flow;
+	uint32_t mem[2];
+	uint64_t timer_at;
+};
+/* One call of the record. Returns how much is to be sent. */
+static uint64_t split_call(struct split_conn *c, void (*fn)(struct wl_turn *), uint64_t now)
+{
+	struct wl_turn t = {.flow = &c->flow, .mem = c->mem, .now_ns = now};
+
+	fn(&t);
+	if (t.timer_ns != 0)
+		c->timer_at = now + t.timer_ns;
+	return t.send;
+}
+
+static void split_receive(struct split_conn *c, uint64_t now)
+{
+	struct wl_turn t = {.flow = &c->flow, .mem = c->mem, .now_ns = now};
+
+	assert_int_equal(neper_pieces.received(&t, NULL, 10), 10);
+	assert_int_equal(t.send, 0);
+}
+
+/* The timer as often as it is asked for. Returns when something was to be sent; 0: not before. */
+static uint64_t split_wait(struct split_conn *c, uint64_t before)
+{
+	while (c->timer_at < before) {
+		uint64_t at = c->timer_at;
+		c->timer_at = UINT64_MAX; /* unless it is asked for again */
+		if (split_call(c, neper_pieces.timer, at) != 0)
+			return at;
+	}
+	return 0;
+}
+
+#define MS 1000000ull
+#define NOW 1000000000000ull
+static void test_split(void **state)
+{
+	struct neper_split split = {0};
+	const struct neper_wl_conf conf = {.piece = 100, .split = &split};
+	const struct split_conn new = {.flow = {.wl = &neper_pieces, .conf = &conf}};
+	struct split_conn c[6];
+	unsigned sending = 0;
+
+	(void)state;
+	/* a client sends on half of them, and on the others never */
+	for (unsigned i = 0; i < ARRAY_SIZE(c); i++) {
+		c[i] = new;
+		c[i].flow.client = true;
+		bool sends = split_call(&c[i], neper_pieces.opened, NOW) != 0;
+		split_receive(&c[i], NOW + 1);
+		assert_int_equal(split_call(&c[i], neper_pieces.may_send, NOW + 2) != 0, sends);
+		sending += sends;
+	}
+	assert_int_equal(sending, ARRAY_SIZE(c) / 2);
+	/* a server: nothing before the first bytes, and then where none came */
+	for (unsigned i = 0; i < 4; i++) {
+		c[i] = new;
+		assert_int_equal(split_call(&c[i], neper_pieces.opened, NOW), 0);
+		assert_int_equal(split_call(&c[i], neper_pieces.may_send, NOW), 0);
+		assert_int_equal(split_wait(&c[i], NOW + 500 * MS), 0);
+	}
+	split_receive(&c[1], NOW + 500 * MS);
+	split_receive(&c[3], NOW + 501 * MS);
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t at = split_wait(&c[i], NOW + 3000 * MS);
+		assert_int_equal(at != 0, i % 2 == 0);
+		assert_true(i % 2 != 0 || (at >= NOW + 510 * MS && at <= NOW + 530 * MS));
+		assert_int_equal(split_call(&c[i], neper_pieces.may_send, NOW + 3000 * MS) != 0,
+				 i % 2 == 0);
+	}
+	/* what comes later ends it */
+	split_receive(&c[0], NOW + 3001 * MS);
+	assert_int_equal(split_call(&c[0], neper_pieces.may_send, NOW + 3002 * MS), 0);
+	/* a client that sends on none of them is sent to all the same */
+	split = (struct neper_split){0};
+	c[0] = new;
+	split_call(&c[0], neper_pieces.opened, NOW);
+	assert_true(split_wait(&c[0], NOW + 5000 * MS) >= NOW + 1000 * MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_server_refuses), cmocka_unit_test(test_client),
 		cmocka_unit_test(test_echo),           cmocka_unit_test(test_values),
 		cmocka_unit_test(test_refused),        cmocka_unit_test(test_refused_on_a_port),
+		cmocka_unit_test(test_split),
 	};
 	return cmocka_run_group_tests_name("neper", tests, NULL, NULL);
 }
