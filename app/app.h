@@ -36,6 +36,7 @@ struct app {
 	/* The words after the options are the only command. A `start` without a bound is then
 	 * refused, because the program would end at once. */
 	bool oneshot;
+	bool as_link; /* called by the name of another program, it runs that one's verb */
 	bool streams; /* --json-stream: lines of JSON go to standard output */
 	/* ports whose settings or streams were written since `load` began */
 	struct portset written;

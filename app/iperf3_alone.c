@@ -174,6 +174,7 @@ static int iperf3_run(const char *link, int argc, char **argv, int out_mode)
 	} else {
 		o.wrapped = out_mode == OUT_JSON;
 		o.json |= o.wrapped;
+		o.idle_is_fine = h.as_name;
 		code = run_process(&h, &o);
 	}
 	iperf_opts_free(&o);

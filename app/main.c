@@ -702,9 +702,9 @@ static int run_program(void *prog, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct prog p = {0};
 	const char *link;
 	const struct alone *alone = argc > 0 ? alone_link(argv[0], &link) : NULL;
+	struct prog p = {.again = alone != NULL ? argv : NULL, .app.as_link = alone != NULL};
 
 	view_init(&p.app.view);
 	tester_init(&p.app.tester);
@@ -713,7 +713,6 @@ int main(int argc, char **argv)
 	tty_save();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	p.again = alone != NULL ? argv : NULL;
 	return alone != NULL ? alone_run(alone, link, argc, argv, run_program, &p)
 			     : run_program(&p, argc, argv);
 }

@@ -136,6 +136,7 @@ static int iperf3_begin(struct cmd_run *r, struct iperf_opts *o, struct err *e)
 		return rc;
 	o->wrapped = i->documents = r->out_mode == OUT_JSON;
 	o->json |= o->wrapped;
+	o->idle_is_fine = app_of(r)->as_link;
 	i->run = r;
 	i->test = iperf_start(app_of(r)->loop, i->use.arm, o, on_print, i, &end, e);
 	if (i->test != NULL)

@@ -21,6 +21,8 @@ struct iperf_opts {
 	bool blksize_given;
 	double interval_s; /* 0: none */
 	bool json, json_stream, verbose, one_off;
+	/* A server of one test to which nobody comes for idle_s ends in good order, as iperf3. */
+	bool idle_is_fine;
 	bool wrapped;  /* of --json: the document is one line, a member "iperf3" */
 	uint8_t stack; /* enum iperf_stack */
 	char format;   /* of -f, 0: adaptive */

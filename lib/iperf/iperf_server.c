@@ -67,6 +67,10 @@ static void on_idle(void *arg)
 	t->server->idle_timer = -1;
 	if (t->server->busy)
 		return;
+	if (t->o.one_off && t->o.idle_is_fine) {
+		t->over = true;
+		return;
+	}
 	if (t->o.one_off) {
 		iperf_fail(t, IPERF_PEER, "no client has come for %u s (--idle-timeout)",
 			   t->o.idle_s);

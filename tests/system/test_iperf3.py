@@ -338,6 +338,11 @@ def test_what_this_machine_lacks(tmp_path):
     assert r.returncode == 5 and r.stderr.count("\n") == 1
     r = ours("-s", "-1", "--idle-timeout", "1", "-p", port)
     assert r.returncode == 5 and "no client has come for 1 s" in r.stderr
+    with linked(tmp_path) as name:
+        for words, lines in (["-J"], 0), ([], 3):
+            r = subprocess.run([name, "-s", "-1", "--idle-timeout", "1", "-p", port, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, timeout=60)
+            assert (r.returncode, r.stderr, r.stdout.count("\n")) == (0, "", lines), r
     r = ours("-c", "127.0.0.1", "-P", "1000")
     assert r.returncode == 2 and "allowed are 1 to 128" in r.stderr
 

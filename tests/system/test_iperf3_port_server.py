@@ -189,10 +189,15 @@ def test_wrong_clients():
         assert why in line, err
 
 
-def test_nobody_comes():
+def test_nobody_comes(tmp_path):
     with linked() as link, serving(link, "-1", "--idle-timeout", "1", wait=False) as proc:
         out, err = proc.communicate(timeout=60)
-    assert proc.returncode == 5 and "iperf3: no client has come for 1 s (--idle-timeout)" in err, (out, err)
+        assert proc.returncode == 5 and "iperf3: no client has come for 1 s (--idle-timeout)" in err, (out, err)
+        name = tmp_path / "iperf3"
+        name.symlink_to(binary())
+        words = ["-s", "-1", "--idle-timeout", "1", f"--port-spec=packet:{link.net.a}", "--ip", "10.0.0.1/24"]
+        r = subprocess.run([*link.prefix, name, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (r.returncode, r.stderr) == (0, "") and r.stdout.count("Server listening") == 1, r
 
 
 @pytest.mark.skipif(REAL is None, reason="iperf3 is not installed")
