@@ -300,6 +300,42 @@ static void test_nor_where_frames_are_handed_over(void **state)
 	no_line_is_written_by_two_workers(true);
 }
 
+/* Whether all workers of the port's server know of its run. */
+static bool heard(unsigned port)
+{
+	return flows_one_stage(flows_of(c->port[port])->first, c->port[port]->run.id) != FLOWS_IDLE;
+}
+
+/* Clients get the time of their begin when all workers know of the servers of the same start, so
+ * that nobody asks where nobody listens yet, whoever stands still meanwhile. */
+static void test_servers_are_there_first(void **state)
+{
+	struct portset both = only(0);
+	struct err e = {.text = ""};
+
+	(void)state;
+	portset_add(&both, 1);
+	for (unsigned round = 0; round < 20; round++) {
+		fresh(0, 1);
+		fresh(1, 1);
+		flow(0, FLOWS_CLIENT);
+		flow(1, FLOWS_SERVER);
+		ctl_turn(c);
+		if (ctl_start(c, &both, 0, &e) < 0)
+			fail_msg("%s", e.text);
+		for (unsigned i = 0; i < 30000 && c->port[0]->run.armed; i++) {
+			ctl_turn(c);
+			assert_true(c->port[0]->run.armed || heard(1));
+			pause_ms(1);
+		}
+		assert_false(c->port[0]->run.armed);
+		assert_false(c->port[1]->run.armed);
+		ctl_stop(c, &both);
+		settle(0);
+		settle(1);
+	}
+}
+
 int main(void)
 {
 	static const char *const specs[] = {"wire"};
@@ -310,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_no_line_is_written_by_two_workers),
 		cmocka_unit_test(test_nor_where_frames_are_handed_over),
 		cmocka_unit_test(test_what_all_share_is_constant),
+		cmocka_unit_test(test_servers_are_there_first),
 	};
 
 	if (!live_open_on(o, "(0-2)@%d,(3-4)@%d"))

@@ -220,6 +220,7 @@ const struct work work_flows = {
 	.port_open = flows_port_open,
 	.port_close = flows_port_close,
 	.prepared = flows_prepared,
+	.holds_starts = flows_holds,
 	.fill = flows_fill,
 	.writes = flows_writes,
 	.step = flows_step,

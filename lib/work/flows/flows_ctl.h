@@ -296,6 +296,7 @@ struct flows_port {
 	struct flows_one *first;
 	uint64_t listens; /* how often another version of a flow has come into use */
 	uint64_t base_sent, base_bytes, base_dropped; /* of the shares when the run began */
+	uint64_t began_ns;                            /* when it was asked for, of clock_raw_ns() */
 	uint64_t prev_ns;
 	struct flows_request *request; /* the newest; NULL: nobody has asked */
 	struct flows_arm *arm;         /* NULL: no program's protocol runs on the port */
@@ -310,6 +311,8 @@ struct flows_request {
 
 extern const struct work work_flows;
 extern const struct work_run flows_run;
+/* Of struct work. */
+bool flows_holds(const struct ctl *c);
 extern const struct work_calls flows_calls;
 
 static inline const struct flows_cfg *flows_cfg_of(const struct stream_cfg *cfg)

@@ -145,15 +145,22 @@ static void fill_older_ends(const struct flows_engine *x, struct fill_ends *to)
 	}
 }
 
-/* Of struct flows_end. The job has no place for those that are in no run. */
-static unsigned fill_steered(const struct flows_port *p, const struct flows_one *f)
+/* Whether the job has a place for it. A run that is armed has no times yet: clients have to wait
+ * for these, and servers answer already, so that they are there before anybody asks. */
+static bool fill_is_in(const struct ctl_port *cp, const struct flows_one *f)
+{
+	return f->in_run && cp->run.active && !(cp->run.armed && f->client);
+}
+
+/* Of struct flows_end. */
+static unsigned fill_steered(const struct ctl_port *cp, const struct flows_one *f)
 {
 	unsigned at = 1;
 
-	if (!f->in_run || f->ver->how.steer == NULL)
+	if (!fill_is_in(cp, f) || f->ver->how.steer == NULL)
 		return 0;
-	for (const struct flows_one *o = p->first; o != f; o = o->next)
-		at += o->in_run;
+	for (const struct flows_one *o = flows_of(cp)->first; o != f; o = o->next)
+		at += fill_is_in(cp, o);
 	return at;
 }
 
@@ -166,8 +173,9 @@ static void fill_order(struct flows_job *j)
 	}
 }
 
-static void fill_ends(const struct flows_port *p, struct flows_job *j, struct plan_writer *w)
+static void fill_ends(const struct ctl_port *cp, struct flows_job *j, struct plan_writer *w)
 {
+	const struct flows_port *p = flows_of(cp);
 	const struct flows_engine *x = p->engine;
 	struct fill_ends to = {.end = plan_carve(w, FLOWS_ENDS * sizeof(*to.end)),
 			       .ends = plan_carve(w, x->idents->n * sizeof(*to.ends))};
@@ -184,7 +192,7 @@ static void fill_ends(const struct flows_port *p, struct flows_job *j, struct pl
 			flows--; /* each of the others has one */
 			unsigned room = FLOWS_ENDS - to.n;
 			fill_add_ends(&to, f->ver->design,
-				      fill_flow_ends(f->ver, fill_steered(p, f),
+				      fill_flow_ends(f->ver, fill_steered(cp, f),
 						     room > flows ? room - flows : 0,
 						     to.end + to.n));
 		}
@@ -273,12 +281,12 @@ static void fill_flows(const struct ctl_port *cp, unsigned q, struct flows_job *
 	unsigned n = 0;
 
 	for (const struct flows_one *f = p->first; f != NULL; f = f->next)
-		n += f->in_run;
+		n += fill_is_in(cp, f);
 	struct flows_flow *flow = plan_carve(w, n * sizeof(*flow));
 	struct pace_shape *shape = plan_carve(w, 2 * n * sizeof(*shape));
 	j->flow = flow;
 	for (struct flows_one *f = p->first; f != NULL; f = f->next) {
-		if (!f->in_run)
+		if (!fill_is_in(cp, f))
 			continue;
 		fill_dead(&f->dead, &j->dead);
 		/* whose a frame is is not known yet where it is judged */
@@ -329,14 +337,12 @@ static void fill_queue(struct ctl_port *cp, unsigned q, struct dp_duty *duty, st
 		p->request->refs++;
 		plan_keep(w, p->request, fill_release_request);
 	}
-	/* A run that is armed has no times yet. */
-	if (cp->run.active && !cp->run.armed)
-		fill_flows(cp, q, j, w);
+	fill_flows(cp, q, j, w);
 	j->arm = flows_arm_job(p, q, w);
 	/* behind its versions, which it frees */
 	x->refs++;
 	plan_keep(w, x, fill_release_engine);
-	fill_ends(p, j, w);
+	fill_ends(cp, j, w);
 	*claim = (struct flows_claim){.job = j, .state = x->queue[q].state};
 	unsigned task = plan_task(w,
 				  &(struct dp_task){.kind = &dp_kind_flows,

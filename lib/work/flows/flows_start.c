@@ -417,6 +417,7 @@ static void start_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask
 
 	start_take_engine(p);
 	p->listens++;
+	p->began_ns = clock_raw_ns();
 	start_sent(cp, &sent);
 	p->base_sent = sent.packets;
 	p->base_bytes = sent.bytes;
@@ -446,6 +447,31 @@ static void start_begin(struct ctl *c, struct ctl_port *cp, const struct run_ask
 		flows_rates(cp, f, s);
 	}
 	start_say_hand(c, cp);
+	flows_replan(c, cp); /* servers need no times, and are there before these are known */
+}
+
+/* So long a start waits for workers that do not take their plans: they may have no CPU. */
+#define HOLD_NS 5000000000ull
+
+/* Clients that start together with servers begin when all workers know of the servers: else the
+ * first ones would ask nobody, wherever control or a worker stands still for a moment. */
+bool flows_holds(const struct ctl *c)
+{
+	bool clients = false, unheard = false;
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct ctl_port *cp = c->port[i];
+		const struct flows_port *p = flows_of(cp);
+		if (!cp->run.active || !cp->run.armed || !ctl_port_runs(cp))
+			continue;
+		for (const struct flows_one *f = p->first; f != NULL; f = f->next) {
+			clients |= f->in_run && f->client;
+			unheard |= f->in_run && !f->client &&
+				   flows_one_stage(f, cp->run.id) == FLOWS_IDLE &&
+				   clock_raw_ns() - p->began_ns < HOLD_NS;
+		}
+	}
+	return clients && unheard;
 }
 
 /* Whether clients start at the same time. Some of their ports have that time already, others get
