@@ -150,8 +150,22 @@ def ask(host, n):
             assert data.recv(1) == b""  # and not a reset
 
 
+def wrong(host, what):
+    """A client of one transaction that says what is not due, until nobody takes it."""
+    with socket.create_connection((host, 12866), timeout=60) as s:
+        s.sendall(message(HELLO, SECRETS["tcp_rr"], threads=1, flows=1, length=1))
+        assert read_message(s)["type"] == ACK
+        with socket.create_connection((host, 12867), timeout=60) as data:
+            data.send(b"\0")
+            assert len(data.recv(100)) == 1
+            with contextlib.suppress(OSError):
+                s.sendall({"vanishes": b"", "half": message(DONE)[:30], "nonsense": b"\xff" * BYTES, "flood": message(DONE) + bytes(3000000)}[what])
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve(*sys.argv[2:])
+    elif sys.argv[1] == "wrong":
+        wrong(*sys.argv[2:])
     else:
         ask(sys.argv[2], int(sys.argv[3]))

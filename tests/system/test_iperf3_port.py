@@ -42,6 +42,15 @@ else:
         d.recv(37, socket.MSG_WAITALL)
         c.sendall(b"\\x01\\x02")
         d.recv(1000, socket.MSG_WAITALL)
+    if how in ("much", "stops"):
+        c.recv(1)
+    if how == "much":
+        c.sendall(b"\\x0d")
+        n, = struct.unpack(">I", c.recv(4, socket.MSG_WAITALL))
+        c.recv(n, socket.MSG_WAITALL)
+        c.sendall(b"\\x7f\\xff\\xff\\xff")
+    if how in ("much", "stops"):
+        c.recv(1)
 c.close()
 """
 
@@ -183,13 +192,16 @@ def test_more_options(tmp_path):
     ("gone", "has closed the control connection while the test ran"),
     ("deaf", "of data failed: refused"),
     ("silent", "no data has come from the server for 100 ms (--rcv-timeout)"),
+    ("stops", "has said nothing after the end of the test for 100 ms"),
+    ("much", "announces results of 2147483647 bytes; allowed are 1 to 16777216"),
 ])
 def test_odd_servers(how, text):
     with linked() as link:
         proc = subprocess.Popen([*link.prefix, sys.executable, "-c", ODD, how], stdout=subprocess.PIPE, text=True)
         try:
             assert proc.stdout.readline() == "listens\n"
-            c = ours(link, "-c", "10.0.0.2", "-t", "20", *(["-R", "--rcv-timeout", "100"] if how == "silent" else []))
+            more = {"silent": ["-t", "20", "-R", "--rcv-timeout", "100"], "stops": ["-n", "10K", "--rcv-timeout", "100"], "much": ["-n", "10K"]}
+            c = ours(link, "-c", "10.0.0.2", *more.get(how, ["-t", "20"]))
         finally:
             proc.kill()
             proc.communicate()

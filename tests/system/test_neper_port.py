@@ -302,6 +302,17 @@ def test_peer_that_asks(link, run):
     assert mine["num_transactions"] == "50" and mine["remote_throughput"] == "77"
 
 
+@pytest.mark.parametrize("what, text", [("vanishes", "before the run was over"), ("half", "after 30 of 72 bytes"),
+                                        ("nonsense", "where DONE (3) was due"), ("flood", "behind its DONE")])
+def test_peer_that_asks_wrongly(link, run, what, text):
+    """What a client that has begun says ends the server, in one line; of a flood it takes no more than it has room for."""
+    server = own(link, run, "tcp_rr")
+    here(link)
+    client = run(sys.executable, neper_peer.__file__, "wrong", "10.0.0.1", what)
+    assert text in told(server)
+    assert client.wait(timeout=60) == 0, client.communicate()
+
+
 def test_several_queues(link, run):
     """Each queue's worker has its share of the flows; together they do exactly what was asked for."""
     def queues(*words):
