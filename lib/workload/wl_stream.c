@@ -3,9 +3,9 @@
 #include "workload.h"
 
 /* Memory over TCP: when this end closed, and below that how many bytes came. Over UDP the two words
- * of a sender are those of struct stream_sent, and a receiver's what it has seen; who does both has
- * a cell. A client counts a transaction per connection, which is done when both ends have closed.
- */
+ * of a sender are those of struct stream_sent, and a receiver's what it has seen; who does both, or
+ * sends at times, has a cell. A client counts a transaction per connection, which is done when both
+ * ends have closed. */
 struct stream_sent {
 	uint32_t datagrams; /* the number of the last one */
 	/* See WL_NUMBER. A client's is when its first one was sent, and a server says what its
@@ -15,7 +15,11 @@ struct stream_sent {
 struct stream_cell {
 	struct stream_sent sent;
 	uint32_t seen[2];
+	uint64_t due_ns; /* of the next datagram; 0: none has been sent */
 };
+/* Datagrams that are late follow at once, so that they have their rate though timers come in ticks
+ * and CPUs are taken away; of what is later than this nothing follows. */
+#define STREAM_BURST_NS 50000000ull
 
 static const struct wl_stream_conf *stream_conf(const struct wl_turn *t)
 {
@@ -36,11 +40,17 @@ static struct stream_cell *stream_cell(struct wl_turn *t)
 	return wl_cell(t, &t->mem[0]);
 }
 
+static bool stream_has_cell(const struct wl_stream_conf *conf, bool client)
+{
+	return conf->direction == WL_BOTH ||
+	       (conf->gap_ns != 0 && conf->direction == (client ? WL_UP : WL_DOWN));
+}
+
 static struct stream_sent *stream_sent(struct wl_turn *t)
 {
 	struct stream_cell *cell;
 
-	if (stream_conf(t)->direction != WL_BOTH)
+	if (!stream_has_cell(stream_conf(t), t->flow->client))
 		return (struct stream_sent *)t->mem;
 	cell = stream_cell(t);
 	return cell == NULL ? NULL : &cell->sent;
@@ -58,11 +68,32 @@ static bool stream_is_all(const struct wl_stream_conf *conf, uint32_t datagrams)
 	return conf->bytes != 0 && (uint64_t)datagrams * conf->datagram >= conf->bytes;
 }
 
+/* Whether the next datagram is due; else it is when the timer ends. */
+static bool stream_is_due(struct wl_turn *t)
+{
+	uint64_t gap_ns = stream_conf(t)->gap_ns;
+	struct stream_cell *cell;
+
+	if (gap_ns == 0)
+		return true;
+	cell = stream_cell(t);
+	if (cell->due_ns > t->now_ns) {
+		t->timer_ns = cell->due_ns - t->now_ns;
+		return false;
+	}
+	if (cell->due_ns + STREAM_BURST_NS < t->now_ns)
+		cell->due_ns = t->now_ns - (cell->due_ns == 0 ? 0 : STREAM_BURST_NS);
+	cell->due_ns += gap_ns;
+	return true;
+}
+
 static void stream_datagram(struct wl_turn *t)
 {
 	const struct wl_stream_conf *conf = stream_conf(t);
 	struct stream_sent *sent = stream_sent(t);
 
+	if (sent != NULL && !t->flow->draining && !stream_is_due(t))
+		return;
 	if (sent == NULL || t->flow->draining || stream_is_all(conf, sent->datagrams)) {
 		stream_end(t);
 		return;
@@ -74,8 +105,6 @@ static void stream_datagram(struct wl_turn *t)
 		sent->began = (uint32_t)wl_time(t);
 	t->stamp = (uint64_t)sent->began << 32 | ++sent->datagrams;
 	t->stamped = true;
-	if (conf->gap_ns != 0)
-		t->timer_ns = conf->gap_ns;
 }
 
 /* Of the bytes that came whole periods of the filling are left out now and then, so that there is
@@ -134,7 +163,7 @@ static void stream_may_send(struct wl_turn *t)
 
 	if (!t->datagram && conf->bytes != 0)
 		stream_close(t);
-	else if (t->datagram && conf->gap_ns == 0 && stream_sends(t))
+	else if (t->datagram && stream_sends(t))
 		stream_datagram(t);
 }
 
@@ -158,6 +187,8 @@ static void stream_asked(struct wl_turn *t, uint32_t began)
 	    (sent->datagrams != 0 && (began == 0 || sent->began - began < STREAM_OVERTAKEN)))
 		return;
 	*sent = (struct stream_sent){.began = began};
+	if (stream_conf(t)->gap_ns != 0)
+		stream_cell(t)->due_ns = 0;
 	stream_datagram(t);
 }
 
@@ -221,7 +252,7 @@ static bool stream_ahead(struct wl_turn *t, uint32_t distance, const uint8_t *da
 
 static void stream_closed(struct wl_turn *t, enum wl_end why)
 {
-	if (t->datagram && stream_conf(t)->direction == WL_BOTH)
+	if (t->datagram && stream_has_cell(stream_conf(t), t->flow->client))
 		wl_free_cell(t, &t->mem[0]);
 	if (!t->flow->client || why < WL_END_CLOSED)
 		return;
@@ -236,7 +267,7 @@ static void stream_closed(struct wl_turn *t, enum wl_end why)
 
 static unsigned stream_cells(const struct wl_flow *f, bool udp)
 {
-	return udp && ((const struct wl_stream_conf *)f->conf)->direction == WL_BOTH;
+	return udp && stream_has_cell(f->conf, f->client);
 }
 
 const struct workload wl_stream = {

@@ -217,6 +217,46 @@ static void test_server_goes_on(void **state)
 	run_on(WL_BOTH);
 }
 
+/* Timers come in ticks of 262 us: those that are due between two of them follow together. After a stall
+ * those of 50 ms do. */
+static void run_fast(enum wl_direction direction)
+{
+	const struct wl_stream_conf conf = {.direction = direction,
+					    .datagram = 100,
+					    .gap_ns = 50000};
+	struct world *w =
+		world_new(&(struct world_setup){.wl = &wl_stream, .conf = &conf, .udp = true});
+	struct world_end *c = &w->end[0], *s = &w->end[1];
+	struct world_end *from = direction == WL_DOWN ? s : c, *to = direction == WL_DOWN ? c : s;
+	uint64_t before;
+
+	world_adopt(w);
+	assert_int_equal(open_n(w, 1), 1);
+	world_run(w, w->now + 100 * MS);
+	assert_in_range(from->counts.tx, 1980, 2001);
+	assert_in_range(to->counts.rx, 1960, 2001);
+	before = from->counts.tx;
+	w->now += SECOND;
+	world_run(w, w->now + MS);
+	assert_in_range(from->counts.tx - before, 1000, 1040);
+	assert_int_equal(to->numbers.lost + to->numbers.reordered + to->numbers.duplicated, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		w->end[i].wl.draining = true;
+		flow_drain(w->end[i].m, &w->end[i].wl);
+	}
+	assert_true(world_run(w, w->now + 1000 * SECOND));
+	world_empty(w);
+	world_free(w);
+}
+
+static void test_fast(void **state)
+{
+	(void)state;
+	run_fast(WL_UP);
+	run_fast(WL_DOWN);
+	run_fast(WL_BOTH);
+}
+
 /* An answer to the connection that had the tuple before is late. */
 static void test_late(void **state)
 {
@@ -359,7 +399,8 @@ int main(void)
 		cmocka_unit_test(test_datagrams),      cmocka_unit_test(test_one_way),
 		cmocka_unit_test(test_one_way_down),   cmocka_unit_test(test_again),
 		cmocka_unit_test(test_server_goes_on), cmocka_unit_test(test_late),
-		cmocka_unit_test(test_full),           cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_fast),           cmocka_unit_test(test_full),
+		cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
