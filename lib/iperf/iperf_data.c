@@ -77,7 +77,7 @@ static int tcp_start(struct iperf_data *d, struct err *e)
 {
 	struct iperf *t = d->t;
 	unsigned threads = tcp_threads(t);
-	const struct arm_conf conf = {.sock = {.threads = threads}};
+	const struct arm_conf conf = {.sock = {.threads = threads, .spins = true}};
 
 	/* the filling that is the shortest in memory, and so stays in the nearest cache */
 	wl_content_init(&d->content, NULL, 0, WL_FILL_X);

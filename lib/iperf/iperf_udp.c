@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iperf_udp.h"
 #include "iperf_wl.h"
+#include "spin.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -120,41 +121,20 @@ static void udp_tell(struct iperf_udp *u, ssize_t n)
 	cell_set(&u->jitter, jitter);
 }
 
-/* How a receiver waits. A sleep that ends within SPIN_NS was not worth falling asleep and being
- * woken, which over loopback the sender has to do: so the next time it looks again and again for as
- * long. If that was in vain, as where both share a CPU, it does not for some waits, twice as many
- * each time. */
-#define SPIN_NS 20000
-#define SPIN_REST_MOST 4096
-struct udp_spin {
-	uint64_t since_ns; /* nothing has come; 0: something has */
-	bool on;
-	unsigned vain, rest; /* waits without */
-};
-
-static void udp_wait(struct iperf_udp *u, struct udp_spin *s)
+static void udp_wait(struct iperf_udp *u, struct sock_spin *s)
 {
 	struct pollfd p = {.fd = u->fd, .events = POLLIN};
 	uint64_t now = sock_now_ns();
 
-	if (s->since_ns == 0)
-		s->since_ns = now;
-	if (s->on && now - s->since_ns < SPIN_NS)
+	if (sock_spin_looks(s, now))
 		return;
-	if (s->on) {
-		s->vain = s->vain == 0 ? 1 : s->vain < SPIN_REST_MOST ? 2 * s->vain : s->vain;
-		s->rest = s->vain;
-	}
 	poll(&p, 1, NAP_MS);
-	s->since_ns = 0;
-	if (s->rest > 0)
-		s->rest--;
-	s->on = s->rest == 0 && sock_now_ns() - now < SPIN_NS;
+	sock_spin_slept(s, sock_now_ns() - now);
 }
 
 static void udp_receiver(struct iperf_udp *u)
 {
-	struct udp_spin spin = {0};
+	struct sock_spin spin = {0};
 
 	while (!udp_stopped(u)) {
 		ssize_t n = recv(u->fd, u->buffer, IPERF_UDP_MOST, MSG_DONTWAIT);
@@ -165,10 +145,7 @@ static void udp_receiver(struct iperf_udp *u)
 				usleep(1000);
 			continue;
 		}
-		if (spin.since_ns != 0) {
-			spin.since_ns = 0;
-			spin.vain /= 2;
-		}
+		sock_spin_came(&spin);
 		if (iperf_seq_seen(&u->seq, u->buffer, (size_t)n, u->conf->wide,
 				   clock_us(CLOCK_REALTIME)))
 			udp_tell(u, n);

@@ -137,6 +137,7 @@ struct sock_conf {
 	unsigned threads;      /* at least 1 */
 	const int *cpu;        /* thread i runs on cpu[i]; NULL: anywhere */
 	unsigned epoll_events; /* 0: 1000 */
+	bool spins;            /* threads wait as spin.h says, in place of sleeping at once */
 	/* Client lines begin all together, when each of them is connected and sock_go() is called;
 	 * without it each begins when it is connected. */
 	bool gather;

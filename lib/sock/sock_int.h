@@ -5,6 +5,7 @@
 #pragma once
 #include <pthread.h>
 #include "sock.h"
+#include "spin.h"
 
 #define SOCK_QUEUE 4       /* messages of a line that are not sent yet */
 #define SOCK_TURN_SENDS 32 /* most sends and receives of a line before it is others' turn */
@@ -115,6 +116,7 @@ struct sock_thread {
 	uint64_t cpu_ns;     /* all that it has used, when it has ended */
 	bool gone;
 	uint8_t *buffer; /* SOCK_BUFFER_MOST bytes */
+	struct sock_spin spin;
 };
 
 struct sock_arm {

@@ -282,6 +282,24 @@ static uint64_t thread_next(const struct sock_thread *t)
 	return next;
 }
 
+/* Nothing is due: looks for a moment before it sleeps, if that has been worth it. */
+static int thread_spin(struct sock_thread *t, struct epoll_event *ev, int n)
+{
+	uint64_t now = sock_now_ns();
+	int got;
+
+	for (; sock_spin_looks(&t->spin, now); now = sock_now_ns()) {
+		got = epoll_wait(t->epoll, ev, n, 0);
+		if (got != 0) {
+			sock_spin_came(&t->spin);
+			return got;
+		}
+	}
+	got = epoll_wait(t->epoll, ev, n, -1);
+	sock_spin_slept(&t->spin, sock_now_ns() - now);
+	return got;
+}
+
 static int thread_poll(struct sock_thread *t, struct epoll_event *ev, int n)
 {
 	uint64_t next = thread_next(t), left;
@@ -290,7 +308,7 @@ static int thread_poll(struct sock_thread *t, struct epoll_event *ev, int n)
 	if (t->active != NULL || next <= t->now)
 		return epoll_wait(t->epoll, ev, n, 0);
 	if (next == UINT64_MAX)
-		return epoll_wait(t->epoll, ev, n, -1);
+		return t->arm->conf.spins ? thread_spin(t, ev, n) : epoll_wait(t->epoll, ev, n, -1);
 	left = next - t->now;
 	wait.tv_sec = (time_t)(left / 1000000000);
 	wait.tv_nsec = (long)(left % 1000000000);

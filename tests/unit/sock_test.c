@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sock.h"
+#include "spin.h"
 #include "workload.h"
 
 struct world {
@@ -21,6 +22,7 @@ struct world {
 	struct sock_spec client, server;
 	struct sock_arm *arm, *peer;
 	struct sock_addr at;
+	bool spins;
 };
 
 static void world_init(struct world *w, const struct workload *wl, const void *conf)
@@ -46,7 +48,10 @@ static void world_init(struct world *w, const struct workload *wl, const void *c
 
 static void world_open(struct world *w, unsigned threads, unsigned lines, uint64_t budget)
 {
-	struct sock_conf conf = {.threads = threads, .gather = true, .budget = budget};
+	struct sock_conf conf = {.threads = threads,
+				 .gather = true,
+				 .budget = budget,
+				 .spins = w->spins};
 	bool udp = w->client.tune.udp;
 	struct err e;
 	socklen_t n = sizeof(w->at.sa);
@@ -214,13 +219,13 @@ static void test_again(void **state)
 }
 
 /* Bytes both ways, so many: each end gets all of them, and the connection closes by itself. */
-static void test_stream(void **state)
+static void stream_both_ways(bool spins)
 {
 	struct world w;
 	struct sum s;
 
-	(void)state;
 	world_init(&w, &wl_stream, NULL);
+	w.spins = spins;
 	w.stream.direction = WL_BOTH;
 	w.stream.bytes = 10000000;
 	w.client.flow.conf = w.server.flow.conf = &w.stream;
@@ -239,6 +244,68 @@ static void test_stream(void **state)
 	assert_int_equal(s.rx, 10000000);
 	assert_int_equal(s.mismatched, 0);
 	world_close(&w);
+}
+
+static void test_stream(void **state)
+{
+	(void)state;
+	stream_both_ways(false);
+}
+
+/* Threads that look for a while before they sleep miss nothing: neither bytes nor control. */
+static void test_stream_spins(void **state)
+{
+	(void)state;
+	stream_both_ways(true);
+}
+
+/* Waits in vain until it sleeps. Returns how long it has looked. */
+static uint64_t spin_in_vain(struct sock_spin *s, uint64_t *now)
+{
+	uint64_t since = *now;
+
+	for (; sock_spin_looks(s, *now); *now += SOCK_SPIN_NS / 4)
+		assert_true(*now - since < SOCK_SPIN_NS);
+	return *now - since;
+}
+
+/* When a thread looks again, and when it sleeps at once. */
+static void test_spin(void **state)
+{
+	struct sock_spin s = {0};
+	uint64_t now = 1000;
+	unsigned waits = 0;
+
+	(void)state;
+	/* at first it sleeps; a long sleep was worth it, a short one was not */
+	assert_false(sock_spin_looks(&s, now));
+	sock_spin_slept(&s, SOCK_SPIN_NS);
+	assert_false(sock_spin_looks(&s, now));
+	sock_spin_slept(&s, SOCK_SPIN_NS - 1);
+	/* as often as something comes in time, it does not sleep */
+	for (unsigned i = 0; i < 10; i++, now += SOCK_SPIN_NS) {
+		assert_true(sock_spin_looks(&s, now));
+		assert_true(sock_spin_looks(&s, now + SOCK_SPIN_NS - 1));
+		sock_spin_came(&s);
+	}
+	/* in vain: for so long, and each time that follows in vain rests twice as many waits */
+	for (unsigned rest = 1; rest <= SOCK_SPIN_REST_MOST; rest *= 2) {
+		assert_int_equal(spin_in_vain(&s, &now), SOCK_SPIN_NS);
+		waits = 0;
+		do {
+			sock_spin_slept(&s, 1);
+			waits++;
+		} while (!sock_spin_looks(&s, now));
+		assert_int_equal(waits, rest);
+	}
+	/* no more than the most, and half as many when it was good for something */
+	assert_int_equal(spin_in_vain(&s, &now), SOCK_SPIN_NS);
+	assert_int_equal(s.rest, SOCK_SPIN_REST_MOST);
+	s.rest = 1;
+	sock_spin_slept(&s, 1);
+	assert_true(sock_spin_looks(&s, now));
+	sock_spin_came(&s);
+	assert_int_equal(s.vain, SOCK_SPIN_REST_MOST / 2);
 }
 
 /* Nobody listens: told once, with the address, and nothing hangs. */
@@ -313,7 +380,8 @@ int main(void)
 		cmocka_unit_test(test_budget_tcp),  cmocka_unit_test(test_budget_udp),
 		cmocka_unit_test(test_large_calls), cmocka_unit_test(test_again),
 		cmocka_unit_test(test_stream),      cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_adopt),
+		cmocka_unit_test(test_adopt),       cmocka_unit_test(test_stream_spins),
+		cmocka_unit_test(test_spin),
 	};
 	return cmocka_run_group_tests_name("sock", tests, NULL, NULL);
 }
