@@ -368,7 +368,17 @@ static void client_opened(void *arg)
 	iperf_flush(t);
 }
 
+/* The clock of --connect-timeout. */
+static void client_begins(void *arg)
+{
+	struct iperf *t = arg;
+
+	if (t->o.connect_ms > 0)
+		wait_server(t, t->o.connect_ms * MS, "not answered (--connect-timeout)");
+}
+
 static const struct chan_ops client_ops = {
+	.begins = client_begins,
 	.opened = client_opened,
 	.in = client_in,
 	.ended = client_gone,
@@ -415,8 +425,9 @@ static void client_go(struct iperf *t)
 		return;
 	}
 	client_try(t);
-	if (!t->over && t->o.connect_ms > 0)
-		wait_server(t, t->o.connect_ms * MS, "not answered (--connect-timeout)");
+	/* a port has to find its addresses and its neighbour first, which takes a second and more */
+	if (!t->over && !t->arm->ops->together)
+		client_begins(t);
 }
 
 static void client_answered(void *arg, const struct sock_answer *a, const struct err *e)

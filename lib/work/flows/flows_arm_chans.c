@@ -185,6 +185,8 @@ static void chan_turn(struct port_chan *c)
 		c->number = flows_arm_connect(c->of->arm);
 		if (c->number == -ENOSPC)
 			chan_end(c, ENOBUFS);
+		else if (c->number >= 0 && c->ops->begins != NULL)
+			c->ops->begins(c->arg);
 		return;
 	}
 	flows_arm_chan(c->of->arm, (unsigned)c->number, &k);
