@@ -41,8 +41,8 @@ void iperf_opts_help(struct sbuf *out);
 /* What has become of it. */
 enum iperf_end {
 	IPERF_FINE,
-	IPERF_LACKS, /* this machine cannot do it: a port in use, a right that is missing */
-	IPERF_PEER,  /* the other end did something wrong, or is not there */
+	IPERF_LACKS, /* this machine cannot do it: a right that is missing */
+	IPERF_PEER,  /* the other end did something wrong, or is not there; or a port is in use */
 	IPERF_INTERRUPTED
 };
 struct iperf;

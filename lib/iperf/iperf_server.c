@@ -117,6 +117,7 @@ void iperf_server_ready(struct iperf *t)
 int iperf_server_start(struct iperf *t, enum iperf_end *end, struct err *e)
 {
 	struct iperf_server *v = xcalloc(1, sizeof(*v));
+	int rc = 0;
 
 	*end = IPERF_LACKS;
 	t->server = v;
@@ -125,11 +126,15 @@ int iperf_server_start(struct iperf *t, enum iperf_end *end, struct err *e)
 	for (unsigned i = 0; i < PENDING; i++)
 		v->pending[i] = (struct pending){.t = t, .fd = -1, .timer = -1};
 	if (t->arm->ops->together) {
-		if (iperf_serving_start(t, e) < 0)
-			return -EADDRNOTAVAIL;
-	} else if (server_listen(t, e) < 0) {
-		return -EADDRINUSE;
+		rc = iperf_serving_start(t, e);
 	} else {
+		rc = server_listen(t, e);
+		if (rc == -EADDRINUSE) /* as of neper */
+			*end = IPERF_PEER;
+	}
+	if (rc < 0)
+		return rc;
+	if (!t->arm->ops->together) {
 		loop_fd(t->loop, v->listen_fd, POLLIN, on_accept, t);
 		iperf_server_ready(t);
 	}

@@ -326,7 +326,7 @@ def test_what_this_machine_lacks(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         r = ours("-s", "-B", "127.0.0.1", "-p", port)
-        assert r.returncode == 3 and r.stderr.count("\n") == 1 and "Address already in use" in r.stderr
+        assert r.returncode == 5 and r.stderr.count("\n") == 1 and "Address already in use" in r.stderr
         with linked(tmp_path) as name:
             r = subprocess.run([name, "-s", "-B", "127.0.0.1", "-p", port], stderr=subprocess.PIPE, text=True, timeout=60)
         assert r.returncode == 1 and r.stderr.startswith("iperf3: error - ")
@@ -363,7 +363,7 @@ def test_in_the_background(tmp_path):
         r = ours("-s", "-p", str(port), "-D", "-I", pid)
         assert r.returncode == 3 and "belongs to a program that runs" in r.stderr
         r = ours("-s", "-p", str(port), "-D")
-        assert r.returncode == 3 and "Address already in use" in r.stderr
+        assert r.returncode == 5 and "Address already in use" in r.stderr
     finally:
         os.kill(number, signal.SIGTERM)
     for _ in range(200):
