@@ -13,6 +13,10 @@
  * it open. */
 #define ANSWER_NS (30000 * MS)
 #define COUNT_NS MS          /* how often it looks whether -n or -k is reached */
+#define ACKED_NS (3000 * MS) /* so long none of the last bytes may be acknowledged */
+/* So long none of them waits for an acknowledgement: what is known of a port's connections is some
+ * ms old, and who has acknowledged need not have read. */
+#define SETTLE_NS (12 * MS)
 #define HELLO_NS (1000 * MS) /* between two greetings of a UDP stream */
 #define HELLOS 10
 #define LEAVE_NS (1000 * MS) /* so long a server may take to close at the end */
@@ -189,11 +193,31 @@ static void create_streams(struct iperf *t)
 
 /* ---- the test ---- */
 
+/* What the peer has not read when it hears that the test is over is in none of its figures. */
+static bool all_acked(struct iperf *t, uint64_t now)
+{
+	uint64_t left = iperf_data_unacked(t);
+
+	if (left < t->unacked) {
+		t->unacked = left;
+		t->unacked_ns = now;
+	}
+	return now - t->unacked_ns >= (left == 0 ? SETTLE_NS : ACKED_NS);
+}
+
 static void on_count(void *arg)
 {
 	struct iperf *t = arg;
+	uint64_t now = loop_now_ns();
 
-	if (!t->omitting && iperf_data_spent(t))
+	if (t->omitting)
+		return;
+	if (t->moved_ns == 0 && iperf_data_spent(t)) {
+		t->moved_ns = t->unacked_ns = now;
+		t->unacked = UINT64_MAX;
+		iperf_timer_end(t, &t->line_timer);
+	}
+	if (t->moved_ns != 0 && all_acked(t, now))
 		iperf_client_end(t);
 }
 

@@ -103,6 +103,7 @@ void iperf_data_info(struct iperf_now *now, const struct sock_info *info)
 	now->rttvar_us = info->rttvar_us;
 	now->pmtu = info->pmtu;
 	now->reorder = info->reordering;
+	now->unacked = info->unacked;
 }
 
 static void tcp_look(void *arg, struct sock_line *l)
@@ -268,4 +269,14 @@ bool iperf_data_spent(struct iperf *t)
 	for (unsigned i = 0; i < t->n && t->port == NULL; i++)
 		sent += t->stream[i].sends ? t->stream[i].now.bytes : 0;
 	return sent >= wanted;
+}
+
+uint64_t iperf_data_unacked(struct iperf *t)
+{
+	uint64_t sum = 0;
+
+	iperf_data_look(t);
+	for (unsigned i = 0; i < t->n; i++)
+		sum += t->stream[i].sends ? t->stream[i].now.unacked : 0;
+	return sum;
 }

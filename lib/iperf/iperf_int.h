@@ -17,7 +17,7 @@ struct iperf_now {
 	int64_t lost;
 	uint64_t unordered;
 	double jitter_s;
-	uint32_t retransmits, cwnd, snd_wnd, rtt_us, rttvar_us, pmtu, reorder;
+	uint32_t retransmits, cwnd, snd_wnd, rtt_us, rttvar_us, pmtu, reorder, unacked;
 };
 
 /* One stream of one direction. */
@@ -97,6 +97,9 @@ struct iperf {
 	int connecting_fd, hello_timer, retry_timer;
 	char silence[160]; /* what is wrong when the wait_timer ends */
 	uint64_t came;     /* bytes at the last look of --rcv-timeout */
+	/* Behind the last of -n and -k: the fewest bytes without an acknowledgement so far, and
+	 * since when there are so few. */
+	uint64_t unacked, unacked_ns;
 	/* a server */
 	struct iperf_server *server;
 	struct iperf_serving *serving; /* NULL: it accepts sockets itself */
@@ -165,6 +168,9 @@ bool iperf_cpu_there(uint32_t cpu, struct err *e);
 void iperf_data_info(struct iperf_now *, const struct sock_info *);
 /* Whether all that -n or -k asked for was sent. */
 bool iperf_data_spent(struct iperf *);
+/* Bytes that were sent, and that nobody has acknowledged yet. On a port they are those of some ms
+ * ago. */
+uint64_t iperf_data_unacked(struct iperf *);
 
 /* ---- iperf_port.c: data of a client, on an arm that opens it itself ---- */
 /* Before the control connection opens. */

@@ -78,6 +78,7 @@ struct sock_info {
 	uint32_t retransmits; /* segments, since it opened */
 	uint32_t cwnd_bytes, rtt_us, rttvar_us, pmtu, mss, reordering;
 	uint32_t snd_wnd; /* bytes; 0: the kernel does not say */
+	uint32_t unacked; /* bytes that the peer has not acknowledged, sent or not */
 };
 
 struct sock_line;

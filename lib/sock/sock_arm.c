@@ -3,6 +3,7 @@
 #include "sock_int.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <sched.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -271,9 +273,11 @@ bool sock_line_info(const struct sock_line *l, struct sock_info *out)
 {
 	struct tcp_info i = {0};
 	socklen_t n = sizeof(i);
+	int unacked = 0;
 
 	if (l->fd < 0 || l->spec->tune.udp || getsockopt(l->fd, IPPROTO_TCP, TCP_INFO, &i, &n) != 0)
 		return false;
+	(void)ioctl(l->fd, SIOCOUTQ, &unacked);
 	*out = (struct sock_info){.retransmits = i.tcpi_total_retrans,
 				  .cwnd_bytes = i.tcpi_snd_cwnd * i.tcpi_snd_mss,
 				  .rtt_us = i.tcpi_rtt,
@@ -281,7 +285,8 @@ bool sock_line_info(const struct sock_line *l, struct sock_info *out)
 				  .pmtu = i.tcpi_pmtu,
 				  .mss = i.tcpi_snd_mss,
 				  .reordering = i.tcpi_reord_seen,
-				  .snd_wnd = i.tcpi_snd_wnd};
+				  .snd_wnd = i.tcpi_snd_wnd,
+				  .unacked = (uint32_t)unacked};
 	return true;
 }
 

@@ -2,13 +2,17 @@
 """iperf3 as its users run it, on loopback: both roles of ours, a small peer of the tests, and iperf3 itself where it is installed. How fast anything
 is is not looked at."""
 import contextlib
+import fcntl
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
+import termios
 import time
 
 import pytest
@@ -218,6 +222,34 @@ def ended(answer):
         with contextlib.suppress(ConnectionError):
             s.control.recv(100)
     return script
+
+
+def test_the_last_bytes_come_before_the_end():
+    """-n: the server has all of it, read or not, when it hears that the test is over."""
+    had = []
+
+    def script(s):
+        s.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        s.prepare()
+        s.connect()
+        s.say(b"\x01\x02")
+        came = 0
+        while s.control not in select.select([s.control, s.data[0]], [], [])[0]:
+            time.sleep(0.002)
+            came += len(s.data[0].recv(32768))
+        unread = struct.unpack("i", fcntl.ioctl(s.data[0], termios.FIONREAD, bytes(4)))[0]
+        had.append(came + unread)
+        assert peer.exactly(s.control, 1) == b"\x04"
+        s.say(b"\x0d")
+        peer.read_message(s.control)
+        s.say(peer.message(peer.results(count=had[0])) + b"\x0e")
+        with contextlib.suppress(ConnectionError):
+            s.control.recv(100)
+
+    s = peer.Server(script)
+    r = ours("-c", "127.0.0.1", "-p", str(s.port), "-n", "1M", "-Z", "--repeating-payload")
+    s.end()
+    assert r.returncode == 0 and had == [1 << 20], (had, r.stderr)
 
 
 def vanishes(s):

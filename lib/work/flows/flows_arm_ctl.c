@@ -476,6 +476,7 @@ void flows_arm_line(const struct flows_arm *a, unsigned line, struct flows_arm_l
 	out->cwnd = (uint32_t)cell_get(&l->cwnd);
 	out->window = (uint32_t)cell_get(&l->window);
 	out->mss = (uint32_t)cell_get(&l->mss);
+	out->unacked = (uint32_t)cell_get(&l->unacked);
 	out->srtt_ns = cell_get(&l->srtt_ns);
 }
 

@@ -370,6 +370,7 @@ static bool port_info(struct arm_data *d, const struct sock_line *l, struct sock
 	*out = (struct sock_info){.retransmits = (uint32_t)k.retransmitted,
 				  .cwnd_bytes = k.cwnd,
 				  .snd_wnd = k.window,
+				  .unacked = k.unacked,
 				  .rtt_us = (uint32_t)(k.srtt_ns / 1000),
 				  .mss = k.mss,
 				  .pmtu = k.mss != 0 ? k.mss + port_headers(d->of) : 0};

@@ -45,7 +45,7 @@ struct flows_arm_at {
 struct flows_line {
 	struct flows_state_of *flow; /* constant */
 	/* the worker's: of its connection, as it was some ms ago */
-	WR_ALIGNED(CACHE_LINE) cell_t cwnd, srtt_ns, window, mss;
+	WR_ALIGNED(CACHE_LINE) cell_t cwnd, srtt_ns, window, mss, unacked;
 	bool begun;
 };
 

@@ -104,6 +104,7 @@ struct flows_arm_line {
 	bool ready, failed, ended; /* before it was ready, and then */
 	uint64_t tx_bytes, rx_bytes, tx, rx, retransmitted;
 	uint32_t cwnd, window, mss; /* of some ms ago; 0: not known */
+	uint32_t unacked;
 	uint64_t srtt_ns;
 	const char *why; /* it failed */
 };

@@ -58,6 +58,7 @@ static void line_note(const struct flows_arm_job *a, const struct flow_info *inf
 		cell_set(&l->srtt_ns, info->srtt_ns);
 		cell_set(&l->window, info->peer_window);
 		cell_set(&l->mss, info->mss);
+		cell_set(&l->unacked, info->unacked);
 	}
 }
 
