@@ -57,7 +57,7 @@ static int alone_tell(const struct stacks_opts *o, const json_t *doc, int out_mo
 	stacks_print((enum out_mode)out_mode, doc, &text);
 	bool bad = fputs(sbuf_str(&text), stdout) < 0 || fflush(stdout) != 0;
 	sbuf_free(&text);
-	if (bad) {
+	if (bad && errno != EPIPE) { /* who reads may have enough */
 		err_set(&e, errno, "cannot write results to standard output: %s", strerror(errno));
 		return alone_fail(&e, EXIT_LACKING);
 	}

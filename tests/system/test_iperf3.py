@@ -354,6 +354,16 @@ def test_wrong_clients():
         assert line.startswith("wirerate: ") and why in line
 
 
+def test_a_reader_may_have_enough():
+    """As of all text (`| head`); a document must be read to its end."""
+    script = '"$0" "$@" 2>"$ERR" | head -1 >/dev/null; exit ${PIPESTATUS[0]}'
+    for more, code in ([], 0), (["--json-stream"], 3):
+        with Serving([binary(), "iperf3"], "-1") as s:
+            r = subprocess.run(["bash", "-c", script, binary(), "iperf3", "-c", "127.0.0.1", "-p", str(s.port), "-t", "1", "-i", "0.1", *more],
+                               env={**os.environ, "ERR": "/dev/null"}, timeout=60)
+        assert r.returncode == code, more
+
+
 def test_what_this_machine_lacks(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
