@@ -459,6 +459,14 @@ static int check_client(const struct neper_opts *o, struct err *e)
 	return 0;
 }
 
+static int check_server(const struct neper_opts *o, struct err *e)
+{
+	if (o->wait_start == 0 && *o->local_hosts == '\0')
+		return 0;
+	return err_set(e, EINVAL, "%s is the client's; leave it out, or give -c -H HOST",
+		       o->wait_start != 0 ? "--wait-start" : "--local-hosts");
+}
+
 static int check_rules(struct neper_opts *o, struct err *e)
 {
 	int rc = 0;
@@ -483,8 +491,8 @@ static int check_rules(struct neper_opts *o, struct err *e)
 		return err_set(e, EINVAL, "--stack: '%s'; allowed: kernel, port", o->stack);
 	if (o->kind->stream)
 		rc = check_stream(o, e);
-	if (rc == 0 && o->client)
-		rc = check_client(o, e);
+	if (rc == 0)
+		rc = o->client ? check_client(o, e) : check_server(o, e);
 	return rc;
 }
 
