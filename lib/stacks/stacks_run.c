@@ -336,6 +336,11 @@ static void run_announce(const struct stacks_opts *o, void (*note)(const char *t
 		  "stacks: %u runs of %u arms and %u workloads, about %.0f s; Ctrl-C tells what "
 		  "is there by then\n",
 		  o->runs, arms, o->kinds, ceil(all * o->runs * arms));
+	if (o->cpu[0] == o->cpu[1] && o->peer == NULL)
+		sbuf_addf(&text,
+			  "stacks: both ends share CPU %d, so each waits for the other; --cpus "
+			  "PEER,OWN gives them two\n",
+			  o->cpu[0]);
 	note(sbuf_str(&text));
 	sbuf_free(&text);
 }

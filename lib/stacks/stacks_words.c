@@ -285,6 +285,13 @@ static int words_check(const struct stacks_opts *o, struct err *e)
 		return 0;
 	if (o->kinds == 0)
 		return err_set(e, EINVAL, "a workload is missing; allowed are " KIND_NAMES);
+	for (unsigned i = 0; o->down && i < o->kinds; i++)
+		if (!o->kind[i]->stream && !o->kind[i]->iperf)
+			return err_set(
+				e, EINVAL,
+				"--down is of tcp_stream and udp_stream, and %s has requests "
+				"and responses; run it without --down",
+				o->kind[i]->name);
 	if (o->skip && o->verify)
 		return err_set(e, EINVAL,
 			       "--skip-rx-copy leaves nothing to compare; leave it or "

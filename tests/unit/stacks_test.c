@@ -34,11 +34,11 @@ static void test_words(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(words("udp_rr --runs 7 --duration 1.5s tcp_stream --down --cpus 3,1", &o,
+	assert_int_equal(words("udp_stream --runs 7 --duration 1.5s tcp_stream --down --cpus 3,1", &o,
 			       &e),
 			 0);
 	assert_int_equal(o.kinds, 2);
-	assert_string_equal(o.kind[0]->name, "udp_rr");
+	assert_string_equal(o.kind[0]->name, "udp_stream");
 	assert_string_equal(o.kind[1]->name, "tcp_stream");
 	assert_int_equal(o.runs, 7);
 	assert_int_equal(o.duration_ns, 1500000000);
@@ -54,6 +54,7 @@ static void test_words(void **state)
 	assert_true(o.serve && !o.listens);
 	assert_int_equal(o.port, 77);
 	assert_int_equal(words("", &o, &e), -EINVAL);
+	assert_int_equal(words("tcp_stream udp_rr --down", &o, &e), -EINVAL);
 	assert_int_equal(words("tcp_rr --runs 0", &o, &e), -EINVAL);
 	assert_int_equal(words("tcp_rr --mss 9001", &o, &e), -EINVAL);
 	assert_int_equal(words("tcp_stream --skip-rx-copy", &o, &e), 0);
