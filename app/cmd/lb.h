@@ -113,7 +113,7 @@ struct lb_point {
 	double median, least, most; /* of rates; 0: none */
 	bool device;                /* what held it back was the device */
 	char why[640];
-	char note[320]; /* what else is to be known of the number; "" */
+	char note[1024]; /* what else is to be known of the number; "" */
 	unsigned ntrials;
 	struct lb_trial *trial;
 };
@@ -132,8 +132,8 @@ const struct lb_point *lb_run_points(const struct lb_run *b, unsigned *n);
 /* Whether anything is known of the servers. */
 bool lb_run_looked(const struct lb_run *b);
 void lb_run_tells(const struct lb_run *b, struct cmd_progress *out);
-/* How many trials there may be at most. */
-unsigned lb_run_most(const struct lb_ask *ask);
+/* How long its trials last at most, but for what connections take that fail. */
+uint64_t lb_run_most_ns(const struct lb_ask *ask);
 /* Stops what it still sends, and puts the settings back. NULL is allowed. */
 void lb_run_free(struct cmd_run *r, struct lb_run *b);
 

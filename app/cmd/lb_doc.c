@@ -17,6 +17,7 @@ static const struct out_col figure_cols[] = {
 	{"half.p99_ns", "half: 99%", OF_NS},
 	{"full.p50_ns", "full: 50%", OF_NS},
 	{"full.p99_ns", "full: 99%", OF_NS},
+	{"full.told", "full: told", OF_STR},
 	{"full.client_cpu", "client CPU", OF_PERCENT},
 	{"full.server_cpu", "server CPU", OF_PERCENT},
 	{"full.device_cpu", "device CPU", OF_PERCENT},
@@ -153,6 +154,18 @@ static json_t *trial_row(const struct lb_ask *ask, enum lb_figure f, const struc
 	return o;
 }
 
+/* CPUs and counts of a trial are those of a load also where it is not the load that was asked for;
+ * it has no latencies. */
+static json_t *row_without_latencies(const json_t *row)
+{
+	static const char *const latencies[] = {"p50_ns", "p99_ns", "max_ns"};
+	json_t *o = json_copy((json_t *)(uintptr_t)row);
+
+	for (unsigned i = 0; i < ARRAY_SIZE(latencies); i++)
+		json_object_set_new(o, latencies[i], json_null());
+	return o;
+}
+
 static const char *state_of(const struct lb_point *p)
 {
 	return p->skipped                  ? "n/a"
@@ -165,7 +178,8 @@ static json_t *point_row(const struct lb_ask *ask, const struct lb_point *p)
 	const struct lb_about *f = &lb_about[p->figure];
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "figure", f->name, "title", f->title, "unit",
 			      f->unit, "state", state_of(p)),
-	       *values = json_array(), *trials = json_array(), *half = NULL, *full = NULL;
+	       *values = json_array(), *trials = json_array(), *half = NULL, *full = NULL,
+	       *untold = NULL;
 	bool known = p->median > 0;
 
 	for (unsigned i = 0; i < p->nvalues; i++)
@@ -179,6 +193,8 @@ static json_t *point_row(const struct lb_ask *ask, const struct lb_point *p)
 			half = row;
 		if (loaded && p->trial[i].what == LB_FULL)
 			full = row;
+		else if (p->trial[i].what == LB_FULL)
+			untold = row;
 		json_array_append_new(trials, row);
 	}
 	json_object_set_new(o, "median",
@@ -193,7 +209,10 @@ static json_t *point_row(const struct lb_ask *ask, const struct lb_point *p)
 	json_object_set_new(o, "searches", json_integer(p->nvalues));
 	json_object_set_new(o, "values", values);
 	json_object_set(o, "half", half != NULL ? half : json_null());
-	json_object_set(o, "full", full != NULL ? full : json_null());
+	json_object_set_new(o, "full",
+			    full != NULL     ? json_incref(full)
+			    : untold != NULL ? row_without_latencies(untold)
+					     : json_null());
 	json_object_set_new(o, "why", out_json_text_or_null(p->why));
 	json_object_set_new(o, "note", out_json_text_or_null(p->note));
 	json_object_set_new(o, "trials", trials);

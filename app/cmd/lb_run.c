@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,6 +224,21 @@ static int go_on(struct cmd_run *r, struct lb_run *b, struct err *e)
 	return b->ask.look && b->look.doc == NULL ? lb_look_start(r, b) : 1;
 }
 
+/* One note may follow another. */
+static void WR_PRINTF(2, 3) note_add(struct lb_point *p, const char *fmt, ...)
+{
+	size_t n = strlen(p->note);
+	va_list ap;
+
+	if (n > 0)
+		n += (size_t)snprintf(p->note + n, sizeof(p->note) - n, "; ");
+	if (n >= sizeof(p->note))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(p->note + n, sizeof(p->note) - n, fmt, ap);
+	va_end(ap);
+}
+
 /* A trial of half or full load is made again where it told nothing. */
 static void load_told(struct lb_run *b, const struct lb_trial *t)
 {
@@ -230,23 +247,22 @@ static void load_told(struct lb_run *b, const struct lb_trial *t)
 	if ((t->told == RATE_UNTOLD || t->told == RATE_SHORT) && b->again++ < RATE_SEARCH_AGAIN)
 		return;
 	b->again = 0;
-	if ((t->told == RATE_UNTOLD || t->told == RATE_SHORT) && p->note[0] == '\0')
-		snprintf(p->note, sizeof(p->note), "no latencies at %s load: %.260s",
-			 b->what == LB_HALF ? "half" : "full", t->why);
+	if (t->told == RATE_UNTOLD || t->told == RATE_SHORT)
+		note_add(p, "no latencies at %s load: %.260s", b->what == LB_HALF ? "half" : "full",
+			 t->why);
 	if (b->what == LB_HALF) {
 		b->what = LB_FULL;
 		b->x = p->median;
 		return;
 	}
 	double device = lb_counts_device(t), opened = t->opened;
-	if (device < COUNTS_LEAST * opened && p->note[0] == '\0')
-		snprintf(
-			p->note, sizeof(p->note),
+	if (device < COUNTS_LEAST * opened)
+		note_add(
+			p,
 			"at full load the device has counted %.0f of %.0f connections that were opened: what it still knows is no new one",
 			device, opened);
-	if (t->told == RATE_FAILED && p->note[0] == '\0')
-		snprintf(p->note, sizeof(p->note), "when it was asked for once more: %.280s",
-			 t->why);
+	if (t->told == RATE_FAILED)
+		note_add(p, "when it was asked for once more: %.280s", t->why);
 	b->now++;
 	next_point(b);
 }
@@ -457,13 +473,26 @@ bool lb_run_looked(const struct lb_run *b)
 	return b->look.doc != NULL;
 }
 
-unsigned lb_run_most(const struct lb_ask *ask)
+/* A trial of all connections that are tried, where nobody has found how fast they open: until they
+ * are there, and until each was asked. */
+static uint64_t held_ns(const struct lb_ask *ask)
 {
-	unsigned n = 0;
+	double opening_s = (double)ask->held_most / OPENS_UNKNOWN;
+
+	return (uint64_t)(1e9 * opening_s) +
+	       lb_longer(ask->duration_ns, (uint64_t)(1.5e9 * opening_s));
+}
+
+uint64_t lb_run_most_ns(const struct lb_ask *ask)
+{
+	uint64_t each = 0;
 
 	for (unsigned f = 0; f < LB_FIGURES; f++)
-		n += ask->figure[f] && !(ask->tcp && lb_about[f].udp);
-	return n * (ask->repeats * RATE_SEARCH_MOST + 2 * (RATE_SEARCH_AGAIN + 1));
+		if (ask->figure[f] && !(ask->tcp && lb_about[f].udp))
+			each += (f == LB_CC ? held_ns(ask) : ask->duration_ns) + ask->timeout_ns +
+				AROUND_NS;
+	return each * (ask->repeats * RATE_SEARCH_MOST + 2 * (RATE_SEARCH_AGAIN + 1)) +
+	       (ask->look ? LB_LOOK_NS : 0);
 }
 
 /* How many trials are likely from now on: what a search takes, if all are like this one. */

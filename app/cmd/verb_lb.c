@@ -233,10 +233,8 @@ static void lb_announce(struct cmd_run *r)
 		snprintf(what, sizeof(what), "%u figure%s%s", n, n == 1 ? "" : "s",
 			 ask->look ? " and the servers" : "");
 	measuring_announce(
-		r, &lb_measuring, what, p.left_ns,
-		(ask->duration_ns + ask->timeout_ns + CAPACITY_NS_AROUND) * lb_run_most(ask) +
-			(ask->look ? LB_LOOK_NS : 0),
-		" and what connections take to open; Ctrl-C ends it, and tells what is found");
+		r, &lb_measuring, what, p.left_ns, lb_run_most_ns(ask),
+		" and what connections take that fail; Ctrl-C ends it, and tells what is found");
 }
 
 static int lb_ports(struct cmd_run *r, const struct arg_val *args, struct lb_ask *ask,
