@@ -123,9 +123,11 @@ haproxy)
 	# each connection to a server needs a port here
 	in_device sysctl -qw net.ipv4.ip_local_port_range="1024 65535" net.ipv4.tcp_tw_reuse=1
 	ulimit -n 200000 2>/dev/null || ulimit -n "$(ulimit -Hn)"
+	most=$(($(ulimit -n) / 2 - 100))
+	held=$((most / 2)) # it may still have those of the trial before
 	cat >"$dir/conf" <<-END
 		global
-			maxconn $(($(ulimit -n) / 2 - 100))
+			maxconn $most
 		defaults
 			mode tcp
 			timeout connect 1s
@@ -154,6 +156,15 @@ haproxy)
 	done
 	udp=tcp
 	cpu="device-cpu netns:$device"
+	# so long it may know a connection that has ended, and cc is to ask for no more than it takes
+	case " $* " in
+	*" device-timeout "*) ;;
+	*) set -- "$@" device-timeout 3s ;;
+	esac
+	case " $* " in
+	*" connections "*) ;;
+	*) set -- "$@" connections "$held" ;;
+	esac
 	# connections that its kernel has taken
 	counts "awk '/^Tcp: [0-9]/ { print \$7 }' /proc/net/snmp"
 	;;
