@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files of dperf as a whole in commands of this program. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,13 +92,22 @@ static void dump_port(const struct dperf_say *s)
 	dperf_say_load(s);
 }
 
+/* The name of a file may have any character but 0, and a comment ends with its line. */
+static void dump_title(const struct dperf_conf *c, struct sbuf *out)
+{
+	sbuf_add(out, "\n# ");
+	for (const char *p = c->name; *p != '\0'; p++)
+		sbuf_addc(out, iscntrl((unsigned char)*p) ? '?' : *p);
+	sbuf_addf(out, ": a %s\n", c->server ? "server" : "client");
+}
+
 static void dump_file(const struct dperf_conf *c, const struct dperf_conf *peer,
 		      struct dperf_plan *p, struct sbuf *wrong)
 {
 	struct dperf_wrong w = {.name = c->name, .out = wrong};
 	unsigned queues = c->cpus / c->ports;
 
-	sbuf_addf(&p->settings, "\n# %s: a %s\n", c->name, c->server ? "server" : "client");
+	dump_title(c, &p->settings);
 	dump_refused(c, &w);
 	dump_notes(c, &p->settings);
 	for (unsigned i = 0; i < c->ports; i++) {

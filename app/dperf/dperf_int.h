@@ -27,6 +27,9 @@ struct dperf_say {
 };
 /* Appends `set PORT ...` and the end of the line. */
 void dperf_set(const struct dperf_say *s, const char *fmt, ...) WR_PRINTF(2, 3);
+/* The same of a text that the file has as it stands there: it becomes one word, whatever it has in
+ * it that commands have a meaning for. */
+void dperf_set_word(const struct dperf_say *s, const char *setting, const char *text);
 /* Each appends the settings that its name says. */
 void dperf_say_host(const struct dperf_say *s);
 void dperf_say_frame(const struct dperf_say *s);

@@ -158,7 +158,7 @@ static void load_request(const struct dperf_say *s, uint64_t n, const char *host
 		post = true;
 	}
 	if (path != NULL)
-		dperf_set(s, "http.path %s", path->v[0].text);
+		dperf_set_word(s, "http.path", path->v[0].text);
 	if (post) {
 		uint64_t body = n > head + 1 + strlen("Content-Length: 1000\r\n")
 					? n - head - 1 - strlen("Content-Length: \r\n")
@@ -235,7 +235,7 @@ void dperf_say_payload(const struct dperf_say *s)
 		return;
 	}
 	const char *name = host != NULL ? host->v[0].text : "dperf";
-	dperf_set(s, "http.host %s", name);
+	dperf_set_word(s, "http.host", name);
 	load_request(s, n, name, load_closes(s));
 }
 
@@ -381,7 +381,7 @@ void dperf_say_flood(const struct dperf_say *s)
 	dperf_set(s, "size %llu", (unsigned long long)(size < 64 ? 64 : size));
 	if (file != NULL && s->c->udp) {
 		dperf_set(s, "pattern file");
-		dperf_set(s, "pattern.file \"%s\"", file->v[0].text);
+		dperf_set_word(s, "pattern.file", file->v[0].text);
 	} else if (dperf_has(s->c, DPERF_PAYLOAD_RANDOM)) {
 		dperf_set(s, "pattern random");
 	}

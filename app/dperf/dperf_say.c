@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd.h"
 #include "dperf_int.h"
 
 #define ANSWER_MOST 16 /* prefixes of answer.for */
@@ -19,6 +20,15 @@ void dperf_set(const struct dperf_say *s, const char *fmt, ...)
 	sbuf_vaddf(s->out, fmt, ap);
 	va_end(ap);
 	sbuf_addc(s->out, '\n');
+}
+
+void dperf_set_word(const struct dperf_say *s, const char *setting, const char *text)
+{
+	struct sbuf word = {0};
+
+	cmd_quote(text, &word);
+	dperf_set(s, "%s %s", setting, sbuf_str(&word));
+	sbuf_free(&word);
 }
 
 static unsigned say_bits(const struct dperf_addr *a)

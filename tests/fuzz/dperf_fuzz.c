@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any text as a file of dperf. One that is refused says why, one line each; one that is taken has
- * what the rest of the program relies on, and is said in commands, or what cannot be is told. */
+ * what the rest of the program relies on, and is said in commands, or what cannot be is told. Each
+ * line of these is one command of the program's own language, and none but those that files come
+ * to. */
 #include <string.h>
 
+#include "app.h"
 #include "dperf.h"
 #include "input.h"
+#include "set/set.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,6 +32,59 @@ static void look_at_lines(const struct dperf_conf *c)
 	}
 }
 
+static unsigned nports(void *arg)
+{
+	(void)arg;
+	return DPERF_PORTS_MOST;
+}
+
+static unsigned count(void *arg, const struct cmd_scope *scope, unsigned port)
+{
+	(void)arg;
+	(void)scope;
+	(void)port;
+	return 1;
+}
+
+/* The rows and verbs of the program, with ports that have nothing in them: lines are only looked
+ * at. */
+static const struct cmd *lang(void)
+{
+	static struct cmd *c;
+
+	if (c == NULL) {
+		struct cmd_host host, real;
+		struct app app = {0};
+		unsigned ns, nv;
+		const struct setting *const *settings = set_rows(&ns);
+		const struct verb *const *verbs = cmd_verbs(&nv);
+		app_host(&app, &real);
+		host = (struct cmd_host){.nports = nports, .count = count, .row = real.row};
+		c = cmd_new(settings, ns, verbs, nv, &host);
+	}
+	return c;
+}
+
+/* Each line is a comment, or one command, whose verb is one of these; of `set` the setting is the
+ * one that is written there. */
+static void look_at_commands(const char *text, const char *const *verb)
+{
+	unsigned long line = 0, at, last = (unsigned long)-1;
+	struct sbuf one = {0};
+	struct cmd_seen seen;
+
+	while (cmd_next_command(&text, &line, &one, &at)) {
+		unsigned i = 0;
+		CHECK(at != last && cmd_look(lang(), one.s, &seen) && seen.verb != NULL);
+		last = at;
+		while (verb[i] != NULL && strcmp(verb[i], seen.verb->name) != 0)
+			i++;
+		CHECK(verb[i] != NULL && strncmp(one.s, verb[i], strlen(verb[i])) == 0);
+		CHECK((strcmp(verb[i], "set") == 0) == (seen.setting != NULL));
+	}
+	sbuf_free(&one);
+}
+
 static void put_in_commands(const struct dperf_conf *c)
 {
 	struct dperf_plan plan;
@@ -38,6 +95,10 @@ static void put_in_commands(const struct dperf_conf *c)
 	CHECK(ok == (wrong.len == 0) && plan.ports == c->ports);
 	dperf_dump(&plan, &out);
 	CHECK(strlen(out.s) == out.len && strstr(out.s, "\n# the run\n") != NULL);
+	look_at_commands(sbuf_str(&plan.settings), (const char *const[]){"set", NULL});
+	look_at_commands(sbuf_str(&plan.run),
+			 (const char *const[]){"start", "stop", "sleep", "wait", NULL});
+	look_at_commands(sbuf_str(&plan.stop), (const char *const[]){"stop", "wait", NULL});
 	dperf_plan_free(&plan);
 	sbuf_free(&wrong);
 	sbuf_free(&out);

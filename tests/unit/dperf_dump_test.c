@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd.h"
 #include "dperf.h"
 
 #define ENDS "client 10.0.0.2 100\nserver 10.0.1.1 1\n"
@@ -283,7 +284,41 @@ static void test_flood(void **state)
 	client(CLIENT STEADY "flood\ncps 100\nchange_dip 10.9.0.1 1 2\nchange_dip 10.10.0.1 1 1\n");
 	SAYS("set 0 ipv4.dst list 10.9.0.1,10.9.0.2,10.10.0.1");
 	client(CLIENT STEADY "flood\nprotocol udp\ncps 100\npayload_file /a\n");
-	SAYS("set 0 pattern file", "set 0 pattern.file \"/a\"");
+	SAYS("set 0 pattern file", "set 0 pattern.file /a");
+}
+
+/* Nothing that a file has in it is a command: each line is one, and a text is one word of it. */
+static void test_no_commands(void **state)
+{
+	static const char *const text[] = {"/a;quit", "/a;b=c", "/a'b",  "/'\"\\;x", "/a#b",
+					   "/{",      "/a\"b",  "/a\\b", "/'\\",     "/a"};
+	static const char *const line[] = {"http_path %s\nprotocol http\n",
+					   "http_host %s\nprotocol http\n",
+					   "payload_file %s\nprotocol udp\nflood\n"};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(text) * ARRAY_SIZE(line); i++) {
+		unsigned k = i % ARRAY_SIZE(line), words = 0;
+		/* of these a word that begins with a quote is possible */
+		const char *value = text[i / ARRAY_SIZE(line)] + (k > 0 && i % 2 == 0);
+		struct sbuf b = {0}, one = {0};
+		sbuf_add(&b, CLIENT "cps 1\n");
+		sbuf_addf(&b, line[k], value);
+		client(b.s);
+		unsigned long at = 0, from = 0, last = 0;
+		const char *rest = sbuf_str(&plan.settings);
+		while (cmd_next_command(&rest, &at, &one, &from)) {
+			struct cmd_word w[32];
+			char buf[2048];
+			int n = cmd_split(one.s, w, 32, buf, sizeof(buf), NULL);
+			assert_true(n > 3 && strcmp(w[0].text, "set") == 0 && from > last);
+			last = from;
+			words += n == 4 && strcmp(w[3].text, value) == 0;
+		}
+		assert_int_equal(words, 1);
+		sbuf_free(&b);
+		sbuf_free(&one);
+	}
 }
 
 static void test_both(void **state)
@@ -355,11 +390,12 @@ static void test_notes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),    cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_tuples),  cmocka_unit_test(test_host),
-		cmocka_unit_test(test_sizes),   cmocka_unit_test(test_raw),
-		cmocka_unit_test(test_flood),   cmocka_unit_test(test_both),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_load),   cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_tuples), cmocka_unit_test(test_host),
+		cmocka_unit_test(test_sizes),  cmocka_unit_test(test_raw),
+		cmocka_unit_test(test_flood),  cmocka_unit_test(test_no_commands),
+		cmocka_unit_test(test_both),   cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_notes),
 	};
 
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
