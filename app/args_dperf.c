@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app.h"
 #include "dperf/dperf.h"
 #include "out.h"
+#include "set/set.h"
 
 /* What was given: at most one file of each role. */
 struct given {
@@ -65,9 +67,80 @@ static int given_read(struct given *g, const char *path, struct err *e)
 	return 0;
 }
 
+static unsigned given_nports(void *arg)
+{
+	return ((const struct dperf_plan *)arg)->ports;
+}
+
+static unsigned given_one(void *arg, const struct cmd_scope *scope, unsigned port)
+{
+	(void)arg;
+	(void)scope;
+	(void)port;
+	return 1;
+}
+
+/* The next line of the settings that is a `set`, in *line without its end; false: there is none. */
+static bool given_line(const char **at, struct sbuf *line)
+{
+	while (**at != '\0') {
+		size_t n = strcspn(*at, "\n");
+		bool is = strncmp(*at, "set ", 4) == 0;
+		sbuf_reset(line);
+		sbuf_addn(line, *at, n);
+		*at += n + ((*at)[n] == '\n');
+		if (is)
+			return true;
+	}
+	return false;
+}
+
+/* Values that dperf allows and a setting here does not: each is told where the file has it, before
+ * anything is opened or printed. */
+static void given_check(struct dperf_plan *p, struct sbuf *wrong)
+{
+	struct app app = {0};
+	struct cmd_host host = {.arg = p, .nports = given_nports, .count = given_one}, real;
+	unsigned nsettings, nverbs, n = 0;
+	const struct setting *const *settings = set_rows(&nsettings);
+	const struct verb *const *verbs = cmd_verbs(&nverbs);
+	const char *at = sbuf_str(&p->settings);
+	struct sbuf line = {0};
+	struct err e;
+
+	app_host(&app, &real);
+	host.row = real.row;
+	struct cmd *c = cmd_new(settings, nsettings, verbs, nverbs, &host);
+	for (unsigned i = 0; given_line(&at, &line); i++) {
+		if (cmd_check(c, sbuf_str(&line), &e) == 0)
+			continue;
+		if (++n <= DPERF_WRONG_MOST)
+			sbuf_addf(wrong, "%s:%u:%u: '%.60s' cannot be: %s\n", p->from[i].name,
+				  p->from[i].line, p->from[i].col, line.s, e.text);
+	}
+	cmd_free(c);
+	sbuf_free(&line);
+}
+
 static struct args_item given_item(const char *where, const char *text)
 {
 	return (struct args_item){.where = xstrdup(where), .text = xstrdup(text)};
+}
+
+/* Each setting is an item of its own, so that one that is refused is told by its place in the file
+ * of dperf. */
+static void given_settings(const struct dperf_plan *p, struct args_item *item)
+{
+	const char *at = sbuf_str(&p->settings);
+	struct sbuf line = {0}, where = {0};
+
+	for (unsigned n = 0; given_line(&at, &line); n++) {
+		sbuf_reset(&where);
+		sbuf_addf(&where, "%s:%u:%u", p->from[n].name, p->from[n].line, p->from[n].col);
+		item[n] = given_item(where.s, line.s);
+	}
+	sbuf_free(&line);
+	sbuf_free(&where);
 }
 
 /* The list of ports and the map are freed with the program's options, which point into them. */
@@ -104,22 +177,24 @@ static void given_items(struct args *a, const struct dperf_plan *p)
 {
 	bool prompt = a->command == NULL && !a->batch && !a->daemon && !a->serve && !p->daemon &&
 		      isatty(STDIN_FILENO);
-	struct sbuf first = {0}, last = {0};
+	unsigned n = p->nfrom + prompt;
+	struct sbuf last = {0};
 
 	a->dperf_prints = !prompt && a->out_mode == OUT_TEXT && !a->stream;
 	a->dperf_quiet = p->quiet;
 	a->dperf_clear = p->clear_screen;
 	a->dperf_stop = xstrdup(sbuf_str(&p->stop));
-	sbuf_addf(&first, "%s%s", sbuf_str(&p->settings), prompt ? "page dperf\n" : "");
 	sbuf_addf(&last, "%s%s%s", sbuf_str(&p->run), a->dperf_prints ? "" : sbuf_str(&p->show),
 		  p->daemon && !a->daemon && !a->serve ? "shutdown\n" : "");
 	a->daemon = a->daemon || (p->daemon && !a->serve);
-	a->item = xrealloc(a->item, (a->nitems + 2) * sizeof(*a->item));
-	memmove(a->item + 1, a->item, a->nitems * sizeof(*a->item));
-	a->item[0] = given_item("--dperf:1", sbuf_str(&first));
-	a->item[a->nitems + 1] = given_item("--dperf run:1", sbuf_str(&last));
-	a->nitems += 2;
-	sbuf_free(&first);
+	a->item = xrealloc(a->item, (a->nitems + n + 1) * sizeof(*a->item));
+	if (a->nitems > 0)
+		memmove(a->item + n, a->item, a->nitems * sizeof(*a->item));
+	given_settings(p, a->item);
+	if (prompt)
+		a->item[p->nfrom] = given_item("--dperf page:1", "page dperf\n");
+	a->nitems += n;
+	a->item[a->nitems++] = given_item("--dperf run:1", sbuf_str(&last));
 	sbuf_free(&last);
 }
 
@@ -157,9 +232,9 @@ int args_dperf(struct args *a, struct err *e)
 	for (unsigned i = 0; i < a->ndperf && rc == 0; i++)
 		rc = given_read(&g, a->dperf[i], e);
 	if (rc == 0) {
-		rc = dperf_translate(g.client, g.server, g.first, &plan, &wrong)
-			     ? given_use(a, &plan, e)
-			     : given_wrong(&wrong, e);
+		if (dperf_translate(g.client, g.server, g.first, &plan, &wrong))
+			given_check(&plan, &wrong);
+		rc = wrong.len > 0 ? given_wrong(&wrong, e) : given_use(a, &plan, e);
 		dperf_plan_free(&plan);
 	}
 	sbuf_free(&wrong);

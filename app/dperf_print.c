@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "event.h"
+#include "out.h"
 #include "part/part_dperf.h"
 #include "snapshot.h"
 #include "ui/page_as_dperf.h"
@@ -62,11 +63,28 @@ struct dperf_print *dperf_print_new(struct app *app, const struct dperf_print_op
 	return p;
 }
 
+/* Whether any port has begun to send: a run that was refused has no totals. */
+static bool print_ran(const struct dperf_print *p)
+{
+	struct err e;
+	json_t *doc = app_snapshot(p->app, "stats", &e);
+	const json_t *port, *ns;
+	bool ran = false;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "ports"), i, port) {
+		ns = out_get(port, "run.duration_ns");
+		ran = ran || (json_is_integer(ns) && json_integer_value(ns) > 0);
+	}
+	json_decref(doc);
+	return ran;
+}
+
 void dperf_print_end(struct dperf_print *p)
 {
 	struct sbuf out = {0};
 
-	if (p == NULL)
+	if (p == NULL || !print_ran(p))
 		return;
 	sbuf_add(&out, "\n-----------------------\nTest Finished\n-----------------------\n");
 	print_blocks(p, true, &out);

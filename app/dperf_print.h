@@ -13,6 +13,6 @@ struct dperf_print_opts {
 struct dperf_print;
 
 struct dperf_print *dperf_print_new(struct app *app, const struct dperf_print_opts *opts);
-/* Prints the totals. NULL: does nothing. */
+/* Prints the totals, if anything has run. NULL: does nothing. */
 void dperf_print_end(struct dperf_print *);
 void dperf_print_free(struct dperf_print *);

@@ -164,13 +164,21 @@ void dperf_manual(struct sbuf *out);
 /* Appends what an argument may be. */
 void dperf_allowed(const struct dperf_arg *a, struct sbuf *out);
 
+/* Where a file says what a command does. */
+struct dperf_from {
+	const char *name; /* of the file, as long as that is there */
+	unsigned line, col;
+};
+
 /* What files come to. Each text is one of commands, with comments that say what has no command. */
 struct dperf_plan {
-	struct sbuf settings; /* of all ports and flows; it can be loaded */
-	struct sbuf run;      /* starts them and waits for them */
-	struct sbuf stop;     /* ends them before their time, servers behind their clients */
-	struct sbuf show;     /* shows what became of them */
-	struct sbuf map;      /* for -m; empty: the choice of the program does */
+	struct sbuf settings;    /* of all ports and flows; it can be loaded */
+	struct dperf_from *from; /* of each `set` among them, in their order */
+	unsigned nfrom;
+	struct sbuf run;  /* starts them and waits for them */
+	struct sbuf stop; /* ends them before their time, servers behind their clients */
+	struct sbuf show; /* shows what became of them */
+	struct sbuf map;  /* for -m; empty: the choice of the program does */
 	struct sbuf spec; /* a line for each port: what -p would be; empty: no kind of port does */
 	unsigned ports;
 	unsigned mtu; /* for --mtu, since buffers are made at the start; 0: no file has jumbo */

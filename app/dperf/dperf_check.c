@@ -381,6 +381,15 @@ static void check_load(const struct check *k)
 			   keep->v[0].text);
 }
 
+/* Whether the address that many behind this one is no address any more: 32 bits count. */
+static bool check_wraps(const struct dperf_addr *a, uint64_t n)
+{
+	const uint8_t *b = a->b + (a->six ? 12 : 0);
+	uint64_t low = (uint64_t)b[0] << 24 | (uint64_t)b[1] << 16 | (uint64_t)b[2] << 8 | b[3];
+
+	return low + n > UINT32_MAX;
+}
+
 static void check_change_dip(const struct check *k)
 {
 	const struct dperf_line *l = check_line(k, DPERF_CHANGE_DIP);
@@ -393,6 +402,11 @@ static void check_change_dip(const struct check *k)
 		CHECK_FAIL(k, l, "change_dip needs flood");
 	for (unsigned i = 0; (l = dperf_find(k->c, DPERF_CHANGE_DIP, i)) != NULL; i++) {
 		sum += l->v[2].n;
+		if (check_wraps(&l->v[0].addr, (l->v[2].n - 1) * l->v[1].n))
+			CHECK_FAIL(
+				k, l,
+				"change_dip: %s steps of %s from %s on leave the addresses behind it; take fewer",
+				l->v[2].text, l->v[1].text, l->v[0].text);
 		if (l->v[0].addr.six != k->c->six)
 			CHECK_FAIL(k, l, "change_dip: '%s' is of another family than the clients",
 				   l->v[0].text);

@@ -2,6 +2,7 @@
 /* Files of dperf as a whole in commands of this program. */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dperf_int.h"
@@ -87,7 +88,7 @@ static void dump_port(const struct dperf_say *s)
 		dperf_say_flood(s);
 		return;
 	}
-	dperf_set(s, "flow %s", s->c->server ? "server" : "client");
+	dperf_set(s, DPERF_MODE, "flow %s", s->c->server ? "server" : "client");
 	dperf_say_payload(s);
 	dperf_say_load(s);
 }
@@ -113,6 +114,7 @@ static void dump_file(const struct dperf_conf *c, const struct dperf_conf *peer,
 	for (unsigned i = 0; i < c->ports; i++) {
 		const struct dperf_say s = {.c = c,
 					    .peer = peer,
+					    .plan = p,
 					    .out = &p->settings,
 					    .wrong = &w,
 					    .i = i,
@@ -219,6 +221,7 @@ bool dperf_translate(const struct dperf_conf *client, const struct dperf_conf *s
 
 void dperf_plan_free(struct dperf_plan *p)
 {
+	free(p->from);
 	sbuf_free(&p->settings);
 	sbuf_free(&p->run);
 	sbuf_free(&p->stop);

@@ -20,16 +20,18 @@ void dperf_check(const struct dperf_conf *c, struct dperf_wrong *w);
 /* One port of one file, while it is said in commands. */
 struct dperf_say {
 	const struct dperf_conf *c, *peer; /* peer: the file of the other role; NULL: none */
-	struct sbuf *out;
+	struct dperf_plan *plan;
+	struct sbuf *out; /* the plan's settings */
 	struct dperf_wrong *wrong;
 	unsigned i, port; /* which line of the file; which port of the program */
 	unsigned queues;
 };
-/* Appends `set PORT ...` and the end of the line. */
-void dperf_set(const struct dperf_say *s, const char *fmt, ...) WR_PRINTF(2, 3);
+/* Appends `set PORT ...`, which follows from that directive, and the end of the line. */
+void dperf_set(const struct dperf_say *s, enum dperf_id id, const char *fmt, ...) WR_PRINTF(3, 4);
 /* The same of a text that the file has as it stands there: it becomes one word, whatever it has in
  * it that commands have a meaning for. */
-void dperf_set_word(const struct dperf_say *s, const char *setting, const char *text);
+void dperf_set_word(const struct dperf_say *s, enum dperf_id id, const char *setting,
+		    const char *text);
 /* Each appends the settings that its name says. */
 void dperf_say_host(const struct dperf_say *s);
 void dperf_say_frame(const struct dperf_say *s);

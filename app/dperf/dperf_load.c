@@ -131,12 +131,12 @@ static void load_fill(const struct dperf_say *s, uint64_t path, uint64_t header)
 	for (uint64_t i = 0; i < path; i++)
 		sbuf_addc(&b, 'a');
 	if (path > 0)
-		dperf_set(s, "http.path /%s", sbuf_str(&b));
+		dperf_set(s, DPERF_PAYLOAD_SIZE, "http.path /%s", sbuf_str(&b));
 	sbuf_reset(&b);
 	for (uint64_t i = 0; i < header; i++)
 		sbuf_addc(&b, 'a');
 	if (header > 0)
-		dperf_set(s, "http.header \"X-Fill: %s\"", sbuf_str(&b));
+		dperf_set(s, DPERF_PAYLOAD_SIZE, "http.header \"X-Fill: %s\"", sbuf_str(&b));
 	sbuf_free(&b);
 }
 
@@ -158,15 +158,15 @@ static void load_request(const struct dperf_say *s, uint64_t n, const char *host
 		post = true;
 	}
 	if (path != NULL)
-		dperf_set_word(s, "http.path", path->v[0].text);
+		dperf_set_word(s, DPERF_HTTP_PATH, "http.path", path->v[0].text);
 	if (post) {
 		uint64_t body = n > head + 1 + strlen("Content-Length: 1000\r\n")
 					? n - head - 1 - strlen("Content-Length: \r\n")
 					: 1;
 		for (uint64_t at = body; at > 0; at /= 10)
 			body--;
-		dperf_set(s, "http.method POST");
-		dperf_set(s, "request %llu", (unsigned long long)body);
+		dperf_set(s, DPERF_HTTP_METHOD, "http.method POST");
+		dperf_set(s, DPERF_PAYLOAD_SIZE, "request %llu", (unsigned long long)body);
 		return;
 	}
 	if (n <= head)
@@ -207,9 +207,9 @@ static void load_raw(const struct dperf_say *s)
 			"payload_size: several sizes below %d, or over UDP, cannot be: both ends of a "
 			"connection must know what is to come; give one",
 			DPERF_HTTP_LEAST);
-	dperf_set(s, "app bytes");
-	dperf_set(s, "request %s", request.s);
-	dperf_set(s, "response %s", response.s);
+	dperf_set(s, DPERF_PROTOCOL, "app bytes");
+	dperf_set(s, DPERF_PAYLOAD_SIZE, "request %s", request.s);
+	dperf_set(s, DPERF_PAYLOAD_SIZE, "response %s", response.s);
 	sbuf_free(&request);
 	sbuf_free(&response);
 }
@@ -227,15 +227,15 @@ void dperf_say_payload(const struct dperf_say *s)
 		load_raw(s);
 		return;
 	}
-	dperf_set(s, "app http");
+	dperf_set(s, DPERF_PROTOCOL, "app http");
 	if (s->c->server) {
 		load_sizes(s->c, load_server_closes(s) ? load_last_body : load_body, &response);
-		dperf_set(s, "response %s", response.s);
+		dperf_set(s, DPERF_PAYLOAD_SIZE, "response %s", response.s);
 		sbuf_free(&response);
 		return;
 	}
 	const char *name = host != NULL ? host->v[0].text : "dperf";
-	dperf_set_word(s, "http.host", name);
+	dperf_set_word(s, DPERF_HTTP_HOST, "http.host", name);
 	load_request(s, n, name, load_closes(s));
 }
 
@@ -248,11 +248,11 @@ static void load_close(const struct dperf_say *s)
 	if (s->c->udp)
 		return;
 	if (dperf_has(s->c, DPERF_FAST_CLOSE))
-		dperf_set(s, "close rst client");
+		dperf_set(s, DPERF_FAST_CLOSE, "close rst client");
 	else if (s->c->server ? load_server_closes(s) : load_closes(s) && asks)
-		dperf_set(s, "close fin server");
+		dperf_set(s, DPERF_KEEPALIVE, "close fin server");
 	else
-		dperf_set(s, "close fin client");
+		dperf_set(s, DPERF_KEEPALIVE, "close fin client");
 }
 
 static void load_keepalive(const struct dperf_say *s, const struct dperf_line *keep)
@@ -261,16 +261,16 @@ static void load_keepalive(const struct dperf_say *s, const struct dperf_line *k
 	uint64_t requests = keep->n > 1 ? keep->v[1].n : 0;
 
 	if (requests > 0)
-		dperf_set(s, "transactions %llu", (unsigned long long)requests);
+		dperf_set(s, DPERF_KEEPALIVE, "transactions %llu", (unsigned long long)requests);
 	else
-		dperf_set(s, "transactions forever");
+		dperf_set(s, DPERF_KEEPALIVE, "transactions forever");
 	uint64_t n = keep->v[0].n;
 	unsigned unit = 0;
 	while (unit < 3 && n % 1000 == 0 && n > 0) {
 		n /= 1000;
 		unit++;
 	}
-	dperf_set(s, "think %llu%s", (unsigned long long)n, units[unit]);
+	dperf_set(s, DPERF_KEEPALIVE, "think %llu%s", (unsigned long long)n, units[unit]);
 }
 
 /* The share of this port, which is never nothing: a port without connections is no client. */
@@ -294,10 +294,10 @@ void dperf_say_load(const struct dperf_say *s)
 
 	load_close(s);
 	if (mss != NULL && !s->c->udp)
-		dperf_set(s, "flow.mss %s", mss->v[0].text);
+		dperf_set(s, DPERF_MSS, "flow.mss %s", mss->v[0].text);
 	if (rto != NULL) {
-		dperf_set(s, "flow.rto %ss", rto->v[0].text);
-		dperf_set(s, "flow.retries %d", RETRIES);
+		dperf_set(s, DPERF_RETRANSMIT_TIMEOUT, "flow.rto %ss", rto->v[0].text);
+		dperf_set(s, DPERF_RETRANSMIT_TIMEOUT, "flow.retries %d", RETRIES);
 	}
 	if (s->c->server)
 		return;
@@ -308,10 +308,11 @@ void dperf_say_load(const struct dperf_say *s)
 			"here; raise cc by as much instead");
 	struct sbuf ramp = {0};
 	dperf_ramp(s, (double)load_least(s, DPERF_CPS, CPS_DEFAULT), "", &ramp);
-	dperf_set(s, "cps %s", ramp.s);
+	dperf_set(s, DPERF_CPS, "cps %s", ramp.s);
 	sbuf_free(&ramp);
 	if (dperf_has(s->c, DPERF_CC))
-		dperf_set(s, "connections %llu", (unsigned long long)load_least(s, DPERF_CC, 0));
+		dperf_set(s, DPERF_CC, "connections %llu",
+			  (unsigned long long)load_least(s, DPERF_CC, 0));
 	if (keep != NULL)
 		load_keepalive(s, keep);
 }
@@ -355,7 +356,7 @@ static void load_destinations(const struct dperf_say *s)
 		if (one && l->v[2].n > 1 && l->v[1].n > 1)
 			sbuf_addf(&b, " step %s", l->v[1].text);
 	}
-	dperf_set(s, "%s.dst %s", dperf_fields(s->c).ip, b.s);
+	dperf_set(s, DPERF_CHANGE_DIP, "%s.dst %s", dperf_fields(s->c).ip, b.s);
 	sbuf_free(&b);
 }
 
@@ -370,26 +371,26 @@ void dperf_say_flood(const struct dperf_say *s)
 	struct sbuf rate = {0};
 
 	if (!s->c->udp) {
-		dperf_set(s, "%s.flags syn", f.l4);
-		dperf_set(s, "%s.seq random", f.l4);
-		dperf_set(s, "%s.mss %llu", f.l4,
+		dperf_set(s, DPERF_FLOOD, "%s.flags syn", f.l4);
+		dperf_set(s, DPERF_FLOOD, "%s.seq random", f.l4);
+		dperf_set(s, DPERF_MSS, "%s.mss %llu", f.l4,
 			  (unsigned long long)dperf_number(s->c, DPERF_MSS,
 							   s->c->six ? 1440 : 1460));
 	}
 	load_destinations(s);
 	uint64_t size = head + payload + 4;
-	dperf_set(s, "size %llu", (unsigned long long)(size < 64 ? 64 : size));
+	dperf_set(s, DPERF_PAYLOAD_SIZE, "size %llu", (unsigned long long)(size < 64 ? 64 : size));
 	if (file != NULL && s->c->udp) {
-		dperf_set(s, "pattern file");
-		dperf_set_word(s, "pattern.file", file->v[0].text);
+		dperf_set(s, DPERF_PAYLOAD_FILE, "pattern file");
+		dperf_set_word(s, DPERF_PAYLOAD_FILE, "pattern.file", file->v[0].text);
 	} else if (dperf_has(s->c, DPERF_PAYLOAD_RANDOM)) {
-		dperf_set(s, "pattern random");
+		dperf_set(s, DPERF_PAYLOAD_RANDOM, "pattern random");
 	}
 	if (dperf_has(s->c, DPERF_CC) && s->i == 0)
 		sbuf_add(
 			s->out,
 			"# cc: it makes the rate; frames go over all tuples, and wait for nothing\n");
 	dperf_ramp(s, load_flood_rate(s), "pps", &rate);
-	dperf_set(s, "rate %s", rate.s);
+	dperf_set(s, DPERF_FLOOD, "rate %s", rate.s);
 	sbuf_free(&rate);
 }

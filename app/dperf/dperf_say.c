@@ -11,9 +11,23 @@
 #define JUMBO_MTU 9710
 #define PLAIN_MTU 1500
 
-void dperf_set(const struct dperf_say *s, const char *fmt, ...)
+/* What follows from nothing that the file says is of the line of its port. */
+static struct dperf_from say_from(const struct dperf_say *s, enum dperf_id id)
 {
+	unsigned i = dperf_directives[id].repeats && id != DPERF_CHANGE_DIP ? s->i : 0;
+	const struct dperf_line *l = dperf_find(s->c, id, i);
+
+	l = l != NULL ? l : dperf_find(s->c, DPERF_PORT, s->i);
+	return (struct dperf_from){.name = s->c->name, .line = l->line, .col = l->col};
+}
+
+void dperf_set(const struct dperf_say *s, enum dperf_id id, const char *fmt, ...)
+{
+	struct dperf_plan *p = s->plan;
 	va_list ap;
+
+	p->from = xrealloc(p->from, (p->nfrom + 1) * sizeof(*p->from));
+	p->from[p->nfrom++] = say_from(s, id);
 
 	sbuf_addf(s->out, "set %u ", s->port);
 	va_start(ap, fmt);
@@ -22,12 +36,13 @@ void dperf_set(const struct dperf_say *s, const char *fmt, ...)
 	sbuf_addc(s->out, '\n');
 }
 
-void dperf_set_word(const struct dperf_say *s, const char *setting, const char *text)
+void dperf_set_word(const struct dperf_say *s, enum dperf_id id, const char *setting,
+		    const char *text)
 {
 	struct sbuf word = {0};
 
 	cmd_quote(text, &word);
-	dperf_set(s, "%s %s", setting, sbuf_str(&word));
+	dperf_set(s, id, "%s %s", setting, sbuf_str(&word));
 	sbuf_free(&word);
 }
 
@@ -145,7 +160,7 @@ static void say_answers(const struct dperf_say *s)
 			  "prefixes and %d are possible\n",
 			  list.s, n, ANSWER_MOST);
 	}
-	dperf_set(s, "answer.for %s", list.s);
+	dperf_set(s, s->c->server ? DPERF_SERVER : DPERF_CLIENT, "answer.for %s", list.s);
 	sbuf_free(&list);
 }
 
@@ -160,20 +175,21 @@ void dperf_say_host(const struct dperf_say *s)
 	const struct dperf_line *vlan = dperf_find(s->c, DPERF_VLAN, 0);
 
 	if (dperf_has(s->c, DPERF_JUMBO))
-		dperf_set(s, "mtu %u", dperf_jumbo(s->c));
+		dperf_set(s, DPERF_JUMBO, "mtu %u", dperf_jumbo(s->c));
 	else if (s->peer != NULL && dperf_has(s->peer, DPERF_JUMBO))
-		dperf_set(s, "mtu %d", PLAIN_MTU);
-	dperf_set(s, "ip %s/%u", p->v[1].text, say_prefix(s, &p->v[1].addr, &p->v[2].addr));
-	dperf_set(s, "gateway %s", p->v[2].text);
+		dperf_set(s, DPERF_JUMBO, "mtu %d", PLAIN_MTU);
+	dperf_set(s, DPERF_PORT, "ip %s/%u", p->v[1].text,
+		  say_prefix(s, &p->v[1].addr, &p->v[2].addr));
+	dperf_set(s, DPERF_PORT, "gateway %s", p->v[2].text);
 	if (vlan != NULL)
-		dperf_set(s, "host.vlan %s", vlan->v[0].text);
+		dperf_set(s, DPERF_VLAN, "host.vlan %s", vlan->v[0].text);
 	if (p->n > 3)
-		dperf_set(s, "host.neighbours %s=%s", p->v[2].text, p->v[3].text);
+		dperf_set(s, DPERF_PORT, "host.neighbours %s=%s", p->v[2].text, p->v[3].text);
 	if (!dperf_has(s->c, DPERF_NEIGH_IGNORE))
 		say_answers(s);
 	/* dperf does so but inside VXLAN. What answers a flood is of its sockets there. */
 	if (!s->c->udp && !dperf_has(s->c, DPERF_FLOOD) && !dperf_has(s->c, DPERF_VXLAN))
-		dperf_set(s, "answer arp,nd,ping,reset");
+		dperf_set(s, DPERF_TCP_RST, "answer arp,nd,ping,reset");
 }
 
 void dperf_range(const struct dperf_line *l, struct sbuf *out)
@@ -228,13 +244,13 @@ static void say_tunnel(const struct dperf_say *s, const struct dperf_line *x)
 		/* A server answers to whoever asks, and from the end that was asked: it says its
 		 * own only if it has one. */
 		if (!s->c->server || (i == 0 && v[1].n == 1))
-			dperf_set(s, "%s %s", ends[i].field, b.s);
+			dperf_set(s, DPERF_VXLAN, "%s %s", ends[i].field, b.s);
 		sbuf_free(&b);
 	}
-	dperf_set(s, "udp.dst %d", VXLAN_PORT);
-	dperf_set(s, "vxlan.vni %s", x->v[0].text);
-	dperf_set(s, "eth[2].src %s", x->v[1].text);
-	dperf_set(s, "eth[2].dst %s", x->v[2].text);
+	dperf_set(s, DPERF_VXLAN, "udp.dst %d", VXLAN_PORT);
+	dperf_set(s, DPERF_VXLAN, "vxlan.vni %s", x->v[0].text);
+	dperf_set(s, DPERF_VXLAN, "eth[2].src %s", x->v[1].text);
+	dperf_set(s, DPERF_VXLAN, "eth[2].dst %s", x->v[2].text);
 }
 
 void dperf_say_frame(const struct dperf_say *s)
@@ -244,18 +260,18 @@ void dperf_say_frame(const struct dperf_say *s)
 	const struct dperf_line *vlan = dperf_find(s->c, DPERF_VLAN, 0);
 	uint64_t tos = dperf_number(s->c, DPERF_TOS, 0);
 
-	dperf_set(s, "frame eth%s%s/%s/%s", vlan != NULL ? "/vlan" : "",
+	dperf_set(s, DPERF_PROTOCOL, "frame eth%s%s/%s/%s", vlan != NULL ? "/vlan" : "",
 		  x != NULL ? "/ipv4/udp/vxlan/eth" : "", s->c->six ? "ipv6" : "ipv4",
 		  s->c->udp ? "udp" : "tcp");
 	if (vlan != NULL)
-		dperf_set(s, "vlan.vid %s", vlan->v[0].text);
+		dperf_set(s, DPERF_VLAN, "vlan.vid %s", vlan->v[0].text);
 	if (p->n > 3)
-		dperf_set(s, "eth.dst %s", p->v[3].text);
+		dperf_set(s, DPERF_PORT, "eth.dst %s", p->v[3].text);
 	if (x != NULL)
 		say_tunnel(s, x);
 	if (tos != 0)
-		dperf_set(s, "%s.%s 0x%02llx", dperf_fields(s->c).ip, s->c->six ? "tc" : "tos",
-			  (unsigned long long)tos);
+		dperf_set(s, DPERF_TOS, "%s.%s 0x%02llx", dperf_fields(s->c).ip,
+			  s->c->six ? "tc" : "tos", (unsigned long long)tos);
 }
 
 static void say_ports(uint64_t first, uint64_t last, struct sbuf *out)
@@ -285,7 +301,7 @@ static void say_nest(const struct dperf_say *s, bool dst, bool dport, bool sport
 			sbuf_addf(&b, "%s%s.%s", n++ > 0 ? "," : "", order[i].header,
 				  order[i].field);
 	if (n > 1 && (!dperf_has(s->c, DPERF_CLIENT_HOP) || dperf_has(s->c, DPERF_FLOOD)))
-		dperf_set(s, "nest %s", b.s);
+		dperf_set(s, DPERF_CLIENT, "nest %s", b.s);
 	sbuf_free(&b);
 }
 
@@ -306,16 +322,19 @@ void dperf_say_tuples(const struct dperf_say *s)
 	dperf_range(server, &to);
 	say_ports(port, port + n - 1, &ports);
 	if (s->c->server) {
-		dperf_set(s, "%s.src %s", f.ip, to.s);
-		dperf_set(s, "%s.src %s", f.l4, ports.s);
+		dperf_set(s, DPERF_SERVER, "%s.src %s", f.ip, to.s);
+		dperf_set(s, DPERF_LISTEN, "%s.src %s", f.l4, ports.s);
 	} else {
 		dperf_range(client, &from);
 		say_ports(first, last, &own);
-		dperf_set(s, "%s.src %s", f.ip, from.s);
+		dperf_set(s, DPERF_CLIENT, "%s.src %s", f.ip, from.s);
 		if (!dperf_has(s->c, DPERF_CHANGE_DIP))
-			dperf_set(s, "%s.dst %s", f.ip, to.s);
-		dperf_set(s, "%s.src %s", f.l4, own.s);
-		dperf_set(s, "%s.dst %s", f.l4, ports.s);
+			dperf_set(s, DPERF_SERVER, "%s.dst %s", f.ip, to.s);
+		dperf_set(s,
+			  dperf_has(s->c, DPERF_LPORT_RANGE) ? DPERF_LPORT_RANGE
+							     : DPERF_CLIENT_PORT_RANGE,
+			  "%s.src %s", f.l4, own.s);
+		dperf_set(s, DPERF_LISTEN, "%s.dst %s", f.l4, ports.s);
 		say_nest(s, server->v[1].n > 1 && !dperf_has(s->c, DPERF_CHANGE_DIP), n > 1,
 			 last > first, dperf_addresses(client) > 1);
 	}

@@ -233,6 +233,36 @@ def test_limits(tmp_path):
         assert all(part in what for (_, _, what), (_, (_, part)) in zip(found, some)), found
 
 
+# what dperf takes and a setting here does not: other lines that it needs, and what is allowed
+BEYOND = {
+    "retransmit_timeout 61": ([], "1ms to 1m"),
+    "mss 63": ([], "64 to 65495"),
+    "http_path /a#b": (["protocol http"], "%HH"),
+    "payload_file /none/there": (FLOOD, "cannot read '/none/there'"),
+    "port 0000:00:10.0 10.50.0.1 10.50.1.1 ff:ff:ff:ff:ff:ff": ([], "no MAC address that one host can have"),
+    "change_dip 255.255.255.250 1 100": (FLOOD, "leave the addresses behind it"),
+}
+
+
+@pytest.mark.parametrize("line", BEYOND)
+def test_beyond(tmp_path, line):
+    """It is told by its place in the file, before anything is printed or opened."""
+    more, part = BEYOND[line]
+    text = file_of(CLIENT, [*more, line])
+    (tmp_path / "c.conf").write_text(text)
+    at = text.splitlines().index(line) + 1
+    for how in (["--dperf-dump"], ["-b", "-p", "wire"]):
+        done = subprocess.run([harness.binary(), *how, "--dperf", str(tmp_path / "c.conf")], capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and done.stdout == "" and f"c.conf:{at}:1: " in done.stderr and part in done.stderr, done
+
+
+def test_refused_at_the_start(tmp_path):
+    """A port that cannot be what the file asks for: the setting is told by the line that it comes from, and there are no totals."""
+    (tmp_path / "c.conf").write_text(file_of(CLIENT, []))
+    done = harness.run(["-b", "-p", "null", "--dperf", str(tmp_path / "c.conf")])
+    assert done.returncode == 2 and "c.conf:3:1: set 0 ip " in done.stderr and "Test Finished" not in done.stdout, done
+
+
 @pytest.mark.parametrize("device, part", [("net_memif999", "vdev:net_memif999"), ("ffff:ff:1f.7", "pci:ffff:ff:1f.7")])
 def test_unknown_device(tmp_path, device, part):
     """A device that is written well and is not there: told by its name, and nothing has started."""
