@@ -44,12 +44,6 @@ static void dump_refused(const struct dperf_conf *c, struct dperf_wrong *w)
 		dperf_fail(w, l->line, l->col,
 			   "payload_file: connections cannot send a file, only a flood of UDP can; "
 			   "'payload_size' gives them so many bytes");
-	l = dperf_find(c, DPERF_TCP_RST, 0);
-	if (l != NULL && l->v[0].n == 0)
-		dperf_fail(
-			w, l->line, l->v[0].col,
-			"tcp_rst: 0 cannot be: segments of unknown connections are always answered "
-			"with RST here; take the line away");
 }
 
 static void dump_spec(const struct dperf_line *p, struct sbuf *out)

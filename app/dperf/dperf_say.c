@@ -188,7 +188,8 @@ void dperf_say_host(const struct dperf_say *s)
 	if (!dperf_has(s->c, DPERF_NEIGH_IGNORE))
 		say_answers(s);
 	/* dperf does so but inside VXLAN. What answers a flood is of its sockets there. */
-	if (!s->c->udp && !dperf_has(s->c, DPERF_FLOOD) && !dperf_has(s->c, DPERF_VXLAN))
+	if (!s->c->udp && !dperf_has(s->c, DPERF_FLOOD) && !dperf_has(s->c, DPERF_VXLAN) &&
+	    dperf_number(s->c, DPERF_TCP_RST, 1) != 0)
 		dperf_set(s, DPERF_TCP_RST, "answer arp,nd,ping,reset");
 }
 

@@ -129,7 +129,7 @@ const struct dperf_directive dperf_directives[DPERF_IDS] = {
 				       "acknowledgements ride on the next request if that is soon"},
 	[DPERF_TCP_RST] =
 		{"tcp_rst", .arg = {ARG("SWITCH", NUMBER, 0, 1)},
-		 .about = "1 is `answer reset`, but for floods and inside VXLAN; 0 is refused"},
+		 .about = "1 is `answer reset`, but for floods and inside VXLAN; 0 leaves it out"},
 	[DPERF_PROTOCOL] = {"protocol", .arg = {WORD("PROTOCOL", words_protocol)},
 			    .about = "the last header of `frame`, and `app`"},
 	[DPERF_PAYLOAD_SIZE] =

@@ -346,7 +346,8 @@ static void test_refused(void **state)
 		"c.conf:1:1: ", "pipeline without flood");
 	refused("payload_file /a\n" CLIENT "cps 1\n",
 		"c.conf:1:1: ", "connections cannot send a file");
-	refused("tcp_rst 0\n" CLIENT "cps 1\n", "c.conf:1:9: ", "0 cannot be");
+	client("tcp_rst 0\n" CLIENT "cps 1\n");
+	SAYS("!set 0 answer arp,nd,ping,reset");
 	assert_false(translate(
 		NULL,
 		"mode server\ncpu 1-2\nrss\npayload_size 1 2\nport 0000:3b:00.1 10.0.1.2 10.0.1.254\n" ENDS,
