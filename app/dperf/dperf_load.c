@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One port of a file in commands: what connections do, how many there are, and floods. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dperf_int.h"
@@ -360,6 +361,20 @@ static void load_destinations(const struct dperf_say *s)
 	sbuf_free(&b);
 }
 
+/* The size of a frame of UDP, FCS included, that `packet_size` of older files asks for; 0: there is
+ * none that fits. */
+static uint64_t load_packet_size(const struct dperf_conf *c)
+{
+	const struct dperf_line *l = dperf_find(c, DPERF_PACKET_SIZE, 0);
+	unsigned most = dperf_jumbo(c) > 0 ? dperf_jumbo(c) + 18 : 1518;
+	char *end;
+
+	if (l == NULL || l->n != 1 || !c->udp)
+		return 0;
+	unsigned long n = strtoul(l->v[0].text, &end, 10);
+	return *end == '\0' && n <= most ? n : 0;
+}
+
 void dperf_say_flood(const struct dperf_say *s)
 {
 	const struct dperf_fields f = dperf_fields(s->c);
@@ -378,7 +393,9 @@ void dperf_say_flood(const struct dperf_say *s)
 							   s->c->six ? 1440 : 1460));
 	}
 	load_destinations(s);
-	uint64_t size = head + payload + 4;
+	uint64_t size = head + payload + 4, asked = load_packet_size(s->c);
+
+	size = asked > size && payload == 0 ? asked : size;
 	dperf_set(s, DPERF_PAYLOAD_SIZE, "size %llu", (unsigned long long)(size < 64 ? 64 : size));
 	if (file != NULL && s->c->udp) {
 		dperf_set(s, DPERF_PAYLOAD_FILE, "pattern file");

@@ -148,7 +148,7 @@ const struct dperf_directive dperf_directives[DPERF_IDS] = {
 	[DPERF_PACKET_SIZE] =
 		{"packet_size",
 		 .arg = {{.name = "BYTES", .type = DPERF_T_ANY, .optional = true, .many = true}},
-		 .about = "has no effect in dperf either"},
+		 .about = "of a flood of UDP without `payload_size` the `size` of its frames; else without effect, as in dperf"},
 	[DPERF_HTTP_HOST] = {"http_host", .mode = DPERF_OF_CLIENT,
 			     .arg = {ARG("HOST", TEXT, 1, 127)},
 			     .about = "`http.host`; `dperf` without it"},

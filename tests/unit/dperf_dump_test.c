@@ -277,6 +277,10 @@ static void test_flood(void **state)
 	SAYS("set 0 rate 6000000pps", "set 0 size 110", "set 0 pattern random",
 	     "set 0 frame eth/ipv4/udp", "!set 0 flow client");
 	assert_true(line_in(&plan.show, "show streams"));
+	client(CLIENT STEADY "flood\nprotocol udp\ncps 100\npacket_size 500\n");
+	SAYS("set 0 size 500");
+	client(CLIENT STEADY "flood\nprotocol udp\ncps 100\npacket_size 1519\n");
+	SAYS("set 0 size 64");
 	client(CLIENT STEADY "flood\ncps 100\nchange_dip 10.9.0.1 2 100\n");
 	SAYS("set 0 rate 100pps", "set 0 tcp.flags syn", "set 0 tcp.mss 1460",
 	     "!set 0 answer arp,nd,ping,reset", "set 0 ipv4.dst 10.9.0.1..10.9.0.199 step 2",
