@@ -55,6 +55,7 @@ struct args {
 	int nalone;
 	const char **dperf; /* files of dperf, in the order in which they were given */
 	unsigned ndperf;
+	unsigned dperf_ports; /* how many `port` lines they have */
 	/* what options of these files point into, and what is printed (ARGS_DPERF_DUMP) */
 	char *dperf_text, *dperf_map, *text;
 	/* What dperf prints is printed: a block each second, if not quiet, and the totals. */
@@ -71,6 +72,8 @@ struct args {
 int args_parse(struct args *a, int argc, char **argv, struct err *e);
 void args_free(struct args *a);
 struct sess;
+/* Whether so many ports are enough for files of dperf: 0, or -EINVAL with *e. */
+int args_dperf_ports(const struct args *a, unsigned nports, struct err *e);
 void args_exec(const struct args *a, struct sess *s); /* queues the items in their order */
 void args_help(struct sbuf *out);
 /* Two pieces of the manual page as roff: the sections about attaching and about options, and the

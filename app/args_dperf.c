@@ -211,6 +211,7 @@ static int given_use(struct args *a, const struct dperf_plan *p, struct err *e)
 		if (rc != 0)
 			return rc;
 	}
+	a->dperf_ports = p->ports;
 	if (a->mtu == 0)
 		a->mtu = p->mtu;
 	given_items(a, p);
@@ -241,4 +242,15 @@ int args_dperf(struct args *a, struct err *e)
 	dperf_free(g.client);
 	dperf_free(g.server);
 	return rc;
+}
+
+int args_dperf_ports(const struct args *a, unsigned nports, struct err *e)
+{
+	if (nports >= a->dperf_ports)
+		return 0;
+	return err_set(
+		e, EINVAL,
+		"the `port` lines of the files of --dperf need %u ports, and there are %u; name one by "
+		"-p for each line",
+		a->dperf_ports, nports);
 }

@@ -441,8 +441,9 @@ static int open_control(struct prog *p)
 	};
 	struct err e;
 	int rc = ctl_open(&p->app.ctl, &opts, &e);
-
 	watchdog_come_along();
+	if (rc == 0 && (rc = args_dperf_ports(a, ctl_nports(p->app.ctl), &e)) != 0)
+		ctl_close(p->app.ctl);
 	if (rc == 0) {
 		userfile_pipes_forget();
 		return 0;
