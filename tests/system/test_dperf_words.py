@@ -28,6 +28,7 @@ class Seen:
 
     def __init__(self, program, folder, client, server):
         names = []
+        (folder / "x").write_bytes(b"0123456789")
         for name, text in (("c.conf", file_of(CLIENT, client)), ("s.conf", file_of(SERVER, server))):
             (folder / name).write_text(text)
             names += ["--dperf", str(folder / name)]
@@ -36,7 +37,6 @@ class Seen:
         self.dump = dump.stdout.splitlines()
         settings, self.run = dump.stdout.split("\n# the run\n")
         (folder / "load.cmd").write_text(settings)
-        (folder / "x").write_bytes(b"0123456789")
         self.flood = "flood" in client
         # A run ends with its last connection, however long a busy machine takes; those of cc stay open.
         long = "2s" if "cc 5" in client else "30s"
