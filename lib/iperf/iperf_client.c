@@ -449,7 +449,7 @@ static void client_go(struct iperf *t)
 		return;
 	}
 	client_try(t);
-	/* a port has to find its addresses and its neighbour first, which takes a second and more */
+	/* a port first has to find its addresses and its neighbour: a second and more */
 	if (!t->over && !t->arm->ops->together)
 		client_begins(t);
 }

@@ -7,7 +7,8 @@
 
 struct chan;
 struct chan_ops {
-	/* It goes to the network now; not called where it does at once, as a socket. May be NULL. */
+	/* It goes to the network now; not called where it does at once, as a socket. NULL: no
+	 * matter. */
 	void (*begins)(void *arg);
 	void (*opened)(void *arg); /* connected; not called of one that was accepted */
 	/* n bytes wait. Returns how many of them were taken; with more that come it is called again

@@ -217,8 +217,8 @@ static void test_server_goes_on(void **state)
 	run_on(WL_BOTH);
 }
 
-/* Timers come in ticks of 262 us: those that are due between two of them follow together. After a stall
- * those of 50 ms do. */
+/* Timers come in ticks of 262 us: those that are due between two of them follow together. After a
+ * stall those of 50 ms do. */
 static void run_fast(enum wl_direction direction)
 {
 	const struct wl_stream_conf conf = {.direction = direction,

@@ -34,8 +34,8 @@ static void test_words(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(words("udp_stream --runs 7 --duration 1.5s tcp_stream --down --cpus 3,1", &o,
-			       &e),
+	assert_int_equal(words("udp_stream --runs 7 --duration 1.5s tcp_stream --down --cpus 3,1",
+			       &o, &e),
 			 0);
 	assert_int_equal(o.kinds, 2);
 	assert_string_equal(o.kind[0]->name, "udp_stream");
