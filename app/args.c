@@ -547,6 +547,7 @@ void args_free(struct args *a)
 	free(a->dperf);
 	free(a->dperf_text);
 	free(a->dperf_map);
+	free(a->dperf_notes);
 	free(a->dperf_stop);
 	free(a->text);
 	free(a->command);

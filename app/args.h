@@ -58,6 +58,7 @@ struct args {
 	unsigned dperf_ports; /* how many `port` lines they have */
 	/* what options of these files point into, and what is printed (ARGS_DPERF_DUMP) */
 	char *dperf_text, *dperf_map, *text;
+	char *dperf_notes; /* lines about their CPUs, for stderr; NULL: none */
 	/* What dperf prints is printed: a block each second, if not quiet, and the totals. */
 	bool dperf_prints, dperf_quiet, dperf_clear;
 	char *dperf_stop; /* commands that end their run before its time; NULL: there is none */

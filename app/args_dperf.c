@@ -3,6 +3,7 @@
 #include "args_int.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "app.h"
 #include "dperf/dperf.h"
 #include "out.h"
+#include "place.h"
 #include "set/set.h"
 
 /* What was given: at most one file of each role. */
@@ -171,6 +173,44 @@ static int given_ports(struct args *a, const struct dperf_plan *p, struct err *e
 	return 0;
 }
 
+/* How many workers a map can name. Options of EAL may make lcores as they like: then nobody knows
+ * before it has begun (0). */
+static unsigned given_workers(const struct args *a)
+{
+	int cpu[PLACE_USUAL_LCORES], of[PLACE_USUAL_LCORES];
+	cpu_set_t set;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < a->neal; i++)
+		if (place_is_lcore_option(a->eal[i]))
+			return 0;
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		return 0;
+	for (int i = 0; i < CPU_SETSIZE && n < PLACE_USUAL_LCORES; i++)
+		if (CPU_ISSET(i, &set))
+			cpu[n++] = i;
+	return place_usual(cpu, n, of) - 1;
+}
+
+/* What becomes of the CPUs of the files, if it is not what they say. A map of the user's own is what
+ * the user knows of. */
+static void given_notes(struct args *a, const struct dperf_plan *p, bool own_ports)
+{
+	struct sbuf b = {0};
+
+	if (a->nmaps > 0 && a->dperf_map == NULL)
+		return;
+	for (const char *at = sbuf_str(&p->notes); *at != '\0'; at += strcspn(at, "\n") + 1)
+		sbuf_addf(&b, "wirerate: note: %.*s\n", (int)strcspn(at, "\n"), at);
+	if (own_ports && p->map.len > 0)
+		sbuf_addf(
+			&b,
+			"wirerate: note: option --dperf: with -p the program chooses the workers of ports; -m '%s' "
+			"gives them those of the files\n",
+			p->map.s);
+	a->dperf_notes = b.s;
+}
+
 /* The settings come before the items of other options, and the run behind them. With a prompt the
  * screen shows the page, and with --json or --csv the last document has its numbers. */
 static void given_items(struct args *a, const struct dperf_plan *p)
@@ -206,11 +246,13 @@ static int given_use(struct args *a, const struct dperf_plan *p, struct err *e)
 		a->text = out.s;
 		return 0;
 	}
-	if (a->nports == 0 && a->neal == 0) {
+	bool own_ports = a->nports > 0 || a->neal > 0;
+	if (!own_ports) {
 		int rc = given_ports(a, p, e);
 		if (rc != 0)
 			return rc;
 	}
+	given_notes(a, p, own_ports);
 	a->dperf_ports = p->ports;
 	if (a->mtu == 0)
 		a->mtu = p->mtu;
@@ -233,7 +275,7 @@ int args_dperf(struct args *a, struct err *e)
 	for (unsigned i = 0; i < a->ndperf && rc == 0; i++)
 		rc = given_read(&g, a->dperf[i], e);
 	if (rc == 0) {
-		if (dperf_translate(g.client, g.server, g.first, &plan, &wrong))
+		if (dperf_translate(g.client, g.server, g.first, given_workers(a), &plan, &wrong))
 			given_check(&plan, &wrong);
 		rc = wrong.len > 0 ? given_wrong(&wrong, e) : given_use(a, &plan, e);
 		dperf_plan_free(&plan);

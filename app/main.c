@@ -345,6 +345,7 @@ static void open_dperf(struct prog *p)
 					      .print = print_dperf,
 					      .arg = p};
 
+	visible_print(stderr, "%s", p->args.dperf_notes != NULL ? p->args.dperf_notes : "");
 	if (p->args.dperf_prints)
 		p->dperf = dperf_print_new(&p->app, &opts);
 	else if (p->args.ndperf > 0)

@@ -179,16 +179,20 @@ struct dperf_plan {
 	struct sbuf stop; /* ends them before their time, servers behind their clients */
 	struct sbuf show; /* shows what became of them */
 	struct sbuf map;  /* for -m; empty: the choice of the program does */
+	/* of each file that names CPUs which are not there, a line that says so */
+	struct sbuf notes;
 	struct sbuf spec; /* a line for each port: what -p would be; empty: no kind of port does */
 	unsigned ports;
 	unsigned mtu; /* for --mtu, since buffers are made at the start; 0: no file has jumbo */
 	bool daemon, quiet, clear_screen; /* one of the files says so */
 };
 /* Says the file of a client, of a server or of both (the other is NULL) in commands. The ports of
- * the one that `first` names come first. False: something in them cannot be done here, and *wrong
- * has a line for each, as dperf_read() has them. Free the plan in both cases. */
+ * the one that `first` names come first. workers: how many there are for -m, from 1 on; 0: nobody
+ * knows, and all that files name are taken to be there. False: something in them cannot be done
+ * here, and *wrong has a line for each, as dperf_read() has them. Free the plan in both cases. */
 bool dperf_translate(const struct dperf_conf *client, const struct dperf_conf *server,
-		     enum dperf_mode first, struct dperf_plan *out, struct sbuf *wrong);
+		     enum dperf_mode first, unsigned workers, struct dperf_plan *out,
+		     struct sbuf *wrong);
 void dperf_plan_free(struct dperf_plan *p);
 /* The whole plan as a command file, whose first lines say how to run it. */
 void dperf_dump(const struct dperf_plan *p, struct sbuf *out);

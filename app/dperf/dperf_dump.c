@@ -53,19 +53,50 @@ static void dump_spec(const struct dperf_line *p, struct sbuf *out)
 	sbuf_addc(out, '\n');
 }
 
-/* The workers of a port. CPU 0 is control's, so where a file has it all CPUs are one further. */
-static void dump_map(const struct dperf_conf *c, unsigned i, unsigned port, unsigned queues,
-		     struct sbuf *out)
+/* The workers of a port, those that are not there left out, and how many are left. CPU 0 is
+ * control's, so where a file has it all CPUs are one further. */
+static unsigned dump_map(const struct dperf_say *s, unsigned workers, struct sbuf *out)
 {
-	unsigned shift = 0;
+	unsigned shift = 0, n = 0;
 
-	for (unsigned k = 0; k < c->cpus; k++)
-		if (dperf_cpu(c, k) == 0)
+	for (unsigned k = 0; k < s->c->cpus; k++)
+		if (dperf_cpu(s->c, k) == 0)
 			shift = 1;
 	sbuf_add(out, out->len > 0 ? "," : "");
-	for (unsigned k = 0; k < queues; k++)
-		sbuf_addf(out, "%s%u", k > 0 ? "/" : "[", dperf_cpu(c, i * queues + k) + shift);
-	sbuf_addf(out, "].%u", port);
+	for (unsigned k = 0; k < s->queues; k++) {
+		unsigned worker = dperf_cpu(s->c, s->i * s->queues + k) + shift;
+		if (workers == 0 || worker <= workers)
+			sbuf_addf(out, "%s%u", n++ > 0 ? "/" : "[", worker);
+	}
+	sbuf_addf(out, "].%u", s->port);
+	return n;
+}
+
+/* The name of a file may have any character but 0, and a comment ends with its line. */
+static void dump_name(const char *name, struct sbuf *out)
+{
+	for (; *name != '\0'; name++)
+		sbuf_addc(out, iscntrl((unsigned char)*name) ? '?' : *name);
+}
+
+/* A line that says which CPUs a file names and what becomes of them. */
+static void dump_lacking(const struct dperf_conf *c, unsigned workers, const struct sbuf *map,
+			 struct sbuf *out)
+{
+	const struct dperf_line *l = dperf_find(c, DPERF_CPU, 0);
+
+	dump_name(c->name, out);
+	sbuf_addf(out, ":%u:%u: cpu: the file names", l->line, l->col);
+	for (unsigned i = 0; i < l->n; i++)
+		sbuf_addf(out, " %s", l->v[i].text);
+	if (workers == 1)
+		sbuf_add(out, ", and the only worker here is 1; ");
+	else
+		sbuf_addf(out, ", and the workers here are 1-%u; ", workers);
+	if (map->len > 0)
+		sbuf_addf(out, "the map with those that are there is -m '%s'\n", map->s);
+	else
+		sbuf_add(out, "a port would have none, so the program chooses\n");
 }
 
 static void dump_port(const struct dperf_say *s)
@@ -87,18 +118,21 @@ static void dump_port(const struct dperf_say *s)
 	dperf_say_load(s);
 }
 
-/* The name of a file may have any character but 0, and a comment ends with its line. */
 static void dump_title(const struct dperf_conf *c, struct sbuf *out)
 {
 	sbuf_add(out, "\n# ");
-	for (const char *p = c->name; *p != '\0'; p++)
-		sbuf_addc(out, iscntrl((unsigned char)*p) ? '?' : *p);
+	dump_name(c->name, out);
 	sbuf_addf(out, ": a %s\n", c->server ? "server" : "client");
 }
 
-static void dump_file(const struct dperf_conf *c, const struct dperf_conf *peer,
-		      struct dperf_plan *p, struct sbuf *wrong)
+/* What a map is to files: as they say it, with CPUs left out, or of no use, since a port would have
+ * none. */
+enum dump_map_is { DUMP_MAP_WHOLE, DUMP_MAP_REDUCED, DUMP_MAP_USELESS };
+
+static enum dump_map_is dump_file(const struct dperf_conf *c, const struct dperf_conf *peer,
+				  unsigned workers, struct dperf_plan *p, struct sbuf *wrong)
 {
+	enum dump_map_is is = DUMP_MAP_WHOLE;
 	struct dperf_wrong w = {.name = c->name, .out = wrong};
 	unsigned queues = c->cpus / c->ports;
 
@@ -116,13 +150,18 @@ static void dump_file(const struct dperf_conf *c, const struct dperf_conf *peer,
 					    .queues = queues};
 		dump_port(&s);
 		dump_spec(dperf_find(c, DPERF_PORT, i), &p->spec);
-		dump_map(c, i, s.port, queues, &p->map);
+		unsigned n = dump_map(&s, workers, &p->map);
+		if (n == 0)
+			is = DUMP_MAP_USELESS;
+		else if (n < queues && is == DUMP_MAP_WHOLE)
+			is = DUMP_MAP_REDUCED;
 	}
 	p->ports += c->ports;
 	p->mtu = dperf_jumbo(c) > p->mtu ? dperf_jumbo(c) : p->mtu;
 	p->daemon = p->daemon || dperf_has(c, DPERF_DAEMON);
 	p->quiet = p->quiet || dperf_has(c, DPERF_QUIET);
 	p->clear_screen = p->clear_screen || dperf_has(c, DPERF_CLEAR_SCREEN);
+	return is;
 }
 
 static void dump_ports(unsigned first, unsigned n, struct sbuf *out)
@@ -176,13 +215,15 @@ static void dump_run(const struct dperf_conf *client, unsigned client_at,
 }
 
 bool dperf_translate(const struct dperf_conf *client, const struct dperf_conf *server,
-		     enum dperf_mode first, struct dperf_plan *out, struct sbuf *wrong)
+		     enum dperf_mode first, unsigned workers, struct dperf_plan *out,
+		     struct sbuf *wrong)
 {
 	size_t before = wrong->len;
 	const struct dperf_conf *one = first == DPERF_OF_SERVER ? server : client;
 	const struct dperf_conf *other = first == DPERF_OF_SERVER ? client : server;
 	const struct dperf_conf *order[2] = {one, other};
 	unsigned at[2] = {0, one != NULL ? one->ports : 0};
+	enum dump_map_is is[2] = {DUMP_MAP_WHOLE, DUMP_MAP_WHOLE};
 	bool many = false;
 
 	*out = (struct dperf_plan){0};
@@ -203,11 +244,14 @@ bool dperf_translate(const struct dperf_conf *client, const struct dperf_conf *s
 					"protocol: this file has UDP and %s has TCP; both ends must agree",
 					peer->name);
 		}
-		dump_file(c, peer, out, wrong);
+		is[i] = dump_file(c, peer, workers, out, wrong);
 		many = many || c->cpus > c->ports;
 	}
-	if (!many)
+	if (!many || is[0] == DUMP_MAP_USELESS || is[1] == DUMP_MAP_USELESS)
 		sbuf_reset(&out->map);
+	for (unsigned i = 0; i < 2; i++)
+		if (is[i] != DUMP_MAP_WHOLE)
+			dump_lacking(order[i], workers, &out->map, &out->notes);
 	dump_run(client, first == DPERF_OF_SERVER ? at[1] : at[0], server,
 		 first == DPERF_OF_SERVER ? at[0] : at[1], out);
 	return wrong->len == before;
@@ -221,6 +265,7 @@ void dperf_plan_free(struct dperf_plan *p)
 	sbuf_free(&p->stop);
 	sbuf_free(&p->show);
 	sbuf_free(&p->map);
+	sbuf_free(&p->notes);
 	sbuf_free(&p->spec);
 }
 
@@ -237,6 +282,8 @@ void dperf_dump(const struct dperf_plan *p, struct sbuf *out)
 	if (p->mtu > 0)
 		sbuf_addf(out, " --mtu %u", p->mtu);
 	sbuf_addf(out, "%s -b -f FILE\n", p->daemon ? " --daemon" : "");
+	for (const char *at = sbuf_str(&p->notes); *at != '\0'; at += strcspn(at, "\n") + 1)
+		sbuf_addf(out, "# %.*s\n", (int)strcspn(at, "\n"), at);
 	sbuf_add(out, sbuf_str(&p->settings));
 	sbuf_add(out, "\n# the run\n");
 	sbuf_add(out, sbuf_str(&p->run));

@@ -91,7 +91,8 @@ static void put_in_commands(const struct dperf_conf *c)
 	struct sbuf wrong = {0}, out = {0};
 
 	bool ok = dperf_translate(c->server ? NULL : c, c->server ? c : NULL,
-				  c->server ? DPERF_OF_SERVER : DPERF_OF_CLIENT, &plan, &wrong);
+				  c->server ? DPERF_OF_SERVER : DPERF_OF_CLIENT, size % 4, &plan,
+				  &wrong);
 	CHECK(ok == (wrong.len == 0) && plan.ports == c->ports);
 	dperf_dump(&plan, &out);
 	CHECK(strlen(out.s) == out.len && strstr(out.s, "\n# the run\n") != NULL);

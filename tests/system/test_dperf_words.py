@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Each directive of dperf in a file, and what is seen of it: in frames, in counters, or in the commands that the file comes to."""
+import os
 import re
 import subprocess
 
@@ -85,7 +86,8 @@ WORDS = {
     "quiet": (["quiet"], [], noted("quiet")),
     "clear_screen": ([], ["clear_screen"], noted("clear_screen")),
     "log_level": (["log_level debug"], [], noted("log_level")),
-    "cpu": (["cpu 1 2", "rss"], [], lambda s: "-m '[1/2].0,[1].1'" in s.dump[1]),
+    "cpu": (["cpu 1 2", "rss"], [], lambda s: "-m '[1/2].0,[1].1'" in s.dump[1] if len(os.sched_getaffinity(0)) > 2
+            else "-m '[1].0,[1].1'" in s.dump[1] and ": cpu: the file names 1 2, and the only worker here is 1; " in s.dump[2]),
     "socket_mem": (["socket_mem 0,1"], [], noted("socket_mem")),
     "simd512": (["simd512"], [], noted("simd512")),
     "duration": (["duration 5s"], ["duration 7"], lambda s: s.says("start 0 for 5s", "start 1")),

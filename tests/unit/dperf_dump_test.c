@@ -29,13 +29,16 @@ static struct dperf_conf *read_text(const char *name, const char *text)
 	return c;
 }
 
+/* workers of the machine, 0: not known */
+static unsigned workers;
+
 static bool translate(const char *client, const char *server, enum dperf_mode first)
 {
 	struct dperf_conf *c = read_text("c.conf", client), *s = read_text("s.conf", server);
 
 	dperf_plan_free(&plan);
 	sbuf_reset(&wrong);
-	bool ok = dperf_translate(c, s, first, &plan, &wrong);
+	bool ok = dperf_translate(c, s, first, workers, &plan, &wrong);
 	dperf_free(c);
 	dperf_free(s);
 	assert_int_equal(ok, wrong.len == 0);
@@ -132,6 +135,42 @@ static void test_shares(void **state)
 	client(CLIENT "cps 1\n");
 	assert_int_equal(plan.map.len, 0);
 	sbuf_free(&b);
+}
+
+/* CPUs that are not there are left out, or the map is where a port would have none; a line says
+ * both. */
+static void test_fewer_cpus(void **state)
+{
+	const char *both =
+		"mode server\ncpu 0-3\nrss\nport 0000:3b:00.1 10.0.1.2 10.0.1.254\n" ENDS;
+	struct sbuf out = {0};
+
+	(void)state;
+	workers = 2;
+	client("cpu 0-15\nrss\nport 0000:3b:00.0 10.0.0.1 10.0.0.254\n" ENDS
+	       "cps 16\nslow_start 0\n");
+	assert_string_equal(plan.map.s, "[1/2].0");
+	assert_string_equal(plan.notes.s,
+			    "c.conf:1:1: cpu: the file names 0-15, and the workers here are 1-2; "
+			    "the map with those that are there is -m '[1/2].0'\n");
+	SAYS("set 0 cps 16");
+	dperf_dump(&plan, &out);
+	assert_non_null(strstr(out.s, "\n# c.conf:1:1: cpu: the file names 0-15, "));
+	workers = 1;
+	assert_true(translate(CLIENT "cps 1\n", both, DPERF_OF_CLIENT));
+	assert_string_equal(plan.map.s, "[1].0,[1].1");
+	assert_string_equal(plan.notes.s,
+			    "s.conf:2:1: cpu: the file names 0-3, and the only worker here is 1; "
+			    "the map with those that are there is -m '[1].0,[1].1'\n");
+	client("cpu 2 5\nrss\nport 0000:3b:00.0 10.0.0.1 10.0.0.254\n" ENDS "cps 1\n");
+	assert_int_equal(plan.map.len, 0);
+	assert_string_equal(plan.notes.s,
+			    "c.conf:1:1: cpu: the file names 2 5, and the only worker here is 1; a "
+			    "port would have none, so the program chooses\n");
+	client(CLIENT "cps 1\n");
+	assert_int_equal(plan.notes.len, 0);
+	workers = 0;
+	sbuf_free(&out);
 }
 
 static void test_tuples(void **state)
@@ -395,12 +434,12 @@ static void test_notes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),   cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_tuples), cmocka_unit_test(test_host),
-		cmocka_unit_test(test_sizes),  cmocka_unit_test(test_raw),
-		cmocka_unit_test(test_flood),  cmocka_unit_test(test_no_commands),
-		cmocka_unit_test(test_both),   cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_load),        cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_fewer_cpus),  cmocka_unit_test(test_tuples),
+		cmocka_unit_test(test_host),        cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_raw),         cmocka_unit_test(test_flood),
+		cmocka_unit_test(test_no_commands), cmocka_unit_test(test_both),
+		cmocka_unit_test(test_refused),     cmocka_unit_test(test_notes),
 	};
 
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
