@@ -141,6 +141,33 @@ static void load_fill(const struct dperf_say *s, uint64_t path, uint64_t header)
 	sbuf_free(&b);
 }
 
+/* A host or path, which a setting takes for a list of several with weights: what looks like a weight
+ * in the file gets one behind it, and so does what is a word of the setting, but nothing makes a
+ * comma a part of one. */
+static void load_choice(const struct dperf_say *s, enum dperf_id id, const char *setting,
+			const char *text)
+{
+	bool host = id == DPERF_HTTP_HOST;
+	const char *end = host ? strchr(text, ']') : NULL;
+	const struct dperf_line *l = dperf_find(s->c, id, 0);
+	struct sbuf b = {0};
+	unsigned colons = 0;
+
+	for (const char *at = end != NULL ? end : text; *at != '\0'; at++)
+		colons += *at == ':';
+	if (strchr(text, ',') != NULL && s->i == 0)
+		dperf_fail(s->wrong, l->line, l->v[0].col + (unsigned)strcspn(text, ","),
+			   "%s: '%.60s' has a comma, which stands between several of them in "
+			   "'%s' here; allowed: one without a comma%s",
+			   dperf_directives[id].name, text, setting,
+			   host ? "" : ", which can be written as %2C");
+	sbuf_add(&b, text);
+	if (host ? colons > 1 || strcmp(text, "address") == 0 : colons > 0)
+		sbuf_add(&b, host ? "::1" : ":1");
+	dperf_set_word(s, id, setting, sbuf_str(&b));
+	sbuf_free(&b);
+}
+
 /* A request of n bytes. One without a size is as it is. */
 static void load_request(const struct dperf_say *s, uint64_t n, const char *host, bool closes)
 {
@@ -159,7 +186,7 @@ static void load_request(const struct dperf_say *s, uint64_t n, const char *host
 		post = true;
 	}
 	if (path != NULL)
-		dperf_set_word(s, DPERF_HTTP_PATH, "http.path", path->v[0].text);
+		load_choice(s, DPERF_HTTP_PATH, "http.path", path->v[0].text);
 	if (post) {
 		uint64_t body = n > head + 1 + strlen("Content-Length: 1000\r\n")
 					? n - head - 1 - strlen("Content-Length: \r\n")
@@ -236,7 +263,7 @@ void dperf_say_payload(const struct dperf_say *s)
 		return;
 	}
 	const char *name = host != NULL ? host->v[0].text : "dperf";
-	dperf_set_word(s, DPERF_HTTP_HOST, "http.host", name);
+	load_choice(s, DPERF_HTTP_HOST, "http.host", name);
 	load_request(s, n, name, load_closes(s));
 }
 

@@ -140,8 +140,8 @@ WORDS = {
     "send_window": ([], ["send_window 8"], noted("send_window")),
     "mss": (["mss 500"], [], lambda s: only((dict(t.options)["MSS"] for _, t in s.syns()), [500])),
     "packet_size": (["packet_size 900"], [], noted("packet_size")),
-    "http_host": (["http_host a.example", "protocol http"], [], lambda s: all(b"\r\nHost: a.example\r\n" in r for r in s.requests())),
-    "http_path": (["http_path /a/b", "protocol http"], [], lambda s: all(r.startswith(b"GET /a/b HTTP/1.1\r\n") for r in s.requests())),
+    "http_host": (["http_host a_b;c:1:2", "protocol http"], [], lambda s: all(b"\r\nHost: a_b;c:1:2\r\n" in r for r in s.requests())),
+    "http_path": (["http_path /a/b:7", "protocol http"], [], lambda s: all(r.startswith(b"GET /a/b:7 HTTP/1.1\r\n") for r in s.requests())),
     "http_method": (["http_method POST", "protocol http"], [], lambda s: all(r.startswith(b"POST / ") for r in s.requests())
                     and s.blocks["client"]["httpPost"] == OPENED),
 }

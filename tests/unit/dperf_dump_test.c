@@ -389,6 +389,19 @@ static void test_refused(void **state)
 		"c.conf:1:1: ", "pipeline without flood");
 	refused("payload_file /a\n" CLIENT "cps 1\n",
 		"c.conf:1:1: ", "connections cannot send a file");
+	refused("protocol http\nhttp_host a,b\n" CLIENT "cps 1\n",
+		"c.conf:2:12: ", "'a,b' has a comma, which stands between several");
+	refused("protocol http\nhttp_path /a,/b\n" CLIENT "cps 1\n",
+		"c.conf:2:13: ", "written as %2C");
+	/* what a setting would take for a weight or for a word */
+	client("protocol http\nhttp_host a:1:2\nhttp_path /a:7\n" CLIENT "cps 1\n");
+	SAYS("set 0 http.host a:1:2::1", "set 0 http.path /a:7:1");
+	client("protocol http\nhttp_host a_b;c\nhttp_path /a\n" CLIENT "cps 1\n");
+	SAYS("set 0 http.host 'a_b;c'", "set 0 http.path /a");
+	client("protocol http\nhttp_host address\n" CLIENT "cps 1\n");
+	SAYS("set 0 http.host address::1");
+	client("protocol http\nhttp_host [::1]:80\n" CLIENT "cps 1\n");
+	SAYS("set 0 http.host [::1]:80");
 	client("tcp_rst 0\n" CLIENT "cps 1\n");
 	SAYS("!set 0 answer arp,nd,ping,reset");
 	assert_false(translate(
