@@ -192,8 +192,8 @@ static unsigned given_workers(const struct args *a)
 	return place_usual(cpu, n, of) - 1;
 }
 
-/* What becomes of the CPUs of the files, if it is not what they say. A map of the user's own is what
- * the user knows of. */
+/* What becomes of the CPUs of the files, if it is not what they say. A map of the user's own needs
+ * no note. */
 static void given_notes(struct args *a, const struct dperf_plan *p, bool own_ports)
 {
 	struct sbuf b = {0};

@@ -344,7 +344,6 @@ static void open_dperf(struct prog *p)
 					      .clear = p->args.dperf_clear ? clear_dperf : NULL,
 					      .print = print_dperf,
 					      .arg = p};
-
 	visible_print(stderr, "%s", p->args.dperf_notes != NULL ? p->args.dperf_notes : "");
 	if (p->args.dperf_prints)
 		p->dperf = dperf_print_new(&p->app, &opts);

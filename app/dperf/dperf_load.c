@@ -141,9 +141,9 @@ static void load_fill(const struct dperf_say *s, uint64_t path, uint64_t header)
 	sbuf_free(&b);
 }
 
-/* A host or path, which a setting takes for a list of several with weights: what looks like a weight
- * in the file gets one behind it, and so does what is a word of the setting, but nothing makes a
- * comma a part of one. */
+/* A host or path, which a setting takes for a list of several with weights: what looks like a
+ * weight in the file gets one behind it, and so does what is a word of the setting, but nothing
+ * makes a comma a part of one. */
 static void load_choice(const struct dperf_say *s, enum dperf_id id, const char *setting,
 			const char *text)
 {

@@ -85,13 +85,13 @@ static void look_at_commands(const char *text, const char *const *verb)
 	sbuf_free(&one);
 }
 
-static void put_in_commands(const struct dperf_conf *c)
+static void put_in_commands(const struct dperf_conf *c, unsigned workers)
 {
 	struct dperf_plan plan;
 	struct sbuf wrong = {0}, out = {0};
 
 	bool ok = dperf_translate(c->server ? NULL : c, c->server ? c : NULL,
-				  c->server ? DPERF_OF_SERVER : DPERF_OF_CLIENT, size % 4, &plan,
+				  c->server ? DPERF_OF_SERVER : DPERF_OF_CLIENT, workers, &plan,
 				  &wrong);
 	CHECK(ok == (wrong.len == 0) && plan.ports == c->ports);
 	dperf_dump(&plan, &out);
@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		CHECK(c->ports > 0 && c->ports <= DPERF_PORTS_MOST);
 		CHECK(c->cpus % c->ports == 0 && c->cpus <= DPERF_CPUS_MOST);
 		look_at_lines(c);
-		put_in_commands(c);
+		put_in_commands(c, (unsigned)size % 4);
 	} else {
 		CHECK(strncmp(wrong.s, "f:", 2) == 0 && wrong.s[wrong.len - 1] == '\n');
 	}
