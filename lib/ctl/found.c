@@ -30,6 +30,14 @@ bool ctl_stream_finds(struct ctl *c, unsigned port, unsigned stream)
 	return false;
 }
 
+bool stream_of_program(const struct ctl_port *cp, const struct stream *s)
+{
+	EACH_WORK(w, of_program)
+		if (w->of_program(cp, s))
+			return true;
+	return false;
+}
+
 void stream_found(struct ctl_port *cp, struct stream *s, const struct proto *p,
 		  const struct field *f, const struct stream_found *found)
 {

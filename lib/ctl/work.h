@@ -75,6 +75,9 @@ struct work {
 	/* true: the work finds those fields of the stream that can be found (struct field, found)
 	 * and that nobody has set. */
 	bool (*finds)(const struct ctl_port *cp, const struct stream *s);
+	/* true: the stream carries a program's protocol on the port. It is not the user's, who is
+	 * told nothing of it. */
+	bool (*of_program)(const struct ctl_port *cp, const struct stream *s);
 	/* At a start, of frames to a MAC address that nobody has set: adds to a sentence what else
 	 * would help, beginning with a comma. */
 	void (*reach)(struct ctl *c, struct ctl_port *cp, struct sbuf *out);
@@ -215,6 +218,8 @@ struct stream_found {
 	const struct vary *each; /* NULL: it is v */
 	struct frame_lead lead;  /* the other field */
 };
+/* Whether it is a program's (struct work, of_program). */
+bool stream_of_program(const struct ctl_port *cp, const struct stream *s);
 /* Gives the stream what was found for a field of its first header of this protocol: where the user
  * has set it to `auto`, in its place, else as its default, unless the user has set it. NULL:
  * nothing is found, and the port's default holds. */

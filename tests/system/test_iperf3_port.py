@@ -225,10 +225,13 @@ def test_nobody():
     with linked() as link:
         c = ours(link, "-c", "10.0.0.2")
         assert c.returncode == 5 and "no server listens there" in c.stderr and len(c.stderr.splitlines()) == 1, c.stderr
-        for host in ("10.0.0.77", "192.0.2.1"):
+        for host, text in [("10.0.0.77", "10.0.0.77, the next hop of its connections, did not answer 3 times"),
+                           ("192.0.2.1", "port 0 has no way to 192.0.2.1"),
+                           ("10.0.0.1", "10.0.0.1 is port 0's own address")]:
             c = ours(link, "-c", host, "--connect-timeout", "100")
-            assert c.returncode == 5 and ("10.0.0.77" in c.stderr and "did not answer 3 times" in c.stderr or host == "192.0.2.1"), c.stderr
-            assert len(c.stderr.splitlines()) == 1, c.stderr
+            assert c.returncode == 5 and text in c.stderr and len(c.stderr.splitlines()) == 1, c.stderr
+            # its user has made no stream
+            assert "stream" not in c.stderr and "eth.dst" not in c.stderr, c.stderr
 
 
 def test_refused():

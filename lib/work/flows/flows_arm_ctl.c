@@ -100,23 +100,31 @@ void flows_arm_end(struct flows_arm *a)
 
 /* ---- versions and plans ---- */
 
+static bool arm_has_chans(const struct flows_arm *a, const struct stream *s)
+{
+	return s->cfg.id == a->ask.chan_stream;
+}
+
+bool flows_arm_has(const struct ctl_port *cp, const struct stream *s)
+{
+	const struct flows_arm *a = flows_of(cp)->arm;
+
+	return a != NULL &&
+	       (arm_has_chans(a, s) || s->cfg.id - a->ask.data_stream < RTE_MAX(a->ask.nlines, 1u));
+}
+
 bool flows_arm_load(struct flows_design *d, const struct ctl_port *cp, const struct stream *s)
 {
 	struct flows_arm *a = flows_of(cp)->arm;
 	struct flows_load *l = &d->load;
 	const struct wl_flow *like;
-	bool chan, data;
 
-	if (a == NULL)
-		return false;
-	chan = s->cfg.id == a->ask.chan_stream;
-	data = s->cfg.id - a->ask.data_stream < RTE_MAX(a->ask.nlines, 1u);
-	if (!chan && !data)
+	if (!flows_arm_has(cp, s))
 		return false;
 	d->endless = true;
 	l->arm = a;
 	a->refs++;
-	if (chan) {
+	if (arm_has_chans(a, s)) {
 		wl_content_init(&l->fill, NULL, 0, WL_FILL_X);
 		l->content = &l->fill;
 		l->ncontent = 1;

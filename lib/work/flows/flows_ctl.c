@@ -216,6 +216,7 @@ const struct work work_flows = {
 	.stream_cfg_init = flows_cfg_init,
 	.carries = flows_carries,
 	.answers = flows_answers,
+	.of_program = flows_arm_has,
 	.carried_frame = "eth/ipv4/tcp",
 	.port_open = flows_port_open,
 	.port_close = flows_port_close,

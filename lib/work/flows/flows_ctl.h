@@ -452,6 +452,8 @@ void flows_hold_follow(struct ctl *c);
 
 /* ---- flows_arm_ctl.c ---- */
 
+/* Whether a stream is that of an arm. */
+bool flows_arm_has(const struct ctl_port *cp, const struct stream *s);
 /* The load of a stream that is an arm's. false: it is none's. */
 bool flows_arm_load(struct flows_design *d, const struct ctl_port *cp, const struct stream *s);
 void flows_arm_unref(struct flows_arm *a);

@@ -276,6 +276,7 @@ static int hop_error(const struct ctl_port *cp, const struct host_hop *hop, unsi
 		     const char *why, const char *help, struct err *e)
 {
 	const struct host_auto *a = auto_of(cp);
+	const struct stream *s = NULL;
 	struct sbuf ip = {0};
 	unsigned i = 0, at = 0;
 
@@ -288,10 +289,17 @@ static int hop_error(const struct ctl_port *cp, const struct host_hop *hop, unsi
 		sbuf_add(&ip, " in VLAN ");
 		host_print_tags(&hop->tags, &ip);
 	}
-	err_set(e, EHOSTUNREACH,
-		"port %u: %s, the next hop of stream %u/%u, %s; %s, `set %u/%u eth.dst MAC` says its address",
-		cp->p.id, sbuf_str(&ip), cp->p.id, i < a->naims ? a->aim[i].id : 0, why, help,
-		cp->p.id, i < a->naims ? a->aim[i].id : 0);
+	if (i < a->naims)
+		s = stream_of_cell(cp, a->aim[i].cell, a->aim[i].id);
+	if (s != NULL && stream_of_program(cp, s))
+		err_set(e, EHOSTUNREACH,
+			"port %u: %s, the next hop of its connections, %s; %s, --ip ADDRESS/LENGTH,GATEWAY says whom the port asks",
+			cp->p.id, sbuf_str(&ip), why, help);
+	else
+		err_set(e, EHOSTUNREACH,
+			"port %u: %s, the next hop of stream %u/%u, %s; %s, `set %u/%u eth.dst MAC` says its address",
+			cp->p.id, sbuf_str(&ip), cp->p.id, i < a->naims ? a->aim[i].id : 0, why,
+			help, cp->p.id, i < a->naims ? a->aim[i].id : 0);
 	sbuf_free(&ip);
 	return -EHOSTUNREACH;
 }

@@ -18,6 +18,7 @@ struct route_ask {
 	struct neigh_setup self; /* its addresses, with the link-local one that nobody has set */
 	char name[32], where[24];
 	bool six;
+	bool program; /* whose user knows its server, and the port's addresses, but no stream */
 };
 
 const struct proto *host_l3(const struct frame_stack *stack, unsigned *ntags)
@@ -154,12 +155,19 @@ static int route_away(const struct route_ask *a, vary_u to, struct host_hop *hop
 	}
 	route_store(to, ip);
 	host_print_ip(ip, &text);
-	err_set(e, EINVAL,
-		"%s: %s.dst %s is in no prefix of the addresses of port %u, and it has no %s gateway, so eth.dst auto finds no next "
-		"hop; `set %u gateway A` says who forwards it, `set %s %s.dst A` sends to a neighbour, `set %s eth.dst MAC` says the "
-		"address itself",
-		a->name, a->six ? "ipv6" : "ipv4", sbuf_str(&text), port, a->six ? "IPv6" : "IPv4",
-		port, a->where, a->six ? "ipv6" : "ipv4", a->where);
+	if (a->program)
+		err_set(e, EINVAL,
+			"port %u has no way to %s, which is in no prefix of its addresses, and it has no %s gateway; --ip "
+			"ADDRESS/LENGTH,GATEWAY or `set %u gateway A` says who forwards it",
+			port, sbuf_str(&text), a->six ? "IPv6" : "IPv4", port);
+	else
+		err_set(e, EINVAL,
+			"%s: %s.dst %s is in no prefix of the addresses of port %u, and it has no %s gateway, so eth.dst auto finds no next "
+			"hop; `set %u gateway A` says who forwards it, `set %s %s.dst A` sends to a neighbour, `set %s eth.dst MAC` says the "
+			"address itself",
+			a->name, a->six ? "ipv6" : "ipv4", sbuf_str(&text), port,
+			a->six ? "IPv6" : "IPv4", port, a->where, a->six ? "ipv6" : "ipv4",
+			a->where);
 	sbuf_free(&text);
 	return -EINVAL;
 }
@@ -176,10 +184,16 @@ static int route_mapped(const struct route_ask *a, vary_u lo, vary_u hi, struct 
 		return 0;
 	route_store(lo > first ? lo : first, ip);
 	host_print_ip(ip, &text);
-	err_set(e, EINVAL,
-		"%s: ipv6.dst ::ffff:%s is an IPv4 address in the form of IPv6, which nobody on a link answers for, so eth.dst auto finds no "
-		"next hop; `set %s ipv6.dst A` sends to somebody, `set %s eth.dst MAC` sends it all the same",
-		a->name, sbuf_str(&text), a->where, a->where);
+	if (a->program)
+		err_set(e, EINVAL,
+			"port %u has no way to ::ffff:%s, an IPv4 address in the form of IPv6, which nobody on a link answers for; %s is "
+			"the address itself",
+			a->cp->p.id, sbuf_str(&text), sbuf_str(&text));
+	else
+		err_set(e, EINVAL,
+			"%s: ipv6.dst ::ffff:%s is an IPv4 address in the form of IPv6, which nobody on a link answers for, so eth.dst auto finds no "
+			"next hop; `set %s ipv6.dst A` sends to somebody, `set %s eth.dst MAC` sends it all the same",
+			a->name, sbuf_str(&text), a->where, a->where);
 	sbuf_free(&text);
 	return -EINVAL;
 }
@@ -202,11 +216,16 @@ static int route_one(const struct route_ask *a, vary_u to, struct host_hop *hop,
 		if (memcmp(a->self.own[i].ip, hop->ip, NEIGH_IP) != 0)
 			continue;
 		host_print_ip(hop->ip, &text);
-		err_set(e, EINVAL,
-			"%s: %s.dst is the port's own address %s; `set %s %s.dst A` sends to somebody else, `set %s eth.dst MAC` "
-			"sends it all the same",
-			a->name, a->six ? "ipv6" : "ipv4", sbuf_str(&text), a->where,
-			a->six ? "ipv6" : "ipv4", a->where);
+		if (a->program)
+			err_set(e, EINVAL,
+				"%s is port %u's own address, and the server has to have another one",
+				sbuf_str(&text), a->cp->p.id);
+		else
+			err_set(e, EINVAL,
+				"%s: %s.dst is the port's own address %s; `set %s %s.dst A` sends to somebody else, `set %s eth.dst MAC` "
+				"sends it all the same",
+				a->name, a->six ? "ipv6" : "ipv4", sbuf_str(&text), a->where,
+				a->six ? "ipv6" : "ipv4", a->where);
 		sbuf_free(&text);
 		return -EINVAL;
 	}
@@ -511,6 +530,7 @@ int host_route(struct ctl *c, const struct ctl_port *cp, const struct stream *s,
 
 	*way = (struct host_way){0};
 	host_stream_name(cp, s, a.name, a.where);
+	a.program = stream_of_program(cp, s);
 	host_setup(cp, &a.self);
 	if (ctl_stream_spec(c, cp->p.id, s->cfg.id, &spec, &sizes, &other) == 0)
 		rc = route_spec(&a, s, &spec, way, e);
