@@ -274,9 +274,13 @@ def test_nftables_deals_in_turn_and_counts_what_we_opened():
 def test_haproxy_carries_no_udp_and_asks_another_server():
     if not shutil.which("haproxy"):
         pytest.skip("needs haproxy")
-    lb, _ = device("haproxy", "quick for 200ms figures pps,cps,servers")
-    pps, cps = lb["figures"]
+    lb, _ = device("haproxy", "quick for 200ms figures pps,cps,cc,servers")
+    pps, cps, cc = lb["figures"]
     assert pps["state"] == "n/a" and cps["trials"]
+    # what is asked for is half of what it takes, behind connections of CPS that it may still know
+    assert cc["trials"] and cc["state"] in ("at least", "exact", "not valid") and not cc["why"].startswith("nothing came through: "), cc
+    if cc["state"] == "at least":
+        assert cc["why"].startswith("tester: ") and cc["median"] == max(t["asked"] for t in cc["trials"]), cc
     assert all(t["device_opened"] == t["opened"] and t["device_cpu"] is not None for t in cps["trials"] if t["told"] == "passed"), cps
     of = servers(lb)
     assert of["distribution"]["chi_square"] < 1 and of["death"]["back_after_ns"] is not None
