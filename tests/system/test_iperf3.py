@@ -33,7 +33,10 @@ def linked(tmp_path):
     """The program under the name iperf3, whose library files it finds beside where the link leads to."""
     link = tmp_path / "iperf3"
     link.symlink_to(binary())
-    yield str(link)
+    try:
+        yield str(link)
+    finally:
+        link.unlink()
 
 
 class Serving:

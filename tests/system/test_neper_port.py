@@ -268,7 +268,7 @@ def test_link_of_a_name(link, run, tmp_path, monkeypatch):
         assert mine["stack"] == "port" and float(mine["latency_p50"]) > 0
         monkeypatch.setenv("WIRERATE_PORTS", "no:thing")
         monkeypatch.setenv("WIRERATE_IP", "10.0.0.1/24")
-    for words, text in ((["-H", "10.9.9.9", f"--port-spec={link.spec}"], "10.9.9.9 is in no prefix"), ([], "no:thing")):
+    for words, text in ((["-H", "10.9.9.9", f"--port-spec={link.spec}"], "10.9.9.9, which is in no prefix"), ([], "no:thing")):
         p = run(*to, "--connect-retries", "0", *words)
         out, err = p.communicate(timeout=60)
         assert p.returncode == 1 and text in err, (out, err)
