@@ -3,7 +3,6 @@
 #include "args_int.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -178,18 +177,12 @@ static int given_ports(struct args *a, const struct dperf_plan *p, struct err *e
 static unsigned given_workers(const struct args *a)
 {
 	int cpu[PLACE_USUAL_LCORES], of[PLACE_USUAL_LCORES];
-	cpu_set_t set;
-	unsigned n = 0;
 
 	for (unsigned i = 0; i < a->neal; i++)
 		if (place_is_lcore_option(a->eal[i]))
 			return 0;
-	if (sched_getaffinity(0, sizeof(set), &set) != 0)
-		return 0;
-	for (int i = 0; i < CPU_SETSIZE && n < PLACE_USUAL_LCORES; i++)
-		if (CPU_ISSET(i, &set))
-			cpu[n++] = i;
-	return place_usual(cpu, n, of) - 1;
+	unsigned n = place_usual(cpu, place_cpus(cpu), of);
+	return n == 0 ? 0 : n - 1;
 }
 
 /* What becomes of the CPUs of the files, if it is not what they say. A map of the user's own needs

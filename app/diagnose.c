@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "examine.h"
+#include "out.h"
 #include "ui/tty.h"
 #include "visible.h"
 
@@ -102,10 +103,10 @@ int diagnose_run(const struct args *a)
 	}
 	diagnose_print(a, &r, &out);
 	int code = doctor_well(&r) ? 0 : EXIT_FOUND;
-	errno = 0;
-	if ((fputs(sbuf_str(&out), stdout) < 0 || fflush(stdout) != 0) && errno != EPIPE) {
+	int rc = out_stdout(sbuf_str(&out));
+	if (rc != 0 && rc != -EPIPE) {
 		visible_print(stderr, "wirerate: cannot write results to standard output: %s\n",
-			      strerror(errno));
+			      strerror(-rc));
 		code = EXIT_LACKING;
 	}
 	sbuf_free(&out);

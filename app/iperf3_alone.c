@@ -40,9 +40,12 @@ static void on_print(void *arg, bool error, const char *text)
 		sbuf_addn(&b, text, strcspn(text, "\n"));
 		say_error(h, sbuf_str(&b));
 		sbuf_free(&b);
-	} else if (fputs(text, stdout) < 0 || fflush(stdout) != 0) {
-		h->out_err = errno;
-		loop_stop(h->loop);
+	} else {
+		int rc = out_stdout(text);
+		if (rc != 0) {
+			h->out_err = -rc;
+			loop_stop(h->loop);
+		}
 	}
 }
 
@@ -148,9 +151,9 @@ static int print_text(bool help, bool link)
 		alone_port_help(27, &b);
 	if (!help)
 		sbuf_add(&b, "iperf 3.21 (wirerate)\n");
-	int bad = fputs(sbuf_str(&b), stdout) < 0 || fflush(stdout) != 0;
+	int rc = out_stdout(sbuf_str(&b));
 	sbuf_free(&b);
-	return bad ? EXIT_LACKING : 0;
+	return rc != 0 ? EXIT_LACKING : 0;
 }
 
 static int iperf3_run(const char *link, int argc, char **argv, int out_mode)

@@ -85,15 +85,6 @@ static struct cmd *open_tables(struct app *app)
 	return cmd_new(settings, nsettings, verbs, nverbs, &host);
 }
 
-/* Prints a result. stdout is flushed after each, so that results and stderr stay in their order. */
-static int write_out(const char *text)
-{
-	errno = 0;
-	if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
-		return errno != 0 ? -errno : -EIO;
-	return 0;
-}
-
 /* Says whether a failed write is an error. The reader of text may close the pipe when it has enough
  * (`| head`), but the reader of --json-stream must read to the end. */
 static bool lost_results(int rc, bool stream)
@@ -161,7 +152,7 @@ static int print_about(const struct args *a)
 		sbuf_add(&out, a->text);
 	else
 		about_text(what, cmd, &out);
-	int rc = write_out(sbuf_str(&out));
+	int rc = out_stdout(sbuf_str(&out));
 	cmd_free(cmd);
 	sbuf_free(&out);
 	return out_status(rc, false);
@@ -334,7 +325,7 @@ static void clear_dperf(void *arg)
 	if (!isatty(STDOUT_FILENO))
 		return;
 	tty_caps(&caps, STDOUT_FILENO);
-	(void)write_out(caps.clear);
+	(void)out_stdout(caps.clear);
 	tty_caps_free(&caps);
 }
 
@@ -344,6 +335,7 @@ static void open_dperf(struct prog *p)
 					      .clear = p->args.dperf_clear ? clear_dperf : NULL,
 					      .print = print_dperf,
 					      .arg = p};
+
 	visible_print(stderr, "%s", p->args.dperf_notes != NULL ? p->args.dperf_notes : "");
 	if (p->args.dperf_prints)
 		p->dperf = dperf_print_new(&p->app, &opts);
@@ -441,6 +433,7 @@ static int open_control(struct prog *p)
 	};
 	struct err e;
 	int rc = ctl_open(&p->app.ctl, &opts, &e);
+
 	watchdog_come_along();
 	if (rc == 0 && (rc = args_dperf_ports(a, ctl_nports(p->app.ctl), &e)) != 0)
 		ctl_close(p->app.ctl);

@@ -30,9 +30,9 @@ static void alone_text(void *arg, const char *text)
 {
 	struct neper_alone *a = arg;
 
-	/* who reads may have enough */
-	if ((fputs(text, stdout) < 0 || fflush(stdout) != 0) && errno != EPIPE)
-		a->failed = true;
+	int rc = out_stdout(text);
+
+	a->failed = a->failed || (rc != 0 && rc != -EPIPE);
 }
 
 static void alone_note(void *arg, const char *text)

@@ -8,6 +8,7 @@
 
 #include "alone.h"
 #include "file.h"
+#include "out.h"
 #include "stacks.h"
 #include "ui/tty.h"
 #include "visible.h"
@@ -55,10 +56,10 @@ static int alone_tell(const struct stacks_opts *o, const json_t *doc, int out_mo
 	struct err e;
 
 	stacks_print((enum out_mode)out_mode, doc, &text);
-	bool bad = fputs(sbuf_str(&text), stdout) < 0 || fflush(stdout) != 0;
+	int rc = out_stdout(sbuf_str(&text));
 	sbuf_free(&text);
-	if (bad && errno != EPIPE) { /* who reads may have enough */
-		err_set(&e, errno, "cannot write results to standard output: %s", strerror(errno));
+	if (rc != 0 && rc != -EPIPE) {
+		err_set(&e, -rc, "cannot write results to standard output: %s", strerror(-rc));
 		return alone_fail(&e, EXIT_LACKING);
 	}
 	if (put_file(o->html, stacks_html, doc, &e) < 0 ||

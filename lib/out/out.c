@@ -3,6 +3,8 @@
 #include "out_grid.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,4 +293,12 @@ void out_write(enum out_mode mode, const json_t *doc, const struct out_view *vie
 	else
 		text_table(&g, out);
 	out_grid_free(&g);
+}
+
+int out_stdout(const char *text)
+{
+	errno = 0;
+	if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
+		return errno != 0 ? -errno : -EIO;
+	return 0;
 }

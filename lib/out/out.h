@@ -86,5 +86,8 @@ void out_json(const json_t *v, size_t flags, struct sbuf *out);
 /* Appends a text as the inside of a JSON string. If it is not UTF-8, all bytes that are not ASCII
  * become '?'. A long text may come in pieces that end between characters. */
 void out_json_inside(const char *text, size_t len, struct sbuf *out);
+/* Prints a text. stdout is flushed, so that results and stderr stay in their order. 0, or -errno:
+ * with -EPIPE whoever reads it has closed it, and of text may have enough. */
+int out_stdout(const char *text);
 /* The member at a dotted path, NULL if it is missing. Borrowed. */
 json_t *out_get(const json_t *obj, const char *path);

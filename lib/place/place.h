@@ -27,6 +27,9 @@ struct place_port {
  * many lcores there are; 0: there is no CPU. */
 #define PLACE_USUAL_LCORES 128 /* EAL takes no more */
 unsigned place_usual(const int *cpu, unsigned ncpus, int out[PLACE_USUAL_LCORES]);
+/* Finds the CPUs that this process may run on, as many as EAL may use, and returns their number; 0:
+ * errno says why they cannot be read. */
+unsigned place_cpus(int cpu[PLACE_USUAL_LCORES]);
 
 /* Is it an option of EAL that says which lcores there are: -l, -c, -s or --lcores? Its value may be
  * in the same word. */

@@ -2,7 +2,23 @@
 /* Which lcores there are when nobody says so, and what says so. */
 #include "place.h"
 
+#include <sched.h>
 #include <string.h>
+
+unsigned place_cpus(int cpu[PLACE_USUAL_LCORES])
+{
+	cpu_set_t *set = CPU_ALLOC(4096);
+	size_t size = CPU_ALLOC_SIZE(4096);
+	unsigned n = 0;
+
+	CPU_ZERO_S(size, set);
+	if (sched_getaffinity(0, size, set) == 0)
+		for (int i = 0; i < 4096 && n < PLACE_USUAL_LCORES; i++)
+			if (CPU_ISSET_S(i, size, set))
+				cpu[n++] = i;
+	CPU_FREE(set);
+	return n;
+}
 
 unsigned place_usual(const int *cpu, unsigned ncpus, int out[PLACE_USUAL_LCORES])
 {

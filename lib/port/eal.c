@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,27 +371,11 @@ static bool says_lcores(const struct eal_ask *ask)
 	return false;
 }
 
-/* Finds the CPUs that this process may run on, as many as EAL may use, and returns their number. */
-static unsigned eal_cpus(int cpu[PLACE_USUAL_LCORES])
-{
-	cpu_set_t *set = CPU_ALLOC(4096);
-	size_t size = CPU_ALLOC_SIZE(4096);
-	unsigned n = 0;
-
-	CPU_ZERO_S(size, set);
-	if (sched_getaffinity(0, size, set) == 0)
-		for (int i = 0; i < 4096 && n < PLACE_USUAL_LCORES; i++)
-			if (CPU_ISSET_S(i, size, set))
-				cpu[n++] = i;
-	CPU_FREE(set);
-	return n;
-}
-
 /* Adds the value of EAL's option --lcores. Lcore 0 is control. */
 static int lcores_text(struct sbuf *out, struct err *e)
 {
 	int cpu[PLACE_USUAL_LCORES], of[PLACE_USUAL_LCORES];
-	unsigned n = place_usual(cpu, eal_cpus(cpu), of);
+	unsigned n = place_usual(cpu, place_cpus(cpu), of);
 
 	if (n == 0)
 		return err_set(e, ENODEV, "cannot read the CPU affinity mask: %s", strerror(errno));
@@ -404,7 +387,7 @@ static int lcores_text(struct sbuf *out, struct err *e)
 int eal_room(const struct eal_ask *ask, unsigned queues, uint64_t pages, struct err *e)
 {
 	int cpu[PLACE_USUAL_LCORES];
-	unsigned n = says_lcores(ask) ? 0 : eal_cpus(cpu);
+	unsigned n = says_lcores(ask) ? 0 : place_cpus(cpu);
 	const struct eal_wants w = {
 		.workers = n == 0   ? 0
 			   : n == 1 ? 1
