@@ -133,8 +133,8 @@ FLOW_ASIDE static cell_t *conn_fate(struct flow_counts *k, enum wl_end why)
 	return &k->aborted;
 }
 
-/* It has had its fate. Without a time to rest it rests nevertheless for as long as its last ACK
- * waits for room in the sink. */
+/* It has had its fate. It rests for as long as its last ACK waits for room in the sink, whatever
+ * its time to rest is. */
 static FLOW_INLINE void conn_ended(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 				   bool rest)
 {

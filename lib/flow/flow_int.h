@@ -265,6 +265,7 @@ struct flow_sweep {
 };
 
 #define FLOW_ACKS 4096
+#define FLOW_BLOCKED 65536 /* a power of two */
 #define FLOW_SWEEPS 16
 #define FLOW_BURST 64
 
@@ -304,7 +305,8 @@ struct flow_machine {
 	uint32_t timer_hand;
 	/* to be done at the end of the turn */
 	uint32_t ack[FLOW_ACKS], nack;
-	uint32_t blocked[FLOW_ACKS], nblocked;
+	/* those that wait for room in the sink, the oldest at blocked_at; the array is a ring */
+	uint32_t blocked[FLOW_BLOCKED], blocked_at, nblocked;
 	struct flow_sweep sweep[FLOW_SWEEPS];
 	unsigned nsweep;
 	/* the rest */

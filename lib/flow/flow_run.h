@@ -331,6 +331,8 @@ uint64_t flow_next_ns(const struct flow_machine *m);
 void flow_drain(struct flow_machine *m, const struct wl_flow *wl);
 void flow_abort(struct flow_machine *m, const struct wl_flow *wl);
 bool flow_sweeping(const struct flow_machine *m);
+/* Whether connections wait for room in the sink. */
+bool flow_waiting(const struct flow_machine *m);
 /* The device has gone: all connections of the machine end at once as aborted, and nobody is told.
  * It may take a while. */
 void flow_lost(struct flow_machine *m, uint64_t now_ns);

@@ -453,13 +453,19 @@ bool flow_send_probe(struct flow_machine *m, struct flow_ver *f, struct flow_con
 	return send_segment(m, f, c, &at, c->una, 1, 0);
 }
 
+/* The place of the one that has so many before it. */
+static inline uint32_t *send_waits(struct flow_machine *m, uint32_t before)
+{
+	return &m->blocked[(m->blocked_at + before) & (FLOW_BLOCKED - 1)];
+}
+
 void flow_blocked(struct flow_machine *m, struct flow_conn *c)
 {
 	if ((c->flags & CF_BLOCKED) != 0)
 		return;
 	c->flags |= CF_BLOCKED;
-	if (m->nblocked < FLOW_ACKS)
-		m->blocked[m->nblocked++] = conn_index(m, c);
+	if (m->nblocked < FLOW_BLOCKED)
+		*send_waits(m, m->nblocked++) = conn_index(m, c);
 	else
 		conn_visit_in(m, c, 1);
 }
@@ -491,6 +497,9 @@ void flow_retry_one(struct flow_machine *m, struct flow_conn *c)
 	}
 	if ((c->flags & (CF_ACK | CF_BLOCKED)) == CF_ACK)
 		flow_send_ack(m, f, c);
+	/* it has rested, and only this ACK was left (flow_state_timer) */
+	if (c->state == FLOW_TIME_WAIT && (c->flags & (CF_TIMER | CF_BLOCKED)) == 0)
+		flow_conn_free(m, c);
 }
 
 /* Whether there is no more room for those behind a connection that has been tried: the sink is
@@ -503,21 +512,20 @@ static bool send_no_room(const struct flow_sink *s, bool stopped)
 
 void flow_retry(struct flow_machine *m)
 {
-	uint32_t n = m->nblocked, i = 0, stopped;
+	for (uint32_t n = m->nblocked; n > 0; n--) {
+		uint32_t at = *send_waits(m, 0), left = --m->nblocked;
+		bool stopped;
 
-	m->nblocked = 0;
-	/* a connection that is stopped again takes a place that has been looked at */
-	for (; i < n; i++) {
-		stopped = m->nblocked;
-		flow_retry_one(m, &m->conn[m->blocked[i]]);
-		if (send_no_room(m->sink, m->nblocked > stopped)) {
-			i++;
-			break;
+		m->blocked_at = (m->blocked_at + 1) & (FLOW_BLOCKED - 1);
+		flow_retry_one(m, &m->conn[at]);
+		stopped = m->nblocked > left;
+		if (!send_no_room(m->sink, stopped))
+			continue;
+		if (stopped) { /* it stays the first one */
+			m->blocked_at = (m->blocked_at - 1) & (FLOW_BLOCKED - 1);
+			*send_waits(m, 0) = at;
 		}
-	}
-	if (i < n) {
-		memmove(m->blocked + m->nblocked, m->blocked + i, (n - i) * sizeof(m->blocked[0]));
-		m->nblocked += n - i;
+		return;
 	}
 }
 

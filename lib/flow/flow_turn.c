@@ -271,8 +271,9 @@ void flow_state_timer(struct flow_machine *m, struct flow_ver *f, struct flow_co
 		turn_syn_timer(m, f, c);
 		return;
 	case FLOW_TIME_WAIT:
-		if ((c->flags & CF_BLOCKED) != 0 && f->spec->timewait_ns == 0)
-			conn_timer(m, c, 1);
+		/* Without its last ACK the peer would wait for its own retransmission. */
+		if ((c->flags & CF_BLOCKED) != 0)
+			conn_timer_stop(m, c); /* flow_retry_one() ends it */
 		else
 			flow_conn_free(m, c);
 		return;
@@ -316,6 +317,11 @@ void flow_drain(struct flow_machine *m, const struct wl_flow *wl)
 void flow_abort(struct flow_machine *m, const struct wl_flow *wl)
 {
 	turn_add_sweep(m, wl, true);
+}
+
+bool flow_waiting(const struct flow_machine *m)
+{
+	return m->nblocked > 0;
 }
 
 bool flow_sweeping(const struct flow_machine *m)

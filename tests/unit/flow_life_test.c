@@ -306,9 +306,9 @@ static void test_back_pressure(void **state)
 	world_free(w);
 }
 
-/* Who closes first owes the last ACK, also where it need not rest afterwards and there is no room
- * for the ACK at once: nobody has to send his FIN again, and it is not answered by a reset. */
-static void test_last_ack_waits_for_room(void **state)
+/* Who closes first owes the last ACK, also where there is no room for it for longer than it has to
+ * rest: nobody has to send his FIN again, and it is not answered by a reset. */
+static void last_ack_waits_for_room(uint64_t timewait_ns)
 {
 	static const struct wl_bytes_conf short_one = {.request = WL_FIXED(100),
 						       .response = WL_FIXED(100),
@@ -318,8 +318,7 @@ static void test_last_ack_waits_for_room(void **state)
 	struct world_end *c = &w->end[0], *s = &w->end[1];
 	uint32_t full;
 
-	(void)state;
-	c->spec.timewait_ns = 0;
+	c->spec.timewait_ns = timewait_ns;
 	world_adopt(w);
 	assert_int_equal(open_n(w, 20), 20);
 	while (s->counts.opened < 20 || s->transactions.done < 20) {
@@ -339,6 +338,61 @@ static void test_last_ack_waits_for_room(void **state)
 	assert_int_equal(s->counts.closed, 20);
 	assert_int_equal(s->counts.retransmitted + s->counts.reset_by_peer, 0);
 	assert_int_equal(flow_machine_counts(c->m)->rst_sent, 0);
+	world_empty(w);
+	world_free(w);
+}
+
+static void test_last_ack_waits_for_room(void **state)
+{
+	(void)state;
+	last_ack_waits_for_room(0);
+	last_ack_waits_for_room(1 * MS);
+}
+
+/* More connections than the machine has places for wait for room, each with a response: all get it,
+ * and none has to send anything again. */
+static void test_many_wait_for_room(void **state)
+{
+	enum { MANY = 70000 };
+	struct world *w = world_new(&(struct world_setup){
+		.wl = &wl_bytes, .conf = &forever, .connections = MANY, .addresses = 2});
+	struct world_end *c = &w->end[0], *s = &w->end[1];
+	unsigned done;
+
+	(void)state;
+	c->wl.on_call = true;
+	world_adopt(w);
+	for (unsigned n = 0; n < MANY; n += done) {
+		done = open_n(w, 500);
+		world_run(w, w->now + MS);
+	}
+	assert_int_equal(s->counts.open, MANY);
+	assert_false(flow_waiting(s->m));
+	s->sink.max_out = 0;
+	for (unsigned n = 0; n < MANY; n += done) {
+		done = flow_go(c->m, c->version, 200, w->now, 0, w->now);
+		w->now += 20000;
+		world_turn(w);
+	}
+	w->now += 20000;
+	world_turn(w);
+	assert_true(flow_waiting(s->m));
+	assert_int_equal(c->transactions.done, 0);
+	s->sink.max_out = 128;
+	for (unsigned turn = 0; turn < 10000 && c->transactions.done < MANY; turn++) {
+		w->now += 20000;
+		world_turn(w);
+	}
+	assert_int_equal(c->transactions.done, MANY);
+	assert_false(flow_waiting(s->m));
+	assert_int_equal(c->counts.retransmitted + s->counts.retransmitted, 0);
+	c->sink.max_out = 128;
+	flow_abort(c->m, &c->wl);
+	while (flow_sweeping(c->m)) {
+		w->now += 20000;
+		world_turn(w);
+	}
+	world_run(w, w->now + 100 * SECOND);
 	world_empty(w);
 	world_free(w);
 }
@@ -600,6 +654,7 @@ int main(void)
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_back_pressure),
 		cmocka_unit_test(test_last_ack_waits_for_room),
+		cmocka_unit_test(test_many_wait_for_room),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_round_trips_of_seconds),
 		cmocka_unit_test(test_filled_buffers_alone),

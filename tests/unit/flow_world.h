@@ -281,8 +281,9 @@ struct world_setup {
 	const struct workload *wl;
 	const void *conf;
 	bool udp, verify, hashed, is6, tunnel;
-	bool general;                /* no segment takes a shorter way */
-	uint32_t connections, ports; /* 0: 1000, and as many */
+	bool general;              /* no segment takes a shorter way */
+	uint32_t connections;      /* 0: 1000 */
+	uint32_t ports, addresses; /* of the client; 0: 60000, and one */
 	enum wl_fill fill;
 };
 
@@ -291,7 +292,11 @@ static inline void world_end(struct world *w, unsigned i, const struct world_set
 	struct world_end *e = &w->end[i];
 	bool client = i == 0;
 	uint32_t most = s->connections != 0 ? s->connections : 1000;
-	struct flow_values local = {.count = 1, .base = client ? 0x0a000001 : 0x0a000002};
+	uint32_t addresses = client && s->addresses != 0 ? s->addresses : 1;
+	/* behind the server's are more for a client that has several */
+	struct flow_values local = {.count = addresses,
+				    .base = !client ? 0x0a000002
+						    : 0x0a000001 + 2 * (addresses - 1)};
 	struct flow_values remote = {.count = 1, .base = 0x0a000002};
 	struct flow_values port = {.count = 1, .base = 80};
 	struct flow_values ports = {.count = s->ports != 0 ? s->ports : 60000, .base = 1024};

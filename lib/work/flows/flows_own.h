@@ -195,7 +195,7 @@ void flows_dead_tx(struct flows_own *o);
 /* Whether what is to be sent is more than the device takes, or than there are buffers for. */
 static inline bool flows_sink_is_behind(const struct flows_own *o)
 {
-	return o->refused || o->nobuf || txq_has_tail(o->q);
+	return o->refused || o->nobuf || txq_has_tail(o->q) || flow_waiting(o->job->machine);
 }
 /* Whether frames wait for the device. */
 static inline bool flows_sink_waits(const struct flows_own *o)
