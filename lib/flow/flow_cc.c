@@ -156,6 +156,18 @@ static void cc_estimate(uint32_t *srtt, uint32_t *var, uint32_t r)
 		*srtt = 1;
 }
 
+#define RTO_MOST_TICKS (uint32_t)(60000000000 >> WHEEL_TICK_SHIFT)
+
+/* What a time-out is at most, however often it was doubled: RFC 6298 2.5 allows a limit of at least
+ * 60 s, and a floor above that is the limit too. */
+uint32_t flow_backoff(const struct flow_ver *f, uint32_t ticks, unsigned retry)
+{
+	uint32_t most = f->rto_floor_ticks > RTO_MOST_TICKS ? f->rto_floor_ticks : RTO_MOST_TICKS;
+	uint64_t t = (uint64_t)ticks << retry;
+
+	return t > most ? most : (uint32_t)t;
+}
+
 /* The time-out of a connection that has a side cell, or has sent again. */
 uint32_t flow_own_rto_ticks(const struct flow_machine *m, const struct flow_ver *f,
 			    const struct flow_conn *c)
@@ -168,8 +180,7 @@ uint32_t flow_own_rto_ticks(const struct flow_machine *m, const struct flow_ver 
 		if (t < f->rto_floor_ticks)
 			t = f->rto_floor_ticks;
 	}
-	/* RFC 6298 2.5 allows a limit of at least 60 s */
-	return (uint64_t)t << c->retry > RTO_MOST_TICKS ? RTO_MOST_TICKS : t << c->retry;
+	return flow_backoff(f, t, c->retry);
 }
 
 /* A measured round trip, in units of 1024 ns. Connections share their flow's estimate (RFC 9040

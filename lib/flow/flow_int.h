@@ -666,7 +666,7 @@ void flow_loss_smaller(struct flow_machine *m, struct flow_ver *f, struct flow_c
 void flow_flight_timer(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
 
 /* flow_cc.c */
-#define RTO_MOST_TICKS (uint32_t)(60000000000 >> WHEEL_TICK_SHIFT)
+uint32_t flow_backoff(const struct flow_ver *f, uint32_t ticks, unsigned retry);
 void flow_cc_acked(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 		   struct flow_side *s, uint32_t bytes);
 void flow_cc_restart(const struct flow_machine *m, const struct flow_ver *f, struct flow_conn *c);

@@ -274,16 +274,17 @@ struct flow_spec {
 	uint32_t window, window_most;
 	enum flow_congestion congestion;
 	uint16_t initial_window; /* segments; 0: 10 (RFC 6928) */
-	uint64_t rto_ns;         /* floor; 0: 200 ms */
+	uint64_t rto_ns;         /* floor, at most 300 s; 0: 200 ms */
 	/* Before there is a measurement; 0: five times the floor, and at most the 1 s of RFC 6298
 	 * 2.1. Whoever sets a floor for a fast link waits no second there for a lost SYN. */
 	uint64_t rto_first_ns;
 	uint64_t delack_ns;   /* 0: 40 ms; at most 500 ms (RFC 5681 4.2) */
 	uint64_t timewait_ns; /* 0: connections are forgotten at once */
-	uint64_t finwait_ns;  /* FIN-WAIT-2 of a connection nobody uses; 0: 60 s */
-	uint8_t retries;      /* of one segment, SYN included, at most 14 */
-	bool sack;            /* offered, and used if both did */
-	bool buffered;        /* connections have a pair of buffers: see flow_buffer */
+	/* FIN-WAIT-2 of a connection nobody uses; 0: 60 s, or twice the floor if that is more */
+	uint64_t finwait_ns;
+	uint8_t retries; /* of one segment, SYN included, at most 14 */
+	bool sack;       /* offered, and used if both did */
+	bool buffered;   /* connections have a pair of buffers: see flow_buffer */
 };
 
 /* ---- the calls of a turn ---- */

@@ -22,6 +22,8 @@ static void turn_settings(struct flow_ver *f, const struct flow_spec *spec)
 {
 	uint64_t rto = spec->rto_ns != 0 ? spec->rto_ns : 200000000;
 	uint64_t first = spec->rto_first_ns != 0 ? spec->rto_first_ns : 1000000000;
+	/* a FIN that is lost at a peer with the same floor comes again before we give it up */
+	uint64_t finwait = 2 * rto > 60000000000 ? 2 * rto : 60000000000;
 	uint32_t window = spec->buffered ? FLOW_BUFFER : spec->window;
 
 	if (spec->rto_first_ns == 0 && first > 5 * rto)
@@ -30,7 +32,7 @@ static void turn_settings(struct flow_ver *f, const struct flow_spec *spec)
 	f->syn_ticks = flow_ticks(first);
 	f->rto_ticks = f->syn_ticks;
 	f->delack_ticks = flow_ticks(spec->delack_ns != 0 ? spec->delack_ns : 40000000);
-	f->finwait_ticks = flow_ticks(spec->finwait_ns != 0 ? spec->finwait_ns : 60000000000);
+	f->finwait_ticks = flow_ticks(spec->finwait_ns != 0 ? spec->finwait_ns : finwait);
 	f->mss = spec->mss;
 	f->iw = spec->initial_window != 0 ? spec->initial_window : 10;
 	flow_window_begin(f, window, spec->buffered ? 0 : spec->window_most);
@@ -206,9 +208,7 @@ static void turn_syn_timer(struct flow_machine *m, struct flow_ver *f, struct fl
 	c->flags &= (uint16_t)~CF_TIMED;
 	cell_add(&f->k->retransmitted, 1);
 	cell_add(&f->k->syn_retransmitted, 1);
-	conn_timer(m, c,
-		   f->syn_ticks << c->retry > RTO_MOST_TICKS ? RTO_MOST_TICKS
-							     : f->syn_ticks << c->retry);
+	conn_timer(m, c, flow_backoff(f, f->syn_ticks, c->retry));
 	flow_send_syn(m, f, c);
 }
 

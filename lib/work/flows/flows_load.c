@@ -78,7 +78,15 @@ static int load_bytes(const struct load *l, struct flows_load *out, struct err *
 	rc = rc < 0 ? rc : load_think(l, &b->think, e);
 	b->transactions = l->cfg->transactions;
 	/* as long as TCP would send the request again */
-	b->timeout_ns = l->cfg->rto_ns * (l->cfg->retries + 1);
+	b->timeout_ns = l->cfg->rto_ns * (l->cfg->retries + 1u);
+	if (rc == 0 && l->d->udp && b->timeout_ns > WL_PAUSE_MAX_NS)
+		rc = err_set(
+			e, EINVAL,
+			"stream %u/%u: over UDP a request is given up behind flow.rto * (flow.retries + 1), "
+			"and that is %llu s; allowed: up to %llu s: `set %s flow.retries %llu`",
+			l->cp->p.id, l->s->cfg.id, (unsigned long long)(b->timeout_ns / 1000000000),
+			(unsigned long long)(WL_PAUSE_MAX_NS / 1000000000), l->where,
+			(unsigned long long)(WL_PAUSE_MAX_NS / l->cfg->rto_ns - 1));
 	b->server_closes = l->cfg->close.server;
 	b->close = load_close(l->cfg);
 	out->wl = &wl_bytes;

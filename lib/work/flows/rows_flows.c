@@ -256,7 +256,7 @@ const struct setting flows_rows[] = {
 	{ROW("flow.congestion", congestion, WHY_WORK), .v = {&vt_enum, .choices = congestion_words},
 	 .dflt = "cubic",
 	 .help = "control of congestion; none: as much as the peer's window takes"},
-	{ROW("flow.rto", rto_ns, WHY_WORK), .v = {&vt_duration, 1000000, MINUTE_NS},
+	{ROW("flow.rto", rto_ns, WHY_WORK), .v = {&vt_duration, 1000000, 5 * MINUTE_NS},
 	 .dflt = FLOWS_DFLT_RTO,
 	 .help = "least time without an answer after which a segment is sent again"},
 	{ROW("flow.retries", retries, WHY_WORK), .v = {&vt_uint, 0, 14}, .dflt = FLOWS_DFLT_RETRIES,
