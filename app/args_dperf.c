@@ -73,20 +73,19 @@ static unsigned given_nports(void *arg)
 	return ((const struct dperf_plan *)arg)->ports;
 }
 
-static unsigned given_one(void *arg, const struct cmd_scope *scope, unsigned port)
+static unsigned given_count(void *arg, const struct cmd_scope *scope, unsigned port)
 {
-	(void)arg;
 	(void)scope;
 	(void)port;
-	return 1;
+	return ((const struct dperf_plan *)arg)->streams;
 }
 
-/* The next line of the settings that is a `set`, in *line without its end; false: there is none. */
+/* The next command of the settings, in *line without its end; false: there is none. */
 static bool given_line(const char **at, struct sbuf *line)
 {
 	while (**at != '\0') {
 		size_t n = strcspn(*at, "\n");
-		bool is = strncmp(*at, "set ", 4) == 0;
+		bool is = n > 0 && **at != '#';
 		sbuf_reset(line);
 		sbuf_addn(line, *at, n);
 		*at += n + ((*at)[n] == '\n');
@@ -101,7 +100,7 @@ static bool given_line(const char **at, struct sbuf *line)
 static void given_check(struct dperf_plan *p, struct sbuf *wrong)
 {
 	struct app app = {0};
-	struct cmd_host host = {.arg = p, .nports = given_nports, .count = given_one}, real;
+	struct cmd_host host = {.arg = p, .nports = given_nports, .count = given_count}, real;
 	unsigned nsettings, nverbs, n = 0;
 	const struct setting *const *settings = set_rows(&nsettings);
 	const struct verb *const *verbs = cmd_verbs(&nverbs);

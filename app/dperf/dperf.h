@@ -173,8 +173,9 @@ struct dperf_from {
 /* What files come to. Each text is one of commands, with comments that say what has no command. */
 struct dperf_plan {
 	struct sbuf settings;    /* of all ports and flows; it can be loaded */
-	struct dperf_from *from; /* of each `set` among them, in their order */
+	struct dperf_from *from; /* of each command among them, in their order */
 	unsigned nfrom;
+	unsigned streams; /* of the port that has most of them */
 	struct sbuf run;  /* starts them and waits for them */
 	struct sbuf stop; /* ends them before their time, servers behind their clients */
 	struct sbuf show; /* shows what became of them */

@@ -226,7 +226,7 @@ bool dperf_translate(const struct dperf_conf *client, const struct dperf_conf *s
 	enum dump_map_is is[2] = {DUMP_MAP_WHOLE, DUMP_MAP_WHOLE};
 	bool many = false;
 
-	*out = (struct dperf_plan){0};
+	*out = (struct dperf_plan){.streams = 1};
 	for (unsigned i = 0; i < 2; i++) {
 		const struct dperf_conf *c = order[i];
 		/* a flood has no other end */

@@ -28,6 +28,9 @@ struct dperf_say {
 };
 /* Appends `set PORT ...`, which follows from that directive, and the end of the line. */
 void dperf_set(const struct dperf_say *s, enum dperf_id id, const char *fmt, ...) WR_PRINTF(3, 4);
+/* Appends a whole command, which follows from that line. */
+void dperf_command(const struct dperf_say *s, const struct dperf_line *l, const char *fmt, ...)
+	WR_PRINTF(3, 4);
 /* The same of a text that the file has as it stands there: it becomes one word, whatever it has in
  * it that commands have a meaning for. */
 void dperf_set_word(const struct dperf_say *s, enum dperf_id id, const char *setting,

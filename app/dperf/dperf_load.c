@@ -13,6 +13,7 @@
 /* What settings of requests take at most: docs/flows.md. */
 #define PATH_MOST 240
 #define HEADER_MOST 1015
+#define LIST_MOST 1024 /* values of a list of ours */
 #define UDP_LEAST 8
 #define SMALL_BODY 14 /* of dperf's response without a size */
 
@@ -365,26 +366,89 @@ static double load_flood_rate(const struct dperf_say *s)
 	return cc * each * 1e9 / (double)keep->v[0].n;
 }
 
-static void load_destinations(const struct dperf_say *s)
+/* What comes one after another of the lines that change the destination: as a list, or a line alone
+ * as a range, which may have more addresses than a list has. */
+struct load_group {
+	unsigned first, lines;
+	uint64_t addresses;
+};
+
+/* The group that begins with that line. False: there is no such line. */
+static bool load_group(const struct dperf_conf *c, unsigned first, struct load_group *g)
 {
 	const struct dperf_line *l;
-	struct sbuf b = {0};
 
-	if (!dperf_has(s->c, DPERF_CHANGE_DIP))
-		return;
-	if (dperf_find(s->c, DPERF_CHANGE_DIP, 1) != NULL)
-		sbuf_add(&b, "list ");
-	for (unsigned i = 0; (l = dperf_find(s->c, DPERF_CHANGE_DIP, i)) != NULL; i++) {
-		bool one = dperf_find(s->c, DPERF_CHANGE_DIP, 1) == NULL;
-		for (uint64_t k = 0; k < l->v[2].n; k += one && l->v[2].n > 1 ? l->v[2].n - 1 : 1) {
-			struct dperf_addr a = dperf_add(&l->v[0].addr, k * l->v[1].n);
-			sbuf_add(&b, k == 0 ? (i > 0 ? "," : "") : one ? ".." : ",");
-			dperf_print_addr(&a, &b);
-		}
-		if (one && l->v[2].n > 1 && l->v[1].n > 1)
-			sbuf_addf(&b, " step %s", l->v[1].text);
+	*g = (struct load_group){.first = first};
+	while ((l = dperf_find(c, DPERF_CHANGE_DIP, first + g->lines)) != NULL &&
+	       (g->lines == 0 || g->addresses + l->v[2].n <= LIST_MOST)) {
+		g->addresses += l->v[2].n;
+		g->lines++;
 	}
-	dperf_set(s, DPERF_CHANGE_DIP, "%s.dst %s", dperf_fields(s->c).ip, b.s);
+	return g->lines > 0;
+}
+
+static void load_group_values(const struct dperf_conf *c, const struct load_group *g,
+			      struct sbuf *out)
+{
+	bool one = g->lines == 1;
+
+	if (!one)
+		sbuf_add(out, "list ");
+	for (unsigned i = 0; i < g->lines; i++) {
+		const struct dperf_line *l = dperf_find(c, DPERF_CHANGE_DIP, g->first + i);
+		uint64_t last = l->v[2].n - 1, by = l->v[1].n;
+		bool range = last > 0 && (one || by == 1);
+		for (uint64_t k = 0; k <= last; k += range ? last : 1) {
+			struct dperf_addr a = dperf_add(&l->v[0].addr, k * by);
+			sbuf_add(out, k == 0 ? (i > 0 ? "," : "") : range ? ".." : ",");
+			dperf_print_addr(&a, out);
+		}
+		if (range && by > 1)
+			sbuf_addf(out, " step %s", l->v[1].text);
+	}
+}
+
+static uint64_t load_common(uint64_t a, uint64_t b)
+{
+	while (b != 0) {
+		uint64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Behind all else that a flood is. What one list has no room for goes over more streams, which take
+ * turns so that each address comes as often as any other. */
+static void load_destinations(const struct dperf_say *s)
+{
+	const char *ip = dperf_fields(s->c).ip;
+	struct load_group g;
+	struct sbuf b = {0};
+	uint64_t common = 0;
+	unsigned n = 0;
+
+	for (unsigned at = 0; load_group(s->c, at, &g); at += g.lines) {
+		common = load_common(g.addresses, common);
+		n++;
+	}
+	if (n > 1)
+		dperf_command(s, dperf_find(s->c, DPERF_CHANGE_DIP, 0),
+			      "stream add %u %u like %u/0", s->port, n - 1, s->port);
+	if (n > s->plan->streams)
+		s->plan->streams = n;
+	for (unsigned at = 0, i = 0; load_group(s->c, at, &g); at += g.lines, i++) {
+		const struct dperf_line *l = dperf_find(s->c, DPERF_CHANGE_DIP, at);
+		sbuf_reset(&b);
+		load_group_values(s->c, &g, &b);
+		if (n == 1) {
+			dperf_set(s, DPERF_CHANGE_DIP, "%s.dst %s", ip, b.s);
+			break;
+		}
+		dperf_command(s, l, "set %u/%u %s.dst %s", s->port, i, ip, b.s);
+		dperf_command(s, l, "set %u/%u weight %llu", s->port, i,
+			      (unsigned long long)(g.addresses / common));
+	}
 	sbuf_free(&b);
 }
 
@@ -419,7 +483,6 @@ void dperf_say_flood(const struct dperf_say *s)
 			  (unsigned long long)dperf_number(s->c, DPERF_MSS,
 							   s->c->six ? 1440 : 1460));
 	}
-	load_destinations(s);
 	uint64_t size = head + payload + 4, asked = load_packet_size(s->c);
 
 	size = asked > size && payload == 0 ? asked : size;
@@ -437,4 +500,5 @@ void dperf_say_flood(const struct dperf_say *s)
 	dperf_ramp(s, load_flood_rate(s), "pps", &rate);
 	dperf_set(s, DPERF_FLOOD, "rate %s", rate.s);
 	sbuf_free(&rate);
+	load_destinations(s);
 }

@@ -21,15 +21,31 @@ static struct dperf_from say_from(const struct dperf_say *s, enum dperf_id id)
 	return (struct dperf_from){.name = s->c->name, .line = l->line, .col = l->col};
 }
 
-void dperf_set(const struct dperf_say *s, enum dperf_id id, const char *fmt, ...)
+static void say_came(const struct dperf_say *s, struct dperf_from from)
 {
 	struct dperf_plan *p = s->plan;
-	va_list ap;
 
 	p->from = xrealloc(p->from, (p->nfrom + 1) * sizeof(*p->from));
-	p->from[p->nfrom++] = say_from(s, id);
+	p->from[p->nfrom++] = from;
+}
 
+void dperf_set(const struct dperf_say *s, enum dperf_id id, const char *fmt, ...)
+{
+	va_list ap;
+
+	say_came(s, say_from(s, id));
 	sbuf_addf(s->out, "set %u ", s->port);
+	va_start(ap, fmt);
+	sbuf_vaddf(s->out, fmt, ap);
+	va_end(ap);
+	sbuf_addc(s->out, '\n');
+}
+
+void dperf_command(const struct dperf_say *s, const struct dperf_line *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	say_came(s, (struct dperf_from){.name = s->c->name, .line = l->line, .col = l->col});
 	va_start(ap, fmt);
 	sbuf_vaddf(s->out, fmt, ap);
 	va_end(ap);

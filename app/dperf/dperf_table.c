@@ -77,10 +77,11 @@ const struct dperf_directive dperf_directives[DPERF_IDS] = {
 	[DPERF_CLIENT_HOP] =
 		{"client_hop",
 		 .about = "no `nest`: addresses and ports step from one connection to the next by themselves"},
-	[DPERF_CHANGE_DIP] = {"change_dip", .mode = DPERF_OF_CLIENT, .repeats = true,
-			      .arg = {ARG("ADDRESS", ADDR, 0, 0), ARG("STEP", NUMBER, 1, 65536),
-				      ARG("NUMBER", NUMBER, 1, 65536)},
-			      .about = "the destinations of a flood, `ipv4.dst A..B step S`"},
+	[DPERF_CHANGE_DIP] =
+		{"change_dip", .mode = DPERF_OF_CLIENT, .repeats = true,
+		 .arg = {ARG("ADDRESS", ADDR, 0, 0), ARG("STEP", NUMBER, 1, 65536),
+			 ARG("NUMBER", NUMBER, 1, 65536)},
+		 .about = "the destinations of a flood, `ipv4.dst A..B step S`; of several lines a list, or streams that take turns"},
 	[DPERF_VLAN] = {"vlan", .arg = {ARG("ID", NUMBER, 1, 4094)},
 			.about = "`vlan.vid` and `host.vlan`"},
 	[DPERF_VXLAN] = {"vxlan", .repeats = true,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Each directive of dperf in a file, and what is seen of it: in frames, in counters, or in the commands that the file comes to."""
+import collections
 import os
 import re
 import subprocess
@@ -8,7 +9,7 @@ import pytest
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.layers.vxlan import VXLAN
-from scapy.utils import rdpcap
+from scapy.utils import RawPcapNgReader, rdpcap
 
 import harness
 
@@ -197,6 +198,22 @@ def test_all_words_and_each_once(tmp_path):
         some = once[at:at + 6]
         found = errors_of(tmp_path, "\n".join([*some, *("  " + line for line in some)]) + "\n")
         assert found == [(len(some) + 1 + i, 3, f"{line.split()[0]} stands in line {i + 1} already; allowed: once") for i, line in enumerate(some)]
+
+
+def test_destinations(tmp_path):
+    """As many as there may be, of several lines: each comes once in as many frames, with whatever step."""
+    (tmp_path / "c.conf").write_text(file_of(CLIENT, [*FLOOD, "cps 150k", "port 0000:00:10.0 10.50.0.1 10.50.1.1 02:00:00:00:00:01",
+                                                      "change_dip 11.0.0.0 3 50000", "change_dip 12.0.0.0 65536 256", "change_dip 13.0.0.0 1 15280"]))
+    file = tmp_path / "1.pcapng"
+    more = f"set all catchup keep; set 0 count 65536; capture 1 {file}"
+    done = harness.run(["-p", "wire", "-b", "--dperf", str(tmp_path / "c.conf"), "-e", more])
+    assert done.returncode == 0, done
+    seen = collections.Counter()
+    for frame, _ in RawPcapNgReader(str(file)):
+        if frame[12:14] == b"\x08\0" and frame[23] == 17:
+            seen[int.from_bytes(frame[30:34], "big")] += 1
+    there = {11 << 24 | 3 * i for i in range(50000)} | {12 << 24 | i << 16 for i in range(256)} | {13 << 24 | i for i in range(15280)}
+    assert set(seen) == there and set(seen.values()) == {1}, (len(seen), collections.Counter(seen.values()))
 
 
 # a line that is wrong: the column, and what stands in the message

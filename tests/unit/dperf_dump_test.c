@@ -325,7 +325,18 @@ static void test_flood(void **state)
 	     "!set 0 answer arp,nd,ping,reset", "set 0 ipv4.dst 10.9.0.1..10.9.0.199 step 2",
 	     "!set 0 ipv4.dst 10.0.1.1");
 	client(CLIENT STEADY "flood\ncps 100\nchange_dip 10.9.0.1 1 2\nchange_dip 10.10.0.1 1 1\n");
-	SAYS("set 0 ipv4.dst list 10.9.0.1,10.9.0.2,10.10.0.1");
+	SAYS("set 0 ipv4.dst list 10.9.0.1..10.9.0.2,10.10.0.1");
+	client(CLIENT STEADY "flood\ncps 100\nchange_dip 10.9.0.0 3 65536\n");
+	SAYS("set 0 ipv4.dst 10.9.0.0..10.11.255.253 step 3", "!set 0/0 weight 1");
+	/* what one list has no room for: more streams, which take turns by their addresses */
+	client(CLIENT STEADY
+	       "flood\ncps 100\nchange_dip 10.9.0.0 1 1000\nchange_dip 10.10.0.1 2 2\n"
+	       "change_dip 10.11.0.0 1 22\nchange_dip 10.12.0.0 9 2048\n");
+	SAYS("stream add 0 1 like 0/0",
+	     "set 0/0 ipv4.dst list 10.9.0.0..10.9.3.231,10.10.0.1,10.10.0.3,10.11.0.0..10.11.0.21",
+	     "set 0/0 weight 1", "set 0/1 ipv4.dst 10.12.0.0..10.12.71.247 step 9",
+	     "set 0/1 weight 2");
+	assert_int_equal(plan.streams, 2);
 	client(CLIENT STEADY "flood\nprotocol udp\ncps 100\npayload_file /a\n");
 	SAYS("set 0 pattern file", "set 0 pattern.file /a");
 }

@@ -238,6 +238,8 @@ static void test_whole(void **state)
 	refused("keepalive 0us 5\n" CLIENT LOAD, "1:1", "without an interval");
 	refused("change_dip 10.9.0.1 1 9\n" CLIENT LOAD, "1:1", "needs flood");
 	refused("flood\nchange_dip fd00::1 1 9\n" CLIENT LOAD, "2:1", "another family");
+	refused("flood\nchange_dip 10.9.0.0 3 65536\nchange_dip 11.0.0.0 1 1\n" CLIENT LOAD, "3:1",
+		"65537 addresses in all; allowed: up to 65536");
 	refused("payload_size 1461\n" CLIENT LOAD, "1:14",
 		"allowed: up to 1460, or more with jumbo");
 	refused("payload_size 10 20\n" CLIENT LOAD, "1:1", "2 sizes");
