@@ -47,6 +47,7 @@ struct args {
 	unsigned nports;
 	const char **map;
 	unsigned nmaps;
+	const char *hint; /* the map of files whose ports are those of -p; NULL: there is none */
 	struct args_item *item; /* in the order in which they were given */
 	unsigned nitems;
 	const char **doctor; /* the words behind `doctor` (ARGS_DOCTOR) */
@@ -73,6 +74,9 @@ struct args {
 int args_parse(struct args *a, int argc, char **argv, struct err *e);
 void args_free(struct args *a);
 struct sess;
+/* Prints what becomes of the CPUs that files of dperf name, if it is not what they say, to stderr.
+ * lacks: why the map for given ports is not used; NULL: it is. */
+void args_dperf_tell(const struct args *a, const char *lacks);
 /* Whether so many ports are enough for files of dperf: 0, or -EINVAL with *e. */
 int args_dperf_ports(const struct args *a, unsigned nports, struct err *e);
 void args_exec(const struct args *a, struct sess *s); /* queues the items in their order */

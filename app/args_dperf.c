@@ -12,6 +12,7 @@
 #include "out.h"
 #include "place.h"
 #include "set/set.h"
+#include "visible.h"
 
 /* What was given: at most one file of each role. */
 struct given {
@@ -163,12 +164,22 @@ static int given_ports(struct args *a, const struct dperf_plan *p, struct err *e
 		a->port[a->nports++] = line;
 		line = next;
 	}
-	if (p->map.len > 0 && a->nmaps == 0) {
-		a->dperf_map = xstrdup(p->map.s);
-		a->map = xrealloc(a->map, sizeof(*a->map));
-		a->map[a->nmaps++] = a->dperf_map;
-	}
 	return 0;
+}
+
+/* The files' map, if the user has none. Where -p says what the ports are, nobody knows yet how many
+ * queues they can have. */
+static void given_map(struct args *a, const struct dperf_plan *p, bool own_ports)
+{
+	if (p->map.len == 0 || a->nmaps > 0)
+		return;
+	a->dperf_map = xstrdup(p->map.s);
+	if (own_ports) {
+		a->hint = a->dperf_map;
+		return;
+	}
+	a->map = xrealloc(a->map, sizeof(*a->map));
+	a->map[a->nmaps++] = a->dperf_map;
 }
 
 /* How many workers a map can name. Options of EAL may make lcores as they like: then nobody knows
@@ -186,7 +197,7 @@ static unsigned given_workers(const struct args *a)
 
 /* What becomes of the CPUs of the files, if it is not what they say. A map of the user's own needs
  * no note. */
-static void given_notes(struct args *a, const struct dperf_plan *p, bool own_ports)
+static void given_notes(struct args *a, const struct dperf_plan *p)
 {
 	struct sbuf b = {0};
 
@@ -194,12 +205,6 @@ static void given_notes(struct args *a, const struct dperf_plan *p, bool own_por
 		return;
 	for (const char *at = sbuf_str(&p->notes); *at != '\0'; at += strcspn(at, "\n") + 1)
 		sbuf_addf(&b, "wirerate: note: %.*s\n", (int)strcspn(at, "\n"), at);
-	if (own_ports && p->map.len > 0)
-		sbuf_addf(
-			&b,
-			"wirerate: note: option --dperf: with -p the program chooses the workers of ports; -m '%s' "
-			"gives them those of the files\n",
-			p->map.s);
 	a->dperf_notes = b.s;
 }
 
@@ -244,7 +249,8 @@ static int given_use(struct args *a, const struct dperf_plan *p, struct err *e)
 		if (rc != 0)
 			return rc;
 	}
-	given_notes(a, p, own_ports);
+	given_map(a, p, own_ports);
+	given_notes(a, p);
 	a->dperf_ports = p->ports;
 	if (a->mtu == 0)
 		a->mtu = p->mtu;
@@ -287,4 +293,15 @@ int args_dperf_ports(const struct args *a, unsigned nports, struct err *e)
 		"the `port` lines of the files of --dperf need %u ports, and there are %u; name one by "
 		"-p for each line",
 		a->dperf_ports, nports);
+}
+
+void args_dperf_tell(const struct args *a, const char *lacks)
+{
+	visible_print(stderr, "%s", a->dperf_notes != NULL ? a->dperf_notes : "");
+	if (lacks != NULL)
+		visible_print(
+			stderr,
+			"wirerate: note: option --dperf: the program chooses the workers of ports, since the map of the files, "
+			"'%s', cannot be used: %s\n",
+			a->hint, lacks);
 }

@@ -336,7 +336,7 @@ static void open_dperf(struct prog *p)
 					      .print = print_dperf,
 					      .arg = p};
 
-	visible_print(stderr, "%s", p->args.dperf_notes != NULL ? p->args.dperf_notes : "");
+	args_dperf_tell(&p->args, ctl_hint_lacks(p->app.ctl));
 	if (p->args.dperf_prints)
 		p->dperf = dperf_print_new(&p->app, &opts);
 	else if (p->args.ndperf > 0)
@@ -421,6 +421,7 @@ static int open_control(struct prog *p)
 		.nports = a->nports,
 		.maps = a->map,
 		.nmaps = a->nmaps,
+		.hint = a->hint,
 		.eal_args = a->eal,
 		.neal_args = a->neal,
 		.promiscuous = a->promiscuous,

@@ -118,6 +118,32 @@ static struct eal_ask eal_ask_of(const struct ctl *c, struct port *list[CTL_MAX_
 				.nq = nq};
 }
 
+/* Takes the map that somebody would like for one of the user's, if it names all ports. The ends of
+ * a wire have as many queues then, as flows need them. */
+static void ctl_take_hint(struct ctl *c)
+{
+	uint16_t nq[CTL_MAX_PORTS][2] = {{0}};
+
+	if (c->opts.hint == NULL || c->opts.nmaps > 0 ||
+	    place_count(&c->opts.hint, 1, c->nports, nq, NULL, &c->hint_lacks) < 0)
+		return;
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct port *p = &c->port[i]->p;
+		unsigned end = p->need.nports == 2 ? p->first + (p->first == i) : i;
+		if (nq[i][0] == 0 || nq[i][1] == 0)
+			err_set(&c->hint_lacks, EINVAL, "it does not name port %u", i);
+		else if (memcmp(nq[i], nq[end], sizeof(nq[i])) != 0)
+			err_set(&c->hint_lacks, EINVAL,
+				"ports %u and %u are the ends of one wire, and have %u and %u queues in it",
+				i, end, nq[i][0], nq[end][0]);
+		else
+			continue;
+		return;
+	}
+	c->opts.maps = &c->opts.hint;
+	c->opts.nmaps = 1;
+}
+
 /* Starts EAL with memory for the queues that maps ask for: it can count them before devices are
  * known. */
 static int ctl_start_eal(struct ctl *c, struct err *e)
@@ -126,6 +152,7 @@ static int ctl_start_eal(struct ctl *c, struct err *e)
 	uint16_t nq[CTL_MAX_PORTS][2] = {{0}};
 	unsigned which = 0;
 
+	ctl_take_hint(c);
 	int rc = c->opts.nmaps > 0
 			 ? place_count(c->opts.maps, c->opts.nmaps, c->nports, nq, &which, e)
 			 : 0;
@@ -167,9 +194,19 @@ static int ctl_place(struct ctl *c, struct err *e)
 	rc = c->opts.nmaps > 0
 		     ? place_maps(c->opts.maps, c->opts.nmaps, &c->pin, &c->place, &which, e)
 		     : place_auto(&c->pin, &c->place, e);
+	if (rc < 0 && c->opts.maps == &c->opts.hint) {
+		c->hint_lacks = *e;
+		c->opts.nmaps = 0;
+		return place_auto(&c->pin, &c->place, e);
+	}
 	if (rc < 0 && c->opts.nmaps > 0)
 		ctl_map_error(c, which, e);
 	return rc;
+}
+
+const char *ctl_hint_lacks(const struct ctl *c)
+{
+	return c->hint_lacks.text[0] != '\0' ? c->hint_lacks.text : NULL;
 }
 
 /* Makes the objects of a port's queues, which live as long as the port, and lets works make

@@ -21,6 +21,9 @@ struct ctl_opts {
 	unsigned nports; /* -p, or none, see ctl_open() */
 	const char *const *maps;
 	unsigned nmaps; /* -m */
+	/* Without maps: the map that somebody would like, NULL: nobody. It is used if it names Rx
+	 * and Tx of all ports, and if its lcores and queues are there. */
+	const char *hint;
 	/* user's EAL options, without program name */
 	char *const *eal_args;
 	unsigned neal_args;
@@ -63,6 +66,8 @@ int ctl_link_fd(struct ctl *);
 void ctl_links(struct ctl *);
 
 unsigned ctl_nports(const struct ctl *);
+/* Why the map of opts->hint is not used; NULL: it is, or there was none. */
+const char *ctl_hint_lacks(const struct ctl *);
 const char *ctl_port_name(const struct ctl *, unsigned port);
 /* The PCI address of the port's device, with its domain; NULL: it has none. *node becomes the NUMA
  * node of the device, -1 if that is not known. */

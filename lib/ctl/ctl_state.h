@@ -154,6 +154,7 @@ struct old_plan {
 
 struct ctl {
 	struct ctl_opts opts;
+	struct err hint_lacks; /* why opts.hint is not used */
 	struct place_port pport[CTL_MAX_PORTS];
 	struct place_lcore *plcore;
 	struct place_in pin;

@@ -171,6 +171,26 @@ def test_flood(run, tmp_path):
     assert ports[1]["rx"]["packets"] >= ports[0]["run"]["sent"]
 
 
+@pytest.mark.parametrize("server, more, queues, why", [
+    ("cpu 1 3", [], [[1, 2], [1, 3]], None),
+    ("cpu 1 3", ["-m", "3.0,1.1"], [[3], [1]], None),
+    ("cpu 3", [], [[1], [2]], "ports 0 and 1 are the ends of one wire, and have 2 and 1 queues in it"),
+    ("cpu 3 9", [], [[1], [2]], "there is no lcore 9; workers: 1-3"),
+    ("cpu 3 4", ["-p", "wire"], [[1], [2], [3], [1]], "it does not name port 2"),
+])
+def test_map_for_given_ports(run, tmp_path, server, more, queues, why):
+    """The CPUs of the files are those of the ports that -p names, where that can be; -m always holds."""
+    (tmp_path / "c.conf").write_text(CLIENT.replace("cpu 1", "cpu 1 2\nrss") + "cps 100\n")
+    (tmp_path / "s.conf").write_text(SERVER.replace("cpu 1", server + "\nrss"))
+    done = run([*harness.lcores(3), "-p", "wire", *more, "-b", "--json", "--dperf", str(tmp_path / "c.conf"), "--dperf", str(tmp_path / "s.conf"),
+                "-e", "show map", "-e", "quit"])
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout.splitlines()[0])
+    placed = [[q["lcore"] for q in shown["queues"] if q["port"] == p["port"] and q["side"] == "rx"] for p in shown["ports"]]
+    assert placed == queues, placed
+    assert ("cannot be used" in done.stderr) == (why is not None) and (why or "") in done.stderr, done.stderr
+
+
 def test_dump_runs(run, tmp_path):
     """What is printed is a file that does the same, and its first part can be loaded."""
     (tmp_path / "c.conf").write_text(CLIENT + "cps 100\n")
