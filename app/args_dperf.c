@@ -231,7 +231,7 @@ static void given_items(struct args *a, const struct dperf_plan *p)
 	if (prompt)
 		a->item[p->nfrom] = given_item("--dperf page:1", "page dperf\n");
 	a->nitems += n;
-	a->item[a->nitems++] = given_item("--dperf run:1", sbuf_str(&last));
+	a->item[a->nitems++] = given_item(sbuf_str(&p->places), sbuf_str(&last));
 	sbuf_free(&last);
 }
 

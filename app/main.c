@@ -299,7 +299,7 @@ static void on_interrupt(void *arg, int signo)
 		/* as in dperf: the run ends, what is open has its time, the totals are printed */
 		p->dperf_ends = true;
 		sess_cancel(p->sess);
-		sess_exec(p->sess, p->args.dperf_stop, "--dperf stop:1");
+		sess_exec(p->sess, p->args.dperf_stop, "option --dperf: the end of the run");
 	} else {
 		on_end(p, signo);
 	}

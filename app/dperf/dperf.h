@@ -177,6 +177,9 @@ struct dperf_plan {
 	unsigned nfrom;
 	unsigned streams; /* of the port that has most of them */
 	struct sbuf run;  /* starts them and waits for them */
+	/* Of each line of `run` and `show`, one behind the other, what it does in words, and behind
+	 * which line of which file where that is known: it stands before errors. */
+	struct sbuf places;
 	struct sbuf stop; /* ends them before their time, servers behind their clients */
 	struct sbuf show; /* shows what became of them */
 	struct sbuf map;  /* for -m; empty: the choice of the program does */

@@ -176,6 +176,32 @@ static uint64_t dump_seconds(const struct dperf_conf *c)
 	return dperf_number(c, DPERF_DURATION, 60 * DPERF_NS) / DPERF_NS;
 }
 
+/* Appends a line of the run, and before which words its errors stand. What a start refuses is the
+ * matter of a port, so of a file with one port its line is told. */
+static void dump_step(struct dperf_plan *p, const struct dperf_conf *c, const char *what,
+		      const char *fmt, ...) WR_PRINTF(4, 5);
+static void dump_step(struct dperf_plan *p, const struct dperf_conf *c, const char *what,
+		      const char *fmt, ...)
+{
+	const struct dperf_line *l = dperf_find(c, DPERF_PORT, 0);
+	va_list ap;
+
+	va_start(ap, fmt);
+	sbuf_vaddf(&p->run, fmt, ap);
+	va_end(ap);
+	sbuf_addc(&p->run, '\n');
+	dump_name(c->name, &p->places);
+	if (c->ports == 1)
+		sbuf_addf(&p->places, ":%u:%u", l->line, l->col);
+	sbuf_addf(&p->places, ": %s of its %s\n", what, c->server ? "server" : "client");
+}
+
+static void dump_show(struct dperf_plan *p, const char *line)
+{
+	sbuf_addf(&p->show, "%s\n", line);
+	sbuf_add(&p->places, "option --dperf: what is shown behind the run\n");
+}
+
 /* dperf begins with the slow start at once, and opens nothing during the wait; then comes the
  * measured time. What is open then has 4 s to finish, which is `flow.drain`. */
 static void dump_run(const struct dperf_conf *client, unsigned client_at,
@@ -186,30 +212,35 @@ static void dump_run(const struct dperf_conf *client, unsigned client_at,
 
 	if (server != NULL) {
 		dump_ports(server_at, server->ports, &s);
-		if (client == NULL)
-			sbuf_addf(&p->run, "start %s for %llus\n", s.s,
+		if (client == NULL) {
+			dump_step(p, server, "start", "start %s for %llus", s.s,
 				  (unsigned long long)dump_seconds(server));
-		else
-			sbuf_addf(&p->run,
-				  "# duration of the server: it ends with its clients\nstart %s\n",
-				  s.s);
+		} else {
+			dump_step(p, server, "duration",
+				  "# duration of the server: it ends with its clients");
+			dump_step(p, server, "start", "start %s", s.s);
+		}
 	}
 	if (client != NULL) {
 		uint64_t wait = dperf_wait(client), slow = dperf_slow_start(client);
 		uint64_t run = (slow > wait ? slow - wait : 0) + dump_seconds(client);
 		dump_ports(client_at, client->ports, &c);
-		sbuf_addf(&p->run, "sleep %llus\nstart %s for %llus\nwait %s\n",
-			  (unsigned long long)wait, c.s, (unsigned long long)run, c.s);
+		dump_step(p, client, "wait", "sleep %llus", (unsigned long long)wait);
+		dump_step(p, client, "start", "start %s for %llus", c.s, (unsigned long long)run);
+		dump_step(p, client, "run", "wait %s", c.s);
 	}
+	if (server != NULL && client != NULL)
+		dump_step(p, server, "end", "stop %s", s.s);
 	if (server != NULL)
-		sbuf_addf(&p->run, "%s%s%swait %s\n", client != NULL ? "stop " : "",
-			  client != NULL ? s.s : "", client != NULL ? "\n" : "", s.s);
+		dump_step(p, server, "run", "wait %s", s.s);
 	if (client != NULL)
 		sbuf_addf(&p->stop, "stop %s\nwait %s\n", c.s, c.s);
 	if (server != NULL)
 		sbuf_addf(&p->stop, "stop %s\nwait %s\n", s.s, s.s);
-	sbuf_addf(&p->show, "%sshow page dperf\n",
-		  flood ? "show streams\nshow stats\n" : "show flows\n");
+	dump_show(p, flood ? "show streams" : "show flows");
+	if (flood)
+		dump_show(p, "show stats");
+	dump_show(p, "show page dperf");
 	sbuf_free(&c);
 	sbuf_free(&s);
 }
@@ -262,6 +293,7 @@ void dperf_plan_free(struct dperf_plan *p)
 	free(p->from);
 	sbuf_free(&p->settings);
 	sbuf_free(&p->run);
+	sbuf_free(&p->places);
 	sbuf_free(&p->stop);
 	sbuf_free(&p->show);
 	sbuf_free(&p->map);

@@ -128,16 +128,19 @@ static void ctl_take_hint(struct ctl *c)
 	    place_count(&c->opts.hint, 1, c->nports, nq, NULL, &c->hint_lacks) < 0)
 		return;
 	for (unsigned i = 0; i < c->nports; i++) {
-		const struct port *p = &c->port[i]->p;
-		unsigned end = p->need.nports == 2 ? p->first + (p->first == i) : i;
-		if (nq[i][0] == 0 || nq[i][1] == 0)
-			err_set(&c->hint_lacks, EINVAL, "it does not name port %u", i);
-		else if (memcmp(nq[i], nq[end], sizeof(nq[i])) != 0)
-			err_set(&c->hint_lacks, EINVAL,
-				"ports %u and %u are the ends of one wire, and have %u and %u queues in it",
-				i, end, nq[i][0], nq[end][0]);
-		else
+		if (nq[i][0] > 0 && nq[i][1] > 0)
 			continue;
+		err_set(&c->hint_lacks, EINVAL, "it does not name port %u", i);
+		return;
+	}
+	for (unsigned i = 0; i + 1 < c->nports; i++) {
+		const struct port *p = &c->port[i]->p;
+		if (p->need.nports != 2 || p->first != i ||
+		    memcmp(nq[i], nq[i + 1], sizeof(nq[i])) == 0)
+			continue;
+		err_set(&c->hint_lacks, EINVAL,
+			"ports %u and %u are the ends of one wire, and have %u and %u queues in it",
+			i, i + 1, nq[i][0], nq[i + 1][0]);
 		return;
 	}
 	c->opts.maps = &c->opts.hint;

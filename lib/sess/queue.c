@@ -20,6 +20,24 @@ void sess_item_free(struct sess_item *it)
 	free(it);
 }
 
+/* The place of a line of a text: where its first line is, or one line of `where` for each. */
+static char *queue_where(const char *where, unsigned long line)
+{
+	size_t n = strcspn(where, "\n");
+	struct sbuf one = {0};
+
+	if (where[n] == '\0')
+		return cmd_where(where, line);
+	for (; line > 0 && where[n] != '\0'; line--) {
+		where += n + 1;
+		n = strcspn(where, "\n");
+	}
+	sbuf_addn(&one, where, n);
+	char *text = xstrdup(sbuf_str(&one));
+	sbuf_free(&one);
+	return text;
+}
+
 void sess_queue_add(struct sess_queue *q, const char *text, const char *where)
 {
 	struct sbuf one = {0};
@@ -29,7 +47,7 @@ void sess_queue_add(struct sess_queue *q, const char *text, const char *where)
 	while (cmd_next_command(&text, &line, &one, &at)) {
 		struct sess_item *it = xcalloc(1, sizeof(*it));
 		*it = (struct sess_item){.line = xstrdup(sbuf_str(&one)),
-					 .where = where != NULL ? cmd_where(where, at) : NULL,
+					 .where = where != NULL ? queue_where(where, at) : NULL,
 					 .group = q->group,
 					 .goes_on = q->goes_on};
 		*q->tail = it;

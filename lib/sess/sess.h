@@ -81,7 +81,7 @@ uint64_t sess_unanswered_ns(const struct sess *);
 void sess_free(struct sess *);
 
 /* Queues the commands of a text; sess_poll() runs them. where is the place of its first line
- * ("file:12") and stands before errors; it may be NULL. If sess_asks() is true and where is NULL,
+ * ("file:12"), or has one line for each of its lines, and stands before errors; it may be NULL. If sess_asks() is true and where is NULL,
  * the first line of the text is the answer. A batch session that has failed ignores the
  * text. */
 void sess_exec(struct sess *, const char *text, const char *where);

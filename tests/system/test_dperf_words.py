@@ -281,6 +281,19 @@ def test_refused_at_the_start(tmp_path):
     assert done.returncode == 2 and "c.conf:3:1: set 0 ip " in done.stderr and "Test Finished" not in done.stdout, done
 
 
+@pytest.mark.parametrize("second, place", [
+    ([], "c.conf:{}:1: "),
+    (["port 0000:00:10.2 10.51.0.1 10.51.1.1 02:00:00:00:00:02", "client 10.51.0.11 3", "server 10.51.1.11 2"], "c.conf: ")])
+def test_refused_by_a_start(tmp_path, second, place):
+    """What a start refuses is told by the line of the port, or where there are several by the file, and by what it was to do."""
+    text = file_of(CLIENT, ["port 0000:00:10.0 10.50.0.1 10.50.1.1 02:00:00:00:00:01", "rss"]) + "".join(line + "\n" for line in second)
+    (tmp_path / "c.conf").write_text(text.replace("cpu 1\n", "cpu 1 2\n") if second else text)
+    done = harness.run([*harness.lcores(2), "-p", "wire", "-b", "--dperf", str(tmp_path / "c.conf"), "-e", "set 0 tcp.seq 5"])
+    place = place.format(1 + [line.split()[0] for line in text.splitlines()].index("port"))
+    told = f"{place}start of its client: stream 0/0 is a flow, whose connections fill in tcp.seq themselves"
+    assert done.returncode == 2 and told in done.stderr and "--dperf run" not in done.stderr, done
+
+
 @pytest.mark.parametrize("device, part", [("net_memif999", "vdev:net_memif999"), ("ffff:ff:1f.7", "pci:ffff:ff:1f.7")])
 def test_unknown_device(tmp_path, device, part):
     """A device that is written well and is not there: told by its name, and nothing has started."""
