@@ -60,6 +60,11 @@ static void side_add(struct side *s, unsigned i, uint64_t n)
 	s->n[i] += n;
 }
 
+static uint64_t side_less(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
 static bool side_word(const json_t *o, const char *key, const char *word)
 {
 	const char *text = json_string_value(json_object_get(o, key));
@@ -90,6 +95,7 @@ static void side_tcp(struct side *s, const json_t *f, bool client)
 	side_add(s, DPERF_rstTx, side_at(c, "rst_sent"));
 	side_add(s, DPERF_synRt, syn_rt);
 	side_add(s, DPERF_finRt, fin_rt);
+	side_add(s, DPERF_ackRt, side_at(c, "ack_again"));
 	side_add(s, DPERF_pushRt, all_rt > syn_rt + fin_rt ? all_rt - syn_rt - fin_rt : 0);
 	side_add(s, DPERF_ackDup, side_at(c, "dup_ack"));
 	side_add(s, DPERF_tcpDrop, drop);
@@ -104,18 +110,19 @@ static void side_udp(struct side *s, const json_t *f)
 	side_add(s, DPERF_udpDrop, side_at(f, "numbers.late") + side_at(f, "numbers.duplicated"));
 }
 
-/* Requests of a client are counted by their method, if they have one alone. Those that a server
- * received are not: all of them are httpGet. */
+/* Requests of a client are counted by their method, if they have one alone. Those of a server are
+ * counted when they are answered; what is neither GET nor POST is in none of the two. */
 static void side_http(struct side *s, const json_t *f, bool client)
 {
-	uint64_t n = side_at(f, "transactions.started");
-	bool post = client && side_word(f, "method", "POST"),
-	     get = client && side_word(f, "method", "GET");
+	uint64_t n = side_at(f, client ? "transactions.started" : "transactions.done"),
+		 posts = side_at(f, "requests.post"),
+		 others = posts + side_at(f, "requests.head") + side_at(f, "requests.put");
+	bool post = client && side_word(f, "method", "POST"), get = side_word(f, "method", "GET");
 
 	s->http = true;
-	side_add(s, DPERF_httpGet, post ? 0 : n);
-	if (post || get)
-		side_add(s, DPERF_httpPost, post ? n : 0);
+	side_add(s, DPERF_httpGet, !client ? side_less(n, others) : post ? 0 : n);
+	if (!client || post || get)
+		side_add(s, DPERF_httpPost, !client ? posts : post ? n : 0);
 	side_add(s, DPERF_http2XX, side_at(f, "responses.2xx"));
 	side_add(s, DPERF_httpErr, side_at(f, "responses.other"));
 }
@@ -132,6 +139,7 @@ static void side_flow(struct side *s, const json_t *f)
 		side_udp(s, f);
 	else
 		side_tcp(s, f, client);
+	side_add(s, DPERF_tosRx, side_at(c, "same_tos"));
 	side_add(s, DPERF_badRx, side_at(c, "bad_checksum"));
 	side_add(s, DPERF_skOpen, side_at(c, "opened"));
 	side_add(s, DPERF_skClose,
@@ -299,11 +307,6 @@ static json_t *sides_read(struct app *app, struct side side[SIDES])
 	for (unsigned r = 0; r < SIDES; r++)
 		side_rest(&side[r]);
 	return doc;
-}
-
-static uint64_t side_less(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
 }
 
 /* What has come since `before`. */

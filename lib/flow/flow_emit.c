@@ -314,13 +314,13 @@ void flow_answer_rst(struct flow_machine *m, struct flow_ver *f, const struct fl
 /* 1000 a second, 100 at once. */
 #define CHALLENGE_EACH_NS 1000000
 #define CHALLENGE_BURST 100
-void flow_challenge(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+bool flow_challenge(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
 {
 	if (m->challenge_until < m->now_ns)
 		m->challenge_until = m->now_ns;
 	if (m->challenge_until - m->now_ns > (uint64_t)CHALLENGE_EACH_NS * CHALLENGE_BURST)
-		return;
+		return false;
 	m->challenge_until += CHALLENGE_EACH_NS;
 	cell_add(&f->k->challenge_ack, 1);
-	flow_send_ack(m, f, c);
+	return flow_send_ack(m, f, c);
 }

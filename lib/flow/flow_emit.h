@@ -155,7 +155,7 @@ void flow_send_rst(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 		   bool with_ack);
 void flow_answer_rst(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g);
 /* An ACK that the peer may have provoked: no more than some per second (RFC 5961 7). */
-void flow_challenge(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
+bool flow_challenge(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
 
 /* The end of what was received: it is acknowledged at the end of the turn, or when the timer of
  * delayed acknowledgements is due, or by what is sent meanwhile (RFC 5681 4.2). */

@@ -63,6 +63,22 @@ static FLOW_INLINE bool find_prefix6(const uint8_t *a, const uint8_t *b)
 	memcpy(&w, b + 8, 4);
 	return ((x ^ y) | (v ^ w)) == 0;
 }
+/* The type of service, or traffic class, of a header of IP. */
+static inline unsigned find_tos(const uint8_t *ip)
+{
+	return ip[0] >> 4 == 4 ? ip[1] : (ip[0] << 4 | ip[1] >> 4) & 0xff;
+}
+/* Counts a segment that came with the one that ours have. Of those without any nothing is asked:
+ * what came to a flow that has one goes the ways on which frames are looked at. */
+static inline void flow_count_tos(const struct flow_machine *m, const struct flow_ver *f,
+				  const struct flow_conn *c, const struct flow_in *in, unsigned n)
+{
+	const struct flow_path *p = conn_path(m, f, c);
+	unsigned tos = find_tos(p->bytes + p->l3);
+
+	if (tos != 0 && tos == find_tos(in->data + in->l3))
+		cell_add(&f->k->same_tos, n);
+}
 /* Whether a connection whose ports and addresses are those of a frame, of which 4 bytes each were
  * compared, is also of its IP version, and of its network. */
 static FLOW_INLINE bool flow_is_rest(const struct flow_machine *m, const struct flow_ver *f,

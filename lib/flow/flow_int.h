@@ -175,8 +175,8 @@ struct flow_ver {
 	uint32_t syn_sum;
 	uint8_t wscale;
 	bool retired, released, buffered;
-	bool by_server; /* connections are counted by their servers */
-	bool aside;     /* one of these two: its segments are none of the usual ones */
+	bool by_server;  /* connections are counted by their servers */
+	bool aside, tos; /* one of these two: none of the usual segments; its path has a TOS */
 	/* It listens on this address and port alone, with TCP; as they are in frames. */
 	bool one_local;
 	uint16_t one_port;
@@ -290,7 +290,7 @@ struct flow_machine {
 	struct flow_bucket *bucket;
 	uint32_t bucket_mask;
 	uint32_t hashed; /* connections found by the hash */
-	bool any6, any_ident, verify_sums, kernel_peer;
+	bool any6, any_ident, odd, verify_sums, kernel_peer;
 	bool straight; /* usual segments take their own ways (flow_tcp.c) */
 	uint8_t (*peer6)[16];
 	uint64_t secret[2];

@@ -4,6 +4,13 @@
 #include "flow_emit.h"
 #include "flow_servers.h"
 
+/* What came has been acknowledged before: our ACK may be lost. */
+static void odd_ack_again(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c)
+{
+	if (flow_send_ack(m, f, c))
+		cell_add(&f->k->ack_again, 1);
+}
+
 /* RST and SYN where they have no place (RFC 5961 3 and 4), and segments without ACK. */
 FLOW_ASIDE void flow_tcp_odd(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 			     const struct flow_seg *g, uint32_t window)
@@ -43,7 +50,9 @@ FLOW_ASIDE void flow_tcp_odd(struct flow_machine *m, struct flow_ver *f, struct 
 		flow_send_syn(m, f, c);
 		return;
 	}
-	flow_challenge(m, f, c);
+	/* the peer's SYN-ACK again, behind which it has sent nothing: our ACK of it may be lost */
+	if (flow_challenge(m, f, c) && (g->flags & TH_ACK) != 0 && ahead == UINT32_MAX)
+		cell_add(&f->k->ack_again, 1);
 }
 
 /* A segment that is not where the window is. Returns whether it may be looked at all the same. */
@@ -83,7 +92,7 @@ FLOW_ASIDE bool flow_tcp_outside(struct flow_machine *m, struct flow_ver *f, str
 				s->dsack_to = g->seq + g->len;
 			}
 		}
-		flow_send_ack(m, f, c);
+		odd_ack_again(m, f, c);
 		return false;
 	}
 	/* An acknowledgement that was overtaken by data counts if it is news. One that is none
@@ -122,7 +131,7 @@ FLOW_ASIDE void flow_tcp_time_wait(struct flow_machine *m, struct flow_ver *f, s
 		conn_timer(m, c, flow_ticks(f->spec->timewait_ns));
 	if (g->len + SEG_SYN_FIN(g) > 0) {
 		cell_add(&f->k->duplicate, 1);
-		flow_send_ack(m, f, c);
+		odd_ack_again(m, f, c);
 	}
 }
 

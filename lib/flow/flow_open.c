@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Handshakes: SYNs of others, and what answers ours (RFC 9293 3.10.7.2 and 3.10.7.3). */
 #include "flow_emit.h"
+#include "flow_find.h"
 
 /* The options of a SYN: MSS (RFC 9293 3.7.1), window scale (RFC 7323 2), SACK permitted (RFC 2018
  * 2). Others are passed over, and so is what follows a length that cannot be. */
@@ -87,6 +88,8 @@ void flow_passive(struct flow_machine *m, struct flow_ver *f, const struct flow_
 		return;
 	}
 	cell_add(&f->k->rx, g->segments);
+	if (FLOW_UNLIKELY(f->tos))
+		flow_count_tos(m, f, c, g->in, g->segments);
 	if (g->unverified)
 		cell_add(&f->k->unverified, 1);
 	c->state = FLOW_SYN_RECEIVED;

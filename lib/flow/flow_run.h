@@ -422,6 +422,8 @@ struct flow_counts {
 	cell_t no_side;         /* connections that needed more memory than there was */
 	/* ICMP errors, by what they say */
 	cell_t icmp_port, icmp_host, icmp_prohibited, icmp_other, icmp_too_big, icmp_ignored;
+	cell_t ack_again; /* ACKs of what came a second time */
+	cell_t same_tos;  /* of rx: with the type of service that ours have, if that is not 0 */
 };
 extern const struct counter flow_counts_table[];
 

@@ -375,15 +375,20 @@ static FLOW_INLINE bool tcp_usual_syn(struct flow_machine *m, struct flow_seg *g
 }
 
 /* Counts a segment that is one of the usual ones. partial: nobody can verify its checksum. */
-static FLOW_INLINE void tcp_count(struct flow_ver *f, const bool partial)
+static FLOW_INLINE void tcp_count(const struct flow_machine *m, struct flow_ver *f,
+				  const struct flow_conn *c, const struct flow_in *in,
+				  const bool odd, const bool partial)
 {
 	cell_add(&f->k->rx, 1);
+	if (odd && f->tos)
+		flow_count_tos(m, f, c, in, 1);
 	if (partial)
 		cell_add(&f->k->unverified, 1);
 }
 
 /* Does what a segment asks for. false: it is none of the usual ones, and nothing was done. odd: the
- * machine has flows of IPv6, or with identities. partial: its verdict is FLOW_SUM_PARTIAL. */
+ * machine has flows of IPv6, with identities or a type of service. partial: its verdict is
+ * FLOW_SUM_PARTIAL. */
 static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *in,
 				  struct flow_early *e, const bool odd, const bool partial)
 {
@@ -425,13 +430,13 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 		if (FLOW_UNLIKELY((head & ~USUAL(0, TH_FIN)) != USUAL(5, TH_ACK)) ||
 		    !tcp_data_is_usual(f, c, seq, ack, n))
 			return false;
-		tcp_count(f, partial);
+		tcp_count(m, f, c, in, odd, partial);
 		tcp_usual_data(m, f, c, ack, wnd, t + 20, n, (head & USUAL(0, TH_FIN)) != 0);
 		return true;
 	case FLOW_SYN_SENT:
 		if (FLOW_UNLIKELY(head != USUAL(8, TH_SYN | TH_ACK) || ack != c->nxt || n != 12))
 			return false;
-		tcp_count(f, partial);
+		tcp_count(m, f, c, in, odd, partial);
 		usual_syn_seg(in, e, seq, wnd, odd && early_is6(e, in), &g);
 		g.ack = ack;
 		g.flags = TH_SYN | TH_ACK;
@@ -441,21 +446,21 @@ static FLOW_INLINE bool tcp_usual(struct flow_machine *m, const struct flow_in *
 		if (FLOW_UNLIKELY(head != USUAL(5, TH_ACK) || seq != c->rcv_nxt || ack != c->nxt ||
 				  n > f->mss || n > f->window))
 			return false;
-		tcp_count(f, partial);
+		tcp_count(m, f, c, in, odd, partial);
 		tcp_usual_confirmed(m, f, c, ack, wnd, t + 20, n);
 		return true;
 	case FLOW_FIN_WAIT_1:
 		if (FLOW_UNLIKELY(head != USUAL(5, TH_ACK | TH_FIN) || n != 0) ||
 		    !tcp_end_is_usual(c, seq, ack))
 			return false;
-		tcp_count(f, partial);
+		tcp_count(m, f, c, in, odd, partial);
 		tcp_usual_end(m, f, c, ack, wnd, true);
 		return true;
 	case FLOW_LAST_ACK:
 		if (FLOW_UNLIKELY(head != USUAL(5, TH_ACK) || n != 0) ||
 		    !tcp_end_is_usual(c, seq, ack))
 			return false;
-		tcp_count(f, partial);
+		tcp_count(m, f, c, in, odd, partial);
 		tcp_usual_end(m, f, c, ack, wnd, false);
 		return true;
 	default:
@@ -469,7 +474,7 @@ static __attribute__((noinline)) unsigned tcp_straight_partial(struct flow_machi
 							       struct flow_early *e, unsigned i,
 							       unsigned n)
 {
-	bool odd = m->any6 || m->any_ident;
+	bool odd = m->odd;
 
 	while (i < n && FLOW_LIKELY(e[i].l4_len != 0) &&
 	       FLOW_LIKELY(in[i].verdict == FLOW_SUM_PARTIAL) &&
@@ -485,7 +490,7 @@ unsigned flow_tcp_straight(struct flow_machine *m, const struct flow_in *in, str
 {
 	if (i < n && FLOW_UNLIKELY(in[i].verdict == FLOW_SUM_PARTIAL))
 		i = tcp_straight_partial(m, in, e, i, n);
-	if (FLOW_UNLIKELY(m->any6 || m->any_ident)) {
+	if (FLOW_UNLIKELY(m->odd)) {
 		while (i < n && e[i].l4_len != 0 && tcp_usual(m, &in[i], &e[i], true, false))
 			i++;
 		return i;
@@ -508,7 +513,7 @@ static inline bool tcp_is_usual(const struct flow_ver *f, const struct flow_conn
 	odd |= g->len ^ g->piece;
 	odd |= (uint32_t)g->segments ^ 1;
 	odd |= g->options;
-	odd |= (uint32_t)g->bad | g->unverified | f->aside;
+	odd |= (uint32_t)g->bad | g->unverified | f->aside | f->tos;
 	return odd == 0 && tcp_data_is_usual(f, c, g->seq, g->ack, g->len);
 }
 
@@ -519,11 +524,13 @@ void flow_tcp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 	uint32_t window;
 
 	if (FLOW_LIKELY(m->straight) && FLOW_LIKELY(tcp_is_usual(f, c, g))) {
-		tcp_count(f, false);
+		cell_add(&f->k->rx, 1);
 		tcp_usual_data(m, f, c, g->ack, g->wnd, g->data, g->len, false);
 		return;
 	}
 	cell_add(&f->k->rx, g->segments);
+	if (FLOW_UNLIKELY(f->tos))
+		flow_count_tos(m, f, c, g->in, g->segments);
 	if (FLOW_UNLIKELY(g->bad)) {
 		cell_add(&f->k->bad_checksum, 1);
 		return;

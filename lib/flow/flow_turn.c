@@ -2,6 +2,7 @@
 /* Versions of flows, and the end of a turn: acknowledgements, timers, sweeps. */
 #include <errno.h>
 #include "flow_emit.h"
+#include "flow_find.h"
 
 /* ---- versions ---- */
 
@@ -144,8 +145,11 @@ int flow_adopt(struct flow_machine *m, const struct flow_spec *spec)
 		m->content[first + i] =
 			(struct flow_content_at){.content = &spec->wl->content[i], .live = f};
 	m->any6 |= spec->is6;
-	for (unsigned i = 0; i < spec->npath && !m->any_ident; i++)
-		m->any_ident = spec->path[i].ident != 0;
+	for (unsigned i = 0; i < spec->npath; i++) {
+		f->tos |= find_tos(spec->path[i].bytes + spec->path[i].l3) != 0;
+		m->any_ident |= spec->path[i].ident != 0;
+	}
+	m->odd |= m->any6 | m->any_ident | f->tos;
 	if (spec->role == FLOW_SERVER) {
 		memmove(m->listen + 1, m->listen, m->nlisten * sizeof(m->listen[0]));
 		m->listen[0] = f;

@@ -3,6 +3,7 @@
  * that its workload asks for, a server's from the first datagram until none has come for a
  * while. */
 #include "flow_emit.h"
+#include "flow_find.h"
 #include "flow_servers.h"
 
 static void udp_emit(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
@@ -126,6 +127,8 @@ void flow_udp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 	}
 	f = conn_live(m, c);
 	cell_add(&f->k->rx, g->segments);
+	if (FLOW_UNLIKELY(f->tos))
+		flow_count_tos(m, f, c, g->in, g->segments);
 	if (g->bad) {
 		cell_add(&f->k->bad_checksum, 1);
 		return;

@@ -27,6 +27,9 @@ const struct counter wl_http_table[] = {
 	REASON(HTTP_LONG_HEAD, "head_too_long", "a head, or lines of chunks, above the limit"),
 	COUNT(unasked, "unasked", "responses", "responses without an open request"),
 	COUNT(cut, "cut", "connections", "ended by the peer in the middle of a message"),
+	COUNT(head, "head", "requests", "requests with HEAD that a server has answered"),
+	COUNT(post, "post", "requests", "requests with POST that a server has answered"),
+	COUNT(put, "put", "requests", "requests with PUT that a server has answered"),
 	COUNT(no_cell, "no_http_memory", "connections", "reset for lack of memory"),
 	{NULL},
 };

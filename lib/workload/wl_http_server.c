@@ -23,14 +23,26 @@ static void http_refuse(struct wl_turn *t, struct http_conn *c)
 	http_msg_reset(t, &c->msg);
 }
 
+/* Counts a request that is no GET: these are all others that are answered. */
+static WL_ASIDE void http_method(struct wl_turn *t, unsigned method)
+{
+	struct wl_http_counts *k = &http_own(t)->k;
+
+	cell_add(method == HTTP_HEAD ? &k->head : method == HTTP_POST ? &k->post : &k->put, 1);
+}
+
 /* Answers a request that is complete. Returns whether the connection ends behind it. */
 static inline bool http_answer(struct wl_turn *t, const struct http_msg *m, uint32_t *count)
 {
 	const struct wl_http_conf *conf = http_conf(t);
 	uint64_t number = t->flow->counts->done;
 	const struct wl_http_message *a = conf->message;
-	bool old = (m->flags & HTTP_10) != 0, head = m->method == HTTP_HEAD, last;
+	bool old = (m->flags & HTTP_10) != 0, head = false, last;
 
+	if (WL_RARE(m->method != HTTP_GET)) {
+		head = m->method == HTTP_HEAD;
+		http_method(t, m->method);
+	}
 	if (WL_RARE(conf->npick != 1))
 		a += conf->pick[(conf->seed + number) % conf->npick] * WL_HTTP_FORMS;
 	last = (m->flags & HTTP_PERSIST) == 0 || t->flow->draining ||

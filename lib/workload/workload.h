@@ -76,10 +76,11 @@ extern const struct workload wl_stream;
 struct wl_http_counts {
 	cell_t status[5]; /* responses by class, 1xx to 5xx: a client's received, a server's sent */
 	cell_t bad;       /* messages that were none; the reasons follow (enum http_bad) */
-	cell_t reason[11]; /* HTTP_BAD_START to HTTP_LONG_HEAD */
-	cell_t unasked;    /* responses to a connection without an open request */
-	cell_t cut;        /* connections that the peer ended in the middle of a message */
-	cell_t no_cell;    /* connections reset because there was no cell for their state */
+	cell_t reason[11];      /* HTTP_BAD_START to HTTP_LONG_HEAD */
+	cell_t unasked;         /* responses to a connection without an open request */
+	cell_t cut;             /* connections that the peer ended in the middle of a message */
+	cell_t no_cell;         /* connections reset because there was no cell for their state */
+	cell_t head, post, put; /* a server's answered requests of these methods; the rest: GET */
 };
 extern const struct counter wl_http_table[];
 

@@ -83,6 +83,8 @@ static bool flow_number(struct flow_case *c, struct words *w, const char *name)
 		c->spec.window = (uint32_t)words_number(c, w, "a window");
 	else if (strcmp(name, "iw") == 0)
 		c->spec.initial_window = (uint16_t)words_number(c, w, "segments");
+	else if (strcmp(name, "tos") == 0)
+		c->tos = (uint8_t)words_number(c, w, "a TOS byte");
 	else if (strcmp(name, "retries") == 0)
 		c->spec.retries = (uint8_t)words_number(c, w, "retries");
 	else if (strcmp(name, "datagram") == 0)
@@ -101,6 +103,7 @@ void machine_flow(struct flow_case *c, struct words *w)
 	c->client = strcmp(word, "client") == 0;
 	if (!c->client && strcmp(word, "server") != 0)
 		case_fail(c, "'%s' is neither client nor server", word);
+	c->tos = 0;
 	c->wl = (struct wl_flow){.wl = &flow_buffer_wl};
 	c->bytes = (struct wl_bytes_conf){.transactions = 1, .close = WL_CLOSE_FIN};
 	c->stream = (struct wl_stream_conf){.datagram = 100};
@@ -156,6 +159,10 @@ static void machine_tuples(struct flow_case *c, struct err *e)
 	uint8_t h[FLOW_PREFIX_MAX] = {0};
 	unsigned l4 = seg_path(c, h);
 
+	if (c->is6)
+		put_be16(h + c->l3, 0x6000 | c->tos << 4);
+	else
+		h[c->l3 + 1] = c->tos;
 	if (flow_tuples_new(&c->tuples, &conf, e) != 0 ||
 	    flow_path_init(&c->path, h, c->l3, l4, c->tunnel ? CASE_IDENT : 0, fix,
 			   c->tunnel ? 2 : 0, e) != 0)

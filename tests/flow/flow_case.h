@@ -110,6 +110,7 @@ struct flow_case {
 	uint32_t our_isn, their_isn; /* ours is the machine's */
 	bool isn_known;
 	uint32_t sent_end; /* of what the machine has sent, absolute */
+	uint8_t tos;       /* of our frames */
 	uint16_t our_port, their_port;
 
 	/* what has come and was not looked at yet */

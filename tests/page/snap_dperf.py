@@ -10,7 +10,7 @@ imissed""".split()
 
 def numbers(n, protocol="tcp", wrong=0, **more):
     out = dict.fromkeys(COUNTS, 0)
-    out.update(dict.fromkeys(("tosRx", "ackRt", "udpDrop" if protocol == "tcp" else "tcpDrop")))
+    out.update(dict.fromkeys(("udpDrop",) if protocol == "tcp" else ("ackRt", "tcpDrop")))
     out.update(pktRx=3 * n + 4, pktTx=3 * n + 3, bitsRx=2160 * n, bitsTx=2120 * n, arpRx=4, arpTx=3, skOpen=n, skClose=n - 64, skCon=64,
                skErr=wrong, rtt_us=54.96 if n else None, errors={"connect_timeout": wrong, "timed_out": 0} if wrong else {})
     out.update({f"{protocol}Rx": 3 * n, f"{protocol}Tx": 3 * n})
@@ -30,7 +30,7 @@ def with_dperf(*blocks):
 
 
 def dperf_pair():
-    return with_dperf(block("client", 0, 12_345_678, wrong=17), block("server", 1, 12_345_678, httpPost=None))
+    return with_dperf(block("client", 0, 12_345_678, wrong=17), block("server", 1, 12_345_678))
 
 
 def dperf_udp():

@@ -131,6 +131,8 @@ def same_tcp(flow, totals):
     get, done = ("httpGet", "http2XX") if "httpGet" in totals else ("tcpReq", "tcpRsp")
     # a large request of ours is a POST
     assert t["started"] == t["done"] == totals[get] + totals.get("httpPost", 0) == totals[done]
+    if flow["role"] == "server" and "httpGet" in totals:
+        assert (t["done"] - flow["http"]["post"], flow["http"]["post"]) == (totals["httpGet"], totals["httpPost"])
     # When a run ends, clients close by themselves: where that is between a response and the FIN in the same segment, dperf drops the client's FIN,
     # which acknowledges the response alone, and what follows it, and sends its own again long after.
     assert totals["tcpDrop"] == 2 * c["aborted"]
@@ -162,6 +164,7 @@ SHAPES = {
     "mss": ["cps 100", "protocol http", "server;payload_size 20000", "mss 500"],
     "listen": ["cps 500", "listen 8000 7", "client_port_range 2000 3000"],
     "tos": ["cps 500", "tos 0x28"],
+    "post": ["cps 200", "protocol http", "client;http_method POST"],
     "udp": ["cps 500", "protocol udp", "payload_size 64"],
     "udp_keepalive": ["cps 500", "cc 10", "protocol udp", "payload_size 1000", "client;keepalive 500ms", "server;keepalive 10s"],
     "jumbo": ["cps 200", "jumbo", "payload_size 5000"],
@@ -189,6 +192,9 @@ def test_shape(live, tmp_path, role, shape):
     else:
         fine = same_tcp(told[0], totals)
     no_trouble(*told, totals, fine)
+    seen = told[0]["segments"]["rx"] if shape == "tos" else 0
+    assert told[0]["segments"]["same_tos"] == seen and totals["tosRx"] == (totals["tcpRx"] if shape == "tos" else 0)
+    assert shape != "post" or totals["httpPost"] == told[0]["transactions"]["done"]
 
 
 NOBODY = ["cps 500", "client;listen 81 1", "server;listen 80 1"]

@@ -112,7 +112,8 @@ WORDS = {
               lambda s: only((v.vni for v in s.of(VXLAN) + s.of(VXLAN, 1)), [7]) and only((v.payload.src for v in s.of(VXLAN)), ["02:00:00:00:00:01"])
               and only((f[IP].src for f in s.frames[1] if VXLAN in f), ["10.50.1.5"]) and s.opened() == OPENED),
     "kni": (["kni dp0"], [], noted("kni")),
-    "tos": (["tos 0x28"], [], lambda s: only((ip.tos for ip in s.of(IP)), [0x28]) and only((ip.tos for ip in s.of(IP, 1)), [0])),
+    "tos": (["tos 0x28"], ["tos 40"], lambda s: only((ip.tos for ip in s.of(IP)), [0x28]) and only((ip.tos for ip in s.of(IP, 1)), [0x28])
+            and all(b["tosRx"] == b["tcpRx"] > 0 for b in s.blocks.values())),
     "jumbo": (["jumbo 9000", "payload_size 8000", "protocol udp"], ["jumbo 9000", "payload_size 8000", "protocol udp"],
               lambda s: only((len(u.payload) for u in s.of(UDP) + s.of(UDP, 1)), [8000])
               and s.says("set 0 mtu 9000") and " --mtu 9000 " in s.dump[1]),
@@ -144,7 +145,7 @@ WORDS = {
     "http_host": (["http_host a_b;c:1:2", "protocol http"], [], lambda s: all(b"\r\nHost: a_b;c:1:2\r\n" in r for r in s.requests())),
     "http_path": (["http_path /a/b:7", "protocol http"], [], lambda s: all(r.startswith(b"GET /a/b:7 HTTP/1.1\r\n") for r in s.requests())),
     "http_method": (["http_method POST", "protocol http"], [], lambda s: all(r.startswith(b"POST / ") for r in s.requests())
-                    and s.blocks["client"]["httpPost"] == OPENED),
+                    and s.blocks["client"]["httpPost"] == s.blocks["server"]["httpPost"] == OPENED and s.blocks["server"]["httpGet"] == 0),
 }
 
 

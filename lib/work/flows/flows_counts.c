@@ -92,6 +92,10 @@ static json_t *counts_of(const struct ctl_port *cp, const struct flows_one *f)
 				      counts_number(k.http.status[0] + k.http.status[2] +
 						    k.http.status[3] + k.http.status[4] +
 						    k.http.bad)));
+	json_object_set_new(o, "requests",
+			    json_pack("{s:o, s:o, s:o}", "head", counts_number(k.http.head), "post",
+				      counts_number(k.http.post), "put",
+				      counts_number(k.http.put)));
 	json_object_set_new(o, "numbers", counts_table(wl_numbers_table, &k.numbers));
 	json_object_set_new(o, "first_trip",
 			    single && d != NULL

@@ -17,7 +17,7 @@ bool flows_any_by_dst(const struct ctl *c);
 /* An array with the counters of each flow by the names that they have in tables, those of flows
  * whose streams were deleted, too: {"port","stream","role","protocol": "tcp", "udp" or null,"http": whether
  * it has that workload,"method": null if it is not known,"connections": of flow_counts_table,
- * "transactions":{"started","done","failed","mismatched"},"responses":{"2xx","other"},"numbers": of
+ * "transactions":{"started","done","failed","mismatched"},"responses":{"2xx","other"},"requests": a server's by {"head","post","put"},"numbers": of
  * wl_numbers_table,"first_trip": {"count","sum_ns"} of a client with one transaction on each
  * connection: from the SYN to its answer, over UDP from the request to the response; else null}. */
 json_t *flows_counts_json(struct ctl *c);

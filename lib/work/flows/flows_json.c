@@ -72,19 +72,22 @@ json_t *flows_server_fates_json(const struct flow_server_counts *of)
 
 static json_t *json_segments(const struct flow_counts *k)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tx", json_count(k->tx), "rx",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tx", json_count(k->tx), "rx",
 			 json_count(k->rx), "retransmitted", json_count(k->retransmitted),
 			 "duplicate", json_count(k->duplicate), "out_of_order",
 			 json_count(k->out_of_order), "bad_checksum", json_count(k->bad_checksum),
-			 "unverified", json_count(k->unverified));
+			 "unverified", json_count(k->unverified), "same_tos",
+			 json_count(k->same_tos));
 }
 
 static json_t *json_http(const struct wl_http_counts *k)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "1xx", json_count(k->status[0]), "2xx",
-			 json_count(k->status[1]), "3xx", json_count(k->status[2]), "4xx",
-			 json_count(k->status[3]), "5xx", json_count(k->status[4]), "bad",
-			 json_count(k->bad));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "1xx",
+			 json_count(k->status[0]), "2xx", json_count(k->status[1]), "3xx",
+			 json_count(k->status[2]), "4xx", json_count(k->status[3]), "5xx",
+			 json_count(k->status[4]), "bad", json_count(k->bad), "head",
+			 json_count(k->head), "post", json_count(k->post), "put",
+			 json_count(k->put));
 }
 
 static bool json_is_fate(const char *name)
@@ -119,12 +122,14 @@ static json_t *json_errors(const struct flows_sum *k)
 					   "out_of_order",
 					   "retransmitted",
 					   "unverified",
+					   "same_tos",
 					   "bad_checksum",
 					   "ack_sent",
 					   NULL};
 	static const char *const http[] = {"status_1xx", "status_2xx", "status_3xx", "status_4xx",
 					   "status_5xx", "1xx",        "2xx",        "3xx",
-					   "4xx",        "5xx",        "bad",        NULL};
+					   "4xx",        "5xx",        "bad",        "head",
+					   "post",       "put",        NULL};
 	static const char *const none[] = {NULL};
 	json_t *o = json_object();
 
