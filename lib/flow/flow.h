@@ -4,6 +4,7 @@
 #pragma once
 #include "flow_run.h"
 
+#define FLOW_RECORD 64 /* bytes of a cell of records */
 struct flow_machine_conf {
 	uint32_t connections; /* most that live at once, TIME-WAIT included; at most 2^27 */
 	/* Cells for what only some need at a time: loss, small windows, endless messages (side; 0:

@@ -78,7 +78,7 @@ uint64_t flow_machine_bytes(const struct flow_machine_conf *conf, bool all)
 		bytes += (uint64_t)n.conns * 16;
 	if (!all)
 		return bytes;
-	bytes += (uint64_t)n.side * sizeof(struct flow_side) + (uint64_t)n.record * 64;
+	bytes += (uint64_t)n.side * sizeof(struct flow_side) + (uint64_t)n.record * FLOW_RECORD;
 	bytes += (uint64_t)n.node * sizeof(struct flow_node);
 	bytes += (uint64_t)n.path * sizeof(struct flow_learned);
 	bytes += (uint64_t)n.chunks * sizeof(struct flow_chunk);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests and responses of so many bytes: rr and crr. Over TCP the server counts bytes; over UDP
  * each message is a datagram, which begins with the stamp of its transaction: see WL_NUMBER. */
-#include "workload.h"
+#include "wl_bytes_int.h"
 
 /* Memory of a client: when its transaction began, and how many bytes of the response are still to
  * come; over UDP the number of the transaction, with BYTES_OPEN while it is open. These are the
@@ -23,11 +23,6 @@ struct bytes_cell {
 	uint32_t first;  /* when the first one began */
 };
 
-static const struct wl_bytes_conf *bytes_conf(const struct wl_turn *t)
-{
-	return t->flow->conf;
-}
-
 /* Whether clients have a cell. */
 static inline bool bytes_have_cell(const struct wl_bytes_conf *conf, bool datagram)
 {
@@ -45,27 +40,6 @@ static inline struct bytes_cell *bytes_cell(struct wl_turn *t)
 		       : NULL;
 }
 
-/* The size of a message of transaction `number`, which counts from 0 over TCP, and over UDP as it
- * stands in datagrams. */
-static uint32_t bytes_varied(struct wl_turn *t, uint32_t number, bool response)
-{
-	const struct wl_bytes_conf *conf = bytes_conf(t);
-
-	return (uint32_t)wl_vary_at(response ? &conf->response : &conf->request,
-				    t->arm->identity(t), number * 2ull + response);
-}
-static inline uint32_t bytes_request_size(struct wl_turn *t, uint32_t number)
-{
-	const struct wl_vary *v = &bytes_conf(t)->request;
-
-	return wl_varies(v) ? bytes_varied(t, number, false) : (uint32_t)v->least;
-}
-static inline uint32_t bytes_response_size(struct wl_turn *t, uint32_t number)
-{
-	const struct wl_vary *v = &bytes_conf(t)->response;
-
-	return wl_varies(v) ? bytes_varied(t, number, true) : (uint32_t)v->least;
-}
 /* TCP: the size of the response that a client waits for. */
 static inline uint32_t bytes_expected(struct wl_turn *t)
 {
@@ -206,14 +180,6 @@ static void bytes_done(struct wl_turn *t)
 	wl_timing_add(&t->flow->whole, ns);
 	wl_timing_add(&t->flow->since_due, ns + t->late_ns);
 	bytes_next(t);
-}
-
-static void bytes_check(struct wl_turn *t, uint16_t content, uint64_t at, const uint8_t *data,
-			uint32_t n)
-{
-	if (WL_RARE(t->flow->verify) && data != NULL &&
-	    !wl_content_same(&t->flow->content[content], at, data, n))
-		cell_add(&t->flow->counts->mismatched, n);
 }
 
 static uint32_t bytes_response(struct wl_turn *t, const uint8_t *data, uint32_t n)

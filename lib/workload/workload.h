@@ -56,10 +56,15 @@ struct wl_bytes_conf {
 	uint16_t request_content, response_content; /* which of the flow's contents */
 	/* Bytes: at least 1, over UDP WL_NUMBER; at most WL_BYTES_MAX. */
 	struct wl_vary request, response;
-	struct wl_vary think; /* ns, from a response to the next request */
+	/* ns, from a response to the next request; if several are open, from the last response. */
+	struct wl_vary think;
+	uint8_t pipeline; /* of wl_bytes_pipelined alone: 2 to WL_BYTES_PIPELINE */
 };
 #define WL_BYTES_MAX UINT32_MAX
-extern const struct workload wl_bytes;
+/* The second one is for clients of UDP that have so many requests open at once on a connection,
+ * wl_bytes_pipe.c; their server has the first one. */
+#define WL_BYTES_PIPELINE 100
+extern const struct workload wl_bytes, wl_bytes_pipelined;
 
 /* Bytes without an end or of a given number, wl_stream.c. Over UDP datagrams one way. */
 enum wl_direction { WL_UP = 1, WL_DOWN = 2, WL_BOTH = 3 };

@@ -233,6 +233,28 @@ static void test_workloads(void **state)
 	assert_ptr_equal(d->load.wl, &wl_bytes);
 	assert_true(d->load.bytes.request.least == 64 && d->is6);
 	flows_design_free(d);
+	/* several requests at a time need more memory, and a server knows nothing of them */
+	f->bytes_pipeline = 100;
+	d = design();
+	assert_ptr_equal(d->load.wl, &wl_bytes);
+	assert_int_equal(flows_records(d, 2), 0);
+	flows_design_free(d);
+	f->transactions = 200;
+	f->connections = 500;
+	d = design();
+	assert_ptr_equal(d->load.wl, &wl_bytes_pipelined);
+	assert_int_equal(flows_records(d, 2), 251 * 28);
+	flows_design_free(d);
+	f->role = FLOWS_SERVER;
+	d = design();
+	assert_ptr_equal(d->load.wl, &wl_bytes);
+	assert_int_equal(flows_records(d, 2), 0);
+	flows_design_free(d);
+	f->role = FLOWS_CLIENT;
+	f->app.kind = FLOWS_BYTES;
+	frame("eth/ipv6/tcp");
+	refused("bytes.pipeline 100", "set 0 frame eth/ipv6/udp");
+	frame("eth/ipv6/udp");
 	strcpy(f->request, "2000");
 	refused("2000 bytes", "set 0 request 1452");
 	f->app.kind = FLOWS_DIALOG;

@@ -12,7 +12,7 @@
 		if (!(x)) \
 			__builtin_trap(); \
 	} while (0)
-#define PAIR_CELLS 8
+#define PAIR_CELLS 40
 
 struct pair_end {
 	struct wl_flow flow; /* flow.wl NULL: a text, whose bytes pair_say() puts into out */
@@ -21,6 +21,7 @@ struct pair_end {
 	uint64_t cell[PAIR_CELLS][WL_CELL / 8 + 1];
 	bool used[PAIR_CELLS];
 	bool no_cells;
+	unsigned few; /* so many cells are not there */
 	uint8_t *out; /* all that was sent, NUL behind it */
 	size_t len, cap, taken;
 	uint64_t timer_ns; /* 0: none */
@@ -42,7 +43,7 @@ struct pair_turn {
 static inline void *pair_cell(struct wl_turn *t, uint32_t *at)
 {
 	struct pair_end *e = ((struct pair_turn *)t)->e;
-	unsigned most = e->no_cells ? 0 : PAIR_CELLS;
+	unsigned most = e->no_cells ? 0 : PAIR_CELLS - e->few;
 
 	PAIR_CHECK(*at <= PAIR_CELLS);
 	for (unsigned i = 0; *at == 0 && i < most; i++) {

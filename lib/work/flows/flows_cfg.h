@@ -74,7 +74,7 @@ struct flows_cfg {
 	char method[VT_TEXT_MAX], path[VT_TEXT_MAX], host[VT_TEXT_MAX], status[VT_TEXT_MAX];
 	char header[FLOWS_HEADER_MAX];
 	bool chunked;
-	uint64_t pipeline;
-	struct flows_dead_value dead; /* of a server */
+	uint64_t pipeline, bytes_pipeline; /* of http, and of bytes over UDP */
+	struct flows_dead_value dead;      /* of a server */
 };
 _Static_assert(sizeof(struct flows_cfg) <= 3584, "see STREAM_WORK_BYTES");

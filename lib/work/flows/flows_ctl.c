@@ -19,6 +19,7 @@ static void flows_cfg_init(void *cfg)
 	value_default(&vt_duration, FLOWS_DFLT_RTO, &f->rto_ns);
 	value_default(&vt_uint, FLOWS_DFLT_RETRIES, &f->retries);
 	value_default(&vt_uint, FLOWS_DFLT_PIPELINE, &f->pipeline);
+	value_default(&vt_uint, FLOWS_DFLT_PIPELINE, &f->bytes_pipeline);
 	value_default(&vt_uint, FLOWS_DFLT_TRANSACTIONS, &f->transactions);
 	value_default(&vt_bool, FLOWS_DFLT_SACK, &f->sack);
 }

@@ -115,6 +115,9 @@ int flows_design_load(struct flows_design *d, struct ctl *c, const struct ctl_po
 void flows_load_free(struct flows_load *l);
 /* Adds to a hash what the workload is made of. */
 uint64_t flows_load_hash(uint64_t h, const struct flows_cfg *cfg);
+/* How many cells the workloads of its connections have on each of so many queues, if as many are
+ * open as may be. */
+uint64_t flows_records(const struct flows_design *d, unsigned nqueues);
 
 /* ---- what lives on workers ---- */
 
@@ -180,6 +183,7 @@ struct flows_engine {
 	unsigned nqueues;
 	uint32_t capacity; /* connections of each machine */
 	uint64_t sure;     /* connections that were asked for */
+	uint64_t records;  /* cells of workloads of each machine */
 	bool is6;
 	bool buffers; /* there can be buffered connections */
 	struct flows_queue {
@@ -342,10 +346,15 @@ struct flows_strays flows_strays(const struct flows_port *p);
 
 /* ---- flows_engine.c ---- */
 
-/* `sure` of the connections have been asked for: their memory is there from the start, and of a
- * port that `serves` that by which they are found. */
-struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, uint64_t most,
-				      uint64_t sure, bool serves, bool is6, struct err *e);
+/* What the machines of a port are to have room for: connections of all ports, and flows_records()
+ * of this one's flows. `sure` of the connections have been asked for: their memory is there from
+ * the start, and of a port that `serves` that by which they are found. */
+struct flows_room {
+	uint64_t most, sure, records;
+	bool serves, is6;
+};
+struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp,
+				      const struct flows_room *room, struct err *e);
 /* Gives back a reference; NULL is allowed. */
 void flows_engine_unref(struct flows_port *p, struct flows_engine *x);
 /* Takes d and what *how has; after a failure they are still the caller's. */

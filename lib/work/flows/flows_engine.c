@@ -11,6 +11,7 @@
 /* Memory is only taken from the system when connections are, so there may well be many. */
 #define ENGINE_LEAST (1u << 20)
 #define ENGINE_SPARE 4096
+#define ENGINE_RECORDS (UINT32_MAX - 1) /* cells of workloads that a machine can have */
 /* A program's protocol ends its connections itself: one of UDP lives on that hears nothing, as its
  * server may be the one that sends. */
 #define ENGINE_QUIET_NS (2 * 86400 * 1000000000ull)
@@ -47,18 +48,18 @@ static int engine_queue(struct ctl *c, const struct ctl_port *cp, struct flows_e
 	return flow_machine_new(&x->queue[q].machine, &conf, e);
 }
 
-struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, uint64_t most,
-				      uint64_t sure, bool serves, bool is6, struct err *e)
+struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp,
+				      const struct flows_room *room, struct err *e)
 {
 	unsigned n = flows_of(cp)->nqueues;
 	struct flows_engine *x = xcalloc_lines(sizeof(*x));
 	/* those that are closing or resting need cells beside those that are open */
-	uint64_t cells = 2 * (most / n + 1) + ENGINE_SPARE;
+	uint64_t cells = 2 * (room->most / n + 1) + ENGINE_SPARE;
 	struct flow_machine_conf conf = {
 		.connections = (uint32_t)RTE_MIN(RTE_MAX(cells, (uint64_t)ENGINE_LEAST), 1u << 27),
-		.touched_hash = serves,
-		.touched = (uint32_t)RTE_MIN(sure / n, 1u << 27),
-		.is6 = is6,
+		.touched_hash = room->serves,
+		.touched = (uint32_t)RTE_MIN(room->sure / n, 1u << 27),
+		.is6 = room->is6,
 		.paths = FLOWS_PATHS,
 		.verify_sums = true,
 		.kernel_peer = cp->p.dev_mtu != 0};
@@ -66,14 +67,16 @@ struct flows_engine *flows_engine_new(struct ctl *c, const struct ctl_port *cp, 
 
 	if (flows_of(cp)->arm != NULL)
 		conf.buffers = FLOWS_CHANS;
-	/* no workload has more than three of each connection that is open */
-	conf.record_cells = conf.connections / 2 * 3;
+	/* few workloads have more than three of each connection that is open */
+	conf.record_cells = (uint32_t)RTE_MAX(conf.connections / 2 * 3ull,
+					      RTE_MIN(room->records, (uint64_t)ENGINE_RECORDS));
 	*x = (struct flows_engine){.refs = 1,
 				   .of = flows_of(cp),
 				   .nqueues = n,
 				   .capacity = conf.connections,
-				   .sure = sure,
-				   .is6 = is6,
+				   .sure = room->sure,
+				   .records = conf.record_cells,
+				   .is6 = room->is6,
 				   .buffers = conf.buffers > 0,
 				   .base_tsc = clock_tsc(),
 				   .ns_mult = engine_mult(1e9, clock_hz()),

@@ -418,6 +418,7 @@ json_t *flows_task_json(const struct ctl *c, const struct dp_task *task, const v
 	struct flow_machine_conf used = {.connections = (uint32_t)cell_get(&k->cells_used) + 1,
 					 .side_cells = (uint32_t)cell_get(&k->side_used) + 1},
 				 all = {.connections = x->capacity,
+					.record_cells = (uint32_t)x->records,
 					.is6 = x->is6,
 					.paths = FLOWS_PATHS};
 	uint64_t tuples = 0, slots = 0;

@@ -77,6 +77,18 @@ static void live_say(struct ctl *c, const struct ctl_port *cp, struct flows_one 
 		ctl_note(c, cp->p.id, "the flow goes on as it was: %s", why);
 }
 
+/* Cells of workloads, with the new settings of one of the flows. */
+static uint64_t live_records(const struct ctl_port *cp, const struct flows_one *f,
+			     const struct flows_design *d)
+{
+	uint64_t sum = 0;
+
+	for (const struct flows_one *o = flows_of(cp)->first; o != NULL; o = o->next)
+		if (o == f || o->ver != NULL)
+			sum += flows_records(o == f ? d : o->ver->design, flows_of(cp)->nqueues);
+	return sum;
+}
+
 /* Whether the port can go on with a new version of one of its flows. */
 static int live_may(const struct ctl_port *cp, const struct flows_one *f,
 		    const struct flows_design *d, struct err *e)
@@ -85,6 +97,11 @@ static int live_may(const struct ctl_port *cp, const struct flows_one *f,
 		return err_set(
 			e, EINVAL,
 			"port %u began without IPv6, for which servers need memory: `stop %u` and a new start",
+			cp->p.id, cp->p.id);
+	if (live_records(cp, f, d) > f->ver->engine->records)
+		return err_set(
+			e, EINVAL,
+			"port %u began with less memory than so many connections and requests that are open need: `stop %u` and a new start",
 			cp->p.id, cp->p.id);
 	return 0;
 }
@@ -118,10 +135,15 @@ static bool live_version(struct ctl *c, struct ctl_port *cp, struct flows_one *f
 		live_say(c, cp, f, e.text);
 		return false;
 	}
+	if (live_may(cp, f, d, &e) < 0) {
+		live_say(c, cp, f, e.text);
+		flows_design_free(d);
+		return false;
+	}
 	if (d->key == f->ver->design->key) {
 		changed = d->most != f->ver->design->most;
 		f->ver->design->most = d->most;
-	} else if (live_may(cp, f, d, &e) == 0) {
+	} else {
 		flows_steer_new(c, cp, d, &how);
 		v = live_ver_new(cp, f, d, &how, &e);
 	}

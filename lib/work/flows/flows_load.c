@@ -67,6 +67,18 @@ static int load_bytes_fit(const struct load *l, const char *word, const struct w
 		l->where, word, (unsigned long long)(v->least < least ? least : most));
 }
 
+static int load_bytes_pipeline(const struct load *l, struct err *e)
+{
+	if (l->d->udp || l->cfg->bytes_pipeline == 1)
+		return 0;
+	return err_set(
+		e, EINVAL,
+		"stream %u/%u: bytes.pipeline %llu: over TCP a connection of `app bytes` has one request open: `set %s bytes.pipeline 1`, "
+		"`set %s app http` with http.pipeline, or `set %s frame eth/%s/udp`",
+		l->cp->p.id, l->s->cfg.id, (unsigned long long)l->cfg->bytes_pipeline, l->where,
+		l->where, l->where, l->d->is6 ? "ipv6" : "ipv4");
+}
+
 static int load_bytes(const struct load *l, struct flows_load *out, struct err *e)
 {
 	struct wl_bytes_conf *b = &out->bytes;
@@ -75,8 +87,10 @@ static int load_bytes(const struct load *l, struct flows_load *out, struct err *
 	rc = rc < 0 ? rc : load_size(l, "response", l->cfg->response, LOAD_SIZE, &b->response, e);
 	rc = rc < 0 ? rc : load_bytes_fit(l, "request", &b->request, e);
 	rc = rc < 0 ? rc : load_bytes_fit(l, "response", &b->response, e);
+	rc = rc < 0 ? rc : load_bytes_pipeline(l, e);
 	rc = rc < 0 ? rc : load_think(l, &b->think, e);
 	b->transactions = l->cfg->transactions;
+	b->pipeline = (uint8_t)l->cfg->bytes_pipeline;
 	/* as long as TCP would send the request again */
 	b->timeout_ns = l->cfg->rto_ns * (l->cfg->retries + 1u);
 	if (rc == 0 && l->d->udp && b->timeout_ns > WL_PAUSE_MAX_NS)
@@ -89,7 +103,9 @@ static int load_bytes(const struct load *l, struct flows_load *out, struct err *
 			(unsigned long long)(WL_PAUSE_MAX_NS / l->cfg->rto_ns - 1));
 	b->server_closes = l->cfg->close.server;
 	b->close = load_close(l->cfg);
-	out->wl = &wl_bytes;
+	/* one transaction at a time needs less memory, and a server answers whatever comes */
+	out->wl = l->d->client && b->pipeline > 1 && b->transactions != 1 ? &wl_bytes_pipelined
+									  : &wl_bytes;
 	out->conf = b;
 	return rc;
 }
@@ -258,6 +274,17 @@ void flows_load_free(struct flows_load *l)
 	flows_arm_unref(l->arm);
 }
 
+uint64_t flows_records(const struct flows_design *d, unsigned nqueues)
+{
+	const struct flows_load *l = &d->load;
+	struct wl_flow f = {.wl = l->wl, .conf = l->conf, .client = d->client};
+
+	/* those of a program's protocol are few, and so are those that a server has */
+	if (l->arm != NULL || !d->client || l->wl->cells == NULL)
+		return 0;
+	return (d->most / nqueues + 1) * l->wl->cells(&f, d->udp);
+}
+
 uint64_t flows_load_hash(uint64_t h, const struct flows_cfg *cfg)
 {
 	const char *const text[] = {cfg->app.text, cfg->think,  cfg->request,
@@ -267,7 +294,7 @@ uint64_t flows_load_hash(uint64_t h, const struct flows_cfg *cfg)
 	h = fnv1a_number(fnv1a_number(h, cfg->app.kind), (uint64_t)cfg->direction);
 	h = fnv1a(h, &cfg->close, sizeof(cfg->close));
 	h = fnv1a_number(fnv1a_number(h, cfg->transactions), cfg->chunked);
-	h = fnv1a_number(h, cfg->pipeline);
+	h = fnv1a_number(fnv1a_number(h, cfg->pipeline), cfg->bytes_pipeline);
 	for (unsigned i = 0; i < ARRAY_SIZE(text); i++)
 		h = fnv1a(h, text[i], strlen(text[i]) + 1);
 	return h;

@@ -206,10 +206,12 @@ static bool start_serves(const struct ctl_port *cp)
 	return false;
 }
 
-/* Memory that all these connections would use, against what the system has. */
-static int start_memory(const struct ctl *c, const struct ctl_port *cp, uint64_t most,
-			struct err *e)
+/* Memory that all these connections would use, with what this port's workloads keep of them,
+ * against what the system has. */
+static int start_memory(const struct ctl *c, const struct ctl_port *cp,
+			const struct flows_room *room, struct err *e)
 {
+	uint64_t most = room->most;
 	struct flow_machine_conf conf = {.connections = (uint32_t)RTE_MIN(most, START_LIMIT),
 					 .is6 = false};
 	uint64_t have = eal_available_bytes(), need = flow_machine_bytes(&conf, false), ports = 0;
@@ -217,8 +219,7 @@ static int start_memory(const struct ctl *c, const struct ctl_port *cp, uint64_t
 	/* each port has machines for as many */
 	for (unsigned i = 0; i < c->nports; i++)
 		ports += start_has_flows(c->port[i]);
-	need *= ports;
-
+	need = need * ports + room->records * flows_of(cp)->nqueues * FLOW_RECORD;
 	if (most <= START_LIMIT && need <= have)
 		return 0;
 	if (need <= have)
@@ -241,15 +242,20 @@ static struct flows_engine *start_engine(struct ctl *c, struct ctl_port *cp,
 					 struct flows_design *const *d, bool is6, struct err *e)
 {
 	struct flows_port *p = flows_of(cp);
-	uint64_t most = start_most(c, START_MOST);
+	struct flows_room room = {.most = start_most(c, START_MOST),
+				  .sure = start_most(c, 0),
+				  .serves = start_serves(cp),
+				  .is6 = is6};
 
+	for (unsigned i = 0; i < cp->nstreams; i++)
+		room.records += d[i] != NULL ? flows_records(d[i], p->nqueues) : 0;
 	if (p->engine != NULL && (p->arm == NULL || p->engine->buffers) &&
-	    p->engine->capacity >= most / p->nqueues && (p->engine->is6 || !is6) &&
-	    flows_engine_fits(p->engine, d, cp->nstreams))
+	    p->engine->capacity >= room.most / p->nqueues && (p->engine->is6 || !is6) &&
+	    p->engine->records >= room.records && flows_engine_fits(p->engine, d, cp->nstreams))
 		return p->engine;
-	if (start_memory(c, cp, most, e) < 0)
+	if (start_memory(c, cp, &room, e) < 0)
 		return NULL;
-	p->next = flows_engine_new(c, cp, most, start_most(c, 0), start_serves(cp), is6, e);
+	p->next = flows_engine_new(c, cp, &room, e);
 	return p->next;
 }
 

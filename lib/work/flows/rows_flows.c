@@ -115,6 +115,25 @@ static bool check_tps(const struct setting *row, const struct set_obj *obj, stru
 	return false;
 }
 
+static bool check_pipeline(const struct setting *row, const struct set_obj *obj, struct err *warn)
+{
+	const struct flows_cfg *cfg = flows_of(obj);
+
+	if (cfg->role == FLOWS_OFF || cfg->bytes_pipeline == 1)
+		return true;
+	if (!is_udp(obj))
+		err_set(warn, EINVAL,
+			"%s: it is for `app bytes` over UDP, and the frame has no UDP; http.pipeline is for TCP",
+			row->name);
+	else if (cfg->transactions == 1)
+		err_set(warn, EINVAL,
+			"%s: connections have one transaction; `set <streams> transactions forever` gives them more",
+			row->name);
+	else
+		return true;
+	return false;
+}
+
 /* ---- flow.src and its like ---- */
 
 /* A row that stands for the field of the innermost header that has it. */
@@ -271,6 +290,9 @@ const struct setting flows_rows[] = {
 	 .help = "whether connections are counted by server, too: a client's destinations, a server's own addresses; see `show flows by dst`"},
 	{ROW("flow.dead", dead, WHY_WORK), .v = {&flows_vt_dead}, .dflt = "none",
 	 .help = "servers that answer nothing, as machines without power: frames to these addresses of flow.src vanish, and so do those from them"},
+	{ROW("bytes.pipeline", bytes_pipeline, WHY_WORK), .v = {&vt_uint, 1, WL_BYTES_PIPELINE},
+	 .dflt = FLOWS_DFLT_PIPELINE, .check = check_pipeline,
+	 .help = "of `app bytes` over UDP: most requests of a client that are open at once on a connection"},
 	{ROW("http.method", method, WHY_WORK), .v = {&flows_vt_method, .choices = method_words},
 	 .dflt = "GET", .help = "of a client's requests: a method, or several with weights"},
 	{ROW("http.path", path, WHY_WORK), .v = {&flows_vt_path, .choices = path_words},
