@@ -330,11 +330,6 @@ void dperf_say_load(const struct dperf_say *s)
 	}
 	if (s->c->server)
 		return;
-	if (pipeline != NULL && pipeline->v[0].n > 1 && s->i == 0)
-		dperf_fail(
-			s->wrong, pipeline->line, pipeline->col,
-			"pipeline without flood cannot be: a connection over UDP has one request open "
-			"here; raise cc by as much instead");
 	struct sbuf ramp = {0};
 	dperf_ramp(s, (double)load_least(s, DPERF_CPS, CPS_DEFAULT), "", &ramp);
 	dperf_set(s, DPERF_CPS, "cps %s", ramp.s);
@@ -344,6 +339,8 @@ void dperf_say_load(const struct dperf_say *s)
 			  (unsigned long long)load_least(s, DPERF_CC, 0));
 	if (keep != NULL)
 		load_keepalive(s, keep);
+	if (pipeline != NULL && pipeline->v[0].n > 0)
+		dperf_set(s, DPERF_PIPELINE, "bytes.pipeline %s", pipeline->v[0].text);
 }
 
 /* Frames per second of a flood: each connection that dperf has open sends `pipeline` of them at

@@ -115,7 +115,7 @@ const struct dperf_directive dperf_directives[DPERF_IDS] = {
 			     .about = "`think` and `transactions`; of a flood it makes the rate"},
 	[DPERF_PIPELINE] =
 		{"pipeline", .mode = DPERF_OF_CLIENT, .arg = {ARG("NUMBER", NUMBER, 0, 100)},
-		 .about = "of a flood: so many times its rate; without one it is refused"},
+		 .about = "`bytes.pipeline`, over UDP with `keepalive 0us`; of a flood so many times its rate"},
 	[DPERF_FLOOD] = {"flood",
 			 .about = "a stream of frames, datagrams or SYNs, that waits for nothing"},
 	[DPERF_LAUNCH_NUM] = {"launch_num", .arg = {ARG("NUMBER", NUMBER, 1, INT_MOST)},

@@ -123,6 +123,13 @@ def test_udp_vlan(pair):
     assert done == client["connections"]["opened"] <= 200 and client["payload"]["tx_bytes"] == done * 64
 
 
+def test_pipeline(pair):
+    """So many requests are open on each connection: each that is answered makes room for the next, up to the end."""
+    client, server = pair("cps 100\ncc 3\nprotocol udp\nkeepalive 0us\npipeline 20\npayload_size 64\n", "protocol udp\npayload_size 64\n")
+    done = sound(client, server)
+    assert client["connections"]["opened"] == 3 and client["segments"]["rx"] == done > 3 * 20
+
+
 def test_ipv6(run, tmp_path):
     """Its names of neighbour discovery are those of ARP."""
     text = "cpu 1\nport 0000:00:10.{} fd00::{} fd00::{}\nclient fd00::10 4\nserver fd00::2 1\nduration 1s\n"
@@ -292,7 +299,8 @@ def test_refused(run, tmp_path):
     path = tmp_path / "x.conf"
     refused(run, tmp_path, f"{path}:1:5: cps: NUMBER is 'fast'", f"{path}:2:1: 'sped' is no directive", text="cps fast\nsped 3\n" + CLIENT)
     refused(run, tmp_path, f"{path}:1:1: there is neither cps nor cc", text=CLIENT)
-    refused(run, tmp_path, f"{path}:10:1: pipeline without flood", text=CLIENT + "pipeline 2\nprotocol udp\nkeepalive 0us\ncps 1\n")
+    refused(run, tmp_path, f"{path}:10:1: pipeline without flood needs 'keepalive 0us', not 1ms",
+            text=CLIENT + "pipeline 2\nprotocol udp\nkeepalive 1ms\ncps 1\n")
     refused(run, tmp_path, "missing.conf", args=["--dperf", str(tmp_path / "missing.conf")])
     refused(run, tmp_path, "--dperf-dump needs a file", args=["--dperf-dump"])
     path.write_text(CLIENT + "cps 1\n")

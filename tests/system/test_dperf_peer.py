@@ -167,6 +167,7 @@ SHAPES = {
     "post": ["cps 200", "protocol http", "client;http_method POST"],
     "udp": ["cps 500", "protocol udp", "payload_size 64"],
     "udp_keepalive": ["cps 500", "cc 10", "protocol udp", "payload_size 1000", "client;keepalive 500ms", "server;keepalive 10s"],
+    "udp_pipeline": ["cps 500", "cc 4", "protocol udp", "client;keepalive 0us", "client;pipeline 8", "server;keepalive 10s", "payload_size 64"],
     "jumbo": ["cps 200", "jumbo", "payload_size 5000"],
     "jumbo_udp": ["cps 200", "protocol udp", "jumbo", "payload_size 8000"],
     "vlan": ["cps 500", "vlan 7"],

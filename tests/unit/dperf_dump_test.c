@@ -105,6 +105,11 @@ static void test_load(void **state)
 	client(CLIENT STEADY "cps 1\nkeepalive 0us\nretransmit_timeout 3\nfast_close\nmss 1000\n");
 	SAYS("set 0 think 0ns", "set 0 flow.rto 3s", "set 0 flow.retries 3",
 	     "set 0 close rst client", "set 0 flow.mss 1000");
+	client("protocol udp\npipeline 100\n" CLIENT STEADY "cc 2\nkeepalive 0us\n");
+	SAYS("set 0 app bytes", "set 0 transactions forever", "set 0 think 0ns",
+	     "set 0 bytes.pipeline 100", "set 0 connections 2");
+	client("protocol udp\npipeline 0\n" CLIENT STEADY "cc 2\nkeepalive 1s\n");
+	SAYS("set 0 think 1s", "!set 0 bytes.pipeline 0");
 }
 
 /* Two ports of two CPUs: of 1003 connections a second the first CPU has three more. */
@@ -396,8 +401,6 @@ static void test_both(void **state)
 static void test_refused(void **state)
 {
 	(void)state;
-	refused("pipeline 2\nprotocol udp\nkeepalive 0us\n" CLIENT "cc 1\n",
-		"c.conf:1:1: ", "pipeline without flood");
 	refused("payload_file /a\n" CLIENT "cps 1\n",
 		"c.conf:1:1: ", "connections cannot send a file");
 	refused("protocol http\nhttp_host a,b\n" CLIENT "cps 1\n",
