@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes, copies and frees the settings of ports and streams. */
 #include "cfg.h"
+#include "filebytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,8 @@ void stream_cfg_free(struct stream_cfg *s)
 	frame_spec_free(&s->frame);
 	frame_vals_free(&s->dflt);
 	free(s->work);
+	filebytes_drop(s->request_file);
+	filebytes_drop(s->response_file);
 	*s = (struct stream_cfg){0};
 }
 
@@ -46,6 +49,8 @@ void stream_cfg_copy(struct stream_cfg *dst, const struct stream_cfg *src)
 		dst->work = xcalloc(1, STREAM_WORK_BYTES);
 		memcpy(dst->work, src->work, STREAM_WORK_BYTES);
 	}
+	filebytes_hold(dst->request_file);
+	filebytes_hold(dst->response_file);
 }
 
 static const struct cfg_overlay *overlay;

@@ -64,6 +64,9 @@ struct stream_cfg {
 	/* STREAM_WORK_BYTES, see work_stream_cfg(). NULL: all of them are the defaults, as they are
 	 * of most streams. */
 	uint8_t *work;
+	/* The files that are the requests and the responses of a flow, each held by this stream.
+	 * NULL: none. */
+	struct filebytes *request_file, *response_file;
 };
 
 /* Who paces: the worker by its clock; the worker and, below it, a rate limit of the device's

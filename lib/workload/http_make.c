@@ -157,6 +157,54 @@ static uint64_t make_choice(const struct make *k, unsigned i, const struct http_
 	return weight;
 }
 
+/* What is sent as it is: one message, whoever asks and whatever comes behind it. */
+static int make_whole(struct make *k, struct err *e)
+{
+	const struct wl_http_settings *s = k->s;
+	struct wl_http *h = k->h;
+	struct wl_http_whole w;
+	int rc = wl_http_whole(s->whole, s->whole_bytes, !s->client, &w, e);
+
+	if (rc != 0)
+		return rc;
+	free(w.data);
+	if (s->client && w.closes && (s->transactions != 1 || s->close == WL_CLOSE_NOT))
+		return err_set(
+			e, EINVAL,
+			"http: the request of the file says that the connection ends behind it "
+			"(Connection: close, or HTTP/1.0 without keep-alive): set transactions "
+			"to 1 and close to fin or rst, or take another file");
+	wl_content_init_whole(&h->content[h->ncontent], s->whole, s->whole_bytes);
+	for (unsigned form = 0; form < WL_HTTP_FORMS; form++)
+		k->message[form] =
+			(struct wl_http_message){.bytes = s->whole_bytes,
+						 .head = w.head,
+						 .content = h->ncontent,
+						 .class = (uint8_t)(s->client ? 0
+									      : w.status / 100 - 1),
+						 .to_head = w.to_head,
+						 .until_close = !s->client && w.closes};
+	h->ncontent++;
+	h->whole = true;
+	h->conf.npick = 1;
+	return 0;
+}
+
+/* The body that the other end is to send. */
+static int make_known(struct make *k, struct err *e)
+{
+	const struct wl_http_settings *s = k->s;
+	struct wl_http_whole w;
+	int rc = wl_http_whole(s->known, s->known_bytes, s->client, &w, e);
+
+	if (rc != 0)
+		return rc;
+	k->h->body = w.data;
+	wl_content_init_whole(&k->h->content[WL_HTTP_BODY],
+			      w.data != NULL ? w.data : s->known + w.head, w.body);
+	return 0;
+}
+
 static int make_count(struct make *k, struct err *e)
 {
 	uint64_t choices = 1, picks = 1;
@@ -188,6 +236,12 @@ static int make_messages(struct make *k, struct err *e)
 	k->h->conf.message = k->message;
 	k->h->content = xcalloc(WL_HTTP_FIRST + n * WL_HTTP_FORMS, sizeof(*k->h->content));
 	rc = make_fixed(k, e);
+	if (rc == 0 && k->s->known != NULL)
+		rc = make_known(k, e);
+	if (rc == 0 && k->s->whole != NULL) {
+		rc = make_whole(k, e);
+		n = 0;
+	}
 	for (unsigned i = 0; i < n && rc == 0; i++) {
 		const struct http_item *c[MAKE_LISTS];
 
@@ -199,7 +253,7 @@ static int make_messages(struct make *k, struct err *e)
 					  : make_response(k, c, form, m, e);
 		}
 	}
-	if (rc == 0)
+	if (rc == 0 && n > 0)
 		k->h->conf.pick = http_list_order(weight, n, k->h->conf.npick);
 	free(weight);
 	return rc;
@@ -317,7 +371,7 @@ static int make_lists(struct make *k, struct err *e)
 
 static int make_check(const struct wl_http_settings *s, struct err *e)
 {
-	if (s->client && s->host == NULL)
+	if (s->client && s->host == NULL && s->whole == NULL)
 		return err_set(e, EINVAL, "http: a client needs http.host");
 	if (s->pipeline > 1 && !s->client)
 		return err_set(e, EINVAL,
@@ -369,11 +423,14 @@ int wl_http_make(const struct wl_http_settings *s, struct wl_http **out, struct 
 	if (rc != 0)
 		return rc;
 	k.h = xcalloc(1, sizeof(*k.h));
-	rc = make_lists(&k, e);
-	if (rc == 0 && s->header != NULL)
-		rc = http_fields(s->header, &k.fields, e);
-	if (rc == 0)
-		rc = make_count(&k, e);
+	k.h->choices = 1;
+	if (s->whole == NULL) {
+		rc = make_lists(&k, e);
+		if (rc == 0 && s->header != NULL)
+			rc = http_fields(s->header, &k.fields, e);
+		if (rc == 0)
+			rc = make_count(&k, e);
+	}
 	if (rc == 0)
 		rc = make_messages(&k, e);
 	if (rc == 0)
@@ -393,8 +450,10 @@ void wl_http_free(struct wl_http *h)
 {
 	if (h == NULL)
 		return;
-	for (unsigned i = 0; i < h->ncontent; i++)
-		free((void *)(uintptr_t)h->content[i].head);
+	for (unsigned i = WL_HTTP_BODY + 1; i < h->ncontent; i++)
+		if (!h->whole || i != WL_HTTP_FIRST)
+			free((void *)(uintptr_t)h->content[i].head);
+	free(h->body);
 	free(h->content);
 	free((void *)(uintptr_t)h->conf.message);
 	free((void *)(uintptr_t)h->conf.pick);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests and responses of so many bytes: rr and crr. Over TCP the server counts bytes; over UDP
- * each message is a datagram, which begins with the stamp of its transaction: see WL_NUMBER. */
+ * each message is a datagram, which begins with the stamp of its transaction (see WL_NUMBER), or
+ * has none (`plain`). */
 #include "wl_bytes_int.h"
 
 /* Memory of a client: when its transaction began, and how many bytes of the response are still to
@@ -9,7 +10,7 @@
  * client counts its transactions, for their end or for their sizes, or has more than one over UDP,
  * or its response is too long for the rest of the second word, then the first word is a cell, which
  * has the time, too. A server: how many bytes of the request came, and how many responses were
- * sent; over UDP what numbers it has seen. */
+ * sent; over UDP what numbers it has seen, or how many requests without one came. */
 #define BYTES_OPEN 0x80000000u
 #define BYTES_HIGH_SHIFT 16
 #define BYTES_HIGH (~BYTES_OPEN >> BYTES_HIGH_SHIFT << BYTES_HIGH_SHIFT)
@@ -102,9 +103,11 @@ static void bytes_start(struct wl_turn *t)
 		if (cell != NULL && t->mem[1] == 0)
 			cell->first = (uint32_t)cell->began;
 		t->mem[1] = (t->mem[1] + 1) | BYTES_OPEN;
-		t->stamp = bytes_stamp(t);
-		number = (uint32_t)t->stamp;
-		t->stamped = true;
+		number = (uint32_t)bytes_stamp(t);
+		if (!conf->plain) {
+			t->stamp = bytes_stamp(t);
+			t->stamped = true;
+		}
 		t->timer_ns = conf->timeout_ns;
 	} else {
 		t->mem[1] += bytes_response_size(t, number); /* which was 0 */
@@ -223,12 +226,61 @@ static uint32_t bytes_request(struct wl_turn *t, const uint8_t *data, uint32_t n
 	return n;
 }
 
+/* UDP: the answer to the open request came. */
+static void bytes_answered(struct wl_turn *t)
+{
+	t->mem[1] &= ~BYTES_OPEN;
+	t->timer_ns = WL_NO_TIMER;
+	bytes_done(t);
+}
+
+/* Whether a datagram is all of a message and nothing else. Of a long one only its first bytes are
+ * there to be compared. */
+static void bytes_plain_check(struct wl_turn *t, uint16_t content, uint32_t size,
+			      const uint8_t *data, uint32_t n)
+{
+	if (t->length != size)
+		cell_add(&t->flow->counts->mismatched, t->length);
+	else
+		bytes_check(t, content, 0, data, n);
+}
+
+static void bytes_plain(struct wl_turn *t, const uint8_t *data, uint32_t n)
+{
+	const struct wl_bytes_conf *conf = bytes_conf(t);
+	struct wl_numbers *k = t->flow->own;
+	uint32_t number;
+
+	if (t->flow->client) {
+		if ((t->mem[1] & BYTES_OPEN) == 0) {
+			cell_add(&k->late, 1);
+			return;
+		}
+		number = (uint32_t)bytes_stamp(t);
+		if (t->flow->verify && !conf->response_unknown)
+			bytes_plain_check(t, conf->response_content, bytes_response_size(t, number),
+					  data, n);
+		bytes_answered(t);
+		return;
+	}
+	number = ++t->mem[0];
+	if (t->flow->verify && !conf->request_unknown)
+		bytes_plain_check(t, conf->request_content, bytes_request_size(t, number), data, n);
+	wl_started(t);
+	wl_done(t);
+	wl_send(t, conf->response_content, bytes_response_size(t, number));
+}
+
 static void bytes_datagram(struct wl_turn *t, const uint8_t *data, uint32_t n)
 {
 	const struct wl_bytes_conf *conf = bytes_conf(t);
 	struct wl_numbers *k = t->flow->own;
 	uint64_t stamp, ours;
 
+	if (conf->plain) {
+		bytes_plain(t, data, n);
+		return;
+	}
 	if (n < WL_NUMBER) {
 		cell_add(&t->flow->counts->mismatched, n);
 		return;
@@ -252,9 +304,7 @@ static void bytes_datagram(struct wl_turn *t, const uint8_t *data, uint32_t n)
 	} else if ((t->mem[1] & BYTES_OPEN) == 0) {
 		cell_add(&k->duplicated, 1);
 	} else {
-		t->mem[1] &= ~BYTES_OPEN;
-		t->timer_ns = WL_NO_TIMER;
-		bytes_done(t);
+		bytes_answered(t);
 	}
 }
 

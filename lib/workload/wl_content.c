@@ -120,6 +120,9 @@ uint32_t wl_sum(const uint8_t *p, uint32_t n)
 	return (uint32_t)((sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32));
 }
 
+/* Nobody asks for more bytes than this, or for their sum, at once. */
+#define CONTENT_AT_ONCE (1u << 17)
+
 static void content_make_pattern(void)
 {
 	uint32_t sum = 0;
@@ -376,6 +379,14 @@ int wl_content_init(struct wl_content *c, const void *head, uint32_t head_len, e
 	*c = (struct wl_content){.head = head, .head_len = head_len, .fill = (uint8_t)fill};
 	c->head_sum = head_len == 0 ? 0 : wl_sum(head, head_len);
 	return 0;
+}
+
+void wl_content_init_whole(struct wl_content *c, const void *bytes, uint32_t n)
+{
+	wl_content_init(c, NULL, 0, WL_FILL_X);
+	c->head = bytes;
+	c->head_len = n;
+	c->head_sum = n <= CONTENT_AT_ONCE ? wl_sum(bytes, n) : 0;
 }
 
 int wl_content_init_chunked(struct wl_content *c, const void *head, uint32_t head_len,

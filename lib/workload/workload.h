@@ -22,6 +22,10 @@ extern const struct vtype vt_wl_sizes, vt_wl_pauses;
  * more than WL_HEAD_MAX bytes. */
 #define WL_HEAD_MAX 65536
 int wl_content_init(struct wl_content *c, const void *head, uint32_t head_len, enum wl_fill fill);
+/* One of n given bytes, up to WL_WHOLE_MAX, which also stay the caller's; messages of it have no
+ * more than these. */
+#define WL_WHOLE_MAX (1u << 24)
+void wl_content_init_whole(struct wl_content *c, const void *bytes, uint32_t n);
 /* The same of a body in chunks of `chunk` bytes, at least WL_CHUNK_MIN. Returns the length of the
  * message, which is below 2^29. */
 #define WL_CHUNK_MIN 16
@@ -47,14 +51,20 @@ void wl_number_seen(uint32_t seen[2], uint64_t stamp, struct wl_numbers *k);
 /* Requests and responses of bytes, wl_bytes.c. Both ends have the same settings. Sizes that vary
  * are a function of the connection's identity (wl_identity()) and the number of the transaction,
  * which both ends know: nothing of them is told. So they need a path that translates neither
- * addresses nor ports, and a tuple that is used again has the same sizes again. */
+ * addresses nor ports, and a tuple that is used again has the same sizes again.
+ * UDP: where one of both is bytes as others need them, neither has a stamp (`plain`). A response is
+ * then that of the open request, whatever comes, since nothing in it says of which it is. So one
+ * that comes when none is open is `late`, and what was lost, overtaken or sent twice is not
+ * known. Either of both may be unknown to this end, which then takes any bytes for it. */
 struct wl_bytes_conf {
 	uint64_t transactions; /* of a connection; 0: without end */
 	uint64_t timeout_ns;   /* UDP: a transaction without an answer has failed */
 	bool server_closes;    /* TCP: the server closes behind its last response */
-	enum wl_close close;   /* how whoever closes does it; WL_CLOSE_NOT: nobody does */
+	bool plain;            /* UDP: datagrams are nothing but their content */
+	bool request_unknown, response_unknown; /* with plain: of the other end, and any bytes */
+	enum wl_close close; /* how whoever closes does it; WL_CLOSE_NOT: nobody does */
 	uint16_t request_content, response_content; /* which of the flow's contents */
-	/* Bytes: at least 1, over UDP WL_NUMBER; at most WL_BYTES_MAX. */
+	/* Bytes: at least 1, over UDP with stamps WL_NUMBER; at most WL_BYTES_MAX. */
 	struct wl_vary request, response;
 	/* ns, from a response to the next request; if several are open, from the last response. */
 	struct wl_vary think;
@@ -96,7 +106,7 @@ struct wl_http_message {
 	uint16_t content; /* which of the flow's contents */
 	uint8_t class;    /* of a response: 0 for 1xx to 4 for 5xx */
 	bool to_head;     /* a request with HEAD */
-	bool until_close; /* the end of its body is that of the connection */
+	bool until_close; /* of a response: the connection ends behind it */
 };
 /* How a message of a server is made, by who asks: messages are numbered choice * WL_HTTP_FORMS +
  * form. A client has the form WL_HTTP_LAST for a request behind which the server is to close. */
@@ -155,7 +165,28 @@ struct wl_http_settings {
 	bool server_closes;
 	enum wl_fill fill;
 	uint32_t seed;
+	/* A whole message of HTTP that this end sends as it is, in place of all that the texts,
+	 * size and chunks would make; and one that the other end sends, whose body is to come.
+	 * NULL: there is none. They stay the caller's, who keeps them as long as what is made of
+	 * them. */
+	const uint8_t *whole, *known;
+	uint32_t whole_bytes, known_bytes;
 };
+/* What http_whole.c finds in a file that is to be such a message. */
+struct wl_http_whole {
+	uint32_t head;   /* bytes */
+	uint32_t body;   /* bytes, without those around chunks */
+	uint8_t *data;   /* the body out of its chunks, for the caller to free; NULL: as it is */
+	uint16_t status; /* of a response */
+	bool to_head;    /* a request with HEAD */
+	bool closes;     /* what it says ends the connection */
+};
+/* Reads n bytes that must be one whole request, or response, and nothing else. -EINVAL with *e:
+ * why they are none. */
+int wl_http_whole(const uint8_t *p, uint32_t n, bool response, struct wl_http_whole *out,
+		  struct err *e);
+/* Whether bytes begin as a request or a response does: with the name of a method, or with HTTP/. */
+bool wl_http_like(const uint8_t *p, uint32_t n, bool response);
 /* What an end needs: a flow's wl, conf, content and ncontent. */
 struct wl_http {
 	const struct workload *wl;
@@ -163,6 +194,8 @@ struct wl_http {
 	struct wl_content *content;
 	uint16_t ncontent;
 	unsigned choices;
+	bool whole;    /* the content WL_HTTP_FIRST is that of the settings */
+	uint8_t *body; /* of the content WL_HTTP_BODY, if it was in chunks */
 };
 /* -EINVAL, -ERANGE or -E2BIG with *e; e->col is a column of the text that is named in it. The
  * caller frees *out with wl_http_free() when no flow uses it any more. */

@@ -8,10 +8,12 @@
 #include <cmocka.h>
 #include "../cmd_objects.h"
 #include "app.h"
+#include "filebytes.h"
 #include "frame_edit.h"
 #include "set/set.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -389,6 +391,42 @@ static void test_nest_rows(void **state)
 	assert_int_equal(stream[0].frame.nest.n, 0);
 }
 
+/* The files of requests and responses, which copies of a stream share. */
+static void test_message_files(void **state)
+{
+	char name[] = "/tmp/wirerate_rows_XXXXXX", line[64];
+	unsigned before = filebytes_count();
+	struct stream_cfg copy;
+	int fd = mkstemp(name);
+
+	(void)state;
+	assert_int_equal(write(fd, "GET\0", 4), 4);
+	close(fd);
+	snprintf(line, sizeof(line), "set 0,1 request.file %s", name);
+	set(line);
+	is("request.file", name);
+	is("response.file", "none");
+	assert_int_equal(filebytes_count(), before + 1);
+	assert_ptr_equal(stream[0].request_file, stream[1].request_file);
+	stream_cfg_copy(&copy, &stream[0]);
+	assert_int_equal(truncate(name, 0), 0);
+	assert_int_equal(try(line, NULL), -EINVAL);
+	is("request.file", name);
+	set("set 0,1 request.file none");
+	is("request.file", "none");
+	assert_memory_equal(copy.request_file->b, "GET\0", 4);
+	stream_cfg_free(&copy);
+	fd = open(name, O_WRONLY);
+	assert_int_equal(write(fd, "x", 1), 1);
+	close(fd);
+	snprintf(line, sizeof(line), "set 0 response.file %s", name);
+	set(line); /* nobody else has what was read before */
+	assert_int_equal(filebytes_count(), 1);
+	set("set 0 response.file default");
+	is("response.file", "none");
+	unlink(name);
+}
+
 /* The bytes of the payload are typed or come from a file. What was set last counts. */
 static void test_payload_bytes(void **state)
 {
@@ -531,6 +569,7 @@ int main(void)
 		T(test_every_field_varies),
 		T(test_nest_rows),
 		T(test_payload_bytes),
+		T(test_message_files),
 		T(test_rnd_rows),
 		T(test_completion),
 		T(test_stream_rows),

@@ -63,6 +63,7 @@ BLOCKS = {
     "theme load light": "commands",
     "set trial rfc2544": "commands",
     "# pktgen": "kept",
+    "HTTP/1.1 200 OK": "kept",
     "./dev run -p pcap:tx=file.pcap": "tshark",
     "local wr = require": "lua",
     'require "Pktgen"': "pktgen",

@@ -18,9 +18,9 @@ static const char *const no_program[] = {
 	"host.*",  "answer", "answer.for", "rss.*",  "capture.*",
 };
 static const char *const no_program_of_streams[] = {
-	"arrival",   "latency",      "app",    "cps",     "connections",
-	"tps",       "transactions", "think",  "request", "response",
-	"direction", "close",        "flow.*", "http.*",  "bytes.*",
+	"arrival",   "latency",      "app",    "cps",      "connections",
+	"tps",       "transactions", "think",  "request*", "response*",
+	"direction", "close",        "flow.*", "http.*",   "bytes.*",
 };
 
 static bool listed(const char *const *list, unsigned n, const char *name)

@@ -8,6 +8,7 @@
 /* The types of values (value_flows.c). */
 extern const struct vtype
 	flows_vt_app; /* struct flows_app_value: "http", "dialog send 1, recv 2" */
+extern const struct vtype flows_vt_file;  /* struct filebytes *, which is not held; NULL: "none" */
 extern const struct vtype flows_vt_dead;  /* struct flows_dead_value: "10.1.0.3,10.1.0.4", "none" */
 extern const struct vtype flows_vt_close; /* struct flows_close_value: "fin client", "keep" */
 /* struct flows_tps_value; vspec.of is a spec of vt_per_second */

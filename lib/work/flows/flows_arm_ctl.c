@@ -125,8 +125,8 @@ bool flows_arm_load(struct flows_design *d, const struct ctl_port *cp, const str
 	l->arm = a;
 	a->refs++;
 	if (arm_has_chans(a, s)) {
-		wl_content_init(&l->fill, NULL, 0, WL_FILL_X);
-		l->content = &l->fill;
+		wl_content_init(&l->plain[0], NULL, 0, WL_FILL_X);
+		l->content = l->plain;
 		l->ncontent = 1;
 		l->wl = &flow_buffer_wl;
 		l->buffered = true;

@@ -18,7 +18,10 @@ struct flows_load {
 	const void *conf; /* one of those below */
 	const struct wl_content *content;
 	uint16_t ncontent;
-	struct wl_content fill; /* of all that have no heads */
+	/* Of all that have no heads: filling, and the files of requests and responses, where there
+	 * are some. */
+	struct wl_content plain[3];
+	struct filebytes *request_file, *response_file; /* held; NULL: none */
 	struct wl_bytes_conf bytes;
 	struct wl_stream_conf stream;
 	struct wl_dialog_conf dialog;
@@ -114,7 +117,7 @@ int flows_design_load(struct flows_design *d, struct ctl *c, const struct ctl_po
 		      const struct stream *s, struct err *e);
 void flows_load_free(struct flows_load *l);
 /* Adds to a hash what the workload is made of. */
-uint64_t flows_load_hash(uint64_t h, const struct flows_cfg *cfg);
+uint64_t flows_load_hash(uint64_t h, const struct stream_cfg *cfg);
 /* How many cells the workloads of its connections have on each of so many queues, if as many are
  * open as may be. */
 uint64_t flows_records(const struct flows_design *d, unsigned nqueues);

@@ -42,6 +42,10 @@ json_t *flows_connections_json(struct ctl *c, unsigned port);
 bool flows_field_default(const struct stream_cfg *cfg, const struct proto *p, unsigned nth,
 			 const struct field *f, struct vary *out);
 
+/* flows_file.c: whether the files that a flow has as its requests and responses can be what its
+ * other settings say; udp: of its frame. -EINVAL with *e, and what to do. */
+int flows_files_check(const struct stream_cfg *cfg, bool udp, struct err *e);
+
 /* ---- a program's protocol on a port (flows_arm_ctl.c) ---- */
 
 /* One stream of the port carries its connections of control, which have buffers, and another one

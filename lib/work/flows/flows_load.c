@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filebytes.h"
 #include "flows_ctl.h"
 #include "vary.h"
 
@@ -43,21 +44,31 @@ static int load_think(const struct load *l, struct wl_vary *out, struct err *e)
 						    WL_PAUSE_MAX_NS, out, e);
 }
 
-/* Bytes of a request or a response. */
-static int load_size(const struct load *l, const char *word, const char *text, uint64_t usual,
-		     struct wl_vary *out, struct err *e)
+/* Bytes of a request or a response; file: that it is, or NULL. */
+static int load_size(const struct load *l, const char *word, const char *text,
+		     const struct filebytes *file, uint64_t usual, struct wl_vary *out,
+		     struct err *e)
 {
+	usual = file != NULL ? file->n : usual;
 	*out = (struct wl_vary){.least = usual, .most = usual};
 	return text[0] == '\0' ? 0 : load_vary(l, word, &vt_wl_sizes, text, WL_SIZE_MAX, out, e);
 }
 
-static int load_bytes_fit(const struct load *l, const char *word, const struct wl_vary *v,
-			  struct err *e)
+static int load_bytes_fit(const struct load *l, const char *word, const struct filebytes *file,
+			  const struct wl_vary *v, struct err *e)
 {
-	uint64_t least = l->d->udp ? WL_NUMBER : 1, most = l->d->udp ? l->d->mss : WL_BYTES_MAX;
+	uint64_t least = l->d->udp && !l->d->load.bytes.plain ? WL_NUMBER : 1;
+	uint64_t most = l->d->udp ? l->d->mss : WL_BYTES_MAX;
 
 	if (v->least >= least && v->most <= most)
 		return 0;
+	if (file != NULL)
+		return err_set(
+			e, EINVAL,
+			"stream %u/%u: %s.file: '%.200s' has %u bytes, and a datagram here at most %llu: take a "
+			"smaller file, or a larger mtu of the port",
+			l->cp->p.id, l->s->cfg.id, word, file->name, file->n,
+			(unsigned long long)most);
 	return err_set(
 		e, EINVAL,
 		"stream %u/%u: a %s of %llu bytes: `app bytes` over %s has %llu to %llu: `set %s %s %llu`",
@@ -67,10 +78,17 @@ static int load_bytes_fit(const struct load *l, const char *word, const struct w
 		l->where, word, (unsigned long long)(v->least < least ? least : most));
 }
 
-static int load_bytes_pipeline(const struct load *l, struct err *e)
+static int load_bytes_pipeline(const struct load *l, const struct wl_bytes_conf *b, struct err *e)
 {
-	if (l->d->udp || l->cfg->bytes_pipeline == 1)
+	if (l->cfg->bytes_pipeline == 1 || (l->d->udp && (!b->plain || !l->d->client)))
 		return 0;
+	if (l->d->udp)
+		return err_set(
+			e, EINVAL,
+			"stream %u/%u: bytes.pipeline %llu: datagrams that are files have no number, so nobody could tell which request a response "
+			"belongs to: `set %s bytes.pipeline 1`, or neither request.file nor response.file",
+			l->cp->p.id, l->s->cfg.id, (unsigned long long)l->cfg->bytes_pipeline,
+			l->where);
 	return err_set(
 		e, EINVAL,
 		"stream %u/%u: bytes.pipeline %llu: over TCP a connection of `app bytes` has one request open: `set %s bytes.pipeline 1`, "
@@ -79,16 +97,34 @@ static int load_bytes_pipeline(const struct load *l, struct err *e)
 		l->where, l->where, l->d->is6 ? "ipv6" : "ipv4");
 }
 
+/* Adds the bytes of a file to the contents, and returns their number. */
+static uint16_t load_content(struct flows_load *out, const struct filebytes *f)
+{
+	wl_content_init_whole(&out->plain[out->ncontent], f->b, f->n);
+	return out->ncontent++;
+}
+
 static int load_bytes(const struct load *l, struct flows_load *out, struct err *e)
 {
 	struct wl_bytes_conf *b = &out->bytes;
-	int rc = load_size(l, "request", l->cfg->request, LOAD_SIZE, &b->request, e);
+	const struct filebytes *ask = out->request_file, *answer = out->response_file;
+	int rc = load_size(l, "request", l->cfg->request, ask, LOAD_SIZE, &b->request, e);
 
-	rc = rc < 0 ? rc : load_size(l, "response", l->cfg->response, LOAD_SIZE, &b->response, e);
-	rc = rc < 0 ? rc : load_bytes_fit(l, "request", &b->request, e);
-	rc = rc < 0 ? rc : load_bytes_fit(l, "response", &b->response, e);
-	rc = rc < 0 ? rc : load_bytes_pipeline(l, e);
+	rc = rc < 0 ? rc
+		    : load_size(l, "response", l->cfg->response, answer, LOAD_SIZE, &b->response,
+				e);
+	/* a service of others knows no number in its datagrams */
+	b->plain = l->d->udp && (ask != NULL || answer != NULL);
+	b->request_unknown = b->plain && ask == NULL && !l->d->client;
+	b->response_unknown = b->plain && answer == NULL && l->d->client;
+	rc = rc < 0 ? rc : load_bytes_fit(l, "request", ask, &b->request, e);
+	rc = rc < 0 ? rc : load_bytes_fit(l, "response", answer, &b->response, e);
+	rc = rc < 0 ? rc : load_bytes_pipeline(l, b, e);
 	rc = rc < 0 ? rc : load_think(l, &b->think, e);
+	if (ask != NULL)
+		b->request_content = load_content(out, ask);
+	if (answer != NULL)
+		b->response_content = load_content(out, answer);
 	b->transactions = l->cfg->transactions;
 	b->pipeline = (uint8_t)l->cfg->bytes_pipeline;
 	/* as long as TCP would send the request again */
@@ -117,7 +153,7 @@ static int load_stream(const struct load *l, struct flows_load *out, struct err 
 	bool down = l->cfg->direction == FLOWS_DOWN;
 	struct wl_vary size, gap;
 	int rc = load_size(l, down ? "response" : "request",
-			   down ? l->cfg->response : l->cfg->request, 0, &size, e);
+			   down ? l->cfg->response : l->cfg->request, NULL, 0, &size, e);
 
 	rc = rc < 0 ? rc : load_think(l, &gap, e);
 	if (rc < 0)
@@ -202,10 +238,21 @@ static int load_http(const struct load *l, struct flows_load *out, struct err *e
 				       .transactions = cfg->transactions,
 				       .close = load_close(cfg),
 				       .server_closes = cfg->close.server,
-				       .fill = (enum wl_fill)out->fill.fill};
+				       .fill = (enum wl_fill)out->plain[0].fill};
+	const struct filebytes *own = l->d->client ? out->request_file : out->response_file;
+	const struct filebytes *other = l->d->client ? out->response_file : out->request_file;
 	int rc = load_think(l, &set.think, e);
 
-	rc = rc < 0 ? rc : load_size(l, l->d->client ? "request" : "response", size, 0, &bytes, e);
+	if (own != NULL) {
+		set.whole = own->b;
+		set.whole_bytes = own->n;
+	}
+	if (other != NULL) {
+		set.known = other->b;
+		set.known_bytes = other->n;
+	}
+	rc = rc < 0 ? rc
+		    : load_size(l, l->d->client ? "request" : "response", size, NULL, 0, &bytes, e);
 	if (rc < 0)
 		return rc;
 	set.size = size[0] != '\0' ? &bytes : NULL;
@@ -239,15 +286,20 @@ int flows_design_load(struct flows_design *d, struct ctl *c, const struct ctl_po
 	struct load l = {.cp = cp, .s = s, .cfg = flows_cfg_of(&s->cfg), .d = d};
 	struct flows_load *out = &d->load;
 	unsigned kind = l.cfg->app.kind;
+	struct err why;
 	int rc;
 
 	if (flows_arm_load(d, cp, s))
 		return 0;
+	if (flows_files_check(&s->cfg, d->udp, &why) < 0)
+		return err_set(e, EINVAL, "stream %u/%u: %s", cp->p.id, s->cfg.id, why.text);
+	out->request_file = filebytes_hold(s->cfg.request_file);
+	out->response_file = filebytes_hold(s->cfg.response_file);
 	flows_where(cp, s, l.where);
 	if (kind == FLOWS_AUTO)
 		kind = d->udp ? FLOWS_BYTES : FLOWS_HTTP;
-	wl_content_init(&out->fill, NULL, 0, load_verified(c) ? WL_FILL_PATTERN : WL_FILL_X);
-	out->content = &out->fill;
+	wl_content_init(&out->plain[0], NULL, 0, load_verified(c) ? WL_FILL_PATTERN : WL_FILL_X);
+	out->content = out->plain;
 	out->ncontent = 1;
 	if (d->udp && (kind == FLOWS_HTTP || kind == FLOWS_DIALOG))
 		return err_set(
@@ -271,6 +323,8 @@ void flows_load_free(struct flows_load *l)
 {
 	if (l->http != NULL)
 		wl_http_free(l->http);
+	filebytes_drop(l->request_file);
+	filebytes_drop(l->response_file);
 	flows_arm_unref(l->arm);
 }
 
@@ -285,8 +339,10 @@ uint64_t flows_records(const struct flows_design *d, unsigned nqueues)
 	return (d->most / nqueues + 1) * l->wl->cells(&f, d->udp);
 }
 
-uint64_t flows_load_hash(uint64_t h, const struct flows_cfg *cfg)
+uint64_t flows_load_hash(uint64_t h, const struct stream_cfg *of)
 {
+	const struct flows_cfg *cfg = flows_cfg_of(of);
+	const struct filebytes *const file[] = {of->request_file, of->response_file};
 	const char *const text[] = {cfg->app.text, cfg->think,  cfg->request,
 				    cfg->response, cfg->method, cfg->path,
 				    cfg->host,     cfg->header, cfg->status};
@@ -297,5 +353,7 @@ uint64_t flows_load_hash(uint64_t h, const struct flows_cfg *cfg)
 	h = fnv1a_number(fnv1a_number(h, cfg->pipeline), cfg->bytes_pipeline);
 	for (unsigned i = 0; i < ARRAY_SIZE(text); i++)
 		h = fnv1a(h, text[i], strlen(text[i]) + 1);
+	for (unsigned i = 0; i < ARRAY_SIZE(file); i++)
+		h = fnv1a_number(h, file[i] != NULL ? file[i]->hash : 0);
 	return h;
 }

@@ -570,8 +570,8 @@ static void make_keys(const struct make *k)
 	h = fnv1a_number(fnv1a_number(h, d->rto_ns), d->timewait_ns);
 	h = fnv1a_number(h, (uint64_t)d->by_dst << 11 | (uint64_t)d->retries << 3 |
 				    (uint64_t)d->sack << 2 | (uint64_t)d->on_call << 1 | d->verify);
-	h = fnv1a_number(h, d->load.fill.fill);
-	d->key = flows_arm_hash(flows_load_hash(h, k->cfg), d->load.arm);
+	h = fnv1a_number(h, d->load.plain[0].fill);
+	d->key = flows_arm_hash(flows_load_hash(h, &k->s->cfg), d->load.arm);
 }
 
 static int make_all(struct make *k, const struct sizes *sizes, struct err *e)

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "ctl.h"
+#include "filebytes.h"
+#include "flows_face.h"
 #include "workload.h"
 
 extern const struct work work_flows;
@@ -35,12 +37,43 @@ static const struct setting_store flow_store = {flow_put, set_work_get, flow_uns
 /* A store of its own tells the rows of flows from those of others. */
 static const struct setting_store flows_store = {set_work_put, set_work_get, set_work_unset};
 
+/* ---- files, which the stream holds beside the plain bytes of works ---- */
+
+static struct filebytes **file_at(const struct setting *row, const struct set_obj *obj)
+{
+	return (struct filebytes **)(void *)((char *)obj->cfg + row->offset);
+}
+
+static void file_put(const struct setting *row, const struct set_obj *obj, const void *val)
+{
+	struct filebytes *f, *before = *file_at(row, obj);
+
+	memcpy(&f, val, sizeof(f));
+	*file_at(row, obj) = filebytes_hold(f);
+	filebytes_drop(before);
+}
+
+static bool file_get(const struct setting *row, const struct set_obj *obj, void *val)
+{
+	memcpy(val, file_at(row, obj), sizeof(struct filebytes *));
+	return *file_at(row, obj) != NULL;
+}
+
+static void file_unset(const struct setting *row, const struct set_obj *obj)
+{
+	filebytes_drop(*file_at(row, obj));
+	*file_at(row, obj) = NULL;
+}
+
+static const struct setting_store file_store = {file_put, file_get, file_unset};
+
 bool flows_idle(const struct setting *row, const struct set_obj *obj)
 {
-	if (row->store != &flows_store || flows_of(obj)->role != FLOWS_OFF)
+	if ((row->store != &flows_store && row->store != &file_store) ||
+	    flows_of(obj)->role != FLOWS_OFF)
 		return false;
 	void *val = xcalloc(1, row->v.type->size);
-	bool set = set_work_get(row, obj, val);
+	bool set = row->store->get(row, obj, val);
 	free(val);
 	return !set;
 }
@@ -91,13 +124,20 @@ static bool check_flow(const struct setting *row, const struct set_obj *obj, str
 	return false;
 }
 
+static bool check_files(const struct setting *row, const struct set_obj *obj, struct err *warn)
+{
+	(void)row;
+	return flows_of(obj)->role == FLOWS_OFF ||
+	       flows_files_check(obj->cfg, is_udp(obj), warn) == 0;
+}
+
 static bool check_app(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
 	const struct flows_cfg *cfg = flows_of(obj);
 
 	if (cfg->role == FLOWS_OFF || !is_udp(obj) ||
 	    (cfg->app.kind != FLOWS_HTTP && cfg->app.kind != FLOWS_DIALOG))
-		return true;
+		return check_files(row, obj, warn);
 	err_set(warn, EINVAL, "%s: %s runs on TCP, and the frame has UDP", row->name,
 		cfg->app.kind == FLOWS_HTTP ? "http" : "a dialog");
 	return false;
@@ -218,6 +258,11 @@ static const struct vspec sizes = {.type = &vt_wl_sizes}, pauses = {.type = &vt_
 	.name = word, .scope = &scope_stream, .store = &flows_store, .arg = &work_flows, \
 	.offset = AT(member), .why = reason
 
+#define FILE_ROW(word, member) \
+	.name = word, .scope = &scope_stream, .store = &file_store, \
+	.offset = offsetof(struct stream_cfg, member), .why = WHY_WORK, .v = {&flows_vt_file}, \
+	.dflt = "none", .flags = SET_FILE, .check = check_files
+
 #define MINUTE_NS 60000000000ull
 
 const struct setting flows_rows[] = {
@@ -251,10 +296,16 @@ const struct setting flows_rows[] = {
 	 .help = "pause of a client between a response and its next request"},
 	{ROW("request", request, WHY_WORK),
 	 .v = {&flows_vt_vary, .choices = auto_word, .of = &sizes}, .dflt = "auto", .unit = "bytes",
+	 .check = check_files,
 	 .help = "payload of a request, of http of its body (POST, PUT); auto: 64, of http none"},
 	{ROW("response", response, WHY_WORK),
 	 .v = {&flows_vt_vary, .choices = auto_word, .of = &sizes}, .dflt = "auto", .unit = "bytes",
+	 .check = check_files,
 	 .help = "payload of a response, of http of its body; auto: 64, of http 100"},
+	{FILE_ROW("request.file", request_file),
+	 .help = "file whose bytes each request is, of http a whole one; it is read when it is set"},
+	{FILE_ROW("response.file", response_file),
+	 .help = "file whose bytes each response is, of http a whole one; it is read when it is set"},
 	{ROW("direction", direction, WHY_WORK), .v = {&vt_enum, .choices = direction_words},
 	 .dflt = "up", .help = "of `app stream`: who sends. up: the client, down: the server"},
 	{ROW("close", close, WHY_WORK), .v = {&flows_vt_close}, .dflt = "fin client",

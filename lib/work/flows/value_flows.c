@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "filebytes.h"
 #include "workload.h"
 
 /* ---- what connections do ---- */
@@ -460,6 +461,42 @@ const struct vtype flows_vt_status = {
 	TEXT("statuses", "200 to 599, or several with weights: 200:99,503:1", VT_TEXT_MAX)};
 const struct vtype flows_vt_header = {
 	TEXT("fields", "none, or NAME: VALUE, with \\n between fields", FLOWS_HEADER_MAX)};
+
+/* ---- files ---- */
+
+static int file_parse(const struct vspec *s, const char *text, void *out, struct err *e)
+{
+	struct filebytes *f = NULL;
+
+	if (text[0] == '\0')
+		return vspec_fail(s, EINVAL, 0, e, text, "is empty");
+	if (strcmp(text, "none") != 0) {
+		int rc = filebytes_read(text, WL_WHOLE_MAX, &f, e);
+		if (rc != 0) {
+			if (e != NULL)
+				e->col = 0;
+			return rc;
+		}
+	}
+	memcpy(out, &f, sizeof(f));
+	return 0;
+}
+
+static void file_print(const struct vspec *s, const void *v, struct sbuf *out)
+{
+	const struct filebytes *f;
+
+	(void)s;
+	memcpy(&f, v, sizeof(f));
+	sbuf_add(out, f != NULL ? f->name : "none");
+}
+
+const struct vtype flows_vt_file = {.name = "file",
+				    .syntax = "the name of a file of 1 byte to 16 MiB, or none",
+				    .size = sizeof(struct filebytes *),
+				    .parse = file_parse,
+				    .print = file_print};
+_Static_assert(WL_WHOLE_MAX == 16u << 20, "what the syntax says");
 
 /* ---- servers that are dead ---- */
 
