@@ -9,14 +9,17 @@
 
 #include "app.h"
 #include "dperf/dperf.h"
+#include "filebytes.h"
 #include "out.h"
 #include "place.h"
 #include "set/set.h"
 #include "visible.h"
+#include "workload.h"
 
 /* What was given: at most one file of each role. */
 struct given {
 	struct dperf_conf *client, *server;
+	struct filebytes *payload[2];
 	enum dperf_mode first;
 };
 
@@ -37,6 +40,27 @@ static int given_wrong(const struct sbuf *wrong, struct err *e)
 		       more ? "\nmore is wrong behind these" : "");
 }
 
+/* Reads the file that connections are to send, whose first bytes say what they do. */
+static bool given_payload(struct given *g, struct dperf_conf *c, struct sbuf *wrong)
+{
+	const char *name = dperf_payload_file(c);
+	struct filebytes *f, **at = &g->payload[c->server];
+	struct err e;
+
+	if (name == NULL || *at != NULL)
+		return true;
+	if (filebytes_read(name, WL_WHOLE_MAX, &f, &e) != 0) {
+		const struct dperf_line *l = dperf_find(c, DPERF_PAYLOAD_FILE, 0);
+		sbuf_addf(wrong, "%s:%u:%u: payload_file: %s\n", c->name, l->line, l->v[0].col,
+			  e.text);
+		return false;
+	}
+	*at = filebytes_hold(f);
+	c->payload = f->b;
+	c->payload_bytes = f->n;
+	return true;
+}
+
 static int given_read(struct given *g, const char *path, struct err *e)
 {
 	struct sbuf wrong = {0};
@@ -49,9 +73,10 @@ static int given_read(struct given *g, const char *path, struct err *e)
 	}
 	struct dperf_conf *c = dperf_read(path, text, strlen(text), &wrong);
 	free(text);
-	if (c == NULL) {
+	if (c == NULL || !given_payload(g, c, &wrong)) {
 		rc = given_wrong(&wrong, e);
 		sbuf_free(&wrong);
+		dperf_free(c);
 		return rc;
 	}
 	struct dperf_conf **role = c->server ? &g->server : &g->client;
@@ -281,6 +306,8 @@ int args_dperf(struct args *a, struct err *e)
 	sbuf_free(&wrong);
 	dperf_free(g.client);
 	dperf_free(g.server);
+	for (unsigned i = 0; i < ARRAY_SIZE(g.payload); i++)
+		filebytes_drop(g.payload[i]);
 	return rc;
 }
 

@@ -126,6 +126,10 @@ struct dperf_conf {
 	/* of the directives that decide most */
 	bool server, udp, http, six;
 	unsigned ports, cpus;
+	/* Of `payload_file`, the bytes of that file, which whoever has read it lends until the conf
+	 * is freed. NULL: nobody has. */
+	const uint8_t *payload;
+	uint32_t payload_bytes;
 };
 
 #define DPERF_LINE_MOST 2047 /* characters */
@@ -141,6 +145,9 @@ struct dperf_conf {
  * a line for each error, "NAME:LINE:COLUMN: what was given, what is allowed". */
 struct dperf_conf *dperf_read(const char *name, const char *text, size_t bytes, struct sbuf *wrong);
 void dperf_free(struct dperf_conf *c);
+
+/* The name of the file that connections send; NULL: there is none, and none has to be read. */
+const char *dperf_payload_file(const struct dperf_conf *c);
 
 /* The line number i of a directive, from 0; NULL: there are not so many. */
 const struct dperf_line *dperf_find(const struct dperf_conf *c, enum dperf_id id, unsigned i);

@@ -379,6 +379,10 @@ static void check_load(const struct check *k)
 	else if (flood == NULL && keep->v[0].n != 0)
 		CHECK_FAIL(k, l, "pipeline without flood needs 'keepalive 0us', not %s",
 			   keep->v[0].text);
+	if (flood == NULL && l->v[0].n > 1 && check_has(k, DPERF_PAYLOAD_FILE))
+		CHECK_FAIL(k, l,
+			   "pipeline excludes payload_file: a datagram that is a file has no "
+			   "number, which tells what was answered");
 }
 
 /* Whether the address that many behind this one is no address any more: 32 bits count. */
@@ -428,10 +432,17 @@ static unsigned check_room(const struct check *k, bool udp)
 	return most - 14 - (k->c->six ? 40 : 20) - (udp ? 8 : 20);
 }
 
+unsigned dperf_room(const struct dperf_conf *c)
+{
+	const struct check k = {.c = c};
+
+	return check_room(&k, c->udp) - (dperf_has(c, DPERF_VXLAN) ? VXLAN_BYTES : 0);
+}
+
 static void check_payload(const struct check *k)
 {
 	const struct dperf_line *l = check_line(k, DPERF_PAYLOAD_SIZE);
-	unsigned room = check_room(k, k->c->udp) - (check_has(k, DPERF_VXLAN) ? VXLAN_BYTES : 0);
+	unsigned room = dperf_room(k->c);
 	const struct dperf_line *mss = check_line(k, DPERF_MSS);
 
 	check_exclude(k, DPERF_PAYLOAD_FILE, DPERF_PAYLOAD_SIZE);

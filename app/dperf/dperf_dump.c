@@ -20,7 +20,9 @@ static void dump_notes(const struct dperf_conf *c, struct sbuf *out)
 		if (dperf_has(c, dump_noted[i]))
 			sbuf_addf(out, "# %s: %s\n", dperf_directives[dump_noted[i]].name,
 				  dperf_directives[dump_noted[i]].about);
-	if (dperf_has(c, DPERF_PAYLOAD_RANDOM) && !(dperf_has(c, DPERF_FLOOD) && !c->server))
+	if (dperf_has(c, DPERF_PAYLOAD_RANDOM) && dperf_payload_file(c) != NULL)
+		sbuf_add(out, "# payload_random: the file is sent as it is\n");
+	else if (dperf_has(c, DPERF_PAYLOAD_RANDOM) && !(dperf_has(c, DPERF_FLOOD) && !c->server))
 		sbuf_addf(out, "# payload_random: %s\n",
 			  dperf_directives[DPERF_PAYLOAD_RANDOM].about);
 	if (c->server)
@@ -32,18 +34,6 @@ static void dump_notes(const struct dperf_conf *c, struct sbuf *out)
 	if (c->server && dperf_has(c, DPERF_KEEPALIVE))
 		sbuf_add(out,
 			 "# keepalive: connections stay open until their clients close them\n");
-}
-
-/* What no command can do at all. */
-static void dump_refused(const struct dperf_conf *c, struct dperf_wrong *w)
-{
-	const struct dperf_line *l = dperf_find(c, DPERF_PAYLOAD_FILE, 0);
-	bool flood = dperf_has(c, DPERF_FLOOD) && !c->server;
-
-	if (l != NULL && !(flood && c->udp))
-		dperf_fail(w, l->line, l->col,
-			   "payload_file: connections cannot send a file, only a flood of UDP can; "
-			   "'payload_size' gives them so many bytes");
 }
 
 static void dump_spec(const struct dperf_line *p, struct sbuf *out)
@@ -137,7 +127,7 @@ static enum dump_map_is dump_file(const struct dperf_conf *c, const struct dperf
 	unsigned queues = c->cpus / c->ports;
 
 	dump_title(c, &p->settings);
-	dump_refused(c, &w);
+	dperf_payload_check(c, dperf_is_http(c) && (peer == NULL || dperf_is_http(peer)), &w);
 	dump_notes(c, &p->settings);
 	for (unsigned i = 0; i < c->ports; i++) {
 		const struct dperf_say s = {.c = c,

@@ -40,6 +40,16 @@ void dperf_say_host(const struct dperf_say *s);
 void dperf_say_frame(const struct dperf_say *s);
 void dperf_say_tuples(const struct dperf_say *s);
 void dperf_say_payload(const struct dperf_say *s);
+/* dperf_payload.c: whether a file's messages are of HTTP, by its payload_file or payload_size. */
+bool dperf_is_http(const struct dperf_conf *c);
+/* What of payload_file cannot be done; http: both ends are of HTTP. */
+void dperf_payload_check(const struct dperf_conf *c, bool http, struct dperf_wrong *w);
+/* Whether the file of a client asks the server to close, so that nobody else has to. */
+bool dperf_payload_closes(const struct dperf_conf *c);
+/* Appends the settings that files are: one that this end sends, and one that it gets. */
+void dperf_say_files(const struct dperf_say *s);
+/* The bytes that one frame has room for behind IP and TCP or UDP. */
+unsigned dperf_room(const struct dperf_conf *c);
 void dperf_say_load(const struct dperf_say *s);
 /* What a client sends without waiting for answers: a stream of frames. */
 void dperf_say_flood(const struct dperf_say *s);

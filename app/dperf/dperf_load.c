@@ -63,11 +63,6 @@ void dperf_ramp(const struct dperf_say *s, double rate, const char *unit, struct
 	sbuf_add(out, " every 1s");
 }
 
-static bool load_http_size(uint64_t n)
-{
-	return n == 0 || n >= DPERF_HTTP_LEAST;
-}
-
 /* Nothing is kept alive, and the client does not reset: then the server closes. */
 static bool load_closes(const struct dperf_say *s)
 {
@@ -209,27 +204,52 @@ static void load_request(const struct dperf_say *s, uint64_t n, const char *host
 	load_fill(s, in_path, rest > 0 ? rest - least + 1 : 0);
 }
 
-static void load_raw(const struct dperf_say *s)
+/* The size of what one end sends; of: its file, NULL: it is not known, and taken to be like this
+ * one. Where that end sends a file nothing needs to be said, and over UDP what comes may have any
+ * size. */
+static void load_raw_size(const struct dperf_say *s, const struct dperf_conf *of,
+			  const char *setting)
 {
-	const struct dperf_conf *client = s->c->server ? s->peer : s->c;
-	const struct dperf_conf *server = s->c->server ? s->c : s->peer;
-	uint64_t (*size)(uint64_t) = s->c->udp ? load_datagram : load_bytes;
-	const struct dperf_line *l = dperf_find(s->c, DPERF_PAYLOAD_SIZE, 0);
-	struct sbuf request = {0}, response = {0};
+	const struct dperf_conf *like = of != NULL ? of : s->c;
+	struct sbuf size = {0};
 
-	client = client != NULL ? client : s->c;
-	server = server != NULL ? server : s->c;
-	load_sizes(client, size, &request);
-	load_sizes(server, size, &response);
-	if (s->peer == NULL && s->i == 0)
+	if (dperf_payload_file(like) == NULL)
+		load_sizes(like, s->c->udp ? load_datagram : load_bytes, &size);
+	else if (of == NULL && !s->c->udp)
+		sbuf_addf(&size, "%u", like->payload_bytes);
+	if (size.len > 0)
+		dperf_set(s, DPERF_PAYLOAD_SIZE, "%s %s", setting, size.s);
+	sbuf_free(&size);
+}
+
+/* What is to be known about sizes. */
+static void load_raw_notes(const struct dperf_say *s, bool file)
+{
+	const char *other = s->c->server ? "client" : "server";
+
+	if (s->peer == NULL && file && s->c->udp)
+		sbuf_addf(s->out,
+			  "# payload_file: what the %s sends is not known, so that it may be any "
+			  "datagram\n",
+			  other);
+	else if (s->peer == NULL)
 		sbuf_addf(
 			s->out,
-			"# payload_size: both ends must have the same sizes; the %s is taken to have those "
-			"of this file\n",
-			s->c->server ? "client" : "server");
-	if (s->c->udp && s->i == 0 && dperf_number(s->c, DPERF_PAYLOAD_SIZE, 0) < UDP_LEAST)
+			"# payload_%s: both ends must have the same sizes; the %s is taken to have "
+			"%s\n",
+			file ? "file" : "size", other,
+			file ? "that of this file" : "those of this file");
+	if (s->c->udp && !file && dperf_number(s->c, DPERF_PAYLOAD_SIZE, 0) < UDP_LEAST)
 		sbuf_addf(s->out, "# payload_size: a datagram of a flow has %d bytes at least\n",
 			  UDP_LEAST);
+}
+
+static void load_raw(const struct dperf_say *s)
+{
+	const struct dperf_line *l = dperf_find(s->c, DPERF_PAYLOAD_SIZE, 0);
+
+	if (s->i == 0)
+		load_raw_notes(s, dperf_payload_file(s->c) != NULL);
 	if (l != NULL && l->n > 1 && s->i == 0)
 		dperf_fail(
 			s->wrong, l->line, l->v[1].col,
@@ -237,26 +257,25 @@ static void load_raw(const struct dperf_say *s)
 			"connection must know what is to come; give one",
 			DPERF_HTTP_LEAST);
 	dperf_set(s, DPERF_PROTOCOL, "app bytes");
-	dperf_set(s, DPERF_PAYLOAD_SIZE, "request %s", request.s);
-	dperf_set(s, DPERF_PAYLOAD_SIZE, "response %s", response.s);
-	sbuf_free(&request);
-	sbuf_free(&response);
+	load_raw_size(s, s->c->server ? s->peer : s->c, "request");
+	load_raw_size(s, s->c->server ? s->c : s->peer, "response");
+	dperf_say_files(s);
 }
 
 void dperf_say_payload(const struct dperf_say *s)
 {
 	uint64_t n = dperf_number(s->c, DPERF_PAYLOAD_SIZE, 0);
-	bool http =
-		!s->c->udp && load_http_size(n) &&
-		(s->peer == NULL || load_http_size(dperf_number(s->peer, DPERF_PAYLOAD_SIZE, 0)));
 	const struct dperf_line *host = dperf_find(s->c, DPERF_HTTP_HOST, 0);
 	struct sbuf response = {0};
 
-	if (!http) {
+	if (!dperf_is_http(s->c) || (s->peer != NULL && !dperf_is_http(s->peer))) {
 		load_raw(s);
 		return;
 	}
 	dperf_set(s, DPERF_PROTOCOL, "app http");
+	dperf_say_files(s);
+	if (dperf_payload_file(s->c) != NULL)
+		return;
 	if (s->c->server) {
 		load_sizes(s->c, load_server_closes(s) ? load_last_body : load_body, &response);
 		dperf_set(s, DPERF_PAYLOAD_SIZE, "response %s", response.s);
@@ -272,7 +291,9 @@ void dperf_say_payload(const struct dperf_say *s)
  * raw bytes cannot ask a stranger for that, and closes by itself. */
 static void load_close(const struct dperf_say *s)
 {
-	bool asks = s->peer != NULL || load_http_size(dperf_number(s->c, DPERF_PAYLOAD_SIZE, 0));
+	bool asks =
+		s->peer != NULL || (dperf_payload_file(s->c) != NULL ? dperf_payload_closes(s->c)
+								     : dperf_is_http(s->c));
 
 	if (s->c->udp)
 		return;

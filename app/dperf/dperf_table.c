@@ -140,9 +140,9 @@ const struct dperf_directive dperf_directives[DPERF_IDS] = {
 	[DPERF_PAYLOAD_RANDOM] =
 		{"payload_random",
 		 .about = "what connections send looks random anyway; of a flood `pattern random`"},
-	[DPERF_PAYLOAD_FILE] = {"payload_file", .arg = {ARG("PATH", TEXT, 1, 255)},
-				.about =
-					"of a flood `pattern.file`; connections cannot send files"},
+	[DPERF_PAYLOAD_FILE] =
+		{"payload_file", .arg = {ARG("PATH", TEXT, 1, 255)},
+		 .about = "`request.file`, `response.file` of a server: `app http` if it begins so, else `app bytes`; of a flood `pattern.file`"},
 	[DPERF_SEND_WINDOW] = {"send_window", .arg = {ARG("PACKETS", NUMBER, 2, 16)},
 			       .about = "the peer's window and `flow.congestion` decide"},
 	[DPERF_MSS] = {"mss", .arg = {ARG("BYTES", NUMBER, 1, 9670)}, .about = "`flow.mss`"},

@@ -85,6 +85,20 @@ static void look_at_commands(const char *text, const char *const *verb)
 	sbuf_free(&one);
 }
 
+/* A file that it names is never opened: its bytes are messages of HTTP, or those of the input. */
+static void lend_payload(struct dperf_conf *c, const uint8_t *data, size_t size)
+{
+	static const char *const http[] = {"GET / HTTP/1.1\r\nHost: h\r\n\r\n",
+					   "GET / HTTP/1.0\r\n\r\n", "POST ",
+					   "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab",
+					   "HTTP/1.1 200 OK\r\n\r\n"};
+	unsigned which = (unsigned)size % (ARRAY_SIZE(http) + 1);
+
+	c->payload = which < ARRAY_SIZE(http) ? (const uint8_t *)http[which] : data;
+	c->payload_bytes =
+		which < ARRAY_SIZE(http) ? (uint32_t)strlen(http[which]) : (uint32_t)size;
+}
+
 static void put_in_commands(const struct dperf_conf *c, unsigned workers)
 {
 	struct dperf_plan plan;
@@ -115,6 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		CHECK(c->ports > 0 && c->ports <= DPERF_PORTS_MOST);
 		CHECK(c->cpus % c->ports == 0 && c->cpus <= DPERF_CPUS_MOST);
 		look_at_lines(c);
+		lend_payload(c, data, size);
 		put_in_commands(c, (unsigned)size % 4);
 	} else {
 		CHECK(strncmp(wrong.s, "f:", 2) == 0 && wrong.s[wrong.len - 1] == '\n');

@@ -139,7 +139,8 @@ WORDS = {
     "payload_size": (["payload_size 300"], ["payload_size 400"], lambda s: only(map(len, s.requests()), [300])
                      and s.flows["client"]["payload"]["rx_bytes"] == 400 * OPENED),
     "payload_random": ([*FLOOD, "payload_random", "payload_size 64"], [], lambda s: all(len(set(bytes(u.payload))) > 8 for u in s.of(UDP))),
-    "payload_file": ([*FLOOD, "payload_file {}/x"], [], lambda s: all(b"0123456789".startswith(bytes(u.payload)[:10]) for u in s.of(UDP))),
+    "payload_file": (["payload_file {}/x"], [], lambda s: only(s.requests(), [b"0123456789"])
+                     and s.flows["server"]["payload"]["rx_bytes"] == 10 * OPENED),
     "send_window": ([], ["send_window 8"], noted("send_window")),
     "mss": (["mss 500"], [], lambda s: only((dict(t.options)["MSS"] for _, t in s.syns()), [500])),
     "packet_size": (["packet_size 900"], [], noted("packet_size")),

@@ -17,6 +17,9 @@
 static struct dperf_plan plan;
 static struct sbuf wrong;
 
+/* what the file of payload_file has in it, of a client and of a server */
+static const char *payload[2] = {"some bytes", "others"};
+
 static struct dperf_conf *read_text(const char *name, const char *text)
 {
 	struct sbuf why = {0};
@@ -26,6 +29,8 @@ static struct dperf_conf *read_text(const char *name, const char *text)
 	struct dperf_conf *c = dperf_read(name, text, strlen(text), &why);
 	if (c == NULL)
 		fail_msg("%s", sbuf_str(&why));
+	c->payload = (const uint8_t *)payload[c->server];
+	c->payload_bytes = (uint32_t)strlen(payload[c->server]);
 	return c;
 }
 
@@ -398,11 +403,83 @@ static void test_both(void **state)
 		strstr(wrong.s, "s.conf:6:1: protocol: this file has UDP and c.conf has TCP"));
 }
 
+#define REQUEST "GET / HTTP/1.1\r\nHost: h\r\n"
+#define RESPONSE "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab"
+
+/* A file that begins as HTTP does is a message of it, and any other one is bytes. */
+static void test_payload_file(void **state)
+{
+	(void)state;
+	client("payload_file /a;b\n" CLIENT "cps 1\n");
+	SAYS("set 0 app bytes", "set 0 request.file '/a;b'", "set 0 response 10",
+	     "!set 0 request 10", "set 0 close fin client");
+	assert_non_null(strstr(plan.settings.s, "# payload_file: both ends must have the same"));
+	server("payload_file b\n" SERVER);
+	SAYS("set 0 app bytes", "set 0 response.file b", "set 0 request 6");
+	assert_true(translate("payload_file a\n" CLIENT "cps 1\n", "payload_file b\n" SERVER,
+			      DPERF_OF_CLIENT));
+	SAYS("set 0 request.file a", "set 0 response.file b", "set 1 request.file a",
+	     "set 1 response.file b", "set 0 close fin server");
+	client("protocol udp\npayload_file a\n" CLIENT "cps 1\n");
+	SAYS("set 0 app bytes", "set 0 request.file a", "!set 0 response 10");
+	assert_non_null(strstr(plan.settings.s, "# payload_file: what the server sends is not"));
+	assert_null(strstr(plan.settings.s, "8 bytes at least"));
+	assert_true(translate("protocol udp\npayload_file a\n" CLIENT "cps 1\n",
+			      "protocol udp\npayload_size 9\n" SERVER, DPERF_OF_CLIENT));
+	SAYS("set 0 response 9", "set 1 response 9", "set 1 request.file a");
+
+	payload[0] = REQUEST "\r\n";
+	payload[1] = RESPONSE;
+	client("payload_file a\n" CLIENT "cps 1\n");
+	SAYS("set 0 app http", "set 0 request.file a", "!set 0 http.host dperf",
+	     "set 0 close fin client");
+	client("protocol http\nhttp_host h\npayload_file a\n" CLIENT "cps 1\n");
+	SAYS("set 0 app http", "# http_host: the file is sent as it is", "!set 0 http.host h");
+	client("payload_random\npayload_file a\n" CLIENT "cps 1\nkeepalive 1s\n");
+	SAYS("# payload_random: the file is sent as it is", "set 0 transactions forever");
+	server("payload_file b\n" SERVER);
+	SAYS("set 0 app http", "set 0 response.file b");
+	assert_true(translate("payload_file a\n" CLIENT "cps 1\n", SERVER, DPERF_OF_CLIENT));
+	SAYS("set 1 app http", "set 1 request.file a", "set 1 response 14");
+	/* the other end has bytes alone, and so both have */
+	assert_true(translate("payload_file a\n" CLIENT "cps 1\n", "payload_size 5\n" SERVER,
+			      DPERF_OF_CLIENT));
+	SAYS("set 0 app bytes", "set 0 request.file a", "set 0 response 5", "set 1 app bytes");
+
+	payload[0] = REQUEST "Connection: close\r\n\r\n";
+	client("payload_file a\n" CLIENT "cps 1\n");
+	SAYS("set 0 app http", "set 0 close fin server");
+	client("payload_file a\n" CLIENT "cps 1\nkeepalive 1s 1\n");
+	refused("payload_file a\n" CLIENT "cps 1\nkeepalive 1s\n",
+		"c.conf:1:14: ", "ends its connection, by Connection: close");
+	payload[0] = REQUEST "Content-Length: 3\r\n\r\nab";
+	refused(CLIENT "cps 1\n  payload_file a\n",
+		"c.conf:6:16: ", "'a': it ends in the middle of its body: Content-Length says 3");
+	payload[0] = "GE";
+	refused("protocol http\npayload_file a\n" CLIENT "cps 1\n",
+		"c.conf:2:14: ", "does not begin with a method of HTTP");
+	refused("flood\npayload_file a\n" CLIENT "cps 1\n",
+		"c.conf:2:1: ", "a flood of TCP is SYNs, which have no payload");
+	char *large = calloc(1, 8974);
+	assert_non_null(large);
+	payload[0] = memset(large, 'x', 8973);
+	client("payload_file a\n" CLIENT "cps 1\n"); /* several segments are no matter here */
+	SAYS("set 0 request.file a", "set 0 response 8973");
+	refused("protocol udp\npayload_file a\n" CLIENT "cps 1\n", "c.conf:2:14: ",
+		"'a' has 8973 bytes, and one datagram up to 1472, or more with jumbo");
+	refused("protocol udp\njumbo 9000\npayload_file a\n" CLIENT "cps 1\n",
+		"c.conf:3:14: ", "one datagram up to 8972");
+	client("protocol udp\njumbo 9001\npayload_file a\n" CLIENT "cps 1\n");
+	free(large);
+	payload[0] = "some bytes";
+	payload[1] = "others";
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
-	refused("payload_file /a\n" CLIENT "cps 1\n",
-		"c.conf:1:1: ", "connections cannot send a file");
+	refused("pipeline 2\nprotocol udp\nkeepalive 0us\npayload_file /a\n" CLIENT "cc 1\n",
+		"c.conf:1:1: ", "pipeline excludes payload_file");
 	refused("protocol http\nhttp_host a,b\n" CLIENT "cps 1\n",
 		"c.conf:2:12: ", "'a,b' has a comma, which stands between several");
 	refused("protocol http\nhttp_path /a,/b\n" CLIENT "cps 1\n",
@@ -461,12 +538,13 @@ static void test_notes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),        cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_fewer_cpus),  cmocka_unit_test(test_tuples),
-		cmocka_unit_test(test_host),        cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_raw),         cmocka_unit_test(test_flood),
-		cmocka_unit_test(test_no_commands), cmocka_unit_test(test_both),
-		cmocka_unit_test(test_refused),     cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_load),         cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_fewer_cpus),   cmocka_unit_test(test_tuples),
+		cmocka_unit_test(test_host),         cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_raw),          cmocka_unit_test(test_flood),
+		cmocka_unit_test(test_no_commands),  cmocka_unit_test(test_both),
+		cmocka_unit_test(test_payload_file), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_notes),
 	};
 
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
