@@ -271,7 +271,7 @@ def attack_completion(siege, rnd):
             line.answer()
 
 
-READ = ["script {}", "load {}", "set 1 pattern.file {}", "theme load {}", "lua 'dofile(\"{}\")'"]
+READ = ["script {}", "load {}", "set 1 pattern.file {}", "set 1 request.file {}", "theme load {}", "lua 'dofile(\"{}\")'"]
 WRITTEN = ["save {}", "theme save {}", "latency save {}"]
 
 

@@ -46,6 +46,7 @@ KINDS = {
     "result of Lua": [*NULL, "-e", "lua 'print(\"X\") return \"X\"'"],
     "expect": [*NULL, "-e", "lua 'wr.expect(false, \"X\")'"],
     "pattern.file": [*NULL, "-e", "set 0 pattern.file 'none/X'"],
+    "response.file": [*NULL, "-e", "set 0 response.file 'none/X'"],
     "-f": [*NULL, "-f", "none/X"],
     "-f of it": [*NULL, "-f", "X"],
     "-f lua": [*NULL, "-f", "none/X.lua"],

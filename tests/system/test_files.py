@@ -24,6 +24,7 @@ READS = {
     "theme load": [*NULL, "-e", "theme load X"],
     "-T": [*NULL, "-T", "X"],
     "pattern.file": [*NULL, "-e", "set 0 pattern.file X"],
+    "request.file": [*NULL, "-e", "set 0 request.file X"],
     "token file": [*NULL, "-g", "127.0.0.1:0", "--token-file", "X"],
     "token of attach": ["attach", "127.0.0.1:9", "--token-file", "X"],
     "pcap rx": ["-b", "-p", "pcap:rx=X"],
@@ -78,7 +79,8 @@ def test_what_is_no_regular_file_is_refused(tmp_path, what, kind):
 
 
 @pytest.mark.parametrize("what,most", [("script", "16 MiB"), ("load", "64 MiB"), ("theme load", "64 MiB"), ("-T", "64 MiB"), ("-f", "64 MiB"),
-                                       ("pattern.file", "2046 bytes"), ("dofile", "16 MiB"), ("loadfile", "16 MiB"), ("require", "16 MiB")])
+                                       ("pattern.file", "2046 bytes"), ("request.file", "16 MiB"), ("dofile", "16 MiB"), ("loadfile", "16 MiB"),
+                                       ("require", "16 MiB")])
 def test_a_refusal_names_the_limit(tmp_path, what, most):
     """A size that is known, and one that shows itself only while the file is read."""
     huge = tmp_path / "huge"

@@ -242,7 +242,7 @@ def test_what_tcp_may_not(serve, tmp_path):
     secret.write_text("secret bytes")
     with wirerate.connect(server.address, token=TOKEN, timeout=60) as wr:
         for line in (f"save {tmp_path}/new", f"load {secret}", f"theme save {tmp_path}/new", f"theme load {secret}", f"latency save {tmp_path}/new",
-                     f"capacity 0 sizes 64 for 1ms svg {tmp_path}/new", f"set 0 pattern.file {secret}",
+                     f"capacity 0 sizes 64 for 1ms svg {tmp_path}/new", f"set 0 pattern.file {secret}", f"set 0 request.file {secret}",
                      f"set 0 latsampler simple 5 5 {tmp_path}/new", f"stream add 0; set 0/1 pattern.file {secret}",
                      f"set 0 pattern.file {tmp_path}/no-such", "recorder 0 on", "recorder 0 dump", "quit", "exit", "qui"):
             assert "--rpc-allow" in refused(wr, line, "EACCES").text

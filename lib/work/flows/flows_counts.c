@@ -2,7 +2,9 @@
 /* Frames that belong to no connection; and the counters of flows by their own names, for those who
  * say them in other words. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "filebytes.h"
 #include "flows_ctl.h"
 
 void flows_strays_add(const struct flows_engine *x, struct flows_strays *sum)
@@ -62,6 +64,19 @@ static json_t *counts_timing(const struct flows_one *f, unsigned which)
 	return o;
 }
 
+/* The method of a client's requests, also of one that is a file. */
+static json_t *counts_method(const struct stream_cfg *cfg)
+{
+	const struct filebytes *f = cfg->request_file;
+	const char *method = flows_cfg_of(cfg)->method;
+	const uint8_t *end;
+
+	if (f == NULL)
+		return json_string(*method != '\0' ? method : "GET");
+	end = wl_http_like(f->b, f->n, false) ? memchr(f->b, ' ', f->n) : NULL;
+	return end != NULL ? json_stringn((const char *)f->b, (size_t)(end - f->b)) : json_null();
+}
+
 static json_t *counts_of(const struct ctl_port *cp, const struct flows_one *f)
 {
 	const struct flows_design *d = f->ver != NULL ? f->ver->design : NULL;
@@ -78,9 +93,7 @@ static json_t *counts_of(const struct ctl_port *cp, const struct flows_one *f)
 	json_object_set_new(o, "protocol",
 			    d != NULL ? json_string(d->udp ? "udp" : "tcp") : json_null());
 	json_object_set_new(o, "http", json_boolean(d != NULL && d->load.http != NULL));
-	json_object_set_new(o, "method",
-			    cfg != NULL ? json_string(*cfg->method != '\0' ? cfg->method : "GET")
-					: json_null());
+	json_object_set_new(o, "method", s != NULL ? counts_method(&s->cfg) : json_null());
 	json_object_set_new(o, "connections", counts_table(flow_counts_table, &k.flow));
 	json_object_set_new(o, "transactions",
 			    json_pack("{s:o, s:o, s:o, s:o}", "started",
