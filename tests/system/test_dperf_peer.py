@@ -198,6 +198,31 @@ def test_shape(live, tmp_path, role, shape):
     assert shape != "post" or totals["httpPost"] == told[0]["transactions"]["done"]
 
 
+UDP = ["cps 500", "protocol udp"]
+HTTP = ["cps 500", "protocol http"]
+FILES = {
+    "udp_server": (dperf_server, [*UDP, "client;payload_file {}", "server;payload_size 64"], b"a\0question"),
+    "udp_client": (dperf_client, [*UDP, "client;payload_size 64", "server;payload_file {}"], b"an\0answer"),
+    "http_server": (dperf_server, [*HTTP, "client;payload_file {}"], b"GET /of/ours HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
+    "http_client": (dperf_client, [*HTTP, "server;payload_file {}"], b"HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 3\r\n\r\nabc"),
+}
+
+
+@pytest.mark.parametrize("shape", FILES)
+def test_file(live, tmp_path, shape):
+    """A file at our end: nothing is added to it, so that over UDP, too, each answer of dperf is one."""
+    role, what, content = FILES[shape]
+    (tmp_path / "file").write_bytes(content)
+    (flow, *_), totals = role(live, tmp_path, [line.format(tmp_path / "file") for line in what], False, 1)
+    print(flow, totals)
+    done = flow["transactions"]["done"]
+    assert done == flow["transactions"]["started"] > 0 and flow["payload"]["tx_bytes"] == done * len(content)
+    if "udp" in shape:
+        assert done == totals["udpRx"] == totals["udpTx"] and not set(flow["errors"]) & {"late", "lost", "reordered", "duplicated"}
+    else:
+        assert done == totals["httpGet"] == totals["http2XX"] and totals["httpErr"] == 0 == totals["tcpDrop"]
+
+
 NOBODY = ["cps 500", "client;listen 81 1", "server;listen 80 1"]
 
 
