@@ -14,6 +14,7 @@
 #include "clock.h"
 
 #define TEXT_MOST 4096 /* of what it prints */
+#define TURNS 64       /* reads in one poll */
 #define SHOWN "%.120s"
 
 enum { OUT, ERR };
@@ -111,12 +112,13 @@ bool lb_device_asked(const struct lb_device *d)
 	return d->pid != 0;
 }
 
-/* Takes what there is; of too much the begin is kept. true: there will be no more. */
+/* Takes what there is; of too much the begin is kept. One that prints faster than this reads gets
+ * its turn again in the next poll. true: there will be no more. */
 static bool device_read(struct lb_device *d, unsigned i)
 {
-	char drop[512];
+	char drop[TEXT_MOST];
 
-	for (;;) {
+	for (unsigned turn = 0; turn < TURNS; turn++) {
 		size_t room = TEXT_MOST - d->got[i];
 		ssize_t n = room > 0 ? read(d->fd[i], d->text[i] + d->got[i], room)
 				     : read(d->fd[i], drop, sizeof(drop));
@@ -126,6 +128,7 @@ static bool device_read(struct lb_device *d, unsigned i)
 			return n == 0 || errno != EAGAIN;
 		d->got[i] += room > 0 ? (size_t)n : 0;
 	}
+	return false;
 }
 
 bool lb_device_number(const char *text, uint64_t *out)
