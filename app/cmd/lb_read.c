@@ -95,12 +95,19 @@ static void say_failed(const struct lb_run *b, const struct trial_result *res, c
 {
 	static const char *const good[] = {"sent",      "received", "opened", "started",
 					   "succeeded", "others",   NULL};
+	static const char *const held[] = {"opened", "established", "closed", "open", NULL};
 	static const char *const usual[] = {"ack_sent", "dup_ack", "rst_sent", NULL};
 	const struct trial_words *w = trial_words(res->of);
 	struct sbuf fates = {0}, more = {0};
+	long long again = number_at(doc, "trial.segments.retransmitted"),
+		  again_there = number_at(doc, "trial.servers.segments.retransmitted");
 
 	if (res->of != TRIAL_FRAMES)
 		say_cause(b, doc, out);
+	if (again + again_there > 0)
+		sbuf_addf(out,
+			  "%lld segments were sent again by the clients and %lld by the servers; ",
+			  again, again_there);
 	say_numbers(out_get(doc, "trial.fates"), good, &fates);
 	sbuf_addf(out, "of %" PRIu64 " %s %" PRIu64 " did not come through", res->sum.sent, w->noun,
 		  res->sum.sent - res->sum.received);
@@ -115,6 +122,13 @@ static void say_failed(const struct lb_run *b, const struct trial_result *res, c
 			  trial_words(res->of == TRIAL_CONNECTIONS ? TRIAL_TRANSACTIONS
 								   : TRIAL_CONNECTIONS)
 				  ->noun);
+	if (res->of == TRIAL_TRANSACTIONS) {
+		struct sbuf ends = {0};
+		say_numbers(out_get(doc, "trial.connections"), held, &ends);
+		if (ends.len > 0)
+			sbuf_addf(out, " (%s)", ends.s);
+		sbuf_free(&ends);
+	}
 	say_numbers(out_get(doc, "trial.errors"), usual, &more);
 	if (more.len > 0)
 		sbuf_addf(out, "; clients: %s", more.s);
@@ -124,6 +138,38 @@ static void say_failed(const struct lb_run *b, const struct trial_result *res, c
 }
 
 /* ---- a trial ---- */
+
+/* A device that takes more connections than it serves lets them wait, and fails none of them as
+ * long as it has room: in the second half of a trial what is open grows. It must not by more than
+ * this share of what was opened, a few that are on their way in any case, and what our own workers
+ * left lying while they stood still. */
+#define GROWTH_MOST (2 * RATE_SEARCH_RESOLUTION)
+#define GROWTH_FEW 64
+
+static bool falls_behind(const struct lb_run *b, const struct trial_result *res, struct sbuf *out)
+{
+	double opened = (double)b->end.begun - (double)b->mid.begun,
+	       grown = (double)b->end.open - (double)b->mid.open, still_ns = 0;
+
+	for (unsigned i = 0; i < res->nworkers; i++)
+		still_ns = fmax(still_ns, (double)res->worker[i].longest_ns +
+						  (double)res->worker[i].waited_ns);
+	if (b->point[b->now].figure != LB_CPS || b->mid.begun == 0 ||
+	    !(grown > GROWTH_FEW + GROWTH_MOST * opened + res->load.offered_pps * still_ns / 1e9))
+		return false;
+	sbuf_addf(out,
+		  "it falls behind: of %" PRIu64 " connections %" PRIu64
+		  " were open in the middle of the time, and of %" PRIu64 " %" PRIu64
+		  " at its end: more were opened than came to their end",
+		  b->mid.begun, b->mid.open, b->end.begun, b->end.open);
+	return true;
+}
+
+/* Whether the tester was too slow itself for what came late to be the device's fault. */
+static bool tester_busy(const struct trial_result *res, const struct lb_trial *t)
+{
+	return res->senders_limited || fmax(t->client_cpu, t->server_cpu) >= BUSY;
+}
 
 static enum rate_told told_by(const struct lb_run *b, const struct trial_result *res,
 			      const json_t *doc, struct lb_trial *t)
@@ -146,13 +192,48 @@ static enum rate_told told_by(const struct lb_run *b, const struct trial_result 
 		 res->is[TRIAL_LIMITED] ? res->why[TRIAL_LIMITED] : "");
 	if (res->receivers_limited) /* what was lost there is no fault of the device */
 		return RATE_SHORT;
-	if (!(t->loss <= b->ask.max_loss)) {
+	bool lost = !(t->loss <= b->ask.max_loss);
+	if (lost)
 		say_failed(b, res, doc, &text);
-		snprintf(t->why, sizeof(t->why), "%s", sbuf_str(&text));
+	if (lost || falls_behind(b, res, &text)) {
+		/* nothing failed, and what came late the tester may have been late for */
+		bool ours = trial_loss(&res->sum) <= b->ask.max_loss && tester_busy(res, t);
+		snprintf(
+			t->why, sizeof(t->why), "%s%s",
+			ours ? "it was as busy as it can be, or short itself, so it is not known whose fault this is: "
+			     : "",
+			sbuf_str(&text));
 		sbuf_free(&text);
-		return isnan(t->loss) ? RATE_UNTOLD : RATE_FAILED;
+		return isnan(t->loss) ? RATE_UNTOLD : ours ? RATE_SHORT : RATE_FAILED;
 	}
-	return !res->senders_limited ? RATE_PASSED : isinf(t->asked) ? RATE_UNTOLD : RATE_SHORT;
+	/* as fast as answers come is not as fast as possible: a device that pauses is slow */
+	bool climbs = lb_about[b->point[b->now].figure].climbs;
+	return !res->senders_limited || (isinf(t->asked) && climbs) ? RATE_PASSED
+	       : isinf(t->asked)                                    ? RATE_UNTOLD
+								    : RATE_SHORT;
+}
+
+/* The share that was lost. TCP hides what a device has lost by sending it again: of CPS that
+ * counts, since its limit is where it begins to lose. CC is what was open and answered, no more:
+ * whether all of it can be closed at once, in the time of flow.drain, is another question. */
+static double loss_of(enum lb_figure f, const struct trial_result *res, const json_t *doc)
+{
+	double loss = trial_loss(&res->sum);
+
+	if (f == LB_CPS) {
+		double sent = (double)(number_at(doc, "trial.segments.tx") +
+				       number_at(doc, "trial.servers.segments.tx")),
+		       again = (double)(number_at(doc, "trial.segments.retransmitted") +
+					number_at(doc, "trial.servers.segments.retransmitted"));
+		return sent > 0 ? fmax(loss, again / sent) : loss;
+	}
+	if (f == LB_CC && !isnan(loss) && res->sum.within > 0) {
+		struct trial_fates held = res->sum;
+		uint64_t open = (uint64_t)number_at(doc, "trial.connections.aborted");
+		held.within_failed -= open < held.within_failed ? open : held.within_failed;
+		return trial_loss(&held);
+	}
+	return loss;
 }
 
 static double ns_at(const json_t *o, const char *path)
@@ -200,8 +281,11 @@ void lb_read(const struct lb_run *b, const struct trial_result *res, struct lb_t
 	*t = (struct lb_trial){.what = b->what,
 			       .repeat = b->what == LB_SEARCH ? b->repeat : 0,
 			       .asked = b->x};
-	t->loss = trial_loss(&res->sum);
+	t->loss = loss_of(f, res, doc);
 	t->carried = res->load.offered_pps;
+	/* that of the whole time: the load had pauses */
+	if (isinf(b->x) && lb_about[f].climbs)
+		t->carried = fmin(t->carried, (double)res->sum.sent * 1e9 / (double)res->asked_ns);
 	t->pps = f == LB_CPS ? (double)NAN : t->carried * lb_about[LB_PPS].per;
 	if (f == LB_TWO_WAY || f == LB_CC)
 		t->pps = t->carried * lb_about[LB_TWO_WAY].per;
@@ -211,6 +295,8 @@ void lb_read(const struct lb_run *b, const struct trial_result *res, struct lb_t
 		t->carried = (double)res->sum.within;
 		*passed = (double)(res->sum.within - res->sum.within_failed);
 	}
+	t->client_cpu = busy_of(b, res, &b->ask.client);
+	t->server_cpu = busy_of(b, res, &b->ask.servers);
 	t->told = told_by(b, res, doc, t);
 	if (f == LB_CC && t->told == RATE_PASSED && !isinf(t->asked) &&
 	    t->carried < floor(t->asked))
@@ -226,21 +312,21 @@ void lb_read(const struct lb_run *b, const struct trial_result *res, struct lb_t
 			t->opened, lb_ring_room(&b->ring[b->tcp]), b->tuples, lb_cps_most(b));
 	}
 	read_latency(b, doc, t);
-	t->client_cpu = busy_of(b, res, &b->ask.client);
-	t->server_cpu = busy_of(b, res, &b->ask.servers);
 	lb_cpu_since(&b->mark, &b->mark_end, res->span_ns, &t->cpu);
 	json_decref(doc);
 }
 
 /* ---- a search, and a figure ---- */
 
-/* The last trial of the search that came to this. */
+/* The last trial of the search that came to this. A trial in which the tester was short tells
+ * nothing, where it was not short at higher rates. */
 static const struct lb_trial *trial_of(const struct lb_run *b, const struct lb_point *p,
 				       enum rate_told told)
 {
 	for (unsigned i = p->ntrials; i > 0; i--) {
 		const struct lb_trial *t = &p->trial[i - 1];
-		if (t->what == LB_SEARCH && t->repeat == b->repeat && t->told == told)
+		if (t->what == LB_SEARCH && t->repeat == b->repeat &&
+		    (t->told == told || (told == RATE_UNTOLD && t->told == RATE_SHORT)))
 			return t;
 	}
 	return NULL;
@@ -251,7 +337,10 @@ static void say_fastest(const struct lb_run *b, const struct lb_point *p, struct
 	const struct lb_trial *t = trial_of(b, p, RATE_PASSED);
 	double busy = t != NULL ? fmax(t->client_cpu, t->server_cpu) : 0;
 
-	if (p->figure == LB_CC)
+	if (b->search.trials >= RATE_SEARCH_MOST)
+		sbuf_addf(out, "the search has ended after %u trials, and none has failed",
+			  b->search.trials);
+	else if (p->figure == LB_CC)
 		sbuf_addf(out,
 			  "tester: all connections that it can open were held; it has %" PRIu64
 			  " tuples, and was to open no more than %" PRIu64,
@@ -302,8 +391,9 @@ void lb_search_over(const struct lb_run *b, struct lb_point *p)
 			p->state = found;
 		return;
 	}
+	const struct lb_trial *t = trial_of(b, p, RATE_PASSED);
 	p->found[p->nvalues] = found;
-	p->value[p->nvalues++] = s->low;
+	p->value[p->nvalues++] = t != NULL ? fmin(s->low, t->carried) : s->low;
 }
 
 static int by_value(const void *a, const void *b)

@@ -160,7 +160,8 @@ static int begin_trial(struct cmd_run *r, struct lb_run *b, struct err *e)
 	if (rc == 0)
 		rc = trial_start(b->app->ctl, &spec, &b->trial, e);
 	b->stage = LB_TRIES;
-	b->begun = false;
+	b->begun = b->sent = false;
+	b->mid = b->end = (struct lb_open){0};
 	b->counted = false;
 	b->asked_ns = spec.duration_ns;
 	b->began_ns = clock_raw_ns();
@@ -275,6 +276,11 @@ static void search_told(struct lb_run *b, const struct lb_trial *t, double passe
 	rate_search_feed(&b->search, t->told, t->carried, passed);
 	if (lb_about[p->figure].climbs && t->told == RATE_PASSED)
 		rate_search_climb(&b->search);
+	/* a device that is asked for far too much may carry nothing, too */
+	if (deaf && isinf(t->asked) && !b->search.over) {
+		rate_search_ease(&b->search);
+		deaf = false;
+	}
 	b->x = b->search.next;
 	if (deaf) {
 		p->state = CAPACITY_INVALID;
@@ -322,6 +328,34 @@ static void trial_over(struct lb_run *b)
 		load_told(b, t);
 }
 
+static void count_open(const struct lb_run *b, struct lb_open *out)
+{
+	struct calls_counts c;
+
+	trial_calls_now(b->trial, &c);
+	uint64_t over = c.succeeded;
+	for (unsigned i = 0; i < c.nfailed; i++)
+		over += c.failed[i].n;
+	*out = (struct lb_open){.begun = c.begun, .open = c.begun > over ? c.begun - over : 0};
+}
+
+/* Looks at what must be looked at while it goes on: CPUs and open connections. */
+static void trial_marks(struct lb_run *b)
+{
+	if (!b->begun && trial_begun(b->trial)) {
+		b->begun = true;
+		b->begun_ns = clock_raw_ns();
+		lb_cpu_mark(&b->ask.device, &b->mark);
+	}
+	if (b->begun && b->mid.begun == 0 && clock_raw_ns() - b->begun_ns >= b->asked_ns / 2)
+		count_open(b, &b->mid);
+	if (!b->sent && trial_sent(b->trial)) {
+		b->sent = true;
+		lb_cpu_mark(&b->ask.device, &b->mark_end);
+		count_open(b, &b->end);
+	}
+}
+
 /* 1: it is over. */
 static int trial_goes_on(struct lb_run *b, struct err *e)
 {
@@ -329,15 +363,10 @@ static int trial_goes_on(struct lb_run *b, struct err *e)
 
 	if (rc < 0)
 		return rc;
-	if (!b->begun && trial_begun(b->trial)) {
-		b->begun = true;
-		b->begun_ns = clock_raw_ns();
-		lb_cpu_mark(&b->ask.device, &b->mark);
-	}
+	trial_marks(b);
 	bool counts = b->ncounts > 0;
 	if (rc == 0)
 		return counts && b->begun ? lb_counts_each(b, e) : 0;
-	lb_cpu_mark(&b->ask.device, &b->mark_end);
 	b->ended_ns = clock_raw_ns();
 	if (!counts)
 		return 1;
@@ -411,6 +440,10 @@ int lb_run_start(struct cmd_run *r, const struct lb_ask *ask, struct lb_run **ou
 
 	b->app = app_of(r);
 	b->ask = *ask;
+	/* a rate is told no closer than by the resolution of the search, and as it was, not as it
+	 * was asked for */
+	b->ask.cfg.max_rate_error =
+		lb_longer(b->ask.cfg.max_rate_error, (uint64_t)(RATE_SEARCH_RESOLUTION * 1e9));
 	if (ask->device_cps != NULL) {
 		b->reader = lb_device_new(ask->device_cps);
 		b->ask.device_cps = lb_device_command(b->reader);

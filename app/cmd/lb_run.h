@@ -36,6 +36,11 @@ struct lb_look {
 	uint64_t died_ns, returned_ns; /* since the begin; 0: not yet */
 };
 
+/* Connections at one moment of a trial. */
+struct lb_open {
+	uint64_t begun, open; /* so far; and of these now */
+};
+
 struct lb_run {
 	struct app *app;
 	struct lb_ask ask;
@@ -53,7 +58,8 @@ struct lb_run {
 	double x;
 	struct trial *trial;
 	enum lb_stage stage;
-	bool begun;
+	bool begun, sent;         /* the trial; sent: its time is over, and it waits for the last */
+	struct lb_open mid, end;  /* in the middle of its time, and at the end of it */
 	bool taken, counted;      /* its tuples are chosen; the device's first count is there */
 	bool tcp;                 /* what it is of; of connections */
 	uint64_t from;            /* its first source port */

@@ -37,6 +37,8 @@ static void feed_rate(struct rate_search *s, enum rate_told told)
 	} else {
 		s->high = s->next;
 		s->high_by = told;
+		if (told == RATE_FAILED && s->low >= s->high)
+			s->low = 0;
 	}
 	s->next = s->low > 0 ? (s->low + s->high) / 2 : s->high / 2;
 	s->over = s->low > 0 ? rate_search_narrow(s) : s->next < s->from * RATE_SEARCH_LEAST;
@@ -66,9 +68,15 @@ void rate_search_climb(struct rate_search *s)
 	if (!(s->low > 0) || !isinf(s->high) || s->trials >= RATE_SEARCH_MOST ||
 	    s->mute >= RATE_SEARCH_MUTE)
 		return;
-	s->next = s->low * RATE_SEARCH_CLIMB;
+	s->next = s->low * fmin(pow(RATE_SEARCH_CLIMB, s->climbs++), RATE_SEARCH_LEAP);
 	s->from = s->next;
 	s->over = false;
+}
+
+void rate_search_ease(struct rate_search *s)
+{
+	s->next = s->first * RATE_SEARCH_EASY;
+	s->from = s->next;
 }
 
 bool rate_search_none(const struct rate_search *s)

@@ -33,6 +33,7 @@ struct rate_search {
 	unsigned tries;         /* repetitions of this rate so far */
 	unsigned mute;          /* rates in a row that got no valid trial */
 	unsigned trials, untold;
+	unsigned climbs; /* rates asked for by rate_search_climb() */
 	bool over;
 };
 
@@ -40,11 +41,18 @@ void rate_search_begin(struct rate_search *);
 /* What came of the trial at `next`: the rate at which frames left, and the one at which they
  * passed, which is a good rate to try; 0: not known. */
 void rate_search_feed(struct rate_search *, enum rate_told, double left, double passed);
-/* As fast as possible was only as fast as answers came, so higher rates are asked for, each by
- * RATE_SEARCH_CLIMB above the one before, until one does not pass; then it goes on by bisection. To
- * be called after each feed; does nothing where a rate has not passed, or trials have run out. */
+/* As fast as possible was only as fast as answers came. So the same rate is tried once more,
+ * whether answers come or not, and if it fails there, it never passed. Then higher rates are asked
+ * for, until one does not pass, and it goes on by bisection. The first step is RATE_SEARCH_CLIMB,
+ * and they grow up to RATE_SEARCH_LEAP: answers may have come far more slowly than they can. To be
+ * called after each feed; does nothing where a rate has not passed, or trials have run out. */
 #define RATE_SEARCH_CLIMB 1.25
+#define RATE_SEARCH_LEAP 2.0
 void rate_search_climb(struct rate_search *);
+/* As fast as possible nothing came through at all. The next rate is far below it, and tells whether
+ * that was the rate. To be called after the first feed. */
+#define RATE_SEARCH_EASY (1.0 / 64)
+void rate_search_ease(struct rate_search *);
 /* Between the highest rate that passed and the lowest that did not is no more than the
  * resolution. */
 bool rate_search_narrow(const struct rate_search *);

@@ -266,6 +266,11 @@ bool trial_begun(const struct trial *t)
 	return t->stage >= TRIAL_SEND;
 }
 
+bool trial_sent(const struct trial *t)
+{
+	return t->stage >= TRIAL_DRAIN;
+}
+
 bool trial_active(const struct trial *t, const struct portset *ports)
 {
 	for (unsigned i = 0; i < t->c->nports; i++)

@@ -269,6 +269,8 @@ int trial_poll(struct trial *, struct err *e);
 /* Whether its own frames are being sent, or were: before that it teaches devices where the
  * receivers are, or waits until frames of earlier runs have arrived. */
 bool trial_begun(const struct trial *t);
+/* Whether its time is over: it waits for what is on its way, or has a result. */
+bool trial_sent(const struct trial *t);
 /* What has become of its calls so far; nothing of frames. */
 void trial_calls_now(const struct trial *t, struct calls_counts *out);
 /* How many connections its senders have opened so far; 0 of frames. */

@@ -242,6 +242,31 @@ def test_a_device_that_limits_is_known_exactly():
     assert [t for t in pps["trials"] if t["told"] == "failed" and t["loss_ratio"] > 0], pps
 
 
+def cps_of(more, words="quick for 400ms figures cps"):
+    """The figure CPS of a device that is its own limit, if the tester had the time to find it."""
+    for _ in range(3):
+        lb, _ = device("forward", words, more, drain="1500ms", short="2%")
+        cps = lb["figures"][0]
+        if cps["state"] == "exact":
+            return cps, [t for t in cps["trials"] if t["told"] == "failed"]
+    pytest.skip(f"the tester had no time: {cps['why']}")
+
+
+def test_what_tcp_sends_again_the_device_has_lost():
+    """It takes 1,000 new connections each second. The SYNs of others vanish, are sent again a second later, and are taken then."""
+    cps, failed = cps_of("nft add table ip lim; nft 'add chain ip lim pre { type filter hook prerouting priority 0; }'; "
+                         "nft 'add rule ip lim pre ct state new limit rate over 1000/second burst 5 packets drop'")
+    assert cps["median"] < 1500 and cps["why"].startswith("device: "), cps
+    assert any("segments were sent again" in t["why"] and t["loss_ratio"] > 0 for t in failed), cps
+
+
+def test_a_device_that_lets_connections_wait_falls_behind():
+    """Towards the servers it has 1 Mbit/s, some 600 connections each second, and a queue that holds all that comes in a trial."""
+    cps, failed = cps_of("tc qdisc add dev devs root tbf rate 1mbit burst 5k limit 4m")
+    assert cps["median"] < 4000 and cps["why"].startswith("device: "), cps
+    assert all("it falls behind" in t["why"] or "sent again" in t["why"] for t in failed), cps
+
+
 @pytest.mark.parametrize("rule, name", [
     ("ip saddr 10.1.0.2 ip saddr set 10.1.0.9", "answers from elsewhere: "),
     ("ip saddr 10.1.0.2 tcp checksum set 1", "wrong checksums of "),
@@ -274,13 +299,15 @@ def test_nftables_deals_in_turn_and_counts_what_we_opened():
 def test_haproxy_carries_no_udp_and_asks_another_server():
     if not shutil.which("haproxy"):
         pytest.skip("needs haproxy")
-    lb, _ = device("haproxy", "quick for 200ms figures pps,cps,cc,servers")
+    # connections that are not closed in 100 ms would be failures of haproxy, on a machine that has no time for it
+    lb, _ = device("haproxy", "quick for 200ms figures pps,cps,cc,servers", drain="4s")
     pps, cps, cc = lb["figures"]
     assert pps["state"] == "n/a" and cps["trials"]
     # what is asked for is half of what it takes, behind connections of CPS that it may still know
     assert cc["trials"] and cc["state"] in ("at least", "exact", "not valid") and not cc["why"].startswith("nothing came through: "), cc
     if cc["state"] == "at least":
-        assert cc["why"].startswith("tester: ") and cc["median"] == max(t["asked"] for t in cc["trials"]), cc
+        assert cc["why"].startswith(("tester: ", "trials above were not valid: ")), cc
+        assert cc["median"] == max(t["carried"] for t in cc["trials"] if t["told"] == "passed"), cc
     assert all(t["device_opened"] == t["opened"] and t["device_cpu"] is not None for t in cps["trials"] if t["told"] == "passed"), cps
     of = servers(lb)
     assert of["distribution"]["chi_square"] < 1 and of["death"]["back_after_ns"] is not None

@@ -594,8 +594,8 @@ static void test_search_ends(void **state)
 	}
 }
 
-/* As fast as possible is only as fast as answers come: higher rates are asked for until one fails,
- * and the answer is then found between the last two. */
+/* As fast as possible is only as fast as answers come: that rate is tried once more, then higher
+ * ones until one fails, and the answer is then found between the last two. */
 static void test_search_climbs(void **state)
 {
 	const double limit = 300e3;
@@ -606,7 +606,7 @@ static void test_search_climbs(void **state)
 	for (double rate, last = 0; !s.over; last = rate) {
 		rate = isinf(s.next) ? 100e3 : s.next;
 		enum rate_told told = rate <= limit ? RATE_PASSED : RATE_FAILED;
-		assert_true(!isinf(s.high) || rate > last);
+		assert_true(!isinf(s.high) || rate > last || (s.trials == 1 && rate >= last));
 		rate_search_feed(&s, told, rate, fmin(rate, limit));
 		if (told == RATE_PASSED)
 			rate_search_climb(&s);
@@ -622,6 +622,32 @@ static void test_search_climbs(void **state)
 	next = s.next;
 	rate_search_climb(&s);
 	assert_true(s.next == next && next < 100e3);
+	/* answers came far more slowly than they can */
+	rate_search_begin(&s);
+	while (!s.over) {
+		double rate = isinf(s.next) ? 1e3 : s.next;
+		enum rate_told told = rate <= limit ? RATE_PASSED : RATE_FAILED;
+		rate_search_feed(&s, told, rate, 0);
+		if (told == RATE_PASSED)
+			rate_search_climb(&s);
+	}
+	assert_true(s.high_by == RATE_FAILED && s.low > limit / 1.2 && s.low <= limit);
+	/* what passed as fast as answers came fails when it is asked for */
+	rate_search_begin(&s);
+	while (!s.over) {
+		double rate = isinf(s.next) ? 2 * limit : s.next;
+		enum rate_told told = isinf(s.next) || rate <= limit ? RATE_PASSED : RATE_FAILED;
+		rate_search_feed(&s, told, rate, 0);
+		if (told == RATE_PASSED)
+			rate_search_climb(&s);
+	}
+	assert_true(rate_search_narrow(&s) && s.low > limit * 0.97 && s.low <= limit);
+	/* but where the sender is short of it, it stays what has passed */
+	rate_search_begin(&s);
+	rate_search_feed(&s, RATE_PASSED, 100e3, 0);
+	rate_search_climb(&s);
+	rate_search_feed(&s, RATE_SHORT, 90e3, 0);
+	assert_true(s.over && s.low == 100e3 && s.high_by == RATE_SHORT);
 	/* nothing ever fails: it ends with its trials */
 	rate_search_begin(&s);
 	while (!s.over) {
@@ -629,6 +655,27 @@ static void test_search_climbs(void **state)
 		rate_search_climb(&s);
 	}
 	assert_true(isinf(s.high) && s.trials == RATE_SEARCH_MOST);
+}
+
+/* As fast as possible nothing comes through. Far below there may be something. */
+static void test_search_eases(void **state)
+{
+	static const double limits[] = {0, 2e3, 50e3};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(limits); i++) {
+		struct rate_search s;
+		rate_search_begin(&s);
+		rate_search_feed(&s, RATE_FAILED, 100e3, 0);
+		rate_search_ease(&s);
+		assert_true(s.next == 100e3 / 64 && !s.over);
+		while (!s.over)
+			rate_search_feed(&s, s.next <= limits[i] ? RATE_PASSED : RATE_FAILED,
+					 s.next, 0);
+		assert_true(limits[i] > 0 ? rate_search_narrow(&s) && s.low <= limits[i] &&
+						    s.high > limits[i]
+					  : rate_search_none(&s));
+	}
 }
 
 int main(void)
@@ -643,7 +690,7 @@ int main(void)
 		cmocka_unit_test(test_disturbed_once), cmocka_unit_test(test_deaf),
 		cmocka_unit_test(test_loss),           cmocka_unit_test(test_search_ends),
 		cmocka_unit_test(test_search_none),    cmocka_unit_test(test_not_none),
-		cmocka_unit_test(test_search_climbs),
+		cmocka_unit_test(test_search_climbs),  cmocka_unit_test(test_search_eases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
