@@ -12,6 +12,7 @@
 #   WIRERATE    the program
 #   OPTIONS     further options of it: OPTIONS=--json
 #   SETTINGS    commands of it that come before `lb`: SETTINGS='set trial.max-wait 20%'
+#   CPUS        CPUs of the device, as `taskset -c` takes them. Without it one that no worker of the tester has, so that the device can be the limit
 #   DEVICE      what a shell does in the device's namespace before, where devc and devs are the interfaces towards clients and servers:
 #               DEVICE='tc qdisc add dev devs root tbf rate 50mbit burst 20k limit 100k'
 set -u
@@ -24,7 +25,7 @@ forward | nft | haproxy) shift ;;
 	exit 2
 	;;
 esac
-for need in ip sysctl ethtool taskset "$wirerate" $([ "$kind" = forward ] || echo "$kind"); do
+for need in ip sysctl ethtool awk taskset "$wirerate" $([ "$kind" = forward ] || echo "$kind"); do
 	command -v "$need" >/dev/null || { echo "$0: needs $need, which is not installed" >&2; exit 3; }
 done
 [ "$(id -u)" = 0 ] || { echo "$0: needs root, for network namespaces" >&2; exit 3; }
@@ -71,6 +72,24 @@ for side in c s; do
 	# a frame that waits to be merged with others is none that is forwarded
 	ip netns exec "$device" sysctl -qw "net.ipv6.conf.dev$side.disable_ipv6=1"
 	ip netns exec "$tester" sysctl -qw "net.ipv6.conf.wr$side.disable_ipv6=1"
+done
+# Where the device works. The tester has the first three CPUs, for control and a worker for each port, so the fourth; where there are fewer, that of
+# control, which has little to do.
+cpus=${CPUS:-$(awk '/^Cpus_allowed_list:/ {
+	n = split($2, part, ",")
+	for (i = 1; i <= n; i++) {
+		m = split(part[i], end, "-")
+		for (c = end[1]; c <= end[m]; c++)
+			cpu[k++] = c
+	}
+	print (k > 3 ? cpu[3] : cpu[0])
+}' /proc/self/status)}
+taskset -c "$cpus" true 2>/dev/null || fail "CPUS=$cpus: these are no CPUs of this machine, such as 0 or 2,4-5"
+# Else the kernel forwards each frame on the CPU of the worker that has sent it, and the tester is what is measured.
+mask=$(taskset -c "$cpus" sed -n 's/^Cpus_allowed:[[:space:]]*//p' /proc/self/status)
+for side in c s; do
+	ip netns exec "$device" sh -c "echo $mask >/sys/class/net/dev$side/queues/rx-0/rps_cpus" 2>/dev/null ||
+		echo "$kind: this kernel steers no frames to CPUs (RPS): the tester's CPUs forward, and what is measured is them" >&2
 done
 ip -n "$device" link set lo up
 ip -n "$device" address add 10.0.0.1/24 dev devc
@@ -143,9 +162,6 @@ haproxy)
 			server s3 10.1.0.4:80
 			server s4 10.1.0.5:80
 	END
-	# not where the tester's workers are, which are CPUs 1 and 2: they would wait for it
-	cpus=0
-	[ "$(nproc)" -lt 4 ] || cpus=0,3-$(($(nproc) - 1))
 	ip netns exec "$device" taskset -c "$cpus" haproxy -db -f "$dir/conf" >"$dir/log" 2>&1 &
 	proxy=$!
 	# until it listens
