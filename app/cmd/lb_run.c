@@ -306,6 +306,21 @@ static void search_told(struct lb_run *b, const struct lb_trial *t, double passe
 	next_point(b);
 }
 
+/* Connections that are open are the device's as long as it knows them. One that it has counted
+ * twice it had forgotten, whatever became of it then. */
+static void held_by_device(const struct lb_point *p, struct lb_trial *t)
+{
+	double device = lb_counts_device(t);
+
+	if (p->figure != LB_CC || t->told != RATE_PASSED || !(COUNTS_LEAST * device > t->opened))
+		return;
+	t->told = RATE_FAILED;
+	snprintf(
+		t->why, sizeof(t->why),
+		"the device has counted %.0f connections, and %.0f were opened: it has forgotten some while they were open",
+		device, t->opened);
+}
+
 static void trial_over(struct lb_run *b)
 {
 	struct lb_point *p = &b->point[b->now];
@@ -318,6 +333,7 @@ static void trial_over(struct lb_run *b)
 	t->ncounts = b->ncounts;
 	b->count = NULL;
 	b->ncounts = 0;
+	held_by_device(p, t);
 	give_tuples(b, (double)trial_opened(b->trial));
 	trial_free(b->trial);
 	b->trial = NULL;
