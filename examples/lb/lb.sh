@@ -7,6 +7,8 @@
 #   lb.sh nft [words of lb]        nftables: DNAT to four servers in turn
 #   lb.sh haproxy [words of lb]    haproxy in TCP mode; it carries no UDP
 #
+#   lb.sh nft knee of cps          `knee 0 to 1` with these words in place of `lb`, on any of them: latency at loads up to the limit
+#
 # With words, such as `quick` or `figures cps,cc html page.html`, they stand behind `lb 0 to 1`. It needs root. From the environment:
 #
 #   WIRERATE    the program
@@ -21,19 +23,28 @@ wirerate=${WIRERATE:-wirerate}
 case $kind in
 forward | nft | haproxy) shift ;;
 *)
-	echo "usage: $0 forward|nft|haproxy [words of lb]" >&2
+	echo "usage: $0 forward|nft|haproxy [words of lb | knee words of it]" >&2
 	exit 2
 	;;
 esac
-for need in ip sysctl ethtool awk taskset "$wirerate" $([ "$kind" = forward ] || echo "$kind"); do
-	command -v "$need" >/dev/null || { echo "$0: needs $need, which is not installed" >&2; exit 3; }
-done
+knee=
+if [ "${1:-}" = knee ]; then
+	shift
+	knee="knee 0 to 1 $*"
+fi
 [ "$(id -u)" = 0 ] || { echo "$0: needs root, for network namespaces" >&2; exit 3; }
+for need in ip sysctl ethtool awk taskset "$wirerate" $([ "$kind" = forward ] || echo "$kind"); do
+	command -v "$need" >/dev/null || { echo "$0: needs $need, which is not in PATH ($PATH)" >&2; exit 3; }
+done
 
 prefix=wrlb-
 for old in $(ip netns list | sed -n "s/^\($prefix[0-9]*-[a-z]*\).*/\1/p"); do
 	owner=${old#"$prefix"}
-	kill -0 "${owner%-*}" 2>/dev/null || ip netns del "$old"
+	kill -0 "${owner%-*}" 2>/dev/null && continue
+	for left in $(ip netns pids "$old"); do
+		kill "$left" 2>/dev/null
+	done
+	ip netns del "$old"
 done
 tester=$prefix$$-tester
 device=$prefix$$-device
@@ -99,6 +110,7 @@ in_device sysctl -qw net.ipv4.ip_forward=1
 
 servers=10.1.0.2..10.1.0.5
 vip=10.9.0.1
+clients=10.2.0.1..10.2.0.16
 udp=
 cpu=
 count=
@@ -128,12 +140,18 @@ nft)
 			}
 		}
 	END
-	# what it knows of a connection must not outlive the trial by much
-	for what in udp_timeout=1 udp_timeout_stream=2 tcp_timeout_time_wait=1 tcp_timeout_close=1 tcp_timeout_last_ack=1; do
+	# what it knows of a connection must not outlive the trial by much, but last as long as one of UDP that is open waits for its next request
+	for what in udp_timeout=10 udp_timeout_stream=10 tcp_timeout_time_wait=1 tcp_timeout_close=1 tcp_timeout_last_ack=1; do
 		in_device sysctl -qw "net.netfilter.nf_conntrack_$what"
 	done
-	echo "nft: the table of connections has room for $(sysctl -n net.netfilter.nf_conntrack_max): no more can be held" >&2
-	set -- "$@" device-timeout 3s
+	room=$(sysctl -n net.netfilter.nf_conntrack_max)
+	echo "nft: the table of connections has room for $room: no more can be held" >&2
+	# flows that it has no room for are new ones again and again; each address has 64512 ports
+	clients=10.2.0.1..10.2.0.$((room / 64512 < 2 ? 2 : room / 64512 > 16 ? 16 : room / 64512))
+	case " $* " in
+	*" device-timeout "*) ;;
+	*) set -- "$@" device-timeout 12s ;;
+	esac
 	# a chain of NAT sees the first packet of each connection
 	counts "nft list counter ip lb opened | sed -n 's/.*packets \([0-9]*\).*/\1/p'"
 	;;
@@ -196,13 +214,13 @@ set 0 gateway 10.0.0.1
 set 1 ip 10.1.0.2/24,10.1.0.3/24,10.1.0.4/24,10.1.0.5/24
 set 1 gateway 10.1.0.1
 set 0 flow client
-set 0 flow.src 10.2.0.1..10.2.0.16
+set 0 flow.src $clients
 set 0 flow.dst $vip
 set 1 flow server
 set 1 flow.src $servers
 ${SETTINGS:-}
 sleep 300ms
-lb 0 to 1 $udp $cpu $count $*
+${knee:-lb 0 to 1 $udp $cpu $count $*}
 END
 # shellcheck disable=SC2086 # options are words
 ip netns exec "$tester" "$wirerate" ${OPTIONS:-} -p packet:wrc -p packet:wrs -b -f "$dir/commands" </dev/null &
@@ -210,4 +228,5 @@ pid=$!
 wait "$pid"
 code=$?
 pid=
+[ -z "$proxy" ] || kill -0 "$proxy" 2>/dev/null || echo "haproxy has ended meanwhile: $(cat "$dir/log")" >&2
 exit $code
