@@ -288,8 +288,7 @@ struct flow_machine {
 	struct flow_tuples *set[FLOW_SETS]; /* those with slots */
 	unsigned nset;
 	struct flow_bucket *bucket;
-	uint32_t bucket_mask;
-	uint32_t hashed; /* connections found by the hash */
+	uint32_t bucket_mask, hashed; /* hashed: connections found by the hash */
 	bool any6, any_ident, odd, verify_sums, kernel_peer;
 	bool straight; /* usual segments take their own ways (flow_tcp.c) */
 	uint8_t (*peer6)[16];
@@ -305,8 +304,7 @@ struct flow_machine {
 	uint32_t timer_hand;
 	/* to be done at the end of the turn */
 	uint32_t ack[FLOW_ACKS], nack;
-	/* those that wait for room in the sink, the oldest at blocked_at; the array is a ring */
-	uint32_t blocked[FLOW_BLOCKED], blocked_at, nblocked;
+	uint32_t blocked[FLOW_BLOCKED], blocked_at, nblocked; /* a ring, the oldest at blocked_at */
 	struct flow_sweep sweep[FLOW_SWEEPS];
 	unsigned nsweep;
 	/* the rest */

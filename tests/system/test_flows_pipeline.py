@@ -28,8 +28,8 @@ def test_so_many_are_open(most):
 
 def test_a_bad_way():
     """Frames are lost, come twice and overtake each other: each request is answered, or lost itself or its response, or given up before that came."""
-    docs = play(UDP + "set wire loss 2%; set wire duplicate 1%; set wire delay 1ms..3ms; set wire order free; set 0 flow.rto 100ms; set 0 flow.retries 0; "
-                "set 0 bytes.pipeline 50; set 0 transactions 2000; set 0 count 5; start all; wait all; show flows; show wire")
+    docs = play(UDP + "set wire loss 2%; set wire duplicate 1%; set wire delay 1ms..3ms; set wire order free; set 0 flow.rto 100ms; "
+                "set 0 flow.retries 0; set 0 bytes.pipeline 50; set 0 transactions 2000; set 0 count 5; start all; wait all; show flows; show wire")
     got = flows(docs)
     client, server, e = got[0, 0], got[1, 0], got[0, 0]["errors"]
     assert client["connections"]["closed"] == 5 and client["transactions"]["started"] == 10000
@@ -69,8 +69,8 @@ def test_while_it_runs():
 @pytest.mark.parametrize("queues", [1, 2])
 def test_others_say_when(queues):
     """With `tps` each connection takes as many as may be open, and no more."""
-    got = ends(UDP + PATIENT + "set wire delay 50ms; set 0 bytes.pipeline 7; set 0 transactions forever; set 0 connections 4; set 0 cps 1k; set 0 tps 5k; "
-               "start all; lua 'while wr.show(\"flows\", 0).flows[1].transactions.open < 28 do wr.sleep(0.01) end'; show flows; stop all; wait all; "
-               "show flows", "-p", "wire", "-m", f"[1].0*{queues},[1].1*{queues}")
+    got = ends(UDP + PATIENT + "set wire delay 50ms; set 0 bytes.pipeline 7; set 0 transactions forever; set 0 connections 4; set 0 cps 1k; "
+               "set 0 tps 5k; start all; lua 'while wr.show(\"flows\", 0).flows[1].transactions.open < 28 do wr.sleep(0.01) end'; "
+               "show flows; stop all; wait all; show flows", "-p", "wire", "-m", f"[1].0*{queues},[1].1*{queues}")
     assert got[0, 0]["transactions"]["done"] == got[1, 0]["transactions"]["done"] >= 28
     assert not set(got[0, 0]["errors"]) & set(LATE)

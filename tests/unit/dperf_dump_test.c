@@ -478,8 +478,6 @@ static void test_payload_file(void **state)
 static void test_refused(void **state)
 {
 	(void)state;
-	refused("pipeline 2\nprotocol udp\nkeepalive 0us\npayload_file /a\n" CLIENT "cc 1\n",
-		"c.conf:1:1: ", "pipeline excludes payload_file");
 	refused("protocol http\nhttp_host a,b\n" CLIENT "cps 1\n",
 		"c.conf:2:12: ", "'a,b' has a comma, which stands between several");
 	refused("protocol http\nhttp_path /a,/b\n" CLIENT "cps 1\n",

@@ -232,6 +232,8 @@ static void test_whole(void **state)
 	refused("flow_isolate\n" CLIENT LOAD, "3:1", "needs the gateway's MAC");
 	refused("pipeline 2\n" CLIENT LOAD "keepalive 0us\n", "1:1", "needs 'protocol udp'");
 	refused("pipeline 2\nprotocol udp\n" CLIENT LOAD, "1:1", "needs keepalive");
+	refused("pipeline 2\nprotocol udp\nkeepalive 0us\npayload_file /a\n" CLIENT LOAD, "1:1",
+		"excludes payload_file");
 	refused("pipeline 2\n" SERVER "protocol udp\nkeepalive 0us\n", "1:1", "of a client");
 	refused("pipeline 2\nprotocol udp\nkeepalive 1s\n" CLIENT LOAD, "1:1",
 		"needs 'keepalive 0us'");
