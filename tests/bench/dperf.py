@@ -12,8 +12,10 @@ transactions are made in two arms: `trusted` does the same (flow.sums), and `ver
 connections. dperf has no TIME_WAIT, so in the program's arm it is as short as can be; without any, the
 last acknowledgement of a connection would not wait for room in the ring.
 """
+import contextlib
 import glob
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -30,7 +32,7 @@ ROUNDS = 3
 CONNECTIONS = 256
 TPS_SECONDS = 5
 STEPS = 14
-TOP = {"dperf": 2800000, "verified": 4200000}  # of the first ramp
+TOP = {"dperf": 2800000, "verified": 2800000}  # of the first ramp
 ABOVE = 1.15  # the others', of what was found
 REACHED = 0.98  # of what was due
 ARMS = {"tps": ("dperf", "trusted", "verified"), "cps": ("dperf", "verified")}
@@ -43,6 +45,9 @@ LOST = ("dropTx", "badRx", "tcpDrop", "skErr", "httpErr", "rstRx", "rstTx", "imi
 AGAIN = ("synRt", "finRt", "ackRt", "pushRt", "ackDup")
 STOOD = 0.1  # seconds of a second
 TRIES = 4  # of a ramp
+# The size of the rings in which connections are opened, as a power of two: dperf asks a device for 4096 descriptors, and a memif makes 1024 if
+# nobody says another number. Those are full in a third of a millisecond, and a host stops a CPU for longer than that.
+RING = 12
 RTO = 2  # seconds; of dperf, by which what it sends again is behind what was lost. The program probes earlier than that
 
 
@@ -64,6 +69,11 @@ def files(what, top, cpus):
     clients = top * RTO // 65535 + 1  # it wants so many tuples
     client = [f"cps {top}", "wait 1", f"slow_start {STEPS}", "duration 1h"]
     return conf("client", cpus[0], clients, client), conf("server", cpus[1], clients, ["duration 1h"])
+
+
+def memif_of(folder, what):
+    """Arguments of the device, of either program."""
+    return f"socket={folder}/memif,socket-abstract=no" + (f",rsize={RING}" if what == "cps" else "")
 
 
 def memory_mb(text):
@@ -105,6 +115,37 @@ class Waits:
         return max(b - a for a, b in zip(before[0], now)) + stolen - before[1] if before else 0
 
 
+class Awake:
+    """Keeps CPUs busy, at the lowest priority, while no worker does. The host of a virtual machine gives a CPU that was idle another place: on a
+    core of its own, or on one that two of them share, where either program does two thirds of what it does elsewhere. Arms of a round are compared
+    with each other, so all of them must have the same one."""
+
+    LOOP = ("import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])}); os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\n"
+            "while True: pass")
+
+    def __init__(self, cpus):
+        self.loops = [subprocess.Popen([sys.executable, "-c", self.LOOP, str(cpu)]) for cpu in cpus]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        for p in self.loops:
+            p.kill()
+            p.wait()
+
+    @contextlib.contextmanager
+    def resting(self):
+        """While both CPUs have a worker that never sleeps, and is measured."""
+        for p in self.loops:
+            p.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for p in self.loops:
+                p.send_signal(signal.SIGCONT)
+
+
 def best(steps, step):
     """(rate, stood): the rate of the highest step before something was lost, and whether the machine was what ended it. Steps: what was opened in
     each second, what was lost, what was sent again because it had been lost then, and how long a worker waited; the first one is the wait's."""
@@ -124,9 +165,9 @@ def steady(seconds):
 
 # ---- dperf's arm ----
 
-def dperf_arm(what, top, cpus, folder):
+def dperf_arm(what, top, cpus, folder, awake):
     client, server = files(what, top, cpus)
-    memif = f"socket={folder}/memif,socket-abstract=no"
+    memif = memif_of(folder, what)
     try:
         with Dperf(folder, server, f"role=server,{memif}", memory_mb(server)) as s:
             end = time.monotonic() + 20
@@ -134,7 +175,7 @@ def dperf_arm(what, top, cpus, folder):
                 if time.monotonic() > end or s.proc.poll() is not None:
                     raise CannotRun("dperf's server does not begin")
                 time.sleep(0.05)
-            with Dperf(folder, client, f"role=client,{memif}", memory_mb(client)) as c:
+            with Dperf(folder, client, f"role=client,{memif}", memory_mb(client)) as c, awake.resting():
                 if what == "tps":
                     c.second(), c.second(), c.second()
                     waits = Waits(c.proc.pid, s.proc.pid)
@@ -186,9 +227,9 @@ class End:
         return self.p.ask("flows")["flows"][0]
 
 
-def our_arm(program, arm, what, top, cpus, folder):
+def our_arm(program, arm, what, top, cpus, folder, awake):
     client, server = files(what, top, cpus)
-    memif = f"socket={folder}/memif,socket-abstract=no"
+    memif = memif_of(folder, what)
     sums = "trust" if arm == "trusted" else "verify"
     with (End(program, server, folder, f"role=server,{memif}", cpus[::-1], sums) as s,
           End(program, client, folder, f"role=client,{memif}", cpus, sums) as c):
@@ -201,8 +242,9 @@ def our_arm(program, arm, what, top, cpus, folder):
         s.flow()
         c.p.say(next(line for line in c.run if line.startswith("start")))
         c.flow()
-        waits = Waits(c.p.proc.pid, s.p.proc.pid)
-        return steady(transactions(c, waits)) if what == "tps" else best(ramp(c, s, waits), top / STEPS)
+        with awake.resting():
+            waits = Waits(c.p.proc.pid, s.p.proc.pid)
+            return steady(transactions(c, waits)) if what == "tps" else best(ramp(c, s, waits), top / STEPS)
 
 
 def transactions(client, waits):
@@ -241,6 +283,11 @@ def measure(program, cpu, before):
         raise CannotRun("DPERF=path/to/dperf is not set to a program (docs/dperf.md says how to build it)")
     if other is None:
         raise CannotRun("two CPUs are needed")
+    with Awake((cpu, other)) as awake:
+        return measure_round(program, (cpu, other), before, awake)
+
+
+def measure_round(program, cpus, before, awake):
     run = {}
     for what, arms in ARMS.items():
         for arm in arms:
@@ -248,9 +295,9 @@ def measure(program, cpu, before):
             for _ in range(TRIES):
                 with tempfile.TemporaryDirectory() as folder:
                     if arm == "dperf":
-                        rate, stood = dperf_arm(what, top, (cpu, other), folder)
+                        rate, stood = dperf_arm(what, top, cpus, folder, awake)
                     else:
-                        rate, stood = our_arm(program, arm, what, top, (cpu, other), folder)
+                        rate, stood = our_arm(program, arm, what, top, cpus, folder, awake)
                 run.setdefault(what, {})[arm] = max(rate, run.get(what, {}).get(arm, 0))
                 if not stood:
                     break
