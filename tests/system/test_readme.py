@@ -33,6 +33,7 @@ CANNOT_RUN = {
     "$ ./dev run -p wire -b -f examples/lua/sweep.lua": "20 trials of a second, repeated where the machine is busy; test_examples.py runs it",
     "$ ./dev run -p wire -b -e 'set wire limit 100kpps queue 256; knee": "where the knee is, is the machine's affair; test_knee.py runs others",
     "$ ./dev run -p wire -b -e 'set 1 flow.src 10.0.0.2; set 0 flow.dst 10.0.0.2; lb": "its figures are the machine's; test_lb.py runs it",
+    "examples/lb/lb.sh nft quick": "it needs root, and its figures are the machine's; test_lb.py runs the script",
     "lb 0 to 1 figures cps device-cps": "it asks a balancer over the network; test_lb.py asks others",
     "$ ./dev run iperf3 -c 192.0.2.7": "it needs another machine; test_iperf3.py runs it on this one",
     "./dev run     # builds": "it builds; what it runs then is every other block, and ./dev test runs this one",
