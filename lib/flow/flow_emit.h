@@ -154,7 +154,8 @@ bool flow_send_syn(struct flow_machine *m, struct flow_ver *f, struct flow_conn 
 void flow_send_rst(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c, uint32_t seq,
 		   bool with_ack);
 void flow_answer_rst(struct flow_machine *m, struct flow_ver *f, const struct flow_seg *g);
-/* An ACK that the peer may have provoked: no more than some per second (RFC 5961 7). */
+/* An ACK that the peer may have provoked: no more than some per second (RFC 5961 7). Returns
+ * whether one was sent. */
 bool flow_challenge(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
 
 /* The end of what was received: it is acknowledged at the end of the turn, or when the timer of
