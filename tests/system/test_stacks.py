@@ -57,8 +57,8 @@ def test_other_workloads(workload, namespaces):
     words = *SHORT, "--arms", "kernel-kernel,port-port", "--loopback", workload
     runs = moved(lambda i: run(*words))["runs"]
     assert [o["arm"] for o in runs] == [ARMS[0], ARMS[2]]
-    if workload == "udp_stream":  # many in each tick of a port's timers, which are 262 us
-        assert all(8 * 1400 * 20000 < o["sender_bps"] for o in runs), runs
+    if workload == "udp_stream":  # more than two in each tick of a port's timers, which are 262 us
+        assert all(8 * 1400 * 8000 < o["sender_bps"] for o in runs), runs
     if workload == "udp_rr":
         rows = [line.split(",") for line in run(*words, options=("--csv",)).stdout.splitlines()]
         assert [row[1] for row in rows[1:]] == [ARMS[0], ARMS[2]] and "value" in rows[0] and {len(row) for row in rows} == {len(rows[0])}
