@@ -194,7 +194,9 @@ def test_shape(live, tmp_path, role, shape):
         fine = same_tcp(told[0], totals)
     no_trouble(*told, totals, fine)
     seen = told[0]["segments"]["rx"] if shape == "tos" else 0
-    assert told[0]["segments"]["same_tos"] == seen and totals["tosRx"] == (totals["tcpRx"] if shape == "tos" else 0)
+    assert told[0]["segments"]["same_tos"] == seen
+    if not shape.startswith("ip6"):  # of IPv6 dperf counts all frames: it looks at the version as well
+        assert totals["tosRx"] == (totals["tcpRx"] if shape == "tos" else 0)
     assert shape != "post" or totals["httpPost"] == told[0]["transactions"]["done"]
 
 
