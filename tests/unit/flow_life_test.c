@@ -327,7 +327,7 @@ static void last_ack_waits_for_room(uint64_t timewait_ns)
 	}
 	full = flow_machine_counts(c->m)->sink_full;
 	for (unsigned turn = 0; turn < 400; turn++) {
-		/* for a while nothing at all, then all FINs at once, and behind them nothing again */
+		/* for a while nothing, then all FINs at once, and behind them nothing again */
 		c->sink.max_out = turn == 200 ? 20 : turn < 300 ? 0 : 1;
 		w->now += 100000;
 		world_turn(w);
