@@ -426,16 +426,6 @@ static void load_group_values(const struct dperf_conf *c, const struct load_grou
 	}
 }
 
-static uint64_t load_common(uint64_t a, uint64_t b)
-{
-	while (b != 0) {
-		uint64_t rest = a % b;
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* Behind all else that a flood is. What one list has no room for goes over more streams, which take
  * turns so that each address comes as often as any other. */
 static void load_destinations(const struct dperf_say *s)
@@ -447,7 +437,7 @@ static void load_destinations(const struct dperf_say *s)
 	unsigned n = 0;
 
 	for (unsigned at = 0; load_group(s->c, at, &g); at += g.lines) {
-		common = load_common(g.addresses, common);
+		common = gcd(g.addresses, common);
 		n++;
 	}
 	if (n > 1)
