@@ -9,11 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <rte_interrupts.h>
 
 #include "eal_try.h"
 #include "log.h"
@@ -27,8 +30,9 @@
 #define QUEUE_BYTES (192ull << 10)
 #define CACHED (DP_POOL_CACHE + DP_POOL_CACHE / 2) /* a cache keeps up to 1.5 times its size */
 #define MAX_ARGS 256
-#define OWN_FDS 12  /* of the program: terminal, sockets, files that commands name */
-#define QUEUE_FDS 4 /* the most that a kernel port has for a pair of queues */
+#define INTERRUPTS_MS 1000 /* so long their thread may need to answer */
+#define OWN_FDS 12         /* of the program: terminal, sockets, files that commands name */
+#define QUEUE_FDS 4        /* the most that a kernel port has for a pair of queues */
 
 /* What errors advise, of the program's own options; NULL: it has none. */
 static const char *less, *whole_log;
@@ -527,9 +531,42 @@ bool eal_found(uint16_t dev)
 	return dev < past_found;
 }
 
+/* Runs on the thread of interrupts, which does nothing more from then on. */
+static void interrupts_halt(void *halted)
+{
+	__atomic_store_n((bool *)halted, true, __ATOMIC_RELEASE);
+	while (true)
+		pause();
+}
+
+/* The thread of interrupts goes through all that it listens to whenever that has changed, which it
+ * learns late. A socket of memif is among it for ever, in memory that rte_eal_cleanup() takes away.
+ * So the thread halts before. false: it does not answer. */
+static bool interrupts_halted(void)
+{
+	static bool halted;
+	int fd = eventfd(1, EFD_CLOEXEC);
+	struct rte_intr_handle *h = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+
+	if (h == NULL || rte_intr_fd_set(h, fd) != 0 ||
+	    rte_intr_type_set(h, RTE_INTR_HANDLE_EXT) != 0 ||
+	    rte_intr_callback_register(h, interrupts_halt, &halted) != 0) {
+		rte_intr_instance_free(h);
+		close(fd);
+		return false;
+	}
+	for (unsigned ms = 0; !__atomic_load_n(&halted, __ATOMIC_ACQUIRE); ms++) {
+		if (ms == INTERRUPTS_MS)
+			return false;
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+	return true;
+}
+
 void eal_stop(void)
 {
-	if (running)
+	/* else the end of the process takes the memory away */
+	if (running && interrupts_halted())
 		rte_eal_cleanup();
 	running = false;
 }
