@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "flows_ctl.h"
+#include "proto_run.h"
 
 bool flows_has_tasks(const struct ctl_port *cp)
 {
@@ -173,6 +174,38 @@ static void fill_order(struct flows_job *j)
 	}
 }
 
+/* The shape that is looked at first, and the first of its ends: what sort_shape() would find. */
+static void fill_usual(struct flows_job *j)
+{
+	struct flows_usual *u = &j->usual;
+	const struct flows_shape *s;
+	const struct flows_end *e;
+	unsigned ident;
+
+	*u = (struct flows_usual){0};
+	if (j->nshapes == 0)
+		return;
+	s = &j->shape[j->order[0]];
+	ident = s->nids == 0 ? flows_ident(j->idents, j->order[0], NULL, 0) : FLOWS_IDENTS;
+	if (s->is6 || s->nchecks != 0 || s->words != FLOWS_USUAL_WORDS || ident >= j->nidents ||
+	    j->ends[ident] == 0)
+		return;
+	e = &j->end[__builtin_ctzll(j->ends[ident])];
+	if (e->is6)
+		return;
+	*u = (struct flows_usual){.there = true,
+				  .protocol = e->udp ? IP_UDP : IP_TCP,
+				  .told = (uint8_t)(j->order[0] | (e->hand ? FLOWS_HAND : 0)),
+				  .ident = (uint16_t)ident,
+				  .l3 = s->l3,
+				  .port_from = e->port_from,
+				  .port_span = (uint16_t)(e->port_to - e->port_from),
+				  .from = e->from,
+				  .span = e->to - e->from};
+	memcpy(u->mask, s->mask, sizeof(u->mask));
+	memcpy(u->value, s->value, sizeof(u->value));
+}
+
 static void fill_ends(const struct ctl_port *cp, struct flows_job *j, struct plan_writer *w)
 {
 	const struct flows_port *p = flows_of(cp);
@@ -205,6 +238,7 @@ static void fill_ends(const struct ctl_port *cp, struct flows_job *j, struct pla
 	fill_order(j);
 	j->idents = x->idents;
 	j->nidents = x->idents->n;
+	fill_usual(j);
 }
 
 /* ---- flows ---- */

@@ -95,7 +95,6 @@ struct flows_own {
 	uint8_t whose[DP_BURST_MAX];  /* of frames from the rings: the queue that received them */
 };
 _Static_assert(FLOWS_QUEUES <= 256, "queues in a byte");
-#define FLOWS_HAND 0x80
 
 static inline struct flows_own *flows_own(const struct flows_state *s)
 {

@@ -236,6 +236,20 @@ struct flows_dead {
 	uint8_t address[FLOWS_DEAD][16];
 };
 
+/* What most frames of a job are: of one shape of IPv4 without VLAN tags or tunnels, to one of its
+ * ends. Whatever differs is looked at in full. */
+#define FLOWS_USUAL_WORDS 2
+#define FLOWS_HAND 0x80 /* beside the number of a shape: the frame may be another queue's */
+struct flows_usual {
+	bool there; /* false: the job has no such shape and end */
+	uint8_t protocol;
+	uint8_t told; /* the shape's number, perhaps with FLOWS_HAND */
+	uint16_t ident, l3;
+	uint16_t port_from, port_span; /* the end's ports are port_from .. port_from + port_span */
+	uint32_t from, span;           /* its addresses, in the machine's order */
+	uint64_t mask[FLOWS_USUAL_WORDS], value[FLOWS_USUAL_WORDS];
+};
+
 struct flows_job {
 	struct dp_txq *q; /* the work's share */
 	struct flow_machine *machine;
@@ -254,6 +268,7 @@ struct flows_job {
 	const struct flows_idents *idents;
 	const uint64_t *ends; /* [nidents]: to which ends frames of each may be, a bit for each */
 	const struct flows_end *end;
+	struct flows_usual usual;
 	uint16_t burst;          /* of the port */
 	uint8_t offload;         /* FLOW_OFFLOAD_SUM and _SEGMENT: what the device can complete */
 	struct flows_hand *hand; /* NULL: no frame is another worker's */

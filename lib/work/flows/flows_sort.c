@@ -172,12 +172,37 @@ static inline unsigned sort_shape(const struct flows_job *j, const struct rte_mb
 	return SORT_NONE;
 }
 
+/* The same in a few steps, where a frame is one of the usual ones; false: it has to be looked at in
+ * full. All conditions are one, so that there is one jump. */
+static __rte_always_inline bool sort_is_usual(const struct flows_usual *u, const struct rte_mbuf *m)
+{
+	/* version and length of the IP header, and the fragment's offset */
+	const uint64_t header = 0xff | (uint64_t)0x1f << 48 | (uint64_t)0xff << 56;
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *), *ip = frame + u->l3;
+	uint64_t word[FLOWS_USUAL_WORDS], first, differ;
+	uint32_t address;
+
+	if (unlikely(m->data_len < u->l3 + 24u))
+		return false;
+	memcpy(word, frame, sizeof(word));
+	memcpy(&first, ip, sizeof(first));
+	memcpy(&address, ip + 16, sizeof(address));
+	differ = (first ^ 0x45) & header;
+	for (unsigned i = 0; i < FLOWS_USUAL_WORDS; i++)
+		differ |= (word[i] ^ u->value[i]) & u->mask[i];
+	differ |= (uint64_t)(ip[9] ^ u->protocol);
+	differ |= (uint64_t)(rte_be_to_cpu_32(address) - u->from > u->span);
+	differ |= (uint64_t)((uint16_t)(get_be16(ip + 22) - u->port_from) > u->port_span);
+	return differ == 0;
+}
+
 /* What is claimed comes to flows_rx() at once, in the same order: by then its shape is known. */
 void flows_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *const *m, unsigned n,
 		  uint8_t *owner, uint8_t mine)
 {
 	const struct flows_claim *claim = arg;
 	struct flows_own *o = flows_own(claim->state);
+	const struct flows_usual usual = claim->job->usual;
 	unsigned claimed = 0;
 
 	(void)b;
@@ -188,6 +213,12 @@ void flows_claims(const void *arg, const struct dp_burst *b, struct rte_mbuf *co
 			rte_prefetch0(rte_pktmbuf_mtod(m[i + 4], const void *));
 		if (owner[i] != 0)
 			continue;
+		if (likely(usual.there) && likely(sort_is_usual(&usual, m[i]))) {
+			owner[i] = mine;
+			o->shape[claimed] = usual.told;
+			o->ident[claimed++] = usual.ident;
+			continue;
+		}
 		shape = sort_shape(claim->job, m[i], &o->ident[claimed]);
 		if (shape == SORT_NONE) {
 			cell_add(&claim->state->pieces, sort_piece(claim->job, m[i]));
@@ -327,6 +358,21 @@ static inline bool sort_tell(const struct flows_shape *s, bool trust, uint16_t i
 	return false;
 }
 
+/* What the machine is told of all usual frames alike. */
+static inline struct flow_in sort_usual_in(const struct flows_job *j)
+{
+	return (struct flow_in){.l3 = j->usual.l3,
+				.ident = j->usual.ident,
+				.verdict = j->trust ? FLOW_SUM_PARTIAL : FLOW_SUM_UNKNOWN};
+}
+
+/* Whether nothing but where it is and how long it is tells a claimed frame of the usual shape from
+ * others. */
+static inline bool sort_is_bare(const struct rte_mbuf *m)
+{
+	return ((m->ol_flags & SORT_FLAGS) | (m->nb_segs ^ 1u)) == 0;
+}
+
 /* The network of a frame that was claimed, maybe by another worker, whose plan may be a newer one:
  * then it is of no connection here. */
 static inline uint16_t sort_ident(const struct flows_job *j, unsigned shape,
@@ -417,6 +463,9 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 
 	const cell_t *no_match = &flow_machine_counts(j->machine)->no_match;
 	bool handed = unlikely(j->hand != NULL) && rx == &j->hand->in;
+	/* SORT_NONE is no shape: then none is usual */
+	const unsigned told = j->usual.there && j->hand == NULL ? j->usual.told : SORT_NONE;
+	const struct flow_in usual = sort_usual_in(j);
 
 	(void)w;
 	/* A ring has no sort, so that the time may be that of the turn before, in which what is
@@ -436,6 +485,13 @@ void flows_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *rx, s
 			NULL; /* the last one, if it is of several datagrams */
 
 		for (some = 0; some < most && likely(many == NULL); some++) {
+			if (likely(o->shape[i + some] == told) &&
+			    likely(sort_is_bare(m[i + some]))) {
+				in[some] = usual;
+				in[some].data = rte_pktmbuf_mtod(m[i + some], const uint8_t *);
+				in[some].len = m[i + some]->data_len;
+				continue;
+			}
 			const struct flows_shape *shape = &j->shape[o->shape[i + some]];
 
 			/* The next round has room for all of a super-frame. */
