@@ -7,8 +7,9 @@
 /* How many opens, and how many transactions, a flow begins in a turn at most, so that what arrives
  * is not left waiting. */
 #define FLOWS_BATCH 64
-/* Rooms that are taken from the pool at a time. */
-#define FLOWS_ROOMS 64
+/* Rooms that are taken from the pool at a time: few, so that those which a driver has just given
+ * back, and which are in the nearest cache, are soon used again. */
+#define FLOWS_ROOMS 16
 #define FLOWS_QUEUES 256 /* of a port, at most */
 
 /* A pace as it is followed. */
