@@ -108,23 +108,26 @@ static inline void http_msg_reset(struct wl_turn *t, struct http_msg *m)
 	*m = (struct http_msg){.flags = t->flow->client ? HTTP_RESPONSE : 0};
 }
 
+/* Two words that the compiler has in one register. */
+typedef uint64_t http_wide __attribute__((vector_size(16)));
+
 /* Whether two times n >= 16 bytes are the same. Most heads have about 60: that is less than a call
  * costs, and all of them are looked at, since as a rule none differs. */
 static WL_INLINE bool http_same(const uint8_t *a, const uint8_t *b, uint32_t n)
 {
-	uint64_t x[2], y[2], differ;
+	http_wide x, y, differ;
 	uint32_t at = n - 16;
 
 	/* the last ones, which may be among those before them */
-	memcpy(x, a + at, 16);
-	memcpy(y, b + at, 16);
-	differ = (x[0] ^ y[0]) | (x[1] ^ y[1]);
+	memcpy(&x, a + at, 16);
+	memcpy(&y, b + at, 16);
+	differ = x ^ y;
 	for (uint32_t i = 0; i < at; i += 16) {
-		memcpy(x, a + i, 16);
-		memcpy(y, b + i, 16);
-		differ |= (x[0] ^ y[0]) | (x[1] ^ y[1]);
+		memcpy(&x, a + i, 16);
+		memcpy(&y, b + i, 16);
+		differ |= x ^ y;
 	}
-	return differ == 0;
+	return (differ[0] | differ[1]) == 0;
 }
 static inline bool http_memo_fits(const struct http_memo *e, const uint8_t *data, uint32_t n)
 {

@@ -181,6 +181,7 @@ static unsigned sink_offer(struct flows_own *o)
 	struct flow_sink *s = &o->sink;
 	uint16_t size[DP_BURST_MAX];
 	uint64_t bytes = 0;
+	unsigned differ = 0;
 
 	if (unlikely(o->job->dead.n > 0)) {
 		flows_dead_tx(o);
@@ -203,6 +204,7 @@ static unsigned sink_offer(struct flows_own *o)
 		q->m[i] = m;
 		size[i] = (uint16_t)(len + RTE_ETHER_CRC_LEN);
 		bytes += size[i];
+		differ |= size[i] ^ size[0];
 	}
 	s->nout = 0;
 	sent = txq_offer(q, n);
@@ -214,7 +216,10 @@ static unsigned sink_offer(struct flows_own *o)
 	}
 	if (likely(sent > 0))
 		txq_count(q, sent, bytes, o->now);
-	sink_sizes(&o->state->sizes, size, sent);
+	if (differ == 0)
+		cell_add(&o->state->sizes.n[cnt_size_class(size[0])], sent);
+	else
+		sink_sizes(&o->state->sizes, size, sent);
 	return sent;
 }
 
