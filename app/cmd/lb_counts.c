@@ -14,6 +14,7 @@ int lb_counts_begin(struct lb_run *b, struct err *e)
 	b->count = NULL;
 	b->ncounts = 0;
 	b->asked_last = false;
+	b->begun = false; /* what is counted now is of no trial before */
 	return lb_device_ask(b->reader, e);
 }
 

@@ -113,6 +113,9 @@ def test_the_device_counts_beside_us(tmp_path):
     for t in of["cps"]["trials"]:
         assert [c["device"] for c in t["counts"]] == [1000 * (i + 1) for i in range(len(t["counts"]))] and t["counts"], t
         assert t["device_opened"] == 1000 * len(t["counts"]) and t["counts"][-1]["opened"] == t["opened"], t
+        # the first of them since the begin of its own trial
+        assert t["counts"][0]["opened_per_s"] == pytest.approx(t["counts"][0]["opened"] / (t["counts"][0]["ns"] / 1e9), abs=1), t
+        assert t["counts"][0]["device_per_s"] == pytest.approx(1000 / (t["counts"][0]["ns"] / 1e9), abs=1), t
         if t["opened"]:
             assert t["device_cps"] == pytest.approx(t["carried"] * t["device_opened"] / t["opened"])
     if of["cps"]["full"]:
