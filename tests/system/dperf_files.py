@@ -175,7 +175,7 @@ def wrong_with(blocks, answered):
         check(f"{role}: no named error", str(b["errors"]), "{}")
         check(f"{role}: pktRx is what is told of it", b["pktRx"], b["tcpRx"] + b["udpRx"] + b["arpRx"] + b["icmpRx"] + b["otherRx"])
     if blocks["client"]["app"] == "http":
-        check("requests and responses", c["httpGet"] + c["httpPost"], c["http2XX"], s["httpGet"], s["http2XX"])
+        check("requests and responses", c["httpGet"] + c["httpPost"], c["http2XX"], s["httpGet"] + s["httpPost"], s["http2XX"])
     else:
         check("requests and responses", c["tcpReq"], c["tcpRsp"], s["tcpReq"], s["tcpRsp"])
     check("connections of both", c["skOpen"], s["skOpen"])
