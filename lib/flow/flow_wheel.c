@@ -119,8 +119,6 @@ static void wheel_visit(struct flow_machine *m, struct flow_conn *c)
 		if (c->state == FLOW_FREE)
 			return;
 	}
-	if ((c->flags & CF_ACK) != 0)
-		flow_send_ack(m, f, c);
 	both = (c->flags & (CF_TIMER | CF_WORK_TIMER)) == (CF_TIMER | CF_WORK_TIMER);
 	work = both && c->side != 0 ? conn_side(m, c)->work_deadline : conn_deadline(c);
 	if ((c->flags & CF_WORK_TIMER) != 0 && wheel_left(m, work) == 0) {
@@ -128,6 +126,10 @@ static void wheel_visit(struct flow_machine *m, struct flow_conn *c)
 		if (!flow_work_call(m, f, c, CALL_TIMER, 0))
 			return;
 	}
+	/* A request that was due has taken the acknowledgement along. The end of the state may be
+	 * that of the connection, so it comes last. */
+	if ((c->flags & CF_ACK) != 0)
+		flow_send_ack(m, f, c);
 	if ((c->flags & CF_TIMER) != 0 && wheel_left(m, conn_deadline(c)) == 0) {
 		flow_state_timer(m, f, c);
 		if (c->state == FLOW_FREE)

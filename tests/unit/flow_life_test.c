@@ -611,6 +611,33 @@ static void test_cells_for_all(void **state)
 	world_free(w);
 }
 
+/* A response is acknowledged by the next request, where that is due before the timer of delayed
+ * acknowledgements is, and else by that (RFC 9293 3.8.6.3). */
+static void test_requests_acknowledge(void **state)
+{
+	struct wl_bytes_conf slow = forever;
+
+	(void)state;
+	slow.think = (struct wl_vary)WL_FIXED(100 * MS);
+	for (unsigned i = 0; i < 2; i++) {
+		struct world *w = world_new(
+			&(struct world_setup){.wl = &wl_bytes, .conf = i == 0 ? &forever : &slow});
+		const struct flow_counts *k = &w->end[0].counts;
+
+		world_adopt(w);
+		assert_int_equal(open_n(w, 10), 10);
+		world_run(w, w->now + SECOND);
+		assert_true(w->end[0].transactions.done >= 90);
+		if (i == 0)
+			assert_int_equal(k->ack_sent, 0);
+		else /* of the newest ones it may be still to come */
+			assert_in_range(k->ack_sent, w->end[0].transactions.done - 10,
+					w->end[0].transactions.done);
+		assert_int_equal(k->retransmitted, 0);
+		world_free(w);
+	}
+}
+
 static bool lose_all(struct world *w, unsigned from, struct world_frame *f)
 {
 	(void)from;
@@ -653,6 +680,7 @@ int main(void)
 		cmocka_unit_test(test_server_resets),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_back_pressure),
+		cmocka_unit_test(test_requests_acknowledge),
 		cmocka_unit_test(test_last_ack_waits_for_room),
 		cmocka_unit_test(test_many_wait_for_room),
 		cmocka_unit_test(test_bounds),
