@@ -10,6 +10,7 @@
 #define VXLAN_PORT 4789
 #define JUMBO_MTU 9710
 #define PLAIN_MTU 1500
+#define GATEWAY_WAIT_S 60 /* so long dperf asks for it, so that either end may be started first */
 
 /* What follows from nothing that the file says is of the line of its port. */
 static struct dperf_from say_from(const struct dperf_say *s, enum dperf_id id)
@@ -201,6 +202,8 @@ void dperf_say_host(const struct dperf_say *s)
 		dperf_set(s, DPERF_VLAN, "host.vlan %s", vlan->v[0].text);
 	if (p->n > 3)
 		dperf_set(s, DPERF_PORT, "host.neighbours %s=%s", p->v[2].text, p->v[3].text);
+	else
+		dperf_set(s, DPERF_PORT, "host.wait %ds", GATEWAY_WAIT_S);
 	if (!dperf_has(s->c, DPERF_NEIGH_IGNORE))
 		say_answers(s);
 	/* dperf does so but inside VXLAN. What answers a flood is of its sockets there. */

@@ -46,6 +46,18 @@ def test_the_mac_is_that_of_the_kernel(peer, live):  # noqa: F811
     assert p.stats()[0]["run"]["state"] == "idle" and p.quit()[0] == 0
 
 
+def test_a_start_waits_for_one_who_comes_later(peer, live):  # noqa: F811
+    """With host.wait: longer than three questions take."""
+    p = live(["--no-screen", "-p", f"packet:{peer.a}", "--ip", OWN], prefix=peer.prefix)
+    p.send("set 0 host.wait 1m; set 0 ipv4.dst 10.0.0.50; set 0 count 4; start 0; wait 0")
+    time.sleep(5)
+    peer.do("ip", "address", "add", "10.0.0.50/24", "dev", peer.b)
+    assert p.stats()[0]["run"]["sent"] == 4 and "did not answer" not in p.errors()
+    p.send("set 0 host.wait 4s; set 0 ipv4.dst 10.0.0.51; start 0")
+    told(p, "10.0.0.51, the next hop of stream 0/0, did not answer within host.wait")
+    p.quit()
+
+
 def test_a_stream_is_turned_elsewhere_while_it_is_sent(peer, live):  # noqa: F811
     p = live(["--no-screen", "-p", f"packet:{peer.a}", "--ip", OWN], prefix=peer.prefix)
     p.send("set 0 host.neighbours 10.0.0.9=02:00:00:00:00:09; set 0 ipv4.dst 10.0.0.9; set 0 rate 1kpps; start 0")

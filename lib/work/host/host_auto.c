@@ -11,14 +11,23 @@
 #include "host_face.h"
 #include "host_route_ctl.h"
 
-#define LINK_WAIT_NS 5000000000ull /* so long a start waits for a link to come up */
-/* So long it waits for an answer. Addresses are tried and neighbours asked three times in less;
- * this is for a table that hostile frames keep full. */
+/* Unless host.wait is longer: so long a start waits for a link to come up, and for an answer.
+ * Addresses are tried and neighbours asked three times in less; this is for a table that hostile
+ * frames keep full. */
+#define LINK_WAIT_NS 5000000000ull
 #define ANSWER_WAIT_NS 30000000000ull
 
 static struct host_auto *auto_of(const struct ctl_port *cp)
 {
 	return &host_of_port(cp)->found;
+}
+
+/* host.wait of a port, or `least` if that is longer. */
+static uint64_t auto_wait_ns(const struct ctl_port *cp, uint64_t least)
+{
+	const struct host_cfg *cfg = work_cfg(&cp->cfg, &work_host);
+
+	return cfg->wait_ns > least ? cfg->wait_ns : least;
 }
 
 void host_auto_free(struct host_auto *a)
@@ -340,8 +349,14 @@ static int hop_ready(const struct ctl_port *cp, struct host_hop *hop, unsigned i
 		if (!neigh_find(n, hop->ip, &x))
 			return 0;
 	}
+	if (x.state == NEIGH_FAILED && now - auto_of(cp)->since_ns < auto_wait_ns(cp, 0)) {
+		neigh_wake(n, hop->ip, now);
+		return 0;
+	}
 	if (x.state == NEIGH_FAILED)
-		return hop_error(cp, hop, i, "did not answer 3 times",
+		return hop_error(cp, hop, i,
+				 auto_wait_ns(cp, 0) == 0 ? "did not answer 3 times"
+							  : "did not answer within host.wait",
 				 "`show neighbours` and `show host` say what was heard", e);
 	if (!x.has_mac)
 		return 0;
@@ -357,7 +372,7 @@ static int host_awaited(struct ctl *c, struct ctl_port *cp, uint64_t now, struct
 
 	link_look(c, cp);
 	if (cp->p.link == LINK_UP || cp->p.link == LINK_UNKNOWN ||
-	    (cp->p.link == LINK_DOWN && now - a->since_ns < LINK_WAIT_NS))
+	    (cp->p.link == LINK_DOWN && now - a->since_ns < auto_wait_ns(cp, LINK_WAIT_NS)))
 		return 0;
 	return hop_error(cp, &a->hop[0], 0, "cannot be asked: the port has no link",
 			 "`show ports` says when it has", e);
@@ -394,8 +409,8 @@ static int port_ready(struct ctl *c, struct ctl_port *cp, bool again, uint64_t n
 		int rc = hop_ready(cp, &a->hop[i], i, !a->asked, now, e);
 		if (rc < 0)
 			return rc;
-		if (rc == 0 && now - a->since_ns > ANSWER_WAIT_NS)
-			return hop_error(cp, &a->hop[i], i, "did not answer in 30 s",
+		if (rc == 0 && now - a->since_ns > auto_wait_ns(cp, ANSWER_WAIT_NS))
+			return hop_error(cp, &a->hop[i], i, "did not answer in time",
 					 "`show neighbours` and `show host` say what was heard", e);
 		all = all && rc > 0;
 	}

@@ -22,5 +22,6 @@ struct host_cfg {
 	struct host_addrs ip, gateway, proxy;
 	struct host_statics neighbours;
 	uint64_t vlan;
+	uint64_t wait_ns;   /* so long a start asks a next hop; 0: three times */
 	uint8_t answer[16]; /* as vt_fflags: the last byte has the bits of enum neigh_answers */
 };
