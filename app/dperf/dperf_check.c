@@ -424,19 +424,21 @@ static void check_change_dip(const struct check *k)
 			   (unsigned long long)sum, k->c->cpus);
 }
 
-/* The bytes that a frame has behind Ethernet, IP and what follows it. */
+/* The bytes that a frame has behind Ethernet, IP and what follows it, inside a tunnel if there is
+ * one. */
 static unsigned check_room(const struct check *k, bool udp)
 {
 	unsigned jumbo = dperf_jumbo(k->c), most = jumbo == 0 ? FRAME_MOST : jumbo + 14;
 
-	return most - 14 - (k->c->six ? 40 : 20) - (udp ? 8 : 20);
+	return most - 14 - (k->c->six ? 40 : 20) - (udp ? 8 : 20) -
+	       (check_has(k, DPERF_VXLAN) ? VXLAN_BYTES : 0);
 }
 
 unsigned dperf_room(const struct dperf_conf *c)
 {
 	const struct check k = {.c = c};
 
-	return check_room(&k, c->udp) - (dperf_has(c, DPERF_VXLAN) ? VXLAN_BYTES : 0);
+	return check_room(&k, c->udp);
 }
 
 static void check_payload(const struct check *k)
@@ -447,8 +449,8 @@ static void check_payload(const struct check *k)
 
 	check_exclude(k, DPERF_PAYLOAD_FILE, DPERF_PAYLOAD_SIZE);
 	if (mss != NULL && mss->v[0].n > check_room(k, false))
-		CHECK_FAIL(k, mss, "mss: %s; allowed: up to %u%s", mss->v[0].text,
-			   check_room(k, false),
+		CHECK_FAIL(k, mss, "mss: %s; allowed: up to %u%s%s", mss->v[0].text,
+			   check_room(k, false), check_has(k, DPERF_VXLAN) ? " inside vxlan" : "",
 			   check_has(k, DPERF_JUMBO) ? "" : ", or more with jumbo");
 	if (l == NULL)
 		return;

@@ -256,15 +256,9 @@ bool dperf_translate(const struct dperf_conf *client, const struct dperf_conf *s
 			peer = NULL;
 		if (c == NULL)
 			continue;
-		if (peer != NULL && c->udp != peer->udp) {
-			const struct dperf_line *l = dperf_find(c, DPERF_PROTOCOL, 0);
-			struct dperf_wrong w = {.name = c->name, .out = wrong};
-			if (l != NULL && c->udp)
-				dperf_fail(
-					&w, l->line, l->col,
-					"protocol: this file has UDP and %s has TCP; both ends must agree",
-					peer->name);
-		}
+		if (peer != NULL)
+			dperf_check_pair(c, peer,
+					 &(struct dperf_wrong){.name = c->name, .out = wrong});
 		is[i] = dump_file(c, peer, workers, out, wrong);
 		many = many || c->cpus > c->ports;
 	}

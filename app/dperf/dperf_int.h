@@ -16,6 +16,9 @@ void dperf_fail(struct dperf_wrong *w, unsigned line, unsigned col, const char *
 bool dperf_value(const struct dperf_arg *a, struct dperf_value *v);
 /* Looks at the file as a whole. */
 void dperf_check(const struct dperf_conf *c, struct dperf_wrong *w);
+/* Looks at what a file says that the one of its other end does not go with. w is of c. */
+void dperf_check_pair(const struct dperf_conf *c, const struct dperf_conf *peer,
+		      struct dperf_wrong *w);
 
 /* One port of one file, while it is said in commands. */
 struct dperf_say {

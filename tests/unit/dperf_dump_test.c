@@ -403,6 +403,46 @@ static void test_both(void **state)
 		strstr(wrong.s, "s.conf:6:1: protocol: this file has UDP and c.conf has TCP"));
 }
 
+/* What each file may say by itself, and not beside the other one, is told by its place. */
+static void test_pair(void **state)
+{
+	static const struct {
+		const char *client, *server, *told;
+	} pairs[] = {
+		{"payload_size 5000\nprotocol udp\njumbo\n", "protocol udp\n",
+		 "c.conf:1:14: payload_size: 5000 bytes, and a frame of s.conf has room for 1472, or more with jumbo there"},
+		{"protocol udp\n", "jumbo\npayload_size 1473\nprotocol udp\n",
+		 "s.conf:2:14: payload_size: 1473 bytes, and a frame of c.conf has room for 1472, or"},
+		{"protocol udp\njumbo 9000\n", "jumbo\npayload_size 9000\nprotocol udp\n",
+		 "s.conf:2:14: payload_size: 9000 bytes, and a frame of c.conf has room for 8972\n"},
+		{"payload_file a\nprotocol udp\njumbo\n", "protocol udp\n",
+		 "c.conf:1:14: payload_file: 'a' has 1473 bytes, and a frame of s.conf has room for 1472"},
+		{"pipeline 2\nprotocol udp\nkeepalive 0us\n", "payload_file b\nprotocol udp\n",
+		 "c.conf:1:1: pipeline excludes payload_file, which is in line 1 of s.conf"},
+	};
+	char large[1474];
+
+	(void)state;
+	memset(large, 'x', 1473);
+	large[1473] = '\0';
+	for (unsigned i = 0; i < ARRAY_SIZE(pairs); i++) {
+		struct sbuf c = {0}, s = {0};
+		payload[0] = large;
+		sbuf_addf(&c, "%s" CLIENT "cps 1\n", pairs[i].client);
+		sbuf_addf(&s, "%s" SERVER, pairs[i].server);
+		assert_false(translate(c.s, s.s, DPERF_OF_CLIENT));
+		payload[0] = "some bytes";
+		if (strncmp(wrong.s, pairs[i].told, strlen(pairs[i].told)) != 0 ||
+		    strchr(wrong.s, '\n')[1] != '\0')
+			fail_msg("not %s but %s", pairs[i].told, wrong.s);
+		sbuf_free(&c);
+		sbuf_free(&s);
+	}
+	/* a flood has no other end */
+	assert_true(translate("protocol udp\nflood\npayload_size 5000\njumbo\n" CLIENT "cps 1\n",
+			      "protocol udp\n" SERVER, DPERF_OF_CLIENT));
+}
+
 #define REQUEST "GET / HTTP/1.1\r\nHost: h\r\n"
 #define RESPONSE "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab"
 
@@ -536,13 +576,13 @@ static void test_notes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),         cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_fewer_cpus),   cmocka_unit_test(test_tuples),
-		cmocka_unit_test(test_host),         cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_raw),          cmocka_unit_test(test_flood),
-		cmocka_unit_test(test_no_commands),  cmocka_unit_test(test_both),
-		cmocka_unit_test(test_payload_file), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_load),        cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_fewer_cpus),  cmocka_unit_test(test_tuples),
+		cmocka_unit_test(test_host),        cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_raw),         cmocka_unit_test(test_flood),
+		cmocka_unit_test(test_no_commands), cmocka_unit_test(test_both),
+		cmocka_unit_test(test_pair),        cmocka_unit_test(test_payload_file),
+		cmocka_unit_test(test_refused),     cmocka_unit_test(test_notes),
 	};
 
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,6 +248,9 @@ static void test_whole(void **state)
 	refused("payload_size 10 20\n" CLIENT LOAD, "1:1", "2 sizes");
 	refused("payload_size 10\npayload_file x\n" CLIENT LOAD, "2:1", "exclude");
 	refused("mss 1461\n" CLIENT LOAD, "1:1", "up to 1460");
+	refused("mss 1411\nvxlan 7 02:00:00:00:00:01 02:00:00:00:00:02 10.8.0.1 1 10.8.0.2 1\n" CLIENT
+			LOAD,
+		"1:1", "up to 1410 inside vxlan");
 	refused("http_host a\n" CLIENT LOAD, "1:1", "needs 'protocol http'");
 	refused("http_path /a\nprotocol http\npayload_size 100\n" CLIENT LOAD, "1:1", "exclude");
 	refused("fast_close\nprotocol udp\n" CLIENT LOAD, "1:1", "needs TCP");
