@@ -116,6 +116,12 @@ static uint64_t load_datagram(uint64_t n)
 	return n < UDP_LEAST ? UDP_LEAST : n;
 }
 
+/* The same without the number of a request in it: dperf's own may be empty, and none is here. */
+static uint64_t load_plain_datagram(uint64_t n)
+{
+	return n > 0 ? n : 1;
+}
+
 static uint64_t load_bytes(uint64_t n)
 {
 	return n > 0 ? n : DPERF_HTTP_LEAST;
@@ -204,6 +210,14 @@ static void load_request(const struct dperf_say *s, uint64_t n, const char *host
 	load_fill(s, in_path, rest > 0 ? rest - least + 1 : 0);
 }
 
+/* Datagrams of a pair one of which is a file have no number, so the other one may be shorter than
+ * one. */
+static bool load_plain(const struct dperf_say *s)
+{
+	return s->c->udp && (dperf_payload_file(s->c) != NULL ||
+			     (s->peer != NULL && dperf_payload_file(s->peer) != NULL));
+}
+
 /* The size of what one end sends; of: its file, NULL: it is not known, and taken to be like this
  * one. Where that end sends a file nothing needs to be said, and over UDP what comes may have any
  * size. */
@@ -214,7 +228,11 @@ static void load_raw_size(const struct dperf_say *s, const struct dperf_conf *of
 	struct sbuf size = {0};
 
 	if (dperf_payload_file(like) == NULL)
-		load_sizes(like, s->c->udp ? load_datagram : load_bytes, &size);
+		load_sizes(like,
+			   load_plain(s) ? load_plain_datagram
+			   : s->c->udp   ? load_datagram
+					 : load_bytes,
+			   &size);
 	else if (of == NULL && !s->c->udp)
 		sbuf_addf(&size, "%u", like->payload_bytes);
 	if (size.len > 0)
@@ -239,9 +257,11 @@ static void load_raw_notes(const struct dperf_say *s, bool file)
 			"%s\n",
 			file ? "file" : "size", other,
 			file ? "that of this file" : "those of this file");
-	if (s->c->udp && !file && dperf_number(s->c, DPERF_PAYLOAD_SIZE, 0) < UDP_LEAST)
-		sbuf_addf(s->out, "# payload_size: a datagram of a flow has %d bytes at least\n",
-			  UDP_LEAST);
+	uint64_t size = dperf_number(s->c, DPERF_PAYLOAD_SIZE, 0);
+	uint64_t least = load_plain(s) ? load_plain_datagram(size) : load_datagram(size);
+	if (s->c->udp && !file && size < least)
+		sbuf_addf(s->out, "# payload_size: a datagram of a flow has %llu byte%s at least\n",
+			  (unsigned long long)least, least > 1 ? "s" : "");
 }
 
 static void load_raw(const struct dperf_say *s)

@@ -40,9 +40,11 @@ def both(folder, client, server, ask, answer):
     ("payload_file ./ask\n", "payload_file answer\n", b"\0no HTTP" * 500, b"at all", "raw"),
     ("protocol udp\npayload_file ./ask\n", "protocol udp\npayload_file answer\n", b"a\0question", b"an\0answer", "raw"),
     ("payload_file ./ask\n", "payload_size 7\n", REQUEST, None, "raw"),
+    ("protocol udp\npayload_file ./ask\n", "protocol udp\npayload_size 3\n", b"question", None, "raw"),
+    ("protocol udp\npayload_size 7\ncps 100\n", "protocol udp\npayload_file answer\n", None, b"answer", "raw"),
     ("payload_file ./ask\n", "payload_size 200\n", REQUEST, None, "http"),
     ("cps 100\n", "payload_file answer\n", None, RESPONSE, "http"),
-], ids=["http", "bytes", "udp", "client_raw", "client_http", "server_http"])
+], ids=["http", "bytes", "udp", "client_raw", "udp_client", "udp_server", "client_http", "server_http"])
 def test_both(tmp_path, client, server, ask, answer, app):
     (tmp_path / "ask").symlink_to("ask it")
     client += "" if "cps" in client else "cps 100\n"
@@ -51,6 +53,8 @@ def test_both(tmp_path, client, server, ask, answer, app):
     sent = {f["role"]: f["payload"]["tx_bytes"] for f in flows}
     assert sent["client"] == 8 * len(ask) if ask else True
     assert sent["server"] == 8 * len(answer) if answer else True
+    for role, text, size in (("client", client, 7), ("server", server, 3)):
+        assert "udp" not in text or "size" not in text or sent[role] == 8 * size
     layer = UDP if "udp" in client else TCP
     data = [f for f in frames if layer in f and Raw in f]
     if ask and len(ask) < 1400:

@@ -315,7 +315,24 @@ static void test_raw(void **state)
 	     "set 1 close fin server");
 	client(CLIENT "cps 1\nprotocol udp\npayload_size 1\n");
 	SAYS("set 0 frame eth/ipv4/udp", "set 0 request 8", "set 0 response 8",
-	     "!set 0 close fin client");
+	     "!set 0 close fin client",
+	     "# payload_size: a datagram of a flow has 8 bytes at least");
+	/* nothing is added to datagrams where one end's are a file, so that the other's may be shorter */
+	assert_true(translate("payload_file a\nprotocol udp\n" CLIENT "cps 1\n",
+			      "protocol udp\npayload_size 3\n" SERVER, DPERF_OF_CLIENT));
+	SAYS("set 0 request.file a", "set 0 response 3", "set 1 request.file a", "set 1 response 3",
+	     "!# payload_size: a datagram of a flow has 8 bytes at least",
+	     "!# payload_size: a datagram of a flow has 1 byte at least");
+	assert_true(translate("protocol udp\npayload_size 7\n" CLIENT "cps 1\n",
+			      "payload_file b\nprotocol udp\n" SERVER, DPERF_OF_CLIENT));
+	SAYS("set 0 request 7", "set 0 response.file b", "set 1 request 7",
+	     "set 1 response.file b");
+	assert_true(translate("payload_file a\nprotocol udp\n" CLIENT "cps 1\n",
+			      "protocol udp\n" SERVER, DPERF_OF_CLIENT));
+	SAYS("set 0 response 1", "set 1 response 1",
+	     "# payload_size: a datagram of a flow has 1 byte at least");
+	server("protocol udp\npayload_size 3\n" SERVER);
+	SAYS("set 0 response 8", "# payload_size: a datagram of a flow has 8 bytes at least");
 }
 
 static void test_flood(void **state)
