@@ -228,8 +228,7 @@ static void given_notes(struct args *a, const struct dperf_plan *p)
 
 	if (a->nmaps > 0 && a->dperf_map == NULL)
 		return;
-	for (const char *at = sbuf_str(&p->notes); *at != '\0'; at += strcspn(at, "\n") + 1)
-		sbuf_addf(&b, "wirerate: note: %.*s\n", (int)strcspn(at, "\n"), at);
+	dperf_notes(p, "wirerate: note: ", &b);
 	a->dperf_notes = b.s;
 }
 

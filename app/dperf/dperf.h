@@ -205,5 +205,7 @@ bool dperf_translate(const struct dperf_conf *client, const struct dperf_conf *s
 		     enum dperf_mode first, unsigned workers, struct dperf_plan *out,
 		     struct sbuf *wrong);
 void dperf_plan_free(struct dperf_plan *p);
+/* Appends each line of the notes behind these words. */
+void dperf_notes(const struct dperf_plan *p, const char *before, struct sbuf *out);
 /* The whole plan as a command file, whose first lines say how to run it. */
 void dperf_dump(const struct dperf_plan *p, struct sbuf *out);

@@ -285,6 +285,12 @@ void dperf_plan_free(struct dperf_plan *p)
 	sbuf_free(&p->spec);
 }
 
+void dperf_notes(const struct dperf_plan *p, const char *before, struct sbuf *out)
+{
+	for (const char *at = sbuf_str(&p->notes); *at != '\0'; at += strcspn(at, "\n") + 1)
+		sbuf_addf(out, "%s%.*s\n", before, (int)strcspn(at, "\n"), at);
+}
+
 void dperf_dump(const struct dperf_plan *p, struct sbuf *out)
 {
 	sbuf_add(out,
@@ -298,8 +304,7 @@ void dperf_dump(const struct dperf_plan *p, struct sbuf *out)
 	if (p->mtu > 0)
 		sbuf_addf(out, " --mtu %u", p->mtu);
 	sbuf_addf(out, "%s -b -f FILE\n", p->daemon ? " --daemon" : "");
-	for (const char *at = sbuf_str(&p->notes); *at != '\0'; at += strcspn(at, "\n") + 1)
-		sbuf_addf(out, "# %.*s\n", (int)strcspn(at, "\n"), at);
+	dperf_notes(p, "# ", out);
 	sbuf_add(out, sbuf_str(&p->settings));
 	sbuf_add(out, "\n# the run\n");
 	sbuf_add(out, sbuf_str(&p->run));
