@@ -31,5 +31,9 @@ int alone_run(const struct alone *, const char *link, int argc, char **argv,
 	      int (*ours)(void *arg, int argc, char **argv), void *arg);
 void alone_port_help(unsigned width, struct sbuf *out);
 
+/* Prints a text on standard output. false: it was not taken, which is told under that name on
+ * standard error; a reader who has left had enough, and that is none. */
+bool alone_print(const char *name, const char *text);
+
 /* neper_alone.c, iperf3_alone.c, stacks_alone.c */
 extern const struct alone alone_neper, alone_iperf3, alone_stacks;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alone.h"
 #include "examine.h"
 #include "out.h"
 #include "ui/tty.h"
@@ -103,12 +104,8 @@ int diagnose_run(const struct args *a)
 	}
 	diagnose_print(a, &r, &out);
 	int code = doctor_well(&r) ? 0 : EXIT_FOUND;
-	int rc = out_stdout(sbuf_str(&out));
-	if (rc != 0 && rc != -EPIPE) {
-		visible_print(stderr, "wirerate: cannot write results to standard output: %s\n",
-			      strerror(-rc));
+	if (!alone_print("wirerate", sbuf_str(&out)))
 		code = EXIT_LACKING;
-	}
 	sbuf_free(&out);
 	doctor_free(&r);
 	return code;

@@ -151,9 +151,9 @@ static int print_text(bool help, bool link)
 		alone_port_help(27, &b);
 	if (!help)
 		sbuf_add(&b, "iperf 3.21 (wirerate)\n");
-	int rc = out_stdout(sbuf_str(&b));
+	bool taken = alone_print(link ? "iperf3" : "wirerate", sbuf_str(&b));
 	sbuf_free(&b);
-	return rc != 0 ? EXIT_LACKING : 0;
+	return taken ? 0 : link ? 1 : EXIT_LACKING;
 }
 
 static int iperf3_run(const char *link, int argc, char **argv, int out_mode)

@@ -3,7 +3,6 @@
 #include "alone.h"
 #include "begin.h"
 #include "neper_print.h"
-#include "out.h"
 #include "ui/tty.h"
 #include "visible.h"
 
@@ -30,9 +29,8 @@ static void alone_text(void *arg, const char *text)
 {
 	struct neper_alone *a = arg;
 
-	int rc = out_stdout(text);
-
-	a->failed = a->failed || (rc != 0 && rc != -EPIPE);
+	/* once is told; what follows will not be taken either */
+	a->failed = a->failed || !alone_print(a->name, text);
 }
 
 static void alone_note(void *arg, const char *text)
@@ -112,19 +110,26 @@ static int alone_go(struct neper_alone *a, const struct neper_opts *o, int mode)
 	return code;
 }
 
-static int alone_help(const struct neper_opts *o, bool link)
+static int alone_tell(const struct neper_alone *a, const char *text)
+{
+	if (alone_print(a->name, text))
+		return 0;
+	return a->link ? EXIT_FATAL : EXIT_LACKING;
+}
+
+static int alone_help(const struct neper_alone *a, const struct neper_opts *o)
 {
 	struct sbuf text = {0};
 
 	if (o->help)
 		neper_opts_help(o->kind, &text);
-	if (o->help && link)
+	if (o->help && a->link)
 		alone_port_help(37, &text);
 	if (!o->help)
 		sbuf_add(&text, "1.1.0\n");
-	fputs(sbuf_str(&text), stdout);
+	int code = alone_tell(a, sbuf_str(&text));
 	sbuf_free(&text);
-	return 0;
+	return code;
 }
 
 static int neper_alone_run(const char *link, int argc, char **argv, int mode)
@@ -136,10 +141,11 @@ static int neper_alone_run(const char *link, int argc, char **argv, int mode)
 	struct err e;
 
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-		puts("usage: wirerate neper WORKLOAD [options]\n"
-		     "workloads: tcp_rr tcp_crr tcp_stream udp_rr udp_stream; WORKLOAD --help lists "
-		     "the options of one");
-		return 0;
+		return alone_tell(
+			&a,
+			"usage: wirerate neper WORKLOAD [options]\n"
+			"workloads: tcp_rr tcp_crr tcp_stream udp_rr udp_stream; WORKLOAD --help lists "
+			"the options of one\n");
 	}
 	if (kind == NULL) {
 		neper_kind_unknown(name, &e);
@@ -152,7 +158,7 @@ static int neper_alone_run(const char *link, int argc, char **argv, int mode)
 	if (neper_opts_parse(kind, argc, argv, &opts, &e) != 0)
 		return alone_error(&a, &e, EXIT_USAGE);
 	if (opts.help || opts.version)
-		return alone_help(&opts, link != NULL);
+		return alone_help(&a, &opts);
 	if (strcmp(opts.stack, "port") == 0) {
 		err_set(&e, EINVAL,
 			link != NULL

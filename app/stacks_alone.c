@@ -56,12 +56,10 @@ static int alone_tell(const struct stacks_opts *o, const json_t *doc, int out_mo
 	struct err e;
 
 	stacks_print((enum out_mode)out_mode, doc, &text);
-	int rc = out_stdout(sbuf_str(&text));
+	bool taken = alone_print("wirerate", sbuf_str(&text));
 	sbuf_free(&text);
-	if (rc != 0 && rc != -EPIPE) {
-		err_set(&e, -rc, "cannot write results to standard output: %s", strerror(-rc));
-		return alone_fail(&e, EXIT_LACKING);
-	}
+	if (!taken)
+		return EXIT_LACKING;
 	if (put_file(o->html, stacks_html, doc, &e) < 0 ||
 	    put_file(o->svg, stacks_svg, doc, &e) < 0)
 		return alone_fail(&e, EXIT_LACKING);
@@ -103,9 +101,9 @@ static int stacks_alone(const char *link, int argc, char **argv, int out_mode)
 		return alone_fail(&e, EXIT_USAGE);
 	if (o.help) {
 		stacks_usage(&text);
-		fputs(sbuf_str(&text), stdout);
+		bool taken = alone_print("wirerate", sbuf_str(&text));
 		sbuf_free(&text);
-		return 0;
+		return taken ? 0 : EXIT_LACKING;
 	}
 	if (!o.serve)
 		return alone_measure(&o, out_mode);

@@ -269,7 +269,9 @@ def test_results_that_nobody_can_take(tmp_path, closed, mode):
         assert len(rdpcap(str(out))) == 1000
 
 
-@pytest.mark.parametrize("what", [["--version"], ["--help"], ["--dump-schema"], ["--dump-commands"]], ids=" ".join)
+@pytest.mark.parametrize("what", [["--version"], ["--help"], ["--dump-schema"], ["--dump-commands"], ["--dperf-manual"], ["doctor"], ["help", "lb"],
+                                  ["neper", "--help"], ["neper", "tcp_rr", "--help"], ["neper", "udp_rr", "--version"], ["iperf3", "--help"],
+                                  ["iperf3", "--version"], ["stacks", "--help"]], ids=" ".join)
 def test_what_is_printed_alone_and_nobody_can_take(what):
     for closed in (">&-", ">/dev/full"):
         r = subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', harness.binary(), *what], stderr=subprocess.PIPE, text=True, timeout=60)
