@@ -317,7 +317,7 @@ static void test_raw(void **state)
 	SAYS("set 0 frame eth/ipv4/udp", "set 0 request 8", "set 0 response 8",
 	     "!set 0 close fin client",
 	     "# payload_size: a datagram of a flow has 8 bytes at least");
-	/* nothing is added to datagrams where one end's are a file, so that the other's may be shorter */
+	/* nothing is added where one end sends a file, so that the other one may send less */
 	assert_true(translate("payload_file a\nprotocol udp\n" CLIENT "cps 1\n",
 			      "protocol udp\npayload_size 3\n" SERVER, DPERF_OF_CLIENT));
 	SAYS("set 0 request.file a", "set 0 response 3", "set 1 request.file a", "set 1 response 3",
