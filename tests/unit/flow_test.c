@@ -126,12 +126,45 @@ static void test_connect_timeout(void **state)
 	world_free(w);
 }
 
+/* Nothing is sent again before the floor, SYNs included; without one so high they are after the
+ * second that RFC 6298 asks for, or after five times a low one. */
+static void test_syn_waits_for_the_floor(void **state)
+{
+	static const struct {
+		uint64_t floor, ends; /* sent again once, and given up after twice as long */
+	} cases[] = {{2 * MS, 30 * MS},
+		     {0, 3 * SECOND},
+		     {999 * MS, 3 * SECOND},
+		     {3 * SECOND, 9 * SECOND},
+		     {300 * SECOND, 600 * SECOND}};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &small});
+		w->end[0].spec.rto_ns = cases[i].floor;
+		w->end[0].spec.retries = 1;
+		world_adopt(w);
+		w->fault = lose_all;
+		flow_open(w->end[0].m, w->end[0].version, 1, w->now, 0, w->now);
+		uint64_t began = w->now;
+		assert_true(world_run(w, w->now + 1000 * SECOND));
+		assert_int_equal(w->end[0].counts.syn_retransmitted, 1);
+		assert_in_range(w->now - began, cases[i].ends, cases[i].ends * 11 / 10);
+		world_empty(w);
+		world_free(w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_connection), cmocka_unit_test(test_many_connections),
-		cmocka_unit_test(test_hashed_clients), cmocka_unit_test(test_large_messages),
-		cmocka_unit_test(test_refused),        cmocka_unit_test(test_connect_timeout),
+		cmocka_unit_test(test_one_connection),
+		cmocka_unit_test(test_many_connections),
+		cmocka_unit_test(test_hashed_clients),
+		cmocka_unit_test(test_large_messages),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_connect_timeout),
+		cmocka_unit_test(test_syn_waits_for_the_floor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
