@@ -123,6 +123,10 @@ struct dperf_conf {
 	char *name;
 	struct dperf_line *line;
 	unsigned nlines;
+	/* of each directive, which of the lines have it: a file may have thousands */
+	struct dperf_lines {
+		unsigned *line, n;
+	} of[DPERF_IDS];
 	/* of the directives that decide most */
 	bool server, udp, http, six;
 	unsigned ports, cpus;

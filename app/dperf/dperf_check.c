@@ -30,11 +30,7 @@ static bool check_has(const struct check *k, enum dperf_id id)
 
 static unsigned check_count(const struct check *k, enum dperf_id id)
 {
-	unsigned n = 0;
-
-	while (dperf_find(k->c, id, n) != NULL)
-		n++;
-	return n;
+	return k->c->of[id].n;
 }
 
 static bool check_same(const struct dperf_addr *a, const struct dperf_addr *b)
@@ -62,9 +58,12 @@ static void check_devices(const struct check *k)
 	const struct dperf_line *l;
 	char pci[16], other[16];
 
+	l = dperf_find(k->c, DPERF_PORT, DPERF_PORTS_MOST);
+	if (l != NULL) {
+		CHECK_FAIL(k, l, "more than %d ports", DPERF_PORTS_MOST);
+		return;
+	}
 	for (unsigned i = 0; (l = dperf_find(k->c, DPERF_PORT, i)) != NULL; i++) {
-		if (i == DPERF_PORTS_MOST)
-			CHECK_FAIL(k, l, "more than %d ports", DPERF_PORTS_MOST);
 		if (l->v[1].addr.six != l->v[2].addr.six)
 			CHECK_FAIL(
 				k, l,

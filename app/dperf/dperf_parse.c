@@ -152,6 +152,19 @@ static void parse_free_line(struct dperf_line *dl)
 	free(dl->v);
 }
 
+/* Room doubles: a file may have as many lines as memory takes. */
+static void parse_add(struct dperf_conf *c, const struct dperf_line *dl)
+{
+	struct dperf_lines *of = &c->of[dl->id];
+
+	if ((of->n & (of->n - 1)) == 0)
+		of->line = xrealloc(of->line, (of->n > 0 ? 2 * of->n : 1) * sizeof(*of->line));
+	of->line[of->n++] = c->nlines;
+	if ((c->nlines & (c->nlines - 1)) == 0)
+		c->line = xrealloc(c->line, (c->nlines > 0 ? 2 * c->nlines : 1) * sizeof(*c->line));
+	c->line[c->nlines++] = *dl;
+}
+
 static void parse_one(struct dperf_conf *c, const struct parse_line *l, struct dperf_wrong *w)
 {
 	struct parse_word word[DPERF_WORDS_MOST] = {0};
@@ -182,8 +195,7 @@ static void parse_one(struct dperf_conf *c, const struct parse_line *l, struct d
 		dperf_fail(w, dl.line, dl.col, "%s stands in line %u already; allowed: once",
 			   dperf_directives[id].name, first->line);
 	else if (parse_values(&dperf_directives[id], &dl, w)) {
-		c->line = xrealloc(c->line, (c->nlines + 1) * sizeof(*c->line));
-		c->line[c->nlines++] = dl;
+		parse_add(c, &dl);
 		return;
 	}
 	parse_free_line(&dl);
@@ -191,10 +203,7 @@ static void parse_one(struct dperf_conf *c, const struct parse_line *l, struct d
 
 const struct dperf_line *dperf_find(const struct dperf_conf *c, enum dperf_id id, unsigned i)
 {
-	for (unsigned k = 0; k < c->nlines; k++)
-		if (c->line[k].id == id && i-- == 0)
-			return &c->line[k];
-	return NULL;
+	return i < c->of[id].n ? &c->line[c->of[id].line[i]] : NULL;
 }
 
 bool dperf_has(const struct dperf_conf *c, enum dperf_id id)
@@ -243,8 +252,7 @@ static void parse_sum(struct dperf_conf *c)
 	c->udp = protocol == 1;
 	c->http = protocol == 2;
 	c->six = client != NULL && client->v[0].addr.six;
-	while (dperf_find(c, DPERF_PORT, c->ports) != NULL)
-		c->ports++;
+	c->ports = c->of[DPERF_PORT].n;
 	for (unsigned i = 0; cpu != NULL && i < cpu->n; i++)
 		c->cpus += (unsigned)(cpu->v[i].to - cpu->v[i].n + 1);
 }
@@ -279,6 +287,8 @@ void dperf_free(struct dperf_conf *c)
 		return;
 	for (unsigned i = 0; i < c->nlines; i++)
 		parse_free_line(&c->line[i]);
+	for (unsigned i = 0; i < DPERF_IDS; i++)
+		free(c->of[i].line);
 	free(c->line);
 	free(c->name);
 	free(c);

@@ -306,6 +306,17 @@ static void test_text(void **state)
 	assert_int_equal(lines, DPERF_WRONG_MOST + 1);
 	assert_non_null(strstr(wrong.s, "t.conf:20:1: 'no19'"));
 	assert_non_null(strstr(wrong.s, "there are more errors"));
+	/* however many lines there are, nobody waits for what is told of them */
+	sbuf_reset(&b);
+	for (unsigned i = 0; i < 100000; i++)
+		sbuf_add(&b, PORT);
+	assert_null(read_text(b.s));
+	assert_non_null(strstr(wrong.s, "t.conf:33:1: more than 32 ports\n"));
+	sbuf_reset(&b);
+	sbuf_add(&b, CLIENT LOAD "flood\n");
+	for (unsigned i = 0; i < 65536; i++)
+		sbuf_addf(&b, "change_dip 10.9.%u.%u 1 1\n", i >> 8, i & 255);
+	dperf_free(taken(b.s));
 	/* \r of other systems, no end of the last line, blanks at the front */
 	dperf_free(taken("  cpu 1\r\n\tcps 1k\r\n" PORT "client 10.0.0.2 100\nserver 10.0.1.1 1"));
 	sbuf_free(&b);
