@@ -596,7 +596,8 @@ void flow_buffer_release(struct flow_machine *m, struct flow_ver *f);
 uint32_t flow_buffer_number(const struct flow_machine *m, const struct flow_conn *c);
 void flow_buffer_acked(struct flow_machine *m, struct flow_conn *c, uint32_t n);
 
-/* flow_work.c: calls of the record. They return false if the connection has gone. */
+/* flow_work.c: calls of the record; they return false if the connection has gone. push: what they
+ * make this end send leaves at once, else flow_push() follows. */
 struct flow_work {
 	struct wl_turn t;
 	struct flow_machine *m;
@@ -604,7 +605,7 @@ struct flow_work {
 };
 bool flow_work_opened(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c);
 bool flow_work_received(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-			const uint8_t *data, uint32_t n);
+			const uint8_t *data, uint32_t n, bool push);
 bool flow_work_datagram(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 			const uint8_t *data, uint32_t n, uint32_t length);
 bool flow_work_ahead(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,

@@ -47,16 +47,19 @@ static bool tcp_fin_in(struct flow_machine *m, struct flow_ver *f, struct flow_c
 	}
 }
 
+/* fin: the peer's FIN stands right behind these bytes. What they make this end send waits for it,
+ * so that the first segment acknowledges both, and the FIN of one who closes now is no simultaneous
+ * one. */
 static FLOW_INLINE bool tcp_deliver(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-				    const uint8_t *data, uint32_t n)
+				    const uint8_t *data, uint32_t n, bool fin)
 {
 	cell_add(&f->k->rx_bytes, n);
-	return flow_work_received(m, f, c, data, n);
+	return flow_work_received(m, f, c, data, n, !fin);
 }
 
 /* The payload of a segment from its byte `skip` on, n bytes, in its pieces. */
 FLOW_ASIDE static bool tcp_pieces(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-				  const struct flow_seg *g, uint32_t skip, uint32_t n)
+				  const struct flow_seg *g, uint32_t skip, uint32_t n, bool fin)
 {
 	const struct flow_piece *p = g->in->rest;
 	const uint8_t *data = g->data;
@@ -68,7 +71,7 @@ FLOW_ASIDE static bool tcp_pieces(struct flow_machine *m, struct flow_ver *f, st
 		if (skip < have) {
 			take = have - skip < n ? have - skip : n;
 			conn_server_received(f, c, take);
-			if (!tcp_deliver(m, f, c, data == NULL ? NULL : data + skip, take))
+			if (!tcp_deliver(m, f, c, data == NULL ? NULL : data + skip, take, fin))
 				return false;
 			n -= take;
 			skip = 0;
@@ -79,7 +82,7 @@ FLOW_ASIDE static bool tcp_pieces(struct flow_machine *m, struct flow_ver *f, st
 			return true;
 		if (p == NULL) { /* the frame was longer than what was kept of it */
 			conn_server_received(f, c, n);
-			return tcp_deliver(m, f, c, NULL, n);
+			return tcp_deliver(m, f, c, NULL, n, fin);
 		}
 		data = p->data;
 		have = p->len;
@@ -154,7 +157,7 @@ FLOW_ASIDE static bool tcp_join(struct flow_machine *m, struct flow_ver *f, stru
 		*fin = true;
 	}
 	conn_server_received(f, c, n);
-	return n == 0 || tcp_deliver(m, f, c, NULL, n);
+	return n == 0 || tcp_deliver(m, f, c, NULL, n, *fin);
 }
 
 /* Data and FIN of an acceptable segment. false: the connection has gone. */
@@ -190,9 +193,9 @@ static FLOW_INLINE bool tcp_data(struct flow_machine *m, struct flow_ver *f, str
 			flow_window_watch(m, f, c);
 		if (FLOW_LIKELY(skip == 0 && n == g->piece)) {
 			conn_server_received(f, c, n);
-			if (!tcp_deliver(m, f, c, g->data, n))
+			if (!tcp_deliver(m, f, c, g->data, n, fin))
 				return false;
-		} else if (!tcp_pieces(m, f, c, g, skip, n)) {
+		} else if (!tcp_pieces(m, f, c, g, skip, n, fin)) {
 			return false;
 		}
 	}
@@ -275,7 +278,7 @@ static FLOW_INLINE void tcp_usual_data(struct flow_machine *m, struct flow_ver *
 	}
 	if (FLOW_UNLIKELY(n >= WINDOW_WATCHED && f->window < f->window_most))
 		flow_window_watch(m, f, c);
-	if (FLOW_UNLIKELY(!tcp_deliver(m, f, c, data, n)))
+	if (FLOW_UNLIKELY(!tcp_deliver(m, f, c, data, n, fin)))
 		return;
 	if (fin && !tcp_fin_in(m, f, c))
 		return;
@@ -298,7 +301,7 @@ static FLOW_INLINE void tcp_usual_confirmed(struct flow_machine *m, struct flow_
 		c->flags |= CF_ACK;
 		if (FLOW_UNLIKELY(n >= WINDOW_WATCHED && f->window < f->window_most))
 			flow_window_watch(m, f, c);
-		if (!tcp_deliver(m, f, c, data, n))
+		if (!tcp_deliver(m, f, c, data, n, false))
 			return;
 		flow_ack_soon(m, f, c, now);
 	}

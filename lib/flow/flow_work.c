@@ -215,7 +215,7 @@ FLOW_INLINE bool flow_work_opened(struct flow_machine *m, struct flow_ver *f, st
 }
 
 FLOW_INLINE bool flow_work_received(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
-				    const uint8_t *data, uint32_t n)
+				    const uint8_t *data, uint32_t n, bool push)
 {
 	const struct workload *wl = f->wl->wl;
 
@@ -233,7 +233,7 @@ FLOW_INLINE bool flow_work_received(struct flow_machine *m, struct flow_ver *f, 
 			used = n;
 		if (FLOW_UNLIKELY(!work_do(m, f, c, &w.t)))
 			return false;
-		if (FLOW_LIKELY(w.t.send != 0 || w.t.close != WL_CLOSE_NOT) &&
+		if (FLOW_LIKELY(w.t.send != 0 || w.t.close != WL_CLOSE_NOT) && FLOW_LIKELY(push) &&
 		    FLOW_UNLIKELY(!work_push(m, f, c)))
 			return false;
 		n -= used;

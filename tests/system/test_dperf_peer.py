@@ -206,6 +206,7 @@ FILES = {
     "udp_server": (dperf_server, [*UDP, "client;payload_file {}", "server;payload_size 64"], b"a\0question"),
     "udp_client": (dperf_client, [*UDP, "client;payload_size 64", "server;payload_file {}"], b"an\0answer"),
     "http_server": (dperf_server, [*HTTP, "client;payload_file {}"], b"GET /of/ours HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
+    "http_kept": (dperf_server, [*HTTP, "client;payload_file {}"], b"GET /of/ours HTTP/1.1\r\nHost: h\r\n\r\n"),
     "http_client": (dperf_client, [*HTTP, "server;payload_file {}"], b"HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 3\r\n\r\nabc"),
 }
 
@@ -223,6 +224,7 @@ def test_file(live, tmp_path, shape):
         assert done == totals["udpRx"] == totals["udpTx"] and not set(flow["errors"]) & {"late", "lost", "reordered", "duplicated"}
     else:
         assert done == totals["httpGet"] == totals["http2XX"] and totals["httpErr"] == 0 == totals["tcpDrop"]
+        assert flow["connections"]["closed"] == flow["connections"]["opened"]
 
 
 NOBODY = ["cps 500", "client;listen 81 1", "server;listen 80 1"]

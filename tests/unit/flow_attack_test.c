@@ -313,6 +313,70 @@ static void test_old_host(void **state)
 	world_free(w);
 }
 
+/* A peer whose FIN is in the segment of its last data, as dperf's is, and which does not send it
+ * again: 3000 bytes of it in three segments. */
+static struct answer {
+	struct world_frame held;  /* its first segment, which comes last if `late` */
+	struct world_frame ended; /* the first FIN of its peer */
+	unsigned data, fins;
+	bool late, all;
+	uint32_t end; /* behind its FIN */
+} answer;
+
+static bool data_with_fin(struct world *w, unsigned from, struct world_frame *f)
+{
+	unsigned n = get_be16(f->data + 16) - 40u;
+
+	(void)w;
+	if (from == 0 && (f->data[47] & FIN) != 0 && answer.fins++ == 0)
+		answer.ended = *f;
+	if (from == 0)
+		return !answer.all;
+	if ((f->data[47] & SYN) != 0 || n == 0)
+		return true;
+	if (answer.data == 3)
+		return false;
+	f->when += answer.data;
+	if (++answer.data == 3) {
+		answer.end = seq_at(f, 38) + n + 1;
+		answer.all = !answer.late;
+		f->partial = true;
+		f->data[47] |= FIN;
+	}
+	if (answer.data == 1 && answer.late) {
+		answer.held = *f;
+		return false;
+	}
+	return true;
+}
+
+/* The client closes when it has all of the response: its FIN acknowledges the data and the FIN
+ * behind them, whether they came in order or not. */
+static void test_fin_with_data(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct world *w = world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &once});
+		answer = (struct answer){.late = i == 1};
+		w->fault = data_with_fin;
+		world_adopt(w);
+		flow_open(w->end[0].m, w->end[0].version, 1, w->now, 0, w->now);
+		world_run(w, w->now + 50 * MS);
+		assert_int_equal(answer.data, 3);
+		if (answer.late) {
+			answer.all = true;
+			answer.held.when = w->now;
+			world_post(w, &answer.held);
+			world_run(w, w->now + 50 * MS);
+		}
+		assert_int_equal(w->end[0].transactions.done, 1);
+		assert_int_equal(answer.ended.data[47], FIN | ACK);
+		assert_int_equal(seq_at(&answer.ended, 42), answer.end);
+		w->fault = NULL;
+		end_one(w);
+	}
+}
+
 /* Frames that are none: each is named, and none is taken. */
 static void test_malformed(void **state)
 {
@@ -345,7 +409,8 @@ int main(void)
 		cmocka_unit_test(test_blind_ack),         cmocka_unit_test(test_challenges_are_few),
 		cmocka_unit_test(test_keepalive),         cmocka_unit_test(test_old_connections),
 		cmocka_unit_test(test_simultaneous_open), cmocka_unit_test(test_simultaneous_close),
-		cmocka_unit_test(test_old_host),          cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_old_host),          cmocka_unit_test(test_fin_with_data),
+		cmocka_unit_test(test_malformed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
