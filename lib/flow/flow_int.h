@@ -596,8 +596,7 @@ void flow_buffer_release(struct flow_machine *m, struct flow_ver *f);
 uint32_t flow_buffer_number(const struct flow_machine *m, const struct flow_conn *c);
 void flow_buffer_acked(struct flow_machine *m, struct flow_conn *c, uint32_t n);
 
-/* flow_work.c: calls of the record; they return false if the connection has gone. push: what they
- * make this end send leaves at once, else flow_push() follows. */
+/* flow_work.c: calls of the record. They return false if the connection has gone. */
 struct flow_work {
 	struct wl_turn t;
 	struct flow_machine *m;

@@ -214,6 +214,7 @@ FLOW_INLINE bool flow_work_opened(struct flow_machine *m, struct flow_ver *f, st
 	return work_do(m, f, c, &w.t) && flow_push(m, f, c);
 }
 
+/* push: what the bytes make this end send leaves at once; else flow_push() follows. */
 FLOW_INLINE bool flow_work_received(struct flow_machine *m, struct flow_ver *f, struct flow_conn *c,
 				    const uint8_t *data, uint32_t n, bool push)
 {
