@@ -98,11 +98,11 @@ static void dump_port(const struct dperf_say *s)
 		sbuf_add(s->out, "# port: a bond is no kind of port here; give one by -p\n");
 	dperf_say_host(s);
 	dperf_say_frame(s);
-	dperf_say_tuples(s);
 	if (!s->c->server && dperf_has(s->c, DPERF_FLOOD)) {
 		dperf_say_flood(s);
 		return;
 	}
+	dperf_say_tuples(s);
 	dperf_set(s, DPERF_MODE, "flow %s", s->c->server ? "server" : "client");
 	dperf_say_payload(s);
 	dperf_say_load(s);

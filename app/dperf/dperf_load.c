@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One port of a file in commands: what connections do, how many there are, and floods. */
+/* One port of a file in commands: what connections do, and how many there are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,10 @@
 
 #define WAIT_SECONDS 3
 #define SLOW_START_SECONDS 30
-#define CPS_DEFAULT 1000
 #define RETRIES 3
 /* What settings of requests take at most: docs/flows.md. */
 #define PATH_MOST 240
 #define HEADER_MOST 1015
-#define LIST_MOST 1024 /* values of a list of ours */
 #define UDP_LEAST 8
 #define SMALL_BODY 14 /* of dperf's response without a size */
 
@@ -27,23 +25,28 @@ uint64_t dperf_slow_start(const struct dperf_conf *c)
 	return dperf_number(c, DPERF_SLOW_START, SLOW_START_SECONDS);
 }
 
-/* A number without an exponent, which commands do not know. */
-static void load_number(double n, const char *unit, struct sbuf *out)
+uint64_t dperf_worker_share(const struct dperf_conf *c, unsigned worker, uint64_t all)
+{
+	uint64_t each = all / c->cpus;
+
+	/* fewer than CPUs: so many CPUs have one each, as in dperf */
+	if (each == 0)
+		return worker < all;
+	return each + (worker == 0 ? all % c->cpus : 0);
+}
+
+void dperf_plain(double n, const char *unit, struct sbuf *out)
 {
 	sbuf_addf(out, n < 1e9 ? "%.9g%s" : "%.0f%s", n, unit);
 }
 
 uint64_t dperf_share(const struct dperf_say *s, uint64_t all)
 {
-	uint64_t each = all / s->c->cpus;
+	uint64_t n = 0;
 
-	/* fewer than CPUs: so many CPUs have one each, as in dperf */
-	if (each == 0) {
-		uint64_t before = (uint64_t)s->i * s->queues;
-		uint64_t rest = all > before ? all - before : 0;
-		return rest < s->queues ? rest : s->queues;
-	}
-	return each * s->queues + (s->i == 0 ? all % s->c->cpus : 0);
+	for (unsigned q = 0; q < s->queues; q++)
+		n += dperf_worker_share(s->c, s->i * s->queues + q, all);
+	return n;
 }
 
 void dperf_ramp(const struct dperf_say *s, double rate, const char *unit, struct sbuf *out)
@@ -51,15 +54,15 @@ void dperf_ramp(const struct dperf_say *s, double rate, const char *unit, struct
 	uint64_t wait = dperf_wait(s->c), slow = dperf_slow_start(s->c);
 
 	if (wait + 1 >= slow) {
-		load_number(rate, unit, out);
+		dperf_plain(rate, unit, out);
 		return;
 	}
 	double step = rate / (double)slow;
-	load_number(step * (double)(wait + 1), unit, out);
+	dperf_plain(step * (double)(wait + 1), unit, out);
 	sbuf_add(out, "..");
-	load_number(rate, unit, out);
+	dperf_plain(rate, unit, out);
 	sbuf_add(out, " step ");
-	load_number(step, unit, out);
+	dperf_plain(step, unit, out);
 	sbuf_add(out, " every 1s");
 }
 
@@ -343,8 +346,7 @@ static void load_keepalive(const struct dperf_say *s, const struct dperf_line *k
 	dperf_set(s, DPERF_KEEPALIVE, "think %llu%s", (unsigned long long)n, units[unit]);
 }
 
-/* The share of this port, which is never nothing: a port without connections is no client. */
-static uint64_t load_least(const struct dperf_say *s, enum dperf_id id, uint64_t otherwise)
+uint64_t dperf_least(const struct dperf_say *s, enum dperf_id id, uint64_t otherwise)
 {
 	uint64_t n = dperf_share(s, dperf_number(s->c, id, otherwise));
 
@@ -372,161 +374,14 @@ void dperf_say_load(const struct dperf_say *s)
 	if (s->c->server)
 		return;
 	struct sbuf ramp = {0};
-	dperf_ramp(s, (double)load_least(s, DPERF_CPS, CPS_DEFAULT), "", &ramp);
+	dperf_ramp(s, (double)dperf_least(s, DPERF_CPS, DPERF_CPS_DEFAULT), "", &ramp);
 	dperf_set(s, DPERF_CPS, "cps %s", ramp.s);
 	sbuf_free(&ramp);
 	if (dperf_has(s->c, DPERF_CC))
 		dperf_set(s, DPERF_CC, "connections %llu",
-			  (unsigned long long)load_least(s, DPERF_CC, 0));
+			  (unsigned long long)dperf_least(s, DPERF_CC, 0));
 	if (keep != NULL)
 		load_keepalive(s, keep);
 	if (pipeline != NULL && pipeline->v[0].n > 0)
 		dperf_set(s, DPERF_PIPELINE, "bytes.pipeline %s", pipeline->v[0].text);
-}
-
-/* Frames per second of a flood: each connection that dperf has open sends `pipeline` of them at
- * each interval; without keepalive each sends one, and that is all. */
-static double load_flood_rate(const struct dperf_say *s)
-{
-	const struct dperf_line *keep = dperf_find(s->c, DPERF_KEEPALIVE, 0);
-	double cps = (double)load_least(s, DPERF_CPS, CPS_DEFAULT);
-	double cc = dperf_has(s->c, DPERF_CC) ? (double)load_least(s, DPERF_CC, 0) : 0;
-	double each = (double)dperf_number(s->c, DPERF_PIPELINE, 1);
-
-	each = each < 1 ? 1 : each;
-	if (keep == NULL)
-		return cps;
-	double requests = keep->n > 1 ? (double)keep->v[1].n : 0;
-	if (cc == 0 && requests > 0)
-		return cps * requests * each;
-	if (cc == 0)
-		cc = cps * (double)(dperf_number(s->c, DPERF_DURATION, 60 * DPERF_NS) / DPERF_NS);
-	return cc * each * 1e9 / (double)keep->v[0].n;
-}
-
-/* What comes one after another of the lines that change the destination: as a list, or a line alone
- * as a range, which may have more addresses than a list has. */
-struct load_group {
-	unsigned first, lines;
-	uint64_t addresses;
-};
-
-/* The group that begins with that line. False: there is no such line. */
-static bool load_group(const struct dperf_conf *c, unsigned first, struct load_group *g)
-{
-	const struct dperf_line *l;
-
-	*g = (struct load_group){.first = first};
-	while ((l = dperf_find(c, DPERF_CHANGE_DIP, first + g->lines)) != NULL &&
-	       (g->lines == 0 || g->addresses + l->v[2].n <= LIST_MOST)) {
-		g->addresses += l->v[2].n;
-		g->lines++;
-	}
-	return g->lines > 0;
-}
-
-static void load_group_values(const struct dperf_conf *c, const struct load_group *g,
-			      struct sbuf *out)
-{
-	bool one = g->lines == 1;
-
-	if (!one)
-		sbuf_add(out, "list ");
-	for (unsigned i = 0; i < g->lines; i++) {
-		const struct dperf_line *l = dperf_find(c, DPERF_CHANGE_DIP, g->first + i);
-		uint64_t last = l->v[2].n - 1, by = l->v[1].n;
-		bool range = last > 0 && (one || by == 1);
-		for (uint64_t k = 0; k <= last; k += range ? last : 1) {
-			struct dperf_addr a = dperf_add(&l->v[0].addr, k * by);
-			sbuf_add(out, k == 0 ? (i > 0 ? "," : "") : range ? ".." : ",");
-			dperf_print_addr(&a, out);
-		}
-		if (range && by > 1)
-			sbuf_addf(out, " step %s", l->v[1].text);
-	}
-}
-
-/* Behind all else that a flood is. What one list has no room for goes over more streams, which take
- * turns so that each address comes as often as any other. */
-static void load_destinations(const struct dperf_say *s)
-{
-	const char *ip = dperf_fields(s->c).ip;
-	struct load_group g;
-	struct sbuf b = {0};
-	uint64_t common = 0;
-	unsigned n = 0;
-
-	for (unsigned at = 0; load_group(s->c, at, &g); at += g.lines) {
-		common = gcd(g.addresses, common);
-		n++;
-	}
-	if (n > 1)
-		dperf_command(s, dperf_find(s->c, DPERF_CHANGE_DIP, 0),
-			      "stream add %u %u like %u/0", s->port, n - 1, s->port);
-	if (n > s->plan->streams)
-		s->plan->streams = n;
-	for (unsigned at = 0, i = 0; load_group(s->c, at, &g); at += g.lines, i++) {
-		const struct dperf_line *l = dperf_find(s->c, DPERF_CHANGE_DIP, at);
-		sbuf_reset(&b);
-		load_group_values(s->c, &g, &b);
-		if (n == 1) {
-			dperf_set(s, DPERF_CHANGE_DIP, "%s.dst %s", ip, b.s);
-			break;
-		}
-		dperf_command(s, l, "set %u/%u %s.dst %s", s->port, i, ip, b.s);
-		dperf_command(s, l, "set %u/%u weight %llu", s->port, i,
-			      (unsigned long long)(g.addresses / common));
-	}
-	sbuf_free(&b);
-}
-
-/* The size of a frame of UDP, FCS included, that `packet_size` of older files asks for; 0: there is
- * none that fits. */
-static uint64_t load_packet_size(const struct dperf_conf *c)
-{
-	const struct dperf_line *l = dperf_find(c, DPERF_PACKET_SIZE, 0);
-	unsigned most = dperf_jumbo(c) > 0 ? dperf_jumbo(c) + 18 : 1518;
-	char *end;
-
-	if (l == NULL || l->n != 1 || !c->udp)
-		return 0;
-	unsigned long n = strtoul(l->v[0].text, &end, 10);
-	return *end == '\0' && n <= most ? n : 0;
-}
-
-void dperf_say_flood(const struct dperf_say *s)
-{
-	const struct dperf_fields f = dperf_fields(s->c);
-	const struct dperf_line *file = dperf_find(s->c, DPERF_PAYLOAD_FILE, 0);
-	unsigned head = 14 + (s->c->six ? 40 : 20) + (s->c->udp ? 8 : 24) +
-			(dperf_has(s->c, DPERF_VXLAN) ? 50 : 0) +
-			(dperf_has(s->c, DPERF_VLAN) ? 4 : 0);
-	uint64_t payload = s->c->udp ? dperf_number(s->c, DPERF_PAYLOAD_SIZE, 0) : 0;
-	struct sbuf rate = {0};
-
-	if (!s->c->udp) {
-		dperf_set(s, DPERF_FLOOD, "%s.flags syn", f.l4);
-		dperf_set(s, DPERF_FLOOD, "%s.seq random", f.l4);
-		dperf_set(s, DPERF_MSS, "%s.mss %llu", f.l4,
-			  (unsigned long long)dperf_number(s->c, DPERF_MSS,
-							   s->c->six ? 1440 : 1460));
-	}
-	uint64_t size = head + payload + 4, asked = load_packet_size(s->c);
-
-	size = asked > size && payload == 0 ? asked : size;
-	dperf_set(s, DPERF_PAYLOAD_SIZE, "size %llu", (unsigned long long)(size < 64 ? 64 : size));
-	if (file != NULL && s->c->udp) {
-		dperf_set(s, DPERF_PAYLOAD_FILE, "pattern file");
-		dperf_set_word(s, DPERF_PAYLOAD_FILE, "pattern.file", file->v[0].text);
-	} else if (dperf_has(s->c, DPERF_PAYLOAD_RANDOM)) {
-		dperf_set(s, DPERF_PAYLOAD_RANDOM, "pattern random");
-	}
-	if (dperf_has(s->c, DPERF_CC) && s->i == 0)
-		sbuf_add(
-			s->out,
-			"# cc: it makes the rate; frames go over all tuples, and wait for nothing\n");
-	dperf_ramp(s, load_flood_rate(s), "pps", &rate);
-	dperf_set(s, DPERF_FLOOD, "rate %s", rate.s);
-	sbuf_free(&rate);
-	load_destinations(s);
 }

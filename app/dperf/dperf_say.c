@@ -35,7 +35,10 @@ void dperf_set(const struct dperf_say *s, enum dperf_id id, const char *fmt, ...
 	va_list ap;
 
 	say_came(s, say_from(s, id));
-	sbuf_addf(s->out, "set %u ", s->port);
+	sbuf_addf(s->out, "set %u", s->port);
+	if (s->stream > 0)
+		sbuf_addf(s->out, "/%u", s->stream - 1);
+	sbuf_addc(s->out, ' ');
 	va_start(ap, fmt);
 	sbuf_vaddf(s->out, fmt, ap);
 	va_end(ap);
@@ -212,24 +215,27 @@ void dperf_say_host(const struct dperf_say *s)
 		dperf_set(s, DPERF_TCP_RST, "answer arp,nd,ping,reset");
 }
 
-void dperf_range(const struct dperf_line *l, struct sbuf *out)
+void dperf_range(const struct dperf_line *l, uint64_t first, uint64_t n, struct sbuf *out)
 {
+	bool row = l->n <= 2 && n > 1;
 	struct dperf_addr a;
 
-	if (l->n > 2)
+	if (l->n > 2 && n > 1)
 		sbuf_add(out, "list ");
-	if (l->n <= 2 && l->v[1].n > 1) {
-		dperf_print_addr(&l->v[0].addr, out);
-		sbuf_add(out, "..");
-		dperf_address(l, dperf_addresses(l) - 1, &a);
-		dperf_print_addr(&a, out);
-		return;
-	}
-	for (unsigned i = 0; i < dperf_addresses(l); i++) {
-		sbuf_add(out, i > 0 ? "," : "");
-		dperf_address(l, i, &a);
+	for (uint64_t i = 0; i < n; i += row ? n - 1 : 1) {
+		sbuf_add(out, i == 0 ? "" : row ? ".." : ",");
+		dperf_address(l, (unsigned)(first + i), &a);
 		dperf_print_addr(&a, out);
 	}
+}
+
+void dperf_span_print(const struct dperf_span *v, struct sbuf *out)
+{
+	sbuf_addf(out, "%llu", (unsigned long long)v->first);
+	if (v->n > 1)
+		sbuf_addf(out, "..%llu", (unsigned long long)(v->first + (v->n - 1) * v->step));
+	if (v->n > 1 && v->step > 1)
+		sbuf_addf(out, " step %llu", (unsigned long long)v->step);
 }
 
 struct dperf_fields dperf_fields(const struct dperf_conf *c)
@@ -294,72 +300,97 @@ void dperf_say_frame(const struct dperf_say *s)
 			  s->c->six ? "tc" : "tos", (unsigned long long)tos);
 }
 
-static void say_ports(uint64_t first, uint64_t last, struct sbuf *out)
-{
-	sbuf_addf(out, "%llu", (unsigned long long)first);
-	if (last > first)
-		sbuf_addf(out, "..%llu", (unsigned long long)last);
-}
-
-/* The order of dperf: from one connection to the next the server's address runs fastest, then its
- * port, then the client's port, then its address. Only what varies can be in a nest. */
-static void say_nest(const struct dperf_say *s, bool dst, bool dport, bool sport, bool src)
-{
-	const struct dperf_fields f = dperf_fields(s->c);
-	const struct {
-		bool varies;
-		const char *header, *field;
-	} order[] = {{dst, f.ip, "dst"},
-		     {dport, f.l4, "dst"},
-		     {sport, f.l4, "src"},
-		     {src, f.ip, "src"}};
-	struct sbuf b = {0};
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < ARRAY_SIZE(order); i++)
-		if (order[i].varies)
-			sbuf_addf(&b, "%s%s.%s", n++ > 0 ? "," : "", order[i].header,
-				  order[i].field);
-	if (n > 1 && (!dperf_has(s->c, DPERF_CLIENT_HOP) || dperf_has(s->c, DPERF_FLOOD)))
-		dperf_set(s, DPERF_CLIENT, "nest %s", b.s);
-	sbuf_free(&b);
-}
-
-void dperf_say_tuples(const struct dperf_say *s)
+void dperf_table(const struct dperf_say *s, struct dperf_span out[DPERF_DIGITS])
 {
 	const struct dperf_line *client = dperf_find(s->c, DPERF_CLIENT, s->i);
 	const struct dperf_line *server = dperf_find(s->c, DPERF_SERVER, s->i);
 	const struct dperf_line *listen = dperf_find(s->c, DPERF_LISTEN, 0);
 	const struct dperf_line *range = dperf_find(s->c, DPERF_CLIENT_PORT_RANGE, 0);
-	const struct dperf_fields f = dperf_fields(s->c);
-	struct sbuf from = {0}, to = {0}, ports = {0}, own = {0};
 
 	range = range != NULL ? range : dperf_find(s->c, DPERF_LPORT_RANGE, 0);
 	uint64_t first = range != NULL ? range->v[0].n : 1;
 	uint64_t last = range != NULL && range->n > 1 ? range->v[1].n : 65535;
-	uint64_t port = listen != NULL ? listen->v[0].n : 80,
-		 n = listen != NULL ? listen->v[1].n : 1;
-	dperf_range(server, &to);
-	say_ports(port, port + n - 1, &ports);
+	out[DPERF_DST] = (struct dperf_span){0, dperf_addresses(server), 1};
+	out[DPERF_DPORT] = (struct dperf_span){listen != NULL ? listen->v[0].n : 80,
+					       listen != NULL ? listen->v[1].n : 1, 1};
+	out[DPERF_SPORT] = (struct dperf_span){first, last - first + 1, 1};
+	out[DPERF_SRC] = (struct dperf_span){0, dperf_addresses(client), 1};
+}
+
+/* The values of one digit. */
+static void say_digit(const struct dperf_say *s, unsigned i, const struct dperf_span *v)
+{
+	const struct dperf_fields f = dperf_fields(s->c);
+	bool lport = dperf_has(s->c, DPERF_LPORT_RANGE), server = s->c->server;
+	/* which field of a client, and which of a server */
+	static const struct {
+		bool ip;
+		const char *end[2];
+	} field[DPERF_DIGITS] = {[DPERF_DST] = {true, {"dst", "src"}},
+				 [DPERF_DPORT] = {false, {"dst", "src"}},
+				 [DPERF_SPORT] = {false, {"src", "dst"}},
+				 [DPERF_SRC] = {true, {"src", "dst"}}};
+	const enum dperf_id id[DPERF_DIGITS] = {[DPERF_DST] = DPERF_SERVER,
+						[DPERF_DPORT] = DPERF_LISTEN,
+						[DPERF_SPORT] = lport ? DPERF_LPORT_RANGE
+								      : DPERF_CLIENT_PORT_RANGE,
+						[DPERF_SRC] = DPERF_CLIENT};
+	struct sbuf b = {0};
+
+	if (field[i].ip)
+		dperf_range(dperf_find(s->c, id[i], s->i), v->first, v->n, &b);
+	else
+		dperf_span_print(v, &b);
+	dperf_set(s, id[i], "%s.%s %s", field[i].ip ? f.ip : f.l4, field[i].end[server],
+		  sbuf_str(&b));
+	sbuf_free(&b);
+}
+
+/* The order of dperf: from one connection to the next the server's address runs fastest, then its
+ * port, then the client's port, then its address. Only what varies can be in a nest. A stream that
+ * was made like another one has that one's nest. */
+static void say_nest(const struct dperf_say *s, const struct dperf_span d[DPERF_DIGITS], bool dst)
+{
+	const struct dperf_fields f = dperf_fields(s->c);
+	const struct {
+		const char *header, *field;
+	} order[DPERF_DIGITS] = {{f.ip, "dst"}, {f.l4, "dst"}, {f.l4, "src"}, {f.ip, "src"}};
+	struct sbuf b = {0};
+	unsigned n = 0;
+
+	for (unsigned i = dst ? 0 : 1; i < DPERF_DIGITS; i++)
+		if (d[i].n > 1)
+			sbuf_addf(&b, "%s%s.%s", n++ > 0 ? "," : "", order[i].header,
+				  order[i].field);
+	if (n > 1)
+		dperf_set(s, DPERF_CLIENT, "nest %s", b.s);
+	else if (s->stream > 1)
+		dperf_set(s, DPERF_CLIENT, "nest none");
+	sbuf_free(&b);
+}
+
+void dperf_say_block(const struct dperf_say *s, const struct dperf_span d[DPERF_DIGITS])
+{
+	bool dst = !dperf_has(s->c, DPERF_CHANGE_DIP);
+
+	say_digit(s, DPERF_SRC, &d[DPERF_SRC]);
+	if (dst)
+		say_digit(s, DPERF_DST, &d[DPERF_DST]);
+	say_digit(s, DPERF_SPORT, &d[DPERF_SPORT]);
+	say_digit(s, DPERF_DPORT, &d[DPERF_DPORT]);
+	if (!dperf_has(s->c, DPERF_CLIENT_HOP) || dperf_has(s->c, DPERF_FLOOD))
+		say_nest(s, d, dst);
+}
+
+void dperf_say_tuples(const struct dperf_say *s)
+{
+	struct dperf_span d[DPERF_DIGITS];
+
+	dperf_table(s, d);
 	if (s->c->server) {
-		dperf_set(s, DPERF_SERVER, "%s.src %s", f.ip, to.s);
-		dperf_set(s, DPERF_LISTEN, "%s.src %s", f.l4, ports.s);
+		say_digit(s, DPERF_DST, &d[DPERF_DST]);
+		say_digit(s, DPERF_DPORT, &d[DPERF_DPORT]);
 	} else {
-		dperf_range(client, &from);
-		say_ports(first, last, &own);
-		dperf_set(s, DPERF_CLIENT, "%s.src %s", f.ip, from.s);
-		if (!dperf_has(s->c, DPERF_CHANGE_DIP))
-			dperf_set(s, DPERF_SERVER, "%s.dst %s", f.ip, to.s);
-		dperf_set(s,
-			  dperf_has(s->c, DPERF_LPORT_RANGE) ? DPERF_LPORT_RANGE
-							     : DPERF_CLIENT_PORT_RANGE,
-			  "%s.src %s", f.l4, own.s);
-		dperf_set(s, DPERF_LISTEN, "%s.dst %s", f.l4, ports.s);
-		say_nest(s, server->v[1].n > 1 && !dperf_has(s->c, DPERF_CHANGE_DIP), n > 1,
-			 last > first, dperf_addresses(client) > 1);
+		dperf_say_block(s, d);
 	}
-	sbuf_free(&from);
-	sbuf_free(&to);
-	sbuf_free(&ports);
-	sbuf_free(&own);
 }

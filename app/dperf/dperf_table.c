@@ -76,7 +76,7 @@ const struct dperf_directive dperf_directives[DPERF_IDS] = {
 			       .about = "the older name of `client_port_range`"},
 	[DPERF_CLIENT_HOP] =
 		{"client_hop",
-		 .about = "no `nest`: addresses and ports step from one connection to the next by themselves"},
+		 .about = "no `nest`: addresses and ports step from one connection to the next by themselves; of a flood each 65536th tuple"},
 	[DPERF_CHANGE_DIP] =
 		{"change_dip", .mode = DPERF_OF_CLIENT, .repeats = true,
 		 .arg = {ARG("ADDRESS", ADDR, 0, 0), ARG("STEP", NUMBER, 1, 65536),
@@ -108,7 +108,7 @@ const struct dperf_directive dperf_directives[DPERF_IDS] = {
 	[DPERF_CPS] = {"cps", .mode = DPERF_OF_CLIENT, .arg = {ARG("NUMBER", COUNT, 1, INT_MOST)},
 		       .about = "`cps`, the share of each port; 1000 if there is `cc` alone"},
 	[DPERF_CC] = {"cc", .mode = DPERF_OF_CLIENT, .arg = {ARG("NUMBER", COUNT, 1, INT_MOST)},
-		      .about = "`connections`, the share of each port"},
+		      .about = "`connections`, the share of each port; of a flood so many tuples"},
 	[DPERF_KEEPALIVE] = {"keepalive",
 			     .arg = {ARG("INTERVAL", INTERVAL, 0, INT_MOST * 1000ull),
 				     OPT("REQUESTS", COUNT, 0, 32767)},
@@ -117,7 +117,7 @@ const struct dperf_directive dperf_directives[DPERF_IDS] = {
 		{"pipeline", .mode = DPERF_OF_CLIENT, .arg = {ARG("NUMBER", NUMBER, 0, 100)},
 		 .about = "`bytes.pipeline`, over UDP with `keepalive 0us`; of a flood so many times its rate"},
 	[DPERF_FLOOD] = {"flood",
-			 .about = "a stream of frames, datagrams or SYNs, that waits for nothing"},
+			 .about = "streams of frames, datagrams or SYNs, that wait for nothing"},
 	[DPERF_LAUNCH_NUM] = {"launch_num", .arg = {ARG("NUMBER", NUMBER, 1, INT_MOST)},
 			      .about = "connections open one by one, each when it is due"},
 	[DPERF_TX_BURST] = {"tx_burst", .arg = {ARG("NUMBER", NUMBER, 1, 1024)},

@@ -6,6 +6,7 @@ import os
 import re
 
 import pytest
+from scapy.utils import RawPcapNgReader
 
 PORT = "port 0000:aa:00.{} 10.10.10.{} 10.10.10.1\nclient 10.10.10.10 1\nserver 10.10.10.11 1\n"
 CLIENT = "mode client\ncpu 0-15\nduration 600s\nslow_start 0\nrss l3l4\n" + PORT.format(0, 10) + "lport_range 1000 65535\nkni\n"
@@ -21,8 +22,6 @@ FILES = {
     "connections": ("cps 500k\ncc 5m\nflood\nprotocol udp\npacket_size 64\nkeepalive 1s\nlisten 8000 99\n", "protocol udp\nlisten 8000 99\n"),
     "elephant": ("cps 1\ncc 1\nflood\nprotocol udp\npacket_size 1500\nkeepalive 10us\nlisten 8050 1\n", "protocol udp\nlisten 8050 1\n"),
 }
-
-
 
 
 def written(folder, figure, times=""):
@@ -50,7 +49,10 @@ def test_published(run, tmp_path, figure):
     text, n = re.subn("sleep 3s\nstart 0 for 600s\n", "start 0 for 100ms\n", dump.stdout)
     assert n == 1, dump.stdout
     (tmp_path / "both.cmd").write_text(text)
-    sound(run(["-p", "wire", "-b", "--json", "-f", str(tmp_path / "both.cmd")]), "tcp" in FILES[figure][0])
+    done = run(["-p", "wire", "-b", "--json", "-e", f"capture 1 {tmp_path}/seen.pcapng rx", "-f", str(tmp_path / "both.cmd")])
+    sound(done, "tcp" in FILES[figure][0])
+    flows = {frame[26:38] for frame, _ in RawPcapNgReader(str(tmp_path / "seen.pcapng")) if frame[23:24] == b"\x11"}
+    assert len(flows) == 1 or figure != "elephant", flows
 
 
 def test_published_as_they_are(run, tmp_path):

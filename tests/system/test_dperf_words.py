@@ -126,7 +126,7 @@ WORDS = {
     "cc": (["cc 5", "keepalive 60s"], ["keepalive 10s"], lambda s: s.says("set 0 connections 5") and s.opened() == 5 == s.blocks["server"]["skOpen"]),
     "keepalive": (["keepalive 1ms 3"], ["keepalive 10s"],
                   lambda s: s.flows["client"]["transactions"]["done"] == 3 * OPENED == s.blocks["server"]["httpGet"]),
-    "pipeline": ([*FLOOD, "cc 3", "keepalive 1ms", "pipeline 2"], [],
+    "pipeline": ([*FLOOD, "cc 3", "keepalive 1ms", "pipeline 2", "server 10.50.1.11 1"], [],
                  lambda s: s.says("set 0 rate 6000pps") and not s.says("set 0 bytes.pipeline ...") and s.sent == OPENED),
     "flood": (["flood"], [], lambda s: len(s.syns()) == OPENED == s.sent),
     "launch_num": (["launch_num 4"], [], noted("launch_num")),

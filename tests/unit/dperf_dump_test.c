@@ -364,6 +364,20 @@ static void test_flood(void **state)
 	     "set 0/0 weight 1", "set 0/1 ipv4.dst 10.12.0.0..10.12.71.247 step 9",
 	     "set 0/1 weight 2");
 	assert_int_equal(plan.streams, 2);
+	/* the tuples of connections that are open, each as often as any other */
+	client(CLIENT STEADY "flood\nprotocol udp\ncps 1\ncc 1\nkeepalive 1ms\n");
+	SAYS("set 0 rate 1000pps", "set 0 ipv4.src 10.0.0.2", "set 0 udp.src 1", "set 0 udp.dst 80",
+	     "!set 0 nest udp.src,ipv4.src");
+	client(CLIENT STEADY "flood\nlisten 80 3\ncps 7\ncc 7\nkeepalive 1s\n");
+	SAYS("stream add 0 1 like 0/0", "set 0/0 tcp.src 1..2", "set 0/0 tcp.dst 80..82",
+	     "set 0/0 nest tcp.dst,tcp.src", "set 0/0 weight 6", "set 0/1 tcp.src 3",
+	     "set 0/1 tcp.dst 80", "set 0/1 nest none", "set 0/1 weight 1");
+	client(CLIENT STEADY "flood\nlisten 80 2\ncps 3\ncc 3\nkeepalive 1s\n"
+			     "change_dip 10.9.0.0 1 1000\nchange_dip 10.12.0.0 1 2000\n");
+	SAYS("stream add 0 3 like 0/0", "set 0/0 ipv4.dst 10.9.0.0..10.9.3.231", "set 0/0 weight 2",
+	     "set 0/1 tcp.dst 80..81", "set 0/1 weight 4", "set 0/2 tcp.src 2", "set 0/2 weight 1",
+	     "set 0/3 ipv4.dst 10.12.0.0..10.12.7.207", "set 0/3 weight 2");
+	assert_int_equal(plan.streams, 4);
 	client(CLIENT STEADY "flood\nprotocol udp\ncps 100\npayload_file /a\n");
 	SAYS("set 0 pattern file", "set 0 pattern.file /a");
 }
