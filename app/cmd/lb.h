@@ -69,6 +69,7 @@ struct lb_load {
 	double cps, tps;
 	uint64_t timeout_ns;
 	uint64_t from; /* the first source port; 0: that of the settings */
+	double room;   /* tuples of frames that the device has room for; NAN: nobody knows */
 };
 /* Reads what the settings say of stream 0 of a port. -EINVAL and *e: lb cannot measure with it. */
 int lb_side_read(struct app *app, unsigned port, bool client, struct lb_side *out, struct err *e);
@@ -82,6 +83,7 @@ enum lb_what { LB_SEARCH, LB_HALF, LB_FULL };
 struct lb_count {
 	uint64_t ns; /* since the begin */
 	uint64_t opened, device;
+	double held, room; /* of the device: now, and at most. NAN: it has not said so */
 };
 
 /* What a trial has come to. Numbers that are not known are NAN. */

@@ -7,6 +7,7 @@
 #include "lb_run.h"
 
 #define EVERY_NS 1000000000ull
+#define CROWDED_LEAST 0.99 /* of what a trial opens must find room */
 
 int lb_counts_begin(struct lb_run *b, struct err *e)
 {
@@ -21,8 +22,8 @@ int lb_counts_begin(struct lb_run *b, struct err *e)
 /* 1: a number has come and is taken. */
 static int counts_take(struct lb_run *b, struct err *e)
 {
-	uint64_t device;
-	int rc = lb_device_poll(b->reader, &device, e);
+	struct lb_told told;
+	int rc = lb_device_poll(b->reader, &told, e);
 
 	if (rc <= 0)
 		return rc;
@@ -30,8 +31,12 @@ static int counts_take(struct lb_run *b, struct err *e)
 	b->count[b->ncounts++] = (struct lb_count){
 		.ns = b->begun ? clock_raw_ns() - b->begun_ns : 0,
 		.opened = b->trial != NULL ? trial_opened(b->trial) : 0,
-		.device = device,
+		.device = told.opened,
+		.held = told.holds ? (double)told.held : (double)NAN,
+		.room = told.holds ? (double)told.room : (double)NAN,
 	};
+	if (told.holds)
+		b->room = (double)told.room;
 	return 1;
 }
 
@@ -63,10 +68,32 @@ int lb_counts_after(struct lb_run *b, struct err *e)
 	return lb_device_ask(b->reader, e);
 }
 
-double lb_counts_device(const struct lb_trial *t)
+bool lb_counts_crowded(struct lb_run *b, double opens, uint64_t most_ns)
 {
+	const struct lb_count *c = &b->count[0];
+	uint64_t now = clock_raw_ns();
+
+	if (!(c->held + CROWDED_LEAST * fmin(opens, c->room) > c->room)) {
+		b->crowded_ns = 0;
+		return false;
+	}
+	if (b->crowded_ns == 0)
+		b->crowded_ns = now;
+	if (now - b->crowded_ns < most_ns)
+		return true;
+	b->crowded_ns = 0;
+	return false;
+}
+
+void lb_counts_said(const struct lb_trial *t, struct lb_said *out)
+{
+	*out = (struct lb_said){.counted = (double)NAN, .held = (double)NAN, .room = (double)NAN};
 	if (t->ncounts < 2)
-		return (double)NAN;
-	uint64_t first = t->count[0].device, last = t->count[t->ncounts - 1].device;
-	return last >= first ? (double)(last - first) : (double)NAN;
+		return;
+	const struct lb_count *first = &t->count[0], *last = &t->count[t->ncounts - 1];
+	if (last->device >= first->device)
+		out->counted = (double)(last->device - first->device);
+	out->room = last->room;
+	for (unsigned i = 1; i < t->ncounts; i++)
+		out->held = fmax(out->held, t->count[i].held);
 }

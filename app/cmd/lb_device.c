@@ -131,19 +131,34 @@ static bool device_read(struct lb_device *d, unsigned i)
 	return false;
 }
 
-bool lb_device_number(const char *text, uint64_t *out)
+/* How many numbers the text is, up to 4: more are not told apart. 0: it is something else. */
+static unsigned device_parse(const char *text, uint64_t out[4])
 {
-	char *end;
+	unsigned n = 0;
 
-	while (isspace((unsigned char)*text))
-		text++;
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	while (isspace((unsigned char)*end))
-		end++;
-	return *end == '\0' && errno == 0;
+	for (;;) {
+		while (isspace((unsigned char)*text))
+			text++;
+		if (*text == '\0' || n == 4)
+			return n;
+		if (!isdigit((unsigned char)*text))
+			return 0;
+		char *end;
+		errno = 0;
+		out[n++] = strtoull(text, &end, 10);
+		if (errno != 0 || (*end != '\0' && !isspace((unsigned char)*end)))
+			return 0;
+		text = end;
+	}
+}
+
+bool lb_device_numbers(const char *text, struct lb_told *out)
+{
+	uint64_t v[4] = {0};
+	unsigned n = device_parse(text, v);
+
+	*out = (struct lb_told){.opened = v[0], .holds = n == 3, .held = v[1], .room = v[2]};
+	return n == 1 || (n == 3 && out->room > 0);
 }
 
 /* The first line of what it has printed, without what terminals would do something with. */
@@ -170,7 +185,7 @@ static int device_failed(struct lb_device *d, int status, struct err *e)
 		       d->command, WEXITSTATUS(status), said[0] != '\0' ? ": " : "", said);
 }
 
-int lb_device_poll(struct lb_device *d, uint64_t *out, struct err *e)
+int lb_device_poll(struct lb_device *d, struct lb_told *out, struct err *e)
 {
 	bool over = device_read(d, OUT);
 	int status = 0;
@@ -192,11 +207,12 @@ int lb_device_poll(struct lb_device *d, uint64_t *out, struct err *e)
 	if (status != 0)
 		return device_failed(d, status, e);
 	d->text[OUT][d->got[OUT]] = '\0';
-	if (lb_device_number(d->text[OUT], out))
+	if (lb_device_numbers(d->text[OUT], out))
 		return 1;
 	return err_set(
 		e, EINVAL,
 		"device-cps: `" SHOWN "` has printed \"" SHOWN
-		"\", and one number is needed: all connections that the device has counted so far, like 12345",
+		"\", and one number is needed, like 12345: all connections that the device has counted so far; or three, like "
+		"\"12345 400 262144\": and those that it holds now, and the most that it can hold",
 		d->command, device_line(d, OUT));
 }

@@ -25,9 +25,11 @@ static const struct out_col figure_cols[] = {
 	{"full.opened", "opened", OF_COUNT},
 	{"full.device_opened", "device opened", OF_COUNT},
 	{"full.device_cps", "device CPS", OF_PPS},
+	{"full.device_held", "device held", OF_COUNT},
+	{"full.device_room", "device room", OF_COUNT},
 };
 /* The last columns of both tables are for who reads what the device counts. */
-#define COUNT_COLS 3
+#define COUNT_COLS 5
 #define FIGURE_VIEW(less) \
 	{ \
 		.rows = "lb.figures", .cols = figure_cols, \
@@ -53,6 +55,8 @@ static const struct out_col trial_cols[] = {
 	{"opened", "opened", OF_COUNT},
 	{"device_opened", "device opened", OF_COUNT},
 	{"device_cps", "device CPS", OF_PPS},
+	{"device_held", "device held", OF_COUNT},
+	{"device_room", "device room", OF_COUNT},
 };
 #define TRIAL_VIEW(less) \
 	{ \
@@ -86,6 +90,12 @@ static double count_rate(uint64_t from, uint64_t to, uint64_t ns)
 	return to >= from && ns > 0 ? (double)(to - from) / ((double)ns / 1e9) : (double)NAN;
 }
 
+/* A number of connections, which may be unknown. */
+static json_t *counted_json(double n)
+{
+	return isfinite(n) ? json_integer((json_int_t)n) : json_null();
+}
+
 /* The device's count beside ours. The begin of the trial is the first one, and not in the list. */
 static json_t *counts_json(const struct lb_trial *t)
 {
@@ -107,15 +117,11 @@ static json_t *counts_json(const struct lb_trial *t)
 		json_object_set_new(o, "device_per_s",
 				    trial_json_real(
 					    count_rate(a->device, b->device, b->ns - a->ns)));
+		json_object_set_new(o, "held", counted_json(b->held));
+		json_object_set_new(o, "room", counted_json(b->room));
 		json_array_append_new(list, o);
 	}
 	return list;
-}
-
-/* A number of connections, which may be unknown. */
-static json_t *counted_json(double n)
-{
-	return isfinite(n) ? json_integer((json_int_t)n) : json_null();
 }
 
 static json_t *trial_row(const struct lb_ask *ask, enum lb_figure f, const struct lb_trial *t)
@@ -141,13 +147,16 @@ static json_t *trial_row(const struct lb_ask *ask, enum lb_figure f, const struc
 	json_object_set_new(o, "server_cpu", trial_json_real(t->server_cpu));
 	json_object_set_new(o, "device_cpu", trial_json_real(t->cpu.device));
 	json_object_set_new(o, "softirq_cpu", trial_json_real(t->cpu.softirq));
-	double device = lb_counts_device(t);
+	struct lb_said said;
+	lb_counts_said(t, &said);
 	json_object_set_new(o, "opened", counted_json(t->opened));
-	json_object_set_new(o, "device_opened", counted_json(device));
+	json_object_set_new(o, "device_opened", counted_json(said.counted));
+	json_object_set_new(o, "device_held", counted_json(said.held));
+	json_object_set_new(o, "device_room", counted_json(said.room));
 	/* of the same connections in the same time */
 	json_object_set_new(o, "device_cps",
 			    trial_json_real(f == LB_CPS && t->opened > 0
-						    ? t->carried * device / t->opened
+						    ? t->carried * said.counted / t->opened
 						    : (double)NAN));
 	json_object_set_new(o, "counts", counts_json(t));
 	json_object_set_new(o, "why", out_json_text_or_null(t->why));

@@ -118,6 +118,29 @@ static void put_field(unsigned port, const char *name, const struct sbuf *text, 
 	sbuf_addc(out, '\n');
 }
 
+/* Streams of frames have no more tuples than the device has room for: with more it forgets each one
+ * before it comes again. Where that is to be seen, the last addresses are left out. */
+static void put_sources(const struct lb_side *s, double room, struct sbuf *out)
+{
+	uint64_t all = lb_tuples(s), addresses = lb_values(s->src.s != NULL ? s->src.s : "");
+	bool range = s->src.len > 0 && strstr(s->src.s, "..") != NULL &&
+		     strpbrk(s->src.s, ", /") == NULL;
+	double few = floor(room / ((double)all / (double)addresses));
+	struct sbuf last = {0};
+
+	if (range && few >= 1 && few < (double)addresses &&
+	    lb_nth_value(s->src.s, (unsigned)few - 1, &last)) {
+		sbuf_addf(out, "set %u flow.src ", s->port);
+		lb_first_value(s->src.s, out);
+		if (few > 1)
+			sbuf_addf(out, "..%s", sbuf_str(&last));
+		sbuf_addc(out, '\n');
+	} else {
+		put_field(s->port, "src", &s->src, false, out);
+	}
+	sbuf_free(&last);
+}
+
 static void plan_frames(const struct lb_side *s, const struct lb_load *l, struct sbuf *out)
 {
 	if (l->size > 0)
@@ -163,7 +186,10 @@ void lb_plan(const struct lb_side *s, bool client, const struct lb_load *l, stru
 	/* ports are fields of the header that may be replaced */
 	sbuf_addf(out, "set %u flow.sport default\nset %u flow.dport default\nset %u frame %s\n", p,
 		  p, p, sbuf_str(&s->stack[l->tcp]));
-	put_field(p, "src", &s->src, client && one, out);
+	if (client && f->frames && !one)
+		put_sources(s, l->room, out);
+	else
+		put_field(p, "src", &s->src, client && one, out);
 	put_field(p, "sport", &s->sport, client && one, out);
 	if (client && l->from > 0)
 		sbuf_addf(out, "set %u flow.sport %s from %" PRIu64 "\n", p, sbuf_str(&s->sport),

@@ -139,23 +139,15 @@ static void say_failed(const struct lb_run *b, const struct trial_result *res, c
 
 /* ---- a trial ---- */
 
-/* A device that takes more connections than it serves lets them wait, and fails none of them as
- * long as it has room: in the second half of a trial what is open grows. It must not by more than
- * this share of what was opened, a few that are on their way in any case, and what our own workers
- * left lying while they stood still. */
-#define GROWTH_MOST (2 * RATE_SEARCH_RESOLUTION)
-#define GROWTH_FEW 64
-
 static bool falls_behind(const struct lb_run *b, const struct trial_result *res, struct sbuf *out)
 {
-	double opened = (double)b->end.begun - (double)b->mid.begun,
-	       grown = (double)b->end.open - (double)b->mid.open, still_ns = 0;
+	double still_ns = 0;
 
 	for (unsigned i = 0; i < res->nworkers; i++)
 		still_ns = fmax(still_ns, (double)res->worker[i].longest_ns +
 						  (double)res->worker[i].waited_ns);
-	if (b->point[b->now].figure != LB_CPS || b->mid.begun == 0 ||
-	    !(grown > GROWTH_FEW + GROWTH_MOST * opened + res->load.offered_pps * still_ns / 1e9))
+	if (b->point[b->now].figure != LB_CPS ||
+	    !lb_falls_behind(&b->mid, &b->end, res->load.offered_pps * still_ns / 1e9))
 		return false;
 	sbuf_addf(out,
 		  "it falls behind: of %" PRIu64 " connections %" PRIu64
@@ -336,6 +328,11 @@ static void say_fastest(const struct lb_run *b, const struct lb_point *p, struct
 {
 	const struct lb_trial *t = trial_of(b, p, RATE_PASSED);
 	double busy = t != NULL ? fmax(t->client_cpu, t->server_cpu) : 0;
+	char room[96] = "";
+
+	if (isfinite(b->room))
+		snprintf(room, sizeof(room), "; the device says that it has room for %.0f",
+			 b->room);
 
 	if (b->search.trials >= RATE_SEARCH_MOST)
 		sbuf_addf(out, "the search has ended after %u trials, and none has failed",
@@ -343,8 +340,8 @@ static void say_fastest(const struct lb_run *b, const struct lb_point *p, struct
 	else if (p->figure == LB_CC)
 		sbuf_addf(out,
 			  "tester: all connections that it can open were held; it has %" PRIu64
-			  " tuples, and was to open no more than %" PRIu64,
-			  b->tuples, b->ask.held_most);
+			  " tuples, and was to open no more than %" PRIu64 "%s",
+			  b->tuples, b->ask.held_most, room);
 	else if (busy >= BUSY)
 		sbuf_addf(out, "tester: its worker was busy for %.0f%% of the time", 100 * busy);
 	else if (lb_about[p->figure].frames)

@@ -15,6 +15,9 @@
 	20000.0 /* connections/s, where nobody has found how many packets it carries */
 #define OPENS_MOST 500000.0
 #define AROUND_NS CAPACITY_NS_AROUND
+/* A table forgets a connection some time after its timeout: Linux looks for such once a minute. */
+#define FORGETS_NS 65000000000ull
+#define FORGETS_LOOK_NS 1000000000ull /* so often it is looked whether it has */
 #define COUNTS_LEAST 0.99 /* of what was opened, else it is said what the device has counted */
 
 /* ---- loads ---- */
@@ -62,7 +65,8 @@ static void load_of(const struct lb_run *b, double x, struct lb_load *l, struct 
 	*l = (struct lb_load){.figure = f,
 			      .tcp = f == LB_CPS || b->ask.tcp,
 			      .timeout_ns = b->ask.timeout_ns,
-			      .from = b->from};
+			      .from = b->from,
+			      .room = b->room};
 	switch (f) {
 	case LB_BPS:
 		l->size = b->ask.size;
@@ -80,7 +84,8 @@ static void load_of(const struct lb_run *b, double x, struct lb_load *l, struct 
 		break;
 	case LB_CC:
 		l->connections = (uint64_t)(isinf(x) ? held_most(b) : x);
-		l->cps = opens;
+		/* of UDP nothing is sent before they are asked */
+		l->cps = l->tcp ? opens : OPENS_MOST;
 		/* each is asked twice, or once in a longer trial */
 		l->tps = rate = fmin(2 * (double)l->connections / ((double)d / 1e9), opens);
 		d = lb_longer(d, (uint64_t)(1.5e9 * (double)l->connections / rate));
@@ -189,6 +194,22 @@ static int next_point(struct lb_run *b)
 	return b->now == b->npoints;
 }
 
+/* Whether the device is asked before the next trial: before those of connections, and once before
+ * all, since streams of more tuples than it has room for are another load than a high rate. */
+static bool counts_wanted(const struct lb_run *b)
+{
+	return b->reader != NULL && (!of_frames(b) || b->ntrials == 0);
+}
+
+/* The device's first count is there. true: it still holds too much. */
+static bool run_is_crowded(struct lb_run *b)
+{
+	if (b->point[b->now].figure != LB_CC)
+		return false;
+	return lb_counts_crowded(b, isinf(b->x) ? held_most(b) : b->x,
+				 b->ask.timeout_ns + FORGETS_NS);
+}
+
 /* Begins the next trial, or a wait before it. A figure that cannot be tried is left with the
  * reason, unless nothing has been measured yet. 1: all is measured. */
 static int go_on(struct cmd_run *r, struct lb_run *b, struct err *e)
@@ -200,7 +221,7 @@ static int go_on(struct cmd_run *r, struct lb_run *b, struct err *e)
 			b->stage = LB_TUPLES;
 			return 0;
 		}
-		if (b->reader != NULL && !of_frames(b) && !b->counted) {
+		if (counts_wanted(b) && !b->counted) {
 			b->stage = LB_BEFORE;
 			return lb_counts_begin(b, e);
 		}
@@ -256,7 +277,9 @@ static void load_told(struct lb_run *b, const struct lb_trial *t)
 		b->x = p->median;
 		return;
 	}
-	double device = lb_counts_device(t), opened = t->opened;
+	struct lb_said said;
+	lb_counts_said(t, &said);
+	double device = said.counted, opened = t->opened;
 	if (device < COUNTS_LEAST * opened)
 		note_add(
 			p,
@@ -306,19 +329,39 @@ static void search_told(struct lb_run *b, const struct lb_trial *t, double passe
 	next_point(b);
 }
 
-/* Connections that are open are the device's as long as it knows them. One that it has counted
- * twice it had forgotten, whatever became of it then. */
-static void held_by_device(const struct lb_point *p, struct lb_trial *t)
+/* Connections that are open are the device's as long as it knows them: those that its table has no
+ * room for, and those that it has counted twice, it had forgotten, whatever became of them.
+ * *passed: how many it can hold. */
+static void held_by_device(const struct lb_point *p, struct lb_trial *t, double *passed)
 {
-	double device = lb_counts_device(t);
+	struct lb_said said;
+	char was[288];
 
-	if (p->figure != LB_CC || t->told != RATE_PASSED || !(COUNTS_LEAST * device > t->opened))
+	if (p->figure != LB_CC || t->told == RATE_UNTOLD)
 		return;
-	t->told = RATE_FAILED;
-	snprintf(
-		t->why, sizeof(t->why),
-		"the device has counted %.0f connections, and %.0f were opened: it has forgotten some while they were open",
-		device, t->opened);
+	lb_counts_said(t, &said);
+	switch (lb_holds(t->opened, &said)) {
+	case LB_IS_FULL:
+		snprintf(was, sizeof(was), "%.280s", t->told == RATE_FAILED ? t->why : "");
+		snprintf(
+			t->why, sizeof(t->why),
+			"its table of connections was full: %.0f were opened, and it held %.0f and has room for %.0f%s%s",
+			t->opened, said.held, said.room, was[0] != '\0' ? "; " : "", was);
+		t->told = RATE_FAILED;
+		*passed = fmin(t->opened, said.room);
+		break;
+	case LB_FORGETS:
+		if (t->told != RATE_PASSED)
+			break;
+		t->told = RATE_FAILED;
+		snprintf(
+			t->why, sizeof(t->why),
+			"the device has counted %.0f connections, and %.0f were opened: it has forgotten some while they were open",
+			said.counted, t->opened);
+		break;
+	case LB_HOLDS:
+		break;
+	}
 }
 
 static void trial_over(struct lb_run *b)
@@ -333,7 +376,7 @@ static void trial_over(struct lb_run *b)
 	t->ncounts = b->ncounts;
 	b->count = NULL;
 	b->ncounts = 0;
-	held_by_device(p, t);
+	held_by_device(p, t, &passed);
 	give_tuples(b, (double)trial_opened(b->trial));
 	trial_free(b->trial);
 	b->trial = NULL;
@@ -390,6 +433,26 @@ static int trial_goes_on(struct lb_run *b, struct err *e)
 	return 0;
 }
 
+/* 1: the trial may begin. */
+static int before_goes_on(struct lb_run *b, struct err *e)
+{
+	if (!lb_device_asked(b->reader)) {
+		if (clock_raw_ns() - b->count_ns < FORGETS_LOOK_NS)
+			return 0;
+		return lb_counts_begin(b, e);
+	}
+	int rc = lb_counts_before(b, e);
+	if (rc <= 0)
+		return rc;
+	b->count_ns = clock_raw_ns();
+	if (run_is_crowded(b))
+		return 0;
+	b->counted = true;
+	if (of_frames(b))
+		b->ncounts = 0;
+	return 1;
+}
+
 int lb_run_poll(struct cmd_run *r, struct lb_run *b, struct err *e)
 {
 	int rc = 1;
@@ -400,8 +463,7 @@ int lb_run_poll(struct cmd_run *r, struct lb_run *b, struct err *e)
 	case LB_TUPLES:
 		break;
 	case LB_BEFORE:
-		rc = lb_counts_before(b, e);
-		b->counted = rc > 0;
+		rc = before_goes_on(b, e);
 		break;
 	case LB_TRIES:
 		rc = trial_goes_on(b, e);
@@ -456,6 +518,7 @@ int lb_run_start(struct cmd_run *r, const struct lb_ask *ask, struct lb_run **ou
 
 	b->app = app_of(r);
 	b->ask = *ask;
+	b->room = (double)NAN;
 	/* a rate is told no closer than by the resolution of the search, and as it was, not as it
 	 * was asked for */
 	b->ask.cfg.max_rate_error =
@@ -526,10 +589,11 @@ bool lb_run_looked(const struct lb_run *b)
  * are there, and until each was asked. */
 static uint64_t held_ns(const struct lb_ask *ask)
 {
-	double opening_s = (double)ask->held_most / OPENS_UNKNOWN;
+	double asking_s = (double)ask->held_most / OPENS_UNKNOWN,
+	       opening_s = ask->tcp ? asking_s : (double)ask->held_most / OPENS_MOST;
 
 	return (uint64_t)(1e9 * opening_s) +
-	       lb_longer(ask->duration_ns, (uint64_t)(1.5e9 * opening_s));
+	       lb_longer(ask->duration_ns, (uint64_t)(1.5e9 * asking_s));
 }
 
 uint64_t lb_run_most_ns(const struct lb_ask *ask)
@@ -539,32 +603,49 @@ uint64_t lb_run_most_ns(const struct lb_ask *ask)
 	for (unsigned f = 0; f < LB_FIGURES; f++)
 		if (ask->figure[f] && !(ask->tcp && lb_about[f].udp))
 			each += (f == LB_CC ? held_ns(ask) : ask->duration_ns) + ask->timeout_ns +
-				AROUND_NS;
+				AROUND_NS +
+				(f == LB_CC && ask->device_cps != NULL ? FORGETS_NS : 0);
 	return each * (ask->repeats * RATE_SEARCH_MOST + 2 * (RATE_SEARCH_AGAIN + 1)) +
 	       (ask->look ? LB_LOOK_NS : 0);
 }
 
-/* How many trials are likely from now on: what a search takes, if all are like this one. */
-static unsigned trials_left(const struct lb_run *b)
+/* How many trials of a figure are likely from now on. */
+static unsigned trials_left(const struct lb_run *b, unsigned i)
 {
 	struct rate_search whole;
-	unsigned left = 0;
 
 	rate_search_begin(&whole);
-	for (unsigned i = b->now + 1; i < b->npoints; i++)
-		left += b->point[i].skipped ? 0 : b->ask.repeats * rate_search_rest(&whole) + 2;
+	if (b->point[i].skipped)
+		return 0;
+	if (i > b->now)
+		return b->ask.repeats * rate_search_rest(&whole) + 2;
 	if (b->what != LB_SEARCH)
-		return left + 1 + (b->what == LB_HALF);
-	return left + 2 + rate_search_rest(&b->search) +
+		return 1 + (b->what == LB_HALF);
+	return 2 + rate_search_rest(&b->search) +
 	       (b->ask.repeats - b->repeat - 1) * rate_search_rest(&whole);
+}
+
+/* How long all trials are likely to take from now on, if they are like those that were. Those of
+ * connections that are held have a length of their own, and the device forgets them in between. */
+static uint64_t left_ns(const struct lb_run *b)
+{
+	uint64_t each = b->ntrials > 1 ? b->gone_ns / (b->ntrials - 1)
+				       : b->ask.duration_ns + AROUND_NS,
+		 sum = 0;
+
+	for (unsigned i = b->now; i < b->npoints; i++)
+		sum += trials_left(b, i) *
+		       (b->point[i].figure == LB_CC
+				? held_ns(&b->ask) +
+					  (b->ask.device_cps != NULL ? b->ask.timeout_ns : 0)
+				: each);
+	return sum;
 }
 
 void lb_run_tells(const struct lb_run *b, struct cmd_progress *out)
 {
 	static const char *const words[] = {
 		[LB_SEARCH] = "search", [LB_HALF] = "half load", [LB_FULL] = "full load"};
-	uint64_t each =
-		b->ntrials > 1 ? b->gone_ns / (b->ntrials - 1) : b->ask.duration_ns + AROUND_NS;
 	const char *title = b->now < b->npoints ? lb_about[b->point[b->now].figure].title : "done";
 
 	if (b->look.goes_on) {
@@ -572,8 +653,8 @@ void lb_run_tells(const struct lb_run *b, struct cmd_progress *out)
 		cmd_progress_time(out, b->gone_ns, b->gone_ns + LB_LOOK_NS);
 		return;
 	}
-	cmd_progress_time(out, b->gone_ns, b->gone_ns + trials_left(b) * each);
-	if (b->stage == LB_TUPLES)
+	cmd_progress_time(out, b->gone_ns, b->gone_ns + left_ns(b));
+	if (b->stage == LB_TUPLES || b->crowded_ns > 0)
 		snprintf(out->text, sizeof(out->text),
 			 "lb, figure %u of %u: %s, waiting until the device has forgotten",
 			 b->now + 1, b->npoints, title);

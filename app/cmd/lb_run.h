@@ -4,6 +4,7 @@
 #pragma once
 #include "clock.h"
 #include "lb.h"
+#include "lb_judge.h"
 #include "verb_lines.h"
 
 /* What is waited for. */
@@ -36,11 +37,6 @@ struct lb_look {
 	uint64_t died_ns, returned_ns; /* since the begin; 0: not yet */
 };
 
-/* Connections at one moment of a trial. */
-struct lb_open {
-	uint64_t begun, open; /* so far; and of these now */
-};
-
 struct lb_run {
 	struct app *app;
 	struct lb_ask ask;
@@ -67,6 +63,9 @@ struct lb_run {
 	bool asked_last;          /* reader: for what is behind the trial */
 	unsigned ncounts;
 	struct lb_count *count; /* of this trial; then it is that of its struct lb_trial */
+	double room;            /* connections, as the device says; NAN: it has not */
+	uint64_t crowded_ns;    /* since when its table is too full for a trial; 0: it is not */
+	uint64_t count_ns;      /* when the last count before a trial came */
 	struct lb_cpu_mark mark, mark_end;
 	uint64_t asked_ns, began_ns, begun_ns, ended_ns, gone_ns;
 	unsigned ntrials;
@@ -121,8 +120,12 @@ int lb_counts_before(struct lb_run *b, struct err *e);
 int lb_counts_each(struct lb_run *b, struct err *e);
 /* 1: the count behind the trial is there. 0: not yet. */
 int lb_counts_after(struct lb_run *b, struct err *e);
-/* How many connections the device has counted in a trial. NAN: it is not known. */
-double lb_counts_device(const struct lb_trial *t);
+/* What the device has said of its connections in a trial. */
+void lb_counts_said(const struct lb_trial *t, struct lb_said *out);
+/* Whether the table of the device still has so many connections of trials before that the next one,
+ * which opens `opens`, finds no room in it, and may yet forget some of them: there is patience for
+ * `most_ns`. */
+bool lb_counts_crowded(struct lb_run *b, double opens, uint64_t most_ns);
 
 /* A rate that is no load for the device: half of what the first n points have found for a figure,
  * at most `most`; `unknown`: they have found none. */

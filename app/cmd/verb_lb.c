@@ -331,8 +331,9 @@ const struct verb verb_lb = {
 		"may carry more. Addresses are those of the ports' flows: `set 0 flow.dst VIP`, `set 1 flow.src SERVERS`.\n"
 		"tcp: the device carries no UDP. cc tries up to MOST (1M) connections. quick: one search, trials of 200 ms, up to\n"
 		"50k connections. device-timeout: the device may know a connection for TIME, and meets no tuple again within it.\n"
-		"device-cps: CMD is run each second by a shell, and prints how many connections the device has counted so far, one\n"
-		"number. device-cpu: pid:N or netns:NAME, where it runs on this machine. FILE gets a page with charts; a file that is\n"
-		"there already is refused. All settings are as before when it ends, also by Ctrl-C, which tells what is found.\n"
-		"Exit code 4: a figure has no valid number.",
+		"device-cps: CMD is run each second by a shell, and prints how many connections the device has counted so far; a second\n"
+		"and third number may tell how many it holds, and how many it has room for, which is a limit of cc then. device-cpu:\n"
+		"pid:N or netns:NAME, where it runs on this machine. FILE gets a page with charts; a file that is there already is\n"
+		"refused. All settings are as before when it ends, also by Ctrl-C, which tells what is found. Exit code 4: a figure\n"
+		"has no valid number.",
 };

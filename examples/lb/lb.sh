@@ -114,12 +114,10 @@ clients=10.2.0.1..10.2.0.16
 udp=
 cpu=
 count=
-# how many connections the device has counted, as it says itself
+# what the device says of its connections itself: lines of a shell in its namespace
 counts() {
-	{
-		echo '#!/bin/sh'
-		printf '%s\n' "ip netns exec $device $1"
-	} >"$dir/count"
+	printf '%s\n' "$1" >"$dir/counting"
+	printf '%s\n' '#!/bin/sh' "exec ip netns exec $device sh $dir/counting" >"$dir/count"
 	chmod +x "$dir/count"
 	count="device-cps $dir/count"
 }
@@ -140,20 +138,26 @@ nft)
 			}
 		}
 	END
-	# what it knows of a connection must not outlive the trial by much, but last as long as one of UDP that is open waits for its next request
-	for what in udp_timeout=10 udp_timeout_stream=10 tcp_timeout_time_wait=1 tcp_timeout_close=1 tcp_timeout_last_ack=1; do
+	# What it knows of a connection must not outlive the trial by much, but last as long as one of UDP that is open waits for its next request:
+	# all of its table are asked in turn.
+	for what in udp_timeout=20 udp_timeout_stream=20 tcp_timeout_time_wait=1 tcp_timeout_close=1 tcp_timeout_last_ack=1; do
 		in_device sysctl -qw "net.netfilter.nf_conntrack_$what"
 	done
-	room=$(sysctl -n net.netfilter.nf_conntrack_max)
+	# one for all namespaces: here it can be read, and not set
+	room=$(in_device sysctl -n net.netfilter.nf_conntrack_max)
 	echo "nft: the table of connections has room for $room: no more can be held" >&2
-	# flows that it has no room for are new ones again and again; each address has 64512 ports
-	clients=10.2.0.1..10.2.0.$((room / 64512 < 2 ? 2 : room / 64512 > 16 ? 16 : room / 64512))
 	case " $* " in
 	*" device-timeout "*) ;;
-	*) set -- "$@" device-timeout 12s ;;
+	*) set -- "$@" device-timeout 22s ;;
+	esac
+	# a few more than it has room for, so that its limit is found and nothing beyond it
+	case " $* " in
+	*" connections "*) ;;
+	*) set -- "$@" connections $((room + room / 50)) ;;
 	esac
 	# a chain of NAT sees the first packet of each connection
-	counts "nft list counter ip lb opened | sed -n 's/.*packets \([0-9]*\).*/\1/p'"
+	counts "nft list counter ip lb opened | sed -n 's/.*packets \([0-9]*\).*/\1/p'
+		cat /proc/sys/net/netfilter/nf_conntrack_count /proc/sys/net/netfilter/nf_conntrack_max"
 	;;
 haproxy)
 	ip -n "$device" address add "$vip/32" dev lo

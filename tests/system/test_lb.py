@@ -124,6 +124,29 @@ def test_the_device_counts_beside_us(tmp_path):
             assert "the device has counted" in of["cps"]["note"]
 
 
+def test_a_table_that_is_full_is_the_limit_of_cc(tmp_path):
+    """The command says that the device has room for 300 connections, of which it holds none each other time that it is run: before a trial."""
+    command = tmp_path / "count"
+    command.write_text(f"#!/bin/sh\nn=$(($(cat {tmp_path}/n 2>/dev/null || echo 0) + 1))\necho $n >{tmp_path}/n\n"
+                       "echo $((n * 100)) $((n % 2 ? 0 : 300)) 300\n")
+    command.chmod(0o755)
+    r = harness.run(["-p", "wire", "-b", "--json",
+                     "-e", f"{WIDE}; {USER}; lb 0 to 1 quick for 20ms figures pps,cc connections 500 device-cps {command}"])
+    assert r.returncode in (0, 4), r.stderr
+    of = figures(harness.documents(r)[0])
+    cc = of["cc"]
+    assert [c for t in of["pps"]["trials"] for c in t["counts"]] == []
+    assert {(c["room"], c["held"] in (0, 300)) for t in cc["trials"] for c in t["counts"]} == {(300, True)}
+    for t in cc["trials"]:
+        if t["told"] in ("passed", "failed"):
+            assert t["device_room"] == 300 and (t["told"] == "passed" or t["device_held"] == 300), t
+            assert (t["told"] == "failed") == (t["opened"] > 300), t
+    if not any(t["told"] in ("tester short", "not valid") for t in cc["trials"]):
+        assert cc["state"] == "exact" and 294 <= cc["median"] <= 300, cc
+        assert cc["why"].startswith("device: its table of connections was full: "), cc
+        assert cc["why"].endswith("it held 300 and has room for 300"), cc
+
+
 @pytest.mark.parametrize("command, why", [("echo abc", 'has printed "abc", and one number is needed'), ("echo so >&2; exit 3", "exit code 3: so")])
 def test_a_command_that_counts_nothing_ends_it(command, why):
     r = harness.run(["-p", "wire", "-b", "-e", f"{USER}; lb 0 to 1 quick for 20ms figures cps device-cps '{command}'"])

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the pure parts of lb: how many tuples settings come to, which ones a trial gets, and what
- * number a command has printed. */
+/* Tests the pure parts of lb: how many tuples settings come to, which ones a trial gets, what
+ * numbers a command has printed, and what counters say of a device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 
 #include "cmd/lb_device.h"
+#include "cmd/lb_judge.h"
 #include "cmd/lb_tuples.h"
 
 #define S 1000000000ull
@@ -180,24 +182,101 @@ static void test_no_turns(void **state)
 
 static void test_number(void **state)
 {
-	static const char *const bad[] = {"",      "\n",  "-1",
-					  "12 13", "12x", "0x12",
-					  "1e3",   "1.5", "99999999999999999999"};
-	uint64_t n;
+	static const char *const bad[] = {"",      "\n",      "-1",
+					  "12 13", "12x",     "0x12",
+					  "1e3",   "1.5",     "99999999999999999999",
+					  "1 2 0", "1 2 3 4", "1 2 3 4 5",
+					  "1 2 x", "1 of 3"};
+	struct lb_told t;
 
 	(void)state;
-	assert_true(lb_device_number(" 12345\n", &n) && n == 12345);
-	assert_true(lb_device_number("18446744073709551615", &n) && n == UINT64_MAX);
+	assert_true(lb_device_numbers(" 12345\n", &t) && t.opened == 12345 && !t.holds);
+	assert_true(lb_device_numbers("18446744073709551615", &t) && t.opened == UINT64_MAX);
+	assert_true(lb_device_numbers("12345 400\n262144\n", &t) && t.opened == 12345 && t.holds &&
+		    t.held == 400 && t.room == 262144);
+	assert_true(lb_device_numbers("0 0 1", &t) && t.holds && t.held == 0 && t.room == 1);
 	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++)
-		assert_false(lb_device_number(bad[i], &n));
+		assert_false(lb_device_numbers(bad[i], &t));
+}
+
+/* 20,000 connections in the first half of a trial and as many in the second: the device keeps up as
+ * long as those that are open do not become more, and a few more are on their way in any case. */
+static void test_falls_behind(void **state)
+{
+	static const struct {
+		uint64_t mid_open, end_open;
+		double late;
+		bool behind;
+	} of[] = {
+		{40, 40, 0, false},
+		/* it was behind before, and is as far behind at the end */
+		{8000, 8000, 0, false},
+		{8000, 100, 0, false},
+		/* 64 and 4 % of 20,000 */
+		{100, 100 + 864, 0, false},
+		{100, 100 + 865, 0, true},
+		{10000, 20000, 0, true},
+		/* our own workers stood still while 5,000 were due */
+		{100, 100 + 5864, 5000, false},
+		{100, 100 + 5865, 5000, true},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(of); i++) {
+		struct lb_open mid = {.begun = 20000, .open = of[i].mid_open},
+			       end = {.begun = 40000, .open = of[i].end_open};
+		assert_int_equal(lb_falls_behind(&mid, &end, of[i].late), of[i].behind);
+	}
+	/* a few more in a short trial are none: 4 % of 100 would be 4 */
+	struct lb_open mid = {.begun = 100, .open = 10}, end = {.begun = 200, .open = 78},
+		       none = {0};
+	assert_false(lb_falls_behind(&mid, &end, 0));
+	end.open++;
+	assert_true(lb_falls_behind(&mid, &end, 0));
+	/* nobody looked in the middle */
+	assert_false(lb_falls_behind(&none, &end, 0));
+}
+
+static void test_holds(void **state)
+{
+	static const struct {
+		double open, counted, held, room;
+		enum lb_hold is;
+	} of[] = {
+		/* nobody says anything */
+		{1000, NAN, NAN, NAN, LB_HOLDS},
+		{1000, 1000, NAN, NAN, LB_HOLDS},
+		/* one of a hundred may be somebody else's */
+		{1000, 1010, NAN, NAN, LB_HOLDS},
+		{1000, 1011, NAN, NAN, LB_FORGETS},
+		{1000, 900, NAN, NAN, LB_HOLDS},
+		/* with a table: as many as it has room for, and one more */
+		{262144, 262144, 262144, 262144, LB_HOLDS},
+		{262145, 262145, 262144, 262144, LB_IS_FULL},
+		{262145, 262145, 260000, 262144, LB_IS_FULL},
+		{262145, 300000, 262144, 262144, LB_IS_FULL},
+		{200000, 300000, 262144, 262144, LB_FORGETS},
+		/* it was never full: what it says is not about these connections */
+		{300000, 300000, 5, 262144, LB_HOLDS},
+		{300000, 400000, 5, 262144, LB_FORGETS},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(of); i++) {
+		struct lb_said said = {.counted = of[i].counted,
+				       .held = of[i].held,
+				       .room = of[i].room};
+		assert_int_equal(lb_holds(of[i].open, &said), of[i].is);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_how_many), cmocka_unit_test(test_values),
-		cmocka_unit_test(test_turns),    cmocka_unit_test(test_never_twice),
-		cmocka_unit_test(test_no_turns), cmocka_unit_test(test_number),
+		cmocka_unit_test(test_how_many),     cmocka_unit_test(test_values),
+		cmocka_unit_test(test_turns),        cmocka_unit_test(test_never_twice),
+		cmocka_unit_test(test_no_turns),     cmocka_unit_test(test_number),
+		cmocka_unit_test(test_falls_behind), cmocka_unit_test(test_holds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What counters of a trial say of the device. Pure. */
+#pragma once
+#include "base.h"
+
+/* Connections at one moment of a trial. */
+struct lb_open {
+	uint64_t begun, open; /* so far; and of these now */
+};
+
+/* A device that takes more connections than it serves lets them wait, and fails none of them as
+ * long as it has room: in the second half of a trial what is open grows. It must not by more than
+ * a share of what was opened, a few that are on their way in any case, and `late`, which our own
+ * workers left lying while they stood still. Nobody looked in the middle: it does not. */
+bool lb_falls_behind(const struct lb_open *mid, const struct lb_open *end, double late);
+
+/* What a device has said of its connections. NAN: it has not. */
+struct lb_said {
+	double counted; /* new ones in the trial */
+	double held;    /* most at any moment of it */
+	double room;    /* that it can hold */
+};
+/* Whether its table was full. */
+bool lb_full(const struct lb_said *said);
+/* Whether it can have held so many connections as were open. FULL: it says itself that it has no
+ * room for them. FORGETS: it has counted some twice, so it had forgotten them while they were
+ * open. */
+enum lb_hold { LB_HOLDS, LB_IS_FULL, LB_FORGETS };
+enum lb_hold lb_holds(double open, const struct lb_said *said);
