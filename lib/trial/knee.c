@@ -123,7 +123,8 @@ static void search_over(struct knee *k)
 		return;
 	}
 	bool lost = rate_search_narrow(s) && s->high_by == RATE_FAILED;
-	limit_set(k, lost ? KNEE_EXACT : KNEE_LEAST, rate_each(s->low));
+	limit_set(k, lost ? KNEE_EXACT : KNEE_LEAST,
+		  rate_each(s->low * (lost ? 1 : 1 - KNEE_SPARE)));
 	if (lost)
 		k->why[0] = '\0';
 }

@@ -11,6 +11,9 @@
 /* The knee is below the first load at which the 99th percentile is more than so many times that of
  * the lowest load. */
 #define KNEE_FACTOR 2.0
+/* Where the tester was the limit, loads end so far below it, as a share: what it could do once, in
+ * the search, it cannot do each time. */
+#define KNEE_SPARE 0.05
 /* How often the trial of a load is repeated if it was not valid. */
 #define KNEE_AGAIN RATE_SEARCH_AGAIN
 
@@ -67,7 +70,7 @@ struct knee_load {
 };
 
 /* GIVEN: the user said so. EXACT: more is lost at a rate little above. LEAST: nothing above was
- * found that fails, or not by valid trials. NOTHING: no rate passes. INVALID: no trial was
+ * found that fails, or not by valid trials; it is KNEE_SPARE below the highest that passed. NOTHING: no rate passes. INVALID: no trial was
  * valid. */
 enum knee_limit { KNEE_SEARCHING, KNEE_GIVEN, KNEE_EXACT, KNEE_LEAST, KNEE_NOTHING, KNEE_INVALID };
 const char *knee_limit_name(enum knee_limit);

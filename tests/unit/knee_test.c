@@ -114,7 +114,8 @@ static void test_tester_is_the_limit(void **state)
 	m.carries = 1e9;
 	measure(&m, &searched);
 	assert_int_equal(k.limit_by, KNEE_LEAST);
-	assert_true(k.limit.value < m.sends && k.limit.value > 0.9 * m.sends);
+	assert_true(k.limit.value < (1 - KNEE_SPARE) * m.sends && k.limit.value > 0.9 * m.sends);
+	assert_true(k.limit.value < 0.951 * k.search.low);
 	assert_true(k.load[9].at.valid);
 }
 
