@@ -143,7 +143,7 @@ void lb_run_free(struct cmd_run *r, struct lb_run *b);
 
 /* {"lb": ...}, app/schema.json. `ended`: early. New reference. */
 json_t *lb_json(const struct lb_run *b, bool ended);
-const struct out_view *lb_view(const json_t *doc), *lb_trials_view(const json_t *doc);
+const struct out_view *lb_view(const json_t *doc);
 /* What held each figure back, in sentences. */
 void lb_words(const json_t *doc, struct sbuf *out);
 

@@ -29,7 +29,7 @@ static int counts_take(struct lb_run *b, struct err *e)
 		return rc;
 	b->count = xrealloc(b->count, (b->ncounts + 1) * sizeof(*b->count));
 	b->count[b->ncounts++] = (struct lb_count){
-		.ns = b->begun ? clock_raw_ns() - b->begun_ns : 0,
+		.ns = b->trial != NULL && b->begun ? clock_raw_ns() - b->begun_ns : 0,
 		.opened = b->trial != NULL ? trial_opened(b->trial) : 0,
 		.device = told.opened,
 		.held = told.holds ? (double)told.held : (double)NAN,

@@ -28,7 +28,7 @@ static const struct out_col figure_cols[] = {
 	{"full.device_held", "device held", OF_COUNT},
 	{"full.device_room", "device room", OF_COUNT},
 };
-/* The last columns of both tables are for who reads what the device counts. */
+/* The last columns are for who reads what the device counts. */
 #define COUNT_COLS 5
 #define FIGURE_VIEW(less) \
 	{ \
@@ -37,43 +37,9 @@ static const struct out_col figure_cols[] = {
 	}
 static const struct out_view figure_views[2] = {FIGURE_VIEW(COUNT_COLS), FIGURE_VIEW(0)};
 
-static const struct out_col trial_key[] = {{"title", "figure", OF_STR}};
-static const struct out_col trial_cols[] = {
-	{"what", "trial", OF_STR},
-	{"asked", "asked", OF_PPS},
-	{"carried", "carried", OF_PPS},
-	{"pps", "frames/s", OF_PPS},
-	{"loss_ratio", "loss", OF_PERCENT},
-	{"told", "told", OF_STR},
-	{"p50_ns", "50%", OF_NS},
-	{"p99_ns", "99%", OF_NS},
-	{"max_ns", "max", OF_NS},
-	{"client_cpu", "client CPU", OF_PERCENT},
-	{"server_cpu", "server CPU", OF_PERCENT},
-	{"device_cpu", "device CPU", OF_PERCENT},
-	{"softirq_cpu", "softirq", OF_PERCENT},
-	{"opened", "opened", OF_COUNT},
-	{"device_opened", "device opened", OF_COUNT},
-	{"device_cps", "device CPS", OF_PPS},
-	{"device_held", "device held", OF_COUNT},
-	{"device_room", "device room", OF_COUNT},
-};
-#define TRIAL_VIEW(less) \
-	{ \
-		.rows = "lb.figures", .cols = trial_key, .ncols = ARRAY_SIZE(trial_key), \
-		.sub = "trials", .sub_cols = trial_cols, \
-		.nsub_cols = ARRAY_SIZE(trial_cols) - (less) \
-	}
-static const struct out_view trial_views[2] = {TRIAL_VIEW(COUNT_COLS), TRIAL_VIEW(0)};
-
 const struct out_view *lb_view(const json_t *doc)
 {
 	return &figure_views[json_is_string(out_get(doc, "lb.device_cps"))];
-}
-
-const struct out_view *lb_trials_view(const json_t *doc)
-{
-	return &trial_views[json_is_string(out_get(doc, "lb.device_cps"))];
 }
 
 /* The value of a rate of trials in the unit of the figure. */

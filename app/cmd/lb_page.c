@@ -27,6 +27,83 @@ static const char *page_text(const json_t *o, const char *key)
 	return s != NULL ? s : "";
 }
 
+/* ---- tables: those of the text would be wider than a page ---- */
+
+static const struct out_col carried_cols[] = {
+	{"title", "figure", OF_STR},        {"unit", "of", OF_STR},
+	{"state", "carries", OF_STR},       {"median", "median", OF_PPS},
+	{"least", "least", OF_PPS},         {"most", "most", OF_PPS},
+	{"searches", "searches", OF_COUNT},
+};
+static const struct out_col load_cols[] = {
+	{"title", "figure", OF_STR},
+	{"half.p50_ns", "half: 50%", OF_NS},
+	{"half.p99_ns", "half: 99%", OF_NS},
+	{"full.p50_ns", "full: 50%", OF_NS},
+	{"full.p99_ns", "full: 99%", OF_NS},
+	{"full.told", "full: told", OF_STR},
+	{"full.client_cpu", "client CPU", OF_PERCENT},
+	{"full.server_cpu", "server CPU", OF_PERCENT},
+	{"full.device_cpu", "device CPU", OF_PERCENT, .some = true},
+	{"full.softirq_cpu", "softirq", OF_PERCENT},
+};
+static const struct out_col trial_cols[] = {
+	{"title", "figure", OF_STR},
+	{"what", "trial", OF_STR},
+	{"asked", "asked", OF_PPS},
+	{"carried", "carried", OF_PPS},
+	{"pps", "frames/s", OF_PPS, .some = true},
+	{"loss_ratio", "loss", OF_PERCENT},
+	{"told", "told", OF_STR},
+	{"p50_ns", "50%", OF_NS},
+	{"p99_ns", "99%", OF_NS},
+	{"max_ns", "max", OF_NS},
+	{"client_cpu", "client CPU", OF_PERCENT},
+	{"server_cpu", "server CPU", OF_PERCENT},
+	{"device_cpu", "device CPU", OF_PERCENT, .some = true},
+	{"softirq_cpu", "softirq", OF_PERCENT},
+};
+static const struct out_col device_cols[] = {
+	{"title", "figure", OF_STR},
+	{"what", "trial", OF_STR},
+	{"told", "told", OF_STR},
+	{"opened", "opened", OF_COUNT},
+	{"device_opened", "device opened", OF_COUNT},
+	{"device_cps", "device CPS", OF_PPS},
+	{"device_held", "device held", OF_COUNT, .some = true},
+	{"device_room", "device room", OF_COUNT, .some = true},
+};
+static const struct out_view carried_view = {.rows = "lb.figures",
+					     .cols = carried_cols,
+					     .ncols = ARRAY_SIZE(carried_cols)};
+static const struct out_view load_view = {.rows = "lb.figures",
+					  .cols = load_cols,
+					  .ncols = ARRAY_SIZE(load_cols)};
+static const struct out_view trials_view = {.rows = "trials",
+					    .cols = trial_cols,
+					    .ncols = ARRAY_SIZE(trial_cols)};
+static const struct out_view device_view = {.rows = "trials",
+					    .cols = device_cols,
+					    .ncols = ARRAY_SIZE(device_cols)};
+
+/* The trials of all figures, or those of connections, as {"trials": [...]}. New reference. */
+static json_t *page_trials(const json_t *doc, bool connections)
+{
+	const json_t *f, *t;
+	json_t *rows = json_array();
+	size_t i, k;
+
+	json_array_foreach(out_get(doc, "lb.figures"), i, f)
+		json_array_foreach(json_object_get(f, "trials"), k, t) {
+			if (connections && !json_is_integer(json_object_get(t, "opened")))
+				continue;
+			json_t *row = json_copy((json_t *)(uintptr_t)t);
+			json_object_set(row, "title", json_object_get(f, "title"));
+			json_array_append_new(rows, row);
+		}
+	return json_pack("{s:o}", "trials", rows);
+}
+
 /* ---- what searches have found ---- */
 
 static size_t value_rows(const json_t *figures)
@@ -230,6 +307,17 @@ static void page_counts(const json_t *doc, struct sbuf *out)
 		html_table(all, &counts_view, out);
 	}
 	json_decref(all);
+	all = page_trials(doc, true);
+	if (json_is_string(out_get(doc, "lb.device_cps")) &&
+	    json_array_size(json_object_get(all, "trials")) > 0) {
+		html_heading("Trials of connections, as the device tells of them", out);
+		html_paragraph("What was opened, and what the device has counted of it; held: the "
+			       "most at any moment, where it tells that; room: the most that it "
+			       "can hold.",
+			       out);
+		html_table(all, &device_view, out);
+	}
+	json_decref(all);
 }
 
 /* ---- servers ---- */
@@ -364,7 +452,8 @@ static void page_figures(const json_t *doc, struct sbuf *out)
 		html_paragraph("A hollow bar stands for \"at least\".", out);
 		values_chart(doc, out);
 	}
-	html_heading("Latencies", out);
+	html_heading("At half and full load", out);
+	html_table(doc, &load_view, out);
 	times_chart(doc, out);
 }
 
@@ -383,15 +472,17 @@ void lb_page(const json_t *doc, struct sbuf *out)
 	html_paragraph(sbuf_str(&about), out);
 	bool any = json_array_size(json_object_get(lb, "figures")) > 0;
 	if (any)
-		html_table(doc, lb_view(doc), out);
+		html_table(doc, &carried_view, out);
 	words_of(doc, out);
 	if (any)
 		page_figures(doc, out);
 	page_counts(doc, out);
 	page_servers(doc, out);
 	if (any) {
+		json_t *all = page_trials(doc, false);
 		html_heading("All trials", out);
-		html_table(doc, lb_trials_view(doc), out);
+		html_table(all, &trials_view, out);
+		json_decref(all);
 	}
 	html_close(out);
 	sbuf_free(&about);

@@ -167,6 +167,19 @@ static void add_tps(const char *before, double tps, struct sbuf *out)
 	sbuf_add(out, "/s");
 }
 
+/* Those tried anew that were neither open nor had failed at the end: a SYN to the dead server. */
+static double still_opening(const json_t *o)
+{
+	double n = looked_number(o, "open") - looked_number(o, "failed") +
+		   looked_number(o, "opened") - looked_number(o, "open_at_end");
+	const char *key;
+	json_t *v;
+
+	json_object_foreach(json_object_get(o, "not_opened"), key, v)
+		n -= json_number_value(v);
+	return n;
+}
+
 static void open_words(const json_t *o, struct sbuf *out)
 {
 	double open = looked_number(o, "server_open"), back = looked_number(o, "back_after_ns"),
@@ -196,6 +209,9 @@ static void open_words(const json_t *o, struct sbuf *out)
 		sbuf_add(out, ", and it had none to answer again");
 	}
 	sbuf_addf(out, "; %.0f open at the end", looked_number(o, "open_at_end"));
+	double waiting = still_opening(o);
+	if (waiting > 0)
+		sbuf_addf(out, ", and %.0f still being opened", waiting);
 	add_disturbed(o, out);
 }
 

@@ -12,8 +12,8 @@ void html_open(const char *title, struct sbuf *out)
 	sbuf_add(out,
 		 "</title>\n<style>\n"
 		 "body { font-family: sans-serif; margin: 2em; color: #000; background: #fff }\n"
-		 "table { border-collapse: collapse; margin: 1em 0 }\n"
-		 "th, td { border: 1px solid #999; padding: 0.2em 0.6em; text-align: right }\n"
+		 "table { border-collapse: collapse; margin: 1em 0; font-size: 0.85em }\n"
+		 "th, td { border: 1px solid #999; padding: 0.2em 0.45em; text-align: right }\n"
 		 "th { background: #eee }\n"
 		 ".text { text-align: left }\n"
 		 "svg { max-width: 100%; height: auto }\n"
@@ -57,6 +57,8 @@ static void html_rows(const struct out_grid *g, struct sbuf *out)
 		sbuf_add(out, "<tr>");
 		for (unsigned c = 0; c < g->ncols; c++) {
 			const struct out_col *col = out_grid_col(g, c);
+			if (col->some && !out_grid_says(g, c))
+				continue;
 			html_cell(r == 0 ? "th" : "td", col->fmt == OF_STR,
 				  r == 0 ? col->title : g->cell[(r - 1) * g->ncols + c], out);
 		}

@@ -24,8 +24,8 @@ struct out_col {
 	const char *title; /* text heading */
 	enum out_fmt fmt;
 	int width; /* text: a longer cell is cut and ends in "~"; 0: it is never cut */
-	/* Text, transposed: the line is there only if one of its cells is something else than 0 or
-	 * "-". */
+	/* Text, transposed, and HTML: the line, or column, is there only if one of its cells is
+	 * something else than 0 or "-". */
 	bool some;
 };
 

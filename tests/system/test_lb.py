@@ -48,13 +48,15 @@ def test_all_figures_a_page_and_settings(tmp_path):
 def check_page(page, lb):
     """The page has the document's numbers: of each figure, and of each trial."""
     found, trials = page.rows(0), page.rows(-1)
+    loads = page.rows(next(i for i, table in enumerate(page.tables) if "full: told" in table[0]))
     assert [row["figure"] for row in found] == [f["title"] for f in lb["figures"]]
-    for row, f in zip(found, lb["figures"]):
+    assert [row["figure"] for row in loads] == [f["title"] for f in lb["figures"]]
+    for row, at, f in zip(found, loads, lb["figures"]):
         assert (row["carries"], row["of"]) == (f["state"], f["unit"])
         assert all(says(row[key], f[key]) for key in ("median", "least", "most", "searches")), (row, f)
         for load in ("half", "full"):
             for column, key in (("50%", "p50_ns"), ("99%", "p99_ns")):
-                assert says(row[f"{load}: {column}"], f[load] and f[load][key]), (row, f[load])
+                assert says(at[f"{load}: {column}"], f[load] and f[load][key]), (at, f[load])
         if f["why"]:
             assert f"{f['title']}: {f['why']}" in page.paragraphs
     made = [(f["title"], t) for f in lb["figures"] for t in f["trials"]]
@@ -112,6 +114,8 @@ def test_the_device_counts_beside_us(tmp_path):
     assert all(t["counts"] == [] and t["device_opened"] is None and t["opened"] is None for t in of["pps"]["trials"])
     for t in of["cps"]["trials"]:
         assert [c["device"] for c in t["counts"]] == [1000 * (i + 1) for i in range(len(t["counts"]))] and t["counts"], t
+        first = t["counts"][0]
+        assert first["opened_per_s"] == pytest.approx(first["opened"] * 1e9 / first["ns"]), t
         assert t["device_opened"] == 1000 * len(t["counts"]) and t["counts"][-1]["opened"] == t["opened"], t
         # the first of them since the begin of its own trial
         assert t["counts"][0]["opened_per_s"] == pytest.approx(t["counts"][0]["opened"] / (t["counts"][0]["ns"] / 1e9), abs=1), t
