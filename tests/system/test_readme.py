@@ -34,6 +34,8 @@ CANNOT_RUN = {
     "$ ./dev run -p wire -b -e 'set wire limit 100kpps queue 256; knee": "where the knee is, is the machine's affair; test_knee.py runs others",
     "$ ./dev run -p wire -b -e 'set 1 flow.src 10.0.0.2; set 0 flow.dst 10.0.0.2; lb": "its figures are the machine's; test_lb.py runs it",
     "examples/lb/lb.sh nft quick": "it needs root, and its figures are the machine's; test_lb.py runs the script",
+    "   dpip addr add 10.0.0.1/24": "it is for a balancer of somebody else's",
+    "   wirerate -p 0000:aa:00.0 -p 0000:aa:00.1 -f ports": "it needs a balancer between two ports; test_lb.py has devices of its own",
     "lb 0 to 1 figures cps device-cps": "it asks a balancer over the network; test_lb.py asks others",
     "$ ./dev run iperf3 -c 192.0.2.7": "it needs another machine; test_iperf3.py runs it on this one",
     "./dev run     # builds": "it builds; what it runs then is every other block, and ./dev test runs this one",
