@@ -70,8 +70,8 @@ struct knee_load {
 };
 
 /* GIVEN: the user said so. EXACT: more is lost at a rate little above. LEAST: nothing above was
- * found that fails, or not by valid trials; it is KNEE_SPARE below the highest that passed. NOTHING: no rate passes. INVALID: no trial was
- * valid. */
+ * found that fails, or not by valid trials; it is KNEE_SPARE below the highest that passed.
+ * NOTHING: no rate passes. INVALID: no trial was valid. */
 enum knee_limit { KNEE_SEARCHING, KNEE_GIVEN, KNEE_EXACT, KNEE_LEAST, KNEE_NOTHING, KNEE_INVALID };
 const char *knee_limit_name(enum knee_limit);
 
