@@ -275,9 +275,9 @@ struct flow_spec {
 	enum flow_congestion congestion;
 	uint16_t initial_window; /* segments; 0: 10 (RFC 6928) */
 	uint64_t rto_ns;         /* floor, at most 300 s; 0: 200 ms */
-	/* Before there is a measurement, never less than the floor; 0: the 1 s of RFC 6298 2.1, and
-	 * at most five times the floor. Whoever sets a floor for a fast link waits no second there
-	 * for a lost SYN. */
+	/* Before there is a measurement; 0: the 1 s of RFC 6298 2.1, or the floor if it is longer,
+	 * and at most five times the floor. Whoever sets a floor for a fast link waits no second
+	 * there for a lost SYN. */
 	uint64_t rto_first_ns;
 	uint64_t delack_ns;   /* 0: 40 ms; at most 500 ms (RFC 5681 4.2) */
 	uint64_t timewait_ns; /* 0: connections are forgotten at once */

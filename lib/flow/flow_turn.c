@@ -30,7 +30,7 @@ static void turn_settings(struct flow_ver *f, const struct flow_spec *spec)
 	if (spec->rto_first_ns == 0 && first > 5 * rto)
 		first = 5 * rto;
 	/* RFC 6298 2.1 says 1 s of those who know no more; a floor holds for SYNs as well */
-	if (first < rto)
+	if (spec->rto_first_ns == 0 && first < rto)
 		first = rto;
 	f->rto_floor_ticks = flow_ticks(rto);
 	f->syn_ticks = flow_ticks(first);
