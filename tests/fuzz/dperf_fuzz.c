@@ -110,7 +110,8 @@ static void put_in_commands(const struct dperf_conf *c, unsigned workers)
 	CHECK(ok == (wrong.len == 0) && plan.ports == c->ports);
 	dperf_dump(&plan, &out);
 	CHECK(strlen(out.s) == out.len && strstr(out.s, "\n# the run\n") != NULL);
-	look_at_commands(sbuf_str(&plan.settings), (const char *const[]){"set", NULL});
+	look_at_commands(sbuf_str(&plan.settings),
+			 (const char *const[]){"set", "stream add", NULL});
 	look_at_commands(sbuf_str(&plan.run),
 			 (const char *const[]){"start", "stop", "sleep", "wait", NULL});
 	look_at_commands(sbuf_str(&plan.stop), (const char *const[]){"stop", "wait", NULL});
