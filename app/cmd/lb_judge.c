@@ -16,6 +16,28 @@ bool lb_falls_behind(const struct lb_open *mid, const struct lb_open *end, doubl
 	return mid->begun > 0 && grown > GROWTH_FEW + GROWTH_MOST * opened + late;
 }
 
+uint64_t lb_late_ns(const struct trial_result *res)
+{
+	uint64_t most = TRIAL_STALL_SEEN_NS; /* shorter stalls are not seen */
+
+	for (unsigned i = 0; i < res->nworkers; i++) {
+		uint64_t late = res->worker[i].longest_ns + res->worker[i].waited_ns;
+		most = late > most ? late : most;
+	}
+	return most;
+}
+
+const struct trial_worker *lb_stood_still(const struct trial_result *res)
+{
+	const struct trial_worker *worst = NULL;
+
+	for (unsigned i = 0; i < res->nworkers; i++)
+		if (res->worker[i].longest_ns >
+		    (worst != NULL ? worst->longest_ns : TRIAL_STALL_SEEN_NS))
+			worst = &res->worker[i];
+	return worst;
+}
+
 bool lb_full(const struct lb_said *said)
 {
 	return said->held >= CLOSE * said->room;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What counters of a trial say of the device. Pure. */
 #pragma once
-#include "base.h"
+#include "trial.h"
 
 /* Connections at one moment of a trial. */
 struct lb_open {
@@ -11,8 +11,14 @@ struct lb_open {
 /* A device that takes more connections than it serves lets them wait, and fails none of them as
  * long as it has room: in the second half of a trial what is open grows. It must not by more than
  * a share of what was opened, a few that are on their way in any case, and `late`, which our own
- * workers left lying while they stood still. Nobody looked in the middle: it does not. */
+ * workers left lying while they had no CPU. Nobody looked in the middle: it does not. */
 bool lb_falls_behind(const struct lb_open *mid, const struct lb_open *end, double late);
+
+/* For how long a worker of ours may have left lying what had come, at the most. */
+uint64_t lb_late_ns(const struct trial_result *res);
+/* The worker of ours that stood still for so long that what failed in the trial may be its fault,
+ * however much trial.max-stall permits; NULL: none did. */
+const struct trial_worker *lb_stood_still(const struct trial_result *res);
 
 /* What a device has said of its connections. NAN: it has not. */
 struct lb_said {

@@ -141,13 +141,9 @@ static void say_failed(const struct lb_run *b, const struct trial_result *res, c
 
 static bool falls_behind(const struct lb_run *b, const struct trial_result *res, struct sbuf *out)
 {
-	double still_ns = 0;
+	double late = res->load.offered_pps * (double)lb_late_ns(res) / 1e9;
 
-	for (unsigned i = 0; i < res->nworkers; i++)
-		still_ns = fmax(still_ns, (double)res->worker[i].longest_ns +
-						  (double)res->worker[i].waited_ns);
-	if (b->point[b->now].figure != LB_CPS ||
-	    !lb_falls_behind(&b->mid, &b->end, res->load.offered_pps * still_ns / 1e9))
+	if (b->point[b->now].figure != LB_CPS || !lb_falls_behind(&b->mid, &b->end, late))
 		return false;
 	sbuf_addf(out,
 		  "it falls behind: of %" PRIu64 " connections %" PRIu64
@@ -190,13 +186,22 @@ static enum rate_told told_by(const struct lb_run *b, const struct trial_result 
 	if (lost || falls_behind(b, res, &text)) {
 		/* nothing failed, and what came late the tester may have been late for */
 		bool ours = trial_loss(&res->sum) <= b->ask.max_loss && tester_busy(res, t);
-		snprintf(
-			t->why, sizeof(t->why), "%s%s",
-			ours ? "it was as busy as it can be, or short itself, so it is not known whose fault this is: "
-			     : "",
-			sbuf_str(&text));
+		const struct trial_worker *still = lb_stood_still(res);
+		if (still != NULL)
+			snprintf(
+				t->why, sizeof(t->why),
+				"worker %u stood still for %.3f ms, so it is not known whose fault this is: %s",
+				still->lcore, (double)still->longest_ns / 1e6, sbuf_str(&text));
+		else
+			snprintf(
+				t->why, sizeof(t->why), "%s%s",
+				ours ? "it was as busy as it can be, or short itself, so it is not known whose fault this is: "
+				     : "",
+				sbuf_str(&text));
 		sbuf_free(&text);
-		return isnan(t->loss) ? RATE_UNTOLD : ours ? RATE_SHORT : RATE_FAILED;
+		return isnan(t->loss) || still != NULL ? RATE_UNTOLD
+		       : ours                          ? RATE_SHORT
+						       : RATE_FAILED;
 	}
 	/* as fast as answers come is not as fast as possible: a device that pauses is slow */
 	bool climbs = lb_about[b->point[b->now].figure].climbs;

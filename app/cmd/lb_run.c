@@ -337,7 +337,7 @@ static void held_by_device(const struct lb_point *p, struct lb_trial *t, double 
 	struct lb_said said;
 	char was[288];
 
-	if (p->figure != LB_CC || t->told == RATE_UNTOLD)
+	if (p->figure != LB_CC)
 		return;
 	lb_counts_said(t, &said);
 	switch (lb_holds(t->opened, &said)) {

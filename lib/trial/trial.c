@@ -256,7 +256,7 @@ int trial_start(struct ctl *c, const struct trial_spec *spec, struct trial **out
 		trial_free(t);
 		return rc;
 	}
-	ctl_watch(c, t, &t->rx, spec->cfg.max_stall_ns);
+	ctl_watch(c, t, &t->rx, RTE_MIN(spec->cfg.max_stall_ns, TRIAL_STALL_SEEN_NS));
 	*out = t;
 	return 0;
 }

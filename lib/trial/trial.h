@@ -18,6 +18,8 @@
 #define TRIAL_DFLT_MAX_CLOCK "20ppm"
 #define TRIAL_DFLT_MAX_WAIT "5%"
 #define TRIAL_DFLT_MAX_STALL "10ms"
+/* Turns of workers that take longer are counted as stalls, even if max_stall_ns permits them. */
+#define TRIAL_STALL_SEEN_NS 10000000ull
 #define TRIAL_DFLT_MAX_SHORT "0.1%"
 #define TRIAL_DFLT_MAX_RATE_ERROR "20ppm"
 #define TRIAL_DFLT_RESOLUTION "200us"

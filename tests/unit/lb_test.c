@@ -237,6 +237,27 @@ static void test_falls_behind(void **state)
 	assert_false(lb_falls_behind(&none, &end, 0));
 }
 
+/* What fails is not held against the device where a worker of ours stood still for longer than
+ * anybody sees otherwise, and what it may have left lying does not count as the device's. */
+static void test_stood_still(void **state)
+{
+	struct trial_worker w[] = {{.lcore = 1}, {.lcore = 2}};
+	struct trial_result res = {.nworkers = ARRAY_SIZE(w), .worker = w};
+
+	(void)state;
+	assert_null(lb_stood_still(&res));
+	assert_int_equal(lb_late_ns(&res), 10000000);
+	w[0].longest_ns = 10000000;
+	w[1].waited_ns = 3 * S;
+	assert_null(lb_stood_still(&res));
+	assert_int_equal(lb_late_ns(&res), 3 * S);
+	w[0].longest_ns++;
+	assert_ptr_equal(lb_stood_still(&res), &w[0]);
+	w[1].longest_ns = 2 * S;
+	assert_ptr_equal(lb_stood_still(&res), &w[1]);
+	assert_int_equal(lb_late_ns(&res), 5 * S);
+}
+
 static void test_holds(void **state)
 {
 	static const struct {
@@ -276,7 +297,8 @@ int main(void)
 		cmocka_unit_test(test_how_many),     cmocka_unit_test(test_values),
 		cmocka_unit_test(test_turns),        cmocka_unit_test(test_never_twice),
 		cmocka_unit_test(test_no_turns),     cmocka_unit_test(test_number),
-		cmocka_unit_test(test_falls_behind), cmocka_unit_test(test_holds),
+		cmocka_unit_test(test_falls_behind), cmocka_unit_test(test_stood_still),
+		cmocka_unit_test(test_holds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
