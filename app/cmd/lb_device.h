@@ -5,7 +5,7 @@
 #include "base.h"
 
 /* A command that takes longer has failed. */
-#define LB_DEVICE_PATIENCE_NS 5000000000ull
+#define LB_DEVICE_PATIENCE_NS 20000000000ull
 
 struct lb_told {
 	uint64_t opened; /* all so far */
