@@ -609,20 +609,37 @@ uint64_t lb_run_most_ns(const struct lb_ask *ask)
 	       (ask->look ? LB_LOOK_NS : 0);
 }
 
+/* How many trials a search is likely to take from now on. As many connections as can be tried are
+ * held, or a table is full, which tells how many are. */
+static unsigned search_left(const struct rate_search *s, enum lb_figure f)
+{
+	return f == LB_CC && isinf(s->next) && !s->over ? 2 : rate_search_rest(s);
+}
+
 /* How many trials of a figure are likely from now on. */
 static unsigned trials_left(const struct lb_run *b, unsigned i)
 {
 	struct rate_search whole;
+	enum lb_figure f = b->point[i].figure;
 
 	rate_search_begin(&whole);
 	if (b->point[i].skipped)
 		return 0;
 	if (i > b->now)
-		return b->ask.repeats * rate_search_rest(&whole) + 2;
+		return b->ask.repeats * search_left(&whole, f) + 2;
 	if (b->what != LB_SEARCH)
 		return 1 + (b->what == LB_HALF);
-	return 2 + rate_search_rest(&b->search) +
-	       (b->ask.repeats - b->repeat - 1) * rate_search_rest(&whole);
+	return 2 + search_left(&b->search, f) +
+	       (b->ask.repeats - b->repeat - 1) * search_left(&whole, f);
+}
+
+/* How long the device is likely to need until it has forgotten enough of those of the trial before;
+ * as long as nobody knows for how many it has room, its timeout. */
+static uint64_t forgets_ns(const struct lb_run *b)
+{
+	if (!isfinite(b->room))
+		return b->ask.timeout_ns;
+	return 2 * held_most(b) > b->room ? b->ask.timeout_ns + FORGETS_NS / 2 : 0;
 }
 
 /* How long all trials are likely to take from now on, if they are like those that were. Those of
@@ -633,12 +650,17 @@ static uint64_t left_ns(const struct lb_run *b)
 				       : b->ask.duration_ns + AROUND_NS,
 		 sum = 0;
 
-	for (unsigned i = b->now; i < b->npoints; i++)
-		sum += trials_left(b, i) *
-		       (b->point[i].figure == LB_CC
-				? held_ns(&b->ask) +
-					  (b->ask.device_cps != NULL ? b->ask.timeout_ns : 0)
-				: each);
+	for (unsigned i = b->now; i < b->npoints; i++) {
+		unsigned n = trials_left(b, i);
+		if (b->point[i].figure != LB_CC) {
+			sum += n * each;
+			continue;
+		}
+		sum += n * held_ns(&b->ask);
+		/* before the very first trial there is nothing to forget */
+		if (b->ask.device_cps != NULL && n > 0)
+			sum += (n - (b->ntrials <= 1 && i == b->now)) * forgets_ns(b);
+	}
 	return sum;
 }
 
