@@ -184,6 +184,19 @@ static void file_unset(const struct setting *row, const struct set_obj *obj)
 static const struct setting_store hex_store = {hex_put, hex_get, hex_unset};
 static const struct setting_store file_store = {file_put, file_get, file_unset};
 
+/* `pattern hex` or `file` before its bytes is half of what is being said, and a start refuses it. A
+ * port that sends goes on with the frames that it had, which has to be told. */
+static bool pattern_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
+{
+	const struct stream_cfg *c = obj->cfg;
+	const struct ctl *ctl = set_ctl(obj);
+	bool bytes = c->frame.fill == FILL_HEX || c->frame.fill == FILL_FILE;
+
+	if (bytes && c->frame.data == NULL && (ctl == NULL || !ctl_sending(ctl, obj->port)))
+		return true;
+	return set_check_stream(row, obj, warn);
+}
+
 static bool data_check(const struct setting *row, const struct set_obj *obj, struct err *warn)
 {
 	const struct stream_cfg *c = obj->cfg;
@@ -345,7 +358,7 @@ const struct setting set_payload_rows[] = {
 	 .v = {&vt_enum, .choices = fill_words},
 	 .dflt = "abc",
 	 .offset = AT(frame.fill),
-	 .check = set_check_stream,
+	 .check = pattern_check,
 	 .help = "what fills the payload; user repeats userpattern, hex and file the bytes of pattern.hex and pattern.file"},
 	{.name = "userpattern",
 	 .alias = "user pattern",

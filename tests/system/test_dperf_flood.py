@@ -259,3 +259,14 @@ def test_on_the_wire(run, tmp_path, shape):
     assert sum(found.values()) == sent
     assert set(found) <= want and len(found) == min(sent, len(want)) and len(want) == (file.cc or len(want)), (sent, len(found), len(want))
     assert max(found.values()) <= min(found.values()) + 2, found.most_common(3)
+
+
+def test_payload_file(tmp_path):
+    """The bytes of a payload_file go out, and nothing is warned of."""
+    text = File(cps=100, cc=10, seconds=1).text().replace("flood\n", "flood\npayload_file of\n")
+    (tmp_path / "of").write_bytes(b"abc")
+    (tmp_path / "c.conf").write_text(text)
+    args = [harness.binary(), "-p", "wire", "-b", "--dperf", "c.conf", "-e", "show frame 0"]
+    done = subprocess.run(args, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0 and "warning" not in done.stderr
+    assert "61 62 63 61 62 63" in done.stdout
