@@ -244,8 +244,11 @@ static void given_items(struct args *a, const struct dperf_plan *p)
 	a->dperf_prints = !prompt && a->out_mode == OUT_TEXT && !a->stream;
 	a->dperf_quiet = p->quiet;
 	a->dperf_clear = p->clear_screen;
-	a->dperf_stop = xstrdup(sbuf_str(&p->stop));
-	sbuf_addf(&last, "%s%s%s", sbuf_str(&p->run), a->dperf_prints ? "" : sbuf_str(&p->show),
+	const char *show = a->dperf_prints ? "" : sbuf_str(&p->show);
+	sbuf_addf(&last, "%s%s", sbuf_str(&p->stop), show);
+	a->dperf_stop = xstrdup(last.s);
+	sbuf_reset(&last);
+	sbuf_addf(&last, "%s%s%s", sbuf_str(&p->run), show,
 		  p->daemon && !a->daemon && !a->serve ? "shutdown\n" : "");
 	a->daemon = a->daemon || (p->daemon && !a->serve);
 	a->item = xrealloc(a->item, (a->nitems + n + 1) * sizeof(*a->item));

@@ -58,7 +58,7 @@ struct prog {
 	struct spool *spool;       /* of --json-stream, NULL: none */
 	struct daemon *daemon;     /* NULL: in the foreground */
 	struct dperf_print *dperf; /* NULL: it does not print what dperf does */
-	bool dperf_ends;           /* the first interrupt has come, which ends its run */
+	bool dperf_runs;           /* what the files of --dperf come to is still being done */
 	struct notify *notify;
 	struct rpc *rpc; /* NULL: no remote socket */
 	bool interactive;
@@ -293,13 +293,13 @@ static void on_interrupt(void *arg, int signo)
 {
 	struct prog *p = arg;
 
-	if (p->interactive) {
-		console_interrupt(p->console);
-	} else if (p->dperf != NULL && !p->app.serves && !p->dperf_ends) {
+	if (p->dperf_runs && !p->app.serves) {
 		/* as in dperf: the run ends, what is open has its time, the totals are printed */
-		p->dperf_ends = true;
+		p->dperf_runs = false;
 		sess_cancel(p->sess);
 		sess_exec(p->sess, p->args.dperf_stop, "option --dperf: the end of the run");
+	} else if (p->interactive) {
+		console_interrupt(p->console);
 	} else {
 		on_end(p, signo);
 	}
@@ -361,6 +361,7 @@ static void on_turn(void *arg)
 
 	out_failed(p, spool_error(p->spool));
 	sess_poll(p->sess);
+	p->dperf_runs = p->dperf_runs && sess_busy(p->sess);
 	rpc_turn(p->rpc);
 	ctl_turn(p->app.ctl);
 	app_events_turn(&p->app);
@@ -537,6 +538,7 @@ static void run_session(struct prog *p)
 		p->batch_code = serve_run(&p->app, p->sess, &serve);
 		return;
 	}
+	p->dperf_runs = a->ndperf > 0;
 	args_exec(a, p->sess);
 	if (p->interactive)
 		console_run(p->console, p->sess);

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 import harness
+from screen_term import RUNNING, Screen
 
 STOOD_STILL_NS = 200_000_000
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -273,6 +274,18 @@ def test_interrupt(tmp_path):
             p.kill()
     (_, client), (_, server) = [b for b in printed(out) if b[0].startswith("Total")]
     assert client["skOpen"] == server["skOpen"] == client["skClose"] and client["skErr"] == "0"
+
+
+def test_interrupt_on_the_screen(tmp_path):
+    """Ctrl-C while the files' run goes on ends it as in batch, and the program stays; from then on it is what it is elsewhere."""
+    (tmp_path / "c.conf").write_text(CLIENT.replace("duration 1s", "duration 1h") + "cc 20\nkeepalive 10ms\n")
+    (tmp_path / "s.conf").write_text(SERVER + "keepalive 100s\n")
+    with Screen(tmp_path, "-p", "wire", "--dperf", str(tmp_path / "c.conf"), "--dperf", str(tmp_path / "s.conf"), cols=140, rows=60) as t:
+        t.until(lambda: re.search("skCon +20 ", t.text()), "20 connections")
+        t.type("\x03").prompt()
+        t.until(lambda: len(re.findall("skOpen +20 +skClose +20 ", t.text())) >= 2, "totals of both")
+        t.cmd("start 0").type("sleep 1h\r").until(lambda: t.last() == RUNNING, "sleep")
+        t.type("\x03").prompt().shows("cancelled")
 
 
 def test_page(run):
