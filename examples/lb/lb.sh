@@ -114,7 +114,7 @@ clients=10.2.0.1..10.2.0.16
 udp=
 cpu=
 count=
-# What the device says of its connections itself: lines of a shell. It runs each second, beside a device that is busy, so it starts as little as it can.
+# What the device says of its connections itself: lines of a shell. They run each second, beside a busy device, so they start as little as they can.
 counts() {
 	printf '%s\n' '#!/bin/sh' "$1" >"$dir/count"
 	chmod +x "$dir/count"
@@ -155,8 +155,8 @@ nft)
 	*) set -- "$@" connections $((room + room / 50)) ;;
 	esac
 	# A chain of NAT sees the first packet of each connection. What nft prints is: table ip lb { counter opened { packets N ...
-	printf '%s\n' 'set -- $(nft list counter ip lb opened)' 'read -r held </proc/sys/net/netfilter/nf_conntrack_count' \
-		'read -r room </proc/sys/net/netfilter/nf_conntrack_max' 'echo "$9 $held $room"' >"$dir/counting"
+	printf '%s\n' 'set -- $(nft list counter ip lb opened)' \
+		'echo "$9" $(cat /proc/sys/net/netfilter/nf_conntrack_count /proc/sys/net/netfilter/nf_conntrack_max)' >"$dir/counting"
 	counts "exec nsenter --net=/run/netns/$device sh $dir/counting"
 	;;
 haproxy)
