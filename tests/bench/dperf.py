@@ -6,8 +6,8 @@ ramp of steps of one second, and so is what the program makes of it. The rate wi
 at either end, anything was lost, dropped or given up, or sent again (two seconds later by dperf, which waits so long), or which did not open what
 was due. The first ramp of each arm is a wide one, and the next is twice as wide where nothing was lost; the others end a little above what was found.
 A ramp that ends in a second in which a worker of either end had to wait for its CPU for more than STOOD says nothing of the programs, and is made
-again, in both arms alike; seconds of transactions are left out for the same reason. dperf's transactions are measured once more behind the other arms:
-where they have moved by more than MOVED, the host has, and all arms are measured again.
+again, in both arms alike; seconds of transactions are left out for the same reason. dperf is measured once more behind the other arms:
+where its rate has moved by more than MOVED, the host has moved the CPUs, and all arms are measured again.
 Both use pages of 4 KB, and make checksums in software. Those that are received dperf takes as they are, where the device has not judged them. So
 transactions are made in two arms: `trusted` does the same (flow.sums), and `verified` computes them, as the program does by itself, and in the arm of
 connections. dperf has no TIME_WAIT, so in the program's arm it is as short as can be; without any, the
@@ -49,7 +49,7 @@ TRIES = 4  # of a ramp
 # The size of the rings in which connections are opened, as a power of two: dperf asks a device for 4096 descriptors, and a memif makes 1024 if
 # nobody says another number. Those are full in a third of a millisecond, and a host stops a CPU for longer than that.
 RING = 12
-MOVED = 0.1  # of dperf's transactions, before and behind those of the other arms
+MOVED = {"tps": 0.1, "cps": 0.2}  # of dperf's rate, before and behind those of the other arms; a step of a ramp is about 0.1 of it
 RTO = 2  # seconds; of dperf, by which what it sends again is behind what was lost. The program probes earlier than that
 
 
@@ -295,7 +295,7 @@ def measure_round(program, cpus, before, awake):
         tops = {arm: next_top(arm, [b["cps"][arm] for b in before], [b["tops"][arm] for b in before]) if what == "cps" else 0 for arm in arms}
         for _ in range(TRIES):
             run[what] = {arm: measure_arm(program, arm, what, tops[arm], cpus, awake) for arm in arms}
-            if what != "tps" or stayed(run[what], measure_arm(program, "dperf", what, 0, cpus, awake)):
+            if stayed(what, run[what], measure_arm(program, "dperf", what, tops["dperf"], cpus, awake)):
                 break
         if what == "cps":
             run["tops"] = tops
@@ -314,11 +314,10 @@ def measure_arm(program, arm, what, top, cpus, awake):
     return best_rate
 
 
-def stayed(rates, again):
-    """Whether dperf does as much behind the other arms as before them: else the host has moved the CPUs, and the arms cannot be compared. The
-    higher one is dperf's."""
+def stayed(what, rates, again):
+    """Whether dperf does as much behind the other arms as before them, else the arms cannot be compared. The higher one is dperf's."""
     low, rates["dperf"] = sorted((rates["dperf"], again))
-    return low >= (1 - MOVED) * rates["dperf"]
+    return low >= (1 - MOVED[what]) * rates["dperf"]
 
 
 def next_top(arm, found, tops):
