@@ -541,6 +541,9 @@ void args_free(struct args *a)
 		free(a->item[i].text);
 	}
 	free(a->item);
+	for (unsigned i = 0; a->dperf_device != NULL && i < a->nports; i++)
+		free(a->dperf_device[i]);
+	free(a->dperf_device);
 	free(a->port);
 	free(a->map);
 	free(a->doctor);

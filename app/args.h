@@ -59,7 +59,8 @@ struct args {
 	unsigned dperf_ports; /* how many `port` lines they have */
 	/* what options of these files point into, and what is printed (ARGS_DPERF_DUMP) */
 	char *dperf_text, *dperf_map, *text;
-	char *dperf_notes; /* lines about their CPUs, for stderr; NULL: none */
+	char **dperf_device; /* where each port is named in them; NULL: they are those of -p */
+	char *dperf_notes;   /* lines about their CPUs, for stderr; NULL: none */
 	/* What dperf prints is printed: a block each second, if not quiet, and the totals. */
 	bool dperf_prints, dperf_quiet, dperf_clear;
 	char *dperf_stop; /* commands that end their run before its time; NULL: there is none */
@@ -77,6 +78,9 @@ struct sess;
 /* Prints what becomes of the CPUs that files of dperf name, if it is not what they say, to stderr.
  * lacks: why the map for given ports is not used; NULL: it is. */
 void args_dperf_tell(const struct args *a, const char *lacks);
+/* Where files of dperf name the port that an error is about, as "FILE:LINE:COLUMN: "; "": none of
+ * them does. */
+const char *args_dperf_place(const struct args *a, const char *error);
 /* Whether so many ports are enough for files of dperf: 0, or -EINVAL with *e. */
 int args_dperf_ports(const struct args *a, unsigned nports, struct err *e);
 void args_exec(const struct args *a, struct sess *s); /* queues the items in their order */

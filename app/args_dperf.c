@@ -179,13 +179,19 @@ static int given_ports(struct args *a, const struct dperf_plan *p, struct err *e
 		size_t n = strcspn(line, "\n");
 		char *next = line + n + (line[n] == '\n');
 		line[n] = '\0';
+		const struct dperf_from *d = &p->device[a->nports];
 		if (n == 0)
 			return err_set(
 				e, EINVAL,
-				"option --dperf: port %u is a bond, which no kind of port is; name a "
-				"port for each port line by -p",
-				a->nports);
+				"option --dperf:\n%s:%u:%u: port %u is a bond, which no kind "
+				"of port is; name a port for each port line by -p",
+				d->name, d->line, d->col, a->nports);
+		struct sbuf where = {0};
+		sbuf_addf(&where, "%s:%u:%u: ", d->name, d->line, d->col);
 		a->port = xrealloc(a->port, (a->nports + 1) * sizeof(*a->port));
+		a->dperf_device =
+			xrealloc(a->dperf_device, (a->nports + 1) * sizeof(*a->dperf_device));
+		a->dperf_device[a->nports] = where.s;
 		a->port[a->nports++] = line;
 		line = next;
 	}
@@ -322,6 +328,19 @@ int args_dperf_ports(const struct args *a, unsigned nports, struct err *e)
 		"the `port` lines of the files of --dperf need %u ports, and there are %u; name one by "
 		"-p for each line",
 		a->dperf_ports, nports);
+}
+
+/* Errors begin with "port 'SPEC'" before ports have numbers, and then with "port N (SPEC)". */
+const char *args_dperf_place(const struct args *a, const char *error)
+{
+	for (unsigned i = 0; a->dperf_device != NULL && i < a->nports; i++) {
+		const char *at = strstr(error, a->port[i]);
+		size_t n = strlen(a->port[i]);
+		if (strncmp(error, "port ", 5) == 0 && at > error &&
+		    ((at[-1] == '\'' && at[n] == '\'') || (at[-1] == '(' && at[n] == ')')))
+			return a->dperf_device[i];
+	}
+	return "";
 }
 
 void args_dperf_tell(const struct args *a, const char *lacks)

@@ -448,7 +448,7 @@ static int open_control(struct prog *p)
 			return BEGIN_AGAIN; /* for the parent */
 		begin_again(p->again != NULL ? p->again : p->args.argv);
 	}
-	visible_print(stderr, "wirerate: %s\n", e.text);
+	visible_print(stderr, "wirerate: %s%s\n", args_dperf_place(a, e.text), e.text);
 	if (rc == -EINVAL || rc == -ENOTSUP)
 		return EXIT_USAGE;
 	diagnose_start(a);

@@ -197,6 +197,7 @@ struct dperf_plan {
 	/* of each file that names CPUs which are not there, a line that says so */
 	struct sbuf notes;
 	struct sbuf spec; /* a line for each port: what -p would be; empty: no kind of port does */
+	struct dperf_from *device; /* where the device of each port is named */
 	unsigned ports;
 	unsigned mtu; /* for --mtu, since buffers are made at the start; 0: no file has jumbo */
 	bool daemon, quiet, clear_screen; /* one of the files says so */

@@ -126,6 +126,7 @@ static enum dump_map_is dump_file(const struct dperf_conf *c, const struct dperf
 	struct dperf_wrong w = {.name = c->name, .out = wrong};
 	unsigned queues = c->cpus / c->ports;
 
+	p->device = xrealloc(p->device, (p->ports + c->ports) * sizeof(*p->device));
 	dump_title(c, &p->settings);
 	dperf_payload_check(c, dperf_is_http(c) && (peer == NULL || dperf_is_http(peer)), &w);
 	dump_notes(c, &p->settings);
@@ -139,7 +140,10 @@ static enum dump_map_is dump_file(const struct dperf_conf *c, const struct dperf
 					    .port = p->ports + i,
 					    .queues = queues};
 		dump_port(&s);
-		dump_spec(dperf_find(c, DPERF_PORT, i), &p->spec);
+		const struct dperf_line *l = dperf_find(c, DPERF_PORT, i);
+		dump_spec(l, &p->spec);
+		p->device[p->ports + i] =
+			(struct dperf_from){.name = c->name, .line = l->line, .col = l->v[0].col};
 		unsigned n = dump_map(&s, workers, &p->map);
 		if (n == 0)
 			is = DUMP_MAP_USELESS;
@@ -275,6 +279,7 @@ bool dperf_translate(const struct dperf_conf *client, const struct dperf_conf *s
 void dperf_plan_free(struct dperf_plan *p)
 {
 	free(p->from);
+	free(p->device);
 	sbuf_free(&p->settings);
 	sbuf_free(&p->run);
 	sbuf_free(&p->places);

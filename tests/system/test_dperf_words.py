@@ -300,6 +300,8 @@ def test_refused_by_a_start(tmp_path, second, place):
 @pytest.mark.parametrize("device, part", [("net_memif999", "vdev:net_memif999"), ("ffff:ff:1f.7", "pci:ffff:ff:1f.7")])
 def test_unknown_device(tmp_path, device, part):
     """A device that is written well and is not there: told by its name, and nothing has started."""
-    (tmp_path / "c.conf").write_text(file_of(CLIENT, [f"port {device} 10.50.0.1 10.50.1.1"]))
+    text = file_of(CLIENT, [f"port {device} 10.50.0.1 10.50.1.1"])
+    (tmp_path / "c.conf").write_text(text)
+    line = 1 + [line.split()[0] for line in text.splitlines()].index("port")
     done = harness.run(["-b", "--dperf", str(tmp_path / "c.conf")])
-    assert done.returncode not in (0, -11) and part in done.stderr and done.stdout == "", done
+    assert done.returncode not in (0, -11) and f"c.conf:{line}:6: port " in done.stderr and part in done.stderr and done.stdout == "", done
