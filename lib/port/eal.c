@@ -547,11 +547,12 @@ static bool interrupts_halted(void)
 	static bool halted;
 	int fd = eventfd(1, EFD_CLOEXEC);
 	struct rte_intr_handle *h = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+	bool listens = h != NULL && rte_intr_fd_set(h, fd) == 0 &&
+		       rte_intr_type_set(h, RTE_INTR_HANDLE_EXT) == 0 &&
+		       rte_intr_callback_register(h, interrupts_halt, &halted) == 0;
 
-	if (h == NULL || rte_intr_fd_set(h, fd) != 0 ||
-	    rte_intr_type_set(h, RTE_INTR_HANDLE_EXT) != 0 ||
-	    rte_intr_callback_register(h, interrupts_halt, &halted) != 0) {
-		rte_intr_instance_free(h);
+	rte_intr_instance_free(h); /* who listens has a copy */
+	if (!listens) {
 		close(fd);
 		return false;
 	}
