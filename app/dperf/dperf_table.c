@@ -53,7 +53,7 @@ const struct dperf_directive dperf_directives[DPERF_IDS] = {
 		{"port", .repeats = true,
 		 .arg = {ARG("DEVICE", DEVICE, 0, 0), ARG("ADDRESS", ADDR, 0, 0),
 			 ARG("GATEWAY", ADDR, 0, 0), OPT("MAC", MAC, 0, 0)},
-		 .about = "a port, with `ip`, `gateway` and `host.neighbours`; a bond needs `-p`. A gateway without MAC is asked for up to 60 s, as by dperf"},
+		 .about = "a port, with `ip`, `gateway`, `host.neighbours`; a bond needs `-p`. A gateway without MAC is asked for up to 60 s"},
 	[DPERF_CLIENT] =
 		{"client", .repeats = true,
 		 .arg = {ARG("ADDRESS", ADDR, 0, 0),
