@@ -24,7 +24,7 @@ ALLOWED = re.compile("|".join(f"(?:{pattern})$" for pattern in (
     r"rte_mbuf_dynflag_\w+", r"rte_mbuf_dynfield_\w+", r"rte_eth_call_[rt]x_callbacks",
     # rte_mempool_get_ops() verifies its index; a panic of our own is found in the source, below.
     r"__rte_panic",
-    r"rte_eth_tx_done_cleanup", r"rte_net_get_ptype", r"rte_thash_\w+",
+    r"rte_eth_tx_done_cleanup", r"rte_net_get_ptype", r"rte_net_skip_ip6_ext", r"rte_thash_\w+",
     # Our own libraries below: functions that say in their header that they run on workers.
     r"(mbox|clock|pace|hist|cnt|count|cell|vary|frame|frun|neigh|filter|proto|flow|wl)_\w+", r"fnv1a")))
 IDLE = re.compile(r"(sched_yield|nanosleep|clock_nanosleep|usleep|poll|ppoll|read|write|__errno_location|rte_pause)$")

@@ -3,19 +3,34 @@
  * received frames that no other work takes, and gives their buffers back. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "count_run.h"
-#include "work.h"
+#include "count_ctl.h"
 
-extern const struct work work_count;
-
-struct count_port {
-	struct count_state **sink; /* state of the task of each Rx queue */
-};
-
-static struct count_port *count_of(const struct ctl_port *cp)
+struct count_port *count_of(const struct ctl_port *cp)
 {
 	return work_port(cp, &work_count);
+}
+
+bool count_unclaimed(const struct ctl_port *cp)
+{
+	return ((const struct count_cfg *)work_cfg(&cp->cfg, &work_count))->unclaimed ||
+	       streams_carried(cp);
+}
+
+void count_sum(const struct ctl_port *cp, uint64_t sum[COUNT_SORTS])
+{
+	const struct count_port *k = count_of(cp);
+
+	memset(sum, 0, COUNT_SORTS * sizeof(sum[0]));
+	for (unsigned q = 0; k->sink != NULL && q < cp->p.nrxq; q++)
+		for (unsigned i = 0; k->sink[q] != NULL && i < COUNT_SORTS; i++)
+			sum[i] += cell_get(&k->sink[q]->sort[i]);
+}
+
+static void count_cfg_init(void *cfg)
+{
+	value_default(&vt_bool, COUNT_DFLT_UNCLAIMED, &((struct count_cfg *)cfg)->unclaimed);
 }
 
 static int count_port_open(struct ctl *c, struct ctl_port *cp, struct err *e)
@@ -51,21 +66,33 @@ static void count_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p
 		struct dp_duty *duty = plan_duty(p, cp, q);
 		if (duty == NULL)
 			continue;
+		struct count_state *s = k->sink[q];
 		bool shared = duty->nsorts > 0;
 		if (shared)
 			plan_tap(duty, &(struct dp_tap){.rx = count_see, .state = duty->q});
 		plan_own(duty,
 			 plan_task(p,
 				   &(struct dp_task){.kind = shared ? &dp_kind_rest : &dp_kind_sink,
-						     .state = &k->sink[q]->base},
+						     .state = &s->base,
+						     .job = count_unclaimed(cp) ? s : NULL},
 				   NULL));
 	}
+}
+
+static void count_clear(struct ctl *c, const struct portset *ports)
+{
+	for (unsigned i = 0; i < c->nports; i++)
+		if (portset_has(ports, i))
+			count_sum(c->port[i], count_of(c->port[i])->base);
 }
 
 const struct work work_count = {
 	.name = "count",
 	.port_bytes = sizeof(struct count_port),
+	.cfg_bytes = sizeof(struct count_cfg),
+	.cfg_init = count_cfg_init,
 	.port_open = count_port_open,
 	.port_close = count_port_close,
 	.fill = count_fill,
+	.clear = count_clear,
 };

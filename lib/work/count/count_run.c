@@ -65,8 +65,10 @@ static __rte_always_inline void count_burst(struct dp_rxq *q, struct rte_mbuf *c
 static void count_rx(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q,
 		     struct rte_mbuf **m, unsigned n, const struct dp_burst *b, uint64_t now)
 {
-	(void)w, (void)t, (void)now;
+	(void)w, (void)now;
 	count_burst(q, m, n, b);
+	if (unlikely(t->job != NULL))
+		count_sorts((struct count_state *)t->state, m, n);
 	dp_free_burst(m, n, b->plain);
 }
 
@@ -80,7 +82,9 @@ void count_see(void *rxq, const struct dp_burst *b, struct rte_mbuf *const *m, u
 static void count_free(struct dp_worker *w, const struct dp_task *t, struct dp_rxq *q,
 		       struct rte_mbuf **m, unsigned n, const struct dp_burst *b, uint64_t now)
 {
-	(void)w, (void)t, (void)q, (void)now;
+	(void)w, (void)q, (void)now;
+	if (t->job != NULL)
+		count_sorts((struct count_state *)t->state, m, n);
 	dp_free_burst(m, n, b->plain);
 }
 

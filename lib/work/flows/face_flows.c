@@ -10,11 +10,9 @@ static const struct verb_row verbs[] = {{404, &verb_show_flows},
 					{405, &verb_show_connections},
 					{0}};
 
-static const struct part_row parts[] = {{205, &part_flows},
-					{205, &part_flows_by_dst},
-					{205, &part_flow_counts},
-					{205, &part_flow},
-					{0}};
+static const struct part_row parts[] = {{205, &part_flows},       {205, &part_flows_by_dst},
+					{205, &part_flow_counts}, {205, &part_flow_strays},
+					{205, &part_flow},        {0}};
 
 /* The lines of `show plan` that say why workers hand over to each other. */
 static void plan_note(const json_t *plan, struct sbuf *note)

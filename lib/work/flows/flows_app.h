@@ -29,7 +29,8 @@ bool flows_idle(const struct setting *row, const struct set_obj *obj);
 
 extern const struct arm_port flows_arm_port; /* flows_arm_port.c */
 extern const struct verb verb_show_connections, verb_show_flows;
-extern const struct snap_part part_flows, part_flows_by_dst, part_flow_counts, part_flow;
+extern const struct snap_part part_flows, part_flows_by_dst, part_flow_counts, part_flow_strays,
+	part_flow;
 /* The parts of a snapshot for lines `interval`; NULL: no flow has run. */
 const char *flows_interval(const struct app *app);
 /* Adds what the flows of a port do when it starts, for a person. */

@@ -16,7 +16,8 @@ void flows_strays_add(const struct flows_engine *x, struct flows_strays *sum)
 
 		/* what is sorted out for flows is TCP or UDP of a version that they have: of what
 		 * is not theirs that leaves first fragments */
-		sum->fragments += cell_get(&k->not_ours) + cell_get(&x->queue[q].state->pieces);
+		sum->fragments += cell_get(&k->not_ours);
+		sum->pieces += cell_get(&x->queue[q].state->pieces);
 		sum->malformed += cell_get(&k->malformed);
 		sum->bad_checksum += cell_get(&k->bad_checksum);
 		sum->no_match += cell_get(&k->no_match);
@@ -115,6 +116,31 @@ static json_t *counts_of(const struct ctl_port *cp, const struct flows_one *f)
 				    ? counts_timing(f, d->udp ? FLOWS_WHOLE : FLOWS_CONNECT)
 				    : json_null());
 	return o;
+}
+
+json_t *flows_strays_json(struct ctl *c)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < c->nports; i++) {
+		const struct flows_port *p = flows_of(c->port[i]);
+		struct flows_strays k = flows_strays(p);
+		const struct flows_strays *base = &p->strays_base;
+
+		if (p->first == NULL)
+			continue;
+		json_array_append_new(
+			list,
+			json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "port",
+				  (int)c->port[i]->p.id, "fragments",
+				  counts_number(k.fragments - base->fragments), "malformed",
+				  counts_number(k.malformed - base->malformed), "bad_checksum",
+				  counts_number(k.bad_checksum - base->bad_checksum), "no_match",
+				  counts_number(k.no_match - base->no_match), "rst_sent",
+				  counts_number(k.rst_sent - base->rst_sent), "dead",
+				  counts_number(k.dead - base->dead)));
+	}
+	return list;
 }
 
 json_t *flows_counts_json(struct ctl *c)

@@ -278,7 +278,9 @@ struct flows_one {
 
 /* Frames for flows that belong to none of their connections, and what came of them. */
 struct flows_strays {
-	uint64_t fragments, malformed, bad_checksum, no_match, rst_sent;
+	uint64_t fragments; /* first ones, which flows have claimed */
+	uint64_t pieces;    /* further ones, which they have not */
+	uint64_t malformed, bad_checksum, no_match, rst_sent;
 	uint64_t other_queue; /* of connections of other queues, by what the device says */
 	uint64_t dead;        /* to and from servers that are dead */
 };

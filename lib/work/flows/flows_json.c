@@ -343,16 +343,16 @@ static void json_strays(const struct ctl_port *cp, json_t *list)
 
 	if (memcmp(&k, &base, sizeof(k)) == 0)
 		return;
-	json_array_append_new(list,
-			      json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "port",
-					(int)cp->p.id, "fragments",
-					json_count(k.fragments - base.fragments), "malformed",
-					json_count(k.malformed - base.malformed), "bad_checksum",
-					json_count(k.bad_checksum - base.bad_checksum), "no_match",
-					json_count(k.no_match - base.no_match), "rst_sent",
-					json_count(k.rst_sent - base.rst_sent), "other_queue",
-					json_count(k.other_queue - base.other_queue), "dead",
-					json_count(k.dead - base.dead)));
+	json_array_append_new(
+		list, json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "port", (int)cp->p.id,
+				"fragments",
+				json_count(k.fragments + k.pieces - base.fragments - base.pieces),
+				"malformed", json_count(k.malformed - base.malformed),
+				"bad_checksum", json_count(k.bad_checksum - base.bad_checksum),
+				"no_match", json_count(k.no_match - base.no_match), "rst_sent",
+				json_count(k.rst_sent - base.rst_sent), "other_queue",
+				json_count(k.other_queue - base.other_queue), "dead",
+				json_count(k.dead - base.dead)));
 }
 
 /* In the order of streams. Those that were deleted are not told. */

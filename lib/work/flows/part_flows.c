@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The parts of snapshots about flows: "flows", all of them as in `show flows`;
- * "flow_counts", their counters by the names of tables; "flows_by_dst", their
- * servers as in `show flows by dst`; and "flow:P/S", one with its distributions. */
+ * "flow_counts", their counters by the names of tables; "flow_strays", what they
+ * have claimed and was of no connection; "flows_by_dst", their servers as in `show flows by dst`;
+ * and "flow:P/S", one with its distributions. */
 #include "flows_app.h"
 #include "flows_face.h"
 
@@ -35,6 +36,16 @@ static int flow_counts_part_add(struct app *app, const struct snap *snap,
 	return 0;
 }
 
+static int flow_strays_part_add(struct app *app, const struct snap *snap,
+				const struct part_arg *arg, json_t *doc, struct err *e)
+{
+	(void)snap;
+	(void)arg;
+	(void)e;
+	json_object_set_new(doc, "flow_strays", flows_strays_json(app->ctl));
+	return 0;
+}
+
 static int flow_part_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
 			 json_t *doc, struct err *e)
 {
@@ -53,6 +64,9 @@ const struct snap_part part_flows_by_dst = {.name = "flows_by_dst",
 const struct snap_part part_flow_counts = {.name = "flow_counts",
 					   .takes = PART_ALONE,
 					   .add = flow_counts_part_add};
+const struct snap_part part_flow_strays = {.name = "flow_strays",
+					   .takes = PART_ALONE,
+					   .add = flow_strays_part_add};
 const struct snap_part part_flow = {.name = "flow", .takes = PART_STREAM, .add = flow_part_add};
 
 const char *flows_interval(const struct app *app)

@@ -14,7 +14,8 @@ bool host_forwarded(const struct ctl *c, unsigned port, const struct host_addrs 
 /* The port's addresses and what it has answered, since open or the last clear; a new reference.
  * Ports without an address are left out. {"show":"host","ports":[{"port","name","addresses":
  * [{"address","vlans","state"}],"answered":{"arp","nd","ping","unreachable"},"heard","claims",
- * "pongs","errors","refused":{reason: n},"unasked","probes","sent","dropped","unheard"}]} */
+ * "pongs","errors","refused":{reason: n},"unasked","errors_unasked": ICMP errors among
+ * those,"probes","sent","dropped","unheard"}]} */
 json_t *host_json(struct ctl *c, const struct portset *ports);
 /* The neighbours: {"show":"neighbours","ports":[{"port","name","evicted","no_room",
  * "neighbours":[{"address","vlans","mac","state","age_ns","gateway"}]}]}. "mac" is null where it is not

@@ -102,7 +102,7 @@ static json_t *port_json(struct ctl *c, const struct ctl_port *cp)
 	host_link_counts(h, &m);
 #define SINCE(member) (json_int_t)(now.member - h->base.member)
 #define MACHINE(member) (json_int_t)(m.member - h->neigh_base.member)
-	return json_pack("{si,ss,so,s{sI,sI,sI,sI,sI},sI,sI,sI,sI,so,sI,sI,sI,sI,sI}", "port",
+	return json_pack("{si,ss,so,s{sI,sI,sI,sI,sI},sI,sI,sI,sI,so,sI,sI,sI,sI,sI,sI}", "port",
 			 (int)cp->p.id, "name", cp->p.name, "addresses", addresses_json(h),
 			 "answered", "arp", SINCE(fate[NEIGH_DID_ARP]), "nd",
 			 SINCE(fate[NEIGH_DID_ND]), "ping", SINCE(fate[NEIGH_DID_PING]),
@@ -110,8 +110,9 @@ static json_t *port_json(struct ctl *c, const struct ctl_port *cp)
 			 SINCE(fate[NEIGH_DID_RESET]), "heard", SINCE(fate[NEIGH_HEARD]), "claims",
 			 SINCE(fate[NEIGH_CLAIM]), "pongs", SINCE(pongs), "errors", SINCE(errors),
 			 "refused", refused_json(&now, &h->base), "unasked",
-			 MACHINE(unasked) + SINCE(unasked), "probes", MACHINE(probes), "sent",
-			 SINCE(sent), "dropped", SINCE(dropped), "unheard", SINCE(unheard));
+			 MACHINE(unasked) + SINCE(unasked), "errors_unasked", SINCE(unasked),
+			 "probes", MACHINE(probes), "sent", SINCE(sent), "dropped", SINCE(dropped),
+			 "unheard", SINCE(unheard));
 }
 
 /* The document `show`, with an entry for each of the ports that is a host. */
