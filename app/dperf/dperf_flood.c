@@ -173,13 +173,16 @@ static bool flood_streams(struct flood *f)
 	return false;
 }
 
-/* How many connections dperf has open, if that is not what the file says. */
-static void flood_notes(const struct flood *f)
+/* How many connections dperf has open; a note, if that is not what the file says. */
+static void flood_keeps(const struct flood *f)
 {
 	const struct dperf_say *s = f->s;
 	uint64_t cc = dperf_has(s->c, DPERF_CC) ? dperf_least(s, DPERF_CC, 0) : 0;
 
-	if (!dperf_has(s->c, DPERF_KEEPALIVE) || cc == f->held.tuples)
+	if (!dperf_has(s->c, DPERF_KEEPALIVE))
+		return;
+	dperf_set(s, DPERF_KEEPALIVE, "dperf.held %llu", (unsigned long long)f->held.tuples);
+	if (cc == f->held.tuples)
 		return;
 	sbuf_addf(s->out,
 		  "# %s: of port %u %llu connections are open at the end, by cps, its time and its "
@@ -194,7 +197,7 @@ static void flood_tuples(struct flood *f)
 	struct sbuf rate = {0};
 	unsigned block = 0, i = 0;
 
-	flood_notes(f);
+	flood_keeps(f);
 	flood_weights(f);
 	if (!f->own_rates) {
 		flood_rate(f, 1, &rate);
@@ -237,6 +240,8 @@ void dperf_say_flood(const struct dperf_say *s)
 	uint64_t payload = s->c->udp ? dperf_number(s->c, DPERF_PAYLOAD_SIZE, 0) : 0;
 	struct flood flood = {.s = s};
 
+	/* what comes back is of no connection here, and dperf's udpRx of two-way loads */
+	dperf_set(s, DPERF_FLOOD, "unclaimed on");
 	if (!s->c->udp) {
 		dperf_set(s, DPERF_FLOOD, "%s.flags syn", f.l4);
 		dperf_set(s, DPERF_FLOOD, "%s.seq random", f.l4);

@@ -30,15 +30,13 @@ static const char *const side_errors[] = {
 enum side_role { SIDE_CLIENT, SIDE_SERVER, SIDE_BOTH, SIDES };
 static const char *const side_names[SIDES] = {"client", "server", "both"};
 
-#define BURST_MOST 512 /* frames that a worker takes at once */
-
 /* The ports of one role, and their numbers together. */
 struct side {
 	struct portset ports;
 	bool any, tcp, udp, http, single, flood;
+	bool whole; /* all that its ports have received is in some number */
 	bool known[DPERF_NNUMBERS];
 	uint64_t n[DPERF_NNUMBERS];
-	uint64_t queues; /* that receive */
 	uint64_t error[SIDE_ERRORS];
 	uint64_t trips, trips_ns;
 	uint64_t ran_ns;
@@ -86,7 +84,7 @@ static void side_tcp(struct side *s, const json_t *f, bool client)
 			side_at(c, "syn_dropped");
 
 	s->tcp = true;
-	side_add(s, DPERF_tcpRx, side_at(c, "rx"));
+	side_add(s, DPERF_tcpRx, side_less(side_at(c, "rx"), side_at(c, "bad_checksum")));
 	side_add(s, DPERF_tcpTx, side_at(c, "tx"));
 	side_add(s, DPERF_synRx,
 		 client ? side_at(c, "established")
@@ -107,7 +105,8 @@ static void side_tcp(struct side *s, const json_t *f, bool client)
 static void side_udp(struct side *s, const json_t *f)
 {
 	s->udp = true;
-	side_add(s, DPERF_udpRx, side_at(f, "connections.rx"));
+	side_add(s, DPERF_udpRx,
+		 side_less(side_at(f, "connections.rx"), side_at(f, "connections.bad_checksum")));
 	side_add(s, DPERF_udpTx, side_at(f, "connections.tx"));
 	side_add(s, DPERF_udpRt, side_at(f, "transactions.failed"));
 	side_add(s, DPERF_udpDrop, side_at(f, "numbers.late") + side_at(f, "numbers.duplicated"));
@@ -165,16 +164,55 @@ static void side_flow(struct side *s, const json_t *f)
 		s->error[i] += side_at(f, side_errors[i]);
 }
 
+/* What the port's host has taken; each frame is in one number that dperf has for what comes. */
 static void side_host(struct side *s, const json_t *h)
 {
+	static const char *const odd[] = {"truncated", "malformed", "sender", "own_frame",
+					  "hop_limit", "options",   "no_room"};
 	uint64_t ping = side_at(h, "answered.ping"), no = side_at(h, "answered.unreachable"),
-		 arp = side_at(h, "answered.arp") + side_at(h, "answered.nd");
+		 arp = side_at(h, "answered.arp") + side_at(h, "answered.nd"),
+		 reset = side_at(h, "answered.reset"), rate = side_at(h, "refused.rate");
+	const json_t *refused = json_object_get(h, "refused");
 
 	side_add(s, DPERF_arpRx, arp + side_at(h, "heard") + side_at(h, "claims"));
 	side_add(s, DPERF_arpTx, arp + side_at(h, "sent"));
-	side_add(s, DPERF_icmpRx, ping + side_at(h, "pongs") + side_at(h, "errors"));
+	side_add(s, DPERF_icmpRx,
+		 ping + side_at(h, "pongs") + side_at(h, "errors") + side_at(h, "errors_unasked"));
 	side_add(s, DPERF_icmpTx, ping + no);
-	side_add(s, DPERF_badRx, side_at(h, "refused.checksum"));
+	side_add(s, DPERF_tcpRx, reset);
+	side_add(s, DPERF_rstTx, reset);
+	side_add(s, DPERF_udpRx, no + rate);
+	side_add(s, DPERF_udpDrop, no + rate);
+	side_add(s, DPERF_badRx, side_at(refused, "checksum") + side_at(refused, "fragment"));
+	for (unsigned i = 0; i < ARRAY_SIZE(odd); i++)
+		side_add(s, DPERF_otherRx, side_at(refused, odd[i]));
+}
+
+/* What flows of the port have claimed, all of them TCP or all UDP, and was of no connection. */
+static void side_strays(struct side *s, const json_t *strays, bool udp)
+{
+	uint64_t none = side_at(strays, "no_match"), rst = side_at(strays, "rst_sent");
+
+	side_add(s, udp ? DPERF_udpRx : DPERF_tcpRx, none);
+	side_add(s, udp ? DPERF_udpDrop : DPERF_tcpDrop, side_less(none, rst));
+	side_add(s, DPERF_rstTx, rst);
+	side_add(s, DPERF_badRx, side_at(strays, "bad_checksum") + side_at(strays, "fragments"));
+	side_add(s, DPERF_otherRx, side_at(strays, "malformed") + side_at(strays, "dead"));
+}
+
+/* What nothing has taken. */
+static void side_unclaimed(struct side *s, const json_t *u)
+{
+	uint64_t tcp = side_at(u, "tcp"), udp = side_at(u, "udp");
+
+	side_add(s, DPERF_tcpRx, tcp);
+	side_add(s, DPERF_tcpDrop, tcp);
+	side_add(s, DPERF_udpRx, udp);
+	side_add(s, DPERF_udpDrop, udp);
+	side_add(s, DPERF_icmpRx, side_at(u, "icmp"));
+	side_add(s, DPERF_arpRx, side_at(u, "arp"));
+	side_add(s, DPERF_badRx, side_at(u, "bad") + side_at(u, "fragments"));
+	side_add(s, DPERF_otherRx, side_at(u, "other"));
 }
 
 /* A size here has the FCS, one of dperf has not. */
@@ -196,7 +234,6 @@ static void side_port(struct side *s, const json_t *port)
 	uint64_t ran = side_at(port, "run.duration_ns");
 
 	s->any = true;
-	s->queues += json_array_size(json_object_get(port, "queues"));
 	s->ran_ns = ran > s->ran_ns ? ran : s->ran_ns;
 	side_add(s, DPERF_pktRx, side_at(port, "rx.packets"));
 	side_add(s, DPERF_pktTx, side_at(port, "tx.packets"));
@@ -208,8 +245,21 @@ static void side_port(struct side *s, const json_t *port)
 	side_add(s, DPERF_imissed, side_at(port, "rx.missed"));
 }
 
+/* The connections that n frames stand for. Those that are held are open until the run ends; then
+ * dperf closes those of TCP. */
+static void side_flood_connections(struct side *s, uint64_t n, uint64_t held, bool ended)
+{
+	uint64_t open = n < held ? n : held, closed = held == 0 ? n : s->tcp && ended ? open : 0;
+
+	side_add(s, DPERF_skOpen, held == 0 ? n : open);
+	side_add(s, DPERF_skClose, closed);
+	side_add(s, DPERF_skCon, held == 0 ? 0 : open - closed);
+	side_add(s, DPERF_skErr, 0);
+}
+
 /* A stream of frames that waits for nothing: the frames that the port's host has not sent. */
-static void side_flood(struct side *s, const json_t *port, const json_t *host, const json_t *brief)
+static void side_flood(struct side *s, const json_t *port, const json_t *host, const json_t *brief,
+		       uint64_t held)
 {
 	uint64_t n = side_at(port, "tx.packets"),
 		 others = side_at(host, "sent") + side_at(host, "answered.arp") +
@@ -221,58 +271,17 @@ static void side_flood(struct side *s, const json_t *port, const json_t *host, c
 	if (side_word(brief, "proto", "UDP")) {
 		s->udp = true;
 		side_add(s, DPERF_udpTx, n);
+		side_add(s, DPERF_udpRt, 0); /* it waits for nothing */
 	} else if (side_word(brief, "proto", "TCP")) {
 		s->tcp = true;
 		side_add(s, DPERF_tcpTx, n);
 		if (side_word(brief, "tcp_flags", "syn"))
 			side_add(s, DPERF_synTx, n);
-	}
-}
-
-static uint64_t side_known(const struct side *s)
-{
-	return s->n[DPERF_tcpRx] + s->n[DPERF_udpRx] + s->n[DPERF_arpRx] + s->n[DPERF_icmpRx];
-}
-
-/* What the ports of the side have received by now. */
-static uint64_t side_received(struct app *app, const struct portset *ports)
-{
-	struct err e;
-	json_t *doc = app_snapshot(app, "stats", &e);
-	const json_t *port;
-	uint64_t n = 0;
-	size_t i;
-
-	json_array_foreach(json_object_get(doc, "ports"), i, port)
-		if (portset_has(ports, (unsigned)json_integer_value(json_object_get(port, "port"))))
-			n += side_at(port, "rx.packets");
-	json_decref(doc);
-	return n;
-}
-
-/* What is none of the others, where these are counted frame by frame. While frames come, either
- * count may have some that the other has not yet: those of a burst of each queue, or what came
- * between the readings. So as a second ends it is what there is at least, and never less than it
- * was. */
-static void side_rest(struct app *app, struct side *s, const struct side *before, bool second)
-{
-	uint64_t known = side_known(s), all = s->n[DPERF_pktRx], rest = side_less(all, known);
-
-	/* a protocol that has no flow here has come in no frame that one has taken */
-	if (!s->flood && s->any) {
-		for (unsigned i = DPERF_tcpRx; i <= DPERF_udpTx; i++)
-			s->known[i] = true;
-		s->known[s->udp && !s->tcp ? DPERF_tcpDrop : DPERF_udpDrop] = false;
-	}
-	if (known > all && known > side_received(app, &s->ports))
+	} else {
 		return;
-	if (before != NULL && all >= before->n[DPERF_pktRx] && (second || known > all)) {
-		if (all > before->n[DPERF_pktRx])
-			rest = side_less(rest, s->queues * BURST_MOST);
-		if (rest < before->n[DPERF_otherRx])
-			rest = before->n[DPERF_otherRx];
 	}
-	side_add(s, DPERF_otherRx, rest);
+	side_flood_connections(s, n, held,
+			       !side_word(json_object_get(port, "run"), "state", "sending"));
 }
 
 static const json_t *side_of(const json_t *list, unsigned port)
@@ -304,11 +313,13 @@ static enum side_role side_role(const json_t *flows, const json_t *port)
 	return side_at(port, "run.sent") > 0 ? SIDE_CLIENT : SIDES;
 }
 
-static void side_one(struct side *s, const json_t *doc, const json_t *port)
+static void side_one(struct app *app, struct side *s, const json_t *doc, const json_t *port)
 {
 	unsigned id = (unsigned)json_integer_value(json_object_get(port, "port"));
-	const json_t *host = side_of(json_object_get(doc, "hosts"), id), *f;
-	bool any = false;
+	const json_t *host = side_of(json_object_get(doc, "hosts"), id), *f,
+		     *strays = side_of(json_object_get(doc, "flow_strays"), id),
+		     *unclaimed = side_of(json_object_get(doc, "unclaimed"), id);
+	bool any = false, tcp = false, udp = false;
 	size_t i;
 
 	portset_add(&s->ports, id);
@@ -318,30 +329,55 @@ static void side_one(struct side *s, const json_t *doc, const json_t *port)
 	json_array_foreach(json_object_get(doc, "flow_counts"), i, f)
 		if ((unsigned)json_integer_value(json_object_get(f, "port")) == id) {
 			side_flow(s, f);
+			udp |= side_word(f, "protocol", "udp");
+			tcp |= !side_word(f, "protocol", "udp");
 			any = true;
 		}
 	if (!any)
-		side_flood(s, port, host, side_of(json_object_get(doc, "brief"), id));
+		side_flood(s, port, host, side_of(json_object_get(doc, "brief"), id),
+			   ctl_port_cfg(app->ctl, id)->dperf_held);
+	if (strays != NULL)
+		side_strays(s, strays, udp);
+	if (unclaimed != NULL)
+		side_unclaimed(s, unclaimed);
+	/* without these counts, and where strays may be either, nobody knows what else came */
+	s->whole &= unclaimed != NULL && !(tcp && udp && side_at(strays, "no_match") > 0);
 }
 
-/* Reads all numbers, second: as a second ends. Returns the snapshot that they are from, a new
- * reference. */
-static json_t *sides_read(struct app *app, struct side side[SIDES], bool second)
+/* What is known of a side as a whole. Numbers to which a part is missing are not. Of a flood nobody
+ * knows which frames answer one of its own, and dperf does not call these dropped. */
+static void side_ends(struct side *s)
+{
+	static const unsigned parts[] = {DPERF_otherRx, DPERF_tcpDrop, DPERF_udpDrop},
+			      sent[] = {DPERF_tcpTx, DPERF_udpTx, DPERF_arpTx, DPERF_icmpTx};
+
+	/* what the first stream of a port says goes for all of them, as does what its flows are */
+	for (unsigned i = 0; i < ARRAY_SIZE(sent) && (s->tcp || s->udp); i++)
+		s->known[sent[i]] = true;
+	if (s->flood)
+		s->known[s->tcp ? DPERF_tcpDrop : DPERF_udpDrop] = false;
+	for (unsigned i = 0; i < ARRAY_SIZE(parts) && !s->whole; i++)
+		s->known[parts[i]] = false;
+}
+
+/* Reads all numbers. Returns the snapshot that they are from, a new reference. */
+static json_t *sides_read(struct app *app, struct side side[SIDES])
 {
 	struct err e;
-	json_t *doc = app_snapshot(app, "stats,flow_counts,hosts,brief", &e);
+	json_t *doc = app_snapshot(app, "stats,flow_counts,flow_strays,hosts,unclaimed,brief", &e);
 	const json_t *port;
 	size_t i;
 
 	memset(side, 0, SIDES * sizeof(*side));
+	for (unsigned r = 0; r < SIDES; r++)
+		side[r].whole = true;
 	json_array_foreach(json_object_get(doc, "ports"), i, port) {
 		enum side_role role = side_role(json_object_get(doc, "flow_counts"), port);
 		if (role != SIDES)
-			side_one(&side[role], doc, port);
+			side_one(app, &side[role], doc, port);
 	}
 	for (unsigned r = 0; r < SIDES; r++)
-		side_rest(app, &side[r], app->dperf != NULL ? &app->dperf->before[r] : NULL,
-			  second);
+		side_ends(&side[r]);
 	return doc;
 }
 
@@ -366,7 +402,7 @@ static void dperf_tick(void *arg, const struct app_event *ev)
 
 	if (ev->kind != APP_EVENT_TICK)
 		return;
-	json_decref(sides_read(app, now, true));
+	json_decref(sides_read(app, now));
 	for (unsigned r = 0; r < SIDES; r++)
 		side_since(&m->second[r], &now[r], &m->before[r]);
 	memcpy(m->before, now, sizeof(now));
@@ -469,7 +505,7 @@ static int dperf_add(struct app *app, const struct snap *snap, const struct part
 	(void)arg;
 	(void)e;
 	dperf_watch(app);
-	json_t *from = sides_read(app, now, false);
+	json_t *from = sides_read(app, now);
 	for (unsigned r = 0; r < SIDES; r++)
 		if (now[r].any)
 			json_array_append_new(list, block_json(from, r, &now[r], app->dperf));

@@ -215,5 +215,13 @@ const struct setting set_port_rows[] = {
 	 .store = &offload_store,
 	 .why = WHY_FRAMES,
 	 .help = "checksums of plain IP, TCP and UDP: auto leaves them to the device where it offers that, off makes them in software"},
+	{.name = "dperf.held",
+	 .scope = &scope_port,
+	 .v = {&vt_uint},
+	 .dflt = "0",
+	 .unit = "connections",
+	 .offset = AT(dperf_held),
+	 .why = WHY_PORT,
+	 .help = "how many connections the streams' frames are of for page dperf, which stay open; 0: each frame opens and closes one"},
 	{0},
 };

@@ -15,7 +15,7 @@ static const char *const no_program[] = {
 	"rate",    "pps",    "count",      "burst",  "rxburst",   "speed",       "arrival",
 	"catchup", "lag",    "forgive",    "pacing", "lead",      "promiscuous", "idle",
 	"verify",  "jitter", "latsampler", "wire.*", "wire",      "ip",          "gateway",
-	"host.*",  "answer", "answer.for", "rss.*",  "capture.*",     "unclaimed",
+	"host.*",  "answer", "answer.for", "rss.*",  "capture.*", "dperf.*",     "unclaimed",
 };
 static const char *const no_program_of_streams[] = {
 	"arrival",   "latency",      "app",    "cps",      "connections",
