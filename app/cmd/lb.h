@@ -144,6 +144,10 @@ void lb_run_free(struct cmd_run *r, struct lb_run *b);
 /* {"lb": ...}, app/schema.json. `ended`: early. New reference. */
 json_t *lb_json(const struct lb_run *b, bool ended);
 const struct out_view *lb_view(const json_t *doc);
+/* The columns of the table: the title and what is carried, how it was at half and full load, and
+ * what the device counts, for who reads that. */
+enum { LB_COL_LOAD = 7, LB_COL_COUNTS = 16, LB_COLS = 21 };
+extern const struct out_col lb_figure_cols[LB_COLS];
 /* What held each figure back, in sentences. */
 void lb_words(const json_t *doc, struct sbuf *out);
 

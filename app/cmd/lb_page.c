@@ -29,24 +29,6 @@ static const char *page_text(const json_t *o, const char *key)
 
 /* ---- tables: those of the text would be wider than a page ---- */
 
-static const struct out_col carried_cols[] = {
-	{"title", "figure", OF_STR},        {"unit", "of", OF_STR},
-	{"state", "carries", OF_STR},       {"median", "median", OF_PPS},
-	{"least", "least", OF_PPS},         {"most", "most", OF_PPS},
-	{"searches", "searches", OF_COUNT},
-};
-static const struct out_col load_cols[] = {
-	{"title", "figure", OF_STR},
-	{"half.p50_ns", "half: 50%", OF_NS},
-	{"half.p99_ns", "half: 99%", OF_NS},
-	{"full.p50_ns", "full: 50%", OF_NS},
-	{"full.p99_ns", "full: 99%", OF_NS},
-	{"full.told", "full: told", OF_STR},
-	{"full.client_cpu", "client CPU", OF_PERCENT},
-	{"full.server_cpu", "server CPU", OF_PERCENT},
-	{"full.device_cpu", "device CPU", OF_PERCENT, .some = true},
-	{"full.softirq_cpu", "softirq", OF_PERCENT},
-};
 static const struct out_col trial_cols[] = {
 	{"title", "figure", OF_STR},
 	{"what", "trial", OF_STR},
@@ -73,18 +55,35 @@ static const struct out_col device_cols[] = {
 	{"device_held", "device held", OF_COUNT, .some = true},
 	{"device_room", "device room", OF_COUNT, .some = true},
 };
-static const struct out_view carried_view = {.rows = "lb.figures",
-					     .cols = carried_cols,
-					     .ncols = ARRAY_SIZE(carried_cols)};
-static const struct out_view load_view = {.rows = "lb.figures",
-					  .cols = load_cols,
-					  .ncols = ARRAY_SIZE(load_cols)};
 static const struct out_view trials_view = {.rows = "trials",
 					    .cols = trial_cols,
 					    .ncols = ARRAY_SIZE(trial_cols)};
 static const struct out_view device_view = {.rows = "trials",
 					    .cols = device_cols,
 					    .ncols = ARRAY_SIZE(device_cols)};
+
+/* What each figure carries. */
+static void table_carried(const json_t *doc, struct sbuf *out)
+{
+	html_table(doc,
+		   &(struct out_view){.rows = "lb.figures",
+				      .cols = lb_figure_cols,
+				      .ncols = LB_COL_LOAD},
+		   out);
+}
+
+/* How it was at half and full load, behind the title. */
+static void table_loads(const json_t *doc, struct sbuf *out)
+{
+	struct out_col cols[1 + LB_COL_COUNTS - LB_COL_LOAD] = {lb_figure_cols[0]};
+
+	memcpy(cols + 1, lb_figure_cols + LB_COL_LOAD, sizeof(cols) - sizeof(cols[0]));
+	html_table(doc,
+		   &(struct out_view){.rows = "lb.figures",
+				      .cols = cols,
+				      .ncols = ARRAY_SIZE(cols)},
+		   out);
+}
 
 /* The trials of all figures, or those of connections, as {"trials": [...]}. New reference. */
 static json_t *page_trials(const json_t *doc, bool connections)
@@ -453,7 +452,7 @@ static void page_figures(const json_t *doc, struct sbuf *out)
 		values_chart(doc, out);
 	}
 	html_heading("At half and full load", out);
-	html_table(doc, &load_view, out);
+	table_loads(doc, out);
 	times_chart(doc, out);
 }
 
@@ -472,7 +471,7 @@ void lb_page(const json_t *doc, struct sbuf *out)
 	html_paragraph(sbuf_str(&about), out);
 	bool any = json_array_size(json_object_get(lb, "figures")) > 0;
 	if (any)
-		html_table(doc, &carried_view, out);
+		table_carried(doc, out);
 	words_of(doc, out);
 	if (any)
 		page_figures(doc, out);
