@@ -5,8 +5,26 @@
 
 #define GROWTH_MOST (2 * RATE_SEARCH_RESOLUTION)
 #define GROWTH_FEW 64
+#define UNSEEN_MOST 8 /* a part of so many of the second half may be unseen */
 /* What is read once a second is never the last state of all. */
 #define CLOSE 0.99
+
+void lb_watch_look(struct lb_watch *w, const struct lb_open *now, uint64_t took_ns,
+		   uint64_t asked_ns)
+{
+	if (took_ns > TRIAL_STALL_SEEN_NS)
+		return;
+	if (w->mid.ns == 0 && now->ns >= asked_ns / 2)
+		w->mid = *now;
+	w->end = *now;
+}
+
+bool lb_watched(const struct lb_watch *w, uint64_t asked_ns)
+{
+	uint64_t half = asked_ns / 2, unseen = half / UNSEEN_MOST + TRIAL_STALL_SEEN_NS;
+
+	return half <= unseen || (w->mid.ns > 0 && w->end.ns - w->mid.ns + unseen >= half);
+}
 
 bool lb_falls_behind(const struct lb_open *mid, const struct lb_open *end, double late)
 {

@@ -6,7 +6,21 @@
 /* Connections at one moment of a trial. */
 struct lb_open {
 	uint64_t begun, open; /* so far; and of these now */
+	uint64_t ns;          /* since the begin of the trial */
 };
+
+/* What was seen of them while the trial sent: in the middle of its time, and last. Behind its time
+ * connections come to their end and none begins, so what is open then says nothing of the load. */
+struct lb_watch {
+	struct lb_open mid, end;
+};
+/* Takes a look at a trial that sends. One that took long is none: its numbers are of different
+ * times. */
+void lb_watch_look(struct lb_watch *w, const struct lb_open *now, uint64_t took_ns,
+		   uint64_t asked_ns);
+/* Whether nearly all of the second half was seen. Else control had no CPU in it, and what is open
+ * may have grown without that anybody saw it. */
+bool lb_watched(const struct lb_watch *w, uint64_t asked_ns);
 
 /* A device that takes more connections than it serves lets them wait, and fails none of them as
  * long as it has room: in the second half of a trial what is open grows. It must not by more than

@@ -142,14 +142,30 @@ static void say_failed(const struct lb_run *b, const struct trial_result *res, c
 static bool falls_behind(const struct lb_run *b, const struct trial_result *res, struct sbuf *out)
 {
 	double late = res->load.offered_pps * (double)lb_late_ns(res) / 1e9;
+	const struct lb_open *mid = &b->watch.mid, *end = &b->watch.end;
 
-	if (b->point[b->now].figure != LB_CPS || !lb_falls_behind(&b->mid, &b->end, late))
+	if (b->point[b->now].figure != LB_CPS || !lb_falls_behind(mid, end, late))
 		return false;
 	sbuf_addf(out,
 		  "it falls behind: of %" PRIu64 " connections %" PRIu64
 		  " were open in the middle of the time, and of %" PRIu64 " %" PRIu64
 		  " at its end: more were opened than came to their end",
-		  b->mid.begun, b->mid.open, b->end.begun, b->end.open);
+		  mid->begun, mid->open, end->begun, end->open);
+	return true;
+}
+
+/* Whether control itself had so little of a CPU that it cannot tell whether the device falls
+ * behind. */
+static bool not_watched(const struct lb_run *b, struct lb_trial *t)
+{
+	uint64_t seen = b->watch.mid.ns > 0 ? b->watch.end.ns - b->watch.mid.ns : 0;
+
+	if (b->point[b->now].figure != LB_CPS || lb_watched(&b->watch, b->asked_ns))
+		return false;
+	snprintf(
+		t->why, sizeof(t->why),
+		"control had no CPU: it has watched the connections for %.3f of the last %.3f ms, so it is not known whether the device falls behind",
+		(double)seen / 1e6, (double)b->asked_ns / 2e6);
 	return true;
 }
 
@@ -205,9 +221,9 @@ static enum rate_told told_by(const struct lb_run *b, const struct trial_result 
 	}
 	/* as fast as answers come is not as fast as possible: a device that pauses is slow */
 	bool climbs = lb_about[b->point[b->now].figure].climbs;
-	return !res->senders_limited || (isinf(t->asked) && climbs) ? RATE_PASSED
-	       : isinf(t->asked)                                    ? RATE_UNTOLD
-								    : RATE_SHORT;
+	if (!res->senders_limited || (isinf(t->asked) && climbs))
+		return not_watched(b, t) ? RATE_UNTOLD : RATE_PASSED;
+	return isinf(t->asked) ? RATE_UNTOLD : RATE_SHORT;
 }
 
 /* The share that was lost. TCP hides what a device has lost by sending it again: of CPS that

@@ -166,7 +166,7 @@ static int begin_trial(struct cmd_run *r, struct lb_run *b, struct err *e)
 		rc = trial_start(b->app->ctl, &spec, &b->trial, e);
 	b->stage = LB_TRIES;
 	b->begun = b->sent = false;
-	b->mid = b->end = (struct lb_open){0};
+	b->watch = (struct lb_watch){0};
 	b->counted = false;
 	b->asked_ns = spec.duration_ns;
 	b->began_ns = clock_raw_ns();
@@ -387,42 +387,46 @@ static void trial_over(struct lb_run *b)
 		load_told(b, t);
 }
 
-static void count_open(const struct lb_run *b, struct lb_open *out)
+/* Its connections, of a trial that was still sending at `since_ns`. */
+static void look_at_open(struct lb_run *b, uint64_t since_ns)
 {
 	struct calls_counts c;
 
 	trial_calls_now(b->trial, &c);
-	uint64_t over = c.succeeded;
+	uint64_t over = c.succeeded, now = clock_raw_ns();
 	for (unsigned i = 0; i < c.nfailed; i++)
 		over += c.failed[i].n;
-	*out = (struct lb_open){.begun = c.begun, .open = c.begun > over ? c.begun - over : 0};
+	struct lb_open open = {.begun = c.begun,
+			       .open = c.begun > over ? c.begun - over : 0,
+			       .ns = now - b->begun_ns};
+	lb_watch_look(&b->watch, &open, now - since_ns, b->asked_ns);
 }
 
 /* Looks at what must be looked at while it goes on: CPUs and open connections. */
-static void trial_marks(struct lb_run *b)
+static void trial_marks(struct lb_run *b, uint64_t since_ns)
 {
 	if (!b->begun && trial_begun(b->trial)) {
 		b->begun = true;
 		b->begun_ns = clock_raw_ns();
 		lb_cpu_mark(&b->ask.device, &b->mark);
 	}
-	if (b->begun && b->mid.begun == 0 && clock_raw_ns() - b->begun_ns >= b->asked_ns / 2)
-		count_open(b, &b->mid);
-	if (!b->sent && trial_sent(b->trial)) {
+	if (b->begun && !b->sent && trial_sent(b->trial)) {
 		b->sent = true;
 		lb_cpu_mark(&b->ask.device, &b->mark_end);
-		count_open(b, &b->end);
 	}
+	if (b->begun && !b->sent)
+		look_at_open(b, since_ns);
 }
 
 /* 1: it is over. */
 static int trial_goes_on(struct lb_run *b, struct err *e)
 {
+	uint64_t since_ns = clock_raw_ns();
 	int rc = trial_poll(b->trial, e);
 
 	if (rc < 0)
 		return rc;
-	trial_marks(b);
+	trial_marks(b, since_ns);
 	bool counts = b->ncounts > 0;
 	if (rc == 0)
 		return counts && b->begun ? lb_counts_each(b, e) : 0;

@@ -55,7 +55,7 @@ struct lb_run {
 	struct trial *trial;
 	enum lb_stage stage;
 	bool begun, sent;         /* the trial; sent: its time is over, and it waits for the last */
-	struct lb_open mid, end;  /* in the middle of its time, and at the end of it */
+	struct lb_watch watch;    /* of its connections */
 	bool taken, counted;      /* its tuples are chosen; the device's first count is there */
 	bool tcp;                 /* what it is of; of connections */
 	uint64_t from;            /* its first source port */

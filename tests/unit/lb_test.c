@@ -237,6 +237,55 @@ static void test_falls_behind(void **state)
 	assert_false(lb_falls_behind(&none, &end, 0));
 }
 
+/* Control is to look every few milliseconds. Here it looks at these times, in milliseconds, at a
+ * device that opens 20,000 connections per second and serves 10,000, for a second. */
+static void watch(const unsigned *ms, unsigned n, struct lb_watch *w)
+{
+	*w = (struct lb_watch){0};
+	for (unsigned i = 0; i < n; i++)
+		lb_watch_look(w,
+			      &(struct lb_open){.begun = 20ull * ms[i],
+						.open = 10ull * ms[i],
+						.ns = ms[i] * (S / 1000)},
+			      0, S);
+}
+
+static void test_watched(void **state)
+{
+	static const struct {
+		unsigned ms[4], n;
+		bool watched, behind;
+	} of[] = {
+		{{0}, 0, false, false},
+		{{499}, 1, false, false},
+		/* it slept through the second half, or all of it but one moment */
+		{{499, 999}, 2, false, false},
+		/* an eighth of the second half and 10 ms may be unseen, wherever that is */
+		{{500, 928}, 2, true, true},
+		{{500, 927}, 2, false, true},
+		{{100, 572, 999}, 3, false, true},
+		{{100, 571, 999}, 3, true, true},
+		{{100, 500, 700, 999}, 4, true, true},
+	};
+	struct lb_watch w;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(of); i++) {
+		watch(of[i].ms, of[i].n, &w);
+		assert_int_equal(lb_watched(&w, S), of[i].watched);
+		assert_int_equal(lb_falls_behind(&w.mid, &w.end, 0), of[i].behind);
+	}
+	/* a look that took too long is none: others ended while it was made */
+	lb_watch_look(&w, &(struct lb_open){.begun = 20000, .open = 1, .ns = S}, 10000001, S);
+	assert_int_equal(w.end.open, 9990);
+	lb_watch_look(&w, &(struct lb_open){.begun = 20000, .open = 10000, .ns = S}, 10000000, S);
+	assert_int_equal(w.end.open, 10000);
+	/* in so short a trial there is nothing to see */
+	w = (struct lb_watch){0};
+	assert_true(lb_watched(&w, 22 * (S / 1000)));
+	assert_false(lb_watched(&w, 24 * (S / 1000)));
+}
+
 /* What fails is not held against the device where a worker of ours stood still for longer than
  * anybody sees otherwise, and what it may have left lying does not count as the device's. */
 static void test_stood_still(void **state)
@@ -297,8 +346,8 @@ int main(void)
 		cmocka_unit_test(test_how_many),     cmocka_unit_test(test_values),
 		cmocka_unit_test(test_turns),        cmocka_unit_test(test_never_twice),
 		cmocka_unit_test(test_no_turns),     cmocka_unit_test(test_number),
-		cmocka_unit_test(test_falls_behind), cmocka_unit_test(test_stood_still),
-		cmocka_unit_test(test_holds),
+		cmocka_unit_test(test_falls_behind), cmocka_unit_test(test_watched),
+		cmocka_unit_test(test_stood_still),  cmocka_unit_test(test_holds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
