@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
+
 #define NETNS_DIR "/run/netns/"
 
 int lb_cpu_parse(const char *text, struct lb_cpu_of *out, struct err *e)
@@ -107,7 +109,7 @@ static bool softirq_ticks(uint64_t *out)
 
 void lb_cpu_mark(const struct lb_cpu_of *of, struct lb_cpu_mark *out)
 {
-	*out = (struct lb_cpu_mark){0};
+	*out = (struct lb_cpu_mark){.ns = clock_raw_ns()};
 	out->known[1] = softirq_ticks(&out->softirq);
 	if (of->known)
 		out->known[0] = of->pid > 0 ? process_ticks(of->pid, &out->device)
@@ -123,9 +125,10 @@ static double ticks_share(bool known, uint64_t a, uint64_t b, uint64_t ns)
 		       : (double)NAN;
 }
 
-void lb_cpu_since(const struct lb_cpu_mark *a, const struct lb_cpu_mark *b, uint64_t ns,
-		  struct lb_cpu *out)
+void lb_cpu_since(const struct lb_cpu_mark *a, const struct lb_cpu_mark *b, struct lb_cpu *out)
 {
+	uint64_t ns = b->ns > a->ns ? b->ns - a->ns : 0;
+
 	out->device = ticks_share(a->known[0] && b->known[0], a->device, b->device, ns);
 	out->softirq = ticks_share(a->known[1] && b->known[1], a->softirq, b->softirq, ns);
 }

@@ -19,10 +19,10 @@ struct lb_cpu {
 /* "pid:N" or "netns:NAME". -EINVAL or -ENOENT with *e. */
 int lb_cpu_parse(const char *text, struct lb_cpu_of *out, struct err *e);
 struct lb_cpu_mark {
+	uint64_t ns;              /* when it was made */
 	uint64_t device, softirq; /* ticks so far */
 	bool known[2];
 };
 void lb_cpu_mark(const struct lb_cpu_of *of, struct lb_cpu_mark *out);
-/* What was used between two marks that lie so far apart. */
-void lb_cpu_since(const struct lb_cpu_mark *a, const struct lb_cpu_mark *b, uint64_t ns,
-		  struct lb_cpu *out);
+/* What was used between two marks. */
+void lb_cpu_since(const struct lb_cpu_mark *a, const struct lb_cpu_mark *b, struct lb_cpu *out);

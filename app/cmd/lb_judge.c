@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lb_judge.h"
 
+#include <math.h>
+
 #include "rate_search.h"
 
 #define GROWTH_MOST (2 * RATE_SEARCH_RESOLUTION)
@@ -32,6 +34,13 @@ bool lb_falls_behind(const struct lb_open *mid, const struct lb_open *end, doubl
 	       grown = (double)end->open - (double)mid->open;
 
 	return mid->begun > 0 && grown > GROWTH_FEW + GROWTH_MOST * opened + late;
+}
+
+double lb_busy_most(double busy, uint64_t span_ns, uint64_t asked_ns)
+{
+	return span_ns > asked_ns + TRIAL_STALL_SEEN_NS
+		       ? fmin(busy * (double)span_ns / (double)asked_ns, 1)
+		       : busy;
 }
 
 uint64_t lb_late_ns(const struct trial_result *res)

@@ -28,6 +28,9 @@ bool lb_watched(const struct lb_watch *w, uint64_t asked_ns);
  * workers left lying while they had no CPU. Nobody looked in the middle: it does not. */
 bool lb_falls_behind(const struct lb_open *mid, const struct lb_open *end, double late);
 
+/* The most that a worker may have been busy, as a share of the time in which the trial sent. It was
+ * read when control looked; where that was late, the worker had nothing to open for a while. */
+double lb_busy_most(double busy, uint64_t span_ns, uint64_t asked_ns);
 /* For how long a worker of ours may have left lying what had come, at the most. */
 uint64_t lb_late_ns(const struct trial_result *res);
 /* The worker of ours that stood still for so long that what failed in the trial may be its fault,

@@ -172,7 +172,9 @@ static bool not_watched(const struct lb_run *b, struct lb_trial *t)
 /* Whether the tester was too slow itself for what came late to be the device's fault. */
 static bool tester_busy(const struct trial_result *res, const struct lb_trial *t)
 {
-	return res->senders_limited || fmax(t->client_cpu, t->server_cpu) >= BUSY;
+	double busy = fmax(t->client_cpu, t->server_cpu);
+
+	return res->senders_limited || lb_busy_most(busy, res->span_ns, res->asked_ns) >= BUSY;
 }
 
 static enum rate_told told_by(const struct lb_run *b, const struct trial_result *res,
@@ -325,7 +327,7 @@ void lb_read(const struct lb_run *b, const struct trial_result *res, struct lb_t
 			t->opened, lb_ring_room(&b->ring[b->tcp]), b->tuples, lb_cps_most(b));
 	}
 	read_latency(b, doc, t);
-	lb_cpu_since(&b->mark, &b->mark_end, res->span_ns, &t->cpu);
+	lb_cpu_since(&b->mark, &b->mark_end, &t->cpu);
 	json_decref(doc);
 }
 

@@ -307,6 +307,18 @@ static void test_stood_still(void **state)
 	assert_int_equal(lb_late_ns(&res), 5 * S);
 }
 
+/* A worker that was busy all the time is known as that although control looked late. */
+static void test_busy(void **state)
+{
+	(void)state;
+	assert_float_equal(lb_busy_most(0.9, S, S), 0.9, 1e-9);
+	assert_float_equal(lb_busy_most(0.9, S + 10000000, S), 0.9, 1e-9);
+	assert_float_equal(lb_busy_most(0.8, S + S / 4, S), 1, 1e-9);
+	assert_float_equal(lb_busy_most(0.4, S + S / 4, S), 0.5, 1e-9);
+	assert_float_equal(lb_busy_most(0.9, 2 * S, S), 1, 1e-9);
+	assert_true(isnan(lb_busy_most(NAN, S, S)));
+}
+
 static void test_holds(void **state)
 {
 	static const struct {
@@ -347,7 +359,8 @@ int main(void)
 		cmocka_unit_test(test_turns),        cmocka_unit_test(test_never_twice),
 		cmocka_unit_test(test_no_turns),     cmocka_unit_test(test_number),
 		cmocka_unit_test(test_falls_behind), cmocka_unit_test(test_watched),
-		cmocka_unit_test(test_stood_still),  cmocka_unit_test(test_holds),
+		cmocka_unit_test(test_stood_still),  cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_holds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
