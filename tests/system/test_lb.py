@@ -3,6 +3,7 @@
 what is told of it, and that all is as it was afterwards."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -149,6 +150,22 @@ def test_a_table_that_is_full_is_the_limit_of_cc(tmp_path):
         assert cc["state"] == "exact" and 294 <= cc["median"] <= 300, cc
         assert cc["why"].startswith("device: its table of connections was full: "), cc
         assert cc["why"].endswith("it held 300 and has room for 300"), cc
+
+
+def test_all_three_numbers_are_read_whole(tmp_path):
+    """Each has six or seven digits, and they come in pieces that end within a number."""
+    command = tmp_path / "count"
+    command.write_text(f"#!/bin/sh\nn=$(($(cat {tmp_path}/n 2>/dev/null || echo 0) + 1))\necho $n >{tmp_path}/n\n"
+                       "for part in $((10 + n)) '34567 200' '123 2' 62144; do printf %s \"$part\"; sleep 0.01; done\n")
+    command.chmod(0o755)
+    r = harness.run(["-p", "wire", "-b", "--json", "-e", f"{WIDE}; {USER}; lb 0 to 1 quick for 20ms figures cps device-cps {command}"])
+    assert r.returncode in (0, 4), r.stderr
+    trials = figures(harness.documents(r)[0])["cps"]["trials"]
+    assert trials and all(t["counts"] for t in trials), trials
+    for t in trials:
+        assert [c["device"] for c in t["counts"]] == [100_000 * (i + 1) for i in range(len(t["counts"]))], t
+        assert {(c["held"], c["room"]) for c in t["counts"]} == {(200_123, 262_144)}, t
+        assert (t["device_opened"], t["device_held"], t["device_room"]) == (100_000 * len(t["counts"]), 200_123, 262_144), t
 
 
 @pytest.mark.parametrize("command, why", [("echo abc", 'has printed "abc", and one number is needed'), ("echo so >&2; exit 3", "exit code 3: so")])
@@ -320,6 +337,11 @@ def test_nftables_deals_in_turn_and_counts_what_we_opened():
     assert "has room for" in said
     trials = [t for t in lb["figures"][0]["trials"] if t["told"] == "passed"]
     assert all(t["device_opened"] == t["opened"] > 0 for t in trials), trials
+    # what the script reads from the kernel each second is the whole number
+    room = int(re.search(r"has room for (\d+):", said)[1])
+    counts = [c for t in lb["figures"][0]["trials"] for c in t["counts"]]
+    assert room > 9 and all(c["room"] == room for c in counts), counts
+    assert not trials or max(c["held"] for c in counts) > 9, counts
     of = servers(lb)
     assert of["distribution"]["chi_square"] < 1 and len(of["distribution"]["servers"]) == 4
     # as many addresses as its table has room for, each of 64,512 ports
