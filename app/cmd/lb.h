@@ -148,8 +148,8 @@ const struct out_view *lb_view(const json_t *doc);
  * what the device counts, for who reads that. */
 enum { LB_COL_LOAD = 7, LB_COL_COUNTS = 16, LB_COLS = 21 };
 extern const struct out_col lb_figure_cols[LB_COLS];
-/* What held each figure back, in sentences. */
-void lb_words(const json_t *doc, struct sbuf *out);
+/* What held each figure back, in sentences; servers: and what was seen of them. */
+void lb_words(const json_t *doc, bool servers, struct sbuf *out);
 
 /* ---- lb_servers_doc.c ---- */
 

@@ -215,7 +215,7 @@ json_t *lb_json(const struct lb_run *b, bool ended)
 	return json_pack("{s:o}", "lb", o);
 }
 
-void lb_words(const json_t *doc, struct sbuf *out)
+void lb_words(const json_t *doc, bool servers, struct sbuf *out)
 {
 	const json_t *p;
 	size_t i;
@@ -230,7 +230,8 @@ void lb_words(const json_t *doc, struct sbuf *out)
 			sbuf_addf(out, "%s: %s\n", json_string_value(json_object_get(p, "title")),
 				  note);
 	}
-	lb_servers_words(doc, out);
+	if (servers)
+		lb_servers_words(doc, out);
 	if (json_is_true(out_get(doc, "lb.ended")))
 		sbuf_add(out, "ended early: this is what had been found\n");
 }

@@ -12,6 +12,7 @@
 #define WIDE 860
 #define LEFT 230
 #define TOP 20
+#define RATE_NS 25e6 /* between two samples; there is one each 50 ms, and others at events */
 
 static double page_number(const json_t *o, const char *key)
 {
@@ -25,6 +26,21 @@ static const char *page_text(const json_t *o, const char *key)
 	const char *s = json_string_value(json_object_get(o, key));
 
 	return s != NULL ? s : "";
+}
+
+/* Each line of a text as a paragraph. */
+static void page_lines(const char *at, struct sbuf *out)
+{
+	struct sbuf line = {0};
+
+	while (*at != '\0') {
+		size_t n = strcspn(at, "\n");
+		sbuf_reset(&line);
+		sbuf_addf(&line, "%.*s", (int)n, at);
+		html_paragraph(sbuf_str(&line), out);
+		at += n + (at[n] == '\n');
+	}
+	sbuf_free(&line);
 }
 
 /* ---- tables: those of the text would be wider than a page ---- */
@@ -252,28 +268,41 @@ static json_t *counts_rows(const json_t *doc)
 	return json_pack("{s:o}", "counts", rows);
 }
 
-/* Two bars for each: what was opened and what the device has counted since the one before. */
+/* How much more there was of it than in the row before, if that is of the same trial. */
+static double count_more(const json_t *rows, size_t i, const char *key)
+{
+	const json_t *c = json_array_get(rows, i),
+		     *was = i > 0 ? json_array_get(rows, i - 1) : NULL;
+	bool same = was != NULL && strcmp(page_text(c, "title"), page_text(was, "title")) == 0 &&
+		    strcmp(page_text(c, "what"), page_text(was, "what")) == 0;
+
+	return page_number(c, key) - (same ? page_number(was, key) : 0);
+}
+
+/* Two bars for each: what was opened and what the device has counted since the one before. They are
+ * no rates: most of the time between two readings may lie behind the end of the trial. */
 static void counts_chart(const json_t *rows, struct sbuf *out)
 {
+	static const char *const keys[] = {"opened", "device"};
 	struct sbuf label = {0}, value = {0};
 	const json_t *c;
-	double most = 0;
+	double most = 1;
 	size_t i, row = 0;
 
 	json_array_foreach(rows, i, c)
-		most = fmax(most,
-			    fmax(page_number(c, "opened_per_s"), page_number(c, "device_per_s")));
+		for (unsigned d = 0; d < ARRAY_SIZE(keys); d++)
+			most = fmax(most, count_more(rows, i, keys[d]));
 	svg_bars_open(2 * json_array_size(rows), out);
 	json_array_foreach(rows, i, c)
-		for (unsigned d = 0; d < 2; d++) {
-			double v = page_number(c, d == 0 ? "opened_per_s" : "device_per_s");
+		for (unsigned d = 0; d < ARRAY_SIZE(keys); d++) {
+			double v = count_more(rows, i, keys[d]);
 			sbuf_reset(&value);
 			sbuf_reset(&label);
 			if (isfinite(v))
 				out_si(v, &value);
 			else
 				sbuf_add(&value, "not known");
-			sbuf_add(&value, d == 0 ? " opened/s" : " by the device");
+			sbuf_add(&value, d == 0 ? " opened" : " by the device");
 			if (d == 0) {
 				sbuf_addf(&label, "%s, %s load, ", page_text(c, "title"),
 					  page_text(c, "what"));
@@ -299,9 +328,11 @@ static void page_counts(const json_t *doc, struct sbuf *out)
 
 	if (json_array_size(rows) > 0) {
 		html_heading("What the device has counted", out);
-		html_paragraph("Connections that were opened, and beside them (hollow) those that "
-			       "the device has counted.",
-			       out);
+		html_paragraph(
+			"Connections that were opened since the reading before, and beside them "
+			"(hollow) those that the device has counted. Connections per second are of "
+			"all the time between two readings, in which the trial may have ended.",
+			out);
 		counts_chart(rows, out);
 		html_table(all, &counts_view, out);
 	}
@@ -350,19 +381,32 @@ static void spread_chart(const json_t *servers, struct sbuf *out)
 	sbuf_free(&value);
 }
 
-/* Over time: how much more of two keys there was from sample to sample. */
+/* How fast a key grows between two samples. NAN: they lie so close together that nobody can say. */
+static double death_rate(const json_t *was, const json_t *s, const char *key)
+{
+	double ns = page_number(s, "ns") - page_number(was, "ns");
+
+	return ns >= RATE_NS ? (page_number(s, key) - page_number(was, key)) / (ns / 1e9)
+			     : (double)NAN;
+}
+
+/* Two keys over time, as rates from sample to sample: not all lie equally far apart. */
 static void death_chart(const json_t *death, const char *const keys[2], const char *const label[2],
 			struct sbuf *out)
 {
 	enum { TALL = 240, BOTTOM = 30 };
-	const json_t *samples = json_object_get(death, "samples"), *s, *was = NULL;
+	const json_t *samples = json_object_get(death, "samples"), *s,
+		     *was = json_array_get(samples, 0);
+	struct sbuf top = {0};
 	double most = 1, end = 1;
 	size_t i;
 
 	json_array_foreach(samples, i, s) {
-		for (unsigned k = 0; was != NULL && k < 2; k++)
-			most = fmax(most, page_number(s, keys[k]) - page_number(was, keys[k]));
 		end = fmax(end, page_number(s, "ns"));
+		if (isnan(death_rate(was, s, keys[0])))
+			continue;
+		for (unsigned k = 0; k < 2; k++)
+			most = fmax(most, death_rate(was, s, keys[k]));
 		was = s;
 	}
 	svg_open(WIDE, TALL + TOP + BOTTOM, out);
@@ -379,18 +423,26 @@ static void death_chart(const json_t *death, const char *const keys[2], const ch
 	for (unsigned k = 0; k < 2; k++) {
 		sbuf_addf(out, "<polyline fill=\"none\" stroke=\"%s\"%s points=\"", svg_colours[k],
 			  k > 0 ? " stroke-dasharray=\"4 3\"" : "");
-		was = NULL;
+		was = json_array_get(samples, 0);
+		const char *gap = "";
 		json_array_foreach(samples, i, s) {
-			double n = was != NULL ? page_number(s, keys[k]) - page_number(was, keys[k])
-					       : 0;
-			sbuf_addf(out, "%s%.1f,%.1f", i > 0 ? " " : "",
+			double rate = death_rate(was, s, keys[k]);
+			if (isnan(rate))
+				continue;
+			sbuf_addf(out, "%s%.1f,%.1f", gap,
 				  LEFT + (WIDE - LEFT - TOP) * page_number(s, "ns") / end,
-				  TOP + TALL * (1 - n / most));
+				  TOP + TALL * (1 - rate / most));
+			gap = " ";
 			was = s;
 		}
 		sbuf_add(out, "\"/>\n");
 		svg_text(LEFT - 8, TOP + 14 + (int)k * 18, "end", label[k], out);
 	}
+	sbuf_add(&top, "the top is ");
+	out_si(most, &top);
+	sbuf_add(&top, "/s");
+	svg_text(LEFT - 8, TOP + 50, "end", sbuf_str(&top), out);
+	sbuf_free(&top);
 	svg_close(out);
 }
 
@@ -409,40 +461,30 @@ static void page_servers(const json_t *doc, struct sbuf *out)
 {
 	const json_t *servers = out_get(doc, lb_servers_view.rows);
 
+	struct sbuf words = {0};
+
+	lb_servers_words(doc, &words);
+	if (words.len > 0) {
+		html_heading("Servers", out);
+		page_lines(sbuf_str(&words), out);
+	}
+	sbuf_free(&words);
 	if (json_array_size(servers) == 0)
 		return;
-	html_heading("Servers", out);
 	spread_chart(servers, out);
 	html_table(doc, &lb_servers_view, out);
 	if (json_array_size(out_get(doc, lb_clients_view.rows)) > 0)
 		html_table(doc, &lb_clients_view, out);
 	page_death(out_get(doc, "lb.real_servers.death"),
-		   "A server that dies: its new connections, and those that failed, every 50 ms.",
+		   "A server that dies: its new connections per second, and those that failed.",
 		   "server_opened", "it got (line)", out);
 	page_death(out_get(doc, "lb.real_servers.death_open"),
-		   "Connections that are open when it dies: their transactions, and connections "
-		   "that failed, every 50 ms.",
+		   "Connections that are open when it dies: their transactions per second, and "
+		   "connections that failed.",
 		   "done", "transactions (line)", out);
 }
 
 /* ---- the page ---- */
-
-static void words_of(const json_t *doc, struct sbuf *out)
-{
-	struct sbuf all = {0}, line = {0};
-
-	lb_words(doc, &all);
-	const char *at = sbuf_str(&all);
-	while (*at != '\0') {
-		size_t n = strcspn(at, "\n");
-		sbuf_reset(&line);
-		sbuf_addf(&line, "%.*s", (int)n, at);
-		html_paragraph(sbuf_str(&line), out);
-		at += n + (at[n] == '\n');
-	}
-	sbuf_free(&all);
-	sbuf_free(&line);
-}
 
 static void page_figures(const json_t *doc, struct sbuf *out)
 {
@@ -459,7 +501,7 @@ static void page_figures(const json_t *doc, struct sbuf *out)
 void lb_page(const json_t *doc, struct sbuf *out)
 {
 	const json_t *lb = json_object_get(doc, "lb");
-	struct sbuf about = {0};
+	struct sbuf about = {0}, words = {0};
 
 	html_open("Figures of a load balancer", out);
 	sbuf_addf(&about, "Clients on port %.0f; trials of ", page_number(lb, "client"));
@@ -472,7 +514,8 @@ void lb_page(const json_t *doc, struct sbuf *out)
 	bool any = json_array_size(json_object_get(lb, "figures")) > 0;
 	if (any)
 		table_carried(doc, out);
-	words_of(doc, out);
+	lb_words(doc, false, &words);
+	page_lines(sbuf_str(&words), out);
 	if (any)
 		page_figures(doc, out);
 	page_counts(doc, out);
@@ -485,4 +528,5 @@ void lb_page(const json_t *doc, struct sbuf *out)
 	}
 	html_close(out);
 	sbuf_free(&about);
+	sbuf_free(&words);
 }

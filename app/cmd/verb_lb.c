@@ -184,7 +184,7 @@ static void lb_print(struct cmd_run *r, void *run, json_t *doc)
 		out_write(OUT_TEXT, doc, &lb_servers_view, r->out);
 	}
 	sbuf_addc(r->out, '\n');
-	lb_words(doc, r->out);
+	lb_words(doc, true, r->out);
 }
 
 static void lb_free(struct cmd_run *r, void *run)

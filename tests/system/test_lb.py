@@ -208,6 +208,8 @@ def test_servers_that_are_dealt_to_and_one_that_dies(tmp_path):
     check_open(of["death_open"])
     told = f"connections that are open when it dies: {of['death_open']['open']}, of which 10.0.1.3 had "
     assert any(p.startswith(told) for p in on_page.paragraphs)
+    dealt = f"distribution: {spread['opened']} connections on 3 servers"
+    assert sum(p.startswith(dealt) for p in on_page.paragraphs) == 1, on_page.paragraphs
 
 
 def check_open(of):
