@@ -196,8 +196,10 @@ static void side_strays(struct side *s, const json_t *strays, bool udp)
 	side_add(s, udp ? DPERF_udpRx : DPERF_tcpRx, none);
 	side_add(s, udp ? DPERF_udpDrop : DPERF_tcpDrop, side_less(none, rst));
 	side_add(s, DPERF_rstTx, rst);
-	side_add(s, DPERF_badRx, side_at(strays, "bad_checksum") + side_at(strays, "fragments"));
-	side_add(s, DPERF_otherRx, side_at(strays, "malformed") + side_at(strays, "dead"));
+	side_add(s, DPERF_badRx,
+		 side_at(strays, "bad_checksum") + side_at(strays, "fragments") +
+			 side_at(strays, "malformed"));
+	side_add(s, DPERF_otherRx, side_at(strays, "dead"));
 }
 
 /* What nothing has taken. */

@@ -24,6 +24,7 @@ void flows_strays_add(const struct flows_engine *x, struct flows_strays *sum)
 		sum->rst_sent += cell_get(&k->rst_sent);
 		sum->other_queue += cell_get(&x->queue[q].state->other_queue);
 		sum->dead += cell_get(&x->queue[q].state->dead);
+		sum->dead_sent += cell_get(&x->queue[q].state->dead_sent);
 	}
 }
 

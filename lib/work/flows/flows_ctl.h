@@ -282,7 +282,8 @@ struct flows_strays {
 	uint64_t pieces;    /* further ones, which they have not */
 	uint64_t malformed, bad_checksum, no_match, rst_sent;
 	uint64_t other_queue; /* of connections of other queues, by what the device says */
-	uint64_t dead;        /* to and from servers that are dead */
+	uint64_t dead;        /* to servers that are dead */
+	uint64_t dead_sent;   /* and those that they would have sent */
 };
 
 struct flows_port {

@@ -54,6 +54,6 @@ void flows_dead_tx(struct flows_own *o)
 		}
 		s->out[left++] = s->out[i];
 	}
-	cell_add(&o->state->dead, s->nout - left);
+	cell_add(&o->state->dead_sent, s->nout - left);
 	s->nout = left;
 }

@@ -352,7 +352,7 @@ static void json_strays(const struct ctl_port *cp, json_t *list)
 				"no_match", json_count(k.no_match - base.no_match), "rst_sent",
 				json_count(k.rst_sent - base.rst_sent), "other_queue",
 				json_count(k.other_queue - base.other_queue), "dead",
-				json_count(k.dead - base.dead)));
+				json_count(k.dead + k.dead_sent - base.dead - base.dead_sent)));
 }
 
 /* In the order of streams. Those that were deleted are not told. */

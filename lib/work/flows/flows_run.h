@@ -349,7 +349,8 @@ struct flows_state {
 	/* Frames whose tuples are another queue's by what the device says of its hash: it deals
 	 * them in another way. They are looked for where frames are of no connection. */
 	cell_t other_queue;
-	cell_t dead; /* frames to and from servers that are dead: they vanished */
+	/* Frames to servers that are dead, and those of theirs: they vanished. */
+	cell_t dead, dead_sent;
 	/* Control's: the machine is not used any more, another one takes its place. What is open
 	 * when its task goes has ended then. */
 	bool over;
