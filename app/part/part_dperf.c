@@ -109,7 +109,9 @@ static void side_udp(struct side *s, const json_t *f)
 		 side_less(side_at(f, "connections.rx"), side_at(f, "connections.bad_checksum")));
 	side_add(s, DPERF_udpTx, side_at(f, "connections.tx"));
 	side_add(s, DPERF_udpRt, side_at(f, "transactions.failed"));
-	side_add(s, DPERF_udpDrop, side_at(f, "numbers.late") + side_at(f, "numbers.duplicated"));
+	side_add(s, DPERF_udpDrop,
+		 side_at(f, "numbers.late") + side_at(f, "numbers.duplicated") +
+			 side_at(f, "connections.syn_dropped"));
 }
 
 /* Requests of a client are counted by their method, if they have one alone. Those of a server are

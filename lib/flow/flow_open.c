@@ -82,15 +82,18 @@ void flow_passive(struct flow_machine *m, struct flow_ver *f, const struct flow_
 		  uint32_t isn_after, bool use_after)
 {
 	struct flow_conn *c = flow_conn_accept(m, f, g, isn_after, use_after);
+	/* of a tuple at rest it has been counted as a segment of the connection that rested */
+	bool counted = use_after;
 
+	if (!counted)
+		cell_add(&f->k->rx, g->segments);
 	if (c == NULL) {
 		cell_add(&f->k->syn_dropped, 1);
 		return;
 	}
-	cell_add(&f->k->rx, g->segments);
-	if (FLOW_UNLIKELY(f->tos))
+	if (FLOW_UNLIKELY(f->tos) && !counted)
 		flow_count_tos(m, f, c, g->in, g->segments);
-	if (g->unverified)
+	if (g->unverified && !counted)
 		cell_add(&f->k->unverified, 1);
 	c->state = FLOW_SYN_RECEIVED;
 	c->rcv_nxt = g->seq + 1;

@@ -99,6 +99,7 @@ static struct flow_conn *udp_accept(struct flow_machine *m, const struct flow_se
 	}
 	c = flow_conn_accept(m, f, g, 0, false);
 	if (c == NULL) {
+		cell_add(&f->k->rx, g->segments);
 		cell_add(&f->k->syn_dropped, 1);
 		return NULL;
 	}

@@ -44,6 +44,27 @@ static void test_tuples_run_short(void **state)
 	world_free(w);
 }
 
+/* A SYN for a connection that rests at a server opens the next one, and is one segment. */
+static void test_tuples_rest_at_server(void **state)
+{
+	struct wl_bytes_conf conf = once;
+	struct world *w =
+		world_new(&(struct world_setup){.wl = &wl_bytes, .conf = &conf, .ports = 4});
+	struct flow_counts *c = &w->end[0].counts, *s = &w->end[1].counts;
+
+	(void)state;
+	conf.server_closes = true;
+	w->end[1].spec.timewait_ns = 3600 * SECOND;
+	world_adopt(w);
+	for (unsigned i = 0; i <= 5; i++) {
+		assert_int_equal(open_n(w, 4), 4);
+		world_run(w, w->now + SECOND);
+		assert_int_equal(s->timewait_reused, 4 * i);
+	}
+	assert_int_equal(c->tx, s->rx);
+	world_free(w);
+}
+
 /* The order of tuples: the destination port runs before the source port, and so on. */
 static void test_order_of_tuples(void **state)
 {
@@ -673,6 +694,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tuples_run_short),
+		cmocka_unit_test(test_tuples_rest_at_server),
 		cmocka_unit_test(test_order_of_tuples),
 		cmocka_unit_test(test_on_call),
 		cmocka_unit_test(test_drain_and_abort),

@@ -503,6 +503,7 @@ static void test_ways_run_out(void **state)
 	world_run(w, w->now + SECOND / 2);
 	assert_int_equal(c->counts.open, 2);
 	assert_int_equal(s->counts.syn_dropped, 1);
+	assert_int_equal(s->counts.rx, c->counts.tx);
 	/* those in use stay, and the third one cannot come while they do */
 	assert_false(world_run(w, w->now + 10 * SECOND));
 	assert_int_equal(c->counts.connect_timeout, 1);
