@@ -35,6 +35,7 @@ struct side {
 	struct portset ports;
 	bool any, tcp, udp, http, single, flood;
 	bool whole; /* all that its ports have received is in some number */
+	bool mixed; /* and some of it in that of the wrong protocol, maybe */
 	bool known[DPERF_NNUMBERS];
 	uint64_t n[DPERF_NNUMBERS];
 	uint64_t error[SIDE_ERRORS];
@@ -201,7 +202,7 @@ static void side_strays(struct side *s, const json_t *strays, bool udp)
 	side_add(s, DPERF_badRx,
 		 side_at(strays, "bad_checksum") + side_at(strays, "fragments") +
 			 side_at(strays, "malformed"));
-	side_add(s, DPERF_otherRx, side_at(strays, "dead"));
+	side_add(s, DPERF_otherRx, side_at(strays, "dead") + side_at(strays, "hand_full"));
 }
 
 /* What nothing has taken. */
@@ -233,13 +234,15 @@ static uint64_t side_bits(const json_t *port, const char *way)
 	return bytes > fcs ? (bytes - fcs) * 8 : 0;
 }
 
-static void side_port(struct side *s, const json_t *port)
+static void side_port(struct side *s, const json_t *port, const json_t *unclaimed)
 {
 	uint64_t ran = side_at(port, "run.duration_ns");
 
 	s->any = true;
 	s->ran_ns = ran > s->ran_ns ? ran : s->ran_ns;
-	side_add(s, DPERF_pktRx, side_at(port, "rx.packets"));
+	/* what came before it counted what nothing takes is in no number */
+	side_add(s, DPERF_pktRx,
+		 side_less(side_at(port, "rx.packets"), side_at(unclaimed, "before")));
 	side_add(s, DPERF_pktTx, side_at(port, "tx.packets"));
 	side_add(s, DPERF_bitsRx, side_bits(port, "rx"));
 	side_add(s, DPERF_bitsTx, side_bits(port, "tx"));
@@ -327,7 +330,7 @@ static void side_one(struct app *app, struct side *s, const json_t *doc, const j
 	size_t i;
 
 	portset_add(&s->ports, id);
-	side_port(s, port);
+	side_port(s, port, unclaimed);
 	if (host != NULL)
 		side_host(s, host);
 	json_array_foreach(json_object_get(doc, "flow_counts"), i, f)
@@ -345,7 +348,8 @@ static void side_one(struct app *app, struct side *s, const json_t *doc, const j
 	if (unclaimed != NULL)
 		side_unclaimed(s, unclaimed);
 	/* without these counts, and where strays may be either, nobody knows what else came */
-	s->whole &= unclaimed != NULL && !(tcp && udp && side_at(strays, "no_match") > 0);
+	s->whole &= unclaimed != NULL;
+	s->mixed |= tcp && udp && side_at(strays, "no_match") > 0;
 }
 
 /* What is known of a side as a whole. Numbers to which a part is missing are not. Of a flood nobody
@@ -353,6 +357,7 @@ static void side_one(struct app *app, struct side *s, const json_t *doc, const j
 static void side_ends(struct side *s)
 {
 	static const unsigned parts[] = {DPERF_otherRx, DPERF_tcpDrop, DPERF_udpDrop},
+			      either[] = {DPERF_tcpRx, DPERF_udpRx, DPERF_tcpDrop, DPERF_udpDrop},
 			      sent[] = {DPERF_tcpTx, DPERF_udpTx, DPERF_arpTx, DPERF_icmpTx};
 
 	/* what the first stream of a port says goes for all of them, as does what its flows are */
@@ -362,6 +367,8 @@ static void side_ends(struct side *s)
 		s->known[s->tcp ? DPERF_tcpDrop : DPERF_udpDrop] = false;
 	for (unsigned i = 0; i < ARRAY_SIZE(parts) && !s->whole; i++)
 		s->known[parts[i]] = false;
+	for (unsigned i = 0; i < ARRAY_SIZE(either) && s->mixed; i++)
+		s->known[either[i]] = false;
 }
 
 /* Reads all numbers. Returns the snapshot that they are from, a new reference. */

@@ -109,7 +109,10 @@ static struct flow_conn *udp_accept(struct flow_machine *m, const struct flow_se
 	cell_add(&f->k->open, 1);
 	if (f->by_server)
 		flow_server_established(f, c);
-	return flow_work_opened(m, f, c) ? c : NULL;
+	if (flow_work_opened(m, f, c))
+		return c;
+	cell_add(&f->k->rx, g->segments);
+	return NULL;
 }
 
 void flow_udp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)

@@ -173,3 +173,21 @@ def test_a_flood(run, tmp_path, lines, held, closed):
     assert client["tcpDrop" if udp else "udpDrop"] == 0 and client["udpDrop" if udp else "tcpDrop"] is None
     if udp:
         assert client["udpRt"] == 0 and server["skOpen"] <= 20 * 2 * 65535
+
+
+def test_what_came_before(run):
+    """A port that begins to count what nothing takes when frames have come already says how many, and they are in none of dperf's numbers."""
+    def told(between):
+        done = run(["-p", "wire", "-b", "--json", "-e", f"set 0 count 10; set 1 count 7; start 1; wait 1; set 0 unclaimed on; {between}"
+                    "start all; wait all; show unclaimed 0; show page dperf"])
+        assert done.returncode == 0, done.stderr
+        *early, shown, page = (json.loads(line) for line in done.stdout.splitlines() if '"show"' in line or '"page"' in line)
+        assert all(doc["ports"][0]["before"] == 7 and doc["ports"][0]["udp"] == 0 for doc in early)
+        block = page["dperf"][0]["total"]
+        return shown["ports"][0]["before"], shown["ports"][0]["udp"], block["pktRx"], block["otherRx"]
+    # port 1, of the same side, does not count at all: of its 10 nobody knows what they are
+    assert told("") == told("show unclaimed 0; ") == (7, 7, 10 + 7, None)
+    assert told("clear all; ") == (0, 7, 10 + 7, None)
+    assert told("set 1 unclaimed on; ") == (7, 7, 10 + 7, 0)
+    assert told("set 1 unclaimed on; clear all; ") == (0, 7, 10 + 7, 0)
+    assert told("set 0 unclaimed off; start 1; wait 1; set 0-1 unclaimed on; ") == (14, 7, 10 + 7, 0)

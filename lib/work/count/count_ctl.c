@@ -57,11 +57,40 @@ static void count_port_close(struct ctl *c, struct ctl_port *cp)
 	free(k->sink);
 }
 
-static void count_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
+static uint64_t count_received(const struct ctl_port *cp)
+{
+	uint64_t n = 0;
+
+	for (unsigned q = 0; q < cp->p.nrxq; q++)
+		n += cell_get(&cp->p.rxq[q]->cnt.packets);
+	return n;
+}
+
+uint64_t count_before(const struct ctl_port *cp)
 {
 	const struct count_port *k = count_of(cp);
 
+	return k->before + (k->counts ? 0 : count_received(cp) - k->seen);
+}
+
+/* Notes how many frames have come that it does not count. */
+static void count_turn(const struct ctl_port *cp, struct count_port *k)
+{
+	bool counts = count_unclaimed(cp);
+
+	if (counts == k->counts)
+		return;
+	k->before = count_before(cp);
+	k->seen = count_received(cp);
+	k->counts = counts;
+}
+
+static void count_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p)
+{
+	struct count_port *k = count_of(cp);
+
 	(void)c;
+	count_turn(cp, k);
 	for (unsigned q = 0; q < cp->p.nrxq; q++) {
 		struct dp_duty *duty = plan_duty(p, cp, q);
 		if (duty == NULL)
@@ -81,9 +110,14 @@ static void count_fill(struct ctl *c, struct ctl_port *cp, struct plan_writer *p
 
 static void count_clear(struct ctl *c, const struct portset *ports)
 {
-	for (unsigned i = 0; i < c->nports; i++)
-		if (portset_has(ports, i))
-			count_sum(c->port[i], count_of(c->port[i])->base);
+	for (unsigned i = 0; i < c->nports; i++) {
+		struct count_port *k = count_of(c->port[i]);
+		if (!portset_has(ports, i))
+			continue;
+		count_sum(c->port[i], k->base);
+		k->before = 0;
+		k->seen = count_received(c->port[i]);
+	}
 }
 
 const struct work work_count = {

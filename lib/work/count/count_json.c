@@ -13,8 +13,9 @@ static const char *const sort_names[COUNT_SORTS] = {[COUNT_TCP] = "tcp",
 
 static json_t *port_json(const struct ctl_port *cp)
 {
-	json_t *o = json_pack("{si,ss}", "port", (int)cp->p.id, "name", cp->p.name);
 	const struct count_port *k = count_of(cp);
+	json_t *o = json_pack("{si,ss,sI}", "port", (int)cp->p.id, "name", cp->p.name, "before",
+			      (json_int_t)count_before(cp));
 	uint64_t now[COUNT_SORTS];
 
 	count_sum(cp, now);

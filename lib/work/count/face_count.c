@@ -30,7 +30,7 @@ static const struct out_col cols[] = {
 	{"tcp", "tcp", OF_COUNT},     {"udp", "udp", OF_COUNT},
 	{"icmp", "icmp", OF_COUNT},   {"arp", "arp", OF_COUNT},
 	{"other", "other", OF_COUNT}, {"fragments", "fragments", OF_COUNT},
-	{"bad", "bad", OF_COUNT},
+	{"bad", "bad", OF_COUNT},     {"before", "before", OF_COUNT},
 };
 static const struct out_view view = {.rows = "ports", .cols = cols, .ncols = ARRAY_SIZE(cols)};
 

@@ -127,19 +127,23 @@ json_t *flows_strays_json(struct ctl *c)
 		const struct flows_port *p = flows_of(c->port[i]);
 		struct flows_strays k = flows_strays(p);
 		const struct flows_strays *base = &p->strays_base;
+		uint64_t full = 0;
 
 		if (p->first == NULL)
 			continue;
+		for (unsigned q = 0; q < p->nqueues; q++)
+			full += flows_handed(p, q).full - p->handed_base[q].full;
 		json_array_append_new(
 			list,
-			json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "port",
+			json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "port",
 				  (int)c->port[i]->p.id, "fragments",
 				  counts_number(k.fragments - base->fragments), "malformed",
 				  counts_number(k.malformed - base->malformed), "bad_checksum",
 				  counts_number(k.bad_checksum - base->bad_checksum), "no_match",
 				  counts_number(k.no_match - base->no_match), "rst_sent",
 				  counts_number(k.rst_sent - base->rst_sent), "dead",
-				  counts_number(k.dead - base->dead)));
+				  counts_number(k.dead - base->dead), "hand_full",
+				  counts_number(full)));
 	}
 	return list;
 }

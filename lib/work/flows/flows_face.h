@@ -23,7 +23,8 @@ bool flows_any_by_dst(const struct ctl *c);
 json_t *flows_counts_json(struct ctl *c);
 /* What flows have claimed and was of none of their connections, of each port that has flows:
  * [{"port","fragments": first ones,"malformed","bad_checksum","no_match","rst_sent": the answers to
- * those,"dead": those to dead servers}], frames since the last `clear`. A new reference. */
+ * those,"dead": those to dead servers,"hand_full": those that a worker could not hand over to another
+ * one}], frames since the last `clear`. A new reference. */
 json_t *flows_strays_json(struct ctl *c);
 /* One of them, in which each of "latency" also has "bins" (hist_bins_json()) and "percentiles_ns"
  * (hist_json()). NULL: the stream has never run as a flow. */
