@@ -13,7 +13,7 @@ Where the numbers come from, first that fits:
   - pytest: DIR/NAME.xml (PYTEST_ADDOPTS asks for it)
   - lines "N passed, N failed, N skipped" of the output, one for each program that has its own count
   - the exit code: 0 one passed, 77 one skipped, else one failed
-A part that ends badly without a failed test counts as one failure. One that is not done after PHASE_LIMIT_S seconds is ended; 900 where that
+A part that ends badly without a failed test counts as one failure. One that is not done after PHASE_LIMIT_S seconds is ended; 1050 where that
 is not set.
 """
 import contextlib
@@ -27,7 +27,7 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 
-LIMIT_S = int(os.environ.get("PHASE_LIMIT_S", 900))
+LIMIT_S = int(os.environ.get("PHASE_LIMIT_S", 1050))
 SHOWN_LINES = 300
 TALLY = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 CASE = re.compile(r"^\[\s+(OK|FAILED|SKIPPED)\s+\] ", re.M)
