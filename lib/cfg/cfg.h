@@ -96,9 +96,9 @@ struct port_cfg {
 	uint64_t mtu;            /* bytes without Ethernet header */
 	uint64_t txd, rxd;       /* descriptors */
 	uint64_t mbufs;          /* buffers per pool; 0: computed from descriptors and bursts */
+	uint64_t dperf_held;     /* for page dperf: its frames are of so many; 0: of one each */
 	bool promiscuous;        /* -P turns it on */
 	bool idle_busy;          /* `idle busy`: workers that receive here never sleep */
-	uint64_t dperf_held;     /* for page dperf: its frames are of so many; 0: of one each */
 	bool no_offload;         /* software makes checksums even where the device offers to */
 	struct rss_cfg rss;
 	_Alignas(uint64_t) uint8_t work[PORT_WORK_BYTES]; /* see work_cfg() */

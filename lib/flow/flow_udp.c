@@ -97,9 +97,9 @@ static struct flow_conn *udp_accept(struct flow_machine *m, const struct flow_se
 		cell_add(&m->k.no_match, 1);
 		return NULL;
 	}
+	cell_add(&f->k->rx, g->segments);
 	c = flow_conn_accept(m, f, g, 0, false);
 	if (c == NULL) {
-		cell_add(&f->k->rx, g->segments);
 		cell_add(&f->k->syn_dropped, 1);
 		return NULL;
 	}
@@ -109,10 +109,7 @@ static struct flow_conn *udp_accept(struct flow_machine *m, const struct flow_se
 	cell_add(&f->k->open, 1);
 	if (f->by_server)
 		flow_server_established(f, c);
-	if (flow_work_opened(m, f, c))
-		return c;
-	cell_add(&f->k->rx, g->segments);
-	return NULL;
+	return flow_work_opened(m, f, c) ? c : NULL;
 }
 
 void flow_udp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
@@ -130,7 +127,8 @@ void flow_udp_in(struct flow_machine *m, uint32_t at, const struct flow_seg *g)
 			return;
 	}
 	f = conn_live(m, c);
-	cell_add(&f->k->rx, g->segments);
+	if (FLOW_LIKELY(at != 0)) /* udp_accept() has counted the first one */
+		cell_add(&f->k->rx, g->segments);
 	if (FLOW_UNLIKELY(f->tos))
 		flow_count_tos(m, f, c, g->in, g->segments);
 	if (g->bad) {
