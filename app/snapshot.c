@@ -163,15 +163,18 @@ static int item_parse(const struct app *app, const char *text, size_t len, struc
 	return snapshot_there(app, out, e);
 }
 
-void part_add_shown(struct app *app, json_t *doc, const char *to,
-		    json_t *(*show)(struct ctl *ctl, const struct portset *ports), const char *from)
+static int item_put(const struct item *it, struct app *app, const struct snap *s, json_t *doc,
+		    struct err *e)
 {
 	struct portset ports;
 
+	if (it->part->show == NULL)
+		return it->part->add(app, s, &it->arg, doc, e);
 	app_all_ports(app, &ports);
-	json_t *all = show(app->ctl, &ports);
-	json_object_set(doc, to, json_object_get(all, from));
+	json_t *all = it->part->show(app->ctl, &ports);
+	json_object_set(doc, it->part->name, json_object_get(all, it->part->from));
 	json_decref(all);
+	return 0;
 }
 
 unsigned part_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n)
@@ -248,7 +251,7 @@ json_t *app_snapshot(void *host, const char *list, struct err *e)
 	struct snap *s = ctl_snapshot(app->ctl);
 	json_t *doc = snap_json(s);
 	for (unsigned i = 0; i < n && rc == 0; i++)
-		rc = items[i].part->add(app, s, &items[i].arg, doc, e);
+		rc = item_put(&items[i], app, s, doc, e);
 	if (rc < 0) {
 		json_decref(doc);
 		doc = NULL;

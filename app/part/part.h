@@ -20,11 +20,14 @@ struct part_arg {
 	bool around;
 };
 
-/* A part. Its file defines it as a constant part_NAME. add() adds keys to doc, which was made from
+/* A part. Its file defines it as a constant part_NAME. It is the member `from` of the document that
+ * show() makes of all ports, a new reference. NULL: add() adds keys to doc, which was made from
  * snap; it returns 0, or -errno with *e. */
 struct snap_part {
 	const char *name;
 	enum part_takes takes;
+	json_t *(*show)(struct ctl *ctl, const struct portset *ports);
+	const char *from;
 	int (*add)(struct app *app, const struct snap *snap, const struct part_arg *arg,
 		   json_t *doc, struct err *e);
 };
@@ -32,12 +35,6 @@ struct snap_part {
 /* Returns the id at which a window of n streams must begin to have `stream` in its middle
  * (PART_WINDOW). Near the end of the streams the window is full instead. */
 unsigned part_first_around(struct ctl *ctl, unsigned port, unsigned stream, unsigned n);
-
-/* For parts that are the document of a `show` about all ports: adds its member `from` to doc under
- * the name `to`. */
-void part_add_shown(struct app *app, json_t *doc, const char *to,
-		    json_t *(*show)(struct ctl *ctl, const struct portset *ports),
-		    const char *from);
 
 /* A part as a piece of the list of parts (app/pieces.h). */
 struct part_row {

@@ -52,19 +52,10 @@ static const struct show_row shows[] = {
 	{0},
 };
 
-static int unclaimed_part_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
-			      json_t *doc, struct err *e)
-{
-	(void)snap;
-	(void)arg;
-	(void)e;
-	part_add_shown(app, doc, "unclaimed", count_json, "ports");
-	return 0;
-}
-
 static const struct snap_part unclaimed_part = {.name = "unclaimed",
 						.takes = PART_ALONE,
-						.add = unclaimed_part_add};
+						.show = count_json,
+						.from = "ports"};
 static const struct part_row parts[] = {{207, &unclaimed_part}, {0}};
 static const struct set_chunk rows[] = {{615, count_rows}, {0}};
 

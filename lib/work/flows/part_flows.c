@@ -6,26 +6,6 @@
 #include "flows_app.h"
 #include "flows_face.h"
 
-static int flows_part_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
-			  json_t *doc, struct err *e)
-{
-	(void)snap;
-	(void)arg;
-	(void)e;
-	part_add_shown(app, doc, "flows", flows_json, "flows");
-	return 0;
-}
-
-static int flows_by_dst_part_add(struct app *app, const struct snap *snap,
-				 const struct part_arg *arg, json_t *doc, struct err *e)
-{
-	(void)snap;
-	(void)arg;
-	(void)e;
-	part_add_shown(app, doc, "flows_by_dst", flows_by_dst_json, "servers");
-	return 0;
-}
-
 static int flow_counts_part_add(struct app *app, const struct snap *snap,
 				const struct part_arg *arg, json_t *doc, struct err *e)
 {
@@ -57,10 +37,14 @@ static int flow_part_add(struct app *app, const struct snap *snap, const struct 
 	return 0;
 }
 
-const struct snap_part part_flows = {.name = "flows", .takes = PART_ALONE, .add = flows_part_add};
+const struct snap_part part_flows = {.name = "flows",
+				     .takes = PART_ALONE,
+				     .show = flows_json,
+				     .from = "flows"};
 const struct snap_part part_flows_by_dst = {.name = "flows_by_dst",
 					    .takes = PART_ALONE,
-					    .add = flows_by_dst_part_add};
+					    .show = flows_by_dst_json,
+					    .from = "servers"};
 const struct snap_part part_flow_counts = {.name = "flow_counts",
 					   .takes = PART_ALONE,
 					   .add = flow_counts_part_add};

@@ -19,19 +19,10 @@ static const struct verb_row verbs[] = {
 	{233, &verb_arping}, {234, &verb_traceroute},       {0},
 };
 
-static int hosts_part_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
-			  json_t *doc, struct err *e)
-{
-	(void)snap;
-	(void)arg;
-	(void)e;
-	part_add_shown(app, doc, "hosts", host_json, "ports");
-	return 0;
-}
-
 static const struct snap_part host_part = {.name = "hosts",
 					   .takes = PART_ALONE,
-					   .add = hosts_part_add};
+					   .show = host_json,
+					   .from = "ports"};
 static const struct part_row parts[] = {{206, &host_part}, {0}};
 
 const struct face face_host = {

@@ -4,14 +4,7 @@
 #include "wire_app.h"
 #include "wire_face.h"
 
-static int part_add(struct app *app, const struct snap *snap, const struct part_arg *arg,
-		    json_t *doc, struct err *e)
-{
-	(void)snap;
-	(void)arg;
-	(void)e;
-	part_add_shown(app, doc, "wires", wire_json, "ports");
-	return 0;
-}
-
-const struct snap_part part_wires = {.name = "wires", .takes = PART_ALONE, .add = part_add};
+const struct snap_part part_wires = {.name = "wires",
+				     .takes = PART_ALONE,
+				     .show = wire_json,
+				     .from = "ports"};
